@@ -1,0 +1,132 @@
+// The agent: what a MapReduce engine links to tell Tidemark what its tasks do.
+//
+// Promises to the engine:
+//   - no call blocks, throws, allocates without bound or fails the task; trouble with the network or
+//     the master is silent and counted in AgentStats;
+//   - the cost per key group is a few tens of nanoseconds (bench/RESULTS.md);
+//   - memory is bounded by AgentOptions::buffer_bytes_max plus lambda keys per map task;
+//   - ending takes at most AgentOptions::shutdown_budget.
+//
+// An agent without a master address does nothing, at no cost worth naming, so an engine can always
+// have one.
+//
+//   auto agent = tidemark::Agent::Create({.master_address = address, .job_id = "job-1"});
+//   auto reduce_task = agent->StartReduceTask({.index = 3});
+//   reduce_task->Shuffled();
+//   for (each key group) {
+//     reduce_task->BeginGroup(key);
+//     for (each value) reduce_task->ValueRead(value.size());   // from inside the reduce function
+//     reduce_task->BytesEmitted(n);
+//     reduce_task->EndGroup();
+//   }
+//   reduce_task->Finish();
+//
+// Threads: Agent is thread-safe; a MapTaskAgent or ReduceTaskAgent belongs to the thread of its
+// task. One background thread per Agent sends.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/time/time.h"
+#include "tidemark/event.h"
+
+namespace tidemark {
+
+struct AgentOptions {
+  std::string master_address;  // host:port or unix:PATH; empty: the agent does nothing
+  std::string job_id;
+  std::string source_id;  // empty: made from the host name, the process id and a random number
+  // Between two profiles of a task, until the master says otherwise.
+  absl::Duration flush_interval = absl::Seconds(1);
+  // Envelopes that wait to be sent or acknowledged; beyond it the oldest profile is dropped and
+  // counted, attempt changes last.
+  std::size_t buffer_bytes_max = std::size_t{1} << 20;
+  // How long Shutdown() may wait for what is still unsent.
+  absl::Duration shutdown_budget = absl::Milliseconds(200);
+  // Explicit keys per map task ([NF] 5.1).
+  std::uint32_t lambda = 2000;
+  // Key groups below this size are timed in bursts of at most burst_groups_max ([NF] 6).
+  std::uint64_t burst_threshold_bytes = 50;
+  std::uint32_t burst_groups_max = 100;
+};
+
+// Totals since the agent was made.
+struct AgentStats {
+  std::uint64_t envelopes_sent = 0;
+  std::uint64_t envelopes_acknowledged = 0;
+  std::uint64_t envelopes_rejected = 0;
+  std::uint64_t events_dropped = 0;
+  std::uint64_t points_dropped = 0;
+  std::uint64_t connections_made = 0;
+  std::uint64_t connections_lost = 0;
+  std::string last_error;  // of the transport, or the last rejection; empty: none
+};
+
+// Which attempt at which task.
+struct TaskAttempt {
+  std::uint32_t index = 0;
+  std::uint32_t attempt = 0;
+};
+
+// The map side of one task attempt.
+class MapTaskAgent {
+ public:
+  virtual ~MapTaskAgent() = default;
+  // Input the task has processed since the last call.
+  virtual void InputRead(std::uint64_t bytes, std::uint64_t records) = 0;
+  // Adds to the key group of `key` (its serialized bytes) in `partition`; `size_bytes` counts keys
+  // and values as the reduce task will read them, after the combiner. Cheapest when called once for
+  // each key group of the sorted output; several calls for one key add up at the master.
+  virtual void AddGroup(std::uint32_t partition, std::string_view key, std::uint64_t size_bytes) = 0;
+  // The output is final: sends the profile. Later calls do nothing.
+  virtual void Finish() = 0;
+};
+
+// The reduce side of one task attempt. Calls in the order of the example above; a call out of order
+// is ignored.
+class ReduceTaskAgent {
+ public:
+  virtual ~ReduceTaskAgent() = default;
+  // Bytes fetched since the last call, while the task shuffles.
+  virtual void InputFetched(std::uint64_t bytes) = 0;
+  // All input is here and sorted.
+  virtual void Shuffled() = 0;
+  // A reduce function call begins on this key (serialized bytes; counted as read).
+  virtual void BeginGroup(std::string_view key) = 0;
+  // It has read a value of so many bytes.
+  virtual void ValueRead(std::uint64_t bytes) = 0;
+  // It has written so many bytes.
+  virtual void BytesEmitted(std::uint64_t bytes) = 0;
+  // It has returned.
+  virtual void EndGroup() = 0;
+  // The task is over: sends what is left. Later calls do nothing.
+  virtual void Finish() = 0;
+};
+
+class Agent {
+ public:
+  // Never fails and never connects on the caller's thread.
+  static std::unique_ptr<Agent> Create(const AgentOptions& options);
+  virtual ~Agent() = default;  // Shutdown()
+
+  // What an application master knows.
+  virtual void OpenJob(const JobOpened& job) = 0;
+  virtual void CloseJob(JobOutcome outcome, std::string_view message) = 0;
+  virtual void Changed(const AttemptChanged& change) = 0;
+
+  // What a task knows. The task agent must not outlive the agent.
+  virtual std::unique_ptr<MapTaskAgent> StartMapTask(TaskAttempt attempt) = 0;
+  virtual std::unique_ptr<ReduceTaskAgent> StartReduceTask(TaskAttempt attempt) = 0;
+
+  // Waits until everything said so far is acknowledged, at most `budget`; whether it is.
+  virtual bool Flush(absl::Duration budget) = 0;
+  // Flushes within the shutdown budget and ends. Idempotent.
+  virtual void Shutdown() = 0;
+  virtual AgentStats stats() const = 0;
+};
+
+}  // namespace tidemark

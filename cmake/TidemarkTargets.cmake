@@ -1,0 +1,25 @@
+# Target tidemark_<name>, alias tidemark::<name>. Public headers are those below include/; all else
+# is included as "<folder>/<file>.h" and not installed.
+function(tidemark_library)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "SOURCES;PUBLIC_HEADERS;DEPS;PRIVATE_DEPS")
+  set(target tidemark_${arg_NAME})
+  add_library(${target} STATIC ${arg_SOURCES})
+  add_library(tidemark::${arg_NAME} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${arg_NAME} VERIFY_INTERFACE_HEADER_SETS ON)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
+  if(arg_PUBLIC_HEADERS)
+    target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${arg_PUBLIC_HEADERS})
+  endif()
+  target_link_libraries(${target} PUBLIC ${arg_DEPS} PRIVATE ${arg_PRIVATE_DEPS} tidemark_warnings)
+  install(TARGETS ${target} EXPORT tidemarkTargets FILE_SET HEADERS)
+endfunction()
+
+# A GoogleTest binary for one tested file: tests/<folder>/<name>.cc becomes <folder>_<name>.
+function(tidemark_test)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "SOURCES;DEPS")
+  add_executable(${arg_NAME} ${arg_SOURCES})
+  target_link_libraries(${arg_NAME} PRIVATE ${arg_DEPS} GTest::gtest GTest::gmock GTest::gtest_main
+                                            tidemark_warnings)
+  gtest_discover_tests(${arg_NAME} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120)
+endfunction()

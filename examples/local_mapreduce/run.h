@@ -1,0 +1,74 @@
+// A small MapReduce engine on one machine: an example of an application master that embeds Tidemark.
+//
+// RunJob() splits the input, runs map and reduce tasks as worker processes on N slots with sorted,
+// partitioned spill files, and reports to Tidemark through the agent library as any engine would.
+// It starts a Master of its own unless it is given the address of one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "tidemark/master.h"
+#include "tidemark/snapshot.h"
+
+namespace tidemark::examples {
+
+// What becomes of the reduce output.
+enum class OutputKind : std::uint8_t {
+  kText,     // part-r-00000, ...
+  kDeflate,  // part-r-00000.deflate, ...: compressed by zlib, as Hadoop's DefaultCodec does
+  kCount,    // formatted in full, then only counted: where it would not fit the disk
+};
+
+struct RunOptions {
+  std::string job;                  // one of JobNames()
+  std::string job_id;               // empty: made from the job's name, the time and the process id
+  std::vector<std::string> inputs;  // files, plain or .zst; each job says how many it takes
+  std::string output_dir;           // must not exist or be empty
+  OutputKind output = OutputKind::kText;
+  std::uint32_t slots = 2;
+  std::uint32_t reduce_task_count = 2;
+  std::uint32_t map_task_count = 0;  // 0: one for each 8 MiB of input, at least two for each slot
+  std::map<std::string, std::string> parameters;  // of the job, such as sigma=1.4
+  // How a worker is started: a program and its first arguments; RunJob() appends its own. The
+  // program must end up in WorkerMain().
+  std::vector<std::string> worker_command;
+  // Report to this master; empty: embed one, made with `master_options`.
+  std::string master_address;
+  bool agent_enabled = true;  // false: nothing is reported; for measuring what reporting costs
+  MasterOptions master_options;
+  // Called with every snapshot of an embedded master.
+  std::function<void(const Snapshot&)> on_snapshot;
+};
+
+struct RunSummary {
+  std::string job_id;
+  absl::Duration elapsed;
+  absl::Duration reduce_elapsed;  // from the first reduce function to the end of the last
+  std::uint64_t map_output_records = 0;
+  std::uint64_t map_output_bytes = 0;
+  std::uint64_t reduce_input_groups = 0;
+  std::uint64_t reduce_output_records = 0;
+  std::uint64_t reduce_output_bytes = 0;      // before compression
+  std::uint64_t reduce_output_checksum = 0;   // sum over records of their XXH64: order-free
+  std::uint32_t failed_attempts = 0;
+};
+
+std::vector<std::string> JobNames();
+// One line for each parameter a job knows, for --help.
+std::string DescribeJob(const std::string& job);
+
+// Runs the job to its end. InvalidArgument: an option that cannot be used, named; NotFound: an
+// unknown job or a missing input; Aborted: a task failed four times; the message has the task's own
+// words.
+absl::StatusOr<RunSummary> RunJob(const RunOptions& options);
+
+// The body of a worker process; returns its exit code.
+int WorkerMain(const std::vector<std::string>& arguments);
+
+}  // namespace tidemark::examples

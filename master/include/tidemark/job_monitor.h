@@ -1,0 +1,97 @@
+// One job watched without a server, a thread or a clock: events and ticks in, snapshots out.
+//
+// JobMonitor is the whole of Tidemark's knowledge about one job. The Master (tidemark/master.h)
+// wraps it with a gRPC server; `tidemark replay` feeds it an event log; an engine that already has
+// its own transport can call it directly:
+//
+//   tidemark::JobMonitor monitor("job-1", {});
+//   monitor.Apply(event);                           // whenever something happens
+//   tidemark::Snapshot now = monitor.Tick(time);    // whenever somebody wants to know
+//
+// Deterministic: the same calls in the same order give the same bits on every machine of one
+// architecture. Not thread-safe: one owner at a time. Memory: O(tasks + 35 lambda + distinct group
+// sizes per reduce task, each bounded by JobLimits), independent of the size of the data.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "tidemark/event.h"
+#include "tidemark/snapshot.h"
+
+namespace tidemark {
+
+// Bounds on what one job may make the master remember.
+struct JobLimits {
+  std::uint32_t map_tasks_max = 200'000;
+  std::uint32_t reduce_tasks_max = 20'000;
+  std::uint32_t attempts_per_task_max = 16;
+  std::size_t sources_max = 100'000;
+};
+
+struct JobMonitorOptions {
+  // Indicators to run side by side, the one to show first. Known names: KnownIndicators().
+  std::vector<std::string> indicators = {"nearestfit", "hadoop", "jobratio", "taskratio"};
+  // Explicit keys per map task ([NF] 5.1); the heavy-key summary holds 35 times as many.
+  std::uint32_t lambda = 2000;
+  // A job nobody reports on for so long ends as kAbandoned.
+  absl::Duration abandon_after = absl::Minutes(15);
+  JobLimits limits;
+};
+
+// The names that JobMonitorOptions::indicators may hold.
+std::vector<std::string> KnownIndicators();
+
+// OK, or InvalidArgument that names the option that cannot be used.
+absl::Status Validate(const JobMonitorOptions& options);
+
+class JobMonitor {
+ public:
+  // `options` must have passed Validate(); unknown indicators are left out.
+  JobMonitor(std::string job_id, const JobMonitorOptions& options);
+  JobMonitor(JobMonitor&&) noexcept;
+  JobMonitor& operator=(JobMonitor&&) noexcept;
+  ~JobMonitor();
+
+  // Folds one event in. An error changes nothing but the sequence of its source and the count of
+  // refused envelopes:
+  //   FailedPrecondition  the job is not open yet (no JobOpened so far)
+  //   InvalidArgument     the event contradicts the shape of the job (a task or partition that it
+  //                       does not have)
+  //   ResourceExhausted   a limit; the message names it
+  // A duplicate envelope is OK and changes nothing. Amortised O(size of the event · log m), m the
+  // capacity of the heavy-key summary.
+  absl::Status Apply(const Event& event);
+
+  // What is believed at `now`, which must not be before the last call's. Each call yields the next
+  // sequence number; after the final snapshot it is returned again, unchanged.
+  Snapshot Tick(absl::Time now);
+
+  // Whether the job has been opened, and whether events arrived since the last Tick().
+  bool is_open() const;
+  bool has_news() const;
+  // Whether Tick() has returned or will return a final snapshot.
+  bool is_closed() const;
+
+  // The last sequence of a source that was taken or refused; 0 if the source is not known.
+  std::uint64_t accepted_sequence(const std::string& source_id) const;
+  // The smallest explicit key of any reduce task, in bytes: smaller key groups need no name. 0 when
+  // there is none.
+  std::uint64_t smallest_explicit_bytes() const;
+
+  // Counts an envelope that never became an event, for Coverage.
+  void CountRejected();
+  // Adds a line to Coverage::notes once.
+  void AddNote(const std::string& note);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,287 @@
+#include "master/model/fold.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "master/model/reduce_fold.h"
+#include "master/model/saturating.h"
+
+namespace tidemark::model {
+namespace {
+
+// Sets what was not said before; false if something else was said.
+template <typename T>
+bool FillIn(const std::optional<T>& said, std::optional<T>& known) {
+  if (!said) return true;
+  if (!known) known = said;
+  return *known == *said;
+}
+
+class Folder {
+ public:
+  Folder(const Event& event, const JobLimits& limits, JobState& state)
+      : event_(event), limits_(limits), state_(state) {}
+
+  absl::Status operator()(const JobOpened& opened);
+  absl::Status operator()(const JobClosed& closed);
+  absl::Status operator()(const AttemptChanged& changed);
+  absl::Status operator()(const TaskHeartbeat& heartbeat);
+  absl::Status operator()(const MapProfile& profile);
+  absl::Status operator()(const ReduceProfile& profile);
+
+ private:
+  absl::Time ToMasterClock(std::optional<absl::Time> at) const;
+  absl::StatusOr<MapAttempt*> FindMapAttempt(const AttemptId& id);
+  absl::StatusOr<ReduceAttempt*> FindReduceAttempt(const AttemptId& id);
+  template <typename Task>
+  auto FindAttempt(const AttemptId& id, std::optional<std::uint32_t> count, std::uint32_t limit,
+                   std::vector<Task>& tasks)
+      -> absl::StatusOr<decltype(&tasks[0].attempts.begin()->second)>;
+  void Enter(const AttemptChanged& changed, AttemptLife& life);
+  void SettleProfile(MapTask& task);
+  absl::Status CheckShape(const JobOpened& opened) const;
+
+  const Event& event_;
+  const JobLimits& limits_;
+  JobState& state_;
+};
+
+absl::Time Folder::ToMasterClock(std::optional<absl::Time> at) const {
+  const ClockOffset& clock = state_.sources.find(event_.source_id)->second.clock;
+  return clock.ToMasterClock(at.value_or(event_.sent_at), event_.arrived_at);
+}
+
+absl::Status Folder::CheckShape(const JobOpened& opened) const {
+  const auto check = [](const char* what, std::optional<std::uint32_t> count, std::uint32_t limit) {
+    if (count.value_or(0) <= limit) return absl::OkStatus();
+    return absl::ResourceExhaustedError(
+        fmt::format("job has {} {}; this master takes at most {} a job", *count, what, limit));
+  };
+  if (auto status = check("map tasks", opened.map_task_count, limits_.map_tasks_max); !status.ok()) {
+    return status;
+  }
+  return check("reduce tasks", opened.reduce_task_count, limits_.reduce_tasks_max);
+}
+
+absl::Status Folder::operator()(const JobOpened& opened) {
+  if (absl::Status status = CheckShape(opened); !status.ok()) return status;
+  if (!state_.opened) {
+    state_.opened = opened;
+    state_.started_at = ToMasterClock(opened.submitted_at);
+  } else {
+    JobOpened& known = *state_.opened;
+    if (known.name.empty()) known.name = opened.name;
+    if (known.engine.empty()) known.engine = opened.engine;
+    if (known.phases.empty()) known.phases = opened.phases;
+    known.has_combiner |= opened.has_combiner;
+    const bool agrees = FillIn(opened.map_task_count, known.map_task_count) &
+                        FillIn(opened.reduce_task_count, known.reduce_task_count) &
+                        FillIn(opened.partition_count, known.partition_count) &
+                        FillIn(opened.map_slots, known.map_slots) &
+                        FillIn(opened.reduce_slots, known.reduce_slots);
+    if (!agrees) ++state_.anomalies;
+  }
+  const auto grow = [](auto& tasks, std::optional<std::uint32_t> count) {
+    tasks.resize(std::max<std::size_t>(tasks.size(), count.value_or(0)));
+  };
+  grow(state_.map_tasks, state_.opened->map_task_count);
+  grow(state_.reduce_tasks, state_.opened->reduce_task_count);
+  return absl::OkStatus();
+}
+
+absl::Status Folder::operator()(const JobClosed& closed) {
+  state_.closed = closed;
+  state_.closed_at = ToMasterClock(closed.at);
+  return absl::OkStatus();
+}
+
+template <typename Task>
+auto Folder::FindAttempt(const AttemptId& id, std::optional<std::uint32_t> count,
+                         std::uint32_t limit, std::vector<Task>& tasks)
+    -> absl::StatusOr<decltype(&tasks[0].attempts.begin()->second)> {
+  const char* kind = id.kind == TaskKind::kMap ? "map" : "reduce";
+  if (count && id.index >= *count) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: the job has {} {} tasks", ToString(id), *count, kind));
+  }
+  if (id.index >= limit) {
+    return absl::ResourceExhaustedError(
+        fmt::format("{}: this master takes at most {} {} tasks a job", ToString(id), limit, kind));
+  }
+  if (id.index >= tasks.size()) tasks.resize(id.index + std::size_t{1});
+  auto& attempts = tasks[id.index].attempts;
+  if (!attempts.contains(id.attempt) && attempts.size() >= limits_.attempts_per_task_max) {
+    return absl::ResourceExhaustedError(fmt::format("{}: this master takes at most {} attempts a task",
+                                                    ToString(id), limits_.attempts_per_task_max));
+  }
+  auto& attempt = attempts[id.attempt];
+  attempt.life.last_heard_at = event_.arrived_at;
+  return &attempt;
+}
+
+absl::StatusOr<MapAttempt*> Folder::FindMapAttempt(const AttemptId& id) {
+  return FindAttempt(id, state_.opened->map_task_count, limits_.map_tasks_max, state_.map_tasks);
+}
+
+absl::StatusOr<ReduceAttempt*> Folder::FindReduceAttempt(const AttemptId& id) {
+  return FindAttempt(id, state_.opened->reduce_task_count, limits_.reduce_tasks_max,
+                     state_.reduce_tasks);
+}
+
+void Folder::Enter(const AttemptChanged& changed, AttemptLife& life) {
+  if (!life.Enter(changed.state, ToMasterClock(changed.at))) ++state_.anomalies;
+  if (life.host.empty()) life.host = changed.host;
+  life.speculative |= changed.speculative;
+  if (!life.input_bytes) life.input_bytes = changed.input_bytes;
+}
+
+template <typename Task>
+std::uint32_t RunningCount(const std::vector<Task>& tasks) {
+  return static_cast<std::uint32_t>(
+      std::count_if(tasks.begin(), tasks.end(), [](const Task& task) { return task.is_running(); }));
+}
+
+absl::Status Folder::operator()(const AttemptChanged& changed) {
+  // The most tasks seen at once stands in for the number of slots while nobody says it; counting is
+  // only worth its cost then.
+  if (changed.attempt.kind == TaskKind::kReduce) {
+    const auto attempt = FindReduceAttempt(changed.attempt);
+    if (!attempt.ok()) return attempt.status();
+    Enter(changed, (*attempt)->life);
+    if (changed.state == AttemptState::kShuffled && !(*attempt)->reduce_started_at) {
+      (*attempt)->reduce_started_at = (*attempt)->life.shuffled_at();
+    }
+    if (changed.state == AttemptState::kStarted && !state_.opened->reduce_slots) {
+      state_.reduce_tasks_running_max =
+          std::max(state_.reduce_tasks_running_max, RunningCount(state_.reduce_tasks));
+    }
+    return absl::OkStatus();
+  }
+  const auto attempt = FindMapAttempt(changed.attempt);
+  if (!attempt.ok()) return attempt.status();
+  MapTask& task = state_.map_tasks[changed.attempt.index];
+  const bool was_finished = task.is_finished();
+  Enter(changed, (*attempt)->life);
+  if (!task.input_bytes) task.input_bytes = changed.input_bytes;
+  if (task.is_finished() != was_finished && !task.profile_counted) {
+    state_.map_profiles_missing += task.is_finished() ? 1 : -1;
+  }
+  if ((*attempt)->life.has_ended() && !(*attempt)->life.is_finished()) (*attempt)->profile.reset();
+  if (changed.state == AttemptState::kStarted && !state_.opened->map_slots) {
+    state_.map_tasks_running_max =
+        std::max(state_.map_tasks_running_max, RunningCount(state_.map_tasks));
+  }
+  SettleProfile(task);
+  return absl::OkStatus();
+}
+
+absl::Status Folder::operator()(const TaskHeartbeat& heartbeat) {
+  if (heartbeat.attempt.kind == TaskKind::kReduce) {
+    const auto attempt = FindReduceAttempt(heartbeat.attempt);
+    if (!attempt.ok()) return attempt.status();
+    if (heartbeat.bytes_done < (*attempt)->fetched_bytes) ++state_.anomalies;
+    (*attempt)->fetched_bytes = std::max((*attempt)->fetched_bytes, heartbeat.bytes_done);
+    return absl::OkStatus();
+  }
+  const auto attempt = FindMapAttempt(heartbeat.attempt);
+  if (!attempt.ok()) return attempt.status();
+  if (heartbeat.bytes_done < (*attempt)->bytes_done) ++state_.anomalies;
+  (*attempt)->bytes_done = std::max((*attempt)->bytes_done, heartbeat.bytes_done);
+  return absl::OkStatus();
+}
+
+absl::Status Folder::operator()(const MapProfile& profile) {
+  if (profile.attempt.kind != TaskKind::kMap) {
+    return absl::InvalidArgumentError(
+        fmt::format("map profile of {}: not a map task", ToString(profile.attempt)));
+  }
+  const auto partition_count = state_.opened->partition_count ? state_.opened->partition_count
+                                                              : state_.opened->reduce_task_count;
+  for (const PartitionProfile& partition : profile.partitions) {
+    if (partition.partition >= partition_count.value_or(limits_.reduce_tasks_max)) {
+      return absl::InvalidArgumentError(
+          fmt::format("map profile of {}: partition {}, the job has {}", ToString(profile.attempt),
+                      partition.partition, partition_count.value_or(limits_.reduce_tasks_max)));
+    }
+  }
+  const auto attempt = FindMapAttempt(profile.attempt);
+  if (!attempt.ok()) return attempt.status();
+  MapTask& task = state_.map_tasks[profile.attempt.index];
+  if (task.profile_counted || (*attempt)->profile || (*attempt)->life.has_ended()) {
+    const bool still_wanted = (*attempt)->life.is_finished() && !task.profile_counted;
+    if (!still_wanted) {
+      ++state_.anomalies;
+      return absl::OkStatus();
+    }
+  }
+  (*attempt)->profile = profile;
+  SettleProfile(task);
+  return absl::OkStatus();
+}
+
+// The profile of the attempt that finished first is the task's; a rerun of a lost map task emits the
+// same pairs, so its profile must not count again.
+void Folder::SettleProfile(MapTask& task) {
+  if (task.profile_counted) return;
+  for (auto& [number, attempt] : task.attempts) {
+    if (!attempt.life.is_finished() || !attempt.profile) continue;
+    state_.keys.Add(*attempt.profile);
+    task.profile_counted = true;
+    --state_.map_profiles_missing;
+    break;
+  }
+  if (!task.profile_counted) return;
+  for (auto& [number, attempt] : task.attempts) attempt.profile.reset();
+}
+
+absl::Status Folder::operator()(const ReduceProfile& profile) {
+  if (profile.attempt.kind != TaskKind::kReduce) {
+    return absl::InvalidArgumentError(
+        fmt::format("reduce profile of {}: not a reduce task", ToString(profile.attempt)));
+  }
+  const auto attempt = FindReduceAttempt(profile.attempt);
+  if (!attempt.ok()) return attempt.status();
+  const ClockOffset& clock = state_.sources.find(event_.source_id)->second.clock;
+  FoldReduceProfile(profile, clock, event_.arrived_at, **attempt,
+                    state_.reduce_tasks[profile.attempt.index], state_);
+  return absl::OkStatus();
+}
+
+// Whether the envelope is new; notes its sequence and what is missing before it.
+bool TakeSequence(const Event& event, SourceState& source, JobState& state) {
+  if (event.sequence <= source.accepted_sequence) return false;
+  state.lost_envelopes += event.sequence - source.accepted_sequence - 1;
+  source.accepted_sequence = event.sequence;
+  source.clock.Observe(event.sent_at, event.arrived_at);
+  source.dropped_events = std::max(source.dropped_events, event.dropped_events);
+  return true;
+}
+
+}  // namespace
+
+absl::Status Apply(const Event& event, const JobLimits& limits, JobState& state) {
+  if (!state.sources.contains(event.source_id) && state.sources.size() >= limits.sources_max) {
+    ++state.rejected_envelopes;
+    return absl::ResourceExhaustedError(
+        fmt::format("source {}: this master takes at most {} sources a job", event.source_id,
+                    limits.sources_max));
+  }
+  if (!TakeSequence(event, state.sources[event.source_id], state)) return absl::OkStatus();
+  state.last_arrival_at = std::max(state.last_arrival_at, event.arrived_at);
+  if (state.closed) return absl::OkStatus();
+  absl::Status status;
+  if (!state.opened && !std::holds_alternative<JobOpened>(event.body)) {
+    status = absl::FailedPreconditionError(
+        fmt::format("job {} is not open; send JobOpened first", event.job_id));
+  } else {
+    status = std::visit(Folder(event, limits, state), event.body);
+  }
+  if (!status.ok()) ++state.rejected_envelopes;
+  return status;
+}
+
+}  // namespace tidemark::model

@@ -1,0 +1,38 @@
+// Hadoop, JobRatio and TaskRatio ([NF] 7.1) as progress indicators. They give no interval.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "master/model/indicators/progress_indicator.h"
+#include "regression/linear_baselines.h"
+
+namespace tidemark::model {
+
+// e~ = t_start + (t - t_start) / mean over tasks of the part of their bytes read. As in Hadoop, bytes
+// that the running reduce function has read count as read.
+class HadoopIndicator final : public ProgressIndicator {
+ public:
+  HadoopIndicator() : ProgressIndicator("hadoop") {}
+  ReducePhaseForecast Estimate(const JobState& state, absl::Time now) override;
+};
+
+// r~_i = alpha x remaining bytes, with alpha of the job (eq. 13, 14) or of the task (eq. 15, 16),
+// smoothed by an EWMA that keeps `ewma_keep` of the past (0: not smoothed).
+class RatioIndicator final : public ProgressIndicator {
+ public:
+  enum class Scope : std::uint8_t { kJob, kTask };
+  RatioIndicator(std::string name, Scope scope, double ewma_keep);
+  ReducePhaseForecast Estimate(const JobState& state, absl::Time now) override;
+
+ private:
+  double TaskRate(std::size_t index, const regression::TaskWork& work, double job_rate);
+
+  Scope scope_;
+  double ewma_keep_;
+  regression::Ewma job_rate_;
+  std::vector<regression::Ewma> task_rates_;
+};
+
+}  // namespace tidemark::model

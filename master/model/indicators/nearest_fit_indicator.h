@@ -1,0 +1,55 @@
+// NearestFit ([NF] 3, 4, 5) as a progress indicator.
+//
+//   r~_i(t) = sum of f~(|V~_k|) over unfinished explicit keys      eq. 12
+//           + s_i(t) x (expected time of an implicit byte)         5.3
+//
+// with f~ of regression/nearest_fit.h and s_i(t) the task's bytes that are neither finished nor of an
+// unfinished explicit key, split like the implicit key groups that have finished so far. A running
+// task ends no earlier than what is left without its running explicit key group allows
+// (docs/adr/0003).
+//
+// The paper gives no interval. Ours is e~ +- 1.645 standard deviations of the model (curves: errors
+// add up; neighbours: they average out) and of the indicator's own drift on this job, at least 5 % of
+// what remains. It is not calibrated; bench/RESULTS.md says how often it holds the true end.
+//
+// Cost of an update: a fit for each task with new points, O(log n) for each unfinished explicit key
+// and for each implicit size bin of each task.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "master/model/indicators/end_drift.h"
+#include "master/model/indicators/progress_indicator.h"
+#include "master/model/reduce_schedule.h"
+#include "regression/nearest_fit.h"
+
+namespace tidemark::model {
+
+class NearestFitIndicator final : public ProgressIndicator {
+ public:
+  NearestFitIndicator() : ProgressIndicator("nearestfit") {}
+  ReducePhaseForecast Estimate(const JobState& state, absl::Time now) override;
+
+ private:
+  // r~_i with its spread, its sources and the heaviest explicit key group in it.
+  struct TaskLeft;
+
+  void RefreshModel(const JobState& state);
+  TaskLeft LeftOf(const JobState& state, const std::vector<GroupBin>& composition,
+                  std::size_t index) const;
+  void AddExplicit(const JobState& state, std::size_t index, TaskLeft& left) const;
+  void AddImplicit(const JobState& state, const std::vector<GroupBin>& composition,
+                   std::size_t index, TaskLeft& left) const;
+  void AddInterval(const JobState& state, absl::Time now, const std::vector<TaskLeft>& lefts,
+                   ReducePhaseForecast& forecast) const;
+
+  std::vector<std::uint64_t> versions_;  // of the points that tasks_ were made from
+  std::vector<std::shared_ptr<const regression::TaskModel>> tasks_;
+  std::optional<regression::NearestFitModel> model_;
+  EndDrift drift_;
+};
+
+}  // namespace tidemark::model

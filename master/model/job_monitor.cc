@@ -1,0 +1,302 @@
+#include "tidemark/job_monitor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "master/model/accuracy.h"
+#include "master/model/fold.h"
+#include "master/model/indicators/progress_indicator.h"
+#include "master/model/job_state.h"
+#include "master/model/phases.h"
+#include "master/model/straggler.h"
+
+namespace tidemark {
+namespace {
+
+using model::EndPrediction;
+using model::Progress;
+using model::ReducePhaseForecast;
+
+// A running job never shows 100 %.
+constexpr double kRunningFractionMax = 0.999;
+// A task nobody heard of for this long is silent.
+constexpr absl::Duration kSilence = absl::Seconds(10);
+// Past its predicted end a job is still "about to end" for this long, or this part of its run.
+constexpr absl::Duration kOverdueAfter = absl::Seconds(2);
+constexpr double kOverdueShare = 0.02;
+constexpr std::size_t kNotesMax = 16;
+
+JobState StateOf(JobOutcome outcome) {
+  switch (outcome) {
+    case JobOutcome::kSucceeded:
+      return JobState::kSucceeded;
+    case JobOutcome::kFailed:
+      return JobState::kFailed;
+    case JobOutcome::kKilled:
+      return JobState::kKilled;
+  }
+  return JobState::kFailed;
+}
+
+template <typename Task>
+std::uint32_t SilentTasks(const std::vector<Task>& tasks, absl::Time now) {
+  std::uint32_t silent = 0;
+  for (const Task& task : tasks) {
+    for (const auto& [number, attempt] : task.attempts) {
+      silent += attempt.life.is_running() && now - attempt.life.last_heard_at > kSilence ? 1 : 0;
+    }
+  }
+  return silent;
+}
+
+std::uint64_t DroppedPoints(const model::JobState& state) {
+  std::uint64_t dropped = 0;
+  for (const model::ReduceTask& task : state.reduce_tasks) {
+    for (const auto& [number, attempt] : task.attempts) dropped += attempt.dropped_points;
+  }
+  return dropped;
+}
+
+}  // namespace
+
+class JobMonitor::Impl {
+ public:
+  Impl(std::string job_id, const JobMonitorOptions& options)
+      : job_id_(std::move(job_id)), options_(options), state_(options.lambda) {
+    for (const std::string& name : options.indicators) {
+      if (auto indicator = model::MakeIndicator(name)) {
+        tracked_.push_back({std::move(indicator), {}});
+      }
+    }
+  }
+
+  absl::Status Apply(const Event& event) {
+    has_news_ = true;
+    return model::Apply(event, options_.limits, state_);
+  }
+
+  Snapshot Tick(absl::Time now);
+
+  bool IsClosed() const { return final_.has_value() || state_.closed.has_value(); }
+
+  const model::JobState& state() const { return state_; }
+  model::JobState& state() { return state_; }
+  bool has_news() const { return has_news_; }
+  void AddNote(const std::string& note) {
+    const bool known = std::find(notes_.begin(), notes_.end(), note) != notes_.end();
+    if (!known && notes_.size() < kNotesMax) notes_.push_back(note);
+  }
+
+ private:
+  struct Tracked {
+    std::unique_ptr<model::ProgressIndicator> indicator;
+    model::PredictionHistory history;
+  };
+
+  EndPrediction Predict(Tracked& tracked, absl::Time now, Snapshot& snapshot);
+  Forecast Describe(const EndPrediction& prediction, const std::string& name) const;
+  JobState StateAt(absl::Time now) const;
+  void Finish(absl::Time now, Snapshot& snapshot);
+  std::vector<IndicatorError> Errors(absl::Time job_end) const;
+  Coverage CoverageAt(absl::Time now) const;
+  std::vector<PhaseProgress> Phases() const;
+
+  std::string job_id_;
+  JobMonitorOptions options_;
+  model::JobState state_;
+  std::vector<Tracked> tracked_;
+  std::vector<std::string> notes_;
+  std::uint64_t sequence_ = 0;
+  bool has_news_ = false;
+  std::optional<Snapshot> final_;
+};
+
+JobState JobMonitor::Impl::StateAt(absl::Time now) const {
+  if (state_.closed) return StateOf(state_.closed->outcome);
+  const bool silent = state_.opened && now - state_.last_arrival_at > options_.abandon_after;
+  return silent ? JobState::kAbandoned : JobState::kRunning;
+}
+
+EndPrediction JobMonitor::Impl::Predict(Tracked& tracked, absl::Time now, Snapshot& snapshot) {
+  EndPrediction prediction{.at = now};
+  ReducePhaseForecast reduce;
+  if (!state_.has_phase(Phase::kReduce)) {
+    prediction.end = model::MapPhaseEnd(state_, now);
+  } else {
+    reduce = tracked.indicator->Estimate(state_, now);
+    prediction.end = reduce.ends_at;
+    prediction.lower = reduce.ends_at_lower;
+    prediction.upper = reduce.ends_at_upper;
+  }
+  if (prediction.end == absl::InfiniteFuture()) prediction = {.at = now};
+  tracked.history.Add(prediction);
+  Forecast forecast = Describe(prediction, tracked.indicator->name());
+  forecast.evidence = reduce.evidence;
+  snapshot.forecasts.push_back(std::move(forecast));
+  if (!snapshot.straggler && &tracked == &tracked_.front()) {
+    snapshot.straggler = model::FindStraggler(state_, reduce, now);
+  }
+  return prediction;
+}
+
+Forecast JobMonitor::Impl::Describe(const EndPrediction& prediction,
+                                    const std::string& name) const {
+  Forecast forecast{.indicator = name};
+  if (!prediction.end) return forecast;
+  const absl::Time now = prediction.at;
+  const absl::Duration overdue = now - *prediction.end;
+  const absl::Duration grace =
+      std::max(kOverdueAfter, kOverdueShare * (now - state_.started_at));
+  forecast.state = overdue > grace ? ForecastState::kOverdue : ForecastState::kValid;
+  forecast.fraction_done =
+      std::min(Progress(state_.started_at, now, prediction.end), kRunningFractionMax);
+  if (const auto reduce_start = model::ReducePhaseStart(state_)) {
+    forecast.reduce_fraction_done =
+        std::min(Progress(*reduce_start, now, prediction.end), kRunningFractionMax);
+  }
+  if (forecast.state == ForecastState::kOverdue) return forecast;
+  const auto left = [now](absl::Time end) { return std::max(end - now, absl::ZeroDuration()); };
+  forecast.remaining = left(*prediction.end);
+  if (prediction.lower) forecast.remaining_lower = left(*prediction.lower);
+  if (prediction.upper) forecast.remaining_upper = left(*prediction.upper);
+  return forecast;
+}
+
+std::vector<PhaseProgress> JobMonitor::Impl::Phases() const {
+  std::vector<PhaseProgress> phases;
+  if (state_.has_phase(Phase::kMap)) phases.push_back(model::MapProgress(state_));
+  if (state_.has_phase(Phase::kShuffle)) phases.push_back(model::ShuffleProgress(state_));
+  if (state_.has_phase(Phase::kReduce)) phases.push_back(model::ReduceProgress(state_));
+  return phases;
+}
+
+Coverage JobMonitor::Impl::CoverageAt(absl::Time now) const {
+  Coverage coverage;
+  if (state_.last_arrival_at != absl::InfinitePast()) {
+    coverage.data_age = std::max(now - state_.last_arrival_at, absl::ZeroDuration());
+  }
+  coverage.lost_envelopes = state_.lost_envelopes;
+  for (const auto& [id, source] : state_.sources) coverage.dropped_events += source.dropped_events;
+  coverage.dropped_points = DroppedPoints(state_);
+  coverage.anomalies = state_.anomalies;
+  coverage.rejected_envelopes = state_.rejected_envelopes;
+  const double with_profile = static_cast<double>(state_.keys.profile_count());
+  const double finished = with_profile + static_cast<double>(state_.map_profiles_missing);
+  coverage.map_profiles = finished > 0 ? with_profile / finished : 0;
+  coverage.silent_tasks =
+      SilentTasks(state_.map_tasks, now) + SilentTasks(state_.reduce_tasks, now);
+  coverage.notes = notes_;
+  return coverage;
+}
+
+std::vector<IndicatorError> JobMonitor::Impl::Errors(absl::Time job_end) const {
+  const auto reduce_start = model::ReducePhaseStart(state_);
+  const auto reduce_end = model::ReducePhaseEnd(state_);
+  std::vector<IndicatorError> errors;
+  for (const Tracked& tracked : tracked_) {
+    const auto predictions = tracked.history.predictions();
+    IndicatorError error{.indicator = tracked.indicator->name()};
+    const auto of_job = model::ErrorOf(predictions, state_.started_at, job_end);
+    error.job_avg_error_points = of_job.average_points;
+    error.job_max_error_points = of_job.largest_points;
+    if (reduce_start && reduce_end) {
+      const auto of_reduce = model::ErrorOf(predictions, *reduce_start, *reduce_end);
+      error.reduce_avg_error_points = of_reduce.average_points;
+      error.reduce_max_error_points = of_reduce.largest_points;
+      error.interval_coverage =
+          model::IntervalCoverage(predictions, *reduce_start, *reduce_end);
+    }
+    errors.push_back(std::move(error));
+  }
+  return errors;
+}
+
+void JobMonitor::Impl::Finish(absl::Time now, Snapshot& snapshot) {
+  const bool succeeded = snapshot.state == JobState::kSucceeded;
+  for (Forecast& forecast : snapshot.forecasts) {
+    forecast.state = ForecastState::kFinal;
+    forecast.remaining.reset();
+    forecast.remaining_lower.reset();
+    forecast.remaining_upper.reset();
+    if (!succeeded) continue;
+    forecast.fraction_done = 1;
+    forecast.reduce_fraction_done = state_.has_phase(Phase::kReduce) ? 1 : 0;
+  }
+  snapshot.straggler.reset();
+  snapshot.message = snapshot.state == JobState::kAbandoned
+                         ? fmt::format("nothing was heard of the job for {}",
+                                       absl::FormatDuration(options_.abandon_after))
+                         : state_.closed->message;
+  const absl::Time end = state_.closed_at.value_or(now);
+  snapshot.elapsed = std::max(end - state_.started_at, absl::ZeroDuration());
+  if (succeeded) snapshot.errors = Errors(end);
+}
+
+Snapshot JobMonitor::Impl::Tick(absl::Time now) {
+  has_news_ = false;
+  if (final_) return *final_;
+  Snapshot snapshot{.job_id = job_id_, .sequence = ++sequence_, .at = now};
+  if (!state_.opened) return snapshot;
+  snapshot.job_name = state_.opened->name;
+  snapshot.state = StateAt(now);
+  snapshot.started_at = state_.started_at;
+  snapshot.elapsed = std::max(now - state_.started_at, absl::ZeroDuration());
+  snapshot.phases = Phases();
+  snapshot.coverage = CoverageAt(now);
+  for (Tracked& tracked : tracked_) Predict(tracked, now, snapshot);
+  if (snapshot.is_final()) Finish(now, snapshot);
+  for (PhaseProgress& phase : snapshot.phases) {
+    if (phase.phase != Phase::kReduce) continue;
+    const bool done = phase.state == PhaseState::kDone;
+    const double forecast =
+        snapshot.forecasts.empty() ? 0 : snapshot.forecasts.front().reduce_fraction_done;
+    phase.fraction_done = done ? 1 : forecast;
+  }
+  if (snapshot.is_final()) final_ = snapshot;
+  return snapshot;
+}
+
+std::vector<std::string> KnownIndicators() { return model::IndicatorNames(); }
+
+absl::Status Validate(const JobMonitorOptions& options) {
+  if (options.indicators.empty()) {
+    return absl::InvalidArgumentError("indicators: name at least one");
+  }
+  const std::vector<std::string> known = KnownIndicators();
+  for (const std::string& name : options.indicators) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    return absl::InvalidArgumentError(
+        fmt::format("indicator {} is not known; known are {}", name, fmt::join(known, ", ")));
+  }
+  if (options.lambda == 0) return absl::InvalidArgumentError("lambda: must be at least 1");
+  if (options.abandon_after <= absl::ZeroDuration()) {
+    return absl::InvalidArgumentError("abandon_after: must be above zero");
+  }
+  return absl::OkStatus();
+}
+
+JobMonitor::JobMonitor(std::string job_id, const JobMonitorOptions& options)
+    : impl_(std::make_unique<Impl>(std::move(job_id), options)) {}
+JobMonitor::JobMonitor(JobMonitor&&) noexcept = default;
+JobMonitor& JobMonitor::operator=(JobMonitor&&) noexcept = default;
+JobMonitor::~JobMonitor() = default;
+
+absl::Status JobMonitor::Apply(const Event& event) { return impl_->Apply(event); }
+Snapshot JobMonitor::Tick(absl::Time now) { return impl_->Tick(now); }
+bool JobMonitor::is_open() const { return impl_->state().opened.has_value(); }
+bool JobMonitor::has_news() const { return impl_->has_news(); }
+bool JobMonitor::is_closed() const { return impl_->IsClosed(); }
+std::uint64_t JobMonitor::accepted_sequence(const std::string& source_id) const {
+  const auto source = impl_->state().sources.find(source_id);
+  return source == impl_->state().sources.end() ? 0 : source->second.accepted_sequence;
+}
+std::uint64_t JobMonitor::smallest_explicit_bytes() const {
+  return impl_->state().keys.smallest_explicit_bytes();
+}
+void JobMonitor::CountRejected() { ++impl_->state().rejected_envelopes; }
+void JobMonitor::AddNote(const std::string& note) { impl_->AddNote(note); }
+
+}  // namespace tidemark

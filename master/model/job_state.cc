@@ -1,0 +1,62 @@
+#include "master/model/job_state.h"
+
+#include <algorithm>
+
+namespace tidemark::model {
+namespace {
+
+template <typename Task>
+auto FinishedAttempt(const Task& task) -> decltype(&task.attempts.begin()->second) {
+  for (const auto& [number, attempt] : task.attempts) {
+    if (attempt.life.is_finished()) return &attempt;
+  }
+  return nullptr;
+}
+
+template <typename Task>
+bool IsRunning(const Task& task) {
+  if (task.is_finished()) return false;
+  return std::any_of(task.attempts.begin(), task.attempts.end(),
+                     [](const auto& entry) { return entry.second.life.is_running(); });
+}
+
+std::size_t Slots(std::optional<std::uint32_t> said, std::uint32_t seen) {
+  return std::max<std::size_t>({said.value_or(0), seen, 1});
+}
+
+}  // namespace
+
+const MapAttempt* MapTask::finished_attempt() const { return FinishedAttempt(*this); }
+bool MapTask::is_running() const { return IsRunning(*this); }
+const ReduceAttempt* ReduceTask::finished_attempt() const { return FinishedAttempt(*this); }
+bool ReduceTask::is_running() const { return IsRunning(*this); }
+
+bool JobState::has_phase(Phase phase) const {
+  if (!opened) return false;
+  if (!opened->phases.empty()) {
+    return std::find(opened->phases.begin(), opened->phases.end(), phase) != opened->phases.end();
+  }
+  return phase == Phase::kMap || opened->reduce_task_count != 0;
+}
+
+std::uint64_t JobState::reduce_input_bytes(std::size_t index) const {
+  std::uint64_t read = 0;
+  for (const auto& [number, attempt] : reduce_tasks[index].attempts) {
+    if (attempt.life.input_bytes) return std::max(*attempt.life.input_bytes, attempt.bytes_done);
+    read = std::max(read, attempt.bytes_done);
+  }
+  const std::size_t seen = keys.profile_count();
+  double bytes = static_cast<double>(keys.partition(index).total_bytes);
+  if (seen > 0) bytes *= static_cast<double>(seen + map_profiles_missing) / static_cast<double>(seen);
+  return std::max(read, bytes < 1.8e19 ? static_cast<std::uint64_t>(bytes) : ~std::uint64_t{0});
+}
+
+std::size_t JobState::map_slots() const {
+  return Slots(opened ? opened->map_slots : std::nullopt, map_tasks_running_max);
+}
+
+std::size_t JobState::reduce_slots() const {
+  return Slots(opened ? opened->reduce_slots : std::nullopt, reduce_tasks_running_max);
+}
+
+}  // namespace tidemark::model

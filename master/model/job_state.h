@@ -1,0 +1,107 @@
+// All that is known of one job: a fold over its events.
+//
+// Values without behaviour beyond simple look-ups; the fold is master/model/fold.h, estimates are
+// functions of a const JobState and an instant. Instants are of the master's clock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/time/time.h"
+#include "master/model/attempt_life.h"
+#include "master/model/clock_offset.h"
+#include "master/model/key_distribution.h"
+#include "streaming/size_histogram.h"
+#include "streaming/smoothed_points.h"
+#include "tidemark/event.h"
+
+namespace tidemark::model {
+
+struct SourceState {
+  std::uint64_t accepted_sequence = 0;
+  std::uint64_t dropped_events = 0;
+  ClockOffset clock;
+};
+
+struct MapAttempt {
+  AttemptLife life;
+  std::uint64_t bytes_done = 0;
+  std::optional<MapProfile> profile;  // kept until it counts or the attempt turns out useless
+};
+
+struct MapTask {
+  std::map<std::uint32_t, MapAttempt> attempts;
+  std::optional<std::uint64_t> input_bytes;
+  bool profile_counted = false;  // the profile of its first finished attempt is in JobState::keys
+
+  const MapAttempt* finished_attempt() const;
+  bool is_finished() const { return finished_attempt() != nullptr; }
+  bool is_running() const;
+};
+
+// What one attempt at a reduce task has done.
+struct ReduceAttempt {
+  AttemptLife life;
+  std::uint64_t fetched_bytes = 0;
+  std::uint64_t groups_done = 0;
+  std::uint64_t bytes_done = 0;
+  absl::Duration reduce_time;
+  std::optional<absl::Time> reduce_started_at;       // its first reduce function
+  std::optional<absl::Time> last_group_finished_at;  // p_i(t)
+  std::optional<RunningGroup> running_group;
+  absl::Time running_group_seen_at;
+  std::uint64_t dropped_points = 0;
+
+  // Explicit keys it has finished: by identity, or, where its source does not name keys, by
+  // closeness of size.
+  absl::flat_hash_set<KeyHash> finished_explicit;
+  std::optional<std::multimap<std::uint64_t, KeyHash>> unmatched_explicit;  // by size; unnamed only
+};
+
+struct ReduceTask {
+  std::map<std::uint32_t, ReduceAttempt> attempts;
+  streaming::SmoothedPoints points;  // D_i(t), of all attempts
+  std::uint64_t points_version = 0;  // grows with every change of `points`
+
+  const ReduceAttempt* finished_attempt() const;
+  bool is_finished() const { return finished_attempt() != nullptr; }
+  bool is_running() const;
+};
+
+struct JobState {
+  explicit JobState(std::uint32_t lambda) : keys(lambda) {}
+
+  std::optional<JobOpened> opened;
+  absl::Time started_at;  // when it was submitted, or first heard of
+  std::optional<JobClosed> closed;
+  std::optional<absl::Time> closed_at;
+  absl::Time last_arrival_at = absl::InfinitePast();
+
+  absl::flat_hash_map<std::string, SourceState> sources;
+  std::vector<MapTask> map_tasks;        // by index; at least the opened count
+  std::vector<ReduceTask> reduce_tasks;  // likewise
+  KeyDistribution keys;
+  streaming::SizeHistogram implicit_sizes;  // of implicit key groups finished in any task
+  std::size_t map_profiles_missing = 0;     // finished map tasks without a profile so far
+  std::uint32_t map_tasks_running_max = 0;  // most seen running at once
+  std::uint32_t reduce_tasks_running_max = 0;
+
+  std::uint64_t lost_envelopes = 0;
+  std::uint64_t anomalies = 0;
+  std::uint64_t rejected_envelopes = 0;
+
+  bool has_phase(Phase phase) const;
+  // Bytes reduce task `index` will read: exact where somebody said so, else the map profiles scaled
+  // up for map tasks whose profile is missing; never below what it has read.
+  std::uint64_t reduce_input_bytes(std::size_t index) const;
+  std::size_t map_slots() const;
+  std::size_t reduce_slots() const;
+};
+
+}  // namespace tidemark::model

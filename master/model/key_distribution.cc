@@ -1,0 +1,102 @@
+#include "master/model/key_distribution.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "master/model/saturating.h"
+
+namespace tidemark::model {
+namespace {
+
+// Counters per explicit key of a map task ([NF] 8.5).
+constexpr std::size_t kCountersPerExplicitKey = 35;
+
+streaming::SpaceSaving MakeSummary(std::uint32_t lambda) {
+  const std::size_t capacity =
+      std::clamp<std::size_t>(kCountersPerExplicitKey * std::size_t{lambda}, 1,
+                              streaming::SpaceSaving::kCapacityMax);
+  return *streaming::SpaceSaving::Create(capacity);  // in range by the line above
+}
+
+// A map task that ran out of its scanning budget has seen only a part of the partition; its heavy
+// keys are scaled up as if the rest looked the same.
+std::uint64_t ScaleToWhole(std::uint64_t bytes, std::uint64_t scanned, std::uint64_t total) {
+  if (scanned == 0 || scanned >= total) return bytes;
+  const double scale = static_cast<double>(total) / static_cast<double>(scanned);
+  return std::min(static_cast<std::uint64_t>(static_cast<double>(bytes) * scale), total);
+}
+
+bool HeavierFirst(const ExplicitKey& a, const ExplicitKey& b) {
+  return a.size_bytes != b.size_bytes ? a.size_bytes > b.size_bytes : a.key < b.key;
+}
+
+}  // namespace
+
+KeyDistribution::KeyDistribution(std::uint32_t lambda) : heavy_keys_(MakeSummary(lambda)) {}
+
+void KeyDistribution::Add(const MapProfile& profile) {
+  for (const PartitionProfile& partition : profile.partitions) AddPartition(partition);
+  ++profile_count_;
+  stale_ = true;
+}
+
+void KeyDistribution::AddPartition(const PartitionProfile& partition) {
+  if (partition.partition >= totals_.size()) totals_.resize(partition.partition + std::size_t{1});
+  PartitionTotals& totals = totals_[partition.partition];
+  totals.total_bytes = SaturatingAdd(totals.total_bytes, partition.total_bytes);
+  totals.scanned_bytes = SaturatingAdd(totals.scanned_bytes,
+                                       partition.scanned_bytes.value_or(partition.total_bytes));
+  total_bytes_ = SaturatingAdd(total_bytes_, partition.total_bytes);
+  for (const ExplicitKey& key : partition.explicit_keys) {
+    if (key.size_bytes == 0) continue;
+    if (const auto evicted = heavy_keys_.Offer(key.key, key.size_bytes)) owner_.erase(evicted->key);
+    owner_.try_emplace(key.key, partition.partition);
+  }
+}
+
+void KeyDistribution::Rebuild() const {
+  partitions_.assign(totals_.size(), {});
+  for (std::size_t i = 0; i < totals_.size(); ++i) {
+    partitions_[i].total_bytes = totals_[i].total_bytes;
+  }
+  for (const streaming::WatchedKey& watched : heavy_keys_.watched()) {
+    const auto owner = owner_.find(watched.key);
+    const std::uint64_t bytes = watched.guaranteed_bytes();
+    if (owner == owner_.end() || bytes == 0) continue;
+    const PartitionTotals& totals = totals_[owner->second];
+    partitions_[owner->second].explicit_keys.push_back(
+        {watched.key, ScaleToWhole(bytes, totals.scanned_bytes, totals.total_bytes)});
+  }
+  smallest_explicit_bytes_ = 0;
+  for (PartitionKeys& partition : partitions_) {
+    std::sort(partition.explicit_keys.begin(), partition.explicit_keys.end(), HeavierFirst);
+    for (const ExplicitKey& key : partition.explicit_keys) {
+      partition.explicit_bytes = SaturatingAdd(partition.explicit_bytes, key.size_bytes);
+    }
+    if (partition.explicit_keys.empty()) continue;
+    const std::uint64_t smallest = partition.explicit_keys.back().size_bytes;
+    smallest_explicit_bytes_ = smallest_explicit_bytes_ == 0
+                                   ? smallest
+                                   : std::min(smallest_explicit_bytes_, smallest);
+  }
+  stale_ = false;
+}
+
+const PartitionKeys& KeyDistribution::partition(std::size_t index) const {
+  static const PartitionKeys* const kNone = new PartitionKeys;
+  if (stale_) Rebuild();
+  return index < partitions_.size() ? partitions_[index] : *kNone;
+}
+
+bool KeyDistribution::IsExplicit(std::size_t index, KeyHash key) const {
+  const auto owner = owner_.find(key);
+  return owner != owner_.end() && owner->second == index;
+}
+
+std::uint64_t KeyDistribution::smallest_explicit_bytes() const {
+  if (stale_) Rebuild();
+  return smallest_explicit_bytes_;
+}
+
+}  // namespace tidemark::model

@@ -1,0 +1,64 @@
+// Which key groups each reduce task will get: the key distribution profile ([NF] 5.1, 5.2).
+//
+// Built from the map profiles. Explicit keys of all map tasks meet in one Space-Saving summary of
+// 35 lambda counters; the size taken for a key is count - error, which is never above the truth, and
+// what a key loses by it or by being pushed out stays in its reduce task's implicit bytes, because
+// those are the task's exact bytes less its explicit ones (docs/adr/0003).
+//
+// Cost: Add O(explicit keys log m). partition() rebuilds its lists after an Add, O(m log m).
+// Memory: 35 lambda counters and one total for each partition. Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "streaming/space_saving.h"
+#include "tidemark/event.h"
+
+namespace tidemark::model {
+
+// What is known of one partition before its reduce task starts.
+struct PartitionKeys {
+  std::uint64_t total_bytes = 0;           // exact, of the map tasks that sent a profile
+  std::uint64_t explicit_bytes = 0;        // sum over explicit_keys
+  std::vector<ExplicitKey> explicit_keys;  // by falling size, ties by hash
+};
+
+class KeyDistribution {
+ public:
+  explicit KeyDistribution(std::uint32_t lambda);
+
+  // Adds the profile of one map task; the caller sees to it that each task is added once.
+  void Add(const MapProfile& profile);
+
+  // Empty for a partition that no map task has mentioned. The reference holds until the next Add().
+  const PartitionKeys& partition(std::size_t index) const;
+  // Whether `key` is an explicit key of partition `index`. O(1).
+  bool IsExplicit(std::size_t index, KeyHash key) const;
+  // The smallest explicit key of all; 0 if there is none.
+  std::uint64_t smallest_explicit_bytes() const;
+  std::uint64_t total_bytes() const { return total_bytes_; }
+  std::size_t profile_count() const { return profile_count_; }
+
+ private:
+  struct PartitionTotals {
+    std::uint64_t total_bytes = 0;
+    std::uint64_t scanned_bytes = 0;
+  };
+  void AddPartition(const PartitionProfile& partition);
+  void Rebuild() const;
+
+  streaming::SpaceSaving heavy_keys_;
+  absl::flat_hash_map<KeyHash, std::uint32_t> owner_;  // partition of each watched key
+  std::vector<PartitionTotals> totals_;
+  std::uint64_t total_bytes_ = 0;
+  std::size_t profile_count_ = 0;
+
+  mutable bool stale_ = false;
+  mutable std::vector<PartitionKeys> partitions_;
+  mutable std::uint64_t smallest_explicit_bytes_ = 0;
+};
+
+}  // namespace tidemark::model

@@ -1,0 +1,227 @@
+#include "master/model/phases.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "master/schedule/greedy_list.h"
+
+namespace tidemark::model {
+namespace {
+
+template <typename T>
+void KeepLeast(std::optional<T>& least, const std::optional<T>& value) {
+  if (value && (!least || *value < *least)) least = value;
+}
+
+template <typename T>
+void KeepLargest(std::optional<T>& largest, const std::optional<T>& value) {
+  if (value && (!largest || *value > *largest)) largest = value;
+}
+
+template <typename Task>
+void CountTasks(const std::vector<Task>& tasks, PhaseProgress& progress) {
+  progress.task_count = static_cast<std::uint32_t>(tasks.size());
+  for (const Task& task : tasks) {
+    progress.finished_task_count += task.is_finished() ? 1 : 0;
+    progress.running_task_count += task.is_running() ? 1 : 0;
+    for (const auto& [number, attempt] : task.attempts) {
+      KeepLeast(progress.started_at, attempt.life.started_at());
+    }
+    if (const auto* finished = task.finished_attempt()) {
+      KeepLargest(progress.finished_at, finished->life.ended_at());
+    }
+  }
+  const bool done = progress.finished_task_count == progress.task_count;
+  if (!done || progress.task_count == 0) progress.finished_at.reset();
+  progress.state = done && progress.task_count > 0 ? PhaseState::kDone
+                   : progress.started_at           ? PhaseState::kRunning
+                                                   : PhaseState::kPending;
+}
+
+double Ratio(double done, double total) { return total > 0 ? std::clamp(done / total, 0.0, 1.0) : 0; }
+
+std::uint64_t BytesRead(const MapTask& task) {
+  std::uint64_t read = 0;
+  for (const auto& [number, attempt] : task.attempts) {
+    if (attempt.life.is_running()) read = std::max(read, attempt.bytes_done);
+  }
+  return read;
+}
+
+// The part of a map task that is done, 0..1.
+double MapTaskFraction(const MapTask& task) {
+  if (task.is_finished()) return 1;
+  if (!task.input_bytes || *task.input_bytes == 0) return 0;
+  return Ratio(static_cast<double>(BytesRead(task)), static_cast<double>(*task.input_bytes));
+}
+
+// Weight of each map task in the phase: its bytes if every task's are known, else one.
+std::vector<double> MapTaskWeights(const JobState& state) {
+  std::vector<double> weights;
+  weights.reserve(state.map_tasks.size());
+  for (const MapTask& task : state.map_tasks) {
+    if (!task.input_bytes) return std::vector<double>(state.map_tasks.size(), 1.0);
+    weights.push_back(std::max(1.0, static_cast<double>(*task.input_bytes)));
+  }
+  return weights;
+}
+
+const MapAttempt* RunningAttempt(const MapTask& task) {
+  for (const auto& [number, attempt] : task.attempts) {
+    if (attempt.life.is_running()) return &attempt;
+  }
+  return nullptr;
+}
+
+// Seconds for one unit of weight, from finished and running map tasks; empty before any progress.
+std::optional<double> MapSecondsPerWeight(const JobState& state, const std::vector<double>& weights,
+                                          absl::Time now) {
+  double seconds = 0;
+  double weight = 0;
+  for (std::size_t i = 0; i < state.map_tasks.size(); ++i) {
+    const MapTask& task = state.map_tasks[i];
+    const double fraction = MapTaskFraction(task);
+    const MapAttempt* attempt = task.is_finished() ? task.finished_attempt() : RunningAttempt(task);
+    if (fraction <= 0 || attempt == nullptr || !attempt->life.started_at()) continue;
+    const absl::Time until = attempt->life.ended_at().value_or(now);
+    seconds += absl::ToDoubleSeconds(std::max(until - *attempt->life.started_at(),
+                                              absl::ZeroDuration()));
+    weight += weights[i] * fraction;
+  }
+  if (weight <= 0) return std::nullopt;
+  return seconds / weight;
+}
+
+// Where the shuffle of an attempt can begin: with slow start it runs beside the map phase, and the
+// time it waits there says nothing about its speed.
+absl::Time ShuffleStart(const ReduceAttempt& attempt, std::optional<absl::Time> maps_finished_at) {
+  return std::max(*attempt.life.started_at(), maps_finished_at.value_or(absl::InfinitePast()));
+}
+
+}  // namespace
+
+PhaseProgress MapProgress(const JobState& state) {
+  PhaseProgress progress{.phase = Phase::kMap};
+  CountTasks(state.map_tasks, progress);
+  const std::vector<double> weights = MapTaskWeights(state);
+  double done = 0;
+  double total = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    done += weights[i] * MapTaskFraction(state.map_tasks[i]);
+    total += weights[i];
+  }
+  progress.fraction_done = progress.state == PhaseState::kDone ? 1 : Ratio(done, total);
+  return progress;
+}
+
+PhaseProgress ShuffleProgress(const JobState& state) {
+  PhaseProgress progress{.phase = Phase::kShuffle};
+  progress.task_count = static_cast<std::uint32_t>(state.reduce_tasks.size());
+  double done = 0;
+  double total = 0;
+  for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) {
+    const double bytes = std::max(1.0, static_cast<double>(state.reduce_input_bytes(i)));
+    double fetched = 0;
+    bool is_shuffled = false;
+    for (const auto& [number, attempt] : state.reduce_tasks[i].attempts) {
+      KeepLeast(progress.started_at, attempt.life.started_at());
+      KeepLargest(progress.finished_at, attempt.reduce_started_at);
+      is_shuffled |= attempt.reduce_started_at.has_value() || attempt.life.is_finished();
+      if (attempt.life.state() == AttemptState::kStarted) {
+        ++progress.running_task_count;
+        fetched = std::max(fetched, static_cast<double>(attempt.fetched_bytes));
+      }
+    }
+    progress.finished_task_count += is_shuffled ? 1 : 0;
+    done += is_shuffled ? bytes : std::min(fetched, bytes);
+    total += bytes;
+  }
+  const bool done_all = progress.finished_task_count == progress.task_count && progress.task_count > 0;
+  if (!done_all) progress.finished_at.reset();
+  progress.state = done_all                ? PhaseState::kDone
+                   : progress.started_at   ? PhaseState::kRunning
+                                           : PhaseState::kPending;
+  progress.fraction_done = done_all ? 1 : Ratio(done, total);
+  return progress;
+}
+
+PhaseProgress ReduceProgress(const JobState& state) {
+  PhaseProgress progress{.phase = Phase::kReduce};
+  CountTasks(state.reduce_tasks, progress);
+  progress.started_at = ReducePhaseStart(state);
+  if (progress.state != PhaseState::kDone) {
+    progress.state = progress.started_at ? PhaseState::kRunning : PhaseState::kPending;
+  }
+  return progress;
+}
+
+std::optional<absl::Time> MapPhaseEnd(const JobState& state, absl::Time now) {
+  const PhaseProgress progress = MapProgress(state);
+  if (progress.state == PhaseState::kDone) return progress.finished_at;
+  const std::vector<double> weights = MapTaskWeights(state);
+  const std::optional<double> seconds_per_weight = MapSecondsPerWeight(state, weights, now);
+  if (!seconds_per_weight) return std::nullopt;
+  std::vector<absl::Time> slots_free_at;
+  std::vector<absl::Duration> waiting;
+  for (std::size_t i = 0; i < state.map_tasks.size(); ++i) {
+    const MapTask& task = state.map_tasks[i];
+    if (task.is_finished()) continue;
+    const absl::Duration left =
+        absl::Seconds(*seconds_per_weight * weights[i] * (1 - MapTaskFraction(task)));
+    if (task.is_running()) {
+      slots_free_at.push_back(now + left);
+    } else {
+      waiting.push_back(left);
+    }
+  }
+  slots_free_at.resize(std::max(slots_free_at.size(), state.map_slots()), now);
+  absl::Time end = *std::max_element(slots_free_at.begin(), slots_free_at.end());
+  for (const auto& task : schedule::ScheduleGreedily(slots_free_at, waiting)) {
+    end = std::max(end, task.ends_at);
+  }
+  return end;
+}
+
+std::optional<double> ShuffleSecondsPerByte(const JobState& state) {
+  const PhaseProgress maps = MapProgress(state);
+  double seconds = 0;
+  double bytes = 0;
+  bool reduced = false;
+  for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) {
+    for (const auto& [number, attempt] : state.reduce_tasks[i].attempts) {
+      reduced |= attempt.groups_done > 0;
+      if (!attempt.life.started_at() || !attempt.life.shuffled_at()) continue;
+      const absl::Duration took =
+          *attempt.life.shuffled_at() - ShuffleStart(attempt, maps.finished_at);
+      seconds += absl::ToDoubleSeconds(std::max(took, absl::ZeroDuration()));
+      bytes += static_cast<double>(state.reduce_input_bytes(i));
+    }
+  }
+  if (bytes > 0) return seconds / bytes;
+  return reduced ? std::optional<double>(0) : std::nullopt;
+}
+
+std::optional<absl::Time> ReducePhaseStart(const JobState& state) {
+  std::optional<absl::Time> start;
+  for (const ReduceTask& task : state.reduce_tasks) {
+    for (const auto& [number, attempt] : task.attempts) KeepLeast(start, attempt.reduce_started_at);
+  }
+  return start;
+}
+
+std::optional<absl::Time> ReducePhaseEnd(const JobState& state) {
+  PhaseProgress progress;
+  CountTasks(state.reduce_tasks, progress);
+  return progress.finished_at;
+}
+
+bool ReduceSizesKnown(const JobState& state) {
+  if (state.keys.profile_count() > 0) return true;
+  return std::any_of(state.reduce_tasks.begin(), state.reduce_tasks.end(), [](const ReduceTask& task) {
+    return std::any_of(task.attempts.begin(), task.attempts.end(), [](const auto& entry) {
+      return entry.second.life.input_bytes.has_value();
+    });
+  });
+}
+
+}  // namespace tidemark::model

@@ -1,0 +1,39 @@
+// The map and shuffle phases, which are taken as linear ([NF] 3.6), and where each phase stands.
+//
+// Phases as in [NF] section 2: map from the first map function to the end of the last map task,
+// reduce from the first reduce function to the end of the last reduce task, shuffle between.
+#pragma once
+
+#include <optional>
+
+#include "absl/time/time.h"
+#include "master/model/job_state.h"
+#include "tidemark/snapshot.h"
+
+namespace tidemark::model {
+
+// Counts, instants and the part of the input bytes that is read; by tasks where sizes are unknown.
+PhaseProgress MapProgress(const JobState& state);
+// The part of the reduce tasks' input that was fetched.
+PhaseProgress ShuffleProgress(const JobState& state);
+// Counts and instants; fraction_done is left to an indicator.
+PhaseProgress ReduceProgress(const JobState& state);
+
+// End of the map phase: known if it is over; else what is left of every map task at the seconds per
+// byte seen so far (per task where sizes are unknown), on the map slots, greedily. Empty before any
+// map task has read anything.
+std::optional<absl::Time> MapPhaseEnd(const JobState& state, absl::Time now);
+
+// Seconds to fetch and sort one byte, learnt from the reduce tasks that have; 0 when a reduce
+// function ran although nobody told of a shuffle; empty when there is nothing to learn from.
+std::optional<double> ShuffleSecondsPerByte(const JobState& state);
+
+// Start of the first reduce function: t_start ([NF] 3.2). Empty before.
+std::optional<absl::Time> ReducePhaseStart(const JobState& state);
+// End of the last reduce task. Empty before.
+std::optional<absl::Time> ReducePhaseEnd(const JobState& state);
+
+// Whether anybody said how much the reduce tasks have to read.
+bool ReduceSizesKnown(const JobState& state);
+
+}  // namespace tidemark::model

@@ -1,0 +1,15 @@
+// The part of the fold that takes reduce profiles: points, totals and explicit keys.
+#pragma once
+
+#include "absl/time/time.h"
+#include "master/model/clock_offset.h"
+#include "master/model/job_state.h"
+#include "tidemark/event.h"
+
+namespace tidemark::model {
+
+// Folds `profile` of `attempt` of `task` into all three and into `state`'s job-wide evidence.
+void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock, absl::Time arrived_at,
+                       ReduceAttempt& attempt, ReduceTask& task, JobState& state);
+
+}  // namespace tidemark::model

@@ -1,0 +1,83 @@
+#include "master/model/straggler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "master/model/reduce_schedule.h"
+#include "master/model/saturating.h"
+
+namespace tidemark::model {
+namespace {
+
+// A single key group is named as the reason when it makes up this part of what its task has left.
+constexpr double kHeavyShare = 0.2;
+
+std::string FormatBytes(std::uint64_t bytes) {
+  double value = static_cast<double>(bytes);
+  const char* unit = "B";
+  for (const char* larger : {"kB", "MB", "GB", "TB", "PB"}) {
+    if (value < 1000) break;
+    value /= 1000;
+    unit = larger;
+  }
+  return *unit == 'B' ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, unit);
+}
+
+std::string Reason(const Straggler& straggler, const ReduceAttempt* attempt,
+                   std::uint64_t bytes_left) {
+  const std::string task = ToString(straggler.attempt);
+  const std::string group = FormatBytes(straggler.heaviest_group_bytes);
+  const int percent = static_cast<int>(100 * straggler.heaviest_group_share);
+  if (straggler.in_heaviest_group) {
+    return fmt::format("{} is inside its heaviest key group ({}), {} % of what it has left", task,
+                       group, percent);
+  }
+  if (straggler.heaviest_group_share >= kHeavyShare) {
+    return fmt::format("{} has yet to reduce a key group of {}, {} % of what it has left", task,
+                       group, percent);
+  }
+  if (attempt == nullptr) return fmt::format("{} waits for a slot", task);
+  return fmt::format("{} has {} left to reduce", task, FormatBytes(bytes_left));
+}
+
+AttemptId LeadingAttemptId(const JobState& state, std::size_t index) {
+  AttemptId id{TaskKind::kReduce, static_cast<std::uint32_t>(index), 0};
+  const ReduceAttempt* leading = LeadingAttempt(state.reduce_tasks[index]);
+  for (const auto& [number, attempt] : state.reduce_tasks[index].attempts) {
+    if (&attempt == leading) id.attempt = number;
+  }
+  return id;
+}
+
+}  // namespace
+
+std::optional<Straggler> FindStraggler(const JobState& state, const ReducePhaseForecast& forecast,
+                                       absl::Time now) {
+  const auto last = std::max_element(
+      forecast.tasks.begin(), forecast.tasks.end(),
+      [](const auto& a, const auto& b) { return a.ends_at < b.ends_at; });
+  if (last == forecast.tasks.end()) return std::nullopt;
+  const ReduceAttempt* attempt = LeadingAttempt(state.reduce_tasks[last->index]);
+  Straggler straggler{.attempt = LeadingAttemptId(state, last->index),
+                      .explicit_groups_left = last->explicit_groups_left,
+                      .heaviest_group_bytes = last->heaviest.size_bytes};
+  if (attempt != nullptr) straggler.host = attempt->life.host;
+  if (last->ends_at > now && last->ends_at != absl::InfiniteFuture()) {
+    straggler.remaining = last->ends_at - now;
+  }
+  if (last->reduce_time_left > absl::ZeroDuration()) {
+    straggler.heaviest_group_share = std::clamp(
+        absl::FDivDuration(last->heaviest_time, last->reduce_time_left), 0.0, 1.0);
+  }
+  straggler.in_heaviest_group = attempt != nullptr && attempt->running_group &&
+                                straggler.heaviest_group_bytes > 0 &&
+                                attempt->running_group->key == last->heaviest.key;
+  const std::uint64_t done = attempt == nullptr ? 0 : attempt->bytes_done;
+  straggler.reason = Reason(straggler, attempt,
+                            SaturatingSubtract(state.reduce_input_bytes(last->index), done));
+  return straggler;
+}
+
+}  // namespace tidemark::model

@@ -1,0 +1,17 @@
+// Which reduce task will end last, and why, in words.
+#pragma once
+
+#include <optional>
+
+#include "absl/time/time.h"
+#include "master/model/indicators/progress_indicator.h"
+#include "master/model/job_state.h"
+#include "tidemark/snapshot.h"
+
+namespace tidemark::model {
+
+// Empty when the forecast has no view per task or every task has ended.
+std::optional<Straggler> FindStraggler(const JobState& state, const ReducePhaseForecast& forecast,
+                                       absl::Time now);
+
+}  // namespace tidemark::model

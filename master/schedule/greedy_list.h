@@ -1,0 +1,28 @@
+// Greedy list scheduling: the next task, in order, goes to the slot that is free first.
+//
+// The rule that NearestFit simulates to find when unscheduled reduce tasks will start ([NF] 3.6),
+// and a fair model of slot-based schedulers. Ties go to the slot of least index, so the result is
+// deterministic.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace tidemark::schedule {
+
+struct ScheduledTask {
+  std::size_t slot = 0;  // index into slots_free_at
+  absl::Time starts_at;
+  absl::Time ends_at;
+  friend bool operator==(const ScheduledTask&, const ScheduledTask&) = default;
+};
+
+// Negative durations count as zero. No slots: every task starts and ends at InfiniteFuture().
+// Cost: O((tasks + slots) log slots).
+std::vector<ScheduledTask> ScheduleGreedily(std::span<const absl::Time> slots_free_at,
+                                            std::span<const absl::Duration> durations);
+
+}  // namespace tidemark::schedule

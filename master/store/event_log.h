@@ -1,0 +1,105 @@
+// The event log of one job: everything its JobMonitor was told, in order, so that a replay makes the
+// same snapshots to the last bit. Byte format: docs/event-log.md.
+//
+// Not thread-safe. A reader needs the file to stay as it is; a log that is still being written can
+// be read up to what was flushed.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "tidemark/event.h"
+#include "tidemark/job_monitor.h"
+#include "tidemark/snapshot.h"
+
+namespace tidemark::v1 {
+class Envelope;
+class EventLogRecord;
+}  // namespace tidemark::v1
+
+namespace tidemark::store {
+
+// An envelope that never became an event.
+struct Malformed {
+  friend bool operator==(const Malformed&, const Malformed&) = default;
+};
+// A snapshot was made at this instant.
+struct Tick {
+  absl::Time at;
+  friend bool operator==(const Tick&, const Tick&) = default;
+};
+using LogRecord = std::variant<Event, Malformed, Tick>;
+
+// Tells `monitor` what the record says; the snapshot if the record is a tick.
+std::optional<Snapshot> Replay(const LogRecord& record, JobMonitor& monitor);
+
+class EventLogWriter {
+ public:
+  // Creates or replaces the file and writes the header. PermissionDenied, NotFound, ... name the
+  // path and the system's reason.
+  static absl::StatusOr<std::unique_ptr<EventLogWriter>> Create(const std::string& path,
+                                                                const std::string& job_id,
+                                                                const JobMonitorOptions& options);
+  ~EventLogWriter();
+  EventLogWriter(const EventLogWriter&) = delete;
+  EventLogWriter& operator=(const EventLogWriter&) = delete;
+
+  // Each appends one record. ResourceExhausted when the disk is full; after any error the log is
+  // closed at its last whole record that reached the disk and every later call fails alike.
+  absl::Status Append(const v1::Envelope& envelope, absl::Time arrived_at);
+  absl::Status AppendMalformed(const std::string& reason);
+  // Also hands everything so far to the operating system.
+  absl::Status AppendTick(absl::Time at);
+
+  const std::string& path() const { return path_; }
+
+ private:
+  EventLogWriter(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
+  absl::Status Write(const v1::EventLogRecord& record);
+  absl::Status Fail(const char* doing);
+
+  std::string path_;
+  std::FILE* file_;
+  absl::Status failed_;
+};
+
+class EventLogReader {
+ public:
+  // NotFound, PermissionDenied: the file. InvalidArgument: not an event log, or of a newer version.
+  // DataLoss: its header is torn or corrupt.
+  static absl::StatusOr<std::unique_ptr<EventLogReader>> Open(const std::string& path);
+  ~EventLogReader();
+  EventLogReader(const EventLogReader&) = delete;
+  EventLogReader& operator=(const EventLogReader&) = delete;
+
+  const std::string& job_id() const { return job_id_; }
+  const JobMonitorOptions& options() const { return options_; }
+
+  // The next record; empty at the end. DataLoss: the rest is torn or corrupt, from the byte that the
+  // message names; all records before it were returned.
+  absl::StatusOr<std::optional<LogRecord>> Next();
+
+ private:
+  EventLogReader(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
+  absl::StatusOr<bool> ReadFrame(v1::EventLogRecord& record);
+  absl::Status ReadHeader();
+  absl::Status Corrupt(const char* what) const;
+
+  std::string path_;
+  std::FILE* file_;
+  std::uint64_t offset_ = 0;  // of the record to be read next
+  std::string job_id_;
+  JobMonitorOptions options_;
+};
+
+// The file for a job in `directory`: job ids are escaped so that they cannot leave it.
+std::string EventLogPath(const std::string& directory, const std::string& job_id);
+
+}  // namespace tidemark::store

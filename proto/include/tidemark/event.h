@@ -1,0 +1,176 @@
+// What happens to a job, as values.
+//
+// Everything the master learns about a job arrives as an ordered stream of events; the state of the
+// job is a fold over them (tidemark/job_monitor.h). These are the plain counterparts of
+// proto/tidemark/v1/event.proto, whose field comments hold here too. No event is trusted beyond its
+// type: a fold ignores and counts what contradicts what it already knows.
+//
+// Values: copyable, comparable, no invariants, safe to share between threads when const.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace tidemark {
+
+// Stable hash of a serialized intermediate key (streaming/key_hash.h).
+enum class KeyHash : std::uint64_t {};
+
+enum class Phase : std::uint8_t { kMap, kShuffle, kReduce };
+
+enum class TaskKind : std::uint8_t { kMap, kReduce };
+
+// One attempt at one task. A reduce task's index is its partition.
+struct AttemptId {
+  TaskKind kind = TaskKind::kMap;
+  std::uint32_t index = 0;
+  std::uint32_t attempt = 0;
+  friend bool operator==(const AttemptId&, const AttemptId&) = default;
+};
+
+// "m-17" or "r-3"; with ".2" appended for the third attempt.
+std::string ToString(const AttemptId& id);
+
+enum class AttemptState : std::uint8_t {
+  kQueued,
+  kStarted,
+  kShuffled,
+  kFinished,
+  kFailed,
+  kKilled,
+  kObsolete,
+};
+
+enum class JobOutcome : std::uint8_t { kSucceeded, kFailed, kKilled };
+
+// The shape of a job. An empty optional means "not known yet".
+struct JobOpened {
+  std::string name;
+  std::string engine;
+  std::optional<absl::Time> submitted_at;
+  std::vector<Phase> phases;  // empty: map, shuffle, reduce; map alone when there is no reduce task
+  std::optional<std::uint32_t> map_task_count;
+  std::optional<std::uint32_t> reduce_task_count;
+  std::optional<std::uint32_t> partition_count;
+  std::optional<std::uint32_t> map_slots;
+  std::optional<std::uint32_t> reduce_slots;
+  bool has_combiner = false;
+  friend bool operator==(const JobOpened&, const JobOpened&) = default;
+};
+
+struct JobClosed {
+  JobOutcome outcome = JobOutcome::kSucceeded;
+  std::string message;
+  std::optional<absl::Time> at;
+  friend bool operator==(const JobClosed&, const JobClosed&) = default;
+};
+
+struct AttemptChanged {
+  AttemptId attempt;
+  AttemptState state = AttemptState::kQueued;
+  std::optional<absl::Time> at;  // by the sender's wall clock
+  std::string host;
+  bool speculative = false;
+  std::optional<std::uint64_t> input_bytes;
+  std::string failure;
+  friend bool operator==(const AttemptChanged&, const AttemptChanged&) = default;
+};
+
+// Totals since the start of the attempt.
+struct TaskHeartbeat {
+  AttemptId attempt;
+  std::uint64_t bytes_done = 0;
+  std::uint64_t records_done = 0;
+  std::uint64_t bytes_emitted = 0;
+  friend bool operator==(const TaskHeartbeat&, const TaskHeartbeat&) = default;
+};
+
+struct ExplicitKey {
+  KeyHash key{};
+  std::uint64_t size_bytes = 0;
+  friend bool operator==(const ExplicitKey&, const ExplicitKey&) = default;
+};
+
+struct PartitionProfile {
+  std::uint32_t partition = 0;
+  std::uint64_t total_bytes = 0;
+  std::vector<ExplicitKey> explicit_keys;
+  std::uint64_t implicit_key_count = 0;
+  std::uint64_t implicit_bytes = 0;
+  std::optional<std::uint64_t> scanned_bytes;  // empty: all of total_bytes
+  friend bool operator==(const PartitionProfile&, const PartitionProfile&) = default;
+};
+
+struct MapProfile {
+  AttemptId attempt;
+  std::vector<PartitionProfile> partitions;
+  friend bool operator==(const MapProfile&, const MapProfile&) = default;
+};
+
+// `count` key groups of `size_bytes` each that took `total_time` together.
+struct GroupPoint {
+  std::uint64_t size_bytes = 0;
+  std::uint64_t count = 0;
+  absl::Duration total_time;
+  absl::Duration mean_time() const {
+    return count == 0 ? absl::ZeroDuration() : total_time / static_cast<double>(count);
+  }
+  friend bool operator==(const GroupPoint&, const GroupPoint&) = default;
+};
+
+// Moments of the key groups whose size falls into one bin of streaming/size_histogram.h.
+struct GroupBin {
+  std::uint32_t bin = 0;
+  std::uint64_t count = 0;
+  std::uint64_t size_bytes = 0;  // sum
+  double seconds = 0;            // sum
+  double seconds_squared = 0;    // sum of squares
+  friend bool operator==(const GroupBin&, const GroupBin&) = default;
+};
+
+struct RunningGroup {
+  std::optional<KeyHash> key;
+  absl::Duration elapsed;  // at the moment the event was sent
+  std::uint64_t bytes_read = 0;
+  std::uint64_t values_read = 0;
+  std::uint64_t bytes_emitted = 0;
+  friend bool operator==(const RunningGroup&, const RunningGroup&) = default;
+};
+
+struct ReduceProfile {
+  AttemptId attempt;
+  std::optional<absl::Time> last_group_finished_at;  // p_i(t), by the sender's wall clock
+  std::uint64_t groups_done = 0;                     // totals since the start of the attempt
+  std::uint64_t bytes_done = 0;
+  absl::Duration reduce_time;
+  std::vector<GroupPoint> points;  // since the last profile
+  std::vector<GroupBin> bins;      // since the last profile
+  bool keys_named = false;
+  std::uint64_t named_group_bytes_min = 0;
+  std::vector<ExplicitKey> finished_keys;  // since the last profile
+  std::optional<RunningGroup> running_group;
+  std::uint64_t dropped_points = 0;  // total since the start of the attempt
+  friend bool operator==(const ReduceProfile&, const ReduceProfile&) = default;
+};
+
+using EventBody =
+    std::variant<JobOpened, JobClosed, AttemptChanged, TaskHeartbeat, MapProfile, ReduceProfile>;
+
+// One event with its origin. `arrived_at` is the master's clock; it never decreases within a job.
+struct Event {
+  std::string job_id;
+  std::string source_id;
+  std::uint64_t sequence = 0;  // 1, 2, 3, ... within a source
+  absl::Time sent_at;          // the sender's wall clock
+  absl::Time arrived_at;       // the master's wall clock
+  std::uint64_t dropped_events = 0;
+  EventBody body;
+  friend bool operator==(const Event&, const Event&) = default;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,32 @@
+// From an envelope off the network to an event that may be folded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "tidemark/event.h"
+
+namespace tidemark::v1 {
+class Envelope;
+}
+
+namespace tidemark::wire {
+
+// Bounds on what one envelope may hold.
+struct EnvelopeLimits {
+  std::size_t id_bytes_max = 256;       // job ids; source ids have half of it
+  std::size_t text_bytes_max = 4096;    // names and messages; longer ones are cut
+  std::uint32_t task_index_max = 1'000'000;
+  std::uint32_t partitions_max = 1'000'000;
+  std::size_t array_items_max = 1'000'000;
+};
+
+// InvalidArgument names the field that is missing, out of range or of the wrong length. Unimplemented:
+// the envelope holds an event of a newer version. Durations and counts too large for our types
+// saturate; NaN and negative sums are refused.
+absl::StatusOr<Event> ParseEvent(const v1::Envelope& untrusted, absl::Time arrived_at,
+                                 const EnvelopeLimits& limits = {});
+
+}  // namespace tidemark::wire

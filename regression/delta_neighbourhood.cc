@@ -1,0 +1,1 @@
+#include "regression/delta_neighbourhood.h"

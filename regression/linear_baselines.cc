@@ -1,0 +1,1 @@
+#include "regression/linear_baselines.h"

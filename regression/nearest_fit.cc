@@ -1,0 +1,1 @@
+#include "regression/nearest_fit.h"

@@ -1,0 +1,1 @@
+#include "regression/power_law_fit.h"

@@ -1,0 +1,1 @@
+#include "streaming/heaviest.h"

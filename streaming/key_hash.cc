@@ -1,0 +1,1 @@
+#include "streaming/key_hash.h"

@@ -1,0 +1,1 @@
+#include "streaming/size_histogram.h"

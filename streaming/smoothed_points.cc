@@ -1,0 +1,1 @@
+#include "streaming/smoothed_points.h"

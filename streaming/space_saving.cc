@@ -1,0 +1,1 @@
+#include "streaming/space_saving.h"
