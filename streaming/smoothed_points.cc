@@ -1,1 +1,75 @@
 #include "streaming/smoothed_points.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tidemark::streaming {
+namespace {
+
+bool BySizeThenTime(const GroupPoint& a, const GroupPoint& b) {
+  return a.size_bytes != b.size_bytes ? a.size_bytes < b.size_bytes : a.mean_time() < b.mean_time();
+}
+
+// Counts and times add up; the size becomes the mean over key groups.
+GroupPoint Merged(const GroupPoint& a, const GroupPoint& b) {
+  const double total = static_cast<double>(a.count) + static_cast<double>(b.count);
+  const double shift = static_cast<double>(b.size_bytes - a.size_bytes) *
+                       (static_cast<double>(b.count) / total);
+  return {a.size_bytes + static_cast<std::uint64_t>(shift), a.count + b.count,
+          a.total_time + b.total_time};
+}
+
+}  // namespace
+
+SmoothedPoints::SmoothedPoints(SmoothingOptions options) : options_(options) {
+  options_.points_max = std::max<std::size_t>(options_.points_max, 2);
+}
+
+void SmoothedPoints::Add(const GroupPoint& point) {
+  if (point.count == 0) return;
+  GroupPoint added = point;
+  added.total_time = std::max(added.total_time, absl::ZeroDuration());
+  group_count_ += added.count;
+  auto at = std::lower_bound(
+      points_.begin(), points_.end(), added.size_bytes,
+      [](const GroupPoint& p, std::uint64_t size) { return p.size_bytes < size; });
+  for (; at != points_.end() && at->size_bytes == added.size_bytes; ++at) {
+    const absl::Duration apart = absl::AbsDuration(at->mean_time() - added.mean_time());
+    if (apart > options_.time_tolerance) continue;
+    at->count += added.count;
+    at->total_time += added.total_time;
+    return;
+  }
+  points_.insert(std::upper_bound(points_.begin(), points_.end(), added, BySizeThenTime), added);
+  if (points_.size() > options_.points_max) Shrink();
+}
+
+// Halves the number of points at least, so that the cost is spread over the additions since.
+void SmoothedPoints::Shrink() {
+  for (double closeness = 0.01; points_.size() > options_.points_max / 2; closeness *= 2) {
+    std::vector<GroupPoint> kept;
+    kept.reserve(points_.size());
+    for (const GroupPoint& point : points_) {
+      const bool close = !kept.empty() &&
+                         static_cast<double>(point.size_bytes) <=
+                             (1 + closeness) * static_cast<double>(kept.back().size_bytes);
+      if (close) {
+        kept.back() = Merged(kept.back(), point);
+      } else {
+        kept.push_back(point);
+      }
+    }
+    points_ = std::move(kept);
+  }
+}
+
+void SmoothedPoints::Merge(const SmoothedPoints& other) {
+  for (const GroupPoint& point : other.points()) Add(point);
+}
+
+std::vector<GroupPoint> SmoothedPoints::Take() {
+  group_count_ = 0;
+  return std::exchange(points_, {});
+}
+
+}  // namespace tidemark::streaming

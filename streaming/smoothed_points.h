@@ -38,6 +38,8 @@ class SmoothedPoints {
   std::vector<GroupPoint> Take();
 
  private:
+  void Shrink();
+
   SmoothingOptions options_;
   std::vector<GroupPoint> points_;
   std::uint64_t group_count_ = 0;

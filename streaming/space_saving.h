@@ -62,6 +62,10 @@ class SpaceSaving {
 
  private:
   explicit SpaceSaving(std::size_t capacity) : capacity_(capacity) {}
+  void Place(std::size_t position, const WatchedKey& watched);
+  void SiftDown(std::size_t position);
+  void SiftUp(std::size_t position);
+  std::uint64_t UnwatchedMax() const;
 
   std::size_t capacity_;
   std::uint64_t total_bytes_ = 0;

@@ -5,6 +5,7 @@
 // It starts a Master of its own unless it is given the address of one.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -42,16 +43,20 @@ struct RunOptions {
   std::string master_address;
   bool agent_enabled = true;  // false: nothing is reported; for measuring what reporting costs
   MasterOptions master_options;
-  // Called with every snapshot of an embedded master.
+  // Called with every snapshot of the job by an embedded master. A job of several rounds shows its
+  // last; the master knows the others as JOB_ID-round-1, ...
   std::function<void(const Snapshot&)> on_snapshot;
+  // Set by another thread or a signal handler to end the job: its workers are killed and RunJob()
+  // returns Cancelled. Must outlive RunJob().
+  const std::atomic<bool>* stop = nullptr;
 };
 
 struct RunSummary {
   std::string job_id;
   absl::Duration elapsed;
   absl::Duration reduce_elapsed;  // from the first reduce function to the end of the last
-  std::uint64_t map_output_records = 0;
-  std::uint64_t map_output_bytes = 0;
+  std::uint64_t map_output_records = 0;  // after the combiner: what the reduce tasks read
+  std::uint64_t map_output_bytes = 0;    // of their keys and values
   std::uint64_t reduce_input_groups = 0;
   std::uint64_t reduce_output_records = 0;
   std::uint64_t reduce_output_bytes = 0;      // before compression
@@ -65,10 +70,11 @@ std::string DescribeJob(const std::string& job);
 
 // Runs the job to its end. InvalidArgument: an option that cannot be used, named; NotFound: an
 // unknown job or a missing input; Aborted: a task failed four times; the message has the task's own
-// words.
+// words; Cancelled: `stop` was set. Unless it succeeds, nothing is left in the output directory.
 absl::StatusOr<RunSummary> RunJob(const RunOptions& options);
 
-// The body of a worker process; returns its exit code.
+// The body of a worker process: runs the one task attempt that RunJob() named in `arguments` (those
+// it appended to worker_command) and returns the exit code.
 int WorkerMain(const std::vector<std::string>& arguments);
 
 }  // namespace tidemark::examples

@@ -18,7 +18,7 @@ awk '
     if (header ~ /^(thread|mutex|shared_mutex|condition_variable|future|semaphore|latch|barrier)$/ ||
         header ~ /^(stop_token|pthread\.h|absl\/synchronization\/.*)$/) return "threads"
     if (header ~ /^(chrono|ctime|time\.h|sys\/time\.h|absl\/time\/clock\.h)$/) return "clock"
-    if (header ~ /^(fstream|iostream|filesystem|fcntl\.h|unistd\.h|sys\/.*)$/) return "files"
+    if (header ~ /^(cstdio|fstream|iostream|filesystem|fcntl\.h|unistd\.h|sys\/.*)$/) return "files"
     return ""
   }
   function folder_of(file,   folder, best) {

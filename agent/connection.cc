@@ -1,0 +1,82 @@
+#include "agent/connection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tidemark::agent {
+namespace {
+
+constexpr absl::Duration kConnectTimeout = absl::Seconds(2);
+// A master that says nothing for so long while envelopes wait for its answer is taken for gone:
+// nobody tells us when the network between us is cut. Taste: far above any pause of a healthy one.
+constexpr absl::Duration kAnswerTimeout = absl::Seconds(60);
+// How long a cancelled call may take to end before we leave it to gRPC.
+constexpr absl::Duration kCancelTimeout = absl::Milliseconds(50);
+
+}  // namespace
+
+absl::Duration Backoff::Next() {
+  const absl::Duration full = std::exchange(next_, std::min(2 * next_, kMax));
+  return full * std::uniform_real_distribution<double>(0.5, 1.0)(random_);
+}
+
+Connection::Connection(std::string address, std::shared_ptr<Shared> shared)
+    : address_(std::move(address)), shared_(std::move(shared)), backoff_(std::random_device{}()) {}
+
+Instant Connection::Poll(Instant now) {
+  if (stream_ != nullptr) {
+    const std::optional<grpc::Status> status = stream_->ended();
+    if (!status.has_value()) return PollStream(now);
+    NoteEnd(*status, now);
+  }
+  if (shared_->outbox.empty()) return Instant::max();
+  if (now < retry_at_) return retry_at_;
+  given_up_ = false;
+  connect_deadline_ = After(now, kConnectTimeout);
+  stream_ = EventStream::Open(address_, shared_);
+  return connect_deadline_;
+}
+
+Instant Connection::PollStream(Instant now) {
+  if (given_up_) return Instant::max();  // its end wakes us
+  stream_->Pump();
+  Instant deadline = connect_deadline_;
+  if (stream_->connected()) {
+    if (!shared_->outbox.has_unacknowledged()) return Instant::max();
+    deadline = After(stream_->waiting_since(), kAnswerTimeout);
+  }
+  if (now < deadline) return deadline;
+  shared_->transport.Error(fmt::format("{}: no answer in time", address_));
+  given_up_ = true;
+  stream_->Cancel();
+  return Instant::max();
+}
+
+void Connection::NoteEnd(const grpc::Status& status, Instant now) {
+  if (stream_->connected()) shared_->transport.ConnectionLost();
+  if (!status.ok() && !given_up_) {
+    shared_->transport.Error(fmt::format("{}: {} (code {})", address_, status.error_message(),
+                                         static_cast<int>(status.error_code())));
+  }
+  // Being let in is not enough to start afresh: a master may hang up on everyone.
+  if (stream_->answered()) backoff_.Reset();
+  retry_at_ = After(now, backoff_.Next());
+  stream_.reset();
+}
+
+void Connection::Close(Instant deadline) {
+  if (stream_ == nullptr) return;
+  if (shared_->outbox.empty()) {
+    stream_->HalfClose();
+    stream_->WaitUntilEnded(deadline);
+  }
+  if (!stream_->ended()) {
+    stream_->Cancel();
+    stream_->WaitUntilEnded(After(std::chrono::steady_clock::now(), kCancelTimeout));
+  }
+  stream_.reset();
+}
+
+}  // namespace tidemark::agent

@@ -1,0 +1,170 @@
+#include "agent/event_stream.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace tidemark::agent {
+namespace {
+
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address) {
+  grpc::ChannelArguments arguments;
+  // Backing off is our own business (connection.h): a fresh channel must not inherit that of the
+  // one before, nor connect on its own behind our back.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  // A proxy for the web is of no use within a cluster.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+}
+
+}  // namespace
+
+std::shared_ptr<EventStream> EventStream::Open(const std::string& address,
+                                               std::shared_ptr<Shared> shared) {
+  std::shared_ptr<EventStream> stream(new EventStream(std::move(shared)));
+  stream->Start(address, stream);
+  return stream;
+}
+
+void EventStream::Start(const std::string& address, std::shared_ptr<EventStream> self) {
+  self_ = std::move(self);
+  shared_->outbox.Rewind();
+  stub_ = v1::IngestService::NewStub(MakeChannel(address));
+  stub_->async()->StreamEvents(&context_, this);
+  AddHold();  // writes start outside of reactions too
+  StartRead(&response_);
+  StartCall();
+  Pump();
+}
+
+void EventStream::Pump() {
+  const v1::StreamEventsRequest* request = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_ || writing_ != nullptr) return;
+    if (!shared_->outbox.has_unacknowledged()) waiting_since_ = std::chrono::steady_clock::now();
+    writing_ = shared_->outbox.Next(ClockReading::Now());
+    request = writing_.get();
+  }
+  // Outside the lock: nothing says that a reaction may not run on this thread.
+  if (request != nullptr) StartWrite(request);
+}
+
+void EventStream::HalfClose() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_ || writing_ != nullptr) return;
+    closed_ = true;
+    half_closing_ = true;
+  }
+  StartWritesDone();
+}
+
+void EventStream::Cancel() { context_.TryCancel(); }
+
+void EventStream::ReleaseIfClosed() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!closed_ || writing_ != nullptr || half_closing_ || released_) return;
+    released_ = true;
+  }
+  RemoveHold();
+}
+
+void EventStream::OnWriteDone(bool ok) {
+  bool first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    writing_.reset();
+    if (!ok) closed_ = true;
+    if (ok && !connected_) first = connected_ = true;
+  }
+  if (first) shared_->transport.ConnectionMade();
+  ReleaseIfClosed();
+  Pump();
+}
+
+void EventStream::OnWritesDoneDone(bool /*ok*/) {
+  {
+    const std::lock_guard lock(mutex_);
+    half_closing_ = false;
+  }
+  ReleaseIfClosed();
+}
+
+void EventStream::OnReadDone(bool ok) {
+  if (!ok) {
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    ReleaseIfClosed();
+    return;
+  }
+  Take(response_);
+  response_.Clear();
+  StartRead(&response_);
+  Pump();  // there may be room for more unacknowledged envelopes now
+}
+
+void EventStream::Take(const v1::StreamEventsResponse& response) {
+  // A relay's answers about others are not for us. Whatever else a master sends, the worst it can
+  // do is not to be believed.
+  if (!response.source_id().empty() && response.source_id() != shared_->source_id) return;
+  for (const v1::Rejection& rejection : response.rejections()) {
+    if (!shared_->outbox.Reject(rejection.sequence())) continue;
+    shared_->transport.Error(fmt::format("envelope {} was refused: {} (code {})",
+                                         rejection.sequence(), rejection.reason(),
+                                         rejection.code()));
+  }
+  const bool believed = shared_->outbox.Acknowledge(response.accepted_sequence());
+  if (!believed) {
+    shared_->transport.Error(fmt::format("the master acknowledged envelope {}, which was never sent",
+                                         response.accepted_sequence()));
+  }
+  if (response.has_control()) {
+    shared_->settings.Apply(response.control());
+    shared_->inbox.Wake();
+  }
+  const std::lock_guard lock(mutex_);
+  answered_ = answered_ || (believed && response.accepted_sequence() > 0);
+  waiting_since_ = std::chrono::steady_clock::now();
+}
+
+void EventStream::OnDone(const grpc::Status& status) {
+  const std::shared_ptr<EventStream> self = std::move(self_);  // may be the last reference
+  {
+    const std::lock_guard lock(mutex_);
+    status_ = status;
+    ended_.notify_all();
+  }
+  shared_->inbox.Wake();
+}
+
+bool EventStream::connected() const {
+  const std::lock_guard lock(mutex_);
+  return connected_;
+}
+
+bool EventStream::answered() const {
+  const std::lock_guard lock(mutex_);
+  return answered_;
+}
+
+Instant EventStream::waiting_since() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_since_;
+}
+
+std::optional<grpc::Status> EventStream::ended() const {
+  const std::lock_guard lock(mutex_);
+  return status_;
+}
+
+bool EventStream::WaitUntilEnded(Instant deadline) {
+  std::unique_lock lock(mutex_);
+  return ended_.wait_until(lock, deadline, [&] { return status_.has_value(); });
+}
+
+}  // namespace tidemark::agent

@@ -1,0 +1,102 @@
+// Finished key groups on their way from the task's thread to the background thread.
+//
+// A single-producer single-consumer ring without locks. What is timed together is published
+// together: Write() adds key groups to the current unit (one burst, or one large key group), and
+// Publish() gives the unit its time and shows it to the consumer, all of it or, if it did not fit,
+// nothing. So no unit ever loses a part and points keep their true times.
+//
+// The time of a unit stands at its last key group; those before it carry kTimedWithNext.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "tidemark/event.h"
+
+namespace tidemark::agent {
+
+struct FinishedGroup {
+  static constexpr std::int64_t kTimedWithNext = -1;
+  KeyHash key;
+  std::uint64_t size_bytes;
+  std::int64_t nanos;
+};
+
+class GroupRing {
+ public:
+  // 1.5 MiB, of which memory is used once it was reached: 64k key groups are 3 ms of the smallest
+  // ones at full speed, and the consumer is woken when a quarter is full.
+  static constexpr std::size_t kCapacity = std::size_t{1} << 16;
+
+  GroupRing() : groups_(new FinishedGroup[kCapacity]) {}
+
+  // --- Producer ---
+
+  // Adds a key group to the current unit.
+  void Write(KeyHash key, std::uint64_t size_bytes) {
+    if (write_ - freed_seen_ == kCapacity && !HasRoom()) {
+      overflown_ = true;
+      return;
+    }
+    groups_[write_ % kCapacity] = {key, size_bytes, FinishedGroup::kTimedWithNext};
+    ++write_;
+  }
+
+  // Ends the unit; false if it did not fit and was left out.
+  bool Publish(std::int64_t nanos) {
+    const std::uint64_t first = published_.load(std::memory_order_relaxed);
+    if (overflown_) {
+      write_ = first;
+      overflown_ = false;
+      return false;
+    }
+    if (write_ == first) return true;
+    groups_[(write_ - 1) % kCapacity].nanos = std::max<std::int64_t>(0, nanos);
+    published_.store(write_, std::memory_order_release);
+    return true;
+  }
+
+  // True once for each time that a quarter filled up since the consumer last emptied the ring.
+  bool ShouldWakeConsumer() {
+    if (write_ - freed_seen_ < kCapacity / 4) return false;
+    freed_seen_ = freed_.load(std::memory_order_acquire);
+    if (write_ - freed_seen_ < kCapacity / 4 || woken_at_ == freed_seen_ + 1) return false;
+    woken_at_ = freed_seen_ + 1;
+    return true;
+  }
+
+  // --- Consumer ---
+
+  // Calls take(const FinishedGroup&) for each published key group, oldest first.
+  template <typename Take>
+  void Drain(Take take) {
+    const std::uint64_t end = published_.load(std::memory_order_acquire);
+    std::uint64_t next = freed_.load(std::memory_order_relaxed);
+    while (next != end) {
+      // Gives room back bit by bit, for a producer that fills it as fast.
+      const std::uint64_t stop = std::min<std::uint64_t>(end, next + kCapacity / 16);
+      for (; next != stop; ++next) take(groups_[next % kCapacity]);
+      freed_.store(next, std::memory_order_release);
+    }
+  }
+
+ private:
+  bool HasRoom() {
+    freed_seen_ = freed_.load(std::memory_order_acquire);
+    return write_ - freed_seen_ < kCapacity;
+  }
+
+  const std::unique_ptr<FinishedGroup[]> groups_;
+  // The producer's own.
+  alignas(64) std::uint64_t write_ = 0;       // next to write; from published_ on: current unit
+  std::uint64_t freed_seen_ = 0;              // freed_ as last looked at
+  std::uint64_t woken_at_ = 0;                // freed_ + 1 at the last wake-up
+  bool overflown_ = false;                    // the current unit did not fit
+  alignas(64) std::atomic<std::uint64_t> published_{0};  // written by the producer
+  alignas(64) std::atomic<std::uint64_t> freed_{0};      // written by the consumer
+};
+
+}  // namespace tidemark::agent

@@ -1,0 +1,53 @@
+#include "agent/inbox.h"
+
+#include <utility>
+
+namespace tidemark::agent {
+namespace {
+
+// Texts are what makes an event large; the rest is a fixed size.
+std::size_t TextBytes(const EventBody& body) {
+  if (const auto* job = std::get_if<JobOpened>(&body)) return job->name.size() + job->engine.size();
+  if (const auto* closed = std::get_if<JobClosed>(&body)) return closed->message.size();
+  if (const auto* changed = std::get_if<AttemptChanged>(&body)) {
+    return changed->host.size() + changed->failure.size();
+  }
+  return 0;
+}
+
+std::size_t EventBytes(const Command& command) {
+  const auto* event = std::get_if<SayEvent>(&command);
+  return event == nullptr ? 0 : sizeof(Command) + TextBytes(event->body);
+}
+
+}  // namespace
+
+bool Inbox::Push(Command command) {
+  const std::size_t bytes = EventBytes(command);
+  {
+    const std::lock_guard lock(mutex_);
+    if (bytes > 0 && bytes_ + bytes > bytes_max_) return false;
+    bytes_ += bytes;
+    commands_.push_back(std::move(command));
+  }
+  news_.notify_one();
+  return true;
+}
+
+void Inbox::Wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    woken_ = true;
+  }
+  news_.notify_one();
+}
+
+std::vector<Command> Inbox::WaitUntil(Instant deadline) {
+  std::unique_lock lock(mutex_);
+  news_.wait_until(lock, deadline, [&] { return woken_ || !commands_.empty(); });
+  woken_ = false;
+  bytes_ = 0;
+  return std::exchange(commands_, {});
+}
+
+}  // namespace tidemark::agent

@@ -1,0 +1,40 @@
+// The agent's two clocks: durations by the monotonic one, instants for others by the wall clock.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+namespace tidemark::agent {
+
+using Instant = std::chrono::steady_clock::time_point;
+
+// Nanoseconds since an arbitrary origin: an instant that fits into an atomic.
+inline std::int64_t NowNanos() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// Clamped to a day, so that an infinite budget is no overflow.
+inline Instant After(Instant start, absl::Duration span) {
+  const absl::Duration held = std::clamp(span, absl::ZeroDuration(), absl::Hours(24));
+  return start + absl::ToChronoNanoseconds(held);
+}
+
+// What both clocks show at one moment: turns monotonic instants into wall time.
+struct ClockReading {
+  absl::Time wall;
+  std::int64_t monotonic_nanos = 0;
+
+  static ClockReading Now() { return {absl::Now(), NowNanos()}; }
+  absl::Duration Since(std::int64_t nanos) const {
+    return absl::Nanoseconds(std::max<std::int64_t>(0, monotonic_nanos - nanos));
+  }
+  absl::Time ToWall(std::int64_t nanos) const { return wall - Since(nanos); }
+};
+
+}  // namespace tidemark::agent

@@ -1,0 +1,127 @@
+// The envelopes that wait to be sent or acknowledged: bounded, in order, each sent until the master
+// answers for it.
+//
+//   Add() -> waiting -> Next() numbers it -> unacknowledged -> Acknowledge() or Reject()
+//              |                                   ^   |
+//              v full: the least important,        `---' Rewind(): a new stream repeats it
+//                oldest first, is dropped
+//
+// An envelope gets its sequence number when it is first handed to the transport: what is dropped
+// before leaves no gap, only a count (Envelope.dropped_events), and what has a number is never
+// dropped. At most half of the bytes may be unacknowledged, so a master that does not answer leaves
+// room for what is new.
+//
+// Bytes are those the messages take in memory, not on the wire. Thread-safe. Every operation is
+// O(log n) in the number of envelopes or better.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "agent/monotonic.h"
+#include "tidemark/event.h"
+#include "tidemark/v1/ingest_service.pb.h"
+
+namespace tidemark::agent {
+
+// What may be dropped first: a later profile or heartbeat makes up for much of a lost one, nothing
+// makes up for the opening of the job.
+enum class Importance : std::uint8_t { kProfile, kAttempt, kJob };
+
+Importance ImportanceOf(const EventBody& body);
+
+// Totals since the outbox was made.
+struct OutboxCounts {
+  std::uint64_t sent = 0;  // first time only
+  std::uint64_t acknowledged = 0;
+  std::uint64_t rejected = 0;
+  std::uint64_t dropped = 0;
+};
+
+class Outbox {
+ public:
+  // Counts one more than it was given: the number of the newest envelope.
+  using Ordinal = std::uint64_t;
+
+  Outbox(std::string source_id, std::string job_id, std::size_t bytes_max);
+
+  // Queues an event made at `made_at_nanos` on the monotonic clock. `lost_points` (may be null) is
+  // told how many key groups a reduce profile held, should it be dropped.
+  void Add(EventBody body, std::int64_t made_at_nanos,
+           std::shared_ptr<std::atomic<std::uint64_t>> lost_points = nullptr);
+  // The same for a body that is encoded already.
+  void AddEncoded(v1::Envelope envelope, Importance importance, std::int64_t made_at_nanos,
+                  std::shared_ptr<std::atomic<std::uint64_t>> lost_points = nullptr);
+  // An event was dropped before it came here.
+  void CountDropped();
+
+  // The next envelope for the stream, stamped with `now`; null when there is none or too many are
+  // unacknowledged. The caller is the only one that reads it until the next Rewind().
+  std::shared_ptr<const v1::StreamEventsRequest> Next(const ClockReading& now);
+  // A new stream begins: Next() starts again with the oldest unacknowledged envelope. The stream
+  // before must be done with all it was given.
+  void Rewind();
+
+  // False if no envelope has that number yet, and then changes nothing.
+  bool Acknowledge(std::uint64_t sequence);
+  // False if that envelope is not waiting for an answer.
+  bool Reject(std::uint64_t sequence);
+
+  bool empty() const;
+  bool has_unacknowledged() const;
+  // Whether so much waits that what can wait elsewhere should.
+  bool congested() const;
+  std::size_t bytes() const;
+  OutboxCounts counts() const;
+
+  Ordinal newest() const;
+  // Waits until everything up to `newest` was answered or dropped; whether it was in time.
+  bool WaitUntilSettled(Ordinal newest, Instant deadline);
+
+ private:
+  struct Item {
+    Ordinal ordinal = 0;
+    std::shared_ptr<v1::StreamEventsRequest> request;
+    std::size_t bytes = 0;
+    std::int64_t made_at_nanos = 0;
+    std::optional<absl::Duration> running_elapsed;  // of the running group when it was made
+    std::shared_ptr<std::atomic<std::uint64_t>> lost_points;
+  };
+  using Lane = std::deque<Item>;
+
+  // All of these: mutex_ is held.
+  bool MakeRoom(std::size_t bytes, Importance importance);
+  void DropFrom(Lane& lane);
+  void CountLoss(const Item& item);
+  Lane* OldestLane();
+  Item* NextUnsent();
+  void Settle(Lane::iterator first, Lane::iterator last);
+  Ordinal OldestOutstanding() const;
+  static void Stamp(Item& item, const ClockReading& now);
+
+  const std::string source_id_;
+  const std::string job_id_;
+  const std::size_t bytes_max_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable settled_;
+  // The rest: guarded by mutex_.
+  std::array<Lane, 3> waiting_;  // by importance, each in order
+  Lane unacknowledged_;          // by sequence
+  std::uint64_t sequence_ = 0;   // the last number given
+  std::uint64_t handed_ = 0;     // the last number the current stream was given
+  std::size_t waiting_bytes_ = 0;
+  std::size_t unacknowledged_bytes_ = 0;
+  Ordinal newest_ = 0;
+  OutboxCounts counts_;
+};
+
+}  // namespace tidemark::agent

@@ -1,0 +1,114 @@
+#include "agent/reduce_recorder.h"
+
+#include <algorithm>
+
+#include "agent/monotonic.h"
+#include "agent/reduce_reporter.h"
+#include "streaming/key_hash.h"
+
+namespace tidemark::agent {
+namespace {
+
+// A burst must fit into the ring several times over.
+constexpr std::uint32_t kBurstGroupsMax = GroupRing::kCapacity / 8;
+
+constexpr std::uint64_t kNever = ~std::uint64_t{0};
+
+}  // namespace
+
+ReduceRecorder::ReduceRecorder(TaskAttempt attempt, std::shared_ptr<Shared> shared)
+    : shared_(std::move(shared)),
+      meter_(std::make_shared<ReduceMeter>()),
+      attempt_{TaskKind::kReduce, attempt.index, attempt.attempt},
+      reporter_(std::make_shared<ReduceReporter>(attempt_, shared_, meter_)) {
+  shared_->inbox.Push(StartReports{reporter_});
+}
+
+void ReduceRecorder::InputFetched(std::uint64_t bytes) {
+  if (stage_ != Stage::kShuffling) return;
+  meter_->bytes_fetched.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+void ReduceRecorder::Shuffled() {
+  if (stage_ != Stage::kShuffling) return;
+  stage_ = Stage::kBetweenGroups;
+  AttemptChanged changed;
+  changed.attempt = attempt_;
+  changed.state = AttemptState::kShuffled;
+  changed.at = absl::Now();
+  shared_->inbox.Push(StartProfiles{reporter_});
+  shared_->Say(std::move(changed));
+  unit_start_nanos_ = NowNanos();
+}
+
+void ReduceRecorder::BeginGroup(std::string_view key) {
+  if (stage_ != Stage::kBetweenGroups) return;
+  stage_ = Stage::kInGroup;
+  large_ = false;
+  large_from_bytes_ = shared_->settings.burst_threshold_bytes();
+  key_ = streaming::HashKey(key);
+  meter_->running.Begin(key_, unit_start_nanos_);
+}
+
+void ReduceRecorder::ValueRead(std::uint64_t bytes) {
+  if (stage_ != Stage::kInGroup) return;
+  meter_->running.AddRead(bytes);
+  if (meter_->running.bytes_read() >= large_from_bytes_) [[unlikely]] {
+    TurnLarge();
+  }
+}
+
+void ReduceRecorder::BytesEmitted(std::uint64_t bytes) {
+  if (stage_ == Stage::kInGroup) meter_->running.AddEmitted(bytes);
+}
+
+void ReduceRecorder::TurnLarge() {
+  large_ = true;
+  large_from_bytes_ = kNever;
+  if (unit_groups_ == 0) return;  // the unit is this key group's own already
+  CloseUnit();
+  meter_->running.MoveStart(unit_start_nanos_);
+}
+
+void ReduceRecorder::EndGroup() {
+  if (stage_ != Stage::kInGroup) return;
+  stage_ = Stage::kBetweenGroups;
+  const std::uint64_t size_bytes = meter_->running.bytes_read();
+  if (size_bytes >= large_from_bytes_) TurnLarge();  // a threshold of 0 and no values
+  meter_->running.End();
+  meter_->ring.Write(key_, size_bytes);
+  ++unit_groups_;
+  unit_bytes_ += size_bytes;
+  const std::uint32_t groups_max =
+      std::min(shared_->settings.burst_groups_max(), kBurstGroupsMax);
+  if (large_ || unit_groups_ >= groups_max ||
+      meter_->close_burst.load(std::memory_order_relaxed)) {
+    CloseUnit();
+  }
+}
+
+void ReduceRecorder::CloseUnit() {
+  const std::int64_t now = NowNanos();
+  const std::int64_t nanos = std::max<std::int64_t>(0, now - unit_start_nanos_);
+  totals_.groups_done += unit_groups_;
+  totals_.bytes_done += unit_bytes_;
+  totals_.nanos += nanos;
+  totals_.last_end_nanos = now;
+  if (!meter_->ring.Publish(nanos)) totals_.dropped_points += unit_groups_;
+  meter_->totals.Write(totals_);
+  meter_->close_burst.store(false, std::memory_order_relaxed);
+  if (meter_->ring.ShouldWakeConsumer()) shared_->inbox.Wake();
+  unit_groups_ = 0;
+  unit_bytes_ = 0;
+  unit_start_nanos_ = now;
+}
+
+void ReduceRecorder::Finish() {
+  if (stage_ == Stage::kFinished) return;
+  if (stage_ == Stage::kInGroup) meter_->running.End();  // it never will
+  if (unit_groups_ > 0) CloseUnit();
+  stage_ = Stage::kFinished;
+  shared_->inbox.Push(EndReports{reporter_});
+}
+
+}  // namespace tidemark::agent

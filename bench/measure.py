@@ -1,0 +1,63 @@
+"""What the benchmark scripts share: running the command line, context of a run, JSON results."""
+
+import json
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TIDEMARK = ROOT / "build" / "release" / "cli" / "tidemark"
+RESULTS = ROOT / "bench" / "results"
+
+
+def context():
+    """Where and on what a figure was measured."""
+    def first_line(*command):
+        try:
+            return subprocess.run(command, capture_output=True, text=True, check=True,
+                                  cwd=ROOT).stdout.splitlines()[0]
+        except (OSError, subprocess.CalledProcessError, IndexError):
+            return "unknown"
+
+    cpu = [line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo")
+           if line.startswith("model name")]
+    return {
+        "commit": first_line("git", "rev-parse", "--short", "HEAD"),
+        "compiler": first_line("c++", "--version"),
+        "cpu": cpu[0] if cpu else platform.machine(),
+        "cores": os.cpu_count(),
+        "load_before": os.getloadavg()[0],
+        "date": time.strftime("%Y-%m-%d"),
+    }
+
+
+def run_job(arguments):
+    """Runs `tidemark run` on `arguments`; wall-clock seconds and every snapshot it published."""
+    with tempfile.TemporaryDirectory() as directory:
+        command = [str(TIDEMARK), "run", *arguments, "--output", f"{directory}/out",
+                   "--progress", "json"]
+        started = time.monotonic()
+        done = subprocess.run(command, capture_output=True, text=True)
+        seconds = time.monotonic() - started
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(command)}\nfailed with {done.returncode}:\n{done.stderr[-2000:]}")
+    snapshots = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
+    return seconds, snapshots
+
+
+def spread(values):
+    """Median, least, largest and mean of some figures."""
+    return {"median": statistics.median(values), "min": min(values), "max": max(values),
+            "mean": statistics.fmean(values), "n": len(values)}
+
+
+def save(name, result):
+    """Writes bench/results/NAME.json."""
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}.json"
+    path.write_text(json.dumps({"benchmark": name, "context": context(), **result}, indent=2) + "\n")
+    print(f"written: {path.relative_to(ROOT)}")

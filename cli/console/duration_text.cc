@@ -1,0 +1,92 @@
+#include "cli/console/duration_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace tidemark::console {
+namespace {
+
+constexpr absl::Duration kDay = absl::Hours(24);
+// Longer than anybody waits; larger values are shown as "over".
+constexpr absl::Duration kLongest = 999 * kDay;
+// Taste: five digits of the rounded number lie within the interval.
+constexpr std::int64_t kStepsInInterval = 5;
+constexpr std::int64_t kStepsInRemaining = 10;
+
+std::string TwoUnits(std::int64_t seconds, std::int64_t large, const char* large_name,
+                     std::int64_t small, const char* small_name) {
+  const std::int64_t rest = seconds % large / small;
+  if (rest == 0) return fmt::format("{} {}", seconds / large, large_name);
+  return fmt::format("{} {} {:02} {}", seconds / large, large_name, rest, small_name);
+}
+
+bool IsMultiple(absl::Duration duration, absl::Duration unit) {
+  return duration % unit == absl::ZeroDuration();
+}
+
+absl::Duration Sane(absl::Duration duration) {
+  return std::clamp(duration, absl::ZeroDuration(), kLongest + absl::Seconds(1));
+}
+
+}  // namespace
+
+std::string FormatDuration(absl::Duration duration) {
+  if (duration > kLongest) return "over 999 d";
+  const std::int64_t seconds = std::max<std::int64_t>(absl::ToInt64Seconds(duration), 0);
+  if (seconds < 60) return fmt::format("{} s", seconds);
+  if (seconds < 3600) return TwoUnits(seconds, 60, "min", 1, "s");
+  if (seconds < 86400) return TwoUnits(seconds, 3600, "h", 60, "min");
+  return TwoUnits(seconds, 86400, "d", 3600, "h");
+}
+
+std::string FormatRange(absl::Duration lower, absl::Duration upper, bool unicode) {
+  const std::string dash = unicode ? "–" : "-";
+  if (upper > kLongest) return FormatDuration(lower) + " or more";
+  if (FormatDuration(lower) == FormatDuration(upper)) return FormatDuration(upper);
+  if (upper <= absl::Minutes(1)) {
+    return fmt::format("{}{}{} s", absl::ToInt64Seconds(lower), dash, absl::ToInt64Seconds(upper));
+  }
+  if (lower <= absl::ZeroDuration()) return "up to " + FormatDuration(upper);
+  const auto whole = [&](absl::Duration unit) {
+    return IsMultiple(lower, unit) && IsMultiple(upper, unit);
+  };
+  if (upper < absl::Hours(1) && whole(absl::Minutes(1))) {
+    return fmt::format("{}{}{} min", absl::ToInt64Minutes(lower), dash,
+                       absl::ToInt64Minutes(upper));
+  }
+  if (upper < kDay && whole(absl::Hours(1))) {
+    return fmt::format("{}{}{} h", absl::ToInt64Hours(lower), dash, absl::ToInt64Hours(upper));
+  }
+  return fmt::format("{} {} {}", FormatDuration(lower), dash, FormatDuration(upper));
+}
+
+absl::Duration RoundingStep(absl::Duration precision) {
+  absl::Duration step = absl::Seconds(1);
+  for (const absl::Duration larger :
+       {absl::Seconds(5), absl::Seconds(10), absl::Seconds(30), absl::Minutes(1), absl::Minutes(5),
+        absl::Minutes(10), absl::Minutes(30), absl::Hours(1), absl::Hours(6), kDay}) {
+    if (larger <= precision) step = larger;
+  }
+  return step;
+}
+
+KnownRemaining RoundToKnown(absl::Duration remaining, std::optional<absl::Duration> lower,
+                            std::optional<absl::Duration> upper) {
+  remaining = Sane(remaining);
+  if (!lower || !upper) {
+    const absl::Duration step = RoundingStep(remaining / kStepsInRemaining);
+    const absl::Duration rounded = absl::Floor(remaining + step / 2, step);
+    return {.remaining = rounded, .lower = rounded, .upper = rounded};
+  }
+  const absl::Duration least = std::min(Sane(*lower), remaining);
+  const absl::Duration most = std::max(Sane(*upper), remaining);
+  const absl::Duration step = RoundingStep((most - least) / kStepsInInterval);
+  return {.remaining = absl::Floor(remaining + step / 2, step),
+          .lower = absl::Floor(least, step),
+          .upper = absl::Ceil(most, step),
+          .has_range = true};
+}
+
+}  // namespace tidemark::console

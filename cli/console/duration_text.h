@@ -1,0 +1,38 @@
+// Durations as people say them, and how precisely one may say them. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+
+namespace tidemark::console {
+
+// The two largest units, cut to whole ones: "41 s", "3 min 20 s", "2 h 05 min", "3 d 04 h"; a
+// second unit of zero is left out. Negative: "0 s". Beyond 999 days: "over 999 d".
+std::string FormatDuration(absl::Duration duration);
+
+// "35-52 s", "5-10 min", "2 min 50 s - 4 min 10 s", "up to 3 min", "35 s or more". The dash is an
+// en dash with `unicode`.
+std::string FormatRange(absl::Duration lower, absl::Duration upper, bool unicode);
+
+// Remaining time as precisely as it is known; 0 <= lower <= remaining <= upper.
+struct KnownRemaining {
+  absl::Duration remaining;
+  absl::Duration lower;
+  absl::Duration upper;
+  bool has_range = false;
+  friend bool operator==(const KnownRemaining&, const KnownRemaining&) = default;
+};
+
+// The largest of 1, 5, 10, 30 s, 1, 5, 10, 30 min, 1, 6 h, 1 d that is at most `precision`; at least
+// 1 s.
+absl::Duration RoundingStep(absl::Duration precision);
+
+// Rounds to a step of at most a fifth of the interval's width; without both bounds, of at most a
+// tenth of `remaining`. The bounds are rounded outwards. Negative or contradictory arguments are
+// put right.
+KnownRemaining RoundToKnown(absl::Duration remaining, std::optional<absl::Duration> lower,
+                            std::optional<absl::Duration> upper);
+
+}  // namespace tidemark::console

@@ -1,0 +1,183 @@
+#include "examples/local_mapreduce/file_io.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "fmt/format.h"
+
+namespace tidemark::examples {
+namespace {
+
+constexpr std::size_t kWriteBufferBytes = std::size_t{256} << 10;
+
+}  // namespace
+
+absl::Status FileError(std::string_view action, const std::string& path, int error) {
+  return absl::Status(
+      absl::ErrnoToStatusCode(error),
+      fmt::format("cannot {} {}: {}", action, path, std::generic_category().message(error)));
+}
+
+absl::Status Annotate(const absl::Status& status, std::string_view where) {
+  const std::string message(status.message());
+  return absl::Status(status.code(), fmt::format("{}: {}", where, message));
+}
+
+absl::StatusOr<InputFileHandle> InputFileHandle::Open(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return FileError("open", path, errno);
+  struct stat info = {};
+  if (::fstat(fd, &info) != 0) {
+    const int error = errno;
+    ::close(fd);
+    return FileError("read", path, error);
+  }
+  if (S_ISDIR(info.st_mode)) {
+    ::close(fd);
+    return FileError("read", path, EISDIR);
+  }
+  return InputFileHandle(fd, path, static_cast<std::uint64_t>(info.st_size));
+}
+
+InputFileHandle::InputFileHandle(int fd, std::string path, std::uint64_t size)
+    : fd_(fd), path_(std::move(path)), size_(size) {}
+
+InputFileHandle::InputFileHandle(InputFileHandle&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)), size_(other.size_) {}
+
+InputFileHandle& InputFileHandle::operator=(InputFileHandle&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  std::swap(path_, other.path_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+InputFileHandle::~InputFileHandle() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+absl::Status InputFileHandle::ReadAt(std::uint64_t offset, char* data, std::size_t size) const {
+  while (size > 0) {
+    const ssize_t got = ::pread(fd_, data, size, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return FileError("read", path_, errno);
+    if (got == 0) return absl::DataLossError(fmt::format("{} ends before byte {}", path_, offset));
+    data += got;
+    offset += static_cast<std::uint64_t>(got);
+    size -= static_cast<std::size_t>(got);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<FileWriter> FileWriter::Create(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) return FileError("create", path, errno);
+  return FileWriter(fd, path);
+}
+
+FileWriter::FileWriter(int fd, std::string path) : fd_(fd), path_(std::move(path)) {
+  buffer_.reserve(kWriteBufferBytes);
+}
+
+FileWriter::FileWriter(FileWriter&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)),
+      path_(std::move(other.path_)),
+      buffer_(std::move(other.buffer_)),
+      written_(other.written_),
+      status_(std::move(other.status_)) {}
+
+FileWriter::~FileWriter() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+void FileWriter::AppendSlowly(std::string_view bytes) {
+  Write(buffer_);
+  buffer_.clear();
+  if (bytes.size() < buffer_.capacity()) {
+    buffer_.append(bytes);
+  } else {
+    Write(bytes);
+  }
+}
+
+void FileWriter::Write(std::string_view bytes) {
+  written_ += bytes.size();
+  while (!bytes.empty() && status_.ok()) {
+    const ssize_t done = ::write(fd_, bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) {
+      status_ = FileError("write", path_, errno);
+    } else {
+      bytes.remove_prefix(static_cast<std::size_t>(done));  // a short write goes on
+    }
+  }
+}
+
+absl::Status FileWriter::Close() {
+  Write(buffer_);
+  buffer_.clear();
+  // Some file systems report a full disk here only.
+  if (::close(std::exchange(fd_, -1)) != 0 && status_.ok()) {
+    status_ = FileError("close", path_, errno);
+  }
+  return status_;
+}
+
+absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
+  absl::StatusOr<InputFileHandle> file = InputFileHandle::Open(path);
+  if (!file.ok()) return file.status();
+  std::string bytes(file->size(), '\0');
+  if (absl::Status read = file->ReadAt(0, bytes.data(), bytes.size()); !read.ok()) return read;
+  return bytes;
+}
+
+absl::Status WriteWholeFile(const std::string& path, std::string_view bytes) {
+  absl::StatusOr<FileWriter> file = FileWriter::Create(path);
+  if (!file.ok()) return file.status();
+  file->Append(bytes);
+  return file->Close();
+}
+
+std::string PathOf(std::string_view directory, std::string_view name) {
+  return fmt::format("{}/{}", directory, name);
+}
+
+absl::Status MakeDirectories(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  return error ? FileError("create", path, error.value()) : absl::OkStatus();
+}
+
+absl::Status Rename(const std::string& from, const std::string& to) {
+  if (std::rename(from.c_str(), to.c_str()) != 0) return FileError("rename", from, errno);
+  return absl::OkStatus();
+}
+
+absl::Status WriteStrings(const std::string& path, const std::vector<std::string>& strings) {
+  std::string bytes;
+  for (const std::string& string : strings) bytes.append(string).push_back('\0');
+  return WriteWholeFile(path, bytes);
+}
+
+absl::StatusOr<std::vector<std::string>> ReadStrings(const std::string& path) {
+  absl::StatusOr<std::string> bytes = ReadWholeFile(path);
+  if (!bytes.ok()) return bytes.status();
+  std::vector<std::string> strings;
+  for (auto at = bytes->begin(); at != bytes->end();) {
+    const auto end = std::find(at, bytes->end(), '\0');
+    if (end == bytes->end()) return absl::DataLossError(fmt::format("{} is cut off", path));
+    strings.emplace_back(at, end);
+    at = end + 1;
+  }
+  return strings;
+}
+
+}  // namespace tidemark::examples

@@ -1,0 +1,84 @@
+// Files whose errors name the path and the system's reason.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace tidemark::examples {
+
+// "cannot open PATH: No such file or directory", with the status code that fits `error`.
+absl::Status FileError(std::string_view action, const std::string& path, int error);
+
+// The same status with "WHERE: " before its message.
+absl::Status Annotate(const absl::Status& status, std::string_view where);
+
+// A file open for reading at any offset.
+class InputFileHandle {
+ public:
+  static absl::StatusOr<InputFileHandle> Open(const std::string& path);
+  InputFileHandle(InputFileHandle&& other) noexcept;
+  InputFileHandle& operator=(InputFileHandle&& other) noexcept;
+  ~InputFileHandle();
+
+  const std::string& path() const { return path_; }
+  std::uint64_t size() const { return size_; }
+  // Reads exactly `size` bytes; a file that ends before is an error.
+  absl::Status ReadAt(std::uint64_t offset, char* data, std::size_t size) const;
+
+ private:
+  InputFileHandle(int fd, std::string path, std::uint64_t size);
+  int fd_ = -1;
+  std::string path_;
+  std::uint64_t size_ = 0;
+};
+
+// A new file, written in order through a buffer. The first error sticks: later writes do nothing.
+class FileWriter {
+ public:
+  static absl::StatusOr<FileWriter> Create(const std::string& path);
+  FileWriter(FileWriter&& other) noexcept;
+  FileWriter& operator=(FileWriter&&) = delete;
+  ~FileWriter();
+
+  void Append(std::string_view bytes) {
+    if (bytes.size() <= buffer_.capacity() - buffer_.size()) {
+      buffer_.append(bytes);
+    } else {
+      AppendSlowly(bytes);
+    }
+  }
+  // Of all that was appended.
+  std::uint64_t size() const { return written_ + buffer_.size(); }
+  const absl::Status& status() const { return status_; }
+  absl::Status Close();
+
+ private:
+  FileWriter(int fd, std::string path);
+  void AppendSlowly(std::string_view bytes);
+  void Write(std::string_view bytes);
+
+  int fd_ = -1;
+  std::string path_;
+  std::string buffer_;
+  std::uint64_t written_ = 0;
+  absl::Status status_;
+};
+
+absl::StatusOr<std::string> ReadWholeFile(const std::string& path);
+absl::Status WriteWholeFile(const std::string& path, std::string_view bytes);
+// `.../_temporary/m-3.0/output`: the parts joined by '/'.
+std::string PathOf(std::string_view directory, std::string_view name);
+absl::Status MakeDirectories(const std::string& path);
+absl::Status Rename(const std::string& from, const std::string& to);
+
+// A list of strings in a file, each ended by a NUL: none may hold one.
+absl::Status WriteStrings(const std::string& path, const std::vector<std::string>& strings);
+absl::StatusOr<std::vector<std::string>> ReadStrings(const std::string& path);
+
+}  // namespace tidemark::examples

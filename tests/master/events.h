@@ -1,0 +1,126 @@
+// Short words for what happens to a job, so that a test reads like a story:
+//
+//   Source app("app-master");
+//   Fold(app.At(0, Opened(2, 1)));
+//   Fold(app.At(1, Started(M(0))));
+//
+// Instants are seconds after kBegin, on every clock unless a test says otherwise.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "master/model/fold.h"
+#include "master/model/job_state.h"
+#include "tidemark/event.h"
+
+namespace tidemark::test {
+
+inline const absl::Time kBegin = absl::FromUnixSeconds(1'700'000'000);
+inline absl::Time At(double seconds) { return kBegin + absl::Seconds(seconds); }
+
+// Sends events with ever growing sequence numbers.
+class Source {
+ public:
+  explicit Source(std::string source_id = "app-master", std::string job_id = "job-1")
+      : source_id_(std::move(source_id)), job_id_(std::move(job_id)) {}
+
+  // Sent and received `seconds` after the beginning.
+  Event At(double seconds, EventBody body) {
+    return {.job_id = job_id_,
+            .source_id = source_id_,
+            .sequence = ++sequence_,
+            .sent_at = test::At(seconds),
+            .arrived_at = test::At(seconds),
+            .body = std::move(body)};
+  }
+
+ private:
+  std::string source_id_;
+  std::string job_id_;
+  std::uint64_t sequence_ = 0;
+};
+
+inline AttemptId M(std::uint32_t index, std::uint32_t attempt = 0) {
+  return {TaskKind::kMap, index, attempt};
+}
+inline AttemptId R(std::uint32_t index, std::uint32_t attempt = 0) {
+  return {TaskKind::kReduce, index, attempt};
+}
+
+inline JobOpened Opened(std::optional<std::uint32_t> maps = {},
+                        std::optional<std::uint32_t> reduces = {}) {
+  return {.name = "word count", .map_task_count = maps, .reduce_task_count = reduces};
+}
+inline JobClosed Closed(JobOutcome outcome = JobOutcome::kSucceeded, std::string message = "") {
+  return {outcome, std::move(message), std::nullopt};
+}
+
+inline AttemptChanged Queued(AttemptId id) { return {id, AttemptState::kQueued}; }
+inline AttemptChanged Started(AttemptId id, std::optional<std::uint64_t> input_bytes = {}) {
+  return {.attempt = id, .state = AttemptState::kStarted, .input_bytes = input_bytes};
+}
+inline AttemptChanged Shuffled(AttemptId id) { return {id, AttemptState::kShuffled}; }
+inline AttemptChanged Finished(AttemptId id) { return {id, AttemptState::kFinished}; }
+inline AttemptChanged Failed(AttemptId id) { return {id, AttemptState::kFailed}; }
+inline AttemptChanged Killed(AttemptId id) { return {id, AttemptState::kKilled}; }
+inline AttemptChanged Obsolete(AttemptId id) { return {id, AttemptState::kObsolete}; }
+inline TaskHeartbeat Read(AttemptId id, std::uint64_t bytes) {
+  return {.attempt = id, .bytes_done = bytes};
+}
+
+inline ExplicitKey Key(std::uint64_t hash, std::uint64_t bytes) { return {KeyHash{hash}, bytes}; }
+// A partition of `total` bytes in which these keys are explicit.
+inline PartitionProfile Partition(std::uint32_t index, std::uint64_t total,
+                                  std::vector<ExplicitKey> keys = {}) {
+  return {.partition = index, .total_bytes = total, .explicit_keys = std::move(keys)};
+}
+inline MapProfile Emitted(AttemptId id, std::vector<PartitionProfile> partitions) {
+  return {id, std::move(partitions)};
+}
+
+// `count` key groups of `bytes` each that took `seconds` each.
+inline GroupPoint Point(std::uint64_t bytes, double seconds, std::uint64_t count = 1) {
+  return {bytes, count, absl::Seconds(seconds * static_cast<double>(count))};
+}
+// A first reduce profile whose totals are those of its points.
+inline ReduceProfile Reduced(AttemptId id, absl::Time last_group_finished_at,
+                             std::vector<GroupPoint> points) {
+  ReduceProfile profile{.attempt = id, .last_group_finished_at = last_group_finished_at};
+  for (const GroupPoint& point : points) {
+    profile.groups_done += point.count;
+    profile.bytes_done += point.size_bytes * point.count;
+    profile.reduce_time += point.total_time;
+  }
+  profile.points = std::move(points);
+  return profile;
+}
+// The same by a source that names every finished key group: one point for each.
+inline ReduceProfile ReducedNamed(AttemptId id, absl::Time last_group_finished_at,
+                                  std::vector<ExplicitKey> keys, double seconds_each) {
+  std::vector<GroupPoint> points;
+  for (const ExplicitKey& key : keys) points.push_back(Point(key.size_bytes, seconds_each));
+  ReduceProfile profile = Reduced(id, last_group_finished_at, std::move(points));
+  profile.keys_named = true;
+  profile.finished_keys = std::move(keys);
+  return profile;
+}
+
+// A job state that one source tells everything.
+struct Job {
+  model::JobState state{/*lambda=*/10};
+  JobLimits limits;
+  Source source;
+
+  absl::Status Say(double seconds, EventBody body) {
+    return Take(source.At(seconds, std::move(body)));
+  }
+  absl::Status Take(const Event& event) { return model::Apply(event, limits, state); }
+};
+
+}  // namespace tidemark::test

@@ -1,0 +1,86 @@
+// Whatever bytes arrive: a Status or an event that survives the trip back, never a crash.
+#include <google/protobuf/stubs/logging.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+#include <string>
+
+#include "proto/wire/encode_event.h"
+#include "proto/wire/parse_event.h"
+#include "tests/wire/some_events.h"
+#include "tidemark/v1/event.pb.h"
+
+namespace tidemark::wire {
+namespace {
+
+// TIDEMARK_SEED replays a failure.
+std::uint64_t Seed() {
+  const char* given = std::getenv("TIDEMARK_SEED");
+  return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+}
+
+// Whether the bytes made it through protobuf.
+bool Check(const std::string& bytes) {
+  v1::Envelope envelope;
+  if (!envelope.ParseFromString(bytes)) return false;
+  const absl::Time arrived_at = absl::FromUnixSeconds(1);
+  const absl::StatusOr<Event> event = ParseEvent(envelope, arrived_at);
+  if (!event.ok()) {
+    EXPECT_FALSE(event.status().message().empty());
+    return true;
+  }
+  v1::Envelope again;
+  EncodeEvent(*event, again);
+  const absl::StatusOr<Event> reparsed = ParseEvent(again, arrived_at);
+  EXPECT_TRUE(reparsed.ok()) << reparsed.status();
+  EXPECT_EQ(*reparsed, *event);
+  return true;
+}
+
+class ParseEventProperty : public ::testing::Test {
+ protected:
+  // Bytes that are no UTF-8 are expected here and not worth a line each.
+  google::protobuf::LogSilencer silencer_;
+  std::uint64_t seed_ = Seed();
+  std::mt19937_64 random_{seed_};
+  ::testing::ScopedTrace trace_{__FILE__, __LINE__, "seed " + std::to_string(seed_)};
+
+  std::uint64_t Below(std::uint64_t limit) { return random_() % limit; }
+};
+
+TEST_F(ParseEventProperty, RandomBytes) {
+  for (int i = 0; i < 20'000; ++i) {
+    std::string bytes(Below(200), '\0');
+    for (char& byte : bytes) byte = static_cast<char>(Below(256));
+    Check(bytes);
+  }
+}
+
+TEST_F(ParseEventProperty, GoodEnvelopesWithBytesChanged) {
+  int understood = 0;
+  for (int i = 0; i < 4'000; ++i) {
+    for (const Event& event : SomeEvents()) {
+      v1::Envelope envelope;
+      EncodeEvent(event, envelope);
+      std::string bytes = envelope.SerializeAsString();
+      for (std::uint64_t change = Below(4); change > 0; --change) {
+        switch (Below(3)) {
+          case 0:
+            bytes[Below(bytes.size())] = static_cast<char>(Below(256));
+            break;
+          case 1:
+            bytes.insert(Below(bytes.size()), 1, static_cast<char>(Below(256)));
+            break;
+          default:
+            bytes.erase(Below(bytes.size()), 1);
+        }
+      }
+      if (Check(bytes)) ++understood;
+    }
+  }
+  EXPECT_GT(understood, 1'000);  // or the test would only test protobuf
+}
+
+}  // namespace
+}  // namespace tidemark::wire

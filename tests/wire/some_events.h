@@ -1,0 +1,99 @@
+// One event of every kind with every field set, for tests that send them there and back.
+#pragma once
+
+#include <vector>
+
+#include "tidemark/event.h"
+
+namespace tidemark::wire {
+
+inline Event WithBody(EventBody body) {
+  Event event;
+  event.job_id = "job-1";
+  event.source_id = "host-7";
+  event.sequence = 42;
+  event.sent_at = absl::FromUnixMillis(1'700'000'000'001);
+  event.arrived_at = absl::FromUnixMillis(1'700'000'000'250);
+  event.dropped_events = 3;
+  event.body = std::move(body);
+  return event;
+}
+
+inline JobOpened SomeJobOpened() {
+  JobOpened job;
+  job.name = "word count";
+  job.engine = "local";
+  job.submitted_at = absl::FromUnixMillis(1'700'000'000'000);
+  job.phases = {Phase::kMap, Phase::kShuffle, Phase::kReduce};
+  job.map_task_count = 30;
+  job.reduce_task_count = 4;
+  job.partition_count = 4;
+  job.map_slots = 8;
+  job.reduce_slots = 2;
+  job.has_combiner = true;
+  return job;
+}
+
+inline AttemptChanged SomeAttemptChanged() {
+  AttemptChanged changed;
+  changed.attempt = {TaskKind::kReduce, 3, 1};
+  changed.state = AttemptState::kFailed;
+  changed.at = absl::FromUnixMillis(1'700'000'000'200);
+  changed.host = "node-5";
+  changed.speculative = true;
+  changed.input_bytes = 1 << 20;
+  changed.failure = "disk full";
+  return changed;
+}
+
+inline MapProfile SomeMapProfile() {
+  MapProfile profile;
+  profile.attempt = {TaskKind::kMap, 17, 0};
+  PartitionProfile first;
+  first.partition = 0;
+  first.total_bytes = 1000;
+  first.explicit_keys = {{KeyHash{0xFEED}, 600}, {KeyHash{0xBEEF}, 100}};
+  first.implicit_key_count = 12;
+  first.implicit_bytes = 300;
+  first.scanned_bytes = 1000;
+  PartitionProfile second;
+  second.partition = 3;
+  second.total_bytes = 5;
+  second.implicit_key_count = 1;
+  second.implicit_bytes = 5;
+  profile.partitions = {first, second};
+  return profile;
+}
+
+inline ReduceProfile SomeReduceProfile() {
+  ReduceProfile profile;
+  profile.attempt = {TaskKind::kReduce, 2, 0};
+  profile.last_group_finished_at = absl::FromUnixMillis(1'700'000'000'300);
+  profile.groups_done = 40;
+  profile.bytes_done = 9'000;
+  profile.reduce_time = absl::Milliseconds(1234);
+  profile.points = {{10, 4, absl::Nanoseconds(900)}, {700, 1, absl::Milliseconds(2)}};
+  profile.bins = {{19, 4, 40, 9e-7, 2e-13}, {56, 1, 700, 2e-3, 4e-6}};
+  profile.keys_named = true;
+  profile.named_group_bytes_min = 50;
+  profile.finished_keys = {{KeyHash{0xFEED}, 700}};
+  profile.running_group = RunningGroup{KeyHash{0xBEEF}, absl::Seconds(3), 100, 7, 20};
+  profile.dropped_points = 1;
+  return profile;
+}
+
+inline std::vector<Event> SomeEvents() {
+  return {WithBody(SomeJobOpened()),
+          WithBody(JobOpened{}),
+          WithBody(JobClosed{JobOutcome::kKilled, "by hand", absl::FromUnixSeconds(1'700'000'009)}),
+          WithBody(JobClosed{}),
+          WithBody(SomeAttemptChanged()),
+          WithBody(AttemptChanged{}),
+          WithBody(TaskHeartbeat{{TaskKind::kMap, 9, 0}, 100, 10, 50}),
+          WithBody(SomeMapProfile()),
+          WithBody(MapProfile{}),
+          WithBody(SomeReduceProfile()),
+          WithBody(ReduceProfile{.attempt = {TaskKind::kReduce, 0, 0}})};
+}
+
+}  // namespace tidemark::wire

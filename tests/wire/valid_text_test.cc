@@ -1,0 +1,46 @@
+#include "proto/wire/valid_text.h"
+
+#include <google/protobuf/timestamp.pb.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+#include "proto/wire/encode_event.h"
+#include "tests/wire/some_events.h"
+#include "tidemark/v1/event.pb.h"
+
+namespace tidemark::wire {
+namespace {
+
+TEST(ValidText, LeavesCharactersOfEveryLengthAlone) {
+  for (const char* text : {"", "plain", "h\u00E9", "\u20AC 5", "\U0001F30A tide", "\u07FF\uFFFD"}) {
+    EXPECT_EQ(ValidText(text), text);
+  }
+  EXPECT_EQ(ValidText(std::string_view("a\0b", 3)), std::string("a\0b", 3));
+}
+
+TEST(ValidText, ReplacesWhatIsNoCharacter) {
+  EXPECT_EQ(ValidText("a\xFF"
+                      "b"),
+            "a?b");
+  EXPECT_EQ(ValidText("\xC0\xAF"), "??");            // overlong
+  EXPECT_EQ(ValidText("\xED\xA0\x80"), "???");       // surrogate
+  EXPECT_EQ(ValidText("\xF4\x90\x80\x80"), "????");  // above U+10FFFF
+  EXPECT_EQ(ValidText("end \xE2\x82"), "end ??");    // cut short
+}
+
+TEST(ValidText, MakesAnyEventFitForTheWire) {
+  std::mt19937 random(1);
+  for (int i = 0; i < 2'000; ++i) {
+    JobClosed closed;
+    for (int j = 0; j < 20; ++j) closed.message += static_cast<char>(random() % 256);
+    v1::Envelope envelope;
+    EncodeEvent(WithBody(closed), envelope);
+    v1::Envelope received;
+    ASSERT_TRUE(received.ParseFromString(envelope.SerializeAsString())) << i;
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::wire
