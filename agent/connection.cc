@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 namespace tidemark::agent {
@@ -12,8 +13,29 @@ constexpr absl::Duration kConnectTimeout = absl::Seconds(2);
 // A master that says nothing for so long while envelopes wait for its answer is taken for gone:
 // nobody tells us when the network between us is cut. Taste: far above any pause of a healthy one.
 constexpr absl::Duration kAnswerTimeout = absl::Seconds(60);
-// How long a cancelled call may take to end before we leave it to gRPC.
-constexpr absl::Duration kCancelTimeout = absl::Milliseconds(50);
+
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  // A proxy for the web is of no use within a cluster.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+}
+
+// What gRPC has not let go of in time stays for ever, with its channel: waiting for it is not ours
+// to do. It takes a broken gRPC or a starved machine to come to that.
+void Abandon(std::unique_ptr<EventStream> stream, std::shared_ptr<grpc::Channel> channel) {
+  struct Abandoned {
+    std::unique_ptr<EventStream> stream;
+    std::shared_ptr<grpc::Channel> channel;
+    Abandoned* next;
+  };
+  static std::atomic<Abandoned*> all{nullptr};
+  auto* const abandoned = new Abandoned{std::move(stream), std::move(channel), all.load()};
+  while (!all.compare_exchange_weak(abandoned->next, abandoned)) {
+  }
+}
 
 }  // namespace
 
@@ -33,10 +55,16 @@ Instant Connection::Poll(Instant now) {
   }
   if (shared_->outbox.empty()) return Instant::max();
   if (now < retry_at_) return retry_at_;
+  Open(now);
+  return connect_deadline_;
+}
+
+void Connection::Open(Instant now) {
   given_up_ = false;
   connect_deadline_ = After(now, kConnectTimeout);
-  stream_ = EventStream::Open(address_, shared_);
-  return connect_deadline_;
+  std::shared_ptr<grpc::Channel> channel = MakeChannel(address_);
+  stream_ = std::make_unique<EventStream>(channel, shared_);
+  channel_ = std::move(channel);
 }
 
 Instant Connection::PollStream(Instant now) {
@@ -74,8 +102,9 @@ void Connection::Close(Instant deadline) {
   }
   if (!stream_->ended()) {
     stream_->Cancel();
-    stream_->WaitUntilEnded(After(std::chrono::steady_clock::now(), kCancelTimeout));
+    stream_->WaitUntilEnded(std::chrono::steady_clock::now() + kCancelTimeout);
   }
+  if (!stream_->ended()) Abandon(std::move(stream_), std::move(channel_));
   stream_.reset();
 }
 

@@ -31,6 +31,9 @@ class Backoff {
   std::mt19937_64 random_;
 };
 
+// How long a cancelled call may take to end before we leave it to gRPC.
+inline constexpr std::chrono::milliseconds kCancelTimeout{50};
+
 class Connection {
  public:
   Connection(std::string address, std::shared_ptr<Shared> shared);
@@ -39,16 +42,20 @@ class Connection {
   Instant Poll(Instant now);
   // The next Poll() does not wait for the end of a backoff: for a last attempt.
   void ForgetBackoff() { retry_at_ = Instant::min(); }
-  // Ends the stream, politely while there is time, and lets go of it in any case.
+  // Ends the stream, politely while there is time, and lets go of it in any case. Last call.
   void Close(Instant deadline);
 
  private:
+  void Open(Instant now);
   Instant PollStream(Instant now);
   void NoteEnd(const grpc::Status& status, Instant now);
 
   const std::string address_;
   const std::shared_ptr<Shared> shared_;
-  std::shared_ptr<EventStream> stream_;
+  // A new channel for each attempt, so that no backoff of gRPC's own gets in the way. The last one
+  // stays until the next has taken over: see event_stream.h.
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<EventStream> stream_;
   bool given_up_ = false;  // the stream was cancelled and will end soon
   Instant connect_deadline_{};
   Instant retry_at_ = Instant::min();

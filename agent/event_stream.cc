@@ -5,32 +5,11 @@
 #include <utility>
 
 namespace tidemark::agent {
-namespace {
 
-std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address) {
-  grpc::ChannelArguments arguments;
-  // Backing off is our own business (connection.h): a fresh channel must not inherit that of the
-  // one before, nor connect on its own behind our back.
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-  // A proxy for the web is of no use within a cluster.
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
-}
-
-}  // namespace
-
-std::shared_ptr<EventStream> EventStream::Open(const std::string& address,
-                                               std::shared_ptr<Shared> shared) {
-  std::shared_ptr<EventStream> stream(new EventStream(std::move(shared)));
-  stream->Start(address, stream);
-  return stream;
-}
-
-void EventStream::Start(const std::string& address, std::shared_ptr<EventStream> self) {
-  self_ = std::move(self);
+EventStream::EventStream(const std::shared_ptr<grpc::Channel>& channel,
+                         std::shared_ptr<Shared> shared)
+    : shared_(std::move(shared)), stub_(v1::IngestService::NewStub(channel)) {
   shared_->outbox.Rewind();
-  stub_ = v1::IngestService::NewStub(MakeChannel(address));
   stub_->async()->StreamEvents(&context_, this);
   AddHold();  // writes start outside of reactions too
   StartRead(&response_);
@@ -54,7 +33,15 @@ void EventStream::Pump() {
 void EventStream::HalfClose() {
   {
     const std::lock_guard lock(mutex_);
-    if (closed_ || writing_ != nullptr) return;
+    half_close_wanted_ = true;
+  }
+  HalfCloseIfWanted();
+}
+
+void EventStream::HalfCloseIfWanted() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!half_close_wanted_ || closed_ || writing_ != nullptr) return;
     closed_ = true;
     half_closing_ = true;
   }
@@ -81,6 +68,7 @@ void EventStream::OnWriteDone(bool ok) {
     if (ok && !connected_) first = connected_ = true;
   }
   if (first) shared_->transport.ConnectionMade();
+  HalfCloseIfWanted();
   ReleaseIfClosed();
   Pump();
 }
@@ -112,6 +100,11 @@ void EventStream::Take(const v1::StreamEventsResponse& response) {
   // A relay's answers about others are not for us. Whatever else a master sends, the worst it can
   // do is not to be believed.
   if (!response.source_id().empty() && response.source_id() != shared_->source_id) return;
+  // First, so that it holds for everyone who waited for the acknowledgement.
+  if (response.has_control()) {
+    shared_->settings.Apply(response.control());
+    shared_->inbox.Wake();
+  }
   for (const v1::Rejection& rejection : response.rejections()) {
     if (!shared_->outbox.Reject(rejection.sequence())) continue;
     shared_->transport.Error(fmt::format("envelope {} was refused: {} (code {})",
@@ -120,12 +113,8 @@ void EventStream::Take(const v1::StreamEventsResponse& response) {
   }
   const bool believed = shared_->outbox.Acknowledge(response.accepted_sequence());
   if (!believed) {
-    shared_->transport.Error(fmt::format("the master acknowledged envelope {}, which was never sent",
-                                         response.accepted_sequence()));
-  }
-  if (response.has_control()) {
-    shared_->settings.Apply(response.control());
-    shared_->inbox.Wake();
+    shared_->transport.Error(fmt::format(
+        "the master acknowledged envelope {}, which was never sent", response.accepted_sequence()));
   }
   const std::lock_guard lock(mutex_);
   answered_ = answered_ || (believed && response.accepted_sequence() > 0);
@@ -133,13 +122,13 @@ void EventStream::Take(const v1::StreamEventsResponse& response) {
 }
 
 void EventStream::OnDone(const grpc::Status& status) {
-  const std::shared_ptr<EventStream> self = std::move(self_);  // may be the last reference
+  const std::shared_ptr<Shared> shared = shared_;  // whoever sees the status may destroy this
   {
     const std::lock_guard lock(mutex_);
     status_ = status;
     ended_.notify_all();
   }
-  shared_->inbox.Wake();
+  shared->inbox.Wake();
 }
 
 bool EventStream::connected() const {

@@ -1,8 +1,9 @@
 // One call of IngestService.StreamEvents: takes envelopes from the outbox one after the other and
 // hands the master's answers to outbox and settings.
 //
-// The call keeps its object alive until gRPC is done with it, so dropping the last reference of
-// one's own never waits. Thread-safe; gRPC's threads run the On...() members.
+// Must not be destroyed before ended() says that gRPC is done with it, nor by a thread of gRPC:
+// with the last channel of the process goes the queue that those threads live on (gRPC 1.51
+// aborts). Thread-safe; gRPC's threads run the On...() members.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -22,13 +23,13 @@ namespace tidemark::agent {
 class EventStream final
     : private grpc::ClientBidiReactor<v1::StreamEventsRequest, v1::StreamEventsResponse> {
  public:
-  // Connects in the background; whether that works shows in status().
-  static std::shared_ptr<EventStream> Open(const std::string& address,
-                                           std::shared_ptr<Shared> shared);
+  // Connects in the background; whether that works shows in ended().
+  EventStream(const std::shared_ptr<grpc::Channel>& channel, std::shared_ptr<Shared> shared);
 
   // Starts to write what the outbox holds, unless a write is under way that will go on with it.
   void Pump();
-  // Says that nothing more comes, and lets the master answer what it has.
+  // Says that nothing more comes once the write under way is done, and lets the master end the
+  // call.
   void HalfClose();
   // Gives up; wait for ended() before the outbox may be rewound.
   void Cancel();
@@ -41,9 +42,7 @@ class EventStream final
   bool WaitUntilEnded(Instant deadline);
 
  private:
-  explicit EventStream(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
-
-  void Start(const std::string& address, std::shared_ptr<EventStream> self);
+  void HalfCloseIfWanted();
   void ReleaseIfClosed();
   void Take(const v1::StreamEventsResponse& response);
 
@@ -56,15 +55,15 @@ class EventStream final
   std::unique_ptr<v1::IngestService::Stub> stub_;
   grpc::ClientContext context_;
   v1::StreamEventsResponse response_;  // belongs to the read under way
-  std::shared_ptr<EventStream> self_;  // until OnDone()
 
   mutable std::mutex mutex_;
   std::condition_variable ended_;
   // The rest: guarded by mutex_.
   std::shared_ptr<const v1::StreamEventsRequest> writing_;
-  bool half_closing_ = false;
-  bool closed_ = false;    // no more writes may start
-  bool released_ = false;  // our hold on the call is gone
+  bool half_close_wanted_ = false;
+  bool half_closing_ = false;  // gRPC has yet to confirm it
+  bool closed_ = false;        // no more writes may start
+  bool released_ = false;      // our hold on the call is gone
   bool connected_ = false;
   bool answered_ = false;
   Instant waiting_since_ = std::chrono::steady_clock::now();

@@ -45,18 +45,19 @@ class GroupRing {
     ++write_;
   }
 
-  // Ends the unit; false if it did not fit and was left out.
-  bool Publish(std::int64_t nanos) {
+  // Whether the current unit fits; if not, Publish() leaves it out.
+  bool unit_fits() const { return !overflown_; }
+
+  // Ends the unit.
+  void Publish(std::int64_t nanos) {
     const std::uint64_t first = published_.load(std::memory_order_relaxed);
     if (overflown_) {
       write_ = first;
       overflown_ = false;
-      return false;
     }
-    if (write_ == first) return true;
+    if (write_ == first) return;
     groups_[(write_ - 1) % kCapacity].nanos = std::max<std::int64_t>(0, nanos);
     published_.store(write_, std::memory_order_release);
-    return true;
   }
 
   // True once for each time that a quarter filled up since the consumer last emptied the ring.
@@ -91,10 +92,10 @@ class GroupRing {
 
   const std::unique_ptr<FinishedGroup[]> groups_;
   // The producer's own.
-  alignas(64) std::uint64_t write_ = 0;       // next to write; from published_ on: current unit
-  std::uint64_t freed_seen_ = 0;              // freed_ as last looked at
-  std::uint64_t woken_at_ = 0;                // freed_ + 1 at the last wake-up
-  bool overflown_ = false;                    // the current unit did not fit
+  alignas(64) std::uint64_t write_ = 0;  // next to write; from published_ on: current unit
+  std::uint64_t freed_seen_ = 0;         // freed_ as last looked at
+  std::uint64_t woken_at_ = 0;           // freed_ + 1 at the last wake-up
+  bool overflown_ = false;               // the current unit did not fit
   alignas(64) std::atomic<std::uint64_t> published_{0};  // written by the producer
   alignas(64) std::atomic<std::uint64_t> freed_{0};      // written by the consumer
 };

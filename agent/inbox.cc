@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "agent/importance.h"
+
 namespace tidemark::agent {
 namespace {
 
@@ -20,13 +22,19 @@ std::size_t EventBytes(const Command& command) {
   return event == nullptr ? 0 : sizeof(Command) + TextBytes(event->body);
 }
 
+bool IsOfTheJob(const Command& command) {
+  const auto* event = std::get_if<SayEvent>(&command);
+  return event != nullptr && ImportanceOf(event->body) == Importance::kJob;
+}
+
 }  // namespace
 
 bool Inbox::Push(Command command) {
   const std::size_t bytes = EventBytes(command);
+  const std::size_t limit = IsOfTheJob(command) ? 2 * bytes_max_ : bytes_max_;
   {
     const std::lock_guard lock(mutex_);
-    if (bytes > 0 && bytes_ + bytes > bytes_max_) return false;
+    if (closed_ || (bytes > 0 && bytes_ + bytes > limit)) return false;
     bytes_ += bytes;
     commands_.push_back(std::move(command));
   }
@@ -47,6 +55,12 @@ std::vector<Command> Inbox::WaitUntil(Instant deadline) {
   news_.wait_until(lock, deadline, [&] { return woken_ || !commands_.empty(); });
   woken_ = false;
   bytes_ = 0;
+  return std::exchange(commands_, {});
+}
+
+std::vector<Command> Inbox::Close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
   return std::exchange(commands_, {});
 }
 

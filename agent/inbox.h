@@ -3,7 +3,8 @@
 // One queue for everything keeps the order across calls: a task's last profile is sent before the
 // attempt change that the engine reports after Finish(). The lock is only ever held for a push or a
 // swap, so no caller waits on the network or on another's work. Bounded: events beyond `bytes_max`
-// are refused; commands without an event are a few bytes for each task and always taken.
+// are refused, the job's own beyond twice as much; commands without an event are a few bytes for
+// each task and always taken.
 //
 // Thread-safe; WaitUntil() is for one thread.
 #pragma once
@@ -14,6 +15,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -41,9 +43,9 @@ struct StartProfiles {
 struct EndReports {
   std::shared_ptr<Reporter> reporter;
 };
-// Reports now and answers with the number of the newest envelope.
+// Reports now and answers with the number of the newest envelope; empty: it is too late for that.
 struct FlushNow {
-  std::shared_ptr<std::promise<std::uint64_t>> newest;
+  std::shared_ptr<std::promise<std::optional<std::uint64_t>>> newest;
 };
 
 using Command = std::variant<SayEvent, StartReports, StartProfiles, EndReports, FlushNow>;
@@ -52,12 +54,14 @@ class Inbox {
  public:
   explicit Inbox(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // False if it was an event and there was no room.
+  // False if it was an event and there was no room, or if the inbox is closed.
   bool Push(Command command);
   // Ends a wait, now or the next one.
   void Wake();
   // Returns all commands once there are any, on Wake() or at the deadline.
   std::vector<Command> WaitUntil(Instant deadline);
+  // Nobody listens any more: refuses all commands from now on and returns those that came before.
+  std::vector<Command> Close();
 
  private:
   const std::size_t bytes_max_;
@@ -67,6 +71,7 @@ class Inbox {
   std::vector<Command> commands_;
   std::size_t bytes_ = 0;
   bool woken_ = false;
+  bool closed_ = false;
 };
 
 }  // namespace tidemark::agent

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <utility>
-#include <variant>
 
 #include "proto/wire/encode_event.h"
 #include "proto/wire/message_time.h"
@@ -26,13 +25,6 @@ absl::Duration ElapsedOf(const v1::RunningGroup& group) {
 }
 
 }  // namespace
-
-Importance ImportanceOf(const EventBody& body) {
-  if (std::holds_alternative<JobOpened>(body) || std::holds_alternative<JobClosed>(body)) {
-    return Importance::kJob;
-  }
-  return std::holds_alternative<AttemptChanged>(body) ? Importance::kAttempt : Importance::kProfile;
-}
 
 Outbox::Outbox(std::string source_id, std::string job_id, std::size_t bytes_max)
     : source_id_(std::move(source_id)), job_id_(std::move(job_id)), bytes_max_(bytes_max) {}
@@ -90,9 +82,11 @@ void Outbox::DropFrom(Lane& lane) {
 }
 
 void Outbox::CountLoss(const Item& item) {
+  const std::uint64_t points = PointsIn(item.request->envelope());
   ++counts_.dropped;
+  counts_.points_dropped += points;
   if (item.lost_points != nullptr) {
-    item.lost_points->fetch_add(PointsIn(item.request->envelope()), std::memory_order_relaxed);
+    item.lost_points->fetch_add(points, std::memory_order_relaxed);
   }
   settled_.notify_all();
 }
@@ -159,9 +153,10 @@ void Outbox::Settle(Lane::iterator first, Lane::iterator last) {
 bool Outbox::Acknowledge(std::uint64_t sequence) {
   const std::lock_guard lock(mutex_);
   if (sequence > sequence_) return false;
-  const auto last = std::upper_bound(
-      unacknowledged_.begin(), unacknowledged_.end(), sequence,
-      [](std::uint64_t accepted, const Item& item) { return accepted < SequenceOf(*item.request); });
+  const auto last = std::upper_bound(unacknowledged_.begin(), unacknowledged_.end(), sequence,
+                                     [](std::uint64_t accepted, const Item& item) {
+                                       return accepted < SequenceOf(*item.request);
+                                     });
   counts_.acknowledged += static_cast<std::uint64_t>(last - unacknowledged_.begin());
   Settle(unacknowledged_.begin(), last);
   return true;
@@ -169,11 +164,10 @@ bool Outbox::Acknowledge(std::uint64_t sequence) {
 
 bool Outbox::Reject(std::uint64_t sequence) {
   const std::lock_guard lock(mutex_);
-  const auto item = std::lower_bound(
-      unacknowledged_.begin(), unacknowledged_.end(), sequence,
-      [](const Item& waiting, std::uint64_t refused) {
-        return SequenceOf(*waiting.request) < refused;
-      });
+  const auto item = std::lower_bound(unacknowledged_.begin(), unacknowledged_.end(), sequence,
+                                     [](const Item& waiting, std::uint64_t refused) {
+                                       return SequenceOf(*waiting.request) < refused;
+                                     });
   if (item == unacknowledged_.end() || SequenceOf(*item->request) != sequence) return false;
   ++counts_.rejected;
   Settle(item, item + 1);

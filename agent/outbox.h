@@ -26,17 +26,12 @@
 #include <optional>
 #include <string>
 
+#include "agent/importance.h"
 #include "agent/monotonic.h"
 #include "tidemark/event.h"
 #include "tidemark/v1/ingest_service.pb.h"
 
 namespace tidemark::agent {
-
-// What may be dropped first: a later profile or heartbeat makes up for much of a lost one, nothing
-// makes up for the opening of the job.
-enum class Importance : std::uint8_t { kProfile, kAttempt, kJob };
-
-Importance ImportanceOf(const EventBody& body);
 
 // Totals since the outbox was made.
 struct OutboxCounts {
@@ -44,6 +39,7 @@ struct OutboxCounts {
   std::uint64_t acknowledged = 0;
   std::uint64_t rejected = 0;
   std::uint64_t dropped = 0;
+  std::uint64_t points_dropped = 0;  // key groups within dropped profiles
 };
 
 class Outbox {

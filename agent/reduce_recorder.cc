@@ -79,10 +79,8 @@ void ReduceRecorder::EndGroup() {
   meter_->ring.Write(key_, size_bytes);
   ++unit_groups_;
   unit_bytes_ += size_bytes;
-  const std::uint32_t groups_max =
-      std::min(shared_->settings.burst_groups_max(), kBurstGroupsMax);
-  if (large_ || unit_groups_ >= groups_max ||
-      meter_->close_burst.load(std::memory_order_relaxed)) {
+  const std::uint32_t groups_max = std::min(shared_->settings.burst_groups_max(), kBurstGroupsMax);
+  if (large_ || unit_groups_ >= groups_max || meter_->close_burst.load(std::memory_order_relaxed)) {
     CloseUnit();
   }
 }
@@ -94,8 +92,10 @@ void ReduceRecorder::CloseUnit() {
   totals_.bytes_done += unit_bytes_;
   totals_.nanos += nanos;
   totals_.last_end_nanos = now;
-  if (!meter_->ring.Publish(nanos)) totals_.dropped_points += unit_groups_;
+  if (!meter_->ring.unit_fits()) totals_.dropped_points += unit_groups_;
+  // In this order, so that whoever has seen a point finds it in the totals.
   meter_->totals.Write(totals_);
+  meter_->ring.Publish(nanos);
   meter_->close_burst.store(false, std::memory_order_relaxed);
   if (meter_->ring.ShouldWakeConsumer()) shared_->inbox.Wake();
   unit_groups_ = 0;

@@ -1,9 +1,9 @@
 // The engine's side of a reduce task: the hot path.
 //
-// Time is cut into units without gaps, from Shuffled() on: a unit is one large key group, or a burst
-// of small ones ([NF] section 6). Its time runs from the end of the unit before to its own end, so a
-// large key group costs one look at the clock and a small one a hundredth of a look. What the engine
-// does between two key groups (merging, reading) belongs to the one that follows.
+// Time is cut into units without gaps, from Shuffled() on: a unit is one large key group, or a
+// burst of small ones ([NF] section 6). Its time runs from the end of the unit before to its own
+// end, so a large key group costs one look at the clock and a small one a hundredth of a look. What
+// the engine does between two key groups (merging, reading) belongs to the one that follows.
 //
 // A key group turns large when it crosses the burst threshold; the burst before it ends there, so
 // that what the large one costs from then on is never charged to the small ones.
@@ -40,7 +40,7 @@ class ReduceRecorder final : public ReduceTaskAgent {
   void CloseUnit();
 
   Stage stage_ = Stage::kShuffling;
-  bool large_ = false;                // the group in progress
+  bool large_ = false;                  // the group in progress
   std::uint64_t large_from_bytes_ = 0;  // where it turns large
   std::uint32_t unit_groups_ = 0;       // finished ones in the current unit
   std::uint64_t unit_bytes_ = 0;

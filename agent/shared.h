@@ -1,8 +1,10 @@
 // What the parts of one agent share. Owned by all of them together: a task agent that outlives its
-// agent, or a stream that gRPC has not let go of yet, still finds it in place.
+// agent, or a stream that had to be abandoned, still finds it in place.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -44,11 +46,29 @@ struct Shared {
       : source_id(std::move(given_source_id)),
         settings(options),
         inbox(options.buffer_bytes_max),
-        outbox(source_id, options.job_id, options.buffer_bytes_max) {}
+        outbox(source_id, options.job_id, options.buffer_bytes_max),
+        buffer_bytes_max(options.buffer_bytes_max) {}
 
   // Says one event through the inbox; drops and counts it when there is no room.
   void Say(EventBody body) {
     if (!inbox.Push(SayEvent{std::move(body), NowNanos()})) outbox.CountDropped();
+  }
+
+  // Several profiles fit into the buffer, whatever its size.
+  std::size_t envelope_bytes_max() const {
+    return std::clamp(buffer_bytes_max / 8, kEnvelopeBytesMin, kEnvelopeBytesMax);
+  }
+  // How much of each a reduce task may keep for its next profile: together they take up to two
+  // thirds of the buffer, and 16 k names are an order of magnitude above those of a map task.
+  std::size_t names_max() const {
+    return std::clamp(buffer_bytes_max / 64, std::size_t{64}, std::size_t{1} << 14);
+  }
+  std::size_t points_max() const {
+    return std::clamp(buffer_bytes_max / 64, std::size_t{64}, std::size_t{1} << 13);
+  }
+  // A map profile is never split.
+  std::size_t map_profile_bytes_max() const {
+    return std::clamp(buffer_bytes_max / 2, kEnvelopeBytesMin, kEnvelopeBytesMax);
   }
 
   const std::string source_id;
@@ -56,7 +76,14 @@ struct Shared {
   Inbox inbox;
   Outbox outbox;
   TransportLog transport;
-  std::atomic<std::uint64_t> points_dropped{0};
+  std::atomic<std::uint64_t> points_dropped{0};  // before they came to the outbox
+
+ private:
+  // On the wire. The upper one is a quarter of what gRPC accepts by default.
+  static constexpr std::size_t kEnvelopeBytesMin = std::size_t{1} << 12;
+  static constexpr std::size_t kEnvelopeBytesMax = std::size_t{1} << 20;
+
+  const std::size_t buffer_bytes_max;
 };
 
 }  // namespace tidemark::agent

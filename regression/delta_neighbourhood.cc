@@ -6,8 +6,11 @@
 
 namespace tidemark::regression {
 
-DeltaNeighbourhood::DeltaNeighbourhood(std::span<const GroupPoint> points, std::uint64_t delta_bytes)
-    : delta_bytes_(delta_bytes), cumulative_groups_{0}, cumulative_seconds_{0},
+DeltaNeighbourhood::DeltaNeighbourhood(std::span<const GroupPoint> points,
+                                       std::uint64_t delta_bytes)
+    : delta_bytes_(delta_bytes),
+      cumulative_groups_{0},
+      cumulative_seconds_{0},
       cumulative_seconds_squared_{0} {
   for (const GroupPoint& point : points) {
     const double groups = static_cast<double>(point.count);
@@ -16,7 +19,8 @@ DeltaNeighbourhood::DeltaNeighbourhood(std::span<const GroupPoint> points, std::
     sizes_bytes_.push_back(point.size_bytes);
     cumulative_groups_.push_back(cumulative_groups_.back() + groups);
     cumulative_seconds_.push_back(cumulative_seconds_.back() + groups * mean);
-    cumulative_seconds_squared_.push_back(cumulative_seconds_squared_.back() + groups * mean * mean);
+    cumulative_seconds_squared_.push_back(cumulative_seconds_squared_.back() +
+                                          groups * mean * mean);
   }
 }
 

@@ -1,6 +1,7 @@
 // Nearest-neighbour regression: the mean time of key groups of nearly the same size.
 //
-//   f~(z) = sum of f over N(z) / |N(z)|,   N(z) = { k : |size_k - z| <= delta }        [NF] 3.5, eq. 6
+//   f~(z) = sum of f over N(z) / |N(z)|,   N(z) = { k : |size_k - z| <= delta }        [NF] 3.5,
+//   eq. 6
 //
 // Every merged point counts with the number of its key groups. delta is in bytes; the paper gives
 // no value; 16 B is flat within 0..64 B in our study, and more than 1 KB hurts.
@@ -23,8 +24,8 @@ struct NeighbourhoodMean {
   std::uint64_t groups = 0;    // |N(z)|
 };
 
-// Points indexed for many queries. Building it O(n) from points sorted by size; Find O(log n + points
-// in the neighbourhood); memory O(n). Immutable, safe to share.
+// Points indexed for many queries. Building it O(n) from points sorted by size; Find O(log n +
+// points in the neighbourhood); memory O(n). Immutable, safe to share.
 class DeltaNeighbourhood {
  public:
   DeltaNeighbourhood() = default;
@@ -38,8 +39,8 @@ class DeltaNeighbourhood {
  private:
   std::uint64_t delta_bytes_ = kDefaultDeltaBytes;
   std::vector<std::uint64_t> sizes_bytes_;
-  std::vector<double> cumulative_groups_;   // [n + 1]
-  std::vector<double> cumulative_seconds_;  // [n + 1]
+  std::vector<double> cumulative_groups_;           // [n + 1]
+  std::vector<double> cumulative_seconds_;          // [n + 1]
   std::vector<double> cumulative_seconds_squared_;  // [n + 1], of the point means, by groups
 };
 

@@ -26,7 +26,8 @@ std::optional<double> JobSecondsPerByte(std::span<const TaskWork> tasks) {
   return seconds / bytes;
 }
 
-double TaskSecondsPerByte(const TaskWork& task, double job_seconds_per_byte, double small_fraction) {
+double TaskSecondsPerByte(const TaskWork& task, double job_seconds_per_byte,
+                          double small_fraction) {
   const double done = static_cast<double>(task.done_bytes);
   if (done <= 0 || done < small_fraction * static_cast<double>(task.total_bytes)) {
     return job_seconds_per_byte;

@@ -15,7 +15,8 @@ struct TaskWork {
   double reduce_seconds = 0;      // spent in reduce functions for them
 };
 
-// Hadoop: the mean over tasks of done / total, 0..1. A task without data counts as done; no tasks: 1.
+// Hadoop: the mean over tasks of done / total, 0..1. A task without data counts as done; no
+// tasks: 1.
 double HadoopProgress(std::span<const TaskWork> tasks);
 
 // JobRatio: alpha(t) = sum of times / sum of sizes over all tasks, seconds per byte (eq. 13). Empty

@@ -15,12 +15,23 @@ constexpr double kRatioSpread = 1;
 constexpr std::size_t kCandidateCurvesMax = 16;
 constexpr std::size_t kJudgedPointsMax = 256;
 
-bool IsUsable(const PowerLawFit& fit) { return fit.quality != FitQuality::kNone; }
-
-// Curves with many points first, then by R^2.
-bool BetterCandidate(const PowerLawFit* a, const PowerLawFit* b) {
-  if (a->quality != b->quality) return a->quality > b->quality;
-  return a->r_squared > b->r_squared;
+// Curves of step 4: the best by R^2. A curve through a handful of sizes can be steep by chance, so
+// such ones count only while no task has a better founded one.
+std::vector<const PowerLawFit*> CandidateCurves(
+    const std::vector<std::shared_ptr<const TaskModel>>& tasks) {
+  FitQuality needed = FitQuality::kFew;
+  for (const auto& task : tasks) {
+    if (task != nullptr) needed = std::max(needed, task->fit.quality);
+  }
+  std::vector<const PowerLawFit*> candidates;
+  for (const auto& task : tasks) {
+    if (task != nullptr && task->fit.quality == needed) candidates.push_back(&task->fit);
+  }
+  std::stable_sort(
+      candidates.begin(), candidates.end(),
+      [](const PowerLawFit* a, const PowerLawFit* b) { return a->r_squared > b->r_squared; });
+  candidates.resize(std::min(candidates.size(), kCandidateCurvesMax));
+  return candidates;
 }
 
 double SquaredErrorOn(const std::vector<GroupPoint>& points, const PowerLawFit& fit) {
@@ -34,10 +45,10 @@ double SquaredErrorOn(const std::vector<GroupPoint>& points, const PowerLawFit& 
   return std::isfinite(sum) ? sum : std::numeric_limits<double>::max();
 }
 
-const PowerLawFit* BestOn(const TaskModel& task, const std::vector<const PowerLawFit*>& candidates) {
-  const PowerLawFit* best = IsUsable(task.fit) ? &task.fit : nullptr;
-  double least = best == nullptr ? std::numeric_limits<double>::infinity()
-                                 : SquaredErrorOn(task.points, *best);
+const PowerLawFit* BestOn(const TaskModel& task,
+                          const std::vector<const PowerLawFit*>& candidates) {
+  const PowerLawFit* best = nullptr;
+  double least = std::numeric_limits<double>::infinity();
   for (const PowerLawFit* candidate : candidates) {
     const double error = SquaredErrorOn(task.points, *candidate);
     if (error >= least) continue;
@@ -77,13 +88,10 @@ NearestFitModel::NearestFitModel(std::vector<std::shared_ptr<const TaskModel>> t
                                  NearestFitOptions options)
     : tasks_(std::move(tasks)), options_(options), best_fit_(tasks_.size(), nullptr) {
   std::vector<GroupPoint> all;
-  std::vector<const PowerLawFit*> candidates;
   double seconds = 0;
   double bytes = 0;
   for (const auto& task : tasks_) {
-    if (task == nullptr) continue;
-    all.insert(all.end(), task->points.begin(), task->points.end());
-    if (IsUsable(task->fit)) candidates.push_back(&task->fit);
+    if (task != nullptr) all.insert(all.end(), task->points.begin(), task->points.end());
   }
   std::stable_sort(all.begin(), all.end(), [](const GroupPoint& a, const GroupPoint& b) {
     return a.size_bytes < b.size_bytes;
@@ -95,8 +103,7 @@ NearestFitModel::NearestFitModel(std::vector<std::shared_ptr<const TaskModel>> t
   has_points_ = !all.empty();
   seconds_per_byte_ = bytes > 0 && std::isfinite(seconds) ? seconds / bytes : 0;
   all_neighbours_ = DeltaNeighbourhood(all, options_.delta_bytes);
-  std::stable_sort(candidates.begin(), candidates.end(), BetterCandidate);
-  candidates.resize(std::min(candidates.size(), kCandidateCurvesMax));
+  const std::vector<const PowerLawFit*> candidates = CandidateCurves(tasks_);
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     const bool has_own = tasks_[i] != nullptr && !tasks_[i]->points.empty();
     best_fit_[i] = has_own ? BestOn(*tasks_[i], candidates)

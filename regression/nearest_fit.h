@@ -7,8 +7,9 @@
 //   4. among the curves of all tasks, the one that fits the task's own points best (least sum of
 //      squared errors on D_i; the own curve is a candidate). A task without points takes the curve
 //      of best R^2 ([NF] 3.6).
-// Resolutions where the paper is silent (docs/adr/0003): at least ten merged points before a curve
-// counts in step 2; if nothing applies, plain seconds per byte of all finished key groups; if no
+// Resolutions where the paper is silent (docs/adr/0003): at least ten distinct sizes before a curve
+// counts in step 2, and in step 4 as long as any task has that many; step 4 compares the 16 curves
+// of best R^2; if nothing applies, plain seconds per byte of all finished key groups; if no
 // key group has finished, nothing.
 //
 // Pure values: build a NearestFitModel from the points of every task, then ask. Building is O(total
@@ -64,7 +65,8 @@ std::shared_ptr<const TaskModel> MakeTaskModel(std::span<const GroupPoint> point
 class NearestFitModel {
  public:
   // tasks[i] may be null: a task that has shown nothing.
-  NearestFitModel(std::vector<std::shared_ptr<const TaskModel>> tasks, NearestFitOptions options = {});
+  NearestFitModel(std::vector<std::shared_ptr<const TaskModel>> tasks,
+                  NearestFitOptions options = {});
 
   // Empty if no key group has finished in any task. `task` is an index into `tasks`.
   std::optional<GroupPrediction> Predict(std::size_t task, std::uint64_t size_bytes) const;

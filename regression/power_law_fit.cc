@@ -13,6 +13,7 @@ namespace tidemark::regression {
 namespace {
 
 constexpr std::size_t kPointsMax = 2000;
+constexpr std::size_t kDistinctSizesMin = 4;
 constexpr int kGridExponents = 12;
 constexpr double kSecondsMax = 1e12;  // larger predictions say nothing any more
 
@@ -179,14 +180,19 @@ double RSquared(double residual, double total, std::size_t points) {
   return 1 - residual / total;
 }
 
+// Weighted by fitted time: what matters is how far off the costly key groups are, and the timer's
+// own noise makes the cheapest ones look unpredictable.
 double RelativeResidual(const Scaled& points, const Curve& curve) {
-  double sum = 0;
+  double squares = 0;
+  double weights = 0;
   for (std::size_t i = 0; i < points.x.size(); ++i) {
     const double fitted = curve.a + curve.b * std::pow(points.x[i], curve.c);
-    const double relative = fitted > 0 ? (points.t[i] - fitted) / fitted : (points.t[i] > 0 ? 1 : 0);
-    sum += std::min(relative * relative, 1e6);
+    if (!(fitted > 0)) continue;
+    const double relative = (points.t[i] - fitted) / fitted;
+    squares += fitted * std::min(relative * relative, 1e6);
+    weights += fitted;
   }
-  return std::sqrt(sum / static_cast<double>(points.x.size()));
+  return weights > 0 ? std::sqrt(squares / weights) : 0;
 }
 
 std::size_t DistinctSizes(const std::vector<GroupPoint>& points) {
@@ -218,7 +224,7 @@ PowerLawFit FitPowerLaw(std::span<const GroupPoint> points, const PowerLawOption
   PowerLawFit fit;
   const std::vector<GroupPoint> thinned = Thinned(points);
   const std::size_t distinct = DistinctSizes(thinned);
-  if (distinct < 2) return fit;
+  if (distinct < kDistinctSizesMin) return fit;
   const Scaled scaled = Scale(thinned);
   const Curve curve = Polished(scaled, BestOnGrid(scaled, options), options);
   fit.quality = distinct < static_cast<std::size_t>(std::max(options.points_min, 0))

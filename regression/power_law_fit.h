@@ -15,8 +15,8 @@
 
 namespace tidemark::regression {
 
-enum class FitQuality : std::uint8_t {
-  kNone,     // fewer than two distinct sizes, or no point at all: predicts nothing
+enum class FitQuality : std::uint8_t {  // from worse to better
+  kNone,     // fewer than four distinct sizes, which any curve of three parameters fits
   kFew,      // fewer distinct sizes than PowerLawOptions::points_min: R^2 says little
   kRegular,  // R^2 can be trusted as far as it goes
 };
@@ -33,7 +33,7 @@ struct PowerLawFit {
   double b = 0;  // seconds per byte^c
   double c = 1;
   double r_squared = 0;          // 1 - SS_res / SS_tot; 1 when both are 0; never NaN
-  double relative_residual = 0;  // root mean square of (t - fit) / fit over the points
+  double relative_residual = 0;  // root mean square of (t - fit) / fit, points weighted by fit
   double size_bytes_max = 0;     // the largest size it was fitted on
 
   // a + b x^c, at least 0, finite.

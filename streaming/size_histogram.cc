@@ -8,13 +8,15 @@ namespace tidemark::streaming {
 namespace {
 
 std::uint64_t SaturatingAdd(std::uint64_t a, std::uint64_t b) {
-  return a > std::numeric_limits<std::uint64_t>::max() - b ? std::numeric_limits<std::uint64_t>::max()
-                                                           : a + b;
+  return a > std::numeric_limits<std::uint64_t>::max() - b
+             ? std::numeric_limits<std::uint64_t>::max()
+             : a + b;
 }
 
 std::uint64_t SaturatingMultiply(std::uint64_t a, std::uint64_t b) {
   std::uint64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::uint64_t>::max() : product;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::uint64_t>::max()
+                                                : product;
 }
 
 void AddMoments(const GroupBin& from, GroupBin& to) {
@@ -41,8 +43,9 @@ void SizeHistogram::Add(std::uint64_t size_bytes, std::uint64_t count, absl::Dur
 
 void SizeHistogram::Add(const GroupBin& bin) {
   if (bin.count == 0 || bin.bin >= kSizeBins) return;
-  const auto at = std::lower_bound(bins_.begin(), bins_.end(), bin.bin,
-                                   [](const GroupBin& b, std::uint32_t index) { return b.bin < index; });
+  const auto at =
+      std::lower_bound(bins_.begin(), bins_.end(), bin.bin,
+                       [](const GroupBin& b, std::uint32_t index) { return b.bin < index; });
   if (at != bins_.end() && at->bin == bin.bin) {
     AddMoments(bin, *at);
   } else {

@@ -13,8 +13,8 @@ bool BySizeThenTime(const GroupPoint& a, const GroupPoint& b) {
 // Counts and times add up; the size becomes the mean over key groups.
 GroupPoint Merged(const GroupPoint& a, const GroupPoint& b) {
   const double total = static_cast<double>(a.count) + static_cast<double>(b.count);
-  const double shift = static_cast<double>(b.size_bytes - a.size_bytes) *
-                       (static_cast<double>(b.count) / total);
+  const double shift =
+      static_cast<double>(b.size_bytes - a.size_bytes) * (static_cast<double>(b.count) / total);
   return {a.size_bytes + static_cast<std::uint64_t>(shift), a.count + b.count,
           a.total_time + b.total_time};
 }
@@ -30,9 +30,9 @@ void SmoothedPoints::Add(const GroupPoint& point) {
   GroupPoint added = point;
   added.total_time = std::max(added.total_time, absl::ZeroDuration());
   group_count_ += added.count;
-  auto at = std::lower_bound(
-      points_.begin(), points_.end(), added.size_bytes,
-      [](const GroupPoint& p, std::uint64_t size) { return p.size_bytes < size; });
+  auto at =
+      std::lower_bound(points_.begin(), points_.end(), added.size_bytes,
+                       [](const GroupPoint& p, std::uint64_t size) { return p.size_bytes < size; });
   for (; at != points_.end() && at->size_bytes == added.size_bytes; ++at) {
     const absl::Duration apart = absl::AbsDuration(at->mean_time() - added.mean_time());
     if (apart > options_.time_tolerance) continue;
@@ -50,9 +50,9 @@ void SmoothedPoints::Shrink() {
     std::vector<GroupPoint> kept;
     kept.reserve(points_.size());
     for (const GroupPoint& point : points_) {
-      const bool close = !kept.empty() &&
-                         static_cast<double>(point.size_bytes) <=
-                             (1 + closeness) * static_cast<double>(kept.back().size_bytes);
+      const bool close =
+          !kept.empty() && static_cast<double>(point.size_bytes) <=
+                               (1 + closeness) * static_cast<double>(kept.back().size_bytes);
       if (close) {
         kept.back() = Merged(kept.back(), point);
       } else {

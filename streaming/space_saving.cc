@@ -10,8 +10,9 @@ namespace tidemark::streaming {
 namespace {
 
 std::uint64_t SaturatingAdd(std::uint64_t a, std::uint64_t b) {
-  return a > std::numeric_limits<std::uint64_t>::max() - b ? std::numeric_limits<std::uint64_t>::max()
-                                                           : a + b;
+  return a > std::numeric_limits<std::uint64_t>::max() - b
+             ? std::numeric_limits<std::uint64_t>::max()
+             : a + b;
 }
 
 bool HeavierFirst(const WatchedKey& a, const WatchedKey& b) {
@@ -37,7 +38,8 @@ void SpaceSaving::SiftDown(std::size_t position) {
   while (true) {
     std::size_t child = 2 * position + 1;
     if (child >= heap_.size()) break;
-    if (child + 1 < heap_.size() && heap_[child + 1].count_bytes < heap_[child].count_bytes) ++child;
+    if (child + 1 < heap_.size() && heap_[child + 1].count_bytes < heap_[child].count_bytes)
+      ++child;
     if (heap_[child].count_bytes >= moving.count_bytes) break;
     Place(position, heap_[child]);
     position = child;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr absl::Duration kDay = absl::Hours(24);
 // Longer than anybody waits; larger values are shown as "over".
-constexpr absl::Duration kLongest = 999 * kDay;
+constexpr absl::Duration kLongest = absl::Hours(999 * 24);
 // Taste: five digits of the rounded number lie within the interval.
 constexpr std::int64_t kStepsInInterval = 5;
 constexpr std::int64_t kStepsInRemaining = 10;
@@ -32,7 +32,7 @@ absl::Duration Sane(absl::Duration duration) {
 
 }  // namespace
 
-std::string FormatDuration(absl::Duration duration) {
+std::string DurationText(absl::Duration duration) {
   if (duration > kLongest) return "over 999 d";
   const std::int64_t seconds = std::max<std::int64_t>(absl::ToInt64Seconds(duration), 0);
   if (seconds < 60) return fmt::format("{} s", seconds);
@@ -41,14 +41,14 @@ std::string FormatDuration(absl::Duration duration) {
   return TwoUnits(seconds, 86400, "d", 3600, "h");
 }
 
-std::string FormatRange(absl::Duration lower, absl::Duration upper, bool unicode) {
+std::string RangeText(absl::Duration lower, absl::Duration upper, bool unicode) {
   const std::string dash = unicode ? "–" : "-";
-  if (upper > kLongest) return FormatDuration(lower) + " or more";
-  if (FormatDuration(lower) == FormatDuration(upper)) return FormatDuration(upper);
+  if (upper > kLongest) return DurationText(lower) + " or more";
+  if (DurationText(lower) == DurationText(upper)) return DurationText(upper);
   if (upper <= absl::Minutes(1)) {
     return fmt::format("{}{}{} s", absl::ToInt64Seconds(lower), dash, absl::ToInt64Seconds(upper));
   }
-  if (lower <= absl::ZeroDuration()) return "up to " + FormatDuration(upper);
+  if (lower <= absl::ZeroDuration()) return "up to " + DurationText(upper);
   const auto whole = [&](absl::Duration unit) {
     return IsMultiple(lower, unit) && IsMultiple(upper, unit);
   };
@@ -59,7 +59,7 @@ std::string FormatRange(absl::Duration lower, absl::Duration upper, bool unicode
   if (upper < kDay && whole(absl::Hours(1))) {
     return fmt::format("{}{}{} h", absl::ToInt64Hours(lower), dash, absl::ToInt64Hours(upper));
   }
-  return fmt::format("{} {} {}", FormatDuration(lower), dash, FormatDuration(upper));
+  return fmt::format("{} {} {}", DurationText(lower), dash, DurationText(upper));
 }
 
 absl::Duration RoundingStep(absl::Duration precision) {

@@ -10,11 +10,11 @@ namespace tidemark::console {
 
 // The two largest units, cut to whole ones: "41 s", "3 min 20 s", "2 h 05 min", "3 d 04 h"; a
 // second unit of zero is left out. Negative: "0 s". Beyond 999 days: "over 999 d".
-std::string FormatDuration(absl::Duration duration);
+std::string DurationText(absl::Duration duration);
 
 // "35-52 s", "5-10 min", "2 min 50 s - 4 min 10 s", "up to 3 min", "35 s or more". The dash is an
 // en dash with `unicode`.
-std::string FormatRange(absl::Duration lower, absl::Duration upper, bool unicode);
+std::string RangeText(absl::Duration lower, absl::Duration upper, bool unicode);
 
 // Remaining time as precisely as it is known; 0 <= lower <= remaining <= upper.
 struct KnownRemaining {
@@ -25,8 +25,8 @@ struct KnownRemaining {
   friend bool operator==(const KnownRemaining&, const KnownRemaining&) = default;
 };
 
-// The largest of 1, 5, 10, 30 s, 1, 5, 10, 30 min, 1, 6 h, 1 d that is at most `precision`; at least
-// 1 s.
+// The largest of 1, 5, 10, 30 s, 1, 5, 10, 30 min, 1, 6 h, 1 d that is at most `precision`; at
+// least 1 s.
 absl::Duration RoundingStep(absl::Duration precision);
 
 // Rounds to a step of at most a fifth of the interval's width; without both bounds, of at most a

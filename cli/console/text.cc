@@ -56,12 +56,13 @@ bool IsIn(char32_t code, const Range (&ranges)[kCount]) {
 }
 
 // Change the direction of the text, are invisible, or mean nothing to a reader.
-constexpr Range kSteering[] = {{0x80, 0x9F},     {0xAD, 0xAD},     {0x61C, 0x61C},
-                               {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F},
-                               {0xFEFF, 0xFEFF}, {0xFFF0, 0xFFFF}, {0xE000, 0xF8FF},
-                               {0xE0000, 0x10FFFF}};
+constexpr Range kSteering[] = {
+    {0x80, 0x9F},     {0xAD, 0xAD},     {0x61C, 0x61C},   {0x200B, 0x200F}, {0x2028, 0x202E},
+    {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF0, 0xFFFF}, {0xE000, 0xF8FF}, {0xE0000, 0x10FFFF}};
 // Put on top of the character before.
-constexpr Range kCombining[] = {{0x300, 0x36F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}};
+constexpr Range kCombining[] = {{0x300, 0x36F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0E}};
+// Makes the character before an emoji, which some terminals then draw one column wider.
+constexpr char32_t kAsEmoji = 0xFE0F;
 // Beyond the first scripts of the code table, terminals draw in one column only these.
 constexpr Range kNarrowBeyond[] = {
     {0x1160, 0x22FF}, {0x2400, 0x25FC}, {0x27C0, 0x2B0F}, {0x2C00, 0x2DFF}};
@@ -69,6 +70,7 @@ constexpr char32_t kWideFrom = 0x1100;
 
 int ColumnsOf(char32_t code) {
   if (IsIn(code, kCombining)) return 0;
+  if (code == kAsEmoji) return 1;
   return code >= kWideFrom && !IsIn(code, kNarrowBeyond) ? 2 : 1;
 }
 
@@ -85,7 +87,9 @@ std::size_t BytesThatFit(const std::string& text, int columns) {
   return position;
 }
 
-std::string Spaces(int count) { return std::string(static_cast<std::size_t>(std::max(count, 0)), ' '); }
+std::string Spaces(int count) {
+  return std::string(static_cast<std::size_t>(std::max(count, 0)), ' ');
+}
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// A small MapReduce engine on one machine: an example of an application master that embeds Tidemark.
+// A small MapReduce engine on one machine: an example of an application master that embeds
+// Tidemark.
 //
 // RunJob() splits the input, runs map and reduce tasks as worker processes on N slots with sorted,
 // partitioned spill files, and reports to Tidemark through the agent library as any engine would.
@@ -54,13 +55,13 @@ struct RunOptions {
 struct RunSummary {
   std::string job_id;
   absl::Duration elapsed;
-  absl::Duration reduce_elapsed;  // from the first reduce function to the end of the last
+  absl::Duration reduce_elapsed;         // from the first reduce function to the end of the last
   std::uint64_t map_output_records = 0;  // after the combiner: what the reduce tasks read
   std::uint64_t map_output_bytes = 0;    // of their keys and values
   std::uint64_t reduce_input_groups = 0;
   std::uint64_t reduce_output_records = 0;
-  std::uint64_t reduce_output_bytes = 0;      // before compression
-  std::uint64_t reduce_output_checksum = 0;   // sum over records of their XXH64: order-free
+  std::uint64_t reduce_output_bytes = 0;     // before compression
+  std::uint64_t reduce_output_checksum = 0;  // sum over records of their XXH64: order-free
   std::uint32_t failed_attempts = 0;
 };
 

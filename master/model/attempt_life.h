@@ -12,9 +12,9 @@ namespace tidemark::model {
 
 class AttemptLife {
  public:
-  // Enters `state` at `at`. States only go forward: queued, started, shuffled, then one of finished,
-  // failed, killed; finished may become obsolete. A state that was passed changes nothing but an
-  // instant not known yet. False when it contradicts what is known.
+  // Enters `state` at `at`. States only go forward: queued, started, shuffled, then one of
+  // finished, failed, killed; finished may become obsolete. A state that was passed changes nothing
+  // but an instant not known yet. False when it contradicts what is known.
   bool Enter(AttemptState state, absl::Time at);
 
   AttemptState state() const { return state_; }

@@ -2,7 +2,8 @@
 //
 // offset = least (arrival - sending) seen: the true difference plus the fastest trip. Instants told
 // by the source become instants of the master's clock by adding it, and never lie after the arrival
-// of the envelope that told them, so a skewed clock cannot bend an estimate.
+// of the envelope that told them, so a skewed clock cannot bend an estimate. What is told without a
+// usable instant (an infinite one) counts as told of its arrival.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +15,12 @@ namespace tidemark::model {
 class ClockOffset {
  public:
   void Observe(absl::Time sent_at, absl::Time arrived_at) {
-    offset_ = std::min(offset_, arrived_at - sent_at);
+    const absl::Duration offset = arrived_at - sent_at;
+    if (offset != -absl::InfiniteDuration()) offset_ = std::min(offset_, offset);
   }
-  // REQUIRES: Observe() was called.
   absl::Time ToMasterClock(absl::Time by_source, absl::Time arrived_at) const {
-    return std::min(by_source + offset_, arrived_at);
+    const absl::Time at = by_source + offset_;
+    return at == absl::InfinitePast() ? arrived_at : std::min(at, arrived_at);
   }
 
  private:

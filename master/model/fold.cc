@@ -61,10 +61,15 @@ absl::Status Folder::CheckShape(const JobOpened& opened) const {
     return absl::ResourceExhaustedError(
         fmt::format("job has {} {}; this master takes at most {} a job", *count, what, limit));
   };
-  if (auto status = check("map tasks", opened.map_task_count, limits_.map_tasks_max); !status.ok()) {
+  if (auto status = check("map tasks", opened.map_task_count, limits_.map_tasks_max);
+      !status.ok()) {
     return status;
   }
-  return check("reduce tasks", opened.reduce_task_count, limits_.reduce_tasks_max);
+  if (auto status = check("reduce tasks", opened.reduce_task_count, limits_.reduce_tasks_max);
+      !status.ok()) {
+    return status;
+  }
+  return check("partitions", opened.partition_count, limits_.reduce_tasks_max);
 }
 
 absl::Status Folder::operator()(const JobOpened& opened) {
@@ -115,8 +120,9 @@ auto Folder::FindAttempt(const AttemptId& id, std::optional<std::uint32_t> count
   if (id.index >= tasks.size()) tasks.resize(id.index + std::size_t{1});
   auto& attempts = tasks[id.index].attempts;
   if (!attempts.contains(id.attempt) && attempts.size() >= limits_.attempts_per_task_max) {
-    return absl::ResourceExhaustedError(fmt::format("{}: this master takes at most {} attempts a task",
-                                                    ToString(id), limits_.attempts_per_task_max));
+    return absl::ResourceExhaustedError(
+        fmt::format("{}: this master takes at most {} attempts a task", ToString(id),
+                    limits_.attempts_per_task_max));
   }
   auto& attempt = attempts[id.attempt];
   attempt.life.last_heard_at = event_.arrived_at;
@@ -141,8 +147,8 @@ void Folder::Enter(const AttemptChanged& changed, AttemptLife& life) {
 
 template <typename Task>
 std::uint32_t RunningCount(const std::vector<Task>& tasks) {
-  return static_cast<std::uint32_t>(
-      std::count_if(tasks.begin(), tasks.end(), [](const Task& task) { return task.is_running(); }));
+  return static_cast<std::uint32_t>(std::count_if(
+      tasks.begin(), tasks.end(), [](const Task& task) { return task.is_running(); }));
 }
 
 absl::Status Folder::operator()(const AttemptChanged& changed) {
@@ -223,8 +229,8 @@ absl::Status Folder::operator()(const MapProfile& profile) {
   return absl::OkStatus();
 }
 
-// The profile of the attempt that finished first is the task's; a rerun of a lost map task emits the
-// same pairs, so its profile must not count again.
+// The profile of the attempt that finished first is the task's; a rerun of a lost map task emits
+// the same pairs, so its profile must not count again.
 void Folder::SettleProfile(MapTask& task) {
   if (task.profile_counted) return;
   for (auto& [number, attempt] : task.attempts) {
@@ -254,7 +260,8 @@ absl::Status Folder::operator()(const ReduceProfile& profile) {
 // Whether the envelope is new; notes its sequence and what is missing before it.
 bool TakeSequence(const Event& event, SourceState& source, JobState& state) {
   if (event.sequence <= source.accepted_sequence) return false;
-  state.lost_envelopes += event.sequence - source.accepted_sequence - 1;
+  state.lost_envelopes =
+      SaturatingAdd(state.lost_envelopes, event.sequence - source.accepted_sequence - 1);
   source.accepted_sequence = event.sequence;
   source.clock.Observe(event.sent_at, event.arrived_at);
   source.dropped_events = std::max(source.dropped_events, event.dropped_events);
@@ -264,6 +271,11 @@ bool TakeSequence(const Event& event, SourceState& source, JobState& state) {
 }  // namespace
 
 absl::Status Apply(const Event& event, const JobLimits& limits, JobState& state) {
+  if (event.arrived_at == absl::InfinitePast() || event.arrived_at == absl::InfiniteFuture()) {
+    ++state.rejected_envelopes;
+    return absl::InvalidArgumentError(fmt::format("event {} of {}: arrived_at must be an instant",
+                                                  event.sequence, event.source_id));
+  }
   if (!state.sources.contains(event.source_id) && state.sources.size() >= limits.sources_max) {
     ++state.rejected_envelopes;
     return absl::ResourceExhaustedError(

@@ -10,11 +10,12 @@ namespace tidemark::model {
 
 // Folds one event into `state`.
 //
-// Tolerant, and counted in `state.anomalies`: a late or repeated attempt state, a second map profile
-// of a task, a JobOpened that contradicts the first, totals that shrink. Ignored: a duplicate
-// envelope (sequence at or below the last), any event after JobClosed. Refused, with nothing changed
-// but the source's sequence and `rejected_envelopes`: FailedPrecondition before JobOpened,
-// InvalidArgument for a task or partition that the job does not have, ResourceExhausted over a limit.
+// Tolerant, and counted in `state.anomalies`: a late or repeated attempt state, a second map
+// profile of a task, a JobOpened that contradicts the first, totals that shrink. Ignored: a
+// duplicate envelope (sequence at or below the last), any event after JobClosed. Refused, with
+// nothing changed but the source's sequence and `rejected_envelopes`: FailedPrecondition before
+// JobOpened, InvalidArgument for a task or partition that the job does not have, ResourceExhausted
+// over a limit.
 absl::Status Apply(const Event& event, const JobLimits& limits, JobState& state);
 
 }  // namespace tidemark::model

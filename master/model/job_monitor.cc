@@ -11,6 +11,7 @@
 #include "master/model/indicators/progress_indicator.h"
 #include "master/model/job_state.h"
 #include "master/model/phases.h"
+#include "master/model/saturating.h"
 #include "master/model/straggler.h"
 
 namespace tidemark {
@@ -55,7 +56,9 @@ std::uint32_t SilentTasks(const std::vector<Task>& tasks, absl::Time now) {
 std::uint64_t DroppedPoints(const model::JobState& state) {
   std::uint64_t dropped = 0;
   for (const model::ReduceTask& task : state.reduce_tasks) {
-    for (const auto& [number, attempt] : task.attempts) dropped += attempt.dropped_points;
+    for (const auto& [number, attempt] : task.attempts) {
+      dropped = model::SaturatingAdd(dropped, attempt.dropped_points);
+    }
   }
   return dropped;
 }
@@ -131,7 +134,15 @@ EndPrediction JobMonitor::Impl::Predict(Tracked& tracked, absl::Time now, Snapsh
     prediction.lower = reduce.ends_at_lower;
     prediction.upper = reduce.ends_at_upper;
   }
-  if (prediction.end == absl::InfiniteFuture()) prediction = {.at = now};
+  // Hostile sizes and times add up to ends that are no instant.
+  if (prediction.end == absl::InfiniteFuture()) {
+    prediction = {.at = now};
+    reduce.evidence.reset();
+  }
+  if (prediction.upper == absl::InfiniteFuture()) {
+    prediction.lower.reset();
+    prediction.upper.reset();
+  }
   tracked.history.Add(prediction);
   Forecast forecast = Describe(prediction, tracked.indicator->name());
   forecast.evidence = reduce.evidence;
@@ -148,8 +159,7 @@ Forecast JobMonitor::Impl::Describe(const EndPrediction& prediction,
   if (!prediction.end) return forecast;
   const absl::Time now = prediction.at;
   const absl::Duration overdue = now - *prediction.end;
-  const absl::Duration grace =
-      std::max(kOverdueAfter, kOverdueShare * (now - state_.started_at));
+  const absl::Duration grace = std::max(kOverdueAfter, kOverdueShare * (now - state_.started_at));
   forecast.state = overdue > grace ? ForecastState::kOverdue : ForecastState::kValid;
   forecast.fraction_done =
       std::min(Progress(state_.started_at, now, prediction.end), kRunningFractionMax);
@@ -179,7 +189,9 @@ Coverage JobMonitor::Impl::CoverageAt(absl::Time now) const {
     coverage.data_age = std::max(now - state_.last_arrival_at, absl::ZeroDuration());
   }
   coverage.lost_envelopes = state_.lost_envelopes;
-  for (const auto& [id, source] : state_.sources) coverage.dropped_events += source.dropped_events;
+  for (const auto& [id, source] : state_.sources) {
+    coverage.dropped_events = model::SaturatingAdd(coverage.dropped_events, source.dropped_events);
+  }
   coverage.dropped_points = DroppedPoints(state_);
   coverage.anomalies = state_.anomalies;
   coverage.rejected_envelopes = state_.rejected_envelopes;
@@ -206,8 +218,7 @@ std::vector<IndicatorError> JobMonitor::Impl::Errors(absl::Time job_end) const {
       const auto of_reduce = model::ErrorOf(predictions, *reduce_start, *reduce_end);
       error.reduce_avg_error_points = of_reduce.average_points;
       error.reduce_max_error_points = of_reduce.largest_points;
-      error.interval_coverage =
-          model::IntervalCoverage(predictions, *reduce_start, *reduce_end);
+      error.interval_coverage = model::IntervalCoverage(predictions, *reduce_start, *reduce_end);
     }
     errors.push_back(std::move(error));
   }

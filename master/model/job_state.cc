@@ -47,7 +47,8 @@ std::uint64_t JobState::reduce_input_bytes(std::size_t index) const {
   }
   const std::size_t seen = keys.profile_count();
   double bytes = static_cast<double>(keys.partition(index).total_bytes);
-  if (seen > 0) bytes *= static_cast<double>(seen + map_profiles_missing) / static_cast<double>(seen);
+  if (seen > 0)
+    bytes *= static_cast<double>(seen + map_profiles_missing) / static_cast<double>(seen);
   return std::max(read, bytes < 1.8e19 ? static_cast<std::uint64_t>(bytes) : ~std::uint64_t{0});
 }
 

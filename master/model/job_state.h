@@ -61,7 +61,8 @@ struct ReduceAttempt {
   // Explicit keys it has finished: by identity, or, where its source does not name keys, by
   // closeness of size.
   absl::flat_hash_set<KeyHash> finished_explicit;
-  std::optional<std::multimap<std::uint64_t, KeyHash>> unmatched_explicit;  // by size; unnamed only
+  std::multimap<std::uint64_t, KeyHash> unmatched_explicit;  // by size; unnamed only
+  std::size_t unmatched_as_of = 0;                           // map profiles it was made from
 };
 
 struct ReduceTask {

@@ -13,9 +13,8 @@ namespace {
 constexpr std::size_t kCountersPerExplicitKey = 35;
 
 streaming::SpaceSaving MakeSummary(std::uint32_t lambda) {
-  const std::size_t capacity =
-      std::clamp<std::size_t>(kCountersPerExplicitKey * std::size_t{lambda}, 1,
-                              streaming::SpaceSaving::kCapacityMax);
+  const std::size_t capacity = std::clamp<std::size_t>(
+      kCountersPerExplicitKey * std::size_t{lambda}, 1, streaming::SpaceSaving::kCapacityMax);
   return *streaming::SpaceSaving::Create(capacity);  // in range by the line above
 }
 
@@ -24,7 +23,8 @@ streaming::SpaceSaving MakeSummary(std::uint32_t lambda) {
 std::uint64_t ScaleToWhole(std::uint64_t bytes, std::uint64_t scanned, std::uint64_t total) {
   if (scanned == 0 || scanned >= total) return bytes;
   const double scale = static_cast<double>(total) / static_cast<double>(scanned);
-  return std::min(static_cast<std::uint64_t>(static_cast<double>(bytes) * scale), total);
+  const double scaled = static_cast<double>(bytes) * scale;
+  return scaled < static_cast<double>(total) ? static_cast<std::uint64_t>(scaled) : total;
 }
 
 bool HeavierFirst(const ExplicitKey& a, const ExplicitKey& b) {
@@ -45,8 +45,8 @@ void KeyDistribution::AddPartition(const PartitionProfile& partition) {
   if (partition.partition >= totals_.size()) totals_.resize(partition.partition + std::size_t{1});
   PartitionTotals& totals = totals_[partition.partition];
   totals.total_bytes = SaturatingAdd(totals.total_bytes, partition.total_bytes);
-  totals.scanned_bytes = SaturatingAdd(totals.scanned_bytes,
-                                       partition.scanned_bytes.value_or(partition.total_bytes));
+  totals.scanned_bytes =
+      SaturatingAdd(totals.scanned_bytes, partition.scanned_bytes.value_or(partition.total_bytes));
   total_bytes_ = SaturatingAdd(total_bytes_, partition.total_bytes);
   for (const ExplicitKey& key : partition.explicit_keys) {
     if (key.size_bytes == 0) continue;
@@ -76,9 +76,8 @@ void KeyDistribution::Rebuild() const {
     }
     if (partition.explicit_keys.empty()) continue;
     const std::uint64_t smallest = partition.explicit_keys.back().size_bytes;
-    smallest_explicit_bytes_ = smallest_explicit_bytes_ == 0
-                                   ? smallest
-                                   : std::min(smallest_explicit_bytes_, smallest);
+    smallest_explicit_bytes_ =
+        smallest_explicit_bytes_ == 0 ? smallest : std::min(smallest_explicit_bytes_, smallest);
   }
   stale_ = false;
 }

@@ -1,9 +1,9 @@
 // Which key groups each reduce task will get: the key distribution profile ([NF] 5.1, 5.2).
 //
 // Built from the map profiles. Explicit keys of all map tasks meet in one Space-Saving summary of
-// 35 lambda counters; the size taken for a key is count - error, which is never above the truth, and
-// what a key loses by it or by being pushed out stays in its reduce task's implicit bytes, because
-// those are the task's exact bytes less its explicit ones (docs/adr/0003).
+// 35 lambda counters; the size taken for a key is count - error, which is never above the truth,
+// and what a key loses by it or by being pushed out stays in its reduce task's implicit bytes,
+// because those are the task's exact bytes less its explicit ones (docs/adr/0003).
 //
 // Cost: Add O(explicit keys log m). partition() rebuilds its lists after an Add, O(m log m).
 // Memory: 35 lambda counters and one total for each partition. Not thread-safe.

@@ -38,7 +38,9 @@ void CountTasks(const std::vector<Task>& tasks, PhaseProgress& progress) {
                                                    : PhaseState::kPending;
 }
 
-double Ratio(double done, double total) { return total > 0 ? std::clamp(done / total, 0.0, 1.0) : 0; }
+double Ratio(double done, double total) {
+  return total > 0 ? std::clamp(done / total, 0.0, 1.0) : 0;
+}
 
 std::uint64_t BytesRead(const MapTask& task) {
   std::uint64_t read = 0;
@@ -84,8 +86,8 @@ std::optional<double> MapSecondsPerWeight(const JobState& state, const std::vect
     const MapAttempt* attempt = task.is_finished() ? task.finished_attempt() : RunningAttempt(task);
     if (fraction <= 0 || attempt == nullptr || !attempt->life.started_at()) continue;
     const absl::Time until = attempt->life.ended_at().value_or(now);
-    seconds += absl::ToDoubleSeconds(std::max(until - *attempt->life.started_at(),
-                                              absl::ZeroDuration()));
+    seconds +=
+        absl::ToDoubleSeconds(std::max(until - *attempt->life.started_at(), absl::ZeroDuration()));
     weight += weights[i] * fraction;
   }
   if (weight <= 0) return std::nullopt;
@@ -123,24 +125,27 @@ PhaseProgress ShuffleProgress(const JobState& state) {
     const double bytes = std::max(1.0, static_cast<double>(state.reduce_input_bytes(i)));
     double fetched = 0;
     bool is_shuffled = false;
+    bool is_shuffling = false;
     for (const auto& [number, attempt] : state.reduce_tasks[i].attempts) {
       KeepLeast(progress.started_at, attempt.life.started_at());
       KeepLargest(progress.finished_at, attempt.reduce_started_at);
       is_shuffled |= attempt.reduce_started_at.has_value() || attempt.life.is_finished();
       if (attempt.life.state() == AttemptState::kStarted) {
-        ++progress.running_task_count;
+        is_shuffling = true;
         fetched = std::max(fetched, static_cast<double>(attempt.fetched_bytes));
       }
     }
     progress.finished_task_count += is_shuffled ? 1 : 0;
+    progress.running_task_count += is_shuffling && !is_shuffled ? 1 : 0;
     done += is_shuffled ? bytes : std::min(fetched, bytes);
     total += bytes;
   }
-  const bool done_all = progress.finished_task_count == progress.task_count && progress.task_count > 0;
+  const bool done_all =
+      progress.finished_task_count == progress.task_count && progress.task_count > 0;
   if (!done_all) progress.finished_at.reset();
-  progress.state = done_all                ? PhaseState::kDone
-                   : progress.started_at   ? PhaseState::kRunning
-                                           : PhaseState::kPending;
+  progress.state = done_all              ? PhaseState::kDone
+                   : progress.started_at ? PhaseState::kRunning
+                                         : PhaseState::kPending;
   progress.fraction_done = done_all ? 1 : Ratio(done, total);
   return progress;
 }
@@ -174,7 +179,7 @@ std::optional<absl::Time> MapPhaseEnd(const JobState& state, absl::Time now) {
       waiting.push_back(left);
     }
   }
-  slots_free_at.resize(std::max(slots_free_at.size(), state.map_slots()), now);
+  schedule::AddFreeSlots(state.map_slots(), waiting.size(), now, slots_free_at);
   absl::Time end = *std::max_element(slots_free_at.begin(), slots_free_at.end());
   for (const auto& task : schedule::ScheduleGreedily(slots_free_at, waiting)) {
     end = std::max(end, task.ends_at);
@@ -217,11 +222,12 @@ std::optional<absl::Time> ReducePhaseEnd(const JobState& state) {
 
 bool ReduceSizesKnown(const JobState& state) {
   if (state.keys.profile_count() > 0) return true;
-  return std::any_of(state.reduce_tasks.begin(), state.reduce_tasks.end(), [](const ReduceTask& task) {
-    return std::any_of(task.attempts.begin(), task.attempts.end(), [](const auto& entry) {
-      return entry.second.life.input_bytes.has_value();
-    });
-  });
+  return std::any_of(
+      state.reduce_tasks.begin(), state.reduce_tasks.end(), [](const ReduceTask& task) {
+        return std::any_of(task.attempts.begin(), task.attempts.end(), [](const auto& entry) {
+          return entry.second.life.input_bytes.has_value();
+        });
+      });
 }
 
 }  // namespace tidemark::model

@@ -25,7 +25,7 @@ void TakeTotals(const ReduceProfile& profile, ReduceAttempt& attempt, JobState& 
 }
 
 void TakeInstants(const ReduceProfile& profile, const ClockOffset& clock, absl::Time arrived_at,
-                  ReduceAttempt& attempt) {
+                  absl::Time job_started_at, ReduceAttempt& attempt) {
   attempt.running_group = profile.running_group;
   attempt.running_group_seen_at = arrived_at;
   if (!profile.last_group_finished_at) return;
@@ -34,27 +34,31 @@ void TakeInstants(const ReduceProfile& profile, const ClockOffset& clock, absl::
       std::max(attempt.last_group_finished_at.value_or(finished_at), finished_at);
   // Engines that never tell the end of the shuffle still have a first reduce function.
   if (!attempt.reduce_started_at) {
-    attempt.reduce_started_at = std::max(finished_at - profile.reduce_time,
-                                         attempt.life.started_at().value_or(absl::InfinitePast()));
+    attempt.reduce_started_at = std::max(finished_at - attempt.reduce_time,
+                                         attempt.life.started_at().value_or(job_started_at));
   }
 }
 
-SizesLeft& SizesLeftOf(ReduceAttempt& attempt, const PartitionKeys& keys) {
-  if (!attempt.unmatched_explicit) {
-    attempt.unmatched_explicit.emplace();
+// Explicit keys that may still be retired; made anew when a map profile came late.
+SizesLeft& SizesLeftOf(ReduceAttempt& attempt, const PartitionKeys& keys,
+                       std::size_t profile_count) {
+  if (attempt.unmatched_as_of != profile_count) {
+    attempt.unmatched_as_of = profile_count;
+    attempt.unmatched_explicit.clear();
     for (const ExplicitKey& key : keys.explicit_keys) {
-      attempt.unmatched_explicit->emplace(key.size_bytes, key.key);
+      if (attempt.finished_explicit.contains(key.key)) continue;
+      attempt.unmatched_explicit.emplace(key.size_bytes, key.key);
     }
   }
-  return *attempt.unmatched_explicit;
+  return attempt.unmatched_explicit;
 }
 
 // The explicit size nearest to `size_bytes`, if it is close.
 SizesLeft::iterator Closest(std::uint64_t size_bytes, SizesLeft& left) {
   const auto distance = [&](SizesLeft::iterator it) {
-    return it == left.end() ? HUGE_VAL
-                            : std::abs(static_cast<double>(it->first) -
-                                       static_cast<double>(size_bytes));
+    return it == left.end()
+               ? HUGE_VAL
+               : std::abs(static_cast<double>(it->first) - static_cast<double>(size_bytes));
   };
   const auto above = left.lower_bound(size_bytes);
   const auto below = above == left.begin() ? left.end() : std::prev(above);
@@ -63,9 +67,7 @@ SizesLeft::iterator Closest(std::uint64_t size_bytes, SizesLeft& left) {
 }
 
 // Retires explicit keys by closeness of size ([NF] 5.2) and says how many of `point` they were.
-std::uint64_t RetireByCloseness(const GroupPoint& point, const PartitionKeys& keys,
-                                ReduceAttempt& attempt) {
-  SizesLeft& left = SizesLeftOf(attempt, keys);
+std::uint64_t RetireByCloseness(const GroupPoint& point, SizesLeft& left, ReduceAttempt& attempt) {
   std::uint64_t retired = 0;
   while (retired < point.count) {
     const auto match = Closest(point.size_bytes, left);
@@ -88,15 +90,19 @@ void RetireByIdentity(const ReduceProfile& profile, ReduceAttempt& attempt, JobS
 
 }  // namespace
 
-void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock, absl::Time arrived_at,
-                       ReduceAttempt& attempt, ReduceTask& task, JobState& state) {
+void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
+                       absl::Time arrived_at, ReduceAttempt& attempt, ReduceTask& task,
+                       JobState& state) {
   TakeTotals(profile, attempt, state);
-  TakeInstants(profile, clock, arrived_at, attempt);
+  TakeInstants(profile, clock, arrived_at, state.started_at, attempt);
   const PartitionKeys& keys = state.keys.partition(profile.attempt.index);
   for (const GroupPoint& point : profile.points) {
     task.points.Add(point);
     const std::uint64_t retired =
-        profile.keys_named ? 0 : RetireByCloseness(point, keys, attempt);
+        profile.keys_named
+            ? 0
+            : RetireByCloseness(point, SizesLeftOf(attempt, keys, state.keys.profile_count()),
+                                attempt);
     if (point.count > retired) {
       state.implicit_sizes.Add(point.size_bytes, point.count - retired, absl::ZeroDuration());
     }

@@ -9,7 +9,8 @@
 namespace tidemark::model {
 
 // Folds `profile` of `attempt` of `task` into all three and into `state`'s job-wide evidence.
-void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock, absl::Time arrived_at,
-                       ReduceAttempt& attempt, ReduceTask& task, JobState& state);
+void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
+                       absl::Time arrived_at, ReduceAttempt& attempt, ReduceTask& task,
+                       JobState& state);
 
 }  // namespace tidemark::model

@@ -60,7 +60,7 @@ std::vector<std::optional<absl::Time>> ReduceTaskEnds(const JobState& state, abs
       waiting_index.push_back(i);
     }
   }
-  slots_free_at.resize(std::max(slots_free_at.size(), state.reduce_slots()), now);
+  schedule::AddFreeSlots(state.reduce_slots(), waiting.size(), now, slots_free_at);
   const auto schedule = schedule::ScheduleGreedily(slots_free_at, waiting);
   for (std::size_t k = 0; k < schedule.size(); ++k) ends[waiting_index[k]] = schedule[k].ends_at;
   return ends;

@@ -25,7 +25,8 @@ struct ReduceTimeLeft {
 };
 
 // e~_i for each task by index, with p_i(t) the end of the last finished key group, or the start of
-// the first reduce function, or, while the attempt still shuffles, when that is expected; finished ones have none. `left` has one entry for each task.
+// the first reduce function, or, while the attempt still shuffles, when that is expected; finished
+// ones have none. `left` has one entry for each task.
 std::vector<std::optional<absl::Time>> ReduceTaskEnds(const JobState& state, absl::Time now,
                                                       const std::vector<ReduceTimeLeft>& left);
 // The latest of `ends`; empty if there is none.

@@ -55,9 +55,9 @@ AttemptId LeadingAttemptId(const JobState& state, std::size_t index) {
 
 std::optional<Straggler> FindStraggler(const JobState& state, const ReducePhaseForecast& forecast,
                                        absl::Time now) {
-  const auto last = std::max_element(
-      forecast.tasks.begin(), forecast.tasks.end(),
-      [](const auto& a, const auto& b) { return a.ends_at < b.ends_at; });
+  const auto last =
+      std::max_element(forecast.tasks.begin(), forecast.tasks.end(),
+                       [](const auto& a, const auto& b) { return a.ends_at < b.ends_at; });
   if (last == forecast.tasks.end()) return std::nullopt;
   const ReduceAttempt* attempt = LeadingAttempt(state.reduce_tasks[last->index]);
   Straggler straggler{.attempt = LeadingAttemptId(state, last->index),
@@ -68,15 +68,15 @@ std::optional<Straggler> FindStraggler(const JobState& state, const ReducePhaseF
     straggler.remaining = last->ends_at - now;
   }
   if (last->reduce_time_left > absl::ZeroDuration()) {
-    straggler.heaviest_group_share = std::clamp(
-        absl::FDivDuration(last->heaviest_time, last->reduce_time_left), 0.0, 1.0);
+    straggler.heaviest_group_share =
+        std::clamp(absl::FDivDuration(last->heaviest_time, last->reduce_time_left), 0.0, 1.0);
   }
   straggler.in_heaviest_group = attempt != nullptr && attempt->running_group &&
                                 straggler.heaviest_group_bytes > 0 &&
                                 attempt->running_group->key == last->heaviest.key;
   const std::uint64_t done = attempt == nullptr ? 0 : attempt->bytes_done;
-  straggler.reason = Reason(straggler, attempt,
-                            SaturatingSubtract(state.reduce_input_bytes(last->index), done));
+  straggler.reason =
+      Reason(straggler, attempt, SaturatingSubtract(state.reduce_input_bytes(last->index), done));
   return straggler;
 }
 

@@ -40,4 +40,10 @@ std::vector<ScheduledTask> ScheduleGreedily(std::span<const absl::Time> slots_fr
   return schedule;
 }
 
+void AddFreeSlots(std::size_t slots, std::size_t tasks, absl::Time now,
+                  std::vector<absl::Time>& slots_free_at) {
+  const std::size_t taken = slots_free_at.size();
+  if (slots > taken) slots_free_at.resize(taken + std::min(slots - taken, tasks), now);
+}
+
 }  // namespace tidemark::schedule

@@ -25,4 +25,9 @@ struct ScheduledTask {
 std::vector<ScheduledTask> ScheduleGreedily(std::span<const absl::Time> slots_free_at,
                                             std::span<const absl::Duration> durations);
 
+// Adds slots that are free at `now` up to `slots` in all, but none that `tasks` could not use: a
+// number of slots from outside must not decide how much is allocated.
+void AddFreeSlots(std::size_t slots, std::size_t tasks, absl::Time now,
+                  std::vector<absl::Time>& slots_free_at);
+
 }  // namespace tidemark::schedule

@@ -42,20 +42,27 @@ bool JobTable::MakeRoom() {
   return true;
 }
 
-absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(const std::string& job_id,
-                                                              absl::Time now) {
+// Remembers a job whose monitor takes `event`, which opens it; one that is refused leaves no trace.
+// Null when that is all; the job if somebody else has opened it meanwhile.
+absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(const v1::Envelope& untrusted,
+                                                              const Event& event) {
   const std::lock_guard lock(mutex_);
-  if (const auto known = jobs_.find(job_id); known != jobs_.end()) return known->second;
+  if (const auto known = jobs_.find(event.job_id); known != jobs_.end()) return known->second;
+  auto job = std::make_shared<Job>(event.job_id, options_.job, opened_ + 1);
+  if (absl::Status taken = job->monitor.Apply(event); !taken.ok()) return taken;
   if (jobs_.size() >= options_.jobs_max && !MakeRoom()) {
     return absl::ResourceExhaustedError(
-        fmt::format("job {}: this master watches at most {} jobs at once", job_id,
+        fmt::format("job {}: this master watches at most {} jobs at once", event.job_id,
                     options_.jobs_max));
   }
-  auto job = std::make_shared<Job>(job_id, options_.job, ++opened_);
-  job->newest = Snapshot{.job_id = job_id, .at = now, .started_at = now};
-  OpenLog(job_id, *job);
-  jobs_.emplace(job_id, job);
-  return job;
+  ++opened_;
+  job->latest = event.arrived_at;
+  job->newest =
+      Snapshot{.job_id = event.job_id, .at = event.arrived_at, .started_at = event.arrived_at};
+  OpenLog(event.job_id, *job);
+  if (job->log) Logged(job->log->Append(untrusted, event.arrived_at), *job);
+  jobs_.emplace(event.job_id, std::move(job));
+  return std::shared_ptr<Job>();
 }
 
 void JobTable::Logged(const absl::Status& status, Job& job) {
@@ -85,16 +92,16 @@ absl::Status JobTable::Reject(Job* job, const absl::Status& reason) const {
 
 absl::Status JobTable::Ingest(const v1::Envelope& untrusted, absl::Time now) {
   std::shared_ptr<Job> job = Find(untrusted.job_id());
-  const absl::StatusOr<Event> event = wire::ParseEvent(untrusted, now);
+  absl::StatusOr<Event> event = wire::ParseEvent(untrusted, now);
   if (!event.ok()) return Reject(job.get(), event.status());
   if (job == nullptr) {
     if (!std::holds_alternative<JobOpened>(event->body)) {
       return absl::FailedPreconditionError(
           fmt::format("job {} is not open; send JobOpened first", event->job_id));
     }
-    auto opened = Open(event->job_id, now);
-    if (!opened.ok()) return opened.status();
-    job = *std::move(opened);
+    auto known = Open(untrusted, *event);
+    if (!known.ok() || *known == nullptr) return known.status();
+    job = *std::move(known);
   }
   const std::lock_guard lock(job->mutex);
   const bool is_new = event->sequence > job->monitor.accepted_sequence(event->source_id);
@@ -102,15 +109,16 @@ absl::Status JobTable::Ingest(const v1::Envelope& untrusted, absl::Time now) {
     return absl::AlreadyExistsError(
         fmt::format("job {} has ended; open the new one under another id", event->job_id));
   }
-  if (job->log) Logged(job->log->Append(untrusted, now), *job);
+  event->arrived_at = job->NotBefore(now);
+  if (job->log) Logged(job->log->Append(untrusted, event->arrived_at), *job);
   return job->monitor.Apply(*event);
 }
 
 // REQUIRES: job.mutex is held.
 Snapshot JobTable::TickLocked(Job& job, absl::Time now) const {
   job.ticked_at = now;
-  job.newest = job.monitor.Tick(now);
-  if (job.log) Logged(job.log->AppendTick(now), job);
+  job.newest = job.monitor.Tick(job.NotBefore(now));
+  if (job.log) Logged(job.log->AppendTick(job.latest), job);
   if (job.newest.is_final()) job.log.reset();
   return job.newest;
 }
@@ -121,7 +129,8 @@ std::vector<Snapshot> JobTable::TickDue(absl::Time now) {
     const std::lock_guard lock(job->mutex);
     if (job->newest.is_final() || !job->monitor.is_open()) continue;
     const absl::Duration since = now - job->ticked_at;
-    const bool due = since >= options_.tick_interval ||
+    const bool due = since < absl::ZeroDuration() ||  // the wall clock was set back
+                     since >= options_.tick_interval ||
                      (job->monitor.has_news() && since >= options_.tick_interval_min);
     if (due) published.push_back(TickLocked(*job, now));
   }

@@ -4,6 +4,7 @@
 // an estimate, so jobs do not wait for one another. Knows no clock: instants come in.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -62,11 +63,15 @@ class JobTable {
     std::unique_ptr<store::EventLogWriter> log;
     Snapshot newest;
     absl::Time ticked_at = absl::InfinitePast();
+    absl::Time latest = absl::InfinitePast();  // instant the monitor was told of
+
+    // `now` for the monitor, which wants a clock that never goes back. REQUIRES: mutex is held.
+    absl::Time NotBefore(absl::Time now) { return latest = std::max(latest, now); }
   };
 
   std::shared_ptr<Job> Find(const std::string& job_id) const;
   std::vector<std::shared_ptr<Job>> All() const;
-  absl::StatusOr<std::shared_ptr<Job>> Open(const std::string& job_id, absl::Time now);
+  absl::StatusOr<std::shared_ptr<Job>> Open(const v1::Envelope& untrusted, const Event& event);
   bool MakeRoom();
   void OpenLog(const std::string& job_id, Job& job) const;
   absl::Status Reject(Job* job, const absl::Status& reason) const;

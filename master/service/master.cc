@@ -92,8 +92,8 @@ class Master::Impl {
       : options_(options),
         jobs_(TableOptions(options)),
         hub_(std::make_shared<WatchHub>(options.watchers_max)),
-        ingest_(jobs_, {.flush_interval = options.agent_flush_interval,
-                        .lambda = options.job.lambda}),
+        ingest_(jobs_,
+                {.flush_interval = options.agent_flush_interval, .lambda = options.job.lambda}),
         progress_(jobs_, *hub_) {}
   ~Impl() { Shutdown(absl::ZeroDuration()); }
 
@@ -144,14 +144,14 @@ absl::Status Master::Impl::Start() {
   server_ = builder.BuildAndStart();
   const bool is_unix = options_.listen_address.starts_with("unix:");
   if (server_ == nullptr || (port == 0 && !is_unix)) {
-    return absl::UnavailableError(fmt::format("cannot listen on {}: is it in use or not this host's?",
-                                              options_.listen_address));
+    return absl::UnavailableError(fmt::format(
+        "cannot listen on {}: is it in use or not this host's?", options_.listen_address));
   }
-  address_ = is_unix ? options_.listen_address
-                     : fmt::format("{}:{}",
-                                   options_.listen_address.substr(
-                                       0, options_.listen_address.rfind(':')),
-                                   port);
+  address_ =
+      is_unix ? options_.listen_address
+              : fmt::format("{}:{}",
+                            options_.listen_address.substr(0, options_.listen_address.rfind(':')),
+                            port);
   for (const char* service : {"tidemark.v1.IngestService", "tidemark.v1.ProgressService"}) {
     server_->GetHealthCheckService()->SetServingStatus(service, true);
   }

@@ -143,9 +143,9 @@ grpc::ServerUnaryReactor* ProgressService::ListJobs(grpc::CallbackServerContext*
                      "page_token: not one of this master; start without one"});
     return reactor;
   }
-  const std::size_t page_size =
-      request->page_size() == 0 ? kPageSize
-                                : std::min<std::size_t>(request->page_size(), kPageSizeMax);
+  const std::size_t page_size = request->page_size() == 0
+                                    ? kPageSize
+                                    : std::min<std::size_t>(request->page_size(), kPageSizeMax);
   const std::vector<Snapshot> snapshots = jobs_.List();
   const std::size_t begin = std::min(*first, snapshots.size());
   const std::size_t end = std::min(begin + page_size, snapshots.size());

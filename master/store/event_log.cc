@@ -148,8 +148,8 @@ absl::StatusOr<std::unique_ptr<EventLogReader>> EventLogReader::Open(const std::
 EventLogReader::~EventLogReader() { std::fclose(file_); }
 
 absl::Status EventLogReader::Corrupt(const char* what) const {
-  return absl::DataLossError(
-      fmt::format("event log {}: {} at byte {}; everything before it is good", path_, what, offset_));
+  return absl::DataLossError(fmt::format(
+      "event log {}: {} at byte {}; everything before it is good", path_, what, offset_));
 }
 
 // False at the end of the file; fails on a torn or corrupt record.
@@ -201,8 +201,8 @@ absl::StatusOr<std::optional<LogRecord>> EventLogReader::Next() {
       case v1::EventLogRecord::kMalformed:
         return std::optional<LogRecord>(Malformed{});
       case v1::EventLogRecord::kEnvelope: {
-        const auto event = wire::ParseEvent(record.envelope().envelope(),
-                                            ToTime(record.envelope().arrived_at()));
+        const auto event =
+            wire::ParseEvent(record.envelope().envelope(), ToTime(record.envelope().arrived_at()));
         if (!event.ok()) return Corrupt("unreadable envelope");
         return std::optional<LogRecord>(*event);
       }

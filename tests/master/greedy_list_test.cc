@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -48,6 +50,24 @@ TEST(GreedyList, PutsNothingBehindATaskThatNeverEndsWhileAnotherSlotIsFree) {
                                            absl::Seconds(1)}),
               ElementsAre(ScheduledTask{0, At(0), absl::InfiniteFuture()},
                           ScheduledTask{1, At(1), At(2)}, ScheduledTask{1, At(2), At(3)}));
+}
+
+TEST(GreedyList, AddsFreeSlotsUpToTheirNumber) {
+  std::vector<absl::Time> slots = {At(5)};
+  AddFreeSlots(3, 100, At(1), slots);
+  EXPECT_THAT(slots, ElementsAre(At(5), At(1), At(1)));
+}
+
+TEST(GreedyList, AddsNoSlotWhenMoreAreInUseThanWereSaid) {
+  std::vector<absl::Time> slots = {At(5), At(6)};
+  AddFreeSlots(1, 100, At(1), slots);
+  EXPECT_THAT(slots, ElementsAre(At(5), At(6)));
+}
+
+TEST(GreedyList, AddsNoSlotThatNoTaskCouldUse) {
+  std::vector<absl::Time> slots = {At(5)};
+  AddFreeSlots(std::numeric_limits<std::uint32_t>::max(), 2, At(1), slots);
+  EXPECT_THAT(slots, ElementsAre(At(5), At(1), At(1)));
 }
 
 // A search through all slots for each task.

@@ -1,10 +1,14 @@
 // The agent: what a MapReduce engine links to tell Tidemark what its tasks do.
 //
 // Promises to the engine:
-//   - no call blocks, throws, allocates without bound or fails the task; trouble with the network or
+//   - no call blocks, throws, allocates without bound or fails the task; trouble with the network
+//   or
 //     the master is silent and counted in AgentStats;
 //   - the cost per key group is a few tens of nanoseconds (bench/RESULTS.md);
-//   - memory is bounded by AgentOptions::buffer_bytes_max plus lambda keys per map task;
+//   - memory is bounded by AgentOptions::buffer_bytes_max for what waits to be sent, and as much
+//   for
+//     what waits to be queued, plus lambda keys for each running map task and 3 MB for each running
+//     reduce task;
 //   - ending takes at most AgentOptions::shutdown_budget.
 //
 // An agent without a master address does nothing, at no cost worth naming, so an engine can always
@@ -15,14 +19,17 @@
 //   reduce_task->Shuffled();
 //   for (each key group) {
 //     reduce_task->BeginGroup(key);
-//     for (each value) reduce_task->ValueRead(value.size());   // from inside the reduce function
+//     for (each value) {                        // from inside the reduce function
+//       reduce_task->ValueRead(key.size() + value.size());
+//     }
 //     reduce_task->BytesEmitted(n);
 //     reduce_task->EndGroup();
 //   }
 //   reduce_task->Finish();
 //
 // Threads: Agent is thread-safe; a MapTaskAgent or ReduceTaskAgent belongs to the thread of its
-// task. One background thread per Agent sends.
+// task. One background thread per Agent sends. A process that forks must make its Agent after the
+// fork: neither the thread nor gRPC survives it.
 #pragma once
 
 #include <cstddef>
@@ -56,8 +63,8 @@ struct AgentOptions {
 
 // Totals since the agent was made.
 struct AgentStats {
-  std::uint64_t envelopes_sent = 0;
-  std::uint64_t envelopes_acknowledged = 0;
+  std::uint64_t envelopes_sent = 0;          // each once, however often it was resent
+  std::uint64_t envelopes_acknowledged = 0;  // without the rejected ones
   std::uint64_t envelopes_rejected = 0;
   std::uint64_t events_dropped = 0;
   std::uint64_t points_dropped = 0;
@@ -81,8 +88,10 @@ class MapTaskAgent {
   // Adds to the key group of `key` (its serialized bytes) in `partition`; `size_bytes` counts keys
   // and values as the reduce task will read them, after the combiner. Cheapest when called once for
   // each key group of the sorted output; several calls for one key add up at the master.
-  virtual void AddGroup(std::uint32_t partition, std::string_view key, std::uint64_t size_bytes) = 0;
-  // The output is final: sends the profile. Later calls do nothing.
+  virtual void AddGroup(std::uint32_t partition, std::string_view key,
+                        std::uint64_t size_bytes) = 0;
+  // The output is final: queues the profile, which Agent::Flush() or Shutdown() waits for. Later
+  // calls do nothing. Destroyed without Finish(): the task has no output and no profile.
   virtual void Finish() = 0;
 };
 
@@ -93,17 +102,20 @@ class ReduceTaskAgent {
   virtual ~ReduceTaskAgent() = default;
   // Bytes fetched since the last call, while the task shuffles.
   virtual void InputFetched(std::uint64_t bytes) = 0;
-  // All input is here and sorted.
+  // All input is here and sorted: tells the master so and starts the time of the first key group.
   virtual void Shuffled() = 0;
-  // A reduce function call begins on this key (serialized bytes; counted as read).
+  // A reduce function call begins on this key (serialized bytes). Counts nothing as read; the key
+  // need not outlive the call.
   virtual void BeginGroup(std::string_view key) = 0;
-  // It has read a value of so many bytes.
+  // It has read one record of so many bytes, key and value: the size of a key group is the sum over
+  // its records, as in MapTaskAgent::AddGroup().
   virtual void ValueRead(std::uint64_t bytes) = 0;
   // It has written so many bytes.
   virtual void BytesEmitted(std::uint64_t bytes) = 0;
   // It has returned.
   virtual void EndGroup() = 0;
-  // The task is over: sends what is left. Later calls do nothing.
+  // The task is over: queues what is left, which Agent::Flush() or Shutdown() waits for; a key
+  // group in progress is given up. Later calls do nothing. The destructor does the same.
   virtual void Finish() = 0;
 };
 
@@ -116,13 +128,15 @@ class Agent {
   // What an application master knows.
   virtual void OpenJob(const JobOpened& job) = 0;
   virtual void CloseJob(JobOutcome outcome, std::string_view message) = 0;
+  // Also for attempts with a task agent: that one only says when the task has shuffled.
   virtual void Changed(const AttemptChanged& change) = 0;
 
-  // What a task knows. The task agent must not outlive the agent.
+  // What a task knows. What a task agent is told after the end of its agent is lost.
   virtual std::unique_ptr<MapTaskAgent> StartMapTask(TaskAttempt attempt) = 0;
   virtual std::unique_ptr<ReduceTaskAgent> StartReduceTask(TaskAttempt attempt) = 0;
 
-  // Waits until everything said so far is acknowledged, at most `budget`; whether it is.
+  // Waits until everything said so far is acknowledged, at most `budget`; whether it is. A burst of
+  // small key groups that is not over yet is not part of it.
   virtual bool Flush(absl::Duration budget) = 0;
   // Flushes within the shutdown budget and ends. Idempotent.
   virtual void Shutdown() = 0;

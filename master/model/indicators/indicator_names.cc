@@ -20,7 +20,8 @@ std::unique_ptr<ProgressIndicator> MakeIndicator(const std::string& name) {
   if (name == "hadoop") return std::make_unique<HadoopIndicator>();
   if (name == "jobratio") return std::make_unique<RatioIndicator>(name, Scope::kJob, 0);
   if (name == "taskratio") return std::make_unique<RatioIndicator>(name, Scope::kTask, 0);
-  if (name == "jobratio-ewma") return std::make_unique<RatioIndicator>(name, Scope::kJob, kEwmaKeep);
+  if (name == "jobratio-ewma")
+    return std::make_unique<RatioIndicator>(name, Scope::kJob, kEwmaKeep);
   if (name == "taskratio-ewma") {
     return std::make_unique<RatioIndicator>(name, Scope::kTask, kEwmaKeep);
   }

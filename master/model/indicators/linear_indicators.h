@@ -10,8 +10,8 @@
 
 namespace tidemark::model {
 
-// e~ = t_start + (t - t_start) / mean over tasks of the part of their bytes read. As in Hadoop, bytes
-// that the running reduce function has read count as read.
+// e~ = t_start + (t - t_start) / mean over tasks of the part of their bytes read. As in Hadoop,
+// bytes that the running reduce function has read count as read.
 class HadoopIndicator final : public ProgressIndicator {
  public:
   HadoopIndicator() : ProgressIndicator("hadoop") {}

@@ -38,7 +38,7 @@ bool IsNeighbour(regression::PredictionSource source) {
 Evidence Normalised(Evidence evidence) {
   const double sum = evidence.own_neighbours + evidence.own_fit + evidence.other_neighbours +
                      evidence.other_fit + evidence.ratio;
-  if (!(sum > 0)) return {};
+  if (!(sum > 0) || !std::isfinite(sum)) return {};
   for (double* share : {&evidence.own_neighbours, &evidence.own_fit, &evidence.other_neighbours,
                         &evidence.other_fit, &evidence.ratio}) {
     *share /= sum;
@@ -50,9 +50,9 @@ Evidence Normalised(Evidence evidence) {
 
 struct NearestFitIndicator::TaskLeft {
   double seconds = 0;
-  double model_spread = 0;      // seconds, of predictions that err together
-  double scatter_squared = 0;   // seconds squared, of predictions that err apart
-  double running_seconds = 0;   // predicted for the running explicit key group
+  double model_spread = 0;     // seconds, of predictions that err together
+  double scatter_squared = 0;  // seconds squared, of predictions that err apart
+  double running_seconds = 0;  // predicted for the running explicit key group
   std::uint64_t explicit_groups = 0;
   std::uint64_t explicit_bytes = 0;
   ExplicitKey heaviest;
@@ -192,8 +192,8 @@ ReducePhaseForecast NearestFitIndicator::Estimate(const JobState& state, absl::T
   for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) {
     lefts.push_back(LeftOf(state, composition, i));
     const TaskLeft& left = lefts.back();
-    times.push_back({absl::Seconds(left.seconds),
-                     EndsNoEarlier(state, i, left.seconds, left.running_seconds)});
+    times.push_back(
+        {absl::Seconds(left.seconds), EndsNoEarlier(state, i, left.seconds, left.running_seconds)});
     evidence.own_neighbours += left.evidence.own_neighbours;
     evidence.own_fit += left.evidence.own_fit;
     evidence.other_neighbours += left.evidence.other_neighbours;
@@ -212,6 +212,7 @@ ReducePhaseForecast NearestFitIndicator::Estimate(const JobState& state, absl::T
     forecast.tasks.push_back({i, *ends[i], times[i].left, lefts[i].explicit_groups,
                               lefts[i].heaviest, absl::Seconds(lefts[i].heaviest_seconds)});
   }
+  if (*forecast.ends_at == absl::InfiniteFuture()) return forecast;
   drift_.Observe(now, *forecast.ends_at);
   AddInterval(state, now, lefts, forecast);
   return forecast;

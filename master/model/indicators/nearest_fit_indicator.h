@@ -3,14 +3,14 @@
 //   r~_i(t) = sum of f~(|V~_k|) over unfinished explicit keys      eq. 12
 //           + s_i(t) x (expected time of an implicit byte)         5.3
 //
-// with f~ of regression/nearest_fit.h and s_i(t) the task's bytes that are neither finished nor of an
-// unfinished explicit key, split like the implicit key groups that have finished so far. A running
-// task ends no earlier than what is left without its running explicit key group allows
+// with f~ of regression/nearest_fit.h and s_i(t) the task's bytes that are neither finished nor of
+// an unfinished explicit key, split like the implicit key groups that have finished so far. A
+// running task ends no earlier than what is left without its running explicit key group allows
 // (docs/adr/0003).
 //
 // The paper gives no interval. Ours is e~ +- 1.645 standard deviations of the model (curves: errors
-// add up; neighbours: they average out) and of the indicator's own drift on this job, at least 5 % of
-// what remains. It is not calibrated; bench/RESULTS.md says how often it holds the true end.
+// add up; neighbours: they average out) and of the indicator's own drift on this job, at least 5 %
+// of what remains. It is not calibrated; bench/RESULTS.md says how often it holds the true end.
 //
 // Cost of an update: a fit for each task with new points, O(log n) for each unfinished explicit key
 // and for each implicit size bin of each task.

@@ -23,12 +23,12 @@ struct ReduceTaskForecast {
   absl::Time ends_at;
   absl::Duration reduce_time_left;
   std::uint64_t explicit_groups_left = 0;
-  ExplicitKey heaviest;              // explicit key group left; size 0: none known
+  ExplicitKey heaviest;  // explicit key group left; size 0: none known
   absl::Duration heaviest_time;
 };
 
 struct ReducePhaseForecast {
-  std::optional<absl::Time> ends_at;  // e~(t); may lie before now. Empty: too early to tell
+  std::optional<absl::Time> ends_at;        // e~(t); may lie before now. Empty: too early to tell
   std::optional<absl::Time> ends_at_lower;  // 90 % interval; empty: none is offered
   std::optional<absl::Time> ends_at_upper;
   std::vector<ReduceTaskForecast> tasks;  // unfinished ones, by index; empty: no view per task

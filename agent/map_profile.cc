@@ -1,0 +1,69 @@
+#include "agent/map_profile.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace tidemark::agent {
+namespace {
+
+// The most they can take on the wire: tags, lengths and varints of 64 bits.
+constexpr std::size_t kKeyBytes = 18;
+constexpr std::size_t kPartitionBytes = 64;
+
+// The size of the key that is the `keys_max`-th heaviest, and how many of that size may stay.
+struct Cut {
+  std::uint64_t size_bytes = 0;
+  std::size_t equal_kept = 0;
+};
+
+Cut FindCut(std::size_t keys_max, const std::vector<PartitionProfile>& partitions) {
+  std::vector<std::uint64_t> sizes;
+  for (const PartitionProfile& partition : partitions) {
+    for (const ExplicitKey& key : partition.explicit_keys) sizes.push_back(key.size_bytes);
+  }
+  if (sizes.size() <= keys_max) return {0, sizes.size()};
+  const auto first_out = sizes.begin() + static_cast<std::ptrdiff_t>(keys_max);
+  std::nth_element(sizes.begin(), first_out, sizes.end(), std::greater<>());
+  const auto equal = static_cast<std::size_t>(std::count(sizes.begin(), first_out, *first_out));
+  return {*first_out, equal};
+}
+
+}  // namespace
+
+void AddImplicit(const std::map<std::uint32_t, ImplicitKeys>& more,
+                 std::vector<PartitionProfile>& partitions) {
+  for (const auto& [index, keys] : more) {
+    auto place = std::lower_bound(
+        partitions.begin(), partitions.end(), index,
+        [](const PartitionProfile& partition, std::uint32_t i) { return partition.partition < i; });
+    if (place == partitions.end() || place->partition != index) {
+      place = partitions.insert(place, PartitionProfile{.partition = index});
+    }
+    place->implicit_key_count += keys.count;
+    place->implicit_bytes += keys.bytes;
+    place->total_bytes += keys.bytes;
+  }
+}
+
+void KeepHeaviest(std::size_t keys_max, std::vector<PartitionProfile>& partitions) {
+  Cut cut = FindCut(keys_max, partitions);
+  for (PartitionProfile& partition : partitions) {
+    std::erase_if(partition.explicit_keys, [&](const ExplicitKey& key) {
+      if (key.size_bytes > cut.size_bytes) return false;
+      if (key.size_bytes == cut.size_bytes && cut.equal_kept > 0) {
+        --cut.equal_kept;
+        return false;
+      }
+      ++partition.implicit_key_count;
+      partition.implicit_bytes += key.size_bytes;
+      return true;
+    });
+  }
+}
+
+std::size_t KeysThatFit(std::size_t bytes_max, std::size_t partition_count) {
+  const std::size_t rest = bytes_max - std::min(bytes_max, partition_count * kPartitionBytes);
+  return rest / kKeyBytes;
+}
+
+}  // namespace tidemark::agent

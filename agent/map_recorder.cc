@@ -1,0 +1,110 @@
+#include "agent/map_recorder.h"
+
+#include <utility>
+
+#include "agent/monotonic.h"
+#include "proto/wire/encode_event.h"
+#include "streaming/key_hash.h"
+#include "tidemark/v1/event.pb.h"
+
+namespace tidemark::agent {
+namespace {
+
+// The most partitions the wire allows (EnvelopeLimits). Beyond it a number can only be a mistake,
+// and counting by partition would cost memory without bound.
+constexpr std::uint32_t kPartitionsMax = 1'000'000;
+
+}  // namespace
+
+void MapReporter::SendHeartbeat() {
+  TaskHeartbeat heartbeat;
+  heartbeat.attempt = attempt_;
+  heartbeat.bytes_done = meter_->bytes_done.load(std::memory_order_relaxed);
+  heartbeat.records_done = meter_->records_done.load(std::memory_order_relaxed);
+  heartbeat.bytes_emitted = meter_->bytes_emitted.load(std::memory_order_relaxed);
+  shared_->outbox.Add(heartbeat, NowNanos());
+}
+
+void MapReporter::Report() {
+  if (!shared_->outbox.congested()) SendHeartbeat();
+}
+
+void MapReporter::ReportLast() {
+  SendHeartbeat();
+  if (!meter_->finished) return;
+  // Only one profile of a task counts, so it is never split: rather fewer keys. A pause wants exact
+  // totals alone: no keys.
+  const std::size_t keys_max =
+      shared_->settings.paused()
+          ? 0
+          : KeysThatFit(shared_->map_profile_bytes_max(), meter_->partitions.size());
+  KeepHeaviest(keys_max, meter_->partitions);
+  Event event;
+  event.body = MapProfile{attempt_, std::move(meter_->partitions)};
+  v1::Envelope envelope;
+  wire::EncodeEvent(event, envelope);
+  envelope.mutable_map_profile()->set_lambda(meter_->lambda);
+  shared_->outbox.AddEncoded(std::move(envelope), Importance::kProfile, NowNanos());
+}
+
+MapRecorder::MapRecorder(TaskAttempt attempt, std::shared_ptr<Shared> shared)
+    : shared_(std::move(shared)),
+      meter_(std::make_shared<MapMeter>()),
+      reporter_(std::make_shared<MapReporter>(
+          AttemptId{TaskKind::kMap, attempt.index, attempt.attempt}, shared_, meter_)),
+      lambda_(shared_->settings.lambda()),
+      heaviest_(0, lambda_) {
+  shared_->inbox.Push(StartReports{reporter_});
+}
+
+MapRecorder::~MapRecorder() {
+  // A task that did not finish has no output: its last totals, no profile.
+  if (!ended_) shared_->inbox.Push(EndReports{reporter_});
+}
+
+void MapRecorder::InputRead(std::uint64_t bytes, std::uint64_t records) {
+  if (ended_) return;
+  meter_->bytes_done.fetch_add(bytes, std::memory_order_relaxed);
+  meter_->records_done.fetch_add(records, std::memory_order_relaxed);
+}
+
+void MapRecorder::AddGroup(std::uint32_t partition, std::string_view key,
+                           std::uint64_t size_bytes) {
+  if (ended_ || partition >= kPartitionsMax) return;
+  if (const std::uint32_t lambda = shared_->settings.lambda(); lambda != lambda_) [[unlikely]] {
+    AdoptLambda(lambda);
+  }
+  heaviest_.Offer(partition, streaming::HashKey(key), size_bytes);
+  meter_->bytes_emitted.fetch_add(size_bytes, std::memory_order_relaxed);
+}
+
+void MapRecorder::AdoptLambda(std::uint32_t lambda) {
+  const std::vector<PartitionProfile> partitions = heaviest_.Profiles();
+  heaviest_ = streaming::HeaviestKeys(0, lambda);
+  lambda_ = lambda;
+  for (const PartitionProfile& partition : partitions) {
+    for (const ExplicitKey& key : partition.explicit_keys) {
+      heaviest_.Offer(partition.partition, key.key, key.size_bytes);
+    }
+    if (partition.implicit_key_count == 0) continue;
+    ImplicitKeys& before = implicit_before_[partition.partition];
+    before.count += partition.implicit_key_count;
+    before.bytes += partition.implicit_bytes;
+  }
+}
+
+void MapRecorder::Finish() {
+  if (ended_) return;
+  ended_ = true;
+  if (const std::uint32_t lambda = shared_->settings.lambda(); lambda != lambda_) {
+    AdoptLambda(lambda);
+  }
+  meter_->partitions = heaviest_.Profiles();
+  AddImplicit(implicit_before_, meter_->partitions);
+  meter_->lambda = lambda_;
+  meter_->finished = true;
+  heaviest_ = streaming::HeaviestKeys(0, 0);
+  shared_->inbox.Push(EndReports{reporter_});
+}
+
+}  // namespace tidemark::agent

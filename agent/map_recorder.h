@@ -1,0 +1,71 @@
+// The engine's side of a map task: counts its input and keeps its heaviest keys.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "agent/map_profile.h"
+#include "agent/reporter.h"
+#include "agent/shared.h"
+#include "streaming/heaviest.h"
+#include "tidemark/agent.h"
+
+namespace tidemark::agent {
+
+// What the task's thread hands to the background thread.
+struct MapMeter {
+  // Totals since the start; written by the task's thread alone.
+  std::atomic<std::uint64_t> bytes_done{0};
+  std::atomic<std::uint64_t> records_done{0};
+  std::atomic<std::uint64_t> bytes_emitted{0};
+  // Written once by the task's thread before it says EndReports, read after that: the inbox orders
+  // the two. Without Finish() there is no profile.
+  bool finished = false;
+  std::vector<PartitionProfile> partitions;
+  std::uint32_t lambda = 0;
+};
+
+class MapReporter final : public Reporter {
+ public:
+  MapReporter(AttemptId attempt, std::shared_ptr<Shared> shared, std::shared_ptr<MapMeter> meter)
+      : attempt_(attempt), shared_(std::move(shared)), meter_(std::move(meter)) {}
+
+  void Report() override;
+  void ReportLast() override;
+
+ private:
+  void SendHeartbeat();
+
+  const AttemptId attempt_;
+  const std::shared_ptr<Shared> shared_;
+  const std::shared_ptr<MapMeter> meter_;
+};
+
+class MapRecorder final : public MapTaskAgent {
+ public:
+  MapRecorder(TaskAttempt attempt, std::shared_ptr<Shared> shared);
+  ~MapRecorder() override;
+
+  void InputRead(std::uint64_t bytes, std::uint64_t records) override;
+  void AddGroup(std::uint32_t partition, std::string_view key, std::uint64_t size_bytes) override;
+  void Finish() override;
+
+ private:
+  void AdoptLambda(std::uint32_t lambda);
+
+  const std::shared_ptr<Shared> shared_;
+  const std::shared_ptr<MapMeter> meter_;
+  const std::shared_ptr<Reporter> reporter_;
+  bool ended_ = false;
+  std::uint32_t lambda_;
+  streaming::HeaviestKeys heaviest_;
+  // Keys that were implicit when lambda last changed: HeaviestKeys starts anew with the others.
+  std::map<std::uint32_t, ImplicitKeys> implicit_before_;
+};
+
+}  // namespace tidemark::agent

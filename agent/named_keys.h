@@ -1,0 +1,60 @@
+// The finished key groups whose keys a reduce profile names: all of at least a certain size.
+//
+// Bounded without breaking that promise: when there are more than `keys_max`, the smaller ones lose
+// their names and the size from which all are named rises, until the next Take(). Amortised O(1)
+// per key.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "tidemark/event.h"
+
+namespace tidemark::agent {
+
+class NamedKeys {
+ public:
+  explicit NamedKeys(std::size_t keys_max) : keys_max_(keys_max) {}
+
+  // `bytes_min` is what is asked for now; a key group below it has no name.
+  void Add(KeyHash key, std::uint64_t size_bytes, std::uint64_t bytes_min) {
+    bytes_min_ = std::max(bytes_min_, bytes_min);
+    if (size_bytes < bytes_min_) return;
+    keys_.push_back({key, size_bytes});
+    if (keys_.size() >= 2 * keys_max_) DropSmallest();
+  }
+
+  struct Named {
+    std::vector<ExplicitKey> keys;  // in the order they finished, unless some were left out
+    std::uint64_t bytes_min = 0;
+  };
+
+  // Every key group since the last Take() of at least bytes_min is among the keys.
+  Named Take(std::uint64_t bytes_min) {
+    bytes_min_ = std::max(bytes_min_, bytes_min);
+    if (keys_.size() > keys_max_) DropSmallest();
+    std::erase_if(keys_, [&](const ExplicitKey& key) { return key.size_bytes < bytes_min_; });
+    return {std::exchange(keys_, {}), std::exchange(bytes_min_, 0)};
+  }
+
+ private:
+  void DropSmallest() {
+    const auto heavier = [](const ExplicitKey& a, const ExplicitKey& b) {
+      return a.size_bytes > b.size_bytes;
+    };
+    std::nth_element(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(keys_max_),
+                     keys_.end(), heavier);
+    // All of one size go together: the promise is about sizes.
+    bytes_min_ = keys_[keys_max_].size_bytes + 1;
+    std::erase_if(keys_, [&](const ExplicitKey& key) { return key.size_bytes < bytes_min_; });
+  }
+
+  const std::size_t keys_max_;
+  std::vector<ExplicitKey> keys_;
+  std::uint64_t bytes_min_ = 0;
+};
+
+}  // namespace tidemark::agent

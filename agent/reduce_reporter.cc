@@ -1,0 +1,124 @@
+#include "agent/reduce_reporter.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "agent/monotonic.h"
+#include "agent/split_profile.h"
+
+namespace tidemark::agent {
+
+ReduceReporter::ReduceReporter(AttemptId attempt, std::shared_ptr<Shared> shared,
+                               std::shared_ptr<ReduceMeter> meter)
+    : attempt_(attempt),
+      shared_(std::move(shared)),
+      meter_(std::move(meter)),
+      points_({.points_max = shared_->points_max()}),
+      names_(shared_->names_max()) {}
+
+void ReduceReporter::Collect() {
+  const std::uint64_t named_bytes_min = shared_->settings.named_group_bytes_min();
+  meter_->ring.Drain([&](const FinishedGroup& group) {
+    names_.Add(group.key, group.size_bytes, named_bytes_min);
+    unit_sizes_bytes_.push_back(group.size_bytes);
+    if (group.nanos != FinishedGroup::kTimedWithNext) AddUnit(absl::Nanoseconds(group.nanos));
+  });
+}
+
+void ReduceReporter::AddUnit(absl::Duration time) {
+  // By size: those of one size have one time within a burst, so they are one point, and there are
+  // far fewer sizes than key groups.
+  std::sort(unit_sizes_bytes_.begin(), unit_sizes_bytes_.end());
+  for (const std::uint64_t size_bytes : unit_sizes_bytes_) burst_.AddSmall(size_bytes);
+  unit_sizes_bytes_.clear();
+  GroupPoint merged;
+  for (const GroupPoint& point : burst_.Close(time)) {
+    if (merged.count > 0 && merged.size_bytes != point.size_bytes) {
+      AddPoint(std::exchange(merged, GroupPoint{}));
+    }
+    merged = {point.size_bytes, merged.count + point.count, merged.total_time + point.total_time};
+  }
+  AddPoint(merged);
+}
+
+void ReduceReporter::AddPoint(const GroupPoint& point) {
+  points_.Add(point);
+  bins_.Add(point.size_bytes, point.count, point.total_time);
+}
+
+void ReduceReporter::BeginProfiles() {
+  SendHeartbeat();  // what was fetched in all
+  profiles_ = true;
+}
+
+void ReduceReporter::Report() {
+  meter_->close_burst.store(true, std::memory_order_relaxed);
+  if (shared_->outbox.congested()) return;
+  if (profiles_) {
+    SendProfile();
+  } else {
+    SendHeartbeat();
+  }
+}
+
+void ReduceReporter::ReportLast() {
+  if (!profiles_) return SendHeartbeat();
+  Collect();
+  if (shared_->settings.paused()) {
+    // Points that the pause kept back have no later profile to go with.
+    lost_points_->fetch_add(points_.group_count(), std::memory_order_relaxed);
+    shared_->points_dropped.fetch_add(points_.group_count(), std::memory_order_relaxed);
+    points_.Take();
+  }
+  SendProfile();
+}
+
+void ReduceReporter::SendHeartbeat() {
+  TaskHeartbeat heartbeat;
+  heartbeat.attempt = attempt_;
+  heartbeat.bytes_done = meter_->bytes_fetched.load(std::memory_order_relaxed);
+  shared_->outbox.Add(heartbeat, NowNanos());
+}
+
+ReduceProfile ReduceReporter::Totals(const ReduceTotals& totals, const ClockReading& now) {
+  shared_->points_dropped.fetch_add(totals.dropped_points - ring_drops_seen_,
+                                    std::memory_order_relaxed);
+  ring_drops_seen_ = totals.dropped_points;
+  ReduceProfile profile;
+  profile.attempt = attempt_;
+  if (totals.groups_done > 0) profile.last_group_finished_at = now.ToWall(totals.last_end_nanos);
+  profile.groups_done = totals.groups_done;
+  profile.bytes_done = totals.bytes_done;
+  profile.reduce_time = absl::Nanoseconds(totals.nanos);
+  profile.dropped_points = totals.dropped_points + lost_points_->load(std::memory_order_relaxed);
+  return profile;
+}
+
+void ReduceReporter::AddDetails(ReduceProfile& profile, const ClockReading& now) {
+  profile.points = points_.Take();
+  profile.bins = bins_.bins();
+  bins_.Clear();
+  NamedKeys::Named named = names_.Take(shared_->settings.named_group_bytes_min());
+  profile.keys_named = true;
+  profile.named_group_bytes_min = named.bytes_min;
+  profile.finished_keys = std::move(named.keys);
+  if (const std::optional<GroupInProgress> group = meter_->running.Read()) {
+    profile.running_group =
+        RunningGroup{group->key, now.Since(group->start_nanos), group->bytes_read,
+                     group->values_read, group->bytes_emitted};
+  }
+}
+
+void ReduceReporter::SendProfile() {
+  // First the ring, then the totals: no point without its key group among the totals.
+  Collect();
+  const ReduceTotals totals = meter_->totals.Read();
+  const ClockReading now = ClockReading::Now();
+  ReduceProfile profile = Totals(totals, now);
+  if (!shared_->settings.paused()) AddDetails(profile, now);
+  for (ReduceProfile& part : SplitProfile(std::move(profile), shared_->envelope_bytes_max())) {
+    shared_->outbox.Add(std::move(part), now.monotonic_nanos, lost_points_);
+  }
+}
+
+}  // namespace tidemark::agent

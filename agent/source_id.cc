@@ -1,0 +1,20 @@
+#include "agent/source_id.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <random>
+
+namespace tidemark::agent {
+
+std::string MakeSourceId() {
+  std::array<char, 65> host{};
+  if (gethostname(host.data(), host.size() - 1) != 0) host = {"host"};
+  std::random_device random;
+  const std::uint64_t number = (std::uint64_t{random()} << 32) | random();
+  return fmt::format("{}-{}-{:016x}", host.data(), getpid(), number);
+}
+
+}  // namespace tidemark::agent

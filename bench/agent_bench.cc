@@ -1,0 +1,153 @@
+// What the agent costs a reduce task: nanoseconds per key group and per value, with a live
+// background thread and a server on this machine that acknowledges everything. Goal: 50 ns per key
+// group.
+//
+// Counters: points_dropped is the share of key groups whose point found no room (their totals are
+// exact nevertheless): these loops do nothing but report, which no reduce function does.
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/reduce_reporter.h"
+#include "tests/agent/recording_server.h"
+#include "tidemark/agent.h"
+
+namespace tidemark::agent {
+namespace {
+
+// Acknowledges and forgets.
+class Sink final : private v1::IngestService::CallbackService {
+ public:
+  Sink() {
+    int port = 0;
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.RegisterService(this);
+    server_ = builder.BuildAndStart();
+    address_ = "127.0.0.1:" + std::to_string(port);
+  }
+  ~Sink() override { server_->Shutdown(std::chrono::system_clock::now()); }
+  const std::string& address() const { return address_; }
+
+ private:
+  using Reactor = grpc::ServerBidiReactor<v1::StreamEventsRequest, v1::StreamEventsResponse>;
+
+  class Stream final : public Reactor {
+   public:
+    Stream() { StartRead(&request_); }
+    void OnReadDone(bool ok) override {
+      if (!ok) return Finish(grpc::Status::OK);
+      response_ = *Acknowledge(request_.envelope());
+      StartWrite(&response_);
+    }
+    void OnWriteDone(bool ok) override {
+      if (!ok) return Finish(grpc::Status::OK);
+      StartRead(&request_);
+    }
+    void OnDone() override { delete this; }
+
+   private:
+    v1::StreamEventsRequest request_;
+    v1::StreamEventsResponse response_;
+  };
+
+  Reactor* StreamEvents(grpc::CallbackServerContext*) override { return new Stream; }
+
+  std::string address_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+// 12-byte keys, none of them twice in a row.
+std::vector<std::string> MakeKeys() {
+  std::vector<std::string> keys;
+  for (int i = 0; i < 1024; ++i) keys.push_back("key-" + std::to_string(10'000'000 + i));
+  return keys;
+}
+
+void RunGroups(benchmark::State& state, Agent& agent, std::uint64_t values, std::uint64_t bytes) {
+  const std::vector<std::string> keys = MakeKeys();
+  const std::unique_ptr<ReduceTaskAgent> task = agent.StartReduceTask({});
+  task->Shuffled();
+  std::size_t next = 0;
+  for (auto _ : state) {
+    task->BeginGroup(keys[next++ % keys.size()]);
+    for (std::uint64_t i = 0; i < values; ++i) task->ValueRead(bytes);
+    task->BytesEmitted(bytes);
+    task->EndGroup();
+  }
+  task->Finish();
+  agent.Flush(absl::Seconds(5));
+  const auto groups = static_cast<double>(state.iterations());
+  state.counters["groups_per_s"] = benchmark::Counter(groups, benchmark::Counter::kIsRate);
+  state.counters["points_dropped"] = static_cast<double>(agent.stats().points_dropped) / groups;
+}
+
+// Arguments: values per key group, bytes per value.
+void BM_LiveAgent(benchmark::State& state) {
+  const Sink sink;
+  const auto agent = Agent::Create({.master_address = sink.address(), .job_id = "bench"});
+  RunGroups(state, *agent, static_cast<std::uint64_t>(state.range(0)),
+            static_cast<std::uint64_t>(state.range(1)));
+}
+
+void BM_NoAgent(benchmark::State& state) {
+  const auto agent = Agent::Create({.job_id = "bench"});
+  RunGroups(state, *agent, static_cast<std::uint64_t>(state.range(0)),
+            static_cast<std::uint64_t>(state.range(1)));
+}
+
+void Shapes(benchmark::internal::Benchmark* benchmark) {
+  benchmark->ArgNames({"values", "bytes"});
+  benchmark->Args({1, 12});     // tiny: timed in bursts
+  benchmark->Args({1, 100});    // large: one look at the clock each
+  benchmark->Args({100, 100});  // what a value costs: the difference by 99
+  benchmark->UseRealTime();
+}
+BENCHMARK(BM_LiveAgent)->Apply(Shapes);
+BENCHMARK(BM_NoAgent)->Apply(Shapes);
+
+// What a key group costs the background thread: splitting bursts, merging points, filling bins.
+// Argument: key groups timed together.
+void BM_Collect(benchmark::State& state) {
+  const auto shared = std::make_shared<Shared>(AgentOptions{.job_id = "bench"}, "bench");
+  const auto meter = std::make_shared<ReduceMeter>();
+  ReduceReporter reporter({TaskKind::kReduce, 0, 0}, shared, meter);
+  const auto together = static_cast<std::size_t>(state.range(0));
+  constexpr std::size_t kGroups = 20'000;
+  for (auto _ : state) {
+    state.PauseTiming();
+    for (std::size_t i = 1; i <= kGroups; ++i) {
+      meter->ring.Write(KeyHash{i}, together > 1 ? 12 + i % 30 : 100 + i % 1'000);
+      if (i % together == 0) meter->ring.Publish(5'000);
+    }
+    state.ResumeTiming();
+    reporter.Collect();
+  }
+  state.counters["s_per_group"] =
+      benchmark::Counter(static_cast<double>(state.iterations()) * kGroups,
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(BM_Collect)->ArgName("together")->Arg(100)->Arg(1);
+
+void BM_MapTask(benchmark::State& state) {
+  const Sink sink;
+  const auto agent = Agent::Create({.master_address = sink.address(), .job_id = "bench"});
+  const std::vector<std::string> keys = MakeKeys();
+  const std::unique_ptr<MapTaskAgent> task = agent->StartMapTask({});
+  std::uint64_t next = 0;
+  for (auto _ : state) {
+    task->AddGroup(static_cast<std::uint32_t>(next % 8), keys[next % keys.size()],
+                   (next * 2654435761) % 100'000);
+    ++next;
+  }
+  task->Finish();
+}
+BENCHMARK(BM_MapTask);
+
+}  // namespace
+}  // namespace tidemark::agent
+
+BENCHMARK_MAIN();

@@ -1,0 +1,57 @@
+#include "cli/background_progress.h"
+
+#include <utility>
+
+namespace tidemark::cli {
+namespace {
+
+// More than half an hour of a job's snapshots; about 20 MB.
+constexpr std::size_t kWaitingMax = 10'000;
+
+}  // namespace
+
+BackgroundProgress::BackgroundProgress(std::unique_ptr<Progress> progress)
+    : progress_(std::move(progress)), thread_([this] { ShowUntilFinished(); }) {}
+
+BackgroundProgress::~BackgroundProgress() { Finish(); }
+
+void BackgroundProgress::Show(const Snapshot& snapshot) { Add(snapshot); }
+void BackgroundProgress::Say(const std::string& message) { Add(message); }
+
+void BackgroundProgress::Add(Item item) {
+  const std::lock_guard lock(mutex_);
+  if (finished_) return;
+  if (waiting_.size() >= kWaitingMax) waiting_.pop_front();
+  waiting_.push_back(std::move(item));
+  changed_.notify_one();
+}
+
+void BackgroundProgress::Finish() {
+  {
+    const std::lock_guard lock(mutex_);
+    finished_ = true;
+    changed_.notify_one();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void BackgroundProgress::ShowUntilFinished() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return finished_ || !waiting_.empty(); });
+    if (waiting_.empty()) break;
+    const Item item = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    if (const Snapshot* snapshot = std::get_if<Snapshot>(&item)) {
+      progress_->Show(*snapshot);  // a reader that has gone does not end the job
+    } else {
+      progress_->Say(std::get<std::string>(item));
+    }
+    lock.lock();
+  }
+  lock.unlock();
+  progress_->Finish();
+}
+
+}  // namespace tidemark::cli

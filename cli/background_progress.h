@@ -1,0 +1,43 @@
+// Progress on a thread of its own, so that a slow terminal holds up nobody.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <variant>
+
+#include "cli/progress.h"
+
+namespace tidemark::cli {
+
+// Thread-safe.
+class BackgroundProgress {
+ public:
+  explicit BackgroundProgress(std::unique_ptr<Progress> progress);
+  ~BackgroundProgress();  // Finish()
+  BackgroundProgress(const BackgroundProgress&) = delete;
+  BackgroundProgress& operator=(const BackgroundProgress&) = delete;
+
+  // Neither waits for the reader. When very many snapshots wait, the oldest is left out.
+  void Show(const Snapshot& snapshot);
+  void Say(const std::string& message);
+  // Waits until all of it is shown, the summary included. Idempotent; later calls show nothing.
+  void Finish();
+
+ private:
+  using Item = std::variant<Snapshot, std::string>;
+  void Add(Item item);
+  void ShowUntilFinished();
+
+  const std::unique_ptr<Progress> progress_;
+  std::mutex mutex_;  // guards waiting_ and finished_
+  std::condition_variable changed_;
+  std::deque<Item> waiting_;
+  bool finished_ = false;
+  std::thread thread_;
+};
+
+}  // namespace tidemark::cli

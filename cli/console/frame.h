@@ -1,0 +1,28 @@
+// The picture of a job on a terminal: a function from a snapshot and a width to lines.
+//
+//   two-path · map done · shuffle done · reduce 1/4 tasks · 1 min 12 s
+//   ██████████▍░░░░░░░░░░░░░░░░  41 %  ≈ 3 min 20 s left (2 min 50 s – 4 min 10 s)
+//   last to end: r-2 is inside its heaviest key group (1.2 MB), 61 % of what it has left
+//   3 messages lost
+//
+// On a narrow terminal the remaining time gets a line of its own and long sentences are folded.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tidemark/snapshot.h"
+
+namespace tidemark::console {
+
+struct FrameOptions {
+  int width = 80;        // columns; no line is ever wider, and none is drawn for zero
+  bool color = false;    // ANSI colours
+  bool unicode = false;  // blocks and dashes beyond ASCII
+  bool compare = false;  // a bar for each indicator, one below the other
+};
+
+// Fractions are drawn as they are (within their bounds); ShownProgress keeps them from going back.
+std::vector<std::string> RenderFrame(const Snapshot& snapshot, const FrameOptions& options);
+
+}  // namespace tidemark::console

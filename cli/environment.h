@@ -1,0 +1,36 @@
+// What the process's environment says about its screen.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+#include "cli/console/styled_line.h"
+
+namespace tidemark::cli {
+
+// The variables that matter; empty if unset.
+struct Environment {
+  std::string lc_all;
+  std::string lc_ctype;
+  std::string lang;
+  std::string term;
+  std::string no_color;
+  static Environment OfProcess();
+};
+
+// Whether the locale is one of UTF-8: the first of LC_ALL, LC_CTYPE and LANG that is set decides.
+bool HasUtf8(const Environment& environment);
+// Not if NO_COLOR is set to anything, nor on a dumb terminal.
+bool AllowsColor(const Environment& environment);
+// Whether a terminal can move its cursor.
+bool AllowsFrames(const Environment& environment);
+
+bool IsTerminal(std::FILE* stream);
+
+// How text on `stream` may look.
+console::TextOptions TextOptionsFor(std::FILE* stream, const Environment& environment);
+
+// Columns of `stream`; very many if it is not a terminal, whose lines need no end.
+int WidthOf(std::FILE* stream);
+
+}  // namespace tidemark::cli

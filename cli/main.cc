@@ -1,0 +1,43 @@
+// tidemark: see `tidemark --help`.
+#include <cstdio>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "examples/local_mapreduce/run.h"
+
+namespace tidemark::cli {
+namespace {
+
+int Do(const RunArguments& arguments) { return Run(arguments); }
+int Do(const ServeArguments& arguments) { return Serve(arguments); }
+int Do(const JobsArguments& arguments) { return ListJobs(arguments); }
+int Do(const WatchArguments& arguments) { return Watch(arguments); }
+int Do(const ReplayArguments& arguments) { return Replay(arguments); }
+
+int Main(const std::vector<std::string>& words) {
+  SurviveClosedPipes();
+  const auto parsed = ParseCommandLine(words);
+  if (const Answer* answer = std::get_if<Answer>(&parsed)) {
+    std::fputs(answer->out.c_str(), stdout);
+    std::fputs(answer->err.c_str(), stderr);
+    return answer->exit_code;
+  }
+  return std::visit([](const auto& arguments) { return Do(arguments); },
+                    std::get<Arguments>(parsed));
+}
+
+}  // namespace
+}  // namespace tidemark::cli
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv, argv + argc);
+  // `tidemark worker` is what `tidemark run` starts for each task; it is not for people.
+  if (words.size() > 1 && words[1] == "worker") {
+    return tidemark::examples::WorkerMain({words.begin() + 2, words.end()});
+  }
+  return tidemark::cli::Main(words);
+}

@@ -1,0 +1,44 @@
+// Asks a master, over gRPC, and waits for the answer.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "tidemark/snapshot.h"
+
+namespace tidemark::cli {
+
+// Statuses are the master's own: NotFound (no such job), Unavailable (it cannot be reached or is
+// shutting down), ... Thread-safe.
+class MasterClient {
+ public:
+  // Does not connect yet. `address` is host:port or unix:PATH.
+  explicit MasterClient(const std::string& address);
+  ~MasterClient();
+  MasterClient(const MasterClient&) = delete;
+  MasterClient& operator=(const MasterClient&) = delete;
+
+  const std::string& address() const { return address_; }
+
+  absl::StatusOr<Snapshot> GetJob(const std::string& job_id) const;
+  // All of them, newest job first.
+  absl::StatusOr<std::vector<Snapshot>> ListJobs() const;
+  // Calls `on_snapshot` with each snapshot after `after_sequence` until the final one (OK), until
+  // it returns false or `stop` is requested (Cancelled), or until the master goes away.
+  absl::Status WatchJob(const std::string& job_id, std::uint64_t after_sequence,
+                        const std::function<bool(const Snapshot&)>& on_snapshot,
+                        std::stop_token stop = {}) const;
+
+ private:
+  struct Stub;
+  const std::string address_;
+  const std::unique_ptr<Stub> stub_;
+};
+
+}  // namespace tidemark::cli

@@ -1,0 +1,148 @@
+#include "cli/progress.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "cli/console/frame.h"
+#include "cli/console/plain_lines.h"
+#include "cli/console/shown_progress.h"
+#include "cli/console/summary.h"
+#include "cli/console/terminal.h"
+#include "cli/snapshot_json.h"
+
+namespace tidemark::cli {
+namespace {
+
+// A replay makes thousands of snapshots in a second; an eye sees twenty.
+constexpr absl::Duration kBetweenFrames = absl::Milliseconds(50);
+
+void WriteSummary(const Snapshot& snapshot, std::FILE* lines, const Environment& environment) {
+  const auto summary =
+      console::RenderSummary(snapshot, WidthOf(lines), TextOptionsFor(lines, environment));
+  for (const std::string& line : summary) WriteLine(lines, line);
+}
+
+class BarProgress final : public Progress {
+ public:
+  BarProgress(bool compare, std::FILE* lines, Environment environment)
+      : environment_(std::move(environment)),
+        options_{.color = AllowsColor(environment_),
+                 .unicode = HasUtf8(environment_),
+                 .compare = compare},
+        lines_(lines),
+        terminal_(fileno(stderr)) {}
+
+  bool Show(const Snapshot& snapshot) override {
+    newest_ = shown_.Next(snapshot);
+    const absl::Time now = absl::Now();
+    if (snapshot.is_final() || now - drawn_at_ >= kBetweenFrames) {
+      drawn_at_ = now;
+      Draw();
+    }
+    return true;
+  }
+
+  void Say(const std::string& message) override { terminal_.Print({"tidemark: " + message}); }
+
+  void Finish() override {
+    if (!newest_) return;
+    Draw();
+    terminal_.Keep();
+    WriteSummary(*newest_, lines_, environment_);
+  }
+
+ private:
+  void Draw() {
+    console::FrameOptions options = options_;
+    // A full line would leave the cursor on its last column, where terminals disagree.
+    options.width = terminal_.size().columns - 1;
+    terminal_.Draw(console::RenderFrame(*newest_, options));
+  }
+
+  const Environment environment_;
+  const console::FrameOptions options_;
+  std::FILE* const lines_;
+  console::Terminal terminal_;
+  console::ShownProgress shown_;
+  std::optional<Snapshot> newest_;
+  absl::Time drawn_at_ = absl::InfinitePast();
+};
+
+class PlainProgress final : public Progress {
+ public:
+  PlainProgress(bool compare, std::FILE* lines, Environment environment)
+      : environment_(std::move(environment)),
+        lines_(lines),
+        plain_(TextOptionsFor(lines, environment_), compare) {}
+
+  bool Show(const Snapshot& snapshot) override {
+    newest_ = shown_.Next(snapshot);
+    const std::optional<std::string> line = plain_.Next(*newest_);
+    return !line || WriteLine(lines_, *line);
+  }
+
+  void Say(const std::string& message) override { Complain(message); }
+
+  void Finish() override {
+    if (newest_) WriteSummary(*newest_, lines_, environment_);
+  }
+
+ private:
+  const Environment environment_;
+  std::FILE* const lines_;
+  console::PlainLines plain_;
+  console::ShownProgress shown_;
+  std::optional<Snapshot> newest_;
+};
+
+class JsonProgress final : public Progress {
+ public:
+  explicit JsonProgress(std::FILE* lines) : lines_(lines) {}
+  bool Show(const Snapshot& snapshot) override { return WriteLine(lines_, SnapshotJson(snapshot)); }
+  void Say(const std::string& message) override { Complain(message); }
+  void Finish() override {}
+
+ private:
+  std::FILE* const lines_;
+};
+
+class NoProgress final : public Progress {
+ public:
+  bool Show(const Snapshot&) override { return true; }
+  void Say(const std::string&) override {}
+  void Finish() override {}
+};
+
+ProgressMode Resolve(ProgressMode mode, const Environment& environment) {
+  if (mode != ProgressMode::kAuto) return mode;
+  return IsTerminal(stderr) && AllowsFrames(environment) ? ProgressMode::kTty
+                                                         : ProgressMode::kPlain;
+}
+
+}  // namespace
+
+std::unique_ptr<Progress> MakeProgress(const ProgressArguments& arguments, std::FILE* lines,
+                                       const Environment& environment) {
+  switch (Resolve(arguments.mode, environment)) {
+    case ProgressMode::kTty:
+      return std::make_unique<BarProgress>(arguments.compare, lines, environment);
+    case ProgressMode::kJson:
+      return std::make_unique<JsonProgress>(lines);
+    case ProgressMode::kQuiet:
+      return std::make_unique<NoProgress>();
+    case ProgressMode::kPlain:
+    case ProgressMode::kAuto:
+      break;
+  }
+  return std::make_unique<PlainProgress>(arguments.compare, lines, environment);
+}
+
+bool WriteLine(std::FILE* stream, const std::string& line) {
+  return std::fputs((line + "\n").c_str(), stream) >= 0 && std::fflush(stream) == 0;
+}
+
+void Complain(const std::string& message) { WriteLine(stderr, "tidemark: " + message); }
+
+}  // namespace tidemark::cli

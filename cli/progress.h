@@ -1,0 +1,37 @@
+// Where the snapshots of a job go: a bar, lines, JSON, or nowhere.
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "cli/command_line.h"
+#include "cli/environment.h"
+#include "tidemark/snapshot.h"
+
+namespace tidemark::cli {
+
+// Not thread-safe.
+class Progress {
+ public:
+  virtual ~Progress() = default;
+  // False when nobody reads any more.
+  virtual bool Show(const Snapshot& snapshot) = 0;
+  // Something about the watching itself, for standard error.
+  virtual void Say(const std::string& message) = 0;
+  // After the last snapshot: how it all ended.
+  virtual void Finish() = 0;
+};
+
+// A bar is drawn on standard error. Lines, and the summary below a bar, go to `lines`: standard
+// output where they are what the user asked for, else standard error.
+std::unique_ptr<Progress> MakeProgress(const ProgressArguments& arguments, std::FILE* lines,
+                                       const Environment& environment);
+
+// Writes a line and hands it on at once; false when nobody reads any more.
+bool WriteLine(std::FILE* stream, const std::string& line);
+
+// "tidemark: MESSAGE" on standard error.
+void Complain(const std::string& message);
+
+}  // namespace tidemark::cli

@@ -1,0 +1,59 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "absl/time/clock.h"
+#include "cli/commands.h"
+#include "cli/environment.h"
+#include "cli/exit_code.h"
+#include "cli/progress.h"
+#include "master/store/event_log.h"
+#include "tidemark/job_monitor.h"
+
+namespace tidemark::cli {
+namespace {
+
+// Waits as long as the job took between two snapshots, divided by the speed.
+class Pace {
+ public:
+  explicit Pace(double speed) : speed_(speed) {}
+  void WaitFor(absl::Time at) {
+    if (speed_ > 0 && before_)
+      absl::SleepFor(std::max(at - *before_, absl::ZeroDuration()) / speed_);
+    before_ = at;
+  }
+
+ private:
+  const double speed_;
+  std::optional<absl::Time> before_;
+};
+
+int CannotOpen(const absl::Status& status) {
+  Complain(std::string(status.message()));
+  return absl::IsDataLoss(status) ? kLogTorn : kUsage;
+}
+
+}  // namespace
+
+int Replay(const ReplayArguments& arguments) {
+  const auto reader = store::EventLogReader::Open(arguments.log);
+  if (!reader.ok()) return CannotOpen(reader.status());
+  const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
+  JobMonitor monitor((*reader)->job_id(), (*reader)->options());
+  Pace pace(arguments.speed);
+  for (;;) {
+    const auto record = (*reader)->Next();
+    if (!record.ok() || !record->has_value()) {
+      progress->Finish();
+      if (record.ok()) return kSuccess;
+      Complain(std::string(record.status().message()));
+      return kLogTorn;
+    }
+    const std::optional<Snapshot> snapshot = store::Replay(**record, monitor);
+    if (!snapshot) continue;
+    pace.WaitFor(snapshot->at);
+    if (!progress->Show(*snapshot)) return kReaderGone;
+  }
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,148 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <future>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "cli/background_progress.h"
+#include "cli/commands.h"
+#include "cli/environment.h"
+#include "cli/exit_code.h"
+#include "cli/follow_job.h"
+#include "cli/interrupt.h"
+#include "cli/master_client.h"
+#include "cli/progress.h"
+#include "cli/temporary_directory.h"
+#include "examples/local_mapreduce/run.h"
+#include "master/store/event_log.h"
+
+namespace tidemark::cli {
+namespace {
+
+// A master publishes every second; what it has not said of an ended job by now is not waited for.
+constexpr std::chrono::seconds kForTheFinalSnapshot{3};
+
+// Watches the job at a master of its own; what goes wrong there is no trouble of the job's.
+class RemoteWatch {
+ public:
+  RemoteWatch(const std::string& address, const std::string& job_id, BackgroundProgress& progress)
+      : master_(address), thread_([this, job_id, &progress](const std::stop_token& stop) {
+          const FollowCalls calls = {
+              .on_snapshot =
+                  [&](const Snapshot& snapshot) { return progress.Show(snapshot), true; },
+              .on_trouble = [&](const std::string& message) { progress.Say(message); }};
+          const auto final = FollowJob(master_, job_id, {.expects_job = true}, calls, stop);
+          if (!final.ok() && !absl::IsCancelled(final.status())) {
+            progress.Say(std::string(final.status().message()));
+          }
+          ended_.set_value();
+        }) {}
+  // Its thread is asked to stop and joined.
+  ~RemoteWatch() = default;
+
+  // Gives the master a moment to tell how the job has ended.
+  void WaitForTheEnd() { ended_.get_future().wait_for(kForTheFinalSnapshot); }
+
+ private:
+  const MasterClient master_;
+  std::promise<void> ended_;
+  std::jthread thread_;
+};
+
+std::string NewJobId(const std::string& job) {
+  return fmt::format("{}-{}-{}", job,
+                     absl::FormatTime("%Y%m%d-%H%M%S", absl::Now(), absl::UTCTimeZone()), getpid());
+}
+
+// This program, to be started again for each task.
+std::vector<std::string> WorkerCommand() {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return {error ? "/proc/self/exe" : self.string(), "worker"};
+}
+
+// Prepares what the user left open. The temporary directory must outlive the job.
+absl::Status Complete(examples::RunOptions& options, std::optional<TemporaryDirectory>& temporary) {
+  options.job_id = NewJobId(options.job);
+  options.worker_command = WorkerCommand();
+  if (const std::string& directory = options.master_options.event_log_dir; !directory.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(directory, error);
+    if (error) {
+      return absl::InvalidArgumentError(
+          fmt::format("--log-dir {}: {}", directory, error.message()));
+    }
+  }
+  if (!options.output_dir.empty()) return absl::OkStatus();
+  absl::StatusOr<TemporaryDirectory> created = TemporaryDirectory::Create();
+  if (!created.ok()) return created.status();
+  temporary.emplace(*std::move(created));
+  options.output_dir = temporary->path() + "/output";
+  return absl::OkStatus();
+}
+
+// The result of the job, a name and a value per line.
+void WriteResult(const examples::RunSummary& summary, const examples::RunOptions& options,
+                 bool keeps_output) {
+  const auto write = [](const char* name, const std::string& value) {
+    WriteLine(stdout, fmt::format("{:<23} {}", name, value));
+  };
+  write("job_id", summary.job_id);
+  write("elapsed_seconds", fmt::format("{:.3f}", absl::ToDoubleSeconds(summary.elapsed)));
+  write("reduce_seconds", fmt::format("{:.3f}", absl::ToDoubleSeconds(summary.reduce_elapsed)));
+  write("map_output_records", fmt::to_string(summary.map_output_records));
+  write("map_output_bytes", fmt::to_string(summary.map_output_bytes));
+  write("reduce_input_groups", fmt::to_string(summary.reduce_input_groups));
+  write("reduce_output_records", fmt::to_string(summary.reduce_output_records));
+  write("reduce_output_bytes", fmt::to_string(summary.reduce_output_bytes));
+  write("reduce_output_checksum", fmt::format("{:016x}", summary.reduce_output_checksum));
+  write("failed_attempts", fmt::to_string(summary.failed_attempts));
+  write("output", keeps_output ? options.output_dir : "not kept");
+  const std::string& log_dir = options.master_options.event_log_dir;
+  if (!log_dir.empty() && options.agent_enabled) {
+    write("event_log", store::EventLogPath(log_dir, summary.job_id));
+  }
+}
+
+int ExitCodeOf(const absl::Status& status) {
+  if (status.ok()) return kSuccess;
+  if (absl::IsCancelled(status)) return kInterrupted;
+  return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? kUsage : kJobFailed;
+}
+
+absl::StatusOr<examples::RunSummary> RunWatched(const examples::RunOptions& options,
+                                                BackgroundProgress& progress) {
+  if (options.master_address.empty()) return examples::RunJob(options);
+  RemoteWatch watch(options.master_address, options.job_id, progress);
+  auto summary = examples::RunJob(options);
+  if (ExitCodeOf(summary.status()) != kUsage) watch.WaitForTheEnd();
+  return summary;
+}
+
+}  // namespace
+
+int Run(const RunArguments& arguments) {
+  examples::RunOptions options = arguments.job;
+  std::optional<TemporaryDirectory> temporary;
+  absl::Status status = Complete(options, temporary);
+  if (status.ok()) {
+    BackgroundProgress progress(MakeProgress(arguments.progress, stderr, Environment::OfProcess()));
+    options.on_snapshot = [&progress](const Snapshot& snapshot) { progress.Show(snapshot); };
+    options.stop = &StopOnInterrupt();
+    const auto summary = RunWatched(options, progress);
+    progress.Finish();
+    if (summary.ok()) WriteResult(*summary, options, !temporary.has_value());
+    status = summary.status();
+  }
+  if (!status.ok()) Complain(std::string(status.message()));
+  return ExitCodeOf(status);
+}
+
+}  // namespace tidemark::cli

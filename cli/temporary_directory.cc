@@ -1,0 +1,29 @@
+#include "cli/temporary_directory.h"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace tidemark::cli {
+
+absl::StatusOr<TemporaryDirectory> TemporaryDirectory::Create() {
+  std::error_code error;
+  std::string pattern = std::filesystem::temp_directory_path(error) / "tidemark-XXXXXX";
+  if (!error && mkdtemp(pattern.data()) == nullptr) error.assign(errno, std::generic_category());
+  if (error) return absl::UnavailableError(fmt::format("{}: {}", pattern, error.message()));
+  return TemporaryDirectory(std::move(pattern));
+}
+
+TemporaryDirectory::TemporaryDirectory(TemporaryDirectory&& other) noexcept
+    : path_(std::exchange(other.path_, {})) {}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  std::error_code ignored;
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+
+}  // namespace tidemark::cli

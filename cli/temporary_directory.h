@@ -1,0 +1,25 @@
+// A directory that goes with its owner.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace tidemark::cli {
+
+class TemporaryDirectory {
+ public:
+  // A new one below the system's place for such; the message of an error names it.
+  static absl::StatusOr<TemporaryDirectory> Create();
+  ~TemporaryDirectory();
+  TemporaryDirectory(TemporaryDirectory&& other) noexcept;
+  TemporaryDirectory& operator=(TemporaryDirectory&&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit TemporaryDirectory(std::string path) : path_(std::move(path)) {}
+  std::string path_;  // empty: moved away
+};
+
+}  // namespace tidemark::cli

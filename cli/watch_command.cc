@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/environment.h"
+#include "cli/exit_code.h"
+#include "cli/follow_job.h"
+#include "cli/master_client.h"
+#include "cli/master_trouble.h"
+#include "cli/progress.h"
+
+namespace tidemark::cli {
+namespace {
+
+constexpr std::size_t kNamedMax = 10;
+
+std::string NoSuchJob(const std::string& job_id, const MasterClient& master) {
+  const std::string message = fmt::format("no job {} at {}", job_id, master.address());
+  const auto jobs = master.ListJobs();
+  if (!jobs.ok()) return message;
+  if (jobs->empty()) return message + ", which has no jobs yet";
+  std::vector<std::string> names;
+  for (const Snapshot& job : *jobs) {
+    if (names.size() < kNamedMax) names.push_back(job.job_id);
+  }
+  return fmt::format("{}, which has {}{}", message, fmt::join(names, ", "),
+                     jobs->size() > names.size() ? ", ..." : "");
+}
+
+}  // namespace
+
+int Watch(const WatchArguments& arguments) {
+  const MasterClient master(arguments.master);
+  const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
+  bool has_reader = true;
+  const FollowCalls calls = {
+      .on_snapshot =
+          [&](const Snapshot& snapshot) { return has_reader = progress->Show(snapshot); },
+      .on_trouble = [&](const std::string& message) { progress->Say(message); }};
+  const auto final = FollowJob(master, arguments.job_id, {}, calls);
+  if (!has_reader) return kReaderGone;
+  progress->Finish();
+  if (final.ok()) return final->state == JobState::kSucceeded ? kSuccess : kJobFailed;
+  if (absl::IsNotFound(final.status())) {
+    Complain(NoSuchJob(arguments.job_id, master));
+    return kUsage;
+  }
+  Complain(DescribeMasterTrouble(master.address(), final.status()));
+  return kMasterUnreachable;
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,166 @@
+#include "examples/local_mapreduce/application_master.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "examples/local_mapreduce/file_io.h"
+#include "examples/local_mapreduce/worker.h"
+#include "fmt/format.h"
+
+namespace tidemark::examples {
+namespace {
+
+constexpr std::uint32_t kAttemptsMax = 4;  // as in Hadoop
+// How late a request to stop may be noticed.
+constexpr absl::Duration kPollInterval = absl::Milliseconds(50);
+
+std::string HostName() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "localhost";
+}
+
+void RemoveTree(const std::string& path) {
+  std::error_code ignored;
+  std::filesystem::remove_all(path, ignored);
+}
+
+}  // namespace
+
+ApplicationMaster::ApplicationMaster(const JobPlan& plan, const Dependencies& dependencies)
+    : plan_(plan),
+      dependencies_(dependencies),
+      host_(HostName()),
+      map_results_(plan.splits.size()),
+      reduce_results_(plan.reduce_task_count) {}
+
+absl::Status ApplicationMaster::Run() {
+  std::vector<std::uint64_t> split_bytes;
+  for (const Split& split : plan_.splits) split_bytes.push_back(split.size_bytes());
+  if (absl::Status maps = RunTasks(TaskKind::kMap, split_bytes); !maps.ok()) return maps;
+
+  std::vector<std::uint64_t> partition_bytes(plan_.reduce_task_count);
+  for (const TaskResult& result : map_results_) {
+    for (std::uint32_t i = 0; i < plan_.reduce_task_count; ++i) {
+      partition_bytes[i] += result.segments[i].record_bytes;
+    }
+  }
+  return RunTasks(TaskKind::kReduce, partition_bytes);
+}
+
+absl::Status ApplicationMaster::RunTasks(TaskKind kind,
+                                         const std::vector<std::uint64_t>& input_bytes) {
+  input_bytes_ = input_bytes;
+  std::vector<AttemptId> waiting;  // the next one last
+  for (auto i = static_cast<std::uint32_t>(input_bytes.size()); i-- > 0;) {
+    waiting.push_back({.kind = kind, .index = i});
+  }
+  for (auto id = waiting.rbegin(); id != waiting.rend(); ++id) Report(*id, AttemptState::kQueued);
+
+  absl::Status status;
+  while (status.ok() && !(waiting.empty() && running_.empty())) {
+    while (status.ok() && !waiting.empty() && running_.size() < dependencies_.slots) {
+      const AttemptId next = waiting.back();
+      waiting.pop_back();
+      status = Launch(next);
+    }
+    std::vector<const WorkerProcess*> processes;
+    for (const RunningAttempt& attempt : running_) processes.push_back(&attempt.process);
+    WorkerProcess::WaitForAny(processes, kPollInterval);
+    if (Stopped()) status = absl::CancelledError("the job was stopped");
+    if (status.ok()) status = TakeEnded(waiting);
+  }
+  KillAll();
+  return status;
+}
+
+absl::Status ApplicationMaster::Launch(const AttemptId& attempt) {
+  const std::string directory = plan_.attempt_directory(attempt);
+  if (absl::Status made = MakeDirectories(directory); !made.ok()) return made;
+  std::vector<std::string> command = dependencies_.worker_command;
+  for (std::string& argument : WorkerArguments(plan_, attempt)) {
+    command.push_back(std::move(argument));
+  }
+  absl::StatusOr<WorkerProcess> process =
+      WorkerProcess::Start(command, PathOf(directory, kStderrName));
+  if (!process.ok()) return process.status();
+  Report(attempt, AttemptState::kStarted);
+  running_.push_back({.id = attempt, .process = *std::move(process)});
+  return absl::OkStatus();
+}
+
+// Reaps the attempts that have ended; those that failed go back to `waiting`.
+absl::Status ApplicationMaster::TakeEnded(std::vector<AttemptId>& waiting) {
+  for (auto attempt = running_.begin(); attempt != running_.end();) {
+    if (!attempt->process.HasEnded()) {
+      ++attempt;
+      continue;
+    }
+    const AttemptId id = attempt->id;
+    absl::Status done = attempt->process.Reap();
+    attempt = running_.erase(attempt);
+    if (done.ok()) done = Commit(id);
+    if (done.ok()) {
+      Report(id, AttemptState::kFinished);
+    } else if (done = Retry(id, done, waiting); !done.ok()) {
+      return done;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ApplicationMaster::Commit(const AttemptId& attempt) {
+  const std::string directory = plan_.attempt_directory(attempt);
+  absl::StatusOr<TaskResult> result = ReadResult(PathOf(directory, kResultName));
+  if (!result.ok()) return result.status();
+  const bool is_map = attempt.kind == TaskKind::kMap;
+  if (is_map && result->segments.size() != plan_.reduce_task_count) {
+    return absl::DataLossError(fmt::format("{} has a result of another plan", directory));
+  }
+  if (is_map || plan_.output != OutputKind::kCount) {
+    absl::Status moved =
+        Rename(PathOf(directory, kOutputName),
+               is_map ? plan_.map_output(attempt.index) : plan_.part(attempt.index));
+    if (!moved.ok()) return moved;
+  }
+  RemoveTree(directory);
+  (is_map ? map_results_ : reduce_results_)[attempt.index] = *std::move(result);
+  return absl::OkStatus();
+}
+
+absl::Status ApplicationMaster::Retry(const AttemptId& failed, const absl::Status& failure,
+                                      std::vector<AttemptId>& waiting) {
+  const std::string message(failure.message());
+  ++failed_attempts_;
+  Report(failed, AttemptState::kFailed, message);
+  RemoveTree(plan_.attempt_directory(failed));
+  AttemptId next = failed;
+  if (++next.attempt == kAttemptsMax) {
+    return absl::AbortedError(fmt::format("{} task {} failed {} times, the last time: {}",
+                                          failed.kind == TaskKind::kMap ? "map" : "reduce",
+                                          failed.index, kAttemptsMax, message));
+  }
+  Report(next, AttemptState::kQueued);
+  waiting.push_back(next);
+  return absl::OkStatus();
+}
+
+void ApplicationMaster::KillAll() {
+  for (const RunningAttempt& attempt : running_) Report(attempt.id, AttemptState::kKilled);
+  running_.clear();
+}
+
+void ApplicationMaster::Report(const AttemptId& attempt, AttemptState state, std::string failure) {
+  dependencies_.agent.Changed({.attempt = attempt,
+                               .state = state,
+                               .at = absl::Now(),
+                               .host = host_,
+                               .input_bytes = input_bytes_[attempt.index],
+                               .failure = std::move(failure)});
+}
+
+}  // namespace tidemark::examples

@@ -1,0 +1,64 @@
+// Runs the planned tasks of one round on slots, and tells Tidemark about it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "examples/local_mapreduce/job_plan.h"
+#include "examples/local_mapreduce/worker_process.h"
+#include "tidemark/agent.h"
+#include "tidemark/event.h"
+
+namespace tidemark::examples {
+
+class ApplicationMaster {
+ public:
+  // As in RunOptions. All must outlive this.
+  struct Dependencies {
+    const std::vector<std::string>& worker_command;
+    std::uint32_t slots = 0;
+    const std::atomic<bool>* stop = nullptr;
+    Agent& agent;
+  };
+  ApplicationMaster(const JobPlan& plan, const Dependencies& dependencies);
+
+  // All map tasks, then all reduce tasks; their committed outputs are then where the plan says.
+  absl::Status Run();
+
+  // Of the attempts that succeeded, by task.
+  const std::vector<TaskResult>& map_results() const { return map_results_; }
+  const std::vector<TaskResult>& reduce_results() const { return reduce_results_; }
+  std::uint32_t failed_attempts() const { return failed_attempts_; }
+
+ private:
+  struct RunningAttempt {
+    AttemptId id;
+    WorkerProcess process;
+  };
+  // Greedy: each slot that comes free takes the next task in order.
+  absl::Status RunTasks(TaskKind kind, const std::vector<std::uint64_t>& input_bytes);
+  absl::Status Launch(const AttemptId& attempt);
+  absl::Status TakeEnded(std::vector<AttemptId>& waiting);
+  absl::Status Commit(const AttemptId& attempt);
+  absl::Status Retry(const AttemptId& failed, const absl::Status& failure,
+                     std::vector<AttemptId>& waiting);
+  void KillAll();
+  void Report(const AttemptId& attempt, AttemptState state, std::string failure = "");
+  bool Stopped() const { return dependencies_.stop != nullptr && dependencies_.stop->load(); }
+
+  const JobPlan& plan_;
+  const Dependencies dependencies_;
+  std::string host_;
+  std::vector<RunningAttempt> running_;
+  std::vector<std::uint64_t> input_bytes_;  // of the phase's tasks
+  std::vector<TaskResult> map_results_;
+  std::vector<TaskResult> reduce_results_;
+  std::uint32_t failed_attempts_ = 0;
+};
+
+}  // namespace tidemark::examples

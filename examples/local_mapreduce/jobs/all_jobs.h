@@ -1,0 +1,25 @@
+// The jobs of this folder, after [NF] Table 1.
+#pragma once
+
+#include <vector>
+
+#include "examples/local_mapreduce/job.h"
+
+namespace tidemark::examples {
+
+JobDefinition WordCountJob();
+JobDefinition WordCountWithoutCombinerJob();
+JobDefinition InvertedIndexJob();
+JobDefinition TwoPathJob();
+JobDefinition TriangleCountJob();
+JobDefinition NaturalJoinJob();
+// The partitioners of [NF] 7.3: block products dealt out in turn, at random, and with the heaviest
+// on one reduce task.
+JobDefinition MatMultOptJob();
+JobDefinition MatMultRndJob();
+JobDefinition MatMultUnbalJob();
+JobDefinition SyntheticJob();
+
+const std::vector<JobDefinition>& AllJobs();
+
+}  // namespace tidemark::examples

@@ -1,0 +1,75 @@
+// Which documents a word is in ([NF] 7.3). The reduce function looks for duplicates in a list, as
+// the original does, and is quadratic for it.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "examples/local_mapreduce/jobs/all_jobs.h"
+#include "examples/local_mapreduce/jobs/text.h"
+#include "fmt/format.h"
+
+namespace tidemark::examples {
+namespace {
+
+class InvertedIndex : public Job {
+ public:
+  // With `document_count`, the whole input is cut into so many documents of about equal size;
+  // without, each file is one.
+  InvertedIndex(JobContext context, std::uint64_t document_count)
+      : Job(std::move(context)), document_count_(document_count) {}
+
+  absl::Status Map(std::string_view line, const LineOrigin& origin, Emitter& emitter) override {
+    const std::string document = DocumentOf(origin);
+    while (NextWord(line, word_)) emitter.Emit(word_, document);
+    return absl::OkStatus();
+  }
+
+  absl::Status Reduce(std::string_view key, Values& values, Output& output) override {
+    std::vector<std::string> documents;
+    while (const auto value = values.Next()) {
+      if (std::find(documents.begin(), documents.end(), *value) != documents.end()) continue;
+      documents.emplace_back(*value);
+      output.Write(key, *value);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  // Of the place alone, so that it does not matter how the input is split.
+  std::string DocumentOf(const LineOrigin& origin) const {
+    const std::vector<InputFile>& inputs = context().inputs;
+    if (document_count_ == 0) return inputs[origin.input].name;
+    double total_bytes = 0;
+    double bytes_before = static_cast<double>(origin.offset);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      total_bytes += static_cast<double>(inputs[i].size_bytes);
+      if (i < origin.input) bytes_before += static_cast<double>(inputs[i].size_bytes);
+    }
+    const double share = bytes_before / total_bytes;
+    return fmt::format("doc{:05}",
+                       static_cast<std::uint64_t>(share * static_cast<double>(document_count_)));
+  }
+
+  std::uint64_t document_count_;
+  std::string word_;
+};
+
+absl::StatusOr<std::unique_ptr<Job>> MakeInvertedIndex(JobContext context) {
+  absl::StatusOr<std::uint64_t> documents = WholeNumber(context, "documents", 0, 10'000'000);
+  if (!documents.ok()) return documents.status();
+  return std::make_unique<InvertedIndex>(std::move(context), *documents);
+}
+
+}  // namespace
+
+JobDefinition InvertedIndexJob() {
+  return {.name = "inverted-index",
+          .description = "lists the documents that each word is in",
+          .parameters = {{"documents", "0", "cut the input into so many; 0: each file is one"}},
+          .rounds = {MakeInvertedIndex}};
+}
+
+}  // namespace tidemark::examples

@@ -1,0 +1,67 @@
+// The intermediate records of one map task: sorted, combined, spilled, merged.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "examples/local_mapreduce/job.h"
+#include "examples/local_mapreduce/spill_file.h"
+
+namespace tidemark::examples {
+
+// Where a record is in the memory of a map task.
+struct BufferedRecord {
+  std::uint64_t prefix = 0;  // KeyPrefix()
+  std::uint64_t offset = 0;
+  std::uint32_t partition = 0;
+  std::uint32_t key_size = 0;
+  std::uint32_t value_size = 0;
+};
+
+// Told of each key group of the final output, by partition and key; `size_bytes` is the sum of its
+// RecordBytes().
+using GroupListener =
+    std::function<void(std::uint32_t partition, std::string_view key, std::uint64_t size_bytes)>;
+
+// Memory: at most `memory_bytes_max` of records and their places, and one record more.
+class MapOutput : public Emitter {
+ public:
+  static constexpr std::size_t kMemoryBytesMax = std::size_t{64} << 20;
+
+  // Spills into `directory`. `job` partitions and combines; it must outlive this.
+  MapOutput(Job& job, std::uint32_t partition_count, std::string directory,
+            std::size_t memory_bytes_max = kMemoryBytesMax);
+
+  // The first error sticks and is told by status() and Finish().
+  void Emit(std::string_view key, std::string_view value) override;
+  const absl::Status& status() const { return status_; }
+
+  // Writes everything to one file, in key order within each partition; what each holds.
+  absl::StatusOr<std::vector<Segment>> Finish(const std::string& path,
+                                              const GroupListener& on_group);
+
+ private:
+  absl::Status Spill();
+  void Sort();
+  absl::Status WriteBuffer(SpillWriter& writer, const GroupListener& on_group);
+  absl::Status MergeSpills(SpillWriter& writer, const GroupListener& on_group);
+  absl::Status WriteGroups(std::uint32_t partition, SortedRecords& records, SpillWriter& writer,
+                           const GroupListener& on_group);
+
+  Job& job_;
+  std::uint32_t partition_count_;
+  std::string directory_;
+  std::size_t memory_bytes_max_;
+  std::string bytes_;
+  std::vector<BufferedRecord> records_;
+  std::vector<std::string> spills_;
+  absl::Status status_;
+};
+
+}  // namespace tidemark::examples

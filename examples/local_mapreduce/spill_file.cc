@@ -1,0 +1,129 @@
+#include "examples/local_mapreduce/spill_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "fmt/format.h"
+
+namespace tidemark::examples {
+namespace {
+
+constexpr std::uint64_t kMagic = 0x31'6c'6c'69'70'73'6d'74;  // "tmspill1"
+constexpr std::size_t kReadBufferBytes = std::size_t{64} << 10;
+
+using RecordHeader = std::array<std::uint32_t, 2>;  // key size, value size
+using FileTrailer = std::array<std::uint64_t, 2>;   // partition count, magic
+static_assert(std::is_trivially_copyable_v<Segment> && sizeof(Segment) == 32);
+
+template <typename T>
+std::string_view BytesOf(const T* values, std::size_t count) {
+  return {reinterpret_cast<const char*>(values), count * sizeof(T)};
+}
+
+}  // namespace
+
+absl::StatusOr<SpillWriter> SpillWriter::Create(const std::string& path,
+                                                std::uint32_t partition_count) {
+  absl::StatusOr<FileWriter> file = FileWriter::Create(path);
+  if (!file.ok()) return file.status();
+  return SpillWriter(*std::move(file), partition_count);
+}
+
+SpillWriter::SpillWriter(FileWriter file, std::uint32_t partition_count)
+    : file_(std::move(file)), segments_(partition_count) {}
+
+void SpillWriter::Append(std::uint32_t partition, std::string_view key, std::string_view value) {
+  Segment& segment = segments_[partition];
+  if (segment.records == 0) segment.offset = file_.size();
+  const RecordHeader header = {static_cast<std::uint32_t>(key.size()),
+                               static_cast<std::uint32_t>(value.size())};
+  file_.Append(BytesOf(header.data(), header.size()));
+  file_.Append(key);
+  file_.Append(value);
+  ++segment.records;
+  segment.size_bytes += sizeof(header) + key.size() + value.size();
+  segment.record_bytes += RecordBytes(key, value);
+}
+
+absl::Status SpillWriter::Close() {
+  const FileTrailer trailer = {segments_.size(), kMagic};
+  file_.Append(BytesOf(segments_.data(), segments_.size()));
+  file_.Append(BytesOf(trailer.data(), trailer.size()));
+  return file_.Close();
+}
+
+absl::StatusOr<SpillFile> SpillFile::Open(const std::string& path) {
+  absl::StatusOr<InputFileHandle> file = InputFileHandle::Open(path);
+  if (!file.ok()) return file.status();
+  const absl::Status damaged =
+      absl::DataLossError(fmt::format("{} is not a whole spill file", path));
+  FileTrailer trailer;
+  if (file->size() < sizeof(trailer)) return damaged;
+  absl::Status read = file->ReadAt(file->size() - sizeof(trailer),
+                                   reinterpret_cast<char*>(trailer.data()), sizeof(trailer));
+  if (!read.ok()) return read;
+  const auto [partition_count, magic] = trailer;
+  const std::uint64_t before_trailer = file->size() - sizeof(trailer);
+  if (magic != kMagic || partition_count > before_trailer / sizeof(Segment)) return damaged;
+  const std::uint64_t index_bytes = partition_count * sizeof(Segment);
+  const std::uint64_t index_offset = before_trailer - index_bytes;
+  std::vector<Segment> segments(partition_count);
+  read = file->ReadAt(index_offset, reinterpret_cast<char*>(segments.data()), index_bytes);
+  if (!read.ok()) return read;
+  for (const Segment& segment : segments) {
+    if (segment.offset > index_offset || segment.size_bytes > index_offset - segment.offset) {
+      return damaged;
+    }
+  }
+  return SpillFile(*std::move(file), std::move(segments));
+}
+
+SpillFile::SpillFile(InputFileHandle file, std::vector<Segment> segments)
+    : file_(std::make_shared<const InputFileHandle>(std::move(file))),
+      segments_(std::move(segments)) {}
+
+SegmentReader::SegmentReader(std::string_view bytes) : window_(bytes) {}
+
+SegmentReader::SegmentReader(std::shared_ptr<const InputFileHandle> file, std::uint64_t offset,
+                             std::uint64_t size_bytes)
+    : file_(std::move(file)), offset_(offset), left_in_file_(size_bytes) {}
+
+bool SegmentReader::Next() {
+  if (window_.empty() && left_in_file_ == 0) return false;
+  RecordHeader header;
+  if (!Ensure(sizeof(header))) return false;
+  std::memcpy(header.data(), window_.data(), sizeof(header));
+  const auto [key_size, value_size] = header;
+  if (!Ensure(sizeof(header) + std::uint64_t{key_size} + value_size)) return false;
+  key_ = window_.substr(sizeof(header), key_size);
+  value_ = window_.substr(sizeof(header) + key_size, value_size);
+  window_.remove_prefix(sizeof(header) + key_size + value_size);
+  return true;
+}
+
+// Makes the window hold at least `size` bytes.
+bool SegmentReader::Ensure(std::uint64_t size) { return window_.size() >= size || Fetch(size); }
+
+bool SegmentReader::Fetch(std::uint64_t size) {
+  if (size - window_.size() > left_in_file_) {
+    status_ = absl::DataLossError(
+        fmt::format("{}: a record is cut off", file_ ? file_->path() : "map output"));
+    return false;
+  }
+  const std::size_t kept = window_.size();
+  if (kept > 0) std::memmove(buffer_.data(), window_.data(), kept);
+  buffer_.resize(std::max<std::uint64_t>({size, buffer_.size(), kReadBufferBytes}));
+  const auto wanted =
+      static_cast<std::size_t>(std::min<std::uint64_t>(buffer_.size() - kept, left_in_file_));
+  status_ = file_->ReadAt(offset_, buffer_.data() + kept, wanted);
+  if (!status_.ok()) return false;
+  offset_ += wanted;
+  left_in_file_ -= wanted;
+  window_ = std::string_view(buffer_.data(), kept + wanted);
+  return true;
+}
+
+}  // namespace tidemark::examples

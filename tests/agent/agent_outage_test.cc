@@ -1,0 +1,242 @@
+// Masters that are gone, mute or come back: the engine does not notice, and nothing arrives twice.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "tests/agent/recording_server.h"
+#include "tidemark/agent.h"
+
+namespace tidemark::agent {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr absl::Duration kBudget = absl::Milliseconds(200);
+
+// A loaded machine may take its time; an agent that waits for the network takes far longer.
+constexpr absl::Duration kBudgetBound = absl::Seconds(2);
+
+AgentOptions Options(const std::string& address) {
+  AgentOptions options;
+  options.master_address = address;
+  options.job_id = "job-1";
+  options.source_id = "source-1";
+  options.shutdown_budget = kBudget;
+  options.flush_interval = absl::Milliseconds(50);
+  return options;
+}
+
+void RunGroups(ReduceTaskAgent& task, int count) {
+  for (int i = 0; i < count; ++i) {
+    task.BeginGroup("key-" + std::to_string(i));
+    task.ValueRead(100);
+    task.EndGroup();
+  }
+}
+
+// More than a buffer of 64 kB holds: a job with 1,000 attempts that fail at length.
+void OverfillBuffer(Agent& agent) {
+  agent.OpenJob({.name = "first"});
+  for (std::uint32_t i = 0; i < 1'000; ++i) {
+    agent.Changed({.attempt = {TaskKind::kMap, i, 0},
+                   .state = AttemptState::kFailed,
+                   .failure = std::string(1'000, 'x')});
+  }
+  agent.CloseJob(JobOutcome::kFailed, "last");
+}
+
+// A port where connections are made but nobody ever speaks: the kernel accepts, no process does.
+class BlackHole {
+ public:
+  BlackHole() : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof(address);
+    ok_ = bind(socket_, reinterpret_cast<sockaddr*>(&address), length) == 0 &&
+          listen(socket_, 16) == 0 &&
+          getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &length) == 0;
+    port_ = ntohs(address.sin_port);
+  }
+  ~BlackHole() { close(socket_); }
+  bool ok() const { return ok_; }
+  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  int socket_;
+  bool ok_ = false;
+  int port_ = 0;
+};
+
+// Does all that an engine does and returns how long the end took.
+absl::Duration LiveWithout(const std::string& address) {
+  std::unique_ptr<Agent> agent = Agent::Create(Options(address));
+  agent->OpenJob({.name = "nobody listens"});
+  const auto map = agent->StartMapTask({});
+  map->InputRead(1, 1);
+  map->AddGroup(0, "k", 10);
+  map->Finish();
+  const auto reduce = agent->StartReduceTask({});
+  reduce->Shuffled();
+  RunGroups(*reduce, 10'000);
+  reduce->Finish();
+  EXPECT_FALSE(agent->Flush(absl::Milliseconds(100)));
+  const absl::Time before = absl::Now();
+  agent.reset();
+  return absl::Now() - before;
+}
+
+TEST(AgentOutage, AMasterThatIsNotThereDelaysNothing) {
+  // Port 1 of this machine: refused at once.
+  EXPECT_LT(LiveWithout("127.0.0.1:1"), kBudgetBound);
+}
+
+TEST(AgentOutage, AMasterThatSwallowsEverythingDelaysNothing) {
+  const BlackHole hole;
+  ASSERT_TRUE(hole.ok());
+  EXPECT_LT(LiveWithout(hole.address()), kBudgetBound);
+}
+
+TEST(AgentOutage, AnAddressThatIsNoneDelaysNothing) {
+  EXPECT_LT(LiveWithout("no such host.invalid:80"), kBudgetBound);
+  EXPECT_LT(LiveWithout("unix:/no/such/socket"), kBudgetBound);
+  EXPECT_LT(LiveWithout(":::not an address"), kBudgetBound);
+}
+
+TEST(AgentOutage, AConnectionAttemptIsGivenUpAndTriedAgain) {
+  const BlackHole hole;
+  ASSERT_TRUE(hole.ok());
+  const auto agent = Agent::Create(Options(hole.address()));
+  agent->OpenJob({});
+  const absl::Time deadline = absl::Now() + absl::Seconds(20);
+  while (agent->stats().last_error.empty() && absl::Now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_EQ(agent->stats().last_error, hole.address() + ": no answer in time");
+  EXPECT_EQ(agent->stats().connections_made, 0u);
+}
+
+TEST(AgentOutage, WhatWasNotAcknowledgedIsResentAfterARestart) {
+  Record record;
+  auto server = std::make_unique<RecordingServer>(record, SayNothing);
+  const int port = server->port();
+  AgentOptions options = Options(server->address());
+  options.shutdown_budget = absl::Seconds(10);
+  const auto agent = Agent::Create(options);
+  agent->OpenJob({.name = "survivor"});
+  const auto task = agent->StartReduceTask({});
+  task->Shuffled();
+  RunGroups(*task, 1'000);
+  ASSERT_TRUE(record.WaitFor([](const std::vector<Event>& events) { return events.size() >= 3; }));
+  server.reset();
+
+  RunGroups(*task, 1'000);
+  task->Finish();
+  agent->CloseJob(JobOutcome::kSucceeded, "");
+  server = std::make_unique<RecordingServer>(record, Acknowledge, port);
+  ASSERT_TRUE(server->running());
+  EXPECT_TRUE(agent->Flush(absl::Seconds(20)));
+
+  EXPECT_GE(record.repeated(), 3u);  // whatever the first server did not acknowledge
+  EXPECT_THAT(record.invalid(), IsEmpty());
+  std::uint64_t expected = 0;
+  for (const auto& [sequence, envelope] : record.envelopes()) EXPECT_EQ(sequence, ++expected);
+  EXPECT_THAT(record.all<JobClosed>(), SizeIs(1));
+  std::uint64_t points = 0;
+  for (const ReduceProfile& profile : record.all<ReduceProfile>()) {
+    for (const GroupPoint& point : profile.points) points += point.count;
+  }
+  EXPECT_EQ(points, 2'000u);
+  EXPECT_EQ(agent->stats().connections_made, 2u);
+  EXPECT_EQ(agent->stats().connections_lost, 1u);
+}
+
+TEST(AgentOutage, WhatWasAcknowledgedIsNotResent) {
+  Record record;
+  auto server = std::make_unique<RecordingServer>(record, Acknowledge);
+  const int port = server->port();
+  const auto agent = Agent::Create(Options(server->address()));
+  for (int i = 0; i < 10; ++i) agent->OpenJob({});
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  server.reset();
+  server = std::make_unique<RecordingServer>(record, Acknowledge, port);
+  agent->OpenJob({});
+  ASSERT_TRUE(agent->Flush(absl::Seconds(20)));
+  EXPECT_THAT(record.events(), SizeIs(11));
+  EXPECT_EQ(record.repeated(), 0u);
+}
+
+TEST(AgentOutage, AMuteMasterLeavesTheBufferBoundedAndDropsCounted) {
+  Record record;
+  RecordingServer server(record, SayNothing);
+  AgentOptions options = Options(server.address());
+  options.buffer_bytes_max = 64 << 10;
+  const auto agent = Agent::Create(options);
+  OverfillBuffer(*agent);
+  EXPECT_FALSE(agent->Flush(absl::Milliseconds(200)));
+  const AgentStats stats = agent->stats();
+  EXPECT_GT(stats.events_dropped, 800u);
+  EXPECT_LT(stats.events_dropped, 1'000u);
+  EXPECT_LT(stats.envelopes_sent, 100u);  // half of the buffer waits for an answer
+  EXPECT_EQ(stats.envelopes_acknowledged, 0u);
+}
+
+TEST(AgentOutage, ALateAnswerLetsTheRestThroughAndTellsOfDrops) {
+  Record record;
+  auto server = std::make_unique<RecordingServer>(record, SayNothing);
+  const int port = server->port();
+  AgentOptions options = Options(server->address());
+  options.buffer_bytes_max = 64 << 10;
+  options.shutdown_budget = absl::Seconds(10);
+  const auto agent = Agent::Create(options);
+  OverfillBuffer(*agent);
+  EXPECT_FALSE(agent->Flush(absl::Milliseconds(100)));
+  server.reset();
+  server = std::make_unique<RecordingServer>(record, Acknowledge, port);
+  ASSERT_TRUE(record.WaitFor([](const std::vector<Event>& events) {
+    return !events.empty() && std::holds_alternative<JobClosed>(events.back().body);
+  }));
+  EXPECT_TRUE(agent->Flush(absl::Seconds(10)));
+  // Drops leave a count and no gap.
+  std::uint64_t expected = 0;
+  for (const auto& [sequence, envelope] : record.envelopes()) EXPECT_EQ(sequence, ++expected);
+  EXPECT_EQ(record.events().back().dropped_events, agent->stats().events_dropped);
+  EXPECT_EQ(record.events().size() + agent->stats().events_dropped, 1'002u);
+  EXPECT_THAT(record.all<JobOpened>(), SizeIs(1));
+  EXPECT_THAT(record.all<JobClosed>(), SizeIs(1));
+}
+
+TEST(AgentOutage, PointsOfAnOutageAreMergedNotLost) {
+  Record record;
+  auto server = std::make_unique<RecordingServer>(record, Acknowledge);
+  const int port = server->port();
+  AgentOptions options = Options(server->address());
+  options.shutdown_budget = absl::Seconds(10);
+  const auto agent = Agent::Create(options);
+  const auto task = agent->StartReduceTask({});
+  task->Shuffled();
+  server.reset();
+  for (int i = 0; i < 20; ++i) {
+    RunGroups(*task, 100);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  server = std::make_unique<RecordingServer>(record, Acknowledge, port);
+  task->Finish();
+  ASSERT_TRUE(agent->Flush(absl::Seconds(20)));
+  std::uint64_t points = 0;
+  for (const ReduceProfile& profile : record.all<ReduceProfile>()) {
+    for (const GroupPoint& point : profile.points) points += point.count;
+  }
+  EXPECT_EQ(points, 2'000u);
+}
+
+}  // namespace
+}  // namespace tidemark::agent

@@ -1,0 +1,661 @@
+// An agent and a server that records: what is said arrives, once and in order.
+#include "tidemark/agent.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "streaming/key_hash.h"
+#include "streaming/size_histogram.h"
+#include "tests/agent/recording_server.h"
+
+namespace tidemark::agent {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class AgentTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Agent> Connect(AgentOptions options = {}) {
+    options.master_address = server_.address();
+    options.job_id = "job-1";
+    if (options.source_id.empty()) options.source_id = "source-1";
+    // Room for a loaded machine; an agent that works does not use it up.
+    options.shutdown_budget = absl::Seconds(10);
+    return Agent::Create(options);
+  }
+  void TearDown() override { EXPECT_THAT(record_.invalid(), IsEmpty()); }
+
+  Record record_;
+  std::mutex answer_mutex_;
+  Answer answer_ = Acknowledge;  // guarded by answer_mutex_
+  RecordingServer server_{record_, [this](const v1::Envelope& envelope) {
+                            const std::lock_guard lock(answer_mutex_);
+                            return answer_(envelope);
+                          }};
+
+  void AnswerWith(Answer answer) {
+    const std::lock_guard lock(answer_mutex_);
+    answer_ = std::move(answer);
+  }
+  // Acknowledges, and tells every source to behave so.
+  void AnswerWithControl(const v1::Control& control) {
+    AnswerWith([control](const v1::Envelope& envelope) {
+      std::optional<v1::StreamEventsResponse> response = Acknowledge(envelope);
+      *response->mutable_control() = control;
+      return response;
+    });
+  }
+};
+
+void RunGroup(ReduceTaskAgent& task, const std::string& key, std::uint64_t values,
+              std::uint64_t value_bytes) {
+  task.BeginGroup(key);
+  for (std::uint64_t i = 0; i < values; ++i) task.ValueRead(value_bytes);
+  task.BytesEmitted(1);
+  task.EndGroup();
+}
+
+std::uint64_t SumCounts(const std::vector<ReduceProfile>& profiles) {
+  std::uint64_t sum = 0;
+  for (const ReduceProfile& profile : profiles) {
+    for (const GroupPoint& point : profile.points) sum += point.count;
+  }
+  return sum;
+}
+
+absl::Duration SumTimes(const std::vector<ReduceProfile>& profiles) {
+  absl::Duration sum;
+  for (const ReduceProfile& profile : profiles) {
+    for (const GroupPoint& point : profile.points) sum += point.total_time;
+  }
+  return sum;
+}
+
+TEST_F(AgentTest, EventsOfAJobArriveOnceAndInOrder) {
+  const auto agent = Connect();
+  agent->OpenJob({.name = "word count", .map_task_count = 1});
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    agent->Changed({.attempt = {TaskKind::kMap, i, 0}, .state = AttemptState::kStarted});
+  }
+  agent->CloseJob(JobOutcome::kFailed, "disk full");
+  EXPECT_TRUE(agent->Flush(absl::Seconds(10)));
+
+  const std::vector<Event> events = record_.events();
+  ASSERT_THAT(events, SizeIs(102));
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    EXPECT_EQ(events[i].sequence, i + 1);
+    EXPECT_EQ(events[i].job_id, "job-1");
+    EXPECT_EQ(events[i].source_id, "source-1");
+  }
+  EXPECT_EQ(std::get<JobOpened>(events.front().body).name, "word count");
+  EXPECT_EQ(std::get<AttemptChanged>(events[1].body).attempt.index, 0u);
+  EXPECT_EQ(std::get<AttemptChanged>(events[100].body).attempt.index, 99u);
+  EXPECT_EQ(std::get<JobClosed>(events.back().body).message, "disk full");
+  EXPECT_EQ(record_.repeated(), 0u);
+
+  const AgentStats stats = agent->stats();
+  EXPECT_EQ(stats.envelopes_sent, 102u);
+  EXPECT_EQ(stats.envelopes_acknowledged, 102u);
+  EXPECT_EQ(stats.events_dropped, 0u);
+  EXPECT_EQ(stats.connections_made, 1u);
+  EXPECT_EQ(stats.last_error, "");
+}
+
+TEST_F(AgentTest, EventsCarryTheirOwnTime) {
+  const absl::Time before = absl::Now();
+  const auto agent = Connect();
+  agent->OpenJob({});
+  agent->Changed({.state = AttemptState::kQueued});
+  agent->Changed({.state = AttemptState::kStarted, .at = absl::UnixEpoch()});
+  agent->CloseJob(JobOutcome::kSucceeded, "");
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+
+  EXPECT_GE(record_.all<JobOpened>().at(0).submitted_at, before);
+  EXPECT_GE(record_.all<AttemptChanged>().at(0).at, before);
+  EXPECT_EQ(record_.all<AttemptChanged>().at(1).at, absl::UnixEpoch());
+  EXPECT_GE(record_.all<JobClosed>().at(0).at, before);
+  for (const Event& event : record_.events()) EXPECT_GE(event.sent_at, before);
+}
+
+TEST_F(AgentTest, AProcessHasItsOwnSourceId) {
+  Agent::Create({.master_address = server_.address(), .job_id = "job-1"})->OpenJob({});
+  AgentOptions options{.master_address = server_.address(), .job_id = "job-1"};
+  options.shutdown_budget = absl::Seconds(10);
+  const auto agent = Agent::Create(options);
+  agent->OpenJob({});
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  EXPECT_FALSE(record_.events().back().source_id.empty());
+}
+
+TEST_F(AgentTest, AMapTaskSendsItsTotalsAndItsProfile) {
+  const auto agent = Connect({.lambda = 2});
+  const auto task = agent->StartMapTask({.index = 17});
+  task->InputRead(1000, 10);
+  task->InputRead(500, 5);
+  task->AddGroup(0, "a", 10);
+  task->AddGroup(0, "b", 700);
+  task->AddGroup(2, "c", 300);
+  task->AddGroup(2, "d", 20);
+  task->Finish();
+  task->Finish();
+  task->AddGroup(2, "e", 20);
+  agent->Changed({.attempt = {TaskKind::kMap, 17, 0}, .state = AttemptState::kFinished});
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+
+  const AttemptId id{TaskKind::kMap, 17, 0};
+  EXPECT_EQ(record_.all<TaskHeartbeat>().back(), (TaskHeartbeat{id, 1500, 15, 1030}));
+  ASSERT_THAT(record_.all<MapProfile>(), SizeIs(1));
+  const MapProfile profile = record_.all<MapProfile>()[0];
+  EXPECT_EQ(profile.attempt, id);
+  ASSERT_THAT(profile.partitions, SizeIs(2));
+  EXPECT_EQ(profile.partitions[0].total_bytes, 710u);
+  EXPECT_THAT(profile.partitions[0].explicit_keys,
+              ElementsAre(ExplicitKey{streaming::HashKey("b"), 700}));
+  EXPECT_EQ(profile.partitions[0].implicit_bytes, 10u);
+  EXPECT_EQ(profile.partitions[1].total_bytes, 320u);
+  EXPECT_THAT(profile.partitions[1].explicit_keys,
+              ElementsAre(ExplicitKey{streaming::HashKey("c"), 300}));
+  // The profile comes before what the engine said after Finish().
+  EXPECT_TRUE(std::holds_alternative<AttemptChanged>(record_.events().back().body));
+}
+
+TEST_F(AgentTest, AMapTaskThatDoesNotFinishHasNoProfile) {
+  const auto agent = Connect();
+  agent->StartMapTask({.index = 1})->AddGroup(0, "a", 10);
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  EXPECT_THAT(record_.all<MapProfile>(), IsEmpty());
+  EXPECT_EQ(record_.all<TaskHeartbeat>().at(0).bytes_emitted, 10u);
+}
+
+TEST_F(AgentTest, AReduceTaskTellsWhatItFetchesUntilItHasShuffled) {
+  const auto agent = Connect({.flush_interval = absl::Milliseconds(50)});
+  const auto task = agent->StartReduceTask({.index = 3, .attempt = 1});
+  const AttemptId id{TaskKind::kReduce, 3, 1};
+  task->InputFetched(100);
+  ASSERT_TRUE(record_.WaitFor([&](const std::vector<Event>& events) {
+    return !events.empty() && events.back().body == EventBody(TaskHeartbeat{id, 100, 0, 0});
+  }));
+  task->InputFetched(50);
+  task->Shuffled();
+  task->InputFetched(7);  // too late
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  EXPECT_EQ(record_.all<TaskHeartbeat>().back().bytes_done, 150u);
+  const std::vector<AttemptChanged> changes = record_.all<AttemptChanged>();
+  ASSERT_THAT(changes, SizeIs(1));
+  EXPECT_EQ(changes[0].attempt, id);
+  EXPECT_EQ(changes[0].state, AttemptState::kShuffled);
+  EXPECT_TRUE(changes[0].at.has_value());
+}
+
+TEST_F(AgentTest, EveryKeyGroupIsInThePointsAndInTheTotals) {
+  const absl::Time before = absl::Now();
+  const auto agent = Connect({.flush_interval = absl::Milliseconds(50)});
+  const auto task = agent->StartReduceTask({.index = 3});
+  task->Shuffled();
+  std::uint64_t bytes = 0;
+  constexpr std::uint64_t kGroups = 20'000;
+  for (std::uint64_t i = 0; i < kGroups; ++i) {
+    const std::uint64_t values = i % 100 == 0 ? 30 : 1 + i % 3;
+    RunGroup(*task, "key-" + std::to_string(i), values, 12);
+    bytes += values * 12;
+    // Paced, so that not even a sanitizer's background thread falls behind the ring.
+    if (i % 1'000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  task->Finish();
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+
+  const std::vector<ReduceProfile> profiles = record_.all<ReduceProfile>();
+  ASSERT_FALSE(profiles.empty());
+  const ReduceProfile& last = profiles.back();
+  EXPECT_EQ(last.groups_done, kGroups);
+  EXPECT_EQ(last.bytes_done, bytes);
+  EXPECT_EQ(last.dropped_points, 0u);
+  EXPECT_EQ(SumCounts(profiles), kGroups);
+  EXPECT_LE(absl::AbsDuration(SumTimes(profiles) - last.reduce_time), absl::Nanoseconds(kGroups));
+  ASSERT_TRUE(last.last_group_finished_at.has_value());
+  EXPECT_GE(*last.last_group_finished_at, before);
+  EXPECT_LE(*last.last_group_finished_at, absl::Now());
+  EXPECT_FALSE(last.running_group.has_value());
+
+  std::uint64_t bin_count = 0;
+  std::uint64_t bin_bytes = 0;
+  double bin_seconds = 0;
+  for (const ReduceProfile& profile : profiles) {
+    for (const GroupBin& bin : profile.bins) {
+      bin_count += bin.count;
+      bin_bytes += bin.size_bytes;
+      bin_seconds += bin.seconds;
+    }
+  }
+  EXPECT_EQ(bin_count, kGroups);
+  EXPECT_EQ(bin_bytes, bytes);
+  EXPECT_NEAR(bin_seconds, absl::ToDoubleSeconds(last.reduce_time), 1e-4);
+}
+
+TEST_F(AgentTest, TotalsNeverFallBehindThePoints) {
+  const auto agent = Connect({.flush_interval = absl::Milliseconds(50)});
+  const auto task = agent->StartReduceTask({});
+  task->Shuffled();
+  for (int i = 0; i < 300'000; ++i) RunGroup(*task, "k", 1, 12);
+  task->Finish();
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  std::uint64_t points = 0;
+  std::uint64_t groups_before = 0;
+  for (const ReduceProfile& profile : record_.all<ReduceProfile>()) {
+    for (const GroupPoint& point : profile.points) points += point.count;
+    EXPECT_LE(points + profile.dropped_points, profile.groups_done);
+    EXPECT_GE(profile.groups_done, groups_before);
+    groups_before = profile.groups_done;
+  }
+  const ReduceProfile last = record_.all<ReduceProfile>().back();
+  EXPECT_EQ(points + last.dropped_points, last.groups_done);
+  EXPECT_EQ(last.groups_done, 300'000u);
+  EXPECT_EQ(agent->stats().points_dropped, last.dropped_points);
+}
+
+TEST_F(AgentTest, LargeKeyGroupsAreTimedAloneAndNamed) {
+  const auto agent = Connect();
+  const auto task = agent->StartReduceTask({});
+  task->Shuffled();
+  RunGroup(*task, "small", 1, 12);
+  task->BeginGroup("slow");
+  task->ValueRead(600);
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  task->EndGroup();
+  RunGroup(*task, "quick", 1, 500);
+  RunGroup(*task, "tiny", 1, 10);
+  task->Finish();
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+
+  const ReduceProfile profile = record_.all<ReduceProfile>().back();
+  EXPECT_TRUE(profile.keys_named);
+  EXPECT_EQ(profile.named_group_bytes_min, 50u);
+  EXPECT_THAT(profile.finished_keys, ElementsAre(ExplicitKey{streaming::HashKey("slow"), 600},
+                                                 ExplicitKey{streaming::HashKey("quick"), 500}));
+  std::map<std::uint64_t, absl::Duration> time_by_size;
+  for (const GroupPoint& point : profile.points) time_by_size[point.size_bytes] += point.total_time;
+  // The sleep is charged to the slow one: not to the burst before it, nor to the one after it.
+  EXPECT_GE(time_by_size.at(600), absl::Milliseconds(30));
+  EXPECT_LE(time_by_size.at(12) + time_by_size.at(500) + time_by_size.at(10),
+            profile.reduce_time - absl::Milliseconds(30));
+}
+
+TEST_F(AgentTest, ABurstIsSplitBySize) {
+  const auto agent = Connect({.burst_groups_max = 3});
+  const auto task = agent->StartReduceTask({});
+  task->Shuffled();
+  RunGroup(*task, "a", 1, 10);
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  RunGroup(*task, "b", 1, 20);
+  RunGroup(*task, "c", 3, 10);
+  task->Finish();
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  const ReduceProfile profile = record_.all<ReduceProfile>().back();
+  ASSERT_THAT(profile.points, SizeIs(3));
+  for (const GroupPoint& point : profile.points) {
+    const absl::Duration share = profile.reduce_time * (static_cast<double>(point.size_bytes) / 60);
+    EXPECT_LE(absl::AbsDuration(point.total_time - share), absl::Nanoseconds(3));
+  }
+}
+
+TEST_F(AgentTest, TheFirstKeyGroupsTimeStartsAtShuffled) {
+  const auto agent = Connect();
+  const auto task = agent->StartReduceTask({});
+  task->Shuffled();
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  RunGroup(*task, "a", 1, 100);
+  task->Finish();
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  EXPECT_GE(record_.all<ReduceProfile>().back().reduce_time, absl::Milliseconds(30));
+}
+
+TEST_F(AgentTest, ARunningKeyGroupMovesThoughNothingFinishes) {
+  const auto agent = Connect({.flush_interval = absl::Milliseconds(50)});
+  const auto task = agent->StartReduceTask({});
+  task->Shuffled();
+  task->BeginGroup("endless");
+  task->ValueRead(100);
+  task->ValueRead(100);
+  task->BytesEmitted(7);
+  ASSERT_TRUE(record_.WaitFor([&](const std::vector<Event>& events) {
+    return std::count_if(events.begin(), events.end(), [](const Event& event) {
+             return std::holds_alternative<ReduceProfile>(event.body);
+           }) >= 3;
+  }));
+  const std::vector<ReduceProfile> profiles = record_.all<ReduceProfile>();
+  absl::Duration elapsed;
+  for (const ReduceProfile& profile : profiles) {
+    ASSERT_TRUE(profile.running_group.has_value());
+    EXPECT_EQ(profile.running_group->key, streaming::HashKey("endless"));
+    EXPECT_EQ(profile.running_group->bytes_read, 200u);
+    EXPECT_EQ(profile.running_group->values_read, 2u);
+    EXPECT_EQ(profile.running_group->bytes_emitted, 7u);
+    EXPECT_GT(profile.running_group->elapsed, elapsed);
+    elapsed = profile.running_group->elapsed;
+    EXPECT_EQ(profile.groups_done, 0u);
+    EXPECT_FALSE(profile.last_group_finished_at.has_value());
+  }
+  task->Finish();  // within the key group: it is given up
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  EXPECT_FALSE(record_.all<ReduceProfile>().back().running_group.has_value());
+}
+
+TEST_F(AgentTest, ABurstOfSlowKeyGroupsShowsBeforeItIsFull) {
+  const auto agent = Connect({.flush_interval = absl::Milliseconds(50)});
+  const auto task = agent->StartReduceTask({});
+  task->Shuffled();
+  bool shown = false;
+  for (int i = 0; i < 90 && !shown; ++i) {  // fewer than make a burst
+    RunGroup(*task, "k", 1, 12);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const std::vector<ReduceProfile> profiles = record_.all<ReduceProfile>();
+    shown = !profiles.empty() && profiles.back().groups_done > 0;
+  }
+  EXPECT_TRUE(shown);
+}
+
+TEST_F(AgentTest, CallsOutOfOrderAreIgnored) {
+  const auto agent = Connect();
+  const auto task = agent->StartReduceTask({});
+  RunGroup(*task, "before Shuffled", 1, 100);
+  task->Shuffled();
+  task->Shuffled();
+  task->EndGroup();
+  task->ValueRead(1000);
+  task->BytesEmitted(1000);
+  task->BeginGroup("a");
+  task->BeginGroup("b");
+  task->ValueRead(60);
+  task->EndGroup();
+  task->EndGroup();
+  task->Finish();
+  RunGroup(*task, "after Finish", 1, 100);
+  task->Finish();
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  const ReduceProfile profile = record_.all<ReduceProfile>().back();
+  EXPECT_EQ(profile.groups_done, 1u);
+  EXPECT_EQ(profile.bytes_done, 60u);
+  EXPECT_THAT(profile.finished_keys, ElementsAre(ExplicitKey{streaming::HashKey("a"), 60}));
+  EXPECT_THAT(record_.all<AttemptChanged>(), SizeIs(1));
+}
+
+TEST_F(AgentTest, AThresholdOfZeroTimesEveryKeyGroupAlone) {
+  const auto agent = Connect({.burst_threshold_bytes = 0});
+  const auto task = agent->StartReduceTask({});
+  task->Shuffled();
+  for (int i = 0; i < 10; ++i) RunGroup(*task, std::to_string(i), 0, 0);
+  task->Finish();
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  EXPECT_THAT(record_.all<ReduceProfile>().back().finished_keys, SizeIs(10));
+}
+
+TEST_F(AgentTest, ControlOfBurstsAndNamesIsObeyed) {
+  v1::Control control;
+  control.set_burst_threshold_bytes(1000);
+  control.set_burst_groups_max(2);
+  control.set_named_group_bytes_min(300);
+  AnswerWithControl(control);
+  const auto agent = Connect();
+  agent->OpenJob({});
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+
+  const auto task = agent->StartReduceTask({});
+  task->Shuffled();
+  RunGroup(*task, "a", 1, 200);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  RunGroup(*task, "b", 1, 400);  // ends the burst of two
+  RunGroup(*task, "c", 1, 100);
+  task->Finish();
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  const ReduceProfile profile = record_.all<ReduceProfile>().back();
+  EXPECT_EQ(profile.named_group_bytes_min, 300u);
+  EXPECT_THAT(profile.finished_keys, ElementsAre(ExplicitKey{streaming::HashKey("b"), 400}));
+  std::map<std::uint64_t, absl::Duration> time_by_size;
+  for (const GroupPoint& point : profile.points) time_by_size[point.size_bytes] += point.total_time;
+  const absl::Duration burst = time_by_size.at(200) + time_by_size.at(400);
+  EXPECT_GE(burst, absl::Milliseconds(20));
+  EXPECT_LE(absl::AbsDuration(time_by_size.at(200) - burst / 3), absl::Nanoseconds(3));
+}
+
+TEST_F(AgentTest, ControlOfTheFlushIntervalIsObeyed) {
+  v1::Control control;
+  control.mutable_flush_interval()->set_nanos(50'000'000);
+  AnswerWithControl(control);
+  const auto agent = Connect({.flush_interval = absl::Seconds(60)});
+  const auto task = agent->StartMapTask({});
+  agent->OpenJob({});
+  EXPECT_TRUE(record_.WaitFor([](const std::vector<Event>& events) { return events.size() >= 4; }));
+}
+
+TEST_F(AgentTest, ControlOfLambdaHoldsForTasksThatHaveNotFinished) {
+  v1::Control control;
+  control.set_lambda(1);
+  AnswerWithControl(control);
+  const auto agent = Connect();
+  const auto task = agent->StartMapTask({});
+  for (int i = 0; i < 5; ++i) task->AddGroup(0, "before-" + std::to_string(i), 10 + i);
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  task->AddGroup(1, "after", 12);
+  task->Finish();
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  const MapProfile profile = record_.all<MapProfile>().at(0);
+  ASSERT_THAT(profile.partitions, SizeIs(2));
+  EXPECT_THAT(profile.partitions[0].explicit_keys,
+              ElementsAre(ExplicitKey{streaming::HashKey("before-4"), 14}));
+  EXPECT_EQ(profile.partitions[0].total_bytes, 60u);
+  EXPECT_EQ(profile.partitions[0].implicit_key_count, 4u);
+  EXPECT_THAT(profile.partitions[1].explicit_keys, IsEmpty());
+  EXPECT_EQ(profile.partitions[1].implicit_bytes, 12u);
+  EXPECT_EQ(record_.envelopes().rbegin()->second.map_profile().lambda(), 1u);
+}
+
+TEST_F(AgentTest, APauseLeavesTotalsAndAttemptChanges) {
+  v1::Control control;
+  control.set_paused(true);
+  AnswerWithControl(control);
+  const auto agent = Connect();
+  agent->OpenJob({});
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+
+  const auto reduce = agent->StartReduceTask({});
+  reduce->Shuffled();
+  for (int i = 0; i < 10; ++i) RunGroup(*reduce, "k", 1, 100);
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  const ReduceProfile paused = record_.all<ReduceProfile>().back();
+  EXPECT_EQ(paused.groups_done, 10u);
+  EXPECT_THAT(paused.points, IsEmpty());
+  EXPECT_THAT(paused.bins, IsEmpty());
+  EXPECT_THAT(paused.finished_keys, IsEmpty());
+
+  const auto map = agent->StartMapTask({});
+  map->AddGroup(0, "k", 100);
+  map->Finish();
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  EXPECT_EQ(record_.all<MapProfile>().at(0).partitions.at(0).total_bytes, 100u);
+  EXPECT_THAT(record_.all<MapProfile>().at(0).partitions.at(0).explicit_keys, IsEmpty());
+
+  control.set_paused(false);
+  AnswerWithControl(control);
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  RunGroup(*reduce, "k", 1, 100);
+  reduce->Finish();
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  EXPECT_EQ(SumCounts(record_.all<ReduceProfile>()), 11u);  // those of the pause too
+}
+
+TEST_F(AgentTest, PointsThatAPauseKeepsToTheEndAreCountedAsDropped) {
+  v1::Control control;
+  control.set_paused(true);
+  AnswerWithControl(control);
+  const auto agent = Connect();
+  agent->OpenJob({});
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  const auto task = agent->StartReduceTask({});
+  task->Shuffled();
+  for (int i = 0; i < 10; ++i) RunGroup(*task, "k", 1, 100);
+  task->Finish();
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  EXPECT_EQ(record_.all<ReduceProfile>().back().dropped_points, 10u);
+  EXPECT_EQ(agent->stats().points_dropped, 10u);
+}
+
+TEST_F(AgentTest, ARefusedEnvelopeIsCountedAndNotSentAgain) {
+  AnswerWith([](const v1::Envelope& envelope) {
+    std::optional<v1::StreamEventsResponse> response = Acknowledge(envelope);
+    if (envelope.sequence() == 2) {
+      v1::Rejection& rejection = *response->add_rejections();
+      rejection.set_sequence(2);
+      rejection.set_code(9);
+      rejection.set_reason("the job is not open");
+    }
+    return response;
+  });
+  const auto agent = Connect();
+  for (int i = 0; i < 3; ++i) agent->OpenJob({});
+  EXPECT_TRUE(agent->Flush(absl::Seconds(10)));
+  EXPECT_EQ(agent->stats().envelopes_rejected, 1u);
+  EXPECT_EQ(agent->stats().envelopes_acknowledged, 2u);
+  EXPECT_THAT(agent->stats().last_error, HasSubstr("envelope 2 was refused: the job is not open"));
+  EXPECT_EQ(record_.repeated(), 0u);
+}
+
+TEST_F(AgentTest, GarbageFromTheMasterChangesNothing) {
+  AnswerWith([](const v1::Envelope& envelope) {
+    v1::StreamEventsResponse garbage;
+    switch (envelope.sequence()) {
+      case 1:
+        garbage.set_accepted_sequence(~std::uint64_t{0});
+        break;
+      case 2:
+        garbage.set_source_id("somebody else");
+        garbage.set_accepted_sequence(2);
+        break;
+      case 3:
+        garbage.add_rejections()->set_sequence(77);
+        garbage.mutable_control()->mutable_flush_interval()->set_nanos(-1'000'000'000);
+        garbage.mutable_control()->set_lambda(0);
+        garbage.mutable_control()->set_burst_groups_max(0);
+        garbage.mutable_control()->set_burst_threshold_bytes(~std::uint64_t{0});
+        break;
+      default:
+        return Acknowledge(envelope);
+    }
+    return std::optional(garbage);
+  });
+  const auto agent = Connect();
+  for (int i = 0; i < 3; ++i) agent->OpenJob({});
+  ASSERT_TRUE(record_.WaitFor([](const std::vector<Event>& events) { return events.size() == 3; }));
+  const auto task = agent->StartReduceTask({});
+  task->Shuffled();
+  for (int i = 0; i < 1'000; ++i) RunGroup(*task, "k", 1, 100);
+  task->Finish();
+  EXPECT_TRUE(agent->Flush(absl::Seconds(10)));
+  EXPECT_EQ(agent->stats().envelopes_rejected, 0u);
+  EXPECT_EQ(agent->stats().envelopes_acknowledged, agent->stats().envelopes_sent);
+  EXPECT_EQ(SumCounts(record_.all<ReduceProfile>()), 1'000u);
+}
+
+TEST_F(AgentTest, ProfilesAreCutToTheSizeOfTheBuffer) {
+  const auto agent = Connect({.buffer_bytes_max = std::size_t{1} << 18});
+  const auto task = agent->StartReduceTask({});
+  task->Shuffled();
+  for (std::uint64_t i = 0; i < 5'000; ++i) RunGroup(*task, std::to_string(i), 1, 100 + i * i);
+  task->Finish();
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  EXPECT_EQ(agent->stats().events_dropped, 0u);
+  const std::vector<ReduceProfile> profiles = record_.all<ReduceProfile>();
+  EXPECT_EQ(SumCounts(profiles), 5'000u);
+  // What has no room for its name says so.
+  std::size_t names = 0;
+  for (const ReduceProfile& profile : profiles) names += profile.finished_keys.size();
+  EXPECT_LE(names, 4'096u);
+  EXPECT_GT(profiles.back().named_group_bytes_min, 50u);
+  for (const auto& [sequence, envelope] : record_.envelopes()) {
+    EXPECT_LE(envelope.ByteSizeLong(), std::size_t{64} << 10);
+  }
+}
+
+TEST_F(AgentTest, ManyTasksAtOnce) {
+  const auto agent = Connect({.flush_interval = absl::Milliseconds(50)});
+  constexpr std::uint32_t kTasks = 8;
+  std::vector<std::thread> threads;
+  for (std::uint32_t index = 0; index < kTasks; ++index) {
+    threads.emplace_back([&agent, index] {
+      const auto map = agent->StartMapTask({.index = index});
+      for (int i = 0; i < 1'000; ++i) map->AddGroup(0, std::to_string(i), 10);
+      map->Finish();
+      const auto reduce = agent->StartReduceTask({.index = index});
+      reduce->Shuffled();
+      for (int i = 0; i < 2'000; ++i) RunGroup(*reduce, std::to_string(i), 2, 12);
+      reduce->Finish();
+      agent->Changed({.attempt = {TaskKind::kReduce, index, 0}, .state = AttemptState::kFinished});
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  EXPECT_THAT(record_.all<MapProfile>(), SizeIs(kTasks));
+  std::map<std::uint32_t, std::uint64_t> points;
+  std::map<std::uint32_t, ReduceProfile> last;
+  for (const ReduceProfile& profile : record_.all<ReduceProfile>()) {
+    for (const GroupPoint& point : profile.points) points[profile.attempt.index] += point.count;
+    last[profile.attempt.index] = profile;
+  }
+  for (std::uint32_t index = 0; index < kTasks; ++index) {
+    EXPECT_EQ(last[index].groups_done, 2'000u);
+    EXPECT_EQ(points[index] + last[index].dropped_points, 2'000u);
+  }
+}
+
+TEST_F(AgentTest, ATaskAgentMayOutliveItsAgent) {
+  auto agent = Connect();
+  const auto map = agent->StartMapTask({});
+  const auto reduce = agent->StartReduceTask({});
+  reduce->Shuffled();
+  agent.reset();
+  map->InputRead(1, 1);
+  map->Finish();
+  for (int i = 0; i < 100'000; ++i) RunGroup(*reduce, "k", 1, 100);
+  reduce->Finish();
+}
+
+TEST_F(AgentTest, ShutdownSendsWhatIsLeftAndMayBeRepeated) {
+  const auto agent = Connect();
+  agent->OpenJob({.name = "last words"});
+  agent->Shutdown();
+  EXPECT_THAT(record_.all<JobOpened>(), SizeIs(1));
+  agent->Shutdown();
+  agent->OpenJob({});
+  EXPECT_TRUE(agent->Flush(absl::Seconds(10)));
+  EXPECT_THAT(record_.all<JobOpened>(), SizeIs(1));
+}
+
+TEST(NoAgent, DoesNothing) {
+  const auto agent = Agent::Create({.job_id = "job-1"});
+  agent->OpenJob({});
+  const auto map = agent->StartMapTask({});
+  map->InputRead(1, 1);
+  map->AddGroup(0, "k", 1);
+  map->Finish();
+  const auto reduce = agent->StartReduceTask({});
+  reduce->Shuffled();
+  RunGroup(*reduce, "k", 1, 1);
+  reduce->Finish();
+  agent->CloseJob(JobOutcome::kSucceeded, "");
+  EXPECT_TRUE(agent->Flush(absl::InfiniteDuration()));
+  agent->Shutdown();
+  EXPECT_EQ(agent->stats().envelopes_sent, 0u);
+}
+
+}  // namespace
+}  // namespace tidemark::agent

@@ -1,0 +1,155 @@
+// An IngestService that writes down what it receives and answers as it is told.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "proto/wire/parse_event.h"
+#include "tidemark/event.h"
+#include "tidemark/v1/ingest_service.grpc.pb.h"
+
+namespace tidemark::agent {
+
+// Generous: only a broken agent ever waits so long.
+inline constexpr std::chrono::seconds kPatience{20};
+
+// Answers one envelope; empty: says nothing.
+using Answer = std::function<std::optional<v1::StreamEventsResponse>(const v1::Envelope& envelope)>;
+
+inline std::optional<v1::StreamEventsResponse> Acknowledge(const v1::Envelope& envelope) {
+  v1::StreamEventsResponse response;
+  response.set_source_id(envelope.source_id());
+  response.set_accepted_sequence(envelope.sequence());
+  return response;
+}
+
+inline std::optional<v1::StreamEventsResponse> SayNothing(const v1::Envelope&) {
+  return std::nullopt;
+}
+
+// Everything received, over the lives of several servers.
+class Record {
+ public:
+  // Called for each envelope, in order; false if it came before (then it is counted, not kept).
+  bool Add(const v1::Envelope& envelope) {
+    const absl::StatusOr<Event> event = wire::ParseEvent(envelope, absl::UnixEpoch());
+    const std::lock_guard lock(mutex_);
+    if (!event.ok()) invalid_.push_back(event.status().ToString());
+    const bool fresh = envelopes_.emplace(envelope.sequence(), envelope).second;
+    if (!fresh) ++repeated_;
+    if (fresh && event.ok()) events_.push_back(*event);
+    news_.notify_all();
+    return fresh;
+  }
+
+  // Whether the condition came true over the events so far.
+  bool WaitFor(const std::function<bool(const std::vector<Event>&)>& condition) {
+    std::unique_lock lock(mutex_);
+    return news_.wait_for(lock, kPatience, [&] { return condition(events_); });
+  }
+
+  std::vector<Event> events() const {
+    const std::lock_guard lock(mutex_);
+    return events_;
+  }
+  std::map<std::uint64_t, v1::Envelope> envelopes() const {
+    const std::lock_guard lock(mutex_);
+    return envelopes_;
+  }
+  std::vector<std::string> invalid() const {
+    const std::lock_guard lock(mutex_);
+    return invalid_;
+  }
+  std::uint64_t repeated() const {
+    const std::lock_guard lock(mutex_);
+    return repeated_;
+  }
+
+  // The bodies of one kind, in the order they came.
+  template <typename Body>
+  std::vector<Body> all() const {
+    std::vector<Body> bodies;
+    for (const Event& event : events()) {
+      if (const auto* body = std::get_if<Body>(&event.body)) bodies.push_back(*body);
+    }
+    return bodies;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable news_;
+  // The rest: guarded by mutex_.
+  std::vector<Event> events_;
+  std::map<std::uint64_t, v1::Envelope> envelopes_;
+  std::vector<std::string> invalid_;
+  std::uint64_t repeated_ = 0;
+};
+
+class RecordingServer final : private v1::IngestService::CallbackService {
+ public:
+  // `port` 0: any free one.
+  RecordingServer(Record& record, Answer answer, int port = 0)
+      : record_(record), answer_(std::move(answer)) {
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:" + std::to_string(port), grpc::InsecureServerCredentials(),
+                             &port_);
+    builder.RegisterService(this);
+    server_ = builder.BuildAndStart();
+  }
+  // Hangs up on everyone.
+  ~RecordingServer() override {
+    if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now());
+  }
+
+  bool running() const { return server_ != nullptr; }
+  int port() const { return port_; }
+  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  using Reactor = grpc::ServerBidiReactor<v1::StreamEventsRequest, v1::StreamEventsResponse>;
+
+  // Reads one envelope, answers it, reads the next: slow and simple.
+  class Stream final : public Reactor {
+   public:
+    explicit Stream(RecordingServer& server) : server_(server) { StartRead(&request_); }
+
+   private:
+    void OnReadDone(bool ok) override {
+      if (!ok) return Finish(grpc::Status::OK);
+      server_.record_.Add(request_.envelope());
+      std::optional<v1::StreamEventsResponse> response = server_.answer_(request_.envelope());
+      if (!response) return StartRead(&request_);
+      response_ = *std::move(response);
+      StartWrite(&response_);
+    }
+    void OnWriteDone(bool ok) override {
+      if (!ok) return Finish(grpc::Status::OK);
+      StartRead(&request_);
+    }
+    void OnDone() override { delete this; }
+
+    RecordingServer& server_;
+    v1::StreamEventsRequest request_;
+    v1::StreamEventsResponse response_;
+  };
+
+  Reactor* StreamEvents(grpc::CallbackServerContext*) override { return new Stream(*this); }
+
+  Record& record_;
+  const Answer answer_;
+  int port_ = 0;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+}  // namespace tidemark::agent

@@ -1,0 +1,187 @@
+#include "cli/console/frame.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/console/redraw.h"
+#include "tests/cli/some_snapshots.h"
+
+namespace tidemark::console {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+using testing::StartsWith;
+
+constexpr FrameOptions kAscii80 = {.width = 80};
+
+TEST(Frame, TellsWhereTheJobIsWhenItEndsAndWhy) {
+  EXPECT_THAT(
+      RenderFrame(SomeSnapshot(), {.width = 90, .unicode = true}),
+      ElementsAre(
+          "two-path · map done · shuffle done · reduce 1/4 tasks · 1 min 12 s",
+          "██████████████▎░░░░░░░░░░░░░░░░░░░░  41 %  ≈ 3 min 20 s left (2 min 50 s – 4 min 10 s)",
+          "last to end: r-2 is inside its heaviest key group (1.2 MB), 61 % of what it has left"));
+}
+
+TEST(Frame, FoldsLongSentences) {
+  EXPECT_THAT(
+      RenderFrame(SomeSnapshot(), kAscii80),
+      ElementsAre("two-path | map done | shuffle done | reduce 1/4 tasks | 1 min 12 s",
+                  "[#########..............]  41 %  ~ 3 min 20 s left (2 min 50 s - 4 min 10 s)",
+                  "last to end: r-2 is inside its heaviest key group (1.2 MB), 61 % of what it has",
+                  "left"));
+}
+
+TEST(Frame, PutsTheRemainingTimeBelowWhenThereIsNoRoom) {
+  EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 40}),
+              ElementsAre("two-path | reduce 1/4 tasks | 1 min 12 s",
+                          "[#############...................]  41 %",  //
+                          "~ 3 min 20 s left",                         //
+                          "(2 min 50 s - 4 min 10 s)", "last to end: r-2 is inside its heaviest",
+                          "key group (1.2 MB), 61 % of what it h..."));
+}
+
+TEST(Frame, IsUsableOnAVeryNarrowTerminal) {
+  EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 20, .unicode = true}),
+              ElementsAre("two-path", "reduce 1/4 tasks", "1 min 12 s",  //
+                          "█████▋░░░░░░░░  41 %",                        //
+                          "≈ 3 min 20 s left", "(2 min 50 s – 4 min", "10 s)",
+                          "last to end: r-2 is", "inside its heaviest…"));
+}
+
+TEST(Frame, HasNoLinesWithoutWidth) {
+  EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 0}), IsEmpty());
+  EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = -7}), IsEmpty());
+}
+
+TEST(Frame, ColoursNothingUnlessAsked) {
+  const std::string plain = testing::PrintToString(RenderFrame(SomeSnapshot(), kAscii80));
+  EXPECT_THAT(plain, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 80, .color = true})[1],
+              StartsWith("\x1b[36m[#########\x1b[0m\x1b[2m..............]\x1b[0m  41 %  ~ 3 min"));
+}
+
+TEST(Frame, IsTheSameTextWithAndWithoutColour) {
+  const auto plain = RenderFrame(Overdue(), {.width = 70, .unicode = true, .compare = true});
+  const auto coloured =
+      RenderFrame(Overdue(), {.width = 70, .color = true, .unicode = true, .compare = true});
+  ASSERT_EQ(plain.size(), coloured.size());
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    EXPECT_EQ(ColumnsWithoutColours(plain[i]), ColumnsWithoutColours(coloured[i]));
+  }
+}
+
+TEST(Frame, HidesTheEndWhileWarmingUp) {
+  EXPECT_THAT(
+      RenderFrame(WarmingUp(), kAscii80),
+      ElementsAre(
+          "two-path | map 37 % | shuffle | reduce | 1 min 12 s",
+          "[.......................]     -  warming up: no reduce function has finished yet"));
+}
+
+TEST(Frame, WarmsUpToTheInputWhenThereIsNoReducePhase) {
+  Snapshot snapshot = WarmingUp();
+  snapshot.phases.resize(1);
+  EXPECT_THAT(RenderFrame(snapshot, kAscii80)[1],
+              EndsWith("warming up: no input has been read yet"));
+}
+
+TEST(Frame, SaysWhatStillRunsWhenOverdue) {
+  EXPECT_THAT(RenderFrame(Overdue(), kAscii80)[1],
+              EndsWith(" 99 %  past the predicted end; still running: r-2"));
+  Snapshot unknown = Overdue();
+  unknown.straggler.reset();
+  EXPECT_THAT(RenderFrame(unknown, kAscii80)[1], EndsWith("still running: 2 tasks"));
+}
+
+TEST(Frame, EndsWithAFullBar) {
+  EXPECT_THAT(RenderFrame(Succeeded(), kAscii80),
+              ElementsAre("two-path | map done | shuffle done | reduce done | 1 min 12 s",
+                          "[#######################] 100 %  succeeded"));
+}
+
+TEST(Frame, KeepsTheBarOfAFailedJobWhereItWas) {
+  EXPECT_THAT(RenderFrame(Failed(), kAscii80)[1],
+              "[#########..............]  41 %  failed: r-1 failed four times: out of memory");
+}
+
+TEST(Frame, ComparesIndicatorsBelowEachOther) {
+  EXPECT_THAT(
+      RenderFrame(SomeSnapshot(), {.width = 90, .compare = true}),
+      ElementsAre(
+          "two-path | map done | shuffle done | reduce 1/4 tasks | 1 min 12 s",
+          "nearestfit  [########.............]  41 %  ~ 3 min 20 s left (2 min 50 s - 4 min 10 s)",
+          "hadoop      [##################...]  88 %  ~ 10 s left",
+          "jobratio    [################.....]  79 %  end not in sight",
+          "last to end: r-2 is inside its heaviest key group (1.2 MB), 61 % of what it has left"));
+}
+
+TEST(Frame, ComparesBarsAloneWhenThereIsNoRoom) {
+  EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 40, .compare = true}),
+              AllOf(Contains("nearestfit  [########............]  41 %"),
+                    Contains("hadoop      [#################...]  88 %"),
+                    Contains("(2 min 50 s - 4 min 10 s)")));
+}
+
+TEST(Frame, TellsWhatIsLost) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.coverage = {.data_age = absl::Seconds(25),
+                       .lost_envelopes = 3,
+                       .dropped_points = 1,
+                       .map_profiles = 0.75,
+                       .notes = {"no event log from here on: the disk is full"}};
+  EXPECT_THAT(
+      RenderFrame(snapshot, {.width = 100}),
+      AllOf(Contains("nothing heard for 25 s"), Contains("3 messages lost, 1 measurement dropped"),
+            Contains("key sizes known of 75 % of the finished map tasks"),
+            Contains("no event log from here on: the disk is full")));
+}
+
+TEST(Frame, IsSilentAboutLossWhenThereIsNone) {
+  EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 100}), SizeIs(3));
+  EXPECT_THAT(RenderFrame(WarmingUp(), {.width = 100}), SizeIs(2));
+}
+
+TEST(Frame, ClipsAHugeName) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.job_name = std::string(5000, 'x');
+  const auto lines = RenderFrame(snapshot, kAscii80);
+  EXPECT_THAT(lines[0], StartsWith("xxxxxxxx"));
+  EXPECT_THAT(lines[0], HasSubstr("... | map done"));
+}
+
+TEST(Frame, DisarmsAHostileName) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.job_name = "evil\x1b]0;title\x07\n\x1b[2J";
+  snapshot.straggler->reason = "r-2\r\x1b[31m";
+  for (const std::string& line : RenderFrame(snapshot, kAscii80)) {
+    EXPECT_THAT(line, Not(testing::ContainsRegex("[\x01-\x1f]")));
+  }
+}
+
+TEST(Frame, NamesTheJobByItsIdUntilItHasAName) {
+  const Snapshot unopened{.job_id = "job-9", .sequence = 1};
+  EXPECT_THAT(RenderFrame(unopened, kAscii80),
+              ElementsAre("job-9 | 0 s", "waiting for the job to begin"));
+}
+
+TEST(Frame, RoundsWhatIsNearlyOver) {
+  Snapshot snapshot = SomeSnapshot();
+  Forecast& main = snapshot.forecasts[0];
+  main.remaining = absl::Milliseconds(200);
+  main.remaining_lower = absl::ZeroDuration();
+  main.remaining_upper = absl::Seconds(4);
+  EXPECT_THAT(RenderFrame(snapshot, kAscii80)[1], EndsWith("less than 4 s left"));
+  main.remaining_upper.reset();
+  EXPECT_THAT(RenderFrame(snapshot, kAscii80)[1], EndsWith("about to end"));
+}
+
+}  // namespace
+}  // namespace tidemark::console

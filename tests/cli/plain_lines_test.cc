@@ -1,0 +1,90 @@
+#include "cli/console/plain_lines.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/cli/some_snapshots.h"
+
+namespace tidemark::console {
+namespace {
+
+constexpr TextOptions kAscii = {};
+
+Snapshot After(int seconds, double fraction) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.at += absl::Seconds(seconds);
+  snapshot.elapsed += absl::Seconds(seconds);
+  snapshot.forecasts[0].fraction_done = fraction;
+  return snapshot;
+}
+
+TEST(PlainLine, HasAllInOneLine) {
+  EXPECT_EQ(
+      PlainLine(SomeSnapshot(), kAscii, false),
+      "[1 min 12 s] two-path: reduce 1/4 tasks, 41 %, ~ 3 min 20 s left (2 min 50 s - 4 min "
+      "10 s); last to end: r-2 is inside its heaviest key group (1.2 MB), 61 % of what it has "
+      "left");
+}
+
+TEST(PlainLine, ComparesIndicators) {
+  EXPECT_TRUE(PlainLine(SomeSnapshot(), kAscii, true).ends_with("; hadoop 88 %, jobratio 79 %"));
+}
+
+TEST(PlainLine, WarmsUpWithoutAPercentage) {
+  EXPECT_EQ(PlainLine(WarmingUp(), kAscii, false),
+            "[1 min 12 s] two-path: map 37 %, warming up: no reduce function has finished yet");
+}
+
+TEST(PlainLine, TellsTheOutcome) {
+  EXPECT_EQ(
+      PlainLine(Failed(), kAscii, false),
+      "[1 min 12 s] two-path: reduce done, 41 %, failed: r-1 failed four times: out of memory");
+}
+
+TEST(PlainLine, DoesWithoutForecasts) {
+  EXPECT_EQ(PlainLine({.job_id = "job-9"}, kAscii, true), "[0 s] job-9: running");
+}
+
+TEST(PlainLines, SayTheFirstSnapshot) {
+  EXPECT_TRUE(PlainLines(kAscii, false).Next(SomeSnapshot()).has_value());
+}
+
+TEST(PlainLines, AreSilentWhileNothingChanges) {
+  PlainLines lines(kAscii, false);
+  lines.Next(After(0, 0.41));
+  EXPECT_FALSE(lines.Next(After(1, 0.412)).has_value());
+  EXPECT_FALSE(lines.Next(After(9, 0.419)).has_value());
+}
+
+TEST(PlainLines, SayEachPoint) {
+  PlainLines lines(kAscii, false);
+  lines.Next(After(0, 0.41));
+  EXPECT_TRUE(lines.Next(After(1, 0.42)).has_value());
+  EXPECT_FALSE(lines.Next(After(2, 0.425)).has_value());
+}
+
+TEST(PlainLines, SayThatThereIsNothingNewEveryTenSeconds) {
+  PlainLines lines(kAscii, false);
+  lines.Next(After(0, 0.41));
+  EXPECT_FALSE(lines.Next(After(9, 0.41)).has_value());
+  EXPECT_TRUE(lines.Next(After(10, 0.41)).has_value());
+  EXPECT_FALSE(lines.Next(After(19, 0.41)).has_value());
+}
+
+TEST(PlainLines, SayANewPhaseStateOrNote) {
+  PlainLines lines(kAscii, false);
+  lines.Next(WarmingUp());
+  Snapshot shuffling = WarmingUp();
+  shuffling.phases[0].state = PhaseState::kDone;
+  shuffling.phases[1].state = PhaseState::kRunning;
+  EXPECT_TRUE(lines.Next(shuffling).has_value());
+  EXPECT_FALSE(lines.Next(shuffling).has_value());
+  shuffling.forecasts[0].state = ForecastState::kValid;
+  EXPECT_TRUE(lines.Next(shuffling).has_value());
+  shuffling.coverage.notes.push_back("the disk is full");
+  EXPECT_TRUE(lines.Next(shuffling).has_value());
+  shuffling.state = JobState::kKilled;
+  EXPECT_TRUE(lines.Next(shuffling).has_value());
+}
+
+}  // namespace
+}  // namespace tidemark::console

@@ -1,0 +1,38 @@
+# What the end-to-end scripts share. Each gets the path of the tidemark binary as $1.
+set -euo pipefail
+tidemark=$1
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+data=$here/../../data
+work=$(mktemp -d)
+pids=()
+
+finish() {
+  for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
+  wait 2>/dev/null || true
+  rm -rf "$work"
+}
+trap finish EXIT
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+# wait_for SECONDS COMMAND...: until the command succeeds.
+wait_for() {
+  local tries=$(($1 * 10))
+  shift
+  for ((i = 0; i < tries; i++)); do
+    if "$@" >/dev/null 2>&1; then return 0; fi
+    sleep 0.1
+  done
+  fail "waited in vain for: $*"
+}
+
+# start_master LOG-DIR: sets $master to its address.
+start_master() {
+  "$tidemark" serve --listen 127.0.0.1:0 --log-dir "$1" 2>"$work/serve.err" &
+  pids+=($!)
+  wait_for 10 grep -q 'listening on' "$work/serve.err"
+  master=$(sed -n 's/.*listening on \([^ ]*\).*/\1/p' "$work/serve.err" | head -n 1)
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# One master, two jobs, two watchers; a watcher and a worker are killed and nothing else notices.
+source "$(dirname "$0")/lib.sh" "$1"
+
+start_master "$work"
+run() {
+  "$tidemark" run two-path --input "$data/graphs/musae-github.txt.zst" --output "$work/$1.out" \
+    --output-format count --slots 1 --reducers 2 --job-id "$1" --master "$master" --progress quiet \
+    >"$work/$1.summary" 2>"$work/$1.err"
+}
+run one & one=$!
+run two & two=$!
+pids+=($one $two)
+known() { "$tidemark" jobs --master "$master" | grep -qw "$1"; }
+wait_for 30 known one
+wait_for 30 known two
+
+"$tidemark" watch one --master "$master" --progress json >"$work/watch-one.json" &
+watch_one=$!
+"$tidemark" watch two --master "$master" --progress json >"$work/watch-two.json" &
+watch_two=$!
+"$tidemark" watch one --master "$master" --progress json >"$work/victim.json" &
+victim=$!
+pids+=($watch_one $watch_two $victim)
+wait_for 20 test -s "$work/victim.json"
+kill -9 "$victim"
+
+# A reduce worker of job one dies; the runner starts another attempt.
+reducing() { grep -q '"phase":"PHASE_REDUCE","state":"PHASE_STATE_RUNNING"' "$work/watch-one.json"; }
+wait_for 30 reducing
+kill -9 "$(pgrep -P "$one" | head -n 1)" || fail "job one has no worker to kill"
+
+wait "$one" || fail "job one failed: $(cat "$work/one.err")"
+wait "$two" || fail "job two failed: $(cat "$work/two.err")"
+wait "$watch_one" || fail "the watcher of job one ended badly"
+wait "$watch_two" || fail "the watcher of job two ended badly"
+for job in one two; do
+  [ "$(grep -c JOB_STATE_SUCCEEDED "$work/watch-$job.json")" = 1 ] ||
+    fail "job $job must have exactly one final snapshot"
+done
+checksum() { sed -n 's/^reduce_output_checksum *//p' "$work/$1.summary"; }
+grep -q '^failed_attempts *1$' "$work/one.summary" || fail "the killed worker was not noticed"
+[ -n "$(checksum one)" ] && [ "$(checksum one)" = "$(checksum two)" ] ||
+  fail "the killed worker changed the output"
+"$tidemark" jobs --master "$master" | tee "$work/jobs"
+grep -q one "$work/jobs" && grep -q two "$work/jobs" || fail "jobs must list both"

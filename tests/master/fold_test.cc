@@ -1,0 +1,481 @@
+#include "master/model/fold.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tests/master/events.h"
+
+namespace tidemark::model {
+namespace {
+
+using test::At;
+using test::Closed;
+using test::Emitted;
+using test::Failed;
+using test::Finished;
+using test::Job;
+using test::Key;
+using test::Killed;
+using test::M;
+using test::Obsolete;
+using test::Opened;
+using test::Partition;
+using test::R;
+using test::Read;
+using test::Reduced;
+using test::Shuffled;
+using test::Source;
+using test::Started;
+using ::testing::HasSubstr;
+
+// Three map tasks, two reduce tasks.
+Job OpenJob() {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(3, 2)).ok());
+  return job;
+}
+
+// --- refusals
+
+struct Refusal {
+  const char* name;
+  EventBody body;
+  absl::StatusCode code;
+  const char* reason;
+};
+
+class FoldRefuses : public ::testing::TestWithParam<Refusal> {};
+
+TEST_P(FoldRefuses, SaysWhyAndCountsItAndNothingElse) {
+  Job job = OpenJob();
+  const absl::Status status = job.Say(1, GetParam().body);
+  EXPECT_EQ(status.code(), GetParam().code) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr(GetParam().reason));
+  EXPECT_EQ(job.state.rejected_envelopes, 1u);
+  EXPECT_EQ(job.state.anomalies, 0u);
+  EXPECT_EQ(job.state.sources.at("app-master").accepted_sequence, 2u);
+  EXPECT_EQ(job.state.map_tasks.size(), 3u);
+  EXPECT_EQ(job.state.reduce_tasks.size(), 2u);
+  EXPECT_EQ(job.state.keys.profile_count(), 0u);
+}
+
+JobOpened WithPartitions(std::uint32_t partitions) {
+  JobOpened opened;
+  opened.partition_count = partitions;
+  return opened;
+}
+
+constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+constexpr auto kExhausted = absl::StatusCode::kResourceExhausted;
+constexpr std::uint32_t kHuge = std::numeric_limits<std::uint32_t>::max();
+
+INSTANTIATE_TEST_SUITE_P(
+    All, FoldRefuses,
+    ::testing::Values(
+        Refusal{"AnUnknownMapTask", Started(M(3)), kInvalid, "m-3: the job has 3 map tasks"},
+        Refusal{"AnUnknownReduceTask", Started(R(2)), kInvalid, "r-2: the job has 2 reduce tasks"},
+        Refusal{"AHeartbeatOfAnUnknownTask", Read(M(9), 1), kInvalid, "m-9"},
+        Refusal{"AReduceProfileOfAnUnknownTask", Reduced(R(7), At(1), {}), kInvalid, "r-7"},
+        Refusal{"AMapProfileOfAnUnknownTask", Emitted(M(5), {}), kInvalid, "m-5"},
+        Refusal{"AMapProfileOfAReduceTask", Emitted(R(0), {}), kInvalid, "not a map task"},
+        Refusal{"AReduceProfileOfAMapTask", Reduced(M(0), At(1), {}), kInvalid,
+                "not a reduce task"},
+        Refusal{"AnUnknownPartition", Emitted(M(0), {Partition(2, 10)}), kInvalid, "partition 2"},
+        Refusal{"TooManyMapTasks", Opened(200'001, 1), kExhausted, "200001 map tasks"},
+        Refusal{"TooManyReduceTasks", Opened(1, 20'001), kExhausted, "20001 reduce tasks"},
+        Refusal{"TooManyPartitions", WithPartitions(kHuge), kExhausted, "partitions"}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(Fold, RefusesEventsOfAJobThatIsNotOpen) {
+  Job job;
+  const absl::Status status = job.Say(0, Started(M(0)));
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("job-1 is not open; send JobOpened first"));
+  EXPECT_EQ(job.state.rejected_envelopes, 1u);
+  EXPECT_EQ(job.state.sources.at("app-master").accepted_sequence, 1u);
+}
+
+TEST(Fold, AJobThatIsRefusedStaysUnopened) {
+  Job job;
+  EXPECT_TRUE(absl::IsResourceExhausted(job.Say(0, Opened(200'001, 1))));
+  EXPECT_FALSE(job.state.opened.has_value());
+  EXPECT_TRUE(job.state.map_tasks.empty());
+}
+
+TEST(Fold, RefusesTasksOverTheLimitWhileTheirNumberIsUnknown) {
+  Job job;
+  job.limits.map_tasks_max = 10;
+  ASSERT_TRUE(job.Say(0, Opened()).ok());
+  EXPECT_TRUE(job.Say(1, Started(M(9))).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(job.Say(2, Started(M(10)))));
+  EXPECT_EQ(job.state.map_tasks.size(), 10u);
+}
+
+TEST(Fold, RefusesPartitionsOverTheLimitWhileTheirNumberIsUnknown) {
+  Job job;
+  job.limits.reduce_tasks_max = 10;
+  ASSERT_TRUE(job.Say(0, Opened()).ok());
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), {Partition(9, 1)})).ok());
+  EXPECT_FALSE(job.Say(2, Emitted(M(1), {Partition(10, 1)})).ok());
+}
+
+TEST(Fold, RefusesAttemptsOverTheLimit) {
+  Job job = OpenJob();
+  job.limits.attempts_per_task_max = 2;
+  EXPECT_TRUE(job.Say(1, Started(M(0, 0))).ok());
+  EXPECT_TRUE(job.Say(2, Started(M(0, 7))).ok());
+  const absl::Status status = job.Say(3, Started(M(0, 1)));
+  EXPECT_TRUE(absl::IsResourceExhausted(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("at most 2 attempts a task"));
+  EXPECT_TRUE(job.Say(4, Finished(M(0, 7))).ok()) << "known attempts go on";
+}
+
+TEST(Fold, RefusesSourcesOverTheLimit) {
+  Job job = OpenJob();
+  job.limits.sources_max = 2;
+  EXPECT_TRUE(job.Take(Source("m-0").At(1, Started(M(0)))).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(job.Take(Source("m-1").At(1, Started(M(1))))));
+  EXPECT_TRUE(job.Say(2, Started(M(2))).ok()) << "known sources go on";
+  EXPECT_EQ(job.state.rejected_envelopes, 1u);
+  EXPECT_EQ(job.state.sources.size(), 2u);
+}
+
+TEST(Fold, RefusesAnEventThatArrivesAtNoTime) {
+  Job job = OpenJob();
+  Event event = job.source.At(1, Started(M(0)));
+  event.arrived_at = absl::InfiniteFuture();
+  EXPECT_TRUE(absl::IsInvalidArgument(job.Take(event)));
+  EXPECT_EQ(job.state.last_arrival_at, At(0));
+}
+
+// --- envelopes
+
+TEST(Fold, IgnoresADuplicateEnvelope) {
+  Job job = OpenJob();
+  const Event event = job.source.At(1, Started(M(0)));
+  Event again = event;
+  again.body = Started(M(1));
+  again.dropped_events = 9;
+  EXPECT_TRUE(job.Take(event).ok());
+  EXPECT_TRUE(job.Take(again).ok());
+  EXPECT_FALSE(job.state.map_tasks[1].is_running());
+  EXPECT_EQ(job.state.sources.at("app-master").dropped_events, 0u);
+  EXPECT_EQ(job.state.anomalies, 0u);
+}
+
+TEST(Fold, CountsAGapInTheSequenceAsLost) {
+  Job job = OpenJob();
+  for (int i = 0; i < 3; ++i) job.source.At(1, Started(M(0)));  // never arrive
+  EXPECT_TRUE(job.Say(2, Started(M(1))).ok());
+  EXPECT_EQ(job.state.lost_envelopes, 3u);
+}
+
+TEST(Fold, AnEnvelopeBehindAGapIsADuplicate) {
+  Job job = OpenJob();
+  const Event late = job.source.At(1, Started(M(0)));
+  EXPECT_TRUE(job.Say(2, Started(M(1))).ok());
+  EXPECT_TRUE(job.Take(late).ok());
+  EXPECT_FALSE(job.state.map_tasks[0].is_running());
+  EXPECT_EQ(job.state.lost_envelopes, 1u);
+}
+
+TEST(Fold, CountsSequencesForEachSourceAlone) {
+  Job job = OpenJob();
+  Source other("other");
+  EXPECT_TRUE(job.Take(other.At(1, Started(M(0)))).ok());
+  EXPECT_TRUE(job.Say(1, Started(M(1))).ok());
+  EXPECT_EQ(job.state.lost_envelopes, 0u);
+  EXPECT_EQ(job.state.sources.at("other").accepted_sequence, 1u);
+}
+
+TEST(Fold, TheCountOfLostEnvelopesStopsAtTheLargestNumber) {
+  Job job = OpenJob();
+  for (const char* source : {"a", "b"}) {
+    Event event = Source(source).At(1, Started(M(0)));
+    event.sequence = std::numeric_limits<std::uint64_t>::max();
+    EXPECT_TRUE(job.Take(event).ok());
+  }
+  EXPECT_EQ(job.state.lost_envelopes, std::numeric_limits<std::uint64_t>::max());
+}
+
+TEST(Fold, KeepsTheLargestCountOfDroppedEvents) {
+  Job job = OpenJob();
+  for (const std::uint64_t dropped : {4u, 2u}) {
+    Event event = job.source.At(1, Started(M(0)));
+    event.dropped_events = dropped;
+    EXPECT_TRUE(job.Take(event).ok());
+  }
+  EXPECT_EQ(job.state.sources.at("app-master").dropped_events, 4u);
+}
+
+// --- the shape of the job
+
+TEST(Fold, StartsAJobWhenItWasSubmitted) {
+  Job job;
+  JobOpened opened = Opened(1, 1);
+  opened.submitted_at = At(3);
+  EXPECT_TRUE(job.Say(10, opened).ok());
+  EXPECT_EQ(job.state.started_at, At(3));
+}
+
+TEST(Fold, StartsAJobWhenItIsFirstHeardOfIfNobodySaysMore) {
+  Job job;
+  EXPECT_TRUE(job.Say(10, Opened(1, 1)).ok());
+  EXPECT_EQ(job.state.started_at, At(10));
+}
+
+TEST(Fold, ALaterJobOpenedFillsInWhatWasNotSaid) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, JobOpened{}).ok());
+  JobOpened more = Opened(4, 2);
+  more.engine = "hadoop";
+  more.reduce_slots = 2;
+  more.has_combiner = true;
+  EXPECT_TRUE(job.Say(1, more).ok());
+  EXPECT_EQ(job.state.opened->name, "word count");
+  EXPECT_EQ(job.state.opened->engine, "hadoop");
+  EXPECT_EQ(job.state.opened->reduce_slots, 2u);
+  EXPECT_TRUE(job.state.opened->has_combiner);
+  EXPECT_EQ(job.state.map_tasks.size(), 4u);
+  EXPECT_EQ(job.state.reduce_tasks.size(), 2u);
+  EXPECT_EQ(job.state.anomalies, 0u);
+}
+
+TEST(Fold, AJobOpenedThatContradictsTheFirstChangesNothingAndIsCounted) {
+  Job job = OpenJob();
+  JobOpened other = Opened(5, 2);
+  other.name = "sort";
+  EXPECT_TRUE(job.Say(1, other).ok());
+  EXPECT_EQ(job.state.opened->map_task_count, 3u);
+  EXPECT_EQ(job.state.opened->name, "word count");
+  EXPECT_EQ(job.state.anomalies, 1u);
+}
+
+TEST(Fold, ATaskMayBeHeardOfBeforeTheirNumberIsKnown) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, JobOpened{}).ok());
+  EXPECT_TRUE(job.Say(1, Started(M(2))).ok());
+  EXPECT_EQ(job.state.map_tasks.size(), 3u);
+  EXPECT_TRUE(job.state.map_tasks[2].is_running());
+}
+
+TEST(Fold, IgnoresEverythingAfterTheJobClosed) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Closed(JobOutcome::kKilled, "by its user")).ok());
+  EXPECT_TRUE(job.Say(2, Started(M(0))).ok());
+  EXPECT_TRUE(job.Say(3, Started(M(99))).ok());
+  EXPECT_TRUE(job.Say(4, Closed(JobOutcome::kSucceeded)).ok());
+  EXPECT_EQ(job.state.closed->outcome, JobOutcome::kKilled);
+  EXPECT_EQ(job.state.closed_at, At(1));
+  EXPECT_FALSE(job.state.map_tasks[0].is_running());
+  EXPECT_EQ(job.state.rejected_envelopes, 0u);
+  EXPECT_EQ(job.state.sources.at("app-master").accepted_sequence, 5u) << "still acknowledged";
+}
+
+// --- attempts
+
+TEST(Fold, UnderstandsASourceWhoseClockIsWrong) {
+  Job job = OpenJob();
+  Event event = job.source.At(10, Started(M(0)));
+  event.source_id = "m-0";
+  event.sequence = 1;
+  event.sent_at = At(10 - 3600);
+  std::get<AttemptChanged>(event.body).at = At(8 - 3600);
+  EXPECT_TRUE(job.Take(event).ok());
+  EXPECT_EQ(job.state.map_tasks[0].attempts.at(0).life.started_at(), At(8));
+}
+
+TEST(Fold, CountsAnAttemptStateThatContradicts) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(2, Failed(M(0))).ok());
+  EXPECT_EQ(job.state.anomalies, 1u);
+  EXPECT_TRUE(job.state.map_tasks[0].is_finished());
+}
+
+TEST(Fold, KeepsTheFirstHostAndInputSizeOfAnAttempt) {
+  Job job = OpenJob();
+  AttemptChanged started = Started(M(0), 100);
+  started.host = "node-1";
+  AttemptChanged finished = Finished(M(0));
+  finished.host = "node-2";
+  finished.input_bytes = 200;
+  EXPECT_TRUE(job.Say(1, started).ok());
+  EXPECT_TRUE(job.Say(2, finished).ok());
+  EXPECT_EQ(job.state.map_tasks[0].attempts.at(0).life.host, "node-1");
+  EXPECT_EQ(job.state.map_tasks[0].input_bytes, 100u);
+}
+
+TEST(Fold, TheReducePhaseOfAnAttemptStartsWhenItHasShuffled) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Started(R(0))).ok());
+  EXPECT_TRUE(job.Say(4, Shuffled(R(0))).ok());
+  EXPECT_EQ(job.state.reduce_tasks[0].attempts.at(0).reduce_started_at, At(4));
+}
+
+TEST(Fold, RemembersTheMostTasksSeenRunningAtOnce) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Started(M(0))).ok());
+  EXPECT_TRUE(job.Say(1, Started(M(1))).ok());
+  EXPECT_TRUE(job.Say(2, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(2, Started(M(2))).ok());
+  EXPECT_EQ(job.state.map_slots(), 2u);
+  EXPECT_EQ(job.state.reduce_slots(), 1u) << "at least one";
+}
+
+TEST(Fold, HeartbeatsThatShrinkAreCountedAndDoNotGoBack) {
+  Job job = OpenJob();
+  for (const AttemptId id : {M(0), R(0)}) {
+    EXPECT_TRUE(job.Say(1, Read(id, 100)).ok());
+    EXPECT_TRUE(job.Say(2, Read(id, 60)).ok());
+  }
+  EXPECT_EQ(job.state.map_tasks[0].attempts.at(0).bytes_done, 100u);
+  EXPECT_EQ(job.state.reduce_tasks[0].attempts.at(0).fetched_bytes, 100u);
+  EXPECT_EQ(job.state.anomalies, 2u);
+}
+
+// --- map profiles
+
+const std::vector<PartitionProfile> kPairs = {Partition(0, 100, {Key(1, 60)}), Partition(1, 10)};
+
+TEST(Fold, AMapProfileCountsOnceItsAttemptHasFinished) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), kPairs)).ok());
+  EXPECT_EQ(job.state.keys.profile_count(), 0u);
+  EXPECT_TRUE(job.Say(2, Finished(M(0))).ok());
+  EXPECT_EQ(job.state.keys.profile_count(), 1u);
+  EXPECT_EQ(job.state.keys.partition(0).total_bytes, 100u);
+  EXPECT_EQ(job.state.map_profiles_missing, 0u);
+}
+
+TEST(Fold, AMapProfileMayComeAfterItsAttemptHasFinished) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
+  EXPECT_EQ(job.state.map_profiles_missing, 1u);
+  EXPECT_TRUE(job.Say(2, Emitted(M(0), kPairs)).ok());
+  EXPECT_EQ(job.state.keys.profile_count(), 1u);
+  EXPECT_EQ(job.state.map_profiles_missing, 0u);
+  EXPECT_EQ(job.state.anomalies, 0u);
+}
+
+TEST(Fold, ASecondMapProfileIsIgnoredAndCounted) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), kPairs)).ok());
+  EXPECT_TRUE(job.Say(2, Emitted(M(0), {Partition(0, 7)})).ok());
+  EXPECT_TRUE(job.Say(3, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(4, Emitted(M(0), kPairs)).ok());
+  EXPECT_EQ(job.state.keys.partition(0).total_bytes, 100u);
+  EXPECT_EQ(job.state.keys.profile_count(), 1u);
+  EXPECT_EQ(job.state.anomalies, 2u);
+}
+
+TEST(Fold, TheMapProfileOfAnAttemptThatFailedNeverCounts) {
+  for (const bool profile_first : {true, false}) {
+    Job job = OpenJob();
+    const std::vector<EventBody> events =
+        profile_first ? std::vector<EventBody>{Emitted(M(0, 0), kPairs), Failed(M(0, 0))}
+                      : std::vector<EventBody>{Failed(M(0, 0)), Emitted(M(0, 0), kPairs)};
+    for (const EventBody& event : events) EXPECT_TRUE(job.Say(1, event).ok());
+    EXPECT_TRUE(job.Say(4, Finished(M(0, 1))).ok());
+    EXPECT_EQ(job.state.keys.profile_count(), 0u);
+    EXPECT_TRUE(job.Say(5, Emitted(M(0, 1), kPairs)).ok());
+    EXPECT_EQ(job.state.keys.profile_count(), 1u);
+  }
+}
+
+TEST(Fold, ASpeculativeTwinCountsOnce) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Emitted(M(0, 0), kPairs)).ok());
+  EXPECT_TRUE(job.Say(1, Emitted(M(0, 1), kPairs)).ok());
+  EXPECT_TRUE(job.Say(2, Finished(M(0, 1))).ok());
+  EXPECT_TRUE(job.Say(3, Killed(M(0, 0))).ok());
+  EXPECT_EQ(job.state.keys.profile_count(), 1u);
+  EXPECT_EQ(job.state.keys.partition(0).total_bytes, 100u);
+}
+
+TEST(Fold, ARerunOfALostMapTaskCountsOnce) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Emitted(M(0, 0), kPairs)).ok());
+  EXPECT_TRUE(job.Say(2, Finished(M(0, 0))).ok());
+  EXPECT_TRUE(job.Say(3, Obsolete(M(0, 0))).ok());
+  EXPECT_FALSE(job.state.map_tasks[0].is_finished());
+  EXPECT_TRUE(job.Say(4, Emitted(M(0, 1), kPairs)).ok());
+  EXPECT_TRUE(job.Say(5, Finished(M(0, 1))).ok());
+  EXPECT_EQ(job.state.keys.partition(0).total_bytes, 100u);
+  EXPECT_EQ(job.state.keys.profile_count(), 1u);
+  EXPECT_EQ(job.state.map_profiles_missing, 0u);
+}
+
+TEST(Fold, ALostMapTaskWhoseProfileNeverCameMayStillSendItWithItsRerun) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Finished(M(0, 0))).ok());
+  EXPECT_TRUE(job.Say(2, Obsolete(M(0, 0))).ok());
+  EXPECT_EQ(job.state.map_profiles_missing, 0u) << "not finished any more";
+  EXPECT_TRUE(job.Say(3, Finished(M(0, 1))).ok());
+  EXPECT_EQ(job.state.map_profiles_missing, 1u);
+  EXPECT_TRUE(job.Say(4, Emitted(M(0, 1), kPairs)).ok());
+  EXPECT_EQ(job.state.keys.profile_count(), 1u);
+  EXPECT_EQ(job.state.map_profiles_missing, 0u);
+}
+
+// --- what a reduce task will read
+
+TEST(Fold, ScalesPartitionsUpForMapTasksWhoseProfileIsMissing) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), kPairs)).ok());
+  EXPECT_TRUE(job.Say(2, Finished(M(1))).ok());
+  EXPECT_EQ(job.state.reduce_input_bytes(0), 200u);
+}
+
+TEST(Fold, BelievesAReduceAttemptThatKnowsItsInput) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), kPairs)).ok());
+  EXPECT_TRUE(job.Say(2, Started(R(0), 777)).ok());
+  EXPECT_EQ(job.state.reduce_input_bytes(0), 777u);
+}
+
+TEST(Fold, AReduceTaskReadsNoLessThanItHasRead) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Reduced(R(1), At(1), {test::Point(5000, 1)})).ok());
+  EXPECT_EQ(job.state.reduce_input_bytes(1), 5000u);
+}
+
+// --- the phases of a job
+
+struct Shape {
+  const char* name;
+  std::vector<Phase> phases;
+  std::optional<std::uint32_t> reduces;
+  bool has_map;
+  bool has_shuffle;
+  bool has_reduce;
+};
+
+class FoldShape : public ::testing::TestWithParam<Shape> {};
+
+TEST_P(FoldShape, HasThesePhases) {
+  Job job;
+  JobOpened opened = Opened(1, GetParam().reduces);
+  opened.phases = GetParam().phases;
+  EXPECT_TRUE(job.Say(0, opened).ok());
+  EXPECT_EQ(job.state.has_phase(Phase::kMap), GetParam().has_map);
+  EXPECT_EQ(job.state.has_phase(Phase::kShuffle), GetParam().has_shuffle);
+  EXPECT_EQ(job.state.has_phase(Phase::kReduce), GetParam().has_reduce);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, FoldShape,
+    ::testing::Values(Shape{"AllWhenNothingIsSaid", {}, std::nullopt, true, true, true},
+                      Shape{"MapAloneWithoutReduceTasks", {}, 0, true, false, false},
+                      Shape{"AllWithReduceTasks", {}, 3, true, true, true},
+                      Shape{"WhatIsSaid", {Phase::kMap, Phase::kReduce}, 3, true, false, true}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+}  // namespace
+}  // namespace tidemark::model

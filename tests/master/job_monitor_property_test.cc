@@ -1,0 +1,342 @@
+// Whatever is told to a monitor, its snapshots keep their promises: numbers are finite, fractions
+// are within 0..1, durations are not negative, bounds hold what they bound, sequences grow.
+//
+// Every stream has a seed of its own, which a failure names; TIDEMARK_SEED tries other ones.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/master/virtual_job.h"
+#include "tidemark/job_monitor.h"
+
+namespace tidemark {
+namespace {
+
+using test::At;
+using test::Source;
+using test::Story;
+
+std::uint64_t FirstSeed() {
+  const char* given = std::getenv("TIDEMARK_SEED");
+  return given == nullptr ? 1 : std::strtoull(given, nullptr, 10);
+}
+
+JobMonitorOptions AllIndicators() {
+  JobMonitorOptions options;
+  options.indicators = KnownIndicators();
+  options.lambda = 2;  // so that keys are pushed out
+  options.limits.map_tasks_max = 300;
+  options.limits.reduce_tasks_max = 100;
+  return options;
+}
+
+void CheckFraction(double fraction) {
+  EXPECT_TRUE(fraction >= 0 && fraction <= 1) << fraction;
+}
+
+void CheckSpan(std::optional<absl::Duration> span) {
+  if (!span) return;
+  EXPECT_GE(*span, absl::ZeroDuration());
+  EXPECT_LT(*span, absl::InfiniteDuration());
+}
+
+void CheckInstant(std::optional<absl::Time> at) {
+  if (!at) return;
+  EXPECT_GT(*at, absl::InfinitePast());
+  EXPECT_LT(*at, absl::InfiniteFuture());
+}
+
+void CheckForecast(const Forecast& forecast, bool is_final) {
+  SCOPED_TRACE(forecast.indicator);
+  CheckFraction(forecast.fraction_done);
+  CheckFraction(forecast.reduce_fraction_done);
+  EXPECT_TRUE(is_final || forecast.fraction_done < 1);
+  EXPECT_EQ(forecast.state == ForecastState::kFinal, is_final);
+  EXPECT_EQ(forecast.remaining.has_value(), forecast.state == ForecastState::kValid);
+  for (const auto span :
+       {forecast.remaining, forecast.remaining_lower, forecast.remaining_upper}) {
+    CheckSpan(span);
+  }
+  EXPECT_EQ(forecast.remaining_lower.has_value(), forecast.remaining_upper.has_value());
+  if (forecast.remaining_lower) {
+    EXPECT_LE(*forecast.remaining_lower, *forecast.remaining);
+    EXPECT_LE(*forecast.remaining, *forecast.remaining_upper);
+  }
+  if (!forecast.evidence) return;
+  const Evidence& evidence = *forecast.evidence;
+  double sum = 0;
+  for (const double share : {evidence.own_neighbours, evidence.own_fit, evidence.other_neighbours,
+                             evidence.other_fit, evidence.ratio}) {
+    CheckFraction(share);
+    sum += share;
+  }
+  EXPECT_TRUE(sum == 0 || std::abs(sum - 1) < 1e-9) << sum;
+}
+
+void CheckPhase(const PhaseProgress& phase) {
+  CheckFraction(phase.fraction_done);
+  CheckInstant(phase.started_at);
+  CheckInstant(phase.finished_at);
+  EXPECT_LE(phase.running_task_count + phase.finished_task_count, phase.task_count);
+}
+
+void CheckStraggler(const Straggler& straggler) {
+  CheckSpan(straggler.remaining);
+  CheckFraction(straggler.heaviest_group_share);
+  EXPECT_FALSE(straggler.reason.empty());
+}
+
+void CheckErrors(const IndicatorError& error) {
+  for (const double points : {error.reduce_avg_error_points, error.reduce_max_error_points,
+                              error.job_avg_error_points, error.job_max_error_points}) {
+    EXPECT_TRUE(points >= 0 && points <= 100) << points;
+  }
+  if (error.interval_coverage) CheckFraction(*error.interval_coverage);
+}
+
+void Check(const Snapshot& snapshot) {
+  CheckSpan(snapshot.elapsed);
+  CheckInstant(snapshot.started_at);
+  CheckSpan(snapshot.coverage.data_age);
+  CheckFraction(snapshot.coverage.map_profiles);
+  for (const PhaseProgress& phase : snapshot.phases) CheckPhase(phase);
+  for (const Forecast& forecast : snapshot.forecasts) {
+    CheckForecast(forecast, snapshot.is_final());
+  }
+  if (snapshot.straggler) CheckStraggler(*snapshot.straggler);
+  for (const IndicatorError& error : snapshot.errors) CheckErrors(error);
+}
+
+// Makes events of which nothing is sure but their type.
+class Chaos {
+ public:
+  explicit Chaos(std::uint64_t seed) : random_(seed) {}
+
+  std::uint64_t Below(std::uint64_t limit) { return random_() % limit; }
+  bool OneIn(std::uint64_t n) { return Below(n) == 0; }
+
+  template <typename T>
+  T OneOf(std::vector<T> choices) {
+    return choices[Below(choices.size())];
+  }
+
+  std::uint64_t Number() {
+    constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
+    return OneOf<std::uint64_t>({0, 1, 2, Below(100), 1000, 1000 + Below(100), 1'000'000,
+                                 std::uint64_t{1} << 32, std::uint64_t{1} << 63, kMax - 1, kMax,
+                                 random_() >> Below(64)});
+  }
+  absl::Duration Span() {
+    return OneOf<absl::Duration>(
+        {absl::ZeroDuration(), absl::Nanoseconds(1), absl::Seconds(1), absl::Milliseconds(Below(9999)),
+         absl::Seconds(-1), absl::Hours(1e9), absl::InfiniteDuration(), -absl::InfiniteDuration(),
+         absl::Nanoseconds(Number() >> 1)});
+  }
+  absl::Time Instant() {
+    return OneOf<absl::Time>({At(static_cast<double>(Below(100))), At(static_cast<double>(Below(100))),
+                              At(1e6), absl::UnixEpoch(), absl::InfinitePast(),
+                              absl::InfiniteFuture(), absl::FromUnixSeconds(-62'135'596'800),
+                              absl::FromUnixSeconds(253'402'300'799)});
+  }
+  std::optional<absl::Time> MaybeInstant() {
+    return OneIn(3) ? std::nullopt : std::optional<absl::Time>(Instant());
+  }
+  std::uint32_t Index() {
+    return static_cast<std::uint32_t>(OneIn(20) ? Number() : Below(4));
+  }
+  AttemptId Attempt(TaskKind kind) {
+    return {OneIn(20) ? TaskKind::kMap : kind, Index(), OneIn(4) ? Index() : 0};
+  }
+  std::optional<std::uint32_t> MaybeCount() {
+    if (OneIn(2)) return std::nullopt;
+    return OneIn(6) ? static_cast<std::uint32_t>(Number()) : static_cast<std::uint32_t>(Below(5));
+  }
+
+  JobOpened Opened() {
+    JobOpened opened{.name = "chaos",
+                     .submitted_at = MaybeInstant(),
+                     .map_task_count = MaybeCount(),
+                     .reduce_task_count = MaybeCount(),
+                     .partition_count = MaybeCount(),
+                     .map_slots = MaybeCount(),
+                     .reduce_slots = MaybeCount()};
+    if (OneIn(5)) opened.phases = {Phase::kMap, Phase::kReduce};
+    return opened;
+  }
+  AttemptChanged Changed() {
+    using enum AttemptState;
+    AttemptChanged changed{
+        .attempt = Attempt(OneIn(2) ? TaskKind::kMap : TaskKind::kReduce),
+        .state = OneOf<AttemptState>(
+            {kQueued, kStarted, kStarted, kStarted, kShuffled, kFinished, kFailed, kKilled, kObsolete}),
+        .at = MaybeInstant()};
+    if (OneIn(3)) changed.input_bytes = Number();
+    return changed;
+  }
+  TaskHeartbeat Heartbeat() {
+    return {Attempt(OneIn(2) ? TaskKind::kMap : TaskKind::kReduce), Number(), Number(), Number()};
+  }
+  std::vector<ExplicitKey> Keys() {
+    std::vector<ExplicitKey> keys(Below(6));
+    for (ExplicitKey& key : keys) key = {KeyHash{Below(200)}, Number()};
+    return keys;
+  }
+  MapProfile Emitted() {
+    MapProfile profile{.attempt = Attempt(TaskKind::kMap)};
+    for (std::uint64_t i = Below(4); i-- > 0;) {
+      PartitionProfile partition{.partition = Index(),
+                                 .total_bytes = Number(),
+                                 .explicit_keys = Keys(),
+                                 .implicit_key_count = Number(),
+                                 .implicit_bytes = Number()};
+      if (OneIn(3)) partition.scanned_bytes = Number();
+      profile.partitions.push_back(partition);
+    }
+    return profile;
+  }
+  ReduceProfile Reduced() {
+    ReduceProfile profile{.attempt = Attempt(TaskKind::kReduce),
+                          .last_group_finished_at = MaybeInstant(),
+                          .groups_done = Number(),
+                          .bytes_done = Number(),
+                          .reduce_time = Span(),
+                          .keys_named = OneIn(2),
+                          .named_group_bytes_min = Number(),
+                          .finished_keys = Keys(),
+                          .dropped_points = Number()};
+    for (std::uint64_t i = Below(8); i-- > 0;) {
+      profile.points.push_back({Number(), OneIn(4) ? Number() : 1, Span()});
+      profile.bins.push_back({Index(), Number(), Number(), NAN, HUGE_VAL});
+    }
+    if (OneIn(2)) {
+      profile.running_group = RunningGroup{KeyHash{Below(200)}, Span(), Number(), Number(), Number()};
+    }
+    return profile;
+  }
+  EventBody Body() {
+    switch (Below(12)) {
+      case 0:
+        return Opened();
+      case 1:
+      case 2:
+      case 3:
+        return Changed();
+      case 4:
+        return Heartbeat();
+      case 5:
+      case 6:
+        return Emitted();
+      case 7:
+        if (OneIn(20)) return JobClosed{OneOf<JobOutcome>({JobOutcome::kSucceeded}), "", MaybeInstant()};
+        [[fallthrough]];
+      default:
+        return Reduced();
+    }
+  }
+  // Event `number` of a stream.
+  Event Next(double seconds, std::uint64_t number) {
+    return {.job_id = "job-1",
+            .source_id = "source-" + std::to_string(Below(3)),
+            .sequence = OneIn(20) ? Number() : number + 1,
+            .sent_at = OneIn(3) ? Instant() : At(seconds),
+            .arrived_at = OneIn(50) ? Instant() : At(seconds),
+            .dropped_events = Number(),
+            .body = number == 0 ? EventBody(Opened()) : Body()};
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+// Applies `events`, looking after every third one; a second monitor must see the same.
+void CheckStream(const std::vector<Event>& events, const JobMonitorOptions& options) {
+  JobMonitor monitor("job-1", options);
+  JobMonitor twin("job-1", options);
+  double now = 0;
+  std::uint64_t sequence = 0;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    EXPECT_EQ(monitor.Apply(events[i]), twin.Apply(events[i]));
+    if (events[i].arrived_at < absl::InfiniteFuture()) {
+      now = std::max(now, absl::ToDoubleSeconds(events[i].arrived_at - At(0)));
+    }
+    if (i % 3 != 0) continue;
+    const bool was_closed = monitor.is_closed();
+    const Snapshot snapshot = monitor.Tick(At(now));
+    Check(snapshot);
+    EXPECT_EQ(snapshot, twin.Tick(At(now)));
+    EXPECT_TRUE(snapshot.sequence == sequence + 1 || (was_closed && snapshot.sequence == sequence));
+    sequence = snapshot.sequence;
+    if (testing::Test::HasFailure()) {
+      FAIL() << "after event " << i << ", snapshot " << sequence;
+    }
+  }
+}
+
+TEST(JobMonitorProperty, HoldsForEventsThatMakeNoSense) {
+  for (std::uint64_t seed = FirstSeed(); seed < FirstSeed() + 400; ++seed) {
+    SCOPED_TRACE("TIDEMARK_SEED=" + std::to_string(seed));
+    Chaos chaos(seed);
+    std::vector<Event> events;
+    for (std::uint64_t i = 0; i < 90; ++i) {
+      events.push_back(chaos.Next(static_cast<double>(i), i));
+    }
+    ASSERT_NO_FATAL_FAILURE(CheckStream(events, AllIndicators()));
+  }
+}
+
+TEST(JobMonitorProperty, HoldsForAJobWithAFewSenselessEvents) {
+  const Story story = Tell(test::QuadraticJob());
+  for (std::uint64_t seed = FirstSeed(); seed < FirstSeed() + 20; ++seed) {
+    SCOPED_TRACE("TIDEMARK_SEED=" + std::to_string(seed));
+    Chaos chaos(seed);
+    std::vector<Event> events;
+    std::uint64_t number = 0;
+    for (const Event& event : story.events) {
+      if (chaos.OneIn(4)) continue;
+      events.push_back(event);
+      if (chaos.OneIn(40)) {
+        events.push_back(
+            chaos.Next(absl::ToDoubleSeconds(event.arrived_at - At(0)), ++number));
+      }
+    }
+    ASSERT_NO_FATAL_FAILURE(CheckStream(events, AllIndicators()));
+  }
+}
+
+TEST(JobMonitorProperty, HoldsForAJobToldInAnyOrderAndTwice) {
+  const Story story = Tell(test::QuadraticJob());
+  for (std::uint64_t seed = FirstSeed(); seed < FirstSeed() + 10; ++seed) {
+    SCOPED_TRACE("TIDEMARK_SEED=" + std::to_string(seed));
+    std::vector<Event> events = story.events;
+    events.insert(events.end(), story.events.begin(), story.events.end());
+    std::mt19937_64 random(seed);
+    std::shuffle(events.begin() + 1, events.end(), random);
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      events[i].arrived_at = At(static_cast<double>(i));  // as it would be stamped
+      if (std::holds_alternative<JobClosed>(events[i].body)) events[i].body = TaskHeartbeat{};
+    }
+    ASSERT_NO_FATAL_FAILURE(CheckStream(events, AllIndicators()));
+  }
+}
+
+TEST(JobMonitorProperty, HoldsForTheLargestJobThatIsTaken) {
+  Chaos chaos(FirstSeed());
+  JobMonitorOptions options;
+  std::vector<Event> events = {Source("a").At(0, test::Opened(200'000, 20'000))};
+  Source source("b");
+  for (int i = 1; i < 9; ++i) {
+    ReduceProfile profile = chaos.Reduced();
+    profile.attempt = test::R(static_cast<std::uint32_t>(2000 * i));
+    events.push_back(source.At(i, profile));
+  }
+  ASSERT_NO_FATAL_FAILURE(CheckStream(events, options));
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,480 @@
+#include "tidemark/job_monitor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/master/virtual_job.h"
+
+namespace tidemark {
+namespace {
+
+using test::At;
+using test::Closed;
+using test::Emitted;
+using test::Finished;
+using test::ForecastOf;
+using test::Key;
+using test::M;
+using test::Opened;
+using test::Partition;
+using test::Point;
+using test::QuadraticJob;
+using test::R;
+using test::Read;
+using test::Reduced;
+using test::Shuffled;
+using test::Source;
+using test::Started;
+using test::Story;
+using test::VirtualJob;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// A monitor and a source that tells it everything.
+struct Watched {
+  JobMonitor monitor{"job-1", JobMonitorOptions{}};
+  Source source;
+  absl::Status Say(double seconds, EventBody body) {
+    return monitor.Apply(source.At(seconds, std::move(body)));
+  }
+  Snapshot Tick(double seconds) { return monitor.Tick(At(seconds)); }
+};
+
+// One map and one reduce task; reducing begins at 12 s, 4000 bytes are to come.
+Watched AboutToReduce() {
+  Watched job;
+  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
+  EXPECT_TRUE(job.Say(0, Started(M(0))).ok());
+  EXPECT_TRUE(job.Say(10, Emitted(M(0), {Partition(0, 4000)})).ok());
+  EXPECT_TRUE(job.Say(10, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(10, Started(R(0))).ok());
+  EXPECT_TRUE(job.Say(12, Shuffled(R(0))).ok());
+  return job;
+}
+
+// The same after one of its four key groups, which took 3 s.
+Watched Reducing() {
+  Watched job = AboutToReduce();
+  EXPECT_TRUE(job.Say(15, Reduced(R(0), At(15), {Point(1000, 3)})).ok());
+  return job;
+}
+
+// Ten key groups of 1000 bytes and one second in each of so many reduce tasks.
+VirtualJob EvenJob(std::size_t reduces) {
+  VirtualJob job;
+  job.seconds = [](std::uint64_t) { return 1.0; };
+  job.groups.resize(reduces);
+  std::uint64_t hash = 0;
+  for (auto& task : job.groups) {
+    for (int i = 0; i < 10; ++i) task.push_back(Key(++hash, 1000));
+  }
+  return job;
+}
+
+// --- from warming up to the end
+
+TEST(JobMonitor, IsNotOpenBeforeJobOpened) {
+  Watched job;
+  EXPECT_TRUE(absl::IsFailedPrecondition(job.Say(0, Started(M(0)))));
+  EXPECT_FALSE(job.monitor.is_open());
+  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
+  EXPECT_TRUE(job.monitor.is_open());
+}
+
+TEST(JobMonitor, WarmsUpUntilTheFirstGroupEnds) {
+  Watched job = AboutToReduce();
+  const Snapshot snapshot = job.Tick(14);
+  ASSERT_EQ(snapshot.forecasts.size(), 4u);
+  for (const Forecast& forecast : snapshot.forecasts) {
+    EXPECT_EQ(forecast.state, ForecastState::kWarmingUp) << forecast.indicator;
+    EXPECT_EQ(forecast.fraction_done, 0) << forecast.indicator;
+    EXPECT_FALSE(forecast.remaining.has_value()) << forecast.indicator;
+  }
+}
+
+TEST(JobMonitor, ForecastsOnceAGroupHasEnded) {
+  Watched job = Reducing();
+  for (const Forecast& forecast : job.Tick(15).forecasts) {
+    EXPECT_EQ(forecast.state, ForecastState::kValid) << forecast.indicator;
+    EXPECT_EQ(forecast.remaining, absl::Seconds(9)) << forecast.indicator;
+    EXPECT_DOUBLE_EQ(forecast.fraction_done, 15.0 / 24) << forecast.indicator;
+    EXPECT_DOUBLE_EQ(forecast.reduce_fraction_done, 3.0 / 12) << forecast.indicator;
+  }
+}
+
+TEST(JobMonitor, ShowsIndicatorsInTheOrderAskedFor) {
+  JobMonitorOptions options;
+  options.indicators = {"taskratio", "nearestfit"};
+  JobMonitor monitor("job-1", options);
+  EXPECT_TRUE(monitor.Apply(Source().At(0, Opened(1, 1))).ok());
+  const Snapshot snapshot = monitor.Tick(At(1));
+  ASSERT_EQ(snapshot.forecasts.size(), 2u);
+  EXPECT_EQ(snapshot.forecasts[0].indicator, "taskratio");
+  EXPECT_EQ(snapshot.forecasts[1].indicator, "nearestfit");
+}
+
+TEST(JobMonitor, SaysWhatTheJobIs) {
+  Watched job = Reducing();
+  const Snapshot snapshot = job.Tick(15);
+  EXPECT_EQ(snapshot.job_id, "job-1");
+  EXPECT_EQ(snapshot.job_name, "word count");
+  EXPECT_EQ(snapshot.at, At(15));
+  EXPECT_EQ(snapshot.started_at, At(0));
+  EXPECT_EQ(snapshot.elapsed, absl::Seconds(15));
+  EXPECT_EQ(snapshot.state, JobState::kRunning);
+}
+
+TEST(JobMonitor, ShowsThePhasesInOrder) {
+  Watched job = Reducing();
+  const Snapshot snapshot = job.Tick(15);
+  ASSERT_EQ(snapshot.phases.size(), 3u);
+  EXPECT_EQ(snapshot.phases[0].phase, Phase::kMap);
+  EXPECT_EQ(snapshot.phases[0].state, PhaseState::kDone);
+  EXPECT_EQ(snapshot.phases[1].phase, Phase::kShuffle);
+  EXPECT_EQ(snapshot.phases[1].state, PhaseState::kDone);
+  EXPECT_EQ(snapshot.phases[2].phase, Phase::kReduce);
+  EXPECT_EQ(snapshot.phases[2].state, PhaseState::kRunning);
+  EXPECT_DOUBLE_EQ(snapshot.phases[2].fraction_done, 0.25) << "as the shown indicator sees it";
+}
+
+TEST(JobMonitor, NamesTheStraggler) {
+  Watched job = Reducing();
+  const Snapshot snapshot = job.Tick(15);
+  ASSERT_TRUE(snapshot.straggler.has_value());
+  EXPECT_EQ(snapshot.straggler->attempt, R(0));
+  EXPECT_EQ(snapshot.straggler->remaining, absl::Seconds(9));
+}
+
+TEST(JobMonitor, PastThePredictedEndItSaysSoAndNoMore) {
+  Watched job = Reducing();
+  const Forecast forecast = ForecastOf(job.Tick(60), "nearestfit");  // predicted: 24 s
+  EXPECT_EQ(forecast.state, ForecastState::kOverdue);
+  EXPECT_FALSE(forecast.remaining.has_value());
+  EXPECT_FALSE(forecast.remaining_lower.has_value());
+  EXPECT_LT(forecast.fraction_done, 1);
+  EXPECT_GT(forecast.fraction_done, 0.99);
+}
+
+TEST(JobMonitor, ALittlePastThePredictedEndItIsAboutToEnd) {
+  Watched job = Reducing();
+  const Forecast forecast = ForecastOf(job.Tick(25.5), "nearestfit");
+  EXPECT_EQ(forecast.state, ForecastState::kValid);
+  EXPECT_EQ(forecast.remaining, absl::ZeroDuration());
+}
+
+TEST(JobMonitor, AMapOnlyJobIsForecastByItsMapPhase) {
+  Watched job;
+  EXPECT_TRUE(job.Say(0, Opened(1, 0)).ok());
+  EXPECT_TRUE(job.Say(0, Started(M(0), 100)).ok());
+  EXPECT_TRUE(job.Say(10, Read(M(0), 25)).ok());
+  const Snapshot snapshot = job.Tick(10);
+  ASSERT_EQ(snapshot.phases.size(), 1u);
+  EXPECT_EQ(snapshot.phases[0].phase, Phase::kMap);
+  EXPECT_FALSE(snapshot.straggler.has_value());
+  for (const Forecast& forecast : snapshot.forecasts) {
+    EXPECT_EQ(forecast.remaining, absl::Seconds(30)) << forecast.indicator;
+    EXPECT_DOUBLE_EQ(forecast.fraction_done, 0.25) << forecast.indicator;
+    EXPECT_EQ(forecast.reduce_fraction_done, 0) << forecast.indicator;
+  }
+  EXPECT_TRUE(job.Say(40, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(40, Closed()).ok());
+  EXPECT_EQ(job.Tick(41).forecasts[0].fraction_done, 1);
+}
+
+TEST(JobMonitor, PredictsAJobOfTwoWaves) {
+  VirtualJob job = EvenJob(4);
+  job.slots = 2;
+  const Story story = Tell(job);
+  EXPECT_EQ(story.ends, 34);  // 10 + 2 x (2 + 10)
+  JobMonitor monitor("job-1", {});
+  for (const Snapshot& snapshot : Watch(story, 1, monitor)) {
+    if (snapshot.at < At(14) || snapshot.is_final()) continue;
+    const Forecast& forecast = ForecastOf(snapshot, "nearestfit");
+    ASSERT_TRUE(forecast.remaining.has_value()) << snapshot.at;
+    EXPECT_NEAR(absl::ToDoubleSeconds(snapshot.at + *forecast.remaining - At(0)), 34, 0.01);
+  }
+}
+
+// --- the quadratic job, noise-free, whose last group is a giant
+
+class QuadraticJobTest : public ::testing::Test {
+ protected:
+  Story story_ = Tell(QuadraticJob());
+  JobMonitor monitor_{"job-1", {}};
+  std::vector<Snapshot> snapshots_ = Watch(story_, 5, monitor_);
+
+  // The end that `indicator` predicted at the first tick from `seconds` on, over the true one.
+  double EndRatio(const std::string& indicator, double seconds) const {
+    for (const Snapshot& snapshot : snapshots_) {
+      const auto remaining = ForecastOf(snapshot, indicator).remaining;
+      if (snapshot.at < At(seconds) || !remaining) continue;
+      return absl::ToDoubleSeconds(snapshot.at + *remaining - At(0)) / story_.ends;
+    }
+    return 0;
+  }
+  IndicatorError ErrorOf(const std::string& indicator) const {
+    for (const IndicatorError& error : snapshots_.back().errors) {
+      if (error.indicator == indicator) return error;
+    }
+    return {};
+  }
+};
+
+TEST_F(QuadraticJobTest, NearestFitKnowsTheEndLongBeforeTheGiantStarts) {
+  EXPECT_NEAR(EndRatio("nearestfit", story_.reduce_starts + 35), 1, 0.001);
+}
+
+TEST_F(QuadraticJobTest, LinearIndicatorsDoNot) {
+  for (const char* indicator : {"hadoop", "jobratio", "taskratio"}) {
+    EXPECT_LT(EndRatio(indicator, story_.reduce_starts + 35), 0.6) << indicator;
+  }
+}
+
+TEST_F(QuadraticJobTest, NearestFitStaysRightInsideTheGiant) {
+  EXPECT_NEAR(EndRatio("nearestfit", story_.ends - 200), 1, 0.001);
+}
+
+TEST_F(QuadraticJobTest, TheErrorsOfTheFinalSnapshotTellThemApart) {
+  EXPECT_LT(ErrorOf("nearestfit").reduce_avg_error_points, 2);
+  for (const char* indicator : {"hadoop", "jobratio", "taskratio"}) {
+    EXPECT_GT(ErrorOf(indicator).reduce_avg_error_points, 10) << indicator;
+    EXPECT_GT(ErrorOf(indicator).reduce_max_error_points, 40) << indicator;
+  }
+}
+
+TEST_F(QuadraticJobTest, TheStragglerIsInsideTheGiant) {
+  const auto inside = std::find_if(snapshots_.begin(), snapshots_.end(), [&](const Snapshot& s) {
+    return s.at > At(story_.ends - 200);
+  });
+  ASSERT_TRUE(inside->straggler.has_value());
+  EXPECT_EQ(inside->straggler->attempt, R(1));
+  EXPECT_TRUE(inside->straggler->in_heaviest_group);
+  EXPECT_EQ(inside->straggler->heaviest_group_bytes, 20'000u);
+  EXPECT_NEAR(inside->straggler->heaviest_group_share, 1, 1e-6);
+}
+
+TEST_F(QuadraticJobTest, OnlyTheFinalSnapshotShowsAllDone) {
+  for (const Snapshot& snapshot : snapshots_) {
+    for (const Forecast& forecast : snapshot.forecasts) {
+      EXPECT_EQ(forecast.fraction_done == 1, snapshot.is_final()) << forecast.indicator;
+      EXPECT_EQ(forecast.reduce_fraction_done == 1, snapshot.is_final()) << forecast.indicator;
+    }
+  }
+}
+
+TEST_F(QuadraticJobTest, SequencesGrowByOne) {
+  for (std::size_t i = 0; i < snapshots_.size(); ++i) EXPECT_EQ(snapshots_[i].sequence, i + 1);
+}
+
+TEST_F(QuadraticJobTest, TheSameCallsGiveTheSameSnapshots) {
+  JobMonitor again("job-1", {});
+  EXPECT_EQ(Watch(story_, 5, again), snapshots_);
+}
+
+TEST_F(QuadraticJobTest, KeysRecognisedBySizeDoAsWell) {
+  VirtualJob job = QuadraticJob();
+  job.keys_named = false;
+  story_ = Tell(job);
+  JobMonitor monitor("job-1", {});
+  snapshots_ = Watch(story_, 5, monitor);
+  EXPECT_NEAR(EndRatio("nearestfit", story_.reduce_starts + 35), 1, 0.02);
+  EXPECT_LT(ErrorOf("nearestfit").reduce_avg_error_points, 2);
+}
+
+// --- the end
+
+TEST(JobMonitor, TheFinalSnapshotComesOnceAndIsThenRepeated) {
+  Watched job = Reducing();
+  job.Tick(15);
+  EXPECT_TRUE(job.Say(20, Closed()).ok());
+  EXPECT_TRUE(job.monitor.is_closed());
+  const Snapshot final_snapshot = job.Tick(21);
+  EXPECT_EQ(final_snapshot.state, JobState::kSucceeded);
+  EXPECT_EQ(final_snapshot.sequence, 2u);
+  EXPECT_TRUE(job.Say(22, Started(R(0, 1))).ok());
+  EXPECT_EQ(job.Tick(500), final_snapshot);
+}
+
+TEST(JobMonitor, AJobThatSucceededIsAllDone) {
+  Watched job = Reducing();
+  EXPECT_TRUE(job.Say(20, Closed()).ok());
+  const Snapshot snapshot = job.Tick(25);
+  EXPECT_EQ(snapshot.elapsed, absl::Seconds(20)) << "until it ended, not until it was looked at";
+  EXPECT_FALSE(snapshot.straggler.has_value());
+  EXPECT_EQ(snapshot.message, "");
+  ASSERT_EQ(snapshot.errors.size(), 4u);
+  for (const Forecast& forecast : snapshot.forecasts) {
+    EXPECT_EQ(forecast.state, ForecastState::kFinal);
+    EXPECT_EQ(forecast.fraction_done, 1);
+    EXPECT_EQ(forecast.reduce_fraction_done, 1);
+    EXPECT_FALSE(forecast.remaining.has_value());
+    EXPECT_FALSE(forecast.remaining_upper.has_value());
+  }
+}
+
+struct Ending {
+  const char* name;
+  JobOutcome outcome;
+  JobState state;
+};
+class JobMonitorEnding : public ::testing::TestWithParam<Ending> {};
+
+TEST_P(JobMonitorEnding, SaysWhyAndGivesNoErrors) {
+  Watched job = Reducing();
+  EXPECT_TRUE(job.Say(20, Closed(GetParam().outcome, "out of memory")).ok());
+  const Snapshot snapshot = job.Tick(21);
+  EXPECT_EQ(snapshot.state, GetParam().state);
+  EXPECT_EQ(snapshot.message, "out of memory");
+  EXPECT_TRUE(snapshot.errors.empty());
+  EXPECT_EQ(snapshot.forecasts[0].state, ForecastState::kFinal);
+  EXPECT_LT(snapshot.forecasts[0].fraction_done, 1) << "it was not all done";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, JobMonitorEnding,
+                         ::testing::Values(Ending{"Failed", JobOutcome::kFailed, JobState::kFailed},
+                                           Ending{"Killed", JobOutcome::kKilled,
+                                                  JobState::kKilled}),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+TEST(JobMonitor, AJobNobodyReportsOnIsAbandoned) {
+  Watched job = Reducing();
+  const double silent_since = 15;
+  EXPECT_EQ(job.Tick(silent_since + 15 * 60).state, JobState::kRunning);
+  EXPECT_FALSE(job.monitor.is_closed());
+  const Snapshot snapshot = job.Tick(silent_since + 15 * 60 + 1);
+  EXPECT_EQ(snapshot.state, JobState::kAbandoned);
+  EXPECT_EQ(snapshot.message, "nothing was heard of the job for 15m");
+  EXPECT_TRUE(job.monitor.is_closed());
+  EXPECT_TRUE(snapshot.errors.empty());
+}
+
+TEST(JobMonitor, AnAbandonedJobStaysSoWhateverComes) {
+  Watched job = Reducing();
+  const Snapshot snapshot = job.Tick(10'000);
+  EXPECT_TRUE(job.Say(10'001, Closed()).ok());
+  EXPECT_EQ(job.Tick(10'002), snapshot);
+}
+
+// --- coverage
+
+TEST(JobMonitor, CountsWhatItDoesNotKnow) {
+  Watched job = Reducing();
+  Event event = job.source.At(16, Read(M(0), 1));
+  event.dropped_events = 6;
+  event.sequence += 3;
+  EXPECT_TRUE(job.monitor.Apply(event).ok());
+  event.sequence += 1;
+  event.body = Started(M(99));
+  EXPECT_FALSE(job.monitor.Apply(event).ok());
+  job.monitor.CountRejected();
+  ReduceProfile profile = Reduced(R(0), At(15), {Point(1000, 3)});
+  profile.points.clear();
+  profile.dropped_points = 8;
+  event.sequence += 1;
+  event.body = profile;
+  EXPECT_TRUE(job.monitor.Apply(event).ok());
+  const Coverage coverage = job.Tick(20).coverage;
+  EXPECT_EQ(coverage.data_age, absl::Seconds(4));
+  EXPECT_EQ(coverage.lost_envelopes, 3u);
+  EXPECT_EQ(coverage.dropped_events, 6u);
+  EXPECT_EQ(coverage.rejected_envelopes, 2u);
+  EXPECT_EQ(coverage.dropped_points, 8u);
+  EXPECT_EQ(coverage.anomalies, 0u);
+  EXPECT_EQ(coverage.map_profiles, 1);
+}
+
+TEST(JobMonitor, KnowsThePartOfFinishedMapTasksThatSentAProfile) {
+  Watched job;
+  EXPECT_TRUE(job.Say(0, Opened(4, 1)).ok());
+  EXPECT_EQ(job.Tick(0).coverage.map_profiles, 0);
+  for (const std::uint32_t i : {0u, 1u}) EXPECT_TRUE(job.Say(1, Finished(M(i))).ok());
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), {})).ok());
+  EXPECT_EQ(job.Tick(2).coverage.map_profiles, 0.5);
+}
+
+TEST(JobMonitor, ATaskNobodyHeardOfForTenSecondsIsSilent) {
+  Watched job = Reducing();
+  EXPECT_EQ(job.Tick(25).coverage.silent_tasks, 0u);
+  EXPECT_EQ(job.Tick(26).coverage.silent_tasks, 1u) << "the map task has finished and may be";
+}
+
+TEST(JobMonitor, AddsANoteOnce) {
+  Watched job = Reducing();
+  for (const char* note : {"no log", "slow disk", "no log"}) job.monitor.AddNote(note);
+  EXPECT_THAT(job.Tick(15).coverage.notes, ElementsAre("no log", "slow disk"));
+}
+
+TEST(JobMonitor, KeepsAFewNotesOnly) {
+  Watched job = Reducing();
+  for (int i = 0; i < 1000; ++i) job.monitor.AddNote(std::to_string(i));
+  EXPECT_EQ(job.Tick(15).coverage.notes.size(), 16u);
+}
+
+// --- what the service asks
+
+TEST(JobMonitor, HasNewsFromAnEventToTheNextTick) {
+  Watched job = Reducing();
+  EXPECT_TRUE(job.monitor.has_news());
+  job.Tick(15);
+  EXPECT_FALSE(job.monitor.has_news());
+}
+
+TEST(JobMonitor, KnowsHowFarEachSourceIs) {
+  Watched job;
+  EXPECT_EQ(job.monitor.accepted_sequence("app-master"), 0u);
+  EXPECT_FALSE(job.Say(0, Started(M(0))).ok());
+  EXPECT_EQ(job.monitor.accepted_sequence("app-master"), 1u) << "refused, but not to be resent";
+}
+
+TEST(JobMonitor, KnowsTheSmallestExplicitKey) {
+  Watched job = Reducing();
+  EXPECT_EQ(job.monitor.smallest_explicit_bytes(), 0u);
+  Watched with_keys;
+  EXPECT_TRUE(with_keys.Say(0, Opened(1, 1)).ok());
+  EXPECT_TRUE(
+      with_keys.Say(1, Emitted(M(0), {Partition(0, 90, {Key(1, 50), Key(2, 40)})})).ok());
+  EXPECT_TRUE(with_keys.Say(1, Finished(M(0))).ok());
+  EXPECT_EQ(with_keys.monitor.smallest_explicit_bytes(), 40u);
+}
+
+TEST(JobMonitor, LivesOnWhenMoved) {
+  Watched job = Reducing();
+  JobMonitor moved = std::move(job.monitor);
+  EXPECT_EQ(moved.Tick(At(15)).sequence, 1u);
+}
+
+// --- options
+
+struct BadOption {
+  const char* name;
+  JobMonitorOptions options;
+  const char* reason;
+};
+class JobMonitorOptionsTest : public ::testing::TestWithParam<BadOption> {};
+
+TEST_P(JobMonitorOptionsTest, NamesWhatCannotBeUsed) {
+  const absl::Status status = Validate(GetParam().options);
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr(GetParam().reason));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, JobMonitorOptionsTest,
+    ::testing::Values(BadOption{"NoIndicator", {.indicators = {}}, "name at least one"},
+                      BadOption{"UnknownIndicator",
+                                {.indicators = {"hadoop", "oracle"}},
+                                "indicator oracle is not known; known are nearestfit, hadoop"},
+                      BadOption{"NoExplicitKeys", {.lambda = 0}, "lambda"},
+                      BadOption{"NoPatience",
+                                {.abandon_after = absl::ZeroDuration()},
+                                "abandon_after"}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(JobMonitorOptionsDefaults, CanBeUsed) { EXPECT_TRUE(Validate({}).ok()); }
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,299 @@
+#include "master/service/job_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "proto/wire/encode_event.h"
+#include "tests/master/events.h"
+#include "tidemark/v1/event.pb.h"
+
+namespace tidemark::service {
+namespace {
+
+using test::At;
+using test::Closed;
+using test::Emitted;
+using test::Finished;
+using test::Key;
+using test::M;
+using test::Opened;
+using test::Partition;
+using test::Source;
+using test::Started;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+absl::Status Ingest(JobTable& jobs, const Event& event) {
+  v1::Envelope envelope;
+  wire::EncodeEvent(event, envelope);
+  return jobs.Ingest(envelope, event.arrived_at);
+}
+
+JobTableOptions WithTicks(absl::Duration at_least, absl::Duration at_most) {
+  return {.tick_interval = at_least, .tick_interval_min = at_most};
+}
+
+// A source for each job, by its id.
+Source SourceOf(const std::string& job_id) { return Source("app-master", job_id); }
+
+void Open(JobTable& jobs, const std::string& job_id, double seconds = 0) {
+  EXPECT_TRUE(Ingest(jobs, SourceOf(job_id).At(seconds, Opened(1, 1))).ok());
+}
+
+// Opens a job and ends it.
+void OpenAndEnd(JobTable& jobs, const std::string& job_id, double seconds = 0) {
+  Source source = SourceOf(job_id);
+  EXPECT_TRUE(Ingest(jobs, source.At(seconds, Opened(1, 1))).ok());
+  EXPECT_TRUE(Ingest(jobs, source.At(seconds, Closed())).ok());
+  EXPECT_EQ(jobs.TickDue(At(seconds)).back().state, JobState::kSucceeded);
+}
+
+std::vector<std::string> IdsOf(const std::vector<Snapshot>& snapshots) {
+  std::vector<std::string> ids;
+  for (const Snapshot& snapshot : snapshots) ids.push_back(snapshot.job_id);
+  return ids;
+}
+
+// --- jobs
+
+TEST(JobTable, KnowsNoJobAtFirst) {
+  const JobTable jobs({});
+  EXPECT_TRUE(absl::IsNotFound(jobs.Get("job-1").status()));
+  EXPECT_TRUE(jobs.List().empty());
+  EXPECT_EQ(jobs.SmallestExplicitBytes("job-1"), 0u);
+}
+
+TEST(JobTable, AJobIsKnownOnceItIsOpen) {
+  JobTable jobs({});
+  EXPECT_TRUE(absl::IsFailedPrecondition(Ingest(jobs, Source().At(0, Started(M(0))))));
+  EXPECT_TRUE(absl::IsNotFound(jobs.Get("job-1").status()));
+  Open(jobs, "job-1", 3);
+  const auto snapshot = jobs.Get("job-1");
+  ASSERT_TRUE(snapshot.ok());
+  EXPECT_EQ(snapshot->state, JobState::kRunning);
+  EXPECT_EQ(snapshot->at, At(3));
+}
+
+TEST(JobTable, ListsTheNewestJobFirst) {
+  JobTable jobs({});
+  for (const char* id : {"b", "a", "c"}) Open(jobs, id);
+  EXPECT_THAT(IdsOf(jobs.List()), ElementsAre("c", "a", "b"));
+}
+
+TEST(JobTable, JobsAreIndependent) {
+  JobTable jobs({});
+  Open(jobs, "a");
+  OpenAndEnd(jobs, "b", 5);
+  EXPECT_EQ(jobs.Get("a")->state, JobState::kRunning);
+  EXPECT_EQ(jobs.Get("a")->coverage.lost_envelopes, 0u) << "sequences count within a job";
+  EXPECT_EQ(jobs.Get("b")->state, JobState::kSucceeded);
+}
+
+TEST(JobTable, MakesRoomByForgettingTheOldestJobThatHasEnded) {
+  JobTableOptions options;
+  options.jobs_max = 3;
+  JobTable jobs(options);
+  Open(jobs, "running");
+  OpenAndEnd(jobs, "old");
+  OpenAndEnd(jobs, "new", 10);
+  Open(jobs, "newest");
+  EXPECT_THAT(IdsOf(jobs.List()), ElementsAre("newest", "new", "running"));
+}
+
+TEST(JobTable, RefusesAJobWhenAllRun) {
+  JobTableOptions options;
+  options.jobs_max = 2;
+  JobTable jobs(options);
+  Open(jobs, "a");
+  Open(jobs, "b");
+  const absl::Status status = Ingest(jobs, SourceOf("c").At(0, Opened(1, 1)));
+  EXPECT_TRUE(absl::IsResourceExhausted(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("at most 2 jobs at once"));
+  EXPECT_THAT(IdsOf(jobs.List()), ElementsAre("b", "a"));
+}
+
+TEST(JobTable, AJobThatIsRefusedTakesNoRoom) {
+  JobTableOptions options;
+  options.jobs_max = 1;
+  JobTable jobs(options);
+  OpenAndEnd(jobs, "ended");
+  EXPECT_TRUE(
+      absl::IsResourceExhausted(Ingest(jobs, SourceOf("giant").At(0, Opened(900'000, 1)))));
+  EXPECT_THAT(IdsOf(jobs.List()), ElementsAre("ended"));
+}
+
+TEST(JobTable, TheIdOfAnEndedJobCannotBeTakenAgain) {
+  JobTable jobs({});
+  OpenAndEnd(jobs, "job-1");
+  const absl::Status status = Ingest(jobs, Source("other").At(9, Opened(1, 1)));
+  EXPECT_EQ(status.code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("open the new one under another id"));
+}
+
+TEST(JobTable, ResendingTheEnvelopesOfAnEndedJobIsHarmless) {
+  JobTable jobs({});
+  OpenAndEnd(jobs, "job-1");
+  const Snapshot before = *jobs.Get("job-1");
+  EXPECT_TRUE(Ingest(jobs, Source().At(9, Opened(1, 1))).ok());  // sequence 1 again
+  EXPECT_TRUE(jobs.TickDue(At(100)).empty());
+  EXPECT_EQ(*jobs.Get("job-1"), before);
+}
+
+// --- envelopes
+
+TEST(JobTable, CountsMalformedEnvelopesOfAJob) {
+  JobTable jobs({});
+  Open(jobs, "job-1");
+  v1::Envelope envelope;
+  wire::EncodeEvent(Source("other").At(1, Started(M(0))), envelope);
+  envelope.mutable_attempt_changed()->clear_state();
+  EXPECT_TRUE(absl::IsInvalidArgument(jobs.Ingest(envelope, At(1))));
+  EXPECT_EQ(jobs.TickDue(At(1)).back().coverage.rejected_envelopes, 1u);
+}
+
+TEST(JobTable, RefusesAMalformedEnvelopeOfNoJob) {
+  JobTable jobs({});
+  EXPECT_TRUE(absl::IsInvalidArgument(jobs.Ingest(v1::Envelope(), At(0))));
+  EXPECT_TRUE(jobs.List().empty());
+}
+
+TEST(JobTable, KnowsTheSmallestExplicitKeyOfAJob) {
+  JobTable jobs({});
+  Source source;
+  EXPECT_TRUE(Ingest(jobs, source.At(0, Opened(1, 1))).ok());
+  EXPECT_TRUE(Ingest(jobs, source.At(1, Emitted(M(0), {Partition(0, 90, {Key(1, 50)})}))).ok());
+  EXPECT_TRUE(Ingest(jobs, source.At(1, Finished(M(0)))).ok());
+  EXPECT_EQ(jobs.SmallestExplicitBytes("job-1"), 50u);
+}
+
+// --- ticks
+
+TEST(JobTable, TicksARunningJobAtLeastSoOften) {
+  JobTable jobs(WithTicks(absl::Seconds(10), absl::Seconds(1)));
+  Open(jobs, "job-1");
+  EXPECT_EQ(jobs.TickDue(At(0)).size(), 1u);
+  EXPECT_EQ(jobs.TickDue(At(9)).size(), 0u);
+  EXPECT_EQ(jobs.TickDue(At(10)).size(), 1u);
+}
+
+TEST(JobTable, TicksAJobWithNewsAtMostSoOften) {
+  JobTable jobs(WithTicks(absl::Seconds(10), absl::Seconds(1)));
+  Source source;
+  EXPECT_TRUE(Ingest(jobs, source.At(0, Opened(1, 1))).ok());
+  EXPECT_EQ(jobs.TickDue(At(0)).size(), 1u);
+  EXPECT_TRUE(Ingest(jobs, source.At(0.5, Started(M(0)))).ok());
+  EXPECT_EQ(jobs.TickDue(At(0.5)).size(), 0u);
+  EXPECT_EQ(jobs.TickDue(At(1)).size(), 1u);
+  EXPECT_EQ(jobs.TickDue(At(2)).size(), 0u) << "no more news";
+}
+
+TEST(JobTable, GivesTheNewestSnapshotOfTheTick) {
+  JobTable jobs({});
+  Open(jobs, "job-1");
+  const std::vector<Snapshot> published = jobs.TickDue(At(1));
+  ASSERT_EQ(published.size(), 1u);
+  EXPECT_EQ(*jobs.Get("job-1"), published[0]);
+  EXPECT_EQ(jobs.List(), published);
+}
+
+TEST(JobTable, PublishesTheFinalSnapshotOnce) {
+  JobTable jobs({});
+  OpenAndEnd(jobs, "job-1");
+  EXPECT_TRUE(jobs.TickDue(At(1000)).empty());
+}
+
+TEST(JobTable, EndsAJobNobodyReportsOn) {
+  JobTable jobs({});
+  Open(jobs, "job-1");
+  jobs.TickDue(At(0));
+  EXPECT_EQ(jobs.TickDue(At(3600)).back().state, JobState::kAbandoned);
+}
+
+TEST(JobTable, AWallClockThatIsSetBackStopsNothing) {
+  JobTable jobs(WithTicks(absl::Seconds(10), absl::Seconds(1)));
+  Source source;
+  EXPECT_TRUE(Ingest(jobs, source.At(3600, Opened(1, 1))).ok());
+  EXPECT_EQ(jobs.TickDue(At(3600)).size(), 1u);
+  EXPECT_TRUE(Ingest(jobs, source.At(1, Started(M(0)))).ok());
+  const std::vector<Snapshot> ticked = jobs.TickDue(At(2));
+  ASSERT_EQ(ticked.size(), 1u);
+  EXPECT_EQ(ticked[0].at, At(3600)) << "a job's time never goes back";
+  EXPECT_EQ(jobs.TickDue(At(12)).size(), 1u);
+}
+
+// --- event logs
+
+class JobTableLog : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = ::testing::TempDir() + "tidemark-job-table-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    options_.event_log_dir = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(options_.event_log_dir); }
+
+  // The snapshots that the log of a job makes again.
+  std::vector<Snapshot> Replayed(const std::string& job_id) const {
+    std::vector<Snapshot> snapshots;
+    auto reader = store::EventLogReader::Open(store::EventLogPath(options_.event_log_dir, job_id));
+    EXPECT_TRUE(reader.ok()) << reader.status();
+    if (!reader.ok()) return snapshots;
+    JobMonitor monitor((*reader)->job_id(), (*reader)->options());
+    for (auto record = (*reader)->Next(); record.ok() && record->has_value();
+         record = (*reader)->Next()) {
+      if (auto snapshot = store::Replay(**record, monitor)) snapshots.push_back(*snapshot);
+    }
+    return snapshots;
+  }
+
+  JobTableOptions options_;
+};
+
+TEST_F(JobTableLog, ReplaysToTheSameSnapshots) {
+  JobTable jobs(options_);
+  std::vector<Snapshot> live;
+  const auto tick = [&](double seconds) {
+    for (const Snapshot& snapshot : jobs.TickDue(At(seconds))) live.push_back(snapshot);
+  };
+  Source source;
+  EXPECT_TRUE(Ingest(jobs, source.At(0, Opened(1, 1))).ok());
+  tick(0);
+  EXPECT_TRUE(Ingest(jobs, source.At(5, Started(M(0), 100))).ok());
+  EXPECT_FALSE(jobs.Ingest([] {
+    v1::Envelope malformed;
+    malformed.set_job_id("job-1");
+    return malformed;
+  }(), At(5)).ok());
+  EXPECT_TRUE(Ingest(jobs, source.At(3, test::Read(M(0), 40))).ok());  // the clock was set back
+  EXPECT_FALSE(Ingest(jobs, source.At(7, Started(M(9)))).ok());
+  tick(8);
+  EXPECT_TRUE(Ingest(jobs, source.At(9, Closed())).ok());
+  tick(10);
+  ASSERT_EQ(live.size(), 3u);
+  EXPECT_EQ(live.back().coverage.rejected_envelopes, 2u);
+  EXPECT_EQ(Replayed("job-1"), live);
+}
+
+TEST_F(JobTableLog, AJobWhoseLogCannotBeWrittenGoesOnAndSaysSo) {
+  options_.event_log_dir += "/gone";
+  JobTable jobs(options_);
+  Open(jobs, "job-1");
+  const std::vector<Snapshot> ticked = jobs.TickDue(At(1));
+  ASSERT_EQ(ticked.size(), 1u);
+  EXPECT_THAT(ticked[0].coverage.notes,
+              ElementsAre(AllOf(HasSubstr("no event log from here on"), HasSubstr("gone"))));
+}
+
+TEST_F(JobTableLog, AJobThatIsRefusedLeavesNoLog) {
+  JobTable jobs(options_);
+  EXPECT_FALSE(Ingest(jobs, Source().At(0, Opened(900'000, 1))).ok());
+  EXPECT_TRUE(std::filesystem::is_empty(options_.event_log_dir));
+}
+
+}  // namespace
+}  // namespace tidemark::service

@@ -1,0 +1,64 @@
+#include "master/service/listen_address.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace tidemark::service {
+namespace {
+
+enum class Verdict { kAlways, kIfAllowed, kNever };
+
+struct Address {
+  const char* name;
+  const char* address;
+  Verdict verdict;
+};
+
+class ListenAddress : public ::testing::TestWithParam<Address> {};
+
+TEST_P(ListenAddress, IsServedWithoutTls) {
+  EXPECT_EQ(CheckListenAddress(GetParam().address, false).ok(),
+            GetParam().verdict == Verdict::kAlways);
+}
+
+TEST_P(ListenAddress, IsServedIfInsecureRemoteAccessIsAllowed) {
+  EXPECT_EQ(CheckListenAddress(GetParam().address, true).ok(),
+            GetParam().verdict != Verdict::kNever);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ListenAddress,
+    ::testing::Values(
+        Address{"Loopback", "127.0.0.1:7411", Verdict::kAlways},
+        Address{"AnyFreePort", "127.0.0.1:0", Verdict::kAlways},
+        Address{"OtherLoopback", "127.8.9.10:65535", Verdict::kAlways},
+        Address{"Localhost", "localhost:80", Verdict::kAlways},
+        Address{"LoopbackV6", "[::1]:80", Verdict::kAlways},
+        Address{"Unix", "unix:run/tidemark.sock", Verdict::kAlways},
+        Address{"Everywhere", "0.0.0.0:7411", Verdict::kIfAllowed},
+        Address{"EverywhereV6", "[::]:7411", Verdict::kIfAllowed},
+        Address{"AnotherHost", "10.0.0.7:7411", Verdict::kIfAllowed},
+        Address{"NameThatLooksLikeLoopback", "127.evil.example:80", Verdict::kIfAllowed},
+        Address{"NameThatStartsLikeLocalhost", "localhost.evil.example:80", Verdict::kIfAllowed},
+        Address{"Empty", "", Verdict::kNever},
+        Address{"NoPort", "127.0.0.1", Verdict::kNever},
+        Address{"EmptyPort", "127.0.0.1:", Verdict::kNever},
+        Address{"NoHost", ":7411", Verdict::kNever},
+        Address{"PortTooLarge", "127.0.0.1:65536", Verdict::kNever},
+        Address{"PortHuge", "127.0.0.1:99999999999999999999", Verdict::kNever},
+        Address{"PortNegative", "127.0.0.1:-1", Verdict::kNever},
+        Address{"PortByName", "127.0.0.1:http", Verdict::kNever},
+        Address{"UnixWithoutPath", "unix:", Verdict::kNever}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(ListenAddressAdvice, SaysWhatToWriteInstead) {
+  EXPECT_THAT(std::string(CheckListenAddress("nonsense", false).message()),
+              ::testing::HasSubstr("write host:port, such as 127.0.0.1:7411, or unix:PATH"));
+  EXPECT_THAT(std::string(CheckListenAddress("0.0.0.0:80", false).message()),
+              ::testing::HasSubstr("use 127.0.0.1 or allow insecure remote access"));
+}
+
+}  // namespace
+}  // namespace tidemark::service

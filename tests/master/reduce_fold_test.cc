@@ -1,0 +1,217 @@
+#include "master/model/reduce_fold.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tests/master/events.h"
+
+namespace tidemark::model {
+namespace {
+
+using test::At;
+using test::Emitted;
+using test::Finished;
+using test::Job;
+using test::Key;
+using test::M;
+using test::Opened;
+using test::Partition;
+using test::Point;
+using test::R;
+using test::Reduced;
+using test::ReducedNamed;
+using test::Started;
+using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
+
+// One map task that emitted `keys` into the partition of the only reduce task.
+Job JobWithKeys(std::vector<ExplicitKey> keys) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), {Partition(0, 1'000'000, std::move(keys))})).ok());
+  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(2, Started(R(0))).ok());
+  return job;
+}
+
+const ReduceAttempt& Attempt(const Job& job, std::uint32_t number = 0) {
+  return job.state.reduce_tasks[0].attempts.at(number);
+}
+
+// --- totals and instants
+
+TEST(ReduceFold, KeepsTheTotalsOfAnAttempt) {
+  Job job = JobWithKeys({});
+  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(100, 1, 2), Point(300, 0.5)})).ok());
+  EXPECT_EQ(Attempt(job).groups_done, 3u);
+  EXPECT_EQ(Attempt(job).bytes_done, 500u);
+  EXPECT_EQ(Attempt(job).reduce_time, absl::Seconds(2.5));
+  EXPECT_EQ(Attempt(job).last_group_finished_at, At(4));
+}
+
+TEST(ReduceFold, TotalsThatShrinkAreCountedAndDoNotGoBack) {
+  Job job = JobWithKeys({});
+  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(100, 1, 2)})).ok());
+  EXPECT_TRUE(job.Say(6, Reduced(R(0), At(3), {Point(50, 1)})).ok());
+  EXPECT_EQ(Attempt(job).groups_done, 2u);
+  EXPECT_EQ(Attempt(job).bytes_done, 200u);
+  EXPECT_EQ(Attempt(job).last_group_finished_at, At(4));
+  EXPECT_EQ(job.state.anomalies, 1u);
+}
+
+TEST(ReduceFold, WithoutAWordOnTheShuffleTheFirstGroupTellsWhenReducingBegan) {
+  Job job = JobWithKeys({});
+  EXPECT_TRUE(job.Say(9, Reduced(R(0), At(8), {Point(100, 2, 2)})).ok());
+  EXPECT_EQ(Attempt(job).reduce_started_at, At(4));
+}
+
+TEST(ReduceFold, ReducingDoesNotBeginBeforeTheAttempt) {
+  Job job = JobWithKeys({});
+  EXPECT_TRUE(job.Say(9, Reduced(R(0), At(8), {Point(100, 100)})).ok());
+  EXPECT_EQ(Attempt(job).reduce_started_at, At(2));
+}
+
+TEST(ReduceFold, ReducingDoesNotBeginBeforeTheJob) {
+  Job job;
+  EXPECT_TRUE(job.Say(1, Opened(1, 1)).ok());
+  EXPECT_TRUE(job.Say(9, Reduced(R(0), At(8), {Point(100, 1e12)})).ok());
+  EXPECT_EQ(Attempt(job).reduce_started_at, At(1));
+}
+
+TEST(ReduceFold, RemembersTheRunningGroupOfTheNewestProfile) {
+  Job job = JobWithKeys({});
+  ReduceProfile profile = Reduced(R(0), At(4), {});
+  profile.running_group = RunningGroup{.key = KeyHash{7}, .elapsed = absl::Seconds(3)};
+  EXPECT_TRUE(job.Say(5, profile).ok());
+  EXPECT_EQ(Attempt(job).running_group->key, KeyHash{7});
+  EXPECT_EQ(Attempt(job).running_group_seen_at, At(5));
+  EXPECT_TRUE(job.Say(6, Reduced(R(0), At(4), {})).ok());
+  EXPECT_FALSE(Attempt(job).running_group.has_value());
+}
+
+TEST(ReduceFold, PointsOfAllAttemptsAreEvidence) {
+  Job job = JobWithKeys({});
+  EXPECT_TRUE(job.Say(5, Reduced(R(0, 0), At(4), {Point(100, 1)})).ok());
+  EXPECT_TRUE(job.Say(6, Reduced(R(0, 1), At(5), {Point(300, 2)})).ok());
+  EXPECT_EQ(job.state.reduce_tasks[0].points.group_count(), 2u);
+}
+
+TEST(ReduceFold, AProfileWithPointsIsNewEvidenceOneWithoutIsNot) {
+  Job job = JobWithKeys({});
+  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(100, 1)})).ok());
+  const std::uint64_t version = job.state.reduce_tasks[0].points_version;
+  EXPECT_TRUE(job.Say(6, Reduced(R(0), At(4), {})).ok());
+  EXPECT_EQ(job.state.reduce_tasks[0].points_version, version);
+  EXPECT_TRUE(job.Say(7, Reduced(R(0), At(5), {Point(100, 1)})).ok());
+  EXPECT_NE(job.state.reduce_tasks[0].points_version, version);
+}
+
+// --- explicit keys that are named
+
+TEST(ReduceFold, RetiresANamedKeyWhateverItsSize) {
+  Job job = JobWithKeys({Key(1, 5000), Key(2, 5000)});
+  EXPECT_TRUE(job.Say(5, ReducedNamed(R(0), At(4), {Key(2, 9000)}, 1)).ok());
+  EXPECT_THAT(Attempt(job).finished_explicit, UnorderedElementsAre(KeyHash{2}));
+}
+
+TEST(ReduceFold, ANamedKeyThatIsNotExplicitIsImplicit) {
+  Job job = JobWithKeys({Key(1, 5000)});
+  EXPECT_TRUE(job.Say(5, ReducedNamed(R(0), At(4), {Key(9, 5000)}, 1)).ok());
+  EXPECT_TRUE(Attempt(job).finished_explicit.empty());
+  EXPECT_EQ(job.state.implicit_sizes.count(), 1u);
+}
+
+TEST(ReduceFold, TheCompositionOfImplicitGroupsLeavesNamedExplicitOnesOut) {
+  Job job = JobWithKeys({Key(1, 5000)});
+  EXPECT_TRUE(job.Say(5, ReducedNamed(R(0), At(4), {Key(1, 5000), Key(9, 70)}, 1)).ok());
+  EXPECT_EQ(job.state.implicit_sizes.count(), 1u);
+  EXPECT_EQ(job.state.implicit_sizes.size_bytes(), 70u);
+}
+
+TEST(ReduceFold, AKeyNamedTwiceIsRetiredOnce) {
+  Job job = JobWithKeys({Key(1, 5000)});
+  EXPECT_TRUE(job.Say(5, ReducedNamed(R(0), At(4), {Key(1, 5000)}, 1)).ok());
+  EXPECT_TRUE(job.Say(6, ReducedNamed(R(0), At(5), {Key(1, 5000)}, 1)).ok());
+  EXPECT_THAT(Attempt(job).finished_explicit, UnorderedElementsAre(KeyHash{1}));
+  EXPECT_EQ(job.state.implicit_sizes.count(), 1u) << "the second one is somebody else's";
+}
+
+TEST(ReduceFold, ARetryHasAllItsKeysBeforeIt) {
+  Job job = JobWithKeys({Key(1, 5000)});
+  EXPECT_TRUE(job.Say(5, ReducedNamed(R(0, 0), At(4), {Key(1, 5000)}, 1)).ok());
+  EXPECT_TRUE(job.Say(6, Started(R(0, 1))).ok());
+  EXPECT_TRUE(Attempt(job, 1).finished_explicit.empty());
+}
+
+// --- explicit keys that are recognised by their size ([NF] 5.2)
+
+struct Closeness {
+  const char* name;
+  std::uint64_t group_bytes;
+  bool retires;
+};
+
+class ReduceFoldCloseness : public ::testing::TestWithParam<Closeness> {};
+
+TEST_P(ReduceFoldCloseness, IsFivePercentOfTheFinishedGroup) {
+  Job job = JobWithKeys({Key(1, 1000)});
+  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(GetParam().group_bytes, 1)})).ok());
+  EXPECT_EQ(Attempt(job).finished_explicit.size(), GetParam().retires ? 1u : 0u);
+  EXPECT_EQ(job.state.implicit_sizes.count(), GetParam().retires ? 0u : 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ReduceFoldCloseness,
+                         ::testing::Values(Closeness{"Equal", 1000, true},
+                                           Closeness{"JustBelow", 953, true},
+                                           Closeness{"TooSmall", 952, false},
+                                           Closeness{"JustAbove", 1052, true},
+                                           Closeness{"TooLarge", 1053, false},
+                                           Closeness{"Nothing", 0, false}),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+TEST(ReduceFold, RetiresTheExplicitKeyNearestInSize) {
+  Job job = JobWithKeys({Key(1, 960), Key(2, 1010), Key(3, 1040)});
+  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(1000, 1)})).ok());
+  EXPECT_THAT(Attempt(job).finished_explicit, UnorderedElementsAre(KeyHash{2}));
+}
+
+TEST(ReduceFold, EachGroupRetiresOneExplicitKey) {
+  Job job = JobWithKeys({Key(1, 1000), Key(2, 1000), Key(3, 1000)});
+  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(1000, 1, 2)})).ok());
+  EXPECT_EQ(Attempt(job).finished_explicit.size(), 2u);
+}
+
+TEST(ReduceFold, GroupsBeyondTheExplicitKeysAreImplicit) {
+  Job job = JobWithKeys({Key(1, 1000)});
+  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(1000, 1, 3)})).ok());
+  EXPECT_EQ(Attempt(job).finished_explicit.size(), 1u);
+  EXPECT_EQ(job.state.implicit_sizes.count(), 2u);
+}
+
+TEST(ReduceFold, AnExplicitKeyThatIsLearntLaterCanStillBeRetired) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
+  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(2, Reduced(R(0), At(2), {Point(10, 1)})).ok());
+  EXPECT_TRUE(job.Say(3, Emitted(M(0), {Partition(0, 9000, {Key(1, 1000)})})).ok());
+  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(1000, 1)})).ok());
+  EXPECT_EQ(Attempt(job).finished_explicit.size(), 1u);
+}
+
+TEST(ReduceFold, AnExplicitKeyIsNotRetiredTwiceWhenAnotherIsLearnt) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(2, 1)).ok());
+  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(1, Finished(M(1))).ok());
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), {Partition(0, 9000, {Key(1, 1000)})})).ok());
+  EXPECT_TRUE(job.Say(2, Reduced(R(0), At(2), {Point(1000, 1)})).ok());
+  EXPECT_TRUE(job.Say(3, Emitted(M(1), {Partition(0, 9000, {Key(2, 5000)})})).ok());
+  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(1000, 1)})).ok());
+  EXPECT_THAT(Attempt(job).finished_explicit, UnorderedElementsAre(KeyHash{1}));
+  EXPECT_EQ(job.state.implicit_sizes.count(), 1u);
+}
+
+}  // namespace
+}  // namespace tidemark::model

@@ -1,0 +1,130 @@
+#include "master/model/straggler.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/master/events.h"
+
+namespace tidemark::model {
+namespace {
+
+using test::At;
+using test::Emitted;
+using test::Finished;
+using test::Job;
+using test::Key;
+using test::M;
+using test::Opened;
+using test::Partition;
+using test::Point;
+using test::R;
+using test::Reduced;
+using test::Started;
+
+// Reduce task 1 has 3,500,000 of 4,000,000 bytes left and runs on node-7; task 2 has not started.
+Job RunningJob() {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(1, 3)).ok());
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), {Partition(1, 4'000'000, {Key(5, 2'000'000)})})).ok());
+  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
+  AttemptChanged started = Started(R(1, 2));
+  started.host = "node-7";
+  EXPECT_TRUE(job.Say(2, started).ok());
+  EXPECT_TRUE(job.Say(9, Reduced(R(1, 2), At(8), {Point(500'000, 1)})).ok());
+  return job;
+}
+
+ReduceTaskForecast EndOf(std::size_t index, double at) {
+  return {.index = index, .ends_at = At(at), .reduce_time_left = absl::Seconds(10)};
+}
+
+// As EndOf, with a heaviest explicit key group that takes `share` of the time left.
+ReduceTaskForecast EndOfHeavy(std::size_t index, double at, double share) {
+  ReduceTaskForecast task = EndOf(index, at);
+  task.explicit_groups_left = 4;
+  task.heaviest = Key(5, 2'000'000);
+  task.heaviest_time = share * task.reduce_time_left;
+  return task;
+}
+
+TEST(Straggler, IsNobodyWithoutAViewPerTask) {
+  EXPECT_FALSE(FindStraggler(RunningJob().state, {}, At(10)).has_value());
+}
+
+TEST(Straggler, IsTheTaskThatEndsLast) {
+  const Job job = RunningJob();
+  const auto straggler =
+      FindStraggler(job.state, {.tasks = {EndOf(0, 20), EndOf(1, 50), EndOf(2, 30)}}, At(10));
+  ASSERT_TRUE(straggler.has_value());
+  EXPECT_EQ(straggler->attempt, R(1, 2)) << "by its leading attempt";
+  EXPECT_EQ(straggler->host, "node-7");
+  EXPECT_EQ(straggler->remaining, absl::Seconds(40));
+}
+
+TEST(Straggler, HasNoRemainingTimePastItsEnd) {
+  const Job job = RunningJob();
+  for (const absl::Time end : {At(10), At(3), absl::InfiniteFuture()}) {
+    const auto straggler = FindStraggler(
+        job.state, {.tasks = {{.index = 1, .ends_at = end}}}, At(10));
+    EXPECT_FALSE(straggler->remaining.has_value()) << end;
+  }
+}
+
+TEST(Straggler, DescribesTheHeaviestGroupLeft) {
+  const Job job = RunningJob();
+  const auto straggler = FindStraggler(job.state, {.tasks = {EndOfHeavy(1, 50, 0.75)}}, At(10));
+  EXPECT_EQ(straggler->explicit_groups_left, 4u);
+  EXPECT_EQ(straggler->heaviest_group_bytes, 2'000'000u);
+  EXPECT_DOUBLE_EQ(straggler->heaviest_group_share, 0.75);
+  EXPECT_FALSE(straggler->in_heaviest_group);
+}
+
+TEST(Straggler, SaysThatAHeavyGroupIsYetToCome) {
+  const Job job = RunningJob();
+  EXPECT_EQ(FindStraggler(job.state, {.tasks = {EndOfHeavy(1, 50, 0.75)}}, At(10))->reason,
+            "r-1.2 has yet to reduce a key group of 2.0 MB, 75 % of what it has left");
+}
+
+TEST(Straggler, SaysThatItIsInsideItsHeaviestGroup) {
+  Job job = RunningJob();
+  ReduceProfile profile = Reduced(R(1, 2), At(8), {Point(500'000, 1)});
+  profile.points.clear();
+  profile.running_group = RunningGroup{.key = KeyHash{5}};
+  EXPECT_TRUE(job.Say(10, profile).ok());
+  const auto straggler = FindStraggler(job.state, {.tasks = {EndOfHeavy(1, 50, 0.75)}}, At(10));
+  EXPECT_TRUE(straggler->in_heaviest_group);
+  EXPECT_EQ(straggler->reason,
+            "r-1.2 is inside its heaviest key group (2.0 MB), 75 % of what it has left");
+}
+
+TEST(Straggler, ARunningGroupWithoutANameIsNotTheHeaviest) {
+  Job job = RunningJob();
+  ReduceProfile profile = Reduced(R(1, 2), At(8), {});
+  profile.running_group = RunningGroup{};
+  EXPECT_TRUE(job.Say(10, profile).ok());
+  EXPECT_FALSE(FindStraggler(job.state, {.tasks = {EndOf(1, 50)}}, At(10))->in_heaviest_group);
+}
+
+TEST(Straggler, SaysHowMuchIsLeftWhenNoGroupStandsOut) {
+  const Job job = RunningJob();
+  EXPECT_EQ(FindStraggler(job.state, {.tasks = {EndOfHeavy(1, 50, 0.1)}}, At(10))->reason,
+            "r-1.2 has 3.5 MB left to reduce");
+}
+
+TEST(Straggler, SaysThatItWaitsForASlot) {
+  const Job job = RunningJob();
+  const auto straggler = FindStraggler(job.state, {.tasks = {EndOf(2, 50)}}, At(10));
+  EXPECT_EQ(straggler->attempt, R(2));
+  EXPECT_EQ(straggler->host, "");
+  EXPECT_EQ(straggler->reason, "r-2 waits for a slot");
+}
+
+TEST(Straggler, WritesSizesBelowAThousandInBytes) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
+  EXPECT_TRUE(job.Say(1, Started(R(0), 999)).ok());
+  EXPECT_EQ(FindStraggler(job.state, {.tasks = {EndOf(0, 50)}}, At(10))->reason,
+            "r-0 has 999 B left to reduce");
+}
+
+}  // namespace
+}  // namespace tidemark::model

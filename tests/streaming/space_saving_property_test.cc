@@ -1,0 +1,116 @@
+// The bounds of space_saving.h against an exact map, on streams in random, grouped and sorted
+// order.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "streaming/space_saving.h"
+
+namespace tidemark::streaming {
+namespace {
+
+struct Offer {
+  KeyHash key;
+  std::uint64_t weight;
+};
+using Truth = std::map<KeyHash, std::uint64_t>;
+
+enum class Order { kRandom, kGrouped, kLightestFirst, kHeaviestFirst };
+struct Case {
+  const char* name;
+  Order order;
+  double skew;
+  std::size_t capacity;
+  std::uint64_t seed;
+};
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name << " seed " << c.seed; }
+
+std::vector<Offer> MakeStream(const Case& c) {
+  std::mt19937_64 random(c.seed);
+  std::vector<Offer> stream;
+  for (std::uint64_t rank = 1; rank <= 500; ++rank) {
+    const auto offers = static_cast<int>(std::ceil(200 / std::pow(double(rank), c.skew)));
+    for (int i = 0; i < offers; ++i) stream.push_back({KeyHash{rank * 7919}, 1 + random() % 100});
+  }
+  if (c.order == Order::kRandom) std::shuffle(stream.begin(), stream.end(), random);
+  if (c.order == Order::kLightestFirst || c.order == Order::kHeaviestFirst) {
+    std::stable_sort(stream.begin(), stream.end(),
+                     [](const Offer& a, const Offer& b) { return a.weight < b.weight; });
+  }
+  if (c.order == Order::kHeaviestFirst) std::reverse(stream.begin(), stream.end());
+  return stream;
+}
+
+void ExpectBounds(const SpaceSaving& summary, const Truth& truth, std::uint64_t error_max) {
+  std::uint64_t total = 0;
+  for (const auto& [key, size] : truth) total += size;
+  EXPECT_EQ(summary.total_bytes(), total);
+  EXPECT_LE(summary.size(), summary.capacity());
+  for (const auto& [key, size] : truth) {
+    const auto watched = summary.Find(key);
+    if (!watched) {
+      EXPECT_LE(size, error_max) << "a heavier key is always watched";
+      continue;
+    }
+    EXPECT_LE(size, watched->count_bytes);
+    EXPECT_LE(watched->guaranteed_bytes(), size);
+    EXPECT_LE(watched->error_bytes, error_max);
+  }
+}
+
+class SpaceSavingBounds : public testing::TestWithParam<Case> {};
+
+TEST_P(SpaceSavingBounds, HoldForEveryKey) {
+  SpaceSaving summary = *SpaceSaving::Create(GetParam().capacity);
+  Truth truth;
+  for (const Offer& offer : MakeStream(GetParam())) {
+    summary.Offer(offer.key, offer.weight);
+    truth[offer.key] += offer.weight;
+  }
+  ExpectBounds(summary, truth, summary.total_bytes() / summary.capacity());
+}
+
+TEST_P(SpaceSavingBounds, CountsAddUpToTheTotalWhenFull) {
+  SpaceSaving summary = *SpaceSaving::Create(GetParam().capacity);
+  for (const Offer& offer : MakeStream(GetParam())) summary.Offer(offer.key, offer.weight);
+  std::uint64_t sum = 0;
+  for (const WatchedKey& watched : summary.watched()) sum += watched.count_bytes;
+  EXPECT_EQ(sum, summary.total_bytes());
+}
+
+TEST_P(SpaceSavingBounds, OfBothInputsAddUpInAMerge) {
+  SpaceSaving left = *SpaceSaving::Create(GetParam().capacity);
+  SpaceSaving right = *SpaceSaving::Create(GetParam().capacity);
+  Truth truth;
+  bool to_left = true;
+  for (const Offer& offer : MakeStream(GetParam())) {
+    (to_left ? left : right).Offer(offer.key, offer.weight);
+    to_left = !to_left;
+    truth[offer.key] += offer.weight;
+  }
+  const std::uint64_t capacity = GetParam().capacity;
+  const std::uint64_t error_max =
+      left.total_bytes() / capacity + right.total_bytes() / capacity + 1;
+  left.Merge(right);
+  ExpectBounds(left, truth, error_max);
+}
+
+INSTANTIATE_TEST_SUITE_P(Streams, SpaceSavingBounds,
+                         testing::Values(Case{"RandomSkewed", Order::kRandom, 1.1, 50, 1},
+                                         Case{"RandomFlat", Order::kRandom, 0.3, 50, 2},
+                                         Case{"GroupedSkewed", Order::kGrouped, 1.1, 50, 3},
+                                         Case{"GroupedFlat", Order::kGrouped, 0.3, 50, 4},
+                                         Case{"LightestFirst", Order::kLightestFirst, 0.8, 30, 5},
+                                         Case{"HeaviestFirst", Order::kHeaviestFirst, 0.8, 30, 6},
+                                         Case{"OneCounter", Order::kRandom, 1.1, 1, 7},
+                                         Case{"AlmostEnoughCounters", Order::kRandom, 0.8, 499, 8}),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+}  // namespace
+}  // namespace tidemark::streaming

@@ -1,0 +1,86 @@
+#include "streaming/space_saving.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace tidemark::streaming {
+namespace {
+
+SpaceSaving Make(std::size_t capacity) { return *SpaceSaving::Create(capacity); }
+constexpr KeyHash A{1}, B{2}, C{3}, D{4};
+
+TEST(SpaceSaving, RefusesACapacityOfZeroOrBeyondTheLimit) {
+  EXPECT_EQ(SpaceSaving::Create(0).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(SpaceSaving::Create(SpaceSaving::kCapacityMax + 1).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(SpaceSaving::Create(1).ok());
+}
+
+TEST(SpaceSaving, CountsExactlyWhileEveryKeyFits) {
+  SpaceSaving summary = Make(3);
+  summary.Offer(A, 5);
+  summary.Offer(B, 2);
+  summary.Offer(A, 1);
+  EXPECT_EQ(summary.Find(A), (WatchedKey{A, 6, 0}));
+  EXPECT_EQ(summary.Find(B), (WatchedKey{B, 2, 0}));
+  EXPECT_EQ(summary.Find(C), std::nullopt);
+  EXPECT_EQ(summary.total_bytes(), 8u);
+  EXPECT_EQ(summary.error_bytes_max(), 0u);
+}
+
+TEST(SpaceSaving, NewcomerInheritsTheLightestCountAsItsError) {
+  SpaceSaving summary = Make(2);
+  summary.Offer(A, 7);
+  summary.Offer(B, 3);
+  EXPECT_EQ(summary.Offer(C, 4), (WatchedKey{B, 3, 0}));
+  EXPECT_EQ(summary.Find(C), (WatchedKey{C, 7, 3}));
+  EXPECT_EQ(summary.Find(C)->guaranteed_bytes(), 4u);
+  EXPECT_EQ(summary.Find(B), std::nullopt);
+}
+
+TEST(SpaceSaving, WeightOfZeroChangesNothing) {
+  SpaceSaving summary = Make(1);
+  summary.Offer(A, 1);
+  EXPECT_EQ(summary.Offer(B, 0), std::nullopt);
+  EXPECT_EQ(summary.Find(A), (WatchedKey{A, 1, 0}));
+  EXPECT_EQ(summary.total_bytes(), 1u);
+}
+
+TEST(SpaceSaving, CountsSaturate) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  SpaceSaving summary = Make(1);
+  summary.Offer(A, kMost);
+  summary.Offer(A, kMost);
+  EXPECT_EQ(summary.Find(A)->count_bytes, kMost);
+  EXPECT_EQ(summary.total_bytes(), kMost);
+}
+
+TEST(SpaceSaving, TopIsHeaviestFirstAndTiesGoByHash) {
+  SpaceSaving summary = Make(4);
+  summary.Offer(C, 5);
+  summary.Offer(A, 5);
+  summary.Offer(B, 9);
+  summary.Offer(D, 1);
+  const auto top = summary.Top(3);
+  ASSERT_EQ(top.size(), 3u);
+  EXPECT_EQ(top[0].key, B);
+  EXPECT_EQ(top[1].key, A);
+  EXPECT_EQ(top[2].key, C);
+  EXPECT_EQ(summary.Top(100).size(), 4u);
+}
+
+TEST(SpaceSaving, MergeOfSummariesThatAreNotFullIsExact) {
+  SpaceSaving left = Make(4);
+  SpaceSaving right = Make(4);
+  left.Offer(A, 1);
+  right.Offer(A, 2);
+  right.Offer(B, 3);
+  left.Merge(right);
+  EXPECT_EQ(left.Find(A), (WatchedKey{A, 3, 0}));
+  EXPECT_EQ(left.Find(B), (WatchedKey{B, 3, 0}));
+  EXPECT_EQ(left.total_bytes(), 6u);
+}
+
+}  // namespace
+}  // namespace tidemark::streaming
