@@ -39,9 +39,8 @@ class DeltaNeighbourhood {
  private:
   std::uint64_t delta_bytes_ = kDefaultDeltaBytes;
   std::vector<std::uint64_t> sizes_bytes_;
-  std::vector<double> cumulative_groups_;           // [n + 1]
-  std::vector<double> cumulative_seconds_;          // [n + 1]
-  std::vector<double> cumulative_seconds_squared_;  // [n + 1], of the point means, by groups
+  std::vector<double> groups_;        // of the point at the same index
+  std::vector<double> mean_seconds_;  // likewise
 };
 
 }  // namespace tidemark::regression

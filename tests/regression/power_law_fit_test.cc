@@ -1,0 +1,98 @@
+#include "regression/power_law_fit.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/regression/points.h"
+
+namespace tidemark::regression {
+namespace {
+
+struct Law {
+  const char* name;
+  double a, b, c;
+};
+class KnownLaw : public testing::TestWithParam<Law> {};
+
+TEST_P(KnownLaw, IsRecoveredFromPointsOnIt) {
+  const Law& law = GetParam();
+  const PowerLawFit fit = FitPowerLaw(OnCurve(Sizes(50, 137, 40), law.a, law.b, law.c));
+  EXPECT_EQ(fit.quality, FitQuality::kRegular);
+  EXPECT_NEAR(fit.c, law.c, 0.02);
+  EXPECT_GT(fit.r_squared, 0.9999);
+  const double truth = law.a + law.b * std::pow(20000, law.c);
+  EXPECT_NEAR(fit.Predict(20000), truth, 0.03 * truth);
+}
+
+INSTANTIATE_TEST_SUITE_P(Laws, KnownLaw,
+                         testing::Values(Law{"Linear", 0, 1e-6, 1}, Law{"Quadratic", 0, 1e-9, 2},
+                                         Law{"QuadraticWithOverhead", 1e-3, 1e-9, 2},
+                                         Law{"Cubic", 1e-5, 1e-12, 3},
+                                         Law{"SquareRoot", 0, 1e-4, 0.5}),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+TEST(FitPowerLaw, CeresFindsExponentsBetweenThoseOfTheGrid) {
+  const PowerLawFit fit = FitPowerLaw(OnCurve(Sizes(100, 250, 30), 1e-4, 3e-9, 1.83));
+  EXPECT_NEAR(fit.c, 1.83, 1e-3);
+}
+
+TEST(FitPowerLaw, SeesThroughModerateNoise) {
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> noise(0, 0.1);
+  std::vector<GroupPoint> points;
+  for (const std::uint64_t size : Sizes(100, 97, 200)) {
+    const double x = static_cast<double>(size);
+    points.push_back(PointOf(size, 1e-9 * x * x * std::exp(noise(random))));
+  }
+  EXPECT_NEAR(FitPowerLaw(points).c, 2, 0.15);
+}
+
+TEST(FitPowerLaw, FewSizesAreMarkedAndFewerPredictNothing) {
+  EXPECT_EQ(FitPowerLaw({}).quality, FitQuality::kNone);
+  EXPECT_EQ(FitPowerLaw(OnCurve({5, 6, 7}, 0, 1, 1)).quality, FitQuality::kNone);
+  EXPECT_EQ(FitPowerLaw(OnCurve({5, 6, 7, 8}, 0, 1, 1)).quality, FitQuality::kFew);
+  EXPECT_DOUBLE_EQ(PowerLawFit().Predict(100), 0);
+}
+
+TEST(FitPowerLaw, EqualSizesAreNoCurveHoweverMany) {
+  std::vector<GroupPoint> points(50, PointOf(100, 1));
+  EXPECT_EQ(FitPowerLaw(points).quality, FitQuality::kNone);
+}
+
+TEST(FitPowerLaw, EqualTimesAreAFlatCurve) {
+  const PowerLawFit fit = FitPowerLaw(OnCurve(Sizes(10, 10, 20), 0.25, 0, 1));
+  EXPECT_NEAR(fit.Predict(1e6), 0.25, 1e-6);
+  EXPECT_NEAR(fit.r_squared, 1, 1e-9);
+}
+
+TEST(FitPowerLaw, TimesOfZeroPredictZero) {
+  const PowerLawFit fit = FitPowerLaw(OnCurve(Sizes(10, 10, 20), 0, 0, 1));
+  EXPECT_DOUBLE_EQ(fit.Predict(1e6), 0);
+}
+
+TEST(FitPowerLaw, NeverPredictsBelowZeroThoughTimesFallWithSize) {
+  std::vector<GroupPoint> points;
+  for (int i = 0; i < 20; ++i) {
+    points.push_back(PointOf(10 + static_cast<std::uint64_t>(i), 2.0 - 0.1 * i));
+  }
+  const PowerLawFit fit = FitPowerLaw(points);
+  for (const double size : {0.0, 1.0, 1e3, 1e9, 1e18}) EXPECT_GE(fit.Predict(size), 0);
+}
+
+TEST(FitPowerLaw, LeavesOutTimesThatAreNone) {
+  auto points = OnCurve(Sizes(10, 10, 20), 0, 1e-3, 1);
+  points.push_back({500, 1, absl::InfiniteDuration()});
+  points.push_back({600, 1, -absl::Seconds(5)});
+  points.push_back({700, 0, absl::Seconds(5)});
+  EXPECT_NEAR(FitPowerLaw(points).Predict(1000), 1, 0.01);
+}
+
+TEST(FitPowerLaw, ThousandsOfPointsKeepTheLargestSize) {
+  const PowerLawFit fit = FitPowerLaw(OnCurve(Sizes(1, 3, 8192), 0, 1e-9, 2));
+  EXPECT_DOUBLE_EQ(fit.size_bytes_max, 1 + 3.0 * 8191);
+  EXPECT_NEAR(fit.c, 2, 0.01);
+}
+
+}  // namespace
+}  // namespace tidemark::regression
