@@ -90,6 +90,8 @@ void AddRun(CLI::App& command, RunArguments& arguments) {
       ->type_name("FILE");
   app.add_option("--output", job.output_dir, "Directory for the result; without it none is kept")
       ->type_name("DIR");
+  app.add_option("--job-id", job.job_id,
+                 "Id of this run; made from the job and the time unless told");
   AddChoice(app, "--output-format", kOutputKinds, job.output,
             "What becomes of the result; count: only counted");
   app.add_option("--slots", job.slots, "Tasks that run at once")

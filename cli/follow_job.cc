@@ -11,6 +11,7 @@
 
 #include "absl/time/clock.h"
 #include "cli/console/duration_text.h"
+#include "cli/master_trouble.h"
 
 namespace tidemark::cli {
 namespace {
@@ -50,10 +51,8 @@ class Follower {
 
  private:
   bool Take(const Snapshot& snapshot) {
-    if (std::exchange(troubled_since_, std::nullopt) && has_complained_) {
-      calls_.on_trouble("the master is back");
-      has_complained_ = false;
-    }
+    if (std::exchange(complained_of_, std::nullopt)) calls_.on_trouble("the master is back");
+    troubled_since_.reset();
     pause_ = kFirstPause;
     sequence_ = snapshot.sequence;
     seen_ = true;
@@ -62,12 +61,23 @@ class Follower {
     return wanted_;
   }
 
-  // A stream that ends without a final snapshot is a master that goes away, too. A restarted master
-  // knows the job again once its agents have told it.
+  // What no other attempt can put right. A stream that ends without a final snapshot is a master
+  // that goes away, and one that has forgotten the job may be told of it again.
+  static bool IsHopeless(const absl::Status& status) {
+    return absl::IsInvalidArgument(status) || absl::IsUnimplemented(status) ||
+           absl::IsPermissionDenied(status) || absl::IsUnauthenticated(status);
+  }
+
   bool MayRecover(const absl::Status& status) const {
-    if (!seen_ && !options_.expects_job) return false;
-    return status.ok() || absl::IsUnavailable(status) || absl::IsNotFound(status) ||
-           absl::IsDeadlineExceeded(status) || absl::IsResourceExhausted(status);
+    return (seen_ || options_.expects_job) && !IsHopeless(status);
+  }
+
+  std::string Describe(const absl::Status& status) const {
+    if (absl::IsNotFound(status)) {
+      return fmt::format("the master at {} does not know the job any more", master_.address());
+    }
+    return fmt::format("{} the master at {}: {}", seen_ ? "lost" : "cannot reach",
+                       master_.address(), status.ok() ? "it ended the stream" : ReasonOf(status));
   }
 
   // False when patience is at its end.
@@ -75,11 +85,9 @@ class Follower {
     const absl::Time now = absl::Now();
     if (!troubled_since_) troubled_since_ = now;
     const bool is_to_come = !seen_ && absl::IsNotFound(status);
-    if (!has_complained_ && !is_to_come) {
-      has_complained_ = true;
-      calls_.on_trouble(
-          fmt::format("lost the master at {}: {}; trying again", master_.address(),
-                      status.ok() ? "it ended the stream" : std::string(status.message())));
+    if (complained_of_ != status.code() && !is_to_come) {
+      complained_of_ = status.code();
+      calls_.on_trouble(Describe(status) + "; trying again");
     }
     return options_.expects_job || now - *troubled_since_ < options_.patience;
   }
@@ -91,9 +99,9 @@ class Follower {
   std::uint64_t sequence_ = 0;
   bool seen_ = false;
   bool wanted_ = true;
-  bool has_complained_ = false;
   std::optional<Snapshot> final_;
   std::optional<absl::Time> troubled_since_;
+  std::optional<absl::StatusCode> complained_of_;
   absl::Duration pause_ = kFirstPause;
 };
 

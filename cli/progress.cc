@@ -36,11 +36,8 @@ class BarProgress final : public Progress {
 
   bool Show(const Snapshot& snapshot) override {
     newest_ = shown_.Next(snapshot);
-    const absl::Time now = absl::Now();
-    if (snapshot.is_final() || now - drawn_at_ >= kBetweenFrames) {
-      drawn_at_ = now;
-      Draw();
-    }
+    is_drawn_ = false;
+    if (snapshot.is_final() || absl::Now() - drawn_at_ >= kBetweenFrames) Draw();
     return true;
   }
 
@@ -48,7 +45,7 @@ class BarProgress final : public Progress {
 
   void Finish() override {
     if (!newest_) return;
-    Draw();
+    if (!is_drawn_) Draw();
     terminal_.Keep();
     WriteSummary(*newest_, lines_, environment_);
   }
@@ -59,6 +56,8 @@ class BarProgress final : public Progress {
     // A full line would leave the cursor on its last column, where terminals disagree.
     options.width = terminal_.size().columns - 1;
     terminal_.Draw(console::RenderFrame(*newest_, options));
+    drawn_at_ = absl::Now();
+    is_drawn_ = true;
   }
 
   const Environment environment_;
@@ -68,6 +67,7 @@ class BarProgress final : public Progress {
   console::ShownProgress shown_;
   std::optional<Snapshot> newest_;
   absl::Time drawn_at_ = absl::InfinitePast();
+  bool is_drawn_ = false;  // the newest snapshot
 };
 
 class PlainProgress final : public Progress {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <future>
@@ -36,7 +37,11 @@ class RemoteWatch {
       : master_(address), thread_([this, job_id, &progress](const std::stop_token& stop) {
           const FollowCalls calls = {
               .on_snapshot =
-                  [&](const Snapshot& snapshot) { return progress.Show(snapshot), true; },
+                  [&](const Snapshot& snapshot) {
+                    is_watching_ = true;
+                    progress.Show(snapshot);
+                    return true;
+                  },
               .on_trouble = [&](const std::string& message) { progress.Say(message); }};
           const auto final = FollowJob(master_, job_id, {.expects_job = true}, calls, stop);
           if (!final.ok() && !absl::IsCancelled(final.status())) {
@@ -47,12 +52,15 @@ class RemoteWatch {
   // Its thread is asked to stop and joined.
   ~RemoteWatch() = default;
 
-  // Gives the master a moment to tell how the job has ended.
-  void WaitForTheEnd() { ended_.get_future().wait_for(kForTheFinalSnapshot); }
+  // Gives a master that knows the job a moment to tell how it has ended.
+  void WaitForTheEnd() {
+    if (is_watching_) ended_.get_future().wait_for(kForTheFinalSnapshot);
+  }
 
  private:
   const MasterClient master_;
   std::promise<void> ended_;
+  std::atomic<bool> is_watching_ = false;
   std::jthread thread_;
 };
 
@@ -70,7 +78,7 @@ std::vector<std::string> WorkerCommand() {
 
 // Prepares what the user left open. The temporary directory must outlive the job.
 absl::Status Complete(examples::RunOptions& options, std::optional<TemporaryDirectory>& temporary) {
-  options.job_id = NewJobId(options.job);
+  if (options.job_id.empty()) options.job_id = NewJobId(options.job);
   options.worker_command = WorkerCommand();
   if (const std::string& directory = options.master_options.event_log_dir; !directory.empty()) {
     std::error_code error;
@@ -141,7 +149,8 @@ int Run(const RunArguments& arguments) {
     if (summary.ok()) WriteResult(*summary, options, !temporary.has_value());
     status = summary.status();
   }
-  if (!status.ok()) Complain(std::string(status.message()));
+  const bool is_known = status.ok() || absl::IsCancelled(status);  // to the one who stopped it
+  if (!is_known) Complain(std::string(status.message()));
   return ExitCodeOf(status);
 }
 

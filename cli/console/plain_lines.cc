@@ -12,13 +12,15 @@ namespace {
 
 constexpr absl::Duration kAtLeastEvery = absl::Seconds(10);
 
+// Those that have anything to say.
 std::string OtherIndicators(const Snapshot& snapshot, const TextOptions& options) {
   std::string text;
   for (std::size_t i = 1; i < snapshot.forecasts.size(); ++i) {
     const Forecast& forecast = snapshot.forecasts[i];
-    text +=
-        fmt::format("{}{} {}", i == 1 ? "; " : ", ", Printable(forecast.indicator, options.unicode),
-                    PercentText(snapshot, forecast));
+    const std::string percent = PercentText(snapshot, forecast);
+    if (percent == "-") continue;
+    text += fmt::format("{}{} {}", text.empty() ? "; " : ", ",
+                        Printable(forecast.indicator, options.unicode), percent);
   }
   return text;
 }

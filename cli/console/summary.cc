@@ -56,6 +56,10 @@ std::vector<std::size_t> ColumnWidths(const std::vector<Row>& rows) {
   return widths;
 }
 
+std::string WithoutTrailingSpaces(const std::string& line) {
+  return line.substr(0, line.find_last_not_of(' ') + 1);
+}
+
 Row JobRow(const Snapshot& job, const TextOptions& options) {
   const Forecast none;
   const Forecast& main = job.forecasts.empty() ? none : job.forecasts.front();
@@ -83,7 +87,7 @@ std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
     add(StateStyle(snapshot.state),
         fmt::format("{} {} after {}", title, StateName(snapshot.state), elapsed));
   } else {
-    add(Style::kWarning, fmt::format("{} was still running after {}", title, elapsed));
+    add(Style::kWarning, fmt::format("{} was last seen running, after {}", title, elapsed));
   }
   if (snapshot.is_final() && !snapshot.message.empty()) {
     add(Style::kPlain, Printable(snapshot.message, options.unicode));
@@ -120,7 +124,7 @@ std::vector<std::string> RenderJobTable(const std::vector<Snapshot>& jobs, int w
       const std::string cell = is_last ? row[i] : PadRight(row[i], static_cast<int>(widths[i]) + 2);
       line.Add(&row == &rows.front() ? Style::kDim : Style::kPlain, cell);
     }
-    lines.push_back(line.Render(width, options));
+    lines.push_back(WithoutTrailingSpaces(line.Render(width, options)));
   }
   return lines;
 }

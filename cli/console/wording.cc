@@ -36,11 +36,6 @@ RemainingWords WarmingUpWords(const Snapshot& snapshot) {
       HasReduce(snapshot) ? "no reduce function has finished yet" : "no input has been read yet"};
 }
 
-RemainingWords OutcomeWords(const Snapshot& snapshot, const TextOptions& options) {
-  if (snapshot.message.empty()) return {.about = StateName(snapshot.state)};
-  return {StateName(snapshot.state), ": ", Printable(snapshot.message, options.unicode)};
-}
-
 RemainingWords KnownWords(const KnownRemaining& known, const TextOptions& options) {
   if (known.remaining <= absl::ZeroDuration()) {
     const bool is_exact = !known.has_range || known.upper <= absl::ZeroDuration();
@@ -149,7 +144,7 @@ std::string PercentText(const Snapshot& snapshot, const Forecast& forecast) {
 
 RemainingWords DescribeRemaining(const Snapshot& snapshot, const Forecast& forecast,
                                  const TextOptions& options) {
-  if (snapshot.is_final()) return OutcomeWords(snapshot, options);
+  if (snapshot.is_final()) return {.about = StateName(snapshot.state)};
   if (forecast.state == ForecastState::kWarmingUp) return WarmingUpWords(snapshot);
   if (forecast.state == ForecastState::kOverdue) {
     return {"past the predicted end", "; ", "still running: " + StillRunning(snapshot)};

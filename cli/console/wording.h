@@ -24,7 +24,7 @@ std::string PercentText(const Snapshot& snapshot, const Forecast& forecast);
 // When the job will end, in two parts that can be put apart: "≈ 41 s left" "(35–52 s)", "warming
 // up"
 // ": no reduce function has finished yet", "past the predicted end" "; still running: r-2"; of an
-// ended job its outcome and message.
+// ended job its state.
 struct RemainingWords {
   std::string about;
   std::string joint;

@@ -16,6 +16,8 @@ namespace {
 constexpr int kRejectionsMax = 100;
 // One stream may relay for so many sources; each costs a little memory while it lasts.
 constexpr std::size_t kSourcesPerStreamMax = 10'000;
+// Envelopes with a longer id are refused; the answer names none.
+constexpr std::size_t kSourceIdBytesMax = 128;
 
 // One stream: a read buffer, one response in flight, and what to say next.
 class IngestStream final
@@ -54,13 +56,13 @@ class IngestStream final
 
   bool Answer(const v1::Envelope& envelope, const absl::Status& taken) {
     const std::uint64_t named = jobs_.SmallestExplicitBytes(envelope.job_id());
+    const bool has_id = envelope.source_id().size() <= kSourceIdBytesMax;
+    const std::string source_id = has_id ? envelope.source_id() : "";
     const std::lock_guard lock(mutex_);
-    if (sources_.size() >= kSourcesPerStreamMax && !sources_.contains(envelope.source_id())) {
-      return false;
-    }
-    Source& source = sources_[envelope.source_id()];
+    if (sources_.size() >= kSourcesPerStreamMax && !sources_.contains(source_id)) return false;
+    Source& source = sources_[source_id];
     source.has_news = true;
-    source.next.set_source_id(envelope.source_id());
+    source.next.set_source_id(source_id);
     source.next.set_accepted_sequence(
         std::max(source.next.accepted_sequence(), envelope.sequence()));
     if (!taken.ok() && source.next.rejections_size() < kRejectionsMax) {

@@ -51,9 +51,8 @@ absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(const v1::Envelope
   auto job = std::make_shared<Job>(event.job_id, options_.job, opened_ + 1);
   if (absl::Status taken = job->monitor.Apply(event); !taken.ok()) return taken;
   if (jobs_.size() >= options_.jobs_max && !MakeRoom()) {
-    return absl::ResourceExhaustedError(
-        fmt::format("job {}: this master watches at most {} jobs at once", event.job_id,
-                    options_.jobs_max));
+    return absl::ResourceExhaustedError(fmt::format(
+        "job {}: this master watches at most {} jobs at once", event.job_id, options_.jobs_max));
   }
   ++opened_;
   job->latest = event.arrived_at;

@@ -5,8 +5,10 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <limits>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -25,6 +27,9 @@ using service::IngestService;
 using service::JobTable;
 using service::ProgressService;
 using service::WatchHub;
+
+// Longer waits would overflow the clocks of the standard library.
+constexpr absl::Duration kWaitMax = absl::Hours(24 * 365);
 
 absl::Status Check(const MasterOptions& options) {
   absl::Status status =
@@ -138,7 +143,8 @@ absl::Status Master::Impl::Start() {
   int port = 0;
   builder.AddListeningPort(options_.listen_address, grpc::InsecureServerCredentials(), &port);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  builder.SetMaxReceiveMessageSize(static_cast<int>(options_.message_bytes_max));
+  builder.SetMaxReceiveMessageSize(static_cast<int>(
+      std::min<std::size_t>(options_.message_bytes_max, std::numeric_limits<int>::max())));
   builder.RegisterService(&ingest_);
   builder.RegisterService(&progress_);
   server_ = builder.BuildAndStart();
@@ -167,7 +173,8 @@ void Master::Impl::TickUntilStopped() {
     lock.lock();
     ++ticks_;
     changed_.notify_all();
-    changed_.wait_for(lock, absl::ToChronoNanoseconds(options_.tick_interval_min),
+    changed_.wait_for(lock,
+                      absl::ToChronoNanoseconds(std::min(options_.tick_interval_min, kWaitMax)),
                       [this] { return stopping_; });
   }
 }
@@ -203,7 +210,8 @@ void Master::Impl::Shutdown(absl::Duration grace) {
   hub_->CloseAll();
   if (server_ == nullptr) return;
   server_->GetHealthCheckService()->Shutdown();
-  server_->Shutdown(std::chrono::system_clock::now() + absl::ToChronoMilliseconds(grace));
+  server_->Shutdown(std::chrono::system_clock::now() +
+                    absl::ToChronoMilliseconds(std::min(grace, kWaitMax)));
   server_->Wait();
 }
 

@@ -29,14 +29,14 @@ class WatchStream final : public grpc::ServerWriteReactor<v1::WatchJobResponse>,
     return stream.get();
   }
 
-  void Begin(const absl::StatusOr<Snapshot>& newest) {
-    if (!newest.ok()) return End(ToGrpc(newest.status()));
+  // Subscribes before it looks, so that no snapshot falls between the newest one and the next.
+  void Begin(const JobTable& jobs) {
     if (absl::Status status = hub_.Subscribe(job_id_, self_); !status.ok()) {
       return End(ToGrpc(status));
     }
-    if (newest->is_final() && newest->sequence == sent_sequence_) return End(grpc::Status::OK);
-    // A master that lost its memory counts from 1 again: its reader starts anew.
-    if (newest->sequence < sent_sequence_) StartOver();
+    const absl::StatusOr<Snapshot> newest = jobs.Get(job_id_);
+    if (!newest.ok()) return End(ToGrpc(newest.status()));
+    Resume(*newest);
     Offer(*newest);
   }
 
@@ -69,8 +69,12 @@ class WatchStream final : public grpc::ServerWriteReactor<v1::WatchJobResponse>,
   WatchStream(WatchHub& hub, std::string job_id, std::uint64_t after)
       : hub_(hub), job_id_(std::move(job_id)), sent_sequence_(after), resumed_(after != 0) {}
 
-  void StartOver() {
+  void Resume(const Snapshot& newest) {
     const std::lock_guard lock(mutex_);
+    const bool has_all = newest.is_final() && newest.sequence == sent_sequence_;
+    if (has_all && !writing_) return EndLocked(grpc::Status::OK);
+    if (newest.sequence >= sent_sequence_) return;
+    // A master that lost its memory counts from 1 again: its reader starts anew.
     sent_sequence_ = 0;
     resumed_ = false;
   }
@@ -160,7 +164,7 @@ grpc::ServerUnaryReactor* ProgressService::ListJobs(grpc::CallbackServerContext*
 grpc::ServerWriteReactor<v1::WatchJobResponse>* ProgressService::WatchJob(
     grpc::CallbackServerContext*, const v1::WatchJobRequest* request) {
   WatchStream* stream = WatchStream::Start(hub_, request->job_id(), request->after_sequence());
-  stream->Begin(jobs_.Get(request->job_id()));
+  stream->Begin(jobs_);
   return stream;
 }
 

@@ -19,6 +19,8 @@ constexpr std::array<char, 8> kMagic = {'T', 'I', 'D', 'E', 'L', 'O', 'G', '1'};
 // A corrupt length must not make a reader allocate the world; envelopes are smaller than this.
 constexpr std::uint32_t kRecordBytesMax = 64u << 20;
 constexpr std::size_t kFrameBytes = 8;
+// Longer job ids are shortened in file names, of which common file systems allow 255 bytes.
+constexpr std::size_t kNameBytesMax = 200;
 
 std::uint32_t Checksum(const std::string& payload) {
   return static_cast<std::uint32_t>(XXH64(payload.data(), payload.size(), 0));
@@ -70,6 +72,11 @@ std::string EventLogPath(const std::string& directory, const std::string& job_id
   std::string name;
   for (const char c : job_id) {
     name += IsPlain(c) ? std::string(1, c) : fmt::format("%{:02x}", static_cast<unsigned char>(c));
+  }
+  if (name.size() > kNameBytesMax) {
+    // An escaped id holds no dot, so a shortened one cannot meet a whole one.
+    const std::uint64_t hash = XXH64(job_id.data(), job_id.size(), 0);
+    name = fmt::format("{}.{:016x}", name.substr(0, kNameBytesMax), hash);
   }
   return fmt::format("{}/{}.tidemark-log", directory, name);
 }
@@ -147,9 +154,10 @@ absl::StatusOr<std::unique_ptr<EventLogReader>> EventLogReader::Open(const std::
 
 EventLogReader::~EventLogReader() { std::fclose(file_); }
 
-absl::Status EventLogReader::Corrupt(const char* what) const {
-  return absl::DataLossError(fmt::format(
+absl::Status EventLogReader::Corrupt(const char* what) {
+  damage_ = absl::DataLossError(fmt::format(
       "event log {}: {} at byte {}; everything before it is good", path_, what, offset_));
+  return damage_;
 }
 
 // False at the end of the file; fails on a torn or corrupt record.
@@ -190,6 +198,7 @@ absl::Status EventLogReader::ReadHeader() {
 }
 
 absl::StatusOr<std::optional<LogRecord>> EventLogReader::Next() {
+  if (!damage_.ok()) return damage_;
   v1::EventLogRecord record;
   while (true) {
     const absl::StatusOr<bool> read = ReadFrame(record);

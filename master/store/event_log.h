@@ -90,16 +90,18 @@ class EventLogReader {
   EventLogReader(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
   absl::StatusOr<bool> ReadFrame(v1::EventLogRecord& record);
   absl::Status ReadHeader();
-  absl::Status Corrupt(const char* what) const;
+  absl::Status Corrupt(const char* what);
 
   std::string path_;
   std::FILE* file_;
   std::uint64_t offset_ = 0;  // of the record to be read next
+  absl::Status damage_;       // what every later Next() says
   std::string job_id_;
   JobMonitorOptions options_;
 };
 
-// The file for a job in `directory`: job ids are escaped so that they cannot leave it.
+// The file for a job in `directory`: job ids are escaped so that they cannot leave it, and long
+// ones are shortened.
 std::string EventLogPath(const std::string& directory, const std::string& job_id);
 
 }  // namespace tidemark::store

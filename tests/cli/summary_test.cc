@@ -36,7 +36,7 @@ TEST(Summary, TellsWhyAJobFailed) {
 
 TEST(Summary, TellsThatTheJobWasNotOver) {
   EXPECT_THAT(RenderSummary(SomeSnapshot(), 80, kAscii),
-              ElementsAre("two-path was still running after 1 min 12 s"));
+              ElementsAre("two-path was last seen running, after 1 min 12 s"));
 }
 
 TEST(Summary, TellsWhatWasLost) {

@@ -46,8 +46,8 @@ TEST(Progress, IsFiniteWhateverTheInstants) {
   EXPECT_LE(all, 1);
 }
 
-// The phase lasts from 0 to 100 s. At 20 s the indicator says 40 s: |20/40 - 20/100| = 30 points. At
-// 50 s it says 125 s: |50/125 - 50/100| = 10 points.
+// The phase lasts from 0 to 100 s. At 20 s the indicator says 40 s: |20/40 - 20/100| = 30 points.
+// At 50 s it says 125 s: |50/125 - 50/100| = 10 points.
 TEST(ErrorOf, IsTheMeanAndTheLargestDifferenceInPoints) {
   const ProgressError error = ErrorOf(std::vector{Said(20, 40), Said(50, 125)}, At(0), At(100));
   EXPECT_DOUBLE_EQ(error.average_points, 20);

@@ -22,8 +22,8 @@ TEST(EndDrift, IsZeroWhileThePredictionStands) {
   EXPECT_EQ(drift.Drift(), absl::ZeroDuration());
 }
 
-// Made at 0, 10, 20; the later half of that time holds the last two: ends 106 and 100. The root mean
-// square of 6 and 0 is sqrt(18).
+// Made at 0, 10, 20; the later half of that time holds the last two: ends 106 and 100. The root
+// mean square of 6 and 0 is sqrt(18).
 TEST(EndDrift, IsTheRootMeanSquareOverTheLaterHalf) {
   EndDrift drift;
   drift.Observe(At(0), At(500));

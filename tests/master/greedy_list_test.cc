@@ -17,11 +17,10 @@ using ::testing::ElementsAre;
 absl::Time At(double seconds) { return absl::UnixEpoch() + absl::Seconds(seconds); }
 
 TEST(GreedyList, GivesEachTaskInOrderToTheSlotThatIsFreeFirst) {
-  EXPECT_THAT(
-      ScheduleGreedily(std::vector{At(5), At(2)},
-                       std::vector{absl::Seconds(10), absl::Seconds(4), absl::Seconds(1)}),
-      ElementsAre(ScheduledTask{1, At(2), At(12)}, ScheduledTask{0, At(5), At(9)},
-                  ScheduledTask{0, At(9), At(10)}));
+  EXPECT_THAT(ScheduleGreedily(std::vector{At(5), At(2)},
+                               std::vector{absl::Seconds(10), absl::Seconds(4), absl::Seconds(1)}),
+              ElementsAre(ScheduledTask{1, At(2), At(12)}, ScheduledTask{0, At(5), At(9)},
+                          ScheduledTask{0, At(9), At(10)}));
 }
 
 TEST(GreedyList, BreaksTiesByTheLeastSlot) {
@@ -45,11 +44,11 @@ TEST(GreedyList, IsEmptyWithoutTasks) {
 }
 
 TEST(GreedyList, PutsNothingBehindATaskThatNeverEndsWhileAnotherSlotIsFree) {
-  EXPECT_THAT(ScheduleGreedily(std::vector{At(0), At(1)},
-                               std::vector{absl::InfiniteDuration(), absl::Seconds(1),
-                                           absl::Seconds(1)}),
-              ElementsAre(ScheduledTask{0, At(0), absl::InfiniteFuture()},
-                          ScheduledTask{1, At(1), At(2)}, ScheduledTask{1, At(2), At(3)}));
+  EXPECT_THAT(
+      ScheduleGreedily(std::vector{At(0), At(1)},
+                       std::vector{absl::InfiniteDuration(), absl::Seconds(1), absl::Seconds(1)}),
+      ElementsAre(ScheduledTask{0, At(0), absl::InfiniteFuture()}, ScheduledTask{1, At(1), At(2)},
+                  ScheduledTask{1, At(2), At(3)}));
 }
 
 TEST(GreedyList, AddsFreeSlotsUpToTheirNumber) {
@@ -76,8 +75,8 @@ std::vector<ScheduledTask> Plainly(std::vector<absl::Time> free_at,
   std::vector<ScheduledTask> schedule;
   for (const absl::Duration duration : durations) {
     const auto first = std::min_element(free_at.begin(), free_at.end());
-    schedule.push_back({static_cast<std::size_t>(first - free_at.begin()), *first,
-                        *first + duration});
+    schedule.push_back(
+        {static_cast<std::size_t>(first - free_at.begin()), *first, *first + duration});
     *first += duration;
   }
   return schedule;

@@ -36,9 +36,7 @@ JobMonitorOptions AllIndicators() {
   return options;
 }
 
-void CheckFraction(double fraction) {
-  EXPECT_TRUE(fraction >= 0 && fraction <= 1) << fraction;
-}
+void CheckFraction(double fraction) { EXPECT_TRUE(fraction >= 0 && fraction <= 1) << fraction; }
 
 void CheckSpan(std::optional<absl::Duration> span) {
   if (!span) return;
@@ -59,8 +57,7 @@ void CheckForecast(const Forecast& forecast, bool is_final) {
   EXPECT_TRUE(is_final || forecast.fraction_done < 1);
   EXPECT_EQ(forecast.state == ForecastState::kFinal, is_final);
   EXPECT_EQ(forecast.remaining.has_value(), forecast.state == ForecastState::kValid);
-  for (const auto span :
-       {forecast.remaining, forecast.remaining_lower, forecast.remaining_upper}) {
+  for (const auto span : {forecast.remaining, forecast.remaining_lower, forecast.remaining_upper}) {
     CheckSpan(span);
   }
   EXPECT_EQ(forecast.remaining_lower.has_value(), forecast.remaining_upper.has_value());
@@ -133,23 +130,21 @@ class Chaos {
                                  random_() >> Below(64)});
   }
   absl::Duration Span() {
-    return OneOf<absl::Duration>(
-        {absl::ZeroDuration(), absl::Nanoseconds(1), absl::Seconds(1), absl::Milliseconds(Below(9999)),
-         absl::Seconds(-1), absl::Hours(1e9), absl::InfiniteDuration(), -absl::InfiniteDuration(),
-         absl::Nanoseconds(Number() >> 1)});
+    return OneOf<absl::Duration>({absl::ZeroDuration(), absl::Nanoseconds(1), absl::Seconds(1),
+                                  absl::Milliseconds(Below(9999)), absl::Seconds(-1),
+                                  absl::Hours(1e9), absl::InfiniteDuration(),
+                                  -absl::InfiniteDuration(), absl::Nanoseconds(Number() >> 1)});
   }
   absl::Time Instant() {
-    return OneOf<absl::Time>({At(static_cast<double>(Below(100))), At(static_cast<double>(Below(100))),
-                              At(1e6), absl::UnixEpoch(), absl::InfinitePast(),
-                              absl::InfiniteFuture(), absl::FromUnixSeconds(-62'135'596'800),
-                              absl::FromUnixSeconds(253'402'300'799)});
+    return OneOf<absl::Time>(
+        {At(static_cast<double>(Below(100))), At(static_cast<double>(Below(100))), At(1e6),
+         absl::UnixEpoch(), absl::InfinitePast(), absl::InfiniteFuture(),
+         absl::FromUnixSeconds(-62'135'596'800), absl::FromUnixSeconds(253'402'300'799)});
   }
   std::optional<absl::Time> MaybeInstant() {
     return OneIn(3) ? std::nullopt : std::optional<absl::Time>(Instant());
   }
-  std::uint32_t Index() {
-    return static_cast<std::uint32_t>(OneIn(20) ? Number() : Below(4));
-  }
+  std::uint32_t Index() { return static_cast<std::uint32_t>(OneIn(20) ? Number() : Below(4)); }
   AttemptId Attempt(TaskKind kind) {
     return {OneIn(20) ? TaskKind::kMap : kind, Index(), OneIn(4) ? Index() : 0};
   }
@@ -173,8 +168,8 @@ class Chaos {
     using enum AttemptState;
     AttemptChanged changed{
         .attempt = Attempt(OneIn(2) ? TaskKind::kMap : TaskKind::kReduce),
-        .state = OneOf<AttemptState>(
-            {kQueued, kStarted, kStarted, kStarted, kShuffled, kFinished, kFailed, kKilled, kObsolete}),
+        .state = OneOf<AttemptState>({kQueued, kStarted, kStarted, kStarted, kShuffled, kFinished,
+                                      kFailed, kKilled, kObsolete}),
         .at = MaybeInstant()};
     if (OneIn(3)) changed.input_bytes = Number();
     return changed;
@@ -215,7 +210,8 @@ class Chaos {
       profile.bins.push_back({Index(), Number(), Number(), NAN, HUGE_VAL});
     }
     if (OneIn(2)) {
-      profile.running_group = RunningGroup{KeyHash{Below(200)}, Span(), Number(), Number(), Number()};
+      profile.running_group =
+          RunningGroup{KeyHash{Below(200)}, Span(), Number(), Number(), Number()};
     }
     return profile;
   }
@@ -233,7 +229,8 @@ class Chaos {
       case 6:
         return Emitted();
       case 7:
-        if (OneIn(20)) return JobClosed{OneOf<JobOutcome>({JobOutcome::kSucceeded}), "", MaybeInstant()};
+        if (OneIn(20))
+          return JobClosed{OneOf<JobOutcome>({JobOutcome::kSucceeded}), "", MaybeInstant()};
         [[fallthrough]];
       default:
         return Reduced();
@@ -301,8 +298,7 @@ TEST(JobMonitorProperty, HoldsForAJobWithAFewSenselessEvents) {
       if (chaos.OneIn(4)) continue;
       events.push_back(event);
       if (chaos.OneIn(40)) {
-        events.push_back(
-            chaos.Next(absl::ToDoubleSeconds(event.arrived_at - At(0)), ++number));
+        events.push_back(chaos.Next(absl::ToDoubleSeconds(event.arrived_at - At(0)), ++number));
       }
     }
     ASSERT_NO_FATAL_FAILURE(CheckStream(events, AllIndicators()));

@@ -247,9 +247,8 @@ TEST_F(QuadraticJobTest, TheErrorsOfTheFinalSnapshotTellThemApart) {
 }
 
 TEST_F(QuadraticJobTest, TheStragglerIsInsideTheGiant) {
-  const auto inside = std::find_if(snapshots_.begin(), snapshots_.end(), [&](const Snapshot& s) {
-    return s.at > At(story_.ends - 200);
-  });
+  const auto inside = std::find_if(snapshots_.begin(), snapshots_.end(),
+                                   [&](const Snapshot& s) { return s.at > At(story_.ends - 200); });
   ASSERT_TRUE(inside->straggler.has_value());
   EXPECT_EQ(inside->straggler->attempt, R(1));
   EXPECT_TRUE(inside->straggler->in_heaviest_group);
@@ -435,8 +434,7 @@ TEST(JobMonitor, KnowsTheSmallestExplicitKey) {
   EXPECT_EQ(job.monitor.smallest_explicit_bytes(), 0u);
   Watched with_keys;
   EXPECT_TRUE(with_keys.Say(0, Opened(1, 1)).ok());
-  EXPECT_TRUE(
-      with_keys.Say(1, Emitted(M(0), {Partition(0, 90, {Key(1, 50), Key(2, 40)})})).ok());
+  EXPECT_TRUE(with_keys.Say(1, Emitted(M(0), {Partition(0, 90, {Key(1, 50), Key(2, 40)})})).ok());
   EXPECT_TRUE(with_keys.Say(1, Finished(M(0))).ok());
   EXPECT_EQ(with_keys.monitor.smallest_explicit_bytes(), 40u);
 }
@@ -469,9 +467,8 @@ INSTANTIATE_TEST_SUITE_P(
                                 {.indicators = {"hadoop", "oracle"}},
                                 "indicator oracle is not known; known are nearestfit, hadoop"},
                       BadOption{"NoExplicitKeys", {.lambda = 0}, "lambda"},
-                      BadOption{"NoPatience",
-                                {.abandon_after = absl::ZeroDuration()},
-                                "abandon_after"}),
+                      BadOption{
+                          "NoPatience", {.abandon_after = absl::ZeroDuration()}, "abandon_after"}),
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST(JobMonitorOptionsDefaults, CanBeUsed) { EXPECT_TRUE(Validate({}).ok()); }

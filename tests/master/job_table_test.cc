@@ -50,7 +50,8 @@ void OpenAndEnd(JobTable& jobs, const std::string& job_id, double seconds = 0) {
   Source source = SourceOf(job_id);
   EXPECT_TRUE(Ingest(jobs, source.At(seconds, Opened(1, 1))).ok());
   EXPECT_TRUE(Ingest(jobs, source.At(seconds, Closed())).ok());
-  EXPECT_EQ(jobs.TickDue(At(seconds)).back().state, JobState::kSucceeded);
+  jobs.TickDue(At(seconds));
+  EXPECT_EQ(jobs.Get(job_id)->state, JobState::kSucceeded);
 }
 
 std::vector<std::string> IdsOf(const std::vector<Snapshot>& snapshots) {
@@ -122,8 +123,7 @@ TEST(JobTable, AJobThatIsRefusedTakesNoRoom) {
   options.jobs_max = 1;
   JobTable jobs(options);
   OpenAndEnd(jobs, "ended");
-  EXPECT_TRUE(
-      absl::IsResourceExhausted(Ingest(jobs, SourceOf("giant").At(0, Opened(900'000, 1)))));
+  EXPECT_TRUE(absl::IsResourceExhausted(Ingest(jobs, SourceOf("giant").At(0, Opened(900'000, 1)))));
   EXPECT_THAT(IdsOf(jobs.List()), ElementsAre("ended"));
 }
 
@@ -264,11 +264,14 @@ TEST_F(JobTableLog, ReplaysToTheSameSnapshots) {
   EXPECT_TRUE(Ingest(jobs, source.At(0, Opened(1, 1))).ok());
   tick(0);
   EXPECT_TRUE(Ingest(jobs, source.At(5, Started(M(0), 100))).ok());
-  EXPECT_FALSE(jobs.Ingest([] {
-    v1::Envelope malformed;
-    malformed.set_job_id("job-1");
-    return malformed;
-  }(), At(5)).ok());
+  EXPECT_FALSE(jobs.Ingest(
+                       [] {
+                         v1::Envelope malformed;
+                         malformed.set_job_id("job-1");
+                         return malformed;
+                       }(),
+                       At(5))
+                   .ok());
   EXPECT_TRUE(Ingest(jobs, source.At(3, test::Read(M(0), 40))).ok());  // the clock was set back
   EXPECT_FALSE(Ingest(jobs, source.At(7, Started(M(9)))).ok());
   tick(8);

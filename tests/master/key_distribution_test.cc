@@ -36,8 +36,7 @@ TEST(KeyDistribution, AddsUpAKeyOverMapTasks) {
 
 TEST(KeyDistribution, KeepsPartitionsApart) {
   KeyDistribution keys(10);
-  keys.Add(
-      Emitted(M(0), {Partition(0, 1000, {Key(1, 300)}), Partition(2, 70, {Key(2, 60)})}));
+  keys.Add(Emitted(M(0), {Partition(0, 1000, {Key(1, 300)}), Partition(2, 70, {Key(2, 60)})}));
   EXPECT_THAT(keys.partition(0).explicit_keys, ElementsAre(Key(1, 300)));
   EXPECT_THAT(keys.partition(1).explicit_keys, IsEmpty());
   EXPECT_THAT(keys.partition(2).explicit_keys, ElementsAre(Key(2, 60)));

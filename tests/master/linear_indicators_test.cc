@@ -82,8 +82,8 @@ TEST(TaskRatioIndicator, TakesThatOfTheJobForATaskThatHasDoneLittle) {
   EXPECT_EQ(indicator.Estimate(job.state, At(23)).ends_at, At(30)) << "both 0.02 s a byte";
 }
 
-// alpha goes from 0.02 to 25 s / 1000 bytes = 0.025; keeping 0.8 of the past it is 0.021. The second
-// task ends at 22 + 750 x 0.021.
+// alpha goes from 0.02 to 25 s / 1000 bytes = 0.025; keeping 0.8 of the past it is 0.021. The
+// second task ends at 22 + 750 x 0.021.
 TEST(JobRatioIndicator, KeepsAPartOfThePastWhenSmoothed) {
   RatioIndicator indicator("jobratio-ewma", Scope::kJob, 0.8);
   Job job = HalfDone();

@@ -87,9 +87,8 @@ TEST(NearestFitIndicator, DescribesWhatATaskHasLeft) {
 }
 
 TEST(NearestFitIndicator, TheTaskThatEndsLastDecides) {
-  Job job = Reducing(
-      {Partition(0, 2000, {Key(1, 1000), Key(2, 1000)}),
-       Partition(1, 3000, {Key(3, 1000), Key(4, 1000), Key(5, 1000)})});
+  Job job = Reducing({Partition(0, 2000, {Key(1, 1000), Key(2, 1000)}),
+                      Partition(1, 3000, {Key(3, 1000), Key(4, 1000), Key(5, 1000)})});
   EXPECT_TRUE(job.Say(15, ReducedNamed(R(0), At(15), {Key(1, 1000)}, 5)).ok());
   EXPECT_TRUE(job.Say(15, ReducedNamed(R(1), At(12), {Key(3, 1000)}, 2)).ok());
   EXPECT_NEAR(EndOf(Estimate(job, 15)), 15 + 5, 1e-6);

@@ -162,14 +162,12 @@ TEST_P(ReduceFoldCloseness, IsFivePercentOfTheFinishedGroup) {
   EXPECT_EQ(job.state.implicit_sizes.count(), GetParam().retires ? 0u : 1u);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ReduceFoldCloseness,
-                         ::testing::Values(Closeness{"Equal", 1000, true},
-                                           Closeness{"JustBelow", 953, true},
-                                           Closeness{"TooSmall", 952, false},
-                                           Closeness{"JustAbove", 1052, true},
-                                           Closeness{"TooLarge", 1053, false},
-                                           Closeness{"Nothing", 0, false}),
-                         [](const auto& row) { return std::string(row.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    All, ReduceFoldCloseness,
+    ::testing::Values(Closeness{"Equal", 1000, true}, Closeness{"JustBelow", 953, true},
+                      Closeness{"TooSmall", 952, false}, Closeness{"JustAbove", 1052, true},
+                      Closeness{"TooLarge", 1053, false}, Closeness{"Nothing", 0, false}),
+    [](const auto& row) { return std::string(row.param.name); });
 
 TEST(ReduceFold, RetiresTheExplicitKeyNearestInSize) {
   Job job = JobWithKeys({Key(1, 960), Key(2, 1010), Key(3, 1040)});

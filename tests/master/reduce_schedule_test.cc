@@ -124,8 +124,8 @@ TEST(ReduceSchedule, NoTaskEndsEarlierThanItsBound) {
 }
 
 // Two slots. Tasks 0 and 1 run from 12 s and have 10 s and 20 s left: they end at 22 and 32. Tasks
-// 2, 3 and 4 need 2 s of shuffle and 8, 3 and 5 s of reduce. Task 2: 22-32. Then both slots are free
-// at 32; task 3: 32-37, task 4: 32-39.
+// 2, 3 and 4 need 2 s of shuffle and 8, 3 and 5 s of reduce. Task 2: 22-32. Then both slots are
+// free at 32; task 3: 32-37, task 4: 32-39.
 TEST(ReduceSchedule, UnscheduledTasksRunInWavesShuffleAndAll) {
   Job job = JobAfterMap(5);
   StartToReduce(job, 0);

@@ -63,8 +63,8 @@ TEST(Straggler, IsTheTaskThatEndsLast) {
 TEST(Straggler, HasNoRemainingTimePastItsEnd) {
   const Job job = RunningJob();
   for (const absl::Time end : {At(10), At(3), absl::InfiniteFuture()}) {
-    const auto straggler = FindStraggler(
-        job.state, {.tasks = {{.index = 1, .ends_at = end}}}, At(10));
+    const auto straggler =
+        FindStraggler(job.state, {.tasks = {{.index = 1, .ends_at = end}}}, At(10));
     EXPECT_FALSE(straggler->remaining.has_value()) << end;
   }
 }

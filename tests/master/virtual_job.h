@@ -67,8 +67,8 @@ inline MapProfile ShareOfMapTask(const VirtualJob& job, std::uint32_t map_task) 
   for (std::uint32_t i = 0; i < job.groups.size(); ++i) {
     PartitionProfile partition{.partition = i};
     for (const ExplicitKey& group : job.groups[i]) {
-      const std::uint64_t bytes = group.size_bytes / job.map_tasks +
-                                  (map_task == 0 ? group.size_bytes % job.map_tasks : 0);
+      const std::uint64_t bytes =
+          group.size_bytes / job.map_tasks + (map_task == 0 ? group.size_bytes % job.map_tasks : 0);
       partition.total_bytes += bytes;
       if (group.size_bytes >= job.explicit_bytes_min) {
         partition.explicit_keys.push_back({group.key, bytes});

@@ -69,7 +69,8 @@ class Synthetic : public Job {
       const auto size = static_cast<std::uint64_t>(std::llround(exact_size));
       for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(std::llround(groups)); ++i) {
         // The number in front makes the order of keys independent of their sizes.
-        const auto mixed = static_cast<std::uint32_t>(Scatter(i * 1000 + level));
+        const auto mixed =
+            static_cast<std::uint32_t>(Scatter((static_cast<std::uint64_t>(level + 1) << 32) + i));
         const std::string key = fmt::format("{:08x}-{:03}-{:07}", mixed, level, i);
         for (std::uint64_t first = 0; first < size; first += kRecordsPerLine) {
           const std::uint64_t count = std::min(kRecordsPerLine, size - first);

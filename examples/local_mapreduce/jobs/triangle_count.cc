@@ -104,7 +104,7 @@ class OrderedTwoPaths : public Job {
 
   absl::Status Reduce(std::string_view key, Values& values, Output& output) override {
     ReadNeighbours(values, neighbours_);
-    WriteTwoPaths(GetNode(key), neighbours_, output);
+    WriteTwoPaths(GetNode(key), neighbours_, Directions::kOne, output);
     return absl::OkStatus();
   }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "examples/local_mapreduce/jobs/all_jobs.h"
@@ -22,7 +23,9 @@ char* PutNumber(char* at, std::uint32_t node) {
 
 class TwoPath : public Job {
  public:
-  using Job::Job;
+  TwoPath(JobContext context, Directions directions)
+      : Job(std::move(context)), directions_(directions) {}
+
   absl::Status Map(std::string_view line, const LineOrigin& /*origin*/, Emitter& emitter) override {
     if (IsSkipped(line)) return absl::OkStatus();
     const std::optional<Edge> edge = ParseEdge(line);
@@ -36,15 +39,24 @@ class TwoPath : public Job {
     emitter.Emit({to, sizeof(to)}, {from, sizeof(from)});
     return absl::OkStatus();
   }
+
   absl::Status Reduce(std::string_view key, Values& values, Output& output) override {
     ReadNeighbours(values, neighbours_);
-    WriteTwoPaths(GetNode(key), neighbours_, output);
+    WriteTwoPaths(GetNode(key), neighbours_, directions_, output);
     return absl::OkStatus();
   }
 
  private:
+  Directions directions_;
   std::vector<std::uint32_t> neighbours_;
 };
+
+absl::StatusOr<std::unique_ptr<Job>> MakeTwoPath(JobContext context) {
+  absl::StatusOr<std::uint64_t> directions = WholeNumber(context, "directions", 1, 2);
+  if (!directions.ok()) return directions.status();
+  return std::make_unique<TwoPath>(std::move(context),
+                                   *directions == 1 ? Directions::kOne : Directions::kBoth);
+}
 
 }  // namespace
 
@@ -56,7 +68,7 @@ void ReadNeighbours(Values& values, std::vector<std::uint32_t>& neighbours) {
 }
 
 void WriteTwoPaths(std::uint32_t middle, const std::vector<std::uint32_t>& neighbours,
-                   Output& output) {
+                   Directions directions, Output& output) {
   char start[2 * kNodeDigitsMax + 2];  // "middle<TAB>v "
   char* const start_middle = PutNumber(start, middle);
   *start_middle = '\t';
@@ -64,7 +76,9 @@ void WriteTwoPaths(std::uint32_t middle, const std::vector<std::uint32_t>& neigh
     char* start_end = PutNumber(start_middle + 1, *v);
     *start_end++ = ' ';
     const auto start_size = static_cast<std::size_t>(start_end - start);
-    for (auto w = v + 1; w != neighbours.end(); ++w) {
+    for (auto w = directions == Directions::kOne ? v : neighbours.begin(); w != neighbours.end();
+         ++w) {
+      if (w == v) continue;
       char* at = output.Reserve(start_size + kNodeDigitsMax + 1);
       at = PutNumber(Output::Put(at, {start, start_size}), *w);
       *at++ = '\n';
@@ -76,7 +90,8 @@ void WriteTwoPaths(std::uint32_t middle, const std::vector<std::uint32_t>& neigh
 JobDefinition TwoPathJob() {
   return {.name = "two-path",
           .description = "lists the paths of two edges in a graph",
-          .rounds = {MakeJob<TwoPath>}};
+          .parameters = {{"directions", "1", "2 lists each path from both of its ends"}},
+          .rounds = {MakeTwoPath}};
 }
 
 }  // namespace tidemark::examples
