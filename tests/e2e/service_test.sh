@@ -4,7 +4,7 @@ source "$(dirname "$0")/lib.sh" "$1"
 
 start_master "$work"
 run() {
-  "$tidemark" run two-path --input "$data/graphs/musae-github.txt.zst" --output "$work/$1.out" \
+  exec "$tidemark" run two-path --input "$data/graphs/musae-github.txt.zst" --output "$work/$1.out" \
     --output-format count --slots 1 --reducers 2 --job-id "$1" --master "$master" --progress quiet \
     >"$work/$1.summary" 2>"$work/$1.err"
 }
@@ -28,7 +28,8 @@ kill -9 "$victim"
 # A reduce worker of job one dies; the runner starts another attempt.
 reducing() { grep -q '"phase":"PHASE_REDUCE","state":"PHASE_STATE_RUNNING"' "$work/watch-one.json"; }
 wait_for 30 reducing
-kill -9 "$(pgrep -P "$one" | head -n 1)" || fail "job one has no worker to kill"
+workers=$(cat /proc/"$one"/task/*/children)
+kill -9 "${workers%% *}" || fail "job one has no worker to kill"
 
 wait "$one" || fail "job one failed: $(cat "$work/one.err")"
 wait "$two" || fail "job two failed: $(cat "$work/two.err")"

@@ -1,0 +1,114 @@
+// What cannot be run is refused with the thing named, and leaves nothing behind.
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "runs.h"
+
+namespace tidemark::examples {
+namespace {
+
+using ::testing::HasSubstr;
+
+class BadInputTest : public RunTest {
+ protected:
+  std::string Wiki() const { return Data("graphs/wiki-vote.txt.zst"); }
+  std::string Write(const std::string& name, const std::string& text) const {
+    std::ofstream(Path(name)) << text;
+    return Path(name);
+  }
+  void ExpectRefused(const RunOptions& options, absl::StatusCode code, const std::string& words) {
+    const absl::Status status = RunJob(options).status();
+    EXPECT_EQ(status.code(), code) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(words));
+    EXPECT_TRUE(!std::filesystem::exists(options.output_dir) ||
+                std::filesystem::is_empty(options.output_dir));
+  }
+};
+
+TEST_F(BadInputTest, AnUnknownJobIsNamed) {
+  ExpectRefused(Options("word-cont", {Wiki()}), absl::StatusCode::kNotFound, "word-cont");
+}
+
+TEST_F(BadInputTest, AMissingFileIsNamed) {
+  ExpectRefused(Options("two-path", {Path("nowhere.txt")}), absl::StatusCode::kNotFound,
+                "nowhere.txt");
+}
+
+TEST_F(BadInputTest, NoReduceTasksIsRefused) {
+  RunOptions options = Options("two-path", {Wiki()});
+  options.reduce_task_count = 0;
+  ExpectRefused(options, absl::StatusCode::kInvalidArgument, "reduce");
+}
+
+TEST_F(BadInputTest, NoSlotsIsRefused) {
+  RunOptions options = Options("two-path", {Wiki()});
+  options.slots = 0;
+  ExpectRefused(options, absl::StatusCode::kInvalidArgument, "slot");
+}
+
+TEST_F(BadInputTest, AnUnknownParameterIsNamed) {
+  RunOptions options = Options("two-path", {Wiki()});
+  options.parameters["direction"] = "2";
+  ExpectRefused(options, absl::StatusCode::kInvalidArgument, "direction");
+}
+
+TEST_F(BadInputTest, AParameterOutOfRangeIsNamed) {
+  RunOptions options = Options("two-path", {Wiki()});
+  options.parameters["directions"] = "3";
+  ExpectRefused(options, absl::StatusCode::kInvalidArgument, "directions");
+}
+
+TEST_F(BadInputTest, AnOutputDirectoryInUseIsKept) {
+  std::filesystem::create_directory(Path("used"));
+  const std::string precious = Write("used/precious", "text");
+  RunOptions options = Options("two-path", {Wiki()});
+  options.output_dir = Path("used");
+  const absl::Status status = RunJob(options).status();
+  EXPECT_FALSE(status.ok());
+  EXPECT_THAT(std::string(status.message()), HasSubstr("used"));
+  EXPECT_TRUE(std::filesystem::exists(precious));
+}
+
+TEST_F(BadInputTest, ALineThatIsNoEdgeIsNamedByFile) {
+  ExpectRefused(Options("two-path", {Write("edges.txt", "1 2\n2 x\n")}), absl::StatusCode::kAborted,
+                "edges.txt");
+}
+
+TEST_F(BadInputTest, ADamagedCompressedFileIsNamed) {
+  std::ifstream whole(Wiki(), std::ios::binary);
+  std::string bytes(50'000, '\0');
+  whole.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  const std::string torn = Write("torn.txt.zst", bytes);
+  const absl::Status status = RunJob(Options("two-path", {torn})).status();
+  EXPECT_FALSE(status.ok());
+  EXPECT_THAT(std::string(status.message()), HasSubstr("torn.txt.zst"));
+}
+
+TEST_F(BadInputTest, AnEmptyFileIsAJobWithoutRecords) {
+  absl::StatusOr<RunSummary> summary = RunJob(Options("two-path", {Write("empty.txt", "")}));
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_EQ(summary->reduce_output_records, 0);
+}
+
+TEST_F(BadInputTest, AMasterThatIsNotThereDoesNotHarmTheJob) {
+  RunOptions options = Options("two-path", {Wiki()});
+  options.output = OutputKind::kCount;
+  options.master_address = "127.0.0.1:9";
+  absl::StatusOr<RunSummary> summary = RunJob(options);
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_GT(summary->reduce_output_records, 0);
+}
+
+TEST_F(BadInputTest, AWorkerThatCannotStartIsNamed) {
+  RunOptions options = Options("two-path", {Wiki()});
+  options.worker_command = {Path("no-such-program")};
+  const absl::Status status = RunJob(options).status();
+  EXPECT_FALSE(status.ok());
+  EXPECT_THAT(std::string(status.message()), HasSubstr("no-such-program"));
+}
+
+}  // namespace
+}  // namespace tidemark::examples

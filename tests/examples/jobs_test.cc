@@ -1,0 +1,260 @@
+// Every example job on real data: its output, read back from its part files, is what an independent
+// computation says, and the bar it showed was sound from the first snapshot to the last.
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "expected.h"
+#include "fmt/format.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "runs.h"
+
+namespace tidemark::examples {
+namespace {
+
+using ::testing::Eq;
+using ::testing::SizeIs;
+
+class JobTest : public RunTest {
+ protected:
+  // The records of all part files: lines "key<TAB>value".
+  std::vector<std::string> Run(RunOptions options) {
+    Snapshot last;
+    options.on_snapshot = [&last](const Snapshot& snapshot) {
+      for (const Forecast& forecast : snapshot.forecasts) {
+        EXPECT_GE(forecast.fraction_done, 0);
+        EXPECT_LE(forecast.fraction_done, 1);
+      }
+      last = snapshot;
+    };
+    absl::StatusOr<RunSummary> summary = RunJob(options);
+    EXPECT_TRUE(summary.ok()) << summary.status();
+    if (!summary.ok()) return {};
+    EXPECT_EQ(last.state, JobState::kSucceeded);
+    EXPECT_FALSE(last.forecasts.empty());
+    for (const Forecast& forecast : last.forecasts) EXPECT_EQ(forecast.fraction_done, 1);
+    EXPECT_EQ(summary->failed_attempts, 0);
+    summary_ = *summary;
+    std::vector<std::string> records;
+    for (const auto& part : std::filesystem::directory_iterator(options.output_dir)) {
+      for (std::string& line : LinesOf(ReadText(part.path()))) records.push_back(std::move(line));
+    }
+    EXPECT_EQ(records.size(), summary_.reduce_output_records);
+    return records;
+  }
+  const RunSummary& summary() const { return summary_; }
+
+ private:
+  RunSummary summary_;
+};
+
+std::string KeyOf(const std::string& record) { return record.substr(0, record.find('\t')); }
+std::string ValueOf(const std::string& record) { return record.substr(record.find('\t') + 1); }
+
+std::map<std::string, std::uint64_t> Counts(const std::vector<std::string>& records) {
+  std::map<std::string, std::uint64_t> counts;
+  for (const std::string& record : records) counts[KeyOf(record)] += std::stoull(ValueOf(record));
+  return counts;
+}
+
+const std::vector<std::string>& Books() {
+  static const std::vector<std::string> books = {Data("text/hamlet.txt.zst"),
+                                                 Data("text/utopia.txt.zst"),
+                                                 Data("text/the-invisible-man.txt.zst")};
+  return books;
+}
+
+std::map<std::string, std::uint64_t> WordsOfBooks() {
+  std::map<std::string, std::uint64_t> counts;
+  for (const std::string& book : Books()) {
+    for (const std::string& word : WordsOf(ReadText(book))) ++counts[word];
+  }
+  return counts;
+}
+
+TEST_F(JobTest, WordCountCountsEveryWord) {
+  EXPECT_EQ(Counts(Run(Options("word-count", Books()))), WordsOfBooks());
+}
+
+TEST_F(JobTest, WordCountWithoutCombinerCountsTheSameFromMoreRecords) {
+  const auto words = WordsOfBooks();
+  EXPECT_EQ(Counts(Run(Options("word-count-nc", Books()))), words);
+  std::uint64_t total = 0;
+  for (const auto& [word, count] : words) total += count;
+  EXPECT_EQ(summary().map_output_records, total);
+  EXPECT_EQ(summary().reduce_input_groups, words.size());
+}
+
+TEST_F(JobTest, InvertedIndexListsEachBookOnceForEachOfItsWords) {
+  std::multiset<std::string> expected;
+  for (const std::string& book : Books()) {
+    const std::vector<std::string> words = WordsOf(ReadText(book));
+    for (const std::string& word : std::set<std::string>(words.begin(), words.end())) {
+      expected.insert(word + "\t" + std::filesystem::path(book).stem().string());
+    }
+  }
+  const std::vector<std::string> records = Run(Options("inverted-index", Books()));
+  EXPECT_TRUE(std::multiset<std::string>(records.begin(), records.end()) == expected);
+}
+
+TEST_F(JobTest, TwoPathListsEveryPathOnce) {
+  const std::string path = Data("graphs/facebook-combined.txt.zst");
+  const Graph graph = ReadGraph(path);
+  RunOptions options = Options("two-path", {path});
+  options.output = OutputKind::kDeflate;
+  const std::vector<std::string> records = Run(options);
+  ASSERT_THAT(records, SizeIs(CountTwoPaths(graph)));
+  std::map<std::uint32_t, std::uint64_t> paths;
+  std::uint64_t wrong = 0;
+  for (const std::string& record : records) {
+    const auto middle = static_cast<std::uint32_t>(std::stoul(record));
+    const std::string ends = ValueOf(record);
+    const auto from = static_cast<std::uint32_t>(std::stoul(ends));
+    const auto to = static_cast<std::uint32_t>(std::stoul(ends.substr(ends.find(' '))));
+    const std::set<std::uint32_t>& neighbours = graph.at(middle);
+    // The ends come in order, so that no path can appear as its own reverse.
+    if (from >= to || !neighbours.contains(from) || !neighbours.contains(to)) ++wrong;
+    ++paths[middle];
+  }
+  EXPECT_EQ(wrong, 0);
+  for (const auto& [middle, neighbours] : graph) {
+    const std::uint64_t degree = neighbours.size();
+    if (degree > 1) {
+      EXPECT_EQ(paths[middle], degree * (degree - 1) / 2) << "node " << middle;
+    }
+  }
+}
+
+TEST_F(JobTest, TwoPathInBothDirectionsListsTwiceAsMany) {
+  const std::string path = Data("graphs/wiki-vote.txt.zst");
+  RunOptions options = Options("two-path", {path});
+  options.parameters["directions"] = "2";
+  options.output = OutputKind::kCount;
+  absl::StatusOr<RunSummary> summary = RunJob(options);
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_EQ(summary->reduce_output_records, 2 * CountTwoPaths(ReadGraph(path)));
+  EXPECT_EQ(summary->reduce_input_groups, ReadGraph(path).size());
+}
+
+struct KnownGraph {
+  std::string name;
+  std::uint64_t triangles;  // as published with the data set
+};
+
+class TriangleCountTest : public JobTest, public ::testing::WithParamInterface<KnownGraph> {};
+
+TEST_P(TriangleCountTest, FindsEachTriangleOnce) {
+  const std::string path = Data("graphs/" + GetParam().name + ".txt.zst");
+  RunOptions options = Options("triangle-count", {path});
+  std::uint64_t found = 0;
+  for (const auto& [node, count] : Counts(Run(options))) found += count;
+  EXPECT_EQ(found, GetParam().triangles);
+  EXPECT_EQ(found, CountTriangles(ReadGraph(path)));
+}
+
+INSTANTIATE_TEST_SUITE_P(PublishedCounts, TriangleCountTest,
+                         ::testing::Values(KnownGraph{"facebook-combined", 1'612'010},
+                                           KnownGraph{"wiki-vote", 608'389},
+                                           KnownGraph{"musae-github", 523'810}),
+                         [](const auto& test) {
+                           std::string name = test.param.name;
+                           name.erase(name.find('-'), 1);
+                           return name;
+                         });
+
+TEST_F(JobTest, NaturalJoinPairsEveryLineOfBothWithOneKey) {
+  constexpr std::size_t kVotes = 20'000;
+  const std::string votes = Path("votes.txt");
+  std::map<std::string, std::vector<std::string>> by_voter;
+  std::ofstream file(votes);
+  std::vector<std::string> lines = LinesOf(ReadText(Data("graphs/wiki-vote.txt.zst")));
+  lines.resize(kVotes);
+  for (const std::string& line : lines) {
+    file << line << "\n";
+    if (line[0] != '#') by_voter[KeyOf(line)].push_back(ValueOf(line));
+  }
+  file.close();
+  std::uint64_t pairs = 0;
+  for (const auto& [voter, candidates] : by_voter) pairs += candidates.size() * candidates.size();
+  const std::vector<std::string> records = Run(Options("natural-join", {votes, votes}));
+  ASSERT_THAT(records, SizeIs(pairs));
+  std::map<std::string, std::uint64_t> tuples;
+  for (const std::string& record : records) ++tuples[record];
+  std::uint64_t wrong = 0;
+  for (const auto& [voter, candidates] : by_voter) {
+    for (const std::string& r : candidates) {
+      for (const std::string& s : candidates) {
+        if (tuples[fmt::format("{}\t{} {}", voter, r, s)] != 1) ++wrong;
+      }
+    }
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
+class MatMultTest : public JobTest, public ::testing::WithParamInterface<std::string> {};
+
+TEST_P(MatMultTest, AddsUpToTheSquareOfTheMatrix) {
+  const std::string path = Data("graphs/facebook-combined.txt.zst");
+  RunOptions options = Options(GetParam(), {path});
+  Matrix product;
+  for (const std::string& record : Run(options)) {
+    const std::string place = KeyOf(record);
+    product[{std::stoul(place), std::stoul(place.substr(place.find(' ')))}] +=
+        std::stod(ValueOf(record));
+  }
+  const Matrix matrix = ReadMatrix(path);
+  EXPECT_TRUE(product == Product(matrix, matrix));  // sums of ones are exact
+}
+
+INSTANTIATE_TEST_SUITE_P(Partitioners, MatMultTest,
+                         ::testing::Values("matmult-opt", "matmult-rnd", "matmult-unbal"),
+                         [](const auto& test) { return test.param.substr(8); });
+
+TEST_F(JobTest, SyntheticHasTheGroupsOfItsSigma) {
+  RunOptions options = Options("synthetic", {});
+  options.parameters = {{"sigma", "2"}, {"complexity", "2"}, {"n", "1000"}};
+  std::map<std::uint64_t, std::uint64_t> groups_of_size;
+  for (const std::string& record : Run(options)) ++groups_of_size[std::stoull(ValueOf(record))];
+  // 1000 / 2^i, halves rounded away from zero: 2^i groups for each.
+  const std::map<std::uint64_t, std::uint64_t> expected = {{1000, 1}, {500, 2}, {250, 4}, {125, 8},
+                                                           {63, 16},  {31, 32}, {16, 64}, {8, 128},
+                                                           {4, 256},  {2, 512}};
+  EXPECT_THAT(groups_of_size, Eq(expected));
+}
+
+TEST_F(JobTest, OutputIsTheSameHoweverTheWorkIsCut) {
+  std::set<std::uint64_t> checksums;
+  for (const std::uint32_t maps : {1U, 7U}) {
+    for (const std::uint32_t slots : {1U, 3U}) {
+      RunOptions options = Options("word-count", Books());
+      options.map_task_count = maps;
+      options.slots = slots;
+      options.output_dir = Path(fmt::format("out-{}-{}", maps, slots));
+      absl::StatusOr<RunSummary> summary = RunJob(options);
+      ASSERT_TRUE(summary.ok()) << summary.status();
+      checksums.insert(summary->reduce_output_checksum);
+    }
+  }
+  EXPECT_THAT(checksums, SizeIs(1));
+}
+
+TEST_F(JobTest, OutputIsTheSameWhetherWatchedOrNot) {
+  std::set<std::uint64_t> checksums;
+  for (const bool watched : {true, false}) {
+    RunOptions options = Options("inverted-index", Books());
+    options.agent_enabled = watched;
+    options.output_dir = Path(watched ? "watched" : "unwatched");
+    absl::StatusOr<RunSummary> summary = RunJob(options);
+    ASSERT_TRUE(summary.ok()) << summary.status();
+    checksums.insert(summary->reduce_output_checksum);
+  }
+  EXPECT_THAT(checksums, SizeIs(1));
+}
+
+}  // namespace
+}  // namespace tidemark::examples
