@@ -22,12 +22,13 @@ struct FinishedGroup {
   static constexpr std::int64_t kTimedWithNext = -1;
   KeyHash key;
   std::uint64_t size_bytes;
+  std::uint64_t emitted_bytes;
   std::int64_t nanos;
 };
 
 class GroupRing {
  public:
-  // 1.5 MiB, of which memory is used once it was reached: 64k key groups are 3 ms of the smallest
+  // 2 MiB, of which memory is used once it was reached: 64k key groups are 3 ms of the smallest
   // ones at full speed, and the consumer is woken when a quarter is full.
   static constexpr std::size_t kCapacity = std::size_t{1} << 16;
 
@@ -36,12 +37,12 @@ class GroupRing {
   // --- Producer ---
 
   // Adds a key group to the current unit.
-  void Write(KeyHash key, std::uint64_t size_bytes) {
+  void Write(KeyHash key, std::uint64_t size_bytes, std::uint64_t emitted_bytes) {
     if (write_ - freed_seen_ == kCapacity && !HasRoom()) {
       overflown_ = true;
       return;
     }
-    groups_[write_ % kCapacity] = {key, size_bytes, FinishedGroup::kTimedWithNext};
+    groups_[write_ % kCapacity] = {key, size_bytes, emitted_bytes, FinishedGroup::kTimedWithNext};
     ++write_;
   }
 

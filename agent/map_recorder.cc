@@ -22,7 +22,7 @@ void MapReporter::SendHeartbeat() {
   heartbeat.bytes_done = meter_->bytes_done.load(std::memory_order_relaxed);
   heartbeat.records_done = meter_->records_done.load(std::memory_order_relaxed);
   heartbeat.bytes_emitted = meter_->bytes_emitted.load(std::memory_order_relaxed);
-  shared_->outbox.Add(heartbeat, NowNanos());
+  shared_->outbox.Add(heartbeat, shared_->clock.Nanos());
 }
 
 void MapReporter::Report() {
@@ -44,7 +44,7 @@ void MapReporter::ReportLast() {
   v1::Envelope envelope;
   wire::EncodeEvent(event, envelope);
   envelope.mutable_map_profile()->set_lambda(meter_->lambda);
-  shared_->outbox.AddEncoded(std::move(envelope), Importance::kProfile, NowNanos());
+  shared_->outbox.AddEncoded(std::move(envelope), Importance::kProfile, shared_->clock.Nanos());
 }
 
 MapRecorder::MapRecorder(TaskAttempt attempt, std::shared_ptr<Shared> shared)

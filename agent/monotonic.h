@@ -37,4 +37,17 @@ struct ClockReading {
   absl::Time ToWall(std::int64_t nanos) const { return wall - Since(nanos); }
 };
 
+// Where measurements of a task take their time from: this machine's clocks, or a simulation's.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual ClockReading Now() const { return ClockReading::Now(); }
+  virtual std::int64_t Nanos() const { return NowNanos(); }  // the monotonic one alone
+};
+
+inline const Clock& SystemClock() {
+  static const Clock* const kClock = new Clock;
+  return *kClock;
+}
+
 }  // namespace tidemark::agent

@@ -20,15 +20,15 @@ class NamedKeys {
   explicit NamedKeys(std::size_t keys_max) : keys_max_(keys_max) {}
 
   // `bytes_min` is what is asked for now; a key group below it has no name.
-  void Add(KeyHash key, std::uint64_t size_bytes, std::uint64_t bytes_min) {
+  void Add(const FinishedKey& key, std::uint64_t bytes_min) {
     bytes_min_ = std::max(bytes_min_, bytes_min);
-    if (size_bytes < bytes_min_) return;
-    keys_.push_back({key, size_bytes});
+    if (key.size_bytes < bytes_min_) return;
+    keys_.push_back(key);
     if (keys_.size() >= 2 * keys_max_) DropSmallest();
   }
 
   struct Named {
-    std::vector<ExplicitKey> keys;  // in the order they finished, unless some were left out
+    std::vector<FinishedKey> keys;  // in the order they finished, unless some were left out
     std::uint64_t bytes_min = 0;
   };
 
@@ -36,24 +36,24 @@ class NamedKeys {
   Named Take(std::uint64_t bytes_min) {
     bytes_min_ = std::max(bytes_min_, bytes_min);
     if (keys_.size() > keys_max_) DropSmallest();
-    std::erase_if(keys_, [&](const ExplicitKey& key) { return key.size_bytes < bytes_min_; });
+    std::erase_if(keys_, [&](const FinishedKey& key) { return key.size_bytes < bytes_min_; });
     return {std::exchange(keys_, {}), std::exchange(bytes_min_, 0)};
   }
 
  private:
   void DropSmallest() {
-    const auto heavier = [](const ExplicitKey& a, const ExplicitKey& b) {
+    const auto heavier = [](const FinishedKey& a, const FinishedKey& b) {
       return a.size_bytes > b.size_bytes;
     };
     std::nth_element(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(keys_max_),
                      keys_.end(), heavier);
     // All of one size go together: the promise is about sizes.
     bytes_min_ = keys_[keys_max_].size_bytes + 1;
-    std::erase_if(keys_, [&](const ExplicitKey& key) { return key.size_bytes < bytes_min_; });
+    std::erase_if(keys_, [&](const FinishedKey& key) { return key.size_bytes < bytes_min_; });
   }
 
   const std::size_t keys_max_;
-  std::vector<ExplicitKey> keys_;
+  std::vector<FinishedKey> keys_;
   std::uint64_t bytes_min_ = 0;
 };
 

@@ -86,6 +86,7 @@ class RunningCell {
   }
   void AddEmitted(std::uint64_t bytes) { Add(bytes_emitted_, bytes); }
   std::uint64_t bytes_read() const { return bytes_read_.load(std::memory_order_relaxed); }
+  std::uint64_t bytes_emitted() const { return bytes_emitted_.load(std::memory_order_relaxed); }
   void End() { Bump(); }
 
   // Empty between key groups, and when one begins or ends at the same moment.

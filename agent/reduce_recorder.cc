@@ -35,10 +35,10 @@ void ReduceRecorder::Shuffled() {
   AttemptChanged changed;
   changed.attempt = attempt_;
   changed.state = AttemptState::kShuffled;
-  changed.at = absl::Now();
+  changed.at = shared_->clock.Now().wall;
   shared_->inbox.Push(StartProfiles{reporter_});
   shared_->Say(std::move(changed));
-  unit_start_nanos_ = NowNanos();
+  unit_start_nanos_ = shared_->clock.Nanos();
 }
 
 void ReduceRecorder::BeginGroup(std::string_view key) {
@@ -76,7 +76,7 @@ void ReduceRecorder::EndGroup() {
   const std::uint64_t size_bytes = meter_->running.bytes_read();
   if (size_bytes >= large_from_bytes_) TurnLarge();  // a threshold of 0 and no values
   meter_->running.End();
-  meter_->ring.Write(key_, size_bytes);
+  meter_->ring.Write(key_, size_bytes, meter_->running.bytes_emitted());
   ++unit_groups_;
   unit_bytes_ += size_bytes;
   const std::uint32_t groups_max = std::min(shared_->settings.burst_groups_max(), kBurstGroupsMax);
@@ -86,7 +86,7 @@ void ReduceRecorder::EndGroup() {
 }
 
 void ReduceRecorder::CloseUnit() {
-  const std::int64_t now = NowNanos();
+  const std::int64_t now = shared_->clock.Nanos();
   const std::int64_t nanos = std::max<std::int64_t>(0, now - unit_start_nanos_);
   totals_.groups_done += unit_groups_;
   totals_.bytes_done += unit_bytes_;

@@ -19,31 +19,40 @@ ReduceReporter::ReduceReporter(AttemptId attempt, std::shared_ptr<Shared> shared
 void ReduceReporter::Collect() {
   const std::uint64_t named_bytes_min = shared_->settings.named_group_bytes_min();
   meter_->ring.Drain([&](const FinishedGroup& group) {
-    names_.Add(group.key, group.size_bytes, named_bytes_min);
-    unit_sizes_bytes_.push_back(group.size_bytes);
-    if (group.nanos != FinishedGroup::kTimedWithNext) AddUnit(absl::Nanoseconds(group.nanos));
+    const bool ends_unit = group.nanos != FinishedGroup::kTimedWithNext;
+    const bool timed_alone = ends_unit && unit_groups_.empty();
+    names_.Add(
+        {group.key, group.size_bytes,
+         timed_alone ? absl::Nanoseconds(group.nanos) : absl::ZeroDuration(), group.emitted_bytes},
+        named_bytes_min);
+    unit_groups_.push_back({group.size_bytes, group.emitted_bytes});
+    if (ends_unit) AddUnit(absl::Nanoseconds(group.nanos));
   });
 }
 
 void ReduceReporter::AddUnit(absl::Duration time) {
   // By size: those of one size have one time within a burst, so they are one point, and there are
   // far fewer sizes than key groups.
-  std::sort(unit_sizes_bytes_.begin(), unit_sizes_bytes_.end());
-  for (const std::uint64_t size_bytes : unit_sizes_bytes_) burst_.AddSmall(size_bytes);
-  unit_sizes_bytes_.clear();
+  std::sort(unit_groups_.begin(), unit_groups_.end(),
+            [](const UnitGroup& a, const UnitGroup& b) { return a.size_bytes < b.size_bytes; });
+  for (const UnitGroup& group : unit_groups_) burst_.AddSmall(group.size_bytes);
   GroupPoint merged;
+  std::uint64_t emitted_bytes = 0;
+  auto group = unit_groups_.begin();
   for (const GroupPoint& point : burst_.Close(time)) {
     if (merged.count > 0 && merged.size_bytes != point.size_bytes) {
-      AddPoint(std::exchange(merged, GroupPoint{}));
+      AddPoint(std::exchange(merged, GroupPoint{}), std::exchange(emitted_bytes, 0));
     }
     merged = {point.size_bytes, merged.count + point.count, merged.total_time + point.total_time};
+    for (std::uint64_t i = 0; i < point.count; ++i, ++group) emitted_bytes += group->emitted_bytes;
   }
-  AddPoint(merged);
+  AddPoint(merged, emitted_bytes);
+  unit_groups_.clear();
 }
 
-void ReduceReporter::AddPoint(const GroupPoint& point) {
+void ReduceReporter::AddPoint(const GroupPoint& point, std::uint64_t emitted_bytes) {
   points_.Add(point);
-  bins_.Add(point.size_bytes, point.count, point.total_time);
+  bins_.Add(point.size_bytes, point.count, point.total_time, emitted_bytes);
 }
 
 void ReduceReporter::BeginProfiles() {
@@ -77,7 +86,7 @@ void ReduceReporter::SendHeartbeat() {
   TaskHeartbeat heartbeat;
   heartbeat.attempt = attempt_;
   heartbeat.bytes_done = meter_->bytes_fetched.load(std::memory_order_relaxed);
-  shared_->outbox.Add(heartbeat, NowNanos());
+  shared_->outbox.Add(heartbeat, shared_->clock.Nanos());
 }
 
 ReduceProfile ReduceReporter::Totals(const ReduceTotals& totals, const ClockReading& now) {
@@ -113,7 +122,7 @@ void ReduceReporter::SendProfile() {
   // First the ring, then the totals: no point without its key group among the totals.
   Collect();
   const ReduceTotals totals = meter_->totals.Read();
-  const ClockReading now = ClockReading::Now();
+  const ClockReading now = shared_->clock.Now();
   ReduceProfile profile = Totals(totals, now);
   if (!shared_->settings.paused()) AddDetails(profile, now);
   for (ReduceProfile& part : SplitProfile(std::move(profile), shared_->envelope_bytes_max())) {

@@ -30,8 +30,13 @@ class ReduceReporter final : public Reporter {
   void ReportLast() override;
 
  private:
+  struct UnitGroup {
+    std::uint64_t size_bytes = 0;
+    std::uint64_t emitted_bytes = 0;
+  };
+
   void AddUnit(absl::Duration time);
-  void AddPoint(const GroupPoint& point);
+  void AddPoint(const GroupPoint& point, std::uint64_t emitted_bytes);
   ReduceProfile Totals(const ReduceTotals& totals, const ClockReading& now);
   void AddDetails(ReduceProfile& profile, const ClockReading& now);
   void SendHeartbeat();
@@ -43,8 +48,8 @@ class ReduceReporter final : public Reporter {
   bool profiles_ = false;
   std::uint64_t ring_drops_seen_ = 0;
 
-  std::vector<std::uint64_t> unit_sizes_bytes_;  // of the unit being drained
-  streaming::Burst burst_;                       // splits its time
+  std::vector<UnitGroup> unit_groups_;  // of the unit being drained
+  streaming::Burst burst_;              // splits its time
   streaming::SmoothedPoints points_;
   streaming::SizeHistogram bins_;
   NamedKeys names_;

@@ -42,8 +42,11 @@ class TransportLog {
 };
 
 struct Shared {
-  Shared(const AgentOptions& options, std::string given_source_id)
-      : source_id(std::move(given_source_id)),
+  // `given_clock` must outlive this.
+  Shared(const AgentOptions& options, std::string given_source_id,
+         const Clock& given_clock = SystemClock())
+      : clock(given_clock),
+        source_id(std::move(given_source_id)),
         settings(options),
         inbox(options.buffer_bytes_max),
         outbox(source_id, options.job_id, options.buffer_bytes_max),
@@ -51,7 +54,7 @@ struct Shared {
 
   // Says one event through the inbox; drops and counts it when there is no room.
   void Say(EventBody body) {
-    if (!inbox.Push(SayEvent{std::move(body), NowNanos()})) outbox.CountDropped();
+    if (!inbox.Push(SayEvent{std::move(body), clock.Nanos()})) outbox.CountDropped();
   }
 
   // Several profiles fit into the buffer, whatever its size.
@@ -71,6 +74,7 @@ struct Shared {
     return std::clamp(buffer_bytes_max / 2, kEnvelopeBytesMin, kEnvelopeBytesMax);
   }
 
+  const Clock& clock;
   const std::string source_id;
   Settings settings;
   Inbox inbox;

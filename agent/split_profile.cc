@@ -8,7 +8,7 @@ namespace {
 
 // The most one item can take on the wire: varints of 64 bits have ten bytes, hashes eight.
 constexpr std::size_t kPointBytes = 30;
-constexpr std::size_t kKeyBytes = 18;
+constexpr std::size_t kKeyBytes = 38;
 
 template <typename T>
 std::vector<T> TakeFront(std::vector<T>& items, std::size_t& taken, std::size_t count) {
@@ -28,7 +28,7 @@ std::vector<ReduceProfile> SplitProfile(ReduceProfile profile, std::size_t bytes
     return {std::move(profile)};
   }
   std::vector<GroupPoint> points = std::exchange(profile.points, {});
-  std::vector<ExplicitKey> keys = std::exchange(profile.finished_keys, {});
+  std::vector<FinishedKey> keys = std::exchange(profile.finished_keys, {});
   std::vector<GroupBin> bins = std::exchange(profile.bins, {});
   std::optional<RunningGroup> running = std::exchange(profile.running_group, std::nullopt);
 

@@ -120,7 +120,7 @@ void BM_Collect(benchmark::State& state) {
   for (auto _ : state) {
     state.PauseTiming();
     for (std::size_t i = 1; i <= kGroups; ++i) {
-      meter->ring.Write(KeyHash{i}, together > 1 ? 12 + i % 30 : 100 + i % 1'000);
+      meter->ring.Write(KeyHash{i}, together > 1 ? 12 + i % 30 : 100 + i % 1'000, 20);
       if (i % together == 0) meter->ring.Publish(5'000);
     }
     state.ResumeTiming();

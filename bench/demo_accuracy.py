@@ -36,7 +36,7 @@ def main():
         if coverage:
             table[name]["interval_coverage"] = measure.spread(coverage)
     best_linear = {row: min(e["reduce_avg_error_points"] for n, e in rows[row]["errors"].items()
-                            if n != "nearestfit") for row in range(runs)}
+                            if n not in ("nearestfit", "tidemark")) for row in range(runs)}
     ratios = [rows[r]["errors"]["nearestfit"]["reduce_avg_error_points"] / best_linear[r]
               for r in range(runs)]
     measure.save("demo_accuracy", {

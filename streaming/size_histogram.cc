@@ -24,6 +24,7 @@ void AddMoments(const GroupBin& from, GroupBin& to) {
   to.size_bytes = SaturatingAdd(to.size_bytes, from.size_bytes);
   to.seconds += from.seconds;
   to.seconds_squared += from.seconds_squared;
+  to.emitted_bytes = SaturatingAdd(to.emitted_bytes, from.emitted_bytes);
 }
 
 }  // namespace
@@ -34,15 +35,18 @@ std::uint32_t SizeBin(std::uint64_t size_bytes) {
   return std::min(static_cast<std::uint32_t>(bin), kSizeBins - 1);
 }
 
-void SizeHistogram::Add(std::uint64_t size_bytes, std::uint64_t count, absl::Duration total_time) {
+void SizeHistogram::Add(std::uint64_t size_bytes, std::uint64_t count, absl::Duration total_time,
+                        std::uint64_t emitted_bytes) {
   if (count == 0) return;
   const double seconds = std::max(0.0, absl::ToDoubleSeconds(total_time));
   Add(GroupBin{SizeBin(size_bytes), count, SaturatingMultiply(size_bytes, count), seconds,
-               seconds * seconds / static_cast<double>(count)});
+               seconds * seconds / static_cast<double>(count), emitted_bytes});
 }
 
 void SizeHistogram::Add(const GroupBin& bin) {
-  if (bin.count == 0 || bin.bin >= kSizeBins) return;
+  const bool sound = std::isfinite(bin.seconds) && std::isfinite(bin.seconds_squared) &&
+                     bin.seconds >= 0 && bin.seconds_squared >= 0;
+  if (bin.count == 0 || bin.bin >= kSizeBins || !sound) return;
   const auto at =
       std::lower_bound(bins_.begin(), bins_.end(), bin.bin,
                        [](const GroupBin& b, std::uint32_t index) { return b.bin < index; });

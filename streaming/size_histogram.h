@@ -25,10 +25,12 @@ std::uint32_t SizeBin(std::uint64_t size_bytes);
 
 class SizeHistogram {
  public:
-  // Adds `count` key groups of `size_bytes` each that took `total_time` together; the squares are
-  // those of their mean time.
-  void Add(std::uint64_t size_bytes, std::uint64_t count, absl::Duration total_time);
-  // Adds moments that were summed elsewhere. Ignores a bin beyond the last.
+  // Adds `count` key groups of `size_bytes` each that took `total_time` and emitted `emitted_bytes`
+  // together; the squares are those of their mean time.
+  void Add(std::uint64_t size_bytes, std::uint64_t count, absl::Duration total_time,
+           std::uint64_t emitted_bytes = 0);
+  // Adds moments that were summed elsewhere. Ignores a bin beyond the last and moments that are not
+  // finite or below zero.
   void Add(const GroupBin& bin);
   void Merge(const SizeHistogram& other);
   // Takes sizes (not times) away again, never below zero: for key groups that turn out to be

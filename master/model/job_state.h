@@ -57,10 +57,12 @@ struct ReduceAttempt {
   std::optional<RunningGroup> running_group;
   absl::Time running_group_seen_at;
   std::uint64_t dropped_points = 0;
+  bool sends_bins = false;
 
   // Explicit keys it has finished: by identity, or, where its source does not name keys, by
   // closeness of size.
   absl::flat_hash_set<KeyHash> finished_explicit;
+  std::vector<FinishedKey> finished_explicit_groups;  // the same in the order they became known
   std::multimap<std::uint64_t, KeyHash> unmatched_explicit;  // by size; unnamed only
   std::size_t unmatched_as_of = 0;                           // map profiles it was made from
 };
@@ -69,6 +71,7 @@ struct ReduceTask {
   std::map<std::uint32_t, ReduceAttempt> attempts;
   streaming::SmoothedPoints points;  // D_i(t), of all attempts
   std::uint64_t points_version = 0;  // grows with every change of `points`
+  streaming::SizeHistogram bins;     // the same key groups as moments
 
   const ReduceAttempt* finished_attempt() const;
   bool is_finished() const { return finished_attempt() != nullptr; }

@@ -73,6 +73,8 @@ std::uint64_t RetireByCloseness(const GroupPoint& point, SizesLeft& left, Reduce
     const auto match = Closest(point.size_bytes, left);
     if (match == left.end()) break;
     attempt.finished_explicit.insert(match->second);
+    attempt.finished_explicit_groups.push_back(
+        {match->second, point.size_bytes, point.mean_time(), 0});
     left.erase(match);
     ++retired;
   }
@@ -80,11 +82,11 @@ std::uint64_t RetireByCloseness(const GroupPoint& point, SizesLeft& left, Reduce
 }
 
 void RetireByIdentity(const ReduceProfile& profile, ReduceAttempt& attempt, JobState& state) {
-  for (const ExplicitKey& finished : profile.finished_keys) {
+  for (const FinishedKey& finished : profile.finished_keys) {
     if (!state.keys.IsExplicit(profile.attempt.index, finished.key)) continue;
-    if (attempt.finished_explicit.insert(finished.key).second) {
-      state.implicit_sizes.RemoveSizes(finished.size_bytes, 1);
-    }
+    if (!attempt.finished_explicit.insert(finished.key).second) continue;
+    attempt.finished_explicit_groups.push_back(finished);
+    state.implicit_sizes.RemoveSizes(finished.size_bytes, 1);
   }
 }
 
@@ -96,8 +98,12 @@ void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
   TakeTotals(profile, attempt, state);
   TakeInstants(profile, clock, arrived_at, state.started_at, attempt);
   const PartitionKeys& keys = state.keys.partition(profile.attempt.index);
+  for (const GroupBin& bin : profile.bins) task.bins.Add(bin);
+  attempt.sends_bins |= !profile.bins.empty();
   for (const GroupPoint& point : profile.points) {
     task.points.Add(point);
+    // Not every engine sends bins.
+    if (!attempt.sends_bins) task.bins.Add(point.size_bytes, point.count, point.total_time);
     const std::uint64_t retired =
         profile.keys_named
             ? 0

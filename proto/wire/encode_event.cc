@@ -109,6 +109,7 @@ void EncodeBins(const ReduceProfile& profile, v1::ReduceProfile& message) {
     message.add_bin_bytes(bin.size_bytes);
     message.add_bin_seconds(bin.seconds);
     message.add_bin_seconds_squared(bin.seconds_squared);
+    message.add_bin_emitted_bytes(bin.emitted_bytes);
   }
 }
 
@@ -118,9 +119,13 @@ void EncodeFinishedKeys(const ReduceProfile& profile, v1::ReduceProfile& message
   const int keys = static_cast<int>(profile.finished_keys.size());
   message.mutable_finished_key_hashes()->Reserve(keys);
   message.mutable_finished_key_bytes()->Reserve(keys);
-  for (const ExplicitKey& key : profile.finished_keys) {
+  message.mutable_finished_key_nanos()->Reserve(keys);
+  message.mutable_finished_key_emitted_bytes()->Reserve(keys);
+  for (const FinishedKey& key : profile.finished_keys) {
     message.add_finished_key_hashes(static_cast<std::uint64_t>(key.key));
     message.add_finished_key_bytes(key.size_bytes);
+    message.add_finished_key_nanos(Nanos(key.time));
+    message.add_finished_key_emitted_bytes(key.emitted_bytes);
   }
 }
 
@@ -157,6 +162,7 @@ struct BodyEncoder {
     message.set_host(ValidText(changed.host));
     message.set_speculative(changed.speculative);
     if (changed.input_bytes) message.set_input_bytes(*changed.input_bytes);
+    message.set_input_name(ValidText(changed.input_name));
     message.set_failure(ValidText(changed.failure));
   }
 

@@ -174,6 +174,7 @@ absl::StatusOr<EventBody> ParseAttemptChanged(const v1::AttemptChanged& untruste
     changed.at = *at;
   }
   changed.host = Cut(untrusted.host(), limits.text_bytes_max);
+  changed.input_name = Cut(untrusted.input_name(), limits.text_bytes_max);
   changed.speculative = untrusted.speculative();
   if (untrusted.has_input_bytes()) changed.input_bytes = untrusted.input_bytes();
   changed.failure = Cut(untrusted.failure(), limits.text_bytes_max);

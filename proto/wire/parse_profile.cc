@@ -170,7 +170,10 @@ absl::Status CheckBinLengths(const v1::ReduceProfile& untrusted, const std::stri
       return same;
     }
   }
-  return absl::OkStatus();
+  if (untrusted.bin_emitted_bytes_size() == 0) return absl::OkStatus();
+  return CheckSameLength(subject, indexes,
+                         {"bin_emitted_bytes", untrusted.bin_emitted_bytes_size()},
+                         "one of each for each bin, or none at all");
 }
 
 absl::Status CheckBins(const v1::ReduceProfile& untrusted, const std::string& subject) {
@@ -205,6 +208,27 @@ absl::Status CheckBins(const v1::ReduceProfile& untrusted, const std::string& su
   return absl::OkStatus();
 }
 
+absl::Status CheckFinishedKeys(const v1::ReduceProfile& untrusted, const std::string& subject) {
+  const Array hashes{"finished_key_hashes", untrusted.finished_key_hashes_size()};
+  if (absl::Status same = CheckSameLength(
+          subject, hashes, {"finished_key_bytes", untrusted.finished_key_bytes_size()},
+          "one size for each hash");
+      !same.ok()) {
+    return same;
+  }
+  for (const Array& array :
+       {Array{"finished_key_nanos", untrusted.finished_key_nanos_size()},
+        Array{"finished_key_emitted_bytes", untrusted.finished_key_emitted_bytes_size()}}) {
+    if (array.size == 0) continue;
+    if (absl::Status same =
+            CheckSameLength(subject, hashes, array, "one of each for each hash, or none at all");
+        !same.ok()) {
+      return same;
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckReduceArrays(const v1::ReduceProfile& untrusted, const std::string& subject,
                                const EnvelopeLimits& limits) {
   for (const Array& array : {Array{"point_bytes", untrusted.point_bytes_size()},
@@ -218,9 +242,7 @@ absl::Status CheckReduceArrays(const v1::ReduceProfile& untrusted, const std::st
   }
   if (absl::Status points = CheckPoints(untrusted, subject); !points.ok()) return points;
   if (absl::Status bins = CheckBins(untrusted, subject); !bins.ok()) return bins;
-  return CheckSameLength(subject, {"finished_key_hashes", untrusted.finished_key_hashes_size()},
-                         {"finished_key_bytes", untrusted.finished_key_bytes_size()},
-                         "one size for each hash");
+  return CheckFinishedKeys(untrusted, subject);
 }
 
 std::vector<GroupPoint> ZipPoints(const v1::ReduceProfile& checked) {
@@ -238,9 +260,24 @@ std::vector<GroupBin> ZipBins(const v1::ReduceProfile& checked) {
   bins.reserve(static_cast<std::size_t>(checked.bin_indexes_size()));
   for (int i = 0; i < checked.bin_indexes_size(); ++i) {
     bins.push_back({checked.bin_indexes(i), checked.bin_counts(i), checked.bin_bytes(i),
-                    checked.bin_seconds(i), checked.bin_seconds_squared(i)});
+                    checked.bin_seconds(i), checked.bin_seconds_squared(i),
+                    checked.bin_emitted_bytes_size() == 0 ? 0 : checked.bin_emitted_bytes(i)});
   }
   return bins;
+}
+
+std::vector<FinishedKey> ZipFinishedKeys(const v1::ReduceProfile& checked) {
+  std::vector<FinishedKey> keys;
+  keys.reserve(static_cast<std::size_t>(checked.finished_key_hashes_size()));
+  const bool timed = checked.finished_key_nanos_size() > 0;
+  const bool emission_known = checked.finished_key_emitted_bytes_size() > 0;
+  for (int i = 0; i < checked.finished_key_hashes_size(); ++i) {
+    keys.push_back(
+        {KeyHash{checked.finished_key_hashes(i)}, checked.finished_key_bytes(i),
+         timed ? SaturatingNanoseconds(checked.finished_key_nanos(i)) : absl::ZeroDuration(),
+         emission_known ? checked.finished_key_emitted_bytes(i) : 0});
+  }
+  return keys;
 }
 
 absl::StatusOr<RunningGroup> ParseRunningGroup(const v1::RunningGroup& untrusted,
@@ -363,7 +400,7 @@ absl::StatusOr<ReduceProfile> ParseReduceProfile(const v1::ReduceProfile& untrus
   profile.bins = ZipBins(untrusted);
   profile.keys_named = untrusted.keys_named();
   profile.named_group_bytes_min = untrusted.named_group_bytes_min();
-  profile.finished_keys = ZipKeys(untrusted.finished_key_hashes(), untrusted.finished_key_bytes());
+  profile.finished_keys = ZipFinishedKeys(untrusted);
   profile.dropped_points = untrusted.dropped_points();
   return profile;
 }

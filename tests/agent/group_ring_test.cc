@@ -17,8 +17,8 @@ std::vector<FinishedGroup> DrainAll(GroupRing& ring) {
 
 TEST(GroupRing, ShowsAUnitOnlyWhenItIsTimed) {
   GroupRing ring;
-  ring.Write(KeyHash{1}, 10);
-  ring.Write(KeyHash{2}, 20);
+  ring.Write(KeyHash{1}, 10, 0);
+  ring.Write(KeyHash{2}, 20, 0);
   EXPECT_TRUE(DrainAll(ring).empty());
   ring.Publish(500);
   const std::vector<FinishedGroup> groups = DrainAll(ring);
@@ -33,14 +33,14 @@ TEST(GroupRing, ShowsAUnitOnlyWhenItIsTimed) {
 TEST(GroupRing, LeavesOutAUnitThatDoesNotFit) {
   GroupRing ring;
   for (std::size_t i = 0; i + 2 < GroupRing::kCapacity; ++i) {
-    ring.Write(KeyHash{i}, i);
+    ring.Write(KeyHash{i}, i, 0);
     ring.Publish(1);
   }
-  for (int i = 0; i < 5; ++i) ring.Write(KeyHash{0}, 77);
+  for (int i = 0; i < 5; ++i) ring.Write(KeyHash{0}, 77, 0);
   EXPECT_FALSE(ring.unit_fits());
   ring.Publish(1);
   EXPECT_TRUE(ring.unit_fits());
-  ring.Write(KeyHash{9}, 99);  // there is room for a smaller one
+  ring.Write(KeyHash{9}, 99, 0);  // there is room for a smaller one
   ring.Publish(1);
   const std::vector<FinishedGroup> groups = DrainAll(ring);
   ASSERT_EQ(groups.size(), GroupRing::kCapacity - 1);
@@ -51,14 +51,14 @@ TEST(GroupRing, WakesTheConsumerOnceForEachQuarter) {
   GroupRing ring;
   int wakes = 0;
   for (std::size_t i = 0; i < GroupRing::kCapacity; ++i) {
-    ring.Write(KeyHash{i}, i);
+    ring.Write(KeyHash{i}, i, 0);
     ring.Publish(1);
     wakes += ring.ShouldWakeConsumer() ? 1 : 0;
   }
   EXPECT_EQ(wakes, 1);
   DrainAll(ring);
   for (std::size_t i = 0; i < GroupRing::kCapacity / 2; ++i) {
-    ring.Write(KeyHash{i}, i);
+    ring.Write(KeyHash{i}, i, 0);
     ring.Publish(1);
     wakes += ring.ShouldWakeConsumer() ? 1 : 0;
   }
@@ -73,7 +73,7 @@ TEST(GroupRing, TwoThreadsLoseAndMixNothing) {
   std::thread producer([&] {
     for (std::uint64_t unit = 0; unit < kUnits; ++unit) {
       const std::uint64_t groups = 1 + unit % 7;
-      for (std::uint64_t i = 0; i < groups; ++i) ring.Write(KeyHash{unit}, groups);
+      for (std::uint64_t i = 0; i < groups; ++i) ring.Write(KeyHash{unit}, groups, 0);
       if (ring.unit_fits()) published += groups;
       ring.Publish(static_cast<std::int64_t>(unit));
     }

@@ -20,6 +20,7 @@ namespace {
 using test::At;
 using test::Closed;
 using test::Emitted;
+using test::Ended;
 using test::Finished;
 using test::Key;
 using test::M;
@@ -41,7 +42,7 @@ std::vector<Event> EveryKind() {
   ReduceProfile reduced = Reduced(R(0), At(15), {Point(1000, 3), Point(70, 0.25, 4)});
   reduced.bins = {{.bin = 59, .count = 1, .size_bytes = 1000, .seconds = 3, .seconds_squared = 9}};
   reduced.keys_named = true;
-  reduced.finished_keys = {Key(7, 1000)};
+  reduced.finished_keys = {Ended(Key(7, 1000))};
   reduced.running_group = RunningGroup{KeyHash{8}, absl::Milliseconds(1500), 10, 2, 3};
   reduced.dropped_points = 1;
   JobOpened opened = Opened(1, 1);

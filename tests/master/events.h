@@ -75,6 +75,10 @@ inline TaskHeartbeat Read(AttemptId id, std::uint64_t bytes) {
 }
 
 inline ExplicitKey Key(std::uint64_t hash, std::uint64_t bytes) { return {KeyHash{hash}, bytes}; }
+// The end of such a key's group.
+inline FinishedKey Ended(ExplicitKey key, double seconds = 0) {
+  return {.key = key.key, .size_bytes = key.size_bytes, .time = absl::Seconds(seconds)};
+}
 // A partition of `total` bytes in which these keys are explicit.
 inline PartitionProfile Partition(std::uint32_t index, std::uint64_t total,
                                   std::vector<ExplicitKey> keys = {}) {
@@ -107,7 +111,7 @@ inline ReduceProfile ReducedNamed(AttemptId id, absl::Time last_group_finished_a
   for (const ExplicitKey& key : keys) points.push_back(Point(key.size_bytes, seconds_each));
   ReduceProfile profile = Reduced(id, last_group_finished_at, std::move(points));
   profile.keys_named = true;
-  profile.finished_keys = std::move(keys);
+  for (const ExplicitKey& key : keys) profile.finished_keys.push_back(Ended(key, seconds_each));
   return profile;
 }
 

@@ -182,6 +182,12 @@ class Chaos {
     for (ExplicitKey& key : keys) key = {KeyHash{Below(200)}, Number()};
     return keys;
   }
+  std::vector<FinishedKey> FinishedKeys() {
+    std::vector<FinishedKey> keys;
+    for (const ExplicitKey& key : Keys())
+      keys.push_back({key.key, key.size_bytes, Span(), Number()});
+    return keys;
+  }
   MapProfile Emitted() {
     MapProfile profile{.attempt = Attempt(TaskKind::kMap)};
     for (std::uint64_t i = Below(4); i-- > 0;) {
@@ -203,7 +209,7 @@ class Chaos {
                           .reduce_time = Span(),
                           .keys_named = OneIn(2),
                           .named_group_bytes_min = Number(),
-                          .finished_keys = Keys(),
+                          .finished_keys = FinishedKeys(),
                           .dropped_points = Number()};
     for (std::uint64_t i = Below(8); i-- > 0;) {
       profile.points.push_back({Number(), OneIn(4) ? Number() : 1, Span()});

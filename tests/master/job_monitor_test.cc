@@ -34,9 +34,16 @@ using test::VirtualJob;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+// The indicators of the paper, whose numbers can be worked out by hand.
+JobMonitorOptions ClassicIndicators() {
+  JobMonitorOptions options;
+  options.indicators = {"nearestfit", "hadoop", "jobratio", "taskratio"};
+  return options;
+}
+
 // A monitor and a source that tells it everything.
 struct Watched {
-  JobMonitor monitor{"job-1", JobMonitorOptions{}};
+  JobMonitor monitor{"job-1", ClassicIndicators()};
   Source source;
   absl::Status Say(double seconds, EventBody body) {
     return monitor.Apply(source.At(seconds, std::move(body)));
@@ -465,7 +472,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(BadOption{"NoIndicator", {.indicators = {}}, "name at least one"},
                       BadOption{"UnknownIndicator",
                                 {.indicators = {"hadoop", "oracle"}},
-                                "indicator oracle is not known; known are nearestfit, hadoop"},
+                                "indicator oracle is not known; known are tidemark"},
                       BadOption{"NoExplicitKeys", {.lambda = 0}, "lambda"},
                       BadOption{
                           "NoPatience", {.abandon_after = absl::ZeroDuration()}, "abandon_after"}),

@@ -11,6 +11,7 @@ namespace {
 
 using test::At;
 using test::Emitted;
+using test::Ended;
 using test::Finished;
 using test::Job;
 using test::Key;
@@ -106,7 +107,7 @@ TEST(NearestFitIndicator, ExplicitGroupsSayNothingOfImplicitBytes) {
   Job job = Reducing({Partition(0, 5800, {Key(1, 5000)})});
   ReduceProfile profile = Reduced(R(0), At(63), {Point(5000, 50), Point(100, 1, 3)});
   profile.keys_named = true;
-  profile.finished_keys = {Key(1, 5000)};
+  profile.finished_keys = {Ended(Key(1, 5000))};
   EXPECT_TRUE(job.Say(63, profile).ok());
   EXPECT_NEAR(EndOf(Estimate(job, 63)), 63 + 5, 1e-6);
 }

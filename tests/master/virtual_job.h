@@ -112,7 +112,7 @@ inline double TellReduceTask(const VirtualJob& job, std::uint32_t index, double 
     profile.bytes_done += group.size_bytes;
     profile.reduce_time += took;
     profile.points.push_back({group.size_bytes, 1, took});
-    if (job.keys_named) profile.finished_keys.push_back(group);
+    if (job.keys_named) profile.finished_keys.push_back(Ended(group, absl::ToDoubleSeconds(took)));
   }
   tell(now);
   teller.Say(now, source, Finished(R(index)));

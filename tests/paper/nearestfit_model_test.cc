@@ -15,6 +15,7 @@ namespace {
 
 using test::At;
 using test::Emitted;
+using test::Ended;
 using test::Finished;
 using test::Job;
 using test::Key;
@@ -150,7 +151,7 @@ TEST(NearestFitModel, Section53ImplicitBytesAreSplitLikeTheSizesSeen) {
   EXPECT_TRUE(job.Say(100, Started(R(0))).ok());
   ReduceProfile profile = Reduced(R(0), At(120), {Point(1000, 9), Point(200, 2), Point(800, 5)});
   profile.keys_named = true;
-  profile.finished_keys = {Key(1, 1000)};
+  profile.finished_keys = {Ended(Key(1, 1000))};
   EXPECT_TRUE(job.Say(120, profile).ok());
   const auto forecast = NearestFitIndicator().Estimate(job.state, At(120));
   EXPECT_EQ(forecast.tasks[0].reduce_time_left, absl::Seconds(3 * (2 + 5)));

@@ -42,6 +42,7 @@ inline AttemptChanged SomeAttemptChanged() {
   changed.host = "node-5";
   changed.speculative = true;
   changed.input_bytes = 1 << 20;
+  changed.input_name = "orders";
   changed.failure = "disk full";
   return changed;
 }
@@ -73,10 +74,10 @@ inline ReduceProfile SomeReduceProfile() {
   profile.bytes_done = 9'000;
   profile.reduce_time = absl::Milliseconds(1234);
   profile.points = {{10, 4, absl::Nanoseconds(900)}, {700, 1, absl::Milliseconds(2)}};
-  profile.bins = {{19, 4, 40, 9e-7, 2e-13}, {56, 1, 700, 2e-3, 4e-6}};
+  profile.bins = {{19, 4, 40, 9e-7, 2e-13, 12}, {56, 1, 700, 2e-3, 4e-6, 0}};
   profile.keys_named = true;
   profile.named_group_bytes_min = 50;
-  profile.finished_keys = {{KeyHash{0xFEED}, 700}};
+  profile.finished_keys = {{KeyHash{0xFEED}, 700, absl::Milliseconds(2), 77}};
   profile.running_group = RunningGroup{KeyHash{0xBEEF}, absl::Seconds(3), 100, 7, 20};
   profile.dropped_points = 1;
   return profile;

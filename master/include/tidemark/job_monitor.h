@@ -36,7 +36,8 @@ struct JobLimits {
 
 struct JobMonitorOptions {
   // Indicators to run side by side, the one to show first. Known names: KnownIndicators().
-  std::vector<std::string> indicators = {"nearestfit", "hadoop", "jobratio", "taskratio"};
+  std::vector<std::string> indicators = {"tidemark", "nearestfit", "hadoop", "jobratio",
+                                         "taskratio"};
   // Explicit keys per map task ([NF] 5.1); the heavy-key summary holds 35 times as many.
   std::uint32_t lambda = 2000;
   // A job nobody reports on for so long ends as kAbandoned.

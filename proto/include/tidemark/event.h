@@ -77,6 +77,7 @@ struct AttemptChanged {
   std::string host;
   bool speculative = false;
   std::optional<std::uint64_t> input_bytes;
+  std::string input_name;  // of a map task: which of the job's inputs it reads
   std::string failure;
   friend bool operator==(const AttemptChanged&, const AttemptChanged&) = default;
 };
@@ -127,10 +128,20 @@ struct GroupPoint {
 struct GroupBin {
   std::uint32_t bin = 0;
   std::uint64_t count = 0;
-  std::uint64_t size_bytes = 0;  // sum
-  double seconds = 0;            // sum
-  double seconds_squared = 0;    // sum of squares
+  std::uint64_t size_bytes = 0;     // sum
+  double seconds = 0;               // sum
+  double seconds_squared = 0;       // sum of squares
+  std::uint64_t emitted_bytes = 0;  // sum
   friend bool operator==(const GroupBin&, const GroupBin&) = default;
+};
+
+// A finished key group that is told by its key.
+struct FinishedKey {
+  KeyHash key{};
+  std::uint64_t size_bytes = 0;
+  absl::Duration time;  // zero: it was timed together with others
+  std::uint64_t emitted_bytes = 0;
+  friend bool operator==(const FinishedKey&, const FinishedKey&) = default;
 };
 
 struct RunningGroup {
@@ -152,7 +163,7 @@ struct ReduceProfile {
   std::vector<GroupBin> bins;      // since the last profile
   bool keys_named = false;
   std::uint64_t named_group_bytes_min = 0;
-  std::vector<ExplicitKey> finished_keys;  // since the last profile
+  std::vector<FinishedKey> finished_keys;  // since the last profile
   std::optional<RunningGroup> running_group;
   std::uint64_t dropped_points = 0;  // total since the start of the attempt
   friend bool operator==(const ReduceProfile&, const ReduceProfile&) = default;

@@ -1,0 +1,49 @@
+// Tidemark's own progress indicator: a posterior over cost curves, node speeds, what is seen from
+// inside running groups, and the end as a distribution.
+//
+//   time left of a task = q_i (explicit groups left + implicit bytes left) + rest of the running
+//   one end                 = the last task, over many drawn futures: median and 90 % interval
+//
+// docs/estimator.md describes it; the parts are in master/model/tidemark/. Cost of an update:
+// O(tasks x bins x curves), independent of the number of keys.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "master/model/indicators/end_drift.h"
+#include "master/model/indicators/progress_indicator.h"
+#include "master/model/tidemark/end_draws.h"
+#include "master/model/tidemark/remaining_groups.h"
+#include "master/model/tidemark/running_group.h"
+#include "master/model/tidemark/task_speed.h"
+#include "regression/cost_model.h"
+
+namespace tidemark::model {
+
+class TidemarkIndicator final : public ProgressIndicator {
+ public:
+  // Without signals, of a running group only its key and the time it has taken are used.
+  enum class Signals : std::uint8_t { kIgnored, kUsed };
+  TidemarkIndicator(std::string name, Signals signals);
+  ReducePhaseForecast Estimate(const JobState& state, absl::Time now) override;
+
+ private:
+  regression::CostModel FitEmissions(const JobState& state) const;
+  double EmissionError(const JobState& state, const regression::CostModel& emissions) const;
+  GroupTimes ImplicitByteTimes(const JobState& state, GroupTimeTable& table) const;
+  TaskOutlook OutlookOf(const JobState& state, absl::Time now, std::size_t index,
+                        const regression::CostModel& emissions, double emission_error,
+                        const GroupTimes& per_implicit_byte, GroupTimeTable& table);
+  std::vector<double> CurveWeights(const std::vector<TaskOutlook>& tasks,
+                                   const regression::CostModel& costs) const;
+
+  RemainingGroups remaining_;
+  TaskSpeeds speeds_;
+  RunningGroups running_;
+  EndDrift drift_;
+  std::vector<double> predicted_total_;  // reduce time of each task, seconds, as of last update
+};
+
+}  // namespace tidemark::model

@@ -1,0 +1,70 @@
+#include "master/model/tidemark/group_times.h"
+
+#include <cmath>
+
+namespace tidemark::model {
+namespace {
+
+// Relative uncertainty of a curve for each octave beyond the largest finished key group.
+constexpr double kSpreadPerOctave = 0.08;
+
+}  // namespace
+
+void GroupTimes::Add(const GroupTimes& other, double factor) {
+  for (std::size_t k = 0; k < seconds.size(); ++k) seconds[k] += factor * other.seconds[k];
+  mean += factor * other.mean;
+  noise_variance += factor * other.noise_variance;
+  beyond += factor * other.beyond;
+}
+
+GroupTimeTable::GroupTimeTable(const regression::CostModel& model)
+    : model_(&model), rows_(streaming::kSizeBins) {}
+
+GroupTimeTable::Row GroupTimeTable::MakeRow(double centre, double size_factor) const {
+  const double size = centre * size_factor;
+  Row row = {.is_filled = true,
+             .size_factor = size_factor,
+             .relative_variance = model_->RelativeVariance(size),
+             .octaves_beyond = model_->OctavesBeyond(size)};
+  const std::vector<double> corrections = model_->Corrections(size);
+  for (std::size_t k = 0; k < curve_count(); ++k) {
+    const regression::CostCurve& curve = model_->curves()[k];
+    row.curves.push_back({corrections[k] * curve.a,
+                          corrections[k] * curve.l * size_factor / model_->scale(),
+                          corrections[k] * curve.b * std::pow(size / model_->scale(), curve.c)});
+  }
+  return row;
+}
+
+void GroupTimeTable::Add(const BinLoad& load, double size_factor, GroupTimes& times) {
+  if (load.count <= 0) return;
+  Row& row = rows_[load.bin];
+  if (!row.is_filled || row.size_factor != size_factor) {
+    row = MakeRow(BinCentre(load.bin), size_factor);
+  }
+  AddTerms(row, load, times);
+}
+
+void GroupTimeTable::AddEqual(double size, double count, GroupTimes& times) {
+  if (!(count > 0) || !(size > 0)) return;
+  AddTerms(MakeRow(size, 1), {.count = count, .bytes = count * size}, times);
+}
+
+void GroupTimeTable::AddTerms(const Row& row, const BinLoad& load, GroupTimes& times) const {
+  double mean = 0;
+  for (std::size_t k = 0; k < row.curves.size(); ++k) {
+    const Terms& terms = row.curves[k];
+    const regression::CostCurve& curve = model_->curves()[k];
+    const double powers =
+        load.count + curve.c * load.log_sum + 0.5 * curve.c * curve.c * load.log_square_sum;
+    const double seconds =
+        terms.constant * load.count + terms.linear * load.bytes + terms.power * powers;
+    times.seconds[k] += seconds;
+    mean += curve.probability * seconds;
+  }
+  times.mean += mean;
+  times.noise_variance += row.relative_variance * mean * mean / load.count;
+  times.beyond += kSpreadPerOctave * row.octaves_beyond * mean;
+}
+
+}  // namespace tidemark::model

@@ -1,0 +1,46 @@
+#include "master/model/tidemark/normal.h"
+
+#include <algorithm>
+#include <array>
+
+namespace tidemark::model {
+namespace {
+
+template <std::size_t n>
+double Polynomial(const std::array<double, n>& coefficients, double x) {
+  double value = 0;
+  for (const double c : coefficients) value = value * x + c;
+  return value;
+}
+
+constexpr std::array<double, 6> kCentreAbove = {-3.969683028665376e+01, 2.209460984245205e+02,
+                                                -2.759285104469687e+02, 1.383577518672690e+02,
+                                                -3.066479806614716e+01, 2.506628277459239e+00};
+constexpr std::array<double, 6> kCentreBelow = {-5.447609879822406e+01, 1.615858368580409e+02,
+                                                -1.556989798598866e+02, 6.680131188771972e+01,
+                                                -1.328068155288572e+01, 1.0};
+constexpr std::array<double, 6> kTailAbove = {-7.784894002430293e-03, -3.223964580411365e-01,
+                                              -2.400758277161838e+00, -2.549732539343734e+00,
+                                              4.374664141464968e+00,  2.938163982698783e+00};
+constexpr std::array<double, 5> kTailBelow = {7.784695709041462e-03, 3.224671290700398e-01,
+                                              2.445134137142996e+00, 3.754408661907416e+00, 1.0};
+constexpr double kTail = 0.02425;
+
+}  // namespace
+
+double NormalQuantile(double probability) {
+  const double p = std::clamp(probability, 1e-300, 1 - 1e-16);
+  if (p < kTail) {
+    const double q = std::sqrt(-2 * std::log(p));
+    return Polynomial(kTailAbove, q) / Polynomial(kTailBelow, q);
+  }
+  if (p > 1 - kTail) {
+    const double q = std::sqrt(-2 * std::log1p(-p));
+    return -Polynomial(kTailAbove, q) / Polynomial(kTailBelow, q);
+  }
+  const double q = p - 0.5;
+  const double r = q * q;
+  return q * Polynomial(kCentreAbove, r) / Polynomial(kCentreBelow, r);
+}
+
+}  // namespace tidemark::model

@@ -1,0 +1,24 @@
+// The standard normal distribution, and numbers drawn once and for all.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+namespace tidemark::model {
+
+inline double NormalCdf(double z) { return 0.5 * std::erfc(-z * M_SQRT1_2); }
+
+// Inverse of NormalCdf() by Acklam's rational approximation: relative error below 1.2e-9.
+double NormalQuantile(double probability);
+
+// A number in (0, 1) that depends on nothing but `index`: the same at every update, so that two
+// estimates differ by what is known and not by luck.
+inline double FixedUniform(std::uint64_t index) {
+  std::uint64_t x = (index + 1) * 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  x ^= x >> 31;
+  return (static_cast<double>(x >> 11) + 0.5) * 0x1.0p-53;
+}
+
+}  // namespace tidemark::model

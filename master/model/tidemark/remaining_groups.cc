@@ -1,0 +1,142 @@
+#include "master/model/tidemark/remaining_groups.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "master/model/reduce_schedule.h"
+
+namespace tidemark::model {
+namespace {
+
+// How strongly a size correction is held to 1, and what neighbouring bins count.
+constexpr double kCorrectionPrior = 3;
+constexpr std::uint32_t kCorrectionReach = 3;
+constexpr double kCorrectionNeighbour = 0.3;
+// One key group cannot say more than this.
+constexpr double kRatioMax = 10;
+
+}  // namespace
+
+double BinCentre(std::uint32_t bin) {
+  return std::exp2((static_cast<double>(bin) + 0.5) / streaming::kBinsPerOctave);
+}
+
+void BinLoad::Add(double size, double sign) {
+  const double x = std::log(std::max(1.0, size) / BinCentre(bin));
+  count = std::max(0.0, count + sign);
+  bytes = std::max(0.0, bytes + sign * size);
+  log_sum += sign * x;
+  log_square_sum = std::max(0.0, log_square_sum + sign * x * x);
+  if (count < 0.5) *this = {.bin = bin};  // no rounding left behind
+}
+
+void RemainingGroups::Change(double size, double sign, TaskLoad& load) {
+  const std::uint32_t bin = streaming::SizeBin(static_cast<std::uint64_t>(size));
+  auto at = std::lower_bound(load.explicit_bins.begin(), load.explicit_bins.end(), bin,
+                             [](const BinLoad& b, std::uint32_t index) { return b.bin < index; });
+  if (at == load.explicit_bins.end() || at->bin != bin) {
+    if (sign < 0) return;
+    at = load.explicit_bins.insert(at, {.bin = bin});
+  }
+  at->Add(size, sign);
+  load.explicit_bytes = std::max(0.0, load.explicit_bytes + sign * size);
+  load.explicit_count = std::max(0.0, load.explicit_count + sign);
+}
+
+void RemainingGroups::Rebuild(const JobState& state, std::size_t index) {
+  Task& task = tasks_[index];
+  task.load = {};
+  task.retired = 0;
+  task.heaviest = 0;
+  for (const ExplicitKey& key : state.keys.partition(index).explicit_keys) {
+    Change(static_cast<double>(key.size_bytes), 1, task.load);
+  }
+}
+
+void RemainingGroups::Retire(const JobState& state, const ReduceAttempt& attempt,
+                             std::size_t index) {
+  Task& task = tasks_[index];
+  if (task.load.running) Change(task.load.running->size_bytes, 1, task.load);
+  task.load.running.reset();
+  for (; task.retired < attempt.finished_explicit_groups.size(); ++task.retired) {
+    const FinishedKey& finished = attempt.finished_explicit_groups[task.retired];
+    const auto known = sizes_.find(finished.key);
+    if (known == sizes_.end()) continue;
+    Change(known->second, -1, task.load);
+    Ratio& ratio = ratios_[streaming::SizeBin(static_cast<std::uint64_t>(known->second))];
+    ratio.sum += std::clamp(static_cast<double>(finished.size_bytes) / std::max(1.0, known->second),
+                            1 / kRatioMax, kRatioMax);
+    ratio.count += 1;
+  }
+  const auto& keys = state.keys.partition(index).explicit_keys;
+  while (task.heaviest < keys.size() &&
+         attempt.finished_explicit.contains(keys[task.heaviest].key)) {
+    ++task.heaviest;
+  }
+  task.load.heaviest = task.heaviest < keys.size() ? keys[task.heaviest] : ExplicitKey{};
+}
+
+void RemainingGroups::SetRunning(const ReduceAttempt& attempt, Task& task) {
+  if (!attempt.running_group || !attempt.running_group->key) return;
+  const auto known = sizes_.find(*attempt.running_group->key);
+  if (known == sizes_.end() || attempt.finished_explicit.contains(known->first)) return;
+  Change(known->second, -1, task.load);
+  task.load.running = RunningExplicit{known->first, known->second};
+}
+
+void RemainingGroups::Update(const JobState& state) {
+  const bool new_profiles = profile_count_ != state.keys.profile_count();
+  profile_count_ = state.keys.profile_count();
+  tasks_.resize(state.reduce_tasks.size());
+  if (new_profiles) {
+    sizes_.clear();
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      for (const ExplicitKey& key : state.keys.partition(i).explicit_keys) {
+        sizes_[key.key] = static_cast<double>(key.size_bytes);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    if (state.reduce_tasks[i].is_finished()) continue;
+    Task& task = tasks_[i];
+    const ReduceAttempt* attempt = LeadingAttempt(state.reduce_tasks[i]);
+    std::uint32_t number = 0;
+    for (const auto& [n, a] : state.reduce_tasks[i].attempts) {
+      if (&a == attempt) number = n;
+    }
+    if (new_profiles || task.has_attempt != (attempt != nullptr) ||
+        (attempt != nullptr && task.attempt != number)) {
+      Rebuild(state, i);
+      task.has_attempt = attempt != nullptr;
+      task.attempt = number;
+    }
+    double done = 0;
+    if (attempt != nullptr) {
+      Retire(state, *attempt, i);
+      SetRunning(*attempt, task);
+      done = static_cast<double>(attempt->bytes_done);
+    } else {
+      const auto& keys = state.keys.partition(i).explicit_keys;
+      task.load.heaviest = keys.empty() ? ExplicitKey{} : keys.front();
+    }
+    double known = task.load.running ? task.load.running->size_bytes : 0;
+    for (const BinLoad& bin : task.load.explicit_bins) known += bin.bytes * SizeCorrection(bin.bin);
+    task.load.implicit_bytes =
+        std::max(0.0, static_cast<double>(state.reduce_input_bytes(i)) - done - known);
+  }
+}
+
+double RemainingGroups::SizeCorrection(std::uint32_t bin) const {
+  double sum = kCorrectionPrior + ratios_[bin].sum;
+  double count = kCorrectionPrior + ratios_[bin].count;
+  const std::uint32_t first = bin < kCorrectionReach ? 0 : bin - kCorrectionReach;
+  const std::uint32_t last = std::min(bin + kCorrectionReach, streaming::kSizeBins - 1);
+  for (std::uint32_t b = first; b <= last; ++b) {
+    if (b == bin) continue;
+    sum += kCorrectionNeighbour * ratios_[b].sum;
+    count += kCorrectionNeighbour * ratios_[b].count;
+  }
+  return sum / count;
+}
+
+}  // namespace tidemark::model

@@ -1,0 +1,87 @@
+// The key groups that each reduce task has yet to finish, as far as they are known, by size.
+//
+// Explicit ones stand one by one in the key distribution; here they are sums over bins of like
+// sizes, from which the time of thousands of them follows in a few operations (group_times.h). All
+// others are a number of bytes.
+//
+// Kept up to date from the evidence that is new since the last update: cost O(new finished keys),
+// and O(explicit keys) when map profiles came in or another attempt leads. Memory: O(explicit
+// keys). Source: docs/references.md [TM]. Not thread-safe.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "master/model/job_state.h"
+#include "streaming/size_histogram.h"
+
+namespace tidemark::model {
+
+// Key groups within one bin of streaming/size_histogram.h: their moments around its centre.
+struct BinLoad {
+  std::uint32_t bin = 0;
+  double count = 0;
+  double bytes = 0;
+  double log_sum = 0;         // of ln(size / BinCentre(bin))
+  double log_square_sum = 0;  // of its square
+
+  void Add(double size, double sign);
+};
+
+// Geometric middle of a bin, bytes.
+double BinCentre(std::uint32_t bin);
+
+struct RunningExplicit {
+  KeyHash key{};
+  double size_bytes = 0;
+};
+
+struct TaskLoad {
+  std::vector<BinLoad> explicit_bins;  // by bin; without the running group
+  double explicit_bytes = 0;           // of them
+  double explicit_count = 0;
+  double implicit_bytes = 0;               // neither finished nor explicit; >= 0
+  std::optional<RunningExplicit> running;  // the running group, when its key is explicit
+  ExplicitKey heaviest;                    // left, the running one included; size 0: none
+};
+
+class RemainingGroups {
+ public:
+  // Follows `state`.
+  void Update(const JobState& state);
+  std::size_t task_count() const { return tasks_.size(); }
+  // Of an unfinished task.
+  const TaskLoad& task(std::size_t index) const { return tasks_[index].load; }
+  // True over known size of finished explicit keys around that size: the summaries count a key only
+  // where it was among the heaviest, so what they know is a lower bound.
+  double SizeCorrection(std::uint32_t bin) const;
+
+ private:
+  struct Task {
+    TaskLoad load;
+    std::uint32_t attempt = 0;
+    bool has_attempt = false;
+    std::size_t retired = 0;   // finished explicit groups of the attempt taken out so far
+    std::size_t heaviest = 0;  // index into the explicit keys of the partition
+  };
+  struct Ratio {
+    double sum = 0;
+    double count = 0;
+  };
+
+  void Rebuild(const JobState& state, std::size_t index);
+  void Retire(const JobState& state, const ReduceAttempt& attempt, std::size_t index);
+  void SetRunning(const ReduceAttempt& attempt, Task& task);
+  static void Change(double size, double sign, TaskLoad& load);
+
+  std::size_t profile_count_ = 0;
+  std::vector<Task> tasks_;
+  absl::flat_hash_map<KeyHash, double> sizes_;  // of explicit keys, bytes
+  std::array<Ratio, streaming::kSizeBins> ratios_{};
+};
+
+}  // namespace tidemark::model

@@ -1,0 +1,88 @@
+// How long the key group that a reduce task is inside of will still take.
+//
+// Prior: log-normal around the cost model's time for its size. What is seen from inside sharpens
+// it:
+//   elapsed    T > tau, always
+//   progress   phi, the part of its bytes that is read or, when all are, the part emitted of what a
+//              group of that size emits; T = tau phi^-gamma, with gamma learnt within the group
+//              from (ln phi, ln tau) and held to a job-wide value while there is little to learn
+// A counter earns trust by what it said about groups that have finished since.
+//
+// Source: docs/references.md [TM]. Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "master/model/job_state.h"
+#include "master/model/tidemark/group_times.h"
+#include "regression/cost_model.h"
+
+namespace tidemark::model {
+
+// The distribution of the running group's time, by curve of the cost model.
+struct RunningOutlook {
+  double elapsed = 0;              // seconds
+  std::vector<double> log_mean;    // of its whole time
+  std::vector<double> likelihood;  // of each curve, given what is seen of this group
+  double deviation = 0;            // of the logarithm
+  double wide_share = 0;           // probability that the model says nothing about it
+
+  // Seconds left under curve k at a quantile in (0, 1): >= 0.
+  double Left(std::size_t k, double quantile) const;
+};
+
+// One counter inside groups: how well it has told their time.
+struct SignalRecord {
+  double squared_error = 0;  // of ln(time told / time taken), a mean
+  double count = 0;
+  double exponent = 1;  // gamma of the last group that taught it
+
+  bool is_trusted() const { return count >= 2 && squared_error < 0.2 * 0.2; }
+  bool is_useless() const { return count >= 2 && squared_error > 0.3 * 0.3; }
+  void Learn(double log_error);
+};
+
+class RunningGroups {
+ public:
+  explicit RunningGroups(bool use_signals) : use_signals_(use_signals) {}
+
+  // To be called once an update for each running task, before Outlook(): learns from the groups
+  // that have finished and from what the running one shows.
+  void Observe(const JobState& state, std::size_t index, const ReduceAttempt& attempt,
+               absl::Time now, double size_bytes, const regression::CostModel& costs,
+               const regression::CostModel& emissions, double emission_error);
+  // Of the running group of a task, of which the model predicts `model_seconds[k]` (speed factor
+  // included), with `relative_variance` around it.
+  RunningOutlook Outlook(std::size_t index, const regression::CostModel& costs,
+                         const std::vector<double>& model_seconds, double relative_variance,
+                         double octaves_beyond) const;
+
+ private:
+  enum class Signal : std::uint8_t { kNone, kRead, kEmitted };
+  struct Group {
+    std::optional<KeyHash> key;
+    std::uint64_t number = 0;  // groups finished before it
+    double elapsed = 0;
+    Signal signal = Signal::kNone;
+    // Centred sums of (ln phi, ln tau) since the signal began.
+    double n = 0, x = 0, y = 0, xx = 0, xy = 0;
+    std::optional<double> log_time;  // told by the signal
+    double log_time_deviation = 0;
+    // What each counter said when about half was done.
+    std::optional<double> read_said, emitted_said;
+  };
+
+  void Settle(const ReduceAttempt& attempt, Group& group);
+  void Follow(Signal signal, double part, double error, double exponent, Group& group);
+  SignalRecord& RecordOf(Signal signal) { return signal == Signal::kRead ? read_ : emitted_; }
+
+  bool use_signals_;
+  std::vector<Group> groups_;
+  SignalRecord read_{.squared_error = 0.3 * 0.3};
+  SignalRecord emitted_{.squared_error = 0.15 * 0.15};
+};
+
+}  // namespace tidemark::model

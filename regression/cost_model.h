@@ -1,0 +1,76 @@
+// What a key group costs: a posterior over curves, with the local evidence where there is some.
+//
+//   P_c:  g(x) = a + b x^c             c = 0.3, 0.4, ..., 5.0
+//   L_c:  g(x) = a + l x + b x^c       c = 1.5, 1.6, ..., 5.0
+//   a, l, b >= 0, by weighted least squares of relative errors over bins of like sizes
+//
+// A curve's probability follows from how well it fits, a mild prior on c and a price for the third
+// term. Each curve is then corrected where key groups were seen: f(x) = rho(x) g(x), with rho the
+// kernel mean of observed over fitted times, which goes to 1 away from the data. So a prediction is
+// the local mean among like sizes and the anchored curve beyond them, without a switch between two.
+//
+// Source: docs/references.md [TM]. Cost of Fit: O(curves x bins). Pure value, immutable, safe to
+// share.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace tidemark::regression {
+
+// Finished key groups of about one size.
+struct CostBin {
+  double size = 0;               // mean, bytes (or what else the cost is a function of); > 0
+  double count = 0;              // may be a fraction, for evidence that has aged
+  double amount = 0;             // mean of what is explained: seconds, or bytes emitted
+  double relative_variance = 0;  // of one key group around the mean
+};
+
+struct CostCurve {
+  double a = 0;
+  double l = 0;
+  double b = 0;  // of (x / CostModel::scale())^c
+  double c = 1;
+  double probability = 0;
+};
+
+// What is left of the relative variance of a bin beside others: v_b shrunk towards the job's own.
+double ShrunkVariance(double count, double relative_variance, double pooled);
+
+class CostModel {
+ public:
+  CostModel() = default;
+  // Bins by increasing size; those of no count or no finite amount are left out.
+  static CostModel Fit(std::vector<CostBin> bins);
+
+  // Without any bin there is nothing to predict from.
+  bool empty() const { return bins_.empty(); }
+  // By falling probability; they add up to 1.
+  std::span<const CostCurve> curves() const { return curves_; }
+  double scale() const { return scale_; }
+  double size_max() const { return bins_.empty() ? 0 : bins_.back().size; }
+  // Relative variance of one key group of that size around the model.
+  double RelativeVariance(double size) const;
+  // How far beyond the largest finished key group a size lies, in octaves; 0 within.
+  double OctavesBeyond(double size) const;
+
+  // rho of every curve at one size.
+  std::vector<double> Corrections(double size) const;
+  // f of curve k, without and with its correction.
+  double Curve(std::size_t k, double size) const;
+  double Predict(std::size_t k, double size) const;
+  // Mean over all curves.
+  double Predict(double size) const;
+
+ private:
+  double Correction(std::size_t k, double size) const;
+
+  std::vector<CostBin> bins_;
+  std::vector<CostCurve> curves_;
+  std::vector<std::vector<double>> ratios_;  // of each curve: observed over fitted, by bin
+  double scale_ = 1;
+  double pooled_variance_ = 0;
+};
+
+}  // namespace tidemark::regression
