@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numbers>
+#include <optional>
 #include <utility>
 
 namespace tidemark::regression {
@@ -15,8 +17,19 @@ constexpr double kLinearExponentMin = 1.5;
 constexpr double kExponentMax = 5.0;
 // No bin is known better than this, relative: curves are not exact.
 constexpr double kBinErrorMin = 0.05;
-// Weight halves every ten octaves below the largest size: what is left is mostly large.
-constexpr double kOctavesOfHalfWeight = 10;
+// No curve is right everywhere, and what matters is how it goes on beyond the data. So each is
+// fitted with several foci: weight halves every so many octaves below the largest size.
+constexpr std::array<double, 4> kFoci = {0.7, 1.5, 3, 8};
+// A focus is judged by what it would have said of the largest sizes from the others: so many
+// octaves are held out.
+constexpr std::array<double, 2> kHeldOut = {1, 2.2};
+// An error of prediction that does not count against a focus; how soon errors rule it out.
+constexpr double kFocusError = 0.03;
+constexpr double kFocusEvidence = 3;
+constexpr double kHeldOutExponentStep = 0.2;
+// Amounts below this part of the largest are as good as zero: a curve need not be right there in
+// relative terms.
+constexpr double kNegligible = 1e-4;
 // What the exponent is taken to be before anything is known; whole numbers are likelier.
 constexpr double kExponentMean = 1.3;
 constexpr double kExponentDeviation = 0.7;
@@ -29,13 +42,18 @@ constexpr double kPullPrior = 1 / (0.15 * 0.15);
 constexpr double kObservedErrorMin = 0.02;
 // Relative variance of a key group before any was seen, and how many it counts for.
 constexpr double kPriorVariance = 0.09;
-constexpr double kPriorVarianceWeight = 5;
-constexpr double kShrinkWeight = 4;
+constexpr double kPriorVarianceWeight = 3;
+constexpr double kShrinkWeight = 2;
+// Noise is alike among sizes that are this many octaves apart.
+constexpr double kVarianceMax = 4;
+constexpr double kNoiseOctaves = 1.5;
+constexpr double kNoiseEvidenceMax = 20;  // of one bin
 
 struct Weighted {
   std::vector<double> x;  // size / scale
   std::vector<double> log_x;
   std::vector<double> m;      // amount
+  std::vector<double> unit;   // what an error is measured in
   std::vector<double> base;   // weight without the robust factor
   std::vector<double> error;  // squared relative error expected of a bin's mean
 };
@@ -103,19 +121,20 @@ Fitted FitCurve(const Weighted& data, const std::vector<double>& weight,
   auto& right = equations.right;
   for (std::size_t i = 0; i < data.x.size(); ++i) {
     const double w = weight[i];
-    const double one = 1 / data.m[i];
+    const double one = 1 / data.unit[i];
     const double lin = data.x[i] * one;
     const double pow = power[i] * one;
+    const double target = data.m[i] * one;
     gram[0][0] += w * one * one;
     gram[0][1] += w * one * lin;
     gram[0][2] += w * one * pow;
     gram[1][1] += w * lin * lin;
     gram[1][2] += w * lin * pow;
     gram[2][2] += w * pow * pow;
-    right[0] += w * one;
-    right[1] += w * lin;
-    right[2] += w * pow;
-    equations.target += w;
+    right[0] += w * one * target;
+    right[1] += w * lin * target;
+    right[2] += w * pow * target;
+    equations.target += w * target * target;
   }
   // Fewer terms first: more must be clearly better.
   constexpr std::array<unsigned, 3> kOfPower = {0b100, 0b001, 0b101};
@@ -142,19 +161,20 @@ double Evaluate(const CostCurve& curve, double x) {
   return curve.a + curve.l * x + curve.b * std::pow(x, curve.c);
 }
 
-std::vector<Fitted> FitAll(const Weighted& data, const std::vector<double>& weight) {
+std::vector<Fitted> FitAll(const Weighted& data, const std::vector<double>& weight,
+                           double exponent_step = kExponentStep) {
   std::vector<Fitted> fits;
   std::vector<double> power(data.x.size());
   std::vector<double> step(data.x.size());
   for (std::size_t i = 0; i < data.x.size(); ++i) {
     power[i] = std::exp(kExponentMin * data.log_x[i]);
-    step[i] = std::exp(kExponentStep * data.log_x[i]);
+    step[i] = std::exp(exponent_step * data.log_x[i]);
   }
-  const int steps = static_cast<int>(std::lround((kExponentMax - kExponentMin) / kExponentStep));
+  const int steps = static_cast<int>(std::lround((kExponentMax - kExponentMin) / exponent_step));
   for (int s = 0; s <= steps; ++s) {
-    const double exponent = kExponentMin + kExponentStep * s;
+    const double exponent = kExponentMin + exponent_step * s;
     fits.push_back(FitCurve(data, weight, power, exponent, false));
-    if (exponent > kLinearExponentMin - kExponentStep / 2) {
+    if (exponent > kLinearExponentMin - exponent_step / 2) {
       fits.push_back(FitCurve(data, weight, power, exponent, true));
     }
     for (std::size_t i = 0; i < power.size(); ++i) power[i] *= step[i];
@@ -169,10 +189,10 @@ const Fitted& BestOf(const std::vector<Fitted>& fits) {
 }
 
 // Bins that no curve explains count for less (Cauchy).
-std::vector<double> RobustWeights(const Weighted& data, const CostCurve& best) {
-  std::vector<double> weight = data.base;
+std::vector<double> RobustWeights(const Weighted& data, std::vector<double> weight,
+                                  const CostCurve& best) {
   for (std::size_t i = 0; i < weight.size(); ++i) {
-    const double off = Evaluate(best, data.x[i]) / data.m[i] - 1;
+    const double off = (Evaluate(best, data.x[i]) - data.m[i]) / data.unit[i];
     weight[i] /= 1 + off * off / (data.error[i] + 0.01) / 6;
   }
   return weight;
@@ -186,7 +206,9 @@ double LogPrior(const Fitted& fit, std::size_t bins) {
   return log;
 }
 
-std::vector<CostCurve> Posterior(const std::vector<Fitted>& fits, std::size_t bins) {
+// Adds the curves of one focus with their probabilities, `share` in all.
+void AddPosterior(const std::vector<Fitted>& fits, std::size_t bins, double share,
+                  std::vector<CostCurve>& all) {
   const double least = BestOf(fits).chi_squared;
   const double degrees = bins > 4 ? static_cast<double>(bins) - 3 : 1;
   const double scale = std::max(1.0, least / degrees);
@@ -201,17 +223,78 @@ std::vector<CostCurve> Posterior(const std::vector<Fitted>& fits, std::size_t bi
   }
   double sum = 0;
   for (CostCurve& curve : curves) sum += curve.probability = std::exp(curve.probability - highest);
+  for (CostCurve& curve : curves) {
+    curve.probability *= share / sum;
+    all.push_back(curve);
+  }
+}
+
+// The most probable ones, which have nearly all of the probability.
+void KeepLikely(std::vector<CostCurve>& curves) {
   std::sort(curves.begin(), curves.end(),
             [](const CostCurve& a, const CostCurve& b) { return a.probability > b.probability; });
   std::size_t kept = 0;
   double kept_sum = 0;
   while (kept < std::min(curves.size(), kCurvesMax) &&
-         curves[kept].probability >= kProbabilityMin * sum) {
+         curves[kept].probability >= kProbabilityMin) {
     kept_sum += curves[kept++].probability;
   }
   curves.resize(kept);
   for (CostCurve& curve : curves) curve.probability /= kept_sum;
-  return curves;
+}
+
+// The weight of every bin for a focus whose largest size is that of bin `last`.
+std::vector<double> FocusedWeights(const Weighted& data, double focus, std::size_t last) {
+  std::vector<double> weight(data.x.size());
+  for (std::size_t i = 0; i <= last; ++i) {
+    weight[i] = data.base[i] * std::exp((data.log_x[i] - data.log_x[last]) / focus);
+  }
+  return weight;
+}
+
+// How far a focus would have been off about the largest sizes, in mean squares of the logarithm,
+// had it not known them. Empty when there is too little to tell.
+std::optional<double> HeldOutError(const Weighted& data, double focus) {
+  double sum = 0;
+  double count = 0;
+  for (const double octaves : kHeldOut) {
+    const double limit = -octaves * std::numbers::ln2;
+    const auto first = std::lower_bound(data.log_x.begin(), data.log_x.end(), limit);
+    const auto kept = static_cast<std::size_t>(first - data.log_x.begin());
+    if (kept < 4 || kept == data.x.size()) continue;
+    const std::vector<Fitted> fits =
+        FitAll(data, FocusedWeights(data, focus, kept - 1), kHeldOutExponentStep);
+    const CostCurve& curve = BestOf(fits).curve;
+    const double anchor = Evaluate(curve, data.x[kept - 1]);
+    if (!(anchor > 0)) continue;
+    for (std::size_t i = kept; i < data.x.size(); ++i) {
+      const double off = std::log(std::max(Evaluate(curve, data.x[i]), 1e-300) / data.unit[i]);
+      // Noise is nobody's fault.
+      sum += std::max(0.0, off * off - data.error[i]) / data.error[i];
+      count += 1 / data.error[i];
+    }
+  }
+  if (count == 0) return std::nullopt;
+  return sum / count;
+}
+
+// Shares of the foci, by what they would have said.
+std::array<double, kFoci.size()> FocusShares(const Weighted& data) {
+  std::array<double, kFoci.size()> shares;
+  shares.fill(1.0 / kFoci.size());
+  std::array<double, kFoci.size()> errors{};
+  for (std::size_t f = 0; f < kFoci.size(); ++f) {
+    const std::optional<double> error = HeldOutError(data, kFoci[f]);
+    if (!error) return shares;
+    errors[f] = *error + kFocusError * kFocusError;
+  }
+  const double least = *std::min_element(errors.begin(), errors.end());
+  double sum = 0;
+  for (std::size_t f = 0; f < kFoci.size(); ++f) {
+    sum += shares[f] = std::pow(least / errors[f], kFocusEvidence);
+  }
+  for (double& share : shares) share /= sum;
+  return shares;
 }
 
 double Kernel(double octaves) {
@@ -220,26 +303,26 @@ double Kernel(double octaves) {
   return 1 / (base * base);
 }
 
-// Of the relative variance, weighted by how many key groups tell of it.
-double PooledVariance(const std::vector<CostBin>& bins) {
-  double sum = kPriorVarianceWeight * kPriorVariance;
-  double weight = kPriorVarianceWeight;
-  for (const CostBin& bin : bins) {
-    if (bin.count < 2) continue;
-    // A bin of a million tells no more about the large ones than one of a hundred.
-    const double w = std::min(bin.count - 1, 100.0);
-    sum += w * std::min(bin.relative_variance, 4.0);
-    weight += w;
+// Relative variance at every bin's size: that of the bins themselves and of alike ones.
+std::vector<double> SmoothVariance(const std::vector<CostBin>& bins,
+                                   const std::vector<double>& evidence,
+                                   const std::vector<double>& variance) {
+  std::vector<double> smooth;
+  for (const CostBin& at : bins) {
+    double sum = kPriorVarianceWeight * kPriorVariance;
+    double weight = kPriorVarianceWeight;
+    for (std::size_t b = 0; b < bins.size(); ++b) {
+      const double d = std::log2(bins[b].size / at.size) / kNoiseOctaves;
+      const double w = evidence[b] * std::exp(-0.5 * d * d);
+      sum += w * variance[b];
+      weight += w;
+    }
+    smooth.push_back(sum / weight);
   }
-  return sum / weight;
+  return smooth;
 }
 
 }  // namespace
-
-double ShrunkVariance(double count, double relative_variance, double pooled) {
-  const double own = std::max(0.0, count - 1);
-  return (own * std::min(relative_variance, 16.0) + kShrinkWeight * pooled) / (own + kShrinkWeight);
-}
 
 CostModel CostModel::Fit(std::vector<CostBin> bins) {
   std::erase_if(bins, [](const CostBin& bin) {
@@ -250,43 +333,73 @@ CostModel CostModel::Fit(std::vector<CostBin> bins) {
   if (bins.empty()) return model;
   double largest = 0;
   for (const CostBin& bin : bins) largest = std::max(largest, bin.amount);
-  // Zeros have no relative error; a clock that saw nothing saw at least this.
-  const double least = largest > 0 ? 1e-9 * largest : 1e-12;
-  for (CostBin& bin : bins) bin.amount = std::max(bin.amount, least);
+  const double negligible = largest > 0 ? kNegligible * largest : 1e-12;
 
   model.bins_ = std::move(bins);
   model.scale_ = model.bins_.back().size;
-  model.pooled_variance_ = PooledVariance(model.bins_);
+  std::vector<double> evidence;
+  std::vector<double> within;
+  for (const CostBin& bin : model.bins_) {
+    evidence.push_back(std::clamp(bin.count - 1, 0.0, kNoiseEvidenceMax));
+    within.push_back(std::min(bin.relative_variance, kVarianceMax));
+  }
+  const std::vector<double> first_guess = SmoothVariance(model.bins_, evidence, within);
   Weighted data;
-  for (CostBin& bin : model.bins_) {
-    bin.relative_variance =
-        ShrunkVariance(bin.count, bin.relative_variance, model.pooled_variance_);
+  for (std::size_t b = 0; b < model.bins_.size(); ++b) {
+    const CostBin& bin = model.bins_[b];
     const double x = bin.size / model.scale_;
+    const double own = evidence[b];
+    const double variance =
+        (own * within[b] + kShrinkWeight * first_guess[b]) / (own + kShrinkWeight);
     data.x.push_back(x);
     data.log_x.push_back(std::log(x));
     data.m.push_back(bin.amount);
-    data.error.push_back(bin.relative_variance / bin.count + kBinErrorMin * kBinErrorMin);
-    data.base.push_back(std::exp2(std::log2(x) / kOctavesOfHalfWeight) / data.error.back());
+    data.unit.push_back(bin.amount + negligible);
+    data.error.push_back(variance / bin.count + kBinErrorMin * kBinErrorMin);
+    data.base.push_back(1 / data.error.back());
   }
-  const std::vector<Fitted> first = FitAll(data, data.base);
-  const std::vector<Fitted> fits = FitAll(data, RobustWeights(data, BestOf(first).curve));
-  model.curves_ = Posterior(fits, model.bins_.size());
-  for (std::size_t k = 0; k < model.curves_.size(); ++k) {
-    std::vector<double>& ratios = model.ratios_.emplace_back();
-    for (const CostBin& bin : model.bins_) ratios.push_back(bin.amount / model.Curve(k, bin.size));
+  const std::array<double, kFoci.size()> shares = FocusShares(data);
+  for (std::size_t f = 0; f < kFoci.size(); ++f) {
+    if (shares[f] < kProbabilityMin) continue;
+    const std::vector<double> weight = FocusedWeights(data, kFoci[f], data.x.size() - 1);
+    const std::vector<Fitted> first = FitAll(data, weight);
+    const std::vector<Fitted> fits = FitAll(data, RobustWeights(data, weight, BestOf(first).curve));
+    AddPosterior(fits, model.bins_.size(), shares[f], model.curves_);
   }
+  KeepLikely(model.curves_);
+  model.TakeResiduals(negligible, evidence, within);
   return model;
 }
 
-double CostModel::RelativeVariance(double size) const {
-  double sum = 1e-6 * pooled_variance_;
-  double weight = 1e-6;
-  for (const CostBin& bin : bins_) {
-    const double w = Kernel((std::log2(size) - std::log2(bin.size)) / 3);
-    sum += w * bin.relative_variance;
-    weight += w;
+// What the curves leave unexplained: ratios for the corrections, and, since a key group that
+// stands alone in its bin has nothing but its curve to differ from, the final word on noise.
+void CostModel::TakeResiduals(double negligible, std::vector<double> evidence,
+                              std::vector<double> within) {
+  for (std::size_t b = 0; b < bins_.size(); ++b) {
+    const double fitted = Curve(0, bins_[b].size);
+    const double off = (bins_[b].amount - fitted) / (fitted + negligible);
+    const double total = evidence[b] * within[b] + std::min(off * off, kVarianceMax);
+    evidence[b] += 1;
+    within[b] = total / evidence[b];
   }
-  return sum / weight;
+  noise_ = SmoothVariance(bins_, evidence, within);
+  for (std::size_t k = 0; k < curves_.size(); ++k) {
+    std::vector<double>& ratios = ratios_.emplace_back();
+    for (const CostBin& bin : bins_) {
+      ratios.push_back((bin.amount + negligible) / (Curve(k, bin.size) + negligible));
+    }
+  }
+}
+
+double CostModel::RelativeVariance(double size) const {
+  if (size <= bins_.front().size) return noise_.front();
+  if (size >= bins_.back().size) return noise_.back();
+  const auto above = std::lower_bound(bins_.begin(), bins_.end(), size,
+                                      [](const CostBin& bin, double s) { return bin.size < s; });
+  const auto i = static_cast<std::size_t>(above - bins_.begin());
+  const double span = std::log(bins_[i].size / bins_[i - 1].size);
+  const double part = span > 0 ? std::log(size / bins_[i - 1].size) / span : 0;
+  return noise_[i - 1] + part * (noise_[i] - noise_[i - 1]);
 }
 
 double CostModel::OctavesBeyond(double size) const {
@@ -300,8 +413,7 @@ std::vector<double> CostModel::Corrections(double size) const {
   for (std::size_t b = 0; b < bins_.size(); ++b) {
     const double kernel = Kernel(log_size - std::log2(bins_[b].size));
     if (kernel < 1e-5) continue;
-    const double w = kernel / (bins_[b].relative_variance / bins_[b].count +
-                               kObservedErrorMin * kObservedErrorMin);
+    const double w = kernel / (noise_[b] / bins_[b].count + kObservedErrorMin * kObservedErrorMin);
     weight += w;
     for (std::size_t k = 0; k < curves_.size(); ++k) above[k] += w * ratios_[k][b];
   }

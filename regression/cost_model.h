@@ -35,9 +35,6 @@ struct CostCurve {
   double probability = 0;
 };
 
-// What is left of the relative variance of a bin beside others: v_b shrunk towards the job's own.
-double ShrunkVariance(double count, double relative_variance, double pooled);
-
 class CostModel {
  public:
   CostModel() = default;
@@ -65,12 +62,13 @@ class CostModel {
 
  private:
   double Correction(std::size_t k, double size) const;
+  void TakeResiduals(double negligible, std::vector<double> evidence, std::vector<double> within);
 
   std::vector<CostBin> bins_;
   std::vector<CostCurve> curves_;
   std::vector<std::vector<double>> ratios_;  // of each curve: observed over fitted, by bin
   double scale_ = 1;
-  double pooled_variance_ = 0;
+  std::vector<double> noise_;  // relative variance of one key group, by bin
 };
 
 }  // namespace tidemark::regression

@@ -11,26 +11,37 @@ namespace {
 // Below this a counter says too little, above the second it is as good as exhausted.
 constexpr double kPartMin = 0.01;
 constexpr double kPartMax = 0.98;
-// How firmly the exponent is held to the job's, in centred squares of ln phi; its limits.
-constexpr double kExponentPrior = 0.1;
+constexpr double kNearlyDone = 0.995;
+// How firmly the exponent is held to the job's, in centred squares of ln phi: what is emitted
+// mostly comes at an even pace, what is read may not.
+constexpr double kExponentPriorRead = 0.5;
+constexpr double kExponentPriorEmitted = 5;
 constexpr double kExponentVariance = 0.12;
 constexpr double kExponentMin = 0.25;
 constexpr double kExponentMax = 4;
 // A group teaches the job its exponent when it was seen over this much of ln phi.
 constexpr double kTeaches = 1;
+constexpr double kCounterDeviation = 0.01;
 constexpr double kFitDeviation = 0.05;
 constexpr double kSpreadPerOctave = 0.08;
 // One group in so many is nothing like its size; its deviation then.
 constexpr double kWideShare = 0.03;
 constexpr double kWideDeviation = 1;
+// A counter's record goes back about so many groups, and counts one of this part of the longest
+// group's time half.
 constexpr double kRecordMemory = 8;
+constexpr double kShort = 0.1;
+constexpr double kSquaredErrorMax = 4;
 
 }  // namespace
 
-void SignalRecord::Learn(double log_error) {
-  const double weight = 1 / std::min(count + 2, kRecordMemory);
-  squared_error += weight * (std::min(log_error * log_error, 4.0) - squared_error);
-  count += 1;
+void SignalRecord::Learn(double log_told, double seconds) {
+  longest = std::max(longest, seconds);
+  const double share = seconds / (seconds + kShort * longest) * (1 + kShort);
+  const double off = log_told - std::log(seconds);
+  const double weight = share / std::min(count + 1 + share, kRecordMemory);
+  squared_error += weight * (std::min(off * off, kSquaredErrorMax) - squared_error);
+  count += share;
 }
 
 void RunningGroups::Settle(const ReduceAttempt& attempt, Group& group) {
@@ -40,20 +51,21 @@ void RunningGroups::Settle(const ReduceAttempt& attempt, Group& group) {
     if (finished->key != *group.key) continue;
     const double seconds = absl::ToDoubleSeconds(finished->time);
     if (!(seconds > 0)) return;
-    if (group.read_said) read_.Learn(*group.read_said - std::log(seconds));
-    if (group.emitted_said) emitted_.Learn(*group.emitted_said - std::log(seconds));
+    // One look at a group that was over before the next says little about the counter.
+    if (group.read_said && group.looks > 1) read_.Learn(*group.read_said, seconds);
+    if (group.emitted_said && group.looks > 1) emitted_.Learn(*group.emitted_said, seconds);
     return;
   }
 }
 
-void RunningGroups::Follow(Signal signal, double part, double error, double exponent,
-                           Group& group) {
+void RunningGroups::Follow(Signal signal, double part, double elapsed, double error,
+                           double exponent, Group& group) {
   if (group.signal != signal) {
     group.signal = signal;
     group.n = group.x = group.y = group.xx = group.xy = 0;
   }
   const double x = std::log(part);
-  const double y = std::log(group.elapsed);
+  const double y = std::log(elapsed);
   group.n += 1;
   const double dx = x - group.x;
   group.x += dx / group.n;
@@ -61,15 +73,16 @@ void RunningGroups::Follow(Signal signal, double part, double error, double expo
   group.y += dy / group.n;
   group.xx += dx * (x - group.x);
   group.xy += dx * (y - group.y);
+  const double prior = signal == Signal::kRead ? kExponentPriorRead : kExponentPriorEmitted;
   const double slope =
-      std::clamp((group.xy + kExponentPrior * exponent) / (group.xx + kExponentPrior), kExponentMin,
-                 kExponentMax);
+      std::clamp((group.xy + prior * exponent) / (group.xx + prior), kExponentMin, kExponentMax);
   if (group.xx > kTeaches) RecordOf(signal).exponent = slope;
-  const double slope_variance = kExponentVariance * kExponentPrior / (group.xx + kExponentPrior);
-  const double own = 0.15 * (1 - part) + 0.01;
+  const double slope_variance = kExponentVariance * prior / (group.xx + prior);
+  // By its record the counter errs in proportion to what is still to come.
+  const double to_come = (1 - part) * (1 - part) * RecordOf(signal).squared_error;
   group.log_time = y - slope * x;
-  group.log_time_deviation = std::sqrt(own * own + x * x * slope_variance + error * error +
-                                       (1 - part) * (1 - part) * RecordOf(signal).squared_error);
+  group.log_time_deviation = std::sqrt(kCounterDeviation * kCounterDeviation + to_come +
+                                       x * x * slope_variance + slope * slope * error * error);
   std::optional<double>& said = signal == Signal::kRead ? group.read_said : group.emitted_said;
   if (part < 0.7 || !said) said = group.log_time;
 }
@@ -85,7 +98,6 @@ void RunningGroups::Observe(const JobState& state, std::size_t index, const Redu
     Settle(attempt, group);
     group = {.key = key, .number = attempt.groups_done};
   }
-  group.log_time.reset();
   if (!running) {
     // Engines that do not tell: at least since the last group ended.
     const absl::Time since =
@@ -95,21 +107,29 @@ void RunningGroups::Observe(const JobState& state, std::size_t index, const Redu
   }
   group.elapsed = absl::ToDoubleSeconds(
       running->elapsed + std::max(now - attempt.running_group_seen_at, absl::ZeroDuration()));
-  if (!use_signals_ || !(group.elapsed > 0) || !(size_bytes > 0)) return;
+  // Counters belong to the instant they were read at, not to now.
+  if (group.seen_at == attempt.running_group_seen_at) return;
+  group.seen_at = attempt.running_group_seen_at;
+  group.log_time.reset();
+  ++group.looks;
+  const double elapsed = absl::ToDoubleSeconds(running->elapsed);
+  if (!use_signals_ || !(elapsed > 0) || !(size_bytes > 0)) return;
   const double read = static_cast<double>(running->bytes_read) / size_bytes;
   if (read < kPartMax) {
-    if (read < kPartMin || read_.is_useless()) return;
+    if (read < kPartMin) return;
     // A function that takes its values one by one has the group's own curve inside.
     const double curve = costs.empty() ? 1 : std::clamp(costs.curves().front().c, 1.0, 3.0);
-    Follow(Signal::kRead, read, 0, read_.count > 0 ? read_.exponent : curve, group);
+    Follow(Signal::kRead, read, elapsed, 0, read_.count > 0 ? read_.exponent : curve, group);
     return;
   }
-  if (emissions.empty() || emitted_.is_useless()) return;
+  if (emissions.empty()) return;
   const double expected =
       emissions.Predict(std::max(size_bytes, static_cast<double>(running->bytes_read)));
   const double part = static_cast<double>(running->bytes_emitted) / std::max(1.0, expected);
-  if (part < kPartMin || part > kPartMax) return;
-  Follow(Signal::kEmitted, part, emission_error, emitted_.exponent, group);
+  // Near its end the counter tells by how much the expectation was off.
+  if (part < kPartMin || part > 1 + 3 * emission_error + kPartMax - 1) return;
+  Follow(Signal::kEmitted, std::min(part, kNearlyDone), elapsed, emission_error, emitted_.exponent,
+         group);
 }
 
 RunningOutlook RunningGroups::Outlook(std::size_t index, const regression::CostModel& costs,
@@ -131,7 +151,7 @@ RunningOutlook RunningGroups::Outlook(std::size_t index, const regression::CostM
   }
   outlook.deviation = prior_deviation;
   const SignalRecord& record = group.signal == Signal::kRead ? read_ : emitted_;
-  if (!group.log_time) {
+  if (!group.log_time || record.is_useless()) {
     const double log_elapsed = std::log(std::max(outlook.elapsed, 1e-12));
     for (std::size_t k = 0; k < curves; ++k) {
       outlook.likelihood[k] =

@@ -37,12 +37,14 @@ struct RunningOutlook {
 // One counter inside groups: how well it has told their time.
 struct SignalRecord {
   double squared_error = 0;  // of ln(time told / time taken), a mean
-  double count = 0;
-  double exponent = 1;  // gamma of the last group that taught it
+  double count = 0;          // of groups, short ones in part
+  double longest = 0;        // of these groups, seconds
+  double exponent = 1;       // gamma of the last group that taught it
 
   bool is_trusted() const { return count >= 2 && squared_error < 0.2 * 0.2; }
   bool is_useless() const { return count >= 2 && squared_error > 0.3 * 0.3; }
-  void Learn(double log_error);
+  // Of a group that took `seconds`; the longer, the more it counts.
+  void Learn(double log_told, double seconds);
 };
 
 class RunningGroups {
@@ -65,7 +67,9 @@ class RunningGroups {
   struct Group {
     std::optional<KeyHash> key;
     std::uint64_t number = 0;  // groups finished before it
-    double elapsed = 0;
+    int looks = 0;             // reports that saw it
+    absl::Time seen_at = absl::InfinitePast();
+    double elapsed = 0;  // now
     Signal signal = Signal::kNone;
     // Centred sums of (ln phi, ln tau) since the signal began.
     double n = 0, x = 0, y = 0, xx = 0, xy = 0;
@@ -76,7 +80,8 @@ class RunningGroups {
   };
 
   void Settle(const ReduceAttempt& attempt, Group& group);
-  void Follow(Signal signal, double part, double error, double exponent, Group& group);
+  void Follow(Signal signal, double part, double elapsed, double error, double exponent,
+              Group& group);
   SignalRecord& RecordOf(Signal signal) { return signal == Signal::kRead ? read_ : emitted_; }
 
   bool use_signals_;
