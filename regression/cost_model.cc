@@ -14,6 +14,7 @@ namespace {
 constexpr double kExponentStep = 0.1;
 constexpr double kExponentMin = 0.3;
 constexpr double kLinearExponentMin = 1.5;
+constexpr double kApartExponentMin = 0.8;
 constexpr double kExponentMax = 5.0;
 // No bin is known better than this, relative: curves are not exact.
 constexpr double kBinErrorMin = 0.05;
@@ -22,9 +23,11 @@ constexpr double kBinErrorMin = 0.05;
 constexpr std::array<double, 4> kFoci = {0.7, 1.5, 3, 8};
 // A focus is judged by what it would have said of the largest sizes from the others: so many
 // octaves are held out.
-constexpr std::array<double, 2> kHeldOut = {1, 2.2};
+constexpr std::array<double, 3> kHeldOut = {1, 2.2, 4.5};
 // An error of prediction that does not count against a focus; how soon errors rule it out.
-constexpr double kFocusError = 0.03;
+constexpr double kFocusError = 0.01;
+// What a focus counts before that: the wider, the more it has seen.
+constexpr std::array<double, 4> kFocusPrior = {0.1, 0.2, 0.3, 0.4};
 constexpr double kFocusEvidence = 3;
 constexpr double kHeldOutExponentStep = 0.2;
 // Amounts below this part of the largest are as good as zero: a curve need not be right there in
@@ -51,6 +54,8 @@ constexpr double kNoiseEvidenceMax = 20;  // of one bin
 
 struct Weighted {
   std::vector<double> x;  // size / scale
+  std::vector<double> y;  // bytes / scale of bytes
+  bool y_is_x = true;
   std::vector<double> log_x;
   std::vector<double> m;      // amount
   std::vector<double> unit;   // what an error is measured in
@@ -122,7 +127,7 @@ Fitted FitCurve(const Weighted& data, const std::vector<double>& weight,
   for (std::size_t i = 0; i < data.x.size(); ++i) {
     const double w = weight[i];
     const double one = 1 / data.unit[i];
-    const double lin = data.x[i] * one;
+    const double lin = data.y[i] * one;
     const double pow = power[i] * one;
     const double target = data.m[i] * one;
     gram[0][0] += w * one * one;
@@ -157,8 +162,8 @@ Fitted FitCurve(const Weighted& data, const std::vector<double>& weight,
   return best;
 }
 
-double Evaluate(const CostCurve& curve, double x) {
-  return curve.a + curve.l * x + curve.b * std::pow(x, curve.c);
+double Evaluate(const CostCurve& curve, double x, double y) {
+  return curve.a + curve.l * y + curve.b * std::pow(x, curve.c);
 }
 
 std::vector<Fitted> FitAll(const Weighted& data, const std::vector<double>& weight,
@@ -174,7 +179,7 @@ std::vector<Fitted> FitAll(const Weighted& data, const std::vector<double>& weig
   for (int s = 0; s <= steps; ++s) {
     const double exponent = kExponentMin + exponent_step * s;
     fits.push_back(FitCurve(data, weight, power, exponent, false));
-    if (exponent > kLinearExponentMin - exponent_step / 2) {
+    if (exponent > (data.y_is_x ? kLinearExponentMin : kApartExponentMin) - exponent_step / 2) {
       fits.push_back(FitCurve(data, weight, power, exponent, true));
     }
     for (std::size_t i = 0; i < power.size(); ++i) power[i] *= step[i];
@@ -192,7 +197,7 @@ const Fitted& BestOf(const std::vector<Fitted>& fits) {
 std::vector<double> RobustWeights(const Weighted& data, std::vector<double> weight,
                                   const CostCurve& best) {
   for (std::size_t i = 0; i < weight.size(); ++i) {
-    const double off = (Evaluate(best, data.x[i]) - data.m[i]) / data.unit[i];
+    const double off = (Evaluate(best, data.x[i], data.y[i]) - data.m[i]) / data.unit[i];
     weight[i] /= 1 + off * off / (data.error[i] + 0.01) / 6;
   }
   return weight;
@@ -255,33 +260,43 @@ std::vector<double> FocusedWeights(const Weighted& data, double focus, std::size
 // How far a focus would have been off about the largest sizes, in mean squares of the logarithm,
 // had it not known them. Empty when there is too little to tell.
 std::optional<double> HeldOutError(const Weighted& data, double focus) {
-  double sum = 0;
-  double count = 0;
+  double sum_of_means = 0;
+  double means = 0;
   for (const double octaves : kHeldOut) {
+    double sum = 0;
+    double count = 0;
     const double limit = -octaves * std::numbers::ln2;
     const auto first = std::lower_bound(data.log_x.begin(), data.log_x.end(), limit);
     const auto kept = static_cast<std::size_t>(first - data.log_x.begin());
     if (kept < 4 || kept == data.x.size()) continue;
     const std::vector<Fitted> fits =
         FitAll(data, FocusedWeights(data, focus, kept - 1), kHeldOutExponentStep);
-    const CostCurve& curve = BestOf(fits).curve;
-    const double anchor = Evaluate(curve, data.x[kept - 1]);
-    if (!(anchor > 0)) continue;
+    std::vector<CostCurve> curves;
+    AddPosterior(fits, kept, 1, curves);
+    KeepLikely(curves);
+    // The mean over the curves: to be undecided counts as much as to be wrong.
     for (std::size_t i = kept; i < data.x.size(); ++i) {
-      const double off = std::log(std::max(Evaluate(curve, data.x[i]), 1e-300) / data.unit[i]);
+      double squared = 0;
+      for (const CostCurve& curve : curves) {
+        const double off =
+            std::log(std::max(Evaluate(curve, data.x[i], data.y[i]), 1e-300) / data.unit[i]);
+        squared += curve.probability * std::min(off * off, kVarianceMax);
+      }
       // Noise is nobody's fault.
-      sum += std::max(0.0, off * off - data.error[i]) / data.error[i];
+      sum += std::max(0.0, squared - data.error[i] + kBinErrorMin * kBinErrorMin) / data.error[i];
       count += 1 / data.error[i];
     }
+    sum_of_means += sum / count;
+    means += 1;
   }
-  if (count == 0) return std::nullopt;
-  return sum / count;
+  if (means == 0) return std::nullopt;
+  return sum_of_means / means;
 }
 
-// Shares of the foci, by what they would have said.
-std::array<double, kFoci.size()> FocusShares(const Weighted& data) {
+// Shares of the foci, by what they would have said; adds the least error to `score`.
+std::array<double, kFoci.size()> FocusShares(const Weighted& data, double& score) {
   std::array<double, kFoci.size()> shares;
-  shares.fill(1.0 / kFoci.size());
+  shares = kFocusPrior;
   std::array<double, kFoci.size()> errors{};
   for (std::size_t f = 0; f < kFoci.size(); ++f) {
     const std::optional<double> error = HeldOutError(data, kFoci[f]);
@@ -289,9 +304,10 @@ std::array<double, kFoci.size()> FocusShares(const Weighted& data) {
     errors[f] = *error + kFocusError * kFocusError;
   }
   const double least = *std::min_element(errors.begin(), errors.end());
+  score += least;
   double sum = 0;
   for (std::size_t f = 0; f < kFoci.size(); ++f) {
-    sum += shares[f] = std::pow(least / errors[f], kFocusEvidence);
+    sum += shares[f] = kFocusPrior[f] * std::pow(least / errors[f], kFocusEvidence);
   }
   for (double& share : shares) share /= sum;
   return shares;
@@ -307,9 +323,17 @@ double Kernel(double octaves) {
 std::vector<double> SmoothVariance(const std::vector<CostBin>& bins,
                                    const std::vector<double>& evidence,
                                    const std::vector<double>& variance) {
+  double of_all = kPriorVarianceWeight * kPriorVariance;
+  double all = kPriorVarianceWeight;
+  for (std::size_t b = 0; b < bins.size(); ++b) {
+    // A bin that is unlike all others must not speak for them.
+    of_all += evidence[b] * std::min(variance[b], kVarianceMax / 4);
+    all += evidence[b];
+  }
+  of_all /= all;
   std::vector<double> smooth;
   for (const CostBin& at : bins) {
-    double sum = kPriorVarianceWeight * kPriorVariance;
+    double sum = kPriorVarianceWeight * of_all;
     double weight = kPriorVarianceWeight;
     for (std::size_t b = 0; b < bins.size(); ++b) {
       const double d = std::log2(bins[b].size / at.size) / kNoiseOctaves;
@@ -320,6 +344,24 @@ std::vector<double> SmoothVariance(const std::vector<CostBin>& bins,
     smooth.push_back(sum / weight);
   }
   return smooth;
+}
+
+// What bins of few key groups tell of the noise: how far each is from the straight line through its
+// neighbours, in logarithms, which asks for no more than a smooth cost.
+void AddLocalResiduals(const std::vector<CostBin>& bins, std::vector<double>& evidence,
+                       std::vector<double>& within) {
+  for (std::size_t b = 1; b + 1 < bins.size(); ++b) {
+    const CostBin& below = bins[b - 1];
+    const CostBin& above = bins[b + 1];
+    if (!(below.amount > 0) || !(bins[b].amount > 0) || !(above.amount > 0)) continue;
+    const double w = std::log(bins[b].size / below.size) / std::log(above.size / below.size);
+    const double off =
+        std::log(bins[b].amount / below.amount) - w * std::log(above.amount / below.amount);
+    const double groups = 1 / bins[b].count + w * w / above.count + (1 - w) * (1 - w) / below.count;
+    const double total = evidence[b] * within[b] + std::min(off * off / groups, kVarianceMax);
+    evidence[b] += 1;
+    within[b] = total / evidence[b];
+  }
 }
 
 }  // namespace
@@ -333,18 +375,24 @@ CostModel CostModel::Fit(std::vector<CostBin> bins) {
   if (bins.empty()) return model;
   double largest = 0;
   for (const CostBin& bin : bins) largest = std::max(largest, bin.amount);
+  Weighted data;
   const double negligible = largest > 0 ? kNegligible * largest : 1e-12;
 
   model.bins_ = std::move(bins);
   model.scale_ = model.bins_.back().size;
+  for (CostBin& bin : model.bins_) {
+    if (bin.bytes > 0 && bin.bytes != bin.size) data.y_is_x = false;
+    if (!(bin.bytes > 0)) bin.bytes = bin.size;
+    model.bytes_scale_ = std::max(model.bytes_scale_, bin.bytes);
+  }
   std::vector<double> evidence;
   std::vector<double> within;
   for (const CostBin& bin : model.bins_) {
     evidence.push_back(std::clamp(bin.count - 1, 0.0, kNoiseEvidenceMax));
     within.push_back(std::min(bin.relative_variance, kVarianceMax));
   }
+  AddLocalResiduals(model.bins_, evidence, within);
   const std::vector<double> first_guess = SmoothVariance(model.bins_, evidence, within);
-  Weighted data;
   for (std::size_t b = 0; b < model.bins_.size(); ++b) {
     const CostBin& bin = model.bins_[b];
     const double x = bin.size / model.scale_;
@@ -352,13 +400,14 @@ CostModel CostModel::Fit(std::vector<CostBin> bins) {
     const double variance =
         (own * within[b] + kShrinkWeight * first_guess[b]) / (own + kShrinkWeight);
     data.x.push_back(x);
+    data.y.push_back(bin.bytes / model.bytes_scale_);
     data.log_x.push_back(std::log(x));
     data.m.push_back(bin.amount);
     data.unit.push_back(bin.amount + negligible);
     data.error.push_back(variance / bin.count + kBinErrorMin * kBinErrorMin);
     data.base.push_back(1 / data.error.back());
   }
-  const std::array<double, kFoci.size()> shares = FocusShares(data);
+  const std::array<double, kFoci.size()> shares = FocusShares(data, model.score_);
   for (std::size_t f = 0; f < kFoci.size(); ++f) {
     if (shares[f] < kProbabilityMin) continue;
     const std::vector<double> weight = FocusedWeights(data, kFoci[f], data.x.size() - 1);
@@ -376,17 +425,24 @@ CostModel CostModel::Fit(std::vector<CostBin> bins) {
 void CostModel::TakeResiduals(double negligible, std::vector<double> evidence,
                               std::vector<double> within) {
   for (std::size_t b = 0; b < bins_.size(); ++b) {
-    const double fitted = Curve(0, bins_[b].size);
+    const double fitted = Curve(0, bins_[b].size, bins_[b].bytes);
     const double off = (bins_[b].amount - fitted) / (fitted + negligible);
     const double total = evidence[b] * within[b] + std::min(off * off, kVarianceMax);
     evidence[b] += 1;
     within[b] = total / evidence[b];
   }
   noise_ = SmoothVariance(bins_, evidence, within);
+  double amount = 0;
+  double unexplained = 0;
+  for (std::size_t b = 0; b < bins_.size(); ++b) {
+    amount += bins_[b].amount * bins_[b].count;
+    unexplained += bins_[b].amount * bins_[b].count * std::min(within[b], kVarianceMax);
+  }
+  if (amount > 0) score_ += unexplained / amount;
   for (std::size_t k = 0; k < curves_.size(); ++k) {
     std::vector<double>& ratios = ratios_.emplace_back();
     for (const CostBin& bin : bins_) {
-      ratios.push_back((bin.amount + negligible) / (Curve(k, bin.size) + negligible));
+      ratios.push_back((bin.amount + negligible) / (Curve(k, bin.size, bin.bytes) + negligible));
     }
   }
 }
@@ -421,23 +477,36 @@ std::vector<double> CostModel::Corrections(double size) const {
   return above;
 }
 
-double CostModel::Curve(std::size_t k, double size) const {
-  return Evaluate(curves_[k], size / scale_);
+double CostModel::Curve(std::size_t k, double size, double bytes) const {
+  return Evaluate(curves_[k], size / scale_, bytes / bytes_scale_);
 }
 
-double CostModel::Predict(std::size_t k, double size) const {
-  return Correction(k, size) * Curve(k, size);
+double CostModel::Predict(std::size_t k, double size, double bytes) const {
+  return Corrections(size)[k] * Curve(k, size, bytes);
 }
 
-double CostModel::Correction(std::size_t k, double size) const { return Corrections(size)[k]; }
-
-double CostModel::Predict(double size) const {
+double CostModel::Predict(double size, double bytes) const {
   const std::vector<double> corrections = Corrections(size);
   double sum = 0;
   for (std::size_t k = 0; k < curves_.size(); ++k) {
-    sum += curves_[k].probability * corrections[k] * Curve(k, size);
+    sum += curves_[k].probability * corrections[k] * Curve(k, size, bytes);
   }
   return sum;
+}
+
+double CostModel::PredictMedian(double size, double bytes) const {
+  const std::vector<double> corrections = Corrections(size);
+  std::vector<std::pair<double, double>> predictions;  // with their probabilities
+  for (std::size_t k = 0; k < curves_.size(); ++k) {
+    predictions.emplace_back(corrections[k] * Curve(k, size, bytes), curves_[k].probability);
+  }
+  std::sort(predictions.begin(), predictions.end());
+  double below = 0;
+  for (const auto& [prediction, probability] : predictions) {
+    below += probability;
+    if (below >= 0.5) return prediction;
+  }
+  return predictions.empty() ? 0 : predictions.back().first;
 }
 
 }  // namespace tidemark::regression

@@ -1,7 +1,7 @@
 // What a key group costs: a posterior over curves, with the local evidence where there is some.
 //
 //   P_c:  g(x) = a + b x^c             c = 0.3, 0.4, ..., 5.0
-//   L_c:  g(x) = a + l x + b x^c       c = 1.5, 1.6, ..., 5.0
+//   L_c:  g(x) = a + l y + b x^c       c = 1.5, 1.6, ..., 5.0; from 0.8 where y is not x
 //   a, l, b >= 0, by weighted least squares of relative errors over bins of like sizes
 //
 // A curve's probability follows from how well it fits, a mild prior on c and a price for the third
@@ -25,6 +25,7 @@ struct CostBin {
   double count = 0;              // may be a fraction, for evidence that has aged
   double amount = 0;             // mean of what is explained: seconds, or bytes emitted
   double relative_variance = 0;  // of one key group around the mean
+  double bytes = 0;              // y, mean; 0: the same as the size
 };
 
 struct CostCurve {
@@ -43,9 +44,11 @@ class CostModel {
 
   // Without any bin there is nothing to predict from.
   bool empty() const { return bins_.empty(); }
+  std::size_t bin_count() const { return bins_.size(); }
   // By falling probability; they add up to 1.
   std::span<const CostCurve> curves() const { return curves_; }
-  double scale() const { return scale_; }
+  double scale() const { return scale_; }              // of x
+  double bytes_scale() const { return bytes_scale_; }  // of y
   double size_max() const { return bins_.empty() ? 0 : bins_.back().size; }
   // Relative variance of one key group of that size around the model.
   double RelativeVariance(double size) const;
@@ -55,19 +58,28 @@ class CostModel {
   // rho of every curve at one size.
   std::vector<double> Corrections(double size) const;
   // f of curve k, without and with its correction.
-  double Curve(std::size_t k, double size) const;
-  double Predict(std::size_t k, double size) const;
+  double Curve(std::size_t k, double size, double bytes) const;
+  double Predict(std::size_t k, double size) const { return Predict(k, size, size); }
+  double Predict(std::size_t k, double size, double bytes) const;
   // Mean over all curves.
-  double Predict(double size) const;
+  double Predict(double size) const { return Predict(size, size); }
+  double Predict(double size, double bytes) const;
+  // Median over all curves: where they differ by factors, the mean is that of the largest.
+  double PredictMedian(double size, double bytes) const;
+  // How far the model would have been off about the largest sizes had it not known them, and how
+  // much key groups differ from it, both as mean squares of relative errors: what features are
+  // chosen by.
+  double score() const { return score_; }
 
  private:
-  double Correction(std::size_t k, double size) const;
   void TakeResiduals(double negligible, std::vector<double> evidence, std::vector<double> within);
 
   std::vector<CostBin> bins_;
   std::vector<CostCurve> curves_;
   std::vector<std::vector<double>> ratios_;  // of each curve: observed over fitted, by bin
   double scale_ = 1;
+  double bytes_scale_ = 1;
+  double score_ = 0;
   std::vector<double> noise_;  // relative variance of one key group, by bin
 };
 

@@ -154,12 +154,19 @@ void ApplicationMaster::KillAll() {
   running_.clear();
 }
 
+// Jobs of one input need not tell it.
+std::string ApplicationMaster::InputName(const AttemptId& attempt) const {
+  if (attempt.kind != TaskKind::kMap || plan_.inputs.size() < 2) return {};
+  return plan_.inputs[plan_.splits[attempt.index].input].name;
+}
+
 void ApplicationMaster::Report(const AttemptId& attempt, AttemptState state, std::string failure) {
   dependencies_.agent.Changed({.attempt = attempt,
                                .state = state,
                                .at = absl::Now(),
                                .host = host_,
                                .input_bytes = input_bytes_[attempt.index],
+                               .input_name = InputName(attempt),
                                .failure = std::move(failure)});
 }
 

@@ -48,6 +48,7 @@ class ApplicationMaster {
   absl::Status Retry(const AttemptId& failed, const absl::Status& failure,
                      std::vector<AttemptId>& waiting);
   void KillAll();
+  std::string InputName(const AttemptId& attempt) const;
   void Report(const AttemptId& attempt, AttemptState state, std::string failure = "");
   bool Stopped() const { return dependencies_.stop != nullptr && dependencies_.stop->load(); }
 

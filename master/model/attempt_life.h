@@ -29,6 +29,7 @@ class AttemptLife {
   std::optional<absl::Time> ended_at() const { return ended_at_; }
 
   std::string host;
+  std::string input_name;
   bool speculative = false;
   std::optional<std::uint64_t> input_bytes;
   absl::Time last_heard_at = absl::InfinitePast();

@@ -141,6 +141,7 @@ absl::StatusOr<ReduceAttempt*> Folder::FindReduceAttempt(const AttemptId& id) {
 void Folder::Enter(const AttemptChanged& changed, AttemptLife& life) {
   if (!life.Enter(changed.state, ToMasterClock(changed.at))) ++state_.anomalies;
   if (life.host.empty()) life.host = changed.host;
+  if (life.input_name.empty()) life.input_name = changed.input_name;
   life.speculative |= changed.speculative;
   if (!life.input_bytes) life.input_bytes = changed.input_bytes;
 }
@@ -235,7 +236,7 @@ void Folder::SettleProfile(MapTask& task) {
   if (task.profile_counted) return;
   for (auto& [number, attempt] : task.attempts) {
     if (!attempt.life.is_finished() || !attempt.profile) continue;
-    state_.keys.Add(*attempt.profile);
+    state_.keys.Add(*attempt.profile, attempt.life.input_name);
     task.profile_counted = true;
     --state_.map_profiles_missing;
     break;

@@ -35,13 +35,18 @@ bool HeavierFirst(const ExplicitKey& a, const ExplicitKey& b) {
 
 KeyDistribution::KeyDistribution(std::uint32_t lambda) : heavy_keys_(MakeSummary(lambda)) {}
 
-void KeyDistribution::Add(const MapProfile& profile) {
-  for (const PartitionProfile& partition : profile.partitions) AddPartition(partition);
+void KeyDistribution::Add(const MapProfile& profile, const std::string& input_name) {
+  if (profile_count_ == 0) first_input_ = input_name;
+  const bool is_first_input = input_name == first_input_;
+  has_two_inputs_ |= !is_first_input;
+  for (const PartitionProfile& partition : profile.partitions) {
+    AddPartition(partition, is_first_input);
+  }
   ++profile_count_;
   stale_ = true;
 }
 
-void KeyDistribution::AddPartition(const PartitionProfile& partition) {
+void KeyDistribution::AddPartition(const PartitionProfile& partition, bool is_first_input) {
   if (partition.partition >= totals_.size()) totals_.resize(partition.partition + std::size_t{1});
   PartitionTotals& totals = totals_[partition.partition];
   totals.total_bytes = SaturatingAdd(totals.total_bytes, partition.total_bytes);
@@ -51,7 +56,9 @@ void KeyDistribution::AddPartition(const PartitionProfile& partition) {
   for (const ExplicitKey& key : partition.explicit_keys) {
     if (key.size_bytes == 0) continue;
     if (const auto evicted = heavy_keys_.Offer(key.key, key.size_bytes)) owner_.erase(evicted->key);
-    owner_.try_emplace(key.key, partition.partition);
+    Owner& owner = owner_.try_emplace(key.key, Owner{partition.partition}).first->second;
+    owner.bytes += static_cast<double>(key.size_bytes);
+    if (is_first_input) owner.first_input_bytes += static_cast<double>(key.size_bytes);
   }
 }
 
@@ -64,8 +71,8 @@ void KeyDistribution::Rebuild() const {
     const auto owner = owner_.find(watched.key);
     const std::uint64_t bytes = watched.guaranteed_bytes();
     if (owner == owner_.end() || bytes == 0) continue;
-    const PartitionTotals& totals = totals_[owner->second];
-    partitions_[owner->second].explicit_keys.push_back(
+    const PartitionTotals& totals = totals_[owner->second.partition];
+    partitions_[owner->second.partition].explicit_keys.push_back(
         {watched.key, ScaleToWhole(bytes, totals.scanned_bytes, totals.total_bytes)});
   }
   smallest_explicit_bytes_ = 0;
@@ -90,7 +97,13 @@ const PartitionKeys& KeyDistribution::partition(std::size_t index) const {
 
 bool KeyDistribution::IsExplicit(std::size_t index, KeyHash key) const {
   const auto owner = owner_.find(key);
-  return owner != owner_.end() && owner->second == index;
+  return owner != owner_.end() && owner->second.partition == index;
+}
+
+double KeyDistribution::FirstInputShare(KeyHash key) const {
+  const auto owner = owner_.find(key);
+  if (owner == owner_.end() || !(owner->second.bytes > 0)) return 0;
+  return owner->second.first_input_bytes / owner->second.bytes;
 }
 
 std::uint64_t KeyDistribution::smallest_explicit_bytes() const {

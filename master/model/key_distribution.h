@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -30,13 +31,19 @@ class KeyDistribution {
  public:
   explicit KeyDistribution(std::uint32_t lambda);
 
-  // Adds the profile of one map task; the caller sees to it that each task is added once.
-  void Add(const MapProfile& profile);
+  // Adds the profile of one map task, which read `input_name` (empty: the only input); the caller
+  // sees to it that each task is added once.
+  void Add(const MapProfile& profile, const std::string& input_name = {});
 
   // Empty for a partition that no map task has mentioned. The reference holds until the next Add().
   const PartitionKeys& partition(std::size_t index) const;
   // Whether `key` is an explicit key of partition `index`. O(1).
   bool IsExplicit(std::size_t index, KeyHash key) const;
+  // Whether map tasks of at least two inputs have been added, as in a join.
+  bool has_two_inputs() const { return has_two_inputs_; }
+  // The part of a watched key's bytes that came from the input named first, 0..1; 0 of a key that
+  // is not watched. O(1).
+  double FirstInputShare(KeyHash key) const;
   // The smallest explicit key of all; 0 if there is none.
   std::uint64_t smallest_explicit_bytes() const;
   std::uint64_t total_bytes() const { return total_bytes_; }
@@ -47,11 +54,18 @@ class KeyDistribution {
     std::uint64_t total_bytes = 0;
     std::uint64_t scanned_bytes = 0;
   };
-  void AddPartition(const PartitionProfile& partition);
+  struct Owner {
+    std::uint32_t partition = 0;
+    double bytes = 0;  // while it was watched
+    double first_input_bytes = 0;
+  };
+  void AddPartition(const PartitionProfile& partition, bool is_first_input);
   void Rebuild() const;
 
   streaming::SpaceSaving heavy_keys_;
-  absl::flat_hash_map<KeyHash, std::uint32_t> owner_;  // partition of each watched key
+  absl::flat_hash_map<KeyHash, Owner> owner_;  // of each watched key
+  std::string first_input_;
+  bool has_two_inputs_ = false;
   std::vector<PartitionTotals> totals_;
   std::uint64_t total_bytes_ = 0;
   std::size_t profile_count_ = 0;

@@ -1,8 +1,8 @@
 #include "master/model/indicators/tidemark_indicator.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "master/model/phases.h"
@@ -17,10 +17,20 @@ constexpr double kWiden = 1.2;
 constexpr double kHalfWidthMin = 0.05;
 // An interval says at most that it takes so many times as long as expected.
 constexpr double kUpperMax = 20;
-// Relative variance of emissions around their model, in bins, where nothing better is known.
-constexpr double kEmissionVariance = 0.01;
-constexpr double kEmissionErrorUnknown = 0.2;
-constexpr std::size_t kEmissionSamples = 64;
+// Relative, for each octave beyond the largest group whose emissions are known.
+constexpr double kEmissionErrorPerOctave = 0.05;
+// How often the features are chosen anew, from how many bins, and how much better another than
+// bytes must be.
+constexpr std::uint64_t kUpdatesBetweenChoices = 5;
+constexpr std::size_t kBinsToChoose = 5;
+constexpr double kBetterBy = 1.15;
+constexpr double kBetterAtLeast = 0.003;
+
+double HeaviestSeconds(const JobState& state, const ExplicitKey& key,
+                       const regression::CostModel& costs, CostFeature feature) {
+  const auto bytes = static_cast<double>(key.size_bytes);
+  return costs.Predict(FeatureOf(feature, bytes, state.keys.FirstInputShare(key.key)), bytes);
+}
 
 double ImplicitSizeGuess(const JobState& state, double bytes) {
   const auto lightest = static_cast<double>(state.keys.smallest_explicit_bytes());
@@ -32,51 +42,42 @@ double ImplicitSizeGuess(const JobState& state, double bytes) {
 TidemarkIndicator::TidemarkIndicator(std::string name, Signals signals)
     : ProgressIndicator(std::move(name)), running_(signals == Signals::kUsed) {}
 
-regression::CostModel TidemarkIndicator::FitEmissions(const JobState& state) const {
-  struct Sums {
-    double count = 0, bytes = 0, emitted = 0;
+struct TidemarkIndicator::Beliefs {
+  regression::CostModel by_bytes;    // of all key groups
+  regression::CostModel by_product;  // of explicit ones; empty: their bytes tell as much
+  regression::CostModel emissions;   // of explicit ones, by emission_feature_
+  std::optional<GroupTimeTable> bytes_table;
+  std::optional<GroupTimeTable> product_table;
+  GroupTimes per_implicit_byte;
+
+  GroupTimeTable& explicit_table() { return product_table ? *product_table : *bytes_table; }
+};
+
+// Bytes unless another feature explains the same key groups clearly better.
+void TidemarkIndicator::ChooseFeatures(const JobState& state) {
+  if (!state.keys.has_two_inputs() || updates_++ % kUpdatesBetweenChoices != 0) return;
+  const auto choose = [](regression::CostModel bytes, regression::CostModel product) {
+    const bool better = !product.empty() && product.bin_count() >= kBinsToChoose &&
+                        kBetterBy * product.score() + kBetterAtLeast < bytes.score();
+    return better ? CostFeature::kProduct : CostFeature::kBytes;
   };
-  std::array<Sums, streaming::kSizeBins> sums{};
-  double total = 0;
-  for (const ReduceTask& task : state.reduce_tasks) {
-    for (const GroupBin& bin : task.bins.bins()) {
-      sums[bin.bin].count += static_cast<double>(bin.count);
-      sums[bin.bin].bytes += static_cast<double>(bin.size_bytes);
-      sums[bin.bin].emitted += static_cast<double>(bin.emitted_bytes);
-      total += static_cast<double>(bin.emitted_bytes);
-    }
-  }
-  if (!(total > 0)) return {};
-  std::vector<regression::CostBin> bins;
-  for (const Sums& sum : sums) {
-    if (sum.count <= 0) continue;
-    bins.push_back({std::max(1.0, sum.bytes / sum.count), sum.count, sum.emitted / sum.count,
-                    kEmissionVariance});
-  }
-  return regression::CostModel::Fit(std::move(bins));
+  using regression::CostModel;
+  const CostFeature before = time_feature_;
+  time_feature_ = choose(CostModel::Fit(evidence_.Times(CostFeature::kBytes, TaskSpeeds())),
+                         CostModel::Fit(evidence_.Times(CostFeature::kProduct, TaskSpeeds())));
+  if (time_feature_ != before) speeds_.Forget();
+  emission_feature_ = choose(CostModel::Fit(evidence_.Emissions(CostFeature::kBytes)),
+                             CostModel::Fit(evidence_.Emissions(CostFeature::kProduct)));
 }
 
-double TidemarkIndicator::EmissionError(const JobState& state,
-                                        const regression::CostModel& emissions) const {
-  if (emissions.empty()) return kEmissionErrorUnknown;
-  double sum = kEmissionErrorUnknown * kEmissionErrorUnknown;
-  double count = 1;
-  const double large = emissions.size_max() / 16;
-  for (const ReduceTask& task : state.reduce_tasks) {
-    for (const auto& [number, attempt] : task.attempts) {
-      const auto& groups = attempt.finished_explicit_groups;
-      const std::size_t first = groups.size() > 8 ? groups.size() - 8 : 0;
-      for (std::size_t g = first; g < groups.size(); ++g) {
-        const auto size = static_cast<double>(groups[g].size_bytes);
-        if (size < large || count > kEmissionSamples) continue;
-        const double off = std::log(std::max(1.0, static_cast<double>(groups[g].emitted_bytes)) /
-                                    std::max(1.0, emissions.Predict(size)));
-        sum += std::min(off * off, 4.0);
-        count += 1;
-      }
-    }
-  }
-  return std::sqrt(sum / count);
+void TidemarkIndicator::UpdateSpeeds(const JobState& state) {
+  const bool by_product = time_feature_ == CostFeature::kProduct;
+  const regression::CostModel raw = regression::CostModel::Fit(
+      by_product ? evidence_.Times(time_feature_, TaskSpeeds()) : TaskSpeeds::RawTimes(state));
+  if (raw.empty()) return;
+  GroupTimeTable table(raw);
+  speeds_.Update(state, by_product ? evidence_.Finished(time_feature_) : FinishedByBytes(state),
+                 table, predicted_total_);
 }
 
 GroupTimes TidemarkIndicator::ImplicitByteTimes(const JobState& state,
@@ -96,58 +97,77 @@ GroupTimes TidemarkIndicator::ImplicitByteTimes(const JobState& state,
 }
 
 TaskOutlook TidemarkIndicator::OutlookOf(const JobState& state, absl::Time now, std::size_t index,
-                                         const regression::CostModel& emissions,
-                                         double emission_error, const GroupTimes& per_implicit_byte,
-                                         GroupTimeTable& table) {
+                                         Beliefs& beliefs) {
   const TaskLoad& load = remaining_.task(index);
   const ReduceAttempt* attempt = LeadingAttempt(state.reduce_tasks[index]);
+  GroupTimeTable& table = beliefs.explicit_table();
   TaskOutlook outlook{.index = index,
                       .waiting = GroupTimes(table.curve_count()),
                       .speed = attempt != nullptr ? speeds_.of_task(index) : speeds_.of_new_task(),
                       .is_running = attempt != nullptr};
   for (const BinLoad& bin : load.explicit_bins) {
-    table.Add(bin, remaining_.SizeCorrection(bin.bin), outlook.waiting);
+    table.Add(bin, remaining_.BinCorrection(bin), outlook.waiting);
   }
   double implicit_bytes = load.implicit_bytes;
-  if (attempt != nullptr && attempt->reduce_started_at &&
-      implicit_bytes + load.explicit_bytes > 0 && !load.running && attempt->running_group) {
+  if (attempt != nullptr && attempt->running_group && !load.running) {
     implicit_bytes =
         std::max(0.0, implicit_bytes - static_cast<double>(attempt->running_group->bytes_read));
   }
-  if (per_implicit_byte.mean > 0) {
-    outlook.waiting.Add(per_implicit_byte, implicit_bytes);
+  if (beliefs.per_implicit_byte.mean > 0) {
+    outlook.waiting.AddApart(beliefs.per_implicit_byte, implicit_bytes);
   } else if (implicit_bytes > 0) {
     const double size = ImplicitSizeGuess(state, implicit_bytes);
-    table.AddEqual(size, implicit_bytes / size, outlook.waiting);
+    GroupTimes guess(beliefs.bytes_table->curve_count());
+    beliefs.bytes_table->AddEqual(size, size, implicit_bytes / size, guess);
+    outlook.waiting.AddApart(guess, 1);
   }
-  if (attempt == nullptr || !attempt->reduce_started_at) {
+  if (attempt != nullptr && attempt->reduce_started_at) {
+    AddRunning(state, now, *attempt, beliefs, outlook);
+  } else {
     const double shuffle = ShuffleSecondsPerByte(state).value_or(0) *
                            static_cast<double>(state.reduce_input_bytes(index));
     const absl::Time maps_end = MapPhaseEnd(state, now).value_or(now);
     outlook.delay = shuffle + std::max(0.0, absl::ToDoubleSeconds(maps_end - now));
-    return outlook;
-  }
-  // The running group.
-  double size = 0;
-  if (load.running) {
-    const double known = load.running->size_bytes;
-    size = known * remaining_.SizeCorrection(streaming::SizeBin(static_cast<std::uint64_t>(known)));
-  }
-  if (attempt->running_group) {
-    size = std::max(size, static_cast<double>(attempt->running_group->bytes_read));
-  }
-  running_.Observe(state, index, *attempt, now, load.running ? size : 0, table.model(), emissions,
-                   emission_error);
-  if (size > 0) {
-    GroupTimes one(table.curve_count());
-    table.AddEqual(size, 1, one);
-    std::vector<double> seconds = one.seconds;
-    for (double& s : seconds) s *= outlook.speed.factor;
-    outlook.running =
-        running_.Outlook(index, table.model(), seconds, table.model().RelativeVariance(size),
-                         table.model().OctavesBeyond(size));
   }
   return outlook;
+}
+
+void TidemarkIndicator::AddRunning(const JobState& state, absl::Time now,
+                                   const ReduceAttempt& attempt, Beliefs& beliefs,
+                                   TaskOutlook& outlook) {
+  const std::optional<RunningExplicit>& known = remaining_.task(outlook.index).running;
+  Expectation expected;
+  double size = known ? known->size_bytes * remaining_.SizeCorrection(known->size_bytes) : 0;
+  if (attempt.running_group) {
+    size = std::max(size, static_cast<double>(attempt.running_group->bytes_read));
+  }
+  const auto value_of = [&](CostFeature feature) {
+    const double share = known ? state.keys.FirstInputShare(known->key) : 0;
+    return FeatureOf(feature, size, share);
+  };
+  if (known) {
+    expected.size_bytes = size;
+    if (!beliefs.emissions.empty()) {
+      const double value = value_of(emission_feature_);
+      expected.emitted_bytes = beliefs.emissions.PredictMedian(value, size);
+      const double beyond = kEmissionErrorPerOctave * beliefs.emissions.OctavesBeyond(value);
+      expected.emission_error =
+          std::sqrt(beliefs.emissions.RelativeVariance(value) + beyond * beyond);
+    }
+  }
+  running_.Observe(state, outlook.index, attempt, now, expected);
+  if (!(size > 0)) return;
+  GroupTimeTable& table = known ? beliefs.explicit_table() : *beliefs.bytes_table;
+  const double value =
+      value_of(known && beliefs.product_table ? CostFeature::kProduct : CostFeature::kBytes);
+  GroupTimes one(table.curve_count());
+  table.AddEqual(value, size, 1, one);
+  std::vector<double> seconds(beliefs.explicit_table().curve_count(), one.mean);
+  if (&table == &beliefs.explicit_table()) seconds = one.seconds;
+  for (double& s : seconds) s *= outlook.speed.factor;
+  outlook.running =
+      running_.Outlook(outlook.index, beliefs.explicit_table().model(), seconds,
+                       table.model().RelativeVariance(value), table.model().OctavesBeyond(value));
 }
 
 std::vector<double> TidemarkIndicator::CurveWeights(const std::vector<TaskOutlook>& tasks,
@@ -170,19 +190,26 @@ std::vector<double> TidemarkIndicator::CurveWeights(const std::vector<TaskOutloo
 ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Time now) {
   ReducePhaseForecast forecast;
   if (!ReduceSizesKnown(state)) return forecast;
-  remaining_.Update(state);
+  evidence_.Update(state);
+  ChooseFeatures(state);
+  remaining_.Update(state, time_feature_);
   predicted_total_.resize(state.reduce_tasks.size());
-  const regression::CostModel costs = regression::CostModel::Fit(speeds_.PooledTimes(state));
-  if (costs.empty()) return forecast;
-  GroupTimeTable table(costs);
-  speeds_.Update(state, table, predicted_total_);
-  const regression::CostModel emissions = FitEmissions(state);
-  const double emission_error = EmissionError(state, emissions);
-  const GroupTimes per_implicit_byte = ImplicitByteTimes(state, table);
+  Beliefs beliefs;
+  UpdateSpeeds(state);
+  beliefs.by_bytes = regression::CostModel::Fit(speeds_.PooledTimes(state));
+  if (beliefs.by_bytes.empty()) return forecast;
+  beliefs.bytes_table.emplace(beliefs.by_bytes);
+  if (time_feature_ == CostFeature::kProduct) {
+    beliefs.by_product = regression::CostModel::Fit(evidence_.Times(time_feature_, speeds_));
+    if (!beliefs.by_product.empty()) beliefs.product_table.emplace(beliefs.by_product);
+  }
+  beliefs.emissions = regression::CostModel::Fit(evidence_.Emissions(emission_feature_));
+  beliefs.per_implicit_byte = ImplicitByteTimes(state, *beliefs.bytes_table);
+  const regression::CostModel& costs = beliefs.explicit_table().model();
   std::vector<TaskOutlook> tasks;
   for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) {
     if (state.reduce_tasks[i].is_finished()) continue;
-    tasks.push_back(OutlookOf(state, now, i, emissions, emission_error, per_implicit_byte, table));
+    tasks.push_back(OutlookOf(state, now, i, beliefs));
     const ReduceAttempt* attempt = LeadingAttempt(state.reduce_tasks[i]);
     const double done = attempt == nullptr ? 0 : absl::ToDoubleSeconds(attempt->reduce_time);
     predicted_total_[i] = done + tasks.back().waiting.mean * tasks.back().speed.factor;
@@ -209,7 +236,7 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Tim
     const TaskLoad& load = remaining_.task(i);
     const double heaviest =
         load.heaviest.size_bytes > 0
-            ? tasks[t].speed.factor * costs.Predict(static_cast<double>(load.heaviest.size_bytes))
+            ? tasks[t].speed.factor * HeaviestSeconds(state, load.heaviest, costs, time_feature_)
             : 0;
     forecast.tasks.push_back(
         {i, now + absl::Seconds(ends.task_medians[t]), absl::Seconds(ends.task_medians[t]),

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "master/model/indicators/end_drift.h"
 #include "master/model/indicators/progress_indicator.h"
 #include "master/model/tidemark/end_draws.h"
+#include "master/model/tidemark/explicit_evidence.h"
 #include "master/model/tidemark/remaining_groups.h"
 #include "master/model/tidemark/running_group.h"
 #include "master/model/tidemark/task_speed.h"
@@ -30,19 +30,25 @@ class TidemarkIndicator final : public ProgressIndicator {
   ReducePhaseForecast Estimate(const JobState& state, absl::Time now) override;
 
  private:
-  regression::CostModel FitEmissions(const JobState& state) const;
-  double EmissionError(const JobState& state, const regression::CostModel& emissions) const;
+  // What is believed about key groups at one update.
+  struct Beliefs;
+
+  void ChooseFeatures(const JobState& state);
+  void UpdateSpeeds(const JobState& state);
   GroupTimes ImplicitByteTimes(const JobState& state, GroupTimeTable& table) const;
-  TaskOutlook OutlookOf(const JobState& state, absl::Time now, std::size_t index,
-                        const regression::CostModel& emissions, double emission_error,
-                        const GroupTimes& per_implicit_byte, GroupTimeTable& table);
+  TaskOutlook OutlookOf(const JobState& state, absl::Time now, std::size_t index, Beliefs& beliefs);
+  void AddRunning(const JobState& state, absl::Time now, const ReduceAttempt& attempt,
+                  Beliefs& beliefs, TaskOutlook& outlook);
   std::vector<double> CurveWeights(const std::vector<TaskOutlook>& tasks,
                                    const regression::CostModel& costs) const;
 
   RemainingGroups remaining_;
+  ExplicitEvidence evidence_;
+  CostFeature time_feature_ = CostFeature::kBytes;
+  CostFeature emission_feature_ = CostFeature::kBytes;
+  std::uint64_t updates_ = 0;
   TaskSpeeds speeds_;
   RunningGroups running_;
-  EndDrift drift_;
   std::vector<double> predicted_total_;  // reduce time of each task, seconds, as of last update
 };
 

@@ -17,6 +17,14 @@ void GroupTimes::Add(const GroupTimes& other, double factor) {
   beyond += factor * other.beyond;
 }
 
+void GroupTimes::AddApart(const GroupTimes& other, double factor) {
+  if (seconds.size() == other.seconds.size()) return Add(other, factor);
+  for (double& of_curve : seconds) of_curve += factor * other.mean;
+  mean += factor * other.mean;
+  noise_variance += factor * other.noise_variance;
+  beyond += factor * other.beyond;
+}
+
 GroupTimeTable::GroupTimeTable(const regression::CostModel& model)
     : model_(&model), rows_(streaming::kSizeBins) {}
 
@@ -30,7 +38,7 @@ GroupTimeTable::Row GroupTimeTable::MakeRow(double centre, double size_factor) c
   for (std::size_t k = 0; k < curve_count(); ++k) {
     const regression::CostCurve& curve = model_->curves()[k];
     row.curves.push_back({corrections[k] * curve.a,
-                          corrections[k] * curve.l * size_factor / model_->scale(),
+                          corrections[k] * curve.l * size_factor / model_->bytes_scale(),
                           corrections[k] * curve.b * std::pow(size / model_->scale(), curve.c)});
   }
   return row;
@@ -45,9 +53,9 @@ void GroupTimeTable::Add(const BinLoad& load, double size_factor, GroupTimes& ti
   AddTerms(row, load, times);
 }
 
-void GroupTimeTable::AddEqual(double size, double count, GroupTimes& times) {
+void GroupTimeTable::AddEqual(double size, double bytes, double count, GroupTimes& times) {
   if (!(count > 0) || !(size > 0)) return;
-  AddTerms(MakeRow(size, 1), {.count = count, .bytes = count * size}, times);
+  AddTerms(MakeRow(size, 1), {.count = count, .bytes = count * bytes}, times);
 }
 
 void GroupTimeTable::AddTerms(const Row& row, const BinLoad& load, GroupTimes& times) const {

@@ -24,6 +24,8 @@ struct GroupTimes {
 
   explicit GroupTimes(std::size_t curves = 0) : seconds(curves) {}
   void Add(const GroupTimes& other, double factor);
+  // The same when `other` is by the curves of another model: adds its mean to every curve's.
+  void AddApart(const GroupTimes& other, double factor);
 };
 
 class GroupTimeTable {
@@ -36,7 +38,7 @@ class GroupTimeTable {
   // Adds the time of the key groups of `load`, each `size_factor` times as large as it says.
   void Add(const BinLoad& load, double size_factor, GroupTimes& times);
   // The same for `count` key groups of one size.
-  void AddEqual(double size, double count, GroupTimes& times);
+  void AddEqual(double size, double bytes, double count, GroupTimes& times);
 
  private:
   struct Terms {

@@ -43,4 +43,22 @@ double NormalQuantile(double probability) {
   return q * Polynomial(kCentreAbove, r) / Polynomial(kCentreBelow, r);
 }
 
+double Student4Cdf(double t) {
+  if (t > 0) return 1 - Student4Cdf(-t);
+  // With u = t / sqrt(4 + t^2): F = 1/2 + 3/4 u - 1/4 u^3 = (1 + u)^2 (2 - u) / 4; 1 + u is taken
+  // from 4 / ((4 + t^2)(1 - u)), which is exact where u is nearly -1.
+  const double root = std::sqrt(4 + t * t);
+  const double u = t / root;
+  const double above = 4 / (root * root * (1 - u));
+  return above * above * (2 - u) / 4;
+}
+
+double Student4Quantile(double probability) {
+  const double p = std::clamp(probability, 1e-300, 1 - 1e-16);
+  const double root = std::sqrt(4 * p * (1 - p));
+  const double q = std::cos(std::acos(std::min(root, 1.0)) / 3) / root;
+  const double t = 2 * std::sqrt(std::max(0.0, q - 1));
+  return p < 0.5 ? -t : t;
+}
+
 }  // namespace tidemark::model

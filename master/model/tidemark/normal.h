@@ -1,4 +1,4 @@
-// The standard normal distribution, and numbers drawn once and for all.
+// The distributions that estimates draw from, and numbers drawn once and for all.
 #pragma once
 
 #include <cmath>
@@ -10,6 +10,12 @@ inline double NormalCdf(double z) { return 0.5 * std::erfc(-z * M_SQRT1_2); }
 
 // Inverse of NormalCdf() by Acklam's rational approximation: relative error below 1.2e-9.
 double NormalQuantile(double probability);
+
+// Student's t distribution with four degrees of freedom: like the normal one in the middle, with
+// tails in which being off by much makes being off by a little more likely, not by as much again.
+double Student4Cdf(double t);
+// Its inverse, in closed form.
+double Student4Quantile(double probability);
 
 // A number in (0, 1) that depends on nothing but `index`: the same at every update, so that two
 // estimates differ by what is known and not by luck.

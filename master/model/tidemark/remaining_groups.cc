@@ -21,25 +21,25 @@ double BinCentre(std::uint32_t bin) {
   return std::exp2((static_cast<double>(bin) + 0.5) / streaming::kBinsPerOctave);
 }
 
-void BinLoad::Add(double size, double sign) {
-  const double x = std::log(std::max(1.0, size) / BinCentre(bin));
+void BinLoad::Add(double feature, double size_bytes, double sign) {
+  const double x = std::log(std::max(1.0, feature) / BinCentre(bin));
   count = std::max(0.0, count + sign);
-  bytes = std::max(0.0, bytes + sign * size);
+  bytes = std::max(0.0, bytes + sign * size_bytes);
   log_sum += sign * x;
   log_square_sum = std::max(0.0, log_square_sum + sign * x * x);
   if (count < 0.5) *this = {.bin = bin};  // no rounding left behind
 }
 
-void RemainingGroups::Change(double size, double sign, TaskLoad& load) {
-  const std::uint32_t bin = streaming::SizeBin(static_cast<std::uint64_t>(size));
+void RemainingGroups::Change(const KnownKey& key, double sign, TaskLoad& load) {
+  const std::uint32_t bin = FeatureBin(key.feature);
   auto at = std::lower_bound(load.explicit_bins.begin(), load.explicit_bins.end(), bin,
                              [](const BinLoad& b, std::uint32_t index) { return b.bin < index; });
   if (at == load.explicit_bins.end() || at->bin != bin) {
     if (sign < 0) return;
     at = load.explicit_bins.insert(at, {.bin = bin});
   }
-  at->Add(size, sign);
-  load.explicit_bytes = std::max(0.0, load.explicit_bytes + sign * size);
+  at->Add(key.feature, key.size_bytes, sign);
+  load.explicit_bytes = std::max(0.0, load.explicit_bytes + sign * key.size_bytes);
   load.explicit_count = std::max(0.0, load.explicit_count + sign);
 }
 
@@ -49,23 +49,26 @@ void RemainingGroups::Rebuild(const JobState& state, std::size_t index) {
   task.retired = 0;
   task.heaviest = 0;
   for (const ExplicitKey& key : state.keys.partition(index).explicit_keys) {
-    Change(static_cast<double>(key.size_bytes), 1, task.load);
+    Change(known_[key.key], 1, task.load);
   }
 }
 
 void RemainingGroups::Retire(const JobState& state, const ReduceAttempt& attempt,
                              std::size_t index) {
   Task& task = tasks_[index];
-  if (task.load.running) Change(task.load.running->size_bytes, 1, task.load);
+  if (task.load.running) {
+    Change({task.load.running->size_bytes, task.load.running->feature}, 1, task.load);
+  }
   task.load.running.reset();
   for (; task.retired < attempt.finished_explicit_groups.size(); ++task.retired) {
     const FinishedKey& finished = attempt.finished_explicit_groups[task.retired];
-    const auto known = sizes_.find(finished.key);
-    if (known == sizes_.end()) continue;
+    const auto known = known_.find(finished.key);
+    if (known == known_.end()) continue;
     Change(known->second, -1, task.load);
-    Ratio& ratio = ratios_[streaming::SizeBin(static_cast<std::uint64_t>(known->second))];
-    ratio.sum += std::clamp(static_cast<double>(finished.size_bytes) / std::max(1.0, known->second),
-                            1 / kRatioMax, kRatioMax);
+    const double size_bytes = std::max(1.0, known->second.size_bytes);
+    Ratio& ratio = ratios_[FeatureBin(size_bytes)];
+    ratio.sum +=
+        std::clamp(static_cast<double>(finished.size_bytes) / size_bytes, 1 / kRatioMax, kRatioMax);
     ratio.count += 1;
   }
   const auto& keys = state.keys.partition(index).explicit_keys;
@@ -78,21 +81,26 @@ void RemainingGroups::Retire(const JobState& state, const ReduceAttempt& attempt
 
 void RemainingGroups::SetRunning(const ReduceAttempt& attempt, Task& task) {
   if (!attempt.running_group || !attempt.running_group->key) return;
-  const auto known = sizes_.find(*attempt.running_group->key);
-  if (known == sizes_.end() || attempt.finished_explicit.contains(known->first)) return;
+  const auto known = known_.find(*attempt.running_group->key);
+  if (known == known_.end() || attempt.finished_explicit.contains(known->first)) return;
   Change(known->second, -1, task.load);
-  task.load.running = RunningExplicit{known->first, known->second};
+  task.load.running =
+      RunningExplicit{known->first, known->second.size_bytes, known->second.feature};
 }
 
-void RemainingGroups::Update(const JobState& state) {
-  const bool new_profiles = profile_count_ != state.keys.profile_count();
+void RemainingGroups::Update(const JobState& state, CostFeature feature) {
+  const bool new_profiles = profile_count_ != state.keys.profile_count() || feature_ != feature;
+  feature_ = feature;
   profile_count_ = state.keys.profile_count();
   tasks_.resize(state.reduce_tasks.size());
   if (new_profiles) {
-    sizes_.clear();
+    known_.clear();
+    ratios_.fill({});
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       for (const ExplicitKey& key : state.keys.partition(i).explicit_keys) {
-        sizes_[key.key] = static_cast<double>(key.size_bytes);
+        const auto size_bytes = static_cast<double>(key.size_bytes);
+        known_[key.key] = {size_bytes,
+                           FeatureOf(feature, size_bytes, state.keys.FirstInputShare(key.key))};
       }
     }
   }
@@ -120,13 +128,20 @@ void RemainingGroups::Update(const JobState& state) {
       task.load.heaviest = keys.empty() ? ExplicitKey{} : keys.front();
     }
     double known = task.load.running ? task.load.running->size_bytes : 0;
-    for (const BinLoad& bin : task.load.explicit_bins) known += bin.bytes * SizeCorrection(bin.bin);
+    for (const BinLoad& bin : task.load.explicit_bins) known += bin.bytes * BinCorrection(bin);
     task.load.implicit_bytes =
         std::max(0.0, static_cast<double>(state.reduce_input_bytes(i)) - done - known);
   }
 }
 
-double RemainingGroups::SizeCorrection(std::uint32_t bin) const {
+double RemainingGroups::BinCorrection(const BinLoad& bin) const {
+  // Of a product nothing is known but its factors, which may be short each.
+  if (feature_ != CostFeature::kBytes || bin.count <= 0) return 1;
+  return SizeCorrection(bin.bytes / bin.count);
+}
+
+double RemainingGroups::SizeCorrection(double size_bytes) const {
+  const std::uint32_t bin = FeatureBin(size_bytes);
   double sum = kCorrectionPrior + ratios_[bin].sum;
   double count = kCorrectionPrior + ratios_[bin].count;
   const std::uint32_t first = bin < kCorrectionReach ? 0 : bin - kCorrectionReach;

@@ -17,19 +17,21 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "master/model/job_state.h"
+#include "master/model/tidemark/cost_feature.h"
 #include "streaming/size_histogram.h"
 
 namespace tidemark::model {
 
-// Key groups within one bin of streaming/size_histogram.h: their moments around its centre.
+// Key groups within one bin of streaming/size_histogram.h, by what the cost depends on: their
+// moments around its centre.
 struct BinLoad {
   std::uint32_t bin = 0;
   double count = 0;
   double bytes = 0;
-  double log_sum = 0;         // of ln(size / BinCentre(bin))
+  double log_sum = 0;         // of ln(feature / BinCentre(bin))
   double log_square_sum = 0;  // of its square
 
-  void Add(double size, double sign);
+  void Add(double feature, double size_bytes, double sign);
 };
 
 // Geometric middle of a bin, bytes.
@@ -38,6 +40,7 @@ double BinCentre(std::uint32_t bin);
 struct RunningExplicit {
   KeyHash key{};
   double size_bytes = 0;
+  double feature = 0;
 };
 
 struct TaskLoad {
@@ -51,14 +54,16 @@ struct TaskLoad {
 
 class RemainingGroups {
  public:
-  // Follows `state`.
-  void Update(const JobState& state);
+  // Follows `state`, with bins by `feature`; a change of it costs O(explicit keys).
+  void Update(const JobState& state, CostFeature feature);
   std::size_t task_count() const { return tasks_.size(); }
   // Of an unfinished task.
   const TaskLoad& task(std::size_t index) const { return tasks_[index].load; }
   // True over known size of finished explicit keys around that size: the summaries count a key only
   // where it was among the heaviest, so what they know is a lower bound.
-  double SizeCorrection(std::uint32_t bin) const;
+  double SizeCorrection(double size_bytes) const;
+  // What the bins of TaskLoad are to be corrected by.
+  double BinCorrection(const BinLoad& bin) const;
 
  private:
   struct Task {
@@ -76,11 +81,16 @@ class RemainingGroups {
   void Rebuild(const JobState& state, std::size_t index);
   void Retire(const JobState& state, const ReduceAttempt& attempt, std::size_t index);
   void SetRunning(const ReduceAttempt& attempt, Task& task);
-  static void Change(double size, double sign, TaskLoad& load);
+  struct KnownKey {
+    double size_bytes = 0;
+    double feature = 0;
+  };
+  static void Change(const KnownKey& key, double sign, TaskLoad& load);
 
   std::size_t profile_count_ = 0;
   std::vector<Task> tasks_;
-  absl::flat_hash_map<KeyHash, double> sizes_;  // of explicit keys, bytes
+  CostFeature feature_ = CostFeature::kBytes;
+  absl::flat_hash_map<KeyHash, KnownKey> known_;  // explicit keys
   std::array<Ratio, streaming::kSizeBins> ratios_{};
 };
 

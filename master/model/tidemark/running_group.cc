@@ -14,19 +14,17 @@ constexpr double kPartMax = 0.98;
 constexpr double kNearlyDone = 0.995;
 // How firmly the exponent is held to the job's, in centred squares of ln phi: what is emitted
 // mostly comes at an even pace, what is read may not.
-constexpr double kExponentPriorRead = 0.5;
-constexpr double kExponentPriorEmitted = 5;
+constexpr double kExponentPriorRead = 0.2;
+constexpr double kExponentPriorEmitted = 2;
 constexpr double kExponentVariance = 0.12;
 constexpr double kExponentMin = 0.25;
 constexpr double kExponentMax = 4;
-// A group teaches the job its exponent when it was seen over this much of ln phi.
-constexpr double kTeaches = 1;
+// A group teaches the job its exponent when it was seen beyond this part.
+constexpr double kTeaches = 0.5;
+constexpr double kTeachingRate = 0.4;
 constexpr double kCounterDeviation = 0.01;
 constexpr double kFitDeviation = 0.05;
 constexpr double kSpreadPerOctave = 0.08;
-// One group in so many is nothing like its size; its deviation then.
-constexpr double kWideShare = 0.03;
-constexpr double kWideDeviation = 1;
 // A counter's record goes back about so many groups, and counts one of this part of the longest
 // group's time half.
 constexpr double kRecordMemory = 8;
@@ -52,6 +50,10 @@ void RunningGroups::Settle(const ReduceAttempt& attempt, Group& group) {
     const double seconds = absl::ToDoubleSeconds(finished->time);
     if (!(seconds > 0)) return;
     // One look at a group that was over before the next says little about the counter.
+    if (group.slope && group.looks > 2) {
+      double& exponent = RecordOf(group.signal).exponent;
+      exponent += kTeachingRate * (*group.slope - exponent);
+    }
     if (group.read_said && group.looks > 1) read_.Learn(*group.read_said, seconds);
     if (group.emitted_said && group.looks > 1) emitted_.Learn(*group.emitted_said, seconds);
     return;
@@ -66,17 +68,18 @@ void RunningGroups::Follow(Signal signal, double part, double elapsed, double er
   }
   const double x = std::log(part);
   const double y = std::log(elapsed);
-  group.n += 1;
+  // Weighted by the part itself: how a function begins says little about how it goes on.
+  group.n += part;
   const double dx = x - group.x;
-  group.x += dx / group.n;
+  group.x += part * dx / group.n;
   const double dy = y - group.y;
-  group.y += dy / group.n;
-  group.xx += dx * (x - group.x);
-  group.xy += dx * (y - group.y);
+  group.y += part * dy / group.n;
+  group.xx += part * dx * (x - group.x);
+  group.xy += part * dx * (y - group.y);
   const double prior = signal == Signal::kRead ? kExponentPriorRead : kExponentPriorEmitted;
   const double slope =
       std::clamp((group.xy + prior * exponent) / (group.xx + prior), kExponentMin, kExponentMax);
-  if (group.xx > kTeaches) RecordOf(signal).exponent = slope;
+  group.slope = part > kTeaches ? std::optional<double>(slope) : std::nullopt;
   const double slope_variance = kExponentVariance * prior / (group.xx + prior);
   // By its record the counter errs in proportion to what is still to come.
   const double to_come = (1 - part) * (1 - part) * RecordOf(signal).squared_error;
@@ -88,8 +91,7 @@ void RunningGroups::Follow(Signal signal, double part, double elapsed, double er
 }
 
 void RunningGroups::Observe(const JobState& state, std::size_t index, const ReduceAttempt& attempt,
-                            absl::Time now, double size_bytes, const regression::CostModel& costs,
-                            const regression::CostModel& emissions, double emission_error) {
+                            absl::Time now, const Expectation& expected) {
   groups_.resize(std::max(groups_.size(), state.reduce_tasks.size()));
   Group& group = groups_[index];
   const std::optional<RunningGroup>& running = attempt.running_group;
@@ -113,23 +115,19 @@ void RunningGroups::Observe(const JobState& state, std::size_t index, const Redu
   group.log_time.reset();
   ++group.looks;
   const double elapsed = absl::ToDoubleSeconds(running->elapsed);
-  if (!use_signals_ || !(elapsed > 0) || !(size_bytes > 0)) return;
-  const double read = static_cast<double>(running->bytes_read) / size_bytes;
+  if (!use_signals_ || !(elapsed > 0) || !(expected.size_bytes > 0)) return;
+  const double read = static_cast<double>(running->bytes_read) / expected.size_bytes;
   if (read < kPartMax) {
     if (read < kPartMin) return;
-    // A function that takes its values one by one has the group's own curve inside.
-    const double curve = costs.empty() ? 1 : std::clamp(costs.curves().front().c, 1.0, 3.0);
-    Follow(Signal::kRead, read, elapsed, 0, read_.count > 0 ? read_.exponent : curve, group);
+    Follow(Signal::kRead, read, elapsed, 0, read_.exponent, group);
     return;
   }
-  if (emissions.empty()) return;
-  const double expected =
-      emissions.Predict(std::max(size_bytes, static_cast<double>(running->bytes_read)));
-  const double part = static_cast<double>(running->bytes_emitted) / std::max(1.0, expected);
+  if (!(expected.emitted_bytes > 0)) return;
+  const double part = static_cast<double>(running->bytes_emitted) / expected.emitted_bytes;
   // Near its end the counter tells by how much the expectation was off.
-  if (part < kPartMin || part > 1 + 3 * emission_error + kPartMax - 1) return;
-  Follow(Signal::kEmitted, std::min(part, kNearlyDone), elapsed, emission_error, emitted_.exponent,
-         group);
+  if (part < kPartMin || part > 1 + 3 * expected.emission_error + kPartMax - 1) return;
+  Follow(Signal::kEmitted, std::min(part, kNearlyDone), elapsed, expected.emission_error,
+         emitted_.exponent, group);
 }
 
 RunningOutlook RunningGroups::Outlook(std::size_t index, const regression::CostModel& costs,
@@ -139,8 +137,7 @@ RunningOutlook RunningGroups::Outlook(std::size_t index, const regression::CostM
   const std::size_t curves = model_seconds.size();
   RunningOutlook outlook{.elapsed = group.elapsed,
                          .log_mean = std::vector<double>(curves),
-                         .likelihood = std::vector<double>(curves, 1),
-                         .wide_share = kWideShare};
+                         .likelihood = std::vector<double>(curves, 1)};
   const double beyond = kSpreadPerOctave * octaves_beyond;
   double variance = std::log1p(relative_variance + kFitDeviation * kFitDeviation + beyond * beyond);
   const double prior_deviation = std::sqrt(variance);
@@ -155,8 +152,7 @@ RunningOutlook RunningGroups::Outlook(std::size_t index, const regression::CostM
     const double log_elapsed = std::log(std::max(outlook.elapsed, 1e-12));
     for (std::size_t k = 0; k < curves; ++k) {
       outlook.likelihood[k] =
-          (1 - kWideShare) * NormalCdf((outlook.log_mean[k] - log_elapsed) / prior_deviation) +
-          kWideShare * NormalCdf((outlook.log_mean[k] - log_elapsed) / kWideDeviation) + 1e-12;
+          Student4Cdf((outlook.log_mean[k] - log_elapsed) / prior_deviation) + 1e-12;
     }
     return outlook;
   }
@@ -170,10 +166,8 @@ RunningOutlook RunningGroups::Outlook(std::size_t index, const regression::CostM
   }
   const double off = told - mean;
   const bool conflict = off * off > 9 * (variance + told_variance);
-  outlook.wide_share = 0;
   if (conflict && !record.is_trusted() && group.signal == Signal::kRead && off < 0) {
     // A counter that runs ahead may be one of a function that reads first and works later.
-    outlook.wide_share = kWideShare;
     return outlook;
   }
   if (conflict) {
@@ -189,26 +183,9 @@ RunningOutlook RunningGroups::Outlook(std::size_t index, const regression::CostM
 
 double RunningOutlook::Left(std::size_t k, double quantile) const {
   const double log_elapsed = std::log(std::max(elapsed, 1e-12));
-  const auto survives = [&](double d) { return NormalCdf((log_mean[k] - log_elapsed) / d); };
-  const double main = (1 - wide_share) * survives(deviation);
-  const double wide = wide_share > 0 ? wide_share * survives(kWideDeviation) : 0;
-  const double both = main + wide;
-  // Longer than anything expected: as long again, give or take.
-  if (!(both > 1e-9)) return elapsed * -std::log1p(-quantile) * 0.5;
-  double p = quantile * both;
-  double d = deviation;
-  double survive = 0;
-  if (p < wide) {
-    d = kWideDeviation;
-    survive = survives(d);
-    p /= wide;
-  } else {
-    survive = survives(d);
-    p = (p - wide) / main;
-  }
-  // The upper tail is where the precision is needed.
-  const double tail = survive * (1 - p);
-  const double time = std::exp(log_mean[k] - d * NormalQuantile(tail));
+  const double survive = Student4Cdf((log_mean[k] - log_elapsed) / deviation);
+  const double time =
+      std::exp(log_mean[k] - deviation * Student4Quantile(survive * (1 - quantile)));
   return std::max(0.0, time - elapsed);
 }
 

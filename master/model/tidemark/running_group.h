@@ -28,7 +28,6 @@ struct RunningOutlook {
   std::vector<double> log_mean;    // of its whole time
   std::vector<double> likelihood;  // of each curve, given what is seen of this group
   double deviation = 0;            // of the logarithm
-  double wide_share = 0;           // probability that the model says nothing about it
 
   // Seconds left under curve k at a quantile in (0, 1): >= 0.
   double Left(std::size_t k, double quantile) const;
@@ -47,6 +46,13 @@ struct SignalRecord {
   void Learn(double log_told, double seconds);
 };
 
+// What a running group should come to in the end.
+struct Expectation {
+  double size_bytes = 0;      // 0: not known, so no counter means anything
+  double emitted_bytes = 0;   // 0: nothing is known about emissions
+  double emission_error = 0;  // relative, one standard deviation
+};
+
 class RunningGroups {
  public:
   explicit RunningGroups(bool use_signals) : use_signals_(use_signals) {}
@@ -54,8 +60,7 @@ class RunningGroups {
   // To be called once an update for each running task, before Outlook(): learns from the groups
   // that have finished and from what the running one shows.
   void Observe(const JobState& state, std::size_t index, const ReduceAttempt& attempt,
-               absl::Time now, double size_bytes, const regression::CostModel& costs,
-               const regression::CostModel& emissions, double emission_error);
+               absl::Time now, const Expectation& expected);
   // Of the running group of a task, of which the model predicts `model_seconds[k]` (speed factor
   // included), with `relative_variance` around it.
   RunningOutlook Outlook(std::size_t index, const regression::CostModel& costs,
@@ -73,6 +78,7 @@ class RunningGroups {
     Signal signal = Signal::kNone;
     // Centred sums of (ln phi, ln tau) since the signal began.
     double n = 0, x = 0, y = 0, xx = 0, xy = 0;
+    std::optional<double> slope;     // once it has much behind it
     std::optional<double> log_time;  // told by the signal
     double log_time_deviation = 0;
     // What each counter said when about half was done.

@@ -14,6 +14,7 @@ namespace {
 constexpr double kHalfLife = 0.3;
 // The model itself is not known better than this, and nodes differ by at least so much.
 constexpr double kModelVariance = 0.0004;
+constexpr double kMisfitShare = 0.25;
 constexpr double kBetweenVarianceMin = 0.0009;
 
 const std::string& HostOf(const ReduceTask& task) {
@@ -31,6 +32,10 @@ std::size_t TaskSpeeds::UnitOf(const JobState& state, std::size_t index) {
       host.empty() ? "task " + std::to_string(index) : "host " + host, units_.size());
   if (added) units_.emplace_back();
   return at->second;
+}
+
+std::vector<regression::CostBin> TaskSpeeds::RawTimes(const JobState& state) {
+  return TaskSpeeds().PooledTimes(state);
 }
 
 std::vector<regression::CostBin> TaskSpeeds::PooledTimes(const JobState& state) const {
@@ -59,17 +64,28 @@ std::vector<regression::CostBin> TaskSpeeds::PooledTimes(const JobState& state) 
   return pooled;
 }
 
-void TaskSpeeds::Fade(const std::vector<GroupBin>& now, double predicted_total, Task& task) {
-  std::vector<FadingBin> fresh;
+std::vector<std::vector<FinishedBin>> FinishedByBytes(const JobState& state) {
+  std::vector<std::vector<FinishedBin>> finished(state.reduce_tasks.size());
+  for (std::size_t i = 0; i < finished.size(); ++i) {
+    for (const GroupBin& bin : state.reduce_tasks[i].bins.bins()) {
+      const auto bytes = static_cast<double>(bin.size_bytes);
+      finished[i].push_back({bin.bin, static_cast<double>(bin.count), bytes, bytes, bin.seconds});
+    }
+  }
+  return finished;
+}
+
+void TaskSpeeds::Fade(const std::vector<FinishedBin>& now, double predicted_total, Task& task) {
+  std::vector<FinishedBin> fresh;
   double seconds = 0;
   auto before = task.seen.begin();
-  for (const GroupBin& bin : now) {
+  for (const FinishedBin& bin : now) {
     while (before != task.seen.end() && before->bin < bin.bin) ++before;
-    FadingBin more{bin.bin, static_cast<double>(bin.count), static_cast<double>(bin.size_bytes),
-                   bin.seconds};
+    FinishedBin more = bin;
     if (before != task.seen.end() && before->bin == bin.bin) {
-      more.count -= static_cast<double>(before->count);
-      more.bytes -= static_cast<double>(before->size_bytes);
+      more.count -= before->count;
+      more.feature -= before->feature;
+      more.bytes -= before->bytes;
       more.seconds -= before->seconds;
     }
     seconds += more.seconds;
@@ -78,10 +94,11 @@ void TaskSpeeds::Fade(const std::vector<GroupBin>& now, double predicted_total, 
   const double part = predicted_total > 0 ? std::clamp(seconds / predicted_total, 0.0, 1.0) : 0;
   const double keep = std::exp2(-part / kHalfLife);
   auto old = task.recent.begin();
-  for (FadingBin& bin : fresh) {
+  for (FinishedBin& bin : fresh) {
     while (old != task.recent.end() && old->bin < bin.bin) ++old;
     if (old == task.recent.end() || old->bin != bin.bin) continue;
     bin.count += keep * old->count;
+    bin.feature += keep * old->feature;
     bin.bytes += keep * old->bytes;
     bin.seconds += keep * old->seconds;
   }
@@ -89,37 +106,50 @@ void TaskSpeeds::Fade(const std::vector<GroupBin>& now, double predicted_total, 
   task.seen = now;
 }
 
-void TaskSpeeds::Update(const JobState& state, GroupTimeTable& table,
-                        const std::vector<double>& predicted_total) {
+void TaskSpeeds::Update(const JobState& state,
+                        const std::vector<std::vector<FinishedBin>>& finished,
+                        GroupTimeTable& table, const std::vector<double>& predicted_total) {
   tasks_.resize(state.reduce_tasks.size());
   for (Unit& unit : units_) unit = {};
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     Task& task = tasks_[i];
-    const std::vector<GroupBin> now = state.reduce_tasks[i].bins.bins();
-    if (now.empty()) continue;
-    Fade(now, predicted_total[i], task);
+    if (finished[i].empty()) continue;
+    Fade(finished[i], predicted_total[i], task);
     task.unit = UnitOf(state, i);
     Unit& unit = units_[task.unit];
-    for (const FadingBin& bin : task.recent) {
+    for (const FinishedBin& bin : task.recent) {
       if (bin.count < 0.01) continue;
       GroupTimes times(table.curve_count());
       // All of a bin at its centre, moved to their mean.
-      const double x = std::log(std::max(1.0, bin.bytes / bin.count) / BinCentre(bin.bin));
+      const double x = std::log(std::max(1.0, bin.feature / bin.count) / BinCentre(bin.bin));
       table.Add({bin.bin, bin.count, bin.bytes, bin.count * x, bin.count * x * x}, 1, times);
       unit.observed += bin.seconds;
       unit.predicted += times.mean;
       unit.variance += times.noise_variance;
     }
   }
-  // The variance between units, by moments.
-  double sum = 0.01;
-  double units = 2;
   std::vector<double> log_ratio(units_.size()), sampling(units_.size(), -1);
+  double centre = 0;
+  double weight = 0;
   for (std::size_t u = 0; u < units_.size(); ++u) {
     const Unit& unit = units_[u];
     if (!(unit.predicted > 0) || !(unit.observed > 0)) continue;
     log_ratio[u] = std::clamp(std::log(unit.observed / unit.predicted), -3.0, 3.0);
-    sampling[u] = unit.variance / (unit.predicted * unit.predicted) + kModelVariance;
+    // Where the model is off, it is off for whole tasks.
+    sampling[u] = unit.variance / (unit.predicted * unit.predicted) + kModelVariance +
+                  kMisfitShare * table.model().score();
+    centre += log_ratio[u] / (sampling[u] + between_ * between_);
+    weight += 1 / (sampling[u] + between_ * between_);
+  }
+  if (weight > 0) centre /= weight;
+  // The variance between units, by moments.
+  double sum = 0.01;
+  double units = 2;
+  for (std::size_t u = 0; u < units_.size(); ++u) {
+    if (sampling[u] < 0) continue;
+    // What all have in common is the cost model's business: factors are relative to the middle,
+    // or the two would run away together.
+    log_ratio[u] -= centre;
     // A unit that has hardly begun says nothing about the spread.
     if (sampling[u] > 0.25) continue;
     sum += log_ratio[u] * log_ratio[u] - sampling[u];

@@ -23,30 +23,42 @@ struct SpeedFactor {
   double deviation = 0;  // of its logarithm
 };
 
+// Finished key groups of one task within one bin of a feature.
+struct FinishedBin {
+  std::uint32_t bin = 0;
+  double count = 0;
+  double feature = 0;  // sum
+  double bytes = 0;    // sum
+  double seconds = 0;  // sum
+};
+
+// Of every task, by bytes: all key groups it has finished.
+std::vector<std::vector<FinishedBin>> FinishedByBytes(const JobState& state);
+
 class TaskSpeeds {
  public:
   // The key groups finished so far in all tasks, each task's times divided by its factor.
   std::vector<regression::CostBin> PooledTimes(const JobState& state) const;
-  // Takes in what has finished since the last update, and compares it with `table`.
-  // `predicted_total` is the predicted reduce time of each task in all, seconds.
-  void Update(const JobState& state, GroupTimeTable& table,
-              const std::vector<double>& predicted_total);
+  // The same as if all tasks were equally fast.
+  static std::vector<regression::CostBin> RawTimes(const JobState& state);
+  // Takes in what has finished, and compares what is new with `table`, whose model must not know of
+  // any factors: it would find them confirmed. `finished[i]` is all that
+  // task i has finished, by the feature of the table's model; `predicted_total` is the predicted
+  // reduce time of each task in all, seconds.
+  void Update(const JobState& state, const std::vector<std::vector<FinishedBin>>& finished,
+              GroupTimeTable& table, const std::vector<double>& predicted_total);
+
+  // What was taken in so far was by another feature.
+  void Forget() { tasks_.clear(); }
 
   // Of a started task, and of one that has not started or has finished nothing.
   SpeedFactor of_task(std::size_t index) const;
   SpeedFactor of_new_task() const { return {1, between_}; }
 
  private:
-  // Moments of a bin that fade as the task goes on.
-  struct FadingBin {
-    std::uint32_t bin = 0;
-    double count = 0;
-    double bytes = 0;
-    double seconds = 0;
-  };
   struct Task {
-    std::vector<GroupBin> seen;  // as of the last update
-    std::vector<FadingBin> recent;
+    std::vector<FinishedBin> seen;    // as of the last update
+    std::vector<FinishedBin> recent;  // fades as the task goes on
     std::size_t unit = 0;
   };
   struct Unit {
@@ -56,7 +68,7 @@ class TaskSpeeds {
     SpeedFactor speed;
   };
 
-  void Fade(const std::vector<GroupBin>& now, double predicted_total, Task& task);
+  static void Fade(const std::vector<FinishedBin>& now, double predicted_total, Task& task);
   std::size_t UnitOf(const JobState& state, std::size_t index);
 
   std::vector<Task> tasks_;
