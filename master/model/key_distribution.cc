@@ -27,6 +27,19 @@ std::uint64_t ScaleToWhole(std::uint64_t bytes, std::uint64_t scanned, std::uint
   return scaled < static_cast<double>(total) ? static_cast<std::uint64_t>(scaled) : total;
 }
 
+// The smallest key that a map task named, if there were others.
+double Threshold(const MapProfile& profile) {
+  std::uint64_t smallest = 0;
+  bool has_others = false;
+  for (const PartitionProfile& partition : profile.partitions) {
+    has_others |= partition.implicit_key_count > 0;
+    for (const ExplicitKey& key : partition.explicit_keys) {
+      smallest = smallest == 0 ? key.size_bytes : std::min(smallest, key.size_bytes);
+    }
+  }
+  return has_others ? static_cast<double>(smallest) : 0;
+}
+
 bool HeavierFirst(const ExplicitKey& a, const ExplicitKey& b) {
   return a.size_bytes != b.size_bytes ? a.size_bytes > b.size_bytes : a.key < b.key;
 }
@@ -37,16 +50,16 @@ KeyDistribution::KeyDistribution(std::uint32_t lambda) : heavy_keys_(MakeSummary
 
 void KeyDistribution::Add(const MapProfile& profile, const std::string& input_name) {
   if (profile_count_ == 0) first_input_ = input_name;
-  const bool is_first_input = input_name == first_input_;
-  has_two_inputs_ |= !is_first_input;
-  for (const PartitionProfile& partition : profile.partitions) {
-    AddPartition(partition, is_first_input);
-  }
+  const Source source = {.is_first_input = input_name == first_input_,
+                         .threshold_bytes = Threshold(profile)};
+  has_two_inputs_ |= !source.is_first_input;
+  threshold_bytes_ += source.threshold_bytes;
+  for (const PartitionProfile& partition : profile.partitions) AddPartition(partition, source);
   ++profile_count_;
   stale_ = true;
 }
 
-void KeyDistribution::AddPartition(const PartitionProfile& partition, bool is_first_input) {
+void KeyDistribution::AddPartition(const PartitionProfile& partition, const Source& source) {
   if (partition.partition >= totals_.size()) totals_.resize(partition.partition + std::size_t{1});
   PartitionTotals& totals = totals_[partition.partition];
   totals.total_bytes = SaturatingAdd(totals.total_bytes, partition.total_bytes);
@@ -58,7 +71,8 @@ void KeyDistribution::AddPartition(const PartitionProfile& partition, bool is_fi
     if (const auto evicted = heavy_keys_.Offer(key.key, key.size_bytes)) owner_.erase(evicted->key);
     Owner& owner = owner_.try_emplace(key.key, Owner{partition.partition}).first->second;
     owner.bytes += static_cast<double>(key.size_bytes);
-    if (is_first_input) owner.first_input_bytes += static_cast<double>(key.size_bytes);
+    owner.threshold_bytes += source.threshold_bytes;
+    if (source.is_first_input) owner.first_input_bytes += static_cast<double>(key.size_bytes);
   }
 }
 
@@ -98,6 +112,12 @@ const PartitionKeys& KeyDistribution::partition(std::size_t index) const {
 bool KeyDistribution::IsExplicit(std::size_t index, KeyHash key) const {
   const auto owner = owner_.find(key);
   return owner != owner_.end() && owner->second.partition == index;
+}
+
+double KeyDistribution::SlackBytes(KeyHash key) const {
+  const auto owner = owner_.find(key);
+  return owner == owner_.end() ? 0
+                               : std::max(0.0, threshold_bytes_ - owner->second.threshold_bytes);
 }
 
 double KeyDistribution::FirstInputShare(KeyHash key) const {

@@ -44,6 +44,9 @@ class KeyDistribution {
   // The part of a watched key's bytes that came from the input named first, 0..1; 0 of a key that
   // is not watched. O(1).
   double FirstInputShare(KeyHash key) const;
+  // How many bytes a watched key may have beyond its explicit size: what the map tasks that did not
+  // name it can have emitted of it at most, each less than the smallest key it named. O(1).
+  double SlackBytes(KeyHash key) const;
   // The smallest explicit key of all; 0 if there is none.
   std::uint64_t smallest_explicit_bytes() const;
   std::uint64_t total_bytes() const { return total_bytes_; }
@@ -58,14 +61,20 @@ class KeyDistribution {
     std::uint32_t partition = 0;
     double bytes = 0;  // while it was watched
     double first_input_bytes = 0;
+    double threshold_bytes = 0;  // sum over the map tasks that named it
   };
-  void AddPartition(const PartitionProfile& partition, bool is_first_input);
+  struct Source {
+    bool is_first_input = true;
+    double threshold_bytes = 0;  // the smallest key it named; 0: it named all it had
+  };
+  void AddPartition(const PartitionProfile& partition, const Source& source);
   void Rebuild() const;
 
   streaming::SpaceSaving heavy_keys_;
   absl::flat_hash_map<KeyHash, Owner> owner_;  // of each watched key
   std::string first_input_;
   bool has_two_inputs_ = false;
+  double threshold_bytes_ = 0;  // sum over all map tasks
   std::vector<PartitionTotals> totals_;
   std::uint64_t total_bytes_ = 0;
   std::size_t profile_count_ = 0;

@@ -19,6 +19,8 @@ constexpr double kHalfWidthMin = 0.05;
 constexpr double kUpperMax = 20;
 // Relative, for each octave beyond the largest group whose emissions are known.
 constexpr double kEmissionErrorPerOctave = 0.05;
+// What fading has left of a bin, key groups.
+constexpr double kNoGroup = 1e-3;
 // How often the features are chosen anew, from how many bins, and how much better another than
 // bytes must be.
 constexpr std::uint64_t kUpdatesBetweenChoices = 5;
@@ -80,16 +82,19 @@ void TidemarkIndicator::UpdateSpeeds(const JobState& state) {
                  table, predicted_total_);
 }
 
-GroupTimes TidemarkIndicator::ImplicitByteTimes(const JobState& state,
-                                                GroupTimeTable& table) const {
+GroupTimes TidemarkIndicator::ImplicitByteTimes(const JobState& state, GroupTimeTable& table) {
+  double left = 0;
+  for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) {
+    if (!state.reduce_tasks[i].is_finished()) left += remaining_.task(i).implicit_bytes;
+  }
+  implicit_sizes_.Update(state.implicit_sizes.bins(), left);
   GroupTimes times(table.curve_count());
   double bytes = 0;
-  for (const GroupBin& bin : state.implicit_sizes.bins()) {
-    const auto count = static_cast<double>(bin.count);
-    const auto of_bin = static_cast<double>(bin.size_bytes);
-    const double x = std::log(std::max(1.0, of_bin / count) / BinCentre(bin.bin));
-    table.Add({bin.bin, count, of_bin, count * x, count * x * x}, 1, times);
-    bytes += of_bin;
+  for (const RecentSizes::Bin& bin : implicit_sizes_.bins()) {
+    if (bin.count < kNoGroup) continue;
+    const double x = std::log(std::max(1.0, bin.bytes / bin.count) / BinCentre(bin.bin));
+    table.Add({bin.bin, bin.count, bin.bytes, bin.count * x, bin.count * x * x}, 1, times);
+    bytes += bin.bytes;
   }
   GroupTimes per_byte(table.curve_count());
   if (bytes > 0) per_byte.Add(times, 1 / bytes);

@@ -15,6 +15,7 @@
 #include "master/model/indicators/progress_indicator.h"
 #include "master/model/tidemark/end_draws.h"
 #include "master/model/tidemark/explicit_evidence.h"
+#include "master/model/tidemark/recent_sizes.h"
 #include "master/model/tidemark/remaining_groups.h"
 #include "master/model/tidemark/running_group.h"
 #include "master/model/tidemark/task_speed.h"
@@ -35,7 +36,7 @@ class TidemarkIndicator final : public ProgressIndicator {
 
   void ChooseFeatures(const JobState& state);
   void UpdateSpeeds(const JobState& state);
-  GroupTimes ImplicitByteTimes(const JobState& state, GroupTimeTable& table) const;
+  GroupTimes ImplicitByteTimes(const JobState& state, GroupTimeTable& table);
   TaskOutlook OutlookOf(const JobState& state, absl::Time now, std::size_t index, Beliefs& beliefs);
   void AddRunning(const JobState& state, absl::Time now, const ReduceAttempt& attempt,
                   Beliefs& beliefs, TaskOutlook& outlook);
@@ -44,6 +45,7 @@ class TidemarkIndicator final : public ProgressIndicator {
 
   RemainingGroups remaining_;
   ExplicitEvidence evidence_;
+  RecentSizes implicit_sizes_;
   CostFeature time_feature_ = CostFeature::kBytes;
   CostFeature emission_feature_ = CostFeature::kBytes;
   std::uint64_t updates_ = 0;

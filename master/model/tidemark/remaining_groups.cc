@@ -12,6 +12,15 @@ namespace {
 constexpr double kCorrectionPrior = 3;
 constexpr std::uint32_t kCorrectionReach = 3;
 constexpr double kCorrectionNeighbour = 0.3;
+// The part of its slack that a key is expected to have, so many keys' worth; and by how much it
+// must have moved for sizes to be expected anew.
+constexpr double kSlackPartExpected = 0.5;
+constexpr double kSlackPrior = 3;
+constexpr double kSlackPartStep = 0.02;
+// Neighbouring keys are often alike, so what finished of late tells most: learning goes back about
+// so many keys, and this part of all.
+constexpr double kMemoryMin = 30;
+constexpr double kMemoryPart = 0.05;
 // One key group cannot say more than this.
 constexpr double kRatioMax = 10;
 
@@ -56,20 +65,16 @@ void RemainingGroups::Rebuild(const JobState& state, std::size_t index) {
 void RemainingGroups::Retire(const JobState& state, const ReduceAttempt& attempt,
                              std::size_t index) {
   Task& task = tasks_[index];
-  if (task.load.running) {
-    Change({task.load.running->size_bytes, task.load.running->feature}, 1, task.load);
-  }
+  if (task.load.running) Change(known_[task.load.running->key], 1, task.load);
   task.load.running.reset();
   for (; task.retired < attempt.finished_explicit_groups.size(); ++task.retired) {
     const FinishedKey& finished = attempt.finished_explicit_groups[task.retired];
     const auto known = known_.find(finished.key);
     if (known == known_.end()) continue;
     Change(known->second, -1, task.load);
-    const double size_bytes = std::max(1.0, known->second.size_bytes);
-    Ratio& ratio = ratios_[FeatureBin(size_bytes)];
-    ratio.sum +=
-        std::clamp(static_cast<double>(finished.size_bytes) / size_bytes, 1 / kRatioMax, kRatioMax);
-    ratio.count += 1;
+    if (task.retired < task.learnt) continue;
+    Learn(known->second, static_cast<double>(finished.size_bytes));
+    task.learnt = task.retired + 1;
   }
   const auto& keys = state.keys.partition(index).explicit_keys;
   while (task.heaviest < keys.size() &&
@@ -77,6 +82,22 @@ void RemainingGroups::Retire(const JobState& state, const ReduceAttempt& attempt
     ++task.heaviest;
   }
   task.load.heaviest = task.heaviest < keys.size() ? keys[task.heaviest] : ExplicitKey{};
+}
+
+void RemainingGroups::Learn(const KnownKey& known, double true_bytes) {
+  const double memory = kMemoryMin + kMemoryPart * static_cast<double>(known_.size());
+  const double keep = 1 - 1 / memory;
+  slack_used_ =
+      keep * slack_used_ + std::clamp(true_bytes - known.explicit_bytes, 0.0, known.slack_bytes);
+  slack_seen_ = keep * slack_seen_ + known.slack_bytes;
+  const double expected = std::max(1.0, known.size_bytes);
+  Ratio& ratio = ratios_[FeatureBin(expected)];
+  ratio.sum += std::clamp(true_bytes / expected, 1 / kRatioMax, kRatioMax);
+  ratio.count += 1;
+  for (Ratio& of_bin : ratios_) {
+    of_bin.sum *= keep;
+    of_bin.count *= keep;
+  }
 }
 
 void RemainingGroups::SetRunning(const ReduceAttempt& attempt, Task& task) {
@@ -88,21 +109,36 @@ void RemainingGroups::SetRunning(const ReduceAttempt& attempt, Task& task) {
       RunningExplicit{known->first, known->second.size_bytes, known->second.feature};
 }
 
+void RemainingGroups::Expect(const JobState& state) {
+  known_.clear();
+  mean_slack_bytes_ = 0;
+  if (profile_count_ > 0 && slack_part_ == 0) slack_part_ = kSlackPartExpected;
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    for (const ExplicitKey& key : state.keys.partition(i).explicit_keys) {
+      const auto bytes = static_cast<double>(key.size_bytes);
+      const double slack = state.keys.SlackBytes(key.key);
+      const double expected = bytes + slack_part_ * slack;
+      known_[key.key] = {bytes, slack, expected,
+                         FeatureOf(feature_, expected, state.keys.FirstInputShare(key.key))};
+      mean_slack_bytes_ += slack;
+    }
+  }
+  if (!known_.empty()) mean_slack_bytes_ /= static_cast<double>(known_.size());
+}
+
 void RemainingGroups::Update(const JobState& state, CostFeature feature) {
-  const bool new_profiles = profile_count_ != state.keys.profile_count() || feature_ != feature;
+  // Expected sizes move with what is learnt about slacks; they are made anew when it is worth it.
+  const double part = (slack_used_ + kSlackPrior * mean_slack_bytes_ * kSlackPartExpected) /
+                      (slack_seen_ + kSlackPrior * mean_slack_bytes_);
+  const bool moved = std::isfinite(part) && std::abs(part - slack_part_) > kSlackPartStep;
+  const bool new_profiles =
+      profile_count_ != state.keys.profile_count() || feature_ != feature || moved;
+  if (std::isfinite(part)) slack_part_ = part;
   feature_ = feature;
   profile_count_ = state.keys.profile_count();
   tasks_.resize(state.reduce_tasks.size());
   if (new_profiles) {
-    known_.clear();
-    ratios_.fill({});
-    for (std::size_t i = 0; i < tasks_.size(); ++i) {
-      for (const ExplicitKey& key : state.keys.partition(i).explicit_keys) {
-        const auto size_bytes = static_cast<double>(key.size_bytes);
-        known_[key.key] = {size_bytes,
-                           FeatureOf(feature, size_bytes, state.keys.FirstInputShare(key.key))};
-      }
-    }
+    Expect(state);
   }
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     if (state.reduce_tasks[i].is_finished()) continue;
@@ -114,6 +150,7 @@ void RemainingGroups::Update(const JobState& state, CostFeature feature) {
     }
     if (new_profiles || task.has_attempt != (attempt != nullptr) ||
         (attempt != nullptr && task.attempt != number)) {
+      if (!new_profiles) task.learnt = 0;
       Rebuild(state, i);
       task.has_attempt = attempt != nullptr;
       task.attempt = number;

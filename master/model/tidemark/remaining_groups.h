@@ -70,6 +70,7 @@ class RemainingGroups {
     TaskLoad load;
     std::uint32_t attempt = 0;
     bool has_attempt = false;
+    std::size_t learnt = 0;    // of these, those that Learn() has seen
     std::size_t retired = 0;   // finished explicit groups of the attempt taken out so far
     std::size_t heaviest = 0;  // index into the explicit keys of the partition
   };
@@ -82,9 +83,13 @@ class RemainingGroups {
   void Retire(const JobState& state, const ReduceAttempt& attempt, std::size_t index);
   void SetRunning(const ReduceAttempt& attempt, Task& task);
   struct KnownKey {
-    double size_bytes = 0;
+    double explicit_bytes = 0;  // what the map tasks named
+    double slack_bytes = 0;     // what others may have had
+    double size_bytes = 0;      // expected
     double feature = 0;
   };
+  void Expect(const JobState& state);
+  void Learn(const KnownKey& known, double true_bytes);
   static void Change(const KnownKey& key, double sign, TaskLoad& load);
 
   std::size_t profile_count_ = 0;
@@ -92,6 +97,12 @@ class RemainingGroups {
   CostFeature feature_ = CostFeature::kBytes;
   absl::flat_hash_map<KeyHash, KnownKey> known_;  // explicit keys
   std::array<Ratio, streaming::kSizeBins> ratios_{};
+  // What of their slack finished keys turned out to have, and the part that sizes are expected
+  // with.
+  double slack_used_ = 0;
+  double slack_seen_ = 0;
+  double slack_part_ = 0;
+  double mean_slack_bytes_ = 0;
 };
 
 }  // namespace tidemark::model

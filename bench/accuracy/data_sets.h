@@ -1,0 +1,46 @@
+// Finds, unpacks or generates the inputs of the suites' jobs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace tidemark::bench {
+
+inline constexpr char kNoData[] = "none";
+// Rows and columns of a block of the generated matrices.
+inline constexpr std::uint32_t kBlockSide = 384;
+
+// Where they may be.
+struct DataPlaces {
+  std::string data;        // with graphs/NAME.txt.zst and text/books-N.tar.zst
+  std::string repository;  // the small ones that come with the source; where `data` has none
+  std::string cache;       // for what is unpacked and generated
+};
+
+class DataSets {
+ public:
+  explicit DataSets(DataPlaces places);
+
+  // The files of a data set:
+  //   none                              no file
+  //   books                             a collection of English books
+  //   zipf-A, zipf-A-B                  two relations, below
+  //   blocks-uniform, blocks-skewed     one or two sparse matrices, below
+  //   anything else                     the graph of that name
+  // NotFound: it is nowhere.
+  absl::StatusOr<std::vector<std::string>> Find(const std::string& name) const;
+
+ private:
+  absl::StatusOr<std::vector<std::string>> Graph(const std::string& name) const;
+  absl::StatusOr<std::vector<std::string>> Books() const;
+  absl::StatusOr<std::vector<std::string>> Relations(const std::string& name) const;
+  absl::StatusOr<std::vector<std::string>> Matrices(const std::string& name) const;
+
+  DataPlaces places_;
+};
+
+}  // namespace tidemark::bench

@@ -1,0 +1,159 @@
+#include "bench/accuracy/group_timer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "bench/accuracy/thread_clock.h"
+
+namespace tidemark::bench {
+namespace {
+
+// A shorter group is called once before it counts, so that code, data and allocator are warm.
+constexpr double kWarmUpBelow = 0.1;
+// A repetition of a shorter group that takes twice as long as another was interrupted, and what is
+// noise of microseconds here would become minutes in a replay: it is done again, so many times.
+constexpr double kInterruptedBelow = 1e-3;
+constexpr int kAttemptsMax = 3;
+// A repetition lasts about so long, in so many calls at most.
+constexpr double kRepetitionSeconds = 5e-6;
+constexpr int kCallsMax = 16;
+// A shorter repetition would suffer from looks at the clock in between.
+constexpr double kNotingIsFreeFrom = 1e-2;
+constexpr std::size_t kCurvePoints = 64;
+constexpr double kShortest = 1e-9;
+
+}  // namespace
+
+void GroupProbe::Start(std::uint64_t values_step, std::uint64_t emitted_step) {
+  constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+  bytes_read_ = 0;
+  values_read_ = 0;
+  bytes_emitted_ = 0;
+  values_step_ = values_step;
+  emitted_step_ = emitted_step;
+  next_values_ = values_step == 0 ? kNever : values_step;
+  next_emitted_ = emitted_step == 0 ? kNever : emitted_step;
+  moments_.clear();
+  started_at_ = ThreadSeconds();
+}
+
+void GroupProbe::Note() {
+  if (values_read_ == next_values_) next_values_ += values_step_;
+  if (bytes_emitted_ >= next_emitted_) next_emitted_ = bytes_emitted_ + emitted_step_;
+  moments_.push_back(
+      {ThreadSeconds() - started_at_,
+       {.bytes_read = bytes_read_, .values_read = values_read_, .bytes_emitted = bytes_emitted_}});
+}
+
+Curve GroupProbe::CurveUntil(double seconds, std::size_t points) const {
+  Curve curve;
+  double next = 0;
+  for (const Moment& moment : moments_) {
+    const double share = moment.seconds / seconds;
+    if (share < next || share <= 0 || share >= 1) continue;
+    curve.push_back(moment.counters);
+    curve.back().elapsed_share = static_cast<float>(share);
+    next = share + 1 / static_cast<double>(points);
+  }
+  curve.push_back({.elapsed_share = 1,
+                   .bytes_read = bytes_read_,
+                   .values_read = values_read_,
+                   .bytes_emitted = bytes_emitted_});
+  return curve;
+}
+
+GroupTimer::GroupTimer(examples::Job& job)
+    : job_(job),
+      output_(std::move(*examples::OpenSink(examples::OutputKind::kCount, "")),
+              [this](std::uint64_t bytes) { probe_.BytesEmitted(bytes); }) {
+  constexpr int kLooks = 1001;
+  std::array<double, kLooks> looks{};
+  for (double& look : looks) {
+    const double before = ThreadSeconds();
+    look = ThreadSeconds() - before;
+  }
+  std::nth_element(looks.begin(), looks.begin() + kLooks / 2, looks.end());
+  clock_seconds_ = looks[kLooks / 2];
+}
+
+absl::Status GroupTimer::Reduce(GroupRecords& group) {
+  group.Rewind();
+  examples::KeyGroups groups(group, &probe_);
+  groups.NextGroup();
+  absl::Status reduced = job_.Reduce(groups.key(), groups, output_);
+  if (!reduced.ok()) return reduced;
+  groups.NextGroup();  // reads what the function left
+  output_.ReportEmitted();
+  return absl::OkStatus();
+}
+
+// Seconds that one of the calls takes, each of which reduces all of the groups.
+absl::StatusOr<double> GroupTimer::Call(std::span<GroupRecords> groups, int calls) {
+  const double before = ThreadSeconds();
+  for (int i = 0; i < calls; ++i) {
+    for (GroupRecords& group : groups) {
+      if (absl::Status reduced = Reduce(group); !reduced.ok()) return reduced;
+    }
+  }
+  const double seconds = ThreadSeconds() - before - clock_seconds_;
+  return std::max(seconds / calls, kShortest);
+}
+
+absl::StatusOr<double> GroupTimer::TimeTogether(std::span<GroupRecords> groups) {
+  probe_.Start(0, 0);
+  return Call(groups, 1);
+}
+
+void GroupTimer::StartNoting(const GroupRecords& group, std::uint64_t emitted_bytes) {
+  probe_.Start(group.count() / kCurvePoints + 1, emitted_bytes / kCurvePoints + 1);
+}
+
+absl::Status GroupTimer::RepeatInterrupted(GroupRecords& group, int calls,
+                                           std::array<float, kRepetitions>& times) {
+  const float shortest = *std::min_element(times.begin(), times.end());
+  for (float& time : times) {
+    for (int attempt = 1; attempt < kAttemptsMax && time > 2 * shortest; ++attempt) {
+      absl::StatusOr<double> seconds = Call(group, calls);
+      if (!seconds.ok()) return seconds.status();
+      time = std::min(time, static_cast<float>(*seconds));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<GroupTimer::Times> GroupTimer::Time(GroupRecords& group, double curve_from_seconds) {
+  Times times;
+  probe_.Start(0, 0);
+  absl::StatusOr<double> seconds = Call(group, 1);
+  if (!seconds.ok()) return seconds.status();
+  times.emitted_bytes = probe_.bytes_emitted();
+  const double first = *seconds;
+  const bool is_drawn = first >= curve_from_seconds;
+  const bool is_long = first >= kNotingIsFreeFrom;
+  const int calls = std::clamp(static_cast<int>(kRepetitionSeconds / first), 1, kCallsMax);
+  std::size_t done = 0;
+  if (first >= kWarmUpBelow) times.seconds[done++] = static_cast<float>(first);
+  for (; done < kRepetitions; ++done) {
+    if (is_drawn && is_long && done + 1 == kRepetitions) StartNoting(group, times.emitted_bytes);
+    seconds = Call(group, calls);
+    if (!seconds.ok()) return seconds.status();
+    times.seconds[done] = static_cast<float>(*seconds);
+  }
+  if (first < kInterruptedBelow) {
+    if (absl::Status repeated = RepeatInterrupted(group, calls, times.seconds); !repeated.ok()) {
+      return repeated;
+    }
+  }
+  if (!is_drawn) return times;
+  if (!is_long) {
+    StartNoting(group, times.emitted_bytes);
+    seconds = Call(group, 1);
+    if (!seconds.ok()) return seconds.status();
+  }
+  times.curve = probe_.CurveUntil(*seconds, kCurvePoints);
+  return times;
+}
+
+}  // namespace tidemark::bench

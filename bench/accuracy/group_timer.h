@@ -1,0 +1,95 @@
+// Times one reduce function on one key group, alone and in memory.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "bench/accuracy/cost_log.h"
+#include "bench/accuracy/group_merge.h"
+#include "examples/local_mapreduce/job.h"
+#include "examples/local_mapreduce/output.h"
+#include "tidemark/agent.h"
+
+namespace tidemark::bench {
+
+// What a reduce function tells its task agent, counted; and, when asked for, noted with its time.
+class GroupProbe final : public ReduceTaskAgent {
+ public:
+  // Forgets what it has seen. From now on it notes the counters about every `values_step` values
+  // and `emitted_step` bytes; 0: never.
+  void Start(std::uint64_t values_step, std::uint64_t emitted_step);
+
+  void InputFetched(std::uint64_t /*bytes*/) override {}
+  void Shuffled() override {}
+  void BeginGroup(std::string_view /*key*/) override {}
+  void ValueRead(std::uint64_t bytes) override {
+    bytes_read_ += bytes;
+    if (++values_read_ == next_values_) Note();
+  }
+  void BytesEmitted(std::uint64_t bytes) override {
+    bytes_emitted_ += bytes;
+    if (bytes_emitted_ >= next_emitted_) Note();
+  }
+  void EndGroup() override {}
+  void Finish() override {}
+
+  std::uint64_t bytes_emitted() const { return bytes_emitted_; }
+  // What was noted, and the end after `seconds`; thinned to about `points` points, evenly in time.
+  Curve CurveUntil(double seconds, std::size_t points) const;
+
+ private:
+  struct Moment {
+    double seconds = 0;
+    CurvePoint counters;
+  };
+  void Note();
+
+  std::uint64_t bytes_read_ = 0;
+  std::uint64_t values_read_ = 0;
+  std::uint64_t bytes_emitted_ = 0;
+  std::uint64_t values_step_ = 0;
+  std::uint64_t emitted_step_ = 0;
+  std::uint64_t next_values_ = 0;
+  std::uint64_t next_emitted_ = 0;
+  double started_at_ = 0;
+  std::vector<Moment> moments_;
+};
+
+// Each repetition is one call of the reduce function with the reading of its input, or, for very
+// short ones, the mean of several. What looking at the clock takes is subtracted.
+class GroupTimer {
+ public:
+  // `job` must outlive this.
+  explicit GroupTimer(examples::Job& job);
+
+  struct Times {
+    std::array<float, kRepetitions> seconds{};
+    std::uint64_t emitted_bytes = 0;
+    Curve curve;  // of one more call, or of the last repetition if it is long
+  };
+  // Seconds that all of the groups take together, once.
+  absl::StatusOr<double> TimeTogether(std::span<GroupRecords> groups);
+  // Draws a curve of a group that takes at least `curve_from_seconds`.
+  absl::StatusOr<Times> Time(GroupRecords& group, double curve_from_seconds);
+
+ private:
+  absl::StatusOr<double> Call(std::span<GroupRecords> groups, int calls);
+  absl::StatusOr<double> Call(GroupRecords& group, int calls) { return Call({&group, 1}, calls); }
+  absl::Status Reduce(GroupRecords& group);
+  absl::Status RepeatInterrupted(GroupRecords& group, int calls,
+                                 std::array<float, kRepetitions>& times);
+  void StartNoting(const GroupRecords& group, std::uint64_t emitted_bytes);
+
+  examples::Job& job_;
+  double clock_seconds_ = 0;  // what one look at the clock takes
+  GroupProbe probe_;
+  examples::Output output_;
+};
+
+}  // namespace tidemark::bench

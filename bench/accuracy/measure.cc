@@ -1,0 +1,228 @@
+#include "bench/accuracy/measure.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "bench/accuracy/group_merge.h"
+#include "bench/accuracy/group_timer.h"
+#include "bench/accuracy/pace.h"
+#include "examples/local_mapreduce/file_io.h"
+#include "examples/local_mapreduce/spill_file.h"
+#include "streaming/key_hash.h"
+
+namespace tidemark::bench {
+namespace {
+
+using examples::Job;
+
+// Lighter groups are hardly ever seen half done; more curves would only take memory.
+constexpr double kCurveShare = 1.0 / 5000;
+constexpr std::size_t kCurvesMax = 2000;
+
+// The partitions that one number of reduce tasks gives, as long as they are not just the hash.
+class Partitions {
+ public:
+  Partitions(std::unique_ptr<Job> job, std::uint32_t count) : job_(std::move(job)), count_(count) {}
+
+  void Add(std::string_view key, const std::vector<GroupCost>& before) {
+    const std::uint32_t partition = job_->Partition(key);
+    if (!is_own_) {
+      if (partition == OfHash(streaming::HashKey(key))) return;
+      is_own_ = true;
+      for (const GroupCost& group : before) partitions_.push_back(OfHash(group.key));
+    }
+    partitions_.push_back(static_cast<std::uint16_t>(partition));
+  }
+  bool is_own() const { return is_own_; }
+  std::uint32_t count() const { return count_; }
+  std::vector<std::uint16_t> Take() { return std::move(partitions_); }
+
+ private:
+  // As the runner's own partitioner, which has the same hash.
+  std::uint16_t OfHash(KeyHash key) const {
+    return static_cast<std::uint16_t>(static_cast<std::uint64_t>(key) % count_);
+  }
+
+  std::unique_ptr<Job> job_;
+  std::uint32_t count_;
+  bool is_own_ = false;
+  std::vector<std::uint16_t> partitions_;
+};
+
+class Measurement {
+ public:
+  explicit Measurement(MappedJob mapped) : mapped_(std::move(mapped)) {}
+
+  absl::StatusOr<CostLog> Run() {
+    for (const std::uint32_t count : kPartitionCounts) {
+      absl::StatusOr<std::unique_ptr<Job>> job = MakeWorkerJob(mapped_.plan, count);
+      if (!job.ok()) return job.status();
+      partitions_.emplace_back(*std::move(job), count);
+    }
+    for (const examples::Split& split : mapped_.plan.splits) {
+      log_.map_tasks.push_back(
+          {.input_name = mapped_.plan.inputs[split.input].name, .input_bytes = split.size_bytes()});
+    }
+    if (absl::Status timed = TimeGroups(); !timed.ok()) return timed;
+    for (Partitions& partitions : partitions_) {
+      if (partitions.is_own()) log_.partitions[partitions.count()] = partitions.Take();
+    }
+    KeepHeaviestCurves(log_.total_seconds() * kCurveShare);
+    fmt::print(stderr, "  the machine was up to {:.2f} times slower than at its best\n",
+               slowdown_max_);
+    return std::move(log_);
+  }
+
+ private:
+  absl::Status TimeGroups() {
+    std::vector<examples::SegmentReader> readers;
+    for (const std::string& path : mapped_.map_outputs) {
+      absl::StatusOr<examples::SpillFile> file = examples::SpillFile::Open(path);
+      if (!file.ok()) return file.status();
+      const examples::Segment& segment = file->segments().front();
+      readers.emplace_back(file->file(), segment.offset, segment.size_bytes);
+    }
+    absl::StatusOr<std::unique_ptr<Job>> job = MakeWorkerJob(mapped_.plan, 1);
+    if (!job.ok()) return job.status();
+    GroupTimer timer(**job);
+    Pace pace(timer);
+    GroupMerge merge(std::move(readers));
+    GroupRecords group;
+    while (merge.Next(group)) {
+      absl::Status status = AddShares(merge.parts());
+      if (status.ok()) status = pace.Note(static_cast<std::uint32_t>(log_.groups.size()));
+      if (!status.ok()) return status;
+      absl::StatusOr<GroupTimer::Times> times = timer.Time(group, total_seconds_ * kCurveShare);
+      if (!times.ok()) return times.status();
+      pace.Offer(group, times->seconds.front());
+      AddGroup(group, *std::move(times));
+    }
+    slowdown_max_ = pace.Correct(log_);
+    return merge.status();
+  }
+
+  absl::Status AddShares(const std::vector<GroupMerge::Part>& parts) {
+    constexpr std::size_t kMax = std::numeric_limits<std::uint32_t>::max();
+    if (log_.groups.size() >= kMax) return absl::ResourceExhaustedError("too many key groups");
+    const auto index = static_cast<std::uint32_t>(log_.groups.size());
+    for (const GroupMerge::Part& part : parts) {
+      if (part.size_bytes > kMax) {
+        return absl::ResourceExhaustedError("a map task emits more than 4 GiB for one key");
+      }
+      log_.map_tasks[part.map_task].shares.push_back(
+          {index, static_cast<std::uint32_t>(part.size_bytes)});
+    }
+    return absl::OkStatus();
+  }
+
+  void AddGroup(const GroupRecords& records, GroupTimer::Times times) {
+    for (Partitions& partitions : partitions_) partitions.Add(records.group_key(), log_.groups);
+    GroupCost& group = log_.groups.emplace_back();
+    group.key = streaming::HashKey(records.group_key());
+    group.size_bytes = records.size_bytes();
+    group.values = static_cast<std::uint32_t>(records.count());
+    group.emitted_bytes = times.emitted_bytes;
+    group.seconds = times.seconds;
+    total_seconds_ += group.mean_seconds();
+    if (times.curve.empty()) return;
+    log_.curves[static_cast<std::uint32_t>(log_.groups.size() - 1)] = std::move(times.curve);
+    // The total only grows: what is too light now stays so.
+    if (log_.curves.size() > 2 * kCurvesMax) KeepHeaviestCurves(total_seconds_ * kCurveShare);
+  }
+
+  void KeepHeaviestCurves(double seconds_min) {
+    std::vector<double> seconds;
+    for (const auto& [group, curve] : log_.curves) {
+      seconds.push_back(log_.groups[group].mean_seconds());
+    }
+    if (seconds.size() > kCurvesMax) {
+      const auto last = seconds.begin() + kCurvesMax;
+      std::nth_element(seconds.begin(), last, seconds.end(), std::greater<>());
+      seconds_min = std::max(seconds_min, *last);
+    }
+    std::erase_if(log_.curves, [&](const auto& curve) {
+      return log_.groups[curve.first].mean_seconds() < seconds_min;
+    });
+  }
+
+  const MappedJob mapped_;
+  std::vector<Partitions> partitions_;
+  double total_seconds_ = 0;  // so far
+  double slowdown_max_ = 1;
+  CostLog log_;
+};
+
+absl::StatusOr<CostLog> MapAndTime(const JobInputs& inputs, const std::string& directory) {
+  absl::StatusOr<MappedJob> mapped = RunMapTasks(inputs, directory);
+  if (!mapped.ok()) return mapped.status();
+  return Measurement(*std::move(mapped)).Run();
+}
+
+// Held while a log is measured: two processes that measured at once would disturb each other, or do
+// the same twice.
+class FileLock {
+ public:
+  explicit FileLock(const std::string& path)
+      : fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+    if (fd_ >= 0) ::flock(fd_, LOCK_EX);
+  }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+  ~FileLock() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+
+ private:
+  int fd_;
+};
+
+bool IsMeasured(const std::string& identity, const std::string& path) {
+  const absl::StatusOr<std::string> known = ReadCostLogIdentity(path);
+  return known.ok() && *known == identity;
+}
+
+absl::Status MeasureInto(const JobInputs& inputs, const std::string& path) {
+  const auto before = std::chrono::steady_clock::now();
+  fmt::print(stderr, "measuring {} ...\n", std::filesystem::path(path).stem().string());
+  absl::StatusOr<CostLog> log = MeasureJob(inputs, path + ".work");
+  if (!log.ok()) return log.status();
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - before;
+  fmt::print(stderr, "  {} key groups of {:.3g} s in all, {} with curves; took {:.1f} s\n",
+             log->groups.size(), log->total_seconds(), log->curves.size(), elapsed.count());
+  return SaveCostLog(*log, path);
+}
+
+}  // namespace
+
+absl::StatusOr<CostLog> MeasureJob(const JobInputs& inputs, const std::string& directory) {
+  absl::StatusOr<std::string> identity = IdentityOf(inputs);
+  if (!identity.ok()) return identity.status();
+  absl::StatusOr<CostLog> log = MapAndTime(inputs, directory);
+  std::error_code ignored;
+  std::filesystem::remove_all(directory, ignored);
+  if (log.ok()) log->identity = *std::move(identity);
+  return log;
+}
+
+absl::Status EnsureMeasured(const JobInputs& inputs, const std::string& path, bool remeasure) {
+  absl::StatusOr<std::string> identity = IdentityOf(inputs);
+  if (!identity.ok()) return identity.status();
+  if (!remeasure && IsMeasured(*identity, path)) return absl::OkStatus();
+  const FileLock lock(std::filesystem::path(path).replace_filename("measuring.lock"));
+  if (!remeasure && IsMeasured(*identity, path)) return absl::OkStatus();
+  return MeasureInto(inputs, path);
+}
+
+}  // namespace tidemark::bench

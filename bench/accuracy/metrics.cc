@@ -1,0 +1,141 @@
+#include "bench/accuracy/metrics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+namespace tidemark::bench {
+namespace {
+
+// Within which part of the phase the relative error of the time left is taken.
+constexpr double kEtaFrom = 0.05;
+constexpr double kEtaTo = 0.95;
+constexpr double kEtaErrorMax = 5;
+// A smaller step back is not one.
+constexpr double kStepBack = 0.001;
+// A running job never shows 100 %.
+constexpr double kShownMax = 0.999;
+// Shares of the phase come out of divisions.
+constexpr double kRounding = 1e-9;
+
+// Everything about one run that the figures are made from.
+class Run {
+ public:
+  Run(std::span<const Prediction> predictions, double start, double end)
+      : start_(start), end_(end) {
+    for (const Prediction& prediction : predictions) {
+      if (prediction.at > start && prediction.at <= end) updates_.push_back(prediction);
+    }
+  }
+
+  bool empty() const { return updates_.empty(); }
+  void AddErrors(Metrics& metrics) const;
+  void AddEtaError(Metrics& metrics) const;
+  void AddSteps(Metrics& metrics) const;
+  void AddIntervals(Metrics& metrics) const;
+  Milestone At(double share) const;
+
+ private:
+  double TrueProgress(const Prediction& update) const {
+    return (update.at - start_) / (end_ - start_);
+  }
+  double RawProgress(const Prediction& update) const {
+    if (!update.end) return 0;
+    if (*update.end <= update.at) return 1;
+    return (update.at - start_) / (*update.end - start_);
+  }
+  bool Holds(const Prediction& update) const {
+    return *update.lower <= end_ && end_ <= *update.upper;
+  }
+  double count() const { return static_cast<double>(updates_.size()); }
+
+  std::vector<Prediction> updates_;
+  double start_;
+  double end_;
+};
+
+void Run::AddErrors(Metrics& metrics) const {
+  double sum = 0;
+  for (const Prediction& update : updates_) {
+    const double error = 100 * std::abs(RawProgress(update) - TrueProgress(update));
+    sum += error;
+    metrics.max_err = std::max(metrics.max_err, error);
+  }
+  metrics.avg_err = sum / count();
+}
+
+void Run::AddEtaError(Metrics& metrics) const {
+  double sum = 0;
+  int count = 0;
+  for (const Prediction& update : updates_) {
+    const double progress = TrueProgress(update);
+    if (progress < kEtaFrom - kRounding || progress > kEtaTo + kRounding) continue;
+    ++count;
+    const double error = update.end ? std::abs(*update.end - end_) / (end_ - update.at) : 1;
+    sum += std::min(error, kEtaErrorMax);
+  }
+  if (count > 0) metrics.eta_err = sum / count;
+}
+
+void Run::AddSteps(Metrics& metrics) const {
+  double raw_before = 0;
+  double shown_before = 0;
+  int backward = 0;
+  int backward_shown = 0;
+  for (const Prediction& update : updates_) {
+    const double raw = RawProgress(update);
+    const double most = update.at < end_ ? kShownMax : 1;
+    const double shown = std::max(shown_before, std::min(raw, most));
+    backward += raw < raw_before - kStepBack ? 1 : 0;
+    backward_shown += shown < shown_before - kStepBack ? 1 : 0;
+    raw_before = raw;
+    shown_before = shown;
+  }
+  metrics.backward = backward / count();
+  metrics.backward_shown = backward_shown / count();
+}
+
+void Run::AddIntervals(Metrics& metrics) const {
+  double widths = 0;
+  int hits = 0;
+  int count = 0;
+  for (const Prediction& update : updates_) {
+    if (!update.lower || !update.upper) continue;
+    ++count;
+    hits += Holds(update) ? 1 : 0;
+    widths += *update.upper - *update.lower;
+  }
+  if (count == 0) return;
+  metrics.coverage90 = static_cast<double>(hits) / count;
+  metrics.width90 = widths / count / (end_ - start_);
+}
+
+Milestone Run::At(double share) const {
+  const auto nearest = std::min_element(
+      updates_.begin(), updates_.end(), [&](const Prediction& a, const Prediction& b) {
+        return std::abs(TrueProgress(a) - share) < std::abs(TrueProgress(b) - share);
+      });
+  Milestone milestone;
+  if (nearest->end) milestone.end_error = std::abs(*nearest->end - end_) / (end_ - start_);
+  if (nearest->lower && nearest->upper) milestone.hit = Holds(*nearest);
+  return milestone;
+}
+
+}  // namespace
+
+Metrics Measure(std::span<const Prediction> predictions, double start, double end) {
+  Metrics metrics;
+  const Run run(predictions, start, end);
+  if (run.empty()) return metrics;
+  run.AddErrors(metrics);
+  run.AddEtaError(metrics);
+  run.AddSteps(metrics);
+  run.AddIntervals(metrics);
+  for (std::size_t i = 0; i < kMilestones.size(); ++i) {
+    metrics.at[i] = run.At(kMilestones[i] / 100.0);
+  }
+  return metrics;
+}
+
+}  // namespace tidemark::bench

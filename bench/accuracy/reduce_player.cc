@@ -1,0 +1,111 @@
+#include "bench/accuracy/reduce_player.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace tidemark::bench {
+namespace {
+
+// The ring between a task and its reporter holds eight times as many.
+constexpr std::size_t kGroupsBetweenCollects = 8'000;
+
+constexpr std::uint64_t kFirstValues = 8;
+
+}  // namespace
+
+ReducePlayer::ReducePlayer(const CostLog& log, std::span<const std::uint32_t> groups,
+                           const Attempt& attempt, const AgentOptions& options)
+    : log_(log), groups_(groups), attempt_(attempt), agent_(options) {}
+
+void ReducePlayer::Begin() {
+  agent_.clock().Set(attempt_.start);
+  recorder_ = std::make_unique<agent::ReduceRecorder>(TaskAttempt{attempt_.task, attempt_.number},
+                                                      agent_.shared());
+  std::uint64_t input_bytes = 0;
+  for (const std::uint32_t index : groups_) input_bytes += log_.groups[index].size_bytes;
+  recorder_->InputFetched(input_bytes);
+  recorder_->Shuffled();
+  agent_.Execute();
+}
+
+void ReducePlayer::PlayUntil(double now) {
+  if (over_) return;
+  if (recorder_ == nullptr) Begin();
+  EndGroups(std::min(now, attempt_.end));
+  if (now >= attempt_.end) {
+    over_ = true;
+    // A process that fails or is killed says nothing more.
+    if (attempt_.outcome != AttemptState::kFinished) return;
+    recorder_->Finish();
+    agent_.Execute();
+  } else if (position_ < groups_.size()) {
+    PlayPartOfGroup(now);
+  }
+}
+
+void ReducePlayer::EndGroups(double now) {
+  for (; position_ < groups_.size() && attempt_.group_ends[position_] <= now; ++position_) {
+    const GroupCost& cost = group();
+    if (!in_group_) recorder_->BeginGroup(KeyBytes(cost.key));
+    in_group_ = false;
+    // Nobody looks at the number of values of a group that has ended.
+    if (cost.size_bytes > counters_.bytes_read) {
+      recorder_->ValueRead(cost.size_bytes - counters_.bytes_read);
+    }
+    recorder_->BytesEmitted(cost.emitted_bytes - counters_.bytes_emitted);
+    counters_ = {};
+    agent_.clock().Set(attempt_.group_ends[position_]);
+    recorder_->EndGroup();
+    if (position_ % kGroupsBetweenCollects == 0) agent_.Collect();
+  }
+}
+
+void ReducePlayer::PlayPartOfGroup(double now) {
+  const GroupCost& cost = group();
+  if (!in_group_) {
+    agent_.clock().Set(group_start());
+    recorder_->BeginGroup(KeyBytes(cost.key));
+    in_group_ = true;
+    // A function reads its first values at once: the agent learns here that the group is large.
+    const std::uint64_t values = std::min<std::uint64_t>(cost.values, kFirstValues);
+    ReadUpTo({cost.size_bytes * values / std::max<std::uint64_t>(cost.values, 1), values, 0});
+  }
+  agent_.clock().Set(now);
+  const auto found = log_.curves.find(groups_[position_]);
+  if (found == log_.curves.end()) return ReadUpTo({cost.size_bytes, cost.values, 0});
+  const double span = attempt_.group_ends[position_] - group_start();
+  const double share = span > 0 ? (now - group_start()) / span : 1;
+  const Curve& curve = found->second;
+  const auto above = std::upper_bound(
+      curve.begin(), curve.end(), share,
+      [](double wanted, const CurvePoint& point) { return wanted < point.elapsed_share; });
+  if (above == curve.end()) return;
+  const CurvePoint below = above == curve.begin() ? CurvePoint{} : *(above - 1);
+  const double way = (share - below.elapsed_share) / (above->elapsed_share - below.elapsed_share);
+  const auto between = [&](std::uint64_t from, std::uint64_t to) {
+    return from + static_cast<std::uint64_t>(way * static_cast<double>(to - from));
+  };
+  ReadUpTo({between(below.bytes_read, above->bytes_read),
+            between(below.values_read, above->values_read),
+            between(below.bytes_emitted, above->bytes_emitted)});
+}
+
+// Value by value, as their number is reported, too.
+void ReducePlayer::ReadUpTo(const Counters& counters) {
+  if (counters.values_read < counters_.values_read) return;
+  for (; counters_.values_read < counters.values_read; ++counters_.values_read) {
+    const std::uint64_t left = counters.values_read - counters_.values_read;
+    const std::uint64_t bytes = (counters.bytes_read - counters_.bytes_read) / left;
+    recorder_->ValueRead(bytes);
+    counters_.bytes_read += bytes;
+  }
+  recorder_->BytesEmitted(counters.bytes_emitted - counters_.bytes_emitted);
+  counters_.bytes_emitted = counters.bytes_emitted;
+}
+
+void ReducePlayer::Flush(double now) {
+  agent_.clock().Set(now);
+  if (!over_) agent_.Flush();
+}
+
+}  // namespace tidemark::bench

@@ -1,0 +1,231 @@
+#include "bench/accuracy/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "bench/accuracy/summary.h"
+#include "tidemark/event.h"
+
+namespace tidemark::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json OrNull(const auto& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json RowJson(const Row& row) {
+  return {{"suite", row.suite},         {"job", row.job},         {"data", row.data},
+          {"split", NameOf(row.split)}, {"workers", row.workers}, {"waves", row.waves},
+          {"scenario", row.scenario}};
+}
+
+Json FiguresJson(const auto& metrics) {
+  Json figures = {{"avg_err", metrics.avg_err},
+                  {"max_err", metrics.max_err},
+                  {"eta_err", metrics.eta_err},
+                  {"backward", metrics.backward},
+                  {"backward_shown", metrics.backward_shown},
+                  {"coverage90", OrNull(metrics.coverage90)},
+                  {"width90", OrNull(metrics.width90)}};
+  for (std::size_t i = 0; i < kMilestones.size(); ++i) {
+    figures["at"][fmt::format("{}", kMilestones[i])] = {
+        {"end_err", OrNull(metrics.at[i].end_error)}, {"hit", OrNull(metrics.at[i].hit)}};
+  }
+  return figures;
+}
+
+Json MeanJson(const MeanMetrics& mean) {
+  if (mean.runs == 0) return nullptr;
+  Json json = FiguresJson(mean);
+  json["even_coverage"] = OrNull(mean.even_coverage);
+  json["rows_behind"] = mean.rows_behind;
+  return json;
+}
+
+bool All(const Row& /*row*/) { return true; }
+std::function<bool(const Row&)> In(Split split) {
+  return [split](const Row& row) { return row.split == split; };
+}
+
+// The suites of the rows, each once: "paper+stress".
+std::string SuitesOf(const std::vector<RowResult>& results) {
+  std::vector<std::string> suites;
+  std::string joined;
+  for (const RowResult& result : results) {
+    const std::string& suite = result.row.suite;
+    if (std::find(suites.begin(), suites.end(), suite) != suites.end()) continue;
+    suites.push_back(suite);
+    joined += (joined.empty() ? "" : "+") + suite;
+  }
+  return joined;
+}
+
+const char* NameOf(AttemptState state) {
+  switch (state) {
+    case AttemptState::kFailed:
+      return "failed";
+    case AttemptState::kKilled:
+      return "killed";
+    default:
+      return "finished";
+  }
+}
+
+Json AttemptsJson(const Timeline& timeline) {
+  Json attempts = Json::array();
+  for (const Attempt& attempt : timeline.attempts) {
+    attempts.push_back({{"task", attempt.task},
+                        {"attempt", attempt.number},
+                        {"node", attempt.slot},
+                        {"start", attempt.start},
+                        {"end", attempt.end},
+                        {"outcome", NameOf(attempt.outcome)}});
+  }
+  return attempts;
+}
+
+Json PredictionsJson(const std::vector<Prediction>& predictions) {
+  Json at = Json::array(), end = Json::array(), lower = Json::array(), upper = Json::array();
+  for (const Prediction& prediction : predictions) {
+    at.push_back(prediction.at);
+    end.push_back(OrNull(prediction.end));
+    lower.push_back(OrNull(prediction.lower));
+    upper.push_back(OrNull(prediction.upper));
+  }
+  return {{"at", at}, {"end", end}, {"lower", lower}, {"upper", upper}};
+}
+
+// --- Table ---
+
+class Table {
+ public:
+  // Names of lines have up to `name_width` characters.
+  Table(std::vector<std::string> indicators, std::size_t name_width)
+      : indicators_(std::move(indicators)), name_width_(name_width) {}
+
+  void AddHead() {
+    AddLine("avgErr / maxErr, percentage points", [](const std::string& name) { return name; });
+  }
+  void AddLine(const std::string& name,
+               const std::function<std::string(const std::string&)>& cell) {
+    text_ += fmt::format("{:<{}}", name, name_width_);
+    for (const std::string& indicator : indicators_) {
+      text_ += fmt::format(" {:>{}}", cell(indicator), WidthOf(indicator));
+    }
+    text_ += '\n';
+  }
+  void AddSpace() { text_ += '\n'; }
+  std::string Take() { return std::move(text_); }
+
+ private:
+  static std::size_t WidthOf(const std::string& indicator) {
+    return std::max<std::size_t>(indicator.size(), 11);
+  }
+  std::vector<std::string> indicators_;
+  std::size_t name_width_;
+  std::string text_;
+};
+
+std::string TitleOf(const Row& row) {
+  return fmt::format("{} ({})", row.name(), NameOf(row.split));
+}
+std::string Errors(const MeanMetrics& mean) {
+  if (mean.runs == 0) return "-";
+  return fmt::format("{:.2f} / {:.1f}", mean.avg_err, mean.max_err);
+}
+std::string Percent(std::optional<double> share) {
+  return share ? fmt::format("{:.1f} %", 100 * *share) : "-";
+}
+
+}  // namespace
+
+std::string TableOf(const std::vector<RowResult>& results) {
+  constexpr std::size_t kNameWidthMin = 42;  // of the lines below the rows
+  std::size_t name_width = kNameWidthMin;
+  for (const RowResult& result : results) {
+    name_width = std::max(name_width, TitleOf(result.row).size());
+  }
+  Table table(IndicatorsOf(results), name_width);
+  table.AddHead();
+  for (const RowResult& result : results) {
+    table.AddLine(TitleOf(result.row),
+                  [&](const std::string& name) { return Errors(MeanOf(result, name)); });
+  }
+  table.AddSpace();
+  const auto add_means = [&](const char* title, const std::function<bool(const Row&)>& wanted) {
+    table.AddLine(title,
+                  [&](const std::string& name) { return Errors(MeanOf(results, name, wanted)); });
+  };
+  add_means("mean of all", All);
+  add_means("mean of train", In(Split::kTrain));
+  add_means("mean of valid", In(Split::kValid));
+  const auto add_figure = [&](const char* title, auto figure) {
+    table.AddLine(title, [&](const std::string& name) -> std::string {
+      return figure(MeanOf(results, name, All));
+    });
+  };
+  add_figure("relative error of the time left",
+             [](const MeanMetrics& mean) { return Percent(mean.eta_err); });
+  add_figure("updates going backwards",
+             [](const MeanMetrics& mean) { return Percent(mean.backward); });
+  add_figure("coverage of the 90 % interval",
+             [](const MeanMetrics& mean) { return Percent(mean.coverage90); });
+  add_figure("its width, of the phase",
+             [](const MeanMetrics& mean) { return Percent(mean.width90); });
+  add_figure("runs with a coverage of 75 % or more",
+             [](const MeanMetrics& mean) { return Percent(mean.even_coverage); });
+  add_figure("rows more than 0.5 points behind the best",
+             [](const MeanMetrics& mean) { return fmt::format("{}", mean.rows_behind); });
+  return table.Take();
+}
+
+std::string JsonOf(const std::vector<RowResult>& results) {
+  Json rows = Json::array();
+  for (const RowResult& result : results) {
+    for (const RunResult& run : result.runs) {
+      for (std::size_t i = 0; i < result.indicators.size(); ++i) {
+        Json row = RowJson(result.row);
+        row["seed"] = run.seed;
+        row["indicator"] = result.indicators[i];
+        row.update(FiguresJson(run.metrics[i]));
+        rows.push_back(std::move(row));
+      }
+    }
+  }
+  Json means = Json::object();
+  for (const std::string& name : IndicatorsOf(results)) {
+    means[name] = MeanJson(MeanOf(results, name, All));
+    means[name]["train"] = MeanJson(MeanOf(results, name, In(Split::kTrain)));
+    means[name]["valid"] = MeanJson(MeanOf(results, name, In(Split::kValid)));
+  }
+  return Json({{"suite", SuitesOf(results)}, {"rows", rows}, {"mean", means}}).dump(1) + "\n";
+}
+
+std::string CurvesOf(const std::vector<RowResult>& results) {
+  std::string lines;
+  for (const RowResult& result : results) {
+    for (const RunResult& run : result.runs) {
+      Json row = RowJson(result.row);
+      row["seed"] = run.seed;
+      row["phase_seconds"] = run.simulation.timeline.end;
+      Json swimlanes = row;
+      swimlanes["attempts"] = AttemptsJson(run.simulation.timeline);
+      lines += swimlanes.dump() + "\n";
+      for (const IndicatorRecord& record : run.simulation.records) {
+        Json curve = row;
+        curve["indicator"] = record.indicator;
+        curve["updates"] = PredictionsJson(record.predictions);
+        lines += curve.dump() + "\n";
+      }
+    }
+  }
+  return lines;
+}
+
+}  // namespace tidemark::bench

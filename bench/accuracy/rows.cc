@@ -1,0 +1,125 @@
+#include "bench/accuracy/rows.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+
+#include "bench/accuracy/scenario.h"
+
+namespace tidemark::bench {
+namespace {
+
+constexpr char kPaper[] = "paper";
+constexpr char kSynthetic[] = "synthetic";
+constexpr char kStress[] = "stress";
+
+Row MakeRow(const std::string& job, const std::string& data) {
+  Row row = {.job = job, .data = data, .data_set = data};
+  // The block side of the generated matrices.
+  if (row.job.starts_with("matmult")) row.parameters["block"] = fmt::format("{}", kBlockSide);
+  return row;
+}
+
+// The same books as more documents than there are files.
+Row BooksInPieces() {
+  Row row = MakeRow("inverted-index", "books-in-pieces");
+  row.data_set = "books";
+  row.parameters["documents"] = "1500";
+  return row;
+}
+
+// [NF] Table 2.
+std::vector<Row> PaperRows() {
+  std::vector<Row> rows = {MakeRow("word-count", "books"), MakeRow("word-count-nc", "books"),
+                           MakeRow("inverted-index", "books"), BooksInPieces()};
+  for (const char* job : {"two-path", "triangle-count"}) {
+    for (const char* graph : {"cnr-2000", "ego-twitter", "gowalla-prefix", "musae-github",
+                              "cit-hepph", "email-enron"}) {
+      rows.push_back(MakeRow(job, graph));
+    }
+  }
+  for (const char* relations :
+       {"zipf-1.0", "zipf-1.5", "zipf-2.0", "zipf-2.0-1.0", "zipf-1.5-1.5"}) {
+    rows.push_back(MakeRow("natural-join", relations));
+  }
+  for (const char* job : {"matmult-opt", "matmult-rnd", "matmult-unbal"}) {
+    for (const char* matrices : {"blocks-skewed", "blocks-uniform"}) {
+      rows.push_back(MakeRow(job, matrices));
+    }
+  }
+  return rows;
+}
+
+// [NF] 7.2 and Figure 6. The largest group is as large as a few seconds of measuring allow.
+std::vector<Row> SyntheticRows() {
+  constexpr std::pair<int, int> kLargest[] = {{1, 50'000}, {2, 15'000}, {3, 800}, {4, 160}};
+  std::vector<Row> rows;
+  for (const std::uint32_t tasks : {1, 8}) {
+    for (const auto& [complexity, largest] : kLargest) {
+      for (const char* sigma : {"1.05", "1.2", "1.4", "1.6", "1.8"}) {
+        Row row = {.job = "synthetic",
+                   .data = fmt::format("n^{}-{}", complexity, sigma),
+                   .data_set = kNoData,
+                   .workers = tasks + 1};
+        row.parameters = {{"complexity", fmt::format("{}", complexity)},
+                          {"sigma", sigma},
+                          {"n", fmt::format("{}", largest)}};
+        rows.push_back(std::move(row));
+      }
+    }
+  }
+  return rows;
+}
+
+std::vector<Row> StressRows() {
+  std::vector<Row> rows;
+  for (const Scenario& scenario : AllScenarios()) {
+    for (Row row : {MakeRow("two-path", "email-enron"), MakeRow("word-count-nc", "books"),
+                    MakeRow("natural-join", "zipf-2.0-1.0")}) {
+      row.scenario = scenario.name;
+      if (scenario.slots > 0) row.workers = scenario.slots + 1;
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+const char* NameOf(Split split) { return split == Split::kTrain ? "train" : "valid"; }
+
+std::string Row::name() const {
+  std::string text = fmt::format("{} {} {}x{}", job, data, workers, waves);
+  if (!scenario.empty()) text += " " + scenario;
+  return text;
+}
+
+std::vector<std::string> SuiteNames() { return {kPaper, kSynthetic, kStress}; }
+
+absl::StatusOr<std::vector<Row>> RowsOf(const std::string& suite) {
+  std::vector<Row> rows;
+  if (suite == kPaper) {
+    rows = PaperRows();
+  } else if (suite == kSynthetic) {
+    rows = SyntheticRows();
+  } else if (suite == kStress) {
+    rows = StressRows();
+  } else {
+    return absl::InvalidArgumentError(
+        fmt::format("no suite \"{}\"; there are {}", suite, fmt::join(SuiteNames(), ", ")));
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].suite = suite;
+    rows[i].split = i % 2 == 0 ? Split::kTrain : Split::kValid;
+  }
+  return rows;
+}
+
+absl::StatusOr<JobInputs> InputsOf(const Row& row, const DataSets& data_sets) {
+  absl::StatusOr<std::vector<std::string>> paths = data_sets.Find(row.data_set);
+  if (!paths.ok()) return paths.status();
+  return JobInputs{.job = row.job, .paths = *std::move(paths), .parameters = row.parameters};
+}
+
+}  // namespace tidemark::bench

@@ -1,0 +1,76 @@
+#include "bench/accuracy/virtual_agent.h"
+
+#include <cmath>
+#include <utility>
+#include <variant>
+
+#include "tidemark/v1/ingest_service.pb.h"
+
+namespace tidemark::bench {
+namespace {
+
+// Where virtual time 0 is on the two clocks: far enough from their own zeros.
+constexpr std::int64_t kWallSeconds = 1'700'000'000;
+constexpr std::int64_t kMonotonicNanos = 1'000'000'000'000;
+
+std::int64_t NanosOf(double seconds) { return std::llround(seconds * 1e9); }
+
+}  // namespace
+
+absl::Time InstantOf(double seconds) {
+  return absl::FromUnixSeconds(kWallSeconds) + absl::Nanoseconds(NanosOf(seconds));
+}
+
+double SecondsOf(absl::Time instant) {
+  return absl::ToDoubleSeconds(instant - absl::FromUnixSeconds(kWallSeconds));
+}
+
+void VirtualClock::Set(double seconds) {
+  wall_ = InstantOf(seconds);
+  monotonic_nanos_ = kMonotonicNanos + NanosOf(seconds);
+}
+
+VirtualAgent::VirtualAgent(const AgentOptions& options)
+    : shared_(std::make_shared<agent::Shared>(options, options.source_id, clock_)) {}
+
+void VirtualAgent::Execute() {
+  constexpr agent::Instant kNoWaiting{};
+  for (const agent::Command& command : shared_->inbox.WaitUntil(kNoWaiting)) {
+    if (const auto* event = std::get_if<agent::SayEvent>(&command)) {
+      shared_->outbox.Add(event->body, event->made_at_nanos);
+    } else if (const auto* start = std::get_if<agent::StartReports>(&command)) {
+      reporters_.push_back(start->reporter);
+    } else if (const auto* profiles = std::get_if<agent::StartProfiles>(&command)) {
+      profiles->reporter->BeginProfiles();
+    } else if (const auto* end = std::get_if<agent::EndReports>(&command)) {
+      end->reporter->ReportLast();
+      std::erase(reporters_, end->reporter);
+    }
+  }
+}
+
+void VirtualAgent::Collect() {
+  for (const auto& reporter : reporters_) reporter->Collect();
+}
+
+void VirtualAgent::Flush() {
+  Execute();
+  Collect();
+  for (const auto& reporter : reporters_) reporter->Report();
+}
+
+void VirtualAgent::Deliver(const Post& post) {
+  while (const auto request = shared_->outbox.Next(clock_.Now())) {
+    post(request->envelope());
+    shared_->outbox.Acknowledge(request->envelope().sequence());
+  }
+}
+
+void VirtualAgent::Steer(std::uint64_t named_group_bytes_min) {
+  if (std::exchange(named_group_bytes_min_, named_group_bytes_min) == named_group_bytes_min) return;
+  v1::Control control;
+  control.set_named_group_bytes_min(named_group_bytes_min);
+  shared_->settings.Apply(control);
+}
+
+}  // namespace tidemark::bench

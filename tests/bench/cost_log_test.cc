@@ -1,0 +1,51 @@
+#include "bench/accuracy/cost_log.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+
+#include "tests/bench/some_costs.h"
+
+namespace tidemark::bench {
+namespace {
+
+class CostLogFile : public ::testing::Test {
+ protected:
+  ~CostLogFile() override { std::remove(path_.c_str()); }
+  const std::string path_ = ::testing::TempDir() + "cost_log_test.cost";
+};
+
+TEST_F(CostLogFile, HoldsAllOfALog) {
+  CostLog log = SomeCosts(5);
+  log.partitions[7] = {0, 6, 1, 2, 3};
+  log.curves[4] = {{0.5F, 10, 1, 0}, {1.0F, 50, 5, 99}};
+  log.map_tasks[1].shares.erase(log.map_tasks[1].shares.begin());
+  log.map_tasks.push_back({"silent", 3, {}});
+  ASSERT_TRUE(SaveCostLog(log, path_).ok());
+  const absl::StatusOr<CostLog> loaded = LoadCostLog(path_);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_EQ(*loaded, log);
+  EXPECT_EQ(*ReadCostLogIdentity(path_), "made up");
+}
+
+TEST_F(CostLogFile, ThatIsNotThereIsNotFound) {
+  EXPECT_TRUE(absl::IsNotFound(LoadCostLog(path_).status()));
+}
+
+TEST_F(CostLogFile, ThatWasCutIsRefused) {
+  ASSERT_TRUE(SaveCostLog(SomeCosts(5), path_).ok());
+  std::string bytes;
+  {
+    std::ifstream file(path_, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  for (const std::size_t size :
+       {bytes.size() - 1, bytes.size() / 2, std::size_t{3}, std::size_t{0}}) {
+    std::ofstream(path_, std::ios::binary) << bytes.substr(0, size);
+    EXPECT_TRUE(absl::IsDataLoss(LoadCostLog(path_).status())) << size;
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::bench

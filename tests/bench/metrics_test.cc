@@ -1,0 +1,111 @@
+#include "bench/accuracy/metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace tidemark::bench {
+namespace {
+
+using ::testing::Optional;
+
+// All phases go from 100 s to 200 s; an update says the end it predicts, and an interval around it.
+Prediction Says(double at, std::optional<double> end, double half_width = 0) {
+  Prediction prediction = {.at = at, .end = end};
+  if (half_width > 0) {
+    prediction.lower = *end - half_width;
+    prediction.upper = *end + half_width;
+  }
+  return prediction;
+}
+Metrics MeasureAll(const std::vector<Prediction>& predictions) {
+  return Measure(predictions, 100, 200);
+}
+const Milestone& AtPercent(int percent, const Metrics& metrics) {
+  for (std::size_t i = 0; i < kMilestones.size(); ++i) {
+    if (kMilestones[i] == percent) return metrics.at[i];
+  }
+  static const Milestone kNone;
+  return kNone;
+}
+
+TEST(Metrics, OfPerfectPredictionsAreZero) {
+  const Metrics metrics = MeasureAll({Says(125, 200), Says(150, 200), Says(200, 200)});
+  EXPECT_EQ(metrics.avg_err, 0);
+  EXPECT_EQ(metrics.max_err, 0);
+  EXPECT_EQ(metrics.eta_err, 0);
+  EXPECT_EQ(metrics.backward, 0);
+  EXPECT_FALSE(metrics.coverage90);
+  EXPECT_FALSE(metrics.width90);
+}
+
+TEST(Metrics, ErrorsAreInPointsOfProgress) {
+  // Progress said and true: 0 and 0.25 (nothing to say), 50 / 200 and 0.5, 75 / 80 and 0.75, 1
+  // and 1.
+  const Metrics metrics =
+      MeasureAll({Says(125, std::nullopt), Says(150, 300), Says(175, 180), Says(200, 200)});
+  EXPECT_DOUBLE_EQ(metrics.avg_err, (25 + 25 + 18.75 + 0) / 4);
+  EXPECT_DOUBLE_EQ(metrics.max_err, 25);
+  // |e~ - e| / (e - t): 1 for nothing, 100 / 50, 20 / 25; the last one is beyond 95 %.
+  EXPECT_DOUBLE_EQ(metrics.eta_err, (1 + 2 + 0.8) / 3);
+}
+
+TEST(Metrics, ProgressIsAtMostAllOfIt) {
+  const Metrics metrics = MeasureAll({Says(150, 120)});  // overdue
+  EXPECT_DOUBLE_EQ(metrics.avg_err, 50);
+  EXPECT_DOUBLE_EQ(metrics.eta_err, 80.0 / 50);
+}
+
+TEST(Metrics, UpdatesBeforeTheStartAndAfterTheEndDoNotCount) {
+  const Metrics metrics =
+      MeasureAll({Says(50, 1000), Says(100, 1000), Says(150, 200), Says(201, 1000)});
+  EXPECT_EQ(metrics.avg_err, 0);
+}
+
+TEST(Metrics, EtaErrorIsCappedAndLeavesOutBothEnds) {
+  const Metrics metrics =
+      MeasureAll({Says(104, 1e9), Says(190, 1e9), Says(194, 206), Says(196, 1e9)});
+  EXPECT_DOUBLE_EQ(metrics.eta_err, (5 + 1) / 2.0);
+}
+
+TEST(Metrics, StepsBackAreThoseOfMoreThanATenthOfAPoint) {
+  // Progress: 0.5, 0.25, 50 / 200.1 (a fall of 0.012 points), 0.9.
+  const Metrics metrics =
+      MeasureAll({Says(125, 150), Says(150, 300), Says(150, 300.1), Says(190, 200)});
+  EXPECT_DOUBLE_EQ(metrics.backward, 1.0 / 4);
+  EXPECT_EQ(metrics.backward_shown, 0);
+}
+
+TEST(Metrics, IntervalsHoldTheEndOrNot) {
+  // Widths 40, 20 and 60; the second one ends at 190.
+  const Metrics metrics =
+      MeasureAll({Says(110, 150), Says(120, 190, 20), Says(150, 180, 10), Says(175, 200, 30)});
+  EXPECT_THAT(metrics.coverage90, Optional(2.0 / 3));
+  EXPECT_THAT(metrics.width90, Optional(0.4));
+}
+
+TEST(Metrics, MilestonesTakeTheNearestUpdate) {
+  const Metrics metrics =
+      MeasureAll({Says(102, std::nullopt), Says(112, 300), Says(124, 180, 10), Says(151, 190, 10)});
+  EXPECT_FALSE(AtPercent(2, metrics).end_error);
+  EXPECT_THAT(AtPercent(10, metrics).end_error, Optional(1.0));
+  EXPECT_FALSE(AtPercent(10, metrics).hit);
+  EXPECT_THAT(AtPercent(25, metrics).end_error, Optional(0.2));
+  EXPECT_THAT(AtPercent(25, metrics).hit, Optional(false));
+  EXPECT_THAT(AtPercent(50, metrics).end_error, Optional(0.1));
+  EXPECT_THAT(AtPercent(50, metrics).hit, Optional(true));
+  EXPECT_THAT(AtPercent(90, metrics).hit, Optional(true));  // of the last update there is
+}
+
+TEST(Metrics, OfNoUpdatesAreEmpty) {
+  const Metrics metrics = MeasureAll({});
+  EXPECT_EQ(metrics.avg_err, 0);
+  EXPECT_FALSE(metrics.coverage90);
+  EXPECT_FALSE(AtPercent(50, metrics).end_error);
+}
+
+}  // namespace
+}  // namespace tidemark::bench
