@@ -1,3 +1,5 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034  # used by those that source this
 # What the end-to-end scripts share. Each gets the path of the tidemark binary as $1.
 set -euo pipefail
 tidemark=$1
@@ -32,7 +34,7 @@ wait_for() {
 # start_master LOG-DIR: sets $master to its address.
 start_master() {
   "$tidemark" serve --listen 127.0.0.1:0 --log-dir "$1" 2>"$work/serve.err" &
-  pids+=($!)
+  pids+=("$!")
   wait_for 10 grep -q 'listening on' "$work/serve.err"
   master=$(sed -n 's/.*listening on \([^ ]*\).*/\1/p' "$work/serve.err" | head -n 1)
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # A replay of the event log publishes the live snapshots to the last byte.
+# shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh" "$1"
 
 "$tidemark" run two-path --input "$data/graphs/facebook-combined.txt.zst" --output "$work/out" \

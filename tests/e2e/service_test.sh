@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # One master, two jobs, two watchers; a watcher and a worker are killed and nothing else notices.
+# shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh" "$1"
 
 start_master "$work"
@@ -10,7 +11,7 @@ run() {
 }
 run one & one=$!
 run two & two=$!
-pids+=($one $two)
+pids+=("$one" "$two")
 known() { "$tidemark" jobs --master "$master" | grep -qw "$1"; }
 wait_for 30 known one
 wait_for 30 known two
@@ -21,7 +22,7 @@ watch_one=$!
 watch_two=$!
 "$tidemark" watch one --master "$master" --progress json >"$work/victim.json" &
 victim=$!
-pids+=($watch_one $watch_two $victim)
+pids+=("$watch_one" "$watch_two" "$victim")
 wait_for 20 test -s "$work/victim.json"
 kill -9 "$victim"
 
