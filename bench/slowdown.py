@@ -1,12 +1,14 @@
 """What being watched costs a job: the same job with and without the agent, in pairs.
 
-Each pair runs both in alternating order; the slowdown of a pair is watched / unwatched - 1 of the
-wall-clock time that the runner itself reports for the job.
+Each pair runs both in alternating order; the slowdown of a pair is watched / unwatched - 1, of the
+wall-clock time that the runner itself reports for the job, and of the processor time of all its
+processes, the embedded master included, which other work on the machine disturbs less.
 usage: slowdown.py PAIRS NAME JOB-ARGUMENTS...
 """
 
 import math
 import re
+import resource
 import statistics
 import subprocess
 import sys
@@ -15,7 +17,14 @@ import tempfile
 import measure
 
 
+def processor_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def job_seconds(arguments, watched):
+    """Wall-clock and processor seconds of one run."""
+    before = processor_seconds()
     with tempfile.TemporaryDirectory() as directory:
         command = [str(measure.TIDEMARK), "run", *arguments, "--output", f"{directory}/out",
                    "--progress", "quiet"] + ([] if watched else ["--no-agent"])
@@ -23,27 +32,31 @@ def job_seconds(arguments, watched):
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(command)}\nfailed:\n{done.stderr[-2000:]}")
     elapsed = re.search(r"^elapsed_seconds\s+([0-9.]+)$", done.stdout, re.MULTILINE)
-    return float(elapsed.group(1))
+    return float(elapsed.group(1)), processor_seconds() - before
 
 
 def main():
     pairs, name, arguments = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
-    slowdowns, watched_times, unwatched_times = [], [], []
+    wall, processor, times = [], [], []
     for pair in range(pairs):
         order = [True, False] if pair % 2 == 0 else [False, True]
-        times = {watched: job_seconds(arguments, watched) for watched in order}
-        slowdowns.append(times[True] / times[False] - 1)
-        watched_times.append(times[True])
-        unwatched_times.append(times[False])
-        print(f"pair {pair + 1} of {pairs}: watched {times[True]:.2f} s, "
-              f"unwatched {times[False]:.2f} s, {100 * slowdowns[-1]:+.2f} %", flush=True)
-    error = statistics.stdev(slowdowns) / math.sqrt(pairs) if pairs > 1 else float("nan")
+        runs = {watched: job_seconds(arguments, watched) for watched in order}
+        times.append({"watched": runs[True], "unwatched": runs[False]})
+        wall.append(runs[True][0] / runs[False][0] - 1)
+        processor.append(runs[True][1] / runs[False][1] - 1)
+        print(f"pair {pair + 1} of {pairs}: wall clock {100 * wall[-1]:+.2f} %, "
+              f"processor {100 * processor[-1]:+.2f} %", flush=True)
+
+    def summary(name, slowdowns):
+        error = statistics.stdev(slowdowns) / math.sqrt(pairs) if pairs > 1 else float("nan")
+        print(f"{name}: mean slowdown {100 * statistics.fmean(slowdowns):+.2f} % "
+              f"+- {100 * error:.2f} % (standard error, {pairs} pairs)")
+        return {"slowdown": measure.spread(slowdowns), "mean": statistics.fmean(slowdowns),
+                "standard_error": error}
+
     measure.save(f"slowdown_{name}", {
-        "job": arguments, "slowdown": measure.spread(slowdowns), "standard_error": error,
-        "watched_seconds": measure.spread(watched_times),
-        "unwatched_seconds": measure.spread(unwatched_times), "pairs": slowdowns})
-    print(f"{name}: mean slowdown {100 * statistics.fmean(slowdowns):+.2f} % "
-          f"+- {100 * error:.2f} % (standard error, {pairs} pairs)")
+        "job": arguments, "wall_clock": summary(f"{name}, wall clock", wall),
+        "processor": summary(f"{name}, processor", processor), "seconds": times})
 
 
 if __name__ == "__main__":

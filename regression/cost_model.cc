@@ -17,7 +17,7 @@ constexpr double kLinearExponentMin = 1.5;
 constexpr double kApartExponentMin = 0.8;
 constexpr double kExponentMax = 5.0;
 // No bin is known better than this, relative: curves are not exact.
-constexpr double kBinErrorMin = 0.05;
+constexpr double kBinErrorMin = 0.03;
 // No curve is right everywhere, and what matters is how it goes on beyond the data. So each is
 // fitted with several foci: weight halves every so many octaves below the largest size.
 constexpr std::array<double, 4> kFoci = {0.7, 1.5, 3, 8};
@@ -30,6 +30,10 @@ constexpr double kFocusError = 0.01;
 constexpr std::array<double, 4> kFocusPrior = {0.1, 0.2, 0.3, 0.4};
 constexpr double kFocusEvidence = 3;
 constexpr double kHeldOutExponentStep = 0.2;
+// How far the nearest held-out sizes lie beyond the others, and limits of what is learnt there.
+constexpr double kHeldOutOctaves = 0.7;
+constexpr double kSpreadPerOctaveMin = 0.01;
+constexpr double kSpreadPerOctaveMax = 0.2;
 // Amounts below this part of the largest are as good as zero: a curve need not be right there in
 // relative terms.
 constexpr double kNegligible = 1e-4;
@@ -258,8 +262,15 @@ std::vector<double> FocusedWeights(const Weighted& data, double focus, std::size
 }
 
 // How far a focus would have been off about the largest sizes, in mean squares of the logarithm,
-// had it not known them. Empty when there is too little to tell.
-std::optional<double> HeldOutError(const Weighted& data, double focus) {
+// had it not known them.
+struct HeldOutError {
+  double mean = 0;     // over all that were held out
+  double nearest = 0;  // where the fewest octaves were
+};
+
+// Empty when there is too little to tell.
+std::optional<HeldOutError> HoldOut(const Weighted& data, double focus) {
+  HeldOutError error;
   double sum_of_means = 0;
   double means = 0;
   for (const double octaves : kHeldOut) {
@@ -283,34 +294,43 @@ std::optional<double> HeldOutError(const Weighted& data, double focus) {
         squared += curve.probability * std::min(off * off, kVarianceMax);
       }
       // Noise is nobody's fault.
-      sum += std::max(0.0, squared - data.error[i] + kBinErrorMin * kBinErrorMin) / data.error[i];
+      sum += std::max(0.0, squared - data.error[i]) / data.error[i];
       count += 1 / data.error[i];
     }
+    if (means == 0) error.nearest = sum / count;
     sum_of_means += sum / count;
     means += 1;
   }
   if (means == 0) return std::nullopt;
-  return sum_of_means / means;
+  error.mean = sum_of_means / means;
+  return error;
 }
 
-// Shares of the foci, by what they would have said; adds the least error to `score`.
-std::array<double, kFoci.size()> FocusShares(const Weighted& data, double& score) {
-  std::array<double, kFoci.size()> shares;
-  shares = kFocusPrior;
-  std::array<double, kFoci.size()> errors{};
+struct FocusChoice {
+  std::array<double, kFoci.size()> shares = kFocusPrior;
+  std::optional<HeldOutError> error;  // of the best
+};
+
+// By what the foci would have said.
+FocusChoice ChooseFocus(const Weighted& data) {
+  FocusChoice choice;
+  std::array<HeldOutError, kFoci.size()> errors;
   for (std::size_t f = 0; f < kFoci.size(); ++f) {
-    const std::optional<double> error = HeldOutError(data, kFoci[f]);
-    if (!error) return shares;
-    errors[f] = *error + kFocusError * kFocusError;
+    const std::optional<HeldOutError> error = HoldOut(data, kFoci[f]);
+    if (!error) return choice;
+    errors[f] = *error;
+    errors[f].mean += kFocusError * kFocusError;
   }
-  const double least = *std::min_element(errors.begin(), errors.end());
-  score += least;
+  choice.error = *std::min_element(
+      errors.begin(), errors.end(),
+      [](const HeldOutError& a, const HeldOutError& b) { return a.mean < b.mean; });
   double sum = 0;
   for (std::size_t f = 0; f < kFoci.size(); ++f) {
-    sum += shares[f] = kFocusPrior[f] * std::pow(least / errors[f], kFocusEvidence);
+    choice.shares[f] *= std::pow(choice.error->mean / errors[f].mean, kFocusEvidence);
+    sum += choice.shares[f];
   }
-  for (double& share : shares) share /= sum;
-  return shares;
+  for (double& share : choice.shares) share /= sum;
+  return choice;
 }
 
 double Kernel(double octaves) {
@@ -407,7 +427,13 @@ CostModel CostModel::Fit(std::vector<CostBin> bins) {
     data.error.push_back(variance / bin.count + kBinErrorMin * kBinErrorMin);
     data.base.push_back(1 / data.error.back());
   }
-  const std::array<double, kFoci.size()> shares = FocusShares(data, model.score_);
+  const FocusChoice choice = ChooseFocus(data);
+  const auto& shares = choice.shares;
+  if (choice.error) {
+    model.score_ = choice.error->mean;
+    model.spread_per_octave_ = std::clamp(std::sqrt(choice.error->nearest) / kHeldOutOctaves,
+                                          kSpreadPerOctaveMin, kSpreadPerOctaveMax);
+  }
   for (std::size_t f = 0; f < kFoci.size(); ++f) {
     if (shares[f] < kProbabilityMin) continue;
     const std::vector<double> weight = FocusedWeights(data, kFoci[f], data.x.size() - 1);

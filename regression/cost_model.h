@@ -54,6 +54,9 @@ class CostModel {
   double RelativeVariance(double size) const;
   // How far beyond the largest finished key group a size lies, in octaves; 0 within.
   double OctavesBeyond(double size) const;
+  // Relative uncertainty at such a size that all key groups there share: by what the model would
+  // have been off, an octave, about the largest sizes had it not known them.
+  double Beyond(double size) const { return spread_per_octave_ * OctavesBeyond(size); }
 
   // rho of every curve at one size.
   std::vector<double> Corrections(double size) const;
@@ -80,6 +83,7 @@ class CostModel {
   double scale_ = 1;
   double bytes_scale_ = 1;
   double score_ = 0;
+  double spread_per_octave_ = 0.08;
   std::vector<double> noise_;  // relative variance of one key group, by bin
 };
 

@@ -17,8 +17,6 @@ constexpr double kWiden = 1.2;
 constexpr double kHalfWidthMin = 0.05;
 // An interval says at most that it takes so many times as long as expected.
 constexpr double kUpperMax = 20;
-// Relative, for each octave beyond the largest group whose emissions are known.
-constexpr double kEmissionErrorPerOctave = 0.05;
 // What fading has left of a bin, key groups.
 constexpr double kNoGroup = 1e-3;
 // How often the features are chosen anew, from how many bins, and how much better another than
@@ -155,7 +153,7 @@ void TidemarkIndicator::AddRunning(const JobState& state, absl::Time now,
     if (!beliefs.emissions.empty()) {
       const double value = value_of(emission_feature_);
       expected.emitted_bytes = beliefs.emissions.PredictMedian(value, size);
-      const double beyond = kEmissionErrorPerOctave * beliefs.emissions.OctavesBeyond(value);
+      const double beyond = beliefs.emissions.Beyond(value);
       expected.emission_error =
           std::sqrt(beliefs.emissions.RelativeVariance(value) + beyond * beyond);
     }
@@ -172,7 +170,7 @@ void TidemarkIndicator::AddRunning(const JobState& state, absl::Time now,
   for (double& s : seconds) s *= outlook.speed.factor;
   outlook.running =
       running_.Outlook(outlook.index, beliefs.explicit_table().model(), seconds,
-                       table.model().RelativeVariance(value), table.model().OctavesBeyond(value));
+                       table.model().RelativeVariance(value), table.model().Beyond(value));
 }
 
 std::vector<double> TidemarkIndicator::CurveWeights(const std::vector<TaskOutlook>& tasks,

@@ -3,12 +3,6 @@
 #include <cmath>
 
 namespace tidemark::model {
-namespace {
-
-// Relative uncertainty of a curve for each octave beyond the largest finished key group.
-constexpr double kSpreadPerOctave = 0.08;
-
-}  // namespace
 
 void GroupTimes::Add(const GroupTimes& other, double factor) {
   for (std::size_t k = 0; k < seconds.size(); ++k) seconds[k] += factor * other.seconds[k];
@@ -33,7 +27,7 @@ GroupTimeTable::Row GroupTimeTable::MakeRow(double centre, double size_factor) c
   Row row = {.is_filled = true,
              .size_factor = size_factor,
              .relative_variance = model_->RelativeVariance(size),
-             .octaves_beyond = model_->OctavesBeyond(size)};
+             .beyond = model_->Beyond(size)};
   const std::vector<double> corrections = model_->Corrections(size);
   for (std::size_t k = 0; k < curve_count(); ++k) {
     const regression::CostCurve& curve = model_->curves()[k];
@@ -72,7 +66,7 @@ void GroupTimeTable::AddTerms(const Row& row, const BinLoad& load, GroupTimes& t
   }
   times.mean += mean;
   times.noise_variance += row.relative_variance * mean * mean / load.count;
-  times.beyond += kSpreadPerOctave * row.octaves_beyond * mean;
+  times.beyond += row.beyond * mean;
 }
 
 }  // namespace tidemark::model

@@ -50,7 +50,7 @@ class GroupTimeTable {
     bool is_filled = false;
     double size_factor = 1;
     double relative_variance = 0;
-    double octaves_beyond = 0;
+    double beyond = 0;
     std::vector<Terms> curves;
   };
   Row MakeRow(double centre, double size_factor) const;

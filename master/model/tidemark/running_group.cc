@@ -24,7 +24,6 @@ constexpr double kTeaches = 0.5;
 constexpr double kTeachingRate = 0.4;
 constexpr double kCounterDeviation = 0.01;
 constexpr double kFitDeviation = 0.05;
-constexpr double kSpreadPerOctave = 0.08;
 // A counter's record goes back about so many groups, and counts one of this part of the longest
 // group's time half.
 constexpr double kRecordMemory = 8;
@@ -132,13 +131,12 @@ void RunningGroups::Observe(const JobState& state, std::size_t index, const Redu
 
 RunningOutlook RunningGroups::Outlook(std::size_t index, const regression::CostModel& costs,
                                       const std::vector<double>& model_seconds,
-                                      double relative_variance, double octaves_beyond) const {
+                                      double relative_variance, double beyond) const {
   const Group& group = groups_[index];
   const std::size_t curves = model_seconds.size();
   RunningOutlook outlook{.elapsed = group.elapsed,
                          .log_mean = std::vector<double>(curves),
                          .likelihood = std::vector<double>(curves, 1)};
-  const double beyond = kSpreadPerOctave * octaves_beyond;
   double variance = std::log1p(relative_variance + kFitDeviation * kFitDeviation + beyond * beyond);
   const double prior_deviation = std::sqrt(variance);
   double mean = 0;

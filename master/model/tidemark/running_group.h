@@ -62,10 +62,11 @@ class RunningGroups {
   void Observe(const JobState& state, std::size_t index, const ReduceAttempt& attempt,
                absl::Time now, const Expectation& expected);
   // Of the running group of a task, of which the model predicts `model_seconds[k]` (speed factor
-  // included), with `relative_variance` around it.
+  // included), with `relative_variance` around it
+  // and a relative uncertainty `beyond` of the model itself.
   RunningOutlook Outlook(std::size_t index, const regression::CostModel& costs,
                          const std::vector<double>& model_seconds, double relative_variance,
-                         double octaves_beyond) const;
+                         double beyond) const;
 
  private:
   enum class Signal : std::uint8_t { kNone, kRead, kEmitted };

@@ -1,0 +1,101 @@
+#include "master/model/tidemark/running_group.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "tests/master/events.h"
+
+namespace tidemark::model {
+namespace {
+
+using test::At;
+using test::Ended;
+using test::Key;
+
+// A reduce task inside a key group of 1000 bytes that is expected to emit 500.
+class RunningGroupTest : public ::testing::Test {
+ protected:
+  RunningGroupTest() : state_(10) {
+    state_.reduce_tasks.resize(1);
+    attempt_.reduce_started_at = At(0);
+    costs_ = regression::CostModel::Fit({{100, 50, 1, 0.01}, {200, 50, 2, 0.01}});
+  }
+  // At `seconds`, the group has run that long and read and emitted so much.
+  void See(double seconds, std::uint64_t read, std::uint64_t emitted, double now) {
+    attempt_.running_group = RunningGroup{KeyHash{1}, absl::Seconds(seconds), read, 1, emitted};
+    attempt_.running_group_seen_at = At(seconds);
+    Ask(now);
+  }
+  void Ask(double now) {
+    groups_.Observe(state_, 0, attempt_, At(now), {.size_bytes = 1000, .emitted_bytes = 500});
+  }
+  // The median of what is left, when the model says 100 s, give or take a factor of 2.
+  double MedianLeft() const {
+    const std::vector<double> model(costs_.curves().size(), 100);
+    return groups_.Outlook(0, costs_, model, 0.7, 0).Left(0, 0.5);
+  }
+
+  JobState state_;
+  ReduceAttempt attempt_;
+  regression::CostModel costs_;
+  RunningGroups groups_{/*use_signals=*/true};
+};
+
+TEST_F(RunningGroupTest, ExpectsTheModelsTimeAtFirst) {
+  See(0.001, 0, 0, 0.001);
+  EXPECT_NEAR(MedianLeft(), 80, 25);
+}
+
+TEST_F(RunningGroupTest, LastsAtLeastAsLongAsItHas) {
+  See(150, 0, 0, 150);
+  EXPECT_GT(MedianLeft(), 5);
+  EXPECT_LT(MedianLeft(), 150);
+}
+
+TEST_F(RunningGroupTest, BelievesSteadyReading) {
+  for (int i = 1; i <= 10; ++i) See(2 * i, 50 * i, 0, 2 * i);
+  EXPECT_NEAR(MedianLeft(), 20, 6);  // half is read after 20 s
+}
+
+TEST_F(RunningGroupTest, LearnsThatReadingSlowsDown) {
+  // bytes read grow with the root of time: 500 bytes at 25 s means 1000 at 100 s
+  for (int i = 1; i <= 10; ++i) See(0.25 * i * i, 50 * i, 0, 0.25 * i * i);
+  EXPECT_GT(MedianLeft(), 50);
+}
+
+TEST_F(RunningGroupTest, BelievesWhatIsEmittedOnceAllIsRead) {
+  for (int i = 1; i <= 8; ++i) See(5 * i, 1000, 50 * i, 5 * i);
+  EXPECT_NEAR(MedianLeft(), 10, 3);  // 400 of 500 bytes after 40 s
+}
+
+TEST_F(RunningGroupTest, CountersBelongToTheInstantTheyWereReadAt) {
+  for (int i = 1; i <= 8; ++i) See(5 * i, 1000, 50 * i, 5 * i);
+  Ask(45);  // nothing new was heard since
+  EXPECT_NEAR(MedianLeft(), 5, 3);
+}
+
+TEST_F(RunningGroupTest, WithoutSignalsCountersMeanNothing) {
+  groups_ = RunningGroups(false);
+  for (int i = 1; i <= 8; ++i) See(5 * i, 1000, 50 * i, 5 * i);
+  EXPECT_GT(MedianLeft(), 30);
+}
+
+TEST(SignalRecord, ShortGroupsCountForLittle) {
+  SignalRecord record;
+  for (int i = 0; i < 5; ++i) record.Learn(std::log(100.0), 100);
+  const double before = record.squared_error;
+  record.Learn(std::log(1.0), 0.01);  // a hundredfold error on a blink
+  EXPECT_LT(record.squared_error - before, 0.01);
+  EXPECT_TRUE(record.is_trusted());
+}
+
+TEST(SignalRecord, ACounterThatMisleadsIsUseless) {
+  SignalRecord record;
+  for (int i = 0; i < 3; ++i) record.Learn(std::log(10.0), 100);
+  EXPECT_TRUE(record.is_useless());
+}
+
+}  // namespace
+}  // namespace tidemark::model

@@ -1,0 +1,114 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "master/model/indicators/progress_indicator.h"
+#include "tests/master/events.h"
+#include "tests/master/virtual_job.h"
+#include "tidemark/job_monitor.h"
+
+namespace tidemark {
+namespace {
+
+using test::At;
+using test::Key;
+using test::VirtualJob;
+
+// Four reduce tasks with quadratic costs and one key group that dwarfs all others, last in its
+// task.
+VirtualJob SkewedJob() {
+  VirtualJob job;
+  job.seconds = [](std::uint64_t bytes) {
+    return 0.05 + 2e-6 * static_cast<double>(bytes) * static_cast<double>(bytes);
+  };
+  std::uint64_t hash = 0;
+  job.groups.resize(4);
+  for (std::size_t task = 0; task < job.groups.size(); ++task) {
+    for (std::uint64_t i = 0; i < 60; ++i) {
+      job.groups[task].push_back(Key(++hash, 100 + (i * 37 + task * 11) % 900));
+    }
+  }
+  job.groups[2].push_back(Key(++hash, 9'000));
+  return job;
+}
+
+struct Told {
+  double at = 0;
+  Snapshot snapshot;
+};
+
+std::vector<Told> Watch(const VirtualJob& job, double& ends) {
+  JobMonitorOptions options;
+  options.indicators = {"tidemark", "jobratio"};
+  JobMonitor monitor("job-1", options);
+  const test::Story story = test::Tell(job);
+  ends = story.ends;
+  std::vector<Told> told;
+  double next = story.reduce_starts + 1;
+  for (const Event& event : story.events) {
+    for (; At(next) < event.arrived_at; next += 1) told.push_back({next, monitor.Tick(At(next))});
+    EXPECT_TRUE(monitor.Apply(event).ok());
+  }
+  return told;
+}
+
+TEST(TidemarkIndicator, SeesTheGiantComing) {
+  double ends = 0;
+  const std::vector<Told> told = Watch(SkewedJob(), ends);
+  int checked = 0;
+  for (const Told& update : told) {
+    const Forecast& forecast = update.snapshot.forecasts.front();
+    const Forecast& linear = update.snapshot.forecasts.back();
+    if (update.at < 30 || !forecast.remaining || update.at > ends - 5) continue;
+    const double left = ends - update.at;
+    const double said = update.at + absl::ToDoubleSeconds(*forecast.remaining);
+    EXPECT_NEAR(update.at / said, update.at / ends, 0.12) << update.at;
+    EXPECT_LE(absl::ToDoubleSeconds(*forecast.remaining_lower), left) << update.at;
+    EXPECT_GE(absl::ToDoubleSeconds(*forecast.remaining_upper), left) << update.at;
+    if (update.at < 60 && linear.remaining) {
+      EXPECT_LT(absl::ToDoubleSeconds(*linear.remaining), 0.7 * left) << update.at;
+    }
+    ++checked;
+  }
+  EXPECT_GT(checked, 50);
+}
+
+TEST(TidemarkIndicator, NamesTheStragglerAndItsHeaviestGroup) {
+  double ends = 0;
+  const std::vector<Told> told = Watch(SkewedJob(), ends);
+  for (const Told& update : told) {
+    if (update.at < 40 || update.at > ends - 5) continue;
+    ASSERT_TRUE(update.snapshot.straggler.has_value()) << update.at;
+    EXPECT_EQ(update.snapshot.straggler->attempt.index, 2u);
+    EXPECT_EQ(update.snapshot.straggler->heaviest_group_bytes, 9'000u);
+  }
+}
+
+TEST(TidemarkIndicator, IsTheSameInEveryRun) {
+  double ends = 0;
+  const std::vector<Told> first = Watch(SkewedJob(), ends);
+  const std::vector<Told> second = Watch(SkewedJob(), ends);
+  ASSERT_EQ(first.size(), second.size());
+  for (std::size_t i = 0; i < first.size(); ++i) EXPECT_EQ(first[i].snapshot, second[i].snapshot);
+}
+
+TEST(TidemarkIndicator, AJobOfEqualGroupsIsLinear) {
+  VirtualJob job;
+  job.seconds = [](std::uint64_t) { return 1.0; };
+  job.groups.resize(3);
+  std::uint64_t hash = 0;
+  for (auto& task : job.groups) {
+    for (int i = 0; i < 40; ++i) task.push_back(Key(++hash, 1000));
+  }
+  double ends = 0;
+  for (const Told& update : Watch(job, ends)) {
+    const Forecast& forecast = update.snapshot.forecasts.front();
+    if (!forecast.remaining || update.at < 20 || update.at > ends - 2) continue;
+    EXPECT_NEAR(absl::ToDoubleSeconds(*forecast.remaining), ends - update.at, 1.5) << update.at;
+  }
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,156 @@
+#include "regression/cost_model.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+namespace tidemark::regression {
+namespace {
+
+// One bin an octave from `smallest` up, of `count` key groups each.
+std::vector<CostBin> Bins(const std::function<double(double)>& cost, int octaves,
+                          double smallest = 16, double count = 20, double variance = 1e-4) {
+  std::vector<CostBin> bins;
+  for (int i = 0; i < octaves; ++i) {
+    const double size = smallest * std::exp2(i);
+    bins.push_back({size, count, cost(size), variance});
+  }
+  return bins;
+}
+
+double SumOfProbabilities(const CostModel& model) {
+  double sum = 0;
+  for (const CostCurve& curve : model.curves()) sum += curve.probability;
+  return sum;
+}
+
+TEST(CostModel, IsEmptyWithoutEvidence) {
+  EXPECT_TRUE(CostModel::Fit({}).empty());
+  EXPECT_TRUE(CostModel().empty());
+  EXPECT_EQ(CostModel().OctavesBeyond(100), 0);
+}
+
+TEST(CostModel, LeavesOutWhatCannotBe) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(CostModel::Fit({{kNan, 1, 1, 0},
+                              {0, 1, 1, 0},
+                              {10, 0, 1, 0},
+                              {10, 1, kInfinite, 0},
+                              {10, 1, -1, 0},
+                              {10, 1, 1, kNan}})
+                  .empty());
+}
+
+TEST(CostModel, ContinuesAQuadraticFarBeyondTheData) {
+  const auto cost = [](double x) { return 0.5 + 3e-4 * x * x; };
+  const CostModel model = CostModel::Fit(Bins(cost, 10));
+  EXPECT_NEAR(model.Predict(16 * std::exp2(13)) / cost(16 * std::exp2(13)), 1, 0.1);
+  EXPECT_NEAR(model.curves().front().c, 2, 1e-9);
+  EXPECT_NEAR(SumOfProbabilities(model), 1, 1e-9);
+}
+
+TEST(CostModel, ContinuesALinearCost) {
+  const auto cost = [](double x) { return 2e-3 + 1e-4 * x; };
+  const CostModel model = CostModel::Fit(Bins(cost, 12));
+  EXPECT_NEAR(model.Predict(16 * std::exp2(14)) / cost(16 * std::exp2(14)), 1, 0.1);
+}
+
+// A cost that is quadratic up to 4 kB and linear from there: what is beyond goes on as the largest
+// sizes do, not as the many small ones.
+TEST(CostModel, FollowsTheLargestSizesWhereTheCurveBends) {
+  const auto cost = [](double x) { return x < 4096 ? x * x : 4096 * x; };
+  std::vector<CostBin> bins;
+  for (double size = 16; size < 262'144; size *= std::exp2(1.0 / 6)) {
+    bins.push_back({size, 5, cost(size), 1e-4});
+  }
+  const CostModel model = CostModel::Fit(bins);
+  const double size = 1'048'576;
+  // A quadratic through all of them would say 4 times as much.
+  EXPECT_NEAR(model.Predict(size) / cost(size), 1, 0.9);
+}
+
+TEST(CostModel, SaysWhatWasSeenAmongLikeSizes) {
+  std::vector<CostBin> bins = Bins([](double x) { return x; }, 10);
+  bins[5].amount *= 1.5;  // no curve goes through this
+  const CostModel model = CostModel::Fit(bins);
+  EXPECT_NEAR(model.Predict(bins[5].size) / bins[5].amount, 1, 0.05);
+  EXPECT_NEAR(model.Predict(bins[2].size) / bins[2].amount, 1, 0.05);
+}
+
+TEST(CostModel, OneSizeIsEnoughToSayWhatItCosts) {
+  const CostModel model = CostModel::Fit({{100, 50, 2, 0.01}});
+  EXPECT_NEAR(model.Predict(100), 2, 0.05);
+  // ... and leaves open how the cost goes on.
+  EXPECT_GT(model.curves().size(), 5u);
+  double least = HUGE_VAL;
+  double most = 0;
+  for (std::size_t k = 0; k < model.curves().size(); ++k) {
+    least = std::min(least, model.Predict(k, 1600));
+    most = std::max(most, model.Predict(k, 1600));
+  }
+  EXPECT_GT(most / least, 4);
+}
+
+TEST(CostModel, LearnsTheNoise) {
+  const CostModel quiet = CostModel::Fit(Bins([](double x) { return x; }, 10, 16, 50, 1e-4));
+  const CostModel noisy = CostModel::Fit(Bins([](double x) { return x; }, 10, 16, 50, 0.25));
+  EXPECT_LT(quiet.RelativeVariance(1000), 0.01);
+  EXPECT_NEAR(noisy.RelativeVariance(1000), 0.25, 0.05);
+}
+
+// x y: what a join of two inputs costs, read (y bytes) and written (x pairs).
+TEST(CostModel, SeparatesBytesFromAnotherFeature) {
+  std::vector<CostBin> bins;
+  for (int i = 0; i < 16; ++i) {
+    const double pairs = std::exp2(i);
+    const double bytes = 1000 * (1 + i % 3);
+    bins.push_back({pairs, 10, 1e-3 * bytes + 0.5 * pairs, 1e-4, bytes});
+  }
+  const CostModel model = CostModel::Fit(bins);
+  EXPECT_NEAR(model.Predict(std::exp2(18), 1000) / (1 + 0.5 * std::exp2(18)), 1, 0.15);
+}
+
+TEST(CostModel, CountsOctavesBeyondTheLargest) {
+  const CostModel model = CostModel::Fit(Bins([](double x) { return x; }, 4));
+  EXPECT_EQ(model.size_max(), 128);
+  EXPECT_EQ(model.OctavesBeyond(64), 0);
+  EXPECT_NEAR(model.OctavesBeyond(1024), 3, 1e-12);
+}
+
+TEST(CostModel, MedianIsNotThatOfTheLargestCurves) {
+  const CostModel model = CostModel::Fit({{100, 50, 2, 0.01}});
+  EXPECT_LT(model.PredictMedian(1e6, 1e6), model.Predict(1e6));
+}
+
+// Whatever the evidence, a prediction is a number and not below zero.
+TEST(CostModel, PredictionsAreFiniteForAnyEvidence) {
+  std::uint64_t state = 1;
+  const auto random = [&state] {
+    state = state * 6364136223846793005 + 1442695040888963407;
+    return static_cast<double>(state >> 11) * 0x1.0p-53;
+  };
+  for (int round = 0; round < 200; ++round) {
+    std::vector<CostBin> bins;
+    double size = 1;
+    for (int i = 0; i < 1 + round % 20; ++i) {
+      size *= 1 + 20 * random();
+      bins.push_back({size, std::floor(1 + 1000 * random()),
+                      random() < 0.2 ? 0 : std::exp(40 * random() - 20), 3 * random()});
+    }
+    const CostModel model = CostModel::Fit(bins);
+    for (const double at : {1.0, size / 2, size, 1e3 * size}) {
+      EXPECT_TRUE(std::isfinite(model.Predict(at))) << round;
+      EXPECT_GE(model.Predict(at), 0) << round;
+      EXPECT_GE(model.RelativeVariance(at), 0) << round;
+    }
+    EXPECT_NEAR(SumOfProbabilities(model), 1, 1e-9);
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::regression
