@@ -44,6 +44,8 @@ class VirtualAgent {
   using Post = std::function<void(const v1::Envelope&)>;
 
   explicit VirtualAgent(const AgentOptions& options);
+  // What a task says after the end of its agent is dropped; kept, it would keep both alive.
+  ~VirtualAgent() { shared_->inbox.Close(); }
   VirtualAgent(const VirtualAgent&) = delete;
   VirtualAgent& operator=(const VirtualAgent&) = delete;
 
