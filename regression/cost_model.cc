@@ -29,6 +29,8 @@ constexpr double kFocusError = 0.01;
 // What a focus counts before that: the wider, the more it has seen.
 constexpr std::array<double, 4> kFocusPrior = {0.1, 0.2, 0.3, 0.4};
 constexpr double kFocusEvidence = 3;
+// Every second exponent does, but whole ones, the likeliest, must be among them.
+constexpr double kHeldOutExponentMin = 0.4;
 constexpr double kHeldOutExponentStep = 0.2;
 // How far the nearest held-out sizes lie beyond the others, and limits of what is learnt there.
 constexpr double kHeldOutOctaves = 0.7;
@@ -49,12 +51,13 @@ constexpr double kPullPrior = 1 / (0.15 * 0.15);
 constexpr double kObservedErrorMin = 0.02;
 // Relative variance of a key group before any was seen, and how many it counts for.
 constexpr double kPriorVariance = 0.09;
-constexpr double kPriorVarianceWeight = 3;
+constexpr double kPriorVarianceWeight = 1;
 constexpr double kShrinkWeight = 2;
 // Noise is alike among sizes that are this many octaves apart.
 constexpr double kVarianceMax = 4;
 constexpr double kNoiseOctaves = 1.5;
 constexpr double kNoiseEvidenceMax = 20;  // of one bin
+constexpr double kNoiseReach = 4;         // in these widths; beyond, a bin tells a part in 3,000
 
 struct Weighted {
   std::vector<double> x;  // size / scale
@@ -123,28 +126,56 @@ struct NormalEquations {
   }
 };
 
-Fitted FitCurve(const Weighted& data, const std::vector<double>& weight,
-                const std::vector<double>& power, double exponent, bool is_linear) {
-  NormalEquations equations;
-  auto& gram = equations.gram;
-  auto& right = equations.right;
-  for (std::size_t i = 0; i < data.x.size(); ++i) {
-    const double w = weight[i];
-    const double one = 1 / data.unit[i];
-    const double lin = data.y[i] * one;
-    const double pow = power[i] * one;
-    const double target = data.m[i] * one;
-    gram[0][0] += w * one * one;
-    gram[0][1] += w * one * lin;
-    gram[0][2] += w * one * pow;
-    gram[1][1] += w * lin * lin;
-    gram[1][2] += w * lin * pow;
-    gram[2][2] += w * pow * pow;
-    right[0] += w * one * target;
-    right[1] += w * lin * target;
-    right[2] += w * pow * target;
-    equations.target += w * target * target;
+// What does not change from one exponent to the next: sums, and what powers are multiplied with.
+class EquationsOfExponents {
+ public:
+  // Bins from `weight.size()` on count nothing.
+  EquationsOfExponents(const Weighted& data, const std::vector<double>& weight) {
+    for (std::size_t i = 0; i < weight.size(); ++i) {
+      const double one = 1 / data.unit[i];
+      const double w = weight[i] * one;
+      const double lin = data.y[i] * one;
+      const double target = data.m[i] * one;
+      constant_.push_back(w * one);
+      linear_.push_back(w * lin);
+      target_.push_back(w * target);
+      fixed_.gram[0][0] += w * one;
+      fixed_.gram[0][1] += w * lin;
+      fixed_.gram[1][1] += weight[i] * lin * lin;
+      fixed_.right[0] += w * target;
+      fixed_.right[1] += weight[i] * lin * target;
+      fixed_.target += weight[i] * target * target;
+    }
   }
+
+  NormalEquations With(const std::vector<double>& power) const {
+    double constant = 0;
+    double linear = 0;
+    double square = 0;
+    double target = 0;
+    for (std::size_t i = 0; i < constant_.size(); ++i) {
+      const double of_power = constant_[i] * power[i];
+      constant += of_power;
+      square += of_power * power[i];
+      linear += linear_[i] * power[i];
+      target += target_[i] * power[i];
+    }
+    NormalEquations equations = fixed_;
+    equations.gram[0][2] = constant;
+    equations.gram[1][2] = linear;
+    equations.gram[2][2] = square;
+    equations.right[2] = target;
+    return equations;
+  }
+
+ private:
+  NormalEquations fixed_;
+  std::vector<double> constant_;
+  std::vector<double> linear_;
+  std::vector<double> target_;
+};
+
+Fitted FitCurve(const NormalEquations& equations, double exponent, bool is_linear) {
   // Fewer terms first: more must be clearly better.
   constexpr std::array<unsigned, 3> kOfPower = {0b100, 0b001, 0b101};
   constexpr std::array<unsigned, 7> kOfLinear = {0b100, 0b010, 0b001, 0b101, 0b110, 0b011, 0b111};
@@ -171,20 +202,23 @@ double Evaluate(const CostCurve& curve, double x, double y) {
 }
 
 std::vector<Fitted> FitAll(const Weighted& data, const std::vector<double>& weight,
+                           double exponent_min = kExponentMin,
                            double exponent_step = kExponentStep) {
   std::vector<Fitted> fits;
-  std::vector<double> power(data.x.size());
-  std::vector<double> step(data.x.size());
-  for (std::size_t i = 0; i < data.x.size(); ++i) {
-    power[i] = std::exp(kExponentMin * data.log_x[i]);
+  const EquationsOfExponents equations(data, weight);
+  std::vector<double> power(weight.size());
+  std::vector<double> step(weight.size());
+  for (std::size_t i = 0; i < weight.size(); ++i) {
+    power[i] = std::exp(exponent_min * data.log_x[i]);
     step[i] = std::exp(exponent_step * data.log_x[i]);
   }
-  const int steps = static_cast<int>(std::lround((kExponentMax - kExponentMin) / exponent_step));
+  const int steps = static_cast<int>(std::lround((kExponentMax - exponent_min) / exponent_step));
   for (int s = 0; s <= steps; ++s) {
-    const double exponent = kExponentMin + exponent_step * s;
-    fits.push_back(FitCurve(data, weight, power, exponent, false));
+    const double exponent = exponent_min + exponent_step * s;
+    const NormalEquations with_power = equations.With(power);
+    fits.push_back(FitCurve(with_power, exponent, false));
     if (exponent > (data.y_is_x ? kLinearExponentMin : kApartExponentMin) - exponent_step / 2) {
-      fits.push_back(FitCurve(data, weight, power, exponent, true));
+      fits.push_back(FitCurve(with_power, exponent, true));
     }
     for (std::size_t i = 0; i < power.size(); ++i) power[i] *= step[i];
   }
@@ -252,9 +286,9 @@ void KeepLikely(std::vector<CostCurve>& curves) {
   for (CostCurve& curve : curves) curve.probability /= kept_sum;
 }
 
-// The weight of every bin for a focus whose largest size is that of bin `last`.
+// The weight of every bin up to `last` for a focus whose largest size is of that one.
 std::vector<double> FocusedWeights(const Weighted& data, double focus, std::size_t last) {
-  std::vector<double> weight(data.x.size());
+  std::vector<double> weight(last + 1);
   for (std::size_t i = 0; i <= last; ++i) {
     weight[i] = data.base[i] * std::exp((data.log_x[i] - data.log_x[last]) / focus);
   }
@@ -280,8 +314,8 @@ std::optional<HeldOutError> HoldOut(const Weighted& data, double focus) {
     const auto first = std::lower_bound(data.log_x.begin(), data.log_x.end(), limit);
     const auto kept = static_cast<std::size_t>(first - data.log_x.begin());
     if (kept < 4 || kept == data.x.size()) continue;
-    const std::vector<Fitted> fits =
-        FitAll(data, FocusedWeights(data, focus, kept - 1), kHeldOutExponentStep);
+    const std::vector<Fitted> fits = FitAll(data, FocusedWeights(data, focus, kept - 1),
+                                            kHeldOutExponentMin, kHeldOutExponentStep);
     std::vector<CostCurve> curves;
     AddPosterior(fits, kept, 1, curves);
     KeepLikely(curves);
@@ -343,20 +377,29 @@ double Kernel(double octaves) {
 std::vector<double> SmoothVariance(const std::vector<CostBin>& bins,
                                    const std::vector<double>& evidence,
                                    const std::vector<double>& variance) {
-  double of_all = kPriorVarianceWeight * kPriorVariance;
-  double all = kPriorVarianceWeight;
+  // What the amounts depend on counts, not the many small key groups that make little difference.
+  double mean = 0;
+  double amount = 0;
+  double all = 0;
   for (std::size_t b = 0; b < bins.size(); ++b) {
+    const double share = evidence[b] > 0 ? bins[b].amount * bins[b].count : 0;
     // A bin that is unlike all others must not speak for them.
-    of_all += evidence[b] * std::min(variance[b], kVarianceMax / 4);
+    mean += share * std::min(variance[b], kVarianceMax / 4);
+    amount += share;
     all += evidence[b];
   }
-  of_all /= all;
+  double of_all = kPriorVarianceWeight * kPriorVariance;
+  if (amount > 0) of_all += all * mean / amount;
+  of_all /= kPriorVarianceWeight + (amount > 0 ? all : 0);
+  std::vector<double> log_size;
+  for (const CostBin& bin : bins) log_size.push_back(std::log2(bin.size));
   std::vector<double> smooth;
-  for (const CostBin& at : bins) {
+  for (std::size_t at = 0; at < bins.size(); ++at) {
     double sum = kPriorVarianceWeight * of_all;
     double weight = kPriorVarianceWeight;
     for (std::size_t b = 0; b < bins.size(); ++b) {
-      const double d = std::log2(bins[b].size / at.size) / kNoiseOctaves;
+      const double d = (log_size[b] - log_size[at]) / kNoiseOctaves;
+      if (std::abs(d) > kNoiseReach) continue;
       const double w = evidence[b] * std::exp(-0.5 * d * d);
       sum += w * variance[b];
       weight += w;
@@ -442,6 +485,8 @@ CostModel CostModel::Fit(std::vector<CostBin> bins) {
     AddPosterior(fits, model.bins_.size(), shares[f], model.curves_);
   }
   KeepLikely(model.curves_);
+  // Amounts so large that their squares are no numbers: no curve is near them.
+  if (model.curves_.empty()) return CostModel();
   model.TakeResiduals(negligible, evidence, within);
   return model;
 }

@@ -75,7 +75,6 @@ class NearestFitModel {
   std::vector<std::shared_ptr<const TaskModel>> tasks_;
   NearestFitOptions options_;
   DeltaNeighbourhood all_neighbours_;
-  double all_size_bytes_max_ = 0;
   double seconds_per_byte_ = 0;
   bool has_points_ = false;
   std::vector<const PowerLawFit*> best_fit_;  // step 4, by task; null: none

@@ -4,8 +4,9 @@
 //   subject to  a >= 0, b >= 0, 0.05 <= c <= 5.3
 //
 // x_p: size of the point in bytes, t_p: its mean time in seconds, each merged point with weight 1
-// (the paper does not weight). Quality is R^2 on the same points. Solved by Ceres from a start on a
-// grid of exponents; x and t are scaled by their geometric and arithmetic means first.
+// (the paper does not weight). Quality is R^2 on the same points. For a given exponent the best a
+// and b are known in closed form, so that Ceres searches for the exponent alone, from the best one
+// of a grid (ADR 0006); x and t are scaled by their geometric and arithmetic means first.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,7 @@ struct PowerLawFit {
 };
 
 // Points with NaN, infinite or negative times are left out. O(n) per iteration, tens of iterations.
-// More than 2,000 points are thinned to 2,000 evenly by rank of size, both ends kept.
+// More than 8,192 points are thinned to 8,192 evenly by rank of size, both ends kept.
 PowerLawFit FitPowerLaw(std::span<const GroupPoint> points, const PowerLawOptions& options = {});
 
 }  // namespace tidemark::regression

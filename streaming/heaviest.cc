@@ -17,11 +17,11 @@ HeaviestKeys::HeaviestKeys(std::uint32_t partition_count_hint, std::uint32_t lam
   totals_.reserve(partition_count_hint);
 }
 
-void HeaviestKeys::Offer(std::uint32_t partition, KeyHash key, std::uint64_t size_bytes) {
+void HeaviestKeys::Offer(std::uint32_t partition, const ExplicitKey& group) {
   if (partition >= totals_.size()) totals_.resize(partition + std::size_t{1});
   totals_[partition].key_count += 1;
-  totals_[partition].bytes += size_bytes;
-  const Entry entry{size_bytes, key, partition};
+  totals_[partition].bytes += group.size_bytes;
+  const Entry entry{group.size_bytes, group.key, group.values, partition};
   if (heap_.size() < lambda_) {
     heap_.push_back(entry);
     std::push_heap(heap_.begin(), heap_.end(), kHeavier);
@@ -43,7 +43,7 @@ std::vector<PartitionProfile> HeaviestKeys::Profiles() const {
   std::sort(explicit_keys.begin(), explicit_keys.end(), kHeavier);
   for (const Entry& entry : explicit_keys) {
     PartitionProfile& profile = by_partition[entry.partition];
-    profile.explicit_keys.push_back({entry.key, entry.size_bytes});
+    profile.explicit_keys.push_back({entry.key, entry.size_bytes, entry.values});
     profile.implicit_bytes -= entry.size_bytes;
     --profile.implicit_key_count;
   }

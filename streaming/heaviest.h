@@ -19,7 +19,10 @@ class HeaviestKeys {
   // lambda = 0: every key is implicit.
   HeaviestKeys(std::uint32_t partition_count_hint, std::uint32_t lambda);
 
-  void Offer(std::uint32_t partition, KeyHash key, std::uint64_t size_bytes);
+  void Offer(std::uint32_t partition, const ExplicitKey& group);
+  void Offer(std::uint32_t partition, KeyHash key, std::uint64_t size_bytes) {
+    Offer(partition, {key, size_bytes});
+  }
 
   // One entry for each partition with data, by index; its explicit keys by falling size, ties by
   // hash. total_bytes = sum of explicit + implicit_bytes.
@@ -32,6 +35,7 @@ class HeaviestKeys {
   struct Entry {
     std::uint64_t size_bytes;
     KeyHash key;
+    std::uint64_t values;
     std::uint32_t partition;
   };
   struct Totals {

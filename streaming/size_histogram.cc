@@ -4,14 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "streaming/saturating.h"
+
 namespace tidemark::streaming {
 namespace {
-
-std::uint64_t SaturatingAdd(std::uint64_t a, std::uint64_t b) {
-  return a > std::numeric_limits<std::uint64_t>::max() - b
-             ? std::numeric_limits<std::uint64_t>::max()
-             : a + b;
-}
 
 std::uint64_t SaturatingMultiply(std::uint64_t a, std::uint64_t b) {
   std::uint64_t product = 0;
@@ -38,7 +34,8 @@ std::uint32_t SizeBin(std::uint64_t size_bytes) {
 void SizeHistogram::Add(std::uint64_t size_bytes, std::uint64_t count, absl::Duration total_time,
                         std::uint64_t emitted_bytes) {
   if (count == 0) return;
-  const double seconds = std::max(0.0, absl::ToDoubleSeconds(total_time));
+  const double seconds =
+      total_time > absl::ZeroDuration() ? absl::ToDoubleSeconds(total_time) : 0.0;
   Add(GroupBin{SizeBin(size_bytes), count, SaturatingMultiply(size_bytes, count), seconds,
                seconds * seconds / static_cast<double>(count), emitted_bytes});
 }

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <random>
 #include <vector>
 
 namespace tidemark::regression {
@@ -150,6 +152,33 @@ TEST(CostModel, PredictionsAreFiniteForAnyEvidence) {
     }
     EXPECT_NEAR(SumOfProbabilities(model), 1, 1e-9);
   }
+}
+
+// Sizes and times come from outside: whatever they are, there is a model or there is none.
+TEST(CostModel, SurvivesAnyNumbers) {
+  const std::vector<double> extremes = {0,   5e-324, 1e-300, 1e-30, 1e-3,   1,
+                                        1e3, 1e30,   1e150,  1e300, 1.7e308};
+  std::mt19937_64 random(1);
+  const auto any = [&] { return extremes[random() % extremes.size()]; };
+  for (int round = 0; round < 300; ++round) {
+    std::vector<CostBin> bins;
+    const std::size_t count = 1 + random() % 12;
+    for (std::size_t i = 0; i < count; ++i) bins.push_back({any(), any(), any(), any(), any()});
+    std::sort(bins.begin(), bins.end(),
+              [](const CostBin& a, const CostBin& b) { return a.size < b.size; });
+    const CostModel model = CostModel::Fit(bins);
+    if (model.empty()) continue;
+    EXPECT_NEAR(SumOfProbabilities(model), 1, 1e-6);
+    for (const double size : extremes) {
+      if (size > 0) {
+        EXPECT_FALSE(model.Predict(size) < 0) << size;
+      }
+    }
+  }
+}
+
+TEST(CostModel, IsEmptyWhereNoCurveIsNear) {
+  EXPECT_TRUE(CostModel::Fit({{1, 1, 1.7e308, 0}, {2, 1, 1.7e308, 0}}).empty());
 }
 
 }  // namespace

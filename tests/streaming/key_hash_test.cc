@@ -2,28 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <charconv>
-#include <cstdint>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
+
+#include "tests/vectors/vectors.h"
 
 namespace tidemark::streaming {
 namespace {
-
-std::string FromHex(const std::string& hex) {
-  std::string bytes;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
-    bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
-  }
-  return bytes;
-}
-
-std::uint64_t ParseHash(const std::string& hex) {
-  std::uint64_t hash = 0;
-  std::from_chars(hex.data(), hex.data() + hex.size(), hash, 16);
-  return hash;
-}
 
 TEST(HashKey, OfNothingIsThePublishedConstant) {
   EXPECT_EQ(HashKey(""), KeyHash{0xef46db3751d8e999});
@@ -31,12 +15,11 @@ TEST(HashKey, OfNothingIsThePublishedConstant) {
 
 // Every implementation of the hash, in whatever language, must give these.
 TEST(HashKey, AgreesWithTheSharedVectors) {
-  std::ifstream file(TIDEMARK_VECTORS "/key_hash.json");
-  const auto vectors = nlohmann::json::parse(file);
-  ASSERT_GE(vectors.size(), 40u);
-  for (const auto& vector : vectors) {
-    const std::string key = FromHex(vector["key_hex"]);
-    EXPECT_EQ(HashKey(key), KeyHash{ParseHash(vector["hash"])}) << vector["key_hex"];
+  const auto golden = vectors::Read("key_hash.json");
+  ASSERT_GE(golden.size(), 40u);
+  for (const auto& vector : golden) {
+    const std::string key = vectors::FromHex(vector["key_hex"]);
+    EXPECT_EQ(HashKey(key), KeyHash{vectors::ParseHash(vector["hash"])}) << vector["key_hex"];
   }
 }
 

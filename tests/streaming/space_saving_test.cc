@@ -7,18 +7,18 @@
 namespace tidemark::streaming {
 namespace {
 
-SpaceSaving Make(std::size_t capacity) { return *SpaceSaving::Create(capacity); }
-constexpr KeyHash A{1}, B{2}, C{3}, D{4};
+SpaceSaving<> Make(std::size_t capacity) { return *SpaceSaving<>::Create(capacity); }
+constexpr KeyHash A{1}, B{2}, C{3}, D{4}, E{5};
 
 TEST(SpaceSaving, RefusesACapacityOfZeroOrBeyondTheLimit) {
-  EXPECT_EQ(SpaceSaving::Create(0).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(SpaceSaving::Create(SpaceSaving::kCapacityMax + 1).status().code(),
+  EXPECT_EQ(SpaceSaving<>::Create(0).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(SpaceSaving<>::Create(kSpaceSavingCapacityMax + 1).status().code(),
             absl::StatusCode::kInvalidArgument);
-  EXPECT_TRUE(SpaceSaving::Create(1).ok());
+  EXPECT_TRUE(SpaceSaving<>::Create(1).ok());
 }
 
 TEST(SpaceSaving, CountsExactlyWhileEveryKeyFits) {
-  SpaceSaving summary = Make(3);
+  SpaceSaving<> summary = Make(3);
   summary.Offer(A, 5);
   summary.Offer(B, 2);
   summary.Offer(A, 1);
@@ -26,30 +26,66 @@ TEST(SpaceSaving, CountsExactlyWhileEveryKeyFits) {
   EXPECT_EQ(summary.Find(B), (WatchedKey{B, 2, 0}));
   EXPECT_EQ(summary.Find(C), std::nullopt);
   EXPECT_EQ(summary.total_bytes(), 8u);
-  EXPECT_EQ(summary.error_bytes_max(), 0u);
+  EXPECT_EQ(summary.floor_bytes(), 0u);
 }
 
-TEST(SpaceSaving, NewcomerInheritsTheLightestCountAsItsError) {
-  SpaceSaving summary = Make(2);
+// Capacity 2: four keys fit. The fifth finds A 7 and B 5 the heaviest; C 3, the heaviest of the
+// dropped, becomes the floor.
+TEST(SpaceSaving, NewcomerInheritsTheHeaviestDroppedCountAsItsError) {
+  SpaceSaving<> summary = Make(2);
   summary.Offer(A, 7);
-  summary.Offer(B, 3);
-  EXPECT_EQ(summary.Offer(C, 4), (WatchedKey{B, 3, 0}));
-  EXPECT_EQ(summary.Find(C), (WatchedKey{C, 7, 3}));
-  EXPECT_EQ(summary.Find(C)->guaranteed_bytes(), 4u);
-  EXPECT_EQ(summary.Find(B), std::nullopt);
+  summary.Offer(B, 5);
+  summary.Offer(C, 3);
+  summary.Offer(D, 2);
+  EXPECT_EQ(summary.size(), 4u);
+  EXPECT_EQ(summary.floor_bytes(), 0u);
+  summary.Offer(E, 4);
+  EXPECT_EQ(summary.size(), 3u);
+  EXPECT_EQ(summary.floor_bytes(), 3u);
+  EXPECT_EQ(summary.Find(A), (WatchedKey{A, 7, 0}));
+  EXPECT_EQ(summary.Find(C), std::nullopt);
+  EXPECT_EQ(summary.Find(E), (WatchedKey{E, 7, 3}));
+  EXPECT_EQ(summary.Find(E)->guaranteed_bytes(), 4u);
+}
+
+TEST(SpaceSaving, OfEquallyHeavyKeysTheSmallestHashesStay) {
+  SpaceSaving<> summary = Make(2);
+  for (const KeyHash key : {D, B, A, C}) summary.Offer(key, 1);
+  summary.Offer(E, 1);
+  EXPECT_TRUE(summary.Find(A).has_value());
+  EXPECT_TRUE(summary.Find(B).has_value());
+  EXPECT_EQ(summary.Find(C), std::nullopt);
+  EXPECT_EQ(summary.Find(D), std::nullopt);
+  EXPECT_EQ(summary.Find(E), (WatchedKey{E, 2, 1}));
+}
+
+TEST(SpaceSaving, ANoteIsLostWithItsKey) {
+  struct Visits {
+    int count = 0;
+  };
+  auto summary = *SpaceSaving<Visits>::Create(1);
+  summary.Offer(A, 1)->count = 3;
+  ++summary.Offer(A, 1)->count;
+  EXPECT_EQ(summary.FindNote(A)->count, 4);
+  EXPECT_EQ(summary.FindNote(B), nullptr);
+  summary.Offer(B, 9);
+  summary.Offer(C, 1);  // of A and B, B stays
+  EXPECT_EQ(summary.FindNote(A), nullptr);
+  EXPECT_EQ(summary.Offer(A, 1)->count, 0);
 }
 
 TEST(SpaceSaving, WeightOfZeroChangesNothing) {
-  SpaceSaving summary = Make(1);
+  SpaceSaving<> summary = Make(1);
   summary.Offer(A, 1);
-  EXPECT_EQ(summary.Offer(B, 0), std::nullopt);
+  EXPECT_EQ(summary.Offer(B, 0), nullptr);
+  EXPECT_EQ(summary.Find(B), std::nullopt);
   EXPECT_EQ(summary.Find(A), (WatchedKey{A, 1, 0}));
   EXPECT_EQ(summary.total_bytes(), 1u);
 }
 
 TEST(SpaceSaving, CountsSaturate) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-  SpaceSaving summary = Make(1);
+  SpaceSaving<> summary = Make(1);
   summary.Offer(A, kMost);
   summary.Offer(A, kMost);
   EXPECT_EQ(summary.Find(A)->count_bytes, kMost);
@@ -57,7 +93,7 @@ TEST(SpaceSaving, CountsSaturate) {
 }
 
 TEST(SpaceSaving, TopIsHeaviestFirstAndTiesGoByHash) {
-  SpaceSaving summary = Make(4);
+  SpaceSaving<> summary = Make(4);
   summary.Offer(C, 5);
   summary.Offer(A, 5);
   summary.Offer(B, 9);
@@ -71,8 +107,8 @@ TEST(SpaceSaving, TopIsHeaviestFirstAndTiesGoByHash) {
 }
 
 TEST(SpaceSaving, MergeOfSummariesThatAreNotFullIsExact) {
-  SpaceSaving left = Make(4);
-  SpaceSaving right = Make(4);
+  SpaceSaving<> left = Make(4);
+  SpaceSaving<> right = Make(4);
   left.Offer(A, 1);
   right.Offer(A, 2);
   right.Offer(B, 3);
