@@ -73,6 +73,11 @@ void EncodeRunningGroup(const RunningGroup& group, v1::RunningGroup& message) {
   message.set_bytes_emitted(group.bytes_emitted);
 }
 
+bool ValuesKnown(const std::vector<ExplicitKey>& keys) {
+  return std::any_of(keys.begin(), keys.end(),
+                     [](const ExplicitKey& key) { return key.values > 0; });
+}
+
 void EncodePartition(const PartitionProfile& partition, v1::PartitionProfile& message) {
   message.set_partition(partition.partition);
   message.set_total_bytes(partition.total_bytes);
@@ -83,9 +88,23 @@ void EncodePartition(const PartitionProfile& partition, v1::PartitionProfile& me
     message.add_explicit_key_hashes(static_cast<std::uint64_t>(key.key));
     message.add_explicit_key_bytes(key.size_bytes);
   }
+  if (ValuesKnown(partition.explicit_keys)) {
+    for (const ExplicitKey& key : partition.explicit_keys) {
+      message.add_explicit_key_values(key.values);
+    }
+  }
   message.set_implicit_key_count(partition.implicit_key_count);
   message.set_implicit_bytes(partition.implicit_bytes);
   if (partition.scanned_bytes) message.set_scanned_bytes(*partition.scanned_bytes);
+  for (const ExplicitKey& key : partition.sampled_keys) {
+    message.add_sampled_key_hashes(static_cast<std::uint64_t>(key.key));
+    message.add_sampled_key_bytes(key.size_bytes);
+  }
+  if (ValuesKnown(partition.sampled_keys)) {
+    for (const ExplicitKey& key : partition.sampled_keys) {
+      message.add_sampled_key_values(key.values);
+    }
+  }
 }
 
 // Reserving halves what a message takes in memory: senders keep it until it is acknowledged.
@@ -180,6 +199,7 @@ struct BodyEncoder {
     for (const PartitionProfile& partition : profile.partitions) {
       EncodePartition(partition, *message.add_partitions());
     }
+    message.set_sampled_below(profile.sampled_below);
   }
 
   void operator()(const ReduceProfile& profile) const {

@@ -75,10 +75,13 @@ absl::Status CheckSum(const std::string& subject, const char* field, double valu
 }
 
 std::vector<ExplicitKey> ZipKeys(const google::protobuf::RepeatedField<std::uint64_t>& hashes,
-                                 const google::protobuf::RepeatedField<std::uint64_t>& bytes) {
+                                 const google::protobuf::RepeatedField<std::uint64_t>& bytes,
+                                 const google::protobuf::RepeatedField<std::uint64_t>& values) {
   std::vector<ExplicitKey> keys;
   keys.reserve(static_cast<std::size_t>(hashes.size()));
-  for (int i = 0; i < hashes.size(); ++i) keys.push_back({KeyHash{hashes[i]}, bytes[i]});
+  for (int i = 0; i < hashes.size(); ++i) {
+    keys.push_back({KeyHash{hashes[i]}, bytes[i], values.empty() ? 0 : values[i]});
+  }
   return keys;
 }
 
@@ -99,6 +102,22 @@ absl::Status CheckPartitionSizes(const v1::PartitionProfile& untrusted,
   return absl::OkStatus();
 }
 
+// They may be left out.
+absl::Status CheckValues(const std::string& profile, const v1::PartitionProfile& untrusted) {
+  if (untrusted.explicit_key_values_size() > 0) {
+    if (absl::Status same = CheckSameLength(
+            profile, {"explicit_key_hashes", untrusted.explicit_key_hashes_size()},
+            {"explicit_key_values", untrusted.explicit_key_values_size()}, "one for each hash");
+        !same.ok()) {
+      return same;
+    }
+  }
+  if (untrusted.sampled_key_values_size() == 0) return absl::OkStatus();
+  return CheckSameLength(profile, {"sampled_key_hashes", untrusted.sampled_key_hashes_size()},
+                         {"sampled_key_values", untrusted.sampled_key_values_size()},
+                         "one for each hash");
+}
+
 absl::StatusOr<PartitionProfile> ParsePartition(const v1::PartitionProfile& untrusted,
                                                 const std::string& profile,
                                                 const EnvelopeLimits& limits) {
@@ -112,17 +131,26 @@ absl::StatusOr<PartitionProfile> ParsePartition(const v1::PartitionProfile& untr
       !same.ok()) {
     return same;
   }
+  if (absl::Status same = CheckSameLength(
+          profile, {"sampled_key_hashes", untrusted.sampled_key_hashes_size()},
+          {"sampled_key_bytes", untrusted.sampled_key_bytes_size()}, "one size for each hash");
+      !same.ok()) {
+    return same;
+  }
+  if (absl::Status same = CheckValues(profile, untrusted); !same.ok()) return same;
   const std::string subject = fmt::format("{}, partition {}", profile, untrusted.partition());
   if (absl::Status sizes = CheckPartitionSizes(untrusted, subject); !sizes.ok()) return sizes;
 
   PartitionProfile partition;
   partition.partition = untrusted.partition();
   partition.total_bytes = untrusted.total_bytes();
-  partition.explicit_keys =
-      ZipKeys(untrusted.explicit_key_hashes(), untrusted.explicit_key_bytes());
+  partition.explicit_keys = ZipKeys(untrusted.explicit_key_hashes(), untrusted.explicit_key_bytes(),
+                                    untrusted.explicit_key_values());
   partition.implicit_key_count = untrusted.implicit_key_count();
   partition.implicit_bytes = untrusted.implicit_bytes();
   if (untrusted.has_scanned_bytes()) partition.scanned_bytes = untrusted.scanned_bytes();
+  partition.sampled_keys = ZipKeys(untrusted.sampled_key_hashes(), untrusted.sampled_key_bytes(),
+                                   untrusted.sampled_key_values());
   return partition;
 }
 
@@ -359,11 +387,19 @@ absl::StatusOr<MapProfile> ParseMapProfile(const v1::MapProfile& untrusted,
   MapProfile profile;
   profile.attempt = *attempt;
   profile.partitions.reserve(static_cast<std::size_t>(untrusted.partitions_size()));
+  profile.sampled_below = untrusted.sampled_below();
   std::size_t explicit_keys = 0;
+  std::size_t sampled_keys = 0;
   for (const v1::PartitionProfile& partition : untrusted.partitions()) {
     explicit_keys += static_cast<std::size_t>(partition.explicit_key_hashes_size());
     if (absl::Status items =
             CheckItems(subject, "explicit_key_hashes", explicit_keys, limits.array_items_max);
+        !items.ok()) {
+      return items;
+    }
+    sampled_keys += static_cast<std::size_t>(partition.sampled_key_hashes_size());
+    if (absl::Status items =
+            CheckItems(subject, "sampled_key_hashes", sampled_keys, limits.array_items_max);
         !items.ok()) {
       return items;
     }

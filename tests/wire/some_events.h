@@ -62,7 +62,9 @@ inline MapProfile SomeMapProfile() {
   second.total_bytes = 5;
   second.implicit_key_count = 1;
   second.implicit_bytes = 5;
+  second.sampled_keys = {{KeyHash{0xCAFE}, 5}};
   profile.partitions = {first, second};
+  profile.sampled_below = 0xFFFF'FFFF'FFFF'0000;
   return profile;
 }
 

@@ -94,6 +94,7 @@ struct TaskHeartbeat {
 struct ExplicitKey {
   KeyHash key{};
   std::uint64_t size_bytes = 0;
+  std::uint64_t values = 0;  // records of the key group; 0: not known
   friend bool operator==(const ExplicitKey&, const ExplicitKey&) = default;
 };
 
@@ -104,12 +105,16 @@ struct PartitionProfile {
   std::uint64_t implicit_key_count = 0;
   std::uint64_t implicit_bytes = 0;
   std::optional<std::uint64_t> scanned_bytes;  // empty: all of total_bytes
+  std::vector<ExplicitKey> sampled_keys;       // implicit ones of a rank below sampled_below
   friend bool operator==(const PartitionProfile&, const PartitionProfile&) = default;
 };
 
 struct MapProfile {
   AttemptId attempt;
   std::vector<PartitionProfile> partitions;
+  // No key of a rank (streaming/key_sample.h) below it is missing from the explicit and the sampled
+  // keys; 0: nothing is promised.
+  std::uint64_t sampled_below = 0;
   friend bool operator==(const MapProfile&, const MapProfile&) = default;
 };
 
@@ -142,6 +147,13 @@ struct FinishedKey {
   absl::Duration time;  // zero: it was timed together with others
   std::uint64_t emitted_bytes = 0;
   friend bool operator==(const FinishedKey&, const FinishedKey&) = default;
+};
+
+// Which finished key groups the master wants to have named.
+struct NamedGroups {
+  std::uint64_t bytes_min = 0;      // those of at least this size,
+  std::uint64_t sampled_below = 0;  // and those of a rank below this
+  friend bool operator==(const NamedGroups&, const NamedGroups&) = default;
 };
 
 struct RunningGroup {
