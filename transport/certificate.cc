@@ -1,0 +1,74 @@
+#include "transport/certificate.h"
+
+#include <fmt/format.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+
+#include <ctime>
+#include <memory>
+
+#include "transport/small_file.h"
+
+namespace tidemark::transport {
+namespace {
+
+using Bio = std::unique_ptr<BIO, decltype(&BIO_free)>;
+using Certificate = std::unique_ptr<X509, decltype(&X509_free)>;
+using Key = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
+
+absl::Status Fault(const std::string& file, const char* what) {
+  ERR_clear_error();  // its words may quote the file
+  return absl::InvalidArgumentError(fmt::format("{}: {}", file, what));
+}
+
+// Asked for the password of a key: there is none.
+int NoPassword(char*, int, int, void*) { return 0; }
+
+absl::StatusOr<Bio> OpenPem(const std::string& file) {
+  const absl::StatusOr<std::string> text = ReadSmallFile(file);
+  if (!text.ok()) return text.status();
+  Bio bio(BIO_new(BIO_s_mem()), BIO_free);
+  BIO_write(bio.get(), text->data(), static_cast<int>(text->size()));
+  return bio;
+}
+
+absl::StatusOr<Certificate> ReadCertificate(const std::string& file) {
+  const absl::StatusOr<Bio> bio = OpenPem(file);
+  if (!bio.ok()) return bio.status();
+  Certificate certificate(PEM_read_bio_X509(bio->get(), nullptr, NoPassword, nullptr), X509_free);
+  if (certificate == nullptr) return Fault(file, "has no certificate in PEM");
+  return certificate;
+}
+
+absl::Time ToTime(const ASN1_TIME* at) {
+  std::tm fields{};
+  if (ASN1_TIME_to_tm(at, &fields) != 1) return absl::InfinitePast();
+  return absl::FromTM(fields, absl::UTCTimeZone());
+}
+
+}  // namespace
+
+absl::StatusOr<absl::Time> CertificateEnd(const std::string& file, absl::Time now) {
+  const absl::StatusOr<Certificate> certificate = ReadCertificate(file);
+  if (!certificate.ok()) return certificate.status();
+  const absl::Time end = ToTime(X509_get0_notAfter(certificate->get()));
+  if (end < now) return Fault(file, "the certificate is past its time");
+  if (ToTime(X509_get0_notBefore(certificate->get())) > now) {
+    return Fault(file, "the certificate is not valid yet");
+  }
+  return end;
+}
+
+absl::Status CheckKey(const std::string& certificate_file, const std::string& key_file) {
+  const absl::StatusOr<Certificate> certificate = ReadCertificate(certificate_file);
+  if (!certificate.ok()) return certificate.status();
+  const absl::StatusOr<Bio> bio = OpenPem(key_file);
+  if (!bio.ok()) return bio.status();
+  const Key key(PEM_read_bio_PrivateKey(bio->get(), nullptr, NoPassword, nullptr), EVP_PKEY_free);
+  if (key == nullptr) return Fault(key_file, "has no private key in PEM without a password");
+  if (X509_check_private_key(certificate->get(), key.get()) == 1) return absl::OkStatus();
+  return Fault(key_file, "is not the key of the certificate");
+}
+
+}  // namespace tidemark::transport

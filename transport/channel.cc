@@ -1,0 +1,103 @@
+#include "transport/channel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+#include <utility>
+
+#include "transport/local_address.h"
+#include "transport/small_file.h"
+
+namespace tidemark {
+
+ClientSecurity ClientSecurity::FromEnvironment() {
+  const auto variable = [](const char* name) -> std::string {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+  };
+  return {.ca_file = variable("TIDEMARK_TLS_CA"),
+          .certificate_file = variable("TIDEMARK_TLS_CERTIFICATE"),
+          .key_file = variable("TIDEMARK_TLS_KEY"),
+          .server_name = variable("TIDEMARK_TLS_SERVER_NAME"),
+          .token_file = variable("TIDEMARK_TOKEN_FILE")};
+}
+
+namespace transport {
+namespace {
+
+absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(
+    const ClientSecurity& security) {
+  if (security.certificate_file.empty() != security.key_file.empty()) {
+    return absl::InvalidArgumentError(
+        "a client's certificate and its key go together; give both files or none");
+  }
+  if (security.ca_file.empty()) {
+    if (!security.certificate_file.empty()) {
+      return absl::InvalidArgumentError(
+          "a client's certificate is of no use without the authority that signed the master's");
+    }
+    return grpc::InsecureChannelCredentials();
+  }
+  grpc::SslCredentialsOptions options;
+  const std::pair<const std::string*, std::string*> files[] = {
+      {&security.ca_file, &options.pem_root_certs},
+      {&security.certificate_file, &options.pem_cert_chain},
+      {&security.key_file, &options.pem_private_key}};
+  for (const auto& [name, contents] : files) {
+    if (name->empty()) continue;
+    absl::StatusOr<std::string> read = ReadSmallFile(*name);
+    if (!read.ok()) return read.status();
+    *contents = *std::move(read);
+  }
+  return grpc::SslCredentials(options);
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(const std::string& address,
+                                                           const ClientSecurity& security,
+                                                           grpc::ChannelArguments arguments) {
+  auto credentials = MakeCredentials(security);
+  if (!credentials.ok()) return credentials.status();
+  if (!security.server_name.empty()) arguments.SetSslTargetNameOverride(security.server_name);
+  return grpc::CreateCustomChannel(address, *credentials, arguments);
+}
+
+absl::Status AddToken(const std::string& address, const ClientSecurity& security,
+                      grpc::ClientContext& context) {
+  if (security.token_file.empty()) return absl::OkStatus();
+  if (security.ca_file.empty() && !IsLocalAddress(address)) {
+    return absl::FailedPreconditionError(fmt::format(
+        "a token goes to {} only over TLS; name the authority that signed its certificate",
+        address));
+  }
+  const absl::StatusOr<std::string> text = ReadSmallFile(security.token_file);
+  if (!text.ok()) return text.status();
+  const absl::StatusOr<std::string> token = ParseToken(*text, security.token_file);
+  if (!token.ok()) return token.status();
+  context.AddMetadata("authorization", "Bearer " + *token);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> ParseToken(const std::string& text, const std::string& file) {
+  std::string token;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    line.erase(line.find_last_not_of(" \t\r") + 1);
+    if (line.empty() || line[0] == '#') continue;
+    const bool is_word =
+        std::all_of(line.begin(), line.end(), [](char c) { return c > ' ' && c <= '~'; });
+    if (!token.empty() || !is_word) {
+      return absl::InvalidArgumentError(
+          fmt::format("{}: is not one token, a word of printable ASCII, on a line", file));
+    }
+    token = line;
+  }
+  if (token.empty()) return absl::InvalidArgumentError(fmt::format("{}: has no token", file));
+  return token;
+}
+
+}  // namespace transport
+}  // namespace tidemark

@@ -1,0 +1,23 @@
+// Files of a few kilobytes that others may replace at any time: certificates, keys, tokens.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace tidemark::transport {
+
+// A bundle of all public authorities takes a quarter of it.
+inline constexpr std::size_t kSmallFileBytesMax = std::size_t{1} << 20;
+
+// The contents of `path`, without ever waiting: what is no regular file is refused. NotFound,
+// PermissionDenied, InvalidArgument (larger than kSmallFileBytesMax, empty); the message begins
+// with the path and holds nothing of the contents.
+absl::StatusOr<std::string> ReadSmallFile(const std::string& path);
+
+// Changes when the file does: another time of change, size or file under the name. 0: there is
+// none.
+std::size_t FileVersion(const std::string& path);
+
+}  // namespace tidemark::transport
