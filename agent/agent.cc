@@ -23,7 +23,7 @@ class LiveAgent final : public Agent {
         shared_(std::make_shared<Shared>(
             options, options.source_id.empty() ? MakeSourceId()
                                                : options.source_id.substr(0, kSourceIdBytesMax))),
-        background_(options.master_address, shared_) {}
+        background_(options, shared_) {}
   ~LiveAgent() override { Shutdown(); }
 
   // An event may be sent long after it was made, so it carries its own time.
@@ -68,6 +68,9 @@ class LiveAgent final : public Agent {
         counts.points_dropped + shared_->points_dropped.load(std::memory_order_relaxed);
     stats.connections_made = shared_->transport.connections_made();
     stats.connections_lost = shared_->transport.connections_lost();
+    if (const auto oldest = shared_->outbox.oldest_made_at_nanos()) {
+      stats.unanswered_for = ClockReading::Now().Since(*oldest);
+    }
     stats.last_error = shared_->transport.last_error();
     return stats;
   }

@@ -8,9 +8,9 @@
 
 namespace tidemark::agent {
 
-Background::Background(std::string address, std::shared_ptr<Shared> shared)
+Background::Background(const AgentOptions& options, std::shared_ptr<Shared> shared)
     : shared_(std::move(shared)),
-      connection_(std::move(address), shared_),
+      connection_(options.master_address, options.security, shared_),
       thread_([this] { Run(); }) {}
 
 bool Background::Flush(Instant deadline) {

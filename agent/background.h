@@ -19,7 +19,7 @@ namespace tidemark::agent {
 class Background {
  public:
   // May throw what std::thread throws.
-  Background(std::string address, std::shared_ptr<Shared> shared);
+  Background(const AgentOptions& options, std::shared_ptr<Shared> shared);
   ~Background() { Stop(std::chrono::steady_clock::now()); }
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <utility>
 
+#include "transport/channel.h"
+
 namespace tidemark::agent {
 namespace {
 
@@ -14,13 +16,13 @@ constexpr absl::Duration kConnectTimeout = absl::Seconds(2);
 // nobody tells us when the network between us is cut. Taste: far above any pause of a healthy one.
 constexpr absl::Duration kAnswerTimeout = absl::Seconds(60);
 
-std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address) {
+grpc::ChannelArguments ChannelOptions() {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   // A proxy for the web is of no use within a cluster.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  return arguments;
 }
 
 // What gRPC has not let go of in time stays for ever, with its channel: waiting for it is not ours
@@ -44,8 +46,11 @@ absl::Duration Backoff::Next() {
   return full * std::uniform_real_distribution<double>(0.5, 1.0)(random_);
 }
 
-Connection::Connection(std::string address, std::shared_ptr<Shared> shared)
-    : address_(std::move(address)), shared_(std::move(shared)), backoff_(std::random_device{}()) {}
+Connection::Connection(std::string address, ClientSecurity security, std::shared_ptr<Shared> shared)
+    : address_(std::move(address)),
+      security_(std::move(security)),
+      shared_(std::move(shared)),
+      backoff_(std::random_device{}()) {}
 
 Instant Connection::Poll(Instant now) {
   if (stream_ != nullptr) {
@@ -56,15 +61,26 @@ Instant Connection::Poll(Instant now) {
   if (shared_->outbox.empty()) return Instant::max();
   if (now < retry_at_) return retry_at_;
   Open(now);
-  return connect_deadline_;
+  return stream_ == nullptr ? retry_at_ : connect_deadline_;
 }
 
 void Connection::Open(Instant now) {
   given_up_ = false;
   connect_deadline_ = After(now, kConnectTimeout);
-  std::shared_ptr<grpc::Channel> channel = MakeChannel(address_);
-  stream_ = std::make_unique<EventStream>(channel, shared_);
-  channel_ = std::move(channel);
+  absl::StatusOr<std::shared_ptr<grpc::Channel>> channel =
+      transport::MakeChannel(address_, security_, ChannelOptions());
+  if (!channel.ok()) return NoteNoChannel(channel.status(), now);
+  auto context = std::make_unique<grpc::ClientContext>();
+  absl::Status token = transport::AddToken(address_, security_, *context);
+  if (!token.ok()) return NoteNoChannel(token, now);
+  stream_ = std::make_unique<EventStream>(*channel, std::move(context), shared_);
+  channel_ = *std::move(channel);
+}
+
+// A file may be there the next time.
+void Connection::NoteNoChannel(const absl::Status& status, Instant now) {
+  shared_->transport.Error(fmt::format("{}: {}", address_, std::string(status.message())));
+  retry_at_ = After(now, backoff_.Next());
 }
 
 Instant Connection::PollStream(Instant now) {

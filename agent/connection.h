@@ -9,6 +9,7 @@
 #include <random>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "agent/event_stream.h"
 #include "agent/monotonic.h"
@@ -36,7 +37,7 @@ inline constexpr std::chrono::milliseconds kCancelTimeout{50};
 
 class Connection {
  public:
-  Connection(std::string address, std::shared_ptr<Shared> shared);
+  Connection(std::string address, ClientSecurity security, std::shared_ptr<Shared> shared);
 
   // Does what is due and says when to be called again, if nothing happens before.
   Instant Poll(Instant now);
@@ -50,7 +51,10 @@ class Connection {
   Instant PollStream(Instant now);
   void NoteEnd(const grpc::Status& status, Instant now);
 
+  void NoteNoChannel(const absl::Status& status, Instant now);
+
   const std::string address_;
+  const ClientSecurity security_;
   const std::shared_ptr<Shared> shared_;
   // A new channel for each attempt, so that no backoff of gRPC's own gets in the way. The last one
   // stays until the next has taken over: see event_stream.h.

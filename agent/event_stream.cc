@@ -7,10 +7,13 @@
 namespace tidemark::agent {
 
 EventStream::EventStream(const std::shared_ptr<grpc::Channel>& channel,
+                         std::unique_ptr<grpc::ClientContext> context,
                          std::shared_ptr<Shared> shared)
-    : shared_(std::move(shared)), stub_(v1::IngestService::NewStub(channel)) {
+    : shared_(std::move(shared)),
+      stub_(v1::IngestService::NewStub(channel)),
+      context_(std::move(context)) {
   shared_->outbox.Rewind();
-  stub_->async()->StreamEvents(&context_, this);
+  stub_->async()->StreamEvents(context_.get(), this);
   AddHold();  // writes start outside of reactions too
   StartRead(&response_);
   StartCall();
@@ -48,7 +51,7 @@ void EventStream::HalfCloseIfWanted() {
   StartWritesDone();
 }
 
-void EventStream::Cancel() { context_.TryCancel(); }
+void EventStream::Cancel() { context_->TryCancel(); }
 
 void EventStream::ReleaseIfClosed() {
   {

@@ -23,8 +23,10 @@ namespace tidemark::agent {
 class EventStream final
     : private grpc::ClientBidiReactor<v1::StreamEventsRequest, v1::StreamEventsResponse> {
  public:
-  // Connects in the background; whether that works shows in ended().
-  EventStream(const std::shared_ptr<grpc::Channel>& channel, std::shared_ptr<Shared> shared);
+  // Connects in the background; whether that works shows in ended(). `context` is fresh but for the
+  // metadata of the call.
+  EventStream(const std::shared_ptr<grpc::Channel>& channel,
+              std::unique_ptr<grpc::ClientContext> context, std::shared_ptr<Shared> shared);
 
   // Starts to write what the outbox holds, unless a write is under way that will go on with it.
   void Pump();
@@ -53,7 +55,7 @@ class EventStream final
 
   const std::shared_ptr<Shared> shared_;
   std::unique_ptr<v1::IngestService::Stub> stub_;
-  grpc::ClientContext context_;
+  const std::unique_ptr<grpc::ClientContext> context_;
   v1::StreamEventsResponse response_;  // belongs to the read under way
 
   mutable std::mutex mutex_;

@@ -7,7 +7,7 @@ namespace tidemark::agent {
 namespace {
 
 // The most they can take on the wire: tags, lengths and varints of 64 bits.
-constexpr std::size_t kKeyBytes = 18;
+constexpr std::size_t kKeyBytes = 28;
 constexpr std::size_t kPartitionBytes = 64;
 
 // The size of the key that is the `keys_max`-th heaviest, and how many of that size may stay.
@@ -65,5 +65,7 @@ std::size_t KeysThatFit(std::size_t bytes_max, std::size_t partition_count) {
   const std::size_t rest = bytes_max - std::min(bytes_max, partition_count * kPartitionBytes);
   return rest / kKeyBytes;
 }
+
+std::size_t BytesOfKeys(std::size_t keys) { return keys * kKeyBytes; }
 
 }  // namespace tidemark::agent

@@ -27,4 +27,7 @@ void KeepHeaviest(std::size_t keys_max, std::vector<PartitionProfile>& partition
 // The explicit keys that fit into `bytes_max` on the wire beside what partitions need.
 std::size_t KeysThatFit(std::size_t bytes_max, std::size_t partition_count);
 
+// What so many keys take there.
+std::size_t BytesOfKeys(std::size_t keys);
+
 }  // namespace tidemark::agent

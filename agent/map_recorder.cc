@@ -1,5 +1,6 @@
 #include "agent/map_recorder.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "agent/monotonic.h"
@@ -13,6 +14,14 @@ namespace {
 // The most partitions the wire allows (EnvelopeLimits). Beyond it a number can only be a mistake,
 // and counting by partition would cost memory without bound.
 constexpr std::uint32_t kPartitionsMax = 1'000'000;
+// Our study of coordinated samples: 512 keys tell the sizes of all to a few percent. Not where they
+// would take much of a small buffer.
+constexpr std::uint32_t kSampledKeys = 512;
+constexpr std::size_t kSampledPart = 4;
+
+std::uint32_t SampledKeys(std::size_t profile_bytes_max) {
+  return kSampledPart * BytesOfKeys(kSampledKeys) <= profile_bytes_max ? kSampledKeys : 0;
+}
 
 }  // namespace
 
@@ -34,13 +43,13 @@ void MapReporter::ReportLast() {
   if (!meter_->finished) return;
   // Only one profile of a task counts, so it is never split: rather fewer keys. A pause wants exact
   // totals alone: no keys.
+  const bool paused = shared_->settings.paused();
   const std::size_t keys_max =
-      shared_->settings.paused()
-          ? 0
-          : KeysThatFit(shared_->map_profile_bytes_max(), meter_->partitions.size());
-  KeepHeaviest(keys_max, meter_->partitions);
+      paused ? 0 : KeysThatFit(shared_->map_profile_bytes_max(), meter_->partitions.size());
+  KeepHeaviest(keys_max - std::min<std::size_t>(keys_max, kSampledKeys), meter_->partitions);
+  const std::uint64_t sampled_below = paused ? 0 : meter_->sampler.AddTo(meter_->partitions);
   Event event;
-  event.body = MapProfile{attempt_, std::move(meter_->partitions)};
+  event.body = MapProfile{attempt_, std::move(meter_->partitions), sampled_below};
   v1::Envelope envelope;
   wire::EncodeEvent(event, envelope);
   envelope.mutable_map_profile()->set_lambda(meter_->lambda);
@@ -53,7 +62,8 @@ MapRecorder::MapRecorder(TaskAttempt attempt, std::shared_ptr<Shared> shared)
       reporter_(std::make_shared<MapReporter>(
           AttemptId{TaskKind::kMap, attempt.index, attempt.attempt}, shared_, meter_)),
       lambda_(shared_->settings.lambda()),
-      heaviest_(0, lambda_) {
+      heaviest_(0, lambda_),
+      sampler_(SampledKeys(shared_->map_profile_bytes_max())) {
   shared_->inbox.Push(StartReports{reporter_});
 }
 
@@ -68,13 +78,15 @@ void MapRecorder::InputRead(std::uint64_t bytes, std::uint64_t records) {
   meter_->records_done.fetch_add(records, std::memory_order_relaxed);
 }
 
-void MapRecorder::AddGroup(std::uint32_t partition, std::string_view key,
-                           std::uint64_t size_bytes) {
+void MapRecorder::AddGroup(std::uint32_t partition, std::string_view key, std::uint64_t size_bytes,
+                           std::uint64_t values) {
   if (ended_ || partition >= kPartitionsMax) return;
   if (const std::uint32_t lambda = shared_->settings.lambda(); lambda != lambda_) [[unlikely]] {
     AdoptLambda(lambda);
   }
-  heaviest_.Offer(partition, streaming::HashKey(key), size_bytes);
+  const ExplicitKey group{streaming::HashKey(key), size_bytes, values};
+  heaviest_.Offer(partition, group);
+  sampler_.Offer(partition, group);
   meter_->bytes_emitted.fetch_add(size_bytes, std::memory_order_relaxed);
 }
 
@@ -84,7 +96,7 @@ void MapRecorder::AdoptLambda(std::uint32_t lambda) {
   lambda_ = lambda;
   for (const PartitionProfile& partition : partitions) {
     for (const ExplicitKey& key : partition.explicit_keys) {
-      heaviest_.Offer(partition.partition, key.key, key.size_bytes);
+      heaviest_.Offer(partition.partition, key);
     }
     if (partition.implicit_key_count == 0) continue;
     ImplicitKeys& before = implicit_before_[partition.partition];
@@ -101,6 +113,7 @@ void MapRecorder::Finish() {
   }
   meter_->partitions = heaviest_.Profiles();
   AddImplicit(implicit_before_, meter_->partitions);
+  meter_->sampler = std::exchange(sampler_, streaming::KeySampler(0));
   meter_->lambda = lambda_;
   meter_->finished = true;
   heaviest_ = streaming::HeaviestKeys(0, 0);

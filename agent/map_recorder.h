@@ -13,6 +13,7 @@
 #include "agent/reporter.h"
 #include "agent/shared.h"
 #include "streaming/heaviest.h"
+#include "streaming/key_sample.h"
 #include "tidemark/agent.h"
 
 namespace tidemark::agent {
@@ -27,6 +28,7 @@ struct MapMeter {
   // the two. Without Finish() there is no profile.
   bool finished = false;
   std::vector<PartitionProfile> partitions;
+  streaming::KeySampler sampler{0};
   std::uint32_t lambda = 0;
 };
 
@@ -52,7 +54,9 @@ class MapRecorder final : public MapTaskAgent {
   ~MapRecorder() override;
 
   void InputRead(std::uint64_t bytes, std::uint64_t records) override;
-  void AddGroup(std::uint32_t partition, std::string_view key, std::uint64_t size_bytes) override;
+  using MapTaskAgent::AddGroup;
+  void AddGroup(std::uint32_t partition, std::string_view key, std::uint64_t size_bytes,
+                std::uint64_t values) override;
   void Finish() override;
 
  private:
@@ -64,6 +68,7 @@ class MapRecorder final : public MapTaskAgent {
   bool ended_ = false;
   std::uint32_t lambda_;
   streaming::HeaviestKeys heaviest_;
+  streaming::KeySampler sampler_;
   // Keys that were implicit when lambda last changed: HeaviestKeys starts anew with the others.
   std::map<std::uint32_t, ImplicitKeys> implicit_before_;
 };

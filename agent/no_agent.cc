@@ -6,7 +6,7 @@ namespace {
 class NoMapTask final : public MapTaskAgent {
  public:
   void InputRead(std::uint64_t, std::uint64_t) override {}
-  void AddGroup(std::uint32_t, std::string_view, std::uint64_t) override {}
+  void AddGroup(std::uint32_t, std::string_view, std::uint64_t, std::uint64_t) override {}
   void Finish() override {}
 };
 

@@ -213,6 +213,18 @@ Outbox::Ordinal Outbox::OldestOutstanding() const {
   return oldest;
 }
 
+std::optional<std::int64_t> Outbox::oldest_made_at_nanos() const {
+  const std::lock_guard lock(mutex_);
+  std::optional<std::int64_t> oldest;
+  const auto consider = [&oldest](const Lane& lane) {
+    if (lane.empty()) return;
+    oldest = std::min(oldest.value_or(lane.front().made_at_nanos), lane.front().made_at_nanos);
+  };
+  consider(unacknowledged_);
+  for (const Lane& lane : waiting_) consider(lane);
+  return oldest;
+}
+
 bool Outbox::WaitUntilSettled(Ordinal newest, Instant deadline) {
   std::unique_lock lock(mutex_);
   return settled_.wait_until(lock, deadline, [&] { return OldestOutstanding() > newest; });

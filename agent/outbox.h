@@ -78,6 +78,9 @@ class Outbox {
   std::size_t bytes() const;
   OutboxCounts counts() const;
 
+  // When the oldest of those that wait was made, on the monotonic clock; nothing: none waits.
+  std::optional<std::int64_t> oldest_made_at_nanos() const;
+
   Ordinal newest() const;
   // Waits until everything up to `newest` was answered or dropped; whether it was in time.
   bool WaitUntilSettled(Ordinal newest, Instant deadline);

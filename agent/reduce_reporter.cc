@@ -17,14 +17,15 @@ ReduceReporter::ReduceReporter(AttemptId attempt, std::shared_ptr<Shared> shared
       names_(shared_->names_max()) {}
 
 void ReduceReporter::Collect() {
-  const std::uint64_t named_bytes_min = shared_->settings.named_group_bytes_min();
+  const NamedGroups wanted{.bytes_min = shared_->settings.named_group_bytes_min(),
+                           .sampled_below = shared_->settings.sampled_below()};
   meter_->ring.Drain([&](const FinishedGroup& group) {
     const bool ends_unit = group.nanos != FinishedGroup::kTimedWithNext;
     const bool timed_alone = ends_unit && unit_groups_.empty();
     names_.Add(
         {group.key, group.size_bytes,
          timed_alone ? absl::Nanoseconds(group.nanos) : absl::ZeroDuration(), group.emitted_bytes},
-        named_bytes_min);
+        wanted);
     unit_groups_.push_back({group.size_bytes, group.emitted_bytes});
     if (ends_unit) AddUnit(absl::Nanoseconds(group.nanos));
   });

@@ -52,6 +52,9 @@ void Settings::Apply(const v1::Control& control) {
     named_group_bytes_min_.store(control.named_group_bytes_min(), std::memory_order_relaxed);
     names_set_.store(true, std::memory_order_relaxed);
   }
+  if (control.has_sampled_below()) {
+    sampled_below_.store(control.sampled_below(), std::memory_order_relaxed);
+  }
   if (control.has_paused()) paused_.store(control.paused(), std::memory_order_relaxed);
 }
 

@@ -40,6 +40,8 @@ class Settings {
                ? named_group_bytes_min_.load(std::memory_order_relaxed)
                : burst_threshold_bytes();
   }
+  // No key group is named for its rank until the master asks for it.
+  std::uint64_t sampled_below() const { return sampled_below_.load(std::memory_order_relaxed); }
   bool paused() const { return paused_.load(std::memory_order_relaxed); }
 
  private:
@@ -48,6 +50,7 @@ class Settings {
   std::atomic<std::int64_t> flush_interval_nanos_;
   std::atomic<std::uint64_t> burst_threshold_bytes_;
   std::atomic<std::uint64_t> named_group_bytes_min_{0};
+  std::atomic<std::uint64_t> sampled_below_{0};
   std::atomic<std::uint32_t> burst_groups_max_;
   std::atomic<std::uint32_t> lambda_;
   std::atomic<bool> names_set_{false};

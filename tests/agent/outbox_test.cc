@@ -66,6 +66,21 @@ TEST(Outbox, RepeatsWhatWasNotAcknowledgedToANewStream) {
   EXPECT_EQ(outbox.counts().acknowledged, 4u);
 }
 
+TEST(Outbox, TellsSinceWhenTheOldestEnvelopeWaits) {
+  Outbox outbox("s", "j", kRoomy);
+  EXPECT_EQ(outbox.oldest_made_at_nanos(), std::nullopt);
+  outbox.Add(Change(0), 10);
+  outbox.Add(ProfileOf(1), 20);
+  EXPECT_EQ(outbox.oldest_made_at_nanos(), 10);
+  NextSequence(outbox);  // sent, but not answered for
+  EXPECT_EQ(outbox.oldest_made_at_nanos(), 10);
+  EXPECT_TRUE(outbox.Acknowledge(1));
+  EXPECT_EQ(outbox.oldest_made_at_nanos(), 20);
+  NextSequence(outbox);
+  EXPECT_TRUE(outbox.Acknowledge(2));
+  EXPECT_EQ(outbox.oldest_made_at_nanos(), std::nullopt);
+}
+
 TEST(Outbox, IgnoresAnswersToWhatWasNeverSent) {
   Outbox outbox("s", "j", kRoomy);
   outbox.Add(Change(0), 0);

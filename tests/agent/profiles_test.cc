@@ -92,21 +92,22 @@ TEST(AddImplicit, AddsPartitionsInOrder) {
 
 TEST(NamedKeys, NamesAllOfAtLeastTheSizeAskedFor) {
   NamedKeys names(1'000);
-  names.Add({KeyHash{1}, 10}, 50);
-  names.Add({KeyHash{2}, 60}, 50);
-  names.Add({KeyHash{3}, 90}, 80);  // asked for less from here on
-  names.Add({KeyHash{4}, 70}, 80);
+  names.Add({KeyHash{1}, 10}, {.bytes_min = 50});
+  names.Add({KeyHash{2}, 60}, {.bytes_min = 50});
+  names.Add({KeyHash{3}, 90}, {.bytes_min = 80});  // asked for less from here on
+  names.Add({KeyHash{4}, 70}, {.bytes_min = 80});
   const NamedKeys::Named named = names.Take(80);
   EXPECT_EQ(named.bytes_min, 80u);
   EXPECT_THAT(named.keys, ElementsAre(FinishedKey{KeyHash{3}, 90}));
-  names.Add({KeyHash{5}, 10}, 5);
+  names.Add({KeyHash{5}, 10}, {.bytes_min = 5});
   EXPECT_EQ(names.Take(5).bytes_min, 5u);
 }
 
 TEST(NamedKeys, RaisesTheSizeRatherThanGrow) {
   NamedKeys names(1'000);
   constexpr std::uint64_t kKeys = 100'000;
-  for (std::uint64_t i = 0; i < kKeys; ++i) names.Add({KeyHash{i}, (i * 7'919) % kKeys}, 1);
+  for (std::uint64_t i = 0; i < kKeys; ++i)
+    names.Add({KeyHash{i}, (i * 7'919) % kKeys}, {.bytes_min = 1});
   const NamedKeys::Named named = names.Take(1);
   EXPECT_LE(named.keys.size(), std::size_t{1'000});
   EXPECT_GT(named.keys.size(), std::size_t{1'000} / 2);
@@ -116,7 +117,7 @@ TEST(NamedKeys, RaisesTheSizeRatherThanGrow) {
 
 TEST(NamedKeys, KeepsThePromiseWhenAllAreOfOneSize) {
   NamedKeys names(1'000);
-  for (std::uint64_t i = 0; i < 100'000; ++i) names.Add({KeyHash{i}, 60}, 50);
+  for (std::uint64_t i = 0; i < 100'000; ++i) names.Add({KeyHash{i}, 60}, {.bytes_min = 50});
   const NamedKeys::Named named = names.Take(50);
   EXPECT_THAT(named.keys, IsEmpty());
   EXPECT_EQ(named.bytes_min, 61u);

@@ -39,6 +39,7 @@
 #include <string_view>
 
 #include "absl/time/time.h"
+#include "tidemark/client_security.h"
 #include "tidemark/event.h"
 
 namespace tidemark {
@@ -46,6 +47,8 @@ namespace tidemark {
 struct AgentOptions {
   std::string master_address;  // host:port or unix:PATH; empty: the agent does nothing
   std::string job_id;
+  // TLS and token; the files are read again for each connection.
+  ClientSecurity security = {};
   std::string source_id;  // empty: made from the host name, the process id and a random number
   // Between two profiles of a task, until the master says otherwise.
   absl::Duration flush_interval = absl::Seconds(1);
@@ -70,6 +73,10 @@ struct AgentStats {
   std::uint64_t points_dropped = 0;
   std::uint64_t connections_made = 0;
   std::uint64_t connections_lost = 0;
+  // How long the oldest event waits that the master has not answered for; zero: none waits. By this
+  // an engine can tell that nobody listens, and start its tasks' agents with a smaller
+  // shutdown_budget, so that their waits do not add up.
+  absl::Duration unanswered_for;
   std::string last_error;  // of the transport, or the last rejection; empty: none
 };
 
@@ -86,10 +93,14 @@ class MapTaskAgent {
   // Input the task has processed since the last call.
   virtual void InputRead(std::uint64_t bytes, std::uint64_t records) = 0;
   // Adds to the key group of `key` (its serialized bytes) in `partition`; `size_bytes` counts keys
-  // and values as the reduce task will read them, after the combiner. Cheapest when called once for
-  // each key group of the sorted output; several calls for one key add up at the master.
-  virtual void AddGroup(std::uint32_t partition, std::string_view key,
-                        std::uint64_t size_bytes) = 0;
+  // and values as the reduce task will read them, after the combiner, and `values` its records; 0:
+  // not known. Cheapest when called once for each key group of the sorted output; several calls for
+  // one key add up at the master.
+  virtual void AddGroup(std::uint32_t partition, std::string_view key, std::uint64_t size_bytes,
+                        std::uint64_t values) = 0;
+  void AddGroup(std::uint32_t partition, std::string_view key, std::uint64_t size_bytes) {
+    AddGroup(partition, key, size_bytes, 0);
+  }
   // The output is final: queues the profile, which Agent::Flush() or Shutdown() waits for. Later
   // calls do nothing. Destroyed without Finish(): the task has no output and no profile.
   virtual void Finish() = 0;

@@ -1,0 +1,98 @@
+// How a reduce task's time is cut into units, by values that agents in other languages share.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "agent/inbox.h"
+#include "agent/monotonic.h"
+#include "agent/reduce_recorder.h"
+#include "agent/reporter.h"
+#include "agent/shared.h"
+#include "tests/vectors/vectors.h"
+#include "tidemark/v1/ingest_service.pb.h"
+
+namespace tidemark::agent {
+namespace {
+
+using nlohmann::json;
+
+class SetClock final : public Clock {
+ public:
+  ClockReading Now() const override { return {absl::FromUnixSeconds(1'700'000'000), nanos}; }
+  std::int64_t Nanos() const override { return nanos; }
+  std::int64_t nanos = 0;
+};
+
+void Call(const json& call, SetClock& clock, ReduceTaskAgent& task) {
+  const std::string name = call[0];
+  if (name == "at") clock.nanos = call[1];
+  if (name == "begin") task.BeginGroup(vectors::FromHex(call[1]));
+  if (name == "read") task.ValueRead(call[1]);
+  if (name == "emit") task.BytesEmitted(call[1]);
+  if (name == "end") task.EndGroup();
+  if (name == "finish") task.Finish();
+}
+
+// Stands in for the background thread: makes the reporter send and returns the last profile.
+v1::ReduceProfile LastProfile(Shared& shared, const Clock& clock) {
+  for (const Command& command : shared.inbox.WaitUntil(std::chrono::steady_clock::now())) {
+    if (const auto* profiles = std::get_if<StartProfiles>(&command)) {
+      profiles->reporter->BeginProfiles();
+    }
+    if (const auto* end = std::get_if<EndReports>(&command)) end->reporter->ReportLast();
+  }
+  v1::ReduceProfile profile;
+  while (const auto request = shared.outbox.Next(clock.Now())) {
+    if (request->envelope().has_reduce_profile()) profile = request->envelope().reduce_profile();
+  }
+  return profile;
+}
+
+void ExpectPoints(const json& expected, const v1::ReduceProfile& profile) {
+  ASSERT_EQ(static_cast<std::size_t>(profile.point_bytes_size()), expected.size());
+  for (int i = 0; i < profile.point_bytes_size(); ++i) {
+    const json& point = expected[static_cast<std::size_t>(i)];
+    EXPECT_EQ(profile.point_bytes(i), point[0]);
+    EXPECT_EQ(profile.point_counts(i), point[1]);
+    EXPECT_NEAR(static_cast<double>(profile.point_nanos(i)), point[2], 1.0);
+  }
+}
+
+void ExpectNamed(const json& expected, const v1::ReduceProfile& profile) {
+  ASSERT_EQ(static_cast<std::size_t>(profile.finished_key_hashes_size()), expected.size());
+  for (int i = 0; i < profile.finished_key_hashes_size(); ++i) {
+    const json& key = expected[static_cast<std::size_t>(i)];
+    EXPECT_EQ(profile.finished_key_hashes(i), vectors::ParseHash(key[0]));
+    EXPECT_EQ(profile.finished_key_bytes(i), key[1]);
+    EXPECT_EQ(profile.finished_key_nanos(i), key[2]);
+    EXPECT_EQ(profile.finished_key_emitted_bytes(i), key[3]);
+  }
+}
+
+TEST(ReduceRecorder, AgreesWithTheSharedVectors) {
+  for (const auto& vector : vectors::Read("reduce_units.json")) {
+    SCOPED_TRACE(vector["name"]);
+    SetClock clock;
+    AgentOptions options;
+    options.burst_threshold_bytes = vector["burst_threshold_bytes"];
+    options.burst_groups_max = vector["burst_groups_max"];
+    const auto shared = std::make_shared<Shared>(options, "source", clock);
+    ReduceRecorder task({}, shared);
+    task.Shuffled();
+    for (const json& call : vector["calls"]) Call(call, clock, task);
+    const v1::ReduceProfile profile = LastProfile(*shared, clock);
+    const json& expected = vector["profile"];
+    EXPECT_EQ(profile.groups_done(), expected["groups_done"]);
+    EXPECT_EQ(profile.bytes_done(), expected["bytes_done"]);
+    EXPECT_EQ(profile.reduce_time().nanos(), expected["reduce_nanos"]);
+    ExpectPoints(expected["points"], profile);
+    ExpectNamed(expected["named"], profile);
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::agent
