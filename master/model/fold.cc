@@ -9,9 +9,40 @@
 
 #include "master/model/reduce_fold.h"
 #include "master/model/saturating.h"
+#include "tidemark/limit.h"
 
 namespace tidemark::model {
 namespace {
+
+// What one of each takes in memory, with what lies around it: measured once, rounded up.
+constexpr std::size_t kAttemptBytes = 512;
+constexpr std::size_t kSourceBytes = 256;
+constexpr std::size_t kPartitionBytes = 96;
+constexpr std::size_t kKeyBytes = sizeof(ExplicitKey);
+
+std::size_t BytesOf(const MapProfile& profile) {
+  std::size_t bytes = 0;
+  for (const PartitionProfile& partition : profile.partitions) {
+    bytes += kPartitionBytes + kKeyBytes * partition.explicit_keys.size();
+  }
+  return bytes;
+}
+
+std::size_t BytesOf(const ReduceTask& task, const ReduceAttempt& attempt) {
+  // A key that has finished is in a hash set and in a list.
+  constexpr std::size_t kFinishedBytes = 2 * sizeof(KeyHash) + sizeof(FinishedKey);
+  constexpr std::size_t kUnmatchedBytes = 64;  // a node of a tree
+  return sizeof(GroupPoint) * task.points.points().size() +
+         kFinishedBytes * attempt.finished_explicit.size() +
+         kUnmatchedBytes * attempt.unmatched_explicit.size();
+}
+
+absl::Status CheckRoom(const JobLimits& limits, const JobState& state) {
+  if (state.memory_bytes < limits.state_bytes_max) return absl::OkStatus();
+  return LimitExceeded(
+      "state_bytes_per_job",
+      fmt::format("this master keeps at most {} bytes of state for a job", limits.state_bytes_max));
+}
 
 // Sets what was not said before; false if something else was said.
 template <typename T>
@@ -42,7 +73,10 @@ class Folder {
                    std::vector<Task>& tasks)
       -> absl::StatusOr<decltype(&tasks[0].attempts.begin()->second)>;
   void Enter(const AttemptChanged& changed, AttemptLife& life);
+  void KeepProfile(const MapProfile& profile, MapAttempt& attempt);
+  void DropProfile(MapAttempt& attempt);
   void SettleProfile(MapTask& task);
+  void EndMapPhase();
   absl::Status CheckShape(const JobOpened& opened) const;
 
   const Event& event_;
@@ -56,20 +90,22 @@ absl::Time Folder::ToMasterClock(std::optional<absl::Time> at) const {
 }
 
 absl::Status Folder::CheckShape(const JobOpened& opened) const {
-  const auto check = [](const char* what, std::optional<std::uint32_t> count, std::uint32_t limit) {
+  const auto check = [](const char* name, const char* what, std::optional<std::uint32_t> count,
+                        std::uint32_t limit) {
     if (count.value_or(0) <= limit) return absl::OkStatus();
-    return absl::ResourceExhaustedError(
-        fmt::format("job has {} {}; this master takes at most {} a job", *count, what, limit));
+    return LimitExceeded(name, fmt::format("job has {} {}; this master takes at most {} a job",
+                                           *count, what, limit));
   };
-  if (auto status = check("map tasks", opened.map_task_count, limits_.map_tasks_max);
+  if (auto status = check("map_tasks", "map tasks", opened.map_task_count, limits_.map_tasks_max);
       !status.ok()) {
     return status;
   }
-  if (auto status = check("reduce tasks", opened.reduce_task_count, limits_.reduce_tasks_max);
+  if (auto status =
+          check("reduce_tasks", "reduce tasks", opened.reduce_task_count, limits_.reduce_tasks_max);
       !status.ok()) {
     return status;
   }
-  return check("partitions", opened.partition_count, limits_.reduce_tasks_max);
+  return check("reduce_tasks", "partitions", opened.partition_count, limits_.reduce_tasks_max);
 }
 
 absl::Status Folder::operator()(const JobOpened& opened) {
@@ -83,12 +119,13 @@ absl::Status Folder::operator()(const JobOpened& opened) {
     if (known.engine.empty()) known.engine = opened.engine;
     if (known.phases.empty()) known.phases = opened.phases;
     known.has_combiner |= opened.has_combiner;
-    const bool agrees = FillIn(opened.map_task_count, known.map_task_count) &
-                        FillIn(opened.reduce_task_count, known.reduce_task_count) &
-                        FillIn(opened.partition_count, known.partition_count) &
-                        FillIn(opened.map_slots, known.map_slots) &
-                        FillIn(opened.reduce_slots, known.reduce_slots);
-    if (!agrees) ++state_.anomalies;
+    // Each is filled in, whether or not the one before agrees.
+    const bool agree[] = {FillIn(opened.map_task_count, known.map_task_count),
+                          FillIn(opened.reduce_task_count, known.reduce_task_count),
+                          FillIn(opened.partition_count, known.partition_count),
+                          FillIn(opened.map_slots, known.map_slots),
+                          FillIn(opened.reduce_slots, known.reduce_slots)};
+    if (std::count(std::begin(agree), std::end(agree), false) > 0) ++state_.anomalies;
   }
   const auto grow = [](auto& tasks, std::optional<std::uint32_t> count) {
     tasks.resize(std::max<std::size_t>(tasks.size(), count.value_or(0)));
@@ -114,15 +151,20 @@ auto Folder::FindAttempt(const AttemptId& id, std::optional<std::uint32_t> count
         fmt::format("{}: the job has {} {} tasks", ToString(id), *count, kind));
   }
   if (id.index >= limit) {
-    return absl::ResourceExhaustedError(
+    return LimitExceeded(
+        fmt::format("{}_tasks", kind),
         fmt::format("{}: this master takes at most {} {} tasks a job", ToString(id), limit, kind));
   }
   if (id.index >= tasks.size()) tasks.resize(id.index + std::size_t{1});
   auto& attempts = tasks[id.index].attempts;
   if (!attempts.contains(id.attempt) && attempts.size() >= limits_.attempts_per_task_max) {
-    return absl::ResourceExhaustedError(
-        fmt::format("{}: this master takes at most {} attempts a task", ToString(id),
-                    limits_.attempts_per_task_max));
+    return LimitExceeded("attempts_per_task",
+                         fmt::format("{}: this master takes at most {} attempts a task",
+                                     ToString(id), limits_.attempts_per_task_max));
+  }
+  if (!attempts.contains(id.attempt)) {
+    if (absl::Status room = CheckRoom(limits_, state_); !room.ok()) return room;
+    state_.memory_bytes += kAttemptBytes;
   }
   auto& attempt = attempts[id.attempt];
   attempt.life.last_heard_at = event_.arrived_at;
@@ -140,8 +182,13 @@ absl::StatusOr<ReduceAttempt*> Folder::FindReduceAttempt(const AttemptId& id) {
 
 void Folder::Enter(const AttemptChanged& changed, AttemptLife& life) {
   if (!life.Enter(changed.state, ToMasterClock(changed.at))) ++state_.anomalies;
-  if (life.host.empty()) life.host = changed.host;
-  if (life.input_name.empty()) life.input_name = changed.input_name;
+  const auto keep = [this](std::string& text, const std::string& said) {
+    if (!text.empty() || !CheckRoom(limits_, state_).ok()) return;
+    text = said;
+    state_.memory_bytes += said.size();
+  };
+  keep(life.host, changed.host);
+  keep(life.input_name, changed.input_name);
   life.speculative |= changed.speculative;
   if (!life.input_bytes) life.input_bytes = changed.input_bytes;
 }
@@ -162,6 +209,7 @@ absl::Status Folder::operator()(const AttemptChanged& changed) {
     if (changed.state == AttemptState::kShuffled && !(*attempt)->reduce_started_at) {
       (*attempt)->reduce_started_at = (*attempt)->life.shuffled_at();
     }
+    if ((*attempt)->reduce_started_at || (*attempt)->life.is_finished()) EndMapPhase();
     if (changed.state == AttemptState::kStarted && !state_.opened->reduce_slots) {
       state_.reduce_tasks_running_max =
           std::max(state_.reduce_tasks_running_max, RunningCount(state_.reduce_tasks));
@@ -174,10 +222,10 @@ absl::Status Folder::operator()(const AttemptChanged& changed) {
   const bool was_finished = task.is_finished();
   Enter(changed, (*attempt)->life);
   if (!task.input_bytes) task.input_bytes = changed.input_bytes;
-  if (task.is_finished() != was_finished && !task.profile_counted) {
+  if (task.is_finished() != was_finished && !task.profile_counted && !state_.map_phase_is_over) {
     state_.map_profiles_missing += task.is_finished() ? 1 : -1;
   }
-  if ((*attempt)->life.has_ended() && !(*attempt)->life.is_finished()) (*attempt)->profile.reset();
+  if ((*attempt)->life.has_ended() && !(*attempt)->life.is_finished()) DropProfile(**attempt);
   if (changed.state == AttemptState::kStarted && !state_.opened->map_slots) {
     state_.map_tasks_running_max =
         std::max(state_.map_tasks_running_max, RunningCount(state_.map_tasks));
@@ -225,7 +273,8 @@ absl::Status Folder::operator()(const MapProfile& profile) {
       return absl::OkStatus();
     }
   }
-  (*attempt)->profile = profile;
+  if (absl::Status room = CheckRoom(limits_, state_); !room.ok()) return room;
+  KeepProfile(profile, **attempt);
   SettleProfile(task);
   return absl::OkStatus();
 }
@@ -235,14 +284,36 @@ absl::Status Folder::operator()(const MapProfile& profile) {
 void Folder::SettleProfile(MapTask& task) {
   if (task.profile_counted) return;
   for (auto& [number, attempt] : task.attempts) {
-    if (!attempt.life.is_finished() || !attempt.profile) continue;
+    const bool counts = attempt.life.is_finished() || state_.map_phase_is_over;
+    if (!counts || !attempt.profile) continue;
     state_.keys.Add(*attempt.profile, attempt.life.input_name);
     task.profile_counted = true;
     --state_.map_profiles_missing;
     break;
   }
   if (!task.profile_counted) return;
-  for (auto& [number, attempt] : task.attempts) attempt.profile.reset();
+  for (auto& [number, attempt] : task.attempts) DropProfile(attempt);
+}
+
+void Folder::KeepProfile(const MapProfile& profile, MapAttempt& attempt) {
+  DropProfile(attempt);
+  attempt.profile = profile;
+  state_.memory_bytes += BytesOf(profile);
+}
+
+void Folder::DropProfile(MapAttempt& attempt) {
+  if (!attempt.profile) return;
+  state_.memory_bytes -= BytesOf(*attempt.profile);
+  attempt.profile.reset();
+}
+
+// Whose end nobody told of has ended, too.
+void Folder::EndMapPhase() {
+  if (std::exchange(state_.map_phase_is_over, true)) return;
+  for (MapTask& task : state_.map_tasks) {
+    if (!task.is_finished()) ++state_.map_profiles_missing;
+    SettleProfile(task);
+  }
 }
 
 absl::Status Folder::operator()(const ReduceProfile& profile) {
@@ -252,9 +323,14 @@ absl::Status Folder::operator()(const ReduceProfile& profile) {
   }
   const auto attempt = FindReduceAttempt(profile.attempt);
   if (!attempt.ok()) return attempt.status();
+  if (absl::Status room = CheckRoom(limits_, state_); !room.ok()) return room;
+  ReduceTask& task = state_.reduce_tasks[profile.attempt.index];
+  const std::size_t before = BytesOf(task, **attempt);
   const ClockOffset& clock = state_.sources.find(event_.source_id)->second.clock;
-  FoldReduceProfile(profile, clock, event_.arrived_at, **attempt,
-                    state_.reduce_tasks[profile.attempt.index], state_);
+  if (profile.groups_done > 0) EndMapPhase();
+  FoldReduceProfile(profile, clock, event_.arrived_at, **attempt, task, state_);
+  state_.memory_bytes += BytesOf(task, **attempt);
+  state_.memory_bytes -= before;
   return absl::OkStatus();
 }
 
@@ -263,6 +339,7 @@ bool TakeSequence(const Event& event, SourceState& source, JobState& state) {
   if (event.sequence <= source.accepted_sequence) return false;
   state.lost_envelopes =
       SaturatingAdd(state.lost_envelopes, event.sequence - source.accepted_sequence - 1);
+  ++state.taken_envelopes;
   source.accepted_sequence = event.sequence;
   source.clock.Observe(event.sent_at, event.arrived_at);
   source.dropped_events = std::max(source.dropped_events, event.dropped_events);
@@ -279,9 +356,16 @@ absl::Status Apply(const Event& event, const JobLimits& limits, JobState& state)
   }
   if (!state.sources.contains(event.source_id) && state.sources.size() >= limits.sources_max) {
     ++state.rejected_envelopes;
-    return absl::ResourceExhaustedError(
-        fmt::format("source {}: this master takes at most {} sources a job", event.source_id,
-                    limits.sources_max));
+    return LimitExceeded("sources_per_job",
+                         fmt::format("source {}: this master takes at most {} sources a job",
+                                     event.source_id, limits.sources_max));
+  }
+  if (!state.sources.contains(event.source_id)) {
+    if (absl::Status room = CheckRoom(limits, state); !room.ok()) {
+      ++state.rejected_envelopes;
+      return room;
+    }
+    state.memory_bytes += kSourceBytes + event.source_id.size();
   }
   if (!TakeSequence(event, state.sources[event.source_id], state)) return absl::OkStatus();
   state.last_arrival_at = std::max(state.last_arrival_at, event.arrived_at);

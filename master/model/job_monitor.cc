@@ -7,9 +7,11 @@
 #include <utility>
 
 #include "master/model/accuracy.h"
+#include "master/model/evidence_loss.h"
 #include "master/model/fold.h"
 #include "master/model/indicators/progress_indicator.h"
 #include "master/model/job_state.h"
+#include "master/model/job_summary.h"
 #include "master/model/phases.h"
 #include "master/model/saturating.h"
 #include "master/model/straggler.h"
@@ -76,6 +78,15 @@ class JobMonitor::Impl {
     }
   }
 
+  void End(const Snapshot& final, const std::vector<AcceptedSequence>& sources) {
+    for (const AcceptedSequence& source : sources) {
+      state_.sources[source.source_id].accepted_sequence = source.sequence;
+    }
+    state_.opened.emplace();
+    state_.closed.emplace();
+    final_ = final;
+  }
+
   absl::Status Apply(const Event& event) {
     has_news_ = true;
     return model::Apply(event, options_.limits, state_);
@@ -88,6 +99,7 @@ class JobMonitor::Impl {
   const model::JobState& state() const { return state_; }
   model::JobState& state() { return state_; }
   bool has_news() const { return has_news_; }
+  void NoteRestart(absl::Time now) { listening_since_ = std::max(listening_since_, now); }
   void AddNote(const std::string& note) {
     const bool known = std::find(notes_.begin(), notes_.end(), note) != notes_.end();
     if (!known && notes_.size() < kNotesMax) notes_.push_back(note);
@@ -114,12 +126,15 @@ class JobMonitor::Impl {
   std::vector<std::string> notes_;
   std::uint64_t sequence_ = 0;
   bool has_news_ = false;
+  double lost_share_ = 0;                              // of the evidence, at the last Tick()
+  absl::Time listening_since_ = absl::InfinitePast();  // the last NoteRestart()
   std::optional<Snapshot> final_;
 };
 
 JobState JobMonitor::Impl::StateAt(absl::Time now) const {
   if (state_.closed) return StateOf(state_.closed->outcome);
-  const bool silent = state_.opened && now - state_.last_arrival_at > options_.abandon_after;
+  const absl::Time heard_at = std::max(state_.last_arrival_at, listening_since_);
+  const bool silent = state_.opened && now - heard_at > options_.abandon_after;
   return silent ? JobState::kAbandoned : JobState::kRunning;
 }
 
@@ -134,6 +149,7 @@ EndPrediction JobMonitor::Impl::Predict(Tracked& tracked, absl::Time now, Snapsh
     prediction.lower = reduce.ends_at_lower;
     prediction.upper = reduce.ends_at_upper;
   }
+  prediction = model::WidenedFor(lost_share_, prediction);
   // Hostile sizes and times add up to ends that are no instant.
   if (prediction.end == absl::InfiniteFuture()) {
     prediction = {.at = now};
@@ -257,6 +273,7 @@ Snapshot JobMonitor::Impl::Tick(absl::Time now) {
   snapshot.elapsed = std::max(now - state_.started_at, absl::ZeroDuration());
   snapshot.phases = Phases();
   snapshot.coverage = CoverageAt(now);
+  lost_share_ = model::LostShare(state_);
   for (Tracked& tracked : tracked_) Predict(tracked, now, snapshot);
   if (snapshot.is_final()) Finish(now, snapshot);
   for (PhaseProgress& phase : snapshot.phases) {
@@ -295,6 +312,13 @@ JobMonitor::JobMonitor(JobMonitor&&) noexcept = default;
 JobMonitor& JobMonitor::operator=(JobMonitor&&) noexcept = default;
 JobMonitor::~JobMonitor() = default;
 
+JobMonitor JobMonitor::OfEnded(const Snapshot& final,
+                               const std::vector<AcceptedSequence>& sources) {
+  JobMonitor monitor(final.job_id, {.indicators = {}, .lambda = 1});
+  monitor.impl_->End(final, sources);
+  return monitor;
+}
+
 absl::Status JobMonitor::Apply(const Event& event) { return impl_->Apply(event); }
 Snapshot JobMonitor::Tick(absl::Time now) { return impl_->Tick(now); }
 bool JobMonitor::is_open() const { return impl_->state().opened.has_value(); }
@@ -304,8 +328,25 @@ std::uint64_t JobMonitor::accepted_sequence(const std::string& source_id) const 
   const auto source = impl_->state().sources.find(source_id);
   return source == impl_->state().sources.end() ? 0 : source->second.accepted_sequence;
 }
-std::uint64_t JobMonitor::smallest_explicit_bytes() const {
-  return impl_->state().keys.smallest_explicit_bytes();
+JobSummary JobMonitor::Summary() const { return model::Summarize(impl_->state()); }
+std::vector<AcceptedSequence> JobMonitor::accepted_sequences() const {
+  std::vector<AcceptedSequence> sequences;
+  for (const auto& [id, source] : impl_->state().sources) {
+    sequences.push_back({id, source.accepted_sequence});
+  }
+  std::sort(sequences.begin(), sequences.end(),
+            [](const auto& a, const auto& b) { return a.source_id < b.source_id; });
+  return sequences;
+}
+NamedGroups JobMonitor::wanted_names() const {
+  const model::KeyDistribution& keys = impl_->state().keys;
+  return {.bytes_min = keys.recent_smallest_explicit_bytes(),
+          .sampled_below = keys.sample().below()};
+}
+void JobMonitor::NoteRestart(absl::Time now) { impl_->NoteRestart(now); }
+void JobMonitor::SetPastRuns(std::vector<PastRun> runs) {
+  if (runs.size() > kPastRunsMax) runs.resize(kPastRunsMax);
+  impl_->state().past_runs = std::move(runs);
 }
 void JobMonitor::CountRejected() { ++impl_->state().rejected_envelopes; }
 void JobMonitor::AddNote(const std::string& note) { impl_->AddNote(note); }

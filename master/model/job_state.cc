@@ -39,16 +39,19 @@ bool JobState::has_phase(Phase phase) const {
   return phase == Phase::kMap || opened->reduce_task_count != 0;
 }
 
+double JobState::missing_profiles_factor() const {
+  const auto seen = static_cast<double>(keys.profile_count());
+  return seen > 0 ? (seen + static_cast<double>(map_profiles_missing)) / seen : 1;
+}
+
 std::uint64_t JobState::reduce_input_bytes(std::size_t index) const {
   std::uint64_t read = 0;
   for (const auto& [number, attempt] : reduce_tasks[index].attempts) {
     if (attempt.life.input_bytes) return std::max(*attempt.life.input_bytes, attempt.bytes_done);
     read = std::max(read, attempt.bytes_done);
   }
-  const std::size_t seen = keys.profile_count();
-  double bytes = static_cast<double>(keys.partition(index).total_bytes);
-  if (seen > 0)
-    bytes *= static_cast<double>(seen + map_profiles_missing) / static_cast<double>(seen);
+  const double bytes =
+      missing_profiles_factor() * static_cast<double>(keys.partition(index).total_bytes);
   return std::max(read, bytes < 1.8e19 ? static_cast<std::uint64_t>(bytes) : ~std::uint64_t{0});
 }
 

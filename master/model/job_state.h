@@ -20,6 +20,7 @@
 #include "streaming/size_histogram.h"
 #include "streaming/smoothed_points.h"
 #include "tidemark/event.h"
+#include "tidemark/past_run.h"
 
 namespace tidemark::model {
 
@@ -57,11 +58,13 @@ struct ReduceAttempt {
   std::optional<RunningGroup> running_group;
   absl::Time running_group_seen_at;
   std::uint64_t dropped_points = 0;
+  double told_bytes = 0;  // of bytes_done, those whose points came; the rest was lost
   bool sends_bins = false;
 
   // Explicit keys it has finished: by identity, or, where its source does not name keys, by
   // closeness of size.
   absl::flat_hash_set<KeyHash> finished_explicit;
+  absl::flat_hash_set<KeyHash> finished_sampled;      // implicit ones of the sample
   std::vector<FinishedKey> finished_explicit_groups;  // the same in the order they became known
   std::multimap<std::uint64_t, KeyHash> unmatched_explicit;  // by size; unnamed only
   std::size_t unmatched_as_of = 0;                           // map profiles it was made from
@@ -93,14 +96,23 @@ struct JobState {
   KeyDistribution keys;
   streaming::SizeHistogram implicit_sizes;  // of implicit key groups finished in any task
   std::size_t map_profiles_missing = 0;     // finished map tasks without a profile so far
+  // A reduce function runs only after the last map task, whatever else was told or lost.
+  bool map_phase_is_over = false;
   std::uint32_t map_tasks_running_max = 0;  // most seen running at once
   std::uint32_t reduce_tasks_running_max = 0;
 
+  std::vector<PastRun> past_runs;  // earlier runs of the same job, newest first
+
+  std::uint64_t taken_envelopes = 0;
   std::uint64_t lost_envelopes = 0;
   std::uint64_t anomalies = 0;
   std::uint64_t rejected_envelopes = 0;
+  // What the parts that grow with what agents send take in memory, estimated.
+  std::size_t memory_bytes = 0;
 
   bool has_phase(Phase phase) const;
+  // By what sums over the map profiles are to be multiplied for those that are missing; >= 1.
+  double missing_profiles_factor() const;
   // Bytes reduce task `index` will read: exact where somebody said so, else the map profiles scaled
   // up for map tasks whose profile is missing; never below what it has read.
   std::uint64_t reduce_input_bytes(std::size_t index) const;

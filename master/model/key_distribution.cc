@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "master/model/saturating.h"
@@ -11,11 +12,13 @@ namespace {
 
 // Counters per explicit key of a map task ([NF] 8.5).
 constexpr std::size_t kCountersPerExplicitKey = 35;
+// Profiles that may come before the smallest explicit key is looked for again, as a divisor of
+// those there were: taste. What it is for, naming key groups, does not need it to the byte.
+constexpr std::size_t kRecentShare = 16;
 
-streaming::SpaceSaving MakeSummary(std::uint32_t lambda) {
-  const std::size_t capacity = std::clamp<std::size_t>(
-      kCountersPerExplicitKey * std::size_t{lambda}, 1, streaming::SpaceSaving::kCapacityMax);
-  return *streaming::SpaceSaving::Create(capacity);  // in range by the line above
+std::size_t CapacityFor(std::uint32_t lambda) {
+  return std::clamp<std::size_t>(kCountersPerExplicitKey * std::size_t{lambda}, 1,
+                                 streaming::kSpaceSavingCapacityMax);
 }
 
 // A map task that ran out of its scanning budget has seen only a part of the partition; its heavy
@@ -46,7 +49,8 @@ bool HeavierFirst(const ExplicitKey& a, const ExplicitKey& b) {
 
 }  // namespace
 
-KeyDistribution::KeyDistribution(std::uint32_t lambda) : heavy_keys_(MakeSummary(lambda)) {}
+KeyDistribution::KeyDistribution(std::uint32_t lambda)
+    : heavy_keys_(*streaming::SpaceSaving<Mentions>::Create(CapacityFor(lambda))) {}
 
 void KeyDistribution::Add(const MapProfile& profile, const std::string& input_name) {
   if (profile_count_ == 0) first_input_ = input_name;
@@ -55,6 +59,7 @@ void KeyDistribution::Add(const MapProfile& profile, const std::string& input_na
   has_two_inputs_ |= !source.is_first_input;
   threshold_bytes_ += source.threshold_bytes;
   for (const PartitionProfile& partition : profile.partitions) AddPartition(partition, source);
+  sample_.Add(profile, source.is_first_input);
   ++profile_count_;
   stale_ = true;
 }
@@ -66,14 +71,15 @@ void KeyDistribution::AddPartition(const PartitionProfile& partition, const Sour
   totals.scanned_bytes =
       SaturatingAdd(totals.scanned_bytes, partition.scanned_bytes.value_or(partition.total_bytes));
   total_bytes_ = SaturatingAdd(total_bytes_, partition.total_bytes);
-  for (const ExplicitKey& key : partition.explicit_keys) {
-    if (key.size_bytes == 0) continue;
-    if (const auto evicted = heavy_keys_.Offer(key.key, key.size_bytes)) owner_.erase(evicted->key);
-    Owner& owner = owner_.try_emplace(key.key, Owner{partition.partition}).first->second;
-    owner.bytes += static_cast<double>(key.size_bytes);
-    owner.threshold_bytes += source.threshold_bytes;
-    if (source.is_first_input) owner.first_input_bytes += static_cast<double>(key.size_bytes);
-  }
+  heavy_keys_.OfferAll(partition.explicit_keys, [&](const ExplicitKey& key, Mentions* mentions) {
+    if (mentions == nullptr) return;  // a key without bytes
+    if (mentions->partition == Mentions::kNone) mentions->partition = partition.partition;
+    ++mentions->map_tasks;
+    mentions->threshold_bytes += source.threshold_bytes;
+    mentions->values += static_cast<double>(key.values);
+    has_values_ &= key.values > 0;
+    if (source.is_first_input) mentions->first_input_bytes += static_cast<double>(key.size_bytes);
+  });
 }
 
 void KeyDistribution::Rebuild() const {
@@ -81,14 +87,13 @@ void KeyDistribution::Rebuild() const {
   for (std::size_t i = 0; i < totals_.size(); ++i) {
     partitions_[i].total_bytes = totals_[i].total_bytes;
   }
-  for (const streaming::WatchedKey& watched : heavy_keys_.watched()) {
-    const auto owner = owner_.find(watched.key);
-    const std::uint64_t bytes = watched.guaranteed_bytes();
-    if (owner == owner_.end() || bytes == 0) continue;
-    const PartitionTotals& totals = totals_[owner->second.partition];
-    partitions_[owner->second.partition].explicit_keys.push_back(
-        {watched.key, ScaleToWhole(bytes, totals.scanned_bytes, totals.total_bytes)});
-  }
+  heavy_keys_.ForEach([this](const streaming::WatchedKey& watched, const Mentions& mentions) {
+    if (watched.guaranteed_bytes() == 0) return;  // where counts have come to the largest number
+    const PartitionTotals& totals = totals_[mentions.partition];
+    partitions_[mentions.partition].explicit_keys.push_back(
+        {watched.key,
+         ScaleToWhole(watched.guaranteed_bytes(), totals.scanned_bytes, totals.total_bytes)});
+  });
   smallest_explicit_bytes_ = 0;
   for (PartitionKeys& partition : partitions_) {
     std::sort(partition.explicit_keys.begin(), partition.explicit_keys.end(), HeavierFirst);
@@ -101,6 +106,7 @@ void KeyDistribution::Rebuild() const {
         smallest_explicit_bytes_ == 0 ? smallest : std::min(smallest_explicit_bytes_, smallest);
   }
   stale_ = false;
+  rebuilt_with_profiles_ = profile_count_;
 }
 
 const PartitionKeys& KeyDistribution::partition(std::size_t index) const {
@@ -110,25 +116,49 @@ const PartitionKeys& KeyDistribution::partition(std::size_t index) const {
 }
 
 bool KeyDistribution::IsExplicit(std::size_t index, KeyHash key) const {
-  const auto owner = owner_.find(key);
-  return owner != owner_.end() && owner->second.partition == index;
+  const Mentions* mentions = heavy_keys_.FindNote(key);
+  return mentions != nullptr && mentions->partition == index;
+}
+
+double KeyDistribution::ValuesPerByte(KeyHash key) const {
+  const auto watched = heavy_keys_.Find(key);
+  if (!watched || watched->guaranteed_bytes() == 0) return 0;
+  return heavy_keys_.FindNote(key)->values / static_cast<double>(watched->guaranteed_bytes());
+}
+
+std::uint64_t KeyDistribution::ExplicitBytes(KeyHash key) const {
+  const auto watched = heavy_keys_.Find(key);
+  if (!watched) return 0;
+  const PartitionTotals& totals = totals_[heavy_keys_.FindNote(key)->partition];
+  return ScaleToWhole(watched->guaranteed_bytes(), totals.scanned_bytes, totals.total_bytes);
 }
 
 double KeyDistribution::SlackBytes(KeyHash key) const {
-  const auto owner = owner_.find(key);
-  return owner == owner_.end() ? 0
-                               : std::max(0.0, threshold_bytes_ - owner->second.threshold_bytes);
+  const Mentions* mentions = heavy_keys_.FindNote(key);
+  return mentions == nullptr ? 0 : std::max(0.0, threshold_bytes_ - mentions->threshold_bytes);
+}
+
+std::size_t KeyDistribution::MapTasksNaming(KeyHash key) const {
+  const Mentions* mentions = heavy_keys_.FindNote(key);
+  return mentions == nullptr ? 0 : std::min<std::size_t>(mentions->map_tasks, profile_count_);
 }
 
 double KeyDistribution::FirstInputShare(KeyHash key) const {
-  const auto owner = owner_.find(key);
-  if (owner == owner_.end() || !(owner->second.bytes > 0)) return 0;
-  return owner->second.first_input_bytes / owner->second.bytes;
+  const auto watched = heavy_keys_.Find(key);
+  if (!watched || watched->guaranteed_bytes() == 0) return 0;
+  return std::min(1.0, heavy_keys_.FindNote(key)->first_input_bytes /
+                           static_cast<double>(watched->guaranteed_bytes()));
 }
 
 std::uint64_t KeyDistribution::smallest_explicit_bytes() const {
   if (stale_) Rebuild();
   return smallest_explicit_bytes_;
+}
+
+std::uint64_t KeyDistribution::recent_smallest_explicit_bytes() const {
+  const std::size_t added = profile_count_ - rebuilt_with_profiles_;
+  return added > rebuilt_with_profiles_ / kRecentShare ? smallest_explicit_bytes()
+                                                       : smallest_explicit_bytes_;
 }
 
 }  // namespace tidemark::model

@@ -163,6 +163,7 @@ PhaseProgress ReduceProgress(const JobState& state) {
 std::optional<absl::Time> MapPhaseEnd(const JobState& state, absl::Time now) {
   const PhaseProgress progress = MapProgress(state);
   if (progress.state == PhaseState::kDone) return progress.finished_at;
+  if (const auto reduce_start = ReducePhaseStart(state)) return reduce_start;
   const std::vector<double> weights = MapTaskWeights(state);
   const std::optional<double> seconds_per_weight = MapSecondsPerWeight(state, weights, now);
   if (!seconds_per_weight) return std::nullopt;

@@ -83,7 +83,10 @@ std::uint64_t RetireByCloseness(const GroupPoint& point, SizesLeft& left, Reduce
 
 void RetireByIdentity(const ReduceProfile& profile, ReduceAttempt& attempt, JobState& state) {
   for (const FinishedKey& finished : profile.finished_keys) {
-    if (!state.keys.IsExplicit(profile.attempt.index, finished.key)) continue;
+    if (!state.keys.IsExplicit(profile.attempt.index, finished.key)) {
+      if (state.keys.sample().Contains(finished.key)) attempt.finished_sampled.insert(finished.key);
+      continue;
+    }
     if (!attempt.finished_explicit.insert(finished.key).second) continue;
     attempt.finished_explicit_groups.push_back(finished);
     state.implicit_sizes.RemoveSizes(finished.size_bytes, 1);
@@ -102,6 +105,7 @@ void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
   attempt.sends_bins |= !profile.bins.empty();
   for (const GroupPoint& point : profile.points) {
     task.points.Add(point);
+    attempt.told_bytes += static_cast<double>(point.size_bytes) * static_cast<double>(point.count);
     // Not every engine sends bins.
     if (!attempt.sends_bins) task.bins.Add(point.size_bytes, point.count, point.total_time);
     const std::uint64_t retired =

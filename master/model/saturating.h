@@ -1,18 +1,11 @@
-// Sums of untrusted counts that stop at the largest value instead of wrapping.
+// Sums of untrusted counts, see streaming/saturating.h.
 #pragma once
 
-#include <cstdint>
-#include <limits>
+#include "streaming/saturating.h"
 
 namespace tidemark::model {
 
-inline std::uint64_t SaturatingAdd(std::uint64_t a, std::uint64_t b) {
-  const std::uint64_t sum = a + b;
-  return sum < a ? std::numeric_limits<std::uint64_t>::max() : sum;
-}
-
-inline std::uint64_t SaturatingSubtract(std::uint64_t a, std::uint64_t b) {
-  return a > b ? a - b : 0;
-}
+using streaming::SaturatingAdd;
+using streaming::SaturatingSubtract;
 
 }  // namespace tidemark::model

@@ -22,6 +22,8 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "tidemark/event.h"
+#include "tidemark/job_summary.h"
+#include "tidemark/past_run.h"
 #include "tidemark/snapshot.h"
 
 namespace tidemark {
@@ -32,6 +34,9 @@ struct JobLimits {
   std::uint32_t reduce_tasks_max = 20'000;
   std::uint32_t attempts_per_task_max = 16;
   std::size_t sources_max = 100'000;
+  // What attempts, sources, waiting map profiles and the points of reduce tasks take in memory,
+  // estimated; beyond it nothing is taken that would add to it.
+  std::size_t state_bytes_max = std::size_t{4} << 30;
 };
 
 struct JobMonitorOptions {
@@ -51,10 +56,20 @@ std::vector<std::string> KnownIndicators();
 // OK, or InvalidArgument that names the option that cannot be used.
 absl::Status Validate(const JobMonitorOptions& options);
 
+// How far a source was heard.
+struct AcceptedSequence {
+  std::string source_id;
+  std::uint64_t sequence = 0;  // the last that was taken or refused
+  friend bool operator==(const AcceptedSequence&, const AcceptedSequence&) = default;
+};
+
 class JobMonitor {
  public:
   // `options` must have passed Validate(); unknown indicators are left out.
   JobMonitor(std::string job_id, const JobMonitorOptions& options);
+  // A job that has ended, of which no more than this is kept: it takes events without looking at
+  // them and gives `final` for ever. Memory: O(sources).
+  static JobMonitor OfEnded(const Snapshot& final, const std::vector<AcceptedSequence>& sources);
   JobMonitor(JobMonitor&&) noexcept;
   JobMonitor& operator=(JobMonitor&&) noexcept;
   ~JobMonitor();
@@ -64,9 +79,8 @@ class JobMonitor {
   //   FailedPrecondition  the job is not open yet (no JobOpened so far)
   //   InvalidArgument     the event contradicts the shape of the job (a task or partition that it
   //                       does not have)
-  //   ResourceExhausted   a limit; the message names it
-  // A duplicate envelope is OK and changes nothing. Amortised O(size of the event · log m), m the
-  // capacity of the heavy-key summary.
+  //   ResourceExhausted   a limit; ExceededLimit() (tidemark/limit.h) names it
+  // A duplicate envelope is OK and changes nothing. Amortised O(size of the event).
   absl::Status Apply(const Event& event);
 
   // What is believed at `now`, which must not be before the last call's. Each call yields the next
@@ -81,10 +95,23 @@ class JobMonitor {
 
   // The last sequence of a source that was taken or refused; 0 if the source is not known.
   std::uint64_t accepted_sequence(const std::string& source_id) const;
-  // The smallest explicit key of any reduce task, in bytes: smaller key groups need no name. 0 when
-  // there is none.
-  std::uint64_t smallest_explicit_bytes() const;
+  // Of all sources, by id.
+  std::vector<AcceptedSequence> accepted_sequences() const;
+  // What the job has taught so far; of one made by OfEnded(), nothing. O(tasks · size bins).
+  JobSummary Summary() const;
+  // Which finished key groups reduce tasks should name: those that may be explicit keys, the
+  // smallest of which is given by its size, and sampled ones. The smallest is of before the last
+  // sixteenth of the map profiles at most, so that asking after each costs little.
+  NamedGroups wanted_names() const;
 
+  // Earlier runs of the same job, newest first; at most kPastRunsMax are kept. To be said before
+  // the first Tick(), that forecasts begin with the job; later it replaces what was said before.
+  static constexpr std::size_t kPastRunsMax = 8;
+  void SetPastRuns(std::vector<PastRun> runs);
+
+  // The job's log was taken up at `now` by a master that could not hear its sources before: their
+  // silence until then is not the job's end.
+  void NoteRestart(absl::Time now);
   // Counts an envelope that never became an event, for Coverage.
   void CountRejected();
   // Adds a line to Coverage::notes once.

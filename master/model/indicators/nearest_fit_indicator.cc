@@ -178,7 +178,9 @@ void NearestFitIndicator::AddInterval(const JobState& state, absl::Time now,
   forecast.ends_at_lower =
       *forecast.ends_at - half_width(*forecast.ends_at - end_at(-kDeviationsOf90Percent));
   forecast.ends_at_upper =
-      *forecast.ends_at + half_width(end_at(kDeviationsOf90Percent) - *forecast.ends_at);
+      std::min(*forecast.ends_at + half_width(end_at(kDeviationsOf90Percent) - *forecast.ends_at),
+               now + kRemainingUpperMax * (*forecast.ends_at - now));
+  forecast.ends_at_upper = std::max(*forecast.ends_at_upper, *forecast.ends_at);
 }
 
 ReducePhaseForecast NearestFitIndicator::Estimate(const JobState& state, absl::Time now) {

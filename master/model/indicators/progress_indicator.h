@@ -35,6 +35,9 @@ struct ReducePhaseForecast {
   std::optional<Evidence> evidence;
 };
 
+// An interval says at most that what is left takes so many times as long as expected.
+inline constexpr double kRemainingUpperMax = 20;
+
 class ProgressIndicator {
  public:
   explicit ProgressIndicator(std::string name) : name_(std::move(name)) {}

@@ -7,6 +7,9 @@
 
 #include "master/model/phases.h"
 #include "master/model/reduce_schedule.h"
+#include "master/model/tidemark/map_side.h"
+#include "master/model/tidemark/past_runs.h"
+#include "master/model/tidemark/read_pace.h"
 #include "streaming/size_histogram.h"
 
 namespace tidemark::model {
@@ -14,9 +17,11 @@ namespace {
 
 // Quantiles of the draws are widened by so much, and never below this part of what remains.
 constexpr double kWiden = 1.2;
-constexpr double kHalfWidthMin = 0.05;
-// An interval says at most that it takes so many times as long as expected.
-constexpr double kUpperMax = 20;
+constexpr double kHalfWidthMin = 0.1;
+// Where an interval reaches down to now, this part of the median stands for it on a log scale.
+constexpr double kLowestShare = 0.05;
+// What finished of late counts as so many key groups of the sample, where there is one.
+constexpr double kRecentBesideSample = 10;
 // What fading has left of a bin, key groups.
 constexpr double kNoGroup = 1e-3;
 // How often the features are chosen anew, from how many bins, and how much better another than
@@ -24,12 +29,27 @@ constexpr double kNoGroup = 1e-3;
 constexpr std::uint64_t kUpdatesBetweenChoices = 5;
 constexpr std::size_t kBinsToChoose = 5;
 constexpr double kBetterBy = 1.15;
+constexpr double kMostly = 0.5;
 constexpr double kBetterAtLeast = 0.003;
+
+// Of the logarithm of a twin's time, before its own pace is seen: from which part of its bytes on.
+constexpr double kTwinDeviation = 0.3;
+constexpr double kTwinPaceFrom = 0.02;
 
 double HeaviestSeconds(const JobState& state, const ExplicitKey& key,
                        const regression::CostModel& costs, CostFeature feature) {
   const auto bytes = static_cast<double>(key.size_bytes);
-  return costs.Predict(FeatureOf(feature, bytes, state.keys.FirstInputShare(key.key)), bytes);
+  return costs.Predict(FeatureOf(feature, bytes, TraitsOf(state.keys, key.key)), bytes);
+}
+
+// Whether explicit key groups that were timed alone are what most of the time goes to. Otherwise a
+// model of them would have to speak for many others that it has not seen.
+bool IsMostlyTimedAlone(const JobState& state, const ExplicitEvidence& evidence) {
+  double all = 0;
+  for (const ReduceTask& task : state.reduce_tasks) {
+    for (const GroupBin& bin : task.bins.bins()) all += bin.seconds;
+  }
+  return evidence.seconds() > kMostly * all;
 }
 
 double ImplicitSizeGuess(const JobState& state, double bytes) {
@@ -43,41 +63,55 @@ TidemarkIndicator::TidemarkIndicator(std::string name, Signals signals)
     : ProgressIndicator(std::move(name)), running_(signals == Signals::kUsed) {}
 
 struct TidemarkIndicator::Beliefs {
-  regression::CostModel by_bytes;    // of all key groups
-  regression::CostModel by_product;  // of explicit ones; empty: their bytes tell as much
-  regression::CostModel emissions;   // of explicit ones, by emission_feature_
-  std::optional<GroupTimeTable> bytes_table;
-  std::optional<GroupTimeTable> product_table;
+  const regression::CostModel& emissions;
+  GroupTimeTable* bytes_table = nullptr;
+  GroupTimeTable* feature_table = nullptr;  // null: their bytes tell as much
   GroupTimes per_implicit_byte;
 
-  GroupTimeTable& explicit_table() { return product_table ? *product_table : *bytes_table; }
+  GroupTimeTable& explicit_table() { return feature_table ? *feature_table : *bytes_table; }
 };
 
 // Bytes unless another feature explains the same key groups clearly better.
 void TidemarkIndicator::ChooseFeatures(const JobState& state) {
-  if (!state.keys.has_two_inputs() || updates_++ % kUpdatesBetweenChoices != 0) return;
-  const auto choose = [](regression::CostModel bytes, regression::CostModel product) {
-    const bool better = !product.empty() && product.bin_count() >= kBinsToChoose &&
-                        kBetterBy * product.score() + kBetterAtLeast < bytes.score();
-    return better ? CostFeature::kProduct : CostFeature::kBytes;
+  std::vector<CostFeature> others;
+  if (state.keys.has_two_inputs()) others.push_back(CostFeature::kProduct);
+  if (state.keys.has_values() && IsMostlyTimedAlone(state, evidence_)) {
+    others.push_back(CostFeature::kValues);
+  }
+  if (others.empty() || updates_++ % kUpdatesBetweenChoices != 0) return;
+  const auto choose = [&](const auto& bins_of) {
+    CostFeature chosen = CostFeature::kBytes;
+    double score = regression::CostModel::Fit(bins_of(chosen)).score();
+    for (const CostFeature other : others) {
+      const auto model = regression::CostModel::Fit(bins_of(other));
+      if (model.bin_count() < kBinsToChoose) continue;
+      const bool better = kBetterBy * model.score() + kBetterAtLeast < score;
+      if (!better) continue;
+      chosen = other;
+      score = model.score();
+    }
+    return chosen;
   };
-  using regression::CostModel;
   const CostFeature before = time_feature_;
-  time_feature_ = choose(CostModel::Fit(evidence_.Times(CostFeature::kBytes, TaskSpeeds())),
-                         CostModel::Fit(evidence_.Times(CostFeature::kProduct, TaskSpeeds())));
-  if (time_feature_ != before) speeds_.Forget();
-  emission_feature_ = choose(CostModel::Fit(evidence_.Emissions(CostFeature::kBytes)),
-                             CostModel::Fit(evidence_.Emissions(CostFeature::kProduct)));
+  time_feature_ =
+      choose([&](CostFeature feature) { return evidence_.Times(feature, TaskSpeeds()); });
+  if (time_feature_ != before) {
+    speeds_.Forget();
+    raw_.Forget();
+    by_feature_.Forget();
+  }
+  const CostFeature emission_before = emission_feature_;
+  emission_feature_ = choose([&](CostFeature feature) { return evidence_.Emissions(feature); });
+  if (emission_feature_ != emission_before) emissions_.Forget();
 }
 
 void TidemarkIndicator::UpdateSpeeds(const JobState& state) {
-  const bool by_product = time_feature_ == CostFeature::kProduct;
-  const regression::CostModel raw = regression::CostModel::Fit(
-      by_product ? evidence_.Times(time_feature_, TaskSpeeds()) : TaskSpeeds::RawTimes(state));
-  if (raw.empty()) return;
-  GroupTimeTable table(raw);
-  speeds_.Update(state, by_product ? evidence_.Finished(time_feature_) : FinishedByBytes(state),
-                 table, predicted_total_);
+  const bool by_bytes = time_feature_ == CostFeature::kBytes;
+  raw_.Update(by_bytes ? TaskSpeeds::RawTimes(state)
+                       : evidence_.Times(time_feature_, TaskSpeeds()));
+  if (raw_.empty()) return;
+  speeds_.Update(state, by_bytes ? FinishedByBytes(state) : evidence_.Finished(time_feature_),
+                 raw_.table(), predicted_total_);
 }
 
 GroupTimes TidemarkIndicator::ImplicitByteTimes(const JobState& state, GroupTimeTable& table) {
@@ -88,12 +122,20 @@ GroupTimes TidemarkIndicator::ImplicitByteTimes(const JobState& state, GroupTime
   implicit_sizes_.Update(state.implicit_sizes.bins(), left);
   GroupTimes times(table.curve_count());
   double bytes = 0;
-  for (const RecentSizes::Bin& bin : implicit_sizes_.bins()) {
-    if (bin.count < kNoGroup) continue;
-    const double x = std::log(std::max(1.0, bin.bytes / bin.count) / BinCentre(bin.bin));
-    table.Add({bin.bin, bin.count, bin.bytes, bin.count * x, bin.count * x * x}, 1, times);
-    bytes += bin.bytes;
-  }
+  const auto add = [&](std::span<const RecentSizes::Bin> bins, double weight) {
+    for (const RecentSizes::Bin& bin : bins) {
+      if (bin.count < kNoGroup) continue;
+      const double x = std::log(std::max(1.0, bin.bytes / bin.count) / BinCentre(bin.bin));
+      const double count = weight * bin.count;
+      table.Add({bin.bin, count, weight * bin.bytes, count * x, count * x * x}, 1, times);
+      bytes += weight * bin.bytes;
+    }
+  };
+  double recent = 0;
+  for (const RecentSizes::Bin& bin : implicit_sizes_.bins()) recent += bin.count;
+  const double recent_max = sampled_.has_sample() ? kRecentBesideSample : recent;
+  if (recent > 0) add(implicit_sizes_.bins(), std::min(1.0, recent_max / recent));
+  add(sampled_.implicit_bins(), 1);
   GroupTimes per_byte(table.curve_count());
   if (bytes > 0) per_byte.Add(times, 1 / bytes);
   return per_byte;
@@ -125,7 +167,12 @@ TaskOutlook TidemarkIndicator::OutlookOf(const JobState& state, absl::Time now, 
     outlook.waiting.AddApart(guess, 1);
   }
   if (attempt != nullptr && attempt->reduce_started_at) {
-    AddRunning(state, now, *attempt, beliefs, outlook);
+    // Since its last report a task has gone on, in that group or in others.
+    const absl::Time heard =
+        attempt->running_group ? std::min(now, attempt->running_group_seen_at) : now;
+    AddRunning(state, heard, *attempt, beliefs, outlook);
+    outlook.unheard = absl::ToDoubleSeconds(now - heard);
+    outlook.twin = TwinOf(state, now, index, *attempt, outlook);
   } else {
     const double shuffle = ShuffleSecondsPerByte(state).value_or(0) *
                            static_cast<double>(state.reduce_input_bytes(index));
@@ -135,18 +182,50 @@ TaskOutlook TidemarkIndicator::OutlookOf(const JobState& state, absl::Time now, 
   return outlook;
 }
 
+// By the pace of the two in bytes, once the twin has a pace; before, on a node of speed 1.
+std::optional<TwinOutlook> TidemarkIndicator::TwinOf(const JobState& state, absl::Time now,
+                                                     std::size_t index,
+                                                     const ReduceAttempt& leading,
+                                                     const TaskOutlook& outlook) const {
+  const ReduceAttempt* twin = nullptr;
+  for (const auto& [number, attempt] : state.reduce_tasks[index].attempts) {
+    if (&attempt != &leading && attempt.life.is_running()) twin = &attempt;
+  }
+  if (twin == nullptr) return std::nullopt;
+  const auto seconds_since = [now](std::optional<absl::Time> since) {
+    return since ? std::max(0.0, absl::ToDoubleSeconds(now - *since)) : 0;
+  };
+  const double leading_for = seconds_since(leading.reduce_started_at);
+  const double twin_for = seconds_since(twin->reduce_started_at);
+  const double left = outlook.speed.factor * outlook.waiting.mean +
+                      (outlook.running ? outlook.running->Left(0, 0.5) : 0);
+  double total = (leading_for + left) / outlook.speed.factor;
+  double deviation = kTwinDeviation;
+  const auto twin_bytes = static_cast<double>(twin->bytes_done);
+  const auto leading_bytes = static_cast<double>(leading.bytes_done);
+  const auto all_bytes = static_cast<double>(state.reduce_input_bytes(index));
+  if (twin_bytes > kTwinPaceFrom * all_bytes && leading_for > 0) {
+    total = (leading_for + left) * (twin_for / twin_bytes) / (leading_for / leading_bytes);
+    deviation = kTwinDeviation / 2;
+  }
+  const double shuffle =
+      twin->reduce_started_at ? 0 : ShuffleSecondsPerByte(state).value_or(0) * all_bytes;
+  return TwinOutlook{shuffle + std::max(0.0, total - twin_for), deviation};
+}
+
 void TidemarkIndicator::AddRunning(const JobState& state, absl::Time now,
                                    const ReduceAttempt& attempt, Beliefs& beliefs,
                                    TaskOutlook& outlook) {
   const std::optional<RunningExplicit>& known = remaining_.task(outlook.index).running;
   Expectation expected;
-  double size = known ? known->size_bytes * remaining_.SizeCorrection(known->size_bytes) : 0;
+  double size = known ? known->size_bytes : 0;
+  if (known && !known->is_exact) size *= remaining_.SizeCorrection(known->size_bytes);
   if (attempt.running_group) {
-    size = std::max(size, static_cast<double>(attempt.running_group->bytes_read));
+    const auto read = static_cast<double>(attempt.running_group->bytes_read);
+    size = running_.HasReadAll(outlook.index, *attempt.running_group) ? read : std::max(size, read);
   }
   const auto value_of = [&](CostFeature feature) {
-    const double share = known ? state.keys.FirstInputShare(known->key) : 0;
-    return FeatureOf(feature, size, share);
+    return FeatureOf(feature, size, known ? TraitsOf(state.keys, known->key) : KeyTraits());
   };
   if (known) {
     expected.size_bytes = size;
@@ -162,7 +241,7 @@ void TidemarkIndicator::AddRunning(const JobState& state, absl::Time now,
   if (!(size > 0)) return;
   GroupTimeTable& table = known ? beliefs.explicit_table() : *beliefs.bytes_table;
   const double value =
-      value_of(known && beliefs.product_table ? CostFeature::kProduct : CostFeature::kBytes);
+      value_of(known && beliefs.feature_table ? time_feature_ : CostFeature::kBytes);
   GroupTimes one(table.curve_count());
   table.AddEqual(value, size, 1, one);
   std::vector<double> seconds(beliefs.explicit_table().curve_count(), one.mean);
@@ -190,23 +269,55 @@ std::vector<double> TidemarkIndicator::CurveWeights(const std::vector<TaskOutloo
   return weights;
 }
 
+namespace {
+
+// A log-normal distribution with the median and about the interval of draws.
+Outlook OutlookOfDraws(double median, double below, double above) {
+  const double lower = std::log(std::max(median - below, kLowestShare * median));
+  const double upper = std::log(median + above);
+  return {std::log(median), (upper - lower) / (2 * kDeviationsOf90Percent)};
+}
+
+}  // namespace
+
+// Before there is evidence of its own, what earlier runs of the job let expect, else what its map
+// side and the bytes read since do.
+ReducePhaseForecast TidemarkIndicator::Expected(const JobState& state, absl::Time now) {
+  ReducePhaseForecast forecast;
+  std::optional<Outlook> expected = OutlookOfPastRuns(state, now, state.past_runs);
+  if (!expected) {
+    const std::optional<Outlook> read = OutlookOfBytesRead(state, now);
+    const std::optional<Outlook> map_side = OutlookOfMapSide(state, now);
+    expected = read && map_side ? Combine(*read, *map_side) : read ? read : map_side;
+  }
+  if (!expected) return forecast;
+  const double spread = std::exp(kDeviationsOf90Percent * expected->deviation);
+  const double median = std::exp(expected->log_seconds);
+  forecast.ends_at = now + absl::Seconds(median);
+  forecast.ends_at_lower = now + absl::Seconds(median / spread);
+  forecast.ends_at_upper = now + absl::Seconds(std::min(spread, kRemainingUpperMax) * median);
+  return forecast;
+}
+
 ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Time now) {
   ReducePhaseForecast forecast;
-  if (!ReduceSizesKnown(state)) return forecast;
+  if (!ReduceSizesKnown(state)) return Expected(state, now);
   evidence_.Update(state);
   ChooseFeatures(state);
-  remaining_.Update(state, time_feature_);
+  sampled_.Update(state);
+  remaining_.Update(state, time_feature_, sampled_);
   predicted_total_.resize(state.reduce_tasks.size());
-  Beliefs beliefs;
   UpdateSpeeds(state);
-  beliefs.by_bytes = regression::CostModel::Fit(speeds_.PooledTimes(state));
-  if (beliefs.by_bytes.empty()) return forecast;
-  beliefs.bytes_table.emplace(beliefs.by_bytes);
-  if (time_feature_ == CostFeature::kProduct) {
-    beliefs.by_product = regression::CostModel::Fit(evidence_.Times(time_feature_, speeds_));
-    if (!beliefs.by_product.empty()) beliefs.product_table.emplace(beliefs.by_product);
+  by_bytes_.Update(speeds_.PooledTimes(state));
+  if (by_bytes_.empty()) return Expected(state, now);
+  emissions_.Update(evidence_.Emissions(emission_feature_));
+  Beliefs beliefs{.emissions = emissions_.model(),
+                  .bytes_table = &by_bytes_.table(),
+                  .per_implicit_byte = GroupTimes()};
+  if (time_feature_ != CostFeature::kBytes) {
+    by_feature_.Update(evidence_.Times(time_feature_, speeds_));
+    if (!by_feature_.empty()) beliefs.feature_table = &by_feature_.table();
   }
-  beliefs.emissions = regression::CostModel::Fit(evidence_.Emissions(emission_feature_));
   beliefs.per_implicit_byte = ImplicitByteTimes(state, *beliefs.bytes_table);
   const regression::CostModel& costs = beliefs.explicit_table().model();
   std::vector<TaskOutlook> tasks;
@@ -226,13 +337,26 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Tim
   if (!std::isfinite(ends.median) || !std::isfinite(ends.lower) || !std::isfinite(ends.upper)) {
     return forecast;
   }
-  forecast.ends_at = now + absl::Seconds(ends.median);
-  const double least = kHalfWidthMin * ends.median;
-  const double below = std::max(least, kWiden * (ends.median - ends.lower));
-  const double above = std::max(least, kWiden * (ends.upper - ends.median));
-  forecast.ends_at_lower = now + absl::Seconds(std::max(0.0, ends.median - below));
+  double median = ends.median;
+  double below = kWiden * (ends.median - ends.lower);
+  double above = kWiden * (ends.upper - ends.median);
+  if (const auto past = OutlookOfPastRuns(state, now, state.past_runs); past && median > 0) {
+    const Outlook own = OutlookOfDraws(median, below, above);
+    const Outlook both = Combine(own, *past);
+    median = std::exp(both.log_seconds);
+    const double narrower = own.deviation > 0 ? both.deviation / own.deviation : 1;
+    below *= narrower * median / ends.median;
+    above *= narrower * median / ends.median;
+  }
+  forecast.ends_at = now + absl::Seconds(median);
+  drift_.Observe(now, *forecast.ends_at);
+  // How far the predicted end has moved of late is taken for one standard deviation.
+  const double moved = kDeviationsOf90Percent * absl::ToDoubleSeconds(drift_.Drift());
+  below = std::max(kHalfWidthMin * median, std::hypot(below, moved));
+  above = std::max(kHalfWidthMin * median, std::hypot(above, moved));
+  forecast.ends_at_lower = now + absl::Seconds(std::max(0.0, median - below));
   forecast.ends_at_upper =
-      now + absl::Seconds(std::min(ends.median + above, kUpperMax * ends.median));
+      now + absl::Seconds(std::min(median + above, kRemainingUpperMax * median));
   forecast.evidence = Evidence{.own_fit = 1};
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     const std::size_t i = tasks[t].index;

@@ -12,9 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "master/model/indicators/end_drift.h"
 #include "master/model/indicators/progress_indicator.h"
 #include "master/model/tidemark/end_draws.h"
 #include "master/model/tidemark/explicit_evidence.h"
+#include "master/model/tidemark/lazy_fit.h"
 #include "master/model/tidemark/recent_sizes.h"
 #include "master/model/tidemark/remaining_groups.h"
 #include "master/model/tidemark/running_group.h"
@@ -33,11 +35,17 @@ class TidemarkIndicator final : public ProgressIndicator {
  private:
   // What is believed about key groups at one update.
   struct Beliefs;
+  // By how much what is known must have grown before it is fitted anew.
+  static constexpr double kFineGrowth = 0.02;
+  static constexpr double kRoughGrowth = 0.05;
 
   void ChooseFeatures(const JobState& state);
   void UpdateSpeeds(const JobState& state);
   GroupTimes ImplicitByteTimes(const JobState& state, GroupTimeTable& table);
   TaskOutlook OutlookOf(const JobState& state, absl::Time now, std::size_t index, Beliefs& beliefs);
+  static ReducePhaseForecast Expected(const JobState& state, absl::Time now);
+  std::optional<TwinOutlook> TwinOf(const JobState& state, absl::Time now, std::size_t index,
+                                    const ReduceAttempt& leading, const TaskOutlook& outlook) const;
   void AddRunning(const JobState& state, absl::Time now, const ReduceAttempt& attempt,
                   Beliefs& beliefs, TaskOutlook& outlook);
   std::vector<double> CurveWeights(const std::vector<TaskOutlook>& tasks,
@@ -46,11 +54,17 @@ class TidemarkIndicator final : public ProgressIndicator {
   RemainingGroups remaining_;
   ExplicitEvidence evidence_;
   RecentSizes implicit_sizes_;
+  SampledGroups sampled_;
+  LazyFit raw_{kRoughGrowth};        // as if all tasks were equally fast
+  LazyFit by_bytes_{kFineGrowth};    // of all key groups
+  LazyFit by_feature_{kFineGrowth};  // of explicit ones
+  LazyFit emissions_{kRoughGrowth};  // of explicit ones, by emission_feature_
   CostFeature time_feature_ = CostFeature::kBytes;
   CostFeature emission_feature_ = CostFeature::kBytes;
   std::uint64_t updates_ = 0;
   TaskSpeeds speeds_;
   RunningGroups running_;
+  EndDrift drift_;
   std::vector<double> predicted_total_;  // reduce time of each task, seconds, as of last update
 };
 

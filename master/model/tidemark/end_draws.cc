@@ -4,19 +4,10 @@
 #include <cmath>
 #include <functional>
 
-#include "master/model/tidemark/normal.h"
+#include "master/model/tidemark/fixed_draws.h"
 
 namespace tidemark::model {
 namespace {
-
-constexpr std::size_t kDraws = 200;
-// With very many tasks fewer draws do: the latest of many varies little.
-constexpr std::size_t kDrawsTimesTasksMax = 60'000;
-constexpr std::size_t kDrawsMin = 48;
-
-std::size_t DrawCount(std::size_t tasks) {
-  return std::clamp(kDrawsTimesTasksMax / std::max<std::size_t>(tasks, 1), kDrawsMin, kDraws);
-}
 
 // The curve whose share of the probability holds `p`.
 std::size_t Pick(std::span<const double> weights, double p) {
@@ -47,54 +38,81 @@ double LogDeviation(const TaskOutlook& task) {
   return std::sqrt(std::log1p(relative) + task.speed.deviation * task.speed.deviation);
 }
 
+// What all tasks share in each draw.
+struct Futures {
+  std::vector<std::size_t> curves;
+  std::vector<double> beyond;
+};
+
+Futures SharedBy(const FixedDraws& numbers, std::span<const double> weights) {
+  Futures futures;
+  FixedDraws::Sequence uniforms = numbers.Uniforms(0);
+  FixedDraws::Sequence normals = numbers.Normals(0);
+  for (std::size_t d = 0; d < numbers.count(); ++d) {
+    futures.curves.push_back(Pick(weights, uniforms.Next()));
+    futures.beyond.push_back(normals.Next());
+  }
+  return futures;
+}
+
+// Of one task, by draw: seconds from when it has, or had, a slot.
+void DrawTimes(const TaskOutlook& task, const FixedDraws& numbers, const Futures& futures,
+               std::vector<double>& times) {
+  FixedDraws::Sequence uniforms = numbers.Uniforms(task.index + 1);
+  FixedDraws::Sequence normals = numbers.Normals(task.index + 1);
+  const double deviation = LogDeviation(task);
+  for (std::size_t d = 0; d < numbers.count(); ++d) {
+    const std::size_t k = futures.curves[d];
+    double seconds =
+        task.waiting.seconds[k] * std::exp(deviation * normals.Next() - deviation * deviation / 2);
+    seconds = std::max(0.0, seconds + futures.beyond[d] * task.waiting.beyond) * task.speed.factor;
+    if (task.running) seconds += task.running->Left(k, uniforms.Next());
+    times.push_back(task.delay + std::max(0.0, seconds - task.unheard));
+  }
+  if (!task.twin) return;
+  FixedDraws::Sequence twins = numbers.Normals(~std::uint64_t{task.index});
+  for (double& seconds : times) {
+    const double of_twin = task.twin->seconds * std::exp(task.twin->deviation * twins.Next());
+    seconds = std::min(seconds, of_twin);
+  }
+}
+
 }  // namespace
 
 EndDraws DrawEnds(std::span<const TaskOutlook> tasks, std::span<const double> weights,
                   std::size_t slots) {
   EndDraws result;
   if (tasks.empty()) return result;
-  const std::size_t draws = DrawCount(tasks.size());
-  std::vector<double> deviations;
+  const FixedDraws& numbers = FixedDraws::For(tasks.size());
+  const Futures futures = SharedBy(numbers, weights);
+  std::vector<std::vector<double>> task_ends(tasks.size());
   std::size_t running = 0;
-  for (const TaskOutlook& task : tasks) {
-    deviations.push_back(LogDeviation(task));
-    running += task.is_running ? 1 : 0;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    DrawTimes(tasks[i], numbers, futures, task_ends[i]);
+    running += tasks[i].is_running ? 1 : 0;
   }
   const std::size_t free = std::min(slots > running ? slots - running : 0, tasks.size() - running);
-  std::vector<double> ends(draws);
-  std::vector<std::vector<double>> task_ends(tasks.size(), std::vector<double>(draws));
+  std::vector<double> ends;
   std::vector<double> slot_ends;
-  for (std::size_t d = 0; d < draws; ++d) {
-    const double stratum = (static_cast<double>(d) + FixedUniform(d)) / static_cast<double>(draws);
-    const std::size_t k = Pick(weights, stratum);
-    const double beyond = NormalQuantile(FixedUniform(1'000'003 + d));
-    const auto time_of = [&](std::size_t i) {
-      const TaskOutlook& task = tasks[i];
-      const std::uint64_t seed = (task.index + 1) * 4096 + d;
-      const double z = NormalQuantile(FixedUniform(2 * seed));
-      const double s = deviations[i];
-      double seconds = task.waiting.seconds[k] * std::exp(s * z - s * s / 2);
-      seconds = std::max(0.0, seconds + beyond * task.waiting.beyond) * task.speed.factor;
-      if (task.running) seconds += task.running->Left(k, FixedUniform(2 * seed + 1));
-      return task.delay + seconds;
-    };
+  for (std::size_t d = 0; d < numbers.count(); ++d) {
     slot_ends.assign(free, 0);
     double end = 0;
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       if (!tasks[i].is_running) continue;
-      task_ends[i][d] = time_of(i);
       slot_ends.push_back(task_ends[i][d]);
       end = std::max(end, task_ends[i][d]);
     }
-    std::make_heap(slot_ends.begin(), slot_ends.end(), std::greater<>());
+    if (running < tasks.size()) {
+      std::make_heap(slot_ends.begin(), slot_ends.end(), std::greater<>());
+    }
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       if (tasks[i].is_running) continue;
       std::pop_heap(slot_ends.begin(), slot_ends.end(), std::greater<>());
-      task_ends[i][d] = slot_ends.back() += time_of(i);
+      task_ends[i][d] = slot_ends.back() += task_ends[i][d];
       end = std::max(end, slot_ends.back());
       std::push_heap(slot_ends.begin(), slot_ends.end(), std::greater<>());
     }
-    ends[d] = end;
+    ends.push_back(end);
   }
   result.median = Quantile(ends, 0.5);
   result.lower = Quantile(ends, 0.05);

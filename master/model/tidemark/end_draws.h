@@ -18,14 +18,22 @@
 
 namespace tidemark::model {
 
+// A second attempt that runs at the same time.
+struct TwinOutlook {
+  double seconds = 0;    // left, the shuffle included
+  double deviation = 0;  // of its logarithm
+};
+
 // What one unfinished reduce task still has to do.
 struct TaskOutlook {
   std::size_t index = 0;
   GroupTimes waiting;                     // groups not begun
   std::optional<RunningOutlook> running;  // the group it is inside of
   SpeedFactor speed;
-  double delay = 0;         // seconds until its first reduce function can begin (shuffle)
-  bool is_running = false;  // holds a slot
+  double unheard = 0;               // seconds since all this was known, in which it has gone on
+  double delay = 0;                 // seconds until its first reduce function can begin (shuffle)
+  bool is_running = false;          // holds a slot
+  std::optional<TwinOutlook> twin;  // the task ends with the first of the two
 };
 
 struct EndDraws {

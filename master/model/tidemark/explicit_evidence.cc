@@ -6,7 +6,8 @@
 namespace tidemark::model {
 namespace {
 
-constexpr std::array<CostFeature, 2> kFeatures = {CostFeature::kBytes, CostFeature::kProduct};
+constexpr std::array<CostFeature, kCostFeatures> kFeatures = {
+    CostFeature::kBytes, CostFeature::kProduct, CostFeature::kValues};
 
 double RelativeVariance(double count, double sum, double sum_of_squares) {
   const double mean = sum / count;
@@ -26,9 +27,10 @@ void ExplicitEvidence::Update(const JobState& state) {
         if (!(seconds > 0)) continue;  // timed with others
         const auto bytes = static_cast<double>(group.size_bytes);
         const auto emitted = static_cast<double>(group.emitted_bytes);
-        const double share = state.keys.FirstInputShare(group.key);
+        seconds_ += seconds;
+        const KeyTraits traits = TraitsOf(state.keys, group.key);
         for (const CostFeature feature : kFeatures) {
-          const double value = FeatureOf(feature, bytes, share);
+          const double value = FeatureOf(feature, bytes, traits);
           Sums& sums = tasks_[i].bins[static_cast<std::size_t>(feature)][FeatureBin(value)];
           sums.count += 1;
           sums.feature += value;

@@ -20,11 +20,17 @@
 
 namespace tidemark::model {
 
+inline KeyTraits TraitsOf(const KeyDistribution& keys, KeyHash key) {
+  return {keys.FirstInputShare(key), keys.ValuesPerByte(key)};
+}
+
 class ExplicitEvidence {
  public:
   void Update(const JobState& state);
   // Seconds on a node of speed 1, and bytes emitted, over the feature.
   std::vector<regression::CostBin> Times(CostFeature feature, const TaskSpeeds& speeds) const;
+  // Of all of them together, on whatever node.
+  double seconds() const { return seconds_; }
   // Of every task, what it has finished.
   std::vector<std::vector<FinishedBin>> Finished(CostFeature feature) const;
   std::vector<regression::CostBin> Emissions(CostFeature feature) const;
@@ -42,9 +48,10 @@ class ExplicitEvidence {
   using Bins = std::map<std::uint32_t, Sums>;
   struct Task {
     std::map<std::uint32_t, std::size_t> taken;  // of each attempt's finished groups
-    std::array<Bins, 2> bins;                    // by feature
+    std::array<Bins, kCostFeatures> bins;        // by feature
   };
   std::vector<Task> tasks_;
+  double seconds_ = 0;
 };
 
 }  // namespace tidemark::model

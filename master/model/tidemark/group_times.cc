@@ -1,8 +1,15 @@
 #include "master/model/tidemark/group_times.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tidemark::model {
+namespace {
+
+// By how much sizes must have been corrected anew for times to be.
+constexpr double kSizeFactorStep = 0.005;
+
+}  // namespace
 
 void GroupTimes::Add(const GroupTimes& other, double factor) {
   for (std::size_t k = 0; k < seconds.size(); ++k) seconds[k] += factor * other.seconds[k];
@@ -20,7 +27,7 @@ void GroupTimes::AddApart(const GroupTimes& other, double factor) {
 }
 
 GroupTimeTable::GroupTimeTable(const regression::CostModel& model)
-    : model_(&model), rows_(streaming::kSizeBins) {}
+    : model_(&model), rows_(streaming::kSizeBins), equal_rows_(streaming::kSizeBins) {}
 
 GroupTimeTable::Row GroupTimeTable::MakeRow(double centre, double size_factor) const {
   const double size = centre * size_factor;
@@ -41,7 +48,7 @@ GroupTimeTable::Row GroupTimeTable::MakeRow(double centre, double size_factor) c
 void GroupTimeTable::Add(const BinLoad& load, double size_factor, GroupTimes& times) {
   if (load.count <= 0) return;
   Row& row = rows_[load.bin];
-  if (!row.is_filled || row.size_factor != size_factor) {
+  if (!row.is_filled || std::abs(size_factor / row.size_factor - 1) > kSizeFactorStep) {
     row = MakeRow(BinCentre(load.bin), size_factor);
   }
   AddTerms(row, load, times);
@@ -49,7 +56,11 @@ void GroupTimeTable::Add(const BinLoad& load, double size_factor, GroupTimes& ti
 
 void GroupTimeTable::AddEqual(double size, double bytes, double count, GroupTimes& times) {
   if (!(count > 0) || !(size > 0)) return;
-  AddTerms(MakeRow(size, 1), {.count = count, .bytes = count * bytes}, times);
+  const std::uint32_t bin = FeatureBin(size);
+  const double x = std::log(std::max(1.0, size) / BinCentre(bin));
+  Row& row = equal_rows_[bin];
+  if (!row.is_filled) row = MakeRow(BinCentre(bin), 1);
+  AddTerms(row, {bin, count, count * bytes, count * x, count * x * x}, times);
 }
 
 void GroupTimeTable::AddTerms(const Row& row, const BinLoad& load, GroupTimes& times) const {

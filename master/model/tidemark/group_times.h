@@ -57,7 +57,8 @@ class GroupTimeTable {
   void AddTerms(const Row& row, const BinLoad& load, GroupTimes& times) const;
 
   const regression::CostModel* model_;
-  std::vector<Row> rows_;  // by bin
+  std::vector<Row> rows_;        // by bin
+  std::vector<Row> equal_rows_;  // likewise, without a size factor
 };
 
 }  // namespace tidemark::model

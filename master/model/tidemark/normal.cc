@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 namespace tidemark::model {
 namespace {
@@ -59,6 +60,39 @@ double Student4Quantile(double probability) {
   const double q = std::cos(std::acos(std::min(root, 1.0)) / 3) / root;
   const double t = 2 * std::sqrt(std::max(0.0, q - 1));
   return p < 0.5 ? -t : t;
+}
+
+namespace {
+
+// Quantiles at kPointsPerOctave probabilities of each octave below one half.
+constexpr int kOctaves = 64;
+constexpr int kPointsPerOctave = 64;
+
+std::vector<double> Student4Points() {
+  std::vector<double> points;
+  for (int octave = 0; octave < kOctaves; ++octave) {
+    const double least = std::ldexp(0.25, -octave);
+    for (int i = 0; i <= kPointsPerOctave; ++i) {
+      points.push_back(Student4Quantile(least * (1 + static_cast<double>(i) / kPointsPerOctave)));
+    }
+  }
+  return points;
+}
+
+}  // namespace
+
+double QuickStudent4Quantile(double probability) {
+  static const std::vector<double>* const points = new std::vector<double>(Student4Points());
+  if (probability > 0.5) return -QuickStudent4Quantile(1 - probability);
+  int exponent = 0;
+  const double mantissa = std::frexp(probability, &exponent);  // in [1/2, 1) x 2^exponent
+  // One half itself is the upper end of the first octave.
+  const int octave = exponent > -1 ? 0 : -1 - exponent;
+  if (octave >= kOctaves || !(probability > 0)) return Student4Quantile(probability);
+  const double at = (exponent > -1 ? 1.0 : 2 * mantissa - 1) * kPointsPerOctave;
+  const int below = std::min(static_cast<int>(at), kPointsPerOctave - 1);
+  const double* const low = points->data() + octave * (kPointsPerOctave + 1) + below;
+  return low[0] + (at - below) * (low[1] - low[0]);
 }
 
 }  // namespace tidemark::model

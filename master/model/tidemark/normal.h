@@ -16,6 +16,8 @@ double NormalQuantile(double probability);
 double Student4Cdf(double t);
 // Its inverse, in closed form.
 double Student4Quantile(double probability);
+// The same between points of a table: an eighth of the time, relative error below 2e-4.
+double QuickStudent4Quantile(double probability);
 
 // A number in (0, 1) that depends on nothing but `index`: the same at every update, so that two
 // estimates differ by what is known and not by luck.

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "master/model/evidence_loss.h"
 #include "master/model/reduce_schedule.h"
+#include "master/model/tidemark/explicit_evidence.h"
 
 namespace tidemark::model {
 namespace {
@@ -17,12 +19,21 @@ constexpr double kCorrectionNeighbour = 0.3;
 constexpr double kSlackPartExpected = 0.5;
 constexpr double kSlackPrior = 3;
 constexpr double kSlackPartStep = 0.02;
+// What finished keys tell of those to come is worth so many of the sampled ones among these.
+constexpr double kSampledPrior = 3;
 // Neighbouring keys are often alike, so what finished of late tells most: learning goes back about
 // so many keys, and this part of all.
 constexpr double kMemoryMin = 30;
 constexpr double kMemoryPart = 0.05;
+constexpr double kWeightMax = 1e100;
+// Where less than this part of a key may be missing it is known exactly.
+constexpr double kExactSlack = 1e-3;
 // One key group cannot say more than this.
 constexpr double kRatioMax = 10;
+// Lost are more than this part of the bytes read: less may be rounding, or is still on its way.
+// What is this much larger than a room does not fit it: sizes are not known exactly.
+constexpr double kLostMin = 0.01;
+constexpr double kFits = 1.1;
 
 }  // namespace
 
@@ -36,7 +47,6 @@ void BinLoad::Add(double feature, double size_bytes, double sign) {
   bytes = std::max(0.0, bytes + sign * size_bytes);
   log_sum += sign * x;
   log_square_sum = std::max(0.0, log_square_sum + sign * x * x);
-  if (count < 0.5) *this = {.bin = bin};  // no rounding left behind
 }
 
 void RemainingGroups::Change(const KnownKey& key, double sign, TaskLoad& load) {
@@ -47,9 +57,11 @@ void RemainingGroups::Change(const KnownKey& key, double sign, TaskLoad& load) {
     if (sign < 0) return;
     at = load.explicit_bins.insert(at, {.bin = bin});
   }
-  at->Add(key.feature, key.size_bytes, sign);
-  load.explicit_bytes = std::max(0.0, load.explicit_bytes + sign * key.size_bytes);
-  load.explicit_count = std::max(0.0, load.explicit_count + sign);
+  const double count = sign * key.count;
+  at->Add(key.feature, key.size_bytes, count);
+  if (sign < 0 && at->count < 0.5) *at = {.bin = bin};  // no rounding left behind
+  load.explicit_bytes = std::max(0.0, load.explicit_bytes + count * key.size_bytes);
+  load.explicit_count = std::max(0.0, load.explicit_count + count);
 }
 
 void RemainingGroups::Rebuild(const JobState& state, std::size_t index) {
@@ -92,12 +104,15 @@ void RemainingGroups::Learn(const KnownKey& known, double true_bytes) {
   slack_seen_ = keep * slack_seen_ + known.slack_bytes;
   const double expected = std::max(1.0, known.size_bytes);
   Ratio& ratio = ratios_[FeatureBin(expected)];
-  ratio.sum += std::clamp(true_bytes / expected, 1 / kRatioMax, kRatioMax);
-  ratio.count += 1;
+  ratio.sum += newest_weight_ * std::clamp(true_bytes / expected, 1 / kRatioMax, kRatioMax);
+  ratio.count += newest_weight_;
+  newest_weight_ /= keep;
+  if (newest_weight_ < kWeightMax) return;
   for (Ratio& of_bin : ratios_) {
-    of_bin.sum *= keep;
-    of_bin.count *= keep;
+    of_bin.sum /= newest_weight_;
+    of_bin.count /= newest_weight_;
   }
+  newest_weight_ = 1;
 }
 
 void RemainingGroups::SetRunning(const ReduceAttempt& attempt, Task& task) {
@@ -106,30 +121,101 @@ void RemainingGroups::SetRunning(const ReduceAttempt& attempt, Task& task) {
   if (known == known_.end() || attempt.finished_explicit.contains(known->first)) return;
   Change(known->second, -1, task.load);
   task.load.running =
-      RunningExplicit{known->first, known->second.size_bytes, known->second.feature};
+      RunningExplicit{known->first, known->second.size_bytes, known->second.feature,
+                      known->second.slack_bytes < kExactSlack * known->second.size_bytes};
+}
+
+// Profiles of this task were lost. An explicit key that nobody told of may have finished among the
+// bytes that were not told, or it is among those that are left: as likely as there are bytes,
+// unless it is too large for one of the two.
+void RemainingGroups::GuessLoad(const JobState& state, const ReduceAttempt& attempt,
+                                double untold_bytes, std::size_t index) {
+  Task& task = tasks_[index];
+  const std::optional<RunningExplicit> running = task.load.running;
+  const double left_bytes = std::max(0.0, static_cast<double>(state.reduce_input_bytes(index)) -
+                                              static_cast<double>(attempt.bytes_done) -
+                                              (running ? running->size_bytes : 0));
+  const double likely = left_bytes > 0 ? left_bytes / (left_bytes + untold_bytes) : 0;
+  task.load = {.running = running};
+  for (const ExplicitKey& key : state.keys.partition(index).explicit_keys) {
+    if (attempt.finished_explicit.contains(key.key)) continue;
+    if (running && running->key == key.key) continue;
+    const KnownKey& known = known_[key.key];
+    const bool may_be_over = known.size_bytes < kFits * untold_bytes;
+    const bool may_be_left = known.size_bytes < kFits * left_bytes;
+    const bool is_left = may_be_left || left_bytes > untold_bytes;
+    const double weight = may_be_over && may_be_left ? likely : is_left ? 1 : 0;
+    if (weight <= 0) continue;
+    Change(known, weight, task.load);
+    if (task.load.heaviest.size_bytes == 0) task.load.heaviest = key;
+  }
+  task.is_guessed = true;
+}
+
+// Of a key that n of m map tasks named, with profiles of M - m more missing. Those who named it
+// first apart, n - 1 of m - 1 did, so (M - m) (n - 1) / (m - 1) of the missing ones will have; what
+// is then missing of all explicit bytes is keys like it that nobody has named.
+double RemainingGroups::SizeFactor(const JobState& state, KeyHash key, double factor) {
+  const auto profiles = static_cast<double>(state.keys.profile_count());
+  const auto named = static_cast<double>(state.keys.MapTasksNaming(key));
+  if (factor <= 1 || profiles < 2 || named < 1) return factor;
+  return 1 + (factor - 1) * profiles / named * (named - 1) / (profiles - 1);
 }
 
 void RemainingGroups::Expect(const JobState& state) {
   known_.clear();
   mean_slack_bytes_ = 0;
+  const auto& sample = state.keys.sample().keys();
+  const double factor = state.missing_profiles_factor();
   if (profile_count_ > 0 && slack_part_ == 0) slack_part_ = kSlackPartExpected;
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     for (const ExplicitKey& key : state.keys.partition(i).explicit_keys) {
-      const auto bytes = static_cast<double>(key.size_bytes);
-      const double slack = state.keys.SlackBytes(key.key);
+      const double of_size = SizeFactor(state, key.key, factor);
+      double bytes = of_size * static_cast<double>(key.size_bytes);
+      double slack = factor * state.keys.SlackBytes(key.key);
+      if (const auto sampled = sample.find(key.key); factor == 1 && sampled != sample.end()) {
+        bytes = static_cast<double>(sampled->second.size_bytes);
+        slack = 0;
+      }
       const double expected = bytes + slack_part_ * slack;
       known_[key.key] = {bytes, slack, expected,
-                         FeatureOf(feature_, expected, state.keys.FirstInputShare(key.key))};
+                         FeatureOf(feature_, expected, TraitsOf(state.keys, key.key)),
+                         factor / of_size};
       mean_slack_bytes_ += slack;
     }
   }
   if (!known_.empty()) mean_slack_bytes_ /= static_cast<double>(known_.size());
 }
 
-void RemainingGroups::Update(const JobState& state, CostFeature feature) {
+// From finished keys, which may have been unlike those to come, and from sampled ones that are
+// left.
+double RemainingGroups::SlackPart(const SampledGroups& sampled) const {
+  const double learnt = (slack_used_ + kSlackPrior * mean_slack_bytes_ * kSlackPartExpected) /
+                        (slack_seen_ + kSlackPrior * mean_slack_bytes_);
+  double used = 0;
+  double seen = 0;
+  for (const SampledGroup& group : sampled.explicit_groups()) {
+    used += std::clamp(group.size_bytes - group.explicit_bytes, 0.0, group.slack_bytes);
+    seen += group.slack_bytes;
+  }
+  const double prior = kSampledPrior * mean_slack_bytes_;
+  return seen > 0 ? (used + prior * learnt) / (seen + prior) : learnt;
+}
+
+void RemainingGroups::LearnFrom(const SampledGroups& sampled) {
+  sampled_ratios_ = {};
+  for (const SampledGroup& group : sampled.explicit_groups()) {
+    const double expected = std::max(1.0, group.explicit_bytes + slack_part_ * group.slack_bytes);
+    Ratio& ratio = sampled_ratios_[FeatureBin(expected)];
+    ratio.sum += std::clamp(group.size_bytes / expected, 1 / kRatioMax, kRatioMax);
+    ratio.count += 1;
+  }
+}
+
+void RemainingGroups::Update(const JobState& state, CostFeature feature,
+                             const SampledGroups& sampled) {
   // Expected sizes move with what is learnt about slacks; they are made anew when it is worth it.
-  const double part = (slack_used_ + kSlackPrior * mean_slack_bytes_ * kSlackPartExpected) /
-                      (slack_seen_ + kSlackPrior * mean_slack_bytes_);
+  const double part = SlackPart(sampled);
   const bool moved = std::isfinite(part) && std::abs(part - slack_part_) > kSlackPartStep;
   const bool new_profiles =
       profile_count_ != state.keys.profile_count() || feature_ != feature || moved;
@@ -137,9 +223,9 @@ void RemainingGroups::Update(const JobState& state, CostFeature feature) {
   feature_ = feature;
   profile_count_ = state.keys.profile_count();
   tasks_.resize(state.reduce_tasks.size());
-  if (new_profiles) {
-    Expect(state);
-  }
+  if (new_profiles) Expect(state);
+  LearnFrom(sampled);
+  const bool has_losses = LostShare(state) > 0;
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     if (state.reduce_tasks[i].is_finished()) continue;
     Task& task = tasks_[i];
@@ -148,9 +234,10 @@ void RemainingGroups::Update(const JobState& state, CostFeature feature) {
     for (const auto& [n, a] : state.reduce_tasks[i].attempts) {
       if (&a == attempt) number = n;
     }
-    if (new_profiles || task.has_attempt != (attempt != nullptr) ||
+    if (new_profiles || task.is_guessed || task.has_attempt != (attempt != nullptr) ||
         (attempt != nullptr && task.attempt != number)) {
-      if (!new_profiles) task.learnt = 0;
+      if (!new_profiles && !task.is_guessed) task.learnt = 0;
+      task.is_guessed = false;
       Rebuild(state, i);
       task.has_attempt = attempt != nullptr;
       task.attempt = number;
@@ -160,6 +247,8 @@ void RemainingGroups::Update(const JobState& state, CostFeature feature) {
       Retire(state, *attempt, i);
       SetRunning(*attempt, task);
       done = static_cast<double>(attempt->bytes_done);
+      const double untold = done - attempt->told_bytes;
+      if (has_losses && untold > kLostMin * done) GuessLoad(state, *attempt, untold, i);
     } else {
       const auto& keys = state.keys.partition(i).explicit_keys;
       task.load.heaviest = keys.empty() ? ExplicitKey{} : keys.front();
@@ -177,18 +266,27 @@ double RemainingGroups::BinCorrection(const BinLoad& bin) const {
   return SizeCorrection(bin.bytes / bin.count);
 }
 
-double RemainingGroups::SizeCorrection(double size_bytes) const {
-  const std::uint32_t bin = FeatureBin(size_bytes);
-  double sum = kCorrectionPrior + ratios_[bin].sum;
-  double count = kCorrectionPrior + ratios_[bin].count;
+RemainingGroups::Ratio RemainingGroups::Around(std::uint32_t bin, const Ratios& ratios,
+                                               double weight) {
+  Ratio around = ratios[bin];
   const std::uint32_t first = bin < kCorrectionReach ? 0 : bin - kCorrectionReach;
   const std::uint32_t last = std::min(bin + kCorrectionReach, streaming::kSizeBins - 1);
   for (std::uint32_t b = first; b <= last; ++b) {
     if (b == bin) continue;
-    sum += kCorrectionNeighbour * ratios_[b].sum;
-    count += kCorrectionNeighbour * ratios_[b].count;
+    around.sum += kCorrectionNeighbour * ratios[b].sum;
+    around.count += kCorrectionNeighbour * ratios[b].count;
   }
-  return sum / count;
+  around.sum /= weight;
+  around.count /= weight;
+  return around;
+}
+
+double RemainingGroups::SizeCorrection(double size_bytes) const {
+  const std::uint32_t bin = FeatureBin(size_bytes);
+  const Ratio finished = Around(bin, ratios_, newest_weight_);
+  const Ratio sampled = Around(bin, sampled_ratios_, 1);
+  const double learnt = (kCorrectionPrior + finished.sum) / (kCorrectionPrior + finished.count);
+  return (kSampledPrior * learnt + sampled.sum) / (kSampledPrior + sampled.count);
 }
 
 }  // namespace tidemark::model

@@ -18,6 +18,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "master/model/job_state.h"
 #include "master/model/tidemark/cost_feature.h"
+#include "master/model/tidemark/sampled_groups.h"
 #include "streaming/size_histogram.h"
 
 namespace tidemark::model {
@@ -41,6 +42,7 @@ struct RunningExplicit {
   KeyHash key{};
   double size_bytes = 0;
   double feature = 0;
+  bool is_exact = false;  // every map task named it
 };
 
 struct TaskLoad {
@@ -54,8 +56,9 @@ struct TaskLoad {
 
 class RemainingGroups {
  public:
-  // Follows `state`, with bins by `feature`; a change of it costs O(explicit keys).
-  void Update(const JobState& state, CostFeature feature);
+  // Follows `state`, with bins by `feature`; a change of it costs O(explicit keys). `sampled` is of
+  // the same state.
+  void Update(const JobState& state, CostFeature feature, const SampledGroups& sampled);
   std::size_t task_count() const { return tasks_.size(); }
   // Of an unfinished task.
   const TaskLoad& task(std::size_t index) const { return tasks_[index].load; }
@@ -73,22 +76,31 @@ class RemainingGroups {
     std::size_t learnt = 0;    // of these, those that Learn() has seen
     std::size_t retired = 0;   // finished explicit groups of the attempt taken out so far
     std::size_t heaviest = 0;  // index into the explicit keys of the partition
+    bool is_guessed = false;   // as profiles were lost: made anew at every update
   };
   struct Ratio {
     double sum = 0;
     double count = 0;
   };
+  using Ratios = std::array<Ratio, streaming::kSizeBins>;  // by bin
 
+  static Ratio Around(std::uint32_t bin, const Ratios& ratios, double weight);
   void Rebuild(const JobState& state, std::size_t index);
   void Retire(const JobState& state, const ReduceAttempt& attempt, std::size_t index);
+  void GuessLoad(const JobState& state, const ReduceAttempt& attempt, double untold_bytes,
+                 std::size_t index);
   void SetRunning(const ReduceAttempt& attempt, Task& task);
   struct KnownKey {
     double explicit_bytes = 0;  // what the map tasks named
     double slack_bytes = 0;     // what others may have had
     double size_bytes = 0;      // expected
     double feature = 0;
+    double count = 1;  // it stands for so many like it, where profiles were lost
   };
+  static double SizeFactor(const JobState& state, KeyHash key, double factor);
   void Expect(const JobState& state);
+  double SlackPart(const SampledGroups& sampled) const;
+  void LearnFrom(const SampledGroups& sampled);
   void Learn(const KnownKey& known, double true_bytes);
   static void Change(const KnownKey& key, double sign, TaskLoad& load);
 
@@ -96,7 +108,9 @@ class RemainingGroups {
   std::vector<Task> tasks_;
   CostFeature feature_ = CostFeature::kBytes;
   absl::flat_hash_map<KeyHash, KnownKey> known_;  // explicit keys
-  std::array<Ratio, streaming::kSizeBins> ratios_{};
+  Ratios ratios_{};           // of finished keys, each with the weight that was new when it came
+  double newest_weight_ = 1;  // it grows, so that what came before counts ever less
+  Ratios sampled_ratios_{};   // of sampled ones that are left
   // What of their slack finished keys turned out to have, and the part that sizes are expected
   // with.
   double slack_used_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "master/model/tidemark/normal.h"
 
@@ -16,12 +17,17 @@ constexpr double kNearlyDone = 0.995;
 // mostly comes at an even pace, what is read may not.
 constexpr double kExponentPriorRead = 0.2;
 constexpr double kExponentPriorEmitted = 2;
-constexpr double kExponentVariance = 0.12;
+constexpr double kExponentVarianceRead = 0.12;
+constexpr double kExponentVarianceEmitted = 0.04;
 constexpr double kExponentMin = 0.25;
 constexpr double kExponentMax = 4;
 // A group teaches the job its exponent when it was seen beyond this part.
 constexpr double kTeaches = 0.5;
+// It may have read a buffer full in between.
+constexpr int kLooksUntilAllIsRead = 2;
 constexpr double kTeachingRate = 0.4;
+// An expected emission that is less certain may as well be wrong as the cost model.
+constexpr double kVagueExpectation = 0.15;
 constexpr double kCounterDeviation = 0.01;
 constexpr double kFitDeviation = 0.05;
 // A counter's record goes back about so many groups, and counts one of this part of the longest
@@ -29,12 +35,30 @@ constexpr double kFitDeviation = 0.05;
 constexpr double kRecordMemory = 8;
 constexpr double kShort = 0.1;
 constexpr double kSquaredErrorMax = 4;
+// A counter that is exhausted sooner tells nothing of the whole.
+constexpr double kShareMin = 1e-3;
 
 }  // namespace
 
-void SignalRecord::Learn(double log_told, double seconds) {
+double SignalRecord::PartOfLongest(double seconds) {
   longest = std::max(longest, seconds);
-  const double share = seconds / (seconds + kShort * longest) * (1 + kShort);
+  return seconds / (seconds + kShort * longest) * (1 + kShort);
+}
+
+void SignalRecord::LearnShare(double exhausted_seconds, double seconds) {
+  const double part = PartOfLongest(seconds);
+  const double share = std::clamp(exhausted_seconds / seconds, kShareMin, 1.0);
+  const double weight = part / std::min(share_weight + part, kRecordMemory);
+  const double off = std::log(share) - log_share;
+  log_share += weight * off;
+  if (share_weight > 0) {
+    share_squared_error += weight * (std::min(off * off, kSquaredErrorMax) - share_squared_error);
+  }
+  share_weight += part;
+}
+
+void SignalRecord::Learn(double log_told, double seconds) {
+  const double share = PartOfLongest(seconds);
   const double off = log_told - std::log(seconds);
   const double weight = share / std::min(count + 1 + share, kRecordMemory);
   squared_error += weight * (std::min(off * off, kSquaredErrorMax) - squared_error);
@@ -53,8 +77,14 @@ void RunningGroups::Settle(const ReduceAttempt& attempt, Group& group) {
       double& exponent = RecordOf(group.signal).exponent;
       exponent += kTeachingRate * (*group.slope - exponent);
     }
-    if (group.read_said && group.looks > 1) read_.Learn(*group.read_said, seconds);
-    if (group.emitted_said && group.looks > 1) emitted_.Learn(*group.emitted_said, seconds);
+    if (group.read_said && group.looks > 2) {
+      // Before the first share is known there is nothing to be held to.
+      if (read_.share_weight > 0 || !group.read_for) {
+        read_.Learn(*group.read_said - read_.log_share, seconds);
+      }
+      if (group.read_for) read_.LearnShare(*group.read_for, seconds);
+    }
+    if (group.emitted_said && group.looks > 2) emitted_.Learn(*group.emitted_said, seconds);
     return;
   }
 }
@@ -63,10 +93,23 @@ void RunningGroups::Follow(Signal signal, double part, double elapsed, double er
                            double exponent, Group& group) {
   if (group.signal != signal) {
     group.signal = signal;
+    group.expectation_error = error;
     group.n = group.x = group.y = group.xx = group.xy = 0;
   }
+  // What came before the first byte was emitted says nothing of the pace.
+  double before = 0;
+  double before_unsure = 0;
+  if (signal == Signal::kEmitted) {
+    before = group.silent_for;
+    before_unsure = group.silence_unsure;
+    // One that did not emit while it read began when it had read all.
+    if (!group.emits_while_reading && group.read_for && *group.read_for < elapsed) {
+      before_unsure = std::max(0.0, before_unsure - std::max(0.0, *group.read_for - before));
+      before = std::max(before, *group.read_for);
+    }
+  }
   const double x = std::log(part);
-  const double y = std::log(elapsed);
+  const double y = std::log(std::max(elapsed - before, kShareMin * elapsed));
   // Weighted by the part itself: how a function begins says little about how it goes on.
   group.n += part;
   const double dx = x - group.x;
@@ -79,14 +122,25 @@ void RunningGroups::Follow(Signal signal, double part, double elapsed, double er
   const double slope =
       std::clamp((group.xy + prior * exponent) / (group.xx + prior), kExponentMin, kExponentMax);
   group.slope = part > kTeaches ? std::optional<double>(slope) : std::nullopt;
-  const double slope_variance = kExponentVariance * prior / (group.xx + prior);
+  const double prior_variance =
+      signal == Signal::kRead ? kExponentVarianceRead : kExponentVarianceEmitted;
+  const double slope_variance = prior_variance * prior / (group.xx + prior);
   // By its record the counter errs in proportion to what is still to come.
   const double to_come = (1 - part) * (1 - part) * RecordOf(signal).squared_error;
-  group.log_time = y - slope * x;
+  const double told = std::exp(y - slope * x);
+  const double seconds = before + told;
+  group.log_time = std::log(seconds);
+  const double of_pace = x * x * slope_variance + slope * slope * error * error;
+  const double moving = told / seconds;
+  double unsure = before_unsure * (1 - part) / part / seconds;
+  if (signal == Signal::kRead && read_.share_weight > 0) {
+    unsure = std::sqrt(read_.share_squared_error);
+  }
   group.log_time_deviation = std::sqrt(kCounterDeviation * kCounterDeviation + to_come +
-                                       x * x * slope_variance + slope * slope * error * error);
+                                       moving * moving * of_pace + unsure * unsure);
   std::optional<double>& said = signal == Signal::kRead ? group.read_said : group.emitted_said;
   if (part < 0.7 || !said) said = group.log_time;
+  if (signal == Signal::kRead) *group.log_time -= read_.log_share;
 }
 
 void RunningGroups::Observe(const JobState& state, std::size_t index, const ReduceAttempt& attempt,
@@ -113,25 +167,64 @@ void RunningGroups::Observe(const JobState& state, std::size_t index, const Redu
   group.seen_at = attempt.running_group_seen_at;
   group.log_time.reset();
   ++group.looks;
+  if (running->bytes_read != group.bytes_read) group.looks_since_read = 0;
+  if (running->bytes_read == group.bytes_read && running->bytes_emitted > group.bytes_emitted) {
+    ++group.looks_since_read;
+  }
+  group.bytes_read = running->bytes_read;
+  group.bytes_emitted = running->bytes_emitted;
   const double elapsed = absl::ToDoubleSeconds(running->elapsed);
   if (!use_signals_ || !(elapsed > 0) || !(expected.size_bytes > 0)) return;
+  const double last_look = std::exchange(group.last_look, elapsed);
   const double read = static_cast<double>(running->bytes_read) / expected.size_bytes;
+  if (running->bytes_emitted == 0) {
+    group.silent_for = elapsed;
+  } else if (group.silence_unsure == 0) {
+    group.silence_unsure = elapsed - group.silent_for;
+    group.emits_while_reading = read < kPartMax;
+  }
   if (read < kPartMax) {
     if (read < kPartMin) return;
     Follow(Signal::kRead, read, elapsed, 0, read_.exponent, group);
     return;
   }
-  if (!(expected.emitted_bytes > 0)) return;
-  const double part = static_cast<double>(running->bytes_emitted) / expected.emitted_bytes;
+  if (!group.read_for) group.read_for = (last_look + elapsed) / 2;
+  const double part = expected.emitted_bytes > 0
+                          ? static_cast<double>(running->bytes_emitted) / expected.emitted_bytes
+                          : 0;
+  if (part < kPartMin && read_.share_weight > 0) {
+    group.signal = Signal::kRead;
+    group.log_time = std::log(*group.read_for) - read_.log_share;
+    const double unsure = std::min(1.0, (elapsed - last_look) / (2 * *group.read_for));
+    group.log_time_deviation = std::sqrt(read_.share_squared_error + unsure * unsure);
+  }
   // Near its end the counter tells by how much the expectation was off.
   if (part < kPartMin || part > 1 + 3 * expected.emission_error + kPartMax - 1) return;
   Follow(Signal::kEmitted, std::min(part, kNearlyDone), elapsed, expected.emission_error,
          emitted_.exponent, group);
 }
 
+bool RunningGroups::HasReadAll(std::size_t index, const RunningGroup& running) const {
+  if (!use_signals_ || index >= groups_.size()) return false;
+  const Group& group = groups_[index];
+  return group.key == running.key && group.bytes_read == running.bytes_read &&
+         group.looks_since_read >= kLooksUntilAllIsRead;
+}
+
 RunningOutlook RunningGroups::Outlook(std::size_t index, const regression::CostModel& costs,
                                       const std::vector<double>& model_seconds,
                                       double relative_variance, double beyond) const {
+  RunningOutlook outlook = WithoutSurvival(index, costs, model_seconds, relative_variance, beyond);
+  const double log_elapsed = std::log(std::max(outlook.elapsed, 1e-12));
+  for (const double log_mean : outlook.log_mean) {
+    outlook.survival.push_back(Student4Cdf((log_mean - log_elapsed) / outlook.deviation));
+  }
+  return outlook;
+}
+
+RunningOutlook RunningGroups::WithoutSurvival(std::size_t index, const regression::CostModel& costs,
+                                              const std::vector<double>& model_seconds,
+                                              double relative_variance, double beyond) const {
   const Group& group = groups_[index];
   const std::size_t curves = model_seconds.size();
   RunningOutlook outlook{.elapsed = group.elapsed,
@@ -168,6 +261,12 @@ RunningOutlook RunningGroups::Outlook(std::size_t index, const regression::CostM
     // A counter that runs ahead may be one of a function that reads first and works later.
     return outlook;
   }
+  if (conflict && !record.is_trusted() && group.expectation_error > kVagueExpectation) {
+    // Nobody knows who is right: what it emits in the end may be something else.
+    outlook.deviation = std::abs(off) / 2;
+    std::fill(outlook.log_mean.begin(), outlook.log_mean.end(), (told + mean) / 2);
+    return outlook;
+  }
   if (conflict) {
     outlook.deviation = group.log_time_deviation;
     std::fill(outlook.log_mean.begin(), outlook.log_mean.end(), told);
@@ -180,10 +279,8 @@ RunningOutlook RunningGroups::Outlook(std::size_t index, const regression::CostM
 }
 
 double RunningOutlook::Left(std::size_t k, double quantile) const {
-  const double log_elapsed = std::log(std::max(elapsed, 1e-12));
-  const double survive = Student4Cdf((log_mean[k] - log_elapsed) / deviation);
   const double time =
-      std::exp(log_mean[k] - deviation * Student4Quantile(survive * (1 - quantile)));
+      std::exp(log_mean[k] - deviation * QuickStudent4Quantile(survival[k] * (1 - quantile)));
   return std::max(0.0, time - elapsed);
 }
 

@@ -27,6 +27,7 @@ struct RunningOutlook {
   double elapsed = 0;              // seconds
   std::vector<double> log_mean;    // of its whole time
   std::vector<double> likelihood;  // of each curve, given what is seen of this group
+  std::vector<double> survival;    // of each curve: how likely it is to take longer than `elapsed`
   double deviation = 0;            // of the logarithm
 
   // Seconds left under curve k at a quantile in (0, 1): >= 0.
@@ -39,11 +40,21 @@ struct SignalRecord {
   double count = 0;          // of groups, short ones in part
   double longest = 0;        // of these groups, seconds
   double exponent = 1;       // gamma of the last group that taught it
+  // Which part of a group's time has passed when the counter is exhausted, as a logarithm: less
+  // than 0 where a function reads first and works later.
+  double log_share = 0;
+  double share_weight = 0;                   // of groups, short ones in part
+  double share_squared_error = 0.15 * 0.15;  // by how much groups differ in it
 
   bool is_trusted() const { return count >= 2 && squared_error < 0.2 * 0.2; }
   bool is_useless() const { return count >= 2 && squared_error > 0.3 * 0.3; }
   // Of a group that took `seconds`; the longer, the more it counts.
   void Learn(double log_told, double seconds);
+  // That it was exhausted after `exhausted_seconds` of them.
+  void LearnShare(double exhausted_seconds, double seconds);
+
+ private:
+  double PartOfLongest(double seconds);
 };
 
 // What a running group should come to in the end.
@@ -61,6 +72,9 @@ class RunningGroups {
   // that have finished and from what the running one shows.
   void Observe(const JobState& state, std::size_t index, const ReduceAttempt& attempt,
                absl::Time now, const Expectation& expected);
+  // Whether the group has stopped reading and emits all the same: what it has read is its size,
+  // whatever was expected.
+  bool HasReadAll(std::size_t index, const RunningGroup& running) const;
   // Of the running group of a task, of which the model predicts `model_seconds[k]` (speed factor
   // included), with `relative_variance` around it
   // and a relative uncertainty `beyond` of the model itself.
@@ -77,15 +91,27 @@ class RunningGroups {
     absl::Time seen_at = absl::InfinitePast();
     double elapsed = 0;  // now
     Signal signal = Signal::kNone;
+    double expectation_error = 0;  // of what the counter comes to in the end
     // Centred sums of (ln phi, ln tau) since the signal began.
     double n = 0, x = 0, y = 0, xx = 0, xy = 0;
     std::optional<double> slope;     // once it has much behind it
     std::optional<double> log_time;  // told by the signal
     double log_time_deviation = 0;
-    // What each counter said when about half was done.
+    double last_look = 0;          // elapsed
+    std::uint64_t bytes_read = 0;  // then
+    std::uint64_t bytes_emitted = 0;
+    int looks_since_read = 0;        // in each of which it had emitted more
+    std::optional<double> read_for;  // seconds until all was read
+    double silent_for = 0;           // seconds until it began to emit, at least
+    double silence_unsure = 0;       // by how much that may be short
+    bool emits_while_reading = false;
+    // What each counter said when about half was done, for read_ without its share.
     std::optional<double> read_said, emitted_said;
   };
 
+  RunningOutlook WithoutSurvival(std::size_t index, const regression::CostModel& costs,
+                                 const std::vector<double>& model_seconds, double relative_variance,
+                                 double beyond) const;
   void Settle(const ReduceAttempt& attempt, Group& group);
   void Follow(Signal signal, double part, double elapsed, double error, double exponent,
               Group& group);

@@ -48,6 +48,23 @@ TEST(EndDraws, SlowNodesAndShufflesDelay) {
   EXPECT_NEAR(DrawEnds(tasks, kOnly, 1).median, 23, 1e-9);
 }
 
+TEST(EndDraws, ATaskWithATwinEndsWithTheFirstOfThem) {
+  std::vector<TaskOutlook> tasks = {Left(0, 100, true)};
+  tasks[0].twin = TwinOutlook{.seconds = 40};
+  EXPECT_NEAR(DrawEnds(tasks, kOnly, 1).median, 40, 1e-9);
+  tasks[0].twin = TwinOutlook{.seconds = 400};
+  EXPECT_NEAR(DrawEnds(tasks, kOnly, 1).median, 100, 1e-9);
+}
+
+TEST(EndDraws, ATaskThatIsNotHeardGoesOn) {
+  std::vector<TaskOutlook> tasks = {Left(0, 100, true), Left(1, 50, true)};
+  tasks[0].unheard = 30;
+  tasks[1].unheard = 80;
+  const EndDraws ends = DrawEnds(tasks, kOnly, 2);
+  EXPECT_NEAR(ends.task_medians[0], 70, 1e-9);
+  EXPECT_EQ(ends.task_medians[1], 0);
+}
+
 TEST(EndDraws, NoiseWidensTheInterval) {
   std::vector<TaskOutlook> tasks = {Left(0, 100, true)};
   tasks[0].waiting.noise_variance = 400;  // 20 s

@@ -26,6 +26,18 @@ TEST(Student4, CdfAndQuantileAreInverse) {
   }
 }
 
+TEST(Student4, TheTableAgreesWithTheClosedForm) {
+  for (double p = 1e-18; p < 0.5; p *= 1.37) {
+    EXPECT_NEAR(QuickStudent4Quantile(p) / Student4Quantile(p), 1, 2e-4) << p;
+  }
+  for (double p = 0.03; p < 1; p += 0.0371) {
+    EXPECT_NEAR(QuickStudent4Quantile(p), Student4Quantile(p), 2e-4) << p;
+  }
+  EXPECT_NEAR(QuickStudent4Quantile(0.5), 0, 1e-6);
+  EXPECT_EQ(QuickStudent4Quantile(0), Student4Quantile(0));
+  EXPECT_TRUE(std::isfinite(QuickStudent4Quantile(1)));
+}
+
 // Off by a factor, it is likely off by a little more; a normal distribution would say: hardly.
 TEST(Student4, TailsAreHeavy) {
   EXPECT_GT(Student4Cdf(-6) / Student4Cdf(-5), 0.4);

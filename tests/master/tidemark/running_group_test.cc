@@ -76,6 +76,32 @@ TEST_F(RunningGroupTest, CountersBelongToTheInstantTheyWereReadAt) {
   EXPECT_NEAR(MedianLeft(), 5, 3);
 }
 
+// 900 of the 1000 bytes that were expected are all there is.
+TEST_F(RunningGroupTest, KnowsThatAllIsReadWhenItOnlyEmits) {
+  for (int i = 1; i <= 4; ++i) See(5 * i, 225 * i, 0, 5 * i);
+  EXPECT_FALSE(groups_.HasReadAll(0, *attempt_.running_group));
+  for (int i = 1; i <= 3; ++i) See(20 + 5 * i, 900, 50 * i, 20 + 5 * i);
+  EXPECT_TRUE(groups_.HasReadAll(0, *attempt_.running_group));
+  See(40, 950, 200, 40);
+  EXPECT_FALSE(groups_.HasReadAll(0, *attempt_.running_group));
+}
+
+// The model says 100 s, what is emitted 1000 s: as nobody is sure, the truth is sought between
+// them.
+TEST_F(RunningGroupTest, AVagueExpectationThatContradictsTheModelIsHeardByHalf) {
+  for (int i = 1; i <= 10; ++i) {
+    attempt_.running_group =
+        RunningGroup{KeyHash{1}, absl::Seconds(5 * i), 1000, 1, static_cast<std::uint64_t>(10 * i)};
+    attempt_.running_group_seen_at = At(5 * i);
+    groups_.Observe(state_, 0, attempt_, At(5 * i),
+                    {.size_bytes = 1000, .emitted_bytes = 2000, .emission_error = 0.3});
+  }
+  const std::vector<double> model(costs_.curves().size(), 100);
+  const double left = groups_.Outlook(0, costs_, model, 0.04, 0).Left(0, 0.5);
+  EXPECT_GT(left, 150);
+  EXPECT_LT(left, 600);
+}
+
 TEST_F(RunningGroupTest, WithoutSignalsCountersMeanNothing) {
   groups_ = RunningGroups(false);
   for (int i = 1; i <= 8; ++i) See(5 * i, 1000, 50 * i, 5 * i);

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "master/model/indicators/progress_indicator.h"
@@ -73,6 +75,55 @@ TEST(TidemarkIndicator, SeesTheGiantComing) {
     ++checked;
   }
   EXPECT_GT(checked, 50);
+}
+
+// Half of what reduce tasks say is lost; what they say in totals is not.
+TEST(TidemarkIndicator, DoesNotExpectAgainWhatFinishedUntold) {
+  const VirtualJob job = SkewedJob();
+  test::Story story = test::Tell(job);
+  std::map<std::string, int> said;
+  std::erase_if(story.events, [&](const Event& event) {
+    return std::holds_alternative<ReduceProfile>(event.body) && ++said[event.source_id] % 2 == 0;
+  });
+  JobMonitorOptions options;
+  options.indicators = {"tidemark"};
+  JobMonitor monitor("job-1", options);
+  double next = story.reduce_starts + 1;
+  int checked = 0;
+  for (const Event& event : story.events) {
+    for (; At(next) < event.arrived_at; next += 1) {
+      const Snapshot snapshot = monitor.Tick(At(next));
+      const Forecast& forecast = snapshot.forecasts.front();
+      if (next < 30 || next > story.ends - 5 || !forecast.remaining) continue;
+      const double said_end = next + absl::ToDoubleSeconds(*forecast.remaining);
+      EXPECT_NEAR(next / said_end, next / story.ends, 0.2) << next;
+      ++checked;
+    }
+    EXPECT_TRUE(monitor.Apply(event).ok());
+  }
+  EXPECT_GT(checked, 50);
+}
+
+// Groups of 5 to 15 ms, told of once a second and looked at five times: whatever group was running
+// at the last report is long over, and did not take until now.
+TEST(TidemarkIndicator, TakesNoGroupForRunningSinceTheLastReport) {
+  VirtualJob job;
+  job.seconds = [](std::uint64_t bytes) { return 1e-5 * static_cast<double>(bytes); };
+  job.groups.resize(2);
+  std::uint64_t hash = 0;
+  for (auto& task : job.groups) {
+    for (std::uint64_t i = 0; i < 1500; ++i) task.push_back(Key(++hash, 500 + i * 37 % 1000));
+  }
+  JobMonitor monitor("job-1", {});
+  const test::Story story = test::Tell(job);
+  for (const Snapshot& snapshot : test::Watch(story, 0.2, monitor)) {
+    const double at = absl::ToDoubleSeconds(snapshot.elapsed);
+    if (at < story.reduce_starts + 3 || at > story.ends - 1.5) continue;
+    const Forecast& forecast = snapshot.forecasts.front();
+    ASSERT_TRUE(forecast.remaining_upper.has_value()) << at;
+    EXPECT_NEAR(absl::ToDoubleSeconds(*forecast.remaining), story.ends - at, 1) << at;
+    EXPECT_LT(absl::ToDoubleSeconds(*forecast.remaining_upper), 1.3 * (story.ends - at) + 1) << at;
+  }
 }
 
 TEST(TidemarkIndicator, NamesTheStragglerAndItsHeaviestGroup) {

@@ -1,0 +1,51 @@
+#include "master/model/evidence_loss.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tidemark::model {
+namespace {
+
+// Taste: an interval ten times as wide says "nobody knows" well enough.
+constexpr double kWidestFactor = 10;
+
+// lost / (lost + kept); 0 of nothing.
+double Share(double lost, double kept) { return lost > 0 ? lost / (lost + kept) : 0; }
+
+double LostPoints(const JobState& state) {
+  double dropped = 0;
+  double done = 0;
+  for (const ReduceTask& task : state.reduce_tasks) {
+    for (const auto& [number, attempt] : task.attempts) {
+      const auto groups = static_cast<double>(attempt.groups_done);
+      dropped += std::min(static_cast<double>(attempt.dropped_points), groups);
+      done += groups;
+    }
+  }
+  return Share(dropped, done - dropped);
+}
+
+double LostEnvelopes(const JobState& state) {
+  auto lost = static_cast<double>(state.lost_envelopes);
+  for (const auto& [id, source] : state.sources) lost += static_cast<double>(source.dropped_events);
+  return Share(lost, static_cast<double>(state.taken_envelopes));
+}
+
+}  // namespace
+
+double LostShare(const JobState& state) {
+  return 1 - (1 - LostPoints(state)) * (1 - LostEnvelopes(state));
+}
+
+EndPrediction WidenedFor(double lost_share, const EndPrediction& prediction) {
+  EndPrediction widened = prediction;
+  if (lost_share <= 0 || !prediction.end) return widened;
+  const double factor =
+      lost_share >= 1 ? kWidestFactor : std::min(kWidestFactor, 1 / std::sqrt(1 - lost_share));
+  const absl::Time end = *prediction.end;
+  if (prediction.lower) widened.lower = end - factor * (end - *prediction.lower);
+  if (prediction.upper) widened.upper = end + factor * (*prediction.upper - end);
+  return widened;
+}
+
+}  // namespace tidemark::model

@@ -1,0 +1,22 @@
+// What a job's evidence has lost on its way, and what that does to an interval.
+//
+// Lost are key groups whose point an agent had no room for, and envelopes that never came or were
+// dropped before they were sent. With
+//   p = points dropped / key groups done
+//   e = envelopes lost / (envelopes taken + lost)
+// the share of the evidence that is missing is 1 - (1 - p)(1 - e), 0..1.
+#pragma once
+
+#include "master/model/accuracy.h"
+#include "master/model/job_state.h"
+
+namespace tidemark::model {
+
+// O(tasks + sources).
+double LostShare(const JobState& state);
+
+// The prediction with an interval as wide as fewer independent observations make it: half-widths
+// grow by 1 / sqrt(1 - share), at most tenfold. Without loss nothing changes, to the last bit.
+EndPrediction WidenedFor(double lost_share, const EndPrediction& prediction);
+
+}  // namespace tidemark::model

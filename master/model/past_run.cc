@@ -1,0 +1,26 @@
+#include "tidemark/past_run.h"
+
+#include <algorithm>
+
+namespace tidemark {
+
+std::optional<PastRun> PastRunOf(const Snapshot& final, const JobSummary& summary) {
+  if (final.state != JobState::kSucceeded) return std::nullopt;
+  std::optional<absl::Time> maps_end;
+  std::optional<absl::Time> reduce_start;
+  std::optional<absl::Time> reduce_end;
+  for (const PhaseProgress& phase : final.phases) {
+    if (phase.phase == Phase::kMap) maps_end = phase.finished_at;
+    if (phase.phase != Phase::kReduce) continue;
+    reduce_start = phase.started_at;
+    reduce_end = phase.finished_at;
+  }
+  if (!reduce_start || !reduce_end) return std::nullopt;
+  const absl::Time maps_ended = std::min(maps_end.value_or(*reduce_start), *reduce_start);
+  return PastRun{.map_time = maps_ended - final.started_at,
+                 .shuffle_time = *reduce_start - maps_ended,
+                 .reduce_time = *reduce_end - *reduce_start,
+                 .map_input_bytes = summary.map_input_bytes};
+}
+
+}  // namespace tidemark

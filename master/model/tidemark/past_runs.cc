@@ -1,0 +1,101 @@
+#include "master/model/tidemark/past_runs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "master/model/phases.h"
+
+namespace tidemark::model {
+namespace {
+
+// The prior of how much runs differ: so many observations' worth of this deviation.
+constexpr double kPriorRuns = 2;
+constexpr double kPriorDeviation = 0.3;
+// From this part of the map phase on its own pace is believed.
+constexpr double kOwnPaceFrom = 0.05;
+// Inputs that differ by more are not the same job any more.
+constexpr double kScaleMax = 100;
+// A phase that takes longer than expected has at least this part of its time until now left.
+constexpr double kLeftMin = 0.1;
+constexpr double kContradiction = 3;
+
+double Seconds(absl::Duration duration) { return absl::ToDoubleSeconds(duration); }
+
+// How much larger the input is than that run's.
+double ScaleOf(const JobState& state, const PastRun& run) {
+  double bytes = 0;
+  for (const MapTask& task : state.map_tasks) {
+    if (!task.input_bytes) return 1;
+    bytes += static_cast<double>(*task.input_bytes);
+  }
+  if (!(bytes > 0) || run.map_input_bytes == 0) return 1;
+  return std::clamp(bytes / static_cast<double>(run.map_input_bytes), 1 / kScaleMax, kScaleMax);
+}
+
+double Left(double expected, double passed) {
+  return std::max(expected - passed, kLeftMin * passed);
+}
+
+double SecondsLeft(const JobState& state, absl::Time now, const PastRun& run) {
+  const double scale = ScaleOf(state, run);
+  const double reduce = scale * Seconds(run.reduce_time);
+  if (const auto reduce_start = ReducePhaseStart(state)) {
+    return Left(reduce, Seconds(now - *reduce_start));
+  }
+  const double shuffle = scale * Seconds(run.shuffle_time);
+  const PhaseProgress maps = MapProgress(state);
+  if (maps.state == PhaseState::kDone && maps.finished_at) {
+    return Left(shuffle, std::max(0.0, Seconds(now - *maps.finished_at))) + reduce;
+  }
+  const std::optional<absl::Time> own_end =
+      maps.fraction_done >= kOwnPaceFrom ? MapPhaseEnd(state, now) : std::nullopt;
+  const double map =
+      own_end ? std::max(0.0, Seconds(*own_end - now))
+              : Left(scale * Seconds(run.map_time), std::max(0.0, Seconds(now - state.started_at)));
+  return map + shuffle + reduce;
+}
+
+bool IsSane(const PastRun& run) {
+  const absl::Duration zero = absl::ZeroDuration();
+  return run.map_time >= zero && run.shuffle_time >= zero && run.reduce_time >= zero &&
+         run.map_time + run.shuffle_time + run.reduce_time > zero &&
+         run.map_time + run.shuffle_time + run.reduce_time < absl::InfiniteDuration();
+}
+
+}  // namespace
+
+std::optional<Outlook> OutlookOfPastRuns(const JobState& state, absl::Time now,
+                                         std::span<const PastRun> runs) {
+  std::vector<double> logs;
+  for (const PastRun& run : runs) {
+    if (!IsSane(run)) continue;
+    const double left = SecondsLeft(state, now, run);
+    if (left > 0 && std::isfinite(left)) logs.push_back(std::log(left));
+  }
+  if (logs.empty()) return std::nullopt;
+  const auto n = static_cast<double>(logs.size());
+  Outlook outlook;
+  for (const double log : logs) outlook.log_seconds += log / n;
+  double squares = 0;
+  for (const double log : logs) {
+    squares += (log - outlook.log_seconds) * (log - outlook.log_seconds);
+  }
+  outlook.deviation =
+      std::sqrt((1 + 1 / n) * (kPriorRuns * kPriorDeviation * kPriorDeviation + squares) /
+                (kPriorRuns + n - 1));
+  return outlook;
+}
+
+Outlook Combine(const Outlook& own, const Outlook& other) {
+  const double of_own = own.deviation * own.deviation;
+  const double of_other = other.deviation * other.deviation;
+  const double off = other.log_seconds - own.log_seconds;
+  if (!(of_own > 0) || off * off > kContradiction * kContradiction * (of_own + of_other)) {
+    return own;
+  }
+  const double weight = of_own / (of_own + of_other);
+  return {own.log_seconds + weight * off, std::sqrt(of_own * of_other / (of_own + of_other))};
+}
+
+}  // namespace tidemark::model

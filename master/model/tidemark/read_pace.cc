@@ -1,0 +1,40 @@
+#include "master/model/tidemark/read_pace.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "master/model/phases.h"
+#include "master/model/reduce_schedule.h"
+
+namespace tidemark::model {
+namespace {
+
+constexpr double kDeviation = 1;
+
+double BytesRead(const ReduceTask& task, double all) {
+  if (task.is_finished()) return all;
+  const ReduceAttempt* attempt = LeadingAttempt(task);
+  if (attempt == nullptr) return 0;
+  auto read = static_cast<double>(attempt->bytes_done);
+  if (attempt->running_group) read += static_cast<double>(attempt->running_group->bytes_read);
+  return std::min(read, all);
+}
+
+}  // namespace
+
+std::optional<Outlook> OutlookOfBytesRead(const JobState& state, absl::Time now) {
+  const std::optional<absl::Time> start = ReducePhaseStart(state);
+  if (!start) return std::nullopt;
+  double read = 0;
+  double all = 0;
+  for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) {
+    const auto bytes = static_cast<double>(state.reduce_input_bytes(i));
+    read += BytesRead(state.reduce_tasks[i], bytes);
+    all += bytes;
+  }
+  const double left = absl::ToDoubleSeconds(now - *start) * (all - read) / read;
+  if (!(left > 0) || !std::isfinite(left)) return std::nullopt;
+  return Outlook{std::log(left), kDeviation};
+}
+
+}  // namespace tidemark::model

@@ -1,0 +1,65 @@
+#include "master/model/tidemark/fixed_draws.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace tidemark::model {
+namespace {
+
+std::vector<double> All(FixedDraws::Sequence sequence, std::size_t count) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < count; ++i) values.push_back(sequence.Next());
+  return values;
+}
+
+double Correlation(const std::vector<double>& x, const std::vector<double>& y) {
+  double xy = 0, xx = 0, yy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xy += x[i] * y[i];
+    xx += x[i] * x[i];
+    yy += y[i] * y[i];
+  }
+  return xy / std::sqrt(xx * yy);
+}
+
+TEST(FixedDraws, EverySequenceHasOneNumberFromEachPart) {
+  const FixedDraws& draws = FixedDraws::For(3);
+  for (const std::uint64_t stream : {0, 1, 7, 12345}) {
+    std::vector<double> values = All(draws.Uniforms(stream), draws.count());
+    std::sort(values.begin(), values.end());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      EXPECT_NEAR(values[i], (static_cast<double>(i) + 0.5) / static_cast<double>(draws.count()),
+                  1e-12);
+    }
+  }
+}
+
+TEST(FixedDraws, AreTheSameEveryTime) {
+  EXPECT_EQ(All(FixedDraws::For(3).Normals(5), 20), All(FixedDraws::For(3).Normals(5), 20));
+}
+
+// Uncorrelated ones have a standard error of 1 / sqrt(199).
+TEST(FixedDraws, TasksHaveOrdersOfTheirOwn) {
+  const FixedDraws& draws = FixedDraws::For(3);
+  double squares = 0;
+  int pairs = 0;
+  for (std::uint64_t a = 0; a < 30; ++a) {
+    for (std::uint64_t b = a + 1; b < 30; ++b) {
+      const double r =
+          Correlation(All(draws.Normals(a), draws.count()), All(draws.Normals(b), draws.count()));
+      squares += r * r;
+      ++pairs;
+    }
+  }
+  EXPECT_LT(std::sqrt(squares / pairs), 1.3 / std::sqrt(static_cast<double>(draws.count())));
+}
+
+TEST(FixedDraws, ManyTasksGetFewer) {
+  EXPECT_LT(FixedDraws::For(10'000).count(), FixedDraws::For(30).count());
+}
+
+}  // namespace
+}  // namespace tidemark::model

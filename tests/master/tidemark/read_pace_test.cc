@@ -1,0 +1,59 @@
+#include "master/model/tidemark/read_pace.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "master/model/fold.h"
+#include "tests/master/events.h"
+
+namespace tidemark::model {
+namespace {
+
+using test::At;
+using test::M;
+using test::R;
+
+// Two reduce tasks of 400 and 600 bytes; the first starts at second 10.
+class ReadPace : public testing::Test {
+ protected:
+  ReadPace() {
+    Fold(source_.At(0, test::Opened(1, 2)));
+    Fold(source_.At(1, test::Emitted(M(0), {test::Partition(0, 400), test::Partition(1, 600)})));
+    Fold(source_.At(10, test::Started(R(0))));
+    Fold(source_.At(10, test::Shuffled(R(0))));
+  }
+  void Fold(const Event& event) { EXPECT_TRUE(Apply(event, {}, state_).ok()); }
+  void Read(double seconds, std::uint64_t bytes) {
+    ReduceProfile profile{.attempt = R(0)};
+    profile.running_group =
+        RunningGroup{.elapsed = absl::Seconds(seconds - 10), .bytes_read = bytes};
+    Fold(source_.At(seconds, profile));
+  }
+
+  JobState state_{10};
+  test::Source source_{"app-master"};
+};
+
+TEST_F(ReadPace, SaysNothingBeforeAnythingIsRead) {
+  EXPECT_FALSE(OutlookOfBytesRead(JobState(10), At(12)).has_value());
+  EXPECT_FALSE(OutlookOfBytesRead(state_, At(12)).has_value());
+}
+
+// 100 of 1000 bytes in 5 s: 45 s for the other 900.
+TEST_F(ReadPace, CountsWhatTheRunningGroupHasRead) {
+  Read(15, 100);
+  const auto outlook = OutlookOfBytesRead(state_, At(15));
+  ASSERT_TRUE(outlook.has_value());
+  EXPECT_NEAR(std::exp(outlook->log_seconds), 45, 1e-9);
+  EXPECT_EQ(outlook->deviation, 1);
+}
+
+// More than it should have counts as all it should have: 400 of 1000 bytes in 4 s.
+TEST_F(ReadPace, ATaskReadsNoMoreThanItsInput) {
+  Read(14, 5000);
+  EXPECT_NEAR(std::exp(OutlookOfBytesRead(state_, At(14))->log_seconds), 6, 1e-9);
+}
+
+}  // namespace
+}  // namespace tidemark::model
