@@ -1,0 +1,195 @@
+#include "master/workflow/check_workflow.h"
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "tidemark/limit.h"
+
+namespace tidemark::workflow {
+namespace {
+
+// As for the ids of jobs.
+constexpr std::size_t kIdBytesMax = 256;
+constexpr std::uint32_t kSlotsMax = 1'000'000;
+constexpr std::uint32_t kTasksMax = 10'000'000;
+
+absl::Status Wrong(const std::string& where, const std::string& what) {
+  return absl::InvalidArgumentError(absl::StrCat(where, ": ", what));
+}
+
+absl::Status CheckText(const std::string& where, const char* field, const std::string& text) {
+  if (!text.empty() && text.size() <= kIdBytesMax) return absl::OkStatus();
+  return Wrong(where, absl::StrCat(field, " has ", text.size(), " bytes; send 1 to ", kIdBytesMax));
+}
+
+bool IsSize(double value) { return std::isfinite(value) && value >= 0; }
+
+absl::Status CheckProfile(const std::string& where, const JobProfile& profile) {
+  const std::pair<const char*, double> sizes[] = {
+      {"split_bytes", profile.split_bytes},
+      {"map_selectivity", profile.map_selectivity},
+      {"reduce_selectivity", profile.reduce_selectivity},
+      {"map_task_variation", profile.map_task_variation},
+      {"reduce_task_variation", profile.reduce_task_variation}};
+  for (const auto& [field, value] : sizes) {
+    if (!IsSize(value)) {
+      return Wrong(where,
+                   absl::StrCat("profile.", field, " is ", value, "; send a finite number >= 0"));
+    }
+  }
+  if (profile.map_tasks > kTasksMax || profile.reduce_tasks > kTasksMax) {
+    return Wrong(where, absl::StrCat("the profile has more than ", kTasksMax, " tasks"));
+  }
+  if (profile.map_task_time == absl::ZeroDuration() &&
+      profile.reduce_task_time == absl::ZeroDuration()) {
+    return Wrong(where, "the profile says no task time; send one, or no profile");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckCluster(const WorkflowCluster& cluster) {
+  const std::string where = "cluster";
+  if (cluster.slots == 0 || cluster.slots > kSlotsMax) {
+    return Wrong(where, absl::StrCat("slots is ", cluster.slots, "; send 1 to ", kSlotsMax));
+  }
+  if (cluster.nodes == 0 || cluster.nodes > kSlotsMax) {
+    return Wrong(where, absl::StrCat("nodes is ", cluster.nodes, "; send 1 to ", kSlotsMax));
+  }
+  if (cluster.policy == SchedulingPolicy::kCapacity && cluster.queues.empty()) {
+    return Wrong(where, "the capacity policy needs queues");
+  }
+  absl::flat_hash_set<std::string> names;
+  for (const WorkflowQueue& queue : cluster.queues) {
+    if (!names.insert(queue.name).second) {
+      return Wrong(where, absl::StrCat("there are two queues ", queue.name));
+    }
+    if (!IsSize(queue.share) || queue.share == 0) {
+      return Wrong(where, absl::StrCat("queue ", queue.name, " has the share ", queue.share,
+                                       "; send a finite number above 0"));
+    }
+  }
+  if (!cluster.node) return absl::OkStatus();
+  for (const double speed :
+       {cluster.node->disk_read, cluster.node->disk_write, cluster.node->dfs_read,
+        cluster.node->dfs_write, cluster.node->network, cluster.node->cores}) {
+    if (!IsSize(speed)) return Wrong(where, "the node has a speed that is negative or not finite");
+  }
+  return absl::OkStatus();
+}
+
+// The jobs of one cycle by name, the first one again at the end.
+std::string CycleOf(const WorkflowSpec& workflow, const Parents& parents) {
+  const std::size_t count = parents.size();
+  std::vector<std::size_t> waits_for(count);
+  std::vector<std::size_t> free;
+  const auto children = ChildrenOf(parents);
+  for (const auto& of_parent : children) {
+    for (const std::size_t child : of_parent) ++waits_for[child];
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (waits_for[i] == 0) free.push_back(i);
+  }
+  while (!free.empty()) {
+    const std::size_t done = free.back();
+    free.pop_back();
+    for (const std::size_t child : children[done]) {
+      if (--waits_for[child] == 0) free.push_back(child);
+    }
+  }
+  // Every job left waits for one that is left, so that going back ends in a circle.
+  std::size_t at = 0;
+  while (at < count && waits_for[at] == 0) ++at;
+  std::vector<std::optional<std::size_t>> seen_at(count);
+  std::vector<std::string> path;
+  while (at < count && !seen_at[at]) {
+    seen_at[at] = path.size();
+    path.push_back(workflow.jobs[at].name);
+    std::size_t next = count;
+    for (const std::size_t parent : parents[at]) {
+      if (waits_for[parent] > 0) next = parent;
+    }
+    at = next;
+  }
+  if (at == count) return "";
+  path.push_back(workflow.jobs[at].name);
+  return absl::StrJoin(path.begin() + static_cast<std::ptrdiff_t>(*seen_at[at]), path.end(),
+                       " waits for ");
+}
+
+absl::Status CheckJob(const WorkflowJob& job, const std::string& where,
+                      const WorkflowCluster& cluster) {
+  if (job.job_id.size() > kIdBytesMax || job.history_name.size() > kIdBytesMax) {
+    return Wrong(where,
+                 absl::StrCat("job_id and history_name have at most ", kIdBytesMax, " bytes each"));
+  }
+  if (job.map_tasks > kTasksMax || job.reduce_tasks > kTasksMax) {
+    return Wrong(where, absl::StrCat("more than ", kTasksMax, " tasks"));
+  }
+  if (cluster.policy == SchedulingPolicy::kCapacity) {
+    bool is_queue = false;
+    for (const WorkflowQueue& queue : cluster.queues) is_queue |= queue.name == job.queue;
+    if (!is_queue) return Wrong(where, absl::StrCat("its queue ", job.queue, " is none"));
+  }
+  return job.profile ? CheckProfile(where, *job.profile) : absl::OkStatus();
+}
+
+}  // namespace
+
+Parents ParentsOf(const WorkflowSpec& workflow) {
+  absl::flat_hash_map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < workflow.jobs.size(); ++i) places[workflow.jobs[i].name] = i;
+  Parents parents(workflow.jobs.size());
+  for (std::size_t i = 0; i < workflow.jobs.size(); ++i) {
+    for (const std::string& parent : workflow.jobs[i].after) {
+      parents[i].push_back(places.at(parent));
+    }
+  }
+  return parents;
+}
+
+absl::Status CheckWorkflow(const WorkflowSpec& workflow, const WorkflowLimits& limits) {
+  if (absl::Status id = CheckText("workflow", "id", workflow.id); !id.ok()) return id;
+  if (workflow.name.size() > kIdBytesMax) {
+    return Wrong("workflow", absl::StrCat("name has more than ", kIdBytesMax, " bytes"));
+  }
+  if (workflow.jobs.empty()) return Wrong("workflow", "has no jobs");
+  if (workflow.jobs.size() > limits.jobs_max) {
+    return LimitExceeded("jobs_per_workflow",
+                         absl::StrCat("workflow ", workflow.id, " has ", workflow.jobs.size(),
+                                      " jobs; this master takes at most ", limits.jobs_max));
+  }
+  if (absl::Status cluster = CheckCluster(workflow.cluster); !cluster.ok()) return cluster;
+  absl::flat_hash_set<std::string> names;
+  absl::flat_hash_set<std::string> ids;
+  for (std::size_t i = 0; i < workflow.jobs.size(); ++i) {
+    const WorkflowJob& job = workflow.jobs[i];
+    absl::Status ok = CheckText(absl::StrCat("job ", i + 1), "name", job.name);
+    const std::string where = absl::StrCat("job ", job.name);
+    if (ok.ok() && !names.insert(job.name).second) ok = Wrong(where, "there are two of that name");
+    if (ok.ok() && !job.job_id.empty() && !ids.insert(job.job_id).second) {
+      ok = Wrong(where, absl::StrCat("another job has the job_id ", job.job_id, ", too"));
+    }
+    if (ok.ok()) ok = CheckJob(job, where, workflow.cluster);
+    if (!ok.ok()) return ok;
+  }
+  for (const WorkflowJob& job : workflow.jobs) {
+    for (const std::string& parent : job.after) {
+      if (names.contains(parent)) continue;
+      return Wrong(absl::StrCat("job ", job.name),
+                   absl::StrCat("waits for ", parent, ", which is no job of the workflow"));
+    }
+  }
+  const Parents parents = ParentsOf(workflow);
+  if (TopologicalOrder(parents).ok()) return absl::OkStatus();
+  return Wrong("workflow", absl::StrCat("a cycle: ", CycleOf(workflow, parents)));
+}
+
+}  // namespace tidemark::workflow

@@ -1,0 +1,524 @@
+#include "master/workflow/live_workflow.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "master/workflow/check_workflow.h"
+#include "tidemark/limit.h"
+
+namespace tidemark::workflow {
+namespace {
+
+// Of the log of how much longer the jobs of a run take than they were to, all together and each:
+// between runs (see job_outlook.cc), and what one job says of the others.
+constexpr double kCommonShiftDeviation = 0.15;
+constexpr double kOwnShiftDeviation = 0.3;
+// A job that should report is missed after this long.
+constexpr absl::Duration kMissedAfter = absl::Seconds(30);
+
+bool IsOver(WorkflowJobState state) {
+  return state == WorkflowJobState::kSucceeded || state == WorkflowJobState::kFailed;
+}
+
+bool IsWaiting(WorkflowJobState state) {
+  return state == WorkflowJobState::kPending || state == WorkflowJobState::kAwaited ||
+         state == WorkflowJobState::kRetried;
+}
+
+const PhaseProgress* PhaseOf(const Snapshot& snapshot, Phase phase) {
+  for (const PhaseProgress& progress : snapshot.phases) {
+    if (progress.phase == phase) return &progress;
+  }
+  return nullptr;
+}
+
+TasksLeft LeftOf(const Snapshot& snapshot, Phase phase) {
+  const PhaseProgress* const progress = PhaseOf(snapshot, phase);
+  if (progress == nullptr || progress->state == PhaseState::kDone) return {};
+  const std::uint64_t begun =
+      std::uint64_t{progress->running_task_count} + std::uint64_t{progress->finished_task_count};
+  return {.pending = progress->task_count > begun ? progress->task_count - begun : 0,
+          .running = progress->running_task_count};
+}
+
+// Of what remains, the part before the reduce phase: the map phase at the speed it has had.
+double MapShareOf(const Snapshot& snapshot, double remaining) {
+  const PhaseProgress* const map = PhaseOf(snapshot, Phase::kMap);
+  if (map == nullptr || map->state == PhaseState::kDone || remaining <= 0) return 0;
+  if (map->fraction_done <= 0 || !map->started_at) return 0.5;
+  const double elapsed = absl::ToDoubleSeconds(snapshot.at - *map->started_at);
+  const double left = elapsed * (1 - map->fraction_done) / map->fraction_done;
+  return std::clamp(left / remaining, 0.0, 0.95);
+}
+
+std::optional<RunningForecast> ForecastOf(const Snapshot& snapshot, absl::Time now) {
+  if (snapshot.forecasts.empty()) return std::nullopt;
+  const Forecast& forecast = snapshot.forecasts.front();
+  if (forecast.state != ForecastState::kValid || !forecast.remaining) return std::nullopt;
+  // The snapshot may be older than `now`.
+  const absl::Duration age = std::max(now - snapshot.at, absl::ZeroDuration());
+  const auto seconds = [&](absl::Duration remaining) {
+    return std::max(absl::ToDoubleSeconds(remaining - age), 0.0);
+  };
+  RunningForecast running = {.remaining = seconds(*forecast.remaining)};
+  running.lower =
+      std::min(seconds(forecast.remaining_lower.value_or(*forecast.remaining)), running.remaining);
+  running.upper =
+      std::max(seconds(forecast.remaining_upper.value_or(*forecast.remaining)), running.remaining);
+  running.map_share = MapShareOf(snapshot, running.remaining);
+  return running;
+}
+
+schedule::Policy PolicyOf(SchedulingPolicy policy) {
+  switch (policy) {
+    case SchedulingPolicy::kFair:
+      return schedule::Policy::kFair;
+    case SchedulingPolicy::kDrf:
+      return schedule::Policy::kDrf;
+    case SchedulingPolicy::kCapacity:
+      return schedule::Policy::kCapacity;
+    case SchedulingPolicy::kFifo:
+      break;
+  }
+  return schedule::Policy::kFifo;
+}
+
+Resourcing ResourcingOf(const WorkflowSpec& spec, const WorkflowCluster& cluster) {
+  Resourcing on;
+  on.cluster.capacity = {.cores = static_cast<double>(cluster.slots)};
+  on.cluster.policy = PolicyOf(cluster.policy);
+  for (const WorkflowQueue& queue : cluster.queues) on.cluster.queue_shares.push_back(queue.share);
+  if (cluster.policy != SchedulingPolicy::kCapacity) return on;
+  for (const WorkflowJob& job : spec.jobs) {
+    std::size_t place = 0;
+    while (place < cluster.queues.size() && cluster.queues[place].name != job.queue) ++place;
+    on.queue_of_owner.push_back(place);
+  }
+  return on;
+}
+
+absl::Duration Length(double seconds) {
+  return absl::Seconds(std::isfinite(seconds) ? std::clamp(seconds, 0.0, 1e10) : 1e10);
+}
+
+double FractionOf(absl::Duration elapsed, absl::Duration remaining) {
+  const double done = std::max(absl::ToDoubleSeconds(elapsed), 0.0);
+  const double whole = done + std::max(absl::ToDoubleSeconds(remaining), 0.0);
+  return whole > 0 ? done / whole : 0;
+}
+
+// A workflow that has not succeeded is never shown as done.
+constexpr double kNotQuite = 0.999;
+
+WorkflowStage StageOf(Phase phase, const TasksLeft& left, std::uint64_t tasks, bool has_begun,
+                      const LiveStage& estimate) {
+  WorkflowStage stage = {
+      .phase = phase, .tasks = tasks, .pending = left.pending, .running = left.running};
+  if (left.pending + left.running == 0) return stage;
+  if (!has_begun) stage.starts_in = Length(estimate.start);
+  stage.ends_in = Length(estimate.end);
+  return stage;
+}
+
+}  // namespace
+
+LiveWorkflow::LiveWorkflow(WorkflowSpec spec, absl::Time submitted_at,
+                           const LiveWorkflowOptions& options)
+    : spec_(std::move(spec)),
+      parents_(ParentsOf(spec_)),
+      cluster_(spec_.cluster),
+      submitted_at_(submitted_at),
+      options_(options),
+      jobs_(spec_.jobs.size()),
+      active_at_(submitted_at) {
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    jobs_[i].job_id = spec_.jobs[i].job_id;
+    place_of_name_[spec_.jobs[i].name] = i;
+    if (!jobs_[i].job_id.empty()) place_of_id_[jobs_[i].job_id] = i;
+  }
+  newest_ = Describe(submitted_at);
+}
+
+absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::string& job_id) {
+  const auto place = place_of_name_.find(name);
+  if (place == place_of_name_.end()) {
+    return absl::NotFoundError(absl::StrCat("workflow ", spec_.id, " has no job ", name));
+  }
+  Job& job = jobs_[place->second];
+  if (job.job_id == job_id) return false;
+  const std::string which = absl::StrCat("job ", name, " of workflow ", spec_.id);
+  if (is_final()) return absl::FailedPreconditionError(which + ": the workflow is over");
+  if (!IsWaiting(job.facts.state)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        which, ": ", job.job_id, " reports for it; attach another once it has failed"));
+  }
+  if (place_of_id_.contains(job_id)) {
+    return absl::AlreadyExistsError(
+        absl::StrCat(which, ": ", job_id, " is or was another job of the workflow"));
+  }
+  if (job.facts.failed_attempts > options_.retries_max) {
+    return LimitExceeded("retries_per_job", absl::StrCat(which, ": this master takes at most ",
+                                                         options_.retries_max, " retries"));
+  }
+  job.job_id = job_id;
+  place_of_id_[job_id] = place->second;
+  job.newest.reset();
+  job.shown = 0;
+  job.awaited_since.reset();
+  job.facts.state = WorkflowJobState::kPending;
+  job.facts.started_at.reset();
+  job.facts.ended_at.reset();
+  active_at_ = std::max(active_at_, newest_.at);
+  return true;
+}
+
+std::vector<std::string> LiveWorkflow::wanted_jobs() const {
+  std::vector<std::string> wanted;
+  for (const Job& job : jobs_) {
+    const bool has_ended = IsOver(job.facts.state) || job.facts.state == WorkflowJobState::kRetried;
+    if (!job.job_id.empty() && !has_ended) wanted.push_back(job.job_id);
+  }
+  return wanted;
+}
+
+void LiveWorkflow::Observe(const Snapshot& snapshot) {
+  const auto place = place_of_id_.find(snapshot.job_id);
+  if (place == place_of_id_.end() || is_final()) return;
+  Job& job = jobs_[place->second];
+  if (job.job_id != snapshot.job_id || IsOver(job.facts.state) ||
+      job.facts.state == WorkflowJobState::kRetried) {
+    return;
+  }
+  if (IsWaiting(job.facts.state)) {
+    job.facts.expected = job.would_take;
+    job.facts.started_at = snapshot.started_at;
+    job.facts.state = WorkflowJobState::kRunning;
+  }
+  job.newest = snapshot;
+  active_at_ = std::max(active_at_, snapshot.at);
+  if (!snapshot.is_final()) return;
+  job.facts.ended_at = snapshot.at;
+  if (snapshot.state == JobState::kSucceeded) {
+    job.facts.state = WorkflowJobState::kSucceeded;
+    return;
+  }
+  ++job.facts.failed_attempts;
+  job.facts.message = snapshot.message;
+  job.facts.state = spec_.retry_within > absl::ZeroDuration() ? WorkflowJobState::kRetried
+                                                              : WorkflowJobState::kFailed;
+}
+
+void LiveWorkflow::SetRuns(std::size_t index, std::vector<JobProfile> runs) {
+  jobs_[index].runs = std::move(runs);
+  jobs_[index].has_runs = true;
+}
+
+void LiveWorkflow::SetNode(const ResourceProfile& node) {
+  if (!spec_.cluster.node) cluster_.node = node;
+}
+
+bool LiveWorkflow::AreParentsDone(std::size_t job) const {
+  return std::all_of(parents_[job].begin(), parents_[job].end(), [&](std::size_t parent) {
+    return jobs_[parent].facts.state == WorkflowJobState::kSucceeded;
+  });
+}
+
+void LiveWorkflow::FindAwaited(absl::Time now) {
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    Job& job = jobs_[i];
+    if (job.facts.state == WorkflowJobState::kPending && AreParentsDone(i)) {
+      job.facts.state = WorkflowJobState::kAwaited;
+    }
+    if (job.facts.state == WorkflowJobState::kRetried ||
+        job.facts.state == WorkflowJobState::kAwaited) {
+      absl::Time since = submitted_at_;
+      for (const std::size_t parent : parents_[i]) {
+        since = std::max(since, jobs_[parent].facts.ended_at.value_or(since));
+      }
+      if (job.facts.state == WorkflowJobState::kRetried) since = job.facts.ended_at.value_or(since);
+      if (!job.awaited_since) job.awaited_since = std::max(since, std::min(active_at_, now));
+    } else {
+      job.awaited_since.reset();
+    }
+  }
+}
+
+// Whether and how the workflow has ended.
+void LiveWorkflow::Decide(absl::Time now, WorkflowSnapshot& snapshot) {
+  bool all_succeeded = true;
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    Job& job = jobs_[i];
+    const std::string& name = spec_.jobs[i].name;
+    all_succeeded = all_succeeded && job.facts.state == WorkflowJobState::kSucceeded;
+    if (job.facts.state == WorkflowJobState::kRetried &&
+        now - job.facts.ended_at.value_or(now) > spec_.retry_within) {
+      job.facts.state = WorkflowJobState::kFailed;
+    }
+    if (job.facts.state == WorkflowJobState::kFailed && snapshot.state == JobState::kRunning) {
+      const JobState how = job.newest ? job.newest->state : JobState::kFailed;
+      snapshot.state = how == JobState::kSucceeded ? JobState::kFailed : how;
+      snapshot.message = absl::StrCat("job ", name,
+                                      how == JobState::kKilled      ? " was killed"
+                                      : how == JobState::kAbandoned ? " was given up"
+                                                                    : " failed",
+                                      job.facts.message.empty() ? "" : ": ", job.facts.message);
+    }
+  }
+  if (snapshot.state != JobState::kRunning) return;
+  if (all_succeeded) {
+    snapshot.state = JobState::kSucceeded;
+    return;
+  }
+  if (now - active_at_ <= options_.abandon_after) return;
+  snapshot.state = JobState::kAbandoned;
+  snapshot.message =
+      absl::StrCat("nothing was heard of any job for ",
+                   absl::FormatDuration(absl::Trunc(now - active_at_, absl::Seconds(1))));
+}
+
+double LiveWorkflow::Shift() const {
+  double sum = 0;
+  double count = 0;
+  for (const Job& job : jobs_) {
+    const JobFacts& facts = job.facts;
+    if (facts.state != WorkflowJobState::kSucceeded || !facts.expected || !facts.started_at ||
+        !facts.ended_at || *facts.expected < absl::Seconds(1)) {
+      continue;
+    }
+    const double took = absl::ToDoubleSeconds(*facts.ended_at - *facts.started_at);
+    sum += std::log(std::max(took, 0.1) / absl::ToDoubleSeconds(*facts.expected));
+    count += 1;
+  }
+  if (count == 0) return 1;
+  const double common = kCommonShiftDeviation * kCommonShiftDeviation;
+  const double noise = kOwnShiftDeviation * kOwnShiftDeviation / count;
+  return std::exp(common / (common + noise) * sum / count);
+}
+
+LiveJob LiveWorkflow::LiveJobOf(std::size_t index, absl::Time now, const WorkflowCluster& cluster,
+                                double data_factor) const {
+  const Job& job = jobs_[index];
+  LiveJob live = {.is_over = IsOver(job.facts.state),
+                  .is_running = job.facts.state == WorkflowJobState::kRunning};
+  if (live.is_over) {
+    if (job.facts.started_at && job.facts.ended_at) {
+      live.took = std::max(absl::ToDoubleSeconds(*job.facts.ended_at - *job.facts.started_at), 0.0);
+    }
+    return live;
+  }
+  live.outlook = OutlookOfJob(spec_.jobs[index], job.runs, cluster, data_factor);
+  if (live.is_running) {
+    live.elapsed = std::max(absl::ToDoubleSeconds(now - job.facts.started_at.value_or(now)), 0.0);
+    if (job.newest) {
+      live.map = LeftOf(*job.newest, Phase::kMap);
+      live.reduce = LeftOf(*job.newest, Phase::kReduce);
+      live.forecast = ForecastOf(*job.newest, now);
+    }
+  } else if (job.awaited_since) {
+    live.awaited = std::max(absl::ToDoubleSeconds(now - *job.awaited_since), 0.0);
+  }
+  return live;
+}
+
+absl::StatusOr<LiveEstimate> LiveWorkflow::EstimateOn(absl::Time now,
+                                                      const WorkflowCluster& cluster,
+                                                      double data_factor) const {
+  std::vector<LiveJob> live;
+  live.reserve(jobs_.size());
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    live.push_back(LiveJobOf(i, now, cluster, data_factor));
+  }
+  LiveOptions options = options_.estimate;
+  options.shift = Shift();
+  return EstimateLive(live, parents_, ResourcingOf(spec_, cluster), options);
+}
+
+WorkflowJobProgress LiveWorkflow::ProgressOf(std::size_t index, absl::Time now) const {
+  const Job& job = jobs_[index];
+  WorkflowJobProgress progress = {.name = spec_.jobs[index].name,
+                                  .job_id = job.job_id,
+                                  .state = job.facts.state,
+                                  .fraction_done = job.shown,
+                                  .started_at = job.facts.started_at,
+                                  .ended_at = job.facts.ended_at,
+                                  .failed_attempts = job.facts.failed_attempts,
+                                  .message = job.facts.message};
+  if (job.facts.state == WorkflowJobState::kSucceeded) progress.fraction_done = 1;
+  if (IsOver(job.facts.state)) {
+    progress.basis = WorkflowBasis::kDone;
+  } else if (job.newest && ForecastOf(*job.newest, now)) {
+    progress.basis = WorkflowBasis::kForecast;
+  } else if (spec_.jobs[index].profile || !job.runs.empty()) {
+    progress.basis = WorkflowBasis::kProfile;
+  }
+  return progress;
+}
+
+WorkflowSnapshot LiveWorkflow::Describe(absl::Time now) const {
+  WorkflowSnapshot snapshot = {.workflow_id = spec_.id,
+                               .name = spec_.name.empty() ? spec_.id : spec_.name,
+                               .at = now,
+                               .started_at = submitted_at_};
+  for (const Job& job : jobs_) {
+    snapshot.started_at =
+        std::min(snapshot.started_at, job.facts.started_at.value_or(submitted_at_));
+  }
+  snapshot.elapsed = std::max(now - snapshot.started_at, absl::ZeroDuration());
+  for (std::size_t i = 0; i < jobs_.size(); ++i) snapshot.jobs.push_back(ProgressOf(i, now));
+  return snapshot;
+}
+
+void LiveWorkflow::Fill(absl::Time now, const LiveEstimate& estimate,
+                        const WorkflowCluster& cluster, double data_factor,
+                        WorkflowSnapshot& snapshot) const {
+  snapshot.remaining = Length(estimate.remaining);
+  snapshot.remaining_lower = Length(std::min(estimate.lower, estimate.remaining));
+  snapshot.remaining_upper = Length(std::max(estimate.upper, estimate.remaining));
+  snapshot.fraction_done = std::min(FractionOf(snapshot.elapsed, *snapshot.remaining), kNotQuite);
+  snapshot.fraction_done_lower =
+      std::min(FractionOf(snapshot.elapsed, *snapshot.remaining_upper), kNotQuite);
+  snapshot.fraction_done_upper = FractionOf(snapshot.elapsed, *snapshot.remaining_lower);
+  snapshot.known_share = estimate.known_share;
+  for (const std::size_t job : estimate.critical_path) {
+    snapshot.critical_path.push_back(spec_.jobs[job].name);
+  }
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    const LiveJobEstimate& of_job = estimate.jobs[i];
+    WorkflowJobProgress& progress = snapshot.jobs[i];
+    const LiveJob live = LiveJobOf(i, now, cluster, data_factor);
+    if (live.is_over) continue;
+    progress.is_critical = of_job.is_critical;
+    if (!live.is_running) progress.starts_in = Length(of_job.start);
+    progress.ends_in = Length(of_job.end);
+    progress.ends_in_lower = Length(std::min(of_job.lower, of_job.end));
+    progress.ends_in_upper = Length(std::max(of_job.upper, of_job.end));
+    if (live.is_running) {
+      const double fraction = FractionOf(absl::Seconds(live.elapsed), *progress.ends_in);
+      progress.fraction_done = std::max(progress.fraction_done, std::min(fraction, kNotQuite));
+    }
+    const auto add = [&](Phase phase, const TasksLeft& left, const PhaseOutlook& outlook,
+                         const LiveStage& stage_estimate) {
+      std::uint64_t tasks = outlook.tasks;
+      bool has_begun = false;
+      if (live.is_running && jobs_[i].newest) {
+        const PhaseProgress* const seen = PhaseOf(*jobs_[i].newest, phase);
+        tasks = seen == nullptr ? 0 : seen->task_count;
+        has_begun = seen != nullptr && seen->state != PhaseState::kPending;
+      }
+      const TasksLeft whole = live.is_running ? left : TasksLeft{.pending = outlook.tasks};
+      WorkflowStage stage = StageOf(phase, whole, tasks, has_begun, stage_estimate);
+      if (!outlook.times.empty()) stage.task_time = Length(outlook.times.mean());
+      stage.bottleneck = outlook.bottleneck;
+      stage.is_critical = of_job.is_critical && stage.ends_in.has_value();
+      if (tasks > 0) progress.stages.push_back(std::move(stage));
+    };
+    add(Phase::kMap, live.map, live.outlook.map, of_job.map);
+    add(Phase::kReduce, live.reduce, live.outlook.reduce, of_job.reduce);
+  }
+}
+
+std::vector<std::string> LiveWorkflow::NotesAt(absl::Time now) const {
+  std::vector<std::string> notes;
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    const Job& job = jobs_[i];
+    const std::string& name = spec_.jobs[i].name;
+    if (!job.awaited_since || now - *job.awaited_since < kMissedAfter) continue;
+    const std::string since =
+        absl::FormatDuration(absl::Trunc(now - *job.awaited_since, absl::Seconds(1)));
+    if (job.facts.state == WorkflowJobState::kRetried) {
+      notes.push_back(absl::StrCat("job ", name, " failed ", since,
+                                   " ago and was not attached again: ", job.facts.message));
+    } else if (job.job_id.empty()) {
+      notes.push_back(absl::StrCat("job ", name, " could have begun ", since,
+                                   " ago, and no job is attached to it"));
+    } else {
+      notes.push_back(absl::StrCat("job ", name, " could have begun ", since, " ago, and ",
+                                   job.job_id, " has not reported"));
+    }
+  }
+  return notes;
+}
+
+WorkflowSnapshot LiveWorkflow::Tick(absl::Time now) {
+  if (is_final()) return newest_;
+  now = std::max(now, newest_.at);
+  FindAwaited(now);
+  WorkflowSnapshot ended;  // how, if so
+  Decide(now, ended);
+  WorkflowSnapshot snapshot = Describe(now);
+  snapshot.sequence = newest_.sequence + 1;
+  snapshot.state = ended.state;
+  snapshot.message = ended.message;
+  if (snapshot.is_final()) {
+    snapshot.fraction_done = snapshot.state == JobState::kSucceeded ? 1 : newest_.fraction_done;
+    snapshot.fraction_done_lower = snapshot.fraction_done_upper = snapshot.fraction_done;
+    snapshot.known_share = 1;
+  } else {
+    const auto estimate = EstimateOn(now, cluster_, 1);
+    if (estimate.ok()) {
+      Fill(now, *estimate, cluster_, 1, snapshot);
+    } else {
+      snapshot.notes.push_back(std::string(estimate.status().message()));
+    }
+    snapshot.fraction_done = std::max(snapshot.fraction_done, newest_.fraction_done);
+    snapshot.fraction_done_upper = std::max(snapshot.fraction_done_upper, snapshot.fraction_done);
+    for (const std::string& note : NotesAt(now)) snapshot.notes.push_back(note);
+  }
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    const WorkflowJobProgress& progress = snapshot.jobs[i];
+    jobs_[i].shown = progress.fraction_done;
+    if (progress.starts_in && progress.ends_in && progress.basis != WorkflowBasis::kGuess) {
+      jobs_[i].would_take = std::max(*progress.ends_in - *progress.starts_in, absl::ZeroDuration());
+    }
+  }
+  newest_ = snapshot;
+  return snapshot;
+}
+
+absl::StatusOr<WorkflowSnapshot> LiveWorkflow::Estimate(absl::Time now,
+                                                        const WhatIf& what_if) const {
+  if (is_final()) return newest_;
+  if (!std::isfinite(what_if.data_factor) || what_if.data_factor <= 0 ||
+      what_if.data_factor > 1e6) {
+    return absl::InvalidArgumentError("data_factor must be above 0 and at most 1e6");
+  }
+  WorkflowCluster cluster = cluster_;
+  if (what_if.slots > 0) cluster.slots = what_if.slots;
+  if (what_if.policy) cluster.policy = *what_if.policy;
+  WorkflowSpec changed = spec_;
+  changed.cluster = cluster;
+  if (absl::Status ok = CheckWorkflow(changed, {.jobs_max = jobs_.size()}); !ok.ok()) return ok;
+  now = std::max(now, newest_.at);
+  WorkflowSnapshot snapshot = Describe(now);
+  const auto estimate = EstimateOn(now, cluster, what_if.data_factor);
+  if (!estimate.ok()) return estimate.status();
+  Fill(now, *estimate, cluster, what_if.data_factor, snapshot);
+  return snapshot;
+}
+
+std::vector<std::pair<std::size_t, JobFacts>> LiveWorkflow::TakeNewFacts() {
+  std::vector<std::pair<std::size_t, JobFacts>> changed;
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    if (jobs_[i].facts == jobs_[i].kept) continue;
+    jobs_[i].kept = jobs_[i].facts;
+    changed.emplace_back(i, jobs_[i].facts);
+  }
+  return changed;
+}
+
+void LiveWorkflow::RestoreFacts(const std::string& name, JobFacts facts) {
+  const auto place = place_of_name_.find(name);
+  if (place == place_of_name_.end()) return;
+  jobs_[place->second].facts = jobs_[place->second].kept = std::move(facts);
+}
+
+void LiveWorkflow::RestoreTick(std::uint64_t sequence, absl::Time at, double fraction_done) {
+  newest_.sequence = std::max(newest_.sequence, sequence);
+  newest_.at = std::max(newest_.at, at);
+  newest_.fraction_done = std::max(newest_.fraction_done, fraction_done);
+  active_at_ = std::max(active_at_, at);
+}
+
+}  // namespace tidemark::workflow

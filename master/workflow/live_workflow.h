@@ -1,0 +1,135 @@
+// One submitted workflow watched without a server, a thread or a clock: what was submitted, which
+// jobs were attached, what those jobs say, and ticks go in; snapshots come out.
+//
+// A job's times of finished runs come from outside (SetRuns), its running from the snapshots of its
+// own monitor (Observe), so that a workflow never knows less than they do. What later snapshots may
+// not forget although a master forgets jobs (who ended how and when, what was shown) is handed out
+// as facts to be kept, and taken back after a restart.
+//
+// Not thread-safe: one owner at a time. Memory: O(jobs + edges).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "master/workflow/dag.h"
+#include "master/workflow/live_estimate.h"
+#include "tidemark/job_profile.h"
+#include "tidemark/snapshot.h"
+#include "tidemark/workflow.h"
+
+namespace tidemark::workflow {
+
+struct LiveWorkflowOptions {
+  LiveOptions estimate;
+  // A workflow of which no job runs and none that could report does for so long ends as kAbandoned.
+  absl::Duration abandon_after = absl::Minutes(15);
+  // Retries of one job that are taken.
+  std::uint32_t retries_max = 100;
+};
+
+// What of a job must outlive it.
+struct JobFacts {
+  WorkflowJobState state = WorkflowJobState::kPending;
+  std::optional<absl::Time> started_at;
+  std::optional<absl::Time> ended_at;
+  std::uint32_t failed_attempts = 0;
+  std::string message;                     // why the last of them failed
+  std::optional<absl::Duration> expected;  // what it was to take, the moment before it began
+  friend bool operator==(const JobFacts&, const JobFacts&) = default;
+};
+
+// Changes to a running workflow that a what-if asks about.
+struct WhatIf {
+  std::uint32_t slots = 0;  // 0: as it is
+  double data_factor = 1;   // of jobs that have not begun
+  std::optional<SchedulingPolicy> policy;
+};
+
+class LiveWorkflow {
+ public:
+  // REQUIRES: CheckWorkflow(spec) is OK.
+  LiveWorkflow(WorkflowSpec spec, absl::Time submitted_at, const LiveWorkflowOptions& options);
+
+  const WorkflowSpec& spec() const { return spec_; }
+  bool is_final() const { return newest_.is_final(); }
+  // The last snapshot; of sequence 0 before the first.
+  const WorkflowSnapshot& newest() const { return newest_; }
+
+  // Which job reports for job `name` from now on. True if that is news; the same again is OK.
+  // NotFound: no such job. FailedPrecondition: the workflow is over, or the job before it runs or
+  // has succeeded. AlreadyExists: another job of the workflow has that id. ResourceExhausted:
+  // retries_per_job.
+  absl::StatusOr<bool> Attach(const std::string& name, const std::string& job_id);
+
+  // Ids of the jobs whose snapshots it wants: attached and not seen to have ended.
+  std::vector<std::string> wanted_jobs() const;
+  // The newest snapshot of such a job; others are ignored.
+  void Observe(const Snapshot& snapshot);
+
+  // Earlier runs of job `index`, the most recent first.
+  void SetRuns(std::size_t index, std::vector<JobProfile> runs);
+  // What a node of the cluster gets done, unless the workflow itself says it.
+  void SetNode(const ResourceProfile& node);
+  bool has_runs(std::size_t index) const { return jobs_[index].has_runs; }
+
+  // What is believed at `now`; each call yields the next sequence number. After the final snapshot
+  // it is returned again, unchanged. Cost: that of EstimateLive().
+  WorkflowSnapshot Tick(absl::Time now);
+  // What would be at `now`: changes nothing, sequence 0. InvalidArgument: a policy without queues.
+  absl::StatusOr<WorkflowSnapshot> Estimate(absl::Time now, const WhatIf& what_if) const;
+
+  // Facts that have changed since they were last taken, by job.
+  std::vector<std::pair<std::size_t, JobFacts>> TakeNewFacts();
+  // Puts back what a master before this one kept.
+  void RestoreFacts(const std::string& name, JobFacts facts);
+  void RestoreTick(std::uint64_t sequence, absl::Time at, double fraction_done);
+  void RestoreEnd(WorkflowSnapshot final) { newest_ = std::move(final); }
+
+ private:
+  struct Job {
+    std::string job_id;
+    JobFacts facts;
+    JobFacts kept;  // of `facts`, what was handed out
+    std::optional<Snapshot> newest;
+    std::optional<absl::Time> awaited_since;
+    std::optional<absl::Duration> would_take;  // by the last estimate before it began
+    double shown = 0;
+    bool has_runs = false;
+    std::vector<JobProfile> runs;
+  };
+
+  bool AreParentsDone(std::size_t job) const;
+  void FindAwaited(absl::Time now);
+  void Decide(absl::Time now, WorkflowSnapshot& snapshot);
+  // Of jobs that are over: how much longer they took than they were to, shrunk towards 1.
+  double Shift() const;
+  LiveJob LiveJobOf(std::size_t job, absl::Time now, const WorkflowCluster& cluster,
+                    double data_factor) const;
+  absl::StatusOr<LiveEstimate> EstimateOn(absl::Time now, const WorkflowCluster& cluster,
+                                          double data_factor) const;
+  WorkflowSnapshot Describe(absl::Time now) const;
+  void Fill(absl::Time now, const LiveEstimate& estimate, const WorkflowCluster& cluster,
+            double data_factor, WorkflowSnapshot& snapshot) const;
+  WorkflowJobProgress ProgressOf(std::size_t job, absl::Time now) const;
+  std::vector<std::string> NotesAt(absl::Time now) const;
+
+  WorkflowSpec spec_;
+  Parents parents_;
+  WorkflowCluster cluster_;  // of spec_, with the node if it was told
+  absl::Time submitted_at_;
+  LiveWorkflowOptions options_;
+  std::vector<Job> jobs_;
+  absl::flat_hash_map<std::string, std::size_t> place_of_name_;
+  absl::flat_hash_map<std::string, std::size_t> place_of_id_;
+  WorkflowSnapshot newest_;
+  absl::Time active_at_;  // when a job was last heard of, or the workflow handed in
+};
+
+}  // namespace tidemark::workflow

@@ -1,0 +1,50 @@
+#include "master/workflow/dag.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tidemark::workflow {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(Dag, OrdersStagesAfterTheirParentsLowestIndexFirst) {
+  EXPECT_THAT(TopologicalOrder({{2}, {}, {}, {0, 1}}).value(), ElementsAre(1, 2, 0, 3));
+}
+
+TEST(Dag, CountsAParentThatIsNamedTwiceOnce) {
+  EXPECT_THAT(TopologicalOrder({{}, {0, 0}}).value(), ElementsAre(0, 1));
+  EXPECT_THAT(ChildrenOf({{}, {0, 0}}), ElementsAre(ElementsAre(1), ElementsAre()));
+}
+
+TEST(Dag, NamesACycle) {
+  const std::string message(TopologicalOrder({{}, {3}, {1}, {2, 0}}).status().message());
+  EXPECT_THAT(message, AnyOf(HasSubstr("1 <- 3 <- 2 <- 1"), HasSubstr("3 <- 2 <- 1 <- 3"),
+                             HasSubstr("2 <- 1 <- 3 <- 2")));
+}
+
+TEST(Dag, ObjectsToAParentThatDoesNotExist) {
+  EXPECT_THAT(TopologicalOrder({{7}}).status().message(), HasSubstr("stage 7"));
+}
+
+TEST(Dag, IsEmptyWithoutStages) { EXPECT_TRUE(TopologicalOrder({}).value().empty()); }
+
+// 0 (3 s) -> 1 (5 s), 0 -> 2 (1 s) -> 3 (9 s): 13 s by 0, 2, 3 against 8 s by 0, 1.
+TEST(Dag, TheLongestPathDecides) {
+  const Parents parents = {{}, {0}, {0}, {2}};
+  const auto order = TopologicalOrder(parents).value();
+  const CriticalPath path = LongestPath(parents, order, std::vector<double>{3, 5, 1, 9});
+  EXPECT_THAT(path.stages, ElementsAre(0, 2, 3));
+  EXPECT_DOUBLE_EQ(path.seconds, 13);
+}
+
+TEST(Dag, OrdersALongChainWithoutRecursion) {
+  Parents parents(100'000);
+  for (std::size_t i = 1; i < parents.size(); ++i) parents[i] = {i - 1};
+  EXPECT_EQ(TopologicalOrder(parents).value().size(), parents.size());
+}
+
+}  // namespace
+}  // namespace tidemark::workflow
