@@ -1,16 +1,14 @@
-// absl::Status to grpc::Status: the codes are the same numbers.
+// absl::Status to grpc::Status.
 #pragma once
 
 #include <grpcpp/support/status.h>
-
-#include <string>
 
 #include "absl/status/status.h"
 
 namespace tidemark::service {
 
-inline grpc::Status ToGrpc(const absl::Status& status) {
-  return {static_cast<grpc::StatusCode>(status.code()), std::string(status.message())};
-}
+// The codes are the same numbers. A refusal by a limit carries a google.rpc.ErrorInfo with the
+// reason LIMIT_EXCEEDED and the limit's name.
+grpc::Status ToGrpc(const absl::Status& status);
 
 }  // namespace tidemark::service

@@ -1,114 +1,302 @@
 #include "master/service/ingest_service.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <atomic>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/time/clock.h"
 #include "master/service/grpc_status.h"
+#include "tidemark/limit.h"
 
 namespace tidemark::service {
 namespace {
 
 // More refused envelopes than this wait for one response only as a count of their sequence.
 constexpr int kRejectionsMax = 100;
+// So many wait on one stream whose client does not listen.
+constexpr int kRejectionsPerStreamMax = 1000;
 // One stream may relay for so many sources; each costs a little memory while it lasts.
 constexpr std::size_t kSourcesPerStreamMax = 10'000;
 // Envelopes with a longer id are refused; the answer names none.
 constexpr std::size_t kSourceIdBytesMax = 128;
 
-// One stream: a read buffer, one response in flight, and what to say next.
-class IngestStream final
-    : public grpc::ServerBidiReactor<v1::StreamEventsRequest, v1::StreamEventsResponse> {
+// A thread keeps the memory of a message up to this size for the next one.
+constexpr std::size_t kKeptMessageBytes = 256 << 10;
+
+absl::string_view View(const grpc::Slice& slice) {
+  return {reinterpret_cast<const char*>(slice.begin()), slice.size()};
+}
+
+// The serialized envelope within a serialized StreamEventsRequest that holds it and nothing else;
+// empty if there is more, or it is not there.
+absl::string_view EnvelopeWithin(absl::string_view request) {
+  constexpr char kEnvelopeTag = 1 << 3 | 2;
+  if (request.empty() || request[0] != kEnvelopeTag) return {};
+  std::uint64_t length = 0;
+  std::size_t at = 1;
+  for (int shift = 0; at < request.size() && shift < 35; shift += 7) {
+    const auto byte = static_cast<unsigned char>(request[at++]);
+    length |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+    if ((byte & 0x80) == 0) return length == request.size() - at ? request.substr(at) : "";
+  }
+  return {};
+}
+
+// A stream that is not let in.
+class RefusedStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
-  IngestStream(JobTable& jobs, const AgentControl& control) : jobs_(jobs), control_(control) {
-    StartRead(&request_);
+  explicit RefusedStream(const absl::Status& status) { Finish(ToGrpc(status)); }
+  void OnDone() override { delete this; }
+};
+
+// What all streams of a service share.
+struct Surroundings {
+  JobTable& jobs;
+  Gate& gate;
+  Metrics& metrics;
+  const AgentControl& control;
+};
+
+// One stream: a read buffer, one response in flight, and what to say next. What is said about an
+// envelope passes three stages: it is gathered, waits for the journal, and is ready to be written.
+class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
+                           public Journal::Waiter,
+                           public std::enable_shared_from_this<IngestStream> {
+ public:
+  static IngestStream* Start(const Surroundings& surroundings, Guest guest, std::string peer) {
+    auto stream = std::shared_ptr<IngestStream>(
+        new IngestStream(surroundings, std::move(guest), std::move(peer)));
+    stream->self_ = stream;  // lives until OnDone, and while the journal may call it
+    stream->ReadNext();
+    return stream.get();
+  }
+  ~IngestStream() override {
+    metrics_.ingest_streams.fetch_sub(1, std::memory_order_relaxed);
+    CountAnswered(gathered_count_ + awaited_count_);
   }
 
   void OnReadDone(bool ok) override {
     if (!ok) return EndWhenAnswered();
-    const v1::Envelope& envelope = request_.envelope();
-    const absl::Status taken = jobs_.Ingest(envelope, absl::Now());
-    if (!Answer(envelope, taken)) {
-      return End({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many sources on one stream"});
+    // One for each of gRPC's threads: streams are many and mostly idle.
+    thread_local v1::StreamEventsRequest request;
+    grpc::Slice bytes;
+    if (!Parse(bytes, request)) {
+      return End({grpc::StatusCode::INVALID_ARGUMENT, "not a StreamEventsRequest"});
     }
-    StartRead(&request_);
+    const v1::Envelope& envelope = request.envelope();
+    const Taken taken = Take(envelope, View(bytes));
+    // A token that was withdrawn meanwhile.
+    if (absl::IsUnauthenticated(taken.status)) return End(ToGrpc(taken.status));
+    if (!Gather(envelope, taken)) {
+      return End(ToGrpc(gate_.Refuse(
+          LimitExceeded(
+              "sources_per_stream",
+              fmt::format("one stream may relay for at most {} sources", kSourcesPerStreamMax)),
+          peer_)));
+    }
+    if (bytes.size() > kKeptMessageBytes) request = {};
+    Await();
+    ReadNext();
   }
 
   void OnWriteDone(bool ok) override {
     const std::lock_guard lock(mutex_);
     writing_ = false;
     if (ok) WriteNext();
-    if (reads_over_ && !writing_) EndLocked(grpc::Status::OK);
+    EndIfAnswered(ok);
   }
 
-  void OnDone() override { delete this; }
+  // On the journal's thread, or on the one that asked.
+  void OnDurable(Journal::Position durable) override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (awaited_ && durable >= *awaited_) {
+        awaited_.reset();
+        CountAnswered(std::exchange(awaited_count_, 0));
+        metrics_.journal.Observe(absl::Now() - awaited_since_);
+        for (Source* source : std::exchange(awaiting_, {})) {
+          MoveNews(source->awaiting, source->ready);
+          if (!std::exchange(source->is_ready, true)) ready_.push_back(source);
+        }
+        WriteNext();
+        EndIfAnswered(true);
+      }
+    }
+    Await();
+    if (held_.exchange(false)) ReadNext();
+  }
+
+  void OnCancel() override { End(grpc::Status::CANCELLED); }
+  void OnDone() override { self_.reset(); }
 
  private:
   struct Source {
-    v1::StreamEventsResponse next;
-    bool has_news = false;
+    v1::StreamEventsResponse gathered;  // not all of it durable
+    v1::StreamEventsResponse awaiting;  // durable when awaited_ is
+    v1::StreamEventsResponse ready;
+    bool is_gathered = false;
+    bool is_ready = false;
     bool greeted = false;
-    std::uint64_t named_group_bytes_min = 0;  // as told last
+    NamedGroups wanted;  // as told last
   };
 
-  bool Answer(const v1::Envelope& envelope, const absl::Status& taken) {
-    const std::uint64_t named = jobs_.SmallestExplicitBytes(envelope.job_id());
+  IngestStream(const Surroundings& surroundings, Guest guest, std::string peer)
+      : jobs_(surroundings.jobs),
+        gate_(surroundings.gate),
+        metrics_(surroundings.metrics),
+        control_(surroundings.control),
+        guest_(std::move(guest)),
+        peer_(std::move(peer)) {
+    metrics_.ingest_streams.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  bool Parse(grpc::Slice& bytes, v1::StreamEventsRequest& request) {
+    if (!request_.TrySingleSlice(&bytes).ok() && !request_.DumpToSingleSlice(&bytes).ok()) {
+      return false;
+    }
+    return request.ParseFromArray(bytes.begin(), static_cast<int>(bytes.size()));
+  }
+
+  static void MoveNews(v1::StreamEventsResponse& from, v1::StreamEventsResponse& to) {
+    const std::uint64_t accepted = std::max(from.accepted_sequence(), to.accepted_sequence());
+    to.MergeFrom(from);
+    to.set_accepted_sequence(accepted);
+    from.Clear();
+  }
+
+  // Reads on, unless the journal has no room: then the sender is made to wait by not being read.
+  void ReadNext() {
+    const Journal::Position durable = jobs_.journal().durable();
+    {
+      const std::lock_guard lock(mutex_);
+      if (ended_) return;
+      if (jobs_.journal().has_room()) return StartRead(&request_);
+    }
+    held_ = true;
+    jobs_.journal().NotifyWhenDurable(durable + 1, shared_from_this());
+  }
+
+  // `request` is the serialized message around the envelope.
+  Taken Take(const v1::Envelope& envelope, absl::string_view request) {
+    metrics_.events.fetch_add(1, std::memory_order_relaxed);
+    metrics_.event_bytes.fetch_add(request.size(), std::memory_order_relaxed);
+    Taken taken{.status = guest_.caller.Check(Right::kReport, envelope.job_id())};
+    if (!taken.status.ok()) {
+      taken.status = gate_.Refuse(std::move(taken.status), peer_);
+    } else {
+      taken = jobs_.Ingest(envelope, absl::Now(), EnvelopeWithin(request));
+    }
+    if (taken.status.ok()) return taken;
+    metrics_.events_refused.fetch_add(1, std::memory_order_relaxed);
+    if (absl::IsResourceExhausted(taken.status)) {
+      metrics_.events_refused_by_limit.fetch_add(1, std::memory_order_relaxed);
+    }
+    return taken;
+  }
+
+  bool Gather(const v1::Envelope& envelope, const Taken& taken) {
     const bool has_id = envelope.source_id().size() <= kSourceIdBytesMax;
-    const std::string source_id = has_id ? envelope.source_id() : "";
+    const std::string& source_id = has_id ? envelope.source_id() : std::string();
     const std::lock_guard lock(mutex_);
     if (sources_.size() >= kSourcesPerStreamMax && !sources_.contains(source_id)) return false;
     Source& source = sources_[source_id];
-    source.has_news = true;
-    source.next.set_source_id(source_id);
-    source.next.set_accepted_sequence(
-        std::max(source.next.accepted_sequence(), envelope.sequence()));
-    if (!taken.ok() && source.next.rejections_size() < kRejectionsMax) {
-      v1::Rejection& rejection = *source.next.add_rejections();
+    gathered_position_ = std::max(gathered_position_, taken.position);
+    if (gathered_count_++ == 0) gathered_since_ = absl::Now();
+    metrics_.unanswered_events.fetch_add(1, std::memory_order_relaxed);
+    if (!std::exchange(source.is_gathered, true)) gathered_.push_back(&source);
+    source.gathered.set_source_id(source_id);
+    source.gathered.set_accepted_sequence(
+        std::max(source.gathered.accepted_sequence(), envelope.sequence()));
+    if (!taken.status.ok() && source.gathered.rejections_size() < kRejectionsMax &&
+        rejections_waiting_ < kRejectionsPerStreamMax) {
+      ++rejections_waiting_;
+      v1::Rejection& rejection = *source.gathered.add_rejections();
       rejection.set_sequence(envelope.sequence());
-      rejection.set_code(static_cast<int>(taken.code()));
-      rejection.set_reason(std::string(taken.message()));
+      rejection.set_code(static_cast<int>(taken.status.code()));
+      rejection.set_reason(std::string(taken.status.message()));
+      rejection.set_limit(ExceededLimit(taken.status));
     }
-    Steer(named, source);
-    WriteNext();
+    Steer(taken.wanted, source);
     return true;
   }
 
+  void CountAnswered(std::int64_t events) {
+    metrics_.unanswered_events.fetch_sub(events, std::memory_order_relaxed);
+  }
+
   // REQUIRES: mutex_ is held.
-  void Steer(std::uint64_t named_group_bytes_min, Source& source) {
+  void Steer(const NamedGroups& wanted, Source& source) {
     if (!std::exchange(source.greeted, true)) {
-      v1::Control& control = *source.next.mutable_control();
+      v1::Control& control = *source.gathered.mutable_control();
       const std::int64_t nanos = absl::ToInt64Nanoseconds(control_.flush_interval);
       control.mutable_flush_interval()->set_seconds(nanos / 1'000'000'000);
       control.mutable_flush_interval()->set_nanos(static_cast<int>(nanos % 1'000'000'000));
       control.set_lambda(control_.lambda);
     }
-    if (named_group_bytes_min == source.named_group_bytes_min) return;
-    source.named_group_bytes_min = named_group_bytes_min;
-    source.next.mutable_control()->set_named_group_bytes_min(named_group_bytes_min);
+    const NamedGroups before = std::exchange(source.wanted, wanted);
+    if (wanted.bytes_min != before.bytes_min) {
+      source.gathered.mutable_control()->set_named_group_bytes_min(wanted.bytes_min);
+    }
+    if (wanted.sampled_below != before.sampled_below) {
+      source.gathered.mutable_control()->set_sampled_below(wanted.sampled_below);
+    }
+  }
+
+  // Lets what was gathered wait for the journal, unless something waits already.
+  void Await() {
+    Journal::Position position = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      if (awaited_ || gathered_.empty()) return;
+      awaiting_.swap(gathered_);
+      for (Source* source : awaiting_) {
+        MoveNews(source->gathered, source->awaiting);
+        source->is_gathered = false;
+      }
+      position = gathered_position_;
+      awaited_ = position;
+      awaited_count_ = std::exchange(gathered_count_, 0);
+      awaited_since_ = gathered_since_;
+    }
+    jobs_.journal().NotifyWhenDurable(position, shared_from_this());
   }
 
   // REQUIRES: mutex_ is held.
   void WriteNext() {
-    if (writing_ || ended_) return;
-    for (auto& [id, source] : sources_) {
-      if (!source.has_news) continue;
-      response_ = std::exchange(source.next, {});
-      source.has_news = false;
-      writing_ = true;
-      StartWrite(&response_);
-      return;
-    }
+    if (writing_ || ended_ || ready_.empty()) return;
+    Source& source = *ready_.back();
+    ready_.pop_back();
+    source.is_ready = false;
+    bool owned = false;
+    response_.Clear();
+    rejections_waiting_ -= source.ready.rejections_size();
+    grpc::SerializationTraits<v1::StreamEventsResponse>::Serialize(source.ready, &response_,
+                                                                   &owned);
+    source.ready.Clear();
+    writing_ = true;
+    StartWrite(&response_);
   }
 
   // The source has said all it will; it still wants its acknowledgements.
   void EndWhenAnswered() {
     const std::lock_guard lock(mutex_);
     reads_over_ = true;
-    WriteNext();
-    if (!writing_) EndLocked(grpc::Status::OK);
+    EndIfAnswered(true);
+  }
+
+  // REQUIRES: mutex_ is held.
+  void EndIfAnswered(bool can_write) {
+    if (!reads_over_ || writing_) return;
+    const bool answered = ready_.empty() && awaiting_.empty() && gathered_.empty();
+    if (answered || !can_write) EndLocked(grpc::Status::OK);
   }
 
   void End(grpc::Status status) {
@@ -122,21 +310,40 @@ class IngestStream final
   }
 
   JobTable& jobs_;
+  Gate& gate_;
+  Metrics& metrics_;
   const AgentControl& control_;
-  v1::StreamEventsRequest request_;  // of the read in flight
-  std::mutex mutex_;                 // guards all below
+  Guest guest_;  // of the read in flight
+  const std::string peer_;
+  std::shared_ptr<IngestStream> self_;
+  grpc::ByteBuffer request_;        // of the read in flight
+  std::atomic<bool> held_ = false;  // the next read waits for the journal
+  std::mutex mutex_;                // guards all below
   bool writing_ = false;
   bool reads_over_ = false;
   bool ended_ = false;
-  v1::StreamEventsResponse response_;  // of the write in flight
+  int rejections_waiting_ = 0;  // in sources_
+  grpc::ByteBuffer response_;   // of the write in flight
   std::map<std::string, Source> sources_;
+  std::vector<Source*> gathered_;
+  std::vector<Source*> awaiting_;
+  std::vector<Source*> ready_;
+  Journal::Position gathered_position_ = 0;
+  std::optional<Journal::Position> awaited_;  // of awaiting_, if there is something
+  std::int64_t gathered_count_ = 0;           // envelopes
+  std::int64_t awaited_count_ = 0;
+  absl::Time gathered_since_;  // the oldest of them
+  absl::Time awaited_since_;
 };
 
 }  // namespace
 
-grpc::ServerBidiReactor<v1::StreamEventsRequest, v1::StreamEventsResponse>*
-IngestService::StreamEvents(grpc::CallbackServerContext*) {
-  return new IngestStream(jobs_, control_);
+grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* IngestService::StreamEvents(
+    grpc::CallbackServerContext* context) {
+  absl::StatusOr<Guest> guest = gate_.Admit(*context);
+  if (!guest.ok()) return new RefusedStream(guest.status());
+  return IngestStream::Start({jobs_, gate_, metrics_, control_}, *std::move(guest),
+                             context->peer());
 }
 
 }  // namespace tidemark::service

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "absl/time/time.h"
+#include "master/service/gate.h"
 #include "master/service/job_table.h"
+#include "master/service/metrics.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
 
 namespace tidemark::service {
@@ -13,16 +15,21 @@ struct AgentControl {
   std::uint32_t lambda = 2000;
 };
 
-class IngestService final : public v1::IngestService::CallbackService {
+// Takes messages as bytes, so that the journal keeps what was sent without making it again.
+class IngestService final
+    : public v1::IngestService::WithRawCallbackMethod_StreamEvents<v1::IngestService::Service> {
  public:
-  // `jobs` outlives the service.
-  IngestService(JobTable& jobs, AgentControl control) : jobs_(jobs), control_(control) {}
+  // All but `control` outlive the service.
+  IngestService(JobTable& jobs, Gate& gate, Metrics& metrics, AgentControl control)
+      : jobs_(jobs), gate_(gate), metrics_(metrics), control_(control) {}
 
-  grpc::ServerBidiReactor<v1::StreamEventsRequest, v1::StreamEventsResponse>* StreamEvents(
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* StreamEvents(
       grpc::CallbackServerContext* context) override;
 
  private:
   JobTable& jobs_;
+  Gate& gate_;
+  Metrics& metrics_;
   const AgentControl control_;
 };
 

@@ -3,13 +3,39 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 #include <variant>
 
+#include "master/service/recovery.h"
+#include "master/service/tick_round.h"
+#include "master/store/log_record.h"
 #include "proto/wire/parse_event.h"
+#include "tidemark/limit.h"
 #include "tidemark/v1/event.pb.h"
 
 namespace tidemark::service {
+namespace {
+
+// The ends of attempts and jobs may take so much of the limit of a job's bytes beyond it: 1/16.
+constexpr std::size_t kDecisiveShare = 16;
+
+void EncodeArrival(const v1::Envelope& envelope, absl::string_view serialized,
+                   absl::Time arrived_at, std::string& out) {
+  if (serialized.empty()) {
+    store::EncodeEnvelope(envelope, arrived_at, out);
+  } else {
+    store::EncodeEnvelopeBytes(serialized, arrived_at, out);
+  }
+}
+
+}  // namespace
+
+JobTable::JobTable(JobTableOptions options, Metrics* metrics)
+    : options_(std::move(options)),
+      metrics_(metrics),
+      journal_(options_.disk ? options_.disk : store::MakeFileDisk(/*sync=*/true),
+               options_.journal) {}
 
 std::shared_ptr<JobTable::Job> JobTable::Find(const std::string& job_id) const {
   const std::lock_guard lock(mutex_);
@@ -38,6 +64,11 @@ bool JobTable::MakeRoom() {
     if (oldest == jobs_.end() || job->second->number < oldest->second->number) oldest = job;
   }
   if (oldest == jobs_.end()) return false;
+  if (!options_.data_dir.empty()) {
+    // Whatever cannot be removed is taken up again after a restart, and forgotten again.
+    std::error_code error;
+    std::filesystem::remove(store::EventLogPath(options_.data_dir, oldest->first), error);
+  }
   jobs_.erase(oldest);
   return true;
 }
@@ -45,23 +76,41 @@ bool JobTable::MakeRoom() {
 // Remembers a job whose monitor takes `event`, which opens it; one that is refused leaves no trace.
 // Null when that is all; the job if somebody else has opened it meanwhile.
 absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(const v1::Envelope& untrusted,
-                                                              const Event& event) {
+                                                              const Event& event,
+                                                              absl::string_view serialized,
+                                                              Taken& taken) {
   const std::lock_guard lock(mutex_);
   if (const auto known = jobs_.find(event.job_id); known != jobs_.end()) return known->second;
   auto job = std::make_shared<Job>(event.job_id, options_.job, opened_ + 1);
-  if (absl::Status taken = job->monitor.Apply(event); !taken.ok()) return taken;
+  if (absl::Status refused = job->monitor.Apply(event); !refused.ok()) return refused;
   if (jobs_.size() >= options_.jobs_max && !MakeRoom()) {
-    return absl::ResourceExhaustedError(fmt::format(
-        "job {}: this master watches at most {} jobs at once", event.job_id, options_.jobs_max));
+    return LimitExceeded("jobs", fmt::format("job {}: this master watches at most {} jobs at once",
+                                             event.job_id, options_.jobs_max));
   }
   ++opened_;
+  job->opened_at = event.arrived_at;
   job->latest = event.arrived_at;
   job->newest =
       Snapshot{.job_id = event.job_id, .at = event.arrived_at, .started_at = event.arrived_at};
-  OpenLog(event.job_id, *job);
-  if (job->log) Logged(job->log->Append(untrusted, event.arrived_at), *job);
+  OpenLogs(event.job_id, *job);
+  Keep(*job,
+       [&](std::string& out) { EncodeArrival(untrusted, serialized, event.arrived_at, out); });
+  taken.position = job->position;
   jobs_.emplace(event.job_id, std::move(job));
   return std::shared_ptr<Job>();
+}
+
+template <typename Encode>
+void JobTable::Keep(Job& job, Encode encode) {
+  if (job.log == nullptr && job.journal == nullptr) {
+    job.position = journal_.Append(nullptr, "");
+    return;
+  }
+  thread_local std::string record;
+  record.clear();
+  encode(record);
+  if (job.log) Logged(job.log->AppendEncoded(record), job);
+  job.position = journal_.Append(job.journal, record);
 }
 
 void JobTable::Logged(const absl::Status& status, Job& job) {
@@ -70,7 +119,12 @@ void JobTable::Logged(const absl::Status& status, Job& job) {
   job.log.reset();
 }
 
-void JobTable::OpenLog(const std::string& job_id, Job& job) const {
+void JobTable::OpenLogs(const std::string& job_id, Job& job) const {
+  if (!options_.data_dir.empty()) {
+    std::string start;
+    store::EncodeLogStart(job_id, options_.job, start);
+    job.journal = Journal::MakeLog(store::EventLogPath(options_.data_dir, job_id), start);
+  }
   if (options_.event_log_dir.empty()) return;
   auto log = store::EventLogWriter::Create(store::EventLogPath(options_.event_log_dir, job_id),
                                            job_id, options_.job);
@@ -81,66 +135,221 @@ void JobTable::OpenLog(const std::string& job_id, Job& job) const {
   }
 }
 
-absl::Status JobTable::Reject(Job* job, const absl::Status& reason) const {
-  if (job == nullptr) return reason;
+Taken JobTable::Reject(std::size_t bytes, Job* job, const absl::Status& reason) {
+  if (job == nullptr) return {.status = reason};
   const std::lock_guard lock(job->mutex);
-  job->monitor.CountRejected();
-  if (job->log) Logged(job->log->AppendMalformed(std::string(reason.message())), *job);
-  return reason;
+  const absl::Status charged = Charge(bytes, false, *job);
+  if (charged.ok()) KeepRefusal(reason, *job);
+  return {.status = charged.ok() ? reason : charged, .position = job->position};
 }
 
-absl::Status JobTable::Ingest(const v1::Envelope& untrusted, absl::Time now) {
+void JobTable::KeepRefusal(const absl::Status& reason, Job& job) {
+  if (job.ticked.is_final()) return;
+  job.monitor.CountRejected();
+  Keep(job, [&](std::string& out) { store::EncodeMalformed(std::string(reason.message()), out); });
+}
+
+// Takes `bytes` of an envelope from what its job may have. Only the first envelope beyond it is
+// counted and logged, so that what is refused costs no memory and no disk. What decides how the job
+// ends is taken a little longer than the rest.
+absl::Status JobTable::Charge(std::size_t bytes, bool decides, Job& job) {
+  const std::size_t bytes_max =
+      options_.job_bytes_max + (decides ? options_.job_bytes_max / kDecisiveShare : 0);
+  if (bytes <= bytes_max && job.bytes <= bytes_max - bytes) {
+    job.bytes += bytes;
+    return absl::OkStatus();
+  }
+  absl::Status refused = LimitExceeded(
+      "bytes_per_job",
+      fmt::format("this master takes at most {} bytes of events a job", options_.job_bytes_max));
+  if (!std::exchange(job.is_over_bytes, true)) KeepRefusal(refused, job);
+  return refused;
+}
+
+Taken JobTable::Ingest(const v1::Envelope& untrusted, absl::Time now,
+                       absl::string_view serialized) {
   std::shared_ptr<Job> job = Find(untrusted.job_id());
   absl::StatusOr<Event> event = wire::ParseEvent(untrusted, now);
-  if (!event.ok()) return Reject(job.get(), event.status());
+  const std::size_t bytes = serialized.empty() ? untrusted.ByteSizeLong() : serialized.size();
+  if (!event.ok()) return Reject(bytes, job.get(), event.status());
+  Taken taken;
   if (job == nullptr) {
     if (!std::holds_alternative<JobOpened>(event->body)) {
-      return absl::FailedPreconditionError(
+      taken.status = absl::FailedPreconditionError(
           fmt::format("job {} is not open; send JobOpened first", event->job_id));
+      return taken;
     }
-    auto known = Open(untrusted, *event);
-    if (!known.ok() || *known == nullptr) return known.status();
+    auto known = Open(untrusted, *event, serialized, taken);
+    taken.status = known.status();
+    if (!known.ok() || *known == nullptr) return taken;
     job = *std::move(known);
   }
   const std::lock_guard lock(job->mutex);
-  const bool is_new = event->sequence > job->monitor.accepted_sequence(event->source_id);
-  if (is_new && job->monitor.is_closed() && std::holds_alternative<JobOpened>(event->body)) {
-    return absl::AlreadyExistsError(
+  taken.wanted = job->monitor.wanted_names();
+  // A duplicate changes nothing; it is answered when the first one is safe.
+  taken.position = job->position;
+  if (event->sequence <= job->monitor.accepted_sequence(event->source_id)) return taken;
+  if (job->monitor.is_closed() && std::holds_alternative<JobOpened>(event->body)) {
+    taken.status = absl::AlreadyExistsError(
         fmt::format("job {} has ended; open the new one under another id", event->job_id));
+    return taken;
+  }
+  const bool decides = std::holds_alternative<JobClosed>(event->body) ||
+                       std::holds_alternative<AttemptChanged>(event->body);
+  taken.status = Charge(bytes, decides, *job);
+  if (!taken.status.ok()) {
+    taken.position = job->position;
+    return taken;
   }
   event->arrived_at = job->NotBefore(now);
-  if (job->log) Logged(job->log->Append(untrusted, event->arrived_at), *job);
-  return job->monitor.Apply(*event);
+  // After the final snapshot there is nothing left to recover.
+  if (!job->ticked.is_final()) {
+    Keep(*job, [&](std::string& out) { store::EncodeEnvelope(untrusted, event->arrived_at, out); });
+  }
+  taken.position = job->position;
+  taken.status = job->monitor.Apply(*event);
+  taken.wanted = job->monitor.wanted_names();
+  return taken;
 }
 
 // REQUIRES: job.mutex is held.
-Snapshot JobTable::TickLocked(Job& job, absl::Time now) const {
+void JobTable::TickLocked(Job& job, absl::Time now) {
+  if (job.ticked.sequence == 0) Remember(job);
   job.ticked_at = now;
-  job.newest = job.monitor.Tick(job.NotBefore(now));
+  const absl::Duration began = ThreadCpuTime();
+  {
+    const Stopwatch stopwatch(metrics_ == nullptr ? nullptr : &metrics_->estimate);
+    job.ticked = job.monitor.Tick(job.NotBefore(now));
+  }
+  job.tick_cost = ThreadCpuTime() - began;
   if (job.log) Logged(job.log->AppendTick(job.latest), job);
-  if (job.newest.is_final()) job.log.reset();
-  return job.newest;
+  if (job.journal) {
+    std::string record;
+    store::EncodeTick(job.latest, record);
+    job.position = journal_.Append(job.journal, record);
+  }
+  if (job.ticked.is_final()) End(job);
+}
+
+// Tells a job of its earlier runs. REQUIRES: job.mutex is held.
+void JobTable::Remember(Job& job) {
+  if (!options_.past_runs) return;
+  const std::vector<PastRun> runs = options_.past_runs(job.monitor.Summary().name);
+  if (runs.empty()) return;
+  job.monitor.SetPastRuns(runs);
+  Keep(job, [&](std::string& out) { store::EncodePastRuns(runs, out); });
+}
+
+// Hands on what the job has taught and keeps no more of it than its end. REQUIRES: job.mutex is
+// held; the final snapshot is in job.ticked.
+void JobTable::End(Job& job) {
+  if (options_.on_end) options_.on_end({job.ticked, job.monitor.Summary()});
+  const std::vector<AcceptedSequence> sources = job.monitor.accepted_sequences();
+  if (job.journal) {
+    std::string record;
+    store::EncodeEnd({job.ticked, sources, job.opened_at}, record);
+    job.position = journal_.Append(job.journal, record);
+  }
+  job.monitor = JobMonitor::OfEnded(job.ticked, sources);
+  job.log.reset();
+  job.journal.reset();
+}
+
+// REQUIRES: job.mutex is held.
+bool JobTable::IsDue(const Job& job, absl::Time now) const {
+  if (job.newest.is_final() || !job.monitor.is_open()) return false;
+  const absl::Duration since = now - job.ticked_at;
+  return since < absl::ZeroDuration() ||  // the wall clock was set back
+         since >= options_.tick_interval ||
+         (job.monitor.has_news() && since >= options_.tick_interval_min);
 }
 
 std::vector<Snapshot> JobTable::TickDue(absl::Time now) {
-  std::vector<Snapshot> published;
-  for (const std::shared_ptr<Job>& job : All()) {
+  // What cannot be kept is not made: a disk that is full must not fill the memory, too.
+  const bool may_tick = journal_.status().ok() && unpublished_.empty();
+  std::vector<std::shared_ptr<Job>> jobs;
+  std::vector<DueJob> due;
+  for (std::shared_ptr<Job>& job : may_tick ? All() : std::vector<std::shared_ptr<Job>>()) {
     const std::lock_guard lock(job->mutex);
-    if (job->newest.is_final() || !job->monitor.is_open()) continue;
-    const absl::Duration since = now - job->ticked_at;
-    const bool due = since < absl::ZeroDuration() ||  // the wall clock was set back
-                     since >= options_.tick_interval ||
-                     (job->monitor.has_news() && since >= options_.tick_interval_min);
-    if (due) published.push_back(TickLocked(*job, now));
+    if (!IsDue(*job, now)) continue;
+    due.push_back({.cost = job->tick_cost, .ticked_at = job->ticked_at});
+    jobs.push_back(std::move(job));
+  }
+  for (const std::size_t i : TickRound(due)) {
+    const std::lock_guard lock(jobs[i]->mutex);
+    TickLocked(*jobs[i], now);
+    unpublished_.push_back(std::move(jobs[i]));
+  }
+  return Publish();
+}
+
+// Shows the snapshots whose ticks are safe.
+std::vector<Snapshot> JobTable::Publish() {
+  if (unpublished_.empty()) return {};
+  Journal::Position safe_at = 0;
+  if (!options_.data_dir.empty()) {
+    for (const std::shared_ptr<Job>& job : unpublished_) {
+      const std::lock_guard lock(job->mutex);
+      safe_at = std::max(safe_at, job->position);
+    }
+    if (!journal_.WaitUntilDurable(safe_at)) return {};
+  }
+  std::vector<Snapshot> published;
+  for (const std::shared_ptr<Job>& job : std::exchange(unpublished_, {})) {
+    const std::lock_guard lock(job->mutex);
+    job->newest = job->ticked;
+    published.push_back(job->newest);
   }
   return published;
 }
 
-absl::StatusOr<Snapshot> JobTable::Get(const std::string& job_id) const {
+// REQUIRES: called in the order in which the jobs were opened.
+void JobTable::TakeUp(store::RestoredJob restored, absl::Time now) {
+  const std::lock_guard lock(mutex_);
+  auto job = std::make_shared<Job>(std::move(restored.monitor), ++opened_);
+  job->opened_at = restored.opened_at;
+  job->latest = restored.latest;
+  job->ticked_at = restored.newest.at;
+  job->newest = restored.newest;
+  job->ticked = restored.newest;
+  job->bytes = restored.log_bytes;
+  if (!restored.has_end) {
+    job->journal = Journal::MakeLog(store::EventLogPath(options_.data_dir, restored.job_id),
+                                    restored.log_bytes);
+  }
+  if (!job->newest.is_final()) {
+    job->monitor.NoteRestart(job->NotBefore(now));
+    Keep(*job, [&](std::string& out) { store::EncodeRestart(job->latest, out); });
+  } else if (!restored.has_end) {
+    End(*job);  // it was killed in the middle of this
+  }
+  jobs_.emplace(restored.job_id, std::move(job));
+}
+
+absl::StatusOr<Recovery> JobTable::Recover(absl::Time now, std::size_t threads) {
+  absl::StatusOr<RecoveredJobs> recovered = RecoverJobs(options_.data_dir, threads);
+  if (!recovered.ok()) return recovered.status();
+  Recovery recovery{
+      .jobs = recovered->jobs.size(), .records = 0, .damages = std::move(recovered->damages)};
+  for (store::RestoredJob& job : recovered->jobs) {
+    recovery.records += job.records;
+    TakeUp(std::move(job), now);
+  }
+  return recovery;
+}
+
+absl::StatusOr<JobView> JobTable::Look(const std::string& job_id) const {
   const std::shared_ptr<Job> job = Find(job_id);
   if (job == nullptr) return absl::NotFoundError(fmt::format("no job {}", job_id));
   const std::lock_guard lock(job->mutex);
-  return job->newest;
+  return JobView{.newest = job->newest,
+                 .run = static_cast<std::uint64_t>(absl::ToUnixNanos(job->opened_at))};
+}
+
+absl::StatusOr<Snapshot> JobTable::Get(const std::string& job_id) const {
+  absl::StatusOr<JobView> job = Look(job_id);
+  if (!job.ok()) return job.status();
+  return std::move(job->newest);
 }
 
 std::vector<Snapshot> JobTable::List() const {
@@ -150,13 +359,6 @@ std::vector<Snapshot> JobTable::List() const {
     snapshots.push_back(job->newest);
   }
   return snapshots;
-}
-
-std::uint64_t JobTable::SmallestExplicitBytes(const std::string& job_id) const {
-  const std::shared_ptr<Job> job = Find(job_id);
-  if (job == nullptr) return 0;
-  const std::lock_guard lock(job->mutex);
-  return job->monitor.smallest_explicit_bytes();
 }
 
 }  // namespace tidemark::service

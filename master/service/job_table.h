@@ -1,5 +1,9 @@
 // All jobs of a master: each a JobMonitor, its event log and its newest snapshot.
 //
+// With a data directory nothing is told before it is durable: an envelope may be acknowledged when
+// its position in the journal is, and a snapshot is published when its tick is. A table that is
+// made anew from the directory then goes on where the one before was killed.
+//
 // Thread-safe: one lock for the table, one for each job, taken in that order and never both across
 // an estimate, so jobs do not wait for one another. Knows no clock: instants come in.
 #pragma once
@@ -7,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -17,7 +22,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "master/service/journal.h"
+#include "master/service/metrics.h"
+#include "master/store/disk.h"
 #include "master/store/event_log.h"
+#include "master/store/history.h"
+#include "master/store/restore.h"
 #include "tidemark/job_monitor.h"
 #include "tidemark/snapshot.h"
 
@@ -30,39 +40,85 @@ namespace tidemark::service {
 struct JobTableOptions {
   JobMonitorOptions job;
   std::size_t jobs_max = 1000;
-  std::string event_log_dir;  // empty: no logs
+  std::size_t job_bytes_max = std::size_t{16} << 30;
+  std::string event_log_dir;  // of logs for people, written as well as it goes; empty: none
+  std::string data_dir;       // of logs to recover from; empty: a job is gone with its master
+  JournalOptions journal;
+  std::shared_ptr<store::Disk> disk;  // under data_dir; null: the file system, with syncs
+  // Called once for every job that ends, before that is made durable: again, should the master be
+  // killed at that moment. May be empty.
+  std::function<void(const store::FinishedJob&)> on_end;
+  // Earlier runs of jobs of a name, newest first. Asked once for a job, by the caller of TickDue(),
+  // before its first snapshot. May be empty.
+  std::function<std::vector<PastRun>(const std::string& name)> past_runs;
   absl::Duration tick_interval = absl::Seconds(1);
   absl::Duration tick_interval_min = absl::Milliseconds(200);
 };
 
+// What became of an envelope.
+struct Taken {
+  absl::Status status;  // OK, or the reason to refuse it; either way it need not be sent again ...
+  Journal::Position position = 0;  // ... once this is durable
+  NamedGroups wanted;              // names that the job asks for
+};
+
+struct JobView {
+  Snapshot newest;
+  // Tells this run of the job from every other of the same id; the same after a recovery.
+  std::uint64_t run = 0;
+};
+
+// What was found in a data directory.
+struct Recovery {
+  std::size_t jobs = 0;
+  std::uint64_t records = 0;
+  std::vector<std::string> damages;  // for an operator: what was cut off or set aside, and why
+};
+
 class JobTable {
  public:
-  explicit JobTable(JobTableOptions options) : options_(std::move(options)) {}
+  // `metrics` may be null and must outlive the table.
+  explicit JobTable(JobTableOptions options, Metrics* metrics = nullptr);
 
-  // Takes an envelope off the network: parse, keep, fold. An error is the reason to refuse it, and
-  // it need not be sent again.
-  absl::Status Ingest(const v1::Envelope& untrusted, absl::Time now);
+  // Takes up the jobs of data_dir, which must exist, on `threads` threads. REQUIRES: nothing was
+  // ingested yet. A torn or corrupt end of a log is cut off and kept beside it, a log without any
+  // use is renamed; other errors are those of the file system.
+  absl::StatusOr<Recovery> Recover(absl::Time now, std::size_t threads);
 
-  // Ticks every running job that has news since tick_interval_min or was not ticked for
-  // tick_interval, and returns the new snapshots.
+  // Takes an envelope off the network: parse, keep, fold. `serialized` is what it was parsed from;
+  // empty: the caller does not have it.
+  Taken Ingest(const v1::Envelope& untrusted, absl::Time now, absl::string_view serialized = {});
+
+  // Ticks running jobs that have news since tick_interval_min or were not ticked for tick_interval,
+  // heavy ones in turns (tick_round.h), and returns the new snapshots. Waits until they are
+  // durable; those of a disk that fails come with a later call. REQUIRES: one caller at a time.
   std::vector<Snapshot> TickDue(absl::Time now);
 
+  absl::StatusOr<JobView> Look(const std::string& job_id) const;  // NotFound
   absl::StatusOr<Snapshot> Get(const std::string& job_id) const;  // NotFound
   std::vector<Snapshot> List() const;                             // newest job first
 
-  // The smallest key group worth naming in this job; 0: not known.
-  std::uint64_t SmallestExplicitBytes(const std::string& job_id) const;
+  Journal& journal() { return journal_; }
 
  private:
   struct Job {
     Job(const std::string& id, const JobMonitorOptions& options, std::uint64_t job_number)
         : number(job_number), monitor(id, options) {}
+    Job(JobMonitor restored, std::uint64_t job_number)
+        : number(job_number), monitor(std::move(restored)) {}
     const std::uint64_t number;  // in the order of opening
     std::mutex mutex;            // guards all below
     JobMonitor monitor;
+    std::size_t bytes = 0;  // of its envelopes
+    bool is_over_bytes = false;
     std::unique_ptr<store::EventLogWriter> log;
-    Snapshot newest;
+    std::shared_ptr<Journal::Log> journal;
+    Journal::Position position = 0;  // of the last record in `journal`
+    Snapshot newest;                 // that may be shown
+    Snapshot ticked;                 // that will be, when `position` is durable
+    absl::Time opened_at = absl::InfinitePast();
     absl::Time ticked_at = absl::InfinitePast();
+    absl::Duration tick_cost;                  // CPU time of the last tick
     absl::Time latest = absl::InfinitePast();  // instant the monitor was told of
 
     // `now` for the monitor, which wants a clock that never goes back. REQUIRES: mutex is held.
@@ -71,18 +127,34 @@ class JobTable {
 
   std::shared_ptr<Job> Find(const std::string& job_id) const;
   std::vector<std::shared_ptr<Job>> All() const;
-  absl::StatusOr<std::shared_ptr<Job>> Open(const v1::Envelope& untrusted, const Event& event);
+  absl::StatusOr<std::shared_ptr<Job>> Open(const v1::Envelope& untrusted, const Event& event,
+                                            absl::string_view serialized, Taken& taken);
   bool MakeRoom();
-  void OpenLog(const std::string& job_id, Job& job) const;
-  absl::Status Reject(Job* job, const absl::Status& reason) const;
+  void OpenLogs(const std::string& job_id, Job& job) const;
+  Taken Reject(std::size_t bytes, Job* job, const absl::Status& reason);
+  // Adds what `encode` appends to a string to the logs of the job. REQUIRES: job.mutex is held,
+  // here and below.
+  template <typename Encode>
+  void Keep(Job& job, Encode encode);
+  void KeepRefusal(const absl::Status& reason, Job& job);
+  absl::Status Charge(std::size_t bytes, bool decides, Job& job);
   // Notes a log that can no longer be written and goes on without it.
   static void Logged(const absl::Status& status, Job& job);
-  Snapshot TickLocked(Job& job, absl::Time now) const;
+  bool IsDue(const Job& job, absl::Time now) const;
+  void TickLocked(Job& job, absl::Time now);
+  void Remember(Job& job);
+  void End(Job& job);
+  std::vector<Snapshot> Publish();
+  void TakeUp(store::RestoredJob restored, absl::Time now);
 
   const JobTableOptions options_;
-  mutable std::mutex mutex_;  // guards all below
+  Metrics* const metrics_;
+  std::vector<std::shared_ptr<Job>> unpublished_;  // of the caller of TickDue()
+  mutable std::mutex mutex_;                       // guards all below
   absl::flat_hash_map<std::string, std::shared_ptr<Job>> jobs_;
   std::uint64_t opened_ = 0;
+  // Thread-safe itself; last, so that its thread ends before all else does.
+  Journal journal_;
 };
 
 }  // namespace tidemark::service

@@ -1,4 +1,4 @@
-// Where a master may listen without TLS.
+// Where a master may listen.
 #pragma once
 
 #include <string>
@@ -7,8 +7,16 @@
 
 namespace tidemark::service {
 
+// What a client has to prove before it is served.
+struct Protection {
+  bool encrypted = false;      // TLS
+  bool authenticated = false;  // a client certificate or a token
+};
+
 // OK for unix:PATH, localhost:PORT, 127.x.y.z:PORT and [::1]:PORT, and for every well-formed
-// host:PORT if `allow_insecure_remote`. Otherwise InvalidArgument says what to write instead.
-absl::Status CheckListenAddress(const std::string& address, bool allow_insecure_remote);
+// host:PORT if connections are encrypted and clients authenticated, or `allow_insecure_remote`.
+// Otherwise InvalidArgument says what to do instead.
+absl::Status CheckListenAddress(const std::string& address, bool allow_insecure_remote,
+                                Protection protection = {});
 
 }  // namespace tidemark::service

@@ -6,19 +6,30 @@
 #include <grpcpp/health_check_service_interface.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <filesystem>
+#include <functional>
 #include <limits>
 #include <mutex>
 #include <thread>
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "master/service/directory_lock.h"
+#include "master/service/gate.h"
 #include "master/service/ingest_service.h"
 #include "master/service/job_table.h"
 #include "master/service/listen_address.h"
+#include "master/service/log.h"
+#include "master/service/metrics.h"
 #include "master/service/progress_service.h"
+#include "master/service/tls.h"
+#include "master/service/tokens.h"
 #include "master/service/watch_hub.h"
+#include "master/service/workflow_service.h"
+#include "master/service/workflow_table.h"
 
 namespace tidemark {
 namespace {
@@ -28,30 +39,78 @@ using service::JobTable;
 using service::ProgressService;
 using service::WatchHub;
 
+constexpr absl::Duration kTokensCheckedEvery = absl::Seconds(1);
+
+constexpr const char* kIngestServiceName = "tidemark.v1.IngestService";
+constexpr const char* kServices[] = {kIngestServiceName, "tidemark.v1.ProgressService",
+                                     "tidemark.v1.WorkflowService"};
+
+const char* NameOf(JobState state) {
+  switch (state) {
+    case JobState::kRunning:
+      return "running";
+    case JobState::kSucceeded:
+      return "succeeded";
+    case JobState::kFailed:
+      return "failed";
+    case JobState::kKilled:
+      return "killed";
+    case JobState::kAbandoned:
+      return "abandoned";
+  }
+  return "unknown";
+}
+
+// A host that lost its power never closes its streams, which would keep their places for ever.
+// Taste: two questions a minute cost nothing, and a minute of silence is no pause of a healthy
+// network.
+constexpr int kAliveAskedEveryMillis = 30'000;
+constexpr int kAliveAnswerWithinMillis = 30'000;
+// Clients ask the same of us (cli/master_client.cc: every 30 s); only a shower of questions is
+// rude.
+constexpr int kAskedAtMostEveryMillis = 5'000;
+
+void AskWhetherClientsLive(grpc::ServerBuilder& builder) {
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kAliveAskedEveryMillis);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kAliveAnswerWithinMillis);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                             kAskedAtMostEveryMillis);
+}
+
 // Longer waits would overflow the clocks of the standard library.
 constexpr absl::Duration kWaitMax = absl::Hours(24 * 365);
 
-absl::Status Check(const MasterOptions& options) {
-  absl::Status status =
-      service::CheckListenAddress(options.listen_address, options.allow_insecure_remote);
-  if (status.ok()) status = Validate(options.job);
-  if (!status.ok()) return status;
-  if (options.tick_interval_min < absl::Milliseconds(10) ||
-      options.tick_interval < options.tick_interval_min) {
-    return absl::InvalidArgumentError(
-        "tick_interval_min: must be at least 10 ms and at most tick_interval");
-  }
-  if (options.jobs_max == 0) return absl::InvalidArgumentError("jobs_max: must be at least 1");
-  return absl::OkStatus();
-}
-
-service::JobTableOptions TableOptions(const MasterOptions& options) {
+service::JobTableOptions TableOptions(
+    const MasterOptions& options, std::function<void(const store::FinishedJob&)> on_end,
+    std::function<std::vector<PastRun>(const std::string&)> past_runs) {
   return {.job = options.job,
           .jobs_max = options.jobs_max,
+          .job_bytes_max = options.job_bytes_max,
           .event_log_dir = options.event_log_dir,
+          .data_dir = options.data_dir,
+          .journal = {.commit_interval = options.journal_commit_interval},
+          .disk = store::MakeFileDisk(options.journal_sync),
+          .on_end = std::move(on_end),
+          .past_runs = std::move(past_runs),
           .tick_interval = options.tick_interval,
           .tick_interval_min = options.tick_interval_min};
 }
+
+service::WorkflowTableOptions WorkflowOptions(
+    const MasterOptions& options, std::function<std::vector<JobProfile>(const std::string&)> runs,
+    std::function<std::optional<ResourceProfile>()> node) {
+  return {.live = {.abandon_after = options.job.abandon_after},
+          .limits = {.jobs_max = options.workflow_jobs_max},
+          .workflows_max = options.workflows_max,
+          .data_dir = options.data_dir,
+          .runs = std::move(runs),
+          .node = std::move(node),
+          .tick_interval = options.tick_interval,
+          .tick_interval_min = options.tick_interval_min};
+}
+
+// Forgetting costs syncs of the disk: once for so many jobs that end.
+constexpr std::uint64_t kExpireEvery = 64;
 
 // A callback as a watcher; after Stop() it is not called any more.
 class CallbackWatcher final : public service::Watcher {
@@ -93,16 +152,33 @@ class CallbackSubscription final : public Master::Subscription {
 
 class Master::Impl {
  public:
-  explicit Impl(const MasterOptions& options)
+  Impl(const MasterOptions& options, std::unique_ptr<service::Tokens> tokens)
       : options_(options),
-        jobs_(TableOptions(options)),
+        log_(options.log),
+        tokens_(std::move(tokens)),
+        gate_(*tokens_, options.streams_per_peer_max, metrics_, log_),
+        jobs_(TableOptions(
+                  options, [this](const auto& job) { KeepInHistory(job); },
+                  [this](const std::string& name) { return PastRunsOf(name); }),
+              &metrics_),
         hub_(std::make_shared<WatchHub>(options.watchers_max)),
-        ingest_(jobs_,
+        ingest_(jobs_, gate_, metrics_,
                 {.flush_interval = options.agent_flush_interval, .lambda = options.job.lambda}),
-        progress_(jobs_, *hub_) {}
+        progress_(jobs_, *hub_, gate_, metrics_),
+        workflows_(WorkflowOptions(
+                       options, [this](const std::string& name) { return ProfilesOf(name); },
+                       [this] { return MeasuredNode(); }),
+                   jobs_),
+        workflow_hub_(options.watchers_max),
+        workflow_service_(workflows_, workflow_hub_, gate_, metrics_) {}
   ~Impl() { Shutdown(absl::ZeroDuration()); }
 
   absl::Status Start();
+  MasterStats stats() const;
+  void Drain() {
+    draining_ = true;
+    SetServing(false);
+  }
   void Shutdown(absl::Duration grace);
 
   std::unique_ptr<Subscription> Watch(const std::string& job_id,
@@ -119,34 +195,171 @@ class Master::Impl {
   const std::string& address() const { return address_; }
 
  private:
+  absl::Status Recover();
+  absl::Status OpenHistory();
+  void KeepInHistory(const store::FinishedJob& job);
+  std::vector<store::FinishedJob> RunsOf(const std::string& name) const;
+  std::vector<PastRun> PastRunsOf(const std::string& name) const;
+  std::vector<JobProfile> ProfilesOf(const std::string& name) const;
+  std::optional<ResourceProfile> MeasuredNode() const;
+  void ReportJournal();
+  void Notice(const std::string& line) const {
+    if (options_.on_notice) options_.on_notice(line);
+  }
   void TickUntilStopped();
+  void Tick();
+  void TickWorkflows();
+  void RefreshTokens();
+  void SetServing(bool serving);
 
   const MasterOptions options_;
+  service::DirectoryLock data_dir_lock_;     // outlives the journal
+  mutable std::mutex history_mutex_;         // guards the next
+  std::unique_ptr<store::History> history_;  // null without data_dir
+  service::Metrics metrics_;
+  service::Log log_;
+  const std::unique_ptr<service::Tokens> tokens_;
+  service::Gate gate_;
   JobTable jobs_;
   std::shared_ptr<WatchHub> hub_;
   IngestService ingest_;
   ProgressService progress_;
+  service::WorkflowTable workflows_;
+  service::WorkflowHub workflow_hub_;
+  service::WorkflowService workflow_service_;
   std::unique_ptr<grpc::Server> server_;
   std::string address_;
+  std::atomic<bool> draining_ = false;
 
   std::mutex mutex_;  // guards stopping_ and ticks_
   std::condition_variable changed_;
   bool stopping_ = false;
   std::uint64_t ticks_ = 0;
+  std::uint64_t ended_ = 0;                              // jobs; of the thread that ticks
+  bool journal_ok_ = true;                               // as told last; of the thread that ticks
+  absl::Time tokens_checked_at_ = absl::InfinitePast();  // likewise
   std::thread ticker_;
 };
 
+absl::Status Master::Impl::Recover() {
+  absl::StatusOr<service::DirectoryLock> lock = service::DirectoryLock::Take(options_.data_dir);
+  if (!lock.ok()) return lock.status();
+  data_dir_lock_ = *std::move(lock);
+  if (absl::Status status = OpenHistory(); !status.ok()) return status;
+  const absl::Time begin = absl::Now();
+  const auto recovery =
+      jobs_.Recover(begin, std::max<std::size_t>(std::thread::hardware_concurrency(), 1));
+  if (!recovery.ok()) return recovery.status();
+  for (const std::string& damage : recovery->damages) Notice(damage);
+  if (recovery->jobs > 0) {
+    Notice(fmt::format("took up {} jobs from {} in {:.3f} s: {} records read", recovery->jobs,
+                       options_.data_dir, absl::ToDoubleSeconds(absl::Now() - begin),
+                       recovery->records));
+  }
+  const auto workflows = workflows_.Recover(begin);
+  if (!workflows.ok()) return workflows.status();
+  for (const std::string& damage : workflows->damages) Notice(damage);
+  if (workflows->workflows > 0) {
+    Notice(fmt::format("took up {} workflows from {}", workflows->workflows, options_.data_dir));
+  }
+  return absl::OkStatus();
+}
+
+// A history that cannot be read is set aside: it must not keep a master from running.
+absl::Status Master::Impl::OpenHistory() {
+  const std::string path = options_.data_dir + "/history.sqlite";
+  const store::HistoryOptions options = {.age_max = options_.history_age_max,
+                                         .bytes_max = options_.history_bytes_max};
+  auto history = store::History::Open(path, options);
+  if (absl::IsDataLoss(history.status())) {
+    Notice(fmt::format("{}; it was renamed to {}.damaged and a new one begins",
+                       std::string(history.status().message()), path));
+    std::error_code error;
+    std::filesystem::rename(path, path + ".damaged", error);
+    history = store::History::Open(path, options);
+  }
+  if (!history.ok()) return history.status();
+  history_ = *std::move(history);
+  return history_->Expire(absl::Now());
+}
+
+void Master::Impl::KeepInHistory(const store::FinishedJob& job) {
+  const std::lock_guard lock(history_mutex_);
+  if (history_ == nullptr) return;
+  absl::Status status = history_->Add(job);
+  if (status.ok() && ++ended_ % kExpireEvery == 0) status = history_->Expire(job.final.at);
+  if (!status.ok()) Notice(std::string(status.message()));
+}
+
+// Failed runs say nothing of a time, so more are looked at than are used.
+std::vector<store::FinishedJob> Master::Impl::RunsOf(const std::string& name) const {
+  const std::lock_guard lock(history_mutex_);
+  if (history_ == nullptr || name.empty()) return {};
+  auto jobs = history_->OfName(name, 2 * JobMonitor::kPastRunsMax);
+  if (jobs.ok()) return *std::move(jobs);
+  Notice(std::string(jobs.status().message()));
+  return {};
+}
+
+std::vector<PastRun> Master::Impl::PastRunsOf(const std::string& name) const {
+  std::vector<PastRun> runs;
+  for (const store::FinishedJob& job : RunsOf(name)) {
+    if (runs.size() == JobMonitor::kPastRunsMax) break;
+    if (const auto run = PastRunOf(job.final, job.summary)) runs.push_back(*run);
+  }
+  return runs;
+}
+
+std::vector<JobProfile> Master::Impl::ProfilesOf(const std::string& name) const {
+  std::vector<JobProfile> profiles;
+  for (const store::FinishedJob& job : RunsOf(name)) {
+    if (profiles.size() == JobMonitor::kPastRunsMax) break;
+    const bool is_whole = job.final.state == JobState::kSucceeded && job.summary.profile;
+    if (is_whole) profiles.push_back(*job.summary.profile);
+  }
+  return profiles;
+}
+
+std::optional<ResourceProfile> Master::Impl::MeasuredNode() const {
+  const std::lock_guard lock(history_mutex_);
+  if (history_ == nullptr) return std::nullopt;
+  auto node = history_->NewestNode();
+  if (node.ok()) return *std::move(node);
+  Notice(std::string(node.status().message()));
+  return std::nullopt;
+}
+
+// Says it when the journal stops or goes on, to people and to health checks.
+void Master::Impl::ReportJournal() {
+  const absl::Status status = jobs_.journal().status();
+  if (status.ok() == journal_ok_) return;
+  journal_ok_ = status.ok();
+  if (!draining_) {
+    server_->GetHealthCheckService()->SetServingStatus(kIngestServiceName, status.ok());
+  }
+  Notice(status.ok() ? "the journal can be written again"
+                     : fmt::format("the journal cannot be written, so nothing is acknowledged and "
+                                   "no snapshot is made until it can: {}",
+                                   std::string(status.message())));
+}
+
 absl::Status Master::Impl::Start() {
+  if (!options_.data_dir.empty()) {
+    if (absl::Status status = Recover(); !status.ok()) return status;
+  }
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   int port = 0;
-  builder.AddListeningPort(options_.listen_address, grpc::InsecureServerCredentials(), &port);
+  builder.AddListeningPort(options_.listen_address, service::MakeServerCredentials(options_.tls),
+                           &port);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  AskWhetherClientsLive(builder);
   builder.SetMaxReceiveMessageSize(static_cast<int>(
       std::min<std::size_t>(options_.message_bytes_max, std::numeric_limits<int>::max())));
   builder.RegisterService(&ingest_);
   builder.RegisterService(&progress_);
+  builder.RegisterService(&workflow_service_);
   server_ = builder.BuildAndStart();
   const bool is_unix = options_.listen_address.starts_with("unix:");
   if (server_ == nullptr || (port == 0 && !is_unix)) {
@@ -158,18 +371,71 @@ absl::Status Master::Impl::Start() {
               : fmt::format("{}:{}",
                             options_.listen_address.substr(0, options_.listen_address.rfind(':')),
                             port);
-  for (const char* service : {"tidemark.v1.IngestService", "tidemark.v1.ProgressService"}) {
-    server_->GetHealthCheckService()->SetServingStatus(service, true);
-  }
+  SetServing(true);
   ticker_ = std::thread([this] { TickUntilStopped(); });
   return absl::OkStatus();
+}
+
+void Master::Impl::SetServing(bool serving) {
+  if (server_ == nullptr) return;
+  grpc::HealthCheckServiceInterface& health = *server_->GetHealthCheckService();
+  health.SetServingStatus(serving);  // of the whole server
+  for (const char* service : kServices) health.SetServingStatus(service, serving);
+}
+
+MasterStats Master::Impl::stats() const {
+  MasterStats stats = metrics_.Read();
+  stats.watchers = hub_->count() + workflow_hub_.count();
+  return stats;
+}
+
+void Master::Impl::RefreshTokens() {
+  const absl::Time now = absl::Now();
+  if (now >= tokens_checked_at_ && now < tokens_checked_at_ + kTokensCheckedEvery) return;
+  tokens_checked_at_ = now;
+  const absl::StatusOr<bool> changed = tokens_->Refresh();
+  if (!changed.ok()) {
+    log_.Warn("the tokens stay as they were", "",
+              {{"reason", std::string(changed.status().message())}});
+  } else if (*changed) {
+    log_.Info("the tokens were read again", "",
+              {{"tokens", fmt::to_string(tokens_->table()->size())}});
+  }
+}
+
+void Master::Impl::Tick() {
+  const service::Stopwatch stopwatch(&metrics_.tick);
+  for (const Snapshot& snapshot : jobs_.TickDue(absl::Now())) {
+    if (snapshot.sequence == 1) log_.Info("job opened", snapshot.job_id);
+    if (snapshot.is_final()) {
+      log_.Info("job ended", snapshot.job_id, {{"state", NameOf(snapshot.state)}});
+    }
+    hub_->Publish(snapshot);
+    workflows_.Observe(snapshot);
+    metrics_.snapshots_published.fetch_add(1, std::memory_order_relaxed);
+  }
+  TickWorkflows();
+}
+
+void Master::Impl::TickWorkflows() {
+  for (const WorkflowSnapshot& snapshot : workflows_.TickDue(absl::Now())) {
+    const std::string& id = snapshot.workflow_id;
+    if (snapshot.sequence == 1) log_.Info("workflow submitted", "", {{"workflow", id}});
+    if (snapshot.is_final()) {
+      log_.Info("workflow ended", "", {{"workflow", id}, {"state", NameOf(snapshot.state)}});
+    }
+    workflow_hub_.Publish(snapshot);
+    metrics_.snapshots_published.fetch_add(1, std::memory_order_relaxed);
+  }
 }
 
 void Master::Impl::TickUntilStopped() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     lock.unlock();
-    for (const Snapshot& snapshot : jobs_.TickDue(absl::Now())) hub_->Publish(snapshot);
+    RefreshTokens();
+    Tick();
+    ReportJournal();
     lock.lock();
     ++ticks_;
     changed_.notify_all();
@@ -207,7 +473,9 @@ void Master::Impl::Shutdown(absl::Duration grace) {
   }
   changed_.notify_all();
   if (ticker_.joinable()) ticker_.join();
+  SetServing(false);
   hub_->CloseAll();
+  workflow_hub_.CloseAll();
   if (server_ == nullptr) return;
   server_->GetHealthCheckService()->Shutdown();
   server_->Shutdown(std::chrono::system_clock::now() +
@@ -215,12 +483,39 @@ void Master::Impl::Shutdown(absl::Duration grace) {
   server_->Wait();
 }
 
+absl::Status Validate(const MasterOptions& options) {
+  absl::Status status = service::CheckListenAddress(
+      options.listen_address, options.allow_insecure_remote,
+      {.encrypted = !options.tls.certificate_file.empty(),
+       .authenticated = !options.tls.client_ca_file.empty() || !options.tokens_file.empty()});
+  if (status.ok()) status = service::CheckTls(options.tls);
+  if (status.ok()) status = service::Tokens::Load(options.tokens_file).status();
+  if (status.ok()) status = Validate(options.job);
+  if (!status.ok()) return status;
+  if (options.tick_interval_min < absl::Milliseconds(10) ||
+      options.tick_interval < options.tick_interval_min) {
+    return absl::InvalidArgumentError(
+        "tick_interval_min: must be at least 10 ms and at most tick_interval");
+  }
+  if (options.journal_commit_interval < absl::ZeroDuration() ||
+      options.journal_commit_interval > absl::Seconds(10)) {
+    return absl::InvalidArgumentError("journal_commit_interval: must be within 0 and 10 s");
+  }
+  if (options.jobs_max == 0) return absl::InvalidArgumentError("jobs_max: must be at least 1");
+  if (options.workflows_max == 0 || options.workflow_jobs_max == 0) {
+    return absl::InvalidArgumentError("workflows_max, workflow_jobs_max: must be at least 1");
+  }
+  return absl::OkStatus();
+}
+
 Master::Master(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Master::~Master() = default;
 
 absl::StatusOr<std::unique_ptr<Master>> Master::Start(const MasterOptions& options) {
-  if (absl::Status status = Check(options); !status.ok()) return status;
-  auto impl = std::make_unique<Impl>(options);
+  if (absl::Status status = Validate(options); !status.ok()) return status;
+  auto tokens = service::Tokens::Load(options.tokens_file);
+  if (!tokens.ok()) return tokens.status();
+  auto impl = std::make_unique<Impl>(options, *std::move(tokens));
   if (absl::Status status = impl->Start(); !status.ok()) return status;
   return std::unique_ptr<Master>(new Master(std::move(impl)));
 }
@@ -238,6 +533,8 @@ absl::StatusOr<Snapshot> Master::WaitUntilFinal(const std::string& job_id,
                                                 absl::Duration timeout) const {
   return impl_->WaitUntilFinal(job_id, timeout);
 }
+MasterStats Master::stats() const { return impl_->stats(); }
+void Master::Drain() { impl_->Drain(); }
 void Master::Shutdown(absl::Duration grace) { impl_->Shutdown(grace); }
 
 }  // namespace tidemark

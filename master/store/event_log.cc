@@ -1,7 +1,6 @@
 #include "master/store/event_log.h"
 
 #include <fmt/format.h>
-#include <google/protobuf/util/time_util.h>
 #include <xxhash.h>
 
 #include <array>
@@ -9,46 +8,27 @@
 #include <cstring>
 #include <utility>
 
+#include "master/store/log_record.h"
 #include "proto/wire/parse_event.h"
 #include "tidemark/v1/event_log.pb.h"
 
 namespace tidemark::store {
 namespace {
 
-constexpr std::array<char, 8> kMagic = {'T', 'I', 'D', 'E', 'L', 'O', 'G', '1'};
-// A corrupt length must not make a reader allocate the world; envelopes are smaller than this.
-constexpr std::uint32_t kRecordBytesMax = 64u << 20;
-constexpr std::size_t kFrameBytes = 8;
+constexpr std::size_t kReadBufferBytes = 256 << 10;
 // Longer job ids are shortened in file names, of which common file systems allow 255 bytes.
 constexpr std::size_t kNameBytesMax = 200;
-
-std::uint32_t Checksum(const std::string& payload) {
-  return static_cast<std::uint32_t>(XXH64(payload.data(), payload.size(), 0));
-}
-
-void PutLittleEndian(std::uint32_t value, char* out) {
-  for (int i = 0; i < 4; ++i) out[i] = static_cast<char>(value >> (8 * i));
-}
-
-std::uint32_t GetLittleEndian(const char* in) {
-  std::uint32_t value = 0;
-  for (int i = 0; i < 4; ++i) {
-    value |= static_cast<std::uint32_t>(static_cast<unsigned char>(in[i])) << (8 * i);
-  }
-  return value;
-}
 
 absl::Status SystemError(int error, const std::string& what) {
   return absl::ErrnoToStatus(error, what);
 }
 
-void SetTimestamp(absl::Time time, google::protobuf::Timestamp* out) {
-  const std::int64_t nanos = absl::ToUnixNanos(time);
-  *out = google::protobuf::util::TimeUtil::NanosecondsToTimestamp(nanos);
-}
-
 absl::Time ToTime(const google::protobuf::Timestamp& timestamp) {
   return absl::FromUnixSeconds(timestamp.seconds()) + absl::Nanoseconds(timestamp.nanos());
+}
+
+absl::Duration ToDuration(const google::protobuf::Duration& duration) {
+  return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
 }
 
 bool IsPlain(char c) {
@@ -62,6 +42,10 @@ std::optional<Snapshot> Replay(const LogRecord& record, JobMonitor& monitor) {
   if (const Tick* tick = std::get_if<Tick>(&record)) return monitor.Tick(tick->at);
   if (const Event* event = std::get_if<Event>(&record)) {
     monitor.Apply(*event).IgnoreError();  // refused then, refused now: both are counted
+  } else if (const Restart* restart = std::get_if<Restart>(&record)) {
+    monitor.NoteRestart(restart->at);
+  } else if (const PastRuns* past = std::get_if<PastRuns>(&record)) {
+    monitor.SetPastRuns(past->runs);
   } else {
     monitor.CountRejected();
   }
@@ -78,7 +62,7 @@ std::string EventLogPath(const std::string& directory, const std::string& job_id
     const std::uint64_t hash = XXH64(job_id.data(), job_id.size(), 0);
     name = fmt::format("{}.{:016x}", name.substr(0, kNameBytesMax), hash);
   }
-  return fmt::format("{}/{}.tidemark-log", directory, name);
+  return fmt::format("{}/{}{}", directory, name, kEventLogExtension);
 }
 
 absl::StatusOr<std::unique_ptr<EventLogWriter>> EventLogWriter::Create(
@@ -86,17 +70,9 @@ absl::StatusOr<std::unique_ptr<EventLogWriter>> EventLogWriter::Create(
   std::FILE* file = std::fopen(path.c_str(), "wb");
   if (file == nullptr) return SystemError(errno, fmt::format("event log {}: cannot create", path));
   std::unique_ptr<EventLogWriter> writer(new EventLogWriter(path, file));
-  if (std::fwrite(kMagic.data(), 1, kMagic.size(), file) != kMagic.size()) {
-    return writer->Fail("cannot write");
-  }
-  v1::EventLogRecord record;
-  v1::EventLogHeader& header = *record.mutable_header();
-  header.set_job_id(job_id);
-  for (const std::string& indicator : options.indicators) header.add_indicators(indicator);
-  header.set_lambda(options.lambda);
-  *header.mutable_abandon_after() = google::protobuf::util::TimeUtil::NanosecondsToDuration(
-      absl::ToInt64Nanoseconds(options.abandon_after));
-  if (absl::Status status = writer->Write(record); !status.ok()) return status;
+  std::string start;
+  EncodeLogStart(job_id, options, start);
+  if (absl::Status status = writer->AppendEncoded(start); !status.ok()) return status;
   return writer;
 }
 
@@ -110,36 +86,28 @@ absl::Status EventLogWriter::Fail(const char* doing) {
   return failed_;
 }
 
-absl::Status EventLogWriter::Write(const v1::EventLogRecord& record) {
+absl::Status EventLogWriter::AppendEncoded(const std::string& record) {
   if (!failed_.ok()) return failed_;
-  const std::string payload = record.SerializeAsString();
-  std::array<char, kFrameBytes> frame;
-  PutLittleEndian(static_cast<std::uint32_t>(payload.size()), frame.data());
-  PutLittleEndian(Checksum(payload), frame.data() + 4);
-  if (std::fwrite(frame.data(), 1, frame.size(), file_) != frame.size() ||
-      std::fwrite(payload.data(), 1, payload.size(), file_) != payload.size()) {
-    return Fail("cannot write");
-  }
-  return absl::OkStatus();
+  const std::size_t written = std::fwrite(record.data(), 1, record.size(), file_);
+  return written == record.size() ? absl::OkStatus() : Fail("cannot write");
 }
 
 absl::Status EventLogWriter::Append(const v1::Envelope& envelope, absl::Time arrived_at) {
-  v1::EventLogRecord record;
-  SetTimestamp(arrived_at, record.mutable_envelope()->mutable_arrived_at());
-  *record.mutable_envelope()->mutable_envelope() = envelope;
-  return Write(record);
+  std::string record;
+  EncodeEnvelope(envelope, arrived_at, record);
+  return AppendEncoded(record);
 }
 
 absl::Status EventLogWriter::AppendMalformed(const std::string& reason) {
-  v1::EventLogRecord record;
-  record.mutable_malformed()->set_reason(reason);
-  return Write(record);
+  std::string record;
+  EncodeMalformed(reason, record);
+  return AppendEncoded(record);
 }
 
 absl::Status EventLogWriter::AppendTick(absl::Time at) {
-  v1::EventLogRecord record;
-  SetTimestamp(at, record.mutable_tick()->mutable_at());
-  if (absl::Status status = Write(record); !status.ok()) return status;
+  std::string record;
+  EncodeTick(at, record);
+  if (absl::Status status = AppendEncoded(record); !status.ok()) return status;
   if (std::fflush(file_) != 0) return Fail("cannot write");
   return absl::OkStatus();
 }
@@ -147,6 +115,7 @@ absl::Status EventLogWriter::AppendTick(absl::Time at) {
 absl::StatusOr<std::unique_ptr<EventLogReader>> EventLogReader::Open(const std::string& path) {
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) return SystemError(errno, fmt::format("event log {}: cannot open", path));
+  std::setvbuf(file, nullptr, _IOFBF, kReadBufferBytes);
   std::unique_ptr<EventLogReader> reader(new EventLogReader(path, file));
   if (absl::Status status = reader->ReadHeader(); !status.ok()) return status;
   return reader;
@@ -161,31 +130,33 @@ absl::Status EventLogReader::Corrupt(const char* what) {
 }
 
 // False at the end of the file; fails on a torn or corrupt record.
-absl::StatusOr<bool> EventLogReader::ReadFrame(v1::EventLogRecord& record) {
-  std::array<char, kFrameBytes> frame;
-  const std::size_t got = std::fread(frame.data(), 1, frame.size(), file_);
+absl::StatusOr<bool> EventLogReader::ReadRecord(v1::EventLogRecord& record) {
+  std::array<char, kFrameBytes> bytes;
+  const std::size_t got = std::fread(bytes.data(), 1, bytes.size(), file_);
   if (got == 0 && std::feof(file_)) return false;
-  if (got < frame.size()) return Corrupt("torn record");
-  const std::uint32_t length = GetLittleEndian(frame.data());
-  if (length > kRecordBytesMax) return Corrupt("impossible record length");
-  std::string payload(length, '\0');
-  if (std::fread(payload.data(), 1, length, file_) < length) return Corrupt("torn record");
-  if (Checksum(payload) != GetLittleEndian(frame.data() + 4)) return Corrupt("wrong checksum");
-  if (!record.ParseFromString(payload)) return Corrupt("unreadable record");
-  offset_ += kFrameBytes + length;
+  if (got < bytes.size()) return Corrupt("torn record");
+  const Frame frame = ReadFrame(bytes.data());
+  if (frame.length > kRecordBytesMax) return Corrupt("impossible record length");
+  payload_.resize(frame.length);
+  if (std::fread(payload_.data(), 1, frame.length, file_) < frame.length) {
+    return Corrupt("torn record");
+  }
+  if (LogChecksum(payload_) != frame.checksum) return Corrupt("wrong checksum");
+  if (!record.ParseFromString(payload_)) return Corrupt("unreadable record");
+  offset_ += kFrameBytes + frame.length;
   return true;
 }
 
 absl::Status EventLogReader::ReadHeader() {
-  std::array<char, kMagic.size()> magic;
-  if (std::fread(magic.data(), 1, magic.size(), file_) < magic.size() || magic != kMagic) {
+  std::array<char, kLogMagic.size()> magic;
+  if (std::fread(magic.data(), 1, magic.size(), file_) < magic.size() || magic != kLogMagic) {
     return absl::InvalidArgumentError(
         fmt::format("event log {}: not an event log of this version (it must start with {})", path_,
-                    std::string(kMagic.data(), kMagic.size())));
+                    std::string(kLogMagic.data(), kLogMagic.size())));
   }
-  offset_ = kMagic.size();
+  offset_ = kLogMagic.size();
   v1::EventLogRecord record;
-  const absl::StatusOr<bool> read = ReadFrame(record);
+  const absl::StatusOr<bool> read = ReadRecord(record);
   if (!read.ok()) return read.status();
   if (!*read || !record.has_header()) return Corrupt("no header");
   const v1::EventLogHeader& header = record.header();
@@ -199,9 +170,9 @@ absl::Status EventLogReader::ReadHeader() {
 
 absl::StatusOr<std::optional<LogRecord>> EventLogReader::Next() {
   if (!damage_.ok()) return damage_;
-  v1::EventLogRecord record;
+  thread_local v1::EventLogRecord record;  // keeps its memory for the next one
   while (true) {
-    const absl::StatusOr<bool> read = ReadFrame(record);
+    const absl::StatusOr<bool> read = ReadRecord(record);
     if (!read.ok()) return read.status();
     if (!*read) return std::optional<LogRecord>();
     switch (record.record_case()) {
@@ -215,7 +186,20 @@ absl::StatusOr<std::optional<LogRecord>> EventLogReader::Next() {
         if (!event.ok()) return Corrupt("unreadable envelope");
         return std::optional<LogRecord>(*event);
       }
+      case v1::EventLogRecord::kRestart:
+        return std::optional<LogRecord>(Restart{ToTime(record.restart().at())});
+      case v1::EventLogRecord::kPastRuns: {
+        PastRuns past;
+        for (const v1::LoggedPastRun& run : record.past_runs().runs()) {
+          past.runs.push_back({.map_time = ToDuration(run.map_time()),
+                               .shuffle_time = ToDuration(run.shuffle_time()),
+                               .reduce_time = ToDuration(run.reduce_time()),
+                               .map_input_bytes = run.map_input_bytes()});
+        }
+        return std::optional<LogRecord>(std::move(past));
+      }
       case v1::EventLogRecord::kHeader:
+      case v1::EventLogRecord::kEnd:  // says again what came before
       case v1::EventLogRecord::RECORD_NOT_SET:
         continue;  // of a newer writer: nothing this reader could use
     }

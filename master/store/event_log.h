@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -35,7 +36,17 @@ struct Tick {
   absl::Time at;
   friend bool operator==(const Tick&, const Tick&) = default;
 };
-using LogRecord = std::variant<Event, Malformed, Tick>;
+// The job was taken up from its log at this instant.
+struct Restart {
+  absl::Time at;
+  friend bool operator==(const Restart&, const Restart&) = default;
+};
+// What was known of earlier runs of the job.
+struct PastRuns {
+  std::vector<PastRun> runs;
+  friend bool operator==(const PastRuns&, const PastRuns&) = default;
+};
+using LogRecord = std::variant<Event, Malformed, Tick, Restart, PastRuns>;
 
 // Tells `monitor` what the record says; the snapshot if the record is a tick.
 std::optional<Snapshot> Replay(const LogRecord& record, JobMonitor& monitor);
@@ -54,6 +65,7 @@ class EventLogWriter {
   // Each appends one record. ResourceExhausted when the disk is full; after any error the log is
   // closed at its last whole record that reached the disk and every later call fails alike.
   absl::Status Append(const v1::Envelope& envelope, absl::Time arrived_at);
+  absl::Status AppendEncoded(const std::string& record);  // of log_record.h
   absl::Status AppendMalformed(const std::string& reason);
   // Also hands everything so far to the operating system.
   absl::Status AppendTick(absl::Time at);
@@ -62,7 +74,6 @@ class EventLogWriter {
 
  private:
   EventLogWriter(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
-  absl::Status Write(const v1::EventLogRecord& record);
   absl::Status Fail(const char* doing);
 
   std::string path_;
@@ -85,21 +96,25 @@ class EventLogReader {
   // The next record; empty at the end. DataLoss: the rest is torn or corrupt, from the byte that
   // the message names; all records before it were returned.
   absl::StatusOr<std::optional<LogRecord>> Next();
+  // Where the records that were returned end: where the log ends, or where its damage begins. bytes
+  std::uint64_t offset() const { return offset_; }
 
  private:
   EventLogReader(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
-  absl::StatusOr<bool> ReadFrame(v1::EventLogRecord& record);
+  absl::StatusOr<bool> ReadRecord(v1::EventLogRecord& record);
   absl::Status ReadHeader();
   absl::Status Corrupt(const char* what);
 
   std::string path_;
   std::FILE* file_;
+  std::string payload_;       // of the record read last
   std::uint64_t offset_ = 0;  // of the record to be read next
   absl::Status damage_;       // what every later Next() says
   std::string job_id_;
   JobMonitorOptions options_;
 };
 
+inline constexpr const char* kEventLogExtension = ".tidemark-log";
 // The file for a job in `directory`: job ids are escaped so that they cannot leave it, and long
 // ones are shortened.
 std::string EventLogPath(const std::string& directory, const std::string& job_id);

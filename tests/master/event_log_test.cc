@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "master/store/log_record.h"
 #include "proto/wire/encode_event.h"
 #include "tests/master/virtual_job.h"
 #include "tidemark/v1/event.pb.h"
@@ -126,6 +127,19 @@ TEST_F(EventLog, GivesBackEveryKindOfRecord) {
   absl::Status status;
   EXPECT_EQ(ReadAll(**reader, status), RecordsOfEveryKind());
   EXPECT_TRUE(status.ok()) << status;
+}
+
+TEST_F(EventLog, GivesBackWhatWasKnownOfEarlierRuns) {
+  const std::vector<PastRun> runs = {
+      {absl::Seconds(10), absl::Milliseconds(1500), absl::Seconds(30), 4'096},
+      {absl::Seconds(11), absl::ZeroDuration(), absl::Seconds(29), 0}};
+  std::string record;
+  EncodePastRuns(runs, record);
+  ASSERT_TRUE(Create()->AppendEncoded(record).ok());
+  auto reader = EventLogReader::Open(path_);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  absl::Status status;
+  EXPECT_EQ(ReadAll(**reader, status), std::vector<LogRecord>{PastRuns{runs}});
 }
 
 TEST_F(EventLog, StaysAtItsEnd) {

@@ -387,6 +387,20 @@ TEST(Fold, TheMapProfileOfAnAttemptThatFailedNeverCounts) {
   }
 }
 
+TEST(Fold, AReduceFunctionThatRunsEndsTheMapPhaseWhateverWasLost) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Started(M(0))).ok());
+  EXPECT_TRUE(job.Say(1, Started(M(1))).ok());
+  EXPECT_TRUE(job.Say(2, Emitted(M(0), kPairs)).ok());  // that it finished was lost
+  EXPECT_EQ(job.state.keys.profile_count(), 0u);
+  EXPECT_TRUE(job.Say(3, Shuffled(R(0))).ok());
+  EXPECT_EQ(job.state.keys.profile_count(), 1u);
+  EXPECT_EQ(job.state.map_profiles_missing, job.state.map_tasks.size() - 1);
+  EXPECT_TRUE(job.Say(4, Finished(M(0))).ok());  // late, and no news
+  EXPECT_EQ(job.state.keys.profile_count(), 1u);
+  EXPECT_EQ(job.state.map_profiles_missing, job.state.map_tasks.size() - 1);
+}
+
 TEST(Fold, ASpeculativeTwinCountsOnce) {
   Job job = OpenJob();
   EXPECT_TRUE(job.Say(1, Emitted(M(0, 0), kPairs)).ok());

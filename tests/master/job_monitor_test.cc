@@ -438,12 +438,12 @@ TEST(JobMonitor, KnowsHowFarEachSourceIs) {
 
 TEST(JobMonitor, KnowsTheSmallestExplicitKey) {
   Watched job = Reducing();
-  EXPECT_EQ(job.monitor.smallest_explicit_bytes(), 0u);
+  EXPECT_EQ(job.monitor.wanted_names().bytes_min, 0u);
   Watched with_keys;
   EXPECT_TRUE(with_keys.Say(0, Opened(1, 1)).ok());
   EXPECT_TRUE(with_keys.Say(1, Emitted(M(0), {Partition(0, 90, {Key(1, 50), Key(2, 40)})})).ok());
   EXPECT_TRUE(with_keys.Say(1, Finished(M(0))).ok());
-  EXPECT_EQ(with_keys.monitor.smallest_explicit_bytes(), 40u);
+  EXPECT_EQ(with_keys.monitor.wanted_names().bytes_min, 40u);
 }
 
 TEST(JobMonitor, LivesOnWhenMoved) {

@@ -31,7 +31,7 @@ using ::testing::HasSubstr;
 absl::Status Ingest(JobTable& jobs, const Event& event) {
   v1::Envelope envelope;
   wire::EncodeEvent(event, envelope);
-  return jobs.Ingest(envelope, event.arrived_at);
+  return jobs.Ingest(envelope, event.arrived_at).status;
 }
 
 JobTableOptions WithTicks(absl::Duration at_least, absl::Duration at_most) {
@@ -66,7 +66,6 @@ TEST(JobTable, KnowsNoJobAtFirst) {
   const JobTable jobs({});
   EXPECT_TRUE(absl::IsNotFound(jobs.Get("job-1").status()));
   EXPECT_TRUE(jobs.List().empty());
-  EXPECT_EQ(jobs.SmallestExplicitBytes("job-1"), 0u);
 }
 
 TEST(JobTable, AJobIsKnownOnceItIsOpen) {
@@ -152,13 +151,13 @@ TEST(JobTable, CountsMalformedEnvelopesOfAJob) {
   v1::Envelope envelope;
   wire::EncodeEvent(Source("other").At(1, Started(M(0))), envelope);
   envelope.mutable_attempt_changed()->clear_state();
-  EXPECT_TRUE(absl::IsInvalidArgument(jobs.Ingest(envelope, At(1))));
+  EXPECT_TRUE(absl::IsInvalidArgument(jobs.Ingest(envelope, At(1)).status));
   EXPECT_EQ(jobs.TickDue(At(1)).back().coverage.rejected_envelopes, 1u);
 }
 
 TEST(JobTable, RefusesAMalformedEnvelopeOfNoJob) {
   JobTable jobs({});
-  EXPECT_TRUE(absl::IsInvalidArgument(jobs.Ingest(v1::Envelope(), At(0))));
+  EXPECT_TRUE(absl::IsInvalidArgument(jobs.Ingest(v1::Envelope(), At(0)).status));
   EXPECT_TRUE(jobs.List().empty());
 }
 
@@ -167,8 +166,9 @@ TEST(JobTable, KnowsTheSmallestExplicitKeyOfAJob) {
   Source source;
   EXPECT_TRUE(Ingest(jobs, source.At(0, Opened(1, 1))).ok());
   EXPECT_TRUE(Ingest(jobs, source.At(1, Emitted(M(0), {Partition(0, 90, {Key(1, 50)})}))).ok());
-  EXPECT_TRUE(Ingest(jobs, source.At(1, Finished(M(0)))).ok());
-  EXPECT_EQ(jobs.SmallestExplicitBytes("job-1"), 50u);
+  v1::Envelope envelope;
+  wire::EncodeEvent(source.At(1, Finished(M(0))), envelope);
+  EXPECT_EQ(jobs.Ingest(envelope, At(1)).wanted.bytes_min, 50u);
 }
 
 // --- ticks
@@ -199,6 +199,23 @@ TEST(JobTable, GivesTheNewestSnapshotOfTheTick) {
   ASSERT_EQ(published.size(), 1u);
   EXPECT_EQ(*jobs.Get("job-1"), published[0]);
   EXPECT_EQ(jobs.List(), published);
+}
+
+TEST(JobTable, AJobThatWasRunBeforeIsForecastFromItsFirstSnapshot) {
+  JobTableOptions options = WithTicks(absl::Seconds(1), absl::Seconds(1));
+  std::vector<std::string> asked;
+  options.past_runs = [&](const std::string& name) {
+    asked.push_back(name);
+    return std::vector<PastRun>{{.map_time = absl::Seconds(10), .reduce_time = absl::Seconds(30)}};
+  };
+  JobTable jobs(options);
+  Open(jobs, "job-1");
+  jobs.TickDue(At(1));
+  const Forecast forecast = jobs.Get("job-1")->forecasts.front();
+  EXPECT_EQ(forecast.state, ForecastState::kValid);
+  EXPECT_NEAR(absl::ToDoubleSeconds(forecast.remaining.value_or(absl::ZeroDuration())), 39, 1e-6);
+  jobs.TickDue(At(3));
+  EXPECT_THAT(asked, ElementsAre(Opened(1, 1).name));
 }
 
 TEST(JobTable, PublishesTheFinalSnapshotOnce) {
@@ -271,7 +288,7 @@ TEST_F(JobTableLog, ReplaysToTheSameSnapshots) {
                          return malformed;
                        }(),
                        At(5))
-                   .ok());
+                   .status.ok());
   EXPECT_TRUE(Ingest(jobs, source.At(3, test::Read(M(0), 40))).ok());  // the clock was set back
   EXPECT_FALSE(Ingest(jobs, source.At(7, Started(M(9)))).ok());
   tick(8);

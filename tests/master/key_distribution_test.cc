@@ -63,35 +63,56 @@ TEST(KeyDistribution, TheSmallestExplicitKeyIsOverAllPartitions) {
   EXPECT_EQ(keys.smallest_explicit_bytes(), 40u);
 }
 
+TEST(KeyDistribution, TheRecentSmallestKeyLagsByLessThanASixteenthOfTheProfiles) {
+  KeyDistribution keys(10);
+  EXPECT_EQ(keys.recent_smallest_explicit_bytes(), 0u);
+  for (std::uint32_t i = 0; i < 32; ++i) keys.Add(Emitted(M(i), {Partition(0, 9, {Key(i, 9)})}));
+  EXPECT_EQ(keys.recent_smallest_explicit_bytes(), 9u);
+  keys.Add(Emitted(M(32), {Partition(0, 1, {Key(50, 1)})}));
+  keys.Add(Emitted(M(33), {Partition(0, 1, {Key(51, 1)})}));
+  EXPECT_EQ(keys.recent_smallest_explicit_bytes(), 9u);
+  keys.Add(Emitted(M(34), {Partition(0, 1, {Key(52, 1)})}));
+  EXPECT_EQ(keys.recent_smallest_explicit_bytes(), 1u);
+}
+
 TEST(KeyDistribution, AKeyOfNoBytesIsNotExplicit) {
   KeyDistribution keys(10);
   keys.Add(Emitted(M(0), {Partition(0, 1000, {Key(1, 0)})}));
   EXPECT_THAT(keys.partition(0).explicit_keys, IsEmpty());
 }
 
-// 35 counters for lambda 1: the 36th key pushes the lightest one out and inherits its weight as
-// possible error, which must not count.
-KeyDistribution WithOneKeyPushedOut() {
+// Capacity 35 for lambda 1: the 71st key drops all but the 35 heaviest and inherits the weight of
+// the heaviest dropped one as possible error, which must not count.
+KeyDistribution WithKeysDropped() {
   KeyDistribution keys(1);
   std::vector<ExplicitKey> heavy;
-  for (std::uint64_t hash = 1; hash <= 35; ++hash) heavy.push_back(Key(hash, 100 + hash));
-  keys.Add(Emitted(M(0), {Partition(0, 10'000, heavy)}));
+  for (std::uint64_t hash = 1; hash <= 70; ++hash) heavy.push_back(Key(hash, 100 + hash));
+  keys.Add(Emitted(M(0), {Partition(0, 20'000, heavy)}));
   keys.Add(Emitted(M(1), {Partition(1, 1000, {Key(99, 50)})}));
   return keys;
 }
 
 TEST(KeyDistribution, TakesOnlyTheGuaranteedSizeOfAKey) {
-  const KeyDistribution keys = WithOneKeyPushedOut();
+  const KeyDistribution keys = WithKeysDropped();
   EXPECT_THAT(keys.partition(1).explicit_keys, ElementsAre(Key(99, 50)));
 }
 
-TEST(KeyDistribution, GivesTheBytesOfAKeyThatWasPushedOutBackToItsPartition) {
-  const KeyDistribution keys = WithOneKeyPushedOut();
-  EXPECT_FALSE(keys.IsExplicit(0, KeyHash{1}));
+TEST(KeyDistribution, GivesTheBytesOfKeysThatWereDroppedBackToTheirPartition) {
+  const KeyDistribution keys = WithKeysDropped();
+  EXPECT_FALSE(keys.IsExplicit(0, KeyHash{35}));
+  EXPECT_TRUE(keys.IsExplicit(0, KeyHash{36}));
   const PartitionKeys& partition = keys.partition(0);
-  EXPECT_EQ(partition.total_bytes, 10'000u);
-  EXPECT_EQ(partition.explicit_keys.size(), 34u);
-  EXPECT_EQ(partition.explicit_bytes, 35u * 100 + 35 * 36 / 2 - 101);
+  EXPECT_EQ(partition.total_bytes, 20'000u);
+  EXPECT_EQ(partition.explicit_keys.size(), 35u);
+  EXPECT_EQ(partition.explicit_bytes, 35u * 100 + (36 + 70) * 35 / 2);
+}
+
+TEST(KeyDistribution, AKeyThatWasDroppedComesBackWithoutWhatItHad) {
+  KeyDistribution keys = WithKeysDropped();
+  keys.Add(Emitted(M(2), {Partition(0, 1000, {Key(1, 60)})}), "another input");
+  EXPECT_EQ(keys.partition(0).explicit_keys.back(), Key(1, 60));
+  EXPECT_DOUBLE_EQ(keys.FirstInputShare(KeyHash{1}), 0);
+  EXPECT_DOUBLE_EQ(keys.FirstInputShare(KeyHash{70}), 1);
 }
 
 TEST(KeyDistribution, ScalesKeysUpWhereOnlyAPartWasScanned) {

@@ -1,0 +1,43 @@
+// What a master counts, for dashboards: plain numbers, whatever exports them.
+//
+// Counts are totals since the start. Units are base units: seconds, bytes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace tidemark {
+
+// How many observations were at most so long.
+struct LatencyCounts {
+  // Upper bounds, in seconds; one more count is for what is above the last.
+  static constexpr std::array<double, 12> kBounds = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03,
+                                                     0.1,    0.2,    0.5,   1,     3,    10};
+  std::array<std::uint64_t, kBounds.size() + 1> counts{};  // each of its own interval
+  double sum_seconds = 0;
+};
+
+struct MasterStats {
+  // Envelopes, as they came off the network.
+  std::uint64_t events = 0;
+  std::uint64_t event_bytes = 0;
+  std::uint64_t events_refused = 0;           // malformed, of no open job, ...
+  std::uint64_t events_refused_by_limit = 0;  // part of the above
+  std::uint64_t calls_unauthenticated = 0;    // no token, or an unknown one
+  std::uint64_t calls_denied = 0;             // a token without the right
+  std::uint64_t calls_refused_by_limit = 0;
+  std::uint64_t snapshots_published = 0;
+  std::uint64_t snapshots_skipped = 0;  // of a watcher that was too slow for all of them
+
+  std::size_t ingest_streams = 0;  // open now
+  std::size_t watchers = 0;        // likewise
+  // Envelopes that were read and are not answered yet.
+  std::size_t unanswered_events = 0;
+
+  LatencyCounts tick;      // one round over all jobs that are due
+  LatencyCounts estimate;  // one snapshot of one job
+  LatencyCounts journal;  // from an envelope's arrival to its being on disk; none without a journal
+};
+
+}  // namespace tidemark

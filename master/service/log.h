@@ -1,0 +1,46 @@
+// What the service tells its LogSink, and how often.
+//
+// Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "tidemark/log.h"
+
+namespace tidemark::service {
+
+class Log {
+ public:
+  using Fields = std::vector<std::pair<std::string, std::string>>;
+
+  // `sink` may be empty.
+  explicit Log(LogSink sink) : sink_(std::move(sink)) {}
+
+  void Info(const std::string& message, const std::string& job_id = "", Fields fields = {}) const;
+  void Warn(const std::string& message, const std::string& job_id = "", Fields fields = {}) const;
+  // What strangers can cause at will: of one message at most one entry a second, which says how
+  // many were left out before it. The number of different messages must be bounded.
+  void WarnRarely(const std::string& message, absl::Time now, const std::string& job_id = "",
+                  Fields fields = {});
+
+ private:
+  struct Rare {
+    absl::Time told_at = absl::InfinitePast();
+    std::uint64_t left_out = 0;
+  };
+  void Tell(LogEntry entry) const {
+    if (sink_) sink_(entry);
+  }
+
+  const LogSink sink_;
+  std::mutex mutex_;
+  std::map<std::string, Rare> rare_;  // guarded by mutex_
+};
+
+}  // namespace tidemark::service

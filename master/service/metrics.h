@@ -1,0 +1,66 @@
+// The counters behind MasterStats.
+//
+// Thread-safe: each is an atomic number of its own, so a reading may be a few events apart between
+// two of them.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/time/time.h"
+#include "tidemark/master_stats.h"
+
+namespace tidemark::service {
+
+using Counter = std::atomic<std::uint64_t>;
+
+class LatencyHistogram {
+ public:
+  // O(bounds). A negative duration counts as zero.
+  void Observe(absl::Duration latency);
+  LatencyCounts Read() const;
+
+ private:
+  std::array<Counter, LatencyCounts::kBounds.size() + 1> counts_{};
+  std::atomic<std::int64_t> sum_nanos_{0};
+};
+
+struct Metrics {
+  Counter events{0};
+  Counter event_bytes{0};
+  Counter events_refused{0};
+  Counter events_refused_by_limit{0};
+  Counter calls_unauthenticated{0};
+  Counter calls_denied{0};
+  Counter calls_refused_by_limit{0};
+  Counter snapshots_published{0};
+  Counter snapshots_skipped{0};
+  std::atomic<std::int64_t> ingest_streams{0};
+  std::atomic<std::int64_t> unanswered_events{0};
+  LatencyHistogram tick;
+  LatencyHistogram estimate;
+  LatencyHistogram journal;
+
+  // All but the watchers.
+  MasterStats Read() const;
+};
+
+// CPU time of the calling thread so far.
+absl::Duration ThreadCpuTime();
+
+// Observes the time from its construction to its end; null: nothing.
+class Stopwatch {
+ public:
+  explicit Stopwatch(LatencyHistogram* histogram);
+  ~Stopwatch();
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  LatencyHistogram* const histogram_;
+  const std::int64_t started_nanos_;
+};
+
+}  // namespace tidemark::service

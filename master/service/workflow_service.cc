@@ -1,0 +1,139 @@
+#include "master/service/workflow_service.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "master/service/grpc_status.h"
+#include "master/service/watch_stream.h"
+#include "proto/wire/workflow_codec.h"
+
+namespace tidemark::service {
+namespace {
+
+using WatchStream = BasicWatchStream<WorkflowSnapshot, v1::WatchWorkflowResponse>;
+using Refused = RefusedWatch<v1::WatchWorkflowResponse>;
+
+workflow::WhatIf WhatIfOf(const v1::EstimateWorkflowRequest& untrusted) {
+  workflow::WhatIf what_if = {.slots = untrusted.slots()};
+  if (untrusted.data_factor() != 0) what_if.data_factor = untrusted.data_factor();
+  switch (untrusted.policy()) {
+    case v1::SCHEDULING_POLICY_FIFO:
+      what_if.policy = SchedulingPolicy::kFifo;
+      break;
+    case v1::SCHEDULING_POLICY_FAIR:
+      what_if.policy = SchedulingPolicy::kFair;
+      break;
+    case v1::SCHEDULING_POLICY_DRF:
+      what_if.policy = SchedulingPolicy::kDrf;
+      break;
+    case v1::SCHEDULING_POLICY_CAPACITY:
+      what_if.policy = SchedulingPolicy::kCapacity;
+      break;
+    default:
+      break;
+  }
+  return what_if;
+}
+
+}  // namespace
+
+absl::Status WorkflowService::Check(const grpc::CallbackServerContext& context, Right right,
+                                    const std::vector<std::string>& ids) {
+  absl::StatusOr<Caller> caller = gate_.Identify(context);
+  if (!caller.ok()) return caller.status();
+  for (const std::string& id : ids) {
+    if (absl::Status allowed = caller->Check(right, id); !allowed.ok()) {
+      return gate_.Refuse(std::move(allowed), context.peer());
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WorkflowService::Submit(const grpc::CallbackServerContext& context,
+                                     const v1::Workflow& untrusted) {
+  // Who watches the workflow sees its jobs, so whoever submits it must have a say in them.
+  std::vector<std::string> ids = {untrusted.id()};
+  for (const v1::WorkflowJob& job : untrusted.jobs()) {
+    if (!job.job_id().empty()) ids.push_back(job.job_id());
+  }
+  if (absl::Status allowed = Check(context, Right::kReport, ids); !allowed.ok()) return allowed;
+  const absl::StatusOr<WorkflowSpec> workflow = wire::ParseWorkflow(untrusted);
+  if (!workflow.ok()) return workflow.status();
+  absl::Status taken = workflows_.Submit(*workflow, absl::Now());
+  return absl::IsResourceExhausted(taken) ? gate_.Refuse(std::move(taken), context.peer()) : taken;
+}
+
+absl::Status WorkflowService::Attach(const grpc::CallbackServerContext& context,
+                                     const v1::AttachJobRequest& untrusted) {
+  if (untrusted.job_id().empty() || untrusted.job_id().size() > 256) {
+    return absl::InvalidArgumentError("job_id: send 1 to 256 bytes");
+  }
+  if (absl::Status allowed =
+          Check(context, Right::kReport, {untrusted.workflow_id(), untrusted.job_id()});
+      !allowed.ok()) {
+    return allowed;
+  }
+  return workflows_.Attach(untrusted.workflow_id(), untrusted.job_name(), untrusted.job_id(),
+                           absl::Now());
+}
+
+absl::StatusOr<WorkflowSnapshot> WorkflowService::Estimate(
+    const grpc::CallbackServerContext& context, const v1::EstimateWorkflowRequest& untrusted) {
+  const bool is_submitted = !untrusted.workflow_id().empty();
+  if (!is_submitted && !untrusted.has_workflow()) {
+    return absl::InvalidArgumentError("subject: send workflow_id or workflow");
+  }
+  const std::string& id = is_submitted ? untrusted.workflow_id() : untrusted.workflow().id();
+  if (absl::Status allowed = Check(context, Right::kRead, {id}); !allowed.ok()) return allowed;
+  const workflow::WhatIf what_if = WhatIfOf(untrusted);
+  if (is_submitted) return workflows_.Estimate(id, what_if, absl::Now());
+  const absl::StatusOr<WorkflowSpec> workflow = wire::ParseWorkflow(untrusted.workflow());
+  if (!workflow.ok()) return workflow.status();
+  return workflows_.Estimate(*workflow, what_if, absl::Now());
+}
+
+grpc::ServerUnaryReactor* WorkflowService::SubmitWorkflow(grpc::CallbackServerContext* context,
+                                                          const v1::SubmitWorkflowRequest* request,
+                                                          v1::SubmitWorkflowResponse*) {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  reactor->Finish(ToGrpc(Submit(*context, request->workflow())));
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* WorkflowService::AttachJob(grpc::CallbackServerContext* context,
+                                                     const v1::AttachJobRequest* request,
+                                                     v1::AttachJobResponse*) {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  reactor->Finish(ToGrpc(Attach(*context, *request)));
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* WorkflowService::EstimateWorkflow(
+    grpc::CallbackServerContext* context, const v1::EstimateWorkflowRequest* request,
+    v1::EstimateWorkflowResponse* response) {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  const absl::StatusOr<WorkflowSnapshot> snapshot = Estimate(*context, *request);
+  if (snapshot.ok()) wire::EncodeWorkflowSnapshot(*snapshot, *response->mutable_snapshot());
+  reactor->Finish(ToGrpc(snapshot.status()));
+  return reactor;
+}
+
+grpc::ServerWriteReactor<v1::WatchWorkflowResponse>* WorkflowService::WatchWorkflow(
+    grpc::CallbackServerContext* context, const v1::WatchWorkflowRequest* request) {
+  const std::string& id = request->workflow_id();
+  absl::StatusOr<Guest> guest = gate_.Admit(*context);
+  if (!guest.ok()) return new Refused(guest.status());
+  if (absl::Status allowed = guest->caller.Check(Right::kRead, id); !allowed.ok()) {
+    return new Refused(gate_.Refuse(std::move(allowed), context->peer()));
+  }
+  const absl::StatusOr<ResumePoint> from =
+      WatchFrom(request->after_sequence(), request->resume_token());
+  if (!from.ok()) return new Refused(from.status());
+  WatchStream* stream = WatchStream::Start(hub_, metrics_, *std::move(guest), id, *from);
+  stream->Begin([&] { return workflows_.Look(id); });
+  return stream;
+}
+
+}  // namespace tidemark::service

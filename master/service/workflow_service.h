@@ -1,0 +1,46 @@
+// WorkflowService over a WorkflowTable and a hub of its watchers. Knows no formula.
+#pragma once
+
+#include "master/service/gate.h"
+#include "master/service/metrics.h"
+#include "master/service/watch_hub.h"
+#include "master/service/workflow_table.h"
+#include "tidemark/v1/workflow_service.grpc.pb.h"
+
+namespace tidemark::service {
+
+class WorkflowService final : public v1::WorkflowService::CallbackService {
+ public:
+  // All outlive the service.
+  WorkflowService(WorkflowTable& workflows, WorkflowHub& hub, Gate& gate, Metrics& metrics)
+      : workflows_(workflows), hub_(hub), gate_(gate), metrics_(metrics) {}
+
+  grpc::ServerUnaryReactor* SubmitWorkflow(grpc::CallbackServerContext* context,
+                                           const v1::SubmitWorkflowRequest* request,
+                                           v1::SubmitWorkflowResponse* response) override;
+  grpc::ServerUnaryReactor* AttachJob(grpc::CallbackServerContext* context,
+                                      const v1::AttachJobRequest* request,
+                                      v1::AttachJobResponse* response) override;
+  grpc::ServerUnaryReactor* EstimateWorkflow(grpc::CallbackServerContext* context,
+                                             const v1::EstimateWorkflowRequest* request,
+                                             v1::EstimateWorkflowResponse* response) override;
+  grpc::ServerWriteReactor<v1::WatchWorkflowResponse>* WatchWorkflow(
+      grpc::CallbackServerContext* context, const v1::WatchWorkflowRequest* request) override;
+
+ private:
+  absl::Status Submit(const grpc::CallbackServerContext& context, const v1::Workflow& untrusted);
+  absl::Status Attach(const grpc::CallbackServerContext& context,
+                      const v1::AttachJobRequest& untrusted);
+  absl::StatusOr<WorkflowSnapshot> Estimate(const grpc::CallbackServerContext& context,
+                                            const v1::EstimateWorkflowRequest& untrusted);
+  // The right to each of `ids`.
+  absl::Status Check(const grpc::CallbackServerContext& context, Right right,
+                     const std::vector<std::string>& ids);
+
+  WorkflowTable& workflows_;
+  WorkflowHub& hub_;
+  Gate& gate_;
+  Metrics& metrics_;
+};
+
+}  // namespace tidemark::service

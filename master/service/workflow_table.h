@@ -1,0 +1,125 @@
+// All workflows of a master: each a LiveWorkflow, its log and its newest snapshot.
+//
+// As with jobs (job_table.h), nothing is told before it is durable: a submission is answered when
+// its record is, and a snapshot published when its tick is.
+//
+// Thread-safe: one lock for the table, one for each workflow, taken in that order. Knows no clock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "master/service/job_table.h"
+#include "master/service/journal.h"
+#include "master/workflow/check_workflow.h"
+#include "master/workflow/live_workflow.h"
+#include "tidemark/workflow.h"
+
+namespace tidemark::service {
+
+struct WorkflowTableOptions {
+  workflow::LiveWorkflowOptions live;
+  workflow::WorkflowLimits limits;
+  std::size_t workflows_max = 1000;
+  std::string data_dir;  // of logs to recover from; empty: a workflow is gone with its master
+  // Profiles of earlier runs of jobs of a name, the most recent first. From any thread; may be
+  // empty.
+  std::function<std::vector<JobProfile>(const std::string& name)> runs;
+  // What a node gets done that was measured; likewise.
+  std::function<std::optional<ResourceProfile>()> node;
+  absl::Duration tick_interval = absl::Seconds(1);
+  absl::Duration tick_interval_min = absl::Milliseconds(200);
+};
+
+struct WorkflowView {
+  WorkflowSnapshot newest;
+  // Tells this workflow from every other of the same id; the same after a recovery.
+  std::uint64_t run = 0;
+};
+
+struct WorkflowRecovery {
+  std::size_t workflows = 0;
+  std::vector<std::string> damages;  // for an operator: what was cut off or set aside, and why
+};
+
+class WorkflowTable {
+ public:
+  // `jobs` must outlive the table; its journal is used.
+  WorkflowTable(WorkflowTableOptions options, JobTable& jobs);
+
+  // Takes up the workflows of data_dir and makes the next snapshot of each, so that no number that
+  // anybody has seen is shown again. REQUIRES: jobs were recovered, nothing was submitted yet.
+  absl::StatusOr<WorkflowRecovery> Recover(absl::Time now);
+
+  // Errors: those of CheckWorkflow(). AlreadyExists: another workflow of that id.
+  // ResourceExhausted: workflows. Unavailable: the journal fails. Waits until it is durable.
+  absl::Status Submit(const WorkflowSpec& workflow, absl::Time now);
+  // Errors: those of LiveWorkflow::Attach(). NotFound: no such workflow. Unavailable: the journal
+  // fails. Waits until it is durable.
+  absl::Status Attach(const std::string& workflow_id, const std::string& job_name,
+                      const std::string& job_id, absl::Time now);
+
+  // A job has a new snapshot, which was published. O(workflows it is part of).
+  void Observe(const Snapshot& snapshot);
+  // Ticks running workflows that have news since tick_interval_min or were not ticked for
+  // tick_interval, heavy ones in turns, and returns the new snapshots. Waits until they are
+  // durable; those of a disk that fails come with a later call. REQUIRES: one caller at a time.
+  std::vector<WorkflowSnapshot> TickDue(absl::Time now);
+
+  absl::StatusOr<WorkflowView> Look(const std::string& workflow_id) const;  // NotFound
+  // What would be, of a workflow that was submitted and of one that was not.
+  absl::StatusOr<WorkflowSnapshot> Estimate(const std::string& workflow_id,
+                                            const workflow::WhatIf& what_if, absl::Time now);
+  absl::StatusOr<WorkflowSnapshot> Estimate(const WorkflowSpec& workflow,
+                                            const workflow::WhatIf& what_if, absl::Time now) const;
+
+ private:
+  struct Entry {
+    Entry(workflow::LiveWorkflow workflow, absl::Time at, std::uint64_t entry_number)
+        : number(entry_number), submitted_at(at), live(std::move(workflow)) {}
+    const std::uint64_t number;  // in the order of submission
+    const absl::Time submitted_at;
+    std::mutex mutex;  // guards all below
+    workflow::LiveWorkflow live;
+    std::shared_ptr<Journal::Log> log;
+    Journal::Position position = 0;  // of the last record
+    WorkflowSnapshot newest;         // that may be shown
+    absl::Time ticked_at = absl::InfinitePast();
+    absl::Duration tick_cost;  // CPU time of the last tick
+    bool has_news = true;
+  };
+
+  std::shared_ptr<Entry> Find(const std::string& workflow_id) const;
+  std::vector<std::shared_ptr<Entry>> All() const;
+  bool MakeRoom();
+  // Has the workflow told of job `job_id` from now on, and tells what is known. REQUIRES:
+  // entry->mutex is not held.
+  void Follow(const std::shared_ptr<Entry>& entry, const std::string& job_id);
+  // REQUIRES: entry.mutex is held, here and below.
+  void Keep(Entry& entry, const std::string& record);
+  void Remember(Entry& entry) const;
+  void TickLocked(Entry& entry, absl::Time now);
+  bool IsDue(const Entry& entry, absl::Time now) const;
+  std::vector<WorkflowSnapshot> Publish();
+  absl::Status WaitUntilDurable(Journal::Position position);
+
+  const WorkflowTableOptions options_;
+  JobTable& jobs_;
+  std::vector<std::shared_ptr<Entry>> unpublished_;  // of the caller of TickDue()
+  mutable std::mutex mutex_;                         // guards all below
+  absl::flat_hash_map<std::string, std::shared_ptr<Entry>> workflows_;
+  absl::flat_hash_map<std::string, std::vector<std::weak_ptr<Entry>>> followers_;  // by job id
+  std::uint64_t submitted_ = 0;
+};
+
+}  // namespace tidemark::service

@@ -1,0 +1,112 @@
+#include "master/store/disk.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+namespace tidemark::store {
+namespace {
+
+// From so many files on, one syncfs is cheaper than a journal commit of the file system for each.
+constexpr std::size_t kSyncAllFrom = 8;
+
+absl::Status SystemError(const std::string& path, const char* doing) {
+  return absl::ErrnoToStatus(errno, fmt::format("{}: {}", path, doing));
+}
+
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&&) = delete;
+  ~FileDescriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+class File final : public AppendFile {
+ public:
+  File(std::string path, FileDescriptor fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+
+  absl::Status WriteAt(std::uint64_t offset, absl::string_view bytes) override {
+    while (!bytes.empty()) {
+      const ssize_t written =
+          pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return SystemError(path_, "cannot write");
+      offset += static_cast<std::uint64_t>(written);
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Sync() {
+    return fdatasync(fd_.get()) == 0 ? absl::OkStatus() : SystemError(path_, "cannot sync");
+  }
+  absl::Status SyncFileSystem() {
+    return syncfs(fd_.get()) == 0 ? absl::OkStatus() : SystemError(path_, "cannot sync");
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  const std::string path_;
+  const FileDescriptor fd_;
+};
+
+absl::Status SyncDirectory(const std::string& path) {
+  const FileDescriptor directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.get() < 0 || fsync(directory.get()) != 0) {
+    return SystemError(path, "cannot sync the directory");
+  }
+  return absl::OkStatus();
+}
+
+class FileDisk final : public Disk {
+ public:
+  explicit FileDisk(bool sync) : sync_(sync) {}
+
+  absl::StatusOr<std::unique_ptr<AppendFile>> Open(const std::string& path) override {
+    FileDescriptor fd(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+    if (fd.get() < 0) return SystemError(path, "cannot open");
+    changed_directories_.insert(std::filesystem::path(path).parent_path().string());
+    return std::make_unique<File>(path, std::move(fd));
+  }
+
+  absl::Status Sync(const std::vector<AppendFile*>& files) override {
+    if (!sync_ || files.empty()) return absl::OkStatus();
+    if (files.size() >= kSyncAllFrom) {
+      absl::Status status = static_cast<File*>(files.front())->SyncFileSystem();
+      if (status.ok()) changed_directories_.clear();
+      return status;
+    }
+    for (AppendFile* file : files) {
+      if (absl::Status status = static_cast<File*>(file)->Sync(); !status.ok()) return status;
+    }
+    while (!changed_directories_.empty()) {
+      if (absl::Status status = SyncDirectory(*changed_directories_.begin()); !status.ok()) {
+        return status;
+      }
+      changed_directories_.erase(changed_directories_.begin());
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const bool sync_;
+  std::set<std::string> changed_directories_;  // may hold a new file's name that is not synced
+};
+
+}  // namespace
+
+std::unique_ptr<Disk> MakeFileDisk(bool sync) { return std::make_unique<FileDisk>(sync); }
+
+}  // namespace tidemark::store

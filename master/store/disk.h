@@ -1,0 +1,41 @@
+// The disk under a journal: files that grow, and a promise that what was written stays. An
+// interface so that tests can fill it, break it and pull its plug.
+//
+// Not thread-safe: one thread writes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace tidemark::store {
+
+class AppendFile {
+ public:
+  virtual ~AppendFile() = default;
+  // Writes all of `bytes` at `offset`: the end, or earlier to repeat what failed.
+  // ResourceExhausted: the disk is full. After an error any part of them may be there.
+  virtual absl::Status WriteAt(std::uint64_t offset, absl::string_view bytes) = 0;
+};
+
+class Disk {
+ public:
+  virtual ~Disk() = default;
+  // Creates the file if there is none; never truncates.
+  virtual absl::StatusOr<std::unique_ptr<AppendFile>> Open(const std::string& path) = 0;
+  // Returns OK once everything written to `files`, all opened by this disk, survives a loss of
+  // power.
+  virtual absl::Status Sync(const std::vector<AppendFile*>& files) = 0;
+};
+
+// The file system. One fdatasync for each file, or one syncfs for many; with `sync` false it is
+// left to the operating system when to write, so that a crash of the host, unlike one of the
+// process, may lose what was written last.
+std::unique_ptr<Disk> MakeFileDisk(bool sync);
+
+}  // namespace tidemark::store

@@ -1,0 +1,456 @@
+#include "master/store/history.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace tidemark::store {
+namespace {
+
+constexpr int kVersion = 3;
+
+constexpr const char* kSchema = R"(
+CREATE TABLE job (
+  id INTEGER PRIMARY KEY,
+  job_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  engine TEXT NOT NULL,
+  state INTEGER NOT NULL,             -- tidemark.v1.JobState
+  started_at INTEGER NOT NULL,        -- nanoseconds since 1970, as all instants
+  ended_at INTEGER NOT NULL,
+  map_tasks INTEGER NOT NULL,
+  reduce_tasks INTEGER NOT NULL,
+  map_input_bytes INTEGER NOT NULL,
+  map_output_bytes INTEGER NOT NULL,
+  reduce_groups INTEGER NOT NULL,
+  reduce_input_bytes INTEGER NOT NULL,
+  reduce_output_bytes INTEGER NOT NULL,
+  reduce_seconds REAL NOT NULL,       -- inside reduce functions
+  UNIQUE (job_id, started_at));
+CREATE INDEX job_by_name ON job (name, ended_at);
+CREATE INDEX job_by_age ON job (ended_at);
+CREATE TABLE phase (
+  job INTEGER NOT NULL REFERENCES job ON DELETE CASCADE,
+  phase INTEGER NOT NULL,             -- tidemark.v1.Phase
+  started_at INTEGER,
+  finished_at INTEGER,
+  PRIMARY KEY (job, phase)) WITHOUT ROWID;
+CREATE TABLE group_bin (              -- finished key groups by logarithm of size
+  job INTEGER NOT NULL REFERENCES job ON DELETE CASCADE,
+  bin INTEGER NOT NULL,
+  groups INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  seconds REAL NOT NULL,
+  seconds_squared REAL NOT NULL,
+  emitted_bytes INTEGER NOT NULL,
+  PRIMARY KEY (job, bin)) WITHOUT ROWID;
+CREATE TABLE indicator_error (        -- points of progress, 0..100
+  job INTEGER NOT NULL REFERENCES job ON DELETE CASCADE,
+  position INTEGER NOT NULL,
+  indicator TEXT NOT NULL,
+  reduce_avg REAL NOT NULL,
+  reduce_max REAL NOT NULL,
+  job_avg REAL NOT NULL,
+  job_max REAL NOT NULL,
+  interval_coverage REAL,
+  PRIMARY KEY (job, position)) WITHOUT ROWID;
+)";
+
+// What version 2 added.
+constexpr const char* kProfiles = R"(
+CREATE TABLE job_profile (            -- [BOE] Table 1, as measured; 0: not known
+  job INTEGER PRIMARY KEY REFERENCES job ON DELETE CASCADE,
+  slots INTEGER NOT NULL,
+  split_bytes REAL NOT NULL,
+  map_selectivity REAL NOT NULL,
+  reduce_selectivity REAL NOT NULL,
+  map_task_seconds REAL NOT NULL,
+  reduce_task_seconds REAL NOT NULL,  -- from the end of the last map task on
+  map_task_variation REAL NOT NULL,   -- standard deviation over mean
+  reduce_task_variation REAL NOT NULL);
+)";
+
+// What version 3 added.
+constexpr const char* kNodes = R"(
+CREATE TABLE node (                   -- [BOE] Table 1, by `tidemark profile node`; bytes a second
+  host TEXT PRIMARY KEY,
+  measured_at INTEGER NOT NULL,
+  cores REAL NOT NULL,
+  disk_read REAL NOT NULL,
+  disk_write REAL NOT NULL,
+  file_system_read REAL NOT NULL,
+  file_system_write REAL NOT NULL,
+  network REAL NOT NULL) WITHOUT ROWID;
+PRAGMA user_version = 3;
+)";
+
+absl::Status Failed(sqlite3* database, const std::string& path) {
+  const int code = sqlite3_errcode(database) & 0xff;
+  const std::string message = fmt::format("history {}: {}", path, sqlite3_errmsg(database));
+  if (code == SQLITE_FULL) return absl::ResourceExhaustedError(message);
+  if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT) return absl::DataLossError(message);
+  return absl::UnavailableError(message);
+}
+
+// One statement: bound in order, then stepped. SQLite's integers are signed: sizes beyond 2^63 come
+// back as they went in.
+class Statement {
+ public:
+  Statement(sqlite3* database, const std::string& path, const char* sql)
+      : database_(database), path_(path) {
+    sqlite3_prepare_v2(database, sql, -1, &statement_, nullptr);
+  }
+  ~Statement() { sqlite3_finalize(statement_); }
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+
+  Statement& Bind(std::int64_t value) {
+    sqlite3_bind_int64(statement_, ++bound_, value);
+    return *this;
+  }
+  Statement& Bind(std::uint64_t value) { return Bind(static_cast<std::int64_t>(value)); }
+  Statement& Bind(std::uint32_t value) { return Bind(static_cast<std::int64_t>(value)); }
+  Statement& Bind(double value) {
+    sqlite3_bind_double(statement_, ++bound_, value);
+    return *this;
+  }
+  Statement& Bind(const std::string& value) {
+    sqlite3_bind_text64(statement_, ++bound_, value.data(), value.size(), SQLITE_TRANSIENT,
+                        SQLITE_UTF8);
+    return *this;
+  }
+  template <typename T>
+  Statement& Bind(const std::optional<T>& value) {
+    if (value) return Bind(*value);
+    sqlite3_bind_null(statement_, ++bound_);
+    return *this;
+  }
+
+  // For a statement without rows.
+  absl::Status Run() {
+    const absl::StatusOr<bool> row = Next();
+    return row.status();
+  }
+  // Whether there is another row.
+  absl::StatusOr<bool> Next() {
+    if (statement_ == nullptr) return Failed(database_, path_);
+    switch (sqlite3_step(statement_)) {
+      case SQLITE_ROW:
+        column_ = 0;
+        return true;
+      case SQLITE_DONE:
+        return false;
+      default:
+        return Failed(database_, path_);
+    }
+  }
+
+  // The columns of the row, one after the other.
+  std::int64_t Integer() { return sqlite3_column_int64(statement_, column_++); }
+  std::uint64_t Unsigned() { return static_cast<std::uint64_t>(Integer()); }
+  double Real() { return sqlite3_column_double(statement_, column_++); }
+  std::string Text() {
+    const auto* const text =
+        reinterpret_cast<const char*>(sqlite3_column_text(statement_, column_));
+    const auto bytes = static_cast<std::size_t>(sqlite3_column_bytes(statement_, column_++));
+    return text == nullptr ? "" : std::string(text, bytes);
+  }
+  bool IsNull() const { return sqlite3_column_type(statement_, column_) == SQLITE_NULL; }
+  void Skip() { ++column_; }
+
+ private:
+  sqlite3* const database_;
+  const std::string& path_;
+  sqlite3_stmt* statement_ = nullptr;
+  int bound_ = 0;
+  int column_ = 0;
+};
+
+std::optional<std::int64_t> Nanos(const std::optional<absl::Time>& at) {
+  if (!at) return std::nullopt;
+  return absl::ToUnixNanos(*at);
+}
+
+std::optional<absl::Time> Instant(Statement& row) {
+  if (!row.IsNull()) return absl::FromUnixNanos(row.Integer());
+  row.Skip();
+  return std::nullopt;
+}
+
+}  // namespace
+
+History::History(std::string path, sqlite3* database, const HistoryOptions& options)
+    : path_(std::move(path)), options_(options), database_(database) {}
+
+History::~History() { sqlite3_close(database_); }
+
+absl::StatusOr<std::unique_ptr<History>> History::Open(const std::string& path,
+                                                       const HistoryOptions& options) {
+  sqlite3* database = nullptr;
+  const int opened = sqlite3_open_v2(
+      path.c_str(), &database,
+      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+      nullptr);
+  std::unique_ptr<History> history(new History(path, database, options));
+  if (opened != SQLITE_OK) return Failed(database, path);
+  if (absl::Status status = history->Prepare(); !status.ok()) return status;
+  return history;
+}
+
+absl::Status History::Execute(const char* statements) const {
+  const bool done = sqlite3_exec(database_, statements, nullptr, nullptr, nullptr) == SQLITE_OK;
+  return done ? absl::OkStatus() : Failed(database_, path_);
+}
+
+absl::StatusOr<std::int64_t> History::Number(const char* query) const {
+  Statement statement(database_, path_, query);
+  const absl::StatusOr<bool> row = statement.Next();
+  if (!row.ok()) return row.status();
+  return *row ? statement.Integer() : 0;
+}
+
+absl::Status History::Prepare() const {
+  sqlite3_busy_timeout(database_, 1000);
+  // Pages of jobs that were forgotten go back to the file system.
+  if (absl::Status status = Execute("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;"
+                                    "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;");
+      !status.ok()) {
+    return status;
+  }
+  const absl::StatusOr<std::int64_t> version = Number("PRAGMA user_version");
+  if (!version.ok()) return version.status();
+  if (*version > kVersion) {
+    return absl::FailedPreconditionError(
+        fmt::format("history {}: written by a newer version ({}, this one knows {})", path_,
+                    *version, kVersion));
+  }
+  if (*version == kVersion) return absl::OkStatus();
+  return Execute(fmt::format("BEGIN; {} {} {} COMMIT;", *version == 0 ? kSchema : "",
+                             *version < 2 ? kProfiles : "", kNodes)
+                     .c_str());
+}
+
+absl::Status History::Add(const FinishedJob& job) {
+  if (absl::Status status = Execute("BEGIN IMMEDIATE"); !status.ok()) return status;
+  absl::Status status = AddWithin(job);
+  if (status.ok()) status = Execute("COMMIT");
+  if (!status.ok()) Execute("ROLLBACK").IgnoreError();
+  return status;
+}
+
+// REQUIRES: within a transaction.
+absl::Status History::AddWithin(const FinishedJob& job) const {
+  const Snapshot& final = job.final;
+  const JobSummary& summary = job.summary;
+  const auto run = [this](const char* sql, const auto&... values) {
+    Statement statement(database_, path_, sql);
+    (statement.Bind(values), ...);
+    return statement.Run();
+  };
+  absl::Status status =
+      run("INSERT OR REPLACE INTO job VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?)", final.job_id,
+          summary.name, summary.engine, static_cast<std::int64_t>(final.state),
+          absl::ToUnixNanos(final.started_at), absl::ToUnixNanos(final.at), summary.map_tasks,
+          summary.reduce_tasks, summary.map_input_bytes, summary.map_output_bytes,
+          summary.reduce_groups, summary.reduce_input_bytes, summary.reduce_output_bytes,
+          absl::ToDoubleSeconds(summary.reduce_time));
+  const std::int64_t row = sqlite3_last_insert_rowid(database_);
+  for (const PhaseProgress& phase : final.phases) {
+    if (!status.ok()) return status;
+    status = run("INSERT INTO phase VALUES (?,?,?,?)", row, static_cast<std::int64_t>(phase.phase),
+                 Nanos(phase.started_at), Nanos(phase.finished_at));
+  }
+  for (const GroupBin& bin : summary.bins) {
+    if (!status.ok()) return status;
+    status = run("INSERT INTO group_bin VALUES (?,?,?,?,?,?,?)", row, bin.bin, bin.count,
+                 bin.size_bytes, bin.seconds, bin.seconds_squared, bin.emitted_bytes);
+  }
+  if (summary.profile && status.ok()) {
+    const JobProfile& profile = *summary.profile;
+    status = run("INSERT INTO job_profile VALUES (?,?,?,?,?,?,?,?,?)", row, profile.slots,
+                 profile.split_bytes, profile.map_selectivity, profile.reduce_selectivity,
+                 absl::ToDoubleSeconds(profile.map_task_time),
+                 absl::ToDoubleSeconds(profile.reduce_task_time), profile.map_task_variation,
+                 profile.reduce_task_variation);
+  }
+  std::int64_t position = 0;
+  for (const IndicatorError& error : final.errors) {
+    if (!status.ok()) return status;
+    status = run("INSERT INTO indicator_error VALUES (?,?,?,?,?,?,?,?)", row, position++,
+                 error.indicator, error.reduce_avg_error_points, error.reduce_max_error_points,
+                 error.job_avg_error_points, error.job_max_error_points, error.interval_coverage);
+  }
+  return status;
+}
+
+absl::StatusOr<std::vector<FinishedJob>> History::OfName(const std::string& name,
+                                                         std::size_t count) const {
+  Statement rows(database_, path_,
+                 "SELECT * FROM job WHERE name = ? ORDER BY ended_at DESC, id DESC LIMIT ?");
+  rows.Bind(name).Bind(static_cast<std::uint64_t>(count));
+  std::vector<FinishedJob> jobs;
+  while (true) {
+    const absl::StatusOr<bool> found = rows.Next();
+    if (!found.ok()) return found.status();
+    if (!*found) return jobs;
+    FinishedJob job;
+    const std::int64_t row = rows.Integer();
+    job.final.job_id = rows.Text();
+    job.final.job_name = job.summary.name = rows.Text();
+    job.summary.engine = rows.Text();
+    job.final.state = static_cast<JobState>(rows.Integer());
+    job.final.started_at = absl::FromUnixNanos(rows.Integer());
+    job.final.at = absl::FromUnixNanos(rows.Integer());
+    job.final.elapsed = job.final.at - job.final.started_at;
+    job.summary.map_tasks = static_cast<std::uint32_t>(rows.Integer());
+    job.summary.reduce_tasks = static_cast<std::uint32_t>(rows.Integer());
+    job.summary.map_input_bytes = rows.Unsigned();
+    job.summary.map_output_bytes = rows.Unsigned();
+    job.summary.reduce_groups = rows.Unsigned();
+    job.summary.reduce_input_bytes = rows.Unsigned();
+    job.summary.reduce_output_bytes = rows.Unsigned();
+    job.summary.reduce_time = absl::Seconds(rows.Real());
+    if (absl::Status status = ReadDetails(row, job); !status.ok()) return status;
+    jobs.push_back(std::move(job));
+  }
+}
+
+absl::Status History::ReadDetails(std::int64_t row, FinishedJob& job) const {
+  const auto each = [&](const char* sql, auto take) {
+    Statement rows(database_, path_, sql);
+    rows.Bind(row);
+    absl::StatusOr<bool> found = rows.Next();
+    for (; found.ok() && *found; found = rows.Next()) take(rows);
+    return found.status();
+  };
+  absl::Status status =
+      each("SELECT phase, started_at, finished_at FROM phase WHERE job = ? ORDER BY phase",
+           [&](Statement& columns) {
+             PhaseProgress phase{.phase = static_cast<Phase>(columns.Integer())};
+             phase.started_at = Instant(columns);
+             phase.finished_at = Instant(columns);
+             job.final.phases.push_back(phase);
+           });
+  if (!status.ok()) return status;
+  status = each(
+      "SELECT bin, groups, bytes, seconds, seconds_squared, emitted_bytes FROM group_bin "
+      "WHERE job = ? ORDER BY bin",
+      [&](Statement& columns) {
+        GroupBin bin;
+        bin.bin = static_cast<std::uint32_t>(columns.Integer());
+        bin.count = columns.Unsigned();
+        bin.size_bytes = columns.Unsigned();
+        bin.seconds = columns.Real();
+        bin.seconds_squared = columns.Real();
+        bin.emitted_bytes = columns.Unsigned();
+        job.summary.bins.push_back(bin);
+      });
+  if (!status.ok()) return status;
+  status = each(
+      "SELECT slots, split_bytes, map_selectivity, reduce_selectivity, map_task_seconds, "
+      "reduce_task_seconds, map_task_variation, reduce_task_variation FROM job_profile "
+      "WHERE job = ?",
+      [&](Statement& columns) {
+        JobProfile profile = {.slots = static_cast<std::uint32_t>(columns.Integer()),
+                              .map_tasks = job.summary.map_tasks,
+                              .reduce_tasks = job.summary.reduce_tasks};
+        profile.split_bytes = columns.Real();
+        profile.map_selectivity = columns.Real();
+        profile.reduce_selectivity = columns.Real();
+        profile.map_task_time = absl::Seconds(columns.Real());
+        profile.reduce_task_time = absl::Seconds(columns.Real());
+        profile.map_task_variation = columns.Real();
+        profile.reduce_task_variation = columns.Real();
+        job.summary.profile = profile;
+      });
+  if (!status.ok()) return status;
+  return each(
+      "SELECT indicator, reduce_avg, reduce_max, job_avg, job_max, interval_coverage "
+      "FROM indicator_error WHERE job = ? ORDER BY position",
+      [&](Statement& columns) {
+        IndicatorError error{.indicator = columns.Text()};
+        error.reduce_avg_error_points = columns.Real();
+        error.reduce_max_error_points = columns.Real();
+        error.job_avg_error_points = columns.Real();
+        error.job_max_error_points = columns.Real();
+        if (!columns.IsNull()) error.interval_coverage = columns.Real();
+        job.final.errors.push_back(std::move(error));
+      });
+}
+
+absl::Status History::AddNode(const std::string& host, absl::Time measured_at,
+                              const ResourceProfile& node) {
+  Statement statement(database_, path_, "INSERT OR REPLACE INTO node VALUES (?,?,?,?,?,?,?,?)");
+  return statement.Bind(host)
+      .Bind(absl::ToUnixNanos(measured_at))
+      .Bind(node.cores)
+      .Bind(node.disk_read)
+      .Bind(node.disk_write)
+      .Bind(node.dfs_read)
+      .Bind(node.dfs_write)
+      .Bind(node.network)
+      .Run();
+}
+
+absl::StatusOr<std::optional<ResourceProfile>> History::NewestNode() const {
+  Statement rows(
+      database_, path_,
+      "SELECT cores, disk_read, disk_write, file_system_read, file_system_write, network "
+      "FROM node ORDER BY measured_at DESC LIMIT 1");
+  const absl::StatusOr<bool> found = rows.Next();
+  if (!found.ok()) return found.status();
+  if (!*found) return std::optional<ResourceProfile>();
+  ResourceProfile node;
+  node.cores = rows.Real();
+  node.disk_read = rows.Real();
+  node.disk_write = rows.Real();
+  node.dfs_read = rows.Real();
+  node.dfs_write = rows.Real();
+  node.network = rows.Real();
+  return std::optional<ResourceProfile>(node);
+}
+
+absl::Status History::Expire(absl::Time now) {
+  {
+    Statement old(database_, path_, "DELETE FROM job WHERE ended_at < ?");
+    if (absl::Status status = old.Bind(absl::ToUnixNanos(now - options_.age_max)).Run();
+        !status.ok()) {
+      return status;
+    }
+  }
+  while (true) {
+    const auto used = Number(
+        "SELECT (page_count - freelist_count) * page_size "
+        "FROM pragma_page_count, pragma_freelist_count, pragma_page_size");
+    const auto jobs = Number("SELECT count(*) FROM job");
+    if (!used.ok() || !jobs.ok()) return used.ok() ? jobs.status() : used.status();
+    if (*jobs == 0 || static_cast<std::size_t>(*used) <= options_.bytes_max) break;
+    // A tenth at a time: how much a job takes is not known exactly.
+    Statement oldest(database_, path_,
+                     "DELETE FROM job WHERE id IN (SELECT id FROM job ORDER BY ended_at LIMIT ?)");
+    if (absl::Status status = oldest.Bind(std::max<std::int64_t>(*jobs / 10, 1)).Run();
+        !status.ok()) {
+      return status;
+    }
+  }
+  return Execute("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE);");
+}
+
+absl::StatusOr<std::size_t> History::count() const {
+  const auto jobs = Number("SELECT count(*) FROM job");
+  if (!jobs.ok()) return jobs.status();
+  return static_cast<std::size_t>(*jobs);
+}
+
+absl::StatusOr<std::size_t> History::bytes() const {
+  const auto bytes = Number(
+      "SELECT (page_count - freelist_count) * page_size "
+      "FROM pragma_page_count, pragma_freelist_count, pragma_page_size");
+  if (!bytes.ok()) return bytes.status();
+  return static_cast<std::size_t>(*bytes);
+}
+
+}  // namespace tidemark::store

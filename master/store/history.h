@@ -1,0 +1,75 @@
+// The jobs that have ended, by name: what the next run of the same job can learn from, and how well
+// each indicator did. A SQLite file, so that people can ask it things we did not think of.
+//
+// Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "tidemark/job_profile.h"
+#include "tidemark/job_summary.h"
+#include "tidemark/snapshot.h"
+
+struct sqlite3;
+
+namespace tidemark::store {
+
+struct FinishedJob {
+  Snapshot final;  // as far as the history keeps it: ids, state, instants, phases, errors
+  JobSummary summary;
+};
+
+struct HistoryOptions {
+  // What is older, or the oldest when the file holds more, is forgotten.
+  absl::Duration age_max = absl::Hours(24 * 90);
+  std::size_t bytes_max = std::size_t{256} << 20;
+};
+
+class History {
+ public:
+  // Creates the file if there is none. Errors name the path: it cannot be opened, is no database,
+  // or is of a newer version (FailedPrecondition).
+  static absl::StatusOr<std::unique_ptr<History>> Open(const std::string& path,
+                                                       const HistoryOptions& options);
+  ~History();
+  History(const History&) = delete;
+  History& operator=(const History&) = delete;
+
+  // Survives the end of the process when it returns; a loss of power may take the last ones. The
+  // same run added again replaces itself.
+  absl::Status Add(const FinishedJob& job);
+  // The last `count` runs of jobs of that name, newest first.
+  absl::StatusOr<std::vector<FinishedJob>> OfName(const std::string& name, std::size_t count) const;
+  // What a node was measured to get done; the same host measured again replaces itself.
+  absl::Status AddNode(const std::string& host, absl::Time measured_at,
+                       const ResourceProfile& node);
+  // That of the host measured last; empty: none was.
+  absl::StatusOr<std::optional<ResourceProfile>> NewestNode() const;
+  // Forgets jobs by age and size.
+  absl::Status Expire(absl::Time now);
+  // How many jobs it knows, and how many bytes they take.
+  absl::StatusOr<std::size_t> count() const;
+  absl::StatusOr<std::size_t> bytes() const;
+
+ private:
+  History(std::string path, sqlite3* database, const HistoryOptions& options);
+  absl::Status Execute(const char* statements) const;
+  absl::Status Prepare() const;
+  absl::StatusOr<std::int64_t> Number(const char* query) const;
+  absl::Status AddWithin(const FinishedJob& job) const;
+  absl::Status ReadDetails(std::int64_t row, FinishedJob& job) const;
+
+  const std::string path_;
+  const HistoryOptions options_;
+  sqlite3* const database_;
+};
+
+}  // namespace tidemark::store

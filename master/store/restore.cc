@@ -1,0 +1,92 @@
+#include "master/store/restore.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include "master/store/event_log.h"
+#include "master/store/log_record.h"
+
+namespace tidemark::store {
+namespace {
+
+absl::Time InstantOf(const LogRecord& record) {
+  if (const Event* event = std::get_if<Event>(&record)) return event->arrived_at;
+  if (const Tick* tick = std::get_if<Tick>(&record)) return tick->at;
+  if (const Restart* restart = std::get_if<Restart>(&record)) return restart->at;
+  return absl::InfinitePast();
+}
+
+// What the last record of the log says, if the job has ended.
+std::optional<EndedJob> ReadEnd(const std::string& path, std::uint64_t log_bytes) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 4> last;
+  file.seekg(-static_cast<std::streamoff>(last.size()), std::ios::end);
+  if (!file.read(last.data(), last.size())) return std::nullopt;
+  const std::uint32_t bytes = EndFrameBytes(last.data());
+  if (bytes > kRecordBytesMax || bytes > log_bytes) return std::nullopt;
+  std::string framed(bytes, '\0');
+  file.seekg(-static_cast<std::streamoff>(bytes), std::ios::end);
+  if (!file.read(framed.data(), bytes)) return std::nullopt;
+  return DecodeEnd(framed);
+}
+
+RestoredJob Restored(const EndedJob& ended, std::uint64_t log_bytes) {
+  return {.job_id = ended.final.job_id,
+          .monitor = JobMonitor::OfEnded(ended.final, ended.sources),
+          .newest = ended.final,
+          .opened_at = ended.opened_at,
+          .latest = ended.final.at,
+          .log_bytes = log_bytes,
+          .records = 1,
+          .has_end = true,
+          .damage = absl::OkStatus()};
+}
+
+}  // namespace
+
+absl::StatusOr<RestoredJob> RestoreJob(const std::string& path) {
+  std::error_code error;
+  const std::uint64_t log_bytes = std::filesystem::file_size(path, error);
+  if (!error) {
+    if (const auto ended = ReadEnd(path, log_bytes)) return Restored(*ended, log_bytes);
+  }
+  const auto reader = EventLogReader::Open(path);
+  if (!reader.ok()) return reader.status();
+  RestoredJob job{.job_id = (*reader)->job_id(),
+                  .monitor = JobMonitor((*reader)->job_id(), (*reader)->options()),
+                  .newest = {},
+                  .opened_at = absl::InfinitePast(),
+                  .latest = absl::InfinitePast(),
+                  .log_bytes = 0,
+                  .records = 0,
+                  .has_end = false,
+                  .damage = absl::OkStatus()};
+  while (true) {
+    const absl::StatusOr<std::optional<LogRecord>> record = (*reader)->Next();
+    if (!record.ok()) job.damage = record.status();
+    if (!record.ok() || !record->has_value()) break;
+    ++job.records;
+    job.latest = std::max(job.latest, InstantOf(**record));
+    if (job.opened_at == absl::InfinitePast()) job.opened_at = job.latest;
+    if (auto snapshot = Replay(**record, job.monitor)) job.newest = *std::move(snapshot);
+  }
+  if (!job.monitor.is_open()) {
+    return absl::FailedPreconditionError(
+        fmt::format("event log {}: ends before its job was opened", path));
+  }
+  job.log_bytes = (*reader)->offset();
+  if (job.newest.sequence == 0) {
+    job.newest = Snapshot{.job_id = job.job_id, .at = job.opened_at, .started_at = job.opened_at};
+  }
+  return job;
+}
+
+}  // namespace tidemark::store

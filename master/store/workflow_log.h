@@ -1,0 +1,48 @@
+// The log of one workflow: what a master needs to go on with it after it was killed. Framed and
+// checksummed as event logs are (docs/event-log.md), with a magic of its own.
+//
+// Encode...() append to `out` and are functions of their arguments. O(size of the record).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "master/workflow/live_workflow.h"
+#include "tidemark/workflow.h"
+
+namespace tidemark::store {
+
+inline constexpr const char* kWorkflowLogExtension = ".tidemark-workflow";
+// The file for a workflow in `directory`; as EventLogPath().
+std::string WorkflowLogPath(const std::string& directory, const std::string& workflow_id);
+
+// The beginning of every such log.
+void EncodeSubmission(const WorkflowSpec& workflow, absl::Time at, std::string& out);
+void EncodeAttachment(const std::string& job_name, const std::string& job_id, absl::Time at,
+                      std::string& out);
+// A snapshot was made; `facts` are the new ones, by index of the job.
+void EncodeWorkflowTick(const WorkflowSnapshot& snapshot,
+                        const std::vector<std::pair<std::size_t, workflow::JobFacts>>& facts,
+                        std::string& out);
+// The final one was made: in place of its tick.
+void EncodeWorkflowEnd(const WorkflowSnapshot& final, std::string& out);
+
+struct RestoredWorkflow {
+  workflow::LiveWorkflow live;  // its newest snapshot has the number and instant of the last tick
+  absl::Time submitted_at;
+  std::uint64_t log_bytes = 0;  // of whole records: where the log goes on
+  absl::Status damage;          // DataLoss: what comes after log_bytes is torn or corrupt
+};
+
+// NotFound, PermissionDenied: the file. DataLoss: not such a log, or nothing of it can be used.
+// O(records).
+absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
+                                                 const workflow::LiveWorkflowOptions& options);
+
+}  // namespace tidemark::store

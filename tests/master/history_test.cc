@@ -1,0 +1,202 @@
+#include "master/store/history.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "tests/master/events.h"
+
+namespace tidemark::store {
+namespace {
+
+using test::At;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+FinishedJob Ended(const std::string& job_id, double ended, const std::string& name = "nightly") {
+  FinishedJob job;
+  job.final = {.job_id = job_id, .job_name = name, .at = At(ended), .state = JobState::kSucceeded};
+  job.final.started_at = At(ended - 60);
+  job.final.elapsed = absl::Seconds(60);
+  job.final.phases = {
+      {.phase = Phase::kMap, .started_at = At(ended - 60), .finished_at = At(ended)},
+      {.phase = Phase::kReduce}};
+  job.final.errors = {{"tidemark", 1.5, 3, 2, 4, 0.9}, {"hadoop", 20, 60, 10, 30, std::nullopt}};
+  job.summary = {.name = name,
+                 .engine = "local",
+                 .map_tasks = 3,
+                 .reduce_tasks = 2,
+                 .map_input_bytes = 1000,
+                 .map_output_bytes = 3000,
+                 .reduce_groups = 50,
+                 .reduce_input_bytes = 3000,
+                 .reduce_output_bytes = 1500,
+                 .reduce_time = absl::Seconds(42.5),
+                 .bins = {{.bin = 5, .count = 50, .size_bytes = 3000, .seconds = 42.5}}};
+  return job;
+}
+
+class HistoryTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = ::testing::TempDir() + "tidemark-history-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+  std::string path() const { return directory_ + "/history.sqlite"; }
+  std::unique_ptr<History> Open(const HistoryOptions& options = {}) {
+    auto history = History::Open(path(), options);
+    EXPECT_TRUE(history.ok()) << history.status();
+    return *std::move(history);
+  }
+  static std::vector<std::string> IdsOf(const std::vector<FinishedJob>& jobs) {
+    std::vector<std::string> ids;
+    for (const FinishedJob& job : jobs) ids.push_back(job.final.job_id);
+    return ids;
+  }
+
+  std::string directory_;
+};
+
+TEST_F(HistoryTest, GivesBackWhatAJobTaught) {
+  const FinishedJob job = Ended("a", 100);
+  ASSERT_TRUE(Open()->Add(job).ok());
+  const auto found = Open()->OfName("nightly", 10);
+  ASSERT_TRUE(found.ok()) << found.status();
+  ASSERT_THAT(*found, SizeIs(1));
+  EXPECT_EQ(found->front().final, job.final);
+  EXPECT_EQ(found->front().summary, job.summary);
+  EXPECT_EQ(found->front().summary.map_selectivity(), 3.0);
+  EXPECT_EQ(found->front().summary.reduce_selectivity(), 0.5);
+}
+
+TEST_F(HistoryTest, GivesBackTheProfileOfAJob) {
+  FinishedJob job = Ended("a", 100);
+  job.summary.profile = JobProfile{.slots = 4,
+                                   .map_tasks = 3,
+                                   .reduce_tasks = 2,
+                                   .split_bytes = 333.5,
+                                   .map_selectivity = 3,
+                                   .reduce_selectivity = 0.5,
+                                   .map_task_time = absl::Seconds(1.5),
+                                   .reduce_task_time = absl::Seconds(20.25),
+                                   .map_task_variation = 0.25,
+                                   .reduce_task_variation = 0.5};
+  ASSERT_TRUE(Open()->Add(job).ok());
+  EXPECT_EQ(Open()->OfName("nightly", 1)->front().summary.profile, job.summary.profile);
+}
+
+TEST_F(HistoryTest, GivesBackTheNodeThatWasMeasuredLast) {
+  EXPECT_EQ(*Open()->NewestNode(), std::nullopt);
+  const ResourceProfile slow = {.disk_read = 1, .network = 2, .cores = 3};
+  const ResourceProfile fast = {
+      .disk_read = 4.5, .disk_write = 5, .dfs_read = 6, .dfs_write = 7, .network = 8, .cores = 9};
+  ASSERT_TRUE(Open()->AddNode("a", At(10), slow).ok());
+  ASSERT_TRUE(Open()->AddNode("b", At(20), slow).ok());
+  ASSERT_TRUE(Open()->AddNode("a", At(30), fast).ok());
+  EXPECT_EQ(*Open()->NewestNode(), fast);
+}
+
+TEST_F(HistoryTest, AHistoryOfTheSecondVersionIsTakenUp) {
+  ASSERT_TRUE(Open()->Add(Ended("a", 100)).ok());
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
+  ASSERT_EQ(
+      sqlite3_exec(database, "DROP TABLE node; PRAGMA user_version = 2", nullptr, nullptr, nullptr),
+      SQLITE_OK);
+  sqlite3_close(database);
+  EXPECT_EQ(*Open()->NewestNode(), std::nullopt);
+  EXPECT_THAT(IdsOf(*Open()->OfName("nightly", 10)), ElementsAre("a"));
+}
+
+TEST_F(HistoryTest, AHistoryOfTheFirstVersionIsTakenUp) {
+  ASSERT_TRUE(Open()->Add(Ended("a", 100)).ok());
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
+  ASSERT_EQ(
+      sqlite3_exec(database, "DROP TABLE job_profile; DROP TABLE node; PRAGMA user_version = 1",
+                   nullptr, nullptr, nullptr),
+      SQLITE_OK);
+  sqlite3_close(database);
+  const auto history = Open();
+  EXPECT_THAT(IdsOf(*history->OfName("nightly", 10)), ElementsAre("a"));
+  FinishedJob job = Ended("b", 200);
+  job.summary.profile = JobProfile{.slots = 4, .map_tasks = 3, .reduce_tasks = 2};
+  ASSERT_TRUE(history->Add(job).ok());
+  EXPECT_EQ(history->OfName("nightly", 1)->front().summary, job.summary);
+}
+
+TEST_F(HistoryTest, GivesTheNewestRunsOfAName) {
+  const auto history = Open();
+  for (const auto& job :
+       {Ended("b", 200), Ended("a", 100), Ended("c", 300), Ended("x", 400, "other")}) {
+    ASSERT_TRUE(history->Add(job).ok());
+  }
+  EXPECT_THAT(IdsOf(*history->OfName("nightly", 2)), ElementsAre("c", "b"));
+  EXPECT_THAT(*history->OfName("nobody", 2), IsEmpty());
+}
+
+TEST_F(HistoryTest, TheSameRunAddedAgainReplacesItself) {
+  const auto history = Open();
+  FinishedJob job = Ended("a", 100);
+  ASSERT_TRUE(history->Add(job).ok());
+  job.summary.reduce_groups = 51;
+  ASSERT_TRUE(history->Add(job).ok());
+  const auto found = history->OfName("nightly", 10);
+  ASSERT_THAT(*found, SizeIs(1));
+  EXPECT_EQ(found->front().summary, job.summary);
+}
+
+TEST_F(HistoryTest, KeepsSizesBeyondTheRangeOfSignedNumbers) {
+  const auto history = Open();
+  FinishedJob job = Ended("a", 100);
+  job.summary.map_input_bytes = ~std::uint64_t{0};
+  ASSERT_TRUE(history->Add(job).ok());
+  EXPECT_EQ(history->OfName("nightly", 1)->front().summary, job.summary);
+}
+
+TEST_F(HistoryTest, ForgetsByAge) {
+  const auto history = Open({.age_max = absl::Seconds(100)});
+  ASSERT_TRUE(history->Add(Ended("old", 0)).ok());
+  ASSERT_TRUE(history->Add(Ended("new", 150)).ok());
+  ASSERT_TRUE(history->Expire(At(200)).ok());
+  EXPECT_THAT(IdsOf(*history->OfName("nightly", 10)), ElementsAre("new"));
+}
+
+TEST_F(HistoryTest, ForgetsTheOldestWhenItTakesTooMuchRoom) {
+  const auto history = Open({.bytes_max = 200'000});
+  for (int i = 0; i < 200; ++i) {
+    FinishedJob job = Ended("job-" + std::to_string(i), 100 + i);
+    job.summary.bins.clear();
+    for (std::uint32_t bin = 0; bin < 100; ++bin) job.summary.bins.push_back({.bin = bin});
+    ASSERT_TRUE(history->Add(job).ok());
+  }
+  ASSERT_GT(*history->bytes(), 200'000u);
+  ASSERT_TRUE(history->Expire(At(1000)).ok());
+  EXPECT_LE(*history->bytes(), 200'000u);
+  EXPECT_GT(*history->count(), 10u);
+  EXPECT_THAT(IdsOf(*history->OfName("nightly", 1)), ElementsAre("job-199"));
+  EXPECT_LE(std::filesystem::file_size(path()), 250'000u) << "the room is given back";
+}
+
+TEST_F(HistoryTest, AFileThatIsNoDatabaseIsRefused) {
+  std::ofstream(path()) << std::string(4096, 'x');
+  const auto history = History::Open(path(), {});
+  EXPECT_TRUE(absl::IsDataLoss(history.status())) << history.status();
+  EXPECT_THAT(std::string(history.status().message()), HasSubstr(path()));
+}
+
+TEST_F(HistoryTest, ADirectoryThatIsNotThereIsAnError) {
+  EXPECT_FALSE(History::Open(directory_ + "/gone/history.sqlite", {}).ok());
+}
+
+}  // namespace
+}  // namespace tidemark::store

@@ -1,0 +1,161 @@
+#include "master/service/journal.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "tests/master/faulty_disk.h"
+
+namespace tidemark::service {
+namespace {
+
+using test::FaultyDisk;
+
+constexpr absl::Duration kDeadline = absl::Seconds(10);
+
+JournalOptions Quick() {
+  return {.commit_interval = absl::ZeroDuration(), .retry_interval = absl::Milliseconds(1)};
+}
+
+class Told final : public Journal::Waiter {
+ public:
+  void OnDurable(Journal::Position durable) override { durable_.set_value(durable); }
+  Journal::Position Wait() { return future_.get(); }
+
+ private:
+  std::promise<Journal::Position> durable_;
+  std::future<Journal::Position> future_ = durable_.get_future();
+};
+
+template <typename Condition>
+bool Eventually(Condition holds) {
+  const absl::Time deadline = absl::Now() + kDeadline;
+  while (!holds()) {
+    if (absl::Now() > deadline) return false;
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+  return true;
+}
+
+class JournalTest : public ::testing::Test {
+ protected:
+  void Start(const JournalOptions& options = Quick()) {
+    journal_ = std::make_unique<Journal>(disk_, options);
+  }
+  bool BecomesDurable(Journal::Position position) {
+    return Eventually([&] { return journal_->durable() >= position; });
+  }
+
+  std::shared_ptr<FaultyDisk> disk_ = std::make_shared<FaultyDisk>();
+  std::unique_ptr<Journal> journal_;
+};
+
+TEST_F(JournalTest, WhatIsDurableSurvivesALossOfPower) {
+  Start();
+  const auto log = Journal::MakeLog("a", "start ");
+  journal_->Append(log, "one ");
+  ASSERT_TRUE(journal_->WaitUntilDurable(journal_->Append(log, "two")));
+  EXPECT_EQ(disk_->Synced("a"), "start one two");
+}
+
+TEST_F(JournalTest, GoesOnAfterWhatALogHeldBefore) {
+  Start();
+  ASSERT_TRUE(journal_->WaitUntilDurable(journal_->Append(Journal::MakeLog("a", "start"), "")));
+  ASSERT_TRUE(journal_->WaitUntilDurable(journal_->Append(Journal::MakeLog("a", 3), "ff")));
+  EXPECT_EQ(disk_->Synced("a"), "staff");
+}
+
+TEST_F(JournalTest, OneSyncServesAllWhoWait) {
+  Start({.commit_interval = absl::Milliseconds(50)});
+  std::vector<std::shared_ptr<Journal::Log>> logs;
+  Journal::Position last = 0;
+  for (int i = 0; i < 100; ++i) {
+    logs.push_back(Journal::MakeLog(std::to_string(i), ""));
+    last = journal_->Append(logs.back(), "x");
+  }
+  ASSERT_TRUE(journal_->WaitUntilDurable(last));
+  EXPECT_LE(disk_->syncs(), 2) << "the first append may be a batch of its own";
+}
+
+TEST_F(JournalTest, TellsThoseWhoAskedWhenTheirRecordIsSafe) {
+  Start();
+  const auto log = Journal::MakeLog("a", "");
+  const auto told = std::make_shared<Told>();
+  const Journal::Position position = journal_->Append(log, "x");
+  journal_->NotifyWhenDurable(position, told);
+  EXPECT_GE(told->Wait(), position);
+  const auto late = std::make_shared<Told>();
+  journal_->NotifyWhenDurable(position, late);
+  EXPECT_GE(late->Wait(), position);
+}
+
+TEST_F(JournalTest, RecordsThatNobodyKeepsPassWithoutASync) {
+  Start();
+  ASSERT_TRUE(BecomesDurable(journal_->Append(nullptr, "")));
+  EXPECT_EQ(disk_->syncs(), 0);
+}
+
+TEST_F(JournalTest, AFullDiskHoldsEverythingUntilThereIsRoom) {
+  Start();
+  const auto log = Journal::MakeLog("a", "start ");
+  ASSERT_TRUE(journal_->WaitUntilDurable(journal_->Append(log, "kept ")));
+  disk_->Break(absl::ResourceExhaustedError("no space left"));
+  const Journal::Position position = journal_->Append(log, "held ");
+  EXPECT_FALSE(journal_->WaitUntilDurable(position));
+  EXPECT_TRUE(absl::IsResourceExhausted(journal_->status()));
+  journal_->Append(log, "later");
+  EXPECT_LT(journal_->durable(), position);
+  EXPECT_EQ(disk_->Synced("a"), "start kept ");
+  disk_->Break(absl::OkStatus());
+  ASSERT_TRUE(BecomesDurable(position + 1));
+  EXPECT_EQ(disk_->Synced("a"), "start kept held later");
+  EXPECT_TRUE(Eventually([&] { return journal_->status().ok(); }));
+}
+
+TEST_F(JournalTest, AFileThatCannotBeCreatedIsTriedAgain) {
+  Start();
+  disk_->Break(absl::PermissionDeniedError("no"));
+  const Journal::Position position = journal_->Append(Journal::MakeLog("a", "start"), "");
+  EXPECT_FALSE(journal_->WaitUntilDurable(position));
+  disk_->Break(absl::OkStatus());
+  EXPECT_TRUE(BecomesDurable(position));
+  EXPECT_EQ(disk_->Synced("a"), "start");
+}
+
+TEST_F(JournalTest, SaysWhenItsMemoryIsFull) {
+  JournalOptions options = Quick();
+  options.waiting_bytes_max = 100;
+  Start(options);
+  disk_->Break(absl::ResourceExhaustedError("no space left"));
+  const auto log = Journal::MakeLog("a", "");
+  journal_->Append(log, std::string(99, 'x'));
+  EXPECT_TRUE(journal_->has_room());
+  const Journal::Position last = journal_->Append(log, "xx");
+  EXPECT_FALSE(journal_->has_room());
+  disk_->Break(absl::OkStatus());
+  EXPECT_TRUE(BecomesDurable(last));
+  EXPECT_TRUE(journal_->has_room());
+  EXPECT_EQ(journal_->waiting_bytes(), 0u);
+}
+
+TEST_F(JournalTest, EndsWithoutWaitingForABrokenDisk) {
+  Start({.commit_interval = absl::ZeroDuration(), .retry_interval = absl::Hours(1)});
+  disk_->Break(absl::ResourceExhaustedError("no space left"));
+  EXPECT_FALSE(journal_->WaitUntilDurable(journal_->Append(Journal::MakeLog("a", "x"), "")));
+  journal_.reset();
+}
+
+TEST_F(JournalTest, WritesWhatIsLeftBeforeItEnds) {
+  Start({.commit_interval = absl::Seconds(10)});
+  journal_->Append(Journal::MakeLog("a", "all"), "");
+  journal_.reset();
+  EXPECT_EQ(disk_->Synced("a"), "all");
+}
+
+}  // namespace
+}  // namespace tidemark::service

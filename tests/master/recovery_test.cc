@@ -1,0 +1,306 @@
+// Masters that are killed: a table is made anew from what the one before had written.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "master/service/directory_lock.h"
+#include "master/service/job_table.h"
+#include "proto/wire/encode_event.h"
+#include "tests/master/faulty_disk.h"
+#include "tests/master/virtual_job.h"
+#include "tidemark/v1/event.pb.h"
+
+namespace tidemark::service {
+namespace {
+
+namespace fs = std::filesystem;
+
+using test::At;
+using test::Closed;
+using test::M;
+using test::Opened;
+using test::Source;
+using test::Started;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Taken Ingest(JobTable& jobs, const Event& event) {
+  v1::Envelope envelope;
+  wire::EncodeEvent(event, envelope);
+  return jobs.Ingest(envelope, event.arrived_at);
+}
+
+class RecoveryTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = ::testing::TempDir() + "tidemark-recovery-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    root_ = pattern;
+    directory_ = NewDirectory();
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  std::string NewDirectory() {
+    const std::string directory = root_ + "/" + std::to_string(++directories_);
+    fs::create_directory(directory);
+    return directory;
+  }
+  // A table over the directory, recovered; what was found is left in recovery_.
+  std::unique_ptr<JobTable> Restart(const std::string& directory, double seconds = 0) {
+    JobTableOptions options;
+    options.data_dir = directory;
+    options.disk = store::MakeFileDisk(/*sync=*/false);
+    options.journal.commit_interval = absl::ZeroDuration();
+    options.tick_interval = absl::Seconds(1);
+    auto jobs = std::make_unique<JobTable>(options);
+    const auto recovery = jobs->Recover(At(seconds), 2);
+    EXPECT_TRUE(recovery.ok()) << recovery.status();
+    if (recovery.ok()) recovery_ = *recovery;
+    return jobs;
+  }
+  // What a killed master would leave behind now.
+  std::string CopyOf(const std::string& directory) {
+    const std::string copy = NewDirectory();
+    fs::copy(directory, copy);
+    return copy;
+  }
+  std::string LogPath(const std::string& job_id = "job-1") const {
+    return store::EventLogPath(directory_, job_id);
+  }
+  static std::string Bytes(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  // Everything up to this envelope is on the disk.
+  static void IngestDurably(JobTable& jobs, const Event& event) {
+    const Taken taken = Ingest(jobs, event);
+    EXPECT_TRUE(taken.status.ok()) << taken.status;
+    EXPECT_TRUE(jobs.journal().WaitUntilDurable(taken.position));
+  }
+
+  std::string root_;
+  int directories_ = 0;
+  std::string directory_;
+  Recovery recovery_;
+};
+
+TEST_F(RecoveryTest, AnEmptyDirectoryHoldsNoJobs) {
+  const auto jobs = Restart(directory_);
+  EXPECT_EQ(recovery_.jobs, 0u);
+  EXPECT_TRUE(jobs->List().empty());
+}
+
+TEST_F(RecoveryTest, TakesUpItsJobsInTheOrderInWhichTheyWereOpened) {
+  auto jobs = Restart(directory_);
+  for (const char* id : {"b", "c", "a"}) {
+    IngestDurably(*jobs, Source("app-master", id).At(*id, Opened(1, 1)));
+  }
+  jobs = Restart(CopyOf(directory_));
+  EXPECT_EQ(recovery_.jobs, 3u);
+  const std::vector<Snapshot> list = jobs->List();
+  ASSERT_EQ(list.size(), 3u);
+  EXPECT_EQ(list[0].job_id, "c");
+  EXPECT_EQ(list[2].job_id, "a");
+}
+
+// A job is told to a table that is never killed and to one that is killed over and over, at random
+// instants; sources repeat what was not acknowledged. Both publish the same.
+TEST_F(RecoveryTest, PublishesWhatAnUninterruptedMasterWouldHavePublished) {
+  const test::Story story = test::Tell(test::QuadraticJob());
+  std::mt19937 random(7);
+  const auto steady = Restart(directory_);
+  std::string directory = NewDirectory();
+  auto killed = Restart(directory);
+  std::vector<Snapshot> expected;
+  std::vector<Snapshot> seen;
+  auto event = story.events.begin();
+  int kills = 0;
+  for (double now = 0; expected.empty() || !expected.back().is_final(); now += 2) {
+    const auto first = event;
+    for (; event != story.events.end() && event->arrived_at <= At(now); ++event) {
+      Ingest(*steady, *event);
+      Ingest(*killed, *event);
+    }
+    if (random() % 8 == 0) {
+      ++kills;
+      directory = CopyOf(directory);         // with whatever the journal had written by now
+      killed = Restart(directory, now - 2);  // resent in time
+      for (auto again = first; again != event; ++again) Ingest(*killed, *again);
+    }
+    for (const Snapshot& snapshot : steady->TickDue(At(now))) expected.push_back(snapshot);
+    for (const Snapshot& snapshot : killed->TickDue(At(now))) seen.push_back(snapshot);
+    ASSERT_LT(now, story.ends + 1000);
+  }
+  EXPECT_GT(kills, 10);
+  EXPECT_EQ(seen, expected);
+}
+
+TEST_F(RecoveryTest, RepeatedEnvelopesCountOnce) {
+  auto jobs = Restart(directory_);
+  Source source;
+  const std::vector<Event> events = {source.At(0, Opened(2, 1)), source.At(1, Started(M(0))),
+                                     source.At(2, Started(M(1)))};
+  for (const Event& event : events) IngestDurably(*jobs, event);
+  const std::string copy = CopyOf(directory_);
+  jobs = Restart(copy, 3);
+  for (const Event& event : events) EXPECT_TRUE(Ingest(*jobs, event).status.ok());
+  const std::vector<Snapshot> ticked = jobs->TickDue(At(4));
+  ASSERT_EQ(ticked.size(), 1u);
+  EXPECT_EQ(ticked[0].coverage.lost_envelopes, 0u);
+  EXPECT_EQ(ticked[0].coverage.anomalies, 0u);
+}
+
+TEST_F(RecoveryTest, SequencesGoOnAfterARestart) {
+  auto jobs = Restart(directory_);
+  IngestDurably(*jobs, Source().At(0, Opened(1, 1)));
+  for (int i = 0; i < 5; ++i) jobs->TickDue(At(i));
+  EXPECT_EQ(jobs->Get("job-1")->sequence, 5u);
+  jobs = Restart(CopyOf(directory_), 5);
+  EXPECT_EQ(jobs->Get("job-1")->sequence, 5u);
+  EXPECT_EQ(jobs->TickDue(At(6)).at(0).sequence, 6u);
+}
+
+TEST_F(RecoveryTest, AJobThatHadEndedKeepsItsFinalSnapshotAndTicksNoMore) {
+  auto jobs = Restart(directory_);
+  Source source;
+  IngestDurably(*jobs, source.At(0, Opened(1, 1)));
+  IngestDurably(*jobs, source.At(1, Closed()));
+  const std::vector<Snapshot> ticked = jobs->TickDue(At(2));
+  ASSERT_EQ(ticked.size(), 1u);
+  jobs = Restart(CopyOf(directory_), 1000);
+  EXPECT_EQ(*jobs->Get("job-1"), ticked[0]);
+  EXPECT_THAT(jobs->TickDue(At(5000)), IsEmpty());
+}
+
+TEST_F(RecoveryTest, SilenceWhileTheMasterWasDeadEndsNoJob) {
+  auto jobs = Restart(directory_);
+  IngestDurably(*jobs, Source().At(0, Opened(1, 1)));
+  jobs = Restart(CopyOf(directory_), 10'000);
+  EXPECT_EQ(jobs->TickDue(At(10'001)).at(0).state, JobState::kRunning);
+  EXPECT_EQ(jobs->TickDue(At(20'000)).at(0).state, JobState::kAbandoned);
+}
+
+TEST_F(RecoveryTest, AJobThatWasForgottenStaysForgotten) {
+  JobTableOptions options;
+  options.data_dir = directory_;
+  options.disk = store::MakeFileDisk(/*sync=*/false);
+  options.jobs_max = 1;
+  {
+    JobTable jobs(options);
+    Source source;
+    IngestDurably(jobs, source.At(0, Opened(1, 1)));
+    IngestDurably(jobs, source.At(1, Closed()));
+    jobs.TickDue(At(2));
+    IngestDurably(jobs, Source("app-master", "job-2").At(3, Opened(1, 1)));
+  }
+  const auto jobs = Restart(directory_);
+  ASSERT_EQ(jobs->List().size(), 1u);
+  EXPECT_EQ(jobs->List()[0].job_id, "job-2");
+}
+
+// --- damage
+
+TEST_F(RecoveryTest, ATornTailIsCutAndNothingBefore) {
+  auto jobs = Restart(directory_);
+  Source source;
+  IngestDurably(*jobs, source.At(0, Opened(2, 1)));
+  const std::size_t whole = Bytes(LogPath()).size();
+  IngestDurably(*jobs, source.At(1, Started(M(0))));
+  jobs.reset();
+  const std::string all = Bytes(LogPath());
+  for (std::size_t length = whole; length < all.size(); ++length) {
+    std::ofstream(LogPath(), std::ios::binary | std::ios::trunc) << all.substr(0, length);
+    jobs = Restart(directory_, 2);
+    ASSERT_EQ(jobs->List().size(), 1u) << length;
+    EXPECT_EQ(recovery_.records, 1u);
+    EXPECT_EQ(recovery_.damages.size(), length == whole ? 0u : 1u);
+    // The log goes on where the whole records end.
+    IngestDurably(*jobs, source.At(3, Started(M(1))));
+    jobs.reset();
+    const auto restored = store::RestoreJob(LogPath());
+    ASSERT_TRUE(restored.ok()) << restored.status();
+    EXPECT_TRUE(restored->damage.ok()) << restored->damage;
+    EXPECT_EQ(restored->records, 3u) << "opened, restarted, started";
+  }
+}
+
+TEST_F(RecoveryTest, WhatWasCutOffIsKeptForPeopleAndReported) {
+  Restart(directory_);
+  auto jobs = Restart(directory_);
+  IngestDurably(*jobs, Source().At(0, Opened(1, 1)));
+  jobs.reset();
+  std::ofstream(LogPath(), std::ios::binary | std::ios::app) << "garbage";
+  Restart(directory_);
+  EXPECT_EQ(Bytes(LogPath() + ".cut"), "garbage");
+  EXPECT_THAT(recovery_.damages,
+              ElementsAre(AllOf(HasSubstr("job-1"), HasSubstr("torn record"), HasSubstr(".cut"))));
+}
+
+TEST_F(RecoveryTest, ALogWithoutAnyUseIsSetAsideAndTheOthersAreTakenUp) {
+  auto jobs = Restart(directory_);
+  IngestDurably(*jobs, Source().At(0, Opened(1, 1)));
+  jobs.reset();
+  std::ofstream(LogPath("other"), std::ios::binary) << "TIDE";
+  jobs = Restart(directory_);
+  EXPECT_EQ(jobs->List().size(), 1u);
+  EXPECT_THAT(recovery_.damages, ElementsAre(HasSubstr("other.tidemark-log.damaged")));
+  EXPECT_TRUE(fs::exists(LogPath("other") + ".damaged"));
+}
+
+TEST_F(RecoveryTest, ADirectoryThatIsNotThereIsAnError) {
+  JobTableOptions options;
+  options.data_dir = directory_ + "/gone";
+  JobTable jobs(options);
+  EXPECT_TRUE(absl::IsNotFound(jobs.Recover(At(0), 1).status()));
+}
+
+TEST_F(RecoveryTest, ADirectoryServesOneMasterAtATime) {
+  auto first = DirectoryLock::Take(directory_);
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_TRUE(absl::IsUnavailable(DirectoryLock::Take(directory_).status()));
+  { const DirectoryLock ends = *std::move(first); }
+  EXPECT_TRUE(DirectoryLock::Take(directory_).ok());
+}
+
+// --- a disk that is full
+
+TEST_F(RecoveryTest, AFullDiskHoldsAnswersAndSnapshotsUntilThereIsRoom) {
+  JobTableOptions options;
+  options.data_dir = directory_;
+  const auto disk = std::make_shared<test::FaultyDisk>();
+  options.disk = disk;
+  options.journal = {.commit_interval = absl::ZeroDuration(),
+                     .retry_interval = absl::Milliseconds(1)};
+  options.tick_interval = absl::Seconds(1);
+  JobTable jobs(options);
+  Source source;
+  IngestDurably(jobs, source.At(0, Opened(2, 1)));
+  ASSERT_EQ(jobs.TickDue(At(1)).size(), 1u);
+  disk->Break(absl::ResourceExhaustedError("no space left on device"));
+  const Taken held = Ingest(jobs, source.At(2, Started(M(0))));
+  EXPECT_TRUE(held.status.ok()) << "it is kept in memory, but ...";
+  EXPECT_FALSE(jobs.journal().WaitUntilDurable(held.position)) << "... not acknowledged";
+  EXPECT_THAT(jobs.TickDue(At(3)), IsEmpty());
+  EXPECT_EQ(jobs.Get("job-1")->sequence, 1u);
+  disk->Break(absl::OkStatus());
+  while (jobs.journal().durable() < held.position || !jobs.journal().status().ok()) {
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+  const std::vector<Snapshot> ticked = jobs.TickDue(At(5));
+  ASSERT_EQ(ticked.size(), 1u);
+  EXPECT_EQ(ticked[0].sequence, 2u);
+}
+
+}  // namespace
+}  // namespace tidemark::service

@@ -1,0 +1,246 @@
+#include "master/service/workflow_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "master/store/workflow_log.h"
+#include "proto/wire/encode_event.h"
+#include "tests/master/events.h"
+#include "tests/workflow/some_workflows.h"
+#include "tidemark/limit.h"
+#include "tidemark/v1/event.pb.h"
+
+namespace tidemark::service {
+namespace {
+
+using test::At;
+using test::Closed;
+using test::JobNamed;
+using test::Opened;
+using test::Source;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// A master's tables, with a folder that outlives them.
+class WorkflowTableTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = ::testing::TempDir() + "tidemark-workflows-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+    Start(0);
+  }
+  void TearDown() override {
+    workflows_.reset();
+    jobs_.reset();
+    std::filesystem::remove_all(directory_);
+  }
+
+  // As after kill -9: what was not durable is gone.
+  void Start(double seconds) {
+    workflows_.reset();
+    jobs_.reset();
+    jobs_ = std::make_unique<JobTable>(
+        JobTableOptions{.data_dir = directory_, .disk = store::MakeFileDisk(/*sync=*/false)});
+    ASSERT_TRUE(jobs_->Recover(At(seconds), 1).ok());
+    WorkflowTableOptions options = options_;
+    options.data_dir = directory_;
+    workflows_ = std::make_unique<WorkflowTable>(options, *jobs_);
+    const auto recovery = workflows_->Recover(At(seconds));
+    ASSERT_TRUE(recovery.ok()) << recovery.status();
+    recovery_ = *recovery;
+  }
+
+  void Tell(Source& source, double seconds, EventBody body) {
+    v1::Envelope envelope;
+    wire::EncodeEvent(source.At(seconds, std::move(body)), envelope);
+    ASSERT_TRUE(jobs_->Ingest(envelope, At(seconds)).status.ok());
+  }
+  // One round of the master.
+  std::vector<WorkflowSnapshot> Tick(double seconds) {
+    for (const Snapshot& snapshot : jobs_->TickDue(At(seconds))) workflows_->Observe(snapshot);
+    return workflows_->TickDue(At(seconds));
+  }
+  WorkflowSnapshot Newest(const std::string& id) const {
+    const auto view = workflows_->Look(id);
+    EXPECT_TRUE(view.ok()) << view.status();
+    return view.ok() ? view->newest : WorkflowSnapshot{};
+  }
+  std::string log() const { return store::WorkflowLogPath(directory_, "wf"); }
+
+  std::string directory_;
+  WorkflowTableOptions options_;
+  std::unique_ptr<JobTable> jobs_;
+  std::unique_ptr<WorkflowTable> workflows_;
+  WorkflowRecovery recovery_;
+};
+
+// a, then b.
+WorkflowSpec Chain(const std::string& id = "wf") {
+  return {.id = id, .jobs = {JobNamed("a"), JobNamed("b", {"a"})}, .cluster = {.slots = 2}};
+}
+
+TEST_F(WorkflowTableTest, AWorkflowIsKnownOnceItIsSubmitted) {
+  EXPECT_TRUE(absl::IsNotFound(workflows_->Look("wf").status()));
+  ASSERT_TRUE(workflows_->Submit(Chain(), At(0)).ok());
+  EXPECT_EQ(Newest("wf").sequence, 0u);
+  EXPECT_THAT(Tick(1), SizeIs(1));
+  EXPECT_EQ(Newest("wf").sequence, 1u);
+}
+
+TEST_F(WorkflowTableTest, TheSameSubmissionAgainIsHarmlessAndAnotherIsRefused) {
+  ASSERT_TRUE(workflows_->Submit(Chain(), At(0)).ok());
+  EXPECT_TRUE(workflows_->Submit(Chain(), At(5)).ok());
+  WorkflowSpec other = Chain();
+  other.cluster.slots = 3;
+  EXPECT_TRUE(absl::IsAlreadyExists(workflows_->Submit(other, At(5))));
+  EXPECT_TRUE(absl::IsInvalidArgument(workflows_->Submit({.id = "x"}, At(5))));
+}
+
+TEST_F(WorkflowTableTest, FollowsItsJobsToTheirEnd) {
+  ASSERT_TRUE(workflows_->Submit(Chain(), At(0)).ok());
+  Source a("master", "a-1");
+  Source b("master", "b-1");
+  Tell(a, 1, Opened(1, 1));
+  EXPECT_EQ(Tick(2).front().jobs[0].state, WorkflowJobState::kRunning);
+  Tell(a, 3, Closed());
+  Tell(b, 4, Opened(1, 1));
+  EXPECT_EQ(Tick(5).front().jobs[1].state, WorkflowJobState::kRunning);
+  Tell(b, 6, Closed());
+  const auto last = Tick(7);
+  ASSERT_THAT(last, SizeIs(1));
+  EXPECT_EQ(last.front().state, JobState::kSucceeded);
+  EXPECT_THAT(Tick(9), IsEmpty());
+}
+
+TEST_F(WorkflowTableTest, AJobThatRanBeforeTheSubmissionCounts) {
+  Source a("master", "a-1");
+  Tell(a, 1, Opened(1, 1));
+  Tell(a, 3, Closed());
+  Tick(4);
+  ASSERT_TRUE(workflows_->Submit(Chain(), At(5)).ok());
+  const auto snapshots = Tick(6);
+  ASSERT_THAT(snapshots, SizeIs(1));
+  EXPECT_EQ(snapshots.front().jobs[0].state, WorkflowJobState::kSucceeded);
+  EXPECT_EQ(snapshots.front().started_at, At(1));
+}
+
+TEST_F(WorkflowTableTest, GoesOnAfterAKillWithoutRepeatingASequenceOrGoingBack) {
+  ASSERT_TRUE(workflows_->Submit(Chain(), At(0)).ok());
+  Source a("master", "a-1");
+  Tell(a, 1, Opened(1, 1));
+  Tick(2);
+  Tell(a, 3, Closed());
+  Tick(40);
+  const WorkflowSnapshot before = Newest("wf");
+  const std::uint64_t run = workflows_->Look("wf")->run;
+  Start(50);
+  EXPECT_EQ(recovery_.workflows, 1u);
+  const WorkflowSnapshot after = Newest("wf");
+  EXPECT_EQ(after.sequence, before.sequence + 1);
+  EXPECT_GE(after.fraction_done, before.fraction_done);
+  EXPECT_EQ(after.jobs[0].state, WorkflowJobState::kSucceeded);
+  EXPECT_EQ(after.jobs[0].ended_at, before.jobs[0].ended_at);
+  EXPECT_EQ(workflows_->Look("wf")->run, run);
+  Source b("master", "b-1");
+  Tell(b, 51, Opened(1, 1));
+  Tell(b, 52, Closed());
+  EXPECT_EQ(Tick(53).front().state, JobState::kSucceeded);
+}
+
+TEST_F(WorkflowTableTest, TheFinalSnapshotStaysTheSameAfterAKill) {
+  ASSERT_TRUE(workflows_->Submit(Chain(), At(0)).ok());
+  Source a("master", "a-1");
+  Tell(a, 1, Opened(1, 1));
+  Tell(a, 3, Closed(JobOutcome::kFailed, "out of disk"));
+  Tick(4);
+  const WorkflowSnapshot final = Newest("wf");
+  ASSERT_EQ(final.state, JobState::kFailed);
+  Start(50);
+  EXPECT_EQ(Newest("wf"), final);
+  EXPECT_THAT(Tick(60), IsEmpty());
+}
+
+TEST_F(WorkflowTableTest, AnAttachmentSurvivesAKill) {
+  WorkflowSpec spec = Chain();
+  spec.jobs[0].job_id.clear();
+  ASSERT_TRUE(workflows_->Submit(spec, At(0)).ok());
+  ASSERT_TRUE(workflows_->Attach("wf", "a", "late", At(1)).ok());
+  EXPECT_TRUE(workflows_->Attach("wf", "a", "late", At(2)).ok());
+  EXPECT_TRUE(absl::IsNotFound(workflows_->Attach("no", "a", "late", At(2))));
+  Start(5);
+  EXPECT_EQ(Newest("wf").jobs[0].job_id, "late");
+  Source late("master", "late");
+  Tell(late, 6, Opened(1, 1));
+  EXPECT_EQ(Tick(7).front().jobs[0].state, WorkflowJobState::kRunning);
+}
+
+TEST_F(WorkflowTableTest, ATornEndIsCutOffAndReported) {
+  ASSERT_TRUE(workflows_->Submit(Chain(), At(0)).ok());
+  Tick(1);
+  const std::uint64_t sequence = Newest("wf").sequence;
+  workflows_.reset();
+  jobs_.reset();
+  std::ofstream(log(), std::ios::binary | std::ios::app) << "torn";
+  Start(5);
+  EXPECT_THAT(recovery_.damages, ElementsAre(HasSubstr("the rest was moved to")));
+  EXPECT_EQ(Newest("wf").sequence, sequence + 1);
+  Start(6);
+  EXPECT_THAT(recovery_.damages, IsEmpty());
+  EXPECT_EQ(Newest("wf").sequence, sequence + 2);
+}
+
+TEST_F(WorkflowTableTest, ALogWithoutUseIsSetAside) {
+  workflows_.reset();
+  jobs_.reset();
+  std::ofstream(log(), std::ios::binary) << "nonsense";
+  Start(5);
+  EXPECT_THAT(recovery_.damages, ElementsAre(HasSubstr("it was renamed to")));
+  EXPECT_EQ(recovery_.workflows, 0u);
+}
+
+TEST_F(WorkflowTableTest, TheOldestThatHasEndedMakesRoom) {
+  options_.workflows_max = 1;
+  Start(0);
+  ASSERT_TRUE(workflows_->Submit(Chain("one"), At(0)).ok());
+  EXPECT_EQ(ExceededLimit(workflows_->Submit(Chain("two"), At(1))), "workflows");
+  Source a("master", "a-1");
+  Tell(a, 1, Opened(1, 1));
+  Tell(a, 2, Closed(JobOutcome::kKilled));
+  Tick(3);
+  EXPECT_TRUE(workflows_->Submit(Chain("two"), At(4)).ok());
+  EXPECT_TRUE(absl::IsNotFound(workflows_->Look("one").status()));
+  Start(9);
+  EXPECT_TRUE(absl::IsNotFound(workflows_->Look("one").status()));
+  EXPECT_EQ(Newest("two").state, JobState::kKilled);
+}
+
+TEST_F(WorkflowTableTest, EarlierRunsComeByTheNameOfTheJob) {
+  std::vector<std::string> asked;
+  options_.runs = [&](const std::string& name) {
+    asked.push_back(name);
+    return std::vector<JobProfile>{test::Profile(2, 10, 2, 10)};
+  };
+  Start(0);
+  WorkflowSpec spec = Chain();
+  spec.jobs[1].history_name = "nightly";
+  ASSERT_TRUE(workflows_->Submit(spec, At(0)).ok());
+  const auto snapshots = Tick(1);
+  EXPECT_THAT(asked, ElementsAre("a", "nightly"));
+  EXPECT_EQ(snapshots.front().jobs[1].basis, WorkflowBasis::kProfile);
+  const auto fresh = workflows_->Estimate(Chain("other"), {}, At(1));
+  ASSERT_TRUE(fresh.ok());
+  EXPECT_NEAR(absl::ToDoubleSeconds(*fresh->remaining), 40, 4);
+}
+
+}  // namespace
+}  // namespace tidemark::service
