@@ -1,5 +1,6 @@
 #include "cli/background_progress.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tidemark::cli {
@@ -18,10 +19,23 @@ BackgroundProgress::~BackgroundProgress() { Finish(); }
 void BackgroundProgress::Show(const Snapshot& snapshot) { Add(snapshot); }
 void BackgroundProgress::Say(const std::string& message) { Add(message); }
 
+void BackgroundProgress::PassOn(const std::string& line) {
+  {
+    std::unique_lock lock(mutex_);
+    has_room_.wait(lock, [this] { return finished_ || waiting_.size() < kWaitingMax; });
+  }
+  Add(Line{line});
+}
+
 void BackgroundProgress::Add(Item item) {
   const std::lock_guard lock(mutex_);
   if (finished_) return;
-  if (waiting_.size() >= kWaitingMax) waiting_.pop_front();
+  if (waiting_.size() >= kWaitingMax) {
+    const auto dispensable = std::find_if(waiting_.begin(), waiting_.end(), [](const Item& other) {
+      return !std::holds_alternative<Line>(other);
+    });
+    if (dispensable != waiting_.end()) waiting_.erase(dispensable);
+  }
   waiting_.push_back(std::move(item));
   changed_.notify_one();
 }
@@ -31,8 +45,19 @@ void BackgroundProgress::Finish() {
     const std::lock_guard lock(mutex_);
     finished_ = true;
     changed_.notify_one();
+    has_room_.notify_all();
   }
   if (thread_.joinable()) thread_.join();
+}
+
+void BackgroundProgress::ShowItem(const Item& item) {
+  if (const Snapshot* snapshot = std::get_if<Snapshot>(&item)) {
+    progress_->Show(*snapshot);  // a reader that has gone does not end the job
+  } else if (const Line* line = std::get_if<Line>(&item)) {
+    progress_->PassOn(line->text);
+  } else {
+    progress_->Say(std::get<std::string>(item));
+  }
 }
 
 void BackgroundProgress::ShowUntilFinished() {
@@ -42,12 +67,9 @@ void BackgroundProgress::ShowUntilFinished() {
     if (waiting_.empty()) break;
     const Item item = std::move(waiting_.front());
     waiting_.pop_front();
+    has_room_.notify_all();
     lock.unlock();
-    if (const Snapshot* snapshot = std::get_if<Snapshot>(&item)) {
-      progress_->Show(*snapshot);  // a reader that has gone does not end the job
-    } else {
-      progress_->Say(std::get<std::string>(item));
-    }
+    ShowItem(item);
     lock.lock();
   }
   lock.unlock();

@@ -21,20 +21,27 @@ class BackgroundProgress {
   BackgroundProgress(const BackgroundProgress&) = delete;
   BackgroundProgress& operator=(const BackgroundProgress&) = delete;
 
-  // Neither waits for the reader. When very many snapshots wait, the oldest is left out.
+  // Neither waits for the reader. When very many wait, the oldest is left out.
   void Show(const Snapshot& snapshot);
   void Say(const std::string& message);
+  // Waits for the reader when very much is waiting: no line is left out.
+  void PassOn(const std::string& line);
   // Waits until all of it is shown, the summary included. Idempotent; later calls show nothing.
   void Finish();
 
  private:
-  using Item = std::variant<Snapshot, std::string>;
+  struct Line {
+    std::string text;
+  };
+  using Item = std::variant<Snapshot, std::string, Line>;
+  void ShowItem(const Item& item);
   void Add(Item item);
   void ShowUntilFinished();
 
   const std::unique_ptr<Progress> progress_;
   std::mutex mutex_;  // guards waiting_ and finished_
   std::condition_variable changed_;
+  std::condition_variable has_room_;
   std::deque<Item> waiting_;
   bool finished_ = false;
   std::thread thread_;

@@ -12,7 +12,7 @@
 namespace tidemark::cli {
 
 int ListJobs(const JobsArguments& arguments) {
-  const MasterClient master(arguments.master);
+  const MasterClient master(arguments.master, arguments.security);
   const auto jobs = master.ListJobs();
   if (!jobs.ok()) {
     Complain(DescribeMasterTrouble(master.address(), jobs.status()));

@@ -14,9 +14,20 @@ namespace {
 
 int Do(const RunArguments& arguments) { return Run(arguments); }
 int Do(const ServeArguments& arguments) { return Serve(arguments); }
+int Do(const DoctorArguments& arguments) { return Doctor(arguments); }
 int Do(const JobsArguments& arguments) { return ListJobs(arguments); }
 int Do(const WatchArguments& arguments) { return Watch(arguments); }
 int Do(const ReplayArguments& arguments) { return Replay(arguments); }
+int Do(const HadoopConfArguments& arguments) { return HadoopConf(arguments); }
+int Do(const HadoopPollArguments& arguments) { return HadoopPoll(arguments); }
+int Do(const HadoopRunArguments& arguments) { return HadoopRun(arguments); }
+int Do(const WorkflowEstimateArguments& arguments) { return EstimateWorkflowFile(arguments); }
+int Do(const WorkflowWhatIfArguments& arguments) { return WhatIfWorkflow(arguments); }
+int Do(const WorkflowSubmitArguments& arguments) { return SubmitWorkflowFile(arguments); }
+int Do(const WorkflowAttachArguments& arguments) { return AttachWorkflowJob(arguments); }
+int Do(const ProfileNodeArguments& arguments) { return ProfileNode(arguments); }
+int Do(const WorkflowRunArguments& arguments) { return RunWorkflow(arguments); }
+int Do(const WorkflowWatchArguments& arguments) { return WatchWorkflow(arguments); }
 
 int Main(const std::vector<std::string>& words) {
   SurviveClosedPipes();

@@ -5,48 +5,34 @@
 #include <chrono>
 #include <utility>
 
+#include "cli/master_channel.h"
 #include "proto/wire/snapshot_codec.h"
 #include "tidemark/v1/progress_service.grpc.pb.h"
+#include "transport/channel.h"
 
 namespace tidemark::cli {
-namespace {
-
-constexpr std::chrono::seconds kAnswerWithin{10};
-
-// The codes are the same.
-absl::Status FromGrpc(const grpc::Status& status) {
-  if (status.ok()) return absl::OkStatus();
-  return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
-}
-
-grpc::ChannelArguments ChannelOptions() {
-  grpc::ChannelArguments arguments;
-  // A master is near; a proxy for the web would only be in the way.
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  // Back as soon as the master is.
-  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 200);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 200);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
-  // Notice a host that has vanished without closing its connections.
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
-  return arguments;
-}
-
-}  // namespace
 
 struct MasterClient::Stub {
-  std::unique_ptr<v1::ProgressService::Stub> service;
+  absl::Status usable;
+  std::unique_ptr<v1::ProgressService::Stub> service;  // if it is
 };
 
-MasterClient::MasterClient(const std::string& address)
-    : address_(address),
-      stub_(std::make_unique<Stub>(Stub{v1::ProgressService::NewStub(grpc::CreateCustomChannel(
-          address, grpc::InsecureChannelCredentials(), ChannelOptions()))})) {}
+MasterClient::MasterClient(const std::string& address, const ClientSecurity& security)
+    : address_(address), security_(security), stub_(std::make_unique<Stub>()) {
+  const auto channel = MasterChannel(address, security);
+  stub_->usable = channel.status();
+  if (channel.ok()) stub_->service = v1::ProgressService::NewStub(*channel);
+}
 MasterClient::~MasterClient() = default;
+
+absl::Status MasterClient::Prepare(grpc::ClientContext& context) const {
+  if (!stub_->usable.ok()) return stub_->usable;
+  return transport::AddToken(address_, security_, context);
+}
 
 absl::StatusOr<Snapshot> MasterClient::GetJob(const std::string& job_id) const {
   grpc::ClientContext context;
+  if (absl::Status ready = Prepare(context); !ready.ok()) return ready;
   context.set_deadline(std::chrono::system_clock::now() + kAnswerWithin);
   v1::GetJobRequest request;
   request.set_job_id(job_id);
@@ -61,6 +47,7 @@ absl::StatusOr<std::vector<Snapshot>> MasterClient::ListJobs() const {
   v1::ListJobsRequest request;
   do {
     grpc::ClientContext context;
+    if (absl::Status ready = Prepare(context); !ready.ok()) return ready;
     context.set_deadline(std::chrono::system_clock::now() + kAnswerWithin);
     v1::ListJobsResponse response;
     const grpc::Status status = stub_->service->ListJobs(&context, request, &response);
@@ -79,22 +66,19 @@ absl::Status MasterClient::WatchJob(const std::string& job_id, std::uint64_t aft
                                     const std::function<bool(const Snapshot&)>& on_snapshot,
                                     std::stop_token stop) const {
   grpc::ClientContext context;
+  if (absl::Status ready = Prepare(context); !ready.ok()) return ready;
   const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
   v1::WatchJobRequest request;
   request.set_job_id(job_id);
   request.set_after_sequence(after_sequence);
   const auto stream = stub_->service->WatchJob(&context, request);
-  absl::Status broken;
-  v1::WatchJobResponse response;
-  while (stream->Read(&response)) {
-    const absl::StatusOr<Snapshot> snapshot = wire::ParseSnapshot(response.snapshot());
-    if (snapshot.ok() && on_snapshot(*snapshot)) continue;
-    broken = snapshot.ok() ? absl::CancelledError("nobody watches any more") : snapshot.status();
-    context.TryCancel();
-    break;
-  }
-  const grpc::Status status = stream->Finish();
-  return broken.ok() ? FromGrpc(status) : broken;
+  return ReadStream<v1::WatchJobResponse>(
+      context, *stream, [&](const v1::WatchJobResponse& response) {
+        const absl::StatusOr<Snapshot> snapshot = wire::ParseSnapshot(response.snapshot());
+        if (!snapshot.ok()) return snapshot.status();
+        return on_snapshot(*snapshot) ? absl::OkStatus()
+                                      : absl::CancelledError("nobody watches any more");
+      });
 }
 
 }  // namespace tidemark::cli

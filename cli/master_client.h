@@ -10,7 +10,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "tidemark/client_security.h"
 #include "tidemark/snapshot.h"
+
+namespace grpc {
+class ClientContext;
+}
 
 namespace tidemark::cli {
 
@@ -18,8 +23,9 @@ namespace tidemark::cli {
 // shutting down), ... Thread-safe.
 class MasterClient {
  public:
-  // Does not connect yet. `address` is host:port or unix:PATH.
-  explicit MasterClient(const std::string& address);
+  // Does not connect yet. `address` is host:port or unix:PATH. A file that cannot be used shows in
+  // every call.
+  explicit MasterClient(const std::string& address, const ClientSecurity& security = {});
   ~MasterClient();
   MasterClient(const MasterClient&) = delete;
   MasterClient& operator=(const MasterClient&) = delete;
@@ -37,7 +43,11 @@ class MasterClient {
 
  private:
   struct Stub;
+  // OK if the call may be made, with its token.
+  absl::Status Prepare(grpc::ClientContext& context) const;
+
   const std::string address_;
+  const ClientSecurity security_;
   const std::unique_ptr<Stub> stub_;
 };
 

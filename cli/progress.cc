@@ -1,5 +1,6 @@
 #include "cli/progress.h"
 
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -42,6 +43,7 @@ class BarProgress final : public Progress {
   }
 
   void Say(const std::string& message) override { terminal_.Print({"tidemark: " + message}); }
+  void PassOn(const std::string& line) override { terminal_.Print({line}); }
 
   void Finish() override {
     if (!newest_) return;
@@ -84,6 +86,7 @@ class PlainProgress final : public Progress {
   }
 
   void Say(const std::string& message) override { Complain(message); }
+  void PassOn(const std::string& line) override { WriteLine(stderr, line); }
 
   void Finish() override {
     if (newest_) WriteSummary(*newest_, lines_, environment_);
@@ -102,6 +105,7 @@ class JsonProgress final : public Progress {
   explicit JsonProgress(std::FILE* lines) : lines_(lines) {}
   bool Show(const Snapshot& snapshot) override { return WriteLine(lines_, SnapshotJson(snapshot)); }
   void Say(const std::string& message) override { Complain(message); }
+  void PassOn(const std::string& line) override { WriteLine(stderr, line); }
   void Finish() override {}
 
  private:
@@ -112,20 +116,44 @@ class NoProgress final : public Progress {
  public:
   bool Show(const Snapshot&) override { return true; }
   void Say(const std::string&) override {}
+  void PassOn(const std::string& line) override { WriteLine(stderr, line); }
   void Finish() override {}
 };
 
-ProgressMode Resolve(ProgressMode mode, const Environment& environment) {
+class ProgressOfJobs final : public Progress {
+ public:
+  explicit ProgressOfJobs(std::function<std::unique_ptr<Progress>()> make)
+      : make_(std::move(make)), current_(make_()) {}
+
+  bool Show(const Snapshot& snapshot) override {
+    if (job_id_ && job_id_ != snapshot.job_id) {
+      current_->Finish();
+      current_ = make_();
+    }
+    job_id_ = snapshot.job_id;
+    return current_->Show(snapshot);
+  }
+  void Say(const std::string& message) override { current_->Say(message); }
+  void PassOn(const std::string& line) override { current_->PassOn(line); }
+  void Finish() override { current_->Finish(); }
+
+ private:
+  const std::function<std::unique_ptr<Progress>()> make_;
+  std::unique_ptr<Progress> current_;
+  std::optional<std::string> job_id_;  // empty: none yet
+};
+
+}  // namespace
+
+ProgressMode ResolveProgress(ProgressMode mode, const Environment& environment) {
   if (mode != ProgressMode::kAuto) return mode;
   return IsTerminal(stderr) && AllowsFrames(environment) ? ProgressMode::kTty
                                                          : ProgressMode::kPlain;
 }
 
-}  // namespace
-
 std::unique_ptr<Progress> MakeProgress(const ProgressArguments& arguments, std::FILE* lines,
                                        const Environment& environment) {
-  switch (Resolve(arguments.mode, environment)) {
+  switch (ResolveProgress(arguments.mode, environment)) {
     case ProgressMode::kTty:
       return std::make_unique<BarProgress>(arguments.compare, lines, environment);
     case ProgressMode::kJson:
@@ -137,6 +165,12 @@ std::unique_ptr<Progress> MakeProgress(const ProgressArguments& arguments, std::
       break;
   }
   return std::make_unique<PlainProgress>(arguments.compare, lines, environment);
+}
+
+std::unique_ptr<Progress> MakeProgressOfJobs(const ProgressArguments& arguments, std::FILE* lines,
+                                             const Environment& environment) {
+  return std::make_unique<ProgressOfJobs>(
+      [=] { return MakeProgress(arguments, lines, environment); });
 }
 
 bool WriteLine(std::FILE* stream, const std::string& line) {

@@ -19,6 +19,8 @@ class Progress {
   virtual bool Show(const Snapshot& snapshot) = 0;
   // Something about the watching itself, for standard error.
   virtual void Say(const std::string& message) = 0;
+  // A line that the watched program wrote to its standard error.
+  virtual void PassOn(const std::string& line) = 0;
   // After the last snapshot: how it all ended.
   virtual void Finish() = 0;
 };
@@ -27,6 +29,13 @@ class Progress {
 // output where they are what the user asked for, else standard error.
 std::unique_ptr<Progress> MakeProgress(const ProgressArguments& arguments, std::FILE* lines,
                                        const Environment& environment);
+
+// The same for a program that runs jobs one after the other: as if each had a Progress of its own.
+std::unique_ptr<Progress> MakeProgressOfJobs(const ProgressArguments& arguments, std::FILE* lines,
+                                             const Environment& environment);
+
+// What `mode` means here: anything but kAuto.
+ProgressMode ResolveProgress(ProgressMode mode, const Environment& environment);
 
 // Writes a line and hands it on at once; false when nobody reads any more.
 bool WriteLine(std::FILE* stream, const std::string& line);

@@ -1,20 +1,23 @@
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <csignal>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <system_error>
 
+#include "absl/time/clock.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/metrics_exporter.h"
 #include "cli/progress.h"
+#include "cli/serve_log.h"
 #include "tidemark/master.h"
+#include "transport/local_address.h"
 
 namespace tidemark::cli {
 namespace {
-
-// What running calls may still take after the signal.
-constexpr absl::Duration kGrace = absl::Seconds(5);
 
 // Signals that end the service. Blocked from before the first thread starts, so that no thread but
 // the one that waits ever takes them.
@@ -37,27 +40,73 @@ class EndSignals {
   sigset_t signals_;
 };
 
+// A descriptor for each agent, watcher and running job: as many as the system allows.
+void RaiseDescriptorLimit() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// An empty name stands for none.
+absl::Status MakeFolder(const char* setting, const std::string& folder) {
+  if (folder.empty()) return absl::OkStatus();
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format("{} {}: {}", setting, folder, error.message()));
+}
+
+int Refuse(const absl::Status& status) {
+  Complain(std::string(status.message()));
+  return absl::IsUnavailable(status) ? kJobFailed : kUsage;
+}
+
+// The metrics tell the ids of jobs to whoever asks.
+absl::Status CheckMetricsAddress(const ServeConfig& config) {
+  const bool is_safe = config.metrics_address.empty() || config.master.allow_insecure_remote ||
+                       transport::IsLocalAddress(config.metrics_address);
+  if (is_safe) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      fmt::format("metrics.listen {}: metrics are neither encrypted nor protected; use a loopback "
+                  "address or allow insecure remote access explicitly",
+                  config.metrics_address));
+}
+
 }  // namespace
 
 int Serve(const ServeArguments& arguments) {
-  if (const std::string& directory = arguments.master.event_log_dir; !directory.empty()) {
-    std::error_code error;
-    std::filesystem::create_directories(directory, error);
-    if (error) {
-      Complain(fmt::format("--log-dir {}: {}", directory, error.message()));
-      return kUsage;
-    }
-  }
+  auto config = LoadServeConfig(arguments.config_file, arguments.overrides);
+  if (!config.ok()) return Refuse(config.status());
+  absl::Status status = CheckMetricsAddress(*config);
+  if (status.ok()) status = MakeFolder("log_dir", config->master.event_log_dir);
+  if (status.ok()) status = MakeFolder("data_dir", config->master.data_dir);
+  if (!status.ok()) return Refuse(status);
+  RaiseDescriptorLimit();
   const EndSignals signals;
-  const auto master = Master::Start(arguments.master);
-  if (!master.ok()) {
-    Complain(std::string(master.status().message()));
-    return absl::IsInvalidArgument(master.status()) ? kUsage : kJobFailed;
+  const LogSink log = MakeLogSink(config->log_as_json, config->log_least);
+  config->master.log = log;
+  config->master.on_notice = [log](const std::string& line) {
+    log({.severity = LogSeverity::kWarning, .message = line});
+  };
+  const auto master = Master::Start(config->master);
+  if (!master.ok()) return Refuse(master.status());
+  std::unique_ptr<MetricsExporter> exporter;
+  if (!config->metrics_address.empty()) {
+    auto started = MetricsExporter::Start(config->metrics_address, **master);
+    if (!started.ok()) return Refuse(started.status());
+    exporter = *std::move(started);
   }
-  WriteLine(stderr, fmt::format("listening on {}", (*master)->address()));
+  const auto say = [&](const std::string& message) {
+    if (config->log_as_json) return log({.message = message});
+    WriteLine(stderr, message);
+  };
+  say(fmt::format("listening on {}", (*master)->address()));
   signals.Wait();
-  WriteLine(stderr, "shutting down");
-  (*master)->Shutdown(kGrace);
+  say("shutting down");
+  (*master)->Drain();
+  absl::SleepFor(config->shutdown_drain);
+  (*master)->Shutdown(config->shutdown_grace);
   return kSuccess;
 }
 

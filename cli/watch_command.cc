@@ -32,7 +32,7 @@ std::string NoSuchJob(const std::string& job_id, const MasterClient& master) {
 }  // namespace
 
 int Watch(const WatchArguments& arguments) {
-  const MasterClient master(arguments.master);
+  const MasterClient master(arguments.master, arguments.security);
   const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
   bool has_reader = true;
   const FollowCalls calls = {

@@ -19,6 +19,15 @@ constexpr std::uint32_t kAttemptsMax = 4;  // as in Hadoop
 // How late a request to stop may be noticed.
 constexpr absl::Duration kPollInterval = absl::Milliseconds(50);
 
+// How long the end of an attempt may wait for its last events to reach the master, by how long that
+// has not answered: long enough for one that is busy, a moment in which only one that is back can
+// answer, and then no more. So the waits of a job with many tasks do not add up.
+absl::Duration ReportBudgetAfter(absl::Duration unanswered_for) {
+  if (unanswered_for < absl::Milliseconds(500)) return absl::Milliseconds(200);
+  if (unanswered_for < absl::Seconds(1)) return absl::Milliseconds(70);
+  return absl::ZeroDuration();
+}
+
 std::string HostName() {
   char name[256] = {};
   return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "localhost";
@@ -63,10 +72,11 @@ absl::Status ApplicationMaster::RunTasks(TaskKind kind,
 
   absl::Status status;
   while (status.ok() && !(waiting.empty() && running_.empty())) {
-    while (status.ok() && !waiting.empty() && running_.size() < dependencies_.slots) {
+    while (status.ok() && !waiting.empty() && TakeSlot(waiting.size())) {
       const AttemptId next = waiting.back();
       waiting.pop_back();
       status = Launch(next);
+      if (!status.ok()) GiveSlot();
     }
     std::vector<const WorkerProcess*> processes;
     for (const RunningAttempt& attempt : running_) processes.push_back(&attempt.process);
@@ -78,11 +88,23 @@ absl::Status ApplicationMaster::RunTasks(TaskKind kind,
   return status;
 }
 
+bool ApplicationMaster::TakeSlot(std::size_t waiting) {
+  if (running_.size() >= dependencies_.slots) return false;
+  if (dependencies_.shared_slots == nullptr) return true;
+  dependencies_.shared_slots->SetWaiting(waiting);
+  return dependencies_.shared_slots->TryTake();
+}
+
+void ApplicationMaster::GiveSlot() {
+  if (dependencies_.shared_slots != nullptr) dependencies_.shared_slots->Give();
+}
+
 absl::Status ApplicationMaster::Launch(const AttemptId& attempt) {
   const std::string directory = plan_.attempt_directory(attempt);
   if (absl::Status made = MakeDirectories(directory); !made.ok()) return made;
   std::vector<std::string> command = dependencies_.worker_command;
-  for (std::string& argument : WorkerArguments(plan_, attempt)) {
+  for (std::string& argument : WorkerArguments(
+           plan_, attempt, ReportBudgetAfter(dependencies_.agent.stats().unanswered_for))) {
     command.push_back(std::move(argument));
   }
   absl::StatusOr<WorkerProcess> process =
@@ -103,6 +125,7 @@ absl::Status ApplicationMaster::TakeEnded(std::vector<AttemptId>& waiting) {
     const AttemptId id = attempt->id;
     absl::Status done = attempt->process.Reap();
     attempt = running_.erase(attempt);
+    GiveSlot();
     if (done.ok()) done = Commit(id);
     if (done.ok()) {
       Report(id, AttemptState::kFinished);
@@ -150,7 +173,10 @@ absl::Status ApplicationMaster::Retry(const AttemptId& failed, const absl::Statu
 }
 
 void ApplicationMaster::KillAll() {
-  for (const RunningAttempt& attempt : running_) Report(attempt.id, AttemptState::kKilled);
+  for (const RunningAttempt& attempt : running_) {
+    Report(attempt.id, AttemptState::kKilled);
+    GiveSlot();
+  }
   running_.clear();
 }
 

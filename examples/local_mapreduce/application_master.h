@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "examples/local_mapreduce/job_plan.h"
+#include "examples/local_mapreduce/slot_pool.h"
 #include "examples/local_mapreduce/worker_process.h"
 #include "tidemark/agent.h"
 #include "tidemark/event.h"
@@ -22,6 +23,7 @@ class ApplicationMaster {
   struct Dependencies {
     const std::vector<std::string>& worker_command;
     std::uint32_t slots = 0;
+    SlotShare* shared_slots = nullptr;
     const std::atomic<bool>* stop = nullptr;
     Agent& agent;
   };
@@ -42,6 +44,9 @@ class ApplicationMaster {
   };
   // Greedy: each slot that comes free takes the next task in order.
   absl::Status RunTasks(TaskKind kind, const std::vector<std::uint64_t>& input_bytes);
+  // Whether another task may start, with a slot that is taken for it.
+  bool TakeSlot(std::size_t waiting);
+  void GiveSlot();
   absl::Status Launch(const AttemptId& attempt);
   absl::Status TakeEnded(std::vector<AttemptId>& waiting);
   absl::Status Commit(const AttemptId& attempt);

@@ -77,6 +77,11 @@ void Fields(auto& archive, auto& plan, NamedValues& parameters) {
   archive.Field(plan.round);
   archive.Field(plan.job_id);
   archive.Field(plan.master_address);
+  archive.Field(plan.security.ca_file);
+  archive.Field(plan.security.certificate_file);
+  archive.Field(plan.security.key_file);
+  archive.Field(plan.security.server_name);
+  archive.Field(plan.security.token_file);
   archive.Field(plan.work_directory);
   archive.Field(plan.output);
   archive.Field(plan.has_combiner);

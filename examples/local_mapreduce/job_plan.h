@@ -13,6 +13,7 @@
 #include "examples/local_mapreduce/run.h"
 #include "examples/local_mapreduce/spill_file.h"
 #include "examples/local_mapreduce/splits.h"
+#include "tidemark/client_security.h"
 #include "tidemark/event.h"
 
 namespace tidemark::examples {
@@ -24,6 +25,7 @@ struct JobPlan {
   std::uint32_t round = 0;
   std::string job_id;
   std::string master_address;  // empty: nobody watches
+  ClientSecurity security;     // towards the master
   std::string work_directory;
   OutputKind output = OutputKind::kText;
   bool has_combiner = false;

@@ -132,14 +132,18 @@ absl::Status MapOutput::WriteGroups(std::uint32_t partition, SortedRecords& reco
   std::string combined;
   while (groups.NextGroup()) {
     const std::uint64_t bytes_before = writer.segments()[partition].record_bytes;
+    std::uint64_t values = 0;
     if (combine) {
       if (absl::Status done = job_.Combine(groups, combined); !done.ok()) return done;
       writer.Append(partition, groups.key(), combined);
+      values = 1;
     } else {
-      while (const auto value = groups.Next()) writer.Append(partition, groups.key(), *value);
+      for (auto value = groups.Next(); value; value = groups.Next(), ++values) {
+        writer.Append(partition, groups.key(), *value);
+      }
     }
     const std::uint64_t size_bytes = writer.segments()[partition].record_bytes - bytes_before;
-    if (on_group) on_group(partition, groups.key(), size_bytes);
+    if (on_group) on_group(partition, groups.key(), size_bytes, values);
     if (!writer.status().ok()) return writer.status();
   }
   return records.status();

@@ -26,8 +26,8 @@ struct BufferedRecord {
 
 // Told of each key group of the final output, by partition and key; `size_bytes` is the sum of its
 // RecordBytes().
-using GroupListener =
-    std::function<void(std::uint32_t partition, std::string_view key, std::uint64_t size_bytes)>;
+using GroupListener = std::function<void(std::uint32_t partition, std::string_view key,
+                                         std::uint64_t size_bytes, std::uint64_t values)>;
 
 // Memory: at most `memory_bytes_max` of records and their places, and one record more.
 class MapOutput : public Emitter {

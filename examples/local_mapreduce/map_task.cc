@@ -50,12 +50,12 @@ absl::StatusOr<TaskResult> RunMapTask(const JobPlan& plan, const AttemptId& atte
   if (!mapped.ok()) return mapped;
 
   TaskResult result;
-  absl::StatusOr<std::vector<Segment>> segments =
-      output.Finish(PathOf(directory, kOutputName),
-                    [&](std::uint32_t partition, std::string_view key, std::uint64_t size_bytes) {
-                      watcher->AddGroup(partition, key, size_bytes);
-                      ++result.groups;
-                    });
+  absl::StatusOr<std::vector<Segment>> segments = output.Finish(
+      PathOf(directory, kOutputName), [&](std::uint32_t partition, std::string_view key,
+                                          std::uint64_t size_bytes, std::uint64_t values) {
+        watcher->AddGroup(partition, key, size_bytes, values);
+        ++result.groups;
+      });
   if (!segments.ok()) return segments.status();
   watcher->Finish();
   result.segments = *std::move(segments);

@@ -25,9 +25,11 @@ namespace {
 constexpr std::uint64_t kSplitBytes = std::uint64_t{8} << 20;
 constexpr std::uint32_t kSplitsPerSlotMin = 2;
 constexpr std::uint32_t kTasksMax = 100'000;
-// How long the end of a job may wait for its last events to reach the master, ...
-constexpr absl::Duration kShutdownBudget = absl::Seconds(2);
-// ... and for an embedded master to draw its last conclusion.
+// How long the end of a job may wait for its last events to reach a master that may be gone, ...
+constexpr absl::Duration kShutdownBudget = absl::Milliseconds(300);
+// ... one that is embedded, and so as alive as the job, ...
+constexpr absl::Duration kEmbeddedShutdownBudget = absl::Seconds(2);
+// ... and for that to draw its last conclusion.
 constexpr absl::Duration kFinalSnapshotBudget = absl::Seconds(5);
 
 absl::Status CheckCount(std::string_view name, std::uint32_t count, std::uint32_t min) {
@@ -164,6 +166,7 @@ absl::StatusOr<JobPlan> JobRun::PlanRound(std::uint32_t round,
                   .round = round,
                   .job_id = options_.job_id,
                   .master_address = master_address_,
+                  .security = options_.security,
                   .work_directory = PathOf(directory_.path(), fmt::format("round-{}", round + 1)),
                   .output = IsLast(round) ? options_.output : OutputKind::kText,
                   .reduce_task_count = options_.reduce_task_count,
@@ -185,12 +188,15 @@ absl::StatusOr<JobPlan> JobRun::PlanRound(std::uint32_t round,
 }
 
 absl::Status JobRun::RunRound(const JobPlan& plan) {
-  const std::unique_ptr<Agent> agent = Agent::Create({.master_address = plan.master_address,
-                                                      .job_id = plan.job_id,
-                                                      .shutdown_budget = kShutdownBudget});
+  const std::unique_ptr<Agent> agent = Agent::Create(
+      {.master_address = plan.master_address,
+       .job_id = plan.job_id,
+       .security = plan.security,
+       .shutdown_budget = embedded_ == nullptr ? kShutdownBudget : kEmbeddedShutdownBudget});
   agent->OpenJob(Describe(plan));
   ApplicationMaster master(plan, {.worker_command = options_.worker_command,
                                   .slots = options_.slots,
+                                  .shared_slots = options_.shared_slots,
                                   .stop = options_.stop,
                                   .agent = *agent});
   absl::Status status = master.Run();
@@ -198,6 +204,7 @@ absl::Status JobRun::RunRound(const JobPlan& plan) {
   agent->CloseJob(OutcomeOf(status), std::string(status.message()));
   summary_.elapsed = absl::Now() - submitted_at_;
   agent->Shutdown();
+  summary_.is_reported = agent->stats().unanswered_for == absl::ZeroDuration();
   if (embedded_ != nullptr && IsLast(plan.round)) embedded_->WaitUntilFinal(kFinalSnapshotBudget);
   summary_.failed_attempts += master.failed_attempts();
   if (status.ok()) AddResults(master, summary_);

@@ -15,10 +15,13 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "tidemark/client_security.h"
 #include "tidemark/master.h"
 #include "tidemark/snapshot.h"
 
 namespace tidemark::examples {
+
+class SlotShare;
 
 // What becomes of the reduce output.
 enum class OutputKind : std::uint8_t {
@@ -34,6 +37,9 @@ struct RunOptions {
   std::string output_dir;           // must not exist or be empty
   OutputKind output = OutputKind::kText;
   std::uint32_t slots = 2;
+  // Slots that other jobs use, too: a task waits for one of them as well. Null: none are shared.
+  // Must outlive RunJob().
+  SlotShare* shared_slots = nullptr;
   std::uint32_t reduce_task_count = 2;
   std::uint32_t map_task_count = 0;  // 0: one for each 8 MiB of input, at least two for each slot
   std::map<std::string, std::string> parameters;  // of the job, such as sigma=1.4
@@ -42,6 +48,7 @@ struct RunOptions {
   std::vector<std::string> worker_command;
   // Report to this master; empty: embed one, made with `master_options`.
   std::string master_address;
+  ClientSecurity security;    // towards that master
   bool agent_enabled = true;  // false: nothing is reported; for measuring what reporting costs
   MasterOptions master_options;
   // Called with every snapshot of the job by an embedded master. A job of several rounds shows its
@@ -63,6 +70,7 @@ struct RunSummary {
   std::uint64_t reduce_output_bytes = 0;     // before compression
   std::uint64_t reduce_output_checksum = 0;  // sum over records of their XXH64: order-free
   std::uint32_t failed_attempts = 0;
+  bool is_reported = false;  // the master has answered for everything that was said of the job
 };
 
 std::vector<std::string> JobNames();

@@ -22,6 +22,7 @@ struct Assignment {
   std::string plan_path;
   AttemptId attempt;
   std::int64_t master_pid = 0;
+  std::int64_t report_budget_millis = 0;
 };
 
 template <typename T>
@@ -33,9 +34,9 @@ bool Parse(const std::string& text, T& number) {
 absl::StatusOr<Assignment> ParseArguments(const std::vector<std::string>& arguments) {
   Assignment parsed;
   const bool understood =
-      arguments.size() == 5 && (arguments[1] == "map" || arguments[1] == "reduce") &&
+      arguments.size() == 6 && (arguments[1] == "map" || arguments[1] == "reduce") &&
       Parse(arguments[2], parsed.attempt.index) && Parse(arguments[3], parsed.attempt.attempt) &&
-      Parse(arguments[4], parsed.master_pid);
+      Parse(arguments[4], parsed.master_pid) && Parse(arguments[5], parsed.report_budget_millis);
   if (!understood) {
     return absl::InvalidArgumentError("a worker is started by an application master only");
   }
@@ -59,7 +60,10 @@ absl::Status RunAttempt(const Assignment& assignment) {
   if (absl::Status ready = (*job)->SetUp(); !ready.ok()) return ready;
 
   const std::unique_ptr<Agent> agent =
-      Agent::Create({.master_address = plan->master_address, .job_id = plan->job_id});
+      Agent::Create({.master_address = plan->master_address,
+                     .job_id = plan->job_id,
+                     .security = plan->security,
+                     .shutdown_budget = absl::Milliseconds(assignment.report_budget_millis)});
   const AttemptId& attempt = assignment.attempt;
   const auto run = attempt.kind == TaskKind::kMap ? RunMapTask : RunReduceTask;
   absl::StatusOr<TaskResult> result = run(*plan, attempt, **job, *agent);
@@ -70,10 +74,14 @@ absl::Status RunAttempt(const Assignment& assignment) {
 
 }  // namespace
 
-std::vector<std::string> WorkerArguments(const JobPlan& plan, const AttemptId& attempt) {
-  return {plan.path(), attempt.kind == TaskKind::kMap ? "map" : "reduce",
-          fmt::format("{}", attempt.index), fmt::format("{}", attempt.attempt),
-          fmt::format("{}", ::getpid())};
+std::vector<std::string> WorkerArguments(const JobPlan& plan, const AttemptId& attempt,
+                                         absl::Duration report_budget) {
+  return {plan.path(),
+          attempt.kind == TaskKind::kMap ? "map" : "reduce",
+          fmt::format("{}", attempt.index),
+          fmt::format("{}", attempt.attempt),
+          fmt::format("{}", ::getpid()),
+          fmt::format("{}", absl::ToInt64Milliseconds(report_budget))};
 }
 
 int WorkerMain(const std::vector<std::string>& arguments) {

@@ -4,12 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "examples/local_mapreduce/job_plan.h"
 #include "tidemark/event.h"
 
 namespace tidemark::examples {
 
-// The arguments of WorkerMain() for one attempt.
-std::vector<std::string> WorkerArguments(const JobPlan& plan, const AttemptId& attempt);
+// The arguments of WorkerMain() for one attempt, whose end may wait for `report_budget` until its
+// last events have reached the master.
+std::vector<std::string> WorkerArguments(const JobPlan& plan, const AttemptId& attempt,
+                                         absl::Duration report_budget);
 
 }  // namespace tidemark::examples

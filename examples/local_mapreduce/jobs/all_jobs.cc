@@ -4,11 +4,13 @@ namespace tidemark::examples {
 
 const std::vector<JobDefinition>& AllJobs() {
   static const std::vector<JobDefinition> jobs = {
-      WordCountJob(),     WordCountWithoutCombinerJob(),
-      InvertedIndexJob(), TwoPathJob(),
-      TriangleCountJob(), NaturalJoinJob(),
-      MatMultOptJob(),    MatMultRndJob(),
-      MatMultUnbalJob(),  SyntheticJob(),
+      WordCountJob(),        WordCountWithoutCombinerJob(),
+      InvertedIndexJob(),    TwoPathJob(),
+      TriangleCountJob(),    NaturalJoinJob(),
+      MatMultOptJob(),       MatMultRndJob(),
+      MatMultUnbalJob(),     SyntheticJob(),
+      ParseVisitsJob(),      CountByPageJob(),
+      RevenueByVisitorJob(), VisitHistogramJob(),
   };
   return jobs;
 }

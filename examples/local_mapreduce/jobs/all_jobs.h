@@ -19,6 +19,11 @@ JobDefinition MatMultOptJob();
 JobDefinition MatMultRndJob();
 JobDefinition MatMultUnbalJob();
 JobDefinition SyntheticJob();
+// Of the workflow web-log.
+JobDefinition ParseVisitsJob();
+JobDefinition CountByPageJob();
+JobDefinition RevenueByVisitorJob();
+JobDefinition VisitHistogramJob();
 
 const std::vector<JobDefinition>& AllJobs();
 

@@ -1,4 +1,5 @@
 // The natural join of two relations ([NF] 7.3): lines "attribute rest" of R and S.
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,6 +13,28 @@ namespace {
 
 constexpr char kOfR = 'R';
 constexpr char kOfS = 'S';
+
+// Values end to end, as millions of strings of their own would mostly cost allocations.
+class Tuples {
+ public:
+  void Clear() {
+    bytes_.clear();
+    ends_.clear();
+  }
+  void Add(std::string_view tuple) {
+    bytes_ += tuple;
+    ends_.push_back(bytes_.size());
+  }
+  std::size_t size() const { return ends_.size(); }
+  std::string_view operator[](std::size_t i) const {
+    const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
+    return {bytes_.data() + begin, ends_[i] - begin};
+  }
+
+ private:
+  std::string bytes_;
+  std::vector<std::size_t> ends_;
+};
 
 class NaturalJoin : public Job {
  public:
@@ -27,14 +50,15 @@ class NaturalJoin : public Job {
   }
 
   absl::Status Reduce(std::string_view key, Values& values, Output& output) override {
-    std::vector<std::string> from_r;
-    std::vector<std::string> from_s;
+    from_r_.Clear();
+    from_s_.Clear();
     while (const auto value = values.Next()) {
-      (value->front() == kOfR ? from_r : from_s).emplace_back(value->substr(1));
+      (value->front() == kOfR ? from_r_ : from_s_).Add(value->substr(1));
     }
-    for (const std::string& r : from_r) {
-      if (!output.ok()) break;
-      for (const std::string& s : from_s) WriteTuple(key, r, s, output);
+    for (std::size_t r = 0; r < from_r_.size() && output.ok(); ++r) {
+      for (std::size_t s = 0; s < from_s_.size(); ++s) {
+        WriteTuple(key, from_r_[r], from_s_[s], output);
+      }
     }
     return absl::OkStatus();
   }
@@ -53,6 +77,8 @@ class NaturalJoin : public Job {
   }
 
   std::string value_;
+  Tuples from_r_;
+  Tuples from_s_;
 };
 
 }  // namespace

@@ -1,0 +1,127 @@
+#include "cli/config/flat_yaml.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include <map>
+#include <sstream>
+#include <utility>
+
+namespace tidemark::cli {
+namespace {
+
+int LineOf(const YAML::Node& node) { return node.Mark().line + 1; }
+
+// Where a document begins, and nothing else.
+class DocumentStart final : public YAML::EventHandler {
+ public:
+  int line() const { return line_; }
+  void OnDocumentStart(const YAML::Mark& mark) override { line_ = mark.line + 1; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+
+ private:
+  int line_ = 0;
+};
+
+// The line where a second document begins; 0: there is none. Not by YAML::LoadAll(), which goes
+// round for ever on some texts (`!,`) whose next document is always another empty one.
+int SecondDocument(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  DocumentStart document;
+  const bool has_two = parser.HandleNextDocument(document) && parser.HandleNextDocument(document);
+  return has_two ? document.line() : 0;
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string file) : file_(std::move(file)) {}
+
+  absl::StatusOr<std::vector<YamlEntry>> Read(const std::string& text) {
+    const YAML::Node settings = YAML::Load(text);
+    if (const int line = SecondDocument(text); line > 0) {
+      return Fault(line, "only one document is allowed");
+    }
+    if (settings.IsNull()) return std::move(entries_);
+    if (!settings.IsMap()) return Fault(LineOf(settings), "settings are written as `key: value`");
+    if (absl::Status status = ReadMap(settings, ""); !status.ok()) return status;
+    return std::move(entries_);
+  }
+
+ private:
+  absl::Status Fault(int line, const std::string& what) const {
+    return absl::InvalidArgumentError(fmt::format("{}:{}: {}", file_, line, what));
+  }
+
+  absl::Status ReadMap(const YAML::Node& map, const std::string& section) {
+    for (const auto& pair : map) {
+      if (!pair.first.IsScalar()) return Fault(LineOf(pair.first), "a key must be a word");
+      const std::string key = section + pair.first.Scalar();
+      const int line = LineOf(pair.first);
+      const auto [known, is_new] = lines_.emplace(key, line);
+      if (!is_new) {
+        return Fault(line, fmt::format("{}: is set already in line {}", key, known->second));
+      }
+      if (absl::Status status = ReadValue(pair.second, key, line, section.empty()); !status.ok()) {
+        return status;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadValue(const YAML::Node& value, const std::string& key, int line,
+                         bool may_be_section) {
+    if (value.IsMap() && may_be_section) return ReadMap(value, key + ".");
+    if (value.IsScalar()) {
+      entries_.push_back({.key = key, .words = {value.Scalar()}, .line = line});
+      return absl::OkStatus();
+    }
+    if (!value.IsSequence()) {
+      return Fault(line, fmt::format("{}: {}", key,
+                                     value.IsMap() ? "sections do not nest any deeper"
+                                                   : "has no value; remove the key or set one"));
+    }
+    YamlEntry entry{.key = key, .is_list = true, .line = line};
+    for (const YAML::Node& item : value) {
+      if (!item.IsScalar()) {
+        return Fault(LineOf(item), fmt::format("{}: an item of the list must be a word", key));
+      }
+      entry.words.push_back(item.Scalar());
+    }
+    entries_.push_back(std::move(entry));
+    return absl::OkStatus();
+  }
+
+  const std::string file_;
+  std::map<std::string, int> lines_;
+  std::vector<YamlEntry> entries_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<YamlEntry>> ReadFlatYaml(const std::string& text,
+                                                    const std::string& file) {
+  if (text.size() > kYamlBytesMax) {
+    return absl::InvalidArgumentError(fmt::format("{}: {} bytes; a configuration has at most {}",
+                                                  file, text.size(), kYamlBytesMax));
+  }
+  try {
+    return Reader(file).Read(text);
+  } catch (const YAML::Exception& error) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}:{}: not YAML: {}", file, error.mark.line + 1, error.msg));
+  }
+}
+
+}  // namespace tidemark::cli

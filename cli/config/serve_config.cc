@@ -1,0 +1,95 @@
+#include "cli/config/serve_config.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "cli/config/flat_yaml.h"
+#include "cli/config/settings.h"
+
+namespace tidemark::cli {
+namespace {
+
+// `where` is the beginning of the message: a line of a file, or an option.
+absl::Status Set(const std::string& where, const std::string& folder, const YamlEntry& entry,
+                 ServeConfig& config) {
+  const Setting* setting = FindSetting(entry.key);
+  if (setting == nullptr) {
+    const std::string meant = NearestKey(entry.key);
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: {}: there is no such setting{}", where, entry.key.substr(0, 100),
+        meant.empty() ? "; docs/serve.md has them all" : "; did you mean " + meant + "?"));
+  }
+  if (entry.is_list != setting->is_list || entry.words.empty()) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: {}: write {}", where, entry.key, setting->allowed));
+  }
+  const absl::Status status = setting->set(entry.words, folder, config);
+  if (status.ok()) return status;
+  return absl::InvalidArgumentError(fmt::format("{}: {}: {} is not allowed; write {}", where,
+                                                entry.key, std::string(status.message()),
+                                                setting->allowed));
+}
+
+std::string FolderOf(const std::string& file) {
+  const std::size_t slash = file.rfind('/');
+  if (slash == std::string::npos) return "";
+  return slash == 0 ? "/" : file.substr(0, slash);
+}
+
+// What no single value can tell.
+absl::Status CheckTogether(const std::string& file, const ServeConfig& config) {
+  if (config.master.tick_interval_min > config.master.tick_interval) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: tick.interval_min: {} is not allowed; write at most tick.interval, {}",
+                    file, absl::FormatDuration(config.master.tick_interval_min),
+                    absl::FormatDuration(config.master.tick_interval)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ServeConfig> ParseServeConfig(const std::string& text, const std::string& file,
+                                             const std::vector<SettingOverride>& overrides) {
+  ServeConfig config;
+  const absl::StatusOr<std::vector<YamlEntry>> entries = ReadFlatYaml(text, file);
+  if (!entries.ok()) return entries.status();
+  absl::Status status;
+  for (const YamlEntry& entry : *entries) {
+    status = Set(fmt::format("{}:{}", file, entry.line), FolderOf(file), entry, config);
+    if (!status.ok()) return status;
+  }
+  for (const SettingOverride& given : overrides) {
+    const Setting* setting = FindSetting(given.key);
+    const bool is_list = setting != nullptr && setting->is_list;
+    status =
+        Set(given.origin, "", {.key = given.key, .words = given.words, .is_list = is_list}, config);
+    if (!status.ok()) return status;
+  }
+  status = CheckTogether(file.empty() ? "command line" : file, config);
+  if (!status.ok()) return status;
+  return config;
+}
+
+absl::StatusOr<ServeConfig> LoadServeConfig(const std::string& file,
+                                            const std::vector<SettingOverride>& overrides) {
+  if (file.empty()) return ParseServeConfig("", "", overrides);
+  std::ifstream stream(file, std::ios::binary);
+  std::string text;
+  if (stream) {
+    text.resize(kYamlBytesMax + 1);
+    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(stream.gcount()));
+  }
+  if (!stream.is_open() || stream.bad()) {
+    return absl::NotFoundError(fmt::format("{}: {}", file, std::strerror(errno)));
+  }
+  return ParseServeConfig(text, file, overrides);
+}
+
+}  // namespace tidemark::cli

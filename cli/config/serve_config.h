@@ -1,0 +1,48 @@
+// What `tidemark serve` is told: a file of settings, then the words of the command line, which win.
+//
+// docs/serve.md documents every setting; packaging/tidemark.yaml shows each with its default.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "tidemark/master.h"
+
+namespace tidemark::cli {
+
+inline constexpr const char* kDefaultMaster = "127.0.0.1:7411";
+
+struct ServeConfig {
+  ServeConfig() { master.listen_address = kDefaultMaster; }
+
+  MasterOptions master;
+  // Where /metrics is served, host:port; empty: nowhere.
+  std::string metrics_address;
+  bool log_as_json = false;
+  LogSeverity log_least = LogSeverity::kInfo;
+  // What running calls may still take after SIGTERM.
+  absl::Duration shutdown_grace = absl::Seconds(5);
+  // How long a master that is asked to end says NOT_SERVING before it stops to take new calls.
+  absl::Duration shutdown_drain = absl::ZeroDuration();
+};
+
+// One setting given by name, outside of the file.
+struct SettingOverride {
+  std::string origin;  // for messages: "--listen"
+  std::string key;
+  std::vector<std::string> words;
+};
+
+// Every setting that `text`, the contents of `file`, and then `overrides` name; the rest keep their
+// defaults. File names in the text count from the folder of `file`. InvalidArgument: where, which
+// key and what is allowed.
+absl::StatusOr<ServeConfig> ParseServeConfig(const std::string& text, const std::string& file,
+                                             const std::vector<SettingOverride>& overrides);
+
+// The same of a file on disk; an empty name: overrides alone. NotFound: it cannot be read.
+absl::StatusOr<ServeConfig> LoadServeConfig(const std::string& file,
+                                            const std::vector<SettingOverride>& overrides);
+
+}  // namespace tidemark::cli

@@ -1,0 +1,74 @@
+#include "cli/config/setting.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <system_error>
+
+namespace tidemark::cli {
+namespace {
+
+struct Unit {
+  const char* name;
+  std::uint64_t bytes;
+};
+// Largest first: how a size is shown.
+constexpr Unit kUnits[] = {{"TiB", std::uint64_t{1} << 40},
+                           {"GiB", std::uint64_t{1} << 30},
+                           {"MiB", std::uint64_t{1} << 20},
+                           {"KiB", std::uint64_t{1} << 10},
+                           {"", 1}};
+// Long enough for every value; a longer word is quoted in part.
+constexpr std::size_t kQuotedBytesMax = 60;
+
+}  // namespace
+
+bool ReadCount(const std::string& word, std::uint64_t& value) {
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  return error == std::errc() && end == word.data() + word.size();
+}
+
+bool ReadBytes(const std::string& word, std::uint64_t& value) {
+  for (const Unit& unit : kUnits) {
+    if (!word.ends_with(unit.name)) continue;
+    std::uint64_t count = 0;
+    const std::string number = word.substr(0, word.size() - std::string(unit.name).size());
+    if (!ReadCount(number, count)) return false;
+    if (count > std::numeric_limits<std::uint64_t>::max() / unit.bytes) return false;
+    value = count * unit.bytes;
+    return true;
+  }
+  return false;
+}
+
+bool ReadSwitch(const std::string& word, bool& value) {
+  value = word == "true";
+  return value || word == "false";
+}
+
+bool ReadDuration(const std::string& word, absl::Duration& value) {
+  return absl::ParseDuration(word, &value);
+}
+
+std::string ShowBytes(std::uint64_t value) {
+  for (const Unit& unit : kUnits) {
+    if (value >= unit.bytes && value % unit.bytes == 0) {
+      return fmt::format("{}{}", value / unit.bytes, unit.name);
+    }
+  }
+  return fmt::to_string(value);
+}
+
+std::string FileIn(const std::string& folder, const std::string& name) {
+  if (folder.empty() || name.empty() || name[0] == '/') return name;
+  return fmt::format("{}/{}", folder, name);
+}
+
+absl::Status Unallowed(const std::string& word) {
+  const bool is_long = word.size() > kQuotedBytesMax;
+  return absl::InvalidArgumentError(is_long
+                                        ? fmt::format("`{}...`", word.substr(0, kQuotedBytesMax))
+                                        : fmt::format("`{}`", word));
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,188 @@
+// One setting of a file: its key, what it allows, and where its value goes.
+//
+// The functions below make a setting of each kind. `field` is a function from ServeConfig& to the
+// field's reference.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "cli/config/serve_config.h"
+
+namespace tidemark::cli {
+
+struct Setting {
+  std::string key;
+  std::string allowed;  // what a value may be, for people
+  bool is_list = false;
+  // InvalidArgument, with nothing but the offending word, unless the words are allowed. `folder` is
+  // where relative file names begin.
+  std::function<absl::Status(const std::vector<std::string>& words, const std::string& folder,
+                             ServeConfig& config)>
+      set;
+  // The value as it would be written.
+  std::function<std::string(ServeConfig& config)> show;
+};
+
+// Readers of one word; false if it is none of the kind.
+bool ReadCount(const std::string& word, std::uint64_t& value);      // 17
+bool ReadBytes(const std::string& word, std::uint64_t& value);      // 17, 4KiB, 2MiB, 1GiB
+bool ReadSwitch(const std::string& word, bool& value);              // true, false
+bool ReadDuration(const std::string& word, absl::Duration& value);  // 1.5s, 200ms, 1h30m
+
+std::string ShowBytes(std::uint64_t value);
+// `name`, from `folder` on if it is relative.
+std::string FileIn(const std::string& folder, const std::string& name);
+// InvalidArgument that quotes the word.
+absl::Status Unallowed(const std::string& word);
+
+template <typename Field>
+Setting TextSetting(std::string key, std::string allowed, Field field) {
+  return {.key = std::move(key),
+          .allowed = std::move(allowed),
+          .set =
+              [field](const auto& words, const std::string&, ServeConfig& config) {
+                field(config) = words[0];
+                return absl::OkStatus();
+              },
+          .show = [field](ServeConfig& config) { return std::string(field(config)); }};
+}
+
+// The name of a file or folder.
+template <typename Field>
+Setting FileSetting(std::string key, std::string allowed, Field field) {
+  Setting setting = TextSetting(std::move(key), std::move(allowed), field);
+  setting.set = [field](const auto& words, const std::string& folder, ServeConfig& config) {
+    field(config) = FileIn(folder, words[0]);
+    return absl::OkStatus();
+  };
+  return setting;
+}
+
+template <typename Field>
+Setting SwitchSetting(std::string key, Field field) {
+  return {.key = std::move(key),
+          .allowed = "true or false",
+          .set =
+              [field](const auto& words, const std::string&, ServeConfig& config) {
+                return ReadSwitch(words[0], field(config)) ? absl::OkStatus() : Unallowed(words[0]);
+              },
+          .show = [field](ServeConfig& config) { return field(config) ? "true" : "false"; }};
+}
+
+namespace internal {
+
+template <typename Field>
+auto SetNumber(bool (*read)(const std::string&, std::uint64_t&), std::uint64_t min,
+               std::uint64_t max, Field field) {
+  return [=](const auto& words, const std::string&, ServeConfig& config) {
+    std::uint64_t value = 0;
+    if (!read(words[0], value) || value < min || value > max) return Unallowed(words[0]);
+    auto& target = field(config);
+    target = static_cast<std::remove_reference_t<decltype(target)>>(value);
+    return absl::OkStatus();
+  };
+}
+
+}  // namespace internal
+
+template <typename Field>
+Setting CountSetting(std::string key, std::uint64_t min, std::uint64_t max, Field field) {
+  return {.key = std::move(key),
+          .allowed = "a whole number, " + std::to_string(min) + ".." + std::to_string(max),
+          .set = internal::SetNumber(ReadCount, min, max, field),
+          .show = [field](ServeConfig& config) { return std::to_string(field(config)); }};
+}
+
+template <typename Field>
+Setting BytesSetting(std::string key, std::uint64_t min, std::uint64_t max, Field field) {
+  return {.key = std::move(key),
+          .allowed = "a size such as 4MiB, " + ShowBytes(min) + ".." + ShowBytes(max),
+          .set = internal::SetNumber(ReadBytes, min, max, field),
+          .show = [field](ServeConfig& config) { return ShowBytes(field(config)); }};
+}
+
+template <typename Field>
+Setting DurationSetting(std::string key, absl::Duration min, absl::Duration max, Field field) {
+  return {.key = std::move(key),
+          .allowed = "a time such as 1.5s, " + absl::FormatDuration(min) + ".." +
+                     absl::FormatDuration(max),
+          .set =
+              [=](const auto& words, const std::string&, ServeConfig& config) {
+                absl::Duration value;
+                if (!ReadDuration(words[0], value) || value < min || value > max) {
+                  return Unallowed(words[0]);
+                }
+                field(config) = value;
+                return absl::OkStatus();
+              },
+          .show = [field](ServeConfig& config) { return absl::FormatDuration(field(config)); }};
+}
+
+// One of a few names.
+template <typename Value, typename Field>
+Setting ChoiceSetting(std::string key, std::vector<std::pair<std::string, Value>> choices,
+                      Field field) {
+  std::string names;
+  for (const auto& [name, value] : choices) names += (names.empty() ? "" : " or ") + name;
+  return {.key = std::move(key),
+          .allowed = std::move(names),
+          .set =
+              [choices, field](const auto& words, const std::string&, ServeConfig& config) {
+                for (const auto& [name, value] : choices) {
+                  if (name != words[0]) continue;
+                  field(config) = value;
+                  return absl::OkStatus();
+                }
+                return Unallowed(words[0]);
+              },
+          .show =
+              [choices, field](ServeConfig& config) {
+                for (const auto& [name, value] : choices) {
+                  if (value == field(config)) return name;
+                }
+                return std::string();
+              }};
+}
+
+// A list of some of `choices`, none twice.
+template <typename Field>
+Setting ChoicesSetting(std::string key, std::vector<std::string> choices, Field field) {
+  std::string names;
+  for (const std::string& choice : choices) names += (names.empty() ? "" : ", ") + choice;
+  return {.key = std::move(key),
+          .allowed = "a list of any of " + names,
+          .is_list = true,
+          .set =
+              [choices = std::move(choices), field](const auto& words, const std::string&,
+                                                    ServeConfig& config) {
+                std::vector<std::string> chosen;
+                for (const std::string& word : words) {
+                  const auto has = [&](const std::vector<std::string>& list) {
+                    return std::find(list.begin(), list.end(), word) != list.end();
+                  };
+                  if (!has(choices) || has(chosen)) return Unallowed(word);
+                  chosen.push_back(word);
+                }
+                if (chosen.empty()) return Unallowed("[]");
+                field(config) = chosen;
+                return absl::OkStatus();
+              },
+          .show =
+              [field](ServeConfig& config) {
+                std::string list;
+                for (const std::string& word : field(config)) {
+                  list += (list.empty() ? "[" : ", ") + word;
+                }
+                return list + "]";
+              }};
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,17 @@
+// All settings of `tidemark serve`, in the order of the documentation.
+#pragma once
+
+#include <vector>
+
+#include "cli/config/setting.h"
+
+namespace tidemark::cli {
+
+const std::vector<Setting>& AllSettings();
+
+// Null if there is none of that name.
+const Setting* FindSetting(const std::string& key);
+// The key that was most likely meant; empty: none is close.
+std::string NearestKey(const std::string& key);
+
+}  // namespace tidemark::cli

@@ -1,0 +1,146 @@
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "absl/time/clock.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/master_client.h"
+#include "cli/master_trouble.h"
+#include "cli/progress.h"
+#include "tidemark/master.h"
+#include "transport/certificate.h"
+
+namespace tidemark::cli {
+namespace {
+
+// An event log of a long job takes some hundred megabytes.
+constexpr std::uint64_t kRoomBytesMin = std::uint64_t{1} << 30;
+// Time enough for somebody on holiday.
+constexpr absl::Duration kRenewBefore = absl::Hours(24 * 30);
+
+// Tells each finding on a line of standard output.
+class Report {
+ public:
+  void Fine(const std::string& what, const std::string& finding) { Tell("ok", what, finding); }
+  void Warn(const std::string& what, const std::string& finding) { Tell("warn", what, finding); }
+  void Fail(const std::string& what, const std::string& finding) {
+    failed_ = true;
+    Tell("FAIL", what, finding);
+  }
+  // Whether it is OK; tells what else.
+  bool Check(const std::string& what, const absl::Status& status) {
+    if (!status.ok()) Fail(what, std::string(status.message()));
+    return status.ok();
+  }
+  bool failed() const { return failed_; }
+
+ private:
+  static void Tell(const char* verdict, const std::string& what, const std::string& finding) {
+    WriteLine(stdout, fmt::format("{:<5} {:<12} {}", verdict, what, finding));
+  }
+  bool failed_ = false;
+};
+
+void CheckSecret(const char* what, const std::string& file, Report& report) {
+  if (file.empty()) return;
+  struct stat facts {};
+  if (::stat(file.c_str(), &facts) != 0) return;  // said elsewhere
+  if ((facts.st_mode & S_IRWXO) != 0) {
+    report.Warn(what, fmt::format("{} can be read by everybody; chmod o= {}", file, file));
+  } else {
+    report.Fine(what, fmt::format("{} is not for everybody", file));
+  }
+}
+
+void CheckCertificate(const char* what, const std::string& file, Report& report) {
+  if (file.empty()) return;
+  const absl::Time now = absl::Now();
+  const auto end = transport::CertificateEnd(file, now);
+  if (!report.Check(what, end.status())) return;
+  const std::string until = fmt::format(
+      "{} is valid until {}", file, absl::FormatTime("%Y-%m-%d %H:%M", *end, absl::UTCTimeZone()));
+  if (*end - now < kRenewBefore) {
+    report.Warn(what, until + "; renew it");
+  } else {
+    report.Fine(what, until);
+  }
+}
+
+void CheckFolder(const char* setting, const std::string& folder, Report& report) {
+  if (folder.empty()) return;
+  struct stat facts {};
+  if (::stat(folder.c_str(), &facts) != 0) {
+    return report.Warn(setting,
+                       fmt::format("{}: {}; `serve` will create it", folder, std::strerror(errno)));
+  }
+  if (!S_ISDIR(facts.st_mode)) return report.Fail(setting, folder + " is no folder");
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    return report.Fail(setting, fmt::format("{}: {}", folder, std::strerror(errno)));
+  }
+  struct statvfs room {};
+  if (::statvfs(folder.c_str(), &room) != 0) return;
+  const std::uint64_t free_bytes = std::uint64_t{room.f_bavail} * room.f_frsize;
+  const std::string finding = fmt::format("{} has {} MiB of room", folder, free_bytes >> 20);
+  if (free_bytes < kRoomBytesMin) {
+    report.Warn(setting, finding + "; make some");
+  } else {
+    report.Fine(setting, finding);
+  }
+}
+
+// Whether a master answers at the address; if not, whether one could.
+void CheckAddress(const MasterOptions& options, const ClientSecurity& security, Report& report) {
+  const MasterClient master(options.listen_address, security);
+  const auto jobs = master.ListJobs();
+  if (jobs.ok()) {
+    return report.Fine("master", fmt::format("answers at {} and has {} jobs",
+                                             options.listen_address, jobs->size()));
+  }
+  if (absl::IsUnauthenticated(jobs.status()) || absl::IsPermissionDenied(jobs.status())) {
+    return report.Warn("master", fmt::format("answers at {}, but: {}", options.listen_address,
+                                             ReasonOf(jobs.status())));
+  }
+  // Without TLS and tokens: only the port is asked for, and given back at once.
+  MasterOptions trial;
+  trial.listen_address = options.listen_address;
+  trial.allow_insecure_remote = true;
+  const auto started = Master::Start(trial);
+  if (started.ok()) {
+    return report.Warn(
+        "master", fmt::format("none answers at {}; the address is free", options.listen_address));
+  }
+  report.Fail("master",
+              fmt::format("{}; and no master answers there: {}",
+                          std::string(started.status().message()), ReasonOf(jobs.status())));
+}
+
+}  // namespace
+
+int Doctor(const DoctorArguments& arguments) {
+  Report report;
+  const auto config = LoadServeConfig(arguments.serve.config_file, arguments.serve.overrides);
+  if (!report.Check("settings", config.status())) return kJobFailed;
+  const MasterOptions& master = config->master;
+  report.Fine("settings", arguments.serve.config_file.empty() ? "defaults and options"
+                                                              : arguments.serve.config_file);
+  if (report.Check("options", Validate(master))) report.Fine("options", "can be used together");
+  CheckCertificate("tls", master.tls.certificate_file, report);
+  CheckCertificate("tls", master.tls.client_ca_file, report);
+  CheckSecret("tls", master.tls.key_file, report);
+  CheckSecret("tokens", master.tokens_file, report);
+  if (master.data_dir.empty()) {
+    report.Warn("data_dir", "none: the jobs are gone when the master ends");
+  }
+  CheckFolder("data_dir", master.data_dir, report);
+  CheckFolder("log_dir", master.event_log_dir, report);
+  if (!report.failed()) CheckAddress(master, arguments.security, report);
+  return report.failed() ? kJobFailed : kSuccess;
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,173 @@
+#include "cli/hadoop/rest_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace tidemark::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string TextAt(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+double NumberAt(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+std::uint32_t CountAt(const Json& object, const char* name) {
+  return static_cast<std::uint32_t>(std::clamp(NumberAt(object, name), 0.0, 4e9));
+}
+
+// Milliseconds since the epoch; what has not happened yet is zero or less.
+std::optional<absl::Time> TimeAt(const Json& object, const char* name) {
+  const double millis = NumberAt(object, name);
+  if (!(millis > 0) || millis > 1e15) return std::nullopt;
+  return absl::FromUnixMillis(static_cast<std::int64_t>(millis));
+}
+
+// The object `outer` of the answer; its list `inner`, each entry of which `take` looks at. A list
+// of one may come without brackets.
+template <typename Take>
+absl::Status ForEach(std::string_view text, const char* outer, const char* inner,
+                     const Take& take) {
+  const Json answer = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto object = answer.is_object() ? answer.find(outer) : answer.end();
+  if (!answer.is_object() || object == answer.end()) {
+    return absl::InvalidArgumentError(fmt::format("an answer without {}", outer));
+  }
+  if (!object->is_object()) return absl::OkStatus();  // null: none
+  const auto list = object->find(inner);
+  if (list == object->end()) return absl::OkStatus();
+  if (list->is_object()) take(*list);
+  if (!list->is_array()) return absl::OkStatus();
+  for (const Json& entry : *list) {
+    if (entry.is_object()) take(entry);
+  }
+  return absl::OkStatus();
+}
+
+std::optional<JobOutcome> OutcomeOf(const std::string& word) {
+  static const std::map<std::string, JobOutcome> outcomes = {{"SUCCEEDED", JobOutcome::kSucceeded},
+                                                             {"FAILED", JobOutcome::kFailed},
+                                                             {"ERROR", JobOutcome::kFailed},
+                                                             {"KILLED", JobOutcome::kKilled}};
+  const auto found = outcomes.find(word);
+  return found == outcomes.end() ? std::nullopt : std::optional(found->second);
+}
+
+RestState StateOf(const std::string& word) {
+  static const std::map<std::string, RestState> states = {{"RUNNING", RestState::kRunning},
+                                                          {"COMMIT_PENDING", RestState::kRunning},
+                                                          {"SUCCEEDED", RestState::kSucceeded},
+                                                          {"FAILED", RestState::kFailed},
+                                                          {"KILLED", RestState::kKilled}};
+  const auto found = states.find(word);
+  return found == states.end() ? RestState::kWaiting : found->second;
+}
+
+bool ParseNumber(std::string_view text, std::uint32_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+// "task_1700000000000_0001_m_000017": the kind and the numbers behind it.
+std::optional<AttemptId> ParseId(std::string_view id, bool is_attempt) {
+  AttemptId parsed;
+  const auto cut_last = [&id] {
+    const std::size_t underscore = std::min(id.rfind('_'), id.size());
+    const std::string_view last = id.substr(std::min(underscore + 1, id.size()));
+    id = id.substr(0, underscore);
+    return last;
+  };
+  if (is_attempt && !ParseNumber(cut_last(), parsed.attempt)) return std::nullopt;
+  if (!ParseNumber(cut_last(), parsed.index)) return std::nullopt;
+  const std::string_view kind = cut_last();
+  if (kind != "m" && kind != "r") return std::nullopt;
+  parsed.kind = kind == "m" ? TaskKind::kMap : TaskKind::kReduce;
+  return parsed;
+}
+
+}  // namespace
+
+absl::StatusOr<RestApplication> ParseRestApplication(std::string_view json) {
+  const Json answer = Json::parse(json, nullptr, /*allow_exceptions=*/false);
+  const auto app = answer.is_object() ? answer.find("app") : answer.end();
+  if (!answer.is_object() || app == answer.end() || !app->is_object()) {
+    return absl::InvalidArgumentError("an answer without app");
+  }
+  RestApplication application;
+  application.name = TextAt(*app, "name");
+  const std::string state = TextAt(*app, "state");
+  application.is_over = state == "FINISHED" || state == "FAILED" || state == "KILLED";
+  application.outcome = OutcomeOf(TextAt(*app, "finalStatus"))
+                            .value_or(OutcomeOf(state).value_or(JobOutcome::kSucceeded));
+  application.diagnostics = TextAt(*app, "diagnostics");
+  application.finished_at = TimeAt(*app, "finishedTime");
+  return application;
+}
+
+absl::StatusOr<std::vector<RestJob>> ParseRestJobs(std::string_view json) {
+  std::vector<RestJob> jobs;
+  const absl::Status status = ForEach(json, "jobs", "job", [&](const Json& entry) {
+    RestJob& job = jobs.emplace_back();
+    job.id = TextAt(entry, "id");
+    job.name = TextAt(entry, "name");
+    job.started_at = TimeAt(entry, "startTime");
+    job.finished_at = TimeAt(entry, "finishTime");
+    job.map_tasks = CountAt(entry, "mapsTotal");
+    job.reduce_tasks = CountAt(entry, "reducesTotal");
+    job.outcome = OutcomeOf(TextAt(entry, "state"));
+    job.diagnostics = TextAt(entry, "diagnostics");
+  });
+  if (!status.ok()) return status;
+  return jobs;
+}
+
+absl::StatusOr<std::vector<RestTask>> ParseRestTasks(std::string_view json) {
+  std::vector<RestTask> tasks;
+  const absl::Status status = ForEach(json, "tasks", "task", [&](const Json& entry) {
+    const std::string id = TextAt(entry, "id");
+    const std::optional<AttemptId> parsed = ParseId(id, false);
+    if (!parsed) return;
+    RestTask task{.id = id, .kind = parsed->kind, .index = parsed->index};
+    task.state = StateOf(TextAt(entry, "state"));
+    task.started_at = TimeAt(entry, "startTime");
+    task.finished_at = TimeAt(entry, "finishTime");
+    if (const auto attempt = ParseId(TextAt(entry, "successfulAttempt"), true)) {
+      task.successful_attempt = attempt->attempt;
+    }
+    tasks.push_back(task);
+  });
+  if (!status.ok()) return status;
+  return tasks;
+}
+
+absl::StatusOr<std::vector<RestAttempt>> ParseRestAttempts(std::string_view json) {
+  std::vector<RestAttempt> attempts;
+  const absl::Status status = ForEach(json, "taskAttempts", "taskAttempt", [&](const Json& entry) {
+    const std::optional<AttemptId> id = ParseId(TextAt(entry, "id"), true);
+    if (!id) return;
+    RestAttempt attempt{.id = *id};
+    attempt.state = StateOf(TextAt(entry, "state"));
+    attempt.fraction_done = std::clamp(NumberAt(entry, "progress") / 100, 0.0, 1.0);
+    const std::string host = TextAt(entry, "nodeHttpAddress");
+    attempt.host = host.substr(0, host.rfind(':'));
+    attempt.started_at = TimeAt(entry, "startTime");
+    attempt.sorted_at = TimeAt(entry, "mergeFinishTime");
+    attempt.finished_at = TimeAt(entry, "finishTime");
+    attempt.diagnostics = TextAt(entry, "diagnostics");
+    attempts.push_back(attempt);
+  });
+  if (!status.ok()) return status;
+  return attempts;
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,69 @@
+// What the web services of Hadoop say of an application and its job, as values: the resource
+// manager's /ws/v1/cluster/apps and the application master's /ws/v1/mapreduce/jobs. Pure.
+//
+// Fields that are missing or of another type are left at their defaults: versions differ.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "tidemark/event.h"
+
+namespace tidemark::cli {
+
+// As the resource manager sees it.
+struct RestApplication {
+  std::string name;
+  bool is_over = false;
+  JobOutcome outcome = JobOutcome::kSucceeded;  // once it is over
+  std::string diagnostics;
+  std::optional<absl::Time> finished_at;
+};
+
+struct RestJob {
+  std::string id;
+  std::string name;
+  std::optional<absl::Time> started_at;
+  std::optional<absl::Time> finished_at;
+  std::uint32_t map_tasks = 0;
+  std::uint32_t reduce_tasks = 0;
+  std::optional<JobOutcome> outcome;  // empty: it runs
+  std::string diagnostics;
+};
+
+enum class RestState : std::uint8_t { kWaiting, kRunning, kSucceeded, kFailed, kKilled };
+
+struct RestAttempt {
+  AttemptId id;
+  RestState state = RestState::kWaiting;
+  double fraction_done = 0;  // a reduce attempt's third each: shuffle, sort, reduce
+  std::string host;
+  std::optional<absl::Time> started_at;
+  std::optional<absl::Time> sorted_at;  // of a reduce attempt: its first reduce function starts
+  std::optional<absl::Time> finished_at;
+  std::string diagnostics;
+};
+
+struct RestTask {
+  std::string id;
+  TaskKind kind = TaskKind::kMap;
+  std::uint32_t index = 0;
+  RestState state = RestState::kWaiting;
+  std::optional<absl::Time> started_at;
+  std::optional<absl::Time> finished_at;
+  std::uint32_t successful_attempt = 0;  // once it has succeeded
+};
+
+// InvalidArgument: it is not the JSON of such an answer.
+absl::StatusOr<RestApplication> ParseRestApplication(std::string_view json);
+absl::StatusOr<std::vector<RestJob>> ParseRestJobs(std::string_view json);
+// Tasks and attempts whose ids are not understood are left out.
+absl::StatusOr<std::vector<RestTask>> ParseRestTasks(std::string_view json);
+absl::StatusOr<std::vector<RestAttempt>> ParseRestAttempts(std::string_view json);
+
+}  // namespace tidemark::cli

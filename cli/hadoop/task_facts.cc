@@ -1,0 +1,174 @@
+#include "cli/hadoop/task_facts.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+namespace tidemark::cli {
+namespace {
+
+// A reduce attempt's progress: a third each for fetching, sorting and reducing.
+constexpr double kReduceFrom = 2.0 / 3;
+
+AttemptState StateOf(const RestAttempt& attempt) {
+  switch (attempt.state) {
+    case RestState::kRunning:
+      return attempt.sorted_at ? AttemptState::kShuffled : AttemptState::kStarted;
+    case RestState::kSucceeded:
+      return AttemptState::kFinished;
+    case RestState::kFailed:
+      return AttemptState::kFailed;
+    case RestState::kKilled:
+      return AttemptState::kKilled;
+    case RestState::kWaiting:
+      break;
+  }
+  return AttemptState::kQueued;
+}
+
+std::optional<absl::Time> InstantOf(const RestAttempt& attempt, AttemptState state) {
+  switch (state) {
+    case AttemptState::kQueued:
+      return std::nullopt;
+    case AttemptState::kStarted:
+      return attempt.started_at;
+    case AttemptState::kShuffled:
+      return attempt.sorted_at;
+    default:
+      return attempt.finished_at;
+  }
+}
+
+std::uint64_t Units(double fraction) {
+  return static_cast<std::uint64_t>(std::clamp(fraction, 0.0, 1.0) *
+                                    static_cast<double>(kTaskUnits));
+}
+
+// How much of its reduce function an attempt has done, and in which time.
+ReduceProfile ReduceWorkOf(const RestAttempt& attempt, absl::Time now) {
+  const bool is_over = attempt.state == RestState::kSucceeded;
+  const absl::Time until = is_over ? attempt.finished_at.value_or(now) : now;
+  ReduceProfile profile;
+  profile.attempt = attempt.id;
+  profile.bytes_done =
+      is_over ? kTaskUnits : Units((attempt.fraction_done - kReduceFrom) / (1 - kReduceFrom));
+  profile.last_group_finished_at = until;
+  profile.reduce_time = std::max(until - *attempt.sorted_at, absl::ZeroDuration());
+  return profile;
+}
+
+EventBody WorkOf(const RestAttempt& attempt, absl::Time now) {
+  if (attempt.sorted_at) return ReduceWorkOf(attempt, now);
+  const bool is_map = attempt.id.kind == TaskKind::kMap;
+  TaskHeartbeat heartbeat;
+  heartbeat.attempt = attempt.id;
+  heartbeat.bytes_done = Units(attempt.fraction_done / (is_map ? 1 : kReduceFrom));
+  return heartbeat;
+}
+
+}  // namespace
+
+std::vector<EventBody> TaskFacts::Opening(const RestJob& job) {
+  JobOpened opened;
+  opened.name = job.name;
+  opened.engine = "hadoop";
+  opened.submitted_at = job.started_at;
+  opened.map_task_count = job.map_tasks;
+  opened.reduce_task_count = job.reduce_tasks;
+  std::vector<EventBody> events = {opened};
+  const auto announce = [&](TaskKind kind, std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      AttemptChanged waits;
+      waits.attempt = {kind, i, 0};
+      waits.input_bytes = kTaskUnits;
+      events.emplace_back(waits);
+    }
+  };
+  announce(TaskKind::kMap, job.map_tasks);
+  announce(TaskKind::kReduce, job.reduce_tasks);
+  return events;
+}
+
+void TaskFacts::Enter(const RestAttempt& attempt, AttemptState state,
+                      std::vector<EventBody>& events) {
+  const auto before = told_.find(attempt.id);
+  for (const AttemptState passed :
+       {AttemptState::kStarted, AttemptState::kShuffled, AttemptState::kFinished,
+        AttemptState::kFailed, AttemptState::kKilled}) {
+    const bool is_known = InstantOf(attempt, passed).has_value();
+    const bool is_on_the_way = passed < AttemptState::kFinished && passed < state && is_known;
+    if (passed != state && !is_on_the_way) continue;
+    if (before != told_.end() && passed <= before->second) continue;
+    AttemptChanged changed;
+    changed.attempt = attempt.id;
+    changed.state = passed;
+    changed.at = InstantOf(attempt, passed);
+    changed.host = attempt.host;
+    changed.input_bytes = kTaskUnits;
+    if (passed == AttemptState::kFailed || passed == AttemptState::kKilled) {
+      changed.failure = attempt.diagnostics;
+    }
+    events.emplace_back(changed);
+  }
+  AttemptState& told = told_.try_emplace(attempt.id, state).first->second;
+  told = std::max(told, state);
+}
+
+std::vector<EventBody> TaskFacts::Observe(const RestAttempt& attempt, absl::Time now) {
+  std::vector<EventBody> events;
+  const AttemptState state = StateOf(attempt);
+  if (state == AttemptState::kQueued) return events;
+  const auto before = told_.find(attempt.id);
+  if (before != told_.end() && before->second >= AttemptState::kFinished) {
+    if (before->second == AttemptState::kFinished && state != AttemptState::kFinished) {
+      AttemptChanged lost{.attempt = attempt.id, .state = AttemptState::kObsolete};
+      lost.failure = attempt.diagnostics;
+      events.emplace_back(lost);
+      before->second = AttemptState::kObsolete;
+    }
+    return events;
+  }
+  if (state > AttemptState::kFinished) {
+    Enter(attempt, state, events);
+  } else if (state < AttemptState::kFinished) {
+    Enter(attempt, state, events);
+    events.push_back(WorkOf(attempt, now));
+  } else {
+    // What a reduce task has done counts only as long as it has not ended.
+    const bool reduces = attempt.id.kind == TaskKind::kReduce && attempt.sorted_at;
+    if (reduces) {
+      Enter(attempt, AttemptState::kShuffled, events);
+      events.push_back(WorkOf(attempt, now));
+    }
+    Enter(attempt, state, events);
+  }
+  return events;
+}
+
+std::vector<EventBody> TaskFacts::ObserveEnd(const RestTask& task) {
+  if (HasEnded(task) || task.state != RestState::kSucceeded) return {};
+  RestAttempt attempt;
+  attempt.id = {task.kind, task.index, task.successful_attempt};
+  attempt.state = RestState::kSucceeded;
+  attempt.started_at = task.started_at;
+  attempt.finished_at = task.finished_at;
+  std::vector<EventBody> events;
+  Enter(attempt, AttemptState::kFinished, events);
+  return events;
+}
+
+bool TaskFacts::HasEnded(const RestTask& task) const {
+  const auto told = told_.find({task.kind, task.index, task.successful_attempt});
+  return told != told_.end() && told->second == AttemptState::kFinished;
+}
+
+JobClosed TaskFacts::Closing(JobOutcome outcome, const std::string& diagnostics,
+                             std::optional<absl::Time> at) {
+  JobClosed closed;
+  closed.outcome = outcome;
+  if (outcome != JobOutcome::kSucceeded) closed.message = diagnostics;
+  closed.at = at;
+  return closed;
+}
+
+}  // namespace tidemark::cli

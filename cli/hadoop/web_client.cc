@@ -1,0 +1,55 @@
+#include "cli/hadoop/web_client.h"
+
+#include <curl/curl.h>
+#include <fmt/format.h>
+
+namespace tidemark::cli {
+namespace {
+
+constexpr long kAnswerWithinSeconds = 10;
+constexpr std::size_t kAnswerBytesMax = std::size_t{64} << 20;
+
+// Taking less than it is given ends the call with an error.
+std::size_t Append(char* bytes, std::size_t, std::size_t count, void* target) {
+  auto& answer = *static_cast<std::string*>(target);
+  if (answer.size() + count > kAnswerBytesMax) return 0;
+  answer.append(bytes, count);
+  return count;
+}
+
+}  // namespace
+
+struct WebClient::Handle {
+  CURL* curl = curl_easy_init();
+  curl_slist* headers = curl_slist_append(nullptr, "Accept: application/json");
+  ~Handle() {
+    curl_slist_free_all(headers);
+    curl_easy_cleanup(curl);
+  }
+};
+
+WebClient::WebClient() : handle_(std::make_unique<Handle>()) {}
+WebClient::~WebClient() = default;
+
+absl::StatusOr<std::string> WebClient::Get(const std::string& url) {
+  CURL* curl = handle_->curl;
+  if (curl == nullptr) return absl::UnavailableError("no HTTP client");
+  std::string answer;
+  curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
+  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, handle_->headers);
+  curl_easy_setopt(curl, CURLOPT_TIMEOUT, kAnswerWithinSeconds);
+  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, Append);
+  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
+  const CURLcode code = curl_easy_perform(curl);
+  if (code != CURLE_OK) {
+    return absl::UnavailableError(fmt::format("{}: {}", url, curl_easy_strerror(code)));
+  }
+  long status = 0;
+  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  if (status != 200) return absl::NotFoundError(fmt::format("{}: HTTP status {}", url, status));
+  return answer;
+}
+
+}  // namespace tidemark::cli

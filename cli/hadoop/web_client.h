@@ -1,0 +1,29 @@
+// Asks web services.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace tidemark::cli {
+
+// One connection that is kept as long as it serves. Not thread-safe.
+class WebClient {
+ public:
+  WebClient();
+  ~WebClient();
+  WebClient(const WebClient&) = delete;
+  WebClient& operator=(const WebClient&) = delete;
+
+  // The answer to GET, as JSON, at most 64 MiB and within ten seconds; redirections are not
+  // followed. Unavailable: nobody answers; NotFound: the answer is not 200; the message says what
+  // it is.
+  absl::StatusOr<std::string> Get(const std::string& url);
+
+ private:
+  struct Handle;
+  const std::unique_ptr<Handle> handle_;
+};
+
+}  // namespace tidemark::cli

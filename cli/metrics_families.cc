@@ -1,0 +1,161 @@
+#include "cli/metrics_families.h"
+
+#include <array>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/time/time.h"
+
+namespace tidemark::cli {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+ClientMetric Counter(std::uint64_t value) {
+  ClientMetric metric;
+  metric.counter.value = static_cast<double>(value);
+  return metric;
+}
+
+ClientMetric Gauge(double value) {
+  ClientMetric metric;
+  metric.gauge.value = value;
+  return metric;
+}
+
+ClientMetric Labelled(ClientMetric metric, std::string name, std::string value) {
+  metric.label.push_back({std::move(name), std::move(value)});
+  return metric;
+}
+
+ClientMetric Histogram(const LatencyCounts& latencies) {
+  ClientMetric metric;
+  std::uint64_t below = 0;
+  for (std::size_t i = 0; i < latencies.counts.size(); ++i) {
+    below += latencies.counts[i];
+    const double bound = i < LatencyCounts::kBounds.size()
+                             ? LatencyCounts::kBounds[i]
+                             : std::numeric_limits<double>::infinity();
+    metric.histogram.bucket.push_back({.cumulative_count = below, .upper_bound = bound});
+  }
+  metric.histogram.sample_count = below;
+  metric.histogram.sample_sum = latencies.sum_seconds;
+  return metric;
+}
+
+class Families {
+ public:
+  void Add(std::string name, std::string help, MetricType type, std::vector<ClientMetric> metrics) {
+    families_.push_back({.name = "tidemark_" + std::move(name),
+                         .help = std::move(help),
+                         .type = type,
+                         .metric = std::move(metrics)});
+  }
+  std::vector<MetricFamily> Take() { return std::move(families_); }
+
+ private:
+  std::vector<MetricFamily> families_;
+};
+
+void AddIngest(const MasterStats& stats, Families& families) {
+  families.Add("events_total", "Envelopes that came in.", MetricType::Counter,
+               {Counter(stats.events)});
+  families.Add("event_bytes_total", "Their bytes.", MetricType::Counter,
+               {Counter(stats.event_bytes)});
+  families.Add(
+      "events_refused_total", "Envelopes that were refused, by what.", MetricType::Counter,
+      {Labelled(Counter(stats.events_refused_by_limit), "reason", "limit"),
+       Labelled(Counter(stats.events_refused - stats.events_refused_by_limit), "reason", "other")});
+  families.Add("calls_refused_total", "Calls and envelopes without the right, by reason.",
+               MetricType::Counter,
+               {Labelled(Counter(stats.calls_unauthenticated), "reason", "unauthenticated"),
+                Labelled(Counter(stats.calls_denied), "reason", "denied"),
+                Labelled(Counter(stats.calls_refused_by_limit), "reason", "limit")});
+  families.Add("ingest_streams", "Streams of agents that are open.", MetricType::Gauge,
+               {Gauge(static_cast<double>(stats.ingest_streams))});
+  families.Add("unanswered_events", "Envelopes that were read and are not answered yet.",
+               MetricType::Gauge, {Gauge(static_cast<double>(stats.unanswered_events))});
+}
+
+void AddSnapshots(const MasterStats& stats, Families& families) {
+  families.Add("snapshots_published_total", "Snapshots that were made.", MetricType::Counter,
+               {Counter(stats.snapshots_published)});
+  families.Add("snapshots_skipped_total", "Snapshots that a watcher was too slow for.",
+               MetricType::Counter, {Counter(stats.snapshots_skipped)});
+  families.Add("watchers", "Subscriptions that are open.", MetricType::Gauge,
+               {Gauge(static_cast<double>(stats.watchers))});
+  families.Add("tick_seconds", "Time of one round over all jobs that are due.",
+               MetricType::Histogram, {Histogram(stats.tick)});
+  families.Add("estimate_seconds", "Time of one snapshot of one job.", MetricType::Histogram,
+               {Histogram(stats.estimate)});
+  families.Add("journal_seconds", "From an envelope's arrival until it may be acknowledged.",
+               MetricType::Histogram, {Histogram(stats.journal)});
+}
+
+void AddStates(const std::vector<Snapshot>& jobs, Families& families) {
+  constexpr std::array<std::pair<JobState, const char*>, 5> kStates = {
+      {{JobState::kRunning, "running"},
+       {JobState::kSucceeded, "succeeded"},
+       {JobState::kFailed, "failed"},
+       {JobState::kKilled, "killed"},
+       {JobState::kAbandoned, "abandoned"}}};
+  std::vector<ClientMetric> metrics;
+  for (const auto& [state, name] : kStates) {
+    double count = 0;
+    for (const Snapshot& job : jobs) count += job.state == state ? 1 : 0;
+    metrics.push_back(Labelled(Gauge(count), "state", name));
+  }
+  families.Add("jobs", "Jobs that are remembered, by state.", MetricType::Gauge,
+               std::move(metrics));
+}
+
+void AddProgress(const std::vector<Snapshot>& jobs, Families& families) {
+  std::vector<ClientMetric> fraction;
+  std::vector<ClientMetric> remaining;
+  std::vector<ClientMetric> lower;
+  std::vector<ClientMetric> upper;
+  std::vector<ClientMetric> dropped;
+  for (const Snapshot& job : jobs) {
+    if (job.is_final() || job.forecasts.empty()) continue;
+    const Forecast& best = job.forecasts.front();
+    const auto add = [&job](std::vector<ClientMetric>& metrics, double value) {
+      metrics.push_back(Labelled(Gauge(value), "job", job.job_id));
+    };
+    const auto add_span = [&add](std::vector<ClientMetric>& metrics,
+                                 const std::optional<absl::Duration>& span) {
+      if (span) add(metrics, absl::ToDoubleSeconds(*span));
+    };
+    add(fraction, best.fraction_done);
+    add_span(remaining, best.remaining);
+    add_span(lower, best.remaining_lower);
+    add_span(upper, best.remaining_upper);
+    add(dropped, static_cast<double>(job.coverage.dropped_events));
+  }
+  const auto add = [&families](const char* name, const char* help,
+                               std::vector<ClientMetric>& metrics) {
+    families.Add(name, help, MetricType::Gauge, std::move(metrics));
+  };
+  add("job_progress_ratio", "How far a running job is, 0..1.", fraction);
+  add("job_remaining_seconds", "When a running job is predicted to end.", remaining);
+  add("job_remaining_lower_seconds", "Lower bound of it, with 90 %.", lower);
+  add("job_remaining_upper_seconds", "Upper bound of it, with 90 %.", upper);
+  add("job_dropped_events", "Events that agents of a running job had no room for.", dropped);
+}
+
+}  // namespace
+
+std::vector<MetricFamily> MetricFamilies(const MasterStats& stats,
+                                         const std::vector<Snapshot>& jobs) {
+  Families families;
+  AddIngest(stats, families);
+  AddSnapshots(stats, families);
+  AddStates(jobs, families);
+  AddProgress(jobs, families);
+  return families.Take();
+}
+
+}  // namespace tidemark::cli

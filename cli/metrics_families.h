@@ -1,0 +1,18 @@
+// What a master counts, as families of Prometheus metrics.
+//
+// Base units (seconds, bytes), ratios 0..1. Labels: the job, of running jobs only; never a task.
+#pragma once
+
+#include <prometheus/metric_family.h>
+
+#include <vector>
+
+#include "tidemark/master_stats.h"
+#include "tidemark/snapshot.h"
+
+namespace tidemark::cli {
+
+std::vector<prometheus::MetricFamily> MetricFamilies(const MasterStats& stats,
+                                                     const std::vector<Snapshot>& jobs);
+
+}  // namespace tidemark::cli

@@ -1,0 +1,182 @@
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/clock.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/hadoop/client_process.h"
+#include "cli/interrupt.h"
+#include "cli/profile/node_tools.h"
+#include "cli/progress.h"
+#include "cli/temporary_directory.h"
+#include "master/store/history.h"
+
+namespace tidemark::cli {
+namespace {
+
+constexpr const char* kLoopback = "127.0.0.1";
+constexpr int kNetworkSeconds = 2;
+// A server that is still starting refuses its client.
+constexpr int kNetworkTries = 20;
+constexpr absl::Duration kBetweenTries = absl::Milliseconds(200);
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+}
+
+// Runs it to its end; what it said on standard error becomes part of the error.
+absl::Status RunTool(const std::vector<std::string>& command, const std::atomic<bool>& stop) {
+  std::string last_words;
+  const auto code = RunClient(
+      command, {}, [&](const std::string& line) { last_words = line; }, stop);
+  if (absl::IsNotFound(code.status())) {
+    return absl::NotFoundError(
+        fmt::format("{} cannot be started: install it, on Debian by `apt-get install fio iperf3`",
+                    command.front()));
+  }
+  if (!code.ok()) return code.status();
+  if (stop) return absl::CancelledError("stopped");
+  if (*code == 0) return absl::OkStatus();
+  return absl::InternalError(fmt::format("{} ended with code {}{}{}", command.front(), *code,
+                                         last_words.empty() ? "" : ": ", last_words));
+}
+
+absl::Status MeasureDisk(const ProfileNodeArguments& arguments, const std::string& scratch,
+                         ResourceProfile& node) {
+  const std::string file = arguments.directory + "/tidemark-profile.tmp";
+  const std::string result = scratch + "/fio.json";
+  absl::Status status;
+  // Written first, so that there is something to read.
+  for (const DiskAccess access : {DiskAccess::kWrite, DiskAccess::kRead}) {
+    status = RunTool(FioCommand(access, file, arguments.bytes, result), StopOnInterrupt());
+    if (!status.ok()) break;
+    const absl::StatusOr<DiskSpeeds> speeds = ParseFio(ReadAll(result));
+    status = speeds.status();
+    if (!status.ok()) break;
+    (access == DiskAccess::kRead ? node.disk_read : node.disk_write) =
+        access == DiskAccess::kRead ? speeds->read : speeds->write;
+  }
+  std::error_code ignored;
+  std::filesystem::remove(file, ignored);
+  // On one machine the distributed file system is its disk.
+  node.dfs_read = node.disk_read;
+  node.dfs_write = node.disk_write;
+  return status;
+}
+
+// One that nobody listens on now; 0: none.
+int FreePort() {
+  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  const bool is_bound = fd >= 0 &&
+                        ::bind(fd, reinterpret_cast<const sockaddr*>(&address), size) == 0 &&
+                        ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+  if (fd >= 0) ::close(fd);
+  return is_bound ? ntohs(address.sin_port) : 0;
+}
+
+absl::StatusOr<double> AskServer(const std::string& host, int port, int tries,
+                                 const std::string& scratch) {
+  const std::string result = scratch + "/iperf.json";
+  absl::Status status;
+  for (int i = 0; i < tries; ++i) {
+    // iperf3 adds to a log that is there.
+    std::error_code ignored;
+    std::filesystem::remove(result, ignored);
+    status = RunTool(IperfClientCommand(host, port, kNetworkSeconds, result), StopOnInterrupt());
+    if (absl::IsNotFound(status) || absl::IsCancelled(status)) return status;
+    const absl::StatusOr<double> speed = ParseIperf(ReadAll(result));
+    if (speed.ok()) return speed;
+    status = speed.status();
+    absl::SleepFor(kBetweenTries);
+  }
+  return status;
+}
+
+absl::Status MeasureNetwork(const ProfileNodeArguments& arguments, const std::string& scratch,
+                            ResourceProfile& node) {
+  absl::StatusOr<double> speed = 0.0;
+  if (!arguments.peer.empty()) {
+    speed = AskServer(arguments.peer, arguments.peer_port, 1, scratch);
+  } else {
+    const int port = FreePort();
+    std::atomic<bool> stop = false;
+    absl::Status served;
+    std::thread server([&] { served = RunTool(IperfServerCommand(kLoopback, port), stop); });
+    speed = AskServer(kLoopback, port, kNetworkTries, scratch);
+    stop = true;
+    server.join();
+    if (absl::IsNotFound(served)) return served;
+  }
+  if (speed.ok()) node.network = *speed;
+  return speed.status();
+}
+
+absl::StatusOr<ResourceProfile> Measure(const ProfileNodeArguments& arguments) {
+  absl::StatusOr<TemporaryDirectory> scratch = TemporaryDirectory::Create();
+  if (!scratch.ok()) return scratch.status();
+  ResourceProfile node = {.cores = std::max(1.0, 1.0 * std::thread::hardware_concurrency())};
+  absl::Status status = MeasureDisk(arguments, scratch->path(), node);
+  if (status.ok()) status = MeasureNetwork(arguments, scratch->path(), node);
+  if (!status.ok()) return status;
+  return node;
+}
+
+absl::Status Store(const std::string& data_dir, const ResourceProfile& node) {
+  std::error_code error;
+  std::filesystem::create_directories(data_dir, error);
+  if (error) return absl::InvalidArgumentError(data_dir + ": " + error.message());
+  const auto history = store::History::Open(data_dir + "/history.sqlite", {});
+  if (!history.ok()) return history.status();
+  char host[256] = {};
+  const bool has_name = ::gethostname(host, sizeof(host) - 1) == 0;
+  return (*history)->AddNode(has_name ? host : "localhost", absl::Now(), node);
+}
+
+// In the form of the section `node` of a workflow file.
+std::vector<std::string> NodeLines(const ResourceProfile& node) {
+  return {"node:",
+          fmt::format("  cores: {:g}", node.cores),
+          fmt::format("  disk_read_bytes_per_second: {:.4g}", node.disk_read),
+          fmt::format("  disk_write_bytes_per_second: {:.4g}", node.disk_write),
+          fmt::format("  file_system_read_bytes_per_second: {:.4g}", node.dfs_read),
+          fmt::format("  file_system_write_bytes_per_second: {:.4g}", node.dfs_write),
+          fmt::format("  network_bytes_per_second: {:.4g}", node.network)};
+}
+
+}  // namespace
+
+int ProfileNode(const ProfileNodeArguments& arguments) {
+  const absl::StatusOr<ResourceProfile> node = Measure(arguments);
+  absl::Status status = node.status();
+  if (status.ok() && !arguments.data_dir.empty()) status = Store(arguments.data_dir, *node);
+  if (!status.ok()) {
+    if (absl::IsCancelled(status)) return kInterrupted;
+    Complain(std::string(status.message()));
+    return absl::IsNotFound(status) || absl::IsInvalidArgument(status) ? kUsage : kJobFailed;
+  }
+  for (const std::string& line : NodeLines(*node)) {
+    if (!WriteLine(stdout, line)) return kReaderGone;
+  }
+  return kSuccess;
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,60 @@
+// The slots that the jobs of a workflow share.
+//
+// A job says how many tasks it has waiting and asks for a slot whenever it could start one; the
+// policy says whether it is its turn. Slots are never taken back.
+//
+// Thread-safe: each job asks from a thread of its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace tidemark::examples {
+
+enum class SlotPolicy : std::uint8_t {
+  kFifo,  // the job with the lowest number first
+  kFair,  // the job with the fewest slots first
+};
+
+class SlotPool {
+ public:
+  SlotPool(std::size_t jobs, std::uint32_t slots, SlotPolicy policy);
+
+  // Job `job` has so many tasks that could start.
+  void SetWaiting(std::size_t job, std::size_t tasks);
+  // Whether it has got a slot.
+  bool TryTake(std::size_t job);
+  void Give(std::size_t job);
+
+ private:
+  // Whether `other` is to be served before `job`. REQUIRES: mutex_ is held.
+  bool IsBefore(std::size_t other, std::size_t job) const;
+
+  const SlotPolicy policy_;
+  std::mutex mutex_;  // guards all below
+  std::uint32_t free_;
+  std::vector<std::size_t> waiting_;  // tasks, by job
+  std::vector<std::size_t> taken_;    // slots, by job
+};
+
+// One job's view of a pool; nothing of it waits any more at its end.
+class SlotShare {
+ public:
+  // `pool` must outlive the share.
+  SlotShare(SlotPool& pool, std::size_t job) : pool_(pool), job_(job) {}
+  ~SlotShare() { pool_.SetWaiting(job_, 0); }
+  SlotShare(const SlotShare&) = delete;
+  SlotShare& operator=(const SlotShare&) = delete;
+
+  void SetWaiting(std::size_t tasks) { pool_.SetWaiting(job_, tasks); }
+  bool TryTake() { return pool_.TryTake(job_); }
+  void Give() { pool_.Give(job_); }
+
+ private:
+  SlotPool& pool_;
+  const std::size_t job_;
+};
+
+}  // namespace tidemark::examples

@@ -1,0 +1,175 @@
+// What `tidemark hadoop run` is made of; LocalModeIT and YarnIT run it with a real Hadoop.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cli/command_line.h"
+#include "cli/exit_code.h"
+#include "cli/hadoop/client_process.h"
+#include "cli/hadoop/configuration.h"
+
+namespace tidemark::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+namespace fs = std::filesystem;
+
+// A folder of the test's own, empty at its beginning.
+class Folder : public ::testing::Test {
+ protected:
+  Folder() {
+    fs::remove_all(path_);
+    fs::create_directories(path_);
+  }
+  ~Folder() override { fs::remove_all(path_); }
+
+  void Write(const fs::path& name, const std::string& text) const {
+    fs::create_directories((path_ / name).parent_path());
+    std::ofstream(path_ / name) << text;
+  }
+  std::string Read(const fs::path& name) const { return *ReadTextFile(path_ / name); }
+
+  const fs::path path_ =
+      fs::path(::testing::TempDir()) /
+      (std::string("tidemark-") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+struct Ran {
+  absl::StatusOr<int> exit_code = 0;
+  std::vector<std::string> lines;
+};
+
+Ran RunShell(const std::string& script, const std::map<std::string, std::string>& variables = {},
+             bool stops = false) {
+  Ran ran;
+  const std::atomic<bool> stop = stops;
+  ran.exit_code = RunClient(
+      {"sh", "-c", script}, variables, [&](const std::string& line) { ran.lines.push_back(line); },
+      stop);
+  return ran;
+}
+
+TEST(RunClient, ReturnsTheExitCodeOfTheCommand) {
+  EXPECT_EQ(*RunShell("exit 0").exit_code, 0);
+  EXPECT_EQ(*RunShell("exit 42").exit_code, 42);
+  EXPECT_EQ(*RunShell("kill -9 $$").exit_code, 128 + 9);
+}
+
+TEST(RunClient, PassesOnEveryLineAndTheRestOfTheLast) {
+  EXPECT_THAT(RunShell("echo one >&2; echo two >&2; printf three >&2").lines,
+              ElementsAre("one", "two", "three"));
+}
+
+TEST(RunClient, DoesNotWaitForWhatTheCommandLeavesBehind) {
+  const Ran ran = RunShell("sleep 600 & echo $! >&2");
+  EXPECT_EQ(*ran.exit_code, 0);
+  ASSERT_EQ(ran.lines.size(), 1u);
+  RunShell("kill " + ran.lines[0]);
+}
+
+TEST(RunClient, GivesItTheVariables) {
+  EXPECT_THAT(RunShell("echo $HADOOP_CONF_DIR >&2", {{"HADOOP_CONF_DIR", "/some where"}}).lines,
+              ElementsAre("/some where"));
+}
+
+TEST(RunClient, AsksTheCommandToEndWhenStopped) {
+  EXPECT_EQ(*RunShell("exec sleep 600", {}, true).exit_code, 128 + 15);
+}
+
+TEST(RunClient, NamesAProgramThatIsNotThere) {
+  const std::atomic<bool> stop = false;
+  const auto exit_code = RunClient(
+      {"no-such-hadoop"}, {}, [](const std::string&) {}, stop);
+  EXPECT_TRUE(absl::IsNotFound(exit_code.status()));
+  EXPECT_THAT(std::string(exit_code.status().message()), HasSubstr("no-such-hadoop"));
+}
+
+TEST(JobIdsIn, FindsThoseOfClustersAndOfLocalMode) {
+  EXPECT_THAT(JobIdsIn("INFO mapreduce.Job: Running job: job_1700000000000_0001"),
+              ElementsAre("job_1700000000000_0001"));
+  EXPECT_THAT(JobIdsIn("job_local12_0001: job_1_2,job_3_4"),
+              ElementsAre("job_local12_0001", "job_1_2", "job_3_4"));
+}
+
+TEST(JobIdsIn, LeavesOutWhatOnlyLooksLikeOne) {
+  EXPECT_THAT(JobIdsIn("my_job_1"), IsEmpty());
+  EXPECT_THAT(JobIdsIn("jobjob_1_2 job_local_1 job_12 job_12_ job_"), IsEmpty());
+}
+
+class FindConfigurationTest : public Folder {
+ protected:
+  absl::StatusOr<std::string> Find(const std::string& program,
+                                   const std::map<std::string, std::string>& variables) const {
+    return FindConfiguration(program, [&](const char* name) {
+      const auto found = variables.find(name);
+      return found == variables.end() ? "" : found->second;
+    });
+  }
+};
+
+TEST_F(FindConfigurationTest, WhereTheVariableSays) {
+  EXPECT_EQ(*Find("hadoop", {{"HADOOP_CONF_DIR", path_.string()}}), path_.string());
+  EXPECT_TRUE(absl::IsNotFound(Find("hadoop", {{"HADOOP_CONF_DIR", "/no/such"}}).status()));
+}
+
+TEST_F(FindConfigurationTest, BelowTheHomeOrBesideTheProgram) {
+  Write("etc/hadoop/core-site.xml", "");
+  Write("bin/hadoop", "");
+  fs::create_symlink(path_ / "bin/hadoop", path_ / "link");
+  const std::string expected = (path_ / "etc/hadoop").string();
+  EXPECT_EQ(*Find("hadoop", {{"HADOOP_HOME", path_.string()}}), expected);
+  EXPECT_EQ(*Find("hadoop", {{"PATH", "/no/such:" + (path_ / "bin").string()}}), expected);
+  EXPECT_EQ(*Find((path_ / "link").string(), {}), expected);
+  EXPECT_TRUE(absl::IsNotFound(Find("hadoop", {{"PATH", "/no/such"}}).status()));
+}
+
+using CopyConfigurationTest = Folder;
+
+TEST_F(CopyConfigurationTest, HasTheSettingsBesideTheSites) {
+  Write("site/core-site.xml", "core");
+  Write("site/mapred-site.xml",
+        "<configuration><property><name>tmpjars</name><value>a.jar</value></property>"
+        "</configuration>");
+  fs::create_directories(path_ / "copy");
+  ASSERT_TRUE(
+      CopyConfiguration(path_ / "site", {{"tmpjars", "file:///t.jar"}}, path_ / "copy").ok());
+  EXPECT_EQ(Read("copy/core-site.xml"), "core");
+  EXPECT_THAT(Read("copy/mapred-site.xml"), HasSubstr("<value>file:///t.jar,a.jar</value>"));
+  EXPECT_THAT(Read("site/mapred-site.xml"), Not(HasSubstr("t.jar")));
+}
+
+TEST_F(CopyConfigurationTest, NamesASiteThatIsNone) {
+  Write("site/mapred-site.xml", "<configuration>");
+  fs::create_directories(path_ / "copy");
+  const absl::Status copied = CopyConfiguration(path_ / "site", {}, path_ / "copy");
+  EXPECT_THAT(std::string(copied.message()), HasSubstr("mapred-site.xml"));
+}
+
+TEST(HadoopRunCommandLine, LeavesTheCommandAsItIs) {
+  const auto parsed = ParseCommandLine({"tidemark", "hadoop", "run", "--jar", "t.jar", "--",
+                                        "hadoop", "jar", "-D", "a=b", "[a,b]", "--", "--jar"});
+  ASSERT_TRUE(std::holds_alternative<Arguments>(parsed));
+  const auto& run = std::get<HadoopRunArguments>(std::get<Arguments>(parsed));
+  EXPECT_EQ(run.jar, "t.jar");
+  EXPECT_THAT(run.command, ElementsAre("hadoop", "jar", "-D", "a=b", "[a,b]", "--", "--jar"));
+}
+
+TEST(HadoopRunCommandLine, WantsACommand) {
+  const auto parsed = ParseCommandLine({"tidemark", "hadoop", "run", "--jar", "t.jar", "--"});
+  ASSERT_TRUE(std::holds_alternative<Answer>(parsed));
+  EXPECT_EQ(std::get<Answer>(parsed).exit_code, kUsage);
+}
+
+}  // namespace
+}  // namespace tidemark::cli

@@ -1,0 +1,110 @@
+#include "cli/metrics_families.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "cli/serve_log.h"
+
+namespace tidemark::cli {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::StartsWith;
+
+Snapshot Running(const std::string& job_id) {
+  Snapshot job{.job_id = job_id};
+  job.forecasts.push_back({.indicator = "tidemark",
+                           .fraction_done = 0.25,
+                           .remaining = absl::Seconds(90),
+                           .remaining_lower = absl::Seconds(60),
+                           .remaining_upper = absl::Seconds(120)});
+  job.coverage.dropped_events = 3;
+  return job;
+}
+
+const prometheus::MetricFamily& Find(const std::vector<prometheus::MetricFamily>& families,
+                                     const std::string& name) {
+  for (const auto& family : families) {
+    if (family.name == name) return family;
+  }
+  ADD_FAILURE() << "no family " << name;
+  return families.front();
+}
+
+TEST(MetricFamilies, NamesHaveAUnitAndCountersATotal) {
+  std::set<std::string> names;
+  for (const auto& family : MetricFamilies({}, {Running("a")})) {
+    EXPECT_THAT(family.name, StartsWith("tidemark_"));
+    EXPECT_FALSE(family.help.empty()) << family.name;
+    EXPECT_TRUE(names.insert(family.name).second) << family.name;
+    if (family.type == prometheus::MetricType::Counter) {
+      EXPECT_THAT(family.name, EndsWith("_total"));
+    }
+    if (family.type == prometheus::MetricType::Histogram) {
+      EXPECT_THAT(family.name, EndsWith("_seconds"));
+    }
+  }
+}
+
+TEST(MetricFamilies, ARunningJobHasItsProgressAndItsInterval) {
+  const auto families = MetricFamilies({}, {Running("etl-7")});
+  const auto& progress = Find(families, "tidemark_job_progress_ratio");
+  ASSERT_EQ(progress.metric.size(), 1U);
+  EXPECT_EQ(progress.metric[0].gauge.value, 0.25);
+  ASSERT_EQ(progress.metric[0].label.size(), 1U);
+  EXPECT_EQ(progress.metric[0].label[0].name, "job");
+  EXPECT_EQ(progress.metric[0].label[0].value, "etl-7");
+  EXPECT_EQ(Find(families, "tidemark_job_remaining_seconds").metric[0].gauge.value, 90);
+  EXPECT_EQ(Find(families, "tidemark_job_remaining_lower_seconds").metric[0].gauge.value, 60);
+  EXPECT_EQ(Find(families, "tidemark_job_remaining_upper_seconds").metric[0].gauge.value, 120);
+  EXPECT_EQ(Find(families, "tidemark_job_dropped_events").metric[0].gauge.value, 3);
+}
+
+TEST(MetricFamilies, AnEndedJobCountsInItsStateOnly) {
+  Snapshot ended = Running("old");
+  ended.state = JobState::kSucceeded;
+  const auto families = MetricFamilies({}, {ended, Running("new")});
+  EXPECT_EQ(Find(families, "tidemark_job_progress_ratio").metric.size(), 1U);
+  for (const auto& metric : Find(families, "tidemark_jobs").metric) {
+    const std::string& state = metric.label[0].value;
+    EXPECT_EQ(metric.gauge.value, state == "running" || state == "succeeded" ? 1 : 0) << state;
+  }
+}
+
+TEST(MetricFamilies, BucketsAddUp) {
+  MasterStats stats;
+  stats.tick.counts[0] = 2;                              // at most 0.1 ms
+  stats.tick.counts[3] = 1;                              // 1 to 3 ms
+  stats.tick.counts[LatencyCounts::kBounds.size()] = 4;  // above 10 s
+  stats.tick.sum_seconds = 50;
+  const auto families = MetricFamilies(stats, {});
+  const auto& histogram = Find(families, "tidemark_tick_seconds").metric[0].histogram;
+  EXPECT_EQ(histogram.sample_count, 7U);
+  EXPECT_EQ(histogram.sample_sum, 50);
+  EXPECT_EQ(histogram.bucket[0].cumulative_count, 2U);
+  EXPECT_EQ(histogram.bucket[3].cumulative_count, 3U);
+  EXPECT_EQ(histogram.bucket[3].upper_bound, 0.003);
+  EXPECT_EQ(histogram.bucket.back().cumulative_count, 7U);
+  EXPECT_EQ(histogram.bucket.back().upper_bound, std::numeric_limits<double>::infinity());
+}
+
+const absl::Time kAt = absl::FromUnixMillis(1'767'323'045'678);
+
+TEST(LogLine, HasTimeSeverityJobAndFields) {
+  EXPECT_EQ(LogLine({LogSeverity::kInfo, "job ended", "etl-7", {{"state", "failed"}}}, kAt),
+            "2026-01-02T03:04:05.678Z info job ended job=etl-7 state=failed");
+}
+
+TEST(LogLine, AStrangersJobIdCannotForgeALine) {
+  const LogEntry entry{LogSeverity::kWarning, "job opened", "a\n2026 error \"b\"", {}};
+  EXPECT_EQ(LogLine(entry, kAt),
+            R"(2026-01-02T03:04:05.678Z warning job opened job="a\n2026 error \"b\"")");
+  EXPECT_EQ(LogLineJson(entry, kAt), R"({"time":"2026-01-02T03:04:05.678Z","severity":"warning",)"
+                                     R"("message":"job opened","job":"a\n2026 error \"b\""})");
+}
+
+}  // namespace
+}  // namespace tidemark::cli

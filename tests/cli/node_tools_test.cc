@@ -1,0 +1,48 @@
+#include "cli/profile/node_tools.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace tidemark::cli {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+TEST(NodeTools, ReadsWhatFioSays) {
+  const auto speeds = ParseFio(
+      "fio: some note\n"
+      R"({"fio version": "fio-3.33", "jobs": [{"read": {"bw_bytes": 0}, "write": {"bw_bytes": 215012345}}]})");
+  ASSERT_TRUE(speeds.ok()) << speeds.status();
+  EXPECT_EQ(speeds->write, 215012345);
+  EXPECT_EQ(speeds->read, 0);
+}
+
+TEST(NodeTools, ReadsWhatIperfSays) {
+  const auto speed = ParseIperf(R"({"end": {"sum_received": {"bits_per_second": 8e9}}})");
+  ASSERT_TRUE(speed.ok()) << speed.status();
+  EXPECT_EQ(*speed, 1e9);
+}
+
+TEST(NodeTools, PassesOnTheErrorOfIperf) {
+  EXPECT_THAT(ParseIperf(R"({"error": "unable to connect"})").status().ToString(),
+              HasSubstr("iperf3: unable to connect"));
+}
+
+TEST(NodeTools, WhatIsNoResultIsAnError) {
+  for (const char* text : {"", "{", "[]", "null", "{\"jobs\": []}", "{\"jobs\": [{\"read\": 3}]}",
+                           "{\"end\": {\"sum_received\": {\"bits_per_second\": \"fast\"}}}"}) {
+    EXPECT_FALSE(ParseFio(text).ok()) << text;
+    EXPECT_FALSE(ParseIperf(text).ok()) << text;
+  }
+}
+
+TEST(NodeTools, ReadsAndWritesPastTheCacheOfTheSystem) {
+  EXPECT_THAT(FioCommand(DiskAccess::kRead, "/d/f", 1 << 20, "/r"), Contains("--direct=1"));
+  EXPECT_THAT(FioCommand(DiskAccess::kWrite, "/d/f", 1 << 20, "/r"), Contains("--end_fsync=1"));
+}
+
+}  // namespace
+}  // namespace tidemark::cli

@@ -1,0 +1,156 @@
+#include "cli/config/serve_config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+
+#include "cli/config/settings.h"
+
+namespace tidemark::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string FileOf(const std::string& path) {
+  std::ifstream stream(TIDEMARK_SOURCE_DIR "/" + path);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::string MessageOf(const std::string& text) {
+  return std::string(ParseServeConfig(text, "tm.yaml", {}).status().message());
+}
+
+TEST(ServeConfig, NothingSaidLeavesTheDefaults) {
+  const auto config = ParseServeConfig("", "tm.yaml", {});
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->master.listen_address, "127.0.0.1:7411");
+  EXPECT_EQ(config->master.jobs_max, MasterOptions().jobs_max);
+}
+
+TEST(ServeConfig, TakesEachKindOfValue) {
+  const auto config = ParseServeConfig(
+      "listen: unix:/run/tidemark.sock\n"
+      "log_dir: logs\n"
+      "allow_insecure_remote: true\n"
+      "tick: {interval: 1.5s, interval_min: 100ms}\n"
+      "estimate:\n"
+      "  indicators: [nearestfit, hadoop]\n"
+      "limits:\n"
+      "  message_bytes: 2MiB\n"
+      "  jobs: 17  # a comment\n",
+      "/etc/tidemark/tm.yaml", {});
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->master.listen_address, "unix:/run/tidemark.sock");
+  EXPECT_EQ(config->master.event_log_dir, "/etc/tidemark/logs");
+  EXPECT_TRUE(config->master.allow_insecure_remote);
+  EXPECT_EQ(config->master.tick_interval, absl::Milliseconds(1500));
+  EXPECT_EQ(config->master.tick_interval_min, absl::Milliseconds(100));
+  EXPECT_THAT(config->master.job.indicators, ElementsAre("nearestfit", "hadoop"));
+  EXPECT_EQ(config->master.message_bytes_max, 2U << 20);
+  EXPECT_EQ(config->master.jobs_max, 17U);
+}
+
+TEST(ServeConfig, OptionsWinOverTheFile) {
+  const auto config =
+      ParseServeConfig("listen: 127.0.0.1:1\nlimits:\n  jobs: 5\n", "tm.yaml",
+                       {{.origin = "--listen", .key = "listen", .words = {"127.0.0.1:2"}}});
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->master.listen_address, "127.0.0.1:2");
+  EXPECT_EQ(config->master.jobs_max, 5U);
+}
+
+TEST(ServeConfig, AFaultyOptionIsNamed) {
+  const auto config =
+      ParseServeConfig("", "", {{.origin = "--set", .key = "limits.jobs", .words = {"many"}}});
+  EXPECT_EQ(config.status().message(),
+            "--set: limits.jobs: `many` is not allowed; write a whole number, 1..1000000");
+}
+
+struct Case {
+  const char* name;
+  const char* text;
+  const char* message;
+};
+
+class ServeConfigFault : public ::testing::TestWithParam<Case> {};
+
+TEST_P(ServeConfigFault, IsNamedWithFileLineKeyAndWhatIsAllowed) {
+  EXPECT_THAT(MessageOf(GetParam().text), HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Faults, ServeConfigFault,
+    ::testing::Values(
+        Case{"UnknownKey", "a: 1", "tm.yaml:1: a: there is no such setting"},
+        Case{"Typo", "\nlimits:\n  jbos: 3\n",
+             "tm.yaml:3: limits.jbos: there is no such setting; "
+             "did you mean limits.jobs?"},
+        Case{"Range", "limits:\n  jobs: 0\n",
+             "tm.yaml:2: limits.jobs: `0` is not allowed; write a whole number, 1..1000000"},
+        Case{"Negative", "limits: {jobs: -1}", "`-1` is not allowed"},
+        Case{"Overflow", "limits: {message_bytes: 99999999999999TiB}", "is not allowed"},
+        Case{"Duration", "tick:\n  interval: fast\n",
+             "tm.yaml:2: tick.interval: `fast` is not allowed; write a time such as 1.5s"},
+        Case{"Endless", "tick: {interval: inf}", "`inf` is not allowed"},
+        Case{"Indicator", "estimate: {indicators: [oracle]}", "`oracle` is not allowed"},
+        Case{"IndicatorTwice", "estimate: {indicators: [hadoop, hadoop]}", "`hadoop` is not"},
+        Case{"NoIndicator", "estimate: {indicators: []}", "write a list of any of"},
+        Case{"ListForWord", "listen: [a, b]", "tm.yaml:1: listen: write host:port"},
+        Case{"WordForList", "estimate: {indicators: hadoop}", "write a list of any of"},
+        Case{"Switch", "allow_insecure_remote: perhaps", "write true or false"},
+        Case{"Twice", "listen: a\nlisten: b\n", "tm.yaml:2: listen: is set already in line 1"},
+        Case{"NoValue", "listen:\n", "tm.yaml:1: listen: has no value"},
+        Case{"Nested", "limits: {jobs: {a: 1}}", "sections do not nest any deeper"},
+        Case{"NotYaml", "a: 1\nb: [", "tm.yaml:"},
+        Case{"List", "- a\n", "tm.yaml:1: settings are written as `key: value`"},
+        Case{"Documents", "listen: a\n---\nlisten: b\n", "only one document"},
+        Case{"Together", "tick: {interval: 1s, interval_min: 2s}",
+             "tick.interval_min: 2s is not allowed; write at most tick.interval, 1s"}),
+    [](const auto& test) { return test.param.name; });
+
+// Aliases that would unfold to 10^9 words.
+TEST(ServeConfig, AliasesDoNotMultiply) {
+  std::string text = "a: &a [x, x, x, x, x, x, x, x, x, x]\n";
+  for (char c = 'b'; c < 'k'; ++c) {
+    text += std::string(1, c) + ": &" + c + " [";
+    for (int i = 0; i < 10; ++i) text += std::string(i == 0 ? "*" : ", *") + char(c - 1);
+    text += "]\n";
+  }
+  EXPECT_FALSE(ParseServeConfig(text, "tm.yaml", {}).ok());
+}
+
+TEST(ServeConfig, EverySettingIsDocumentedWithItsDefault) {
+  const std::string guide = FileOf("docs/serve.md");
+  ServeConfig defaults;
+  for (const Setting& setting : AllSettings()) {
+    const std::string value = setting.show(defaults);
+    const std::string row = "| `" + setting.key + "` | " + (value.empty() ? "none" : value) + " |";
+    EXPECT_THAT(guide, HasSubstr(row));
+  }
+}
+
+// The example has every setting: those with a default as they are, the others behind a #.
+TEST(ServeConfig, TheExampleSaysTheDefaults) {
+  const std::string example = FileOf("packaging/tidemark.yaml");
+  auto config = ParseServeConfig(example, "", {});
+  ASSERT_TRUE(config.ok()) << config.status();
+  ServeConfig defaults;
+  for (const Setting& setting : AllSettings()) {
+    EXPECT_EQ(setting.show(*config), setting.show(defaults)) << setting.key;
+    const std::string name = setting.key.substr(setting.key.find('.') + 1);
+    EXPECT_THAT(example, HasSubstr(name + ": ")) << setting.key;
+  }
+}
+
+TEST(ServeConfig, KeysAreDistinct) {
+  std::set<std::string> keys;
+  for (const Setting& setting : AllSettings()) EXPECT_TRUE(keys.insert(setting.key).second);
+}
+
+}  // namespace
+}  // namespace tidemark::cli

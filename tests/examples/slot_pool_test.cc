@@ -1,0 +1,47 @@
+#include "examples/local_mapreduce/slot_pool.h"
+
+#include <gtest/gtest.h>
+
+namespace tidemark::examples {
+namespace {
+
+TEST(SlotPool, HasAsManySlotsAsItWasGiven) {
+  SlotPool pool(1, 2, SlotPolicy::kFifo);
+  pool.SetWaiting(0, 9);
+  EXPECT_TRUE(pool.TryTake(0));
+  EXPECT_TRUE(pool.TryTake(0));
+  EXPECT_FALSE(pool.TryTake(0));
+  pool.Give(0);
+  EXPECT_TRUE(pool.TryTake(0));
+}
+
+TEST(SlotPool, FifoServesTheFirstJobFirst) {
+  SlotPool pool(2, 2, SlotPolicy::kFifo);
+  pool.SetWaiting(0, 1);
+  pool.SetWaiting(1, 5);
+  EXPECT_TRUE(pool.TryTake(1));   // the first job needs one of the two
+  EXPECT_FALSE(pool.TryTake(1));  // and has not come for it yet
+  EXPECT_TRUE(pool.TryTake(0));
+}
+
+TEST(SlotPool, FairServesTheJobWithTheFewestSlots) {
+  SlotPool pool(2, 4, SlotPolicy::kFair);
+  pool.SetWaiting(0, 9);
+  pool.SetWaiting(1, 9);
+  EXPECT_TRUE(pool.TryTake(0));
+  EXPECT_TRUE(pool.TryTake(1));
+  EXPECT_TRUE(pool.TryTake(0));
+  EXPECT_FALSE(pool.TryTake(0));  // the last one is the other's
+  EXPECT_TRUE(pool.TryTake(1));
+}
+
+TEST(SlotPool, AJobThatWantsNothingHoldsNobodyBack) {
+  SlotPool pool(2, 1, SlotPolicy::kFifo);
+  pool.SetWaiting(0, 3);
+  EXPECT_FALSE(pool.TryTake(1));
+  { SlotShare share(pool, 0); }
+  EXPECT_TRUE(pool.TryTake(1));
+}
+
+}  // namespace
+}  // namespace tidemark::examples
