@@ -1,0 +1,15 @@
+package org.tidemark.hadoop;
+
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+
+/** Whether a combiner shrinks the map output: then reduce-side groups may be smaller. */
+final class Combiners {
+  private static final String OLD_API = "mapred.combiner.class";
+
+  private Combiners() {}
+
+  static boolean has(JobConf job) {
+    return job.get(MRJobConfig.COMBINE_CLASS_ATTR) != null || job.get(OLD_API) != null;
+  }
+}

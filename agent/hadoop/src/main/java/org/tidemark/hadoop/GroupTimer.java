@@ -1,0 +1,68 @@
+package org.tidemark.hadoop;
+
+import java.util.function.LongSupplier;
+import org.apache.hadoop.io.DataInputBuffer;
+import org.tidemark.hadoop.profile.ReduceMeter;
+
+/** Tells the meter where key groups begin and end. Belongs to the task's thread. */
+final class GroupTimer {
+  private final ReduceMeter meter;
+  private final KeyGrouping grouping;
+  private final LongSupplier emitted;
+  private boolean inGroup;
+  private long emittedBefore;
+
+  /** {@code emitted} is what the task has written so far. bytes */
+  GroupTimer(ReduceMeter meter, KeyGrouping grouping, LongSupplier emitted) {
+    this.meter = meter;
+    this.grouping = grouping;
+    this.emitted = emitted;
+    grouping.reset();
+    meter.start(System.nanoTime());
+  }
+
+  /** Whether a record with this key begins another key group than the one before. */
+  boolean startsGroup(DataInputBuffer key) {
+    return grouping.startsGroup(key.getData(), key.getPosition(), length(key));
+  }
+
+  /** The reduce function call on the key that startsGroup() saw last begins. */
+  void begin() {
+    emittedBefore = emitted.getAsLong();
+    meter.begin(grouping.hash(), emittedBefore);
+    inGroup = true;
+  }
+
+  /** The reduce function reads, or will read, this record. */
+  void read(long recordBytes) {
+    final boolean turnsLarge = meter.turnsLarge(recordBytes);
+    meter.read(recordBytes);
+    if (turnsLarge) {
+      meter.turnLarge(System.nanoTime());
+    }
+  }
+
+  /** The reduce function call has returned, if there was one. */
+  void end() {
+    if (!inGroup) {
+      return;
+    }
+    inGroup = false;
+    if (meter.end(emitted.getAsLong() - emittedBefore)) {
+      meter.closeUnit(System.nanoTime());
+    }
+  }
+
+  /** The task has closed its output: the last call returned before that, if it was not noticed. */
+  void endLast() {
+    if (inGroup) {
+      inGroup = false;
+      meter.endLast(emitted.getAsLong() - emittedBefore, System.nanoTime());
+    }
+    meter.finish(System.nanoTime());
+  }
+
+  static int length(DataInputBuffer buffer) {
+    return buffer.getLength() - buffer.getPosition();
+  }
+}

@@ -1,0 +1,141 @@
+package org.tidemark.hadoop;
+
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.mapreduce.TypeConverter;
+import org.apache.hadoop.mapreduce.v2.api.records.JobState;
+import org.apache.hadoop.mapreduce.v2.app.AppContext;
+import org.apache.hadoop.mapreduce.v2.app.job.Job;
+import org.apache.hadoop.mapreduce.v2.app.job.Task;
+import org.apache.hadoop.security.UserGroupInformation;
+import org.tidemark.hadoop.transport.Sender;
+import org.tidemark.hadoop.wire.Events;
+import org.tidemark.hadoop.wire.JobShape;
+
+/**
+ * Looks at the application master's job every second, on a daemon thread, and tells what changed:
+ * that the job exists, where its attempts are, how it ended.
+ *
+ * <p>One look is O(tasks that are not settled).
+ */
+final class JobWatch implements Runnable {
+  private static final long LOOK_MILLIS = 1_000;
+  /** An application master waits five seconds between the end of its job and its own. */
+  private static final long LAST_WORDS_NANOS = 2_000_000_000L;
+
+  private final JobConf conf;
+  private final AppContext context;
+  private final String token;
+  private Sender sender;
+  private AttemptWatch attempts;
+
+  private JobWatch(Configuration conf, AppContext context, String token) {
+    this.conf = new JobConf(conf);
+    this.context = context;
+    this.token = token;
+  }
+
+  static void start(Configuration conf, AppContext context) {
+    try {
+      final byte[] token =
+          UserGroupInformation.getCurrentUser().getCredentials().getSecretKey(new Text(Keys.TOKEN));
+      final JobWatch watch =
+          new JobWatch(conf, context, token == null ? "" : new String(token, "UTF-8"));
+      final Thread thread = new Thread(watch, "tidemark-job-watch");
+      thread.setDaemon(true);
+      thread.start();
+    } catch (Exception | LinkageError withoutProgress) {
+      // The job runs all the same.
+    }
+  }
+
+  @Override
+  public void run() {
+    try {
+      while (!look()) {
+        Thread.sleep(LOOK_MILLIS);
+      }
+    } catch (InterruptedException | RuntimeException | LinkageError withoutProgress) {
+      // The job runs all the same.
+    }
+  }
+
+  /** True: there is nothing more to see. */
+  private boolean look() {
+    for (Job job : context.getAllJobs().values()) {
+      final JobState state = job.getState();
+      if (state == JobState.NEW) {
+        return false; // it does not know its tasks yet
+      }
+      if (sender == null && !open(job)) {
+        return true;
+      }
+      for (Task task : job.getTasks().values()) {
+        attempts.look(task);
+      }
+      final Events.Outcome outcome = outcome(state);
+      if (outcome != Events.Outcome.UNSPECIFIED) {
+        close(job, outcome);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private boolean open(Job job) {
+    final org.apache.hadoop.mapreduce.JobID id = TypeConverter.fromYarn(job.getID());
+    sender = Link.of(conf, id.toString(), token);
+    if (sender == null) {
+      return false;
+    }
+    sender.send(Events.jobOpened(shape(job)));
+    attempts = new AttemptWatch(sender, LocalJob.splitBytes(id, conf));
+    return true;
+  }
+
+  private JobShape shape(Job job) {
+    final JobShape shape = new JobShape();
+    shape.name = job.getName();
+    shape.applicationId = context.getApplicationID().toString();
+    shape.user = job.getUserName();
+    shape.queue = job.getQueueName();
+    shape.submittedMillis = job.getReport().getSubmitTime();
+    shape.mapTasks = job.getTotalMaps();
+    shape.reduceTasks = job.getTotalReduces();
+    shape.slowStart =
+        conf.getDouble(
+            MRJobConfig.COMPLETED_MAPS_FOR_REDUCE_SLOWSTART,
+            0.05 /* mapred-default.xml */);
+    shape.hasCombiner = Combiners.has(conf);
+    final KeyGrouping grouping = KeyGrouping.of(conf);
+    shape.grouping = grouping.kind();
+    shape.prefixBytes = grouping.prefixBytes();
+    shape.masterAttempt = context.getApplicationAttemptId().getAttemptId();
+    return shape;
+  }
+
+  private void close(Job job, Events.Outcome outcome) {
+    final String message =
+        outcome == Events.Outcome.SUCCEEDED || job.getDiagnostics().isEmpty()
+            ? ""
+            : job.getDiagnostics().get(0);
+    sender.send(Events.jobClosed(outcome, message, System.currentTimeMillis()));
+    sender.flush(LAST_WORDS_NANOS);
+  }
+
+  private static Events.Outcome outcome(JobState state) {
+    switch (state) {
+      case SUCCEEDED:
+        return Events.Outcome.SUCCEEDED;
+      case FAILED:
+      case ERROR:
+        return Events.Outcome.FAILED;
+      case KILLED:
+        return Events.Outcome.KILLED;
+      default:
+        return Events.Outcome.UNSPECIFIED;
+    }
+  }
+}

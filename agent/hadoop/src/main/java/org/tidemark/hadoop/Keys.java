@@ -1,0 +1,30 @@
+package org.tidemark.hadoop;
+
+/** The names of what a user can set, all in the job's configuration. docs/hadoop.md lists them. */
+public final class Keys {
+  /** host:port of the master; without it every plug-in only delegates. */
+  public static final String MASTER = "tidemark.master";
+
+  public static final String ENABLED = "tidemark.enabled";
+
+  /** The share of a map attempt's time that may go into reading its output again. percent */
+  public static final String SCAN_PERCENT = "tidemark.map.scan.percent";
+
+  /** What that reading may take even of a short attempt. milliseconds of processor time */
+  public static final String SCAN_MIN_MILLIS = "tidemark.map.scan.min.ms";
+
+  /** What it may take at most. milliseconds of processor time */
+  public static final String SCAN_MAX_MILLIS = "tidemark.map.scan.max.ms";
+
+  /** How many leading bytes of a serialized key a custom grouping comparator looks at. */
+  public static final String GROUPING_PREFIX_BYTES = "tidemark.grouping.prefix.bytes";
+
+  public static final String COLLECTOR_DELEGATE = "tidemark.collector.delegate";
+  public static final String SHUFFLE_DELEGATE = "tidemark.shuffle.delegate";
+  public static final String PREEMPTION_DELEGATE = "tidemark.preemption.delegate";
+
+  /** The name of the secret key among the job's credentials that holds the master's token. */
+  public static final String TOKEN = "tidemark.token";
+
+  private Keys() {}
+}

@@ -1,0 +1,209 @@
+package org.tidemark.hadoop;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.io.DataInputBuffer;
+import org.apache.hadoop.io.WritableUtils;
+import org.apache.hadoop.io.compress.CompressionCodec;
+import org.apache.hadoop.io.compress.DefaultCodec;
+import org.apache.hadoop.mapred.IFile;
+import org.apache.hadoop.mapred.IndexRecord;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapred.MapOutputFile;
+import org.apache.hadoop.mapred.SpillRecord;
+import org.apache.hadoop.mapreduce.CryptoUtils;
+import org.apache.hadoop.mapreduce.security.IntermediateEncryptedStream;
+import org.apache.hadoop.util.ReflectionUtils;
+import org.tidemark.hadoop.profile.HeaviestKeys;
+import org.tidemark.hadoop.profile.KeySampler;
+import org.tidemark.hadoop.profile.PartitionKeys;
+
+/**
+ * Reads the final output of a map task once more, to know the exact sizes of its key groups after
+ * combiner and merges. The index gives every partition's size for nothing; what goes beyond is read
+ * partition by partition, in an order of the attempt's own, until the time is up. So a partition's
+ * keys are known whole or not at all, and over many map tasks none is favoured.
+ *
+ * <p>O(records read) time; memory for lambda keys and the sample. Not thread-safe.
+ */
+final class MapOutputScan {
+  /** After so many records there is another look at the clock. */
+  private static final int RECORDS_PER_LOOK = 1024;
+
+  /** As in agent/map_recorder.cc: so many tell the sizes of all to a few percent. */
+  private static final int SAMPLED_KEYS = 512;
+
+  /** What an IFile has at its end: two negative lengths of a byte each. */
+  private static final long END_MARK_BYTES = 2;
+
+  private final JobConf job;
+  private final KeyGrouping grouping;
+  private final SpillRecord index;
+  private final Path output;
+  private final int padding;
+  private final int lambda;
+  private final CompressionCodec codec;
+  private final HeaviestKeys heaviest;
+  private final KeySampler sampler;
+  private final long[] pairBytes;
+  private final boolean[] scanned;
+
+  MapOutputScan(JobConf job, MapOutputFile files, KeyGrouping grouping, int lambda)
+      throws IOException {
+    this.job = job;
+    this.grouping = grouping;
+    this.lambda = grouping.namesKeys() ? lambda : 0;
+    index = new SpillRecord(files.getOutputIndexFile(), job);
+    output = files.getOutputFile();
+    padding = CryptoUtils.cryptoPadding(job);
+    codec =
+        job.getCompressMapOutput()
+            ? ReflectionUtils.newInstance(
+                job.getMapOutputCompressorClass(DefaultCodec.class), job)
+            : null;
+    heaviest = new HeaviestKeys(index.size(), this.lambda);
+    sampler = new KeySampler(grouping.namesKeys() ? SAMPLED_KEYS : 0);
+    pairBytes = new long[index.size()];
+    scanned = new boolean[index.size()];
+  }
+
+  /** Reads partitions until all are done or the budget is spent. */
+  void run(long seed, ScanBudget budget) throws IOException {
+    final List<Integer> order = new ArrayList<>();
+    for (int partition = 0; partition < index.size(); ++partition) {
+      order.add(partition);
+    }
+    Collections.shuffle(order, new Random(seed));
+    for (int partition : order) {
+      if (budget.isSpent()) {
+        return;
+      }
+      if (recordBytes(partition) == 0) {
+        scanned[partition] = true;
+      } else if (scan(partition, budget)) {
+        scanned[partition] = true;
+      } else {
+        heaviest.forget(partition);
+        pairBytes[partition] = 0;
+      }
+    }
+  }
+
+  /** What a map profile says: one entry for each partition that has data. */
+  List<PartitionKeys> profile() {
+    final double pairsInRecords = pairsInRecords();
+    final boolean isSampled = sampledBelow() != 0;
+    final List<PartitionKeys> partitions = new ArrayList<>();
+    for (int partition = 0; partition < index.size(); ++partition) {
+      if (recordBytes(partition) == 0) {
+        continue;
+      }
+      final PartitionKeys keys = heaviest.keysOf(partition);
+      if (isSampled) {
+        sampler.addTo(keys);
+      }
+      if (scanned[partition]) {
+        keys.scannedBytes = keys.totalBytes;
+      } else {
+        keys.totalBytes = (long) (recordBytes(partition) * pairsInRecords);
+      }
+      partitions.add(keys);
+    }
+    return partitions;
+  }
+
+  int lambda() {
+    return lambda;
+  }
+
+  /**
+   * The profile names every key of a lesser rank; 0: nothing is promised, because keys have no names
+   * or there was no time for some partition, of whose keys nobody knows.
+   */
+  long sampledBelow() {
+    for (int partition = 0; partition < index.size(); ++partition) {
+      if (!scanned[partition]) {
+        return 0;
+      }
+    }
+    return sampler.below();
+  }
+
+  /** The records of a partition as the index knows them: keys, values and their lengths. bytes */
+  private long recordBytes(int partition) {
+    return index.getIndex(partition).rawLength - END_MARK_BYTES - padding;
+  }
+
+  /** How much of the records is keys and values, from what was read; 1 when nothing was. */
+  private double pairsInRecords() {
+    long pairs = 0;
+    long records = 0;
+    for (int partition = 0; partition < index.size(); ++partition) {
+      if (scanned[partition]) {
+        pairs += pairBytes[partition];
+        records += recordBytes(partition);
+      }
+    }
+    return records == 0 ? 1 : (double) pairs / records;
+  }
+
+  /** False: the time was up first, or what was read does not add up to what the index says. */
+  private boolean scan(int partition, ScanBudget budget) throws IOException {
+    final IFile.Reader<?, ?> reader = open(index.getIndex(partition));
+    try {
+      final DataInputBuffer key = new DataInputBuffer();
+      final DataInputBuffer value = new DataInputBuffer();
+      long records = 0;
+      long lengthBytes = 0;
+      long groupBytes = 0;
+      long groupValues = 0;
+      long hash = 0;
+      grouping.reset();
+      while (reader.nextRawKey(key)) {
+        reader.nextRawValue(value);
+        final int keyLength = key.getLength() - key.getPosition();
+        final int valueLength = value.getLength() - value.getPosition();
+        if (grouping.startsGroup(key.getData(), key.getPosition(), keyLength)) {
+          if (records > 0) {
+            offer(partition, hash, groupBytes, groupValues);
+          }
+          hash = grouping.hash();
+          groupBytes = 0;
+          groupValues = 0;
+        }
+        groupBytes += keyLength + valueLength;
+        ++groupValues;
+        pairBytes[partition] += keyLength + valueLength;
+        lengthBytes +=
+            WritableUtils.getVIntSize(keyLength) + WritableUtils.getVIntSize(valueLength);
+        if (++records % RECORDS_PER_LOOK == 0 && budget.isSpent()) {
+          return false;
+        }
+      }
+      if (records > 0) {
+        offer(partition, hash, groupBytes, groupValues);
+      }
+      return pairBytes[partition] + lengthBytes == recordBytes(partition);
+    } finally {
+      reader.close();
+    }
+  }
+
+  private void offer(int partition, long hash, long bytes, long values) {
+    heaviest.offer(partition, hash, bytes, values);
+    sampler.offer(partition, hash, bytes, values);
+  }
+
+  private IFile.Reader<?, ?> open(IndexRecord record) throws IOException {
+    final FSDataInputStream raw = FileSystem.getLocal(job).getRaw().open(output);
+    raw.seek(record.startOffset);
+    final FSDataInputStream in = IntermediateEncryptedStream.wrapIfNecessary(job, raw, output);
+    return new IFile.Reader<>(job, in, record.partLength - padding, codec, null);
+  }
+}

@@ -1,0 +1,61 @@
+package org.tidemark.hadoop;
+
+import java.io.IOException;
+import org.apache.hadoop.io.DataInputBuffer;
+import org.apache.hadoop.mapred.RawKeyValueIterator;
+import org.apache.hadoop.util.Progress;
+
+/**
+ * The sorted records of a task with a reducer of org.apache.hadoop.mapreduce.
+ *
+ * <p>Its context asks for the value of each record exactly once, when the record is read, and looks
+ * ahead by next() and getKey() alone. So the value of a group's first record is asked for just when
+ * the call on that group begins, and the call on the group before has returned: work after the loop
+ * over the values, and values that the function did not read, are within its time.
+ */
+final class NewApiRecords implements RawKeyValueIterator {
+  private final RawKeyValueIterator records;
+  private final GroupTimer timer;
+  private boolean isRead;
+
+  NewApiRecords(RawKeyValueIterator records, GroupTimer timer) {
+    this.records = records;
+    this.timer = timer;
+  }
+
+  @Override
+  public boolean next() throws IOException {
+    isRead = false;
+    return records.next();
+  }
+
+  @Override
+  public DataInputBuffer getKey() throws IOException {
+    return records.getKey();
+  }
+
+  @Override
+  public DataInputBuffer getValue() throws IOException {
+    final DataInputBuffer value = records.getValue();
+    if (!isRead) {
+      isRead = true;
+      final DataInputBuffer key = records.getKey();
+      if (timer.startsGroup(key)) {
+        timer.end();
+        timer.begin();
+      }
+      timer.read(GroupTimer.length(key) + (long) GroupTimer.length(value));
+    }
+    return value;
+  }
+
+  @Override
+  public void close() throws IOException {
+    records.close();
+  }
+
+  @Override
+  public Progress getProgress() {
+    return records.getProgress();
+  }
+}

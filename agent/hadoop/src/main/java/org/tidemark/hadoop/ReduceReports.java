@@ -1,0 +1,55 @@
+package org.tidemark.hadoop;
+
+import java.util.function.LongSupplier;
+import org.apache.hadoop.mapred.Counters;
+import org.tidemark.hadoop.profile.ReduceMeter;
+import org.tidemark.hadoop.transport.Sender;
+import org.tidemark.hadoop.wire.Event;
+import org.tidemark.hadoop.wire.Events;
+
+/** What a reduce task reports at every flush: first how much it fetched, then its key groups. */
+final class ReduceReports implements Sender.Reporter {
+  private final TaskLink link;
+  private final ReduceMeter meter;
+  private final LongSupplier fetched;
+  private final LongSupplier emitted;
+  private volatile boolean profiles;
+
+  /** {@code emitted}: null when nobody counts what the task writes. */
+  ReduceReports(
+      TaskLink link, ReduceMeter meter, LongSupplier fetched, Counters.Counter emitted) {
+    this.link = link;
+    this.meter = meter;
+    this.fetched = fetched;
+    this.emitted = emitted == null ? () -> 0 : emitted::getValue;
+  }
+
+  LongSupplier emitted() {
+    return emitted;
+  }
+
+  /** The task has its input: says a last time how much that was. */
+  void beginProfiles() {
+    link.send(Events.heartbeat(link.attempt, fetched.getAsLong(), 0, 0));
+    profiles = true;
+  }
+
+  @Override
+  public Event report() {
+    if (!profiles) {
+      return Events.heartbeat(link.attempt, fetched.getAsLong(), 0, 0);
+    }
+    meter.askForBurst();
+    final boolean withDetails = !link.settings().paused();
+    final ReduceMeter.Taken taken = meter.take(withDetails);
+    final ReduceMeter.Running running =
+        withDetails ? meter.running(emitted.getAsLong()) : null;
+    final long sinceEndMillis = (System.nanoTime() - taken.lastEndNanos) / 1_000_000L;
+    return Events.reduceProfile(
+        link.attempt,
+        taken,
+        System.currentTimeMillis() - sinceEndMillis,
+        running,
+        link.grouping.namesKeys());
+  }
+}

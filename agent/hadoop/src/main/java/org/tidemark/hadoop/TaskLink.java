@@ -1,0 +1,93 @@
+package org.tidemark.hadoop;
+
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapreduce.MRConfig;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
+import org.apache.hadoop.mapreduce.TaskType;
+import org.tidemark.hadoop.profile.MeterSettings;
+import org.tidemark.hadoop.transport.Sender;
+import org.tidemark.hadoop.wire.Attempt;
+import org.tidemark.hadoop.wire.Event;
+import org.tidemark.hadoop.wire.Events;
+import org.tidemark.hadoop.wire.JobShape;
+
+/** What the plug-ins within a task share: who they are and whom they tell. */
+final class TaskLink {
+  /** What a task may wait at its end for its last words to arrive. */
+  private static final long LAST_WORDS_NANOS = 200_000_000L;
+
+  final Attempt attempt;
+  final KeyGrouping grouping;
+  private final Sender sender;
+  private final String jobId;
+  private final LocalJob localJob;
+
+  private TaskLink(Sender sender, JobConf job, TaskAttemptID id) {
+    this.sender = sender;
+    attempt =
+        new Attempt(id.getTaskType() == TaskType.MAP, id.getTaskID().getId(), id.getId());
+    jobId = id.getJobID().toString();
+    grouping = KeyGrouping.of(job);
+    localJob = isLocal(job) ? LocalJob.of(id.getJobID(), job, sender) : null;
+    sender.send(Events.jobOpened(shape(job)));
+    if (localJob != null) {
+      localJob.started(attempt);
+    }
+  }
+
+  /** Null when there is nobody to tell, or when that cannot be found out. */
+  static TaskLink open(JobConf job, TaskAttemptID id) {
+    try {
+      final byte[] token = job.getCredentials().getSecretKey(new Text(Keys.TOKEN));
+      final Sender sender =
+          Link.of(job, id.getJobID().toString(), token == null ? "" : new String(token, "UTF-8"));
+      return sender == null ? null : new TaskLink(sender, job, id);
+    } catch (Exception | LinkageError withoutProgress) {
+      return null;
+    }
+  }
+
+  MeterSettings settings() {
+    return sender.settings();
+  }
+
+  void send(Event event) {
+    sender.send(event);
+  }
+
+  void startReports(Sender.Reporter reporter) {
+    sender.startReports(reporter);
+  }
+
+  void endReports(Sender.Reporter reporter) {
+    sender.endReports(reporter);
+  }
+
+  /** The task has done its work: waits a moment for what it said to arrive. */
+  void finish() {
+    if (localJob == null) {
+      sender.flush(LAST_WORDS_NANOS);
+    } else if (localJob.finished(attempt)) {
+      Link.close(jobId, LAST_WORDS_NANOS);
+    }
+  }
+
+  private JobShape shape(JobConf job) {
+    final JobShape shape = new JobShape();
+    shape.name = job.getJobName();
+    shape.user = job.getUser();
+    shape.mapTasks = job.getInt(MRJobConfig.NUM_MAPS, -1);
+    shape.reduceTasks = job.getNumReduceTasks();
+    shape.hasCombiner = Combiners.has(job);
+    shape.grouping = grouping.kind();
+    shape.prefixBytes = grouping.prefixBytes();
+    return shape;
+  }
+
+  private static boolean isLocal(JobConf job) {
+    return MRConfig.LOCAL_FRAMEWORK_NAME.equals(
+        job.get(MRConfig.FRAMEWORK_NAME, MRConfig.LOCAL_FRAMEWORK_NAME));
+  }
+}

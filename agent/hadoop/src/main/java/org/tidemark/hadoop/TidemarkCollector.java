@@ -1,0 +1,102 @@
+package org.tidemark.hadoop;
+
+import java.io.IOException;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapred.MapOutputCollector;
+import org.apache.hadoop.mapred.Task;
+import org.apache.hadoop.mapreduce.Counter;
+import org.apache.hadoop.mapreduce.TaskCounter;
+import org.apache.hadoop.mapreduce.lib.input.FileInputFormatCounter;
+import org.tidemark.hadoop.transport.Sender;
+import org.tidemark.hadoop.wire.Events;
+
+/**
+ * The map side of the connector: passes everything to Hadoop's own collector and, once the output
+ * is final, tells the sizes of its key groups ({@link MapOutputScan}).
+ *
+ * <p>Set as mapreduce.job.map.output.collector.class. Nothing of ours ever fails the task: what goes
+ * wrong here costs the profile.
+ */
+public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
+  private static final String HADOOPS_OWN = "org.apache.hadoop.mapred.MapTask$MapOutputBuffer";
+
+  private MapOutputCollector<K, V> delegate;
+  private Context context;
+  private long startNanos;
+  private TaskLink link;
+  private Sender.Reporter heartbeats;
+
+  @Override
+  public void init(Context context) throws IOException, ClassNotFoundException {
+    // An exception here makes MapTask try the next collector of the list: Hadoop's own.
+    delegate = Delegates.create(context.getJobConf(), Keys.COLLECTOR_DELEGATE, HADOOPS_OWN);
+    delegate.init(context);
+    this.context = context;
+    startNanos = System.nanoTime();
+    link = TaskLink.open(context.getJobConf(), context.getMapTask().getTaskID());
+    if (link != null) {
+      startHeartbeats(context.getReporter());
+    }
+  }
+
+  @Override
+  public void collect(K key, V value, int partition) throws IOException, InterruptedException {
+    delegate.collect(key, value, partition);
+  }
+
+  @Override
+  public void flush() throws IOException, InterruptedException, ClassNotFoundException {
+    delegate.flush();
+    if (link != null) {
+      tellKeys();
+    }
+  }
+
+  @Override
+  public void close() throws IOException, InterruptedException {
+    delegate.close();
+    if (link != null) {
+      link.endReports(heartbeats);
+      link.finish();
+    }
+  }
+
+  private void startHeartbeats(Task.TaskReporter reporter) {
+    final Counter bytes = reporter.getCounter((Enum<?>) FileInputFormatCounter.BYTES_READ);
+    final Counter records = reporter.getCounter((Enum<?>) TaskCounter.MAP_INPUT_RECORDS);
+    final Counter emitted = reporter.getCounter((Enum<?>) TaskCounter.MAP_OUTPUT_BYTES);
+    heartbeats =
+        () ->
+            Events.heartbeat(
+                link.attempt, bytes.getValue(), records.getValue(), emitted.getValue());
+    link.startReports(heartbeats);
+  }
+
+  private void tellKeys() {
+    try {
+      final JobConf job = context.getJobConf();
+      final MapOutputScan scan =
+          new MapOutputScan(
+              job,
+              context.getMapTask().getMapOutputFile(),
+              link.grouping,
+              link.settings().lambda());
+      if (!link.settings().paused()) {
+        scan.run(context.getMapTask().getTaskID().hashCode(), budget(job));
+      }
+      link.send(
+          Events.mapProfile(
+              link.attempt, scan.profile(), scan.lambda(), scan.sampledBelow()));
+    } catch (Exception | LinkageError noProfile) {
+      // Collectors of others may leave no file to read.
+    }
+  }
+
+  private ScanBudget budget(JobConf job) {
+    final long attemptNanos = System.nanoTime() - startNanos;
+    final double share = job.getFloat(Keys.SCAN_PERCENT, 2) / 100;
+    final long min = job.getLong(Keys.SCAN_MIN_MILLIS, 300) * 1_000_000L;
+    final long max = job.getLong(Keys.SCAN_MAX_MILLIS, 2000) * 1_000_000L;
+    return new ScanBudget(Math.min(Math.max((long) (attemptNanos * share), min), max));
+  }
+}

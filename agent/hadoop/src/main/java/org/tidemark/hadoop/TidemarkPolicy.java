@@ -1,0 +1,84 @@
+package org.tidemark.hadoop;
+
+import java.io.IOException;
+import org.apache.hadoop.conf.Configurable;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapreduce.checkpoint.TaskCheckpointID;
+import org.apache.hadoop.mapreduce.v2.api.records.TaskAttemptId;
+import org.apache.hadoop.mapreduce.v2.api.records.TaskId;
+import org.apache.hadoop.mapreduce.v2.app.AppContext;
+import org.apache.hadoop.mapreduce.v2.app.rm.preemption.AMPreemptionPolicy;
+import org.apache.hadoop.mapreduce.v2.app.rm.preemption.NoopAMPreemptionPolicy;
+import org.apache.hadoop.yarn.api.records.PreemptionMessage;
+
+/**
+ * The application master's side of the connector: leaves preemption to another policy, and uses that
+ * every application master makes a policy and shows it all it knows ({@link JobWatch}).
+ *
+ * <p>Set as yarn.app.mapreduce.am.preemption.policy. Its calls come on the allocator's thread and
+ * only delegate; nothing of ours ever fails the application master.
+ */
+public final class TidemarkPolicy implements AMPreemptionPolicy, Configurable {
+  private Configuration conf;
+  private AMPreemptionPolicy delegate = new NoopAMPreemptionPolicy();
+
+  @Override
+  public void setConf(Configuration conf) {
+    this.conf = conf;
+  }
+
+  @Override
+  public Configuration getConf() {
+    return conf;
+  }
+
+  @Override
+  public void init(AppContext context) {
+    if (conf != null && conf.get(Keys.PREEMPTION_DELEGATE) != null) {
+      try {
+        delegate = Delegates.create(conf, Keys.PREEMPTION_DELEGATE, "");
+      } catch (IOException misconfigured) {
+        throw new IllegalArgumentException(misconfigured);
+      }
+    }
+    delegate.init(context);
+    if (conf != null) {
+      JobWatch.start(conf, context);
+    }
+  }
+
+  @Override
+  public void preempt(Context context, PreemptionMessage requests) {
+    delegate.preempt(context, requests);
+  }
+
+  @Override
+  public boolean isPreempted(TaskAttemptId attempt) {
+    return delegate.isPreempted(attempt);
+  }
+
+  @Override
+  public void reportSuccessfulPreemption(TaskAttemptId attempt) {
+    delegate.reportSuccessfulPreemption(attempt);
+  }
+
+  @Override
+  public void handleFailedContainer(TaskAttemptId attempt) {
+    delegate.handleFailedContainer(attempt);
+  }
+
+  @Override
+  public void handleCompletedContainer(TaskAttemptId attempt) {
+    delegate.handleCompletedContainer(attempt);
+  }
+
+  @Override
+  public TaskCheckpointID getCheckpointID(TaskId task) {
+    return delegate.getCheckpointID(task);
+  }
+
+  @Override
+  public void setCheckpointID(TaskId task, TaskCheckpointID checkpoint) {
+    delegate.setCheckpointID(task, checkpoint);
+  }
+}

@@ -1,0 +1,77 @@
+package org.tidemark.hadoop;
+
+import java.io.IOException;
+import org.apache.hadoop.mapred.Counters;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapred.RawKeyValueIterator;
+import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
+import org.apache.hadoop.mapreduce.lib.output.FileOutputFormatCounter;
+import org.tidemark.hadoop.profile.ReduceMeter;
+import org.tidemark.hadoop.wire.AttemptNews;
+import org.tidemark.hadoop.wire.Events;
+
+/**
+ * The reduce side of the connector: lets Hadoop's own shuffle do the work and watches the sorted
+ * records pass on to the reduce function, to know the size and time of each key group.
+ *
+ * <p>Set as mapreduce.job.reduce.shuffle.consumer.plugin.class. Nothing of ours ever fails the task.
+ */
+public final class TidemarkShuffle<K, V> implements ShuffleConsumerPlugin<K, V> {
+  private static final String HADOOPS_OWN = "org.apache.hadoop.mapreduce.task.reduce.Shuffle";
+
+  private ShuffleConsumerPlugin<K, V> delegate;
+  private Context<K, V> context;
+  private TaskLink link;
+  private ReduceReports reports;
+  private ReduceMeter meter;
+  private GroupTimer timer;
+
+  @Override
+  public void init(Context<K, V> context) {
+    try {
+      delegate = Delegates.create(context.getJobConf(), Keys.SHUFFLE_DELEGATE, HADOOPS_OWN);
+    } catch (IOException misconfigured) {
+      throw new IllegalArgumentException(misconfigured);
+    }
+    delegate.init(context);
+    this.context = context;
+    link = TaskLink.open(context.getJobConf(), context.getReduceId());
+    if (link != null) {
+      meter = new ReduceMeter(link.settings());
+      final Counters.Counter emitted =
+          context.getReporter().getCounter(FileOutputFormatCounter.BYTES_WRITTEN);
+      reports =
+          new ReduceReports(link, meter, context.getReduceShuffleBytes()::getValue, emitted);
+      link.startReports(reports);
+    }
+  }
+
+  @Override
+  public RawKeyValueIterator run() throws IOException, InterruptedException {
+    final RawKeyValueIterator records = delegate.run();
+    if (link == null) {
+      return records;
+    }
+    final AttemptNews shuffled = new AttemptNews(link.attempt, Events.State.SHUFFLED);
+    shuffled.atMillis = System.currentTimeMillis();
+    link.send(Events.attemptChanged(shuffled));
+    reports.beginProfiles();
+    final JobConf job = context.getJobConf();
+    timer = new GroupTimer(meter, link.grouping, reports.emitted());
+    return job.getUseNewReducer()
+        ? new NewApiRecords(records, timer)
+        : new OldApiRecords(records, timer);
+  }
+
+  @Override
+  public void close() {
+    delegate.close();
+    if (link != null) {
+      if (timer != null) {
+        timer.endLast();
+      }
+      link.endReports(reports);
+      link.finish();
+    }
+  }
+}

@@ -1,0 +1,268 @@
+package org.tidemark.hadoop.profile;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * What a reduce task's thread measures and the sender's thread reports.
+ *
+ * <p>Time is cut into units without gaps, as in agent/reduce_recorder.h: a unit is one large key
+ * group or a burst of small ones, and its time runs from the end of the unit before to its own end.
+ * A key group turns large when it crosses the burst threshold, and the burst before it ends there.
+ * tests/vectors/reduce_units.json holds both to the same units.
+ *
+ * <p>{@link #start} to {@link #finish} belong to the task's thread; {@link #take}, {@link #running}
+ * and {@link #askForBurst} to any. The lock is taken once a unit and never held for input or output.
+ */
+public final class ReduceMeter {
+  /** When there are more, a burst ends: what one lock protects stays small. */
+  private static final int BURST_GROUPS_MAX = 8192;
+
+  /** Closing the output of a task takes less than a tenth of it. */
+  private static final long LONG_GROUP_NANOS = 2_000_000_000L;
+
+  private static final int NAMES_MAX = 1 << 14;
+  private static final int POINTS_MAX = 1 << 13;
+
+  // Slots of running: a version that is odd while a key group is in progress, and what it did.
+  private static final int VERSION = 0;
+  private static final int KEY = 1;
+  private static final int START_NANOS = 2;
+  private static final int BYTES = 3;
+  private static final int VALUES = 4;
+  private static final int EMITTED_BEFORE = 5;
+
+  private final MeterSettings settings;
+  private final AtomicLongArray running = new AtomicLongArray(6);
+  private volatile boolean burstAskedFor;
+
+  // The task's own.
+  private boolean inGroup;
+  private boolean large;
+  private long largeFromBytes;
+  private long key;
+  private long bytes;
+  private long values;
+  private long version;
+  private long unitStartNanos;
+  private int unitGroups;
+  private long[] unitHashes = new long[128];
+  private long[] unitSizes = new long[128];
+  private long[] unitEmitted = new long[128];
+
+  // Guarded by this.
+  private long groupsDone;
+  private long bytesDone;
+  private long reduceNanos;
+  private long lastEndNanos;
+  private long droppedPoints;
+  private SmoothedPoints points = new SmoothedPoints(POINTS_MAX);
+  private SizeHistogram bins = new SizeHistogram();
+  private final NamedKeys names = new NamedKeys(NAMES_MAX);
+
+  public ReduceMeter(MeterSettings settings) {
+    this.settings = settings;
+  }
+
+  /** All input is here and sorted: the time of the first key group begins. */
+  public void start(long nowNanos) {
+    unitStartNanos = nowNanos;
+  }
+
+  /** A reduce function call begins; {@code emittedTotal} is what the task has emitted so far. */
+  public void begin(long keyHash, long emittedTotal) {
+    inGroup = true;
+    large = false;
+    largeFromBytes = settings.burstThresholdBytes();
+    key = keyHash;
+    bytes = 0;
+    values = 0;
+    running.lazySet(KEY, key);
+    running.lazySet(START_NANOS, unitStartNanos);
+    running.lazySet(BYTES, 0);
+    running.lazySet(VALUES, 0);
+    running.lazySet(EMITTED_BEFORE, emittedTotal);
+    running.lazySet(VERSION, ++version);
+  }
+
+  /** Whether the next record of so many bytes makes the key group a large one: it needs a clock. */
+  public boolean turnsLarge(long recordBytes) {
+    return bytes + recordBytes >= largeFromBytes;
+  }
+
+  /** One record was read. */
+  public void read(long recordBytes) {
+    bytes += recordBytes;
+    running.lazySet(BYTES, bytes);
+    running.lazySet(VALUES, ++values);
+  }
+
+  /** The key group in progress is large from here on. */
+  public void turnLarge(long nowNanos) {
+    large = true;
+    largeFromBytes = Long.MAX_VALUE;
+    if (unitGroups > 0) {
+      closeUnit(nowNanos);
+      running.lazySet(START_NANOS, unitStartNanos);
+    }
+  }
+
+  /** The call returned, having emitted so much; true if its unit is complete: call closeUnit. */
+  public boolean end(long emittedBytes) {
+    if (!inGroup) {
+      return false;
+    }
+    inGroup = false;
+    running.lazySet(VERSION, ++version);
+    if (unitGroups == unitHashes.length) {
+      growUnit();
+    }
+    unitHashes[unitGroups] = key;
+    unitSizes[unitGroups] = bytes;
+    unitEmitted[unitGroups++] = emittedBytes;
+    final int groupsMax = Math.min(settings.burstGroupsMax(), BURST_GROUPS_MAX);
+    return large || unitGroups >= groupsMax || burstAskedFor;
+  }
+
+  /** Ends the unit: its time is split over its key groups. */
+  public void closeUnit(long nowNanos) {
+    closeUnit(nowNanos, true);
+  }
+
+  private void closeUnit(long nowNanos, boolean isTimeTheirs) {
+    if (unitGroups == 0) {
+      return;
+    }
+    burstAskedFor = false;
+    final long nanos = Math.max(0, nowNanos - unitStartNanos);
+    final double[] times = Burst.split(unitSizes, unitGroups, nanos);
+    final long namedBytesMin = settings.namedGroupBytesMin();
+    final long sampledBelow = settings.sampledBelow();
+    synchronized (this) {
+      groupsDone += unitGroups;
+      reduceNanos += nanos;
+      lastEndNanos = nowNanos;
+      for (int i = 0; i < unitGroups; ++i) {
+        bytesDone += unitSizes[i];
+        if (isTimeTheirs) {
+          points.add(unitSizes[i], 1, times[i]);
+          bins.add(unitSizes[i], 1, times[i], unitEmitted[i]);
+        } else {
+          ++droppedPoints;
+        }
+        final long alone = unitGroups == 1 && isTimeTheirs ? nanos : 0;
+        names.add(
+            unitHashes[i], unitSizes[i], alone, unitEmitted[i], namedBytesMin, sampledBelow);
+      }
+    }
+    unitGroups = 0;
+    unitStartNanos = nowNanos;
+  }
+
+  /**
+   * The last call returned some time ago, and the task closed its output since. The key group counts,
+   * but unless it is so long that the rest hardly matters, the time is not believed to be its own.
+   */
+  public void endLast(long emittedBytes, long nowNanos) {
+    if (inGroup) {
+      end(emittedBytes);
+      final boolean alone = unitGroups == 1;
+      closeUnit(nowNanos, alone && nowNanos - unitStartNanos >= LONG_GROUP_NANOS);
+    }
+  }
+
+  /** The task is over; a key group in progress is given up. */
+  public void finish(long nowNanos) {
+    if (inGroup) {
+      inGroup = false;
+      running.lazySet(VERSION, ++version);
+    }
+    closeUnit(nowNanos);
+  }
+
+  /** The current burst shall end with its next key group, so that slow ones show in time. */
+  public void askForBurst() {
+    burstAskedFor = true;
+  }
+
+  /** What was measured since the last call. {@code withDetails}: totals alone without. */
+  public synchronized Taken take(boolean withDetails) {
+    final Taken taken = new Taken();
+    taken.groupsDone = groupsDone;
+    taken.bytesDone = bytesDone;
+    taken.reduceNanos = reduceNanos;
+    taken.lastEndNanos = lastEndNanos;
+    taken.droppedPoints = droppedPoints;
+    if (!withDetails) {
+      return taken;
+    }
+    names.settle(settings.namedGroupBytesMin());
+    taken.points = points.take();
+    taken.bins = bins;
+    bins = new SizeHistogram();
+    taken.named = names.count();
+    taken.namedBytesMin = names.bytesMin();
+    taken.namedHashes = names.hashes();
+    taken.namedSizes = names.sizes();
+    taken.namedNanos = names.nanos();
+    taken.namedEmitted = names.emitted();
+    names.clear();
+    return taken;
+  }
+
+  /**
+   * The key group in progress; null between two, or when one begins or ends right now. {@code
+   * emittedTotal} is what the task has emitted so far.
+   */
+  public Running running(long emittedTotal) {
+    final long before = running.get(VERSION);
+    if (before % 2 == 0) {
+      return null;
+    }
+    final Running group = new Running();
+    group.key = running.get(KEY);
+    group.startNanos = running.get(START_NANOS);
+    group.bytesRead = running.get(BYTES);
+    group.valuesRead = running.get(VALUES);
+    group.bytesEmitted = Math.max(0, emittedTotal - running.get(EMITTED_BEFORE));
+    return running.get(VERSION) == before ? group : null;
+  }
+
+  private void growUnit() {
+    final int room = unitHashes.length * 2;
+    unitHashes = Arrays.copyOf(unitHashes, room);
+    unitSizes = Arrays.copyOf(unitSizes, room);
+    unitEmitted = Arrays.copyOf(unitEmitted, room);
+  }
+
+  /** Totals since the start of the attempt, and details since the last take. */
+  public static final class Taken {
+    public long groupsDone;
+    public long bytesDone;
+    public long reduceNanos;
+    /** By the monotonic clock; meaningless while groupsDone is 0. */
+    public long lastEndNanos;
+    /** Key groups among groupsDone whose time is not known. */
+    public long droppedPoints;
+    /** Null: no details. */
+    public List<GroupPoint> points;
+    public SizeHistogram bins;
+    public int named;
+    public long namedBytesMin;
+    public long[] namedHashes;
+    public long[] namedSizes;
+    public long[] namedNanos;
+    public long[] namedEmitted;
+  }
+
+  /** The reduce function call that is running. */
+  public static final class Running {
+    public long key;
+    /** By the monotonic clock; of its burst, while it is small. */
+    public long startNanos;
+    public long bytesRead;
+    public long valuesRead;
+    public long bytesEmitted;
+  }
+}

@@ -1,0 +1,304 @@
+package org.tidemark.hadoop.transport;
+
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.util.ArrayDeque;
+
+/**
+ * One call of IngestService.StreamEvents over a connection of its own: writes messages, gives the
+ * answers to a listener.
+ *
+ * <p>The sender's thread opens, writes and closes; a second daemon thread reads. That one never
+ * writes, so a master that does not read cannot keep it from noticing silence and closing the
+ * socket, which also frees a writer that waits for room.
+ */
+final class EventStream {
+  /** What the reading thread tells. */
+  interface Listener {
+    /** One message came: a StreamEventsResponse. */
+    void answered(byte[] message);
+
+    /** Something changed: there may be more to write, or the stream has ended. */
+    void changed();
+
+    /** Whether the master owes an answer. */
+    boolean awaitsAnswer();
+  }
+
+  private static final String METHOD = "/tidemark.v1.IngestService/StreamEvents";
+  private static final int CONNECT_TIMEOUT_MILLIS = 2_000;
+  private static final int READ_TICK_MILLIS = 1_000;
+  // As the agent in C++: nobody tells us when the network between us is cut.
+  private static final long ANSWER_TIMEOUT_NANOS = 60_000_000_000L;
+  private static final int ANSWER_BYTES_MAX = 1 << 20;
+  private static final int WINDOW_REFILL_BYTES = 16_384;
+
+  private final Listener listener;
+  private final Socket socket = new Socket();
+  private OutputStream out;
+
+  // Guarded by this.
+  private final ArrayDeque<Http2.Frame> controls = new ArrayDeque<>();
+  private long connectionWindow = Http2.WINDOW_BYTES;
+  private long streamWindow = Http2.WINDOW_BYTES;
+  private long initialWindow = Http2.WINDOW_BYTES;
+  private boolean ended;
+
+  // The reading thread's own.
+  private final ByteArrayOutputStream answer = new ByteArrayOutputStream();
+  private int unreportedBytes;
+  private long silentSinceNanos;
+
+  EventStream(Listener listener) {
+    this.listener = listener;
+  }
+
+  /** Connects and starts the call; takes two seconds at most beyond the name's look-up. */
+  void open(String host, int port, String token) throws IOException {
+    socket.setTcpNoDelay(true);
+    socket.connect(new InetSocketAddress(host, port), CONNECT_TIMEOUT_MILLIS);
+    socket.setSoTimeout(READ_TICK_MILLIS);
+    out = new BufferedOutputStream(socket.getOutputStream(), Http2.FRAME_BYTES_MAX);
+    Http2.writeCall(out, host + ":" + port, METHOD, token);
+    out.flush();
+    final DataInputStream in =
+        new DataInputStream(new BufferedInputStream(socket.getInputStream()));
+    final Thread reader = new Thread(() -> readAll(in), "tidemark-reader");
+    reader.setDaemon(true);
+    reader.start();
+  }
+
+  synchronized boolean isEnded() {
+    return ended;
+  }
+
+  /** Writes one gRPC message, waiting for room in the windows; IOException once the stream ended. */
+  void write(byte[] message) throws IOException, InterruptedException {
+    final byte[] framed = new byte[message.length + 5];
+    System.arraycopy(Http2.int32(message.length), 0, framed, 1, 4);
+    System.arraycopy(message, 0, framed, 5, message.length);
+    for (int at = 0; at < framed.length; ) {
+      final int length = takeWindow(framed.length - at);
+      Http2.write(out, Http2.DATA, 0, 1, framed, at, length);
+      at += length;
+    }
+    flush();
+  }
+
+  /** Writes what the protocol owes the master. */
+  void flush() throws IOException {
+    for (Http2.Frame control = nextControl(); control != null; control = nextControl()) {
+      Http2.write(out, control.type, control.flags, control.stream, control.payload);
+    }
+    out.flush();
+  }
+
+  /** Says goodbye if that can be done at once, and ends everything. Idempotent. */
+  void close() {
+    try {
+      if (!isEnded() && out != null) {
+        Http2.write(out, Http2.DATA, Http2.END_STREAM, 1, new byte[0]);
+        out.flush();
+      }
+    } catch (IOException alreadyGone) {
+      // Closing is all that was left to do.
+    }
+    end();
+  }
+
+  private synchronized Http2.Frame nextControl() {
+    return controls.pollFirst();
+  }
+
+  private int takeWindow(int wanted) throws IOException, InterruptedException {
+    int taken = tryTakeWindow(wanted);
+    while (taken == 0) {
+      flush();
+      awaitChange();
+      taken = tryTakeWindow(wanted);
+    }
+    return taken;
+  }
+
+  private synchronized void awaitChange() throws InterruptedException {
+    if (!ended && controls.isEmpty() && Math.min(connectionWindow, streamWindow) <= 0) {
+      wait(READ_TICK_MILLIS);
+    }
+  }
+
+  private synchronized int tryTakeWindow(int wanted) throws IOException {
+    if (ended) {
+      throw new IOException("the stream ended");
+    }
+    final long room = Math.max(0, Math.min(connectionWindow, streamWindow));
+    final int taken = (int) Math.min(Math.min(wanted, room), Http2.FRAME_BYTES_MAX);
+    connectionWindow -= taken;
+    streamWindow -= taken;
+    return taken;
+  }
+
+  private void end() {
+    synchronized (this) {
+      ended = true;
+      notifyAll();
+    }
+    try {
+      socket.close();
+    } catch (IOException alreadyGone) {
+      // Nobody needs it any more.
+    }
+  }
+
+  private void readAll(DataInputStream in) {
+    try {
+      silentSinceNanos = System.nanoTime();
+      while (!isEnded()) {
+        final Http2.Frame frame = readFrame(in);
+        if (frame != null && !take(frame)) {
+          break;
+        }
+      }
+    } catch (IOException | RuntimeException connectionLost) {
+      // The sender's thread sees that the stream has ended.
+    } finally {
+      end();
+      listener.changed();
+    }
+  }
+
+  /** Null: nothing came for a moment. */
+  private Http2.Frame readFrame(DataInputStream in) throws IOException {
+    // The timeout may only strike between frames, or the rest of one would be read as the next.
+    in.mark(1);
+    try {
+      if (in.read() < 0) {
+        throw new IOException("the master closed the connection");
+      }
+    } catch (SocketTimeoutException nothingCame) {
+      checkSilence();
+      return null;
+    }
+    in.reset();
+    return Http2.read(in);
+  }
+
+  private void checkSilence() throws IOException {
+    final long now = System.nanoTime();
+    if (!listener.awaitsAnswer()) {
+      silentSinceNanos = now;
+    } else if (now - silentSinceNanos > ANSWER_TIMEOUT_NANOS) {
+      throw new IOException("no answer in time");
+    }
+  }
+
+  /** False: the call is over. */
+  private boolean take(Http2.Frame frame) throws IOException {
+    switch (frame.type) {
+      case Http2.DATA:
+        silentSinceNanos = System.nanoTime();
+        takeData(frame);
+        return !frame.has(Http2.END_STREAM);
+      case Http2.HEADERS:
+        return !frame.has(Http2.END_STREAM);
+      case Http2.RST_STREAM:
+      case Http2.GOAWAY:
+        return false;
+      case Http2.SETTINGS:
+        takeSettings(frame);
+        return true;
+      case Http2.PING:
+        if (!frame.has(Http2.ACK)) {
+          queue(Http2.PING, Http2.ACK, 0, frame.payload);
+        }
+        return true;
+      case Http2.WINDOW_UPDATE:
+        takeWindowUpdate(frame);
+        return true;
+      default:
+        return true;
+    }
+  }
+
+  private void takeData(Http2.Frame frame) throws IOException {
+    int from = 0;
+    int length = frame.payload.length;
+    if (frame.has(Http2.PADDED) && length > 0) {
+      from = 1;
+      length -= 1 + (frame.payload[0] & 0xFF);
+    }
+    if (length < 0) {
+      throw new IOException("more padding than data");
+    }
+    answer.write(frame.payload, from, length);
+    unreportedBytes += frame.payload.length;
+    if (unreportedBytes >= WINDOW_REFILL_BYTES) {
+      queue(Http2.WINDOW_UPDATE, 0, 0, Http2.int32(unreportedBytes));
+      queue(Http2.WINDOW_UPDATE, 0, 1, Http2.int32(unreportedBytes));
+      unreportedBytes = 0;
+    }
+    deliverWhole();
+  }
+
+  private void deliverWhole() throws IOException {
+    byte[] bytes = answer.toByteArray();
+    int at = 0;
+    while (bytes.length - at >= 5) {
+      final long length = new Http2.Frame(0, 0, 0, bytes).uint32(at + 1);
+      if (bytes[at] != 0 || length > ANSWER_BYTES_MAX) {
+        throw new IOException("not an answer of IngestService");
+      }
+      if (bytes.length - at - 5 < length) {
+        break;
+      }
+      final byte[] message = new byte[(int) length];
+      System.arraycopy(bytes, at + 5, message, 0, message.length);
+      at += 5 + message.length;
+      listener.answered(message);
+    }
+    answer.reset();
+    answer.write(bytes, at, bytes.length - at);
+  }
+
+  private void takeSettings(Http2.Frame frame) {
+    if (frame.has(Http2.ACK)) {
+      return;
+    }
+    synchronized (this) {
+      for (int at = 0; at + 6 <= frame.payload.length; at += 6) {
+        final int id = (frame.payload[at] & 0xFF) << 8 | frame.payload[at + 1] & 0xFF;
+        if (id == Http2.SETTINGS_INITIAL_WINDOW_SIZE) {
+          final long window = frame.uint32(at + 2);
+          streamWindow += window - initialWindow;
+          initialWindow = window;
+        }
+      }
+      notifyAll();
+    }
+    queue(Http2.SETTINGS, Http2.ACK, 0, new byte[0]);
+  }
+
+  private synchronized void takeWindowUpdate(Http2.Frame frame) {
+    final long more = Math.max(0, frame.uint32(0)) & 0x7FFFFFFFL;
+    if (frame.stream == 0) {
+      connectionWindow += more;
+    } else {
+      streamWindow += more;
+    }
+    notifyAll();
+  }
+
+  private void queue(int type, int flags, int stream, byte[] payload) {
+    synchronized (this) {
+      controls.addLast(new Http2.Frame(type, flags, stream, payload));
+      notifyAll();
+    }
+    listener.changed();
+  }
+}

@@ -1,0 +1,207 @@
+package org.tidemark.hadoop.transport;
+
+import java.util.ArrayDeque;
+import java.util.Iterator;
+import org.tidemark.hadoop.wire.Event;
+import org.tidemark.hadoop.wire.Event.Importance;
+import org.tidemark.hadoop.wire.ProtoWriter;
+
+/**
+ * The events that wait to be sent or acknowledged: bounded, in order, each sent until the master
+ * answers for it (agent/outbox.h). When it is full, the least important of those that were not sent
+ * yet are dropped, oldest first, and counted; what has a sequence number is never dropped. At most
+ * half of the bytes may be unacknowledged, so a master that does not answer leaves room for what is
+ * new.
+ *
+ * <p>Thread-safe; nothing waits but {@link #waitUntilSettled}.
+ */
+public final class Outbox {
+  private static final class Item {
+    final Event event;
+    final long ordinal;
+    long sequence;
+
+    Item(Event event, long ordinal) {
+      this.event = event;
+      this.ordinal = ordinal;
+    }
+  }
+
+  private final String sourceId;
+  private final String jobId;
+  private final long bytesMax;
+
+  @SuppressWarnings("unchecked")
+  private final ArrayDeque<Item>[] waiting = new ArrayDeque[Importance.values().length];
+
+  private final ArrayDeque<Item> unacknowledged = new ArrayDeque<>();
+  private long waitingBytes;
+  private long unacknowledgedBytes;
+  private long newest;
+  private long sequence;
+  private long handed;
+  private long dropped;
+
+  public Outbox(String sourceId, String jobId, long bytesMax) {
+    this.sourceId = sourceId;
+    this.jobId = jobId;
+    this.bytesMax = bytesMax;
+    for (int i = 0; i < waiting.length; ++i) {
+      waiting[i] = new ArrayDeque<>();
+    }
+  }
+
+  public String sourceId() {
+    return sourceId;
+  }
+
+  public synchronized void add(Event event) {
+    final Item item = new Item(event, ++newest);
+    for (int rank = 0; rank <= event.importance.ordinal(); ++rank) {
+      while (isFull(event) && !waiting[rank].isEmpty()) {
+        waitingBytes -= waiting[rank].removeFirst().event.sizeBytes;
+        ++dropped;
+        notifyAll();
+      }
+    }
+    if (isFull(event)) {
+      ++dropped;
+      return;
+    }
+    waitingBytes += event.sizeBytes;
+    waiting[event.importance.ordinal()].addLast(item);
+  }
+
+  /** The next StreamEventsRequest, as sent at these instants; null: none, or too many unanswered. */
+  public synchronized byte[] next(long nowMillis, long nowNanos) {
+    final Item item = nextUnsent();
+    if (item == null) {
+      return null;
+    }
+    handed = item.sequence;
+    final ProtoWriter envelope =
+        new ProtoWriter()
+            .string(1, sourceId)
+            .uint(2, item.sequence)
+            .message(
+                3,
+                new ProtoWriter()
+                    .uint(1, nowMillis / 1000)
+                    .uint(2, nowMillis % 1000 * 1_000_000L))
+            .string(4, jobId)
+            .uint(5, dropped);
+    item.event.writeTo(envelope, nowNanos);
+    return new ProtoWriter().message(1, envelope).toByteArray();
+  }
+
+  /** A new stream begins: next() starts again with the oldest unacknowledged event. */
+  public synchronized void rewind() {
+    handed = 0;
+  }
+
+  /** Everything up to {@code accepted} was answered; false if that was never sent. */
+  public synchronized boolean acknowledge(long accepted) {
+    if (accepted > sequence || accepted < 0) {
+      return false;
+    }
+    while (!unacknowledged.isEmpty() && unacknowledged.peekFirst().sequence <= accepted) {
+      unacknowledgedBytes -= unacknowledged.removeFirst().event.sizeBytes;
+    }
+    notifyAll();
+    return true;
+  }
+
+  /** The event will not be taken: no need to send it again. */
+  public synchronized void reject(long refused) {
+    for (Iterator<Item> items = unacknowledged.iterator(); items.hasNext(); ) {
+      final Item item = items.next();
+      if (item.sequence == refused) {
+        unacknowledgedBytes -= item.event.sizeBytes;
+        items.remove();
+        notifyAll();
+        return;
+      }
+    }
+  }
+
+  /** Whether nothing waits, sent or not. */
+  public synchronized boolean isEmpty() {
+    return oldestOutstanding() == Long.MAX_VALUE;
+  }
+
+  public synchronized boolean hasUnacknowledged() {
+    return !unacknowledged.isEmpty();
+  }
+
+  /** Whether so much waits that what can wait elsewhere should. */
+  public synchronized boolean isCongested() {
+    return waitingBytes > bytesMax / 4;
+  }
+
+  public synchronized long newest() {
+    return newest;
+  }
+
+  public synchronized long dropped() {
+    return dropped;
+  }
+
+  /** Waits until every event up to {@code ordinal} was answered or dropped; whether it was in time. */
+  public synchronized boolean waitUntilSettled(long ordinal, long deadlineNanos)
+      throws InterruptedException {
+    while (oldestOutstanding() <= ordinal) {
+      final long left = deadlineNanos - System.nanoTime();
+      if (left <= 0) {
+        return false;
+      }
+      wait(Math.max(1, left / 1_000_000L));
+    }
+    return true;
+  }
+
+  private boolean isFull(Event more) {
+    return waitingBytes + unacknowledgedBytes + more.sizeBytes > bytesMax;
+  }
+
+  private Item nextUnsent() {
+    for (Item item : unacknowledged) {
+      if (item.sequence > handed) {
+        return item;
+      }
+    }
+    if (!unacknowledged.isEmpty() && unacknowledgedBytes >= bytesMax / 2) {
+      return null;
+    }
+    final ArrayDeque<Item> lane = oldestLane();
+    if (lane == null) {
+      return null;
+    }
+    final Item item = lane.removeFirst();
+    item.sequence = ++sequence;
+    waitingBytes -= item.event.sizeBytes;
+    unacknowledgedBytes += item.event.sizeBytes;
+    unacknowledged.addLast(item);
+    return item;
+  }
+
+  private ArrayDeque<Item> oldestLane() {
+    ArrayDeque<Item> oldest = null;
+    for (ArrayDeque<Item> lane : waiting) {
+      if (!lane.isEmpty()
+          && (oldest == null || lane.peekFirst().ordinal < oldest.peekFirst().ordinal)) {
+        oldest = lane;
+      }
+    }
+    return oldest;
+  }
+
+  private long oldestOutstanding() {
+    long oldest = unacknowledged.isEmpty() ? Long.MAX_VALUE : unacknowledged.peekFirst().ordinal;
+    for (ArrayDeque<Item> lane : waiting) {
+      if (!lane.isEmpty()) {
+        oldest = Math.min(oldest, lane.peekFirst().ordinal);
+      }
+    }
+    return oldest;
+  }
+}

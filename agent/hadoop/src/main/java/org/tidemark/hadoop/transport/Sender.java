@@ -1,0 +1,264 @@
+package org.tidemark.hadoop.transport;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.tidemark.hadoop.profile.MeterSettings;
+import org.tidemark.hadoop.wire.Event;
+
+/**
+ * Keeps a stream to the master open while there is something to say: one daemon thread that reports
+ * on the tasks of this process, connects, sends, backs off and sends again what was not
+ * acknowledged.
+ *
+ * <p>Thread-safe. Nothing here throws into a task's thread, and nothing but {@link #flush} waits.
+ */
+public final class Sender {
+  /** Something to report on at every flush. */
+  public interface Reporter {
+    /** Called on the sender's thread; null: nothing to say. */
+    Event report();
+  }
+
+  private static final long IDLE_NANOS = 3_600_000_000_000L;
+  private static final long BUFFER_BYTES_MAX = 1 << 20;
+
+  private final String host;
+  private final int port;
+  private final String token;
+  private final MeterSettings settings;
+  private final Outbox outbox;
+  private final Backoff backoff;
+  private final List<Reporter> reporters = new CopyOnWriteArrayList<>();
+  private final Thread thread = new Thread(this::run, "tidemark-sender");
+
+  // Guarded by this.
+  private boolean started;
+  private boolean woken;
+  private boolean stopping;
+  private boolean lastAttempt;
+
+  // A connection attempt failed and none has worked since: no use in waiting for it.
+  private volatile boolean unreachable;
+
+  // The sender's thread's own.
+  private EventStream stream;
+  private volatile boolean answered;
+  private long retryAtNanos;
+  private long lastFlushNanos;
+
+  public Sender(
+      String host, int port, String token, String sourceId, String jobId, MeterSettings settings) {
+    this.host = host;
+    this.port = port;
+    this.token = token;
+    this.settings = settings;
+    outbox = new Outbox(sourceId, jobId, BUFFER_BYTES_MAX);
+    backoff = new Backoff(sourceId.hashCode() ^ System.nanoTime());
+    thread.setDaemon(true);
+  }
+
+  public MeterSettings settings() {
+    return settings;
+  }
+
+  public void send(Event event) {
+    outbox.add(event);
+    wake();
+  }
+
+  /** Reports on it at every flush from now on, the first time after a full interval. */
+  public void startReports(Reporter reporter) {
+    reporters.add(reporter);
+    wake();
+  }
+
+  /** Reports a last time, on the caller's thread. */
+  public void endReports(Reporter reporter) {
+    if (reporters.remove(reporter)) {
+      addReport(reporter);
+      wake();
+    }
+  }
+
+  /**
+   * Waits until all that was said so far is acknowledged, at most so long, and not at all when the
+   * master cannot be reached; whether it is.
+   */
+  public boolean flush(long budgetNanos) {
+    try {
+      synchronized (this) {
+        lastAttempt = true;
+      }
+      wake();
+      final long deadline = System.nanoTime() + (unreachable ? 0 : budgetNanos);
+      return outbox.waitUntilSettled(outbox.newest(), deadline);
+    } catch (InterruptedException taskWasKilled) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  /** Flushes and ends the thread. */
+  public void stop(long budgetNanos) {
+    flush(budgetNanos);
+    synchronized (this) {
+      stopping = true;
+    }
+    wake();
+  }
+
+  private void wake() {
+    synchronized (this) {
+      if (!started && !stopping) {
+        started = true;
+        lastFlushNanos = System.nanoTime();
+        retryAtNanos = lastFlushNanos;
+        thread.start();
+      }
+      woken = true;
+      notifyAll();
+    }
+  }
+
+  private void run() {
+    try {
+      while (awaitWork()) {
+        reportIfDue();
+        poll();
+      }
+    } catch (InterruptedException | RuntimeException | Error fatal) {
+      // A sender that ends here is silent; the task never hears of it.
+    } finally {
+      if (stream != null) {
+        stream.close();
+      }
+    }
+  }
+
+  /** False: it is over. */
+  private synchronized boolean awaitWork() throws InterruptedException {
+    final long deadline = nextDeadline();
+    while (!woken && !stopping) {
+      final long left = deadline - System.nanoTime();
+      if (left <= 0) {
+        break;
+      }
+      wait(Math.max(1, left / 1_000_000L));
+    }
+    woken = false;
+    return !stopping;
+  }
+
+  private long nextDeadline() {
+    long deadline = System.nanoTime() + IDLE_NANOS;
+    if (!reporters.isEmpty()) {
+      deadline = Math.min(deadline, lastFlushNanos + settings.flushNanos());
+    }
+    if (stream == null && !outbox.isEmpty()) {
+      deadline = Math.min(deadline, retryAtNanos);
+    }
+    return deadline;
+  }
+
+  private void reportIfDue() {
+    final long now = System.nanoTime();
+    if (reporters.isEmpty() || now - lastFlushNanos < settings.flushNanos()) {
+      return;
+    }
+    lastFlushNanos = now;
+    if (outbox.isCongested()) {
+      return;
+    }
+    for (Reporter reporter : reporters) {
+      addReport(reporter);
+    }
+  }
+
+  private void addReport(Reporter reporter) {
+    try {
+      // What is measured first is sent first, whichever thread reports.
+      synchronized (reporter) {
+        final Event event = reporter.report();
+        if (event != null) {
+          outbox.add(event);
+        }
+      }
+    } catch (RuntimeException | LinkageError notToday) {
+      // One report less.
+    }
+  }
+
+  private void poll() throws InterruptedException {
+    if (stream != null && stream.isEnded()) {
+      stream = null;
+      unreachable = !answered;
+      if (answered) {
+        backoff.reset();
+      }
+      retryAtNanos = System.nanoTime() + backoff.next();
+    }
+    if (stream == null && !outbox.isEmpty() && isTimeToConnect()) {
+      connect();
+    }
+    if (stream != null) {
+      pump();
+    }
+  }
+
+  private synchronized boolean isTimeToConnect() {
+    final boolean now = lastAttempt && !unreachable || System.nanoTime() - retryAtNanos >= 0;
+    lastAttempt = false;
+    return now;
+  }
+
+  private void connect() {
+    answered = false;
+    final EventStream opened = new EventStream(new StreamListener());
+    outbox.rewind();
+    try {
+      opened.open(host, port, token);
+      stream = opened;
+    } catch (IOException | RuntimeException cannotConnect) {
+      opened.close();
+      unreachable = true;
+      retryAtNanos = System.nanoTime() + backoff.next();
+    }
+  }
+
+  private void pump() throws InterruptedException {
+    try {
+      for (byte[] next = nextMessage(); next != null; next = nextMessage()) {
+        stream.write(next);
+      }
+      stream.flush();
+    } catch (IOException connectionLost) {
+      stream.close();
+      wake();
+    }
+  }
+
+  private byte[] nextMessage() {
+    return outbox.next(System.currentTimeMillis(), System.nanoTime());
+  }
+
+  private final class StreamListener implements EventStream.Listener {
+    @Override
+    public void answered(byte[] message) {
+      Answers.apply(message, outbox, settings);
+      answered = true;
+      unreachable = false;
+      wake();
+    }
+
+    @Override
+    public void changed() {
+      wake();
+    }
+
+    @Override
+    public boolean awaitsAnswer() {
+      return outbox.hasUnacknowledged();
+    }
+  }
+}

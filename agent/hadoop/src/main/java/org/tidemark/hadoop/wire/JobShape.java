@@ -1,0 +1,24 @@
+package org.tidemark.hadoop.wire;
+
+/** What JobOpened says. Fields left as they are were not said. */
+public final class JobShape {
+  /** How keys become key groups: Grouping of event.proto. */
+  public enum Grouping {
+    WHOLE_KEY,
+    PREFIX,
+    OPAQUE
+  }
+
+  public String name;
+  public String applicationId;
+  public String user;
+  public String queue;
+  public long submittedMillis;
+  public int mapTasks = -1;
+  public int reduceTasks = -1;
+  public double slowStart = -1;
+  public boolean hasCombiner;
+  public Grouping grouping = Grouping.WHOLE_KEY;
+  public int prefixBytes;
+  public int masterAttempt;
+}

@@ -1,0 +1,124 @@
+package org.tidemark.hadoop.wire;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * Appends protocol buffer fields to a growing array. Fields with their default value are left out,
+ * as proto3 does; a field with presence is written by the methods that end in Always. Not
+ * thread-safe.
+ */
+public final class ProtoWriter {
+  private byte[] bytes = new byte[256];
+  private int size;
+
+  public byte[] toByteArray() {
+    return Arrays.copyOf(bytes, size);
+  }
+
+  public int size() {
+    return size;
+  }
+
+  public ProtoWriter uint(int field, long value) {
+    return value == 0 ? this : uintAlways(field, value);
+  }
+
+  public ProtoWriter uintAlways(int field, long value) {
+    varint((long) field << 3);
+    varint(value);
+    return this;
+  }
+
+  public ProtoWriter bool(int field, boolean value) {
+    return uint(field, value ? 1 : 0);
+  }
+
+  public ProtoWriter fixed64Always(int field, long value) {
+    varint((long) field << 3 | 1);
+    fixed64(value);
+    return this;
+  }
+
+  public ProtoWriter doubleAlways(int field, double value) {
+    return fixed64Always(field, Double.doubleToRawLongBits(value));
+  }
+
+  public ProtoWriter string(int field, String value) {
+    return value == null || value.isEmpty()
+        ? this
+        : bytesAlways(field, value.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** A string, a packed array or a message; a message that is there but empty is written too. */
+  public ProtoWriter bytesAlways(int field, byte[] value) {
+    varint((long) field << 3 | 2);
+    varint(value.length);
+    raw(value, value.length);
+    return this;
+  }
+
+  public ProtoWriter message(int field, ProtoWriter value) {
+    varint((long) field << 3 | 2);
+    varint(value.size);
+    raw(value.bytes, value.size);
+    return this;
+  }
+
+  public ProtoWriter packedUints(int field, long[] values) {
+    if (values.length == 0) {
+      return this;
+    }
+    final ProtoWriter packed = new ProtoWriter();
+    for (long value : values) {
+      packed.varint(value);
+    }
+    return message(field, packed);
+  }
+
+  public ProtoWriter packedFixed64(int field, long[] values) {
+    if (values.length == 0) {
+      return this;
+    }
+    final ProtoWriter packed = new ProtoWriter();
+    for (long value : values) {
+      packed.fixed64(value);
+    }
+    return message(field, packed);
+  }
+
+  /** Appends fields that were written elsewhere. */
+  public ProtoWriter append(byte[] fields) {
+    raw(fields, fields.length);
+    return this;
+  }
+
+  private void varint(long value) {
+    long rest = value;
+    room(10);
+    while ((rest & ~0x7FL) != 0) {
+      bytes[size++] = (byte) (rest & 0x7F | 0x80);
+      rest >>>= 7;
+    }
+    bytes[size++] = (byte) rest;
+  }
+
+  private void fixed64(long value) {
+    room(8);
+    for (int shift = 0; shift < 64; shift += 8) {
+      bytes[size++] = (byte) (value >>> shift);
+    }
+  }
+
+  private void raw(byte[] from, int count) {
+    room(count);
+    System.arraycopy(from, 0, bytes, size, count);
+    size += count;
+  }
+
+  private void room(int more) {
+    if (size + more > bytes.length) {
+      bytes = Arrays.copyOf(bytes, Math.max(bytes.length * 2, size + more));
+    }
+  }
+}

@@ -1,0 +1,57 @@
+package org.tidemark.hadoop;
+
+import static org.junit.Assume.assumeTrue;
+
+import java.io.File;
+import java.io.PrintStream;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.junit.Test;
+import org.tidemark.hadoop.jobs.Driver;
+import org.tidemark.hadoop.jobs.InvertedIndex;
+import org.tidemark.hadoop.jobs.TwoPath;
+import org.tidemark.hadoop.support.Client;
+import org.tidemark.hadoop.support.Cluster;
+import org.tidemark.hadoop.support.JobJar;
+
+/**
+ * No test: keeps a cluster for bench/hadoop/, in the folder tidemark.bench. Copies what is in its
+ * folder `inputs` to /inputs, writes the file `ready`, and ends when there is a file `stop`.
+ */
+public class BenchCluster {
+  @Test
+  public void runsUntilStopped() throws Exception {
+    final String name = System.getProperty("tidemark.bench", "");
+    assumeTrue(!name.isEmpty());
+    final File folder = new File(name);
+    final Map<String, String> settings = new HashMap<>();
+    settings.put(
+        "yarn.nodemanager.resource.memory-mb", System.getProperty("tidemark.bench.node.mb", "1024"));
+    try (Cluster cluster = Cluster.start(new File(folder, "cluster"), settings)) {
+      final Configuration conf = cluster.conf();
+      final FileSystem files = new Path("/").getFileSystem(conf);
+      files.copyFromLocalFile(new Path("file://" + folder + "/inputs"), new Path("/inputs"));
+      final Client client =
+          new Client(folder.toPath(), cluster.clientConf(), Cluster.hadoopLibraries());
+      final String jobs =
+          JobJar.of(
+              new File(folder, "jobs.jar"), Driver.class, TwoPath.class, InvertedIndex.class);
+      try (PrintStream ready = new PrintStream(new File(folder, "ready.part"), "UTF-8")) {
+        ready.println("hadoop " + client.program());
+        ready.println("conf " + cluster.clientConf());
+        ready.println("jobs " + jobs);
+        ready.println("examples " + Client.examples());
+        ready.println("web http://" + conf.get("yarn.resourcemanager.webapp.address"));
+      }
+      if (!new File(folder, "ready.part").renameTo(new File(folder, "ready"))) {
+        throw new IllegalStateException("cannot say that the cluster is ready");
+      }
+      while (!new File(folder, "stop").exists()) {
+        Thread.sleep(500);
+      }
+    }
+  }
+}

@@ -1,0 +1,275 @@
+package org.tidemark.hadoop;
+
+import static org.junit.Assert.assertArrayEquals;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import java.io.File;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.AbstractMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.TaskCounter;
+import org.apache.hadoop.mapreduce.counters.AbstractCounters;
+import org.junit.AfterClass;
+import org.junit.Before;
+import org.junit.BeforeClass;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
+import org.tidemark.hadoop.profile.MeterSettings;
+import org.tidemark.hadoop.support.EventLog;
+import org.tidemark.hadoop.support.Inputs;
+import org.tidemark.hadoop.support.Jobs;
+import org.tidemark.hadoop.support.Master;
+
+/** Real jobs in the LocalJobRunner, with a real master. */
+public class LocalModeIT {
+  @ClassRule public static final TemporaryFolder FILES = new TemporaryFolder();
+
+  private static Master master;
+  private static int outputs;
+
+  private Configuration conf;
+
+  @BeforeClass
+  public static void startMaster() throws Exception {
+    master = Master.start(FILES.newFolder("logs").toPath());
+  }
+
+  @AfterClass
+  public static void stopMaster() throws Exception {
+    if (master != null) {
+      master.close();
+    }
+  }
+
+  @Before
+  public void configure() {
+    conf = new Configuration();
+    conf.set("mapreduce.framework.name", "local");
+    conf.set("fs.defaultFS", "file:///");
+    conf.set("hadoop.tmp.dir", FILES.getRoot() + "/tmp");
+    conf.setLong("mapreduce.input.fileinputformat.split.maxsize", 200_000);
+    conf.setInt("mapreduce.task.io.sort.mb", 8);
+    conf.setLong(Keys.SCAN_MIN_MILLIS, 60_000);
+    conf.setLong(Keys.SCAN_MAX_MILLIS, 60_000);
+  }
+
+  private static Path input(String name, String text) throws IOException {
+    final File directory = new File(FILES.getRoot(), name);
+    if (directory.mkdir()) {
+      Files.write(directory.toPath().resolve("data"), text.getBytes(StandardCharsets.UTF_8));
+    }
+    return new Path(directory.toURI());
+  }
+
+  private static Path nextOutput() {
+    return new Path(new File(FILES.getRoot(), "out" + ++outputs).toURI());
+  }
+
+  private byte[] outputOf(Job made, Path input, int reduces) throws Exception {
+    return Jobs.output(conf, run(made, input, reduces).getValue());
+  }
+
+  private static Map.Entry<Job, Path> run(Job made, Path input, int reduces) throws Exception {
+    final Path output = nextOutput();
+    final JobConf job = (JobConf) made.getConfiguration();
+    final Job prepared = Jobs.prepared(job, input, output, reduces);
+    assertTrue("the job failed", prepared.waitForCompletion(false));
+    return new AbstractMap.SimpleEntry<>(prepared, output);
+  }
+
+  private static long count(Job job, TaskCounter counter) throws IOException {
+    final AbstractCounters<?, ?> counters = job.getCounters();
+    return counters.findCounter(counter).getValue();
+  }
+
+  /** The log of a job that ran with the connector, having checked what holds for every job. */
+  private EventLog checked(Job job) throws Exception {
+    final EventLog log = master.log(job.getJobID().toString());
+    assertEquals(1, log.outcome);
+    assertEquals(0, log.refused);
+    assertEquals(count(job, TaskCounter.REDUCE_INPUT_GROUPS), log.groups());
+    assertEquals(log.mapTasks, log.mapProfiles.size());
+    for (EventLog.Reduce reduce : log.reduces.values()) {
+      assertEquals(reduce.groups, reduce.points + reduce.dropped);
+    }
+    return log;
+  }
+
+  @Test
+  public void aJobWithoutACombinerIsKnownToTheByte() throws Exception {
+    final Path input = input("edges", Inputs.edges(60_000, 3_000));
+    final byte[] without = outputOf(Jobs.twoPath(conf), input, 3);
+    final Map.Entry<Job, Path> with =
+        run(Jobs.twoPath(Jobs.measured(conf, master.address)), input, 3);
+    assertArrayEquals(without, Jobs.output(conf, with.getValue()));
+
+    final EventLog log = checked(with.getKey());
+    assertTrue("more than one map task", log.mapTasks > 1);
+    assertEquals(count(with.getKey(), TaskCounter.MAP_OUTPUT_BYTES), log.mapBytes());
+    assertEquals(log.mapBytes(), log.reduceBytes());
+    final Map<Long, Long> toldByMaps = log.explicitKeys();
+    final Map<Long, Long> seenByReduces = log.namedKeys();
+    assertTrue(seenByReduces.size() > 100);
+    int compared = 0;
+    for (Map.Entry<Long, Long> seen : seenByReduces.entrySet()) {
+      if (seen.getValue() > 1_000) { // heavy enough to be explicit in every map task
+        assertEquals(seen.getValue(), toldByMaps.get(seen.getKey()));
+        ++compared;
+      }
+    }
+    assertTrue("heavy keys: " + compared, compared > 5);
+
+    final Map<Long, Long> sampled = log.sampledKeys();
+    assertTrue("sampled keys: " + sampled.size(), sampled.size() > 300);
+    final MeterSettings defaults = new MeterSettings();
+    for (Map.Entry<Long, Long> known : sampled.entrySet()) {
+      if (known.getValue() >= defaults.namedGroupBytesMin()) {
+        assertEquals("whole, not in part", known.getValue(), seenByReduces.get(known.getKey()));
+      }
+    }
+  }
+
+  @Test
+  public void aCombinerIsSeenFromBehind() throws Exception {
+    final Path input = input("words", Inputs.words(8_000, 10));
+    final byte[] without = outputOf(Jobs.wordCount(conf, true), input, 2);
+    final Map.Entry<Job, Path> with =
+        run(Jobs.wordCount(Jobs.measured(conf, master.address), true), input, 2);
+    assertArrayEquals(without, Jobs.output(conf, with.getValue()));
+    final EventLog log = checked(with.getKey());
+    final Job job = with.getKey();
+    assertTrue(log.mapBytes() < count(job, TaskCounter.MAP_OUTPUT_BYTES));
+    // Without compression: pairs, two bytes of lengths each, end marks and checksums.
+    final long partitions = 2L * log.mapTasks;
+    assertEquals(
+        count(job, TaskCounter.MAP_OUTPUT_MATERIALIZED_BYTES),
+        log.mapBytes() + 2 * count(job, TaskCounter.COMBINE_OUTPUT_RECORDS) + 6 * partitions);
+  }
+
+  @Test
+  public void theOldApiIsTimedCallByCall() throws Exception {
+    final Path input = input("words", Inputs.words(8_000, 10));
+    final byte[] without =
+        outputOf(Job.getInstance(Jobs.oldWordCount(conf)), input, 2);
+    final Map.Entry<Job, Path> with =
+        run(Job.getInstance(Jobs.oldWordCount(Jobs.measured(conf, master.address))), input, 2);
+    assertArrayEquals(without, Jobs.output(conf, with.getValue()));
+    final EventLog log = checked(with.getKey());
+    assertEquals(count(with.getKey(), TaskCounter.MAP_OUTPUT_BYTES), log.mapBytes());
+    assertEquals("values that were skipped count", log.mapBytes(), log.reduceBytes());
+    assertEquals(0, log.reduces.values().stream().mapToLong(r -> r.dropped).sum());
+  }
+
+  @Test
+  public void compressedMapOutputIsMeasuredUncompressed() throws Exception {
+    conf.setBoolean("mapreduce.map.output.compress", true);
+    final Path input = input("edges", Inputs.edges(60_000, 3_000));
+    final Map.Entry<Job, Path> with =
+        run(Jobs.twoPath(Jobs.measured(conf, master.address)), input, 3);
+    final EventLog log = checked(with.getKey());
+    assertEquals(count(with.getKey(), TaskCounter.MAP_OUTPUT_BYTES), log.mapBytes());
+    assertEquals(log.mapBytes(), log.reduceBytes());
+  }
+
+  @Test
+  public void encryptedIntermediateDataIsMeasuredToo() throws Exception {
+    conf.setBoolean("mapreduce.job.encrypted-intermediate-data", true);
+    conf.set(
+        "hadoop.security.crypto.codec.classes.aes.ctr.nopadding",
+        "org.apache.hadoop.crypto.JceAesCtrCryptoCodec");
+    final Path input = input("edges", Inputs.edges(60_000, 3_000));
+    final Map.Entry<Job, Path> with =
+        run(Jobs.twoPath(Jobs.measured(conf, master.address)), input, 3);
+    final EventLog log = checked(with.getKey());
+    assertEquals(count(with.getKey(), TaskCounter.MAP_OUTPUT_BYTES), log.mapBytes());
+  }
+
+  @Test
+  public void aGroupingComparatorMakesKeysNameless() throws Exception {
+    final Path input = input("pairs", Inputs.pairs(20_000));
+    final byte[] without = outputOf(Jobs.secondarySort(conf), input, 2);
+    final Map.Entry<Job, Path> with =
+        run(Jobs.secondarySort(Jobs.measured(conf, master.address)), input, 2);
+    assertArrayEquals(without, Jobs.output(conf, with.getValue()));
+    final EventLog log = checked(with.getKey());
+    assertTrue(log.explicitKeys().isEmpty());
+    assertTrue(log.namedKeys().isEmpty());
+  }
+
+  @Test
+  public void aGroupingComparatorOnAPrefixKeepsNames() throws Exception {
+    conf.setInt(Keys.GROUPING_PREFIX_BYTES, 4);
+    final Path input = input("pairs", Inputs.pairs(20_000));
+    final Map.Entry<Job, Path> with =
+        run(Jobs.secondarySort(Jobs.measured(conf, master.address)), input, 2);
+    final EventLog log = checked(with.getKey());
+    assertTrue(log.namedKeys().size() > 100);
+    log.namedKeys().forEach((hash, bytes) -> assertEquals(bytes, log.explicitKeys().get(hash)));
+    final long values =
+        log.mapProfiles.values().stream()
+            .flatMap(List::stream)
+            .mapToLong(partition -> partition.explicitValues)
+            .sum();
+    assertEquals(count(with.getKey(), TaskCounter.MAP_OUTPUT_RECORDS), values);
+  }
+
+  @Test
+  public void withoutTimeOnlySizesOfPartitionsAreTold() throws Exception {
+    conf.setLong(Keys.SCAN_MIN_MILLIS, 0);
+    conf.setLong(Keys.SCAN_MAX_MILLIS, 0);
+    final Path input = input("edges", Inputs.edges(60_000, 3_000));
+    final Map.Entry<Job, Path> with =
+        run(Jobs.twoPath(Jobs.measured(conf, master.address)), input, 3);
+    final EventLog log = checked(with.getKey());
+    assertTrue(log.explicitKeys().isEmpty());
+    assertTrue(log.sampledKeys().isEmpty());
+    // Nothing was read: what the index says, in which each pair has two bytes of lengths.
+    assertEquals(
+        count(with.getKey(), TaskCounter.MAP_OUTPUT_BYTES)
+            + 2 * count(with.getKey(), TaskCounter.MAP_OUTPUT_RECORDS),
+        log.mapBytes());
+  }
+
+  @Test
+  public void anAbsentMasterIsNotMissed() throws Exception {
+    final int unused;
+    try (ServerSocket closed = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      unused = closed.getLocalPort();
+    }
+    final Path input = input("words", Inputs.words(8_000, 10));
+    final byte[] without = outputOf(Jobs.wordCount(conf, true), input, 2);
+    assertArrayEquals(
+        without,
+        outputOf(Jobs.wordCount(Jobs.measured(conf, "127.0.0.1:" + unused), true), input, 2));
+  }
+
+  @Test
+  public void aNameThatIsNoAddressIsNotMissed() throws Exception {
+    final Path input = input("words", Inputs.words(8_000, 10));
+    assertTrue(
+        outputOf(Jobs.wordCount(Jobs.measured(conf, "nobody.invalid:port"), true), input, 2).length
+            > 0);
+  }
+
+  @Test
+  public void turnedOffItSaysNothing() throws Exception {
+    conf.setBoolean(Keys.ENABLED, false);
+    final Path input = input("words", Inputs.words(8_000, 10));
+    final Map.Entry<Job, Path> with =
+        run(Jobs.wordCount(Jobs.measured(conf, master.address), true), input, 2);
+    final String id = with.getKey().getJobID().toString();
+    final File logs = new File(FILES.getRoot(), "logs");
+    assertEquals(0, logs.list((directory, name) -> name.contains(id)).length);
+  }
+}

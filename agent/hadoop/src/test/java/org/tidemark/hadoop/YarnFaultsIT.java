@@ -1,0 +1,228 @@
+package org.tidemark.hadoop;
+
+import static org.junit.Assert.assertArrayEquals;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapreduce.Job;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+import org.junit.ClassRule;
+import org.junit.FixMethodOrder;
+import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
+import org.junit.runners.MethodSorters;
+import org.tidemark.hadoop.support.Cluster;
+import org.tidemark.hadoop.support.EventLog;
+import org.tidemark.hadoop.support.Inputs;
+import org.tidemark.hadoop.support.Jobs;
+import org.tidemark.hadoop.support.Master;
+import org.tidemark.hadoop.support.OddMaster;
+
+/**
+ * Whatever becomes of the master, the application master or a node, a job writes what it writes
+ * without the connector. How long each took is printed, not judged: other work on the machine would
+ * decide.
+ */
+@FixMethodOrder(MethodSorters.NAME_ASCENDING)
+public class YarnFaultsIT {
+  @ClassRule public static final TemporaryFolder FILES = new TemporaryFolder();
+
+  private static final int OBSOLETE = 7;
+  private static final int KILLED = 6;
+
+  private static Cluster cluster;
+  private static Configuration conf;
+  private static int outputs;
+  private static byte[] expected;
+
+  @BeforeClass
+  public static void start() throws Exception {
+    cluster = Cluster.start(FILES.newFolder("cluster"));
+    conf = cluster.conf();
+    conf.setLong("mapreduce.input.fileinputformat.split.maxsize", 400_000);
+    // What a lost node costs by Hadoop's defaults, minutes, is not what is tested.
+    conf.setInt("mapreduce.job.reducer.unconditional-preempt.delay.sec", 5);
+    conf.setInt("yarn.client.nodemanager-connect.max-wait-ms", 5_000);
+    conf.setInt("mapreduce.reduce.shuffle.connect.timeout", 5_000);
+    conf.setBoolean("mapreduce.map.speculative", false);
+    conf.setBoolean("mapreduce.reduce.speculative", false);
+    final Path words = new Path("/words");
+    try (FSDataOutputStream out = words.getFileSystem(conf).create(words)) {
+      out.write(Inputs.words(24_000, 10).getBytes(StandardCharsets.UTF_8));
+    }
+    run("warm up", conf);
+    expected = run("without the connector", conf);
+  }
+
+  @AfterClass
+  public static void stop() throws Exception {
+    if (cluster != null) {
+      cluster.close();
+    }
+  }
+
+  /** Something that happens while the job runs. */
+  private interface Fault {
+    void strike(Job job) throws Exception;
+  }
+
+  private static byte[] run(String what, Configuration settings) throws Exception {
+    return run(what, settings, job -> {});
+  }
+
+  private static byte[] run(String what, Configuration settings, Fault fault) throws Exception {
+    final Path output = new Path("/out" + ++outputs);
+    final JobConf made = (JobConf) Jobs.wordCount(settings, false).getConfiguration();
+    final Job job = Jobs.prepared(made, new Path("/words"), output, 2);
+    final long begin = System.nanoTime();
+    job.submit();
+    fault.strike(job);
+    assertTrue(what + ": the job failed", job.waitForCompletion(false));
+    System.out.printf("%s: %.1f s%n", what, (System.nanoTime() - begin) / 1e9);
+    return Jobs.output(conf, output);
+  }
+
+  private static Configuration measured(String master) {
+    final Configuration measured = Jobs.measured(conf, master);
+    measured.set("tmpjars", "file://" + System.getProperty("tidemark.jar"));
+    return measured;
+  }
+
+  private static void check(String what, String master) throws Exception {
+    assertArrayEquals(expected, run(what, measured(master)));
+  }
+
+  @Test
+  public void aMasterThatIsThere() throws Exception {
+    try (Master master = Master.start(FILES.newFolder().toPath())) {
+      check("a master that is there", master.address);
+    }
+  }
+
+  @Test
+  public void aMasterThatIsAbsent() throws Exception {
+    check("absent", OddMaster.absent());
+  }
+
+  @Test
+  public void aMasterBehindABlackHole() throws Exception {
+    try (OddMaster hole = OddMaster.blackHole()) {
+      check("black-holed", hole.address);
+    }
+  }
+
+  @Test
+  public void aMasterThatReadsAByteASecond() throws Exception {
+    try (OddMaster slow =
+        OddMaster.with(
+            (in, out) -> {
+              while (in.read() >= 0) {
+                Thread.sleep(1_000);
+              }
+            })) {
+      check("slow", slow.address);
+    }
+  }
+
+  @Test
+  public void aMasterThatTalksGarbage() throws Exception {
+    final byte[] garbage = "HTTP/1.1 400 Bad Request\r\n\r\n{}{}{}{}".getBytes("US-ASCII");
+    try (OddMaster odd = OddMaster.with((in, out) -> out.write(garbage))) {
+      check("garbage", odd.address);
+    }
+  }
+
+  @Test
+  public void aMasterThatIsKilledUnderTheJob() throws Exception {
+    final Master master = Master.start(FILES.newFolder().toPath());
+    final byte[] output =
+        run(
+            "master killed",
+            measured(master.address),
+            job -> {
+              awaitMaps(job);
+              assertFalse("it never heard of the job", master.jobs().isEmpty());
+              master.kill();
+            });
+    assertArrayEquals(expected, output);
+  }
+
+  @Test
+  public void anApplicationMasterThatIsKilledIsFollowedByAnother() throws Exception {
+    try (Master master = Master.start(FILES.newFolder().toPath())) {
+      final byte[] output =
+          run(
+              "application master killed",
+              measured(master.address),
+              job -> {
+                awaitMaps(job);
+                assertTrue(kill(masters(job)) > 0);
+              });
+      assertArrayEquals(expected, output);
+      final EventLog log = master.log(master.jobs().iterator().next());
+      assertEquals("the second one told how it ended", 1, log.outcome);
+    }
+  }
+
+  /** The last one: the node does not come back. */
+  @Test
+  public void zLastANodeThatIsLost() throws Exception {
+    try (Master master = Master.start(FILES.newFolder().toPath())) {
+      final byte[] output =
+          run(
+              "node lost",
+              measured(master.address),
+              job -> {
+                awaitMaps(job);
+                // The application master shall live, the other node's tasks shall not.
+                final String line = masters(job).get(0).info().commandLine().orElse("");
+                final String lost =
+                    line.contains("/nodemanager1/") ? "nodemanager2" : "nodemanager1";
+                cluster.daemon(lost).destroyForcibly();
+                kill(cluster.containers("/" + lost + "/"));
+              });
+      assertArrayEquals(expected, output);
+      final EventLog log = master.log(master.jobs().iterator().next());
+      assertEquals(1, log.outcome);
+      final long lost =
+          log.attempts.values().stream()
+              .map(states -> states.keySet())
+              .filter(states -> states.contains(KILLED) || states.contains(OBSOLETE))
+              .count();
+      assertTrue("attempts that were lost with it: " + lost, lost > 0);
+    }
+  }
+
+  private static List<ProcessHandle> masters(Job job) {
+    final String application = job.getJobID().toString().replace("job", "application");
+    return cluster.containers("MRAppMaster").stream()
+        .filter(process -> process.info().commandLine().orElse("").contains(application))
+        .collect(Collectors.toList());
+  }
+
+  private static int kill(Collection<ProcessHandle> processes) {
+    processes.forEach(ProcessHandle::destroyForcibly);
+    return processes.size();
+  }
+
+  /** Until a map task has ended and the job has not. */
+  private static void awaitMaps(Job job) throws Exception {
+    final long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
+    while (job.mapProgress() <= 0.2 && !job.isComplete()) {
+      assertTrue("no map task ends", System.nanoTime() < deadline);
+      Thread.sleep(50);
+    }
+    assertFalse("the job was over too soon", job.isComplete());
+  }
+}

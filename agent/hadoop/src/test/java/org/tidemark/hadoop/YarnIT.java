@@ -1,0 +1,407 @@
+package org.tidemark.hadoop;
+
+import static org.junit.Assert.assertArrayEquals;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertNotNull;
+import static org.junit.Assert.assertTrue;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.examples.Grep;
+import org.apache.hadoop.examples.Join;
+import org.apache.hadoop.examples.terasort.TeraGen;
+import org.apache.hadoop.examples.terasort.TeraSort;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.io.IntWritable;
+import org.apache.hadoop.io.SequenceFile;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapreduce.Counters;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.JobID;
+import org.apache.hadoop.mapreduce.TaskCounter;
+import org.apache.hadoop.mapreduce.lib.join.TupleWritable;
+import org.apache.hadoop.mapreduce.lib.output.TextOutputFormat;
+import org.apache.hadoop.util.ReflectionUtils;
+import org.apache.hadoop.util.Tool;
+import org.apache.hadoop.util.ToolRunner;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
+import org.tidemark.hadoop.jobs.TwoPath;
+import org.tidemark.hadoop.profile.MeterSettings;
+import org.tidemark.hadoop.support.Client;
+import org.tidemark.hadoop.support.Cluster;
+import org.tidemark.hadoop.support.EventLog;
+import org.tidemark.hadoop.support.Inputs;
+import org.tidemark.hadoop.support.JobJar;
+import org.tidemark.hadoop.support.Jobs;
+import org.tidemark.hadoop.support.Master;
+
+/**
+ * Real jobs on a real cluster, whose daemons know nothing of the connector. What they write is
+ * compared with what the same job writes in local mode without it.
+ */
+public class YarnIT {
+  @ClassRule public static final TemporaryFolder FILES = new TemporaryFolder();
+
+  private static final int STARTED = 2;
+  private static final int SHUFFLED = 3;
+  private static final int FINISHED = 4;
+  private static final int FAILED = 5;
+
+  /** So much work that the beginning and the end of a reduce phase hardly matter. */
+  private static final int ROUNDS = 100;
+
+  private static Master master;
+  private static Cluster cluster;
+  private static Configuration conf;
+  private static int outputs;
+
+  @BeforeClass
+  public static void start() throws Exception {
+    master = Master.start(FILES.newFolder("logs").toPath());
+    cluster = Cluster.start(FILES.newFolder("cluster"));
+    conf = cluster.conf();
+    conf.setLong("mapreduce.input.fileinputformat.split.maxsize", 400_000);
+    // A second attempt at a slow task would be right, but not expected below.
+    conf.setBoolean("mapreduce.map.speculative", false);
+    conf.setBoolean("mapreduce.reduce.speculative", false);
+    // Whatever the machine is busy with, there is time to read the map output again.
+    conf.setLong(Keys.SCAN_MIN_MILLIS, 60_000);
+    conf.setLong(Keys.SCAN_MAX_MILLIS, 60_000);
+    write("/words", Inputs.words(12_000, 10));
+    write("/edges", Inputs.edges(60_000, 3_000));
+    write("/pairs", Inputs.pairs(20_000));
+  }
+
+  @AfterClass
+  public static void stop() throws Exception {
+    if (cluster != null) {
+      cluster.close();
+    }
+    if (master != null) {
+      master.close();
+    }
+  }
+
+  private static void write(String file, String text) throws Exception {
+    final Path path = new Path(file);
+    try (FSDataOutputStream out = path.getFileSystem(conf).create(path)) {
+      out.write(text.getBytes(StandardCharsets.UTF_8));
+    }
+  }
+
+  /** A table sorted by key, in two parts by key, as map-side joins want it. */
+  private static void writeTable(String folder, int step) throws IOException {
+    for (int part = 0; part < 2; ++part) {
+      final Path file = new Path(folder, "part-0000" + part);
+      try (SequenceFile.Writer out =
+          SequenceFile.createWriter(
+              conf,
+              SequenceFile.Writer.file(file),
+              SequenceFile.Writer.keyClass(IntWritable.class),
+              SequenceFile.Writer.valueClass(Text.class))) {
+        for (int key = part; key < 3_000; key += 2) {
+          if (key % step == 0) {
+            out.append(new IntWritable(key), new Text(folder + key));
+          }
+        }
+      }
+    }
+  }
+
+  /** The settings of a job that runs within this process, without the connector. */
+  private static Configuration local() {
+    final Configuration local = new Configuration(conf);
+    local.set("mapreduce.framework.name", "local");
+    local.set("mapreduce.cluster.local.dir", FILES.getRoot() + "/local");
+    return local;
+  }
+
+  /** The settings of a job on the cluster, the connector's and its jar included. */
+  private static Configuration measured() {
+    final Configuration measured = Jobs.measured(conf, master.address);
+    measured.set("tmpjars", "file://" + System.getProperty("tidemark.jar"));
+    return measured;
+  }
+
+  private static Path nextOutput() {
+    return new Path("/out" + ++outputs);
+  }
+
+  /** The output of a job that the test makes itself. */
+  private static Path run(Job made, String input, int reduces) throws Exception {
+    final Path output = nextOutput();
+    final Job job =
+        Jobs.prepared((JobConf) made.getConfiguration(), new Path(input), output, reduces);
+    assertTrue("the job failed", job.waitForCompletion(false));
+    return output;
+  }
+
+  /** The output of one of Hadoop's examples; its last argument is where that goes. */
+  private static Path run(Configuration settings, Tool example, String... arguments)
+      throws Exception {
+    final Path output = nextOutput();
+    for (int i = 0; i < arguments.length; ++i) {
+      arguments[i] = arguments[i].replace("OUTPUT", output.toString());
+    }
+    assertEquals(0, ToolRunner.run(new Configuration(settings), example, arguments));
+    return output;
+  }
+
+  private static void assertSameOutput(Path without, Path with) throws IOException {
+    final byte[] expected = Jobs.output(conf, without);
+    assertTrue("nothing to compare", expected.length > 100);
+    assertArrayEquals(expected, Jobs.output(conf, with));
+  }
+
+  /** What Hadoop counted, and what the master logged. */
+  private static final class Ran {
+    final Counters counters;
+    final EventLog log;
+
+    Ran(String id) throws Exception {
+      log = master.log(id);
+      counters =
+          new org.apache.hadoop.mapreduce.Cluster(conf).getJob(JobID.forName(id)).getCounters();
+    }
+
+    long count(TaskCounter counter) {
+      return counters.findCounter(counter).getValue();
+    }
+  }
+
+  /** The jobs that the master knows and did not know before, having checked what holds for each. */
+  private static Ran[] ranSince(Set<String> before) throws Exception {
+    final Set<String> ids = master.jobs();
+    ids.removeAll(before);
+    final Ran[] jobs = new Ran[ids.size()];
+    int next = 0;
+    for (String id : ids) {
+      final Ran ran = new Ran(id);
+      jobs[next++] = ran;
+      assertEquals(1, ran.log.outcome);
+      assertEquals(0, ran.log.refused);
+      checkLives(ran.log);
+      if (ran.log.reduceTasks > 0) {
+        assertEquals(ran.log.mapTasks, ran.log.mapProfiles.size());
+        assertEquals(ran.count(TaskCounter.REDUCE_INPUT_GROUPS), ran.log.groups());
+      }
+    }
+    return jobs;
+  }
+
+  private static Ran theOnly(Ran[] jobs) {
+    assertEquals(1, jobs.length);
+    return jobs[0];
+  }
+
+  private static void checkLives(EventLog log) {
+    int maps = 0;
+    for (Map.Entry<String, Map<Integer, Long>> life : log.attempts.entrySet()) {
+      final Map<Integer, Long> states = life.getValue();
+      if (states.containsKey(FINISHED)) {
+        maps += life.getKey().startsWith("m-") ? 1 : 0;
+        assertTrue(life.getKey(), states.containsKey(STARTED));
+        assertTrue(life.getKey(), states.get(STARTED) <= states.get(FINISHED));
+        assertNotNull(life.getKey(), log.hosts.get(life.getKey()));
+      }
+    }
+    assertEquals(log.mapTasks, maps);
+  }
+
+  /** No combiner: the two sides agree to the byte, and heavy keys by name. */
+  private static void checkBytes(Ran ran) {
+    assertEquals(ran.count(TaskCounter.MAP_OUTPUT_BYTES), ran.log.mapBytes());
+    assertEquals(ran.log.mapBytes(), ran.log.reduceBytes());
+  }
+
+  /** Keys that all map tasks named have, by name, the sizes that the reduce tasks saw. */
+  private static void checkNames(EventLog log, int keysMin) {
+    final Map<Long, Long> seen = log.namedKeys();
+    final Map<Long, Long> sampled = log.sampledKeys();
+    int compared = 0;
+    for (Map.Entry<Long, Long> known : sampled.entrySet()) {
+      if (known.getValue() >= new MeterSettings().namedGroupBytesMin()) {
+        assertEquals(known.getValue(), seen.get(known.getKey()));
+        ++compared;
+      }
+    }
+    assertTrue("keys known whole: " + compared, compared >= keysMin);
+  }
+
+  @Test
+  public void wordCount() throws Exception {
+    final Path without = run(Jobs.wordCount(local(), true), "/words", 2);
+    final Set<String> before = master.jobs();
+    assertSameOutput(without, run(Jobs.wordCount(measured(), true), "/words", 2));
+    final Ran ran = theOnly(ranSince(before));
+    assertEquals(ran.log.mapBytes(), ran.log.reduceBytes());
+    // Without compression: pairs, two bytes of lengths each, end marks and checksums.
+    assertEquals(
+        ran.count(TaskCounter.MAP_OUTPUT_MATERIALIZED_BYTES),
+        ran.log.mapBytes()
+            + 2 * ran.count(TaskCounter.COMBINE_OUTPUT_RECORDS)
+            + 6L * ran.log.reduceTasks * ran.log.mapTasks);
+  }
+
+  @Test
+  public void teraSort() throws Exception {
+    final Configuration generating = local();
+    generating.setInt("mapreduce.job.maps", 2);
+    final String rows = run(generating, new TeraGen(), "8000", "OUTPUT").toString();
+    final Configuration expected = local();
+    expected.setInt("mapreduce.job.reduces", 2);
+    final Path without = run(expected, new TeraSort(), rows, "OUTPUT");
+    final Set<String> before = master.jobs();
+    final Configuration measured = measured();
+    measured.setInt("mapreduce.job.reduces", 2);
+    assertSameOutput(without, run(measured, new TeraSort(), rows, "OUTPUT"));
+    final Ran ran = theOnly(ranSince(before));
+    checkBytes(ran);
+    assertEquals("each row has a key of its own", 8000, ran.log.groups());
+    checkNames(ran.log, 200);
+  }
+
+  @Test
+  public void secondarySort() throws Exception {
+    final Path without = run(Jobs.secondarySort(local()), "/pairs", 2);
+    final Configuration measured = measured();
+    measured.setInt(Keys.GROUPING_PREFIX_BYTES, 4);
+    final Set<String> before = master.jobs();
+    assertSameOutput(without, run(Jobs.secondarySort(measured), "/pairs", 2));
+    final Ran ran = theOnly(ranSince(before));
+    checkBytes(ran);
+    checkNames(ran.log, 100);
+  }
+
+  @Test
+  public void grepIsTwoJobs() throws Exception {
+    final Path without = run(local(), ReflectionUtils.newInstance(Grep.class, null), "/words", "OUTPUT", "w[0-9]*7");
+    final Set<String> before = master.jobs();
+    assertSameOutput(without, run(measured(), ReflectionUtils.newInstance(Grep.class, null), "/words", "OUTPUT", "w[0-9]*7"));
+    final Ran[] jobs = ranSince(before);
+    assertEquals(2, jobs.length);
+    checkBytes(jobs[1]);
+  }
+
+  @Test
+  public void mapSideJoin() throws Exception {
+    writeTable("/left", 2);
+    writeTable("/right", 3);
+    final Path without = join(local());
+    final Set<String> before = master.jobs();
+    assertSameOutput(without, join(measured()));
+    final Ran ran = theOnly(ranSince(before));
+    checkBytes(ran);
+    assertEquals(500, ran.log.groups());
+  }
+
+  private static Path join(Configuration settings) throws Exception {
+    return run(
+        settings,
+        new Join(),
+        "-r",
+        "2",
+        "-inFormat",
+        org.apache.hadoop.mapreduce.lib.input.SequenceFileInputFormat.class.getName(),
+        "-outFormat",
+        TextOutputFormat.class.getName(),
+        "-outKey",
+        IntWritable.class.getName(),
+        "-outValue",
+        TupleWritable.class.getName(),
+        "-joinOp",
+        "inner",
+        "/left",
+        "/right",
+        "OUTPUT");
+  }
+
+  @Test
+  public void aCommandShowsItsJobAndLeavesItsOutput() throws Exception {
+    final Path without = run(Jobs.wordCount(local(), true), "/words", 2);
+    final Client client =
+        new Client(
+            FILES.newFolder("client").toPath(), cluster.clientConf(), Cluster.hadoopLibraries());
+    final Path output = nextOutput();
+    final Client.Ended watched =
+        client.watchedExample(
+            Arrays.asList("--progress", "json"),
+            "wordcount",
+            "-Dmapreduce.job.reduces=2",
+            "-Dmapreduce.input.fileinputformat.split.maxsize=400000",
+            "/words",
+            output.toString());
+    assertEquals(watched.err, 0, watched.exitCode);
+    assertSameOutput(without, output);
+    assertTrue(watched.err, watched.err.contains("JOB_STATE_RUNNING"));
+    assertTrue(watched.err, watched.err.contains("JOB_STATE_SUCCEEDED"));
+  }
+
+  @Test
+  public void aJobThatDoesNotReportIsFollowedByItsTasks() throws Exception {
+    final Configuration plain = new Configuration(conf);
+    plain.setInt("two.path.rounds", ROUNDS);
+    final Job made = Jobs.twoPath(plain);
+    made.setJar(JobJar.of(FILES.newFile(), TwoPath.class));
+    final Job job =
+        Jobs.prepared((JobConf) made.getConfiguration(), new Path("/edges"), nextOutput(), 2);
+    job.submit();
+    final Client client =
+        new Client(FILES.newFolder().toPath(), cluster.clientConf(), Cluster.hadoopLibraries());
+    final File out = FILES.newFile();
+    final String web = "http://" + conf.get("yarn.resourcemanager.webapp.address");
+    final Process poll = client.startPoll(job.getJobID().toString(), web, out);
+    assertTrue("the job failed", job.waitForCompletion(false));
+    assertTrue("it goes on", poll.waitFor(1, TimeUnit.MINUTES));
+    final String said = new String(Files.readAllBytes(out.toPath()), StandardCharsets.UTF_8);
+    assertEquals(said, 0, poll.exitValue());
+    assertTrue(said, said.contains("task facts only"));
+    assertTrue(said, said.contains("\"job_name\":\"two path\""));
+    assertTrue(said, said.contains("\"remaining\":"));
+    assertTrue(said, said.contains("JOB_STATE_SUCCEEDED"));
+  }
+
+  @Test
+  public void aFailedAttemptAndTheTimesOfTheOthers() throws Exception {
+    final String jar = JobJar.of(FILES.newFile("two-path.jar"), TwoPath.class);
+    final Configuration unhurried = local();
+    unhurried.setInt("two.path.rounds", ROUNDS);
+    final Path without = run(Jobs.twoPath(unhurried), "/edges", 2);
+    final Configuration measured = measured();
+    measured.setInt("two.path.rounds", ROUNDS);
+    measured.setBoolean("two.path.first.attempt.fails", true);
+    final Job made = Jobs.twoPath(measured);
+    made.setJar(jar);
+    final Set<String> before = master.jobs();
+    assertSameOutput(without, run(made, "/edges", 2));
+
+    final Ran ran = theOnly(ranSince(before));
+    assertTrue(ran.log.attempts.get("r-0.0").containsKey(FAILED));
+    checkNames(ran.log, 300);
+    long bytes = 0;
+    for (String id : new String[] {"r-0.1", "r-1.0"}) {
+      final EventLog.Reduce reduce = ran.log.reduces.get(id);
+      bytes += reduce.bytes;
+      final Map<Integer, Long> states = ran.log.attempts.get(id);
+      final double share =
+          reduce.nanos / 1e6 / (states.get(FINISHED) - states.get(SHUFFLED));
+      System.out.printf("%s: %.1f %% of its reduce phase%n", id, 100 * share);
+      // Nearly all of it on an idle machine; how long committing takes is not ours to test.
+      assertTrue(id + ": " + share, share > 0.5 && share <= 1);
+    }
+    assertEquals(ran.log.mapBytes(), bytes);
+  }
+}

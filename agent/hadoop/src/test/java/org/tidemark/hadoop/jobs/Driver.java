@@ -1,0 +1,48 @@
+package org.tidemark.hadoop.jobs;
+
+import org.apache.hadoop.conf.Configured;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.io.IntWritable;
+import org.apache.hadoop.io.LongWritable;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
+import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
+import org.apache.hadoop.util.Tool;
+import org.apache.hadoop.util.ToolRunner;
+
+/** Our own jobs for a command line: `hadoop jar JAR two-path|inverted-index [-D ...] INPUT OUTPUT`. */
+public final class Driver extends Configured implements Tool {
+  private final String name;
+
+  private Driver(String name) {
+    this.name = name;
+  }
+
+  public static void main(String[] words) throws Exception {
+    final String[] rest = new String[words.length - 1];
+    System.arraycopy(words, 1, rest, 0, rest.length);
+    System.exit(ToolRunner.run(new Driver(words[0]), rest));
+  }
+
+  @Override
+  public int run(String[] words) throws Exception {
+    final Job job = Job.getInstance(getConf(), name);
+    job.setJarByClass(Driver.class);
+    if (name.equals("two-path")) {
+      job.setMapperClass(TwoPath.Edges.class);
+      job.setReducerClass(TwoPath.Paths.class);
+      job.setMapOutputValueClass(IntWritable.class);
+      job.setOutputKeyClass(IntWritable.class);
+    } else {
+      job.setMapperClass(InvertedIndex.Words.class);
+      job.setReducerClass(InvertedIndex.Postings.class);
+      job.setMapOutputValueClass(LongWritable.class);
+      job.setOutputKeyClass(Text.class);
+    }
+    job.setOutputValueClass(Text.class);
+    FileInputFormat.setInputPaths(job, new Path(words[0]));
+    FileOutputFormat.setOutputPath(job, new Path(words[1]));
+    return job.waitForCompletion(true) ? 0 : 1;
+  }
+}

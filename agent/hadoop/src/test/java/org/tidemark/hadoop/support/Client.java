@@ -1,0 +1,140 @@
+package org.tidemark.hadoop.support;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.examples.ExampleDriver;
+
+/**
+ * A user at a shell: runs commands with a program that does what Hadoop's own script `hadoop jar`
+ * does. It takes its settings from HADOOP_CONF_DIR and more classes from HADOOP_CLASSPATH.
+ */
+public final class Client {
+  /** What a command left behind. */
+  public static final class Ended {
+    public int exitCode;
+    public String out;
+    public String err;
+  }
+
+  private static final int PATIENCE_MINUTES = 4;
+
+  private final Path directory;
+  private final File settings;
+  private final File hadoop;
+  private int runs;
+
+  /** {@code settings} is the folder for HADOOP_CONF_DIR. */
+  public Client(Path directory, File settings, String libraries) throws IOException {
+    this.directory = directory;
+    this.settings = settings;
+    hadoop = directory.resolve("hadoop").toFile();
+    try (PrintStream script = new PrintStream(hadoop, "UTF-8")) {
+      script.println("#!/bin/sh");
+      script.println("[ \"$1\" = jar ] && shift");
+      script.printf("exec '%s/bin/java' %s \\%n", System.getProperty("java.home"), SMALL_JVM);
+      script.printf("  -cp \"$HADOOP_CONF_DIR:$HADOOP_CLASSPATH:%s\" \\%n", libraries);
+      script.println("  org.apache.hadoop.util.RunJar \"$@\"");
+    }
+    if (!hadoop.setExecutable(true)) {
+      throw new IOException("cannot make " + hadoop + " a program");
+    }
+  }
+
+  private static final String SMALL_JVM =
+      "-Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 "
+          + "--add-opens java.base/java.lang=ALL-UNNAMED";
+
+  /** The folder of settings for a client without a cluster. */
+  public static File localSettings(File folder) throws IOException {
+    final Map<String, String> settings = new LinkedHashMap<>();
+    settings.put("mapreduce.framework.name", "local");
+    settings.put("fs.defaultFS", "file:///");
+    settings.put("hadoop.tmp.dir", folder + "/tmp");
+    settings.put("mapreduce.task.io.sort.mb", "8");
+    Settings.write(folder, settings);
+    return folder;
+  }
+
+  /** The program itself. */
+  public String program() {
+    return hadoop.getPath();
+  }
+
+  /** Runs `hadoop jar EXAMPLES WORD...`. */
+  public Ended example(String... words) throws IOException, InterruptedException {
+    return run(exampleCommand(words));
+  }
+
+  /** Runs the same by `tidemark hadoop run OPTION... --`. */
+  public Ended watchedExample(List<String> options, String... words)
+      throws IOException, InterruptedException {
+    final List<String> command = new ArrayList<>();
+    command.add(System.getProperty("tidemark.command"));
+    command.addAll(Arrays.asList("hadoop", "run", "--jar", System.getProperty("tidemark.jar")));
+    command.addAll(options);
+    command.add("--");
+    command.addAll(exampleCommand(words));
+    return run(command);
+  }
+
+  /** Starts `tidemark hadoop poll` on a job. */
+  public Process startPoll(String jobId, String resourceManager, File out) throws IOException {
+    return new ProcessBuilder(
+            System.getProperty("tidemark.command"),
+            "hadoop",
+            "poll",
+            "--progress",
+            "json",
+            "--resource-manager",
+            resourceManager,
+            jobId)
+        .redirectErrorStream(true)
+        .redirectOutput(out)
+        .start();
+  }
+
+  private List<String> exampleCommand(String... words) {
+    final List<String> command = new ArrayList<>();
+    command.addAll(Arrays.asList(hadoop.getPath(), "jar", examples()));
+    command.addAll(Arrays.asList(words));
+    return command;
+  }
+
+  /** The jar of Hadoop's examples. */
+  public static String examples() {
+    return ExampleDriver.class.getProtectionDomain().getCodeSource().getLocation().getPath();
+  }
+
+  private Ended run(List<String> command) throws IOException, InterruptedException {
+    final Path out = directory.resolve("out" + ++runs);
+    final Path err = directory.resolve("err" + runs);
+    final ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().put("HADOOP_CONF_DIR", settings.getPath());
+    builder.environment().remove("TIDEMARK_MASTER");
+    final Process process =
+        builder.redirectOutput(out.toFile()).redirectError(err.toFile()).start();
+    if (!process.waitFor(PATIENCE_MINUTES, TimeUnit.MINUTES)) {
+      process.destroyForcibly();
+      throw new IOException("still running: " + command + ": " + text(err));
+    }
+    final Ended ended = new Ended();
+    ended.exitCode = process.exitValue();
+    ended.out = text(out);
+    ended.err = text(err);
+    return ended;
+  }
+
+  private static String text(Path file) throws IOException {
+    return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+  }
+}

@@ -1,0 +1,357 @@
+package org.tidemark.hadoop.support;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.tidemark.hadoop.profile.KeySampler;
+import org.tidemark.hadoop.wire.ProtoReader;
+
+/** What a master logged of a job (docs/event-log.md), as far as the tests ask. */
+public final class EventLog {
+  /** Of a map task: what it told of one partition. */
+  public static final class Partition {
+    public int partition;
+    public long totalBytes;
+    public long implicitKeys;
+    public long implicitBytes;
+    public boolean isScanned = true;
+    public final Map<Long, Long> explicit = new HashMap<>();
+    public final Map<Long, Long> sampled = new HashMap<>();
+    public long explicitValues;
+  }
+
+  /** The last totals of a reduce attempt and all that it named. */
+  public static final class Reduce {
+    public long groups;
+    public long bytes;
+    public long nanos;
+    public long points;
+    public long dropped;
+    public final Map<Long, Long> named = new HashMap<>();
+    public final Map<Long, Long> namedNanos = new HashMap<>();
+    public boolean hadRunningGroup;
+  }
+
+  /** JobOutcome; 0: not closed. */
+  public int outcome;
+
+  public int refused;
+  public int mapTasks = -1;
+  public int reduceTasks = -1;
+  public long bytes;
+  /** By "m-0.1": the instants of its states in milliseconds, by number of state. */
+  public final Map<String, Map<Integer, Long>> attempts = new TreeMap<>();
+
+  public final Map<String, String> hosts = new HashMap<>();
+  public final Map<String, List<Partition>> mapProfiles = new TreeMap<>();
+  /** The bound of each map task's sample, if it has one. */
+  public final Map<String, Long> sampledBelow = new HashMap<>();
+
+  public final Map<String, Reduce> reduces = new TreeMap<>();
+  public final Map<String, Long> inputBytes = new HashMap<>();
+
+  public static EventLog parse(byte[] file) {
+    final EventLog log = new EventLog();
+    final ByteBuffer in = ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN);
+    in.position(8);
+    while (in.remaining() >= 8) {
+      final int length = in.getInt();
+      in.getInt();
+      if (length > in.remaining()) {
+        break;
+      }
+      final byte[] record = new byte[length];
+      in.get(record);
+      log.takeRecord(new ProtoReader(record));
+    }
+    return log;
+  }
+
+  public long mapBytes() {
+    return mapProfiles.values().stream().flatMap(List::stream).mapToLong(p -> p.totalBytes).sum();
+  }
+
+  /** The bytes of explicit keys by hash, over all map tasks. */
+  public Map<Long, Long> explicitKeys() {
+    final Map<Long, Long> keys = new HashMap<>();
+    mapProfiles.values().stream()
+        .flatMap(List::stream)
+        .forEach(p -> p.explicit.forEach((hash, bytes) -> keys.merge(hash, bytes, Long::sum)));
+    return keys;
+  }
+
+  /** The bytes of sampled keys by hash, over all map tasks: those of a rank below all bounds. */
+  public Map<Long, Long> sampledKeys() {
+    final long below =
+        sampledBelow.size() < mapProfiles.size()
+            ? 0
+            : sampledBelow.values().stream().min(Long::compareUnsigned).orElse(0L);
+    final Map<Long, Long> keys = new HashMap<>();
+    mapProfiles.values().stream()
+        .flatMap(List::stream)
+        .flatMap(p -> Stream.of(p.explicit, p.sampled))
+        .forEach(some -> some.forEach((hash, bytes) -> keys.merge(hash, bytes, Long::sum)));
+    keys.keySet().removeIf(hash -> Long.compareUnsigned(KeySampler.rank(hash), below) >= 0);
+    return keys;
+  }
+
+  public long groups() {
+    return reduces.values().stream().mapToLong(r -> r.groups).sum();
+  }
+
+  public long reduceBytes() {
+    return reduces.values().stream().mapToLong(r -> r.bytes).sum();
+  }
+
+  public Map<Long, Long> namedKeys() {
+    final Map<Long, Long> keys = new HashMap<>();
+    reduces.values().forEach(r -> r.named.forEach((h, b) -> keys.merge(h, b, Long::sum)));
+    return keys;
+  }
+
+  private void takeRecord(ProtoReader record) {
+    while (record.next()) {
+      if (record.field() == 2) {
+        final ProtoReader logged = new ProtoReader(record.content());
+        while (logged.next()) {
+          if (logged.field() == 2) {
+            bytes += logged.content().length;
+            takeEnvelope(new ProtoReader(logged.content()));
+          }
+        }
+      } else if (record.field() == 3) {
+        ++refused;
+      }
+    }
+  }
+
+  private void takeEnvelope(ProtoReader envelope) {
+    while (envelope.next()) {
+      final ProtoReader body = new ProtoReader(envelope.content());
+      switch (envelope.field()) {
+        case 10:
+          takeOpened(body);
+          break;
+        case 11:
+          while (body.next()) {
+            outcome = body.field() == 1 ? (int) body.value() : outcome;
+          }
+          break;
+        case 12:
+          takeAttempt(body);
+          break;
+        case 14:
+          takeMapProfile(body);
+          break;
+        case 15:
+          takeReduceProfile(body);
+          break;
+        default:
+          break;
+      }
+    }
+  }
+
+  private void takeOpened(ProtoReader opened) {
+    while (opened.next()) {
+      mapTasks = opened.field() == 9 ? (int) opened.value() : mapTasks;
+      reduceTasks = opened.field() == 10 ? (int) opened.value() : reduceTasks;
+    }
+  }
+
+  private void takeAttempt(ProtoReader changed) {
+    String id = "";
+    int state = 0;
+    long millis = 0;
+    while (changed.next()) {
+      switch (changed.field()) {
+        case 1:
+          id = attempt(changed.content());
+          break;
+        case 2:
+          state = (int) changed.value();
+          break;
+        case 3:
+          millis = millis(changed.content());
+          break;
+        case 4:
+          hosts.put(id, new String(changed.content(), StandardCharsets.UTF_8));
+          break;
+        case 8:
+          inputBytes.put(id, changed.value());
+          break;
+        default:
+          break;
+      }
+    }
+    attempts.computeIfAbsent(id, unseen -> new TreeMap<>()).putIfAbsent(state, millis);
+  }
+
+  private void takeMapProfile(ProtoReader profile) {
+    String id = "";
+    final List<Partition> partitions = new ArrayList<>();
+    while (profile.next()) {
+      if (profile.field() == 1) {
+        id = attempt(profile.content());
+      } else if (profile.field() == 2) {
+        partitions.add(partition(new ProtoReader(profile.content())));
+      } else if (profile.field() == 4) {
+        sampledBelow.put(id, profile.value());
+      }
+    }
+    mapProfiles.put(id, partitions);
+  }
+
+  private static Partition partition(ProtoReader fields) {
+    final Partition partition = new Partition();
+    long[] hashes = {};
+    long[] sizes = {};
+    long[] sampledHashes = {};
+    long[] sampledSizes = {};
+    while (fields.next()) {
+      switch (fields.field()) {
+        case 1:
+          partition.partition = (int) fields.value();
+          break;
+        case 2:
+          partition.totalBytes = fields.value();
+          break;
+        case 3:
+          hashes = fixed64s(fields.content());
+          break;
+        case 4:
+          sizes = varints(fields.content());
+          break;
+        case 5:
+          partition.implicitKeys = fields.value();
+          break;
+        case 6:
+          partition.implicitBytes = fields.value();
+          break;
+        case 7:
+          partition.isScanned = fields.value() > 0;
+          break;
+        case 8:
+          sampledHashes = fixed64s(fields.content());
+          break;
+        case 9:
+          sampledSizes = varints(fields.content());
+          break;
+        case 10:
+          partition.explicitValues = Arrays.stream(varints(fields.content())).sum();
+          break;
+        default:
+          break;
+      }
+    }
+    for (int i = 0; i < hashes.length; ++i) {
+      partition.explicit.put(hashes[i], sizes[i]);
+    }
+    for (int i = 0; i < sampledHashes.length; ++i) {
+      partition.sampled.put(sampledHashes[i], sampledSizes[i]);
+    }
+    return partition;
+  }
+
+  private void takeReduceProfile(ProtoReader fields) {
+    Reduce reduce = new Reduce();
+    long[] hashes = {};
+    long[] sizes = {};
+    long[] nanos = {};
+    while (fields.next()) {
+      switch (fields.field()) {
+        case 1:
+          reduce = reduces.computeIfAbsent(attempt(fields.content()), unseen -> new Reduce());
+          break;
+        case 3:
+          reduce.groups = fields.value();
+          break;
+        case 4:
+          reduce.bytes = fields.value();
+          break;
+        case 5:
+          reduce.nanos = nanos(fields.content());
+          break;
+        case 7:
+          reduce.points += Arrays.stream(varints(fields.content())).sum();
+          break;
+        case 16:
+          hashes = fixed64s(fields.content());
+          break;
+        case 17:
+          sizes = varints(fields.content());
+          break;
+        case 18:
+          reduce.hadRunningGroup = true;
+          break;
+        case 19:
+          reduce.dropped = fields.value();
+          break;
+        case 21:
+          nanos = varints(fields.content());
+          break;
+        default:
+          break;
+      }
+    }
+    for (int i = 0; i < hashes.length; ++i) {
+      reduce.named.merge(hashes[i], sizes[i], Long::sum);
+      reduce.namedNanos.merge(hashes[i], nanos[i], Long::sum);
+    }
+  }
+
+  private static String attempt(byte[] message) {
+    final ProtoReader fields = new ProtoReader(message);
+    boolean isMap = false;
+    long index = 0;
+    long number = 0;
+    while (fields.next()) {
+      isMap = fields.field() == 1 ? fields.value() == 1 : isMap;
+      index = fields.field() == 2 ? fields.value() : index;
+      number = fields.field() == 3 ? fields.value() : number;
+    }
+    return (isMap ? "m-" : "r-") + index + "." + number;
+  }
+
+  private static long millis(byte[] timestamp) {
+    return nanos(timestamp) / 1_000_000;
+  }
+
+  private static long nanos(byte[] time) {
+    final ProtoReader fields = new ProtoReader(time);
+    long nanos = 0;
+    while (fields.next()) {
+      nanos += fields.field() == 1 ? fields.value() * 1_000_000_000L : fields.value();
+    }
+    return nanos;
+  }
+
+  private static long[] fixed64s(byte[] packed) {
+    final long[] values = new long[packed.length / 8];
+    ByteBuffer.wrap(packed).order(ByteOrder.LITTLE_ENDIAN).asLongBuffer().get(values);
+    return values;
+  }
+
+  private static long[] varints(byte[] packed) {
+    final List<Long> values = new ArrayList<>();
+    long value = 0;
+    int shift = 0;
+    for (byte part : packed) {
+      value |= (long) (part & 0x7F) << shift;
+      shift += 7;
+      if (part >= 0) {
+        values.add(value);
+        value = 0;
+        shift = 0;
+      }
+    }
+    return values.stream().mapToLong(Long::longValue).toArray();
+  }
+}

@@ -1,0 +1,45 @@
+package org.tidemark.hadoop.support;
+
+import java.util.Random;
+
+/** Inputs that are the same in every run. */
+public final class Inputs {
+  private Inputs() {}
+
+  /** Words whose frequencies follow a power law. */
+  public static String words(int lines, int wordsPerLine) {
+    final Random random = new Random(1);
+    final StringBuilder text = new StringBuilder();
+    for (int line = 0; line < lines; ++line) {
+      for (int word = 0; word < wordsPerLine; ++word) {
+        text.append('w').append(skewed(random, 20_000)).append(' ');
+      }
+      text.append('\n');
+    }
+    return text.toString();
+  }
+
+  /** Edges of a graph in which few nodes have many neighbours. */
+  public static String edges(int count, int nodes) {
+    final Random random = new Random(2);
+    final StringBuilder text = new StringBuilder("# from to\n");
+    for (int edge = 0; edge < count; ++edge) {
+      text.append(skewed(random, nodes)).append('\t').append(random.nextInt(nodes)).append('\n');
+    }
+    return text.toString();
+  }
+
+  /** Pairs of numbers for SecondarySort. */
+  public static String pairs(int count) {
+    final Random random = new Random(3);
+    final StringBuilder text = new StringBuilder();
+    for (int pair = 0; pair < count; ++pair) {
+      text.append(skewed(random, 500)).append(' ').append(random.nextInt(1_000)).append('\n');
+    }
+    return text.toString();
+  }
+
+  private static int skewed(Random random, int bound) {
+    return (int) (bound * Math.pow(random.nextDouble(), 3));
+  }
+}

@@ -1,0 +1,114 @@
+package org.tidemark.hadoop.support;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Arrays;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.examples.SecondarySort;
+import org.apache.hadoop.examples.WordCount;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.io.IntWritable;
+import org.apache.hadoop.io.IOUtils;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapred.FileInputFormat;
+import org.apache.hadoop.mapred.FileOutputFormat;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapreduce.Job;
+import org.tidemark.hadoop.TidemarkCollector;
+import org.tidemark.hadoop.TidemarkPolicy;
+import org.tidemark.hadoop.TidemarkShuffle;
+import org.tidemark.hadoop.jobs.OldWordCount;
+import org.tidemark.hadoop.jobs.TwoPath;
+
+/** Makes the jobs that the tests run and looks at what they wrote. */
+public final class Jobs {
+  private Jobs() {}
+
+  /** The settings that put the connector into a job; docs/hadoop.md has the same. */
+  public static Configuration measured(Configuration conf, String master) {
+    final Configuration measured = new Configuration(conf);
+    measured.set("tidemark.master", master);
+    measured.set(
+        "mapreduce.job.map.output.collector.class",
+        TidemarkCollector.class.getName() + ",org.apache.hadoop.mapred.MapTask$MapOutputBuffer");
+    measured.set(
+        "mapreduce.job.reduce.shuffle.consumer.plugin.class", TidemarkShuffle.class.getName());
+    measured.set("yarn.app.mapreduce.am.preemption.policy", TidemarkPolicy.class.getName());
+    return measured;
+  }
+
+  public static Job wordCount(Configuration conf, boolean combines) throws IOException {
+    final Job job = Job.getInstance(conf, "word count");
+    job.setJarByClass(WordCount.class);
+    job.setMapperClass(WordCount.TokenizerMapper.class);
+    if (combines) {
+      job.setCombinerClass(WordCount.IntSumReducer.class);
+    }
+    job.setReducerClass(WordCount.IntSumReducer.class);
+    job.setOutputKeyClass(Text.class);
+    job.setOutputValueClass(IntWritable.class);
+    return job;
+  }
+
+  public static Job twoPath(Configuration conf) throws IOException {
+    final Job job = Job.getInstance(conf, "two path");
+    job.setMapperClass(TwoPath.Edges.class);
+    job.setReducerClass(TwoPath.Paths.class);
+    job.setMapOutputValueClass(IntWritable.class);
+    job.setOutputKeyClass(IntWritable.class);
+    job.setOutputValueClass(Text.class);
+    return job;
+  }
+
+  public static Job secondarySort(Configuration conf) throws IOException {
+    final Job job = Job.getInstance(conf, "secondary sort");
+    job.setJarByClass(SecondarySort.class);
+    job.setMapperClass(SecondarySort.MapClass.class);
+    job.setReducerClass(SecondarySort.Reduce.class);
+    job.setPartitionerClass(SecondarySort.FirstPartitioner.class);
+    job.setGroupingComparatorClass(SecondarySort.FirstGroupingComparator.class);
+    job.setMapOutputKeyClass(SecondarySort.IntPair.class);
+    job.setMapOutputValueClass(IntWritable.class);
+    job.setOutputKeyClass(Text.class);
+    job.setOutputValueClass(IntWritable.class);
+    return job;
+  }
+
+  public static JobConf oldWordCount(Configuration conf) {
+    final JobConf job = new JobConf(conf);
+    job.setJobName("old word count");
+    job.setMapperClass(OldWordCount.Words.class);
+    job.setReducerClass(OldWordCount.Sums.class);
+    job.setOutputKeyClass(Text.class);
+    job.setOutputValueClass(IntWritable.class);
+    return job;
+  }
+
+  /** The job itself, ready to be submitted. */
+  public static Job prepared(JobConf conf, Path input, Path output, int reduces)
+      throws IOException {
+    FileInputFormat.setInputPaths(conf, input);
+    FileOutputFormat.setOutputPath(conf, output);
+    conf.setNumReduceTasks(reduces);
+    return Job.getInstance(conf);
+  }
+
+  /** Every byte of a job's output, part by part. */
+  public static byte[] output(Configuration conf, Path directory) throws IOException {
+    final FileSystem files = directory.getFileSystem(conf);
+    final FileStatus[] parts =
+        files.listStatus(directory, path -> path.getName().startsWith("part-"));
+    Arrays.sort(parts);
+    final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    for (FileStatus part : parts) {
+      try (InputStream in = files.open(part.getPath())) {
+        IOUtils.copyBytes(in, bytes, 65536, false);
+      }
+      bytes.write(0);
+    }
+    return bytes.toByteArray();
+  }
+}

@@ -1,0 +1,84 @@
+package org.tidemark.hadoop.support;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+
+/** A master of the command `tidemark`, in a process of its own, with event logs. */
+public final class Master implements AutoCloseable {
+  public final String address;
+  private final Process process;
+  private final Path logs;
+
+  private Master(Process process, String address, Path logs) {
+    this.process = process;
+    this.address = address;
+    this.logs = logs;
+  }
+
+  public static Master start(Path logs) throws IOException {
+    final String command = System.getProperty("tidemark.command", "");
+    if (!new File(command).canExecute()) {
+      throw new IllegalStateException("-Dtidemark.command must name the command: " + command);
+    }
+    final Process process =
+        new ProcessBuilder(command, "serve", "--listen", "127.0.0.1:0", "--log-dir", logs + "")
+            .start();
+    final BufferedReader says =
+        new BufferedReader(new InputStreamReader(process.getErrorStream()));
+    final String line = says.readLine();
+    if (line == null || !line.startsWith("listening on ")) {
+      process.destroy();
+      throw new IOException("the master says: " + line);
+    }
+    return new Master(process, line.substring("listening on ".length()).trim(), logs);
+  }
+
+  /** The log of a job, once its end is on disk. */
+  public EventLog log(String jobId) throws IOException, InterruptedException {
+    final long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    EventLog log = null;
+    while (log == null || log.outcome == 0) {
+      if (System.nanoTime() > deadline) {
+        throw new IOException("the master did not hear of the end of " + jobId);
+      }
+      Thread.sleep(100);
+      log = find(jobId);
+    }
+    return log;
+  }
+
+  /** The jobs it has logs of. */
+  public Set<String> jobs() {
+    final Set<String> ids = new TreeSet<>();
+    for (String name : logs.toFile().list()) {
+      ids.add(name.replaceAll("\\.[^.]*$", ""));
+    }
+    return ids;
+  }
+
+  /** Ends it at once. */
+  public void kill() throws InterruptedException {
+    process.destroyForcibly().waitFor();
+  }
+
+  private EventLog find(String jobId) throws IOException {
+    final File[] files = logs.toFile().listFiles((directory, name) -> name.contains(jobId));
+    return files == null || files.length == 0
+        ? null
+        : EventLog.parse(Files.readAllBytes(files[0].toPath()));
+  }
+
+  @Override
+  public void close() throws InterruptedException {
+    process.destroy();
+    process.waitFor(10, TimeUnit.SECONDS);
+    process.destroyForcibly();
+  }
+}

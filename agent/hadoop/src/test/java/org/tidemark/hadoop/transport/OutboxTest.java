@@ -1,0 +1,139 @@
+package org.tidemark.hadoop.transport;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNotNull;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertTrue;
+
+import org.junit.Test;
+import org.tidemark.hadoop.wire.Attempt;
+import org.tidemark.hadoop.wire.AttemptNews;
+import org.tidemark.hadoop.wire.Event;
+import org.tidemark.hadoop.wire.Events;
+import org.tidemark.hadoop.wire.JobShape;
+import org.tidemark.hadoop.wire.ProtoReader;
+
+public class OutboxTest {
+  private static final Attempt SOME = new Attempt(true, 0, 0);
+
+  private static Event profile() {
+    return Events.heartbeat(SOME, 1, 1, 1);
+  }
+
+  private static Event attempt() {
+    return Events.attemptChanged(new AttemptNews(SOME, Events.State.STARTED));
+  }
+
+  private static long field(byte[] request, int field) {
+    final ProtoReader whole = new ProtoReader(request);
+    assertTrue(whole.next());
+    final ProtoReader envelope = new ProtoReader(whole.content());
+    while (envelope.next()) {
+      if (envelope.field() == field) {
+        return envelope.value();
+      }
+    }
+    return 0;
+  }
+
+  private static long sequence(byte[] request) {
+    return field(request, 2);
+  }
+
+  private static long droppedBefore(byte[] request) {
+    return field(request, 5);
+  }
+
+  @Test
+  public void numbersWithoutGapsInTheOrderOfArrival() {
+    final Outbox outbox = new Outbox("source", "job", 1 << 20);
+    outbox.add(profile());
+    outbox.add(attempt());
+    outbox.add(profile());
+    for (long expected = 1; expected <= 3; ++expected) {
+      assertEquals(expected, sequence(outbox.next(0, 0)));
+    }
+    assertNull(outbox.next(0, 0));
+  }
+
+  @Test
+  public void aNewStreamRepeatsWhatWasNotAcknowledged() {
+    final Outbox outbox = new Outbox("source", "job", 1 << 20);
+    for (int i = 0; i < 3; ++i) {
+      outbox.add(profile());
+      assertNotNull(outbox.next(0, 0));
+    }
+    assertTrue(outbox.acknowledge(1));
+    outbox.rewind();
+    assertEquals(2, sequence(outbox.next(0, 0)));
+    assertEquals(3, sequence(outbox.next(0, 0)));
+    assertFalse(outbox.isEmpty());
+    assertTrue(outbox.acknowledge(3));
+    assertTrue(outbox.isEmpty());
+  }
+
+  @Test
+  public void anAnswerToWhatWasNeverSentIsNotBelieved() {
+    final Outbox outbox = new Outbox("source", "job", 1 << 20);
+    outbox.add(profile());
+    assertFalse(outbox.acknowledge(7));
+    assertFalse(outbox.isEmpty());
+    assertEquals(1, sequence(outbox.next(0, 0)));
+  }
+
+  @Test
+  public void aRefusedEventIsNotSentAgain() {
+    final Outbox outbox = new Outbox("source", "job", 1 << 20);
+    outbox.add(profile());
+    outbox.add(profile());
+    outbox.next(0, 0);
+    outbox.next(0, 0);
+    outbox.reject(1);
+    outbox.rewind();
+    assertEquals(2, sequence(outbox.next(0, 0)));
+  }
+
+  @Test
+  public void whenItIsFullProfilesGoFirstAndAreCounted() {
+    final long room = 4L * attempt().sizeBytes + 64;
+    final Outbox outbox = new Outbox("source", "job", room);
+    outbox.add(Events.jobOpened(new JobShape()));
+    for (int i = 0; i < 20; ++i) {
+      outbox.add(profile());
+    }
+    assertTrue(outbox.dropped() > 0);
+    for (int i = 0; i < 2; ++i) {
+      outbox.add(attempt());
+    }
+    final byte[] first = outbox.next(0, 0);
+    assertEquals("the opening of the job is still there", 1, sequence(first));
+    assertEquals(outbox.dropped(), droppedBefore(first));
+  }
+
+  @Test
+  public void aSilentMasterLeavesRoomForWhatIsNew() {
+    final Outbox outbox = new Outbox("source", "job", 20L * profile().sizeBytes);
+    for (int i = 0; i < 20; ++i) {
+      outbox.add(profile());
+    }
+    int sent = 0;
+    while (outbox.next(0, 0) != null) {
+      ++sent;
+    }
+    assertTrue("at most half is on its way: " + sent, sent <= 11);
+    outbox.add(attempt());
+    outbox.acknowledge(sent);
+    assertNotNull(outbox.next(0, 0));
+  }
+
+  @Test
+  public void waitingEndsWhenAllWasAnswered() throws Exception {
+    final Outbox outbox = new Outbox("source", "job", 1 << 20);
+    outbox.add(profile());
+    outbox.next(0, 0);
+    assertFalse(outbox.waitUntilSettled(outbox.newest(), System.nanoTime() + 1_000_000));
+    outbox.acknowledge(1);
+    assertTrue(outbox.waitUntilSettled(outbox.newest(), System.nanoTime()));
+  }
+}

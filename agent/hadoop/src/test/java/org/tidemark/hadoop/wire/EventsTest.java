@@ -1,0 +1,153 @@
+package org.tidemark.hadoop.wire;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.junit.Test;
+import org.tidemark.hadoop.Vectors;
+import org.tidemark.hadoop.profile.KeySampler;
+import org.tidemark.hadoop.profile.MeterSettings;
+import org.tidemark.hadoop.profile.PartitionKeys;
+import org.tidemark.hadoop.profile.ReduceMeter;
+
+/**
+ * The bytes of each event. tests/wire/envelope_vectors_test.cc reads the same bytes with the
+ * master's generated code and compares with the text beside them.
+ */
+public class EventsTest {
+  @Test
+  public void everyEventHasTheBytesOfItsVector() throws Exception {
+    final Map<String, Event> events = events();
+    for (JsonNode vector : Vectors.read("envelopes.json")) {
+      final String name = vector.get("name").asText();
+      final Event event = events.remove(name);
+      final ProtoWriter envelope = new ProtoWriter();
+      event.writeTo(envelope, 5_000_000_000L);
+      assertEquals(name, vector.get("hex").asText(), Vectors.hex(envelope.toByteArray()));
+    }
+    assertTrue("without a vector: " + events.keySet(), events.isEmpty());
+  }
+
+  @Test
+  public void aMessageCutShortEndsItsReading() {
+    final byte[] whole = new ProtoWriter().uint(1, 300).string(2, "abc").toByteArray();
+    for (int length = 0; length < whole.length; ++length) {
+      final ProtoReader reader = new ProtoReader(Arrays.copyOf(whole, length));
+      int fields = 0;
+      while (reader.next()) {
+        ++fields;
+      }
+      assertEquals(length >= 3 ? 1 : 0, fields);
+      assertFalse(reader.next() && length < 3);
+    }
+  }
+
+  private static Map<String, Event> events() {
+    final Map<String, Event> events = new LinkedHashMap<>();
+    events.put("job opened by an application master", Events.jobOpened(wholeJob()));
+    events.put("job opened by a task that knows little", Events.jobOpened(new JobShape()));
+    events.put("job opened with keys grouped by prefix", Events.jobOpened(prefixJob()));
+    events.put(
+        "job closed", Events.jobClosed(Events.Outcome.FAILED, "task r-1 gave up", 1_700_000_000_250L));
+    events.put("map attempt started", Events.attemptChanged(startedMap()));
+    events.put("reduce attempt failed", Events.attemptChanged(failedReduce()));
+    events.put("heartbeat", Events.heartbeat(new Attempt(true, 3, 1), 1 << 20, 12_345, 777));
+    events.put(
+        "map profile",
+        Events.mapProfile(new Attempt(true, 2, 0), Arrays.asList(scanned(), unscanned()), 2, 0));
+    events.put(
+        "map profile with a sample",
+        Events.mapProfile(
+            new Attempt(true, 2, 1), Arrays.asList(sampled()), 2, KeySampler.EVERY_RANK));
+    events.put("reduce profile", reduceProfile(true));
+    events.put("reduce profile whose keys have no names", reduceProfile(false));
+    return events;
+  }
+
+  private static JobShape wholeJob() {
+    final JobShape job = new JobShape();
+    job.name = "word count \u00e9";
+    job.applicationId = "application_1_0002";
+    job.user = "ann";
+    job.queue = "default";
+    job.submittedMillis = 1_700_000_000_123L;
+    job.mapTasks = 4;
+    job.reduceTasks = 0;
+    job.slowStart = 0.05;
+    job.hasCombiner = true;
+    job.masterAttempt = 2;
+    return job;
+  }
+
+  private static JobShape prefixJob() {
+    final JobShape job = new JobShape();
+    job.grouping = JobShape.Grouping.PREFIX;
+    job.prefixBytes = 4;
+    return job;
+  }
+
+  private static AttemptNews startedMap() {
+    final AttemptNews news = new AttemptNews(new Attempt(true, 0, 0), Events.State.STARTED);
+    news.atMillis = 1_700_000_001_000L;
+    news.host = "node-1";
+    news.container = "container_1";
+    news.rack = "/default-rack";
+    news.inputBytes = 0;
+    return news;
+  }
+
+  private static AttemptNews failedReduce() {
+    final AttemptNews news = new AttemptNews(new Attempt(false, 7, 2), Events.State.FAILED);
+    news.speculative = true;
+    news.failure = "java.io.IOException: disk";
+    return news;
+  }
+
+  private static PartitionKeys scanned() {
+    final PartitionKeys keys = new PartitionKeys(0, 2);
+    keys.totalBytes = keys.scannedBytes = 1000;
+    keys.explicitHashes[0] = 0xef46db3751d8e999L;
+    keys.explicitBytes[0] = 600;
+    keys.explicitValues[0] = 60;
+    keys.explicitHashes[1] = 1;
+    keys.explicitBytes[1] = 300;
+    keys.explicitValues[1] = 1;
+    keys.implicitKeyCount = 9;
+    keys.implicitBytes = 100;
+    return keys;
+  }
+
+  private static PartitionKeys sampled() {
+    final PartitionKeys keys = scanned();
+    keys.sampledHashes = new long[] {3, 0xffffffffffffffffL};
+    keys.sampledBytes = new long[] {20, 1};
+    keys.sampledValues = new long[] {300, 1};
+    return keys;
+  }
+
+  private static PartitionKeys unscanned() {
+    final PartitionKeys keys = new PartitionKeys(5, 0);
+    keys.totalBytes = 1L << 33;
+    return keys;
+  }
+
+  private static Event reduceProfile(boolean named) {
+    final ReduceMeter meter = new ReduceMeter(new MeterSettings());
+    meter.start(1_000_000_000L);
+    meter.begin(0x1122334455667788L, 0);
+    meter.read(80);
+    meter.turnLarge(1_000_000_000L);
+    meter.end(11);
+    meter.closeUnit(3_500_000_000L);
+    meter.begin(42, 100);
+    meter.read(10);
+    meter.read(15);
+    return Events.reduceProfile(
+        new Attempt(false, 1, 0), meter.take(true), 1_700_000_002_000L, meter.running(140), named);
+  }
+}

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""How wrong Tidemark is on YARN, beside Hadoop's own progress of the same run.
+
+Both are sampled over the same instants; the error is that of [NF] 7.4 for the whole job: the mean
+distance between what an indicator says and elapsed / total, in points of progress. Writes
+bench/results/hadoop_accuracy.json and docs/images/hadoop_accuracy.svg.
+usage: accuracy.py [--tidemark PATH] [--waves 1 2] [--jobs NAME...] [--log-dir DIR]
+"""
+
+import argparse
+import calendar
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import cluster as hadoop
+
+sys.path.insert(0, str(hadoop.ROOT / "bench"))
+import measure  # noqa: E402
+
+REDUCES = 8
+TERA_BYTES = 300_000_000
+# Of one node, of which there are two; an application master takes 384, a task 256.
+NODE_MEGABYTES = {1: 1664, 2: 832}
+
+
+def two_path(graph, rounds):
+    return ("jobs", ["two-path", f"-Dtwo.path.rounds={rounds}"], graph, True)
+
+
+JOBS = {  # name: jar, words, input, skewed
+    "two-path-github": two_path("musae-github", 200),
+    "two-path-facebook": two_path("facebook-combined", 3000),
+    "two-path-wiki-vote": two_path("wiki-vote", 2000),
+    "two-path-regular": (*two_path("regular", 450)[:3], False),
+    "inverted-index": ("jobs", ["inverted-index", "-Dindex.rounds=6"], "books", False),
+    "terasort": ("examples", ["terasort"], "rows", False),
+}
+
+
+def regular_graph(nodes, neighbours):
+    """A graph in which all nodes have as many neighbours."""
+    return "".join(f"{node}\t{(node + 97 * step) % nodes}\n"
+                   for node in range(nodes) for step in range(1, neighbours // 2 + 1))
+
+
+def unpack(directory):
+    """The inputs: graphs as they are, books over and over until they fill some blocks."""
+    data = hadoop.ROOT / "data"
+    inputs = {}
+    for graph in ("musae-github", "facebook-combined", "wiki-vote"):
+        path = pathlib.Path(directory) / graph
+        subprocess.run(["zstd", "-dqo", path, data / "graphs" / f"{graph}.txt.zst"], check=True)
+        inputs[graph] = path
+    text = b"".join(subprocess.run(["zstd", "-dc", book], capture_output=True, check=True).stdout
+                    for book in sorted((data / "text").glob("*.zst")))
+    inputs["regular"] = pathlib.Path(directory) / "regular"
+    inputs["regular"].write_text(regular_graph(nodes=20_000, neighbours=80))
+    inputs["books"] = pathlib.Path(directory) / "books"
+    inputs["books"].write_bytes(text * 24)
+    return inputs
+
+
+def instant(text):
+    """Of a timestamp in JSON, seconds."""
+    whole, _, part = text.rstrip("Z").partition(".")
+    return calendar.timegm(time.strptime(whole, "%Y-%m-%dT%H:%M:%S")) + float("0." + (part or "0"))
+
+
+def seconds(text):
+    return float(text.rstrip("s"))
+
+
+def curve_of(snapshots, indicator):
+    """(instant, fraction of the whole job) of an indicator."""
+    points = []
+    for snapshot in snapshots:
+        for forecast in snapshot.get("forecasts", []):
+            if forecast["indicator"] == indicator:
+                points.append((instant(snapshot["at"]), forecast.get("fraction_done", 0)))
+    return points
+
+
+def value_at(points, now):
+    """What was said last."""
+    said = 0
+    for at, fraction in points:
+        if at > now:
+            break
+        said = fraction
+    return said
+
+
+def average_error(points, begin, end):
+    samples = [begin + (end - begin) * (k + 0.5) / 200 for k in range(200)]
+    return 100 * sum(abs(value_at(points, now) - (now - begin) / (end - begin))
+                     for now in samples) / len(samples)
+
+
+def run_job(cluster, name, splits, log_dir):
+    jar, words, source, skewed = JOBS[name]
+    size = TERA_BYTES if source == "rows" else (cluster.folder / "inputs" / source).stat().st_size
+    settings = [f"-Dmapreduce.job.reduces={REDUCES}",
+                f"-Dmapreduce.input.fileinputformat.split.maxsize={size // splits + 1}",
+                "-Dmapreduce.reduce.speculative=false", "-Dmapreduce.map.speculative=false"]
+    with hadoop.AmProgress(cluster) as progress:
+        _, snapshots = cluster.run_watched(
+            jar, [words[0], *words[1:], *settings, f"/inputs/{source}", cluster.output()],
+            ["--compare"] + (["--log-dir", log_dir] if log_dir else []))
+    final = snapshots[-1]
+    begin = instant(final["started_at"])
+    end = begin + seconds(final["elapsed"])
+    curves = {"tidemark": curve_of(snapshots, "tidemark"),
+              "hadoop-am": progress.samples.get(final["job_id"], [])}
+    errors = {indicator: average_error(points, begin, end)
+              for indicator, points in curves.items()}
+    shown = {indicator: [[round(at - begin, 2), round(fraction, 4)] for at, fraction in points]
+             for indicator, points in curves.items()}
+    return {"job": name, "skewed": skewed, "seconds": end - begin, "errors": errors,
+            "masters_own": final.get("errors", []), "curves": shown}
+
+
+def plot(runs, path):
+    import matplotlib
+    matplotlib.use("svg")
+    import matplotlib.pyplot as pyplot
+    matplotlib.rcParams["svg.hashsalt"] = "tidemark"
+    columns = 3
+    rows = (len(runs) + columns - 1) // columns
+    figure, axes = pyplot.subplots(rows, columns, figsize=(4 * columns, 3 * rows), squeeze=False)
+    for axis in axes.flat[len(runs):]:
+        axis.axis("off")
+    for run, axis in zip(runs, axes.flat):
+        axis.plot([0, run["seconds"]], [0, 100], color="0.7", linewidth=1, label="truth")
+        for indicator, colour in (("hadoop-am", "tab:red"), ("tidemark", "tab:blue")):
+            points = run["curves"][indicator]
+            axis.step([at for at, _ in points], [100 * f for _, f in points], where="post",
+                      color=colour, linewidth=1.2,
+                      label=f"{indicator} {run['errors'][indicator]:.1f}")
+        axis.set_title(f"{run['job']}, {run['waves']} wave{'s' * (run['waves'] > 1)}", fontsize=9)
+        axis.legend(fontsize=7, loc="upper left")
+        axis.tick_params(labelsize=7)
+    figure.supxlabel("seconds", fontsize=8)
+    figure.supylabel("progress, percent", fontsize=8)
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tidemark", default=measure.TIDEMARK)
+    parser.add_argument("--waves", type=int, nargs="+", default=[1, 2], choices=[1, 2])
+    parser.add_argument("--jobs", nargs="+", default=list(JOBS), choices=list(JOBS))
+    parser.add_argument("--log-dir", help="keep the event logs there")
+    arguments = parser.parse_args()
+    runs = []
+    with tempfile.TemporaryDirectory() as directory:
+        inputs = unpack(directory)
+        for waves in arguments.waves:
+            with hadoop.Cluster(arguments.tidemark, NODE_MEGABYTES[waves], inputs) as cluster:
+                if "terasort" in arguments.jobs:
+                    cluster.run("examples", ["teragen", str(TERA_BYTES // 100), "/inputs/rows"])
+                for name in arguments.jobs:
+                    run = {"waves": waves, **run_job(cluster, name, 4, arguments.log_dir)}
+                    runs.append(run)
+                    print(f"{name}, {waves} wave(s), {run['seconds']:.0f} s: " +
+                          ", ".join(f"{k} {v:.1f}" for k, v in run["errors"].items()), flush=True)
+                    measure.save("hadoop_accuracy", {"reduces": REDUCES, "runs": runs})
+    for skewed in (True, False):
+        some = [run["errors"] for run in runs if run["skewed"] == skewed]
+        if some:
+            print(f"{'skewed' if skewed else 'balanced'}: " + ", ".join(
+                f"{k} {sum(e[k] for e in some) / len(some):.1f}" for k in some[0]))
+    plot(runs, hadoop.ROOT / "docs" / "images" / "hadoop_accuracy.svg")
+
+
+if __name__ == "__main__":
+    main()

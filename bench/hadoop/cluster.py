@@ -1,0 +1,123 @@
+"""A real Hadoop for the benchmarks: BenchCluster of agent/hadoop, and jobs on it."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+CONNECTOR = ROOT / "agent" / "hadoop" / "target" / "tidemark-hadoop.jar"
+PATIENCE_SECONDS = 600
+
+
+class Cluster:
+    """Starts on entry, is gone on exit. `inputs`: names and the paths of files to copy there."""
+
+    def __init__(self, tidemark, node_megabytes, inputs):
+        self.tidemark = str(pathlib.Path(tidemark).resolve())
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tidemark-bench-"))
+        (self.folder / "inputs").mkdir()
+        for name, path in inputs.items():
+            shutil.copy(path, self.folder / "inputs" / name)
+        self.node_megabytes = node_megabytes
+        self.says = {}
+        self.outputs = 0
+
+    def __enter__(self):
+        self.process = subprocess.Popen(
+            ["mvn", "--batch-mode", "--no-transfer-progress", "-q", "-f",
+             str(ROOT / "agent" / "hadoop" / "pom.xml"), "verify", "-Dsurefire.skip=true",
+             "-Dit.test=BenchCluster", f"-Dtidemark.command={self.tidemark}",
+             f"-Dtidemark.bench={self.folder}",
+             f"-Dtidemark.bench.node.mb={self.node_megabytes}"],
+            stdout=open(self.folder / "maven.log", "w"), stderr=subprocess.STDOUT)
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not (self.folder / "ready").exists():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise SystemExit((self.folder / "maven.log").read_text()[-3000:])
+            time.sleep(0.5)
+        for line in (self.folder / "ready").read_text().splitlines():
+            name, value = line.split(" ", 1)
+            self.says[name] = value
+        return self
+
+    def __exit__(self, *exception):
+        (self.folder / "stop").touch()
+        self.process.wait(timeout=120)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def output(self):
+        self.outputs += 1
+        return f"/out{self.outputs}"
+
+    def command(self, jar, words):
+        """`hadoop jar`: `jar` is jobs (our own) or examples (Hadoop's)."""
+        return [self.says["hadoop"], "jar", self.says[jar], *words]
+
+    def environment(self):
+        return {**os.environ, "HADOOP_CONF_DIR": self.says["conf"]}
+
+    def run(self, jar, words):
+        """Runs a job without Tidemark; wall-clock seconds of the client."""
+        return self.timed(self.command(jar, words))[0]
+
+    def watched_command(self, jar, words, options):
+        return [self.tidemark, "hadoop", "run", "--jar", str(CONNECTOR), *options, "--",
+                *self.command(jar, words)]
+
+    def run_watched(self, jar, words, options=()):
+        """The same with `tidemark hadoop run`: seconds, and every snapshot it showed."""
+        seconds, err = self.timed(
+            self.watched_command(jar, words, ["--progress", "json", *options]))
+        return seconds, [json.loads(line) for line in err.splitlines() if line.startswith("{")]
+
+    def timed(self, command):
+        """Runs a command that must succeed: seconds, and what it wrote to standard error."""
+        started = time.monotonic()
+        done = subprocess.run(command, capture_output=True, text=True, env=self.environment())
+        seconds = time.monotonic() - started
+        if done.returncode != 0:
+            raise SystemExit(f"{' '.join(command)}\nfailed with {done.returncode}:\n"
+                             f"{done.stderr[-3000:]}")
+        return seconds, done.stderr
+
+    def ask(self, path):
+        """The answer of the resource manager's web service; None: there is none."""
+        try:
+            with urllib.request.urlopen(self.says["web"] + path, timeout=5) as answer:
+                return json.load(answer)
+        except (OSError, ValueError):
+            return None
+
+
+class AmProgress(threading.Thread):
+    """Hadoop's own progress, as the application master tells it: (instant, fraction), by job id."""
+
+    INTERVAL_SECONDS = 0.5
+
+    def __init__(self, cluster):
+        super().__init__(daemon=True)
+        self.cluster = cluster
+        self.samples = {}
+        self.over = threading.Event()
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *exception):
+        self.over.set()
+        self.join()
+
+    def run(self):
+        while not self.over.wait(self.INTERVAL_SECONDS):
+            now = time.time()
+            answer = self.cluster.ask("/ws/v1/cluster/apps?states=RUNNING") or {}
+            for app in (answer.get("apps") or {}).get("app") or []:
+                job = app["id"].replace("application", "job")
+                self.samples.setdefault(job, []).append((now, app["progress"] / 100))

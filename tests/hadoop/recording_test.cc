@@ -1,0 +1,73 @@
+// What a master learnt of a job on YARN, told again without Hadoop or a JVM: tests/data/README.md.
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "master/store/event_log.h"
+#include "tidemark/job_monitor.h"
+
+namespace tidemark {
+namespace {
+
+std::vector<Snapshot> SnapshotsOf(const std::string& log) {
+  std::vector<Snapshot> snapshots;
+  const auto reader = store::EventLogReader::Open(log);
+  if (!reader.ok()) {
+    ADD_FAILURE() << reader.status();
+    return snapshots;
+  }
+  JobMonitor monitor((*reader)->job_id(), (*reader)->options());
+  for (;;) {
+    const auto record = (*reader)->Next();
+    EXPECT_TRUE(record.ok()) << record.status();
+    if (!record.ok() || !record->has_value()) return snapshots;
+    if (const std::optional<Snapshot> snapshot = store::Replay(**record, monitor)) {
+      snapshots.push_back(*snapshot);
+    }
+  }
+}
+
+const std::vector<Snapshot>& TwoPath() {
+  static const std::vector<Snapshot> snapshots =
+      SnapshotsOf(TIDEMARK_RECORDINGS "/two-path-on-yarn.tidemark-log");
+  return snapshots;
+}
+
+TEST(RecordingOfYarn, TellsAWholeJob) {
+  ASSERT_FALSE(TwoPath().empty());
+  const Snapshot& last = TwoPath().back();
+  EXPECT_EQ(last.state, JobState::kSucceeded);
+  EXPECT_EQ(last.job_name, "two-path");
+  ASSERT_EQ(last.phases.size(), 3u);
+  for (const PhaseProgress& phase : last.phases) {
+    EXPECT_EQ(phase.state, PhaseState::kDone);
+    EXPECT_EQ(phase.finished_task_count, phase.task_count);
+  }
+}
+
+TEST(RecordingOfYarn, ContradictsItselfNowhere) {
+  ASSERT_FALSE(TwoPath().empty());
+  const Coverage& coverage = TwoPath().back().coverage;
+  EXPECT_EQ(coverage.anomalies, 0u);
+  EXPECT_EQ(coverage.rejected_envelopes, 0u);
+  EXPECT_EQ(coverage.lost_envelopes, 0u);
+  EXPECT_EQ(coverage.dropped_events, 0u);
+  EXPECT_EQ(coverage.map_profiles, 1);
+}
+
+TEST(RecordingOfYarn, IsEstimatedBetterThanByHadoopsRule) {
+  ASSERT_FALSE(TwoPath().empty());
+  std::optional<double> tidemark;
+  std::optional<double> hadoop;
+  for (const IndicatorError& error : TwoPath().back().errors) {
+    if (error.indicator == "tidemark") tidemark = error.reduce_avg_error_points;
+    if (error.indicator == "hadoop") hadoop = error.reduce_avg_error_points;
+  }
+  ASSERT_TRUE(tidemark && hadoop);
+  EXPECT_LT(*tidemark, *hadoop);
+}
+
+}  // namespace
+}  // namespace tidemark
