@@ -8,9 +8,12 @@ data=$here/../../data
 work=$(mktemp -d)
 pids=()
 
-finish() {
+finish_processes() {
   for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
   wait 2>/dev/null || true
+}
+finish() {
+  finish_processes
   rm -rf "$work"
 }
 trap finish EXIT
@@ -31,10 +34,13 @@ wait_for() {
   fail "waited in vain for: $*"
 }
 
-# start_master LOG-DIR: sets $master to its address.
+# start_master --log-dir|--data-dir DIRECTORY [ADDRESS]: sets $master to its address and $master_pid.
 start_master() {
-  "$tidemark" serve --listen 127.0.0.1:0 --log-dir "$1" 2>"$work/serve.err" &
-  pids+=("$!")
+  # Else the last master's address is read from it before the shell has emptied it for this one.
+  rm -f "$work/serve.err"
+  "$tidemark" serve --listen "${3:-127.0.0.1:0}" "$1" "$2" 2>"$work/serve.err" &
+  master_pid=$!
+  pids+=("$master_pid")
   wait_for 10 grep -q 'listening on' "$work/serve.err"
   master=$(sed -n 's/.*listening on \([^ ]*\).*/\1/p' "$work/serve.err" | head -n 1)
 }

@@ -3,7 +3,7 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh" "$1"
 
-start_master "$work"
+start_master --log-dir "$work"
 run() {
   exec "$tidemark" run two-path --input "$data/graphs/musae-github.txt.zst" --output "$work/$1.out" \
     --output-format count --slots 1 --reducers 2 --job-id "$1" --master "$master" --progress quiet \

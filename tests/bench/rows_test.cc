@@ -1,0 +1,45 @@
+#include "bench/accuracy/rows.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+namespace tidemark::bench {
+namespace {
+
+class EverySuite : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(EverySuite, HasRowsOfDifferentNames) {
+  const auto rows = RowsOf(GetParam());
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  std::set<std::string> names;
+  for (const Row& row : *rows) {
+    EXPECT_TRUE(names.insert(row.name()).second) << row.name();
+    EXPECT_EQ(row.suite, GetParam());
+    EXPECT_GE(row.slots(), 1u);
+  }
+  EXPECT_GE(names.size(), 8u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, EverySuite, ::testing::ValuesIn(SuiteNames()));
+
+TEST(Rows, OnlyThoseOfTheLiveSuiteReallyRun) {
+  for (const std::string& suite : SuiteNames()) {
+    const auto rows = RowsOf(suite);
+    ASSERT_TRUE(rows.ok());
+    EXPECT_TRUE(std::all_of(rows->begin(), rows->end(), [&](const Row& row) {
+      return row.is_live == (suite == "live");
+    })) << suite;
+  }
+}
+
+TEST(Rows, AnUnknownSuiteIsRefusedWithThoseThereAre) {
+  const auto rows = RowsOf("none");
+  EXPECT_TRUE(absl::IsInvalidArgument(rows.status()));
+  EXPECT_NE(rows.status().message().find("paper"), std::string::npos) << rows.status();
+}
+
+}  // namespace
+}  // namespace tidemark::bench

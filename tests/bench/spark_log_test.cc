@@ -1,0 +1,88 @@
+#include "bench/workflow/spark_log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "bench/workflow/rumen.h"
+#include "bench/workflow/tpch_times.h"
+
+namespace tidemark::bench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string Write(const std::string& name, const std::string& text) {
+  const std::string path = ::testing::TempDir() + "/" + name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+constexpr char kLog[] =
+    R"({"Event":"SparkListenerExecutorAdded","Executor ID":"1","Executor Info":{"Total Cores":1}}
+{"Event":"SparkListenerJobStart","Job ID":0,"Submission Time":1000,"Stage Infos":[{"Stage ID":0,"Stage Name":"scan","Number of Tasks":2,"Parent IDs":[]}]}
+{"Event":"SparkListenerTaskEnd","Stage ID":0,"Task Info":{"Launch Time":1000,"Finish Time":4000,"Executor ID":"1"}}
+{"Event":"SparkListenerTaskEnd","Stage ID":0,"Task Info":{"Launch Time":4000,"Finish Time":5000,"Executor ID":"1"}}
+{"Event":"SparkListenerStageCompleted","Stage Info":{"Stage ID":0,"Submission Time":1000}}
+{"Event":"SparkListenerJobEnd","Job ID":0,"Completion Time":5000}
+{"Event":"SparkListenerJobStart","Job ID":1,"Submission Time":6000,"Stage Infos":[{"Stage ID":1,"Stage Name":"join","Number of Tasks":1,"Parent IDs":[]}]}
+{"Event":"SparkListenerTaskEnd","Stage ID":1,"Task Info":{"Launch Time":6000,"Finish Time":8000,"Executor ID":"1"}}
+{"Event":"SparkListenerStageCompleted","Stage Info":{"Stage ID":1,"Submission Time":6000}}
+{"Event":"SparkListenerJobEnd","Job ID":1,"Completion Time":8000}
+)";
+
+TEST(SparkLog, BecomesATraceWithJobsWaitingForEachOther) {
+  const auto trace = ReadSparkLog(Write("two-jobs", kLog));
+  ASSERT_TRUE(trace.ok()) << trace.status();
+  EXPECT_DOUBLE_EQ(trace->end, 7);
+  EXPECT_DOUBLE_EQ(trace->slots, 1);
+  ASSERT_EQ(trace->stages.size(), 2u);
+  EXPECT_THAT(trace->stages[1].parents, ElementsAre(0));
+  EXPECT_DOUBLE_EQ(trace->stages[1].visible_at, 5);
+  EXPECT_DOUBLE_EQ(trace->stages[1].lag, 1);
+  EXPECT_EQ(trace->stages[0].tasks[0].warmth, workflow::Warmth::kFresh);
+  EXPECT_EQ(trace->stages[1].tasks[0].warmth, workflow::Warmth::kFirst);
+}
+
+TEST(SparkLog, MayEndInTheMiddleOfALine) {
+  EXPECT_TRUE(ReadSparkLog(Write("torn", std::string(kLog) + "{\"Event\":\"Spark")).ok());
+  EXPECT_THAT(ReadSparkLog(Write("broken", "{\"Event\":\n" + std::string(kLog))).status().message(),
+              HasSubstr("line 1"));
+  EXPECT_THAT(ReadSparkLog(Write("empty", "")).status().message(), HasSubstr("no job"));
+}
+
+TEST(TpchTimes, ComeInTheOrderOfWaves) {
+  const auto queries = ReadTpchTimes(Write("times", R"({"size":"2g","query":3,
+"edges_parent_child":[[1,0]],"stages":[{"first_wave":{"2":[4000]},"rest_wave":{"2":[1000]}},
+{"first_wave":{"2":[3000]},"rest_wave":{}}]})"));
+  EXPECT_FALSE(queries.ok());  // an object a line
+  const auto one = ReadTpchTimes(Write(
+      "time",
+      R"({"size":"2g","query":3,"edges_parent_child":[[1,0]],"stages":[{"first_wave":{"2":[4000]},"rest_wave":{"2":[1000]}},{"first_wave":{"2":[3000]},"rest_wave":{}}]})"));
+  ASSERT_TRUE(one.ok()) << one.status();
+  const auto& stages = one->front().by_executors.at(2);
+  EXPECT_EQ(stages[0].name, "stage 1");
+  EXPECT_THAT(stages[1].seconds, ElementsAre(4, 1));
+  EXPECT_THAT(stages[1].parents, ElementsAre(0));
+}
+
+TEST(Rumen, JobsAreMapsThenReduces) {
+  const auto traces =
+      ReadRumen(Write("rumen", R"({"jobID":"j","outcome":"SUCCESS","launchTime":1000,
+"mapTasks":[{"attempts":[{"startTime":2000,"finishTime":5000,"result":"SUCCESS"}]}],
+"reduceTasks":[{"attempts":[{"startTime":4000,"finishTime":9000,"result":"SUCCESS"},
+{"startTime":4000,"finishTime":6000,"result":"KILLED"}]}]}
+{"jobID":"k","outcome":"FAILED"})"));
+  ASSERT_TRUE(traces.ok()) << traces.status();
+  ASSERT_EQ(traces->size(), 1u);
+  EXPECT_DOUBLE_EQ(traces->front().end, 8);
+  EXPECT_DOUBLE_EQ(traces->front().slots, 2);
+  ASSERT_EQ(traces->front().stages.size(), 2u);
+  EXPECT_THAT(traces->front().stages[1].parents, ElementsAre(0));
+}
+
+}  // namespace
+}  // namespace tidemark::bench

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# A master whose disk fills up under it says so, lives, harms no job, and goes on when there is room.
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh" "$1"
+
+disk=$work/disk
+mkdir "$disk"
+# 77: skipped (see CMakeLists.txt).
+if ! mount -t tmpfs -o size=4m tmpfs "$disk" 2>/dev/null; then
+  echo "SKIPPED: only root may mount the small disk this needs"
+  exit 77
+fi
+unmount_and_finish() {
+  finish_processes
+  umount -l "$disk"
+  rm -rf "$work"
+}
+trap unmount_and_finish EXIT
+
+start_master --data-dir "$disk/data"
+"$tidemark" run two-path --input "$data/graphs/musae-github.txt.zst" --output-format count --slots 1 \
+  --reducers 2 --job-id full --master "$master" --progress quiet >"$work/summary" 2>"$work/run.err" &
+run=$!
+pids+=("$run")
+known() { "$tidemark" jobs --master "$master" | grep -qw full; }
+wait_for 30 known
+
+# Nothing is left on the disk.
+dd if=/dev/zero of="$disk/filler" bs=1k 2>/dev/null || true
+wait_for 30 grep -q 'journal cannot be written' "$work/serve.err"
+wait_for 30 known
+rm "$disk/filler"
+wait_for 30 grep -q 'journal can be written again' "$work/serve.err"
+wait "$run" || fail "the job failed: $(cat "$work/run.err")"
+"$tidemark" watch full --master "$master" --progress json >"$work/watch.json"
+[ "$(grep -c JOB_STATE_SUCCEEDED "$work/watch.json")" = 1 ] || fail "no final snapshot"

@@ -1,0 +1,44 @@
+// Settings, tokens of masters and tokens of clients, in files with anything in them. No message of
+// a fault may quote a token.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "cli/config/serve_config.h"
+#include "cli/config/settings.h"
+#include "master/service/tokens.h"
+#include "transport/channel.h"
+
+namespace {
+
+// A setting that was taken is shown, and taken again, as the same.
+void CheckShown(tidemark::cli::ServeConfig& config) {
+  for (const tidemark::cli::Setting& setting : tidemark::cli::AllSettings()) {
+    if (setting.show(config).size() > std::size_t{1} << 21) std::abort();
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  switch (data[0] % 3) {
+    case 0: {
+      auto config = tidemark::cli::ParseServeConfig(text, "fuzz.yaml", {});
+      if (config.ok()) CheckShown(*config);
+      break;
+    }
+    case 1: {
+      const auto table = tidemark::service::TokenTable::Parse(text, "tokens");
+      if (!table.ok() && table.status().message().size() > 200) std::abort();
+      break;
+    }
+    default: {
+      const auto token = tidemark::transport::ParseToken(text, "token");
+      if (!token.ok() && token.status().message().size() > 200) std::abort();
+    }
+  }
+  return 0;
+}

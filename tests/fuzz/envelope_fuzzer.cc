@@ -1,0 +1,46 @@
+// Envelopes as a stranger may send them, from their bytes to the snapshot: whatever they are, every
+// snapshot keeps its promises.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "proto/wire/parse_event.h"
+#include "tests/fuzz/fuzz_input.h"
+#include "tests/master/check_snapshot.h"
+#include "tidemark/job_monitor.h"
+#include "tidemark/v1/event.pb.h"
+
+namespace {
+
+// Small, so that few bytes reach the limits.
+tidemark::JobMonitorOptions Options() {
+  tidemark::JobMonitorOptions options;
+  options.lambda = 4;
+  options.limits = {.map_tasks_max = 100,
+                    .reduce_tasks_max = 20,
+                    .attempts_per_task_max = 4,
+                    .sources_max = 8,
+                    .state_bytes_max = std::size_t{1} << 20};
+  return options;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  testing::GTEST_FLAG(break_on_failure) = true;
+  tidemark::JobMonitor monitor("fuzz", Options());
+  absl::Time now = absl::FromUnixSeconds(1'700'000'000);
+  int count = 0;
+  for (tidemark::fuzz::Pieces pieces(data, size); !pieces.empty();) {
+    const std::string_view bytes = pieces.Next();
+    tidemark::v1::Envelope untrusted;
+    if (!untrusted.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) continue;
+    now += absl::Milliseconds(300);
+    const auto event = tidemark::wire::ParseEvent(untrusted, now);
+    if (!event.ok() || !monitor.Apply(*event).ok()) monitor.CountRejected();
+    if (++count % 4 == 0 && monitor.is_open()) tidemark::test::Check(monitor.Tick(now));
+  }
+  if (monitor.is_open()) tidemark::test::Check(monitor.Tick(now + absl::Seconds(1)));
+  return 0;
+}

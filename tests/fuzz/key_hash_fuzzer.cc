@@ -1,0 +1,41 @@
+// Keys of any bytes: the hash depends on them only, wherever they are in memory, and a sample of
+// them holds what its bound promises.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "streaming/key_hash.h"
+#include "streaming/key_sample.h"
+#include "tests/fuzz/fuzz_input.h"
+
+namespace {
+
+using tidemark::streaming::HashKey;
+
+// At another alignment, with other bytes around it.
+void CheckHash(std::string_view key) {
+  const std::string moved = "x" + std::string(key) + "y";
+  if (HashKey(std::string_view(moved).substr(1, key.size())) != HashKey(key)) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  constexpr std::uint32_t kCapacity = 4;
+  tidemark::streaming::KeySampler sampler(kCapacity);
+  for (tidemark::fuzz::Pieces pieces(data, size); !pieces.empty();) {
+    const std::string_view key = pieces.Next();
+    CheckHash(key);
+    sampler.Offer(0, HashKey(key), key.size());
+  }
+  std::vector<tidemark::PartitionProfile> partitions(1);
+  const std::uint64_t below = sampler.AddTo(partitions);
+  if (partitions[0].sampled_keys.size() > kCapacity) std::abort();
+  for (const tidemark::ExplicitKey& sampled : partitions[0].sampled_keys) {
+    if (tidemark::streaming::SampleRank(sampled.key) >= below) std::abort();
+  }
+  return 0;
+}
