@@ -33,6 +33,10 @@ void AddRows(CLI::App& app, Arguments& arguments) {
   auto* job = app.add_option("--job", arguments.job, "A job on data of your own, not a suite")
                   ->check(CLI::IsMember(examples::JobNames()))
                   ->excludes(suite);
+  app.add_option("--log", arguments.log, "The event log of a job that ran, not a suite")
+      ->check(CLI::ExistingFile)
+      ->excludes(suite)
+      ->excludes(job);
   app.add_option("--input,--graph,--text", arguments.inputs, "Its input files, plain or .zst")
       ->needs(job);
   app.add_option_function<std::vector<std::string>>(

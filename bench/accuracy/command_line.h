@@ -20,6 +20,7 @@ struct Arguments {
   std::vector<std::string> inputs;
   std::map<std::string, std::string> parameters;
   std::string scenario;
+  std::string log;  // an event log, in place of both
   // In place of what the rows say.
   std::optional<std::uint32_t> workers;
   std::optional<std::uint32_t> waves;

@@ -16,6 +16,10 @@ constexpr double kWarmUpBelow = 0.1;
 // noise of microseconds here would become minutes in a replay: it is done again, so many times.
 constexpr double kInterruptedBelow = 1e-3;
 constexpr int kAttemptsMax = 3;
+// A longer one decides much on its own. Repetitions that differ by more than this are done again,
+// the slowest first, for about so long.
+constexpr double kSteadyRatio = 1.04;
+constexpr double kSteadySeconds = 0.15;
 // A repetition lasts about so long, in so many calls at most.
 constexpr double kRepetitionSeconds = 5e-6;
 constexpr int kCallsMax = 16;
@@ -123,6 +127,20 @@ absl::Status GroupTimer::RepeatInterrupted(GroupRecords& group, int calls,
   return absl::OkStatus();
 }
 
+absl::Status GroupTimer::RepeatUnsteady(GroupRecords& group,
+                                        std::array<float, kRepetitions>& times) {
+  double left = kSteadySeconds;
+  while (left > 0) {
+    const auto [shortest, longest] = std::minmax_element(times.begin(), times.end());
+    if (*longest <= kSteadyRatio * *shortest || left < *shortest) break;
+    absl::StatusOr<double> seconds = Call(group, 1);
+    if (!seconds.ok()) return seconds.status();
+    *longest = std::min(*longest, static_cast<float>(*seconds));
+    left -= *seconds;
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<GroupTimer::Times> GroupTimer::Time(GroupRecords& group, double curve_from_seconds) {
   Times times;
   probe_.Start(0, 0);
@@ -141,18 +159,16 @@ absl::StatusOr<GroupTimer::Times> GroupTimer::Time(GroupRecords& group, double c
     if (!seconds.ok()) return seconds.status();
     times.seconds[done] = static_cast<float>(*seconds);
   }
-  if (first < kInterruptedBelow) {
-    if (absl::Status repeated = RepeatInterrupted(group, calls, times.seconds); !repeated.ok()) {
-      return repeated;
-    }
-  }
-  if (!is_drawn) return times;
-  if (!is_long) {
+  if (is_drawn && !is_long) {
     StartNoting(group, times.emitted_bytes);
     seconds = Call(group, 1);
     if (!seconds.ok()) return seconds.status();
   }
-  times.curve = probe_.CurveUntil(*seconds, kCurvePoints);
+  if (is_drawn) times.curve = probe_.CurveUntil(*seconds, kCurvePoints);
+  probe_.Start(0, 0);
+  absl::Status repeated = first < kInterruptedBelow ? RepeatInterrupted(group, calls, times.seconds)
+                                                    : RepeatUnsteady(group, times.seconds);
+  if (!repeated.ok()) return repeated;
   return times;
 }
 

@@ -84,6 +84,7 @@ class GroupTimer {
   absl::Status Reduce(GroupRecords& group);
   absl::Status RepeatInterrupted(GroupRecords& group, int calls,
                                  std::array<float, kRepetitions>& times);
+  absl::Status RepeatUnsteady(GroupRecords& group, std::array<float, kRepetitions>& times);
   void StartNoting(const GroupRecords& group, std::uint64_t emitted_bytes);
 
   examples::Job& job_;

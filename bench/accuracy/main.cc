@@ -5,16 +5,19 @@
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "bench/accuracy/command_line.h"
+#include "bench/accuracy/judge_log.h"
 #include "bench/accuracy/replay.h"
 #include "bench/accuracy/report.h"
 #include "bench/accuracy/rows.h"
 #include "examples/local_mapreduce/file_io.h"
+#include "examples/local_mapreduce/run.h"
 
 namespace tidemark::bench {
 namespace {
@@ -59,10 +62,25 @@ absl::StatusOr<std::vector<RowResult>> RunJob(const Arguments& arguments) {
   return results;
 }
 
+absl::StatusOr<std::vector<RowResult>> RunLog(const Arguments& arguments) {
+  absl::StatusOr<JudgedLog> judged = JudgeLog(arguments.log, arguments.replay.indicators);
+  if (!judged.ok()) return judged.status();
+  RowResult result = {.row = {.suite = "own",
+                              .job = std::filesystem::path(arguments.log).stem().string(),
+                              .is_live = true},
+                      .indicators = arguments.replay.indicators};
+  result.runs.push_back(MeasureRun(std::move(judged->simulation), 1, arguments.replay.keep_curves));
+  return std::vector<RowResult>{std::move(result)};
+}
+
+absl::StatusOr<std::vector<RowResult>> RunAny(const Arguments& arguments) {
+  if (!arguments.log.empty()) return RunLog(arguments);
+  return arguments.job.empty() ? RunSuites(arguments) : RunJob(arguments);
+}
+
 absl::Status Run(const Arguments& arguments) {
   const auto before = std::chrono::steady_clock::now();
-  absl::StatusOr<std::vector<RowResult>> results =
-      arguments.job.empty() ? RunSuites(arguments) : RunJob(arguments);
+  absl::StatusOr<std::vector<RowResult>> results = RunAny(arguments);
   if (!results.ok()) return results.status();
   fmt::print("{}", TableOf(*results));
   double tick_seconds = 0;
@@ -82,6 +100,10 @@ absl::Status Run(const Arguments& arguments) {
 }  // namespace tidemark::bench
 
 int main(int argc, char** argv) {
+  // What live rows start for each task.
+  if (argc > 1 && std::string_view(argv[1]) == "worker") {
+    return tidemark::examples::WorkerMain({argv + 2, argv + argc});
+  }
   const tidemark::bench::Parsed parsed = tidemark::bench::ParseCommandLine(argc, argv);
   if (!parsed.arguments) return parsed.exit_code;
   const absl::Status status = tidemark::bench::Run(*parsed.arguments);

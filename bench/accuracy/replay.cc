@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "bench/accuracy/live.h"
 #include "bench/accuracy/measure.h"
 #include "bench/accuracy/scenario.h"
 #include "examples/local_mapreduce/file_io.h"
@@ -17,15 +18,6 @@ namespace {
 
 std::string CostLogPath(const Row& row, const ReplayOptions& options) {
   return examples::PathOf(options.cost_logs, row.cost_log_name() + ".cost");
-}
-
-RunResult MeasureRun(Simulation simulation, std::uint64_t seed, bool keep_curves) {
-  RunResult run = {.seed = seed};
-  for (const IndicatorRecord& record : simulation.records) {
-    run.metrics.push_back(Measure(record.predictions, 0, simulation.timeline.end));
-  }
-  if (keep_curves) run.simulation = std::move(simulation);
-  return run;
 }
 
 absl::StatusOr<RowResult> ReplayLog(const Row& row, CostLog log, const ReplayOptions& options) {
@@ -63,6 +55,15 @@ absl::Status WhereIs(const Row& row, const absl::Status& status) {
 
 }  // namespace
 
+RunResult MeasureRun(Simulation simulation, std::uint64_t seed, bool keep_curves) {
+  RunResult run = {.seed = seed};
+  for (const IndicatorRecord& record : simulation.records) {
+    run.metrics.push_back(Measure(record.predictions, 0, simulation.timeline.end));
+  }
+  if (keep_curves) run.simulation = std::move(simulation);
+  return run;
+}
+
 absl::StatusOr<RowResult> ReplayRow(const Row& row, const JobInputs& inputs,
                                     const ReplayOptions& options) {
   absl::Status made = examples::MakeDirectories(options.cost_logs);
@@ -95,6 +96,10 @@ absl::StatusOr<std::vector<RowResult>> ReplayRows(const std::vector<Row>& rows,
       continue;
     }
     if (!inputs.ok()) return WhereIs(row, inputs.status());
+    if (row.is_live) {
+      tasks.push_back({.row = row, .inputs = *std::move(inputs)});
+      continue;
+    }
     const bool is_known = std::any_of(tasks.begin(), tasks.end(), [&](const Task& task) {
       return task.row.cost_log_name() == row.cost_log_name();
     });
@@ -109,6 +114,7 @@ absl::StatusOr<std::vector<RowResult>> ReplayRows(const std::vector<Row>& rows,
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < tasks.size(); i = next++) {
+      if (tasks[i].row.is_live) continue;
       tasks[i].result = ReplayRow(tasks[i].row, tasks[i].inputs, replayed);
       if (!tasks[i].result->ok()) next = tasks.size();
     }
@@ -117,9 +123,13 @@ absl::StatusOr<std::vector<RowResult>> ReplayRows(const std::vector<Row>& rows,
   for (unsigned i = 1; i < options.jobs; ++i) threads.emplace_back(work);
   work();
   for (std::thread& thread : threads) thread.join();
-
   for (const Task& task : tasks) {
     if (task.result && !task.result->ok()) return task.result->status();
+  }
+  for (Task& task : tasks) {
+    if (!task.row.is_live) continue;
+    task.result = RunLive(task.row, task.inputs, replayed);
+    if (!task.result->ok()) return task.result->status();
   }
   std::vector<RowResult> results;
   results.reserve(tasks.size());

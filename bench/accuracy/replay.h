@@ -36,8 +36,11 @@ struct RowResult {
   double tick_seconds = 0;              // of one update, in the mean: not deterministic
 };
 
+// The figures of one run.
+RunResult MeasureRun(Simulation simulation, std::uint64_t seed, bool keep_curves);
+
 // Measures first what has not been measured, alone; then replays. A row whose data is not there is
-// left out with a notice. The first other error ends it all.
+// left out with a notice. The first other error ends it all. Live rows run at last, one by one.
 absl::StatusOr<std::vector<RowResult>> ReplayRows(const std::vector<Row>& rows,
                                                   const DataSets& data_sets,
                                                   const ReplayOptions& options);

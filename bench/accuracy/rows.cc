@@ -13,6 +13,7 @@ namespace {
 constexpr char kPaper[] = "paper";
 constexpr char kSynthetic[] = "synthetic";
 constexpr char kStress[] = "stress";
+constexpr char kLive[] = "live";
 
 Row MakeRow(const std::string& job, const std::string& data) {
   Row row = {.job = job, .data = data, .data_set = data};
@@ -85,6 +86,36 @@ std::vector<Row> StressRows() {
   return rows;
 }
 
+Row BothDirections(const std::string& graph) {
+  Row row = MakeRow("two-path", graph);
+  row.parameters["directions"] = "2";
+  return row;
+}
+
+// Half of them skewed, half not, each of ten seconds to two minutes.
+std::vector<Row> LiveRows() {
+  Row synthetic = MakeRow("synthetic", "n^2-1.4");
+  synthetic.data_set = kNoData;
+  synthetic.parameters = {{"complexity", "2"}, {"sigma", "1.4"}, {"n", "70000"}};
+  std::vector<Row> rows = {BothDirections("musae-github"),
+                           BothDirections("email-enron"),
+                           BothDirections("cit-hepph"),
+                           MakeRow("triangle-count", "cnr-2000"),
+                           MakeRow("word-count-nc", "books"),
+                           MakeRow("inverted-index", "books"),
+                           MakeRow("two-path", "mit8"),
+                           MakeRow("matmult-unbal", "blocks-skewed"),
+                           MakeRow("matmult-rnd", "blocks-uniform"),
+                           std::move(synthetic)};
+  constexpr std::uint32_t kSlots = 2;
+  for (Row& row : rows) {
+    row.is_live = true;
+    row.workers = kSlots + 1;
+    row.waves = 2;
+  }
+  return rows;
+}
+
 }  // namespace
 
 const char* NameOf(Split split) { return split == Split::kTrain ? "train" : "valid"; }
@@ -92,10 +123,11 @@ const char* NameOf(Split split) { return split == Split::kTrain ? "train" : "val
 std::string Row::name() const {
   std::string text = fmt::format("{} {} {}x{}", job, data, workers, waves);
   if (!scenario.empty()) text += " " + scenario;
+  if (is_live) text += " live";
   return text;
 }
 
-std::vector<std::string> SuiteNames() { return {kPaper, kSynthetic, kStress}; }
+std::vector<std::string> SuiteNames() { return {kPaper, kSynthetic, kStress, kLive}; }
 
 absl::StatusOr<std::vector<Row>> RowsOf(const std::string& suite) {
   std::vector<Row> rows;
@@ -105,6 +137,8 @@ absl::StatusOr<std::vector<Row>> RowsOf(const std::string& suite) {
     rows = SyntheticRows();
   } else if (suite == kStress) {
     rows = StressRows();
+  } else if (suite == kLive) {
+    rows = LiveRows();
   } else {
     return absl::InvalidArgumentError(
         fmt::format("no suite \"{}\"; there are {}", suite, fmt::join(SuiteNames(), ", ")));

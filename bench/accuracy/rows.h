@@ -1,4 +1,5 @@
-// The suites: which jobs are measured, and on which virtual cluster they are replayed.
+// The suites: which jobs are measured, and on which virtual cluster they are replayed; or which are
+// really run.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,7 @@ struct Row {
   std::uint32_t workers = 8;  // one of them runs the application master
   std::uint32_t waves = 1;    // reduce tasks for each other worker
   std::string scenario;       // of scenario.h
+  bool is_live = false;       // really run, on as many slots of this machine
   Split split = Split::kTrain;
 
   std::uint32_t slots() const { return workers - 1; }

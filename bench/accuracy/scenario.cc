@@ -124,7 +124,8 @@ void KeepFewGroups(CostLog& log) {
   KeepGroups(heaviest, log);
 }
 
-// The dearest group gets as much cost as all the others; its size grows by the square root of that.
+// The dearest group gets as much cost as all the others, and emits as much more; its size grows by
+// the square root of that.
 void MakeOneGiant(CostLog& log) {
   if (log.groups.empty()) return;
   const auto giant = std::max_element(
@@ -133,13 +134,14 @@ void MakeOneGiant(CostLog& log) {
   const double others = log.total_seconds() - giant->mean_seconds();
   const double factor = others / giant->mean_seconds();
   const double growth = std::sqrt(factor);
-  const auto grown = [growth](auto number) {
-    return static_cast<decltype(number)>(static_cast<double>(number) * growth);
+  const auto times = [](auto number, double by) {
+    return static_cast<decltype(number)>(static_cast<double>(number) * by);
   };
+  const auto grown = [&](auto number) { return times(number, growth); };
   const auto index = static_cast<std::uint32_t>(giant - log.groups.begin());
   MultiplyCost(*giant, factor);
   giant->values = grown(giant->values);
-  giant->emitted_bytes = grown(giant->emitted_bytes);
+  giant->emitted_bytes = times(giant->emitted_bytes, factor);
   giant->size_bytes = 0;
   for (MapTaskLog& task : log.map_tasks) {
     for (GroupShare& share : task.shares) {
@@ -152,7 +154,7 @@ void MakeOneGiant(CostLog& log) {
     for (CurvePoint& point : curve->second) {
       point.bytes_read = std::min(grown(point.bytes_read), giant->size_bytes);
       point.values_read = grown(point.values_read);
-      point.bytes_emitted = grown(point.bytes_emitted);
+      point.bytes_emitted = times(point.bytes_emitted, factor);
     }
   }
 }

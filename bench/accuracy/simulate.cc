@@ -76,6 +76,7 @@ class VirtualCluster {
                           .abandon_after = absl::Hours(1'000)}),
         ingest_(monitor_, options.scenario.lost_envelopes, options.seed),
         application_master_(AgentOf("app-master")),
+        mapped_bytes_(log.groups.size()),
         oracle_(workload, timeline, std::move(perfect_nodes)),
         players_(timeline.attempts.size()),
         is_over_(timeline.attempts.size(), false) {
@@ -113,7 +114,7 @@ class VirtualCluster {
   void Deliver(VirtualAgent& agent, double now) {
     const absl::Time arrived_at = InstantOf(now);
     agent.Deliver([&](const v1::Envelope& envelope) { ingest_.Take(envelope, arrived_at); });
-    agent.Steer(monitor_.smallest_explicit_bytes());
+    agent.Steer(monitor_.wanted_names());
   }
   void Say(double now, EventBody body) {
     application_master_.clock().Set(now);
@@ -124,6 +125,7 @@ class VirtualCluster {
 
   void RunMapPhase();
   AttemptChanged MapTaskIs(AttemptState state, double at, std::uint32_t index) const;
+  std::uint64_t TakeValues(const GroupShare& share);
   void ReportMapTask(std::uint32_t index);
   void PlanSayings();
   void SayUntil(double now, std::vector<Saying>& sayings, std::size_t& next);
@@ -138,6 +140,7 @@ class VirtualCluster {
   JobMonitor monitor_;
   Ingest ingest_;
   VirtualAgent application_master_;
+  std::vector<std::uint64_t> mapped_bytes_;  // of each key group, by the map tasks so far
   Oracle oracle_;
   std::vector<std::unique_ptr<ReducePlayer>> players_;  // by attempt; null: not begun, or over
   std::vector<bool> is_over_;                           // by attempt
@@ -181,6 +184,20 @@ void VirtualCluster::RunMapPhase() {
   }
 }
 
+// The log has the values of a key group in all: each map task gets as many as bytes, and together
+// they have all of them.
+std::uint64_t VirtualCluster::TakeValues(const GroupShare& share) {
+  const GroupCost& group = log_.groups[share.group];
+  const auto until = [&](std::uint64_t bytes) {
+    const double part = static_cast<double>(bytes) / static_cast<double>(group.size_bytes);
+    return std::llround(part * group.values);
+  };
+  std::uint64_t& mapped = mapped_bytes_[share.group];
+  const auto before = until(mapped);
+  mapped += share.size_bytes;
+  return static_cast<std::uint64_t>(std::max<long long>(1, until(mapped) - before));
+}
+
 void VirtualCluster::ReportMapTask(std::uint32_t index) {
   const MapTaskLog& task = log_.map_tasks[index];
   VirtualAgent agent(AgentOf(ToString(AttemptId{TaskKind::kMap, index, 0})));
@@ -189,7 +206,7 @@ void VirtualCluster::ReportMapTask(std::uint32_t index) {
   recorder.InputRead(task.input_bytes, 1);
   for (const GroupShare& share : task.shares) {
     recorder.AddGroup(workload_.partitions[share.group], KeyBytes(log_.groups[share.group].key),
-                      share.size_bytes);
+                      share.size_bytes, TakeValues(share));
   }
   recorder.Finish();
   agent.Execute();

@@ -46,6 +46,8 @@ struct Simulation {
 };
 
 inline constexpr char kOracle[] = "oracle";
+// What Tidemark says of a live run when it knows the other runs of the row as earlier ones.
+inline constexpr char kWithHistory[] = "tidemark-with-history";
 
 absl::StatusOr<Simulation> Simulate(const CostLog& log, const SimulationOptions& options);
 

@@ -78,11 +78,15 @@ void AddRuns(const RowResult& result, const std::string& indicator, Means& means
   for (const RunResult& run : result.runs) means.Add(run.metrics[place]);
 }
 
+bool KnowsMoreThanTheJobTells(const std::string& indicator) {
+  return indicator == kOracle || indicator == kWithHistory;
+}
+
 bool IsBehind(const RowResult& result, const std::string& indicator) {
   const double own = MeanOf(result, indicator).avg_err;
   return std::any_of(result.indicators.begin(), result.indicators.end(),
                      [&](const std::string& other) {
-                       return other != indicator && other != kOracle &&
+                       return other != indicator && !KnowsMoreThanTheJobTells(other) &&
                               MeanOf(result, other).avg_err < own - kBehindPoints;
                      });
 }

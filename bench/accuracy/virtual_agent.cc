@@ -66,10 +66,11 @@ void VirtualAgent::Deliver(const Post& post) {
   }
 }
 
-void VirtualAgent::Steer(std::uint64_t named_group_bytes_min) {
-  if (std::exchange(named_group_bytes_min_, named_group_bytes_min) == named_group_bytes_min) return;
+void VirtualAgent::Steer(const NamedGroups& wanted) {
+  if (std::exchange(wanted_, wanted) == wanted) return;
   v1::Control control;
-  control.set_named_group_bytes_min(named_group_bytes_min);
+  control.set_named_group_bytes_min(wanted.bytes_min);
+  control.set_sampled_below(wanted.sampled_below);
   shared_->settings.Apply(control);
 }
 

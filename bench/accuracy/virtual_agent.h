@@ -61,14 +61,14 @@ class VirtualAgent {
 
   // Sends everything that waits, now, and has it acknowledged.
   void Deliver(const Post& post);
-  // The master asks for the names of key groups of at least so many bytes.
-  void Steer(std::uint64_t named_group_bytes_min);
+  // The master asks for the names of key groups.
+  void Steer(const NamedGroups& wanted);
 
  private:
   VirtualClock clock_;
   const std::shared_ptr<agent::Shared> shared_;
   std::vector<std::shared_ptr<agent::Reporter>> reporters_;
-  std::uint64_t named_group_bytes_min_ = 0;  // as asked for last
+  NamedGroups wanted_;  // as asked for last
 };
 
 }  // namespace tidemark::bench

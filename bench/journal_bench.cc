@@ -1,0 +1,90 @@
+// What keeping an envelope costs: our journal beside SQLite in WAL mode, in the same run. An
+// envelope has 100 key-group points; a batch of them shares one commit. ADR 0007.
+#include <benchmark/benchmark.h>
+#include <sqlite3.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "absl/time/time.h"
+#include "bench/service/agent_load.h"
+#include "bench/service/scratch.h"
+#include "master/service/journal.h"
+#include "master/store/log_record.h"
+
+namespace tidemark::bench {
+namespace {
+
+const std::string& SerializedEnvelope() {
+  static const std::string bytes = ProfileMessage("job-1", 0, 100).envelope().SerializeAsString();
+  return bytes;
+}
+
+// Arguments: envelopes in a batch, whether the disk is synced.
+void Batches(benchmark::internal::Benchmark* benchmark) {
+  benchmark->ArgNames({"batch", "sync"})
+      ->ArgsProduct({{1, 100, 1000}, {0, 1}})
+      ->UseRealTime()
+      ->Unit(benchmark::kMicrosecond);
+}
+
+void Report(benchmark::State& state) {
+  const auto envelopes = state.iterations() * state.range(0);
+  state.SetItemsProcessed(envelopes);
+  state.SetBytesProcessed(envelopes * static_cast<std::int64_t>(SerializedEnvelope().size()));
+}
+
+void BM_Journal(benchmark::State& state) {
+  const ScratchDirectory directory;
+  service::Journal journal(store::MakeFileDisk(state.range(1) != 0),
+                           {.commit_interval = absl::ZeroDuration()});
+  const auto log = service::Journal::MakeLog(directory.path() + "/log", "");
+  const absl::Time now = absl::FromUnixSeconds(1'700'000'000);
+  for (auto _ : state) {
+    std::string record;
+    for (std::int64_t i = 1; i < state.range(0); ++i) {
+      record.clear();
+      store::EncodeEnvelopeBytes(SerializedEnvelope(), now, record);
+      journal.Append(log, record);
+    }
+    record.clear();
+    store::EncodeEnvelopeBytes(SerializedEnvelope(), now, record);
+    journal.WaitUntilDurable(journal.Append(log, record));
+  }
+  Report(state);
+}
+BENCHMARK(BM_Journal)->Apply(Batches);
+
+void BM_SqliteWal(benchmark::State& state) {
+  const ScratchDirectory directory;
+  sqlite3* database = nullptr;
+  sqlite3_open((directory.path() + "/log.sqlite").c_str(), &database);
+  const std::string setup =
+      std::string("PRAGMA journal_mode = WAL; PRAGMA synchronous = ") +
+      (state.range(1) != 0 ? "FULL" : "OFF") +
+      "; CREATE TABLE event (id INTEGER PRIMARY KEY, job INTEGER, at INTEGER, envelope BLOB)";
+  sqlite3_exec(database, setup.c_str(), nullptr, nullptr, nullptr);
+  sqlite3_stmt* insert = nullptr;
+  sqlite3_prepare_v2(database, "INSERT INTO event (job, at, envelope) VALUES (1, 2, ?)", -1,
+                     &insert, nullptr);
+  for (auto _ : state) {
+    sqlite3_exec(database, "BEGIN", nullptr, nullptr, nullptr);
+    for (std::int64_t i = 0; i < state.range(0); ++i) {
+      sqlite3_bind_blob64(insert, 1, SerializedEnvelope().data(), SerializedEnvelope().size(),
+                          SQLITE_STATIC);
+      if (sqlite3_step(insert) != SQLITE_DONE) state.SkipWithError(sqlite3_errmsg(database));
+      sqlite3_reset(insert);
+    }
+    sqlite3_exec(database, "COMMIT", nullptr, nullptr, nullptr);
+  }
+  sqlite3_finalize(insert);
+  sqlite3_close(database);
+  Report(state);
+}
+BENCHMARK(BM_SqliteWal)->Apply(Batches);
+
+}  // namespace
+}  // namespace tidemark::bench
+
+BENCHMARK_MAIN();

@@ -1,0 +1,249 @@
+// Many agents for a long time: whether a master's memory stays flat, no event is lost and no tick
+// is missed. The agents are a few processes with a stream, and a connection, for each.
+#include <fmt/format.h>
+#include <grpcpp/grpcpp.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "bench/service/agent_load.h"
+#include "bench/service/json_report.h"
+#include "bench/service/master_process.h"
+#include "bench/service/scratch.h"
+#include "bench/service/serve.h"
+#include "tidemark/v1/progress_service.grpc.pb.h"
+
+namespace tidemark::bench {
+namespace {
+
+constexpr absl::Duration kBetweenSamples = absl::Seconds(5);
+
+struct Settings {
+  std::string self;
+  std::uint32_t agents = 10'000;
+  std::uint32_t processes = 4;
+  std::uint32_t agents_per_job = 100;
+  std::uint32_t points = 10;
+  double messages_per_second = 1;  // of each agent
+  double minutes = 10;
+  std::string json;
+};
+
+// Looks at one job until it is told to stop: how long it was without a new snapshot.
+class Onlooker {
+ public:
+  Onlooker(const std::string& address, std::string job_id)
+      : job_id_(std::move(job_id)), thread_([this, address] { Run(address); }) {}
+  ~Onlooker() { Stop(); }
+  void Stop() {
+    stopping_ = true;
+    context_.TryCancel();
+    if (thread_.joinable()) thread_.join();
+  }
+  absl::Duration longest_gap() const { return longest_gap_; }
+  std::uint64_t lost() const { return lost_; }
+  std::uint64_t snapshots() const { return snapshots_; }
+
+ private:
+  void Run(const std::string& address) {
+    const auto stub = v1::ProgressService::NewStub(OwnChannel(address));
+    v1::WatchJobRequest request;
+    request.set_job_id(job_id_);
+    const auto stream = stub->WatchJob(&context_, request);
+    v1::WatchJobResponse response;
+    absl::Time last = absl::Now();
+    while (!stopping_ && stream->Read(&response)) {
+      const absl::Time now = absl::Now();
+      longest_gap_ = std::max(longest_gap_, now - std::exchange(last, now));
+      lost_ = response.snapshot().coverage().lost_envelopes();
+      ++snapshots_;
+    }
+    context_.TryCancel();
+    stream->Finish();
+  }
+
+  const std::string job_id_;
+  grpc::ClientContext context_;
+  std::atomic<bool> stopping_ = false;
+  absl::Duration longest_gap_;
+  std::uint64_t lost_ = 0;
+  std::uint64_t snapshots_ = 0;
+  std::thread thread_;
+};
+
+// What the processes of agents do: messages that were sent, acknowledged, and streams that failed.
+struct Shares {
+  std::uint64_t sent = 0;
+  std::uint64_t acknowledged = 0;
+  std::uint64_t failed_streams = 0;
+};
+
+class LoadBench {
+ public:
+  explicit LoadBench(const Settings& settings) : settings_(settings) {}
+
+  int Run() {
+    auto master = MasterProcess::Start(
+        {settings_.self, "serve", "--listen", "127.0.0.1:0", "--data-dir", directory_.path()},
+        absl::Seconds(30));
+    if (!master.ok()) {
+      fmt::print(stderr, "load: {}\n", master.status().ToString());
+      return 1;
+    }
+    for (std::uint32_t i = 0; i < settings_.processes; ++i) Spawn(i, master->address());
+    const absl::Time begin = absl::Now();
+    absl::SleepFor(kBetweenSamples);
+    std::vector<std::unique_ptr<Onlooker>> onlookers;
+    for (std::uint32_t i = 0; i < settings_.processes; ++i) {
+      onlookers.push_back(
+          std::make_unique<Onlooker>(master->address(), fmt::format("agents-{}-0", i)));
+    }
+    std::vector<std::size_t> memory;
+    const absl::Duration cpu = master->cpu_time();
+    while (absl::Now() - begin < absl::Minutes(settings_.minutes)) {
+      absl::SleepFor(kBetweenSamples);
+      memory.push_back(master->resident_bytes());
+    }
+    const double cores = absl::FDivDuration(master->cpu_time() - cpu, absl::Now() - begin);
+    const Shares shares = Wait();
+    absl::Duration longest_gap;
+    std::uint64_t lost = 0;
+    std::uint64_t snapshots = 0;
+    for (auto& onlooker : onlookers) {
+      onlooker->Stop();
+      longest_gap = std::max(longest_gap, onlooker->longest_gap());
+      lost += onlooker->lost();
+      snapshots += onlooker->snapshots();
+    }
+    // The first quarter is for tables to grow into.
+    const std::size_t settled = memory.size() / 4;
+    const nlohmann::ordered_json report = {
+        {"agents", settings_.agents},
+        {"minutes", settings_.minutes},
+        {"messages_per_s", settings_.messages_per_second * settings_.agents},
+        {"sent", shares.sent},
+        {"acknowledged", shares.acknowledged},
+        {"failed_streams", shares.failed_streams},
+        {"lost_in_snapshots", lost},
+        {"snapshots_seen", snapshots},
+        {"longest_gap_between_snapshots_s", absl::ToDoubleSeconds(longest_gap)},
+        {"cores", cores},
+        {"memory_bytes_after_a_quarter", memory.empty() ? 0 : memory[settled]},
+        {"memory_bytes_at_the_end", memory.empty() ? 0 : memory.back()}};
+    const bool whole =
+        shares.sent == shares.acknowledged && shares.failed_streams == 0 && lost == 0;
+    return WriteJson(report, settings_.json) && whole ? 0 : 1;
+  }
+
+ private:
+  // A process of its own, with its share of the agents.
+  void Spawn(std::uint32_t index, const std::string& address) {
+    const std::string report = fmt::format("{}/agents-{}.txt", scratch_.path(), index);
+    const std::uint32_t streams = settings_.agents / settings_.processes;
+    std::vector<std::string> words = {settings_.self,
+                                      "--be-agents",
+                                      address,
+                                      "--report",
+                                      report,
+                                      "--prefix",
+                                      fmt::format("agents-{}", index),
+                                      "--agents",
+                                      fmt::to_string(streams),
+                                      "--agents-per-job",
+                                      fmt::to_string(settings_.agents_per_job),
+                                      "--points",
+                                      fmt::to_string(settings_.points),
+                                      "--rate",
+                                      fmt::to_string(settings_.messages_per_second),
+                                      "--minutes",
+                                      fmt::to_string(settings_.minutes)};
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    const pid_t pid = fork();
+    if (pid == 0) {
+      execv(argv[0], argv.data());
+      _exit(127);
+    }
+    children_.emplace_back(pid, report);
+  }
+
+  Shares Wait() {
+    Shares all;
+    for (const auto& [pid, report] : children_) {
+      int status = 0;
+      waitpid(pid, &status, 0);
+      Shares share;
+      std::ifstream file(report);
+      file >> share.sent >> share.acknowledged >> share.failed_streams;
+      if (!file) ++all.failed_streams;
+      all.sent += share.sent;
+      all.acknowledged += share.acknowledged;
+      all.failed_streams += share.failed_streams;
+    }
+    return all;
+  }
+
+  const Settings settings_;
+  const ScratchDirectory directory_;
+  const ScratchDirectory scratch_;
+  std::vector<std::pair<pid_t, std::string>> children_;
+};
+
+int BeAgents(const Settings& settings, const std::string& address, const std::string& prefix,
+             const std::string& report) {
+  const LoadResult result =
+      RunLoad({.address = address,
+               .job_prefix = prefix,
+               .streams = settings.agents,
+               .streams_per_job = settings.agents_per_job,
+               .points = settings.points,
+               .messages_per_second = settings.messages_per_second * settings.agents,
+               .duration = absl::Minutes(settings.minutes)});
+  std::ofstream(report) << result.sent << ' ' << result.messages << ' ' << result.failed_streams
+                        << '\n';
+  return 0;
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("Many agents at a master for a long time.");
+  Settings settings;
+  std::string address;
+  std::string prefix;
+  std::string report;
+  settings.self = std::filesystem::absolute(argv[0]).string();
+  app.add_option("--agents", settings.agents, "How many")->capture_default_str();
+  app.add_option("--processes", settings.processes, "That they are")->capture_default_str();
+  app.add_option("--agents-per-job", settings.agents_per_job)->capture_default_str();
+  app.add_option("--points", settings.points, "Key-group points in a message")
+      ->capture_default_str();
+  app.add_option("--rate", settings.messages_per_second, "Messages a second of each")
+      ->capture_default_str();
+  app.add_option("--minutes", settings.minutes, "How long")->capture_default_str();
+  app.add_option("--json", settings.json, "Write the figures to this file");
+  app.add_option("--be-agents", address, "Be some of the agents")->group("");
+  app.add_option("--prefix", prefix)->group("");
+  app.add_option("--report", report)->group("");
+  CLI11_PARSE(app, argc, argv);
+  if (!address.empty()) return BeAgents(settings, address, prefix, report);
+  return LoadBench(settings).Run();
+}
+
+}  // namespace
+}  // namespace tidemark::bench
+
+int main(int argc, char** argv) {
+  if (tidemark::bench::WantsToServe(argc, argv)) return tidemark::bench::Serve(argc, argv);
+  return tidemark::bench::Main(argc, argv);
+}

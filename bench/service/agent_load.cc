@@ -1,0 +1,268 @@
+#include "bench/service/agent_load.h"
+
+#include <fmt/format.h>
+#include <grpcpp/grpcpp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "absl/time/clock.h"
+
+namespace tidemark::bench {
+namespace {
+
+void SetNow(v1::Envelope& envelope) {
+  const std::int64_t nanos = absl::GetCurrentTimeNanos();
+  envelope.mutable_sent_at()->set_seconds(nanos / 1'000'000'000);
+  envelope.mutable_sent_at()->set_nanos(static_cast<int>(nanos % 1'000'000'000));
+}
+
+// Counts streams that have not ended.
+class Latch {
+ public:
+  explicit Latch(std::size_t count) : count_(count) {}
+  void CountDown() {
+    const std::lock_guard lock(mutex_);
+    if (--count_ == 0) zero_.notify_all();
+  }
+  void Wait() {
+    std::unique_lock lock(mutex_);
+    zero_.wait(lock, [this] { return count_ == 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable zero_;
+  std::size_t count_;
+};
+
+class LoadStream final
+    : public grpc::ClientBidiReactor<v1::StreamEventsRequest, v1::StreamEventsResponse> {
+ public:
+  LoadStream(const std::string& address, v1::StreamEventsRequest message,
+             absl::Duration between_messages, Latch& ended)
+      : stub_(v1::IngestService::NewStub(OwnChannel(address))),
+        request_(std::move(message)),
+        between_messages_(between_messages),
+        ended_(ended) {}
+
+  void Start(absl::Time begin, absl::Time end) {
+    begin_ = begin;
+    end_ = end;
+    stub_->async()->StreamEvents(&context_, this);
+    StartRead(&response_);
+    if (between_messages_ > absl::ZeroDuration()) {
+      AddHold();
+    } else {
+      WriteNext();
+    }
+    StartCall();
+  }
+
+  // For a stream with a pace: writes what is due. Called by one thread.
+  void Pump(absl::Time now) {
+    if (over_ || writing_) return;
+    if (now >= end_) {
+      over_ = true;
+      StartWritesDone();
+      RemoveHold();
+    } else if (begin_ + static_cast<double>(sent_) * between_messages_ <= now) {
+      writing_ = true;
+      Write();
+    }
+  }
+
+  void OnWriteDone(bool ok) override {
+    if (between_messages_ > absl::ZeroDuration()) {
+      writing_ = false;
+    } else if (ok) {
+      WriteNext();
+    }
+  }
+  void OnReadDone(bool ok) override {
+    if (!ok) return;
+    accepted_ = std::max<std::uint64_t>(accepted_, response_.accepted_sequence());
+    StartRead(&response_);
+  }
+  void OnDone(const grpc::Status& status) override {
+    failed_ = !status.ok();
+    ended_.CountDown();
+  }
+
+  std::uint64_t accepted() const { return accepted_; }
+  std::uint64_t sent() const { return sent_; }
+  bool failed() const { return failed_; }
+  bool over() const { return over_; }
+
+ private:
+  void WriteNext() {
+    // A look at the clock for each message would be a cost that agents do not have.
+    if (sent_ % 16 == 0 && absl::Now() >= end_) return StartWritesDone();
+    Write();
+  }
+  void Write() {
+    request_.mutable_envelope()->set_sequence(++sent_);
+    if (sent_ % 16 == 1) SetNow(*request_.mutable_envelope());
+    StartWrite(&request_);
+  }
+
+  std::unique_ptr<v1::IngestService::Stub> stub_;
+  grpc::ClientContext context_;
+  v1::StreamEventsRequest request_;
+  v1::StreamEventsResponse response_;
+  const absl::Duration between_messages_;
+  Latch& ended_;
+  absl::Time begin_;
+  absl::Time end_;
+  std::uint64_t sent_ = 0;
+  std::uint64_t accepted_ = 0;
+  bool over_ = false;
+  std::atomic<bool> writing_ = false;
+  bool failed_ = false;
+};
+
+}  // namespace
+
+std::shared_ptr<grpc::Channel> OwnChannel(const std::string& address) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+}
+
+v1::StreamEventsRequest ProfileMessage(const std::string& job_id, std::uint32_t task,
+                                       std::uint32_t points) {
+  v1::StreamEventsRequest request;
+  v1::Envelope& envelope = *request.mutable_envelope();
+  envelope.set_job_id(job_id);
+  envelope.set_source_id(fmt::format("reduce-{}", task));
+  SetNow(envelope);
+  v1::ReduceProfile& profile = *envelope.mutable_reduce_profile();
+  profile.mutable_attempt()->set_kind(v1::TASK_KIND_REDUCE);
+  profile.mutable_attempt()->set_index(task);
+  profile.set_groups_done(points);
+  profile.mutable_reduce_time()->set_seconds(1);
+  std::uint64_t bytes_done = 0;
+  for (std::uint32_t i = 0; i < points; ++i) {
+    const std::uint64_t bytes = 64 + 97 * i;
+    bytes_done += bytes;
+    profile.add_point_bytes(bytes);
+    profile.add_point_counts(1);
+    profile.add_point_nanos(10'000 + 50 * bytes);
+  }
+  profile.set_bytes_done(bytes_done);
+  return request;
+}
+
+bool OpenJob(const std::shared_ptr<grpc::Channel>& channel, const std::string& job_id,
+             std::uint32_t reduce_tasks) {
+  const auto stub = v1::IngestService::NewStub(channel);
+  grpc::ClientContext context;
+  context.set_wait_for_ready(true);
+  const auto stream = stub->StreamEvents(&context);
+  std::uint64_t sequence = 0;
+  const auto send = [&](auto fill) {
+    v1::StreamEventsRequest request;
+    v1::Envelope& envelope = *request.mutable_envelope();
+    envelope.set_job_id(job_id);
+    envelope.set_source_id("app-master");
+    envelope.set_sequence(++sequence);
+    SetNow(envelope);
+    fill(envelope);
+    stream->Write(request);
+  };
+  send([&](v1::Envelope& envelope) {
+    envelope.mutable_job_opened()->set_map_task_count(0);
+    envelope.mutable_job_opened()->set_reduce_task_count(reduce_tasks);
+  });
+  for (std::uint32_t task = 0; task < reduce_tasks; ++task) {
+    for (const auto state : {v1::ATTEMPT_STATE_STARTED, v1::ATTEMPT_STATE_SHUFFLED}) {
+      send([&](v1::Envelope& envelope) {
+        v1::AttemptChanged& changed = *envelope.mutable_attempt_changed();
+        changed.mutable_attempt()->set_kind(v1::TASK_KIND_REDUCE);
+        changed.mutable_attempt()->set_index(task);
+        changed.set_state(state);
+      });
+    }
+  }
+  stream->WritesDone();
+  v1::StreamEventsResponse response;
+  while (stream->Read(&response)) continue;
+  return stream->Finish().ok();
+}
+
+LoadResult RunLoad(const AgentLoad& load) {
+  const std::uint32_t jobs = (load.streams + load.streams_per_job - 1) / load.streams_per_job;
+  LoadResult result;
+  const auto job_id = [&](std::uint32_t job) { return fmt::format("{}-{}", load.job_prefix, job); };
+  {
+    const auto channel = OwnChannel(load.address);
+    for (std::uint32_t job = 0; job < jobs; ++job) {
+      if (!OpenJob(channel, job_id(job), std::min(load.streams, load.streams_per_job))) {
+        result.failed_streams = load.streams;
+        return result;
+      }
+    }
+  }
+  Latch ended(load.streams);
+  const absl::Duration between_messages =
+      load.messages_per_second > 0 ? absl::Seconds(load.streams / load.messages_per_second)
+                                   : absl::ZeroDuration();
+  std::vector<std::unique_ptr<LoadStream>> streams;
+  for (std::uint32_t i = 0; i < load.streams; ++i) {
+    streams.push_back(std::make_unique<LoadStream>(
+        load.address,
+        ProfileMessage(job_id(i / load.streams_per_job), i % load.streams_per_job, load.points),
+        between_messages, ended));
+  }
+  const absl::Time begin = absl::Now();
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    // Not all at once: agents do not agree on when a second begins.
+    const absl::Duration later = between_messages * i / streams.size();
+    streams[i]->Start(begin + later, begin + load.duration);
+  }
+  while (between_messages > absl::ZeroDuration() && !streams.back()->over()) {
+    for (auto& stream : streams) stream->Pump(absl::Now());
+    absl::SleepFor(absl::Microseconds(500));
+  }
+  ended.Wait();
+  result.elapsed = absl::Now() - begin;
+  for (const auto& stream : streams) {
+    result.sent += stream->sent();
+    result.messages += stream->accepted();
+    result.failed_streams += stream->failed() ? 1 : 0;
+  }
+  return result;
+}
+
+struct IdleStreams::Stream {
+  std::unique_ptr<v1::IngestService::Stub> stub;
+  grpc::ClientContext context;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::StreamEventsRequest, v1::StreamEventsResponse>> call;
+};
+
+IdleStreams::IdleStreams(const std::string& address, std::uint32_t streams,
+                         std::uint32_t per_connection) {
+  std::shared_ptr<grpc::Channel> channel;
+  for (std::uint32_t i = 0; i < streams; ++i) {
+    if (i % per_connection == 0) channel = OwnChannel(address);
+    auto stream = std::make_unique<Stream>();
+    stream->stub = v1::IngestService::NewStub(channel);
+    stream->call = stream->stub->StreamEvents(&stream->context);
+    v1::StreamEventsRequest request = ProfileMessage("idle", i, 1);
+    request.mutable_envelope()->set_sequence(1);
+    v1::StreamEventsResponse response;
+    stream->call->Write(request);
+    stream->call->Read(&response);
+    streams_.push_back(std::move(stream));
+  }
+}
+
+IdleStreams::~IdleStreams() {
+  for (auto& stream : streams_) stream->context.TryCancel();
+  for (auto& stream : streams_) stream->call->Finish();
+}
+
+}  // namespace tidemark::bench

@@ -1,0 +1,116 @@
+#include "bench/service/master_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "absl/time/clock.h"
+
+namespace tidemark::bench {
+
+absl::StatusOr<MasterProcess> MasterProcess::Spawn(std::vector<std::string> words) {
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  std::array<int, 2> pipe_ends;
+  if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return absl::ErrnoToStatus(errno, "pipe");
+  const pid_t pid = fork();
+  if (pid < 0) return absl::ErrnoToStatus(errno, "fork");
+  if (pid == 0) {
+    dup2(pipe_ends[1], STDERR_FILENO);
+    execv(argv[0], argv.data());
+    _exit(127);
+  }
+  close(pipe_ends[1]);
+  return MasterProcess(pid, pipe_ends[0]);
+}
+
+absl::StatusOr<MasterProcess> MasterProcess::Start(std::vector<std::string> command,
+                                                   absl::Duration timeout) {
+  absl::StatusOr<MasterProcess> master = Spawn(std::move(command));
+  if (!master.ok()) return master;
+  if (absl::Status status = master->WaitUntilListening(timeout); !status.ok()) return status;
+  return master;
+}
+
+absl::Status MasterProcess::WaitUntilListening(absl::Duration timeout) {
+  static constexpr const char* kListening = "listening on ";
+  const absl::Time deadline = absl::Now() + timeout;
+  while (true) {
+    const std::size_t at = said_.find(kListening);
+    const std::size_t end = at == std::string::npos ? at : said_.find('\n', at);
+    if (end != std::string::npos) {
+      const std::size_t begin = at + std::string(kListening).size();
+      address_ = said_.substr(begin, end - begin);
+      return absl::OkStatus();
+    }
+    const absl::Duration left = deadline - absl::Now();
+    if (left <= absl::ZeroDuration()) return absl::DeadlineExceededError("it does not listen");
+    pollfd readable = {.fd = standard_error_, .events = POLLIN, .revents = 0};
+    if (poll(&readable, 1, static_cast<int>(absl::ToInt64Milliseconds(left)) + 1) <= 0) continue;
+    std::array<char, 4096> buffer;
+    const ssize_t got = read(standard_error_, buffer.data(), buffer.size());
+    if (got <= 0) return absl::AbortedError(fmt::format("it ended, saying: {}", said_));
+    said_.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+}
+
+MasterProcess::MasterProcess(MasterProcess&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      standard_error_(std::exchange(other.standard_error_, -1)),
+      said_(std::move(other.said_)),
+      address_(std::move(other.address_)) {}
+
+MasterProcess& MasterProcess::operator=(MasterProcess&& other) noexcept {
+  std::swap(pid_, other.pid_);
+  std::swap(standard_error_, other.standard_error_);
+  std::swap(said_, other.said_);
+  std::swap(address_, other.address_);
+  return *this;
+}
+
+MasterProcess::~MasterProcess() {
+  Kill();
+  if (standard_error_ >= 0) close(standard_error_);
+}
+
+void MasterProcess::Kill() {
+  if (pid_ < 0) return;
+  kill(pid_, SIGKILL);
+  waitpid(std::exchange(pid_, -1), nullptr, 0);
+}
+
+std::size_t MasterProcess::resident_bytes() const {
+  std::ifstream statm(fmt::format("/proc/{}/statm", pid_));
+  std::size_t size = 0;
+  std::size_t resident = 0;
+  statm >> size >> resident;
+  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+absl::Duration MasterProcess::cpu_time() const {
+  // After the name, which ends with ")": state is field 3, user and system time are 14 and 15.
+  std::ifstream file(fmt::format("/proc/{}/stat", pid_));
+  std::string line;
+  std::getline(file, line);
+  const std::size_t name_end = line.rfind(')');
+  if (name_end == std::string::npos) return absl::ZeroDuration();
+  std::istringstream rest(line.substr(name_end + 1));
+  std::string skipped;
+  for (int field = 3; field < 14; ++field) rest >> skipped;
+  double user = 0;
+  double system = 0;
+  rest >> user >> system;
+  return absl::Seconds((user + system) / static_cast<double>(sysconf(_SC_CLK_TCK)));
+}
+
+}  // namespace tidemark::bench

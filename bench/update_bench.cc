@@ -1,0 +1,267 @@
+// What one update of an estimate costs: the time of JobMonitor::Tick when every running reduce task
+// has just said something new, on one core, without a server.
+//
+// Goals: at most 1 ms for 30 tasks, 20 ms for 1,000 tasks with 70,000 explicit keys, whatever the
+// number of keys; 200 ms for 1,000 jobs that run 10,000 tasks.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "bench/accuracy/thread_clock.h"
+#include "streaming/size_histogram.h"
+#include "tidemark/event.h"
+#include "tidemark/job_monitor.h"
+
+namespace tidemark::bench {
+namespace {
+
+constexpr std::int64_t kStart = 1'700'000'000;
+constexpr std::uint32_t kMapTasks = 8;
+// Key groups that a task finishes between two updates.
+constexpr std::size_t kGroupsPerUpdate = 20;
+constexpr double kSmallestBytes = 50;
+// What every task has reported before it is measured: it is in its second minute.
+constexpr int kReportsBefore = 100;
+
+// A job whose reduce tasks are in the midst of their work. Sizes are Pareto distributed, costs grow
+// with the power 1.5 and scatter by a tenth.
+class RunningJob {
+ public:
+  RunningJob(std::string id, std::uint32_t tasks, std::uint32_t keys_per_task,
+             const std::vector<std::string>& indicators, std::uint64_t seed)
+      : id_(std::move(id)),
+        random_(seed),
+        monitor_(id_, {.indicators = indicators, .abandon_after = absl::Hours(1'000)}),
+        tasks_(tasks) {
+    Open(tasks);
+    for (std::uint32_t i = 0; i < tasks; ++i) MakeKeys(i, keys_per_task);
+    for (std::uint32_t m = 0; m < kMapTasks; ++m) FinishMapTask(m);
+    now_ += 1;
+    for (std::uint32_t i = 0; i < tasks; ++i) {
+      const AttemptId attempt{TaskKind::kReduce, i, 0};
+      Say(AttemptChanged{.attempt = attempt, .state = AttemptState::kStarted, .at = Now()});
+      Say(AttemptChanged{.attempt = attempt, .state = AttemptState::kShuffled, .at = Now()});
+    }
+  }
+
+  // Every task finishes some more key groups.
+  void Advance() {
+    now_ += 1;
+    for (std::uint32_t i = 0; i < tasks_.size(); ++i) Report(i);
+  }
+
+  // Seconds that the update takes.
+  double Tick() {
+    const double before = ThreadSeconds();  // an update waits for nothing but the processor
+    const Snapshot snapshot = monitor_.Tick(Now());
+    const double elapsed = ThreadSeconds() - before;
+    is_estimated_ = snapshot.forecasts.front().state == ForecastState::kValid;
+    return elapsed;
+  }
+  bool is_estimated() const { return is_estimated_; }
+
+ private:
+  struct Task {
+    std::vector<ExplicitKey> keys;  // in the order they are reduced
+    std::size_t next = 0;
+    ReduceProfile totals;
+    double seconds = 0;
+  };
+
+  absl::Time Now() const { return absl::FromUnixSeconds(kStart) + absl::Seconds(now_); }
+
+  void Say(EventBody body) {
+    Event event{.job_id = id_, .source_id = "bench", .sequence = ++sequence_, .sent_at = Now()};
+    event.arrived_at = Now();
+    event.body = std::move(body);
+    if (const absl::Status applied = monitor_.Apply(event); !applied.ok()) {
+      fmt::print(stderr, "{}\n", applied.ToString());
+      std::exit(1);
+    }
+  }
+
+  void Open(std::uint32_t tasks) {
+    Say(JobOpened{.name = "update",
+                  .engine = "bench",
+                  .submitted_at = Now(),
+                  .map_task_count = kMapTasks,
+                  .reduce_task_count = tasks,
+                  .partition_count = tasks,
+                  .map_slots = kMapTasks,
+                  .reduce_slots = tasks});
+  }
+
+  void MakeKeys(std::uint32_t task, std::uint32_t count) {
+    std::uniform_real_distribution<double> uniform(1e-6, 1);
+    for (std::uint32_t k = 0; k < count; ++k) {
+      const double size = kSmallestBytes * std::min(1e6, 1 / uniform(random_));
+      tasks_[task].keys.push_back({KeyHash{random_()}, static_cast<std::uint64_t>(size)});
+    }
+    tasks_[task].totals.attempt = {TaskKind::kReduce, task, 0};
+  }
+
+  void FinishMapTask(std::uint32_t map_task) {
+    const AttemptId attempt{TaskKind::kMap, map_task, 0};
+    MapProfile profile{.attempt = attempt};
+    for (std::uint32_t i = 0; i < tasks_.size(); ++i) {
+      PartitionProfile partition{.partition = i};
+      for (const ExplicitKey& key : tasks_[i].keys) {
+        const std::uint64_t bytes = key.size_bytes / kMapTasks + 1;
+        partition.explicit_keys.push_back({key.key, bytes});
+        partition.total_bytes += bytes;
+      }
+      // As many bytes again in small keys that nobody names.
+      partition.implicit_key_count = 1 + partition.total_bytes / 100;
+      partition.implicit_bytes = partition.total_bytes;
+      partition.total_bytes *= 2;
+      profile.partitions.push_back(std::move(partition));
+    }
+    Say(AttemptChanged{.attempt = attempt, .state = AttemptState::kStarted, .at = Now()});
+    Say(std::move(profile));
+    Say(AttemptChanged{.attempt = attempt, .state = AttemptState::kFinished, .at = Now()});
+  }
+
+  void Report(std::uint32_t index) {
+    Task& task = tasks_[index];
+    ReduceProfile profile = task.totals;
+    streaming::SizeHistogram bins;
+    std::normal_distribution<double> scatter(0, 0.1);
+    const auto finish = [&](std::uint64_t size_bytes) {
+      const double seconds =
+          1e-6 * std::pow(static_cast<double>(size_bytes), 1.5) * std::exp(scatter(random_)) / 50;
+      bins.Add(size_bytes, 1, absl::Seconds(seconds), size_bytes);
+      profile.points.push_back({size_bytes, 1, absl::Seconds(seconds)});
+      profile.groups_done += 1;
+      profile.bytes_done += size_bytes;
+      profile.reduce_time += absl::Seconds(seconds);
+      return absl::Seconds(seconds);
+    };
+    for (std::size_t i = 0; i < kGroupsPerUpdate; ++i) {
+      finish(50 + random_() % 100);
+      // Some keys are left at the end: the job must not end while it is measured.
+      if (i % 10 != 0 || task.next + 5 > task.keys.size()) continue;
+      const ExplicitKey& key = task.keys[task.next++];
+      const absl::Duration time = finish(key.size_bytes);
+      profile.finished_keys.push_back({key.key, key.size_bytes, time, key.size_bytes});
+    }
+    profile.bins = bins.bins();
+    profile.keys_named = true;
+    profile.last_group_finished_at = Now();
+    profile.running_group = RunningGroup{task.keys.back().key, absl::Seconds(0.5), 10, 1, 10};
+    task.totals.groups_done = profile.groups_done;
+    task.totals.bytes_done = profile.bytes_done;
+    task.totals.reduce_time = profile.reduce_time;
+    Say(std::move(profile));
+  }
+
+  const std::string id_;
+  std::mt19937_64 random_;
+  JobMonitor monitor_;
+  std::vector<Task> tasks_;
+  double now_ = 0;
+  std::uint64_t sequence_ = 0;
+  bool is_estimated_ = false;
+};
+
+double Median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                   values.end());
+  return values[values.size() / 2];
+}
+
+struct Shape {
+  const char* name;
+  std::uint32_t jobs;
+  std::uint32_t tasks;  // of each job
+  std::uint32_t keys;   // explicit ones of each task
+};
+constexpr Shape kShapes[] = {
+    {"update_ms_30_tasks", 1, 30, 70},
+    {"update_ms_30_tasks_70000_keys", 1, 30, 2333},
+    {"update_ms_1000_tasks_7000_keys", 1, 1000, 7},
+    {"update_ms_1000_tasks_70000_keys", 1, 1000, 70},
+    {"tick_ms_1000_jobs_10000_tasks", 1000, 10, 70},
+};
+
+struct Options {
+  int runs = 5;
+  int updates = 20;
+  std::vector<std::string> indicators = JobMonitorOptions{}.indicators;
+  std::string only;
+  bool tidemark_only = false;
+  std::string json;
+};
+
+// Median over the updates of one run, milliseconds.
+double Run(const Shape& shape, const Options& options, const std::vector<std::string>& indicators,
+           std::uint64_t seed) {
+  std::vector<RunningJob> jobs;
+  jobs.reserve(shape.jobs);
+  for (std::uint32_t j = 0; j < shape.jobs; ++j) {
+    jobs.emplace_back(fmt::format("job-{}", j), shape.tasks, shape.keys, indicators, seed + j);
+  }
+  for (int report = 0; report < kReportsBefore; ++report) {
+    for (RunningJob& job : jobs) job.Advance();
+  }
+  std::vector<double> milliseconds;
+  for (int update = 0; update < options.updates + 2; ++update) {
+    double seconds = 0;
+    for (RunningJob& job : jobs) job.Advance();
+    for (RunningJob& job : jobs) seconds += job.Tick();
+    if (update >= 2) milliseconds.push_back(1e3 * seconds);  // the first ones read the map profiles
+  }
+  for (const RunningJob& job : jobs) {
+    if (!job.is_estimated()) fmt::print(stderr, "{}: no estimate was made\n", shape.name);
+  }
+  return Median(milliseconds);
+}
+
+int Main(int argc, char** argv) {
+  Options options;
+  CLI::App app("What one update of an estimate costs.");
+  app.add_option("--runs", options.runs, "Runs of each shape")->check(CLI::Range(1, 1000));
+  app.add_option("--updates", options.updates, "Updates of each run")->check(CLI::Range(1, 1000));
+  app.add_option("--indicators", options.indicators, "Beside tidemark alone, these together")
+      ->delimiter(',');
+  app.add_option("--only", options.only, "Shapes whose name has this in it");
+  app.add_flag("--tidemark-only", options.tidemark_only, "Not all indicators together");
+  app.add_option("--json", options.json, "Write the results to this file");
+  CLI11_PARSE(app, argc, argv);
+
+  nlohmann::ordered_json json = {{"runs", options.runs}, {"updates", options.updates}};
+  const std::vector<std::pair<std::string, std::vector<std::string>>> sets = {
+      {"", {"tidemark"}}, {"_all_indicators", options.indicators}};
+  for (const auto& [suffix, indicators] : sets) {
+    if (options.tidemark_only && !suffix.empty()) continue;
+    for (const Shape& shape : kShapes) {
+      if ((shape.name + suffix).find(options.only) == std::string::npos) continue;
+      std::vector<double> milliseconds;
+      for (int run = 0; run < options.runs; ++run) {
+        milliseconds.push_back(Run(shape, options, indicators, 1000 * (1 + run)));
+      }
+      const double median = Median(milliseconds);
+      json[shape.name + suffix] = median;
+      fmt::print("{:<50} {:>9.3f} ms\n", shape.name + suffix, median);
+      std::cout.flush();
+    }
+  }
+  if (options.json.empty()) return 0;
+  std::ofstream file(options.json);
+  file << json.dump(2) << '\n';
+  return file.good() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace tidemark::bench
+
+int main(int argc, char** argv) { return tidemark::bench::Main(argc, argv); }

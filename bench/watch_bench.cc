@@ -1,0 +1,183 @@
+// How long it takes from an agent's event to the snapshot, in a watcher's hands, that knows of it.
+//
+// Each event carries its number where the snapshot's coverage adds it up (Envelope.dropped_events),
+// so that a snapshot tells exactly which events it rests on.
+#include <fmt/format.h>
+#include <grpcpp/grpcpp.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "bench/service/agent_load.h"
+#include "bench/service/json_report.h"
+#include "bench/service/master_process.h"
+#include "bench/service/scratch.h"
+#include "bench/service/serve.h"
+#include "tidemark/v1/progress_service.grpc.pb.h"
+
+namespace tidemark::bench {
+namespace {
+
+// One job: an agent that sends at a pace and a watcher.
+class AgentAndWatcher {
+ public:
+  AgentAndWatcher(const std::string& address, std::string job_id, double events_per_second,
+                  absl::Duration duration)
+      : job_id_(std::move(job_id)),
+        between_(absl::Seconds(1 / events_per_second)),
+        sent_at_(static_cast<std::size_t>(duration / between_)) {
+    latencies_.reserve(sent_at_.size());
+    OpenJob(OwnChannel(address), job_id_, 10);
+    watcher_ = std::thread([this, address] { Watch(address); });
+    agent_ = std::thread([this, address] { Send(address); });
+  }
+  const std::vector<double>& Join() {
+    agent_.join();
+    watcher_.join();
+    return latencies_;
+  }
+
+ private:
+  void Send(const std::string& address) {
+    const auto stub = v1::IngestService::NewStub(OwnChannel(address));
+    grpc::ClientContext context;
+    const auto stream = stub->StreamEvents(&context);
+    std::thread reader([&stream] {
+      v1::StreamEventsResponse response;
+      while (stream->Read(&response)) continue;
+    });
+    v1::StreamEventsRequest request = ProfileMessage(job_id_, 0, 10);
+    const absl::Time begin = absl::Now();
+    for (std::size_t i = 0; i < sent_at_.size(); ++i) {
+      absl::SleepFor(begin + i * between_ - absl::Now());
+      request.mutable_envelope()->set_sequence(i + 1);
+      request.mutable_envelope()->set_dropped_events(i + 1);
+      const std::int64_t now = absl::GetCurrentTimeNanos();
+      request.mutable_envelope()->mutable_sent_at()->set_seconds(now / 1'000'000'000);
+      request.mutable_envelope()->mutable_sent_at()->set_nanos(
+          static_cast<int>(now % 1'000'000'000));
+      sent_at_[i].store(now, std::memory_order_relaxed);
+      if (!stream->Write(request)) break;
+    }
+    stream->WritesDone();
+    reader.join();
+    stream->Finish();
+  }
+
+  void Watch(const std::string& address) {
+    const auto stub = v1::ProgressService::NewStub(OwnChannel(address));
+    grpc::ClientContext context;
+    v1::WatchJobRequest request;
+    request.set_job_id(job_id_);
+    const auto stream = stub->WatchJob(&context, request);
+    v1::WatchJobResponse response;
+    while (latencies_.size() < sent_at_.size() && stream->Read(&response)) {
+      const std::int64_t now = absl::GetCurrentTimeNanos();
+      const std::uint64_t known = response.snapshot().coverage().dropped_events();
+      while (latencies_.size() < std::min<std::uint64_t>(known, sent_at_.size())) {
+        const std::int64_t sent = sent_at_[latencies_.size()].load(std::memory_order_relaxed);
+        latencies_.push_back(static_cast<double>(now - sent) / 1e6);
+      }
+    }
+    context.TryCancel();
+    stream->Finish();
+  }
+
+  const std::string job_id_;
+  const absl::Duration between_;
+  std::vector<std::atomic<std::int64_t>> sent_at_;
+  std::vector<double> latencies_;  // ms
+  std::thread watcher_;
+  std::thread agent_;
+};
+
+struct Settings {
+  std::string tidemark;
+  double events_per_second = 10'000;
+  std::uint32_t jobs = 10;
+  double seconds = 5;
+  int repetitions = 5;
+};
+
+struct Latency {
+  double median = 0;
+  double p99 = 0;
+  double max = 0;
+};
+
+absl::StatusOr<Latency> Measure(const Settings& settings) {
+  const ScratchDirectory directory;
+  const auto master = MasterProcess::Start(
+      {settings.tidemark, "serve", "--listen", "127.0.0.1:0", "--data-dir", directory.path()},
+      absl::Seconds(30));
+  if (!master.ok()) return master.status();
+  std::vector<std::unique_ptr<AgentAndWatcher>> pairs;
+  for (std::uint32_t job = 0; job < settings.jobs; ++job) {
+    pairs.push_back(std::make_unique<AgentAndWatcher>(
+        master->address(), fmt::format("watched-{}", job),
+        settings.events_per_second / settings.jobs, absl::Seconds(settings.seconds)));
+  }
+  std::vector<double> all;
+  for (auto& pair : pairs) {
+    const std::vector<double>& latencies = pair->Join();
+    all.insert(all.end(), latencies.begin(), latencies.end());
+  }
+  const auto expected = static_cast<std::size_t>(settings.events_per_second * settings.seconds);
+  if (all.size() + settings.jobs < expected) {
+    return absl::DataLossError(fmt::format("{} of {} events were seen", all.size(), expected));
+  }
+  std::sort(all.begin(), all.end());
+  return Latency{all[all.size() / 2], all[all.size() * 99 / 100], all.back()};
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("From an agent's event to the snapshot that a watcher sees.");
+  Settings settings;
+  std::string json;
+  settings.tidemark = std::filesystem::absolute(argv[0]).string();
+  app.add_option("--tidemark", settings.tidemark, "The server; by default this program itself")
+      ->capture_default_str();
+  app.add_option("--rate", settings.events_per_second, "Events a second")->capture_default_str();
+  app.add_option("--jobs", settings.jobs, "That share them")->capture_default_str();
+  app.add_option("--seconds", settings.seconds, "Of each run")->capture_default_str();
+  app.add_option("--repetitions", settings.repetitions, "Runs")->capture_default_str();
+  app.add_option("--json", json, "Write the figures to this file");
+  CLI11_PARSE(app, argc, argv);
+  std::vector<Latency> runs;
+  for (int i = 0; i < settings.repetitions; ++i) {
+    const auto run = Measure(settings);
+    if (!run.ok()) {
+      fmt::print(stderr, "watch: {}\n", run.status().ToString());
+      return 1;
+    }
+    runs.push_back(*run);
+  }
+  const auto median_of = [&runs](double Latency::*field) {
+    std::sort(runs.begin(), runs.end(),
+              [field](const Latency& a, const Latency& b) { return a.*field < b.*field; });
+    return runs[runs.size() / 2].*field;
+  };
+  const nlohmann::ordered_json report = {{"events_per_s", settings.events_per_second},
+                                         {"jobs", settings.jobs},
+                                         {"runs", settings.repetitions},
+                                         {"median_ms", median_of(&Latency::median)},
+                                         {"p99_ms", median_of(&Latency::p99)},
+                                         {"max_ms", median_of(&Latency::max)}};
+  return WriteJson(report, json) ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace tidemark::bench
+
+int main(int argc, char** argv) {
+  if (tidemark::bench::WantsToServe(argc, argv)) return tidemark::bench::Serve(argc, argv);
+  return tidemark::bench::Main(argc, argv);
+}

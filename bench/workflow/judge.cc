@@ -1,0 +1,216 @@
+#include "bench/workflow/judge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "bench/accuracy/metrics.h"
+#include "bench/workflow/indicators.h"
+
+namespace tidemark::bench {
+namespace {
+
+// One number of one case; empty where it has none.
+struct Sample {
+  std::string group;
+  bool held_out = false;
+  double end_error = 0;  // before the start
+  std::optional<bool> hit;
+  std::optional<double> width;
+  std::optional<Metrics> live;
+  double live_end_error = 0;
+};
+
+Question QuestionOf(const Case& one, bool is_oracle, const Suite& suite,
+                    const JudgeOptions& options, const workflow::WorkflowNow& now,
+                    const workflow::Resourcing& on,
+                    const std::vector<const workflow::WorkflowProfile*>& own) {
+  Question question = {.now = &now, .history = one.history, .on = &on, .options = options.tidemark};
+  question.options.may_grow = suite.may_grow;
+  if (!is_oracle) return question;
+  question.history = own;
+  question.options.may_grow = false;
+  question.options.common_deviation = 0;
+  question.options.outlook.run_deviation = 1e-3;
+  question.options.outlook.root_run_deviation = 1e-3;
+  return question;
+}
+
+class Judging {
+ public:
+  Judging(const Suite& suite, const std::string& indicator, const JudgeOptions& options)
+      : suite_(suite), options_(options), is_oracle_(indicator == "oracle") {
+    rule_ = is_oracle_ ? "tidemark" : indicator;
+  }
+
+  std::vector<Sample> Run() {
+    std::vector<Sample> samples;
+    for (const Case& one : suite_.cases) {
+      const workflow::WorkflowProfile profile = ProfileOf(*one.truth);
+      own_ = {&profile};
+      on_ = ResourcingOf(*one.truth);
+      suite_.moment == Moment::kLive ? Live(one, samples) : Before(one, samples);
+    }
+    return samples;
+  }
+
+ private:
+  Sample NewSample(const Trace& truth) const {
+    return {.group = truth.group, .held_out = truth.held_out};
+  }
+
+  void Before(const Case& one, std::vector<Sample>& samples) {
+    const Trace& truth = *one.truth;
+    const workflow::WorkflowNow now = BeforeStart(truth);
+    const Answer answer = Ask(rule_, QuestionOf(one, is_oracle_, suite_, options_, now, on_, own_));
+    if (!answer.remaining) return;
+    if (truth.owners > 1) {
+      OwnersBefore(truth, answer, samples);
+      return;
+    }
+    Sample sample = NewSample(truth);
+    sample.end_error = std::abs(*answer.remaining - truth.end) / truth.end;
+    if (answer.lower) {
+      sample.hit = *answer.lower <= truth.end && truth.end <= *answer.upper;
+      sample.width = (*answer.upper - *answer.lower) / truth.end;
+    }
+    samples.push_back(sample);
+  }
+
+  // Of a mix the end of each workflow counts.
+  void OwnersBefore(const Trace& truth, const Answer& answer, std::vector<Sample>& samples) const {
+    for (std::size_t owner = 0; owner < truth.owners; ++owner) {
+      double end = 0;
+      for (std::size_t i = 0; i < std::min(truth.stages.size(), answer.stage_ends.size()); ++i) {
+        if (truth.stages[i].owner == owner) end = std::max(end, answer.stage_ends[i]);
+      }
+      if (end == 0) continue;
+      const double true_end = EndOfOwner(truth, owner);
+      Sample sample = NewSample(truth);
+      sample.end_error = std::abs(end - true_end) / true_end;
+      samples.push_back(sample);
+    }
+  }
+
+  void Live(const Case& one, std::vector<Sample>& samples) {
+    const Trace& truth = *one.truth;
+    std::vector<Prediction> predictions;
+    Sample sample = NewSample(truth);
+    for (int k = 1; k < options_.updates; ++k) {
+      const double at = truth.end * k / options_.updates;
+      const workflow::WorkflowNow now = Look(truth, at);
+      const Answer answer =
+          Ask(rule_, QuestionOf(one, is_oracle_, suite_, options_, now, on_, own_));
+      Prediction prediction = {.at = at};
+      if (answer.remaining) prediction.end = at + *answer.remaining;
+      if (answer.lower) prediction.lower = at + *answer.lower;
+      if (answer.upper) prediction.upper = at + *answer.upper;
+      // Nothing to say counts as being off by the whole duration.
+      sample.live_end_error +=
+          prediction.end ? std::abs(*prediction.end - truth.end) / truth.end : 1;
+      predictions.push_back(prediction);
+    }
+    sample.live_end_error /= options_.updates - 1;
+    sample.live = Measure(predictions, 0, truth.end);
+    samples.push_back(sample);
+  }
+
+  const Suite& suite_;
+  const JudgeOptions& options_;
+  bool is_oracle_;
+  std::string rule_;
+  workflow::Resourcing on_;
+  std::vector<const workflow::WorkflowProfile*> own_;
+};
+
+using Figure = std::function<std::optional<double>(const Sample&)>;
+
+// The mean over groups of the means within.
+std::optional<double> MeanOf(const std::vector<Sample>& samples, const Figure& figure) {
+  std::map<std::string, std::pair<double, int>> groups;
+  for (const Sample& sample : samples) {
+    const std::optional<double> value = figure(sample);
+    if (!value) continue;
+    groups[sample.group].first += *value;
+    groups[sample.group].second += 1;
+  }
+  if (groups.empty()) return std::nullopt;
+  double sum = 0;
+  for (const auto& [name, group] : groups) sum += group.first / group.second;
+  return sum / static_cast<double>(groups.size());
+}
+
+std::optional<double> Percentile90(const std::vector<Sample>& samples, const Figure& figure) {
+  std::vector<double> values;
+  for (const Sample& sample : samples) {
+    if (const auto value = figure(sample)) values.push_back(*value);
+  }
+  if (values.empty()) return std::nullopt;
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(0.9 * static_cast<double>(values.size() - 1) + 0.5)];
+}
+
+Figure OfLive(double Metrics::*member) {
+  return [member](const Sample& sample) -> std::optional<double> {
+    if (!sample.live) return std::nullopt;
+    return (*sample.live).*member;
+  };
+}
+
+Figure AtMilestone(int percent) {
+  return [percent](const Sample& sample) -> std::optional<double> {
+    if (!sample.live) return std::nullopt;
+    for (std::size_t i = 0; i < kMilestones.size(); ++i) {
+      if (kMilestones[i] == percent) return sample.live->at[i].end_error.value_or(1);
+    }
+    return std::nullopt;
+  };
+}
+
+Verdict VerdictOf(const std::vector<Sample>& samples, Moment moment) {
+  Verdict verdict = {.cases = static_cast<int>(samples.size())};
+  if (moment == Moment::kBeforeStart) {
+    const Figure end_error = [](const Sample& sample) { return std::optional(sample.end_error); };
+    verdict.makespan_err_mean = MeanOf(samples, end_error);
+    verdict.makespan_err_p90 = Percentile90(samples, end_error);
+    verdict.coverage90 = MeanOf(samples, [](const Sample& sample) -> std::optional<double> {
+      if (!sample.hit) return std::nullopt;
+      return *sample.hit ? 1 : 0;
+    });
+    verdict.width90 = MeanOf(samples, [](const Sample& sample) { return sample.width; });
+    return verdict;
+  }
+  verdict.avg_err = MeanOf(samples, OfLive(&Metrics::avg_err));
+  verdict.max_err = MeanOf(samples, OfLive(&Metrics::max_err));
+  verdict.end_err =
+      MeanOf(samples, [](const Sample& sample) { return std::optional(sample.live_end_error); });
+  verdict.remaining_err_10 = MeanOf(samples, AtMilestone(10));
+  verdict.remaining_err_25 = MeanOf(samples, AtMilestone(25));
+  verdict.remaining_err_50 = MeanOf(samples, AtMilestone(50));
+  verdict.remaining_err_75 = MeanOf(samples, AtMilestone(75));
+  verdict.remaining_err_90 = MeanOf(samples, AtMilestone(90));
+  verdict.coverage90 =
+      MeanOf(samples, [](const Sample& sample) { return sample.live->coverage90; });
+  verdict.width90 = MeanOf(samples, [](const Sample& sample) { return sample.live->width90; });
+  verdict.backward_shown = MeanOf(samples, OfLive(&Metrics::backward_shown));
+  return verdict;
+}
+
+}  // namespace
+
+Judged Judge(const Suite& suite, const JudgeOptions& options) {
+  Judged judged = {.suite = suite.name};
+  for (const std::string& indicator : options.indicators) {
+    std::vector<Sample> samples = Judging(suite, indicator, options).Run();
+    if (samples.empty()) continue;
+    Row row = {.indicator = indicator, .all = VerdictOf(samples, suite.moment)};
+    std::erase_if(samples, [](const Sample& sample) { return !sample.held_out; });
+    row.held_out = VerdictOf(samples, suite.moment);
+    judged.rows.push_back(std::move(row));
+  }
+  return judged;
+}
+
+}  // namespace tidemark::bench

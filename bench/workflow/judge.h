@@ -1,0 +1,51 @@
+// Asks all indicators about all cases of a suite and compares with what came.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/workflow/cases.h"
+
+namespace tidemark::bench {
+
+// Means within each group, then over groups. Errors of the end are shares of the run's duration,
+// those of progress percentage points.
+struct Verdict {
+  int cases = 0;
+  std::optional<double> makespan_err_mean;  // before the start: |predicted - true| / true
+  std::optional<double> makespan_err_p90;
+  std::optional<double> avg_err;  // live; likewise below
+  std::optional<double> max_err;
+  std::optional<double> end_err;           // mean of |end - true end| / duration over the updates
+  std::optional<double> remaining_err_10;  // |end - true end| / duration when 10 % had gone
+  std::optional<double> remaining_err_25;
+  std::optional<double> remaining_err_50;
+  std::optional<double> remaining_err_75;
+  std::optional<double> remaining_err_90;
+  std::optional<double> coverage90;
+  std::optional<double> width90;  // of the interval, over the duration
+  std::optional<double> backward_shown;
+};
+
+struct Row {
+  std::string indicator;
+  Verdict all;
+  Verdict held_out;  // of the half that no constant was chosen on
+};
+
+struct Judged {
+  std::string suite;
+  std::vector<Row> rows;
+};
+
+struct JudgeOptions {
+  int updates = 40;  // of a live run
+  std::vector<std::string> indicators;
+  workflow::EstimateOptions tidemark;
+};
+
+// The indicator "oracle" knows the run's own task times: what is left is the form of the model.
+Judged Judge(const Suite& suite, const JudgeOptions& options);
+
+}  // namespace tidemark::bench

@@ -1,0 +1,267 @@
+#include "bench/workflow/local.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "bench/service/scratch.h"
+#include "examples/local_mapreduce/visits.h"
+#include "examples/local_mapreduce/workflow.h"
+#include "master/store/event_log.h"
+#include "proto/wire/workflow_codec.h"
+#include "tidemark/master.h"
+#include "tidemark/v1/workflow_service.grpc.pb.h"
+
+namespace tidemark::bench {
+namespace {
+
+// The tasks of one job, by phase, at instants of its sender's clock.
+struct JobTasks {
+  std::vector<std::pair<absl::Time, absl::Time>> map;
+  std::vector<std::pair<absl::Time, absl::Time>> reduce;
+};
+
+absl::StatusOr<JobTasks> ReadTasks(const std::string& log) {
+  const auto reader = store::EventLogReader::Open(log);
+  if (!reader.ok()) return reader.status();
+  JobTasks tasks;
+  std::map<std::string, absl::Time> started;  // by attempt
+  while (true) {
+    const auto record = (*reader)->Next();
+    if (!record.ok()) return record.status();
+    if (!record->has_value()) return tasks;
+    const Event* const event = std::get_if<Event>(&**record);
+    const auto* const change = event ? std::get_if<AttemptChanged>(&event->body) : nullptr;
+    if (change == nullptr) continue;
+    const std::string attempt = ToString(change->attempt);
+    const absl::Time at = change->at.value_or(event->arrived_at);
+    if (change->state == AttemptState::kStarted) started[attempt] = at;
+    if (change->state != AttemptState::kFinished || !started.contains(attempt)) continue;
+    auto& of_phase = change->attempt.kind == TaskKind::kMap ? tasks.map : tasks.reduce;
+    of_phase.emplace_back(started[attempt], at);
+  }
+}
+
+// Each job is a stage of map tasks and one of reduce tasks after it. Every task has a process of
+// its own, so that none is warmer than another.
+absl::StatusOr<Trace> ReadTrace(const WorkflowSpec& spec, const std::string& log_dir,
+                                std::uint32_t slots) {
+  Trace trace = {.group = "web-log",
+                 .name = spec.id,
+                 .held_out = true,
+                 .slots = static_cast<double>(slots),
+                 .owners = spec.jobs.size()};
+  std::vector<JobTasks> jobs;
+  absl::Time begin = absl::InfiniteFuture();
+  for (const WorkflowJob& job : spec.jobs) {
+    absl::StatusOr<JobTasks> tasks = ReadTasks(store::EventLogPath(log_dir, job.job_id));
+    if (!tasks.ok()) return tasks.status();
+    for (const auto& [start, end] : tasks->map) begin = std::min(begin, start);
+    jobs.push_back(*std::move(tasks));
+  }
+  std::map<std::string, std::size_t> last_stage;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    for (const bool is_map : {true, false}) {
+      TraceStage stage = {.name = absl::StrCat(spec.jobs[i].name, is_map ? " map" : " reduce"),
+                          .owner = i};
+      for (const auto& [start, end] : is_map ? jobs[i].map : jobs[i].reduce) {
+        stage.tasks.push_back(
+            {absl::ToDoubleSeconds(start - begin), absl::ToDoubleSeconds(end - begin)});
+      }
+      if (!is_map) stage.parents = {trace.stages.size() - 1};
+      if (is_map) {
+        for (const std::string& parent : spec.jobs[i].after) {
+          stage.parents.push_back(last_stage.at(parent));
+        }
+      }
+      trace.stages.push_back(std::move(stage));
+    }
+    last_stage[spec.jobs[i].name] = trace.stages.size() - 1;
+  }
+  Finish(trace);
+  return trace;
+}
+
+// What the master said while one workflow ran, in order.
+class Listener {
+ public:
+  Listener(const std::string& address, const std::string& id)
+      : stub_(v1::WorkflowService::NewStub(
+            grpc::CreateChannel(address, grpc::InsecureChannelCredentials()))),
+        thread_([this, id] {
+          grpc::ClientContext context;
+          v1::WatchWorkflowRequest request;
+          request.set_workflow_id(id);
+          const auto stream = stub_->WatchWorkflow(&context, request);
+          v1::WatchWorkflowResponse response;
+          while (stream->Read(&response)) {
+            auto snapshot = wire::ParseWorkflowSnapshot(response.snapshot());
+            if (snapshot.ok()) snapshots_.push_back(*std::move(snapshot));
+          }
+          stream->Finish();
+        }) {}
+
+  std::vector<WorkflowSnapshot> Join() {
+    thread_.join();
+    return std::move(snapshots_);
+  }
+
+ private:
+  const std::unique_ptr<v1::WorkflowService::Stub> stub_;
+  std::vector<WorkflowSnapshot> snapshots_;
+  std::thread thread_;
+};
+
+absl::Status Submit(const std::string& address, const WorkflowSpec& spec) {
+  const auto stub = v1::WorkflowService::NewStub(
+      grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  v1::SubmitWorkflowRequest request;
+  wire::EncodeWorkflow(spec, *request.mutable_workflow());
+  v1::SubmitWorkflowResponse response;
+  const grpc::Status status = stub->SubmitWorkflow(&context, request, &response);
+  if (status.ok()) return absl::OkStatus();
+  return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+}
+
+// Sums over the looks of one run, or the runs of all.
+struct Mean {
+  double sum = 0;
+  double count = 0;
+  void Add(double value) {
+    sum += value;
+    count += 1;
+  }
+  std::optional<double> value() const {
+    return count > 0 ? std::optional<double>(sum / count) : std::nullopt;
+  }
+};
+
+// The figures of judge.h from what was said; likewise averaged, each run as much as another.
+class LiveVerdict {
+ public:
+  void Add(const std::vector<WorkflowSnapshot>& said) {
+    if (said.empty() || !said.back().is_final()) return;
+    const double total = absl::ToDoubleSeconds(said.back().elapsed);
+    Mean error;
+    Mean end_error;
+    Mean held;
+    Mean width;
+    double worst = 0;
+    double shown = 0;
+    double backward = 0;
+    for (const WorkflowSnapshot& snapshot : said) {
+      backward = std::max(backward, 100 * (shown - snapshot.fraction_done));
+      shown = std::max(shown, snapshot.fraction_done);
+      if (!snapshot.remaining) continue;
+      const double elapsed = absl::ToDoubleSeconds(snapshot.elapsed);
+      const double points = 100 * std::abs(snapshot.fraction_done - elapsed / total);
+      error.Add(points);
+      worst = std::max(worst, points);
+      const double end = elapsed + absl::ToDoubleSeconds(*snapshot.remaining);
+      end_error.Add(std::abs(end - total) / total);
+      const double lower = elapsed + absl::ToDoubleSeconds(*snapshot.remaining_lower);
+      const double upper = elapsed + absl::ToDoubleSeconds(*snapshot.remaining_upper);
+      held.Add(lower <= total && total <= upper ? 1 : 0);
+      width.Add((upper - lower) / total);
+    }
+    if (error.count == 0) return;
+    ++verdict_.cases;
+    avg_.Add(*error.value());
+    max_.Add(worst);
+    end_.Add(*end_error.value());
+    held_.Add(*held.value());
+    width_.Add(*width.value());
+    backward_.Add(backward);
+    constexpr double kShares[] = {0.10, 0.25, 0.50, 0.75, 0.90};
+    for (std::size_t i = 0; i < std::size(kShares); ++i) {
+      at_[i].Add(EndErrorAt(said, kShares[i] * total, total));
+    }
+  }
+
+  Verdict Result() const {
+    Verdict verdict = verdict_;
+    verdict.avg_err = avg_.value();
+    verdict.max_err = max_.value();
+    verdict.end_err = end_.value();
+    verdict.remaining_err_10 = at_[0].value();
+    verdict.remaining_err_25 = at_[1].value();
+    verdict.remaining_err_50 = at_[2].value();
+    verdict.remaining_err_75 = at_[3].value();
+    verdict.remaining_err_90 = at_[4].value();
+    verdict.coverage90 = held_.value();
+    verdict.width90 = width_.value();
+    verdict.backward_shown = backward_.value();
+    return verdict;
+  }
+
+ private:
+  // Of the last thing said by then.
+  static double EndErrorAt(const std::vector<WorkflowSnapshot>& said, double at, double total) {
+    const WorkflowSnapshot* last = &said.front();
+    for (const WorkflowSnapshot& snapshot : said) {
+      if (snapshot.remaining && absl::ToDoubleSeconds(snapshot.elapsed) <= at) last = &snapshot;
+    }
+    const double end = absl::ToDoubleSeconds(last->elapsed) +
+                       absl::ToDoubleSeconds(last->remaining.value_or(absl::ZeroDuration()));
+    return std::abs(end - total) / total;
+  }
+
+  Verdict verdict_;
+  Mean avg_, max_, end_, held_, width_, backward_;
+  Mean at_[5];
+};
+
+}  // namespace
+
+absl::StatusOr<LocalRuns> RunLocally(const LocalOptions& options) {
+  const ScratchDirectory scratch;
+  const std::string visits = scratch.path() + "/visits";
+  if (absl::Status made = examples::GenerateVisits(visits, options.visits); !made.ok()) return made;
+  MasterOptions master_options;
+  master_options.data_dir = scratch.path() + "/data";
+  master_options.event_log_dir = scratch.path() + "/logs";
+  std::filesystem::create_directories(master_options.data_dir);
+  std::filesystem::create_directories(master_options.event_log_dir);
+  auto master = Master::Start(master_options);
+  if (!master.ok()) return master.status();
+  LocalRuns runs;
+  LiveVerdict live;
+  for (int run = 0; run < options.runs; ++run) {
+    const examples::WorkflowRunOptions workflow = {
+        .workflow = "web-log",
+        .id = absl::StrCat("local-", run),
+        .inputs = {visits},
+        .output_dir = absl::StrCat(scratch.path(), "/output-", run),
+        .slots = options.slots,
+        .worker_command = options.worker_command,
+        .master_address = (*master)->address()};
+    const absl::StatusOr<WorkflowSpec> spec = examples::SpecOf(workflow);
+    if (!spec.ok()) return spec.status();
+    if (absl::Status taken = Submit((*master)->address(), *spec); !taken.ok()) return taken;
+    Listener listener((*master)->address(), workflow.id);
+    const auto summary = examples::RunWorkflow(workflow);
+    const std::vector<WorkflowSnapshot> said = listener.Join();
+    if (!summary.ok()) return summary.status();
+    if (run > 0) live.Add(said);
+    std::error_code ignored;
+    std::filesystem::remove_all(workflow.output_dir, ignored);
+    absl::StatusOr<Trace> trace = ReadTrace(*spec, master_options.event_log_dir, options.slots);
+    if (!trace.ok()) return trace.status();
+    runs.traces.push_back(*std::move(trace));
+  }
+  runs.live = {.indicator = "tidemark-live", .all = live.Result(), .held_out = live.Result()};
+  return runs;
+}
+
+}  // namespace tidemark::bench

@@ -1,0 +1,79 @@
+#include "bench/workflow/report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+namespace tidemark::bench {
+namespace {
+
+using nlohmann::ordered_json;
+
+using Field = std::pair<const char*, std::optional<double> Verdict::*>;
+constexpr Field kFields[] = {{"makespan_err_mean", &Verdict::makespan_err_mean},
+                             {"makespan_err_p90", &Verdict::makespan_err_p90},
+                             {"avg_err", &Verdict::avg_err},
+                             {"max_err", &Verdict::max_err},
+                             {"end_err", &Verdict::end_err},
+                             {"remaining_err_10", &Verdict::remaining_err_10},
+                             {"remaining_err_25", &Verdict::remaining_err_25},
+                             {"remaining_err_50", &Verdict::remaining_err_50},
+                             {"remaining_err_75", &Verdict::remaining_err_75},
+                             {"remaining_err_90", &Verdict::remaining_err_90},
+                             {"coverage90", &Verdict::coverage90},
+                             {"width90", &Verdict::width90},
+                             {"backward_shown", &Verdict::backward_shown}};
+
+ordered_json JsonOf(const Verdict& verdict) {
+  ordered_json json = {{"cases", verdict.cases}};
+  for (const auto& [name, member] : kFields) {
+    const std::optional<double>& value = verdict.*member;
+    json[name] = value ? ordered_json(*value) : ordered_json(nullptr);
+  }
+  return json;
+}
+
+std::string Cell(const std::optional<double>& value, double times, int digits) {
+  return value ? fmt::format("{:.{}f}", *value * times, digits) : "-";
+}
+
+std::string LineOf(const std::string& name, const Verdict& v) {
+  return fmt::format("  {:<18}{:>6}{:>9}{:>8}{:>8}{:>8}{:>8}{:>8}{:>7}{:>7}\n", name, v.cases,
+                     Cell(v.makespan_err_mean, 100, 1), Cell(v.makespan_err_p90, 100, 1),
+                     Cell(v.avg_err, 1, 2), Cell(v.max_err, 1, 1), Cell(v.end_err, 100, 1),
+                     Cell(v.remaining_err_50, 100, 1), Cell(v.coverage90, 1, 2),
+                     Cell(v.width90, 1, 2));
+}
+
+}  // namespace
+
+std::string WorkflowTable(const std::vector<Judged>& suites) {
+  std::string table;
+  for (const Judged& suite : suites) {
+    table += fmt::format("{}\n  {:<18}{:>6}{:>9}{:>8}{:>8}{:>8}{:>8}{:>8}{:>7}{:>7}\n", suite.suite,
+                         "", "cases", "end %", "p90 %", "avgErr", "maxErr", "end %", "at 50",
+                         "cover", "width");
+    for (const Row& row : suite.rows) {
+      table += LineOf(row.indicator, row.all);
+      if (row.indicator == "tidemark") table += LineOf("  held-out half", row.held_out);
+    }
+  }
+  return table;
+}
+
+std::string WorkflowJson(const std::vector<Judged>& suites, const EstimateCost& cost) {
+  ordered_json json = {{"suites", ordered_json::object()}};
+  for (const Judged& suite : suites) {
+    ordered_json& of_suite = json["suites"][suite.suite] = ordered_json::object();
+    for (const Row& row : suite.rows) {
+      of_suite[row.indicator] = JsonOf(row.all);
+      of_suite[row.indicator]["held_out"] = JsonOf(row.held_out);
+    }
+  }
+  json["estimate_ms"] = {{"s50_t5000", cost.s50_t5000}, {"s1000_t10000", cost.s1000_t10000}};
+  return json.dump(1) + "\n";
+}
+
+}  // namespace tidemark::bench

@@ -1,0 +1,13 @@
+// Reads a whole file, unpacking .zst and .gz.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace tidemark::bench {
+
+// NotFound, DataLoss (not what its name says), ResourceExhausted (more than 2 GiB unpacked).
+absl::StatusOr<std::string> ReadUnpacked(const std::string& path);
+
+}  // namespace tidemark::bench

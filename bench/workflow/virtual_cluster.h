@@ -1,0 +1,25 @@
+// Runs measured task times on a virtual cluster, slot by slot: a plain simulator of its own, so
+// that estimates are not judged by their own code.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "bench/workflow/trace.h"
+
+namespace tidemark::bench {
+
+struct MeasuredStage {
+  std::string name;
+  std::vector<std::size_t> parents;  // lower indexes
+  std::size_t owner = 0;
+  std::vector<double> seconds;  // of its tasks, in the order in which they start
+};
+
+// kFifo: the lowest owner, then the lowest stage; kFair and kDrf (all containers are alike here):
+// the owner with the fewest running tasks, then its lowest stage.
+Trace RunOnVirtualCluster(const std::vector<MeasuredStage>& stages, std::size_t slots,
+                          schedule::Policy policy);
+
+}  // namespace tidemark::bench
