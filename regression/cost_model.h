@@ -45,6 +45,8 @@ class CostModel {
   // Without any bin there is nothing to predict from.
   bool empty() const { return bins_.empty(); }
   std::size_t bin_count() const { return bins_.size(); }
+  // What it was fitted to; the same fit follows from them again.
+  std::span<const CostBin> bins() const { return bins_; }
   // By falling probability; they add up to 1.
   std::span<const CostCurve> curves() const { return curves_; }
   double scale() const { return scale_; }              // of x

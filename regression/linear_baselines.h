@@ -36,9 +36,15 @@ double RatioRemainingSeconds(const TaskWork& task, double seconds_per_byte);
 class Ewma {
  public:
   // keep in 0..1; 0 keeps nothing of the past. Others are clamped.
-  explicit Ewma(double keep);
+  explicit Ewma(double keep = 0);
   double Update(double value);
   std::optional<double> value() const { return value_; }
+
+  // For checkpoints (master/model/checkpoint.h).
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(keep_, value_);
+  }
 
  private:
   double keep_;

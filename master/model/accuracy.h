@@ -23,6 +23,11 @@ struct EndPrediction {
   std::optional<absl::Time> end;
   std::optional<absl::Time> lower;
   std::optional<absl::Time> upper;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(at, end, lower, upper);
+  }
 };
 
 struct ProgressError {
@@ -47,6 +52,11 @@ class PredictionHistory {
  public:
   void Add(const EndPrediction& prediction);
   std::span<const EndPrediction> predictions() const { return predictions_; }
+  // For checkpoints (master/model/checkpoint.h).
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(predictions_, stride_, skipped_);
+  }
 
  private:
   std::vector<EndPrediction> predictions_;

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "master/model/accuracy.h"
+#include "master/model/checkpoint.h"
 #include "master/model/evidence_loss.h"
 #include "master/model/fold.h"
 #include "master/model/indicators/progress_indicator.h"
@@ -99,6 +102,8 @@ class JobMonitor::Impl {
   const model::JobState& state() const { return state_; }
   model::JobState& state() { return state_; }
   bool has_news() const { return has_news_; }
+  std::string Checkpoint() const;
+  absl::Status Resume(const std::string& checkpoint);
   void NoteRestart(absl::Time now) { listening_since_ = std::max(listening_since_, now); }
   void AddNote(const std::string& note) {
     const bool known = std::find(notes_.begin(), notes_.end(), note) != notes_.end();
@@ -287,6 +292,47 @@ Snapshot JobMonitor::Impl::Tick(absl::Time now) {
   return snapshot;
 }
 
+std::string JobMonitor::Impl::Checkpoint() const {
+  std::ostringstream out;
+  model::CheckpointWriter writer(out);
+  writer(model::kCheckpointLayout, sequence_, lost_share_, tracked_.size());
+  for (const Tracked& tracked : tracked_) {
+    writer(tracked.indicator->name(), tracked.history);
+    tracked.indicator->Save(writer);
+  }
+  return std::move(out).str();
+}
+
+absl::Status JobMonitor::Impl::Resume(const std::string& checkpoint) {
+  has_news_ = false;
+  // The library throws where the bytes end too early or sizes are absurd.
+  try {
+    std::istringstream in(checkpoint);
+    model::CheckpointReader reader(in);
+    std::uint32_t layout = 0;
+    reader(layout);
+    if (layout != model::kCheckpointLayout) {
+      return absl::InvalidArgumentError(fmt::format("checkpoint of job {}: layout {}, not {}",
+                                                    job_id_, layout, model::kCheckpointLayout));
+    }
+    std::size_t count = 0;
+    reader(sequence_, lost_share_, count);
+    bool is_same = count == tracked_.size();
+    for (std::size_t i = 0; is_same && i < count; ++i) {
+      std::string name;
+      reader(name, tracked_[i].history);
+      is_same = name == tracked_[i].indicator->name();
+      if (is_same) tracked_[i].indicator->Resume(reader);
+    }
+    if (is_same && in.peek() == std::istringstream::traits_type::eof()) return absl::OkStatus();
+  } catch (const std::exception& error) {
+    return absl::InvalidArgumentError(
+        fmt::format("checkpoint of job {}: {}", job_id_, error.what()));
+  }
+  return absl::InvalidArgumentError(
+      fmt::format("checkpoint of job {}: it is of other indicators", job_id_));
+}
+
 std::vector<std::string> KnownIndicators() { return model::IndicatorNames(); }
 
 absl::Status Validate(const JobMonitorOptions& options) {
@@ -321,6 +367,8 @@ JobMonitor JobMonitor::OfEnded(const Snapshot& final,
 
 absl::Status JobMonitor::Apply(const Event& event) { return impl_->Apply(event); }
 Snapshot JobMonitor::Tick(absl::Time now) { return impl_->Tick(now); }
+std::string JobMonitor::Checkpoint() const { return impl_->Checkpoint(); }
+absl::Status JobMonitor::Resume(const std::string& checkpoint) { return impl_->Resume(checkpoint); }
 bool JobMonitor::is_open() const { return impl_->state().opened.has_value(); }
 bool JobMonitor::has_news() const { return impl_->has_news(); }
 bool JobMonitor::is_closed() const { return impl_->IsClosed(); }

@@ -9,6 +9,7 @@
 
 #include "master/service/recovery.h"
 #include "master/service/tick_round.h"
+#include "master/store/checkpoint.h"
 #include "master/store/log_record.h"
 #include "proto/wire/parse_event.h"
 #include "tidemark/limit.h"
@@ -19,6 +20,9 @@ namespace {
 
 // The ends of attempts and jobs may take so much of the limit of a job's bytes beyond it: 1/16.
 constexpr std::size_t kDecisiveShare = 16;
+
+// So many at once, that snapshots need not wait for them.
+constexpr std::size_t kCheckpointsAtOnce = 32;
 
 void EncodeArrival(const v1::Envelope& envelope, absl::string_view serialized,
                    absl::Time arrived_at, std::string& out) {
@@ -68,6 +72,7 @@ bool JobTable::MakeRoom() {
     // Whatever cannot be removed is taken up again after a restart, and forgotten again.
     std::error_code error;
     std::filesystem::remove(store::EventLogPath(options_.data_dir, oldest->first), error);
+    DropCheckpoint(oldest->first);
   }
   jobs_.erase(oldest);
   return true;
@@ -222,6 +227,7 @@ void JobTable::TickLocked(Job& job, absl::Time now) {
     job.ticked = job.monitor.Tick(job.NotBefore(now));
   }
   job.tick_cost = ThreadCpuTime() - began;
+  job.unkept_cost += job.tick_cost;
   if (job.log) Logged(job.log->AppendTick(job.latest), job);
   if (job.journal) {
     std::string record;
@@ -253,6 +259,32 @@ void JobTable::End(Job& job) {
   job.monitor = JobMonitor::OfEnded(job.ticked, sources);
   job.log.reset();
   job.journal.reset();
+  DropCheckpoint(job.ticked.job_id);
+}
+
+void JobTable::DropCheckpoint(const std::string& job_id) const {
+  if (options_.data_dir.empty()) return;
+  std::error_code error;
+  const std::string log = store::EventLogPath(options_.data_dir, job_id);
+  std::filesystem::remove(store::CheckpointPath(log), error);
+}
+
+// REQUIRES: job.mutex is held, here and below.
+bool JobTable::WantsCheckpoint(const Job& job) const {
+  return job.journal != nullptr &&
+         job.unkept_cost >= std::max(options_.checkpoints.after,
+                                     options_.checkpoints.ticks_over * job.checkpoint_cost);
+}
+
+// What cannot be written is not missed: a restart then takes longer. REQUIRES: the last tick is
+// durable.
+void JobTable::KeepCheckpoint(Job& job) const {
+  const absl::Duration began = ThreadCpuTime();
+  const std::string log = store::EventLogPath(options_.data_dir, job.newest.job_id);
+  store::WriteCheckpoint(store::CheckpointPath(log), {job.newest, job.monitor.Checkpoint()})
+      .IgnoreError();
+  job.unkept_cost = absl::ZeroDuration();
+  job.checkpoint_cost = ThreadCpuTime() - began;
 }
 
 // REQUIRES: job.mutex is held.
@@ -295,10 +327,14 @@ std::vector<Snapshot> JobTable::Publish() {
     if (!journal_.WaitUntilDurable(safe_at)) return {};
   }
   std::vector<Snapshot> published;
+  std::size_t checkpoints = 0;
   for (const std::shared_ptr<Job>& job : std::exchange(unpublished_, {})) {
     const std::lock_guard lock(job->mutex);
     job->newest = job->ticked;
     published.push_back(job->newest);
+    if (checkpoints == kCheckpointsAtOnce || !WantsCheckpoint(*job)) continue;
+    KeepCheckpoint(*job);
+    ++checkpoints;
   }
   return published;
 }
@@ -317,6 +353,7 @@ void JobTable::TakeUp(store::RestoredJob restored, absl::Time now) {
     job->journal = Journal::MakeLog(store::EventLogPath(options_.data_dir, restored.job_id),
                                     restored.log_bytes);
   }
+  if (!restored.has_resumed) DropCheckpoint(restored.job_id);
   if (!job->newest.is_final()) {
     job->monitor.NoteRestart(job->NotBefore(now));
     Keep(*job, [&](std::string& out) { store::EncodeRestart(job->latest, out); });
@@ -329,10 +366,13 @@ void JobTable::TakeUp(store::RestoredJob restored, absl::Time now) {
 absl::StatusOr<Recovery> JobTable::Recover(absl::Time now, std::size_t threads) {
   absl::StatusOr<RecoveredJobs> recovered = RecoverJobs(options_.data_dir, threads);
   if (!recovered.ok()) return recovered.status();
-  Recovery recovery{
-      .jobs = recovered->jobs.size(), .records = 0, .damages = std::move(recovered->damages)};
+  Recovery recovery{.jobs = recovered->jobs.size(),
+                    .resumed = 0,
+                    .records = 0,
+                    .damages = std::move(recovered->damages)};
   for (store::RestoredJob& job : recovered->jobs) {
     recovery.records += job.records;
+    recovery.resumed += job.has_resumed ? 1 : 0;
     TakeUp(std::move(job), now);
   }
   return recovery;

@@ -37,6 +37,13 @@ class Envelope;
 
 namespace tidemark::service {
 
+// When a job's estimates are written down (store/checkpoint.h), in CPU time of its ticks since
+// then: so long would a restart take to make them again.
+struct CheckpointOptions {
+  absl::Duration after = absl::Milliseconds(20);
+  int ticks_over = 50;  // and at least so many times what writing takes
+};
+
 struct JobTableOptions {
   JobMonitorOptions job;
   std::size_t jobs_max = 1000;
@@ -44,6 +51,7 @@ struct JobTableOptions {
   std::string event_log_dir;  // of logs for people, written as well as it goes; empty: none
   std::string data_dir;       // of logs to recover from; empty: a job is gone with its master
   JournalOptions journal;
+  CheckpointOptions checkpoints;
   std::shared_ptr<store::Disk> disk;  // under data_dir; null: the file system, with syncs
   // Called once for every job that ends, before that is made durable: again, should the master be
   // killed at that moment. May be empty.
@@ -71,6 +79,7 @@ struct JobView {
 // What was found in a data directory.
 struct Recovery {
   std::size_t jobs = 0;
+  std::size_t resumed = 0;  // of them, those whose estimates a checkpoint spared
   std::uint64_t records = 0;
   std::vector<std::string> damages;  // for an operator: what was cut off or set aside, and why
 };
@@ -119,6 +128,8 @@ class JobTable {
     absl::Time opened_at = absl::InfinitePast();
     absl::Time ticked_at = absl::InfinitePast();
     absl::Duration tick_cost;                  // CPU time of the last tick
+    absl::Duration unkept_cost;                // of all ticks since the last checkpoint
+    absl::Duration checkpoint_cost;            // of that
     absl::Time latest = absl::InfinitePast();  // instant the monitor was told of
 
     // `now` for the monitor, which wants a clock that never goes back. REQUIRES: mutex is held.
@@ -145,6 +156,9 @@ class JobTable {
   void Remember(Job& job);
   void End(Job& job);
   std::vector<Snapshot> Publish();
+  bool WantsCheckpoint(const Job& job) const;
+  void KeepCheckpoint(Job& job) const;
+  void DropCheckpoint(const std::string& job_id) const;
   void TakeUp(store::RestoredJob restored, absl::Time now);
 
   const JobTableOptions options_;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 
+#include "master/store/checkpoint.h"
 #include "master/store/event_log.h"
 #include "master/store/log_record.h"
 
@@ -47,17 +48,13 @@ RestoredJob Restored(const EndedJob& ended, std::uint64_t log_bytes) {
           .log_bytes = log_bytes,
           .records = 1,
           .has_end = true,
+          .has_resumed = false,
           .damage = absl::OkStatus()};
 }
 
-}  // namespace
-
-absl::StatusOr<RestoredJob> RestoreJob(const std::string& path) {
-  std::error_code error;
-  const std::uint64_t log_bytes = std::filesystem::file_size(path, error);
-  if (!error) {
-    if (const auto ended = ReadEnd(path, log_bytes)) return Restored(*ended, log_bytes);
-  }
+// Folds in what the log says. With a checkpoint no estimate is made before it; of one that the log
+// does not lead to, the job has not resumed and is of no use.
+absl::StatusOr<RestoredJob> ReplayLog(const std::string& path, const Checkpoint* checkpoint) {
   const auto reader = EventLogReader::Open(path);
   if (!reader.ok()) return reader.status();
   RestoredJob job{.job_id = (*reader)->job_id(),
@@ -68,7 +65,9 @@ absl::StatusOr<RestoredJob> RestoreJob(const std::string& path) {
                   .log_bytes = 0,
                   .records = 0,
                   .has_end = false,
+                  .has_resumed = false,
                   .damage = absl::OkStatus()};
+  std::uint64_t ticks = 0;
   while (true) {
     const absl::StatusOr<std::optional<LogRecord>> record = (*reader)->Next();
     if (!record.ok()) job.damage = record.status();
@@ -76,7 +75,16 @@ absl::StatusOr<RestoredJob> RestoreJob(const std::string& path) {
     ++job.records;
     job.latest = std::max(job.latest, InstantOf(**record));
     if (job.opened_at == absl::InfinitePast()) job.opened_at = job.latest;
-    if (auto snapshot = Replay(**record, job.monitor)) job.newest = *std::move(snapshot);
+    const Tick* tick = std::get_if<Tick>(&**record);
+    if (tick != nullptr && checkpoint != nullptr && ticks < checkpoint->newest.sequence) {
+      if (++ticks < checkpoint->newest.sequence) continue;
+      job.has_resumed =
+          tick->at == checkpoint->newest.at && job.monitor.Resume(checkpoint->monitor).ok();
+      if (!job.has_resumed) break;
+      job.newest = checkpoint->newest;
+    } else if (auto snapshot = Replay(**record, job.monitor)) {
+      job.newest = *std::move(snapshot);
+    }
   }
   if (!job.monitor.is_open()) {
     return absl::FailedPreconditionError(
@@ -87,6 +95,21 @@ absl::StatusOr<RestoredJob> RestoreJob(const std::string& path) {
     job.newest = Snapshot{.job_id = job.job_id, .at = job.opened_at, .started_at = job.opened_at};
   }
   return job;
+}
+
+}  // namespace
+
+absl::StatusOr<RestoredJob> RestoreJob(const std::string& path) {
+  std::error_code error;
+  const std::uint64_t log_bytes = std::filesystem::file_size(path, error);
+  if (!error) {
+    if (const auto ended = ReadEnd(path, log_bytes)) return Restored(*ended, log_bytes);
+  }
+  if (const auto checkpoint = ReadCheckpoint(CheckpointPath(path))) {
+    absl::StatusOr<RestoredJob> job = ReplayLog(path, &*checkpoint);
+    if (job.ok() && job->has_resumed) return job;
+  }
+  return ReplayLog(path, nullptr);
 }
 
 }  // namespace tidemark::store

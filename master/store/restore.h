@@ -22,12 +22,14 @@ struct RestoredJob {
   std::uint64_t log_bytes;  // of whole records: where the log goes on
   std::uint64_t records;
   bool has_end;         // it was made from the last record of a job that has ended
+  bool has_resumed;     // a checkpoint spared it the estimates before
   absl::Status damage;  // DataLoss: what comes after log_bytes is torn or corrupt
 };
 
 // NotFound, PermissionDenied: the file. InvalidArgument: not an event log. DataLoss: nothing of it
 // can be used. FailedPrecondition: it ends before its job was opened. O(records), each as costly as
-// it was when it came; O(1) of a job that has ended, of which its last record says all.
+// it was when it came, but for the ticks before a checkpoint, which cost nothing; O(1) of a job
+// that has ended, of which its last record says all.
 absl::StatusOr<RestoredJob> RestoreJob(const std::string& path);
 
 }  // namespace tidemark::store

@@ -11,6 +11,8 @@
 namespace tidemark {
 namespace {
 
+constexpr const char* kTwoPathLog = TIDEMARK_RECORDINGS "/two-path-on-yarn.tidemark-log";
+
 std::vector<Snapshot> SnapshotsOf(const std::string& log) {
   std::vector<Snapshot> snapshots;
   const auto reader = store::EventLogReader::Open(log);
@@ -30,8 +32,7 @@ std::vector<Snapshot> SnapshotsOf(const std::string& log) {
 }
 
 const std::vector<Snapshot>& TwoPath() {
-  static const std::vector<Snapshot> snapshots =
-      SnapshotsOf(TIDEMARK_RECORDINGS "/two-path-on-yarn.tidemark-log");
+  static const std::vector<Snapshot> snapshots = SnapshotsOf(kTwoPathLog);
   return snapshots;
 }
 
@@ -55,6 +56,29 @@ TEST(RecordingOfYarn, ContradictsItselfNowhere) {
   EXPECT_EQ(coverage.lost_envelopes, 0u);
   EXPECT_EQ(coverage.dropped_events, 0u);
   EXPECT_EQ(coverage.map_profiles, 1);
+}
+
+// Every fortieth snapshot is followed by a monitor that takes up its checkpoint.
+TEST(RecordingOfYarn, GoesOnFromACheckpointAsWithoutOne) {
+  const auto reader = store::EventLogReader::Open(kTwoPathLog);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  JobMonitor whole((*reader)->job_id(), (*reader)->options());
+  std::vector<JobMonitor> resumed;
+  std::vector<store::LogRecord> told;
+  std::size_t ticks = 0;
+  for (auto record = (*reader)->Next(); record.ok() && record->has_value();
+       record = (*reader)->Next()) {
+    const std::optional<Snapshot> expected = store::Replay(**record, whole);
+    for (JobMonitor& monitor : resumed) EXPECT_EQ(store::Replay(**record, monitor), expected);
+    if (!expected) {
+      told.push_back(**record);
+    } else if (++ticks % 40 == 0) {
+      JobMonitor& monitor = resumed.emplace_back((*reader)->job_id(), (*reader)->options());
+      for (const store::LogRecord& event : told) store::Replay(event, monitor);
+      ASSERT_TRUE(monitor.Resume(whole.Checkpoint()).ok());
+    }
+  }
+  EXPECT_GE(resumed.size(), 3u);
 }
 
 TEST(RecordingOfYarn, IsEstimatedBetterThanByHadoopsRule) {

@@ -15,6 +15,7 @@
 #include "absl/time/clock.h"
 #include "master/service/directory_lock.h"
 #include "master/service/job_table.h"
+#include "master/store/checkpoint.h"
 #include "proto/wire/encode_event.h"
 #include "tests/master/faulty_disk.h"
 #include "tests/master/virtual_job.h"
@@ -63,6 +64,7 @@ class RecoveryTest : public ::testing::Test {
     options.disk = store::MakeFileDisk(/*sync=*/false);
     options.journal.commit_interval = absl::ZeroDuration();
     options.tick_interval = absl::Seconds(1);
+    options.checkpoints = checkpoints_;
     auto jobs = std::make_unique<JobTable>(options);
     const auto recovery = jobs->Recover(At(seconds), 2);
     EXPECT_TRUE(recovery.ok()) << recovery.status();
@@ -93,6 +95,7 @@ class RecoveryTest : public ::testing::Test {
   int directories_ = 0;
   std::string directory_;
   Recovery recovery_;
+  CheckpointOptions checkpoints_;
 };
 
 TEST_F(RecoveryTest, AnEmptyDirectoryHoldsNoJobs) {
@@ -114,9 +117,16 @@ TEST_F(RecoveryTest, TakesUpItsJobsInTheOrderInWhichTheyWereOpened) {
   EXPECT_EQ(list[2].job_id, "a");
 }
 
+constexpr CheckpointOptions kAtEveryTick = {.after = absl::ZeroDuration(), .ticks_over = 0};
+constexpr CheckpointOptions kNever = {.after = absl::InfiniteDuration()};
+
+class RecoveryWithCheckpoints : public RecoveryTest,
+                                public ::testing::WithParamInterface<CheckpointOptions> {};
+
 // A job is told to a table that is never killed and to one that is killed over and over, at random
 // instants; sources repeat what was not acknowledged. Both publish the same.
-TEST_F(RecoveryTest, PublishesWhatAnUninterruptedMasterWouldHavePublished) {
+TEST_P(RecoveryWithCheckpoints, PublishesWhatAnUninterruptedMasterWouldHavePublished) {
+  checkpoints_ = GetParam();
   const test::Story story = test::Tell(test::QuadraticJob());
   std::mt19937 random(7);
   const auto steady = Restart(directory_);
@@ -145,6 +155,103 @@ TEST_F(RecoveryTest, PublishesWhatAnUninterruptedMasterWouldHavePublished) {
   EXPECT_GT(kills, 10);
   EXPECT_EQ(seen, expected);
 }
+INSTANTIATE_TEST_SUITE_P(AtEveryTickAndNever, RecoveryWithCheckpoints,
+                         ::testing::Values(kAtEveryTick, kNever));
+
+// --- checkpoints
+
+// A job that was looked at five times, and what the table said of it at last.
+class CheckpointTest : public RecoveryTest {
+ protected:
+  void SetUp() override {
+    RecoveryTest::SetUp();
+    checkpoints_ = kAtEveryTick;
+    auto jobs = Restart(directory_);
+    IngestDurably(*jobs, source_.At(0, Opened(2, 1)));
+    for (int i = 0; i < 5; ++i) jobs->TickDue(At(i));
+    IngestDurably(*jobs, source_.At(5, Started(M(0))));
+    newest_ = *jobs->Get("job-1");
+  }
+  std::string CheckpointFile() const { return store::CheckpointPath(LogPath()); }
+  // Restarts on a copy: how many jobs had a checkpoint of use.
+  std::size_t Resumed() {
+    const auto jobs = Restart(CopyOf(directory_), 6);
+    EXPECT_EQ(jobs->List().size(), 1u);
+    EXPECT_EQ(*jobs->Get("job-1"), newest_);
+    EXPECT_EQ(jobs->TickDue(At(7)).at(0).sequence, newest_.sequence + 1);
+    EXPECT_THAT(recovery_.damages, IsEmpty());
+    return recovery_.resumed;
+  }
+
+  Source source_;
+  Snapshot newest_;
+};
+
+TEST_F(CheckpointTest, SparesARestartTheEstimatesBefore) { EXPECT_EQ(Resumed(), 1u); }
+
+TEST_F(CheckpointTest, ThatIsMissingIsNotMissed) {
+  fs::remove(CheckpointFile());
+  EXPECT_EQ(Resumed(), 0u);
+}
+
+TEST_F(CheckpointTest, ThatIsCorruptOrTornIsPassedOver) {
+  const std::string whole = Bytes(CheckpointFile());
+  for (std::size_t at = 0; at < whole.size(); at += 1 + whole.size() / 20) {
+    std::string corrupt = whole;
+    corrupt[at] = static_cast<char>(corrupt[at] + 1);
+    std::ofstream(CheckpointFile(), std::ios::binary | std::ios::trunc) << corrupt;
+    EXPECT_EQ(Resumed(), 0u) << at;
+    std::ofstream(CheckpointFile(), std::ios::binary | std::ios::trunc) << whole.substr(0, at);
+    EXPECT_EQ(Resumed(), 0u) << at;
+  }
+}
+
+// As after a loss of power that took the end of the log.
+TEST_F(CheckpointTest, ThatIsAheadOfItsLogIsPassedOverAndRemoved) {
+  const std::string before = CopyOf(directory_);
+  { Restart(directory_, 6)->TickDue(At(7)); }
+  fs::copy_file(CheckpointFile(), store::CheckpointPath(store::EventLogPath(before, "job-1")),
+                fs::copy_options::overwrite_existing);
+  directory_ = before;
+  EXPECT_EQ(Resumed(), 0u);
+  checkpoints_ = kNever;
+  Restart(directory_, 6);
+  EXPECT_FALSE(fs::exists(CheckpointFile())) << "it would speak of ticks to come";
+}
+
+TEST_F(CheckpointTest, OfAnEarlierJobOfThatNameIsPassedOver) {
+  const std::string checkpoint = Bytes(CheckpointFile());
+  directory_ = NewDirectory();
+  {
+    auto jobs = Restart(directory_);
+    Source source;
+    IngestDurably(*jobs, source.At(100, Opened(1, 1)));
+    for (int i = 0; i < 6; ++i) newest_ = jobs->TickDue(At(101 + i)).at(0);
+  }
+  std::ofstream(CheckpointFile(), std::ios::binary | std::ios::trunc) << checkpoint;
+  const auto jobs = Restart(CopyOf(directory_), 200);
+  EXPECT_EQ(recovery_.resumed, 0u);
+  EXPECT_EQ(*jobs->Get("job-1"), newest_);
+}
+
+TEST_F(CheckpointTest, GoesWithTheEndOfItsJob) {
+  ASSERT_TRUE(fs::exists(CheckpointFile()));
+  auto jobs = Restart(directory_, 6);
+  IngestDurably(*jobs, source_.At(7, Closed()));
+  ASSERT_EQ(jobs->TickDue(At(8)).size(), 1u);
+  EXPECT_FALSE(fs::exists(CheckpointFile()));
+}
+
+TEST_F(CheckpointTest, IsNotWrittenForLittle) {
+  directory_ = NewDirectory();
+  checkpoints_ = {.after = absl::Hours(1), .ticks_over = 0};
+  const auto jobs = Restart(directory_);
+  IngestDurably(*jobs, Source().At(0, Opened(1, 1)));
+  for (int i = 0; i < 9; ++i) jobs->TickDue(At(i));
+  EXPECT_FALSE(fs::exists(CheckpointFile()));
+}
+
+// --- jobs
 
 TEST_F(RecoveryTest, RepeatedEnvelopesCountOnce) {
   auto jobs = Restart(directory_);

@@ -19,11 +19,21 @@ class EndDrift {
   void Observe(absl::Time now, absl::Time predicted_end);
   // Against the newest prediction; zero before the second one.
   absl::Duration Drift() const;
+  // For checkpoints (master/model/checkpoint.h).
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(predictions_);
+  }
 
  private:
   struct Prediction {
     absl::Time made_at;
     absl::Time end;
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(made_at, end);
+    }
   };
   std::vector<Prediction> predictions_;
 };

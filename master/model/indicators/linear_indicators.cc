@@ -84,4 +84,9 @@ ReducePhaseForecast RatioIndicator::Estimate(const JobState& state, absl::Time n
   return forecast;
 }
 
+void RatioIndicator::Save(CheckpointWriter& checkpoint) const {
+  checkpoint(job_rate_, task_rates_);
+}
+void RatioIndicator::Resume(CheckpointReader& checkpoint) { checkpoint(job_rate_, task_rates_); }
+
 }  // namespace tidemark::model

@@ -16,6 +16,8 @@ class HadoopIndicator final : public ProgressIndicator {
  public:
   HadoopIndicator() : ProgressIndicator("hadoop") {}
   ReducePhaseForecast Estimate(const JobState& state, absl::Time now) override;
+  void Save(CheckpointWriter&) const override {}
+  void Resume(CheckpointReader&) override {}
 };
 
 // r~_i = alpha x remaining bytes, with alpha of the job (eq. 13, 14) or of the task (eq. 15, 16),
@@ -25,6 +27,8 @@ class RatioIndicator final : public ProgressIndicator {
   enum class Scope : std::uint8_t { kJob, kTask };
   RatioIndicator(std::string name, Scope scope, double ewma_keep);
   ReducePhaseForecast Estimate(const JobState& state, absl::Time now) override;
+  void Save(CheckpointWriter& checkpoint) const override;
+  void Resume(CheckpointReader& checkpoint) override;
 
  private:
   double TaskRate(std::size_t index, const regression::TaskWork& work, double job_rate);

@@ -32,6 +32,9 @@ class NearestFitIndicator final : public ProgressIndicator {
  public:
   NearestFitIndicator() : ProgressIndicator("nearestfit") {}
   ReducePhaseForecast Estimate(const JobState& state, absl::Time now) override;
+  // Without the models, which follow from the state.
+  void Save(CheckpointWriter& checkpoint) const override { checkpoint(drift_); }
+  void Resume(CheckpointReader& checkpoint) override { checkpoint(drift_); }
 
  private:
   // r~_i with its spread, its sources and the heaviest explicit key group in it.

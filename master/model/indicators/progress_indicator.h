@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "master/model/checkpoint.h"
 #include "master/model/job_state.h"
 #include "tidemark/snapshot.h"
 
@@ -46,6 +47,10 @@ class ProgressIndicator {
 
   // Deterministic in the sequence of calls; `now` never decreases. Not thread-safe.
   virtual ReducePhaseForecast Estimate(const JobState& state, absl::Time now) = 0;
+
+  // What Estimate() remembers. One that resumes goes on as the other would have.
+  virtual void Save(CheckpointWriter& checkpoint) const = 0;
+  virtual void Resume(CheckpointReader& checkpoint) = 0;
 
  private:
   std::string name_;

@@ -31,6 +31,15 @@ class TidemarkIndicator final : public ProgressIndicator {
   enum class Signals : std::uint8_t { kIgnored, kUsed };
   TidemarkIndicator(std::string name, Signals signals);
   ReducePhaseForecast Estimate(const JobState& state, absl::Time now) override;
+  void Save(CheckpointWriter& checkpoint) const override { checkpoint(*this); }
+  void Resume(CheckpointReader& checkpoint) override { checkpoint(*this); }
+  // For checkpoints (master/model/checkpoint.h).
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(remaining_, evidence_, implicit_sizes_, raw_, by_bytes_, by_feature_, emissions_,
+            time_feature_, emission_feature_, updates_, speeds_, running_, drift_,
+            predicted_total_);
+  }
 
  private:
   // What is believed about key groups at one update.

@@ -34,6 +34,11 @@ class ExplicitEvidence {
   // Of every task, what it has finished.
   std::vector<std::vector<FinishedBin>> Finished(CostFeature feature) const;
   std::vector<regression::CostBin> Emissions(CostFeature feature) const;
+  // For checkpoints (master/model/checkpoint.h).
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(tasks_, seconds_);
+  }
 
  private:
   struct Sums {
@@ -44,11 +49,21 @@ class ExplicitEvidence {
     double seconds_squared = 0;
     double emitted = 0;
     double emitted_squared = 0;
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(count, feature, bytes, seconds, seconds_squared, emitted, emitted_squared);
+    }
   };
   using Bins = std::map<std::uint32_t, Sums>;
   struct Task {
     std::map<std::uint32_t, std::size_t> taken;  // of each attempt's finished groups
     std::array<Bins, kCostFeatures> bins;        // by feature
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(taken, bins);
+    }
   };
   std::vector<Task> tasks_;
   double seconds_ = 0;

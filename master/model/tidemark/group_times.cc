@@ -63,6 +63,24 @@ void GroupTimeTable::AddEqual(double size, double bytes, double count, GroupTime
   AddTerms(row, {bin, count, count * bytes, count * x, count * x * x}, times);
 }
 
+GroupTimeTable::Filled GroupTimeTable::filled() const {
+  Filled filled;
+  for (std::uint32_t bin = 0; bin < rows_.size(); ++bin) {
+    if (rows_[bin].is_filled) filled.size_factors[bin] = rows_[bin].size_factor;
+    if (equal_rows_[bin].is_filled) filled.equal_bins.push_back(bin);
+  }
+  return filled;
+}
+
+void GroupTimeTable::Fill(const Filled& filled) {
+  for (const auto& [bin, size_factor] : filled.size_factors) {
+    if (bin < rows_.size()) rows_[bin] = MakeRow(BinCentre(bin), size_factor);
+  }
+  for (const std::uint32_t bin : filled.equal_bins) {
+    if (bin < equal_rows_.size()) equal_rows_[bin] = MakeRow(BinCentre(bin), 1);
+  }
+}
+
 void GroupTimeTable::AddTerms(const Row& row, const BinLoad& load, GroupTimes& times) const {
   double mean = 0;
   for (std::size_t k = 0; k < row.curves.size(); ++k) {

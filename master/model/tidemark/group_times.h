@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "master/model/tidemark/remaining_groups.h"
@@ -39,6 +40,20 @@ class GroupTimeTable {
   void Add(const BinLoad& load, double size_factor, GroupTimes& times);
   // The same for `count` key groups of one size.
   void AddEqual(double size, double bytes, double count, GroupTimes& times);
+
+  // What is tabulated, from which an equal table of an equal model can be made.
+  struct Filled {
+    std::map<std::uint32_t, double> size_factors;  // by bin
+    std::vector<std::uint32_t> equal_bins;
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(size_factors, equal_bins);
+    }
+  };
+  Filled filled() const;
+  // REQUIRES: nothing is tabulated yet. Bins that do not exist are left out.
+  void Fill(const Filled& filled);
 
  private:
   struct Terms {

@@ -41,6 +41,26 @@ class LazyFit {
   // REQUIRES: !empty()
   GroupTimeTable& table() { return *table_; }
 
+  // For checkpoints (master/model/checkpoint.h): what was fitted, from which the same model
+  // follows.
+  template <class Archive>
+  void save(Archive& archive) const {
+    archive(known_.count, known_.amount, bin_count_,
+            std::vector<regression::CostBin>(model_.bins().begin(), model_.bins().end()));
+    if (table_) archive(table_->filled());
+  }
+  template <class Archive>
+  void load(Archive& archive) {
+    std::vector<regression::CostBin> bins;
+    archive(known_.count, known_.amount, bin_count_, bins);
+    table_.reset();
+    model_ = regression::CostModel::Fit(std::move(bins));
+    if (model_.empty()) return;
+    GroupTimeTable::Filled filled;
+    archive(filled);
+    table_.emplace(model_).Fill(filled);
+  }
+
  private:
   struct Known {
     double count = 0;

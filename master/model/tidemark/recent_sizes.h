@@ -19,11 +19,21 @@ class RecentSizes {
     std::uint32_t bin = 0;
     double count = 0;
     double bytes = 0;
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(bin, count, bytes);
+    }
   };
 
   // `finished`: all so far, by bin; `bytes_left`: what is still to come. O(bins).
   void Update(std::span<const GroupBin> finished, double bytes_left);
   std::span<const Bin> bins() const { return recent_; }
+  // For checkpoints (master/model/checkpoint.h).
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(seen_, recent_);
+  }
 
  private:
   std::vector<GroupBin> seen_;

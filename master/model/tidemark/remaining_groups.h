@@ -33,6 +33,11 @@ struct BinLoad {
   double log_square_sum = 0;  // of its square
 
   void Add(double feature, double size_bytes, double sign);
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(bin, count, bytes, log_sum, log_square_sum);
+  }
 };
 
 // Geometric middle of a bin, bytes.
@@ -43,6 +48,11 @@ struct RunningExplicit {
   double size_bytes = 0;
   double feature = 0;
   bool is_exact = false;  // every map task named it
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(key, size_bytes, feature, is_exact);
+  }
 };
 
 struct TaskLoad {
@@ -52,6 +62,11 @@ struct TaskLoad {
   double implicit_bytes = 0;               // neither finished nor explicit; >= 0
   std::optional<RunningExplicit> running;  // the running group, when its key is explicit
   ExplicitKey heaviest;                    // left, the running one included; size 0: none
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(explicit_bins, explicit_bytes, explicit_count, implicit_bytes, running, heaviest);
+  }
 };
 
 class RemainingGroups {
@@ -67,6 +82,12 @@ class RemainingGroups {
   double SizeCorrection(double size_bytes) const;
   // What the bins of TaskLoad are to be corrected by.
   double BinCorrection(const BinLoad& bin) const;
+  // For checkpoints (master/model/checkpoint.h).
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(profile_count_, tasks_, feature_, known_, ratios_, newest_weight_, sampled_ratios_,
+            slack_used_, slack_seen_, slack_part_, mean_slack_bytes_);
+  }
 
  private:
   struct Task {
@@ -77,10 +98,20 @@ class RemainingGroups {
     std::size_t retired = 0;   // finished explicit groups of the attempt taken out so far
     std::size_t heaviest = 0;  // index into the explicit keys of the partition
     bool is_guessed = false;   // as profiles were lost: made anew at every update
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(load, attempt, has_attempt, learnt, retired, heaviest, is_guessed);
+    }
   };
   struct Ratio {
     double sum = 0;
     double count = 0;
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(sum, count);
+    }
   };
   using Ratios = std::array<Ratio, streaming::kSizeBins>;  // by bin
 
@@ -96,6 +127,11 @@ class RemainingGroups {
     double size_bytes = 0;      // expected
     double feature = 0;
     double count = 1;  // it stands for so many like it, where profiles were lost
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(explicit_bytes, slack_bytes, size_bytes, feature, count);
+    }
   };
   static double SizeFactor(const JobState& state, KeyHash key, double factor);
   void Expect(const JobState& state);

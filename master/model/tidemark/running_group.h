@@ -53,6 +53,11 @@ struct SignalRecord {
   // That it was exhausted after `exhausted_seconds` of them.
   void LearnShare(double exhausted_seconds, double seconds);
 
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(squared_error, count, longest, exponent, log_share, share_weight, share_squared_error);
+  }
+
  private:
   double PartOfLongest(double seconds);
 };
@@ -81,6 +86,11 @@ class RunningGroups {
   RunningOutlook Outlook(std::size_t index, const regression::CostModel& costs,
                          const std::vector<double>& model_seconds, double relative_variance,
                          double beyond) const;
+  // For checkpoints (master/model/checkpoint.h).
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(groups_, read_, emitted_);
+  }
 
  private:
   enum class Signal : std::uint8_t { kNone, kRead, kEmitted };
@@ -107,6 +117,14 @@ class RunningGroups {
     bool emits_while_reading = false;
     // What each counter said when about half was done, for read_ without its share.
     std::optional<double> read_said, emitted_said;
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(key, number, looks, seen_at, elapsed, signal, expectation_error, n, x, y, xx, xy,
+              slope, log_time, log_time_deviation, last_look, bytes_read, bytes_emitted,
+              looks_since_read, read_for, silent_for, silence_unsure, emits_while_reading,
+              read_said, emitted_said);
+    }
   };
 
   RunningOutlook WithoutSurvival(std::size_t index, const regression::CostModel& costs,

@@ -21,6 +21,11 @@ namespace tidemark::model {
 struct SpeedFactor {
   double factor = 1;     // on predicted seconds; > 1 is slow
   double deviation = 0;  // of its logarithm
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(factor, deviation);
+  }
 };
 
 // Finished key groups of one task within one bin of a feature.
@@ -30,6 +35,11 @@ struct FinishedBin {
   double feature = 0;  // sum
   double bytes = 0;    // sum
   double seconds = 0;  // sum
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(bin, count, feature, bytes, seconds);
+  }
 };
 
 // Of every task, by bytes: all key groups it has finished.
@@ -54,18 +64,33 @@ class TaskSpeeds {
   // Of a started task, and of one that has not started or has finished nothing.
   SpeedFactor of_task(std::size_t index) const;
   SpeedFactor of_new_task() const { return {1, between_}; }
+  // For checkpoints (master/model/checkpoint.h).
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(tasks_, units_, unit_of_host_, between_);
+  }
 
  private:
   struct Task {
     std::vector<FinishedBin> seen;    // as of the last update
     std::vector<FinishedBin> recent;  // fades as the task goes on
     std::size_t unit = 0;
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(seen, recent, unit);
+    }
   };
   struct Unit {
     double observed = 0;
     double predicted = 0;
     double variance = 0;
     SpeedFactor speed;
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(observed, predicted, variance, speed);
+    }
   };
 
   static void Fade(const std::vector<FinishedBin>& now, double predicted_total, Task& task);

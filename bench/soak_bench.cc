@@ -1,0 +1,228 @@
+// Hours of a master in minutes: recorded jobs are told again to a job table with journal,
+// checkpoints and history, some at a time, one after another, in virtual time. Its memory must end
+// where it was once everything was in use.
+#include <fmt/format.h>
+#include <google/protobuf/timestamp.pb.h>
+#include <google/protobuf/util/time_util.h>
+#include <malloc.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "bench/service/json_report.h"
+#include "bench/service/scratch.h"
+#include "master/service/job_table.h"
+#include "master/store/event_log.h"
+#include "master/store/history.h"
+#include "proto/wire/encode_event.h"
+#include "tidemark/v1/event.pb.h"
+
+namespace tidemark::bench {
+namespace {
+
+struct Settings {
+  std::vector<std::string> logs;
+  double hours = 8;
+  std::uint32_t jobs_at_once = 8;
+  std::size_t jobs_max = 100;
+  std::string json;
+};
+
+// What was said in a recorded job, and when.
+struct Recording {
+  std::string name;
+  std::vector<std::pair<absl::Duration, v1::Envelope>> envelopes;  // by time since the first
+  absl::Time began;
+};
+
+absl::StatusOr<Recording> ReadRecording(const std::string& path) {
+  auto reader = store::EventLogReader::Open(path);
+  if (!reader.ok()) return reader.status();
+  Recording recording{.name = std::filesystem::path(path).stem(), .envelopes = {}, .began = {}};
+  for (;;) {
+    const auto record = (*reader)->Next();
+    if (!record.ok()) return record.status();
+    if (!record->has_value()) break;
+    const Event* event = std::get_if<Event>(&**record);
+    if (event == nullptr) continue;
+    if (recording.envelopes.empty()) recording.began = event->arrived_at;
+    v1::Envelope envelope;
+    wire::EncodeEvent(*event, envelope);
+    recording.envelopes.emplace_back(event->arrived_at - recording.began, std::move(envelope));
+  }
+  if (recording.envelopes.empty()) return absl::InvalidArgumentError(path + ": holds no events");
+  return recording;
+}
+
+// Every instant that a message speaks of, later by `delay`.
+void Delay(absl::Duration delay, google::protobuf::Message& message) {
+  using google::protobuf::util::TimeUtil;
+  if (message.GetDescriptor() == google::protobuf::Timestamp::descriptor()) {
+    auto& timestamp = static_cast<google::protobuf::Timestamp&>(message);
+    timestamp += TimeUtil::NanosecondsToDuration(absl::ToInt64Nanoseconds(delay));
+    return;
+  }
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  reflection.ListFields(message, &fields);
+  for (const google::protobuf::FieldDescriptor* field : fields) {
+    if (field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) continue;
+    if (!field->is_repeated()) {
+      Delay(delay, *reflection.MutableMessage(&message, field));
+      continue;
+    }
+    for (int i = 0; i < reflection.FieldSize(message, field); ++i) {
+      Delay(delay, *reflection.MutableRepeatedMessage(&message, field, i));
+    }
+  }
+}
+
+// A recorded job that begins at an instant of ours.
+class Job {
+ public:
+  Job(const Recording& recording, std::uint64_t number, absl::Time begins)
+      : recording_(&recording),
+        id_(fmt::format("{}-{}", recording.name, number)),
+        begins_(begins) {}
+
+  // Says what is due; how many envelopes.
+  std::size_t Say(absl::Time now, service::JobTable& jobs) {
+    const std::size_t before = said_;
+    for (; !is_over() && begins_ + recording_->envelopes[said_].first <= now; ++said_) {
+      v1::Envelope envelope = recording_->envelopes[said_].second;
+      envelope.set_job_id(id_);
+      Delay(begins_ - recording_->began, envelope);
+      const service::Taken taken = jobs.Ingest(envelope, now);
+      refused_ += taken.status.ok() ? 0 : 1;
+    }
+    return said_ - before;
+  }
+  bool is_over() const { return said_ == recording_->envelopes.size(); }
+  std::size_t refused() const { return refused_; }
+
+ private:
+  const Recording* recording_;
+  std::string id_;
+  absl::Time begins_;
+  std::size_t said_ = 0;
+  std::size_t refused_ = 0;
+};
+
+// What the program has taken from the heap and not given back.
+double HeapMebibytes() {
+  const struct mallinfo2 heap = mallinfo2();
+  return static_cast<double>(heap.uordblks + heap.hblkhd) / (1 << 20);
+}
+
+struct Totals {
+  std::uint64_t jobs = 0;
+  std::uint64_t envelopes = 0;
+  std::uint64_t refused = 0;
+  std::uint64_t snapshots = 0;
+  std::uint64_t finals = 0;
+};
+
+nlohmann::ordered_json Soak(const Settings& settings, const std::vector<Recording>& recordings,
+                            const std::string& directory, store::History& history) {
+  service::JobTableOptions options;
+  options.data_dir = directory;
+  options.disk = store::MakeFileDisk(/*sync=*/false);
+  options.journal.commit_interval = absl::ZeroDuration();
+  options.jobs_max = settings.jobs_max;
+  std::uint64_t unkept = 0;
+  options.on_end = [&](const store::FinishedJob& job) { unkept += history.Add(job).ok() ? 0 : 1; };
+  options.past_runs = [&](const std::string& name) {
+    std::vector<PastRun> runs;
+    const auto jobs = history.OfName(name, JobMonitor::kPastRunsMax);
+    for (std::size_t i = 0; jobs.ok() && i < jobs->size(); ++i) {
+      if (const auto run = PastRunOf((*jobs)[i].final, (*jobs)[i].summary)) runs.push_back(*run);
+    }
+    return runs;
+  };
+  service::JobTable jobs(options);
+
+  Totals totals;
+  std::vector<Job> running;
+  auto memory = nlohmann::ordered_json::array();
+  const absl::Time first = absl::FromUnixSeconds(1'700'000'000);
+  const absl::Time last = first + absl::Hours(settings.hours);
+  absl::Time sampled_at = first;
+  const absl::Time began = absl::Now();
+  for (absl::Time now = first; now < last; now += options.tick_interval_min) {
+    // One begins every two seconds until as many run as shall.
+    const bool may_begin = (now - first) % absl::Seconds(2) == absl::ZeroDuration();
+    if (may_begin && running.size() < settings.jobs_at_once) {
+      running.emplace_back(recordings[totals.jobs % recordings.size()], totals.jobs, now);
+      ++totals.jobs;
+    }
+    for (Job& job : running) totals.envelopes += job.Say(now, jobs);
+    std::erase_if(running, [&](const Job& job) {
+      totals.refused += job.is_over() ? job.refused() : 0;
+      return job.is_over();
+    });
+    for (const Snapshot& snapshot : jobs.TickDue(now)) {
+      ++totals.snapshots;
+      totals.finals += snapshot.is_final() ? 1 : 0;
+    }
+    if (now - sampled_at < absl::Minutes(30)) continue;
+    sampled_at = now;
+    memory.push_back({{"hour", absl::ToDoubleHours(now - first)}, {"heap_mib", HeapMebibytes()}});
+    fmt::print(stderr, "{:.1f} h: {} jobs, heap {:.1f} MiB\n", absl::ToDoubleHours(now - first),
+               totals.jobs, HeapMebibytes());
+  }
+  return {{"hours", settings.hours},
+          {"wall_s", absl::ToDoubleSeconds(absl::Now() - began)},
+          {"jobs", totals.jobs},
+          {"ended", totals.finals},
+          {"envelopes", totals.envelopes},
+          {"refused", totals.refused},
+          {"snapshots", totals.snapshots},
+          {"not_kept_in_history", unkept},
+          {"memory", memory}};
+}
+
+int Fail(const absl::Status& status) {
+  fmt::print(stderr, "soak: {}\n", status.ToString());
+  return 1;
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("Tells recorded jobs to a master again and again and watches its memory.");
+  Settings settings;
+  app.add_option("--log", settings.logs, "Event logs of the jobs; by default those of the tests");
+  app.add_option("--hours", settings.hours, "Of virtual time")->capture_default_str();
+  app.add_option("--jobs-at-once", settings.jobs_at_once, "Jobs that run")->capture_default_str();
+  app.add_option("--jobs-max", settings.jobs_max, "Jobs the master keeps")->capture_default_str();
+  app.add_option("--json", settings.json, "Write the figures to this file");
+  CLI11_PARSE(app, argc, argv);
+  if (settings.logs.empty()) settings.logs = {TIDEMARK_RECORDINGS "/two-path-on-yarn.tidemark-log"};
+  std::vector<Recording> recordings;
+  for (const std::string& log : settings.logs) {
+    absl::StatusOr<Recording> recording = ReadRecording(log);
+    if (!recording.ok()) return Fail(recording.status());
+    recordings.push_back(*std::move(recording));
+  }
+  const ScratchDirectory directory;
+  auto history = store::History::Open(directory.path() + "/history.sqlite", {});
+  if (!history.ok()) return Fail(history.status());
+  nlohmann::ordered_json report = Soak(settings, recordings, directory.path(), **history);
+  // Half way everything has long been in use.
+  const nlohmann::ordered_json& memory = report["memory"];
+  if (memory.empty()) return WriteJson(report, settings.json) ? 0 : 1;
+  const double half_way = memory[memory.size() / 2]["heap_mib"];
+  const double end = memory.back()["heap_mib"];
+  report["heap_growth_second_half"] = end / half_way - 1;
+  return WriteJson(report, settings.json) ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace tidemark::bench
+
+int main(int argc, char** argv) { return tidemark::bench::Main(argc, argv); }
