@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the connector for Hadoop and runs one of its suites: unit, local (jobs in the client's own
-# process), yarn (jobs on a cluster that the test starts and stops) or faults (the same while masters
-# and nodes fail; not among ctest's tests, for its time). $2 is the tidemark binary.
+# process), yarn (jobs on a cluster that the test starts and stops) or faults (both while masters and
+# nodes fail; not among ctest's tests, for its time). $2 is the tidemark binary. Black holes need root.
 set -euo pipefail
 suite=$1
 tidemark=$2
@@ -19,10 +19,10 @@ maven() { mvn --batch-mode --no-transfer-progress -q -f "$connector/pom.xml" "$@
 # The first build fetches Hadoop; later ones need no network.
 case $suite in
   unit) maven package ;;
-  local) maven verify -Dsurefire.skip=true -Dit.test=LocalModeIT,RunCommandIT \
+  local) maven verify -Dsurefire.skip=true -Dit.test=LocalModeIT,RunCommandIT,SecureMasterIT \
     -Dtidemark.command="$tidemark" ;;
   yarn) maven verify -Dsurefire.skip=true -Dit.test=YarnIT -Dtidemark.command="$tidemark" ;;
-  faults) maven verify -Dsurefire.skip=true -Dit.test=YarnFaultsIT \
+  faults) maven verify -Dsurefire.skip=true -Dit.test=LocalFaultsIT,YarnFaultsIT \
     -Dtidemark.command="$tidemark" ;;
   *) echo "no such suite: $suite" >&2; exit 2 ;;
 esac

@@ -1,7 +1,6 @@
 package org.tidemark.hadoop;
 
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.TypeConverter;
@@ -9,6 +8,7 @@ import org.apache.hadoop.mapreduce.v2.api.records.JobState;
 import org.apache.hadoop.mapreduce.v2.app.AppContext;
 import org.apache.hadoop.mapreduce.v2.app.job.Job;
 import org.apache.hadoop.mapreduce.v2.app.job.Task;
+import org.apache.hadoop.security.Credentials;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.tidemark.hadoop.transport.Sender;
 import org.tidemark.hadoop.wire.Events;
@@ -27,22 +27,20 @@ final class JobWatch implements Runnable {
 
   private final JobConf conf;
   private final AppContext context;
-  private final String token;
+  private final Credentials credentials;
   private Sender sender;
   private AttemptWatch attempts;
 
-  private JobWatch(Configuration conf, AppContext context, String token) {
+  private JobWatch(Configuration conf, AppContext context, Credentials credentials) {
     this.conf = new JobConf(conf);
     this.context = context;
-    this.token = token;
+    this.credentials = credentials;
   }
 
   static void start(Configuration conf, AppContext context) {
     try {
-      final byte[] token =
-          UserGroupInformation.getCurrentUser().getCredentials().getSecretKey(new Text(Keys.TOKEN));
       final JobWatch watch =
-          new JobWatch(conf, context, token == null ? "" : new String(token, "UTF-8"));
+          new JobWatch(conf, context, UserGroupInformation.getCurrentUser().getCredentials());
       final Thread thread = new Thread(watch, "tidemark-job-watch");
       thread.setDaemon(true);
       thread.start();
@@ -86,7 +84,7 @@ final class JobWatch implements Runnable {
 
   private boolean open(Job job) {
     final org.apache.hadoop.mapreduce.JobID id = TypeConverter.fromYarn(job.getID());
-    sender = Link.of(conf, id.toString(), token);
+    sender = Link.of(conf, credentials, id.toString());
     if (sender == null) {
       return false;
     }

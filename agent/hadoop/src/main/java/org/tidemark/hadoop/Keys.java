@@ -19,11 +19,25 @@ public final class Keys {
   /** How many leading bytes of a serialized key a custom grouping comparator looks at. */
   public static final String GROUPING_PREFIX_BYTES = "tidemark.grouping.prefix.bytes";
 
+  /** A file in PEM: one of these authorities has signed the master's certificate. Unset: no TLS. */
+  public static final String TLS_CA = "tidemark.tls.ca";
+
+  /** Files in PEM: what is shown to a master that asks for a certificate. */
+  public static final String TLS_CERTIFICATE = "tidemark.tls.certificate";
+
+  public static final String TLS_KEY = "tidemark.tls.key";
+
+  /** What the master's certificate is for, if not the host of its address. */
+  public static final String TLS_SERVER_NAME = "tidemark.tls.server.name";
+
   public static final String COLLECTOR_DELEGATE = "tidemark.collector.delegate";
   public static final String SHUFFLE_DELEGATE = "tidemark.shuffle.delegate";
   public static final String PREEMPTION_DELEGATE = "tidemark.preemption.delegate";
 
-  /** The name of the secret key among the job's credentials that holds the master's token. */
+  /**
+   * The name of the secret key among the job's credentials that holds the master's token: settings of
+   * a job are for all to read, its credentials are not.
+   */
   public static final String TOKEN = "tidemark.token";
 
   private Keys() {}

@@ -1,12 +1,18 @@
 package org.tidemark.hadoop;
 
+import java.io.File;
 import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.security.Credentials;
 import org.tidemark.hadoop.profile.MeterSettings;
+import org.tidemark.hadoop.transport.Endpoint;
 import org.tidemark.hadoop.transport.Sender;
+import org.tidemark.hadoop.transport.Tls;
 
 /**
  * This process's connection to the master about one job. Plug-ins of one job in one process (local
@@ -18,20 +24,36 @@ final class Link {
   private Link() {}
 
   /** The sender for a job; null when the configuration names no master or turns us off. */
-  static synchronized Sender of(Configuration conf, String jobId, String token) {
-    final String master = conf.getTrimmed(Keys.MASTER, "");
-    final int colon = master.lastIndexOf(':');
-    if (colon <= 0 || !conf.getBoolean(Keys.ENABLED, true)) {
+  static synchronized Sender of(Configuration conf, Credentials credentials, String jobId) {
+    final Endpoint master =
+        Endpoint.of(conf.getTrimmed(Keys.MASTER, ""), token(credentials), tls(conf));
+    if (master == null || !conf.getBoolean(Keys.ENABLED, true)) {
       return null;
     }
-    Sender sender = OPEN.get(jobId);
-    if (sender == null) {
-      final int port = Integer.parseInt(master.substring(colon + 1));
-      final String host = master.substring(0, colon);
-      sender = new Sender(host, port, token, sourceId(), jobId, new MeterSettings());
-      OPEN.put(jobId, sender);
-    }
-    return sender;
+    return OPEN.computeIfAbsent(
+        jobId, id -> new Sender(master, sourceId(), id, new MeterSettings()));
+  }
+
+  private static String token(Credentials credentials) {
+    final byte[] token = credentials.getSecretKey(new Text(Keys.TOKEN));
+    return token == null ? "" : new String(token, StandardCharsets.UTF_8).trim();
+  }
+
+  /** Null: none. */
+  private static Tls tls(Configuration conf) {
+    final File authorities = file(conf, Keys.TLS_CA);
+    return authorities == null
+        ? null
+        : new Tls(
+            authorities,
+            file(conf, Keys.TLS_CERTIFICATE),
+            file(conf, Keys.TLS_KEY),
+            conf.getTrimmed(Keys.TLS_SERVER_NAME, ""));
+  }
+
+  private static File file(Configuration conf, String key) {
+    final String name = conf.getTrimmed(key, "");
+    return name.isEmpty() ? null : new File(name);
   }
 
   /** The job is over for this process. Waits at most so long for what is still unsent. */

@@ -1,6 +1,5 @@
 package org.tidemark.hadoop;
 
-import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.MRJobConfig;
@@ -40,9 +39,7 @@ final class TaskLink {
   /** Null when there is nobody to tell, or when that cannot be found out. */
   static TaskLink open(JobConf job, TaskAttemptID id) {
     try {
-      final byte[] token = job.getCredentials().getSecretKey(new Text(Keys.TOKEN));
-      final Sender sender =
-          Link.of(job, id.getJobID().toString(), token == null ? "" : new String(token, "UTF-8"));
+      final Sender sender = Link.of(job, job.getCredentials(), id.getJobID().toString());
       return sender == null ? null : new TaskLink(sender, job, id);
     } catch (Exception | LinkageError withoutProgress) {
       return null;

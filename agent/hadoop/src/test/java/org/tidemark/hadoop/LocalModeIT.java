@@ -54,12 +54,8 @@ public class LocalModeIT {
 
   @Before
   public void configure() {
-    conf = new Configuration();
-    conf.set("mapreduce.framework.name", "local");
-    conf.set("fs.defaultFS", "file:///");
-    conf.set("hadoop.tmp.dir", FILES.getRoot() + "/tmp");
+    conf = Jobs.local(FILES.getRoot());
     conf.setLong("mapreduce.input.fileinputformat.split.maxsize", 200_000);
-    conf.setInt("mapreduce.task.io.sort.mb", 8);
     conf.setLong(Keys.SCAN_MIN_MILLIS, 60_000);
     conf.setLong(Keys.SCAN_MAX_MILLIS, 60_000);
   }

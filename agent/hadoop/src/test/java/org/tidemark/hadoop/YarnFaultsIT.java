@@ -5,8 +5,11 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
+import java.io.File;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -24,6 +27,7 @@ import org.junit.rules.TemporaryFolder;
 import org.junit.runners.MethodSorters;
 import org.tidemark.hadoop.support.Cluster;
 import org.tidemark.hadoop.support.EventLog;
+import org.tidemark.hadoop.support.FarMachine;
 import org.tidemark.hadoop.support.Inputs;
 import org.tidemark.hadoop.support.Jobs;
 import org.tidemark.hadoop.support.Master;
@@ -117,8 +121,65 @@ public class YarnFaultsIT {
 
   @Test
   public void aMasterBehindABlackHole() throws Exception {
-    try (OddMaster hole = OddMaster.blackHole()) {
-      check("black-holed", hole.address);
+    try (FarMachine far = FarMachine.start()) {
+      far.fallSilent();
+      check("black-holed", far.address + ":7411");
+    }
+  }
+
+  @Test
+  public void aMasterThatAcceptsNobody() throws Exception {
+    try (OddMaster full = OddMaster.full()) {
+      check("full", full.address);
+    }
+  }
+
+  @Test
+  public void aMasterThatFallsSilentAndComesBack() throws Exception {
+    try (FarMachine far = FarMachine.start();
+        Master master = Master.start(far, FILES.newFolder().toPath())) {
+      final byte[] output =
+          run(
+              "silent for five seconds",
+              measured(master.address),
+              job -> {
+                awaitMaps(job);
+                assertFalse("it never heard of the job", master.jobs().isEmpty());
+                far.fallSilent();
+                Thread.sleep(5_000);
+                far.speak();
+              });
+      assertArrayEquals(expected, output);
+      final EventLog log = master.log(master.jobs().iterator().next());
+      assertEquals("it heard how the job ended", 1, log.outcome);
+    }
+  }
+
+  @Test
+  public void aMasterThatFallsSilentForGood() throws Exception {
+    try (FarMachine far = FarMachine.start();
+        Master master = Master.start(far, FILES.newFolder().toPath())) {
+      final byte[] output =
+          run(
+              "silent for good",
+              measured(master.address),
+              job -> {
+                awaitMaps(job);
+                far.fallSilent();
+              });
+      assertArrayEquals(expected, output);
+    }
+  }
+
+  @Test
+  public void aMasterThatDoesNotKnowTheToken() throws Exception {
+    final File tokens = FILES.newFile();
+    Files.write(tokens.toPath(), "agent * 2f0d6b1c9e8a47d3".getBytes(StandardCharsets.US_ASCII));
+    try (Master master = Master.start(FILES.newFolder().toPath(), "tokens=" + tokens)) {
+      final Configuration wrong = measured(master.address);
+      Jobs.giveToken(wrong, FILES.newFile(), "not-the-master's-token");
+      assertArrayEquals(expected, run("wrong token", wrong));
+      assertEquals(Collections.emptySet(), master.jobs());
     }
   }
 

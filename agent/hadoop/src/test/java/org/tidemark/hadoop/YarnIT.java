@@ -40,6 +40,7 @@ import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
 import org.tidemark.hadoop.jobs.TwoPath;
 import org.tidemark.hadoop.profile.MeterSettings;
+import org.tidemark.hadoop.support.Certificates;
 import org.tidemark.hadoop.support.Client;
 import org.tidemark.hadoop.support.Cluster;
 import org.tidemark.hadoop.support.EventLog;
@@ -59,6 +60,7 @@ public class YarnIT {
   private static final int SHUFFLED = 3;
   private static final int FINISHED = 4;
   private static final int FAILED = 5;
+  private static final String TOKEN = "2f0d6b1c9e8a47d3";
 
   /** So much work that the beginning and the end of a reduce phase hardly matter. */
   private static final int ROUNDS = 100;
@@ -372,6 +374,32 @@ public class YarnIT {
     assertTrue(said, said.contains("\"job_name\":\"two path\""));
     assertTrue(said, said.contains("\"remaining\":"));
     assertTrue(said, said.contains("JOB_STATE_SUCCEEDED"));
+  }
+
+  /** Its certificate's authority travels with the job, the token among the job's secrets. */
+  @Test
+  public void aProtectedMasterHearsTheTasksAndTheApplicationMaster() throws Exception {
+    final Certificates certificates = new Certificates(FILES.newFolder());
+    final Certificates.Pair shown = certificates.issue("master", "IP:127.0.0.1", "ec");
+    final File tokens = FILES.newFile();
+    Files.write(tokens.toPath(), ("agent job_* " + TOKEN).getBytes(StandardCharsets.US_ASCII));
+    try (Master careful =
+        Master.start(
+            FILES.newFolder().toPath(),
+            "tls.certificate=" + shown.certificate,
+            "tls.key=" + shown.key,
+            "tokens=" + tokens)) {
+      final Configuration settings = measured();
+      settings.set(Keys.MASTER, careful.address);
+      settings.set("tmpfiles", "file://" + certificates.authority());
+      settings.set(Keys.TLS_CA, certificates.authority().getName());
+      Jobs.giveToken(settings, FILES.newFile(), TOKEN);
+      run(Jobs.wordCount(settings, true), "/words", 2);
+      final EventLog log = careful.log(careful.jobs().iterator().next());
+      assertEquals(1, log.outcome);
+      assertEquals(log.mapTasks, log.mapProfiles.size());
+      assertEquals(2, log.reduces.size());
+    }
   }
 
   @Test

@@ -60,16 +60,21 @@ final class EventStream {
     this.listener = listener;
   }
 
-  /** Connects and starts the call; takes two seconds at most beyond the name's look-up. */
-  void open(String host, int port, String token) throws IOException {
+  /**
+   * Connects and starts the call; takes two seconds at most beyond the name's look-up, and as much
+   * for each answer of a master that shakes hands.
+   */
+  void open(Endpoint master) throws IOException {
     socket.setTcpNoDelay(true);
-    socket.connect(new InetSocketAddress(host, port), CONNECT_TIMEOUT_MILLIS);
+    socket.connect(new InetSocketAddress(master.host, master.port), CONNECT_TIMEOUT_MILLIS);
+    socket.setSoTimeout(CONNECT_TIMEOUT_MILLIS);
+    final Socket channel = master.tls == null ? socket : master.tls.over(socket, master.host);
     socket.setSoTimeout(READ_TICK_MILLIS);
-    out = new BufferedOutputStream(socket.getOutputStream(), Http2.FRAME_BYTES_MAX);
-    Http2.writeCall(out, host + ":" + port, METHOD, token);
+    out = new BufferedOutputStream(channel.getOutputStream(), Http2.FRAME_BYTES_MAX);
+    Http2.writeCall(out, master, METHOD);
     out.flush();
     final DataInputStream in =
-        new DataInputStream(new BufferedInputStream(socket.getInputStream()));
+        new DataInputStream(new BufferedInputStream(channel.getInputStream()));
     final Thread reader = new Thread(() -> readAll(in), "tidemark-reader");
     reader.setDaemon(true);
     reader.start();

@@ -106,20 +106,19 @@ final class Http2 {
   }
 
   /** Opens the connection and a call of a method on stream 1; an empty token is not sent. */
-  static void writeCall(OutputStream out, String authority, String method, String token)
-      throws IOException {
+  static void writeCall(OutputStream out, Endpoint master, String method) throws IOException {
     out.write(PREFACE);
     write(out, SETTINGS, 0, 0, NOTHING);
     final ByteArrayOutputStream block = new ByteArrayOutputStream();
     literal(block, ":method", "POST");
-    literal(block, ":scheme", "http");
+    literal(block, ":scheme", master.scheme());
     literal(block, ":path", method);
-    literal(block, ":authority", authority);
+    literal(block, ":authority", master.authority());
     literal(block, "te", "trailers");
     literal(block, "content-type", "application/grpc");
     literal(block, "user-agent", "tidemark-hadoop");
-    if (!token.isEmpty()) {
-      literal(block, "authorization", "Bearer " + token);
+    if (!master.token.isEmpty()) {
+      literal(block, "authorization", "Bearer " + master.token);
     }
     write(out, HEADERS, END_HEADERS, 1, block.toByteArray());
   }

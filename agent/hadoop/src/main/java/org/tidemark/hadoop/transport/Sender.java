@@ -23,9 +23,7 @@ public final class Sender {
   private static final long IDLE_NANOS = 3_600_000_000_000L;
   private static final long BUFFER_BYTES_MAX = 1 << 20;
 
-  private final String host;
-  private final int port;
-  private final String token;
+  private final Endpoint master;
   private final MeterSettings settings;
   private final Outbox outbox;
   private final Backoff backoff;
@@ -47,11 +45,8 @@ public final class Sender {
   private long retryAtNanos;
   private long lastFlushNanos;
 
-  public Sender(
-      String host, int port, String token, String sourceId, String jobId, MeterSettings settings) {
-    this.host = host;
-    this.port = port;
-    this.token = token;
+  public Sender(Endpoint master, String sourceId, String jobId, MeterSettings settings) {
+    this.master = master;
     this.settings = settings;
     outbox = new Outbox(sourceId, jobId, BUFFER_BYTES_MAX);
     backoff = new Backoff(sourceId.hashCode() ^ System.nanoTime());
@@ -217,7 +212,7 @@ public final class Sender {
     final EventStream opened = new EventStream(new StreamListener());
     outbox.rewind();
     try {
-      opened.open(host, port, token);
+      opened.open(master);
       stream = opened;
     } catch (IOException | RuntimeException cannotConnect) {
       opened.close();

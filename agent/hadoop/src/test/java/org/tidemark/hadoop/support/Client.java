@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.examples.ExampleDriver;
 
 /**
@@ -22,6 +23,7 @@ public final class Client {
   /** What a command left behind. */
   public static final class Ended {
     public int exitCode;
+    public double seconds;
     public String out;
     public String err;
   }
@@ -61,6 +63,8 @@ public final class Client {
     settings.put("fs.defaultFS", "file:///");
     settings.put("hadoop.tmp.dir", folder + "/tmp");
     settings.put("mapreduce.task.io.sort.mb", "8");
+    // By default it looks every second, which would hide what a run takes.
+    settings.put("mapreduce.client.progressmonitor.pollinterval", "50");
     Settings.write(folder, settings);
     return folder;
   }
@@ -73,6 +77,18 @@ public final class Client {
   /** Runs `hadoop jar EXAMPLES WORD...`. */
   public Ended example(String... words) throws IOException, InterruptedException {
     return run(exampleCommand(words));
+  }
+
+  /** Runs the same with the connector and these settings, which {@link Jobs#measured} made. */
+  public Ended reportingExample(Configuration measured, String name, String... words)
+      throws IOException, InterruptedException {
+    final List<String> all = new ArrayList<>();
+    all.add(name);
+    for (Map.Entry<String, String> setting : measured) {
+      all.add("-D" + setting.getKey() + "=" + setting.getValue());
+    }
+    all.addAll(Arrays.asList(words));
+    return run(exampleCommand(all.toArray(new String[0])), System.getProperty("tidemark.jar"));
   }
 
   /** Runs the same by `tidemark hadoop run OPTION... --`. */
@@ -116,11 +132,18 @@ public final class Client {
   }
 
   private Ended run(List<String> command) throws IOException, InterruptedException {
+    return run(command, "");
+  }
+
+  private Ended run(List<String> command, String classPath)
+      throws IOException, InterruptedException {
     final Path out = directory.resolve("out" + ++runs);
     final Path err = directory.resolve("err" + runs);
     final ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().put("HADOOP_CONF_DIR", settings.getPath());
+    builder.environment().put("HADOOP_CLASSPATH", classPath);
     builder.environment().remove("TIDEMARK_MASTER");
+    final long begin = System.nanoTime();
     final Process process =
         builder.redirectOutput(out.toFile()).redirectError(err.toFile()).start();
     if (!process.waitFor(PATIENCE_MINUTES, TimeUnit.MINUTES)) {
@@ -128,6 +151,7 @@ public final class Client {
       throw new IOException("still running: " + command + ": " + text(err));
     }
     final Ended ended = new Ended();
+    ended.seconds = (System.nanoTime() - begin) / 1e9;
     ended.exitCode = process.exitValue();
     ended.out = text(out);
     ended.err = text(err);

@@ -1,8 +1,11 @@
 package org.tidemark.hadoop.support;
 
 import java.io.ByteArrayOutputStream;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.util.Arrays;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.examples.SecondarySort;
@@ -17,6 +20,7 @@ import org.apache.hadoop.mapred.FileInputFormat;
 import org.apache.hadoop.mapred.FileOutputFormat;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.Job;
+import org.tidemark.hadoop.Keys;
 import org.tidemark.hadoop.TidemarkCollector;
 import org.tidemark.hadoop.TidemarkPolicy;
 import org.tidemark.hadoop.TidemarkShuffle;
@@ -38,6 +42,26 @@ public final class Jobs {
         "mapreduce.job.reduce.shuffle.consumer.plugin.class", TidemarkShuffle.class.getName());
     measured.set("yarn.app.mapreduce.am.preemption.policy", TidemarkPolicy.class.getName());
     return measured;
+  }
+
+  /** The settings of a job that runs within this process, with its files below a folder. */
+  public static Configuration local(File folder) {
+    final Configuration conf = new Configuration();
+    conf.set("mapreduce.framework.name", "local");
+    conf.set("fs.defaultFS", "file:///");
+    conf.set("hadoop.tmp.dir", folder + "/tmp");
+    conf.setInt("mapreduce.task.io.sort.mb", 8);
+    // Hadoop's client looks every five seconds whether a job has ended; these end sooner.
+    conf.setInt("mapreduce.client.completion.pollinterval", 50);
+    return conf;
+  }
+
+  /** A file of secret keys with a master's token among them, as a job takes it. */
+  public static void giveToken(Configuration conf, File file, String token) throws IOException {
+    Files.write(
+        file.toPath(),
+        ("{\"" + Keys.TOKEN + "\": \"" + token + "\"}").getBytes(StandardCharsets.UTF_8));
+    conf.set("mapreduce.job.credentials.json", file.getPath());
   }
 
   public static Job wordCount(Configuration conf, boolean combines) throws IOException {

@@ -6,6 +6,10 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
@@ -22,14 +26,29 @@ public final class Master implements AutoCloseable {
     this.logs = logs;
   }
 
-  public static Master start(Path logs) throws IOException {
-    final String command = System.getProperty("tidemark.command", "");
-    if (!new File(command).canExecute()) {
-      throw new IllegalStateException("-Dtidemark.command must name the command: " + command);
+  /** {@code settings} as `tidemark serve --set` takes them. */
+  public static Master start(Path logs, String... settings) throws IOException {
+    return start(Collections.emptyList(), "127.0.0.1", logs, settings);
+  }
+
+  /** One on a machine that others can fail to reach. */
+  public static Master start(FarMachine machine, Path logs) throws IOException {
+    return start(machine.within(), machine.address, logs, "allow_insecure_remote=true");
+  }
+
+  private static Master start(List<String> within, String host, Path logs, String... settings)
+      throws IOException {
+    final String program = System.getProperty("tidemark.command", "");
+    if (!new File(program).canExecute()) {
+      throw new IllegalStateException("-Dtidemark.command must name the command: " + program);
     }
-    final Process process =
-        new ProcessBuilder(command, "serve", "--listen", "127.0.0.1:0", "--log-dir", logs + "")
-            .start();
+    final List<String> command = new ArrayList<>(within);
+    command.addAll(
+        Arrays.asList(program, "serve", "--listen", host + ":0", "--log-dir", logs.toString()));
+    for (String setting : settings) {
+      command.addAll(Arrays.asList("--set", setting));
+    }
+    final Process process = new ProcessBuilder(command).start();
     final BufferedReader says =
         new BufferedReader(new InputStreamReader(process.getErrorStream()));
     final String line = says.readLine();

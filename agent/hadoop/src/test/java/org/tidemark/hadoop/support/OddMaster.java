@@ -33,16 +33,16 @@ public final class OddMaster implements AutoCloseable {
     }
   }
 
-  /** What is sent there vanishes: the queue of connections is full and stays so. */
-  public static OddMaster blackHole() throws IOException {
-    final OddMaster hole = new OddMaster(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
+  /** Nobody gets in: the queue of connections is full and stays so. */
+  public static OddMaster full() throws IOException {
+    final OddMaster busy = new OddMaster(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
     for (int i = 0; i < 8; ++i) {
       final Socket filler = new Socket();
-      hole.fillers.add(filler);
+      busy.fillers.add(filler);
       try {
-        filler.connect(new InetSocketAddress("127.0.0.1", hole.server.getLocalPort()), 300);
-      } catch (IOException full) {
-        return hole;
+        filler.connect(new InetSocketAddress("127.0.0.1", busy.server.getLocalPort()), 300);
+      } catch (IOException queueIsFull) {
+        return busy;
       }
     }
     throw new IOException("the queue of connections does not fill");

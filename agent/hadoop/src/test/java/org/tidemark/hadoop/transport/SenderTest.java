@@ -56,7 +56,8 @@ public class SenderTest {
 
   private static Sender sender(ServerSocket server, MeterSettings settings) {
     final String host = server.getInetAddress().getHostAddress();
-    return new Sender(host, server.getLocalPort(), "", "source", "job", settings);
+    final Endpoint master = Endpoint.of(host + ":" + server.getLocalPort(), "", null);
+    return new Sender(master, "source", "job", settings);
   }
 
   private static void say(Sender sender) {

@@ -1,0 +1,33 @@
+package org.tidemark.hadoop.transport;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertNull;
+
+import java.io.File;
+import org.junit.Test;
+
+public class EndpointTest {
+  private static String tokenFor(String address, Tls tls) {
+    return Endpoint.of(address, "a token", tls).token;
+  }
+
+  @Test
+  public void withoutTlsATokenStaysOnThisMachine() {
+    assertEquals("a token", tokenFor("127.0.0.1:7411", null));
+    assertEquals("a token", tokenFor("localhost:7411", null));
+    assertEquals("a token", tokenFor("[::1]:7411", null));
+    assertEquals("", tokenFor("10.0.0.1:7411", null));
+    assertEquals("", tokenFor("127.evil.example:7411", null));
+  }
+
+  @Test
+  public void overTlsATokenTravels() {
+    assertEquals("a token", tokenFor("10.0.0.1:7411", new Tls(new File("ca"), null, null, "")));
+  }
+
+  @Test
+  public void whatHasNoPortIsNoMaster() {
+    assertNull(Endpoint.of("", "", null));
+    assertNull(Endpoint.of("master.example", "", null));
+  }
+}
