@@ -4,7 +4,7 @@
 Both are sampled over the same instants; the error is that of [NF] 7.4 for the whole job: the mean
 distance between what an indicator says and elapsed / total, in points of progress. Writes
 bench/results/hadoop_accuracy.json and docs/images/hadoop_accuracy.svg.
-usage: accuracy.py [--tidemark PATH] [--waves 1 2] [--jobs NAME...] [--log-dir DIR]
+usage: ./dev bench hadoop_accuracy [--waves 1 2] [--jobs NAME...] [--log-dir DIR] [--scale X]
 """
 
 import argparse
@@ -20,23 +20,21 @@ import cluster as hadoop
 sys.path.insert(0, str(hadoop.ROOT / "bench"))
 import measure  # noqa: E402
 
+MAPS = 4
 REDUCES = 8
 TERA_BYTES = 300_000_000
+BOOK_COPIES = 24
 # Of one node, of which there are two; an application master takes 384, a task 256.
 NODE_MEGABYTES = {1: 1664, 2: 832}
 
 
-def two_path(graph, rounds):
-    return ("jobs", ["two-path", f"-Dtwo.path.rounds={rounds}"], graph, True)
-
-
-JOBS = {  # name: jar, words, input, skewed
-    "two-path-github": two_path("musae-github", 200),
-    "two-path-facebook": two_path("facebook-combined", 3000),
-    "two-path-wiki-vote": two_path("wiki-vote", 2000),
-    "two-path-regular": (*two_path("regular", 450)[:3], False),
-    "inverted-index": ("jobs", ["inverted-index", "-Dindex.rounds=6"], "books", False),
-    "terasort": ("examples", ["terasort"], "rows", False),
+JOBS = {  # name: jar, job, the setting that says how much work it is and its value, input, skewed
+    "two-path-github": ("jobs", "two-path", "two.path.rounds", 200, "musae-github", True),
+    "two-path-facebook": ("jobs", "two-path", "two.path.rounds", 3000, "facebook-combined", True),
+    "two-path-wiki-vote": ("jobs", "two-path", "two.path.rounds", 2000, "wiki-vote", True),
+    "two-path-regular": ("jobs", "two-path", "two.path.rounds", 450, "regular", False),
+    "inverted-index": ("jobs", "inverted-index", "index.rounds", 6, "books", False),
+    "terasort": ("examples", "terasort", None, 0, "rows", False),
 }
 
 
@@ -46,8 +44,12 @@ def regular_graph(nodes, neighbours):
                    for node in range(nodes) for step in range(1, neighbours // 2 + 1))
 
 
-def unpack(directory):
-    """The inputs: graphs as they are, books over and over until they fill some blocks."""
+def scaled(count, scale):
+    return max(1, round(count * scale))
+
+
+def unpack(directory, scale):
+    """The inputs: graphs as they are, books over and over."""
     data = hadoop.ROOT / "data"
     inputs = {}
     for graph in ("musae-github", "facebook-combined", "wiki-vote"):
@@ -59,7 +61,7 @@ def unpack(directory):
     inputs["regular"] = pathlib.Path(directory) / "regular"
     inputs["regular"].write_text(regular_graph(nodes=20_000, neighbours=80))
     inputs["books"] = pathlib.Path(directory) / "books"
-    inputs["books"].write_bytes(text * 24)
+    inputs["books"].write_bytes(text * scaled(BOOK_COPIES, scale))
     return inputs
 
 
@@ -99,15 +101,18 @@ def average_error(points, begin, end):
                      for now in samples) / len(samples)
 
 
-def run_job(cluster, name, splits, log_dir):
-    jar, words, source, skewed = JOBS[name]
-    size = TERA_BYTES if source == "rows" else (cluster.folder / "inputs" / source).stat().st_size
+def run_job(cluster, name, scale, log_dir):
+    jar, job, effort, amount, source, skewed = JOBS[name]
+    size = (TERA_BYTES * scale if source == "rows"
+            else (cluster.folder / "inputs" / source).stat().st_size)
     settings = [f"-Dmapreduce.job.reduces={REDUCES}",
-                f"-Dmapreduce.input.fileinputformat.split.maxsize={size // splits + 1}",
+                f"-Dmapreduce.input.fileinputformat.split.maxsize={int(size) // MAPS + 1}",
                 "-Dmapreduce.reduce.speculative=false", "-Dmapreduce.map.speculative=false"]
+    if effort:
+        settings.append(f"-D{effort}={scaled(amount, scale)}")
     with hadoop.AmProgress(cluster) as progress:
         _, snapshots = cluster.run_watched(
-            jar, [words[0], *words[1:], *settings, f"/inputs/{source}", cluster.output()],
+            jar, [job, *settings, f"/inputs/{source}", cluster.output()],
             ["--compare"] + (["--log-dir", log_dir] if log_dir else []))
     final = snapshots[-1]
     begin = instant(final["started_at"])
@@ -154,20 +159,22 @@ def main():
     parser.add_argument("--waves", type=int, nargs="+", default=[1, 2], choices=[1, 2])
     parser.add_argument("--jobs", nargs="+", default=list(JOBS), choices=list(JOBS))
     parser.add_argument("--log-dir", help="keep the event logs there")
+    parser.add_argument("--scale", type=float, default=1, help="so much of the usual work")
     arguments = parser.parse_args()
     runs = []
     with tempfile.TemporaryDirectory() as directory:
-        inputs = unpack(directory)
+        inputs = unpack(directory, arguments.scale)
         for waves in arguments.waves:
             with hadoop.Cluster(arguments.tidemark, NODE_MEGABYTES[waves], inputs) as cluster:
                 if "terasort" in arguments.jobs:
-                    cluster.run("examples", ["teragen", str(TERA_BYTES // 100), "/inputs/rows"])
+                    cluster.generate_rows(TERA_BYTES * arguments.scale)
                 for name in arguments.jobs:
-                    run = {"waves": waves, **run_job(cluster, name, 4, arguments.log_dir)}
+                    run = {"waves": waves, **run_job(cluster, name, arguments.scale, arguments.log_dir)}
                     runs.append(run)
                     print(f"{name}, {waves} wave(s), {run['seconds']:.0f} s: " +
                           ", ".join(f"{k} {v:.1f}" for k, v in run["errors"].items()), flush=True)
-                    measure.save("hadoop_accuracy", {"reduces": REDUCES, "runs": runs})
+                    measure.save("hadoop_accuracy", {"reduces": REDUCES, "scale": arguments.scale,
+                                                     "runs": runs})
     for skewed in (True, False):
         some = [run["errors"] for run in runs if run["skewed"] == skewed]
         if some:

@@ -66,6 +66,10 @@ class Cluster:
         """Runs a job without Tidemark; wall-clock seconds of the client."""
         return self.timed(self.command(jar, words))[0]
 
+    def generate_rows(self, size_bytes):
+        """Rows of 100 bytes for terasort, as /inputs/rows."""
+        self.run("examples", ["teragen", str(int(size_bytes) // 100), "/inputs/rows"])
+
     def watched_command(self, jar, words, options):
         return [self.tidemark, "hadoop", "run", "--jar", str(CONNECTOR), *options, "--",
                 *self.command(jar, words)]

@@ -3,9 +3,10 @@
 
 Each pair runs both in alternating order. The slowdown is with / without - 1: of the client's
 wall-clock time, and of the processor time of all tasks as Hadoop counts it, which other work on the
-machine disturbs less. With: `tidemark hadoop run`, its master included. The bytes of what the tasks
-reported are compared with those they shuffled. Writes bench/results/hadoop_slowdown.json.
-usage: slowdown.py [--tidemark PATH] [--pairs N] [--jobs NAME...]
+machine disturbs less. With: `tidemark hadoop run`, its master included. The bytes of what was reported
+are compared with those that were shuffled. The job short-tasks has tasks that do next to nothing, so
+what it takes longer is what each task's JVM pays. Writes bench/results/hadoop_slowdown.json.
+usage: ./dev bench hadoop_slowdown [--pairs N] [--jobs NAME...] [--scale X]
 """
 
 import argparse
@@ -20,12 +21,25 @@ import cluster as hadoop
 sys.path.insert(0, str(hadoop.ROOT / "bench"))
 import measure  # noqa: E402
 
+REDUCES = 4
 TERA_BYTES = 60_000_000
-JOBS = {  # name: jar, words, input
-    "word-count": ("examples", ["wordcount"], "books"),
-    "terasort": ("examples", ["terasort"], "rows"),
-    "two-path": ("jobs", ["two-path", "-Dtwo.path.rounds=1000"], "facebook-combined"),
-}
+TWO_PATH_ROUNDS = 1000
+SHORT_SPLIT_BYTES = 40_000  # 22 map tasks
+NODE_MEGABYTES = 1280  # of two; four tasks of 256 beside an application master of 384
+
+
+def jobs(scale):
+    """name: jar, words, input"""
+    rounds = accuracy.scaled(TWO_PATH_ROUNDS, scale)
+    return {
+        "word-count": ("examples", ["wordcount"], "books"),
+        "terasort": ("examples", ["terasort"], "rows"),
+        "two-path": ("jobs", ["two-path", f"-Dtwo.path.rounds={rounds}"], "facebook-combined"),
+        "short-tasks": ("jobs", [
+            "two-path",
+            f"-Dmapreduce.input.fileinputformat.split.maxsize={SHORT_SPLIT_BYTES}",
+        ], "facebook-combined"),
+    }
 
 
 def counter(err, name):
@@ -35,59 +49,77 @@ def counter(err, name):
     return int(found.group(1))
 
 
-def run(cluster, name, watched):
-    """Wall-clock seconds, processor seconds of the tasks, and the share of reported bytes."""
-    jar, words, source = JOBS[name]
-    words = [words[0], *words[1:], "-Dmapreduce.job.reduces=4", f"/inputs/{source}",
-             cluster.output()]
-    if not watched:
-        seconds, err = cluster.timed(cluster.command(jar, words))
-        return {"wall": seconds, "processor": counter(err, "CPU time spent (ms)") / 1000}
+def run(cluster, job, watched):
+    """Wall-clock seconds, processor seconds of the tasks, and what was reported and shuffled."""
+    jar, words, source = job
+    words = [words[0], *words[1:], f"-Dmapreduce.job.reduces={REDUCES}",
+             "-Dmapreduce.map.speculative=false", "-Dmapreduce.reduce.speculative=false",
+             f"/inputs/{source}", cluster.output()]
     with tempfile.TemporaryDirectory() as logs:
-        seconds, err = cluster.timed(cluster.watched_command(
-            jar, words, ["--progress", "quiet", "--log-dir", logs]))
+        command = cluster.command(jar, words)
+        if watched:
+            command = cluster.watched_command(
+                jar, words, ["--progress", "quiet", "--log-dir", logs])
+        seconds, err = cluster.timed(command)
         reported = sum(log.stat().st_size for log in pathlib.Path(logs).iterdir())
+    if watched and reported == 0:
+        raise SystemExit("the connector did not report")
     return {"wall": seconds, "processor": counter(err, "CPU time spent (ms)") / 1000,
-            "reported_share": reported / counter(err, "Reduce shuffle bytes")}
+            "tasks": counter(err, "Launched map tasks") + counter(err, "Launched reduce tasks"),
+            "reported_bytes": reported, "shuffled_bytes": counter(err, "Reduce shuffle bytes")}
 
 
-def measure_job(cluster, name, pairs):
-    run(cluster, name, False)  # warms the caches of files
-    times = []
-    for pair in range(pairs):
-        order = [True, False] if pair % 2 == 0 else [False, True]
-        runs = {watched: run(cluster, name, watched) for watched in order}
-        times.append({"with": runs[True], "without": runs[False]})
-        print(f"{name}, pair {pair + 1}: " + ", ".join(
-            f"{what} {100 * (runs[True][what] / runs[False][what] - 1):+.1f} %"
-            for what in ("wall", "processor")), flush=True)
-    result = {"pairs": times, "reported_share": measure.spread(
-        [pair["with"]["reported_share"] for pair in times])}
+def compare(pairs):
+    """The slowdown of each measure, over all pairs."""
+    result = {"pairs": pairs, "reported_share": measure.spread(
+        [pair["with"]["reported_bytes"] / pair["with"]["shuffled_bytes"] for pair in pairs])}
     for what in ("wall", "processor"):
         result[what] = measure.spread(
-            [pair["with"][what] / pair["without"][what] - 1 for pair in times])
-        result[f"{what}_of_sums"] = (sum(pair["with"][what] for pair in times) /
-                                     sum(pair["without"][what] for pair in times) - 1)
+            [pair["with"][what] / pair["without"][what] - 1 for pair in pairs])
+        result[f"{what}_of_sums"] = (sum(pair["with"][what] for pair in pairs) /
+                                     sum(pair["without"][what] for pair in pairs) - 1)
+    result["processor_seconds_a_task"] = measure.spread(
+        [(pair["with"]["processor"] - pair["without"]["processor"]) / pair["with"]["tasks"]
+         for pair in pairs])
     return result
+
+
+def measure_job(cluster, name, job, count):
+    run(cluster, job, False)  # warms the caches of files
+    pairs = []
+    for pair in range(count):
+        order = [True, False] if pair % 2 == 0 else [False, True]
+        runs = {watched: run(cluster, job, watched) for watched in order}
+        pairs.append({"with": runs[True], "without": runs[False]})
+        print(f"{name}, pair {pair + 1}, {runs[False]['wall']:.0f} s: " + ", ".join(
+            f"{what} {100 * (runs[True][what] / runs[False][what] - 1):+.1f} %"
+            for what in ("wall", "processor")), flush=True)
+    return compare(pairs)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tidemark", default=measure.TIDEMARK)
     parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--jobs", nargs="+", default=list(JOBS), choices=list(JOBS))
+    parser.add_argument("--jobs", nargs="+", default=list(jobs(1)), choices=list(jobs(1)))
+    parser.add_argument("--scale", type=float, default=1, help="so much of the usual work")
     arguments = parser.parse_args()
+    scale = arguments.scale
+    results = {}
     with tempfile.TemporaryDirectory() as directory:
-        inputs = accuracy.unpack(directory)
-        with hadoop.Cluster(arguments.tidemark, 1280, inputs) as cluster:
+        inputs = accuracy.unpack(directory, scale)
+        with hadoop.Cluster(arguments.tidemark, NODE_MEGABYTES, inputs) as cluster:
             if "terasort" in arguments.jobs:
-                cluster.run("examples", ["teragen", str(TERA_BYTES // 100), "/inputs/rows"])
-            jobs = {name: measure_job(cluster, name, arguments.pairs) for name in arguments.jobs}
-    for name, job in jobs.items():
-        print(f"{name}: wall {100 * job['wall']['mean']:+.1f} %, "
-              f"processor {100 * job['processor']['mean']:+.1f} %, "
-              f"reported {100 * job['reported_share']['median']:.2f} % of the shuffle")
-    measure.save("hadoop_slowdown", {"jobs": jobs})
+                cluster.generate_rows(TERA_BYTES * scale)
+            for name in arguments.jobs:
+                results[name] = measure_job(cluster, name, jobs(scale)[name], arguments.pairs)
+                measure.save("hadoop_slowdown", {"scale": scale, "jobs": results})
+    for name, job in results.items():
+        print(f"{name}: " + ", ".join(
+            f"{what} {100 * job[what]['mean']:+.1f} % (worst {100 * job[what]['max']:+.1f} %)"
+            for what in ("wall", "processor")) +
+            f", {job['processor_seconds_a_task']['mean']:+.2f} s of processor a task, reported "
+            f"{100 * job['reported_share']['median']:.2f} % of the shuffle")
 
 
 if __name__ == "__main__":

@@ -2,9 +2,11 @@
 # Builds the connector for Hadoop and runs one of its suites: unit, local (jobs in the client's own
 # process), yarn (jobs on a cluster that the test starts and stops) or faults (both while masters and
 # nodes fail; not among ctest's tests, for its time). $2 is the tidemark binary. Black holes need root.
+# $3, unless it is left out, is the version of Hadoop.
 set -euo pipefail
 suite=$1
 tidemark=$2
+version=${3:-}
 connector=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../agent/hadoop" && pwd)
 
 for tool in java javac mvn; do
@@ -14,7 +16,10 @@ for tool in java javac mvn; do
   exit 77
 done
 
-maven() { mvn --batch-mode --no-transfer-progress -q -f "$connector/pom.xml" "$@"; }
+maven() {
+  mvn --batch-mode --no-transfer-progress -q -f "$connector/pom.xml" \
+    ${version:+-Dhadoop.version="$version"} "$@"
+}
 
 # The first build fetches Hadoop; later ones need no network.
 case $suite in
