@@ -24,6 +24,8 @@ MAPS = 4
 REDUCES = 8
 TERA_BYTES = 300_000_000
 BOOK_COPIES = 24
+SAMPLES = 200
+TRUTH = [(k + 0.5) / SAMPLES for k in range(SAMPLES)]
 # Of one node, of which there are two; an application master takes 384, a task 256.
 NODE_MEGABYTES = {1: 1664, 2: 832}
 
@@ -48,6 +50,12 @@ def scaled(count, scale):
     return max(1, round(count * scale))
 
 
+def books():
+    return b"".join(
+        subprocess.run(["zstd", "-dc", book], capture_output=True, check=True).stdout
+        for book in sorted((hadoop.ROOT / "data" / "text").glob("*.zst")))
+
+
 def unpack(directory, scale):
     """The inputs: graphs as they are, books over and over."""
     data = hadoop.ROOT / "data"
@@ -56,12 +64,10 @@ def unpack(directory, scale):
         path = pathlib.Path(directory) / graph
         subprocess.run(["zstd", "-dqo", path, data / "graphs" / f"{graph}.txt.zst"], check=True)
         inputs[graph] = path
-    text = b"".join(subprocess.run(["zstd", "-dc", book], capture_output=True, check=True).stdout
-                    for book in sorted((data / "text").glob("*.zst")))
     inputs["regular"] = pathlib.Path(directory) / "regular"
     inputs["regular"].write_text(regular_graph(nodes=20_000, neighbours=80))
     inputs["books"] = pathlib.Path(directory) / "books"
-    inputs["books"].write_bytes(text * scaled(BOOK_COPIES, scale))
+    inputs["books"].write_bytes(books() * scaled(BOOK_COPIES, scale))
     return inputs
 
 
@@ -95,10 +101,13 @@ def value_at(points, now):
     return said
 
 
-def average_error(points, begin, end):
-    samples = [begin + (end - begin) * (k + 0.5) / 200 for k in range(200)]
-    return 100 * sum(abs(value_at(points, now) - (now - begin) / (end - begin))
-                     for now in samples) / len(samples)
+def sampled(points, begin, end):
+    """What was said at SAMPLES instants, evenly spread."""
+    return [value_at(points, begin + (end - begin) * share) for share in TRUTH]
+
+
+def average_error(curve):
+    return 100 * sum(abs(said - share) for said, share in zip(curve, TRUTH)) / len(TRUTH)
 
 
 def run_job(cluster, name, scale, log_dir):
@@ -115,16 +124,17 @@ def run_job(cluster, name, scale, log_dir):
             jar, [job, *settings, f"/inputs/{source}", cluster.output()],
             ["--compare"] + (["--log-dir", log_dir] if log_dir else []))
     final = snapshots[-1]
+    if final["state"] != "JOB_STATE_SUCCEEDED":
+        raise SystemExit(f"{name}: the end of the job was not told: {final['state']}")
     begin = instant(final["started_at"])
     end = begin + seconds(final["elapsed"])
-    curves = {"tidemark": curve_of(snapshots, "tidemark"),
-              "hadoop-am": progress.samples.get(final["job_id"], [])}
-    errors = {indicator: average_error(points, begin, end)
-              for indicator, points in curves.items()}
-    shown = {indicator: [[round(at - begin, 2), round(fraction, 4)] for at, fraction in points]
-             for indicator, points in curves.items()}
-    return {"job": name, "skewed": skewed, "seconds": end - begin, "errors": errors,
-            "masters_own": final.get("errors", []), "curves": shown}
+    curves = {"tidemark": sampled(curve_of(snapshots, "tidemark"), begin, end),
+              "hadoop-am": sampled(progress.samples.get(final["job_id"], []), begin, end)}
+    return {"job": name, "skewed": skewed, "seconds": end - begin,
+            "errors": {indicator: average_error(curve) for indicator, curve in curves.items()},
+            "masters_own": final.get("errors", []),
+            "curves": {indicator: [round(said, 3) for said in curve]
+                       for indicator, curve in curves.items()}}
 
 
 def plot(runs, path):
@@ -140,8 +150,8 @@ def plot(runs, path):
     for run, axis in zip(runs, axes.flat):
         axis.plot([0, run["seconds"]], [0, 100], color="0.7", linewidth=1, label="truth")
         for indicator, colour in (("hadoop-am", "tab:red"), ("tidemark", "tab:blue")):
-            points = run["curves"][indicator]
-            axis.step([at for at, _ in points], [100 * f for _, f in points], where="post",
+            axis.step([run["seconds"] * share for share in TRUTH],
+                      [100 * said for said in run["curves"][indicator]], where="post",
                       color=colour, linewidth=1.2,
                       label=f"{indicator} {run['errors'][indicator]:.1f}")
         axis.set_title(f"{run['job']}, {run['waves']} wave{'s' * (run['waves'] > 1)}", fontsize=9)

@@ -21,7 +21,9 @@ import org.tidemark.hadoop.wire.JobShape;
  * <p>One look is O(tasks that are not settled).
  */
 final class JobWatch implements Runnable {
-  private static final long LOOK_MILLIS = 1_000;
+  private static final long LOOK_NANOS = 1_000_000_000L;
+  /** That the job has ended is cheap to see, and people wait for it. */
+  private static final long LOOK_FOR_THE_END_MILLIS = 100;
   /** An application master waits five seconds between the end of its job and its own. */
   private static final long LAST_WORDS_NANOS = 2_000_000_000L;
 
@@ -53,11 +55,23 @@ final class JobWatch implements Runnable {
   public void run() {
     try {
       while (!look()) {
-        Thread.sleep(LOOK_MILLIS);
+        awaitNextLook();
       }
     } catch (InterruptedException | RuntimeException | LinkageError withoutProgress) {
       // The job runs all the same.
     }
+  }
+
+  private void awaitNextLook() throws InterruptedException {
+    final long last = System.nanoTime();
+    do {
+      Thread.sleep(LOOK_FOR_THE_END_MILLIS);
+    } while (System.nanoTime() - last < LOOK_NANOS && !hasEnded());
+  }
+
+  private boolean hasEnded() {
+    return context.getAllJobs().values().stream()
+        .anyMatch(job -> outcome(job.getState()) != Events.Outcome.UNSPECIFIED);
   }
 
   /** True: there is nothing more to see. */
