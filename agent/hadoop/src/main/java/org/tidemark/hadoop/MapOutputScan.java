@@ -1,6 +1,7 @@
 package org.tidemark.hadoop;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -8,17 +9,18 @@ import java.util.Random;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.io.DataInputBuffer;
 import org.apache.hadoop.io.WritableUtils;
+import org.apache.hadoop.io.compress.CodecPool;
 import org.apache.hadoop.io.compress.CompressionCodec;
+import org.apache.hadoop.io.compress.Decompressor;
 import org.apache.hadoop.io.compress.DefaultCodec;
-import org.apache.hadoop.mapred.IFile;
 import org.apache.hadoop.mapred.IndexRecord;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.MapOutputFile;
 import org.apache.hadoop.mapred.SpillRecord;
 import org.apache.hadoop.mapreduce.CryptoUtils;
 import org.apache.hadoop.mapreduce.security.IntermediateEncryptedStream;
+import org.apache.hadoop.util.LimitInputStream;
 import org.apache.hadoop.util.ReflectionUtils;
 import org.tidemark.hadoop.profile.HeaviestKeys;
 import org.tidemark.hadoop.profile.KeySampler;
@@ -39,8 +41,10 @@ final class MapOutputScan {
   /** As in agent/map_recorder.cc: so many tell the sizes of all to a few percent. */
   private static final int SAMPLED_KEYS = 512;
 
-  /** What an IFile has at its end: two negative lengths of a byte each. */
+  /** What an IFile has at its end: two negative lengths of a byte each, and a checksum of it all. */
   private static final long END_MARK_BYTES = 2;
+
+  private static final long CHECKSUM_BYTES = 4;
 
   private final JobConf job;
   private final KeyGrouping grouping;
@@ -155,21 +159,18 @@ final class MapOutputScan {
 
   /** False: the time was up first, or what was read does not add up to what the index says. */
   private boolean scan(int partition, ScanBudget budget) throws IOException {
-    final IFile.Reader<?, ?> reader = open(index.getIndex(partition));
-    try {
-      final DataInputBuffer key = new DataInputBuffer();
-      final DataInputBuffer value = new DataInputBuffer();
+    final Decompressor decompressor = codec == null ? null : CodecPool.getDecompressor(codec);
+    try (MapOutputRecords reader = open(index.getIndex(partition), decompressor)) {
       long records = 0;
       long lengthBytes = 0;
       long groupBytes = 0;
       long groupValues = 0;
       long hash = 0;
       grouping.reset();
-      while (reader.nextRawKey(key)) {
-        reader.nextRawValue(value);
-        final int keyLength = key.getLength() - key.getPosition();
-        final int valueLength = value.getLength() - value.getPosition();
-        if (grouping.startsGroup(key.getData(), key.getPosition(), keyLength)) {
+      while (reader.next()) {
+        final int keyLength = reader.keyLength();
+        final int valueLength = reader.valueLength();
+        if (grouping.startsGroup(reader.buffer(), reader.keyOffset(), keyLength)) {
           if (records > 0) {
             offer(partition, hash, groupBytes, groupValues);
           }
@@ -191,7 +192,7 @@ final class MapOutputScan {
       }
       return pairBytes[partition] + lengthBytes == recordBytes(partition);
     } finally {
-      reader.close();
+      CodecPool.returnDecompressor(decompressor);
     }
   }
 
@@ -200,10 +201,19 @@ final class MapOutputScan {
     sampler.offer(partition, hash, bytes, values);
   }
 
-  private IFile.Reader<?, ?> open(IndexRecord record) throws IOException {
+  private MapOutputRecords open(IndexRecord record, Decompressor decompressor)
+      throws IOException {
     final FSDataInputStream raw = FileSystem.getLocal(job).getRaw().open(output);
-    raw.seek(record.startOffset);
-    final FSDataInputStream in = IntermediateEncryptedStream.wrapIfNecessary(job, raw, output);
-    return new IFile.Reader<>(job, in, record.partLength - padding, codec, null);
+    try {
+      raw.seek(record.startOffset);
+      final InputStream in =
+          new LimitInputStream(
+              IntermediateEncryptedStream.wrapIfNecessary(job, raw, output),
+              record.partLength - padding - CHECKSUM_BYTES);
+      return new MapOutputRecords(codec == null ? in : codec.createInputStream(in, decompressor));
+    } catch (IOException | RuntimeException cannotOpen) {
+      raw.close();
+      throw cannotOpen;
+    }
   }
 }

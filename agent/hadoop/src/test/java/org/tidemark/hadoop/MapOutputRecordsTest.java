@@ -1,0 +1,116 @@
+package org.tidemark.hadoop;
+
+import static org.junit.Assert.assertArrayEquals;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataOutputStream;
+import java.io.EOFException;
+import java.io.InputStream;
+import java.util.Arrays;
+import java.util.Random;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.io.BytesWritable;
+import org.apache.hadoop.io.WritableUtils;
+import org.apache.hadoop.mapred.IFile;
+import org.junit.Test;
+
+public class MapOutputRecordsTest {
+  /** Gives a few bytes at a time, and skips none. */
+  private static InputStream dribble(byte[] bytes) {
+    final Random random = new Random(1);
+    return new ByteArrayInputStream(bytes) {
+      @Override
+      public synchronized int read(byte[] into, int offset, int length) {
+        return super.read(into, offset, Math.min(length, 1 + random.nextInt(5_000)));
+      }
+
+      @Override
+      public synchronized long skip(long count) {
+        return 0;
+      }
+    };
+  }
+
+  /** Lengths around what takes one, two and more bytes, and around the reader's buffer. */
+  private static final int[] LENGTHS = {4, 5, 123, 124, 251, 252, 300, 65_535, 65_540, 200_000};
+
+  private static byte[] key(int i) {
+    final byte[] key = new byte[LENGTHS[i % LENGTHS.length]];
+    Arrays.fill(key, (byte) i);
+    return key;
+  }
+
+  private static int valueLength(int i) {
+    return LENGTHS[i / LENGTHS.length % LENGTHS.length];
+  }
+
+  /** As Hadoop itself writes map output. */
+  private static byte[] written() throws Exception {
+    final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    final IFile.Writer<BytesWritable, BytesWritable> writer =
+        new IFile.Writer<>(
+            new Configuration(),
+            new FSDataOutputStream(bytes, null),
+            BytesWritable.class,
+            BytesWritable.class,
+            null,
+            null);
+    for (int i = 0; i < LENGTHS.length * LENGTHS.length; ++i) {
+      // Serialized with four bytes for its own length.
+      writer.append(
+          new BytesWritable(Arrays.copyOfRange(key(i), 4, key(i).length)),
+          new BytesWritable(new byte[valueLength(i) - 4]));
+    }
+    writer.close();
+    return bytes.toByteArray();
+  }
+
+  @Test
+  public void everyRecordThatHadoopWroteIsSeen() throws Exception {
+    try (MapOutputRecords records = new MapOutputRecords(dribble(written()))) {
+      for (int i = 0; i < LENGTHS.length * LENGTHS.length; ++i) {
+        assertTrue(records.next());
+        assertEquals(key(i).length, records.keyLength());
+        assertEquals(valueLength(i), records.valueLength());
+        final int from = records.keyOffset() + 4;
+        assertArrayEquals(
+            Arrays.copyOfRange(key(i), 4, key(i).length),
+            Arrays.copyOfRange(records.buffer(), from, from + records.keyLength() - 4));
+      }
+      assertFalse(records.next());
+    }
+  }
+
+  @Test
+  public void aFileThatEndsTooSoonIsNoticed() throws Exception {
+    final byte[] whole = written();
+    for (int cut : new int[] {0, 1, 2, 7, whole.length - 70_000}) {
+      try (MapOutputRecords records =
+          new MapOutputRecords(new ByteArrayInputStream(whole, 0, cut))) {
+        while (records.next()) {
+          // On to where it ends.
+        }
+        throw new AssertionError("cut at " + cut);
+      } catch (EOFException asItShould) {
+        // Nothing is made up.
+      }
+    }
+  }
+
+  @Test
+  public void aLengthThatCannotBeIsTheEnd() throws Exception {
+    final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    final DataOutputStream out = new DataOutputStream(bytes);
+    WritableUtils.writeVInt(out, Integer.MAX_VALUE);
+    WritableUtils.writeVInt(out, 1);
+    try (MapOutputRecords records =
+        new MapOutputRecords(new ByteArrayInputStream(bytes.toByteArray()))) {
+      assertFalse(records.next());
+    }
+  }
+}
