@@ -8,6 +8,8 @@
 
 #include "bench/accuracy/metrics.h"
 #include "bench/workflow/indicators.h"
+#include "master/model/indicators/end_drift.h"
+#include "master/workflow/drift.h"
 
 namespace tidemark::bench {
 namespace {
@@ -97,12 +99,16 @@ class Judging {
   void Live(const Case& one, std::vector<Sample>& samples) {
     const Trace& truth = *one.truth;
     std::vector<Prediction> predictions;
+    model::EndDrift drift;
     Sample sample = NewSample(truth);
     for (int k = 1; k < options_.updates; ++k) {
       const double at = truth.end * k / options_.updates;
       const workflow::WorkflowNow now = Look(truth, at);
-      const Answer answer =
-          Ask(rule_, QuestionOf(one, is_oracle_, suite_, options_, now, on_, own_));
+      Answer answer = Ask(rule_, QuestionOf(one, is_oracle_, suite_, options_, now, on_, own_));
+      if (answer.remaining && answer.lower && answer.upper) {
+        workflow::WidenByDrift(absl::UnixEpoch() + absl::Seconds(at), *answer.remaining, drift,
+                               *answer.lower, *answer.upper);
+      }
       Prediction prediction = {.at = at};
       if (answer.remaining) prediction.end = at + *answer.remaining;
       if (answer.lower) prediction.lower = at + *answer.lower;

@@ -32,8 +32,8 @@ int EstimateWorkflowFile(const WorkflowEstimateArguments& arguments) {
   if (!file.ok()) return Trouble(file.status());
   const auto answer = EstimateFile(*file);
   if (!answer.ok()) return Trouble(answer.status());
-  return Print(arguments.json ? std::vector{WorkflowAnswerJson(*file, *answer)}
-                              : WorkflowLines(*file, *answer));
+  if (arguments.json) return Print({WorkflowAnswerJson(*file, *answer)});
+  return Print(WorkflowLines(*file, *answer));
 }
 
 int WhatIfWorkflow(const WorkflowWhatIfArguments& arguments) {

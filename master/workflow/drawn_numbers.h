@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
 #include "master/model/tidemark/normal.h"
@@ -27,16 +26,12 @@ inline double RowNumber(double row_start, std::uint64_t n) {
   return u > 0 ? u : 0x1.0p-54;
 }
 
-// A number spread evenly over the draws: the draw'th of them takes its own part of (0, 1).
+// A number spread evenly over the draws: the draw'th of them takes its own part of (0, 1), in an
+// order of its own for every `what`. O(draws).
 inline double SpreadOverDraws(std::size_t draw, std::size_t draws, std::uint64_t what) {
-  // A stage's parts come in an order of its own: a stride that has no factor in common with
-  // `draws`.
-  std::uint64_t stride =
-      1 + static_cast<std::uint64_t>(RowStart(1, what) * static_cast<double>(draws));
-  while (std::gcd(stride, draws) != 1) ++stride;
-  const std::uint64_t shift =
-      static_cast<std::uint64_t>(RowStart(2, what) * static_cast<double>(draws));
-  const std::uint64_t part = (draw * stride + shift) % draws;
+  const double own = RowStart(draw, what);
+  std::size_t part = 0;
+  for (std::size_t other = 0; other < draws; ++other) part += RowStart(other, what) < own ? 1 : 0;
   return (static_cast<double>(part) + 0.5) / static_cast<double>(draws);
 }
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "master/workflow/check_workflow.h"
+#include "master/workflow/drift.h"
 #include "tidemark/limit.h"
 
 namespace tidemark::workflow {
@@ -456,8 +457,9 @@ WorkflowSnapshot LiveWorkflow::Tick(absl::Time now) {
     snapshot.fraction_done_lower = snapshot.fraction_done_upper = snapshot.fraction_done;
     snapshot.known_share = 1;
   } else {
-    const auto estimate = EstimateOn(now, cluster_, 1);
+    auto estimate = EstimateOn(now, cluster_, 1);
     if (estimate.ok()) {
+      WidenByDrift(now, estimate->remaining, drift_, estimate->lower, estimate->upper);
       Fill(now, *estimate, cluster_, 1, snapshot);
     } else {
       snapshot.notes.push_back(std::string(estimate.status().message()));

@@ -18,6 +18,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "master/model/indicators/end_drift.h"
 #include "master/workflow/dag.h"
 #include "master/workflow/live_estimate.h"
 #include "tidemark/job_profile.h"
@@ -129,7 +130,8 @@ class LiveWorkflow {
   absl::flat_hash_map<std::string, std::size_t> place_of_name_;
   absl::flat_hash_map<std::string, std::size_t> place_of_id_;
   WorkflowSnapshot newest_;
-  absl::Time active_at_;  // when a job was last heard of, or the workflow handed in
+  model::EndDrift drift_;  // learnt anew after a restart
+  absl::Time active_at_;   // when a job was last heard of, or the workflow handed in
 };
 
 }  // namespace tidemark::workflow

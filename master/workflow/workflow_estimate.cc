@@ -157,7 +157,9 @@ class Drawing {
                    factors_[start.stage];
           },
           [this](std::size_t stage, std::size_t nth) { return Remaining(stage, nth); });
-      totals_.push_back(future.seconds + Growth(draw));
+      const double growth = Growth(draw);
+      totals_.push_back(future.seconds + growth);
+      stretched_.push_back(future.seconds * CommonFactor(draw) + growth);
       for (std::size_t i = 0; i < work_.size(); ++i) {
         starts_[i].push_back(future.stages[i].start);
         ends_[i].push_back(future.stages[i].end);
@@ -167,8 +169,8 @@ class Drawing {
 
   WorkflowEstimate Result() const {
     WorkflowEstimate estimate = {.remaining = QuantileOf(totals_, 0.5),
-                                 .lower = QuantileOf(totals_, 0.05),
-                                 .upper = QuantileOf(totals_, 0.95)};
+                                 .lower = QuantileOf(stretched_, 0.05),
+                                 .upper = QuantileOf(stretched_, 0.95)};
     for (std::size_t i = 0; i < work_.size(); ++i) {
       estimate.stages.push_back({.start = QuantileOf(starts_[i], 0.5),
                                  .end = QuantileOf(ends_[i], 0.5),
@@ -179,14 +181,21 @@ class Drawing {
 
  private:
   void Prepare(std::size_t draw) {
-    const double common = options_.common_deviation *
-                          model::NormalQuantile(SpreadOverDraws(draw, options_.draws, kCommonRow));
     for (std::size_t i = 0; i < work_.size(); ++i) {
       rows_[i] = RowStart(draw, i);
       const double own = outlooks_.tasks[i].deviation * model::NormalQuantile(SpreadOverDraws(
                                                             draw, options_.draws, kFactorRows + i));
-      factors_[i] = std::exp(common + own);
+      // Of mean one where something is known, as means are what adds up; else within a factor of e.
+      const double deviation = outlooks_.tasks[i].is_known ? outlooks_.tasks[i].deviation : 0;
+      factors_[i] = std::exp(own - 0.5 * deviation * deviation);
     }
+  }
+
+  // On the whole of what is left and not on each task: with few draws it would move the median,
+  // too.
+  double CommonFactor(std::size_t draw) const {
+    return std::exp(options_.common_deviation *
+                    model::NormalQuantile(SpreadOverDraws(draw, options_.draws, kCommonRow)));
   }
 
   double Remaining(std::size_t stage, std::size_t nth) const {
@@ -212,6 +221,7 @@ class Drawing {
   std::vector<double> rows_;
   std::vector<double> factors_;
   std::vector<double> totals_;
+  std::vector<double> stretched_;  // by the common factor
   std::vector<std::vector<double>> starts_;
   std::vector<std::vector<double>> ends_;
 };

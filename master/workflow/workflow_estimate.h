@@ -1,8 +1,8 @@
 // When a workflow will end, before it starts and while it runs, as one distribution.
 //
-// A draw is a possible future: every stage gets a factor on its tasks' times (one part of it common
-// to the run, one its own), every task a time of its kind, and the cluster's policy places them
-// (list_simulation.h). Stages that earlier runs had and that are not there yet are expected to
+// A draw is a possible future: every stage gets a factor on its tasks' times, every task a time of
+// its kind, and the cluster's policy places them (list_simulation.h); a factor common to the run
+// then widens the bounds. Stages that earlier runs had and that are not there yet are expected to
 // come. All draws use the same numbers at every update.
 #pragma once
 
@@ -20,9 +20,9 @@ namespace tidemark::workflow {
 struct EstimateOptions {
   OutlookConstants outlook;
   std::size_t draws = 20;
-  // Of the log of a factor common to all tasks of a run: runs of one query at one size differ by 3
+  // Of the log of a factor on the whole of what is left: runs of one query at one size differ by 3
   // to 7 %, and up to 17 % in a tenth of the cases (measured on TPC-DS).
-  double common_deviation = 0.08;
+  double common_deviation = 0.05;
   // Stages may appear that nobody knows of (a Spark application without earlier runs).
   bool may_grow = false;
 };

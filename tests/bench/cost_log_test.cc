@@ -13,7 +13,10 @@ namespace {
 class CostLogFile : public ::testing::Test {
  protected:
   ~CostLogFile() override { std::remove(path_.c_str()); }
-  const std::string path_ = ::testing::TempDir() + "cost_log_test.cost";
+  // Of its own: tests run beside one another.
+  const std::string path_ = ::testing::TempDir() +
+                            ::testing::UnitTest::GetInstance()->current_test_info()->name() +
+                            ".cost";
 };
 
 TEST_F(CostLogFile, HoldsAllOfALog) {

@@ -39,7 +39,7 @@ results() { grep -v -e '^job_id' -e '_seconds' -e '^output ' "$work/$1.summary";
 start_peer() {
   "$peer" "$@" 2>"$work/peer-$1" &
   pids+=("$!")
-  wait_for 10 grep -q 'listening on' "$work/peer-$1"
+  wait_for 30 grep -q 'listening on' "$work/peer-$1"
   address=$(sed -n 's/.*listening on //p' "$work/peer-$1")
 }
 
@@ -79,7 +79,7 @@ echo "admin * a-token-of-sixteen-or-more" >"$work/tokens"
 echo "a-token-that-it-does-not-know" >"$work/token"
 "$tidemark" serve --listen 127.0.0.1:0 --set "tokens=$work/tokens" 2>"$work/refusing.err" &
 pids+=("$!")
-wait_for 10 grep -q 'listening on' "$work/refusing.err"
+wait_for 30 grep -q 'listening on' "$work/refusing.err"
 refusing=$(sed -n 's/.*listening on \([^ ]*\).*/\1/p' "$work/refusing.err")
 run_job refused --master "$refusing" --token-file "$work/token"
 end_job refused
