@@ -15,6 +15,11 @@
 namespace tidemark::workflow {
 namespace {
 
+// A factor of ln f ~ N(-shift d^2, d^2) has a mean of one where the shift is a half, which is what
+// adds up along stages that something is known of. Of unknown ones a mean of one says too little
+// where few stages decide, a median of one too much where many add up.
+constexpr double kKnownShift = 0.5;
+constexpr double kUnknownShift = 0.3;
 // Rows of drawn numbers that belong to no stage.
 constexpr std::uint64_t kCommonRow = std::uint64_t{1} << 40;
 constexpr std::uint64_t kGrowthRow = kCommonRow + 1;
@@ -183,11 +188,11 @@ class Drawing {
   void Prepare(std::size_t draw) {
     for (std::size_t i = 0; i < work_.size(); ++i) {
       rows_[i] = RowStart(draw, i);
-      const double own = outlooks_.tasks[i].deviation * model::NormalQuantile(SpreadOverDraws(
-                                                            draw, options_.draws, kFactorRows + i));
-      // Of mean one where something is known, as means are what adds up; else within a factor of e.
-      const double deviation = outlooks_.tasks[i].is_known ? outlooks_.tasks[i].deviation : 0;
-      factors_[i] = std::exp(own - 0.5 * deviation * deviation);
+      const TaskOutlook& outlook = outlooks_.tasks[i];
+      const double u = SpreadOverDraws(draw, options_.draws, kFactorRows + i);
+      const double own = outlook.deviation * model::NormalQuantile(u);
+      const double shift = outlook.is_known ? kKnownShift : kUnknownShift;
+      factors_[i] = std::exp(own - shift * outlook.deviation * outlook.deviation);
     }
   }
 
