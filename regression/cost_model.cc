@@ -99,30 +99,49 @@ struct NormalEquations {
     for (int i = 0; i < 3; ++i) {
       if ((subset >> i) & 1U) index[n++] = i;
     }
-    std::array<std::array<double, 4>, 3> m{};
-    for (int r = 0; r < n; ++r) {
-      for (int c = 0; c < n; ++c) {
-        m[r][c] = gram[std::min(index[r], index[c])][std::max(index[r], index[c])];
-      }
-      m[r][n] = right[index[r]];
-    }
-    for (int p = 0; p < n; ++p) {
-      const double whole = gram[index[p]][index[p]];
-      if (!(m[p][p] > 1e-12 * whole) || !(whole > 0)) return false;
-      for (int r = p + 1; r < n; ++r) {
-        const double factor = m[r][p] / m[p][p];
-        for (int c = p; c <= n; ++c) m[r][c] -= factor * m[p][c];
-      }
-    }
-    solution = {};
-    for (int r = n - 1; r >= 0; --r) {
-      double value = m[r][n];
-      for (int c = r + 1; c < n; ++c) value -= m[r][c] * solution[index[c]];
-      value /= m[r][r];
-      if (!(value >= 0) || !std::isfinite(value)) return false;
-      solution[index[r]] = value;
-    }
-    return true;
+    if (n == 1) return SolveOne(index[0], solution);
+    if (n == 2) return SolveTwo(index[0], index[1], solution);
+    return SolveThree(solution);
+  }
+
+ private:
+  static constexpr double kSingular = 1e-12;  // of a diagonal element, after elimination
+  static bool IsCoefficient(double value) { return value >= 0 && std::isfinite(value); }
+
+  bool SolveOne(int i, std::array<double, 3>& s) const {
+    if (!(gram[i][i] > 0)) return false;
+    s = {};
+    s[i] = right[i] / gram[i][i];
+    return IsCoefficient(s[i]);
+  }
+
+  // i < j
+  bool SolveTwo(int i, int j, std::array<double, 3>& s) const {
+    if (!(gram[i][i] > 0) || !(gram[j][j] > 0)) return false;
+    const double factor = gram[i][j] / gram[i][i];
+    const double left = gram[j][j] - factor * gram[i][j];
+    if (!(left > kSingular * gram[j][j])) return false;
+    s = {};
+    s[j] = (right[j] - factor * right[i]) / left;
+    s[i] = (right[i] - gram[i][j] * s[j]) / gram[i][i];
+    return IsCoefficient(s[j]) && IsCoefficient(s[i]);
+  }
+
+  bool SolveThree(std::array<double, 3>& s) const {
+    if (!(gram[0][0] > 0) || !(gram[1][1] > 0) || !(gram[2][2] > 0)) return false;
+    const double of_one = gram[0][1] / gram[0][0];
+    const double of_two = gram[0][2] / gram[0][0];
+    const double g11 = gram[1][1] - of_one * gram[0][1];
+    const double g12 = gram[1][2] - of_one * gram[0][2];
+    const double r1 = right[1] - of_one * right[0];
+    if (!(g11 > kSingular * gram[1][1])) return false;
+    const double factor = (gram[1][2] - of_two * gram[0][1]) / g11;
+    const double g22 = gram[2][2] - of_two * gram[0][2] - factor * g12;
+    if (!(g22 > kSingular * gram[2][2])) return false;
+    s[2] = (right[2] - of_two * right[0] - factor * r1) / g22;
+    s[1] = (r1 - g12 * s[2]) / g11;
+    s[0] = (right[0] - gram[0][1] * s[1] - gram[0][2] * s[2]) / gram[0][0];
+    return IsCoefficient(s[2]) && IsCoefficient(s[1]) && IsCoefficient(s[0]);
   }
 };
 
@@ -175,18 +194,41 @@ class EquationsOfExponents {
   std::vector<double> target_;
 };
 
-Fitted FitCurve(const NormalEquations& equations, double exponent, bool is_linear) {
+// The least squares in one subset of the coefficients; infinite where there are none.
+struct Solution {
+  std::array<double, 3> coefficients{};
+  double chi_squared = std::numeric_limits<double>::infinity();
+};
+// By subset, as bits of (a, l, b).
+using Solutions = std::array<Solution, 8>;
+
+constexpr unsigned kPowerBit = 0b100;
+
+// Those with a power or those without, which are the same for all exponents.
+void SolveSubsets(const NormalEquations& equations, bool with_power, bool with_linear,
+                  Solutions& solutions) {
+  for (unsigned subset = 1; subset < solutions.size(); ++subset) {
+    if (((subset & kPowerBit) != 0) != with_power) continue;
+    if ((subset & 0b010) != 0 && !with_linear) continue;
+    Solution solution;
+    if (equations.Solve(subset, solution.coefficients)) {
+      solution.chi_squared = equations.ChiSquared(solution.coefficients);
+    }
+    solutions[subset] = solution;
+  }
+}
+
+Fitted FitCurve(const Solutions& solutions, double target, double exponent, bool is_linear) {
   // Fewer terms first: more must be clearly better.
   constexpr std::array<unsigned, 3> kOfPower = {0b100, 0b001, 0b101};
   constexpr std::array<unsigned, 7> kOfLinear = {0b100, 0b010, 0b001, 0b101, 0b110, 0b011, 0b111};
   Fitted best;
   best.is_linear = is_linear;
   const auto try_subset = [&](unsigned subset) {
-    std::array<double, 3> s{};
-    if (!equations.Solve(subset, s)) return;
-    const double chi = equations.ChiSquared(s);
-    if (!(chi < best.chi_squared - 1e-9 * equations.target)) return;
-    best.chi_squared = chi;
+    const Solution& solution = solutions[subset];
+    if (!(solution.chi_squared < best.chi_squared - 1e-9 * target)) return;
+    const std::array<double, 3>& s = solution.coefficients;
+    best.chi_squared = solution.chi_squared;
     best.curve = {s[0], s[1], s[2], exponent, 0};
   };
   if (is_linear) {
@@ -213,13 +255,16 @@ std::vector<Fitted> FitAll(const Weighted& data, const std::vector<double>& weig
     step[i] = std::exp(exponent_step * data.log_x[i]);
   }
   const int steps = static_cast<int>(std::lround((kExponentMax - exponent_min) / exponent_step));
+  Solutions solutions;
+  SolveSubsets(equations.With(power), false, true, solutions);
   for (int s = 0; s <= steps; ++s) {
     const double exponent = exponent_min + exponent_step * s;
     const NormalEquations with_power = equations.With(power);
-    fits.push_back(FitCurve(with_power, exponent, false));
-    if (exponent > (data.y_is_x ? kLinearExponentMin : kApartExponentMin) - exponent_step / 2) {
-      fits.push_back(FitCurve(with_power, exponent, true));
-    }
+    const bool is_linear =
+        exponent > (data.y_is_x ? kLinearExponentMin : kApartExponentMin) - exponent_step / 2;
+    SolveSubsets(with_power, true, is_linear, solutions);
+    fits.push_back(FitCurve(solutions, with_power.target, exponent, false));
+    if (is_linear) fits.push_back(FitCurve(solutions, with_power.target, exponent, true));
     for (std::size_t i = 0; i < power.size(); ++i) power[i] *= step[i];
   }
   return fits;
