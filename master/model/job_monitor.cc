@@ -222,6 +222,11 @@ Coverage JobMonitor::Impl::CoverageAt(absl::Time now) const {
   coverage.silent_tasks =
       SilentTasks(state_.map_tasks, now) + SilentTasks(state_.reduce_tasks, now);
   coverage.notes = notes_;
+  if (const double scanned = state_.keys.scanned_share(); scanned < 1) {
+    coverage.notes.push_back(
+        fmt::format("keys known of {} % of the map output, of the rest its size",
+                    static_cast<int>(100 * scanned)));
+  }
   return coverage;
 }
 

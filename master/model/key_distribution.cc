@@ -68,8 +68,9 @@ void KeyDistribution::AddPartition(const PartitionProfile& partition, const Sour
   if (partition.partition >= totals_.size()) totals_.resize(partition.partition + std::size_t{1});
   PartitionTotals& totals = totals_[partition.partition];
   totals.total_bytes = SaturatingAdd(totals.total_bytes, partition.total_bytes);
-  totals.scanned_bytes =
-      SaturatingAdd(totals.scanned_bytes, partition.scanned_bytes.value_or(partition.total_bytes));
+  const std::uint64_t scanned_bytes = partition.scanned_bytes.value_or(partition.total_bytes);
+  totals.scanned_bytes = SaturatingAdd(totals.scanned_bytes, scanned_bytes);
+  scanned_bytes_ = SaturatingAdd(scanned_bytes_, scanned_bytes);
   total_bytes_ = SaturatingAdd(total_bytes_, partition.total_bytes);
   heavy_keys_.OfferAll(partition.explicit_keys, [&](const ExplicitKey& key, Mentions* mentions) {
     if (mentions == nullptr) return;  // a key without bytes
@@ -80,6 +81,11 @@ void KeyDistribution::AddPartition(const PartitionProfile& partition, const Sour
     has_values_ &= key.values > 0;
     if (source.is_first_input) mentions->first_input_bytes += static_cast<double>(key.size_bytes);
   });
+}
+
+double KeyDistribution::scanned_share() const {
+  if (scanned_bytes_ >= total_bytes_) return 1;
+  return static_cast<double>(scanned_bytes_) / static_cast<double>(total_bytes_);
 }
 
 void KeyDistribution::Rebuild() const {

@@ -66,6 +66,9 @@ class KeyDistribution {
   // amortised over Add(), for those who ask after each.
   std::uint64_t recent_smallest_explicit_bytes() const;
   std::uint64_t total_bytes() const { return total_bytes_; }
+  // The part of the map output that was looked at for its keys, 0..1: of the rest the size alone is
+  // known. 1 before there is any.
+  double scanned_share() const;
   std::size_t profile_count() const { return profile_count_; }
 
  private:
@@ -97,6 +100,7 @@ class KeyDistribution {
   double threshold_bytes_ = 0;  // sum over all map tasks
   std::vector<PartitionTotals> totals_;
   std::uint64_t total_bytes_ = 0;
+  std::uint64_t scanned_bytes_ = 0;
   std::size_t profile_count_ = 0;
 
   mutable bool stale_ = false;

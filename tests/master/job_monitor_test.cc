@@ -402,6 +402,19 @@ TEST(JobMonitor, KnowsThePartOfFinishedMapTasksThatSentAProfile) {
   EXPECT_EQ(job.Tick(2).coverage.map_profiles, 0.5);
 }
 
+TEST(JobMonitor, SaysThatKeysOfAPartOfTheMapOutputAreNotKnown) {
+  Watched job;
+  EXPECT_TRUE(job.Say(0, Opened(2, 1)).ok());
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), {Partition(0, 1000, {Key(1, 100)})})).ok());
+  EXPECT_TRUE(job.Tick(1).coverage.notes.empty());
+  PartitionProfile unread = Partition(0, 1000, {});
+  unread.scanned_bytes = 0;
+  EXPECT_TRUE(job.Say(1, Emitted(M(1), {unread})).ok());
+  ASSERT_EQ(job.Tick(2).coverage.notes.size(), 1u);
+  EXPECT_EQ(job.Tick(2).coverage.notes[0],
+            "keys known of 50 % of the map output, of the rest its size");
+}
+
 TEST(JobMonitor, ATaskNobodyHeardOfForTenSecondsIsSilent) {
   Watched job = Reducing();
   EXPECT_EQ(job.Tick(25).coverage.silent_tasks, 0u);

@@ -132,6 +132,17 @@ TEST(KeyDistribution, ScalesByThePartScannedOverAllMapTasks) {
   EXPECT_THAT(keys.partition(0).explicit_keys, ElementsAre(Key(1, 200)));  // 150 * 2000 / 1500
 }
 
+TEST(KeyDistribution, KnowsWhichPartOfTheMapOutputWasScanned) {
+  KeyDistribution keys(10);
+  EXPECT_EQ(keys.scanned_share(), 1);
+  keys.Add(Emitted(M(0), {Partition(0, 1000, {})}));
+  EXPECT_EQ(keys.scanned_share(), 1);
+  PartitionProfile unread = Partition(1, 3000, {});
+  unread.scanned_bytes = 0;
+  keys.Add(Emitted(M(1), {unread}));
+  EXPECT_EQ(keys.scanned_share(), 0.25);
+}
+
 TEST(KeyDistribution, AScaledKeyIsNeverLargerThanItsPartition) {
   KeyDistribution keys(10);
   PartitionProfile partition = Partition(0, 1000, {Key(1, 900)});
