@@ -223,8 +223,13 @@ LoadResult RunLoad(const AgentLoad& load) {
     const absl::Duration later = between_messages * i / streams.size();
     streams[i]->Start(begin + later, begin + load.duration);
   }
-  while (between_messages > absl::ZeroDuration() && !streams.back()->over()) {
-    for (auto& stream : streams) stream->Pump(absl::Now());
+  bool over = between_messages == absl::ZeroDuration();
+  while (!over) {
+    over = true;
+    for (auto& stream : streams) {
+      stream->Pump(absl::Now());
+      over = over && stream->over();
+    }
     absl::SleepFor(absl::Microseconds(500));
   }
   ended.Wait();

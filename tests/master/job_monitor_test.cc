@@ -405,6 +405,7 @@ TEST(JobMonitor, KnowsThePartOfFinishedMapTasksThatSentAProfile) {
 TEST(JobMonitor, SaysThatKeysOfAPartOfTheMapOutputAreNotKnown) {
   Watched job;
   EXPECT_TRUE(job.Say(0, Opened(2, 1)).ok());
+  for (const std::uint32_t i : {0u, 1u}) EXPECT_TRUE(job.Say(1, Finished(M(i))).ok());
   EXPECT_TRUE(job.Say(1, Emitted(M(0), {Partition(0, 1000, {Key(1, 100)})})).ok());
   EXPECT_TRUE(job.Tick(1).coverage.notes.empty());
   PartitionProfile unread = Partition(0, 1000, {});
