@@ -9,8 +9,6 @@
 namespace tidemark::workflow {
 namespace {
 
-constexpr std::size_t kRest = static_cast<std::size_t>(Warmth::kRest);
-
 // Tasks shorter than this have no logarithm worth a fit. Seconds.
 constexpr double kShortest = 1e-6;
 
