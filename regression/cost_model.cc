@@ -255,6 +255,7 @@ std::vector<Fitted> FitAll(const Weighted& data, const std::vector<double>& weig
     step[i] = std::exp(exponent_step * data.log_x[i]);
   }
   const int steps = static_cast<int>(std::lround((kExponentMax - exponent_min) / exponent_step));
+  fits.reserve(2 * static_cast<std::size_t>(steps + 1));
   Solutions solutions;
   SolveSubsets(equations.With(power), false, true, solutions);
   for (int s = 0; s <= steps; ++s) {
@@ -418,8 +419,10 @@ double Kernel(double octaves) {
   return 1 / (base * base);
 }
 
-// Relative variance at every bin's size: that of the bins themselves and of alike ones.
+// Relative variance at every bin's size: that of the bins themselves and of alike ones. Sizes are
+// logarithms to base 2.
 std::vector<double> SmoothVariance(const std::vector<CostBin>& bins,
+                                   const std::vector<double>& log_size,
                                    const std::vector<double>& evidence,
                                    const std::vector<double>& variance) {
   // What the amounts depend on counts, not the many small key groups that make little difference.
@@ -436,8 +439,6 @@ std::vector<double> SmoothVariance(const std::vector<CostBin>& bins,
   double of_all = kPriorVarianceWeight * kPriorVariance;
   if (amount > 0) of_all += all * mean / amount;
   of_all /= kPriorVarianceWeight + (amount > 0 ? all : 0);
-  std::vector<double> log_size;
-  for (const CostBin& bin : bins) log_size.push_back(std::log2(bin.size));
   std::vector<double> smooth;
   for (std::size_t at = 0; at < bins.size(); ++at) {
     double sum = kPriorVarianceWeight * of_all;
@@ -492,6 +493,7 @@ CostModel CostModel::Fit(std::vector<CostBin> bins) {
     if (bin.bytes > 0 && bin.bytes != bin.size) data.y_is_x = false;
     if (!(bin.bytes > 0)) bin.bytes = bin.size;
     model.bytes_scale_ = std::max(model.bytes_scale_, bin.bytes);
+    model.log_sizes_.push_back(std::log2(bin.size));
   }
   std::vector<double> evidence;
   std::vector<double> within;
@@ -500,7 +502,8 @@ CostModel CostModel::Fit(std::vector<CostBin> bins) {
     within.push_back(std::min(bin.relative_variance, kVarianceMax));
   }
   AddLocalResiduals(model.bins_, evidence, within);
-  const std::vector<double> first_guess = SmoothVariance(model.bins_, evidence, within);
+  const std::vector<double> first_guess =
+      SmoothVariance(model.bins_, model.log_sizes_, evidence, within);
   for (std::size_t b = 0; b < model.bins_.size(); ++b) {
     const CostBin& bin = model.bins_[b];
     const double x = bin.size / model.scale_;
@@ -547,7 +550,7 @@ void CostModel::TakeResiduals(double negligible, std::vector<double> evidence,
     evidence[b] += 1;
     within[b] = total / evidence[b];
   }
-  noise_ = SmoothVariance(bins_, evidence, within);
+  noise_ = SmoothVariance(bins_, log_sizes_, evidence, within);
   double amount = 0;
   double unexplained = 0;
   for (std::size_t b = 0; b < bins_.size(); ++b) {
@@ -583,7 +586,7 @@ std::vector<double> CostModel::Corrections(double size) const {
   double weight = kPullPrior;
   const double log_size = std::log2(size);
   for (std::size_t b = 0; b < bins_.size(); ++b) {
-    const double kernel = Kernel(log_size - std::log2(bins_[b].size));
+    const double kernel = Kernel(log_size - log_sizes_[b]);
     if (kernel < 1e-5) continue;
     const double w = kernel / (noise_[b] / bins_[b].count + kObservedErrorMin * kObservedErrorMin);
     weight += w;

@@ -80,6 +80,7 @@ class CostModel {
   void TakeResiduals(double negligible, std::vector<double> evidence, std::vector<double> within);
 
   std::vector<CostBin> bins_;
+  std::vector<double> log_sizes_;  // of the bins, to base 2
   std::vector<CostCurve> curves_;
   std::vector<std::vector<double>> ratios_;  // of each curve: observed over fitted, by bin
   double scale_ = 1;

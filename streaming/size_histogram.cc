@@ -1,6 +1,8 @@
 #include "streaming/size_histogram.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -23,12 +25,44 @@ void AddMoments(const GroupBin& from, GroupBin& to) {
   to.emitted_bytes = SaturatingAdd(to.emitted_bytes, from.emitted_bytes);
 }
 
+std::uint32_t BinByLogarithm(std::uint64_t size_bytes) {
+  const double bin = std::floor(kBinsPerOctave * std::log2(static_cast<double>(size_bytes)));
+  return std::min(static_cast<std::uint32_t>(bin), kSizeBins - 1);
+}
+
+// Where the bins of an octave begin, so that few sizes need a logarithm. Beyond these octaves
+// doubles are too coarse to find it.
+constexpr int kOctaves = 40;
+
+struct Octave {
+  // The smallest sizes of all bins but the first.
+  std::array<std::uint64_t, kBinsPerOctave - 1> begins{};
+};
+
+std::array<Octave, kOctaves> FindOctaves() {
+  std::array<Octave, kOctaves> octaves;
+  for (int o = 0; o < kOctaves; ++o) {
+    for (std::uint32_t k = 1; k < kBinsPerOctave; ++k) {
+      const std::uint32_t bin = kBinsPerOctave * static_cast<std::uint32_t>(o) + k;
+      auto begin = static_cast<std::uint64_t>(std::exp2(static_cast<double>(bin) / kBinsPerOctave));
+      while (begin > 1 && BinByLogarithm(begin - 1) >= bin) --begin;
+      while (BinByLogarithm(begin) < bin) ++begin;
+      octaves[o].begins[k - 1] = begin;
+    }
+  }
+  return octaves;
+}
+
 }  // namespace
 
 std::uint32_t SizeBin(std::uint64_t size_bytes) {
+  static const std::array<Octave, kOctaves> octaves = FindOctaves();
   if (size_bytes <= 1) return 0;
-  const double bin = std::floor(kBinsPerOctave * std::log2(static_cast<double>(size_bytes)));
-  return std::min(static_cast<std::uint32_t>(bin), kSizeBins - 1);
+  const int octave = static_cast<int>(std::bit_width(size_bytes)) - 1;
+  if (octave >= kOctaves) return BinByLogarithm(size_bytes);
+  std::uint32_t bin = kBinsPerOctave * static_cast<std::uint32_t>(octave);
+  for (const std::uint64_t begin : octaves[octave].begins) bin += size_bytes >= begin ? 1 : 0;
+  return bin;
 }
 
 void SizeHistogram::Add(std::uint64_t size_bytes, std::uint64_t count, absl::Duration total_time,
@@ -44,14 +78,19 @@ void SizeHistogram::Add(const GroupBin& bin) {
   const bool sound = std::isfinite(bin.seconds) && std::isfinite(bin.seconds_squared) &&
                      bin.seconds >= 0 && bin.seconds_squared >= 0;
   if (bin.count == 0 || bin.bin >= kSizeBins || !sound) return;
-  const auto at =
-      std::lower_bound(bins_.begin(), bins_.end(), bin.bin,
-                       [](const GroupBin& b, std::uint32_t index) { return b.bin < index; });
-  if (at != bins_.end() && at->bin == bin.bin) {
-    AddMoments(bin, *at);
-  } else {
-    bins_.insert(at, bin);
+  AddMoments(bin, At(bin.bin));
+}
+
+GroupBin& SizeHistogram::At(std::uint32_t bin) {
+  if (bins_.empty()) return bins_.emplace_back(GroupBin{.bin = bin});
+  const std::uint32_t first = bins_.front().bin;
+  if (bin < first) {
+    bins_.insert(bins_.begin(), first - bin, GroupBin{});
+    for (std::uint32_t i = 0; i < first - bin; ++i) bins_[i].bin = bin + i;
+    return bins_.front();
   }
+  while (bins_.back().bin < bin) bins_.push_back(GroupBin{.bin = bins_.back().bin + 1});
+  return bins_[bin - first];
 }
 
 void SizeHistogram::Merge(const SizeHistogram& other) {
@@ -71,6 +110,7 @@ void SizeHistogram::RemoveSizes(std::uint64_t size_bytes, std::uint64_t count) {
 
 std::vector<GroupBin> SizeHistogram::bins() const {
   std::vector<GroupBin> used;
+  used.reserve(bins_.size());
   for (const GroupBin& bin : bins_) {
     if (bin.count > 0) used.push_back(bin);
   }

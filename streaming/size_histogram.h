@@ -4,8 +4,9 @@
 // bin differ by at most 12 %. 384 bins cover every 64-bit size. This is the bin index on the wire
 // (ReduceProfile.bin_indexes).
 //
-// Cost: Add O(1); memory O(bins in use), at most 384. Sums saturate rather than wrap. Not
-// thread-safe. Source: binned moments of docs/references.md [TM]; sizes of implicit keys, [NF] 5.3.
+// Cost: Add O(1); memory O(bins between the smallest and the largest size), at most 384 of 48
+// bytes. Sums saturate rather than wrap. Not thread-safe. Source: binned moments of
+// docs/references.md [TM]; sizes of implicit keys, [NF] 5.3.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +46,9 @@ class SizeHistogram {
   void Clear();
 
  private:
-  std::vector<GroupBin> bins_;  // sorted by bin
+  GroupBin& At(std::uint32_t bin);
+
+  std::vector<GroupBin> bins_;  // one after the other, from the first to the last in use
 };
 
 }  // namespace tidemark::streaming

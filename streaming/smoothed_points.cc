@@ -44,21 +44,35 @@ SmoothedPoints::SmoothedPoints(SmoothingOptions options) : options_(options) {
   options_.points_max = std::max<std::size_t>(options_.points_max, 2);
 }
 
+// Where the points of that size are, or would be.
+std::size_t SmoothedPoints::FirstOfSize(std::uint64_t size_bytes) const {
+  // Reports are in order: often it is the next one.
+  if (next_ < points_.size() && points_[next_].size_bytes == size_bytes &&
+      (next_ == 0 || points_[next_ - 1].size_bytes < size_bytes)) {
+    return next_;
+  }
+  const auto first =
+      std::lower_bound(points_.begin(), points_.end(), size_bytes,
+                       [](const GroupPoint& p, std::uint64_t size) { return p.size_bytes < size; });
+  return static_cast<std::size_t>(first - points_.begin());
+}
+
 void SmoothedPoints::Add(const GroupPoint& point) {
   if (point.count == 0) return;
   GroupPoint added = point;
   added.total_time = std::max(added.total_time, absl::ZeroDuration());
   group_count_ += added.count;
-  auto at =
-      std::lower_bound(points_.begin(), points_.end(), added.size_bytes,
-                       [](const GroupPoint& p, std::uint64_t size) { return p.size_bytes < size; });
-  for (; at != points_.end() && at->size_bytes == added.size_bytes; ++at) {
-    if (!IsClose(*at, added, options_.time_tolerance)) continue;
-    at->count += added.count;
-    at->total_time += added.total_time;
+  for (std::size_t at = FirstOfSize(added.size_bytes);
+       at < points_.size() && points_[at].size_bytes == added.size_bytes; ++at) {
+    if (!IsClose(points_[at], added, options_.time_tolerance)) continue;
+    points_[at].count += added.count;
+    points_[at].total_time += added.total_time;
+    next_ = at + 1;
     return;
   }
-  points_.insert(std::upper_bound(points_.begin(), points_.end(), added, BySizeThenTime), added);
+  const auto inserted = points_.insert(
+      std::upper_bound(points_.begin(), points_.end(), added, BySizeThenTime), added);
+  next_ = static_cast<std::size_t>(inserted - points_.begin()) + 1;
   if (points_.size() > options_.points_max) Shrink();
 }
 

@@ -3,8 +3,9 @@
 //
 // At most `points_max` points are kept. When there are more, neighbours in size are merged (sizes
 // within 1 %, then 2 %, 4 %, ... until it fits): counts and times stay exact, the merged size is
-// the count-weighted mean. Cost: Add O(log n) search and O(n) worst-case insertion into a flat
-// array; the merge is amortised O(1). Not thread-safe. Deterministic in the order of Add().
+// the count-weighted mean. Cost: Add O(log n) search, O(1) for sizes that are known and come in
+// order, and O(n) worst-case insertion into a flat array; the merge is amortised O(1). Not
+// thread-safe. Deterministic in the order of Add().
 #pragma once
 
 #include <cstddef>
@@ -38,10 +39,12 @@ class SmoothedPoints {
   std::vector<GroupPoint> Take();
 
  private:
+  std::size_t FirstOfSize(std::uint64_t size_bytes) const;
   void Shrink();
 
   SmoothingOptions options_;
   std::vector<GroupPoint> points_;
+  std::size_t next_ = 0;  // after the point that was touched last
   std::uint64_t group_count_ = 0;
 };
 

@@ -110,6 +110,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   void OnWriteDone(bool ok) override {
     const std::lock_guard lock(mutex_);
     writing_ = false;
+    response_.Clear();
     if (ok) WriteNext();
     EndIfAnswered(ok);
   }
@@ -162,6 +163,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     if (!request_.TrySingleSlice(&bytes).ok() && !request_.DumpToSingleSlice(&bytes).ok()) {
       return false;
     }
+    request_.Clear();  // an idle stream must not hold on to what it read last
     return request.ParseFromArray(bytes.begin(), static_cast<int>(bytes.size()));
   }
 
@@ -276,7 +278,6 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     ready_.pop_back();
     source.is_ready = false;
     bool owned = false;
-    response_.Clear();
     rejections_waiting_ -= source.ready.rejections_size();
     grpc::SerializationTraits<v1::StreamEventsResponse>::Serialize(source.ready, &response_,
                                                                    &owned);

@@ -209,7 +209,8 @@ Taken JobTable::Ingest(const v1::Envelope& untrusted, absl::Time now,
   event->arrived_at = job->NotBefore(now);
   // After the final snapshot there is nothing left to recover.
   if (!job->ticked.is_final()) {
-    Keep(*job, [&](std::string& out) { store::EncodeEnvelope(untrusted, event->arrived_at, out); });
+    Keep(*job,
+         [&](std::string& out) { EncodeArrival(untrusted, serialized, event->arrived_at, out); });
   }
   taken.position = job->position;
   taken.status = job->monitor.Apply(*event);

@@ -24,6 +24,7 @@
 #include "absl/time/time.h"
 #include "master/service/journal.h"
 #include "master/service/metrics.h"
+#include "master/service/spinning_mutex.h"
 #include "master/store/disk.h"
 #include "master/store/event_log.h"
 #include "master/store/history.h"
@@ -116,7 +117,7 @@ class JobTable {
     Job(JobMonitor restored, std::uint64_t job_number)
         : number(job_number), monitor(std::move(restored)) {}
     const std::uint64_t number;  // in the order of opening
-    std::mutex mutex;            // guards all below
+    SpinningMutex mutex;         // guards all below
     JobMonitor monitor;
     std::size_t bytes = 0;  // of its envelopes
     bool is_over_bytes = false;

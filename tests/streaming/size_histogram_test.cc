@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace tidemark::streaming {
 namespace {
@@ -22,6 +24,34 @@ TEST(SizeBin, HasSixBinsAnOctave) {
 
 TEST(SizeBin, NeverFallsWithSize) {
   for (std::uint64_t size = 1; size < 100'000; ++size) ASSERT_LE(SizeBin(size - 1), SizeBin(size));
+}
+
+TEST(SizeBin, IsTheWholePartOfSixLogarithms) {
+  const auto expect_at = [](std::uint64_t size) {
+    const double logarithm = std::log2(static_cast<double>(size));
+    ASSERT_EQ(SizeBin(size), std::min(383.0, std::floor(6 * logarithm))) << size;
+  };
+  for (std::uint32_t bin = 0; bin < kSizeBins; ++bin) {
+    const auto edge = static_cast<std::uint64_t>(std::exp2(bin / 6.0));
+    for (std::uint64_t size = edge > 3 ? edge - 3 : 1; size <= edge + 3; ++size) expect_at(size);
+  }
+  std::uint64_t size = 1;
+  for (int i = 0; i < 10'000; ++i) {
+    size = size * 6364136223846793005u + 1442695040888963407u;  // Knuth's MMIX
+    expect_at(std::max<std::uint64_t>(1, size >> (i % 64)));
+  }
+}
+
+TEST(SizeHistogram, GivesBinsInOrderInWhateverOrderTheyCame) {
+  SizeHistogram histogram;
+  for (const std::uint64_t size : {500, 20, 70'000, 21, 1, 500}) {
+    histogram.Add(size, 1, absl::Seconds(1));
+  }
+  std::vector<std::uint32_t> used;
+  for (const GroupBin& bin : histogram.bins()) used.push_back(bin.bin);
+  EXPECT_EQ(used, (std::vector<std::uint32_t>{0, 25, 26, 53, 96}));
+  EXPECT_EQ(histogram.count(), 6u);
+  EXPECT_EQ(histogram.size_bytes(), 71'042u);
 }
 
 TEST(SizeHistogram, SumsCountsSizesAndTimesOfABin) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 namespace tidemark::streaming {
@@ -35,6 +36,22 @@ TEST(SmoothedPoints, AreSortedBySizeThenTime) {
   EXPECT_EQ(sorted[0], Point(3, absl::Seconds(1)));
   EXPECT_EQ(sorted[1], Point(3, absl::Seconds(5)));
   EXPECT_EQ(sorted[2], Point(9, absl::Seconds(9)));
+}
+
+TEST(SmoothedPoints, DoNotDependOnTheOrderOfReportsWithin) {
+  std::vector<GroupPoint> report;
+  for (std::uint64_t size : {3, 5, 8, 8, 13, 21}) report.push_back({size, 1, absl::Seconds(1)});
+  SmoothedPoints in_order;
+  for (int i = 0; i < 3; ++i) {
+    for (const GroupPoint& point : report) in_order.Add(point);
+  }
+  SmoothedPoints backwards;
+  for (int i = 0; i < 3; ++i) {
+    for (auto point = report.rbegin(); point != report.rend(); ++point) backwards.Add(*point);
+  }
+  EXPECT_TRUE(std::ranges::equal(in_order.points(), backwards.points()));
+  EXPECT_EQ(in_order.points().size(), 5u);
+  EXPECT_EQ(in_order.points()[2], (GroupPoint{8, 6, absl::Seconds(6)}));
 }
 
 TEST(SmoothedPoints, IgnoresNoGroupsAndTakesNegativeTimesAsZero) {

@@ -78,9 +78,18 @@ std::vector<std::vector<FinishedBin>> ExplicitEvidence::Finished(CostFeature fea
   return finished;
 }
 
+bool ExplicitEvidence::AnyEmitted(CostFeature feature) const {
+  return std::any_of(tasks_.begin(), tasks_.end(), [feature](const Task& task) {
+    const Bins& bins = task.bins[static_cast<std::size_t>(feature)];
+    return std::any_of(bins.begin(), bins.end(),
+                       [](const auto& bin) { return bin.second.emitted > 0; });
+  });
+}
+
 std::vector<regression::CostBin> ExplicitEvidence::Emissions(CostFeature feature) const {
+  std::vector<regression::CostBin> bins;
+  if (!AnyEmitted(feature)) return bins;
   Bins pooled;
-  double emitted = 0;
   for (const Task& task : tasks_) {
     for (const auto& [bin, sums] : task.bins[static_cast<std::size_t>(feature)]) {
       Sums& all = pooled[bin];
@@ -89,11 +98,8 @@ std::vector<regression::CostBin> ExplicitEvidence::Emissions(CostFeature feature
       all.bytes += sums.bytes;
       all.emitted += sums.emitted;
       all.emitted_squared += sums.emitted_squared;
-      emitted += sums.emitted;
     }
   }
-  std::vector<regression::CostBin> bins;
-  if (!(emitted > 0)) return bins;
   for (const auto& [bin, sums] : pooled) {
     bins.push_back({sums.feature / sums.count, sums.count, sums.emitted / sums.count,
                     RelativeVariance(sums.count, sums.emitted, sums.emitted_squared),

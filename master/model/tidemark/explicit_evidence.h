@@ -41,6 +41,7 @@ class ExplicitEvidence {
   }
 
  private:
+  bool AnyEmitted(CostFeature feature) const;
   struct Sums {
     double count = 0;
     double feature = 0;

@@ -36,6 +36,7 @@ GroupTimeTable::Row GroupTimeTable::MakeRow(double centre, double size_factor) c
              .relative_variance = model_->RelativeVariance(size),
              .beyond = model_->Beyond(size)};
   const std::vector<double> corrections = model_->Corrections(size);
+  row.curves.reserve(curve_count());
   for (std::size_t k = 0; k < curve_count(); ++k) {
     const regression::CostCurve& curve = model_->curves()[k];
     row.curves.push_back({corrections[k] * curve.a,
