@@ -17,6 +17,7 @@ final class GroupTimer {
     this.meter = meter;
     this.grouping = grouping;
     this.emitted = emitted;
+    emittedBefore = emitted.getAsLong();
     grouping.reset();
     meter.start(System.nanoTime());
   }
@@ -28,7 +29,6 @@ final class GroupTimer {
 
   /** The reduce function call on the key that startsGroup() saw last begins. */
   void begin() {
-    emittedBefore = emitted.getAsLong();
     meter.begin(grouping.hash(), emittedBefore);
     inGroup = true;
   }
@@ -48,7 +48,10 @@ final class GroupTimer {
       return;
     }
     inGroup = false;
-    if (meter.end(emitted.getAsLong() - emittedBefore)) {
+    final long emittedNow = emitted.getAsLong();
+    final boolean closesUnit = meter.end(emittedNow - emittedBefore);
+    emittedBefore = emittedNow;
+    if (closesUnit) {
       meter.closeUnit(System.nanoTime());
     }
   }

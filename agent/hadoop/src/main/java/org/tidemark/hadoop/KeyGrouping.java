@@ -1,6 +1,13 @@
 package org.tidemark.hadoop;
 
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Set;
+import org.apache.hadoop.io.BytesWritable;
+import org.apache.hadoop.io.IntWritable;
+import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.RawComparator;
+import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.JobConf;
 import org.tidemark.hadoop.profile.KeyHash;
 import org.tidemark.hadoop.wire.JobShape.Grouping;
@@ -17,7 +24,17 @@ final class KeyGrouping {
   private static final String GROUP_COMPARATOR = "mapreduce.job.output.group.comparator.class";
   private static final String SORT_COMPARATOR = "mapreduce.job.output.key.comparator.class";
 
+  /** Keys that these compare as equal are the same bytes: those need not be compared twice. */
+  private static final Set<Class<?>> BYTEWISE =
+      new HashSet<>(
+          Arrays.asList(
+              Text.Comparator.class,
+              BytesWritable.Comparator.class,
+              IntWritable.Comparator.class,
+              LongWritable.Comparator.class));
+
   private final RawComparator<?> comparator;
+  private final boolean isBytewise;
   private final Grouping kind;
   private final int prefixBytes;
   private byte[] first = new byte[64];
@@ -25,6 +42,7 @@ final class KeyGrouping {
 
   private KeyGrouping(RawComparator<?> comparator, Grouping kind, int prefixBytes) {
     this.comparator = comparator;
+    isBytewise = BYTEWISE.contains(comparator.getClass());
     this.kind = kind;
     this.prefixBytes = prefixBytes;
   }
@@ -85,6 +103,6 @@ final class KeyGrouping {
         return true;
       }
     }
-    return comparator.compare(first, 0, firstLength, bytes, offset, length) == 0;
+    return !isBytewise && comparator.compare(first, 0, firstLength, bytes, offset, length) == 0;
   }
 }

@@ -3,13 +3,27 @@ package org.tidemark.hadoop.profile;
 /** {@code count} key groups of {@code sizeBytes} each that took {@code nanos} together. */
 public final class GroupPoint {
   public final long sizeBytes;
-  public final long count;
-  public final double nanos;
+  private long count;
+  private double nanos;
 
-  public GroupPoint(long sizeBytes, long count, double nanos) {
+  GroupPoint(long sizeBytes, long count, double nanos) {
     this.sizeBytes = sizeBytes;
     this.count = count;
     this.nanos = nanos;
+  }
+
+  public long count() {
+    return count;
+  }
+
+  public double nanos() {
+    return nanos;
+  }
+
+  /** More key groups of this size. */
+  void add(long moreGroups, double moreNanos) {
+    count += moreGroups;
+    nanos += moreNanos;
   }
 
   double meanNanos() {

@@ -2,7 +2,6 @@ package org.tidemark.hadoop.profile;
 
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
  * What a reduce task's thread measures and the sender's thread reports.
@@ -25,26 +24,23 @@ public final class ReduceMeter {
   private static final int NAMES_MAX = 1 << 14;
   private static final int POINTS_MAX = 1 << 13;
 
-  // Slots of running: a version that is odd while a key group is in progress, and what it did.
-  private static final int VERSION = 0;
-  private static final int KEY = 1;
-  private static final int START_NANOS = 2;
-  private static final int BYTES = 3;
-  private static final int VALUES = 4;
-  private static final int EMITTED_BEFORE = 5;
-
   private final MeterSettings settings;
-  private final AtomicLongArray running = new AtomicLongArray(6);
   private volatile boolean burstAskedFor;
+
+  // The key group in progress. The task's own, but the sender's thread may look at it between two
+  // looks at the same odd version. Plain fields otherwise, since they are written for each record:
+  // what was written lately may show a little later.
+  private volatile long version;
+  private long key;
+  private long startNanos;
+  private long bytes;
+  private long values;
+  private long emittedBefore;
 
   // The task's own.
   private boolean inGroup;
   private boolean large;
   private long largeFromBytes;
-  private long key;
-  private long bytes;
-  private long values;
-  private long version;
   private long unitStartNanos;
   private int unitGroups;
   private long[] unitHashes = new long[128];
@@ -78,12 +74,9 @@ public final class ReduceMeter {
     key = keyHash;
     bytes = 0;
     values = 0;
-    running.lazySet(KEY, key);
-    running.lazySet(START_NANOS, unitStartNanos);
-    running.lazySet(BYTES, 0);
-    running.lazySet(VALUES, 0);
-    running.lazySet(EMITTED_BEFORE, emittedTotal);
-    running.lazySet(VERSION, ++version);
+    startNanos = unitStartNanos;
+    emittedBefore = emittedTotal;
+    turnVersion();
   }
 
   /** Whether the next record of so many bytes makes the key group a large one: it needs a clock. */
@@ -94,8 +87,7 @@ public final class ReduceMeter {
   /** One record was read. */
   public void read(long recordBytes) {
     bytes += recordBytes;
-    running.lazySet(BYTES, bytes);
-    running.lazySet(VALUES, ++values);
+    ++values;
   }
 
   /** The key group in progress is large from here on. */
@@ -104,7 +96,7 @@ public final class ReduceMeter {
     largeFromBytes = Long.MAX_VALUE;
     if (unitGroups > 0) {
       closeUnit(nowNanos);
-      running.lazySet(START_NANOS, unitStartNanos);
+      startNanos = unitStartNanos;
     }
   }
 
@@ -114,7 +106,7 @@ public final class ReduceMeter {
       return false;
     }
     inGroup = false;
-    running.lazySet(VERSION, ++version);
+    turnVersion();
     if (unitGroups == unitHashes.length) {
       growUnit();
     }
@@ -136,7 +128,7 @@ public final class ReduceMeter {
     }
     burstAskedFor = false;
     final long nanos = Math.max(0, nowNanos - unitStartNanos);
-    final double[] times = Burst.split(unitSizes, unitGroups, nanos);
+    final double[] times = unitGroups == 1 ? null : Burst.split(unitSizes, unitGroups, nanos);
     final long namedBytesMin = settings.namedGroupBytesMin();
     final long sampledBelow = settings.sampledBelow();
     synchronized (this) {
@@ -145,9 +137,10 @@ public final class ReduceMeter {
       lastEndNanos = nowNanos;
       for (int i = 0; i < unitGroups; ++i) {
         bytesDone += unitSizes[i];
+        final double time = times == null ? nanos : times[i];
         if (isTimeTheirs) {
-          points.add(unitSizes[i], 1, times[i]);
-          bins.add(unitSizes[i], 1, times[i], unitEmitted[i]);
+          points.add(unitSizes[i], 1, time);
+          bins.add(unitSizes[i], 1, time, unitEmitted[i]);
         } else {
           ++droppedPoints;
         }
@@ -176,7 +169,7 @@ public final class ReduceMeter {
   public void finish(long nowNanos) {
     if (inGroup) {
       inGroup = false;
-      running.lazySet(VERSION, ++version);
+      turnVersion();
     }
     closeUnit(nowNanos);
   }
@@ -216,17 +209,23 @@ public final class ReduceMeter {
    * emittedTotal} is what the task has emitted so far.
    */
   public Running running(long emittedTotal) {
-    final long before = running.get(VERSION);
+    final long before = version;
     if (before % 2 == 0) {
       return null;
     }
     final Running group = new Running();
-    group.key = running.get(KEY);
-    group.startNanos = running.get(START_NANOS);
-    group.bytesRead = running.get(BYTES);
-    group.valuesRead = running.get(VALUES);
-    group.bytesEmitted = Math.max(0, emittedTotal - running.get(EMITTED_BEFORE));
-    return running.get(VERSION) == before ? group : null;
+    group.key = key;
+    group.startNanos = startNanos;
+    group.bytesRead = bytes;
+    group.valuesRead = values;
+    group.bytesEmitted = Math.max(0, emittedTotal - emittedBefore);
+    return version == before ? group : null;
+  }
+
+  /** Odd while a key group is in progress. One thread writes it. */
+  private void turnVersion() {
+    final long next = version + 1;
+    version = next;
   }
 
   private void growUnit() {

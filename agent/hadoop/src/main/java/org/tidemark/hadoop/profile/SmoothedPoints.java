@@ -8,13 +8,16 @@ import java.util.List;
  * 500 ms are one point. The rules, and what happens to more than {@code pointsMax} points, are those
  * of streaming/smoothed_points.h; tests/vectors/smoothed_points.json holds the two together.
  *
- * <p>Add is O(log n) to search and O(n) to insert. Not thread-safe.
+ * <p>Add is O(log n) to search, O(1) for the size of the point before, and O(n) to insert. Not
+ * thread-safe.
  */
 public final class SmoothedPoints {
   private static final double TOLERANCE_NANOS = 500e6;
 
   private final int pointsMax;
   private ArrayList<GroupPoint> points = new ArrayList<>();
+  /** To which key groups were added last, the first of its size; may be null. */
+  private GroupPoint latest;
 
   public SmoothedPoints(int pointsMax) {
     this.pointsMax = Math.max(pointsMax, 2);
@@ -25,17 +28,23 @@ public final class SmoothedPoints {
     if (count == 0) {
       return;
     }
-    final GroupPoint added = new GroupPoint(sizeBytes, count, Math.max(nanos, 0));
-    int at = firstOfSize(sizeBytes);
-    for (; at < points.size() && points.get(at).sizeBytes == sizeBytes; ++at) {
+    final double time = Math.max(nanos, 0);
+    if (latest != null && latest.sizeBytes == sizeBytes && isNear(latest, count, time)) {
+      latest.add(count, time);
+      return;
+    }
+    final int first = firstOfSize(sizeBytes);
+    for (int at = first; at < points.size() && points.get(at).sizeBytes == sizeBytes; ++at) {
       final GroupPoint known = points.get(at);
-      if (Math.abs(known.meanNanos() - added.meanNanos()) <= TOLERANCE_NANOS) {
-        points.set(
-            at, new GroupPoint(sizeBytes, known.count + count, known.nanos + added.nanos));
+      if (isNear(known, count, time)) {
+        known.add(count, time);
+        latest = at == first ? known : null;
         return;
       }
     }
+    final GroupPoint added = new GroupPoint(sizeBytes, count, time);
     points.add(firstAfter(added), added);
+    latest = null;
     if (points.size() > pointsMax) {
       shrink();
     }
@@ -50,7 +59,12 @@ public final class SmoothedPoints {
   public List<GroupPoint> take() {
     final List<GroupPoint> taken = points;
     points = new ArrayList<>();
+    latest = null;
     return taken;
+  }
+
+  private static boolean isNear(GroupPoint known, long count, double nanos) {
+    return Math.abs(known.meanNanos() - nanos / count) <= TOLERANCE_NANOS;
   }
 
   private int firstOfSize(long sizeBytes) {
@@ -95,8 +109,8 @@ public final class SmoothedPoints {
 
   /** Counts and times add up; the size becomes the mean over key groups. */
   private static GroupPoint merged(GroupPoint a, GroupPoint b) {
-    final double total = (double) a.count + b.count;
-    final double shift = (double) (b.sizeBytes - a.sizeBytes) * (b.count / total);
-    return new GroupPoint(a.sizeBytes + (long) shift, a.count + b.count, a.nanos + b.nanos);
+    final double total = (double) a.count() + b.count();
+    final double shift = (double) (b.sizeBytes - a.sizeBytes) * (b.count() / total);
+    return new GroupPoint(a.sizeBytes + (long) shift, a.count() + b.count(), a.nanos() + b.nanos());
   }
 }

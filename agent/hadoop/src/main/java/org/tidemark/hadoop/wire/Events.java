@@ -185,8 +185,8 @@ public final class Events {
     final long[] nanos = new long[points.size()];
     for (int i = 0; i < points.size(); ++i) {
       sizes[i] = points.get(i).sizeBytes;
-      counts[i] = points.get(i).count;
-      nanos[i] = (long) points.get(i).nanos;
+      counts[i] = points.get(i).count();
+      nanos[i] = (long) points.get(i).nanos();
     }
     body.packedUints(6, sizes).packedUints(7, counts).packedUints(8, nanos);
   }

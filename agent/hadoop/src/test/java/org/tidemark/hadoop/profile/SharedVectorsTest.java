@@ -205,9 +205,9 @@ public class SharedVectorsTest {
     assertEquals(expected.size(), points.size());
     for (int i = 0; i < points.size(); ++i) {
       assertEquals(expected.get(i).get(0).asLong(), points.get(i).sizeBytes);
-      assertEquals(expected.get(i).get(1).asLong(), points.get(i).count);
+      assertEquals(expected.get(i).get(1).asLong(), points.get(i).count());
       assertEquals(
-          expected.get(i).get(2).asDouble(), points.get(i).nanos, NANO * points.get(i).count);
+          expected.get(i).get(2).asDouble(), points.get(i).nanos(), NANO * points.get(i).count());
     }
   }
 
