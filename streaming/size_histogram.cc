@@ -68,10 +68,17 @@ std::uint32_t SizeBin(std::uint64_t size_bytes) {
 void SizeHistogram::Add(std::uint64_t size_bytes, std::uint64_t count, absl::Duration total_time,
                         std::uint64_t emitted_bytes) {
   if (count == 0) return;
-  const double seconds =
-      total_time > absl::ZeroDuration() ? absl::ToDoubleSeconds(total_time) : 0.0;
-  Add(GroupBin{SizeBin(size_bytes), count, SaturatingMultiply(size_bytes, count), seconds,
-               seconds * seconds / static_cast<double>(count), emitted_bytes});
+  const std::uint64_t bytes = SaturatingMultiply(size_bytes, count);
+  GroupBin added{.bin = SizeBin(size_bytes),
+                 .count = count,
+                 .size_bytes = bytes,
+                 .emitted_bytes = emitted_bytes};
+  if (total_time > absl::ZeroDuration()) {
+    added.seconds = absl::ToDoubleSeconds(total_time);
+    if (!std::isfinite(added.seconds)) return;
+    added.seconds_squared = added.seconds * added.seconds / static_cast<double>(count);
+  }
+  AddMoments(added, At(added.bin));
 }
 
 void SizeHistogram::Add(const GroupBin& bin) {
