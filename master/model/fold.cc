@@ -119,6 +119,7 @@ absl::Status Folder::operator()(const JobOpened& opened) {
     if (known.engine.empty()) known.engine = opened.engine;
     if (known.phases.empty()) known.phases = opened.phases;
     known.has_combiner |= opened.has_combiner;
+    known.is_grouping_opaque |= opened.is_grouping_opaque;
     // Each is filled in, whether or not the one before agrees.
     const bool agree[] = {FillIn(opened.map_task_count, known.map_task_count),
                           FillIn(opened.reduce_task_count, known.reduce_task_count),

@@ -222,6 +222,10 @@ Coverage JobMonitor::Impl::CoverageAt(absl::Time now) const {
   coverage.silent_tasks =
       SilentTasks(state_.map_tasks, now) + SilentTasks(state_.reduce_tasks, now);
   coverage.notes = notes_;
+  if (state_.opened && state_.opened->is_grouping_opaque) {
+    coverage.notes.push_back(
+        "a comparator of the job's decides which keys are one key group: none is known by its key");
+  }
   if (const double scanned = state_.keys.scanned_share(); scanned < 1) {
     coverage.notes.push_back(
         fmt::format("keys known of {} % of the map output, of the rest its size",

@@ -164,6 +164,7 @@ struct BodyEncoder {
     if (job.map_slots) message.set_map_slots(*job.map_slots);
     if (job.reduce_slots) message.set_reduce_slots(*job.reduce_slots);
     message.set_has_combiner(job.has_combiner);
+    if (job.is_grouping_opaque) message.mutable_grouping()->set_opaque(true);
   }
 
   void operator()(const JobClosed& closed) const {

@@ -101,6 +101,7 @@ absl::StatusOr<EventBody> ParseJobOpened(const v1::JobOpened& untrusted,
   if (untrusted.has_map_slots()) job.map_slots = untrusted.map_slots();
   if (untrusted.has_reduce_slots()) job.reduce_slots = untrusted.reduce_slots();
   job.has_combiner = untrusted.has_combiner();
+  job.is_grouping_opaque = untrusted.grouping().opaque();
   return job;
 }
 

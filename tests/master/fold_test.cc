@@ -235,11 +235,13 @@ TEST(Fold, ALaterJobOpenedFillsInWhatWasNotSaid) {
   more.engine = "hadoop";
   more.reduce_slots = 2;
   more.has_combiner = true;
+  more.is_grouping_opaque = true;
   EXPECT_TRUE(job.Say(1, more).ok());
   EXPECT_EQ(job.state.opened->name, "word count");
   EXPECT_EQ(job.state.opened->engine, "hadoop");
   EXPECT_EQ(job.state.opened->reduce_slots, 2u);
   EXPECT_TRUE(job.state.opened->has_combiner);
+  EXPECT_TRUE(job.state.opened->is_grouping_opaque);
   EXPECT_EQ(job.state.map_tasks.size(), 4u);
   EXPECT_EQ(job.state.reduce_tasks.size(), 2u);
   EXPECT_EQ(job.state.anomalies, 0u);

@@ -416,6 +416,17 @@ TEST(JobMonitor, SaysThatKeysOfAPartOfTheMapOutputAreNotKnown) {
             "keys known of 50 % of the map output, of the rest its size");
 }
 
+TEST(JobMonitor, SaysThatKeysHaveNoNamesWhereAComparatorGroupsThem) {
+  Watched job;
+  JobOpened opened = Opened(2, 1);
+  opened.is_grouping_opaque = true;
+  EXPECT_TRUE(job.Say(0, opened).ok());
+  ASSERT_EQ(job.Tick(1).coverage.notes.size(), 1u);
+  EXPECT_EQ(job.Tick(1).coverage.notes[0],
+            "a comparator of the job's decides which keys are one key group: none is known by its "
+            "key");
+}
+
 TEST(JobMonitor, ATaskNobodyHeardOfForTenSecondsIsSilent) {
   Watched job = Reducing();
   EXPECT_EQ(job.Tick(25).coverage.silent_tasks, 0u);

@@ -31,6 +31,7 @@ inline JobOpened SomeJobOpened() {
   job.map_slots = 8;
   job.reduce_slots = 2;
   job.has_combiner = true;
+  job.is_grouping_opaque = true;
   return job;
 }
 

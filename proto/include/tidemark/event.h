@@ -60,6 +60,8 @@ struct JobOpened {
   std::optional<std::uint32_t> map_slots;
   std::optional<std::uint32_t> reduce_slots;
   bool has_combiner = false;
+  // A comparator decides which keys are one key group: hashes of keys mean nothing.
+  bool is_grouping_opaque = false;
   friend bool operator==(const JobOpened&, const JobOpened&) = default;
 };
 

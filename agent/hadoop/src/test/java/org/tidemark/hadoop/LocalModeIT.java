@@ -137,6 +137,18 @@ public class LocalModeIT {
   }
 
   @Test
+  public void anInvertedIndexIsTheSameAndKnownToTheByte() throws Exception {
+    final Path input = input("lines", Inputs.words(8_000, 10));
+    final byte[] without = outputOf(Jobs.invertedIndex(conf), input, 3);
+    final Map.Entry<Job, Path> with =
+        run(Jobs.invertedIndex(Jobs.measured(conf, master.address)), input, 3);
+    assertArrayEquals(without, Jobs.output(conf, with.getValue()));
+    final EventLog log = checked(with.getKey());
+    assertEquals(count(with.getKey(), TaskCounter.MAP_OUTPUT_BYTES), log.mapBytes());
+    assertEquals(log.mapBytes(), log.reduceBytes());
+  }
+
+  @Test
   public void aCombinerIsSeenFromBehind() throws Exception {
     final Path input = input("words", Inputs.words(8_000, 10));
     final byte[] without = outputOf(Jobs.wordCount(conf, true), input, 2);

@@ -38,6 +38,7 @@ import org.junit.BeforeClass;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
+import org.tidemark.hadoop.jobs.InvertedIndex;
 import org.tidemark.hadoop.jobs.TwoPath;
 import org.tidemark.hadoop.profile.MeterSettings;
 import org.tidemark.hadoop.support.Certificates;
@@ -256,6 +257,18 @@ public class YarnIT {
         ran.log.mapBytes()
             + 2 * ran.count(TaskCounter.COMBINE_OUTPUT_RECORDS)
             + 6L * ran.log.reduceTasks * ran.log.mapTasks);
+  }
+
+  @Test
+  public void invertedIndex() throws Exception {
+    final Path without = run(Jobs.invertedIndex(local()), "/words", 2);
+    final Job made = Jobs.invertedIndex(measured());
+    made.setJar(JobJar.of(FILES.newFile("inverted-index.jar"), InvertedIndex.class));
+    final Set<String> before = master.jobs();
+    assertSameOutput(without, run(made, "/words", 2));
+    final Ran ran = theOnly(ranSince(before));
+    assertEquals(ran.count(TaskCounter.MAP_OUTPUT_BYTES), ran.log.mapBytes());
+    assertEquals(ran.log.mapBytes(), ran.log.reduceBytes());
   }
 
   @Test

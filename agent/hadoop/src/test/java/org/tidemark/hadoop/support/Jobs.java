@@ -15,6 +15,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.IOUtils;
+import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.FileInputFormat;
 import org.apache.hadoop.mapred.FileOutputFormat;
@@ -24,6 +25,7 @@ import org.tidemark.hadoop.Keys;
 import org.tidemark.hadoop.TidemarkCollector;
 import org.tidemark.hadoop.TidemarkPolicy;
 import org.tidemark.hadoop.TidemarkShuffle;
+import org.tidemark.hadoop.jobs.InvertedIndex;
 import org.tidemark.hadoop.jobs.OldWordCount;
 import org.tidemark.hadoop.jobs.TwoPath;
 
@@ -83,6 +85,16 @@ public final class Jobs {
     job.setReducerClass(TwoPath.Paths.class);
     job.setMapOutputValueClass(IntWritable.class);
     job.setOutputKeyClass(IntWritable.class);
+    job.setOutputValueClass(Text.class);
+    return job;
+  }
+
+  public static Job invertedIndex(Configuration conf) throws IOException {
+    final Job job = Job.getInstance(conf, "inverted index");
+    job.setMapperClass(InvertedIndex.Words.class);
+    job.setReducerClass(InvertedIndex.Postings.class);
+    job.setMapOutputValueClass(LongWritable.class);
+    job.setOutputKeyClass(Text.class);
     job.setOutputValueClass(Text.class);
     return job;
   }
