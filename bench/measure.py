@@ -55,6 +55,11 @@ def spread(values):
             "mean": statistics.fmean(values), "n": len(values)}
 
 
+def load(name):
+    """What bench/results/NAME.json says."""
+    return json.loads((RESULTS / f"{name}.json").read_text())
+
+
 def save(name, result):
     """Writes bench/results/NAME.json."""
     RESULTS.mkdir(exist_ok=True)
