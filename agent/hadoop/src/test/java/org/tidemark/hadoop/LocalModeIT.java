@@ -138,7 +138,7 @@ public class LocalModeIT {
 
   @Test
   public void anInvertedIndexIsTheSameAndKnownToTheByte() throws Exception {
-    final Path input = input("lines", Inputs.words(8_000, 10));
+    final Path input = input("letters", Inputs.letters(8_000, 10));
     final byte[] without = outputOf(Jobs.invertedIndex(conf), input, 3);
     final Map.Entry<Job, Path> with =
         run(Jobs.invertedIndex(Jobs.measured(conf, master.address)), input, 3);

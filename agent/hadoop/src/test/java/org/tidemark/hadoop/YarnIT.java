@@ -84,6 +84,7 @@ public class YarnIT {
     conf.setLong(Keys.SCAN_MIN_MILLIS, 60_000);
     conf.setLong(Keys.SCAN_MAX_MILLIS, 60_000);
     write("/words", Inputs.words(12_000, 10));
+    write("/letters", Inputs.letters(12_000, 10));
     write("/edges", Inputs.edges(60_000, 3_000));
     write("/pairs", Inputs.pairs(20_000));
   }
@@ -261,11 +262,11 @@ public class YarnIT {
 
   @Test
   public void invertedIndex() throws Exception {
-    final Path without = run(Jobs.invertedIndex(local()), "/words", 2);
+    final Path without = run(Jobs.invertedIndex(local()), "/letters", 2);
     final Job made = Jobs.invertedIndex(measured());
     made.setJar(JobJar.of(FILES.newFile("inverted-index.jar"), InvertedIndex.class));
     final Set<String> before = master.jobs();
-    assertSameOutput(without, run(made, "/words", 2));
+    assertSameOutput(without, run(made, "/letters", 2));
     final Ran ran = theOnly(ranSince(before));
     assertEquals(ran.count(TaskCounter.MAP_OUTPUT_BYTES), ran.log.mapBytes());
     assertEquals(ran.log.mapBytes(), ran.log.reduceBytes());

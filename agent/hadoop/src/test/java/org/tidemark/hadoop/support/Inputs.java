@@ -19,6 +19,17 @@ public final class Inputs {
     return text.toString();
   }
 
+  /** The same words in letters alone. */
+  public static String letters(int lines, int wordsPerLine) {
+    final char[] text = words(lines, wordsPerLine).toCharArray();
+    for (int i = 0; i < text.length; ++i) {
+      if (Character.isDigit(text[i])) {
+        text[i] = (char) ('a' + text[i] - '0');
+      }
+    }
+    return new String(text);
+  }
+
   /** Edges of a graph in which few nodes have many neighbours. */
   public static String edges(int count, int nodes) {
     final Random random = new Random(2);
