@@ -83,7 +83,13 @@ public final class FarMachine implements AutoCloseable {
 
   @Override
   public void close() throws Exception {
-    // Takes the cable with it.
+    try {
+      // The end of the namespace would take the cable with it, but later: another one of that name
+      // may be wanted at once.
+      ip("link", "del", ourEnd);
+    } catch (IOException neverLaid) {
+      // There was no cable.
+    }
     ip("netns", "del", name);
   }
 
