@@ -155,7 +155,7 @@ nlohmann::ordered_json Soak(const Settings& settings, const std::vector<Recordin
   const absl::Time last = first + absl::Hours(settings.hours);
   absl::Time sampled_at = first;
   const absl::Time began = absl::Now();
-  for (absl::Time now = first; now < last; now += options.tick_interval_min) {
+  for (absl::Time now = first; now < last; now += options.pace.interval_min) {
     // One begins every two seconds until as many run as shall.
     const bool may_begin = (now - first) % absl::Seconds(2) == absl::ZeroDuration();
     if (may_begin && running.size() < settings.jobs_at_once) {

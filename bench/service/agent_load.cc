@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
-#include <thread>
+#include <queue>
+#include <utility>
 
 #include "absl/time/clock.h"
 
@@ -62,14 +64,18 @@ class LoadStream final
     StartCall();
   }
 
-  // For a stream with a pace: writes what is due. Called by one thread.
+  // For a stream with a pace: when it wants to be pumped, and to write what is due then. Called by
+  // one thread.
+  absl::Time due() const {
+    return std::min(begin_ + static_cast<double>(sent_) * between_messages_, end_);
+  }
   void Pump(absl::Time now) {
-    if (over_ || writing_) return;
+    if (writing_) return;
     if (now >= end_) {
       over_ = true;
       StartWritesDone();
       RemoveHold();
-    } else if (begin_ + static_cast<double>(sent_) * between_messages_ <= now) {
+    } else {
       writing_ = true;
       Write();
     }
@@ -123,6 +129,26 @@ class LoadStream final
   std::atomic<bool> writing_ = false;
   bool failed_ = false;
 };
+
+// Lets streams with a pace write when each is due, until all are over. To look at each all the time
+// would take the processor from the server.
+void Pace(const std::vector<std::unique_ptr<LoadStream>>& streams) {
+  constexpr absl::Duration kLookAgain = absl::Milliseconds(1);
+  using Due = std::pair<absl::Time, LoadStream*>;
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> next;
+  for (const auto& stream : streams) next.emplace(stream->due(), stream.get());
+  while (!next.empty()) {
+    const auto [due, stream] = next.top();
+    const absl::Time now = absl::Now();
+    if (due > now) {
+      absl::SleepFor(std::max(due - now, kLookAgain));
+      continue;
+    }
+    next.pop();
+    stream->Pump(now);
+    if (!stream->over()) next.emplace(std::max(stream->due(), now + kLookAgain), stream);
+  }
+}
 
 }  // namespace
 
@@ -219,19 +245,13 @@ LoadResult RunLoad(const AgentLoad& load) {
   }
   const absl::Time begin = absl::Now();
   for (std::size_t i = 0; i < streams.size(); ++i) {
-    // Not all at once: agents do not agree on when a second begins.
-    const absl::Duration later = between_messages * i / streams.size();
+    // Not all at once, neither those of a job: agents do not agree on when a second begins.
+    const double task = static_cast<double>(i % load.streams_per_job);
+    const double job = static_cast<double>(i / load.streams_per_job) / jobs;
+    const absl::Duration later = between_messages * ((task + job) / load.streams_per_job);
     streams[i]->Start(begin + later, begin + load.duration);
   }
-  bool over = between_messages == absl::ZeroDuration();
-  while (!over) {
-    over = true;
-    for (auto& stream : streams) {
-      stream->Pump(absl::Now());
-      over = over && stream->over();
-    }
-    absl::SleepFor(absl::Microseconds(500));
-  }
+  if (between_messages > absl::ZeroDuration()) Pace(streams);
   ended.Wait();
   result.elapsed = absl::Now() - begin;
   for (const auto& stream : streams) {

@@ -5,7 +5,8 @@
 
 namespace tidemark::model {
 namespace {
-constexpr std::size_t kPredictionsMax = 4096;
+// Over three minutes of the shortest ticks; each takes 60 bytes of every indicator of every job.
+constexpr std::size_t kPredictionsMax = 1024;
 }  // namespace
 
 double Progress(absl::Time start, absl::Time now, std::optional<absl::Time> end) {

@@ -46,7 +46,7 @@ ProgressError ErrorOf(std::span<const EndPrediction> predictions, absl::Time sta
 std::optional<double> IntervalCoverage(std::span<const EndPrediction> predictions, absl::Time start,
                                        absl::Time end);
 
-// What an indicator said so far. At most 4096 updates are kept; when full every second one is
+// What an indicator said so far. At most 1024 updates are kept; when full every second one is
 // forgotten, so the rest stay evenly spread.
 class PredictionHistory {
  public:

@@ -291,10 +291,7 @@ void JobTable::KeepCheckpoint(Job& job) const {
 // REQUIRES: job.mutex is held.
 bool JobTable::IsDue(const Job& job, absl::Time now) const {
   if (job.newest.is_final() || !job.monitor.is_open()) return false;
-  const absl::Duration since = now - job.ticked_at;
-  return since < absl::ZeroDuration() ||  // the wall clock was set back
-         since >= options_.tick_interval ||
-         (job.monitor.has_news() && since >= options_.tick_interval_min);
+  return options_.pace.IsDue(now - job.ticked_at, job.monitor.has_news());
 }
 
 std::vector<Snapshot> JobTable::TickDue(absl::Time now) {

@@ -25,6 +25,7 @@
 #include "master/service/journal.h"
 #include "master/service/metrics.h"
 #include "master/service/spinning_mutex.h"
+#include "master/service/tick_pace.h"
 #include "master/store/disk.h"
 #include "master/store/event_log.h"
 #include "master/store/history.h"
@@ -60,8 +61,7 @@ struct JobTableOptions {
   // Earlier runs of jobs of a name, newest first. Asked once for a job, by the caller of TickDue(),
   // before its first snapshot. May be empty.
   std::function<std::vector<PastRun>(const std::string& name)> past_runs;
-  absl::Duration tick_interval = absl::Seconds(1);
-  absl::Duration tick_interval_min = absl::Milliseconds(200);
+  TickPace pace;
 };
 
 // What became of an envelope.
@@ -99,7 +99,7 @@ class JobTable {
   // empty: the caller does not have it.
   Taken Ingest(const v1::Envelope& untrusted, absl::Time now, absl::string_view serialized = {});
 
-  // Ticks running jobs that have news since tick_interval_min or were not ticked for tick_interval,
+  // Ticks running jobs that have news since pace.interval_min or were not ticked for pace.interval,
   // heavy ones in turns (tick_round.h), and returns the new snapshots. Waits until they are
   // durable; those of a disk that fails come with a later call. REQUIRES: one caller at a time.
   std::vector<Snapshot> TickDue(absl::Time now);

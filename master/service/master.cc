@@ -80,6 +80,10 @@ void AskWhetherClientsLive(grpc::ServerBuilder& builder) {
 // Longer waits would overflow the clocks of the standard library.
 constexpr absl::Duration kWaitMax = absl::Hours(24 * 365);
 
+service::TickPace PaceOf(const MasterOptions& options) {
+  return {.interval = options.tick_interval, .interval_min = options.tick_interval_min};
+}
+
 service::JobTableOptions TableOptions(
     const MasterOptions& options, std::function<void(const store::FinishedJob&)> on_end,
     std::function<std::vector<PastRun>(const std::string&)> past_runs) {
@@ -92,8 +96,7 @@ service::JobTableOptions TableOptions(
           .disk = store::MakeFileDisk(options.journal_sync),
           .on_end = std::move(on_end),
           .past_runs = std::move(past_runs),
-          .tick_interval = options.tick_interval,
-          .tick_interval_min = options.tick_interval_min};
+          .pace = PaceOf(options)};
 }
 
 service::WorkflowTableOptions WorkflowOptions(
@@ -105,8 +108,7 @@ service::WorkflowTableOptions WorkflowOptions(
           .data_dir = options.data_dir,
           .runs = std::move(runs),
           .node = std::move(node),
-          .tick_interval = options.tick_interval,
-          .tick_interval_min = options.tick_interval_min};
+          .pace = PaceOf(options)};
 }
 
 // Forgetting costs syncs of the disk: once for so many jobs that end.
@@ -430,8 +432,11 @@ void Master::Impl::TickWorkflows() {
 }
 
 void Master::Impl::TickUntilStopped() {
+  const service::TickPace pace = PaceOf(options_);
   std::unique_lock lock(mutex_);
   while (!stopping_) {
+    const auto began = std::chrono::steady_clock::now();
+    const absl::Duration cpu_began = service::ThreadCpuTime();
     lock.unlock();
     RefreshTokens();
     Tick();
@@ -439,8 +444,10 @@ void Master::Impl::TickUntilStopped() {
     lock.lock();
     ++ticks_;
     changed_.notify_all();
-    changed_.wait_for(lock,
-                      absl::ToChronoNanoseconds(std::min(options_.tick_interval_min, kWaitMax)),
+    const absl::Duration pause =
+        pace.PauseAfter(absl::FromChrono(std::chrono::steady_clock::now() - began),
+                        service::ThreadCpuTime() - cpu_began);
+    changed_.wait_for(lock, absl::ToChronoNanoseconds(std::min(pause, kWaitMax)),
                       [this] { return stopping_; });
   }
 }

@@ -162,9 +162,7 @@ void WorkflowTable::Observe(const Snapshot& snapshot) {
 
 bool WorkflowTable::IsDue(const Entry& entry, absl::Time now) const {
   if (entry.live.is_final()) return false;
-  const absl::Duration since = now - entry.ticked_at;
-  return since < absl::ZeroDuration() ||  // the wall clock was set back
-         since >= options_.tick_interval || (entry.has_news && since >= options_.tick_interval_min);
+  return options_.pace.IsDue(now - entry.ticked_at, entry.has_news);
 }
 
 // Tells it of earlier runs of its jobs, and of the node with them, once for each.

@@ -21,6 +21,7 @@
 #include "absl/time/time.h"
 #include "master/service/job_table.h"
 #include "master/service/journal.h"
+#include "master/service/tick_pace.h"
 #include "master/workflow/check_workflow.h"
 #include "master/workflow/live_workflow.h"
 #include "tidemark/workflow.h"
@@ -37,8 +38,7 @@ struct WorkflowTableOptions {
   std::function<std::vector<JobProfile>(const std::string& name)> runs;
   // What a node gets done that was measured; likewise.
   std::function<std::optional<ResourceProfile>()> node;
-  absl::Duration tick_interval = absl::Seconds(1);
-  absl::Duration tick_interval_min = absl::Milliseconds(200);
+  TickPace pace;
 };
 
 struct WorkflowView {
@@ -71,8 +71,8 @@ class WorkflowTable {
 
   // A job has a new snapshot, which was published. O(workflows it is part of).
   void Observe(const Snapshot& snapshot);
-  // Ticks running workflows that have news since tick_interval_min or were not ticked for
-  // tick_interval, heavy ones in turns, and returns the new snapshots. Waits until they are
+  // Ticks running workflows that have news since pace.interval_min or were not ticked for
+  // pace.interval, heavy ones in turns, and returns the new snapshots. Waits until they are
   // durable; those of a disk that fails come with a later call. REQUIRES: one caller at a time.
   std::vector<WorkflowSnapshot> TickDue(absl::Time now);
 

@@ -94,17 +94,17 @@ TEST(IntervalCoverage, IsUnknownWhenNoneWasGiven) {
 
 TEST(PredictionHistory, KeepsAllThatWasSaidAtFirst) {
   PredictionHistory history;
-  for (int i = 0; i < 4096; ++i) history.Add(Said(i, {}));
-  ASSERT_EQ(history.predictions().size(), 4096u);
-  EXPECT_EQ(history.predictions().back().at, At(4095));
+  for (int i = 0; i < 1024; ++i) history.Add(Said(i, {}));
+  ASSERT_EQ(history.predictions().size(), 1024u);
+  EXPECT_EQ(history.predictions().back().at, At(1023));
 }
 
 TEST(PredictionHistory, ForgetsEverySecondUpdateWhenFullAndStaysEvenlySpread) {
   PredictionHistory history;
   for (int i = 0; i < 20'000; ++i) history.Add(Said(i, {}));
   const auto kept = history.predictions();
-  EXPECT_LE(kept.size(), 4096u);
-  EXPECT_GE(kept.size(), 2048u);
+  EXPECT_LE(kept.size(), 1024u);
+  EXPECT_GE(kept.size(), 512u);
   EXPECT_EQ(kept.front().at, At(0));
   for (std::size_t i = 1; i < kept.size(); ++i) {
     ASSERT_EQ(kept[i].at - kept[i - 1].at, kept[1].at - kept[0].at) << i;

@@ -35,7 +35,7 @@ absl::Status Ingest(JobTable& jobs, const Event& event) {
 }
 
 JobTableOptions WithTicks(absl::Duration at_least, absl::Duration at_most) {
-  return {.tick_interval = at_least, .tick_interval_min = at_most};
+  return {.pace = {.interval = at_least, .interval_min = at_most}};
 }
 
 // A source for each job, by its id.

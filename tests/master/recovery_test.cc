@@ -63,7 +63,7 @@ class RecoveryTest : public ::testing::Test {
     options.data_dir = directory;
     options.disk = store::MakeFileDisk(/*sync=*/false);
     options.journal.commit_interval = absl::ZeroDuration();
-    options.tick_interval = absl::Seconds(1);
+    options.pace.interval = absl::Seconds(1);
     options.checkpoints = checkpoints_;
     auto jobs = std::make_unique<JobTable>(options);
     const auto recovery = jobs->Recover(At(seconds), 2);
@@ -389,7 +389,7 @@ TEST_F(RecoveryTest, AFullDiskHoldsAnswersAndSnapshotsUntilThereIsRoom) {
   options.disk = disk;
   options.journal = {.commit_interval = absl::ZeroDuration(),
                      .retry_interval = absl::Milliseconds(1)};
-  options.tick_interval = absl::Seconds(1);
+  options.pace.interval = absl::Seconds(1);
   JobTable jobs(options);
   Source source;
   IngestDurably(jobs, source.At(0, Opened(2, 1)));
