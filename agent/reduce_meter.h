@@ -124,6 +124,7 @@ struct ReduceMeter {
   alignas(64) RunningCell running;
   alignas(64) TotalsCell totals;
   alignas(64) std::atomic<std::uint64_t> bytes_fetched{0};
+  std::atomic<int> thread{0};  // ThisThread() of the task's; 0: not known
   // The background thread asks for the end of the current burst, so that a burst of slow key
   // groups shows within a flush interval.
   std::atomic<bool> close_burst{false};

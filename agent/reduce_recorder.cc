@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agent/monotonic.h"
+#include "agent/processor_use.h"
 #include "agent/reduce_reporter.h"
 #include "streaming/key_hash.h"
 
@@ -36,6 +37,7 @@ void ReduceRecorder::Shuffled() {
   changed.attempt = attempt_;
   changed.state = AttemptState::kShuffled;
   changed.at = shared_->clock.Now().wall;
+  meter_->thread.store(ThisThread(), std::memory_order_relaxed);
   shared_->inbox.Push(StartProfiles{reporter_});
   shared_->Say(std::move(changed));
   unit_start_nanos_ = shared_->clock.Nanos();

@@ -59,6 +59,10 @@ void ReduceReporter::AddPoint(const GroupPoint& point, std::uint64_t emitted_byt
 void ReduceReporter::BeginProfiles() {
   SendHeartbeat();  // what was fetched in all
   profiles_ = true;
+  // Who waits for a processor waits by this machine's clock, which says nothing of a simulated one.
+  if (&shared_->clock == &SystemClock()) {
+    processor_.emplace(meter_->thread.load(std::memory_order_relaxed), shared_->clock.Nanos());
+  }
 }
 
 void ReduceReporter::Report() {
@@ -101,6 +105,7 @@ ReduceProfile ReduceReporter::Totals(const ReduceTotals& totals, const ClockRead
   profile.bytes_done = totals.bytes_done;
   profile.reduce_time = absl::Nanoseconds(totals.nanos);
   profile.dropped_points = totals.dropped_points + lost_points_->load(std::memory_order_relaxed);
+  if (processor_) profile.processor_use = processor_->Read(now.monotonic_nanos);
   return profile;
 }
 

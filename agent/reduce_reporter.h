@@ -6,9 +6,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "agent/named_keys.h"
+#include "agent/processor_use.h"
 #include "agent/reduce_meter.h"
 #include "agent/reporter.h"
 #include "agent/shared.h"
@@ -47,6 +49,7 @@ class ReduceReporter final : public Reporter {
   const std::shared_ptr<ReduceMeter> meter_;
   bool profiles_ = false;
   std::uint64_t ring_drops_seen_ = 0;
+  std::optional<ProcessorWatch> processor_;  // since profiles began; empty: time is simulated
 
   std::vector<UnitGroup> unit_groups_;  // of the unit being drained
   streaming::Burst burst_;              // splits its time

@@ -1,5 +1,6 @@
 // Cuts a reduce profile into several of a bounded size: points and names are spread over them, the
-// bins stand in the first, the running group in the last, the totals in each.
+// bins stand in the first, the running group in the last, the totals and the use of processors in
+// each.
 #pragma once
 
 #include <cstddef>

@@ -46,17 +46,24 @@ struct MapTask {
   bool is_running() const;
 };
 
-// What one attempt at a reduce task has done.
+// What one attempt at a reduce task has done. A time "alone" leaves out what the attempt waited for
+// a processor, where its source tells that: it is what the same would take with nobody to share
+// with.
 struct ReduceAttempt {
   AttemptLife life;
   std::uint64_t fetched_bytes = 0;
   std::uint64_t groups_done = 0;
   std::uint64_t bytes_done = 0;
   absl::Duration reduce_time;
+  absl::Duration reduce_time_alone;
   std::optional<absl::Time> reduce_started_at;       // its first reduce function
   std::optional<absl::Time> last_group_finished_at;  // p_i(t)
-  std::optional<RunningGroup> running_group;
+  std::optional<RunningGroup> running_group;         // its time: alone
+  absl::Duration running_group_elapsed;              // its time as told
   absl::Time running_group_seen_at;
+  std::optional<ProcessorUse> processor_use;  // as told last
+  double alone_share = 1;          // of its time of late: in which it did not wait for a processor
+  double alone_share_at_last = 1;  // the same between the last two looks
   std::uint64_t dropped_points = 0;
   double told_bytes = 0;  // of bytes_done, those whose points came; the rest was lost
   bool sends_bins = false;
@@ -64,8 +71,9 @@ struct ReduceAttempt {
   // Explicit keys it has finished: by identity, or, where its source does not name keys, by
   // closeness of size.
   absl::flat_hash_set<KeyHash> finished_explicit;
-  absl::flat_hash_set<KeyHash> finished_sampled;      // implicit ones of the sample
-  std::vector<FinishedKey> finished_explicit_groups;  // the same in the order they became known
+  absl::flat_hash_set<KeyHash> finished_sampled;  // implicit ones of the sample
+  // The same in the order they became known; their times: alone.
+  std::vector<FinishedKey> finished_explicit_groups;
   std::multimap<std::uint64_t, KeyHash> unmatched_explicit;  // by size; unnamed only
   std::size_t unmatched_as_of = 0;                           // map profiles it was made from
 };
@@ -74,7 +82,7 @@ struct ReduceTask {
   std::map<std::uint32_t, ReduceAttempt> attempts;
   streaming::SmoothedPoints points;  // D_i(t), of all attempts
   std::uint64_t points_version = 0;  // grows with every change of `points`
-  streaming::SizeHistogram bins;     // the same key groups as moments
+  streaming::SizeHistogram bins;     // the same key groups as moments of their times alone
 
   const ReduceAttempt* finished_attempt() const;
   bool is_finished() const { return finished_attempt() != nullptr; }

@@ -11,22 +11,60 @@ namespace {
 // did equally well in our study, 0 worst.
 constexpr double kCloseness = 0.05;
 
+// Of the share alone of late, what is older than this counts little. Taste: a few reports.
+constexpr absl::Duration kLately = absl::Seconds(3);
+// Nobody waits for so much of the time that nothing can be said of the rest.
+constexpr double kAloneShareMin = 1e-3;
+
 using SizesLeft = std::multimap<std::uint64_t, KeyHash>;
 
-void TakeTotals(const ReduceProfile& profile, ReduceAttempt& attempt, JobState& state) {
+// The share of its time since its last profile in which the attempt did not wait for a processor. A
+// profile may come in parts, which all tell the same.
+double TakeProcessorUse(const ReduceProfile& profile, ReduceAttempt& attempt) {
+  if (!profile.processor_use) return attempt.alone_share_at_last;
+  const ProcessorUse& told = *profile.processor_use;
+  const ProcessorUse before = attempt.processor_use.value_or(ProcessorUse{});
+  const absl::Duration watched = told.watched - before.watched;
+  if (watched <= absl::ZeroDuration()) return attempt.alone_share_at_last;
+  const absl::Duration waited =
+      std::clamp(told.waited - before.waited, absl::ZeroDuration(), watched);
+  const double share = std::max(kAloneShareMin, 1 - absl::FDivDuration(waited, watched));
+  const double kept = attempt.processor_use ? std::exp(-absl::FDivDuration(watched, kLately)) : 0;
+  attempt.alone_share = kept * attempt.alone_share + (1 - kept) * share;
+  attempt.processor_use = told;
+  attempt.alone_share_at_last = share;
+  return share;
+}
+
+void TakeTotals(const ReduceProfile& profile, double alone_share, ReduceAttempt& attempt,
+                JobState& state) {
   if (profile.groups_done < attempt.groups_done || profile.bytes_done < attempt.bytes_done ||
       profile.reduce_time < attempt.reduce_time) {
     ++state.anomalies;
   }
+  attempt.reduce_time_alone +=
+      alone_share * std::max(profile.reduce_time - attempt.reduce_time, absl::ZeroDuration());
   attempt.groups_done = std::max(attempt.groups_done, profile.groups_done);
   attempt.bytes_done = std::max(attempt.bytes_done, profile.bytes_done);
   attempt.reduce_time = std::max(attempt.reduce_time, profile.reduce_time);
   attempt.dropped_points = std::max(attempt.dropped_points, profile.dropped_points);
 }
 
+// The group in progress with its time alone: with its share at each look, not with the last one.
+std::optional<RunningGroup> RunningAlone(const ReduceProfile& profile, double alone_share,
+                                         const ReduceAttempt& before) {
+  std::optional<RunningGroup> running = profile.running_group;
+  if (!running) return running;
+  const bool is_same = before.running_group && before.groups_done == profile.groups_done;
+  const absl::Duration looked_at = is_same ? before.running_group_elapsed : absl::ZeroDuration();
+  const absl::Duration alone = is_same ? before.running_group->elapsed : absl::ZeroDuration();
+  running->elapsed =
+      alone + alone_share * std::max(running->elapsed - looked_at, absl::ZeroDuration());
+  return running;
+}
+
 void TakeInstants(const ReduceProfile& profile, const ClockOffset& clock, absl::Time arrived_at,
                   absl::Time job_started_at, ReduceAttempt& attempt) {
-  attempt.running_group = profile.running_group;
   attempt.running_group_seen_at = arrived_at;
   if (!profile.last_group_finished_at) return;
   const absl::Time finished_at = clock.ToMasterClock(*profile.last_group_finished_at, arrived_at);
@@ -67,21 +105,23 @@ SizesLeft::iterator Closest(std::uint64_t size_bytes, SizesLeft& left) {
 }
 
 // Retires explicit keys by closeness of size ([NF] 5.2) and says how many of `point` they were.
-std::uint64_t RetireByCloseness(const GroupPoint& point, SizesLeft& left, ReduceAttempt& attempt) {
+std::uint64_t RetireByCloseness(const GroupPoint& point, double alone_share, SizesLeft& left,
+                                ReduceAttempt& attempt) {
   std::uint64_t retired = 0;
   while (retired < point.count) {
     const auto match = Closest(point.size_bytes, left);
     if (match == left.end()) break;
     attempt.finished_explicit.insert(match->second);
     attempt.finished_explicit_groups.push_back(
-        {match->second, point.size_bytes, point.mean_time(), 0});
+        {match->second, point.size_bytes, alone_share * point.mean_time(), 0});
     left.erase(match);
     ++retired;
   }
   return retired;
 }
 
-void RetireByIdentity(const ReduceProfile& profile, ReduceAttempt& attempt, JobState& state) {
+void RetireByIdentity(const ReduceProfile& profile, double alone_share, ReduceAttempt& attempt,
+                      JobState& state) {
   for (const FinishedKey& finished : profile.finished_keys) {
     if (!state.keys.IsExplicit(profile.attempt.index, finished.key)) {
       if (state.keys.sample().Contains(finished.key)) attempt.finished_sampled.insert(finished.key);
@@ -89,6 +129,7 @@ void RetireByIdentity(const ReduceProfile& profile, ReduceAttempt& attempt, JobS
     }
     if (!attempt.finished_explicit.insert(finished.key).second) continue;
     attempt.finished_explicit_groups.push_back(finished);
+    attempt.finished_explicit_groups.back().time = alone_share * finished.time;
     state.implicit_sizes.RemoveSizes(finished.size_bytes, 1);
   }
 }
@@ -98,27 +139,37 @@ void RetireByIdentity(const ReduceProfile& profile, ReduceAttempt& attempt, JobS
 void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
                        absl::Time arrived_at, ReduceAttempt& attempt, ReduceTask& task,
                        JobState& state) {
-  TakeTotals(profile, attempt, state);
+  const double alone_share = TakeProcessorUse(profile, attempt);
+  attempt.running_group = RunningAlone(profile, alone_share, attempt);
+  attempt.running_group_elapsed =
+      profile.running_group ? profile.running_group->elapsed : absl::ZeroDuration();
+  TakeTotals(profile, alone_share, attempt, state);
   TakeInstants(profile, clock, arrived_at, state.started_at, attempt);
   const PartitionKeys& keys = state.keys.partition(profile.attempt.index);
-  for (const GroupBin& bin : profile.bins) task.bins.Add(bin);
+  for (GroupBin bin : profile.bins) {
+    bin.seconds *= alone_share;
+    bin.seconds_squared *= alone_share * alone_share;
+    task.bins.Add(bin);
+  }
   attempt.sends_bins |= !profile.bins.empty();
   for (const GroupPoint& point : profile.points) {
     task.points.Add(point);
     attempt.told_bytes += static_cast<double>(point.size_bytes) * static_cast<double>(point.count);
     // Not every engine sends bins.
-    if (!attempt.sends_bins) task.bins.Add(point.size_bytes, point.count, point.total_time);
+    if (!attempt.sends_bins) {
+      task.bins.Add(point.size_bytes, point.count, alone_share * point.total_time);
+    }
     const std::uint64_t retired =
         profile.keys_named
             ? 0
-            : RetireByCloseness(point, SizesLeftOf(attempt, keys, state.keys.profile_count()),
-                                attempt);
+            : RetireByCloseness(point, alone_share,
+                                SizesLeftOf(attempt, keys, state.keys.profile_count()), attempt);
     if (point.count > retired) {
       state.implicit_sizes.Add(point.size_bytes, point.count - retired, absl::ZeroDuration());
     }
   }
   if (!profile.points.empty()) ++task.points_version;
-  if (profile.keys_named) RetireByIdentity(profile, attempt, state);
+  if (profile.keys_named) RetireByIdentity(profile, alone_share, attempt, state);
 }
 
 }  // namespace tidemark::model

@@ -219,6 +219,12 @@ struct BodyEncoder {
       EncodeRunningGroup(*profile.running_group, *message.mutable_running_group());
     }
     message.set_dropped_points(profile.dropped_points);
+    if (profile.processor_use) {
+      v1::ProcessorUse& use = *message.mutable_processor_use();
+      EncodeDuration(profile.processor_use->watched, *use.mutable_watched());
+      EncodeDuration(profile.processor_use->waited, *use.mutable_waited());
+      use.set_processors(profile.processor_use->processors);
+    }
   }
 };
 

@@ -322,6 +322,17 @@ absl::StatusOr<RunningGroup> ParseRunningGroup(const v1::RunningGroup& untrusted
   return group;
 }
 
+absl::StatusOr<ProcessorUse> ParseProcessorUse(const v1::ProcessorUse& untrusted,
+                                               const std::string& subject) {
+  absl::StatusOr<absl::Duration> watched =
+      ParseElapsed(untrusted.watched(), subject + ": processor_use.watched");
+  if (!watched.ok()) return watched.status();
+  absl::StatusOr<absl::Duration> waited =
+      ParseElapsed(untrusted.waited(), subject + ": processor_use.waited");
+  if (!waited.ok()) return waited.status();
+  return ProcessorUse{*watched, *waited, untrusted.processors()};
+}
+
 absl::Status ParseReduceTimes(const v1::ReduceProfile& untrusted, const std::string& subject,
                               ReduceProfile& profile) {
   if (untrusted.has_last_group_finished_at()) {
@@ -338,6 +349,11 @@ absl::Status ParseReduceTimes(const v1::ReduceProfile& untrusted, const std::str
     absl::StatusOr<RunningGroup> group = ParseRunningGroup(untrusted.running_group(), subject);
     if (!group.ok()) return group.status();
     profile.running_group = *group;
+  }
+  if (untrusted.has_processor_use()) {
+    absl::StatusOr<ProcessorUse> use = ParseProcessorUse(untrusted.processor_use(), subject);
+    if (!use.ok()) return use.status();
+    profile.processor_use = *use;
   }
   return absl::OkStatus();
 }

@@ -34,12 +34,14 @@ TEST(SplitProfile, SpreadsPointsAndNamesOnce) {
   for (std::uint64_t i = 0; i < 300; ++i) profile.finished_keys.push_back({KeyHash{i}, i});
   profile.bins = {{0, 1, 1, 0, 0}};
   profile.running_group = RunningGroup{};
+  profile.processor_use = ProcessorUse{absl::Seconds(2), absl::Seconds(1), 4};
   const std::vector<ReduceProfile> parts = SplitProfile(profile, 16 << 10);
   ASSERT_GT(parts.size(), 10u);
   std::vector<GroupPoint> points;
   std::vector<FinishedKey> keys;
   for (const ReduceProfile& part : parts) {
     EXPECT_EQ(part.groups_done, 5'000u);
+    EXPECT_EQ(part.processor_use, profile.processor_use);
     EXPECT_EQ(part.bins.empty(), &part != &parts.front());
     EXPECT_EQ(part.running_group.has_value(), &part == &parts.back());
     points.insert(points.end(), part.points.begin(), part.points.end());

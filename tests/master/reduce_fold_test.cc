@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 #include "tests/master/events.h"
@@ -79,6 +80,76 @@ TEST(ReduceFold, ReducingDoesNotBeginBeforeTheJob) {
   EXPECT_TRUE(job.Say(9, Reduced(R(0), At(8), {Point(100, 1e12)})).ok());
   EXPECT_EQ(Attempt(job).reduce_started_at, At(1));
 }
+
+// --- times alone
+
+// In all: looked at for `watched` seconds, `waited` of them for a processor.
+ReduceProfile Shared(ReduceProfile profile, double watched, double waited) {
+  profile.processor_use = ProcessorUse{absl::Seconds(watched), absl::Seconds(waited), 2};
+  return profile;
+}
+
+double SecondsInBins(const Job& job) {
+  double seconds = 0;
+  for (const GroupBin& bin : job.state.reduce_tasks[0].bins.bins()) seconds += bin.seconds;
+  return seconds;
+}
+
+// By hand: 3 of 4 s waited, so a group of 2 s takes 0.5 s alone; then nobody to share with.
+TEST(ReduceFold, LeavesOutOfTimesWhatWasWaitedForAProcessor) {
+  Job job = JobWithKeys({});
+  EXPECT_TRUE(job.Say(5, Shared(Reduced(R(0), At(4), {Point(100, 2)}), 4, 3)).ok());
+  EXPECT_DOUBLE_EQ(Attempt(job).alone_share, 0.25);
+  EXPECT_DOUBLE_EQ(SecondsInBins(job), 0.5);
+  ReduceProfile second = Shared(Reduced(R(0), At(8), {Point(100, 1)}), 8, 3);
+  second.reduce_time = absl::Seconds(3);
+  EXPECT_TRUE(job.Say(9, second).ok());
+  EXPECT_NEAR(Attempt(job).alone_share, 1 - 0.75 * std::exp(-4.0 / 3), 1e-12);
+  EXPECT_DOUBLE_EQ(SecondsInBins(job), 1.5);
+  EXPECT_EQ(Attempt(job).reduce_time, absl::Seconds(3));
+  EXPECT_EQ(Attempt(job).reduce_time_alone, absl::Seconds(1.5));
+}
+
+// By hand: 4 s at a quarter, then 2 s at full speed, are 3 s alone.
+TEST(ReduceFold, TheGroupInProgressHasTheTimeAloneOfEachLook) {
+  Job job = JobWithKeys({});
+  ReduceProfile profile = Shared(Reduced(R(0), At(0), {}), 4, 3);
+  profile.running_group = RunningGroup{.key = KeyHash{7}, .elapsed = absl::Seconds(4)};
+  EXPECT_TRUE(job.Say(5, profile).ok());
+  EXPECT_EQ(Attempt(job).running_group->elapsed, absl::Seconds(1));
+  profile = Shared(profile, 6, 3);
+  profile.running_group->elapsed = absl::Seconds(6);
+  EXPECT_TRUE(job.Say(7, profile).ok());
+  EXPECT_EQ(Attempt(job).running_group->elapsed, absl::Seconds(3));
+}
+
+TEST(ReduceFold, AllPartsOfAProfileHaveOneShare) {
+  Job job = JobWithKeys({});
+  EXPECT_TRUE(job.Say(5, Shared(Reduced(R(0), At(4), {}), 4, 0)).ok());
+  ReduceProfile part = Shared(Reduced(R(0), At(8), {Point(100, 2)}), 8, 3);
+  EXPECT_TRUE(job.Say(9, part).ok());
+  EXPECT_DOUBLE_EQ(SecondsInBins(job), 0.5);
+  EXPECT_TRUE(job.Say(9, part).ok());
+  EXPECT_DOUBLE_EQ(SecondsInBins(job), 1);
+}
+
+TEST(ReduceFold, ProcessorUseThatShrinksOrExceedsItselfTellsNothing) {
+  Job job = JobWithKeys({});
+  EXPECT_TRUE(job.Say(5, Shared(Reduced(R(0), At(4), {}), 4, 2)).ok());
+  EXPECT_TRUE(job.Say(6, Shared(Reduced(R(0), At(4), {}), 3, 3)).ok());
+  EXPECT_DOUBLE_EQ(Attempt(job).alone_share, 0.5);
+  EXPECT_TRUE(job.Say(7, Shared(Reduced(R(0), At(4), {}), 1000, 1e9)).ok());
+  EXPECT_GT(Attempt(job).alone_share, 0);
+}
+
+TEST(ReduceFold, TimesOfSourcesThatDoNotTellCountAsTheyAre) {
+  Job job = JobWithKeys({});
+  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(100, 2)})).ok());
+  EXPECT_EQ(Attempt(job).alone_share, 1);
+  EXPECT_DOUBLE_EQ(SecondsInBins(job), 2);
+}
+
+// --- the group in progress
 
 TEST(ReduceFold, RemembersTheRunningGroupOfTheNewestProfile) {
   Job job = JobWithKeys({});

@@ -83,6 +83,7 @@ inline ReduceProfile SomeReduceProfile() {
   profile.finished_keys = {{KeyHash{0xFEED}, 700, absl::Milliseconds(2), 77}};
   profile.running_group = RunningGroup{KeyHash{0xBEEF}, absl::Seconds(3), 100, 7, 20};
   profile.dropped_points = 1;
+  profile.processor_use = ProcessorUse{absl::Seconds(8), absl::Seconds(2), 4};
   return profile;
 }
 

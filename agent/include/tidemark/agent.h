@@ -8,7 +8,7 @@
 //   - memory is bounded by AgentOptions::buffer_bytes_max for what waits to be sent, and as much
 //   for
 //     what waits to be queued, plus lambda keys for each running map task and 3 MB for each running
-//     reduce task;
+//     reduce task, which also holds one file open on Linux;
 //   - ending takes at most AgentOptions::shutdown_budget.
 //
 // An agent without a master address does nothing, at no cost worth naming, so an engine can always

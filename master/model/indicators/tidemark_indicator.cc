@@ -7,6 +7,7 @@
 
 #include "master/model/phases.h"
 #include "master/model/reduce_schedule.h"
+#include "master/model/tidemark/host_sharing.h"
 #include "master/model/tidemark/map_side.h"
 #include "master/model/tidemark/past_runs.h"
 #include "master/model/tidemark/read_pace.h"
@@ -171,7 +172,7 @@ TaskOutlook TidemarkIndicator::OutlookOf(const JobState& state, absl::Time now, 
     const absl::Time heard =
         attempt->running_group ? std::min(now, attempt->running_group_seen_at) : now;
     AddRunning(state, heard, *attempt, beliefs, outlook);
-    outlook.unheard = absl::ToDoubleSeconds(now - heard);
+    outlook.unheard = attempt->alone_share * absl::ToDoubleSeconds(now - heard);
     outlook.twin = TwinOf(state, now, index, *attempt, outlook);
   } else {
     const double shuffle = ShuffleSecondsPerByte(state).value_or(0) *
@@ -195,8 +196,8 @@ std::optional<TwinOutlook> TidemarkIndicator::TwinOf(const JobState& state, absl
   const auto seconds_since = [now](std::optional<absl::Time> since) {
     return since ? std::max(0.0, absl::ToDoubleSeconds(now - *since)) : 0;
   };
-  const double leading_for = seconds_since(leading.reduce_started_at);
-  const double twin_for = seconds_since(twin->reduce_started_at);
+  const double leading_for = leading.alone_share * seconds_since(leading.reduce_started_at);
+  const double twin_for = twin->alone_share * seconds_since(twin->reduce_started_at);
   const double left = outlook.speed.factor * outlook.waiting.mean +
                       (outlook.running ? outlook.running->Left(0, 0.5) : 0);
   double total = (leading_for + left) / outlook.speed.factor;
@@ -325,14 +326,15 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Tim
     if (state.reduce_tasks[i].is_finished()) continue;
     tasks.push_back(OutlookOf(state, now, i, beliefs));
     const ReduceAttempt* attempt = LeadingAttempt(state.reduce_tasks[i]);
-    const double done = attempt == nullptr ? 0 : absl::ToDoubleSeconds(attempt->reduce_time);
+    const double done = attempt == nullptr ? 0 : absl::ToDoubleSeconds(attempt->reduce_time_alone);
     predicted_total_[i] = done + tasks.back().waiting.mean * tasks.back().speed.factor;
   }
   if (tasks.empty()) {
     forecast.ends_at = ReducePhaseEnd(state);
     return forecast;
   }
-  const EndDraws ends = DrawEnds(tasks, CurveWeights(tasks, costs), state.reduce_slots());
+  const EndDraws ends =
+      DrawEnds(tasks, CurveWeights(tasks, costs), state.reduce_slots(), ObserveHosts(state));
   // Sizes and times come from outside; some add up to more than any number.
   if (!std::isfinite(ends.median) || !std::isfinite(ends.lower) || !std::isfinite(ends.upper)) {
     return forecast;

@@ -77,10 +77,95 @@ void DrawTimes(const TaskOutlook& task, const FixedDraws& numbers, const Futures
   }
 }
 
+// One future of all tasks: turns their times of draw `d` into their ends and returns the last.
+class SlotFutures {
+ public:
+  SlotFutures(std::span<const TaskOutlook> tasks, std::size_t running, std::size_t free)
+      : tasks_(tasks), free_(free), all_run_(running == tasks.size()) {}
+
+  double Play(std::size_t d, std::vector<std::vector<double>>& times) {
+    slot_ends_.assign(free_, 0);
+    double end = 0;
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      if (!tasks_[i].is_running) continue;
+      slot_ends_.push_back(times[i][d]);
+      end = std::max(end, times[i][d]);
+    }
+    if (all_run_) return end;
+    std::make_heap(slot_ends_.begin(), slot_ends_.end(), std::greater<>());
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      if (tasks_[i].is_running) continue;
+      std::pop_heap(slot_ends_.begin(), slot_ends_.end(), std::greater<>());
+      times[i][d] = slot_ends_.back() += times[i][d];
+      end = std::max(end, slot_ends_.back());
+      std::push_heap(slot_ends_.begin(), slot_ends_.end(), std::greater<>());
+    }
+    return end;
+  }
+
+ private:
+  const std::span<const TaskOutlook> tasks_;
+  const std::size_t free_;
+  const bool all_run_;
+  std::vector<double> slot_ends_;
+};
+
+// The same where tasks share the processors of their hosts.
+class SharedFutures {
+ public:
+  SharedFutures(std::span<const TaskOutlook> tasks, std::size_t free, const HostSharing& sharing)
+      : tasks_(tasks), host_of_task_(sharing.host_of_task), simulation_(sharing.hosts) {
+    std::vector<std::size_t> tasks_on(sharing.hosts.size());
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      if (tasks[i].is_running) {
+        ++tasks_on[host_of_task_[tasks[i].index]];
+      } else {
+        waiting_.push_back(i);
+      }
+    }
+    for (; free > 0; --free) {
+      const auto emptiest = std::min_element(tasks_on.begin(), tasks_on.end());
+      free_on_.push_back(static_cast<std::size_t>(emptiest - tasks_on.begin()));
+      ++*emptiest;
+    }
+  }
+
+  double Play(std::size_t d, std::vector<std::vector<double>>& times) {
+    std::size_t next = 0;
+    const auto begin = [&](std::size_t i, std::size_t host, double at) {
+      const double delay = std::min(tasks_[i].delay, times[i][d]);
+      simulation_.Begin(i, host, at + delay, times[i][d] - delay);
+    };
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      if (tasks_[i].is_running) begin(i, host_of_task_[tasks_[i].index], 0);
+    }
+    for (const std::size_t host : free_on_) begin(waiting_[next++], host, 0);
+    double end = 0;
+    simulation_.Run([&](std::size_t i, double at, std::size_t host) {
+      times[i][d] = end = at;
+      if (next < waiting_.size()) begin(waiting_[next++], host, at);
+    });
+    return end;
+  }
+
+ private:
+  const std::span<const TaskOutlook> tasks_;
+  const std::vector<std::size_t>& host_of_task_;
+  schedule::ProcessorSharing simulation_;
+  std::vector<std::size_t> waiting_;
+  std::vector<std::size_t> free_on_;  // a host for each free slot
+};
+
+bool AreFinite(const std::vector<std::vector<double>>& times) {
+  return std::ranges::all_of(times, [](const std::vector<double>& of_task) {
+    return std::ranges::all_of(of_task, [](double seconds) { return std::isfinite(seconds); });
+  });
+}
+
 }  // namespace
 
 EndDraws DrawEnds(std::span<const TaskOutlook> tasks, std::span<const double> weights,
-                  std::size_t slots) {
+                  std::size_t slots, const HostSharing& sharing) {
   EndDraws result;
   if (tasks.empty()) return result;
   const FixedDraws& numbers = FixedDraws::For(tasks.size());
@@ -93,26 +178,14 @@ EndDraws DrawEnds(std::span<const TaskOutlook> tasks, std::span<const double> we
   }
   const std::size_t free = std::min(slots > running ? slots - running : 0, tasks.size() - running);
   std::vector<double> ends;
-  std::vector<double> slot_ends;
-  for (std::size_t d = 0; d < numbers.count(); ++d) {
-    slot_ends.assign(free, 0);
-    double end = 0;
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-      if (!tasks[i].is_running) continue;
-      slot_ends.push_back(task_ends[i][d]);
-      end = std::max(end, task_ends[i][d]);
-    }
-    if (running < tasks.size()) {
-      std::make_heap(slot_ends.begin(), slot_ends.end(), std::greater<>());
-    }
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-      if (tasks[i].is_running) continue;
-      std::pop_heap(slot_ends.begin(), slot_ends.end(), std::greater<>());
-      task_ends[i][d] = slot_ends.back() += task_ends[i][d];
-      end = std::max(end, slot_ends.back());
-      std::push_heap(slot_ends.begin(), slot_ends.end(), std::greater<>());
-    }
-    ends.push_back(end);
+  const auto play = [&](auto&& future) {
+    for (std::size_t d = 0; d < numbers.count(); ++d) ends.push_back(future.Play(d, task_ends));
+  };
+  // Times that add up to more than any number end the caller's way; nothing can share them.
+  if (sharing.is_felt && AreFinite(task_ends)) {
+    play(SharedFutures(tasks, free, sharing));
+  } else {
+    play(SlotFutures(tasks, running, free));
   }
   result.median = Quantile(ends, 0.5);
   result.lower = Quantile(ends, 0.05);

@@ -1,10 +1,12 @@
 // The end of the reduce phase as a distribution: many possible futures, each scheduled.
 //
 // A draw picks one curve of the cost model, a time left for every task, lets tasks that wait start
-// where a slot is free first, and ends with the last of them. All draws use the same numbers at
+// where a slot is free first, and those on one host share its processors, and ends with the last
+// of them. All draws use the same numbers at
 // every update.
 //
-// Cost: O(draws x tasks). Source: docs/references.md [TM].
+// Cost: O(draws x tasks), with a logarithm of the tasks where they wait for slots or processors.
+// Source: docs/references.md [TM].
 #pragma once
 
 #include <cstddef>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "master/model/tidemark/group_times.h"
+#include "master/model/tidemark/host_sharing.h"
 #include "master/model/tidemark/running_group.h"
 #include "master/model/tidemark/task_speed.h"
 
@@ -24,7 +27,7 @@ struct TwinOutlook {
   double deviation = 0;  // of its logarithm
 };
 
-// What one unfinished reduce task still has to do.
+// What one unfinished reduce task still has to do; times of reduce functions: alone.
 struct TaskOutlook {
   std::size_t index = 0;
   GroupTimes waiting;                     // groups not begun
@@ -44,7 +47,8 @@ struct EndDraws {
 };
 
 // `slots` in all; those that no running task holds are free now. `weights` of the curves.
+// A task that waits runs on the host of the task whose slot it takes.
 EndDraws DrawEnds(std::span<const TaskOutlook> tasks, std::span<const double> weights,
-                  std::size_t slots);
+                  std::size_t slots, const HostSharing& sharing = {});
 
 }  // namespace tidemark::model

@@ -157,11 +157,12 @@ void RunningGroups::Observe(const JobState& state, std::size_t index, const Redu
     // Engines that do not tell: at least since the last group ended.
     const absl::Time since =
         attempt.last_group_finished_at.value_or(attempt.reduce_started_at.value_or(now));
-    group.elapsed = std::max(0.0, absl::ToDoubleSeconds(now - since));
+    group.elapsed = std::max(0.0, attempt.alone_share * absl::ToDoubleSeconds(now - since));
     return;
   }
   group.elapsed = absl::ToDoubleSeconds(
-      running->elapsed + std::max(now - attempt.running_group_seen_at, absl::ZeroDuration()));
+      running->elapsed +
+      attempt.alone_share * std::max(now - attempt.running_group_seen_at, absl::ZeroDuration()));
   // Counters belong to the instant they were read at, not to now.
   if (group.seen_at == attempt.running_group_seen_at) return;
   group.seen_at = attempt.running_group_seen_at;

@@ -167,6 +167,14 @@ struct RunningGroup {
   friend bool operator==(const RunningGroup&, const RunningGroup&) = default;
 };
 
+// Of the thread that runs a task's functions, since it was first looked at.
+struct ProcessorUse {
+  absl::Duration watched;
+  absl::Duration waited;         // of that: it could have run but had no processor
+  std::uint32_t processors = 0;  // that the task's process may use; 0: not known
+  friend bool operator==(const ProcessorUse&, const ProcessorUse&) = default;
+};
+
 struct ReduceProfile {
   AttemptId attempt;
   std::optional<absl::Time> last_group_finished_at;  // p_i(t), by the sender's wall clock
@@ -180,6 +188,7 @@ struct ReduceProfile {
   std::vector<FinishedKey> finished_keys;  // since the last profile
   std::optional<RunningGroup> running_group;
   std::uint64_t dropped_points = 0;  // total since the start of the attempt
+  std::optional<ProcessorUse> processor_use;
   friend bool operator==(const ReduceProfile&, const ReduceProfile&) = default;
 };
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 namespace tidemark::model {
@@ -63,6 +64,47 @@ TEST(EndDraws, ATaskThatIsNotHeardGoesOn) {
   const EndDraws ends = DrawEnds(tasks, kOnly, 2);
   EXPECT_NEAR(ends.task_medians[0], 70, 1e-9);
   EXPECT_EQ(ends.task_medians[1], 0);
+}
+
+// By hand: four tasks on two processors, 1, 1, 1 and 4 s alone, take 2 s together; then the last
+// has 3 s left and a processor of its own.
+TEST(EndDraws, TheLastTaskOfACrowdedHostGetsFasterWhenTheOthersEnd) {
+  const std::vector<TaskOutlook> tasks = {Left(0, 1, true), Left(1, 1, true), Left(2, 1, true),
+                                          Left(3, 4, true)};
+  const HostSharing crowded = {
+      .hosts = {{.processors = 2}}, .host_of_task = {0, 0, 0, 0}, .is_felt = true};
+  const EndDraws ends = DrawEnds(tasks, kOnly, 4, crowded);
+  EXPECT_NEAR(ends.task_medians[0], 2, 1e-9);
+  EXPECT_NEAR(ends.median, 5, 1e-9);
+}
+
+// By hand: two tasks of 1 and 2 s share one processor; at 2 s the third takes the first's slot,
+// shuffles for 1 s and has the processor alone: the second ended at 3 s.
+TEST(EndDraws, ATaskThatWaitsRunsWhereASlotIsFree) {
+  std::vector<TaskOutlook> tasks = {Left(0, 1, true), Left(1, 2, true), Left(2, 1, false)};
+  tasks[2].delay = 1;
+  const HostSharing crowded = {
+      .hosts = {{.processors = 1}}, .host_of_task = {0, 0, 0}, .is_felt = true};
+  const EndDraws ends = DrawEnds(tasks, kOnly, 2, crowded);
+  EXPECT_NEAR(ends.task_medians[0], 2, 1e-9);
+  EXPECT_NEAR(ends.task_medians[1], 3, 1e-9);
+  EXPECT_NEAR(ends.median, 4, 1e-9);
+}
+
+TEST(EndDraws, FreeSlotsAreOnTheEmptiestHost) {
+  const std::vector<TaskOutlook> tasks = {Left(0, 2, true), Left(1, 2, true), Left(2, 2, true),
+                                          Left(3, 2, false)};
+  const HostSharing crowded = {.hosts = {{.processors = 1}, {.processors = 1}},
+                               .host_of_task = {0, 0, 1, 0},
+                               .is_felt = true};
+  EXPECT_NEAR(DrawEnds(tasks, kOnly, 4, crowded).median, 4, 1e-9);
+}
+
+TEST(EndDraws, TimesBeyondAnyNumberAreNotShared) {
+  const std::vector<TaskOutlook> tasks = {Left(0, HUGE_VAL, true), Left(1, 1, true)};
+  const HostSharing crowded = {
+      .hosts = {{.processors = 1}}, .host_of_task = {0, 0}, .is_felt = true};
+  EXPECT_FALSE(std::isfinite(DrawEnds(tasks, kOnly, 2, crowded).median));
 }
 
 TEST(EndDraws, NoiseWidensTheInterval) {

@@ -2,6 +2,7 @@ package org.tidemark.hadoop;
 
 import java.util.function.LongSupplier;
 import org.apache.hadoop.mapred.Counters;
+import org.tidemark.hadoop.profile.ProcessorWatch;
 import org.tidemark.hadoop.profile.ReduceMeter;
 import org.tidemark.hadoop.transport.Sender;
 import org.tidemark.hadoop.wire.Event;
@@ -13,6 +14,8 @@ final class ReduceReports implements Sender.Reporter {
   private final ReduceMeter meter;
   private final LongSupplier fetched;
   private final LongSupplier emitted;
+  private ProcessorWatch processor;
+  /** Set last: whoever sees it sees the watch, too. */
   private volatile boolean profiles;
 
   /** {@code emitted}: null when nobody counts what the task writes. */
@@ -28,9 +31,10 @@ final class ReduceReports implements Sender.Reporter {
     return emitted;
   }
 
-  /** The task has its input: says a last time how much that was. */
+  /** The task has its input: says a last time how much that was. Belongs to the task's thread. */
   void beginProfiles() {
     link.send(Events.heartbeat(link.attempt, fetched.getAsLong(), 0, 0));
+    processor = ProcessorWatch.ofThisThread(System.nanoTime());
     profiles = true;
   }
 
@@ -44,12 +48,14 @@ final class ReduceReports implements Sender.Reporter {
     final ReduceMeter.Taken taken = meter.take(withDetails);
     final ReduceMeter.Running running =
         withDetails ? meter.running(emitted.getAsLong()) : null;
-    final long sinceEndMillis = (System.nanoTime() - taken.lastEndNanos) / 1_000_000L;
+    final long now = System.nanoTime();
+    final long sinceEndMillis = (now - taken.lastEndNanos) / 1_000_000L;
     return Events.reduceProfile(
         link.attempt,
         taken,
         System.currentTimeMillis() - sinceEndMillis,
         running,
-        link.grouping.namesKeys());
+        link.grouping.namesKeys(),
+        processor.read(now));
   }
 }

@@ -3,6 +3,7 @@ package org.tidemark.hadoop.wire;
 import java.util.List;
 import org.tidemark.hadoop.profile.GroupPoint;
 import org.tidemark.hadoop.profile.PartitionKeys;
+import org.tidemark.hadoop.profile.ProcessorWatch;
 import org.tidemark.hadoop.profile.ReduceMeter;
 import org.tidemark.hadoop.profile.SizeHistogram;
 
@@ -144,14 +145,16 @@ public final class Events {
 
   /**
    * {@code lastEndMillis} is the wall clock's counterpart of {@link ReduceMeter.Taken#lastEndNanos}.
-   * {@code running} may be null. {@code named}: key hashes mean the same in every task.
+   * {@code running} may be null. {@code named}: key hashes mean the same in every task. {@code use}:
+   * null when it is not known.
    */
   public static Event reduceProfile(
       Attempt attempt,
       ReduceMeter.Taken taken,
       long lastEndMillis,
       ReduceMeter.Running running,
-      boolean named) {
+      boolean named,
+      ProcessorWatch.Use use) {
     final ProtoWriter body = new ProtoWriter().message(1, attempt.encoded());
     if (taken.groupsDone > 0) {
       body.message(2, Times.timestamp(lastEndMillis));
@@ -172,11 +175,21 @@ public final class Events {
       }
     }
     body.uint(19, taken.droppedPoints);
+    if (use != null) {
+      body.message(23, processorUse(use));
+    }
     return new Event(
         Event.Importance.PROFILE,
         REDUCE_PROFILE,
         body,
         running == null ? null : new RunningGroup(running, named));
+  }
+
+  private static ProtoWriter processorUse(ProcessorWatch.Use use) {
+    return new ProtoWriter()
+        .message(1, Times.duration(use.watchedNanos))
+        .message(2, Times.duration(use.waitedNanos))
+        .uint(3, use.processors);
   }
 
   private static void addPoints(ProtoWriter body, List<GroupPoint> points) {

@@ -13,6 +13,7 @@ import org.tidemark.hadoop.Vectors;
 import org.tidemark.hadoop.profile.KeySampler;
 import org.tidemark.hadoop.profile.MeterSettings;
 import org.tidemark.hadoop.profile.PartitionKeys;
+import org.tidemark.hadoop.profile.ProcessorWatch;
 import org.tidemark.hadoop.profile.ReduceMeter;
 
 /**
@@ -64,8 +65,11 @@ public class EventsTest {
         "map profile with a sample",
         Events.mapProfile(
             new Attempt(true, 2, 1), Arrays.asList(sampled()), 2, KeySampler.EVERY_RANK));
-    events.put("reduce profile", reduceProfile(true));
-    events.put("reduce profile whose keys have no names", reduceProfile(false));
+    events.put("reduce profile", reduceProfile(true, null));
+    events.put("reduce profile whose keys have no names", reduceProfile(false, null));
+    events.put(
+        "reduce profile of a task that shares its processors",
+        reduceProfile(false, new ProcessorWatch.Use(8_250_000_000L, 2_000_000_001L, 4)));
     return events;
   }
 
@@ -136,7 +140,7 @@ public class EventsTest {
     return keys;
   }
 
-  private static Event reduceProfile(boolean named) {
+  private static Event reduceProfile(boolean named, ProcessorWatch.Use use) {
     final ReduceMeter meter = new ReduceMeter(new MeterSettings());
     meter.start(1_000_000_000L);
     meter.begin(0x1122334455667788L, 0);
@@ -148,6 +152,11 @@ public class EventsTest {
     meter.read(10);
     meter.read(15);
     return Events.reduceProfile(
-        new Attempt(false, 1, 0), meter.take(true), 1_700_000_002_000L, meter.running(140), named);
+        new Attempt(false, 1, 0),
+        meter.take(true),
+        1_700_000_002_000L,
+        meter.running(140),
+        named,
+        use);
   }
 }

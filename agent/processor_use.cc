@@ -1,0 +1,101 @@
+#include "agent/processor_use.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <string>
+#include <system_error>
+#include <thread>
+
+#ifdef __linux__
+#include <sched.h>
+#endif
+
+namespace tidemark::agent {
+namespace {
+
+// Takes one number and what separates it from the next.
+std::optional<std::int64_t> TakeNumber(std::string_view& text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number < 0) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  if (!text.empty() && text.front() != ' ' && text.front() != '\n') return std::nullopt;
+  if (!text.empty()) text.remove_prefix(1);
+  return number;
+}
+
+std::uint32_t Processors() {
+#ifdef __linux__
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  // The process's first thread: ours may have been bound to something else.
+  if (sched_getaffinity(getpid(), sizeof(allowed), &allowed) == 0) {
+    return static_cast<std::uint32_t>(CPU_COUNT(&allowed));
+  }
+#endif
+  return std::thread::hardware_concurrency();
+}
+
+}  // namespace
+
+int ThisThread() {
+#ifdef __linux__
+  return gettid();
+#else
+  return 0;
+#endif
+}
+
+std::optional<absl::Duration> ParseProcessorWait(std::string_view schedstat) {
+  const std::optional<std::int64_t> ran_nanos = TakeNumber(schedstat);
+  const std::optional<std::int64_t> waited_nanos = TakeNumber(schedstat);
+  const std::optional<std::int64_t> times_run = TakeNumber(schedstat);
+  if (!ran_nanos || !waited_nanos || !times_run) return std::nullopt;
+  // A kernel that does not count says so of every thread, and who asks has run.
+  if (*ran_nanos == 0 && *times_run == 0) return std::nullopt;
+  return absl::Nanoseconds(*waited_nanos);
+}
+
+ProcessorWatch::ProcessorWatch(int thread, std::int64_t now_nanos) : start_nanos_(now_nanos) {
+  if (thread <= 0) return;
+  const std::string path = fmt::format("/proc/self/task/{}/schedstat", thread);
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  wait_before_ = ReadWait().value_or(absl::ZeroDuration());
+  processors_ = Processors();
+}
+
+std::optional<ProcessorUse> ProcessorWatch::Read(std::int64_t now_nanos) {
+  const absl::Duration watched = absl::Nanoseconds(now_nanos - start_nanos_);
+  if (watched <= absl::ZeroDuration()) return std::nullopt;
+  const std::optional<absl::Duration> wait = ReadWait();
+  if (!wait) return std::nullopt;
+  // Its clock is not quite ours.
+  const absl::Duration waited = std::clamp(*wait - wait_before_, absl::ZeroDuration(), watched);
+  return ProcessorUse{watched, waited, processors_};
+}
+
+std::optional<absl::Duration> ProcessorWatch::ReadWait() {
+  if (descriptor_ < 0) return std::nullopt;
+  std::array<char, 128> text;
+  ssize_t size = 0;
+  do {
+    size = ::pread(descriptor_, text.data(), text.size(), 0);
+  } while (size < 0 && errno == EINTR);
+  const std::optional<absl::Duration> wait =
+      size > 0 ? ParseProcessorWait({text.data(), static_cast<std::size_t>(size)}) : std::nullopt;
+  if (!wait) Close();
+  return wait;
+}
+
+void ProcessorWatch::Close() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
+}
+
+}  // namespace tidemark::agent

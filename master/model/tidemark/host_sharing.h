@@ -1,0 +1,25 @@
+// How the hosts of the running reduce tasks share their processors, from what their attempts tell.
+//
+// A task that waits for a processor for a part 1 - x of its time is one of processors / x that
+// compete; those that are not tasks of the job stay, so that what the others leave behind when they
+// end is shared with strangers, too.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "master/model/job_state.h"
+#include "master/schedule/processor_sharing.h"
+
+namespace tidemark::model {
+
+struct HostSharing {
+  std::vector<schedule::SharedHost> hosts;
+  std::vector<std::size_t> host_of_task;  // into `hosts`, by reduce task; of running ones only
+  bool is_felt = false;                   // any task waits for a processor
+};
+
+// O(reduce tasks).
+HostSharing ObserveHosts(const JobState& state);
+
+}  // namespace tidemark::model

@@ -1,0 +1,233 @@
+// Whether a thread waits for a processor, and that reduce tasks tell.
+#include "agent/processor_use.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "agent/inbox.h"
+#include "agent/monotonic.h"
+#include "agent/reduce_recorder.h"
+#include "agent/reporter.h"
+#include "agent/shared.h"
+#include "tests/agent/recording_server.h"
+#include "tidemark/agent.h"
+
+#ifdef __linux__
+#include <sched.h>
+#endif
+
+namespace tidemark::agent {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+bool IsTold() { return ::access("/proc/self/schedstat", R_OK) == 0; }
+
+TEST(ParseProcessorWait, TakesTheSecondNumber) {
+  EXPECT_EQ(ParseProcessorWait("479039 5210086 4\n"), absl::Nanoseconds(5'210'086));
+  EXPECT_EQ(ParseProcessorWait("479039 0 4"), absl::ZeroDuration());
+  EXPECT_EQ(ParseProcessorWait("1 9223372036854775807 1\n"),
+            absl::Nanoseconds(9'223'372'036'854'775'807));
+}
+
+TEST(ParseProcessorWait, AKernelThatDoesNotCountTellsNothing) {
+  EXPECT_EQ(ParseProcessorWait("0 0 0\n"), std::nullopt);
+}
+
+TEST(ParseProcessorWait, OtherTextsAreNone) {
+  for (const char* text :
+       {"", "\n", "5", "5 6", "5 6\n", "5  6 7", "-5 6 7", "5 -6 7", "5 6x 7", "5 6 x",
+        "no numbers here", "1 9223372036854775808 1", "1 99999999999999999999999 1", "0x5 6 7"}) {
+    EXPECT_EQ(ParseProcessorWait(text), std::nullopt) << text;
+  }
+}
+
+TEST(ProcessorWatch, AThreadThatIsNotThereTellsNothing) {
+  EXPECT_EQ(ProcessorWatch(0, 1).Read(2), std::nullopt);
+  EXPECT_EQ(ProcessorWatch(-1, 1).Read(2), std::nullopt);
+}
+
+TEST(ProcessorWatch, AThreadThatEndsTellsNoMore) {
+  if (!IsTold()) GTEST_SKIP() << "no schedstat files";
+  std::atomic<int> number{0};
+  std::atomic<bool> done{false};
+  std::thread thread([&] {
+    number.store(ThisThread());
+    while (!done.load()) std::this_thread::yield();
+  });
+  while (number.load() == 0) std::this_thread::yield();
+  ProcessorWatch watch(number.load(), NowNanos());
+  EXPECT_NE(watch.Read(NowNanos() + 1), std::nullopt);
+  done.store(true);
+  thread.join();
+  // The kernel forgets it a little later.
+  const Instant deadline = std::chrono::steady_clock::now() + kPatience;
+  while (watch.Read(NowNanos() + 1) && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(watch.Read(NowNanos() + 1), std::nullopt);
+  EXPECT_EQ(ProcessorWatch(number.load(), 1).Read(2), std::nullopt);
+}
+
+TEST(ProcessorWatch, CountsFromTheFirstLook) {
+  if (!IsTold()) GTEST_SKIP() << "no schedstat files";
+  ProcessorWatch watch(ThisThread(), 1'000);
+  EXPECT_EQ(watch.Read(1'000), std::nullopt) << "no time has passed";
+  const std::optional<ProcessorUse> use = watch.Read(1'007);
+  ASSERT_TRUE(use.has_value());
+  EXPECT_EQ(use->watched, absl::Nanoseconds(7));
+  EXPECT_GE(use->waited, absl::ZeroDuration());
+  EXPECT_LE(use->waited, use->watched) << "whatever it waited before";
+  EXPECT_GE(use->processors, 1u);
+}
+
+#ifdef __linux__
+void BindToProcessor(std::size_t processor) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(processor, &one);
+  sched_setaffinity(0, sizeof(one), &one);
+}
+
+std::size_t FirstProcessor() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  sched_getaffinity(0, sizeof(allowed), &allowed);
+  std::size_t processor = 0;
+  while (processor + 1 < CPU_SETSIZE && !CPU_ISSET(processor, &allowed)) ++processor;
+  return processor;
+}
+
+TEST(ProcessorWatch, ThreadsOnOneProcessorWaitForEachOther) {
+  if (!IsTold()) GTEST_SKIP() << "no schedstat files";
+  std::atomic<bool> done{false};
+  std::atomic<int> number{0};
+  const auto spin = [&, processor = FirstProcessor()] {
+    BindToProcessor(processor);
+    number.store(ThisThread());
+    while (!done.load(std::memory_order_relaxed)) {
+    }
+  };
+  std::thread first(spin);
+  std::thread second(spin);
+  while (number.load() == 0) std::this_thread::yield();
+  ProcessorWatch watch(number.load(), NowNanos());
+  std::optional<ProcessorUse> use;
+  const Instant deadline = std::chrono::steady_clock::now() + kPatience;
+  do {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    use = watch.Read(NowNanos());
+  } while (use && use->waited < absl::Milliseconds(20) &&
+           std::chrono::steady_clock::now() < deadline);
+  done.store(true);
+  first.join();
+  second.join();
+  ASSERT_TRUE(use.has_value());
+  EXPECT_GE(use->waited, absl::Milliseconds(20));
+  EXPECT_LE(use->waited, use->watched);
+}
+#endif
+
+void RunGroup(ReduceTaskAgent& task) {
+  task.BeginGroup("key");
+  task.ValueRead(100);
+  task.EndGroup();
+}
+
+TEST(ReduceTaskAgent, TellsWithEachProfileHowItSharesProcessors) {
+  Record record;
+  RecordingServer server(record, Acknowledge);
+  const auto agent = Agent::Create({.master_address = server.address(), .job_id = "job-1"});
+  const auto task = agent->StartReduceTask({});
+  task->Shuffled();
+  RunGroup(*task);
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  RunGroup(*task);
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  EXPECT_THAT(record.invalid(), IsEmpty());
+  const std::vector<ReduceProfile> profiles = record.all<ReduceProfile>();
+  ASSERT_THAT(profiles, SizeIs(2));
+  ASSERT_EQ(profiles[0].processor_use.has_value(), IsTold());
+  ASSERT_EQ(profiles[1].processor_use.has_value(), IsTold());
+  if (!IsTold()) GTEST_SKIP() << "no schedstat files";
+  for (const ReduceProfile& profile : profiles) {
+    EXPECT_GT(profile.processor_use->watched, absl::ZeroDuration());
+    EXPECT_LE(profile.processor_use->waited, profile.processor_use->watched);
+    EXPECT_GE(profile.processor_use->processors, 1u);
+  }
+  EXPECT_GT(profiles[1].processor_use->watched, profiles[0].processor_use->watched);
+  EXPECT_GE(profiles[1].processor_use->waited, profiles[0].processor_use->waited);
+}
+
+TEST(ReduceTaskAgent, TellsItWhileThePausedProfileHasTotalsAlone) {
+  if (!IsTold()) GTEST_SKIP() << "no schedstat files";
+  Record record;
+  RecordingServer server(record, [](const v1::Envelope& envelope) {
+    std::optional<v1::StreamEventsResponse> response = Acknowledge(envelope);
+    response->mutable_control()->set_paused(true);
+    return response;
+  });
+  const auto agent = Agent::Create({.master_address = server.address(), .job_id = "job-1"});
+  agent->OpenJob({});
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  const auto task = agent->StartReduceTask({});
+  task->Shuffled();
+  RunGroup(*task);
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  const std::vector<ReduceProfile> profiles = record.all<ReduceProfile>();
+  ASSERT_THAT(profiles, SizeIs(1));
+  EXPECT_THAT(profiles[0].points, IsEmpty());
+  EXPECT_TRUE(profiles[0].processor_use.has_value());
+}
+
+// A simulation's: whoever plays a task in it is no thread of the task's.
+class SimulatedClock final : public Clock {
+ public:
+  ClockReading Now() const override { return {absl::FromUnixSeconds(1'700'000'000), ++nanos_}; }
+  std::int64_t Nanos() const override { return ++nanos_; }
+
+ private:
+  mutable std::int64_t nanos_ = 0;
+};
+
+// Stands in for the background thread.
+std::vector<v1::ReduceProfile> Profiles(Shared& shared, const Clock& clock) {
+  for (const Command& command : shared.inbox.WaitUntil(std::chrono::steady_clock::now())) {
+    if (const auto* profiles = std::get_if<StartProfiles>(&command)) {
+      profiles->reporter->BeginProfiles();
+    }
+    if (const auto* end = std::get_if<EndReports>(&command)) end->reporter->ReportLast();
+  }
+  std::vector<v1::ReduceProfile> profiles;
+  while (const auto request = shared.outbox.Next(clock.Now())) {
+    if (!request->envelope().has_reduce_profile()) continue;
+    profiles.push_back(request->envelope().reduce_profile());
+  }
+  return profiles;
+}
+
+TEST(ReduceTaskAgent, InSimulatedTimeNobodyWaitsForAProcessor) {
+  SimulatedClock clock;
+  const auto shared = std::make_shared<Shared>(AgentOptions{}, "source", clock);
+  ReduceRecorder task({}, shared);
+  task.Shuffled();
+  task.Finish();
+  const std::vector<v1::ReduceProfile> profiles = Profiles(*shared, clock);
+  ASSERT_THAT(profiles, SizeIs(1));
+  EXPECT_FALSE(profiles[0].has_processor_use());
+}
+
+}  // namespace
+}  // namespace tidemark::agent
