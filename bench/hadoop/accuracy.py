@@ -5,13 +5,17 @@ Both are sampled over the same instants; the error is that of [NF] 7.4 for the w
 distance between what an indicator says and elapsed / total, in points of progress. Writes
 bench/results/hadoop_accuracy.json and docs/images/hadoop_accuracy.svg.
 Eight reduce tasks in one or two waves share the cores of this machine, and each goes faster when others
-end; in four waves on two cores each has one of its own.
-usage: ./dev bench hadoop_accuracy [--waves 1 2 4] [--jobs NAME...] [--log-dir DIR] [--scale X] [--add]
+end; in four waves on two cores each has one of its own. With --again each job runs twice at one master with
+a history: first as a job that nobody knows, then as one that has run before.
+usage: ./dev bench hadoop_accuracy [--waves 1 2 4] [--jobs NAME...] [--again] [--log-dir DIR] [--scale X]
+                                   [--add]
 """
 
 import argparse
 import calendar
+import contextlib
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -112,7 +116,28 @@ def average_error(curve):
     return 100 * sum(abs(said - share) for said, share in zip(curve, TRUTH)) / len(TRUTH)
 
 
-def run_job(cluster, name, scale, log_dir):
+@contextlib.contextmanager
+def master(tidemark, log_dir):
+    """A master with a history of its own: its address."""
+    with tempfile.TemporaryDirectory() as directory:
+        said = pathlib.Path(directory) / "serve.err"
+        with open(said, "w") as err:
+            process = subprocess.Popen(
+                [tidemark, "serve", "--listen", "127.0.0.1:0", "--data-dir", f"{directory}/data"] +
+                (["--log-dir", log_dir] if log_dir else []), stderr=err)
+        try:
+            deadline = time.monotonic() + 30
+            while not (address := re.search(r"listening on (\S+)", said.read_text())):
+                if process.poll() is not None or time.monotonic() > deadline:
+                    raise SystemExit(said.read_text())
+                time.sleep(0.1)
+            yield address[1]
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+
+
+def run_job(cluster, name, scale, address):
     jar, job, effort, amount, source, skewed = JOBS[name]
     size = (TERA_BYTES * scale if source == "rows"
             else (cluster.folder / "inputs" / source).stat().st_size)
@@ -124,7 +149,7 @@ def run_job(cluster, name, scale, log_dir):
     with hadoop.AmProgress(cluster) as progress:
         _, snapshots = cluster.run_watched(
             jar, [job, *settings, f"/inputs/{source}", cluster.output()],
-            ["--compare"] + (["--log-dir", log_dir] if log_dir else []))
+            ["--compare", "--master", address])
     final = snapshots[-1]
     if final["state"] != "JOB_STATE_SUCCEEDED":
         raise SystemExit(f"{name}: the end of the job was not told: {final['state']}")
@@ -156,7 +181,9 @@ def plot(runs, path):
                       [100 * said for said in run["curves"][indicator]], where="post",
                       color=colour, linewidth=1.2,
                       label=f"{indicator} {run['errors'][indicator]:.1f}")
-        axis.set_title(f"{run['job']}, {run['waves']} wave{'s' * (run['waves'] > 1)}", fontsize=9)
+        known = ", run before" if run["earlier_runs"] else ""
+        axis.set_title(f"{run['job']}, {run['waves']} wave{'s' * (run['waves'] > 1)}{known}",
+                       fontsize=8)
         axis.legend(fontsize=7, loc="upper left")
         axis.tick_params(labelsize=7)
     figure.supxlabel("seconds", fontsize=8)
@@ -165,12 +192,25 @@ def plot(runs, path):
     figure.savefig(path, metadata={"Date": None})
 
 
+def print_means(runs):
+    """Over the jobs of a kind, by waves and earlier runs."""
+    kinds = sorted({(run["waves"], run["earlier_runs"], not run["skewed"]) for run in runs})
+    for waves, earlier_runs, balanced in kinds:
+        errors = [run["errors"] for run in runs
+                  if (run["waves"], run["earlier_runs"], not run["skewed"]) ==
+                  (waves, earlier_runs, balanced)]
+        print(f"{waves} wave(s), {earlier_runs} earlier, {'balanced' if balanced else 'skewed'}: " +
+              ", ".join(f"{indicator} {sum(e[indicator] for e in errors) / len(errors):.1f}"
+                        for indicator in errors[0]))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tidemark", default=measure.TIDEMARK)
     parser.add_argument("--waves", type=int, nargs="+", default=list(NODE_MEGABYTES),
                         choices=list(NODE_MEGABYTES))
     parser.add_argument("--jobs", nargs="+", default=list(JOBS), choices=list(JOBS))
+    parser.add_argument("--again", action="store_true", help="run each job a second time")
     parser.add_argument("--log-dir", help="keep the event logs there")
     parser.add_argument("--scale", type=float, default=1, help="so much of the usual work")
     parser.add_argument("--add", action="store_true", help="to the results that are there")
@@ -183,17 +223,18 @@ def main():
                 if "terasort" in arguments.jobs:
                     cluster.generate_rows(TERA_BYTES * arguments.scale)
                 for name in arguments.jobs:
-                    run = {"waves": waves, **run_job(cluster, name, arguments.scale, arguments.log_dir)}
-                    runs.append(run)
-                    print(f"{name}, {waves} wave(s), {run['seconds']:.0f} s: " +
-                          ", ".join(f"{k} {v:.1f}" for k, v in run["errors"].items()), flush=True)
-                    measure.save("hadoop_accuracy", {"reduces": REDUCES, "scale": arguments.scale,
-                                                     "runs": runs})
-    for skewed in (True, False):
-        some = [run["errors"] for run in runs if run["skewed"] == skewed]
-        if some:
-            print(f"{'skewed' if skewed else 'balanced'}: " + ", ".join(
-                f"{k} {sum(e[k] for e in some) / len(some):.1f}" for k in some[0]))
+                    with master(arguments.tidemark, arguments.log_dir) as address:
+                        for earlier_runs in range(2 if arguments.again else 1):
+                            run = {"waves": waves, "earlier_runs": earlier_runs,
+                                   **run_job(cluster, name, arguments.scale, address)}
+                            runs.append(run)
+                            print(f"{name}, {waves} wave(s), {earlier_runs} earlier, "
+                                  f"{run['seconds']:.0f} s: " +
+                                  ", ".join(f"{k} {v:.1f}" for k, v in run["errors"].items()),
+                                  flush=True)
+                            measure.save("hadoop_accuracy",
+                                         {"reduces": REDUCES, "scale": arguments.scale, "runs": runs})
+    print_means(runs)
     plot(runs, hadoop.ROOT / "docs" / "images" / "hadoop_accuracy.svg")
 
 

@@ -7,7 +7,7 @@ the last word of `tidemark hadoop run` included; and of the processor time of al
 it, which other work on the machine disturbs less. The master runs on the same machine. The bytes of what was reported
 are compared with those that were shuffled. The job short-tasks has tasks that do next to nothing, so
 what it takes longer is what each task's JVM pays. Writes bench/results/hadoop_slowdown.json.
-usage: ./dev bench hadoop_slowdown [--pairs N] [--jobs NAME...] [--scale X]
+usage: ./dev bench hadoop_slowdown [--pairs N] [--jobs NAME...] [--scale X] [--split-bytes N] [--add]
 """
 
 import argparse
@@ -33,12 +33,12 @@ NODE_MEGABYTES = 1280  # of two: eight tasks of 256 at once beside an applicatio
 MEASURES = ("job", "command", "processor")
 
 
-def jobs(scale):
+def jobs(scale, split_bytes=SPLIT_BYTES):
     """name: jar, words, input"""
     rounds = accuracy.scaled(TWO_PATH_ROUNDS, scale)
     return {
-        "word-count": ("examples", ["wordcount", splits_of(SPLIT_BYTES)], "languages"),
-        "terasort": ("examples", ["terasort", splits_of(SPLIT_BYTES)], "rows"),
+        "word-count": ("examples", ["wordcount", splits_of(split_bytes)], "languages"),
+        "terasort": ("examples", ["terasort", splits_of(split_bytes)], "rows"),
         "two-path": ("jobs", ["two-path", f"-Dtwo.path.rounds={rounds}"], "musae-github"),
         "short-tasks": ("jobs", ["two-path", splits_of(SHORT_SPLIT_BYTES)], "facebook-combined"),
     }
@@ -130,8 +130,12 @@ def main():
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--jobs", nargs="+", default=list(jobs(1)), choices=list(jobs(1)))
     parser.add_argument("--scale", type=float, default=1, help="so much of the usual work")
+    parser.add_argument("--split-bytes", type=int, default=SPLIT_BYTES, help="of a map task")
+    parser.add_argument("--add", action="store_true", help="to the results that are there")
     arguments = parser.parse_args()
     scale = arguments.scale
+    suffix = "" if scale == 1 else f", {scale:g} times the work"
+    saved = measure.load("hadoop_slowdown")["jobs"] if arguments.add else {}
     results = {}
     with tempfile.TemporaryDirectory() as directory:
         inputs = accuracy.unpack(directory, scale)
@@ -141,8 +145,10 @@ def main():
             if "terasort" in arguments.jobs:
                 cluster.generate_rows(TERA_BYTES * scale)
             for name in arguments.jobs:
-                results[name] = measure_job(cluster, name, jobs(scale)[name], arguments.pairs)
-                measure.save("hadoop_slowdown", {"scale": scale, "jobs": results})
+                job = jobs(scale, arguments.split_bytes)[name]
+                results[name + suffix] = {"split_bytes": arguments.split_bytes,
+                                          **measure_job(cluster, name, job, arguments.pairs)}
+                measure.save("hadoop_slowdown", {"jobs": saved | results})
     for name, job in results.items():
         print(f"{name}: " + ", ".join(
             f"{what} {100 * job[what]['mean']:+.1f} % (worst {100 * job[what]['max']:+.1f} %)"

@@ -207,6 +207,9 @@ absl::Status Folder::operator()(const AttemptChanged& changed) {
     const auto attempt = FindReduceAttempt(changed.attempt);
     if (!attempt.ok()) return attempt.status();
     Enter(changed, (*attempt)->life);
+    if (changed.state == AttemptState::kFinished) {
+      KeepColdBins(state_.reduce_tasks[changed.attempt.index]);
+    }
     if (changed.state == AttemptState::kShuffled && !(*attempt)->reduce_started_at) {
       (*attempt)->reduce_started_at = (*attempt)->life.shuffled_at();
     }

@@ -5,6 +5,10 @@
 namespace tidemark::model {
 namespace {
 
+// What a process does first is slow: classes are loaded, code is not compiled, caches are empty.
+// Taste, after task processes of Hadoop, whose first tenth of a second is hundreds of times slower.
+constexpr absl::Duration kColdFor = absl::Milliseconds(300);
+
 template <typename Task>
 auto FinishedAttempt(const Task& task) -> decltype(&task.attempts.begin()->second) {
   for (const auto& [number, attempt] : task.attempts) {
@@ -30,6 +34,12 @@ const MapAttempt* MapTask::finished_attempt() const { return FinishedAttempt(*th
 bool MapTask::is_running() const { return IsRunning(*this); }
 const ReduceAttempt* ReduceTask::finished_attempt() const { return FinishedAttempt(*this); }
 bool ReduceTask::is_running() const { return IsRunning(*this); }
+
+bool ReduceAttempt::is_cold() const {
+  if (!processor_use) return false;
+  return reduce_time_alone + (running_group ? running_group->elapsed : absl::ZeroDuration()) <
+         kColdFor;
+}
 
 bool JobState::has_phase(Phase phase) const {
   if (!opened) return false;

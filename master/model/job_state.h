@@ -64,6 +64,7 @@ struct ReduceAttempt {
   std::optional<ProcessorUse> processor_use;  // as told last
   double alone_share = 1;          // of its time of late: in which it did not wait for a processor
   double alone_share_at_last = 1;  // the same between the last two looks
+  double alone_share_of_finished = 1;  // of the time of what finished between them
   std::uint64_t dropped_points = 0;
   double told_bytes = 0;  // of bytes_done, those whose points came; the rest was lost
   bool sends_bins = false;
@@ -76,13 +77,17 @@ struct ReduceAttempt {
   std::vector<FinishedKey> finished_explicit_groups;
   std::multimap<std::uint64_t, KeyHash> unmatched_explicit;  // by size; unnamed only
   std::size_t unmatched_as_of = 0;                           // map profiles it was made from
+
+  // Whether it has just begun to work, as far as its source tells how much it worked.
+  bool is_cold() const;
 };
 
 struct ReduceTask {
   std::map<std::uint32_t, ReduceAttempt> attempts;
-  streaming::SmoothedPoints points;  // D_i(t), of all attempts
-  std::uint64_t points_version = 0;  // grows with every change of `points`
-  streaming::SizeHistogram bins;     // the same key groups as moments of their times alone
+  streaming::SmoothedPoints points;    // D_i(t), of all attempts
+  std::uint64_t points_version = 0;    // grows with every change of `points`
+  streaming::SizeHistogram bins;       // the same key groups as moments of their times alone ...
+  streaming::SizeHistogram cold_bins;  // ... but for what an attempt did while it was cold
 
   const ReduceAttempt* finished_attempt() const;
   bool is_finished() const { return finished_attempt() != nullptr; }

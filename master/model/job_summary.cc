@@ -38,6 +38,7 @@ JobSummary Summarize(const JobState& state) {
   streaming::SizeHistogram bins;
   for (const ReduceTask& task : state.reduce_tasks) {
     bins.Merge(task.bins);
+    bins.Merge(task.cold_bins);
     // The work of the attempt that counts; others did it twice.
     const ReduceAttempt* const attempt = task.finished_attempt();
     if (attempt == nullptr) continue;

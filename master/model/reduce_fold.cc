@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 namespace tidemark::model {
 namespace {
@@ -36,14 +37,27 @@ double TakeProcessorUse(const ReduceProfile& profile, ReduceAttempt& attempt) {
   return share;
 }
 
-void TakeTotals(const ReduceProfile& profile, double alone_share, ReduceAttempt& attempt,
-                JobState& state) {
+// The same share of the key groups that have finished since: the one that was in progress then
+// brings what it had already taken.
+double AloneShareOfFinished(const ReduceProfile& profile, double alone_share,
+                            const ReduceAttempt& before) {
+  const absl::Duration reduced = profile.reduce_time - before.reduce_time;
+  if (reduced <= absl::ZeroDuration()) return before.alone_share_of_finished;
+  if (!before.running_group || profile.groups_done <= before.groups_done) return alone_share;
+  const absl::Duration since =
+      std::max(reduced - before.running_group_elapsed, absl::ZeroDuration());
+  const absl::Duration alone = before.running_group->elapsed + alone_share * since;
+  return std::clamp(absl::FDivDuration(alone, reduced), kAloneShareMin, 1.0);
+}
+
+void TakeTotals(const ReduceProfile& profile, ReduceAttempt& attempt, JobState& state) {
   if (profile.groups_done < attempt.groups_done || profile.bytes_done < attempt.bytes_done ||
       profile.reduce_time < attempt.reduce_time) {
     ++state.anomalies;
   }
   attempt.reduce_time_alone +=
-      alone_share * std::max(profile.reduce_time - attempt.reduce_time, absl::ZeroDuration());
+      attempt.alone_share_of_finished *
+      std::max(profile.reduce_time - attempt.reduce_time, absl::ZeroDuration());
   attempt.groups_done = std::max(attempt.groups_done, profile.groups_done);
   attempt.bytes_done = std::max(attempt.bytes_done, profile.bytes_done);
   attempt.reduce_time = std::max(attempt.reduce_time, profile.reduce_time);
@@ -139,17 +153,20 @@ void RetireByIdentity(const ReduceProfile& profile, double alone_share, ReduceAt
 void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
                        absl::Time arrived_at, ReduceAttempt& attempt, ReduceTask& task,
                        JobState& state) {
-  const double alone_share = TakeProcessorUse(profile, attempt);
-  attempt.running_group = RunningAlone(profile, alone_share, attempt);
+  const double share_since_last = TakeProcessorUse(profile, attempt);
+  const double alone_share = AloneShareOfFinished(profile, share_since_last, attempt);
+  attempt.alone_share_of_finished = alone_share;
+  attempt.running_group = RunningAlone(profile, share_since_last, attempt);
   attempt.running_group_elapsed =
       profile.running_group ? profile.running_group->elapsed : absl::ZeroDuration();
-  TakeTotals(profile, alone_share, attempt, state);
+  TakeTotals(profile, attempt, state);
   TakeInstants(profile, clock, arrived_at, state.started_at, attempt);
   const PartitionKeys& keys = state.keys.partition(profile.attempt.index);
+  streaming::SizeHistogram& bins = attempt.is_cold() ? task.cold_bins : task.bins;
   for (GroupBin bin : profile.bins) {
     bin.seconds *= alone_share;
     bin.seconds_squared *= alone_share * alone_share;
-    task.bins.Add(bin);
+    bins.Add(bin);
   }
   attempt.sends_bins |= !profile.bins.empty();
   for (const GroupPoint& point : profile.points) {
@@ -157,7 +174,7 @@ void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
     attempt.told_bytes += static_cast<double>(point.size_bytes) * static_cast<double>(point.count);
     // Not every engine sends bins.
     if (!attempt.sends_bins) {
-      task.bins.Add(point.size_bytes, point.count, alone_share * point.total_time);
+      bins.Add(point.size_bytes, point.count, alone_share * point.total_time);
     }
     const std::uint64_t retired =
         profile.keys_named
@@ -170,6 +187,12 @@ void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
   }
   if (!profile.points.empty()) ++task.points_version;
   if (profile.keys_named) RetireByIdentity(profile, alone_share, attempt, state);
+}
+
+void KeepColdBins(ReduceTask& task) {
+  const ReduceAttempt* const attempt = task.finished_attempt();
+  if (attempt == nullptr || !attempt->is_cold()) return;
+  task.bins.Merge(std::exchange(task.cold_bins, {}));
 }
 
 }  // namespace tidemark::model

@@ -13,4 +13,8 @@ void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
                        absl::Time arrived_at, ReduceAttempt& attempt, ReduceTask& task,
                        JobState& state);
 
+// For a task that has finished: where tasks never get warm, what they do while cold is what they
+// do.
+void KeepColdBins(ReduceTask& task);
+
 }  // namespace tidemark::model

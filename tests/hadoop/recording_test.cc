@@ -12,6 +12,7 @@ namespace tidemark {
 namespace {
 
 constexpr const char* kTwoPathLog = TIDEMARK_RECORDINGS "/two-path-on-yarn.tidemark-log";
+constexpr const char* kSharingLog = TIDEMARK_RECORDINGS "/two-path-sharing-processors.tidemark-log";
 
 std::vector<Snapshot> SnapshotsOf(const std::string& log) {
   std::vector<Snapshot> snapshots;
@@ -34,6 +35,15 @@ std::vector<Snapshot> SnapshotsOf(const std::string& log) {
 const std::vector<Snapshot>& TwoPath() {
   static const std::vector<Snapshot> snapshots = SnapshotsOf(kTwoPathLog);
   return snapshots;
+}
+
+// Points of progress in the reduce phase.
+std::optional<double> ErrorOf(const std::string& indicator, const std::vector<Snapshot>& job) {
+  if (job.empty()) return std::nullopt;
+  for (const IndicatorError& error : job.back().errors) {
+    if (error.indicator == indicator) return error.reduce_avg_error_points;
+  }
+  return std::nullopt;
 }
 
 TEST(RecordingOfYarn, TellsAWholeJob) {
@@ -82,15 +92,21 @@ TEST(RecordingOfYarn, GoesOnFromACheckpointAsWithoutOne) {
 }
 
 TEST(RecordingOfYarn, IsEstimatedBetterThanByHadoopsRule) {
-  ASSERT_FALSE(TwoPath().empty());
-  std::optional<double> tidemark;
-  std::optional<double> hadoop;
-  for (const IndicatorError& error : TwoPath().back().errors) {
-    if (error.indicator == "tidemark") tidemark = error.reduce_avg_error_points;
-    if (error.indicator == "hadoop") hadoop = error.reduce_avg_error_points;
-  }
+  const std::optional<double> tidemark = ErrorOf("tidemark", TwoPath());
+  const std::optional<double> hadoop = ErrorOf("hadoop", TwoPath());
   ASSERT_TRUE(tidemark && hadoop);
   EXPECT_LT(*tidemark, *hadoop);
+}
+
+// Eight tasks on two processors: who takes their pace so far for the one to come expects the end
+// far too late.
+TEST(RecordingOfYarn, TasksThatShareProcessorsAreExpectedToGetFaster) {
+  const std::vector<Snapshot> job = SnapshotsOf(kSharingLog);
+  const std::optional<double> tidemark = ErrorOf("tidemark", job);
+  const std::optional<double> nearest_fit = ErrorOf("nearestfit", job);
+  ASSERT_TRUE(tidemark && nearest_fit);
+  EXPECT_LT(*tidemark, 2);
+  EXPECT_LT(4 * *tidemark, *nearest_fit);
 }
 
 }  // namespace

@@ -123,6 +123,25 @@ TEST(ReduceFold, TheGroupInProgressHasTheTimeAloneOfEachLook) {
   EXPECT_EQ(Attempt(job).running_group->elapsed, absl::Seconds(3));
 }
 
+TEST(ReduceFold, WhatAnAttemptDoesWhileColdTellsNothingOfWhatItDoesWarm) {
+  Job job = JobWithKeys({});
+  EXPECT_TRUE(job.Say(5, Shared(Reduced(R(0), At(4), {Point(100, 0.2)}), 1, 0)).ok());
+  EXPECT_EQ(SecondsInBins(job), 0);
+  ReduceProfile second = Shared(Reduced(R(0), At(5), {Point(100, 0.1, 10)}), 2, 0);
+  second.reduce_time = absl::Seconds(1.2);
+  EXPECT_TRUE(job.Say(6, second).ok());
+  EXPECT_TRUE(job.Say(7, Finished(R(0))).ok());
+  EXPECT_DOUBLE_EQ(SecondsInBins(job), 1);
+  EXPECT_EQ(job.state.reduce_tasks[0].cold_bins.bins().size(), 1u);
+}
+
+TEST(ReduceFold, WhereTasksNeverGetWarmColdOnesTell) {
+  Job job = JobWithKeys({});
+  EXPECT_TRUE(job.Say(5, Shared(Reduced(R(0), At(4), {Point(100, 0.2)}), 1, 0)).ok());
+  EXPECT_TRUE(job.Say(7, Finished(R(0))).ok());
+  EXPECT_DOUBLE_EQ(SecondsInBins(job), 0.2);
+}
+
 TEST(ReduceFold, AllPartsOfAProfileHaveOneShare) {
   Job job = JobWithKeys({});
   EXPECT_TRUE(job.Say(5, Shared(Reduced(R(0), At(4), {}), 4, 0)).ok());
@@ -131,6 +150,17 @@ TEST(ReduceFold, AllPartsOfAProfileHaveOneShare) {
   EXPECT_DOUBLE_EQ(SecondsInBins(job), 0.5);
   EXPECT_TRUE(job.Say(9, part).ok());
   EXPECT_DOUBLE_EQ(SecondsInBins(job), 1);
+}
+
+// By hand: a group that took 4 s at a quarter, then 2 s at full speed, took 3 s alone.
+TEST(ReduceFold, AGroupThatWasInProgressBringsItsTimeAlone) {
+  Job job = JobWithKeys({});
+  ReduceProfile profile = Shared(Reduced(R(0), At(0), {}), 4, 3);
+  profile.running_group = RunningGroup{.key = KeyHash{7}, .elapsed = absl::Seconds(4)};
+  EXPECT_TRUE(job.Say(5, profile).ok());
+  EXPECT_TRUE(job.Say(7, Shared(Reduced(R(0), At(6), {Point(100, 6)}), 6, 3)).ok());
+  EXPECT_DOUBLE_EQ(SecondsInBins(job), 3);
+  EXPECT_EQ(Attempt(job).reduce_time_alone, absl::Seconds(3));
 }
 
 TEST(ReduceFold, ProcessorUseThatShrinksOrExceedsItselfTellsNothing) {

@@ -20,11 +20,24 @@ double BytesRead(const ReduceTask& task, double all) {
   return std::min(read, all);
 }
 
+// Whether somebody has begun and everybody who has is cold: their pace will not stay.
+bool AllAreCold(const JobState& state) {
+  bool has_cold = false;
+  for (const ReduceTask& task : state.reduce_tasks) {
+    if (task.is_finished()) return false;
+    const ReduceAttempt* attempt = LeadingAttempt(task);
+    if (attempt == nullptr || attempt->bytes_done == 0) continue;
+    if (!attempt->is_cold()) return false;
+    has_cold = true;
+  }
+  return has_cold;
+}
+
 }  // namespace
 
 std::optional<Outlook> OutlookOfBytesRead(const JobState& state, absl::Time now) {
   const std::optional<absl::Time> start = ReducePhaseStart(state);
-  if (!start) return std::nullopt;
+  if (!start || AllAreCold(state)) return std::nullopt;
   double read = 0;
   double all = 0;
   for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) {

@@ -17,7 +17,8 @@
 
 namespace tidemark::model {
 
-// Empty before the reduce phase and before anything is read in it, and when all is.
+// Empty before the reduce phase and before anything is read in it, when all is, and while all that
+// have begun are cold.
 std::optional<Outlook> OutlookOfBytesRead(const JobState& state, absl::Time now);
 
 }  // namespace tidemark::model

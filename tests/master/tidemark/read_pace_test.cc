@@ -50,6 +50,20 @@ TEST_F(ReadPace, CountsWhatTheRunningGroupHasRead) {
 }
 
 // More than it should have counts as all it should have: 400 of 1000 bytes in 4 s.
+// What a process reads in its first moments tells nothing of its pace.
+TEST_F(ReadPace, SaysNothingWhileAllWhoBeganAreCold) {
+  ReduceProfile profile{.attempt = R(0), .bytes_done = 1};
+  profile.reduce_time = absl::Milliseconds(400);
+  profile.processor_use = ProcessorUse{absl::Milliseconds(400), absl::Milliseconds(300), 2};
+  Fold(source_.At(11, profile));
+  EXPECT_FALSE(OutlookOfBytesRead(state_, At(11)).has_value());
+  profile.bytes_done = 100;
+  profile.reduce_time = absl::Milliseconds(1400);
+  profile.processor_use = ProcessorUse{absl::Milliseconds(1400), absl::Milliseconds(300), 2};
+  Fold(source_.At(12, profile));
+  EXPECT_TRUE(OutlookOfBytesRead(state_, At(12)).has_value());
+}
+
 TEST_F(ReadPace, ATaskReadsNoMoreThanItsInput) {
   Read(14, 5000);
   EXPECT_NEAR(std::exp(OutlookOfBytesRead(state_, At(14))->log_seconds), 6, 1e-9);
