@@ -19,6 +19,11 @@ constexpr double kAloneShareMin = 1e-3;
 
 using SizesLeft = std::multimap<std::uint64_t, KeyHash>;
 
+// To multiply a duration costs as much as all else that is done with a point.
+absl::Duration Alone(absl::Duration time, double alone_share) {
+  return alone_share == 1 ? time : alone_share * time;
+}
+
 // The share of its time since its last profile in which the attempt did not wait for a processor. A
 // profile may come in parts, which all tell the same.
 double TakeProcessorUse(const ReduceProfile& profile, ReduceAttempt& attempt) {
@@ -127,7 +132,7 @@ std::uint64_t RetireByCloseness(const GroupPoint& point, double alone_share, Siz
     if (match == left.end()) break;
     attempt.finished_explicit.insert(match->second);
     attempt.finished_explicit_groups.push_back(
-        {match->second, point.size_bytes, alone_share * point.mean_time(), 0});
+        {match->second, point.size_bytes, Alone(point.mean_time(), alone_share), 0});
     left.erase(match);
     ++retired;
   }
@@ -143,7 +148,7 @@ void RetireByIdentity(const ReduceProfile& profile, double alone_share, ReduceAt
     }
     if (!attempt.finished_explicit.insert(finished.key).second) continue;
     attempt.finished_explicit_groups.push_back(finished);
-    attempt.finished_explicit_groups.back().time = alone_share * finished.time;
+    attempt.finished_explicit_groups.back().time = Alone(finished.time, alone_share);
     state.implicit_sizes.RemoveSizes(finished.size_bytes, 1);
   }
 }
@@ -174,7 +179,7 @@ void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
     attempt.told_bytes += static_cast<double>(point.size_bytes) * static_cast<double>(point.count);
     // Not every engine sends bins.
     if (!attempt.sends_bins) {
-      bins.Add(point.size_bytes, point.count, alone_share * point.total_time);
+      bins.Add(point.size_bytes, point.count, Alone(point.total_time, alone_share));
     }
     const std::uint64_t retired =
         profile.keys_named
