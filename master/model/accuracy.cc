@@ -48,9 +48,10 @@ std::optional<double> IntervalCoverage(std::span<const EndPrediction> prediction
 void PredictionHistory::Add(const EndPrediction& prediction) {
   if (++skipped_ < stride_) return;
   skipped_ = 0;
-  if (predictions_.size() == kPredictionsMax) {
-    for (std::size_t i = 0; 2 * i < kPredictionsMax; ++i) predictions_[i] = predictions_[2 * i];
-    predictions_.resize(kPredictionsMax / 2);
+  // A checkpoint of an earlier version may hold more.
+  if (const std::size_t kept = predictions_.size(); kept >= kPredictionsMax) {
+    for (std::size_t i = 0; 2 * i < kept; ++i) predictions_[i] = predictions_[2 * i];
+    predictions_.resize((kept + 1) / 2);
     stride_ *= 2;
   }
   predictions_.push_back(prediction);

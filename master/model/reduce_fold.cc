@@ -74,7 +74,8 @@ std::optional<RunningGroup> RunningAlone(const ReduceProfile& profile, double al
                                          const ReduceAttempt& before) {
   std::optional<RunningGroup> running = profile.running_group;
   if (!running) return running;
-  const bool is_same = before.running_group && before.groups_done == profile.groups_done;
+  const bool is_same = before.running_group && before.groups_done == profile.groups_done &&
+                       running->elapsed >= before.running_group_elapsed;
   const absl::Duration looked_at = is_same ? before.running_group_elapsed : absl::ZeroDuration();
   const absl::Duration alone = is_same ? before.running_group->elapsed : absl::ZeroDuration();
   running->elapsed =

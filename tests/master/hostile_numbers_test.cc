@@ -146,6 +146,7 @@ std::vector<v1::Envelope> Story() {
     profile.finished_keys = {{KeyHash{7}, 400, absl::Seconds(2), 10}};
     profile.running_group = RunningGroup{KeyHash{8}, absl::Seconds(1), 300, 30, 3};
     profile.dropped_points = 1;
+    profile.processor_use = ProcessorUse{absl::Seconds(4), absl::Seconds(1), 2};
     return profile;
   };
   const auto emitted = [](AttemptId id) {

@@ -152,6 +152,16 @@ TEST(ReduceFold, AllPartsOfAProfileHaveOneShare) {
   EXPECT_DOUBLE_EQ(SecondsInBins(job), 1);
 }
 
+TEST(ReduceFold, AGroupInProgressForLessTimeThanBeforeIsAnother) {
+  Job job = JobWithKeys({});
+  ReduceProfile profile = Reduced(R(0), At(0), {});
+  profile.running_group = RunningGroup{.key = KeyHash{7}, .elapsed = absl::Seconds(4)};
+  EXPECT_TRUE(job.Say(5, profile).ok());
+  profile.running_group->elapsed = absl::Seconds(1);
+  EXPECT_TRUE(job.Say(6, profile).ok());
+  EXPECT_EQ(Attempt(job).running_group->elapsed, absl::Seconds(1));
+}
+
 // By hand: a group that took 4 s at a quarter, then 2 s at full speed, took 3 s alone.
 TEST(ReduceFold, AGroupThatWasInProgressBringsItsTimeAlone) {
   Job job = JobWithKeys({});

@@ -284,6 +284,16 @@ const Malformed kReduceProfiles[] = {
        e.mutable_reduce_profile()->mutable_running_group()->mutable_elapsed()->set_seconds(-3);
      },
      "running_group.elapsed is -3 s"},
+    {"ProcessorUseWatched", SomeReduceProfile(),
+     [](auto& e) {
+       e.mutable_reduce_profile()->mutable_processor_use()->mutable_watched()->set_seconds(-3);
+     },
+     "processor_use.watched is -3 s"},
+    {"ProcessorUseWaited", SomeReduceProfile(),
+     [](auto& e) {
+       e.mutable_reduce_profile()->mutable_processor_use()->mutable_waited()->set_seconds(-3);
+     },
+     "processor_use.waited is -3 s"},
     {"DroppedAboveDone", SomeReduceProfile(),
      [](auto& e) { e.mutable_reduce_profile()->set_dropped_points(41); },
      "dropped_points is 41 but groups_done is 40"},
