@@ -39,9 +39,11 @@ constexpr double kSpreadPerOctaveMax = 0.2;
 // Amounts below this part of the largest are as good as zero: a curve need not be right there in
 // relative terms.
 constexpr double kNegligible = 1e-4;
-// What the exponent is taken to be before anything is known; whole numbers are likelier.
+// What the exponent is taken to be before anything is known, by Student's t: few costs are of a
+// high power, but a few key groups must be able to show one. Whole numbers are likelier.
 constexpr double kExponentMean = 1.3;
 constexpr double kExponentDeviation = 0.7;
+constexpr double kExponentDegrees = 3;
 constexpr double kPriceOfBrokenExponent = 3;
 constexpr double kProbabilityMin = 0.002;
 constexpr std::size_t kCurvesMax = 24;
@@ -58,6 +60,8 @@ constexpr double kVarianceMax = 4;
 constexpr double kNoiseOctaves = 1.5;
 constexpr double kNoiseEvidenceMax = 20;  // of one bin
 constexpr double kNoiseReach = 4;         // in these widths; beyond, a bin tells a part in 3,000
+
+constexpr std::size_t kCoefficients = 3;
 
 struct Weighted {
   std::vector<double> x;  // size / scale
@@ -290,7 +294,8 @@ std::vector<double> RobustWeights(const Weighted& data, std::vector<double> weig
 double LogPrior(const Fitted& fit, std::size_t bins) {
   const double c = fit.curve.c;
   const double away = (c - kExponentMean) / kExponentDeviation;
-  double log = -0.5 * away * away - kPriceOfBrokenExponent * std::abs(c - std::round(c));
+  double log = -(kExponentDegrees + 1) / 2 * std::log1p(away * away / kExponentDegrees) -
+               kPriceOfBrokenExponent * std::abs(c - std::round(c));
   if (fit.is_linear) log -= std::log(static_cast<double>(bins) + 2);
   return log;
 }
@@ -455,10 +460,30 @@ std::vector<double> SmoothVariance(const std::vector<CostBin>& bins,
   return smooth;
 }
 
-// What bins of few key groups tell of the noise: how far each is from the straight line through its
-// neighbours, in logarithms, which asks for no more than a smooth cost.
-void AddLocalResiduals(const std::vector<CostBin>& bins, std::vector<double>& evidence,
-                       std::vector<double>& within) {
+// How far every bin is from the curve that is nearest to all of them, as the relative variance of
+// one key group; infinite where so few bins are near some curve anyway.
+std::vector<double> CurveResiduals(const Weighted& data, const std::vector<CostBin>& bins) {
+  std::vector<double> residuals(bins.size(), std::numeric_limits<double>::infinity());
+  if (bins.size() <= kCoefficients) return residuals;
+  const CostCurve best = BestOf(FitAll(data, std::vector<double>(bins.size(), 1.0))).curve;
+  const auto count = static_cast<double>(bins.size());
+  for (std::size_t b = 0; b < bins.size(); ++b) {
+    const double off = (Evaluate(best, data.x[b], data.y[b]) - data.m[b]) / data.unit[b];
+    residuals[b] = off * off * bins[b].count * count / (count - kCoefficients);
+  }
+  return residuals;
+}
+
+double Corrected(const CostCorrection& correction, double fitted) {
+  return std::max(0.0, correction.factor * fitted + correction.shift);
+}
+
+// What bins of few key groups tell of the noise, as which nothing counts that a smooth cost
+// explains: either one of the curves, or, in logarithms, the straight line through a bin's
+// neighbours.
+void AddResiduals(const Weighted& data, const std::vector<CostBin>& bins,
+                  std::vector<double>& evidence, std::vector<double>& within) {
+  const std::vector<double> from_curve = CurveResiduals(data, bins);
   for (std::size_t b = 1; b + 1 < bins.size(); ++b) {
     const CostBin& below = bins[b - 1];
     const CostBin& above = bins[b + 1];
@@ -467,7 +492,8 @@ void AddLocalResiduals(const std::vector<CostBin>& bins, std::vector<double>& ev
     const double off =
         std::log(bins[b].amount / below.amount) - w * std::log(above.amount / below.amount);
     const double groups = 1 / bins[b].count + w * w / above.count + (1 - w) * (1 - w) / below.count;
-    const double total = evidence[b] * within[b] + std::min(off * off / groups, kVarianceMax);
+    const double total =
+        evidence[b] * within[b] + std::min({off * off / groups, from_curve[b], kVarianceMax});
     evidence[b] += 1;
     within[b] = total / evidence[b];
   }
@@ -485,7 +511,7 @@ CostModel CostModel::Fit(std::vector<CostBin> bins) {
   double largest = 0;
   for (const CostBin& bin : bins) largest = std::max(largest, bin.amount);
   Weighted data;
-  const double negligible = largest > 0 ? kNegligible * largest : 1e-12;
+  model.negligible_ = largest > 0 ? kNegligible * largest : 1e-12;
 
   model.bins_ = std::move(bins);
   model.scale_ = model.bins_.back().size;
@@ -501,20 +527,21 @@ CostModel CostModel::Fit(std::vector<CostBin> bins) {
     evidence.push_back(std::clamp(bin.count - 1, 0.0, kNoiseEvidenceMax));
     within.push_back(std::min(bin.relative_variance, kVarianceMax));
   }
-  AddLocalResiduals(model.bins_, evidence, within);
+  for (const CostBin& bin : model.bins_) {
+    data.x.push_back(bin.size / model.scale_);
+    data.y.push_back(bin.bytes / model.bytes_scale_);
+    data.log_x.push_back(std::log(data.x.back()));
+    data.m.push_back(bin.amount);
+    data.unit.push_back(bin.amount + model.negligible_);
+  }
+  AddResiduals(data, model.bins_, evidence, within);
   const std::vector<double> first_guess =
       SmoothVariance(model.bins_, model.log_sizes_, evidence, within);
   for (std::size_t b = 0; b < model.bins_.size(); ++b) {
     const CostBin& bin = model.bins_[b];
-    const double x = bin.size / model.scale_;
     const double own = evidence[b];
     const double variance =
         (own * within[b] + kShrinkWeight * first_guess[b]) / (own + kShrinkWeight);
-    data.x.push_back(x);
-    data.y.push_back(bin.bytes / model.bytes_scale_);
-    data.log_x.push_back(std::log(x));
-    data.m.push_back(bin.amount);
-    data.unit.push_back(bin.amount + negligible);
     data.error.push_back(variance / bin.count + kBinErrorMin * kBinErrorMin);
     data.base.push_back(1 / data.error.back());
   }
@@ -535,17 +562,16 @@ CostModel CostModel::Fit(std::vector<CostBin> bins) {
   KeepLikely(model.curves_);
   // Amounts so large that their squares are no numbers: no curve is near them.
   if (model.curves_.empty()) return CostModel();
-  model.TakeResiduals(negligible, evidence, within);
+  model.TakeResiduals(evidence, within);
   return model;
 }
 
 // What the curves leave unexplained: ratios for the corrections, and, since a key group that
 // stands alone in its bin has nothing but its curve to differ from, the final word on noise.
-void CostModel::TakeResiduals(double negligible, std::vector<double> evidence,
-                              std::vector<double> within) {
+void CostModel::TakeResiduals(std::vector<double> evidence, std::vector<double> within) {
   for (std::size_t b = 0; b < bins_.size(); ++b) {
     const double fitted = Curve(0, bins_[b].size, bins_[b].bytes);
-    const double off = (bins_[b].amount - fitted) / (fitted + negligible);
+    const double off = (bins_[b].amount - fitted) / (fitted + negligible_);
     const double total = evidence[b] * within[b] + std::min(off * off, kVarianceMax);
     evidence[b] += 1;
     within[b] = total / evidence[b];
@@ -561,7 +587,7 @@ void CostModel::TakeResiduals(double negligible, std::vector<double> evidence,
   for (std::size_t k = 0; k < curves_.size(); ++k) {
     std::vector<double>& ratios = ratios_.emplace_back();
     for (const CostBin& bin : bins_) {
-      ratios.push_back((bin.amount + negligible) / (Curve(k, bin.size, bin.bytes) + negligible));
+      ratios.push_back((bin.amount + negligible_) / (Curve(k, bin.size, bin.bytes) + negligible_));
     }
   }
 }
@@ -581,7 +607,7 @@ double CostModel::OctavesBeyond(double size) const {
   return empty() || size <= size_max() ? 0 : std::log2(size / size_max());
 }
 
-std::vector<double> CostModel::Corrections(double size) const {
+std::vector<CostCorrection> CostModel::Corrections(double size) const {
   std::vector<double> above(curves_.size(), kPullPrior);
   double weight = kPullPrior;
   const double log_size = std::log2(size);
@@ -592,8 +618,13 @@ std::vector<double> CostModel::Corrections(double size) const {
     weight += w;
     for (std::size_t k = 0; k < curves_.size(); ++k) above[k] += w * ratios_[k][b];
   }
-  for (double& value : above) value /= weight;
-  return above;
+  std::vector<CostCorrection> corrections;
+  corrections.reserve(above.size());
+  for (const double sum : above) {
+    const double rho = sum / weight;
+    corrections.push_back({rho, (rho - 1) * negligible_});
+  }
+  return corrections;
 }
 
 double CostModel::Curve(std::size_t k, double size, double bytes) const {
@@ -601,23 +632,24 @@ double CostModel::Curve(std::size_t k, double size, double bytes) const {
 }
 
 double CostModel::Predict(std::size_t k, double size, double bytes) const {
-  return Corrections(size)[k] * Curve(k, size, bytes);
+  return Corrected(Corrections(size)[k], Curve(k, size, bytes));
 }
 
 double CostModel::Predict(double size, double bytes) const {
-  const std::vector<double> corrections = Corrections(size);
+  const std::vector<CostCorrection> corrections = Corrections(size);
   double sum = 0;
   for (std::size_t k = 0; k < curves_.size(); ++k) {
-    sum += curves_[k].probability * corrections[k] * Curve(k, size, bytes);
+    sum += curves_[k].probability * Corrected(corrections[k], Curve(k, size, bytes));
   }
   return sum;
 }
 
 double CostModel::PredictMedian(double size, double bytes) const {
-  const std::vector<double> corrections = Corrections(size);
+  const std::vector<CostCorrection> corrections = Corrections(size);
   std::vector<std::pair<double, double>> predictions;  // with their probabilities
   for (std::size_t k = 0; k < curves_.size(); ++k) {
-    predictions.emplace_back(corrections[k] * Curve(k, size, bytes), curves_[k].probability);
+    predictions.emplace_back(Corrected(corrections[k], Curve(k, size, bytes)),
+                             curves_[k].probability);
   }
   std::sort(predictions.begin(), predictions.end());
   double below = 0;

@@ -5,9 +5,11 @@
 //   a, l, b >= 0, by weighted least squares of relative errors over bins of like sizes
 //
 // A curve's probability follows from how well it fits, a mild prior on c and a price for the third
-// term. Each curve is then corrected where key groups were seen: f(x) = rho(x) g(x), with rho the
-// kernel mean of observed over fitted times, which goes to 1 away from the data. So a prediction is
-// the local mean among like sizes and the anchored curve beyond them, without a switch between two.
+// term. Each curve is then corrected where key groups were seen: f(x) = rho(x) (g(x) + e) - e, with
+// rho the kernel mean of observed over fitted times, which goes to 1 away from the data; e, a
+// ten-thousandth of the largest, is added to both, so that next to nothing has a ratio. So a
+// prediction is the local mean among like sizes and the anchored curve beyond them, without a
+// switch between two.
 //
 // Source: docs/references.md [TM]. Cost of Fit: O(curves x bins). Pure value, immutable, safe to
 // share.
@@ -36,6 +38,12 @@ struct CostCurve {
   double probability = 0;
 };
 
+// What makes f of g: factor g(x) + shift. The sum is no less than 0 where it counts as a cost.
+struct CostCorrection {
+  double factor = 1;
+  double shift = 0;
+};
+
 class CostModel {
  public:
   CostModel() = default;
@@ -60,8 +68,8 @@ class CostModel {
   // have been off, an octave, about the largest sizes had it not known them.
   double Beyond(double size) const { return spread_per_octave_ * OctavesBeyond(size); }
 
-  // rho of every curve at one size.
-  std::vector<double> Corrections(double size) const;
+  // Of every curve at one size.
+  std::vector<CostCorrection> Corrections(double size) const;
   // f of curve k, without and with its correction.
   double Curve(std::size_t k, double size, double bytes) const;
   double Predict(std::size_t k, double size) const { return Predict(k, size, size); }
@@ -77,7 +85,7 @@ class CostModel {
   double score() const { return score_; }
 
  private:
-  void TakeResiduals(double negligible, std::vector<double> evidence, std::vector<double> within);
+  void TakeResiduals(std::vector<double> evidence, std::vector<double> within);
 
   std::vector<CostBin> bins_;
   std::vector<double> log_sizes_;  // of the bins, to base 2
@@ -85,6 +93,7 @@ class CostModel {
   std::vector<std::vector<double>> ratios_;  // of each curve: observed over fitted, by bin
   double scale_ = 1;
   double bytes_scale_ = 1;
+  double negligible_ = 0;  // e
   double score_ = 0;
   double spread_per_octave_ = 0.08;
   std::vector<double> noise_;  // relative variance of one key group, by bin

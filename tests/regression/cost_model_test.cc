@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace tidemark::regression {
@@ -62,6 +63,18 @@ TEST(CostModel, ContinuesALinearCost) {
   EXPECT_NEAR(model.Predict(16 * std::exp2(14)) / cost(16 * std::exp2(14)), 1, 0.1);
 }
 
+// Three octaves beyond, where a lesser power would be off by an order of magnitude.
+TEST(CostModel, ContinuesAFourthPowerThatAFewKeyGroupsShow) {
+  const auto cost = [](double x) { return 1.3e-7 + 1.9e-15 * std::pow(x, 4); };
+  std::vector<CostBin> bins;
+  for (const auto& [size, count] : std::vector<std::pair<double, double>>{
+           {24, 5}, {48, 2}, {96, 3}, {192, 1}, {264, 1}, {504, 1}}) {
+    bins.push_back({size, count, cost(size), 0});
+  }
+  const CostModel model = CostModel::Fit(bins);
+  EXPECT_NEAR(model.PredictMedian(3840, 3840) / cost(3840), 1, 0.4);
+}
+
 // A cost that is quadratic up to 4 kB and linear from there: what is beyond goes on as the largest
 // sizes do, not as the many small ones.
 TEST(CostModel, FollowsTheLargestSizesWhereTheCurveBends) {
@@ -82,6 +95,21 @@ TEST(CostModel, SaysWhatWasSeenAmongLikeSizes) {
   const CostModel model = CostModel::Fit(bins);
   EXPECT_NEAR(model.Predict(bins[5].size) / bins[5].amount, 1, 0.05);
   EXPECT_NEAR(model.Predict(bins[2].size) / bins[2].amount, 1, 0.05);
+}
+
+// Most of a job's time may be in many key groups whose times are ten-thousandths of the largest:
+// each curve, however it was fitted, has to meet what was seen there.
+TEST(CostModel, EveryCurveSaysWhatWasSeenWhereCostsAreSmallBesideTheLargest) {
+  const auto cost = [](double x) { return 0.04 + 1e-4 * x * (x < 100'000 ? 1 : 1.6); };
+  std::vector<CostBin> bins;
+  for (double octaves = 0; octaves < 16; octaves += 0.25) {
+    const double size = 32 * std::exp2(octaves);
+    bins.push_back({size, std::max(1.0, 1e6 * std::exp2(-1.2 * octaves)), cost(size), 0.01});
+  }
+  const CostModel model = CostModel::Fit(bins);
+  for (std::size_t k = 0; k < model.curves().size(); ++k) {
+    EXPECT_NEAR(model.Predict(k, 64) / cost(64), 1, 0.05);
+  }
 }
 
 TEST(CostModel, OneSizeIsEnoughToSayWhatItCosts) {

@@ -35,13 +35,14 @@ GroupTimeTable::Row GroupTimeTable::MakeRow(double centre, double size_factor) c
              .size_factor = size_factor,
              .relative_variance = model_->RelativeVariance(size),
              .beyond = model_->Beyond(size)};
-  const std::vector<double> corrections = model_->Corrections(size);
+  const std::vector<regression::CostCorrection> corrections = model_->Corrections(size);
   row.curves.reserve(curve_count());
   for (std::size_t k = 0; k < curve_count(); ++k) {
     const regression::CostCurve& curve = model_->curves()[k];
-    row.curves.push_back({corrections[k] * curve.a,
-                          corrections[k] * curve.l * size_factor / model_->bytes_scale(),
-                          corrections[k] * curve.b * std::pow(size / model_->scale(), curve.c)});
+    const auto& [factor, shift] = corrections[k];
+    row.curves.push_back({factor * curve.a + shift,
+                          factor * curve.l * size_factor / model_->bytes_scale(),
+                          factor * curve.b * std::pow(size / model_->scale(), curve.c)});
   }
   return row;
 }
@@ -89,8 +90,8 @@ void GroupTimeTable::AddTerms(const Row& row, const BinLoad& load, GroupTimes& t
     const regression::CostCurve& curve = model_->curves()[k];
     const double powers =
         load.count + curve.c * load.log_sum + 0.5 * curve.c * curve.c * load.log_square_sum;
-    const double seconds =
-        terms.constant * load.count + terms.linear * load.bytes + terms.power * powers;
+    const double seconds = std::max(
+        0.0, terms.constant * load.count + terms.linear * load.bytes + terms.power * powers);
     times.seconds[k] += seconds;
     mean += curve.probability * seconds;
   }
