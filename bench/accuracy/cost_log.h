@@ -19,14 +19,14 @@
 
 namespace tidemark::bench {
 
-inline constexpr std::size_t kRepetitions = 3;
+inline constexpr std::size_t kPasses = 3;  // over all key groups, to time them
 
 struct GroupCost {
   KeyHash key{};                 // streaming::HashKey() of the serialized key
   std::uint64_t size_bytes = 0;  // sum of RecordBytes()
   std::uint64_t emitted_bytes = 0;
   std::uint32_t values = 0;
-  std::array<float, kRepetitions> seconds{};  // each measured by itself, above 0
+  std::array<float, kPasses> seconds{};  // of each pass, above 0
 
   double mean_seconds() const;
   friend bool operator==(const GroupCost&, const GroupCost&) = default;

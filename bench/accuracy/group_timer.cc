@@ -1,7 +1,6 @@
 #include "bench/accuracy/group_timer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -11,19 +10,11 @@ namespace tidemark::bench {
 namespace {
 
 // A shorter group is called once before it counts, so that code, data and allocator are warm.
-constexpr double kWarmUpBelow = 0.1;
-// A repetition of a shorter group that takes twice as long as another was interrupted, and what is
-// noise of microseconds here would become minutes in a replay: it is done again, so many times.
-constexpr double kInterruptedBelow = 1e-3;
-constexpr int kAttemptsMax = 3;
-// A longer one decides much on its own. Repetitions that differ by more than this are done again,
-// the slowest first, for about so long.
-constexpr double kSteadyRatio = 1.04;
-constexpr double kSteadySeconds = 0.15;
-// A repetition lasts about so long, in so many calls at most.
-constexpr double kRepetitionSeconds = 5e-6;
+constexpr double kWarmUpBelow = 1e-2;
+// A time is taken over about so long, in so many calls at most.
+constexpr double kTimedSeconds = 5e-6;
 constexpr int kCallsMax = 16;
-// A shorter repetition would suffer from looks at the clock in between.
+// A shorter call would suffer from looks at the clock in between.
 constexpr double kNotingIsFreeFrom = 1e-2;
 constexpr std::size_t kCurvePoints = 64;
 constexpr double kShortest = 1e-9;
@@ -110,65 +101,32 @@ absl::StatusOr<double> GroupTimer::TimeTogether(std::span<GroupRecords> groups) 
   return Call(groups, 1);
 }
 
-void GroupTimer::StartNoting(const GroupRecords& group, std::uint64_t emitted_bytes) {
-  probe_.Start(group.count() / kCurvePoints + 1, emitted_bytes / kCurvePoints + 1);
-}
-
-absl::Status GroupTimer::RepeatInterrupted(GroupRecords& group, int calls,
-                                           std::array<float, kRepetitions>& times) {
-  const float shortest = *std::min_element(times.begin(), times.end());
-  for (float& time : times) {
-    for (int attempt = 1; attempt < kAttemptsMax && time > 2 * shortest; ++attempt) {
-      absl::StatusOr<double> seconds = Call(group, calls);
-      if (!seconds.ok()) return seconds.status();
-      time = std::min(time, static_cast<float>(*seconds));
-    }
-  }
-  return absl::OkStatus();
-}
-
-absl::Status GroupTimer::RepeatUnsteady(GroupRecords& group,
-                                        std::array<float, kRepetitions>& times) {
-  double left = kSteadySeconds;
-  while (left > 0) {
-    const auto [shortest, longest] = std::minmax_element(times.begin(), times.end());
-    if (*longest <= kSteadyRatio * *shortest || left < *shortest) break;
-    absl::StatusOr<double> seconds = Call(group, 1);
-    if (!seconds.ok()) return seconds.status();
-    *longest = std::min(*longest, static_cast<float>(*seconds));
-    left -= *seconds;
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<GroupTimer::Times> GroupTimer::Time(GroupRecords& group, double curve_from_seconds) {
+absl::StatusOr<GroupTimer::Times> GroupTimer::Time(GroupRecords& group) {
   Times times;
   probe_.Start(0, 0);
   absl::StatusOr<double> seconds = Call(group, 1);
   if (!seconds.ok()) return seconds.status();
   times.emitted_bytes = probe_.bytes_emitted();
-  const double first = *seconds;
-  const bool is_drawn = first >= curve_from_seconds;
-  const bool is_long = first >= kNotingIsFreeFrom;
-  const int calls = std::clamp(static_cast<int>(kRepetitionSeconds / first), 1, kCallsMax);
-  std::size_t done = 0;
-  if (first >= kWarmUpBelow) times.seconds[done++] = static_cast<float>(first);
-  for (; done < kRepetitions; ++done) {
-    if (is_drawn && is_long && done + 1 == kRepetitions) StartNoting(group, times.emitted_bytes);
-    seconds = Call(group, calls);
-    if (!seconds.ok()) return seconds.status();
-    times.seconds[done] = static_cast<float>(*seconds);
-  }
-  if (is_drawn && !is_long) {
-    StartNoting(group, times.emitted_bytes);
-    seconds = Call(group, 1);
+  if (*seconds < kWarmUpBelow) {
+    seconds = Call(group, std::clamp(static_cast<int>(kTimedSeconds / *seconds), 1, kCallsMax));
     if (!seconds.ok()) return seconds.status();
   }
-  if (is_drawn) times.curve = probe_.CurveUntil(*seconds, kCurvePoints);
-  probe_.Start(0, 0);
-  absl::Status repeated = first < kInterruptedBelow ? RepeatInterrupted(group, calls, times.seconds)
-                                                    : RepeatUnsteady(group, times.seconds);
-  if (!repeated.ok()) return repeated;
+  times.seconds = *seconds;
+  return times;
+}
+
+absl::StatusOr<GroupTimer::Times> GroupTimer::TimeAndDraw(GroupRecords& group,
+                                                          std::uint64_t emitted_bytes) {
+  probe_.Start(group.count() / kCurvePoints + 1, emitted_bytes / kCurvePoints + 1);
+  absl::StatusOr<double> seconds = Call(group, 1);
+  if (!seconds.ok()) return seconds.status();
+  Times times{.seconds = *seconds,
+              .emitted_bytes = emitted_bytes,
+              .curve = probe_.CurveUntil(*seconds, kCurvePoints)};
+  if (*seconds >= kNotingIsFreeFrom) return times;
+  absl::StatusOr<Times> timed = Time(group);
+  if (!timed.ok()) return timed.status();
+  times.seconds = timed->seconds;
   return times;
 }
 

@@ -1,7 +1,6 @@
 // Times one reduce function on one key group, alone and in memory.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -61,7 +60,7 @@ class GroupProbe final : public ReduceTaskAgent {
   std::vector<Moment> moments_;
 };
 
-// Each repetition is one call of the reduce function with the reading of its input, or, for very
+// A time is that of one call of the reduce function with the reading of its input, or, for very
 // short ones, the mean of several. What looking at the clock takes is subtracted.
 class GroupTimer {
  public:
@@ -69,23 +68,20 @@ class GroupTimer {
   explicit GroupTimer(examples::Job& job);
 
   struct Times {
-    std::array<float, kRepetitions> seconds{};
+    double seconds = 0;  // above 0
     std::uint64_t emitted_bytes = 0;
-    Curve curve;  // of one more call, or of the last repetition if it is long
+    Curve curve;  // if one was drawn
   };
+  absl::StatusOr<Times> Time(GroupRecords& group);
+  // Also draws the curve of a group that is known to emit so many bytes.
+  absl::StatusOr<Times> TimeAndDraw(GroupRecords& group, std::uint64_t emitted_bytes);
   // Seconds that all of the groups take together, once.
   absl::StatusOr<double> TimeTogether(std::span<GroupRecords> groups);
-  // Draws a curve of a group that takes at least `curve_from_seconds`.
-  absl::StatusOr<Times> Time(GroupRecords& group, double curve_from_seconds);
 
  private:
   absl::StatusOr<double> Call(std::span<GroupRecords> groups, int calls);
   absl::StatusOr<double> Call(GroupRecords& group, int calls) { return Call({&group, 1}, calls); }
   absl::Status Reduce(GroupRecords& group);
-  absl::Status RepeatInterrupted(GroupRecords& group, int calls,
-                                 std::array<float, kRepetitions>& times);
-  absl::Status RepeatUnsteady(GroupRecords& group, std::array<float, kRepetitions>& times);
-  void StartNoting(const GroupRecords& group, std::uint64_t emitted_bytes);
 
   examples::Job& job_;
   double clock_seconds_ = 0;  // what one look at the clock takes

@@ -50,7 +50,7 @@ void Pace::Offer(const GroupRecords& group, double seconds) {
   known_seconds_ += seconds;
 }
 
-absl::Status Pace::Note(std::uint32_t next_group) {
+absl::Status Pace::Note(std::size_t pass, std::uint32_t next_group) {
   if (known_.empty() || (known_seconds_ < kKnownSeconds && known_.size() < kKnownMax)) {
     return absl::OkStatus();
   }
@@ -62,7 +62,7 @@ absl::Status Pace::Note(std::uint32_t next_group) {
     if (!seconds.ok()) return seconds.status();
     least = std::min(least, *seconds);
   }
-  next_groups_.push_back(next_group);
+  next_groups_.emplace_back(pass, next_group);
   seconds_.push_back(least);
   const double now = ThreadSeconds();
   next_at_ = now + (now - before) / kShareOfTime;
@@ -75,13 +75,14 @@ double Pace::Correct(CostLog& log) const {
   const double best = Quantile(smooth, kBestQuantile);
   double worst = 1;
   std::size_t after = 0;  // the first reading that was taken after the group
-  for (std::uint32_t group = 0; group < log.groups.size(); ++group) {
-    while (after < smooth.size() && next_groups_[after] <= group) ++after;
-    const double last = smooth[after == 0 ? 0 : after - 1];
-    const double next = smooth[std::min(after, smooth.size() - 1)];
-    const double slowdown = std::max((last + next) / 2 / best, 1.0);
-    worst = std::max(worst, slowdown);
-    for (float& seconds : log.groups[group].seconds) {
+  for (std::size_t pass = 0; pass < kPasses; ++pass) {
+    for (std::uint32_t group = 0; group < log.groups.size(); ++group) {
+      while (after < smooth.size() && next_groups_[after] <= std::pair(pass, group)) ++after;
+      const double last = smooth[after == 0 ? 0 : after - 1];
+      const double next = smooth[std::min(after, smooth.size() - 1)];
+      const double slowdown = std::max((last + next) / 2 / best, 1.0);
+      worst = std::max(worst, slowdown);
+      float& seconds = log.groups[group].seconds[pass];
       seconds = static_cast<float>(seconds / slowdown);
     }
   }
