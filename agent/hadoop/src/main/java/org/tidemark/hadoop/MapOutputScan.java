@@ -24,6 +24,7 @@ import org.apache.hadoop.util.LimitInputStream;
 import org.apache.hadoop.util.ReflectionUtils;
 import org.tidemark.hadoop.profile.HeaviestKeys;
 import org.tidemark.hadoop.profile.KeySampler;
+import org.tidemark.hadoop.profile.NameBudget;
 import org.tidemark.hadoop.profile.PartitionKeys;
 
 /**
@@ -32,14 +33,11 @@ import org.tidemark.hadoop.profile.PartitionKeys;
  * partition by partition, in an order of the attempt's own, until the time is up. So a partition's
  * keys are known whole or not at all, and over many map tasks none is favoured.
  *
- * <p>O(records read) time; memory for lambda keys and the sample. Not thread-safe.
+ * <p>O(records read) time; memory for the keys it names ({@link NameBudget}). Not thread-safe.
  */
 final class MapOutputScan {
   /** After so many records there is another look at the clock. */
   private static final int RECORDS_PER_LOOK = 1024;
-
-  /** As in agent/map_recorder.cc: so many tell the sizes of all to a few percent. */
-  private static final int SAMPLED_KEYS = 512;
 
   /** What an IFile has at its end: two negative lengths of a byte each, and a checksum of it all. */
   private static final long END_MARK_BYTES = 2;
@@ -62,7 +60,6 @@ final class MapOutputScan {
       throws IOException {
     this.job = job;
     this.grouping = grouping;
-    this.lambda = grouping.namesKeys() ? lambda : 0;
     index = new SpillRecord(files.getOutputIndexFile(), job);
     output = files.getOutputFile();
     padding = CryptoUtils.cryptoPadding(job);
@@ -71,8 +68,10 @@ final class MapOutputScan {
             ? ReflectionUtils.newInstance(
                 job.getMapOutputCompressorClass(DefaultCodec.class), job)
             : null;
+    final NameBudget names = new NameBudget(outputBytes(), lambda);
+    this.lambda = grouping.namesKeys() ? names.explicitKeys : 0;
     heaviest = new HeaviestKeys(index.size(), this.lambda);
-    sampler = new KeySampler(grouping.namesKeys() ? SAMPLED_KEYS : 0);
+    sampler = new KeySampler(grouping.namesKeys() ? names.sampledKeys : 0);
     pairBytes = new long[index.size()];
     scanned = new boolean[index.size()];
   }
@@ -137,6 +136,15 @@ final class MapOutputScan {
       }
     }
     return sampler.below();
+  }
+
+  /** What is shuffled of the task. */
+  private long outputBytes() {
+    long bytes = 0;
+    for (int partition = 0; partition < index.size(); ++partition) {
+      bytes += index.getIndex(partition).partLength;
+    }
+    return bytes;
   }
 
   /** The records of a partition as the index knows them: keys, values and their lengths. bytes */

@@ -26,6 +26,7 @@ import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
 import org.tidemark.hadoop.profile.MeterSettings;
+import org.tidemark.hadoop.profile.NameBudget;
 import org.tidemark.hadoop.support.EventLog;
 import org.tidemark.hadoop.support.Inputs;
 import org.tidemark.hadoop.support.Jobs;
@@ -127,7 +128,7 @@ public class LocalModeIT {
     assertTrue("heavy keys: " + compared, compared > 5);
 
     final Map<Long, Long> sampled = log.sampledKeys();
-    assertTrue("sampled keys: " + sampled.size(), sampled.size() > 300);
+    assertTrue("sampled keys: " + sampled.size(), sampled.size() >= NameBudget.SAMPLED_KEYS_MIN);
     final MeterSettings defaults = new MeterSettings();
     for (Map.Entry<Long, Long> known : sampled.entrySet()) {
       if (known.getValue() >= defaults.namedGroupBytesMin()) {

@@ -432,7 +432,7 @@ public class YarnIT {
 
     final Ran ran = theOnly(ranSince(before));
     assertTrue(ran.log.attempts.get("r-0.0").containsKey(FAILED));
-    checkNames(ran.log, 300);
+    checkNames(ran.log, 100);
     long bytes = 0;
     for (String id : new String[] {"r-0.1", "r-1.0"}) {
       final EventLog.Reduce reduce = ran.log.reduces.get(id);

@@ -40,12 +40,15 @@ public final class Inputs {
     return text.toString();
   }
 
+  /** So many different first numbers in pairs, few enough for each map task to name them all. */
+  public static final int FIRST_KEYS = 250;
+
   /** Pairs of numbers for SecondarySort. */
   public static String pairs(int count) {
     final Random random = new Random(3);
     final StringBuilder text = new StringBuilder();
     for (int pair = 0; pair < count; ++pair) {
-      text.append(skewed(random, 500)).append(' ').append(random.nextInt(1_000)).append('\n');
+      text.append(skewed(random, FIRST_KEYS)).append(' ').append(random.nextInt(1_000)).append('\n');
     }
     return text.toString();
   }

@@ -1,0 +1,32 @@
+package org.tidemark.hadoop.profile;
+
+/**
+ * How many keys the profile of one map task may name, so that profiles stay a small part of what the
+ * job shuffles: the names take about a two-hundredth of the map output, two thirds of them the
+ * heaviest keys and one third the sample. However small the output, a few hundred are named, without
+ * which nobody could tell a skewed job from a balanced one.
+ *
+ * <p>Immutable.
+ */
+public final class NameBudget {
+  /** As in agent/map_recorder.cc: so many tell the sizes of all to a few percent. */
+  public static final int SAMPLED_KEYS_MAX = 512;
+
+  public static final int SAMPLED_KEYS_MIN = 128;
+  static final int EXPLICIT_KEYS_MIN = 256;
+
+  /** A hash of 8 bytes, a size and a number of values. */
+  private static final long NAME_BYTES = 12;
+
+  private static final long OUTPUT_BYTES_PER_NAME = 200 * NAME_BYTES;
+
+  public final int explicitKeys;
+  public final int sampledKeys;
+
+  /** {@code outputBytes} as they are shuffled, compressed if they are; {@code lambda} at most. */
+  public NameBudget(long outputBytes, int lambda) {
+    final long names = Math.max(outputBytes, 0) / OUTPUT_BYTES_PER_NAME;
+    explicitKeys = (int) Math.min(Math.max(names - names / 3, EXPLICIT_KEYS_MIN), lambda);
+    sampledKeys = (int) Math.min(Math.max(names / 3, SAMPLED_KEYS_MIN), SAMPLED_KEYS_MAX);
+  }
+}
