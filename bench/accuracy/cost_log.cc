@@ -157,7 +157,7 @@ bool Take(const GroupColumns& columns, CostLog& log) {
   const int count = columns.keys_size();
   if (columns.sizes_bytes_size() != count || columns.emitted_bytes_size() != count ||
       columns.values_size() != count ||
-      columns.seconds_size() != count * static_cast<int>(kPasses)) {
+      columns.seconds_size() != count * static_cast<int>(kTimes)) {
     return false;
   }
   int next = 0;  // of seconds
@@ -230,7 +230,7 @@ bool Take(const CostLogPart& part, CostLog& log) {
 }  // namespace
 
 double GroupCost::mean_seconds() const {
-  return std::accumulate(seconds.begin(), seconds.end(), 0.0) / kPasses;
+  return std::accumulate(seconds.begin(), seconds.end(), 0.0) / kTimes;
 }
 
 double CostLog::total_seconds() const {

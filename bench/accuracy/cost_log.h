@@ -19,14 +19,15 @@
 
 namespace tidemark::bench {
 
-inline constexpr std::size_t kPasses = 3;  // over all key groups, to time them
+// Of each key group, in the fastest passes over the job.
+inline constexpr std::size_t kTimes = 3;
 
 struct GroupCost {
   KeyHash key{};                 // streaming::HashKey() of the serialized key
   std::uint64_t size_bytes = 0;  // sum of RecordBytes()
   std::uint64_t emitted_bytes = 0;
   std::uint32_t values = 0;
-  std::array<float, kPasses> seconds{};  // of each pass, above 0
+  std::array<float, kTimes> seconds{};  // each above 0
 
   double mean_seconds() const;
   friend bool operator==(const GroupCost&, const GroupCost&) = default;

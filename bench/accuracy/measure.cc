@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -18,6 +19,7 @@
 #include "bench/accuracy/group_merge.h"
 #include "bench/accuracy/group_timer.h"
 #include "bench/accuracy/pace.h"
+#include "bench/accuracy/thread_clock.h"
 #include "examples/local_mapreduce/file_io.h"
 #include "examples/local_mapreduce/spill_file.h"
 #include "streaming/key_hash.h"
@@ -61,11 +63,17 @@ class Partitions {
   std::vector<std::uint16_t> partitions_;
 };
 
-// What disturbs a key group only makes it slower, and seldom in more than one pass.
-void DropSlowest(GroupCost& group) {
-  const auto slowest = std::max_element(group.seconds.begin(), group.seconds.end());
-  *slowest = 0;
-  *slowest = *std::max_element(group.seconds.begin(), group.seconds.end());
+constexpr std::size_t kPassesMin = 3;
+// A job of a few milliseconds is stretched the most, and what disturbed one of its key groups with
+// it.
+constexpr std::size_t kPassesMax = 9;
+constexpr double kShortSeconds = 15;
+
+// What disturbs a key group only makes it slower, and seldom in half of all passes. Sorts
+// `seconds`.
+std::array<float, kTimes> BestTimes(std::vector<float>& seconds) {
+  std::sort(seconds.begin(), seconds.end());
+  return {seconds[0], seconds[1], seconds[std::min<std::size_t>(2, seconds.size() / 2)]};
 }
 
 class Measurement {
@@ -86,12 +94,14 @@ class Measurement {
     if (!job.ok()) return job.status();
     GroupTimer timer(**job);
     Pace pace(timer);
-    for (std::size_t pass = 0; pass < kPasses; ++pass) {
-      if (absl::Status timed = TimeGroups(pass, timer, pace); !timed.ok()) return timed;
+    const double began = ThreadSeconds();
+    const auto is_short = [began] { return ThreadSeconds() - began < kShortSeconds; };
+    while (seconds_.size() < kPassesMin || (seconds_.size() < kPassesMax && is_short())) {
+      if (absl::Status timed = TimeGroups(timer, pace); !timed.ok()) return timed;
     }
     fmt::print(stderr, "  the machine was up to {:.2f} times slower than at its best\n",
-               pace.Correct(log_));
-    for (GroupCost& group : log_.groups) DropSlowest(group);
+               pace.Correct(seconds_));
+    KeepBestTimes();
     for (Partitions& partitions : partitions_) {
       if (partitions.is_own()) log_.partitions[partitions.count()] = partitions.Take();
     }
@@ -100,7 +110,11 @@ class Measurement {
   }
 
  private:
-  absl::Status TimeGroups(std::size_t pass, GroupTimer& timer, Pace& pace) {
+  // One more pass.
+  absl::Status TimeGroups(GroupTimer& timer, Pace& pace) {
+    const std::size_t pass = seconds_.size();
+    std::vector<float>& seconds = seconds_.emplace_back();
+    seconds.reserve(log_.groups.size());
     absl::StatusOr<GroupMerge> merge = OpenMapOutputs();
     if (!merge.ok()) return merge.status();
     GroupRecords group;
@@ -109,7 +123,7 @@ class Measurement {
       if (status.ok()) status = pace.Note(pass, index);
       if (!status.ok()) return status;
       GroupCost& cost = log_.groups[index];
-      const bool is_drawn = pass + 1 == kPasses && cost.seconds[0] >= total_seconds_ * kCurveShare;
+      const bool is_drawn = pass == 1 && seconds_[0][index] >= total_seconds_ * kCurveShare;
       absl::StatusOr<GroupTimer::Times> times =
           is_drawn ? timer.TimeAndDraw(group, cost.emitted_bytes) : timer.Time(group);
       if (!times.ok()) return times.status();
@@ -117,7 +131,7 @@ class Measurement {
         pace.Offer(group, times->seconds);
         total_seconds_ += times->seconds;
       }
-      cost.seconds[pass] = static_cast<float>(times->seconds);
+      seconds.push_back(static_cast<float>(times->seconds));
       cost.emitted_bytes = times->emitted_bytes;
       if (is_drawn) log_.curves[index] = std::move(times->curve);
     }
@@ -159,6 +173,16 @@ class Measurement {
     return absl::OkStatus();
   }
 
+  void KeepBestTimes() {
+    std::vector<float> seconds(seconds_.size());
+    for (std::size_t group = 0; group < log_.groups.size(); ++group) {
+      for (std::size_t pass = 0; pass < seconds_.size(); ++pass) {
+        seconds[pass] = seconds_[pass][group];
+      }
+      log_.groups[group].seconds = BestTimes(seconds);
+    }
+  }
+
   void KeepHeaviestCurves() {
     if (log_.curves.size() <= kCurvesMax) return;
     std::vector<double> seconds;
@@ -174,7 +198,8 @@ class Measurement {
 
   const MappedJob mapped_;
   std::vector<Partitions> partitions_;
-  double total_seconds_ = 0;  // in the first pass, as measured
+  std::vector<std::vector<float>> seconds_;  // by pass and group, as measured
+  double total_seconds_ = 0;                 // of the first pass
   CostLog log_;
 };
 

@@ -1,9 +1,9 @@
 // Measures what every key group of a job costs: the job's own map and reduce functions, run in this
 // process by one thread.
 //
-// All key groups are timed in several passes, minutes apart on a long job, so that what disturbs
-// the machine for a while does not make the same key groups seem dear each time. Of each key group
-// the slowest pass is dropped and counts as the second slowest.
+// All key groups are timed in three passes, or up to nine of a short job: what disturbs the machine
+// for a while does not make the same key groups seem dear each time. Of each key group the fastest
+// three passes count; of three, the slowest counts as the second.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace tidemark::bench {
 inline constexpr std::uint32_t kPartitionCounts[] = {1, 7, 8, 14, 15, 16, 30, 31, 32, 62, 64};
 
 // `directory` takes the map outputs and is removed at the end. Takes as long as the job without
-// parallelism, its reduce functions three to seven times.
+// parallelism, its reduce functions three to seven times, or a few seconds.
 absl::StatusOr<CostLog> MeasureJob(const JobInputs& inputs, const std::string& directory);
 
 // Leaves the log of the job on these very inputs at `path`: measures it unless it is there. Of

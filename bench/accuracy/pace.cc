@@ -69,21 +69,21 @@ absl::Status Pace::Note(std::size_t pass, std::uint32_t next_group) {
   return absl::OkStatus();
 }
 
-double Pace::Correct(CostLog& log) const {
+double Pace::Correct(std::vector<std::vector<float>>& seconds) const {
   if (seconds_.empty()) return 1;
   const std::vector<double> smooth = Smooth(seconds_);
   const double best = Quantile(smooth, kBestQuantile);
   double worst = 1;
   std::size_t after = 0;  // the first reading that was taken after the group
-  for (std::size_t pass = 0; pass < kPasses; ++pass) {
-    for (std::uint32_t group = 0; group < log.groups.size(); ++group) {
+  for (std::size_t pass = 0; pass < seconds.size(); ++pass) {
+    for (std::uint32_t group = 0; group < seconds[pass].size(); ++group) {
       while (after < smooth.size() && next_groups_[after] <= std::pair(pass, group)) ++after;
       const double last = smooth[after == 0 ? 0 : after - 1];
       const double next = smooth[std::min(after, smooth.size() - 1)];
       const double slowdown = std::max((last + next) / 2 / best, 1.0);
       worst = std::max(worst, slowdown);
-      float& seconds = log.groups[group].seconds[pass];
-      seconds = static_cast<float>(seconds / slowdown);
+      float& time = seconds[pass][group];
+      time = static_cast<float>(time / slowdown);
     }
   }
   return worst;

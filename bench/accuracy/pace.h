@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "bench/accuracy/cost_log.h"
 #include "bench/accuracy/group_merge.h"
 #include "bench/accuracy/group_timer.h"
 
@@ -28,9 +27,9 @@ class Pace {
   void Offer(const GroupRecords& group, double seconds);
   // Times them, if that is due, before the group of index `next_group` is measured in `pass`.
   absl::Status Note(std::size_t pass, std::uint32_t next_group);
-  // Divides all times by how much slower than at its best the machine was when they were taken.
-  // Returns the largest such factor.
-  double Correct(CostLog& log) const;
+  // `seconds` by pass and group. Divides all by how much slower than at its best the machine was
+  // when they were taken. Returns the largest such factor.
+  double Correct(std::vector<std::vector<float>>& seconds) const;
 
  private:
   GroupTimer& timer_;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t kTasksMax = std::numeric_limits<std::uint16_t>::max();
 
 // Independent uses of one seed.
-enum class Use : std::uint64_t { kPartition = 1, kPass, kNoise };
+enum class Use : std::uint64_t { kPartition = 1, kTime, kNoise };
 
 std::uint64_t SaltOf(std::uint64_t seed, Use use) {
   return Scatter(Scatter(seed) + static_cast<std::uint64_t>(use));
@@ -69,13 +69,13 @@ class Costs {
   Costs(const CostLog& log, const WorkloadOptions& options)
       : log_(log),
         noise_(options.cost_noise),
-        pass_salt_(SaltOf(options.seed, Use::kPass)),
+        time_salt_(SaltOf(options.seed, Use::kTime)),
         noise_salt_(SaltOf(options.seed, Use::kNoise)) {}
 
   double Expected(std::uint32_t group) const { return log_.groups[group].mean_seconds(); }
   double ThisTime(std::uint32_t group) const {
     const GroupCost& cost = log_.groups[group];
-    const double measured = cost.seconds[HashOf(cost.key, pass_salt_) % kPasses];
+    const double measured = cost.seconds[HashOf(cost.key, time_salt_) % kTimes];
     if (noise_ == 0) return measured;
     // With a mean of 1.
     const double normal = Random(HashOf(cost.key, noise_salt_)).Normal();
@@ -85,7 +85,7 @@ class Costs {
  private:
   const CostLog& log_;
   const double noise_;
-  const std::uint64_t pass_salt_;
+  const std::uint64_t time_salt_;
   const std::uint64_t noise_salt_;
 };
 

@@ -44,7 +44,7 @@ struct Workload {
   }
 };
 
-// The seed decides where keys are hashed to and the time of which pass each group takes.
+// The seed decides where keys are hashed to and which of its measured times each group takes.
 // InvalidArgument: the log does not know where the job's own partitioner puts so many tasks' keys.
 absl::StatusOr<Workload> MakeWorkload(const CostLog& log, const WorkloadOptions& options);
 

@@ -9,7 +9,7 @@
 namespace tidemark::bench {
 
 // `groups` key groups of 10, 20, ... bytes in values of ten, each from both map tasks, that cost as
-// many milliseconds; the second pass twice, the third three times that.
+// many milliseconds; their second time is twice, the third three times that.
 inline CostLog SomeCosts(std::uint32_t groups) {
   CostLog log;
   log.identity = "made up";

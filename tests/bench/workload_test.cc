@@ -47,17 +47,17 @@ TEST(Workload, IsAsLongAsAskedFor) {
   EXPECT_NEAR(longest, 100, 1e-3);
 }
 
-TEST(Workload, TakesThePassOfEachGroupBySeed) {
+TEST(Workload, TakesOneOfTheTimesOfEachGroup) {
   const CostLog log = SomeCosts(kGroups);
   const auto workload = MakeWorkload(log, {.slots = 1, .reduce_tasks = 1});
   ASSERT_TRUE(workload.ok());
   std::vector<int> taken(4, 0);
   for (std::size_t i = 0; i < kGroups; ++i) {
-    // The mean is twice the first pass.
+    // The mean is twice the first time.
     ++taken[std::lround(2 * workload->seconds[i] / workload->expected_seconds[i])];
   }
   EXPECT_EQ(taken[0], 0);
-  for (const int pass : {1, 2, 3}) EXPECT_GT(taken[pass], kGroups / 4);
+  for (const int time : {1, 2, 3}) EXPECT_GT(taken[time], kGroups / 4);
 }
 
 TEST(Workload, DependsOnItsSeedAlone) {

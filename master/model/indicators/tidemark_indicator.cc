@@ -18,7 +18,7 @@ namespace {
 
 // Quantiles of the draws are widened by so much, and never below this part of what remains.
 constexpr double kWiden = 1.2;
-constexpr double kHalfWidthMin = 0.1;
+constexpr double kHalfWidthMin = 0.08;
 // Where an interval reaches down to now, this part of the median stands for it on a log scale.
 constexpr double kLowestShare = 0.05;
 // What finished of late counts as so many key groups of the sample, where there is one.
