@@ -22,8 +22,9 @@ add_custom_target(thread_tests)
 function(tidemark_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "THREADS" "NAME" "SOURCES;DEPS")
   add_executable(${arg_NAME} ${arg_SOURCES})
-  target_link_libraries(${arg_NAME} PRIVATE ${arg_DEPS} GTest::gtest GTest::gmock GTest::gtest_main
-                                            tidemark_warnings)
+  target_link_libraries(${arg_NAME} PRIVATE ${arg_DEPS} tidemark_test_headers
+                                            GTest::gtest_main)
+  target_precompile_headers(${arg_NAME} REUSE_FROM tidemark_test_headers)
   set(labels)
   if(arg_THREADS)
     set(labels LABELS threads)
