@@ -69,13 +69,13 @@ struct ReduceAttempt {
   double told_bytes = 0;  // of bytes_done, those whose points came; the rest was lost
   bool sends_bins = false;
 
-  // Explicit keys it has finished: by identity, or, where its source does not name keys, by
+  // Explicit keys it has finished: by identity, or, where its source does not name them, by
   // closeness of size.
   absl::flat_hash_set<KeyHash> finished_explicit;
   absl::flat_hash_set<KeyHash> finished_sampled;  // implicit ones of the sample
   // The same in the order they became known; their times: alone.
   std::vector<FinishedKey> finished_explicit_groups;
-  std::multimap<std::uint64_t, KeyHash> unmatched_explicit;  // by size; unnamed only
+  std::multimap<std::uint64_t, KeyHash> unmatched_explicit;  // by size; made when needed
   std::size_t unmatched_as_of = 0;                           // map profiles it was made from
 
   // Whether it has just begun to work, as far as its source tells how much it worked.

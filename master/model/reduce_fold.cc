@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 namespace tidemark::model {
@@ -16,6 +17,8 @@ constexpr double kCloseness = 0.05;
 constexpr absl::Duration kLately = absl::Seconds(3);
 // Nobody waits for so much of the time that nothing can be said of the rest.
 constexpr double kAloneShareMin = 1e-3;
+
+constexpr std::uint64_t kNoneIsNamed = std::numeric_limits<std::uint64_t>::max();
 
 using SizesLeft = std::multimap<std::uint64_t, KeyHash>;
 
@@ -124,20 +127,30 @@ SizesLeft::iterator Closest(std::uint64_t size_bytes, SizesLeft& left) {
   return distance(nearest) <= kCloseness * static_cast<double>(size_bytes) ? nearest : left.end();
 }
 
-// Retires explicit keys by closeness of size ([NF] 5.2) and says how many of `point` they were.
-std::uint64_t RetireByCloseness(const GroupPoint& point, double alone_share, SizesLeft& left,
-                                ReduceAttempt& attempt) {
+// Retires explicit keys by closeness of size ([NF] 5.2), those of at least `named_from_bytes`
+// aside, and says how many of `point` they were.
+std::uint64_t RetireByCloseness(const GroupPoint& point, std::uint64_t named_from_bytes,
+                                double alone_share, SizesLeft& left, ReduceAttempt& attempt) {
   std::uint64_t retired = 0;
   while (retired < point.count) {
     const auto match = Closest(point.size_bytes, left);
-    if (match == left.end()) break;
-    attempt.finished_explicit.insert(match->second);
-    attempt.finished_explicit_groups.push_back(
-        {match->second, point.size_bytes, Alone(point.mean_time(), alone_share), 0});
+    if (match == left.end() || match->first >= named_from_bytes) break;
+    const KeyHash key = match->second;
     left.erase(match);
+    if (!attempt.finished_explicit.insert(key).second) continue;
+    attempt.finished_explicit_groups.push_back(
+        {key, point.size_bytes, Alone(point.mean_time(), alone_share), 0});
     ++retired;
   }
   return retired;
+}
+
+// From which size on all key groups of the profile are named, as far as it matters: a source that
+// names fewer than it was asked for leaves explicit keys without a name.
+std::uint64_t NamedFromBytes(const ReduceProfile& profile, const KeyDistribution& keys) {
+  if (!profile.keys_named) return kNoneIsNamed;
+  if (profile.named_group_bytes_min <= keys.recent_smallest_explicit_bytes()) return 0;
+  return profile.named_group_bytes_min;
 }
 
 void RetireByIdentity(const ReduceProfile& profile, double alone_share, ReduceAttempt& attempt,
@@ -175,6 +188,7 @@ void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
     bins.Add(bin);
   }
   attempt.sends_bins |= !profile.bins.empty();
+  const std::uint64_t named_from_bytes = NamedFromBytes(profile, state.keys);
   for (const GroupPoint& point : profile.points) {
     task.points.Add(point);
     attempt.told_bytes += static_cast<double>(point.size_bytes) * static_cast<double>(point.count);
@@ -183,9 +197,9 @@ void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
       bins.Add(point.size_bytes, point.count, Alone(point.total_time, alone_share));
     }
     const std::uint64_t retired =
-        profile.keys_named
+        point.size_bytes >= named_from_bytes
             ? 0
-            : RetireByCloseness(point, alone_share,
+            : RetireByCloseness(point, named_from_bytes, alone_share,
                                 SizesLeftOf(attempt, keys, state.keys.profile_count()), attempt);
     if (point.count > retired) {
       state.implicit_sizes.Add(point.size_bytes, point.count - retired, absl::ZeroDuration());

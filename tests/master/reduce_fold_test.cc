@@ -256,6 +256,48 @@ TEST(ReduceFold, ARetryHasAllItsKeysBeforeIt) {
   EXPECT_TRUE(Attempt(job, 1).finished_explicit.empty());
 }
 
+// --- explicit keys of which some are named and some are not
+
+// Explicit keys of 1000 to 4000 bytes; a profile that names what has at least so many.
+ReduceProfile ReducedAndNamedFrom(std::uint64_t bytes_min, std::vector<GroupPoint> points,
+                                  std::vector<FinishedKey> named) {
+  ReduceProfile profile = Reduced(R(0), At(4), std::move(points));
+  profile.keys_named = true;
+  profile.named_group_bytes_min = bytes_min;
+  profile.finished_keys = std::move(named);
+  return profile;
+}
+
+TEST(ReduceFold, ASourceThatNamesFewerThanAskedForRetiresTheRestByTheirSize) {
+  Job job = JobWithKeys({Key(1, 1000), Key(2, 4000)});
+  EXPECT_TRUE(job.Say(5, ReducedAndNamedFrom(4000, {Point(1000, 1), Point(4000, 1)},
+                                             {{KeyHash{2}, 4000, absl::ZeroDuration(), 0}}))
+                  .ok());
+  EXPECT_THAT(Attempt(job).finished_explicit, UnorderedElementsAre(KeyHash{1}, KeyHash{2}));
+  EXPECT_EQ(job.state.implicit_sizes.count(), 0u);
+}
+
+TEST(ReduceFold, ASourceThatNamesAllThatWasAskedForLeavesNoneToTheirSize) {
+  Job job = JobWithKeys({Key(1, 1000), Key(2, 4000)});
+  EXPECT_TRUE(job.Say(5, ReducedAndNamedFrom(1000, {Point(990, 1)}, {})).ok());
+  EXPECT_TRUE(Attempt(job).finished_explicit.empty());
+  EXPECT_EQ(job.state.implicit_sizes.count(), 1u);
+}
+
+TEST(ReduceFold, WhatIsLargeEnoughForANameIsNotRetiredByItsSize) {
+  Job job = JobWithKeys({Key(1, 1000), Key(2, 4000)});
+  EXPECT_TRUE(job.Say(5, ReducedAndNamedFrom(3900, {Point(3890, 1), Point(4000, 1)}, {})).ok());
+  EXPECT_TRUE(Attempt(job).finished_explicit.empty());
+}
+
+TEST(ReduceFold, AKeyThatWasNamedIsNotRetiredAgainByItsSize) {
+  Job job = JobWithKeys({Key(1, 1000), Key(2, 4000)});
+  EXPECT_TRUE(job.Say(5, ReducedNamed(R(0), At(4), {Key(1, 1000)}, 1)).ok());
+  EXPECT_TRUE(job.Say(6, ReducedAndNamedFrom(4000, {Point(1000, 1)}, {})).ok());
+  EXPECT_THAT(Attempt(job).finished_explicit, UnorderedElementsAre(KeyHash{1}));
+  EXPECT_EQ(Attempt(job).finished_explicit_groups.size(), 1u);
+}
+
 // --- explicit keys that are recognised by their size ([NF] 5.2)
 
 struct Closeness {

@@ -1,10 +1,11 @@
 package org.tidemark.hadoop.profile;
 
 /**
- * How many keys the profile of one map task may name, so that profiles stay a small part of what the
- * job shuffles: the names take about a two-hundredth of the map output, two thirds of them the
+ * How many keys the profiles of a task may name, so that they stay a small part of what the job
+ * shuffles. The names of a map task take about a two-hundredth of its output, two thirds of them the
  * heaviest keys and one third the sample. However small the output, a few hundred are named, without
- * which nobody could tell a skewed job from a balanced one.
+ * which nobody could tell a skewed job from a balanced one. Those of a reduce task take about a
+ * three-hundredth of what it has reduced.
  *
  * <p>Immutable.
  */
@@ -23,10 +24,22 @@ public final class NameBudget {
   public final int explicitKeys;
   public final int sampledKeys;
 
+  /** A hash of 8 bytes, a size, a time and what was emitted. */
+  private static final long FINISHED_NAME_BYTES = 16;
+
+  private static final long REDUCED_BYTES_PER_NAME = 300 * FINISHED_NAME_BYTES;
+  private static final int FINISHED_NAMES_MIN = 128;
+
   /** {@code outputBytes} as they are shuffled, compressed if they are; {@code lambda} at most. */
   public NameBudget(long outputBytes, int lambda) {
     final long names = Math.max(outputBytes, 0) / OUTPUT_BYTES_PER_NAME;
     explicitKeys = (int) Math.min(Math.max(names - names / 3, EXPLICIT_KEYS_MIN), lambda);
     sampledKeys = (int) Math.min(Math.max(names / 3, SAMPLED_KEYS_MIN), SAMPLED_KEYS_MAX);
+  }
+
+  /** How many a reduce task may name until it has reduced so many bytes. */
+  public static int finishedNames(long reducedBytes) {
+    final long paid = Math.max(reducedBytes, 0) / REDUCED_BYTES_PER_NAME;
+    return (int) Math.min(Math.max(paid, FINISHED_NAMES_MIN), Integer.MAX_VALUE);
   }
 }

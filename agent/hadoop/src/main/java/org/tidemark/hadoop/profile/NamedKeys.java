@@ -4,9 +4,10 @@ import java.util.Arrays;
 
 /**
  * The finished key groups whose keys a reduce profile names: all of at least a certain size, and
- * those that the master sampled. When there are more than {@code keysMax} of the first, the smaller
- * ones lose their names and the size from which all are named rises until the next {@link #clear};
- * of the sampled ones more than {@code keysMax} are left out (agent/named_keys.h). Not thread-safe.
+ * those that the master sampled. When there are more than {@code keysMax} of the first, or more than
+ * a profile may name, the smaller ones lose their names and the size from which all are named rises
+ * until the next {@link #clear}; of the sampled ones more than {@code keysMax} are left out
+ * (agent/named_keys.h). Not thread-safe.
  */
 public final class NamedKeys {
   private final int keysMax;
@@ -37,17 +38,15 @@ public final class NamedKeys {
     } else if (sizeBytes >= bytesMin) {
       large.add(hash, sizeBytes, timeNanos, emittedBytes);
       if (large.count >= 2 * keysMax) {
-        dropSmallest();
+        keepLargest(keysMax);
       }
     }
   }
 
-  /** Keeps only what the next profile names. */
-  public void settle(long askedBytesMin) {
+  /** Keeps only what the next profile names: so many of the large ones at most. */
+  public void settle(long askedBytesMin, int largeMax) {
     bytesMin = Math.max(bytesMin, askedBytesMin);
-    if (large.count > keysMax) {
-      dropSmallest();
-    }
+    keepLargest(Math.min(largeMax, keysMax));
     large.keepFrom(bytesMin);
   }
 
@@ -89,10 +88,13 @@ public final class NamedKeys {
   }
 
   /** All of one size go together: the promise is about sizes. */
-  private void dropSmallest() {
+  private void keepLargest(int count) {
+    if (large.count <= count) {
+      return;
+    }
     final long[] sorted = Arrays.copyOf(large.sizes, large.count);
     Arrays.sort(sorted);
-    bytesMin = sorted[large.count - 1 - keysMax] + 1;
+    bytesMin = sorted[large.count - 1 - count] + 1;
     large.keepFrom(bytesMin);
   }
 

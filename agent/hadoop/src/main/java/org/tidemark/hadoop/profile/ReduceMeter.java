@@ -53,6 +53,7 @@ public final class ReduceMeter {
   private long reduceNanos;
   private long lastEndNanos;
   private long droppedPoints;
+  private long namesTaken;
   private SmoothedPoints points = new SmoothedPoints(POINTS_MAX);
   private SizeHistogram bins = new SizeHistogram();
   private final NamedKeys names = new NamedKeys(NAMES_MAX);
@@ -190,7 +191,9 @@ public final class ReduceMeter {
     if (!withDetails) {
       return taken;
     }
-    names.settle(settings.namedGroupBytesMin());
+    final long unspent = NameBudget.finishedNames(bytesDone) - namesTaken;
+    names.settle(settings.namedGroupBytesMin(), (int) Math.max(unspent, 0));
+    namesTaken += names.count();
     taken.points = points.take();
     taken.bins = bins;
     bins = new SizeHistogram();

@@ -28,4 +28,13 @@ public final class NameBudgetTest {
     assertNames(2000, 512, new NameBudget(Long.MAX_VALUE, 2000));
     assertNames(7, 128, new NameBudget(10_000, 7));
   }
+
+  /** 4,800,000 bytes: 1,000 names of 16 bytes are a three-hundredth. */
+  @Test
+  public void namesOfAReduceTaskTakeAThreeHundredthOfWhatItReduced() {
+    assertEquals(1000, NameBudget.finishedNames(4_800_000));
+    assertEquals(128, NameBudget.finishedNames(10_000));
+    assertEquals(128, NameBudget.finishedNames(-1));
+    assertEquals(Integer.MAX_VALUE, NameBudget.finishedNames(Long.MAX_VALUE));
+  }
 }
