@@ -47,7 +47,7 @@ void ReduceRecorder::BeginGroup(std::string_view key) {
   if (stage_ != Stage::kBetweenGroups) return;
   stage_ = Stage::kInGroup;
   large_ = false;
-  large_from_bytes_ = shared_->settings.burst_threshold_bytes();
+  large_from_bytes_ = quick_.TimedAloneFrom(shared_->settings.burst_threshold_bytes());
   key_ = streaming::HashKey(key);
   meter_->running.Begin(key_, unit_start_nanos_);
 }
@@ -65,11 +65,12 @@ void ReduceRecorder::BytesEmitted(std::uint64_t bytes) {
 }
 
 void ReduceRecorder::TurnLarge() {
-  large_ = true;
   large_from_bytes_ = kNever;
-  if (unit_groups_ == 0) return;  // the unit is this key group's own already
-  CloseUnit();
-  meter_->running.MoveStart(unit_start_nanos_);
+  if (unit_groups_ > 0) {
+    CloseUnit();
+    meter_->running.MoveStart(unit_start_nanos_);
+  }
+  large_ = true;
 }
 
 void ReduceRecorder::EndGroup() {
@@ -90,6 +91,11 @@ void ReduceRecorder::EndGroup() {
 void ReduceRecorder::CloseUnit() {
   const std::int64_t now = shared_->clock.Nanos();
   const std::int64_t nanos = std::max<std::int64_t>(0, now - unit_start_nanos_);
+  if (large_ && unit_groups_ == 1) {
+    quick_.TookAlone(unit_bytes_, nanos);
+  } else {
+    quick_.TookTogether(unit_groups_, nanos);
+  }
   totals_.groups_done += unit_groups_;
   totals_.bytes_done += unit_bytes_;
   totals_.nanos += nanos;

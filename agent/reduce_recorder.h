@@ -6,7 +6,8 @@
 // the engine does between two key groups (merging, reading) belongs to the one that follows.
 //
 // A key group turns large when it crosses the burst threshold; the burst before it ends there, so
-// that what the large one costs from then on is never charged to the small ones.
+// that what the large one costs from then on is never charged to the small ones. Large ones that
+// are over in no time count as small (agent/quick_groups.h).
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include <string_view>
 
 #include "agent/inbox.h"
+#include "agent/quick_groups.h"
 #include "agent/reduce_meter.h"
 #include "agent/shared.h"
 #include "tidemark/agent.h"
@@ -47,6 +49,7 @@ class ReduceRecorder final : public ReduceTaskAgent {
   std::int64_t unit_start_nanos_ = 0;
   KeyHash key_{};
   ReduceTotals totals_;
+  QuickGroups quick_;
   const std::shared_ptr<Shared> shared_;
   const std::shared_ptr<ReduceMeter> meter_;
   const AttemptId attempt_;

@@ -59,7 +59,8 @@ struct AgentOptions {
   absl::Duration shutdown_budget = absl::Milliseconds(200);
   // Explicit keys per map task ([NF] 5.1).
   std::uint32_t lambda = 2000;
-  // Key groups below this size are timed in bursts of at most burst_groups_max ([NF] 6).
+  // Key groups below this size are timed in bursts of at most burst_groups_max ([NF] 6), and larger
+  // ones that are over in no time, unless it is 0.
   std::uint64_t burst_threshold_bytes = 50;
   std::uint32_t burst_groups_max = 100;
 };

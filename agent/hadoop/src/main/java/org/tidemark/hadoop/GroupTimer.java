@@ -29,7 +29,11 @@ final class GroupTimer {
 
   /** The reduce function call on the key that startsGroup() saw last begins. */
   void begin() {
-    meter.begin(grouping.hash(), emittedBefore);
+    if (meter.asksForNames()) {
+      meter.begin(grouping.hash(), emittedBefore);
+    } else {
+      meter.beginUnnamed(emittedBefore);
+    }
     inGroup = true;
   }
 
@@ -38,6 +42,9 @@ final class GroupTimer {
     final boolean turnsLarge = meter.turnsLarge(recordBytes);
     meter.read(recordBytes);
     if (turnsLarge) {
+      if (!meter.isNamed()) {
+        meter.name(grouping.hash());
+      }
       meter.turnLarge(System.nanoTime());
     }
   }

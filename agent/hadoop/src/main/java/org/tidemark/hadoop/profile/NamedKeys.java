@@ -43,6 +43,11 @@ public final class NamedKeys {
     }
   }
 
+  /** A key group of this size finished that cannot be named. */
+  public void leaveOut(long sizeBytes) {
+    bytesMin = Math.max(bytesMin, sizeBytes + 1);
+  }
+
   /** Keeps only what the next profile names: so many of the large ones at most. */
   public void settle(long askedBytesMin, int largeMax) {
     bytesMin = Math.max(bytesMin, askedBytesMin);

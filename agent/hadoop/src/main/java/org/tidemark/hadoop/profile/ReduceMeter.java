@@ -9,6 +9,7 @@ import java.util.List;
  * <p>Time is cut into units without gaps, as in agent/reduce_recorder.h: a unit is one large key
  * group or a burst of small ones, and its time runs from the end of the unit before to its own end.
  * A key group turns large when it crosses the burst threshold, and the burst before it ends there.
+ * Large ones that are over in no time count as small ({@link QuickGroups}).
  * tests/vectors/reduce_units.json holds both to the same units.
  *
  * <p>{@link #start} to {@link #finish} belong to the task's thread; {@link #take}, {@link #running}
@@ -31,6 +32,7 @@ public final class ReduceMeter {
   // looks at the same odd version. Plain fields otherwise, since they are written for each record:
   // what was written lately may show a little later.
   private volatile long version;
+  private boolean named;
   private long key;
   private long startNanos;
   private long bytes;
@@ -38,11 +40,13 @@ public final class ReduceMeter {
   private long emittedBefore;
 
   // The task's own.
+  private final QuickGroups quick = new QuickGroups();
   private boolean inGroup;
   private boolean large;
   private long largeFromBytes;
   private long unitStartNanos;
   private int unitGroups;
+  private boolean[] unitNamed = new boolean[128];
   private long[] unitHashes = new long[128];
   private long[] unitSizes = new long[128];
   private long[] unitEmitted = new long[128];
@@ -67,17 +71,48 @@ public final class ReduceMeter {
     unitStartNanos = nowNanos;
   }
 
+  /**
+   * Whether it matters how the next key group is called; if not, {@link #beginUnnamed} saves the hash,
+   * which is a good part of what a key group costs that is over in no time.
+   */
+  public boolean asksForNames() {
+    return !quick.areAny() || settings.sampledBelow() != 0;
+  }
+
   /** A reduce function call begins; {@code emittedTotal} is what the task has emitted so far. */
   public void begin(long keyHash, long emittedTotal) {
+    key = keyHash;
+    named = true;
+    open(emittedTotal);
+  }
+
+  /** The same; the key group gets its name when it turns large, if it does. */
+  public void beginUnnamed(long emittedTotal) {
+    named = false;
+    open(emittedTotal);
+  }
+
+  private void open(long emittedTotal) {
     inGroup = true;
     large = false;
-    largeFromBytes = settings.burstThresholdBytes();
-    key = keyHash;
+    largeFromBytes = quick.timedAloneFrom(settings.burstThresholdBytes());
     bytes = 0;
     values = 0;
     startNanos = unitStartNanos;
     emittedBefore = emittedTotal;
     turnVersion();
+  }
+
+  /** How the key group in progress is called. */
+  public void name(long keyHash) {
+    turnVersion();
+    key = keyHash;
+    named = true;
+    turnVersion();
+  }
+
+  public boolean isNamed() {
+    return named;
   }
 
   /** Whether the next record of so many bytes makes the key group a large one: it needs a clock. */
@@ -93,12 +128,12 @@ public final class ReduceMeter {
 
   /** The key group in progress is large from here on. */
   public void turnLarge(long nowNanos) {
-    large = true;
     largeFromBytes = Long.MAX_VALUE;
     if (unitGroups > 0) {
       closeUnit(nowNanos);
       startNanos = unitStartNanos;
     }
+    large = true;
   }
 
   /** The call returned, having emitted so much; true if its unit is complete: call closeUnit. */
@@ -111,6 +146,7 @@ public final class ReduceMeter {
     if (unitGroups == unitHashes.length) {
       growUnit();
     }
+    unitNamed[unitGroups] = named;
     unitHashes[unitGroups] = key;
     unitSizes[unitGroups] = bytes;
     unitEmitted[unitGroups++] = emittedBytes;
@@ -129,29 +165,59 @@ public final class ReduceMeter {
     }
     burstAskedFor = false;
     final long nanos = Math.max(0, nowNanos - unitStartNanos);
+    if (large && unitGroups == 1) {
+      quick.tookAlone(unitSizes[0], nanos);
+    } else {
+      quick.tookTogether(unitGroups, nanos);
+    }
     final double[] times = unitGroups == 1 ? null : Burst.split(unitSizes, unitGroups, nanos);
-    final long namedBytesMin = settings.namedGroupBytesMin();
-    final long sampledBelow = settings.sampledBelow();
     synchronized (this) {
       groupsDone += unitGroups;
       reduceNanos += nanos;
       lastEndNanos = nowNanos;
-      for (int i = 0; i < unitGroups; ++i) {
-        bytesDone += unitSizes[i];
-        final double time = times == null ? nanos : times[i];
-        if (isTimeTheirs) {
-          points.add(unitSizes[i], 1, time);
-          bins.add(unitSizes[i], 1, time, unitEmitted[i]);
-        } else {
-          ++droppedPoints;
-        }
-        final long alone = unitGroups == 1 && isTimeTheirs ? nanos : 0;
-        names.add(
-            unitHashes[i], unitSizes[i], alone, unitEmitted[i], namedBytesMin, sampledBelow);
+      if (!isTimeTheirs) {
+        droppedPoints += unitGroups;
+      }
+      for (int first = 0, end; first < unitGroups; first = end) {
+        end = endOfSize(first);
+        addAlike(first, end, times == null ? nanos : times[first], isTimeTheirs);
       }
     }
     unitGroups = 0;
     unitStartNanos = nowNanos;
+  }
+
+  /** The first key group of the unit after {@code first} that is of another size. */
+  private int endOfSize(int first) {
+    int end = first + 1;
+    while (end < unitGroups && unitSizes[end] == unitSizes[first]) {
+      ++end;
+    }
+    return end;
+  }
+
+  /** Those from first to end are of one size, so each has this part of the unit's time. */
+  private void addAlike(int first, int end, double nanos, boolean isTimeTheirs) {
+    final long sizeBytes = unitSizes[first];
+    final int count = end - first;
+    final long alone = unitGroups == 1 && isTimeTheirs ? (long) nanos : 0;
+    final long namedBytesMin = settings.namedGroupBytesMin();
+    final long sampledBelow = settings.sampledBelow();
+    long emitted = 0;
+    for (int i = first; i < end; ++i) {
+      emitted += unitEmitted[i];
+      if (unitNamed[i]) {
+        names.add(
+            unitHashes[i], sizeBytes, alone, unitEmitted[i], namedBytesMin, sampledBelow);
+      } else {
+        names.leaveOut(sizeBytes);
+      }
+    }
+    bytesDone += sizeBytes * count;
+    if (isTimeTheirs) {
+      points.add(sizeBytes, count, nanos * count);
+      bins.add(sizeBytes, count, nanos * count, emitted);
+    }
   }
 
   /**
@@ -217,6 +283,7 @@ public final class ReduceMeter {
       return null;
     }
     final Running group = new Running();
+    group.isNamed = named;
     group.key = key;
     group.startNanos = startNanos;
     group.bytesRead = bytes;
@@ -233,6 +300,7 @@ public final class ReduceMeter {
 
   private void growUnit() {
     final int room = unitHashes.length * 2;
+    unitNamed = Arrays.copyOf(unitNamed, room);
     unitHashes = Arrays.copyOf(unitHashes, room);
     unitSizes = Arrays.copyOf(unitSizes, room);
     unitEmitted = Arrays.copyOf(unitEmitted, room);
@@ -260,6 +328,7 @@ public final class ReduceMeter {
 
   /** The reduce function call that is running. */
   public static final class Running {
+    public boolean isNamed;
     public long key;
     /** By the monotonic clock; of its burst, while it is small. */
     public long startNanos;

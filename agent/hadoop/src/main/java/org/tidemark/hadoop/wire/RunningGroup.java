@@ -11,7 +11,7 @@ final class RunningGroup {
 
   RunningGroup(ReduceMeter.Running group, boolean named) {
     this.group = group;
-    this.named = named;
+    this.named = named && group.isNamed;
   }
 
   void writeTo(ProtoWriter profile, long nowNanos) {

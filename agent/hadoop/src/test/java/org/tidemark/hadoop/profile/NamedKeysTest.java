@@ -73,4 +73,15 @@ public class NamedKeysTest {
     assertEquals(0, names.count());
     assertEquals(101, names.bytesMin());
   }
+
+  @Test
+  public void nothingIsPromisedOfSizesOfWhichSomeHaveNoName() {
+    final NamedKeys names = new NamedKeys(8);
+    add(names, 1, 80, NO_SAMPLE);
+    names.leaveOut(80);
+    add(names, 2, 90, NO_SAMPLE);
+    names.settle(50, ALL);
+    assertArrayEquals(new long[] {2}, names.hashes());
+    assertEquals(81, names.bytesMin());
+  }
 }
