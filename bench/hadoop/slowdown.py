@@ -135,6 +135,7 @@ def main():
     arguments = parser.parse_args()
     scale = arguments.scale
     suffix = "" if scale == 1 else f", {scale:g} times the work"
+    commit = measure.context()["commit"]
     saved = measure.load("hadoop_slowdown")["jobs"] if arguments.add else {}
     results = {}
     with tempfile.TemporaryDirectory() as directory:
@@ -146,7 +147,7 @@ def main():
                 cluster.generate_rows(TERA_BYTES * scale)
             for name in arguments.jobs:
                 job = jobs(scale, arguments.split_bytes)[name]
-                results[name + suffix] = {"split_bytes": arguments.split_bytes,
+                results[name + suffix] = {"commit": commit, "split_bytes": arguments.split_bytes,
                                           **measure_job(cluster, name, job, arguments.pairs)}
                 measure.save("hadoop_slowdown", {"jobs": saved | results})
     for name, job in results.items():
