@@ -21,14 +21,14 @@ public final class NameBudget {
 
   private static final long OUTPUT_BYTES_PER_NAME = 200 * NAME_BYTES;
 
-  public final int explicitKeys;
-  public final int sampledKeys;
-
   /** A hash of 8 bytes, a size, a time and what was emitted. */
   private static final long FINISHED_NAME_BYTES = 16;
 
   private static final long REDUCED_BYTES_PER_NAME = 300 * FINISHED_NAME_BYTES;
   private static final int FINISHED_NAMES_MIN = 128;
+
+  public final int explicitKeys;
+  public final int sampledKeys;
 
   /** {@code outputBytes} as they are shuffled, compressed if they are; {@code lambda} at most. */
   public NameBudget(long outputBytes, int lambda) {
