@@ -12,8 +12,8 @@
 namespace tidemark::console {
 namespace {
 
-// News older than this are worth a word; agents report every second or so.
-constexpr absl::Duration kStale = absl::Seconds(10);
+// Coverage.silent_tasks counts tasks that were not heard of for so long.
+constexpr absl::Duration kTaskSilence = absl::Seconds(10);
 constexpr std::size_t kNotesMax = 3;
 
 bool HasReduce(const Snapshot& snapshot) {
@@ -68,15 +68,15 @@ std::string LossText(const Coverage& coverage) {
 }
 
 std::string SilenceText(const Coverage& coverage) {
-  if (coverage.data_age > kStale) {
-    return fmt::format("nothing heard for {}", DurationText(coverage.data_age));
+  if (coverage.silent_for > absl::ZeroDuration()) {
+    return fmt::format("no news from the job for {}", DurationText(coverage.silent_for));
   }
   if (coverage.silent_tasks == 0) return "";
   return fmt::format("{} not heard of for {}",
                      coverage.silent_tasks == 1
                          ? "1 running task"
                          : fmt::format("{} running tasks", coverage.silent_tasks),
-                     DurationText(kStale));
+                     DurationText(kTaskSilence));
 }
 
 std::string MissingProfilesText(const Snapshot& snapshot) {

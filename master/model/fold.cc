@@ -168,6 +168,9 @@ auto Folder::FindAttempt(const AttemptId& id, std::optional<std::uint32_t> count
     state_.memory_bytes += kAttemptBytes;
   }
   auto& attempt = attempts[id.attempt];
+  if (attempt.life.is_running()) {
+    state_.report_gaps.Observe(event_.arrived_at - attempt.life.last_heard_at);
+  }
   attempt.life.last_heard_at = event_.arrived_at;
   return &attempt;
 }

@@ -17,6 +17,7 @@
 #include "master/model/job_summary.h"
 #include "master/model/phases.h"
 #include "master/model/saturating.h"
+#include "master/model/silence.h"
 #include "master/model/straggler.h"
 
 namespace tidemark {
@@ -221,6 +222,10 @@ Coverage JobMonitor::Impl::CoverageAt(absl::Time now) const {
   coverage.map_profiles = finished > 0 ? with_profile / finished : 0;
   coverage.silent_tasks =
       SilentTasks(state_.map_tasks, now) + SilentTasks(state_.reduce_tasks, now);
+  if (StateAt(now) == JobState::kRunning) {
+    coverage.silent_for =
+        model::SilentFor(state_, std::max(state_.last_arrival_at, listening_since_), now);
+  }
   coverage.notes = notes_;
   if (state_.opened && state_.opened->is_grouping_opaque) {
     coverage.notes.push_back(

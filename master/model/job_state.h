@@ -17,6 +17,7 @@
 #include "master/model/attempt_life.h"
 #include "master/model/clock_offset.h"
 #include "master/model/key_distribution.h"
+#include "master/model/report_gaps.h"
 #include "streaming/size_histogram.h"
 #include "streaming/smoothed_points.h"
 #include "tidemark/event.h"
@@ -102,6 +103,7 @@ struct JobState {
   std::optional<JobClosed> closed;
   std::optional<absl::Time> closed_at;
   absl::Time last_arrival_at = absl::InfinitePast();
+  ReportGaps report_gaps;
 
   absl::flat_hash_map<std::string, SourceState> sources;
   std::vector<MapTask> map_tasks;        // by index; at least the opened count

@@ -121,6 +121,9 @@ void EncodeStraggler(const Straggler& straggler, v1::Straggler& message) {
 
 void EncodeCoverage(const Coverage& coverage, v1::Coverage& message) {
   EncodeDuration(coverage.data_age, *message.mutable_data_age());
+  if (coverage.silent_for > absl::ZeroDuration()) {
+    EncodeDuration(coverage.silent_for, *message.mutable_silent_for());
+  }
   message.set_lost_envelopes(coverage.lost_envelopes);
   message.set_dropped_events(coverage.dropped_events);
   message.set_dropped_points(coverage.dropped_points);
@@ -304,6 +307,9 @@ Straggler ParseStraggler(const v1::Straggler& message, Reader& reader) {
 Coverage ParseCoverage(const v1::Coverage& message, Reader& reader) {
   Coverage coverage;
   coverage.data_age = reader.Duration("coverage.data_age", message.data_age());
+  if (message.has_silent_for()) {
+    coverage.silent_for = reader.Duration("coverage.silent_for", message.silent_for());
+  }
   coverage.lost_envelopes = message.lost_envelopes();
   coverage.dropped_events = message.dropped_events();
   coverage.dropped_points = message.dropped_points();

@@ -131,16 +131,16 @@ TEST(Frame, ComparesBarsAloneWhenThereIsNoRoom) {
 
 TEST(Frame, TellsWhatIsLost) {
   Snapshot snapshot = SomeSnapshot();
-  snapshot.coverage = {.data_age = absl::Seconds(25),
-                       .lost_envelopes = 3,
+  snapshot.coverage = {.lost_envelopes = 3,
                        .dropped_points = 1,
                        .map_profiles = 0.75,
-                       .notes = {"no event log from here on: the disk is full"}};
-  EXPECT_THAT(
-      RenderFrame(snapshot, {.width = 100}),
-      AllOf(Contains("nothing heard for 25 s"), Contains("3 messages lost, 1 measurement dropped"),
-            Contains("key sizes known of 75 % of the finished map tasks"),
-            Contains("no event log from here on: the disk is full")));
+                       .notes = {"no event log from here on: the disk is full"},
+                       .silent_for = absl::Seconds(25)};
+  EXPECT_THAT(RenderFrame(snapshot, {.width = 100}),
+              AllOf(Contains("no news from the job for 25 s"),
+                    Contains("3 messages lost, 1 measurement dropped"),
+                    Contains("key sizes known of 75 % of the finished map tasks"),
+                    Contains("no event log from here on: the disk is full")));
 }
 
 TEST(Frame, IsSilentAboutLossWhenThereIsNone) {

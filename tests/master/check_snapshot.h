@@ -78,6 +78,7 @@ inline void Check(const Snapshot& snapshot) {
   CheckSpan(snapshot.elapsed);
   CheckInstant(snapshot.started_at);
   CheckSpan(snapshot.coverage.data_age);
+  CheckSpan(snapshot.coverage.silent_for);
   CheckFraction(snapshot.coverage.map_profiles);
   for (const PhaseProgress& phase : snapshot.phases) CheckPhase(phase);
   for (const Forecast& forecast : snapshot.forecasts) {

@@ -83,6 +83,9 @@ struct Coverage {
   double map_profiles = 0;
   std::uint32_t silent_tasks = 0;
   std::vector<std::string> notes;
+  // For how long a running job has been silent: no news for three report intervals. Zero: there is
+  // news.
+  absl::Duration silent_for = absl::ZeroDuration();
   friend bool operator==(const Coverage&, const Coverage&) = default;
 };
 

@@ -1,0 +1,35 @@
+#include "master/model/silence.h"
+
+#include <algorithm>
+
+namespace tidemark::model {
+namespace {
+
+constexpr double kMissedReports = 3;
+constexpr absl::Duration kShortestSilence = absl::Seconds(3);
+constexpr absl::Duration kWithoutInterval = absl::Seconds(10);
+
+bool AnyRuns(const auto& tasks) {
+  return std::any_of(tasks.begin(), tasks.end(),
+                     [](const auto& task) { return task.is_running(); });
+}
+
+absl::Duration LongestPause(const JobState& state) {
+  const std::optional<absl::Duration> interval = state.report_gaps.typical();
+  if (!interval) return kWithoutInterval;
+  const absl::Duration pause = std::max(kMissedReports * *interval, kShortestSilence);
+  const bool owes_report = AnyRuns(state.reduce_tasks) || AnyRuns(state.map_tasks);
+  return owes_report ? pause : std::max(pause, kWithoutInterval);
+}
+
+}  // namespace
+
+absl::Duration SilentFor(const JobState& state, absl::Time heard_at, absl::Time now) {
+  if (!state.opened || state.closed) return absl::ZeroDuration();
+  const absl::Duration pause = now - heard_at;
+  // Nothing shorter is silence, and looking at every task is not for nothing.
+  if (pause <= kShortestSilence) return absl::ZeroDuration();
+  return pause > LongestPause(state) ? pause : absl::ZeroDuration();
+}
+
+}  // namespace tidemark::model

@@ -1,0 +1,19 @@
+// Whether a job has fallen silent.
+//
+// While a task runs somebody owes a report on it, so a job of which nothing was heard for three
+// report intervals may have died without a word: it is silent. Where the interval is not known yet,
+// and while no task runs and nobody owes anything, ten seconds without news are silence. A silence
+// of less than three seconds is not worth a word, whatever the interval.
+#pragma once
+
+#include "absl/time/time.h"
+#include "master/model/job_state.h"
+
+namespace tidemark::model {
+
+// How long the job has been silent at `now`, when something was last heard at `heard_at`; zero when
+// it is not silent, not open or over. `heard_at` is the newest arrival, or when a master began to
+// listen again after a restart. O(tasks).
+absl::Duration SilentFor(const JobState& state, absl::Time heard_at, absl::Time now);
+
+}  // namespace tidemark::model

@@ -1,0 +1,108 @@
+#include "master/model/silence.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/master/events.h"
+#include "tidemark/job_monitor.h"
+
+namespace tidemark {
+namespace {
+
+using test::At;
+using test::Closed;
+using test::Finished;
+using test::Job;
+using test::M;
+using test::Opened;
+using test::Read;
+using test::Source;
+using test::Started;
+
+double SilentSeconds(const Job& job, double at) {
+  return absl::ToDoubleSeconds(model::SilentFor(job.state, job.state.last_arrival_at, At(at)));
+}
+
+// One map task that has begun at 0 s and reports every `interval` seconds, `reports` times.
+Job Reporting(double interval, int reports = 10) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(2, 1)).ok());
+  EXPECT_TRUE(job.Say(0, Started(M(0))).ok());
+  for (int i = 1; i <= reports; ++i) EXPECT_TRUE(job.Say(i * interval, Read(M(0), 7)).ok());
+  return job;
+}
+
+TEST(Silence, BeginsWhenThreeReportsOfARunningTaskDidNotCome) {
+  const Job job = Reporting(4);
+  EXPECT_EQ(SilentSeconds(job, 40 + 12), 0);
+  EXPECT_EQ(SilentSeconds(job, 40 + 12.5), 12.5);
+}
+
+TEST(Silence, EndsWithTheNextReportWhateverItSays) {
+  Job job = Reporting(4);
+  EXPECT_GT(SilentSeconds(job, 60), 0);
+  ASSERT_TRUE(job.Say(60, Read(M(0), 7)).ok());
+  EXPECT_EQ(SilentSeconds(job, 61), 0);
+}
+
+TEST(Silence, ShorterThanThreeSecondsIsNone) {
+  const Job job = Reporting(0.1);
+  EXPECT_EQ(SilentSeconds(job, 1 + 3), 0);
+  EXPECT_EQ(SilentSeconds(job, 1 + 3.5), 3.5);
+}
+
+TEST(Silence, TakesTenSecondsWhereTheIntervalIsNotKnown) {
+  const Job job = Reporting(1, 2);
+  EXPECT_EQ(SilentSeconds(job, 2 + 10), 0);
+  EXPECT_EQ(SilentSeconds(job, 2 + 11), 11);
+}
+
+TEST(Silence, TakesTenSecondsWhileNoTaskRuns) {
+  Job job = Reporting(1);
+  ASSERT_TRUE(job.Say(10, Finished(M(0))).ok());
+  EXPECT_EQ(SilentSeconds(job, 10 + 10), 0);
+  EXPECT_EQ(SilentSeconds(job, 10 + 11), 11);
+}
+
+TEST(Silence, AnOutageIsNoReportInterval) {
+  Job job = Reporting(1, 4);
+  // Back after a minute and a half, with all that had waited.
+  for (int i = 0; i < 90; ++i) ASSERT_TRUE(job.Say(94 + 0.001 * i, Read(M(0), 7)).ok());
+  for (int i = 1; i < 5; ++i) ASSERT_TRUE(job.Say(95 + i, Read(M(0), 7)).ok());
+  EXPECT_EQ(SilentSeconds(job, 99 + 4), 4);
+}
+
+TEST(Silence, AJobThatIsNotOpenOrOverIsNotSilent) {
+  EXPECT_EQ(SilentSeconds(Job(), 100), 0);
+  Job job = Reporting(1);
+  ASSERT_TRUE(job.Say(11, Closed()).ok());
+  EXPECT_EQ(SilentSeconds(job, 100), 0);
+}
+
+// A monitor of a job whose only task reported every second until 10 s.
+JobMonitor Monitor() {
+  JobMonitor monitor("job-1", {});
+  Source source;
+  EXPECT_TRUE(monitor.Apply(source.At(0, Opened(2, 1))).ok());
+  EXPECT_TRUE(monitor.Apply(source.At(0, Started(M(0)))).ok());
+  for (int i = 1; i <= 10; ++i) EXPECT_TRUE(monitor.Apply(source.At(i, Read(M(0), 7))).ok());
+  return monitor;
+}
+
+TEST(Silence, IsInTheSnapshotUntilTheJobIsGivenUp) {
+  JobMonitor monitor = Monitor();
+  EXPECT_EQ(monitor.Tick(At(12)).coverage.silent_for, absl::ZeroDuration());
+  EXPECT_EQ(monitor.Tick(At(22)).coverage.silent_for, absl::Seconds(12));
+  const Snapshot final = monitor.Tick(At(10 + 15 * 60 + 1));
+  EXPECT_EQ(final.state, JobState::kAbandoned);
+  EXPECT_EQ(final.coverage.silent_for, absl::ZeroDuration());
+}
+
+TEST(Silence, OfTheMasterIsNotTheJobs) {
+  JobMonitor monitor = Monitor();
+  monitor.NoteRestart(At(100));
+  EXPECT_EQ(monitor.Tick(At(102)).coverage.silent_for, absl::ZeroDuration());
+  EXPECT_EQ(monitor.Tick(At(105)).coverage.silent_for, absl::Seconds(5));
+}
+
+}  // namespace
+}  // namespace tidemark
