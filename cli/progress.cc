@@ -8,7 +8,6 @@
 #include "absl/time/clock.h"
 #include "cli/console/frame.h"
 #include "cli/console/plain_lines.h"
-#include "cli/console/shown_progress.h"
 #include "cli/console/summary.h"
 #include "cli/console/terminal.h"
 #include "cli/snapshot_json.h"
@@ -36,7 +35,7 @@ class BarProgress final : public Progress {
         terminal_(fileno(stderr)) {}
 
   bool Show(const Snapshot& snapshot) override {
-    newest_ = shown_.Next(snapshot);
+    newest_ = snapshot;
     is_drawn_ = false;
     if (snapshot.is_final() || absl::Now() - drawn_at_ >= kBetweenFrames) Draw();
     return true;
@@ -66,7 +65,6 @@ class BarProgress final : public Progress {
   const console::FrameOptions options_;
   std::FILE* const lines_;
   console::Terminal terminal_;
-  console::ShownProgress shown_;
   std::optional<Snapshot> newest_;
   absl::Time drawn_at_ = absl::InfinitePast();
   bool is_drawn_ = false;  // the newest snapshot
@@ -80,7 +78,7 @@ class PlainProgress final : public Progress {
         plain_(TextOptionsFor(lines, environment_), compare) {}
 
   bool Show(const Snapshot& snapshot) override {
-    newest_ = shown_.Next(snapshot);
+    newest_ = snapshot;
     const std::optional<std::string> line = plain_.Next(*newest_);
     return !line || WriteLine(lines_, *line);
   }
@@ -96,7 +94,6 @@ class PlainProgress final : public Progress {
   const Environment environment_;
   std::FILE* const lines_;
   console::PlainLines plain_;
-  console::ShownProgress shown_;
   std::optional<Snapshot> newest_;
 };
 

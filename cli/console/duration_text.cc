@@ -14,6 +14,8 @@ constexpr absl::Duration kLongest = absl::Hours(999 * 24);
 // Taste: five digits of the rounded number lie within the interval.
 constexpr std::int64_t kStepsInInterval = 5;
 constexpr std::int64_t kStepsInRemaining = 10;
+// However wide the interval, a number is not rounded away.
+constexpr std::int64_t kStepsInNumber = 2;
 
 std::string TwoUnits(std::int64_t seconds, std::int64_t large, const char* large_name,
                      std::int64_t small, const char* small_name) {
@@ -82,10 +84,15 @@ KnownRemaining RoundToKnown(absl::Duration remaining, std::optional<absl::Durati
   }
   const absl::Duration least = std::min(Sane(*lower), remaining);
   const absl::Duration most = std::max(Sane(*upper), remaining);
-  const absl::Duration step = RoundingStep((most - least) / kStepsInInterval);
-  return {.remaining = absl::Floor(remaining + step / 2, step),
-          .lower = absl::Floor(least, step),
-          .upper = absl::Ceil(most, step),
+  const absl::Duration of_width = (most - least) / kStepsInInterval;
+  const auto step = [&](absl::Duration number) {
+    return RoundingStep(std::min(of_width, number / kStepsInNumber));
+  };
+  const absl::Duration lower_step = step(least);
+  const absl::Duration median_step = step(remaining);
+  return {.remaining = absl::Floor(remaining + median_step / 2, median_step),
+          .lower = absl::Floor(least, lower_step),
+          .upper = absl::Ceil(most, step(most)),
           .has_range = true};
 }
 

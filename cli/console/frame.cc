@@ -5,7 +5,7 @@
 
 #include "cli/console/bar.h"
 #include "cli/console/duration_text.h"
-#include "cli/console/shown_progress.h"
+#include "cli/console/shown_percent.h"
 #include "cli/console/styled_line.h"
 #include "cli/console/text.h"
 #include "cli/console/wording.h"

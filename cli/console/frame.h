@@ -22,7 +22,7 @@ struct FrameOptions {
   bool compare = false;  // a bar for each indicator, one below the other
 };
 
-// Fractions are drawn as they are (within their bounds); ShownProgress keeps them from going back.
+// Fractions are drawn as they are, within their bounds.
 std::vector<std::string> RenderFrame(const Snapshot& snapshot, const FrameOptions& options);
 
 }  // namespace tidemark::console

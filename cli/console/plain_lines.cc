@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/console/duration_text.h"
-#include "cli/console/shown_progress.h"
+#include "cli/console/shown_percent.h"
 #include "cli/console/text.h"
 #include "cli/console/wording.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "cli/console/duration_text.h"
-#include "cli/console/shown_progress.h"
+#include "cli/console/shown_percent.h"
 #include "cli/console/text.h"
 
 namespace tidemark::console {

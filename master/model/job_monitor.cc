@@ -17,6 +17,7 @@
 #include "master/model/job_summary.h"
 #include "master/model/phases.h"
 #include "master/model/saturating.h"
+#include "master/model/shown_progress.h"
 #include "master/model/silence.h"
 #include "master/model/straggler.h"
 
@@ -24,16 +25,17 @@ namespace tidemark {
 namespace {
 
 using model::EndPrediction;
-using model::Progress;
 using model::ReducePhaseForecast;
 
-// A running job never shows 100 %.
-constexpr double kRunningFractionMax = 0.999;
 // A task nobody heard of for this long is silent.
 constexpr absl::Duration kSilence = absl::Seconds(10);
-// Past its predicted end a job is still "about to end" for this long, or this part of its run.
+// Past its predicted end a job is still "about to end" for this long, or this part of its run; no
+// end is known more closely.
 constexpr absl::Duration kOverdueAfter = absl::Seconds(2);
 constexpr double kOverdueShare = 0.02;
+// Silence that has lasted for t lasts for longer than s more with probability t / (t + s)
+// (Laplace), so that for 95 % so many times t must be allowed.
+constexpr double kSilenceMore = 19;
 constexpr std::size_t kNotesMax = 16;
 
 JobState StateOf(JobOutcome outcome) {
@@ -117,7 +119,7 @@ class JobMonitor::Impl {
     model::PredictionHistory history;
   };
 
-  EndPrediction Predict(Tracked& tracked, absl::Time now, Snapshot& snapshot);
+  void Predict(Tracked& tracked, absl::Duration silence, Snapshot& snapshot);
   Forecast Describe(const EndPrediction& prediction, const std::string& name) const;
   JobState StateAt(absl::Time now) const;
   void Finish(absl::Time now, Snapshot& snapshot);
@@ -134,6 +136,8 @@ class JobMonitor::Impl {
   bool has_news_ = false;
   double lost_share_ = 0;                              // of the evidence, at the last Tick()
   absl::Time listening_since_ = absl::InfinitePast();  // the last NoteRestart()
+  absl::Time informed_at_ = absl::InfinitePast();      // the last Tick() without silence
+  model::ShownProgress shown_;
   std::optional<Snapshot> final_;
 };
 
@@ -144,7 +148,10 @@ JobState JobMonitor::Impl::StateAt(absl::Time now) const {
   return silent ? JobState::kAbandoned : JobState::kRunning;
 }
 
-EndPrediction JobMonitor::Impl::Predict(Tracked& tracked, absl::Time now, Snapshot& snapshot) {
+// What nobody has told of for `silence` is believed as it was before, and how much longer it takes
+// to hear of it is anybody's guess.
+void JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Snapshot& snapshot) {
+  const absl::Time now = informed_at_;
   EndPrediction prediction{.at = now};
   ReducePhaseForecast reduce;
   if (!state_.has_phase(Phase::kReduce)) {
@@ -165,14 +172,19 @@ EndPrediction JobMonitor::Impl::Predict(Tracked& tracked, absl::Time now, Snapsh
     prediction.lower.reset();
     prediction.upper.reset();
   }
-  tracked.history.Add(prediction);
   Forecast forecast = Describe(prediction, tracked.indicator->name());
   forecast.evidence = reduce.evidence;
+  if (silence > absl::ZeroDuration() && forecast.remaining) {
+    forecast.remaining_lower = forecast.remaining_lower.value_or(*forecast.remaining);
+    forecast.remaining_upper =
+        forecast.remaining_upper.value_or(*forecast.remaining) + kSilenceMore * silence;
+  }
   snapshot.forecasts.push_back(std::move(forecast));
+  prediction.at = snapshot.at;
+  tracked.history.Add(prediction);
   if (!snapshot.straggler && &tracked == &tracked_.front()) {
     snapshot.straggler = model::FindStraggler(state_, reduce, now);
   }
-  return prediction;
 }
 
 Forecast JobMonitor::Impl::Describe(const EndPrediction& prediction,
@@ -180,20 +192,23 @@ Forecast JobMonitor::Impl::Describe(const EndPrediction& prediction,
   Forecast forecast{.indicator = name};
   if (!prediction.end) return forecast;
   const absl::Time now = prediction.at;
-  const absl::Duration overdue = now - *prediction.end;
-  const absl::Duration grace = std::max(kOverdueAfter, kOverdueShare * (now - state_.started_at));
-  forecast.state = overdue > grace ? ForecastState::kOverdue : ForecastState::kValid;
-  forecast.fraction_done =
-      std::min(Progress(state_.started_at, now, prediction.end), kRunningFractionMax);
-  if (const auto reduce_start = model::ReducePhaseStart(state_)) {
-    forecast.reduce_fraction_done =
-        std::min(Progress(*reduce_start, now, prediction.end), kRunningFractionMax);
+  const absl::Duration elapsed = now - state_.started_at;
+  const absl::Duration grace = std::max(kOverdueAfter, kOverdueShare * elapsed);
+  if (now - *prediction.end > grace) {
+    forecast.state = ForecastState::kOverdue;
+    return forecast;
   }
-  if (forecast.state == ForecastState::kOverdue) return forecast;
+  forecast.state = ForecastState::kValid;
   const auto left = [now](absl::Time end) { return std::max(end - now, absl::ZeroDuration()); };
   forecast.remaining = left(*prediction.end);
   if (prediction.lower) forecast.remaining_lower = left(*prediction.lower);
-  if (prediction.upper) forecast.remaining_upper = left(*prediction.upper);
+  if (prediction.upper) forecast.remaining_upper = std::max(left(*prediction.upper), grace);
+  forecast.fraction_done =
+      model::CautiousFraction(elapsed, *forecast.remaining, forecast.remaining_upper);
+  if (const auto reduce_start = model::ReducePhaseStart(state_)) {
+    forecast.reduce_fraction_done =
+        model::CautiousFraction(now - *reduce_start, *forecast.remaining, forecast.remaining_upper);
+  }
   return forecast;
 }
 
@@ -271,6 +286,9 @@ void JobMonitor::Impl::Finish(absl::Time now, Snapshot& snapshot) {
     forecast.fraction_done = 1;
     forecast.reduce_fraction_done = state_.has_phase(Phase::kReduce) ? 1 : 0;
   }
+  for (PhaseProgress& phase : snapshot.phases) {
+    if (succeeded && phase.phase == Phase::kReduce) phase.fraction_done = 1;
+  }
   snapshot.straggler.reset();
   snapshot.message = snapshot.state == JobState::kAbandoned
                          ? fmt::format("nothing was heard of the job for {}",
@@ -293,8 +311,9 @@ Snapshot JobMonitor::Impl::Tick(absl::Time now) {
   snapshot.phases = Phases();
   snapshot.coverage = CoverageAt(now);
   lost_share_ = model::LostShare(state_);
-  for (Tracked& tracked : tracked_) Predict(tracked, now, snapshot);
-  if (snapshot.is_final()) Finish(now, snapshot);
+  const absl::Duration silence = snapshot.coverage.silent_for;
+  if (silence == absl::ZeroDuration() || informed_at_ == absl::InfinitePast()) informed_at_ = now;
+  for (Tracked& tracked : tracked_) Predict(tracked, silence, snapshot);
   for (PhaseProgress& phase : snapshot.phases) {
     if (phase.phase != Phase::kReduce) continue;
     const bool done = phase.state == PhaseState::kDone;
@@ -302,14 +321,18 @@ Snapshot JobMonitor::Impl::Tick(absl::Time now) {
         snapshot.forecasts.empty() ? 0 : snapshot.forecasts.front().reduce_fraction_done;
     phase.fraction_done = done ? 1 : forecast;
   }
-  if (snapshot.is_final()) final_ = snapshot;
+  shown_.NeverBack(snapshot);
+  if (snapshot.is_final()) {
+    Finish(now, snapshot);
+    final_ = snapshot;
+  }
   return snapshot;
 }
 
 std::string JobMonitor::Impl::Checkpoint() const {
   std::ostringstream out;
   model::CheckpointWriter writer(out);
-  writer(model::kCheckpointLayout, sequence_, lost_share_, tracked_.size());
+  writer(model::kCheckpointLayout, sequence_, lost_share_, informed_at_, shown_, tracked_.size());
   for (const Tracked& tracked : tracked_) {
     writer(tracked.indicator->name(), tracked.history);
     tracked.indicator->Save(writer);
@@ -330,7 +353,7 @@ absl::Status JobMonitor::Impl::Resume(const std::string& checkpoint) {
                                                     job_id_, layout, model::kCheckpointLayout));
     }
     std::size_t count = 0;
-    reader(sequence_, lost_share_, count);
+    reader(sequence_, lost_share_, informed_at_, shown_, count);
     bool is_same = count == tracked_.size();
     for (std::size_t i = 0; is_same && i < count; ++i) {
       std::string name;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "master/model/shown_progress.h"
 #include "master/workflow/check_workflow.h"
 #include "master/workflow/drift.h"
 #include "tidemark/limit.h"
@@ -104,14 +105,9 @@ absl::Duration Length(double seconds) {
   return absl::Seconds(std::isfinite(seconds) ? std::clamp(seconds, 0.0, 1e10) : 1e10);
 }
 
-double FractionOf(absl::Duration elapsed, absl::Duration remaining) {
-  const double done = std::max(absl::ToDoubleSeconds(elapsed), 0.0);
-  const double whole = done + std::max(absl::ToDoubleSeconds(remaining), 0.0);
-  return whole > 0 ? done / whole : 0;
+double FractionOf(absl::Duration worked, absl::Duration remaining) {
+  return model::CautiousFraction(worked, remaining, std::nullopt);
 }
-
-// A workflow that has not succeeded is never shown as done.
-constexpr double kNotQuite = 0.999;
 
 WorkflowStage StageOf(Phase phase, const TasksLeft& left, std::uint64_t tasks, bool has_begun,
                       const LiveStage& estimate) {
@@ -371,16 +367,24 @@ WorkflowSnapshot LiveWorkflow::Describe(absl::Time now) const {
   return snapshot;
 }
 
+// Waiting for the first job is no progress.
+absl::Duration LiveWorkflow::WorkedUntil(absl::Time now) const {
+  absl::Time begun = now;
+  for (const Job& job : jobs_) begun = std::min(begun, job.facts.started_at.value_or(now));
+  return now - begun;
+}
+
 void LiveWorkflow::Fill(absl::Time now, const LiveEstimate& estimate,
                         const WorkflowCluster& cluster, double data_factor,
                         WorkflowSnapshot& snapshot) const {
   snapshot.remaining = Length(estimate.remaining);
   snapshot.remaining_lower = Length(std::min(estimate.lower, estimate.remaining));
   snapshot.remaining_upper = Length(std::max(estimate.upper, estimate.remaining));
-  snapshot.fraction_done = std::min(FractionOf(snapshot.elapsed, *snapshot.remaining), kNotQuite);
-  snapshot.fraction_done_lower =
-      std::min(FractionOf(snapshot.elapsed, *snapshot.remaining_upper), kNotQuite);
-  snapshot.fraction_done_upper = FractionOf(snapshot.elapsed, *snapshot.remaining_lower);
+  const absl::Duration worked = WorkedUntil(now);
+  snapshot.fraction_done =
+      model::CautiousFraction(worked, *snapshot.remaining, snapshot.remaining_upper);
+  snapshot.fraction_done_lower = FractionOf(worked, *snapshot.remaining_upper);
+  snapshot.fraction_done_upper = FractionOf(worked, *snapshot.remaining_lower);
   snapshot.known_share = estimate.known_share;
   for (const std::size_t job : estimate.critical_path) {
     snapshot.critical_path.push_back(spec_.jobs[job].name);
@@ -396,8 +400,10 @@ void LiveWorkflow::Fill(absl::Time now, const LiveEstimate& estimate,
     progress.ends_in_lower = Length(std::min(of_job.lower, of_job.end));
     progress.ends_in_upper = Length(std::max(of_job.upper, of_job.end));
     if (live.is_running) {
-      const double fraction = FractionOf(absl::Seconds(live.elapsed), *progress.ends_in);
-      progress.fraction_done = std::max(progress.fraction_done, std::min(fraction, kNotQuite));
+      progress.fraction_done =
+          std::max(progress.fraction_done,
+                   model::CautiousFraction(absl::Seconds(live.elapsed), *progress.ends_in,
+                                           progress.ends_in_upper));
     }
     const auto add = [&](Phase phase, const TasksLeft& left, const PhaseOutlook& outlook,
                          const LiveStage& stage_estimate) {

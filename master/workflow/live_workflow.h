@@ -116,6 +116,8 @@ class LiveWorkflow {
   absl::StatusOr<LiveEstimate> EstimateOn(absl::Time now, const WorkflowCluster& cluster,
                                           double data_factor) const;
   WorkflowSnapshot Describe(absl::Time now) const;
+  // Since the first job began; zero before.
+  absl::Duration WorkedUntil(absl::Time now) const;
   void Fill(absl::Time now, const LiveEstimate& estimate, const WorkflowCluster& cluster,
             double data_factor, WorkflowSnapshot& snapshot) const;
   WorkflowJobProgress ProgressOf(std::size_t job, absl::Time now) const;

@@ -69,6 +69,13 @@ TEST(RoundToKnown, IsCoarseWhenTheIntervalIsWide) {
             (KnownRemaining{Minutes(50), Minutes(20), Minutes(90), true}));
 }
 
+TEST(RoundToKnown, RoundsNoNumberAwayHoweverWideTheInterval) {
+  EXPECT_EQ(RoundToKnown(Minutes(11), Minutes(1), Minutes(207)),
+            (KnownRemaining{Minutes(10), Minutes(1), Minutes(210), true}));
+  EXPECT_EQ(RoundToKnown(Seconds(4.6), Seconds(2.2), Seconds(29)),
+            (KnownRemaining{Seconds(5), Seconds(2), Seconds(30), true}));
+}
+
 TEST(RoundToKnown, WithoutAnIntervalKeepsOneDigitInTen) {
   EXPECT_EQ(RoundToKnown(Seconds(41.4), {}, {}).remaining, Seconds(41));
   EXPECT_EQ(RoundToKnown(Seconds(198), {}, {}).remaining, Seconds(200));

@@ -13,7 +13,6 @@
 #include "cli/console/frame.h"
 #include "cli/console/plain_lines.h"
 #include "cli/console/redraw.h"
-#include "cli/console/shown_progress.h"
 #include "cli/console/summary.h"
 #include "tests/cli/some_snapshots.h"
 
@@ -198,26 +197,6 @@ TEST_F(HostileSnapshot, NeverBreaksTablesAndPlainLines) {
     }
     ASSERT_GE(ColumnsByTheCLibrary(PlainLine(snapshot, options, true)), 0);
     ExpectSane(PlainLine(snapshot, options, true));
-  }
-}
-
-TEST_F(HostileSnapshot, NeverMakesShownProgressGoBack) {
-  HostileSnapshots snapshots(11);
-  ShownProgress shown;
-  int percent = 0;
-  for (std::uint64_t sequence = 1; sequence < kSeeds; ++sequence) {
-    Snapshot snapshot = snapshots.Next();
-    snapshot.job_id = "job-1";
-    snapshot.state = JobState::kRunning;
-    snapshot.sequence = sequence;
-    if (snapshot.forecasts.empty()) continue;
-    snapshot.forecasts.resize(1);
-    snapshot.forecasts[0].indicator = "nearestfit";
-    const Snapshot drawn = shown.Next(snapshot);
-    const int now = ShownPercent(drawn.forecasts[0].fraction_done, drawn);
-    ASSERT_GE(now, percent);
-    ASSERT_LT(now, 100);
-    percent = now;
   }
 }
 

@@ -91,6 +91,25 @@ TEST(LiveWorkflow, ProgressNeverGoesBackAlthoughTheEstimateDoes) {
   EXPECT_GT(*after.remaining, absl::Seconds(4000));
 }
 
+TEST(LiveWorkflow, WaitingForTheFirstJobIsNoProgress) {
+  LiveWorkflow live = WithRuns(Diamond());
+  for (const double at : {0.0, 30.0, 300.0}) {
+    const WorkflowSnapshot snapshot = live.Tick(Second(at));
+    EXPECT_EQ(snapshot.fraction_done, 0) << at;
+    EXPECT_EQ(snapshot.fraction_done_upper, 0) << at;
+    for (const WorkflowJobProgress& job : snapshot.jobs) EXPECT_EQ(job.fraction_done, 0) << at;
+  }
+}
+
+TEST(LiveWorkflow, ShowsACautiousFractionWithinItsBounds) {
+  LiveWorkflow live = WithRuns(Diamond());
+  live.Observe(Running("a-1", 0, 5, 100));
+  const WorkflowSnapshot snapshot = live.Tick(Second(5));
+  const double by_median = 5 / (5 + absl::ToDoubleSeconds(*snapshot.remaining));
+  EXPECT_LT(snapshot.fraction_done, by_median);
+  EXPECT_GT(snapshot.fraction_done, snapshot.fraction_done_lower);
+}
+
 TEST(LiveWorkflow, EndsOnceWhenAllJobsHaveSucceeded) {
   LiveWorkflow live = WithRuns(Diamond());
   for (const char* id : {"a-1", "b-1", "c-1"}) live.Observe(Ended(id, 0, 10));

@@ -1,8 +1,8 @@
 // What Tidemark believes about a job at one instant, as a value.
 //
-// The plain counterpart of proto/tidemark/v1/progress.proto. Every fraction is finite and within
-// 0..1; a duration that is not known is empty, never a guess. Two estimates from the same events
-// and ticks are equal to the last bit.
+// The plain counterpart of proto/tidemark/v1/progress.proto. Every fraction is finite, within 0..1,
+// and never less than in an earlier snapshot of the job; a duration that is not known is empty,
+// never a guess. Two estimates from the same events and ticks are equal to the last bit.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct PhaseProgress {
 };
 
 enum class ForecastState : std::uint8_t {
-  kWarmingUp,  // too early: fraction_done is 0, remaining is empty
+  kWarmingUp,  // too early: remaining is empty
   kValid,
   kOverdue,  // past the predicted end: remaining is empty
   kFinal,    // the job has ended
@@ -51,8 +51,11 @@ struct Evidence {
 struct Forecast {
   std::string indicator;
   ForecastState state = ForecastState::kWarmingUp;
-  double fraction_done = 0;         // of the whole job; 1 only when it has ended
-  double reduce_fraction_done = 0;  // of the reduce phase alone
+  // To be shown: never less than in an earlier snapshot, and on the cautious side of the interval:
+  // the part of the job's time that has passed with a probability of two thirds, by this forecast
+  // or an earlier one. 1 only when the job has succeeded.
+  double fraction_done = 0;
+  double reduce_fraction_done = 0;  // the same of the reduce phase alone
   std::optional<absl::Duration> remaining;
   std::optional<absl::Duration> remaining_lower;  // 90 % interval
   std::optional<absl::Duration> remaining_upper;

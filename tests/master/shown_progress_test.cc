@@ -1,0 +1,233 @@
+#include "master/model/shown_progress.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "tests/master/events.h"
+#include "tests/master/virtual_job.h"
+#include "tidemark/job_monitor.h"
+
+namespace tidemark {
+namespace {
+
+using model::CautiousFraction;
+using test::At;
+using test::Closed;
+using test::Emitted;
+using test::Finished;
+using test::M;
+using test::Opened;
+using test::Partition;
+using test::Point;
+using test::R;
+using test::Shuffled;
+using test::Source;
+using test::Started;
+
+constexpr absl::Duration kSecond = absl::Seconds(1);
+
+TEST(CautiousFraction, IsElapsedOverTheWholeWhenTheEndIsKnown) {
+  EXPECT_DOUBLE_EQ(CautiousFraction(30 * kSecond, 10 * kSecond, std::nullopt), 0.75);
+  EXPECT_DOUBLE_EQ(CautiousFraction(30 * kSecond, 10 * kSecond, 10 * kSecond), 0.75);
+}
+
+// ln q = ln 10 + 0.26186 (ln 200 - ln 10) = 3.0870, q = 21.91; 10 / (10 + 21.91) = 0.3134
+TEST(CautiousFraction, LeansToTheFarEndOfAWideInterval) {
+  EXPECT_NEAR(CautiousFraction(10 * kSecond, 10 * kSecond, 200 * kSecond), 0.3134, 1e-4);
+}
+
+TEST(CautiousFraction, ClosesInOnTheMedianAsTheIntervalDoes) {
+  double before = 0;
+  for (const double upper : {200.0, 100.0, 30.0, 15.0, 11.0, 10.1}) {
+    const double shown = CautiousFraction(10 * kSecond, 10 * kSecond, upper * kSecond);
+    EXPECT_GT(shown, before) << upper;
+    EXPECT_LT(shown, 0.5) << upper;
+    before = shown;
+  }
+  EXPECT_NEAR(before, 0.5, 0.001);
+}
+
+TEST(CautiousFraction, IsNotAtTheEndWhileTheIntervalIsOpen) {
+  // The median says that the job is over; 40 s may be left. q = 2 (40 / 2)^0.26186 = 4.38
+  EXPECT_NEAR(CautiousFraction(60 * kSecond, absl::ZeroDuration(), 40 * kSecond), 60 / 64.38, 1e-3);
+}
+
+TEST(CautiousFraction, IsAFractionWhateverItIsGiven) {
+  const absl::Duration all[] = {-absl::InfiniteDuration(), -kSecond, absl::ZeroDuration(),
+                                absl::Nanoseconds(1),      kSecond,  absl::Hours(1e12),
+                                absl::InfiniteDuration()};
+  for (const absl::Duration elapsed : all) {
+    for (const absl::Duration remaining : all) {
+      for (const absl::Duration upper : all) {
+        const double fraction = CautiousFraction(elapsed, remaining, upper);
+        EXPECT_TRUE(fraction >= 0 && fraction < 1)
+            << elapsed << " " << remaining << " " << upper << ": " << fraction;
+      }
+    }
+  }
+}
+
+// --- in the snapshots of a job
+
+struct Watched {
+  JobMonitor monitor{"job-1", {}};
+  Source source;
+  Snapshot newest;
+  ReduceProfile reduced{.attempt = R(0)};
+  absl::Status Say(double seconds, EventBody body) {
+    return monitor.Apply(source.At(seconds, std::move(body)));
+  }
+  // One more key group of so many bytes and seconds.
+  absl::Status Reduce(double at, std::uint64_t bytes, double seconds) {
+    reduced.last_group_finished_at = At(at);
+    reduced.points = {Point(bytes, seconds)};
+    reduced.groups_done += 1;
+    reduced.bytes_done += bytes;
+    reduced.reduce_time += absl::Seconds(seconds);
+    return Say(at, reduced);
+  }
+  const Forecast& Tick(double seconds) {
+    newest = monitor.Tick(At(seconds));
+    return newest.forecasts.front();
+  }
+};
+
+// A map phase of 10 s; then a reduce task that says nothing of its key groups.
+Watched AfterTheMapPhase() {
+  Watched job;
+  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
+  EXPECT_TRUE(job.Say(0, Started(M(0), 100)).ok());
+  EXPECT_TRUE(job.Say(10, Emitted(M(0), {Partition(0, 4000)})).ok());
+  EXPECT_TRUE(job.Say(10, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(10, Started(R(0))).ok());
+  return job;
+}
+
+TEST(ShownProgress, IsCautiousWhileTheIntervalSpansAFactorOfTwenty) {
+  Watched job = AfterTheMapPhase();
+  const Forecast& forecast = job.Tick(10);
+  ASSERT_TRUE(forecast.remaining && forecast.remaining_upper);
+  EXPECT_GT(*forecast.remaining_upper, 10 * *forecast.remaining);
+  EXPECT_LT(forecast.fraction_done, 0.36) << "half of the job, by the median";
+  EXPECT_GT(forecast.fraction_done, 0.2);
+}
+
+TEST(ShownProgress, NeverFallsThoughTheForecastDoes) {
+  Watched job = AfterTheMapPhase();
+  const double shown = job.Tick(10).fraction_done;
+  EXPECT_TRUE(job.Say(11, Shuffled(R(0))).ok());
+  // A quarter of the bytes took 100 s: the rest takes long.
+  EXPECT_TRUE(job.Reduce(111, 1000, 100).ok());
+  double before = shown;
+  for (double at = 111; at < 160; at += 4) {
+    const double now = job.Tick(at).fraction_done;
+    EXPECT_GE(now, before) << at;
+    before = now;
+  }
+}
+
+TEST(ShownProgress, NeverFallsInAnyForecastOrPhaseOfAnyJob) {
+  for (const std::size_t seed : {1, 2, 3}) {
+    test::VirtualJob told = test::QuadraticJob();
+    told.slots = seed;
+    JobMonitor monitor("job-1", {});
+    std::map<std::string, double> shown;
+    std::map<Phase, double> of_phases;
+    for (const Snapshot& snapshot : test::Watch(Tell(told), 5, monitor)) {
+      for (const Forecast& forecast : snapshot.forecasts) {
+        EXPECT_GE(forecast.fraction_done, shown[forecast.indicator]) << forecast.indicator;
+        shown[forecast.indicator] = forecast.fraction_done;
+      }
+      for (const PhaseProgress& phase : snapshot.phases) {
+        EXPECT_GE(phase.fraction_done, of_phases[phase.phase]);
+        of_phases[phase.phase] = phase.fraction_done;
+      }
+    }
+  }
+}
+
+TEST(ShownProgress, GoesOnAfterARestartWhereItWas) {
+  Watched job = AfterTheMapPhase();
+  const double shown = job.Tick(10).fraction_done;
+  Watched again = AfterTheMapPhase();
+  ASSERT_TRUE(again.monitor.Resume(job.monitor.Checkpoint()).ok());
+  EXPECT_TRUE(again.Say(11, Shuffled(R(0))).ok());
+  EXPECT_TRUE(again.Reduce(111, 100, 100).ok());
+  EXPECT_GE(again.Tick(111).fraction_done, shown);
+}
+
+TEST(ShownProgress, OfAJobThatFailsStaysWhereItWas) {
+  Watched job = AfterTheMapPhase();
+  const double shown = job.Tick(10).fraction_done;
+  EXPECT_TRUE(job.Say(12, Closed(JobOutcome::kFailed)).ok());
+  const double at_end = job.Tick(12).fraction_done;
+  EXPECT_GE(at_end, shown);
+  EXPECT_LT(at_end, 0.5);
+}
+
+// --- silence
+
+// A job that reports each second, of which a quarter is done after 20 s, and then falls silent.
+Watched ThatFallsSilent() {
+  Watched job = AfterTheMapPhase();
+  EXPECT_TRUE(job.Say(11, Shuffled(R(0))).ok());
+  for (int at = 12; at <= 20; ++at) {
+    EXPECT_TRUE(job.Reduce(at, 100, 1).ok());
+    job.Tick(at);
+  }
+  return job;
+}
+
+TEST(ShownProgress, StandsStillWhileTheJobIsSilent) {
+  Watched job = ThatFallsSilent();
+  const Forecast heard = job.Tick(21);
+  ASSERT_EQ(job.newest.coverage.silent_for, absl::ZeroDuration());
+  ASSERT_TRUE(heard.remaining && heard.remaining_upper);
+  Forecast silent = job.Tick(30);
+  ASSERT_GT(job.newest.coverage.silent_for, absl::ZeroDuration());
+  EXPECT_EQ(silent.fraction_done, heard.fraction_done);
+  EXPECT_EQ(silent.remaining, heard.remaining) << "nobody has told that any of it is done";
+  silent = job.Tick(300);
+  EXPECT_EQ(silent.state, ForecastState::kValid);
+  EXPECT_EQ(silent.fraction_done, heard.fraction_done);
+  EXPECT_EQ(silent.remaining, heard.remaining);
+}
+
+TEST(ShownProgress, OpensTheIntervalWhileTheJobIsSilent) {
+  Watched job = ThatFallsSilent();
+  const absl::Duration heard = job.Tick(21).remaining_upper.value();
+  const absl::Duration early = job.Tick(30).remaining_upper.value();
+  // Laplace: silent for t, 19 t longer with 5 %.
+  EXPECT_NEAR(absl::ToDoubleSeconds(early - heard),
+              19 * absl::ToDoubleSeconds(job.newest.coverage.silent_for), 1e-6);
+  EXPECT_GT(job.Tick(60).remaining_upper.value(), early);
+}
+
+TEST(ShownProgress, GoesOnWhenThereIsNewsAgain) {
+  Watched job = ThatFallsSilent();
+  const double shown = job.Tick(40).fraction_done;
+  for (int at = 41; at <= 50; ++at) {
+    EXPECT_TRUE(job.Reduce(at, 100, 1).ok());
+    job.Tick(at);
+  }
+  EXPECT_EQ(job.newest.coverage.silent_for, absl::ZeroDuration());
+  EXPECT_GT(job.newest.forecasts.front().fraction_done, shown);
+}
+
+TEST(ShownProgress, AnEndIsNotKnownMoreCloselyThanItsGrace) {
+  Watched job = AfterTheMapPhase();
+  EXPECT_TRUE(job.Say(11, Shuffled(R(0))).ok());
+  for (int at = 12; at <= 50; ++at) {
+    EXPECT_TRUE(job.Reduce(at, 100, 1).ok());
+    job.Tick(at);
+  }
+  const Forecast& forecast = job.Tick(50.9);
+  ASSERT_EQ(forecast.state, ForecastState::kValid);
+  EXPECT_GE(forecast.remaining_upper.value(), 2 * kSecond);
+  EXPECT_LT(forecast.fraction_done, 0.999);
+}
+
+}  // namespace
+}  // namespace tidemark
