@@ -22,7 +22,7 @@ double CautiousFraction(absl::Duration elapsed, absl::Duration remaining,
                         std::optional<absl::Duration> remaining_upper) {
   const double done = absl::ToDoubleSeconds(elapsed);
   double left = std::max(absl::ToDoubleSeconds(remaining), 0.0);
-  if (!(done > 0)) return 0;
+  if (!(done > 0) || !std::isfinite(done)) return 0;
   if (remaining_upper && *remaining_upper > remaining) {
     const double upper = absl::ToDoubleSeconds(*remaining_upper);
     // A median of nothing is no more than the least that an interval lets it be.

@@ -121,8 +121,8 @@ TEST(Checkpoint, HasTheLayoutThatItsNumberSays) {
     monitor.Apply(event).IgnoreError();
   }
   monitor.Tick(At(20));
-  EXPECT_EQ(model::kCheckpointLayout, 1);
-  EXPECT_EQ(monitor.Checkpoint().size(), 71366);
+  EXPECT_EQ(model::kCheckpointLayout, 2);
+  EXPECT_EQ(monitor.Checkpoint().size(), 71882);
 }
 
 }  // namespace
