@@ -32,6 +32,9 @@ class MasterClient {
 
   const std::string& address() const { return address_; }
 
+  // Whether it is a master in good health: grpc.health.v1 of its IngestService. It wants no token.
+  // NotFound or Unimplemented: what answers is no master.
+  absl::StatusOr<bool> TakesReports() const;
   absl::StatusOr<Snapshot> GetJob(const std::string& job_id) const;
   // All of them, newest job first.
   absl::StatusOr<std::vector<Snapshot>> ListJobs() const;
