@@ -16,16 +16,20 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "cli/background_progress.h"
 #include "cli/commands.h"
+#include "cli/console/duration_text.h"
 #include "cli/environment.h"
 #include "cli/exit_code.h"
 #include "cli/follow_job.h"
 #include "cli/hadoop/client_process.h"
 #include "cli/hadoop/configuration.h"
+#include "cli/hadoop/expected_jobs.h"
 #include "cli/hadoop/settings.h"
 #include "cli/interrupt.h"
 #include "cli/master_client.h"
+#include "cli/master_trouble.h"
 #include "cli/progress.h"
 #include "cli/temporary_directory.h"
 #include "tidemark/master.h"
@@ -43,8 +47,8 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// The jobs of the command, in the order in which they became known: all those of a master of our
-// own, else those that the client names.
+// The jobs of the command: all those of a master of our own, else those that the client names.
+// Thread-safe.
 class JobsOfCommand {
  public:
   JobsOfCommand(const MasterClient& master, bool is_masters_own)
@@ -52,38 +56,65 @@ class JobsOfCommand {
 
   // From the client's thread.
   void NoteLine(const std::string& line) {
-    if (is_masters_own_) return;
-    for (const std::string& id : JobIdsIn(line)) {
-      const std::lock_guard lock(mutex_);
-      if (seen_.insert(id).second) named_.push_back(id);
-    }
+    const std::lock_guard lock(mutex_);
+    for (const std::string& id : JobIdsIn(line)) expected_.Name(id, absl::Now());
   }
 
-  // Those that were not taken before.
-  std::vector<std::string> Take() {
-    const auto jobs = is_masters_own_ ? master_.ListJobs() : std::vector<Snapshot>();
+  // Appends those that have reported and were not taken before, the first to report first. Else
+  // says why the master does not tell.
+  absl::Status Take(std::vector<std::string>& jobs) {
+    absl::Status status;
+    const std::vector<std::string> ids = Known(status);
     const std::lock_guard lock(mutex_);
-    if (jobs.ok()) {
-      for (auto job = jobs->rbegin(); job != jobs->rend(); ++job) {
-        if (seen_.insert(job->job_id).second) named_.push_back(job->job_id);
-      }
+    for (const std::string& id : ids) {
+      if (expected_.Report(id)) jobs.push_back(id);
     }
-    return std::exchange(named_, {});
+    return status;
+  }
+
+  bool awaits_more() const { return !Awaited().empty(); }
+  std::vector<std::string> TakeLate() {
+    const std::lock_guard lock(mutex_);
+    return expected_.TakeLate(absl::Now());
   }
 
  private:
+  std::vector<std::string> Awaited() const {
+    const std::lock_guard lock(mutex_);
+    return expected_.Awaited();
+  }
+
+  std::vector<std::string> Known(absl::Status& status) const {
+    std::vector<std::string> ids;
+    if (is_masters_own_) {
+      const auto jobs = master_.ListJobs();
+      status = jobs.status();
+      if (!jobs.ok()) return ids;
+      for (auto job = jobs->rbegin(); job != jobs->rend(); ++job) ids.push_back(job->job_id);
+      return ids;
+    }
+    for (const std::string& id : Awaited()) {
+      const absl::Status found = master_.GetJob(id).status();
+      if (found.ok()) ids.push_back(id);
+      if (!found.ok() && !absl::IsNotFound(found)) status = found;
+    }
+    return ids;
+  }
+
   const MasterClient& master_;
   const bool is_masters_own_;
-  std::mutex mutex_;  // guards both
-  std::set<std::string> seen_;
-  std::vector<std::string> named_;
+  mutable std::mutex mutex_;  // guards expected_
+  ExpectedJobs expected_;
 };
 
-// Follows one job after the other on a thread of its own until told that the client has ended.
+// Follows one job after the other on a thread of its own until told that the client has ended, and
+// says what keeps a job from being shown.
 class JobsWatch {
  public:
   JobsWatch(const MasterClient& master, JobsOfCommand& jobs, BackgroundProgress& progress)
       : master_(master), jobs_(jobs), progress_(progress), thread_([this](std::stop_token stop) {
+          // Whatever the client says or does not say.
+          Note(master_.ListJobs().status());
           WatchAll(stop);
           ended_.set_value();
         }) {}
@@ -91,6 +122,7 @@ class JobsWatch {
   ~JobsWatch() = default;
 
   bool has_seen_jobs() const { return has_seen_jobs_; }
+  bool has_seen_trouble() const { return has_seen_trouble_; }
 
   // Gives jobs that are known a moment to tell how they ended.
   void WaitForTheEnd() {
@@ -103,10 +135,28 @@ class JobsWatch {
     while (!stop.stop_requested()) {
       // In this order: what the client named before it ended is seen.
       const bool is_last_look = has_client_ended_;
-      for (const std::string& id : jobs_.Take()) Follow(id, stop);
-      if (is_last_look) return;
+      std::vector<std::string> jobs;
+      Note(jobs_.Take(jobs));
+      for (const std::string& id : jobs) Follow(id, stop);
+      if (is_last_look && !jobs_.awaits_more()) return;
+      for (const std::string& id : jobs_.TakeLate()) SayLate(id);
       std::this_thread::sleep_for(kBetweenLooks);
     }
+  }
+
+  void SayLate(const std::string& id) {
+    progress_.Say(fmt::format(
+        "{} has not reported to the master at {} in {}; if it is running, the logs of its "
+        "application master and tasks say why, in lines with \"Tidemark:\"",
+        id, master_.address(), console::DurationText(ExpectedJobs::kReportsWithin)));
+  }
+
+  // Says it once for each kind of trouble.
+  void Note(const absl::Status& status) {
+    if (status.ok() || !noted_.insert(status.code()).second) return;
+    has_seen_trouble_ = true;
+    progress_.Say(
+        fmt::format("jobs are not shown: {}", DescribeMasterTrouble(master_.address(), status)));
   }
 
   void Follow(const std::string& id, const std::stop_token& stop) {
@@ -119,17 +169,17 @@ class JobsWatch {
             },
         .on_trouble = [this](const std::string& message) { progress_.Say(message); }};
     const auto final = FollowJob(master_, id, {.expects_job = true}, calls, stop);
-    if (!final.ok() && !absl::IsCancelled(final.status())) {
-      progress_.Say(std::string(final.status().message()));
-    }
+    if (!final.ok() && !absl::IsCancelled(final.status())) Note(final.status());
   }
 
   const MasterClient& master_;
   JobsOfCommand& jobs_;
   BackgroundProgress& progress_;
+  std::set<absl::StatusCode> noted_;  // the thread's own
   std::promise<void> ended_;
   std::atomic<bool> has_client_ended_ = false;
   std::atomic<bool> has_seen_jobs_ = false;
+  std::atomic<bool> has_seen_trouble_ = false;
   std::jthread thread_;
 };
 
@@ -189,7 +239,7 @@ absl::StatusOr<int> RunWatched(const HadoopRunArguments& arguments, const std::s
       },
       stop);
   if (exit_code.ok() && !stop) watch.WaitForTheEnd();
-  if (exit_code.ok() && *exit_code == 0 && !watch.has_seen_jobs()) {
+  if (exit_code.ok() && *exit_code == 0 && !watch.has_seen_jobs() && !watch.has_seen_trouble()) {
     progress.Say("no job has reported; docs/hadoop.md says what may be in the way");
   }
   return exit_code;
