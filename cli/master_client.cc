@@ -51,10 +51,12 @@ absl::StatusOr<bool> MasterClient::TakesReports() const {
   return response.status() == HealthCheckResponse::SERVING;
 }
 
-absl::StatusOr<Snapshot> MasterClient::GetJob(const std::string& job_id) const {
+absl::StatusOr<Snapshot> MasterClient::GetJob(const std::string& job_id,
+                                              std::stop_token stop) const {
   grpc::ClientContext context;
   if (absl::Status ready = Prepare(context); !ready.ok()) return ready;
   context.set_deadline(std::chrono::system_clock::now() + kAnswerWithin);
+  const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
   v1::GetJobRequest request;
   request.set_job_id(job_id);
   v1::GetJobResponse response;
@@ -63,13 +65,14 @@ absl::StatusOr<Snapshot> MasterClient::GetJob(const std::string& job_id) const {
   return wire::ParseSnapshot(response.snapshot());
 }
 
-absl::StatusOr<std::vector<Snapshot>> MasterClient::ListJobs() const {
+absl::StatusOr<std::vector<Snapshot>> MasterClient::ListJobs(std::stop_token stop) const {
   std::vector<Snapshot> jobs;
   v1::ListJobsRequest request;
   do {
     grpc::ClientContext context;
     if (absl::Status ready = Prepare(context); !ready.ok()) return ready;
     context.set_deadline(std::chrono::system_clock::now() + kAnswerWithin);
+    const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
     v1::ListJobsResponse response;
     const grpc::Status status = stub_->service->ListJobs(&context, request, &response);
     if (!status.ok()) return FromGrpc(status);

@@ -62,9 +62,9 @@ class JobsOfCommand {
 
   // Appends those that have reported and were not taken before, the first to report first. Else
   // says why the master does not tell.
-  absl::Status Take(std::vector<std::string>& jobs) {
+  absl::Status Take(std::vector<std::string>& jobs, const std::stop_token& stop) {
     absl::Status status;
-    const std::vector<std::string> ids = Known(status);
+    const std::vector<std::string> ids = Known(status, stop);
     const std::lock_guard lock(mutex_);
     for (const std::string& id : ids) {
       if (expected_.Report(id)) jobs.push_back(id);
@@ -84,17 +84,17 @@ class JobsOfCommand {
     return expected_.Awaited();
   }
 
-  std::vector<std::string> Known(absl::Status& status) const {
+  std::vector<std::string> Known(absl::Status& status, const std::stop_token& stop) const {
     std::vector<std::string> ids;
     if (is_masters_own_) {
-      const auto jobs = master_.ListJobs();
+      const auto jobs = master_.ListJobs(stop);
       status = jobs.status();
       if (!jobs.ok()) return ids;
       for (auto job = jobs->rbegin(); job != jobs->rend(); ++job) ids.push_back(job->job_id);
       return ids;
     }
     for (const std::string& id : Awaited()) {
-      const absl::Status found = master_.GetJob(id).status();
+      const absl::Status found = master_.GetJob(id, stop).status();
       if (found.ok()) ids.push_back(id);
       if (!found.ok() && !absl::IsNotFound(found)) status = found;
     }
@@ -107,6 +107,31 @@ class JobsOfCommand {
   ExpectedJobs expected_;
 };
 
+// What a master of our own would tell its operator, each line once. Thread-safe.
+class MastersWords {
+ public:
+  explicit MastersWords(BackgroundProgress& progress) : progress_(progress) {}
+
+  MasterOptions Heard(MasterOptions options) {
+    options.on_notice = [this](const std::string& line) { Say(line); };
+    options.log = [this](const LogEntry& entry) {
+      if (entry.severity != LogSeverity::kInfo) Say(entry.message);
+    };
+    return options;
+  }
+
+ private:
+  void Say(const std::string& line) {
+    const std::lock_guard lock(mutex_);
+    if (said_.size() < kLinesMax && said_.insert(line).second) progress_.Say(line);
+  }
+
+  static constexpr std::size_t kLinesMax = 20;
+  BackgroundProgress& progress_;
+  std::mutex mutex_;  // guards said_
+  std::set<std::string> said_;
+};
+
 // Follows one job after the other on a thread of its own until told that the client has ended, and
 // says what keeps a job from being shown.
 class JobsWatch {
@@ -114,7 +139,7 @@ class JobsWatch {
   JobsWatch(const MasterClient& master, JobsOfCommand& jobs, BackgroundProgress& progress)
       : master_(master), jobs_(jobs), progress_(progress), thread_([this](std::stop_token stop) {
           // Whatever the client says or does not say.
-          Note(master_.ListJobs().status());
+          Note(master_.ListJobs(stop).status());
           WatchAll(stop);
           ended_.set_value();
         }) {}
@@ -136,7 +161,7 @@ class JobsWatch {
       // In this order: what the client named before it ended is seen.
       const bool is_last_look = has_client_ended_;
       std::vector<std::string> jobs;
-      Note(jobs_.Take(jobs));
+      Note(jobs_.Take(jobs, stop));
       for (const std::string& id : jobs) Follow(id, stop);
       if (is_last_look && !jobs_.awaits_more()) return;
       for (const std::string& id : jobs_.TakeLate()) SayLate(id);
@@ -153,7 +178,8 @@ class JobsWatch {
 
   // Says it once for each kind of trouble.
   void Note(const absl::Status& status) {
-    if (status.ok() || !noted_.insert(status.code()).second) return;
+    const bool is_over = absl::IsCancelled(status);  // nobody waits for the answer any more
+    if (status.ok() || is_over || !noted_.insert(status.code()).second) return;
     has_seen_trouble_ = true;
     progress_.Say(
         fmt::format("jobs are not shown: {}", DescribeMasterTrouble(master_.address(), status)));
@@ -169,7 +195,7 @@ class JobsWatch {
             },
         .on_trouble = [this](const std::string& message) { progress_.Say(message); }};
     const auto final = FollowJob(master_, id, {.expects_job = true}, calls, stop);
-    if (!final.ok() && !absl::IsCancelled(final.status())) Note(final.status());
+    Note(final.status());
   }
 
   const MasterClient& master_;
@@ -218,7 +244,8 @@ absl::StatusOr<std::unique_ptr<Master>> StartMaster(const MasterOptions& options
 }
 
 absl::StatusOr<int> RunWatched(const HadoopRunArguments& arguments, const std::string& jar,
-                               const std::string& master_address, bool is_masters_own) {
+                               const std::string& master_address, bool is_masters_own,
+                               BackgroundProgress& progress) {
   const absl::StatusOr<TemporaryDirectory> directory = TemporaryDirectory::Create();
   if (!directory.ok()) return directory.status();
   const auto variables = ClientVariables(
@@ -226,8 +253,6 @@ absl::StatusOr<int> RunWatched(const HadoopRunArguments& arguments, const std::s
   if (!variables.ok()) return variables.status();
 
   const MasterClient master(master_address, is_masters_own ? ClientSecurity() : arguments.security);
-  BackgroundProgress progress(
-      MakeProgressOfJobs(arguments.progress, stderr, Environment::OfProcess()));
   JobsOfCommand jobs(master, is_masters_own);
   JobsWatch watch(master, jobs, progress);
   const std::atomic<bool>& stop = StopOnInterrupt();
@@ -251,10 +276,15 @@ int HadoopRun(const HadoopRunArguments& arguments) {
   const auto run = [&]() -> absl::StatusOr<int> {
     const absl::StatusOr<std::string> jar = FindJar(arguments.jar);
     if (!jar.ok()) return jar.status();
-    if (!arguments.master.empty()) return RunWatched(arguments, *jar, arguments.master, false);
-    const auto master = StartMaster(arguments.own_master);
+    BackgroundProgress progress(
+        MakeProgressOfJobs(arguments.progress, stderr, Environment::OfProcess()));
+    if (!arguments.master.empty()) {
+      return RunWatched(arguments, *jar, arguments.master, false, progress);
+    }
+    MastersWords words(progress);
+    const auto master = StartMaster(words.Heard(arguments.own_master));
     if (!master.ok()) return master.status();
-    return RunWatched(arguments, *jar, (*master)->address(), true);
+    return RunWatched(arguments, *jar, (*master)->address(), true, progress);
   };
   const absl::StatusOr<int> exit_code = run();
   if (exit_code.ok()) return *exit_code;
