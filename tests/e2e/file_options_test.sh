@@ -14,7 +14,16 @@ chmod 000 unreadable
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost \
   -addext subjectAltName=DNS:localhost -keyout key.pem -out cert.pem 2>openssl.err ||
   fail "no certificate: $(cat openssl.err)"
-echo "text" >jar.txt
+# A jar with the names of the connector's classes and nothing in them.
+base64 -d >connector.jar <<'JAR'
+UEsDBBQAAAAAAAAAIQAAAAAAAAAAAAAAAAArAAAAb3JnL3RpZGVtYXJrL2hhZG9vcC9UaWRlbWFya0NvbGxlY3Rvci5jbGFz
+c1BLAwQUAAAAAAAAACEAAAAAAAAAAAAAAAAAKQAAAG9yZy90aWRlbWFyay9oYWRvb3AvVGlkZW1hcmtTaHVmZmxlLmNsYXNz
+UEsDBBQAAAAAAAAAIQAAAAAAAAAAAAAAAAAoAAAAb3JnL3RpZGVtYXJrL2hhZG9vcC9UaWRlbWFya1BvbGljeS5jbGFzc1BL
+AQIUAxQAAAAAAAAAIQAAAAAAAAAAAAAAAAArAAAAAAAAAAAAAACAAQAAAABvcmcvdGlkZW1hcmsvaGFkb29wL1RpZGVtYXJr
+Q29sbGVjdG9yLmNsYXNzUEsBAhQDFAAAAAAAAAAhAAAAAAAAAAAAAAAAACkAAAAAAAAAAAAAAIABSQAAAG9yZy90aWRlbWFy
+ay9oYWRvb3AvVGlkZW1hcmtTaHVmZmxlLmNsYXNzUEsBAhQDFAAAAAAAAAAhAAAAAAAAAAAAAAAAACgAAAAAAAAAAAAAAIAB
+kAAAAG9yZy90aWRlbWFyay9oYWRvb3AvVGlkZW1hcmtQb2xpY3kuY2xhc3NQSwUGAAAAAAMAAwAGAQAA1gAAAAAA
+JAR
 
 # What each is given, and the words to be said of it. /proc/self/mem opens and cannot be read.
 not_files=("no-such-file:No such file or directory" "folder:Is a directory" "empty:empty"
@@ -82,6 +91,8 @@ with_each_file workflow what-if @ --slots 2
 with_each_file workflow submit @ --master $nobody
 with_each_file hadoop conf --jar @
 with_each_file hadoop run --jar @ -- true
+with_each_file hadoop conf --jar connector.jar --site @
+with_each_folder hadoop run --jar connector.jar --log-dir @ -- true
 
 with_each_folder run "${job[@]}" --input file --output @
 with_each_folder run "${job[@]}" --input file --log-dir @
