@@ -72,7 +72,8 @@ class JobsOfCommand {
     return status;
   }
 
-  bool awaits_more() const { return !Awaited().empty(); }
+  // Whether one that was named may still report. What reaches a master of our own is here by now.
+  bool awaits_more() const { return !is_masters_own_ && !Awaited().empty(); }
   std::vector<std::string> TakeLate() {
     const std::lock_guard lock(mutex_);
     return expected_.TakeLate(absl::Now());

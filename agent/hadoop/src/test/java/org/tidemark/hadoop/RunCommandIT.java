@@ -183,7 +183,7 @@ public class RunCommandIT {
           "mute",
           mute.address,
           null,
-          "Tidemark: the master at " + mute.address + " has not answered by the end of this task");
+          "Tidemark: the master at " + mute.address + " did not answer before this process finished");
       System.out.printf("beside a mute master: %.1f s%n", (System.nanoTime() - start) / 1e9);
     }
   }

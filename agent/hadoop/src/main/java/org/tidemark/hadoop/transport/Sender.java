@@ -102,7 +102,7 @@ public final class Sender {
       final long deadline = System.nanoTime() + (unreachable ? 0 : budgetNanos);
       final boolean settled = outbox.waitUntilSettled(outbox.newest(), deadline);
       if (!settled && !answered && !unreachable) {
-        complaints.tell("has not answered by the end of this task");
+        complaints.tell("did not answer before this process finished");
       }
       return settled;
     } catch (InterruptedException taskWasKilled) {

@@ -301,7 +301,7 @@ public class SenderTest {
     try (ServerSocket server = serve((in, out) -> done.await())) {
       final Sender sender = sender(server, new MeterSettings());
       checkFlushGivesUp(sender);
-      awaitLog(" has not answered by the end of this task;");
+      awaitLog(" did not answer before this process finished;");
       done.countDown();
     }
   }
