@@ -79,7 +79,7 @@ void CheckFolder(const char* setting, const std::string& folder, Report& report)
     return report.Warn(setting,
                        fmt::format("{}: {}; `serve` will create it", folder, std::strerror(errno)));
   }
-  if (!S_ISDIR(facts.st_mode)) return report.Fail(setting, folder + " is no folder");
+  if (!S_ISDIR(facts.st_mode)) return report.Fail(setting, folder + ": Not a directory");
   if (::access(folder.c_str(), W_OK | X_OK) != 0) {
     return report.Fail(setting, fmt::format("{}: {}", folder, std::strerror(errno)));
   }
@@ -94,30 +94,70 @@ void CheckFolder(const char* setting, const std::string& folder, Report& report)
   }
 }
 
-// Whether a master answers at the address; if not, whether one could.
-void CheckAddress(const MasterOptions& options, const ClientSecurity& security, Report& report) {
-  const MasterClient master(options.listen_address, security);
+// Where a client on this host finds who listens at `address`: every address is no address.
+std::string DialledAddress(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  const std::string host = address.substr(0, colon);
+  if (host == "0.0.0.0") return "127.0.0.1" + address.substr(colon);
+  if (host == "[::]") return "[::1]" + address.substr(colon);
+  return address;
+}
+
+// What to trust at the address unless the user says: the certificate of the installation itself.
+ClientSecurity Trusting(const MasterOptions& options, ClientSecurity security) {
+  if (!security.ca_file.empty() || options.tls.certificate_file.empty()) return security;
+  security.ca_file = options.tls.certificate_file;
+  if (security.server_name.empty()) {
+    security.server_name =
+        transport::CertificateName(options.tls.certificate_file).value_or(std::string());
+  }
+  return security;
+}
+
+// A master of ours answers: how it is.
+void TellOfMaster(const std::string& address, bool serves, const MasterClient& master,
+                  const ClientSecurity& security, Report& report) {
+  if (!serves) {
+    return report.Fail(
+        "master",
+        fmt::format("a master runs at {}, but takes no reports: its log says why", address));
+  }
   const auto jobs = master.ListJobs();
   if (jobs.ok()) {
-    return report.Fine("master", fmt::format("answers at {} and has {} jobs",
-                                             options.listen_address, jobs->size()));
+    report.Fine("master", fmt::format("a healthy master runs at {} and has {} {}", address,
+                                      jobs->size(), jobs->size() == 1 ? "job" : "jobs"));
+  } else if (security.token_file.empty()) {
+    report.Fine("master", fmt::format("a healthy master runs at {}", address));
+  } else {
+    report.Warn("master", fmt::format("a healthy master runs at {}, but does not show its jobs: {}",
+                                      address, ReasonOf(jobs.status())));
   }
-  if (absl::IsUnauthenticated(jobs.status()) || absl::IsPermissionDenied(jobs.status())) {
-    return report.Warn("master", fmt::format("answers at {}, but: {}", options.listen_address,
-                                             ReasonOf(jobs.status())));
-  }
+}
+
+// Whether a master answers at the address; if not, whether one could.
+void CheckAddress(const MasterOptions& options, const ClientSecurity& given, Report& report) {
+  const std::string& address = options.listen_address;
+  const ClientSecurity security = Trusting(options, given);
+  const MasterClient master(DialledAddress(address), security);
+  const auto serves = master.TakesReports();
+  if (serves.ok()) return TellOfMaster(address, *serves, master, security, report);
   // Without TLS and tokens: only the port is asked for, and given back at once.
   MasterOptions trial;
-  trial.listen_address = options.listen_address;
+  trial.listen_address = address;
   trial.allow_insecure_remote = true;
   const auto started = Master::Start(trial);
   if (started.ok()) {
-    return report.Warn(
-        "master", fmt::format("none answers at {}; the address is free", options.listen_address));
+    return report.Fine("master", fmt::format("none runs at {}; the address is free", address));
+  }
+  if (!options.tls.client_ca_file.empty() && given.certificate_file.empty()) {
+    return report.Warn("master",
+                       fmt::format("{} is in use, by a master or by something else: with "
+                                   "tls.client_ca, only --tls-certificate and --tls-key can tell",
+                                   address));
   }
   report.Fail("master",
-              fmt::format("{}; and no master answers there: {}",
-                          std::string(started.status().message()), ReasonOf(jobs.status())));
+              fmt::format("{}; what is there does not answer as a master: {}",
+                          std::string(started.status().message()), ReasonOf(serves.status())));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "cli/hadoop/configuration.h"
 #include "cli/hadoop/settings.h"
 #include "cli/progress.h"
+#include "transport/small_file.h"
 
 namespace tidemark::cli {
 
@@ -20,7 +21,7 @@ int HadoopConf(const HadoopConfArguments& arguments) {
   }
   std::vector<HadoopSetting> settings = ConnectorSettings(arguments.master, *jar);
   if (!arguments.site.empty()) {
-    const absl::StatusOr<std::string> site = ReadTextFile(arguments.site);
+    const absl::StatusOr<std::string> site = transport::ReadSmallFile(arguments.site);
     if (!site.ok()) {
       Complain(fmt::format("--site {}", std::string(site.status().message())));
       return kUsage;

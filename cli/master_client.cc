@@ -6,22 +6,31 @@
 #include <utility>
 
 #include "cli/master_channel.h"
+#include "grpc/health/v1/health.grpc.pb.h"
 #include "proto/wire/snapshot_codec.h"
+#include "tidemark/v1/ingest_service.grpc.pb.h"
 #include "tidemark/v1/progress_service.grpc.pb.h"
 #include "transport/channel.h"
 
 namespace tidemark::cli {
 
+using grpc::health::v1::HealthCheckRequest;
+using grpc::health::v1::HealthCheckResponse;
+
 struct MasterClient::Stub {
   absl::Status usable;
-  std::unique_ptr<v1::ProgressService::Stub> service;  // if it is
+  // If it is.
+  std::unique_ptr<v1::ProgressService::Stub> service;
+  std::unique_ptr<grpc::health::v1::Health::Stub> health;
 };
 
 MasterClient::MasterClient(const std::string& address, const ClientSecurity& security)
     : address_(address), security_(security), stub_(std::make_unique<Stub>()) {
   const auto channel = MasterChannel(address, security);
   stub_->usable = channel.status();
-  if (channel.ok()) stub_->service = v1::ProgressService::NewStub(*channel);
+  if (!channel.ok()) return;
+  stub_->service = v1::ProgressService::NewStub(*channel);
+  stub_->health = grpc::health::v1::Health::NewStub(*channel);
 }
 MasterClient::~MasterClient() = default;
 
@@ -30,10 +39,24 @@ absl::Status MasterClient::Prepare(grpc::ClientContext& context) const {
   return transport::AddToken(address_, security_, context);
 }
 
-absl::StatusOr<Snapshot> MasterClient::GetJob(const std::string& job_id) const {
+absl::StatusOr<bool> MasterClient::TakesReports() const {
+  if (!stub_->usable.ok()) return stub_->usable;
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kAnswerWithin);
+  HealthCheckRequest request;
+  request.set_service(v1::IngestService::service_full_name());
+  HealthCheckResponse response;
+  const grpc::Status status = stub_->health->Check(&context, request, &response);
+  if (!status.ok()) return FromGrpc(status);
+  return response.status() == HealthCheckResponse::SERVING;
+}
+
+absl::StatusOr<Snapshot> MasterClient::GetJob(const std::string& job_id,
+                                              std::stop_token stop) const {
   grpc::ClientContext context;
   if (absl::Status ready = Prepare(context); !ready.ok()) return ready;
   context.set_deadline(std::chrono::system_clock::now() + kAnswerWithin);
+  const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
   v1::GetJobRequest request;
   request.set_job_id(job_id);
   v1::GetJobResponse response;
@@ -42,13 +65,14 @@ absl::StatusOr<Snapshot> MasterClient::GetJob(const std::string& job_id) const {
   return wire::ParseSnapshot(response.snapshot());
 }
 
-absl::StatusOr<std::vector<Snapshot>> MasterClient::ListJobs() const {
+absl::StatusOr<std::vector<Snapshot>> MasterClient::ListJobs(std::stop_token stop) const {
   std::vector<Snapshot> jobs;
   v1::ListJobsRequest request;
   do {
     grpc::ClientContext context;
     if (absl::Status ready = Prepare(context); !ready.ok()) return ready;
     context.set_deadline(std::chrono::system_clock::now() + kAnswerWithin);
+    const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
     v1::ListJobsResponse response;
     const grpc::Status status = stub_->service->ListJobs(&context, request, &response);
     if (!status.ok()) return FromGrpc(status);

@@ -32,9 +32,13 @@ class MasterClient {
 
   const std::string& address() const { return address_; }
 
-  absl::StatusOr<Snapshot> GetJob(const std::string& job_id) const;
-  // All of them, newest job first.
-  absl::StatusOr<std::vector<Snapshot>> ListJobs() const;
+  // Whether it is a master in good health: grpc.health.v1 of its IngestService. It wants no token.
+  // NotFound or Unimplemented: what answers is no master.
+  absl::StatusOr<bool> TakesReports() const;
+  // Cancelled: `stop` is requested before the answer is there.
+  absl::StatusOr<Snapshot> GetJob(const std::string& job_id, std::stop_token stop = {}) const;
+  // All of them, newest job first. Cancelled: likewise.
+  absl::StatusOr<std::vector<Snapshot>> ListJobs(std::stop_token stop = {}) const;
   // Calls `on_snapshot` with each snapshot after `after_sequence` until the final one (OK), until
   // it returns false or `stop` is requested (Cancelled), or until the master goes away.
   absl::Status WatchJob(const std::string& job_id, std::uint64_t after_sequence,

@@ -9,6 +9,7 @@
 #include "cli/progress.h"
 #include "master/store/event_log.h"
 #include "tidemark/job_monitor.h"
+#include "transport/small_file.h"
 
 namespace tidemark::cli {
 namespace {
@@ -36,6 +37,8 @@ int CannotOpen(const absl::Status& status) {
 }  // namespace
 
 int Replay(const ReplayArguments& arguments) {
+  const absl::Status readable = transport::CheckRegularFile(arguments.log);
+  if (!readable.ok()) return CannotOpen(readable);
   const auto reader = store::EventLogReader::Open(arguments.log);
   if (!reader.ok()) return CannotOpen(reader.status());
   const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());

@@ -4,6 +4,7 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 
 #include <ctime>
 #include <memory>
@@ -15,6 +16,7 @@ namespace {
 
 using Bio = std::unique_ptr<BIO, decltype(&BIO_free)>;
 using Certificate = std::unique_ptr<X509, decltype(&X509_free)>;
+using Names = std::unique_ptr<GENERAL_NAMES, decltype(&GENERAL_NAMES_free)>;
 using Key = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
 
 absl::Status Fault(const std::string& file, const char* what) {
@@ -41,6 +43,11 @@ absl::StatusOr<Certificate> ReadCertificate(const std::string& file) {
   return certificate;
 }
 
+std::string Text(const ASN1_STRING* text) {
+  return std::string(reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
+                     static_cast<std::size_t>(ASN1_STRING_length(text)));
+}
+
 absl::Time ToTime(const ASN1_TIME* at) {
   std::tm fields{};
   if (ASN1_TIME_to_tm(at, &fields) != 1) return absl::InfinitePast();
@@ -58,6 +65,27 @@ absl::StatusOr<absl::Time> CertificateEnd(const std::string& file, absl::Time no
     return Fault(file, "the certificate is not valid yet");
   }
   return end;
+}
+
+absl::StatusOr<std::string> CertificateName(const std::string& file) {
+  const absl::StatusOr<Certificate> certificate = ReadCertificate(file);
+  if (!certificate.ok()) return certificate.status();
+  std::string name;
+  const Names names(static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(
+                        certificate->get(), NID_subject_alt_name, nullptr, nullptr)),
+                    GENERAL_NAMES_free);
+  for (int i = 0; name.empty() && i < sk_GENERAL_NAME_num(names.get()); ++i) {
+    const GENERAL_NAME* entry = sk_GENERAL_NAME_value(names.get(), i);
+    if (entry->type == GEN_DNS) name = Text(entry->d.dNSName);
+  }
+  X509_NAME* subject = X509_get_subject_name(certificate->get());
+  const int common = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
+  if (name.empty() && common >= 0) {
+    name = Text(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, common)));
+  }
+  // Of a wildcard's hosts, any.
+  if (name.starts_with("*.")) name[0] = 'a';
+  return name;
 }
 
 absl::Status CheckKey(const std::string& certificate_file, const std::string& key_file) {

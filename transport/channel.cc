@@ -27,6 +27,13 @@ ClientSecurity ClientSecurity::FromEnvironment() {
 namespace transport {
 namespace {
 
+// A file of the client that cannot be used is no answer of the master's, such as NotFound.
+absl::StatusOr<std::string> ReadOwnFile(const std::string& name) {
+  absl::StatusOr<std::string> read = ReadSmallFile(name);
+  if (read.ok()) return read;
+  return absl::InvalidArgumentError(read.status().message());
+}
+
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(
     const ClientSecurity& security) {
   if (security.certificate_file.empty() != security.key_file.empty()) {
@@ -47,7 +54,7 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(
       {&security.key_file, &options.pem_private_key}};
   for (const auto& [name, contents] : files) {
     if (name->empty()) continue;
-    absl::StatusOr<std::string> read = ReadSmallFile(*name);
+    absl::StatusOr<std::string> read = ReadOwnFile(*name);
     if (!read.ok()) return read.status();
     *contents = *std::move(read);
   }
@@ -73,7 +80,7 @@ absl::Status AddToken(const std::string& address, const ClientSecurity& security
         "a token goes to {} only over TLS; name the authority that signed its certificate",
         address));
   }
-  const absl::StatusOr<std::string> text = ReadSmallFile(security.token_file);
+  const absl::StatusOr<std::string> text = ReadOwnFile(security.token_file);
   if (!text.ok()) return text.status();
   const absl::StatusOr<std::string> token = ParseToken(*text, security.token_file);
   if (!token.ok()) return token.status();

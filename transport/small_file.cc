@@ -31,17 +31,17 @@ class OpenFile {
   const int descriptor_;
 };
 
-}  // namespace
-
-absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
+// The first bytes of the file, at most so many.
+absl::StatusOr<std::string> ReadBeginning(const std::string& path, std::size_t bytes_max) {
   const OpenFile file(path);
   if (file.descriptor() < 0) return Trouble(path, errno);
   struct stat facts {};
   if (::fstat(file.descriptor(), &facts) != 0) return Trouble(path, errno);
+  if (S_ISDIR(facts.st_mode)) return Trouble(path, EISDIR);
   if (!S_ISREG(facts.st_mode)) {
-    return absl::InvalidArgumentError(fmt::format("{}: is no regular file", path));
+    return absl::InvalidArgumentError(fmt::format("{}: Not a regular file", path));
   }
-  std::string contents(kSmallFileBytesMax + 1, '\0');
+  std::string contents(bytes_max, '\0');
   std::size_t size = 0;
   while (size < contents.size()) {
     const ssize_t read = ::read(file.descriptor(), contents.data() + size, contents.size() - size);
@@ -50,14 +50,21 @@ absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
     if (read == 0) break;
     size += static_cast<std::size_t>(read);
   }
-  if (size == 0) return absl::InvalidArgumentError(fmt::format("{}: is empty", path));
-  if (size > kSmallFileBytesMax) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: is larger than {} bytes", path, kSmallFileBytesMax));
-  }
+  if (size == 0) return absl::InvalidArgumentError(fmt::format("{}: The file is empty", path));
   contents.resize(size);
   return contents;
 }
+
+}  // namespace
+
+absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
+  absl::StatusOr<std::string> contents = ReadBeginning(path, kSmallFileBytesMax + 1);
+  if (!contents.ok() || contents->size() <= kSmallFileBytesMax) return contents;
+  return absl::InvalidArgumentError(
+      fmt::format("{}: The file is larger than {} bytes", path, kSmallFileBytesMax));
+}
+
+absl::Status CheckRegularFile(const std::string& path) { return ReadBeginning(path, 1).status(); }
 
 std::size_t FileVersion(const std::string& path) {
   struct stat facts {};

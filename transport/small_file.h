@@ -1,9 +1,11 @@
-// Files of a few kilobytes that others may replace at any time: certificates, keys, tokens.
+// Files that a user names, most of a few kilobytes, which others may replace at any time:
+// certificates, keys, tokens, settings.
 #pragma once
 
 #include <cstddef>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace tidemark::transport {
@@ -15,6 +17,9 @@ inline constexpr std::size_t kSmallFileBytesMax = std::size_t{1} << 20;
 // PermissionDenied, InvalidArgument (larger than kSmallFileBytesMax, empty); the message begins
 // with the path and holds nothing of the contents.
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path);
+
+// OK if ReadSmallFile() could read it, were it not too large: a regular file with something in it.
+absl::Status CheckRegularFile(const std::string& path);
 
 // Changes when the file does: another time of change, size or file under the name. 0: there is
 // none.

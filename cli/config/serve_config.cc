@@ -2,14 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "cli/config/flat_yaml.h"
 #include "cli/config/settings.h"
+#include "transport/small_file.h"
 
 namespace tidemark::cli {
 namespace {
@@ -79,17 +76,9 @@ absl::StatusOr<ServeConfig> ParseServeConfig(const std::string& text, const std:
 absl::StatusOr<ServeConfig> LoadServeConfig(const std::string& file,
                                             const std::vector<SettingOverride>& overrides) {
   if (file.empty()) return ParseServeConfig("", "", overrides);
-  std::ifstream stream(file, std::ios::binary);
-  std::string text;
-  if (stream) {
-    text.resize(kYamlBytesMax + 1);
-    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(stream.gcount()));
-  }
-  if (!stream.is_open() || stream.bad()) {
-    return absl::NotFoundError(fmt::format("{}: {}", file, std::strerror(errno)));
-  }
-  return ParseServeConfig(text, file, overrides);
+  const absl::StatusOr<std::string> text = transport::ReadSmallFile(file);
+  if (!text.ok()) return text.status();
+  return ParseServeConfig(*text, file, overrides);
 }
 
 }  // namespace tidemark::cli

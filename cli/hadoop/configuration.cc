@@ -1,13 +1,16 @@
 #include "cli/hadoop/configuration.h"
 
 #include <fmt/format.h>
+#include <zip.h>
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <sstream>
 #include <system_error>
+
+#include "absl/strings/str_replace.h"
+#include "transport/small_file.h"
 
 namespace tidemark::cli {
 namespace {
@@ -37,12 +40,34 @@ absl::Status Trouble(const fs::path& path, const std::string& what) {
   return absl::UnavailableError(fmt::format("{}: {}", path.string(), what));
 }
 
+// Why jobs that name our classes would fail with this jar; empty: they would not.
+std::string FaultOf(const fs::path& jar) {
+  int error = 0;
+  zip_t* archive = zip_open(jar.c_str(), ZIP_RDONLY, &error);
+  if (archive == nullptr) {
+    zip_error_t reason;
+    zip_error_init_with_code(&reason, error);
+    std::string text = fmt::format("not a jar ({})", zip_error_strerror(&reason));
+    zip_error_fini(&reason);
+    return text;
+  }
+  std::string fault;
+  for (const std::string& name : ConnectorClasses()) {
+    const std::string entry = absl::StrReplaceAll(name, {{".", "/"}}) + ".class";
+    if (fault.empty() && zip_name_locate(archive, entry.c_str(), 0) < 0) {
+      fault = fmt::format("not Tidemark's connector: it has no {}", name);
+    }
+  }
+  zip_discard(archive);
+  return fault;
+}
+
 absl::Status WriteSite(const fs::path& original, const std::vector<HadoopSetting>& settings,
                        const fs::path& path) {
   std::error_code error;
   std::string xml;
   if (fs::exists(original, error)) {
-    absl::StatusOr<std::string> text = ReadTextFile(original);
+    absl::StatusOr<std::string> text = transport::ReadSmallFile(original);
     if (!text.ok()) return text.status();
     xml = *std::move(text);
   }
@@ -92,21 +117,19 @@ absl::Status CopyConfiguration(const std::string& configuration,
 }
 
 absl::StatusOr<std::string> FindJar(const std::string& jar) {
+  if (const absl::Status readable = transport::CheckRegularFile(jar); !readable.ok()) {
+    return absl::InvalidArgumentError(fmt::format("--jar {}", std::string(readable.message())));
+  }
   std::error_code error;
   const fs::path path = fs::canonical(jar, error);
-  const absl::StatusOr<std::string> content = ReadTextFile(path);
-  if (!error && content.ok() && !content->empty()) return path.string();
-  return absl::InvalidArgumentError(
-      fmt::format("--jar {}: {}", jar, error ? error.message() : "cannot be read, or is empty"));
-}
-
-absl::StatusOr<std::string> ReadTextFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string content(std::istreambuf_iterator<char>(file), {});
-  if (!file.is_open() || file.bad()) {
-    return absl::NotFoundError(fmt::format("{}: cannot be read", path));
+  if (error) return absl::InvalidArgumentError(fmt::format("--jar {}: {}", jar, error.message()));
+  if (const std::string fault = FaultOf(path); !fault.empty()) {
+    return absl::InvalidArgumentError(
+        fmt::format("--jar {}: {}; build the connector with `mvn -f agent/hadoop/pom.xml package` "
+                    "and name its tidemark-hadoop.jar",
+                    jar, fault));
   }
-  return content;
+  return path.string();
 }
 
 }  // namespace tidemark::cli

@@ -25,11 +25,8 @@ absl::StatusOr<std::string> FindConfiguration(
 absl::Status CopyConfiguration(const std::string& configuration,
                                const std::vector<HadoopSetting>& settings, const std::string& copy);
 
-// The absolute path of the connector. InvalidArgument: it cannot be read, or is empty; the settings
-// name its classes, so that every job that has them would fail.
+// The absolute path of the connector. InvalidArgument: it cannot be read, or lacks a class that the
+// settings name, so that every job that has them would fail; the message says what to do.
 absl::StatusOr<std::string> FindJar(const std::string& jar);
-
-// The whole text of a file. NotFound: it cannot be read; the message names it.
-absl::StatusOr<std::string> ReadTextFile(const std::string& path);
 
 }  // namespace tidemark::cli

@@ -16,16 +16,20 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "cli/background_progress.h"
 #include "cli/commands.h"
+#include "cli/console/duration_text.h"
 #include "cli/environment.h"
 #include "cli/exit_code.h"
 #include "cli/follow_job.h"
 #include "cli/hadoop/client_process.h"
 #include "cli/hadoop/configuration.h"
+#include "cli/hadoop/expected_jobs.h"
 #include "cli/hadoop/settings.h"
 #include "cli/interrupt.h"
 #include "cli/master_client.h"
+#include "cli/master_trouble.h"
 #include "cli/progress.h"
 #include "cli/temporary_directory.h"
 #include "tidemark/master.h"
@@ -43,8 +47,8 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// The jobs of the command, in the order in which they became known: all those of a master of our
-// own, else those that the client names.
+// The jobs of the command: all those of a master of our own, else those that the client names.
+// Thread-safe.
 class JobsOfCommand {
  public:
   JobsOfCommand(const MasterClient& master, bool is_masters_own)
@@ -52,38 +56,91 @@ class JobsOfCommand {
 
   // From the client's thread.
   void NoteLine(const std::string& line) {
-    if (is_masters_own_) return;
-    for (const std::string& id : JobIdsIn(line)) {
-      const std::lock_guard lock(mutex_);
-      if (seen_.insert(id).second) named_.push_back(id);
-    }
+    const std::lock_guard lock(mutex_);
+    for (const std::string& id : JobIdsIn(line)) expected_.Name(id, absl::Now());
   }
 
-  // Those that were not taken before.
-  std::vector<std::string> Take() {
-    const auto jobs = is_masters_own_ ? master_.ListJobs() : std::vector<Snapshot>();
+  // Appends those that have reported and were not taken before, the first to report first. Else
+  // says why the master does not tell.
+  absl::Status Take(std::vector<std::string>& jobs, const std::stop_token& stop) {
+    absl::Status status;
+    const std::vector<std::string> ids = Known(status, stop);
     const std::lock_guard lock(mutex_);
-    if (jobs.ok()) {
-      for (auto job = jobs->rbegin(); job != jobs->rend(); ++job) {
-        if (seen_.insert(job->job_id).second) named_.push_back(job->job_id);
-      }
+    for (const std::string& id : ids) {
+      if (expected_.Report(id)) jobs.push_back(id);
     }
-    return std::exchange(named_, {});
+    return status;
+  }
+
+  // Whether one that was named may still report. What reaches a master of our own is here by now.
+  bool awaits_more() const { return !is_masters_own_ && !Awaited().empty(); }
+  std::vector<std::string> TakeLate() {
+    const std::lock_guard lock(mutex_);
+    return expected_.TakeLate(absl::Now());
   }
 
  private:
+  std::vector<std::string> Awaited() const {
+    const std::lock_guard lock(mutex_);
+    return expected_.Awaited();
+  }
+
+  std::vector<std::string> Known(absl::Status& status, const std::stop_token& stop) const {
+    std::vector<std::string> ids;
+    if (is_masters_own_) {
+      const auto jobs = master_.ListJobs(stop);
+      status = jobs.status();
+      if (!jobs.ok()) return ids;
+      for (auto job = jobs->rbegin(); job != jobs->rend(); ++job) ids.push_back(job->job_id);
+      return ids;
+    }
+    for (const std::string& id : Awaited()) {
+      const absl::Status found = master_.GetJob(id, stop).status();
+      if (found.ok()) ids.push_back(id);
+      if (!found.ok() && !absl::IsNotFound(found)) status = found;
+    }
+    return ids;
+  }
+
   const MasterClient& master_;
   const bool is_masters_own_;
-  std::mutex mutex_;  // guards both
-  std::set<std::string> seen_;
-  std::vector<std::string> named_;
+  mutable std::mutex mutex_;  // guards expected_
+  ExpectedJobs expected_;
 };
 
-// Follows one job after the other on a thread of its own until told that the client has ended.
+// What a master of our own would tell its operator, each line once. Thread-safe.
+class MastersWords {
+ public:
+  explicit MastersWords(BackgroundProgress& progress) : progress_(progress) {}
+
+  MasterOptions Heard(MasterOptions options) {
+    options.on_notice = [this](const std::string& line) { Say(line); };
+    options.log = [this](const LogEntry& entry) {
+      if (entry.severity != LogSeverity::kInfo) Say(entry.message);
+    };
+    return options;
+  }
+
+ private:
+  void Say(const std::string& line) {
+    const std::lock_guard lock(mutex_);
+    if (said_.size() < kLinesMax && said_.insert(line).second) progress_.Say(line);
+  }
+
+  static constexpr std::size_t kLinesMax = 20;
+  BackgroundProgress& progress_;
+  std::mutex mutex_;  // guards said_
+  std::set<std::string> said_;
+};
+
+// Follows one job after the other on a thread of its own until told that the client has ended, and
+// says what keeps a job from being shown.
 class JobsWatch {
  public:
   JobsWatch(const MasterClient& master, JobsOfCommand& jobs, BackgroundProgress& progress)
       : master_(master), jobs_(jobs), progress_(progress), thread_([this](std::stop_token stop) {
+          // Whatever the client says or does not say.
+          Note(master_.ListJobs(stop).status());
           WatchAll(stop);
           ended_.set_value();
         }) {}
@@ -91,6 +148,7 @@ class JobsWatch {
   ~JobsWatch() = default;
 
   bool has_seen_jobs() const { return has_seen_jobs_; }
+  bool has_seen_trouble() const { return has_seen_trouble_; }
 
   // Gives jobs that are known a moment to tell how they ended.
   void WaitForTheEnd() {
@@ -103,10 +161,29 @@ class JobsWatch {
     while (!stop.stop_requested()) {
       // In this order: what the client named before it ended is seen.
       const bool is_last_look = has_client_ended_;
-      for (const std::string& id : jobs_.Take()) Follow(id, stop);
-      if (is_last_look) return;
+      std::vector<std::string> jobs;
+      Note(jobs_.Take(jobs, stop));
+      for (const std::string& id : jobs) Follow(id, stop);
+      if (is_last_look && !jobs_.awaits_more()) return;
+      for (const std::string& id : jobs_.TakeLate()) SayLate(id);
       std::this_thread::sleep_for(kBetweenLooks);
     }
+  }
+
+  void SayLate(const std::string& id) {
+    progress_.Say(fmt::format(
+        "{} has not reported to the master at {} in {}; if it is running, the logs of its "
+        "application master and tasks say why, in lines with \"Tidemark:\"",
+        id, master_.address(), console::DurationText(ExpectedJobs::kReportsWithin)));
+  }
+
+  // Says it once for each kind of trouble.
+  void Note(const absl::Status& status) {
+    const bool is_over = absl::IsCancelled(status);  // nobody waits for the answer any more
+    if (status.ok() || is_over || !noted_.insert(status.code()).second) return;
+    has_seen_trouble_ = true;
+    progress_.Say(
+        fmt::format("jobs are not shown: {}", DescribeMasterTrouble(master_.address(), status)));
   }
 
   void Follow(const std::string& id, const std::stop_token& stop) {
@@ -119,17 +196,17 @@ class JobsWatch {
             },
         .on_trouble = [this](const std::string& message) { progress_.Say(message); }};
     const auto final = FollowJob(master_, id, {.expects_job = true}, calls, stop);
-    if (!final.ok() && !absl::IsCancelled(final.status())) {
-      progress_.Say(std::string(final.status().message()));
-    }
+    Note(final.status());
   }
 
   const MasterClient& master_;
   JobsOfCommand& jobs_;
   BackgroundProgress& progress_;
+  std::set<absl::StatusCode> noted_;  // the thread's own
   std::promise<void> ended_;
   std::atomic<bool> has_client_ended_ = false;
   std::atomic<bool> has_seen_jobs_ = false;
+  std::atomic<bool> has_seen_trouble_ = false;
   std::jthread thread_;
 };
 
@@ -168,7 +245,8 @@ absl::StatusOr<std::unique_ptr<Master>> StartMaster(const MasterOptions& options
 }
 
 absl::StatusOr<int> RunWatched(const HadoopRunArguments& arguments, const std::string& jar,
-                               const std::string& master_address, bool is_masters_own) {
+                               const std::string& master_address, bool is_masters_own,
+                               BackgroundProgress& progress) {
   const absl::StatusOr<TemporaryDirectory> directory = TemporaryDirectory::Create();
   if (!directory.ok()) return directory.status();
   const auto variables = ClientVariables(
@@ -176,8 +254,6 @@ absl::StatusOr<int> RunWatched(const HadoopRunArguments& arguments, const std::s
   if (!variables.ok()) return variables.status();
 
   const MasterClient master(master_address, is_masters_own ? ClientSecurity() : arguments.security);
-  BackgroundProgress progress(
-      MakeProgressOfJobs(arguments.progress, stderr, Environment::OfProcess()));
   JobsOfCommand jobs(master, is_masters_own);
   JobsWatch watch(master, jobs, progress);
   const std::atomic<bool>& stop = StopOnInterrupt();
@@ -189,7 +265,7 @@ absl::StatusOr<int> RunWatched(const HadoopRunArguments& arguments, const std::s
       },
       stop);
   if (exit_code.ok() && !stop) watch.WaitForTheEnd();
-  if (exit_code.ok() && *exit_code == 0 && !watch.has_seen_jobs()) {
+  if (exit_code.ok() && *exit_code == 0 && !watch.has_seen_jobs() && !watch.has_seen_trouble()) {
     progress.Say("no job has reported; docs/hadoop.md says what may be in the way");
   }
   return exit_code;
@@ -201,10 +277,15 @@ int HadoopRun(const HadoopRunArguments& arguments) {
   const auto run = [&]() -> absl::StatusOr<int> {
     const absl::StatusOr<std::string> jar = FindJar(arguments.jar);
     if (!jar.ok()) return jar.status();
-    if (!arguments.master.empty()) return RunWatched(arguments, *jar, arguments.master, false);
-    const auto master = StartMaster(arguments.own_master);
+    BackgroundProgress progress(
+        MakeProgressOfJobs(arguments.progress, stderr, Environment::OfProcess()));
+    if (!arguments.master.empty()) {
+      return RunWatched(arguments, *jar, arguments.master, false, progress);
+    }
+    MastersWords words(progress);
+    const auto master = StartMaster(words.Heard(arguments.own_master));
     if (!master.ok()) return master.status();
-    return RunWatched(arguments, *jar, (*master)->address(), true);
+    return RunWatched(arguments, *jar, (*master)->address(), true, progress);
   };
   const absl::StatusOr<int> exit_code = run();
   if (exit_code.ok()) return *exit_code;

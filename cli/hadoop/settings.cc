@@ -13,6 +13,8 @@ constexpr const char* kCollector = "mapreduce.job.map.output.collector.class";
 constexpr const char* kShuffle = "mapreduce.job.reduce.shuffle.consumer.plugin.class";
 constexpr const char* kPreemption = "yarn.app.mapreduce.am.preemption.policy";
 constexpr const char* kTidemarkCollector = "org.tidemark.hadoop.TidemarkCollector";
+constexpr const char* kTidemarkShuffle = "org.tidemark.hadoop.TidemarkShuffle";
+constexpr const char* kTidemarkPolicy = "org.tidemark.hadoop.TidemarkPolicy";
 constexpr const char* kHadoopsCollector = "org.apache.hadoop.mapred.MapTask$MapOutputBuffer";
 
 std::string EscapedForXml(std::string_view text) {
@@ -99,9 +101,13 @@ std::vector<HadoopSetting> ConnectorSettings(std::string_view master, std::strin
       {"tidemark.master", std::string(master)},
       {kJars, fmt::format("file://{}", jar)},
       {kCollector, fmt::format("{},{}", kTidemarkCollector, kHadoopsCollector)},
-      {kShuffle, "org.tidemark.hadoop.TidemarkShuffle"},
-      {kPreemption, "org.tidemark.hadoop.TidemarkPolicy"},
+      {kShuffle, kTidemarkShuffle},
+      {kPreemption, kTidemarkPolicy},
   };
+}
+
+std::vector<std::string> ConnectorClasses() {
+  return {kTidemarkCollector, kTidemarkShuffle, kTidemarkPolicy};
 }
 
 std::string ToHadoopXml(const std::vector<HadoopSetting>& settings) {

@@ -20,6 +20,9 @@ struct HadoopSetting {
 // jar fails.
 std::vector<HadoopSetting> ConnectorSettings(std::string_view master, std::string_view jar);
 
+// Those of our classes that they name, as Java writes them.
+std::vector<std::string> ConnectorClasses();
+
 // A configuration file of Hadoop, for `-conf FILE` or as a part of mapred-site.xml.
 std::string ToHadoopXml(const std::vector<HadoopSetting>& settings);
 

@@ -1,8 +1,6 @@
 #include "cli/workflow/job_graph_file.h"
 
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <utility>
 #include <vector>
@@ -10,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/workflow/yaml_fields.h"
 #include "master/workflow/check_workflow.h"
+#include "transport/small_file.h"
 
 namespace tidemark::cli {
 namespace {
@@ -160,10 +159,9 @@ absl::StatusOr<WorkflowSpec> ParseJobGraph(const std::string& text) {
 }
 
 absl::StatusOr<WorkflowSpec> ReadJobGraph(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(absl::StrCat("cannot read ", path));
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  absl::StatusOr<WorkflowSpec> spec = ParseJobGraph(text);
+  const absl::StatusOr<std::string> text = transport::ReadSmallFile(path);
+  if (!text.ok()) return text.status();
+  absl::StatusOr<WorkflowSpec> spec = ParseJobGraph(*text);
   if (spec.ok()) return spec;
   return absl::Status(spec.status().code(), absl::StrCat(path, ": ", spec.status().message()));
 }

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <map>
 #include <utility>
 
@@ -14,6 +12,7 @@
 #include "cli/workflow/yaml_fields.h"
 #include "master/workflow/dag.h"
 #include "master/workflow/mapreduce_model.h"
+#include "transport/small_file.h"
 
 namespace tidemark::cli {
 namespace {
@@ -305,10 +304,9 @@ absl::StatusOr<WorkflowFile> ParseWorkflow(const std::string& text) {
 }
 
 absl::StatusOr<WorkflowFile> ReadWorkflow(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(absl::StrCat("cannot read ", path));
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  absl::StatusOr<WorkflowFile> workflow = ParseWorkflow(text);
+  const absl::StatusOr<std::string> text = transport::ReadSmallFile(path);
+  if (!text.ok()) return text.status();
+  absl::StatusOr<WorkflowFile> workflow = ParseWorkflow(*text);
   if (workflow.ok()) return workflow;
   return absl::Status(workflow.status().code(),
                       absl::StrCat(path, ": ", workflow.status().message()));

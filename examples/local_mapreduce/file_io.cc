@@ -32,7 +32,8 @@ absl::Status Annotate(const absl::Status& status, std::string_view where) {
 }
 
 absl::StatusOr<InputFileHandle> InputFileHandle::Open(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe that nobody writes to is not waited for.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return FileError("open", path, errno);
   struct stat info = {};
   if (::fstat(fd, &info) != 0) {
@@ -43,6 +44,10 @@ absl::StatusOr<InputFileHandle> InputFileHandle::Open(const std::string& path) {
   if (S_ISDIR(info.st_mode)) {
     ::close(fd);
     return FileError("read", path, EISDIR);
+  }
+  if (!S_ISREG(info.st_mode)) {
+    ::close(fd);
+    return absl::InvalidArgumentError(fmt::format("cannot read {}: Not a regular file", path));
   }
   return InputFileHandle(fd, path, static_cast<std::uint64_t>(info.st_size));
 }

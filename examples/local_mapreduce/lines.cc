@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "fmt/format.h"
+
 namespace tidemark::examples {
 namespace {
 
@@ -51,6 +53,15 @@ bool Lines::Fetch() {
   status_ = file_.ReadAt(fetched_, buffer_.data() + kept, wanted);
   fetched_ += wanted;
   return status_.ok();
+}
+
+absl::Status AtLine(const InputFile& input, std::uint64_t offset, const absl::Status& wrong) {
+  absl::StatusOr<Lines> before = Lines::Open(input.path, 0, offset);
+  if (!before.ok()) return before.status();
+  std::uint64_t number = 1;
+  while (before->Next()) ++number;
+  if (!before->status().ok()) return before->status();
+  return Annotate(wrong, fmt::format("{}:{}", input.name, number));
 }
 
 }  // namespace tidemark::examples

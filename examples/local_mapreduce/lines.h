@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "examples/local_mapreduce/file_io.h"
+#include "examples/local_mapreduce/splits.h"
 
 namespace tidemark::examples {
 
@@ -44,5 +45,9 @@ class Lines {
   std::uint64_t line_offset_ = 0;
   absl::Status status_;
 };
+
+// `wrong`, said of the line that begins at `offset`: "edges.txt:17: an edge must be ...". Reads all
+// that stands before the line.
+absl::Status AtLine(const InputFile& input, std::uint64_t offset, const absl::Status& wrong);
 
 }  // namespace tidemark::examples

@@ -5,7 +5,6 @@
 #include "examples/local_mapreduce/lines.h"
 #include "examples/local_mapreduce/map_output.h"
 #include "examples/local_mapreduce/tasks.h"
-#include "fmt/format.h"
 
 namespace tidemark::examples {
 namespace {
@@ -23,9 +22,7 @@ absl::Status MapLines(const JobPlan& plan, const Split& split, Job& job, MapOutp
   while (lines->Next()) {
     const LineOrigin origin = {.input = split.input, .offset = lines->offset()};
     absl::Status mapped = job.Map(lines->line(), origin, output);
-    if (!mapped.ok()) {
-      return Annotate(mapped, fmt::format("{}, line at byte {}", input.name, origin.offset));
-    }
+    if (!mapped.ok()) return AtLine(input, origin.offset, mapped);
     if (!output.status().ok()) return output.status();
     ++new_lines;
     if (const std::uint64_t read = lines->next_offset() - reported; read >= kReportBytes) {

@@ -1,10 +1,12 @@
 // What `tidemark hadoop run` is made of; LocalModeIT and YarnIT run it with a real Hadoop.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <zip.h>
 
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 #include <variant>
@@ -14,6 +16,7 @@
 #include "cli/exit_code.h"
 #include "cli/hadoop/client_process.h"
 #include "cli/hadoop/configuration.h"
+#include "cli/hadoop/expected_jobs.h"
 
 namespace tidemark::cli {
 namespace {
@@ -38,7 +41,10 @@ class Folder : public ::testing::Test {
     fs::create_directories((path_ / name).parent_path());
     std::ofstream(path_ / name) << text;
   }
-  std::string Read(const fs::path& name) const { return *ReadTextFile(path_ / name); }
+  std::string Read(const fs::path& name) const {
+    std::ifstream file(path_ / name);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
 
   const fs::path path_ =
       fs::path(::testing::TempDir()) /
@@ -154,6 +160,66 @@ TEST_F(CopyConfigurationTest, NamesASiteThatIsNone) {
   fs::create_directories(path_ / "copy");
   const absl::Status copied = CopyConfiguration(path_ / "site", {}, path_ / "copy");
   EXPECT_THAT(std::string(copied.message()), HasSubstr("mapred-site.xml"));
+}
+
+class FindJarTest : public Folder {
+ protected:
+  // A jar that has these files.
+  std::string Jar(const std::vector<std::string>& entries) const {
+    const std::string path = path_ / "a.jar";
+    zip_t* jar = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr);
+    for (const std::string& entry : entries) {
+      zip_file_add(jar, entry.c_str(), zip_source_buffer(jar, "x", 1, 0), 0);
+    }
+    EXPECT_EQ(zip_close(jar), 0);
+    return path;
+  }
+  static std::string Fault(const std::string& jar) {
+    return std::string(FindJar(jar).status().message());
+  }
+};
+
+TEST_F(FindJarTest, TakesTheConnector) {
+  const std::string jar = Jar(
+      {"META-INF/MANIFEST.MF", "org/tidemark/hadoop/TidemarkCollector.class",
+       "org/tidemark/hadoop/TidemarkPolicy.class", "org/tidemark/hadoop/TidemarkShuffle.class"});
+  EXPECT_EQ(*FindJar(jar), fs::canonical(jar));
+}
+
+TEST_F(FindJarTest, RefusesAJarOfOthersBeforeAJobFailsForIt) {
+  EXPECT_THAT(Fault(Jar({"META-INF/MANIFEST.MF", "org/example/WordCount.class"})),
+              HasSubstr("a.jar: not Tidemark's connector: it has no "
+                        "org.tidemark.hadoop.TidemarkCollector; build the connector"));
+  EXPECT_THAT(Fault(Jar({"org/tidemark/hadoop/TidemarkCollector.class"})),
+              HasSubstr("it has no org.tidemark.hadoop.TidemarkShuffle"));
+}
+
+TEST_F(FindJarTest, RefusesWhatIsNoJar) {
+  Write("text.jar", "no jar at all");
+  EXPECT_THAT(Fault(path_ / "text.jar"), HasSubstr("text.jar: not a jar ("));
+}
+
+TEST(ExpectedJobs, AreAwaitedUntilTheyReport) {
+  ExpectedJobs jobs;
+  jobs.Name("job_1_1", absl::UnixEpoch());
+  jobs.Name("job_1_2", absl::UnixEpoch());
+  EXPECT_TRUE(jobs.Report("job_1_1"));
+  EXPECT_FALSE(jobs.Report("job_1_1"));
+  jobs.Name("job_1_1", absl::UnixEpoch());
+  EXPECT_THAT(jobs.Awaited(), ElementsAre("job_1_2"));
+  EXPECT_TRUE(jobs.Report("job_1_3"));
+}
+
+TEST(ExpectedJobs, AreSaidToBeLateOnce) {
+  ExpectedJobs jobs;
+  const absl::Time start = absl::UnixEpoch();
+  jobs.Name("job_1_1", start);
+  jobs.Name("job_1_2", start + absl::Seconds(5));
+  jobs.Name("job_1_1", start + absl::Seconds(5));
+  EXPECT_THAT(jobs.TakeLate(start + ExpectedJobs::kReportsWithin - absl::Seconds(1)), IsEmpty());
+  EXPECT_THAT(jobs.TakeLate(start + ExpectedJobs::kReportsWithin), ElementsAre("job_1_1"));
+  EXPECT_THAT(jobs.TakeLate(start + absl::Hours(1)), ElementsAre("job_1_2"));
+  EXPECT_THAT(jobs.TakeLate(start + absl::Hours(2)), IsEmpty());
 }
 
 TEST(HadoopRunCommandLine, LeavesTheCommandAsItIs) {

@@ -1,7 +1,9 @@
 // What cannot be run is refused with the thing named, and leaves nothing behind.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -72,10 +74,41 @@ TEST_F(BadInputTest, AnOutputDirectoryInUseIsKept) {
   EXPECT_TRUE(std::filesystem::exists(precious));
 }
 
-TEST_F(BadInputTest, ALineThatIsNoEdgeIsNamedByFile) {
-  ExpectRefused(Options("two-path", {Write("edges.txt", "1 2\n2 x\n")}), absl::StatusCode::kAborted,
-                "edges.txt");
+// Each job that reads more than words, with a line that it takes and one that it does not.
+struct LineCase {
+  const char* job;
+  const char* good;
+  const char* bad;
+  std::size_t inputs = 1;
+};
+
+class BadLineTest : public BadInputTest, public ::testing::WithParamInterface<LineCase> {};
+
+TEST_P(BadLineTest, IsNamedByFileAndNumber) {
+  const LineCase& given = GetParam();
+  std::string good;
+  for (int i = 0; i < 200; ++i) good += std::string(given.good) + "\n";
+  std::vector<std::string> inputs(given.inputs, Write("good.txt", good));
+  // In the last of four splits; lines may end as on Windows.
+  inputs.back() = Write("bad.txt", good + given.good + "\r\n" + given.bad + "\n" + given.good);
+  const absl::Status status = RunJob(Options(given.job, inputs)).status();
+  EXPECT_FALSE(status.ok());
+  EXPECT_THAT(std::string(status.message()), HasSubstr("bad.txt:202: "));
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    Jobs, BadLineTest,
+    ::testing::Values(LineCase{"two-path", "1 2", "2 x"}, LineCase{"triangle-count", "1 2", "7"},
+                      LineCase{"matmult-opt", "0 1 0.5", "0 1 half", 2},
+                      LineCase{"parse-visits", "10.0.0.1 /a 3 7", "10.0.0.1 /a 3"},
+                      LineCase{"count-by-page", "/a 10.0.0.1 3 7", "/a 10.0.0.1 3 seven"},
+                      LineCase{"revenue-by-visitor", "/a 10.0.0.1 3 7", "/a 10.0.0.1 3"},
+                      LineCase{"visit-histogram", "/a 3", "/a"}),
+    [](const auto& tested) {
+      std::string name = tested.param.job;
+      std::replace(name.begin(), name.end(), '-', '_');
+      return name;
+    });
 
 TEST_F(BadInputTest, ADamagedCompressedFileIsNamed) {
   std::ifstream whole(Wiki(), std::ios::binary);

@@ -25,7 +25,7 @@ TEST(SmallFile, NeverWaits) {
   const ScratchDirectory directory;
   const std::string pipe = directory / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_THAT(std::string(ReadSmallFile(pipe).status().message()), HasSubstr("is no regular file"));
+  EXPECT_THAT(std::string(ReadSmallFile(pipe).status().message()), HasSubstr("Not a regular file"));
   EXPECT_FALSE(ReadSmallFile(directory / "").ok());
 }
 

@@ -172,7 +172,7 @@ class MatMult : public Job {
     while (lines->Next()) {
       if (IsSkipped(lines->line())) continue;
       const std::optional<Entry> entry = ParseEntry(lines->line());
-      if (!entry) return Annotate(NotAnEntry(), input.name);
+      if (!entry) return AtLine(input, lines->offset(), NotAnEntry());
       ++blocks[BlockOf(*entry)];
     }
     if (!lines->status().ok()) return lines->status();

@@ -40,7 +40,7 @@ absl::StatusOr<std::vector<Edge>> ReadEdges(const std::vector<InputFile>& inputs
     while (lines->Next()) {
       if (IsSkipped(lines->line())) continue;
       const std::optional<Edge> edge = ParseEdge(lines->line());
-      if (!edge) return Annotate(NotAnEdge(), input.name);
+      if (!edge) return AtLine(input, lines->offset(), NotAnEdge());
       if (edge->first != edge->second) {
         edges.push_back(std::minmax(edge->first, edge->second));
       }

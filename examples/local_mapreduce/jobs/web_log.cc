@@ -66,9 +66,11 @@ class SumByField : public Job {
   absl::Status Map(std::string_view line, const LineOrigin& /*origin*/, Emitter& emitter) override {
     const std::string_view page = NextField(line);
     const std::string_view ip = NextField(line);
-    NextField(line);
+    NextField(line);  // seconds
     const std::string_view cents = NextField(line);
-    if (cents.empty()) return NotAVisit();
+    if (!ParseNumber(cents)) {
+      return absl::InvalidArgumentError("a visit of a page must be: PAGE IP SECONDS CENTS");
+    }
     Emit(page, ip, cents, emitter);
     return absl::OkStatus();
   }

@@ -11,6 +11,8 @@ import org.apache.hadoop.mapreduce.v2.app.job.Task;
 import org.apache.hadoop.security.Credentials;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.tidemark.hadoop.transport.Sender;
+import org.tidemark.hadoop.wire.Attempt;
+import org.tidemark.hadoop.wire.AttemptNews;
 import org.tidemark.hadoop.wire.Events;
 import org.tidemark.hadoop.wire.JobShape;
 
@@ -26,6 +28,15 @@ final class JobWatch implements Runnable {
   private static final long LOOK_FOR_THE_END_MILLIS = 100;
   /** An application master waits five seconds between the end of its job and its own. */
   private static final long LAST_WORDS_NANOS = 2_000_000_000L;
+
+  /**
+   * Tells nothing new, at every flush: a job that waits for containers, or whose tasks have nothing
+   * of ours in them, is not one that died without a word.
+   */
+  private static final Sender.Reporter SIGN_OF_LIFE =
+      () ->
+          Events.attemptChanged(
+              new AttemptNews(new Attempt(true, 0, 0), Events.State.QUEUED));
 
   private final JobConf conf;
   private final AppContext context;
@@ -47,7 +58,7 @@ final class JobWatch implements Runnable {
       thread.setDaemon(true);
       thread.start();
     } catch (Exception | LinkageError withoutProgress) {
-      // The job runs all the same.
+      TaskLog.warnOf(withoutProgress);
     }
   }
 
@@ -58,7 +69,7 @@ final class JobWatch implements Runnable {
         awaitNextLook();
       }
     } catch (InterruptedException | RuntimeException | LinkageError withoutProgress) {
-      // The job runs all the same.
+      TaskLog.warnOf(withoutProgress);
     }
   }
 
@@ -104,6 +115,9 @@ final class JobWatch implements Runnable {
     }
     sender.send(Events.jobOpened(shape(job)));
     attempts = new AttemptWatch(sender, LocalJob.splitBytes(id, conf));
+    if (job.getTotalMaps() > 0) {
+      sender.startReports(SIGN_OF_LIFE);
+    }
     return true;
   }
 
@@ -133,6 +147,7 @@ final class JobWatch implements Runnable {
         outcome == Events.Outcome.SUCCEEDED || job.getDiagnostics().isEmpty()
             ? ""
             : job.getDiagnostics().get(0);
+    sender.endReports(SIGN_OF_LIFE);
     sender.send(Events.jobClosed(outcome, message, System.currentTimeMillis()));
     sender.flush(LAST_WORDS_NANOS);
   }

@@ -25,13 +25,16 @@ final class Link {
 
   /** The sender for a job; null when the configuration names no master or turns us off. */
   static synchronized Sender of(Configuration conf, Credentials credentials, String jobId) {
-    final Endpoint master =
-        Endpoint.of(conf.getTrimmed(Keys.MASTER, ""), token(credentials), tls(conf));
-    if (master == null || !conf.getBoolean(Keys.ENABLED, true)) {
+    final String address = conf.getTrimmed(Keys.MASTER, "");
+    if (address.isEmpty() || !conf.getBoolean(Keys.ENABLED, true)) {
       return null;
     }
+    final Endpoint master = Endpoint.of(address, token(credentials), tls(conf));
+    if (master == null) {
+      throw new IllegalArgumentException(Keys.MASTER + " is not HOST:PORT: " + address);
+    }
     return OPEN.computeIfAbsent(
-        jobId, id -> new Sender(master, sourceId(), id, new MeterSettings()));
+        jobId, id -> new Sender(master, sourceId(), id, new MeterSettings(), TaskLog::warn));
   }
 
   private static String token(Credentials credentials) {

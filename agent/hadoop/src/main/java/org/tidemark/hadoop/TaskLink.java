@@ -42,6 +42,7 @@ final class TaskLink {
       final Sender sender = Link.of(job, job.getCredentials(), id.getJobID().toString());
       return sender == null ? null : new TaskLink(sender, job, id);
     } catch (Exception | LinkageError withoutProgress) {
+      TaskLog.warnOf(withoutProgress);
       return null;
     }
   }

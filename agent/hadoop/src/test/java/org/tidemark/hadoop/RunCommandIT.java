@@ -1,6 +1,7 @@
 package org.tidemark.hadoop;
 
 import static org.hamcrest.CoreMatchers.containsString;
+import static org.hamcrest.CoreMatchers.not;
 import static org.hamcrest.MatcherAssert.assertThat;
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
@@ -9,6 +10,7 @@ import static org.junit.Assert.assertTrue;
 import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -26,6 +28,7 @@ import org.tidemark.hadoop.support.Cluster;
 import org.tidemark.hadoop.support.Inputs;
 import org.tidemark.hadoop.support.Jobs;
 import org.tidemark.hadoop.support.Master;
+import org.tidemark.hadoop.support.OddMaster;
 
 /** `tidemark hadoop run -- hadoop jar ...`, with jobs that run within the client. */
 public class RunCommandIT {
@@ -116,5 +119,81 @@ public class RunCommandIT {
             output("silent"));
     assertEquals(watched.err, 0, watched.exitCode);
     assertThat(watched.err, containsString("no job has reported"));
+  }
+
+  /** A word count whose reports do not arrive: it ends well, and the console says this. */
+  private static void checkSaid(String name, String master, File secrets, String... words)
+      throws Exception {
+    final List<String> arguments = new ArrayList<>(Arrays.asList("wordcount"));
+    if (secrets != null) {
+      arguments.add("-Dmapreduce.job.credentials.json=" + secrets);
+    }
+    arguments.addAll(Arrays.asList(input, output(name)));
+    final Client.Ended watched =
+        client.watchedExample(
+            Arrays.asList("--progress", "plain", "--master", master),
+            arguments.toArray(new String[0]));
+    assertEquals(watched.err, 0, watched.exitCode);
+    for (String said : words) {
+      assertThat(watched.err, containsString(said));
+      assertEquals(watched.err, 2, watched.err.split(Pattern.quote(said), -1).length);
+    }
+  }
+
+  @Test
+  public void aStaleTokenIsSaidOnceByTheTaskAndByTheConsole() throws Exception {
+    final File tokens = FILES.newFile();
+    Files.write(
+        tokens.toPath(), "agent * 2f0d6b1c9e8a47d3\n".getBytes(StandardCharsets.US_ASCII));
+    final File secrets = FILES.newFile();
+    Files.write(
+        secrets.toPath(),
+        "{\"tidemark.token\": \"a-stale-token\"}".getBytes(StandardCharsets.US_ASCII));
+    try (Master master =
+        Master.start(FILES.newFolder("tokens").toPath(), "tokens=" + tokens)) {
+      checkSaid(
+          "stale",
+          master.address,
+          secrets,
+          "Tidemark: the master at " + master.address + " refuses reports: UNAUTHENTICATED: ",
+          "jobs are not shown: the master at " + master.address + ": ");
+    }
+  }
+
+  @Test
+  public void aMasterThatIsAbsentIsSaidOnceByTheTaskAndByTheConsole() throws Exception {
+    final String absent = OddMaster.absent();
+    checkSaid(
+        "absent",
+        absent,
+        null,
+        "Tidemark: the master at " + absent + " cannot be reached: ConnectException",
+        "jobs are not shown: no master answers at " + absent);
+  }
+
+  @Test
+  public void aMuteMasterIsSaidByTheTaskAndDoesNotHoldUpTheCommand() throws Exception {
+    try (OddMaster mute =
+        OddMaster.with(
+            (in, out) -> {
+              while (in.read() >= 0) {}
+            })) {
+      final long start = System.nanoTime();
+      checkSaid(
+          "mute",
+          mute.address,
+          null,
+          "Tidemark: the master at " + mute.address + " did not answer before this process finished");
+      System.out.printf("beside a mute master: %.1f s%n", (System.nanoTime() - start) / 1e9);
+    }
+  }
+
+  @Test
+  public void aJarOfOthersIsRefusedBeforeTheJobBegins() throws Exception {
+    final Client.Ended refused =
+        client.watchedExample(Client.examples(), JSON, "wordcount", input, output("never"));
+    assertEquals(refused.err, 2, refused.exitCode);
+    assertThat(refused.err, containsString("not Tidemark's connector"));
+    assertThat(refused.err, not(containsString("Running job")));
   }
 }

@@ -5,9 +5,16 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapred.JobConf;
@@ -17,10 +24,17 @@ import org.junit.BeforeClass;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
+import org.tidemark.hadoop.profile.MeterSettings;
 import org.tidemark.hadoop.support.Certificates;
 import org.tidemark.hadoop.support.Inputs;
 import org.tidemark.hadoop.support.Jobs;
 import org.tidemark.hadoop.support.Master;
+import org.tidemark.hadoop.support.OddMaster;
+import org.tidemark.hadoop.transport.Endpoint;
+import org.tidemark.hadoop.transport.Sender;
+import org.tidemark.hadoop.transport.Tls;
+import org.tidemark.hadoop.wire.Events;
+import org.tidemark.hadoop.wire.JobShape;
 
 /**
  * Masters that want to know who reports, and of which a job wants to know who listens. Whether they
@@ -180,6 +194,56 @@ public class SecureMasterIT {
     conf.set(Keys.TLS_CA, FILES.getRoot() + "/no/such/file");
     try (Master master = master(masters)) {
       checkUnheard(master);
+    }
+  }
+
+  /** Between a client and a master: what the master says arrives in halves, long after each other. */
+  private static void passOnInHalves(InputStream in, OutputStream out, String address)
+      throws Exception {
+    final String[] parts = address.split(":");
+    try (Socket master = new Socket(parts[0], Integer.parseInt(parts[1]))) {
+      final Thread forward =
+          new Thread(
+              () -> {
+                try {
+                  in.transferTo(master.getOutputStream());
+                } catch (IOException over) {
+                  // The other direction ends, too.
+                }
+              });
+      forward.setDaemon(true);
+      forward.start();
+      final byte[] bytes = new byte[1 << 16];
+      for (int got; (got = master.getInputStream().read(bytes)) > 0; ) {
+        out.write(bytes, 0, got / 2);
+        out.flush();
+        Thread.sleep(1_500); // longer than the connector's reader waits at a time
+        out.write(bytes, got / 2, got - got / 2);
+        out.flush();
+      }
+    }
+  }
+
+  @Test
+  public void aPauseWithinARecordOfTlsDoesNotEndTheConnection() throws Exception {
+    final List<String> log = new CopyOnWriteArrayList<>();
+    try (Master master = master(masters);
+        OddMaster slow = OddMaster.with((in, out) -> passOnInHalves(in, out, master.address))) {
+      final Tls tls = new Tls(certificates.authority(), null, null, "");
+      final Sender sender =
+          new Sender(
+              Endpoint.of(slow.address, "", tls),
+              "source",
+              "job_1_0001",
+              new MeterSettings(),
+              log::add);
+      final JobShape shape = new JobShape();
+      shape.name = "paused";
+      sender.send(Events.jobOpened(shape));
+      assertTrue(sender.flush(TimeUnit.SECONDS.toNanos(60)));
+      assertEquals(Collections.emptyList(), log);
+      sender.stop(0);
+      assertEquals(Collections.singleton("job_1_0001"), master.jobs());
     }
   }
 }

@@ -1,6 +1,7 @@
 package org.tidemark.hadoop.transport;
 
 import java.nio.charset.StandardCharsets;
+import java.util.function.Consumer;
 import org.tidemark.hadoop.profile.MeterSettings;
 import org.tidemark.hadoop.wire.ProtoReader;
 
@@ -10,8 +11,12 @@ import org.tidemark.hadoop.wire.ProtoReader;
 final class Answers {
   private Answers() {}
 
-  /** Applies control first, so that it holds for everyone who waited for the acknowledgement. */
-  static void apply(byte[] response, Outbox outbox, MeterSettings settings) {
+  /**
+   * Applies control first, so that it holds for everyone who waited for the acknowledgement.
+   * {@code onRefusal} hears why, for each event that was refused.
+   */
+  static void apply(
+      byte[] response, Outbox outbox, MeterSettings settings, Consumer<String> onRefusal) {
     String source = "";
     long accepted = 0;
     final ProtoReader fields = new ProtoReader(response);
@@ -24,7 +29,7 @@ final class Answers {
           accepted = fields.value();
           break;
         case 3:
-          outbox.reject(sequenceOf(fields.content()));
+          refuse(fields.content(), outbox, onRefusal);
           break;
         case 4:
           control(fields.content(), settings);
@@ -38,14 +43,28 @@ final class Answers {
     }
   }
 
-  private static long sequenceOf(byte[] rejection) {
+  private static void refuse(byte[] rejection, Outbox outbox, Consumer<String> onRefusal) {
+    long sequence = 0;
+    long code = 0;
+    String reason = "";
     final ProtoReader fields = new ProtoReader(rejection);
     while (fields.next()) {
-      if (fields.field() == 1) {
-        return fields.value();
+      switch (fields.field()) {
+        case 1:
+          sequence = fields.value();
+          break;
+        case 2:
+          code = fields.value();
+          break;
+        case 3:
+          reason = new String(fields.content(), StandardCharsets.UTF_8);
+          break;
+        default:
+          break;
       }
     }
-    return 0;
+    onRefusal.accept(Trailers.codeName(code) + ": " + reason);
+    outbox.reject(sequence);
   }
 
   private static void control(byte[] control, MeterSettings settings) {

@@ -4,6 +4,8 @@ import java.util.Locale;
 
 /** Where a master is, and how it and we know each other. Immutable. */
 public final class Endpoint {
+  private static final int PORT_MAX = 65_535;
+
   final String host;
   final int port;
   final String token;
@@ -27,8 +29,12 @@ public final class Endpoint {
       return null;
     }
     final String host = address.substring(0, colon);
-    final int port = Integer.parseInt(address.substring(colon + 1));
-    return new Endpoint(host, port, tls == null && !isLocal(host) ? "" : token, tls);
+    final String port = address.substring(colon + 1);
+    if (!port.matches("[0-9]{1,5}") || Integer.parseInt(port) > PORT_MAX) {
+      return null;
+    }
+    return new Endpoint(
+        host, Integer.parseInt(port), tls == null && !isLocal(host) ? "" : token, tls);
   }
 
   String authority() {

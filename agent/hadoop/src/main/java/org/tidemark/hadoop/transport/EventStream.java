@@ -3,7 +3,7 @@ package org.tidemark.hadoop.transport;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
@@ -30,6 +30,9 @@ final class EventStream {
 
     /** Whether the master owes an answer. */
     boolean awaitsAnswer();
+
+    /** It has owed one, and said nothing, for so long. */
+    void silent(long nanos);
   }
 
   private static final String METHOD = "/tidemark.v1.IngestService/StreamEvents";
@@ -50,6 +53,7 @@ final class EventStream {
   private long streamWindow = Http2.WINDOW_BYTES;
   private long initialWindow = Http2.WINDOW_BYTES;
   private boolean ended;
+  private String whyEnded = "closed the connection without an answer";
 
   // The reading thread's own.
   private final ByteArrayOutputStream answer = new ByteArrayOutputStream();
@@ -73,15 +77,20 @@ final class EventStream {
     out = new BufferedOutputStream(channel.getOutputStream(), Http2.FRAME_BYTES_MAX);
     Http2.writeCall(out, master, METHOD);
     out.flush();
-    final DataInputStream in =
-        new DataInputStream(new BufferedInputStream(channel.getInputStream()));
-    final Thread reader = new Thread(() -> readAll(in), "tidemark-reader");
+    final Http2.FrameReader frames =
+        new Http2.FrameReader(new BufferedInputStream(channel.getInputStream()));
+    final Thread reader = new Thread(() -> readAll(frames), "tidemark-reader");
     reader.setDaemon(true);
     reader.start();
   }
 
   synchronized boolean isEnded() {
     return ended;
+  }
+
+  /** What the master did to a stream that has ended: "refuses reports: UNAUTHENTICATED: ...". */
+  synchronized String whyEnded() {
+    return whyEnded;
   }
 
   /** Writes one gRPC message, waiting for room in the windows; IOException once the stream ended. */
@@ -161,44 +170,50 @@ final class EventStream {
     }
   }
 
-  private void readAll(DataInputStream in) {
+  private void readAll(Http2.FrameReader frames) {
     try {
       silentSinceNanos = System.nanoTime();
       while (!isEnded()) {
-        final Http2.Frame frame = readFrame(in);
+        final Http2.Frame frame = readFrame(frames);
         if (frame != null && !take(frame)) {
           break;
         }
       }
+    } catch (EOFException closed) {
+      // As whyEnded has it.
     } catch (IOException | RuntimeException connectionLost) {
-      // The sender's thread sees that the stream has ended.
+      endsBecause("gave no proper answer: " + Reasons.of(connectionLost));
     } finally {
       end();
       listener.changed();
     }
   }
 
-  /** Null: nothing came for a moment. */
-  private Http2.Frame readFrame(DataInputStream in) throws IOException {
-    // The timeout may only strike between frames, or the rest of one would be read as the next.
-    in.mark(1);
+  private synchronized void endsBecause(String reason) {
+    // What follows our own end of it is no news.
+    if (!ended) {
+      whyEnded = reason;
+    }
+  }
+
+  /** Null: there is no whole frame yet. */
+  private Http2.Frame readFrame(Http2.FrameReader frames) throws IOException {
     try {
-      if (in.read() < 0) {
-        throw new IOException("the master closed the connection");
-      }
-    } catch (SocketTimeoutException nothingCame) {
+      return frames.read();
+    } catch (SocketTimeoutException moreIsToCome) {
       checkSilence();
       return null;
     }
-    in.reset();
-    return Http2.read(in);
   }
 
   private void checkSilence() throws IOException {
     final long now = System.nanoTime();
     if (!listener.awaitsAnswer()) {
       silentSinceNanos = now;
-    } else if (now - silentSinceNanos > ANSWER_TIMEOUT_NANOS) {
+      return;
+    }
+    listener.silent(now - silentSinceNanos);
+    if (now - silentSinceNanos > ANSWER_TIMEOUT_NANOS) {
       throw new IOException("no answer in time");
     }
   }
@@ -211,7 +226,11 @@ final class EventStream {
         takeData(frame);
         return !frame.has(Http2.END_STREAM);
       case Http2.HEADERS:
-        return !frame.has(Http2.END_STREAM);
+        if (frame.has(Http2.END_STREAM)) {
+          endsBecause("refuses reports: " + Trailers.statusIn(frame));
+          return false;
+        }
+        return true;
       case Http2.RST_STREAM:
       case Http2.GOAWAY:
         return false;

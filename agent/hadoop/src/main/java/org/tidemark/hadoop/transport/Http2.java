@@ -1,14 +1,16 @@
 package org.tidemark.hadoop.transport;
 
 import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
+import java.io.EOFException;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /**
  * The frames of HTTP/2 (RFC 9113) that one gRPC call needs. Headers are written as literals without
- * compression; those of the answer are never decoded, since all that matters comes as data.
+ * compression; {@link Trailers} reads those that say why a call ended.
  */
 final class Http2 {
   static final int DATA = 0;
@@ -23,6 +25,7 @@ final class Http2 {
   static final int END_STREAM = 1;
   static final int END_HEADERS = 4;
   static final int PADDED = 8;
+  static final int PRIORITY = 32;
 
   static final int SETTINGS_INITIAL_WINDOW_SIZE = 4;
 
@@ -34,7 +37,8 @@ final class Http2 {
 
   private static final byte[] PREFACE =
       "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
-  private static final byte[] NOTHING = {};
+  /** A table of 0 bytes: the master's headers refer to no earlier ones (RFC 7541, 4.2). */
+  private static final byte[] SETTINGS_HEADER_TABLE_SIZE_ZERO = {0, 1, 0, 0, 0, 0};
 
   /** A frame that was read. */
   static final class Frame {
@@ -66,21 +70,51 @@ final class Http2 {
     }
   }
 
-  private Http2() {}
+  /**
+   * Puts frames together, however their bytes arrive: a read that times out within a frame loses
+   * none of it, and the next call goes on there. Belongs to one thread.
+   */
+  static final class FrameReader {
+    private static final int HEADER_BYTES = 9;
 
-  /** Throws IOException at the end and at a frame that is too long for what we agreed on. */
-  static Frame read(DataInputStream in) throws IOException {
-    final int length = in.readUnsignedByte() << 16 | in.readUnsignedShort();
-    final int type = in.readUnsignedByte();
-    final int flags = in.readUnsignedByte();
-    final int stream = in.readInt() & 0x7FFFFFFF;
-    if (length > FRAME_BYTES_MAX) {
-      throw new IOException("a frame of " + length + " bytes: not HTTP/2");
+    private final InputStream in;
+    private final byte[] bytes = new byte[HEADER_BYTES + FRAME_BYTES_MAX];
+    private int have;
+
+    FrameReader(InputStream in) {
+      this.in = in;
     }
-    final byte[] payload = new byte[length];
-    in.readFully(payload);
-    return new Frame(type, flags, stream, payload);
+
+    /** Throws IOException at the end and at a frame that is too long for what we agreed on. */
+    Frame read() throws IOException {
+      fill(HEADER_BYTES);
+      final int length = uint8(0) << 16 | uint8(1) << 8 | uint8(2);
+      if (length > FRAME_BYTES_MAX) {
+        throw new IOException("a frame of " + length + " bytes: not HTTP/2");
+      }
+      fill(HEADER_BYTES + length);
+      have = 0;
+      final int stream = (uint8(5) & 0x7F) << 24 | uint8(6) << 16 | uint8(7) << 8 | uint8(8);
+      return new Frame(
+          uint8(3), uint8(4), stream, Arrays.copyOfRange(bytes, HEADER_BYTES, HEADER_BYTES + length));
+    }
+
+    private void fill(int wanted) throws IOException {
+      while (have < wanted) {
+        final int got = in.read(bytes, have, wanted - have);
+        if (got < 0) {
+          throw new EOFException();
+        }
+        have += got;
+      }
+    }
+
+    private int uint8(int at) {
+      return bytes[at] & 0xFF;
+    }
   }
+
+  private Http2() {}
 
   static void write(
       OutputStream out, int type, int flags, int stream, byte[] payload, int from, int length)
@@ -108,7 +142,7 @@ final class Http2 {
   /** Opens the connection and a call of a method on stream 1; an empty token is not sent. */
   static void writeCall(OutputStream out, Endpoint master, String method) throws IOException {
     out.write(PREFACE);
-    write(out, SETTINGS, 0, 0, NOTHING);
+    write(out, SETTINGS, 0, 0, SETTINGS_HEADER_TABLE_SIZE_ZERO);
     final ByteArrayOutputStream block = new ByteArrayOutputStream();
     literal(block, ":method", "POST");
     literal(block, ":scheme", master.scheme());

@@ -3,6 +3,7 @@ package org.tidemark.hadoop.transport;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import org.tidemark.hadoop.profile.MeterSettings;
 import org.tidemark.hadoop.wire.Event;
 
@@ -20,6 +21,10 @@ public final class Sender {
     Event report();
   }
 
+  /** A master that owes an answer for so many flush intervals, and so long, is complained of. */
+  private static final int SILENT_FLUSHES = 3;
+  private static final long SILENT_NANOS_MIN = 5_000_000_000L;
+
   private static final long IDLE_NANOS = 3_600_000_000_000L;
   private static final long BUFFER_BYTES_MAX = 1 << 20;
 
@@ -27,6 +32,7 @@ public final class Sender {
   private final MeterSettings settings;
   private final Outbox outbox;
   private final Backoff backoff;
+  private final Complaints complaints;
   private final List<Reporter> reporters = new CopyOnWriteArrayList<>();
   private final Thread thread = new Thread(this::run, "tidemark-sender");
 
@@ -45,8 +51,15 @@ public final class Sender {
   private long retryAtNanos;
   private long lastFlushNanos;
 
-  public Sender(Endpoint master, String sourceId, String jobId, MeterSettings settings) {
+  /** {@code log} hears once of each thing that keeps reports from the master; it may be slow. */
+  public Sender(
+      Endpoint master,
+      String sourceId,
+      String jobId,
+      MeterSettings settings,
+      Consumer<String> log) {
     this.master = master;
+    complaints = new Complaints(log, master);
     this.settings = settings;
     outbox = new Outbox(sourceId, jobId, BUFFER_BYTES_MAX);
     backoff = new Backoff(sourceId.hashCode() ^ System.nanoTime());
@@ -87,7 +100,11 @@ public final class Sender {
       }
       wake();
       final long deadline = System.nanoTime() + (unreachable ? 0 : budgetNanos);
-      return outbox.waitUntilSettled(outbox.newest(), deadline);
+      final boolean settled = outbox.waitUntilSettled(outbox.newest(), deadline);
+      if (!settled && !answered && !unreachable) {
+        complaints.tell("did not answer before this process finished");
+      }
+      return settled;
     } catch (InterruptedException taskWasKilled) {
       Thread.currentThread().interrupt();
       return false;
@@ -123,7 +140,7 @@ public final class Sender {
         poll();
       }
     } catch (InterruptedException | RuntimeException | Error fatal) {
-      // A sender that ends here is silent; the task never hears of it.
+      complaints.tell("hears no more of this process: " + Reasons.of(fatal));
     } finally {
       if (stream != null) {
         stream.close();
@@ -186,10 +203,13 @@ public final class Sender {
 
   private void poll() throws InterruptedException {
     if (stream != null && stream.isEnded()) {
+      final String whyEnded = stream.whyEnded();
       stream = null;
       unreachable = !answered;
       if (answered) {
         backoff.reset();
+      } else {
+        complaints.tell(whyEnded);
       }
       retryAtNanos = System.nanoTime() + backoff.next();
     }
@@ -217,6 +237,7 @@ public final class Sender {
     } catch (IOException | RuntimeException cannotConnect) {
       opened.close();
       unreachable = true;
+      complaints.tell("cannot be reached: " + Reasons.of(cannotConnect));
       retryAtNanos = System.nanoTime() + backoff.next();
     }
   }
@@ -240,7 +261,8 @@ public final class Sender {
   private final class StreamListener implements EventStream.Listener {
     @Override
     public void answered(byte[] message) {
-      Answers.apply(message, outbox, settings);
+      Answers.apply(
+          message, outbox, settings, reason -> complaints.tell("refused a report: " + reason));
       answered = true;
       unreachable = false;
       wake();
@@ -254,6 +276,15 @@ public final class Sender {
     @Override
     public boolean awaitsAnswer() {
       return outbox.hasUnacknowledged();
+    }
+
+    @Override
+    public void silent(long nanos) {
+      final long tolerated =
+          Math.max(SILENT_FLUSHES * settings.flushNanos(), SILENT_NANOS_MIN);
+      if (nanos >= tolerated) {
+        complaints.tell("has not answered for " + tolerated / 1_000_000_000L + " s");
+      }
     }
   }
 }

@@ -94,9 +94,15 @@ public final class Client {
   /** Runs the same by `tidemark hadoop run OPTION... --`. */
   public Ended watchedExample(List<String> options, String... words)
       throws IOException, InterruptedException {
+    return watchedExample(System.getProperty("tidemark.jar"), options, words);
+  }
+
+  /** The same with another jar for the connector's. */
+  public Ended watchedExample(String jar, List<String> options, String... words)
+      throws IOException, InterruptedException {
     final List<String> command = new ArrayList<>();
     command.add(System.getProperty("tidemark.command"));
-    command.addAll(Arrays.asList("hadoop", "run", "--jar", System.getProperty("tidemark.jar")));
+    command.addAll(Arrays.asList("hadoop", "run", "--jar", jar));
     command.addAll(options);
     command.add("--");
     command.addAll(exampleCommand(words));

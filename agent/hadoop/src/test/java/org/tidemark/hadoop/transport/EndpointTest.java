@@ -29,5 +29,8 @@ public class EndpointTest {
   public void whatHasNoPortIsNoMaster() {
     assertNull(Endpoint.of("", "", null));
     assertNull(Endpoint.of("master.example", "", null));
+    assertNull(Endpoint.of("master.example:", "", null));
+    assertNull(Endpoint.of("master.example:http", "", null));
+    assertNull(Endpoint.of("master.example:65536", "", null));
   }
 }

@@ -11,7 +11,10 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.Rule;
@@ -54,17 +57,26 @@ public class SenderTest {
     return server;
   }
 
-  private static Sender sender(ServerSocket server, MeterSettings settings) {
+  /** What the senders of this test told the task's log. */
+  private final List<String> log = new CopyOnWriteArrayList<>();
+
+  private void awaitLog(String words) throws InterruptedException {
+    while (log.stream().noneMatch(line -> line.contains(words))) {
+      Thread.sleep(20);
+    }
+  }
+
+  private Sender sender(ServerSocket server, MeterSettings settings) {
     final String host = server.getInetAddress().getHostAddress();
     final Endpoint master = Endpoint.of(host + ":" + server.getLocalPort(), "", null);
-    return new Sender(master, "source", "job", settings);
+    return new Sender(master, "source", "job", settings, log::add);
   }
 
   private static void say(Sender sender) {
     sender.send(Events.heartbeat(new Attempt(true, 0, 0), 1, 2, 3));
   }
 
-  private static void checkFlushGivesUp(Sender sender) {
+  private void checkFlushGivesUp(Sender sender) {
     say(sender);
     final long start = System.nanoTime();
     assertFalse(sender.flush(FLUSH_NANOS));
@@ -85,9 +97,9 @@ public class SenderTest {
   /** Reads up to the first data frame; returns how long it is. */
   private static int skipToData(DataInputStream in) throws IOException {
     in.readFully(new byte[24]);
-    Http2.Frame frame = Http2.read(in);
+    Http2.Frame frame = new Http2.FrameReader(in).read();
     while (frame.type != Http2.DATA) {
-      frame = Http2.read(in);
+      frame = new Http2.FrameReader(in).read();
     }
     return frame.payload.length;
   }
@@ -188,7 +200,7 @@ public class SenderTest {
                 Http2.write(out, Http2.WINDOW_UPDATE, 0, 0, Http2.int32(20_000));
                 Http2.write(out, Http2.WINDOW_UPDATE, 0, 1, Http2.int32(20_000));
                 out.flush();
-                final Http2.Frame frame = Http2.read(in);
+                final Http2.Frame frame = new Http2.FrameReader(in).read();
                 bytes += frame.type == Http2.DATA ? frame.payload.length : 0;
               }
               received.countDown();
@@ -199,6 +211,160 @@ public class SenderTest {
       Arrays.fill(name, 'x');
       sender.send(Events.jobClosed(Events.Outcome.FAILED, new String(name), 1));
       assertTrue(received.await(30, TimeUnit.SECONDS));
+      sender.stop(0);
+    }
+  }
+
+  /** Ends the call as gRPC's own servers do: literals that want a place in the table. */
+  private static void refuse(OutputStream out, int code, String message) throws IOException {
+    final ByteArrayOutputStream block = new ByteArrayOutputStream();
+    block.write(0x88); // :status 200
+    field(block, "grpc-status", Integer.toString(code));
+    field(block, "grpc-message", message);
+    Http2.write(
+        out, Http2.HEADERS, Http2.END_HEADERS | Http2.END_STREAM, 1, block.toByteArray());
+    out.flush();
+  }
+
+  private static void field(ByteArrayOutputStream block, String name, String value) {
+    block.write(0x40);
+    for (String text : new String[] {name, value}) {
+      block.write(text.length());
+      block.writeBytes(text.getBytes(StandardCharsets.US_ASCII));
+    }
+  }
+
+  @Test
+  public void whyACallIsRefusedIsToldOnceHoweverOftenItIsTried() throws Exception {
+    final CountDownLatch threeCalls = new CountDownLatch(3);
+    try (ServerSocket server =
+        serve(
+            (in, out) -> {
+              skipToData(in);
+              refuse(out, 16, "the token is not known%2C at all");
+              threeCalls.countDown();
+            })) {
+      final Sender sender = sender(server, new MeterSettings());
+      say(sender);
+      assertTrue(threeCalls.await(30, TimeUnit.SECONDS));
+      awaitLog("refuses reports");
+      sender.stop(0);
+      assertEquals(log.toString(), 1, log.size());
+      assertTrue(
+          log.get(0),
+          log.get(0)
+              .endsWith(
+                  " refuses reports: UNAUTHENTICATED: the token is not known, at all;"
+                      + " the job itself is not affected"));
+      assertTrue(log.get(0), log.get(0).startsWith("the master at 127.0.0.1:"));
+    }
+  }
+
+  @Test
+  public void whyAReportIsRefusedIsToldOnce() throws Exception {
+    try (ServerSocket server =
+        serve(
+            (in, out) -> {
+              skipToData(in);
+              final ProtoWriter rejection =
+                  new ProtoWriter().uint(1, 1).uint(2, 8).string(3, "at most 5 jobs");
+              answer(out, new ProtoWriter().message(3, rejection).uint(2, 1));
+              answer(out, new ProtoWriter().message(3, rejection).uint(2, 1));
+              in.read();
+            })) {
+      final Sender sender = sender(server, new MeterSettings());
+      say(sender);
+      assertTrue(sender.flush(LONG_NANOS));
+      awaitLog(" refused a report: RESOURCE_EXHAUSTED: at most 5 jobs;");
+      assertEquals(log.toString(), 1, log.size());
+      sender.stop(0);
+    }
+  }
+
+  @Test
+  public void aMasterThatCannotBeReachedIsNamedOnce() throws Exception {
+    final ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+    final Sender sender = sender(server, new MeterSettings());
+    server.close();
+    for (int i = 0; i < 5; ++i) {
+      say(sender);
+      Thread.sleep(100); // the first attempts are about so far from each other
+    }
+    awaitLog("127.0.0.1:" + server.getLocalPort() + " cannot be reached: ConnectException");
+    sender.stop(0);
+    assertEquals(log.toString(), 1, log.size());
+  }
+
+  @Test
+  public void aTaskThatEndsBeforeAMuteMasterAnswersSaysSo() throws Exception {
+    final CountDownLatch done = new CountDownLatch(1);
+    try (ServerSocket server = serve((in, out) -> done.await())) {
+      final Sender sender = sender(server, new MeterSettings());
+      checkFlushGivesUp(sender);
+      awaitLog(" did not answer before this process finished;");
+      done.countDown();
+    }
+  }
+
+  @Test
+  public void aMasterThatStaysMuteIsToldOfWhileTheTaskRuns() throws Exception {
+    final CountDownLatch done = new CountDownLatch(1);
+    try (ServerSocket server = serve((in, out) -> done.await())) {
+      final Sender sender = sender(server, new MeterSettings());
+      say(sender);
+      awaitLog(" has not answered for 5 s;");
+      sender.stop(0);
+      done.countDown();
+    }
+  }
+
+  @Test
+  public void aTaskOfWhichNothingChangesReportsAtEveryInterval() throws Exception {
+    final CountDownLatch reports = new CountDownLatch(5);
+    try (ServerSocket server =
+        serve(
+            (in, out) -> {
+              skipToData(in);
+              for (long sequence = 1; ; ++sequence) {
+                answer(out, new ProtoWriter().uint(2, sequence));
+                reports.countDown();
+                while (new Http2.FrameReader(in).read().type != Http2.DATA) {}
+              }
+            })) {
+      final MeterSettings settings = new MeterSettings();
+      settings.setFlushNanos(TimeUnit.MILLISECONDS.toNanos(50));
+      final Sender sender = sender(server, settings);
+      sender.startReports(() -> Events.heartbeat(new Attempt(true, 0, 0), 1, 2, 3));
+      assertTrue(reports.await(30, TimeUnit.SECONDS));
+      sender.stop(0);
+    }
+  }
+
+  @Test
+  public void aFrameThatArrivesInTwoHalvesWithALongPauseBetweenIsOneFrame() throws Exception {
+    final int[] calls = {0};
+    try (ServerSocket server =
+        serve(
+            (in, out) -> {
+              ++calls[0];
+              skipToData(in);
+              final ByteArrayOutputStream whole = new ByteArrayOutputStream();
+              answer(whole, new ProtoWriter().string(1, "source").uint(2, 1));
+              final byte[] bytes = whole.toByteArray();
+              for (int cut : new int[] {4, 12}) { // within its header, and within its payload
+                out.write(bytes, cut == 4 ? 0 : 4, cut == 4 ? 4 : 8);
+                out.flush();
+                Thread.sleep(1_500); // longer than the reader waits at a time
+              }
+              out.write(bytes, 12, bytes.length - 12);
+              out.flush();
+              in.read();
+            })) {
+      final Sender sender = sender(server, new MeterSettings());
+      say(sender);
+      assertTrue(sender.flush(LONG_NANOS));
+      assertEquals(1, calls[0]);
+      assertEquals(log.toString(), 0, log.size());
       sender.stop(0);
     }
   }

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# What `tidemark doctor` says beside a master in good health, beside none, and beside something else
+# at the master's address; and that the unit of packaging/ asks it about what it will run.
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh" "$1"
+cd "$work"
+umask 077
+mkdir data
+
+make_key() { openssl genpkey -algorithm ec -pkeyopt ec_paramgen_curve:prime256v1 -out "$1"; }
+make_certificates() {
+  make_key ca.key && make_key server.key
+  openssl req -x509 -key ca.key -days 60 -subj /CN=authority -out ca.pem
+  openssl req -new -key server.key -subj /CN=master -out server.csr
+  openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 60 \
+    -extfile <(echo subjectAltName=DNS:master.example) -out server.pem
+}
+make_certificates >openssl.log 2>&1 || fail "no certificates: $(cat openssl.log)"
+echo "agent * 2f0d6b1c9e8a47d3" >tokens
+tls=(tls.certificate=server.pem tls.key=server.key)
+
+# serve ADDRESS WORD...: sets $address.
+serve() {
+  rm -f serve.err
+  "$tidemark" serve --listen "$@" 2>serve.err &
+  pids+=("$!")
+  wait_for 30 grep -q 'listening on' serve.err
+  address=$(sed -n 's/.*listening on \([^ ]*\).*/\1/p' serve.err | head -n 1)
+}
+
+# doctor EXIT_CODE WORDS WORD...: nothing but what is said of the master may be wrong.
+doctor() {
+  local expected=$1 words=$2 code=0
+  shift 2
+  "$tidemark" doctor --listen "$@" >said || code=$?
+  [ "$code" = "$expected" ] || fail "exit code $code of doctor --listen $*: $(cat said)"
+  grep -qE -- "^$words" said || fail "no line \"$words\" from doctor --listen $*: $(cat said)"
+  ! grep -vE -- "^(ok|$words)" said || fail "too much is wrong with doctor --listen $*"
+}
+
+# A healthy master, whatever it asks of its clients, where every address means this host.
+serve 0.0.0.0:0 --data-dir data --allow-insecure-remote
+doctor 0 "ok    master       a healthy master runs at 0.0.0.0:[0-9]* and has 0 jobs" \
+  "$address" --data-dir data --allow-insecure-remote
+serve "[::]:0" --data-dir data2 --allow-insecure-remote --set tokens=tokens
+doctor 0 "ok    master       a healthy master runs at" \
+  "$address" --data-dir data2 --allow-insecure-remote --set tokens=tokens
+serve 0.0.0.0:0 --data-dir data3 --set "${tls[@]}" tokens=tokens
+doctor 0 "ok    master       a healthy master runs at" \
+  "$address" --data-dir data3 --set "${tls[@]}" tokens=tokens
+serve 0.0.0.0:0 --data-dir data4 --set "${tls[@]}" tls.client_ca=ca.pem
+doctor 0 "warn  master       0.0.0.0:[0-9]* is in use" \
+  "$address" --data-dir data4 --set "${tls[@]}" tls.client_ca=ca.pem
+
+# Nobody, and somebody else.
+doctor 0 "ok    master       none runs at 127.0.0.1:0; the address is free" 127.0.0.1:0 --data-dir data
+openssl s_server -www -accept 127.0.0.1:0 -cert server.pem -key server.key >other.out 2>&1 &
+pids+=("$!")
+wait_for 30 grep -q '^ACCEPT ' other.out
+other=$(sed -n 's/^ACCEPT //p' other.out | head -n 1)
+doctor 1 "FAIL  master       cannot listen on $other" "$other" --data-dir data
+
+# The unit: the doctor hears the words of the master.
+unit=$here/../../packaging/tidemark.service
+words_of() { sed -n "s/^$1=.*tidemark $2 //p" "$unit"; }
+[ -n "$(words_of ExecStart serve)" ] &&
+  [ "$(words_of ExecStart serve)" = "$(words_of ExecStartPre doctor)" ] ||
+  fail "the unit's doctor looks at something else than it will run"
+echo ok
