@@ -24,7 +24,7 @@ class Journal::Log {
   // Repeats from the last durable byte: after a failure nobody knows what reached the disk.
   absl::Status Write(store::Disk& disk) {
     if (file_ == nullptr) {
-      auto file = disk.Open(path_);
+      auto file = durable_bytes_ == 0 ? disk.Create(path_) : disk.Open(path_);
       if (!file.ok()) return file.status();
       file_ = *std::move(file);
     }
@@ -81,6 +81,14 @@ Journal::Position Journal::Append(const std::shared_ptr<Log>& log, absl::string_
   return appended_;
 }
 
+void Journal::Remove(std::string path) {
+  {
+    const std::lock_guard lock(mutex_);
+    removals_.push_back(std::move(path));
+  }
+  Append(nullptr, "");
+}
+
 bool Journal::WaitUntilDurable(Position position) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return durable() >= position || stopping_ || !status_.ok(); });
@@ -131,12 +139,20 @@ void Journal::CommitUntilStopped() {
 // REQUIRES: mutex_ is held.
 void Journal::TakeNext() {
   batch_.swap(dirty_);
+  batch_removals_.swap(removals_);
   for (const std::shared_ptr<Log>& log : batch_) log->Take();
   batch_end_ = appended_;
   batch_bytes_ = std::exchange(next_bytes_, 0);
 }
 
 absl::Status Journal::WriteBatch() {
+  for (const std::string& path : std::exchange(batch_removals_, {})) {
+    const absl::Status removed = disk_->Remove(path);
+    if (!removed.ok() && options_.on_notice) {
+      options_.on_notice(std::string(removed.message()) +
+                         "; its job, which was forgotten, is known again after a restart");
+    }
+  }
   std::vector<store::AppendFile*> files;
   files.reserve(batch_.size());
   for (const std::shared_ptr<Log>& log : batch_) {

@@ -15,6 +15,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -36,6 +37,8 @@ struct JournalOptions {
   absl::Duration retry_interval = absl::Milliseconds(500);
   // Records that may wait in memory.
   std::size_t waiting_bytes_max = std::size_t{64} << 20;
+  // Told, on the journal's thread, of a log that cannot be removed; may be empty.
+  std::function<void(const std::string&)> on_notice;
 };
 
 class Journal {
@@ -59,7 +62,8 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  // A new log, which begins with `start`. Its file is created with the first record.
+  // A new log, which begins with `start`. Its file is created with the first record, in place of
+  // one of that name.
   static std::shared_ptr<Log> MakeLog(std::string path, std::string start);
   // The log at `path`, which goes on after its first `durable_bytes`.
   static std::shared_ptr<Log> MakeLog(std::string path, std::uint64_t durable_bytes);
@@ -67,6 +71,10 @@ class Journal {
   // Appends whole records. A null log stands for one that nobody keeps: its records only get a
   // position. O(size of the records).
   Position Append(const std::shared_ptr<Log>& log, absl::string_view records);
+
+  // Removes a file that no log appends to any more, before anything that is appended after this.
+  // One that cannot be removed is told of and left: a log that is made anew replaces it.
+  void Remove(std::string path);
 
   Position durable() const { return durable_.load(std::memory_order_acquire); }
   // Whether `position` became durable; false when the journal fails before that, or ends.
@@ -99,6 +107,7 @@ class Journal {
 
   // Of the journal's thread: the batch that is not durable yet.
   std::vector<std::shared_ptr<Log>> batch_;
+  std::vector<std::string> batch_removals_;
   Position batch_end_ = 0;
   std::size_t batch_bytes_ = 0;
 
@@ -111,6 +120,7 @@ class Journal {
   Position appended_ = 0;
   std::size_t next_bytes_ = 0;
   std::vector<std::shared_ptr<Log>> dirty_;  // with something in Log::next
+  std::vector<std::string> removals_;
   std::vector<Waiting> waiting_;
   absl::Status status_;
 

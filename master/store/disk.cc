@@ -74,11 +74,26 @@ class FileDisk final : public Disk {
  public:
   explicit FileDisk(bool sync) : sync_(sync) {}
 
-  absl::StatusOr<std::unique_ptr<AppendFile>> Open(const std::string& path) override {
-    FileDescriptor fd(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
-    if (fd.get() < 0) return SystemError(path, "cannot open");
-    changed_directories_.insert(std::filesystem::path(path).parent_path().string());
+  absl::StatusOr<std::unique_ptr<AppendFile>> Create(const std::string& path) override {
+    // Truncated: what would be left behind the end of a shorter log reads like its own.
+    FileDescriptor fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (fd.get() < 0) return SystemError(path, "cannot create");
+    NoteChange(path);
     return std::make_unique<File>(path, std::move(fd));
+  }
+
+  absl::StatusOr<std::unique_ptr<AppendFile>> Open(const std::string& path) override {
+    FileDescriptor fd(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (fd.get() < 0) return SystemError(path, "cannot open");
+    return std::make_unique<File>(path, std::move(fd));
+  }
+
+  absl::Status Remove(const std::string& path) override {
+    if (unlink(path.c_str()) != 0) {
+      return errno == ENOENT ? absl::OkStatus() : SystemError(path, "cannot remove");
+    }
+    NoteChange(path);
+    return absl::OkStatus();
   }
 
   absl::Status Sync(const std::vector<AppendFile*>& files) override {
@@ -101,8 +116,12 @@ class FileDisk final : public Disk {
   }
 
  private:
+  void NoteChange(const std::string& path) {
+    changed_directories_.insert(std::filesystem::path(path).parent_path().string());
+  }
+
   const bool sync_;
-  std::set<std::string> changed_directories_;  // may hold a new file's name that is not synced
+  std::set<std::string> changed_directories_;  // may hold a change of names that is not synced
 };
 
 }  // namespace

@@ -26,8 +26,12 @@ class AppendFile {
 class Disk {
  public:
   virtual ~Disk() = default;
-  // Creates the file if there is none; never truncates.
+  // A new, empty file, in place of whatever has its name.
+  virtual absl::StatusOr<std::unique_ptr<AppendFile>> Create(const std::string& path) = 0;
+  // A file that is there, with what it holds.
   virtual absl::StatusOr<std::unique_ptr<AppendFile>> Open(const std::string& path) = 0;
+  // OK if there is no such file.
+  virtual absl::Status Remove(const std::string& path) = 0;
   // Returns OK once everything written to `files`, all opened by this disk, survives a loss of
   // power.
   virtual absl::Status Sync(const std::vector<AppendFile*>& files) = 0;

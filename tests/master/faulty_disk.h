@@ -16,11 +16,23 @@ namespace tidemark::test {
 
 class FaultyDisk final : public store::Disk {
  public:
+  absl::StatusOr<std::unique_ptr<store::AppendFile>> Create(const std::string& path) override {
+    const std::lock_guard lock(mutex_);
+    if (!fault_.ok()) return fault_;
+    files_[path].clear();
+    return std::make_unique<File>(*this, path);
+  }
   absl::StatusOr<std::unique_ptr<store::AppendFile>> Open(const std::string& path) override {
     const std::lock_guard lock(mutex_);
     if (!fault_.ok()) return fault_;
-    files_.try_emplace(path);
     return std::make_unique<File>(*this, path);
+  }
+  absl::Status Remove(const std::string& path) override {
+    const std::lock_guard lock(mutex_);
+    if (!fault_.ok()) return fault_;
+    files_.erase(path);
+    synced_.erase(path);
+    return absl::OkStatus();
   }
   absl::Status Sync(const std::vector<store::AppendFile*>& files) override {
     const std::lock_guard lock(mutex_);

@@ -70,6 +70,38 @@ TEST_F(JournalTest, GoesOnAfterWhatALogHeldBefore) {
   EXPECT_EQ(disk_->Synced("a"), "staff");
 }
 
+TEST_F(JournalTest, ANewLogReplacesWhatHadItsName) {
+  Start();
+  ASSERT_TRUE(
+      journal_->WaitUntilDurable(journal_->Append(Journal::MakeLog("a", "a long one"), "")));
+  ASSERT_TRUE(journal_->WaitUntilDurable(journal_->Append(Journal::MakeLog("a", "new"), "")));
+  EXPECT_EQ(disk_->Synced("a"), "new");
+}
+
+TEST_F(JournalTest, WhatIsRemovedMayBeMadeAnewAtOnce) {
+  Start();
+  ASSERT_TRUE(journal_->WaitUntilDurable(journal_->Append(Journal::MakeLog("a", "old"), "")));
+  disk_->Break(absl::ResourceExhaustedError("no space left"));
+  journal_->Remove("a");
+  const auto log = Journal::MakeLog("a", "new");
+  const Journal::Position position = journal_->Append(log, "");
+  disk_->Break(absl::OkStatus());
+  ASSERT_TRUE(BecomesDurable(position));
+  EXPECT_EQ(disk_->Synced("a"), "new");
+}
+
+TEST_F(JournalTest, AFileThatCannotBeRemovedIsToldOfAndHoldsNobodyUp) {
+  JournalOptions options = Quick();
+  std::promise<std::string> told;
+  options.on_notice = [&](const std::string& line) { told.set_value(line); };
+  Start(options);
+  disk_->Break(absl::PermissionDeniedError("a: cannot remove"));
+  journal_->Remove("a");
+  EXPECT_THAT(told.get_future().get(), ::testing::HasSubstr("a: cannot remove"));
+  disk_->Break(absl::OkStatus());
+  EXPECT_TRUE(BecomesDurable(journal_->Append(Journal::MakeLog("a", "new"), "")));
+}
+
 TEST_F(JournalTest, OneSyncServesAllWhoWait) {
   Start({.commit_interval = absl::Milliseconds(50)});
   std::vector<std::shared_ptr<Journal::Log>> logs;
