@@ -1,9 +1,16 @@
 #include "master/service/journal.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 namespace tidemark::service {
+
+absl::Status JournalFails(const absl::Status& why) {
+  return absl::UnavailableError(fmt::format("the journal cannot be written, try again later: {}",
+                                            std::string(why.message())));
+}
 
 class Journal::Log {
  public:
@@ -96,13 +103,16 @@ bool Journal::WaitUntilDurable(Position position) {
 }
 
 void Journal::NotifyWhenDurable(Position position, std::shared_ptr<Waiter> waiter) {
+  absl::Status status;
   {
     const std::lock_guard lock(mutex_);
     if (durable() < position) {
-      waiting_.push_back({position, std::move(waiter)});
-      return;
+      waiting_.push_back({position, waiter});
+      status = status_;
+      if (status.ok()) return;
     }
   }
+  if (!status.ok()) return waiter->OnStalled(status);
   waiter->OnDurable(durable());
 }
 
@@ -180,12 +190,15 @@ void Journal::Committed() {
 }
 
 void Journal::SetStatus(const absl::Status& status) {
+  std::vector<Waiting> stalled;
   {
     const std::lock_guard lock(mutex_);
     if (status_ == status) return;
     status_ = status;
+    if (!status.ok()) stalled = waiting_;
   }
   changed_.notify_all();
+  for (const Waiting& waiting : stalled) waiting.waiter->OnStalled(status);
 }
 
 }  // namespace tidemark::service

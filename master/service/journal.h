@@ -41,6 +41,9 @@ struct JournalOptions {
   std::function<void(const std::string&)> on_notice;
 };
 
+// Unavailable: what is told to those whose record cannot be kept because of `why`.
+absl::Status JournalFails(const absl::Status& why);
+
 class Journal {
  public:
   // Counts the records appended to any log. Everything up to durable() is safe.
@@ -51,6 +54,8 @@ class Journal {
    public:
     virtual ~Waiter() = default;
     virtual void OnDurable(Position durable) = 0;
+    // Before that, perhaps several times: why it takes long. Also on the thread that waits.
+    virtual void OnStalled(const absl::Status& /*status*/) {}
   };
 
   // One file. Kept alive by the journal while anything of it is not durable.

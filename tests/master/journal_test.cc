@@ -102,6 +102,30 @@ TEST_F(JournalTest, AFileThatCannotBeRemovedIsToldOfAndHoldsNobodyUp) {
   EXPECT_TRUE(BecomesDurable(journal_->Append(Journal::MakeLog("a", "new"), "")));
 }
 
+// Is told of a disk that fails.
+class Stalled final : public Journal::Waiter {
+ public:
+  void OnDurable(Journal::Position) override {}
+  void OnStalled(const absl::Status& why) override { why_.set_value(why); }
+  absl::Status Wait() { return why_.get_future().get(); }
+
+ private:
+  std::promise<absl::Status> why_;
+};
+
+TEST_F(JournalTest, WhoWaitsIsToldOfADiskThatFails) {
+  Start();
+  const auto log = Journal::MakeLog("a", "");
+  const auto before = std::make_shared<Stalled>();
+  const auto after = std::make_shared<Stalled>();
+  disk_->Break(absl::ResourceExhaustedError("no space left"));
+  const Journal::Position position = journal_->Append(log, "x");
+  journal_->NotifyWhenDurable(position, before);
+  EXPECT_TRUE(absl::IsResourceExhausted(before->Wait()));
+  journal_->NotifyWhenDurable(position, after);
+  EXPECT_TRUE(absl::IsResourceExhausted(after->Wait()));
+}
+
 TEST_F(JournalTest, OneSyncServesAllWhoWait) {
   Start({.commit_interval = absl::Milliseconds(50)});
   std::vector<std::shared_ptr<Journal::Log>> logs;
