@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -380,8 +381,7 @@ absl::StatusOr<JobView> JobTable::Look(const std::string& job_id) const {
   const std::shared_ptr<Job> job = Find(job_id);
   if (job == nullptr) return absl::NotFoundError(fmt::format("no job {}", job_id));
   const std::lock_guard lock(job->mutex);
-  return JobView{.newest = job->newest,
-                 .run = static_cast<std::uint64_t>(absl::ToUnixNanos(job->opened_at))};
+  return job->View();
 }
 
 absl::StatusOr<Snapshot> JobTable::Get(const std::string& job_id) const {
@@ -390,12 +390,21 @@ absl::StatusOr<Snapshot> JobTable::Get(const std::string& job_id) const {
   return std::move(job->newest);
 }
 
-std::vector<Snapshot> JobTable::List() const {
-  std::vector<Snapshot> snapshots;
+std::vector<JobView> JobTable::Views() const {
+  std::vector<JobView> views;
   for (const std::shared_ptr<Job>& job : All()) {
     const std::lock_guard lock(job->mutex);
-    snapshots.push_back(job->newest);
+    views.push_back(job->View());
   }
+  std::sort(views.begin(), views.end(), [](const JobView& a, const JobView& b) {
+    return std::tie(a.run, a.newest.job_id) > std::tie(b.run, b.newest.job_id);
+  });
+  return views;
+}
+
+std::vector<Snapshot> JobTable::List() const {
+  std::vector<Snapshot> snapshots;
+  for (JobView& job : Views()) snapshots.push_back(std::move(job.newest));
   return snapshots;
 }
 

@@ -106,7 +106,10 @@ class JobTable {
 
   absl::StatusOr<JobView> Look(const std::string& job_id) const;  // NotFound
   absl::StatusOr<Snapshot> Get(const std::string& job_id) const;  // NotFound
-  std::vector<Snapshot> List() const;                             // newest job first
+  // The newest job first, by run and id: whoever comes or goes changes nothing about the order of
+  // the others.
+  std::vector<JobView> Views() const;
+  std::vector<Snapshot> List() const;  // of the same jobs in the same order
 
   Journal& journal() { return journal_; }
 
@@ -135,6 +138,10 @@ class JobTable {
 
     // `now` for the monitor, which wants a clock that never goes back. REQUIRES: mutex is held.
     absl::Time NotBefore(absl::Time now) { return latest = std::max(latest, now); }
+    // REQUIRES: mutex is held.
+    JobView View() const {
+      return {.newest = newest, .run = static_cast<std::uint64_t>(absl::ToUnixNanos(opened_at))};
+    }
   };
 
   std::shared_ptr<Job> Find(const std::string& job_id) const;

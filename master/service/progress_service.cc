@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "master/service/grpc_status.h"
@@ -20,13 +23,29 @@ constexpr std::size_t kPageSizeMax = 1000;
 
 using WatchStream = BasicWatchStream<Snapshot, v1::WatchJobResponse>;
 
-// Position in the list of jobs; empty: not a token of ours.
-std::optional<std::size_t> ParsePageToken(const std::string& token) {
-  if (token.empty()) return 0;
-  std::size_t position = 0;
-  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), position);
-  if (error != std::errc() || end != token.data() + token.size()) return std::nullopt;
-  return position;
+// A page ends with a job and the next begins behind it, wherever that is by then: a token names the
+// job, not a position.
+struct PageEnd {
+  std::uint64_t run = 0;
+  std::string job_id;
+  bool IsBefore(const JobView& job) const {
+    return std::tie(job.run, job.newest.job_id) < std::tie(run, job_id);
+  }
+};
+
+std::string PageToken(const JobView& last) {
+  return fmt::format("{}/{}", last.run, last.newest.job_id);
+}
+
+// Empty: not a token of ours.
+std::optional<PageEnd> ParsePageToken(const std::string& token) {
+  if (token.empty()) return PageEnd{.run = std::numeric_limits<std::uint64_t>::max(), .job_id = ""};
+  PageEnd page_end;
+  const char* const last = token.data() + token.size();
+  const auto [end, error] = std::from_chars(token.data(), last, page_end.run);
+  if (error != std::errc() || end == last || *end != '/') return std::nullopt;
+  page_end.job_id.assign(end + 1, last);
+  return page_end;
 }
 
 }  // namespace
@@ -62,8 +81,8 @@ grpc::ServerUnaryReactor* ProgressService::ListJobs(grpc::CallbackServerContext*
     reactor->Finish(ToGrpc(caller.status()));
     return reactor;
   }
-  const std::optional<std::size_t> first = ParsePageToken(request->page_token());
-  if (!first) {
+  const std::optional<PageEnd> before = ParsePageToken(request->page_token());
+  if (!before) {
     reactor->Finish({grpc::StatusCode::INVALID_ARGUMENT,
                      "page_token: not one of this master; start without one"});
     return reactor;
@@ -71,15 +90,15 @@ grpc::ServerUnaryReactor* ProgressService::ListJobs(grpc::CallbackServerContext*
   const std::size_t page_size = request->page_size() == 0
                                     ? kPageSize
                                     : std::min<std::size_t>(request->page_size(), kPageSizeMax);
-  std::vector<Snapshot> snapshots = jobs_.List();
-  std::erase_if(snapshots,
-                [&](const Snapshot& snapshot) { return !caller->MayRead(snapshot.job_id); });
-  const std::size_t begin = std::min(*first, snapshots.size());
-  const std::size_t end = std::min(begin + page_size, snapshots.size());
-  for (std::size_t i = begin; i < end; ++i) {
-    wire::EncodeSnapshot(snapshots[i], *response->add_snapshots());
+  std::vector<JobView> jobs = jobs_.Views();
+  std::erase_if(jobs, [&](const JobView& job) {
+    return !before->IsBefore(job) || !caller->MayRead(job.newest.job_id);
+  });
+  const std::size_t end = std::min(page_size, jobs.size());
+  for (std::size_t i = 0; i < end; ++i) {
+    wire::EncodeSnapshot(jobs[i].newest, *response->add_snapshots());
   }
-  if (end < snapshots.size()) response->set_next_page_token(fmt::to_string(end));
+  if (end < jobs.size()) response->set_next_page_token(PageToken(jobs[end - 1]));
   reactor->Finish(grpc::Status::OK);
   return reactor;
 }

@@ -81,7 +81,9 @@ TEST(JobTable, AJobIsKnownOnceItIsOpen) {
 
 TEST(JobTable, ListsTheNewestJobFirst) {
   JobTable jobs({});
-  for (const char* id : {"b", "a", "c"}) Open(jobs, id);
+  Open(jobs, "b", 1);
+  Open(jobs, "a", 2);
+  Open(jobs, "c", 3);
   EXPECT_THAT(IdsOf(jobs.List()), ElementsAre("c", "a", "b"));
 }
 
@@ -101,7 +103,7 @@ TEST(JobTable, MakesRoomByForgettingTheOldestJobThatHasEnded) {
   Open(jobs, "running");
   OpenAndEnd(jobs, "old");
   OpenAndEnd(jobs, "new", 10);
-  Open(jobs, "newest");
+  Open(jobs, "newest", 20);
   EXPECT_THAT(IdsOf(jobs.List()), ElementsAre("newest", "new", "running"));
 }
 

@@ -370,6 +370,25 @@ TEST_F(MasterTest, ListJobsGivesPagesOfTheNewestFirst) {
   EXPECT_EQ(pages, 2);
 }
 
+TEST_F(MasterTest, JobsThatComeBetweenPagesNeitherRepeatNorHideOthers) {
+  MasterOptions options = QuickOptions();
+  options.jobs_max = 4;
+  Start(options);
+  for (const char* id : {"a", "b", "c", "d"}) OpenAndClose(id);
+  const auto stub = v1::ProgressService::NewStub(channel_);
+  v1::ListJobsRequest request;
+  request.set_page_size(2);
+  v1::ListJobsResponse response;
+  ASSERT_TRUE(stub->ListJobs(NewContext().get(), request, &response).ok());
+  EXPECT_EQ(response.snapshots(1).job_id(), "c");
+  request.set_page_token(response.next_page_token());
+  OpenAndClose("e");  // for which a is forgotten
+  ASSERT_TRUE(stub->ListJobs(NewContext().get(), request, &response).ok());
+  ASSERT_EQ(response.snapshots_size(), 1);
+  EXPECT_EQ(response.snapshots(0).job_id(), "b");
+  EXPECT_EQ(response.next_page_token(), "");
+}
+
 TEST_F(MasterTest, ListJobsNeedsNoPageSize) {
   Start();
   const auto stub = v1::ProgressService::NewStub(channel_);
