@@ -194,7 +194,9 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     if (!taken.status.ok()) {
       taken.status = gate_.Refuse(std::move(taken.status), peer_);
     } else {
-      taken = jobs_.Ingest(envelope, absl::Now(), EnvelopeWithin(request));
+      taken = jobs_.Ingest(
+          envelope, absl::Now(), EnvelopeWithin(request),
+          envelope.has_job_opened() ? guest_.caller.NameSpaceOf(Right::kReport) : std::string());
     }
     if (taken.status.ok()) return taken;
     metrics_.events_refused.fetch_add(1, std::memory_order_relaxed);

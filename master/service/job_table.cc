@@ -84,6 +84,7 @@ bool JobTable::MakeRoom() {
 absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(const v1::Envelope& untrusted,
                                                               const Event& event,
                                                               absl::string_view serialized,
+                                                              const std::string& name_space,
                                                               Taken& taken) {
   const std::lock_guard lock(mutex_);
   if (const auto known = jobs_.find(event.job_id); known != jobs_.end()) return known->second;
@@ -96,6 +97,7 @@ absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(const v1::Envelope
   ++opened_;
   job->opened_at = event.arrived_at;
   job->latest = event.arrived_at;
+  job->name_space = name_space;
   job->newest =
       Snapshot{.job_id = event.job_id, .at = event.arrived_at, .started_at = event.arrived_at};
   OpenLogs(event.job_id, *job);
@@ -128,7 +130,7 @@ void JobTable::Logged(const absl::Status& status, Job& job) {
 void JobTable::OpenLogs(const std::string& job_id, Job& job) const {
   if (!options_.data_dir.empty()) {
     std::string start;
-    store::EncodeLogStart(job_id, options_.job, start);
+    store::EncodeLogStart(job_id, options_.job, job.name_space, start);
     job.journal = Journal::MakeLog(store::EventLogPath(options_.data_dir, job_id), start);
   }
   if (options_.event_log_dir.empty()) return;
@@ -172,8 +174,8 @@ absl::Status JobTable::Charge(std::size_t bytes, bool decides, Job& job) {
   return refused;
 }
 
-Taken JobTable::Ingest(const v1::Envelope& untrusted, absl::Time now,
-                       absl::string_view serialized) {
+Taken JobTable::Ingest(const v1::Envelope& untrusted, absl::Time now, absl::string_view serialized,
+                       const std::string& name_space) {
   std::shared_ptr<Job> job = Find(untrusted.job_id());
   absl::StatusOr<Event> event = wire::ParseEvent(untrusted, now);
   const std::size_t bytes = serialized.empty() ? untrusted.ByteSizeLong() : serialized.size();
@@ -185,7 +187,7 @@ Taken JobTable::Ingest(const v1::Envelope& untrusted, absl::Time now,
           fmt::format("job {} is not open; send JobOpened first", event->job_id));
       return taken;
     }
-    auto known = Open(untrusted, *event, serialized, taken);
+    auto known = Open(untrusted, *event, serialized, name_space, taken);
     taken.status = known.status();
     if (!known.ok() || *known == nullptr) return taken;
     job = *std::move(known);
@@ -242,7 +244,8 @@ void JobTable::TickLocked(Job& job, absl::Time now) {
 // Tells a job of its earlier runs. REQUIRES: job.mutex is held.
 void JobTable::Remember(Job& job) {
   if (!options_.past_runs) return;
-  const std::vector<PastRun> runs = options_.past_runs(job.monitor.Summary().name);
+  const std::vector<PastRun> runs = options_.past_runs(
+      job.monitor.Summary().name, {.id = job.newest.job_id, .name_space = job.name_space});
   if (runs.empty()) return;
   job.monitor.SetPastRuns(runs);
   Keep(job, [&](std::string& out) { store::EncodePastRuns(runs, out); });
@@ -251,7 +254,7 @@ void JobTable::Remember(Job& job) {
 // Hands on what the job has taught and keeps no more of it than its end. REQUIRES: job.mutex is
 // held; the final snapshot is in job.ticked.
 void JobTable::End(Job& job) {
-  if (options_.on_end) options_.on_end({job.ticked, job.monitor.Summary()});
+  if (options_.on_end) options_.on_end({job.ticked, job.monitor.Summary(), job.name_space});
   const std::vector<AcceptedSequence> sources = job.monitor.accepted_sequences();
   if (job.journal) {
     std::string record;
@@ -343,6 +346,7 @@ void JobTable::TakeUp(store::RestoredJob restored, absl::Time now) {
   const std::lock_guard lock(mutex_);
   auto job = std::make_shared<Job>(std::move(restored.monitor), ++opened_);
   job->opened_at = restored.opened_at;
+  if (!restored.name_space.empty()) job->name_space = restored.name_space;
   job->latest = restored.latest;
   job->ticked_at = restored.newest.at;
   job->newest = restored.newest;

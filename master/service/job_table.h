@@ -24,6 +24,7 @@
 #include "absl/time/time.h"
 #include "master/service/journal.h"
 #include "master/service/metrics.h"
+#include "master/service/name_space.h"
 #include "master/service/spinning_mutex.h"
 #include "master/service/tick_pace.h"
 #include "master/store/disk.h"
@@ -58,9 +59,9 @@ struct JobTableOptions {
   // Called once for every job that ends, before that is made durable: again, should the master be
   // killed at that moment. May be empty.
   std::function<void(const store::FinishedJob&)> on_end;
-  // Earlier runs of jobs of a name, newest first. Asked once for a job, by the caller of TickDue(),
-  // before its first snapshot. May be empty.
-  std::function<std::vector<PastRun>(const std::string& name)> past_runs;
+  // Earlier runs of jobs of a name that may teach `job`, newest first. Asked once for a job, by the
+  // caller of TickDue(), before its first snapshot. May be empty.
+  std::function<std::vector<PastRun>(const std::string& name, const Reported& job)> past_runs;
   TickPace pace;
 };
 
@@ -96,8 +97,10 @@ class JobTable {
   absl::StatusOr<Recovery> Recover(absl::Time now, std::size_t threads);
 
   // Takes an envelope off the network: parse, keep, fold. `serialized` is what it was parsed from;
-  // empty: the caller does not have it.
-  Taken Ingest(const v1::Envelope& untrusted, absl::Time now, absl::string_view serialized = {});
+  // empty: the caller does not have it. `name_space`: which ids its sender might report (of an
+  // envelope that opens a job).
+  Taken Ingest(const v1::Envelope& untrusted, absl::Time now, absl::string_view serialized = {},
+               const std::string& name_space = kAllIds);
 
   // Ticks running jobs that have news since pace.interval_min or were not ticked for pace.interval,
   // heavy ones in turns (tick_round.h), and returns the new snapshots. Waits until they are
@@ -126,9 +129,10 @@ class JobTable {
     bool is_over_bytes = false;
     std::unique_ptr<store::EventLogWriter> log;
     std::shared_ptr<Journal::Log> journal;
-    Journal::Position position = 0;  // of the last record in `journal`
-    Snapshot newest;                 // that may be shown
-    Snapshot ticked;                 // that will be, when `position` is durable
+    Journal::Position position = 0;    // of the last record in `journal`
+    Snapshot newest;                   // that may be shown
+    Snapshot ticked;                   // that will be, when `position` is durable
+    std::string name_space = kAllIds;  // of whoever opened it
     absl::Time opened_at = absl::InfinitePast();
     absl::Time ticked_at = absl::InfinitePast();
     absl::Duration tick_cost;                  // CPU time of the last tick
@@ -147,7 +151,8 @@ class JobTable {
   std::shared_ptr<Job> Find(const std::string& job_id) const;
   std::vector<std::shared_ptr<Job>> All() const;
   absl::StatusOr<std::shared_ptr<Job>> Open(const v1::Envelope& untrusted, const Event& event,
-                                            absl::string_view serialized, Taken& taken);
+                                            absl::string_view serialized,
+                                            const std::string& name_space, Taken& taken);
   bool MakeRoom();
   void OpenLogs(const std::string& job_id, Job& job) const;
   Taken Reject(std::size_t bytes, Job* job, const absl::Status& reason);

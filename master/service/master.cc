@@ -37,6 +37,7 @@ namespace {
 using service::IngestService;
 using service::JobTable;
 using service::ProgressService;
+using service::Reported;
 using service::WatchHub;
 
 constexpr absl::Duration kTokensCheckedEvery = absl::Seconds(1);
@@ -86,7 +87,7 @@ service::TickPace PaceOf(const MasterOptions& options) {
 
 service::JobTableOptions TableOptions(
     const MasterOptions& options, std::function<void(const store::FinishedJob&)> on_end,
-    std::function<std::vector<PastRun>(const std::string&)> past_runs) {
+    std::function<std::vector<PastRun>(const std::string&, const Reported&)> past_runs) {
   return {.job = options.job,
           .jobs_max = options.jobs_max,
           .job_bytes_max = options.job_bytes_max,
@@ -100,7 +101,8 @@ service::JobTableOptions TableOptions(
 }
 
 service::WorkflowTableOptions WorkflowOptions(
-    const MasterOptions& options, std::function<std::vector<JobProfile>(const std::string&)> runs,
+    const MasterOptions& options,
+    std::function<std::vector<JobProfile>(const std::string&, const Reported&)> runs,
     std::function<std::optional<ResourceProfile>()> node) {
   return {.live = {.abandon_after = options.job.abandon_after},
           .limits = {.jobs_max = options.workflow_jobs_max},
@@ -161,16 +163,21 @@ class Master::Impl {
         gate_(*tokens_, options.streams_per_peer_max, metrics_, log_),
         jobs_(TableOptions(
                   options, [this](const auto& job) { KeepInHistory(job); },
-                  [this](const std::string& name) { return PastRunsOf(name); }),
+                  [this](const std::string& name, const Reported& job) {
+                    return PastRunsOf(name, job);
+                  }),
               &metrics_),
         hub_(std::make_shared<WatchHub>(options.watchers_max)),
         ingest_(jobs_, gate_, metrics_,
                 {.flush_interval = options.agent_flush_interval, .lambda = options.job.lambda}),
         progress_(jobs_, *hub_, gate_, metrics_),
         workflows_(WorkflowOptions(
-                       options, [this](const std::string& name) { return ProfilesOf(name); },
+                       options,
+                       [this](const std::string& name, const Reported& job) {
+                         return ProfilesOf(name, job);
+                       },
                        [this] { return MeasuredNode(); }),
-                   jobs_),
+                   jobs_, &metrics_),
         workflow_hub_(options.watchers_max),
         workflow_service_(workflows_, workflow_hub_, gate_, metrics_) {}
   ~Impl() { Shutdown(absl::ZeroDuration()); }
@@ -194,15 +201,17 @@ class Master::Impl {
   absl::StatusOr<Snapshot> WaitUntilFinal(const std::string& job_id, absl::Duration timeout);
 
   const JobTable& jobs() const { return jobs_; }
+  const service::WorkflowTable& workflows() const { return workflows_; }
   const std::string& address() const { return address_; }
 
  private:
   absl::Status Recover();
   absl::Status OpenHistory();
   void KeepInHistory(const store::FinishedJob& job);
-  std::vector<store::FinishedJob> RunsOf(const std::string& name) const;
-  std::vector<PastRun> PastRunsOf(const std::string& name) const;
-  std::vector<JobProfile> ProfilesOf(const std::string& name) const;
+  // Runs of jobs of that name which share it with `job`.
+  std::vector<store::FinishedJob> RunsOf(const std::string& name, const Reported& job) const;
+  std::vector<PastRun> PastRunsOf(const std::string& name, const Reported& job) const;
+  std::vector<JobProfile> ProfilesOf(const std::string& name, const Reported& job) const;
   std::optional<ResourceProfile> MeasuredNode() const;
   void ReportJournal();
   void Notice(const std::string& line) const {
@@ -294,30 +303,35 @@ void Master::Impl::KeepInHistory(const store::FinishedJob& job) {
 }
 
 // Failed runs say nothing of a time, so more are looked at than are used.
-std::vector<store::FinishedJob> Master::Impl::RunsOf(const std::string& name) const {
+std::vector<store::FinishedJob> Master::Impl::RunsOf(const std::string& name,
+                                                     const Reported& job) const {
   const std::lock_guard lock(history_mutex_);
   if (history_ == nullptr || name.empty()) return {};
-  auto jobs = history_->OfName(name, 2 * JobMonitor::kPastRunsMax);
+  auto jobs = history_->OfName(name, 2 * JobMonitor::kPastRunsMax,
+                               [&](const std::string& id, const std::string& name_space) {
+                                 return service::ShareNames({id, name_space}, job);
+                               });
   if (jobs.ok()) return *std::move(jobs);
   Notice(std::string(jobs.status().message()));
   return {};
 }
 
-std::vector<PastRun> Master::Impl::PastRunsOf(const std::string& name) const {
+std::vector<PastRun> Master::Impl::PastRunsOf(const std::string& name, const Reported& job) const {
   std::vector<PastRun> runs;
-  for (const store::FinishedJob& job : RunsOf(name)) {
+  for (const store::FinishedJob& past : RunsOf(name, job)) {
     if (runs.size() == JobMonitor::kPastRunsMax) break;
-    if (const auto run = PastRunOf(job.final, job.summary)) runs.push_back(*run);
+    if (const auto run = PastRunOf(past.final, past.summary)) runs.push_back(*run);
   }
   return runs;
 }
 
-std::vector<JobProfile> Master::Impl::ProfilesOf(const std::string& name) const {
+std::vector<JobProfile> Master::Impl::ProfilesOf(const std::string& name,
+                                                 const Reported& job) const {
   std::vector<JobProfile> profiles;
-  for (const store::FinishedJob& job : RunsOf(name)) {
+  for (const store::FinishedJob& past : RunsOf(name, job)) {
     if (profiles.size() == JobMonitor::kPastRunsMax) break;
-    const bool is_whole = job.final.state == JobState::kSucceeded && job.summary.profile;
-    if (is_whole) profiles.push_back(*job.summary.profile);
+    const bool is_whole = past.final.state == JobState::kSucceeded && past.summary.profile;
+    if (is_whole) profiles.push_back(*past.summary.profile);
   }
   return profiles;
 }
@@ -532,6 +546,7 @@ absl::StatusOr<Snapshot> Master::GetJob(const std::string& job_id) const {
   return impl_->jobs().Get(job_id);
 }
 std::vector<Snapshot> Master::ListJobs() const { return impl_->jobs().List(); }
+std::vector<WorkflowSnapshot> Master::ListWorkflows() const { return impl_->workflows().List(); }
 std::unique_ptr<Master::Subscription> Master::Watch(
     const std::string& job_id, std::function<void(const Snapshot&)> on_snapshot) {
   return impl_->Watch(job_id, std::move(on_snapshot));

@@ -49,6 +49,7 @@ MasterStats Metrics::Read() const {
           .unanswered_events = NotNegative(unanswered_events.load()),
           .tick = tick.Read(),
           .estimate = estimate.Read(),
+          .workflow_estimate = workflow_estimate.Read(),
           .journal = journal.Read()};
 }
 

@@ -41,6 +41,7 @@ struct Metrics {
   std::atomic<std::int64_t> unanswered_events{0};
   LatencyHistogram tick;
   LatencyHistogram estimate;
+  LatencyHistogram workflow_estimate;
   LatencyHistogram journal;
 
   // All but the watchers.

@@ -4,9 +4,12 @@
 #include <openssl/sha.h>
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 #include <utility>
 
+#include "absl/strings/str_join.h"
+#include "master/service/name_space.h"
 #include "transport/small_file.h"
 
 namespace tidemark::service {
@@ -83,10 +86,8 @@ absl::StatusOr<TokenTable> TokenTable::Parse(const std::string& text, const std:
     if (!token) {
       return fault("a token has 16..1024 printable characters, or is sha256: and 64 hex digits");
     }
-    table.grants_[*token].push_back({.may_report = role != "reader",
-                                     .may_read = role != "agent",
-                                     .jobs = jobs.substr(0, star),
-                                     .is_prefix = star != std::string::npos});
+    table.grants_[*token].push_back(
+        {.may_report = role != "reader", .may_read = role != "agent", .jobs = jobs});
   }
   return table;
 }
@@ -95,9 +96,18 @@ bool TokenTable::Allows(const TokenDigest& token, Right right, const std::string
   const auto grants = grants_.find(token);
   if (grants == grants_.end()) return false;
   return std::any_of(grants->second.begin(), grants->second.end(), [&](const Grant& grant) {
-    const bool has_right = right == Right::kReport ? grant.may_report : grant.may_read;
-    return has_right && (grant.is_prefix ? job_id.starts_with(grant.jobs) : job_id == grant.jobs);
+    return grant.Has(right) && Matches(grant.jobs, job_id);
   });
+}
+
+std::string TokenTable::NameSpaceOf(const TokenDigest& token, Right right) const {
+  const auto grants = grants_.find(token);
+  if (grants == grants_.end()) return "";
+  std::set<std::string> patterns;
+  for (const Grant& grant : grants->second) {
+    if (grant.Has(right)) patterns.insert(grant.jobs);
+  }
+  return absl::StrJoin(patterns, " ");
 }
 
 absl::StatusOr<std::unique_ptr<Tokens>> Tokens::Load(const std::string& file) {
@@ -174,6 +184,11 @@ absl::Status Caller::Check(Right right, const std::string& job_id) {
 
 bool Caller::MayRead(const std::string& job_id) const {
   return !tokens_.enabled() || (token_ && tokens_.table()->Allows(*token_, Right::kRead, job_id));
+}
+
+std::string Caller::NameSpaceOf(Right right) const {
+  if (!tokens_.enabled()) return kAllIds;
+  return token_ ? tokens_.table()->NameSpaceOf(*token_, right) : "";
 }
 
 }  // namespace tidemark::service

@@ -40,14 +40,17 @@ class TokenTable {
 
   bool Knows(const TokenDigest& token) const { return grants_.contains(token); }
   bool Allows(const TokenDigest& token, Right right, const std::string& job_id) const;
+  // All ids that it allows (name_space.h); empty: none.
+  std::string NameSpaceOf(const TokenDigest& token, Right right) const;
   std::size_t size() const { return grants_.size(); }
 
  private:
   struct Grant {
+    bool Has(Right right) const { return right == Right::kReport ? may_report : may_read; }
+
     bool may_report = false;
     bool may_read = false;
-    std::string jobs;  // a job id, or what it begins with
-    bool is_prefix = false;
+    std::string jobs;  // a pattern
   };
   absl::flat_hash_map<TokenDigest, std::vector<Grant>> grants_;
 };
@@ -93,6 +96,8 @@ class Caller {
   absl::Status CheckKnown() const;
   // Whether Check() would pass, for lists.
   bool MayRead(const std::string& job_id) const;
+  // All ids for which Check() would pass (name_space.h).
+  std::string NameSpaceOf(Right right) const;
 
  private:
   const Tokens& tokens_;

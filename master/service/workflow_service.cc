@@ -1,5 +1,7 @@
 #include "master/service/workflow_service.h"
 
+#include <atomic>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +16,35 @@ namespace {
 
 using WatchStream = BasicWatchStream<WorkflowSnapshot, v1::WatchWorkflowResponse>;
 using Refused = RefusedWatch<v1::WatchWorkflowResponse>;
+
+// Answers a call once what it did is durable, and keeps no thread waiting for that.
+class AnswerWhenDurable final : public grpc::ServerUnaryReactor, public Journal::Waiter {
+ public:
+  static AnswerWhenDurable* Start(Journal& journal, const absl::StatusOr<Journal::Position>& done) {
+    auto answer = std::shared_ptr<AnswerWhenDurable>(new AnswerWhenDurable());
+    answer->self_ = answer;  // lives until OnDone, and while the journal may call it
+    if (done.ok()) {
+      journal.NotifyWhenDurable(*done, answer);
+    } else {
+      answer->Answer(ToGrpc(done.status()));
+    }
+    return answer.get();
+  }
+
+  void OnDurable(Journal::Position) override { Answer(grpc::Status::OK); }
+  void OnStalled(const absl::Status& why) override { Answer(ToGrpc(JournalFails(why))); }
+  void OnCancel() override { Answer(grpc::Status::CANCELLED); }
+  void OnDone() override { self_.reset(); }
+
+ private:
+  AnswerWhenDurable() = default;
+  void Answer(grpc::Status status) {
+    if (!answered_.exchange(true)) Finish(std::move(status));
+  }
+
+  std::atomic<bool> answered_ = false;
+  std::shared_ptr<AnswerWhenDurable> self_;
+};
 
 workflow::WhatIf WhatIfOf(const v1::EstimateWorkflowRequest& untrusted) {
   workflow::WhatIf what_if = {.slots = untrusted.slots()};
@@ -39,42 +70,44 @@ workflow::WhatIf WhatIfOf(const v1::EstimateWorkflowRequest& untrusted) {
 
 }  // namespace
 
-absl::Status WorkflowService::Check(const grpc::CallbackServerContext& context, Right right,
-                                    const std::vector<std::string>& ids) {
+absl::StatusOr<Caller> WorkflowService::Identify(const grpc::CallbackServerContext& context,
+                                                 Right right, const std::vector<std::string>& ids) {
   absl::StatusOr<Caller> caller = gate_.Identify(context);
-  if (!caller.ok()) return caller.status();
+  if (!caller.ok()) return caller;
   for (const std::string& id : ids) {
     if (absl::Status allowed = caller->Check(right, id); !allowed.ok()) {
       return gate_.Refuse(std::move(allowed), context.peer());
     }
   }
-  return absl::OkStatus();
+  return caller;
 }
 
-absl::Status WorkflowService::Submit(const grpc::CallbackServerContext& context,
-                                     const v1::Workflow& untrusted) {
+absl::StatusOr<Journal::Position> WorkflowService::Submit(
+    const grpc::CallbackServerContext& context, const v1::Workflow& untrusted) {
   // Who watches the workflow sees its jobs, so whoever submits it must have a say in them.
   std::vector<std::string> ids = {untrusted.id()};
   for (const v1::WorkflowJob& job : untrusted.jobs()) {
     if (!job.job_id().empty()) ids.push_back(job.job_id());
   }
-  if (absl::Status allowed = Check(context, Right::kReport, ids); !allowed.ok()) return allowed;
+  const absl::StatusOr<Caller> caller = Identify(context, Right::kReport, ids);
+  if (!caller.ok()) return caller.status();
   const absl::StatusOr<WorkflowSpec> workflow = wire::ParseWorkflow(untrusted);
   if (!workflow.ok()) return workflow.status();
-  absl::Status taken = workflows_.Submit(*workflow, absl::Now());
-  return absl::IsResourceExhausted(taken) ? gate_.Refuse(std::move(taken), context.peer()) : taken;
+  auto taken = workflows_.Submit(*workflow, caller->NameSpaceOf(Right::kReport), absl::Now());
+  if (absl::IsResourceExhausted(taken.status())) {
+    return gate_.Refuse(taken.status(), context.peer());
+  }
+  return taken;
 }
 
-absl::Status WorkflowService::Attach(const grpc::CallbackServerContext& context,
-                                     const v1::AttachJobRequest& untrusted) {
+absl::StatusOr<Journal::Position> WorkflowService::Attach(
+    const grpc::CallbackServerContext& context, const v1::AttachJobRequest& untrusted) {
   if (untrusted.job_id().empty() || untrusted.job_id().size() > 256) {
     return absl::InvalidArgumentError("job_id: send 1 to 256 bytes");
   }
-  if (absl::Status allowed =
-          Check(context, Right::kReport, {untrusted.workflow_id(), untrusted.job_id()});
-      !allowed.ok()) {
-    return allowed;
-  }
+  const absl::StatusOr<Caller> caller =
+      Identify(context, Right::kReport, {untrusted.workflow_id(), untrusted.job_id()});
+  if (!caller.ok()) return caller.status();
   return workflows_.Attach(untrusted.workflow_id(), untrusted.job_name(), untrusted.job_id(),
                            absl::Now());
 }
@@ -86,28 +119,26 @@ absl::StatusOr<WorkflowSnapshot> WorkflowService::Estimate(
     return absl::InvalidArgumentError("subject: send workflow_id or workflow");
   }
   const std::string& id = is_submitted ? untrusted.workflow_id() : untrusted.workflow().id();
-  if (absl::Status allowed = Check(context, Right::kRead, {id}); !allowed.ok()) return allowed;
+  const absl::StatusOr<Caller> caller = Identify(context, Right::kRead, {id});
+  if (!caller.ok()) return caller.status();
   const workflow::WhatIf what_if = WhatIfOf(untrusted);
   if (is_submitted) return workflows_.Estimate(id, what_if, absl::Now());
   const absl::StatusOr<WorkflowSpec> workflow = wire::ParseWorkflow(untrusted.workflow());
   if (!workflow.ok()) return workflow.status();
-  return workflows_.Estimate(*workflow, what_if, absl::Now());
+  // The history that it names must be the asker's to read.
+  return workflows_.Estimate(*workflow, caller->NameSpaceOf(Right::kRead), what_if, absl::Now());
 }
 
 grpc::ServerUnaryReactor* WorkflowService::SubmitWorkflow(grpc::CallbackServerContext* context,
                                                           const v1::SubmitWorkflowRequest* request,
                                                           v1::SubmitWorkflowResponse*) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  reactor->Finish(ToGrpc(Submit(*context, request->workflow())));
-  return reactor;
+  return AnswerWhenDurable::Start(workflows_.journal(), Submit(*context, request->workflow()));
 }
 
 grpc::ServerUnaryReactor* WorkflowService::AttachJob(grpc::CallbackServerContext* context,
                                                      const v1::AttachJobRequest* request,
                                                      v1::AttachJobResponse*) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  reactor->Finish(ToGrpc(Attach(*context, *request)));
-  return reactor;
+  return AnswerWhenDurable::Start(workflows_.journal(), Attach(*context, *request));
 }
 
 grpc::ServerUnaryReactor* WorkflowService::EstimateWorkflow(

@@ -28,14 +28,15 @@ class WorkflowService final : public v1::WorkflowService::CallbackService {
       grpc::CallbackServerContext* context, const v1::WatchWorkflowRequest* request) override;
 
  private:
-  absl::Status Submit(const grpc::CallbackServerContext& context, const v1::Workflow& untrusted);
-  absl::Status Attach(const grpc::CallbackServerContext& context,
-                      const v1::AttachJobRequest& untrusted);
+  absl::StatusOr<Journal::Position> Submit(const grpc::CallbackServerContext& context,
+                                           const v1::Workflow& untrusted);
+  absl::StatusOr<Journal::Position> Attach(const grpc::CallbackServerContext& context,
+                                           const v1::AttachJobRequest& untrusted);
   absl::StatusOr<WorkflowSnapshot> Estimate(const grpc::CallbackServerContext& context,
                                             const v1::EstimateWorkflowRequest& untrusted);
-  // The right to each of `ids`.
-  absl::Status Check(const grpc::CallbackServerContext& context, Right right,
-                     const std::vector<std::string>& ids);
+  // Who calls, if they have the right to each of `ids`.
+  absl::StatusOr<Caller> Identify(const grpc::CallbackServerContext& context, Right right,
+                                  const std::vector<std::string>& ids);
 
   WorkflowTable& workflows_;
   WorkflowHub& hub_;

@@ -7,7 +7,6 @@
 #include <system_error>
 #include <utility>
 
-#include "master/service/metrics.h"
 #include "master/service/recovery.h"
 #include "master/service/tick_round.h"
 #include "master/store/workflow_log.h"
@@ -15,8 +14,8 @@
 
 namespace tidemark::service {
 
-WorkflowTable::WorkflowTable(WorkflowTableOptions options, JobTable& jobs)
-    : options_(std::move(options)), jobs_(jobs) {}
+WorkflowTable::WorkflowTable(WorkflowTableOptions options, JobTable& jobs, Metrics* metrics)
+    : options_(std::move(options)), jobs_(jobs), metrics_(metrics) {}
 
 std::shared_ptr<WorkflowTable::Entry> WorkflowTable::Find(const std::string& workflow_id) const {
   const std::lock_guard lock(mutex_);
@@ -34,95 +33,114 @@ std::vector<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::All() const {
 
 // Forgets the oldest workflow that has ended; false if all run. REQUIRES: mutex_ is held.
 bool WorkflowTable::MakeRoom() {
-  auto oldest = workflows_.end();
-  for (auto entry = workflows_.begin(); entry != workflows_.end(); ++entry) {
-    const std::lock_guard lock(entry->second->mutex);
-    if (!entry->second->newest.is_final()) continue;
-    if (oldest == workflows_.end() || entry->second->number < oldest->second->number) {
-      oldest = entry;
-    }
-  }
-  if (oldest == workflows_.end()) return false;
-  if (!options_.data_dir.empty()) {
-    // Whatever cannot be removed is taken up again after a restart, and forgotten again.
-    std::error_code error;
-    std::filesystem::remove(store::WorkflowLogPath(options_.data_dir, oldest->first), error);
-  }
-  workflows_.erase(oldest);
+  if (ended_.empty()) return false;
+  const std::string id = std::move(ended_.extract(ended_.begin()).mapped());
+  // Whatever cannot be removed is taken up again after a restart, and forgotten again.
+  if (!options_.data_dir.empty()) journal().Remove(store::WorkflowLogPath(options_.data_dir, id));
+  workflows_.erase(id);
   return true;
 }
 
+// REQUIRES: entry.mutex is held.
 void WorkflowTable::Keep(Entry& entry, const std::string& record) {
-  entry.position = jobs_.journal().Append(entry.log, record);
+  const Journal::Position position = journal().Append(entry.log, record);
+  if (!options_.data_dir.empty()) entry.position = position;
 }
 
-absl::Status WorkflowTable::WaitUntilDurable(Journal::Position position) {
-  if (options_.data_dir.empty() || jobs_.journal().WaitUntilDurable(position)) {
-    return absl::OkStatus();
-  }
-  return absl::UnavailableError(fmt::format("the journal cannot be written, try again later: {}",
-                                            std::string(jobs_.journal().status().message())));
+// What cannot be kept is not taken.
+absl::Status WorkflowTable::CheckJournal() const {
+  const absl::Status status = journal().status();
+  return status.ok() || options_.data_dir.empty() ? absl::OkStatus() : JournalFails(status);
 }
 
-absl::Status WorkflowTable::Submit(const WorkflowSpec& workflow, absl::Time now) {
-  if (absl::Status ok = CheckWorkflow(workflow, options_.limits); !ok.ok()) return ok;
-  std::shared_ptr<Entry> entry;
+absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(
+    const WorkflowSpec& workflow, const std::string& name_space, absl::Time now) {
+  auto entry = std::make_shared<Entry>(workflow::LiveWorkflow(workflow, now, options_.live), now,
+                                       name_space);
+  entry->newest = entry->live.newest();
+  std::string start;
+  store::EncodeSubmission(workflow, name_space, now, start);
+  // Nobody else knows this one yet, so its lock is free; others wait for it until the log begins.
+  const std::lock_guard entry_lock(entry->mutex);
   {
     const std::lock_guard lock(mutex_);
     if (const auto known = workflows_.find(workflow.id); known != workflows_.end()) {
-      entry = known->second;
-      if (!(entry->live.spec() == workflow)) {
-        return absl::AlreadyExistsError(fmt::format(
-            "there is another workflow {}; submit this one under another id", workflow.id));
-      }
-    } else if (workflows_.size() >= options_.workflows_max && !MakeRoom()) {
+      return known->second;
+    }
+    if (workflows_.size() >= options_.workflows_max && !MakeRoom()) {
       return LimitExceeded("workflows",
                            fmt::format("workflow {}: this master watches at most {} at once",
                                        workflow.id, options_.workflows_max));
-    } else {
-      entry = std::make_shared<Entry>(workflow::LiveWorkflow(workflow, now, options_.live), now,
-                                      ++submitted_);
-      entry->newest = entry->live.newest();
-      std::string start;
-      store::EncodeSubmission(workflow, now, start);
-      if (!options_.data_dir.empty()) {
-        entry->log =
-            Journal::MakeLog(store::WorkflowLogPath(options_.data_dir, workflow.id), std::string());
-      }
-      Keep(*entry, start);
-      workflows_.emplace(workflow.id, entry);
     }
+    entry->number = ++submitted_;
+    workflows_.emplace(workflow.id, entry);
   }
-  for (const WorkflowJob& job : workflow.jobs) {
-    if (!job.job_id.empty()) Follow(entry, job.job_id);
+  if (!options_.data_dir.empty()) {
+    entry->log =
+        Journal::MakeLog(store::WorkflowLogPath(options_.data_dir, workflow.id), std::string());
   }
-  Journal::Position position = 0;
+  Keep(*entry, start);
+  return entry;
+}
+
+absl::StatusOr<Journal::Position> WorkflowTable::Submit(const WorkflowSpec& workflow,
+                                                        const std::string& name_space,
+                                                        absl::Time now) {
+  if (absl::Status ok = CheckWorkflow(workflow, options_.limits); !ok.ok()) return ok;
+  std::shared_ptr<Entry> entry = Find(workflow.id);
+  if (entry == nullptr) {
+    if (absl::Status ok = CheckJournal(); !ok.ok()) return ok;
+    absl::StatusOr<std::shared_ptr<Entry>> opened = Open(workflow, name_space, now);
+    if (!opened.ok()) return opened.status();
+    entry = *std::move(opened);
+  }
+  if (!(entry->live.spec() == workflow)) {
+    return absl::AlreadyExistsError(
+        fmt::format("there is another workflow {}; submit this one under another id", workflow.id));
+  }
+  Follow(entry);
+  const std::lock_guard lock(entry->mutex);
+  return entry->position;
+}
+
+void WorkflowTable::Follow(const std::shared_ptr<Entry>& entry) {
+  const std::lock_guard following(entry->following);
+  absl::flat_hash_set<std::string> wanted;
   {
     const std::lock_guard lock(entry->mutex);
-    position = entry->position;
+    if (!entry->live.is_final()) {
+      for (std::string& job_id : entry->live.wanted_jobs()) wanted.insert(std::move(job_id));
+    }
   }
-  return WaitUntilDurable(position);
-}
-
-void WorkflowTable::Follow(const std::shared_ptr<Entry>& entry, const std::string& job_id) {
+  std::vector<std::string> fresh;
   {
     const std::lock_guard lock(mutex_);
-    std::vector<std::weak_ptr<Entry>>& followers = followers_[job_id];
-    std::erase_if(followers, [&](const auto& follower) {
-      const auto known = follower.lock();
-      return known == nullptr || known == entry;
-    });
-    followers.push_back(entry);
+    for (const std::string& job_id : entry->followed) {
+      const auto of_job = wanted.contains(job_id) ? followers_.end() : followers_.find(job_id);
+      if (of_job == followers_.end()) continue;
+      std::erase(of_job->second, entry);
+      if (of_job->second.empty()) followers_.erase(of_job);
+    }
+    for (const std::string& job_id : wanted) {
+      if (entry->followed.contains(job_id)) continue;
+      followers_[job_id].push_back(entry);
+      fresh.push_back(job_id);
+    }
+    entry->followed = std::move(wanted);
   }
-  const absl::StatusOr<Snapshot> newest = jobs_.Get(job_id);
-  if (!newest.ok()) return;
-  const std::lock_guard lock(entry->mutex);
-  entry->live.Observe(*newest);
-  entry->has_news = true;
+  for (const std::string& job_id : fresh) {
+    const absl::StatusOr<Snapshot> newest = jobs_.Get(job_id);
+    if (!newest.ok()) continue;
+    const std::lock_guard lock(entry->mutex);
+    entry->live.Observe(*newest);
+    entry->has_news = true;
+  }
 }
 
-absl::Status WorkflowTable::Attach(const std::string& workflow_id, const std::string& job_name,
-                                   const std::string& job_id, absl::Time now) {
+absl::StatusOr<Journal::Position> WorkflowTable::Attach(const std::string& workflow_id,
+                                                        const std::string& job_name,
+                                                        const std::string& job_id, absl::Time now) {
+  if (absl::Status ok = CheckJournal(); !ok.ok()) return ok;
   const std::shared_ptr<Entry> entry = Find(workflow_id);
   if (entry == nullptr) return absl::NotFoundError(fmt::format("no workflow {}", workflow_id));
   Journal::Position position = 0;
@@ -138,8 +156,8 @@ absl::Status WorkflowTable::Attach(const std::string& workflow_id, const std::st
     }
     position = entry->position;
   }
-  Follow(entry, job_id);
-  return WaitUntilDurable(position);
+  Follow(entry);
+  return position;
 }
 
 void WorkflowTable::Observe(const Snapshot& snapshot) {
@@ -148,10 +166,11 @@ void WorkflowTable::Observe(const Snapshot& snapshot) {
     const std::lock_guard lock(mutex_);
     const auto of_job = followers_.find(snapshot.job_id);
     if (of_job == followers_.end()) return;
-    for (const std::weak_ptr<Entry>& follower : of_job->second) {
-      if (auto entry = follower.lock()) followers.push_back(std::move(entry));
+    followers = of_job->second;
+    if (snapshot.is_final()) {
+      for (const std::shared_ptr<Entry>& entry : followers) entry->followed.erase(snapshot.job_id);
+      followers_.erase(of_job);
     }
-    if (followers.empty() || snapshot.is_final()) followers_.erase(of_job);
   }
   for (const std::shared_ptr<Entry>& entry : followers) {
     const std::lock_guard lock(entry->mutex);
@@ -166,23 +185,39 @@ bool WorkflowTable::IsDue(const Entry& entry, absl::Time now) const {
 }
 
 // Tells it of earlier runs of its jobs, and of the node with them, once for each.
-void WorkflowTable::Remember(Entry& entry) const {
+void WorkflowTable::Learn(Entry& entry) const {
   if (!options_.runs) return;
-  const std::vector<WorkflowJob>& jobs = entry.live.spec().jobs;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (entry.live.has_runs(i)) continue;
-    if (const auto node = i == 0 && options_.node ? options_.node() : std::nullopt) {
-      entry.live.SetNode(*node);
+  const WorkflowSpec& spec = entry.live.spec();
+  std::vector<std::size_t> unknown;
+  {
+    const std::lock_guard lock(entry.mutex);
+    for (std::size_t i = 0; i < spec.jobs.size(); ++i) {
+      if (!entry.live.has_runs(i)) unknown.push_back(i);
     }
-    entry.live.SetRuns(
-        i, options_.runs(jobs[i].history_name.empty() ? jobs[i].name : jobs[i].history_name));
+  }
+  if (unknown.empty()) return;
+  const auto node = options_.node ? options_.node() : std::nullopt;
+  std::vector<std::vector<JobProfile>> runs;
+  runs.reserve(unknown.size());
+  for (const std::size_t i : unknown) {
+    const WorkflowJob& job = spec.jobs[i];
+    runs.push_back(options_.runs(
+        job.history_name.empty() ? job.name : job.history_name,
+        {.id = job.job_id.empty() ? spec.id : job.job_id, .name_space = entry.name_space}));
+  }
+  const std::lock_guard lock(entry.mutex);
+  if (node) entry.live.SetNode(*node);
+  for (std::size_t i = 0; i < unknown.size(); ++i) {
+    entry.live.SetRuns(unknown[i], std::move(runs[i]));
   }
 }
 
 void WorkflowTable::TickLocked(Entry& entry, absl::Time now) {
-  Remember(entry);
   const absl::Duration began = ThreadCpuTime();
-  const WorkflowSnapshot snapshot = entry.live.Tick(now);
+  const WorkflowSnapshot snapshot = [&] {
+    const Stopwatch stopwatch(metrics_ == nullptr ? nullptr : &metrics_->workflow_estimate);
+    return entry.live.Tick(now);
+  }();
   entry.tick_cost = ThreadCpuTime() - began;
   entry.ticked_at = now;
   entry.has_news = false;
@@ -208,6 +243,7 @@ std::vector<WorkflowSnapshot> WorkflowTable::TickDue(absl::Time now) {
     entries.push_back(std::move(entry));
   }
   for (const std::size_t i : TickRound(due)) {
+    Learn(*entries[i]);
     const std::lock_guard lock(entries[i]->mutex);
     TickLocked(*entries[i], now);
     unpublished_.push_back(std::move(entries[i]));
@@ -222,14 +258,24 @@ std::vector<WorkflowSnapshot> WorkflowTable::Publish() {
     const std::lock_guard lock(entry->mutex);
     safe_at = std::max(safe_at, entry->position);
   }
-  if (unpublished_.empty() || !WaitUntilDurable(safe_at).ok()) return {};
+  if (unpublished_.empty() || !journal().WaitUntilDurable(safe_at)) return {};
   std::vector<WorkflowSnapshot> published;
   for (const std::shared_ptr<Entry>& entry : std::exchange(unpublished_, {})) {
-    const std::lock_guard lock(entry->mutex);
-    entry->newest = entry->live.newest();
-    published.push_back(entry->newest);
+    {
+      const std::lock_guard lock(entry->mutex);
+      entry->newest = entry->live.newest();
+      published.push_back(entry->newest);
+    }
+    if (published.back().is_final()) End(entry);
   }
   return published;
+}
+
+// Waits for no job any more, and makes room when it is asked to.
+void WorkflowTable::End(const std::shared_ptr<Entry>& entry) {
+  Follow(entry);
+  const std::lock_guard lock(mutex_);
+  ended_.emplace(entry->number, entry->live.spec().id);
 }
 
 absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover(absl::Time now) {
@@ -257,15 +303,23 @@ absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover(absl::Time now) {
   });
   for (auto& [path, workflow] : restored) {
     const std::string id = workflow.live.spec().id;
-    const std::vector<std::string> wanted = workflow.live.wanted_jobs();
-    auto entry =
-        std::make_shared<Entry>(std::move(workflow.live), workflow.submitted_at, ++submitted_);
+    auto entry = std::make_shared<Entry>(
+        std::move(workflow.live), workflow.submitted_at,
+        workflow.name_space.empty() ? kAllIds : std::move(workflow.name_space));
     entry->newest = entry->live.newest();
-    if (!entry->newest.is_final()) entry->log = Journal::MakeLog(path, workflow.log_bytes);
-    workflows_[id] = entry;
+    {
+      const std::lock_guard lock(mutex_);
+      entry->number = ++submitted_;
+      workflows_[id] = entry;
+    }
     ++recovery.workflows;
-    if (entry->newest.is_final()) continue;
-    for (const std::string& job_id : wanted) Follow(entry, job_id);
+    if (entry->newest.is_final()) {
+      End(entry);
+      continue;
+    }
+    entry->log = Journal::MakeLog(path, workflow.log_bytes);
+    Follow(entry);
+    Learn(*entry);
     const std::lock_guard lock(entry->mutex);
     TickLocked(*entry, now);
     unpublished_.push_back(entry);
@@ -282,24 +336,49 @@ absl::StatusOr<WorkflowView> WorkflowTable::Look(const std::string& workflow_id)
                       .run = static_cast<std::uint64_t>(absl::ToUnixNanos(entry->submitted_at))};
 }
 
+std::vector<WorkflowSnapshot> WorkflowTable::List() const {
+  std::vector<std::pair<std::uint64_t, std::shared_ptr<Entry>>> entries;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, entry] : workflows_) entries.emplace_back(entry->number, entry);
+  }
+  std::sort(entries.rbegin(), entries.rend());
+  std::vector<WorkflowSnapshot> snapshots;
+  for (const auto& [number, entry] : entries) {
+    const std::lock_guard lock(entry->mutex);
+    snapshots.push_back(entry->newest);
+  }
+  return snapshots;
+}
+
+std::size_t WorkflowTable::followed_jobs() const {
+  const std::lock_guard lock(mutex_);
+  return followers_.size();
+}
+
 absl::StatusOr<WorkflowSnapshot> WorkflowTable::Estimate(const std::string& workflow_id,
                                                          const workflow::WhatIf& what_if,
-                                                         absl::Time now) {
+                                                         absl::Time now) const {
   const std::shared_ptr<Entry> entry = Find(workflow_id);
   if (entry == nullptr) return absl::NotFoundError(fmt::format("no workflow {}", workflow_id));
-  const std::lock_guard lock(entry->mutex);
-  Remember(*entry);
-  return entry->live.Estimate(now, what_if);
+  const auto copy = [&] {
+    const std::lock_guard lock(entry->mutex);
+    return entry->live;
+  };
+  Entry asked(copy(), entry->submitted_at, entry->name_space);
+  Learn(asked);
+  return asked.live.Estimate(now, what_if);
 }
 
 absl::StatusOr<WorkflowSnapshot> WorkflowTable::Estimate(const WorkflowSpec& workflow,
+                                                         const std::string& name_space,
                                                          const workflow::WhatIf& what_if,
                                                          absl::Time now) const {
   if (absl::Status ok = CheckWorkflow(workflow, options_.limits); !ok.ok()) return ok;
   // Nothing has begun, whatever its jobs are doing elsewhere.
-  Entry entry(workflow::LiveWorkflow(workflow, now, options_.live), now, 0);
-  Remember(entry);
-  return entry.live.Estimate(now, what_if);
+  Entry asked(workflow::LiveWorkflow(workflow, now, options_.live), now, name_space);
+  Learn(asked);
+  return asked.live.Estimate(now, what_if);
 }
 
 }  // namespace tidemark::service

@@ -3,12 +3,14 @@
 // As with jobs (job_table.h), nothing is told before it is durable: a submission is answered when
 // its record is, and a snapshot published when its tick is.
 //
-// Thread-safe: one lock for the table, one for each workflow, taken in that order. Knows no clock.
+// Thread-safe: a lock for the table, which nobody holds while waiting for anything, and one for
+// each workflow. What asks what would be works on a copy. Knows no clock.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,11 +18,14 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "master/service/job_table.h"
 #include "master/service/journal.h"
+#include "master/service/metrics.h"
+#include "master/service/name_space.h"
 #include "master/service/tick_pace.h"
 #include "master/workflow/check_workflow.h"
 #include "master/workflow/live_workflow.h"
@@ -33,9 +38,9 @@ struct WorkflowTableOptions {
   workflow::WorkflowLimits limits;
   std::size_t workflows_max = 1000;
   std::string data_dir;  // of logs to recover from; empty: a workflow is gone with its master
-  // Profiles of earlier runs of jobs of a name, the most recent first. From any thread; may be
-  // empty.
-  std::function<std::vector<JobProfile>(const std::string& name)> runs;
+  // Profiles of earlier runs of jobs of a name that may teach `job`, the most recent first. From
+  // any thread; may be empty.
+  std::function<std::vector<JobProfile>(const std::string& name, const Reported& job)> runs;
   // What a node gets done that was measured; likewise.
   std::function<std::optional<ResourceProfile>()> node;
   TickPace pace;
@@ -54,20 +59,25 @@ struct WorkflowRecovery {
 
 class WorkflowTable {
  public:
-  // `jobs` must outlive the table; its journal is used.
-  WorkflowTable(WorkflowTableOptions options, JobTable& jobs);
+  // `jobs`, whose journal is used, and `metrics`, which may be null, must outlive the table.
+  WorkflowTable(WorkflowTableOptions options, JobTable& jobs, Metrics* metrics = nullptr);
 
   // Takes up the workflows of data_dir and makes the next snapshot of each, so that no number that
   // anybody has seen is shown again. REQUIRES: jobs were recovered, nothing was submitted yet.
   absl::StatusOr<WorkflowRecovery> Recover(absl::Time now);
 
-  // Errors: those of CheckWorkflow(). AlreadyExists: another workflow of that id.
-  // ResourceExhausted: workflows. Unavailable: the journal fails. Waits until it is durable.
-  absl::Status Submit(const WorkflowSpec& workflow, absl::Time now);
-  // Errors: those of LiveWorkflow::Attach(). NotFound: no such workflow. Unavailable: the journal
-  // fails. Waits until it is durable.
-  absl::Status Attach(const std::string& workflow_id, const std::string& job_name,
-                      const std::string& job_id, absl::Time now);
+  // Both give the position in the journal up to which everything must be durable before anybody is
+  // told of it, and do not wait for that.
+  //
+  // `name_space`: which ids whoever submits might report. Errors: those of CheckWorkflow().
+  // AlreadyExists: another workflow of that id. ResourceExhausted: workflows. Unavailable: the
+  // journal fails; nothing was done.
+  absl::StatusOr<Journal::Position> Submit(const WorkflowSpec& workflow,
+                                           const std::string& name_space, absl::Time now);
+  // Errors: those of LiveWorkflow::Attach(). NotFound: no such workflow. Unavailable: as above.
+  absl::StatusOr<Journal::Position> Attach(const std::string& workflow_id,
+                                           const std::string& job_name, const std::string& job_id,
+                                           absl::Time now);
 
   // A job has a new snapshot, which was published. O(workflows it is part of).
   void Observe(const Snapshot& snapshot);
@@ -77,19 +87,32 @@ class WorkflowTable {
   std::vector<WorkflowSnapshot> TickDue(absl::Time now);
 
   absl::StatusOr<WorkflowView> Look(const std::string& workflow_id) const;  // NotFound
-  // What would be, of a workflow that was submitted and of one that was not.
+  std::vector<WorkflowSnapshot> List() const;  // the newest submission first
+  // What would be, of a workflow that was submitted and of one that was not. `name_space`: which
+  // ids whoever asks might ask for.
   absl::StatusOr<WorkflowSnapshot> Estimate(const std::string& workflow_id,
-                                            const workflow::WhatIf& what_if, absl::Time now);
-  absl::StatusOr<WorkflowSnapshot> Estimate(const WorkflowSpec& workflow,
                                             const workflow::WhatIf& what_if, absl::Time now) const;
+  absl::StatusOr<WorkflowSnapshot> Estimate(const WorkflowSpec& workflow,
+                                            const std::string& name_space,
+                                            const workflow::WhatIf& what_if, absl::Time now) const;
+
+  // Jobs whose snapshots running workflows wait for.
+  std::size_t followed_jobs() const;
+  Journal& journal() const { return jobs_.journal(); }
 
  private:
   struct Entry {
-    Entry(workflow::LiveWorkflow workflow, absl::Time at, std::uint64_t entry_number)
-        : number(entry_number), submitted_at(at), live(std::move(workflow)) {}
-    const std::uint64_t number;  // in the order of submission
+    Entry(workflow::LiveWorkflow workflow, absl::Time at, std::string names)
+        : submitted_at(at), name_space(std::move(names)), live(std::move(workflow)) {}
     const absl::Time submitted_at;
-    std::mutex mutex;  // guards all below
+    const std::string name_space;  // of whoever submitted it
+
+    // Guarded by the table's lock.
+    std::uint64_t number = 0;  // in the order of submission
+    absl::flat_hash_set<std::string> followed;
+
+    std::mutex following;  // held by who brings `followed` up to date; taken before the others
+    std::mutex mutex;      // guards all below; the spec of `live` never changes
     workflow::LiveWorkflow live;
     std::shared_ptr<Journal::Log> log;
     Journal::Position position = 0;  // of the last record
@@ -101,24 +124,29 @@ class WorkflowTable {
 
   std::shared_ptr<Entry> Find(const std::string& workflow_id) const;
   std::vector<std::shared_ptr<Entry>> All() const;
+  absl::Status CheckJournal() const;
+  absl::StatusOr<std::shared_ptr<Entry>> Open(const WorkflowSpec& workflow,
+                                              const std::string& name_space, absl::Time now);
   bool MakeRoom();
-  // Has the workflow told of job `job_id` from now on, and tells what is known. REQUIRES:
-  // entry->mutex is not held.
-  void Follow(const std::shared_ptr<Entry>& entry, const std::string& job_id);
+  // Has the workflow told of the jobs that it wants now and of no others, and tells it what is
+  // known of new ones. Here and in Learn() no lock of the entry may be held.
+  void Follow(const std::shared_ptr<Entry>& entry);
+  void Learn(Entry& entry) const;
   // REQUIRES: entry.mutex is held, here and below.
   void Keep(Entry& entry, const std::string& record);
-  void Remember(Entry& entry) const;
   void TickLocked(Entry& entry, absl::Time now);
   bool IsDue(const Entry& entry, absl::Time now) const;
   std::vector<WorkflowSnapshot> Publish();
-  absl::Status WaitUntilDurable(Journal::Position position);
+  void End(const std::shared_ptr<Entry>& entry);
 
   const WorkflowTableOptions options_;
   JobTable& jobs_;
+  Metrics* const metrics_;
   std::vector<std::shared_ptr<Entry>> unpublished_;  // of the caller of TickDue()
   mutable std::mutex mutex_;                         // guards all below
   absl::flat_hash_map<std::string, std::shared_ptr<Entry>> workflows_;
-  absl::flat_hash_map<std::string, std::vector<std::weak_ptr<Entry>>> followers_;  // by job id
+  std::map<std::uint64_t, std::string> ended_;  // which may make room: ids by number
+  absl::flat_hash_map<std::string, std::vector<std::shared_ptr<Entry>>> followers_;  // by job id
   std::uint64_t submitted_ = 0;
 };
 

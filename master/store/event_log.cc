@@ -71,7 +71,7 @@ absl::StatusOr<std::unique_ptr<EventLogWriter>> EventLogWriter::Create(
   if (file == nullptr) return SystemError(errno, fmt::format("event log {}: cannot create", path));
   std::unique_ptr<EventLogWriter> writer(new EventLogWriter(path, file));
   std::string start;
-  EncodeLogStart(job_id, options, start);
+  EncodeLogStart(job_id, options, /*name_space=*/"", start);
   if (absl::Status status = writer->AppendEncoded(start); !status.ok()) return status;
   return writer;
 }
@@ -161,6 +161,7 @@ absl::Status EventLogReader::ReadHeader() {
   if (!*read || !record.has_header()) return Corrupt("no header");
   const v1::EventLogHeader& header = record.header();
   job_id_ = header.job_id();
+  name_space_ = header.name_space();
   options_.indicators.assign(header.indicators().begin(), header.indicators().end());
   options_.lambda = header.lambda();
   options_.abandon_after = absl::Seconds(header.abandon_after().seconds()) +

@@ -92,6 +92,8 @@ class EventLogReader {
 
   const std::string& job_id() const { return job_id_; }
   const JobMonitorOptions& options() const { return options_; }
+  // As EncodeLogStart() was given it.
+  const std::string& name_space() const { return name_space_; }
 
   // The next record; empty at the end. DataLoss: the rest is torn or corrupt, from the byte that
   // the message names; all records before it were returned.
@@ -112,6 +114,7 @@ class EventLogReader {
   absl::Status damage_;       // what every later Next() says
   std::string job_id_;
   JobMonitorOptions options_;
+  std::string name_space_;
 };
 
 inline constexpr const char* kEventLogExtension = ".tidemark-log";

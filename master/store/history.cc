@@ -10,7 +10,7 @@
 namespace tidemark::store {
 namespace {
 
-constexpr int kVersion = 3;
+constexpr int kVersion = 4;
 
 constexpr const char* kSchema = R"(
 CREATE TABLE job (
@@ -84,7 +84,14 @@ CREATE TABLE node (                   -- [BOE] Table 1, by `tidemark profile nod
   file_system_read REAL NOT NULL,
   file_system_write REAL NOT NULL,
   network REAL NOT NULL) WITHOUT ROWID;
-PRAGMA user_version = 3;
+)";
+
+// What version 4 added. Of runs before it nobody knows who might report what.
+constexpr const char* kNameSpaces = R"(
+ALTER TABLE job ADD COLUMN name_space TEXT NOT NULL DEFAULT '*';
+DROP INDEX job_by_name;
+CREATE INDEX job_by_name ON job (name, ended_at, job_id, name_space);
+PRAGMA user_version = 4;
 )";
 
 absl::Status Failed(sqlite3* database, const std::string& path) {
@@ -228,8 +235,8 @@ absl::Status History::Prepare() const {
                     *version, kVersion));
   }
   if (*version == kVersion) return absl::OkStatus();
-  return Execute(fmt::format("BEGIN; {} {} {} COMMIT;", *version == 0 ? kSchema : "",
-                             *version < 2 ? kProfiles : "", kNodes)
+  return Execute(fmt::format("BEGIN; {} {} {} {} COMMIT;", *version == 0 ? kSchema : "",
+                             *version < 2 ? kProfiles : "", *version < 3 ? kNodes : "", kNameSpaces)
                      .c_str());
 }
 
@@ -251,12 +258,12 @@ absl::Status History::AddWithin(const FinishedJob& job) const {
     return statement.Run();
   };
   absl::Status status =
-      run("INSERT OR REPLACE INTO job VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?)", final.job_id,
+      run("INSERT OR REPLACE INTO job VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", final.job_id,
           summary.name, summary.engine, static_cast<std::int64_t>(final.state),
           absl::ToUnixNanos(final.started_at), absl::ToUnixNanos(final.at), summary.map_tasks,
           summary.reduce_tasks, summary.map_input_bytes, summary.map_output_bytes,
           summary.reduce_groups, summary.reduce_input_bytes, summary.reduce_output_bytes,
-          absl::ToDoubleSeconds(summary.reduce_time));
+          absl::ToDoubleSeconds(summary.reduce_time), job.name_space);
   const std::int64_t row = sqlite3_last_insert_rowid(database_);
   for (const PhaseProgress& phase : final.phases) {
     if (!status.ok()) return status;
@@ -286,36 +293,52 @@ absl::Status History::AddWithin(const FinishedJob& job) const {
   return status;
 }
 
-absl::StatusOr<std::vector<FinishedJob>> History::OfName(const std::string& name,
-                                                         std::size_t count) const {
+absl::StatusOr<std::vector<FinishedJob>> History::OfName(const std::string& name, std::size_t count,
+                                                         const Filter& may_use) const {
+  // Of the index alone: however many runs are not let through, they are passed over quickly.
   Statement rows(database_, path_,
-                 "SELECT * FROM job WHERE name = ? ORDER BY ended_at DESC, id DESC LIMIT ?");
-  rows.Bind(name).Bind(static_cast<std::uint64_t>(count));
+                 "SELECT id, job_id, name_space FROM job WHERE name = ? "
+                 "ORDER BY ended_at DESC, id DESC");
+  rows.Bind(name);
   std::vector<FinishedJob> jobs;
-  while (true) {
+  while (jobs.size() < count) {
     const absl::StatusOr<bool> found = rows.Next();
     if (!found.ok()) return found.status();
-    if (!*found) return jobs;
-    FinishedJob job;
+    if (!*found) break;
     const std::int64_t row = rows.Integer();
-    job.final.job_id = rows.Text();
-    job.final.job_name = job.summary.name = rows.Text();
-    job.summary.engine = rows.Text();
-    job.final.state = static_cast<JobState>(rows.Integer());
-    job.final.started_at = absl::FromUnixNanos(rows.Integer());
-    job.final.at = absl::FromUnixNanos(rows.Integer());
-    job.final.elapsed = job.final.at - job.final.started_at;
-    job.summary.map_tasks = static_cast<std::uint32_t>(rows.Integer());
-    job.summary.reduce_tasks = static_cast<std::uint32_t>(rows.Integer());
-    job.summary.map_input_bytes = rows.Unsigned();
-    job.summary.map_output_bytes = rows.Unsigned();
-    job.summary.reduce_groups = rows.Unsigned();
-    job.summary.reduce_input_bytes = rows.Unsigned();
-    job.summary.reduce_output_bytes = rows.Unsigned();
-    job.summary.reduce_time = absl::Seconds(rows.Real());
-    if (absl::Status status = ReadDetails(row, job); !status.ok()) return status;
-    jobs.push_back(std::move(job));
+    const std::string job_id = rows.Text();
+    if (may_use && !may_use(job_id, rows.Text())) continue;
+    absl::StatusOr<FinishedJob> job = Read(row);
+    if (!job.ok()) return job.status();
+    jobs.push_back(*std::move(job));
   }
+  return jobs;
+}
+
+absl::StatusOr<FinishedJob> History::Read(std::int64_t row) const {
+  Statement columns(database_, path_, "SELECT * FROM job WHERE id = ?");
+  const absl::StatusOr<bool> found = columns.Bind(row).Next();
+  if (!found.ok()) return found.status();
+  FinishedJob job;
+  columns.Skip();
+  job.final.job_id = columns.Text();
+  job.final.job_name = job.summary.name = columns.Text();
+  job.summary.engine = columns.Text();
+  job.final.state = static_cast<JobState>(columns.Integer());
+  job.final.started_at = absl::FromUnixNanos(columns.Integer());
+  job.final.at = absl::FromUnixNanos(columns.Integer());
+  job.final.elapsed = job.final.at - job.final.started_at;
+  job.summary.map_tasks = static_cast<std::uint32_t>(columns.Integer());
+  job.summary.reduce_tasks = static_cast<std::uint32_t>(columns.Integer());
+  job.summary.map_input_bytes = columns.Unsigned();
+  job.summary.map_output_bytes = columns.Unsigned();
+  job.summary.reduce_groups = columns.Unsigned();
+  job.summary.reduce_input_bytes = columns.Unsigned();
+  job.summary.reduce_output_bytes = columns.Unsigned();
+  job.summary.reduce_time = absl::Seconds(columns.Real());
+  job.name_space = columns.Text();
+  if (absl::Status status = ReadDetails(row, job); !status.ok()) return status;
+  return job;
 }
 
 absl::Status History::ReadDetails(std::int64_t row, FinishedJob& job) const {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,8 @@ namespace tidemark::store {
 struct FinishedJob {
   Snapshot final;  // as far as the history keeps it: ids, state, instants, phases, errors
   JobSummary summary;
+  // Which ids whoever reported it might report: patterns, with blanks between them.
+  std::string name_space = "*";
 };
 
 struct HistoryOptions {
@@ -46,8 +49,11 @@ class History {
   // Survives the end of the process when it returns; a loss of power may take the last ones. The
   // same run added again replaces itself.
   absl::Status Add(const FinishedJob& job);
-  // The last `count` runs of jobs of that name, newest first.
-  absl::StatusOr<std::vector<FinishedJob>> OfName(const std::string& name, std::size_t count) const;
+  using Filter = std::function<bool(const std::string& job_id, const std::string& name_space)>;
+  // The last `count` runs of jobs of that name which `may_use` lets through, newest first; an empty
+  // one lets all. O(log jobs + runs of that name).
+  absl::StatusOr<std::vector<FinishedJob>> OfName(const std::string& name, std::size_t count,
+                                                  const Filter& may_use = {}) const;
   // What a node was measured to get done; the same host measured again replaces itself.
   absl::Status AddNode(const std::string& host, absl::Time measured_at,
                        const ResourceProfile& node);
@@ -65,6 +71,7 @@ class History {
   absl::Status Prepare() const;
   absl::StatusOr<std::int64_t> Number(const char* query) const;
   absl::Status AddWithin(const FinishedJob& job) const;
+  absl::StatusOr<FinishedJob> Read(std::int64_t row) const;
   absl::Status ReadDetails(std::int64_t row, FinishedJob& job) const;
 
   const std::string path_;

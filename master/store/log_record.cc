@@ -95,7 +95,8 @@ void EncodeFramed(absl::string_view payload, std::string& out) {
   Framed(out, [&] { out.append(payload.data(), payload.size()); });
 }
 
-void EncodeLogStart(const std::string& job_id, const JobMonitorOptions& options, std::string& out) {
+void EncodeLogStart(const std::string& job_id, const JobMonitorOptions& options,
+                    const std::string& name_space, std::string& out) {
   out.append(kLogMagic.data(), kLogMagic.size());
   v1::EventLogRecord record;
   v1::EventLogHeader& header = *record.mutable_header();
@@ -104,6 +105,7 @@ void EncodeLogStart(const std::string& job_id, const JobMonitorOptions& options,
   header.set_lambda(options.lambda);
   *header.mutable_abandon_after() = google::protobuf::util::TimeUtil::NanosecondsToDuration(
       absl::ToInt64Nanoseconds(options.abandon_after));
+  header.set_name_space(name_space);
   EncodeRecord(record, out);
 }
 

@@ -45,8 +45,10 @@ std::uint32_t LogChecksum(absl::string_view payload);
 
 // Any payload with its frame before it.
 void EncodeFramed(absl::string_view payload, std::string& out);
-// The beginning of every log: the magic and the header record.
-void EncodeLogStart(const std::string& job_id, const JobMonitorOptions& options, std::string& out);
+// The beginning of every log: the magic and the header record. `name_space`: which ids whoever
+// opened the job might report, as patterns with blanks between them; empty: nobody asked.
+void EncodeLogStart(const std::string& job_id, const JobMonitorOptions& options,
+                    const std::string& name_space, std::string& out);
 void EncodeEnvelope(const v1::Envelope& envelope, absl::Time arrived_at, std::string& out);
 // The same of an envelope in its serialized form, which is not looked at.
 void EncodeEnvelopeBytes(absl::string_view envelope, absl::Time arrived_at, std::string& out);

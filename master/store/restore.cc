@@ -41,6 +41,7 @@ std::optional<EndedJob> ReadEnd(const std::string& path, std::uint64_t log_bytes
 
 RestoredJob Restored(const EndedJob& ended, std::uint64_t log_bytes) {
   return {.job_id = ended.final.job_id,
+          .name_space = {},
           .monitor = JobMonitor::OfEnded(ended.final, ended.sources),
           .newest = ended.final,
           .opened_at = ended.opened_at,
@@ -58,6 +59,7 @@ absl::StatusOr<RestoredJob> ReplayLog(const std::string& path, const Checkpoint*
   const auto reader = EventLogReader::Open(path);
   if (!reader.ok()) return reader.status();
   RestoredJob job{.job_id = (*reader)->job_id(),
+                  .name_space = (*reader)->name_space(),
                   .monitor = JobMonitor((*reader)->job_id(), (*reader)->options()),
                   .newest = {},
                   .opened_at = absl::InfinitePast(),

@@ -112,11 +112,13 @@ std::string WorkflowLogPath(const std::string& directory, const std::string& wor
   return path + kWorkflowLogExtension;
 }
 
-void EncodeSubmission(const WorkflowSpec& workflow, absl::Time at, std::string& out) {
+void EncodeSubmission(const WorkflowSpec& workflow, const std::string& name_space, absl::Time at,
+                      std::string& out) {
   out.append(kMagic.data(), kMagic.size());
   v1::WorkflowLogRecord record;
   wire::EncodeTime(at, *record.mutable_submitted()->mutable_at());
   wire::EncodeWorkflow(workflow, *record.mutable_submitted()->mutable_workflow());
+  record.mutable_submitted()->set_name_space(name_space);
   EncodeRecord(record, out);
 }
 
@@ -175,6 +177,7 @@ absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
   const absl::Time submitted_at = InstantOf(record.submitted().at());
   RestoredWorkflow restored{.live = workflow::LiveWorkflow(*std::move(spec), submitted_at, options),
                             .submitted_at = submitted_at,
+                            .name_space = record.submitted().name_space(),
                             .damage = absl::OkStatus()};
   while (records.Next(record)) Replay(record, restored.live);
   restored.log_bytes = records.offset();

@@ -22,8 +22,10 @@ inline constexpr const char* kWorkflowLogExtension = ".tidemark-workflow";
 // The file for a workflow in `directory`; as EventLogPath().
 std::string WorkflowLogPath(const std::string& directory, const std::string& workflow_id);
 
-// The beginning of every such log.
-void EncodeSubmission(const WorkflowSpec& workflow, absl::Time at, std::string& out);
+// The beginning of every such log. `name_space`: which ids whoever handed it in might report, as
+// patterns with blanks between them; empty: nobody asked.
+void EncodeSubmission(const WorkflowSpec& workflow, const std::string& name_space, absl::Time at,
+                      std::string& out);
 void EncodeAttachment(const std::string& job_name, const std::string& job_id, absl::Time at,
                       std::string& out);
 // A snapshot was made; `facts` are the new ones, by index of the job.
@@ -36,6 +38,7 @@ void EncodeWorkflowEnd(const WorkflowSnapshot& final, std::string& out);
 struct RestoredWorkflow {
   workflow::LiveWorkflow live;  // its newest snapshot has the number and instant of the last tick
   absl::Time submitted_at;
+  std::string name_space;       // as EncodeSubmission() was given it
   std::uint64_t log_bytes = 0;  // of whole records: where the log goes on
   absl::Status damage;          // DataLoss: what comes after log_bytes is torn or corrupt
 };

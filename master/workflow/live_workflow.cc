@@ -159,6 +159,8 @@ absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::st
     return LimitExceeded("retries_per_job", absl::StrCat(which, ": this master takes at most ",
                                                          options_.retries_max, " retries"));
   }
+  // An id that was never heard of is not kept.
+  if (job.facts.state != WorkflowJobState::kRetried) place_of_id_.erase(job.job_id);
   job.job_id = job_id;
   place_of_id_[job_id] = place->second;
   job.newest.reset();

@@ -43,6 +43,10 @@ FinishedJob Ended(const std::string& job_id, double ended, const std::string& na
   return job;
 }
 
+constexpr const char* kUndoFourth =
+    "DROP INDEX job_by_name; ALTER TABLE job DROP COLUMN name_space; "
+    "CREATE INDEX job_by_name ON job (name, ended_at); ";
+
 class HistoryTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -56,6 +60,14 @@ class HistoryTest : public ::testing::Test {
     auto history = History::Open(path(), options);
     EXPECT_TRUE(history.ok()) << history.status();
     return *std::move(history);
+  }
+  // Makes of the file one that an earlier version wrote.
+  void Undo(const std::string& statements) const {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(database, statements.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+        << sqlite3_errmsg(database);
+    sqlite3_close(database);
   }
   static std::vector<std::string> IdsOf(const std::vector<FinishedJob>& jobs) {
     std::vector<std::string> ids;
@@ -105,33 +117,49 @@ TEST_F(HistoryTest, GivesBackTheNodeThatWasMeasuredLast) {
   EXPECT_EQ(*Open()->NewestNode(), fast);
 }
 
+TEST_F(HistoryTest, AHistoryOfTheThirdVersionIsTakenUpAsEverybodys) {
+  ASSERT_TRUE(Open()->Add(Ended("a", 100)).ok());
+  Undo(std::string(kUndoFourth) + "PRAGMA user_version = 3");
+  const auto found = Open()->OfName("nightly", 10);
+  ASSERT_THAT(*found, SizeIs(1));
+  EXPECT_EQ(found->front().name_space, "*");
+}
+
 TEST_F(HistoryTest, AHistoryOfTheSecondVersionIsTakenUp) {
   ASSERT_TRUE(Open()->Add(Ended("a", 100)).ok());
-  sqlite3* database = nullptr;
-  ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
-  ASSERT_EQ(
-      sqlite3_exec(database, "DROP TABLE node; PRAGMA user_version = 2", nullptr, nullptr, nullptr),
-      SQLITE_OK);
-  sqlite3_close(database);
+  Undo(std::string(kUndoFourth) + "DROP TABLE node; PRAGMA user_version = 2");
   EXPECT_EQ(*Open()->NewestNode(), std::nullopt);
   EXPECT_THAT(IdsOf(*Open()->OfName("nightly", 10)), ElementsAre("a"));
 }
 
 TEST_F(HistoryTest, AHistoryOfTheFirstVersionIsTakenUp) {
   ASSERT_TRUE(Open()->Add(Ended("a", 100)).ok());
-  sqlite3* database = nullptr;
-  ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
-  ASSERT_EQ(
-      sqlite3_exec(database, "DROP TABLE job_profile; DROP TABLE node; PRAGMA user_version = 1",
-                   nullptr, nullptr, nullptr),
-      SQLITE_OK);
-  sqlite3_close(database);
+  Undo(std::string(kUndoFourth) +
+       "DROP TABLE job_profile; DROP TABLE node; PRAGMA user_version = 1");
   const auto history = Open();
   EXPECT_THAT(IdsOf(*history->OfName("nightly", 10)), ElementsAre("a"));
   FinishedJob job = Ended("b", 200);
   job.summary.profile = JobProfile{.slots = 4, .map_tasks = 3, .reduce_tasks = 2};
   ASSERT_TRUE(history->Add(job).ok());
   EXPECT_EQ(history->OfName("nightly", 1)->front().summary, job.summary);
+}
+
+TEST_F(HistoryTest, PassesOverRunsThatMayNotBeUsed) {
+  const auto history = Open();
+  for (int i = 0; i < 20; ++i) {
+    FinishedJob job = Ended("evil-" + std::to_string(i), 200 + i);
+    job.name_space = "evil-*";
+    ASSERT_TRUE(history->Add(job).ok());
+  }
+  FinishedJob good = Ended("good", 100);
+  good.name_space = "good nightly-*";
+  ASSERT_TRUE(history->Add(good).ok());
+  const auto found =
+      history->OfName("nightly", 1, [](const std::string& job_id, const std::string& name_space) {
+        return job_id == "good" && name_space == "good nightly-*";
+      });
+  EXPECT_THAT(IdsOf(*found), ElementsAre("good"));
+  EXPECT_EQ(found->front().name_space, "good nightly-*");
 }
 
 TEST_F(HistoryTest, GivesTheNewestRunsOfAName) {

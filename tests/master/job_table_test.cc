@@ -206,7 +206,7 @@ TEST(JobTable, GivesTheNewestSnapshotOfTheTick) {
 TEST(JobTable, AJobThatWasRunBeforeIsForecastFromItsFirstSnapshot) {
   JobTableOptions options = WithTicks(absl::Seconds(1), absl::Seconds(1));
   std::vector<std::string> asked;
-  options.past_runs = [&](const std::string& name) {
+  options.past_runs = [&](const std::string& name, const Reported&) {
     asked.push_back(name);
     return std::vector<PastRun>{{.map_time = absl::Seconds(10), .reduce_time = absl::Seconds(30)}};
   };

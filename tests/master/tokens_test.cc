@@ -51,6 +51,16 @@ TEST(TokenTable, LinesOfOneTokenAddUp) {
   EXPECT_FALSE(Allows(both, kToken, Right::kReport, "b"));
 }
 
+TEST(TokenTable, TheNameSpaceOfATokenIsAllThatItMayDo) {
+  const std::string text = std::string("agent b-* ") + kToken + "\nadmin a " + kToken +
+                           "\nreader c " + kToken + "\nagent d another-token-of-16\n";
+  const auto table = TokenTable::Parse(text, "tokens");
+  ASSERT_TRUE(table.ok());
+  EXPECT_EQ(table->NameSpaceOf(DigestOf(kToken), Right::kReport), "a b-*");
+  EXPECT_EQ(table->NameSpaceOf(DigestOf(kToken), Right::kRead), "a c");
+  EXPECT_EQ(table->NameSpaceOf(DigestOf("unknown"), Right::kReport), "");
+}
+
 // sha256sum of the sixteen characters above.
 TEST(TokenTable, TakesADigestForTheToken) {
   const std::string text =
@@ -95,6 +105,7 @@ TEST(Caller, WithoutATokenFileEverybodyMayDoEverything) {
   EXPECT_TRUE(caller.CheckKnown().ok());
   EXPECT_TRUE(caller.Check(Right::kReport, "job").ok());
   EXPECT_TRUE(caller.MayRead("job"));
+  EXPECT_EQ(caller.NameSpaceOf(Right::kReport), "*");
 }
 
 TEST(Tokens, AFileThatCannotBeReadIsAnErrorAtTheStart) {

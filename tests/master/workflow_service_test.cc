@@ -1,5 +1,7 @@
 // A real master and real clients on this host. Waits are for conditions, with a deadline that only
 // a failure reaches.
+#include "master/service/workflow_service.h"
+
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
@@ -8,13 +10,16 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "proto/wire/encode_event.h"
 #include "proto/wire/workflow_codec.h"
 #include "tests/master/events.h"
+#include "tests/master/faulty_disk.h"
 #include "tests/workflow/some_workflows.h"
 #include "tidemark/master.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
@@ -263,6 +268,106 @@ TEST_F(WorkflowServiceTest, EveryoneMayDoWhatTheirTokenSays) {
   EXPECT_EQ(Watch(WatchWf(), 1, "agent-token-for-all-0").status.error_code(),
             grpc::StatusCode::PERMISSION_DENIED);
   EXPECT_THAT(Watch(WatchWf(), 1, "reader-token-for-wf-0").responses, SizeIs(1));
+}
+
+// The service on a disk of ours.
+class WorkflowServiceOnADisk : public ::testing::Test {
+ protected:
+  void Start(absl::Duration commit_interval) {
+    jobs_ = std::make_unique<service::JobTable>(service::JobTableOptions{
+        .data_dir = "data",
+        .journal = {.commit_interval = commit_interval, .retry_interval = absl::Milliseconds(1)},
+        .disk = disk_});
+    table_ = std::make_unique<service::WorkflowTable>(
+        service::WorkflowTableOptions{.data_dir = "data"}, *jobs_);
+    service_ = std::make_unique<service::WorkflowService>(*table_, hub_, gate_, metrics_);
+    grpc::ServerBuilder builder;
+    int port = 0;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.RegisterService(service_.get());
+    server_ = builder.BuildAndStart();
+    ASSERT_NE(server_, nullptr);
+    stub_ = v1::WorkflowService::NewStub(grpc::CreateChannel("127.0.0.1:" + std::to_string(port),
+                                                             grpc::InsecureChannelCredentials()));
+  }
+  void TearDown() override {
+    if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now());
+  }
+  static v1::SubmitWorkflowRequest Submission(const std::string& id) {
+    v1::SubmitWorkflowRequest request;
+    WorkflowSpec workflow = Chain();
+    workflow.id = id;
+    wire::EncodeWorkflow(workflow, *request.mutable_workflow());
+    return request;
+  }
+  static void SetDeadline(grpc::ClientContext& context) {
+    context.set_deadline(std::chrono::system_clock::now() + kDeadline);
+  }
+  grpc::StatusCode Submit(const std::string& id) {
+    grpc::ClientContext context;
+    SetDeadline(context);
+    v1::SubmitWorkflowResponse response;
+    return stub_->SubmitWorkflow(&context, Submission(id), &response).error_code();
+  }
+  bool IsAnswered() {
+    grpc::ClientContext context;
+    SetDeadline(context);
+    v1::EstimateWorkflowRequest request;
+    wire::EncodeWorkflow(Chain(), *request.mutable_workflow());
+    v1::EstimateWorkflowResponse response;
+    return stub_->EstimateWorkflow(&context, request, &response).ok();
+  }
+
+  std::shared_ptr<test::FaultyDisk> disk_ = std::make_shared<test::FaultyDisk>();
+  std::unique_ptr<service::Tokens> tokens_ = *service::Tokens::Load("");
+  service::Metrics metrics_;
+  service::Log log_{LogSink()};
+  service::Gate gate_{*tokens_, 1000, metrics_, log_};
+  service::WorkflowHub hub_{1000};
+  std::unique_ptr<service::JobTable> jobs_;
+  std::unique_ptr<service::WorkflowTable> table_;
+  std::unique_ptr<service::WorkflowService> service_;
+  std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<v1::WorkflowService::Stub> stub_;
+};
+
+TEST_F(WorkflowServiceOnADisk, CallsThatWaitForTheDiskKeepNoOthersWaiting) {
+  Start(absl::Hours(1));  // before which nothing is durable
+  struct Call {
+    grpc::ClientContext context;
+    v1::SubmitWorkflowRequest request;
+    v1::SubmitWorkflowResponse response;
+    std::promise<grpc::Status> done;
+  };
+  std::vector<std::unique_ptr<Call>> calls;
+  for (int i = 0; i < 100; ++i) {
+    Call& call = *calls.emplace_back(std::make_unique<Call>());
+    call.request = Submission("wf-" + std::to_string(i));
+    stub_->async()->SubmitWorkflow(&call.context, &call.request, &call.response,
+                                   [&call](grpc::Status status) { call.done.set_value(status); });
+  }
+  while (table_->List().size() < calls.size() && IsAnswered()) {
+  }
+  EXPECT_EQ(table_->List().size(), calls.size());
+  EXPECT_TRUE(IsAnswered());
+  for (const auto& call : calls) call->context.TryCancel();
+  for (const auto& call : calls) {
+    EXPECT_EQ(call->done.get_future().get().error_code(), grpc::StatusCode::CANCELLED);
+  }
+}
+
+TEST_F(WorkflowServiceOnADisk, ADiskThatFailsIsSaid) {
+  Start(absl::ZeroDuration());
+  EXPECT_EQ(Submit("before"), grpc::StatusCode::OK);
+  disk_->Break(absl::ResourceExhaustedError("no space left"));
+  EXPECT_EQ(Submit("meanwhile"), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(Submit("after"), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_FALSE(table_->Look("after").ok());
+  EXPECT_EQ(Submit("before"), grpc::StatusCode::OK);
+  disk_->Break(absl::OkStatus());
+  while (!jobs_->journal().status().ok()) std::this_thread::yield();
+  EXPECT_EQ(Submit("meanwhile"), grpc::StatusCode::OK);
+  EXPECT_EQ(Submit("after"), grpc::StatusCode::OK);
 }
 
 }  // namespace

@@ -4,10 +4,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "master/store/workflow_log.h"
@@ -91,23 +95,23 @@ WorkflowSpec Chain(const std::string& id = "wf") {
 
 TEST_F(WorkflowTableTest, AWorkflowIsKnownOnceItIsSubmitted) {
   EXPECT_TRUE(absl::IsNotFound(workflows_->Look("wf").status()));
-  ASSERT_TRUE(workflows_->Submit(Chain(), At(0)).ok());
+  ASSERT_TRUE(workflows_->Submit(Chain(), kAllIds, At(0)).ok());
   EXPECT_EQ(Newest("wf").sequence, 0u);
   EXPECT_THAT(Tick(1), SizeIs(1));
   EXPECT_EQ(Newest("wf").sequence, 1u);
 }
 
 TEST_F(WorkflowTableTest, TheSameSubmissionAgainIsHarmlessAndAnotherIsRefused) {
-  ASSERT_TRUE(workflows_->Submit(Chain(), At(0)).ok());
-  EXPECT_TRUE(workflows_->Submit(Chain(), At(5)).ok());
+  ASSERT_TRUE(workflows_->Submit(Chain(), kAllIds, At(0)).ok());
+  EXPECT_TRUE(workflows_->Submit(Chain(), kAllIds, At(5)).ok());
   WorkflowSpec other = Chain();
   other.cluster.slots = 3;
-  EXPECT_TRUE(absl::IsAlreadyExists(workflows_->Submit(other, At(5))));
-  EXPECT_TRUE(absl::IsInvalidArgument(workflows_->Submit({.id = "x"}, At(5))));
+  EXPECT_TRUE(absl::IsAlreadyExists(workflows_->Submit(other, kAllIds, At(5)).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(workflows_->Submit({.id = "x"}, kAllIds, At(5)).status()));
 }
 
 TEST_F(WorkflowTableTest, FollowsItsJobsToTheirEnd) {
-  ASSERT_TRUE(workflows_->Submit(Chain(), At(0)).ok());
+  ASSERT_TRUE(workflows_->Submit(Chain(), kAllIds, At(0)).ok());
   Source a("master", "a-1");
   Source b("master", "b-1");
   Tell(a, 1, Opened(1, 1));
@@ -127,7 +131,7 @@ TEST_F(WorkflowTableTest, AJobThatRanBeforeTheSubmissionCounts) {
   Tell(a, 1, Opened(1, 1));
   Tell(a, 3, Closed());
   Tick(4);
-  ASSERT_TRUE(workflows_->Submit(Chain(), At(5)).ok());
+  ASSERT_TRUE(workflows_->Submit(Chain(), kAllIds, At(5)).ok());
   const auto snapshots = Tick(6);
   ASSERT_THAT(snapshots, SizeIs(1));
   EXPECT_EQ(snapshots.front().jobs[0].state, WorkflowJobState::kSucceeded);
@@ -135,7 +139,7 @@ TEST_F(WorkflowTableTest, AJobThatRanBeforeTheSubmissionCounts) {
 }
 
 TEST_F(WorkflowTableTest, GoesOnAfterAKillWithoutRepeatingASequenceOrGoingBack) {
-  ASSERT_TRUE(workflows_->Submit(Chain(), At(0)).ok());
+  ASSERT_TRUE(workflows_->Submit(Chain(), kAllIds, At(0)).ok());
   Source a("master", "a-1");
   Tell(a, 1, Opened(1, 1));
   Tick(2);
@@ -158,7 +162,7 @@ TEST_F(WorkflowTableTest, GoesOnAfterAKillWithoutRepeatingASequenceOrGoingBack) 
 }
 
 TEST_F(WorkflowTableTest, TheFinalSnapshotStaysTheSameAfterAKill) {
-  ASSERT_TRUE(workflows_->Submit(Chain(), At(0)).ok());
+  ASSERT_TRUE(workflows_->Submit(Chain(), kAllIds, At(0)).ok());
   Source a("master", "a-1");
   Tell(a, 1, Opened(1, 1));
   Tell(a, 3, Closed(JobOutcome::kFailed, "out of disk"));
@@ -173,10 +177,10 @@ TEST_F(WorkflowTableTest, TheFinalSnapshotStaysTheSameAfterAKill) {
 TEST_F(WorkflowTableTest, AnAttachmentSurvivesAKill) {
   WorkflowSpec spec = Chain();
   spec.jobs[0].job_id.clear();
-  ASSERT_TRUE(workflows_->Submit(spec, At(0)).ok());
+  ASSERT_TRUE(workflows_->Submit(spec, kAllIds, At(0)).ok());
   ASSERT_TRUE(workflows_->Attach("wf", "a", "late", At(1)).ok());
   EXPECT_TRUE(workflows_->Attach("wf", "a", "late", At(2)).ok());
-  EXPECT_TRUE(absl::IsNotFound(workflows_->Attach("no", "a", "late", At(2))));
+  EXPECT_TRUE(absl::IsNotFound(workflows_->Attach("no", "a", "late", At(2)).status()));
   Start(5);
   EXPECT_EQ(Newest("wf").jobs[0].job_id, "late");
   Source late("master", "late");
@@ -185,7 +189,7 @@ TEST_F(WorkflowTableTest, AnAttachmentSurvivesAKill) {
 }
 
 TEST_F(WorkflowTableTest, ATornEndIsCutOffAndReported) {
-  ASSERT_TRUE(workflows_->Submit(Chain(), At(0)).ok());
+  ASSERT_TRUE(workflows_->Submit(Chain(), kAllIds, At(0)).ok());
   Tick(1);
   const std::uint64_t sequence = Newest("wf").sequence;
   workflows_.reset();
@@ -211,13 +215,13 @@ TEST_F(WorkflowTableTest, ALogWithoutUseIsSetAside) {
 TEST_F(WorkflowTableTest, TheOldestThatHasEndedMakesRoom) {
   options_.workflows_max = 1;
   Start(0);
-  ASSERT_TRUE(workflows_->Submit(Chain("one"), At(0)).ok());
-  EXPECT_EQ(ExceededLimit(workflows_->Submit(Chain("two"), At(1))), "workflows");
+  ASSERT_TRUE(workflows_->Submit(Chain("one"), kAllIds, At(0)).ok());
+  EXPECT_EQ(ExceededLimit(workflows_->Submit(Chain("two"), kAllIds, At(1)).status()), "workflows");
   Source a("master", "a-1");
   Tell(a, 1, Opened(1, 1));
   Tell(a, 2, Closed(JobOutcome::kKilled));
   Tick(3);
-  EXPECT_TRUE(workflows_->Submit(Chain("two"), At(4)).ok());
+  EXPECT_TRUE(workflows_->Submit(Chain("two"), kAllIds, At(4)).ok());
   EXPECT_TRUE(absl::IsNotFound(workflows_->Look("one").status()));
   Start(9);
   EXPECT_TRUE(absl::IsNotFound(workflows_->Look("one").status()));
@@ -226,20 +230,136 @@ TEST_F(WorkflowTableTest, TheOldestThatHasEndedMakesRoom) {
 
 TEST_F(WorkflowTableTest, EarlierRunsComeByTheNameOfTheJob) {
   std::vector<std::string> asked;
-  options_.runs = [&](const std::string& name) {
+  options_.runs = [&](const std::string& name, const Reported&) {
     asked.push_back(name);
     return std::vector<JobProfile>{test::Profile(2, 10, 2, 10)};
   };
   Start(0);
   WorkflowSpec spec = Chain();
   spec.jobs[1].history_name = "nightly";
-  ASSERT_TRUE(workflows_->Submit(spec, At(0)).ok());
+  ASSERT_TRUE(workflows_->Submit(spec, kAllIds, At(0)).ok());
   const auto snapshots = Tick(1);
   EXPECT_THAT(asked, ElementsAre("a", "nightly"));
   EXPECT_EQ(snapshots.front().jobs[1].basis, WorkflowBasis::kProfile);
-  const auto fresh = workflows_->Estimate(Chain("other"), {}, At(1));
+  const auto fresh = workflows_->Estimate(Chain("other"), kAllIds, {}, At(1));
   ASSERT_TRUE(fresh.ok());
   EXPECT_NEAR(absl::ToDoubleSeconds(*fresh->remaining), 40, 4);
+}
+
+// What is asked of the history waits until it is let go.
+class HeldUp {
+ public:
+  std::vector<JobProfile> Runs() {
+    ++asked_;
+    let_go_.get_future().wait();
+    return {};
+  }
+  bool is_asked() const { return asked_ > 0; }
+  void LetGo() { let_go_.set_value(); }
+
+ private:
+  std::atomic<int> asked_ = 0;
+  std::promise<void> let_go_;
+};
+
+constexpr std::chrono::seconds kDeadline(10);
+
+// Whether `call` returns while something else is held up.
+template <typename Call>
+std::future_status Returns(std::future<Call>& call) {
+  return call.wait_for(kDeadline);
+}
+
+TEST_F(WorkflowTableTest, AWorkflowThatIsHeldUpHoldsNoOtherUp) {
+  HeldUp held;
+  options_.workflows_max = 2;
+  options_.runs = [&](const std::string& name, const Reported&) {
+    return name == "slow" ? held.Runs() : std::vector<JobProfile>();
+  };
+  Start(0);
+  ASSERT_TRUE(workflows_->Submit(Chain("ended"), kAllIds, At(0)).ok());
+  Source a("master", "a-1");
+  Tell(a, 1, Opened(1, 1));
+  Tell(a, 2, Closed(JobOutcome::kKilled));
+  Tick(3);
+  WorkflowSpec slow = {.id = "slow", .jobs = {JobNamed("slow")}, .cluster = {.slots = 2}};
+  ASSERT_TRUE(workflows_->Submit(slow, kAllIds, At(4)).ok());
+  auto ticked = std::async(std::launch::async, [&] { return Tick(5); });
+  while (!held.is_asked()) std::this_thread::yield();
+  auto submitted = std::async(std::launch::async, [&] {
+    return workflows_->Submit(Chain("new"), kAllIds, At(5)).ok() && workflows_->Look("new").ok();
+  });
+  auto attached = std::async(
+      std::launch::async, [&] { return workflows_->Attach("slow", "slow", "slow-2", At(5)).ok(); });
+  EXPECT_EQ(Returns(submitted), std::future_status::ready);
+  EXPECT_EQ(Returns(attached), std::future_status::ready);
+  held.LetGo();
+  EXPECT_TRUE(submitted.get());
+  EXPECT_TRUE(attached.get());
+  EXPECT_THAT(ticked.get(), SizeIs(1));
+  EXPECT_TRUE(absl::IsNotFound(workflows_->Look("ended").status()));
+}
+
+TEST_F(WorkflowTableTest, AQuestionWhatWouldBeHoldsNobodyUp) {
+  HeldUp held;
+  options_.runs = [&](const std::string&, const Reported&) { return held.Runs(); };
+  Start(0);
+  WorkflowSpec one = {.id = "wf", .jobs = {JobNamed("a")}, .cluster = {.slots = 2}};
+  ASSERT_TRUE(workflows_->Submit(one, kAllIds, At(0)).ok());
+  auto asked =
+      std::async(std::launch::async, [&] { return workflows_->Estimate("wf", {}, At(1)).ok(); });
+  while (!held.is_asked()) std::this_thread::yield();
+  auto attached = std::async(std::launch::async,
+                             [&] { return workflows_->Attach("wf", "a", "a-2", At(1)).ok(); });
+  EXPECT_EQ(Returns(attached), std::future_status::ready);
+  held.LetGo();
+  EXPECT_TRUE(asked.get());
+  EXPECT_TRUE(attached.get());
+}
+
+TEST_F(WorkflowTableTest, JobsThatNeverReportAreForgottenWithTheirWorkflow) {
+  ASSERT_TRUE(workflows_->Submit(Chain(), kAllIds, At(0)).ok());
+  EXPECT_EQ(workflows_->followed_jobs(), 2u);
+  // An id that another has replaced is not waited for.
+  ASSERT_TRUE(workflows_->Attach("wf", "b", "b-2", At(1)).ok());
+  EXPECT_EQ(workflows_->followed_jobs(), 2u);
+  const double long_after = absl::ToDoubleSeconds(options_.live.abandon_after) + 10;
+  Tick(1);
+  Tick(long_after);
+  ASSERT_EQ(Newest("wf").state, JobState::kAbandoned);
+  EXPECT_EQ(workflows_->followed_jobs(), 0u);
+}
+
+TEST_F(WorkflowTableTest, AnIdThatWasForgottenBeginsAnewOnTheDisk) {
+  options_.workflows_max = 1;
+  Start(0);
+  double now = 0;
+  for (const char* id : {"one", "two", "one"}) {
+    Tick(now += 5000);  // the one before is abandoned
+    ASSERT_TRUE(workflows_->Submit(Chain(id), kAllIds, At(now)).ok());
+  }
+  Start(now + 1);
+  EXPECT_EQ(recovery_.workflows, 1u);
+  EXPECT_THAT(recovery_.damages, IsEmpty());
+  EXPECT_FALSE(Newest("one").is_final());
+}
+
+TEST_F(WorkflowTableTest, TellsTheHistoryWhoAsks) {
+  std::vector<std::string> asked;
+  options_.runs = [&](const std::string& name, const Reported& job) {
+    asked.push_back(name + " for " + job.id + " within " + job.name_space);
+    return std::vector<JobProfile>();
+  };
+  Start(0);
+  WorkflowSpec spec = Chain();
+  spec.jobs[1].job_id.clear();
+  ASSERT_TRUE(workflows_->Submit(spec, "a-* wf", At(0)).ok());
+  Tick(1);
+  const std::vector<std::string> expected = {"a for a-1 within a-* wf", "b for wf within a-* wf"};
+  EXPECT_EQ(asked, expected);
+  asked.clear();
+  Start(5);
+  EXPECT_EQ(asked, expected);
 }
 
 }  // namespace

@@ -179,6 +179,14 @@ TEST(LiveWorkflow, RefusesAnAttachmentThatContradicts) {
   EXPECT_TRUE(absl::IsFailedPrecondition(live.Attach("a", "a-2").status()));
 }
 
+TEST(LiveWorkflow, AnIdThatWasReplacedUnheardIsFreeAgain) {
+  LiveWorkflow live = WithRuns(Diamond());
+  ASSERT_TRUE(*live.Attach("a", "typo"));
+  ASSERT_TRUE(*live.Attach("a", "a-1"));
+  EXPECT_TRUE(*live.Attach("b", "typo"));
+  EXPECT_TRUE(absl::IsAlreadyExists(live.Attach("c", "a-1").status()));
+}
+
 TEST(LiveWorkflow, TakesSoManyRetriesOfAJob) {
   WorkflowSpec spec = Diamond();
   spec.retry_within = absl::Seconds(60);

@@ -25,6 +25,7 @@
 #include "tidemark/log.h"
 #include "tidemark/master_stats.h"
 #include "tidemark/snapshot.h"
+#include "tidemark/workflow.h"
 
 namespace tidemark {
 
@@ -106,6 +107,8 @@ class Master {
   absl::StatusOr<Snapshot> GetJob(const std::string& job_id) const;
   // The newest snapshots of all jobs, newest job first.
   std::vector<Snapshot> ListJobs() const;
+  // The newest snapshots of all workflows, the newest submission first.
+  std::vector<WorkflowSnapshot> ListWorkflows() const;
 
   // Calls `on_snapshot` with every new snapshot of the job, which need not be open yet, in order,
   // from the tick thread: it must return quickly. Ends with the final snapshot or when the returned

@@ -35,8 +35,9 @@ struct MasterStats {
   // Envelopes that were read and are not answered yet.
   std::size_t unanswered_events = 0;
 
-  LatencyCounts tick;      // one round over all jobs that are due
-  LatencyCounts estimate;  // one snapshot of one job
+  LatencyCounts tick;               // one round over all jobs that are due
+  LatencyCounts estimate;           // one snapshot of one job
+  LatencyCounts workflow_estimate;  // one snapshot of one workflow
   LatencyCounts journal;  // from an envelope's arrival to its being on disk; none without a journal
 };
 

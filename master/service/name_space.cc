@@ -1,0 +1,24 @@
+#include "master/service/name_space.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+
+namespace tidemark::service {
+
+bool Matches(absl::string_view pattern, absl::string_view id) {
+  return absl::ConsumeSuffix(&pattern, "*") ? absl::StartsWith(id, pattern) : id == pattern;
+}
+
+bool IsWithin(absl::string_view id, absl::string_view name_space) {
+  for (const absl::string_view pattern : absl::StrSplit(name_space, ' ', absl::SkipEmpty())) {
+    if (Matches(pattern, id)) return true;
+  }
+  return false;
+}
+
+bool ShareNames(const Reported& a, const Reported& b) {
+  return IsWithin(a.id, b.name_space) && IsWithin(b.id, a.name_space);
+}
+
+}  // namespace tidemark::service

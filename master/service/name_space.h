@@ -1,0 +1,31 @@
+// Whose names are whose: the ids that somebody may report, as patterns of the tokens' file
+// (tokens.h) with blanks between them: "nightly-* etl-*". Kept with what they reported, so that it
+// outlives their token.
+//
+// Thread-safe: functions of their arguments.
+#pragma once
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace tidemark::service {
+
+// That of everybody at a master without tokens.
+inline constexpr const char* kAllIds = "*";
+
+// `pattern` is an id, or the beginning of one and a *.
+bool Matches(absl::string_view pattern, absl::string_view id);
+// Whether one of the patterns of `name_space` matches.
+bool IsWithin(absl::string_view id, absl::string_view name_space);
+
+// A job or workflow, and what whoever reported it might have reported as well.
+struct Reported {
+  std::string id;
+  std::string name_space = kAllIds;
+};
+// Whether a name means the same to both: each might have been reported by the other's reporter.
+// Only then does one teach the other (docs/adr/0018-names-live-in-the-name-space-of-a-token.md).
+bool ShareNames(const Reported& a, const Reported& b);
+
+}  // namespace tidemark::service
