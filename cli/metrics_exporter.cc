@@ -1,10 +1,11 @@
 #include "cli/metrics_exporter.h"
 
+#include <CivetServer.h>
 #include <fmt/format.h>
-#include <prometheus/collectable.h>
-#include <prometheus/exposer.h>
+#include <prometheus/text_serializer.h>
 
 #include <exception>
+#include <string>
 #include <vector>
 
 #include "cli/metrics_families.h"
@@ -13,29 +14,38 @@ namespace tidemark::cli {
 namespace {
 
 // Whoever asks waits for one of these; a scrape takes milliseconds.
-constexpr std::size_t kThreads = 2;
+constexpr const char* kThreads = "2";
 
-class MasterMetrics final : public prometheus::Collectable {
+class Scrape final : public CivetHandler {
  public:
-  explicit MasterMetrics(const Master& master) : master_(master) {}
-  std::vector<prometheus::MetricFamily> Collect() const override {
-    return MetricFamilies(master_.stats(), master_.ListJobs());
+  explicit Scrape(const Master& master) : master_(master) {}
+  bool handleGet(CivetServer*, mg_connection* connection) override {
+    const std::string text = prometheus::TextSerializer().Serialize(
+        MetricFamilies(master_.stats(), master_.ListJobs(), master_.ListWorkflows()));
+    mg_send_http_ok(connection, "text/plain; version=0.0.4; charset=utf-8",
+                    static_cast<long long>(text.size()));
+    mg_write(connection, text.data(), text.size());
+    return true;
   }
 
  private:
   const Master& master_;
 };
 
+// Not prometheus::Exposer, which adds metrics of its own whose units are not ours to choose: its
+// latencies are in microseconds.
 class HttpExporter final : public MetricsExporter {
  public:
   HttpExporter(const std::string& address, const Master& master)
-      : metrics_(std::make_shared<MasterMetrics>(master)), exposer_(address, kThreads) {
-    exposer_.RegisterCollectable(metrics_);
+      : scrape_(master),
+        server_(std::vector<std::string>{"listening_ports", address, "num_threads", kThreads}) {
+    server_.addHandler("/metrics", scrape_);
   }
+  int port() override { return server_.getListeningPorts().front(); }
 
  private:
-  const std::shared_ptr<MasterMetrics> metrics_;  // the exposer keeps no hold on it
-  prometheus::Exposer exposer_;
+  Scrape scrape_;
+  CivetServer server_;  // ends before what it calls
 };
 
 }  // namespace

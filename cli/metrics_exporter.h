@@ -11,10 +11,13 @@ namespace tidemark::cli {
 
 class MetricsExporter {
  public:
-  // `address` is host:port. `master` must outlive the exporter. Unavailable: it cannot be bound.
+  // `address` is host:port; port 0 takes a free one. `master` must outlive the exporter.
+  // Unavailable: it cannot be bound.
   static absl::StatusOr<std::unique_ptr<MetricsExporter>> Start(const std::string& address,
                                                                 const Master& master);
   virtual ~MetricsExporter() = default;
+  // Where it listens.
+  virtual int port() = 0;
 };
 
 }  // namespace tidemark::cli

@@ -92,11 +92,37 @@ void AddSnapshots(const MasterStats& stats, Families& families) {
                MetricType::Histogram, {Histogram(stats.tick)});
   families.Add("estimate_seconds", "Time of one snapshot of one job.", MetricType::Histogram,
                {Histogram(stats.estimate)});
+  families.Add("workflow_estimate_seconds", "Time of one snapshot of one workflow.",
+               MetricType::Histogram, {Histogram(stats.workflow_estimate)});
   families.Add("journal_seconds", "From an envelope's arrival until it may be acknowledged.",
                MetricType::Histogram, {Histogram(stats.journal)});
 }
 
-void AddStates(const std::vector<Snapshot>& jobs, Families& families) {
+// What is shown of a job or workflow.
+struct Shown {
+  const std::string& id;
+  double fraction_done;
+  std::optional<absl::Duration> remaining;
+  std::optional<absl::Duration> lower;
+  std::optional<absl::Duration> upper;
+};
+
+std::optional<Shown> ShownOf(const Snapshot& job) {
+  if (job.is_final() || job.forecasts.empty()) return std::nullopt;
+  const Forecast& best = job.forecasts.front();
+  return Shown{job.job_id, best.fraction_done, best.remaining, best.remaining_lower,
+               best.remaining_upper};
+}
+
+std::optional<Shown> ShownOf(const WorkflowSnapshot& workflow) {
+  if (workflow.is_final()) return std::nullopt;
+  return Shown{workflow.workflow_id, workflow.fraction_done, workflow.remaining,
+               workflow.remaining_lower, workflow.remaining_upper};
+}
+
+// `kind` is "job" or "workflow", of which S is a snapshot.
+template <typename S>
+void AddStates(const std::string& kind, const std::vector<S>& snapshots, Families& families) {
   constexpr std::array<std::pair<JobState, const char*>, 5> kStates = {
       {{JobState::kRunning, "running"},
        {JobState::kSucceeded, "succeeded"},
@@ -106,55 +132,68 @@ void AddStates(const std::vector<Snapshot>& jobs, Families& families) {
   std::vector<ClientMetric> metrics;
   for (const auto& [state, name] : kStates) {
     double count = 0;
-    for (const Snapshot& job : jobs) count += job.state == state ? 1 : 0;
+    for (const S& snapshot : snapshots) count += snapshot.state == state ? 1 : 0;
     metrics.push_back(Labelled(Gauge(count), "state", name));
   }
-  families.Add("jobs", "Jobs that are remembered, by state.", MetricType::Gauge,
+  families.Add(kind + "s", "Remembered " + kind + "s, by state.", MetricType::Gauge,
                std::move(metrics));
 }
 
-void AddProgress(const std::vector<Snapshot>& jobs, Families& families) {
+template <typename S>
+void AddProgress(const std::string& kind, const std::vector<S>& snapshots, Families& families) {
   std::vector<ClientMetric> fraction;
   std::vector<ClientMetric> remaining;
   std::vector<ClientMetric> lower;
   std::vector<ClientMetric> upper;
-  std::vector<ClientMetric> dropped;
-  for (const Snapshot& job : jobs) {
-    if (job.is_final() || job.forecasts.empty()) continue;
-    const Forecast& best = job.forecasts.front();
-    const auto add = [&job](std::vector<ClientMetric>& metrics, double value) {
-      metrics.push_back(Labelled(Gauge(value), "job", job.job_id));
+  for (const S& snapshot : snapshots) {
+    const std::optional<Shown> shown = ShownOf(snapshot);
+    if (!shown) continue;
+    const auto add = [&](std::vector<ClientMetric>& metrics, double value) {
+      metrics.push_back(Labelled(Gauge(value), kind, shown->id));
     };
-    const auto add_span = [&add](std::vector<ClientMetric>& metrics,
-                                 const std::optional<absl::Duration>& span) {
+    const auto add_span = [&](std::vector<ClientMetric>& metrics,
+                              const std::optional<absl::Duration>& span) {
       if (span) add(metrics, absl::ToDoubleSeconds(*span));
     };
-    add(fraction, best.fraction_done);
-    add_span(remaining, best.remaining);
-    add_span(lower, best.remaining_lower);
-    add_span(upper, best.remaining_upper);
-    add(dropped, static_cast<double>(job.coverage.dropped_events));
+    add(fraction, shown->fraction_done);
+    add_span(remaining, shown->remaining);
+    add_span(lower, shown->lower);
+    add_span(upper, shown->upper);
   }
-  const auto add = [&families](const char* name, const char* help,
-                               std::vector<ClientMetric>& metrics) {
-    families.Add(name, help, MetricType::Gauge, std::move(metrics));
+  const auto add = [&](const char* name, const std::string& help,
+                       std::vector<ClientMetric>& metrics) {
+    families.Add(kind + name, help, MetricType::Gauge, std::move(metrics));
   };
-  add("job_progress_ratio", "How far a running job is, 0..1.", fraction);
-  add("job_remaining_seconds", "When a running job is predicted to end.", remaining);
-  add("job_remaining_lower_seconds", "Lower bound of it, with 90 %.", lower);
-  add("job_remaining_upper_seconds", "Upper bound of it, with 90 %.", upper);
-  add("job_dropped_events", "Events that agents of a running job had no room for.", dropped);
+  add("_progress_ratio", "How far a running " + kind + " is, 0..1.", fraction);
+  add("_remaining_seconds", "When a running " + kind + " is predicted to end.", remaining);
+  add("_remaining_lower_seconds", "Lower bound of it, with 90 %.", lower);
+  add("_remaining_upper_seconds", "Upper bound of it, with 90 %.", upper);
+}
+
+void AddDropped(const std::vector<Snapshot>& jobs, Families& families) {
+  std::vector<ClientMetric> dropped;
+  for (const Snapshot& job : jobs) {
+    if (!ShownOf(job)) continue;
+    dropped.push_back(
+        Labelled(Gauge(static_cast<double>(job.coverage.dropped_events)), "job", job.job_id));
+  }
+  families.Add("job_dropped_events", "Events that agents of a running job had no room for.",
+               MetricType::Gauge, std::move(dropped));
 }
 
 }  // namespace
 
 std::vector<MetricFamily> MetricFamilies(const MasterStats& stats,
-                                         const std::vector<Snapshot>& jobs) {
+                                         const std::vector<Snapshot>& jobs,
+                                         const std::vector<WorkflowSnapshot>& workflows) {
   Families families;
   AddIngest(stats, families);
   AddSnapshots(stats, families);
-  AddStates(jobs, families);
-  AddProgress(jobs, families);
+  AddStates("job", jobs, families);
+  AddProgress("job", jobs, families);
+  AddDropped(jobs, families);
+  AddStates("workflow", workflows, families);
+  AddProgress("workflow", workflows, families);
   return families.Take();
 }
 

@@ -1,6 +1,7 @@
 // What a master counts, as families of Prometheus metrics.
 //
-// Base units (seconds, bytes), ratios 0..1. Labels: the job, of running jobs only; never a task.
+// Base units (seconds, bytes), ratios 0..1. Labels: the job or workflow, while it runs; never a
+// task.
 #pragma once
 
 #include <prometheus/metric_family.h>
@@ -9,10 +10,12 @@
 
 #include "tidemark/master_stats.h"
 #include "tidemark/snapshot.h"
+#include "tidemark/workflow.h"
 
 namespace tidemark::cli {
 
-std::vector<prometheus::MetricFamily> MetricFamilies(const MasterStats& stats,
-                                                     const std::vector<Snapshot>& jobs);
+std::vector<prometheus::MetricFamily> MetricFamilies(
+    const MasterStats& stats, const std::vector<Snapshot>& jobs,
+    const std::vector<WorkflowSnapshot>& workflows);
 
 }  // namespace tidemark::cli

@@ -1,17 +1,26 @@
 #include "cli/metrics_families.h"
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <array>
 #include <set>
+#include <sstream>
 #include <string>
 
+#include "cli/metrics_exporter.h"
 #include "cli/serve_log.h"
 
 namespace tidemark::cli {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::EndsWith;
+using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 Snapshot Running(const std::string& job_id) {
@@ -25,6 +34,15 @@ Snapshot Running(const std::string& job_id) {
   return job;
 }
 
+WorkflowSnapshot RunningWorkflow(const std::string& workflow_id) {
+  WorkflowSnapshot workflow = {.workflow_id = workflow_id};
+  workflow.fraction_done = 0.5;
+  workflow.remaining = absl::Seconds(30);
+  workflow.remaining_lower = absl::Seconds(20);
+  workflow.remaining_upper = absl::Seconds(50);
+  return workflow;
+}
+
 const prometheus::MetricFamily& Find(const std::vector<prometheus::MetricFamily>& families,
                                      const std::string& name) {
   for (const auto& family : families) {
@@ -36,7 +54,7 @@ const prometheus::MetricFamily& Find(const std::vector<prometheus::MetricFamily>
 
 TEST(MetricFamilies, NamesHaveAUnitAndCountersATotal) {
   std::set<std::string> names;
-  for (const auto& family : MetricFamilies({}, {Running("a")})) {
+  for (const auto& family : MetricFamilies({}, {Running("a")}, {RunningWorkflow("w")})) {
     EXPECT_THAT(family.name, StartsWith("tidemark_"));
     EXPECT_FALSE(family.help.empty()) << family.name;
     EXPECT_TRUE(names.insert(family.name).second) << family.name;
@@ -50,7 +68,7 @@ TEST(MetricFamilies, NamesHaveAUnitAndCountersATotal) {
 }
 
 TEST(MetricFamilies, ARunningJobHasItsProgressAndItsInterval) {
-  const auto families = MetricFamilies({}, {Running("etl-7")});
+  const auto families = MetricFamilies({}, {Running("etl-7")}, {});
   const auto& progress = Find(families, "tidemark_job_progress_ratio");
   ASSERT_EQ(progress.metric.size(), 1U);
   EXPECT_EQ(progress.metric[0].gauge.value, 0.25);
@@ -66,11 +84,65 @@ TEST(MetricFamilies, ARunningJobHasItsProgressAndItsInterval) {
 TEST(MetricFamilies, AnEndedJobCountsInItsStateOnly) {
   Snapshot ended = Running("old");
   ended.state = JobState::kSucceeded;
-  const auto families = MetricFamilies({}, {ended, Running("new")});
+  const auto families = MetricFamilies({}, {ended, Running("new")}, {});
   EXPECT_EQ(Find(families, "tidemark_job_progress_ratio").metric.size(), 1U);
   for (const auto& metric : Find(families, "tidemark_jobs").metric) {
     const std::string& state = metric.label[0].value;
     EXPECT_EQ(metric.gauge.value, state == "running" || state == "succeeded" ? 1 : 0) << state;
+  }
+}
+
+TEST(MetricFamilies, AWorkflowIsShownAsAJobIs) {
+  WorkflowSnapshot ended = RunningWorkflow("old");
+  ended.state = JobState::kFailed;
+  const auto families = MetricFamilies({}, {}, {RunningWorkflow("nightly"), ended});
+  const auto& progress = Find(families, "tidemark_workflow_progress_ratio");
+  ASSERT_EQ(progress.metric.size(), 1U);
+  EXPECT_EQ(progress.metric[0].gauge.value, 0.5);
+  ASSERT_EQ(progress.metric[0].label.size(), 1U);
+  EXPECT_EQ(progress.metric[0].label[0].name, "workflow");
+  EXPECT_EQ(progress.metric[0].label[0].value, "nightly");
+  const auto value = [&](const char* name) { return Find(families, name).metric[0].gauge.value; };
+  EXPECT_EQ(value("tidemark_workflow_remaining_seconds"), 30);
+  EXPECT_EQ(value("tidemark_workflow_remaining_lower_seconds"), 20);
+  EXPECT_EQ(value("tidemark_workflow_remaining_upper_seconds"), 50);
+  for (const auto& metric : Find(families, "tidemark_workflows").metric) {
+    const std::string& state = metric.label[0].value;
+    EXPECT_EQ(metric.gauge.value, state == "running" || state == "failed" ? 1 : 0) << state;
+  }
+}
+
+// All that a scrape says.
+std::string ScrapeOf(int port) {
+  const int client = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(static_cast<uint16_t>(port))};
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(connect(client, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  const std::string request = "GET /metrics HTTP/1.0\r\n\r\n";
+  EXPECT_EQ(send(client, request.data(), request.size(), 0), static_cast<ssize_t>(request.size()));
+  std::string text;
+  std::array<char, 4096> bytes;
+  for (ssize_t got = 0; (got = recv(client, bytes.data(), bytes.size(), 0)) > 0;) {
+    text.append(bytes.data(), static_cast<std::size_t>(got));
+  }
+  close(client);
+  return text;
+}
+
+TEST(MetricsExporter, ServesMetricsOfTheMasterAndNoOthers) {
+  const auto master = Master::Start({});
+  ASSERT_TRUE(master.ok()) << master.status();
+  const auto exporter = MetricsExporter::Start("127.0.0.1:0", **master);
+  ASSERT_TRUE(exporter.ok()) << exporter.status();
+  ScrapeOf((*exporter)->port());  // the first may be counted in the second
+  const std::string text = ScrapeOf((*exporter)->port());
+  EXPECT_THAT(text, HasSubstr(" 200 OK\r\n"));
+  EXPECT_THAT(text, HasSubstr("Content-Type: text/plain"));
+  EXPECT_THAT(text, HasSubstr("\ntidemark_events_total 0"));
+  EXPECT_THAT(text, HasSubstr("\ntidemark_workflows{state=\"running\"} 0"));
+  std::istringstream lines(text.substr(text.find("\r\n\r\n") + 4));
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_THAT(line, AnyOf(StartsWith("# "), StartsWith("tidemark_")));
   }
 }
 
@@ -80,7 +152,7 @@ TEST(MetricFamilies, BucketsAddUp) {
   stats.tick.counts[3] = 1;                              // 1 to 3 ms
   stats.tick.counts[LatencyCounts::kBounds.size()] = 4;  // above 10 s
   stats.tick.sum_seconds = 50;
-  const auto families = MetricFamilies(stats, {});
+  const auto families = MetricFamilies(stats, {}, {});
   const auto& histogram = Find(families, "tidemark_tick_seconds").metric[0].histogram;
   EXPECT_EQ(histogram.sample_count, 7U);
   EXPECT_EQ(histogram.sample_sum, 50);
