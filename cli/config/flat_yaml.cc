@@ -54,7 +54,7 @@ class Reader {
       return Fault(line, "only one document is allowed");
     }
     if (settings.IsNull()) return std::move(entries_);
-    if (!settings.IsMap()) return Fault(LineOf(settings), "settings are written as `key: value`");
+    if (!settings.IsMap()) return Fault(LineOf(settings), "expected settings as `key: value`");
     if (absl::Status status = ReadMap(settings, ""); !status.ok()) return status;
     return std::move(entries_);
   }
@@ -66,12 +66,12 @@ class Reader {
 
   absl::Status ReadMap(const YAML::Node& map, const std::string& section) {
     for (const auto& pair : map) {
-      if (!pair.first.IsScalar()) return Fault(LineOf(pair.first), "a key must be a word");
+      if (!pair.first.IsScalar()) return Fault(LineOf(pair.first), "a key must be a plain word");
       const std::string key = section + pair.first.Scalar();
       const int line = LineOf(pair.first);
       const auto [known, is_new] = lines_.emplace(key, line);
       if (!is_new) {
-        return Fault(line, fmt::format("{}: is set already in line {}", key, known->second));
+        return Fault(line, fmt::format("{} is already set in line {}", key, known->second));
       }
       if (absl::Status status = ReadValue(pair.second, key, line, section.empty()); !status.ok()) {
         return status;
@@ -90,12 +90,12 @@ class Reader {
     if (!value.IsSequence()) {
       return Fault(line, fmt::format("{}: {}", key,
                                      value.IsMap() ? "sections do not nest any deeper"
-                                                   : "has no value; remove the key or set one"));
+                                                   : "has no value; set one or remove the key"));
     }
     YamlEntry entry{.key = key, .is_list = true, .line = line};
     for (const YAML::Node& item : value) {
       if (!item.IsScalar()) {
-        return Fault(LineOf(item), fmt::format("{}: an item of the list must be a word", key));
+        return Fault(LineOf(item), fmt::format("{}: each list item must be a plain word", key));
       }
       entry.words.push_back(item.Scalar());
     }
@@ -113,14 +113,15 @@ class Reader {
 absl::StatusOr<std::vector<YamlEntry>> ReadFlatYaml(const std::string& text,
                                                     const std::string& file) {
   if (text.size() > kYamlBytesMax) {
-    return absl::InvalidArgumentError(fmt::format("{}: {} bytes; a configuration has at most {}",
-                                                  file, text.size(), kYamlBytesMax));
+    return absl::InvalidArgumentError(
+        fmt::format("{}: {} bytes; a configuration file may have at most {}", file, text.size(),
+                    kYamlBytesMax));
   }
   try {
     return Reader(file).Read(text);
   } catch (const YAML::Exception& error) {
     return absl::InvalidArgumentError(
-        fmt::format("{}:{}: not YAML: {}", file, error.mark.line + 1, error.msg));
+        fmt::format("{}:{}: not valid YAML: {}", file, error.mark.line + 1, error.msg));
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/config/flat_yaml.h"
 #include "cli/config/settings.h"
+#include "text/did_you_mean.h"
 #include "transport/small_file.h"
 
 namespace tidemark::cli {
@@ -16,20 +17,21 @@ absl::Status Set(const std::string& where, const std::string& folder, const Yaml
                  ServeConfig& config) {
   const Setting* setting = FindSetting(entry.key);
   if (setting == nullptr) {
-    const std::string meant = NearestKey(entry.key);
-    return absl::InvalidArgumentError(fmt::format(
-        "{}: {}: there is no such setting{}", where, entry.key.substr(0, 100),
-        meant.empty() ? "; docs/serve.md has them all" : "; did you mean " + meant + "?"));
+    std::vector<std::string> keys;
+    for (const Setting& known : AllSettings()) keys.push_back(known.key);
+    const std::string meant = text::DidYouMean(entry.key, keys);
+    return absl::InvalidArgumentError(
+        fmt::format("{}: unknown setting {}{}", where, entry.key.substr(0, 100),
+                    meant.empty() ? "; docs/serve.md lists them all" : meant));
   }
   if (entry.is_list != setting->is_list || entry.words.empty()) {
     return absl::InvalidArgumentError(
-        fmt::format("{}: {}: write {}", where, entry.key, setting->allowed));
+        fmt::format("{}: {} must be {}", where, entry.key, setting->allowed));
   }
   const absl::Status status = setting->set(entry.words, folder, config);
   if (status.ok()) return status;
-  return absl::InvalidArgumentError(fmt::format("{}: {}: {} is not allowed; write {}", where,
-                                                entry.key, std::string(status.message()),
-                                                setting->allowed));
+  return absl::InvalidArgumentError(fmt::format("{}: {} must be {}, not {}", where, entry.key,
+                                                setting->allowed, std::string(status.message())));
 }
 
 std::string FolderOf(const std::string& file) {
@@ -42,9 +44,9 @@ std::string FolderOf(const std::string& file) {
 absl::Status CheckTogether(const std::string& file, const ServeConfig& config) {
   if (config.master.tick_interval_min > config.master.tick_interval) {
     return absl::InvalidArgumentError(
-        fmt::format("{}: tick.interval_min: {} is not allowed; write at most tick.interval, {}",
-                    file, absl::FormatDuration(config.master.tick_interval_min),
-                    absl::FormatDuration(config.master.tick_interval)));
+        fmt::format("{}: tick.interval_min must be at most tick.interval, {}, not {}", file,
+                    absl::FormatDuration(config.master.tick_interval),
+                    absl::FormatDuration(config.master.tick_interval_min)));
   }
   return absl::OkStatus();
 }

@@ -96,7 +96,7 @@ auto SetNumber(bool (*read)(const std::string&, std::uint64_t&), std::uint64_t m
 template <typename Field>
 Setting CountSetting(std::string key, std::uint64_t min, std::uint64_t max, Field field) {
   return {.key = std::move(key),
-          .allowed = "a whole number, " + std::to_string(min) + ".." + std::to_string(max),
+          .allowed = "a whole number from " + std::to_string(min) + " to " + std::to_string(max),
           .set = internal::SetNumber(ReadCount, min, max, field),
           .show = [field](ServeConfig& config) { return std::to_string(field(config)); }};
 }
@@ -104,7 +104,7 @@ Setting CountSetting(std::string key, std::uint64_t min, std::uint64_t max, Fiel
 template <typename Field>
 Setting BytesSetting(std::string key, std::uint64_t min, std::uint64_t max, Field field) {
   return {.key = std::move(key),
-          .allowed = "a size such as 4MiB, " + ShowBytes(min) + ".." + ShowBytes(max),
+          .allowed = "a size from " + ShowBytes(min) + " to " + ShowBytes(max) + ", such as 4MiB",
           .set = internal::SetNumber(ReadBytes, min, max, field),
           .show = [field](ServeConfig& config) { return ShowBytes(field(config)); }};
 }
@@ -112,8 +112,8 @@ Setting BytesSetting(std::string key, std::uint64_t min, std::uint64_t max, Fiel
 template <typename Field>
 Setting DurationSetting(std::string key, absl::Duration min, absl::Duration max, Field field) {
   return {.key = std::move(key),
-          .allowed = "a time such as 1.5s, " + absl::FormatDuration(min) + ".." +
-                     absl::FormatDuration(max),
+          .allowed = "a duration from " + absl::FormatDuration(min) + " to " +
+                     absl::FormatDuration(max) + ", such as 1.5s",
           .set =
               [=](const auto& words, const std::string&, ServeConfig& config) {
                 absl::Duration value;
@@ -158,7 +158,7 @@ Setting ChoicesSetting(std::string key, std::vector<std::string> choices, Field 
   std::string names;
   for (const std::string& choice : choices) names += (names.empty() ? "" : ", ") + choice;
   return {.key = std::move(key),
-          .allowed = "a list of any of " + names,
+          .allowed = "a list of one or more of " + names,
           .is_list = true,
           .set =
               [choices = std::move(choices), field](const auto& words, const std::string&,

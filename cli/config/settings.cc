@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 namespace tidemark::cli {
 namespace {
 
 constexpr std::uint64_t kBytesMax = std::uint64_t{1} << 50;
 constexpr absl::Duration kWeek = absl::Hours(24 * 7);
-// More edits than this make another word.
-constexpr std::size_t kTypoEditsMax = 3;
 
 // What the service is.
 void AddService(std::vector<Setting>& settings) {
@@ -20,21 +17,20 @@ void AddService(std::vector<Setting>& settings) {
   settings.push_back(SwitchSetting(
       "allow_insecure_remote", [](auto& c) -> auto& { return c.master.allow_insecure_remote; }));
   settings.push_back(FileSetting(
-      "data_dir", "a folder", [](auto& c) -> auto& { return c.master.data_dir; }));
+      "data_dir", "a directory", [](auto& c) -> auto& { return c.master.data_dir; }));
   settings.push_back(FileSetting(
-      "log_dir", "a folder", [](auto& c) -> auto& { return c.master.event_log_dir; }));
+      "log_dir", "a directory", [](auto& c) -> auto& { return c.master.event_log_dir; }));
 }
 
 // Who is let in.
 void AddAccess(std::vector<Setting>& settings) {
   settings.push_back(FileSetting(
-      "tls.certificate", "a file in PEM",
+      "tls.certificate", "a PEM file",
       [](auto& c) -> auto& { return c.master.tls.certificate_file; }));
   settings.push_back(FileSetting(
-      "tls.key", "a file in PEM", [](auto& c) -> auto& { return c.master.tls.key_file; }));
+      "tls.key", "a PEM file", [](auto& c) -> auto& { return c.master.tls.key_file; }));
   settings.push_back(FileSetting(
-      "tls.client_ca", "a file in PEM",
-      [](auto& c) -> auto& { return c.master.tls.client_ca_file; }));
+      "tls.client_ca", "a PEM file", [](auto& c) -> auto& { return c.master.tls.client_ca_file; }));
   settings.push_back(FileSetting(
       "tokens", "a file of tokens", [](auto& c) -> auto& { return c.master.tokens_file; }));
 }
@@ -141,22 +137,6 @@ void AddShutdown(std::vector<Setting>& settings) {
       [](auto& c) -> auto& { return c.shutdown_grace; }));
 }
 
-// Insertions, deletions and replacements that make `b` of `a` (Levenshtein).
-std::size_t Edits(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, replaced});
-    }
-  }
-  return row.back();
-}
-
 }  // namespace
 
 const std::vector<Setting>& AllSettings() {
@@ -181,20 +161,6 @@ const Setting* FindSetting(const std::string& key) {
   const auto found = std::find_if(settings.begin(), settings.end(),
                                   [&](const Setting& setting) { return setting.key == key; });
   return found == settings.end() ? nullptr : &*found;
-}
-
-std::string NearestKey(const std::string& key) {
-  constexpr std::size_t kKeyBytesMax = 64;
-  if (key.size() > kKeyBytesMax) return "";
-  std::string nearest;
-  std::size_t edits_min = kTypoEditsMax + 1;
-  for (const Setting& setting : AllSettings()) {
-    const std::size_t edits = Edits(key, setting.key);
-    if (edits >= edits_min) continue;
-    edits_min = edits;
-    nearest = setting.key;
-  }
-  return nearest;
 }
 
 }  // namespace tidemark::cli

@@ -11,7 +11,5 @@ const std::vector<Setting>& AllSettings();
 
 // Null if there is none of that name.
 const Setting* FindSetting(const std::string& key);
-// The key that was most likely meant; empty: none is close.
-std::string NearestKey(const std::string& key);
 
 }  // namespace tidemark::cli

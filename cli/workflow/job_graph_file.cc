@@ -50,7 +50,7 @@ absl::StatusOr<WorkflowCluster> ReadCluster(const YAML::Node& node) {
   if (const auto known = policies.find(policy); known != policies.end()) {
     cluster.policy = known->second;
   } else {
-    fields->Fail(absl::StrCat("policy is ", policy, "; it must be fifo, fair, drf or capacity"));
+    fields->Fail(absl::StrCat("policy must be fifo, fair, drf or capacity, not ", policy));
   }
   const YAML::Node queues = fields->Get("queues");
   if (absl::Status ok = fields->Done(); !ok.ok()) return ok;
@@ -83,7 +83,7 @@ absl::StatusOr<std::vector<std::string>> NamesOf(const YAML::Node& node, const s
   std::vector<std::string> names;
   if (!node) return names;
   if (node.IsScalar()) return std::vector<std::string>{node.Scalar()};
-  if (!node.IsSequence()) return Wrong(where, "after must be a job or a list of jobs");
+  if (!node.IsSequence()) return Wrong(where, "after must be the name of a job or a list of names");
   for (const YAML::Node& name : node) {
     if (!name.IsScalar()) return Wrong(where, "after must be a list of names");
     names.push_back(name.Scalar());
@@ -96,7 +96,7 @@ absl::StatusOr<WorkflowJob> ReadJob(const YAML::Node& node, std::size_t number) 
   absl::StatusOr<Fields> fields = Fields::Of(node, unnamed);
   if (!fields.ok()) return fields.status();
   const std::string name = fields->Text("name", "");
-  if (name.empty()) return Wrong(unnamed, "needs a name");
+  if (name.empty()) return Wrong(unnamed, "name is missing");
   const std::string where = absl::StrCat("job ", name);
   fields = Fields::Of(node, where);
   WorkflowJob job = {.name = fields->Text("name", ""),
@@ -137,13 +137,13 @@ absl::StatusOr<WorkflowSpec> Parse(const YAML::Node& root) {
   }
   const YAML::Node jobs = fields->Get("jobs");
   if (absl::Status ok = fields->Done(); !ok.ok()) return ok;
-  if (!jobs || !jobs.IsSequence()) return Wrong("the workflow", "needs a list of jobs");
+  if (!jobs || !jobs.IsSequence()) return Wrong("the workflow", "jobs is missing or not a list");
   for (const YAML::Node& node : jobs) {
     auto job = ReadJob(node, spec.jobs.size() + 1);
     if (!job.ok()) return job.status();
     spec.jobs.push_back(*std::move(job));
   }
-  if (spec.id.empty()) return Wrong("the workflow", "needs an id");
+  if (spec.id.empty()) return Wrong("the workflow", "id is missing");
   if (absl::Status ok = CheckWorkflow(spec, kNoLimits); !ok.ok()) return ok;
   return spec;
 }
@@ -154,7 +154,8 @@ absl::StatusOr<WorkflowSpec> ParseJobGraph(const std::string& text) {
   try {
     return Parse(YAML::Load(text));
   } catch (const YAML::Exception& error) {  // of the library only
-    return absl::InvalidArgumentError(error.what());
+    return absl::InvalidArgumentError(
+        absl::StrCat("line ", error.mark.line + 1, ": not valid YAML: ", error.msg));
   }
 }
 

@@ -12,6 +12,7 @@
 #include "cli/workflow/yaml_fields.h"
 #include "master/workflow/dag.h"
 #include "master/workflow/mapreduce_model.h"
+#include "text/did_you_mean.h"
 #include "transport/small_file.h"
 
 namespace tidemark::cli {
@@ -38,7 +39,7 @@ absl::StatusOr<std::vector<double>> TimesOf(const YAML::Node& node, const std::s
     for (const YAML::Node& item : node) is_valid = is_valid && add(item);
   }
   if (is_valid) return seconds;
-  return Wrong(where, "must be a time in seconds, not negative, or a list of such");
+  return Wrong(where, "must be seconds, 0 or more, or a list of them");
 }
 
 absl::Status ReadTimes(Fields& fields, StageProfile& profile) {
@@ -107,7 +108,7 @@ absl::Status ReadCluster(const YAML::Node& node, WorkflowFile& file) {
   if (const auto known = policies.find(policy); known != policies.end()) {
     on.cluster.policy = known->second;
   } else {
-    fields->Fail(absl::StrCat("policy is ", policy, "; it must be fifo, fair, drf or capacity"));
+    fields->Fail(absl::StrCat("policy must be fifo, fair, drf or capacity, not ", policy));
   }
   const YAML::Node queues = fields->Get("queues");
   if (absl::Status ok = fields->Done(); !ok.ok()) return ok;
@@ -120,7 +121,7 @@ absl::Status ReadCluster(const YAML::Node& node, WorkflowFile& file) {
     }
   }
   if (on.cluster.policy == schedule::Policy::kCapacity && file.queues.empty()) {
-    return Wrong("cluster", "the capacity policy needs queues");
+    return Wrong("cluster", "policy capacity needs queues");
   }
   return absl::OkStatus();
 }
@@ -145,14 +146,14 @@ class StageReader {
     absl::StatusOr<Fields> fields = Fields::Of(node, unnamed);
     if (!fields.ok()) return fields.status();
     const std::string name = fields->Text("name", "");
-    if (name.empty()) return Wrong(unnamed, "needs a name");
+    if (name.empty()) return Wrong(unnamed, "name is missing");
     fields = Fields::Of(node, absl::StrCat("stage ", name));
     fields->Get("name");
     if (!places_.try_emplace(name, places_.size()).second) {
-      return Wrong(fields->where(), "there are two of that name");
+      return Wrong(fields->where(), "the name is taken by an earlier stage");
     }
     StageNow stage = {.name = name};
-    if (!fields->Has("tasks")) return Wrong(fields->where(), "needs a number of tasks");
+    if (!fields->Has("tasks")) return Wrong(fields->where(), "tasks is missing");
     stage.tasks = static_cast<std::uint64_t>(fields->Number("tasks", 0, 0, kTasksMax));
     stage.lag = fields->Number("lag_seconds", 0, 0, 1e9);
     stage.container.cores = fields->Number("slots_per_task", 1, 1e-6, kSlotsMax);
@@ -172,7 +173,7 @@ class StageReader {
     if (absl::Status ok = fields->Done(); !ok.ok()) return ok;
     if (!model && profile.seconds[static_cast<std::size_t>(Warmth::kRest)].empty()) {
       return Wrong(fields->where(),
-                   "has no profile: give task_seconds, or task with the data of one task");
+                   "no task times: set task_seconds, or task with the data of one task");
     }
     file_.now.stages.push_back(std::move(stage));
     file_.profile.stages.push_back(std::move(profile));
@@ -189,13 +190,15 @@ class StageReader {
     if (file_.on.cluster.policy != schedule::Policy::kCapacity) return absl::OkStatus();
     const auto known = std::find(file_.queues.begin(), file_.queues.end(), queue);
     if (known == file_.queues.end()) {
-      return Wrong(where, absl::StrCat("its queue ", queue, " is none of the cluster's"));
+      return Wrong(where, queue.empty() ? "queue is missing"
+                                        : absl::StrCat("unknown queue ", queue,
+                                                       text::DidYouMean(queue, file_.queues)));
     }
     const auto place = static_cast<std::size_t>(known - file_.queues.begin());
     std::vector<std::size_t>& queues = file_.on.queue_of_owner;
     if (owner == queues.size()) queues.push_back(place);
     if (queues[owner] == place) return absl::OkStatus();
-    return Wrong(where, "another stage of its owner is in another queue");
+    return Wrong(where, "its owner has a stage in another queue");
   }
 
   absl::Status ReadAfter(const YAML::Node& after, const std::string& where) {
@@ -205,7 +208,8 @@ class StageReader {
       after_.back().push_back(after.Scalar());
       return absl::OkStatus();
     }
-    if (!after.IsSequence()) return Wrong(where, "after must be a stage or a list of stages");
+    if (!after.IsSequence())
+      return Wrong(where, "after must be the name of a stage or a list of names");
     for (const YAML::Node& parent : after) {
       if (!parent.IsScalar()) return Wrong(where, "after must be a list of names");
       after_.back().push_back(parent.Scalar());
@@ -221,7 +225,7 @@ class StageReader {
         const auto place = places_.find(name);
         if (place == places_.end()) {
           return Wrong(absl::StrCat("stage ", stages[i].name),
-                       absl::StrCat("waits for ", name, ", which is no stage"));
+                       absl::StrCat("after: unknown stage ", name, DidYouMean(name)));
         }
         parents[i].push_back(place->second);
       }
@@ -230,6 +234,12 @@ class StageReader {
     const auto order = workflow::TopologicalOrder(parents);
     if (order.ok()) return absl::OkStatus();
     return absl::InvalidArgumentError(absl::StrCat(order.status().message(), ", where ", Legend()));
+  }
+
+  std::string DidYouMean(const std::string& name) const {
+    std::vector<std::string> names;
+    for (const auto& [known, place] : places_) names.push_back(known);
+    return text::DidYouMean(name, names);
   }
 
   // The first stages by their numbers, for a message about numbers.
@@ -263,7 +273,7 @@ absl::StatusOr<WorkflowFile> Parse(const YAML::Node& root) {
       fields->Number("profiled_slots", file.on.cluster.capacity.cores, 1, kSlotsMax);
   const YAML::Node stages = fields->Get("stages");
   if (absl::Status ok = fields->Done(); !ok.ok()) return ok;
-  if (!stages) return Wrong("the workflow", "has no stages");
+  if (!stages) return Wrong("the workflow", "stages is missing");
   if (absl::Status ok = StageReader(file).Read(stages); !ok.ok()) return ok;
   // A file without queues of memory counts slots only.
   if (file.on.cluster.capacity.memory_bytes == 0) {
@@ -283,7 +293,8 @@ absl::StatusOr<std::vector<std::string>> ApplyModels(WorkflowFile& file) {
         std::min(slots / stage.container.cores, static_cast<double>(stage.tasks));
     const double per_node = std::max(at_once / file.nodes, 1.0);
     const auto time = workflow::EstimateTask(*file.models[i], file.node, per_node);
-    if (!time.ok()) return Wrong(absl::StrCat("stage ", stage.name), time.status().ToString());
+    if (!time.ok())
+      return Wrong(absl::StrCat("stage ", stage.name), std::string(time.status().message()));
     bottlenecks[i] = std::string(workflow::NameOf(time->bottleneck));
     // A measured time at the profiled slots would not know of this number of slots: the model wins.
     for (auto& kind : file.profile.stages[i].seconds) {
@@ -299,7 +310,8 @@ absl::StatusOr<WorkflowFile> ParseWorkflow(const std::string& text) {
   try {
     return Parse(YAML::Load(text));
   } catch (const YAML::Exception& error) {  // of the library only
-    return absl::InvalidArgumentError(error.what());
+    return absl::InvalidArgumentError(
+        absl::StrCat("line ", error.mark.line + 1, ": not valid YAML: ", error.msg));
   }
 }
 

@@ -1,6 +1,7 @@
 // Mappings of a YAML file whose fields are all asked for, with words for those that are wrong.
 #pragma once
 
+#include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "text/did_you_mean.h"
 
 namespace tidemark::cli {
 
@@ -24,7 +26,7 @@ inline absl::Status Wrong(const std::string& where, const std::string& what) {
 class Fields {
  public:
   static absl::StatusOr<Fields> Of(const YAML::Node& node, std::string where) {
-    if (!node.IsMap()) return Wrong(where, "must be a mapping");
+    if (!node.IsMap()) return Wrong(where, "must be a mapping of fields to values");
     return Fields(node, std::move(where));
   }
 
@@ -46,8 +48,10 @@ class Fields {
       return otherwise;
     }
     if (value < least || value > most) {
-      Fail(absl::StrCat(name, " is ", value, "; it must be at least ", least,
-                        most < 1e18 ? absl::StrCat(" and at most ", most) : ""));
+      Fail(most < 1e18
+               ? fmt::format("{} must be from {:.12g} to {:.12g}, not {:.12g}", name, least, most,
+                             value)
+               : fmt::format("{} must be at least {:.12g}, not {:.12g}", name, least, value));
       return otherwise;
     }
     return value;
@@ -71,7 +75,7 @@ class Fields {
     for (const auto& field : node_) {
       const std::string name = field.first.IsScalar() ? field.first.Scalar() : "(a list)";
       if (std::find(known_.begin(), known_.end(), name) == known_.end()) {
-        return Wrong(where_, absl::StrCat("nobody knows the field ", name));
+        return Wrong(where_, absl::StrCat("unknown field ", name, text::DidYouMean(name, known_)));
       }
     }
     return absl::OkStatus();
@@ -90,7 +94,7 @@ class Fields {
 inline absl::StatusOr<std::vector<std::pair<std::string, double>>> ReadShares(
     const YAML::Node& node, const std::string& where) {
   std::vector<std::pair<std::string, double>> shares;
-  const absl::Status wrong = Wrong(where, "must be a mapping from names to numbers above 0");
+  const absl::Status wrong = Wrong(where, "must be a mapping of names to numbers above 0");
   if (!node.IsMap()) return wrong;
   for (const auto& entry : node) {
     double share = 0;

@@ -142,7 +142,7 @@ absl::Status ApplicationMaster::Commit(const AttemptId& attempt) {
   if (!result.ok()) return result.status();
   const bool is_map = attempt.kind == TaskKind::kMap;
   if (is_map && result->segments.size() != plan_.reduce_task_count) {
-    return absl::DataLossError(fmt::format("{} has a result of another plan", directory));
+    return absl::DataLossError(fmt::format("{} holds the result of another run", directory));
   }
   if (is_map || plan_.output != OutputKind::kCount) {
     absl::Status moved =

@@ -178,7 +178,7 @@ absl::StatusOr<std::vector<std::string>> ReadStrings(const std::string& path) {
   std::vector<std::string> strings;
   for (auto at = bytes->begin(); at != bytes->end();) {
     const auto end = std::find(at, bytes->end(), '\0');
-    if (end == bytes->end()) return absl::DataLossError(fmt::format("{} is cut off", path));
+    if (end == bytes->end()) return absl::DataLossError(fmt::format("{} is truncated", path));
     strings.emplace_back(at, end);
     at = end + 1;
   }

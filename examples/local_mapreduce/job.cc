@@ -6,7 +6,7 @@
 
 #include "examples/local_mapreduce/jobs/all_jobs.h"
 #include "fmt/format.h"
-#include "fmt/ranges.h"
+#include "text/did_you_mean.h"
 #include "xxhash.h"
 
 namespace tidemark::examples {
@@ -20,7 +20,7 @@ absl::StatusOr<T> NumberBetween(const JobContext& context, const std::string& na
   const bool whole_text = error == std::errc() && end == text.data() + text.size();
   if (whole_text && number >= min && number <= max) return number;
   return absl::InvalidArgumentError(
-      fmt::format("parameter {}={}: must be a number from {} to {}", name, text, min, max));
+      fmt::format("parameter {} must be a number from {} to {}, not {}", name, min, max, text));
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ absl::StatusOr<const JobDefinition*> FindJob(const std::string& name) {
     if (job.name == name) return &job;
   }
   return absl::NotFoundError(
-      fmt::format("no job \"{}\"; there are {}", name, fmt::join(JobNames(), ", ")));
+      fmt::format("unknown job {}{}", name, text::DidYouMeanOrKnown(name, JobNames())));
 }
 
 absl::StatusOr<std::map<std::string, std::string>> CompleteParameters(
@@ -48,9 +48,8 @@ absl::StatusOr<std::map<std::string, std::string>> CompleteParameters(
     if (known == complete.end()) {
       std::vector<std::string> names;
       for (const JobParameter& parameter : job.parameters) names.push_back(parameter.name);
-      return absl::InvalidArgumentError(
-          fmt::format("{} has no parameter \"{}\"; it has {}", job.name, name,
-                      names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+      return absl::InvalidArgumentError(fmt::format("unknown parameter {} of {}{}", name, job.name,
+                                                    text::DidYouMeanOrKnown(name, names)));
     }
     known->second = value;
   }

@@ -119,7 +119,7 @@ void Fields(auto& archive, auto& result) {
 }
 
 absl::Status Damaged(const std::string& path) {
-  return absl::DataLossError(fmt::format("{} cannot be understood", path));
+  return absl::DataLossError(fmt::format("cannot parse {}", path));
 }
 
 }  // namespace

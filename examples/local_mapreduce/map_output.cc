@@ -49,12 +49,12 @@ void MapOutput::Emit(std::string_view key, std::string_view value) {
   if (!status_.ok()) return;
   const std::uint32_t partition = job_.Partition(key);
   if (partition >= partition_count_) {
-    status_ = absl::InternalError(
-        fmt::format("the partitioner chose {} of {} partitions", partition, partition_count_));
+    status_ = absl::InternalError(fmt::format(
+        "the partitioner returned {}, but there are {} partitions", partition, partition_count_));
     return;
   }
   if (key.size() > kSizeMax || value.size() > kSizeMax) {
-    status_ = absl::InvalidArgumentError("a key or value has more than 4 GiB");
+    status_ = absl::InvalidArgumentError("a key or value is larger than 4 GiB");
     return;
   }
   const std::size_t held = bytes_.size() + records_.size() * sizeof(BufferedRecord);

@@ -24,7 +24,6 @@ namespace {
 
 constexpr std::uint64_t kSplitBytes = std::uint64_t{8} << 20;
 constexpr std::uint32_t kSplitsPerSlotMin = 2;
-constexpr std::uint32_t kTasksMax = 100'000;
 // How long the end of a job may wait for its last events to reach a master that may be gone, ...
 constexpr absl::Duration kShutdownBudget = absl::Milliseconds(300);
 // ... one that is embedded, and so as alive as the job, ...
@@ -35,13 +34,15 @@ constexpr absl::Duration kFinalSnapshotBudget = absl::Seconds(5);
 absl::Status CheckCount(std::string_view name, std::uint32_t count, std::uint32_t min) {
   if (count >= min && count <= kTasksMax) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      fmt::format("{} must be at least {} and at most {}, not {}", name, min, kTasksMax, count));
+      fmt::format("{} must be from {} to {}, not {}", name, min, kTasksMax, count));
 }
 
 std::string InputCount(const JobDefinition& job) {
-  if (job.inputs_max == SIZE_MAX) return fmt::format("at least {}", job.inputs_min);
-  if (job.inputs_min == job.inputs_max) return fmt::format("exactly {}", job.inputs_min);
-  return fmt::format("{} to {}", job.inputs_min, job.inputs_max);
+  if (job.inputs_max == SIZE_MAX) return fmt::format("{} or more input files", job.inputs_min);
+  if (job.inputs_min < job.inputs_max) {
+    return fmt::format("{} to {} input files", job.inputs_min, job.inputs_max);
+  }
+  return job.inputs_min == 1 ? "1 input file" : fmt::format("{} input files", job.inputs_min);
 }
 
 absl::Status CheckOptions(const RunOptions& options, const JobDefinition& job) {
@@ -52,7 +53,7 @@ absl::Status CheckOptions(const RunOptions& options, const JobDefinition& job) {
   const std::size_t count = options.inputs.size();
   if (count >= job.inputs_min && count <= job.inputs_max) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      fmt::format("{} takes {} input files, not {}", job.name, InputCount(job), count));
+      fmt::format("{} takes {} (--input), not {}", job.name, InputCount(job), count));
 }
 
 std::string MakeJobId(const std::string& job) {

@@ -23,6 +23,9 @@ namespace tidemark::examples {
 
 class SlotShare;
 
+// Map tasks, reduce tasks or slots of one run: more are a typing error.
+inline constexpr std::uint32_t kTasksMax = 100'000;
+
 // What becomes of the reduce output.
 enum class OutputKind : std::uint8_t {
   kText,     // part-r-00000, ...

@@ -59,7 +59,7 @@ absl::StatusOr<SpillFile> SpillFile::Open(const std::string& path) {
   absl::StatusOr<InputFileHandle> file = InputFileHandle::Open(path);
   if (!file.ok()) return file.status();
   const absl::Status damaged =
-      absl::DataLossError(fmt::format("{} is not a whole spill file", path));
+      absl::DataLossError(fmt::format("{} is truncated or not a spill file", path));
   FileTrailer trailer;
   if (file->size() < sizeof(trailer)) return damaged;
   absl::Status read = file->ReadAt(file->size() - sizeof(trailer),
@@ -110,7 +110,7 @@ bool SegmentReader::Ensure(std::uint64_t size) { return window_.size() >= size |
 bool SegmentReader::Fetch(std::uint64_t size) {
   if (size - window_.size() > left_in_file_) {
     status_ = absl::DataLossError(
-        fmt::format("{}: a record is cut off", file_ ? file_->path() : "map output"));
+        fmt::format("{}: a record is truncated", file_ ? file_->path() : "map output"));
     return false;
   }
   const std::size_t kept = window_.size();

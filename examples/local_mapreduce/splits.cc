@@ -46,7 +46,8 @@ absl::Status Decompress(const InputFileHandle& from, const std::string& to) {
     }
   }
   if (frame_left != 0) {
-    return absl::InvalidArgumentError(fmt::format("cannot decompress {}: cut off", from.path()));
+    return absl::InvalidArgumentError(
+        fmt::format("cannot decompress {}: it is truncated", from.path()));
   }
   return writer->Close();
 }

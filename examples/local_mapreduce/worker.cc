@@ -38,7 +38,7 @@ absl::StatusOr<Assignment> ParseArguments(const std::vector<std::string>& argume
       Parse(arguments[2], parsed.attempt.index) && Parse(arguments[3], parsed.attempt.attempt) &&
       Parse(arguments[4], parsed.master_pid) && Parse(arguments[5], parsed.report_budget_millis);
   if (!understood) {
-    return absl::InvalidArgumentError("a worker is started by an application master only");
+    return absl::InvalidArgumentError("only an application master starts workers");
   }
   parsed.plan_path = arguments[0];
   parsed.attempt.kind = arguments[1] == "map" ? TaskKind::kMap : TaskKind::kReduce;

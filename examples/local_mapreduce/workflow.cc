@@ -14,6 +14,7 @@
 #include "examples/local_mapreduce/file_io.h"
 #include "examples/local_mapreduce/job.h"
 #include "fmt/format.h"
+#include "text/did_you_mean.h"
 
 namespace tidemark::examples {
 namespace {
@@ -36,15 +37,15 @@ struct Definition {
 const std::vector<Definition>& AllWorkflows() {
   static const std::vector<Definition> workflows = {
       {.name = "web-log",
-       .description = "parse visits (IP PAGE SECONDS CENTS); count them by page beside revenue by "
-                      "visitor; then both as histograms. One input.",
+       .description = "parse visits (IP PAGE SECONDS CENTS); count them by page and sum revenue by "
+                      "visitor; then histograms of both. One input.",
        .inputs = 1,
        .steps = {{.name = "parse", .job = "parse-visits", .input = 0},
                  {.name = "pages", .job = "count-by-page", .after = {"parse"}},
                  {.name = "visitors", .job = "revenue-by-visitor", .after = {"parse"}},
                  {.name = "histogram", .job = "visit-histogram", .after = {"pages", "visitors"}}}},
       {.name = "graph-and-words",
-       .description = "two-path of a graph, then triangle-count of it; beside them word-count of a "
+       .description = "two-path and then triangle-count of a graph; meanwhile word-count of a "
                       "text. Two inputs: the graph, the text.",
        .inputs = 2,
        .steps = {{.name = "two-path", .job = "two-path", .input = 0},
@@ -57,12 +58,13 @@ absl::StatusOr<const Definition*> FindWorkflow(const WorkflowRunOptions& options
   for (const Definition& definition : AllWorkflows()) {
     if (definition.name != options.workflow) continue;
     if (options.inputs.size() == definition.inputs) return &definition;
-    return absl::InvalidArgumentError(fmt::format("{} takes exactly {} input files, not {}",
-                                                  definition.name, definition.inputs,
-                                                  options.inputs.size()));
+    return absl::InvalidArgumentError(
+        fmt::format("{} takes {} input file{} (--input), not {}", definition.name,
+                    definition.inputs, definition.inputs == 1 ? "" : "s", options.inputs.size()));
   }
-  return absl::NotFoundError(fmt::format("there is no workflow {}; there are {}", options.workflow,
-                                         fmt::join(WorkflowNames(), ", ")));
+  return absl::NotFoundError(
+      fmt::format("unknown workflow {}{}", options.workflow,
+                  text::DidYouMeanOrKnown(options.workflow, WorkflowNames())));
 }
 
 std::string JobId(const WorkflowRunOptions& options, const Step& step) {

@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "text/did_you_mean.h"
 #include "tidemark/limit.h"
 
 namespace tidemark::workflow {
@@ -27,7 +28,8 @@ absl::Status Wrong(const std::string& where, const std::string& what) {
 
 absl::Status CheckText(const std::string& where, const char* field, const std::string& text) {
   if (!text.empty() && text.size() <= kIdBytesMax) return absl::OkStatus();
-  return Wrong(where, absl::StrCat(field, " has ", text.size(), " bytes; send 1 to ", kIdBytesMax));
+  return Wrong(
+      where, absl::StrCat(field, " has ", text.size(), " bytes; it must have 1 to ", kIdBytesMax));
 }
 
 bool IsSize(double value) { return std::isfinite(value) && value >= 0; }
@@ -41,8 +43,8 @@ absl::Status CheckProfile(const std::string& where, const JobProfile& profile) {
       {"reduce_task_variation", profile.reduce_task_variation}};
   for (const auto& [field, value] : sizes) {
     if (!IsSize(value)) {
-      return Wrong(where,
-                   absl::StrCat("profile.", field, " is ", value, "; send a finite number >= 0"));
+      return Wrong(where, absl::StrCat("profile.", field,
+                                       " must be a finite number of at least 0, not ", value));
     }
   }
   if (profile.map_tasks > kTasksMax || profile.reduce_tasks > kTasksMax) {
@@ -50,7 +52,7 @@ absl::Status CheckProfile(const std::string& where, const JobProfile& profile) {
   }
   if (profile.map_task_time == absl::ZeroDuration() &&
       profile.reduce_task_time == absl::ZeroDuration()) {
-    return Wrong(where, "the profile says no task time; send one, or no profile");
+    return Wrong(where, "the profile has no task time; add one or drop the profile");
   }
   return absl::OkStatus();
 }
@@ -58,29 +60,30 @@ absl::Status CheckProfile(const std::string& where, const JobProfile& profile) {
 absl::Status CheckCluster(const WorkflowCluster& cluster) {
   const std::string where = "cluster";
   if (cluster.slots == 0 || cluster.slots > kSlotsMax) {
-    return Wrong(where, absl::StrCat("slots is ", cluster.slots, "; send 1 to ", kSlotsMax));
+    return Wrong(where, absl::StrCat("slots must be 1 to ", kSlotsMax, ", not ", cluster.slots));
   }
   if (cluster.nodes == 0 || cluster.nodes > kSlotsMax) {
-    return Wrong(where, absl::StrCat("nodes is ", cluster.nodes, "; send 1 to ", kSlotsMax));
+    return Wrong(where, absl::StrCat("nodes must be 1 to ", kSlotsMax, ", not ", cluster.nodes));
   }
   if (cluster.policy == SchedulingPolicy::kCapacity && cluster.queues.empty()) {
-    return Wrong(where, "the capacity policy needs queues");
+    return Wrong(where, "policy capacity needs queues");
   }
   absl::flat_hash_set<std::string> names;
   for (const WorkflowQueue& queue : cluster.queues) {
     if (!names.insert(queue.name).second) {
-      return Wrong(where, absl::StrCat("there are two queues ", queue.name));
+      return Wrong(where, absl::StrCat("queue ", queue.name, " appears twice"));
     }
     if (!IsSize(queue.share) || queue.share == 0) {
-      return Wrong(where, absl::StrCat("queue ", queue.name, " has the share ", queue.share,
-                                       "; send a finite number above 0"));
+      return Wrong(where,
+                   absl::StrCat("queue ", queue.name,
+                                ": its share must be a finite number above 0, not ", queue.share));
     }
   }
   if (!cluster.node) return absl::OkStatus();
   for (const double speed :
        {cluster.node->disk_read, cluster.node->disk_write, cluster.node->dfs_read,
         cluster.node->dfs_write, cluster.node->network, cluster.node->cores}) {
-    if (!IsSize(speed)) return Wrong(where, "the node has a speed that is negative or not finite");
+    if (!IsSize(speed)) return Wrong(where, "the speeds of a node must be finite and not negative");
   }
   return absl::OkStatus();
 }
@@ -128,15 +131,17 @@ absl::Status CheckJob(const WorkflowJob& job, const std::string& where,
                       const WorkflowCluster& cluster) {
   if (job.job_id.size() > kIdBytesMax || job.history_name.size() > kIdBytesMax) {
     return Wrong(where,
-                 absl::StrCat("job_id and history_name have at most ", kIdBytesMax, " bytes each"));
+                 absl::StrCat("job_id and history_name may have at most ", kIdBytesMax, " bytes"));
   }
   if (job.map_tasks > kTasksMax || job.reduce_tasks > kTasksMax) {
-    return Wrong(where, absl::StrCat("more than ", kTasksMax, " tasks"));
+    return Wrong(where, absl::StrCat("may have at most ", kTasksMax, " tasks of a kind"));
   }
   if (cluster.policy == SchedulingPolicy::kCapacity) {
     bool is_queue = false;
     for (const WorkflowQueue& queue : cluster.queues) is_queue |= queue.name == job.queue;
-    if (!is_queue) return Wrong(where, absl::StrCat("its queue ", job.queue, " is none"));
+    if (!is_queue)
+      return Wrong(where, job.queue.empty() ? "queue is missing"
+                                            : absl::StrCat("unknown queue ", job.queue));
   }
   return job.profile ? CheckProfile(where, *job.profile) : absl::OkStatus();
 }
@@ -158,13 +163,13 @@ Parents ParentsOf(const WorkflowSpec& workflow) {
 absl::Status CheckWorkflow(const WorkflowSpec& workflow, const WorkflowLimits& limits) {
   if (absl::Status id = CheckText("workflow", "id", workflow.id); !id.ok()) return id;
   if (workflow.name.size() > kIdBytesMax) {
-    return Wrong("workflow", absl::StrCat("name has more than ", kIdBytesMax, " bytes"));
+    return Wrong("workflow", absl::StrCat("name may have at most ", kIdBytesMax, " bytes"));
   }
   if (workflow.jobs.empty()) return Wrong("workflow", "has no jobs");
   if (workflow.jobs.size() > limits.jobs_max) {
     return LimitExceeded("jobs_per_workflow",
                          absl::StrCat("workflow ", workflow.id, " has ", workflow.jobs.size(),
-                                      " jobs; this master takes at most ", limits.jobs_max));
+                                      " jobs; this master allows at most ", limits.jobs_max));
   }
   if (absl::Status cluster = CheckCluster(workflow.cluster); !cluster.ok()) return cluster;
   absl::flat_hash_set<std::string> names;
@@ -173,23 +178,26 @@ absl::Status CheckWorkflow(const WorkflowSpec& workflow, const WorkflowLimits& l
     const WorkflowJob& job = workflow.jobs[i];
     absl::Status ok = CheckText(absl::StrCat("job ", i + 1), "name", job.name);
     const std::string where = absl::StrCat("job ", job.name);
-    if (ok.ok() && !names.insert(job.name).second) ok = Wrong(where, "there are two of that name");
+    if (ok.ok() && !names.insert(job.name).second)
+      ok = Wrong(where, "the name is taken by an earlier job");
     if (ok.ok() && !job.job_id.empty() && !ids.insert(job.job_id).second) {
-      ok = Wrong(where, absl::StrCat("another job has the job_id ", job.job_id, ", too"));
+      ok = Wrong(where, absl::StrCat("job_id ", job.job_id, " is taken by an earlier job"));
     }
     if (ok.ok()) ok = CheckJob(job, where, workflow.cluster);
     if (!ok.ok()) return ok;
   }
+  std::vector<std::string> known;
+  for (const WorkflowJob& job : workflow.jobs) known.push_back(job.name);
   for (const WorkflowJob& job : workflow.jobs) {
     for (const std::string& parent : job.after) {
       if (names.contains(parent)) continue;
       return Wrong(absl::StrCat("job ", job.name),
-                   absl::StrCat("waits for ", parent, ", which is no job of the workflow"));
+                   absl::StrCat("after: unknown job ", parent, text::DidYouMean(parent, known)));
     }
   }
   const Parents parents = ParentsOf(workflow);
   if (TopologicalOrder(parents).ok()) return absl::OkStatus();
-  return Wrong("workflow", absl::StrCat("a cycle: ", CycleOf(workflow, parents)));
+  return Wrong("workflow", absl::StrCat("its jobs form a cycle: ", CycleOf(workflow, parents)));
 }
 
 }  // namespace tidemark::workflow

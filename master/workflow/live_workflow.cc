@@ -8,6 +8,7 @@
 #include "master/model/shown_progress.h"
 #include "master/workflow/check_workflow.h"
 #include "master/workflow/drift.h"
+#include "text/did_you_mean.h"
 #include "tidemark/limit.h"
 
 namespace tidemark::workflow {
@@ -141,22 +142,25 @@ LiveWorkflow::LiveWorkflow(WorkflowSpec spec, absl::Time submitted_at,
 absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::string& job_id) {
   const auto place = place_of_name_.find(name);
   if (place == place_of_name_.end()) {
-    return absl::NotFoundError(absl::StrCat("workflow ", spec_.id, " has no job ", name));
+    std::vector<std::string> names;
+    for (const WorkflowJob& job : spec_.jobs) names.push_back(job.name);
+    return absl::NotFoundError(
+        absl::StrCat("workflow ", spec_.id, " has no job ", name, text::DidYouMean(name, names)));
   }
   Job& job = jobs_[place->second];
   if (job.job_id == job_id) return false;
   const std::string which = absl::StrCat("job ", name, " of workflow ", spec_.id);
-  if (is_final()) return absl::FailedPreconditionError(which + ": the workflow is over");
+  if (is_final()) return absl::FailedPreconditionError(which + ": the workflow has ended");
   if (!IsWaiting(job.facts.state)) {
     return absl::FailedPreconditionError(absl::StrCat(
-        which, ": ", job.job_id, " reports for it; attach another once it has failed"));
+        which, ": ", job.job_id, " already reports for it; attach another job once it has failed"));
   }
   if (place_of_id_.contains(job_id)) {
     return absl::AlreadyExistsError(
-        absl::StrCat(which, ": ", job_id, " is or was another job of the workflow"));
+        absl::StrCat(which, ": ", job_id, " already is or was another job of the workflow"));
   }
   if (job.facts.failed_attempts > options_.retries_max) {
-    return LimitExceeded("retries_per_job", absl::StrCat(which, ": this master takes at most ",
+    return LimitExceeded("retries_per_job", absl::StrCat(which, ": this master allows at most ",
                                                          options_.retries_max, " retries"));
   }
   // An id that was never heard of is not kept.
@@ -260,7 +264,7 @@ void LiveWorkflow::Decide(absl::Time now, WorkflowSnapshot& snapshot) {
       snapshot.state = how == JobState::kSucceeded ? JobState::kFailed : how;
       snapshot.message = absl::StrCat("job ", name,
                                       how == JobState::kKilled      ? " was killed"
-                                      : how == JobState::kAbandoned ? " was given up"
+                                      : how == JobState::kAbandoned ? " was abandoned"
                                                                     : " failed",
                                       job.facts.message.empty() ? "" : ": ", job.facts.message);
     }
@@ -273,7 +277,7 @@ void LiveWorkflow::Decide(absl::Time now, WorkflowSnapshot& snapshot) {
   if (now - active_at_ <= options_.abandon_after) return;
   snapshot.state = JobState::kAbandoned;
   snapshot.message =
-      absl::StrCat("nothing was heard of any job for ",
+      absl::StrCat("no news of any job for ",
                    absl::FormatDuration(absl::Trunc(now - active_at_, absl::Seconds(1))));
 }
 
@@ -438,12 +442,12 @@ std::vector<std::string> LiveWorkflow::NotesAt(absl::Time now) const {
         absl::FormatDuration(absl::Trunc(now - *job.awaited_since, absl::Seconds(1)));
     if (job.facts.state == WorkflowJobState::kRetried) {
       notes.push_back(absl::StrCat("job ", name, " failed ", since,
-                                   " ago and was not attached again: ", job.facts.message));
+                                   " ago and no retry is attached: ", job.facts.message));
     } else if (job.job_id.empty()) {
-      notes.push_back(absl::StrCat("job ", name, " could have begun ", since,
-                                   " ago, and no job is attached to it"));
+      notes.push_back(absl::StrCat("job ", name, " could have started ", since,
+                                   " ago, but no job is attached to it"));
     } else {
-      notes.push_back(absl::StrCat("job ", name, " could have begun ", since, " ago, and ",
+      notes.push_back(absl::StrCat("job ", name, " could have started ", since, " ago, but ",
                                    job.job_id, " has not reported"));
     }
   }

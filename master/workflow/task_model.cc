@@ -50,9 +50,9 @@ absl::StatusOr<Needs> NeedsOf(const SubStage& sub_stage, const NodeProfile& node
     }
     if (operation.bytes == 0) continue;
     if (throughput == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("sub-stage ", sub_stage.name, " needs ", name,
-                       ", whose throughput is zero; measure the node or name it in its profile"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "sub-stage ", sub_stage.name, " needs ", name,
+          ", whose throughput is zero; set it for the node (`tidemark profile node` measures it)"));
     }
     needs[IndexOf(operation.resource)] += operation.bytes / throughput;
   }

@@ -50,19 +50,20 @@ TEST(JobGraphFile, IsJsonAsWell) {
 }
 
 TEST(JobGraphFile, NamesWhatIsWrong) {
-  EXPECT_THAT(MessageOf("id: x"), HasSubstr("needs a list of jobs"));
-  EXPECT_THAT(MessageOf("jobs: [{name: a}]"), HasSubstr("needs an id"));
-  EXPECT_THAT(MessageOf("{id: x, jobs: [{maps: 1}]}"), HasSubstr("job 1: needs a name"));
+  EXPECT_THAT(MessageOf("id: x"), HasSubstr("jobs is missing"));
+  EXPECT_THAT(MessageOf("jobs: [{name: a}]"), HasSubstr("id is missing"));
+  EXPECT_THAT(MessageOf("{id: x, jobs: [{maps: 1}]}"), HasSubstr("job 1: name is missing"));
   EXPECT_THAT(MessageOf("{id: x, jobs: [{name: a, after: b}]}"),
-              HasSubstr("job a: waits for b, which is no job"));
+              HasSubstr("job a: after: unknown job b"));
   EXPECT_THAT(MessageOf("{id: x, jobs: [{name: a, after: a}]}"), HasSubstr("a cycle"));
   EXPECT_THAT(MessageOf("{id: x, jobs: [{name: a, mops: 1}]}"),
-              HasSubstr("job a: nobody knows the field mops"));
-  EXPECT_THAT(MessageOf("{id: x, jobs: [{name: a, maps: -1}]}"), HasSubstr("maps is -1"));
+              HasSubstr("job a: unknown field mops; did you mean maps?"));
+  EXPECT_THAT(MessageOf("{id: x, jobs: [{name: a, maps: -1}]}"),
+              HasSubstr("maps must be from 0 to 10000000, not -1"));
   EXPECT_THAT(MessageOf("{id: x, cluster: {policy: lottery}, jobs: [{name: a}]}"),
-              HasSubstr("policy is lottery"));
+              HasSubstr("policy must be fifo, fair, drf or capacity, not lottery"));
   EXPECT_THAT(MessageOf("{id: x, jobs: [{name: a, profile: {maps: 1}}]}"),
-              HasSubstr("says no task time"));
+              HasSubstr("has no task time"));
   EXPECT_THAT(MessageOf("{id: ["), HasSubstr("end of sequence"));
   EXPECT_TRUE(absl::IsNotFound(ReadJobGraph("/nonexistent").status()));
 }

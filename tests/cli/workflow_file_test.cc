@@ -77,26 +77,27 @@ TEST(WorkflowFile, SaysWhatIsWrongAndWhere) {
     return "stages: [{name: a, tasks: 1, task_seconds: 1}, {" + fields + "}]";
   };
   EXPECT_THAT(MessageOf("stages: []"), HasSubstr("at least one stage"));
-  EXPECT_THAT(MessageOf("{}"), HasSubstr("no stages"));
+  EXPECT_THAT(MessageOf("{}"), HasSubstr("stages is missing"));
   EXPECT_THAT(MessageOf("3"), HasSubstr("mapping"));
   EXPECT_THAT(MessageOf("stages: [{"), HasSubstr("line"));
   EXPECT_THAT(MessageOf(stage("name: a, tasks: 1, task_seconds: 1")),
-              HasSubstr("two of that name"));
-  EXPECT_THAT(MessageOf(stage("tasks: 1")), HasSubstr("needs a name"));
-  EXPECT_THAT(MessageOf(stage("name: b, task_seconds: 1")), HasSubstr("number of tasks"));
-  EXPECT_THAT(MessageOf(stage("name: b, tasks: -4, task_seconds: 1")), HasSubstr("tasks is -4"));
-  EXPECT_THAT(MessageOf(stage("name: b, tasks: 1")), HasSubstr("stage b: has no profile"));
+              HasSubstr("stage a: the name is taken"));
+  EXPECT_THAT(MessageOf(stage("tasks: 1")), HasSubstr("name is missing"));
+  EXPECT_THAT(MessageOf(stage("name: b, task_seconds: 1")), HasSubstr("tasks is missing"));
+  EXPECT_THAT(MessageOf(stage("name: b, tasks: -4, task_seconds: 1")),
+              HasSubstr("tasks must be from 0 to 10000000, not -4"));
+  EXPECT_THAT(MessageOf(stage("name: b, tasks: 1")), HasSubstr("stage b: no task times"));
   EXPECT_THAT(MessageOf(stage("name: b, tasks: 1, task_seconds: -1")), HasSubstr("task_seconds"));
   EXPECT_THAT(MessageOf(stage("name: b, tasks: 1, task_seconds: .nan")), HasSubstr("task_seconds"));
   EXPECT_THAT(MessageOf(stage("name: b, tasks: 1, task_seconds: 1, after: [z]")),
-              HasSubstr("stage b: waits for z, which is no stage"));
+              HasSubstr("stage b: after: unknown stage z"));
   EXPECT_THAT(MessageOf(stage("name: b, tasks: 1, task_seconds: 1, after: b")), HasSubstr("cycle"));
   EXPECT_THAT(MessageOf(stage("name: b, tasks: 1, task_seconds: 1, tusks: 2")),
-              HasSubstr("nobody knows the field tusks"));
+              HasSubstr("unknown field tusks; did you mean tasks?"));
   EXPECT_THAT(MessageOf("cluster: {policy: lottery}\n" + stage("name: b, tasks: 1")),
-              HasSubstr("policy is lottery"));
+              HasSubstr("policy must be fifo, fair, drf or capacity, not lottery"));
   EXPECT_THAT(MessageOf("cluster: {slots: 0}\n" + stage("name: b, tasks: 1")),
-              HasSubstr("slots is 0"));
+              HasSubstr("slots must be from 1 to 1000000, not 0"));
 }
 
 // Two owners want ten tasks of a second each on four slots; the one whose queue has three quarters
@@ -119,15 +120,15 @@ TEST(WorkflowFile, QueuesHaveTheirShares) {
 TEST(WorkflowFile, ObjectsToQueuesThatAreNone) {
   const std::string cluster = "cluster: {policy: capacity, queues: {etl: 1, adhoc: 1}}\n";
   EXPECT_THAT(MessageOf("cluster: {policy: capacity}\nstages: [{name: a}]"),
-              HasSubstr("the capacity policy needs queues"));
+              HasSubstr("policy capacity needs queues"));
   EXPECT_THAT(MessageOf("cluster: {queues: {etl: 0}}\nstages: [{name: a}]"),
               HasSubstr("numbers above 0"));
   EXPECT_THAT(MessageOf(cluster + "stages: [{name: a, tasks: 1, task_seconds: 1, queue: no}]"),
-              HasSubstr("stage a: its queue no is none"));
+              HasSubstr("stage a: unknown queue no"));
   EXPECT_THAT(
       MessageOf(cluster + "stages: [{name: a, tasks: 1, task_seconds: 1, queue: etl, owner: x}, "
                           "{name: b, tasks: 1, task_seconds: 1, queue: adhoc, owner: x}]"),
-      HasSubstr("stage b: another stage of its owner is in another queue"));
+      HasSubstr("stage b: its owner has a stage in another queue"));
 }
 
 TEST(WorkflowFile, ObjectsToDataWithoutAThroughput) {

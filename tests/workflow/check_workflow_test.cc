@@ -47,41 +47,43 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"NoId", [](auto& w) { w.id.clear(); }, "workflow: id has 0 bytes"},
         Fault{"NoJobs", [](auto& w) { w.jobs.clear(); }, "has no jobs"},
         Fault{"NoName", [](auto& w) { w.jobs[2].name.clear(); }, "job 3: name has 0 bytes"},
-        Fault{"TwoOfAName", [](auto& w) { w.jobs[1].name = "c"; }, "job c: there are two"},
-        Fault{"TwoOfAnId", [](auto& w) { w.jobs[1].job_id = "a-1"; }, "job b: another job has"},
-        Fault{"EdgeToNowhere", [](auto& w) { w.jobs[1].after = {"x"}; }, "job b: waits for x,"},
+        Fault{"TwoOfAName", [](auto& w) { w.jobs[1].name = "c"; }, "job c: the name is taken"},
+        Fault{"TwoOfAnId", [](auto& w) { w.jobs[1].job_id = "a-1"; }, "job b: job_id a-1 is taken"},
+        Fault{"EdgeToNowhere", [](auto& w) { w.jobs[1].after = {"x"}; },
+              "job b: after: unknown job x"},
         Fault{"Cycle", [](auto& w) { w.jobs[0].after = {"d"}; }, "a cycle: "},
         Fault{"WaitsForItself", [](auto& w) { w.jobs[3].after = {"d"}; }, "d waits for d"},
-        Fault{"NoSlots", [](auto& w) { w.cluster.slots = 0; }, "slots is 0"},
+        Fault{"NoSlots", [](auto& w) { w.cluster.slots = 0; }, "slots must be 1 to "},
         Fault{"QueueThatIsNone",
               [](auto& w) {
                 w.cluster.policy = SchedulingPolicy::kCapacity;
                 w.cluster.queues = {{"etl", 1}};
               },
-              "job a: its queue  is none"},
+              "job a: queue is missing"},
         Fault{"CapacityWithoutQueues",
-              [](auto& w) { w.cluster.policy = SchedulingPolicy::kCapacity; }, "needs queues"},
+              [](auto& w) { w.cluster.policy = SchedulingPolicy::kCapacity; },
+              "policy capacity needs queues"},
         Fault{"QueueWithoutShare",
               [](auto& w) {
                 w.cluster.queues = {{"etl", 0}};
               },
-              "queue etl has the share 0"},
+              "queue etl: its share must be a finite number above 0, not 0"},
         Fault{"NegativeSpeed", [](auto& w) { w.cluster.node = ResourceProfile{.network = -1}; },
-              "the node has a speed"},
+              "the speeds of a node"},
         Fault{"NegativeVariation",
               [](auto& w) {
                 w.jobs[0].profile = test::Profile(1, 1, 1, 1);
                 w.jobs[0].profile->map_task_variation = -1;
               },
-              "job a: profile.map_task_variation is -1"},
+              "job a: profile.map_task_variation must be a finite number of at least 0, not -1"},
         Fault{"NoNumber",
               [](auto& w) {
                 w.jobs[0].profile = test::Profile(1, 1, 1, 1);
                 w.jobs[0].profile->split_bytes = NAN;
               },
-              "job a: profile.split_bytes is nan"},
+              "job a: profile.split_bytes must be a finite number of at least 0, not nan"},
         Fault{"ProfileWithoutTime", [](auto& w) { w.jobs[0].profile = JobProfile{}; },
-              "job a: the profile says no task time"}),
+              "job a: the profile has no task time"}),
     [](const auto& tested) { return tested.param.name; });
 
 TEST(CheckWorkflow, NamesTheJobsOfACycleInOrder) {
@@ -89,7 +91,7 @@ TEST(CheckWorkflow, NamesTheJobsOfACycleInOrder) {
   workflow.jobs = {JobNamed("before"), JobNamed("x", {"z", "before"}), JobNamed("y", {"x"}),
                    JobNamed("z", {"y"}), JobNamed("after", {"z"})};
   EXPECT_EQ(CheckWorkflow(workflow, {}).message(),
-            "workflow: a cycle: x waits for z waits for y waits for x");
+            "workflow: its jobs form a cycle: x waits for z waits for y waits for x");
 }
 
 TEST(CheckWorkflow, RefusesMoreJobsThanTheLimit) {

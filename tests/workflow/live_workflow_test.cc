@@ -202,11 +202,11 @@ TEST(LiveWorkflow, AJobThatNeverReportsIsStatedAndThenGivenUp) {
   WorkflowSnapshot snapshot = live.Tick(Second(120));
   EXPECT_EQ(snapshot.state, JobState::kRunning);
   EXPECT_THAT(snapshot.notes,
-              ElementsAre("job a could have begun 2m ago, and a-1 has not reported"));
+              ElementsAre("job a could have started 2m ago, but a-1 has not reported"));
   EXPECT_GT(*snapshot.remaining_upper, absl::Minutes(10));
   snapshot = live.Tick(Second(901));
   EXPECT_EQ(snapshot.state, JobState::kAbandoned);
-  EXPECT_EQ(snapshot.message, "nothing was heard of any job for 15m1s");
+  EXPECT_EQ(snapshot.message, "no news of any job for 15m1s");
 }
 
 TEST(LiveWorkflow, ARunningJobThatIsForgottenDoesNotHoldItForEver) {

@@ -36,9 +36,8 @@ BlockGrid::BlockGrid(Blocks left, Blocks right) : left_(std::move(left)), right_
 
 absl::Status BlockGrid::Check() const {
   if (product_count_ <= kProductsMax) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      fmt::format("there would be {} block products, more than {}: choose a larger block",
-                  product_count_, kProductsMax));
+  return absl::InvalidArgumentError(fmt::format(
+      "{} block products are more than {}: choose a larger block", product_count_, kProductsMax));
 }
 
 absl::Status BlockGrid::Save(const std::string& path) const {
@@ -64,7 +63,7 @@ absl::StatusOr<BlockGrid> BlockGrid::Load(const std::string& path) {
     const std::optional<std::uint32_t> column = ParseNode(NextField(line));
     const std::optional<std::uint64_t> entries = ParseNumber(NextField(line));
     if (!row || !column || !entries) {
-      return absl::DataLossError(fmt::format("{} cannot be understood", path));
+      return absl::DataLossError(fmt::format("cannot parse {}", path));
     }
     blocks[{*row, *column}] = *entries;
   }

@@ -68,7 +68,7 @@ absl::StatusOr<std::unique_ptr<Job>> MakeInvertedIndex(JobContext context) {
 JobDefinition InvertedIndexJob() {
   return {.name = "inverted-index",
           .description = "lists the documents that each word is in",
-          .parameters = {{"documents", "0", "cut the input into so many; 0: each file is one"}},
+          .parameters = {{"documents", "0", "cut the input into this many; 0: each file is one"}},
           .rounds = {MakeInvertedIndex}};
 }
 

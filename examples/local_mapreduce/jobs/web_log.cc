@@ -150,25 +150,25 @@ class Histogram : public Job {
 
 JobDefinition ParseVisitsJob() {
   return {.name = "parse-visits",
-          .description = "sorts visits (IP PAGE SECONDS CENTS) by page, without those of 0 seconds",
+          .description = "sorts visits (IP PAGE SECONDS CENTS) by page, drops those of 0 seconds",
           .rounds = {MakeJob<ParseVisits>}};
 }
 
 JobDefinition CountByPageJob() {
   return {.name = "count-by-page",
-          .description = "counts what parse-visits wrote by page",
+          .description = "counts the output of parse-visits by page",
           .rounds = {MakeJob<CountByPage>}};
 }
 
 JobDefinition RevenueByVisitorJob() {
   return {.name = "revenue-by-visitor",
-          .description = "sums what parse-visits wrote by visitor",
+          .description = "sums the output of parse-visits by visitor",
           .rounds = {MakeJob<RevenueByVisitor>}};
 }
 
 JobDefinition VisitHistogramJob() {
   return {.name = "visit-histogram",
-          .description = "how many pages and visitors have how many visits and cents",
+          .description = "counts pages and visitors by their visits and cents",
           .rounds = {MakeJob<Histogram>}};
 }
 

@@ -1,0 +1,38 @@
+#include "text/did_you_mean.h"
+
+namespace tidemark::text {
+namespace {
+
+const std::vector<std::string> kFields = {"task", "tasks", "task_seconds", "first_task_seconds"};
+
+TEST(DidYouMean, NamesTheFieldThatWasMeant) {
+  EXPECT_EQ(DidYouMean("task_secs", kFields), "; did you mean task_seconds?");
+  EXPECT_EQ(DidYouMean("taks_seconds", kFields), "; did you mean task_seconds?");
+  EXPECT_EQ(DidYouMean("first_task_second", kFields), "; did you mean first_task_seconds?");
+}
+
+TEST(DidYouMean, SwappedLettersAreOneEdit) {
+  EXPECT_EQ(NearestName("rnu", {"jobs", "run", "rpm"}), "run");
+}
+
+TEST(DidYouMean, SaysNothingWhenNoNameIsNear) {
+  EXPECT_EQ(DidYouMean("colour", kFields), "");
+  EXPECT_EQ(DidYouMean("x", {"run"}), "");
+  EXPECT_EQ(DidYouMean("", kFields), "");
+  EXPECT_EQ(DidYouMean("task", {}), "");
+}
+
+TEST(DidYouMean, LongWordsAreNoSlips) {
+  EXPECT_EQ(DidYouMean(std::string(100'000, 'x'), {std::string(100'001, 'x')}), "");
+}
+
+TEST(DidYouMean, ListsAFewNamesWhenNoneIsNear) {
+  EXPECT_EQ(DidYouMeanOrKnown("rnu", {"run", "jobs"}), "; did you mean run?");
+  EXPECT_EQ(DidYouMeanOrKnown("serve", {"run", "jobs"}), "; known: run, jobs");
+  EXPECT_EQ(DidYouMeanOrKnown("serve", {}), "; known: none");
+}
+
+TEST(DidYouMean, TakesTheFirstOfEquals) { EXPECT_EQ(NearestName("pun", {"run", "fun"}), "run"); }
+
+}  // namespace
+}  // namespace tidemark::text
