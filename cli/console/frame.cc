@@ -56,7 +56,8 @@ class Frame {
   void AddHeader();
   void AddBars();
   void AddRemaining(const RemainingWords& words);
-  void AddBar(const Forecast& forecast, int label_columns, int bar_columns, bool has_room);
+  // `room`: columns for words beside the bar; 0: none.
+  void AddBar(const Forecast& forecast, int label_columns, int bar_columns, int room);
   int LabelColumns() const;
   bool is_main(const Forecast& forecast) const { return &forecast == &snapshot_.forecasts.front(); }
 
@@ -114,7 +115,7 @@ int Frame::LabelColumns() const {
 void Frame::AddBars() {
   if (snapshot_.forecasts.empty()) {
     AddSentence(StateStyle(snapshot_.state),
-                snapshot_.is_final() ? StateName(snapshot_.state) : "waiting for the job to begin");
+                snapshot_.is_final() ? StateName(snapshot_.state) : "not started");
     return;
   }
   const int label_columns = LabelColumns();
@@ -123,12 +124,16 @@ void Frame::AddBars() {
   const bool has_room = beside >= kBarMin;
   const int bar_columns =
       std::min(has_room ? beside : options_.width - label_space - kPercentColumns, kBarMax);
+  const int room =
+      has_room ? options_.width - label_space - bar_columns - kPercentColumns - kGap : 0;
   for (const Forecast& forecast : snapshot_.forecasts) {
     if (!options_.compare && !is_main(forecast)) continue;
-    AddBar(forecast, label_columns, bar_columns, has_room);
+    AddBar(forecast, label_columns, bar_columns, room);
   }
-  if (has_room) return;
-  AddRemaining(DescribeRemaining(snapshot_, snapshot_.forecasts.front(), text_));
+  const RemainingWords words = DescribeRemaining(snapshot_, snapshot_.forecasts.front(), text_);
+  if (!has_room) return AddRemaining(words);
+  // What is too long stands in two places: what it is about beside the bar, the rest below.
+  if (Columns(words.text()) > room) AddSentence(Style::kPlain, words.detail);
 }
 
 void Frame::AddRemaining(const RemainingWords& words) {
@@ -137,7 +142,7 @@ void Frame::AddRemaining(const RemainingWords& words) {
   AddSentence(Style::kPlain, words.detail);
 }
 
-void Frame::AddBar(const Forecast& forecast, int label_columns, int bar_columns, bool has_room) {
+void Frame::AddBar(const Forecast& forecast, int label_columns, int bar_columns, int room) {
   const bool main = is_main(forecast);
   StyledLine line;
   if (label_columns > 0) {
@@ -150,10 +155,11 @@ void Frame::AddBar(const Forecast& forecast, int label_columns, int bar_columns,
   line.Add(main ? StateStyle(snapshot_.state) : Style::kPlain, bar.done);
   line.Add(Style::kDim, bar.left);
   line.Add(Style::kPlain, PadLeft(PercentText(snapshot_, forecast), kPercentColumns));
-  if (has_room) {
+  if (room > 0) {
     const RemainingWords words = DescribeRemaining(snapshot_, forecast, text_);
     line.Add(Style::kPlain, std::string(kGap, ' '));
-    line.Add(main ? Style::kPlain : Style::kDim, main ? words.text() : words.about);
+    line.Add(main ? Style::kPlain : Style::kDim,
+             main && Columns(words.text()) <= room ? words.text() : words.about);
   }
   Add(line);
 }

@@ -33,12 +33,17 @@ std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool
   if (const PhaseProgress* phase = CurrentPhase(snapshot)) {
     line += fmt::format(" {},", PhaseText(*phase));
   }
-  if (snapshot.forecasts.empty()) return line + " " + StateName(snapshot.state);
+  if (snapshot.forecasts.empty()) {
+    return line + " " + (snapshot.is_final() ? StateName(snapshot.state) : "not started");
+  }
   const Forecast& main = snapshot.forecasts.front();
   const std::string percent = PercentText(snapshot, main);
   if (percent != "-") line += fmt::format(" {},", percent);
   line += " " + DescribeRemaining(snapshot, main, options).text();
-  if (const std::string last = StragglerText(snapshot, options); !last.empty()) line += "; " + last;
+  if (std::string last = StragglerText(snapshot, options); !last.empty()) {
+    if (last.starts_with("Reduce")) last[0] = 'r';  // in the middle of a line
+    line += "; " + last;
+  }
   if (compare) line += OtherIndicators(snapshot, options);
   for (const std::string& text : CoverageTexts(snapshot, options)) line += "; " + text;
   return line;

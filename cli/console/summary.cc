@@ -87,7 +87,8 @@ std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
     add(StateStyle(snapshot.state),
         fmt::format("{} {} after {}", title, StateName(snapshot.state), elapsed));
   } else {
-    add(Style::kWarning, fmt::format("{} was last seen running, after {}", title, elapsed));
+    add(Style::kWarning,
+        fmt::format("{} was still running when last seen, after {}", title, elapsed));
   }
   if (snapshot.is_final() && !snapshot.message.empty()) {
     add(Style::kPlain, Printable(snapshot.message, options.unicode));
@@ -97,11 +98,11 @@ std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
 
   const int name_columns = WidestName(snapshot, options);
   const std::string indent(static_cast<std::size_t>(name_columns), ' ');
-  add(Style::kPlain, "How wrong the indicators were, in points of progress:");
+  add(Style::kPlain, "Forecast error (percentage points)");
   add(Style::kDim,
-      fmt::format("{}{:>16}{:>16}{:>12}", indent, "reduce phase", "whole job", "range held"));
+      fmt::format("{}{:>16}{:>16}{:>12}", indent, "reduce phase", "whole job", "end inside"));
   add(Style::kDim,
-      fmt::format("{}{:>8}{:>8}{:>8}{:>8}{:>12}", indent, "avg", "max", "avg", "max", "the end"));
+      fmt::format("{}{:>8}{:>8}{:>8}{:>8}{:>12}", indent, "avg", "max", "avg", "max", "the range"));
   for (const IndicatorError& error : snapshot.errors) {
     const std::string name =
         Clip(Printable(error.indicator, options.unicode), name_columns, options.unicode);

@@ -22,8 +22,16 @@ bool HasReduce(const Snapshot& snapshot) {
                      [](const PhaseProgress& phase) { return phase.phase == Phase::kReduce; });
 }
 
+// "reduce task 2"; a repeated one says which attempt it is.
+std::string TaskText(const AttemptId& id) {
+  std::string text =
+      fmt::format("{} task {}", id.kind == TaskKind::kMap ? "map" : "reduce", id.index);
+  if (id.attempt > 0) text += fmt::format(", attempt {}", id.attempt);
+  return text;
+}
+
 std::string StillRunning(const Snapshot& snapshot) {
-  if (snapshot.straggler) return ToString(snapshot.straggler->attempt);
+  if (snapshot.straggler) return TaskText(snapshot.straggler->attempt);
   const PhaseProgress* phase = CurrentPhase(snapshot);
   const std::uint32_t running = phase == nullptr ? 0 : phase->running_task_count;
   if (running == 0) return "the job";
@@ -31,9 +39,9 @@ std::string StillRunning(const Snapshot& snapshot) {
 }
 
 RemainingWords WarmingUpWords(const Snapshot& snapshot) {
-  return {
-      "warming up", ": ",
-      HasReduce(snapshot) ? "no reduce function has finished yet" : "no input has been read yet"};
+  return {"no estimate yet", ": ",
+          HasReduce(snapshot) ? "waiting for the first reduce results"
+                              : "waiting for the first input to be read"};
 }
 
 RemainingWords KnownWords(const KnownRemaining& known, const TextOptions& options) {
@@ -62,8 +70,7 @@ std::string LossText(const Coverage& coverage) {
   AddCount(coverage.dropped_events, "event dropped", "events dropped", parts);
   AddCount(coverage.dropped_points, "measurement dropped", "measurements dropped", parts);
   AddCount(coverage.rejected_envelopes, "message refused", "messages refused", parts);
-  AddCount(coverage.anomalies, "contradictory event ignored", "contradictory events ignored",
-           parts);
+  AddCount(coverage.anomalies, "conflicting event ignored", "conflicting events ignored", parts);
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -86,7 +93,7 @@ std::string MissingProfilesText(const Snapshot& snapshot) {
       });
   const double known = snapshot.coverage.map_profiles;
   if (!any_finished || !HasReduce(snapshot) || !(known < 1)) return "";
-  return fmt::format("key sizes known of {} % of the finished map tasks",
+  return fmt::format("key sizes known for {} % of the finished map tasks",
                      static_cast<int>(100 * std::max(known, 0.0)));
 }
 
@@ -112,7 +119,7 @@ int PhasePercent(const PhaseProgress& phase) {
 std::string JobTitle(const Snapshot& snapshot, const TextOptions& options) {
   const std::string name =
       Printable(snapshot.job_name.empty() ? snapshot.job_id : snapshot.job_name, options.unicode);
-  return name.empty() ? "(no name)" : name;
+  return name.empty() ? "(unnamed)" : name;
 }
 
 std::string StateName(JobState state) {
@@ -150,7 +157,7 @@ RemainingWords DescribeRemaining(const Snapshot& snapshot, const Forecast& forec
     return {"past the predicted end", "; ", "still running: " + StillRunning(snapshot)};
   }
   if (!forecast.remaining || *forecast.remaining == absl::InfiniteDuration()) {
-    return {.about = "end not in sight"};
+    return {.about = "remaining time unknown"};
   }
   return KnownWords(
       RoundToKnown(*forecast.remaining, forecast.remaining_lower, forecast.remaining_upper),
@@ -180,7 +187,7 @@ std::string PhaseText(const PhaseProgress& phase) {
 std::string StragglerText(const Snapshot& snapshot, const TextOptions& options) {
   if (!snapshot.straggler || snapshot.is_final()) return "";
   const std::string reason = Printable(snapshot.straggler->reason, options.unicode);
-  return "last to end: " + (reason.empty() ? ToString(snapshot.straggler->attempt) : reason);
+  return reason.empty() ? "last to end: " + TaskText(snapshot.straggler->attempt) : reason;
 }
 
 std::vector<std::string> CoverageTexts(const Snapshot& snapshot, const TextOptions& options) {

@@ -40,12 +40,12 @@ std::string JobsText(const WorkflowSnapshot& snapshot) {
   const auto done = std::count_if(
       snapshot.jobs.begin(), snapshot.jobs.end(),
       [](const WorkflowJobProgress& job) { return job.state == WorkflowJobState::kSucceeded; });
-  return fmt::format("{} of {} jobs", done, snapshot.jobs.size());
+  return fmt::format("{} of {} jobs done", done, snapshot.jobs.size());
 }
 
 std::string RemainingText(const WorkflowSnapshot& snapshot, const TextOptions& options) {
   if (snapshot.is_final()) return StateName(snapshot.state);
-  if (!snapshot.remaining) return "no estimate";
+  if (!snapshot.remaining) return "no estimate yet";
   const KnownRemaining known =
       RoundToKnown(*snapshot.remaining, snapshot.remaining_lower, snapshot.remaining_upper);
   std::string text = About(options) + DurationText(known.remaining) + " left";
@@ -62,16 +62,16 @@ std::string JobText(const WorkflowJobProgress& job, const TextOptions& options) 
     case WorkflowJobState::kFailed:
       return "failed";
     case WorkflowJobState::kRetried:
-      return "failed, waits for a retry";
+      return "failed, waiting for a retry";
     case WorkflowJobState::kAwaited:
-      return "has not reported yet";
+      return "no report yet";
     case WorkflowJobState::kPending:
-      if (!job.starts_in) return "waits";
-      return "begins in " + About(options) + DurationText(*job.starts_in);
+      if (!job.starts_in) return "not started";
+      return "starts in " + About(options) + DurationText(*job.starts_in);
     case WorkflowJobState::kRunning:
       break;
   }
-  if (!job.ends_in) return "runs";
+  if (!job.ends_in) return "running";
   const KnownRemaining known = RoundToKnown(*job.ends_in, job.ends_in_lower, job.ends_in_upper);
   return About(options) + DurationText(known.remaining) + " left";
 }
@@ -99,6 +99,7 @@ class WorkflowFrame {
     AddHeader();
     AddWhole();
     for (const WorkflowJobProgress& job : snapshot_.jobs) AddJob(job);
+    AddLegend();
     for (const std::string& note : snapshot_.notes) AddSentence(Style::kWarning, note);
     if (!snapshot_.message.empty()) AddSentence(Style::kBad, snapshot_.message);
     return std::move(lines_);
@@ -147,6 +148,13 @@ class WorkflowFrame {
            line);
     Add(line.Add(Style::kDim, "  " + JobText(job, text_)));
   }
+  // What the star in front of a job says; nothing where there is none.
+  void AddLegend() {
+    const bool has_star =
+        std::any_of(snapshot_.jobs.begin(), snapshot_.jobs.end(),
+                    [](const WorkflowJobProgress& job) { return job.is_critical; });
+    if (has_star) AddSentence(Style::kDim, "* critical path: a delay here delays the workflow");
+  }
   void AddBar(double fraction, bool has_succeeded, Style style, int columns, StyledLine& line) {
     const Bar bar =
         MakeBar(has_succeeded ? 1 : std::min(fraction, 0.999), columns, options_.unicode);
@@ -184,8 +192,8 @@ std::string WorkflowPlainLine(const WorkflowSnapshot& snapshot, const TextOption
       waiting.push_back(name);
     }
   }
-  if (!running.empty()) line += fmt::format("; runs: {}", fmt::join(running, ", "));
-  if (!waiting.empty()) line += fmt::format("; waits: {}", fmt::join(waiting, ", "));
+  if (!running.empty()) line += fmt::format("; running: {}", fmt::join(running, ", "));
+  if (!waiting.empty()) line += fmt::format("; not started: {}", fmt::join(waiting, ", "));
   for (const std::string& note : snapshot.notes) line += "; " + Printable(note, options.unicode);
   if (!snapshot.message.empty()) line += "; " + Printable(snapshot.message, options.unicode);
   return line;

@@ -13,6 +13,8 @@ namespace {
 
 // A single key group is named as the reason when it makes up this part of what its task has left.
 constexpr double kHeavyShare = 0.2;
+// From here on a percentage says no more than "nearly all". Taste.
+constexpr double kNearlyAll = 0.95;
 
 std::string FormatBytes(std::uint64_t bytes) {
   double value = static_cast<double>(bytes);
@@ -25,21 +27,28 @@ std::string FormatBytes(std::uint64_t bytes) {
   return *unit == 'B' ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, unit);
 }
 
+// "61 % of"
+std::string ShareText(double share) {
+  if (share >= kNearlyAll) return "nearly all of";
+  return fmt::format("{} % of", static_cast<int>(100 * share));
+}
+
 std::string Reason(const Straggler& straggler, const ReduceAttempt* attempt,
                    std::uint64_t bytes_left) {
-  const std::string task = ToString(straggler.attempt);
+  const AttemptId& id = straggler.attempt;
+  const std::string ends_last =
+      fmt::format("Reduce task {}{} ends last", id.index,
+                  id.attempt == 0 ? "" : fmt::format(", attempt {},", id.attempt));
   const std::string group = FormatBytes(straggler.heaviest_group_bytes);
-  const int percent = static_cast<int>(100 * straggler.heaviest_group_share);
+  const std::string share = ShareText(straggler.heaviest_group_share);
   if (straggler.in_heaviest_group) {
-    return fmt::format("{} is inside its heaviest key group ({}), {} % of what it has left", task,
-                       group, percent);
+    return fmt::format("{}: {} key, {} its remaining time", ends_last, group, share);
   }
   if (straggler.heaviest_group_share >= kHeavyShare) {
-    return fmt::format("{} has yet to reduce a key group of {}, {} % of what it has left", task,
-                       group, percent);
+    return fmt::format("{}: {} key still to come, {} its remaining time", ends_last, group, share);
   }
-  if (attempt == nullptr) return fmt::format("{} waits for a slot", task);
-  return fmt::format("{} has {} left to reduce", task, FormatBytes(bytes_left));
+  if (attempt == nullptr) return fmt::format("{}: waiting for a slot", ends_last);
+  return fmt::format("{}: {} left to reduce", ends_last, FormatBytes(bytes_left));
 }
 
 AttemptId LeadingAttemptId(const JobState& state, std::size_t index) {

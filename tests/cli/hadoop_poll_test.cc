@@ -212,7 +212,7 @@ TEST_F(Poll, EstimatesByTheProgressOfReduceTasks) {
   ASSERT_THAT(snapshot.forecasts, Not(IsEmpty()));
   ASSERT_TRUE(snapshot.forecasts[0].remaining.has_value());
   EXPECT_NEAR(absl::ToDoubleSeconds(*snapshot.forecasts[0].remaining), 10, 0.01);
-  EXPECT_THAT(snapshot.coverage.notes, Contains(HasSubstr("task facts only")));
+  EXPECT_THAT(snapshot.coverage.notes, Contains(HasSubstr("no key groups known")));
   EXPECT_EQ(snapshot.coverage.anomalies, 0u);
   EXPECT_EQ(snapshot.coverage.rejected_envelopes, 0u);
 }

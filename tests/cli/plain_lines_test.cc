@@ -18,11 +18,10 @@ Snapshot After(int seconds, double fraction) {
 }
 
 TEST(PlainLine, HasAllInOneLine) {
-  EXPECT_EQ(
-      PlainLine(SomeSnapshot(), kAscii, false),
-      "[1 min 12 s] two-path: reduce 1/4 tasks, 41 %, ~ 3 min 20 s left (2 min 50 s - 4 min "
-      "10 s); last to end: r-2 is inside its heaviest key group (1.2 MB), 61 % of what it has "
-      "left");
+  EXPECT_EQ(PlainLine(SomeSnapshot(), kAscii, false),
+            "[1 min 12 s] two-path: reduce 1/4 tasks, 41 %, ~ 3 min 20 s left (2 min 50 s - 4 min "
+            "10 s); reduce task 2 ends last: 1.2 MB key, 61 % of its remaining "
+            "time");
 }
 
 TEST(PlainLine, ComparesIndicators) {
@@ -30,8 +29,9 @@ TEST(PlainLine, ComparesIndicators) {
 }
 
 TEST(PlainLine, WarmsUpWithoutAPercentage) {
-  EXPECT_EQ(PlainLine(WarmingUp(), kAscii, false),
-            "[1 min 12 s] two-path: map 37 %, warming up: no reduce function has finished yet");
+  EXPECT_EQ(
+      PlainLine(WarmingUp(), kAscii, false),
+      "[1 min 12 s] two-path: map 37 %, no estimate yet: waiting for the first reduce results");
 }
 
 TEST(PlainLine, TellsTheOutcome) {
@@ -39,7 +39,7 @@ TEST(PlainLine, TellsTheOutcome) {
 }
 
 TEST(PlainLine, DoesWithoutForecasts) {
-  EXPECT_EQ(PlainLine({.job_id = "job-9"}, kAscii, true), "[0 s] job-9: running");
+  EXPECT_EQ(PlainLine({.job_id = "job-9"}, kAscii, true), "[0 s] job-9: not started");
 }
 
 TEST(PlainLines, SayTheFirstSnapshot) {

@@ -46,7 +46,7 @@ inline Snapshot SomeSnapshot() {
   snapshot.straggler = {
       .attempt = {.kind = TaskKind::kReduce, .index = 2},
       .in_heaviest_group = true,
-      .reason = "r-2 is inside its heaviest key group (1.2 MB), 61 % of what it has left"};
+      .reason = "Reduce task 2 ends last: 1.2 MB key, 61 % of its remaining time"};
   snapshot.coverage.map_profiles = 1;
   return snapshot;
 }

@@ -13,13 +13,13 @@ using testing::ElementsAre;
 constexpr TextOptions kAscii = {};
 
 TEST(Summary, TellsHowWrongEachIndicatorWas) {
-  EXPECT_THAT(RenderSummary(Succeeded(), 80, kAscii),
-              ElementsAre("two-path succeeded after 1 min 12 s",
-                          "How wrong the indicators were, in points of progress:",
-                          "              reduce phase       whole job  range held",
-                          "               avg     max     avg     max     the end",
-                          "nearestfit     2.1     8.9     1.8     9.1        92 %",
-                          "hadoop        31.0    62.1    30.2    61.0           -"));
+  EXPECT_THAT(
+      RenderSummary(Succeeded(), 80, kAscii),
+      ElementsAre("two-path succeeded after 1 min 12 s", "Forecast error (percentage points)",
+                  "              reduce phase       whole job  end inside",
+                  "               avg     max     avg     max   the range",
+                  "nearestfit     2.1     8.9     1.8     9.1        92 %",
+                  "hadoop        31.0    62.1    30.2    61.0           -"));
 }
 
 TEST(Summary, CountsTheTenthsOfAShortJob) {
@@ -36,7 +36,7 @@ TEST(Summary, TellsWhyAJobFailed) {
 
 TEST(Summary, TellsThatTheJobWasNotOver) {
   EXPECT_THAT(RenderSummary(SomeSnapshot(), 80, kAscii),
-              ElementsAre("two-path was last seen running, after 1 min 12 s"));
+              ElementsAre("two-path was still running when last seen, after 1 min 12 s"));
 }
 
 TEST(Summary, TellsWhatWasLost) {

@@ -52,11 +52,12 @@ WorkflowSnapshot Visits() {
 TEST(WorkflowFrame, HasABarForEachJobAndOneForTheWhole) {
   EXPECT_THAT(
       RenderWorkflow(Visits(), {.width = 80}),
-      ElementsAre("page visits | 1 of 3 jobs | 1 min 12 s",
+      ElementsAre("page visits | 1 of 3 jobs done | 1 min 12 s",
                   "[########............]  41 %  about 3 min 20 s left (2 min 50 s - 4 min 10 s)",
                   "  parse   [############################] 100 %  done",
                   "* count   [########....................]  31 %  about 1 min left",
-                  "  revenue [............................]   0 %  begins in about 1 min"));
+                  "  revenue [............................]   0 %  starts in about 1 min",
+                  "* critical path: a delay here delays the workflow"));
 }
 
 TEST(WorkflowFrame, NoLineIsWiderThanTheScreen) {
@@ -72,9 +73,10 @@ TEST(WorkflowFrame, NoLineIsWiderThanTheScreen) {
 }
 
 TEST(WorkflowFrame, APlainLineSaysWhoRunsAndWhoWaits) {
-  EXPECT_EQ(WorkflowPlainLine(Visits(), {}),
-            "[1 min 12 s] page visits: 1 of 3 jobs, 41 %, about 3 min 20 s left (2 min 50 s - 4 "
-            "min 10 s); runs: count 31 %; waits: revenue");
+  EXPECT_EQ(
+      WorkflowPlainLine(Visits(), {}),
+      "[1 min 12 s] page visits: 1 of 3 jobs done, 41 %, about 3 min 20 s left (2 min 50 s - 4 "
+      "min 10 s); running: count 31 %; not started: revenue");
 }
 
 TEST(WorkflowFrame, LinesComeWhenThereIsNews) {
@@ -85,7 +87,7 @@ TEST(WorkflowFrame, LinesComeWhenThereIsNews) {
   EXPECT_FALSE(lines.Next(snapshot).has_value());
   snapshot.jobs[1].state = WorkflowJobState::kSucceeded;
   EXPECT_TRUE(lines.Next(snapshot).has_value());
-  snapshot.notes = {"job revenue could have begun"};
+  snapshot.notes = {"job revenue could have started"};
   EXPECT_TRUE(lines.Next(snapshot).has_value());
   snapshot.at = At(90);
   EXPECT_TRUE(lines.Next(snapshot).has_value());

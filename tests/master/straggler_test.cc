@@ -80,8 +80,9 @@ TEST(Straggler, DescribesTheHeaviestGroupLeft) {
 
 TEST(Straggler, SaysThatAHeavyGroupIsYetToCome) {
   const Job job = RunningJob();
-  EXPECT_EQ(FindStraggler(job.state, {.tasks = {EndOfHeavy(1, 50, 0.75)}}, At(10))->reason,
-            "r-1.2 has yet to reduce a key group of 2.0 MB, 75 % of what it has left");
+  EXPECT_EQ(
+      FindStraggler(job.state, {.tasks = {EndOfHeavy(1, 50, 0.75)}}, At(10))->reason,
+      "Reduce task 1, attempt 2, ends last: 2.0 MB key still to come, 75 % of its remaining time");
 }
 
 TEST(Straggler, SaysThatItIsInsideItsHeaviestGroup) {
@@ -93,7 +94,14 @@ TEST(Straggler, SaysThatItIsInsideItsHeaviestGroup) {
   const auto straggler = FindStraggler(job.state, {.tasks = {EndOfHeavy(1, 50, 0.75)}}, At(10));
   EXPECT_TRUE(straggler->in_heaviest_group);
   EXPECT_EQ(straggler->reason,
-            "r-1.2 is inside its heaviest key group (2.0 MB), 75 % of what it has left");
+            "Reduce task 1, attempt 2, ends last: 2.0 MB key, 75 % of its remaining time");
+}
+
+TEST(Straggler, SaysNearlyAllRatherThanAHundredPercent) {
+  const Job job = RunningJob();
+  EXPECT_EQ(FindStraggler(job.state, {.tasks = {EndOfHeavy(1, 50, 0.999)}}, At(10))->reason,
+            "Reduce task 1, attempt 2, ends last: 2.0 MB key still to come, nearly all of its "
+            "remaining time");
 }
 
 TEST(Straggler, ARunningGroupWithoutANameIsNotTheHeaviest) {
@@ -107,7 +115,7 @@ TEST(Straggler, ARunningGroupWithoutANameIsNotTheHeaviest) {
 TEST(Straggler, SaysHowMuchIsLeftWhenNoGroupStandsOut) {
   const Job job = RunningJob();
   EXPECT_EQ(FindStraggler(job.state, {.tasks = {EndOfHeavy(1, 50, 0.1)}}, At(10))->reason,
-            "r-1.2 has 3.5 MB left to reduce");
+            "Reduce task 1, attempt 2, ends last: 3.5 MB left to reduce");
 }
 
 TEST(Straggler, SaysThatItWaitsForASlot) {
@@ -115,7 +123,7 @@ TEST(Straggler, SaysThatItWaitsForASlot) {
   const auto straggler = FindStraggler(job.state, {.tasks = {EndOf(2, 50)}}, At(10));
   EXPECT_EQ(straggler->attempt, R(2));
   EXPECT_EQ(straggler->host, "");
-  EXPECT_EQ(straggler->reason, "r-2 waits for a slot");
+  EXPECT_EQ(straggler->reason, "Reduce task 2 ends last: waiting for a slot");
 }
 
 TEST(Straggler, WritesSizesBelowAThousandInBytes) {
@@ -123,7 +131,7 @@ TEST(Straggler, WritesSizesBelowAThousandInBytes) {
   EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
   EXPECT_TRUE(job.Say(1, Started(R(0), 999)).ok());
   EXPECT_EQ(FindStraggler(job.state, {.tasks = {EndOf(0, 50)}}, At(10))->reason,
-            "r-0 has 999 B left to reduce");
+            "Reduce task 0 ends last: 999 B left to reduce");
 }
 
 }  // namespace
