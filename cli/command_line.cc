@@ -2,6 +2,7 @@
 #include "cli/command_line.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -9,10 +10,13 @@
 #include <cstdlib>
 #include <map>
 #include <sstream>
+#include <type_traits>
 #include <utility>
 
+#include "absl/strings/str_replace.h"
 #include "cli/config/settings.h"
 #include "cli/exit_code.h"
+#include "text/did_you_mean.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::cli {
@@ -20,6 +24,8 @@ namespace {
 
 // More worker processes than anybody means to start on one machine.
 constexpr std::uint32_t kSlotsMax = 1024;
+// Of a master, unless told otherwise; as in kDefaultMaster.
+constexpr int kDefaultPort = 7411;
 
 const std::map<std::string, ProgressMode> kProgressModes = {{"auto", ProgressMode::kAuto},
                                                             {"tty", ProgressMode::kTty},
@@ -32,35 +38,72 @@ const std::map<std::string, examples::OutputKind> kOutputKinds = {
     {"deflate", examples::OutputKind::kDeflate},
     {"count", examples::OutputKind::kCount}};
 
+// The checks below return what is wrong with the word, to stand behind the name of the option.
+
+// The option takes one of these.
+CLI::Option* OneOf(const std::vector<std::string>& names, CLI::Option* option) {
+  const auto check = [names](const std::string& word) -> std::string {
+    if (std::find(names.begin(), names.end(), word) != names.end()) return "";
+    return fmt::format("must be {}, not {}{}", fmt::join(names, " or "), word,
+                       text::DidYouMean(word, names));
+  };
+  return option->check(check, fmt::format("{{{}}}", fmt::join(names, ",")));
+}
+
+// The option takes a number, a whole one unless `least` and `most` are of type double.
+template <typename Number>
+CLI::Option* Between(Number least, Number most, CLI::Option* option) {
+  const auto check = [least, most](const std::string& word) -> std::string {
+    Number number = 0;
+    if (CLI::detail::lexical_cast(word, number) && number >= least && number <= most) return "";
+    const char* kind = std::is_integral_v<Number> ? "whole number" : "number";
+    return fmt::format("must be a {} from {} to {}, not {}", kind, least, most, word);
+  };
+  return option->check(check, fmt::format("{} to {}", least, most));
+}
+
+// The option takes the address of a master.
+CLI::Option* Address(CLI::Option* option) {
+  const auto check = [](const std::string& word) -> std::string {
+    // Of an IPv6 address in brackets only what stands behind them is a port.
+    const std::size_t colon = word.rfind(':');
+    const bool has_colon = colon != std::string::npos && word.find(']', colon) == std::string::npos;
+    if (word.empty() || (has_colon && colon + 1 < word.size())) return "";
+    return fmt::format("port missing; did you mean {}:{}?",
+                       word.substr(0, has_colon ? colon : word.npos), kDefaultPort);
+  };
+  return option->check(check, "");
+}
+
 // An option that takes one of a few names.
 template <typename Value>
 void AddChoice(CLI::App& app, const char* name, const std::map<std::string, Value>& choices,
                Value& target, const std::string& help) {
   std::vector<std::string> names;
   for (const auto& [choice, value] : choices) names.push_back(choice);
-  app.add_option_function<std::string>(
-         name, [&choices, &target](const std::string& choice) { target = choices.at(choice); },
-         help)
-      ->check(CLI::IsMember(names));
+  OneOf(names,
+        app.add_option_function<std::string>(
+            name, [&choices, &target](const std::string& choice) { target = choices.at(choice); },
+            help));
 }
 
 void AddProgress(CLI::App& app, ProgressArguments& progress) {
   AddChoice(app, "--progress", kProgressModes, progress.mode,
-            "How to show it; auto: a bar on a terminal, lines elsewhere");
-  app.add_flag("--compare", progress.compare, "Show the other indicators, too");
+            "How to show progress; auto: a bar on a terminal, plain lines elsewhere");
+  app.add_flag("--compare", progress.compare, "Show the other indicators too");
 }
 
 CLI::Option* AddIndicators(CLI::App& app, std::vector<std::string>& indicators) {
-  return app.add_option("--indicator", indicators, "Indicators to compute, the one to show first")
-      ->expected(1, -1)
-      ->check(CLI::IsMember(KnownIndicators()));
+  return OneOf(KnownIndicators(), app.add_option("--indicator", indicators,
+                                                 "Indicators to compute, the main one first")
+                                      ->expected(1, -1));
 }
 
 CLI::Option* AddMaster(CLI::App& app, std::string& master) {
   master = kDefaultMaster;
-  return app.add_option("--master", master, "host:port or unix:PATH of the master")
-      ->envname("TIDEMARK_MASTER")
-      ->capture_default_str();
+  return Address(app.add_option("--master", master, "host:port or unix:PATH of the master")
+                     ->envname("TIDEMARK_MASTER")
+                     ->capture_default_str());
 }
 
 // Names of files only: what is on a command line shows in every list of processes.
@@ -72,14 +115,14 @@ void AddSecurity(CLI::App& app, ClientSecurity& security) {
     std::string* target;
   } options[] = {
       {"--tls-ca", "TIDEMARK_TLS_CA",
-       "Authorities that sign the master's certificate; turns on TLS", &security.ca_file},
-      {"--tls-certificate", "TIDEMARK_TLS_CERTIFICATE", "Certificate to show to the master",
-       &security.certificate_file},
-      {"--tls-key", "TIDEMARK_TLS_KEY", "Its key", &security.key_file},
+       "Certificates that the master's certificate is checked against; turns on TLS",
+       &security.ca_file},
+      {"--tls-certificate", "TIDEMARK_TLS_CERTIFICATE",
+       "Client certificate to present to the master", &security.certificate_file},
+      {"--tls-key", "TIDEMARK_TLS_KEY", "Private key of that certificate", &security.key_file},
       {"--tls-server-name", "TIDEMARK_TLS_SERVER_NAME",
-       "Name in the master's certificate, if not that of its address", &security.server_name},
-      {"--token-file", "TIDEMARK_TOKEN_FILE", "File that holds the token to send",
-       &security.token_file}};
+       "Name in the master's certificate, if it differs from the address", &security.server_name},
+      {"--token-file", "TIDEMARK_TOKEN_FILE", "File with the token to send", &security.token_file}};
   for (const auto& option : options) {
     app.add_option(option.name, *option.target, option.help)
         ->envname(option.variable)
@@ -91,7 +134,7 @@ void AddSecurity(CLI::App& app, ClientSecurity& security) {
 void AddParameter(const std::string& word, std::map<std::string, std::string>& parameters) {
   const std::size_t equals = word.find('=');
   if (equals == std::string::npos || equals == 0) {
-    throw CLI::ValidationError("--set", word + " is not of the form key=value");
+    throw CLI::ValidationError(fmt::format("--set must be KEY=VALUE, not {}", word));
   }
   parameters[word.substr(0, equals)] = word.substr(equals + 1);
 }
@@ -110,23 +153,21 @@ void AddRun(CLI::App& command, RunArguments& arguments) {
   CLI::App& app = *command.add_subcommand("run", "Run a job of the example MapReduce engine");
   examples::RunOptions& job = arguments.job;
   app.footer(JobsHelp);
-  app.add_option("JOB", job.job, "Which job; see below")->required();
-  app.add_option("--input", job.inputs, "Files to read, plain or .zst; how many is up to the job")
+  app.add_option("JOB", job.job, "Job to run; see below")->required();
+  app.add_option("--input", job.inputs, "Input files, plain or .zst; the job decides how many")
       ->expected(1, -1)
       ->type_name("FILE");
-  app.add_option("--output", job.output_dir, "Directory for the result; without it none is kept")
+  app.add_option("--output", job.output_dir, "Directory for the result; not kept if omitted")
       ->type_name("DIR");
-  app.add_option("--job-id", job.job_id,
-                 "Id of this run; made from the job and the time unless told");
+  app.add_option("--job-id", job.job_id, "Id of this run; default: made from the job and the time");
   AddChoice(app, "--output-format", kOutputKinds, job.output,
-            "What becomes of the result; count: only counted");
-  app.add_option("--slots", job.slots, "Tasks that run at once")
-      ->required()
-      ->check(CLI::Range(1U, kSlotsMax));
-  app.add_option("--reducers", job.reduce_task_count, "Reduce tasks")
-      ->required()
-      ->check(CLI::Range(1U, job.master_options.job.limits.reduce_tasks_max));
-  app.add_option("--maps", job.map_task_count, "Map tasks; 0: by the size of the input");
+            "Format of the result; count: counted only, not written");
+  Between(1U, kSlotsMax,
+          app.add_option("--slots", job.slots, "Tasks that run at once")->required());
+  Between(1U, job.master_options.job.limits.reduce_tasks_max,
+          app.add_option("--reducers", job.reduce_task_count, "Reduce tasks")->required());
+  Between(0U, examples::kTasksMax,
+          app.add_option("--maps", job.map_task_count, "Map tasks; 0: chosen by input size"));
   app.add_option_function<std::vector<std::string>>(
          "--set",
          [&job](const std::vector<std::string>& words) {
@@ -135,11 +176,11 @@ void AddRun(CLI::App& command, RunArguments& arguments) {
          "Parameters of the job")
       ->expected(1, -1)
       ->type_name("KEY=VALUE");
-  CLI::Option* master = app.add_option("--master", job.master_address,
-                                       "Report to this master instead of one inside the process");
+  CLI::Option* master = Address(app.add_option(
+      "--master", job.master_address, "Report to this master instead of one in this process"));
   AddSecurity(app, job.security);
   app.add_option("--log-dir", job.master_options.event_log_dir,
-                 "Write the event log of the job into this directory, for `tidemark replay`")
+                 "Write the job's event log to this directory, for `tidemark replay`")
       ->type_name("DIR")
       ->excludes(master);
   app.add_flag_callback(
@@ -163,7 +204,7 @@ void AddOverride(CLI::App& app, const char* name, const char* key, const char* h
 SettingOverride ParseOverride(const std::string& word) {
   const std::size_t equals = word.find('=');
   if (equals == std::string::npos || equals == 0) {
-    throw CLI::ValidationError("--set", word + " is not of the form KEY=VALUE");
+    throw CLI::ValidationError(fmt::format("--set must be KEY=VALUE, not {}", word));
   }
   SettingOverride given{.origin = "--set", .key = word.substr(0, equals)};
   std::istringstream words(word.substr(equals + 1));
@@ -177,15 +218,14 @@ SettingOverride ParseOverride(const std::string& word) {
 }
 
 void AddServeOptions(CLI::App& app, ServeArguments& arguments) {
-  app.add_option("--config", arguments.config_file, "Settings in YAML; options win over them")
+  app.add_option("--config", arguments.config_file, "Settings file (YAML); options override it")
       ->type_name("FILE");
-  AddOverride(app, "--listen", "listen", "host:port or unix:PATH; setting listen", arguments);
+  AddOverride(app, "--listen", "listen", "host:port or unix:PATH (setting listen)", arguments);
   AddOverride(app, "--data-dir", "data_dir",
-              "Keep all jobs in this directory and take them up again after a restart; setting "
-              "data_dir",
+              "Keep all jobs in this directory and resume them after a restart (setting data_dir)",
               arguments);
   AddOverride(app, "--log-dir", "log_dir",
-              "Write the event log of each job into this directory; setting log_dir", arguments);
+              "Write each job's event log to this directory (setting log_dir)", arguments);
   app.add_flag_callback(
       "--allow-insecure-remote",
       [&arguments] {
@@ -193,48 +233,48 @@ void AddServeOptions(CLI::App& app, ServeArguments& arguments) {
                                        .key = "allow_insecure_remote",
                                        .words = {"true"}});
       },
-      "Listen on other than local addresses, although nothing is encrypted");
-  app.add_option_function<std::vector<std::string>>(
-         "--indicator",
-         [&arguments](const std::vector<std::string>& names) {
-           arguments.overrides.push_back(
-               {.origin = "--indicator", .key = "estimate.indicators", .words = names});
-         },
-         "Indicators to compute, the one to show first")
-      ->expected(1, -1)
-      ->check(CLI::IsMember(KnownIndicators()));
+      "Listen on addresses that other hosts reach, without TLS or tokens");
+  OneOf(KnownIndicators(),
+        app.add_option_function<std::vector<std::string>>(
+               "--indicator",
+               [&arguments](const std::vector<std::string>& names) {
+                 arguments.overrides.push_back(
+                     {.origin = "--indicator", .key = "estimate.indicators", .words = names});
+               },
+               "Indicators to compute, the main one first")
+            ->expected(1, -1));
   app.add_option_function<std::vector<std::string>>(
          "--set",
          [&arguments](const std::vector<std::string>& words) {
            for (const std::string& word : words) arguments.overrides.push_back(ParseOverride(word));
          },
-         "Any setting of docs/serve.md; a list has commas")
+         "Any setting of docs/serve.md; commas separate the items of a list")
       ->expected(1, -1)
       ->type_name("KEY=VALUE");
 }
 
 void AddServe(CLI::App& command, ServeArguments& arguments) {
-  AddServeOptions(*command.add_subcommand("serve", "Be a master for any number of jobs"),
+  AddServeOptions(*command.add_subcommand("serve", "Run a master for any number of jobs"),
                   arguments);
 }
 
 void AddDoctor(CLI::App& command, DoctorArguments& arguments) {
   CLI::App& app =
-      *command.add_subcommand("doctor", "Check an installation: what `serve` would stumble over");
+      *command.add_subcommand("doctor", "Check whether `serve` would work with these settings");
   AddServeOptions(app, arguments.serve);
   AddSecurity(app, arguments.security);
-  app.footer("Exit code: 0 nothing is wrong, warnings aside, 1 something is.");
+  app.footer("Exit code: 0 no check failed (there may be warnings), 1 a check failed.");
 }
 
 void AddJobs(CLI::App& command, JobsArguments& arguments) {
   CLI::App& app = *command.add_subcommand("jobs", "List the jobs of a master");
   AddMaster(app, arguments.master);
   AddSecurity(app, arguments.security);
-  app.add_flag("--json", arguments.json, "A snapshot in JSON for each job, one per line");
+  app.add_flag("--json", arguments.json, "Print one JSON snapshot per job, one per line");
 }
 
 void AddWatch(CLI::App& command, WatchArguments& arguments) {
-  CLI::App& app = *command.add_subcommand("watch", "Watch a job of a master until it ends");
+  CLI::App& app = *command.add_subcommand("watch", "Follow a job of a master until it ends");
   app.add_option("JOB", arguments.job_id, "Id of the job; see `tidemark jobs`")->required();
   AddMaster(app, arguments.master);
   AddSecurity(app, arguments.security);
@@ -249,20 +289,21 @@ double ParseSpeed(const std::string& word) {
   char* end = nullptr;
   const double speed = std::strtod(word.c_str(), &end);
   if (end == word.c_str() || *end != '\0' || !std::isfinite(speed) || speed <= 0) {
-    throw CLI::ValidationError("--speed", word + " is neither a number above zero nor max");
+    throw CLI::ValidationError(
+        fmt::format("--speed must be a number above 0, or max, not {}", word));
   }
   return speed;
 }
 
 void AddReplay(CLI::App& command, ReplayArguments& arguments) {
-  CLI::App& app = *command.add_subcommand("replay", "Show a job again from its event log");
-  app.add_option("LOG", arguments.log, "The event log")->required();
+  CLI::App& app = *command.add_subcommand("replay", "Replay a job from its event log");
+  app.add_option("LOG", arguments.log, "Event log to read")->required();
   app.add_option_function<std::string>(
          "--speed", [&arguments](const std::string& word) { arguments.speed = ParseSpeed(word); },
-         "Times as fast as it was; max (unless told): without waiting")
+         "How many times as fast as the job ran; default max: without waiting")
       ->type_name("N|max");
   AddProgress(app, arguments.progress);
-  app.footer("Exit code: 0 the log was shown, 2 it cannot be read, 4 its end is torn.");
+  app.footer("Exit code: 0 the log was shown, 2 it cannot be read, 4 its end is damaged.");
 }
 
 void AddJar(CLI::App& app, std::string& jar) {
@@ -274,58 +315,59 @@ void AddJar(CLI::App& app, std::string& jar) {
 
 void AddHadoopConf(CLI::App& hadoop, HadoopConfArguments& arguments) {
   CLI::App& app =
-      *hadoop.add_subcommand("conf", "Print the settings that make a job of Hadoop report");
+      *hadoop.add_subcommand("conf", "Print the settings that make a Hadoop job report");
   AddJar(app, arguments.jar);
   AddMaster(app, arguments.master);
   app.add_option("--site", arguments.site,
-                 "Have the connector beside what this mapred-site.xml has in its places")
+                 "Keep what this mapred-site.xml plugs into the same places as the connector")
       ->type_name("FILE");
   app.add_flag("--options", arguments.as_options, "Print -D options for a shell instead of XML");
   app.footer("Save the XML and give it to a job: hadoop jar JAR JOB -conf FILE ...");
 }
 
 void AddHadoopRun(CLI::App& hadoop, HadoopRunArguments& arguments) {
-  CLI::App& app = *hadoop.add_subcommand("run", "Run a command of Hadoop and show its jobs");
+  CLI::App& app = *hadoop.add_subcommand("run", "Run a Hadoop command and show its jobs");
   AddJar(app, arguments.jar);
   CLI::Option* master =
-      app.add_option("--master", arguments.master,
-                     "Report to this master; without it one runs as long as the command")
-          ->envname("TIDEMARK_MASTER");
+      Address(app.add_option("--master", arguments.master,
+                             "Report to this master; without it, one runs as long as the command")
+                  ->envname("TIDEMARK_MASTER"));
   AddSecurity(app, arguments.security);
   MasterOptions& own = arguments.own_master;
   app.add_option("--listen", own.listen_address,
-                 "host:port of that master, which all nodes of the cluster must reach")
+                 "host:port of that master; all nodes of the cluster must reach it")
       ->capture_default_str()
       ->excludes(master);
   app.add_flag("--allow-insecure-remote", own.allow_insecure_remote,
-               "Listen on other than local addresses, although nothing is encrypted")
+               "Listen on addresses that other hosts reach, without TLS or tokens")
       ->excludes(master);
   app.add_option("--log-dir", own.event_log_dir,
-                 "Write the event logs of the jobs into this directory, for `tidemark replay`")
+                 "Write the jobs' event logs to this directory, for `tidemark replay`")
       ->type_name("DIR")
       ->excludes(master);
   AddProgress(app, arguments.progress);
   app.footer(
       "COMMAND is `hadoop jar ...`, `yarn jar ...` or the like; it reads HADOOP_CONF_DIR and\n"
-      "HADOOP_CLASSPATH, which are set for it. Exit code: the command's own; 2 it was not "
+      "HADOOP_CLASSPATH, which are set for it. Exit code: the command's own, or 2: it could not "
+      "be\n"
       "started.");
 }
 
 void AddHadoopPoll(CLI::App& hadoop, HadoopPollArguments& arguments) {
   CLI::App& app = *hadoop.add_subcommand(
-      "poll", "Follow an application of YARN that does not report, by its web service");
-  app.add_option("APPLICATION", arguments.application, "Id of the application, or of its job")
+      "poll", "Follow a YARN application that does not report, through its web service");
+  app.add_option("APPLICATION", arguments.application, "Id of the application or of its job")
       ->required();
   app.add_option("--resource-manager", arguments.resource_manager,
                  "URL of the resource manager's web service, such as http://rm:8088")
       ->required()
       ->type_name("URL");
-  app.add_option_function<double>(
-         "--interval",
-         [&arguments](double seconds) { arguments.interval = absl::Seconds(seconds); },
-         "Seconds between two looks [1]")
-      ->check(CLI::Range(0.1, 3600.0))
-      ->type_name("SECONDS");
+  Between(0.1, 3600.0,
+          app.add_option_function<double>(
+                 "--interval",
+                 [&arguments](double seconds) { arguments.interval = absl::Seconds(seconds); },
+                 "Seconds between two polls [1]")
+              ->type_name("SECONDS"));
   AddProgress(app, arguments.progress);
   app.footer(
       "Exit code: 0 the job succeeded, 1 it did not, 2 there is no such application, 3 the\n"
@@ -342,23 +384,26 @@ void AddHadoop(CLI::App& command, HadoopConfArguments& conf, HadoopRunArguments&
 }
 
 void AddProfile(CLI::App& command, ProfileNodeArguments& arguments) {
-  CLI::App& profile = *command.add_subcommand("profile", "Measure what a node gets done");
+  CLI::App& profile = *command.add_subcommand("profile", "Measure how fast a node is");
   profile.require_subcommand(1);
   CLI::App& app = *profile.add_subcommand(
-      "node", "Disk by fio, network by iperf3, cores; printed as the section `node` of a workflow");
-  app.add_option("--directory", arguments.directory, "Where the disk to measure is mounted")
+      "node",
+      "Measure disk (fio), network (iperf3) and cores; print them as `node` of a workflow file");
+  app.add_option("--directory", arguments.directory, "Directory on the disk to measure")
       ->capture_default_str()
       ->check(CLI::ExistingDirectory);
   app.add_option("--size", arguments.bytes, "Bytes to write and read there, such as 256MiB")
       ->transform(CLI::AsSizeValue(false))
       ->capture_default_str();
   app.add_option("--peer", arguments.peer,
-                 "Another host, which runs `iperf3 -s`; without it the network is loopback");
-  app.add_option("--peer-port", arguments.peer_port, "Its port")->capture_default_str();
+                 "Host that runs `iperf3 -s`; without it, loopback is measured");
+  Between(1, 65535,
+          app.add_option("--peer-port", arguments.peer_port, "Port of iperf3 on that host")
+              ->capture_default_str());
   app.add_option("--data-dir", arguments.data_dir,
-                 "Keep it in this data directory of a master, for its workflows")
+                 "Store the result in this data directory of a master, for its workflows")
       ->type_name("DIR");
-  app.footer("Exit code: 0 it was measured, 1 a tool failed, 2 fio or iperf3 is missing.");
+  app.footer("Exit code: 0 measured, 1 a tool failed, 2 fio or iperf3 is missing.");
 }
 
 const std::map<std::string, examples::SlotPolicy> kSlotPolicies = {
@@ -373,37 +418,38 @@ std::string WorkflowsHelp() {
 }
 
 void AddWorkflowRun(CLI::App& workflow, WorkflowRunArguments& arguments) {
-  CLI::App& app = *workflow.add_subcommand(
-      "run", "Run jobs of the example engine as a DAG on slots that they share");
+  CLI::App& app =
+      *workflow.add_subcommand("run", "Run jobs of the example engine as a DAG on shared slots");
   examples::WorkflowRunOptions& run = arguments.run;
   app.footer(WorkflowsHelp);
-  app.add_option("WORKFLOW", run.workflow, "Which workflow; see below")->required();
-  CLI::Option* input = app.add_option("--input", run.inputs, "Files to read, plain or .zst")
+  app.add_option("WORKFLOW", run.workflow, "Workflow to run; see below")->required();
+  CLI::Option* input = app.add_option("--input", run.inputs, "Input files, plain or .zst")
                            ->expected(1, -1)
                            ->type_name("FILE");
-  app.add_option("--visits", arguments.visits, "Generate so many visits of a web site as input")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
-      ->excludes(input);
+  Between(
+      std::uint64_t{1}, std::uint64_t{1'000'000'000},
+      app.add_option("--visits", arguments.visits, "Generate this many web site visits as input")
+          ->excludes(input));
   app.add_option("--output", run.output_dir,
-                 "Directory for the results, one for each job; without it none is kept")
+                 "Directory for the results, one per job; not kept if omitted")
       ->type_name("DIR");
-  app.add_option("--id", run.id, "Id of this run; made from the workflow and the time unless told");
-  app.add_option("--slots", run.slots, "Tasks that run at once, of all jobs together")
-      ->required()
-      ->check(CLI::Range(1U, kSlotsMax));
-  app.add_option("--reducers", run.reduce_task_count, "Reduce tasks of each job")
-      ->capture_default_str()
-      ->check(CLI::Range(1U, arguments.own_master.job.limits.reduce_tasks_max));
-  AddChoice(app, "--policy", kSlotPolicies, run.policy, "Who gets a free slot [fifo]");
-  CLI::Option* master = app.add_option("--master", run.master_address,
-                                       "Report to this master instead of one inside the process");
+  app.add_option("--id", run.id, "Id of this run; default: made from the workflow and the time");
+  Between(
+      1U, kSlotsMax,
+      app.add_option("--slots", run.slots, "Tasks that run at once, over all jobs")->required());
+  Between(1U, arguments.own_master.job.limits.reduce_tasks_max,
+          app.add_option("--reducers", run.reduce_task_count, "Reduce tasks per job")
+              ->capture_default_str());
+  AddChoice(app, "--policy", kSlotPolicies, run.policy, "Which job gets a free slot [fifo]");
+  CLI::Option* master = Address(app.add_option(
+      "--master", run.master_address, "Report to this master instead of one in this process"));
   AddSecurity(app, run.security);
   app.add_option("--data-dir", arguments.own_master.data_dir,
-                 "Of the master inside the process: what it learns serves the next run")
+                 "Data directory of the master in this process; what it learns helps the next run")
       ->type_name("DIR")
       ->excludes(master);
   app.add_option("--log-dir", arguments.own_master.event_log_dir,
-                 "Write the event logs of the jobs into this directory, for `tidemark replay`")
+                 "Write the jobs' event logs to this directory, for `tidemark replay`")
       ->type_name("DIR")
       ->excludes(master);
   AddProgress(app, arguments.progress);
@@ -420,43 +466,51 @@ struct WorkflowAtMaster {
 void AddWorkflowAtMaster(CLI::App& app, WorkflowAtMaster& arguments) {
   AddWorkflowRun(app, arguments.run);
   CLI::App& submit = *app.add_subcommand("submit", "Have a master watch a workflow of jobs");
-  submit.add_option("FILE", arguments.submit.file, "YAML or JSON; docs/workflows.md has the form")
+  submit
+      .add_option("FILE", arguments.submit.file,
+                  "Workflow file, YAML or JSON; see docs/workflows.md")
       ->required();
   AddMaster(submit, arguments.submit.master);
   AddSecurity(submit, arguments.submit.security);
   CLI::App& attach =
-      *app.add_subcommand("attach", "Say which job reports for one of a workflow, or is its retry");
+      *app.add_subcommand("attach", "Tell a master which job runs or retries a job of a workflow");
   attach.add_option("WORKFLOW", arguments.attach.workflow_id, "Id of the workflow")->required();
-  attach.add_option("JOB", arguments.attach.job_name, "How the workflow calls the job")->required();
-  attach.add_option("JOB_ID", arguments.attach.job_id, "Id of the job that reports")->required();
+  attach.add_option("JOB", arguments.attach.job_name, "Name of the job in the workflow")
+      ->required();
+  attach.add_option("JOB_ID", arguments.attach.job_id, "Id under which the job reports")
+      ->required();
   AddMaster(attach, arguments.attach.master);
   AddSecurity(attach, arguments.attach.security);
-  CLI::App& watch = *app.add_subcommand("watch", "Follow a workflow and its jobs to their end");
+  CLI::App& watch = *app.add_subcommand("watch", "Follow a workflow and its jobs until it ends");
   watch.add_option("WORKFLOW", arguments.watch.workflow_id, "Id of the workflow")->required();
   AddMaster(watch, arguments.watch.master);
   AddSecurity(watch, arguments.watch.security);
   AddProgress(watch, arguments.watch.progress);
   watch.footer(
-      "Exit code: 0 it succeeded, 1 it did not, 2 there is no such workflow, 3 no master answers.");
+      "Exit code: 0 it succeeded, 1 it did not, 2 there is no such workflow, 3 the master cannot\n"
+      "be reached.");
 }
 
 void AddWorkflow(CLI::App& command, WorkflowEstimateArguments& estimate,
                  WorkflowWhatIfArguments& what_if, WorkflowAtMaster& at_master) {
-  CLI::App& app = *command.add_subcommand("workflow", "When a DAG of stages or jobs ends");
+  CLI::App& app = *command.add_subcommand("workflow", "Predict when a DAG of stages or jobs ends");
   app.require_subcommand(1);
   AddWorkflowAtMaster(app, at_master);
   CLI::App& one = *app.add_subcommand("estimate", "Estimate a workflow described in a file");
-  one.add_option("FILE", estimate.file, "YAML or JSON; docs/workflows.md has the form")->required();
-  one.add_flag("--json", estimate.json, "One line of JSON");
-  CLI::App& many = *app.add_subcommand("what-if", "The same on other numbers of slots");
-  many.add_option("FILE", what_if.file, "YAML or JSON; docs/workflows.md has the form")->required();
-  many.add_option("--slots", what_if.slots, "Numbers of slots, separated by commas")
-      ->required()
-      ->delimiter(',')
-      ->check(CLI::Range(1.0, 1e6));
-  many.add_option("--data", what_if.data, "Times as much data")->check(CLI::Range(1e-6, 1e6));
-  many.add_flag("--json", what_if.json, "One line of JSON for each");
-  app.footer("Exit code: 0 it was estimated, 2 the file cannot be read or is wrong.");
+  one.add_option("FILE", estimate.file, "Workflow file, YAML or JSON; see docs/workflows.md")
+      ->required();
+  one.add_flag("--json", estimate.json, "Print one line of JSON");
+  CLI::App& many = *app.add_subcommand("what-if", "Estimate it for other numbers of slots");
+  many.add_option("FILE", what_if.file, "Workflow file, YAML or JSON; see docs/workflows.md")
+      ->required();
+  Between(1.0, 1e6,
+          many.add_option("--slots", what_if.slots, "Numbers of slots, separated by commas")
+              ->required()
+              ->delimiter(','));
+  Between(1e-6, 1e6,
+          many.add_option("--data", what_if.data, "Scale the amount of data by this factor"));
+  many.add_flag("--json", what_if.json, "Print one line of JSON for each");
+  app.footer("Exit code: 0 estimated, 2 the file cannot be read or is wrong.");
 }
 
 // Everything that can be asked for, to be filled in by the words.
@@ -498,11 +552,72 @@ Arguments Chosen(const CLI::App& command, AllArguments&& all) {
   return std::move(all.workflow_estimate);
 }
 
+// The innermost command that the words name.
+const CLI::App& Innermost(const CLI::App& command) {
+  const std::vector<CLI::App*> chosen = command.get_subcommands();
+  return chosen.empty() ? command : Innermost(*chosen.front());
+}
+
+// "tidemark hadoop run"
+std::string FullName(const CLI::App& command) {
+  const CLI::App* parent = command.get_parent();
+  return parent == nullptr ? command.get_name() : FullName(*parent) + " " + command.get_name();
+}
+
+std::vector<std::string> SubcommandsOf(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(sub->get_name());
+  }
+  return names;
+}
+
+// What to say of a word that the command has no use for.
+std::string DescribeUnknown(const CLI::App& command, const std::string& word) {
+  if (word.starts_with("-")) {
+    std::vector<std::string> options;
+    for (const CLI::Option* option : command.get_options()) {
+      for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+    }
+    const std::string name = word.substr(0, word.find('='));
+    return fmt::format("unknown option {}{}", name, text::DidYouMean(name, options));
+  }
+  const std::vector<std::string> subcommands = SubcommandsOf(command);
+  if (subcommands.empty()) return fmt::format("unexpected argument {}", word);
+  return fmt::format("unknown subcommand {}{}", word, text::DidYouMean(word, subcommands));
+}
+
+// What was wrong, in our words. A word that nobody knows comes first: what is said to be missing is
+// often that word, misspelt.
+std::string Describe(const CLI::App& command, const CLI::ParseError& error) {
+  const CLI::App& innermost = Innermost(command);
+  for (const CLI::App* app = &innermost; app != nullptr; app = app->get_parent()) {
+    const std::vector<std::string> unknown = app->remaining();
+    if (!unknown.empty()) return DescribeUnknown(*app, unknown.front());
+  }
+  const std::string what = error.what();
+  if (what == "A subcommand is required") {
+    return fmt::format("a subcommand is missing: {}", fmt::join(SubcommandsOf(innermost), ", "));
+  }
+  if (error.get_name() == "ExcludesError") {
+    return absl::StrReplaceAll(what, {{" excludes ", " cannot be used with "}});
+  }
+  if (error.get_name() == "ValidationError") {
+    return absl::StrReplaceAll(what, {{": must be ", " must be "}});
+  }
+  if (error.get_name() == "ArgumentMismatch") {
+    return what.substr(0, what.find(':')) + " needs exactly one value";
+  }
+  return what;
+}
+
 Answer AnswerTo(const CLI::App& command, const CLI::ParseError& error) {
   std::ostringstream out;
   std::ostringstream err;
-  const bool is_fault = command.exit(error, out, err) != 0;
-  return {.exit_code = is_fault ? kUsage : kSuccess, .out = out.str(), .err = err.str()};
+  if (command.exit(error, out, err) == 0) return {.exit_code = kSuccess, .out = out.str()};
+  return {.exit_code = kUsage,
+          .err = fmt::format("tidemark: {}\nSee `{} --help`.\n", Describe(command, error),
+                             FullName(Innermost(command)))};
 }
 
 // Takes what stands behind the `--` of `tidemark hadoop run`: it is another program's command line,
@@ -517,7 +632,7 @@ std::size_t CutCommand(const std::vector<std::string>& words, std::vector<std::s
 }  // namespace
 
 std::variant<Arguments, Answer> ParseCommandLine(const std::vector<std::string>& words) {
-  CLI::App command("How far MapReduce jobs are, when they will end, and why then.", "tidemark");
+  CLI::App command("Shows how far MapReduce jobs are, when they will end, and why.", "tidemark");
   command.set_version_flag("--version", fmt::format("tidemark {}", TIDEMARK_VERSION));
   command.require_subcommand(1);
   AllArguments all;
@@ -537,7 +652,7 @@ std::variant<Arguments, Answer> ParseCommandLine(const std::vector<std::string>&
     command.parse(static_cast<int>(argv.size()), argv.data());
     const bool runs = command.get_subcommand("hadoop")->got_subcommand("run");
     if (runs && all.hadoop_run.command.empty()) {
-      throw CLI::RequiredError("-- and the command to run");
+      throw CLI::ValidationError("the command to run is missing; put it after --");
     }
   } catch (const CLI::ParseError& error) {
     return AnswerTo(command, error);

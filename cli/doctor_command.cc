@@ -52,9 +52,9 @@ void CheckSecret(const char* what, const std::string& file, Report& report) {
   struct stat facts {};
   if (::stat(file.c_str(), &facts) != 0) return;  // said elsewhere
   if ((facts.st_mode & S_IRWXO) != 0) {
-    report.Warn(what, fmt::format("{} can be read by everybody; chmod o= {}", file, file));
+    report.Warn(what, fmt::format("{} is readable by everyone; run chmod o= {}", file, file));
   } else {
-    report.Fine(what, fmt::format("{} is not for everybody", file));
+    report.Fine(what, fmt::format("{} is not readable by others", file));
   }
 }
 
@@ -76,8 +76,8 @@ void CheckFolder(const char* setting, const std::string& folder, Report& report)
   if (folder.empty()) return;
   struct stat facts {};
   if (::stat(folder.c_str(), &facts) != 0) {
-    return report.Warn(setting,
-                       fmt::format("{}: {}; `serve` will create it", folder, std::strerror(errno)));
+    return report.Warn(setting, fmt::format("{}: {}; `tidemark serve` will create it", folder,
+                                            std::strerror(errno)));
   }
   if (!S_ISDIR(facts.st_mode)) return report.Fail(setting, folder + ": Not a directory");
   if (::access(folder.c_str(), W_OK | X_OK) != 0) {
@@ -86,9 +86,10 @@ void CheckFolder(const char* setting, const std::string& folder, Report& report)
   struct statvfs room {};
   if (::statvfs(folder.c_str(), &room) != 0) return;
   const std::uint64_t free_bytes = std::uint64_t{room.f_bavail} * room.f_frsize;
-  const std::string finding = fmt::format("{} has {} MiB of room", folder, free_bytes >> 20);
+  const std::string finding = fmt::format("{} MiB free in {}", free_bytes >> 20, folder);
   if (free_bytes < kRoomBytesMin) {
-    report.Warn(setting, finding + "; make some");
+    report.Warn(setting,
+                fmt::format("{}; at least {} MiB is advised", finding, kRoomBytesMin >> 20));
   } else {
     report.Fine(setting, finding);
   }
@@ -167,15 +168,15 @@ int Doctor(const DoctorArguments& arguments) {
   const auto config = LoadServeConfig(arguments.serve.config_file, arguments.serve.overrides);
   if (!report.Check("settings", config.status())) return kJobFailed;
   const MasterOptions& master = config->master;
-  report.Fine("settings", arguments.serve.config_file.empty() ? "defaults and options"
+  report.Fine("settings", arguments.serve.config_file.empty() ? "defaults and command line"
                                                               : arguments.serve.config_file);
-  if (report.Check("options", Validate(master))) report.Fine("options", "can be used together");
+  if (report.Check("options", Validate(master))) report.Fine("options", "no conflicts");
   CheckCertificate("tls", master.tls.certificate_file, report);
   CheckCertificate("tls", master.tls.client_ca_file, report);
   CheckSecret("tls", master.tls.key_file, report);
   CheckSecret("tokens", master.tokens_file, report);
   if (master.data_dir.empty()) {
-    report.Warn("data_dir", "none: the jobs are gone when the master ends");
+    report.Warn("data_dir", "not set: jobs are lost when the master stops");
   }
   CheckFolder("data_dir", master.data_dir, report);
   CheckFolder("log_dir", master.event_log_dir, report);

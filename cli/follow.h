@@ -104,10 +104,10 @@ class Follower {
 
   std::string Describe(const absl::Status& status) const {
     if (absl::IsNotFound(status)) {
-      return fmt::format("the master at {} does not know the {} any more", address_, what_);
+      return fmt::format("the master at {} no longer knows the {}", address_, what_);
     }
-    return fmt::format("{} the master at {}: {}", seen_ ? "lost" : "cannot reach", address_,
-                       status.ok() ? "it ended the stream" : ReasonOf(status));
+    return fmt::format("{} the master at {}: {}", seen_ ? "lost contact with" : "cannot reach",
+                       address_, status.ok() ? "it ended the stream" : ReasonOf(status));
   }
 
   // False when patience is at its end.
@@ -117,7 +117,7 @@ class Follower {
     const bool is_to_come = !seen_ && absl::IsNotFound(status);
     if (complained_of_ != status.code() && !is_to_come) {
       complained_of_ = status.code();
-      calls_.on_trouble(Describe(status) + "; trying again");
+      calls_.on_trouble(Describe(status) + "; retrying");
     }
     return options_.expects_job || now - *troubled_since_ < options_.patience;
   }

@@ -17,13 +17,34 @@ inline std::string ReasonOf(const absl::Status& status) {
   return is_wrapped && last != std::string::npos ? message.substr(last + 2) : message;
 }
 
+// Why the master at the address did not do what it was asked for, and what to do.
 inline std::string DescribeMasterTrouble(const std::string& address, const absl::Status& status) {
-  if (!absl::IsUnavailable(status)) {
-    return fmt::format("the master at {}: {}", address, ReasonOf(status));
+  const std::string reason = ReasonOf(status);
+  const auto says = [&](const char* part) { return reason.find(part) != std::string::npos; };
+  if (absl::IsUnauthenticated(status) && says("does not know")) {
+    return fmt::format("the master at {} does not know the token; pass another with --token-file",
+                       address);
+  }
+  if (absl::IsUnauthenticated(status)) {
+    return fmt::format("the master at {} requires a token; pass --token-file", address);
+  }
+  if (!absl::IsUnavailable(status)) return fmt::format("the master at {}: {}", address, reason);
+  // What a server that waits for a TLS handshake does with a client that does not begin one.
+  if (says("Socket closed")) {
+    return fmt::format("{} closed the connection; probably the server wants TLS (--tls-ca)",
+                       address);
+  }
+  if (says("wrong version number")) {
+    return fmt::format("the server at {} does not use TLS; leave out --tls-ca", address);
+  }
+  if (says("certificate verify failed")) {
+    return fmt::format(
+        "cannot verify the certificate of the master at {}; check --tls-ca and --tls-server-name",
+        address);
   }
   return fmt::format(
       "no master answers at {} ({}); start one with `tidemark serve` or name another with --master",
-      address, ReasonOf(status));
+      address, reason);
 }
 
 }  // namespace tidemark::cli

@@ -56,7 +56,7 @@ absl::StatusOr<std::unique_ptr<MetricsExporter>> MetricsExporter::Start(const st
     return std::make_unique<HttpExporter>(address, master);
   } catch (const std::exception& error) {
     return absl::UnavailableError(
-        fmt::format("metrics: cannot listen on {}: {}", address, error.what()));
+        fmt::format("metrics.listen: cannot listen on {}: {}", address, error.what()));
   }
 }
 

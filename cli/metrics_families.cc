@@ -62,31 +62,30 @@ class Families {
 };
 
 void AddIngest(const MasterStats& stats, Families& families) {
-  families.Add("events_total", "Envelopes that came in.", MetricType::Counter,
-               {Counter(stats.events)});
-  families.Add("event_bytes_total", "Their bytes.", MetricType::Counter,
+  families.Add("events_total", "Envelopes received.", MetricType::Counter, {Counter(stats.events)});
+  families.Add("event_bytes_total", "Bytes of the envelopes received.", MetricType::Counter,
                {Counter(stats.event_bytes)});
   families.Add(
-      "events_refused_total", "Envelopes that were refused, by what.", MetricType::Counter,
+      "events_refused_total", "Envelopes refused, by reason.", MetricType::Counter,
       {Labelled(Counter(stats.events_refused_by_limit), "reason", "limit"),
        Labelled(Counter(stats.events_refused - stats.events_refused_by_limit), "reason", "other")});
-  families.Add("calls_refused_total", "Calls and envelopes without the right, by reason.",
+  families.Add("calls_refused_total", "Calls and envelopes not let in, by reason.",
                MetricType::Counter,
                {Labelled(Counter(stats.calls_unauthenticated), "reason", "unauthenticated"),
                 Labelled(Counter(stats.calls_denied), "reason", "denied"),
                 Labelled(Counter(stats.calls_refused_by_limit), "reason", "limit")});
-  families.Add("ingest_streams", "Streams of agents that are open.", MetricType::Gauge,
+  families.Add("ingest_streams", "Open streams of agents.", MetricType::Gauge,
                {Gauge(static_cast<double>(stats.ingest_streams))});
-  families.Add("unanswered_events", "Envelopes that were read and are not answered yet.",
-               MetricType::Gauge, {Gauge(static_cast<double>(stats.unanswered_events))});
+  families.Add("unanswered_events", "Envelopes read but not answered yet.", MetricType::Gauge,
+               {Gauge(static_cast<double>(stats.unanswered_events))});
 }
 
 void AddSnapshots(const MasterStats& stats, Families& families) {
-  families.Add("snapshots_published_total", "Snapshots that were made.", MetricType::Counter,
+  families.Add("snapshots_published_total", "Snapshots published.", MetricType::Counter,
                {Counter(stats.snapshots_published)});
-  families.Add("snapshots_skipped_total", "Snapshots that a watcher was too slow for.",
+  families.Add("snapshots_skipped_total", "Snapshots skipped because a watcher was too slow.",
                MetricType::Counter, {Counter(stats.snapshots_skipped)});
-  families.Add("watchers", "Subscriptions that are open.", MetricType::Gauge,
+  families.Add("watchers", "Open subscriptions.", MetricType::Gauge,
                {Gauge(static_cast<double>(stats.watchers))});
   families.Add("tick_seconds", "Time of one round over all jobs that are due.",
                MetricType::Histogram, {Histogram(stats.tick)});
@@ -135,7 +134,7 @@ void AddStates(const std::string& kind, const std::vector<S>& snapshots, Familie
     for (const S& snapshot : snapshots) count += snapshot.state == state ? 1 : 0;
     metrics.push_back(Labelled(Gauge(count), "state", name));
   }
-  families.Add(kind + "s", "Remembered " + kind + "s, by state.", MetricType::Gauge,
+  families.Add(kind + "s", "Number of " + kind + "s kept, by state.", MetricType::Gauge,
                std::move(metrics));
 }
 
@@ -165,9 +164,9 @@ void AddProgress(const std::string& kind, const std::vector<S>& snapshots, Famil
     families.Add(kind + name, help, MetricType::Gauge, std::move(metrics));
   };
   add("_progress_ratio", "How far a running " + kind + " is, 0..1.", fraction);
-  add("_remaining_seconds", "When a running " + kind + " is predicted to end.", remaining);
-  add("_remaining_lower_seconds", "Lower bound of it, with 90 %.", lower);
-  add("_remaining_upper_seconds", "Upper bound of it, with 90 %.", upper);
+  add("_remaining_seconds", "Predicted remaining time of a running " + kind + ".", remaining);
+  add("_remaining_lower_seconds", "Lower bound of its 90 % interval.", lower);
+  add("_remaining_upper_seconds", "Upper bound of its 90 % interval.", upper);
 }
 
 void AddDropped(const std::vector<Snapshot>& jobs, Families& families) {
@@ -177,7 +176,7 @@ void AddDropped(const std::vector<Snapshot>& jobs, Families& families) {
     dropped.push_back(
         Labelled(Gauge(static_cast<double>(job.coverage.dropped_events)), "job", job.job_id));
   }
-  families.Add("job_dropped_events", "Events that agents of a running job had no room for.",
+  families.Add("job_dropped_events", "Events that the agents of a running job dropped.",
                MetricType::Gauge, std::move(dropped));
 }
 

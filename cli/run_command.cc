@@ -84,7 +84,7 @@ absl::Status Complete(examples::RunOptions& options, std::optional<TemporaryDire
     std::filesystem::create_directories(directory, error);
     if (error) {
       return absl::InvalidArgumentError(
-          fmt::format("--log-dir {}: {}", directory, error.message()));
+          fmt::format("--log-dir: cannot create {}: {}", directory, error.message()));
     }
   }
   if (!options.output_dir.empty()) return absl::OkStatus();

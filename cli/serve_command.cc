@@ -54,7 +54,8 @@ absl::Status MakeFolder(const char* setting, const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (!error) return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format("{} {}: {}", setting, folder, error.message()));
+  return absl::InvalidArgumentError(
+      fmt::format("cannot create {} {}: {}", setting, folder, error.message()));
 }
 
 int Refuse(const absl::Status& status) {
@@ -67,10 +68,10 @@ absl::Status CheckMetricsAddress(const ServeConfig& config) {
   const bool is_safe = config.metrics_address.empty() || config.master.allow_insecure_remote ||
                        transport::IsLocalAddress(config.metrics_address);
   if (is_safe) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      fmt::format("metrics.listen {}: metrics are neither encrypted nor protected; use a loopback "
-                  "address or allow insecure remote access explicitly",
-                  config.metrics_address));
+  return absl::InvalidArgumentError(fmt::format(
+      "metrics.listen {}: every host that reaches it can read the metrics; use a loopback "
+      "address or pass --allow-insecure-remote",
+      config.metrics_address));
 }
 
 }  // namespace

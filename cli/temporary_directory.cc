@@ -14,7 +14,9 @@ absl::StatusOr<TemporaryDirectory> TemporaryDirectory::Create() {
   std::error_code error;
   std::string pattern = std::filesystem::temp_directory_path(error) / "tidemark-XXXXXX";
   if (!error && mkdtemp(pattern.data()) == nullptr) error.assign(errno, std::generic_category());
-  if (error) return absl::UnavailableError(fmt::format("{}: {}", pattern, error.message()));
+  if (error)
+    return absl::UnavailableError(
+        fmt::format("cannot create temporary directory {}: {}", pattern, error.message()));
   return TemporaryDirectory(std::move(pattern));
 }
 

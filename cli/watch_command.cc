@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "cli/master_client.h"
 #include "cli/master_trouble.h"
 #include "cli/progress.h"
+#include "text/did_you_mean.h"
 
 namespace tidemark::cli {
 namespace {
@@ -20,13 +22,13 @@ std::string NoSuchJob(const std::string& job_id, const MasterClient& master) {
   const std::string message = fmt::format("no job {} at {}", job_id, master.address());
   const auto jobs = master.ListJobs();
   if (!jobs.ok()) return message;
-  if (jobs->empty()) return message + ", which has no jobs yet";
+  if (jobs->empty()) return message + "; it has no jobs yet";
   std::vector<std::string> names;
-  for (const Snapshot& job : *jobs) {
-    if (names.size() < kNamedMax) names.push_back(job.job_id);
-  }
-  return fmt::format("{}, which has {}{}", message, fmt::join(names, ", "),
-                     jobs->size() > names.size() ? ", ..." : "");
+  for (const Snapshot& job : *jobs) names.push_back(job.job_id);
+  if (std::string meant = text::DidYouMean(job_id, names); !meant.empty()) return message + meant;
+  const std::string more = names.size() > kNamedMax ? ", ..." : "";
+  names.resize(std::min(names.size(), kNamedMax));
+  return fmt::format("{}; its jobs: {}{}", message, fmt::join(names, ", "), more);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ ApplicationPoller::ApplicationPoller(std::string resource_manager, const std::st
       application_id_(WithPrefix(application, kApplication, kJob)),
       get_(std::move(get)),
       monitor_(WithPrefix(application, kJob, kApplication), Options()) {
-  monitor_.AddNote("task facts only: no key groups are known, estimates are ratios of progress");
+  monitor_.AddNote("no key groups known: estimates rest on the progress of tasks alone");
 }
 
 absl::StatusOr<Snapshot> ApplicationPoller::Look(absl::Time now) {
@@ -51,7 +51,7 @@ absl::Status ApplicationPoller::LookAtMaster(absl::Time now) {
   if (!answer.ok()) return answer.status();
   const auto jobs = ParseRestJobs(*answer);
   if (!jobs.ok()) return Unreadable(jobs.status(), url);
-  if (jobs->empty()) return absl::UnavailableError("no job yet");
+  if (jobs->empty()) return absl::UnavailableError("the application has no job yet");
   const RestJob& job = jobs->front();
   if (!monitor_.is_open()) Open(job, now);
   if (const absl::Status status = LookAtTasks(fmt::format("{}/{}", url, job.id), now);

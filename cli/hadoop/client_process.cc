@@ -101,7 +101,7 @@ absl::StatusOr<Started> Start(const std::vector<std::string>& command,
                               const std::map<std::string, std::string>& variables) {
   std::array<int, 2> ends;
   if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return absl::ErrnoToStatus(errno, "a pipe for the client's words");
+    return absl::ErrnoToStatus(errno, "cannot create a pipe");
   }
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

@@ -86,7 +86,7 @@ absl::StatusOr<std::string> FindConfiguration(
     const std::string& program, const std::function<std::string(const char*)>& variable) {
   if (const std::string folder = variable("HADOOP_CONF_DIR"); !folder.empty()) {
     if (IsFolder(folder)) return folder;
-    return absl::NotFoundError(fmt::format("HADOOP_CONF_DIR is no folder: {}", folder));
+    return absl::NotFoundError(fmt::format("HADOOP_CONF_DIR is not a directory: {}", folder));
   }
   std::vector<fs::path> homes;
   if (const std::string home = variable("HADOOP_HOME"); !home.empty()) homes.emplace_back(home);
@@ -99,7 +99,7 @@ absl::StatusOr<std::string> FindConfiguration(
     if (const fs::path folder = home / "etc" / "hadoop"; IsFolder(folder)) return folder.string();
   }
   return absl::NotFoundError(
-      fmt::format("no settings of Hadoop found for {}: set HADOOP_CONF_DIR", program));
+      fmt::format("no Hadoop configuration found for {}; set HADOOP_CONF_DIR", program));
 }
 
 absl::Status CopyConfiguration(const std::string& configuration,

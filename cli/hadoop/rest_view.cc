@@ -41,7 +41,7 @@ absl::Status ForEach(std::string_view text, const char* outer, const char* inner
   const Json answer = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   const auto object = answer.is_object() ? answer.find(outer) : answer.end();
   if (!answer.is_object() || object == answer.end()) {
-    return absl::InvalidArgumentError(fmt::format("an answer without {}", outer));
+    return absl::InvalidArgumentError(fmt::format("unexpected answer: it has no {}", outer));
   }
   if (!object->is_object()) return absl::OkStatus();  // null: none
   const auto list = object->find(inner);
@@ -101,7 +101,7 @@ absl::StatusOr<RestApplication> ParseRestApplication(std::string_view json) {
   const Json answer = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   const auto app = answer.is_object() ? answer.find("app") : answer.end();
   if (!answer.is_object() || app == answer.end() || !app->is_object()) {
-    return absl::InvalidArgumentError("an answer without app");
+    return absl::InvalidArgumentError("unexpected answer: it has no app");
   }
   RestApplication application;
   application.name = TextAt(*app, "name");

@@ -230,15 +230,15 @@ absl::StatusOr<std::unique_ptr<Master>> StartMaster(const MasterOptions& options
   const std::string& address = options.listen_address;
   if (address.starts_with("unix:") || address.starts_with("0.0.0.0:") ||
       address.starts_with("[::]:")) {
-    return absl::InvalidArgumentError(
-        fmt::format("--listen {}: tasks connect to it; name an address they can reach", address));
+    return absl::InvalidArgumentError(fmt::format(
+        "--listen {}: tasks connect to it; pass an address that they can reach", address));
   }
   if (!options.event_log_dir.empty()) {
     std::error_code error;
     std::filesystem::create_directories(options.event_log_dir, error);
     if (error) {
       return absl::InvalidArgumentError(
-          fmt::format("--log-dir {}: {}", options.event_log_dir, error.message()));
+          fmt::format("--log-dir: cannot create {}: {}", options.event_log_dir, error.message()));
     }
   }
   return Master::Start(options);
@@ -266,7 +266,7 @@ absl::StatusOr<int> RunWatched(const HadoopRunArguments& arguments, const std::s
       stop);
   if (exit_code.ok() && !stop) watch.WaitForTheEnd();
   if (exit_code.ok() && *exit_code == 0 && !watch.has_seen_jobs() && !watch.has_seen_trouble()) {
-    progress.Say("no job has reported; docs/hadoop.md says what may be in the way");
+    progress.Say("no job has reported; see docs/hadoop.md for what may be in the way");
   }
   return exit_code;
 }

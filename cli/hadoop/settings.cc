@@ -166,7 +166,7 @@ absl::StatusOr<std::string> WithSettings(std::string_view xml,
                                          const std::vector<HadoopSetting>& settings) {
   if (xml.empty()) return ToHadoopXml(settings);
   const std::size_t end = xml.rfind("</configuration>");
-  if (end == xml.npos) return absl::InvalidArgumentError("it has no </configuration>");
+  if (end == xml.npos) return absl::InvalidArgumentError("</configuration> is missing");
   std::string more;
   for (const HadoopSetting& setting : settings) more += Property(setting);
   return fmt::format("{}{}{}", xml.substr(0, end), more, xml.substr(end));

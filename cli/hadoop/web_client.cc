@@ -33,7 +33,7 @@ WebClient::~WebClient() = default;
 
 absl::StatusOr<std::string> WebClient::Get(const std::string& url) {
   CURL* curl = handle_->curl;
-  if (curl == nullptr) return absl::UnavailableError("no HTTP client");
+  if (curl == nullptr) return absl::UnavailableError("cannot start an HTTP client");
   std::string answer;
   curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");

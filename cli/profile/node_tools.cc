@@ -18,7 +18,7 @@ double SpeedAt(const json& root, const json::json_pointer& path) {
 }
 
 absl::Status NotA(const char* what) {
-  return absl::InvalidArgumentError(fmt::format("not a result of {}", what));
+  return absl::InvalidArgumentError(fmt::format("cannot read the result of {}", what));
 }
 
 // fio may write notes before its JSON.

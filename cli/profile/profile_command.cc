@@ -45,14 +45,13 @@ absl::Status RunTool(const std::vector<std::string>& command, const std::atomic<
   const auto code = RunClient(
       command, {}, [&](const std::string& line) { last_words = line; }, stop);
   if (absl::IsNotFound(code.status())) {
-    return absl::NotFoundError(
-        fmt::format("{} cannot be started: install it, on Debian by `apt-get install fio iperf3`",
-                    command.front()));
+    return absl::NotFoundError(fmt::format(
+        "cannot start {}; install it (Debian: apt-get install fio iperf3)", command.front()));
   }
   if (!code.ok()) return code.status();
   if (stop) return absl::CancelledError("stopped");
   if (*code == 0) return absl::OkStatus();
-  return absl::InternalError(fmt::format("{} ended with code {}{}{}", command.front(), *code,
+  return absl::InternalError(fmt::format("{} failed with exit code {}{}{}", command.front(), *code,
                                          last_words.empty() ? "" : ": ", last_words));
 }
 
@@ -143,7 +142,9 @@ absl::StatusOr<ResourceProfile> Measure(const ProfileNodeArguments& arguments) {
 absl::Status Store(const std::string& data_dir, const ResourceProfile& node) {
   std::error_code error;
   std::filesystem::create_directories(data_dir, error);
-  if (error) return absl::InvalidArgumentError(data_dir + ": " + error.message());
+  if (error)
+    return absl::InvalidArgumentError(
+        fmt::format("--data-dir: cannot create {}: {}", data_dir, error.message()));
   const auto history = store::History::Open(data_dir + "/history.sqlite", {});
   if (!history.ok()) return history.status();
   char host[256] = {};

@@ -17,12 +17,10 @@ namespace tidemark::cli {
 namespace {
 
 int Trouble(const std::string& address, const absl::Status& status) {
-  if (absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status)) {
-    Complain(DescribeMasterTrouble(address, status));
-    return kMasterUnreachable;
-  }
-  Complain(std::string(status.message()));
-  return kUsage;
+  const bool is_away = absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
+  Complain(is_away || absl::IsUnauthenticated(status) ? DescribeMasterTrouble(address, status)
+                                                      : std::string(status.message()));
+  return is_away ? kMasterUnreachable : kUsage;
 }
 
 }  // namespace

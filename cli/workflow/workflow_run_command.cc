@@ -99,7 +99,9 @@ absl::Status Complete(const WorkflowRunArguments& arguments, examples::WorkflowR
        {arguments.own_master.data_dir, arguments.own_master.event_log_dir}) {
     std::error_code error;
     if (!directory.empty()) std::filesystem::create_directories(directory, error);
-    if (error) return absl::InvalidArgumentError(directory + ": " + error.message());
+    if (error)
+      return absl::InvalidArgumentError(
+          fmt::format("cannot create {}: {}", directory, error.message()));
   }
   if (!run.master_address.empty()) return absl::OkStatus();
   absl::StatusOr<std::unique_ptr<Master>> master = Master::Start(arguments.own_master);

@@ -1,0 +1,110 @@
+// What the command line says when something is wrong: what happened, where, and what to do.
+#include "absl/status/status.h"
+#include "cli/command_line.h"
+#include "cli/exit_code.h"
+#include "cli/master_trouble.h"
+#include "cli/workflow/workflow_file.h"
+
+namespace tidemark::cli {
+namespace {
+
+using testing::EndsWith;
+using testing::StartsWith;
+
+Answer AnswerTo(std::vector<std::string> words) {
+  words.insert(words.begin(), "tidemark");
+  const auto parsed = ParseCommandLine(words);
+  const Answer* answer = std::get_if<Answer>(&parsed);
+  return answer == nullptr ? Answer{} : *answer;
+}
+
+struct Case {
+  const char* name;
+  std::vector<std::string> words;
+  const char* says;
+};
+
+class CommandLineFault : public testing::TestWithParam<Case> {};
+
+TEST_P(CommandLineFault, IsNamedWithItsFlagAndWhatToDo) {
+  const Answer answer = AnswerTo(GetParam().words);
+  EXPECT_EQ(answer.exit_code, kUsage);
+  EXPECT_THAT(answer.err, StartsWith(std::string("tidemark: ") + GetParam().says + "\nSee `"));
+  EXPECT_THAT(answer.err, EndsWith(" --help`.\n"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Faults, CommandLineFault,
+    testing::Values(
+        Case{"NoSubcommand", {"profile"}, "a subcommand is missing: node"},
+        Case{"Subcommand", {"rnu"}, "unknown subcommand rnu; did you mean run?"},
+        Case{"NestedSubcommand", {"hadoop", "pol"}, "unknown subcommand pol; did you mean poll?"},
+        Case{"Option",
+             {"run", "word-count", "--slots", "2", "--reducer", "4"},
+             "unknown option --reducer; did you mean --reducers?"},
+        Case{"OptionWithValue", {"jobs", "--jsn=1"}, "unknown option --jsn; did you mean --json?"},
+        Case{"Argument", {"watch", "job-1", "job-2"}, "unexpected argument job-2"},
+        Case{"Missing", {"run", "word-count", "--slots", "2"}, "--reducers is required"},
+        Case{"Maps",
+             {"run", "word-count", "--slots", "2", "--reducers", "4", "--maps", "many"},
+             "--maps must be a whole number from 0 to 100000, not many"},
+        Case{"Slots",
+             {"run", "word-count", "--slots", "0", "--reducers", "4"},
+             "--slots must be a whole number from 1 to 1024, not 0"},
+        Case{"Interval",
+             {"hadoop", "poll", "job_1_1", "--resource-manager", "http://rm", "--interval", "0"},
+             "--interval must be a number from 0.1 to 3600, not 0"},
+        Case{"Choice",
+             {"watch", "job-1", "--progress", "jsn"},
+             "--progress must be auto or json or plain or quiet or tty, not jsn; did you mean "
+             "json?"},
+        Case{"Port",
+             {"jobs", "--master", "127.0.0.1"},
+             "--master: port missing; did you mean 127.0.0.1:7411?"},
+        Case{"PortOfIpv6",
+             {"jobs", "--master", "[::1]"},
+             "--master: port missing; did you mean [::1]:7411?"},
+        Case{"Excluded",
+             {"run", "word-count", "--slots", "2", "--reducers", "4", "--master", "m:1",
+              "--log-dir", "logs"},
+             "--master cannot be used with --log-dir"},
+        Case{"Value", {"watch", "job-1", "--master"}, "--master needs exactly one value"},
+        Case{"Assignment",
+             {"serve", "--set", "limits.jobs"},
+             "--set must be KEY=VALUE, not limits.jobs"},
+        Case{"Speed",
+             {"replay", "log", "--speed", "fast"},
+             "--speed must be a number above 0, or max, not fast"},
+        Case{"Command",
+             {"hadoop", "run", "--jar", "a.jar"},
+             "the command to run is missing; put it after --"}),
+    [](const auto& tested) { return tested.param.name; });
+
+TEST(Wording, AddressesWithAPortAreTaken) {
+  for (const char* address : {"127.0.0.1:7411", "[::1]:7411", "master:1", "unix:/run/tidemark"}) {
+    EXPECT_EQ(AnswerTo({"jobs", "--master", address}).err, "") << address;
+  }
+}
+
+TEST(Wording, SaysWhichFlagLetsOneIn) {
+  const auto says = [](const absl::Status& status) { return DescribeMasterTrouble("m:1", status); };
+  EXPECT_EQ(says(absl::UnauthenticatedError("this master requires a token: send the metadata")),
+            "the master at m:1 requires a token; pass --token-file");
+  EXPECT_EQ(says(absl::UnauthenticatedError("this master does not know the token")),
+            "the master at m:1 does not know the token; pass another with --token-file");
+  EXPECT_EQ(says(absl::UnavailableError("last error: UNKNOWN: Socket closed")),
+            "m:1 closed the connection; probably the server wants TLS (--tls-ca)");
+  EXPECT_EQ(says(absl::UnavailableError("last error: SSL routines::wrong version number")),
+            "the server at m:1 does not use TLS; leave out --tls-ca");
+  EXPECT_THAT(says(absl::UnavailableError("last error: Connection refused")),
+              StartsWith("no master answers at m:1 (Connection refused); start one"));
+}
+
+TEST(Wording, UnknownFieldsComeWithTheOneThatWasMeant) {
+  const auto file = ParseWorkflow("stages: [{name: a, tasks: 1, task_secs: 1}]");
+  EXPECT_EQ(file.status().message(),
+            "stage a: unknown field task_secs; did you mean task_seconds?");
+}
+
+}  // namespace
+}  // namespace tidemark::cli
