@@ -39,7 +39,7 @@ absl::StatusOr<Certificate> ReadCertificate(const std::string& file) {
   const absl::StatusOr<Bio> bio = OpenPem(file);
   if (!bio.ok()) return bio.status();
   Certificate certificate(PEM_read_bio_X509(bio->get(), nullptr, NoPassword, nullptr), X509_free);
-  if (certificate == nullptr) return Fault(file, "has no certificate in PEM");
+  if (certificate == nullptr) return Fault(file, "contains no PEM certificate");
   return certificate;
 }
 
@@ -60,7 +60,7 @@ absl::StatusOr<absl::Time> CertificateEnd(const std::string& file, absl::Time no
   const absl::StatusOr<Certificate> certificate = ReadCertificate(file);
   if (!certificate.ok()) return certificate.status();
   const absl::Time end = ToTime(X509_get0_notAfter(certificate->get()));
-  if (end < now) return Fault(file, "the certificate is past its time");
+  if (end < now) return Fault(file, "the certificate has expired");
   if (ToTime(X509_get0_notBefore(certificate->get())) > now) {
     return Fault(file, "the certificate is not valid yet");
   }
@@ -94,9 +94,9 @@ absl::Status CheckKey(const std::string& certificate_file, const std::string& ke
   const absl::StatusOr<Bio> bio = OpenPem(key_file);
   if (!bio.ok()) return bio.status();
   const Key key(PEM_read_bio_PrivateKey(bio->get(), nullptr, NoPassword, nullptr), EVP_PKEY_free);
-  if (key == nullptr) return Fault(key_file, "has no private key in PEM without a password");
+  if (key == nullptr) return Fault(key_file, "contains no PEM private key without a password");
   if (X509_check_private_key(certificate->get(), key.get()) == 1) return absl::OkStatus();
-  return Fault(key_file, "is not the key of the certificate");
+  return Fault(key_file, "does not match the certificate");
 }
 
 }  // namespace tidemark::transport

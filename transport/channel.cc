@@ -38,12 +38,13 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(
     const ClientSecurity& security) {
   if (security.certificate_file.empty() != security.key_file.empty()) {
     return absl::InvalidArgumentError(
-        "a client's certificate and its key go together; give both files or none");
+        "a client certificate and its key go together: pass both --tls-certificate and --tls-key, "
+        "or neither");
   }
   if (security.ca_file.empty()) {
     if (!security.certificate_file.empty()) {
       return absl::InvalidArgumentError(
-          "a client's certificate is of no use without the authority that signed the master's");
+          "a client certificate is used only over TLS: pass --tls-ca too");
     }
     return grpc::InsecureChannelCredentials();
   }
@@ -76,9 +77,8 @@ absl::Status AddToken(const std::string& address, const ClientSecurity& security
                       grpc::ClientContext& context) {
   if (security.token_file.empty()) return absl::OkStatus();
   if (security.ca_file.empty() && !IsLocalAddress(address)) {
-    return absl::FailedPreconditionError(fmt::format(
-        "a token goes to {} only over TLS; name the authority that signed its certificate",
-        address));
+    return absl::FailedPreconditionError(
+        fmt::format("the token is not sent to {} without TLS: pass --tls-ca", address));
   }
   const absl::StatusOr<std::string> text = ReadOwnFile(security.token_file);
   if (!text.ok()) return text.status();
@@ -97,12 +97,12 @@ absl::StatusOr<std::string> ParseToken(const std::string& text, const std::strin
     const bool is_word =
         std::all_of(line.begin(), line.end(), [](char c) { return c > ' ' && c <= '~'; });
     if (!token.empty() || !is_word) {
-      return absl::InvalidArgumentError(
-          fmt::format("{}: is not one token, a word of printable ASCII, on a line", file));
+      return absl::InvalidArgumentError(fmt::format(
+          "{} must contain exactly one token: one line of printable ASCII without spaces", file));
     }
     token = line;
   }
-  if (token.empty()) return absl::InvalidArgumentError(fmt::format("{}: has no token", file));
+  if (token.empty()) return absl::InvalidArgumentError(fmt::format("{} contains no token", file));
   return token;
 }
 

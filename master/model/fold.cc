@@ -41,7 +41,7 @@ absl::Status CheckRoom(const JobLimits& limits, const JobState& state) {
   if (state.memory_bytes < limits.state_bytes_max) return absl::OkStatus();
   return LimitExceeded(
       "state_bytes_per_job",
-      fmt::format("this master keeps at most {} bytes of state for a job", limits.state_bytes_max));
+      fmt::format("this master keeps at most {} bytes of state per job", limits.state_bytes_max));
 }
 
 // Sets what was not said before; false if something else was said.
@@ -93,8 +93,9 @@ absl::Status Folder::CheckShape(const JobOpened& opened) const {
   const auto check = [](const char* name, const char* what, std::optional<std::uint32_t> count,
                         std::uint32_t limit) {
     if (count.value_or(0) <= limit) return absl::OkStatus();
-    return LimitExceeded(name, fmt::format("job has {} {}; this master takes at most {} a job",
-                                           *count, what, limit));
+    return LimitExceeded(
+        name, fmt::format("the job has {} {}; this master allows at most {} per job", *count, what,
+                          limit));
   };
   if (auto status = check("map_tasks", "map tasks", opened.map_task_count, limits_.map_tasks_max);
       !status.ok()) {
@@ -149,18 +150,18 @@ auto Folder::FindAttempt(const AttemptId& id, std::optional<std::uint32_t> count
   const char* kind = id.kind == TaskKind::kMap ? "map" : "reduce";
   if (count && id.index >= *count) {
     return absl::InvalidArgumentError(
-        fmt::format("{}: the job has {} {} tasks", ToString(id), *count, kind));
+        fmt::format("{} does not exist: the job has {} {} tasks", ToString(id), *count, kind));
   }
   if (id.index >= limit) {
-    return LimitExceeded(
-        fmt::format("{}_tasks", kind),
-        fmt::format("{}: this master takes at most {} {} tasks a job", ToString(id), limit, kind));
+    return LimitExceeded(fmt::format("{}_tasks", kind),
+                         fmt::format("{}: this master allows at most {} {} tasks per job",
+                                     ToString(id), limit, kind));
   }
   if (id.index >= tasks.size()) tasks.resize(id.index + std::size_t{1});
   auto& attempts = tasks[id.index].attempts;
   if (!attempts.contains(id.attempt) && attempts.size() >= limits_.attempts_per_task_max) {
     return LimitExceeded("attempts_per_task",
-                         fmt::format("{}: this master takes at most {} attempts a task",
+                         fmt::format("{}: this master allows at most {} attempts per task",
                                      ToString(id), limits_.attempts_per_task_max));
   }
   if (!attempts.contains(id.attempt)) {
@@ -266,8 +267,9 @@ absl::Status Folder::operator()(const MapProfile& profile) {
   for (const PartitionProfile& partition : profile.partitions) {
     if (partition.partition >= partition_count.value_or(limits_.reduce_tasks_max)) {
       return absl::InvalidArgumentError(
-          fmt::format("map profile of {}: partition {}, the job has {}", ToString(profile.attempt),
-                      partition.partition, partition_count.value_or(limits_.reduce_tasks_max)));
+          fmt::format("map profile of {}: partition {}, but the job has {} partitions",
+                      ToString(profile.attempt), partition.partition,
+                      partition_count.value_or(limits_.reduce_tasks_max)));
     }
   }
   const auto attempt = FindMapAttempt(profile.attempt);
@@ -364,7 +366,7 @@ absl::Status Apply(const Event& event, const JobLimits& limits, JobState& state)
   if (!state.sources.contains(event.source_id) && state.sources.size() >= limits.sources_max) {
     ++state.rejected_envelopes;
     return LimitExceeded("sources_per_job",
-                         fmt::format("source {}: this master takes at most {} sources a job",
+                         fmt::format("source {}: this master allows at most {} sources per job",
                                      event.source_id, limits.sources_max));
   }
   if (!state.sources.contains(event.source_id)) {

@@ -244,11 +244,11 @@ Coverage JobMonitor::Impl::CoverageAt(absl::Time now) const {
   coverage.notes = notes_;
   if (state_.opened && state_.opened->is_grouping_opaque) {
     coverage.notes.push_back(
-        "a comparator of the job's decides which keys are one key group: none is known by its key");
+        "a grouping comparator decides which keys form a key group, so none is known by its key");
   }
   if (const double scanned = state_.keys.scanned_share(); scanned < 1) {
     coverage.notes.push_back(
-        fmt::format("keys known of {} % of the map output, of the rest its size",
+        fmt::format("keys known for {} % of the map output; for the rest, only its size",
                     static_cast<int>(100 * scanned)));
   }
   return coverage;
@@ -290,10 +290,10 @@ void JobMonitor::Impl::Finish(absl::Time now, Snapshot& snapshot) {
     if (succeeded && phase.phase == Phase::kReduce) phase.fraction_done = 1;
   }
   snapshot.straggler.reset();
-  snapshot.message = snapshot.state == JobState::kAbandoned
-                         ? fmt::format("nothing was heard of the job for {}",
-                                       absl::FormatDuration(options_.abandon_after))
-                         : state_.closed->message;
+  snapshot.message =
+      snapshot.state == JobState::kAbandoned
+          ? fmt::format("no news of the job for {}", absl::FormatDuration(options_.abandon_after))
+          : state_.closed->message;
   const absl::Time end = state_.closed_at.value_or(now);
   snapshot.elapsed = std::max(end - state_.started_at, absl::ZeroDuration());
   if (succeeded) snapshot.errors = Errors(end);
@@ -367,20 +367,20 @@ absl::Status JobMonitor::Impl::Resume(const std::string& checkpoint) {
         fmt::format("checkpoint of job {}: {}", job_id_, error.what()));
   }
   return absl::InvalidArgumentError(
-      fmt::format("checkpoint of job {}: it is of other indicators", job_id_));
+      fmt::format("checkpoint of job {}: made with other indicators", job_id_));
 }
 
 std::vector<std::string> KnownIndicators() { return model::IndicatorNames(); }
 
 absl::Status Validate(const JobMonitorOptions& options) {
   if (options.indicators.empty()) {
-    return absl::InvalidArgumentError("indicators: name at least one");
+    return absl::InvalidArgumentError("indicators: at least one is needed");
   }
   const std::vector<std::string> known = KnownIndicators();
   for (const std::string& name : options.indicators) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     return absl::InvalidArgumentError(
-        fmt::format("indicator {} is not known; known are {}", name, fmt::join(known, ", ")));
+        fmt::format("unknown indicator {}; indicators: {}", name, fmt::join(known, ", ")));
   }
   if (options.lambda == 0) return absl::InvalidArgumentError("lambda: must be at least 1");
   if (options.abandon_after <= absl::ZeroDuration()) {

@@ -17,7 +17,7 @@ absl::StatusOr<DirectoryLock> DirectoryLock::Take(const std::string& directory) 
   if (flock(lock.fd_, LOCK_EX | LOCK_NB) == 0) return lock;
   if (errno == EWOULDBLOCK) {
     return absl::UnavailableError(
-        fmt::format("data directory {}: another master uses it", directory));
+        fmt::format("data directory {} is in use by another master", directory));
   }
   return absl::ErrnoToStatus(errno, fmt::format("{}: cannot lock", path));
 }

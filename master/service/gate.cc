@@ -37,13 +37,13 @@ absl::Status Gate::Refuse(absl::Status status, const std::string& peer) {
   const char* what = "a call failed";
   if (absl::IsUnauthenticated(status)) {
     metrics_.calls_unauthenticated.fetch_add(1, std::memory_order_relaxed);
-    what = "a call without a known token was refused";
+    what = "refused a call without a valid token";
   } else if (absl::IsPermissionDenied(status)) {
     metrics_.calls_denied.fetch_add(1, std::memory_order_relaxed);
-    what = "a token without the right was refused";
+    what = "refused a call: its token lacks the right";
   } else if (absl::IsResourceExhausted(status)) {
     metrics_.calls_refused_by_limit.fetch_add(1, std::memory_order_relaxed);
-    what = "a call was refused by a limit";
+    what = "refused a call: a limit is reached";
   }
   log_.WarnRarely(what, absl::Now(), "", {{"peer", HostOfPeer(peer)}});
   return status;

@@ -97,9 +97,8 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     if (absl::IsUnauthenticated(taken.status)) return End(ToGrpc(taken.status));
     if (!Gather(envelope, taken)) {
       return End(ToGrpc(gate_.Refuse(
-          LimitExceeded(
-              "sources_per_stream",
-              fmt::format("one stream may relay for at most {} sources", kSourcesPerStreamMax)),
+          LimitExceeded("sources_per_stream", fmt::format("one stream may carry at most {} sources",
+                                                          kSourcesPerStreamMax)),
           peer_)));
     }
     if (bytes.size() > kKeptMessageBytes) request = {};

@@ -91,7 +91,7 @@ absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(const v1::Envelope
   auto job = std::make_shared<Job>(event.job_id, options_.job, opened_ + 1);
   if (absl::Status refused = job->monitor.Apply(event); !refused.ok()) return refused;
   if (jobs_.size() >= options_.jobs_max && !MakeRoom()) {
-    return LimitExceeded("jobs", fmt::format("job {}: this master watches at most {} jobs at once",
+    return LimitExceeded("jobs", fmt::format("job {}: this master tracks at most {} jobs at once",
                                              event.job_id, options_.jobs_max));
   }
   ++opened_;
@@ -169,7 +169,7 @@ absl::Status JobTable::Charge(std::size_t bytes, bool decides, Job& job) {
   }
   absl::Status refused = LimitExceeded(
       "bytes_per_job",
-      fmt::format("this master takes at most {} bytes of events a job", options_.job_bytes_max));
+      fmt::format("this master allows at most {} bytes of events per job", options_.job_bytes_max));
   if (!std::exchange(job.is_over_bytes, true)) KeepRefusal(refused, job);
   return refused;
 }

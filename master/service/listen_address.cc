@@ -22,8 +22,12 @@ absl::Status CheckListenAddress(const std::string& address, bool allow_insecure_
   if (address.starts_with("unix:") && address.size() > 5) return absl::OkStatus();
   const std::size_t colon = address.rfind(':');
   if (colon == std::string::npos || colon == 0 || !IsPort(address.substr(colon + 1))) {
-    return absl::InvalidArgumentError(fmt::format(
-        "listen address {}: write host:port, such as 127.0.0.1:7411, or unix:PATH", address));
+    const bool has_port =
+        colon != std::string::npos && address.find(']', colon) == std::string::npos;
+    const std::string fault = has_port || address.empty()
+                                  ? "must be host:port, such as 127.0.0.1:7411, or unix:PATH"
+                                  : fmt::format("port missing; did you mean {}:7411?", address);
+    return absl::InvalidArgumentError(fmt::format("listen address {}: {}", address, fault));
   }
   const bool is_protected = protection.encrypted && protection.authenticated;
   if (is_protected || allow_insecure_remote || transport::IsLocalAddress(address)) {
@@ -33,8 +37,8 @@ absl::Status CheckListenAddress(const std::string& address, bool allow_insecure_
                         : protection.authenticated ? "TLS"
                                                    : "TLS and either tokens or client certificates";
   return absl::InvalidArgumentError(
-      fmt::format("listen address {}: without {} only loopback addresses are served; set them up, "
-                  "use 127.0.0.1 or allow insecure remote access explicitly",
+      fmt::format("listen address {}: other hosts must not connect without {}; set that up, use "
+                  "127.0.0.1 or pass --allow-insecure-remote",
                   address, missing));
 }
 

@@ -263,7 +263,7 @@ absl::Status Master::Impl::Recover() {
   if (!recovery.ok()) return recovery.status();
   for (const std::string& damage : recovery->damages) Notice(damage);
   if (recovery->jobs > 0) {
-    Notice(fmt::format("took up {} jobs from {} in {:.3f} s: {} records read", recovery->jobs,
+    Notice(fmt::format("recovered {} jobs from {} in {:.3f} s: {} records read", recovery->jobs,
                        options_.data_dir, absl::ToDoubleSeconds(absl::Now() - begin),
                        recovery->records));
   }
@@ -271,7 +271,7 @@ absl::Status Master::Impl::Recover() {
   if (!workflows.ok()) return workflows.status();
   for (const std::string& damage : workflows->damages) Notice(damage);
   if (workflows->workflows > 0) {
-    Notice(fmt::format("took up {} workflows from {}", workflows->workflows, options_.data_dir));
+    Notice(fmt::format("recovered {} workflows from {}", workflows->workflows, options_.data_dir));
   }
   return absl::OkStatus();
 }
@@ -283,7 +283,7 @@ absl::Status Master::Impl::OpenHistory() {
                                          .bytes_max = options_.history_bytes_max};
   auto history = store::History::Open(path, options);
   if (absl::IsDataLoss(history.status())) {
-    Notice(fmt::format("{}; it was renamed to {}.damaged and a new one begins",
+    Notice(fmt::format("{}; it was renamed to {}.damaged and a new one was started",
                        std::string(history.status().message()), path));
     std::error_code error;
     std::filesystem::rename(path, path + ".damaged", error);
@@ -353,9 +353,9 @@ void Master::Impl::ReportJournal() {
   if (!draining_) {
     server_->GetHealthCheckService()->SetServingStatus(kIngestServiceName, status.ok());
   }
-  Notice(status.ok() ? "the journal can be written again"
-                     : fmt::format("the journal cannot be written, so nothing is acknowledged and "
-                                   "no snapshot is made until it can: {}",
+  Notice(status.ok() ? "journal writable again"
+                     : fmt::format("journal not writable; until it is, events are not acknowledged "
+                                   "and no snapshots are made: {}",
                                    std::string(status.message())));
 }
 
@@ -379,8 +379,9 @@ absl::Status Master::Impl::Start() {
   server_ = builder.BuildAndStart();
   const bool is_unix = options_.listen_address.starts_with("unix:");
   if (server_ == nullptr || (port == 0 && !is_unix)) {
-    return absl::UnavailableError(fmt::format(
-        "cannot listen on {}: is it in use or not this host's?", options_.listen_address));
+    return absl::UnavailableError(
+        fmt::format("cannot listen on {}: it is in use or not an address of this host",
+                    options_.listen_address));
   }
   address_ =
       is_unix ? options_.listen_address
@@ -411,11 +412,10 @@ void Master::Impl::RefreshTokens() {
   tokens_checked_at_ = now;
   const absl::StatusOr<bool> changed = tokens_->Refresh();
   if (!changed.ok()) {
-    log_.Warn("the tokens stay as they were", "",
+    log_.Warn("cannot reload the tokens; the old ones stay valid", "",
               {{"reason", std::string(changed.status().message())}});
   } else if (*changed) {
-    log_.Info("the tokens were read again", "",
-              {{"tokens", fmt::to_string(tokens_->table()->size())}});
+    log_.Info("tokens reloaded", "", {{"tokens", fmt::to_string(tokens_->table()->size())}});
   }
 }
 

@@ -19,7 +19,7 @@ absl::StatusOr<PeerLimit::Place> PeerLimit::Enter(const std::string& peer) {
   if (calls >= calls_max_) {
     return LimitExceeded(
         "streams_per_peer",
-        fmt::format("{}: this master takes at most {} streams of one host", host, calls_max_));
+        fmt::format("{}: this master allows at most {} streams per host", host, calls_max_));
   }
   ++calls;
   ++calls_;

@@ -18,12 +18,11 @@ constexpr unsigned kRefreshSeconds = 2;
 absl::Status CheckTls(const ServerTls& tls) {
   if (tls.certificate_file.empty() != tls.key_file.empty()) {
     return absl::InvalidArgumentError(
-        "tls: the certificate and its key go together; give both files or none");
+        "tls.certificate and tls.key go together: set both or neither");
   }
   if (tls.certificate_file.empty()) {
     if (tls.client_ca_file.empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        "tls: an authority for clients needs a certificate and a key of the master's own");
+    return absl::InvalidArgumentError("tls.client_ca needs tls.certificate and tls.key too");
   }
   const absl::Time now = absl::Now();
   absl::Status status = transport::CertificateEnd(tls.certificate_file, now).status();

@@ -73,18 +73,18 @@ absl::StatusOr<TokenTable> TokenTable::Parse(const std::string& text, const std:
       return absl::InvalidArgumentError(fmt::format("{}:{}: {}", file, number, what));
     };
     if (role != "agent" && role != "reader" && role != "admin") {
-      return fault("write `ROLE JOBS TOKEN`, ROLE one of agent, reader and admin");
+      return fault("expected `ROLE JOBS TOKEN`, where ROLE is agent, reader or admin");
     }
     if (token_word.empty() || words >> more) {
-      return fault("write a role, a job pattern and a token, and nothing else");
+      return fault("expected a role, a job pattern and a token, and nothing else");
     }
     const std::size_t star = jobs.find('*');
     if (star != std::string::npos && star + 1 != jobs.size()) {
-      return fault("a job pattern has its * at the end only");
+      return fault("a job pattern may have * only at its end");
     }
     const std::optional<TokenDigest> token = ParseTokenWord(token_word);
     if (!token) {
-      return fault("a token has 16..1024 printable characters, or is sha256: and 64 hex digits");
+      return fault("a token must be 16 to 1024 printable characters, or sha256: and 64 hex digits");
     }
     table.grants_[*token].push_back(
         {.may_report = role != "reader", .may_read = role != "agent", .jobs = jobs});
@@ -157,7 +157,7 @@ absl::Status Caller::CheckKnown() const {
   if (!tokens_.enabled()) return absl::OkStatus();
   if (!token_) {
     return absl::UnauthenticatedError(
-        "this master wants a token: send the metadata `authorization: Bearer TOKEN`");
+        "this master requires a token: send the metadata `authorization: Bearer TOKEN`");
   }
   if (!tokens_.table()->Knows(*token_)) {
     return absl::UnauthenticatedError("this master does not know the token");

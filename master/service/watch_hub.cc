@@ -14,7 +14,7 @@ absl::Status BasicWatchHub<S>::Subscribe(const std::string& id, std::shared_ptr<
   if (closed_) return absl::UnavailableError("the master is shutting down; try again later");
   if (count_ >= watchers_max_) {
     return LimitExceeded("watchers",
-                         fmt::format("this master takes at most {} watchers", watchers_max_));
+                         fmt::format("this master allows at most {} watchers", watchers_max_));
   }
   ++count_;
   watchers_[id].push_back(std::move(watcher));

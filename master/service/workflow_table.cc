@@ -68,9 +68,9 @@ absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(
       return known->second;
     }
     if (workflows_.size() >= options_.workflows_max && !MakeRoom()) {
-      return LimitExceeded("workflows",
-                           fmt::format("workflow {}: this master watches at most {} at once",
-                                       workflow.id, options_.workflows_max));
+      return LimitExceeded(
+          "workflows", fmt::format("workflow {}: this master tracks at most {} workflows at once",
+                                   workflow.id, options_.workflows_max));
     }
     entry->number = ++submitted_;
     workflows_.emplace(workflow.id, entry);

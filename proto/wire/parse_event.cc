@@ -213,7 +213,7 @@ absl::StatusOr<EventBody> ParseBody(const v1::Envelope& untrusted, const Envelop
       break;
   }
   return absl::UnimplementedError(
-      fmt::format("envelope {} of {}: no event that this version knows; it is counted and ignored",
+      fmt::format("envelope {} of {}: unknown event; it is counted and ignored",
                   untrusted.sequence(), untrusted.source_id()));
 }
 

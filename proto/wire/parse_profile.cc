@@ -65,7 +65,7 @@ absl::Status CheckSameLength(const std::string& subject, const Array& first, con
 
 absl::Status CheckKind(const std::string& subject, const AttemptId& attempt, TaskKind kind) {
   if (attempt.kind == kind) return absl::OkStatus();
-  return Invalid("{}: kind of attempt does not fit; only a {} task sends this event", subject,
+  return Invalid("{}: wrong kind of attempt; only {} tasks send this event", subject,
                  kind == TaskKind::kMap ? "map" : "reduce");
 }
 
@@ -92,11 +92,11 @@ absl::Status CheckPartitionSizes(const v1::PartitionProfile& untrusted,
   if (all_bytes > untrusted.total_bytes()) {
     return Invalid(
         "{}: {} bytes of explicit_key_bytes and {} implicit_bytes but {} total_bytes; the total "
-        "holds both",
+        "must include both",
         subject, explicit_bytes, untrusted.implicit_bytes(), untrusted.total_bytes());
   }
   if (untrusted.has_scanned_bytes() && untrusted.scanned_bytes() > untrusted.total_bytes()) {
-    return Invalid("{}: {} scanned_bytes but {} total_bytes; scan at most what is there", subject,
+    return Invalid("{}: {} scanned_bytes but {} total_bytes; at most all can be scanned", subject,
                    untrusted.scanned_bytes(), untrusted.total_bytes());
   }
   return absl::OkStatus();

@@ -83,5 +83,5 @@ wait_for 30 grep -q 'listening on' "$work/refusing.err"
 refusing=$(sed -n 's/.*listening on \([^ ]*\).*/\1/p' "$work/refusing.err")
 run_job refused --master "$refusing" --token-file "$work/token"
 end_job refused
-grep -q 'without a known token' "$work/refusing.err" || fail "the master did not refuse the token"
+grep -q 'without a valid token' "$work/refusing.err" || fail "the master did not refuse the token"
 ! grep -q 'a-token-' "$work/refusing.err" "$work/refused.err" || fail "a token was logged"

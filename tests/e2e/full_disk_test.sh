@@ -27,10 +27,10 @@ wait_for 30 known
 
 # Nothing is left on the disk.
 dd if=/dev/zero of="$disk/filler" bs=1k 2>/dev/null || true
-wait_for 30 grep -q 'journal cannot be written' "$work/serve.err"
+wait_for 30 grep -q 'journal not writable' "$work/serve.err"
 wait_for 30 known
 rm "$disk/filler"
-wait_for 30 grep -q 'journal can be written again' "$work/serve.err"
+wait_for 30 grep -q 'journal writable again' "$work/serve.err"
 wait "$run" || fail "the job failed: $(cat "$work/run.err")"
 "$tidemark" watch full --master "$master" --progress json >"$work/watch.json"
 [ "$(grep -c JOB_STATE_SUCCEEDED "$work/watch.json")" = 1 ] || fail "no final snapshot"

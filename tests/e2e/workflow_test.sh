@@ -47,7 +47,7 @@ wait_for 20 grep -q '"state":"WORKFLOW_JOB_STATE_SUCCEEDED"' "$work/pair.json"
 kill -9 "$master_pid"
 wait "$master_pid" 2>/dev/null || true
 start_master --data-dir "$work/data" "$master"
-grep -q 'took up 1 workflows' "$work/serve.err" || fail "forgotten: $(cat "$work/serve.err")"
+grep -q 'recovered 1 workflows' "$work/serve.err" || fail "forgotten: $(cat "$work/serve.err")"
 "$tidemark" workflow attach pair second pair-2 --master "$master" || fail "not attached"
 ! "$tidemark" workflow attach pair third pair-3 --master "$master" 2>/dev/null || fail "no such job"
 run_job pair-2

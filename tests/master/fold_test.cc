@@ -76,8 +76,10 @@ constexpr std::uint32_t kHuge = std::numeric_limits<std::uint32_t>::max();
 INSTANTIATE_TEST_SUITE_P(
     All, FoldRefuses,
     ::testing::Values(
-        Refusal{"AnUnknownMapTask", Started(M(3)), kInvalid, "m-3: the job has 3 map tasks"},
-        Refusal{"AnUnknownReduceTask", Started(R(2)), kInvalid, "r-2: the job has 2 reduce tasks"},
+        Refusal{"AnUnknownMapTask", Started(M(3)), kInvalid,
+                "m-3 does not exist: the job has 3 map tasks"},
+        Refusal{"AnUnknownReduceTask", Started(R(2)), kInvalid,
+                "r-2 does not exist: the job has 2 reduce tasks"},
         Refusal{"AHeartbeatOfAnUnknownTask", Read(M(9), 1), kInvalid, "m-9"},
         Refusal{"AReduceProfileOfAnUnknownTask", Reduced(R(7), At(1), {}), kInvalid, "r-7"},
         Refusal{"AMapProfileOfAnUnknownTask", Emitted(M(5), {}), kInvalid, "m-5"},
@@ -130,7 +132,7 @@ TEST(Fold, RefusesAttemptsOverTheLimit) {
   EXPECT_TRUE(job.Say(2, Started(M(0, 7))).ok());
   const absl::Status status = job.Say(3, Started(M(0, 1)));
   EXPECT_TRUE(absl::IsResourceExhausted(status));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("at most 2 attempts a task"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("at most 2 attempts per task"));
   EXPECT_TRUE(job.Say(4, Finished(M(0, 7))).ok()) << "known attempts go on";
 }
 

@@ -360,7 +360,7 @@ TEST(JobMonitor, AJobNobodyReportsOnIsAbandoned) {
   EXPECT_FALSE(job.monitor.is_closed());
   const Snapshot snapshot = job.Tick(silent_since + 15 * 60 + 1);
   EXPECT_EQ(snapshot.state, JobState::kAbandoned);
-  EXPECT_EQ(snapshot.message, "nothing was heard of the job for 15m");
+  EXPECT_EQ(snapshot.message, "no news of the job for 15m");
   EXPECT_TRUE(job.monitor.is_closed());
   EXPECT_TRUE(snapshot.errors.empty());
 }
@@ -420,7 +420,7 @@ TEST(JobMonitor, SaysThatKeysOfAPartOfTheMapOutputAreNotKnown) {
   EXPECT_TRUE(job.Say(1, Emitted(M(1), {unread})).ok());
   ASSERT_EQ(job.Tick(2).coverage.notes.size(), 1u);
   EXPECT_EQ(job.Tick(2).coverage.notes[0],
-            "keys known of 50 % of the map output, of the rest its size");
+            "keys known for 50 % of the map output; for the rest, only its size");
 }
 
 TEST(JobMonitor, SaysThatKeysHaveNoNamesWhereAComparatorGroupsThem) {
@@ -429,9 +429,9 @@ TEST(JobMonitor, SaysThatKeysHaveNoNamesWhereAComparatorGroupsThem) {
   opened.is_grouping_opaque = true;
   EXPECT_TRUE(job.Say(0, opened).ok());
   ASSERT_EQ(job.Tick(1).coverage.notes.size(), 1u);
-  EXPECT_EQ(job.Tick(1).coverage.notes[0],
-            "a comparator of the job's decides which keys are one key group: none is known by its "
-            "key");
+  EXPECT_EQ(
+      job.Tick(1).coverage.notes[0],
+      "a grouping comparator decides which keys form a key group, so none is known by its key");
 }
 
 TEST(JobMonitor, ATaskNobodyHeardOfForTenSecondsIsSilent) {
@@ -501,10 +501,10 @@ TEST_P(JobMonitorOptionsTest, NamesWhatCannotBeUsed) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, JobMonitorOptionsTest,
-    ::testing::Values(BadOption{"NoIndicator", {.indicators = {}}, "name at least one"},
+    ::testing::Values(BadOption{"NoIndicator", {.indicators = {}}, "at least one is needed"},
                       BadOption{"UnknownIndicator",
                                 {.indicators = {"hadoop", "oracle"}},
-                                "indicator oracle is not known; known are tidemark"},
+                                "unknown indicator oracle; indicators: tidemark"},
                       BadOption{"NoExplicitKeys", {.lambda = 0}, "lambda"},
                       BadOption{
                           "NoPatience", {.abandon_after = absl::ZeroDuration()}, "abandon_after"}),

@@ -53,10 +53,12 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST(ListenAddressAdvice, SaysWhatToWriteInstead) {
-  EXPECT_THAT(std::string(CheckListenAddress("nonsense", false).message()),
-              ::testing::HasSubstr("write host:port, such as 127.0.0.1:7411, or unix:PATH"));
+  EXPECT_THAT(std::string(CheckListenAddress("127.0.0.1:http", false).message()),
+              ::testing::HasSubstr("must be host:port, such as 127.0.0.1:7411, or unix:PATH"));
+  EXPECT_EQ(CheckListenAddress("127.0.0.1", false).message(),
+            "listen address 127.0.0.1: port missing; did you mean 127.0.0.1:7411?");
   EXPECT_THAT(std::string(CheckListenAddress("0.0.0.0:80", false).message()),
-              ::testing::HasSubstr("use 127.0.0.1 or allow insecure remote access"));
+              ::testing::HasSubstr("use 127.0.0.1 or pass --allow-insecure-remote"));
 }
 
 }  // namespace

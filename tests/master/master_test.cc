@@ -233,7 +233,7 @@ TEST_F(MasterTest, NamesEveryRefusedEnvelopeAndGoesOn) {
   EXPECT_EQ(rejections[0].reason(), "job job-1 is not open; send JobOpened first");
   EXPECT_EQ(rejections[1].sequence(), 3u);
   EXPECT_EQ(rejections[1].code(), grpc::StatusCode::INVALID_ARGUMENT);
-  EXPECT_EQ(rejections[1].reason(), "m-5: the job has 1 map tasks");
+  EXPECT_EQ(rejections[1].reason(), "m-5 does not exist: the job has 1 map tasks");
   EXPECT_EQ(rejections[2].sequence(), 4u);
   EXPECT_EQ(rejections[2].code(), grpc::StatusCode::INVALID_ARGUMENT);
 }

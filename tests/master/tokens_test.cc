@@ -88,14 +88,14 @@ TEST_P(TokenFault, NamesTheLineAndQuotesNoneOfIt) {
 
 INSTANTIATE_TEST_SUITE_P(
     Faults, TokenFault,
-    ::testing::Values(Fault{"Role", "owner * 0123456789abcdef", "ROLE one of agent"},
-                      Fault{"Order", "0123456789abcdef agent *", "ROLE one of agent"},
+    ::testing::Values(Fault{"Role", "owner * 0123456789abcdef", "ROLE is agent"},
+                      Fault{"Order", "0123456789abcdef agent *", "ROLE is agent"},
                       Fault{"NoToken", "agent *", "a token, and nothing else"},
                       Fault{"More", "agent * 0123456789abcdef x", "and nothing else"},
-                      Fault{"Star", "agent a*b 0123456789abcdef", "its * at the end"},
-                      Fault{"Short", "agent * 0123456789abcde", "16..1024 printable"},
+                      Fault{"Star", "agent a*b 0123456789abcdef", "* only at its end"},
+                      Fault{"Short", "agent * 0123456789abcde", "16 to 1024 printable"},
                       Fault{"Digest", "agent * sha256:0123456789", "64 hex digits"},
-                      Fault{"Umlaut", "agent * 0123456789abcd\xc3\xbc", "16..1024 printable"}),
+                      Fault{"Umlaut", "agent * 0123456789abcd\xc3\xbc", "16 to 1024 printable"}),
     [](const auto& test) { return test.param.name; });
 
 TEST(Caller, WithoutATokenFileEverybodyMayDoEverything) {

@@ -205,20 +205,20 @@ INSTANTIATE_TEST_SUITE_P(
                [](ServerTls& tls, const ScratchDirectory& directory, const Authority&) {
                  tls.certificate_file = directory / "absent.crt";
                }},
-        BadTls{"NotPem", "noise.crt: has no certificate in PEM",
+        BadTls{"NotPem", "noise.crt: contains no PEM certificate",
                [](ServerTls& tls, const ScratchDirectory& directory, const Authority&) {
                  tls.certificate_file = directory.Write("noise.crt", "noise");
                }},
-        BadTls{"OtherKey", "other.key: is not the key of the certificate",
+        BadTls{"OtherKey", "other.key: does not match the certificate",
                [](ServerTls& tls, const ScratchDirectory&, const Authority& authority) {
                  tls.key_file = authority.Issue("other", "IP:127.0.0.1").key_file;
                }},
-        BadTls{"Expired", "old.crt: the certificate is past its time",
+        BadTls{"Expired", "old.crt: the certificate has expired",
                [](ServerTls& tls, const ScratchDirectory&, const Authority& authority) {
                  const KeyPair old = authority.Issue("old", "IP:127.0.0.1", -1);
                  tls = {.certificate_file = old.certificate_file, .key_file = old.key_file};
                }},
-        BadTls{"ClientAuthority", "noise.crt: has no certificate in PEM",
+        BadTls{"ClientAuthority", "noise.crt: contains no PEM certificate",
                [](ServerTls& tls, const ScratchDirectory& directory, const Authority&) {
                  tls.client_ca_file = directory.Write("noise.crt", "noise");
                }}),
@@ -231,12 +231,12 @@ TEST_F(SecurityTest, OtherHostsAreServedWithTlsAndTokensOnly) {
   options.listen_address = "0.0.0.0:0";
   const auto refused = Master::Start(options);
   EXPECT_THAT(std::string(refused.status().message()),
-              HasSubstr("without tokens or client certificates only loopback"));
+              HasSubstr("must not connect without tokens or client certificates;"));
   options.tokens_file = WriteTokens();
   EXPECT_TRUE(Master::Start(options).ok());
   options.tls = {};
   EXPECT_THAT(std::string(Master::Start(options).status().message()),
-              HasSubstr("without TLS only loopback"));
+              HasSubstr("must not connect without TLS;"));
 }
 
 // --- tokens
@@ -256,7 +256,7 @@ TEST_F(SecurityTest, NoTokenAndUnknownTokensAreUnauthenticated) {
   Start(TokenOptions());
   EXPECT_EQ(Ask(Trusting()).error_code(), grpc::StatusCode::UNAUTHENTICATED);
   EXPECT_EQ(Ask(Trusting(kStrangeToken)).error_code(), grpc::StatusCode::UNAUTHENTICATED);
-  EXPECT_THAT(Report(Trusting()), HasSubstr("wants a token"));
+  EXPECT_THAT(Report(Trusting()), HasSubstr("requires a token"));
   EXPECT_THAT(Report(Trusting(kStrangeToken)), HasSubstr("does not know the token"));
   EXPECT_GE(master_->stats().calls_unauthenticated, 4U);
 }
@@ -288,8 +288,8 @@ TEST_F(SecurityTest, AWithdrawnTokenEndsTheStreamsItOpened) {
 TEST_F(SecurityTest, AFaultyTokenFileLeavesTheOldRightsAndIsLogged) {
   Start(TokenOptions());
   directory_.Write("tokens", "agent nightly-*\n");
-  EXPECT_TRUE(Eventually(
-      [&] { return logged().find("the tokens stay as they were") != std::string::npos; }));
+  EXPECT_TRUE(
+      Eventually([&] { return logged().find("cannot reload the tokens") != std::string::npos; }));
   EXPECT_EQ(Report(Trusting(kAgentToken)), "taken");
 }
 
@@ -301,8 +301,8 @@ TEST_F(SecurityTest, NoTokenIsEverLoggedOrQuotedInAnError) {
   }
   // Words in the wrong order: the first could be a token.
   directory_.Write("tokens", std::string(kAgentToken) + " agent *\n");
-  EXPECT_TRUE(Eventually(
-      [&] { return logged().find("the tokens stay as they were") != std::string::npos; }));
+  EXPECT_TRUE(
+      Eventually([&] { return logged().find("cannot reload the tokens") != std::string::npos; }));
   for (const char* token : {kAgentToken, kReaderToken, kStrangeToken}) {
     EXPECT_THAT(said + logged(), Not(HasSubstr(token)));
   }

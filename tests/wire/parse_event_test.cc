@@ -199,7 +199,7 @@ v1::PartitionProfile& FirstPartition(v1::Envelope& envelope) {
 const Malformed kMapProfiles[] = {
     {"OfAReduceTask", SomeMapProfile(),
      [](auto& e) { e.mutable_map_profile()->mutable_attempt()->set_kind(v1::TASK_KIND_REDUCE); },
-     "map profile of r-17: kind of attempt does not fit; only a map task"},
+     "map profile of r-17: wrong kind of attempt; only map tasks"},
     {"HashWithoutSize", SomeMapProfile(),
      [](auto& e) { FirstPartition(e).add_explicit_key_hashes(1); },
      "map profile of m-17: 3 explicit_key_hashes but 2 explicit_key_bytes; send one size for each "
@@ -225,7 +225,7 @@ INSTANTIATE_TEST_SUITE_P(MapProfiles, ParseEventRefuses, ::testing::ValuesIn(kMa
 const Malformed kReduceProfiles[] = {
     {"OfAMapTask", SomeReduceProfile(),
      [](auto& e) { e.mutable_reduce_profile()->mutable_attempt()->set_kind(v1::TASK_KIND_MAP); },
-     "only a reduce task"},
+     "only reduce tasks"},
     {"PointCountsShort", SomeReduceProfile(),
      [](auto& e) { e.mutable_reduce_profile()->mutable_point_counts()->RemoveLast(); },
      "reduce profile of r-2: 2 point_bytes but 1 point_counts"},

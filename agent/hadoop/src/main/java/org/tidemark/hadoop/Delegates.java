@@ -15,7 +15,7 @@ final class Delegates {
     try {
       return (T) ReflectionUtils.newInstance(conf.getClassByName(name), conf);
     } catch (ClassNotFoundException | RuntimeException | LinkageError e) {
-      throw new IOException("tidemark: cannot make a " + name + " for " + key, e);
+      throw new IOException("tidemark: cannot create a " + name + " for " + key, e);
     }
   }
 }

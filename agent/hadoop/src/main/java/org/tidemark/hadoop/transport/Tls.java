@@ -77,7 +77,7 @@ public final class Tls {
       secure.startHandshake();
       return secure;
     } catch (GeneralSecurityException | ReflectiveOperationException cannot) {
-      throw new IOException("no TLS to the master", cannot);
+      throw new IOException("cannot set up TLS to the master", cannot);
     }
   }
 
@@ -122,7 +122,7 @@ public final class Tls {
   private PrivateKey privateKey() throws IOException, GeneralSecurityException {
     final Matcher block = KEY.matcher(new String(read(key), StandardCharsets.US_ASCII));
     if (!block.find()) {
-      throw new InvalidKeySpecException(key + " has no key in PKCS #8");
+      throw new InvalidKeySpecException(key + " contains no PKCS #8 private key");
     }
     final PKCS8EncodedKeySpec encoded =
         new PKCS8EncodedKeySpec(Base64.getMimeDecoder().decode(block.group(1)));
@@ -139,7 +139,7 @@ public final class Tls {
 
   private static byte[] read(File file) throws IOException {
     if (file.length() > FILE_BYTES_MAX) {
-      throw new IOException(file + " is too long for certificates or a key");
+      throw new IOException(file + " is too large for certificates or a key");
     }
     return Files.readAllBytes(file.toPath());
   }
