@@ -2,7 +2,7 @@
 //
 //   two-path · map done · shuffle done · reduce 1/4 tasks · 1 min 12 s
 //   ██████████▍░░░░░░░░░░░░░░░░  41 %  ≈ 3 min 20 s left (2 min 50 s – 4 min 10 s)
-//   last to end: r-2 is inside its heaviest key group (1.2 MB), 61 % of what it has left
+//   Reduce task 2 ends last: 1.2 MB key, 61 % of its remaining time
 //   3 messages lost
 //
 // On a narrow terminal the remaining time gets a line of its own and long sentences are folded.

@@ -21,10 +21,8 @@ Style StateStyle(JobState state);
 // "41 %"; "-" while the indicator warms up and has never said anything.
 std::string PercentText(const Snapshot& snapshot, const Forecast& forecast);
 
-// When the job will end, in two parts that can be put apart: "≈ 41 s left" "(35–52 s)", "warming
-// up"
-// ": no reduce function has finished yet", "past the predicted end" "; still running: r-2"; of an
-// ended job its state.
+// When the job will end, in two parts that can be put apart, such as "~ 41 s left" and "(35-52 s)",
+// or "no estimate yet" and "waiting for the first reduce results"; of an ended job its state.
 struct RemainingWords {
   std::string about;
   std::string joint;
@@ -39,7 +37,7 @@ const PhaseProgress* CurrentPhase(const Snapshot& snapshot);
 // "map done", "map 37 %", "reduce 1/4 tasks", "reduce".
 std::string PhaseText(const PhaseProgress& phase);
 
-// "last to end: r-2 is inside its heaviest key group ..."; empty if there is no straggler.
+// "Reduce task 2 ends last: 1.2 MB key, ..."; empty if there is no straggler.
 std::string StragglerText(const Snapshot& snapshot, const TextOptions& options);
 
 // What is lost, silent or out of date; a line each, none if all is well.
