@@ -113,6 +113,7 @@ absl::Status Folder::operator()(const JobOpened& opened) {
   if (absl::Status status = CheckShape(opened); !status.ok()) return status;
   if (!state_.opened) {
     state_.opened = opened;
+    state_.run_uid = event_.run_uid;
     state_.started_at = ToMasterClock(opened.submitted_at);
   } else {
     JobOpened& known = *state_.opened;
@@ -357,7 +358,23 @@ bool TakeSequence(const Event& event, SourceState& source, JobState& state) {
 
 }  // namespace
 
+absl::Status CheckRun(const Event& event, const JobState& state) {
+  const bool is_of_run = event.run_uid.empty() || event.run_uid == state.run_uid;
+  if (is_of_run || !state.opened) return absl::OkStatus();
+  if (std::holds_alternative<JobOpened>(event.body)) {
+    return absl::AlreadyExistsError(fmt::format(
+        "another run of job {}, started at {}, is {}; wait until it has ended, or take another id",
+        event.job_id,
+        absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", state.started_at, absl::UTCTimeZone()),
+        state.closed ? "about to end" : "still running"));
+  }
+  return absl::FailedPreconditionError(
+      fmt::format("event {} of {} is of run {} of job {}, which is not the one being watched",
+                  event.sequence, event.source_id, event.run_uid, event.job_id));
+}
+
 absl::Status Apply(const Event& event, const JobLimits& limits, JobState& state) {
+  if (absl::Status of_run = CheckRun(event, state); !of_run.ok()) return of_run;
   if (event.arrived_at == absl::InfinitePast() || event.arrived_at == absl::InfiniteFuture()) {
     ++state.rejected_envelopes;
     return absl::InvalidArgumentError(fmt::format("event {} of {}: arrived_at must be an instant",

@@ -8,6 +8,10 @@
 
 namespace tidemark::model {
 
+// OK, unless the event says that it is of another run of the job than the one that was opened:
+// AlreadyExists if it opens that run, else FailedPrecondition.
+absl::Status CheckRun(const Event& event, const JobState& state);
+
 // Folds one event into `state`.
 //
 // Tolerant, and counted in `state.anomalies`: a late or repeated attempt state, a second map
@@ -15,7 +19,7 @@ namespace tidemark::model {
 // duplicate envelope (sequence at or below the last), any event after JobClosed. Refused, with
 // nothing changed but the source's sequence and `rejected_envelopes`: FailedPrecondition before
 // JobOpened, InvalidArgument for a task or partition that the job does not have, ResourceExhausted
-// over a limit.
+// over a limit. Refused with nothing changed at all: what CheckRun() refuses.
 absl::Status Apply(const Event& event, const JobLimits& limits, JobState& state);
 
 }  // namespace tidemark::model

@@ -89,9 +89,13 @@ class JobMonitor::Impl {
       state_.sources[source.source_id].accepted_sequence = source.sequence;
     }
     state_.opened.emplace();
+    state_.run_uid = final.run_uid;
+    state_.started_at = final.started_at;
     state_.closed.emplace();
     final_ = final;
   }
+
+  absl::Status CheckRun(const Event& event) const { return model::CheckRun(event, state_); }
 
   absl::Status Apply(const Event& event) {
     has_news_ = true;
@@ -302,7 +306,8 @@ void JobMonitor::Impl::Finish(absl::Time now, Snapshot& snapshot) {
 Snapshot JobMonitor::Impl::Tick(absl::Time now) {
   has_news_ = false;
   if (final_) return *final_;
-  Snapshot snapshot{.job_id = job_id_, .sequence = ++sequence_, .at = now};
+  Snapshot snapshot{
+      .job_id = job_id_, .run_uid = state_.run_uid, .sequence = ++sequence_, .at = now};
   if (!state_.opened) return snapshot;
   snapshot.job_name = state_.opened->name;
   snapshot.state = StateAt(now);
@@ -402,6 +407,7 @@ JobMonitor JobMonitor::OfEnded(const Snapshot& final,
   return monitor;
 }
 
+absl::Status JobMonitor::CheckRun(const Event& event) const { return impl_->CheckRun(event); }
 absl::Status JobMonitor::Apply(const Event& event) { return impl_->Apply(event); }
 Snapshot JobMonitor::Tick(absl::Time now) { return impl_->Tick(now); }
 std::string JobMonitor::Checkpoint() const { return impl_->Checkpoint(); }
@@ -409,6 +415,7 @@ absl::Status JobMonitor::Resume(const std::string& checkpoint) { return impl_->R
 bool JobMonitor::is_open() const { return impl_->state().opened.has_value(); }
 bool JobMonitor::has_news() const { return impl_->has_news(); }
 bool JobMonitor::is_closed() const { return impl_->IsClosed(); }
+const std::string& JobMonitor::run_uid() const { return impl_->state().run_uid; }
 std::uint64_t JobMonitor::accepted_sequence(const std::string& source_id) const {
   const auto source = impl_->state().sources.find(source_id);
   return source == impl_->state().sources.end() ? 0 : source->second.accepted_sequence;

@@ -99,6 +99,7 @@ struct JobState {
   explicit JobState(std::uint32_t lambda) : keys(lambda) {}
 
   std::optional<JobOpened> opened;
+  std::string run_uid;    // of the one who opened it; empty: not said
   absl::Time started_at;  // when it was submitted, or first heard of
   std::optional<JobClosed> closed;
   std::optional<absl::Time> closed_at;

@@ -60,52 +60,78 @@ std::vector<std::shared_ptr<JobTable::Job>> JobTable::All() const {
   return jobs;
 }
 
-// Forgets the oldest job that has ended; false if all are running. REQUIRES: mutex_ is held.
-bool JobTable::MakeRoom() {
-  auto oldest = jobs_.end();
-  for (auto job = jobs_.begin(); job != jobs_.end(); ++job) {
-    const std::lock_guard lock(job->second->mutex);
-    if (!job->second->newest.is_final()) continue;
-    if (oldest == jobs_.end() || job->second->number < oldest->second->number) oldest = job;
-  }
-  if (oldest == jobs_.end()) return false;
+// Forgets the oldest job whose end was shown and returns it, so that it is destroyed outside the
+// lock; null if all are running. REQUIRES: mutex_ is held.
+std::shared_ptr<JobTable::Job> JobTable::ForgetOldest() {
+  if (ended_.empty()) return nullptr;
+  const auto oldest = ended_.begin();
   if (!options_.data_dir.empty()) {
-    // Whatever cannot be removed is taken up again after a restart, and forgotten again.
-    std::error_code error;
-    std::filesystem::remove(store::EventLogPath(options_.data_dir, oldest->first), error);
-    DropCheckpoint(oldest->first);
+    // Handed to the journal here, so that it comes before the log of a next run of that id.
+    const std::string log = store::EventLogPath(options_.data_dir, oldest->second);
+    journal_.Remove(log);
+    journal_.Remove(store::CheckpointPath(log));
   }
-  jobs_.erase(oldest);
-  return true;
+  const auto job = jobs_.find(oldest->second);
+  std::shared_ptr<Job> forgotten = std::move(job->second);
+  jobs_.erase(job);
+  ended_.erase(oldest);
+  return forgotten;
 }
 
-// Remembers a job whose monitor takes `event`, which opens it; one that is refused leaves no trace.
-// Null when that is all; the job if somebody else has opened it meanwhile.
-absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(const v1::Envelope& untrusted,
-                                                              const Event& event,
-                                                              absl::string_view serialized,
-                                                              const std::string& name_space,
-                                                              Taken& taken) {
+// Gives `job_id` to `job`: null. Or the job that somebody else has given it to, if that is not
+// `before`, which may be null.
+absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Enter(const std::string& job_id,
+                                                               const std::shared_ptr<Job>& job,
+                                                               const std::shared_ptr<Job>& before) {
+  std::shared_ptr<Job> forgotten;  // destroyed last
   const std::lock_guard lock(mutex_);
-  if (const auto known = jobs_.find(event.job_id); known != jobs_.end()) return known->second;
-  auto job = std::make_shared<Job>(event.job_id, options_.job, opened_ + 1);
-  if (absl::Status refused = job->monitor.Apply(event); !refused.ok()) return refused;
-  if (jobs_.size() >= options_.jobs_max && !MakeRoom()) {
-    return LimitExceeded("jobs", fmt::format("job {}: this master tracks at most {} jobs at once",
-                                             event.job_id, options_.jobs_max));
+  const auto known = jobs_.find(job_id);
+  if (known != jobs_.end()) {
+    if (known->second != before) return known->second;
+    ended_.erase(before->number);
+  } else if (jobs_.size() >= options_.jobs_max) {
+    forgotten = ForgetOldest();
+    if (forgotten == nullptr) {
+      return LimitExceeded("jobs", fmt::format("job {}: this master tracks at most {} jobs at once",
+                                               job_id, options_.jobs_max));
+    }
   }
-  ++opened_;
+  job->number = ++opened_;
+  jobs_[job_id] = job;
+  return std::shared_ptr<Job>();
+}
+
+// Remembers a job whose monitor takes `event`, which opens it, in place of `before`, a run of that
+// id that has ended, or null; one that is refused leaves no trace. Null when that is all; the job
+// if somebody else has opened it meanwhile.
+absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(
+    const v1::Envelope& untrusted, const Event& event, absl::string_view serialized,
+    const std::string& name_space, const std::shared_ptr<Job>& before, Taken& taken) {
+  auto job = std::make_shared<Job>(JobMonitor(event.job_id, options_.job));
+  if (absl::Status refused = job->monitor.Apply(event); !refused.ok()) return refused;
   job->opened_at = event.arrived_at;
   job->latest = event.arrived_at;
   job->name_space = name_space;
-  job->newest =
-      Snapshot{.job_id = event.job_id, .at = event.arrived_at, .started_at = event.arrived_at};
+  job->newest = Snapshot{.job_id = event.job_id,
+                         .run_uid = event.run_uid,
+                         .at = event.arrived_at,
+                         .started_at = event.arrived_at};
+  // Who finds the job in the table waits here until its first record is kept.
+  const std::lock_guard lock(job->mutex);
+  auto known = Enter(event.job_id, job, before);
+  if (!known.ok() || *known != nullptr) return known;
   OpenLogs(event.job_id, *job);
   Keep(*job,
        [&](std::string& out) { EncodeArrival(untrusted, serialized, event.arrived_at, out); });
   taken.position = job->position;
-  jobs_.emplace(event.job_id, std::move(job));
   return std::shared_ptr<Job>();
+}
+
+// Whether the event opens another run of the job, and may: this one has ended, and that was shown.
+bool JobTable::IsFollowedBy(const Event& event, Job& job) {
+  if (!std::holds_alternative<JobOpened>(event.body)) return false;
+  const std::lock_guard lock(job.mutex);
+  return job.newest.is_final() && !job.monitor.CheckRun(event).ok();
 }
 
 template <typename Encode>
@@ -143,9 +169,16 @@ void JobTable::OpenLogs(const std::string& job_id, Job& job) const {
   }
 }
 
-Taken JobTable::Reject(std::size_t bytes, Job* job, const absl::Status& reason) {
+// REQUIRES: job.mutex is held.
+bool JobTable::IsOfRun(const v1::Envelope& untrusted, const Job& job) {
+  return untrusted.run_uid().empty() || untrusted.run_uid() == job.monitor.run_uid();
+}
+
+Taken JobTable::Reject(const v1::Envelope& untrusted, std::size_t bytes, Job* job,
+                       const absl::Status& reason) {
   if (job == nullptr) return {.status = reason};
   const std::lock_guard lock(job->mutex);
+  if (!IsOfRun(untrusted, *job)) return {.status = reason};
   const absl::Status charged = Charge(bytes, false, *job);
   if (charged.ok()) KeepRefusal(reason, *job);
   return {.status = charged.ok() ? reason : charged, .position = job->position};
@@ -179,27 +212,31 @@ Taken JobTable::Ingest(const v1::Envelope& untrusted, absl::Time now, absl::stri
   std::shared_ptr<Job> job = Find(untrusted.job_id());
   absl::StatusOr<Event> event = wire::ParseEvent(untrusted, now);
   const std::size_t bytes = serialized.empty() ? untrusted.ByteSizeLong() : serialized.size();
-  if (!event.ok()) return Reject(bytes, job.get(), event.status());
+  if (!event.ok()) return Reject(untrusted, bytes, job.get(), event.status());
   Taken taken;
-  if (job == nullptr) {
-    if (!std::holds_alternative<JobOpened>(event->body)) {
-      taken.status = absl::FailedPreconditionError(
-          fmt::format("job {} is not open; send JobOpened first", event->job_id));
-      return taken;
-    }
-    auto known = Open(untrusted, *event, serialized, name_space, taken);
+  if (job == nullptr && !std::holds_alternative<JobOpened>(event->body)) {
+    taken.status = absl::FailedPreconditionError(
+        fmt::format("job {} is not open; send JobOpened first", event->job_id));
+    return taken;
+  }
+  while (job == nullptr || IsFollowedBy(*event, *job)) {
+    auto known = Open(untrusted, *event, serialized, name_space, job, taken);
     taken.status = known.status();
     if (!known.ok() || *known == nullptr) return taken;
     job = *std::move(known);
   }
   const std::lock_guard lock(job->mutex);
+  taken.status = job->monitor.CheckRun(*event);
+  if (!taken.status.ok()) return taken;
   taken.wanted = job->monitor.wanted_names();
   // A duplicate changes nothing; it is answered when the first one is safe.
   taken.position = job->position;
   if (event->sequence <= job->monitor.accepted_sequence(event->source_id)) return taken;
   if (job->monitor.is_closed() && std::holds_alternative<JobOpened>(event->body)) {
     taken.status = absl::AlreadyExistsError(
-        fmt::format("job {} has ended; open the new one under another id", event->job_id));
+        fmt::format("job {} has ended; open the new one under another id, or with a run_uid of its "
+                    "own",
+                    event->job_id));
     return taken;
   }
   const bool decides = std::holds_alternative<JobClosed>(event->body) ||
@@ -329,28 +366,43 @@ std::vector<Snapshot> JobTable::Publish() {
     if (!journal_.WaitUntilDurable(safe_at)) return {};
   }
   std::vector<Snapshot> published;
+  std::vector<std::shared_ptr<Job>> ended;
   std::size_t checkpoints = 0;
   for (const std::shared_ptr<Job>& job : std::exchange(unpublished_, {})) {
     const std::lock_guard lock(job->mutex);
     job->newest = job->ticked;
     published.push_back(job->newest);
+    if (job->newest.is_final()) ended.push_back(job);
     if (checkpoints == kCheckpointsAtOnce || !WantsCheckpoint(*job)) continue;
     KeepCheckpoint(*job);
     ++checkpoints;
   }
+  NoteEnded(ended);
   return published;
 }
 
-// REQUIRES: called in the order in which the jobs were opened.
-void JobTable::TakeUp(store::RestoredJob restored, absl::Time now) {
+// These may be forgotten from now on, unless another run has taken the place of one already.
+void JobTable::NoteEnded(const std::vector<std::shared_ptr<Job>>& jobs) {
+  if (jobs.empty()) return;
   const std::lock_guard lock(mutex_);
-  auto job = std::make_shared<Job>(std::move(restored.monitor), ++opened_);
+  for (const std::shared_ptr<Job>& job : jobs) {
+    const auto known = jobs_.find(job->newest.job_id);
+    if (known != jobs_.end() && known->second == job) {
+      ended_.emplace(job->number, job->newest.job_id);
+    }
+  }
+}
+
+// REQUIRES: called in the order in which the jobs were opened, before anything else is done.
+void JobTable::TakeUp(store::RestoredJob restored, absl::Time now) {
+  auto job = std::make_shared<Job>(std::move(restored.monitor));
   job->opened_at = restored.opened_at;
   if (!restored.name_space.empty()) job->name_space = restored.name_space;
   job->latest = restored.latest;
   job->ticked_at = restored.newest.at;
   job->newest = restored.newest;
-  job->ticked = restored.newest;
+  job->newest.run_uid = job->monitor.run_uid();
+  job->ticked = job->newest;
   job->bytes = restored.log_bytes;
   if (!restored.has_end) {
     job->journal = Journal::MakeLog(store::EventLogPath(options_.data_dir, restored.job_id),
@@ -363,6 +415,9 @@ void JobTable::TakeUp(store::RestoredJob restored, absl::Time now) {
   } else if (!restored.has_end) {
     End(*job);  // it was killed in the middle of this
   }
+  const std::lock_guard lock(mutex_);
+  job->number = ++opened_;
+  if (job->newest.is_final()) ended_.emplace(job->number, restored.job_id);
   jobs_.emplace(restored.job_id, std::move(job));
 }
 

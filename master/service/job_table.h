@@ -4,14 +4,16 @@
 // its position in the journal is, and a snapshot is published when its tick is. A table that is
 // made anew from the directory then goes on where the one before was killed.
 //
-// Thread-safe: one lock for the table, one for each job, taken in that order and never both across
-// an estimate, so jobs do not wait for one another. Knows no clock: instants come in.
+// Thread-safe: one lock for the table, one for each job. Nothing that takes time is done under that
+// of the table, no other lock of ours is waited for and no file is touched, so jobs do not wait for
+// one another. Knows no clock: instants come in.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -74,7 +76,8 @@ struct Taken {
 
 struct JobView {
   Snapshot newest;
-  // Tells this run of the job from every other of the same id; the same after a recovery.
+  // Tells this run of the job from every other of the same id, also where nobody has named it
+  // (Snapshot::run_uid); the same after a recovery.
   std::uint64_t run = 0;
 };
 
@@ -118,12 +121,9 @@ class JobTable {
 
  private:
   struct Job {
-    Job(const std::string& id, const JobMonitorOptions& options, std::uint64_t job_number)
-        : number(job_number), monitor(id, options) {}
-    Job(JobMonitor restored, std::uint64_t job_number)
-        : number(job_number), monitor(std::move(restored)) {}
-    const std::uint64_t number;  // in the order of opening
-    SpinningMutex mutex;         // guards all below
+    explicit Job(JobMonitor job_monitor) : monitor(std::move(job_monitor)) {}
+    std::uint64_t number = 0;  // in the order of opening; set before the table knows the job
+    SpinningMutex mutex;       // guards all below
     JobMonitor monitor;
     std::size_t bytes = 0;  // of its envelopes
     bool is_over_bytes = false;
@@ -152,10 +152,17 @@ class JobTable {
   std::vector<std::shared_ptr<Job>> All() const;
   absl::StatusOr<std::shared_ptr<Job>> Open(const v1::Envelope& untrusted, const Event& event,
                                             absl::string_view serialized,
-                                            const std::string& name_space, Taken& taken);
-  bool MakeRoom();
+                                            const std::string& name_space,
+                                            const std::shared_ptr<Job>& before, Taken& taken);
+  static bool IsFollowedBy(const Event& event, Job& job);
+  absl::StatusOr<std::shared_ptr<Job>> Enter(const std::string& job_id,
+                                             const std::shared_ptr<Job>& job,
+                                             const std::shared_ptr<Job>& before);
+  std::shared_ptr<Job> ForgetOldest();
   void OpenLogs(const std::string& job_id, Job& job) const;
-  Taken Reject(std::size_t bytes, Job* job, const absl::Status& reason);
+  static bool IsOfRun(const v1::Envelope& untrusted, const Job& job);
+  Taken Reject(const v1::Envelope& untrusted, std::size_t bytes, Job* job,
+               const absl::Status& reason);
   // Adds what `encode` appends to a string to the logs of the job. REQUIRES: job.mutex is held,
   // here and below.
   template <typename Encode>
@@ -169,6 +176,7 @@ class JobTable {
   void Remember(Job& job);
   void End(Job& job);
   std::vector<Snapshot> Publish();
+  void NoteEnded(const std::vector<std::shared_ptr<Job>>& jobs);
   bool WantsCheckpoint(const Job& job) const;
   void KeepCheckpoint(Job& job) const;
   void DropCheckpoint(const std::string& job_id) const;
@@ -179,6 +187,7 @@ class JobTable {
   std::vector<std::shared_ptr<Job>> unpublished_;  // of the caller of TickDue()
   mutable std::mutex mutex_;                       // guards all below
   absl::flat_hash_map<std::string, std::shared_ptr<Job>> jobs_;
+  std::map<std::uint64_t, std::string> ended_;  // by number: ids of jobs whose end was shown
   std::uint64_t opened_ = 0;
   // Thread-safe itself; last, so that its thread ends before all else does.
   Journal journal_;

@@ -93,7 +93,8 @@ service::JobTableOptions TableOptions(
           .job_bytes_max = options.job_bytes_max,
           .event_log_dir = options.event_log_dir,
           .data_dir = options.data_dir,
-          .journal = {.commit_interval = options.journal_commit_interval},
+          .journal = {.commit_interval = options.journal_commit_interval,
+                      .on_notice = options.on_notice},
           .disk = store::MakeFileDisk(options.journal_sync),
           .on_end = std::move(on_end),
           .past_runs = std::move(past_runs),
@@ -116,7 +117,7 @@ service::WorkflowTableOptions WorkflowOptions(
 // Forgetting costs syncs of the disk: once for so many jobs that end.
 constexpr std::uint64_t kExpireEvery = 64;
 
-// A callback as a watcher; after Stop() it is not called any more.
+// A callback as a watcher; after the final snapshot, and after Stop(), it is not called any more.
 class CallbackWatcher final : public service::Watcher {
  public:
   explicit CallbackWatcher(std::function<void(const Snapshot&)> on_snapshot)
@@ -124,6 +125,7 @@ class CallbackWatcher final : public service::Watcher {
   void Offer(const Snapshot& snapshot) override {
     const std::lock_guard lock(mutex_);
     if (on_snapshot_) on_snapshot_(snapshot);
+    if (snapshot.is_final()) on_snapshot_ = nullptr;  // what follows is another run
   }
   void Close() override {}
   void Stop() {

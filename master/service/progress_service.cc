@@ -116,7 +116,14 @@ grpc::ServerWriteReactor<v1::WatchJobResponse>* ProgressService::WatchJob(
   if (!from.ok()) return new RefusedWatch<v1::WatchJobResponse>(from.status());
   WatchStream* stream =
       WatchStream::Start(hub_, metrics_, *std::move(guest), request->job_id(), *from);
-  stream->Begin([&] { return jobs_.Look(request->job_id()); });
+  stream->Begin([&]() -> absl::StatusOr<JobView> {
+    absl::StatusOr<JobView> job = jobs_.Look(request->job_id());
+    const bool is_another =
+        job.ok() && !request->run_uid().empty() && job->newest.run_uid != request->run_uid();
+    if (!is_another) return job;
+    return absl::NotFoundError(
+        fmt::format("no run {} of job {}", request->run_uid(), request->job_id()));
+  });
   return stream;
 }
 

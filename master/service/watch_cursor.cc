@@ -17,6 +17,9 @@ bool ParseNumber(const char* begin, const char* end, std::uint64_t& number) {
   return error == std::errc() && parsed == end;
 }
 
+std::string RunUidOf(const Snapshot& snapshot) { return snapshot.run_uid; }
+std::string RunUidOf(const WorkflowSnapshot&) { return {}; }
+
 }  // namespace
 
 std::string EncodeResumeToken(const ResumePoint& point) {
@@ -40,6 +43,7 @@ absl::StatusOr<ResumePoint> ParseResumeToken(const std::string& token) {
 template <typename S>
 void BasicWatchCursor<S>::Begin(const S& newest, std::uint64_t run) {
   begun_ = true;
+  run_uid_ = RunUidOf(newest);
   const bool is_same_run = from_.run.value_or(run) == run && newest.sequence >= from_.sequence;
   const bool has_any = from_.sequence != 0;
   restarted_ = has_any && !is_same_run;
@@ -53,7 +57,8 @@ void BasicWatchCursor<S>::Begin(const S& newest, std::uint64_t run) {
 template <typename S>
 void BasicWatchCursor<S>::Offer(const S& snapshot) {
   const std::uint64_t known = next_ ? next_->sequence : from_.sequence;
-  if (begun_ && snapshot.sequence > known) next_ = snapshot;
+  const bool is_of_run = begun_ && RunUidOf(snapshot) == run_uid_;
+  if (is_of_run && snapshot.sequence > known) next_ = snapshot;
 }
 
 template <typename S>

@@ -44,7 +44,8 @@ class BasicWatchCursor {
   // The job is known: its newest snapshot, and which run of the job it is of. Before this, offers
   // are ignored: `newest` must have been looked up after the watcher was subscribed.
   void Begin(const S& newest, std::uint64_t run);
-  // A snapshot was published; one that the watcher has, or that came before it, is ignored.
+  // A snapshot was published; one that the watcher has, or that came before it, is ignored, and so
+  // is one of another run: the first of the next, and the last of the one before.
   void Offer(const S& snapshot);
 
   bool has_next() const { return next_.has_value(); }
@@ -56,6 +57,7 @@ class BasicWatchCursor {
  private:
   ResumePoint from_;  // of what was taken last
   bool begun_ = false;
+  std::string run_uid_;      // that it began with
   bool tells_gaps_ = false;  // whether from_ is a snapshot that was sent
   bool restarted_ = false;
   bool over_ = false;

@@ -39,16 +39,17 @@ class BasicWatchStream final : public grpc::ServerWriteReactor<Response>, public
     return stream.get();
   }
 
-  // Subscribes before it looks, so that no snapshot falls between the newest one and the next.
-  // `look` gives a StatusOr of a view with `newest` and `run`.
+  // Subscribes before it looks, and lets nothing be offered while it does, so that no snapshot
+  // falls between the newest one and the next. `look` gives a StatusOr of a view with `newest` and
+  // `run`.
   template <typename Look>
   void Begin(Look look) {
     if (absl::Status status = hub_.Subscribe(id_, self_); !status.ok()) {
       return End(ToGrpc(status));
     }
-    const auto view = look();
-    if (!view.ok()) return End(ToGrpc(view.status()));
     const std::lock_guard lock(mutex_);
+    const auto view = look();
+    if (!view.ok()) return EndLocked(ToGrpc(view.status()));
     cursor_.Begin(view->newest, view->run);
     GoOn();
   }

@@ -236,6 +236,7 @@ void EncodeEvent(const Event& event, v1::Envelope& envelope) {
   envelope.set_sequence(event.sequence);
   EncodeTime(event.sent_at, *envelope.mutable_sent_at());
   envelope.set_job_id(ValidText(event.job_id));
+  envelope.set_run_uid(ValidText(event.run_uid));
   envelope.set_dropped_events(event.dropped_events);
   std::visit(BodyEncoder{envelope}, event.body);
 }

@@ -225,6 +225,10 @@ absl::Status CheckHeader(const v1::Envelope& untrusted, const EnvelopeLimits& li
   if (absl::Status id = CheckId("job_id", untrusted.job_id(), limits.id_bytes_max); !id.ok()) {
     return id;
   }
+  if (untrusted.run_uid().size() > limits.id_bytes_max / 2) {
+    return Invalid("envelope: run_uid has {} bytes; send at most {}", untrusted.run_uid().size(),
+                   limits.id_bytes_max / 2);
+  }
   if (untrusted.sequence() == 0) {
     return Invalid("envelope of {}: sequence is 0; count from 1", untrusted.source_id());
   }
@@ -249,6 +253,7 @@ absl::StatusOr<Event> ParseEvent(const v1::Envelope& untrusted, absl::Time arriv
 
   Event event;
   event.job_id = untrusted.job_id();
+  event.run_uid = untrusted.run_uid();
   event.source_id = untrusted.source_id();
   event.sequence = untrusted.sequence();
   event.sent_at = *sent_at;

@@ -344,6 +344,7 @@ IndicatorError ParseError(const v1::IndicatorError& message, Reader& reader) {
 void EncodeSnapshot(const Snapshot& snapshot, v1::Snapshot& message) {
   message.Clear();
   message.set_job_id(ValidText(snapshot.job_id));
+  message.set_run_uid(ValidText(snapshot.run_uid));
   message.set_job_name(ValidText(snapshot.job_name));
   message.set_sequence(snapshot.sequence);
   EncodeTime(snapshot.at, *message.mutable_at());
@@ -364,6 +365,7 @@ absl::StatusOr<Snapshot> ParseSnapshot(const v1::Snapshot& message) {
   Reader reader;
   Snapshot snapshot;
   snapshot.job_id = message.job_id();
+  snapshot.run_uid = message.run_uid();
   snapshot.job_name = message.job_name();
   snapshot.sequence = message.sequence();
   snapshot.at = reader.Time("at", message.at());

@@ -27,12 +27,16 @@ inline absl::Time At(double seconds) { return kBegin + absl::Seconds(seconds); }
 // Sends events with ever growing sequence numbers.
 class Source {
  public:
-  explicit Source(std::string source_id = "app-master", std::string job_id = "job-1")
-      : source_id_(std::move(source_id)), job_id_(std::move(job_id)) {}
+  explicit Source(std::string source_id = "app-master", std::string job_id = "job-1",
+                  std::string run_uid = "")
+      : source_id_(std::move(source_id)),
+        job_id_(std::move(job_id)),
+        run_uid_(std::move(run_uid)) {}
 
   // Sent and received `seconds` after the beginning.
   Event At(double seconds, EventBody body) {
     return {.job_id = job_id_,
+            .run_uid = run_uid_,
             .source_id = source_id_,
             .sequence = ++sequence_,
             .sent_at = test::At(seconds),
@@ -43,6 +47,7 @@ class Source {
  private:
   std::string source_id_;
   std::string job_id_;
+  std::string run_uid_;
   std::uint64_t sequence_ = 0;
 };
 

@@ -101,6 +101,22 @@ TEST(Fold, RefusesEventsOfAJobThatIsNotOpen) {
   EXPECT_EQ(job.state.sources.at("app-master").accepted_sequence, 1u);
 }
 
+TEST(Fold, AnEventOfAnotherRunChangesNothing) {
+  Job job;
+  job.source = Source("app-master", "job-1", "a");
+  EXPECT_TRUE(job.Say(0, Opened(2, 1)).ok());
+  EXPECT_EQ(job.state.run_uid, "a");
+  Source other("app-master", "job-1", "b");
+  EXPECT_TRUE(absl::IsAlreadyExists(job.Take(other.At(5, Opened(9, 9)))));
+  EXPECT_TRUE(absl::IsFailedPrecondition(job.Take(other.At(6, Started(M(0))))));
+  EXPECT_EQ(job.state.map_tasks.size(), 2u);
+  EXPECT_EQ(job.state.last_arrival_at, At(0));
+  EXPECT_EQ(job.state.rejected_envelopes, 0u);
+  EXPECT_EQ(job.state.sources.at("app-master").accepted_sequence, 1u);
+  Source unsaid("task of 0.1");
+  EXPECT_TRUE(job.Take(unsaid.At(7, Started(M(0)))).ok());
+}
+
 TEST(Fold, AJobThatIsRefusedStaysUnopened) {
   Job job;
   EXPECT_TRUE(absl::IsResourceExhausted(job.Say(0, Opened(200'001, 1))));

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
+#include <future>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "proto/wire/encode_event.h"
@@ -143,6 +146,141 @@ TEST(JobTable, ResendingTheEnvelopesOfAnEndedJobIsHarmless) {
   EXPECT_TRUE(Ingest(jobs, Source().At(9, Opened(1, 1))).ok());  // sequence 1 again
   EXPECT_TRUE(jobs.TickDue(At(100)).empty());
   EXPECT_EQ(*jobs.Get("job-1"), before);
+}
+
+// --- runs of a job id
+
+// A source of a run of job-1. Both runs have sources of the same names: worse than it gets.
+Source OfRun(const std::string& run_uid, const std::string& source_id = "app-master") {
+  return Source(source_id, "job-1", run_uid);
+}
+
+TEST(JobTable, AnotherRunOfAnEndedJobIsWatchedFromItsBeginning) {
+  JobTable jobs({});
+  Source first = OfRun("a");
+  EXPECT_TRUE(Ingest(jobs, first.At(0, Opened(1, 1))).ok());
+  EXPECT_TRUE(Ingest(jobs, first.At(1, Closed())).ok());
+  jobs.TickDue(At(1));
+  const JobView ended = *jobs.Look("job-1");
+  EXPECT_EQ(ended.newest.state, JobState::kSucceeded);
+  EXPECT_EQ(ended.newest.run_uid, "a");
+
+  EXPECT_TRUE(Ingest(jobs, OfRun("b").At(9, Opened(7, 1))).ok());
+  EXPECT_EQ(jobs.Look("job-1")->newest.state, JobState::kRunning);
+  EXPECT_NE(jobs.Look("job-1")->run, ended.run) << "a resume token of the first run is told so";
+  const std::vector<Snapshot> ticked = jobs.TickDue(At(10));
+  ASSERT_EQ(ticked.size(), 1u);
+  EXPECT_EQ(ticked[0].run_uid, "b");
+  EXPECT_EQ(ticked[0].sequence, 1u);
+  EXPECT_EQ(ticked[0].started_at, At(9));
+  EXPECT_EQ(ticked[0].phases.at(0).task_count, 7u);
+  EXPECT_EQ(jobs.List(), ticked) << "one id, one job";
+}
+
+TEST(JobTable, RefusesAnotherRunWhileTheFirstGoesOn) {
+  JobTable jobs(WithTicks(absl::Seconds(1), absl::Seconds(1)));
+  Source first = OfRun("a");
+  EXPECT_TRUE(Ingest(jobs, first.At(0, Opened(1, 1))).ok());
+  jobs.TickDue(At(0));
+  Source second = OfRun("b", "other");
+  const absl::Status refused = Ingest(jobs, second.At(2, Opened(7, 7)));
+  EXPECT_TRUE(absl::IsAlreadyExists(refused)) << refused;
+  EXPECT_THAT(std::string(refused.message()),
+              AllOf(HasSubstr("another run of job job-1, started at 2023-11-14 22:13:20 UTC"),
+                    HasSubstr("take another id")));
+  EXPECT_TRUE(absl::IsFailedPrecondition(Ingest(jobs, second.At(3, Started(M(0))))));
+  EXPECT_TRUE(absl::IsFailedPrecondition(Ingest(jobs, second.At(4, Closed()))));
+  v1::Envelope malformed;
+  wire::EncodeEvent(second.At(4, Started(M(0))), malformed);
+  malformed.mutable_attempt_changed()->clear_state();
+  EXPECT_FALSE(jobs.Ingest(malformed, At(4)).status.ok());
+
+  const Snapshot shown = jobs.TickDue(At(5)).at(0);
+  EXPECT_EQ(shown.state, JobState::kRunning);
+  EXPECT_EQ(shown.run_uid, "a");
+  EXPECT_EQ(shown.phases.at(0).task_count, 1u);
+  EXPECT_EQ(shown.phases.at(0).running_task_count, 0u);
+  EXPECT_EQ(shown.coverage.data_age, absl::Seconds(5)) << "the reports of a stranger are no news";
+  EXPECT_EQ(shown.coverage.rejected_envelopes, 0u);
+}
+
+TEST(JobTable, AnApplicationMasterThatStartsAgainGoesOnWithItsRun) {
+  JobTable jobs({});
+  EXPECT_TRUE(Ingest(jobs, OfRun("a", "attempt 1").At(0, Opened(3))).ok());
+  Source second = OfRun("a", "attempt 2");
+  EXPECT_TRUE(Ingest(jobs, second.At(60, Opened(3, 2))).ok());
+  EXPECT_TRUE(Ingest(jobs, second.At(61, Started(M(1)))).ok());
+  const Snapshot shown = jobs.TickDue(At(61)).at(0);
+  EXPECT_EQ(shown.started_at, At(0));
+  EXPECT_EQ(shown.phases.at(0).running_task_count, 1u);
+  EXPECT_TRUE(Ingest(jobs, second.At(62, Closed())).ok());
+  jobs.TickDue(At(62));
+  const absl::Status late = Ingest(jobs, OfRun("a", "attempt 3").At(63, Opened(3, 2)));
+  EXPECT_TRUE(absl::IsAlreadyExists(late)) << "a run that has ended is not opened again: " << late;
+  EXPECT_EQ(jobs.Get("job-1")->state, JobState::kSucceeded);
+}
+
+TEST(JobTable, WhatALateTaskOfAnEarlierRunSaysIsNotTakenForTheNext) {
+  JobTable jobs({});
+  Source first = OfRun("a");
+  EXPECT_TRUE(Ingest(jobs, first.At(0, Opened(1, 1))).ok());
+  EXPECT_TRUE(Ingest(jobs, first.At(1, Closed())).ok());
+  jobs.TickDue(At(1));
+  EXPECT_TRUE(Ingest(jobs, OfRun("b").At(9, Opened(1, 1))).ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(Ingest(jobs, OfRun("a", "task").At(10, Started(M(0))))));
+  EXPECT_TRUE(absl::IsAlreadyExists(Ingest(jobs, first.At(10, Opened(1, 1)))));
+  EXPECT_EQ(jobs.TickDue(At(10)).at(0).phases.at(0).running_task_count, 0u);
+}
+
+TEST(JobTable, ASenderThatNamesNoRunIsTakenForTheOneThatGoesOn) {
+  JobTable jobs({});
+  EXPECT_TRUE(Ingest(jobs, OfRun("a").At(0, Opened(1, 1))).ok());
+  Source old = Source("task of 0.1");
+  EXPECT_TRUE(Ingest(jobs, old.At(1, Opened(1, 1))).ok());
+  EXPECT_TRUE(Ingest(jobs, old.At(1, Started(M(0)))).ok());
+  EXPECT_EQ(jobs.TickDue(At(1)).at(0).phases.at(0).running_task_count, 1u);
+}
+
+TEST(JobTable, ARunMayFollowOneThatNobodyNamed) {
+  JobTable jobs({});
+  Open(jobs, "job-1");
+  EXPECT_TRUE(absl::IsAlreadyExists(Ingest(jobs, OfRun("b", "other").At(1, Opened(1, 1)))));
+  EXPECT_TRUE(absl::IsAlreadyExists(Ingest(jobs, OfRun("b").At(1, Opened(1, 1))))) << "same source";
+  Source old;
+  old.At(0, Opened());
+  EXPECT_TRUE(Ingest(jobs, old.At(2, Closed())).ok());
+  jobs.TickDue(At(2));
+  EXPECT_TRUE(Ingest(jobs, OfRun("b").At(3, Opened(1, 1))).ok());
+  EXPECT_EQ(jobs.Get("job-1")->state, JobState::kRunning);
+}
+
+// --- locks
+
+TEST(JobTable, OpeningAJobAtTheLimitWaitsForNoOther) {
+  std::promise<void> busy;
+  std::promise<void> release;
+  JobTableOptions options;
+  options.jobs_max = 2;
+  options.past_runs = [&](const std::string& name, const Reported&) {
+    if (name == "busy") {
+      busy.set_value();
+      release.get_future().wait();
+    }
+    return std::vector<PastRun>();
+  };
+  JobTable jobs(options);
+  OpenAndEnd(jobs, "ended");
+  EXPECT_TRUE(Ingest(jobs, SourceOf("busy").At(1, JobOpened{.name = "busy"})).ok());
+  std::thread ticking([&] { jobs.TickDue(At(2)); });  // holds the lock of the job
+  busy.get_future().wait();
+  auto opened = std::async(std::launch::async,
+                           [&] { return Ingest(jobs, SourceOf("new").At(3, Opened(1, 1))); });
+  // Only what is broken takes so long.
+  EXPECT_EQ(opened.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  release.set_value();
+  EXPECT_TRUE(opened.get().ok());
+  ticking.join();
+  EXPECT_THAT(IdsOf(jobs.List()), ElementsAre("new", "busy"));
 }
 
 // --- envelopes

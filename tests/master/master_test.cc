@@ -114,11 +114,12 @@ class Ingest {
 class Watching {
  public:
   Watching(const std::shared_ptr<grpc::Channel>& channel, const std::string& job_id,
-           std::uint64_t after = 0)
+           std::uint64_t after = 0, const std::string& run_uid = "")
       : stub_(v1::ProgressService::NewStub(channel)) {
     v1::WatchJobRequest request;
     request.set_job_id(job_id);
     request.set_after_sequence(after);
+    request.set_run_uid(run_uid);
     reader_ = stub_->WatchJob(context_.get(), request);
   }
   bool Read(v1::WatchJobResponse& response) { return reader_->Read(&response); }
@@ -178,6 +179,59 @@ class MasterTest : public ::testing::Test {
   std::unique_ptr<Master> master_;
   std::shared_ptr<grpc::Channel> channel_;
 };
+
+// --- runs of a job id
+
+TEST_F(MasterTest, AWatcherOfOneRunIsNotShownAnother) {
+  Start();
+  Source first("app-master", "job-1", "a");
+  const auto ingest = OpenJob(first);
+  EXPECT_TRUE(ingest->Send(first.At(1, Closed())));
+  EXPECT_TRUE(master_->WaitUntilFinal("job-1", absl::FromChrono(kDeadline)).ok());
+  Watching too_early(channel_, "job-1", 0, "b");
+  EXPECT_THAT(too_early.ReadAll(), IsEmpty());
+  EXPECT_EQ(too_early.Finish().error_code(), grpc::StatusCode::NOT_FOUND);
+  const std::string token = Watching(channel_, "job-1", 0, "a").ReadAll().at(0).resume_token();
+
+  Source second("app-master", "job-1", "b");
+  const auto next = OpenJob(second);
+  Watching in_time(channel_, "job-1", 0, "b");
+  v1::WatchJobResponse response;
+  ASSERT_TRUE(in_time.Read(response));
+  EXPECT_EQ(response.snapshot().run_uid(), "b");
+  EXPECT_EQ(response.snapshot().state(), v1::JOB_STATE_RUNNING);
+  v1::WatchJobRequest resume;
+  resume.set_job_id("job-1");
+  resume.set_resume_token(token);
+  grpc::ClientContext context;
+  const auto resumed = v1::ProgressService::NewStub(channel_)->WatchJob(&context, resume);
+  ASSERT_TRUE(resumed->Read(&response));
+  EXPECT_TRUE(response.restarted());
+  EXPECT_EQ(Watching(channel_, "job-1", 0, "a").ReadAll().size(), 0u);
+  context.TryCancel();
+}
+
+TEST_F(MasterTest, ACallbackIsToldOfOneRun) {
+  Start();
+  std::mutex mutex;
+  std::vector<std::string> runs;
+  const auto watch = master_->Watch("job-1", [&](const Snapshot& snapshot) {
+    const std::lock_guard lock(mutex);
+    if (runs.empty() || runs.back() != snapshot.run_uid) runs.push_back(snapshot.run_uid);
+  });
+  for (const char* run : {"a", "b"}) {
+    Source source("app-master", "job-1", run);
+    const auto ingest = OpenJob(source);
+    EXPECT_TRUE(ingest->Send(source.At(1, Closed())));
+    EXPECT_TRUE(Eventually([&] {
+      const auto now = master_->GetJob("job-1");
+      return now.ok() && now->run_uid == run && now->is_final();
+    }));
+  }
+  OpenAndClose("another");  // whatever was to be told of job-1 has been
+  const std::lock_guard lock(mutex);
+  EXPECT_THAT(runs, ElementsAre("a"));
+}
 
 // --- ingest
 

@@ -104,6 +104,87 @@ TEST_F(RecoveryTest, AnEmptyDirectoryHoldsNoJobs) {
   EXPECT_TRUE(jobs->List().empty());
 }
 
+TEST_F(RecoveryTest, KnowsTheRunOfAJobThatGoesOnAndOfOneThatHasEnded) {
+  auto jobs = Restart(directory_);
+  IngestDurably(*jobs, Source("app-master", "running", "r").At(0, Opened(1, 1)));
+  Source ended("app-master", "ended", "e");
+  IngestDurably(*jobs, ended.At(0, Opened(1, 1)));
+  IngestDurably(*jobs, ended.At(1, Closed()));
+  jobs->TickDue(At(1));
+  jobs.reset();
+
+  jobs = Restart(directory_, 2);
+  EXPECT_EQ(jobs->Get("running")->run_uid, "r");
+  EXPECT_EQ(jobs->Get("ended")->run_uid, "e");
+  IngestDurably(*jobs, Source("attempt 2", "running", "r").At(3, Opened(1, 1)));
+  EXPECT_TRUE(absl::IsAlreadyExists(
+      Ingest(*jobs, Source("x", "running", "other").At(3, Opened(1, 1))).status));
+  EXPECT_TRUE(absl::IsAlreadyExists(
+      Ingest(*jobs, Source("attempt 2", "ended", "e").At(3, Opened(1, 1))).status));
+  IngestDurably(*jobs, Source("x", "ended", "other").At(3, Opened(1, 1)));
+  EXPECT_EQ(jobs->Get("ended")->state, JobState::kRunning);
+}
+
+TEST_F(RecoveryTest, ARestartTakesUpTheNewestRunOfAJob) {
+  auto jobs = Restart(directory_);
+  Source first("app-master", "job-1", "a");
+  IngestDurably(*jobs, first.At(0, Opened(1, 1)));
+  for (int i = 1; i < 50; ++i) IngestDurably(*jobs, first.At(i, test::Read(M(0), 1)));
+  IngestDurably(*jobs, first.At(50, Closed()));
+  jobs->TickDue(At(50));
+  ASSERT_EQ(jobs->Get("job-1")->state, JobState::kSucceeded);
+  IngestDurably(*jobs, Source("app-master", "job-1", "b").At(60, Opened(2, 2)));
+  jobs.reset();
+
+  jobs = Restart(directory_, 61);
+  EXPECT_THAT(recovery_.damages, IsEmpty());
+  EXPECT_EQ(jobs->Get("job-1")->run_uid, "b");
+  EXPECT_EQ(jobs->Get("job-1")->state, JobState::kRunning);
+  EXPECT_EQ(jobs->TickDue(At(61)).at(0).phases.at(0).task_count, 2u);
+}
+
+TEST_F(RecoveryTest, ALogThatWasLeftBehindDoesNotBringItsJobBackUnderItsId) {
+  // A longer log of an ended job that could not be removed when the master forgot it.
+  auto jobs = Restart(directory_);
+  Source old;
+  IngestDurably(*jobs, old.At(0, Opened(1, 1)));
+  for (int i = 1; i < 50; ++i) IngestDurably(*jobs, old.At(i, test::Read(M(0), 1)));
+  IngestDurably(*jobs, old.At(50, Closed()));
+  jobs->TickDue(At(50));
+  jobs.reset();
+  const std::string left = root_ + "/left";
+  fs::rename(LogPath(), left);
+  jobs = Restart(directory_);
+  fs::rename(left, LogPath());
+
+  IngestDurably(*jobs, Source().At(60, Opened(2, 2)));
+  jobs.reset();
+  jobs = Restart(directory_, 61);
+  EXPECT_THAT(recovery_.damages, IsEmpty());
+  EXPECT_EQ(jobs->Get("job-1")->state, JobState::kRunning);
+  EXPECT_EQ(jobs->Get("job-1")->started_at, At(60));
+}
+
+TEST_F(RecoveryTest, AForgottenJobLeavesNoFileAndItsIdMayBeUsedAtOnce) {
+  JobTableOptions options;
+  options.data_dir = directory_;
+  options.jobs_max = 1;
+  options.disk = store::MakeFileDisk(/*sync=*/false);
+  JobTable jobs(options);
+  const auto open_and_end = [&](const std::string& id, double seconds) {
+    Source source("app-master", id);
+    IngestDurably(jobs, source.At(seconds, Opened(1, 1)));
+    IngestDurably(jobs, source.At(seconds, Closed()));
+    jobs.TickDue(At(seconds));
+  };
+  open_and_end("a", 0);
+  open_and_end("b", 10);
+  EXPECT_FALSE(fs::exists(LogPath("a")));
+  open_and_end("a", 20);
+  EXPECT_TRUE(fs::exists(LogPath("a")));
+  EXPECT_FALSE(fs::exists(LogPath("b")));
+}
+
 TEST_F(RecoveryTest, TakesUpItsJobsInTheOrderInWhichTheyWereOpened) {
   auto jobs = Restart(directory_);
   for (const char* id : {"b", "c", "a"}) {

@@ -56,6 +56,27 @@ TEST(WatchCursor, IgnoresWhatItHasAndWhatIsOlder) {
   EXPECT_FALSE(cursor.has_next());
 }
 
+TEST(WatchCursor, IsToldOfOneRunOfAnIdOnly) {
+  const auto of_run = [](Snapshot snapshot, const char* run_uid) {
+    snapshot.run_uid = run_uid;
+    return snapshot;
+  };
+  WatchCursor slow({});
+  slow.Begin(of_run(Number(2, JobState::kSucceeded), "a"), kRun);
+  slow.Offer(of_run(Number(3), "b"));
+  EXPECT_EQ(slow.Take().snapshot.sequence, 2u);
+  EXPECT_TRUE(slow.is_over());
+  slow.Offer(of_run(Number(4), "b"));
+  EXPECT_FALSE(slow.has_next());
+
+  WatchCursor early({});
+  early.Begin(of_run(Number(0), "b"), kRun);
+  early.Offer(of_run(Number(2, JobState::kSucceeded), "a"));
+  EXPECT_FALSE(early.has_next());
+  early.Offer(of_run(Number(1), "b"));
+  EXPECT_EQ(early.Take().snapshot.run_uid, "b");
+}
+
 TEST(WatchCursor, IgnoresOffersBeforeItKnowsTheRun) {
   WatchCursor cursor({});
   cursor.Offer(Number(9));

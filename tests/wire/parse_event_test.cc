@@ -107,6 +107,8 @@ const Malformed kHeaders[] = {
     {"NoJob", JobOpened{}, [](auto& e) { e.clear_job_id(); }, "job_id has 0 bytes; send 1 to 256"},
     {"LongJob", JobOpened{}, [](auto& e) { e.set_job_id(std::string(257, 'x')); },
      "job_id has 257 bytes"},
+    {"LongRun", JobOpened{}, [](auto& e) { e.set_run_uid(std::string(129, 'x')); },
+     "run_uid has 129 bytes; send at most 128"},
     {"SequenceZero", JobOpened{}, [](auto& e) { e.set_sequence(0); },
      "sequence is 0; count from 1"},
     {"NoSentAt", JobOpened{}, [](auto& e) { e.clear_sent_at(); }, "sent_at is missing"},

@@ -43,6 +43,7 @@ Forecast SomeForecast() {
 Snapshot SomeSnapshot() {
   Snapshot snapshot;
   snapshot.job_id = "job-1";
+  snapshot.run_uid = "run-1";
   snapshot.job_name = "word count";
   snapshot.sequence = 7;
   snapshot.at = absl::FromUnixMillis(1'700'000'009'001);

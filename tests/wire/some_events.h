@@ -10,6 +10,7 @@ namespace tidemark::wire {
 inline Event WithBody(EventBody body) {
   Event event;
   event.job_id = "job-1";
+  event.run_uid = "run-1";
   event.source_id = "host-7";
   event.sequence = 42;
   event.sent_at = absl::FromUnixMillis(1'700'000'000'001);

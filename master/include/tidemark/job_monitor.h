@@ -74,8 +74,13 @@ class JobMonitor {
   JobMonitor& operator=(JobMonitor&&) noexcept;
   ~JobMonitor();
 
+  // OK, or why the event is not of the run that this monitor watches, the one that opened the job:
+  // AlreadyExists if the event opens another, else FailedPrecondition. Events that do not name
+  // their run are taken for events of this one.
+  absl::Status CheckRun(const Event& event) const;
+
   // Folds one event in. An error changes nothing but the sequence of its source and the count of
-  // refused envelopes:
+  // refused envelopes, that of CheckRun() nothing at all:
   //   FailedPrecondition  the job is not open yet (no JobOpened so far)
   //   InvalidArgument     the event contradicts the shape of the job (a task or partition that it
   //                       does not have)
@@ -92,6 +97,9 @@ class JobMonitor {
   bool has_news() const;
   // Whether Tick() has returned or will return a final snapshot.
   bool is_closed() const;
+
+  // Which run of the job it watches; empty before that is known, or where nobody said.
+  const std::string& run_uid() const;
 
   // The last sequence of a source that was taken or refused; 0 if the source is not known.
   std::uint64_t accepted_sequence(const std::string& source_id) const;

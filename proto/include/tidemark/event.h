@@ -198,6 +198,7 @@ using EventBody =
 // One event with its origin. `arrived_at` is the master's clock; it never decreases within a job.
 struct Event {
   std::string job_id;
+  std::string run_uid;  // which run of the job; empty: not said
   std::string source_id;
   std::uint64_t sequence = 0;  // 1, 2, 3, ... within a source
   absl::Time sent_at;          // the sender's wall clock

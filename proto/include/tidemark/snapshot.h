@@ -105,6 +105,7 @@ struct IndicatorError {
 
 struct Snapshot {
   std::string job_id;
+  std::string run_uid;  // which run of the job; empty: not said
   std::string job_name;
   std::uint64_t sequence = 0;
   absl::Time at;
