@@ -72,6 +72,7 @@ class LiveAgent final : public Agent {
       stats.unanswered_for = ClockReading::Now().Since(*oldest);
     }
     stats.last_error = shared_->transport.last_error();
+    stats.job_refusal = shared_->transport.job_refusal();
     return stats;
   }
 

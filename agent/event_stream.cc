@@ -109,6 +109,10 @@ void EventStream::Take(const v1::StreamEventsResponse& response) {
     shared_->inbox.Wake();
   }
   for (const v1::Rejection& rejection : response.rejections()) {
+    // Before anybody who waited for the answer goes on.
+    if (rejection.code() == static_cast<int>(grpc::StatusCode::ALREADY_EXISTS)) {
+      shared_->transport.JobRefused(rejection.reason());
+    }
     if (!shared_->outbox.Reject(rejection.sequence())) continue;
     shared_->transport.Error(fmt::format("envelope {} was refused: {} (code {})",
                                          rejection.sequence(), rejection.reason(),

@@ -26,8 +26,12 @@ absl::Duration ElapsedOf(const v1::RunningGroup& group) {
 
 }  // namespace
 
-Outbox::Outbox(std::string source_id, std::string job_id, std::size_t bytes_max)
-    : source_id_(std::move(source_id)), job_id_(std::move(job_id)), bytes_max_(bytes_max) {}
+Outbox::Outbox(std::string source_id, std::string job_id, std::string run_uid,
+               std::size_t bytes_max)
+    : source_id_(std::move(source_id)),
+      job_id_(std::move(job_id)),
+      run_uid_(std::move(run_uid)),
+      bytes_max_(bytes_max) {}
 
 void Outbox::Add(EventBody body, std::int64_t made_at_nanos,
                  std::shared_ptr<std::atomic<std::uint64_t>> lost_points) {
@@ -43,6 +47,7 @@ void Outbox::AddEncoded(v1::Envelope envelope, Importance importance, std::int64
                         std::shared_ptr<std::atomic<std::uint64_t>> lost_points) {
   envelope.set_source_id(source_id_);
   envelope.set_job_id(job_id_);
+  envelope.set_run_uid(run_uid_);
   Item item;
   item.request = std::make_shared<v1::StreamEventsRequest>();
   *item.request->mutable_envelope() = std::move(envelope);

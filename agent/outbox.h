@@ -47,7 +47,7 @@ class Outbox {
   // Counts one more than it was given: the number of the newest envelope.
   using Ordinal = std::uint64_t;
 
-  Outbox(std::string source_id, std::string job_id, std::size_t bytes_max);
+  Outbox(std::string source_id, std::string job_id, std::string run_uid, std::size_t bytes_max);
 
   // Queues an event made at `made_at_nanos` on the monotonic clock. `lost_points` (may be null) is
   // told how many key groups a reduce profile held, should it be dropped.
@@ -108,6 +108,7 @@ class Outbox {
 
   const std::string source_id_;
   const std::string job_id_;
+  const std::string run_uid_;
   const std::size_t bytes_max_;
 
   mutable std::mutex mutex_;

@@ -13,6 +13,7 @@
 #include "agent/inbox.h"
 #include "agent/outbox.h"
 #include "agent/settings.h"
+#include "agent/source_id.h"
 #include "tidemark/agent.h"
 
 namespace tidemark::agent {
@@ -26,6 +27,10 @@ class TransportLog {
     const std::lock_guard lock(mutex_);
     last_error_ = std::move(what);
   }
+  void JobRefused(std::string reason) {
+    const std::lock_guard lock(mutex_);
+    job_refusal_ = std::move(reason);
+  }
 
   std::uint64_t connections_made() const { return made_.load(std::memory_order_relaxed); }
   std::uint64_t connections_lost() const { return lost_.load(std::memory_order_relaxed); }
@@ -33,12 +38,17 @@ class TransportLog {
     const std::lock_guard lock(mutex_);
     return last_error_;
   }
+  std::string job_refusal() const {
+    const std::lock_guard lock(mutex_);
+    return job_refusal_;
+  }
 
  private:
   std::atomic<std::uint64_t> made_{0};
   std::atomic<std::uint64_t> lost_{0};
-  mutable std::mutex mutex_;
-  std::string last_error_;  // guarded by mutex_
+  mutable std::mutex mutex_;  // guards all below
+  std::string last_error_;
+  std::string job_refusal_;
 };
 
 struct Shared {
@@ -49,7 +59,8 @@ struct Shared {
         source_id(std::move(given_source_id)),
         settings(options),
         inbox(options.buffer_bytes_max),
-        outbox(source_id, options.job_id, options.buffer_bytes_max),
+        outbox(source_id, options.job_id, options.run_uid.substr(0, kSourceIdBytesMax),
+               options.buffer_bytes_max),
         buffer_bytes_max(options.buffer_bytes_max) {}
 
   // Says one event through the inbox; drops and counts it when there is no room.

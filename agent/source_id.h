@@ -5,7 +5,7 @@
 
 namespace tidemark::agent {
 
-// The wire's limit (event.proto).
+// The wire's limit, of a run_uid as well (event.proto).
 inline constexpr std::size_t kSourceIdBytesMax = 128;
 
 // "HOST-PID-RANDOM": a restarted process, or a second agent in this one, has another.

@@ -159,7 +159,7 @@ void AddRun(CLI::App& command, RunArguments& arguments) {
       ->type_name("FILE");
   app.add_option("--output", job.output_dir, "Directory for the result; not kept if omitted")
       ->type_name("DIR");
-  app.add_option("--job-id", job.job_id, "Id of this run; default: made from the job and the time");
+  app.add_option("--job-id", job.job_id, "Id of the job; default: made from its name and the time");
   AddChoice(app, "--output-format", kOutputKinds, job.output,
             "Format of the result; count: counted only, not written");
   Between(1U, kSlotsMax,

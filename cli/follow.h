@@ -27,6 +27,8 @@ struct FollowOptions {
   absl::Duration patience = absl::Minutes(1);
   // What is followed is still to come: try until stopped, whatever the master says.
   bool expects_job = false;
+  // Only this run of a job (Snapshot::run_uid); empty: the newest.
+  std::string run_uid = {};
 };
 
 // What is told on the way.

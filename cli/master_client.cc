@@ -86,7 +86,8 @@ absl::StatusOr<std::vector<Snapshot>> MasterClient::ListJobs(std::stop_token sto
   return jobs;
 }
 
-absl::Status MasterClient::WatchJob(const std::string& job_id, std::uint64_t after_sequence,
+absl::Status MasterClient::WatchJob(const std::string& job_id, const std::string& run_uid,
+                                    std::uint64_t after_sequence,
                                     const std::function<bool(const Snapshot&)>& on_snapshot,
                                     std::stop_token stop) const {
   grpc::ClientContext context;
@@ -94,6 +95,7 @@ absl::Status MasterClient::WatchJob(const std::string& job_id, std::uint64_t aft
   const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
   v1::WatchJobRequest request;
   request.set_job_id(job_id);
+  request.set_run_uid(run_uid);
   request.set_after_sequence(after_sequence);
   const auto stream = stub_->service->WatchJob(&context, request);
   return ReadStream<v1::WatchJobResponse>(

@@ -40,8 +40,10 @@ class MasterClient {
   // All of them, newest job first. Cancelled: likewise.
   absl::StatusOr<std::vector<Snapshot>> ListJobs(std::stop_token stop = {}) const;
   // Calls `on_snapshot` with each snapshot after `after_sequence` until the final one (OK), until
-  // it returns false or `stop` is requested (Cancelled), or until the master goes away.
-  absl::Status WatchJob(const std::string& job_id, std::uint64_t after_sequence,
+  // it returns false or `stop` is requested (Cancelled), or until the master goes away. With a
+  // `run_uid` only that run of the job; NotFound: the id names another.
+  absl::Status WatchJob(const std::string& job_id, const std::string& run_uid,
+                        std::uint64_t after_sequence,
                         const std::function<bool(const Snapshot&)>& on_snapshot,
                         std::stop_token stop = {}) const;
 

@@ -24,6 +24,7 @@
 #include "cli/worker_command.h"
 #include "examples/local_mapreduce/run.h"
 #include "master/store/event_log.h"
+#include "tidemark/agent.h"
 
 namespace tidemark::cli {
 namespace {
@@ -35,9 +36,10 @@ constexpr std::chrono::milliseconds kForTheFinalSnapshot{1000};
 // Watches the job at a master of its own; what goes wrong there is no trouble of the job's.
 class RemoteWatch {
  public:
-  RemoteWatch(const std::string& address, const ClientSecurity& security, const std::string& job_id,
-              BackgroundProgress& progress)
-      : master_(address, security), thread_([this, job_id, &progress](const std::stop_token& stop) {
+  RemoteWatch(const examples::RunOptions& job, BackgroundProgress& progress)
+      : master_(job.master_address, job.security),
+        thread_([this, job_id = job.job_id, run_uid = job.run_uid,
+                 &progress](const std::stop_token& stop) {
           const FollowCalls calls = {.on_snapshot =
                                          [&](const Snapshot& snapshot) {
                                            is_watching_ = true;
@@ -49,7 +51,8 @@ class RemoteWatch {
                                            is_watching_ = false;
                                            progress.Say(message);
                                          }};
-          const auto final = FollowJob(master_, job_id, {.expects_job = true}, calls, stop);
+          const auto final =
+              FollowJob(master_, job_id, {.expects_job = true, .run_uid = run_uid}, calls, stop);
           if (!final.ok() && !absl::IsCancelled(final.status())) {
             progress.Say(std::string(final.status().message()));
           }
@@ -78,6 +81,7 @@ std::string NewJobId(const std::string& job) {
 // Prepares what the user left open. The temporary directory must outlive the job.
 absl::Status Complete(examples::RunOptions& options, std::optional<TemporaryDirectory>& temporary) {
   if (options.job_id.empty()) options.job_id = NewJobId(options.job);
+  options.run_uid = MakeRunUid();
   options.worker_command = WorkerCommand();
   if (const std::string& directory = options.master_options.event_log_dir; !directory.empty()) {
     std::error_code error;
@@ -121,13 +125,15 @@ void WriteResult(const examples::RunSummary& summary, const examples::RunOptions
 int ExitCodeOf(const absl::Status& status) {
   if (status.ok()) return kSuccess;
   if (absl::IsCancelled(status)) return kInterrupted;
-  return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? kUsage : kJobFailed;
+  const bool has_run = !absl::IsInvalidArgument(status) && !absl::IsNotFound(status) &&
+                       !absl::IsAlreadyExists(status);
+  return has_run ? kJobFailed : kUsage;
 }
 
 absl::StatusOr<examples::RunSummary> RunWatched(const examples::RunOptions& options,
                                                 BackgroundProgress& progress) {
   if (options.master_address.empty()) return examples::RunJob(options);
-  RemoteWatch watch(options.master_address, options.security, options.job_id, progress);
+  RemoteWatch watch(options, progress);
   auto summary = examples::RunJob(options);
   if (summary.ok() ? summary->is_reported : ExitCodeOf(summary.status()) != kUsage) {
     watch.WaitForTheEnd();
@@ -151,7 +157,9 @@ int Run(const RunArguments& arguments) {
     status = summary.status();
   }
   const bool is_known = status.ok() || absl::IsCancelled(status);  // to the one who stopped it
-  if (!is_known) Complain(std::string(status.message()));
+  const std::string flag =
+      absl::IsAlreadyExists(status) ? fmt::format("--job-id {}: ", options.job_id) : "";
+  if (!is_known) Complain(flag + std::string(status.message()));
   return ExitCodeOf(status);
 }
 

@@ -21,9 +21,11 @@ constexpr std::size_t kWriteBufferBytes = std::size_t{256} << 10;
 }  // namespace
 
 absl::Status FileError(std::string_view action, const std::string& path, int error) {
+  // AlreadyExists is kept for ids of jobs (run.h).
+  const absl::StatusCode code =
+      error == EEXIST ? absl::StatusCode::kFailedPrecondition : absl::ErrnoToStatusCode(error);
   return absl::Status(
-      absl::ErrnoToStatusCode(error),
-      fmt::format("cannot {} {}: {}", action, path, std::generic_category().message(error)));
+      code, fmt::format("cannot {} {}: {}", action, path, std::generic_category().message(error)));
 }
 
 absl::Status Annotate(const absl::Status& status, std::string_view where) {

@@ -76,6 +76,7 @@ void Fields(auto& archive, auto& plan, NamedValues& parameters) {
   archive.Field(plan.job);
   archive.Field(plan.round);
   archive.Field(plan.job_id);
+  archive.Field(plan.run_uid);
   archive.Field(plan.master_address);
   archive.Field(plan.security.ca_file);
   archive.Field(plan.security.certificate_file);

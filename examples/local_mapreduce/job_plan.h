@@ -24,6 +24,7 @@ struct JobPlan {
   std::string job;
   std::uint32_t round = 0;
   std::string job_id;
+  std::string run_uid;
   std::string master_address;  // empty: nobody watches
   ClientSecurity security;     // towards the master
   std::string work_directory;

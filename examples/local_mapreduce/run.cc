@@ -24,6 +24,10 @@ namespace {
 
 constexpr std::uint64_t kSplitBytes = std::uint64_t{8} << 20;
 constexpr std::uint32_t kSplitsPerSlotMin = 2;
+// How long a job may wait to be told that its id is taken. A master that does not answer by then,
+// or is not there, is not waited for: the job is worth more than its progress.
+constexpr absl::Duration kOpenBudget = absl::Seconds(1);
+constexpr absl::Duration kOpenPollInterval = absl::Milliseconds(20);
 // How long the end of a job may wait for its last events to reach a master that may be gone, ...
 constexpr absl::Duration kShutdownBudget = absl::Milliseconds(300);
 // ... one that is embedded, and so as alive as the job, ...
@@ -75,6 +79,16 @@ std::uint32_t MapTaskCount(const RunOptions& options, const std::vector<InputFil
 JobOutcome OutcomeOf(const absl::Status& status) {
   if (status.ok()) return JobOutcome::kSucceeded;
   return absl::IsCancelled(status) ? JobOutcome::kKilled : JobOutcome::kFailed;
+}
+
+// AlreadyExists: the master has another run of that id.
+absl::Status AwaitOpening(Agent& agent) {
+  const absl::Time deadline = absl::Now() + kOpenBudget;
+  while (!agent.Flush(kOpenPollInterval)) {
+    if (absl::Now() >= deadline || !agent.stats().last_error.empty()) break;
+  }
+  const std::string refusal = agent.stats().job_refusal;
+  return refusal.empty() ? absl::OkStatus() : absl::AlreadyExistsError(refusal);
 }
 
 void AddResults(const ApplicationMaster& master, RunSummary& summary) {
@@ -166,6 +180,7 @@ absl::StatusOr<JobPlan> JobRun::PlanRound(std::uint32_t round,
   JobPlan plan = {.job = job_.name,
                   .round = round,
                   .job_id = options_.job_id,
+                  .run_uid = options_.run_uid,
                   .master_address = master_address_,
                   .security = options_.security,
                   .work_directory = PathOf(directory_.path(), fmt::format("round-{}", round + 1)),
@@ -192,9 +207,11 @@ absl::Status JobRun::RunRound(const JobPlan& plan) {
   const std::unique_ptr<Agent> agent = Agent::Create(
       {.master_address = plan.master_address,
        .job_id = plan.job_id,
+       .run_uid = plan.run_uid,
        .security = plan.security,
        .shutdown_budget = embedded_ == nullptr ? kShutdownBudget : kEmbeddedShutdownBudget});
   agent->OpenJob(Describe(plan));
+  if (absl::Status opened = AwaitOpening(*agent); !opened.ok()) return opened;
   ApplicationMaster master(plan, {.worker_command = options_.worker_command,
                                   .slots = options_.slots,
                                   .shared_slots = options_.shared_slots,
@@ -236,6 +253,7 @@ absl::StatusOr<RunSummary> RunJob(const RunOptions& options) {
   if (!parameters.ok()) return parameters.status();
   completed.parameters = *std::move(parameters);
   if (completed.job_id.empty()) completed.job_id = MakeJobId(options.job);
+  if (completed.run_uid.empty()) completed.run_uid = MakeRunUid();
   if (completed.worker_command.empty()) completed.worker_command = {"/proc/self/exe", "worker"};
   absl::StatusOr<std::unique_ptr<WorkDirectory>> directory =
       WorkDirectory::Create(options.output_dir);

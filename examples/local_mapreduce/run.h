@@ -36,6 +36,7 @@ enum class OutputKind : std::uint8_t {
 struct RunOptions {
   std::string job;                  // one of JobNames()
   std::string job_id;               // empty: made from the job's name, the time and the process id
+  std::string run_uid;              // which run of that id this is; empty: MakeRunUid()
   std::vector<std::string> inputs;  // files, plain or .zst; each job says how many it takes
   std::string output_dir;           // must not exist or be empty
   OutputKind output = OutputKind::kText;
@@ -82,7 +83,8 @@ std::string DescribeJob(const std::string& job);
 
 // Runs the job to its end. InvalidArgument: an option that cannot be used, named; NotFound: an
 // unknown job or a missing input; Aborted: a task failed four times; the message has the task's own
-// words; Cancelled: `stop` was set. Unless it succeeds, nothing is left in the output directory.
+// words; Cancelled: `stop` was set; AlreadyExists: the master watches another run of that id, and
+// no task was run. Unless it succeeds, nothing is left in the output directory.
 absl::StatusOr<RunSummary> RunJob(const RunOptions& options);
 
 // The body of a worker process: runs the one task attempt that RunJob() named in `arguments` (those

@@ -62,6 +62,7 @@ absl::Status RunAttempt(const Assignment& assignment) {
   const std::unique_ptr<Agent> agent =
       Agent::Create({.master_address = plan->master_address,
                      .job_id = plan->job_id,
+                     .run_uid = plan->run_uid,
                      .security = plan->security,
                      .shutdown_budget = absl::Milliseconds(assignment.report_budget_millis)});
   const AttemptId& attempt = assignment.attempt;

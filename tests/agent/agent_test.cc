@@ -119,6 +119,37 @@ TEST_F(AgentTest, EventsOfAJobArriveOnceAndInOrder) {
   EXPECT_EQ(stats.last_error, "");
 }
 
+TEST_F(AgentTest, EveryEventNamesItsRun) {
+  const auto agent = Connect({.run_uid = "run-1"});
+  agent->OpenJob({});
+  agent->StartMapTask({})->Finish();
+  agent->CloseJob(JobOutcome::kSucceeded, "");
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  ASSERT_THAT(record_.events(), SizeIs(testing::Ge(3u)));
+  for (const Event& event : record_.events()) EXPECT_EQ(event.run_uid, "run-1");
+  EXPECT_NE(MakeRunUid(), MakeRunUid());
+}
+
+TEST_F(AgentTest, AnEngineLearnsThatItsIdIsAnotherRunsBeforeItBegins) {
+  AnswerWith([](const v1::Envelope& envelope) {
+    std::optional<v1::StreamEventsResponse> response = Acknowledge(envelope);
+    v1::Rejection& refusal = *response->add_rejections();
+    refusal.set_sequence(envelope.sequence());
+    refusal.set_code(envelope.has_job_opened() ? grpc::StatusCode::ALREADY_EXISTS
+                                               : grpc::StatusCode::FAILED_PRECONDITION);
+    refusal.set_reason(envelope.has_job_opened() ? "another run" : "of another run");
+    return response;
+  });
+  const auto agent = Connect({.run_uid = "run-1"});
+  EXPECT_EQ(agent->stats().job_refusal, "");
+  agent->OpenJob({});
+  EXPECT_TRUE(agent->Flush(absl::Seconds(10)));
+  EXPECT_EQ(agent->stats().job_refusal, "another run");
+  agent->Changed({.state = AttemptState::kStarted});
+  EXPECT_TRUE(agent->Flush(absl::Seconds(10)));
+  EXPECT_EQ(agent->stats().job_refusal, "another run");
+}
+
 TEST_F(AgentTest, EventsCarryTheirOwnTime) {
   const absl::Time before = absl::Now();
   const auto agent = Connect();

@@ -33,7 +33,7 @@ std::uint64_t NextSequence(Outbox& outbox) {
 }
 
 TEST(Outbox, NumbersEnvelopesAsTheyLeave) {
-  Outbox outbox("source-1", "job-1", kRoomy);
+  Outbox outbox("source-1", "job-1", "run-1", kRoomy);
   EXPECT_TRUE(outbox.empty());
   for (std::uint32_t i = 0; i < 3; ++i) outbox.Add(Change(i), 0);
   for (std::uint64_t sequence = 1; sequence <= 3; ++sequence) {
@@ -50,7 +50,7 @@ TEST(Outbox, NumbersEnvelopesAsTheyLeave) {
 }
 
 TEST(Outbox, RepeatsWhatWasNotAcknowledgedToANewStream) {
-  Outbox outbox("s", "j", kRoomy);
+  Outbox outbox("s", "j", "r", kRoomy);
   for (std::uint32_t i = 0; i < 4; ++i) outbox.Add(Change(i), 0);
   for (int i = 0; i < 3; ++i) NextSequence(outbox);
   EXPECT_TRUE(outbox.Acknowledge(1));
@@ -67,7 +67,7 @@ TEST(Outbox, RepeatsWhatWasNotAcknowledgedToANewStream) {
 }
 
 TEST(Outbox, TellsSinceWhenTheOldestEnvelopeWaits) {
-  Outbox outbox("s", "j", kRoomy);
+  Outbox outbox("s", "j", "r", kRoomy);
   EXPECT_EQ(outbox.oldest_made_at_nanos(), std::nullopt);
   outbox.Add(Change(0), 10);
   outbox.Add(ProfileOf(1), 20);
@@ -82,7 +82,7 @@ TEST(Outbox, TellsSinceWhenTheOldestEnvelopeWaits) {
 }
 
 TEST(Outbox, IgnoresAnswersToWhatWasNeverSent) {
-  Outbox outbox("s", "j", kRoomy);
+  Outbox outbox("s", "j", "r", kRoomy);
   outbox.Add(Change(0), 0);
   EXPECT_FALSE(outbox.Acknowledge(1));
   EXPECT_FALSE(outbox.Reject(1));
@@ -96,7 +96,7 @@ TEST(Outbox, IgnoresAnswersToWhatWasNeverSent) {
 }
 
 TEST(Outbox, ForgetsWhatWasRejected) {
-  Outbox outbox("s", "j", kRoomy);
+  Outbox outbox("s", "j", "r", kRoomy);
   for (std::uint32_t i = 0; i < 3; ++i) outbox.Add(Change(i), 0);
   for (int i = 0; i < 3; ++i) NextSequence(outbox);
   EXPECT_TRUE(outbox.Reject(2));
@@ -108,7 +108,7 @@ TEST(Outbox, ForgetsWhatWasRejected) {
 }
 
 TEST(Outbox, DropsTheOldestProfileFirstAndLeavesNoGap) {
-  Outbox outbox("s", "j", 3'500);
+  Outbox outbox("s", "j", "r", 3'500);
   const auto lost = std::make_shared<std::atomic<std::uint64_t>>(0);
   outbox.Add(JobOpened{}, 0);
   outbox.Add(Change(0), 0);
@@ -129,7 +129,7 @@ TEST(Outbox, DropsTheOldestProfileFirstAndLeavesNoGap) {
 }
 
 TEST(Outbox, KeepsTheJobWhenAttemptsOverflow) {
-  Outbox outbox("s", "j", 4'000);
+  Outbox outbox("s", "j", "r", 4'000);
   outbox.Add(JobOpened{.name = "kept"}, 0);
   for (std::uint32_t i = 0; i < 100; ++i) outbox.Add(Change(i), 0);
   outbox.Add(JobClosed{}, 0);
@@ -148,7 +148,7 @@ TEST(Outbox, KeepsTheJobWhenAttemptsOverflow) {
 }
 
 TEST(Outbox, HoldsBackWhatWouldFillItWithUnacknowledgedOnes) {
-  Outbox outbox("s", "j", 8'000);
+  Outbox outbox("s", "j", "r", 8'000);
   std::uint32_t index = 0;
   for (; outbox.counts().dropped == 0; ++index) outbox.Add(Change(index), 0);
   std::uint64_t last = 0;
@@ -164,14 +164,14 @@ TEST(Outbox, HoldsBackWhatWouldFillItWithUnacknowledgedOnes) {
 }
 
 TEST(Outbox, DropsAnEventLargerThanItself) {
-  Outbox outbox("s", "j", 1'000);
+  Outbox outbox("s", "j", "r", 1'000);
   outbox.Add(JobClosed{.message = std::string(5'000, 'x')}, 0);
   EXPECT_TRUE(outbox.empty());
   EXPECT_EQ(outbox.counts().dropped, 1u);
 }
 
 TEST(Outbox, KeepsTheStartOfARunningGroupWhereItIs) {
-  Outbox outbox("s", "j", kRoomy);
+  Outbox outbox("s", "j", "r", kRoomy);
   ReduceProfile profile;
   profile.attempt = {TaskKind::kReduce, 0, 0};
   profile.running_group = RunningGroup{{}, absl::Seconds(3), 1, 1, 0};
@@ -190,7 +190,7 @@ TEST(Outbox, KeepsTheStartOfARunningGroupWhereItIs) {
 }
 
 TEST(Outbox, WaitsForAnswers) {
-  Outbox outbox("s", "j", kRoomy);
+  Outbox outbox("s", "j", "r", kRoomy);
   outbox.Add(Change(0), 0);
   outbox.Add(Change(1), 0);
   const Outbox::Ordinal newest = outbox.newest();

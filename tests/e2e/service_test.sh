@@ -26,6 +26,17 @@ pids+=("$watch_one" "$watch_two" "$victim")
 wait_for 20 test -s "$work/victim.json"
 kill -9 "$victim"
 
+# Another run of an id is told so before it does any work.
+echo "to be or not to be" >"$work/text"
+again() {
+  "$tidemark" run word-count --input "$work/text" --output "$work/again.$1" --job-id one \
+    --master "$master" --slots 1 --reducers 1 --progress json >"$work/again.said" 2>&1
+}
+if again early; then fail "a second run took the id of one that goes on"; else code=$?; fi
+[ "$code" = 2 ] && grep -q -- '--job-id one: another run of job one, started at .*, is still running' \
+  "$work/again.said" || fail "exit code $code and: $(cat "$work/again.said")"
+[ ! -e "$work/again.early/part-r-00000" ] || fail "it worked all the same"
+
 # A reduce worker of job one dies; the runner starts another attempt.
 reducing() { grep -q '"phase":"PHASE_REDUCE","state":"PHASE_STATE_RUNNING"' "$work/watch-one.json"; }
 wait_for 30 reducing
@@ -44,5 +55,10 @@ checksum() { sed -n 's/^reduce_output_checksum *//p' "$work/$1.summary"; }
 grep -q '^failed_attempts *1$' "$work/one.summary" || fail "the killed worker was not noticed"
 [ -n "$(checksum one)" ] && [ "$(checksum one)" = "$(checksum two)" ] ||
   fail "the killed worker changed the output"
+# Once a run has ended its id may be used again, and shows the new run alone.
+again late || fail "job one cannot be run again: $(cat "$work/again.said")"
+grep -q 'word-count.*JOB_STATE_SUCCEEDED' "$work/again.said" ||
+  fail "the second run of job one was not shown to its end: $(cat "$work/again.said")"
+if grep -q two-path "$work/again.said"; then fail "the second run of job one shows the first"; fi
 "$tidemark" jobs --master "$master" | tee "$work/jobs"
 grep -q one "$work/jobs" && grep -q two "$work/jobs" || fail "jobs must list both"

@@ -47,6 +47,10 @@ namespace tidemark {
 struct AgentOptions {
   std::string master_address;  // host:port or unix:PATH; empty: the agent does nothing
   std::string job_id;
+  // Which run of the job this is, at most 128 bytes: the same in all of its processes and in every
+  // attempt of its application master, and of no other run of that id; MakeRunUid() makes one.
+  // Empty: not said, which is right where no job id is ever used twice.
+  std::string run_uid = {};
   // TLS and token; the files are read again for each connection.
   ClientSecurity security = {};
   std::string source_id;  // empty: made from the host name, the process id and a random number
@@ -79,7 +83,14 @@ struct AgentStats {
   // shutdown_budget, so that their waits do not add up.
   absl::Duration unanswered_for;
   std::string last_error;  // of the transport, or the last rejection; empty: none
+  // Why the master refused OpenJob(): another run of that id goes on, or this one has ended.
+  // Nothing of this run will be watched; an engine that has not begun its work may want to say so
+  // instead. Empty: not refused, or not answered yet, which Flush() tells.
+  std::string job_refusal;
 };
+
+// A name for a run of a job that no other has: 16 random hexadecimal digits.
+std::string MakeRunUid();
 
 // Which attempt at which task.
 struct TaskAttempt {
@@ -137,7 +148,8 @@ class Agent {
   static std::unique_ptr<Agent> Create(const AgentOptions& options);
   virtual ~Agent() = default;  // Shutdown()
 
-  // What an application master knows.
+  // What an application master knows. OpenJob() and then Flush() before the first task, and
+  // AgentStats::job_refusal tells whether the id is taken.
   virtual void OpenJob(const JobOpened& job) = 0;
   virtual void CloseJob(JobOutcome outcome, std::string_view message) = 0;
   // Also for attempts with a task agent: that one only says when the task has shuffled.
