@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.UUID;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.security.Credentials;
 import org.tidemark.hadoop.profile.MeterSettings;
 import org.tidemark.hadoop.transport.Endpoint;
@@ -20,6 +21,7 @@ import org.tidemark.hadoop.transport.Tls;
  */
 final class Link {
   private static final Map<String, Sender> OPEN = new HashMap<>();
+  private static final String PROCESS = UUID.randomUUID().toString();
 
   private Link() {}
 
@@ -34,7 +36,24 @@ final class Link {
       throw new IllegalArgumentException(Keys.MASTER + " is not HOST:PORT: " + address);
     }
     return OPEN.computeIfAbsent(
-        jobId, id -> new Sender(master, sourceId(), id, new MeterSettings(), TaskLog::warn));
+        jobId,
+        id ->
+            new Sender(
+                master, sourceId(), id, runUid(conf, id), new MeterSettings(), TaskLog::warn));
+  }
+
+  /** Whether the job runs in this process alone, without YARN. */
+  static boolean isLocal(Configuration conf) {
+    return MRConfig.LOCAL_FRAMEWORK_NAME.equals(
+        conf.get(MRConfig.FRAMEWORK_NAME, MRConfig.LOCAL_FRAMEWORK_NAME));
+  }
+
+  /**
+   * YARN gives no id twice and every attempt of an application master the same one; ids of local
+   * jobs begin with a random number that may come again.
+   */
+  private static String runUid(Configuration conf, String jobId) {
+    return isLocal(conf) ? jobId + "-" + PROCESS : jobId;
   }
 
   private static String token(Credentials credentials) {

@@ -1,7 +1,6 @@
 package org.tidemark.hadoop;
 
 import org.apache.hadoop.mapred.JobConf;
-import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
 import org.apache.hadoop.mapreduce.TaskType;
@@ -29,7 +28,7 @@ final class TaskLink {
         new Attempt(id.getTaskType() == TaskType.MAP, id.getTaskID().getId(), id.getId());
     jobId = id.getJobID().toString();
     grouping = KeyGrouping.of(job);
-    localJob = isLocal(job) ? LocalJob.of(id.getJobID(), job, sender) : null;
+    localJob = Link.isLocal(job) ? LocalJob.of(id.getJobID(), job, sender) : null;
     sender.send(Events.jobOpened(shape(job)));
     if (localJob != null) {
       localJob.started(attempt);
@@ -82,10 +81,5 @@ final class TaskLink {
     shape.grouping = grouping.kind();
     shape.prefixBytes = grouping.prefixBytes();
     return shape;
-  }
-
-  private static boolean isLocal(JobConf job) {
-    return MRConfig.LOCAL_FRAMEWORK_NAME.equals(
-        job.get(MRConfig.FRAMEWORK_NAME, MRConfig.LOCAL_FRAMEWORK_NAME));
   }
 }

@@ -235,6 +235,7 @@ public class SecureMasterIT {
               Endpoint.of(slow.address, "", tls),
               "source",
               "job_1_0001",
+              "job_1_0001",
               new MeterSettings(),
               log::add);
       final JobShape shape = new JobShape();

@@ -29,6 +29,7 @@ public final class Outbox {
 
   private final String sourceId;
   private final String jobId;
+  private final String runUid;
   private final long bytesMax;
 
   @SuppressWarnings("unchecked")
@@ -42,9 +43,11 @@ public final class Outbox {
   private long handed;
   private long dropped;
 
-  public Outbox(String sourceId, String jobId, long bytesMax) {
+  /** {@code runUid}: which run of the job, as event.proto says. */
+  public Outbox(String sourceId, String jobId, String runUid, long bytesMax) {
     this.sourceId = sourceId;
     this.jobId = jobId;
+    this.runUid = runUid;
     this.bytesMax = bytesMax;
     for (int i = 0; i < waiting.length; ++i) {
       waiting[i] = new ArrayDeque<>();
@@ -89,7 +92,8 @@ public final class Outbox {
                     .uint(1, nowMillis / 1000)
                     .uint(2, nowMillis % 1000 * 1_000_000L))
             .string(4, jobId)
-            .uint(5, dropped);
+            .uint(5, dropped)
+            .string(6, runUid);
     item.event.writeTo(envelope, nowNanos);
     return new ProtoWriter().message(1, envelope).toByteArray();
   }

@@ -51,17 +51,21 @@ public final class Sender {
   private long retryAtNanos;
   private long lastFlushNanos;
 
-  /** {@code log} hears once of each thing that keeps reports from the master; it may be slow. */
+  /**
+   * {@code runUid}: which run of the job, as event.proto says. {@code log} hears once of each thing
+   * that keeps reports from the master; it may be slow.
+   */
   public Sender(
       Endpoint master,
       String sourceId,
       String jobId,
+      String runUid,
       MeterSettings settings,
       Consumer<String> log) {
     this.master = master;
     complaints = new Complaints(log, master);
     this.settings = settings;
-    outbox = new Outbox(sourceId, jobId, BUFFER_BYTES_MAX);
+    outbox = new Outbox(sourceId, jobId, runUid, BUFFER_BYTES_MAX);
     backoff = new Backoff(sourceId.hashCode() ^ System.nanoTime());
     thread.setDaemon(true);
   }

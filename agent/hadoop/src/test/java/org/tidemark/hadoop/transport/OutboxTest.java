@@ -6,6 +6,7 @@ import static org.junit.Assert.assertNotNull;
 import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
+import java.nio.charset.StandardCharsets;
 import org.junit.Test;
 import org.tidemark.hadoop.wire.Attempt;
 import org.tidemark.hadoop.wire.AttemptNews;
@@ -37,6 +38,18 @@ public class OutboxTest {
     return 0;
   }
 
+  private static String text(byte[] request, int field) {
+    final ProtoReader whole = new ProtoReader(request);
+    assertTrue(whole.next());
+    final ProtoReader envelope = new ProtoReader(whole.content());
+    while (envelope.next()) {
+      if (envelope.field() == field) {
+        return new String(envelope.content(), StandardCharsets.UTF_8);
+      }
+    }
+    return "";
+  }
+
   private static long sequence(byte[] request) {
     return field(request, 2);
   }
@@ -47,7 +60,7 @@ public class OutboxTest {
 
   @Test
   public void numbersWithoutGapsInTheOrderOfArrival() {
-    final Outbox outbox = new Outbox("source", "job", 1 << 20);
+    final Outbox outbox = new Outbox("source", "job", "run", 1 << 20);
     outbox.add(profile());
     outbox.add(attempt());
     outbox.add(profile());
@@ -58,8 +71,18 @@ public class OutboxTest {
   }
 
   @Test
+  public void saysWhoseEventItIs() {
+    final Outbox outbox = new Outbox("source", "job", "run", 1 << 20);
+    outbox.add(profile());
+    final byte[] request = outbox.next(0, 0);
+    assertEquals("source", text(request, 1));
+    assertEquals("job", text(request, 4));
+    assertEquals("run", text(request, 6));
+  }
+
+  @Test
   public void aNewStreamRepeatsWhatWasNotAcknowledged() {
-    final Outbox outbox = new Outbox("source", "job", 1 << 20);
+    final Outbox outbox = new Outbox("source", "job", "run", 1 << 20);
     for (int i = 0; i < 3; ++i) {
       outbox.add(profile());
       assertNotNull(outbox.next(0, 0));
@@ -75,7 +98,7 @@ public class OutboxTest {
 
   @Test
   public void anAnswerToWhatWasNeverSentIsNotBelieved() {
-    final Outbox outbox = new Outbox("source", "job", 1 << 20);
+    final Outbox outbox = new Outbox("source", "job", "run", 1 << 20);
     outbox.add(profile());
     assertFalse(outbox.acknowledge(7));
     assertFalse(outbox.isEmpty());
@@ -84,7 +107,7 @@ public class OutboxTest {
 
   @Test
   public void aRefusedEventIsNotSentAgain() {
-    final Outbox outbox = new Outbox("source", "job", 1 << 20);
+    final Outbox outbox = new Outbox("source", "job", "run", 1 << 20);
     outbox.add(profile());
     outbox.add(profile());
     outbox.next(0, 0);
@@ -97,7 +120,7 @@ public class OutboxTest {
   @Test
   public void whenItIsFullProfilesGoFirstAndAreCounted() {
     final long room = 4L * attempt().sizeBytes + 64;
-    final Outbox outbox = new Outbox("source", "job", room);
+    final Outbox outbox = new Outbox("source", "job", "run", room);
     outbox.add(Events.jobOpened(new JobShape()));
     for (int i = 0; i < 20; ++i) {
       outbox.add(profile());
@@ -113,7 +136,7 @@ public class OutboxTest {
 
   @Test
   public void aSilentMasterLeavesRoomForWhatIsNew() {
-    final Outbox outbox = new Outbox("source", "job", 20L * profile().sizeBytes);
+    final Outbox outbox = new Outbox("source", "job", "run", 20L * profile().sizeBytes);
     for (int i = 0; i < 20; ++i) {
       outbox.add(profile());
     }
@@ -129,7 +152,7 @@ public class OutboxTest {
 
   @Test
   public void waitingEndsWhenAllWasAnswered() throws Exception {
-    final Outbox outbox = new Outbox("source", "job", 1 << 20);
+    final Outbox outbox = new Outbox("source", "job", "run", 1 << 20);
     outbox.add(profile());
     outbox.next(0, 0);
     assertFalse(outbox.waitUntilSettled(outbox.newest(), System.nanoTime() + 1_000_000));

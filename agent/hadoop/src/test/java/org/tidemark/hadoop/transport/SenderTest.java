@@ -69,7 +69,7 @@ public class SenderTest {
   private Sender sender(ServerSocket server, MeterSettings settings) {
     final String host = server.getInetAddress().getHostAddress();
     final Endpoint master = Endpoint.of(host + ":" + server.getLocalPort(), "", null);
-    return new Sender(master, "source", "job", settings, log::add);
+    return new Sender(master, "source", "job", "run", settings, log::add);
   }
 
   private static void say(Sender sender) {
