@@ -16,7 +16,7 @@ namespace tidemark::wire {
 
 // Bounds on what one envelope may hold.
 struct EnvelopeLimits {
-  std::size_t id_bytes_max = 256;     // job ids; source ids have half of it
+  std::size_t id_bytes_max = 256;     // job ids; half of it for ids of sources and runs
   std::size_t text_bytes_max = 4096;  // names and messages; longer ones are cut
   std::uint32_t task_index_max = 1'000'000;
   std::uint32_t partitions_max = 1'000'000;
