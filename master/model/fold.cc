@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -66,6 +67,8 @@ class Folder {
 
  private:
   absl::Time ToMasterClock(std::optional<absl::Time> at) const;
+  template <typename Task>
+  void Grow(std::size_t count, std::vector<Task>& tasks);
   absl::StatusOr<MapAttempt*> FindMapAttempt(const AttemptId& id);
   absl::StatusOr<ReduceAttempt*> FindReduceAttempt(const AttemptId& id);
   template <typename Task>
@@ -130,11 +133,8 @@ absl::Status Folder::operator()(const JobOpened& opened) {
                           FillIn(opened.reduce_slots, known.reduce_slots)};
     if (std::count(std::begin(agree), std::end(agree), false) > 0) ++state_.anomalies;
   }
-  const auto grow = [](auto& tasks, std::optional<std::uint32_t> count) {
-    tasks.resize(std::max<std::size_t>(tasks.size(), count.value_or(0)));
-  };
-  grow(state_.map_tasks, state_.opened->map_task_count);
-  grow(state_.reduce_tasks, state_.opened->reduce_task_count);
+  Grow(state_.opened->map_task_count.value_or(0), state_.map_tasks);
+  Grow(state_.opened->reduce_task_count.value_or(0), state_.reduce_tasks);
   return absl::OkStatus();
 }
 
@@ -142,6 +142,19 @@ absl::Status Folder::operator()(const JobClosed& closed) {
   state_.closed = closed;
   state_.closed_at = ToMasterClock(closed.at);
   return absl::OkStatus();
+}
+
+// Makes room for so many tasks. Of a map task that is first heard of when the phase is over, the
+// profile is missing.
+template <typename Task>
+void Folder::Grow(std::size_t count, std::vector<Task>& tasks) {
+  const std::size_t before = tasks.size();
+  if (count <= before) return;
+  tasks.resize(count);
+  if constexpr (std::is_same_v<Task, MapTask>) {
+    if (!state_.map_phase_is_over) return;
+    for (std::size_t i = before; i < count; ++i) SettleProfile(tasks[i]);
+  }
 }
 
 template <typename Task>
@@ -158,7 +171,7 @@ auto Folder::FindAttempt(const AttemptId& id, std::optional<std::uint32_t> count
                          fmt::format("{}: this master allows at most {} {} tasks per job",
                                      ToString(id), limit, kind));
   }
-  if (id.index >= tasks.size()) tasks.resize(id.index + std::size_t{1});
+  Grow(id.index + std::size_t{1}, tasks);
   auto& attempts = tasks[id.index].attempts;
   if (!attempts.contains(id.attempt) && attempts.size() >= limits_.attempts_per_task_max) {
     return LimitExceeded("attempts_per_task",
@@ -228,12 +241,8 @@ absl::Status Folder::operator()(const AttemptChanged& changed) {
   const auto attempt = FindMapAttempt(changed.attempt);
   if (!attempt.ok()) return attempt.status();
   MapTask& task = state_.map_tasks[changed.attempt.index];
-  const bool was_finished = task.is_finished();
   Enter(changed, (*attempt)->life);
   if (!task.input_bytes) task.input_bytes = changed.input_bytes;
-  if (task.is_finished() != was_finished && !task.profile_counted && !state_.map_phase_is_over) {
-    state_.map_profiles_missing += task.is_finished() ? 1 : -1;
-  }
   if ((*attempt)->life.has_ended() && !(*attempt)->life.is_finished()) DropProfile(**attempt);
   if (changed.state == AttemptState::kStarted && !state_.opened->map_slots) {
     state_.map_tasks_running_max =
@@ -290,17 +299,19 @@ absl::Status Folder::operator()(const MapProfile& profile) {
 }
 
 // The profile of the attempt that finished first is the task's; a rerun of a lost map task emits
-// the same pairs, so its profile must not count again.
+// the same pairs, so its profile must not count again. Settling is idempotent, and the only place
+// where profiles are counted as missing, or no longer.
 void Folder::SettleProfile(MapTask& task) {
-  if (task.profile_counted) return;
   for (auto& [number, attempt] : task.attempts) {
     const bool counts = attempt.life.is_finished() || state_.map_phase_is_over;
-    if (!counts || !attempt.profile) continue;
+    if (task.profile_counted || !counts || !attempt.profile) continue;
     state_.keys.Add(*attempt.profile, attempt.life.input_name);
     task.profile_counted = true;
-    --state_.map_profiles_missing;
-    break;
   }
+  const bool is_over = task.is_finished() || state_.map_phase_is_over;
+  const bool was_missing = std::exchange(task.profile_missing, is_over && !task.profile_counted);
+  if (task.profile_missing && !was_missing) ++state_.map_profiles_missing;
+  if (!task.profile_missing && was_missing) --state_.map_profiles_missing;
   if (!task.profile_counted) return;
   for (auto& [number, attempt] : task.attempts) DropProfile(attempt);
 }
@@ -320,10 +331,7 @@ void Folder::DropProfile(MapAttempt& attempt) {
 // Whose end nobody told of has ended, too.
 void Folder::EndMapPhase() {
   if (std::exchange(state_.map_phase_is_over, true)) return;
-  for (MapTask& task : state_.map_tasks) {
-    if (!task.is_finished()) ++state_.map_profiles_missing;
-    SettleProfile(task);
-  }
+  for (MapTask& task : state_.map_tasks) SettleProfile(task);
 }
 
 absl::Status Folder::operator()(const ReduceProfile& profile) {

@@ -41,6 +41,7 @@ struct MapTask {
   std::map<std::uint32_t, MapAttempt> attempts;
   std::optional<std::uint64_t> input_bytes;
   bool profile_counted = false;  // the profile of its first finished attempt is in JobState::keys
+  bool profile_missing = false;  // it is over and its profile is not
 
   const MapAttempt* finished_attempt() const;
   bool is_finished() const { return finished_attempt() != nullptr; }
@@ -111,7 +112,7 @@ struct JobState {
   std::vector<ReduceTask> reduce_tasks;  // likewise
   KeyDistribution keys;
   streaming::SizeHistogram implicit_sizes;  // of implicit key groups finished in any task
-  std::size_t map_profiles_missing = 0;     // finished map tasks without a profile so far
+  std::size_t map_profiles_missing = 0;     // map tasks whose profile_missing is set
   // A reduce function runs only after the last map task, whatever else was told or lost.
   bool map_phase_is_over = false;
   std::uint32_t map_tasks_running_max = 0;  // most seen running at once

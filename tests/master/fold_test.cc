@@ -456,6 +456,39 @@ TEST(Fold, ALostMapTaskWhoseProfileNeverCameMayStillSendItWithItsRerun) {
   EXPECT_EQ(job.state.map_profiles_missing, 0u);
 }
 
+TEST(Fold, AMapTaskFirstHeardOfAfterReducingBeganIsOneWhoseProfileIsMissing) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(std::nullopt, 2)).ok());
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), kPairs)).ok());
+  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(2, Shuffled(R(0))).ok());
+  EXPECT_EQ(job.state.map_profiles_missing, 0u);
+  EXPECT_TRUE(job.Say(3, Started(M(2))).ok());  // so there is M(1), too
+  EXPECT_EQ(job.state.map_profiles_missing, 2u);
+}
+
+TEST(Fold, ALateProfileOfAMapTaskNobodyKnewMakesNoneMissing) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(std::nullopt, 2)).ok());
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), kPairs)).ok());
+  EXPECT_TRUE(job.Say(2, Shuffled(R(0))).ok());
+  EXPECT_TRUE(job.Say(3, Emitted(M(1), kPairs)).ok());
+  EXPECT_EQ(job.state.keys.profile_count(), 2u);
+  EXPECT_EQ(job.state.map_profiles_missing, 0u);
+  EXPECT_EQ(job.state.reduce_input_bytes(0), 200u);
+}
+
+TEST(Fold, AMapCountToldAfterReducingBeganTellsHowManyProfilesAreMissing) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(std::nullopt, 2)).ok());
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), kPairs)).ok());
+  EXPECT_TRUE(job.Say(2, Shuffled(R(0))).ok());
+  EXPECT_TRUE(job.Say(3, Opened(4, 2)).ok());
+  EXPECT_EQ(job.state.map_profiles_missing, 3u);
+  EXPECT_TRUE(job.Say(4, Emitted(M(3), kPairs)).ok());
+  EXPECT_EQ(job.state.map_profiles_missing, 2u);
+}
+
 // --- what a reduce task will read
 
 TEST(Fold, ScalesPartitionsUpForMapTasksWhoseProfileIsMissing) {
