@@ -8,6 +8,9 @@ namespace {
 
 // Taste: an interval ten times as wide says "nobody knows" well enough.
 constexpr double kWidestFactor = 10;
+// The end of a map task and its profile come from different senders. Taste: ten times as long as
+// agents wait to send by default.
+constexpr absl::Duration kProfileOnItsWay = absl::Seconds(10);
 
 // lost / (lost + kept); 0 of nothing.
 double Share(double lost, double kept) { return lost > 0 ? lost / (lost + kept) : 0; }
@@ -31,6 +34,12 @@ double LostEnvelopes(const JobState& state) {
   return Share(lost, static_cast<double>(state.taken_envelopes));
 }
 
+bool MayStillSendItsProfile(const MapTask& task, absl::Time now) {
+  const MapAttempt* finished = task.finished_attempt();
+  return finished != nullptr &&
+         now - finished->life.ended_at().value_or(absl::InfinitePast()) <= kProfileOnItsWay;
+}
+
 }  // namespace
 
 double LostShare(const JobState& state) {
@@ -46,6 +55,17 @@ EndPrediction WidenedFor(double lost_share, const EndPrediction& prediction) {
   if (prediction.lower) widened.lower = end - factor * (end - *prediction.lower);
   if (prediction.upper) widened.upper = end + factor * (*prediction.upper - end);
   return widened;
+}
+
+double MapProfilesKnown(const JobState& state, absl::Time now) {
+  const std::size_t known = state.keys.profile_count();
+  std::size_t missing = state.map_profiles_missing;
+  if (missing == 0) return known > 0 ? 1 : 0;
+  for (const MapTask& task : state.map_tasks) {
+    if (task.profile_missing && !state.closed && MayStillSendItsProfile(task, now)) --missing;
+  }
+  if (missing == 0) return 1;
+  return static_cast<double>(known) / static_cast<double>(known + missing);
 }
 
 }  // namespace tidemark::model

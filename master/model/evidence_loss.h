@@ -7,6 +7,7 @@
 // the share of the evidence that is missing is 1 - (1 - p)(1 - e), 0..1.
 #pragma once
 
+#include "absl/time/time.h"
 #include "master/model/accuracy.h"
 #include "master/model/job_state.h"
 
@@ -18,5 +19,10 @@ double LostShare(const JobState& state);
 // The prediction with an interval as wide as fewer independent observations make it: half-widths
 // grow by 1 / sqrt(1 - share), at most tenfold. Without loss nothing changes, to the last bit.
 EndPrediction WidenedFor(double lost_share, const EndPrediction& prediction);
+
+// The part of the map tasks that are over whose profile is there, 0..1; 0 before any is over. A
+// profile that may still be on its way is not missing yet: its task ended within the last 10 s, and
+// the job has not. O(map tasks).
+double MapProfilesKnown(const JobState& state, absl::Time now);
 
 }  // namespace tidemark::model

@@ -236,9 +236,7 @@ Coverage JobMonitor::Impl::CoverageAt(absl::Time now) const {
   coverage.dropped_points = DroppedPoints(state_);
   coverage.anomalies = state_.anomalies;
   coverage.rejected_envelopes = state_.rejected_envelopes;
-  const double with_profile = static_cast<double>(state_.keys.profile_count());
-  const double finished = with_profile + static_cast<double>(state_.map_profiles_missing);
-  coverage.map_profiles = finished > 0 ? with_profile / finished : 0;
+  coverage.map_profiles = model::MapProfilesKnown(state_, now);
   coverage.silent_tasks =
       SilentTasks(state_.map_tasks, now) + SilentTasks(state_.reduce_tasks, now);
   if (StateAt(now) == JobState::kRunning) {

@@ -406,6 +406,26 @@ TEST(JobMonitor, KnowsThePartOfFinishedMapTasksThatSentAProfile) {
   EXPECT_EQ(job.Tick(0).coverage.map_profiles, 0);
   for (const std::uint32_t i : {0u, 1u}) EXPECT_TRUE(job.Say(1, Finished(M(i))).ok());
   EXPECT_TRUE(job.Say(1, Emitted(M(0), {})).ok());
+  EXPECT_EQ(job.Tick(12).coverage.map_profiles, 0.5);
+}
+
+TEST(JobMonitor, AProfileThatIsStillOnItsWayIsNotMissing) {
+  Watched job;
+  EXPECT_TRUE(job.Say(0, Opened(4, 1)).ok());
+  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
+  EXPECT_EQ(job.Tick(2).coverage.map_profiles, 1);
+  EXPECT_TRUE(job.Say(2, Emitted(M(0), {})).ok());
+  EXPECT_TRUE(job.Say(8, Finished(M(1))).ok());
+  EXPECT_EQ(job.Tick(18).coverage.map_profiles, 1);
+  EXPECT_EQ(job.Tick(19).coverage.map_profiles, 0.5);
+}
+
+TEST(JobMonitor, AfterTheJobNoProfileIsOnItsWay) {
+  Watched job;
+  EXPECT_TRUE(job.Say(0, Opened(2, 1)).ok());
+  for (const std::uint32_t i : {0u, 1u}) EXPECT_TRUE(job.Say(1, Finished(M(i))).ok());
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), {})).ok());
+  EXPECT_TRUE(job.Say(2, Closed()).ok());
   EXPECT_EQ(job.Tick(2).coverage.map_profiles, 0.5);
 }
 
