@@ -352,15 +352,27 @@ absl::Status Folder::operator()(const ReduceProfile& profile) {
   return absl::OkStatus();
 }
 
+// Makes room for a source that is new.
+absl::Status AdmitSource(const std::string& source_id, const JobLimits& limits, JobState& state) {
+  if (state.sources.contains(source_id)) return absl::OkStatus();
+  if (state.sources.size() >= limits.sources_max) {
+    return LimitExceeded("sources_per_job",
+                         fmt::format("source {}: this master allows at most {} sources per job",
+                                     source_id, limits.sources_max));
+  }
+  if (absl::Status room = CheckRoom(limits, state); !room.ok()) return room;
+  state.memory_bytes += kSourceBytes + source_id.size();
+  state.sources.try_emplace(source_id);
+  return absl::OkStatus();
+}
+
 // Whether the envelope is new; notes its sequence and what is missing before it.
-bool TakeSequence(const Event& event, SourceState& source, JobState& state) {
-  if (event.sequence <= source.accepted_sequence) return false;
+bool TakeSequence(std::uint64_t sequence, SourceState& source, JobState& state) {
+  if (sequence <= source.accepted_sequence) return false;
   state.lost_envelopes =
-      SaturatingAdd(state.lost_envelopes, event.sequence - source.accepted_sequence - 1);
+      SaturatingAdd(state.lost_envelopes, sequence - source.accepted_sequence - 1);
   ++state.taken_envelopes;
-  source.accepted_sequence = event.sequence;
-  source.clock.Observe(event.sent_at, event.arrived_at);
-  source.dropped_events = std::max(source.dropped_events, event.dropped_events);
+  source.accepted_sequence = sequence;
   return true;
 }
 
@@ -388,20 +400,14 @@ absl::Status Apply(const Event& event, const JobLimits& limits, JobState& state)
     return absl::InvalidArgumentError(fmt::format("event {} of {}: arrived_at must be an instant",
                                                   event.sequence, event.source_id));
   }
-  if (!state.sources.contains(event.source_id) && state.sources.size() >= limits.sources_max) {
+  if (absl::Status room = AdmitSource(event.source_id, limits, state); !room.ok()) {
     ++state.rejected_envelopes;
-    return LimitExceeded("sources_per_job",
-                         fmt::format("source {}: this master allows at most {} sources per job",
-                                     event.source_id, limits.sources_max));
+    return room;
   }
-  if (!state.sources.contains(event.source_id)) {
-    if (absl::Status room = CheckRoom(limits, state); !room.ok()) {
-      ++state.rejected_envelopes;
-      return room;
-    }
-    state.memory_bytes += kSourceBytes + event.source_id.size();
-  }
-  if (!TakeSequence(event, state.sources[event.source_id], state)) return absl::OkStatus();
+  SourceState& source = state.sources.find(event.source_id)->second;
+  if (!TakeSequence(event.sequence, source, state)) return absl::OkStatus();
+  source.clock.Observe(event.sent_at, event.arrived_at);
+  source.dropped_events = std::max(source.dropped_events, event.dropped_events);
   state.last_arrival_at = std::max(state.last_arrival_at, event.arrived_at);
   if (state.closed) return absl::OkStatus();
   absl::Status status;
@@ -413,6 +419,15 @@ absl::Status Apply(const Event& event, const JobLimits& limits, JobState& state)
   }
   if (!status.ok()) ++state.rejected_envelopes;
   return status;
+}
+
+void Refuse(const AcceptedSequence& envelope, const JobLimits& limits, JobState& state) {
+  const bool is_placed = envelope.sequence > 0;
+  if (is_placed && AdmitSource(envelope.source_id, limits, state).ok()) {
+    SourceState& source = state.sources.find(envelope.source_id)->second;
+    if (!TakeSequence(envelope.sequence, source, state)) return;
+  }
+  ++state.rejected_envelopes;
 }
 
 }  // namespace tidemark::model

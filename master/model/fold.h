@@ -22,4 +22,8 @@ absl::Status CheckRun(const Event& event, const JobState& state);
 // over a limit. Refused with nothing changed at all: what CheckRun() refuses.
 absl::Status Apply(const Event& event, const JobLimits& limits, JobState& state);
 
+// Counts an envelope that was refused before it became an event. Where it names its source and
+// sequence (above 0) it was heard, so it is not lost, and counts once.
+void Refuse(const AcceptedSequence& envelope, const JobLimits& limits, JobState& state);
+
 }  // namespace tidemark::model

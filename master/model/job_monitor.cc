@@ -102,6 +102,10 @@ class JobMonitor::Impl {
     return model::Apply(event, options_.limits, state_);
   }
 
+  void Refuse(const AcceptedSequence& envelope) {
+    model::Refuse(envelope, options_.limits, state_);
+  }
+
   Snapshot Tick(absl::Time now);
 
   bool IsClosed() const { return final_.has_value() || state_.closed.has_value(); }
@@ -438,7 +442,7 @@ void JobMonitor::SetPastRuns(std::vector<PastRun> runs) {
   if (runs.size() > kPastRunsMax) runs.resize(kPastRunsMax);
   impl_->state().past_runs = std::move(runs);
 }
-void JobMonitor::CountRejected() { ++impl_->state().rejected_envelopes; }
+void JobMonitor::CountRejected(const AcceptedSequence& envelope) { impl_->Refuse(envelope); }
 void JobMonitor::AddNote(const std::string& note) { impl_->AddNote(note); }
 
 }  // namespace tidemark

@@ -174,20 +174,28 @@ bool JobTable::IsOfRun(const v1::Envelope& untrusted, const Job& job) {
   return untrusted.run_uid().empty() || untrusted.run_uid() == job.monitor.run_uid();
 }
 
+// An envelope that is no event. A duplicate is told its reason once more and counts once.
 Taken JobTable::Reject(const v1::Envelope& untrusted, std::size_t bytes, Job* job,
                        const absl::Status& reason) {
   if (job == nullptr) return {.status = reason};
+  AcceptedSequence envelope;
+  if (wire::HasPlace(untrusted)) envelope = {untrusted.source_id(), untrusted.sequence()};
   const std::lock_guard lock(job->mutex);
   if (!IsOfRun(untrusted, *job)) return {.status = reason};
+  const bool is_duplicate = envelope.sequence > 0 &&
+                            envelope.sequence <= job->monitor.accepted_sequence(envelope.source_id);
+  if (is_duplicate) return {.status = reason, .position = job->position};
   const absl::Status charged = Charge(bytes, false, *job);
-  if (charged.ok()) KeepRefusal(reason, *job);
+  if (charged.ok()) KeepRefusal(reason, envelope, *job);
   return {.status = charged.ok() ? reason : charged, .position = job->position};
 }
 
-void JobTable::KeepRefusal(const absl::Status& reason, Job& job) {
+void JobTable::KeepRefusal(const absl::Status& reason, const AcceptedSequence& envelope, Job& job) {
   if (job.ticked.is_final()) return;
-  job.monitor.CountRejected();
-  Keep(job, [&](std::string& out) { store::EncodeMalformed(std::string(reason.message()), out); });
+  job.monitor.CountRejected(envelope);
+  Keep(job, [&](std::string& out) {
+    store::EncodeMalformed(std::string(reason.message()), envelope, out);
+  });
 }
 
 // Takes `bytes` of an envelope from what its job may have. Only the first envelope beyond it is
@@ -203,7 +211,7 @@ absl::Status JobTable::Charge(std::size_t bytes, bool decides, Job& job) {
   absl::Status refused = LimitExceeded(
       "bytes_per_job",
       fmt::format("this master allows at most {} bytes of events per job", options_.job_bytes_max));
-  if (!std::exchange(job.is_over_bytes, true)) KeepRefusal(refused, job);
+  if (!std::exchange(job.is_over_bytes, true)) KeepRefusal(refused, {}, job);
   return refused;
 }
 

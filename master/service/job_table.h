@@ -167,7 +167,7 @@ class JobTable {
   // here and below.
   template <typename Encode>
   void Keep(Job& job, Encode encode);
-  void KeepRefusal(const absl::Status& reason, Job& job);
+  void KeepRefusal(const absl::Status& reason, const AcceptedSequence& envelope, Job& job);
   absl::Status Charge(std::size_t bytes, bool decides, Job& job);
   // Notes a log that can no longer be written and goes on without it.
   static void Logged(const absl::Status& status, Job& job);

@@ -46,8 +46,8 @@ std::optional<Snapshot> Replay(const LogRecord& record, JobMonitor& monitor) {
     monitor.NoteRestart(restart->at);
   } else if (const PastRuns* past = std::get_if<PastRuns>(&record)) {
     monitor.SetPastRuns(past->runs);
-  } else {
-    monitor.CountRejected();
+  } else if (const Malformed* malformed = std::get_if<Malformed>(&record)) {
+    monitor.CountRejected(malformed->envelope);
   }
   return std::nullopt;
 }
@@ -98,9 +98,10 @@ absl::Status EventLogWriter::Append(const v1::Envelope& envelope, absl::Time arr
   return AppendEncoded(record);
 }
 
-absl::Status EventLogWriter::AppendMalformed(const std::string& reason) {
+absl::Status EventLogWriter::AppendMalformed(const std::string& reason,
+                                             const AcceptedSequence& envelope) {
   std::string record;
-  EncodeMalformed(reason, record);
+  EncodeMalformed(reason, envelope, record);
   return AppendEncoded(record);
 }
 
@@ -180,7 +181,9 @@ absl::StatusOr<std::optional<LogRecord>> EventLogReader::Next() {
       case v1::EventLogRecord::kTick:
         return std::optional<LogRecord>(Tick{ToTime(record.tick().at())});
       case v1::EventLogRecord::kMalformed:
-        return std::optional<LogRecord>(Malformed{});
+        return std::optional<LogRecord>(
+            Malformed{{.source_id = record.malformed().place().source_id(),
+                       .sequence = record.malformed().place().accepted_sequence()}});
       case v1::EventLogRecord::kEnvelope: {
         const auto event =
             wire::ParseEvent(record.envelope().envelope(), ToTime(record.envelope().arrived_at()));

@@ -29,6 +29,7 @@ namespace tidemark::store {
 
 // An envelope that never became an event.
 struct Malformed {
+  AcceptedSequence envelope;  // of sequence 0: it does not say which
   friend bool operator==(const Malformed&, const Malformed&) = default;
 };
 // A snapshot was made at this instant.
@@ -66,7 +67,7 @@ class EventLogWriter {
   // closed at its last whole record that reached the disk and every later call fails alike.
   absl::Status Append(const v1::Envelope& envelope, absl::Time arrived_at);
   absl::Status AppendEncoded(const std::string& record);  // of log_record.h
-  absl::Status AppendMalformed(const std::string& reason);
+  absl::Status AppendMalformed(const std::string& reason, const AcceptedSequence& envelope = {});
   // Also hands everything so far to the operating system.
   absl::Status AppendTick(absl::Time at);
 

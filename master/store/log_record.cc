@@ -119,9 +119,15 @@ void EncodeEnvelopeBytes(absl::string_view envelope, absl::Time arrived_at, std:
                        [&] { out.append(envelope.data(), envelope.size()); });
 }
 
-void EncodeMalformed(const std::string& reason, std::string& out) {
+void EncodeMalformed(const std::string& reason, const AcceptedSequence& envelope,
+                     std::string& out) {
   v1::EventLogRecord record;
-  record.mutable_malformed()->set_reason(reason);
+  v1::MalformedEnvelope& malformed = *record.mutable_malformed();
+  malformed.set_reason(reason);
+  if (envelope.sequence > 0) {
+    malformed.mutable_place()->set_source_id(envelope.source_id);
+    malformed.mutable_place()->set_accepted_sequence(envelope.sequence);
+  }
   EncodeRecord(record, out);
 }
 

@@ -52,7 +52,8 @@ void EncodeLogStart(const std::string& job_id, const JobMonitorOptions& options,
 void EncodeEnvelope(const v1::Envelope& envelope, absl::Time arrived_at, std::string& out);
 // The same of an envelope in its serialized form, which is not looked at.
 void EncodeEnvelopeBytes(absl::string_view envelope, absl::Time arrived_at, std::string& out);
-void EncodeMalformed(const std::string& reason, std::string& out);
+// An envelope that never became an event; of sequence 0 when it does not say which it is.
+void EncodeMalformed(const std::string& reason, const AcceptedSequence& envelope, std::string& out);
 void EncodeTick(absl::Time at, std::string& out);
 void EncodeRestart(absl::Time at, std::string& out);
 void EncodePastRuns(const std::vector<PastRun>& runs, std::string& out);

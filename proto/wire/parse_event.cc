@@ -217,7 +217,7 @@ absl::StatusOr<EventBody> ParseBody(const v1::Envelope& untrusted, const Envelop
                   untrusted.sequence(), untrusted.source_id()));
 }
 
-absl::Status CheckHeader(const v1::Envelope& untrusted, const EnvelopeLimits& limits) {
+absl::Status CheckPlace(const v1::Envelope& untrusted, const EnvelopeLimits& limits) {
   if (absl::Status id = CheckId("source_id", untrusted.source_id(), limits.id_bytes_max / 2);
       !id.ok()) {
     return id;
@@ -232,10 +232,6 @@ absl::Status CheckHeader(const v1::Envelope& untrusted, const EnvelopeLimits& li
   if (untrusted.sequence() == 0) {
     return Invalid("envelope of {}: sequence is 0; count from 1", untrusted.source_id());
   }
-  if (!untrusted.has_sent_at()) {
-    return Invalid("envelope {} of {}: sent_at is missing; say when it was sent",
-                   untrusted.sequence(), untrusted.source_id());
-  }
   return absl::OkStatus();
 }
 
@@ -243,7 +239,11 @@ absl::Status CheckHeader(const v1::Envelope& untrusted, const EnvelopeLimits& li
 
 absl::StatusOr<Event> ParseEvent(const v1::Envelope& untrusted, absl::Time arrived_at,
                                  const EnvelopeLimits& limits) {
-  if (absl::Status header = CheckHeader(untrusted, limits); !header.ok()) return header;
+  if (absl::Status place = CheckPlace(untrusted, limits); !place.ok()) return place;
+  if (!untrusted.has_sent_at()) {
+    return Invalid("envelope {} of {}: sent_at is missing; say when it was sent",
+                   untrusted.sequence(), untrusted.source_id());
+  }
   absl::StatusOr<absl::Time> sent_at = ParseTime(
       untrusted.sent_at(),
       fmt::format("envelope {} of {}: sent_at", untrusted.sequence(), untrusted.source_id()));
@@ -261,6 +261,10 @@ absl::StatusOr<Event> ParseEvent(const v1::Envelope& untrusted, absl::Time arriv
   event.dropped_events = untrusted.dropped_events();
   event.body = *std::move(body);
   return event;
+}
+
+bool HasPlace(const v1::Envelope& untrusted, const EnvelopeLimits& limits) {
+  return CheckPlace(untrusted, limits).ok();
 }
 
 }  // namespace tidemark::wire

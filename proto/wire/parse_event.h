@@ -30,4 +30,8 @@ struct EnvelopeLimits {
 absl::StatusOr<Event> ParseEvent(const v1::Envelope& untrusted, absl::Time arrived_at,
                                  const EnvelopeLimits& limits = {});
 
+// Whether the envelope tells whose it is and where it belongs in what its source sends, be the rest
+// an event or not.
+bool HasPlace(const v1::Envelope& untrusted, const EnvelopeLimits& limits = {});
+
 }  // namespace tidemark::wire

@@ -85,6 +85,7 @@ class EventLog : public ::testing::Test {
       EXPECT_TRUE(writer->AppendTick(event.arrived_at).ok());
     }
     EXPECT_TRUE(writer->AppendMalformed("no source").ok());
+    EXPECT_TRUE(writer->AppendMalformed("newer", {"agent", 7}).ok());
   }
   static std::vector<LogRecord> RecordsOfEveryKind() {
     std::vector<LogRecord> records;
@@ -93,6 +94,7 @@ class EventLog : public ::testing::Test {
       records.emplace_back(Tick{event.arrived_at});
     }
     records.emplace_back(Malformed{});
+    records.emplace_back(Malformed{{"agent", 7}});
     return records;
   }
 

@@ -489,6 +489,41 @@ TEST(Fold, AMapCountToldAfterReducingBeganTellsHowManyProfilesAreMissing) {
   EXPECT_EQ(job.state.map_profiles_missing, 2u);
 }
 
+// --- envelopes that never became events
+
+TEST(Fold, AnEnvelopeThatIsRefusedWasHeard) {
+  Job job = OpenJob();
+  Refuse({"app-master", 2}, job.limits, job.state);
+  Event event = job.source.At(1, Started(M(0)));
+  event.sequence = 3;
+  EXPECT_TRUE(job.Take(event).ok());
+  EXPECT_EQ(job.state.rejected_envelopes, 1u);
+  EXPECT_EQ(job.state.lost_envelopes, 0u);
+}
+
+TEST(Fold, AnEnvelopeThatIsRefusedTellsWhatIsMissingBeforeItAndCountsOnce) {
+  Job job = OpenJob();
+  for (int i = 0; i < 2; ++i) Refuse({"app-master", 4}, job.limits, job.state);
+  EXPECT_EQ(job.state.rejected_envelopes, 1u);
+  EXPECT_EQ(job.state.lost_envelopes, 2u);
+}
+
+TEST(Fold, AnEnvelopeThatNamesNoPlaceIsCounted) {
+  Job job = OpenJob();
+  for (int i = 0; i < 2; ++i) Refuse({}, job.limits, job.state);
+  EXPECT_EQ(job.state.rejected_envelopes, 2u);
+  EXPECT_EQ(job.state.lost_envelopes, 0u);
+  EXPECT_EQ(job.state.sources.size(), 1u);
+}
+
+TEST(Fold, ARefusedEnvelopeTakesNoRoomForItsSourceBeyondTheLimit) {
+  Job job = OpenJob();
+  job.limits.sources_max = 1;
+  Refuse({"other", 1}, job.limits, job.state);
+  EXPECT_EQ(job.state.rejected_envelopes, 1u);
+  EXPECT_EQ(job.state.sources.size(), 1u);
+}
+
 // --- what a reduce task will read
 
 TEST(Fold, ScalesPartitionsUpForMapTasksWhoseProfileIsMissing) {

@@ -295,6 +295,24 @@ TEST(JobTable, CountsMalformedEnvelopesOfAJob) {
   EXPECT_EQ(jobs.TickDue(At(1)).back().coverage.rejected_envelopes, 1u);
 }
 
+// Such as an event of a newer version: refused, but not lost.
+TEST(JobTable, AnEnvelopeRefusedAtParsingIsNotLost) {
+  JobTable jobs({});
+  Open(jobs, "job-1");
+  Source source("agent");
+  for (int i = 0; i < 3; ++i) {
+    v1::Envelope envelope;
+    wire::EncodeEvent(source.At(1, Started(M(0))), envelope);
+    if (i == 1) envelope.clear_event();
+    for (int send = 0; send < 2; ++send) {
+      EXPECT_EQ(jobs.Ingest(envelope, At(1)).status.ok(), i != 1);
+    }
+  }
+  const Coverage coverage = jobs.TickDue(At(1)).back().coverage;
+  EXPECT_EQ(coverage.rejected_envelopes, 1u);
+  EXPECT_EQ(coverage.lost_envelopes, 0u);
+}
+
 TEST(JobTable, RefusesAMalformedEnvelopeOfNoJob) {
   JobTable jobs({});
   EXPECT_TRUE(absl::IsInvalidArgument(jobs.Ingest(v1::Envelope(), At(0)).status));
@@ -429,13 +447,18 @@ TEST_F(JobTableLog, ReplaysToTheSameSnapshots) {
                        }(),
                        At(5))
                    .status.ok());
-  EXPECT_TRUE(Ingest(jobs, source.At(3, test::Read(M(0), 40))).ok());  // the clock was set back
+  v1::Envelope unknown;
+  wire::EncodeEvent(source.At(5, Started(M(0))), unknown);
+  unknown.clear_event();
+  EXPECT_FALSE(jobs.Ingest(unknown, At(5)).status.ok());
+  EXPECT_TRUE(Ingest(jobs, source.At(3, test::Read(M(0), 40))).ok());  // two threads have crossed
   EXPECT_FALSE(Ingest(jobs, source.At(7, Started(M(9)))).ok());
   tick(8);
   EXPECT_TRUE(Ingest(jobs, source.At(9, Closed())).ok());
   tick(10);
   ASSERT_EQ(live.size(), 3u);
-  EXPECT_EQ(live.back().coverage.rejected_envelopes, 2u);
+  EXPECT_EQ(live.back().coverage.rejected_envelopes, 3u);
+  EXPECT_EQ(live.back().coverage.lost_envelopes, 0u);
   EXPECT_EQ(Replayed("job-1"), live);
 }
 

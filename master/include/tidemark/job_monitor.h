@@ -128,8 +128,9 @@ class JobMonitor {
   // The job's log was taken up at `now` by a master that could not hear its sources before: their
   // silence until then is not the job's end.
   void NoteRestart(absl::Time now);
-  // Counts an envelope that never became an event, for Coverage.
-  void CountRejected();
+  // Counts an envelope that never became an event, for Coverage. With its source and sequence, if
+  // it names them, it was heard: it is not lost, and a duplicate changes nothing.
+  void CountRejected(const AcceptedSequence& envelope = {});
   // Adds a line to Coverage::notes once.
   void AddNote(const std::string& note);
 
