@@ -4,6 +4,9 @@
 // by the source become instants of the master's clock by adding it, and never lie after the arrival
 // of the envelope that told them, so a skewed clock cannot bend an estimate. What is told without a
 // usable instant (an infinite one) counts as told of its arrival.
+//
+// A source's clock that is set forward makes the least offset smaller; one that is set back shows
+// in an envelope sent before the one before it, and the offset is learnt anew.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +18,10 @@ namespace tidemark::model {
 class ClockOffset {
  public:
   void Observe(absl::Time sent_at, absl::Time arrived_at) {
-    const absl::Duration offset = arrived_at - sent_at;
-    if (offset != -absl::InfiniteDuration()) offset_ = std::min(offset_, offset);
+    if (sent_at == absl::InfinitePast() || sent_at == absl::InfiniteFuture()) return;
+    if (sent_at < last_sent_at_ - kSetBack) offset_ = absl::InfiniteDuration();
+    last_sent_at_ = sent_at;
+    offset_ = std::min(offset_, arrived_at - sent_at);
   }
   absl::Time ToMasterClock(absl::Time by_source, absl::Time arrived_at) const {
     const absl::Time at = by_source + offset_;
@@ -24,7 +29,11 @@ class ClockOffset {
   }
 
  private:
+  // Threads of a source may look at its clock in one order and send in the other; taste.
+  static constexpr absl::Duration kSetBack = absl::Seconds(1);
+
   absl::Duration offset_ = absl::InfiniteDuration();
+  absl::Time last_sent_at_ = absl::InfinitePast();
 };
 
 }  // namespace tidemark::model

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/time/clock.h"
 #include "master/service/grpc_status.h"
 #include "tidemark/limit.h"
 
@@ -60,6 +59,7 @@ class RefusedStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
 // What all streams of a service share.
 struct Surroundings {
   JobTable& jobs;
+  const Clock& clock;
   Gate& gate;
   Metrics& metrics;
   const AgentControl& control;
@@ -121,7 +121,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
       if (awaited_ && durable >= *awaited_) {
         awaited_.reset();
         CountAnswered(std::exchange(awaited_count_, 0));
-        metrics_.journal.Observe(absl::Now() - awaited_since_);
+        metrics_.journal.Observe(clock_.Now() - awaited_since_);
         for (Source* source : std::exchange(awaiting_, {})) {
           MoveNews(source->awaiting, source->ready);
           if (!std::exchange(source->is_ready, true)) ready_.push_back(source);
@@ -150,6 +150,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
 
   IngestStream(const Surroundings& surroundings, Guest guest, std::string peer)
       : jobs_(surroundings.jobs),
+        clock_(surroundings.clock),
         gate_(surroundings.gate),
         metrics_(surroundings.metrics),
         control_(surroundings.control),
@@ -194,7 +195,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
       taken.status = gate_.Refuse(std::move(taken.status), peer_);
     } else {
       taken = jobs_.Ingest(
-          envelope, absl::Now(), EnvelopeWithin(request),
+          envelope, clock_.Now(), EnvelopeWithin(request),
           envelope.has_job_opened() ? guest_.caller.NameSpaceOf(Right::kReport) : std::string());
     }
     if (taken.status.ok()) return taken;
@@ -212,7 +213,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     if (sources_.size() >= kSourcesPerStreamMax && !sources_.contains(source_id)) return false;
     Source& source = sources_[source_id];
     gathered_position_ = std::max(gathered_position_, taken.position);
-    if (gathered_count_++ == 0) gathered_since_ = absl::Now();
+    if (gathered_count_++ == 0) gathered_since_ = clock_.Now();
     metrics_.unanswered_events.fetch_add(1, std::memory_order_relaxed);
     if (!std::exchange(source.is_gathered, true)) gathered_.push_back(&source);
     source.gathered.set_source_id(source_id);
@@ -312,6 +313,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   }
 
   JobTable& jobs_;
+  const Clock& clock_;
   Gate& gate_;
   Metrics& metrics_;
   const AgentControl& control_;
@@ -344,7 +346,7 @@ grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* IngestService::Stre
     grpc::CallbackServerContext* context) {
   absl::StatusOr<Guest> guest = gate_.Admit(*context);
   if (!guest.ok()) return new RefusedStream(guest.status());
-  return IngestStream::Start({jobs_, gate_, metrics_, control_}, *std::move(guest),
+  return IngestStream::Start({jobs_, clock_, gate_, metrics_, control_}, *std::move(guest),
                              context->peer());
 }
 

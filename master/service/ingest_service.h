@@ -2,6 +2,7 @@
 #pragma once
 
 #include "absl/time/time.h"
+#include "master/service/clock.h"
 #include "master/service/gate.h"
 #include "master/service/job_table.h"
 #include "master/service/metrics.h"
@@ -20,14 +21,16 @@ class IngestService final
     : public v1::IngestService::WithRawCallbackMethod_StreamEvents<v1::IngestService::Service> {
  public:
   // All but `control` outlive the service.
-  IngestService(JobTable& jobs, Gate& gate, Metrics& metrics, AgentControl control)
-      : jobs_(jobs), gate_(gate), metrics_(metrics), control_(control) {}
+  IngestService(JobTable& jobs, const Clock& clock, Gate& gate, Metrics& metrics,
+                AgentControl control)
+      : jobs_(jobs), clock_(clock), gate_(gate), metrics_(metrics), control_(control) {}
 
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* StreamEvents(
       grpc::CallbackServerContext* context) override;
 
  private:
   JobTable& jobs_;
+  const Clock& clock_;
   Gate& gate_;
   Metrics& metrics_;
   const AgentControl control_;

@@ -435,10 +435,12 @@ absl::StatusOr<Recovery> JobTable::Recover(absl::Time now, std::size_t threads) 
   Recovery recovery{.jobs = recovered->jobs.size(),
                     .resumed = 0,
                     .records = 0,
+                    .latest = absl::InfinitePast(),
                     .damages = std::move(recovered->damages)};
   for (store::RestoredJob& job : recovered->jobs) {
     recovery.records += job.records;
     recovery.resumed += job.has_resumed ? 1 : 0;
+    if (!job.newest.is_final()) recovery.latest = std::max(recovery.latest, job.latest);
     TakeUp(std::move(job), now);
   }
   return recovery;

@@ -6,7 +6,7 @@
 //
 // Thread-safe: one lock for the table, one for each job. Nothing that takes time is done under that
 // of the table, no other lock of ours is waited for and no file is touched, so jobs do not wait for
-// one another. Knows no clock: instants come in.
+// one another. Knows no clock: instants come in, of one that never goes back (clock.h).
 #pragma once
 
 #include <algorithm>
@@ -86,6 +86,7 @@ struct Recovery {
   std::size_t jobs = 0;
   std::size_t resumed = 0;  // of them, those whose estimates a checkpoint spared
   std::uint64_t records = 0;
+  absl::Time latest = absl::InfinitePast();  // told to a job that goes on: no instant may be before
   std::vector<std::string> damages;  // for an operator: what was cut off or set aside, and why
 };
 
@@ -140,7 +141,8 @@ class JobTable {
     absl::Duration checkpoint_cost;            // of that
     absl::Time latest = absl::InfinitePast();  // instant the monitor was told of
 
-    // `now` for the monitor, which wants a clock that never goes back. REQUIRES: mutex is held.
+    // `now` for the monitor, which wants instants in order: two threads may look at the clock in
+    // one order and get here in the other. REQUIRES: mutex is held.
     absl::Time NotBefore(absl::Time now) { return latest = std::max(latest, now); }
     // REQUIRES: mutex is held.
     JobView View() const {

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "master/service/clock.h"
 #include "master/service/directory_lock.h"
 #include "master/service/gate.h"
 #include "master/service/ingest_service.h"
@@ -170,7 +171,7 @@ class Master::Impl {
                   }),
               &metrics_),
         hub_(std::make_shared<WatchHub>(options.watchers_max)),
-        ingest_(jobs_, gate_, metrics_,
+        ingest_(jobs_, clock_, gate_, metrics_,
                 {.flush_interval = options.agent_flush_interval, .lambda = options.job.lambda}),
         progress_(jobs_, *hub_, gate_, metrics_),
         workflows_(WorkflowOptions(
@@ -181,7 +182,7 @@ class Master::Impl {
                        [this] { return MeasuredNode(); }),
                    jobs_, &metrics_),
         workflow_hub_(options.watchers_max),
-        workflow_service_(workflows_, workflow_hub_, gate_, metrics_) {}
+        workflow_service_(workflows_, workflow_hub_, clock_, gate_, metrics_) {}
   ~Impl() { Shutdown(absl::ZeroDuration()); }
 
   absl::Status Start();
@@ -230,6 +231,7 @@ class Master::Impl {
   mutable std::mutex history_mutex_;         // guards the next
   std::unique_ptr<store::History> history_;  // null without data_dir
   service::Metrics metrics_;
+  service::Clock clock_;
   service::Log log_;
   const std::unique_ptr<service::Tokens> tokens_;
   service::Gate gate_;
@@ -259,17 +261,18 @@ absl::Status Master::Impl::Recover() {
   if (!lock.ok()) return lock.status();
   data_dir_lock_ = *std::move(lock);
   if (absl::Status status = OpenHistory(); !status.ok()) return status;
-  const absl::Time begin = absl::Now();
+  const absl::Time begin = clock_.Now();
   const auto recovery =
       jobs_.Recover(begin, std::max<std::size_t>(std::thread::hardware_concurrency(), 1));
   if (!recovery.ok()) return recovery.status();
+  const absl::Duration took = clock_.Now() - begin;
+  clock_.NotBefore(recovery->latest);
   for (const std::string& damage : recovery->damages) Notice(damage);
   if (recovery->jobs > 0) {
     Notice(fmt::format("recovered {} jobs from {} in {:.3f} s: {} records read", recovery->jobs,
-                       options_.data_dir, absl::ToDoubleSeconds(absl::Now() - begin),
-                       recovery->records));
+                       options_.data_dir, absl::ToDoubleSeconds(took), recovery->records));
   }
-  const auto workflows = workflows_.Recover(begin);
+  const auto workflows = workflows_.Recover(clock_.Now());
   if (!workflows.ok()) return workflows.status();
   for (const std::string& damage : workflows->damages) Notice(damage);
   if (workflows->workflows > 0) {
@@ -409,8 +412,8 @@ MasterStats Master::Impl::stats() const {
 }
 
 void Master::Impl::RefreshTokens() {
-  const absl::Time now = absl::Now();
-  if (now >= tokens_checked_at_ && now < tokens_checked_at_ + kTokensCheckedEvery) return;
+  const absl::Time now = clock_.Now();
+  if (now < tokens_checked_at_ + kTokensCheckedEvery) return;
   tokens_checked_at_ = now;
   const absl::StatusOr<bool> changed = tokens_->Refresh();
   if (!changed.ok()) {
@@ -423,7 +426,7 @@ void Master::Impl::RefreshTokens() {
 
 void Master::Impl::Tick() {
   const service::Stopwatch stopwatch(&metrics_.tick);
-  for (const Snapshot& snapshot : jobs_.TickDue(absl::Now())) {
+  for (const Snapshot& snapshot : jobs_.TickDue(clock_.Now())) {
     if (snapshot.sequence == 1) log_.Info("job opened", snapshot.job_id);
     if (snapshot.is_final()) {
       log_.Info("job ended", snapshot.job_id, {{"state", NameOf(snapshot.state)}});
@@ -436,7 +439,7 @@ void Master::Impl::Tick() {
 }
 
 void Master::Impl::TickWorkflows() {
-  for (const WorkflowSnapshot& snapshot : workflows_.TickDue(absl::Now())) {
+  for (const WorkflowSnapshot& snapshot : workflows_.TickDue(clock_.Now())) {
     const std::string& id = snapshot.workflow_id;
     if (snapshot.sequence == 1) log_.Info("workflow submitted", "", {{"workflow", id}});
     if (snapshot.is_final()) {
@@ -470,7 +473,7 @@ void Master::Impl::TickUntilStopped() {
 
 absl::StatusOr<Snapshot> Master::Impl::WaitUntilFinal(const std::string& job_id,
                                                       absl::Duration timeout) {
-  const absl::Time deadline = absl::Now() + timeout;
+  const absl::Time deadline = clock_.Now() + timeout;
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     const std::uint64_t seen = ticks_;
@@ -478,7 +481,7 @@ absl::StatusOr<Snapshot> Master::Impl::WaitUntilFinal(const std::string& job_id,
     const absl::StatusOr<Snapshot> newest = jobs_.Get(job_id);
     if (newest.ok() && newest->is_final()) return newest;
     lock.lock();
-    const absl::Duration left = deadline - absl::Now();
+    const absl::Duration left = deadline - clock_.Now();
     if (left <= absl::ZeroDuration()) {
       return absl::DeadlineExceededError(
           fmt::format("job {} did not end within {}", job_id, absl::FormatDuration(timeout)));

@@ -5,8 +5,6 @@
 namespace tidemark::service {
 
 bool TickPace::IsDue(absl::Duration since, bool has_news) const {
-  // The wall clock was set back.
-  if (since < absl::ZeroDuration()) return true;
   return since >= (has_news ? interval_min : interval) - interval_min / 10;
 }
 

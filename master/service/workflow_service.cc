@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/time/clock.h"
 #include "master/service/grpc_status.h"
 #include "master/service/watch_stream.h"
 #include "proto/wire/workflow_codec.h"
@@ -93,7 +92,7 @@ absl::StatusOr<Journal::Position> WorkflowService::Submit(
   if (!caller.ok()) return caller.status();
   const absl::StatusOr<WorkflowSpec> workflow = wire::ParseWorkflow(untrusted);
   if (!workflow.ok()) return workflow.status();
-  auto taken = workflows_.Submit(*workflow, caller->NameSpaceOf(Right::kReport), absl::Now());
+  auto taken = workflows_.Submit(*workflow, caller->NameSpaceOf(Right::kReport), clock_.Now());
   if (absl::IsResourceExhausted(taken.status())) {
     return gate_.Refuse(taken.status(), context.peer());
   }
@@ -109,7 +108,7 @@ absl::StatusOr<Journal::Position> WorkflowService::Attach(
       Identify(context, Right::kReport, {untrusted.workflow_id(), untrusted.job_id()});
   if (!caller.ok()) return caller.status();
   return workflows_.Attach(untrusted.workflow_id(), untrusted.job_name(), untrusted.job_id(),
-                           absl::Now());
+                           clock_.Now());
 }
 
 absl::StatusOr<WorkflowSnapshot> WorkflowService::Estimate(
@@ -122,11 +121,11 @@ absl::StatusOr<WorkflowSnapshot> WorkflowService::Estimate(
   const absl::StatusOr<Caller> caller = Identify(context, Right::kRead, {id});
   if (!caller.ok()) return caller.status();
   const workflow::WhatIf what_if = WhatIfOf(untrusted);
-  if (is_submitted) return workflows_.Estimate(id, what_if, absl::Now());
+  if (is_submitted) return workflows_.Estimate(id, what_if, clock_.Now());
   const absl::StatusOr<WorkflowSpec> workflow = wire::ParseWorkflow(untrusted.workflow());
   if (!workflow.ok()) return workflow.status();
   // The history that it names must be the asker's to read.
-  return workflows_.Estimate(*workflow, caller->NameSpaceOf(Right::kRead), what_if, absl::Now());
+  return workflows_.Estimate(*workflow, caller->NameSpaceOf(Right::kRead), what_if, clock_.Now());
 }
 
 grpc::ServerUnaryReactor* WorkflowService::SubmitWorkflow(grpc::CallbackServerContext* context,

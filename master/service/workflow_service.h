@@ -1,6 +1,7 @@
 // WorkflowService over a WorkflowTable and a hub of its watchers. Knows no formula.
 #pragma once
 
+#include "master/service/clock.h"
 #include "master/service/gate.h"
 #include "master/service/metrics.h"
 #include "master/service/watch_hub.h"
@@ -12,8 +13,9 @@ namespace tidemark::service {
 class WorkflowService final : public v1::WorkflowService::CallbackService {
  public:
   // All outlive the service.
-  WorkflowService(WorkflowTable& workflows, WorkflowHub& hub, Gate& gate, Metrics& metrics)
-      : workflows_(workflows), hub_(hub), gate_(gate), metrics_(metrics) {}
+  WorkflowService(WorkflowTable& workflows, WorkflowHub& hub, const Clock& clock, Gate& gate,
+                  Metrics& metrics)
+      : workflows_(workflows), hub_(hub), clock_(clock), gate_(gate), metrics_(metrics) {}
 
   grpc::ServerUnaryReactor* SubmitWorkflow(grpc::CallbackServerContext* context,
                                            const v1::SubmitWorkflowRequest* request,
@@ -40,6 +42,7 @@ class WorkflowService final : public v1::WorkflowService::CallbackService {
 
   WorkflowTable& workflows_;
   WorkflowHub& hub_;
+  const Clock& clock_;
   Gate& gate_;
   Metrics& metrics_;
 };

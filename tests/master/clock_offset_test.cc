@@ -29,6 +29,28 @@ TEST(ClockOffset, NothingHappensAfterItWasTold) {
   EXPECT_EQ(clock.ToMasterClock(At(99), At(7)), At(7));
 }
 
+TEST(ClockOffset, LearnsAClockAnewThatWasSetBack) {
+  ClockOffset clock;
+  clock.Observe(At(0), At(0));
+  clock.Observe(At(10), At(10));
+  clock.Observe(At(20 - 3600), At(20));
+  EXPECT_EQ(clock.ToMasterClock(At(15 - 3600), At(20)), At(15));
+}
+
+TEST(ClockOffset, LearnsAClockAnewThatWasSetForward) {
+  ClockOffset clock;
+  clock.Observe(At(0), At(0));
+  clock.Observe(At(20 + 3600), At(20));
+  EXPECT_EQ(clock.ToMasterClock(At(15 + 3600), At(20)), At(15));
+}
+
+TEST(ClockOffset, EnvelopesThatCrossInsideTheirSourceAreNoClockSetBack) {
+  ClockOffset clock;
+  clock.Observe(At(10.5), At(110.5));
+  clock.Observe(At(10), At(113));
+  EXPECT_EQ(clock.ToMasterClock(At(5), At(200)), At(105));
+}
+
 struct Senseless {
   const char* name;
   absl::Time sent_at;

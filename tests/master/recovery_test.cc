@@ -19,6 +19,7 @@
 #include "proto/wire/encode_event.h"
 #include "tests/master/faulty_disk.h"
 #include "tests/master/virtual_job.h"
+#include "tidemark/master.h"
 #include "tidemark/v1/event.pb.h"
 
 namespace tidemark::service {
@@ -196,6 +197,40 @@ TEST_F(RecoveryTest, TakesUpItsJobsInTheOrderInWhichTheyWereOpened) {
   ASSERT_EQ(list.size(), 3u);
   EXPECT_EQ(list[0].job_id, "c");
   EXPECT_EQ(list[2].job_id, "a");
+}
+
+TEST_F(RecoveryTest, TellsTheLatestInstantOfTheJobsThatGoOn) {
+  auto jobs = Restart(directory_);
+  IngestDurably(*jobs, Source("app-master", "runs").At(5, Opened(1, 1)));
+  IngestDurably(*jobs, Source("agent", "runs").At(7, Started(M(0))));
+  jobs->TickDue(At(9));
+  Source ended("app-master", "ended");
+  IngestDurably(*jobs, ended.At(10, Opened(1, 1)));
+  IngestDurably(*jobs, ended.At(10, Closed()));
+  jobs->TickDue(At(9.5));  // the job that runs is not due yet
+  jobs = Restart(CopyOf(directory_));
+  EXPECT_EQ(recovery_.latest, At(9));
+  jobs = Restart(NewDirectory());
+  EXPECT_EQ(recovery_.latest, absl::InfinitePast());
+}
+
+TEST_F(RecoveryTest, AJobGoesOnAtOnceUnderAMasterWhoseClockWasSetBack) {
+  const double later = absl::ToDoubleSeconds(absl::Now() + absl::Hours(1) - test::kBegin);
+  auto jobs = Restart(directory_);
+  IngestDurably(*jobs, Source().At(later, Opened(1, 1)));
+  jobs->TickDue(At(later));
+  jobs.reset();
+  MasterOptions options;
+  options.data_dir = directory_;
+  options.tick_interval = options.tick_interval_min = absl::Milliseconds(10);
+  const auto master = Master::Start(options);
+  ASSERT_TRUE(master.ok()) << master.status();
+  const absl::Time deadline = absl::Now() + absl::Seconds(10);
+  const auto passed = [&] { return (*master)->GetJob("job-1")->at - At(later); };
+  while (passed() <= absl::ZeroDuration() && absl::Now() < deadline) {
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+  EXPECT_GT(passed(), absl::ZeroDuration());
 }
 
 constexpr CheckpointOptions kAtEveryTick = {.after = absl::ZeroDuration(), .ticks_over = 0};
