@@ -13,8 +13,8 @@
 // key group has finished, nothing.
 //
 // Pure values: build a NearestFitModel from the points of every task, then ask. Building is O(total
-// points) plus one fit for each task whose points changed; asking is O(log n). Immutable after
-// building, safe to share.
+// points) plus one fit for each task whose points changed; asking is O(log n + neighbours).
+// Immutable after building, safe to share.
 #pragma once
 
 #include <cstddef>

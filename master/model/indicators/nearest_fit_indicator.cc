@@ -85,15 +85,25 @@ void NearestFitIndicator::RefreshModel(const JobState& state) {
     tasks_[i] = regression::MakeTaskModel(task.points.points());
     changed = true;
   }
-  if (changed) model_.emplace(tasks_);
+  if (!changed) return;
+  model_.emplace(tasks_);
+  of_new_task_.clear();
 }
 
-void NearestFitIndicator::AddExplicit(const JobState& state, std::size_t index,
-                                      TaskLeft& left) const {
+// Tasks that have shown nothing are predicted alike, and there may be thousands that wait.
+std::optional<regression::GroupPrediction> NearestFitIndicator::Predict(std::size_t index,
+                                                                        std::uint64_t size_bytes) {
+  if (tasks_[index] != nullptr) return model_->Predict(index, size_bytes);
+  const auto [known, is_new] = of_new_task_.try_emplace(size_bytes);
+  if (is_new) known->second = model_->Predict(index, size_bytes);
+  return known->second;
+}
+
+void NearestFitIndicator::AddExplicit(const JobState& state, std::size_t index, TaskLeft& left) {
   const ReduceAttempt* attempt = LeadingAttempt(state.reduce_tasks[index]);
   for (const ExplicitKey& key : state.keys.partition(index).explicit_keys) {
     if (attempt != nullptr && attempt->finished_explicit.contains(key.key)) continue;
-    const auto prediction = model_->Predict(index, key.size_bytes);
+    const auto prediction = Predict(index, key.size_bytes);
     if (!prediction) continue;
     left.Add(*prediction, 1);
     ++left.explicit_groups;
@@ -110,7 +120,7 @@ void NearestFitIndicator::AddExplicit(const JobState& state, std::size_t index,
 
 void NearestFitIndicator::AddImplicit(const JobState& state,
                                       const std::vector<GroupBin>& composition, std::size_t index,
-                                      TaskLeft& left) const {
+                                      TaskLeft& left) {
   const ReduceAttempt* attempt = LeadingAttempt(state.reduce_tasks[index]);
   const std::uint64_t done = attempt == nullptr ? 0 : attempt->bytes_done;
   const std::uint64_t bytes = SaturatingSubtract(
@@ -122,7 +132,7 @@ void NearestFitIndicator::AddImplicit(const JobState& state,
     // No implicit key group has finished yet; none is likely to outweigh the lightest explicit one.
     const std::uint64_t lightest = state.keys.smallest_explicit_bytes();
     const std::uint64_t size = lightest == 0 ? bytes : std::min(lightest, bytes);
-    if (const auto prediction = model_->Predict(index, size)) {
+    if (const auto prediction = Predict(index, size)) {
       left.Add(*prediction, static_cast<double>(bytes) / static_cast<double>(size));
     }
     return;
@@ -130,7 +140,7 @@ void NearestFitIndicator::AddImplicit(const JobState& state,
   for (const GroupBin& bin : composition) {
     const double share = static_cast<double>(bytes) / composition_bytes;
     const double groups = share * static_cast<double>(bin.count);
-    if (const auto prediction = model_->Predict(index, bin.size_bytes / bin.count)) {
+    if (const auto prediction = Predict(index, bin.size_bytes / bin.count)) {
       left.Add(*prediction, groups);
     }
   }
@@ -138,7 +148,7 @@ void NearestFitIndicator::AddImplicit(const JobState& state,
 
 NearestFitIndicator::TaskLeft NearestFitIndicator::LeftOf(const JobState& state,
                                                           const std::vector<GroupBin>& composition,
-                                                          std::size_t index) const {
+                                                          std::size_t index) {
   TaskLeft left;
   if (state.reduce_tasks[index].is_finished()) return left;
   AddExplicit(state, index, left);

@@ -12,8 +12,9 @@
 // add up; neighbours: they average out) and of the indicator's own drift on this job, at least 5 %
 // of what remains. It is not calibrated; bench/RESULTS.md says how often it holds the true end.
 //
-// Cost of an update: a fit for each task with new points, O(log n) for each unfinished explicit key
-// and for each implicit size bin of each task.
+// Cost of an update: a fit for each task with new points, and one look for each unfinished explicit
+// key and for each implicit size bin of each task: O(log n) and the neighbours of that size, but
+// O(1) for all but the first of a size in tasks that have shown nothing.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "master/model/indicators/end_drift.h"
 #include "master/model/indicators/progress_indicator.h"
 #include "master/model/reduce_schedule.h"
@@ -41,17 +43,20 @@ class NearestFitIndicator final : public ProgressIndicator {
   struct TaskLeft;
 
   void RefreshModel(const JobState& state);
+  std::optional<regression::GroupPrediction> Predict(std::size_t index, std::uint64_t size_bytes);
   TaskLeft LeftOf(const JobState& state, const std::vector<GroupBin>& composition,
-                  std::size_t index) const;
-  void AddExplicit(const JobState& state, std::size_t index, TaskLeft& left) const;
+                  std::size_t index);
+  void AddExplicit(const JobState& state, std::size_t index, TaskLeft& left);
   void AddImplicit(const JobState& state, const std::vector<GroupBin>& composition,
-                   std::size_t index, TaskLeft& left) const;
+                   std::size_t index, TaskLeft& left);
   void AddInterval(const JobState& state, absl::Time now, const std::vector<TaskLeft>& lefts,
                    ReducePhaseForecast& forecast) const;
 
   std::vector<std::uint64_t> versions_;  // of the points that tasks_ were made from
   std::vector<std::shared_ptr<const regression::TaskModel>> tasks_;
   std::optional<regression::NearestFitModel> model_;
+  // What model_ predicts for a task that has shown nothing, by size in bytes.
+  absl::flat_hash_map<std::uint64_t, std::optional<regression::GroupPrediction>> of_new_task_;
   EndDrift drift_;
 };
 

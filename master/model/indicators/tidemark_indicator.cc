@@ -68,6 +68,10 @@ struct TidemarkIndicator::Beliefs {
   GroupTimeTable* bytes_table = nullptr;
   GroupTimeTable* feature_table = nullptr;  // null: their bytes tell as much
   GroupTimes per_implicit_byte;
+  // What a task that has not begun to reduce waits for. The same for all, and looking at all tasks
+  // for each of them would cost their square.
+  double shuffle_seconds_per_byte = 0;
+  double map_seconds_left = 0;
 
   GroupTimeTable& explicit_table() { return feature_table ? *feature_table : *bytes_table; }
 };
@@ -173,12 +177,11 @@ TaskOutlook TidemarkIndicator::OutlookOf(const JobState& state, absl::Time now, 
         attempt->running_group ? std::min(now, attempt->running_group_seen_at) : now;
     AddRunning(state, heard, *attempt, beliefs, outlook);
     outlook.unheard = attempt->alone_share * absl::ToDoubleSeconds(now - heard);
-    outlook.twin = TwinOf(state, now, index, *attempt, outlook);
+    outlook.twin = TwinOf(state, now, index, *attempt, beliefs.shuffle_seconds_per_byte, outlook);
   } else {
-    const double shuffle = ShuffleSecondsPerByte(state).value_or(0) *
-                           static_cast<double>(state.reduce_input_bytes(index));
-    const absl::Time maps_end = MapPhaseEnd(state, now).value_or(now);
-    outlook.delay = shuffle + std::max(0.0, absl::ToDoubleSeconds(maps_end - now));
+    outlook.delay =
+        beliefs.shuffle_seconds_per_byte * static_cast<double>(state.reduce_input_bytes(index)) +
+        beliefs.map_seconds_left;
   }
   return outlook;
 }
@@ -187,7 +190,8 @@ TaskOutlook TidemarkIndicator::OutlookOf(const JobState& state, absl::Time now, 
 std::optional<TwinOutlook> TidemarkIndicator::TwinOf(const JobState& state, absl::Time now,
                                                      std::size_t index,
                                                      const ReduceAttempt& leading,
-                                                     const TaskOutlook& outlook) const {
+                                                     double shuffle_seconds_per_byte,
+                                                     const TaskOutlook& outlook) {
   const ReduceAttempt* twin = nullptr;
   for (const auto& [number, attempt] : state.reduce_tasks[index].attempts) {
     if (&attempt != &leading && attempt.life.is_running()) twin = &attempt;
@@ -209,8 +213,7 @@ std::optional<TwinOutlook> TidemarkIndicator::TwinOf(const JobState& state, absl
     total = (leading_for + left) * (twin_for / twin_bytes) / (leading_for / leading_bytes);
     deviation = kTwinDeviation / 2;
   }
-  const double shuffle =
-      twin->reduce_started_at ? 0 : ShuffleSecondsPerByte(state).value_or(0) * all_bytes;
+  const double shuffle = twin->reduce_started_at ? 0 : shuffle_seconds_per_byte * all_bytes;
   return TwinOutlook{shuffle + std::max(0.0, total - twin_for), deviation};
 }
 
@@ -312,9 +315,12 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Tim
   by_bytes_.Update(speeds_.PooledTimes(state));
   if (by_bytes_.empty()) return Expected(state, now);
   emissions_.Update(evidence_.Emissions(emission_feature_));
+  const absl::Time maps_end = MapPhaseEnd(state, now).value_or(now);
   Beliefs beliefs{.emissions = emissions_.model(),
                   .bytes_table = &by_bytes_.table(),
-                  .per_implicit_byte = GroupTimes()};
+                  .per_implicit_byte = GroupTimes(),
+                  .shuffle_seconds_per_byte = ShuffleSecondsPerByte(state).value_or(0),
+                  .map_seconds_left = std::max(0.0, absl::ToDoubleSeconds(maps_end - now))};
   if (time_feature_ != CostFeature::kBytes) {
     by_feature_.Update(evidence_.Times(time_feature_, speeds_));
     if (!by_feature_.empty()) beliefs.feature_table = &by_feature_.table();

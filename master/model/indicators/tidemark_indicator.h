@@ -53,8 +53,10 @@ class TidemarkIndicator final : public ProgressIndicator {
   GroupTimes ImplicitByteTimes(const JobState& state, GroupTimeTable& table);
   TaskOutlook OutlookOf(const JobState& state, absl::Time now, std::size_t index, Beliefs& beliefs);
   static ReducePhaseForecast Expected(const JobState& state, absl::Time now);
-  std::optional<TwinOutlook> TwinOf(const JobState& state, absl::Time now, std::size_t index,
-                                    const ReduceAttempt& leading, const TaskOutlook& outlook) const;
+  static std::optional<TwinOutlook> TwinOf(const JobState& state, absl::Time now, std::size_t index,
+                                           const ReduceAttempt& leading,
+                                           double shuffle_seconds_per_byte,
+                                           const TaskOutlook& outlook);
   void AddRunning(const JobState& state, absl::Time now, const ReduceAttempt& attempt,
                   Beliefs& beliefs, TaskOutlook& outlook);
   std::vector<double> CurveWeights(const std::vector<TaskOutlook>& tasks,

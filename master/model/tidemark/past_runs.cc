@@ -22,37 +22,54 @@ constexpr double kContradiction = 3;
 
 double Seconds(absl::Duration duration) { return absl::ToDoubleSeconds(duration); }
 
-// How much larger the input is than that run's.
-double ScaleOf(const JobState& state, const PastRun& run) {
-  double bytes = 0;
+// Where the job stands: looked at once, whatever the number of runs.
+struct Standing {
+  double map_input_bytes = 0;  // 0: not known of every map task
+  std::optional<absl::Time> reduce_start;
+  PhaseProgress maps;
+  std::optional<absl::Time> maps_end;  // by their own pace
+};
+
+Standing StandingOf(const JobState& state, absl::Time now) {
+  Standing standing;
+  standing.reduce_start = ReducePhaseStart(state);
   for (const MapTask& task : state.map_tasks) {
-    if (!task.input_bytes) return 1;
-    bytes += static_cast<double>(*task.input_bytes);
+    if (!task.input_bytes) {
+      standing.map_input_bytes = 0;
+      break;
+    }
+    standing.map_input_bytes += static_cast<double>(*task.input_bytes);
   }
-  if (!(bytes > 0) || run.map_input_bytes == 0) return 1;
-  return std::clamp(bytes / static_cast<double>(run.map_input_bytes), 1 / kScaleMax, kScaleMax);
+  if (standing.reduce_start) return standing;
+  standing.maps = MapProgress(state);
+  if (standing.maps.fraction_done >= kOwnPaceFrom) standing.maps_end = MapPhaseEnd(state, now);
+  return standing;
+}
+
+// How much larger the input is than that run's.
+double ScaleOf(const Standing& standing, const PastRun& run) {
+  if (!(standing.map_input_bytes > 0) || run.map_input_bytes == 0) return 1;
+  return std::clamp(standing.map_input_bytes / static_cast<double>(run.map_input_bytes),
+                    1 / kScaleMax, kScaleMax);
 }
 
 double Left(double expected, double passed) {
   return std::max(expected - passed, kLeftMin * passed);
 }
 
-double SecondsLeft(const JobState& state, absl::Time now, const PastRun& run) {
-  const double scale = ScaleOf(state, run);
+double SecondsLeft(const JobState& state, const Standing& standing, absl::Time now,
+                   const PastRun& run) {
+  const double scale = ScaleOf(standing, run);
   const double reduce = scale * Seconds(run.reduce_time);
-  if (const auto reduce_start = ReducePhaseStart(state)) {
-    return Left(reduce, Seconds(now - *reduce_start));
-  }
+  if (standing.reduce_start) return Left(reduce, Seconds(now - *standing.reduce_start));
   const double shuffle = scale * Seconds(run.shuffle_time);
-  const PhaseProgress maps = MapProgress(state);
+  const PhaseProgress& maps = standing.maps;
   if (maps.state == PhaseState::kDone && maps.finished_at) {
     return Left(shuffle, std::max(0.0, Seconds(now - *maps.finished_at))) + reduce;
   }
-  const std::optional<absl::Time> own_end =
-      maps.fraction_done >= kOwnPaceFrom ? MapPhaseEnd(state, now) : std::nullopt;
-  const double map =
-      own_end ? std::max(0.0, Seconds(*own_end - now))
-              : Left(scale * Seconds(run.map_time), std::max(0.0, Seconds(now - state.started_at)));
+  const double map = standing.maps_end ? std::max(0.0, Seconds(*standing.maps_end - now))
+                                       : Left(scale * Seconds(run.map_time),
+                                              std::max(0.0, Seconds(now - state.started_at)));
   return map + shuffle + reduce;
 }
 
@@ -67,10 +84,12 @@ bool IsSane(const PastRun& run) {
 
 std::optional<Outlook> OutlookOfPastRuns(const JobState& state, absl::Time now,
                                          std::span<const PastRun> runs) {
+  if (runs.empty()) return std::nullopt;
+  const Standing standing = StandingOf(state, now);
   std::vector<double> logs;
   for (const PastRun& run : runs) {
     if (!IsSane(run)) continue;
-    const double left = SecondsLeft(state, now, run);
+    const double left = SecondsLeft(state, standing, now, run);
     if (left > 0 && std::isfinite(left)) logs.push_back(std::log(left));
   }
   if (logs.empty()) return std::nullopt;

@@ -161,5 +161,36 @@ TEST(TidemarkIndicator, AJobOfEqualGroupsIsLinear) {
   }
 }
 
+// If what tasks wait for were worked out anew for each of them, this would take minutes and end at
+// the time limit of a test.
+TEST(TidemarkIndicator, ThousandsOfTasksMayWait) {
+  constexpr std::uint32_t kMaps = 100'000;
+  constexpr std::uint32_t kReduces = 20'000;
+  JobMonitorOptions options;
+  options.indicators = {"tidemark"};
+  JobMonitor monitor("job-1", options);
+  test::Source source;
+  const auto say = [&](double seconds, EventBody body) {
+    ASSERT_TRUE(monitor.Apply(source.At(seconds, std::move(body))).ok());
+  };
+  JobOpened opened = test::Opened(kMaps, kReduces);
+  opened.map_slots = kMaps;
+  opened.reduce_slots = 1;
+  say(0, opened);
+  for (std::uint32_t m = 0; m < kMaps; ++m) say(1, test::Finished(test::M(m)));
+  std::vector<PartitionProfile> partitions;
+  for (std::uint32_t r = 0; r < kReduces; ++r) partitions.push_back(test::Partition(r, 1'000));
+  say(1, test::Emitted(test::M(0), partitions));
+  for (std::uint32_t m = 1; m < kMaps; ++m) say(1, test::Emitted(test::M(m), {}));
+  say(2, test::Started(test::R(0)));
+  say(3, test::Shuffled(test::R(0)));
+  say(4, test::Reduced(test::R(0), At(4), {test::Point(100, 0.2, 5)}));
+  const Snapshot snapshot = monitor.Tick(At(4));
+  ASSERT_TRUE(snapshot.forecasts.front().remaining.has_value());
+  // Half of a task is left, and a second of shuffle and two of reducing of each of the others.
+  EXPECT_NEAR(absl::ToDoubleSeconds(*snapshot.forecasts.front().remaining), 3.0 * kReduces,
+              0.1 * kReduces);
+}
+
 }  // namespace
 }  // namespace tidemark
