@@ -53,6 +53,28 @@ TEST(ParseEvent, AnEventOfANewerVersionIsUnimplemented) {
   EXPECT_EQ(ParseEvent(envelope, kArrived).status().code(), absl::StatusCode::kUnimplemented);
 }
 
+TEST(HasPlace, NeedsNoEventAndNoInstant) {
+  v1::Envelope envelope = Encoded(WithBody(JobOpened{}));
+  envelope.clear_event();
+  envelope.clear_sent_at();
+  EXPECT_TRUE(HasPlace(envelope));
+}
+
+TEST(HasPlace, NeedsASourceAJobAndASequence) {
+  const v1::Envelope whole = Encoded(WithBody(JobOpened{}));
+  v1::Envelope no_source = whole;
+  no_source.clear_source_id();
+  v1::Envelope long_source = whole;
+  long_source.set_source_id(std::string(129, 's'));
+  v1::Envelope no_job = whole;
+  no_job.clear_job_id();
+  v1::Envelope no_sequence = whole;
+  no_sequence.clear_sequence();
+  for (const v1::Envelope& envelope : {no_source, long_source, no_job, no_sequence}) {
+    EXPECT_FALSE(HasPlace(envelope));
+  }
+}
+
 TEST(ParseEvent, CutsLongTextsBetweenCharacters) {
   JobClosed closed;
   for (int i = 0; i < 3000; ++i) closed.message += "\u00E9";  // two bytes each
