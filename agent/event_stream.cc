@@ -127,15 +127,15 @@ void EventStream::Take(const v1::StreamEventsResponse& response) {
   }
   for (const v1::Rejection& rejection : response.rejections()) {
     // Before anybody who waited for the answer goes on.
-    if (rejection.code() == static_cast<int>(grpc::StatusCode::ALREADY_EXISTS)) {
-      shared_->transport.JobRefused(rejection.reason());
-    }
+    const bool is_of_job = rejection.code() == static_cast<int>(grpc::StatusCode::ALREADY_EXISTS);
+    if (is_of_job) shared_->transport.JobRefused(rejection.reason());
     if (!shared_->outbox.Reject(rejection.sequence())) continue;
     shared_->transport.Error(
         fmt::format("envelope {} was refused: {} (code {})", rejection.sequence(),
                     rejection.reason(), rejection.code()),
         rejection.reason());
-    shared_->trouble.Refused(rejection.code(), rejection.reason());
+    // Of the job the engine is told by AgentStats::job_refusal.
+    if (!is_of_job) shared_->trouble.Refused(rejection.code(), rejection.reason());
     shared_->inbox.Wake();
   }
   const bool believed = shared_->outbox.Acknowledge(response.accepted_sequence());
