@@ -1,11 +1,11 @@
 #include "tidemark/agent.h"
 
-#include <exception>
 #include <mutex>
 #include <string>
 #include <utility>
 
 #include "agent/background.h"
+#include "agent/guard.h"
 #include "agent/map_recorder.h"
 #include "agent/no_agent.h"
 #include "agent/reduce_recorder.h"
@@ -28,28 +28,40 @@ class LiveAgent final : public Agent {
 
   // An event may be sent long after it was made, so it carries its own time.
   void OpenJob(const JobOpened& job) override {
-    JobOpened opened = job;
-    if (!opened.submitted_at) opened.submitted_at = absl::Now();
-    shared_->Say(std::move(opened));
+    Say([&] {
+      JobOpened opened = job;
+      if (!opened.submitted_at) opened.submitted_at = absl::Now();
+      return opened;
+    });
   }
   void CloseJob(JobOutcome outcome, std::string_view message) override {
-    shared_->Say(JobClosed{outcome, std::string(message), absl::Now()});
+    Say([&] { return JobClosed{outcome, std::string(message), absl::Now()}; });
   }
   void Changed(const AttemptChanged& change) override {
-    AttemptChanged changed = change;
-    if (!changed.at) changed.at = absl::Now();
-    shared_->Say(std::move(changed));
+    Say([&] {
+      AttemptChanged changed = change;
+      if (!changed.at) changed.at = absl::Now();
+      return changed;
+    });
   }
 
   std::unique_ptr<MapTaskAgent> StartMapTask(TaskAttempt attempt) override {
-    return std::make_unique<MapRecorder>(attempt, shared_);
+    std::unique_ptr<MapTaskAgent> task;
+    Guarded(*shared_, [&] { task = std::make_unique<MapRecorder>(attempt, shared_); });
+    return task == nullptr ? MakeNoMapTask() : std::move(task);
   }
   std::unique_ptr<ReduceTaskAgent> StartReduceTask(TaskAttempt attempt) override {
-    return std::make_unique<ReduceRecorder>(attempt, shared_);
+    std::unique_ptr<ReduceTaskAgent> task;
+    Guarded(*shared_, [&] { task = std::make_unique<ReduceRecorder>(attempt, shared_); });
+    return task == nullptr ? MakeNoReduceTask() : std::move(task);
   }
 
   bool Flush(absl::Duration budget) override {
-    return background_.Flush(After(std::chrono::steady_clock::now(), budget));
+    bool is_flushed = false;
+    Guarded(*shared_, [&] {
+      is_flushed = background_.Flush(After(std::chrono::steady_clock::now(), budget));
+    });
+    return is_flushed;
   }
 
   void Shutdown() override {
@@ -71,12 +83,22 @@ class LiveAgent final : public Agent {
     if (const auto oldest = shared_->outbox.oldest_made_at_nanos()) {
       stats.unanswered_for = ClockReading::Now().Since(*oldest);
     }
-    stats.last_error = shared_->transport.last_error();
-    stats.job_refusal = shared_->transport.job_refusal();
+    Guarded(*shared_, [&] {
+      const char* const off_reason = shared_->off_reason();
+      stats.last_error = off_reason == nullptr ? shared_->transport.last_error()
+                                               : std::string("reporting is off: ") + off_reason;
+      stats.job_refusal = shared_->transport.job_refusal();
+    });
     return stats;
   }
 
  private:
+  // `make` gives the event.
+  template <typename Make>
+  void Say(Make make) {
+    if (!Guarded(*shared_, [&] { shared_->Say(make()); })) shared_->outbox.CountDropped();
+  }
+
   const absl::Duration shutdown_budget_;
   const std::shared_ptr<Shared> shared_;
   std::mutex shutdown_mutex_;  // two threads may both want the end
@@ -90,8 +112,8 @@ std::unique_ptr<Agent> Agent::Create(const AgentOptions& options) {
   if (options.master_address.empty()) return agent::MakeNoAgent();
   try {
     return std::make_unique<agent::LiveAgent>(options);
-  } catch (const std::exception&) {
-    // No thread to be had: the engine's work matters more than ours.
+  } catch (...) {
+    // No thread or no memory to be had: the engine's work matters more than ours.
     return agent::MakeNoAgent();
   }
 }

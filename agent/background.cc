@@ -3,10 +3,21 @@
 #include <algorithm>
 #include <future>
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 
+#include "agent/guard.h"
+
 namespace tidemark::agent {
+namespace {
+
+// A master that has not answered for three reports is worth a word, ...
+constexpr int kPatienceReports = 3;
+// ... but never a pause of a busy machine.
+constexpr absl::Duration kPatienceMin = absl::Seconds(3);
+
+}  // namespace
 
 Background::Background(const AgentOptions& options, std::shared_ptr<Shared> shared)
     : shared_(std::move(shared)),
@@ -14,10 +25,13 @@ Background::Background(const AgentOptions& options, std::shared_ptr<Shared> shar
       thread_([this] { Run(); }) {}
 
 bool Background::Flush(Instant deadline) {
+  if (shared_->off_reason() != nullptr) return false;
   const std::uint64_t dropped_before = shared_->outbox.counts().dropped;
   auto promise = std::make_shared<std::promise<std::optional<std::uint64_t>>>();
   std::future<std::optional<std::uint64_t>> answer = promise->get_future();
-  if (!shared_->inbox.Push(FlushNow{std::move(promise)})) return shared_->outbox.empty();
+  if (!shared_->inbox.Push(FlushNow{std::move(promise)})) {
+    return shared_->outbox.empty() && shared_->off_reason() == nullptr;
+  }
   if (answer.wait_until(deadline) != std::future_status::ready) return false;
   const std::optional<std::uint64_t> newest = answer.get();
   return newest.has_value() && shared_->outbox.WaitUntilSettled(*newest, deadline) &&
@@ -27,27 +41,81 @@ bool Background::Flush(Instant deadline) {
 void Background::Stop(Instant deadline) {
   if (!thread_.joinable()) return;
   last_attempt_.store(true);
-  Flush(deadline - kCancelTimeout);
+  Guarded(*shared_, [&] { Flush(deadline - kCancelTimeout); });
   stopping_.store(true);
   shared_->inbox.Wake();
   thread_.join();
-  for (const Command& command : shared_->inbox.Close()) {
-    if (const auto* flush = std::get_if<FlushNow>(&command)) flush->newest->set_value(std::nullopt);
-  }
-  connection_.Close(deadline);
+  Guarded(*shared_, [&] { connection_.Close(deadline); });
+  GiveUpAll();
+  shared_->outbox.CountUnsentAsDropped();
+  Guarded(*shared_, [&] { TellTrouble(absl::ZeroDuration()); });
   reporters_.clear();
 }
 
 void Background::Run() {
+  if (Guarded(*shared_, [this] { RunUntilStopped(); }) && shared_->off_reason() == nullptr) return;
+  connection_.GiveUp();
+  GiveUpAll();
+  Guarded(*shared_, [this] {
+    shared_->trouble.TurnedOff(shared_->off_reason());
+    TellTrouble(absl::InfiniteDuration());
+  });
+}
+
+void Background::RunUntilStopped() {
   Instant deadline = NextFlush();
-  while (!stopping_.load()) {
-    for (const Command& command : shared_->inbox.WaitUntil(deadline)) Execute(command);
+  while (!stopping_.load() && shared_->off_reason() == nullptr) {
+    TakeUntil(deadline);
     for (const std::shared_ptr<Reporter>& reporter : reporters_) reporter->Collect();
     const Instant now = std::chrono::steady_clock::now();
     ReportIfDue(now);
     if (last_attempt_.exchange(false)) connection_.ForgetBackoff();
     deadline = std::min(connection_.Poll(now), NextFlush());
+    TellTrouble(Patience());
+    deadline = std::min(deadline, NextTrouble(now));
   }
+}
+
+void Background::TakeUntil(Instant deadline) {
+  commands_ = shared_->inbox.WaitUntil(deadline);
+  for (; executed_ < commands_.size(); ++executed_) Execute(commands_[executed_]);
+  commands_.clear();
+  executed_ = 0;
+}
+
+// What nobody will execute any more.
+void Background::GiveUp(const Command& command) {
+  if (const auto* flush = std::get_if<FlushNow>(&command)) {
+    flush->newest->set_value(std::nullopt);
+  } else if (std::holds_alternative<SayEvent>(command) ||
+             std::holds_alternative<EndReports>(command)) {
+    shared_->outbox.CountDropped();  // of a task's end, its last report
+  }
+}
+
+void Background::GiveUpAll() {
+  for (; executed_ < commands_.size(); ++executed_) GiveUp(commands_[executed_]);
+  for (const Command& command : shared_->inbox.Close()) GiveUp(command);
+}
+
+absl::Duration Background::UnansweredFor() const {
+  const std::optional<std::int64_t> oldest = shared_->outbox.oldest_made_at_nanos();
+  return oldest ? ClockReading::Now().Since(*oldest) : absl::ZeroDuration();
+}
+
+absl::Duration Background::Patience() const {
+  return std::max(kPatienceMin, kPatienceReports * shared_->settings.flush_interval());
+}
+
+void Background::TellTrouble(absl::Duration patience) {
+  shared_->trouble.TellNew(UnansweredFor(), patience, shared_->transport.last_reason());
+}
+
+// When a silence of the master is to be told, if it lasts.
+Instant Background::NextTrouble(Instant now) const {
+  const absl::Duration unanswered_for = UnansweredFor();
+  const bool waits = unanswered_for > absl::ZeroDuration() && shared_->trouble.waits_for_silence();
+  return waits ? After(now, Patience() - unanswered_for) : Instant::max();
 }
 
 Instant Background::NextFlush() const {

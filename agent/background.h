@@ -1,8 +1,10 @@
 // The one thread of an agent: does what the inbox says, collects what tasks measured, reports at
-// every flush interval, looks after the connection. It sleeps whenever none of these is due.
+// every flush interval, looks after the connection, tells the engine of trouble. It sleeps whenever
+// none of these is due. What is thrown here ends the thread and turns the agent off, no more.
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <thread>
@@ -32,7 +34,15 @@ class Background {
 
  private:
   void Run();
+  void RunUntilStopped();
+  void TakeUntil(Instant deadline);
   void Execute(const Command& command);
+  void GiveUp(const Command& command);
+  void GiveUpAll();
+  void TellTrouble(absl::Duration patience);
+  absl::Duration UnansweredFor() const;
+  absl::Duration Patience() const;
+  Instant NextTrouble(Instant now) const;
   void ReportIfDue(Instant now);
   void ReportAll();
   Instant NextFlush() const;
@@ -44,6 +54,8 @@ class Background {
 
   // The rest belongs to the thread, and to Stop() when it has ended.
   Connection connection_;
+  std::vector<Command> commands_;  // as taken last ...
+  std::size_t executed_ = 0;       // ... and how many of them were executed
   std::vector<std::shared_ptr<Reporter>> reporters_;
   Instant last_flush_ = std::chrono::steady_clock::now();
   std::thread thread_;

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <new>
 #include <utility>
 
 #include "transport/channel.h"
+#include "transport/reason.h"
 
 namespace tidemark::agent {
 namespace {
@@ -15,6 +17,21 @@ constexpr absl::Duration kConnectTimeout = absl::Seconds(2);
 // A master that says nothing for so long while envelopes wait for its answer is taken for gone:
 // nobody tells us when the network between us is cut. Taste: far above any pause of a healthy one.
 constexpr absl::Duration kAnswerTimeout = absl::Seconds(60);
+
+// Whether the master said no, and not the network.
+bool IsRefusal(const grpc::Status& status) {
+  switch (status.error_code()) {
+    case grpc::StatusCode::INVALID_ARGUMENT:
+    case grpc::StatusCode::UNAUTHENTICATED:
+    case grpc::StatusCode::PERMISSION_DENIED:
+    case grpc::StatusCode::RESOURCE_EXHAUSTED:
+    case grpc::StatusCode::FAILED_PRECONDITION:
+    case grpc::StatusCode::UNIMPLEMENTED:
+      return true;
+    default:
+      return false;
+  }
+}
 
 grpc::ChannelArguments ChannelOptions() {
   grpc::ChannelArguments arguments;
@@ -34,7 +51,12 @@ void Abandon(std::unique_ptr<EventStream> stream, std::shared_ptr<grpc::Channel>
     Abandoned* next;
   };
   static std::atomic<Abandoned*> all{nullptr};
-  auto* const abandoned = new Abandoned{std::move(stream), std::move(channel), all.load()};
+  auto* const abandoned =
+      new (std::nothrow) Abandoned{std::move(stream), std::move(channel), all.load()};
+  if (abandoned == nullptr) {
+    static_cast<void>(stream.release());  // which holds its channel
+    return;
+  }
   while (!all.compare_exchange_weak(abandoned->next, abandoned)) {
   }
 }
@@ -79,7 +101,9 @@ void Connection::Open(Instant now) {
 
 // A file may be there the next time.
 void Connection::NoteNoChannel(const absl::Status& status, Instant now) {
-  shared_->transport.Error(fmt::format("{}: {}", address_, std::string(status.message())));
+  const std::string reason(status.message());
+  shared_->transport.Error(fmt::format("{}: {}", address_, reason), reason);
+  shared_->trouble.CannotSend(reason);
   retry_at_ = After(now, backoff_.Next());
 }
 
@@ -92,7 +116,7 @@ Instant Connection::PollStream(Instant now) {
     deadline = After(stream_->waiting_since(), kAnswerTimeout);
   }
   if (now < deadline) return deadline;
-  shared_->transport.Error(fmt::format("{}: no answer in time", address_));
+  shared_->transport.Error(fmt::format("{}: no answer in time", address_), "");
   given_up_ = true;
   stream_->Cancel();
   return Instant::max();
@@ -101,13 +125,20 @@ Instant Connection::PollStream(Instant now) {
 void Connection::NoteEnd(const grpc::Status& status, Instant now) {
   if (stream_->connected()) shared_->transport.ConnectionLost();
   if (!status.ok() && !given_up_) {
+    const std::string reason = transport::PlainReason(status.error_message());
     shared_->transport.Error(fmt::format("{}: {} (code {})", address_, status.error_message(),
-                                         static_cast<int>(status.error_code())));
+                                         static_cast<int>(status.error_code())),
+                             reason);
+    if (IsRefusal(status)) shared_->trouble.Refused(status.error_code(), reason);
   }
   // Being let in is not enough to start afresh: a master may hang up on everyone.
   if (stream_->answered()) backoff_.Reset();
   retry_at_ = After(now, backoff_.Next());
   stream_.reset();
+}
+
+void Connection::GiveUp() {
+  if (stream_ != nullptr) stream_->Cancel();
 }
 
 void Connection::Close(Instant deadline) {

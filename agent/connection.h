@@ -43,6 +43,8 @@ class Connection {
   Instant Poll(Instant now);
   // The next Poll() does not wait for the end of a backoff: for a last attempt.
   void ForgetBackoff() { retry_at_ = Instant::min(); }
+  // Breaks the call off, without waiting; Close() is still to come.
+  void GiveUp();
   // Ends the stream, politely while there is time, and lets go of it in any case. Last call.
   void Close(Instant deadline);
 

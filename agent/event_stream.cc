@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "agent/guard.h"
+
 namespace tidemark::agent {
 
 EventStream::EventStream(const std::shared_ptr<grpc::Channel>& channel,
@@ -73,7 +75,7 @@ void EventStream::OnWriteDone(bool ok) {
   if (first) shared_->transport.ConnectionMade();
   HalfCloseIfWanted();
   ReleaseIfClosed();
-  Pump();
+  if (!Guarded(*shared_, [this] { Pump(); })) BreakOff();
 }
 
 void EventStream::OnWritesDoneDone(bool /*ok*/) {
@@ -85,18 +87,29 @@ void EventStream::OnWritesDoneDone(bool /*ok*/) {
 }
 
 void EventStream::OnReadDone(bool ok) {
-  if (!ok) {
-    {
-      const std::lock_guard lock(mutex_);
-      closed_ = true;
-    }
-    ReleaseIfClosed();
-    return;
+  if (!ok) return EndWrites();
+  const bool done = Guarded(*shared_, [this] {
+    Take(response_);
+    response_.Clear();
+    StartRead(&response_);
+    Pump();  // there may be room for more unacknowledged envelopes now
+  });
+  if (!done) BreakOff();
+}
+
+// No more writes start; gRPC may be done with the call.
+void EventStream::EndWrites() {
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
   }
-  Take(response_);
-  response_.Clear();
-  StartRead(&response_);
-  Pump();  // there may be room for more unacknowledged envelopes now
+  ReleaseIfClosed();
+}
+
+// After something was thrown.
+void EventStream::BreakOff() {
+  Cancel();
+  EndWrites();
 }
 
 void EventStream::Take(const v1::StreamEventsResponse& response) {
@@ -108,20 +121,29 @@ void EventStream::Take(const v1::StreamEventsResponse& response) {
     shared_->settings.Apply(response.control());
     shared_->inbox.Wake();
   }
+  if (!response.stalled().empty()) {
+    shared_->trouble.Stalled(response.stalled());
+    shared_->inbox.Wake();
+  }
   for (const v1::Rejection& rejection : response.rejections()) {
     // Before anybody who waited for the answer goes on.
-    if (rejection.code() == static_cast<int>(grpc::StatusCode::ALREADY_EXISTS)) {
-      shared_->transport.JobRefused(rejection.reason());
-    }
+    const bool is_of_job = rejection.code() == static_cast<int>(grpc::StatusCode::ALREADY_EXISTS);
+    if (is_of_job) shared_->transport.JobRefused(rejection.reason());
     if (!shared_->outbox.Reject(rejection.sequence())) continue;
-    shared_->transport.Error(fmt::format("envelope {} was refused: {} (code {})",
-                                         rejection.sequence(), rejection.reason(),
-                                         rejection.code()));
+    shared_->transport.Error(
+        fmt::format("envelope {} was refused: {} (code {})", rejection.sequence(),
+                    rejection.reason(), rejection.code()),
+        rejection.reason());
+    // Of the job the engine is told by AgentStats::job_refusal.
+    if (!is_of_job) shared_->trouble.Refused(rejection.code(), rejection.reason());
+    shared_->inbox.Wake();
   }
   const bool believed = shared_->outbox.Acknowledge(response.accepted_sequence());
   if (!believed) {
-    shared_->transport.Error(fmt::format(
-        "the master acknowledged envelope {}, which was never sent", response.accepted_sequence()));
+    shared_->transport.Error(
+        fmt::format("the master acknowledged envelope {}, which was never sent",
+                    response.accepted_sequence()),
+        "it acknowledged what was never sent");
   }
   const std::lock_guard lock(mutex_);
   answered_ = answered_ || (believed && response.accepted_sequence() > 0);
@@ -132,7 +154,8 @@ void EventStream::OnDone(const grpc::Status& status) {
   const std::shared_ptr<Shared> shared = shared_;  // whoever sees the status may destroy this
   {
     const std::lock_guard lock(mutex_);
-    status_ = status;
+    // A copy of its texts takes memory.
+    if (!Guarded(*shared, [&] { status_ = status; })) status_.emplace();
     ended_.notify_all();
   }
   shared->inbox.Wake();

@@ -46,6 +46,8 @@ class EventStream final
  private:
   void HalfCloseIfWanted();
   void ReleaseIfClosed();
+  void EndWrites();
+  void BreakOff();
   void Take(const v1::StreamEventsResponse& response);
 
   void OnWriteDone(bool ok) override;

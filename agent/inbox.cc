@@ -35,8 +35,8 @@ bool Inbox::Push(Command command) {
   {
     const std::lock_guard lock(mutex_);
     if (closed_ || (bytes > 0 && bytes_ + bytes > limit)) return false;
-    bytes_ += bytes;
     commands_.push_back(std::move(command));
+    bytes_ += bytes;
   }
   news_.notify_one();
   return true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/guard.h"
 #include "agent/monotonic.h"
 #include "proto/wire/encode_event.h"
 #include "streaming/key_hash.h"
@@ -69,7 +70,7 @@ MapRecorder::MapRecorder(TaskAttempt attempt, std::shared_ptr<Shared> shared)
 
 MapRecorder::~MapRecorder() {
   // A task that did not finish has no output: its last totals, no profile.
-  if (!ended_) shared_->inbox.Push(EndReports{reporter_});
+  if (!ended_) Guarded(*shared_, [this] { shared_->inbox.Push(EndReports{reporter_}); });
 }
 
 void MapRecorder::InputRead(std::uint64_t bytes, std::uint64_t records) {
@@ -81,12 +82,15 @@ void MapRecorder::InputRead(std::uint64_t bytes, std::uint64_t records) {
 void MapRecorder::AddGroup(std::uint32_t partition, std::string_view key, std::uint64_t size_bytes,
                            std::uint64_t values) {
   if (ended_ || partition >= kPartitionsMax) return;
-  if (const std::uint32_t lambda = shared_->settings.lambda(); lambda != lambda_) [[unlikely]] {
-    AdoptLambda(lambda);
-  }
   const ExplicitKey group{streaming::HashKey(key), size_bytes, values};
-  heaviest_.Offer(partition, group);
-  sampler_.Offer(partition, group);
+  const bool kept = Guarded(*shared_, [&] {
+    if (const std::uint32_t lambda = shared_->settings.lambda(); lambda != lambda_) [[unlikely]] {
+      AdoptLambda(lambda);
+    }
+    heaviest_.Offer(partition, group);
+    sampler_.Offer(partition, group);
+  });
+  if (!kept) ended_ = true;
   meter_->bytes_emitted.fetch_add(size_bytes, std::memory_order_relaxed);
 }
 
@@ -108,6 +112,10 @@ void MapRecorder::AdoptLambda(std::uint32_t lambda) {
 void MapRecorder::Finish() {
   if (ended_) return;
   ended_ = true;
+  Guarded(*shared_, [this] { HandOver(); });
+}
+
+void MapRecorder::HandOver() {
   if (const std::uint32_t lambda = shared_->settings.lambda(); lambda != lambda_) {
     AdoptLambda(lambda);
   }

@@ -61,6 +61,7 @@ class MapRecorder final : public MapTaskAgent {
 
  private:
   void AdoptLambda(std::uint32_t lambda);
+  void HandOver();
 
   const std::shared_ptr<Shared> shared_;
   const std::shared_ptr<MapMeter> meter_;

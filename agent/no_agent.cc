@@ -26,11 +26,9 @@ class NoAgent final : public Agent {
   void OpenJob(const JobOpened&) override {}
   void CloseJob(JobOutcome, std::string_view) override {}
   void Changed(const AttemptChanged&) override {}
-  std::unique_ptr<MapTaskAgent> StartMapTask(TaskAttempt) override {
-    return std::make_unique<NoMapTask>();
-  }
+  std::unique_ptr<MapTaskAgent> StartMapTask(TaskAttempt) override { return MakeNoMapTask(); }
   std::unique_ptr<ReduceTaskAgent> StartReduceTask(TaskAttempt) override {
-    return std::make_unique<NoReduceTask>();
+    return MakeNoReduceTask();
   }
   bool Flush(absl::Duration) override { return true; }
   void Shutdown() override {}
@@ -39,6 +37,8 @@ class NoAgent final : public Agent {
 
 }  // namespace
 
+std::unique_ptr<MapTaskAgent> MakeNoMapTask() { return std::make_unique<NoMapTask>(); }
+std::unique_ptr<ReduceTaskAgent> MakeNoReduceTask() { return std::make_unique<NoReduceTask>(); }
 std::unique_ptr<Agent> MakeNoAgent() { return std::make_unique<NoAgent>(); }
 
 }  // namespace tidemark::agent

@@ -8,5 +8,7 @@
 namespace tidemark::agent {
 
 std::unique_ptr<Agent> MakeNoAgent();
+std::unique_ptr<MapTaskAgent> MakeNoMapTask();
+std::unique_ptr<ReduceTaskAgent> MakeNoReduceTask();
 
 }  // namespace tidemark::agent

@@ -72,6 +72,13 @@ void Outbox::CountDropped() {
   ++counts_.dropped;
 }
 
+void Outbox::CountUnsentAsDropped() {
+  const std::lock_guard lock(mutex_);
+  for (const Lane& lane : waiting_) {
+    for (const Item& item : lane) CountLoss(item);
+  }
+}
+
 bool Outbox::MakeRoom(std::size_t bytes, Importance importance) {
   const auto full = [&] { return waiting_bytes_ + unacknowledged_bytes_ + bytes > bytes_max_; };
   for (std::size_t rank = 0; rank <= static_cast<std::size_t>(importance); ++rank) {

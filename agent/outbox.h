@@ -58,6 +58,8 @@ class Outbox {
                   std::shared_ptr<std::atomic<std::uint64_t>> lost_points = nullptr);
   // An event was dropped before it came here.
   void CountDropped();
+  // Nothing is sent any more: counts what was never sent as dropped. It stays, unanswered.
+  void CountUnsentAsDropped();
 
   // The next envelope for the stream, stamped with `now`; null when there is none or too many are
   // unacknowledged. The caller is the only one that reads it until the next Rewind().

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agent/guard.h"
 #include "agent/monotonic.h"
 #include "agent/processor_use.h"
 #include "agent/reduce_reporter.h"
@@ -33,13 +34,15 @@ void ReduceRecorder::InputFetched(std::uint64_t bytes) {
 void ReduceRecorder::Shuffled() {
   if (stage_ != Stage::kShuffling) return;
   stage_ = Stage::kBetweenGroups;
-  AttemptChanged changed;
-  changed.attempt = attempt_;
-  changed.state = AttemptState::kShuffled;
-  changed.at = shared_->clock.Now().wall;
   meter_->thread.store(ThisThread(), std::memory_order_relaxed);
-  shared_->inbox.Push(StartProfiles{reporter_});
-  shared_->Say(std::move(changed));
+  Guarded(*shared_, [this] {
+    AttemptChanged changed;
+    changed.attempt = attempt_;
+    changed.state = AttemptState::kShuffled;
+    changed.at = shared_->clock.Now().wall;
+    shared_->inbox.Push(StartProfiles{reporter_});
+    shared_->Say(std::move(changed));
+  });
   unit_start_nanos_ = shared_->clock.Nanos();
 }
 
@@ -116,7 +119,7 @@ void ReduceRecorder::Finish() {
   if (stage_ == Stage::kInGroup) meter_->running.End();  // it never will
   if (unit_groups_ > 0) CloseUnit();
   stage_ = Stage::kFinished;
-  shared_->inbox.Push(EndReports{reporter_});
+  Guarded(*shared_, [this] { shared_->inbox.Push(EndReports{reporter_}); });
 }
 
 }  // namespace tidemark::agent

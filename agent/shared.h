@@ -14,6 +14,7 @@
 #include "agent/outbox.h"
 #include "agent/settings.h"
 #include "agent/source_id.h"
+#include "agent/trouble.h"
 #include "tidemark/agent.h"
 
 namespace tidemark::agent {
@@ -23,9 +24,11 @@ class TransportLog {
  public:
   void ConnectionMade() { made_.fetch_add(1, std::memory_order_relaxed); }
   void ConnectionLost() { lost_.fetch_add(1, std::memory_order_relaxed); }
-  void Error(std::string what) {
+  // `reason`: the same for people, without address and code.
+  void Error(std::string what, std::string reason) {
     const std::lock_guard lock(mutex_);
     last_error_ = std::move(what);
+    last_reason_ = std::move(reason);
   }
   void JobRefused(std::string reason) {
     const std::lock_guard lock(mutex_);
@@ -42,12 +45,17 @@ class TransportLog {
     const std::lock_guard lock(mutex_);
     return job_refusal_;
   }
+  std::string last_reason() const {
+    const std::lock_guard lock(mutex_);
+    return last_reason_;
+  }
 
  private:
   std::atomic<std::uint64_t> made_{0};
   std::atomic<std::uint64_t> lost_{0};
   mutable std::mutex mutex_;  // guards all below
   std::string last_error_;
+  std::string last_reason_;
   std::string job_refusal_;
 };
 
@@ -61,12 +69,23 @@ struct Shared {
         inbox(options.buffer_bytes_max),
         outbox(source_id, options.job_id, options.run_uid.substr(0, kSourceIdBytesMax),
                options.buffer_bytes_max),
+        trouble(options.master_address, options.on_trouble),
         buffer_bytes_max(options.buffer_bytes_max) {}
 
   // Says one event through the inbox; drops and counts it when there is no room.
   void Say(EventBody body) {
     if (!inbox.Push(SayEvent{std::move(body), clock.Nanos()})) outbox.CountDropped();
   }
+
+  // The agent does nothing from now on: it must not harm the engine. `reason` is a literal, since
+  // there may be no memory for another text.
+  void TurnOff(const char* reason) noexcept {
+    const char* none = nullptr;
+    off_reason_.compare_exchange_strong(none, reason);
+    inbox.Wake();
+  }
+  // Null while it is on.
+  const char* off_reason() const { return off_reason_.load(); }
 
   // Several profiles fit into the buffer, whatever its size.
   std::size_t envelope_bytes_max() const {
@@ -91,6 +110,7 @@ struct Shared {
   Inbox inbox;
   Outbox outbox;
   TransportLog transport;
+  Trouble trouble;
   std::atomic<std::uint64_t> points_dropped{0};  // before they came to the outbox
 
  private:
@@ -99,6 +119,7 @@ struct Shared {
   static constexpr std::size_t kEnvelopeBytesMax = std::size_t{1} << 20;
 
   const std::size_t buffer_bytes_max;
+  std::atomic<const char*> off_reason_{nullptr};
 };
 
 }  // namespace tidemark::agent

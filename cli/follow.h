@@ -11,6 +11,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -29,9 +30,12 @@ struct FollowOptions {
   bool expects_job = false;
   // Only this run of a job (Snapshot::run_uid); empty: the newest.
   std::string run_uid = {};
+  // A master that says nothing for so long, or for three times its longest pause so far if that is
+  // more, is mute.
+  absl::Duration mute_after = absl::Seconds(10);
 };
 
-// What is told on the way.
+// What is told on the way, one call at a time.
 template <typename S>
 struct BasicFollowCalls {
   std::function<bool(const S&)> on_snapshot;  // false: stop
@@ -66,9 +70,12 @@ class Follower {
         calls_(calls) {}
 
   absl::StatusOr<S> Follow(const std::stop_token& stop) {
+    const std::jthread listener([this](const std::stop_token& end) { NoteMuteness(end); });
     for (;;) {
+      SetListening(true);
       const absl::Status status = watch_(
           sequence_, [this](const S& snapshot) { return Take(snapshot); }, stop);
+      SetListening(false);
       if (final_) return *std::move(final_);
       if (stop.stop_requested() || !wanted_) return absl::CancelledError("nobody watches any more");
       if (!MayRecover(status)) return status;
@@ -83,7 +90,13 @@ class Follower {
 
  private:
   bool Take(const S& snapshot) {
-    if (std::exchange(complained_of_, std::nullopt)) calls_.on_trouble("the master is back");
+    const std::lock_guard lock(mutex_);
+    const absl::Time now = absl::Now();
+    const bool is_back = std::exchange(complained_of_, std::nullopt) || is_mute_;
+    if (is_back) calls_.on_trouble("the master is back");
+    if (seen_ && !is_back) longest_pause_ = std::max(longest_pause_, now - heard_at_);
+    heard_at_ = now;
+    is_mute_ = false;
     troubled_since_.reset();
     pause_ = kFirstPause;
     sequence_ = snapshot.sequence;
@@ -91,6 +104,26 @@ class Follower {
     if (snapshot.is_final()) final_ = snapshot;
     wanted_ = calls_.on_snapshot(snapshot);
     return wanted_;
+  }
+
+  void SetListening(bool listening) {
+    const std::lock_guard lock(mutex_);
+    is_listening_ = listening;
+    heard_at_ = absl::Now();
+  }
+
+  // Says it when a stream that stands brings nothing.
+  void NoteMuteness(const std::stop_token& end) {
+    while (!end.stop_requested()) {
+      Pause(options_.mute_after / 10, end);
+      const std::lock_guard lock(mutex_);
+      const absl::Duration pause = absl::Now() - heard_at_;
+      const bool is_new = is_listening_ && !is_mute_ && !complained_of_ && wanted_ && !final_;
+      if (!is_new || pause < std::max(options_.mute_after, 3 * longest_pause_)) continue;
+      is_mute_ = true;
+      calls_.on_trouble(fmt::format("nothing heard from the master at {} for {}", address_,
+                                    console::DurationText(pause)));
+    }
   }
 
   // What no other attempt can put right. A stream that ends without a final snapshot is a master
@@ -114,6 +147,7 @@ class Follower {
 
   // False when patience is at its end.
   bool NoteTrouble(const absl::Status& status) {
+    const std::lock_guard lock(mutex_);
     const absl::Time now = absl::Now();
     if (!troubled_since_) troubled_since_ = now;
     const bool is_to_come = !seen_ && absl::IsNotFound(status);
@@ -129,6 +163,11 @@ class Follower {
   const char* const what_;
   const FollowOptions options_;
   const BasicFollowCalls<S>& calls_;
+  std::mutex mutex_;  // guards all below while the listener lives; held during calls
+  bool is_listening_ = false;
+  bool is_mute_ = false;  // and that was said
+  absl::Time heard_at_;
+  absl::Duration longest_pause_;
   std::uint64_t sequence_ = 0;
   bool seen_ = false;
   bool wanted_ = true;

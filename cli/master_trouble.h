@@ -6,15 +6,12 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "transport/reason.h"
 
 namespace tidemark::cli {
 
-// gRPC wraps what the system said into layers of its own words; the system's come last.
 inline std::string ReasonOf(const absl::Status& status) {
-  const std::string message(status.message());
-  const std::size_t last = message.rfind(": ");
-  const bool is_wrapped = message.find("last error") != std::string::npos;
-  return is_wrapped && last != std::string::npos ? message.substr(last + 2) : message;
+  return transport::PlainReason(std::string(status.message()));
 }
 
 // Why the master at the address did not do what it was asked for, and what to do.

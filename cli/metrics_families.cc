@@ -169,15 +169,22 @@ void AddProgress(const std::string& kind, const std::vector<S>& snapshots, Famil
   add("_remaining_upper_seconds", "Upper bound of its 90 % interval.", upper);
 }
 
-void AddDropped(const std::vector<Snapshot>& jobs, Families& families) {
+void AddCoverage(const std::vector<Snapshot>& jobs, Families& families) {
   std::vector<ClientMetric> dropped;
+  std::vector<ClientMetric> silent;
   for (const Snapshot& job : jobs) {
     if (!ShownOf(job)) continue;
-    dropped.push_back(
-        Labelled(Gauge(static_cast<double>(job.coverage.dropped_events)), "job", job.job_id));
+    const auto add = [&job](std::vector<ClientMetric>& metrics, double value) {
+      metrics.push_back(Labelled(Gauge(value), "job", job.job_id));
+    };
+    add(dropped, static_cast<double>(job.coverage.dropped_events));
+    add(silent, absl::ToDoubleSeconds(job.coverage.silent_for));
   }
   families.Add("job_dropped_events", "Events that the agents of a running job dropped.",
                MetricType::Gauge, std::move(dropped));
+  families.Add("job_silent_seconds",
+               "For how long a running job has not reported as it should; 0: it has.",
+               MetricType::Gauge, std::move(silent));
 }
 
 }  // namespace
@@ -190,7 +197,7 @@ std::vector<MetricFamily> MetricFamilies(const MasterStats& stats,
   AddSnapshots(stats, families);
   AddStates("job", jobs, families);
   AddProgress("job", jobs, families);
-  AddDropped(jobs, families);
+  AddCoverage(jobs, families);
   AddStates("workflow", workflows, families);
   AddProgress("workflow", workflows, families);
   return families.Take();

@@ -109,10 +109,11 @@ class JsonProgress final : public Progress {
   std::FILE* const lines_;
 };
 
+// What goes wrong is said all the same.
 class NoProgress final : public Progress {
  public:
   bool Show(const Snapshot&) override { return true; }
-  void Say(const std::string&) override {}
+  void Say(const std::string& message) override { Complain(message); }
   void PassOn(const std::string& line) override { WriteLine(stderr, line); }
   void Finish() override {}
 };

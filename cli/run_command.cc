@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@
 #include "cli/follow_job.h"
 #include "cli/interrupt.h"
 #include "cli/master_client.h"
+#include "cli/master_trouble.h"
 #include "cli/progress.h"
 #include "cli/temporary_directory.h"
 #include "cli/worker_command.h"
@@ -33,17 +35,30 @@ namespace {
 // told otherwise. What it has not said by now is not waited for: the job is worth more.
 constexpr std::chrono::milliseconds kForTheFinalSnapshot{1000};
 
+// Where the job's snapshots go.
+using Show = std::function<void(const Snapshot&)>;
+
+// Why the job failed is what the command says last; for people, once is enough.
+Show ShowIn(BackgroundProgress& progress, ProgressMode mode) {
+  return [&progress, mode](Snapshot snapshot) {
+    const bool is_for_people = mode != ProgressMode::kJson;
+    if (is_for_people && snapshot.state == JobState::kFailed) snapshot.message.clear();
+    progress.Show(snapshot);
+  };
+}
+
 // Watches the job at a master of its own; what goes wrong there is no trouble of the job's.
 class RemoteWatch {
  public:
+  // The job's on_snapshot is told.
   RemoteWatch(const examples::RunOptions& job, BackgroundProgress& progress)
       : master_(job.master_address, job.security),
-        thread_([this, job_id = job.job_id, run_uid = job.run_uid,
+        thread_([this, job_id = job.job_id, run_uid = job.run_uid, show = job.on_snapshot,
                  &progress](const std::stop_token& stop) {
           const FollowCalls calls = {.on_snapshot =
                                          [&](const Snapshot& snapshot) {
                                            is_watching_ = true;
-                                           progress.Show(snapshot);
+                                           show(snapshot);
                                            return true;
                                          },
                                      .on_trouble =
@@ -53,8 +68,11 @@ class RemoteWatch {
                                          }};
           const auto final =
               FollowJob(master_, job_id, {.expects_job = true, .run_uid = run_uid}, calls, stop);
-          if (!final.ok() && !absl::IsCancelled(final.status())) {
-            progress.Say(std::string(final.status().message()));
+          // That the token is not known the job's own reports will hear, too.
+          if (!final.ok() && !absl::IsCancelled(final.status()) &&
+              !absl::IsUnauthenticated(final.status())) {
+            progress.Say(fmt::format("cannot watch the job at {}: {}", master_.address(),
+                                     ReasonOf(final.status())));
           }
           ended_.set_value();
         }) {}
@@ -149,7 +167,8 @@ int Run(const RunArguments& arguments) {
   absl::Status status = Complete(options, temporary);
   if (status.ok()) {
     BackgroundProgress progress(MakeProgress(arguments.progress, stderr, Environment::OfProcess()));
-    options.on_snapshot = [&progress](const Snapshot& snapshot) { progress.Show(snapshot); };
+    options.on_snapshot = ShowIn(progress, arguments.progress.mode);
+    options.on_notice = [&progress](const std::string& notice) { progress.Say(notice); };
     options.stop = &StopOnInterrupt();
     const auto summary = RunWatched(options, progress);
     progress.Finish();

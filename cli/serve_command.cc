@@ -10,6 +10,7 @@
 #include "absl/time/clock.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/library_log.h"
 #include "cli/metrics_exporter.h"
 #include "cli/progress.h"
 #include "cli/serve_log.h"
@@ -87,6 +88,7 @@ int Serve(const ServeArguments& arguments) {
   const EndSignals signals;
   const LogSink log = MakeLogSink(config->log_as_json, config->log_least);
   config->master.log = log;
+  LogLibraries(log);
   config->master.on_notice = [log](const std::string& line) {
     log({.severity = LogSeverity::kWarning, .message = line});
   };

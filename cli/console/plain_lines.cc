@@ -50,7 +50,9 @@ std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool
 }
 
 PlainLines::Said PlainLines::What(const Snapshot& snapshot) {
-  Said said{.state = snapshot.state, .notes = snapshot.coverage.notes.size()};
+  Said said{.state = snapshot.state,
+            .notes = snapshot.coverage.notes.size(),
+            .silent = snapshot.coverage.silent_for > absl::ZeroDuration()};
   if (const PhaseProgress* phase = CurrentPhase(snapshot)) said.phase = phase->phase;
   if (!snapshot.forecasts.empty()) {
     said.percent = ShownPercent(snapshot.forecasts.front().fraction_done, snapshot);

@@ -21,7 +21,7 @@ class PlainLines {
   PlainLines(const TextOptions& options, bool compare) : options_(options), compare_(compare) {}
 
   // The line for `snapshot`, if since the last line its percentage has moved by a point, its phase,
-  // state or notes have changed, or ten seconds have passed.
+  // state or notes have changed, a silence has begun or ended, or ten seconds have passed.
   std::optional<std::string> Next(const Snapshot& snapshot);
 
  private:
@@ -32,6 +32,7 @@ class PlainLines {
     JobState state = JobState::kRunning;
     ForecastState forecast = ForecastState::kWarmingUp;
     std::size_t notes = 0;
+    bool silent = false;
     friend bool operator==(const Said&, const Said&) = default;
   };
   static Said What(const Snapshot& snapshot);

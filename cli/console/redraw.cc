@@ -7,6 +7,15 @@
 #include "cli/console/text.h"
 
 namespace tidemark::console {
+namespace {
+
+// Begins an update and goes to the first of the `rows` above.
+std::string GoUp(int rows) {
+  const std::string begin = "\x1b[?2026h\r";
+  return rows > 0 ? begin + fmt::format("\x1b[{}A", rows) : begin;
+}
+
+}  // namespace
 
 int RowsTaken(const std::vector<int>& line_columns, int width) {
   int rows = 0;
@@ -17,11 +26,16 @@ int RowsTaken(const std::vector<int>& line_columns, int width) {
 }
 
 std::string Redraw(int rows, const std::vector<std::string>& lines) {
-  std::string bytes = "\x1b[?2026h\r";
-  if (rows > 0) bytes += fmt::format("\x1b[{}A", rows);
+  std::string bytes = GoUp(rows);
   // Erasing before writing: behind a full line the cursor still stands on its last character.
   for (const std::string& line : lines) bytes += "\x1b[2K" + line + "\r\n";
   return bytes + "\x1b[J\x1b[?2026l";
+}
+
+std::string PrintOver(int rows, const std::vector<std::string>& lines) {
+  std::string bytes = GoUp(rows) + "\x1b[J";
+  for (const std::string& line : lines) bytes += line + "\r\n";
+  return bytes + "\x1b[?2026l";
 }
 
 int ColumnsWithoutColours(const std::string& line) {

@@ -15,6 +15,10 @@ int RowsTaken(const std::vector<int>& line_columns, int width);
 // this shows all of it at once.
 std::string Redraw(int rows, const std::vector<std::string>& lines);
 
+// Erases the `rows` above and writes `lines` there, which may be wider than the terminal: folded,
+// they stand among nothing of what was there.
+std::string PrintOver(int rows, const std::vector<std::string>& lines);
+
 // The columns of a line that may hold colours.
 int ColumnsWithoutColours(const std::string& line);
 

@@ -34,7 +34,7 @@ void Terminal::Draw(const std::vector<std::string>& lines) {
 }
 
 void Terminal::Print(const std::vector<std::string>& lines) {
-  Write(Redraw(RowsToErase(), lines));
+  Write(PrintOver(RowsToErase(), lines));
   const std::vector<std::string> frame = std::move(frame_);
   frame_.clear();
   if (!frame.empty()) Draw(frame);

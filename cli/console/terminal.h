@@ -27,7 +27,7 @@ class Terminal {
   // Replaces the frame drawn before. Lines must not be wider than size().columns; those that would
   // not fit the height are left out.
   void Draw(const std::vector<std::string>& lines);
-  // Writes lines that stay, above the frame.
+  // Writes lines that stay, of any width, above the frame.
   void Print(const std::vector<std::string>& lines);
   // Leaves the frame where it is; the next one is drawn below it.
   void Keep();

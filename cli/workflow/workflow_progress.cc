@@ -89,10 +89,11 @@ class Json final : public WorkflowProgress {
   std::FILE* const lines_;
 };
 
+// What goes wrong is said all the same.
 class Quiet final : public WorkflowProgress {
  public:
   bool Show(const WorkflowSnapshot&) override { return true; }
-  void Say(const std::string&) override {}
+  void Say(const std::string& message) override { Complain(message); }
   void Finish() override {}
 };
 

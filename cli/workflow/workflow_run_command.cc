@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -43,16 +44,23 @@ class Watching {
           const WorkflowFollowCalls calls = {
               .on_snapshot =
                   [this](const WorkflowSnapshot& snapshot) {
+                    const std::lock_guard lock(mutex_);
                     progress_->Show(snapshot);
                     return true;
                   },
-              .on_trouble = [this](const std::string& message) { progress_->Say(message); }};
+              .on_trouble = [this](const std::string& message) { Say(message); }};
           const auto final = master.Follow(id, {.expects_job = true}, calls, stop);
           if (!final.ok() && !absl::IsCancelled(final.status())) {
-            progress_->Say(std::string(final.status().message()));
+            Say(std::string(final.status().message()));
           }
           ended_.set_value();
         }) {}
+
+  // From any thread.
+  void Say(const std::string& message) {
+    const std::lock_guard lock(mutex_);
+    progress_->Say(message);
+  }
 
   void WaitForTheEnd() {
     ended_.get_future().wait_for(kForTheFinalSnapshot);
@@ -62,6 +70,7 @@ class Watching {
   }
 
  private:
+  std::mutex mutex_;  // guards the next
   const std::unique_ptr<WorkflowProgress> progress_;
   std::promise<void> ended_;
   std::jthread thread_;
@@ -139,7 +148,9 @@ absl::StatusOr<examples::WorkflowSummary> RunWatched(const WorkflowRunArguments&
                                                   std::string(taken.message())));
   }
   Watching watching(master, run.id, arguments.progress);
-  auto summary = examples::RunWorkflow(run);
+  examples::WorkflowRunOptions told = run;
+  told.on_notice = [&watching](const std::string& notice) { watching.Say(notice); };
+  auto summary = examples::RunWorkflow(told);
   watching.WaitForTheEnd();
   return summary;
 }

@@ -162,10 +162,14 @@ absl::Status ApplicationMaster::Retry(const AttemptId& failed, const absl::Statu
   Report(failed, AttemptState::kFailed, message);
   RemoveTree(plan_.attempt_directory(failed));
   AttemptId next = failed;
+  const char* const kind = failed.kind == TaskKind::kMap ? "map" : "reduce";
   if (++next.attempt == kAttemptsMax) {
-    return absl::AbortedError(fmt::format("{} task {} failed {} times, the last time: {}",
-                                          failed.kind == TaskKind::kMap ? "map" : "reduce",
+    return absl::AbortedError(fmt::format("{} task {} failed {} times, the last time: {}", kind,
                                           failed.index, kAttemptsMax, message));
+  }
+  if (dependencies_.on_notice) {
+    dependencies_.on_notice(fmt::format("{} task {} failed and is tried again ({} of {}): {}", kind,
+                                        failed.index, next.attempt + 1, kAttemptsMax, message));
   }
   Report(next, AttemptState::kQueued);
   waiting.push_back(next);

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ class ApplicationMaster {
     std::uint32_t slots = 0;
     SlotShare* shared_slots = nullptr;
     const std::atomic<bool>* stop = nullptr;
+    const std::function<void(const std::string&)>& on_notice;
     Agent& agent;
   };
   ApplicationMaster(const JobPlan& plan, const Dependencies& dependencies);

@@ -15,11 +15,13 @@ absl::StatusOr<std::unique_ptr<EmbeddedMaster>> EmbeddedMaster::Start(
   absl::StatusOr<std::unique_ptr<Master>> master = Master::Start(options);
   if (!master.ok()) return master.status();
   std::unique_ptr<EmbeddedMaster> embedded(new EmbeddedMaster(*std::move(master)));
-  embedded->subscription_ = embedded->master_->Watch(
+  auto subscription = embedded->master_->Watch(
       job_id, [on_snapshot = std::move(on_snapshot), self = embedded.get()](const Snapshot& shot) {
         if (on_snapshot) on_snapshot(shot);
         if (shot.is_final()) self->final_.set_value();
       });
+  if (!subscription.ok()) return subscription.status();
+  embedded->subscription_ = *std::move(subscription);
   return embedded;
 }
 

@@ -209,13 +209,15 @@ absl::Status JobRun::RunRound(const JobPlan& plan) {
        .job_id = plan.job_id,
        .run_uid = plan.run_uid,
        .security = plan.security,
-       .shutdown_budget = embedded_ == nullptr ? kShutdownBudget : kEmbeddedShutdownBudget});
+       .shutdown_budget = embedded_ == nullptr ? kShutdownBudget : kEmbeddedShutdownBudget,
+       .on_trouble = options_.on_notice});
   agent->OpenJob(Describe(plan));
   if (absl::Status opened = AwaitOpening(*agent); !opened.ok()) return opened;
   ApplicationMaster master(plan, {.worker_command = options_.worker_command,
                                   .slots = options_.slots,
                                   .shared_slots = options_.shared_slots,
                                   .stop = options_.stop,
+                                  .on_notice = options_.on_notice,
                                   .agent = *agent});
   absl::Status status = master.Run();
   if (status.ok() && IsLast(plan.round)) status = directory_.Publish(plan);

@@ -58,6 +58,10 @@ struct RunOptions {
   // Called with every snapshot of the job by an embedded master. A job of several rounds shows its
   // last; the master knows the others as JOB_ID-round-1, ...
   std::function<void(const Snapshot&)> on_snapshot;
+  // Told what a person should hear while the job runs: why the master takes nothing of what is
+  // reported (AgentOptions::on_trouble), and that a task failed and is tried again. From several
+  // threads; may be empty.
+  std::function<void(const std::string& notice)> on_notice;
   // Set by another thread or a signal handler to end the job: its workers are killed and RunJob()
   // returns Cancelled. Must outlive RunJob().
   const std::atomic<bool>* stop = nullptr;

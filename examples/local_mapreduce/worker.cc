@@ -64,7 +64,10 @@ absl::Status RunAttempt(const Assignment& assignment) {
                      .job_id = plan->job_id,
                      .run_uid = plan->run_uid,
                      .security = plan->security,
-                     .shutdown_budget = absl::Milliseconds(assignment.report_budget_millis)});
+                     .shutdown_budget = absl::Milliseconds(assignment.report_budget_millis),
+                     .on_trouble = [](const std::string& trouble) {
+                       fmt::print(stderr, "tidemark: {}\n", trouble);
+                     }});
   const AttemptId& attempt = assignment.attempt;
   const auto run = attempt.kind == TaskKind::kMap ? RunMapTask : RunReduceTask;
   absl::StatusOr<TaskResult> result = run(*plan, attempt, **job, *agent);

@@ -193,6 +193,11 @@ class WorkflowRun {
                           .master_address = options_.master_address,
                           .security = options_.security,
                           .stop = &stop_};
+    if (options_.on_notice) {
+      options.on_notice = [this, name = step.name](const std::string& notice) {
+        options_.on_notice(fmt::format("job {}: {}", name, notice));
+      };
+    }
     if (step.input) {
       options.inputs = {options_.inputs[*step.input]};
       return options;

@@ -28,6 +28,8 @@ struct WorkflowRunOptions {
   std::vector<std::string> worker_command;  // as in RunOptions
   std::string master_address;               // the jobs report there
   ClientSecurity security;
+  // As in RunOptions, after the name of the job.
+  std::function<void(const std::string& notice)> on_notice;
   // Set to end the workflow: its jobs end as stopped. Must outlive the run.
   const std::atomic<bool>* stop = nullptr;
 };

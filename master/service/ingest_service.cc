@@ -124,6 +124,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
         metrics_.journal.Observe(clock_.Now() - awaited_since_);
         for (Source* source : std::exchange(awaiting_, {})) {
           MoveNews(source->awaiting, source->ready);
+          source->ready.clear_stalled();
           if (!std::exchange(source->is_ready, true)) ready_.push_back(source);
         }
         WriteNext();
@@ -132,6 +133,17 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     }
     Await();
     if (held_.exchange(false)) ReadNext();
+  }
+
+  // What waits is told why.
+  void OnStalled(const absl::Status& status) override {
+    const std::lock_guard lock(mutex_);
+    for (Source* source : awaiting_) {
+      source->ready.set_source_id(source->awaiting.source_id());
+      source->ready.set_stalled(std::string(status.message()));
+      if (!std::exchange(source->is_ready, true)) ready_.push_back(source);
+    }
+    WriteNext();
   }
 
   void OnCancel() override { End(grpc::Status::CANCELLED); }

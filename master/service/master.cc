@@ -118,25 +118,39 @@ service::WorkflowTableOptions WorkflowOptions(
 // Forgetting costs syncs of the disk: once for so many jobs that end.
 constexpr std::uint64_t kExpireEvery = 64;
 
-// A callback as a watcher; after the final snapshot, and after Stop(), it is not called any more.
+// A callback as a watcher; after the final snapshot, and after Stop(), it is not called any more. It
+// is called outside the lock, so that it may end its own subscription.
 class CallbackWatcher final : public service::Watcher {
  public:
   explicit CallbackWatcher(std::function<void(const Snapshot&)> on_snapshot)
       : on_snapshot_(std::move(on_snapshot)) {}
   void Offer(const Snapshot& snapshot) override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopped_) return;
+      caller_ = std::this_thread::get_id();
+    }
+    on_snapshot_(snapshot);
     const std::lock_guard lock(mutex_);
-    if (on_snapshot_) on_snapshot_(snapshot);
-    if (snapshot.is_final()) on_snapshot_ = nullptr;  // what follows is another run
+    caller_ = {};
+    if (snapshot.is_final()) stopped_ = true;  // what follows is another run
+    returned_.notify_all();
   }
   void Close() override {}
+  // Waits for a call that is running, unless it is that call which wants to be the last.
   void Stop() {
-    const std::lock_guard lock(mutex_);
-    on_snapshot_ = nullptr;
+    std::unique_lock lock(mutex_);
+    stopped_ = true;
+    if (caller_ == std::this_thread::get_id()) return;
+    returned_.wait(lock, [this] { return caller_ == std::thread::id(); });
   }
 
  private:
-  std::mutex mutex_;
-  std::function<void(const Snapshot&)> on_snapshot_;
+  const std::function<void(const Snapshot&)> on_snapshot_;
+  std::mutex mutex_;  // guards the rest
+  std::condition_variable returned_;
+  bool stopped_ = false;
+  std::thread::id caller_;  // of the call that is running
 };
 
 class CallbackSubscription final : public Master::Subscription {
@@ -193,11 +207,10 @@ class Master::Impl {
   }
   void Shutdown(absl::Duration grace);
 
-  std::unique_ptr<Subscription> Watch(const std::string& job_id,
-                                      std::function<void(const Snapshot&)> on_snapshot) {
+  absl::StatusOr<std::unique_ptr<Subscription>> Watch(
+      const std::string& job_id, std::function<void(const Snapshot&)> on_snapshot) {
     auto watcher = std::make_shared<CallbackWatcher>(std::move(on_snapshot));
-    // A refusal (too many watchers) leaves a subscription that stays silent.
-    hub_->Subscribe(job_id, watcher).IgnoreError();
+    if (absl::Status taken = hub_->Subscribe(job_id, watcher); !taken.ok()) return taken;
     return std::make_unique<CallbackSubscription>(hub_, job_id, std::move(watcher));
   }
 
@@ -552,7 +565,7 @@ absl::StatusOr<Snapshot> Master::GetJob(const std::string& job_id) const {
 }
 std::vector<Snapshot> Master::ListJobs() const { return impl_->jobs().List(); }
 std::vector<WorkflowSnapshot> Master::ListWorkflows() const { return impl_->workflows().List(); }
-std::unique_ptr<Master::Subscription> Master::Watch(
+absl::StatusOr<std::unique_ptr<Master::Subscription>> Master::Watch(
     const std::string& job_id, std::function<void(const Snapshot&)> on_snapshot) {
   return impl_->Watch(job_id, std::move(on_snapshot));
 }

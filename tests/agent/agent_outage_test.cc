@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "tests/agent/recording_server.h"
 #include "tidemark/agent.h"
@@ -16,8 +17,10 @@
 namespace tidemark::agent {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 constexpr absl::Duration kBudget = absl::Milliseconds(200);
 
@@ -122,6 +125,34 @@ TEST(AgentOutage, AConnectionAttemptIsGivenUpAndTriedAgain) {
   }
   EXPECT_EQ(agent->stats().last_error, hole.address() + ": no answer in time");
   EXPECT_EQ(agent->stats().connections_made, 0u);
+}
+
+TEST(AgentOutage, TheEngineIsToldOnceThatNobodyAnswers) {
+  const BlackHole hole;
+  ASSERT_TRUE(hole.ok());
+  AgentOptions options = Options(hole.address());
+  std::vector<std::string> troubles;  // read when no thread of the agent is left
+  options.on_trouble = [&](const std::string& trouble) { troubles.push_back(trouble); };
+  const auto agent = Agent::Create(options);
+  agent->OpenJob({});
+  agent->CloseJob(JobOutcome::kSucceeded, "");
+  agent->Shutdown();
+  EXPECT_THAT(troubles,
+              ElementsAre(StartsWith("no answer from the master at " + hole.address() + " for ")));
+}
+
+TEST(AgentOutage, WhatIsLeftAtTheEndIsCountedAsDropped) {
+  const BlackHole hole;
+  ASSERT_TRUE(hole.ok());
+  const auto agent = Agent::Create(Options(hole.address()));
+  for (int i = 0; i < 10; ++i) agent->OpenJob({});
+  agent->Shutdown();
+  agent->CloseJob(JobOutcome::kSucceeded, "");
+  const AgentStats stats = agent->stats();
+  EXPECT_EQ(stats.envelopes_acknowledged, 0u);
+  // What was handed to the network may have arrived.
+  EXPECT_EQ(stats.envelopes_sent + stats.events_dropped, 11u);
+  EXPECT_GE(stats.events_dropped, 1u);
 }
 
 TEST(AgentOutage, WhatWasNotAcknowledgedIsResentAfterARestart) {

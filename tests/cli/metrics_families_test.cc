@@ -31,6 +31,7 @@ Snapshot Running(const std::string& job_id) {
                            .remaining_lower = absl::Seconds(60),
                            .remaining_upper = absl::Seconds(120)});
   job.coverage.dropped_events = 3;
+  job.coverage.silent_for = absl::Seconds(12);
   return job;
 }
 
@@ -78,6 +79,7 @@ TEST(MetricFamilies, ARunningJobHasItsProgressAndItsInterval) {
   EXPECT_EQ(Find(families, "tidemark_job_remaining_seconds").metric[0].gauge.value, 90);
   EXPECT_EQ(Find(families, "tidemark_job_remaining_lower_seconds").metric[0].gauge.value, 60);
   EXPECT_EQ(Find(families, "tidemark_job_remaining_upper_seconds").metric[0].gauge.value, 120);
+  EXPECT_EQ(Find(families, "tidemark_job_silent_seconds").metric[0].gauge.value, 12);
   EXPECT_EQ(Find(families, "tidemark_job_dropped_events").metric[0].gauge.value, 3);
 }
 

@@ -53,6 +53,19 @@ TEST(PlainLines, AreSilentWhileNothingChanges) {
   EXPECT_FALSE(lines.Next(After(9, 0.419)).has_value());
 }
 
+TEST(PlainLines, SayASilenceWhenItBeginsAndWhenItEnds) {
+  PlainLines lines(kAscii, false);
+  lines.Next(After(0, 0.41));
+  Snapshot silent = After(4, 0.41);
+  silent.coverage.silent_for = absl::Seconds(4);
+  const auto begins = lines.Next(silent);
+  ASSERT_TRUE(begins.has_value());
+  EXPECT_TRUE(begins->ends_with("; no news from the job for 4 s")) << *begins;
+  silent.at += absl::Seconds(1);
+  EXPECT_FALSE(lines.Next(silent).has_value());
+  EXPECT_TRUE(lines.Next(After(6, 0.41)).has_value());
+}
+
 TEST(PlainLines, SayEachPoint) {
   PlainLines lines(kAscii, false);
   lines.Next(After(0, 0.41));

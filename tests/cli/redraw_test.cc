@@ -16,6 +16,10 @@ TEST(Redraw, StaysWhereItIsTheFirstTime) {
   EXPECT_EQ(Redraw(0, {"one"}), "\x1b[?2026h\r\x1b[2Kone\r\n\x1b[J\x1b[?2026l");
 }
 
+TEST(PrintOver, ErasesTheFrameBeforeALineThatMayFoldIntoIt) {
+  EXPECT_EQ(PrintOver(2, {"a long line"}), "\x1b[?2026h\r\x1b[2A\x1b[Ja long line\r\n\x1b[?2026l");
+}
+
 TEST(RowsTaken, IsOneForEachLineThatFits) {
   EXPECT_EQ(RowsTaken({}, 80), 0);
   EXPECT_EQ(RowsTaken({0, 12, 80}, 80), 3);

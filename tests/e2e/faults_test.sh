@@ -46,13 +46,20 @@ start_peer() {
 run_job calm --no-agent
 end_job calm
 
+# told NAME WORDS: exactly one line of what the run said is about this.
+told() {
+  [ "$(grep -c "$2" "$work/$1.err")" = 1 ] || fail "$1: not said once, '$2': $(cat "$work/$1.err")"
+}
+
 for mode in unreachable silent hangup garbage; do
   start_peer "$mode"
   run_job "$mode" --master "$address"
   end_job "$mode"
 done
+told silent 'no answer from the master at'
 run_job absent --master "127.0.0.1:1"
 end_job absent
+told absent 'no answer from the master at 127.0.0.1:1 for .*: Connection refused'
 
 start_master --data-dir "$work/data"
 run_job watched --master "$master"
@@ -83,5 +90,6 @@ wait_for 30 grep -q 'listening on' "$work/refusing.err"
 refusing=$(sed -n 's/.*listening on \([^ ]*\).*/\1/p' "$work/refusing.err")
 run_job refused --master "$refusing" --token-file "$work/token"
 end_job refused
+told refused 'the master at .* refuses what is reported: this master does not know the token'
 grep -q 'without a valid token' "$work/refusing.err" || fail "the master did not refuse the token"
 ! grep -q 'a-token-' "$work/refusing.err" "$work/refused.err" || fail "a token was logged"

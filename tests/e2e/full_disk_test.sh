@@ -32,5 +32,7 @@ wait_for 30 known
 rm "$disk/filler"
 wait_for 30 grep -q 'journal writable again' "$work/serve.err"
 wait "$run" || fail "the job failed: $(cat "$work/run.err")"
+[ "$(grep -c 'cannot take what is reported at the moment' "$work/run.err")" = 1 ] ||
+  fail "the run did not say once why: $(cat "$work/run.err")"
 "$tidemark" watch full --master "$master" --progress json >"$work/watch.json"
 [ "$(grep -c JOB_STATE_SUCCEEDED "$work/watch.json")" = 1 ] || fail "no final snapshot"

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -12,10 +13,18 @@
 namespace tidemark::examples {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class BadInputTest : public RunTest {
  protected:
+  void Note(const std::string& notice) {
+    const std::lock_guard lock(mutex_);
+    notices_.push_back(notice);
+  }
+
+  std::mutex mutex_;
+  std::vector<std::string> notices_;  // guarded by mutex_ while a job runs
   std::string Wiki() const { return Data("graphs/wiki-vote.txt.zst"); }
   std::string Write(const std::string& name, const std::string& text) const {
     std::ofstream(Path(name)) << text;
@@ -126,13 +135,24 @@ TEST_F(BadInputTest, AnEmptyFileIsAJobWithoutRecords) {
   EXPECT_EQ(summary->reduce_output_records, 0);
 }
 
-TEST_F(BadInputTest, AMasterThatIsNotThereDoesNotHarmTheJob) {
+TEST_F(BadInputTest, AMasterThatIsNotThereIsToldAndDoesNotHarmTheJob) {
   RunOptions options = Options("two-path", {Wiki()});
   options.output = OutputKind::kCount;
   options.master_address = "127.0.0.1:9";
+  options.on_notice = [this](const std::string& notice) { Note(notice); };
   absl::StatusOr<RunSummary> summary = RunJob(options);
   ASSERT_TRUE(summary.ok()) << summary.status();
   EXPECT_GT(summary->reduce_output_records, 0);
+  EXPECT_THAT(notices_, ElementsAre(HasSubstr("no answer from the master at 127.0.0.1:9")));
+}
+
+TEST_F(BadInputTest, ATaskThatIsTriedAgainIsTold) {
+  RunOptions options = Options("two-path", {Write("edges.txt", "1 2\n2 x\n")});
+  options.map_task_count = 1;
+  options.on_notice = [this](const std::string& notice) { Note(notice); };
+  EXPECT_FALSE(RunJob(options).ok());
+  EXPECT_THAT(notices_, ElementsAre(HasSubstr("map task 0 failed and is tried again (2 of 4)"),
+                                    HasSubstr("(3 of 4)"), HasSubstr("(4 of 4)")));
 }
 
 TEST_F(BadInputTest, AWorkerThatCannotStartIsNamed) {

@@ -6,6 +6,7 @@
 #include <future>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/clock.h"
@@ -171,6 +172,34 @@ TEST_F(JournalTest, AFullDiskHoldsEverythingUntilThereIsRoom) {
   ASSERT_TRUE(BecomesDurable(position + 1));
   EXPECT_EQ(disk_->Synced("a"), "start kept held later");
   EXPECT_TRUE(Eventually([&] { return journal_->status().ok(); }));
+}
+
+TEST_F(JournalTest, TellsThoseWhoWaitWhatIsInTheWay) {
+  class Waiting final : public Journal::Waiter {
+   public:
+    void OnDurable(Journal::Position) override { durable.set_value(); }
+    void OnStalled(const absl::Status& status) override {
+      if (!std::exchange(told_, true)) stalled.set_value(status);
+    }
+    std::promise<void> durable;
+    std::promise<absl::Status> stalled;
+
+   private:
+    bool told_ = false;
+  };
+  Start();
+  const auto log = Journal::MakeLog("a", "start ");
+  disk_->Break(absl::ResourceExhaustedError("no space left"));
+  const Journal::Position position = journal_->Append(log, "held");
+  const auto early = std::make_shared<Waiting>();
+  journal_->NotifyWhenDurable(position, early);
+  EXPECT_EQ(early->stalled.get_future().get().message(), "no space left");
+  const auto late = std::make_shared<Waiting>();
+  journal_->NotifyWhenDurable(position, late);
+  EXPECT_EQ(late->stalled.get_future().get().message(), "no space left");
+  disk_->Break(absl::OkStatus());
+  early->durable.get_future().get();
+  late->durable.get_future().get();
 }
 
 TEST_F(JournalTest, AFileThatCannotBeCreatedIsTriedAgain) {

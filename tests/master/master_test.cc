@@ -636,11 +636,45 @@ TEST_F(MasterTest, CallsNobodyWhoseSubscriptionIsGone) {
   Source source;
   const auto ingest = OpenJob(source);
   ASSERT_TRUE(Eventually([&] { return calls > 0; }));
-  subscription.reset();
+  subscription->reset();
   const int calls_then = calls;
   const std::uint64_t then = NewestSequence();
   ASSERT_TRUE(Eventually([&] { return NewestSequence() > then + 2; }));
   EXPECT_EQ(calls, calls_then);
+}
+
+TEST_F(MasterTest, ASubscriptionMayEndWithinItsOwnCall) {
+  Start();
+  std::mutex mutex;
+  std::unique_ptr<Master::Subscription> subscription;
+  std::atomic<int> calls = 0;
+  {
+    const std::lock_guard lock(mutex);
+    subscription = *master_->Watch("job-1", [&](const Snapshot&) {
+      const std::lock_guard until_it_is_there(mutex);
+      ++calls;
+      subscription.reset();
+    });
+  }
+  Source source;
+  const auto ingest = OpenJob(source);
+  ASSERT_TRUE(Eventually([&] { return calls > 0; }));
+  // The master ticks on, this job and others.
+  const std::uint64_t then = NewestSequence();
+  ASSERT_TRUE(Eventually([&] { return NewestSequence() > then + 2; }));
+  OpenAndClose("job-2");
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_F(MasterTest, TellsTheOneWatcherTooManySo) {
+  MasterOptions options = QuickOptions();
+  options.watchers_max = 1;
+  Start(options);
+  const auto first = master_->Watch("job-1", [](const Snapshot&) {});
+  ASSERT_TRUE(first.ok()) << first.status();
+  const auto refused = master_->Watch("job-1", [](const Snapshot&) {});
+  EXPECT_TRUE(absl::IsResourceExhausted(refused.status())) << refused.status();
+  EXPECT_THAT(std::string(refused.status().message()), HasSubstr("at most 1 watchers"));
 }
 
 TEST_F(MasterTest, ASubscriptionMayOutliveItsMaster) {

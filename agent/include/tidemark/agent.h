@@ -2,13 +2,12 @@
 //
 // Promises to the engine:
 //   - no call blocks, throws, allocates without bound or fails the task; trouble with the network
-//   or
-//     the master is silent and counted in AgentStats;
+//     or the master is counted in AgentStats and told to AgentOptions::on_trouble, and where memory
+//     runs out the agent turns itself off;
 //   - the cost per key group is a few tens of nanoseconds (bench/RESULTS.md);
 //   - memory is bounded by AgentOptions::buffer_bytes_max for what waits to be sent, and as much
-//   for
-//     what waits to be queued, plus lambda keys for each running map task and 3 MB for each running
-//     reduce task, which also holds one file open on Linux;
+//     for what waits to be queued, plus lambda keys for each running map task and 3 MB for each
+//     running reduce task, which also holds one file open on Linux;
 //   - ending takes at most AgentOptions::shutdown_budget.
 //
 // An agent without a master address does nothing, at no cost worth naming, so an engine can always
@@ -34,6 +33,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -67,6 +67,11 @@ struct AgentOptions {
   // ones that are over in no time, unless it is 0.
   std::uint64_t burst_threshold_bytes = 50;
   std::uint32_t burst_groups_max = 100;
+  // Told why nothing is taken, for the task's log: a refusal with the master's reason (each kind
+  // once), a master that does not answer (once for each outage), an agent that has turned itself
+  // off. Called from the agent's thread, and from the one that calls Shutdown(); must be quick and
+  // must not call the agent. What it throws is swallowed, and it is not called again. May be empty.
+  std::function<void(const std::string& trouble)> on_trouble = {};
 };
 
 // Totals since the agent was made.
@@ -74,7 +79,7 @@ struct AgentStats {
   std::uint64_t envelopes_sent = 0;          // each once, however often it was resent
   std::uint64_t envelopes_acknowledged = 0;  // without the rejected ones
   std::uint64_t envelopes_rejected = 0;
-  std::uint64_t events_dropped = 0;
+  std::uint64_t events_dropped = 0;  // after Shutdown() with what was never sent
   std::uint64_t points_dropped = 0;
   std::uint64_t connections_made = 0;
   std::uint64_t connections_lost = 0;
@@ -82,7 +87,8 @@ struct AgentStats {
   // an engine can tell that nobody listens, and start its tasks' agents with a smaller
   // shutdown_budget, so that their waits do not add up.
   absl::Duration unanswered_for;
-  std::string last_error;  // of the transport, or the last rejection; empty: none
+  // Of the transport, the last rejection, or why the agent has turned itself off; empty: none.
+  std::string last_error;
   // Why the master refused OpenJob(): another run of that id goes on, or this one has ended.
   // Nothing of this run will be watched; an engine that has not begun its work may want to say so
   // instead. Empty: not refused, or not answered yet, which Flush() tells.

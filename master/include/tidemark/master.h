@@ -111,11 +111,13 @@ class Master {
   std::vector<WorkflowSnapshot> ListWorkflows() const;
 
   // Calls `on_snapshot` with every new snapshot of the job, which need not be open yet, in order,
-  // from the tick thread: it must return quickly. Ends with the final snapshot or when the returned
-  // handle is destroyed; no call is running after that.
+  // from the tick thread: it must return quickly and must not shut the master down. Ends with the
+  // final snapshot or when the returned handle is destroyed. No call is running after that, unless
+  // it is destroyed within a call: then that call is the last. ResourceExhausted: watchers_max;
+  // Unavailable: the master is shutting down.
   class Subscription;
-  std::unique_ptr<Subscription> Watch(const std::string& job_id,
-                                      std::function<void(const Snapshot&)> on_snapshot);
+  absl::StatusOr<std::unique_ptr<Subscription>> Watch(
+      const std::string& job_id, std::function<void(const Snapshot&)> on_snapshot);
 
   // Waits for the final snapshot. DeadlineExceeded: not within `timeout`.
   absl::StatusOr<Snapshot> WaitUntilFinal(const std::string& job_id, absl::Duration timeout) const;
