@@ -26,11 +26,11 @@ constexpr std::size_t kDecisiveShare = 16;
 constexpr std::size_t kCheckpointsAtOnce = 32;
 
 void EncodeArrival(const v1::Envelope& envelope, absl::string_view serialized,
-                   absl::Time arrived_at, std::string& out) {
+                   absl::Time arrived_at, store::LogKey key, std::string& out) {
   if (serialized.empty()) {
-    store::EncodeEnvelope(envelope, arrived_at, out);
+    store::EncodeEnvelope(envelope, arrived_at, key, out);
   } else {
-    store::EncodeEnvelopeBytes(serialized, arrived_at, out);
+    store::EncodeEnvelopeBytes(serialized, arrived_at, key, out);
   }
 }
 
@@ -121,8 +121,12 @@ absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(
   auto known = Enter(event.job_id, job, before);
   if (!known.ok() || *known != nullptr) return known;
   OpenLogs(event.job_id, *job);
-  Keep(*job,
-       [&](std::string& out) { EncodeArrival(untrusted, serialized, event.arrived_at, out); });
+  // Twice, since without it the rest of the log is worth nothing.
+  for (int copies = 0; copies < 2; ++copies) {
+    Keep(*job, [&](std::string& out) {
+      EncodeArrival(untrusted, serialized, event.arrived_at, job->key, out);
+    });
+  }
   taken.position = job->position;
   return std::shared_ptr<Job>();
 }
@@ -156,12 +160,12 @@ void JobTable::Logged(const absl::Status& status, Job& job) {
 void JobTable::OpenLogs(const std::string& job_id, Job& job) const {
   if (!options_.data_dir.empty()) {
     std::string start;
-    store::EncodeLogStart(job_id, options_.job, job.name_space, start);
+    store::EncodeLogStart(job_id, options_.job, job.name_space, job.key, start);
     job.journal = Journal::MakeLog(store::EventLogPath(options_.data_dir, job_id), start);
   }
   if (options_.event_log_dir.empty()) return;
   auto log = store::EventLogWriter::Create(store::EventLogPath(options_.event_log_dir, job_id),
-                                           job_id, options_.job);
+                                           job_id, options_.job, job.key);
   if (log.ok()) {
     job.log = *std::move(log);
   } else {
@@ -187,7 +191,9 @@ Taken JobTable::Reject(const v1::Envelope& untrusted, std::size_t bytes, Job* jo
 void JobTable::KeepRefusal(const absl::Status& reason, Job& job) {
   if (job.ticked.is_final()) return;
   job.monitor.CountRejected();
-  Keep(job, [&](std::string& out) { store::EncodeMalformed(std::string(reason.message()), out); });
+  Keep(job, [&](std::string& out) {
+    store::EncodeMalformed(std::string(reason.message()), job.key, out);
+  });
 }
 
 // Takes `bytes` of an envelope from what its job may have. Only the first envelope beyond it is
@@ -249,8 +255,9 @@ Taken JobTable::Ingest(const v1::Envelope& untrusted, absl::Time now, absl::stri
   event->arrived_at = job->NotBefore(now);
   // After the final snapshot there is nothing left to recover.
   if (!job->ticked.is_final()) {
-    Keep(*job,
-         [&](std::string& out) { EncodeArrival(untrusted, serialized, event->arrived_at, out); });
+    Keep(*job, [&](std::string& out) {
+      EncodeArrival(untrusted, serialized, event->arrived_at, job->key, out);
+    });
   }
   taken.position = job->position;
   taken.status = job->monitor.Apply(*event);
@@ -272,7 +279,7 @@ void JobTable::TickLocked(Job& job, absl::Time now) {
   if (job.log) Logged(job.log->AppendTick(job.latest), job);
   if (job.journal) {
     std::string record;
-    store::EncodeTick(job.latest, record);
+    store::EncodeTick(job.latest, job.key, record);
     job.position = journal_.Append(job.journal, record);
   }
   if (job.ticked.is_final()) End(job);
@@ -285,7 +292,7 @@ void JobTable::Remember(Job& job) {
       job.monitor.Summary().name, {.id = job.newest.job_id, .name_space = job.name_space});
   if (runs.empty()) return;
   job.monitor.SetPastRuns(runs);
-  Keep(job, [&](std::string& out) { store::EncodePastRuns(runs, out); });
+  Keep(job, [&](std::string& out) { store::EncodePastRuns(runs, job.key, out); });
 }
 
 // Hands on what the job has taught and keeps no more of it than its end. REQUIRES: job.mutex is
@@ -295,7 +302,7 @@ void JobTable::End(Job& job) {
   const std::vector<AcceptedSequence> sources = job.monitor.accepted_sequences();
   if (job.journal) {
     std::string record;
-    store::EncodeEnd({job.ticked, sources, job.opened_at}, record);
+    store::EncodeEnd({job.ticked, sources, job.opened_at}, job.key, record);
     job.position = journal_.Append(job.journal, record);
   }
   job.monitor = JobMonitor::OfEnded(job.ticked, sources);
@@ -393,6 +400,19 @@ void JobTable::NoteEnded(const std::vector<std::shared_ptr<Job>>& jobs) {
   }
 }
 
+// The trace for people goes on as a copy of the journal.
+void JobTable::ContinueTrace(const store::RestoredJob& restored, Job& job) const {
+  if (options_.event_log_dir.empty()) return;
+  auto log = store::EventLogWriter::Continue(
+      store::EventLogPath(options_.event_log_dir, restored.job_id),
+      store::EventLogPath(options_.data_dir, restored.job_id), restored.log_bytes, restored.key);
+  if (log.ok()) {
+    job.log = *std::move(log);
+  } else {
+    Logged(log.status(), job);
+  }
+}
+
 // REQUIRES: called in the order in which the jobs were opened, before anything else is done.
 void JobTable::TakeUp(store::RestoredJob restored, absl::Time now) {
   auto job = std::make_shared<Job>(std::move(restored.monitor));
@@ -404,16 +424,26 @@ void JobTable::TakeUp(store::RestoredJob restored, absl::Time now) {
   job->newest.run_uid = job->monitor.run_uid();
   job->ticked = job->newest;
   job->bytes = restored.log_bytes;
+  job->key = restored.key;
   if (!restored.has_end) {
+    ContinueTrace(restored, *job);
     job->journal = Journal::MakeLog(store::EventLogPath(options_.data_dir, restored.job_id),
                                     restored.log_bytes);
   }
   if (!restored.has_resumed) DropCheckpoint(restored.job_id);
+  if (const auto damage = restored.CutOff()) {
+    Keep(*job, [&](std::string& out) { store::EncodeDamage(*damage, job->key, out); });
+  }
   if (!job->newest.is_final()) {
     job->monitor.NoteRestart(job->NotBefore(now));
-    Keep(*job, [&](std::string& out) { store::EncodeRestart(job->latest, out); });
+    Keep(*job, [&](std::string& out) { store::EncodeRestart(job->latest, job->key, out); });
   } else if (!restored.has_end) {
     End(*job);  // it was killed in the middle of this
+  }
+  // A number that a lost tick gave to a snapshot must not be gone back behind.
+  if (!restored.damages.empty() && !job->newest.is_final()) {
+    TickLocked(*job, job->latest);
+    unpublished_.push_back(job);
   }
   const std::lock_guard lock(mutex_);
   job->number = ++opened_;
@@ -433,6 +463,7 @@ absl::StatusOr<Recovery> JobTable::Recover(absl::Time now, std::size_t threads) 
     recovery.resumed += job.has_resumed ? 1 : 0;
     TakeUp(std::move(job), now);
   }
+  Publish();
   return recovery;
 }
 
