@@ -77,11 +77,11 @@ std::string DamageNote(const model::JobState& state) {
       state.log_damage_places == 1
           ? fmt::format("at byte {}", damage.at)
           : fmt::format("in {} places, the first at byte {}", state.log_damage_places, damage.at);
+  const bool is_one = damage.records == 1;
   return fmt::format(
-      "the master's log of this job was damaged {}: about {} record{} ({} bytes) lost; estimates "
-      "miss what was in {}, and their intervals are wider",
-      where, damage.records, damage.records == 1 ? "" : "s", damage.bytes,
-      damage.records == 1 ? "it" : "them");
+      "the master's log of this job was damaged {}: about {} record{} lost ({} bytes); estimates "
+      "are made without {}, with wider intervals",
+      where, damage.records, is_one ? " was" : "s were", damage.bytes, is_one ? "it" : "them");
 }
 
 }  // namespace

@@ -158,14 +158,14 @@ void JobTable::Logged(const absl::Status& status, Job& job) {
 }
 
 void JobTable::OpenLogs(const std::string& job_id, Job& job) const {
+  std::string start;
+  store::EncodeLogStart(job_id, options_.job, job.name_space, job.key, start);
   if (!options_.data_dir.empty()) {
-    std::string start;
-    store::EncodeLogStart(job_id, options_.job, job.name_space, job.key, start);
     job.journal = Journal::MakeLog(store::EventLogPath(options_.data_dir, job_id), start);
   }
   if (options_.event_log_dir.empty()) return;
-  auto log = store::EventLogWriter::Create(store::EventLogPath(options_.event_log_dir, job_id),
-                                           job_id, options_.job, job.key);
+  auto log = store::EventLogWriter::Begin(store::EventLogPath(options_.event_log_dir, job_id),
+                                          start, job.key);
   if (log.ok()) {
     job.log = *std::move(log);
   } else {

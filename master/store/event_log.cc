@@ -87,11 +87,17 @@ std::string EventLogPath(const std::string& directory, const std::string& job_id
 absl::StatusOr<std::unique_ptr<EventLogWriter>> EventLogWriter::Create(
     const std::string& path, const std::string& job_id, const JobMonitorOptions& options,
     LogKey key) {
+  std::string start;
+  EncodeLogStart(job_id, options, /*name_space=*/"", key, start);
+  return Begin(path, start, key);
+}
+
+absl::StatusOr<std::unique_ptr<EventLogWriter>> EventLogWriter::Begin(const std::string& path,
+                                                                      const std::string& start,
+                                                                      LogKey key) {
   std::FILE* file = std::fopen(path.c_str(), "wb");
   if (file == nullptr) return SystemError(errno, fmt::format("event log {}: cannot create", path));
   std::unique_ptr<EventLogWriter> writer(new EventLogWriter(path, key, file));
-  std::string start;
-  EncodeLogStart(job_id, options, /*name_space=*/"", key, start);
   if (absl::Status status = writer->AppendEncoded(start); !status.ok()) return status;
   return writer;
 }

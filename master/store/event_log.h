@@ -67,6 +67,10 @@ class EventLogWriter {
                                                                 const std::string& job_id,
                                                                 const JobMonitorOptions& options,
                                                                 LogKey key = NewLogKey());
+  // The same with a beginning that was made by EncodeLogStart() with `key`.
+  static absl::StatusOr<std::unique_ptr<EventLogWriter>> Begin(const std::string& path,
+                                                               const std::string& start,
+                                                               LogKey key);
   // Goes on with the file so that it holds the first `bytes` of `source`, a log of the same job
   // with `key`: what it lacks of them is copied, what is beyond them cut off. A file that is
   // another log, or missing, becomes a copy. Errors: those of Create().

@@ -66,8 +66,9 @@ std::array<LogKey, 2> ReadKeys(const char* start);
 void EncodeFramed(absl::string_view payload, LogKey key, std::string& out);
 // Magic and keys. REQUIRES: not kVersion1.
 void EncodeStart(const LogKind& kind, LogKey key, std::string& out);
-// The beginning of every event log: its start and, twice, the header record. `name_space`: which ids
-// whoever opened the job might report, as patterns with blanks between them; empty: nobody asked.
+// The beginning of every event log: its start and, twice, the header record. `name_space`: which
+// ids whoever opened the job might report, as patterns with blanks between them; empty: nobody
+// asked.
 void EncodeLogStart(const std::string& job_id, const JobMonitorOptions& options,
                     const std::string& name_space, LogKey key, std::string& out);
 void EncodeEnvelope(const v1::Envelope& envelope, absl::Time arrived_at, LogKey key,

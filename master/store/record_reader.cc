@@ -32,12 +32,11 @@ LogDamage RecordReader::DamageOf(std::uint64_t at, std::uint64_t bytes, std::uin
 
 std::string RecordReader::Describe(const LogKind& kind, const std::string& path,
                                    const LogDamage& damage) {
-  const std::string lost =
-      damage.records == 0
-          ? "a copy was read instead"
-          : fmt::format("about {} record{} lost", damage.records, damage.records == 1 ? "" : "s");
-  return fmt::format("{} {}: damaged at byte {}, {} bytes cannot be read: {}",
-                     std::string(kind.name), path, damage.at, damage.bytes, lost);
+  std::string lost = fmt::format("about {} records were lost", damage.records);
+  if (damage.records == 0) lost = "nothing was lost, the log holds a copy";
+  if (damage.records == 1) lost = "about 1 record was lost";
+  return fmt::format("{} {}: damaged at byte {} ({} bytes): {}", std::string(kind.name), path,
+                     damage.at, damage.bytes, lost);
 }
 
 absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(const std::string& path,

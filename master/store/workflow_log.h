@@ -24,8 +24,8 @@ inline constexpr const char* kWorkflowLogExtension = ".tidemark-workflow";
 // The file for a workflow in `directory`; as EventLogPath().
 std::string WorkflowLogPath(const std::string& directory, const std::string& workflow_id);
 
-// The beginning of every such log, with the submission twice. `name_space`: which ids whoever handed
-// it in might report, as patterns with blanks between them; empty: nobody asked.
+// The beginning of every such log, with the submission twice. `name_space`: which ids whoever
+// handed it in might report, as patterns with blanks between them; empty: nobody asked.
 void EncodeSubmission(const WorkflowSpec& workflow, const std::string& name_space, absl::Time at,
                       LogKey key, std::string& out);
 void EncodeAttachment(const std::string& job_name, const std::string& job_id, absl::Time at,

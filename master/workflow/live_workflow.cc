@@ -442,8 +442,9 @@ std::vector<std::string> LiveWorkflow::NotesAt(absl::Time now) const {
   std::vector<std::string> notes;
   if (damaged_records_ > 0) {
     notes.push_back(absl::StrCat("the master's log of this workflow was damaged: about ",
-                                 damaged_records_, " record", damaged_records_ == 1 ? "" : "s",
-                                 " lost; a job that was attached may have to be attached again"));
+                                 damaged_records_,
+                                 damaged_records_ == 1 ? " record was" : " records were",
+                                 " lost; if a job is no longer attached, attach it again"));
   }
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     const Job& job = jobs_[i];

@@ -489,7 +489,7 @@ TEST_F(DamagedJournal, AFlippedBitLosesOneEventAndNothingBehindIt) {
   EXPECT_EQ(recovery_.jobs, 1u);
   EXPECT_EQ(recovery_.records, records - 1);
   EXPECT_THAT(recovery_.damages, ElementsAre(AllOf(HasSubstr("job-1"), HasSubstr("damaged at byte"),
-                                                   HasSubstr("about 1 record lost"))));
+                                                   HasSubstr("about 1 record was lost"))));
 }
 
 TEST_F(DamagedJournal, WatchersAreToldAtOnceAndAfterEveryRestart) {
@@ -501,7 +501,7 @@ TEST_F(DamagedJournal, WatchersAreToldAtOnceAndAfterEveryRestart) {
     EXPECT_EQ(told.coverage.lost_envelopes, 1u);
     ASSERT_EQ(told.coverage.notes.size(), 1u);
     EXPECT_THAT(told.coverage.notes[0], AllOf(HasSubstr("log of this job was damaged at byte"),
-                                              HasSubstr("about 1 record")));
+                                              HasSubstr("about 1 record was lost")));
     EXPECT_TRUE(note.empty() || note == told.coverage.notes[0]);
     note = told.coverage.notes[0];
     EXPECT_EQ(jobs->TickDue(At(600 + restarts)).at(0).coverage.notes, told.coverage.notes);
