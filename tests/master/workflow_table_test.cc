@@ -206,7 +206,9 @@ TEST_F(WorkflowTableTest, ATornEndIsCutOffAndReported) {
 TEST_F(WorkflowTableTest, DamageInItsLogCostsOneRecordAndIsTold) {
   WorkflowSpec spec = Chain();
   spec.jobs[0].job_id.clear();
-  ASSERT_TRUE(workflows_->Submit(spec, At(0)).ok());
+  const auto position = workflows_->Submit(spec, kAllIds, At(0));
+  ASSERT_TRUE(position.ok()) << position.status();
+  ASSERT_TRUE(jobs_->journal().WaitUntilDurable(*position));
   const std::size_t submitted = std::filesystem::file_size(log());
   for (int second = 1; second < 20; ++second) Tick(second);
   const std::size_t ticked = std::filesystem::file_size(log());
