@@ -41,15 +41,16 @@ void BM_Journal(benchmark::State& state) {
                            {.commit_interval = absl::ZeroDuration()});
   const auto log = service::Journal::MakeLog(directory.path() + "/log", "");
   const absl::Time now = absl::FromUnixSeconds(1'700'000'000);
+  const store::LogKey key = store::NewLogKey();
   for (auto _ : state) {
     std::string record;
     for (std::int64_t i = 1; i < state.range(0); ++i) {
       record.clear();
-      store::EncodeEnvelopeBytes(SerializedEnvelope(), now, record);
+      store::EncodeEnvelopeBytes(SerializedEnvelope(), now, key, record);
       journal.Append(log, record);
     }
     record.clear();
-    store::EncodeEnvelopeBytes(SerializedEnvelope(), now, record);
+    store::EncodeEnvelopeBytes(SerializedEnvelope(), now, key, record);
     journal.WaitUntilDurable(journal.Append(log, record));
   }
   Report(state);

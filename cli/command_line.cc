@@ -303,7 +303,7 @@ void AddReplay(CLI::App& command, ReplayArguments& arguments) {
          "How many times as fast as the job ran; default max: without waiting")
       ->type_name("N|max");
   AddProgress(app, arguments.progress);
-  app.footer("Exit code: 0 the log was shown, 2 it cannot be read, 4 its end is damaged.");
+  app.footer("Exit code: 0 the log was shown, 2 it cannot be read, 4 it is torn or damaged.");
 }
 
 void AddJar(CLI::App& app, std::string& jar) {

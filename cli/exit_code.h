@@ -8,7 +8,7 @@ enum ExitCode : int {
   kJobFailed = 1,  // or was killed or abandoned
   kUsage = 2,      // an option, a file or a job that does not exist
   kMasterUnreachable = 3,
-  kLogTorn = 4,        // everything before the damage was shown
+  kLogTorn = 4,        // or damaged; all that can be read was shown
   kInterrupted = 130,  // as shells report it: 128 + SIGINT
   kReaderGone = 141,   // 128 + SIGPIPE
 };

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "absl/time/clock.h"
 #include "cli/commands.h"
@@ -44,13 +46,17 @@ int Replay(const ReplayArguments& arguments) {
   const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
   JobMonitor monitor((*reader)->job_id(), (*reader)->options());
   Pace pace(arguments.speed);
+  std::vector<std::string> damages;
   for (;;) {
     const auto record = (*reader)->Next();
     if (!record.ok() || !record->has_value()) {
       progress->Finish();
-      if (record.ok()) return kSuccess;
-      Complain(std::string(record.status().message()));
-      return kLogTorn;
+      if (!record.ok()) damages.emplace_back(record.status().message());
+      for (const std::string& damage : damages) Complain(damage);
+      return damages.empty() ? kSuccess : kLogTorn;
+    }
+    if (const auto* damage = std::get_if<store::Damage>(&**record)) {
+      damages.push_back(store::RecordReader::Describe(store::kEventLog, arguments.log, *damage));
     }
     const std::optional<Snapshot> snapshot = store::Replay(**record, monitor);
     if (!snapshot) continue;

@@ -29,7 +29,8 @@ double LostPoints(const JobState& state) {
 }
 
 double LostEnvelopes(const JobState& state) {
-  auto lost = static_cast<double>(state.lost_envelopes);
+  // Records of a damaged log show as gaps, too, once their sources are heard again.
+  auto lost = static_cast<double>(std::max(state.lost_envelopes, state.log_damage.records));
   for (const auto& [id, source] : state.sources) lost += static_cast<double>(source.dropped_events);
   return Share(lost, static_cast<double>(state.taken_envelopes));
 }

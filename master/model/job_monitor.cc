@@ -71,6 +71,19 @@ std::uint64_t DroppedPoints(const model::JobState& state) {
   return dropped;
 }
 
+std::string DamageNote(const model::JobState& state) {
+  const LogDamage& damage = state.log_damage;
+  const std::string where =
+      state.log_damage_places == 1
+          ? fmt::format("at byte {}", damage.at)
+          : fmt::format("in {} places, the first at byte {}", state.log_damage_places, damage.at);
+  const bool is_one = damage.records == 1;
+  return fmt::format(
+      "the master's log of this job was damaged {}: about {} record{} lost ({} bytes); estimates "
+      "are made without {}, with wider intervals",
+      where, damage.records, is_one ? " was" : "s were", damage.bytes, is_one ? "it" : "them");
+}
+
 }  // namespace
 
 class JobMonitor::Impl {
@@ -116,6 +129,7 @@ class JobMonitor::Impl {
   std::string Checkpoint() const;
   absl::Status Resume(const std::string& checkpoint);
   void NoteRestart(absl::Time now) { listening_since_ = std::max(listening_since_, now); }
+  void NoteDamage(const LogDamage& damage);
   void AddNote(const std::string& note) {
     const bool known = std::find(notes_.begin(), notes_.end(), note) != notes_.end();
     if (!known && notes_.size() < kNotesMax) notes_.push_back(note);
@@ -220,6 +234,17 @@ Forecast JobMonitor::Impl::Describe(const EndPrediction& prediction,
   return forecast;
 }
 
+void JobMonitor::Impl::NoteDamage(const LogDamage& damage) {
+  // Before a job is open nothing but a copy of its opening can be lost.
+  if (final_ || !state_.opened || damage.records == 0) return;
+  has_news_ = true;
+  sequence_ += damage.ticks_max;
+  LogDamage& all = state_.log_damage;
+  if (state_.log_damage_places++ == 0) all.at = damage.at;
+  all.bytes = model::SaturatingAdd(all.bytes, damage.bytes);
+  all.records = model::SaturatingAdd(all.records, damage.records);
+}
+
 std::vector<PhaseProgress> JobMonitor::Impl::Phases() const {
   std::vector<PhaseProgress> phases;
   if (state_.has_phase(Phase::kMap)) phases.push_back(model::MapProgress(state_));
@@ -248,6 +273,7 @@ Coverage JobMonitor::Impl::CoverageAt(absl::Time now) const {
         model::SilentFor(state_, std::max(state_.last_arrival_at, listening_since_), now);
   }
   coverage.notes = notes_;
+  if (state_.log_damage_places > 0) coverage.notes.push_back(DamageNote(state_));
   if (state_.opened && state_.opened->is_grouping_opaque) {
     coverage.notes.push_back(
         "a grouping comparator decides which keys form a key group, so none is known by its key");
@@ -442,6 +468,7 @@ void JobMonitor::SetPastRuns(std::vector<PastRun> runs) {
   if (runs.size() > kPastRunsMax) runs.resize(kPastRunsMax);
   impl_->state().past_runs = std::move(runs);
 }
+void JobMonitor::NoteDamage(const LogDamage& damage) { impl_->NoteDamage(damage); }
 void JobMonitor::CountRejected(const AcceptedSequence& envelope) { impl_->Refuse(envelope); }
 void JobMonitor::AddNote(const std::string& note) { impl_->AddNote(note); }
 

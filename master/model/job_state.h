@@ -21,6 +21,7 @@
 #include "streaming/size_histogram.h"
 #include "streaming/smoothed_points.h"
 #include "tidemark/event.h"
+#include "tidemark/job_monitor.h"
 #include "tidemark/past_run.h"
 
 namespace tidemark::model {
@@ -124,6 +125,8 @@ struct JobState {
   std::uint64_t lost_envelopes = 0;
   std::uint64_t anomalies = 0;
   std::uint64_t rejected_envelopes = 0;
+  LogDamage log_damage;  // of all places; `at` is the first
+  std::uint64_t log_damage_places = 0;
   // What the parts that grow with what agents send take in memory, estimated.
   std::size_t memory_bytes = 0;
 

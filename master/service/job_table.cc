@@ -26,11 +26,11 @@ constexpr std::size_t kDecisiveShare = 16;
 constexpr std::size_t kCheckpointsAtOnce = 32;
 
 void EncodeArrival(const v1::Envelope& envelope, absl::string_view serialized,
-                   absl::Time arrived_at, std::string& out) {
+                   absl::Time arrived_at, store::LogKey key, std::string& out) {
   if (serialized.empty()) {
-    store::EncodeEnvelope(envelope, arrived_at, out);
+    store::EncodeEnvelope(envelope, arrived_at, key, out);
   } else {
-    store::EncodeEnvelopeBytes(serialized, arrived_at, out);
+    store::EncodeEnvelopeBytes(serialized, arrived_at, key, out);
   }
 }
 
@@ -121,8 +121,12 @@ absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(
   auto known = Enter(event.job_id, job, before);
   if (!known.ok() || *known != nullptr) return known;
   OpenLogs(event.job_id, *job);
-  Keep(*job,
-       [&](std::string& out) { EncodeArrival(untrusted, serialized, event.arrived_at, out); });
+  // Twice, since without it the rest of the log is worth nothing.
+  for (int copies = 0; copies < 2; ++copies) {
+    Keep(*job, [&](std::string& out) {
+      EncodeArrival(untrusted, serialized, event.arrived_at, job->key, out);
+    });
+  }
   taken.position = job->position;
   return std::shared_ptr<Job>();
 }
@@ -154,14 +158,14 @@ void JobTable::Logged(const absl::Status& status, Job& job) {
 }
 
 void JobTable::OpenLogs(const std::string& job_id, Job& job) const {
+  std::string start;
+  store::EncodeLogStart(job_id, options_.job, job.name_space, job.key, start);
   if (!options_.data_dir.empty()) {
-    std::string start;
-    store::EncodeLogStart(job_id, options_.job, job.name_space, start);
     job.journal = Journal::MakeLog(store::EventLogPath(options_.data_dir, job_id), start);
   }
   if (options_.event_log_dir.empty()) return;
-  auto log = store::EventLogWriter::Create(store::EventLogPath(options_.event_log_dir, job_id),
-                                           job_id, options_.job);
+  auto log = store::EventLogWriter::Begin(store::EventLogPath(options_.event_log_dir, job_id),
+                                          start, job.key);
   if (log.ok()) {
     job.log = *std::move(log);
   } else {
@@ -194,7 +198,7 @@ void JobTable::KeepRefusal(const absl::Status& reason, const AcceptedSequence& e
   if (job.ticked.is_final()) return;
   job.monitor.CountRejected(envelope);
   Keep(job, [&](std::string& out) {
-    store::EncodeMalformed(std::string(reason.message()), envelope, out);
+    store::EncodeMalformed(std::string(reason.message()), envelope, job.key, out);
   });
 }
 
@@ -257,8 +261,9 @@ Taken JobTable::Ingest(const v1::Envelope& untrusted, absl::Time now, absl::stri
   event->arrived_at = job->NotBefore(now);
   // After the final snapshot there is nothing left to recover.
   if (!job->ticked.is_final()) {
-    Keep(*job,
-         [&](std::string& out) { EncodeArrival(untrusted, serialized, event->arrived_at, out); });
+    Keep(*job, [&](std::string& out) {
+      EncodeArrival(untrusted, serialized, event->arrived_at, job->key, out);
+    });
   }
   taken.position = job->position;
   taken.status = job->monitor.Apply(*event);
@@ -280,7 +285,7 @@ void JobTable::TickLocked(Job& job, absl::Time now) {
   if (job.log) Logged(job.log->AppendTick(job.latest), job);
   if (job.journal) {
     std::string record;
-    store::EncodeTick(job.latest, record);
+    store::EncodeTick(job.latest, job.key, record);
     job.position = journal_.Append(job.journal, record);
   }
   if (job.ticked.is_final()) End(job);
@@ -293,7 +298,7 @@ void JobTable::Remember(Job& job) {
       job.monitor.Summary().name, {.id = job.newest.job_id, .name_space = job.name_space});
   if (runs.empty()) return;
   job.monitor.SetPastRuns(runs);
-  Keep(job, [&](std::string& out) { store::EncodePastRuns(runs, out); });
+  Keep(job, [&](std::string& out) { store::EncodePastRuns(runs, job.key, out); });
 }
 
 // Hands on what the job has taught and keeps no more of it than its end. REQUIRES: job.mutex is
@@ -303,7 +308,7 @@ void JobTable::End(Job& job) {
   const std::vector<AcceptedSequence> sources = job.monitor.accepted_sequences();
   if (job.journal) {
     std::string record;
-    store::EncodeEnd({job.ticked, sources, job.opened_at}, record);
+    store::EncodeEnd({job.ticked, sources, job.opened_at}, job.key, record);
     job.position = journal_.Append(job.journal, record);
   }
   job.monitor = JobMonitor::OfEnded(job.ticked, sources);
@@ -401,6 +406,19 @@ void JobTable::NoteEnded(const std::vector<std::shared_ptr<Job>>& jobs) {
   }
 }
 
+// The trace for people goes on as a copy of the journal.
+void JobTable::ContinueTrace(const store::RestoredJob& restored, Job& job) const {
+  if (options_.event_log_dir.empty()) return;
+  auto log = store::EventLogWriter::Continue(
+      store::EventLogPath(options_.event_log_dir, restored.job_id),
+      store::EventLogPath(options_.data_dir, restored.job_id), restored.log_bytes, restored.key);
+  if (log.ok()) {
+    job.log = *std::move(log);
+  } else {
+    Logged(log.status(), job);
+  }
+}
+
 // REQUIRES: called in the order in which the jobs were opened, before anything else is done.
 void JobTable::TakeUp(store::RestoredJob restored, absl::Time now) {
   auto job = std::make_shared<Job>(std::move(restored.monitor));
@@ -412,16 +430,26 @@ void JobTable::TakeUp(store::RestoredJob restored, absl::Time now) {
   job->newest.run_uid = job->monitor.run_uid();
   job->ticked = job->newest;
   job->bytes = restored.log_bytes;
+  job->key = restored.key;
   if (!restored.has_end) {
+    ContinueTrace(restored, *job);
     job->journal = Journal::MakeLog(store::EventLogPath(options_.data_dir, restored.job_id),
                                     restored.log_bytes);
   }
   if (!restored.has_resumed) DropCheckpoint(restored.job_id);
+  if (const auto damage = restored.CutOff()) {
+    Keep(*job, [&](std::string& out) { store::EncodeDamage(*damage, job->key, out); });
+  }
   if (!job->newest.is_final()) {
     job->monitor.NoteRestart(job->NotBefore(now));
-    Keep(*job, [&](std::string& out) { store::EncodeRestart(job->latest, out); });
+    Keep(*job, [&](std::string& out) { store::EncodeRestart(job->latest, job->key, out); });
   } else if (!restored.has_end) {
     End(*job);  // it was killed in the middle of this
+  }
+  // A number that a lost tick gave to a snapshot must not be gone back behind.
+  if (!restored.damages.empty() && !job->newest.is_final()) {
+    TickLocked(*job, job->latest);
+    unpublished_.push_back(job);
   }
   const std::lock_guard lock(mutex_);
   job->number = ++opened_;
@@ -443,6 +471,7 @@ absl::StatusOr<Recovery> JobTable::Recover(absl::Time now, std::size_t threads) 
     if (!job.newest.is_final()) recovery.latest = std::max(recovery.latest, job.latest);
     TakeUp(std::move(job), now);
   }
+  Publish();
   return recovery;
 }
 

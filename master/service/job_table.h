@@ -87,7 +87,7 @@ struct Recovery {
   std::size_t resumed = 0;  // of them, those whose estimates a checkpoint spared
   std::uint64_t records = 0;
   absl::Time latest = absl::InfinitePast();  // told to a job that goes on: no instant may be before
-  std::vector<std::string> damages;  // for an operator: what was cut off or set aside, and why
+  std::vector<std::string> damages;  // for an operator: what could not be read, and where it is now
 };
 
 class JobTable {
@@ -96,8 +96,9 @@ class JobTable {
   explicit JobTable(JobTableOptions options, Metrics* metrics = nullptr);
 
   // Takes up the jobs of data_dir, which must exist, on `threads` threads. REQUIRES: nothing was
-  // ingested yet. A torn or corrupt end of a log is cut off and kept beside it, a log without any
-  // use is renamed; other errors are those of the file system.
+  // ingested yet. Of a damaged log everything else is taken up, and its next snapshot made at once;
+  // a torn end is cut off and kept beside it, a log without any use is renamed. Errors are those of
+  // the file system.
   absl::StatusOr<Recovery> Recover(absl::Time now, std::size_t threads);
 
   // Takes an envelope off the network: parse, keep, fold. `serialized` is what it was parsed from;
@@ -128,6 +129,7 @@ class JobTable {
     JobMonitor monitor;
     std::size_t bytes = 0;  // of its envelopes
     bool is_over_bytes = false;
+    store::LogKey key = store::NewLogKey();  // of both logs, whose bytes are the same
     std::unique_ptr<store::EventLogWriter> log;
     std::shared_ptr<Journal::Log> journal;
     Journal::Position position = 0;    // of the last record in `journal`
@@ -183,6 +185,7 @@ class JobTable {
   void KeepCheckpoint(Job& job) const;
   void DropCheckpoint(const std::string& job_id) const;
   void TakeUp(store::RestoredJob restored, absl::Time now);
+  void ContinueTrace(const store::RestoredJob& restored, Job& job) const;
 
   const JobTableOptions options_;
   Metrics* const metrics_;

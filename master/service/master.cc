@@ -9,7 +9,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <filesystem>
 #include <functional>
 #include <limits>
 #include <mutex>
@@ -26,6 +25,7 @@
 #include "master/service/log.h"
 #include "master/service/metrics.h"
 #include "master/service/progress_service.h"
+#include "master/service/recovery.h"
 #include "master/service/tls.h"
 #include "master/service/tokens.h"
 #include "master/service/watch_hub.h"
@@ -301,10 +301,10 @@ absl::Status Master::Impl::OpenHistory() {
                                          .bytes_max = options_.history_bytes_max};
   auto history = store::History::Open(path, options);
   if (absl::IsDataLoss(history.status())) {
-    Notice(fmt::format("{}; it was renamed to {}.damaged and a new one was started",
-                       std::string(history.status().message()), path));
-    std::error_code error;
-    std::filesystem::rename(path, path + ".damaged", error);
+    const absl::StatusOr<std::string> aside = service::SetAside(path);
+    if (!aside.ok()) return aside.status();
+    Notice(fmt::format("{}; {} and a new one was started", std::string(history.status().message()),
+                       *aside));
     history = store::History::Open(path, options);
   }
   if (!history.ok()) return history.status();

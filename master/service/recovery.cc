@@ -23,6 +23,17 @@ absl::Status SystemError(const std::string& path, const char* doing, const std::
   return absl::ErrnoToStatus(error.value(), fmt::format("{}: {}", path, doing));
 }
 
+// `name`, or with the first number behind it of which there is no file. One master owns the
+// directory, so nobody takes the name meanwhile.
+std::string FreeName(const std::string& name) {
+  std::string free = name;
+  std::error_code error;
+  for (int number = 2; fs::exists(fs::symlink_status(free, error)); ++number) {
+    free = fmt::format("{}.{}", name, number);
+  }
+  return free;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> FilesWith(const std::string& directory,
@@ -31,31 +42,40 @@ absl::StatusOr<std::vector<std::string>> FilesWith(const std::string& directory,
   fs::directory_iterator entries(directory, error);
   if (error) return SystemError(directory, "cannot list", error);
   std::vector<std::string> paths;
-  for (const fs::directory_entry& entry : entries) {
-    if (entry.path().extension() == extension) paths.push_back(entry.path());
+  for (; entries != fs::directory_iterator(); entries.increment(error)) {
+    if (entries->path().extension() == extension) paths.push_back(entries->path());
   }
+  if (error) return SystemError(directory, "cannot list", error);
   std::sort(paths.begin(), paths.end());
   return paths;
 }
 
-absl::Status CutTail(const std::string& path, std::uint64_t bytes) {
-  const std::string cut = path + ".cut";
+absl::StatusOr<std::string> CutTail(const std::string& path, std::uint64_t bytes) {
+  std::error_code error;
+  const std::uint64_t size = fs::file_size(path, error);
+  if (error) return SystemError(path, "cannot read its size", error);
+  if (size <= bytes) return std::string("nothing was cut off");
+  const std::string cut = FreeName(path + ".cut");
   std::ifstream from(path, std::ios::binary);
   from.seekg(static_cast<std::streamoff>(bytes));
   std::ofstream to(cut, std::ios::binary | std::ios::trunc);
-  if (from.peek() != std::ifstream::traits_type::eof()) to << from.rdbuf();
+  to << from.rdbuf();
   to.close();
   // A disk without room for the copy must not keep the master from starting: the tail is lost.
-  if (!to) fs::remove(cut);
-  std::error_code error;
+  const bool is_kept = to.good() && from.good();
+  if (!is_kept) fs::remove(cut, error);
   fs::resize_file(path, bytes, error);
-  return error ? SystemError(path, "cannot cut off its damaged end", error) : absl::OkStatus();
+  if (error) return SystemError(path, "cannot cut off its damaged end", error);
+  return is_kept ? fmt::format("the rest was moved to {}", cut)
+                 : fmt::format("the rest was cut off, and could not be kept as {}", cut);
 }
 
-absl::Status SetAside(const std::string& path) {
+absl::StatusOr<std::string> SetAside(const std::string& path) {
   std::error_code error;
-  fs::rename(path, path + ".damaged", error);
-  return error ? SystemError(path, "cannot rename", error) : absl::OkStatus();
+  const std::string aside = FreeName(path + ".damaged");
+  fs::rename(path, aside, error);
+  if (error) return SystemError(path, "cannot rename", error);
+  return fmt::format("it was renamed to {}", aside);
 }
 
 namespace {
@@ -68,7 +88,11 @@ class Recoverer {
   void Run(std::size_t threads) {
     std::vector<std::thread> helpers;
     for (std::size_t i = 1; i < std::min(threads, paths_.size()); ++i) {
-      helpers.emplace_back([this] { Work(); });
+      try {
+        helpers.emplace_back([this] { Work(); });
+      } catch (const std::system_error&) {
+        break;  // the system has no more threads: fewer do
+      }
     }
     Work();
     for (std::thread& helper : helpers) helper.join();
@@ -96,14 +120,20 @@ class Recoverer {
   static absl::Status Mend(const std::string& path, absl::StatusOr<store::RestoredJob>& job,
                            RecoveredJobs& recovered) {
     if (!job.ok()) {
-      recovered.damages.push_back(fmt::format("{}; it was renamed to {}.damaged",
-                                              std::string(job.status().message()), path));
-      return SetAside(path);
+      const absl::StatusOr<std::string> aside = SetAside(path);
+      if (!aside.ok()) return aside.status();
+      recovered.damages.push_back(
+          fmt::format("{}; {}", std::string(job.status().message()), *aside));
+      return absl::OkStatus();
     }
-    if (!job->damage.ok()) {
-      recovered.damages.push_back(fmt::format("{}; the rest was moved to {}.cut",
-                                              std::string(job->damage.message()), path));
-      if (absl::Status status = CutTail(path, job->log_bytes); !status.ok()) return status;
+    for (const LogDamage& damage : job->damages) {
+      recovered.damages.push_back(store::RecordReader::Describe(store::kEventLog, path, damage));
+    }
+    if (!job->torn.ok() || job->CutOff()) {
+      const absl::StatusOr<std::string> cut = CutTail(path, job->log_bytes);
+      if (!cut.ok()) return cut.status();
+      if (!job->torn.ok()) recovered.damages.emplace_back(job->torn.message());
+      recovered.damages.back() += "; " + *cut;
     }
     recovered.jobs.push_back(*std::move(job));
     return absl::OkStatus();

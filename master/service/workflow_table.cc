@@ -9,6 +9,7 @@
 
 #include "master/service/recovery.h"
 #include "master/service/tick_round.h"
+#include "master/store/record_reader.h"
 #include "master/store/workflow_log.h"
 #include "tidemark/limit.h"
 
@@ -59,7 +60,7 @@ absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(
                                        name_space);
   entry->newest = entry->live.newest();
   std::string start;
-  store::EncodeSubmission(workflow, name_space, now, start);
+  store::EncodeSubmission(workflow, name_space, now, entry->key, start);
   // Nobody else knows this one yet, so its lock is free; others wait for it until the log begins.
   const std::lock_guard entry_lock(entry->mutex);
   {
@@ -150,7 +151,7 @@ absl::StatusOr<Journal::Position> WorkflowTable::Attach(const std::string& workf
     if (!is_news.ok()) return is_news.status();
     if (*is_news) {
       std::string record;
-      store::EncodeAttachment(job_name, job_id, now, record);
+      store::EncodeAttachment(job_name, job_id, now, entry->key, record);
       Keep(*entry, record);
       entry->has_news = true;
     }
@@ -223,9 +224,9 @@ void WorkflowTable::TickLocked(Entry& entry, absl::Time now) {
   entry.has_news = false;
   std::string record;
   if (snapshot.is_final()) {
-    store::EncodeWorkflowEnd(snapshot, record);
+    store::EncodeWorkflowEnd(snapshot, entry.key, record);
   } else {
-    store::EncodeWorkflowTick(snapshot, entry.live.TakeNewFacts(), record);
+    store::EncodeWorkflowTick(snapshot, entry.live.TakeNewFacts(), entry.key, record);
   }
   Keep(entry, record);
   if (snapshot.is_final()) entry.log.reset();
@@ -286,15 +287,20 @@ absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover(absl::Time now) {
   for (const std::string& path : *paths) {
     auto workflow = store::RestoreWorkflow(path, options_.live);
     if (!workflow.ok()) {
-      recovery.damages.push_back(fmt::format("{}; it was renamed to {}.damaged",
-                                             std::string(workflow.status().message()), path));
-      if (absl::Status aside = SetAside(path); !aside.ok()) return aside;
+      const absl::StatusOr<std::string> aside = SetAside(path);
+      if (!aside.ok()) return aside.status();
+      recovery.damages.push_back(
+          fmt::format("{}; {}", std::string(workflow.status().message()), *aside));
       continue;
     }
-    if (!workflow->damage.ok()) {
-      recovery.damages.push_back(fmt::format("{}; the rest was moved to {}.cut",
-                                             std::string(workflow->damage.message()), path));
-      if (absl::Status cut = CutTail(path, workflow->log_bytes); !cut.ok()) return cut;
+    for (const LogDamage& damage : workflow->damages) {
+      recovery.damages.push_back(store::RecordReader::Describe(store::kWorkflowLog, path, damage));
+    }
+    if (!workflow->torn.ok() || workflow->is_cut_off()) {
+      const absl::StatusOr<std::string> cut = CutTail(path, workflow->log_bytes);
+      if (!cut.ok()) return cut.status();
+      if (!workflow->torn.ok()) recovery.damages.emplace_back(workflow->torn.message());
+      recovery.damages.back() += "; " + *cut;
     }
     restored.emplace_back(path, *std::move(workflow));
   }
@@ -307,6 +313,7 @@ absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover(absl::Time now) {
         std::move(workflow.live), workflow.submitted_at,
         workflow.name_space.empty() ? kAllIds : std::move(workflow.name_space));
     entry->newest = entry->live.newest();
+    entry->key = workflow.key;
     {
       const std::lock_guard lock(mutex_);
       entry->number = ++submitted_;

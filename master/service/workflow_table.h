@@ -27,6 +27,7 @@
 #include "master/service/metrics.h"
 #include "master/service/name_space.h"
 #include "master/service/tick_pace.h"
+#include "master/store/log_record.h"
 #include "master/workflow/check_workflow.h"
 #include "master/workflow/live_workflow.h"
 #include "tidemark/workflow.h"
@@ -54,7 +55,7 @@ struct WorkflowView {
 
 struct WorkflowRecovery {
   std::size_t workflows = 0;
-  std::vector<std::string> damages;  // for an operator: what was cut off or set aside, and why
+  std::vector<std::string> damages;  // for an operator: what could not be read, and where it is now
 };
 
 class WorkflowTable {
@@ -115,6 +116,7 @@ class WorkflowTable {
     std::mutex mutex;      // guards all below; the spec of `live` never changes
     workflow::LiveWorkflow live;
     std::shared_ptr<Journal::Log> log;
+    store::LogKey key = store::NewLogKey();
     Journal::Position position = 0;  // of the last record
     WorkflowSnapshot newest;         // that may be shown
     absl::Time ticked_at = absl::InfinitePast();

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -20,6 +20,8 @@ namespace tidemark::store {
 namespace {
 
 constexpr absl::string_view kMagic = "TIDECHK1";
+// One record, which is whole or of no use: nothing to find behind damage.
+constexpr LogKey kKey = LogKey::kVersion1;
 
 }  // namespace
 
@@ -33,7 +35,7 @@ absl::Status WriteCheckpoint(const std::string& path, const Checkpoint& checkpoi
   wire::EncodeSnapshot(checkpoint.newest, *message.mutable_snapshot());
   message.set_monitor(checkpoint.monitor);
   std::string bytes(kMagic);
-  EncodeFramed(message.SerializeAsString(), bytes);
+  EncodeFramed(message.SerializeAsString(), kKey, bytes);
   const std::string next = path + ".next";
   std::ofstream file(next, std::ios::binary | std::ios::trunc);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -50,12 +52,17 @@ absl::Status WriteCheckpoint(const std::string& path, const Checkpoint& checkpoi
 
 std::optional<Checkpoint> ReadCheckpoint(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  if (bytes.size() < kMagic.size() + kFrameBytes) return std::nullopt;
+  // Not by iterators: those throw where the disk cannot be read.
+  std::ostringstream read;
+  read << file.rdbuf();
+  const std::string bytes = std::move(read).str();
+  const std::size_t frame_bytes = FrameBytes(kKey);
+  if (file.bad() || bytes.size() < kMagic.size() + frame_bytes) return std::nullopt;
   if (absl::string_view(bytes).substr(0, kMagic.size()) != kMagic) return std::nullopt;
-  const Frame frame = ReadFrame(bytes.data() + kMagic.size());
-  const auto payload = absl::string_view(bytes).substr(kMagic.size() + kFrameBytes);
-  if (frame.length != payload.size() || frame.checksum != LogChecksum(payload)) return std::nullopt;
+  const Frame frame = ReadFrame(bytes.data() + kMagic.size(), kKey);
+  const auto payload = absl::string_view(bytes).substr(kMagic.size() + frame_bytes);
+  if (frame.length != payload.size() || frame.checksum != LogChecksum(payload, kKey))
+    return std::nullopt;
   v1::Checkpoint message;
   if (!message.ParseFromArray(payload.data(), static_cast<int>(payload.size())))
     return std::nullopt;

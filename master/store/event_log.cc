@@ -1,21 +1,20 @@
 #include "master/store/event_log.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 #include <xxhash.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
-#include "master/store/log_record.h"
 #include "proto/wire/parse_event.h"
 #include "tidemark/v1/event_log.pb.h"
 
 namespace tidemark::store {
 namespace {
 
-constexpr std::size_t kReadBufferBytes = 256 << 10;
+constexpr std::size_t kCopyBytes = 256 << 10;
 // Longer job ids are shortened in file names, of which common file systems allow 255 bytes.
 constexpr std::size_t kNameBytesMax = 200;
 
@@ -29,6 +28,27 @@ absl::Time ToTime(const google::protobuf::Timestamp& timestamp) {
 
 absl::Duration ToDuration(const google::protobuf::Duration& duration) {
   return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
+}
+
+// Malformed if this version refuses what another took.
+LogRecord EventOf(const v1::LoggedEnvelope& logged) {
+  const auto event = wire::ParseEvent(logged.envelope(), ToTime(logged.arrived_at()));
+  if (!event.ok()) {
+    return Malformed{
+        {.source_id = logged.envelope().source_id(), .sequence = logged.envelope().sequence()}};
+  }
+  return *event;
+}
+
+PastRuns PastRunsOf(const v1::LoggedPastRuns& logged) {
+  PastRuns past;
+  for (const v1::LoggedPastRun& run : logged.runs()) {
+    past.runs.push_back({.map_time = ToDuration(run.map_time()),
+                         .shuffle_time = ToDuration(run.shuffle_time()),
+                         .reduce_time = ToDuration(run.reduce_time()),
+                         .map_input_bytes = run.map_input_bytes()});
+  }
+  return past;
 }
 
 bool IsPlain(char c) {
@@ -48,6 +68,8 @@ std::optional<Snapshot> Replay(const LogRecord& record, JobMonitor& monitor) {
     monitor.SetPastRuns(past->runs);
   } else if (const Malformed* malformed = std::get_if<Malformed>(&record)) {
     monitor.CountRejected(malformed->envelope);
+  } else if (const Damage* damage = std::get_if<Damage>(&record)) {
+    monitor.NoteDamage(*damage);
   }
   return std::nullopt;
 }
@@ -66,14 +88,64 @@ std::string EventLogPath(const std::string& directory, const std::string& job_id
 }
 
 absl::StatusOr<std::unique_ptr<EventLogWriter>> EventLogWriter::Create(
-    const std::string& path, const std::string& job_id, const JobMonitorOptions& options) {
+    const std::string& path, const std::string& job_id, const JobMonitorOptions& options,
+    LogKey key) {
+  std::string start;
+  EncodeLogStart(job_id, options, /*name_space=*/"", key, start);
+  return Begin(path, start, key);
+}
+
+absl::StatusOr<std::unique_ptr<EventLogWriter>> EventLogWriter::Begin(const std::string& path,
+                                                                      const std::string& start,
+                                                                      LogKey key) {
   std::FILE* file = std::fopen(path.c_str(), "wb");
   if (file == nullptr) return SystemError(errno, fmt::format("event log {}: cannot create", path));
-  std::unique_ptr<EventLogWriter> writer(new EventLogWriter(path, file));
-  std::string start;
-  EncodeLogStart(job_id, options, /*name_space=*/"", start);
+  std::unique_ptr<EventLogWriter> writer(new EventLogWriter(path, key, file));
   if (absl::Status status = writer->AppendEncoded(start); !status.ok()) return status;
   return writer;
+}
+
+absl::StatusOr<std::unique_ptr<EventLogWriter>> EventLogWriter::Continue(const std::string& path,
+                                                                         const std::string& source,
+                                                                         std::uint64_t bytes,
+                                                                         LogKey key) {
+  std::FILE* file = std::fopen(path.c_str(), "r+b");
+  if (file == nullptr && errno == ENOENT) file = std::fopen(path.c_str(), "w+b");
+  if (file == nullptr) return SystemError(errno, fmt::format("event log {}: cannot open", path));
+  std::unique_ptr<EventLogWriter> writer(new EventLogWriter(path, key, file));
+  if (absl::Status status = writer->CopyFrom(source, bytes); !status.ok()) return status;
+  return writer;
+}
+
+absl::Status EventLogWriter::CopyFrom(const std::string& source, std::uint64_t bytes) {
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  const std::unique_ptr<std::FILE, Close> from(std::fopen(source.c_str(), "rb"));
+  if (from == nullptr) {
+    return SystemError(errno, fmt::format("event log {}: cannot open {}", path_, source));
+  }
+  std::string buffer(kCopyBytes, '\0');
+  const std::size_t start = std::fread(buffer.data(), 1, kStartBytes, file_);
+  std::uint64_t at = 0;
+  if (key_ != LogKey::kVersion1 && KeyOf({buffer.data(), start}, kEventLog) == key_) {
+    if (std::fseek(file_, 0, SEEK_END) != 0) return Fail("cannot read");
+    at = std::min(static_cast<std::uint64_t>(ftello(file_)), bytes);
+  }
+  if (std::fseek(file_, 0, SEEK_SET) != 0 ||
+      ftruncate(fileno(file_), static_cast<off_t>(at)) != 0 ||
+      std::fseek(file_, 0, SEEK_END) != 0 ||
+      fseeko(from.get(), static_cast<off_t>(at), SEEK_SET) != 0) {
+    return Fail("cannot go on");
+  }
+  while (at < bytes) {
+    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(kCopyBytes, bytes - at));
+    const std::size_t got = std::fread(buffer.data(), 1, wanted, from.get());
+    if (got == 0) return absl::DataLossError(fmt::format("event log {}: cannot be read", source));
+    if (std::fwrite(buffer.data(), 1, got, file_) < got) return Fail("cannot go on");
+    at += got;
+  }
+  return absl::OkStatus();
 }
 
 EventLogWriter::~EventLogWriter() {
@@ -94,72 +166,53 @@ absl::Status EventLogWriter::AppendEncoded(const std::string& record) {
 
 absl::Status EventLogWriter::Append(const v1::Envelope& envelope, absl::Time arrived_at) {
   std::string record;
-  EncodeEnvelope(envelope, arrived_at, record);
+  EncodeEnvelope(envelope, arrived_at, key_, record);
   return AppendEncoded(record);
 }
 
 absl::Status EventLogWriter::AppendMalformed(const std::string& reason,
                                              const AcceptedSequence& envelope) {
   std::string record;
-  EncodeMalformed(reason, envelope, record);
+  EncodeMalformed(reason, envelope, key_, record);
   return AppendEncoded(record);
 }
 
 absl::Status EventLogWriter::AppendTick(absl::Time at) {
   std::string record;
-  EncodeTick(at, record);
+  EncodeTick(at, key_, record);
   if (absl::Status status = AppendEncoded(record); !status.ok()) return status;
+  return Flush();
+}
+
+absl::Status EventLogWriter::Flush() {
+  if (!failed_.ok()) return failed_;
   if (std::fflush(file_) != 0) return Fail("cannot write");
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<EventLogReader>> EventLogReader::Open(const std::string& path) {
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) return SystemError(errno, fmt::format("event log {}: cannot open", path));
-  std::setvbuf(file, nullptr, _IOFBF, kReadBufferBytes);
-  std::unique_ptr<EventLogReader> reader(new EventLogReader(path, file));
+  absl::StatusOr<std::unique_ptr<RecordReader>> records = RecordReader::Open(path, kEventLog);
+  if (!records.ok()) return records.status();
+  std::unique_ptr<EventLogReader> reader(new EventLogReader(*std::move(records)));
   if (absl::Status status = reader->ReadHeader(); !status.ok()) return status;
   return reader;
 }
 
-EventLogReader::~EventLogReader() { std::fclose(file_); }
-
-absl::Status EventLogReader::Corrupt(const char* what) {
-  damage_ = absl::DataLossError(fmt::format(
-      "event log {}: {} at byte {}; everything before it is good", path_, what, offset_));
-  return damage_;
-}
-
-// False at the end of the file; fails on a torn or corrupt record.
-absl::StatusOr<bool> EventLogReader::ReadRecord(v1::EventLogRecord& record) {
-  std::array<char, kFrameBytes> bytes;
-  const std::size_t got = std::fread(bytes.data(), 1, bytes.size(), file_);
-  if (got == 0 && std::feof(file_)) return false;
-  if (got < bytes.size()) return Corrupt("torn record");
-  const Frame frame = ReadFrame(bytes.data());
-  if (frame.length > kRecordBytesMax) return Corrupt("impossible record length");
-  payload_.resize(frame.length);
-  if (std::fread(payload_.data(), 1, frame.length, file_) < frame.length) {
-    return Corrupt("torn record");
-  }
-  if (LogChecksum(payload_) != frame.checksum) return Corrupt("wrong checksum");
-  if (!record.ParseFromString(payload_)) return Corrupt("unreadable record");
-  offset_ += kFrameBytes + frame.length;
-  return true;
-}
-
 absl::Status EventLogReader::ReadHeader() {
-  std::array<char, kLogMagic.size()> magic;
-  if (std::fread(magic.data(), 1, magic.size(), file_) < magic.size() || magic != kLogMagic) {
-    return absl::InvalidArgumentError(
-        fmt::format("event log {}: not an event log of this version (it must start with {})", path_,
-                    std::string(kLogMagic.data(), kLogMagic.size())));
+  absl::StatusOr<RecordReader::Found> found = records_->Next();
+  for (; found.ok() && *found == RecordReader::Found::kDamage; found = records_->Next()) {
+    before_header_.push_back(records_->damage());
+    before_header_.back().records = 0;  // there is a second copy of all that comes before
   }
-  offset_ = kLogMagic.size();
+  if (!found.ok()) return found.status();
   v1::EventLogRecord record;
-  const absl::StatusOr<bool> read = ReadRecord(record);
-  if (!read.ok()) return read.status();
-  if (!*read || !record.has_header()) return Corrupt("no header");
+  const absl::string_view payload = records_->payload();
+  if (*found == RecordReader::Found::kEnd ||
+      !record.ParseFromArray(payload.data(), static_cast<int>(payload.size())) ||
+      !record.has_header()) {
+    return absl::DataLossError(fmt::format("event log {}: no header", records_->path()));
+  }
+  twice_ = std::string(payload);
   const v1::EventLogHeader& header = record.header();
   job_id_ = header.job_id();
   name_space_ = header.name_space();
@@ -170,13 +223,35 @@ absl::Status EventLogReader::ReadHeader() {
   return Validate(options_);
 }
 
+// What was damaged is no loss if it was the copy that followed.
+Damage EventLogReader::FoundDamage() {
+  Damage damage = records_->damage();
+  const bool is_copy = !twice_.empty() && damage.bytes == FrameBytes(key()) + twice_.size();
+  if (is_copy) damage.records = 0;
+  twice_.clear();
+  return damage;
+}
+
 absl::StatusOr<std::optional<LogRecord>> EventLogReader::Next() {
-  if (!damage_.ok()) return damage_;
+  if (!before_header_.empty()) {
+    const Damage damage = before_header_.front();
+    before_header_.erase(before_header_.begin());
+    return std::optional<LogRecord>(damage);
+  }
   thread_local v1::EventLogRecord record;  // keeps its memory for the next one
   while (true) {
-    const absl::StatusOr<bool> read = ReadRecord(record);
-    if (!read.ok()) return read.status();
-    if (!*read) return std::optional<LogRecord>();
+    const absl::StatusOr<RecordReader::Found> found = records_->Next();
+    if (!found.ok()) return found.status();
+    if (*found == RecordReader::Found::kEnd) return std::optional<LogRecord>();
+    if (*found == RecordReader::Found::kDamage) return std::optional<LogRecord>(FoundDamage());
+    const absl::string_view payload = records_->payload();
+    const bool is_copy = !twice_.empty() && payload == twice_;
+    twice_.clear();
+    if (is_copy) continue;
+    if (!record.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
+      const std::uint64_t bytes = FrameBytes(key()) + payload.size();
+      return std::optional<LogRecord>(RecordReader::DamageOf(offset() - bytes, bytes, 1));
+    }
     switch (record.record_case()) {
       case v1::EventLogRecord::kTick:
         return std::optional<LogRecord>(Tick{ToTime(record.tick().at())});
@@ -184,24 +259,16 @@ absl::StatusOr<std::optional<LogRecord>> EventLogReader::Next() {
         return std::optional<LogRecord>(
             Malformed{{.source_id = record.malformed().place().source_id(),
                        .sequence = record.malformed().place().accepted_sequence()}});
-      case v1::EventLogRecord::kEnvelope: {
-        const auto event =
-            wire::ParseEvent(record.envelope().envelope(), ToTime(record.envelope().arrived_at()));
-        if (!event.ok()) return Corrupt("unreadable envelope");
-        return std::optional<LogRecord>(*event);
-      }
+      case v1::EventLogRecord::kEnvelope:
+        if (!std::exchange(has_events_, true)) twice_ = std::string(payload);
+        return std::optional<LogRecord>(EventOf(record.envelope()));
       case v1::EventLogRecord::kRestart:
         return std::optional<LogRecord>(Restart{ToTime(record.restart().at())});
-      case v1::EventLogRecord::kPastRuns: {
-        PastRuns past;
-        for (const v1::LoggedPastRun& run : record.past_runs().runs()) {
-          past.runs.push_back({.map_time = ToDuration(run.map_time()),
-                               .shuffle_time = ToDuration(run.shuffle_time()),
-                               .reduce_time = ToDuration(run.reduce_time()),
-                               .map_input_bytes = run.map_input_bytes()});
-        }
-        return std::optional<LogRecord>(std::move(past));
-      }
+      case v1::EventLogRecord::kPastRuns:
+        return std::optional<LogRecord>(PastRunsOf(record.past_runs()));
+      case v1::EventLogRecord::kDamage:
+        return std::optional<LogRecord>(RecordReader::DamageOf(
+            record.damage().at(), record.damage().bytes(), record.damage().records()));
       case v1::EventLogRecord::kHeader:
       case v1::EventLogRecord::kEnd:  // says again what came before
       case v1::EventLogRecord::RECORD_NOT_SET:

@@ -1,6 +1,9 @@
 // The event log of one job: everything its JobMonitor was told, in order, so that a replay makes
 // the same snapshots to the last bit. Byte format: docs/event-log.md.
 //
+// Logs begin with everything that a job cannot do without twice, the header and the envelope that
+// opened it, so that no single damage takes either; a reader returns it once.
+//
 // Not thread-safe. A reader needs the file to stay as it is; a log that is still being written can
 // be read up to what was flushed.
 #pragma once
@@ -10,12 +13,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "master/store/log_record.h"
+#include "master/store/record_reader.h"
 #include "tidemark/event.h"
 #include "tidemark/job_monitor.h"
 #include "tidemark/snapshot.h"
@@ -47,7 +53,9 @@ struct PastRuns {
   std::vector<PastRun> runs;
   friend bool operator==(const PastRuns&, const PastRuns&) = default;
 };
-using LogRecord = std::variant<Event, Malformed, Tick, Restart, PastRuns>;
+// Records that could not be read.
+using Damage = LogDamage;
+using LogRecord = std::variant<Event, Malformed, Tick, Restart, PastRuns, Damage>;
 
 // Tells `monitor` what the record says; the snapshot if the record is a tick.
 std::optional<Snapshot> Replay(const LogRecord& record, JobMonitor& monitor);
@@ -58,7 +66,18 @@ class EventLogWriter {
   // path and the system's reason.
   static absl::StatusOr<std::unique_ptr<EventLogWriter>> Create(const std::string& path,
                                                                 const std::string& job_id,
-                                                                const JobMonitorOptions& options);
+                                                                const JobMonitorOptions& options,
+                                                                LogKey key = NewLogKey());
+  // The same with a beginning that was made by EncodeLogStart() with `key`.
+  static absl::StatusOr<std::unique_ptr<EventLogWriter>> Begin(const std::string& path,
+                                                               const std::string& start,
+                                                               LogKey key);
+  // Goes on with the file so that it holds the first `bytes` of `source`, a log of the same job
+  // with `key`: what it lacks of them is copied, what is beyond them cut off. A file that is
+  // another log, or missing, becomes a copy. Errors: those of Create().
+  static absl::StatusOr<std::unique_ptr<EventLogWriter>> Continue(const std::string& path,
+                                                                  const std::string& source,
+                                                                  std::uint64_t bytes, LogKey key);
   ~EventLogWriter();
   EventLogWriter(const EventLogWriter&) = delete;
   EventLogWriter& operator=(const EventLogWriter&) = delete;
@@ -66,18 +85,23 @@ class EventLogWriter {
   // Each appends one record. ResourceExhausted when the disk is full; after any error the log is
   // closed at its last whole record that reached the disk and every later call fails alike.
   absl::Status Append(const v1::Envelope& envelope, absl::Time arrived_at);
-  absl::Status AppendEncoded(const std::string& record);  // of log_record.h
+  absl::Status AppendEncoded(const std::string& record);  // of log_record.h, with key()
   absl::Status AppendMalformed(const std::string& reason, const AcceptedSequence& envelope = {});
   // Also hands everything so far to the operating system.
   absl::Status AppendTick(absl::Time at);
+  absl::Status Flush();  // that alone
 
   const std::string& path() const { return path_; }
+  LogKey key() const { return key_; }
 
  private:
-  EventLogWriter(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
+  EventLogWriter(std::string path, LogKey key, std::FILE* file)
+      : path_(std::move(path)), key_(key), file_(file) {}
   absl::Status Fail(const char* doing);
+  absl::Status CopyFrom(const std::string& source, std::uint64_t bytes);
 
   std::string path_;
+  LogKey key_;
   std::FILE* file_;
   absl::Status failed_;
 };
@@ -87,7 +111,6 @@ class EventLogReader {
   // NotFound, PermissionDenied: the file. InvalidArgument: not an event log, or of a newer version.
   // DataLoss: its header is torn or corrupt.
   static absl::StatusOr<std::unique_ptr<EventLogReader>> Open(const std::string& path);
-  ~EventLogReader();
   EventLogReader(const EventLogReader&) = delete;
   EventLogReader& operator=(const EventLogReader&) = delete;
 
@@ -96,23 +119,24 @@ class EventLogReader {
   // As EncodeLogStart() was given it.
   const std::string& name_space() const { return name_space_; }
 
-  // The next record; empty at the end. DataLoss: the rest is torn or corrupt, from the byte that
-  // the message names; all records before it were returned.
+  // The next record; empty at the end. What is damaged comes as a Damage in its place, and the
+  // records behind it follow; an envelope that this version refuses comes as Malformed. DataLoss:
+  // the last record, at the byte that the message names, is torn as by a crash.
   absl::StatusOr<std::optional<LogRecord>> Next();
-  // Where the records that were returned end: where the log ends, or where its damage begins. bytes
-  std::uint64_t offset() const { return offset_; }
+  // Where the log may go on: behind all that was read but a torn record, and, in a log of version
+  // 1, before its damage. bytes
+  std::uint64_t offset() const { return records_->offset(); }
+  LogKey key() const { return records_->key(); }
 
  private:
-  EventLogReader(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
-  absl::StatusOr<bool> ReadRecord(v1::EventLogRecord& record);
+  explicit EventLogReader(std::unique_ptr<RecordReader> records) : records_(std::move(records)) {}
   absl::Status ReadHeader();
-  absl::Status Corrupt(const char* what);
+  Damage FoundDamage();
 
-  std::string path_;
-  std::FILE* file_;
-  std::string payload_;       // of the record read last
-  std::uint64_t offset_ = 0;  // of the record to be read next
-  absl::Status damage_;       // what every later Next() says
+  std::unique_ptr<RecordReader> records_;
+  std::vector<Damage> before_header_;  // still to be returned
+  std::string twice_;                  // the record before, if a copy of it may follow
+  bool has_events_ = false;
   std::string job_id_;
   JobMonitorOptions options_;
   std::string name_space_;

@@ -1,6 +1,7 @@
 #include "master/store/log_record.h"
 
 #include <google/protobuf/util/time_util.h>
+#include <sys/random.h>
 #include <xxhash.h>
 
 #include "proto/wire/snapshot_codec.h"
@@ -14,32 +15,46 @@ constexpr char kRecordEnvelopeTag = 2 << 3 | 2;  // EventLogRecord.envelope
 constexpr char kArrivedAtTag = 1 << 3 | 2;       // LoggedEnvelope.arrived_at
 constexpr char kEnvelopeTag = 2 << 3 | 2;        // LoggedEnvelope.envelope
 
-void PutLittleEndian(std::uint32_t value, char* out) {
-  for (int i = 0; i < 4; ++i) out[i] = static_cast<char>(value >> (8 * i));
+constexpr std::size_t kFrameBytesOfVersion1 = 8;
+constexpr std::size_t kGuardBytes = 4;
+
+template <typename Number>
+void PutLittleEndian(Number value, char* out) {
+  for (std::size_t i = 0; i < sizeof(value); ++i) out[i] = static_cast<char>(value >> (8 * i));
 }
 
-std::uint32_t GetLittleEndian(const char* in) {
-  std::uint32_t value = 0;
-  for (int i = 0; i < 4; ++i) {
-    value |= static_cast<std::uint32_t>(static_cast<unsigned char>(in[i])) << (8 * i);
+template <typename Number>
+Number GetLittleEndian(const char* in) {
+  Number value = 0;
+  for (std::size_t i = 0; i < sizeof(value); ++i) {
+    value |= static_cast<Number>(static_cast<unsigned char>(in[i])) << (8 * i);
   }
   return value;
 }
 
-// Appends the payload that `write` appends, with its frame before it.
-template <typename Write>
-void Framed(std::string& out, Write write) {
-  const std::size_t begin = out.size();
-  out.append(kFrameBytes, '\0');
-  write();
-  const absl::string_view payload = absl::string_view(out).substr(begin + kFrameBytes);
-  const std::uint32_t checksum = LogChecksum(payload);
-  PutLittleEndian(static_cast<std::uint32_t>(payload.size()), &out[begin]);
-  PutLittleEndian(checksum, &out[begin + 4]);
+std::uint32_t Check(absl::string_view bytes, LogKey key) {
+  return static_cast<std::uint32_t>(
+      XXH64(bytes.data(), bytes.size(), static_cast<std::uint64_t>(key)));
 }
 
-void EncodeRecord(const v1::EventLogRecord& record, std::string& out) {
-  Framed(out, [&] { record.AppendToString(&out); });
+// Appends the payload that `write` appends, with its frame before it.
+template <typename Write>
+void Framed(LogKey key, std::string& out, Write write) {
+  const std::size_t begin = out.size();
+  const std::size_t frame_bytes = FrameBytes(key);
+  out.append(frame_bytes, '\0');
+  write();
+  const absl::string_view payload = absl::string_view(out).substr(begin + frame_bytes);
+  const std::uint32_t checksum = LogChecksum(payload, key);
+  PutLittleEndian(static_cast<std::uint32_t>(payload.size()), &out[begin]);
+  PutLittleEndian(checksum, &out[begin + 4]);
+  if (key == LogKey::kVersion1) return;
+  const auto before = absl::string_view(out).substr(begin, kFrameBytesOfVersion1);
+  PutLittleEndian(Check(before, key), &out[begin + kFrameBytesOfVersion1]);
+}
+
+void EncodeRecord(const v1::EventLogRecord& record, LogKey key, std::string& out) {
+  Framed(key, out, [&] { record.AppendToString(&out); });
 }
 
 google::protobuf::Duration ToDuration(absl::Duration duration) {
@@ -64,12 +79,12 @@ std::size_t VarintBytes(std::uint64_t value) {
 
 // A LoggedEnvelope by hand: its largest part is there already, or is written in place.
 template <typename Write>
-void EncodeLoggedEnvelope(std::size_t envelope_bytes, absl::Time arrived_at, std::string& out,
-                          Write write_envelope) {
+void EncodeLoggedEnvelope(std::size_t envelope_bytes, absl::Time arrived_at, LogKey key,
+                          std::string& out, Write write_envelope) {
   const std::string arrived = ToTimestamp(arrived_at).SerializeAsString();
   const std::size_t bytes = 1 + VarintBytes(arrived.size()) + arrived.size() + 1 +
                             VarintBytes(envelope_bytes) + envelope_bytes;
-  Framed(out, [&] {
+  Framed(key, out, [&] {
     out.push_back(kRecordEnvelopeTag);
     PutVarint(bytes, out);
     out.push_back(kArrivedAtTag);
@@ -83,21 +98,50 @@ void EncodeLoggedEnvelope(std::size_t envelope_bytes, absl::Time arrived_at, std
 
 }  // namespace
 
-Frame ReadFrame(const char* bytes) {
-  return {.length = GetLittleEndian(bytes), .checksum = GetLittleEndian(bytes + 4)};
+LogKey NewLogKey() {
+  std::uint64_t key = 0;
+  // It fails on no system we know; a log whose key can be guessed is still a log.
+  while (key == 0) {
+    if (getrandom(&key, sizeof(key), 0) != static_cast<ssize_t>(sizeof(key))) key = 1;
+  }
+  return static_cast<LogKey>(key);
 }
 
-std::uint32_t LogChecksum(absl::string_view payload) {
-  return static_cast<std::uint32_t>(XXH64(payload.data(), payload.size(), 0));
+std::size_t FrameBytes(LogKey key) {
+  return kFrameBytesOfVersion1 + (key == LogKey::kVersion1 ? 0 : kGuardBytes);
 }
 
-void EncodeFramed(absl::string_view payload, std::string& out) {
-  Framed(out, [&] { out.append(payload.data(), payload.size()); });
+Frame ReadFrame(const char* bytes, LogKey key) {
+  const bool has_guard = key != LogKey::kVersion1;
+  return {
+      .length = GetLittleEndian<std::uint32_t>(bytes),
+      .checksum = GetLittleEndian<std::uint32_t>(bytes + 4),
+      .is_guarded = has_guard && GetLittleEndian<std::uint32_t>(bytes + kFrameBytesOfVersion1) ==
+                                     Check({bytes, kFrameBytesOfVersion1}, key)};
+}
+
+std::uint32_t LogChecksum(absl::string_view payload, LogKey key) { return Check(payload, key); }
+
+std::array<LogKey, 2> ReadKeys(const char* start) {
+  const char* const keys = start + kMagicBytes;
+  return {static_cast<LogKey>(GetLittleEndian<std::uint64_t>(keys)),
+          static_cast<LogKey>(GetLittleEndian<std::uint64_t>(keys + sizeof(LogKey)))};
+}
+
+void EncodeFramed(absl::string_view payload, LogKey key, std::string& out) {
+  Framed(key, out, [&] { out.append(payload.data(), payload.size()); });
+}
+
+void EncodeStart(const LogKind& kind, LogKey key, std::string& out) {
+  out.append(kind.magic.data(), kind.magic.size());
+  std::array<char, sizeof(LogKey)> bytes;
+  PutLittleEndian(static_cast<std::uint64_t>(key), bytes.data());
+  for (int copies = 0; copies < 2; ++copies) out.append(bytes.data(), bytes.size());
 }
 
 void EncodeLogStart(const std::string& job_id, const JobMonitorOptions& options,
-                    const std::string& name_space, std::string& out) {
-  out.append(kLogMagic.data(), kLogMagic.size());
+                    const std::string& name_space, LogKey key, std::string& out) {
+  EncodeStart(kEventLog, key, out);
   v1::EventLogRecord record;
   v1::EventLogHeader& header = *record.mutable_header();
   header.set_job_id(job_id);
@@ -106,20 +150,22 @@ void EncodeLogStart(const std::string& job_id, const JobMonitorOptions& options,
   *header.mutable_abandon_after() = google::protobuf::util::TimeUtil::NanosecondsToDuration(
       absl::ToInt64Nanoseconds(options.abandon_after));
   header.set_name_space(name_space);
-  EncodeRecord(record, out);
+  for (int copies = 0; copies < 2; ++copies) EncodeRecord(record, key, out);
 }
 
-void EncodeEnvelope(const v1::Envelope& envelope, absl::Time arrived_at, std::string& out) {
-  EncodeLoggedEnvelope(envelope.ByteSizeLong(), arrived_at, out,
+void EncodeEnvelope(const v1::Envelope& envelope, absl::Time arrived_at, LogKey key,
+                    std::string& out) {
+  EncodeLoggedEnvelope(envelope.ByteSizeLong(), arrived_at, key, out,
                        [&] { envelope.AppendToString(&out); });
 }
 
-void EncodeEnvelopeBytes(absl::string_view envelope, absl::Time arrived_at, std::string& out) {
-  EncodeLoggedEnvelope(envelope.size(), arrived_at, out,
+void EncodeEnvelopeBytes(absl::string_view envelope, absl::Time arrived_at, LogKey key,
+                         std::string& out) {
+  EncodeLoggedEnvelope(envelope.size(), arrived_at, key, out,
                        [&] { out.append(envelope.data(), envelope.size()); });
 }
 
-void EncodeMalformed(const std::string& reason, const AcceptedSequence& envelope,
+void EncodeMalformed(const std::string& reason, const AcceptedSequence& envelope, LogKey key,
                      std::string& out) {
   v1::EventLogRecord record;
   v1::MalformedEnvelope& malformed = *record.mutable_malformed();
@@ -128,22 +174,22 @@ void EncodeMalformed(const std::string& reason, const AcceptedSequence& envelope
     malformed.mutable_place()->set_source_id(envelope.source_id);
     malformed.mutable_place()->set_accepted_sequence(envelope.sequence);
   }
-  EncodeRecord(record, out);
+  EncodeRecord(record, key, out);
 }
 
-void EncodeTick(absl::Time at, std::string& out) {
+void EncodeTick(absl::Time at, LogKey key, std::string& out) {
   v1::EventLogRecord record;
   *record.mutable_tick()->mutable_at() = ToTimestamp(at);
-  EncodeRecord(record, out);
+  EncodeRecord(record, key, out);
 }
 
-void EncodeRestart(absl::Time at, std::string& out) {
+void EncodeRestart(absl::Time at, LogKey key, std::string& out) {
   v1::EventLogRecord record;
   *record.mutable_restart()->mutable_at() = ToTimestamp(at);
-  EncodeRecord(record, out);
+  EncodeRecord(record, key, out);
 }
 
-void EncodePastRuns(const std::vector<PastRun>& runs, std::string& out) {
+void EncodePastRuns(const std::vector<PastRun>& runs, LogKey key, std::string& out) {
   v1::EventLogRecord record;
   for (const PastRun& run : runs) {
     v1::LoggedPastRun& logged = *record.mutable_past_runs()->add_runs();
@@ -152,10 +198,19 @@ void EncodePastRuns(const std::vector<PastRun>& runs, std::string& out) {
     *logged.mutable_reduce_time() = ToDuration(run.reduce_time);
     logged.set_map_input_bytes(run.map_input_bytes);
   }
-  EncodeRecord(record, out);
+  EncodeRecord(record, key, out);
 }
 
-void EncodeEnd(const EndedJob& job, std::string& out) {
+void EncodeDamage(const LogDamage& damage, LogKey key, std::string& out) {
+  v1::EventLogRecord record;
+  v1::LoggedDamage& logged = *record.mutable_damage();
+  logged.set_at(damage.at);
+  logged.set_bytes(damage.bytes);
+  logged.set_records(damage.records);
+  EncodeRecord(record, key, out);
+}
+
+void EncodeEnd(const EndedJob& job, LogKey key, std::string& out) {
   v1::EventLogRecord record;
   v1::LoggedEnd& end = *record.mutable_end();
   wire::EncodeSnapshot(job.final, *end.mutable_snapshot());
@@ -166,19 +221,21 @@ void EncodeEnd(const EndedJob& job, std::string& out) {
   }
   *end.mutable_opened_at() = ToTimestamp(job.opened_at);
   end.set_frame_bytes(0);  // a number of fixed size: the one that follows is as long
-  end.set_frame_bytes(static_cast<std::uint32_t>(kFrameBytes + record.ByteSizeLong()));
-  EncodeRecord(record, out);
+  end.set_frame_bytes(static_cast<std::uint32_t>(FrameBytes(key) + record.ByteSizeLong()));
+  EncodeRecord(record, key, out);
 }
 
 std::uint32_t EndFrameBytes(const char* last_four_bytes) {
-  return GetLittleEndian(last_four_bytes);
+  return GetLittleEndian<std::uint32_t>(last_four_bytes);
 }
 
-std::optional<EndedJob> DecodeEnd(absl::string_view framed) {
-  if (framed.size() < kFrameBytes) return std::nullopt;
-  const Frame frame = ReadFrame(framed.data());
-  const absl::string_view payload = framed.substr(kFrameBytes);
-  if (frame.length != payload.size() || frame.checksum != LogChecksum(payload)) return std::nullopt;
+std::optional<EndedJob> DecodeEnd(absl::string_view framed, LogKey key) {
+  if (framed.size() < FrameBytes(key)) return std::nullopt;
+  const Frame frame = ReadFrame(framed.data(), key);
+  const absl::string_view payload = framed.substr(FrameBytes(key));
+  if (frame.length != payload.size() || frame.checksum != LogChecksum(payload, key)) {
+    return std::nullopt;
+  }
   v1::EventLogRecord record;
   if (!record.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) return std::nullopt;
   if (!record.has_end() || record.end().frame_bytes() != framed.size()) return std::nullopt;

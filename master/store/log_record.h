@@ -1,4 +1,4 @@
-// The bytes of an event log: a magic, then framed and checksummed records (docs/event-log.md).
+// The bytes of an event log: its start, then framed and checksummed records (docs/event-log.md).
 //
 // Every Encode...() appends to `out`. Thread-safe: functions of their arguments. O(size of the
 // record).
@@ -22,11 +22,24 @@ class Envelope;
 
 namespace tidemark::store {
 
-inline constexpr std::array<char, 8> kLogMagic = {'T', 'I', 'D', 'E', 'L', 'O', 'G', '1'};
-// Length and checksum, before every payload.
-inline constexpr std::size_t kFrameBytes = 8;
+// What a log is called in messages, and the first bytes of its file in each version.
+struct LogKind {
+  absl::string_view name;
+  absl::string_view magic;    // of version 2, which is written
+  absl::string_view magic_1;  // of version 1, which is read and gone on with
+};
+inline constexpr LogKind kEventLog = {"event log", "TIDELOG2", "TIDELOG1"};
+inline constexpr std::size_t kMagicBytes = 8;
+
+// What the checks in the frames of one log are made with. It is drawn when the log begins and no
+// sender learns it, so that nothing a sender puts into a payload can pass for a record.
+enum class LogKey : std::uint64_t { kVersion1 = 0 };  // version 1 has none
+LogKey NewLogKey();
+
 // A corrupt length must not make a reader allocate the world; envelopes are smaller than this.
 inline constexpr std::uint32_t kRecordBytesMax = 64u << 20;
+// Version 2 begins with its magic and twice its key.
+inline constexpr std::size_t kStartBytes = kMagicBytes + 2 * sizeof(LogKey);
 
 // What is left of a job once it has ended.
 struct EndedJob {
@@ -35,34 +48,48 @@ struct EndedJob {
   absl::Time opened_at;
 };
 
+// Before every payload.
 struct Frame {
   std::uint32_t length = 0;
-  std::uint32_t checksum = 0;
+  std::uint32_t checksum = 0;  // of the payload
+  bool is_guarded = false;     // whether the two above are what was written; version 1 cannot tell
 };
-// `bytes` holds at least kFrameBytes.
-Frame ReadFrame(const char* bytes);
-std::uint32_t LogChecksum(absl::string_view payload);
+std::size_t FrameBytes(LogKey key);
+// `bytes` holds at least FrameBytes(key).
+Frame ReadFrame(const char* bytes, LogKey key);
+std::uint32_t LogChecksum(absl::string_view payload, LogKey key);
+// The two keys behind the magic of version 2, which are the same unless one is damaged. `start`
+// holds kStartBytes.
+std::array<LogKey, 2> ReadKeys(const char* start);
 
 // Any payload with its frame before it.
-void EncodeFramed(absl::string_view payload, std::string& out);
-// The beginning of every log: the magic and the header record. `name_space`: which ids whoever
-// opened the job might report, as patterns with blanks between them; empty: nobody asked.
+void EncodeFramed(absl::string_view payload, LogKey key, std::string& out);
+// Magic and keys. REQUIRES: not kVersion1.
+void EncodeStart(const LogKind& kind, LogKey key, std::string& out);
+// The beginning of every event log: its start and, twice, the header record. `name_space`: which
+// ids whoever opened the job might report, as patterns with blanks between them; empty: nobody
+// asked.
 void EncodeLogStart(const std::string& job_id, const JobMonitorOptions& options,
-                    const std::string& name_space, std::string& out);
-void EncodeEnvelope(const v1::Envelope& envelope, absl::Time arrived_at, std::string& out);
+                    const std::string& name_space, LogKey key, std::string& out);
+void EncodeEnvelope(const v1::Envelope& envelope, absl::Time arrived_at, LogKey key,
+                    std::string& out);
 // The same of an envelope in its serialized form, which is not looked at.
-void EncodeEnvelopeBytes(absl::string_view envelope, absl::Time arrived_at, std::string& out);
+void EncodeEnvelopeBytes(absl::string_view envelope, absl::Time arrived_at, LogKey key,
+                         std::string& out);
 // An envelope that never became an event; of sequence 0 when it does not say which it is.
-void EncodeMalformed(const std::string& reason, const AcceptedSequence& envelope, std::string& out);
-void EncodeTick(absl::Time at, std::string& out);
-void EncodeRestart(absl::Time at, std::string& out);
-void EncodePastRuns(const std::vector<PastRun>& runs, std::string& out);
+void EncodeMalformed(const std::string& reason, const AcceptedSequence& envelope, LogKey key,
+                     std::string& out);
+void EncodeTick(absl::Time at, LogKey key, std::string& out);
+void EncodeRestart(absl::Time at, LogKey key, std::string& out);
+void EncodePastRuns(const std::vector<PastRun>& runs, LogKey key, std::string& out);
+// What could not be read was cut off here.
+void EncodeDamage(const LogDamage& damage, LogKey key, std::string& out);
 // The last record of a job, after the tick of its final snapshot.
-void EncodeEnd(const EndedJob& job, std::string& out);
+void EncodeEnd(const EndedJob& job, LogKey key, std::string& out);
 // How long the last record of a log is, with its frame, if it is such an end: the last four bytes
 // of the log tell.
 std::uint32_t EndFrameBytes(const char* last_four_bytes);
 // Of the bytes that may be such a record; empty if they are not.
-std::optional<EndedJob> DecodeEnd(absl::string_view framed);
+std::optional<EndedJob> DecodeEnd(absl::string_view framed, LogKey key);
 
 }  // namespace tidemark::store

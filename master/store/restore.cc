@@ -26,8 +26,13 @@ absl::Time InstantOf(const LogRecord& record) {
 }
 
 // What the last record of the log says, if the job has ended.
-std::optional<EndedJob> ReadEnd(const std::string& path, std::uint64_t log_bytes) {
+std::optional<EndedJob> ReadEnd(const std::string& path, std::uint64_t log_bytes, LogKey& key) {
   std::ifstream file(path, std::ios::binary);
+  std::array<char, kStartBytes> start;
+  if (!file.read(start.data(), start.size())) return std::nullopt;
+  const std::optional<LogKey> its_key = KeyOf({start.data(), start.size()}, kEventLog);
+  if (!its_key) return std::nullopt;
+  key = *its_key;
   std::array<char, 4> last;
   file.seekg(-static_cast<std::streamoff>(last.size()), std::ios::end);
   if (!file.read(last.data(), last.size())) return std::nullopt;
@@ -36,10 +41,10 @@ std::optional<EndedJob> ReadEnd(const std::string& path, std::uint64_t log_bytes
   std::string framed(bytes, '\0');
   file.seekg(-static_cast<std::streamoff>(bytes), std::ios::end);
   if (!file.read(framed.data(), bytes)) return std::nullopt;
-  return DecodeEnd(framed);
+  return DecodeEnd(framed, key);
 }
 
-RestoredJob Restored(const EndedJob& ended, std::uint64_t log_bytes) {
+RestoredJob Restored(const EndedJob& ended, std::uint64_t log_bytes, LogKey key) {
   return {.job_id = ended.final.job_id,
           .name_space = {},
           .monitor = JobMonitor::OfEnded(ended.final, ended.sources),
@@ -47,10 +52,12 @@ RestoredJob Restored(const EndedJob& ended, std::uint64_t log_bytes) {
           .opened_at = ended.opened_at,
           .latest = ended.final.at,
           .log_bytes = log_bytes,
+          .key = key,
           .records = 1,
           .has_end = true,
           .has_resumed = false,
-          .damage = absl::OkStatus()};
+          .damages = {},
+          .torn = absl::OkStatus()};
 }
 
 // Folds in what the log says. With a checkpoint no estimate is made before it; of one that the log
@@ -65,23 +72,33 @@ absl::StatusOr<RestoredJob> ReplayLog(const std::string& path, const Checkpoint*
                   .opened_at = absl::InfinitePast(),
                   .latest = absl::InfinitePast(),
                   .log_bytes = 0,
+                  .key = (*reader)->key(),
                   .records = 0,
                   .has_end = false,
                   .has_resumed = false,
-                  .damage = absl::OkStatus()};
-  std::uint64_t ticks = 0;
+                  .damages = {},
+                  .torn = absl::OkStatus()};
+  std::uint64_t sequence = 0;  // that the monitor has come to
   while (true) {
     const absl::StatusOr<std::optional<LogRecord>> record = (*reader)->Next();
-    if (!record.ok()) job.damage = record.status();
+    if (!record.ok() && !absl::IsDataLoss(record.status())) return record.status();
+    if (!record.ok()) job.torn = record.status();
     if (!record.ok() || !record->has_value()) break;
-    ++job.records;
+    if (const Damage* damage = std::get_if<Damage>(&**record)) {
+      job.damages.push_back(*damage);
+      if (damage->records > 0 && job.monitor.is_open()) sequence += damage->ticks_max;
+    } else {
+      ++job.records;
+    }
     job.latest = std::max(job.latest, InstantOf(**record));
     if (job.opened_at == absl::InfinitePast()) job.opened_at = job.latest;
     const Tick* tick = std::get_if<Tick>(&**record);
-    if (tick != nullptr && checkpoint != nullptr && ticks < checkpoint->newest.sequence) {
-      if (++ticks < checkpoint->newest.sequence) continue;
-      job.has_resumed =
-          tick->at == checkpoint->newest.at && job.monitor.Resume(checkpoint->monitor).ok();
+    if (tick != nullptr) ++sequence;
+    if (tick != nullptr && checkpoint != nullptr && !job.has_resumed) {
+      if (sequence < checkpoint->newest.sequence) continue;
+      job.has_resumed = sequence == checkpoint->newest.sequence &&
+                        tick->at == checkpoint->newest.at &&
+                        job.monitor.Resume(checkpoint->monitor).ok();
       if (!job.has_resumed) break;
       job.newest = checkpoint->newest;
     } else if (auto snapshot = Replay(**record, job.monitor)) {
@@ -101,11 +118,17 @@ absl::StatusOr<RestoredJob> ReplayLog(const std::string& path, const Checkpoint*
 
 }  // namespace
 
+std::optional<LogDamage> RestoredJob::CutOff() const {
+  if (damages.empty() || damages.back().at != log_bytes) return std::nullopt;
+  return damages.back();
+}
+
 absl::StatusOr<RestoredJob> RestoreJob(const std::string& path) {
   std::error_code error;
   const std::uint64_t log_bytes = std::filesystem::file_size(path, error);
   if (!error) {
-    if (const auto ended = ReadEnd(path, log_bytes)) return Restored(*ended, log_bytes);
+    LogKey key = LogKey::kVersion1;
+    if (const auto ended = ReadEnd(path, log_bytes, key)) return Restored(*ended, log_bytes, key);
   }
   if (const auto checkpoint = ReadCheckpoint(CheckpointPath(path))) {
     absl::StatusOr<RestoredJob> job = ReplayLog(path, &*checkpoint);

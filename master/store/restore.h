@@ -1,13 +1,16 @@
 // Makes a job again from its event log: the state its master had when the last whole record became
-// durable.
+// durable, without what was damaged since.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "master/store/log_record.h"
 #include "tidemark/job_monitor.h"
 #include "tidemark/snapshot.h"
 
@@ -20,11 +23,16 @@ struct RestoredJob {
   Snapshot newest;          // the last one that was published; of sequence 0 before the first
   absl::Time opened_at;     // arrival of its first envelope
   absl::Time latest;        // of all instants the monitor was told
-  std::uint64_t log_bytes;  // of whole records: where the log goes on
+  std::uint64_t log_bytes;  // where the log goes on; what follows is to be cut off
+  LogKey key;               // with which it does
   std::uint64_t records;
-  bool has_end;         // it was made from the last record of a job that has ended
-  bool has_resumed;     // a checkpoint spared it the estimates before
-  absl::Status damage;  // DataLoss: what comes after log_bytes is torn or corrupt
+  bool has_end;                    // it was made from the last record of a job that has ended
+  bool has_resumed;                // a checkpoint spared it the estimates before
+  std::vector<LogDamage> damages;  // what could not be read, as the monitor was told
+  absl::Status torn;               // DataLoss: what comes after log_bytes is a torn record
+
+  // What is about to be cut off although it was whole once, so that the log must say it.
+  std::optional<LogDamage> CutOff() const;
 };
 
 // NotFound, PermissionDenied: the file. InvalidArgument: not an event log. DataLoss: nothing of it

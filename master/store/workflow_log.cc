@@ -2,15 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <optional>
 
 #include "absl/strings/string_view.h"
 #include "master/store/event_log.h"
-#include "master/store/log_record.h"
+#include "master/store/record_reader.h"
 #include "master/workflow/check_workflow.h"
 #include "proto/wire/message_time.h"
 #include "proto/wire/workflow_codec.h"
@@ -19,10 +16,8 @@
 namespace tidemark::store {
 namespace {
 
-constexpr absl::string_view kMagic = "TIDEWFL1";
-
-void EncodeRecord(const v1::WorkflowLogRecord& record, std::string& out) {
-  EncodeFramed(record.SerializeAsString(), out);
+void EncodeRecord(const v1::WorkflowLogRecord& record, LogKey key, std::string& out) {
+  EncodeFramed(record.SerializeAsString(), key, out);
 }
 
 void EncodeFacts(const std::string& name, const workflow::JobFacts& facts,
@@ -56,39 +51,6 @@ workflow::JobFacts FactsOf(const v1::LoggedWorkflowJob& job) {
   return facts;
 }
 
-// Reads one record after the other out of the bytes of a log.
-class Records {
- public:
-  explicit Records(absl::string_view bytes) : bytes_(bytes), at_(kMagic.size()) {}
-
-  bool Next(v1::WorkflowLogRecord& record) {
-    if (at_ == bytes_.size()) return false;
-    if (bytes_.size() - at_ < kFrameBytes) return Damaged("torn record");
-    const Frame frame = ReadFrame(bytes_.data() + at_);
-    if (frame.length > bytes_.size() - at_ - kFrameBytes) return Damaged("torn record");
-    const absl::string_view payload = bytes_.substr(at_ + kFrameBytes, frame.length);
-    if (LogChecksum(payload) != frame.checksum) return Damaged("wrong checksum");
-    if (!record.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
-      return Damaged("unreadable record");
-    }
-    at_ += kFrameBytes + frame.length;
-    return true;
-  }
-
-  std::size_t offset() const { return at_; }
-  const char* damage() const { return damage_; }  // null: none
-
- private:
-  bool Damaged(const char* what) {
-    damage_ = what;
-    return false;
-  }
-
-  const absl::string_view bytes_;
-  std::size_t at_;
-  const char* damage_ = nullptr;
-};
-
 void Replay(const v1::WorkflowLogRecord& record, workflow::LiveWorkflow& live) {
   if (record.has_attached()) {
     live.Attach(record.attached().job_name(), record.attached().job_id()).IgnoreError();
@@ -113,27 +75,27 @@ std::string WorkflowLogPath(const std::string& directory, const std::string& wor
 }
 
 void EncodeSubmission(const WorkflowSpec& workflow, const std::string& name_space, absl::Time at,
-                      std::string& out) {
-  out.append(kMagic.data(), kMagic.size());
+                      LogKey key, std::string& out) {
+  EncodeStart(kWorkflowLog, key, out);
   v1::WorkflowLogRecord record;
   wire::EncodeTime(at, *record.mutable_submitted()->mutable_at());
   wire::EncodeWorkflow(workflow, *record.mutable_submitted()->mutable_workflow());
   record.mutable_submitted()->set_name_space(name_space);
-  EncodeRecord(record, out);
+  for (int copies = 0; copies < 2; ++copies) EncodeRecord(record, key, out);
 }
 
 void EncodeAttachment(const std::string& job_name, const std::string& job_id, absl::Time at,
-                      std::string& out) {
+                      LogKey key, std::string& out) {
   v1::WorkflowLogRecord record;
   wire::EncodeTime(at, *record.mutable_attached()->mutable_at());
   record.mutable_attached()->set_job_name(job_name);
   record.mutable_attached()->set_job_id(job_id);
-  EncodeRecord(record, out);
+  EncodeRecord(record, key, out);
 }
 
 void EncodeWorkflowTick(const WorkflowSnapshot& snapshot,
                         const std::vector<std::pair<std::size_t, workflow::JobFacts>>& facts,
-                        std::string& out) {
+                        LogKey key, std::string& out) {
   v1::WorkflowLogRecord record;
   v1::LoggedWorkflowTick& tick = *record.mutable_tick();
   tick.set_sequence(snapshot.sequence);
@@ -142,51 +104,68 @@ void EncodeWorkflowTick(const WorkflowSnapshot& snapshot,
   for (const auto& [index, of_job] : facts) {
     EncodeFacts(snapshot.jobs[index].name, of_job, *tick.add_jobs());
   }
-  EncodeRecord(record, out);
+  EncodeRecord(record, key, out);
 }
 
-void EncodeWorkflowEnd(const WorkflowSnapshot& final, std::string& out) {
+void EncodeWorkflowEnd(const WorkflowSnapshot& final, LogKey key, std::string& out) {
   v1::WorkflowLogRecord record;
   wire::EncodeWorkflowSnapshot(final, *record.mutable_end()->mutable_snapshot());
-  EncodeRecord(record, out);
+  EncodeRecord(record, key, out);
 }
 
 absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
                                                  const workflow::LiveWorkflowOptions& options) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    return absl::ErrnoToStatus(errno == 0 ? ENOENT : errno,
-                               fmt::format("workflow log {}: cannot open", path));
-  }
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  auto opened = RecordReader::Open(path, kWorkflowLog);
+  if (!opened.ok()) return opened.status();
+  RecordReader& records = **opened;
   const auto unusable = [&](const char* why) {
     return absl::DataLossError(fmt::format("workflow log {}: {}", path, why));
   };
-  if (absl::string_view(bytes).substr(0, kMagic.size()) != kMagic) {
-    return unusable("not a workflow log of this version");
-  }
-  Records records(bytes);
+  std::optional<RestoredWorkflow> restored;
+  std::vector<LogDamage> damages;
+  absl::Status torn;
   v1::WorkflowLogRecord record;
-  if (!records.Next(record) || !record.has_submitted()) return unusable("ends before its workflow");
-  absl::StatusOr<WorkflowSpec> spec = wire::ParseWorkflow(record.submitted().workflow());
-  if (!spec.ok()) return unusable("its workflow cannot be read");
-  // It was taken under the limits of its day.
-  constexpr workflow::WorkflowLimits kAny = {.jobs_max = std::numeric_limits<std::size_t>::max()};
-  if (!workflow::CheckWorkflow(*spec, kAny).ok()) return unusable("its workflow makes no sense");
-  const absl::Time submitted_at = InstantOf(record.submitted().at());
-  RestoredWorkflow restored{.live = workflow::LiveWorkflow(*std::move(spec), submitted_at, options),
-                            .submitted_at = submitted_at,
-                            .name_space = record.submitted().name_space(),
-                            .damage = absl::OkStatus()};
-  while (records.Next(record)) Replay(record, restored.live);
-  restored.log_bytes = records.offset();
-  if (records.damage() != nullptr) {
-    restored.damage = absl::DataLossError(
-        fmt::format("workflow log {}: {} at byte {}; everything before it is good", path,
-                    records.damage(), records.offset()));
+  while (true) {
+    const absl::StatusOr<RecordReader::Found> found = records.Next();
+    if (!found.ok() && !absl::IsDataLoss(found.status())) return found.status();
+    if (!found.ok()) torn = found.status();
+    if (!found.ok() || *found == RecordReader::Found::kEnd) break;
+    const absl::string_view payload = records.payload();
+    const bool is_record = *found == RecordReader::Found::kRecord;
+    if (!is_record || !record.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
+      const std::uint64_t bytes = FrameBytes(records.key()) + payload.size();
+      damages.push_back(is_record
+                            ? RecordReader::DamageOf(records.offset() - bytes, bytes, /*records=*/1)
+                            : records.damage());
+      // Before the submission nothing but a copy of it can be lost.
+      if (!restored) damages.back().records = 0;
+      if (restored) restored->live.NoteDamage(damages.back());
+      continue;
+    }
+    if (restored) {
+      Replay(record, restored->live);
+      continue;
+    }
+    if (!record.has_submitted()) break;
+    absl::StatusOr<WorkflowSpec> spec = wire::ParseWorkflow(record.submitted().workflow());
+    if (!spec.ok()) return unusable("its workflow cannot be read");
+    // It was taken under the limits of its day.
+    constexpr workflow::WorkflowLimits kAny = {.jobs_max = std::numeric_limits<std::size_t>::max()};
+    if (!workflow::CheckWorkflow(*spec, kAny).ok()) return unusable("its workflow makes no sense");
+    const absl::Time submitted_at = InstantOf(record.submitted().at());
+    restored.emplace(
+        RestoredWorkflow{.live = workflow::LiveWorkflow(*std::move(spec), submitted_at, options),
+                         .submitted_at = submitted_at,
+                         .name_space = record.submitted().name_space(),
+                         .key = records.key(),
+                         .damages = {},
+                         .torn = absl::OkStatus()});
   }
-  return restored;
+  if (!restored) return unusable("ends before its workflow");
+  restored->log_bytes = records.offset();
+  restored->damages = std::move(damages);
+  restored->torn = std::move(torn);
+  return *std::move(restored);
 }
 
 }  // namespace tidemark::store

@@ -1,5 +1,5 @@
-// The log of one workflow: what a master needs to go on with it after it was killed. Framed and
-// checksummed as event logs are (docs/event-log.md), with a magic of its own.
+// The log of one workflow: what a master needs to go on with it after it was killed. Its start and
+// its frames are those of event logs (docs/event-log.md), with a magic of its own.
 //
 // Encode...() append to `out` and are functions of their arguments. O(size of the record).
 #pragma once
@@ -13,38 +13,45 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "master/store/log_record.h"
 #include "master/workflow/live_workflow.h"
 #include "tidemark/workflow.h"
 
 namespace tidemark::store {
 
+inline constexpr LogKind kWorkflowLog = {"workflow log", "TIDEWFL2", "TIDEWFL1"};
 inline constexpr const char* kWorkflowLogExtension = ".tidemark-workflow";
 // The file for a workflow in `directory`; as EventLogPath().
 std::string WorkflowLogPath(const std::string& directory, const std::string& workflow_id);
 
-// The beginning of every such log. `name_space`: which ids whoever handed it in might report, as
-// patterns with blanks between them; empty: nobody asked.
+// The beginning of every such log, with the submission twice. `name_space`: which ids whoever
+// handed it in might report, as patterns with blanks between them; empty: nobody asked.
 void EncodeSubmission(const WorkflowSpec& workflow, const std::string& name_space, absl::Time at,
-                      std::string& out);
+                      LogKey key, std::string& out);
 void EncodeAttachment(const std::string& job_name, const std::string& job_id, absl::Time at,
-                      std::string& out);
+                      LogKey key, std::string& out);
 // A snapshot was made; `facts` are the new ones, by index of the job.
 void EncodeWorkflowTick(const WorkflowSnapshot& snapshot,
                         const std::vector<std::pair<std::size_t, workflow::JobFacts>>& facts,
-                        std::string& out);
+                        LogKey key, std::string& out);
 // The final one was made: in place of its tick.
-void EncodeWorkflowEnd(const WorkflowSnapshot& final, std::string& out);
+void EncodeWorkflowEnd(const WorkflowSnapshot& final, LogKey key, std::string& out);
 
 struct RestoredWorkflow {
   workflow::LiveWorkflow live;  // its newest snapshot has the number and instant of the last tick
   absl::Time submitted_at;
-  std::string name_space;       // as EncodeSubmission() was given it
-  std::uint64_t log_bytes = 0;  // of whole records: where the log goes on
-  absl::Status damage;          // DataLoss: what comes after log_bytes is torn or corrupt
+  std::string name_space;          // as EncodeSubmission() was given it
+  std::uint64_t log_bytes = 0;     // where the log goes on; what follows is to be cut off
+  LogKey key = LogKey::kVersion1;  // with which it does
+  std::vector<LogDamage> damages;  // what could not be read, as `live` was told
+  absl::Status torn;               // DataLoss: what comes after log_bytes is a torn record
+
+  // Whether the last damage is what comes after log_bytes.
+  bool is_cut_off() const { return !damages.empty() && damages.back().at == log_bytes; }
 };
 
-// NotFound, PermissionDenied: the file. DataLoss: not such a log, or nothing of it can be used.
-// O(records).
+// NotFound, PermissionDenied, ...: the file. InvalidArgument: not such a log. DataLoss: nothing of
+// it can be used. O(records).
 absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
                                                  const workflow::LiveWorkflowOptions& options);
 

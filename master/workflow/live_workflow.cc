@@ -432,8 +432,20 @@ void LiveWorkflow::Fill(absl::Time now, const LiveEstimate& estimate,
   }
 }
 
+void LiveWorkflow::NoteDamage(const LogDamage& damage) {
+  if (is_final()) return;
+  damaged_records_ += damage.records;
+  newest_.sequence += damage.ticks_max;
+}
+
 std::vector<std::string> LiveWorkflow::NotesAt(absl::Time now) const {
   std::vector<std::string> notes;
+  if (damaged_records_ > 0) {
+    notes.push_back(absl::StrCat("the master's log of this workflow was damaged: about ",
+                                 damaged_records_,
+                                 damaged_records_ == 1 ? " record was" : " records were",
+                                 " lost; if a job is no longer attached, attach it again"));
+  }
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     const Job& job = jobs_[i];
     const std::string& name = spec_.jobs[i].name;

@@ -21,6 +21,7 @@
 #include "master/model/indicators/end_drift.h"
 #include "master/workflow/dag.h"
 #include "master/workflow/live_estimate.h"
+#include "tidemark/job_monitor.h"
 #include "tidemark/job_profile.h"
 #include "tidemark/snapshot.h"
 #include "tidemark/workflow.h"
@@ -92,6 +93,9 @@ class LiveWorkflow {
   void RestoreFacts(const std::string& name, JobFacts facts);
   void RestoreTick(std::uint64_t sequence, absl::Time at, double fraction_done);
   void RestoreEnd(WorkflowSnapshot final) { newest_ = std::move(final); }
+  // A part of what was kept is lost: a note says so from now on, and no number that was shown is
+  // shown again.
+  void NoteDamage(const LogDamage& damage);
 
  private:
   struct Job {
@@ -132,8 +136,9 @@ class LiveWorkflow {
   absl::flat_hash_map<std::string, std::size_t> place_of_name_;
   absl::flat_hash_map<std::string, std::size_t> place_of_id_;
   WorkflowSnapshot newest_;
-  model::EndDrift drift_;  // learnt anew after a restart
-  absl::Time active_at_;   // when a job was last heard of, or the workflow handed in
+  model::EndDrift drift_;              // learnt anew after a restart
+  absl::Time active_at_;               // when a job was last heard of, or the workflow handed in
+  std::uint64_t damaged_records_ = 0;  // of its log
 };
 
 }  // namespace tidemark::workflow

@@ -22,4 +22,16 @@ grep -q 'torn record' "$work/torn.err" || fail "a torn log must be named"
 lines=$(wc -l <"$work/live.json")
 head -n $((lines - 1)) "$work/live.json" | cmp - <(grep '^{' "$work/torn.out") ||
   fail "a torn log must still show what is whole"
+
+# Damage in the middle costs what it hit and no more, and is told to both who replays and who watches.
+cp "$log" "$work/damaged.tidemark-log"
+middle=$(($(wc -c <"$log") / 2))
+printf 'damage' | dd of="$work/damaged.tidemark-log" bs=1 seek="$middle" conv=notrunc status=none
+status=0
+"$tidemark" replay "$work/damaged.tidemark-log" --progress json >"$work/damaged.out" \
+  2>"$work/damaged.err" || status=$?
+[ "$status" = 4 ] || fail "a damaged log must exit with 4, not $status"
+grep -q 'damaged at byte' "$work/damaged.err" || fail "damage must be named"
+[ "$(grep -c '^{' "$work/damaged.out")" -ge $((lines - 2)) ] || fail "what follows damage must be shown"
+tail -n 1 "$work/damaged.out" | grep -q 'log of this job was damaged' || fail "snapshots must tell of damage"
 echo "replay equals live: $lines snapshots"

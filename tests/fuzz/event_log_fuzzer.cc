@@ -1,6 +1,9 @@
-// Event logs with anything in them. An even first byte: the rest is the file. An odd one: the rest
-// is in pieces that become records with right lengths and checksums, so that what is behind those
-// is reached, too.
+// Event logs with anything in them. By the remainder of the first byte by four:
+//   0, 2  the rest is the file
+//   1     the rest is in pieces that become records of version 1 with right lengths and checksums,
+//         so that what is behind those is reached, too
+//   3     likewise records of version 2; the first piece says which bytes of the file are then
+//         changed, and every record that they did not touch must come back
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -8,9 +11,11 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "master/store/event_log.h"
 #include "master/store/log_record.h"
+#include "master/store/record_reader.h"
 #include "master/store/restore.h"
 #include "tests/fuzz/fuzz_input.h"
 
@@ -18,17 +23,13 @@ namespace {
 
 namespace store = tidemark::store;
 
-void AppendLittleEndian(std::uint32_t number, std::string& out) {
-  for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(number >> shift);
-}
+constexpr store::LogKey kKey{0x0123'4567'89ab'cdef};
 
-std::string Framed(const std::uint8_t* data, std::size_t size) {
-  std::string log(store::kLogMagic.begin(), store::kLogMagic.end());
-  for (tidemark::fuzz::Pieces pieces(data, size); !pieces.empty();) {
+std::string OfVersion1(tidemark::fuzz::Pieces pieces) {
+  std::string log(store::kEventLog.magic_1);
+  while (!pieces.empty()) {
     const std::string_view payload = pieces.Next();
-    AppendLittleEndian(static_cast<std::uint32_t>(payload.size()), log);
-    AppendLittleEndian(store::LogChecksum({payload.data(), payload.size()}), log);
-    log += payload;
+    store::EncodeFramed({payload.data(), payload.size()}, store::LogKey::kVersion1, log);
   }
   return log;
 }
@@ -52,13 +53,7 @@ class MemoryFile {
   const int descriptor_;
 };
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
-  const std::string log = data[0] % 2 == 1
-                              ? Framed(data + 1, size - 1)
-                              : std::string(reinterpret_cast<const char*>(data) + 1, size - 1);
+void ReadAll(const std::string& log) {
   const MemoryFile file(log);
   if (const auto reader = store::EventLogReader::Open(file.path()); reader.ok()) {
     for (auto record = (*reader)->Next(); record.ok() && record->has_value();) {
@@ -69,6 +64,63 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto job = store::RestoreJob(file.path()); job.ok() && job->log_bytes > log.size()) {
     std::abort();
   }
-  store::DecodeEnd({log.data(), log.size()});
+  store::DecodeEnd({log.data(), log.size()}, store::LogKey::kVersion1);
+}
+
+// Changes bytes behind the start of a log, of which `changes` names each by two and says by a third
+// how; aborts unless the other records come back.
+void DamageAndRead(tidemark::fuzz::Pieces pieces) {
+  const std::string_view changes = pieces.Next();
+  std::string log;
+  store::EncodeStart(store::kEventLog, kKey, log);
+  std::vector<std::string> payloads;
+  std::vector<std::size_t> ends = {log.size()};
+  while (!pieces.empty()) {
+    payloads.emplace_back(pieces.Next());
+    store::EncodeFramed(payloads.back(), kKey, log);
+    ends.push_back(log.size());
+  }
+  const std::string whole = log;
+  for (std::size_t i = 0; i + 2 < changes.size() && log.size() > ends[0]; i += 3) {
+    const std::size_t place =
+        static_cast<unsigned char>(changes[i]) + 256U * static_cast<unsigned char>(changes[i + 1]);
+    log[ends[0] + place % (log.size() - ends[0])] = changes[i + 2];
+  }
+  std::vector<std::string> expected;
+  for (std::size_t i = 0; i < payloads.size(); ++i) {
+    const std::size_t size = ends[i + 1] - ends[i];
+    if (log.compare(ends[i], size, whole, ends[i], size) == 0) expected.push_back(payloads[i]);
+  }
+  const MemoryFile file(log);
+  const auto reader = store::RecordReader::Open(file.path(), store::kEventLog);
+  if (!reader.ok()) std::abort();
+  std::vector<std::string> read;
+  bool is_told = false;
+  while (true) {
+    const auto found = (*reader)->Next();
+    if (!found.ok()) std::abort();  // nothing is torn
+    if (*found == store::RecordReader::Found::kEnd) break;
+    is_told = is_told || *found == store::RecordReader::Found::kDamage;
+    if (*found == store::RecordReader::Found::kRecord) read.emplace_back((*reader)->payload());
+  }
+  if (read != expected || is_told != (log != whole)) std::abort();
+  ReadAll(log);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const tidemark::fuzz::Pieces pieces(data + 1, size - 1);
+  switch (data[0] % 4) {
+    case 1:
+      ReadAll(OfVersion1(pieces));
+      break;
+    case 3:
+      DamageAndRead(pieces);
+      break;
+    default:
+      ReadAll(std::string(reinterpret_cast<const char*>(data) + 1, size - 1));
+  }
   return 0;
 }

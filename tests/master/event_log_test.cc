@@ -2,11 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -136,8 +139,10 @@ TEST_F(EventLog, GivesBackWhatWasKnownOfEarlierRuns) {
       {absl::Seconds(10), absl::Milliseconds(1500), absl::Seconds(30), 4'096},
       {absl::Seconds(11), absl::ZeroDuration(), absl::Seconds(29), 0}};
   std::string record;
-  EncodePastRuns(runs, record);
-  ASSERT_TRUE(Create()->AppendEncoded(record).ok());
+  const auto writer = Create();
+  EncodePastRuns(runs, writer->key(), record);
+  ASSERT_TRUE(writer->AppendEncoded(record).ok());
+  ASSERT_TRUE(writer->Flush().ok());
   auto reader = EventLogReader::Open(path_);
   ASSERT_TRUE(reader.ok()) << reader.status();
   absl::Status status;
@@ -261,49 +266,321 @@ TEST_F(EventLog, SaysWhereATornTailBegins) {
                     HasSubstr("everything before it is good")));
 }
 
-TEST_F(EventLog, AFlippedByteIsFoundOut) {
-  WriteEveryKind();
-  const std::string whole = Bytes();
-  const std::vector<LogRecord> records = RecordsOfEveryKind();
-  std::fstream file(path_, std::ios::binary | std::ios::in | std::ios::out);
-  const auto put = [&file](std::size_t position, char byte) {
-    file.seekp(static_cast<std::streamoff>(position)).put(byte).flush();
-  };
-  for (std::size_t position = 0; position < whole.size(); ++position) {
-    SCOPED_TRACE(position);
-    if (position > 0) put(position - 1, whole[position - 1]);
-    put(position, static_cast<char>(whole[position] ^ 0x55));
-    auto reader = EventLogReader::Open(path_);
-    if (!reader.ok()) continue;
-    absl::Status status;
+// Records without the damages among them, which go to `damages`.
+std::vector<LogRecord> WithoutDamages(const std::vector<LogRecord>& records,
+                                      std::vector<Damage>& damages) {
+  std::vector<LogRecord> whole;
+  for (const LogRecord& record : records) {
+    if (const auto* damage = std::get_if<Damage>(&record)) {
+      damages.push_back(*damage);
+    } else {
+      whole.push_back(record);
+    }
+  }
+  return whole;
+}
+
+// --- logs that are damaged in the middle
+
+// As a master writes a log: what opens the job stands twice.
+class DamagedLog : public EventLog {
+ protected:
+  void SetUp() override {
+    EventLog::SetUp();
+    writer_ = Create();
+    Note();
+    for (const Event& event : EveryKind()) {
+      const bool is_opening = records_.empty();
+      for (int copies = is_opening ? 2 : 1; copies > 0; --copies) {
+        EXPECT_TRUE(Append(*writer_, event).ok());
+        Note();
+      }
+      records_.emplace_back(event);
+    }
+    EXPECT_TRUE(writer_->AppendTick(At(20)).ok());
+    Note();
+    records_.emplace_back(Tick{At(20)});
+    whole_ = Bytes();
+  }
+  // Where a record ends.
+  void Note() {
+    EXPECT_TRUE(writer_->Flush().ok());
+    ends_.push_back(fs::file_size(path_));
+  }
+  // What comes of the log with these bytes.
+  std::vector<LogRecord> Read(const std::string& bytes, std::vector<Damage>& damages,
+                              absl::Status& status) const {
+    // In memory: so many files in a row are slow.
+    EXPECT_EQ(ftruncate(memory_, 0), 0);
+    EXPECT_EQ(pwrite(memory_, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+    auto reader = EventLogReader::Open("/proc/self/fd/" + std::to_string(memory_));
+    EXPECT_TRUE(reader.ok()) << reader.status();
+    if (!reader.ok()) return {};
+    EXPECT_EQ((*reader)->job_id(), "job-1");
     const std::vector<LogRecord> read = ReadAll(**reader, status);
-    EXPECT_TRUE(absl::IsDataLoss(status)) << status;
-    ASSERT_LT(read.size(), records.size());
-    EXPECT_TRUE(std::equal(read.begin(), read.end(), records.begin()));
+    EXPECT_LE((*reader)->offset(), bytes.size());
+    return WithoutDamages(read, damages);
+  }
+
+  void TearDown() override {
+    close(memory_);
+    EventLog::TearDown();
+  }
+
+  const int memory_ = memfd_create("log", 0);
+  std::unique_ptr<EventLogWriter> writer_;
+  std::vector<LogRecord> records_;   // as a reader is to return them
+  std::vector<std::uint64_t> ends_;  // of all that was written, copies too
+  std::string whole_;
+};
+
+TEST_F(DamagedLog, AnyFlippedBitCostsAtMostItsOwnRecordAndIsTold) {
+  for (std::size_t bit = 0; bit < 8 * whole_.size(); ++bit) {
+    SCOPED_TRACE(bit);
+    const std::size_t position = bit / 8;
+    std::string bytes = whole_;
+    bytes[position] = static_cast<char>(bytes[position] ^ (1 << bit % 8));
+    std::vector<Damage> damages;
+    absl::Status status;
+    const std::vector<LogRecord> read = Read(bytes, damages, status);
+    ASSERT_TRUE(status.ok()) << status;
+    ASSERT_EQ(damages.size(), 1u);
+    ASSERT_LE(damages[0].at, position);
+    ASSERT_GT(damages[0].at + damages[0].bytes, position);
+    // Start, header and opening stand twice; every other record but once.
+    std::vector<LogRecord> expected = records_;
+    if (position >= ends_[2]) {
+      const auto hit = std::upper_bound(ends_.begin(), ends_.end(), position) - ends_.begin();
+      expected.erase(expected.begin() + hit - 2);
+      ASSERT_GE(damages[0].records, 1u);
+    }
+    ASSERT_EQ(read, expected);
   }
 }
 
-TEST_F(EventLog, ADamagedLogDoesNotGoOn) {
-  WriteEveryKind();
-  const std::string whole = Bytes();
-  std::string flipped = whole;
-  flipped[whole.size() / 2] = static_cast<char>(~flipped[whole.size() / 2]);
-  SetBytes(flipped);
-  auto reader = EventLogReader::Open(path_);
-  ASSERT_TRUE(reader.ok());
-  absl::Status first;
-  ReadAll(**reader, first);
-  ASSERT_TRUE(absl::IsDataLoss(first));
-  EXPECT_EQ((*reader)->Next().status(), first);
+// Zeroed blocks, flipped bits, bytes that are gone or too many: whatever is not touched is read.
+TEST_F(DamagedLog, OfDamageInManyPlacesEverythingElseComesBackInOrder) {
+  std::minstd_rand random(1);
+  for (int round = 0; round < 2'000; ++round) {
+    SCOPED_TRACE(round);
+    std::string bytes = whole_;
+    for (std::size_t i = ends_.size(); i-- > 3;) {  // from behind, so that places stay
+      const std::uint64_t begin = ends_[i - 1];
+      const std::uint64_t size = ends_[i] - begin;
+      if (random() % 3 != 0) continue;
+      const std::size_t at = begin + random() % size;
+      const std::size_t count = 1 + random() % (ends_[i] - at);
+      switch (random() % 4) {
+        case 0:
+          bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8));
+          break;
+        case 1:
+          bytes.replace(at, count, count, '\xa5');
+          break;
+        case 2:
+          bytes.erase(at, count);
+          break;
+        default:
+          bytes.insert(at, count, '\0');
+      }
+    }
+    std::vector<LogRecord> expected = {records_[0]};
+    for (std::size_t i = 1, from = ends_[2]; i < records_.size(); ++i) {
+      const std::string written = whole_.substr(ends_[i + 1], ends_[i + 2] - ends_[i + 1]);
+      const std::size_t found = bytes.find(written, from);
+      if (found == std::string::npos) continue;
+      expected.push_back(records_[i]);
+      from = found + written.size();
+    }
+    std::vector<Damage> damages;
+    absl::Status status;
+    const std::vector<LogRecord> read = Read(bytes, damages, status);
+    ASSERT_EQ(read, expected) << status;
+    // Records that are gone altogether leave no trace but their gap in the sequence.
+    const bool is_silent = damages.empty() && status.ok();
+    ASSERT_TRUE(!is_silent || bytes == whole_ || bytes.size() < whole_.size());
+  }
 }
 
-TEST_F(EventLog, ALengthThatCannotBeIsNotBelieved) {
-  Create();
-  SetBytes(Bytes() + std::string("\xff\xff\xff\xff\0\0\0\0", 8));
+TEST_F(DamagedLog, ATornTailIsNotTakenForDamageNorDamageAtTheEndForATornTail) {
+  std::vector<Damage> damages;
+  absl::Status status;
+  Read(whole_.substr(0, whole_.size() - 1), damages, status);
+  EXPECT_TRUE(absl::IsDataLoss(status)) << "a crash left it unfinished";
+  EXPECT_TRUE(damages.empty());
+  for (const std::size_t of_frame : {0u, 4u, 8u, 12u}) {
+    std::string flipped = whole_;
+    flipped[ends_[ends_.size() - 2] + of_frame] ^= 1;
+    damages.clear();
+    Read(flipped, damages, status);
+    EXPECT_TRUE(status.ok()) << "it was whole once: " << status;
+    EXPECT_EQ(damages.size(), 1u);
+  }
+}
+
+TEST_F(DamagedLog, BehindDamageATornTailIsStillFound) {
+  std::string bytes = whole_.substr(0, whole_.size() - 1);
+  bytes[ends_[4] - 1] ^= 1;
+  std::vector<Damage> damages;
+  absl::Status status;
+  EXPECT_EQ(Read(bytes, damages, status).size(), records_.size() - 2);
+  EXPECT_EQ(damages.size(), 1u);
+  EXPECT_TRUE(absl::IsDataLoss(status));
+}
+
+// The payload of one record holds whole records, as somebody could send them who knows the format
+// but not the key of the log, or who mails a log. Damage to the frame around them must not bring
+// them to life.
+TEST_F(DamagedLog, ARecordInARecordStaysAPayload) {
+  std::string inner;
+  for (const LogKey key : {LogKey::kVersion1, LogKey{1}, LogKey{0x1234'5678'9abc'def0}}) {
+    EncodeTick(At(1000), key, inner);
+    EncodeRestart(At(1000), key, inner);
+    EncodeLogStart("job-1", options_, "", key, inner);
+  }
+  writer_ = Create();
+  ASSERT_TRUE(writer_->Flush().ok());
+  const std::string before = Bytes();
+  std::string outer;
+  EncodeFramed(inner, writer_->key(), outer);
+  ASSERT_TRUE(writer_->AppendEncoded(outer).ok());
+  ASSERT_TRUE(writer_->AppendTick(At(3)).ok());
+  const std::string bytes = Bytes();
+  for (std::size_t position = before.size(); position < before.size() + 12; ++position) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string damaged = bytes;
+      damaged[position] = static_cast<char>(damaged[position] ^ (1 << bit));
+      std::vector<Damage> damages;
+      absl::Status status;
+      EXPECT_EQ(Read(damaged, damages, status), std::vector<LogRecord>{Tick{At(3)}});
+      EXPECT_EQ(damages.size(), 1u);
+    }
+  }
+}
+
+TEST_F(DamagedLog, SaysAboutHowManyRecordsWereLost) {
+  std::string bytes = whole_;
+  bytes[ends_[5] - 1] ^= 1;
+  bytes[ends_[6] - 1] ^= 1;
+  std::vector<Damage> damages;
+  absl::Status status;
+  Read(bytes, damages, status);
+  ASSERT_EQ(damages.size(), 1u) << "one stretch";
+  EXPECT_EQ(damages[0].records, 2u);
+  EXPECT_EQ(damages[0].at, ends_[4]);
+  EXPECT_EQ(damages[0].bytes, ends_[6] - ends_[4]);
+  EXPECT_EQ(RecordReader::Describe(kEventLog, "LOG", {.at = 7, .bytes = 9, .records = 2}),
+            "event log LOG: damaged at byte 7 (9 bytes): about 2 records were lost");
+}
+
+// A later version may refuse what this one took: that is one event less, not the end of the log.
+TEST_F(EventLog, AnEnvelopeThatIsRefusedTodayIsOneRefusedEvent) {
+  const auto writer = Create();
+  EXPECT_TRUE(Append(*writer, EveryKind()[0]).ok());
+  v1::Envelope refused;
+  refused.set_job_id("job-1");
+  ASSERT_TRUE(writer->Append(refused, At(1)).ok());
+  ASSERT_TRUE(writer->AppendTick(At(2)).ok());
+  auto reader = EventLogReader::Open(path_);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  absl::Status status;
+  EXPECT_EQ(ReadAll(**reader, status),
+            (std::vector<LogRecord>{EveryKind()[0], Malformed{}, Tick{At(2)}}));
+  EXPECT_TRUE(status.ok()) << status;
+}
+
+// --- logs of version 1
+
+class OldEventLog : public EventLog {
+ protected:
+  // As it was written then: no key, everything once.
+  void SetUp() override {
+    EventLog::SetUp();
+    std::string start;
+    EncodeLogStart("job-1", options_, "", LogKey::kVersion1, start);
+    const std::size_t copies = start.size() - kStartBytes;
+    bytes_ = "TIDELOG1" + start.substr(kStartBytes, copies / 2);
+    for (const Event& event : EveryKind()) {
+      v1::Envelope envelope;
+      wire::EncodeEvent(event, envelope);
+      EncodeEnvelope(envelope, event.arrived_at, LogKey::kVersion1, bytes_);
+      middle_ = records_.size() < 3 ? bytes_.size() : middle_;
+      records_.emplace_back(event);
+    }
+  }
+  std::string bytes_;
+  std::size_t middle_ = 0;  // after three records
+  std::vector<LogRecord> records_;
+};
+
+TEST_F(OldEventLog, IsReadAsEver) {
+  SetBytes(bytes_);
+  auto reader = EventLogReader::Open(path_);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  absl::Status status;
+  EXPECT_EQ(ReadAll(**reader, status), records_);
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ((*reader)->offset(), bytes_.size());
+}
+
+// Its frames do not tell a record from a payload that looks like one.
+TEST_F(OldEventLog, EndsWhereItsDamageBeginsAndSaysHowMuchIsLost) {
+  const std::size_t size = bytes_.size();
+  bytes_[middle_ + 20] ^= 1;
+  SetBytes(bytes_);
+  auto reader = EventLogReader::Open(path_);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  absl::Status status;
+  std::vector<Damage> damages;
+  EXPECT_EQ(WithoutDamages(ReadAll(**reader, status), damages),
+            std::vector<LogRecord>(records_.begin(), records_.begin() + 3));
+  EXPECT_TRUE(status.ok()) << status;
+  ASSERT_EQ(damages.size(), 1u);
+  EXPECT_EQ(damages[0].at, middle_);
+  EXPECT_EQ(damages[0].bytes, size - middle_);
+  EXPECT_GE(damages[0].records, 3u);
+  EXPECT_EQ((*reader)->offset(), middle_);
+}
+
+TEST_F(OldEventLog, ALengthThatCannotBeIsNotBelieved) {
+  SetBytes(bytes_ + std::string("\xff\xff\xff\xff\0\0\0\0", 8));
   auto reader = EventLogReader::Open(path_);
   ASSERT_TRUE(reader.ok());
-  EXPECT_THAT(std::string((*reader)->Next().status().message()),
-              HasSubstr("impossible record length"));
+  absl::Status status;
+  std::vector<Damage> damages;
+  EXPECT_EQ(WithoutDamages(ReadAll(**reader, status), damages), records_);
+  EXPECT_EQ(damages.size(), 1u);
+}
+
+// --- a log that goes on as a copy of another
+
+TEST_F(EventLog, ATraceGoesOnAsACopyOfItsJournal) {
+  const std::string trace = directory_ + "/trace";
+  const auto journal = Create();
+  ASSERT_TRUE(journal->AppendTick(At(1)).ok());
+  const std::size_t before = Bytes().size();
+  ASSERT_TRUE(journal->AppendTick(At(2)).ok());
+  const std::string bytes = Bytes();
+  struct Case {
+    const char* name;
+    std::string trace;
+  };
+  for (const Case& row :
+       {Case{"missing", ""}, Case{"behind", bytes.substr(0, before)},
+        Case{"torn", bytes.substr(0, before + 3)}, Case{"ahead", bytes + "more"},
+        Case{"another log",
+             "TIDELOG2 of another job, with another key, of whatever length it is"}}) {
+    SCOPED_TRACE(row.name);
+    fs::remove(trace);
+    if (!row.trace.empty()) std::ofstream(trace, std::ios::binary) << row.trace;
+    auto writer = EventLogWriter::Continue(trace, path_, bytes.size(), journal->key());
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    ASSERT_TRUE((*writer)->AppendTick(At(3)).ok());
+    std::string expected = bytes;
+    EncodeTick(At(3), journal->key(), expected);
+    std::ifstream file(trace, std::ios::binary);
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), expected);
+  }
 }
 
 struct NoLog {
@@ -316,13 +593,14 @@ TEST_P(EventLogOfOtherBytes, IsNotALog) {
   SetBytes(GetParam().bytes);
   const auto reader = EventLogReader::Open(path_);
   EXPECT_TRUE(absl::IsInvalidArgument(reader.status())) << reader.status();
-  EXPECT_THAT(std::string(reader.status().message()), HasSubstr("not an event log"));
+  EXPECT_THAT(std::string(reader.status().message()), HasSubstr("does not begin with TIDELOG2"));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EventLogOfOtherBytes,
                          ::testing::Values(NoLog{"Empty", ""}, NoLog{"Short", "TIDE"},
                                            NoLog{"Text", "a diary of a journey"},
-                                           NoLog{"NewerVersion", "TIDELOG2........"}),
+                                           NoLog{"NewerVersion",
+                                                 "TIDELOG3........................"}),
                          [](const auto& row) { return std::string(row.param.name); });
 
 // --- files that cannot be used

@@ -42,6 +42,17 @@ TEST(EvidenceLoss, EnvelopesThatNeverCameAreMissing) {
   EXPECT_DOUBLE_EQ(LostShare(Told(events)), 0.5);
 }
 
+// What damage took shows as a gap, too, once its source is heard again: it counts once.
+TEST(EvidenceLoss, RecordsOfADamagedLogAreMissingUntilTheirGapIsSeen) {
+  Source source;
+  std::vector<Event> events = {source.At(0, Opened(1, 1)), source.At(1, Started(R(0)))};
+  JobState state = Told(events);
+  state.log_damage.records = 2;
+  EXPECT_DOUBLE_EQ(LostShare(state), 0.5);
+  state.lost_envelopes = 2;
+  EXPECT_DOUBLE_EQ(LostShare(state), 0.5);
+}
+
 TEST(EvidenceLoss, LossesOfBothKindsMultiplyWhatIsLeft) {
   Source source;
   std::vector<Event> events = {source.At(0, Opened(1, 1)), source.At(1, Reduced(400, 200))};

@@ -472,6 +472,49 @@ TEST(JobMonitor, KeepsAFewNotesOnly) {
   EXPECT_EQ(job.Tick(15).coverage.notes.size(), 16u);
 }
 
+// Seven envelopes were taken; seven more are known to be lost: half of the evidence.
+TEST(JobMonitor, DamageToItsLogIsTold) {
+  JobMonitor whole("job-1", {});
+  JobMonitor damaged("job-1", {});
+  Source source;
+  const std::vector<Event> events = {source.At(0, Opened(1, 1)),
+                                     source.At(0, Started(M(0))),
+                                     source.At(10, Emitted(M(0), {Partition(0, 4000)})),
+                                     source.At(10, Finished(M(0))),
+                                     source.At(10, Started(R(0))),
+                                     source.At(12, Shuffled(R(0))),
+                                     source.At(15, Reduced(R(0), At(15), {Point(1000, 3)}))};
+  for (const Event& event : events) {
+    EXPECT_TRUE(whole.Apply(event).ok());
+    EXPECT_TRUE(damaged.Apply(event).ok());
+  }
+  damaged.NoteDamage({.at = 300, .bytes = 700, .records = 7, .ticks_max = 50});
+  EXPECT_TRUE(damaged.has_news());
+  const Snapshot before = whole.Tick(At(15));
+  const Snapshot after = damaged.Tick(At(15));
+  EXPECT_EQ(after.sequence, before.sequence + 50) << "lost ticks may have had these numbers";
+  EXPECT_THAT(
+      after.coverage.notes,
+      ElementsAre("the master's log of this job was damaged at byte 300: about 7 records were "
+                  "lost (700 bytes); estimates are made without them, with wider intervals"));
+  ASSERT_TRUE(before.forecasts[0].remaining_upper && after.forecasts[0].remaining_upper);
+  EXPECT_EQ(after.forecasts[0].remaining, before.forecasts[0].remaining);
+  EXPECT_GT(*after.forecasts[0].remaining_upper, *before.forecasts[0].remaining_upper);
+  damaged.NoteDamage({.at = 2000, .bytes = 50, .records = 1, .ticks_max = 5});
+  EXPECT_THAT(damaged.Tick(At(16)).coverage.notes,
+              ElementsAre(HasSubstr("in 2 places, the first at byte 300: about 8 records")));
+}
+
+TEST(JobMonitor, DamageToACopyOrBeforeItsOpeningIsNoLoss) {
+  JobMonitor monitor("job-1", {});
+  monitor.NoteDamage({.at = 24, .bytes = 100, .records = 1, .ticks_max = 9});
+  EXPECT_TRUE(monitor.Apply(Source().At(0, Opened(1, 1))).ok());
+  monitor.NoteDamage({.at = 200, .bytes = 100, .records = 0, .ticks_max = 9});
+  const Snapshot snapshot = monitor.Tick(At(1));
+  EXPECT_EQ(snapshot.sequence, 1u);
+  EXPECT_TRUE(snapshot.coverage.notes.empty());
+}
+
 // --- what the service asks
 
 TEST(JobMonitor, HasNewsFromAnEventToTheNextTick) {

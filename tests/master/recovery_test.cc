@@ -16,6 +16,7 @@
 #include "master/service/directory_lock.h"
 #include "master/service/job_table.h"
 #include "master/store/checkpoint.h"
+#include "master/store/log_record.h"
 #include "proto/wire/encode_event.h"
 #include "tests/master/faulty_disk.h"
 #include "tests/master/virtual_job.h"
@@ -453,7 +454,8 @@ TEST_F(RecoveryTest, ATornTailIsCutAndNothingBefore) {
     jobs.reset();
     const auto restored = store::RestoreJob(LogPath());
     ASSERT_TRUE(restored.ok()) << restored.status();
-    EXPECT_TRUE(restored->damage.ok()) << restored->damage;
+    EXPECT_TRUE(restored->torn.ok()) << restored->torn;
+    EXPECT_THAT(restored->damages, IsEmpty());
     EXPECT_EQ(restored->records, 3u) << "opened, restarted, started";
   }
 }
@@ -468,6 +470,261 @@ TEST_F(RecoveryTest, WhatWasCutOffIsKeptForPeopleAndReported) {
   EXPECT_EQ(Bytes(LogPath() + ".cut"), "garbage");
   EXPECT_THAT(recovery_.damages,
               ElementsAre(AllOf(HasSubstr("job-1"), HasSubstr("torn record"), HasSubstr(".cut"))));
+}
+
+TEST_F(RecoveryTest, WhatIsCutOffTwiceIsKeptTwice) {
+  auto jobs = Restart(directory_);
+  IngestDurably(*jobs, Source().At(0, Opened(1, 1)));
+  jobs.reset();
+  for (const char* const tail : {"first", "second"}) {
+    std::ofstream(LogPath(), std::ios::binary | std::ios::app) << tail;
+    Restart(directory_);
+  }
+  EXPECT_EQ(Bytes(LogPath() + ".cut"), "first");
+  EXPECT_EQ(Bytes(LogPath() + ".cut.2"), "second");
+  EXPECT_THAT(recovery_.damages, ElementsAre(HasSubstr(".cut.2")));
+}
+
+// A job whose journal holds many events of two sources and a tick after each tenth.
+class DamagedJournal : public RecoveryTest {
+ protected:
+  static constexpr int kEvents = 400;
+
+  void SetUp() override {
+    RecoveryTest::SetUp();
+    auto jobs = Restart(directory_);
+    IngestDurably(*jobs, source_.At(0, Opened(2, 1)));
+    IngestDurably(*jobs, source_.At(1, Started(M(0), 1000)));
+    for (int i = 2; i < kEvents; ++i) {
+      if (i == kEvents / 2) middle_ = Bytes(LogPath()).size();
+      IngestDurably(*jobs, source_.At(i, test::Read(M(0), static_cast<std::uint64_t>(i))));
+      if (i % 10 == 0) jobs->TickDue(At(i));
+    }
+    jobs->TickDue(At(kEvents));
+    newest_ = *jobs->Get("job-1");
+  }
+  void Flip(std::size_t position) const {
+    std::string bytes = Bytes(LogPath());
+    bytes[position] = static_cast<char>(bytes[position] ^ 0x10);
+    std::ofstream(LogPath(), std::ios::binary | std::ios::trunc) << bytes;
+  }
+
+  Source source_;
+  std::size_t middle_ = 0;
+  Snapshot newest_;  // that was published
+};
+
+TEST_F(DamagedJournal, AFlippedBitLosesOneEventAndNothingBehindIt) {
+  const std::size_t size = Bytes(LogPath()).size();
+  Restart(directory_, 500);
+  const std::uint64_t records = recovery_.records;
+  fs::resize_file(LogPath(), size);
+  Flip(middle_ + 30);
+  const auto jobs = Restart(directory_, 500);
+  EXPECT_EQ(recovery_.jobs, 1u);
+  EXPECT_EQ(recovery_.records, records - 1);
+  EXPECT_THAT(recovery_.damages, ElementsAre(AllOf(HasSubstr("job-1"), HasSubstr("damaged at byte"),
+                                                   HasSubstr("about 1 record was lost"))));
+}
+
+TEST_F(DamagedJournal, WatchersAreToldAtOnceAndAfterEveryRestart) {
+  Flip(middle_ + 30);
+  std::string note;
+  for (int restarts = 0; restarts < 3; ++restarts) {
+    const auto jobs = Restart(directory_, 500 + restarts);
+    const Snapshot told = *jobs->Get("job-1");
+    EXPECT_EQ(told.coverage.lost_envelopes, 1u);
+    ASSERT_EQ(told.coverage.notes.size(), 1u);
+    EXPECT_THAT(told.coverage.notes[0], AllOf(HasSubstr("log of this job was damaged at byte"),
+                                              HasSubstr("about 1 record was lost")));
+    EXPECT_TRUE(note.empty() || note == told.coverage.notes[0]);
+    note = told.coverage.notes[0];
+    EXPECT_EQ(jobs->TickDue(At(600 + restarts)).at(0).coverage.notes, told.coverage.notes);
+  }
+}
+
+TEST_F(DamagedJournal, NoNumberThatWasSeenIsGivenToAnotherSnapshot) {
+  const std::string whole = Bytes(LogPath());
+  for (std::size_t position = whole.size() - 200; position < whole.size(); position += 9) {
+    std::ofstream(LogPath(), std::ios::binary | std::ios::trunc) << whole;
+    Flip(position);
+    const Snapshot after = *Restart(directory_, 500)->Get("job-1");
+    ASSERT_GT(after.sequence, newest_.sequence) << position;
+    ASSERT_EQ(after.coverage.notes.size(), 1u) << position;
+  }
+}
+
+TEST_F(DamagedJournal, WhatOpenedTheJobIsNotLostWithOneBit) {
+  const std::string whole = Bytes(LogPath());
+  for (std::size_t position = 0; position < 400; position += 7) {
+    std::ofstream(LogPath(), std::ios::binary | std::ios::trunc) << whole;
+    Flip(position);
+    const auto jobs = Restart(directory_, 500);
+    ASSERT_EQ(recovery_.jobs, 1u) << position;
+    ASSERT_EQ(recovery_.damages.size(), 1u) << position;
+    ASSERT_EQ(jobs->Get("job-1")->started_at, newest_.started_at) << position;
+  }
+}
+
+TEST_F(DamagedJournal, GoesOnBehindItsDamageWhichStaysWhereItIs) {
+  Flip(middle_ + 30);
+  const std::string damaged = Bytes(LogPath());
+  {
+    const auto jobs = Restart(directory_, 500);
+    IngestDurably(*jobs, source_.At(501, test::Read(M(0), 500)));
+  }
+  EXPECT_EQ(Bytes(LogPath()).substr(0, damaged.size()), damaged);
+  EXPECT_FALSE(fs::exists(LogPath() + ".cut"));
+  const auto restored = store::RestoreJob(LogPath());
+  ASSERT_TRUE(restored.ok()) << restored.status();
+  EXPECT_EQ(restored->monitor.accepted_sequence("app-master"), kEvents + 1u);
+}
+
+TEST_F(DamagedJournal, ACheckpointBehindTheDamageIsPassedOverAndOneBeforeItUsed) {
+  checkpoints_ = {.after = absl::ZeroDuration(), .ticks_over = 0};
+  std::string before;
+  {
+    const auto jobs = Restart(directory_, 500);
+    jobs->TickDue(At(501));
+    before = CopyOf(directory_);
+    IngestDurably(*jobs, source_.At(502, test::Read(M(0), 500)));
+    IngestDurably(*jobs, source_.At(503, test::Read(M(0), 501)));
+  }
+  const std::size_t after_checkpoint = Bytes(store::EventLogPath(before, "job-1")).size();
+  Flip(after_checkpoint + 30);
+  Restart(CopyOf(directory_), 600);
+  EXPECT_EQ(recovery_.resumed, 1u);
+  Flip(middle_ + 30);
+  const auto jobs = Restart(CopyOf(directory_), 600);
+  EXPECT_EQ(recovery_.resumed, 0u);
+  EXPECT_EQ(jobs->Get("job-1")->coverage.lost_envelopes, 2u);
+}
+
+// In a log of version 1 nothing behind the damage can be told from a payload, so that it is cut
+// off; the log itself says so from then on.
+TEST_F(RecoveryTest, AnOldLogIsCutAtItsDamageAndSaysItFromThenOn) {
+  std::string log;
+  {
+    std::string start;
+    store::EncodeLogStart("job-1", {}, "", store::LogKey::kVersion1, start);
+    log = "TIDELOG1" + start.substr(store::kStartBytes);
+    Source source;
+    for (int i = 0; i < 100; ++i) {
+      v1::Envelope envelope;
+      wire::EncodeEvent(i == 0 ? source.At(i, Opened(1, 1)) : source.At(i, Started(M(0))),
+                        envelope);
+      store::EncodeEnvelope(envelope, At(i), store::LogKey::kVersion1, log);
+      if (i % 10 == 9) store::EncodeTick(At(i), store::LogKey::kVersion1, log);
+    }
+  }
+  log[log.size() / 2] ^= 1;
+  std::ofstream(LogPath(), std::ios::binary) << log;
+  std::uint64_t sequence = 9;
+  std::vector<std::string> notes;
+  for (int restarts = 0; restarts < 3; ++restarts) {
+    const auto jobs = Restart(directory_, 200 + restarts);
+    const Snapshot told = *jobs->Get("job-1");
+    EXPECT_GT(told.sequence, sequence);
+    sequence = jobs->TickDue(At(300 + restarts)).at(0).sequence;
+    ASSERT_EQ(told.coverage.notes.size(), 1u);
+    EXPECT_TRUE(restarts == 0 || told.coverage.notes == notes);
+    notes = told.coverage.notes;
+    EXPECT_EQ(recovery_.damages.size(), 1u);
+  }
+  EXPECT_GT(Bytes(LogPath() + ".cut").size(), log.size() / 3);
+  EXPECT_FALSE(fs::exists(LogPath() + ".cut.2"));
+}
+
+// A sender may end its envelope with anything: with the last record of a job that has ended, too.
+TEST_F(RecoveryTest, AnEnvelopeThatEndsLikeTheEndOfAJobEndsNoJob) {
+  {
+    const auto jobs = Restart(directory_);
+    Source source;
+    IngestDurably(*jobs, source.At(0, Opened(1, 1)));
+    const Event event = source.At(1, Started(M(0)));
+    v1::Envelope envelope;
+    wire::EncodeEvent(event, envelope);
+    Snapshot final = *jobs->Get("job-1");
+    final.state = JobState::kSucceeded;
+    std::string end;
+    store::EncodeEnd({.final = final, .sources = {}, .opened_at = At(0)}, store::LogKey::kVersion1,
+                     end);
+    std::string serialized = envelope.SerializeAsString();
+    // A field of a number that no version has.
+    serialized += std::string("\xfa\x7f", 2) + static_cast<char>(end.size() | 0x80) +
+                  static_cast<char>(end.size() >> 7) + end;
+    ASSERT_TRUE(envelope.ParseFromString(serialized));
+    const Taken taken = jobs->Ingest(envelope, At(1), serialized);
+    ASSERT_TRUE(taken.status.ok()) << taken.status;
+    ASSERT_TRUE(jobs->journal().WaitUntilDurable(taken.position));
+  }
+  EXPECT_EQ(Restart(directory_, 2)->Get("job-1")->state, JobState::kRunning);
+}
+
+// --- a trace for people
+
+TEST_F(RecoveryTest, TheTraceGoesOnAfterARestart) {
+  JobTableOptions options;
+  options.data_dir = directory_;
+  options.event_log_dir = NewDirectory();
+  options.disk = store::MakeFileDisk(/*sync=*/false);
+  const std::string trace = store::EventLogPath(options.event_log_dir, "job-1");
+  Source source;
+  {
+    JobTable jobs(options);
+    IngestDurably(jobs, source.At(0, Opened(1, 1)));
+    jobs.TickDue(At(1));
+    IngestDurably(jobs, source.At(2, Started(M(0))));
+  }
+  fs::resize_file(trace, fs::file_size(trace) - 5);  // what a kill leaves unwritten
+  std::vector<Snapshot> live;
+  {
+    JobTable jobs(options);
+    ASSERT_TRUE(jobs.Recover(At(3), 1).ok());
+    live = jobs.TickDue(At(4));
+    ASSERT_EQ(live.size(), 1u);
+    EXPECT_THAT(live[0].coverage.notes, IsEmpty());
+  }
+  EXPECT_EQ(Bytes(trace), Bytes(LogPath()));
+  const auto replayed = store::RestoreJob(trace);
+  ASSERT_TRUE(replayed.ok()) << replayed.status();
+  EXPECT_EQ(replayed->newest, live[0]);
+}
+
+TEST_F(RecoveryTest, ATraceThatCannotGoOnSaysSo) {
+  JobTableOptions options;
+  options.data_dir = directory_;
+  options.disk = store::MakeFileDisk(/*sync=*/false);
+  {
+    JobTable jobs(options);
+    IngestDurably(jobs, Source().At(0, Opened(1, 1)));
+  }
+  options.event_log_dir = directory_ + "/gone";
+  JobTable jobs(options);
+  ASSERT_TRUE(jobs.Recover(At(3), 1).ok());
+  EXPECT_THAT(jobs.TickDue(At(4)).at(0).coverage.notes,
+              ElementsAre(AllOf(HasSubstr("no event log from here on"), HasSubstr("gone"))));
+}
+
+// --- what is no log
+
+TEST_F(RecoveryTest, ADirectoryInThePlaceOfALogIsSetAside) {
+  fs::create_directory(LogPath("other"));
+  fs::create_directory(store::CheckpointPath(LogPath()));
+  auto jobs = Restart(directory_);
+  EXPECT_THAT(recovery_.damages, ElementsAre(HasSubstr("other.tidemark-log.damaged")));
+  IngestDurably(*jobs, Source().At(0, Opened(1, 1)));
+  jobs = Restart(directory_);
+  EXPECT_EQ(recovery_.jobs, 1u);
+}
+
+TEST_F(RecoveryTest, WhatIsSetAsideTwiceIsKeptTwice) {
+  for (const char* const text : {"first", "second"}) {
+    std::ofstream(LogPath(), std::ios::binary) << text;
+    Restart(directory_);
+  }
+  EXPECT_EQ(Bytes(LogPath() + ".damaged"), "first");
+  EXPECT_EQ(Bytes(LogPath() + ".damaged.2"), "second");
 }
 
 TEST_F(RecoveryTest, ALogWithoutAnyUseIsSetAsideAndTheOthersAreTakenUp) {

@@ -203,6 +203,44 @@ TEST_F(WorkflowTableTest, ATornEndIsCutOffAndReported) {
   EXPECT_EQ(Newest("wf").sequence, sequence + 2);
 }
 
+TEST_F(WorkflowTableTest, DamageInItsLogCostsOneRecordAndIsTold) {
+  WorkflowSpec spec = Chain();
+  spec.jobs[0].job_id.clear();
+  const auto position = workflows_->Submit(spec, kAllIds, At(0));
+  ASSERT_TRUE(position.ok()) << position.status();
+  ASSERT_TRUE(jobs_->journal().WaitUntilDurable(*position));
+  const std::size_t submitted = std::filesystem::file_size(log());
+  for (int second = 1; second < 20; ++second) Tick(second);
+  const std::size_t ticked = std::filesystem::file_size(log());
+  ASSERT_TRUE(workflows_->Attach("wf", "a", "late", At(20)).ok());
+  Tick(21);
+  const WorkflowSnapshot newest = Newest("wf");
+  workflows_.reset();
+  jobs_.reset();
+  for (const std::size_t place : {std::size_t{3}, submitted - 1, (submitted + ticked) / 2}) {
+    std::fstream file(log(), std::ios::binary | std::ios::in | std::ios::out);
+    file.seekg(static_cast<std::streamoff>(place));
+    const int byte = file.get();
+    file.seekp(static_cast<std::streamoff>(place)).put(static_cast<char>(byte ^ 1));
+  }
+  for (int restart = 0; restart < 2; ++restart) {
+    Start(30 + restart);
+    EXPECT_EQ(recovery_.workflows, 1u);
+    EXPECT_THAT(recovery_.damages, SizeIs(3));
+    EXPECT_EQ(Newest("wf").jobs[0].job_id, "late") << "it is behind the damage";
+    EXPECT_GT(Newest("wf").sequence, newest.sequence);
+    EXPECT_THAT(Newest("wf").notes, ::testing::Contains(HasSubstr("log of this workflow")));
+  }
+}
+
+TEST_F(WorkflowTableTest, ADirectoryInThePlaceOfALogIsSetAside) {
+  workflows_.reset();
+  jobs_.reset();
+  std::filesystem::create_directory(log());
+  Start(5);
+  EXPECT_THAT(recovery_.damages, ElementsAre(HasSubstr("it was renamed to")));
+}
+
 TEST_F(WorkflowTableTest, ALogWithoutUseIsSetAside) {
   workflows_.reset();
   jobs_.reset();

@@ -63,6 +63,15 @@ struct AcceptedSequence {
   friend bool operator==(const AcceptedSequence&, const AcceptedSequence&) = default;
 };
 
+// A stretch of a job's event log that could not be read.
+struct LogDamage {
+  std::uint64_t at = 0;         // where it begins. bytes
+  std::uint64_t bytes = 0;      // its size
+  std::uint64_t records = 0;    // about so many were in it; 0: none but copies
+  std::uint64_t ticks_max = 0;  // at most so many of them were ticks
+  friend bool operator==(const LogDamage&, const LogDamage&) = default;
+};
+
 class JobMonitor {
  public:
   // `options` must have passed Validate(); unknown indicators are left out.
@@ -128,6 +137,10 @@ class JobMonitor {
   // The job's log was taken up at `now` by a master that could not hear its sources before: their
   // silence until then is not the job's end.
   void NoteRestart(absl::Time now);
+  // A part of what it was told before a restart was lost with its log: Coverage says so, intervals
+  // widen as for envelopes that never came, and no number that a lost tick may have given to a
+  // snapshot is given again. Changes nothing of a job that is not open or has ended.
+  void NoteDamage(const LogDamage& damage);
   // Counts an envelope that never became an event, for Coverage. With its source and sequence, if
   // it names them, it was heard: it is not lost, and a duplicate changes nothing.
   void CountRejected(const AcceptedSequence& envelope = {});

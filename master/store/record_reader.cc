@@ -1,0 +1,210 @@
+#include "master/store/record_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <utility>
+
+namespace tidemark::store {
+namespace {
+
+constexpr std::size_t kReadBufferBytes = 256 << 10;
+constexpr std::size_t kSearchBytes = 1 << 20;
+// No record of a tick is shorter.
+constexpr std::uint64_t kTickBytesMin = 12;
+
+}  // namespace
+
+std::optional<LogKey> KeyOf(absl::string_view start, const LogKind& kind) {
+  if (start.substr(0, kMagicBytes) == kind.magic_1) return LogKey::kVersion1;
+  if (start.size() < kStartBytes || start.substr(0, kMagicBytes) != kind.magic) return std::nullopt;
+  const std::array<LogKey, 2> keys = ReadKeys(start.data());
+  if (keys[0] != keys[1] || keys[0] == LogKey::kVersion1) return std::nullopt;
+  return keys[0];
+}
+
+LogDamage RecordReader::DamageOf(std::uint64_t at, std::uint64_t bytes, std::uint64_t records) {
+  return {.at = at, .bytes = bytes, .records = records, .ticks_max = bytes / kTickBytesMin + 1};
+}
+
+std::string RecordReader::Describe(const LogKind& kind, const std::string& path,
+                                   const LogDamage& damage) {
+  std::string lost = fmt::format("about {} records were lost", damage.records);
+  if (damage.records == 0) lost = "nothing was lost, the log holds a copy";
+  if (damage.records == 1) lost = "about 1 record was lost";
+  return fmt::format("{} {}: damaged at byte {} ({} bytes): {}", std::string(kind.name), path,
+                     damage.at, damage.bytes, lost);
+}
+
+absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(const std::string& path,
+                                                                 const LogKind& kind) {
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) {
+    return absl::ErrnoToStatus(errno,
+                               fmt::format("{} {}: cannot open", std::string(kind.name), path));
+  }
+  std::setvbuf(file, nullptr, _IOFBF, kReadBufferBytes);
+  std::unique_ptr<RecordReader> reader(new RecordReader(path, kind, file));
+  if (absl::Status status = reader->ReadStart(); !status.ok()) return status;
+  return reader;
+}
+
+RecordReader::~RecordReader() { std::fclose(file_); }
+
+// Fewer than `bytes` only at the end of the file.
+absl::StatusOr<std::size_t> RecordReader::ReadAt(std::uint64_t at, char* out, std::size_t bytes) {
+  const auto failed = [&] {
+    return absl::ErrnoToStatus(
+        errno, fmt::format("{} {}: cannot read at byte {}", std::string(kind_.name), path_, at));
+  };
+  if (at != file_at_ && fseeko(file_, static_cast<off_t>(at), SEEK_SET) != 0) return failed();
+  const std::size_t got = std::fread(out, 1, bytes, file_);
+  file_at_ = at + got;
+  if (got < bytes && std::ferror(file_) != 0) return failed();
+  if (got < bytes) std::clearerr(file_);  // it may grow
+  return got;
+}
+
+// What stands at `at`; frame_ and payload_ are of it, as far as they are whole.
+absl::StatusOr<RecordReader::State> RecordReader::Look(std::uint64_t at) {
+  std::array<char, 16> bytes;
+  const std::size_t frame_bytes = FrameBytes(key_);
+  absl::StatusOr<std::size_t> got = ReadAt(at, bytes.data(), frame_bytes);
+  if (!got.ok()) return got.status();
+  if (*got == 0) return State::kEnd;
+  if (*got < frame_bytes) return State::kCutShort;
+  frame_ = ReadFrame(bytes.data(), key_);
+  const bool has_guard = key_ != LogKey::kVersion1;
+  if (frame_.length > kRecordBytesMax || (has_guard && !frame_.is_guarded)) {
+    return State::kBadFrame;
+  }
+  payload_.resize(frame_.length);
+  got = ReadAt(at + frame_bytes, payload_.data(), frame_.length);
+  if (!got.ok()) return got.status();
+  // A length without a guard may be what is damaged.
+  if (*got < frame_.length) return has_guard ? State::kTorn : State::kBadFrame;
+  return LogChecksum(payload_, key_) == frame_.checksum ? State::kWhole : State::kBadPayload;
+}
+
+// Looks for the first whole record behind `from`, where there is none. Bytes may be missing there,
+// so that even a whole frame does not say where the next record begins.
+absl::StatusOr<RecordReader::Search> RecordReader::SearchBehind(std::uint64_t from) {
+  const std::size_t frame_bytes = FrameBytes(key_);
+  std::string bytes;
+  Search search;
+  for (std::uint64_t at = from;;) {
+    bytes.resize(kSearchBytes);
+    const absl::StatusOr<std::size_t> got = ReadAt(at, bytes.data(), bytes.size());
+    if (!got.ok()) return got.status();
+    for (std::size_t i = 0; i + frame_bytes <= *got; ++i) {
+      if (!ReadFrame(bytes.data() + i, key_).is_guarded) continue;
+      const absl::StatusOr<State> state = Look(at + i);
+      if (!state.ok()) return state.status();
+      if (!search.first_frame_at) search.first_frame_at = at + i;
+      search.ends_at = at + i;
+      if (*state == State::kWhole) return search;
+      if (*state == State::kTorn && !search.torn_at) search.torn_at = at + i;
+      ++search.frames;
+    }
+    if (*got < kSearchBytes) {
+      search.ends_at = search.torn_at.value_or(at + *got);
+      if (search.torn_at) --search.frames;
+      return search;
+    }
+    at += *got - frame_bytes + 1;
+  }
+}
+
+absl::Status RecordReader::ReadStart() {
+  std::string start(kStartBytes, '\0');
+  const absl::StatusOr<std::size_t> got = ReadAt(0, start.data(), start.size());
+  if (!got.ok()) return got.status();
+  start.resize(*got);
+  const absl::string_view magic = absl::string_view(start).substr(0, kMagicBytes);
+  if (magic == kind_.magic_1) {
+    next_ = offset_ = kMagicBytes;
+    return absl::OkStatus();
+  }
+  const auto unknown = [&] {
+    return absl::InvalidArgumentError(
+        fmt::format("{} {}: it does not begin with {}; it is none, or of a newer version",
+                    std::string(kind_.name), path_, std::string(kind_.magic)));
+  };
+  if (start.size() < kStartBytes) {
+    if (magic != kind_.magic) return unknown();
+    return absl::DataLossError(
+        fmt::format("{} {}: torn within its start", std::string(kind_.name), path_));
+  }
+  next_ = offset_ = kStartBytes;
+  // With a key that is damaged no record holds, and with a magic that is, the records still say
+  // that this is a log.
+  const std::array<LogKey, 2> keys = ReadKeys(start.data());
+  is_start_damaged_ = !KeyOf(start, kind_).has_value();
+  for (const LogKey key : keys) {
+    if (key == LogKey::kVersion1) continue;
+    key_ = key;
+    const absl::StatusOr<State> state = Look(next_);
+    if (!state.ok()) return state.status();
+    if (*state == State::kWhole) return absl::OkStatus();
+  }
+  if (magic != kind_.magic || key_ == LogKey::kVersion1) return unknown();
+  key_ = keys[0] == LogKey::kVersion1 ? keys[1] : keys[0];
+  return absl::OkStatus();
+}
+
+// About how many records were in `bytes`, by the size of the others; at least one.
+std::uint64_t RecordReader::RecordsIn(std::uint64_t bytes) const {
+  if (records_ == 0) return 1;
+  const double mean = static_cast<double>(record_bytes_) / static_cast<double>(records_);
+  return std::max<std::uint64_t>(
+      1, static_cast<std::uint64_t>(std::llround(static_cast<double>(bytes) / mean)));
+}
+
+// Leaves in damage_ what cannot be read from next_ on, where there is no whole record, and goes
+// behind it; false if that is nothing but a torn end.
+absl::StatusOr<bool> RecordReader::PassDamage() {
+  const std::uint64_t begin = next_;
+  if (key_ == LogKey::kVersion1) {
+    if (fseeko(file_, 0, SEEK_END) != 0) return absl::ErrnoToStatus(errno, path_);
+    next_ = file_at_ = static_cast<std::uint64_t>(ftello(file_));
+    damage_ = DamageOf(begin, next_ - begin, RecordsIn(next_ - begin));
+    return true;
+  }
+  const absl::StatusOr<Search> search = SearchBehind(begin);
+  if (!search.ok()) return search.status();
+  if (search->ends_at == begin) return false;
+  next_ = offset_ = search->ends_at;
+  // Records whose frames are whole are counted; what is before the first of them is guessed.
+  const std::uint64_t nameless = search->first_frame_at.value_or(next_) - begin;
+  damage_ =
+      DamageOf(begin, next_ - begin, search->frames + (nameless > 0 ? RecordsIn(nameless) : 0));
+  return true;
+}
+
+absl::StatusOr<RecordReader::Found> RecordReader::Next() {
+  if (std::exchange(is_start_damaged_, false)) {
+    damage_ = {.at = 0, .bytes = kStartBytes};
+    return Found::kDamage;
+  }
+  const absl::StatusOr<State> state = Look(next_);
+  if (!state.ok()) return state.status();
+  if (*state == State::kEnd) return Found::kEnd;
+  if (*state == State::kWhole) {
+    record_bytes_ += EndOf(next_) - next_;
+    ++records_;
+    next_ = offset_ = EndOf(next_);
+    return Found::kRecord;
+  }
+  const absl::StatusOr<bool> is_damage =
+      *state == State::kCutShort ? absl::StatusOr<bool>(false) : PassDamage();
+  if (!is_damage.ok()) return is_damage.status();
+  if (*is_damage) return Found::kDamage;
+  return absl::DataLossError(
+      fmt::format("{} {}: torn record at byte {}; everything before it is good",
+                  std::string(kind_.name), path_, next_));
+}
+
+}  // namespace tidemark::store
