@@ -29,9 +29,9 @@ struct KnownRemaining {
 // least 1 s.
 absl::Duration RoundingStep(absl::Duration precision);
 
-// Rounds each number to a step of at most a fifth of the interval's width and half of itself; without
-// both bounds, of at most a tenth of `remaining`. The bounds are rounded outwards. Negative or contradictory arguments are
-// put right.
+// Rounds each number to a step of at most a fifth of the interval's width and half of itself;
+// without both bounds, of at most a tenth of `remaining`. The bounds are rounded outwards. Negative
+// or contradictory arguments are put right.
 KnownRemaining RoundToKnown(absl::Duration remaining, std::optional<absl::Duration> lower,
                             std::optional<absl::Duration> upper);
 

@@ -118,8 +118,8 @@ service::WorkflowTableOptions WorkflowOptions(
 // Forgetting costs syncs of the disk: once for so many jobs that end.
 constexpr std::uint64_t kExpireEvery = 64;
 
-// A callback as a watcher; after the final snapshot, and after Stop(), it is not called any more. It
-// is called outside the lock, so that it may end its own subscription.
+// A callback as a watcher; after the final snapshot, and after Stop(), it is not called any more.
+// It is called outside the lock, so that it may end its own subscription.
 class CallbackWatcher final : public service::Watcher {
  public:
   explicit CallbackWatcher(std::function<void(const Snapshot&)> on_snapshot)
