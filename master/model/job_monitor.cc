@@ -200,9 +200,13 @@ void JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Snapsho
     forecast.remaining_lower = forecast.remaining_lower.value_or(*forecast.remaining);
     forecast.remaining_upper =
         forecast.remaining_upper.value_or(*forecast.remaining) + kSilenceMore * silence;
+    // For the record of errors: what is said now, not what was said then.
+    prediction.at = snapshot.at;
+    prediction.end = snapshot.at + *forecast.remaining;
+    prediction.lower = snapshot.at + *forecast.remaining_lower;
+    prediction.upper = snapshot.at + *forecast.remaining_upper;
   }
   snapshot.forecasts.push_back(std::move(forecast));
-  prediction.at = snapshot.at;
   tracked.history.Add(prediction);
   if (!snapshot.straggler && &tracked == &tracked_.front()) {
     snapshot.straggler = model::FindStraggler(state_, reduce, now);

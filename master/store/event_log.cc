@@ -31,13 +31,16 @@ absl::Duration ToDuration(const google::protobuf::Duration& duration) {
 }
 
 // Malformed if this version refuses what another took.
-LogRecord EventOf(const v1::LoggedEnvelope& logged) {
-  const auto event = wire::ParseEvent(logged.envelope(), ToTime(logged.arrived_at()));
-  if (!event.ok()) {
-    return Malformed{
-        {.source_id = logged.envelope().source_id(), .sequence = logged.envelope().sequence()}};
+std::optional<LogRecord> EventOf(const v1::LoggedEnvelope& logged) {
+  std::optional<LogRecord> record;
+  auto event = wire::ParseEvent(logged.envelope(), ToTime(logged.arrived_at()));
+  if (event.ok()) {
+    record.emplace(*std::move(event));
+  } else {
+    record.emplace(Malformed{
+        {.source_id = logged.envelope().source_id(), .sequence = logged.envelope().sequence()}});
   }
-  return *event;
+  return record;
 }
 
 PastRuns PastRunsOf(const v1::LoggedPastRuns& logged) {
@@ -261,7 +264,7 @@ absl::StatusOr<std::optional<LogRecord>> EventLogReader::Next() {
                        .sequence = record.malformed().place().accepted_sequence()}});
       case v1::EventLogRecord::kEnvelope:
         if (!std::exchange(has_events_, true)) twice_ = std::string(payload);
-        return std::optional<LogRecord>(EventOf(record.envelope()));
+        return EventOf(record.envelope());
       case v1::EventLogRecord::kRestart:
         return std::optional<LogRecord>(Restart{ToTime(record.restart().at())});
       case v1::EventLogRecord::kPastRuns:
