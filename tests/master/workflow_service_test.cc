@@ -280,7 +280,7 @@ class WorkflowServiceOnADisk : public ::testing::Test {
         .disk = disk_});
     table_ = std::make_unique<service::WorkflowTable>(
         service::WorkflowTableOptions{.data_dir = "data"}, *jobs_);
-    service_ = std::make_unique<service::WorkflowService>(*table_, hub_, gate_, metrics_);
+    service_ = std::make_unique<service::WorkflowService>(*table_, hub_, clock_, gate_, metrics_);
     grpc::ServerBuilder builder;
     int port = 0;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
@@ -326,6 +326,7 @@ class WorkflowServiceOnADisk : public ::testing::Test {
   service::WorkflowHub hub_{1000};
   std::unique_ptr<service::JobTable> jobs_;
   std::unique_ptr<service::WorkflowTable> table_;
+  service::Clock clock_;
   std::unique_ptr<service::WorkflowService> service_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<v1::WorkflowService::Stub> stub_;
