@@ -156,7 +156,7 @@ public class RunCommandIT {
           master.address,
           secrets,
           "Tidemark: the master at " + master.address + " refuses reports: UNAUTHENTICATED: ",
-          "jobs are not shown: the master at " + master.address + ": ");
+          "jobs are not shown: the master at " + master.address + " requires a token");
     }
   }
 

@@ -39,6 +39,12 @@ public final class EventLog {
     public boolean hadRunningGroup;
   }
 
+  /** The magic and twice the key. */
+  private static final int START_BYTES = 24;
+
+  /** Length, checksum and guard of a record. */
+  private static final int FRAME_BYTES = 12;
+
   /** JobOutcome; 0: not closed. */
   public int outcome;
 
@@ -60,16 +66,21 @@ public final class EventLog {
   public static EventLog parse(byte[] file) {
     final EventLog log = new EventLog();
     final ByteBuffer in = ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN);
-    in.position(8);
-    while (in.remaining() >= 8) {
+    in.position(START_BYTES);
+    byte[] before = new byte[0];
+    while (in.remaining() >= FRAME_BYTES) {
       final int length = in.getInt();
-      in.getInt();
+      in.position(in.position() + FRAME_BYTES - Integer.BYTES);
       if (length > in.remaining()) {
         break;
       }
       final byte[] record = new byte[length];
       in.get(record);
-      log.takeRecord(new ProtoReader(record));
+      // What opens a log stands twice in it.
+      if (!Arrays.equals(record, before)) {
+        log.takeRecord(new ProtoReader(record));
+      }
+      before = record;
     }
     return log;
   }
