@@ -197,16 +197,18 @@ void JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Snapsho
   Forecast forecast = Describe(prediction, tracked.indicator->name());
   forecast.evidence = reduce.evidence;
   if (silence > absl::ZeroDuration() && forecast.remaining) {
-    forecast.remaining_lower = forecast.remaining_lower.value_or(*forecast.remaining);
+    // It may have gone on unheard, or be about to hang for ever.
+    const absl::Duration lower = forecast.remaining_lower.value_or(*forecast.remaining);
+    forecast.remaining_lower = std::max(lower - (snapshot.at - now), absl::ZeroDuration());
     forecast.remaining_upper =
         forecast.remaining_upper.value_or(*forecast.remaining) + kSilenceMore * silence;
     // For the record of errors: what is said now, not what was said then.
-    prediction.at = snapshot.at;
     prediction.end = snapshot.at + *forecast.remaining;
     prediction.lower = snapshot.at + *forecast.remaining_lower;
     prediction.upper = snapshot.at + *forecast.remaining_upper;
   }
   snapshot.forecasts.push_back(std::move(forecast));
+  prediction.at = snapshot.at;
   tracked.history.Add(prediction);
   if (!snapshot.straggler && &tracked == &tracked_.front()) {
     snapshot.straggler = model::FindStraggler(state_, reduce, now);
@@ -349,7 +351,10 @@ Snapshot JobMonitor::Impl::Tick(absl::Time now) {
   snapshot.coverage = CoverageAt(now);
   lost_share_ = model::LostShare(state_);
   const absl::Duration silence = snapshot.coverage.silent_for;
-  if (silence == absl::ZeroDuration() || informed_at_ == absl::InfinitePast()) informed_at_ = now;
+  // That a job is given up is no news of it.
+  const bool is_informed =
+      silence == absl::ZeroDuration() && snapshot.state != JobState::kAbandoned;
+  if (is_informed || informed_at_ == absl::InfinitePast()) informed_at_ = now;
   for (Tracked& tracked : tracked_) Predict(tracked, silence, snapshot);
   for (PhaseProgress& phase : snapshot.phases) {
     if (phase.phase != Phase::kReduce) continue;

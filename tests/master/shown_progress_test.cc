@@ -205,6 +205,23 @@ TEST(ShownProgress, OpensTheIntervalWhileTheJobIsSilent) {
   EXPECT_GT(job.Tick(60).remaining_upper.value(), early);
 }
 
+TEST(ShownProgress, ASilentJobMayHaveGoneOnUnheard) {
+  Watched job = ThatFallsSilent();
+  const absl::Duration heard = job.Tick(21).remaining_lower.value();
+  ASSERT_GT(heard, absl::Seconds(9));
+  const absl::Duration silent = job.Tick(30).remaining_lower.value();
+  ASSERT_GT(job.newest.coverage.silent_for, absl::ZeroDuration());
+  EXPECT_EQ(silent, heard - absl::Seconds(9));
+  EXPECT_EQ(job.Tick(300).remaining_lower, absl::ZeroDuration());
+}
+
+TEST(ShownProgress, OfAJobThatIsGivenUpStaysWhereItWas) {
+  Watched job = ThatFallsSilent();
+  const double heard = job.Tick(21).fraction_done;
+  EXPECT_EQ(job.Tick(20 + 15 * 60 + 1).fraction_done, heard);
+  EXPECT_EQ(job.newest.state, JobState::kAbandoned);
+}
+
 TEST(ShownProgress, GoesOnWhenThereIsNewsAgain) {
   Watched job = ThatFallsSilent();
   const double shown = job.Tick(40).fraction_done;
