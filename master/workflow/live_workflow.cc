@@ -56,6 +56,10 @@ double MapShareOf(const Snapshot& snapshot, double remaining) {
   return std::clamp(left / remaining, 0.0, 0.95);
 }
 
+bool IsSilent(const std::optional<Snapshot>& newest) {
+  return newest && newest->coverage.silent_for > absl::ZeroDuration();
+}
+
 std::optional<RunningForecast> ForecastOf(const Snapshot& snapshot, absl::Time now) {
   if (snapshot.forecasts.empty()) return std::nullopt;
   const Forecast& forecast = snapshot.forecasts.front();
@@ -373,6 +377,16 @@ WorkflowSnapshot LiveWorkflow::Describe(absl::Time now) const {
   return snapshot;
 }
 
+bool LiveWorkflow::IsSilent() const {
+  bool any_runs = false;
+  for (const Job& job : jobs_) {
+    if (job.facts.state != WorkflowJobState::kRunning) continue;
+    if (!workflow::IsSilent(job.newest)) return false;
+    any_runs = true;
+  }
+  return any_runs;
+}
+
 // Waiting for the first job is no progress.
 absl::Duration LiveWorkflow::WorkedUntil(absl::Time now) const {
   absl::Time begun = now;
@@ -405,7 +419,7 @@ void LiveWorkflow::Fill(absl::Time now, const LiveEstimate& estimate,
     progress.ends_in = Length(of_job.end);
     progress.ends_in_lower = Length(std::min(of_job.lower, of_job.end));
     progress.ends_in_upper = Length(std::max(of_job.upper, of_job.end));
-    if (live.is_running) {
+    if (live.is_running && !workflow::IsSilent(jobs_[i].newest)) {
       progress.fraction_done =
           std::max(progress.fraction_done,
                    model::CautiousFraction(absl::Seconds(live.elapsed), *progress.ends_in,
@@ -488,7 +502,9 @@ WorkflowSnapshot LiveWorkflow::Tick(absl::Time now) {
     } else {
       snapshot.notes.push_back(std::string(estimate.status().message()));
     }
+    if (IsSilent()) snapshot.fraction_done = newest_.fraction_done;
     snapshot.fraction_done = std::max(snapshot.fraction_done, newest_.fraction_done);
+    snapshot.fraction_done_lower = std::min(snapshot.fraction_done_lower, snapshot.fraction_done);
     snapshot.fraction_done_upper = std::max(snapshot.fraction_done_upper, snapshot.fraction_done);
     for (const std::string& note : NotesAt(now)) snapshot.notes.push_back(note);
   }

@@ -120,6 +120,8 @@ class LiveWorkflow {
   absl::StatusOr<LiveEstimate> EstimateOn(absl::Time now, const WorkflowCluster& cluster,
                                           double data_factor) const;
   WorkflowSnapshot Describe(absl::Time now) const;
+  // Whether jobs run and all of them are silent: nobody knows of any progress.
+  bool IsSilent() const;
   // Since the first job began; zero before.
   absl::Duration WorkedUntil(absl::Time now) const;
   void Fill(absl::Time now, const LiveEstimate& estimate, const WorkflowCluster& cluster,

@@ -110,6 +110,26 @@ TEST(LiveWorkflow, ShowsACautiousFractionWithinItsBounds) {
   EXPECT_GT(snapshot.fraction_done, snapshot.fraction_done_lower);
 }
 
+TEST(LiveWorkflow, StandsStillWhileItsRunningJobsAreSilent) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Snapshot a = Running("a-1", 0, 50, 100);
+  live.Observe(a);
+  const WorkflowSnapshot heard = live.Tick(Second(50));
+  for (const double at : {60.0, 300.0, 600.0}) {
+    a.at = Second(at);
+    a.coverage.silent_for = a.at - Second(50);
+    live.Observe(a);
+    const WorkflowSnapshot silent = live.Tick(a.at);
+    EXPECT_EQ(silent.fraction_done, heard.fraction_done) << at;
+    EXPECT_LE(silent.fraction_done_lower, silent.fraction_done) << at;
+    EXPECT_EQ(silent.jobs[0].fraction_done, heard.jobs[0].fraction_done) << at;
+  }
+  live.Observe(Running("a-1", 0, 601, 10));
+  const WorkflowSnapshot again = live.Tick(Second(601));
+  EXPECT_GT(again.fraction_done, heard.fraction_done);
+  EXPECT_GT(again.jobs[0].fraction_done, heard.jobs[0].fraction_done);
+}
+
 TEST(LiveWorkflow, EndsOnceWhenAllJobsHaveSucceeded) {
   LiveWorkflow live = WithRuns(Diamond());
   for (const char* id : {"a-1", "b-1", "c-1"}) live.Observe(Ended(id, 0, 10));
