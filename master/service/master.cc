@@ -287,6 +287,7 @@ absl::Status Master::Impl::Recover() {
   }
   const auto workflows = workflows_.Recover(clock_.Now());
   if (!workflows.ok()) return workflows.status();
+  clock_.NotBefore(workflows->latest);
   for (const std::string& damage : workflows->damages) Notice(damage);
   if (workflows->workflows > 0) {
     Notice(fmt::format("recovered {} workflows from {}", workflows->workflows, options_.data_dir));

@@ -324,6 +324,7 @@ absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover(absl::Time now) {
       End(entry);
       continue;
     }
+    recovery.latest = std::max(recovery.latest, entry->newest.at);
     entry->log = Journal::MakeLog(path, workflow.log_bytes);
     Follow(entry);
     Learn(*entry);

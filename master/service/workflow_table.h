@@ -55,6 +55,7 @@ struct WorkflowView {
 
 struct WorkflowRecovery {
   std::size_t workflows = 0;
+  absl::Time latest = absl::InfinitePast();  // of those that go on: no instant may be before
   std::vector<std::string> damages;  // for an operator: what could not be read, and where it is now
 };
 

@@ -14,11 +14,13 @@
 #include <thread>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "master/store/workflow_log.h"
 #include "proto/wire/encode_event.h"
 #include "tests/master/events.h"
 #include "tests/workflow/some_workflows.h"
 #include "tidemark/limit.h"
+#include "tidemark/master.h"
 #include "tidemark/v1/event.pb.h"
 
 namespace tidemark::service {
@@ -161,6 +163,25 @@ TEST_F(WorkflowTableTest, GoesOnAfterAKillWithoutRepeatingASequenceOrGoingBack) 
   EXPECT_EQ(Tick(53).front().state, JobState::kSucceeded);
 }
 
+TEST_F(WorkflowTableTest, GoesOnAtOnceUnderAMasterWhoseClockWasSetBack) {
+  const double later = absl::ToDoubleSeconds(absl::Now() + absl::Hours(1) - test::kBegin);
+  ASSERT_TRUE(workflows_->Submit(Chain(), kAllIds, At(later)).ok());
+  ASSERT_THAT(Tick(later), SizeIs(1));
+  workflows_.reset();
+  jobs_.reset();
+  MasterOptions options;
+  options.data_dir = directory_;
+  options.tick_interval = options.tick_interval_min = absl::Milliseconds(10);
+  const auto master = Master::Start(options);
+  ASSERT_TRUE(master.ok()) << master.status();
+  const absl::Time deadline = absl::Now() + absl::Seconds(10);
+  const auto passed = [&] { return (*master)->ListWorkflows().at(0).at - At(later); };
+  while (passed() <= absl::ZeroDuration() && absl::Now() < deadline) {
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+  EXPECT_GT(passed(), absl::ZeroDuration());
+}
+
 TEST_F(WorkflowTableTest, TheFinalSnapshotStaysTheSameAfterAKill) {
   ASSERT_TRUE(workflows_->Submit(Chain(), kAllIds, At(0)).ok());
   Source a("master", "a-1");
@@ -231,6 +252,22 @@ TEST_F(WorkflowTableTest, DamageInItsLogCostsOneRecordAndIsTold) {
     EXPECT_GT(Newest("wf").sequence, newest.sequence);
     EXPECT_THAT(Newest("wf").notes, ::testing::Contains(HasSubstr("log of this workflow")));
   }
+}
+
+TEST_F(WorkflowTableTest, DamageToACopyOfTheSubmissionIsNoLoss) {
+  const auto position = workflows_->Submit(Chain(), kAllIds, At(0));
+  ASSERT_TRUE(position.ok()) << position.status();
+  ASSERT_TRUE(jobs_->journal().WaitUntilDurable(*position));
+  const std::size_t submitted = std::filesystem::file_size(log());
+  Tick(1);
+  workflows_.reset();
+  jobs_.reset();
+  std::fstream(log(), std::ios::binary | std::ios::in | std::ios::out)
+      .seekp(static_cast<std::streamoff>(submitted - 1))
+      .put('!');
+  Start(5);
+  EXPECT_THAT(recovery_.damages, ElementsAre(HasSubstr("nothing was lost")));
+  EXPECT_THAT(Newest("wf").notes, IsEmpty());
 }
 
 TEST_F(WorkflowTableTest, ADirectoryInThePlaceOfALogIsSetAside) {
