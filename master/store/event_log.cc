@@ -226,11 +226,11 @@ absl::Status EventLogReader::ReadHeader() {
   return Validate(options_);
 }
 
-// What was damaged is no loss if it was the copy that followed.
+// What was damaged is no loss if there is a copy of it: before it, or, of what opens a job, behind.
 Damage EventLogReader::FoundDamage() {
   Damage damage = records_->damage();
   const bool is_copy = !twice_.empty() && damage.bytes == FrameBytes(key()) + twice_.size();
-  if (is_copy) damage.records = 0;
+  if (is_copy || !has_events_) damage.records = 0;
   twice_.clear();
   return damage;
 }

@@ -124,6 +124,7 @@ absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
   std::optional<RestoredWorkflow> restored;
   std::vector<LogDamage> damages;
   absl::Status torn;
+  LogDamage copy;  // what damage to the second submission looks like
   v1::WorkflowLogRecord record;
   while (true) {
     const absl::StatusOr<RecordReader::Found> found = records.Next();
@@ -138,7 +139,9 @@ absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
                             ? RecordReader::DamageOf(records.offset() - bytes, bytes, /*records=*/1)
                             : records.damage());
       // Before the submission nothing but a copy of it can be lost.
-      if (!restored) damages.back().records = 0;
+      const LogDamage& damage = damages.back();
+      const bool is_copy = damage.at == copy.at && damage.bytes == copy.bytes;
+      if (!restored || is_copy) damages.back() = {.at = damage.at, .bytes = damage.bytes};
       if (restored) restored->live.NoteDamage(damages.back());
       continue;
     }
@@ -152,6 +155,7 @@ absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
     // It was taken under the limits of its day.
     constexpr workflow::WorkflowLimits kAny = {.jobs_max = std::numeric_limits<std::size_t>::max()};
     if (!workflow::CheckWorkflow(*spec, kAny).ok()) return unusable("its workflow makes no sense");
+    copy = {.at = records.offset(), .bytes = FrameBytes(records.key()) + payload.size()};
     const absl::Time submitted_at = InstantOf(record.submitted().at());
     restored.emplace(
         RestoredWorkflow{.live = workflow::LiveWorkflow(*std::move(spec), submitted_at, options),
