@@ -444,7 +444,8 @@ void JobTable::TakeUp(store::RestoredJob restored, absl::Time now) {
     job->monitor.NoteRestart(job->NotBefore(now));
     Keep(*job, [&](std::string& out) { store::EncodeRestart(job->latest, job->key, out); });
   } else if (!restored.has_end) {
-    End(*job);  // it was killed in the middle of this
+    End(*job);                    // it was killed in the middle of this
+    unpublished_.push_back(job);  // not to be forgotten before its last record is durable
   }
   // A number that a lost tick gave to a snapshot must not be gone back behind.
   if (!restored.damages.empty() && !job->newest.is_final()) {
@@ -453,7 +454,7 @@ void JobTable::TakeUp(store::RestoredJob restored, absl::Time now) {
   }
   const std::lock_guard lock(mutex_);
   job->number = ++opened_;
-  if (job->newest.is_final()) ended_.emplace(job->number, restored.job_id);
+  if (restored.has_end) ended_.emplace(job->number, restored.job_id);
   jobs_.emplace(restored.job_id, std::move(job));
 }
 

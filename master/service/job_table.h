@@ -5,8 +5,8 @@
 // made anew from the directory then goes on where the one before was killed.
 //
 // Thread-safe: one lock for the table, one for each job. Nothing that takes time is done under that
-// of the table, no other lock of ours is waited for and no file is touched, so jobs do not wait for
-// one another. Knows no clock: instants come in, of one that never goes back (clock.h).
+// of the table: no job's lock is waited for and no file is touched, so jobs do not wait for one
+// another. Knows no clock: instants come in, of one that never goes back (clock.h).
 #pragma once
 
 #include <algorithm>

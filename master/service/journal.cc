@@ -160,7 +160,7 @@ absl::Status Journal::WriteBatch() {
     const absl::Status removed = disk_->Remove(path);
     if (!removed.ok() && options_.on_notice) {
       options_.on_notice(std::string(removed.message()) +
-                         "; its job, which was forgotten, is known again after a restart");
+                         "; what it is about was forgotten, and is known again after a restart");
     }
   }
   std::vector<store::AppendFile*> files;

@@ -34,6 +34,11 @@ std::string FreeName(const std::string& name) {
   return free;
 }
 
+// Two logs of one job, as when somebody keeps a copy beside it, would become one file.
+bool IsLogOf(const std::string& job_id, const std::string& path) {
+  return fs::path(store::EventLogPath("", job_id)).filename() == fs::path(path).filename();
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> FilesWith(const std::string& directory,
@@ -119,6 +124,10 @@ class Recoverer {
 
   static absl::Status Mend(const std::string& path, absl::StatusOr<store::RestoredJob>& job,
                            RecoveredJobs& recovered) {
+    if (job.ok() && !IsLogOf(job->job_id, path)) {
+      job = absl::FailedPreconditionError(
+          fmt::format("event log {}: a log of job {} under another name", path, job->job_id));
+    }
     if (!job.ok()) {
       const absl::StatusOr<std::string> aside = SetAside(path);
       if (!aside.ok()) return aside.status();

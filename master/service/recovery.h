@@ -18,9 +18,9 @@ struct RecoveredJobs {
 
 // Restores every *.tidemark-log of `directory` on `threads` threads. What is damaged in the middle
 // of a log stays where it is; what follows the place where the log goes on is moved to LOG.cut; a
-// log that cannot be used at all becomes LOG.damaged. Both are for people: nothing reads them, and
-// nothing replaces them (SetAside). Errors: the directory cannot be read, or such a file cannot be
-// written.
+// log that cannot be used at all, or has another name than its job's log, becomes LOG.damaged. Both
+// are for people: nothing reads them, and nothing replaces them (SetAside). Errors: the directory
+// cannot be read, or such a file cannot be written.
 absl::StatusOr<RecoveredJobs> RecoverJobs(const std::string& directory, std::size_t threads);
 
 // The steps of it, for logs of another kind.

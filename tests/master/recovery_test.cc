@@ -433,6 +433,39 @@ TEST_F(RecoveryTest, AJobThatWasForgottenStaysForgotten) {
   EXPECT_EQ(jobs->List()[0].job_id, "job-2");
 }
 
+// Otherwise its log would be removed before that record is written behind it, for which the journal
+// would then wait for ever.
+TEST_F(RecoveryTest, AJobThatWasKilledWhileItEndedIsForgottenOnlyWhenItsEndIsDurable) {
+  {
+    const auto jobs = Restart(directory_);
+    Source source;
+    IngestDurably(*jobs, source.At(0, Opened(1, 1)));
+    IngestDurably(*jobs, source.At(1, Closed()));
+    jobs->TickDue(At(2));
+  }
+  const std::string log = Bytes(LogPath());
+  fs::resize_file(LogPath(), log.size() - store::EndFrameBytes(log.data() + log.size() - 4));
+  JobTableOptions options;
+  options.data_dir = directory_;
+  options.disk = store::MakeFileDisk(/*sync=*/false);
+  options.journal.commit_interval = absl::Milliseconds(50);
+  options.jobs_max = 1;
+  JobTable jobs(options);
+  ASSERT_TRUE(jobs.Recover(At(3), 1).ok());
+  IngestDurably(jobs, Source("app-master", "job-2").At(4, Opened(1, 1)));
+  EXPECT_FALSE(fs::exists(LogPath()));
+}
+
+TEST_F(RecoveryTest, ACopyOfALogBesideItIsSetAside) {
+  IngestDurably(*Restart(directory_), Source().At(0, Opened(1, 1)));
+  fs::copy_file(LogPath(), directory_ + "/a-copy.tidemark-log");
+  const auto jobs = Restart(directory_, 5);
+  EXPECT_EQ(recovery_.jobs, 1u);
+  EXPECT_THAT(recovery_.damages,
+              ElementsAre(AllOf(HasSubstr("a-copy"), HasSubstr("under another name"))));
+  EXPECT_TRUE(fs::exists(LogPath()));
+}
+
 // --- damage
 
 TEST_F(RecoveryTest, ATornTailIsCutAndNothingBefore) {
