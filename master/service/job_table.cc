@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -34,10 +35,20 @@ void EncodeArrival(const v1::Envelope& envelope, absl::string_view serialized,
   }
 }
 
+// Of one folder the journal's files are the traces as well; a second hand in them would spoil them.
+JobTableOptions WithOneWriter(JobTableOptions options) {
+  std::error_code error;
+  if (!options.data_dir.empty() &&
+      std::filesystem::equivalent(options.event_log_dir, options.data_dir, error)) {
+    options.event_log_dir.clear();
+  }
+  return options;
+}
+
 }  // namespace
 
 JobTable::JobTable(JobTableOptions options, Metrics* metrics)
-    : options_(std::move(options)),
+    : options_(WithOneWriter(std::move(options))),
       metrics_(metrics),
       journal_(options_.disk ? options_.disk : store::MakeFileDisk(/*sync=*/true),
                options_.journal) {}

@@ -53,8 +53,9 @@ struct JobTableOptions {
   JobMonitorOptions job;
   std::size_t jobs_max = 1000;
   std::size_t job_bytes_max = std::size_t{16} << 30;
-  std::string event_log_dir;  // of logs for people, written as well as it goes; empty: none
-  std::string data_dir;       // of logs to recover from; empty: a job is gone with its master
+  // Of logs for people, written as well as it goes. Empty, or data_dir: none beside the journal's.
+  std::string event_log_dir;
+  std::string data_dir;  // of logs to recover from; empty: a job is gone with its master
   JournalOptions journal;
   CheckpointOptions checkpoints;
   std::shared_ptr<store::Disk> disk;  // under data_dir; null: the file system, with syncs

@@ -724,6 +724,26 @@ TEST_F(RecoveryTest, TheTraceGoesOnAfterARestart) {
   EXPECT_EQ(replayed->newest, live[0]);
 }
 
+// An old log has no key by which its trace would know it, so its trace is copied anew: never onto
+// itself.
+TEST_F(RecoveryTest, ATraceInTheFolderOfTheJournalIsTheJournal) {
+  std::string log;
+  store::EncodeLogStart("job-1", {}, "", store::LogKey::kVersion1, log);
+  log = "TIDELOG1" + log.substr(store::kStartBytes);
+  v1::Envelope envelope;
+  wire::EncodeEvent(Source().At(0, Opened(1, 1)), envelope);
+  store::EncodeEnvelope(envelope, At(0), store::LogKey::kVersion1, log);
+  std::ofstream(LogPath(), std::ios::binary) << log;
+  JobTableOptions options;
+  options.data_dir = directory_;
+  options.event_log_dir = directory_ + "/.";
+  options.disk = store::MakeFileDisk(/*sync=*/false);
+  EXPECT_EQ(JobTable(options).Recover(At(1), 1)->jobs, 1u);
+  EXPECT_EQ(Bytes(LogPath()).substr(0, log.size()), log);
+  Restart(directory_, 2);
+  EXPECT_EQ(recovery_.jobs, 1u);
+}
+
 TEST_F(RecoveryTest, ATraceThatCannotGoOnSaysSo) {
   JobTableOptions options;
   options.data_dir = directory_;
