@@ -32,6 +32,14 @@ TEST(EndDrift, IsTheRootMeanSquareOverTheLaterHalf) {
   EXPECT_NEAR(absl::ToDoubleSeconds(drift.Drift()), 4.242640687, 1e-9);
 }
 
+TEST(EndDrift, RepeatingItselfAtOneInstantMakesNoPredictionSurer) {
+  EndDrift drift;
+  drift.Observe(At(0), At(500));
+  drift.Observe(At(10), At(106));
+  for (int i = 0; i < 1000; ++i) drift.Observe(At(20), At(100));
+  EXPECT_NEAR(absl::ToDoubleSeconds(drift.Drift()), 4.242640687, 1e-9);
+}
+
 TEST(EndDrift, RemembersTheStartOfALongRun) {
   EndDrift drift;
   for (int i = 0; i <= 5000; ++i) drift.Observe(At(i), At(i < 2000 ? 9000 : 8000));

@@ -9,6 +9,10 @@ constexpr std::size_t kPredictionsMax = 512;
 }  // namespace
 
 void EndDrift::Observe(absl::Time now, absl::Time predicted_end) {
+  if (!predictions_.empty() && predictions_.back().made_at == now) {
+    predictions_.back().end = predicted_end;
+    return;
+  }
   if (predictions_.size() == kPredictionsMax) {
     for (std::size_t i = 0; 2 * i < kPredictionsMax; ++i) predictions_[i] = predictions_[2 * i];
     predictions_.resize(kPredictionsMax / 2);

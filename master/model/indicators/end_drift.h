@@ -15,7 +15,8 @@ namespace tidemark::model {
 
 class EndDrift {
  public:
-  // `now` never decreases.
+  // `now` never decreases; of one instant the last prediction counts, however often it is repeated
+  // (as for a job that is silent).
   void Observe(absl::Time now, absl::Time predicted_end);
   // Against the newest prediction; zero before the second one.
   absl::Duration Drift() const;
