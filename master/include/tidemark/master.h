@@ -119,7 +119,7 @@ class Master {
   absl::StatusOr<std::unique_ptr<Subscription>> Watch(
       const std::string& job_id, std::function<void(const Snapshot&)> on_snapshot);
 
-  // Waits for the final snapshot. DeadlineExceeded: not within `timeout`.
+  // Waits for the final snapshot of the newest run. DeadlineExceeded: not within `timeout`.
   absl::StatusOr<Snapshot> WaitUntilFinal(const std::string& job_id, absl::Duration timeout) const;
 
   MasterStats stats() const;

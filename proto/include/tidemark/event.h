@@ -202,7 +202,7 @@ struct Event {
   std::string source_id;
   std::uint64_t sequence = 0;  // 1, 2, 3, ... within a source
   absl::Time sent_at;          // the sender's wall clock
-  absl::Time arrived_at;       // the master's wall clock
+  absl::Time arrived_at;       // the master's clock
   std::uint64_t dropped_events = 0;
   EventBody body;
   friend bool operator==(const Event&, const Event&) = default;

@@ -1,7 +1,7 @@
 // What Tidemark believes about a job at one instant, as a value.
 //
-// The plain counterpart of proto/tidemark/v1/progress.proto. Every fraction is finite, within 0..1,
-// and never less than in an earlier snapshot of the job; a duration that is not known is empty,
+// The plain counterpart of proto/tidemark/v1/progress.proto. Every fraction is finite, within 0..1;
+// no fraction_done is less than in an earlier snapshot. A duration that is not known is empty,
 // never a guess. Two estimates from the same events and ticks are equal to the last bit.
 #pragma once
 
