@@ -45,7 +45,7 @@ def run_job(arguments):
         seconds = time.monotonic() - started
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(command)}\nfailed with {done.returncode}:\n{done.stderr[-2000:]}")
-    snapshots = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
+    snapshots = [json.loads(line) for line in done.stdout.splitlines()]
     return seconds, snapshots
 
 

@@ -171,6 +171,11 @@ std::unique_ptr<Progress> MakeProgressOfJobs(const ProgressArguments& arguments,
       [=] { return MakeProgress(arguments, lines, environment); });
 }
 
+Streams StreamsOfRun(ProgressMode mode) {
+  if (mode == ProgressMode::kJson) return {.progress = stdout, .result = stderr};
+  return {.progress = stderr, .result = stdout};
+}
+
 bool WriteLine(std::FILE* stream, const std::string& line) {
   return std::fputs((line + "\n").c_str(), stream) >= 0 && std::fflush(stream) == 0;
 }

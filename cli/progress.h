@@ -37,6 +37,16 @@ std::unique_ptr<Progress> MakeProgressOfJobs(const ProgressArguments& arguments,
 // What `mode` means here: anything but kAuto.
 ProgressMode ResolveProgress(ProgressMode mode, const Environment& environment);
 
+// Where a command that has a result, too, writes its lines of progress and its result.
+struct Streams {
+  std::FILE* progress;
+  std::FILE* result;
+};
+
+// Standard output is for the result, unless `mode` asks for JSON: then it is for that alone, so
+// that programs can read it, and the result goes to standard error.
+Streams StreamsOfRun(ProgressMode mode);
+
 // Writes a line and hands it on at once; false when nobody reads any more.
 bool WriteLine(std::FILE* stream, const std::string& line);
 

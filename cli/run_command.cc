@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <future>
@@ -119,9 +120,9 @@ absl::Status Complete(examples::RunOptions& options, std::optional<TemporaryDire
 
 // The result of the job, a name and a value per line.
 void WriteResult(const examples::RunSummary& summary, const examples::RunOptions& options,
-                 bool keeps_output) {
-  const auto write = [](const char* name, const std::string& value) {
-    WriteLine(stdout, fmt::format("{:<23} {}", name, value));
+                 bool keeps_output, std::FILE* lines) {
+  const auto write = [lines](const char* name, const std::string& value) {
+    WriteLine(lines, fmt::format("{:<23} {}", name, value));
   };
   write("job_id", summary.job_id);
   write("elapsed_seconds", fmt::format("{:.3f}", absl::ToDoubleSeconds(summary.elapsed)));
@@ -166,13 +167,15 @@ int Run(const RunArguments& arguments) {
   std::optional<TemporaryDirectory> temporary;
   absl::Status status = Complete(options, temporary);
   if (status.ok()) {
-    BackgroundProgress progress(MakeProgress(arguments.progress, stderr, Environment::OfProcess()));
+    const Streams streams = StreamsOfRun(arguments.progress.mode);
+    BackgroundProgress progress(
+        MakeProgress(arguments.progress, streams.progress, Environment::OfProcess()));
     options.on_snapshot = ShowIn(progress, arguments.progress.mode);
     options.on_notice = [&progress](const std::string& notice) { progress.Say(notice); };
     options.stop = &StopOnInterrupt();
     const auto summary = RunWatched(options, progress);
     progress.Finish();
-    if (summary.ok()) WriteResult(*summary, options, !temporary.has_value());
+    if (summary.ok()) WriteResult(*summary, options, !temporary.has_value(), streams.result);
     status = summary.status();
   }
   const bool is_known = status.ok() || absl::IsCancelled(status);  // to the one who stopped it

@@ -5,8 +5,9 @@ source "$(dirname "$0")/lib.sh" "$1"
 
 "$tidemark" run two-path --input "$data/graphs/facebook-combined.txt.zst" --output "$work/out" \
   --output-format deflate --slots 2 --reducers 4 --log-dir "$work" --progress json \
-  >"$work/run.out" 2>"$work/live.err"
-grep '^{' "$work/live.err" >"$work/live.json" || fail "the run published no snapshot"
+  >"$work/live.json" 2>"$work/run.err" || fail "the run failed: $(cat "$work/run.err")"
+! grep -v '^{' "$work/live.json" || fail "there is more than JSON on standard output"
+grep -q '^reduce_output_checksum ' "$work/run.err" || fail "no result on standard error"
 log=$(echo "$work"/*.tidemark-log)
 "$tidemark" replay "$log" --progress json >"$work/replay.out"
 grep '^{' "$work/replay.out" >"$work/replay.json"
