@@ -35,6 +35,16 @@ absl::Status WorkflowClient::Ask(const Request& request, Response& response, Cal
   return FromGrpc((stub_->service.get()->*call)(&context, request, &response));
 }
 
+absl::StatusOr<bool> WorkflowClient::Knows(const std::string& workflow_id) const {
+  v1::EstimateWorkflowRequest request;
+  request.set_workflow_id(workflow_id);
+  v1::EstimateWorkflowResponse response;
+  const absl::Status status = Ask(request, response, &v1::WorkflowService::Stub::EstimateWorkflow);
+  if (absl::IsNotFound(status)) return false;
+  if (!status.ok()) return status;
+  return true;
+}
+
 absl::Status WorkflowClient::Submit(const WorkflowSpec& workflow) const {
   v1::SubmitWorkflowRequest request;
   wire::EncodeWorkflow(workflow, *request.mutable_workflow());

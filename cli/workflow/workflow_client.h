@@ -28,6 +28,8 @@ class WorkflowClient {
 
   const std::string& address() const { return address_; }
 
+  // Whether the master has a workflow of that id, running or ended.
+  absl::StatusOr<bool> Knows(const std::string& workflow_id) const;
   absl::Status Submit(const WorkflowSpec& workflow) const;
   absl::Status Attach(const std::string& workflow_id, const std::string& job_name,
                       const std::string& job_id) const;

@@ -39,7 +39,8 @@ constexpr std::chrono::seconds kForTheFinalSnapshot{5};
 class Watching {
  public:
   Watching(const WorkflowClient& master, const std::string& id, const ProgressArguments& arguments)
-      : progress_(MakeWorkflowProgress(arguments, stderr, Environment::OfProcess())),
+      : progress_(MakeWorkflowProgress(arguments, StreamsOfRun(arguments.mode).progress,
+                                       Environment::OfProcess())),
         thread_([this, &master, id](const std::stop_token& stop) {
           const WorkflowFollowCalls calls = {
               .on_snapshot =
@@ -121,9 +122,10 @@ absl::Status Complete(const WorkflowRunArguments& arguments, examples::WorkflowR
 }
 
 // The result, a name and a value per line.
-void WriteResult(const examples::WorkflowSummary& summary, const std::string& id) {
-  const auto write = [](const std::string& name, const std::string& value) {
-    WriteLine(stdout, fmt::format("{:<32} {}", name, value));
+void WriteResult(const examples::WorkflowSummary& summary, const std::string& id,
+                 std::FILE* lines) {
+  const auto write = [lines](const std::string& name, const std::string& value) {
+    WriteLine(lines, fmt::format("{:<32} {}", name, value));
   };
   write("workflow_id", id);
   write("elapsed_seconds", fmt::format("{:.3f}", absl::ToDoubleSeconds(summary.elapsed)));
@@ -143,6 +145,12 @@ absl::StatusOr<examples::WorkflowSummary> RunWatched(const WorkflowRunArguments&
   const auto spec = examples::SpecOf(run);
   if (!spec.ok()) return spec.status();
   const WorkflowClient master(run.master_address, run.security);
+  // The master would take it for the same workflow, submitted once more, and show what became of
+  // it.
+  if (!arguments.run.id.empty() && master.Knows(run.id).value_or(false)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--id {}: the master has a workflow of that id already; choose another", run.id));
+  }
   if (absl::Status taken = master.Submit(*spec); !taken.ok()) {
     return absl::Status(taken.code(), fmt::format("the master at {}: {}", run.master_address,
                                                   std::string(taken.message())));
@@ -164,7 +172,9 @@ int RunWorkflow(const WorkflowRunArguments& arguments) {
   if (status.ok()) {
     run.stop = &StopOnInterrupt();
     const auto summary = RunWatched(arguments, run);
-    if (summary.ok()) WriteResult(*summary, run.id);
+    if (summary.ok()) {
+      WriteResult(*summary, run.id, StreamsOfRun(arguments.progress.mode).result);
+    }
     status = summary.status();
   }
   if (around.master) around.master->Shutdown(absl::Seconds(1));

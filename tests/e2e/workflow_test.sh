@@ -59,7 +59,8 @@ one_final "$work/pair.json"
 
 # --- DAGs of the example engine, on slots that its jobs share
 "$tidemark" workflow run web-log --visits 60000 --slots 2 --master "$master" --id log --progress json \
-  >"$work/log" 2>"$work/log.json" || fail "web-log failed: $(cat "$work/log.json")"
+  >"$work/log.json" 2>"$work/log" || fail "web-log failed: $(cat "$work/log")"
+! grep -v '^{' "$work/log.json" || fail "there is more than JSON on standard output"
 sequences_only_grow "$work/log.json"
 progress_never_goes_back "$work/log.json"
 one_final "$work/log.json"
@@ -73,12 +74,19 @@ awk -v a="$(started histogram)" -v b="$(ended pages)" -v c="$(ended visitors)" \
 [ "$(awk '$1 == "parse.output_records" {print $2}' "$work/log")" = 59912 ] ||
   fail "parse wrote something else: $(cat "$work/log")"
 
+# A second run of an id would be shown the end of the first.
+code=0
+"$tidemark" workflow run web-log --visits 60000 --slots 2 --master "$master" --id log \
+  >"$work/again" 2>"$work/again.err" || code=$?
+[ "$code" = 2 ] && grep -q -- '--id log: the master has a workflow of that id already' "$work/again.err" ||
+  fail "exit code $code of a second run of an id: $(cat "$work/again" "$work/again.err")"
+
 awk 'BEGIN {for (i = 0; i < 20000; i++) print i % 300, (i * 7) % 911}' >"$work/graph"
 seq 1 20000 >"$work/words"
 for run in first second; do
   "$tidemark" workflow run graph-and-words --input "$work/graph" "$work/words" --slots 2 --policy fair \
-    --data-dir "$work/own" --progress json >"$work/gw" 2>"$work/gw-$run.json" ||
-    fail "graph-and-words failed: $(cat "$work/gw-$run.json")"
+    --data-dir "$work/own" --progress json >"$work/gw-$run.json" 2>"$work/gw" ||
+    fail "graph-and-words failed: $(cat "$work/gw")"
   one_final "$work/gw-$run.json"
 done
 # The second run knows all three jobs from the first.
