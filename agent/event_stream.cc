@@ -19,7 +19,8 @@ EventStream::EventStream(const std::shared_ptr<grpc::Channel>& channel,
   AddHold();  // writes start outside of reactions too
   StartRead(&response_);
   StartCall();
-  Pump();
+  // From here on gRPC knows us: we may not go before it says so.
+  if (!Guarded(*shared_, [this] { Pump(); })) BreakOff();
 }
 
 void EventStream::Pump() {

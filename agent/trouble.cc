@@ -6,13 +6,20 @@
 
 namespace tidemark::agent {
 
+namespace {
+
+// Behind what happened; servers of other kinds refuse without a word.
+std::string Because(const std::string& reason) { return reason.empty() ? "" : ": " + reason; }
+
+}  // namespace
+
 void Trouble::Refused(int code, const std::string& reason) {
   Note(std::clamp(code, 0, kTurnedOff - 1),
-       fmt::format("the master at {} refuses what is reported: {}", address_, reason));
+       fmt::format("the master at {} refuses what is reported{}", address_, Because(reason)));
 }
 
 void Trouble::CannotSend(const std::string& reason) {
-  Note(kCannotSend, fmt::format("cannot report to the master at {}: {}", address_, reason));
+  Note(kCannotSend, fmt::format("cannot report to the master at {}{}", address_, Because(reason)));
 }
 
 void Trouble::Stalled(const std::string& reason) {
@@ -50,9 +57,8 @@ void Trouble::TellNew(absl::Duration unanswered_for, absl::Duration patience,
       is_explained_ = false;
     } else if (!is_explained_ && unanswered_for >= patience) {
       is_explained_ = true;
-      texts.push_back(fmt::format("no answer from the master at {} for {:.1f} s{}{}", address_,
-                                  absl::ToDoubleSeconds(unanswered_for),
-                                  last_reason.empty() ? "" : ": ", last_reason));
+      texts.push_back(fmt::format("no answer from the master at {} for {:.1f} s{}", address_,
+                                  absl::ToDoubleSeconds(unanswered_for), Because(last_reason)));
     }
   }
   for (const std::string& text : texts) Say(text);

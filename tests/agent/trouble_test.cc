@@ -39,6 +39,11 @@ TEST_F(TroubleTest, TellsEachKindOfRefusalOnce) {
   EXPECT_THAT(ToldAfter(0), IsEmpty());
 }
 
+TEST_F(TroubleTest, ARefusalWithoutAReasonIsAWholeSentence) {
+  trouble_.Refused(12, "");
+  EXPECT_THAT(ToldAfter(0), ElementsAre("the master at host:1 refuses what is reported"));
+}
+
 TEST_F(TroubleTest, TellsOncePerOutageThatNobodyAnswers) {
   EXPECT_THAT(ToldAfter(2.9), IsEmpty());
   EXPECT_THAT(ToldAfter(3, "Connection refused"),

@@ -68,9 +68,10 @@ struct AgentOptions {
   std::uint64_t burst_threshold_bytes = 50;
   std::uint32_t burst_groups_max = 100;
   // Told why nothing is taken, for the task's log: a refusal with the master's reason (each kind
-  // once), a master that does not answer (once for each outage), an agent that has turned itself
-  // off. Called from the agent's thread, and from the one that calls Shutdown(); must be quick and
-  // must not call the agent. What it throws is swallowed, and it is not called again. May be empty.
+  // once; that of OpenJob() is AgentStats::job_refusal), a master that does not answer (once for
+  // each outage), an agent that has turned itself off. Called from the agent's thread, and from the
+  // one that calls Shutdown(); must be quick and must not call the agent. What it throws is
+  // swallowed, and it is not called again. May be empty.
   std::function<void(const std::string& trouble)> on_trouble = {};
 };
 
