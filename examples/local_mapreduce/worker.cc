@@ -66,7 +66,7 @@ absl::Status RunAttempt(const Assignment& assignment) {
                      .security = plan->security,
                      .shutdown_budget = absl::Milliseconds(assignment.report_budget_millis),
                      .on_trouble = [](const std::string& trouble) {
-                       fmt::print(stderr, "tidemark: {}\n", trouble);
+                       fmt::print(stderr, "{}{}\n", kReportTrouble, trouble);
                      }});
   const AttemptId& attempt = assignment.attempt;
   const auto run = attempt.kind == TaskKind::kMap ? RunMapTask : RunReduceTask;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -9,6 +10,9 @@
 #include "tidemark/event.h"
 
 namespace tidemark::examples {
+
+// Begins each line in which a worker says on standard error why its reports do not arrive.
+inline constexpr std::string_view kReportTrouble = "tidemark: ";
 
 // The arguments of WorkerMain() for one attempt, whose end may wait for `report_budget` until its
 // last events have reached the master.

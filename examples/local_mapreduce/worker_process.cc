@@ -10,10 +10,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <sstream>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "examples/local_mapreduce/file_io.h"
+#include "examples/local_mapreduce/worker.h"
 #include "fmt/format.h"
 
 namespace tidemark::examples {
@@ -53,12 +55,18 @@ class SpawnSettings {
 // By number: the header of glibc 2.36 declares the function without C linkage.
 int OpenPidFd(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
 
+// The end of what the worker said, but for its reports: they make no task fail.
 std::string StderrTail(const std::string& path) {
-  absl::StatusOr<std::string> text = ReadWholeFile(path);
+  const absl::StatusOr<std::string> text = ReadWholeFile(path);
   if (!text.ok()) return "";
-  if (text->size() > kTailBytes) text->erase(0, text->size() - kTailBytes);
-  absl::StripAsciiWhitespace(&*text);
-  return *std::move(text);
+  std::string words;
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(kReportTrouble)) words += line + "\n";
+  }
+  if (words.size() > kTailBytes) words.erase(0, words.size() - kTailBytes);
+  absl::StripAsciiWhitespace(&words);
+  return words;
 }
 
 }  // namespace
