@@ -103,6 +103,7 @@ class Follower {
     seen_ = true;
     if (snapshot.is_final()) final_ = snapshot;
     wanted_ = calls_.on_snapshot(snapshot);
+    heard_at_ = absl::Now();  // a slow reader of ours is no mute master
     return wanted_;
   }
 

@@ -8,12 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "tidemark/snapshot.h"
 
 namespace tidemark::cli {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 // Generous: only a broken follower waits so long.
@@ -67,6 +69,27 @@ TEST(Follower, SaysThatTheMasterDoesNotAnswerAtAll) {
                               calls);
   EXPECT_FALSE(follower.Follow({}).ok());
   EXPECT_THAT(troubles, ElementsAre(StartsWith("nothing heard from the master at host:1")));
+}
+
+TEST(Follower, DoesNotTakeItsOwnSlowReaderForAMuteMaster) {
+  std::vector<std::string> troubles;
+  const BasicFollowCalls<Snapshot> calls = {
+      .on_snapshot =
+          [](const Snapshot& snapshot) {
+            if (!snapshot.is_final()) absl::SleepFor(absl::Milliseconds(1500));
+            return true;
+          },
+      .on_trouble = [&](const std::string& trouble) { troubles.push_back(trouble); }};
+  const auto watch = [](std::uint64_t, const std::function<bool(const Snapshot&)>& on_snapshot,
+                        const std::stop_token&) {
+    on_snapshot(Of(1));
+    absl::SleepFor(absl::Milliseconds(150));  // longer than between two looks at the silence
+    on_snapshot(Of(2, JobState::kSucceeded));
+    return absl::OkStatus();
+  };
+  Follower<Snapshot> follower(watch, "host:1", "job", {.mute_after = absl::Seconds(1)}, calls);
+  ASSERT_TRUE(follower.Follow({}).ok());
+  EXPECT_THAT(troubles, IsEmpty());
 }
 
 }  // namespace
