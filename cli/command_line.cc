@@ -606,7 +606,8 @@ std::string Describe(const CLI::App& command, const CLI::ParseError& error) {
     return absl::StrReplaceAll(what, {{": must be ", " must be "}});
   }
   if (error.get_name() == "ArgumentMismatch") {
-    return what.substr(0, what.find(':')) + " needs exactly one value";
+    const bool is_missing = what.ends_with(" missing");
+    return what.substr(0, what.find(':')) + (is_missing ? " needs a value" : " takes one value");
   }
   return what;
 }

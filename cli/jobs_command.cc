@@ -16,7 +16,7 @@ int ListJobs(const JobsArguments& arguments) {
   const auto jobs = master.ListJobs();
   if (!jobs.ok()) {
     Complain(DescribeMasterTrouble(master.address(), jobs.status()));
-    return kMasterUnreachable;
+    return absl::IsInvalidArgument(jobs.status()) ? kUsage : kMasterUnreachable;
   }
   std::vector<std::string> lines;
   if (arguments.json) {

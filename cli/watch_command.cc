@@ -50,7 +50,7 @@ int Watch(const WatchArguments& arguments) {
     return kUsage;
   }
   Complain(DescribeMasterTrouble(master.address(), final.status()));
-  return kMasterUnreachable;
+  return absl::IsInvalidArgument(final.status()) ? kUsage : kMasterUnreachable;
 }
 
 }  // namespace tidemark::cli

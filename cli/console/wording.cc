@@ -38,10 +38,14 @@ std::string StillRunning(const Snapshot& snapshot) {
   return running == 1 ? "1 task" : fmt::format("{} tasks", running);
 }
 
-RemainingWords WarmingUpWords(const Snapshot& snapshot) {
+// `tidemark` learns from map tasks, too; the other indicators wait for a reduce function.
+RemainingWords WarmingUpWords(const Snapshot& snapshot, const Forecast& forecast) {
+  const PhaseProgress* phase = CurrentPhase(snapshot);
+  const bool maps_will_tell = forecast.indicator.starts_with("tidemark") && phase != nullptr &&
+                              phase->phase == Phase::kMap && phase->state != PhaseState::kDone;
   return {"no estimate yet", ": ",
-          HasReduce(snapshot) ? "waiting for the first reduce results"
-                              : "waiting for the first input to be read"};
+          HasReduce(snapshot) && !maps_will_tell ? "waiting for the first reduce results"
+                                                 : "waiting for the first input to be read"};
 }
 
 RemainingWords KnownWords(const KnownRemaining& known, const TextOptions& options) {
@@ -152,7 +156,7 @@ std::string PercentText(const Snapshot& snapshot, const Forecast& forecast) {
 RemainingWords DescribeRemaining(const Snapshot& snapshot, const Forecast& forecast,
                                  const TextOptions& options) {
   if (snapshot.is_final()) return {.about = StateName(snapshot.state)};
-  if (forecast.state == ForecastState::kWarmingUp) return WarmingUpWords(snapshot);
+  if (forecast.state == ForecastState::kWarmingUp) return WarmingUpWords(snapshot, forecast);
   if (forecast.state == ForecastState::kOverdue) {
     return {"past the predicted end", "; ", "still running: " + StillRunning(snapshot)};
   }

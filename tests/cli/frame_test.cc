@@ -94,6 +94,14 @@ TEST(Frame, WarmsUpToTheInputWhenThereIsNoReducePhase) {
   EXPECT_THAT(RenderFrame(snapshot, kAscii80)[2], "waiting for the first input to be read");
 }
 
+TEST(Frame, WarmsUpToTheInputWhereMapTasksTellTheIndicator) {
+  Snapshot snapshot = WarmingUp();
+  snapshot.forecasts.front().indicator = "tidemark";
+  EXPECT_THAT(RenderFrame(snapshot, kAscii80)[2], "waiting for the first input to be read");
+  snapshot.phases[0].state = PhaseState::kDone;
+  EXPECT_THAT(RenderFrame(snapshot, kAscii80)[2], "waiting for the first reduce results");
+}
+
 TEST(Frame, SaysWhatStillRunsWhenOverdue) {
   EXPECT_THAT(RenderFrame(Overdue(), kAscii80)[1], EndsWith(" 99 %  past the predicted end"));
   EXPECT_THAT(RenderFrame(Overdue(), kAscii80)[2], "still running: reduce task 2");

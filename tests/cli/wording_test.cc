@@ -68,7 +68,9 @@ INSTANTIATE_TEST_SUITE_P(
              {"run", "word-count", "--slots", "2", "--reducers", "4", "--master", "m:1",
               "--log-dir", "logs"},
              "--master cannot be used with --log-dir"},
-        Case{"Value", {"watch", "job-1", "--master"}, "--master needs exactly one value"},
+        Case{"Value", {"watch", "job-1", "--master"}, "--master needs a value"},
+        Case{"ValueOfMany", {"serve", "--indicator"}, "--indicator needs a value"},
+        Case{"Values", {"jobs", "--master", "a:1", "--master", "b:1"}, "--master takes one value"},
         Case{"Assignment",
              {"serve", "--set", "limits.jobs"},
              "--set must be KEY=VALUE, not limits.jobs"},
@@ -96,6 +98,8 @@ TEST(Wording, SaysWhichFlagLetsOneIn) {
             "m:1 closed the connection; probably the server wants TLS (--tls-ca)");
   EXPECT_EQ(says(absl::UnavailableError("last error: SSL routines::wrong version number")),
             "the server at m:1 does not use TLS; leave out --tls-ca");
+  EXPECT_EQ(says(absl::InvalidArgumentError("pass both --tls-certificate and --tls-key")),
+            "pass both --tls-certificate and --tls-key");
   EXPECT_THAT(says(absl::UnavailableError("last error: Connection refused")),
               StartsWith("no master answers at m:1 (Connection refused); start one"));
 }
