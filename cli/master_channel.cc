@@ -16,7 +16,8 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> MasterChannel(const std::string& 
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   // Back as soon as the master is.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 200);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 200);
+  // Also how long an attempt at connecting may take.
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 2000);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
   // Notice a host that has vanished without closing its connections.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <optional>
 #include <sstream>
@@ -12,6 +13,7 @@
 #include "master/model/checkpoint.h"
 #include "master/model/evidence_loss.h"
 #include "master/model/fold.h"
+#include "master/model/indicators/end_drift.h"
 #include "master/model/indicators/progress_indicator.h"
 #include "master/model/job_state.h"
 #include "master/model/job_summary.h"
@@ -20,6 +22,7 @@
 #include "master/model/shown_progress.h"
 #include "master/model/silence.h"
 #include "master/model/straggler.h"
+#include "master/model/tidemark/outlook.h"
 
 namespace tidemark {
 namespace {
@@ -36,6 +39,9 @@ constexpr double kOverdueShare = 0.02;
 // Silence that has lasted for t lasts for longer than s more with probability t / (t + s)
 // (Laplace), so that for 95 % so many times t must be allowed.
 constexpr double kSilenceMore = 19;
+// Of the log of what map tasks take by the byte. Taste: what is left when half is done is known
+// within a factor of 2.3.
+constexpr double kMapDeviation = 0.5;
 constexpr std::size_t kNotesMax = 16;
 
 JobState StateOf(JobOutcome outcome) {
@@ -92,7 +98,7 @@ class JobMonitor::Impl {
       : job_id_(std::move(job_id)), options_(options), state_(options.lambda) {
     for (const std::string& name : options.indicators) {
       if (auto indicator = model::MakeIndicator(name)) {
-        tracked_.push_back({std::move(indicator), {}});
+        tracked_.push_back({std::move(indicator), {}, {}});
       }
     }
   }
@@ -139,10 +145,14 @@ class JobMonitor::Impl {
   struct Tracked {
     std::unique_ptr<model::ProgressIndicator> indicator;
     model::PredictionHistory history;
+    model::LatestEnd cautious_end;
   };
 
+  EndPrediction PredictMaps(absl::Time now);
   void Predict(Tracked& tracked, absl::Duration silence, Snapshot& snapshot);
   Forecast Describe(const EndPrediction& prediction, const std::string& name) const;
+  // Sets the fractions that `forecast` bears.
+  void Show(absl::Time now, Tracked& tracked, Forecast& forecast) const;
   JobState StateAt(absl::Time now) const;
   void Finish(absl::Time now, Snapshot& snapshot);
   std::vector<IndicatorError> Errors(absl::Time job_end) const;
@@ -159,6 +169,7 @@ class JobMonitor::Impl {
   double lost_share_ = 0;                              // of the evidence, at the last Tick()
   absl::Time listening_since_ = absl::InfinitePast();  // the last NoteRestart()
   absl::Time informed_at_ = absl::InfinitePast();      // the last Tick() without silence
+  model::EndDrift map_drift_;                          // of a job without a reduce phase
   model::ShownProgress shown_;
   std::optional<Snapshot> final_;
 };
@@ -170,6 +181,26 @@ JobState JobMonitor::Impl::StateAt(absl::Time now) const {
   return silent ? JobState::kAbandoned : JobState::kRunning;
 }
 
+// Of a job without a reduce phase. What its map tasks have taken so far says what the rest takes
+// the better the more of them it is.
+EndPrediction JobMonitor::Impl::PredictMaps(absl::Time now) {
+  EndPrediction prediction{.at = now};
+  // More may come than has been heard of.
+  if (!state_.opened->map_task_count) return prediction;
+  prediction.end = model::MapPhaseEnd(state_, now);
+  const double done = model::MapProgress(state_).fraction_done;
+  if (!prediction.end || !(done > 0)) return prediction;
+  const double deviation = kMapDeviation * std::sqrt((1 - done) / done);
+  const double factor =
+      std::min(std::exp(model::kDeviationsOf90Percent * deviation), model::kRemainingUpperMax);
+  const absl::Duration left = std::max(*prediction.end - now, absl::ZeroDuration());
+  map_drift_.Observe(now, *prediction.end);
+  const absl::Duration moved = model::kDeviationsOf90Percent * map_drift_.Drift();
+  prediction.lower = now + std::max(left / factor - moved, absl::ZeroDuration());
+  prediction.upper = now + left * factor + moved;
+  return prediction;
+}
+
 // What nobody has told of for `silence` is believed as it was before, and how much longer it takes
 // to hear of it is anybody's guess.
 void JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Snapshot& snapshot) {
@@ -177,7 +208,7 @@ void JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Snapsho
   EndPrediction prediction{.at = now};
   ReducePhaseForecast reduce;
   if (!state_.has_phase(Phase::kReduce)) {
-    prediction.end = model::MapPhaseEnd(state_, now);
+    prediction = PredictMaps(now);
   } else {
     reduce = tracked.indicator->Estimate(state_, now);
     prediction.end = reduce.ends_at;
@@ -195,6 +226,7 @@ void JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Snapsho
     prediction.upper.reset();
   }
   Forecast forecast = Describe(prediction, tracked.indicator->name());
+  Show(prediction.at, tracked, forecast);
   forecast.evidence = reduce.evidence;
   if (silence > absl::ZeroDuration() && forecast.remaining) {
     // It may have gone on unheard, or be about to hang for ever.
@@ -231,13 +263,19 @@ Forecast JobMonitor::Impl::Describe(const EndPrediction& prediction,
   forecast.remaining = left(*prediction.end);
   if (prediction.lower) forecast.remaining_lower = left(*prediction.lower);
   if (prediction.upper) forecast.remaining_upper = std::max(left(*prediction.upper), grace);
-  forecast.fraction_done =
-      model::CautiousFraction(elapsed, *forecast.remaining, forecast.remaining_upper);
-  if (const auto reduce_start = model::ReducePhaseStart(state_)) {
-    forecast.reduce_fraction_done =
-        model::CautiousFraction(now - *reduce_start, *forecast.remaining, forecast.remaining_upper);
-  }
   return forecast;
+}
+
+void JobMonitor::Impl::Show(absl::Time now, Tracked& tracked, Forecast& forecast) const {
+  absl::Time end = absl::InfiniteFuture();
+  if (forecast.remaining) {
+    end = now + model::CautiousRemaining(*forecast.remaining, forecast.remaining_upper);
+  }
+  const absl::Duration left = tracked.cautious_end.Hold(now, end) - now;
+  forecast.fraction_done = model::FractionDone(now - state_.started_at, left);
+  if (const auto reduce_start = model::ReducePhaseStart(state_)) {
+    forecast.reduce_fraction_done = model::FractionDone(now - *reduce_start, left);
+  }
 }
 
 void JobMonitor::Impl::NoteDamage(const LogDamage& damage) {
@@ -322,7 +360,8 @@ void JobMonitor::Impl::Finish(absl::Time now, Snapshot& snapshot) {
     forecast.remaining_upper.reset();
     if (!succeeded) continue;
     forecast.fraction_done = 1;
-    forecast.reduce_fraction_done = state_.has_phase(Phase::kReduce) ? 1 : 0;
+    const bool has_reduced = state_.has_phase(Phase::kReduce) || forecast.reduce_fraction_done > 0;
+    forecast.reduce_fraction_done = has_reduced ? 1 : 0;
   }
   for (PhaseProgress& phase : snapshot.phases) {
     if (succeeded && phase.phase == Phase::kReduce) phase.fraction_done = 1;
@@ -374,9 +413,10 @@ Snapshot JobMonitor::Impl::Tick(absl::Time now) {
 std::string JobMonitor::Impl::Checkpoint() const {
   std::ostringstream out;
   model::CheckpointWriter writer(out);
-  writer(model::kCheckpointLayout, sequence_, lost_share_, informed_at_, shown_, tracked_.size());
+  writer(model::kCheckpointLayout, sequence_, lost_share_, informed_at_, map_drift_, shown_,
+         tracked_.size());
   for (const Tracked& tracked : tracked_) {
-    writer(tracked.indicator->name(), tracked.history);
+    writer(tracked.indicator->name(), tracked.history, tracked.cautious_end);
     tracked.indicator->Save(writer);
   }
   return std::move(out).str();
@@ -395,11 +435,11 @@ absl::Status JobMonitor::Impl::Resume(const std::string& checkpoint) {
                                                     job_id_, layout, model::kCheckpointLayout));
     }
     std::size_t count = 0;
-    reader(sequence_, lost_share_, informed_at_, shown_, count);
+    reader(sequence_, lost_share_, informed_at_, map_drift_, shown_, count);
     bool is_same = count == tracked_.size();
     for (std::size_t i = 0; is_same && i < count; ++i) {
       std::string name;
-      reader(name, tracked_[i].history);
+      reader(name, tracked_[i].history, tracked_[i].cautious_end);
       is_same = name == tracked_[i].indicator->name();
       if (is_same) tracked_[i].indicator->Resume(reader);
     }

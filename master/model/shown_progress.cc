@@ -11,6 +11,8 @@ namespace {
 // Of the way from the median to the 95 % quantile, where two thirds of a normal variable lie below.
 constexpr double kTwoThirds = 0.4307273 / 1.6448536;
 
+constexpr absl::Duration kHeldFor = absl::Seconds(1);
+
 void Raise(double& shown, double& fraction) {
   shown = std::max(shown, fraction);
   fraction = shown;
@@ -18,19 +20,30 @@ void Raise(double& shown, double& fraction) {
 
 }  // namespace
 
-double CautiousFraction(absl::Duration elapsed, absl::Duration remaining,
-                        std::optional<absl::Duration> remaining_upper) {
+absl::Duration CautiousRemaining(absl::Duration remaining,
+                                 std::optional<absl::Duration> remaining_upper) {
+  if (!remaining_upper || *remaining_upper <= remaining) return remaining;
+  const double upper = absl::ToDoubleSeconds(*remaining_upper);
+  // A median of nothing is no more than the least that an interval lets it be.
+  const double left = std::max(absl::ToDoubleSeconds(remaining), upper / kRemainingUpperMax);
+  const double cautious = left * std::pow(upper / left, kTwoThirds);
+  return std::isfinite(cautious) ? absl::Seconds(cautious) : absl::InfiniteDuration();
+}
+
+double FractionDone(absl::Duration elapsed, absl::Duration left) {
   const double done = absl::ToDoubleSeconds(elapsed);
-  double left = std::max(absl::ToDoubleSeconds(remaining), 0.0);
-  if (!(done > 0) || !std::isfinite(done)) return 0;
-  if (remaining_upper && *remaining_upper > remaining) {
-    const double upper = absl::ToDoubleSeconds(*remaining_upper);
-    // A median of nothing is no more than the least that an interval lets it be.
-    left = std::max(left, upper / kRemainingUpperMax);
-    left *= std::pow(upper / left, kTwoThirds);
-  }
-  if (!std::isfinite(left)) return 0;
-  return std::min(done / (done + left), kRunningFractionMax);
+  const double to_come = std::max(absl::ToDoubleSeconds(left), 0.0);
+  if (!(done > 0) || !std::isfinite(done) || !std::isfinite(to_come)) return 0;
+  return std::min(done / (done + to_come), kRunningFractionMax);
+}
+
+absl::Time LatestEnd::Hold(absl::Time now, absl::Time end) {
+  if (!said_.empty() && said_.back().first >= now) said_.pop_back();
+  said_.emplace_back(now, end);
+  // The newest that is older than that stays: what was believed when it began.
+  while (said_.size() > 2 && said_[1].first <= now - kHeldFor) said_.erase(said_.begin());
+  for (const auto& [at, one] : said_) end = std::max(end, one);
+  return end;
 }
 
 void ShownProgress::NeverBack(Snapshot& snapshot) {

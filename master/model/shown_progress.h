@@ -9,7 +9,7 @@
 //
 // with what is left taken for log-normal above its median. While the interval spans a factor of
 // twenty on either side that is a good third of the way to its cautious end, and as the interval
-// closes it becomes e / (e + m).
+// closes it becomes e / (e + m). And q counts to the latest end that was given within a second.
 //
 // Two thirds: before there is evidence the part of a job that is over when its map phase ends is
 // about as likely to be any (master/model/tidemark/map_side.h). Of a bar that is at x then, the
@@ -20,6 +20,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "master/model/checkpoint.h"
@@ -30,10 +32,37 @@ namespace tidemark::model {
 // A running job never shows 100 %.
 inline constexpr double kRunningFractionMax = 0.999;
 
-// What may be shown after `elapsed` with `remaining` left, at most `remaining_upper` if that is
-// known: 0..kRunningFractionMax.
-double CautiousFraction(absl::Duration elapsed, absl::Duration remaining,
-                        std::optional<absl::Duration> remaining_upper);
+// q: what is to be taken for left of a job that has `remaining` left, at most `remaining_upper` if
+// that is known. Never below `remaining` where that is not negative.
+absl::Duration CautiousRemaining(absl::Duration remaining,
+                                 std::optional<absl::Duration> remaining_upper);
+
+// e / (e + q), 0..kRunningFractionMax.
+double FractionDone(absl::Duration elapsed, absl::Duration left);
+
+// Both.
+inline double CautiousFraction(absl::Duration elapsed, absl::Duration remaining,
+                               std::optional<absl::Duration> remaining_upper) {
+  return FractionDone(elapsed, CautiousRemaining(remaining, remaining_upper));
+}
+
+// The latest end that a forecast has given within the last second, and by the update before: one
+// update that knows too much, as when the first key group of all has ended, moves no bar. Not
+// thread-safe. Memory: an update each that the second has seen.
+class LatestEnd {
+ public:
+  // What is believed at `now`, which never decreases; an infinite `end`: nothing.
+  absl::Time Hold(absl::Time now, absl::Time end);
+
+  // For checkpoints (master/model/checkpoint.h).
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(said_);
+  }
+
+ private:
+  std::vector<std::pair<absl::Time, absl::Time>> said_;  // when, and which end
+};
 
 // Keeps what one job has shown. Not thread-safe.
 class ShownProgress {

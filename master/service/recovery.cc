@@ -34,6 +34,14 @@ std::string FreeName(const std::string& name) {
   return free;
 }
 
+// What would not end when it is read, or not begin: pipes, sockets, devices.
+bool IsNoFile(const fs::directory_entry& entry) {
+  std::error_code error;
+  const fs::file_type type = entry.status(error).type();
+  return type == fs::file_type::fifo || type == fs::file_type::socket ||
+         type == fs::file_type::character || type == fs::file_type::block;
+}
+
 // Two logs of one job, as when somebody keeps a copy beside it, would become one file.
 bool IsLogOf(const std::string& job_id, const std::string& path) {
   return fs::path(store::EventLogPath("", job_id)).filename() == fs::path(path).filename();
@@ -48,7 +56,8 @@ absl::StatusOr<std::vector<std::string>> FilesWith(const std::string& directory,
   if (error) return SystemError(directory, "cannot list", error);
   std::vector<std::string> paths;
   for (; entries != fs::directory_iterator(); entries.increment(error)) {
-    if (entries->path().extension() == extension) paths.push_back(entries->path());
+    if (entries->path().extension() != extension || IsNoFile(*entries)) continue;
+    paths.push_back(entries->path());
   }
   if (error) return SystemError(directory, "cannot list", error);
   std::sort(paths.begin(), paths.end());

@@ -121,8 +121,8 @@ TEST(Checkpoint, HasTheLayoutThatItsNumberSays) {
     monitor.Apply(event).IgnoreError();
   }
   monitor.Tick(At(20));
-  EXPECT_EQ(model::kCheckpointLayout, 2);
-  EXPECT_EQ(monitor.Checkpoint().size(), 71882);
+  EXPECT_EQ(model::kCheckpointLayout, 3);
+  EXPECT_EQ(monitor.Checkpoint().size(), 72210);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Masters that are killed: a table is made anew from what the one before had written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -769,6 +770,13 @@ TEST_F(RecoveryTest, ADirectoryInThePlaceOfALogIsSetAside) {
   IngestDurably(*jobs, Source().At(0, Opened(1, 1)));
   jobs = Restart(directory_);
   EXPECT_EQ(recovery_.jobs, 1u);
+}
+
+TEST_F(RecoveryTest, APipeInThePlaceOfALogHoldsNoStartUp) {
+  ASSERT_EQ(::mkfifo(LogPath("other").c_str(), 0600), 0);
+  Restart(directory_);
+  EXPECT_EQ(recovery_.jobs, 0u);
+  EXPECT_THAT(recovery_.damages, IsEmpty());
 }
 
 TEST_F(RecoveryTest, WhatIsSetAsideTwiceIsKeptTwice) {

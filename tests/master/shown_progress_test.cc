@@ -69,6 +69,30 @@ TEST(CautiousFraction, IsAFractionWhateverItIsGiven) {
   }
 }
 
+TEST(LatestEnd, TakesNoUpdateAtItsWordThatIsAlone) {
+  model::LatestEnd held;
+  EXPECT_EQ(held.Hold(At(1), At(100)), At(100));
+  EXPECT_EQ(held.Hold(At(2), At(5)), At(100)) << "one update that knows too much";
+  EXPECT_EQ(held.Hold(At(3), At(300)), At(300));
+  EXPECT_EQ(held.Hold(At(4), At(90)), At(300));
+  EXPECT_EQ(held.Hold(At(5), At(90)), At(90));
+}
+
+TEST(LatestEnd, HoldsForASecondHoweverOftenItIsAsked) {
+  model::LatestEnd held;
+  held.Hold(At(1), At(100));
+  for (const double at : {1.2, 1.4, 1.6, 1.8, 2.0})
+    EXPECT_EQ(held.Hold(At(at), At(9)), At(100)) << at;
+  EXPECT_EQ(held.Hold(At(2.2), At(9)), At(9));
+}
+
+TEST(LatestEnd, KnowsNothingUntilThereWasAnEndForASecond) {
+  model::LatestEnd held;
+  held.Hold(At(1), absl::InfiniteFuture());
+  EXPECT_EQ(held.Hold(At(1.5), At(9)), absl::InfiniteFuture());
+  EXPECT_EQ(held.Hold(At(2.6), At(9)), At(9));
+}
+
 // --- in the snapshots of a job
 
 struct Watched {
@@ -145,6 +169,18 @@ TEST(ShownProgress, NeverFallsInAnyForecastOrPhaseOfAnyJob) {
         of_phases[phase.phase] = phase.fraction_done;
       }
     }
+  }
+}
+
+TEST(ShownProgress, OfAReducePhaseThatWasShownEndsAtOne) {
+  Watched job = AfterTheMapPhase();
+  EXPECT_TRUE(job.Say(11, Shuffled(R(0))).ok());
+  EXPECT_TRUE(job.Reduce(14, 1000, 3).ok());
+  job.Tick(14);
+  EXPECT_TRUE(job.Say(20, Closed()).ok());
+  job.Tick(20);
+  for (const Forecast& forecast : job.newest.forecasts) {
+    EXPECT_EQ(forecast.reduce_fraction_done, 1) << forecast.indicator;
   }
 }
 
