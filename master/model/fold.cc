@@ -10,6 +10,7 @@
 
 #include "master/model/reduce_fold.h"
 #include "master/model/saturating.h"
+#include "master/model/silence.h"
 #include "tidemark/limit.h"
 
 namespace tidemark::model {
@@ -376,17 +377,32 @@ bool TakeSequence(std::uint64_t sequence, SourceState& source, JobState& state) 
   return true;
 }
 
+// What is to be said of the run that stands in the way of the one that `event` opens.
+std::string WhyToWait(const Event& event, const JobState& state, absl::Time given_up_at) {
+  if (state.closed) return "is about to end; wait until it has ended";
+  const absl::Duration silence = SilentFor(state, event.arrived_at);
+  if (silence == absl::ZeroDuration() || given_up_at == absl::InfiniteFuture()) {
+    return "is still running; wait until it has ended";
+  }
+  const absl::Duration left = std::max(given_up_at - event.arrived_at, absl::ZeroDuration());
+  const absl::Duration second = absl::Seconds(1);
+  return fmt::format(
+      "has not ended, but nothing was heard of it for {}; unless it reports, it is given up in {}; "
+      "wait until then",
+      absl::FormatDuration(absl::Floor(silence, second)),
+      absl::FormatDuration(absl::Ceil(left, second)));
+}
+
 }  // namespace
 
-absl::Status CheckRun(const Event& event, const JobState& state) {
+absl::Status CheckRun(const Event& event, const JobState& state, absl::Time given_up_at) {
   const bool is_of_run = event.run_uid.empty() || event.run_uid == state.run_uid;
   if (is_of_run || !state.opened) return absl::OkStatus();
   if (std::holds_alternative<JobOpened>(event.body)) {
     return absl::AlreadyExistsError(fmt::format(
-        "another run of job {}, started at {}, is {}; wait until it has ended, or take another id",
-        event.job_id,
+        "another run of job {}, started at {}, {}, or take another id", event.job_id,
         absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", state.started_at, absl::UTCTimeZone()),
-        state.closed ? "about to end" : "still running"));
+        WhyToWait(event, state, given_up_at)));
   }
   return absl::FailedPreconditionError(
       fmt::format("event {} of {} is of run {} of job {}, which is not the one being watched",

@@ -114,7 +114,9 @@ class JobMonitor::Impl {
     final_ = final;
   }
 
-  absl::Status CheckRun(const Event& event) const { return model::CheckRun(event, state_); }
+  absl::Status CheckRun(const Event& event) const {
+    return model::CheckRun(event, state_, GivenUpAt());
+  }
 
   absl::Status Apply(const Event& event) {
     has_news_ = true;
@@ -153,6 +155,7 @@ class JobMonitor::Impl {
   Forecast Describe(const EndPrediction& prediction, const std::string& name) const;
   // Sets the fractions that `forecast` bears.
   void Show(absl::Time now, Tracked& tracked, Forecast& forecast) const;
+  absl::Time GivenUpAt() const;
   JobState StateAt(absl::Time now) const;
   void Finish(absl::Time now, Snapshot& snapshot);
   std::vector<IndicatorError> Errors(absl::Time job_end) const;
@@ -174,11 +177,14 @@ class JobMonitor::Impl {
   std::optional<Snapshot> final_;
 };
 
+// That nothing was heard while no master listened does not end a job.
+absl::Time JobMonitor::Impl::GivenUpAt() const {
+  return std::max(state_.last_arrival_at, listening_since_) + options_.abandon_after;
+}
+
 JobState JobMonitor::Impl::StateAt(absl::Time now) const {
   if (state_.closed) return StateOf(state_.closed->outcome);
-  const absl::Time heard_at = std::max(state_.last_arrival_at, listening_since_);
-  const bool silent = state_.opened && now - heard_at > options_.abandon_after;
-  return silent ? JobState::kAbandoned : JobState::kRunning;
+  return state_.opened && now > GivenUpAt() ? JobState::kAbandoned : JobState::kRunning;
 }
 
 // Of a job without a reduce phase. What its map tasks have taken so far says what the rest takes
@@ -313,8 +319,7 @@ Coverage JobMonitor::Impl::CoverageAt(absl::Time now) const {
   coverage.silent_tasks =
       SilentTasks(state_.map_tasks, now) + SilentTasks(state_.reduce_tasks, now);
   if (StateAt(now) == JobState::kRunning) {
-    coverage.silent_for =
-        model::SilentFor(state_, std::max(state_.last_arrival_at, listening_since_), now);
+    coverage.silent_for = model::SilentFor(state_, now);
   }
   coverage.notes = notes_;
   if (state_.log_damage_places > 0) coverage.notes.push_back(DamageNote(state_));

@@ -24,9 +24,9 @@ absl::Duration LongestPause(const JobState& state) {
 
 }  // namespace
 
-absl::Duration SilentFor(const JobState& state, absl::Time heard_at, absl::Time now) {
+absl::Duration SilentFor(const JobState& state, absl::Time now) {
   if (!state.opened || state.closed) return absl::ZeroDuration();
-  const absl::Duration pause = now - heard_at;
+  const absl::Duration pause = now - state.last_arrival_at;
   // Nothing shorter is silence, and looking at every task is not for nothing.
   if (pause <= kShortestSilence) return absl::ZeroDuration();
   return pause > LongestPause(state) ? pause : absl::ZeroDuration();

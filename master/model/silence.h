@@ -4,6 +4,9 @@
 // report intervals may have died without a word: it is silent. Where the interval is not known yet,
 // and while no task runs and nobody owes anything, ten seconds without news are silence. A silence
 // of less than three seconds is not worth a word, whatever the interval.
+//
+// It lasts since the newest arrival, whoever is to blame: what a job did while its master was away
+// is as unknown as what it does while it cannot be reached.
 #pragma once
 
 #include "absl/time/time.h"
@@ -11,9 +14,8 @@
 
 namespace tidemark::model {
 
-// How long the job has been silent at `now`, when something was last heard at `heard_at`; zero when
-// it is not silent, not open or over. `heard_at` is the newest arrival, or when a master began to
-// listen again after a restart. O(tasks).
-absl::Duration SilentFor(const JobState& state, absl::Time heard_at, absl::Time now);
+// How long the job has been silent at `now`; zero when it is not silent, not open or over.
+// O(tasks).
+absl::Duration SilentFor(const JobState& state, absl::Time now);
 
 }  // namespace tidemark::model

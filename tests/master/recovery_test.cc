@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -272,6 +273,33 @@ TEST_P(RecoveryWithCheckpoints, PublishesWhatAnUninterruptedMasterWouldHavePubli
   }
   EXPECT_GT(kills, 10);
   EXPECT_EQ(seen, expected);
+}
+
+TEST_P(RecoveryWithCheckpoints, AJobThatDiedStandsStillWhateverBecomesOfTheMaster) {
+  checkpoints_ = GetParam();
+  const test::Story story = test::Tell(test::QuadraticJob());
+  auto jobs = Restart(directory_);
+  const double died = std::floor(0.6 * story.ends);
+  auto event = story.events.begin();
+  double now = 0;
+  for (; now <= died + 60; now += 2) {
+    for (; event->arrived_at <= At(std::min(now, died)); ++event) Ingest(*jobs, *event);
+    jobs->TickDue(At(now));
+  }
+  const Snapshot before = *jobs->Get("job-1");
+  ASSERT_GT(before.coverage.silent_for, absl::ZeroDuration());
+  ASSERT_GT(before.forecasts.front().fraction_done, 0);
+  for (int restarts = 0; restarts < 3; ++restarts, now += 100) {
+    jobs = Restart(directory_ = CopyOf(directory_), now);
+    for (const double after : {1.0, 3.0, 30.0}) {
+      const auto replayed = Restart(CopyOf(directory_), now + after);
+      const Snapshot snapshot = jobs->TickDue(At(now + after)).at(0);
+      EXPECT_EQ(replayed->TickDue(At(now + after)).at(0), snapshot);
+      EXPECT_EQ(snapshot.coverage.silent_for, snapshot.coverage.data_age);
+      EXPECT_EQ(snapshot.forecasts.front().fraction_done, before.forecasts.front().fraction_done);
+      EXPECT_EQ(snapshot.forecasts.front().remaining, before.forecasts.front().remaining);
+    }
+  }
 }
 INSTANTIATE_TEST_SUITE_P(AtEveryTickAndNever, RecoveryWithCheckpoints,
                          ::testing::Values(kAtEveryTick, kNever));

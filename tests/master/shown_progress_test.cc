@@ -231,6 +231,19 @@ TEST(ShownProgress, StandsStillWhileTheJobIsSilent) {
   EXPECT_EQ(silent.remaining, heard.remaining);
 }
 
+TEST(ShownProgress, StandsStillWhileTheJobIsSilentOverRestartsOfTheMaster) {
+  Watched job = ThatFallsSilent();
+  const Forecast heard = job.Tick(30);
+  for (const double restart : {40.0, 100.0}) {
+    job.monitor.NoteRestart(At(restart));
+    for (const double after : {0.0, 1.0, 2.5, 20.0}) {
+      const Forecast silent = job.Tick(restart + after);
+      EXPECT_EQ(silent.fraction_done, heard.fraction_done) << restart << " + " << after;
+      EXPECT_EQ(silent.remaining, heard.remaining) << restart << " + " << after;
+    }
+  }
+}
+
 TEST(ShownProgress, OpensTheIntervalWhileTheJobIsSilent) {
   Watched job = ThatFallsSilent();
   const absl::Duration heard = job.Tick(21).remaining_upper.value();

@@ -1,6 +1,9 @@
 #include "master/model/silence.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
 
 #include "tests/master/events.h"
 #include "tidemark/job_monitor.h"
@@ -17,9 +20,10 @@ using test::Opened;
 using test::Read;
 using test::Source;
 using test::Started;
+using ::testing::HasSubstr;
 
 double SilentSeconds(const Job& job, double at) {
-  return absl::ToDoubleSeconds(model::SilentFor(job.state, job.state.last_arrival_at, At(at)));
+  return absl::ToDoubleSeconds(model::SilentFor(job.state, At(at)));
 }
 
 // One map task that has begun at 0 s and reports every `interval` seconds, `reports` times.
@@ -97,11 +101,32 @@ TEST(Silence, IsInTheSnapshotUntilTheJobIsGivenUp) {
   EXPECT_EQ(final.coverage.silent_for, absl::ZeroDuration());
 }
 
-TEST(Silence, OfTheMasterIsNotTheJobs) {
+TEST(Silence, LastsOverARestartOfTheMaster) {
   JobMonitor monitor = Monitor();
   monitor.NoteRestart(At(100));
-  EXPECT_EQ(monitor.Tick(At(102)).coverage.silent_for, absl::ZeroDuration());
-  EXPECT_EQ(monitor.Tick(At(105)).coverage.silent_for, absl::Seconds(5));
+  EXPECT_EQ(monitor.Tick(At(102)).coverage.silent_for, absl::Seconds(92));
+}
+
+TEST(Silence, WhileNoMasterListenedEndsNoJob) {
+  JobMonitor monitor = Monitor();
+  monitor.NoteRestart(At(10'000));
+  EXPECT_EQ(monitor.Tick(At(10'000 + 15 * 60)).state, JobState::kRunning);
+  EXPECT_EQ(monitor.Tick(At(10'000 + 15 * 60 + 1)).state, JobState::kAbandoned);
+}
+
+TEST(Silence, OfARunThatKeepsAnotherFromItsIdIsSaid) {
+  JobMonitor monitor = Monitor();
+  Event other = Source("other").At(11, Opened(2, 1));
+  other.run_uid = "b";
+  EXPECT_THAT(std::string(monitor.CheckRun(other).message()), HasSubstr("is still running"));
+  other.arrived_at = At(60.5);
+  EXPECT_THAT(std::string(monitor.CheckRun(other).message()),
+              HasSubstr("has not ended, but nothing was heard of it for 50s; unless it reports, it "
+                        "is given up in 14m10s; wait until then, or take another id"));
+  monitor.NoteRestart(At(1000));
+  other.arrived_at = At(1001);
+  EXPECT_THAT(std::string(monitor.CheckRun(other).message()),
+              HasSubstr("for 16m31s; unless it reports, it is given up in 14m59s"));
 }
 
 }  // namespace

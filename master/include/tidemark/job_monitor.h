@@ -135,7 +135,8 @@ class JobMonitor {
   absl::Status Resume(const std::string& checkpoint);
 
   // The job's log was taken up at `now` by a master that could not hear its sources before: their
-  // silence until then is not the job's end.
+  // silence until then does not end the job, which is given up abandon_after later at the earliest.
+  // It is silence all the same: no estimate goes on, and Coverage::silent_for counts it.
   void NoteRestart(absl::Time now);
   // A part of what it was told before a restart was lost with its log: Coverage says so, intervals
   // widen as for envelopes that never came, and no number that a lost tick may have given to a
