@@ -285,7 +285,7 @@ absl::Status Master::Impl::Recover() {
     Notice(fmt::format("recovered {} jobs from {} in {:.3f} s: {} records read", recovery->jobs,
                        options_.data_dir, absl::ToDoubleSeconds(took), recovery->records));
   }
-  const auto workflows = workflows_.Recover(clock_.Now());
+  const auto workflows = workflows_.Recover();
   if (!workflows.ok()) return workflows.status();
   clock_.NotBefore(workflows->latest);
   for (const std::string& damage : workflows->damages) Notice(damage);

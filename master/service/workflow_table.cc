@@ -96,8 +96,11 @@ absl::StatusOr<Journal::Position> WorkflowTable::Submit(const WorkflowSpec& work
     entry = *std::move(opened);
   }
   if (!(entry->live.spec() == workflow)) {
-    return absl::AlreadyExistsError(
-        fmt::format("there is another workflow {}; submit this one under another id", workflow.id));
+    const std::lock_guard lock(entry->mutex);
+    return absl::AlreadyExistsError(fmt::format(
+        "workflow {} was submitted before with other jobs or options{}; submit this one under "
+        "another id",
+        workflow.id, entry->live.is_final() ? ", and has ended" : ""));
   }
   Follow(entry);
   const std::lock_guard lock(entry->mutex);
@@ -279,7 +282,7 @@ void WorkflowTable::End(const std::shared_ptr<Entry>& entry) {
   ended_.emplace(entry->number, entry->live.spec().id);
 }
 
-absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover(absl::Time now) {
+absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover() {
   auto paths = FilesWith(options_.data_dir, store::kWorkflowLogExtension);
   if (!paths.ok()) return paths.status();
   WorkflowRecovery recovery;
@@ -329,7 +332,9 @@ absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover(absl::Time now) {
     Follow(entry);
     Learn(*entry);
     const std::lock_guard lock(entry->mutex);
-    TickLocked(*entry, now);
+    // As it was: what has become of its jobs since is not known before they are ticked, and then it
+    // is due.
+    TickLocked(*entry, entry->newest.at);
     unpublished_.push_back(entry);
   }
   Publish();

@@ -64,9 +64,10 @@ class WorkflowTable {
   // `jobs`, whose journal is used, and `metrics`, which may be null, must outlive the table.
   WorkflowTable(WorkflowTableOptions options, JobTable& jobs, Metrics* metrics = nullptr);
 
-  // Takes up the workflows of data_dir and makes the next snapshot of each, so that no number that
-  // anybody has seen is shown again. REQUIRES: jobs were recovered, nothing was submitted yet.
-  absl::StatusOr<WorkflowRecovery> Recover(absl::Time now);
+  // Takes up the workflows of data_dir and makes the next snapshot of each, of the instant of its
+  // last, so that no number that anybody has seen is shown again. REQUIRES: jobs were recovered,
+  // nothing was submitted yet.
+  absl::StatusOr<WorkflowRecovery> Recover();
 
   // Both give the position in the journal up to which everything must be durable before anybody is
   // told of it, and do not wait for that.

@@ -203,7 +203,12 @@ void LiveWorkflow::Observe(const Snapshot& snapshot) {
     job.facts.started_at = snapshot.started_at;
     job.facts.state = WorkflowJobState::kRunning;
   }
+  const bool is_first = !job.newest;
   job.newest = snapshot;
+  if (is_first && workflow::IsSilent(job.newest) && !snapshot.forecasts.empty()) {
+    // It fell silent before it was followed: its own bar is all there is to show.
+    job.shown = std::max(job.shown, snapshot.forecasts.front().fraction_done);
+  }
   active_at_ = std::max(active_at_, snapshot.at);
   if (!snapshot.is_final()) return;
   job.facts.ended_at = snapshot.at;
@@ -463,6 +468,10 @@ std::vector<std::string> LiveWorkflow::NotesAt(absl::Time now) const {
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     const Job& job = jobs_[i];
     const std::string& name = spec_.jobs[i].name;
+    if (job.facts.state == WorkflowJobState::kRunning && workflow::IsSilent(job.newest)) {
+      const absl::Duration silence = absl::Floor(job.newest->coverage.silent_for, absl::Seconds(1));
+      notes.push_back(absl::StrCat("job ", name, ": no news for ", absl::FormatDuration(silence)));
+    }
     if (!job.awaited_since || now - *job.awaited_since < kMissedAfter) continue;
     const std::string since =
         absl::FormatDuration(absl::Trunc(now - *job.awaited_since, absl::Seconds(1)));

@@ -61,7 +61,7 @@ class WorkflowTableTest : public ::testing::Test {
     WorkflowTableOptions options = options_;
     options.data_dir = directory_;
     workflows_ = std::make_unique<WorkflowTable>(options, *jobs_);
-    const auto recovery = workflows_->Recover(At(seconds));
+    const auto recovery = workflows_->Recover();
     ASSERT_TRUE(recovery.ok()) << recovery.status();
     recovery_ = *recovery;
   }
@@ -110,6 +110,55 @@ TEST_F(WorkflowTableTest, TheSameSubmissionAgainIsHarmlessAndAnotherIsRefused) {
   other.cluster.slots = 3;
   EXPECT_TRUE(absl::IsAlreadyExists(workflows_->Submit(other, kAllIds, At(5)).status()));
   EXPECT_TRUE(absl::IsInvalidArgument(workflows_->Submit({.id = "x"}, kAllIds, At(5)).status()));
+}
+
+TEST_F(WorkflowTableTest, TheIdOfAnEndedWorkflowIsNotTakenByAnother) {
+  ASSERT_TRUE(workflows_->Submit(Chain(), kAllIds, At(0)).ok());
+  Source a("master", "a-1");
+  Tell(a, 1, Opened(1, 1));
+  Tell(a, 2, Closed(JobOutcome::kKilled));
+  Tick(3);
+  const WorkflowSnapshot final = Newest("wf");
+  ASSERT_TRUE(final.is_final());
+  WorkflowSpec other = Chain();
+  other.jobs[1].job_id = "b-2";
+  for (const bool is_restarted : {false, true}) {
+    if (is_restarted) Start(10);
+    const absl::Status refused = workflows_->Submit(other, kAllIds, At(11)).status();
+    EXPECT_TRUE(absl::IsAlreadyExists(refused)) << refused;
+    EXPECT_THAT(
+        std::string(refused.message()),
+        "workflow wf was submitted before with other jobs or options, and has ended; submit "
+        "this one under another id");
+    EXPECT_TRUE(workflows_->Submit(Chain(), kAllIds, At(12)).ok());
+    EXPECT_THAT(Tick(13), IsEmpty());
+    EXPECT_EQ(Newest("wf"), final) << "the same submission again changes nothing";
+  }
+}
+
+TEST_F(WorkflowTableTest, AJobThatIsSilentKeepsItsWorkflowStillOverARestart) {
+  ASSERT_TRUE(workflows_->Submit(Chain(), kAllIds, At(0)).ok());
+  Source a("master", "a-1");
+  Tell(a, 1, Opened(2, 1));
+  Tell(a, 1, test::Started(test::M(0), 100));
+  for (int at = 2; at <= 20; ++at) {
+    Tell(a, at, test::Read(test::M(0), 5 * at));
+    Tick(at);
+  }
+  const WorkflowSnapshot heard = Newest("wf");
+  ASSERT_GT(heard.fraction_done, 0);
+  Start(120);
+  const WorkflowSnapshot restarted = Newest("wf");
+  EXPECT_EQ(restarted.at, heard.at);
+  EXPECT_NEAR(restarted.fraction_done, heard.fraction_done, 0.02);
+  EXPECT_NEAR(restarted.jobs[0].fraction_done, heard.jobs[0].fraction_done, 0.02);
+  const WorkflowSnapshot silent = Tick(121).at(0);
+  EXPECT_EQ(silent.fraction_done, restarted.fraction_done);
+  EXPECT_EQ(silent.jobs[0].fraction_done, restarted.jobs[0].fraction_done);
+  EXPECT_THAT(silent.notes, ElementsAre("job a: no news for 1m41s"));
+  Start(200);
+  EXPECT_EQ(Newest("wf").fraction_done, silent.fraction_done);
+  EXPECT_GT(Newest("wf").jobs[0].fraction_done, 0) << "its own bar";
 }
 
 TEST_F(WorkflowTableTest, FollowsItsJobsToTheirEnd) {

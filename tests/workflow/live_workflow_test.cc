@@ -124,10 +124,33 @@ TEST(LiveWorkflow, StandsStillWhileItsRunningJobsAreSilent) {
     EXPECT_LE(silent.fraction_done_lower, silent.fraction_done) << at;
     EXPECT_EQ(silent.jobs[0].fraction_done, heard.jobs[0].fraction_done) << at;
   }
+  EXPECT_EQ(live.newest().state, JobState::kRunning);
   live.Observe(Running("a-1", 0, 601, 10));
   const WorkflowSnapshot again = live.Tick(Second(601));
   EXPECT_GT(again.fraction_done, heard.fraction_done);
   EXPECT_GT(again.jobs[0].fraction_done, heard.jobs[0].fraction_done);
+}
+
+TEST(LiveWorkflow, AJobThatFellSilentBeforeIsShownWithItsOwnBar) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Snapshot a = Running("a-1", 0, 50, 100);
+  a.coverage.silent_for = absl::Seconds(30);
+  a.forecasts.front().fraction_done = 0.25;
+  live.Observe(a);
+  EXPECT_EQ(live.Tick(Second(50)).jobs[0].fraction_done, 0.25);
+}
+
+TEST(LiveWorkflow, SaysSinceWhenARunningJobHasBeenSilent) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Snapshot a = Running("a-1", 0, 50, 100);
+  live.Observe(a);
+  EXPECT_THAT(live.Tick(Second(50)).notes, IsEmpty());
+  a.at = Second(181.6);
+  a.coverage.silent_for = absl::Seconds(131.6);
+  live.Observe(a);
+  EXPECT_THAT(live.Tick(a.at).notes, ElementsAre("job a: no news for 2m11s"));
+  live.Observe(Running("a-1", 0, 182, 10));
+  EXPECT_THAT(live.Tick(Second(182)).notes, IsEmpty());
 }
 
 TEST(LiveWorkflow, EndsOnceWhenAllJobsHaveSucceeded) {
