@@ -40,9 +40,10 @@ void BackgroundProgress::Add(Item item) {
   changed_.notify_one();
 }
 
-void BackgroundProgress::Finish() {
+void BackgroundProgress::Finish(const std::string& ending) {
   {
     const std::lock_guard lock(mutex_);
+    if (!finished_) ending_ = ending;
     finished_ = true;
     changed_.notify_one();
     has_room_.notify_all();
@@ -72,8 +73,9 @@ void BackgroundProgress::ShowUntilFinished() {
     ShowItem(item);
     lock.lock();
   }
+  const std::string ending = ending_;
   lock.unlock();
-  progress_->Finish();
+  progress_->Finish(ending);
 }
 
 }  // namespace tidemark::cli

@@ -26,8 +26,9 @@ class BackgroundProgress {
   void Say(const std::string& message);
   // Waits for the reader when very much is waiting: no line is left out.
   void PassOn(const std::string& line);
-  // Waits until all of it is shown, the summary included. Idempotent; later calls show nothing.
-  void Finish();
+  // Waits until all of it is shown, the summary included. `ending` as in Progress::Finish().
+  // Idempotent; later calls show nothing.
+  void Finish(const std::string& ending = "");
 
  private:
   struct Line {
@@ -39,11 +40,12 @@ class BackgroundProgress {
   void ShowUntilFinished();
 
   const std::unique_ptr<Progress> progress_;
-  std::mutex mutex_;  // guards waiting_ and finished_
+  std::mutex mutex_;  // guards waiting_, finished_ and ending_
   std::condition_variable changed_;
   std::condition_variable has_room_;
   std::deque<Item> waiting_;
   bool finished_ = false;
+  std::string ending_;
   std::thread thread_;
 };
 

@@ -7,12 +7,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <sstream>
 #include <type_traits>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_replace.h"
 #include "cli/config/settings.h"
 #include "cli/exit_code.h"
@@ -68,7 +70,13 @@ CLI::Option* Address(CLI::Option* option) {
     // Of an IPv6 address in brackets only what stands behind them is a port.
     const std::size_t colon = word.rfind(':');
     const bool has_colon = colon != std::string::npos && word.find(']', colon) == std::string::npos;
-    if (word.empty() || (has_colon && colon + 1 < word.size())) return "";
+    if (word.empty() || word.starts_with("unix:") || word.starts_with("unix-abstract:")) return "";
+    if (has_colon && colon + 1 < word.size()) {
+      const std::string port = word.substr(colon + 1);
+      std::uint32_t number = 0;
+      if (absl::SimpleAtoi(port, &number) && number >= 1 && number <= 65535) return "";
+      return fmt::format("the port must be from 1 to 65535, not {}", port);
+    }
     return fmt::format("port missing; did you mean {}:{}?",
                        word.substr(0, has_colon ? colon : word.npos), kDefaultPort);
   };

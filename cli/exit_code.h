@@ -5,7 +5,7 @@ namespace tidemark::cli {
 
 enum ExitCode : int {
   kSuccess = 0,
-  kJobFailed = 1,  // or was killed or abandoned
+  kJobFailed = 1,  // or was killed or abandoned; or output was lost
   kUsage = 2,      // an option, a file or a job that does not exist
   kMasterUnreachable = 3,
   kLogTorn = 4,        // or damaged; all that can be read was shown

@@ -1,13 +1,19 @@
 // tidemark: see `tidemark --help`.
+#include <fmt/format.h>
+
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/library_log.h"
+#include "cli/progress.h"
 #include "examples/local_mapreduce/run.h"
 
 namespace tidemark::cli {
@@ -30,16 +36,25 @@ int Do(const ProfileNodeArguments& arguments) { return ProfileNode(arguments); }
 int Do(const WorkflowRunArguments& arguments) { return RunWorkflow(arguments); }
 int Do(const WorkflowWatchArguments& arguments) { return WatchWorkflow(arguments); }
 
+// Output that is lost is no success. A reader that has gone wants no more of it, and no word.
+int CheckOutput(int exit_code) {
+  const int error = FlushOutput();
+  if (error == 0 || (exit_code != kSuccess && exit_code != kReaderGone)) return exit_code;
+  if (error == EPIPE) return kReaderGone;
+  Complain(fmt::format("cannot write to standard output: {}", std::strerror(error)));
+  return kJobFailed;
+}
+
 int Main(const std::vector<std::string>& words) {
   SurviveClosedPipes();
   const auto parsed = ParseCommandLine(words);
   if (const Answer* answer = std::get_if<Answer>(&parsed)) {
     std::fputs(answer->out.c_str(), stdout);
     std::fputs(answer->err.c_str(), stderr);
-    return answer->exit_code;
+    return CheckOutput(answer->exit_code);
   }
-  return std::visit([](const auto& arguments) { return Do(arguments); },
-                    std::get<Arguments>(parsed));
+  return CheckOutput(
+      std::visit([](const auto& arguments) { return Do(arguments); }, std::get<Arguments>(parsed)));
 }
 
 }  // namespace

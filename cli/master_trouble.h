@@ -41,6 +41,10 @@ inline std::string DescribeMasterTrouble(const std::string& address, const absl:
         "cannot verify the certificate of the master at {}; check --tls-ca and --tls-server-name",
         address);
   }
+  // Its address is taken: none can be started there.
+  if (says("something listens there")) {
+    return fmt::format("no master answers at {}: {}; name another with --master", address, reason);
+  }
   return fmt::format(
       "no master answers at {} ({}); start one with `tidemark serve` or name another with --master",
       address, reason);

@@ -1,5 +1,7 @@
 #include "cli/progress.h"
 
+#include <atomic>
+#include <cerrno>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -18,9 +20,18 @@ namespace {
 // A replay makes thousands of snapshots in a second; an eye sees twenty.
 constexpr absl::Duration kBetweenFrames = absl::Milliseconds(50);
 
-void WriteSummary(const Snapshot& snapshot, std::FILE* lines, const Environment& environment) {
+std::atomic<int> output_error = 0;
+
+// stdio forgets which one it was.
+void NoteOutputError(int error) {
+  int none = 0;
+  output_error.compare_exchange_strong(none, error);
+}
+
+void WriteSummary(const Snapshot& snapshot, const std::string& ending, std::FILE* lines,
+                  const Environment& environment) {
   const auto summary =
-      console::RenderSummary(snapshot, WidthOf(lines), TextOptionsFor(lines, environment));
+      console::RenderSummary(snapshot, WidthOf(lines), TextOptionsFor(lines, environment), ending);
   for (const std::string& line : summary) WriteLine(lines, line);
 }
 
@@ -44,11 +55,11 @@ class BarProgress final : public Progress {
   void Say(const std::string& message) override { terminal_.Print({"tidemark: " + message}); }
   void PassOn(const std::string& line) override { terminal_.Print({line}); }
 
-  void Finish() override {
+  void Finish(const std::string& ending) override {
     if (!newest_) return;
     if (!is_drawn_) Draw();
     terminal_.Keep();
-    WriteSummary(*newest_, lines_, environment_);
+    WriteSummary(*newest_, ending, lines_, environment_);
   }
 
  private:
@@ -86,8 +97,8 @@ class PlainProgress final : public Progress {
   void Say(const std::string& message) override { Complain(message); }
   void PassOn(const std::string& line) override { WriteLine(stderr, line); }
 
-  void Finish() override {
-    if (newest_) WriteSummary(*newest_, lines_, environment_);
+  void Finish(const std::string& ending) override {
+    if (newest_) WriteSummary(*newest_, ending, lines_, environment_);
   }
 
  private:
@@ -103,7 +114,7 @@ class JsonProgress final : public Progress {
   bool Show(const Snapshot& snapshot) override { return WriteLine(lines_, SnapshotJson(snapshot)); }
   void Say(const std::string& message) override { Complain(message); }
   void PassOn(const std::string& line) override { WriteLine(stderr, line); }
-  void Finish() override {}
+  void Finish(const std::string&) override {}
 
  private:
   std::FILE* const lines_;
@@ -115,7 +126,7 @@ class NoProgress final : public Progress {
   bool Show(const Snapshot&) override { return true; }
   void Say(const std::string& message) override { Complain(message); }
   void PassOn(const std::string& line) override { WriteLine(stderr, line); }
-  void Finish() override {}
+  void Finish(const std::string&) override {}
 };
 
 class ProgressOfJobs final : public Progress {
@@ -133,7 +144,7 @@ class ProgressOfJobs final : public Progress {
   }
   void Say(const std::string& message) override { current_->Say(message); }
   void PassOn(const std::string& line) override { current_->PassOn(line); }
-  void Finish() override { current_->Finish(); }
+  void Finish(const std::string& ending) override { current_->Finish(ending); }
 
  private:
   const std::function<std::unique_ptr<Progress>()> make_;
@@ -177,7 +188,15 @@ Streams StreamsOfRun(ProgressMode mode) {
 }
 
 bool WriteLine(std::FILE* stream, const std::string& line) {
-  return std::fputs((line + "\n").c_str(), stream) >= 0 && std::fflush(stream) == 0;
+  const bool is_written =
+      std::fputs((line + "\n").c_str(), stream) >= 0 && std::fflush(stream) == 0;
+  if (!is_written && stream == stdout) NoteOutputError(errno);
+  return is_written;
+}
+
+int FlushOutput() {
+  if (std::fflush(stdout) != 0) NoteOutputError(errno);
+  return output_error;
 }
 
 void Complain(const std::string& message) { WriteLine(stderr, "tidemark: " + message); }

@@ -21,8 +21,9 @@ class Progress {
   virtual void Say(const std::string& message) = 0;
   // A line that the watched program wrote to its standard error.
   virtual void PassOn(const std::string& line) = 0;
-  // After the last snapshot: how it all ended.
-  virtual void Finish() = 0;
+  // After the last snapshot: how it all ended. `ending` says it where that snapshot is not final.
+  virtual void Finish(const std::string& ending) = 0;
+  void Finish() { Finish(""); }
 };
 
 // A bar is drawn on standard error. Lines, and the summary below a bar, go to `lines`: standard
@@ -49,6 +50,9 @@ Streams StreamsOfRun(ProgressMode mode);
 
 // Writes a line and hands it on at once; false when nobody reads any more.
 bool WriteLine(std::FILE* stream, const std::string& line);
+
+// Flushes standard output. The errno of the first write to it that failed; 0: all is written.
+int FlushOutput();
 
 // "tidemark: MESSAGE" on standard error.
 void Complain(const std::string& message);

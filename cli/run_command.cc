@@ -141,6 +141,14 @@ void WriteResult(const examples::RunSummary& summary, const examples::RunOptions
   }
 }
 
+// How the job ended, for those who have not heard it from a master of its own.
+std::string EndingOf(const absl::Status& status, const std::string& master) {
+  if (master.empty()) return "";
+  const char* ending = absl::IsCancelled(status) ? "was stopped" : "failed";
+  return fmt::format("{}; the master at {} has not confirmed its end",
+                     status.ok() ? "succeeded" : ending, master);
+}
+
 int ExitCodeOf(const absl::Status& status) {
   if (status.ok()) return kSuccess;
   if (absl::IsCancelled(status)) return kInterrupted;
@@ -174,7 +182,7 @@ int Run(const RunArguments& arguments) {
     options.on_notice = [&progress](const std::string& notice) { progress.Say(notice); };
     options.stop = &StopOnInterrupt();
     const auto summary = RunWatched(options, progress);
-    progress.Finish();
+    progress.Finish(EndingOf(summary.status(), options.master_address));
     if (summary.ok()) WriteResult(*summary, options, !temporary.has_value(), streams.result);
     status = summary.status();
   }

@@ -50,13 +50,13 @@ void RaiseDescriptorLimit() {
 }
 
 // An empty name stands for none.
-absl::Status MakeFolder(const char* setting, const std::string& folder) {
+absl::Status MakeFolder(const char* flag, const std::string& folder) {
   if (folder.empty()) return absl::OkStatus();
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (!error) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      fmt::format("cannot create {} {}: {}", setting, folder, error.message()));
+      fmt::format("{}: cannot create {}: {}", flag, folder, error.message()));
 }
 
 int Refuse(const absl::Status& status) {
@@ -81,8 +81,8 @@ int Serve(const ServeArguments& arguments) {
   auto config = LoadServeConfig(arguments.config_file, arguments.overrides);
   if (!config.ok()) return Refuse(config.status());
   absl::Status status = CheckMetricsAddress(*config);
-  if (status.ok()) status = MakeFolder("log_dir", config->master.event_log_dir);
-  if (status.ok()) status = MakeFolder("data_dir", config->master.data_dir);
+  if (status.ok()) status = MakeFolder("--log-dir", config->master.event_log_dir);
+  if (status.ok()) status = MakeFolder("--data-dir", config->master.data_dir);
   if (!status.ok()) return Refuse(status);
   RaiseDescriptorLimit();
   const EndSignals signals;

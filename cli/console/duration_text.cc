@@ -43,6 +43,11 @@ std::string DurationText(absl::Duration duration) {
   return TwoUnits(seconds, 86400, "d", 3600, "h");
 }
 
+std::string ElapsedText(absl::Duration elapsed) {
+  if (elapsed >= absl::Seconds(10)) return DurationText(elapsed);
+  return fmt::format("{:.1f} s", absl::ToDoubleSeconds(std::max(elapsed, absl::ZeroDuration())));
+}
+
 std::string RangeText(absl::Duration lower, absl::Duration upper, bool unicode) {
   const std::string dash = unicode ? "–" : "-";
   if (upper > kLongest) return DurationText(lower) + " or more";

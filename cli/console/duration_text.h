@@ -12,6 +12,9 @@ namespace tidemark::console {
 // second unit of zero is left out. Negative: "0 s". Beyond 999 days: "over 999 d".
 std::string DurationText(absl::Duration duration);
 
+// The same, but to the tenth of a second below ten: "0.6 s".
+std::string ElapsedText(absl::Duration elapsed);
+
 // "35-52 s", "5-10 min", "2 min 50 s - 4 min 10 s", "up to 3 min", "35 s or more". The dash is an
 // en dash with `unicode`.
 std::string RangeText(absl::Duration lower, absl::Duration upper, bool unicode);

@@ -22,12 +22,6 @@ std::string ShareText(std::optional<double> share) {
   return fmt::format("{} %", static_cast<int>(100 * std::min(*share, 1.0)));
 }
 
-// To the tenth of a second where seconds are few.
-std::string ElapsedText(absl::Duration elapsed) {
-  if (elapsed >= absl::Seconds(10)) return DurationText(elapsed);
-  return fmt::format("{:.1f} s", absl::ToDoubleSeconds(std::max(elapsed, absl::ZeroDuration())));
-}
-
 int WidestName(const Snapshot& snapshot, const TextOptions& options) {
   int columns = 0;
   for (const IndicatorError& error : snapshot.errors) {
@@ -36,11 +30,20 @@ int WidestName(const Snapshot& snapshot, const TextOptions& options) {
   return std::min(columns, kNameMax);
 }
 
+// A reduce phase without an update has errors of exactly zero.
+bool HasReduceErrors(const IndicatorError& error) {
+  return error.reduce_avg_error_points != 0 || error.reduce_max_error_points != 0 ||
+         error.interval_coverage.has_value();
+}
+
 std::string ErrorRow(const std::string& name, const IndicatorError& error) {
-  return fmt::format(
-      "{}{:>8}{:>8}{:>8}{:>8}{:>12}", name, PointsText(error.reduce_avg_error_points),
-      PointsText(error.reduce_max_error_points), PointsText(error.job_avg_error_points),
-      PointsText(error.job_max_error_points), ShareText(error.interval_coverage));
+  const auto of_reduce = [has_any = HasReduceErrors(error)](double points) {
+    return has_any ? PointsText(points) : "-";
+  };
+  return fmt::format("{}{:>8}{:>8}{:>14}{:>8}{:>8}", name, of_reduce(error.reduce_avg_error_points),
+                     of_reduce(error.reduce_max_error_points), ShareText(error.interval_coverage),
+                     PointsText(error.job_avg_error_points),
+                     PointsText(error.job_max_error_points));
 }
 
 // Cells of a table: the first column is filled up on the right, the last is the longest.
@@ -60,6 +63,14 @@ std::string WithoutTrailingSpaces(const std::string& line) {
   return line.substr(0, line.find_last_not_of(' ') + 1);
 }
 
+std::string EndText(const Snapshot& job, const Forecast& forecast, const TextOptions& options) {
+  if (job.is_final()) return Printable(job.message, options.unicode);
+  const std::string remaining = DescribeRemaining(job, forecast, options).text();
+  const absl::Duration silent_for = job.coverage.silent_for;
+  if (silent_for <= absl::ZeroDuration()) return remaining;
+  return fmt::format("no news for {}; {}", DurationText(silent_for), remaining);
+}
+
 Row JobRow(const Snapshot& job, const TextOptions& options) {
   const Forecast none;
   const Forecast& main = job.forecasts.empty() ? none : job.forecasts.front();
@@ -69,14 +80,13 @@ Row JobRow(const Snapshot& job, const TextOptions& options) {
           PercentText(job, main),
           DurationText(job.elapsed),
           phase == nullptr || job.is_final() ? "" : PhaseText(*phase),
-          job.is_final() ? Printable(job.message, options.unicode)
-                         : DescribeRemaining(job, main, options).text()};
+          EndText(job, main, options)};
 }
 
 }  // namespace
 
 std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
-                                       const TextOptions& options) {
+                                       const TextOptions& options, const std::string& ending) {
   std::vector<std::string> lines;
   const auto add = [&](Style style, const std::string& text) {
     lines.push_back(StyledLine().Add(style, text).Render(width, options));
@@ -86,6 +96,8 @@ std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
   if (snapshot.is_final()) {
     add(StateStyle(snapshot.state),
         fmt::format("{} {} after {}", title, StateName(snapshot.state), elapsed));
+  } else if (!ending.empty()) {
+    add(Style::kWarning, fmt::format("{} {}", title, Printable(ending, options.unicode)));
   } else {
     add(Style::kWarning,
         fmt::format("{} was still running when last seen, after {}", title, elapsed));
@@ -99,10 +111,9 @@ std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
   const int name_columns = WidestName(snapshot, options);
   const std::string indent(static_cast<std::size_t>(name_columns), ' ');
   add(Style::kPlain, "Forecast error (percentage points)");
-  add(Style::kDim,
-      fmt::format("{}{:>16}{:>16}{:>12}", indent, "reduce phase", "whole job", "end inside"));
-  add(Style::kDim,
-      fmt::format("{}{:>8}{:>8}{:>8}{:>8}{:>12}", indent, "avg", "max", "avg", "max", "the range"));
+  add(Style::kDim, fmt::format("{}  {:-^28}   {:-^13}", indent, " reduce phase ", " whole job "));
+  add(Style::kDim, fmt::format("{}{:>8}{:>8}{:>14}{:>8}{:>8}", indent, "avg", "max", "end in range",
+                               "avg", "max"));
   for (const IndicatorError& error : snapshot.errors) {
     const std::string name =
         Clip(Printable(error.indicator, options.unicode), name_columns, options.unicode);

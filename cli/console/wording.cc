@@ -43,23 +43,11 @@ RemainingWords WarmingUpWords(const Snapshot& snapshot, const Forecast& forecast
   const PhaseProgress* phase = CurrentPhase(snapshot);
   const bool maps_will_tell = forecast.indicator.starts_with("tidemark") && phase != nullptr &&
                               phase->phase == Phase::kMap && phase->state != PhaseState::kDone;
+  if (!HasReduce(snapshot))
+    return {"no estimate yet", ": ", "waiting for the first input to be read"};
   return {"no estimate yet", ": ",
-          HasReduce(snapshot) && !maps_will_tell ? "waiting for the first reduce results"
-                                                 : "waiting for the first input to be read"};
-}
-
-RemainingWords KnownWords(const KnownRemaining& known, const TextOptions& options) {
-  if (known.remaining <= absl::ZeroDuration()) {
-    const bool is_exact = !known.has_range || known.upper <= absl::ZeroDuration();
-    return {.about = is_exact ? "about to end"
-                              : fmt::format("less than {} left", DurationText(known.upper))};
-  }
-  RemainingWords words{.about = fmt::format("{} {} left", options.unicode ? "≈" : "~",
-                                            DurationText(known.remaining))};
-  if (!known.has_range) return words;
-  words.joint = " ";
-  words.detail = fmt::format("({})", RangeText(known.lower, known.upper, options.unicode));
-  return words;
+          maps_will_tell ? "waiting for the first map results"
+                         : "waiting for the first reduce results"};
 }
 
 // "3 messages lost" for a part of a list; nothing for zero.
@@ -145,6 +133,23 @@ std::string StateName(JobState state) {
 Style StateStyle(JobState state) {
   if (state == JobState::kRunning) return Style::kBar;
   return state == JobState::kSucceeded ? Style::kGood : Style::kBad;
+}
+
+std::string AboutText(absl::Duration duration, const TextOptions& options) {
+  return fmt::format("{} {}", options.unicode ? "≈" : "~", DurationText(duration));
+}
+
+RemainingWords KnownWords(const KnownRemaining& known, const TextOptions& options) {
+  if (known.remaining <= absl::ZeroDuration()) {
+    const bool is_exact = !known.has_range || known.upper <= absl::ZeroDuration();
+    return {.about = is_exact ? "about to end"
+                              : fmt::format("less than {} left", DurationText(known.upper))};
+  }
+  RemainingWords words{.about = AboutText(known.remaining, options) + " left"};
+  if (!known.has_range) return words;
+  words.joint = " ";
+  words.detail = fmt::format("({})", RangeText(known.lower, known.upper, options.unicode));
+  return words;
 }
 
 std::string PercentText(const Snapshot& snapshot, const Forecast& forecast) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/console/duration_text.h"
 #include "cli/console/styled_line.h"
 #include "tidemark/snapshot.h"
 
@@ -21,14 +22,19 @@ Style StateStyle(JobState state);
 // "41 %"; "-" while the indicator warms up and has never said anything.
 std::string PercentText(const Snapshot& snapshot, const Forecast& forecast);
 
-// When the job will end, in two parts that can be put apart, such as "~ 41 s left" and "(35-52 s)",
-// or "no estimate yet" and "waiting for the first reduce results"; of an ended job its state.
+// "~ 41 s".
+std::string AboutText(absl::Duration duration, const TextOptions& options);
+
+// When something will end, in two parts that can be put apart, such as "~ 41 s left" and "(35-52
+// s)", or "no estimate yet" and "waiting for the first reduce results".
 struct RemainingWords {
   std::string about;
   std::string joint;
   std::string detail;
   std::string text() const { return about + joint + detail; }
 };
+RemainingWords KnownWords(const KnownRemaining& known, const TextOptions& options);
+// Of an ended job its state.
 RemainingWords DescribeRemaining(const Snapshot& snapshot, const Forecast& forecast,
                                  const TextOptions& options);
 

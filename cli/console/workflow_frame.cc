@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 #include "cli/console/bar.h"
 #include "cli/console/duration_text.h"
@@ -34,8 +35,6 @@ std::string Title(const WorkflowSnapshot& snapshot, const TextOptions& options) 
   return Printable(snapshot.name.empty() ? snapshot.workflow_id : snapshot.name, options.unicode);
 }
 
-std::string About(const TextOptions& options) { return options.unicode ? "≈ " : "about "; }
-
 std::string JobsText(const WorkflowSnapshot& snapshot) {
   const auto done = std::count_if(
       snapshot.jobs.begin(), snapshot.jobs.end(),
@@ -46,13 +45,17 @@ std::string JobsText(const WorkflowSnapshot& snapshot) {
 std::string RemainingText(const WorkflowSnapshot& snapshot, const TextOptions& options) {
   if (snapshot.is_final()) return StateName(snapshot.state);
   if (!snapshot.remaining) return "no estimate yet";
-  const KnownRemaining known =
-      RoundToKnown(*snapshot.remaining, snapshot.remaining_lower, snapshot.remaining_upper);
-  std::string text = About(options) + DurationText(known.remaining) + " left";
-  if (known.has_range) {
-    text += fmt::format(" ({})", RangeText(known.lower, known.upper, options.unicode));
-  }
-  return text;
+  return KnownWords(
+             RoundToKnown(*snapshot.remaining, snapshot.remaining_lower, snapshot.remaining_upper),
+             options)
+      .text();
+}
+
+// A guess: what it waits for has not ended.
+std::string StartText(absl::Duration starts_in, const TextOptions& options) {
+  const absl::Duration known = RoundToKnown(starts_in, std::nullopt, std::nullopt).remaining;
+  if (known <= absl::ZeroDuration()) return "about to start";
+  return "starts in " + AboutText(known, options);
 }
 
 std::string JobText(const WorkflowJobProgress& job, const TextOptions& options) {
@@ -66,14 +69,13 @@ std::string JobText(const WorkflowJobProgress& job, const TextOptions& options) 
     case WorkflowJobState::kAwaited:
       return "no report yet";
     case WorkflowJobState::kPending:
-      if (!job.starts_in) return "not started";
-      return "starts in " + About(options) + DurationText(*job.starts_in);
+      return job.starts_in ? StartText(*job.starts_in, options) : "not started";
     case WorkflowJobState::kRunning:
       break;
   }
   if (!job.ends_in) return "running";
-  const KnownRemaining known = RoundToKnown(*job.ends_in, job.ends_in_lower, job.ends_in_upper);
-  return About(options) + DurationText(known.remaining) + " left";
+  return KnownWords(RoundToKnown(*job.ends_in, job.ends_in_lower, job.ends_in_upper), options)
+      .about;
 }
 
 Style JobStyle(const WorkflowJobProgress& job) {
@@ -203,12 +205,12 @@ std::vector<std::string> RenderWorkflowSummary(const WorkflowSnapshot& snapshot,
                                                const TextOptions& options) {
   std::vector<std::string> lines;
   lines.push_back(fmt::format("{} {} after {}", Title(snapshot, options), StateName(snapshot.state),
-                              DurationText(snapshot.elapsed)));
+                              ElapsedText(snapshot.elapsed)));
   if (!snapshot.message.empty()) lines.push_back(Printable(snapshot.message, options.unicode));
   for (const WorkflowJobProgress& job : snapshot.jobs) {
     if (!job.started_at || !job.ended_at) continue;
     lines.push_back(fmt::format("  {}: {}", Printable(job.name, options.unicode),
-                                DurationText(*job.ended_at - *job.started_at)));
+                                ElapsedText(*job.ended_at - *job.started_at)));
   }
   return lines;
 }

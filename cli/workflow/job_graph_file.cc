@@ -96,8 +96,7 @@ absl::StatusOr<WorkflowJob> ReadJob(const YAML::Node& node, std::size_t number) 
   absl::StatusOr<Fields> fields = Fields::Of(node, unnamed);
   if (!fields.ok()) return fields.status();
   const std::string name = fields->Text("name", "");
-  if (name.empty()) return Wrong(unnamed, "name is missing");
-  const std::string where = absl::StrCat("job ", name);
+  const std::string where = name.empty() ? unnamed : absl::StrCat("job ", name);
   fields = Fields::Of(node, where);
   WorkflowJob job = {.name = fields->Text("name", ""),
                      .job_id = fields->Text("job_id", ""),
@@ -115,6 +114,7 @@ absl::StatusOr<WorkflowJob> ReadJob(const YAML::Node& node, std::size_t number) 
     job.profile = *std::move(read);
   }
   if (absl::Status ok = fields->Done(); !ok.ok()) return ok;
+  if (name.empty()) return Wrong(where, "name is missing");
   return job;
 }
 

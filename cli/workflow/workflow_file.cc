@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "cli/workflow/yaml_fields.h"
 #include "master/workflow/dag.h"
 #include "master/workflow/mapreduce_model.h"
@@ -146,21 +147,18 @@ class StageReader {
     absl::StatusOr<Fields> fields = Fields::Of(node, unnamed);
     if (!fields.ok()) return fields.status();
     const std::string name = fields->Text("name", "");
-    if (name.empty()) return Wrong(unnamed, "name is missing");
-    fields = Fields::Of(node, absl::StrCat("stage ", name));
+    if (!name.empty()) fields = Fields::Of(node, absl::StrCat("stage ", name));
     fields->Get("name");
     if (!places_.try_emplace(name, places_.size()).second) {
       return Wrong(fields->where(), "the name is taken by an earlier stage");
     }
     StageNow stage = {.name = name};
-    if (!fields->Has("tasks")) return Wrong(fields->where(), "tasks is missing");
     stage.tasks = static_cast<std::uint64_t>(fields->Number("tasks", 0, 0, kTasksMax));
     stage.lag = fields->Number("lag_seconds", 0, 0, 1e9);
     stage.container.cores = fields->Number("slots_per_task", 1, 1e-6, kSlotsMax);
     stage.container.memory_bytes = fields->Number("memory_bytes_per_task", 0);
     const std::string queue = fields->Text("queue", "");
     stage.owner = OwnerOf(fields->Text("owner", queue));
-    if (absl::Status ok = PutIntoQueue(stage.owner, queue, fields->where()); !ok.ok()) return ok;
     StageProfile profile = {.name = name, .tasks = stage.tasks, .lag = stage.lag};
     if (absl::Status ok = ReadTimes(*fields, profile); !ok.ok()) return ok;
     std::optional<workflow::TaskModel> model;
@@ -171,6 +169,10 @@ class StageReader {
     }
     if (absl::Status ok = ReadAfter(fields->Get("after"), fields->where()); !ok.ok()) return ok;
     if (absl::Status ok = fields->Done(); !ok.ok()) return ok;
+    // Missing may be what is misspelt, which is said before.
+    if (name.empty()) return Wrong(fields->where(), "name is missing");
+    if (!fields->Has("tasks")) return Wrong(fields->where(), "tasks is missing");
+    if (absl::Status ok = PutIntoQueue(stage.owner, queue, fields->where()); !ok.ok()) return ok;
     if (!model && profile.seconds[static_cast<std::size_t>(Warmth::kRest)].empty()) {
       return Wrong(fields->where(),
                    "no task times: set task_seconds, or task with the data of one task");
@@ -231,24 +233,17 @@ class StageReader {
       }
       stages[i].parents = file_.profile.stages[i].parents = parents[i];
     }
-    const auto order = workflow::TopologicalOrder(parents);
-    if (order.ok()) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat(order.status().message(), ", where ", Legend()));
+    std::vector<std::string> cycle;
+    for (const std::size_t stage : workflow::CycleOf(parents)) cycle.push_back(stages[stage].name);
+    if (cycle.empty()) return absl::OkStatus();
+    return Wrong("the workflow",
+                 absl::StrCat("its stages form a cycle: ", absl::StrJoin(cycle, " waits for ")));
   }
 
   std::string DidYouMean(const std::string& name) const {
     std::vector<std::string> names;
     for (const auto& [known, place] : places_) names.push_back(known);
     return text::DidYouMean(name, names);
-  }
-
-  // The first stages by their numbers, for a message about numbers.
-  std::string Legend() const {
-    std::string legend;
-    for (std::size_t i = 0; i < std::min<std::size_t>(file_.now.stages.size(), 12); ++i) {
-      absl::StrAppend(&legend, i > 0 ? ", " : "", i, " is ", file_.now.stages[i].name);
-    }
-    return legend;
   }
 
   WorkflowFile& file_;

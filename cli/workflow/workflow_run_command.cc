@@ -19,6 +19,7 @@
 #include "cli/environment.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
+#include "cli/master_trouble.h"
 #include "cli/progress.h"
 #include "cli/temporary_directory.h"
 #include "cli/worker_command.h"
@@ -52,7 +53,7 @@ class Watching {
               .on_trouble = [this](const std::string& message) { Say(message); }};
           const auto final = master.Follow(id, {.expects_job = true}, calls, stop);
           if (!final.ok() && !absl::IsCancelled(final.status())) {
-            Say(std::string(final.status().message()));
+            Say(DescribeMasterTrouble(master.address(), final.status()));
           }
           ended_.set_value();
         }) {}
@@ -105,13 +106,14 @@ absl::Status Complete(const WorkflowRunArguments& arguments, examples::WorkflowR
       return made;
     }
   }
-  for (const std::string& directory :
-       {arguments.own_master.data_dir, arguments.own_master.event_log_dir}) {
+  for (const auto& [flag, directory] :
+       {std::pair("--data-dir", arguments.own_master.data_dir),
+        std::pair("--log-dir", arguments.own_master.event_log_dir)}) {
     std::error_code error;
     if (!directory.empty()) std::filesystem::create_directories(directory, error);
     if (error)
       return absl::InvalidArgumentError(
-          fmt::format("cannot create {}: {}", directory, error.message()));
+          fmt::format("{}: cannot create {}: {}", flag, directory, error.message()));
   }
   if (!run.master_address.empty()) return absl::OkStatus();
   absl::StatusOr<std::unique_ptr<Master>> master = Master::Start(arguments.own_master);
@@ -152,8 +154,7 @@ absl::StatusOr<examples::WorkflowSummary> RunWatched(const WorkflowRunArguments&
         "--id {}: the master has a workflow of that id already; choose another", run.id));
   }
   if (absl::Status taken = master.Submit(*spec); !taken.ok()) {
-    return absl::Status(taken.code(), fmt::format("the master at {}: {}", run.master_address,
-                                                  std::string(taken.message())));
+    return absl::Status(taken.code(), DescribeMasterTrouble(run.master_address, taken));
   }
   Watching watching(master, run.id, arguments.progress);
   examples::WorkflowRunOptions told = run;

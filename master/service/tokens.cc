@@ -157,7 +157,8 @@ absl::Status Caller::CheckKnown() const {
   if (!tokens_.enabled()) return absl::OkStatus();
   if (!token_) {
     return absl::UnauthenticatedError(
-        "this master requires a token: send the metadata `authorization: Bearer TOKEN`");
+        "this master requires a token: pass --token-file; other clients send the metadata "
+        "`authorization: Bearer TOKEN`");
   }
   if (!tokens_.table()->Knows(*token_)) {
     return absl::UnauthenticatedError("this master does not know the token");

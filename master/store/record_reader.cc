@@ -129,9 +129,10 @@ absl::Status RecordReader::ReadStart() {
     return absl::OkStatus();
   }
   const auto unknown = [&] {
+    const std::string name(kind_.name);
     return absl::InvalidArgumentError(
-        fmt::format("{} {}: it does not begin with {}; it is none, or of a newer version",
-                    std::string(kind_.name), path_, std::string(kind_.magic)));
+        fmt::format("{} is not {} {}, or one of a newer version of Tidemark", path_,
+                    name.starts_with('e') ? "an" : "a", name));
   };
   if (start.size() < kStartBytes) {
     if (magic != kind_.magic) return unknown();

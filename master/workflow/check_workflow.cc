@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,45 +87,6 @@ absl::Status CheckCluster(const WorkflowCluster& cluster) {
   return absl::OkStatus();
 }
 
-// The jobs of one cycle by name, the first one again at the end.
-std::string CycleOf(const WorkflowSpec& workflow, const Parents& parents) {
-  const std::size_t count = parents.size();
-  std::vector<std::size_t> waits_for(count);
-  std::vector<std::size_t> free;
-  const auto children = ChildrenOf(parents);
-  for (const auto& of_parent : children) {
-    for (const std::size_t child : of_parent) ++waits_for[child];
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    if (waits_for[i] == 0) free.push_back(i);
-  }
-  while (!free.empty()) {
-    const std::size_t done = free.back();
-    free.pop_back();
-    for (const std::size_t child : children[done]) {
-      if (--waits_for[child] == 0) free.push_back(child);
-    }
-  }
-  // Every job left waits for one that is left, so that going back ends in a circle.
-  std::size_t at = 0;
-  while (at < count && waits_for[at] == 0) ++at;
-  std::vector<std::optional<std::size_t>> seen_at(count);
-  std::vector<std::string> path;
-  while (at < count && !seen_at[at]) {
-    seen_at[at] = path.size();
-    path.push_back(workflow.jobs[at].name);
-    std::size_t next = count;
-    for (const std::size_t parent : parents[at]) {
-      if (waits_for[parent] > 0) next = parent;
-    }
-    at = next;
-  }
-  if (at == count) return "";
-  path.push_back(workflow.jobs[at].name);
-  return absl::StrJoin(path.begin() + static_cast<std::ptrdiff_t>(*seen_at[at]), path.end(),
-                       " waits for ");
-}
-
 absl::Status CheckJob(const WorkflowJob& job, const std::string& where,
                       const WorkflowCluster& cluster) {
   if (job.job_id.size() > kIdBytesMax || job.history_name.size() > kIdBytesMax) {
@@ -195,9 +155,13 @@ absl::Status CheckWorkflow(const WorkflowSpec& workflow, const WorkflowLimits& l
                    absl::StrCat("after: unknown job ", parent, text::DidYouMean(parent, known)));
     }
   }
-  const Parents parents = ParentsOf(workflow);
-  if (TopologicalOrder(parents).ok()) return absl::OkStatus();
-  return Wrong("workflow", absl::StrCat("its jobs form a cycle: ", CycleOf(workflow, parents)));
+  std::vector<std::string> cycle;
+  for (const std::size_t job : CycleOf(ParentsOf(workflow))) {
+    cycle.push_back(workflow.jobs[job].name);
+  }
+  if (cycle.empty()) return absl::OkStatus();
+  return Wrong("workflow",
+               absl::StrCat("its jobs form a cycle: ", absl::StrJoin(cycle, " waits for ")));
 }
 
 }  // namespace tidemark::workflow

@@ -4,9 +4,10 @@
 #include <functional>
 #include <optional>
 #include <queue>
-#include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace tidemark::workflow {
 namespace {
@@ -22,23 +23,30 @@ absl::Status CheckParents(const Parents& parents) {
   return absl::OkStatus();
 }
 
-// Among stages that all still wait for one of themselves: follow parents until one comes again.
-std::string CycleAmong(const Parents& parents, const std::vector<std::size_t>& waits_for) {
-  std::size_t at = 0;
-  while (waits_for[at] == 0) ++at;
-  std::vector<std::size_t> path;
-  std::vector<bool> seen(parents.size());
-  while (!seen[at]) {
-    seen[at] = true;
-    path.push_back(at);
-    at = *std::find_if(parents[at].begin(), parents[at].end(),
-                       [&](std::size_t parent) { return waits_for[parent] > 0; });
+struct Sorted {
+  std::vector<std::size_t> order;      // without stages that are in a cycle or wait for one
+  std::vector<std::size_t> waits_for;  // of each stage how many of its parents are not in `order`
+};
+
+Sorted Sort(const Parents& parents) {
+  const auto children = ChildrenOf(parents);
+  Sorted sorted = {.waits_for = std::vector<std::size_t>(parents.size())};
+  for (const auto& of_parent : children) {
+    for (const std::size_t child : of_parent) ++sorted.waits_for[child];
   }
-  std::string cycle = absl::StrCat(at);
-  const auto begin = std::find(path.begin(), path.end(), at);
-  for (auto stage = begin + 1; stage != path.end(); ++stage)
-    absl::StrAppend(&cycle, " <- ", *stage);
-  return absl::StrCat(cycle, " <- ", at);
+  std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
+  for (std::size_t stage = 0; stage < parents.size(); ++stage) {
+    if (sorted.waits_for[stage] == 0) ready.push(stage);
+  }
+  while (!ready.empty()) {
+    const std::size_t stage = ready.top();
+    ready.pop();
+    sorted.order.push_back(stage);
+    for (const std::size_t child : children[stage]) {
+      if (--sorted.waits_for[child] == 0) ready.push(child);
+    }
+  }
+  return sorted;
 }
 
 }  // namespace
@@ -57,27 +65,29 @@ std::vector<std::vector<std::size_t>> ChildrenOf(const Parents& parents) {
 
 absl::StatusOr<std::vector<std::size_t>> TopologicalOrder(const Parents& parents) {
   if (absl::Status ok = CheckParents(parents); !ok.ok()) return ok;
-  const auto children = ChildrenOf(parents);
-  std::vector<std::size_t> waits_for(parents.size());
-  for (const auto& of_parent : children) {
-    for (const std::size_t child : of_parent) ++waits_for[child];
-  }
-  std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
-  for (std::size_t stage = 0; stage < parents.size(); ++stage) {
-    if (waits_for[stage] == 0) ready.push(stage);
-  }
-  std::vector<std::size_t> order;
-  while (!ready.empty()) {
-    const std::size_t stage = ready.top();
-    ready.pop();
-    order.push_back(stage);
-    for (const std::size_t child : children[stage]) {
-      if (--waits_for[child] == 0) ready.push(child);
-    }
-  }
-  if (order.size() == parents.size()) return order;
+  Sorted sorted = Sort(parents);
+  if (sorted.order.size() == parents.size()) return std::move(sorted.order);
   return absl::InvalidArgumentError(
-      absl::StrCat("stages wait for one another in a cycle: ", CycleAmong(parents, waits_for)));
+      absl::StrCat("stages form a cycle: ", absl::StrJoin(CycleOf(parents), " waits for ")));
+}
+
+std::vector<std::size_t> CycleOf(const Parents& parents) {
+  const Sorted sorted = Sort(parents);
+  if (sorted.order.size() == parents.size()) return {};
+  // Every stage left waits for one that is left: follow them until one comes again.
+  const auto is_left = [&](std::size_t stage) { return sorted.waits_for[stage] > 0; };
+  std::size_t at = 0;
+  while (!is_left(at)) ++at;
+  std::vector<std::size_t> path;
+  std::vector<bool> seen(parents.size());
+  while (!seen[at]) {
+    seen[at] = true;
+    path.push_back(at);
+    at = *std::find_if(parents[at].begin(), parents[at].end(), is_left);
+  }
+  path.push_back(at);
+  path.erase(path.begin(), std::find(path.begin(), path.end(), at));
+  return path;
 }
 
 CriticalPath LongestPath(const Parents& parents, std::span<const std::size_t> order,

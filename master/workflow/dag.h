@@ -18,6 +18,10 @@ using Parents = std::vector<std::vector<std::size_t>>;
 // stages).
 absl::StatusOr<std::vector<std::size_t>> TopologicalOrder(const Parents& parents);
 
+// The stages of one cycle, each waiting for the next, with the first one again at the end; empty:
+// there is none. REQUIRES: parents exist. Cost: as above.
+std::vector<std::size_t> CycleOf(const Parents& parents);
+
 // For each stage those that wait for it. REQUIRES: parents exist. Cost: O(stages + edges).
 std::vector<std::vector<std::size_t>> ChildrenOf(const Parents& parents);
 

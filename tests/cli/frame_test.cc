@@ -94,10 +94,12 @@ TEST(Frame, WarmsUpToTheInputWhenThereIsNoReducePhase) {
   EXPECT_THAT(RenderFrame(snapshot, kAscii80)[2], "waiting for the first input to be read");
 }
 
-TEST(Frame, WarmsUpToTheInputWhereMapTasksTellTheIndicator) {
+TEST(Frame, WarmsUpToTheMapResultsWhereTheyTellTheIndicator) {
   Snapshot snapshot = WarmingUp();
   snapshot.forecasts.front().indicator = "tidemark";
-  EXPECT_THAT(RenderFrame(snapshot, kAscii80)[2], "waiting for the first input to be read");
+  EXPECT_THAT(RenderFrame(snapshot, kAscii80)[2], "waiting for the first map results");
+  snapshot.phases[0].state = PhaseState::kPending;
+  EXPECT_THAT(RenderFrame(snapshot, kAscii80)[2], "waiting for the first map results");
   snapshot.phases[0].state = PhaseState::kDone;
   EXPECT_THAT(RenderFrame(snapshot, kAscii80)[2], "waiting for the first reduce results");
 }

@@ -53,6 +53,8 @@ TEST(JobGraphFile, NamesWhatIsWrong) {
   EXPECT_THAT(MessageOf("id: x"), HasSubstr("jobs is missing"));
   EXPECT_THAT(MessageOf("jobs: [{name: a}]"), HasSubstr("id is missing"));
   EXPECT_THAT(MessageOf("{id: x, jobs: [{maps: 1}]}"), HasSubstr("job 1: name is missing"));
+  EXPECT_THAT(MessageOf("{id: x, jobs: [{nmae: a}]}"),
+              HasSubstr("job 1: unknown field nmae; did you mean name?"));
   EXPECT_THAT(MessageOf("{id: x, jobs: [{name: a, after: b}]}"),
               HasSubstr("job a: after: unknown job b"));
   EXPECT_THAT(MessageOf("{id: x, jobs: [{name: a, after: a}]}"), HasSubstr("a cycle"));

@@ -9,6 +9,8 @@ namespace tidemark::console {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
 
 constexpr TextOptions kAscii = {};
 
@@ -16,10 +18,20 @@ TEST(Summary, TellsHowWrongEachIndicatorWas) {
   EXPECT_THAT(
       RenderSummary(Succeeded(), 80, kAscii),
       ElementsAre("two-path succeeded after 1 min 12 s", "Forecast error (percentage points)",
-                  "              reduce phase       whole job  end inside",
-                  "               avg     max     avg     max   the range",
-                  "nearestfit     2.1     8.9     1.8     9.1        92 %",
-                  "hadoop        31.0    62.1    30.2    61.0           -"));
+                  "            ------- reduce phase -------   - whole job -",
+                  "               avg     max  end in range     avg     max",
+                  "nearestfit     2.1     8.9          92 %     1.8     9.1",
+                  "hadoop        31.0    62.1             -    30.2    61.0"));
+}
+
+TEST(Summary, HasNoErrorOfAReducePhaseWithoutAnUpdate) {
+  Snapshot snapshot = Succeeded();
+  snapshot.errors = {
+      {.indicator = "tidemark", .job_avg_error_points = 3, .job_max_error_points = 4},
+      {.indicator = "exact", .interval_coverage = 1}};
+  const auto lines = RenderSummary(snapshot, 80, kAscii);
+  EXPECT_EQ(lines[4], "tidemark       -       -             -     3.0     4.0");
+  EXPECT_EQ(lines[5], "exact        0.0     0.0         100 %     0.0     0.0");
 }
 
 TEST(Summary, CountsTheTenthsOfAShortJob) {
@@ -37,6 +49,13 @@ TEST(Summary, TellsWhyAJobFailed) {
 TEST(Summary, TellsThatTheJobWasNotOver) {
   EXPECT_THAT(RenderSummary(SomeSnapshot(), 80, kAscii),
               ElementsAre("two-path was still running when last seen, after 1 min 12 s"));
+}
+
+TEST(Summary, TellsTheEndThatOnlyTheCallerKnows) {
+  EXPECT_THAT(RenderSummary(SomeSnapshot(), 80, kAscii, "succeeded; unconfirmed"),
+              ElementsAre("two-path succeeded; unconfirmed"));
+  EXPECT_THAT(RenderSummary(Ended(JobState::kKilled), 80, kAscii, "succeeded; unconfirmed"),
+              ElementsAre("two-path killed after 1 min 12 s"));
 }
 
 TEST(Summary, TellsWhatWasLost) {
@@ -57,6 +76,15 @@ TEST(JobTable, HasARowForEachJob) {
           "min 10 s)",
           "job-20  failed   41 %  1 min 12 s                    r-1 failed four times: out of "
           "memory"));
+}
+
+TEST(JobTable, SaysThatAJobIsSilent) {
+  Snapshot silent = SomeSnapshot();
+  silent.coverage.silent_for = absl::Seconds(131);
+  EXPECT_THAT(RenderJobTable({silent}, 120, kAscii)[1],
+              HasSubstr("  no news for 2 min 11 s; ~ 3 min 20 s left"));
+  silent.state = JobState::kAbandoned;
+  EXPECT_THAT(RenderJobTable({silent}, 120, kAscii)[1], Not(HasSubstr("no news")));
 }
 
 TEST(JobTable, SaysThatThereAreNone) {

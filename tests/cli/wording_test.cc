@@ -64,6 +64,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"PortOfIpv6",
              {"jobs", "--master", "[::1]"},
              "--master: port missing; did you mean [::1]:7411?"},
+        Case{"PortRange",
+             {"jobs", "--master", "127.0.0.1:99999"},
+             "--master: the port must be from 1 to 65535, not 99999"},
+        Case{"PortZero",
+             {"jobs", "--master", "[::1]:0"},
+             "--master: the port must be from 1 to 65535, not 0"},
         Case{"Excluded",
              {"run", "word-count", "--slots", "2", "--reducers", "4", "--master", "m:1",
               "--log-dir", "logs"},
@@ -100,6 +106,11 @@ TEST(Wording, SaysWhichFlagLetsOneIn) {
             "the server at m:1 does not use TLS; leave out --tls-ca");
   EXPECT_EQ(says(absl::InvalidArgumentError("pass both --tls-certificate and --tls-key")),
             "pass both --tls-certificate and --tls-key");
+  EXPECT_EQ(says(absl::UnavailableError("failed to connect to all addresses; last error: UNKNOWN: "
+                                        "ipv4:127.0.0.1:1: connection attempt timed out before "
+                                        "receiving SETTINGS frame")),
+            "no master answers at m:1: something listens there but does not answer as a Tidemark "
+            "master; name another with --master");
   EXPECT_THAT(says(absl::UnavailableError("last error: Connection refused")),
               StartsWith("no master answers at m:1 (Connection refused); start one"));
 }

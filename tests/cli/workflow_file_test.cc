@@ -91,9 +91,14 @@ TEST(WorkflowFile, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(MessageOf(stage("name: b, tasks: 1, task_seconds: .nan")), HasSubstr("task_seconds"));
   EXPECT_THAT(MessageOf(stage("name: b, tasks: 1, task_seconds: 1, after: [z]")),
               HasSubstr("stage b: after: unknown stage z"));
-  EXPECT_THAT(MessageOf(stage("name: b, tasks: 1, task_seconds: 1, after: b")), HasSubstr("cycle"));
+  EXPECT_THAT(MessageOf(stage("name: b, tasks: 1, task_seconds: 1, after: b")),
+              HasSubstr("its stages form a cycle: b waits for b"));
   EXPECT_THAT(MessageOf(stage("name: b, tasks: 1, task_seconds: 1, tusks: 2")),
               HasSubstr("unknown field tusks; did you mean tasks?"));
+  EXPECT_THAT(MessageOf(stage("name: b, taks: 3, task_seconds: 1")),
+              HasSubstr("stage b: unknown field taks; did you mean tasks?"));
+  EXPECT_THAT(MessageOf(stage("nmae: b, tasks: 3, task_seconds: 1")),
+              HasSubstr("stage 2: unknown field nmae; did you mean name?"));
   EXPECT_THAT(MessageOf("cluster: {policy: lottery}\n" + stage("name: b, tasks: 1")),
               HasSubstr("policy must be fifo, fair, drf or capacity, not lottery"));
   EXPECT_THAT(MessageOf("cluster: {slots: 0}\n" + stage("name: b, tasks: 1")),

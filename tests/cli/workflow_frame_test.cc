@@ -11,6 +11,7 @@ namespace tidemark::console {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -53,11 +54,29 @@ TEST(WorkflowFrame, HasABarForEachJobAndOneForTheWhole) {
   EXPECT_THAT(
       RenderWorkflow(Visits(), {.width = 80}),
       ElementsAre("page visits | 1 of 3 jobs done | 1 min 12 s",
-                  "[########............]  41 %  about 3 min 20 s left (2 min 50 s - 4 min 10 s)",
+                  "[########............]  41 %  ~ 3 min 20 s left (2 min 50 s - 4 min 10 s)",
                   "  parse   [############################] 100 %  done",
-                  "* count   [########....................]  31 %  about 1 min left",
-                  "  revenue [............................]   0 %  starts in about 1 min",
+                  "* count   [########....................]  31 %  ~ 1 min left",
+                  "  revenue [............................]   0 %  starts in ~ 1 min",
                   "* critical path: a delay here delays the workflow"));
+}
+
+TEST(WorkflowFrame, ANumberThatRoundsToNothingIsNotShown) {
+  WorkflowSnapshot snapshot = Visits();
+  snapshot.remaining = absl::Milliseconds(300);
+  snapshot.remaining_lower = absl::ZeroDuration();
+  snapshot.remaining_upper = absl::Seconds(7);
+  snapshot.jobs[1].ends_in = snapshot.jobs[1].ends_in_lower = snapshot.jobs[1].ends_in_upper =
+      snapshot.jobs[2].starts_in = absl::Milliseconds(300);
+  const auto lines = RenderWorkflow(snapshot, {.width = 80});
+  EXPECT_THAT(lines[1], EndsWith(" less than 7 s left"));
+  EXPECT_THAT(lines[4], EndsWith(" about to start"));
+}
+
+TEST(WorkflowFrame, AStartIsAGuess) {
+  WorkflowSnapshot snapshot = Visits();
+  snapshot.jobs[2].starts_in = absl::Seconds(147);
+  EXPECT_THAT(RenderWorkflow(snapshot, {.width = 80})[4], EndsWith(" starts in ~ 2 min 30 s"));
 }
 
 TEST(WorkflowFrame, NoLineIsWiderThanTheScreen) {
@@ -73,10 +92,9 @@ TEST(WorkflowFrame, NoLineIsWiderThanTheScreen) {
 }
 
 TEST(WorkflowFrame, APlainLineSaysWhoRunsAndWhoWaits) {
-  EXPECT_EQ(
-      WorkflowPlainLine(Visits(), {}),
-      "[1 min 12 s] page visits: 1 of 3 jobs done, 41 %, about 3 min 20 s left (2 min 50 s - 4 "
-      "min 10 s); running: count 31 %; not started: revenue");
+  EXPECT_EQ(WorkflowPlainLine(Visits(), {}),
+            "[1 min 12 s] page visits: 1 of 3 jobs done, 41 %, ~ 3 min 20 s left (2 min 50 s - 4 "
+            "min 10 s); running: count 31 %; not started: revenue");
 }
 
 TEST(WorkflowFrame, LinesComeWhenThereIsNews) {
@@ -100,6 +118,8 @@ TEST(WorkflowFrame, TheSummarySaysHowItEndedAndWhatEachJobTook) {
   EXPECT_THAT(RenderWorkflowSummary(snapshot, {}),
               ElementsAre("page visits failed after 1 min 12 s", "job count failed: out of disk",
                           "  parse: 40 s"));
+  snapshot.jobs[0].ended_at = At(0.6);
+  EXPECT_EQ(RenderWorkflowSummary(snapshot, {})[2], "  parse: 0.6 s");
 }
 
 }  // namespace

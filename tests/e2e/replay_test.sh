@@ -35,4 +35,28 @@ status=0
 grep -q 'damaged at byte' "$work/damaged.err" || fail "damage must be named"
 [ "$(grep -c '^{' "$work/damaged.out")" -ge $((lines - 2)) ] || fail "what follows damage must be shown"
 tail -n 1 "$work/damaged.out" | grep -q 'log of this job was damaged' || fail "snapshots must tell of damage"
+# Output that cannot be written is no success, and no silence; a reader that has gone is told nothing.
+lost() {
+  status=0
+  timeout 60 "$tidemark" "$@" >/dev/full 2>"$work/full.err" || status=$?
+  [ "$status" = 1 ] || fail "exit code $status when $1 cannot write"
+  [ "$(tail -n 1 "$work/full.err")" = \
+    "tidemark: cannot write to standard output: No space left on device" ] ||
+    fail "$1 did not say that it cannot write: $(cat "$work/full.err")"
+}
+printf 'stages: [{name: a, tasks: 2, task_seconds: 1}]\n' >"$work/stages.yaml"
+lost --version
+lost replay "$log" --progress json
+lost replay "$log" --progress plain
+lost workflow estimate "$work/stages.yaml"
+lost run word-count --input "$work/stages.yaml" --slots 1 --reducers 1 --progress quiet
+mkfifo "$work/pipe"
+head -n 0 "$work/pipe" & # opens, reads nothing, and goes
+exec 3>"$work/pipe"
+wait $!
+status=0
+"$tidemark" replay "$log" --progress json >&3 2>"$work/gone.err" || status=$?
+exec 3>&-
+[ "$status" = 141 ] || fail "exit code $status when nobody reads"
+[ ! -s "$work/gone.err" ] || fail "words for nobody: $(cat "$work/gone.err")"
 echo "replay equals live: $lines snapshots"
