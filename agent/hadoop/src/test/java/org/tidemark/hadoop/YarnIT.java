@@ -384,7 +384,7 @@ public class YarnIT {
     assertTrue("it goes on", poll.waitFor(1, TimeUnit.MINUTES));
     final String said = new String(Files.readAllBytes(out.toPath()), StandardCharsets.UTF_8);
     assertEquals(said, 0, poll.exitValue());
-    assertTrue(said, said.contains("task facts only"));
+    assertTrue(said, said.contains("estimates rest on the progress of tasks alone"));
     assertTrue(said, said.contains("\"job_name\":\"two path\""));
     assertTrue(said, said.contains("\"remaining\":"));
     assertTrue(said, said.contains("JOB_STATE_SUCCEEDED"));
