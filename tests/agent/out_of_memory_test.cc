@@ -31,6 +31,10 @@ void* operator new(std::size_t bytes) {
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
+// The one beside it, or a sanitizer's own would meet the deletes below.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return Fails(bytes) ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
