@@ -19,6 +19,8 @@ endfunction()
 # it drives our threads without gRPC, so that the thread sanitizer can tell (label threads, target
 # thread_tests). Debian's gRPC is not instrumented, and what goes through it is reported falsely.
 add_custom_target(thread_tests)
+# Seconds. Sanitizers make what computes ten times as slow.
+set(TIDEMARK_TEST_TIMEOUT 120 CACHE STRING "How long one test may take, seconds")
 function(tidemark_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "THREADS" "NAME" "SOURCES;DEPS")
   add_executable(${arg_NAME} ${arg_SOURCES})
@@ -29,5 +31,6 @@ function(tidemark_test)
     set(labels LABELS threads)
     add_dependencies(thread_tests ${arg_NAME})
   endif()
-  gtest_discover_tests(${arg_NAME} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120 ${labels})
+  gtest_discover_tests(${arg_NAME} DISCOVERY_TIMEOUT 60
+                       PROPERTIES TIMEOUT ${TIDEMARK_TEST_TIMEOUT} ${labels})
 endfunction()
