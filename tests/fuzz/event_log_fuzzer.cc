@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "master/store/event_log.h"
 #include "master/store/log_record.h"
 #include "master/store/record_reader.h"
@@ -23,7 +24,14 @@ namespace {
 
 namespace store = tidemark::store;
 
-constexpr store::LogKey kKey{0x0123'4567'89ab'cdef};
+// No sender learns the key of a log, so no input may: one that could be kept would soon hold frames
+// that it has seen compared.
+store::LogKey KeyOf(const std::uint8_t* data, std::size_t size) {
+  const absl::string_view input(reinterpret_cast<const char*>(data), size);
+  const std::uint64_t high = store::LogChecksum(input, store::LogKey{1});
+  const std::uint64_t low = store::LogChecksum(input, store::LogKey{2});
+  return store::LogKey{high << 32 | low | 1};
+}
 
 std::string OfVersion1(tidemark::fuzz::Pieces pieces) {
   std::string log(store::kEventLog.magic_1);
@@ -69,15 +77,16 @@ void ReadAll(const std::string& log) {
 
 // Changes bytes behind the start of a log, of which `changes` names each by two and says by a third
 // how; aborts unless the other records come back.
-void DamageAndRead(tidemark::fuzz::Pieces pieces) {
+void DamageAndRead(tidemark::fuzz::Pieces pieces, store::LogKey key) {
+  if (pieces.empty()) return;
   const std::string_view changes = pieces.Next();
   std::string log;
-  store::EncodeStart(store::kEventLog, kKey, log);
+  store::EncodeStart(store::kEventLog, key, log);
   std::vector<std::string> payloads;
   std::vector<std::size_t> ends = {log.size()};
   while (!pieces.empty()) {
     payloads.emplace_back(pieces.Next());
-    store::EncodeFramed(payloads.back(), kKey, log);
+    store::EncodeFramed(payloads.back(), key, log);
     ends.push_back(log.size());
   }
   const std::string whole = log;
@@ -117,7 +126,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       ReadAll(OfVersion1(pieces));
       break;
     case 3:
-      DamageAndRead(pieces);
+      DamageAndRead(pieces, KeyOf(data, size));
       break;
     default:
       ReadAll(std::string(reinterpret_cast<const char*>(data) + 1, size - 1));
