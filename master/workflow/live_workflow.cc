@@ -110,10 +110,6 @@ absl::Duration Length(double seconds) {
   return absl::Seconds(std::isfinite(seconds) ? std::clamp(seconds, 0.0, 1e10) : 1e10);
 }
 
-double FractionOf(absl::Duration worked, absl::Duration remaining) {
-  return model::CautiousFraction(worked, remaining, std::nullopt);
-}
-
 WorkflowStage StageOf(Phase phase, const TasksLeft& left, std::uint64_t tasks, bool has_begun,
                       const LiveStage& estimate) {
   WorkflowStage stage = {
@@ -408,8 +404,8 @@ void LiveWorkflow::Fill(absl::Time now, const LiveEstimate& estimate,
   const absl::Duration worked = WorkedUntil(now);
   snapshot.fraction_done =
       model::CautiousFraction(worked, *snapshot.remaining, snapshot.remaining_upper);
-  snapshot.fraction_done_lower = FractionOf(worked, *snapshot.remaining_upper);
-  snapshot.fraction_done_upper = FractionOf(worked, *snapshot.remaining_lower);
+  snapshot.fraction_done_lower = model::FractionDone(worked, *snapshot.remaining_upper);
+  snapshot.fraction_done_upper = model::FractionDone(worked, *snapshot.remaining_lower);
   snapshot.known_share = estimate.known_share;
   for (const std::size_t job : estimate.critical_path) {
     snapshot.critical_path.push_back(spec_.jobs[job].name);
