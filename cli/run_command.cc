@@ -58,13 +58,13 @@ class RemoteWatch {
                  &progress](const std::stop_token& stop) {
           const FollowCalls calls = {.on_snapshot =
                                          [&](const Snapshot& snapshot) {
-                                           is_watching_ = true;
+                                           is_absent_ = false;
                                            show(snapshot);
                                            return true;
                                          },
                                      .on_trouble =
                                          [&](const std::string& message) {
-                                           is_watching_ = false;
+                                           is_absent_ = true;
                                            progress.Say(message);
                                          }};
           const auto final =
@@ -80,15 +80,16 @@ class RemoteWatch {
   // Its thread is asked to stop and joined.
   ~RemoteWatch() = default;
 
-  // Gives a master that knows the job a moment to tell how it has ended.
+  // Gives a master that is there a moment to tell how the job has ended. A short job ends before
+  // its watch has begun.
   void WaitForTheEnd() {
-    if (is_watching_) ended_.get_future().wait_for(kForTheFinalSnapshot);
+    if (!is_absent_) ended_.get_future().wait_for(kForTheFinalSnapshot);
   }
 
  private:
   const MasterClient master_;
   std::promise<void> ended_;
-  std::atomic<bool> is_watching_ = false;
+  std::atomic<bool> is_absent_ = false;
   std::jthread thread_;
 };
 

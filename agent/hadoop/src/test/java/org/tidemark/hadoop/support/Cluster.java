@@ -14,6 +14,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.apache.commons.io.IOUtils;
@@ -29,6 +30,9 @@ import org.apache.hadoop.fs.Path;
 public final class Cluster implements AutoCloseable {
   private static final int NODE_MANAGERS = 2;
   private static final int LAST_WORDS_BYTES = 4_000;
+  private static final int FIRST_PORT = 10_000;
+  // Of Linux; net.ipv4.ip_local_port_range may say otherwise.
+  private static final int FIRST_EPHEMERAL_PORT = 32_768;
   // What Hadoop reaches into; 3.4 asks for it itself, and only for containers.
   private static final String OPENS = "--add-opens=java.base/java.lang=ALL-UNNAMED";
   private static final String[] SMALL_JVM = {
@@ -256,16 +260,21 @@ public final class Cluster implements AutoCloseable {
     }
   }
 
-  private static int[] freePorts(int count) throws IOException {
-    final ServerSocket[] sockets = new ServerSocket[count];
-    final int[] ports = new int[count];
-    for (int i = 0; i < count; ++i) {
-      sockets[i] = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-      ports[i] = sockets[i].getLocalPort();
+  /** Ports that nothing gets by asking for any: else one is taken before its daemon has started. */
+  private static int[] freePorts(int count) {
+    return new Random()
+        .ints(FIRST_PORT, FIRST_EPHEMERAL_PORT)
+        .distinct()
+        .filter(Cluster::isFree)
+        .limit(count)
+        .toArray();
+  }
+
+  private static boolean isFree(int port) {
+    try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+      return socket.isBound();
+    } catch (IOException taken) {
+      return false;
     }
-    for (ServerSocket socket : sockets) {
-      socket.close();
-    }
-    return ports;
   }
 }
