@@ -16,8 +16,7 @@ std::string WithPrefix(std::string_view id, std::string_view prefix, std::string
 }
 
 JobMonitorOptions Options() {
-  // Without key groups there is nothing else to believe.
-  return {.indicators = {"taskratio", "jobratio", "hadoop"}};
+  return {.indicators = {"tidemark", "hadoop", "jobratio", "taskratio"}};
 }
 
 // An answer that cannot be read is as good as none.

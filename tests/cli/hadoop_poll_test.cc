@@ -210,11 +210,27 @@ TEST_F(Poll, EstimatesByTheProgressOfReduceTasks) {
   const Snapshot snapshot = Look(20);
   EXPECT_EQ(snapshot.job_name, "word count");
   ASSERT_THAT(snapshot.forecasts, Not(IsEmpty()));
-  ASSERT_TRUE(snapshot.forecasts[0].remaining.has_value());
-  EXPECT_NEAR(absl::ToDoubleSeconds(*snapshot.forecasts[0].remaining), 10, 0.01);
+  const Forecast& forecast = snapshot.forecasts[0];
+  EXPECT_EQ(forecast.indicator, "tidemark");
+  ASSERT_TRUE(forecast.remaining.has_value());
+  // The first has 10 s left and the other 5, if they go on as they did.
+  EXPECT_GE(*forecast.remaining, absl::Seconds(10));
+  EXPECT_LE(*forecast.remaining, absl::Seconds(15));
   EXPECT_THAT(snapshot.coverage.notes, Contains(HasSubstr("no key groups known")));
   EXPECT_EQ(snapshot.coverage.anomalies, 0u);
   EXPECT_EQ(snapshot.coverage.rejected_envelopes, 0u);
+}
+
+TEST_F(Poll, ShowsProgressInTheMapPhase) {
+  answers_[kJobsUrl] = Job("RUNNING");
+  answers_["/tasks"] = Tasks({Task("m_000000", "RUNNING")});
+  answers_["m_000000/attempts"] = Attempts({Attempt("m_000000_0", "RUNNING", 10)});
+  Look(5);
+  answers_["m_000000/attempts"] = Attempts({Attempt("m_000000_0", "RUNNING", 80)});
+  const Snapshot snapshot = Look(40);
+  ASSERT_THAT(snapshot.forecasts, Not(IsEmpty()));
+  EXPECT_GT(snapshot.forecasts[0].fraction_done, 0.1);
+  EXPECT_LT(snapshot.forecasts[0].fraction_done, 0.8);
 }
 
 TEST_F(Poll, EndsWithTheJob) {
