@@ -147,7 +147,7 @@ class JobMonitor::Impl {
   struct Tracked {
     std::unique_ptr<model::ProgressIndicator> indicator;
     model::PredictionHistory history;
-    model::LatestEnd cautious_end;
+    model::LatestEnd latest_end;
   };
 
   EndPrediction PredictMaps(absl::Time now);
@@ -275,9 +275,9 @@ Forecast JobMonitor::Impl::Describe(const EndPrediction& prediction,
 void JobMonitor::Impl::Show(absl::Time now, Tracked& tracked, Forecast& forecast) const {
   absl::Time end = absl::InfiniteFuture();
   if (forecast.remaining) {
-    end = now + model::CautiousRemaining(*forecast.remaining, forecast.remaining_upper);
+    end = now + model::FlooredRemaining(*forecast.remaining, forecast.remaining_upper);
   }
-  const absl::Duration left = tracked.cautious_end.Hold(now, end) - now;
+  const absl::Duration left = tracked.latest_end.Hold(now, end) - now;
   forecast.fraction_done = model::FractionDone(now - state_.started_at, left);
   if (const auto reduce_start = model::ReducePhaseStart(state_)) {
     forecast.reduce_fraction_done = model::FractionDone(now - *reduce_start, left);
@@ -421,7 +421,7 @@ std::string JobMonitor::Impl::Checkpoint() const {
   writer(model::kCheckpointLayout, sequence_, lost_share_, informed_at_, map_drift_, shown_,
          tracked_.size());
   for (const Tracked& tracked : tracked_) {
-    writer(tracked.indicator->name(), tracked.history, tracked.cautious_end);
+    writer(tracked.indicator->name(), tracked.history, tracked.latest_end);
     tracked.indicator->Save(writer);
   }
   return std::move(out).str();
@@ -444,7 +444,7 @@ absl::Status JobMonitor::Impl::Resume(const std::string& checkpoint) {
     bool is_same = count == tracked_.size();
     for (std::size_t i = 0; is_same && i < count; ++i) {
       std::string name;
-      reader(name, tracked_[i].history, tracked_[i].cautious_end);
+      reader(name, tracked_[i].history, tracked_[i].latest_end);
       is_same = name == tracked_[i].indicator->name();
       if (is_same) tracked_[i].indicator->Resume(reader);
     }

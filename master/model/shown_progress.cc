@@ -8,9 +8,6 @@
 namespace tidemark::model {
 namespace {
 
-// Of the way from the median to the 95 % quantile, where two thirds of a normal variable lie below.
-constexpr double kTwoThirds = 0.4307273 / 1.6448536;
-
 constexpr absl::Duration kHeldFor = absl::Seconds(1);
 
 void Raise(double& shown, double& fraction) {
@@ -20,14 +17,9 @@ void Raise(double& shown, double& fraction) {
 
 }  // namespace
 
-absl::Duration CautiousRemaining(absl::Duration remaining,
-                                 std::optional<absl::Duration> remaining_upper) {
-  if (!remaining_upper || *remaining_upper <= remaining) return remaining;
-  const double upper = absl::ToDoubleSeconds(*remaining_upper);
-  // A median of nothing is no more than the least that an interval lets it be.
-  const double left = std::max(absl::ToDoubleSeconds(remaining), upper / kRemainingUpperMax);
-  const double cautious = left * std::pow(upper / left, kTwoThirds);
-  return std::isfinite(cautious) ? absl::Seconds(cautious) : absl::InfiniteDuration();
+absl::Duration FlooredRemaining(absl::Duration remaining,
+                                std::optional<absl::Duration> remaining_upper) {
+  return std::max(remaining, remaining_upper.value_or(remaining) / kRemainingUpperMax);
 }
 
 double FractionDone(absl::Duration elapsed, absl::Duration left) {

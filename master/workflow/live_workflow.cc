@@ -402,8 +402,8 @@ void LiveWorkflow::Fill(absl::Time now, const LiveEstimate& estimate,
   snapshot.remaining_lower = Length(std::min(estimate.lower, estimate.remaining));
   snapshot.remaining_upper = Length(std::max(estimate.upper, estimate.remaining));
   const absl::Duration worked = WorkedUntil(now);
-  snapshot.fraction_done =
-      model::CautiousFraction(worked, *snapshot.remaining, snapshot.remaining_upper);
+  snapshot.fraction_done = model::FractionDone(
+      worked, model::FlooredRemaining(*snapshot.remaining, snapshot.remaining_upper));
   snapshot.fraction_done_lower = model::FractionDone(worked, *snapshot.remaining_upper);
   snapshot.fraction_done_upper = model::FractionDone(worked, *snapshot.remaining_lower);
   snapshot.known_share = estimate.known_share;
@@ -421,10 +421,10 @@ void LiveWorkflow::Fill(absl::Time now, const LiveEstimate& estimate,
     progress.ends_in_lower = Length(std::min(of_job.lower, of_job.end));
     progress.ends_in_upper = Length(std::max(of_job.upper, of_job.end));
     if (live.is_running && !workflow::IsSilent(jobs_[i].newest)) {
-      progress.fraction_done =
-          std::max(progress.fraction_done,
-                   model::CautiousFraction(absl::Seconds(live.elapsed), *progress.ends_in,
-                                           progress.ends_in_upper));
+      progress.fraction_done = std::max(
+          progress.fraction_done,
+          model::FractionDone(absl::Seconds(live.elapsed),
+                              model::FlooredRemaining(*progress.ends_in, progress.ends_in_upper)));
     }
     const auto add = [&](Phase phase, const TasksLeft& left, const PhaseOutlook& outlook,
                          const LiveStage& stage_estimate) {

@@ -109,8 +109,8 @@ struct WorkflowSnapshot {
   std::string message;
   absl::Time started_at;
   absl::Duration elapsed;
-  // To be shown, as Forecast::fraction_done is: of the time since the first job began, cautious,
-  // and never less than in an earlier snapshot.
+  // To be shown, as Forecast::fraction_done is: of the time since the first job began, and
+  // never less than in an earlier snapshot.
   double fraction_done = 0;
   double fraction_done_lower = 0;
   double fraction_done_upper = 0;
