@@ -1,15 +1,13 @@
 // What a key group costs: a posterior over curves, with the local evidence where there is some.
 //
-//   P_c:  g(x) = a + b x^c             c = 0.3, 0.4, ..., 5.0
-//   L_c:  g(x) = a + l y + b x^c       c = 1.5, 1.6, ..., 5.0; from 0.8 where y is not x
-//   a, l, b >= 0, by weighted least squares of relative errors over bins of like sizes
+// Curves g of the family in curve_family.h are fitted to bins of finished key groups with several
+// bandwidths (fit_bandwidths.h).
 //
-// A curve's probability follows from how well it fits, a mild prior on c and a price for the third
-// term. Each curve is then corrected where key groups were seen: f(x) = rho(x) (g(x) + e) - e, with
-// rho the kernel mean of observed over fitted times, which goes to 1 away from the data; e, a
-// ten-thousandth of the largest, is added to both, so that next to nothing has a ratio. So a
-// prediction is the local mean among like sizes and the anchored curve beyond them, without a
-// switch between two.
+// A curve's probability follows from how well it fits (curve_posterior.h). Each curve is then
+// corrected where key groups were seen: f(x) = rho(x) (g(x) + e) - e, with rho the kernel mean of
+// observed over fitted times, which goes to 1 away from the data; e, a ten-thousandth of the
+// largest, is added to both, so that next to nothing has a ratio. So a prediction is the local mean
+// among like sizes and the anchored curve beyond them, without a switch between two.
 //
 // Source: docs/references.md [TM]. Cost of Fit: O(curves x bins). Pure value, immutable, safe to
 // share.
@@ -19,24 +17,11 @@
 #include <span>
 #include <vector>
 
+#include "regression/cost_bin.h"
+#include "regression/cost_noise.h"
+#include "regression/curve_family.h"
+
 namespace tidemark::regression {
-
-// Finished key groups of about one size.
-struct CostBin {
-  double size = 0;               // mean, bytes (or what else the cost is a function of); > 0
-  double count = 0;              // may be a fraction, for evidence that has aged
-  double amount = 0;             // mean of what is explained: seconds, or bytes emitted
-  double relative_variance = 0;  // of one key group around the mean
-  double bytes = 0;              // y, mean; 0: the same as the size
-};
-
-struct CostCurve {
-  double a = 0;
-  double l = 0;
-  double b = 0;  // of (x / CostModel::scale())^c
-  double c = 1;
-  double probability = 0;
-};
 
 // What makes f of g: factor g(x) + shift. The sum is no less than 0 where it counts as a cost.
 struct CostCorrection {
@@ -85,7 +70,7 @@ class CostModel {
   double score() const { return score_; }
 
  private:
-  void TakeResiduals(std::vector<double> evidence, std::vector<double> within);
+  void TakeResiduals(CostNoise noise);
 
   std::vector<CostBin> bins_;
   std::vector<double> log_sizes_;  // of the bins, to base 2
