@@ -168,23 +168,4 @@ absl::Status Rename(const std::string& from, const std::string& to) {
   return absl::OkStatus();
 }
 
-absl::Status WriteStrings(const std::string& path, const std::vector<std::string>& strings) {
-  std::string bytes;
-  for (const std::string& string : strings) bytes.append(string).push_back('\0');
-  return WriteWholeFile(path, bytes);
-}
-
-absl::StatusOr<std::vector<std::string>> ReadStrings(const std::string& path) {
-  absl::StatusOr<std::string> bytes = ReadWholeFile(path);
-  if (!bytes.ok()) return bytes.status();
-  std::vector<std::string> strings;
-  for (auto at = bytes->begin(); at != bytes->end();) {
-    const auto end = std::find(at, bytes->end(), '\0');
-    if (end == bytes->end()) return absl::DataLossError(fmt::format("{} is truncated", path));
-    strings.emplace_back(at, end);
-    at = end + 1;
-  }
-  return strings;
-}
-
 }  // namespace tidemark::examples

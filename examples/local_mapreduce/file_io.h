@@ -77,8 +77,4 @@ std::string PathOf(std::string_view directory, std::string_view name);
 absl::Status MakeDirectories(const std::string& path);
 absl::Status Rename(const std::string& from, const std::string& to);
 
-// A list of strings in a file, each ended by a NUL: none may hold one.
-absl::Status WriteStrings(const std::string& path, const std::vector<std::string>& strings);
-absl::StatusOr<std::vector<std::string>> ReadStrings(const std::string& path);
-
 }  // namespace tidemark::examples

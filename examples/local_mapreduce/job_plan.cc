@@ -1,125 +1,71 @@
 #include "examples/local_mapreduce/job_plan.h"
 
-#include <charconv>
-#include <concepts>
-#include <string_view>
-#include <system_error>
-#include <type_traits>
-#include <utility>
+#include <cereal/archives/binary.hpp>
+#include <cereal/types/map.hpp>
+#include <cereal/types/string.hpp>
+#include <cereal/types/vector.hpp>
+#include <exception>
+#include <sstream>
 
 #include "examples/local_mapreduce/file_io.h"
 #include "fmt/format.h"
 
 namespace tidemark::examples {
+
+template <class Archive>
+void serialize(Archive& archive, InputFile& input) {
+  archive(input.path, input.name, input.size_bytes, input.from_previous_round);
+}
+
+template <class Archive>
+void serialize(Archive& archive, Split& split) {
+  archive(split.input, split.begin, split.end);
+}
+
+template <class Archive>
+void serialize(Archive& archive, Segment& segment) {
+  archive(segment.offset, segment.size_bytes, segment.records, segment.record_bytes);
+}
+
+template <class Archive>
+void serialize(Archive& archive, JobPlan& plan) {
+  archive(plan.job, plan.round, plan.job_id, plan.run_uid, plan.master_address);
+  archive(plan.security.ca_file, plan.security.certificate_file, plan.security.key_file,
+          plan.security.server_name, plan.security.token_file);
+  archive(plan.work_directory, plan.output, plan.has_combiner, plan.reduce_task_count,
+          plan.parameters, plan.inputs, plan.splits);
+}
+
+template <class Archive>
+void serialize(Archive& archive, TaskResult& result) {
+  archive(result.segments, result.groups, result.output.records, result.output.bytes,
+          result.output.checksum, result.reduce_began_nanos, result.reduce_ended_nanos);
+}
+
 namespace {
 
-// One function for each struct names its fields in order; Packer and Unpacker carry them out.
-class Packer {
- public:
-  void Field(const std::string& text) { strings_.push_back(text); }
-  void Field(std::integral auto number) { strings_.push_back(fmt::format("{}", number)); }
-  void Field(bool flag) { Field(static_cast<int>(flag)); }
-  void Field(OutputKind kind) { Field(static_cast<int>(kind)); }
-  template <typename Container, typename EachItem>
-  void List(Container& items, EachItem each_item) {
-    Field(items.size());
-    for (auto& item : items) each_item(item);
-  }
-  std::vector<std::string> strings_;
-};
-
-class Unpacker {
- public:
-  explicit Unpacker(std::vector<std::string> strings) : strings_(std::move(strings)) {}
-  void Field(std::string& text) {
-    text = at_ < strings_.size() ? std::move(strings_[at_]) : "";
-    ++at_;
-  }
-  void Field(bool& flag) {
-    int number = 0;
-    Field(number);
-    flag = number != 0;
-  }
-  void Field(std::integral auto& number) {
-    std::string text;
-    Field(text);
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    ok_ = ok_ && error == std::errc() && end == text.data() + text.size();
-  }
-  void Field(OutputKind& kind) {
-    int number = 0;
-    Field(number);
-    kind = static_cast<OutputKind>(number);
-  }
-  template <typename Container, typename EachItem>
-  void List(Container& items, EachItem each_item) {
-    std::size_t count = 0;
-    Field(count);
-    for (std::size_t i = 0; i < count && Ok(); ++i) {
-      typename Container::value_type item;
-      each_item(item);
-      items.push_back(std::move(item));
-    }
-  }
-  bool Ok() const { return ok_ && at_ <= strings_.size(); }
-  bool AllRead() const { return ok_ && at_ == strings_.size(); }
-
- private:
-  std::vector<std::string> strings_;
-  std::size_t at_ = 0;
-  bool ok_ = true;
-};
-
-using NamedValues = std::vector<std::pair<std::string, std::string>>;
-
-void Fields(auto& archive, auto& plan, NamedValues& parameters) {
-  archive.Field(plan.job);
-  archive.Field(plan.round);
-  archive.Field(plan.job_id);
-  archive.Field(plan.run_uid);
-  archive.Field(plan.master_address);
-  archive.Field(plan.security.ca_file);
-  archive.Field(plan.security.certificate_file);
-  archive.Field(plan.security.key_file);
-  archive.Field(plan.security.server_name);
-  archive.Field(plan.security.token_file);
-  archive.Field(plan.work_directory);
-  archive.Field(plan.output);
-  archive.Field(plan.has_combiner);
-  archive.Field(plan.reduce_task_count);
-  archive.List(parameters, [&](auto& parameter) {
-    archive.Field(parameter.first);
-    archive.Field(parameter.second);
-  });
-  archive.List(plan.inputs, [&](auto& input) {
-    archive.Field(input.path);
-    archive.Field(input.name);
-    archive.Field(input.size_bytes);
-    archive.Field(input.from_previous_round);
-  });
-  archive.List(plan.splits, [&](auto& split) {
-    archive.Field(split.input);
-    archive.Field(split.begin);
-    archive.Field(split.end);
-  });
+// Both ends are the same program.
+template <typename Value>
+absl::Status Write(const std::string& path, const Value& value) {
+  std::ostringstream bytes;
+  cereal::BinaryOutputArchive archive(bytes);
+  archive(value);
+  return WriteWholeFile(path, bytes.str());
 }
 
-void Fields(auto& archive, auto& result) {
-  archive.List(result.segments, [&](auto& segment) {
-    archive.Field(segment.offset);
-    archive.Field(segment.size_bytes);
-    archive.Field(segment.records);
-    archive.Field(segment.record_bytes);
-  });
-  archive.Field(result.groups);
-  archive.Field(result.output.records);
-  archive.Field(result.output.bytes);
-  archive.Field(result.output.checksum);
-  archive.Field(result.reduce_began_nanos);
-  archive.Field(result.reduce_ended_nanos);
-}
-
-absl::Status Damaged(const std::string& path) {
+template <typename Value>
+absl::StatusOr<Value> Read(const std::string& path) {
+  absl::StatusOr<std::string> file = ReadWholeFile(path);
+  if (!file.ok()) return file.status();
+  std::istringstream bytes(*std::move(file));
+  Value value;
+  try {
+    cereal::BinaryInputArchive archive(bytes);
+    archive(value);
+    if (bytes.peek() == std::istringstream::traits_type::eof()) return value;
+  } catch (const std::exception&) {
+    // Cut short, or with lengths that nothing can have.
+  }
   return absl::DataLossError(fmt::format("cannot parse {}", path));
 }
 
@@ -138,24 +84,8 @@ std::string JobPlan::part(std::uint32_t reduce_task) const {
   return PathOf(work_directory, PartName(output, reduce_task));
 }
 
-absl::Status WritePlan(const JobPlan& plan) {
-  NamedValues parameters(plan.parameters.begin(), plan.parameters.end());
-  Packer packer;
-  Fields(packer, plan, parameters);
-  return WriteStrings(plan.path(), packer.strings_);
-}
-
-absl::StatusOr<JobPlan> ReadPlan(const std::string& path) {
-  absl::StatusOr<std::vector<std::string>> strings = ReadStrings(path);
-  if (!strings.ok()) return strings.status();
-  Unpacker unpacker(*std::move(strings));
-  JobPlan plan;
-  NamedValues parameters;
-  Fields(unpacker, plan, parameters);
-  if (!unpacker.AllRead()) return Damaged(path);
-  plan.parameters = {parameters.begin(), parameters.end()};
-  return plan;
-}
+absl::Status WritePlan(const JobPlan& plan) { return Write(plan.path(), plan); }
+absl::StatusOr<JobPlan> ReadPlan(const std::string& path) { return Read<JobPlan>(path); }
 
 absl::StatusOr<std::unique_ptr<Job>> MakePlannedJob(const JobPlan& plan) {
   absl::StatusOr<const JobDefinition*> definition = FindJob(plan.job);
@@ -168,19 +98,8 @@ absl::StatusOr<std::unique_ptr<Job>> MakePlannedJob(const JobPlan& plan) {
 }
 
 absl::Status WriteResult(const std::string& path, const TaskResult& result) {
-  Packer packer;
-  Fields(packer, result);
-  return WriteStrings(path, packer.strings_);
+  return Write(path, result);
 }
-
-absl::StatusOr<TaskResult> ReadResult(const std::string& path) {
-  absl::StatusOr<std::vector<std::string>> strings = ReadStrings(path);
-  if (!strings.ok()) return strings.status();
-  Unpacker unpacker(*std::move(strings));
-  TaskResult result;
-  Fields(unpacker, result);
-  if (!unpacker.AllRead()) return Damaged(path);
-  return result;
-}
+absl::StatusOr<TaskResult> ReadResult(const std::string& path) { return Read<TaskResult>(path); }
 
 }  // namespace tidemark::examples

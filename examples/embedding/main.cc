@@ -1,0 +1,53 @@
+// An engine that embeds a master: one job of a map task and a reduce task, watched from its
+// beginning to its end. In a real engine the tasks are processes elsewhere, each with an agent of
+// its own; what they call is the same. README.md shows this program, and the tests build and run it
+// against the installed package.
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tidemark/agent.h"
+#include "tidemark/master.h"
+
+int main() {
+  // In the application master. Its address goes to the tasks with the rest of their settings.
+  auto master = tidemark::Master::Start({.listen_address = "127.0.0.1:0"});
+  if (!master.ok()) {
+    std::fputs(master.status().ToString().c_str(), stderr);
+    return 1;
+  }
+  const std::string address = (*master)->address();
+  auto watch = (*master)->Watch("job-1", [](const tidemark::Snapshot& now) {
+    const tidemark::Forecast& best = now.forecasts.front();
+    std::printf("%3.0f %% done", 100 * best.fraction_done);
+    if (best.remaining) std::printf(", %.1f s left", absl::ToDoubleSeconds(*best.remaining));
+    std::puts("");
+  });
+  auto agent = tidemark::Agent::Create({.master_address = address, .job_id = "job-1"});
+  agent->OpenJob({.name = "my job", .map_task_count = 1, .reduce_task_count = 1});
+
+  // In a map task, wherever it runs, with an agent of its own: the size of each key group.
+  const std::vector<std::size_t> group_bytes = {50, 400, 50, 100, 800, 200, 50, 1600, 400, 100};
+  auto map_task = agent->StartMapTask({.index = 0});
+  for (std::size_t k = 0; k < group_bytes.size(); ++k) {
+    map_task->AddGroup(0, "key " + std::to_string(k), group_bytes[k]);
+  }
+  map_task->Finish();
+
+  // In a reduce task: where each key group begins, what it reads, where it ends.
+  auto reduce_task = agent->StartReduceTask({.index = 0});
+  reduce_task->Shuffled();
+  for (std::size_t k = 0; k < group_bytes.size(); ++k) {
+    reduce_task->BeginGroup("key " + std::to_string(k));
+    reduce_task->ValueRead(group_bytes[k]);
+    std::this_thread::sleep_for(std::chrono::milliseconds(group_bytes[k]));  // the reduce function
+    reduce_task->EndGroup();
+  }
+  reduce_task->Finish();
+
+  agent->CloseJob(tidemark::JobOutcome::kSucceeded, "");
+  agent->Shutdown();
+  return (*master)->WaitUntilFinal("job-1", absl::Seconds(10)).ok() ? 0 : 1;
+}
