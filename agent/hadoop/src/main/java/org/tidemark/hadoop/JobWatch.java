@@ -1,5 +1,6 @@
 package org.tidemark.hadoop;
 
+import java.security.PrivilegedAction;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.MRJobConfig;
@@ -8,7 +9,6 @@ import org.apache.hadoop.mapreduce.v2.api.records.JobState;
 import org.apache.hadoop.mapreduce.v2.app.AppContext;
 import org.apache.hadoop.mapreduce.v2.app.job.Job;
 import org.apache.hadoop.mapreduce.v2.app.job.Task;
-import org.apache.hadoop.security.Credentials;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.tidemark.hadoop.transport.Sender;
 import org.tidemark.hadoop.wire.Attempt;
@@ -22,7 +22,7 @@ import org.tidemark.hadoop.wire.JobShape;
  *
  * <p>One look is O(tasks that are not settled).
  */
-final class JobWatch implements Runnable {
+final class JobWatch {
   private static final long LOOK_NANOS = 1_000_000_000L;
   /** That the job has ended is cheap to see, and people wait for it. */
   private static final long LOOK_FOR_THE_END_MILLIS = 100;
@@ -40,36 +40,30 @@ final class JobWatch implements Runnable {
 
   private final JobConf conf;
   private final AppContext context;
-  private final Credentials credentials;
+  /** Who makes the job's files readable to our thread, which inherits nobody. */
+  private final UserGroupInformation user;
   private Sender sender;
   private AttemptWatch attempts;
 
-  private JobWatch(Configuration conf, AppContext context, Credentials credentials) {
+  private JobWatch(Configuration conf, AppContext context, UserGroupInformation user) {
     this.conf = new JobConf(conf);
     this.context = context;
-    this.credentials = credentials;
+    this.user = user;
   }
 
   static void start(Configuration conf, AppContext context) {
     try {
       final JobWatch watch =
-          new JobWatch(conf, context, UserGroupInformation.getCurrentUser().getCredentials());
-      final Thread thread = new Thread(watch, "tidemark-job-watch");
-      thread.setDaemon(true);
-      thread.start();
-    } catch (Exception | LinkageError withoutProgress) {
+          new JobWatch(conf, context, UserGroupInformation.getCurrentUser());
+      Connector.GUARD.thread("tidemark-job-watch", watch::run).start();
+    } catch (Exception withoutProgress) {
       TaskLog.warnOf(withoutProgress);
     }
   }
 
-  @Override
-  public void run() {
-    try {
-      while (!look()) {
-        awaitNextLook();
-      }
-    } catch (InterruptedException | RuntimeException | LinkageError withoutProgress) {
-      TaskLog.warnOf(withoutProgress);
+  private void run() throws InterruptedException {
+    while (!Connector.GUARD.isOff() && !look()) {
+      awaitNextLook();
     }
   }
 
@@ -109,12 +103,14 @@ final class JobWatch implements Runnable {
 
   private boolean open(Job job) {
     final org.apache.hadoop.mapreduce.JobID id = TypeConverter.fromYarn(job.getID());
-    sender = Link.of(conf, credentials, id.toString());
+    sender = Link.of(conf, user.getCredentials(), id.toString());
     if (sender == null) {
       return false;
     }
     sender.send(Events.jobOpened(shape(job)));
-    attempts = new AttemptWatch(sender, LocalJob.splitBytes(id, conf));
+    final long[] splitBytes =
+        user.doAs((PrivilegedAction<long[]>) () -> LocalJob.splitBytes(id, conf));
+    attempts = new AttemptWatch(sender, splitBytes);
     if (job.getTotalMaps() > 0) {
       sender.startReports(SIGN_OF_LIFE);
     }

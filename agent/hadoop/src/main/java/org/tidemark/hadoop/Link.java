@@ -39,7 +39,7 @@ final class Link {
         jobId,
         id ->
             new Sender(
-                master, sourceId(), id, runUid(conf, id), new MeterSettings(), TaskLog::warn));
+                master, sourceId(), id, runUid(conf, id), new MeterSettings(), TaskLog.LOG, Connector.GUARD));
   }
 
   /** Whether the job runs in this process alone, without YARN. */

@@ -4,6 +4,7 @@ import java.io.IOException;
 import org.apache.hadoop.io.DataInputBuffer;
 import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.util.Progress;
+import org.tidemark.hadoop.guard.Guard;
 
 /**
  * The sorted records of a task with a reducer of org.apache.hadoop.mapreduce.
@@ -16,11 +17,13 @@ import org.apache.hadoop.util.Progress;
 final class NewApiRecords implements RawKeyValueIterator {
   private final RawKeyValueIterator records;
   private final GroupTimer timer;
+  private final Guard guard;
   private boolean isRead;
 
-  NewApiRecords(RawKeyValueIterator records, GroupTimer timer) {
+  NewApiRecords(RawKeyValueIterator records, GroupTimer timer, Guard guard) {
     this.records = records;
     this.timer = timer;
+    this.guard = guard;
   }
 
   @Override
@@ -39,14 +42,24 @@ final class NewApiRecords implements RawKeyValueIterator {
     final DataInputBuffer value = records.getValue();
     if (!isRead) {
       isRead = true;
-      final DataInputBuffer key = records.getKey();
+      watch(records.getKey(), value);
+    }
+    return value;
+  }
+
+  private void watch(DataInputBuffer key, DataInputBuffer value) {
+    try {
+      if (guard.isOff()) {
+        return;
+      }
       if (timer.startsGroup(key)) {
         timer.end();
         timer.begin();
       }
       timer.read(GroupTimer.length(key) + (long) GroupTimer.length(value));
+    } catch (Throwable ours) {
+      guard.turnOff(ours);
     }
-    return value;
   }
 
   @Override

@@ -4,6 +4,7 @@ import java.io.IOException;
 import org.apache.hadoop.io.DataInputBuffer;
 import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.util.Progress;
+import org.tidemark.hadoop.guard.Guard;
 
 /**
  * The sorted records of a task with a reducer of org.apache.hadoop.mapred.
@@ -15,12 +16,14 @@ import org.apache.hadoop.util.Progress;
 final class OldApiRecords implements RawKeyValueIterator {
   private final RawKeyValueIterator records;
   private final GroupTimer timer;
+  private final Guard guard;
   /** The size of a record that begins the next group; below zero: there is none. */
   private long pendingBytes = -1;
 
-  OldApiRecords(RawKeyValueIterator records, GroupTimer timer) {
+  OldApiRecords(RawKeyValueIterator records, GroupTimer timer, Guard guard) {
     this.records = records;
     this.timer = timer;
+    this.guard = guard;
   }
 
   @Override
@@ -28,14 +31,24 @@ final class OldApiRecords implements RawKeyValueIterator {
     if (!records.next()) {
       return false;
     }
-    final DataInputBuffer key = records.getKey();
-    final long bytes = GroupTimer.length(key) + (long) GroupTimer.length(records.getValue());
-    if (timer.startsGroup(key)) {
-      pendingBytes = bytes;
-    } else {
-      timer.read(bytes);
-    }
+    watch(records.getKey(), records.getValue());
     return true;
+  }
+
+  private void watch(DataInputBuffer key, DataInputBuffer value) {
+    try {
+      if (guard.isOff()) {
+        return;
+      }
+      final long bytes = GroupTimer.length(key) + (long) GroupTimer.length(value);
+      if (timer.startsGroup(key)) {
+        pendingBytes = bytes;
+      } else {
+        timer.read(bytes);
+      }
+    } catch (Throwable ours) {
+      guard.turnOff(ours);
+    }
   }
 
   @Override
@@ -55,12 +68,22 @@ final class OldApiRecords implements RawKeyValueIterator {
 
   @Override
   public Progress getProgress() {
+    try {
+      if (!guard.isOff()) {
+        turn();
+      }
+    } catch (Throwable ours) {
+      guard.turnOff(ours);
+    }
+    return records.getProgress();
+  }
+
+  private void turn() {
     timer.end();
     if (pendingBytes >= 0) {
       timer.begin();
       timer.read(pendingBytes);
       pendingBytes = -1;
     }
-    return records.getProgress();
   }
 }

@@ -40,7 +40,7 @@ final class TaskLink {
     try {
       final Sender sender = Link.of(job, job.getCredentials(), id.getJobID().toString());
       return sender == null ? null : new TaskLink(sender, job, id);
-    } catch (Exception | LinkageError withoutProgress) {
+    } catch (Exception withoutProgress) {
       TaskLog.warnOf(withoutProgress);
       return null;
     }

@@ -7,6 +7,7 @@ import org.apache.hadoop.mapred.Task;
 import org.apache.hadoop.mapreduce.Counter;
 import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormatCounter;
+import org.tidemark.hadoop.guard.Guard;
 import org.tidemark.hadoop.transport.Sender;
 import org.tidemark.hadoop.wire.Events;
 
@@ -14,12 +15,13 @@ import org.tidemark.hadoop.wire.Events;
  * The map side of the connector: passes everything to Hadoop's own collector and, once the output
  * is final, tells the sizes of its key groups ({@link MapOutputScan}).
  *
- * <p>Set as mapreduce.job.map.output.collector.class. Nothing of ours ever fails the task: what goes
- * wrong here costs the profile.
+ * <p>Set as mapreduce.job.map.output.collector.class. Nothing of ours ever fails the task ({@link
+ * Guard}): what goes wrong here costs the profile.
  */
 public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
   private static final String HADOOPS_OWN = "org.apache.hadoop.mapred.MapTask$MapOutputBuffer";
 
+  private final Guard guard = Connector.GUARD;
   private MapOutputCollector<K, V> delegate;
   private Context context;
   private long startNanos;
@@ -33,9 +35,12 @@ public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
     delegate.init(context);
     this.context = context;
     startNanos = System.nanoTime();
-    link = TaskLink.open(context.getJobConf(), context.getMapTask().getTaskID());
-    if (link != null) {
-      startHeartbeats(context.getReporter());
+    try {
+      if (!guard.isOff()) {
+        connect();
+      }
+    } catch (Throwable ours) {
+      guard.turnOff(ours);
     }
   }
 
@@ -47,17 +52,32 @@ public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
   @Override
   public void flush() throws IOException, InterruptedException, ClassNotFoundException {
     delegate.flush();
-    if (link != null) {
-      tellKeys();
+    try {
+      if (link != null && !guard.isOff()) {
+        tellKeys();
+      }
+    } catch (Throwable ours) {
+      guard.turnOff(ours);
     }
   }
 
   @Override
   public void close() throws IOException, InterruptedException {
     delegate.close();
+    try {
+      if (link != null && !guard.isOff()) {
+        link.endReports(heartbeats);
+        link.finish();
+      }
+    } catch (Throwable ours) {
+      guard.turnOff(ours);
+    }
+  }
+
+  private void connect() {
+    link = TaskLink.open(context.getJobConf(), context.getMapTask().getTaskID());
     if (link != null) {
-      link.endReports(heartbeats);
-      link.finish();
+      startHeartbeats(context.getReporter());
     }
   }
 
@@ -87,7 +107,7 @@ public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
       link.send(
           Events.mapProfile(
               link.attempt, scan.profile(), scan.lambda(), scan.sampledBelow()));
-    } catch (Exception | LinkageError noProfile) {
+    } catch (Exception noProfile) {
       // Collectors of others may leave no file to read.
     }
   }

@@ -10,6 +10,8 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.util.ArrayDeque;
+import org.tidemark.hadoop.guard.Guard;
+import org.tidemark.hadoop.guard.Reasons;
 
 /**
  * One call of IngestService.StreamEvents over a connection of its own: writes messages, gives the
@@ -44,6 +46,7 @@ final class EventStream {
   private static final int WINDOW_REFILL_BYTES = 16_384;
 
   private final Listener listener;
+  private final Guard guard;
   private final Socket socket = new Socket();
   private OutputStream out;
 
@@ -60,8 +63,9 @@ final class EventStream {
   private int unreportedBytes;
   private long silentSinceNanos;
 
-  EventStream(Listener listener) {
+  EventStream(Listener listener, Guard guard) {
     this.listener = listener;
+    this.guard = guard;
   }
 
   /**
@@ -79,9 +83,7 @@ final class EventStream {
     out.flush();
     final Http2.FrameReader frames =
         new Http2.FrameReader(new BufferedInputStream(channel.getInputStream()));
-    final Thread reader = new Thread(() -> readAll(frames), "tidemark-reader");
-    reader.setDaemon(true);
-    reader.start();
+    guard.thread("tidemark-reader", () -> readAll(frames)).start();
   }
 
   synchronized boolean isEnded() {
@@ -183,6 +185,9 @@ final class EventStream {
       // As whyEnded has it.
     } catch (IOException | RuntimeException connectionLost) {
       endsBecause("gave no proper answer: " + Reasons.of(connectionLost));
+    } catch (Error ours) {
+      // Before anyone hears that the stream has ended and makes another.
+      guard.turnOff(ours);
     } finally {
       end();
       listener.changed();

@@ -3,7 +3,9 @@ package org.tidemark.hadoop.transport;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.Consumer;
+import org.tidemark.hadoop.guard.Guard;
+import org.tidemark.hadoop.guard.Log;
+import org.tidemark.hadoop.guard.Reasons;
 import org.tidemark.hadoop.profile.MeterSettings;
 import org.tidemark.hadoop.wire.Event;
 
@@ -12,7 +14,8 @@ import org.tidemark.hadoop.wire.Event;
  * on the tasks of this process, connects, sends, backs off and sends again what was not
  * acknowledged.
  *
- * <p>Thread-safe. Nothing here throws into a task's thread, and nothing but {@link #flush} waits.
+ * <p>Thread-safe. Nothing but {@link #flush} waits. The first call starts the thread and throws
+ * when there can be none; callers are within the guard.
  */
 public final class Sender {
   /** Something to report on at every flush. */
@@ -34,7 +37,8 @@ public final class Sender {
   private final Backoff backoff;
   private final Complaints complaints;
   private final List<Reporter> reporters = new CopyOnWriteArrayList<>();
-  private final Thread thread = new Thread(this::run, "tidemark-sender");
+  private final Guard guard;
+  private final Thread thread;
 
   // Guarded by this.
   private boolean started;
@@ -61,13 +65,15 @@ public final class Sender {
       String jobId,
       String runUid,
       MeterSettings settings,
-      Consumer<String> log) {
+      Log log,
+      Guard guard) {
     this.master = master;
     complaints = new Complaints(log, master);
     this.settings = settings;
     outbox = new Outbox(sourceId, jobId, runUid, BUFFER_BYTES_MAX);
     backoff = new Backoff(sourceId.hashCode() ^ System.nanoTime());
-    thread.setDaemon(true);
+    this.guard = guard;
+    thread = guard.thread("tidemark-sender", this::run);
   }
 
   public MeterSettings settings() {
@@ -137,14 +143,12 @@ public final class Sender {
     }
   }
 
-  private void run() {
+  private void run() throws InterruptedException {
     try {
-      while (awaitWork()) {
+      while (!guard.isOff() && awaitWork()) {
         reportIfDue();
         poll();
       }
-    } catch (InterruptedException | RuntimeException | Error fatal) {
-      complaints.tell("hears no more of this process: " + Reasons.of(fatal));
     } finally {
       if (stream != null) {
         stream.close();
@@ -200,7 +204,7 @@ public final class Sender {
           outbox.add(event);
         }
       }
-    } catch (RuntimeException | LinkageError notToday) {
+    } catch (RuntimeException notToday) {
       // One report less.
     }
   }
@@ -233,16 +237,19 @@ public final class Sender {
 
   private void connect() {
     answered = false;
-    final EventStream opened = new EventStream(new StreamListener());
+    final EventStream opened = new EventStream(new StreamListener(), guard);
     outbox.rewind();
     try {
       opened.open(master);
       stream = opened;
     } catch (IOException | RuntimeException cannotConnect) {
-      opened.close();
       unreachable = true;
       complaints.tell("cannot be reached: " + Reasons.of(cannotConnect));
       retryAtNanos = System.nanoTime() + backoff.next();
+    } finally {
+      if (stream != opened) {
+        opened.close();
+      }
     }
   }
 

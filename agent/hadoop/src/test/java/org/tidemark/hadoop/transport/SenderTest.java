@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.Rule;
 import org.junit.Test;
 import org.junit.rules.Timeout;
+import org.tidemark.hadoop.guard.Guard;
 import org.tidemark.hadoop.profile.MeterSettings;
 import org.tidemark.hadoop.wire.Attempt;
 import org.tidemark.hadoop.wire.Events;
@@ -69,7 +70,8 @@ public class SenderTest {
   private Sender sender(ServerSocket server, MeterSettings settings) {
     final String host = server.getInetAddress().getHostAddress();
     final Endpoint master = Endpoint.of(host + ":" + server.getLocalPort(), "", null);
-    return new Sender(master, "source", "job", "run", settings, log::add);
+    return new Sender(
+        master, "source", "job", "run", settings, log::add, new Guard(log::add));
   }
 
   private static void say(Sender sender) {
