@@ -35,6 +35,7 @@ public final class Sender {
   private final MeterSettings settings;
   private final Outbox outbox;
   private final Backoff backoff;
+  private final Log log;
   private final Complaints complaints;
   private final List<Reporter> reporters = new CopyOnWriteArrayList<>();
   private final Guard guard;
@@ -50,14 +51,16 @@ public final class Sender {
   private volatile boolean unreachable;
 
   // The sender's thread's own.
-  private EventStream stream;
+  private volatile EventStream stream;
   private volatile boolean answered;
+  /** Of readers, of which there is one at a time. */
+  private volatile boolean heard;
   private long retryAtNanos;
   private long lastFlushNanos;
 
   /**
-   * {@code runUid}: which run of the job, as event.proto says. {@code log} hears once of each thing
-   * that keeps reports from the master; it may be slow.
+   * {@code runUid}: which run of the job, as event.proto says. {@code log} hears once that the master
+   * answers, and once of each thing that keeps reports from it.
    */
   public Sender(
       Endpoint master,
@@ -68,6 +71,7 @@ public final class Sender {
       Log log,
       Guard guard) {
     this.master = master;
+    this.log = log;
     complaints = new Complaints(log, master);
     this.settings = settings;
     outbox = new Outbox(sourceId, jobId, runUid, BUFFER_BYTES_MAX);
@@ -121,13 +125,17 @@ public final class Sender {
     }
   }
 
-  /** Flushes and ends the thread. */
+  /** Flushes and ends the thread, even one that waits for a master which does not read. */
   public void stop(long budgetNanos) {
-    flush(budgetNanos);
+    final boolean settled = flush(budgetNanos);
     synchronized (this) {
       stopping = true;
     }
     wake();
+    final EventStream open = stream;
+    if (!settled && open != null) {
+      open.end();
+    }
   }
 
   private void wake() {
@@ -237,7 +245,8 @@ public final class Sender {
 
   private void connect() {
     answered = false;
-    final EventStream opened = new EventStream(new StreamListener(), guard);
+    final EventStream opened = 
+        new EventStream(new StreamListener(), guard, EventStream.ANSWER_TIMEOUT_NANOS);
     outbox.rewind();
     try {
       opened.open(master);
@@ -277,6 +286,10 @@ public final class Sender {
       answered = true;
       unreachable = false;
       wake();
+      if (!heard) {
+        heard = true;
+        log.info("progress is reported to the master at " + master.authority());
+      }
     }
 
     @Override

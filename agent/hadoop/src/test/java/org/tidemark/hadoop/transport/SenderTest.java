@@ -13,7 +13,9 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -21,6 +23,7 @@ import org.junit.Rule;
 import org.junit.Test;
 import org.junit.rules.Timeout;
 import org.tidemark.hadoop.guard.Guard;
+import org.tidemark.hadoop.guard.Log;
 import org.tidemark.hadoop.profile.MeterSettings;
 import org.tidemark.hadoop.wire.Attempt;
 import org.tidemark.hadoop.wire.Events;
@@ -114,15 +117,45 @@ public class SenderTest {
     checkFlushGivesUp(sender);
   }
 
+  /** The thread of ours that waits for the kernel to take what it writes, or null. */
+  private static Thread blockedWriter() {
+    for (Map.Entry<Thread, StackTraceElement[]> thread : Thread.getAllStackTraces().entrySet()) {
+      final String stack = Arrays.toString(thread.getValue());
+      // JDK 11 waits in socketWrite0, later ones park in implWrite.
+      if (thread.getKey().getName().equals("tidemark-sender")
+          && stack.matches(".*(socketWrite0|park\\(.*implWrite).*")) {
+        return thread.getKey();
+      }
+    }
+    return null;
+  }
+
   @Test
-  public void aMasterThatNeverReads() throws Exception {
+  public void aMasterThatNeverReadsBlocksAWriteButNotTheTask() throws Exception {
     final CountDownLatch done = new CountDownLatch(1);
-    try (ServerSocket server = serve((in, out) -> done.await())) {
+    try (ServerSocket server =
+        serve(
+            (in, out) -> {
+              // As large a window as there is, so that it is the kernel where there is no room.
+              final byte[] largest = Http2.int32(Integer.MAX_VALUE - Http2.WINDOW_BYTES);
+              Http2.write(out, Http2.WINDOW_UPDATE, 0, 0, largest);
+              Http2.write(out, Http2.WINDOW_UPDATE, 0, 1, largest);
+              out.flush();
+              done.await();
+            })) {
+      server.setReceiveBufferSize(4_096);
       final Sender sender = sender(server, new MeterSettings());
-      for (int i = 0; i < 5_000; ++i) {
-        say(sender);
+      Thread blocked = null;
+      while (blocked == null) {
+        for (int i = 0; i < 1_000; ++i) {
+          say(sender);
+        }
+        Thread.sleep(20);
+        blocked = blockedWriter();
       }
       checkFlushGivesUp(sender);
+      // stop(), at the end of that, frees it.
+      blocked.join();
       done.countDown();
     }
   }
@@ -317,6 +350,45 @@ public class SenderTest {
       awaitLog(" has not answered for 5 s;");
       sender.stop(0);
       done.countDown();
+    }
+  }
+
+  @Test
+  public void aMasterThatAnswersIsNamedOnce() throws Exception {
+    final List<String> news = new CopyOnWriteArrayList<>();
+    final Log log =
+        new Log() {
+          @Override
+          public void warn(String what) {
+            news.add("WARN " + what);
+          }
+
+          @Override
+          public void info(String what) {
+            news.add("INFO " + what);
+          }
+        };
+    try (ServerSocket server =
+        serve(
+            (in, out) -> {
+              skipToData(in);
+              for (long sequence = 1; ; ++sequence) {
+                answer(out, new ProtoWriter().uint(2, sequence));
+                while (new Http2.FrameReader(in).read().type != Http2.DATA) {}
+              }
+            })) {
+      final Endpoint master = Endpoint.of("127.0.0.1:" + server.getLocalPort(), "", null);
+      final Sender sender =
+          new Sender(master, "source", "job", "run", new MeterSettings(), log, new Guard(log));
+      for (int i = 0; i < 3; ++i) {
+        say(sender);
+        assertTrue(sender.flush(LONG_NANOS));
+      }
+      sender.stop(0);
+      assertEquals(
+          Collections.singletonList(
+              "INFO progress is reported to the master at 127.0.0.1:" + server.getLocalPort()),
+          news);
     }
   }
 
