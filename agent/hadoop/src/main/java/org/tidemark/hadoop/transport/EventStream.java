@@ -100,7 +100,10 @@ final class EventStream {
     return whyEnded;
   }
 
-  /** Writes one gRPC message, waiting for room in the windows; IOException once the stream ended. */
+  /**
+   * Takes one gRPC message, waiting for room in the windows; IOException once the stream ended. It may
+   * stay here until the next {@link #flush}.
+   */
   void write(byte[] message) throws IOException, InterruptedException {
     final byte[] framed = new byte[message.length + 5];
     System.arraycopy(Http2.int32(message.length), 0, framed, 1, 4);
@@ -110,15 +113,19 @@ final class EventStream {
       Http2.write(out, Http2.DATA, 0, 1, framed, at, length);
       at += length;
     }
-    flush();
+    writeControls();
   }
 
-  /** Writes what the protocol owes the master. */
+  /** Writes what was taken, and what the protocol owes the master. */
   void flush() throws IOException {
+    writeControls();
+    out.flush();
+  }
+
+  private void writeControls() throws IOException {
     for (Http2.Frame control = nextControl(); control != null; control = nextControl()) {
       Http2.write(out, control.type, control.flags, control.stream, control.payload);
     }
-    out.flush();
   }
 
   /** Says goodbye if that can be done at once, and ends everything. Idempotent. */

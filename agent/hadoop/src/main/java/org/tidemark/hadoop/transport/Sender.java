@@ -84,6 +84,11 @@ public final class Sender {
     return settings;
   }
 
+  /** Whether what can wait elsewhere need not: an event that is sent now will not be dropped. */
+  public boolean hasRoom() {
+    return !outbox.isCongested();
+  }
+
   public void send(Event event) {
     outbox.add(event);
     wake();

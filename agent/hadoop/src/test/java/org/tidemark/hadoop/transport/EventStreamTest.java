@@ -322,9 +322,11 @@ public class EventStreamTest {
             })) {
       open(master);
       stream.write(new byte[30_000]);
+      stream.flush();
       firstHalfIsThere.await();
       windowIsSmall.await();
       stream.write(new byte[30_000]);
+      stream.flush();
       assertEquals(1, (int) sizes.take());
       assertEquals(30_004, (int) sizes.take());
       stream.end();
