@@ -4,6 +4,7 @@ import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
+import java.io.BufferedOutputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
@@ -15,6 +16,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.junit.Rule;
 import org.junit.Test;
@@ -33,7 +35,7 @@ public class EventStreamTest {
   private final List<String> log = new CopyOnWriteArrayList<>();
   private EventStream stream;
 
-  private final class Recorder implements EventStream.Listener {
+  private class Recorder implements EventStream.Listener {
     @Override
     public void answered(byte[] message) {
       answers.add(message);
@@ -186,57 +188,38 @@ public class EventStreamTest {
     }
   }
 
-  private static void pingUntilCutOff(OutputStream out) {
-    try {
-      while (true) {
-        Http2.write(out, Http2.PING, 0, 0, new byte[Http2.PING_BYTES]);
-        out.flush();
-      }
-    } catch (IOException cutOff) {
-      // As it should be.
-    }
-  }
-
   @Test
   public void aMasterThatPingsAndReadsNothingIsCutOffAndFreesABlockedWriter() throws Exception {
     try (OddMaster master =
         OddMaster.with(
             (in, out) -> {
               skipCall(in);
-              pingUntilCutOff(new java.io.BufferedOutputStream(out));
+              final OutputStream buffered = new BufferedOutputStream(out);
+              while (true) { // until it is cut off
+                Http2.write(buffered, Http2.PING, 0, 0, new byte[Http2.PING_BYTES]);
+              }
             })) {
+      final Semaphore changes = new Semaphore(0);
       stream =
           new EventStream(
-              new EventStream.Listener() {
-                @Override
-                public void answered(byte[] message) {}
-
+              new Recorder() {
                 @Override
                 public void changed() {
-                  if (stream.isEnded()) {
-                    ended.countDown();
-                  }
+                  changes.release();
                 }
-
-                @Override
-                public boolean awaitsAnswer() {
-                  return false;
-                }
-
-                @Override
-                public void silent(long nanos) {}
               },
               new Guard(log::add),
               LONG_NANOS);
       stream.open(Endpoint.of(master.address, "", null));
       try {
-        while (true) {
-          stream.flush(); // until it waits for a master that does not read, and the stream ends
+        while (!stream.isEnded()) {
+          changes.acquire();
+          stream.flush(); // as the sender's thread does
         }
       } catch (IOException cutOff) {
-        final String why = whyEnded();
-        assertTrue(why, why.endsWith("it asks for more than it reads"));
+        // It waited for a master that does not read.
       }
+      assertTrue(stream.whyEnded(), stream.whyEnded().endsWith("it asks for more than it reads"));
     }
   }
 
