@@ -25,6 +25,7 @@ import org.junit.rules.Timeout;
 import org.tidemark.hadoop.guard.Guard;
 import org.tidemark.hadoop.guard.Log;
 import org.tidemark.hadoop.profile.MeterSettings;
+import org.tidemark.hadoop.profile.PartitionKeys;
 import org.tidemark.hadoop.wire.Attempt;
 import org.tidemark.hadoop.wire.Events;
 import org.tidemark.hadoop.wire.ProtoWriter;
@@ -242,9 +243,9 @@ public class SenderTest {
               in.read();
             })) {
       final Sender sender = sender(server, new MeterSettings());
-      final char[] name = new char[160_000];
-      Arrays.fill(name, 'x');
-      sender.send(Events.jobClosed(Events.Outcome.FAILED, new String(name), 1));
+      // Each key has a hash of 8 bytes.
+      final PartitionKeys keys = new PartitionKeys(0, 20_000);
+      sender.send(Events.mapProfile(new Attempt(true, 0, 0), Arrays.asList(keys), 20_000, 0));
       assertTrue(received.await(30, TimeUnit.SECONDS));
       sender.stop(0);
     }
