@@ -66,8 +66,8 @@ final class MapOutputScan {
                 job.getMapOutputCompressorClass(DefaultCodec.class), job)
             : null;
     final NameBudget names = new NameBudget(outputBytes(), lambda);
-    this.lambda = grouping.namesKeys() ? names.explicitKeys : 0;
-    heaviest = new HeaviestKeys(index.size(), this.lambda);
+    this.lambda = names.explicitKeys;
+    heaviest = new HeaviestKeys(index.size(), lambda());
     sampler = new KeySampler(grouping.namesKeys() ? names.sampledKeys : 0);
     pairBytes = new long[index.size()];
     scanned = new boolean[index.size()];
@@ -97,6 +97,9 @@ final class MapOutputScan {
 
   /** What a map profile says: one entry for each partition that has data. */
   List<PartitionKeys> profile() {
+    if (!grouping.namesKeys()) {
+      heaviest.forgetNames();
+    }
     final double pairsInRecords = pairsInRecords();
     final boolean isSampled = sampledBelow() != 0;
     final List<PartitionKeys> partitions = new ArrayList<>();
@@ -119,7 +122,7 @@ final class MapOutputScan {
   }
 
   int lambda() {
-    return lambda;
+    return grouping.namesKeys() ? lambda : 0;
   }
 
   /**
@@ -127,6 +130,9 @@ final class MapOutputScan {
    * or there was no time for some partition, of whose keys nobody knows.
    */
   long sampledBelow() {
+    if (!grouping.namesKeys()) {
+      return 0;
+    }
     for (int partition = 0; partition < index.size(); ++partition) {
       if (!scanned[partition]) {
         return 0;
@@ -179,7 +185,7 @@ final class MapOutputScan {
           if (records > 0) {
             offer(partition, hash, groupBytes, groupValues);
           }
-          hash = grouping.hash();
+          hash = grouping.name();
           groupBytes = 0;
           groupValues = 0;
         }

@@ -10,15 +10,18 @@ import org.tidemark.hadoop.guard.Guard;
  * The sorted records of a task with a reducer of org.apache.hadoop.mapred.
  *
  * <p>The task asks for progress once before the first call of the reduce function and once after
- * each, and nowhere else. Records are looked ahead by one, and skipped ones are never asked for
- * their values, so a record counts for its group when it comes.
+ * each, and nowhere else: this tells its key groups apart. By then it has read one record ahead, the
+ * first of the next group. A record counts when the next one is asked for, whether or not its value
+ * was.
  */
 final class OldApiRecords implements RawKeyValueIterator {
   private final RawKeyValueIterator records;
   private final GroupTimer timer;
   private final Guard guard;
-  /** The size of a record that begins the next group; below zero: there is none. */
-  private long pendingBytes = -1;
+  /** Of the record that was read ahead and is not counted yet; null: there is none. */
+  private DataInputBuffer keyAhead;
+
+  private long bytesAhead;
 
   OldApiRecords(RawKeyValueIterator records, GroupTimer timer, Guard guard) {
     this.records = records;
@@ -28,26 +31,25 @@ final class OldApiRecords implements RawKeyValueIterator {
 
   @Override
   public boolean next() throws IOException {
-    if (!records.next()) {
-      return false;
-    }
-    watch(records.getKey(), records.getValue());
-    return true;
-  }
-
-  private void watch(DataInputBuffer key, DataInputBuffer value) {
     try {
-      if (guard.isOff()) {
-        return;
-      }
-      final long bytes = GroupTimer.length(key) + (long) GroupTimer.length(value);
-      if (timer.startsGroup(key)) {
-        pendingBytes = bytes;
-      } else {
-        timer.read(bytes);
+      if (!guard.isOff()) {
+        count();
       }
     } catch (Throwable ours) {
       guard.turnOff(ours);
+    }
+    if (!records.next()) {
+      return false;
+    }
+    keyAhead = records.getKey();
+    bytesAhead = GroupTimer.length(keyAhead) + (long) GroupTimer.length(records.getValue());
+    return true;
+  }
+
+  private void count() {
+    if (keyAhead != null) {
+      timer.read(keyAhead, bytesAhead);
+      keyAhead = null;
     }
   }
 
@@ -79,11 +81,12 @@ final class OldApiRecords implements RawKeyValueIterator {
   }
 
   private void turn() {
-    timer.end();
-    if (pendingBytes >= 0) {
-      timer.begin();
-      timer.read(pendingBytes);
-      pendingBytes = -1;
+    if (keyAhead == null) {
+      timer.endAll();
+      return;
     }
+    timer.end();
+    timer.begin(keyAhead);
+    count();
   }
 }

@@ -54,6 +54,12 @@ final class TaskLink {
     sender.send(event);
   }
 
+  /** The keys of the job turned out to have no names: {@link KeyGrouping}. */
+  void tellContradiction(JobConf job) {
+    TaskLog.warn("key groups are not known by their keys: " + grouping.contradiction());
+    sender.send(Events.jobOpened(shape(job)));
+  }
+
   void startReports(Sender.Reporter reporter) {
     sender.startReports(reporter);
   }

@@ -95,6 +95,7 @@ public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
   private void tellKeys() {
     try {
       final JobConf job = context.getJobConf();
+      final boolean hadNames = link.grouping.namesKeys();
       final MapOutputScan scan =
           new MapOutputScan(
               job,
@@ -103,6 +104,9 @@ public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
               link.settings().lambda());
       if (!link.settings().paused()) {
         scan.run(context.getMapTask().getTaskID().hashCode(), budget(job));
+      }
+      if (hadNames && !link.grouping.namesKeys()) {
+        link.tellContradiction(job);
       }
       link.send(
           Events.mapProfile(

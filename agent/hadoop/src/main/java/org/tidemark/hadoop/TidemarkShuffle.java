@@ -5,6 +5,7 @@ import org.apache.hadoop.mapred.Counters;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
+import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormatCounter;
 import org.tidemark.hadoop.guard.Guard;
 import org.tidemark.hadoop.profile.ReduceMeter;
@@ -90,9 +91,11 @@ public final class TidemarkShuffle<K, V> implements ShuffleConsumerPlugin<K, V> 
     link.send(Events.attemptChanged(shuffled));
     reports.beginProfiles();
     final JobConf job = context.getJobConf();
+    final Counters.Counter groups =
+        context.getReporter().getCounter(TaskCounter.REDUCE_INPUT_GROUPS);
     timer = new GroupTimer(meter, link.grouping, reports.emitted());
     return job.getUseNewReducer()
-        ? new NewApiRecords(records, timer, guard)
+        ? new NewApiRecords(records, timer, groups::getValue, guard)
         : new OldApiRecords(records, timer, guard);
   }
 

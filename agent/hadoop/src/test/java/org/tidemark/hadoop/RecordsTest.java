@@ -79,7 +79,7 @@ public class RecordsTest {
 
   @Test
   public void anErrorOfOursLeavesTheRecordsToTheNewApi() throws Exception {
-    checkAllPass(new NewApiRecords(new Sorted(), brokenTimer(), guard));
+    checkAllPass(new NewApiRecords(new Sorted(), brokenTimer(), System::nanoTime, guard));
   }
 
   @Test
