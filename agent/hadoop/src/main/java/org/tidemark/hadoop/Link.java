@@ -20,6 +20,7 @@ import org.tidemark.hadoop.transport.Tls;
  */
 final class Link {
   private static final Map<String, Sender> OPEN = new HashMap<>();
+  private static final String IS_UBER = "mapreduce.task.uberized";
   private static final String PROCESS = UUID.randomUUID().toString();
 
   private Link() {}
@@ -50,10 +51,14 @@ final class Link {
                 Connector.GUARD));
   }
 
-  /** Whether the job runs in this process alone, without YARN. */
+  /**
+   * Whether the job runs in this process alone, without YARN. The reduce task of an uber job is told
+   * so, too.
+   */
   static boolean isLocal(Configuration conf) {
     return MRConfig.LOCAL_FRAMEWORK_NAME.equals(
-        conf.get(MRConfig.FRAMEWORK_NAME, MRConfig.LOCAL_FRAMEWORK_NAME));
+            conf.get(MRConfig.FRAMEWORK_NAME, MRConfig.LOCAL_FRAMEWORK_NAME))
+        && !conf.getBoolean(IS_UBER, false);
   }
 
   /**

@@ -4,6 +4,7 @@ import java.io.IOException;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.MapOutputCollector;
 import org.apache.hadoop.mapred.Task;
+import org.apache.hadoop.mapred.TaskStatus;
 import org.apache.hadoop.mapreduce.Counter;
 import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormatCounter;
@@ -27,6 +28,7 @@ public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
   private long startNanos;
   private TaskLink link;
   private Sender.Reporter heartbeats;
+  private boolean wentWell;
 
   @Override
   public void init(Context context) throws IOException, ClassNotFoundException {
@@ -53,7 +55,9 @@ public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
   public void flush() throws IOException, InterruptedException, ClassNotFoundException {
     delegate.flush();
     try {
-      if (link != null && !guard.isOff()) {
+      // The output of a task that failed is closed, too, and then the map phase has not ended.
+      wentWell = context.getMapTask().getPhase() != TaskStatus.Phase.MAP;
+      if (link != null && wentWell && !guard.isOff()) {
         tellKeys();
       }
     } catch (Throwable ours) {
@@ -67,7 +71,7 @@ public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
     try {
       if (link != null && !guard.isOff()) {
         link.endReports(heartbeats);
-        link.finish();
+        link.finish(wentWell);
       }
     } catch (Throwable ours) {
       guard.turnOff(ours);

@@ -104,6 +104,6 @@ public final class TidemarkShuffle<K, V> implements ShuffleConsumerPlugin<K, V> 
       timer.endLast();
     }
     link.endReports(reports);
-    link.finish();
+    link.finish(true);
   }
 }
