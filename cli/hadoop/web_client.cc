@@ -7,6 +7,7 @@ namespace tidemark::cli {
 namespace {
 
 constexpr long kAnswerWithinSeconds = 10;
+constexpr long kRedirectionsMax = 5;
 constexpr std::size_t kAnswerBytesMax = std::size_t{64} << 20;
 
 // Taking less than it is given ends the call with an error.
@@ -37,6 +38,10 @@ absl::StatusOr<std::string> WebClient::Get(const std::string& url) {
   std::string answer;
   curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
+  curl_easy_setopt(curl, CURLOPT_MAXREDIRS, kRedirectionsMax);
+  curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR,
+                   url.starts_with("https:") ? "https" : "http,https");
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, handle_->headers);
   curl_easy_setopt(curl, CURLOPT_TIMEOUT, kAnswerWithinSeconds);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);

@@ -16,9 +16,10 @@ class WebClient {
   WebClient(const WebClient&) = delete;
   WebClient& operator=(const WebClient&) = delete;
 
-  // The answer to GET, as JSON, at most 64 MiB and within ten seconds; redirections are not
-  // followed. Unavailable: nobody answers; NotFound: the answer is not 200; the message says what
-  // it is.
+  // The answer to GET, as JSON, at most 64 MiB and within ten seconds. Follows up to five
+  // redirections, as of a resource manager that stands by, but none from https to http.
+  // Unavailable: nobody answers, or the redirections have no end; NotFound: the answer is not 200;
+  // the message says what it is.
   absl::StatusOr<std::string> Get(const std::string& url);
 
  private:

@@ -1,15 +1,14 @@
 package org.tidemark.hadoop;
 
+import java.util.BitSet;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
-import java.util.Set;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskAttemptId;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskAttemptState;
-import org.apache.hadoop.mapreduce.v2.api.records.TaskId;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskType;
 import org.apache.hadoop.mapreduce.v2.app.job.Task;
 import org.apache.hadoop.mapreduce.v2.app.job.TaskAttempt;
+import org.tidemark.hadoop.guard.Reasons;
 import org.tidemark.hadoop.transport.Sender;
 import org.tidemark.hadoop.wire.Attempt;
 import org.tidemark.hadoop.wire.AttemptNews;
@@ -17,8 +16,10 @@ import org.tidemark.hadoop.wire.Events;
 import org.tidemark.hadoop.wire.Events.State;
 
 /**
- * Turns what an application master knows of task attempts into attempt changes, each told once. An
- * attempt that passes through several states between two looks gets them all. Belongs to one thread.
+ * Turns what an application master knows of task attempts into attempt changes. It looks only while
+ * there is room to tell what it sees, so what is told late is the state of then: nothing waits in
+ * between, and nothing is lost. Each state is told once; of those that an attempt has left again, the
+ * ones whose instant Hadoop remembers. Belongs to one thread.
  */
 final class AttemptWatch {
   private static final int FAILURE_CHARS_MAX = 1_000;
@@ -26,47 +27,87 @@ final class AttemptWatch {
   private final Sender sender;
   private final long[] splitBytes;
   private final Map<TaskAttemptId, State> told = new HashMap<>();
-  private final Set<TaskId> announced = new HashSet<>();
+  /** By map task: its size was told, or comes with its attempts. */
+  private final BitSet announced = new BitSet();
 
   AttemptWatch(Sender sender, long[] splitBytes) {
     this.sender = sender;
     this.splitBytes = splitBytes;
   }
 
-  void look(Task task) {
-    final boolean isMap = task.getType() == TaskType.MAP;
-    if (isMap && announced.add(task.getID())) {
-      announce(task.getID().getId());
+  /** Tells what is new, O(attempts); false: there was no room for all of it. */
+  boolean look(Iterable<? extends Task> tasks) {
+    for (Task task : tasks) {
+      try {
+        if (!look(task)) {
+          return false;
+        }
+      } catch (RuntimeException unknown) {
+        TaskLog.warn("cannot see the attempts of a task: " + Reasons.of(unknown));
+      }
     }
+    return true;
+  }
+
+  private boolean look(Task task) {
+    final boolean isMap = task.getType() == TaskType.MAP;
+    boolean hasStarted = false;
     boolean runsElsewhere = false;
     for (TaskAttempt attempt : task.getAttempts().values()) {
-      look(attempt, isMap, runsElsewhere);
+      if (!look(attempt, isMap, runsElsewhere)) {
+        return false;
+      }
+      hasStarted |= told.containsKey(attempt.getID());
       runsElsewhere |= attempt.getState() == TaskAttemptState.RUNNING;
     }
+    return !isMap || announce(task.getID().getId(), hasStarted);
   }
 
   /** Says how much a map task has to read before it runs. */
-  private void announce(int index) {
-    if (index < splitBytes.length) {
+  private boolean announce(int index, boolean hasStarted) {
+    if (announced.get(index)) {
+      return true;
+    }
+    if (!hasStarted && index < splitBytes.length) {
+      if (!sender.hasRoom()) {
+        return false;
+      }
       final AttemptNews news = new AttemptNews(new Attempt(true, index, 0), State.QUEUED);
       news.inputBytes = splitBytes[index];
       sender.send(Events.attemptChanged(news));
     }
+    announced.set(index);
+    return true;
   }
 
-  private void look(TaskAttempt attempt, boolean isMap, boolean speculative) {
-    final State before = told.getOrDefault(attempt.getID(), State.QUEUED);
-    if (before == State.OBSOLETE || before == State.FAILED || before == State.KILLED) {
-      return;
+  private boolean look(TaskAttempt attempt, boolean isMap, boolean speculative) {
+    State step = told.getOrDefault(attempt.getID(), State.QUEUED);
+    if (step == State.OBSOLETE || step == State.FAILED || step == State.KILLED) {
+      return true;
     }
-    final State now = state(attempt, isMap, before);
-    if (now == before) {
-      return;
+    final State now = state(attempt, isMap, step);
+    while (step != now) {
+      if (!sender.hasRoom()) {
+        return false;
+      }
+      step = next(attempt, isMap, step, now);
+      tell(attempt, isMap, step, speculative);
     }
-    if (before == State.QUEUED && now != State.STARTED && attempt.getLaunchTime() > 0) {
-      tell(attempt, isMap, State.STARTED, speculative);
+    return true;
+  }
+
+  /** The first state after {@code step} on the way to {@code now}. */
+  private static State next(TaskAttempt attempt, boolean isMap, State step, State now) {
+    if (step == State.QUEUED && attempt.getLaunchTime() > 0) {
+      return State.STARTED;
     }
-    tell(attempt, isMap, now, speculative);
+    if (!isMap
+        && step.ordinal() < State.SHUFFLED.ordinal()
+        && now.ordinal() > State.SHUFFLED.ordinal()
+        && attempt.getSortFinishTime() > 0) {
+      return State.SHUFFLED;
+    }
+    return now;
   }
 
   private static State state(TaskAttempt attempt, boolean isMap, State before) {

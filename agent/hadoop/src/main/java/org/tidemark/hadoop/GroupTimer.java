@@ -18,32 +18,26 @@ final class GroupTimer {
     this.grouping = grouping;
     this.emitted = emitted;
     emittedBefore = emitted.getAsLong();
-    grouping.reset();
     meter.start(System.nanoTime());
   }
 
-  /** Whether a record with this key begins another key group than the one before. */
-  boolean startsGroup(DataInputBuffer key) {
-    return grouping.startsGroup(key.getData(), key.getPosition(), length(key));
-  }
-
-  /** The reduce function call on the key that startsGroup() saw last begins. */
-  void begin() {
+  /** The reduce function call on this key begins. */
+  void begin(DataInputBuffer key) {
     if (meter.asksForNames()) {
-      meter.begin(grouping.hash(), emittedBefore);
+      meter.begin(grouping.name(key), emittedBefore);
     } else {
       meter.beginUnnamed(emittedBefore);
     }
     inGroup = true;
   }
 
-  /** The reduce function reads, or will read, this record. */
-  void read(long recordBytes) {
+  /** The reduce function reads, or will read, a record of its key group. */
+  void read(DataInputBuffer key, long recordBytes) {
     final boolean turnsLarge = meter.turnsLarge(recordBytes);
     meter.read(recordBytes);
     if (turnsLarge) {
       if (!meter.isNamed()) {
-        meter.name(grouping.hash());
+        meter.name(grouping.name(key));
       }
       meter.turnLarge(System.nanoTime());
     }
@@ -61,6 +55,12 @@ final class GroupTimer {
     if (closesUnit) {
       meter.closeUnit(System.nanoTime());
     }
+  }
+
+  /** The last call has returned, and the task goes on to close its output. */
+  void endAll() {
+    end();
+    meter.closeUnit(System.nanoTime());
   }
 
   /** The task has closed its output: the last call returned before that, if it was not noticed. */

@@ -1,15 +1,17 @@
 package org.tidemark.hadoop;
 
+import java.security.PrivilegedAction;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapreduce.JobID;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.TypeConverter;
 import org.apache.hadoop.mapreduce.v2.api.records.JobState;
 import org.apache.hadoop.mapreduce.v2.app.AppContext;
 import org.apache.hadoop.mapreduce.v2.app.job.Job;
 import org.apache.hadoop.mapreduce.v2.app.job.Task;
-import org.apache.hadoop.security.Credentials;
 import org.apache.hadoop.security.UserGroupInformation;
+import org.tidemark.hadoop.guard.Reasons;
 import org.tidemark.hadoop.transport.Sender;
 import org.tidemark.hadoop.wire.Attempt;
 import org.tidemark.hadoop.wire.AttemptNews;
@@ -18,15 +20,17 @@ import org.tidemark.hadoop.wire.JobShape;
 
 /**
  * Looks at the application master's job every second, on a daemon thread, and tells what changed:
- * that the job exists, where its attempts are, how it ended.
- *
- * <p>One look is O(tasks that are not settled).
+ * that the job exists, where its attempts are ({@link AttemptWatch}), how it ended. When there was no
+ * room to tell all, it looks again soon. One look is O(attempts).
  */
-final class JobWatch implements Runnable {
+final class JobWatch {
   private static final long LOOK_NANOS = 1_000_000_000L;
   /** That the job has ended is cheap to see, and people wait for it. */
   private static final long LOOK_FOR_THE_END_MILLIS = 100;
-  /** An application master waits five seconds between the end of its job and its own. */
+  /**
+   * At most so long for telling the last states, and again for these to arrive: an application master
+   * waits five seconds between the end of its job and its own.
+   */
   private static final long LAST_WORDS_NANOS = 2_000_000_000L;
 
   /**
@@ -40,44 +44,53 @@ final class JobWatch implements Runnable {
 
   private final JobConf conf;
   private final AppContext context;
-  private final Credentials credentials;
+  /** Who makes the job's files readable to our thread, which inherits nobody. */
+  private final UserGroupInformation user;
   private Sender sender;
+  /** Null: the job is not opened yet. */
   private AttemptWatch attempts;
+  /** False: there was no room for all that the last look saw. */
+  private boolean toldAll;
+  private long lastLookNanos;
+  /** When to give up telling states; 0: the job has not ended. */
+  private long lastTellNanos;
 
-  private JobWatch(Configuration conf, AppContext context, Credentials credentials) {
+  private JobWatch(Configuration conf, AppContext context, UserGroupInformation user) {
     this.conf = new JobConf(conf);
     this.context = context;
-    this.credentials = credentials;
+    this.user = user;
   }
 
   static void start(Configuration conf, AppContext context) {
     try {
       final JobWatch watch =
-          new JobWatch(conf, context, UserGroupInformation.getCurrentUser().getCredentials());
-      final Thread thread = new Thread(watch, "tidemark-job-watch");
-      thread.setDaemon(true);
-      thread.start();
-    } catch (Exception | LinkageError withoutProgress) {
+          new JobWatch(conf, context, UserGroupInformation.getCurrentUser());
+      Connector.GUARD.thread("tidemark-job-watch", watch::run).start();
+    } catch (Exception withoutProgress) {
       TaskLog.warnOf(withoutProgress);
     }
   }
 
-  @Override
-  public void run() {
-    try {
-      while (!look()) {
-        awaitNextLook();
+  private void run() throws InterruptedException {
+    boolean over = false;
+    while (!over && !Connector.GUARD.isOff()) {
+      try {
+        if (isDue()) {
+          lastLookNanos = System.nanoTime();
+          over = look();
+        }
+      } catch (RuntimeException thisTime) {
+        toldAll = true; // no hurry
+        TaskLog.warn("cannot see the job: " + Reasons.of(thisTime) + "; another look follows");
       }
-    } catch (InterruptedException | RuntimeException | LinkageError withoutProgress) {
-      TaskLog.warnOf(withoutProgress);
+      if (!over) {
+        Thread.sleep(LOOK_FOR_THE_END_MILLIS);
+      }
     }
   }
 
-  private void awaitNextLook() throws InterruptedException {
-    final long last = System.nanoTime();
-    do {
-      Thread.sleep(LOOK_FOR_THE_END_MILLIS);
-    } while (System.nanoTime() - last < LOOK_NANOS && !hasEnded());
+  private boolean isDue() {
+    return !toldAll || System.nanoTime() - lastLookNanos >= LOOK_NANOS || hasEnded();
   }
 
   private boolean hasEnded() {
@@ -92,14 +105,12 @@ final class JobWatch implements Runnable {
       if (state == JobState.NEW) {
         return false; // it does not know its tasks yet
       }
-      if (sender == null && !open(job)) {
+      if (attempts == null && !open(job)) {
         return true;
       }
-      for (Task task : job.getTasks().values()) {
-        attempts.look(task);
-      }
+      toldAll = attempts.look(job.getTasks().values());
       final Events.Outcome outcome = outcome(state);
-      if (outcome != Events.Outcome.UNSPECIFIED) {
+      if (outcome != Events.Outcome.UNSPECIFIED && (toldAll || isTooLate())) {
         close(job, outcome);
         return true;
       }
@@ -107,17 +118,33 @@ final class JobWatch implements Runnable {
     return false;
   }
 
+  /** Whether the job ended so long ago that what is still untold stays so. */
+  private boolean isTooLate() {
+    final long now = System.nanoTime();
+    if (lastTellNanos == 0) {
+      lastTellNanos = now + LAST_WORDS_NANOS;
+    }
+    return now - lastTellNanos >= 0;
+  }
+
+  /** False: there is nobody to tell. */
   private boolean open(Job job) {
-    final org.apache.hadoop.mapreduce.JobID id = TypeConverter.fromYarn(job.getID());
-    sender = Link.of(conf, credentials, id.toString());
+    final JobID id = TypeConverter.fromYarn(job.getID());
+    try {
+      sender = Link.of(conf, user.getCredentials(), id.toString());
+    } catch (IllegalArgumentException misconfigured) {
+      TaskLog.warnOf(misconfigured);
+    }
     if (sender == null) {
       return false;
     }
     sender.send(Events.jobOpened(shape(job)));
-    attempts = new AttemptWatch(sender, LocalJob.splitBytes(id, conf));
+    final long[] splitBytes =
+        user.doAs((PrivilegedAction<long[]>) () -> LocalJob.splitBytes(id, conf));
     if (job.getTotalMaps() > 0) {
       sender.startReports(SIGN_OF_LIFE);
     }
+    attempts = new AttemptWatch(sender, splitBytes);
     return true;
   }
 

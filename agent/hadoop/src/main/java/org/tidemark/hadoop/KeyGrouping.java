@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Set;
 import org.apache.hadoop.io.BytesWritable;
+import org.apache.hadoop.io.DataInputBuffer;
 import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.RawComparator;
@@ -13,12 +14,13 @@ import org.tidemark.hadoop.profile.KeyHash;
 import org.tidemark.hadoop.wire.JobShape.Grouping;
 
 /**
- * Which serialized keys form one key group, and what names it. Each instance has comparators of its
- * own and belongs to one thread.
+ * Which serialized keys of the map output form one key group, and what names it. Each instance has
+ * comparators of its own and belongs to one thread.
  *
- * <p>With a grouping comparator of its own, a job's group has other first keys in other map tasks.
- * If the user says how many leading bytes decide, those are hashed; otherwise the grouping is
- * opaque, and keys have no names.
+ * <p>A comparator of the job's may take different bytes for one key: then a group has other first
+ * keys in other map tasks. If the user says how many leading bytes decide, those are hashed; otherwise
+ * the grouping is opaque, and keys have no names. It also turns opaque as soon as the names contradict
+ * the comparator: one name for two groups, or two for one.
  */
 final class KeyGrouping {
   private static final String GROUP_COMPARATOR = "mapreduce.job.output.group.comparator.class";
@@ -31,14 +33,16 @@ final class KeyGrouping {
               Text.Comparator.class,
               BytesWritable.Comparator.class,
               IntWritable.Comparator.class,
-              LongWritable.Comparator.class));
+              LongWritable.Comparator.class,
+              LongWritable.DecreasingComparator.class));
 
   private final RawComparator<?> comparator;
   private final boolean isBytewise;
-  private final Grouping kind;
   private final int prefixBytes;
-  private byte[] first = new byte[64];
-  private int firstLength = -1;
+  private Grouping kind;
+  private byte[] previous = new byte[64];
+  private int previousLength = -1;
+  private long name;
 
   private KeyGrouping(RawComparator<?> comparator, Grouping kind, int prefixBytes) {
     this.comparator = comparator;
@@ -48,12 +52,21 @@ final class KeyGrouping {
   }
 
   static KeyGrouping of(JobConf job) {
-    final String grouping = job.get(GROUP_COMPARATOR);
-    final boolean custom = grouping != null && !grouping.equals(job.get(SORT_COMPARATOR));
+    final RawComparator<?> comparator = job.getOutputValueGroupingComparator();
     final int prefix = job.getInt(Keys.GROUPING_PREFIX_BYTES, 0);
-    final Grouping kind =
-        !custom ? Grouping.WHOLE_KEY : prefix > 0 ? Grouping.PREFIX : Grouping.OPAQUE;
-    return new KeyGrouping(job.getOutputValueGroupingComparator(), kind, prefix);
+    return new KeyGrouping(comparator, kind(job, comparator, prefix), prefix);
+  }
+
+  private static Grouping kind(JobConf job, RawComparator<?> comparator, int prefix) {
+    if (BYTEWISE.contains(comparator.getClass())) {
+      return Grouping.WHOLE_KEY;
+    }
+    if (prefix > 0) {
+      return Grouping.PREFIX;
+    }
+    // Keys are grouped by the comparator that sorts them, unless there is another for that.
+    final boolean isJobs = job.get(GROUP_COMPARATOR) != null || job.get(SORT_COMPARATOR) != null;
+    return isJobs ? Grouping.OPAQUE : Grouping.WHOLE_KEY;
   }
 
   Grouping kind() {
@@ -64,45 +77,77 @@ final class KeyGrouping {
     return kind == Grouping.PREFIX ? prefixBytes : 0;
   }
 
-  /** Whether the hash of a key means the same in every task. */
+  /** Whether the name of a key means the same in every task. */
   boolean namesKeys() {
     return kind != Grouping.OPAQUE;
   }
 
+  /** For people: why a grouping that named keys does so no more. */
+  String contradiction() {
+    final String setting = Keys.GROUPING_PREFIX_BYTES;
+    return prefixBytes > 0
+        ? setting + "=" + prefixBytes + " is not what the job's comparator compares"
+        : "the job's comparator takes keys of different bytes for one; "
+            + setting
+            + " can say how many leading bytes it compares";
+  }
+
   /** The next key starts a group whatever it is. */
   void reset() {
-    firstLength = -1;
+    previousLength = -1;
   }
 
-  /** Whether this key, coming after those before, starts a group; then it is remembered as first. */
+  /**
+   * Whether this key, coming after those before, starts a group. It is compared with the one before,
+   * which need not be the first of its group, as the tasks of Hadoop's newer API do.
+   */
   boolean startsGroup(byte[] bytes, int offset, int length) {
-    if (firstLength >= 0 && isSame(bytes, offset, length)) {
+    if (isPrevious(bytes, offset, length)) {
       return false;
     }
-    if (first.length < length) {
-      first = new byte[Math.max(length, first.length * 2)];
-    }
-    System.arraycopy(bytes, offset, first, 0, length);
-    firstLength = length;
-    return true;
-  }
-
-  /** The name of the group that was started last. */
-  long hash() {
-    final int named = kind == Grouping.PREFIX ? Math.min(prefixBytes, firstLength) : firstLength;
-    return KeyHash.of(first, 0, named);
-  }
-
-  private boolean isSame(byte[] bytes, int offset, int length) {
-    if (length == firstLength) {
-      int at = 0;
-      while (at < length && first[at] == bytes[offset + at]) {
-        ++at;
-      }
-      if (at == length) {
-        return true;
+    final boolean isFirst = previousLength < 0;
+    final boolean starts =
+        isFirst
+            || isBytewise
+            || comparator.compare(previous, 0, previousLength, bytes, offset, length) != 0;
+    if (namesKeys()) {
+      final long before = name;
+      name = name(bytes, offset, length);
+      if (!isFirst && starts == (name == before)) {
+        kind = Grouping.OPAQUE;
       }
     }
-    return !isBytewise && comparator.compare(first, 0, firstLength, bytes, offset, length) == 0;
+    if (previous.length < length) {
+      previous = new byte[Math.max(length, previous.length * 2)];
+    }
+    System.arraycopy(bytes, offset, previous, 0, length);
+    previousLength = length;
+    return starts;
+  }
+
+  /** The name of the group that was started last; meaningless if keys have none. */
+  long name() {
+    return name;
+  }
+
+  /** The name of the group that a key belongs to. */
+  long name(DataInputBuffer key) {
+    return name(key.getData(), key.getPosition(), key.getLength() - key.getPosition());
+  }
+
+  private long name(byte[] bytes, int offset, int length) {
+    final int named = kind == Grouping.PREFIX ? Math.min(prefixBytes, length) : length;
+    return KeyHash.of(bytes, offset, named);
+  }
+
+  private boolean isPrevious(byte[] bytes, int offset, int length) {
+    if (length != previousLength) {
+      return false;
+    }
+    int at = 0;
+    while (at < length && previous[at] == bytes[offset + at]) {
+      ++at;
+    }
+    return at == length;
   }
 }

@@ -1,7 +1,6 @@
 package org.tidemark.hadoop;
 
 import java.io.File;
-import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
@@ -21,6 +20,7 @@ import org.tidemark.hadoop.transport.Tls;
  */
 final class Link {
   private static final Map<String, Sender> OPEN = new HashMap<>();
+  private static final String IS_UBER = "mapreduce.task.uberized";
   private static final String PROCESS = UUID.randomUUID().toString();
 
   private Link() {}
@@ -33,19 +33,32 @@ final class Link {
     }
     final Endpoint master = Endpoint.of(address, token(credentials), tls(conf));
     if (master == null) {
-      throw new IllegalArgumentException(Keys.MASTER + " is not HOST:PORT: " + address);
+      throw new IllegalArgumentException(
+          Keys.MASTER
+              + " is not HOST:PORT, with an IPv6 address in brackets ([::1]:7411): "
+              + address);
     }
     return OPEN.computeIfAbsent(
         jobId,
         id ->
             new Sender(
-                master, sourceId(), id, runUid(conf, id), new MeterSettings(), TaskLog::warn));
+                master,
+                sourceId(),
+                id,
+                runUid(conf, id),
+                new MeterSettings(),
+                TaskLog.LOG,
+                Connector.GUARD));
   }
 
-  /** Whether the job runs in this process alone, without YARN. */
+  /**
+   * Whether the job runs in this process alone, without YARN. The reduce task of an uber job is told
+   * so, too.
+   */
   static boolean isLocal(Configuration conf) {
     return MRConfig.LOCAL_FRAMEWORK_NAME.equals(
-        conf.get(MRConfig.FRAMEWORK_NAME, MRConfig.LOCAL_FRAMEWORK_NAME));
+            conf.get(MRConfig.FRAMEWORK_NAME, MRConfig.LOCAL_FRAMEWORK_NAME))
+        && !conf.getBoolean(IS_UBER, false);
   }
 
   /**
@@ -89,10 +102,10 @@ final class Link {
     }
   }
 
-  // "pid@host" on every JVM we know of, and a random part for what that leaves open.
+  // YARN says which container a process is. The name of the host would have to be looked up, which can
+  // take long, on the task's thread.
   private static String sourceId() {
-    final String process = ManagementFactory.getRuntimeMXBean().getName();
-    final String name = process.substring(0, Math.min(process.length(), 80));
-    return name + "-" + UUID.randomUUID().toString().substring(0, 8);
+    final String container = System.getenv("CONTAINER_ID");
+    return (container == null ? "local" : container) + "-" + UUID.randomUUID();
   }
 }

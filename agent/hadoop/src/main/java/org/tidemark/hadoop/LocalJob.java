@@ -1,5 +1,6 @@
 package org.tidemark.hadoop;
 
+import java.io.File;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -11,6 +12,7 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.JobID;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.split.SplitMetaInfoReader;
+import org.apache.hadoop.util.ShutdownHookManager;
 import org.tidemark.hadoop.transport.Sender;
 import org.tidemark.hadoop.wire.Attempt;
 import org.tidemark.hadoop.wire.AttemptNews;
@@ -18,27 +20,55 @@ import org.tidemark.hadoop.wire.Events;
 
 /**
  * A job of the LocalJobRunner, which has no application master: its tasks tell of their own start
- * and end, and the last reduce task of the end of the job. A failure shows as silence only.
+ * and end, and the last reduce task of the end of the job.
+ *
+ * <p>Nobody is told when a reduce task or the job fails. But the runner removes the job's directory
+ * when the job is over, and the job ends with this process at the latest: what has not ended by then
+ * has failed, or was killed. Thread-safe.
  */
 final class LocalJob {
+  private static final long LOOK_FOR_THE_END_MILLIS = 100;
+  /** What the end of the job, or of its process, may wait for the last words to arrive. */
+  private static final long LAST_WORDS_NANOS = 200_000_000L;
+  /** Before Hadoop's own, which may remove the jar that we are in. */
+  private static final int SHUTDOWN_PRIORITY = FileSystem.SHUTDOWN_HOOK_PRIORITY + 1;
+
+  private static final String ENDED_EARLY =
+      "it ended before all of its tasks had; the log of its client says why";
+
   private static final Map<JobID, LocalJob> RUNNING = new HashMap<>();
 
   private final JobID id;
   private final Sender sender;
   private final int reduceTasks;
   private final long[] splitBytes;
-  private final Set<Integer> reducesDone = new HashSet<>();
+  private final File directory;
+  private final Runnable onShutdown = this::endWithProcess;
+
+  // Guarded by this.
+  private final Set<Attempt> running = new HashSet<>();
+  private int reducesDone;
+  private boolean isOver;
 
   private LocalJob(JobID id, JobConf job, Sender sender) {
     this.id = id;
     this.sender = sender;
     reduceTasks = job.getNumReduceTasks();
     splitBytes = splitBytes(id, job);
+    directory = new File(new Path(job.get(MRJobConfig.MAPREDUCE_JOB_DIR)).toUri().getPath());
   }
 
   static LocalJob of(JobID id, JobConf job, Sender sender) {
     synchronized (RUNNING) {
-      return RUNNING.computeIfAbsent(id, newId -> new LocalJob(newId, job, sender));
+      LocalJob known = RUNNING.get(id);
+      if (known == null) {
+        known = new LocalJob(id, job, sender);
+        if (known.directory.exists()) {
+          known.awaitEnd();
+        }
+        RUNNING.put(id, known);
+      }
+      return known;
     }
   }
 
@@ -56,7 +86,8 @@ final class LocalJob {
     }
   }
 
-  void started(Attempt attempt) {
+  synchronized void started(Attempt attempt) {
+    running.add(attempt);
     final AttemptNews news = news(attempt, Events.State.STARTED);
     if (attempt.isMap && attempt.index < splitBytes.length) {
       news.inputBytes = splitBytes[attempt.index];
@@ -64,27 +95,88 @@ final class LocalJob {
     sender.send(Events.attemptChanged(news));
   }
 
-  /** True when the job is over, too. */
-  boolean finished(Attempt attempt) {
-    sender.send(Events.attemptChanged(news(attempt, Events.State.FINISHED)));
-    if (attempt.isMap) {
-      return false;
+  void ended(Attempt attempt, boolean wentWell) {
+    synchronized (this) {
+      if (isOver) {
+        return;
+      }
+      running.remove(attempt);
+      sender.send(
+          Events.attemptChanged(
+              news(attempt, wentWell ? Events.State.FINISHED : Events.State.FAILED)));
+      if (attempt.isMap || !wentWell || ++reducesDone < reduceTasks) {
+        return;
+      }
+    }
+    end(Events.Outcome.SUCCEEDED, "");
+  }
+
+  private void awaitEnd() {
+    Connector.GUARD.thread("tidemark-local-job", this::watch).start();
+    ShutdownHookManager.get().addShutdownHook(onShutdown, SHUTDOWN_PRIORITY);
+  }
+
+  private void watch() throws InterruptedException {
+    while (directory.exists()) {
+      if (isOverSoon()) {
+        return;
+      }
+    }
+    end(Events.Outcome.FAILED, ENDED_EARLY);
+  }
+
+  private synchronized boolean isOverSoon() throws InterruptedException {
+    if (!isOver) {
+      wait(LOOK_FOR_THE_END_MILLIS);
+    }
+    return isOver;
+  }
+
+  private void endWithProcess() {
+    try {
+      if (directory.exists()) {
+        end(Events.Outcome.KILLED, "its process ended before the job did");
+      } else {
+        end(Events.Outcome.FAILED, ENDED_EARLY);
+      }
+    } catch (Throwable ours) {
+      Connector.GUARD.turnOff(ours);
+    }
+  }
+
+  /** Only the first call says something. */
+  private void end(Events.Outcome outcome, String message) {
+    synchronized (this) {
+      if (isOver) {
+        return;
+      }
+      isOver = true;
+      notifyAll();
+      final Events.State state =
+          outcome == Events.Outcome.KILLED ? Events.State.KILLED : Events.State.FAILED;
+      for (Attempt attempt : running) {
+        sender.send(Events.attemptChanged(news(attempt, state)));
+      }
     }
     synchronized (RUNNING) {
-      reducesDone.add(attempt.index);
-      if (reducesDone.size() < reduceTasks) {
-        return false;
-      }
       RUNNING.remove(id);
     }
-    sender.send(Events.jobClosed(Events.Outcome.SUCCEEDED, "", System.currentTimeMillis()));
-    return true;
+    sender.send(Events.jobClosed(outcome, message, System.currentTimeMillis()));
+    Link.close(id.toString(), LAST_WORDS_NANOS);
+    try {
+      ShutdownHookManager.get().removeShutdownHook(onShutdown);
+    } catch (IllegalStateException shutsDown) {
+      // It goes with the process.
+    }
   }
 
   private static AttemptNews news(Attempt attempt, Events.State state) {
     final AttemptNews news = new AttemptNews(attempt, state);
     news.atMillis = System.currentTimeMillis();
     news.host = "localhost";
+    if (state == Events.State.FAILED) {
+      news.failure = "the log of the job's client says why";
+    }
     return news;
   }
 }

@@ -36,9 +36,6 @@ import org.tidemark.hadoop.profile.PartitionKeys;
  * <p>O(records read) time; memory for the keys it names ({@link NameBudget}). Not thread-safe.
  */
 final class MapOutputScan {
-  /** After so many records there is another look at the clock. */
-  private static final int RECORDS_PER_LOOK = 1024;
-
   /** What an IFile has at its end: two negative lengths of a byte each, and a checksum of it all. */
   private static final long END_MARK_BYTES = 2;
 
@@ -69,8 +66,8 @@ final class MapOutputScan {
                 job.getMapOutputCompressorClass(DefaultCodec.class), job)
             : null;
     final NameBudget names = new NameBudget(outputBytes(), lambda);
-    this.lambda = grouping.namesKeys() ? names.explicitKeys : 0;
-    heaviest = new HeaviestKeys(index.size(), this.lambda);
+    this.lambda = names.explicitKeys;
+    heaviest = new HeaviestKeys(index.size(), lambda());
     sampler = new KeySampler(grouping.namesKeys() ? names.sampledKeys : 0);
     pairBytes = new long[index.size()];
     scanned = new boolean[index.size()];
@@ -100,6 +97,9 @@ final class MapOutputScan {
 
   /** What a map profile says: one entry for each partition that has data. */
   List<PartitionKeys> profile() {
+    if (!grouping.namesKeys()) {
+      heaviest.forgetNames();
+    }
     final double pairsInRecords = pairsInRecords();
     final boolean isSampled = sampledBelow() != 0;
     final List<PartitionKeys> partitions = new ArrayList<>();
@@ -122,7 +122,7 @@ final class MapOutputScan {
   }
 
   int lambda() {
-    return lambda;
+    return grouping.namesKeys() ? lambda : 0;
   }
 
   /**
@@ -130,6 +130,9 @@ final class MapOutputScan {
    * or there was no time for some partition, of whose keys nobody knows.
    */
   long sampledBelow() {
+    if (!grouping.namesKeys()) {
+      return 0;
+    }
     for (int partition = 0; partition < index.size(); ++partition) {
       if (!scanned[partition]) {
         return 0;
@@ -168,7 +171,7 @@ final class MapOutputScan {
   /** False: the time was up first, or what was read does not add up to what the index says. */
   private boolean scan(int partition, ScanBudget budget) throws IOException {
     final Decompressor decompressor = codec == null ? null : CodecPool.getDecompressor(codec);
-    try (MapOutputRecords reader = open(index.getIndex(partition), decompressor)) {
+    try (MapOutputRecords reader = open(index.getIndex(partition), decompressor, budget)) {
       long records = 0;
       long lengthBytes = 0;
       long groupBytes = 0;
@@ -182,7 +185,7 @@ final class MapOutputScan {
           if (records > 0) {
             offer(partition, hash, groupBytes, groupValues);
           }
-          hash = grouping.hash();
+          hash = grouping.name();
           groupBytes = 0;
           groupValues = 0;
         }
@@ -191,9 +194,7 @@ final class MapOutputScan {
         pairBytes[partition] += keyLength + valueLength;
         lengthBytes +=
             WritableUtils.getVIntSize(keyLength) + WritableUtils.getVIntSize(valueLength);
-        if (++records % RECORDS_PER_LOOK == 0 && budget.isSpent()) {
-          return false;
-        }
+        ++records;
       }
       if (records > 0) {
         offer(partition, hash, groupBytes, groupValues);
@@ -209,8 +210,8 @@ final class MapOutputScan {
     sampler.offer(partition, hash, bytes, values);
   }
 
-  private MapOutputRecords open(IndexRecord record, Decompressor decompressor)
-      throws IOException {
+  private MapOutputRecords open(
+      IndexRecord record, Decompressor decompressor, ScanBudget budget) throws IOException {
     final FSDataInputStream raw = FileSystem.getLocal(job).getRaw().open(output);
     try {
       raw.seek(record.startOffset);
@@ -218,7 +219,8 @@ final class MapOutputScan {
           new LimitInputStream(
               IntermediateEncryptedStream.wrapIfNecessary(job, raw, output),
               record.partLength - padding - CHECKSUM_BYTES);
-      return new MapOutputRecords(codec == null ? in : codec.createInputStream(in, decompressor));
+      return new MapOutputRecords(
+          codec == null ? in : codec.createInputStream(in, decompressor), budget::isSpent);
     } catch (IOException | RuntimeException cannotOpen) {
       raw.close();
       throw cannotOpen;

@@ -1,9 +1,11 @@
 package org.tidemark.hadoop;
 
 import java.io.IOException;
+import java.util.function.LongSupplier;
 import org.apache.hadoop.io.DataInputBuffer;
 import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.util.Progress;
+import org.tidemark.hadoop.guard.Guard;
 
 /**
  * The sorted records of a task with a reducer of org.apache.hadoop.mapreduce.
@@ -12,15 +14,24 @@ import org.apache.hadoop.util.Progress;
  * ahead by next() and getKey() alone. So the value of a group's first record is asked for just when
  * the call on that group begins, and the call on the group before has returned: work after the loop
  * over the values, and values that the function did not read, are within its time.
+ *
+ * <p>Which records are a key group is for the context to say: it counts each group just before it
+ * reads the first value. A reducer that passes over the context's groups has one, all its input.
  */
 final class NewApiRecords implements RawKeyValueIterator {
   private final RawKeyValueIterator records;
   private final GroupTimer timer;
+  private final LongSupplier groups;
+  private final Guard guard;
+  private long groupsBefore = -1;
   private boolean isRead;
 
-  NewApiRecords(RawKeyValueIterator records, GroupTimer timer) {
+  /** {@code groups}: how many the task has begun. */
+  NewApiRecords(RawKeyValueIterator records, GroupTimer timer, LongSupplier groups, Guard guard) {
     this.records = records;
     this.timer = timer;
+    this.groups = groups;
+    this.guard = guard;
   }
 
   @Override
@@ -39,14 +50,26 @@ final class NewApiRecords implements RawKeyValueIterator {
     final DataInputBuffer value = records.getValue();
     if (!isRead) {
       isRead = true;
-      final DataInputBuffer key = records.getKey();
-      if (timer.startsGroup(key)) {
-        timer.end();
-        timer.begin();
-      }
-      timer.read(GroupTimer.length(key) + (long) GroupTimer.length(value));
+      watch(records.getKey(), value);
     }
     return value;
+  }
+
+  private void watch(DataInputBuffer key, DataInputBuffer value) {
+    try {
+      if (guard.isOff()) {
+        return;
+      }
+      final long groupsNow = groups.getAsLong();
+      if (groupsNow != groupsBefore) {
+        groupsBefore = groupsNow;
+        timer.end();
+        timer.begin(key);
+      }
+      timer.read(key, GroupTimer.length(key) + (long) GroupTimer.length(value));
+    } catch (Throwable ours) {
+      guard.turnOff(ours);
+    }
   }
 
   @Override

@@ -4,38 +4,53 @@ import java.io.IOException;
 import org.apache.hadoop.io.DataInputBuffer;
 import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.util.Progress;
+import org.tidemark.hadoop.guard.Guard;
 
 /**
  * The sorted records of a task with a reducer of org.apache.hadoop.mapred.
  *
  * <p>The task asks for progress once before the first call of the reduce function and once after
- * each, and nowhere else. Records are looked ahead by one, and skipped ones are never asked for
- * their values, so a record counts for its group when it comes.
+ * each, and nowhere else: this tells its key groups apart. By then it has read one record ahead, the
+ * first of the next group. A record counts when the next one is asked for, whether or not its value
+ * was.
  */
 final class OldApiRecords implements RawKeyValueIterator {
   private final RawKeyValueIterator records;
   private final GroupTimer timer;
-  /** The size of a record that begins the next group; below zero: there is none. */
-  private long pendingBytes = -1;
+  private final Guard guard;
+  /** Of the record that was read ahead and is not counted yet; null: there is none. */
+  private DataInputBuffer keyAhead;
 
-  OldApiRecords(RawKeyValueIterator records, GroupTimer timer) {
+  private long bytesAhead;
+
+  OldApiRecords(RawKeyValueIterator records, GroupTimer timer, Guard guard) {
     this.records = records;
     this.timer = timer;
+    this.guard = guard;
   }
 
   @Override
   public boolean next() throws IOException {
+    try {
+      if (!guard.isOff()) {
+        count();
+      }
+    } catch (Throwable ours) {
+      guard.turnOff(ours);
+    }
     if (!records.next()) {
       return false;
     }
-    final DataInputBuffer key = records.getKey();
-    final long bytes = GroupTimer.length(key) + (long) GroupTimer.length(records.getValue());
-    if (timer.startsGroup(key)) {
-      pendingBytes = bytes;
-    } else {
-      timer.read(bytes);
-    }
+    keyAhead = records.getKey();
+    bytesAhead = GroupTimer.length(keyAhead) + (long) GroupTimer.length(records.getValue());
     return true;
+  }
+
+  private void count() {
+    if (keyAhead != null) {
+      timer.read(keyAhead, bytesAhead);
+      keyAhead = null;
+    }
   }
 
   @Override
@@ -55,12 +70,23 @@ final class OldApiRecords implements RawKeyValueIterator {
 
   @Override
   public Progress getProgress() {
-    timer.end();
-    if (pendingBytes >= 0) {
-      timer.begin();
-      timer.read(pendingBytes);
-      pendingBytes = -1;
+    try {
+      if (!guard.isOff()) {
+        turn();
+      }
+    } catch (Throwable ours) {
+      guard.turnOff(ours);
     }
     return records.getProgress();
+  }
+
+  private void turn() {
+    if (keyAhead == null) {
+      timer.endAll();
+      return;
+    }
+    timer.end();
+    timer.begin(keyAhead);
+    count();
   }
 }

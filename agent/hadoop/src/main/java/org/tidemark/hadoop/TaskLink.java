@@ -19,14 +19,12 @@ final class TaskLink {
   final Attempt attempt;
   final KeyGrouping grouping;
   private final Sender sender;
-  private final String jobId;
   private final LocalJob localJob;
 
   private TaskLink(Sender sender, JobConf job, TaskAttemptID id) {
     this.sender = sender;
     attempt =
         new Attempt(id.getTaskType() == TaskType.MAP, id.getTaskID().getId(), id.getId());
-    jobId = id.getJobID().toString();
     grouping = KeyGrouping.of(job);
     localJob = Link.isLocal(job) ? LocalJob.of(id.getJobID(), job, sender) : null;
     sender.send(Events.jobOpened(shape(job)));
@@ -40,7 +38,7 @@ final class TaskLink {
     try {
       final Sender sender = Link.of(job, job.getCredentials(), id.getJobID().toString());
       return sender == null ? null : new TaskLink(sender, job, id);
-    } catch (Exception | LinkageError withoutProgress) {
+    } catch (Exception withoutProgress) {
       TaskLog.warnOf(withoutProgress);
       return null;
     }
@@ -54,6 +52,12 @@ final class TaskLink {
     sender.send(event);
   }
 
+  /** The keys of the job turned out to have no names: {@link KeyGrouping}. */
+  void tellContradiction(JobConf job) {
+    TaskLog.warn("key groups are not known by their keys: " + grouping.contradiction());
+    sender.send(Events.jobOpened(shape(job)));
+  }
+
   void startReports(Sender.Reporter reporter) {
     sender.startReports(reporter);
   }
@@ -62,12 +66,12 @@ final class TaskLink {
     sender.endReports(reporter);
   }
 
-  /** The task has done its work: waits a moment for what it said to arrive. */
-  void finish() {
-    if (localJob == null) {
+  /** The task has done its work, or failed: waits a moment for what it said to arrive. */
+  void finish(boolean wentWell) {
+    if (localJob != null) {
+      localJob.ended(attempt, wentWell);
+    } else {
       sender.flush(LAST_WORDS_NANOS);
-    } else if (localJob.finished(attempt)) {
-      Link.close(jobId, LAST_WORDS_NANOS);
     }
   }
 

@@ -2,33 +2,54 @@ package org.tidemark.hadoop;
 
 import java.util.HashSet;
 import java.util.Set;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.tidemark.hadoop.transport.Reasons;
+import org.tidemark.hadoop.guard.Log;
+import org.tidemark.hadoop.guard.Reasons;
 
 /**
- * The log of the task or application master that we are in: the place where to read why a job does
- * not report. Each line once in a process, as the tasks of local mode share one. Never throws.
+ * The log of the task or application master that we are in: the place where to read whether a job
+ * reports, and why it does not. Each line once in a process, as the tasks of local mode share one.
+ * Throws nothing but the Errors of a process that is short of something.
  */
 final class TaskLog {
+  static final Log LOG =
+      new Log() {
+        @Override
+        public void warn(String what) {
+          TaskLog.warn(what);
+        }
+
+        @Override
+        public void info(String what) {
+          once(what, log -> log.info("Tidemark: {}", what));
+        }
+      };
+
   private static final Set<String> TOLD = new HashSet<>();
 
   private TaskLog() {}
 
   static void warn(String what) {
-    try {
-      synchronized (TOLD) {
-        if (!TOLD.add(what)) {
-          return;
-        }
-      }
-      LoggerFactory.getLogger("org.tidemark.hadoop").warn("Tidemark: {}", what);
-    } catch (RuntimeException | LinkageError withoutLog) {
-      // Nothing of ours ever fails a task.
-    }
+    once(what, log -> log.warn("Tidemark: {}", what));
   }
 
   /** What keeps this process from reporting. */
   static void warnOf(Throwable trouble) {
     warn("no progress is reported: " + Reasons.of(trouble) + "; the job itself is not affected");
+  }
+
+  private static void once(String what, Consumer<Logger> say) {
+    try {
+      synchronized (TOLD) {
+        if (!TOLD.contains(what)) {
+          say.accept(LoggerFactory.getLogger("org.tidemark.hadoop"));
+          TOLD.add(what);
+        }
+      }
+    } catch (RuntimeException | LinkageError withoutLog) {
+      // Nothing of ours ever fails a task.
+    }
   }
 }

@@ -4,9 +4,11 @@ import java.io.IOException;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.MapOutputCollector;
 import org.apache.hadoop.mapred.Task;
+import org.apache.hadoop.mapred.TaskStatus;
 import org.apache.hadoop.mapreduce.Counter;
 import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormatCounter;
+import org.tidemark.hadoop.guard.Guard;
 import org.tidemark.hadoop.transport.Sender;
 import org.tidemark.hadoop.wire.Events;
 
@@ -14,17 +16,19 @@ import org.tidemark.hadoop.wire.Events;
  * The map side of the connector: passes everything to Hadoop's own collector and, once the output
  * is final, tells the sizes of its key groups ({@link MapOutputScan}).
  *
- * <p>Set as mapreduce.job.map.output.collector.class. Nothing of ours ever fails the task: what goes
- * wrong here costs the profile.
+ * <p>Set as mapreduce.job.map.output.collector.class. Nothing of ours ever fails the task ({@link
+ * Guard}): what goes wrong here costs the profile.
  */
 public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
   private static final String HADOOPS_OWN = "org.apache.hadoop.mapred.MapTask$MapOutputBuffer";
 
+  private final Guard guard = Connector.GUARD;
   private MapOutputCollector<K, V> delegate;
   private Context context;
   private long startNanos;
   private TaskLink link;
   private Sender.Reporter heartbeats;
+  private boolean wentWell;
 
   @Override
   public void init(Context context) throws IOException, ClassNotFoundException {
@@ -33,9 +37,12 @@ public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
     delegate.init(context);
     this.context = context;
     startNanos = System.nanoTime();
-    link = TaskLink.open(context.getJobConf(), context.getMapTask().getTaskID());
-    if (link != null) {
-      startHeartbeats(context.getReporter());
+    try {
+      if (!guard.isOff()) {
+        connect();
+      }
+    } catch (Throwable ours) {
+      guard.turnOff(ours);
     }
   }
 
@@ -47,17 +54,34 @@ public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
   @Override
   public void flush() throws IOException, InterruptedException, ClassNotFoundException {
     delegate.flush();
-    if (link != null) {
-      tellKeys();
+    try {
+      // The output of a task that failed is closed, too, and then the map phase has not ended.
+      wentWell = context.getMapTask().getPhase() != TaskStatus.Phase.MAP;
+      if (link != null && wentWell && !guard.isOff()) {
+        tellKeys();
+      }
+    } catch (Throwable ours) {
+      guard.turnOff(ours);
     }
   }
 
   @Override
   public void close() throws IOException, InterruptedException {
     delegate.close();
+    try {
+      if (link != null && !guard.isOff()) {
+        link.endReports(heartbeats);
+        link.finish(wentWell);
+      }
+    } catch (Throwable ours) {
+      guard.turnOff(ours);
+    }
+  }
+
+  private void connect() {
+    link = TaskLink.open(context.getJobConf(), context.getMapTask().getTaskID());
     if (link != null) {
-      link.endReports(heartbeats);
-      link.finish();
+      startHeartbeats(context.getReporter());
     }
   }
 
@@ -75,6 +99,7 @@ public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
   private void tellKeys() {
     try {
       final JobConf job = context.getJobConf();
+      final boolean hadNames = link.grouping.namesKeys();
       final MapOutputScan scan =
           new MapOutputScan(
               job,
@@ -84,10 +109,13 @@ public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
       if (!link.settings().paused()) {
         scan.run(context.getMapTask().getTaskID().hashCode(), budget(job));
       }
+      if (hadNames && !link.grouping.namesKeys()) {
+        link.tellContradiction(job);
+      }
       link.send(
           Events.mapProfile(
               link.attempt, scan.profile(), scan.lambda(), scan.sampledBelow()));
-    } catch (Exception | LinkageError noProfile) {
+    } catch (Exception noProfile) {
       // Collectors of others may leave no file to read.
     }
   }

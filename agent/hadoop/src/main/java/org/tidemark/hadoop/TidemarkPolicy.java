@@ -10,6 +10,7 @@ import org.apache.hadoop.mapreduce.v2.app.AppContext;
 import org.apache.hadoop.mapreduce.v2.app.rm.preemption.AMPreemptionPolicy;
 import org.apache.hadoop.mapreduce.v2.app.rm.preemption.NoopAMPreemptionPolicy;
 import org.apache.hadoop.yarn.api.records.PreemptionMessage;
+import org.tidemark.hadoop.guard.Guard;
 
 /**
  * The application master's side of the connector: leaves preemption to another policy, and uses that
@@ -19,6 +20,7 @@ import org.apache.hadoop.yarn.api.records.PreemptionMessage;
  * only delegate; nothing of ours ever fails the application master.
  */
 public final class TidemarkPolicy implements AMPreemptionPolicy, Configurable {
+  private final Guard guard = Connector.GUARD;
   private Configuration conf;
   private AMPreemptionPolicy delegate = new NoopAMPreemptionPolicy();
 
@@ -42,8 +44,12 @@ public final class TidemarkPolicy implements AMPreemptionPolicy, Configurable {
       }
     }
     delegate.init(context);
-    if (conf != null) {
-      JobWatch.start(conf, context);
+    try {
+      if (conf != null && !guard.isOff()) {
+        JobWatch.start(conf, context);
+      }
+    } catch (Throwable ours) {
+      guard.turnOff(ours);
     }
   }
 

@@ -5,7 +5,9 @@ import org.apache.hadoop.mapred.Counters;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
+import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormatCounter;
+import org.tidemark.hadoop.guard.Guard;
 import org.tidemark.hadoop.profile.ReduceMeter;
 import org.tidemark.hadoop.wire.AttemptNews;
 import org.tidemark.hadoop.wire.Events;
@@ -14,11 +16,13 @@ import org.tidemark.hadoop.wire.Events;
  * The reduce side of the connector: lets Hadoop's own shuffle do the work and watches the sorted
  * records pass on to the reduce function, to know the size and time of each key group.
  *
- * <p>Set as mapreduce.job.reduce.shuffle.consumer.plugin.class. Nothing of ours ever fails the task.
+ * <p>Set as mapreduce.job.reduce.shuffle.consumer.plugin.class. Nothing of ours ever fails the task
+ * ({@link Guard}).
  */
 public final class TidemarkShuffle<K, V> implements ShuffleConsumerPlugin<K, V> {
   private static final String HADOOPS_OWN = "org.apache.hadoop.mapreduce.task.reduce.Shuffle";
 
+  private final Guard guard = Connector.GUARD;
   private ShuffleConsumerPlugin<K, V> delegate;
   private Context<K, V> context;
   private TaskLink link;
@@ -35,6 +39,41 @@ public final class TidemarkShuffle<K, V> implements ShuffleConsumerPlugin<K, V> 
     }
     delegate.init(context);
     this.context = context;
+    try {
+      if (!guard.isOff()) {
+        connect();
+      }
+    } catch (Throwable ours) {
+      guard.turnOff(ours);
+    }
+  }
+
+  @Override
+  public RawKeyValueIterator run() throws IOException, InterruptedException {
+    final RawKeyValueIterator records = delegate.run();
+    try {
+      if (link != null && !guard.isOff()) {
+        return watched(records);
+      }
+    } catch (Throwable ours) {
+      guard.turnOff(ours);
+    }
+    return records;
+  }
+
+  @Override
+  public void close() {
+    delegate.close();
+    try {
+      if (link != null && !guard.isOff()) {
+        disconnect();
+      }
+    } catch (Throwable ours) {
+      guard.turnOff(ours);
+    }
+  }
+
+  private void connect() {
     link = TaskLink.open(context.getJobConf(), context.getReduceId());
     if (link != null) {
       meter = new ReduceMeter(link.settings());
@@ -46,32 +85,25 @@ public final class TidemarkShuffle<K, V> implements ShuffleConsumerPlugin<K, V> 
     }
   }
 
-  @Override
-  public RawKeyValueIterator run() throws IOException, InterruptedException {
-    final RawKeyValueIterator records = delegate.run();
-    if (link == null) {
-      return records;
-    }
+  private RawKeyValueIterator watched(RawKeyValueIterator records) {
     final AttemptNews shuffled = new AttemptNews(link.attempt, Events.State.SHUFFLED);
     shuffled.atMillis = System.currentTimeMillis();
     link.send(Events.attemptChanged(shuffled));
     reports.beginProfiles();
     final JobConf job = context.getJobConf();
+    final Counters.Counter groups =
+        context.getReporter().getCounter(TaskCounter.REDUCE_INPUT_GROUPS);
     timer = new GroupTimer(meter, link.grouping, reports.emitted());
     return job.getUseNewReducer()
-        ? new NewApiRecords(records, timer)
-        : new OldApiRecords(records, timer);
+        ? new NewApiRecords(records, timer, groups::getValue, guard)
+        : new OldApiRecords(records, timer, guard);
   }
 
-  @Override
-  public void close() {
-    delegate.close();
-    if (link != null) {
-      if (timer != null) {
-        timer.endLast();
-      }
-      link.endReports(reports);
-      link.finish();
+  private void disconnect() {
+    if (timer != null) {
+      timer.endLast();
     }
+    link.endReports(reports);
+    link.finish(true);
   }
 }

@@ -2,6 +2,7 @@ package org.tidemark.hadoop;
 
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import java.io.File;
@@ -12,9 +13,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.AbstractMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.io.RawComparator;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.TaskCounter;
@@ -25,6 +29,8 @@ import org.junit.BeforeClass;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
+import org.tidemark.hadoop.jobs.FaultyWords;
+import org.tidemark.hadoop.jobs.OldEdges;
 import org.tidemark.hadoop.profile.MeterSettings;
 import org.tidemark.hadoop.profile.NameBudget;
 import org.tidemark.hadoop.support.EventLog;
@@ -35,6 +41,12 @@ import org.tidemark.hadoop.support.Master;
 /** Real jobs in the LocalJobRunner, with a real master. */
 public class LocalModeIT {
   @ClassRule public static final TemporaryFolder FILES = new TemporaryFolder();
+
+  /** JobOutcome and AttemptState of event.proto. */
+  private static final int FAILED_JOB = 2;
+
+  private static final int FINISHED = 4;
+  private static final int FAILED = 5;
 
   private static Master master;
   private static int outputs;
@@ -231,6 +243,111 @@ public class LocalModeIT {
             .mapToLong(partition -> partition.explicitValues)
             .sum();
     assertEquals(count(with.getKey(), TaskCounter.MAP_OUTPUT_RECORDS), values);
+  }
+
+  @Test
+  public void aSortComparatorThatIgnoresCaseMakesKeysNameless() throws Exception {
+    conf.setClass(
+        "mapreduce.job.output.key.comparator.class",
+        KeyGroupingTest.IgnoringCase.class,
+        RawComparator.class);
+    final String words = Inputs.words(4_000, 5);
+    final Path input = input("cased", words + words.toUpperCase(Locale.ROOT));
+    final byte[] without = outputOf(Jobs.wordCount(conf, false), input, 2);
+    final Map.Entry<Job, Path> with =
+        run(Jobs.wordCount(Jobs.measured(conf, master.address), false), input, 2);
+    assertArrayEquals(without, Jobs.output(conf, with.getValue()));
+    final EventLog log = checked(with.getKey());
+    assertTrue(log.explicitKeys().isEmpty());
+    assertTrue(log.sampledKeys().isEmpty());
+    assertTrue(log.namedKeys().isEmpty());
+    assertEquals(count(with.getKey(), TaskCounter.MAP_OUTPUT_BYTES), log.mapBytes());
+    assertEquals(log.mapBytes(), log.reduceBytes());
+  }
+
+  /** Each key equals its neighbours: the new API makes one group of all, the old one of every two. */
+  @Test
+  public void groupsAreHadoopsWhateverTheComparatorSays() throws Exception {
+    conf.setClass(
+        "mapreduce.job.output.group.comparator.class",
+        KeyGroupingTest.Neighbours.class,
+        RawComparator.class);
+    final Path input = input("path", Inputs.edges(2_000, 300));
+    final Map.Entry<Job, Path> with =
+        run(Jobs.twoPath(Jobs.measured(conf, master.address)), input, 1);
+    assertEquals(1, checked(with.getKey()).groups());
+    final JobConf old = OldEdges.job(Jobs.measured(conf, master.address));
+    final Map.Entry<Job, Path> withOld = run(Job.getInstance(old), input, 1);
+    assertTrue(checked(withOld.getKey()).groups() > 100);
+  }
+
+  @Test
+  public void aPrefixThatIsTooShortCostsTheNamesAlone() throws Exception {
+    conf.setInt(Keys.GROUPING_PREFIX_BYTES, 1);
+    final Path input = input("pairs", Inputs.pairs(20_000));
+    final Map.Entry<Job, Path> with =
+        run(Jobs.secondarySort(Jobs.measured(conf, master.address)), input, 2);
+    final EventLog log = checked(with.getKey());
+    assertTrue(log.explicitKeys().isEmpty());
+    assertEquals(count(with.getKey(), TaskCounter.MAP_OUTPUT_BYTES), log.mapBytes());
+  }
+
+  /** Of a job that fails: what the master was told, and that nothing of it is left. */
+  private EventLog failed(Job made, Path input) throws Exception {
+    final Job job =
+        Jobs.prepared((JobConf) made.getConfiguration(), input, nextOutput(), 2);
+    assertFalse("the job did not fail", job.waitForCompletion(false));
+    final EventLog log = master.log(job.getJobID().toString());
+    assertEquals(FAILED_JOB, log.outcome);
+    final long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    while (ourThreads() > 0) {
+      assertTrue("threads are left", System.nanoTime() < deadline);
+      Thread.sleep(20);
+    }
+    return log;
+  }
+
+  private static long ourThreads() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().startsWith("tidemark"))
+        .count();
+  }
+
+  private static void assertFailed(EventLog log, String attempt) {
+    assertTrue(attempt, log.attempts.get(attempt).containsKey(FAILED));
+    assertFalse(attempt, log.attempts.get(attempt).containsKey(FINISHED));
+  }
+
+  @Test
+  public void aMapThatFailsIsToldAsFailedAndEndsTheJob() throws Exception {
+    conf.setInt(FaultyWords.MAP_FAILS, 1);
+    final Path input = input("words", Inputs.words(8_000, 10));
+    final EventLog log =
+        failed(FaultyWords.job(Jobs.measured(conf, master.address)), input);
+    assertFailed(log, "m-1.0");
+    assertFalse("of what it did nothing is known", log.mapProfiles.containsKey("m-1.0"));
+    assertTrue("the others did their work", log.attempts.get("m-0.0").containsKey(FINISHED));
+  }
+
+  @Test
+  public void aMapOfTheOldApiThatFailsIsToldAsFailedAndEndsTheJob() throws Exception {
+    conf.setInt(FaultyWords.MAP_FAILS, 0);
+    final Path input = input("words", Inputs.words(8_000, 10));
+    final EventLog log =
+        failed(
+            Job.getInstance(FaultyWords.oldJob(Jobs.measured(conf, master.address))), input);
+    assertFailed(log, "m-0.0");
+    assertFalse("of what it did nothing is known", log.mapProfiles.containsKey("m-0.0"));
+  }
+
+  @Test
+  public void aReduceThatFailsIsToldAsFailedAndEndsTheJob() throws Exception {
+    conf.setInt(FaultyWords.REDUCE_FAILS, 1);
+    final Path input = input("words", Inputs.words(8_000, 10));
+    final EventLog log =
+        failed(FaultyWords.job(Jobs.measured(conf, master.address)), input);
+    assertFailed(log, "r-1.0");
+    assertTrue("the others did their work", log.attempts.get("r-0.0").containsKey(FINISHED));
   }
 
   @Test

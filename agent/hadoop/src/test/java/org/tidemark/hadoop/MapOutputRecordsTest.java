@@ -9,6 +9,7 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
 import java.io.EOFException;
+import java.io.IOException;
 import java.io.InputStream;
 import java.util.Arrays;
 import java.util.Random;
@@ -72,7 +73,7 @@ public class MapOutputRecordsTest {
 
   @Test
   public void everyRecordThatHadoopWroteIsSeen() throws Exception {
-    try (MapOutputRecords records = new MapOutputRecords(dribble(written()))) {
+    try (MapOutputRecords records = new MapOutputRecords(dribble(written()), () -> false)) {
       for (int i = 0; i < LENGTHS.length * LENGTHS.length; ++i) {
         assertTrue(records.next());
         assertEquals(key(i).length, records.keyLength());
@@ -91,7 +92,7 @@ public class MapOutputRecordsTest {
     final byte[] whole = written();
     for (int cut : new int[] {0, 1, 2, 7, whole.length - 70_000}) {
       try (MapOutputRecords records =
-          new MapOutputRecords(new ByteArrayInputStream(whole, 0, cut))) {
+          new MapOutputRecords(new ByteArrayInputStream(whole, 0, cut), () -> false)) {
         while (records.next()) {
           // On to where it ends.
         }
@@ -109,8 +110,83 @@ public class MapOutputRecordsTest {
     WritableUtils.writeVInt(out, Integer.MAX_VALUE);
     WritableUtils.writeVInt(out, 1);
     try (MapOutputRecords records =
-        new MapOutputRecords(new ByteArrayInputStream(bytes.toByteArray()))) {
+        new MapOutputRecords(new ByteArrayInputStream(bytes.toByteArray()), () -> false)) {
       assertFalse(records.next());
+    }
+  }
+
+  /** Records whose values nobody wrote, as if they had to be decompressed to be passed over. */
+  private static final class LongValues extends InputStream {
+    private final byte[] head;
+    private final int valueBytes;
+    private long left;
+    private int headAt;
+    long handed;
+
+    LongValues(int valueBytes) throws IOException {
+      final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+      final DataOutputStream out = new DataOutputStream(bytes);
+      WritableUtils.writeVInt(out, 1);
+      WritableUtils.writeVInt(out, valueBytes);
+      out.write('k');
+      head = bytes.toByteArray();
+      this.valueBytes = valueBytes;
+    }
+
+    @Override
+    public int read() {
+      ++handed;
+      if (headAt == head.length && left == 0) {
+        headAt = 0;
+      }
+      if (headAt < head.length) {
+        left = valueBytes;
+        return head[headAt++] & 0xFF;
+      }
+      --left;
+      return 0;
+    }
+
+    @Override
+    public int read(byte[] into, int offset, int length) {
+      for (int i = 0; i < length; ++i) {
+        into[offset + i] = (byte) read();
+      }
+      return length;
+    }
+
+    @Override
+    public long skip(long count) {
+      final long skipped = Math.min(count, left);
+      left -= skipped;
+      handed += skipped;
+      return skipped;
+    }
+  }
+
+  /** A thousand of 2 MB each, of which the first eats up the time. */
+  @Test
+  public void theTimeThatIsUpIsNoticedWithinLongValues() throws Exception {
+    final LongValues in = new LongValues(2 << 20);
+    try (MapOutputRecords records = new MapOutputRecords(in, () -> true)) {
+      int read = 0;
+      while (read < 1_000 && records.next()) {
+        ++read;
+      }
+      assertEquals(0, read);
+      assertTrue("bytes read after the time was up: " + in.handed, in.handed <= 1 << 19);
+    }
+  }
+
+  @Test
+  public void theTimeThatIsUpIsNoticedAmongShortRecords() throws Exception {
+    final LongValues in = new LongValues(1);
+    try (MapOutputRecords records = new MapOutputRecords(in, () -> true)) {
+      int read = 0;
+      while (read < 100_000 && records.next()) {
+        ++read;
+      }
+      assertTrue("records read after the time was up: " + read, read <= 1_024);
     }
   }
 }

@@ -92,6 +92,15 @@ public class RunCommandIT {
     assertThat(watched.err, containsString("Input path does not exist"));
   }
 
+  /** Its mapper wants another kind of file. The client is gone soon after, but not too soon. */
+  @Test
+  public void aJobWhoseTasksFailIsShownAsFailed() throws Exception {
+    final Client.Ended watched =
+        client.watchedExample(JSON, "sort", "-r", "1", input, output("unsorted"));
+    assertTrue(watched.exitCode != 0);
+    assertThat(watched.err, containsString("JOB_STATE_FAILED"));
+  }
+
   @Test
   public void bothJobsOfACommandAreShownFromAMasterOfOthers() throws Exception {
     try (Master master = Master.start(FILES.newFolder("logs").toPath())) {

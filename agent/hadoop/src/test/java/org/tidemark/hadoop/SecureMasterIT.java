@@ -24,6 +24,7 @@ import org.junit.BeforeClass;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
+import org.tidemark.hadoop.guard.Guard;
 import org.tidemark.hadoop.profile.MeterSettings;
 import org.tidemark.hadoop.support.Certificates;
 import org.tidemark.hadoop.support.Inputs;
@@ -237,7 +238,8 @@ public class SecureMasterIT {
               "job_1_0001",
               "job_1_0001",
               new MeterSettings(),
-              log::add);
+              log::add,
+              new Guard(log::add));
       final JobShape shape = new JobShape();
       shape.name = "paused";
       sender.send(Events.jobOpened(shape));

@@ -2,6 +2,7 @@ package org.tidemark.hadoop;
 
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNotNull;
 import static org.junit.Assert.assertTrue;
 
@@ -10,6 +11,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -26,6 +28,7 @@ import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.JobCounter;
 import org.apache.hadoop.mapreduce.JobID;
 import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.lib.join.TupleWritable;
@@ -38,6 +41,7 @@ import org.junit.BeforeClass;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
+import org.tidemark.hadoop.jobs.FaultyWords;
 import org.tidemark.hadoop.jobs.InvertedIndex;
 import org.tidemark.hadoop.jobs.TwoPath;
 import org.tidemark.hadoop.profile.MeterSettings;
@@ -61,6 +65,8 @@ public class YarnIT {
   private static final int SHUFFLED = 3;
   private static final int FINISHED = 4;
   private static final int FAILED = 5;
+  private static final int KILLED = 6;
+  private static final int FAILED_JOB = 2;
   private static final String TOKEN = "2f0d6b1c9e8a47d3";
 
   /** So much work that the beginning and the end of a reduce phase hardly matter. */
@@ -414,6 +420,71 @@ public class YarnIT {
       assertEquals(log.mapTasks, log.mapProfiles.size());
       assertEquals(2, log.reduces.size());
     }
+  }
+
+  private static Job faulty(Configuration settings) throws Exception {
+    final Job made = FaultyWords.job(settings);
+    made.setJar(JobJar.of(FILES.newFile(), FaultyWords.class));
+    return made;
+  }
+
+  @Test
+  public void ofAnAttemptThatFailsAndOneThatIsOvertakenNothingCounts() throws Exception {
+    final Path without = run(FaultyWords.job(local()), "/words", 2);
+    final Configuration measured = measured();
+    measured.setInt(FaultyWords.MAP_FAILS, 1);
+    measured.setInt(FaultyWords.MAP_HANGS, 0);
+    measured.setBoolean("mapreduce.map.speculative", true);
+    // It is decided when tasks tell their progress.
+    measured.setInt("mapreduce.task.progress-report.interval", 300);
+    measured.setInt("mapreduce.job.speculative.retry-after-no-speculate", 300);
+    final Set<String> before = master.jobs();
+    assertSameOutput(without, run(faulty(measured), "/words", 2));
+    final Ran ran = theOnly(ranSince(before));
+    checkBytes(ran);
+    assertTrue(ran.log.attempts.get("m-1.0").containsKey(FAILED));
+    assertFalse(ran.log.mapProfiles.containsKey("m-1.0"));
+    assertTrue(ran.log.attempts.get("m-0.0").containsKey(KILLED));
+    assertTrue(ran.log.attempts.get("m-0.1").containsKey(FINISHED));
+    assertEquals(Collections.singleton("m-0.1"), ran.log.speculative);
+  }
+
+  /** Its tasks are in the application master. */
+  private static Configuration uber() {
+    final Configuration uber = measured();
+    uber.setBoolean("mapreduce.job.ubertask.enable", true);
+    return uber;
+  }
+
+  @Test
+  public void anUberJob() throws Exception {
+    final Path without = run(Jobs.wordCount(local(), true), "/words", 1);
+    final Set<String> before = master.jobs();
+    assertSameOutput(without, run(Jobs.wordCount(uber(), true), "/words", 1));
+    final Ran ran = theOnly(ranSince(before));
+    assertEquals(
+        ran.log.mapTasks + 1,
+        ran.counters.findCounter(JobCounter.TOTAL_LAUNCHED_UBERTASKS).getValue());
+    assertEquals(ran.log.mapBytes(), ran.log.reduceBytes());
+  }
+
+  @Test
+  public void anUberJobThatFails() throws Exception {
+    final Configuration uber = uber();
+    uber.setInt(FaultyWords.MAP_FAILS, 1);
+    final Job job =
+        Jobs.prepared(
+            (JobConf) faulty(uber).getConfiguration(), new Path("/words"), nextOutput(), 1);
+    try {
+      assertFalse("the job did not fail", job.waitForCompletion(false));
+    } catch (IOException noStatus) {
+      // The application master is gone, and the history server does not know the job yet.
+    }
+    final EventLog log = master.log(job.getJobID().toString());
+    assertEquals(FAILED_JOB, log.outcome);
+    assertTrue(log.attempts.get("m-1.0").containsKey(FAILED));
+    assertFalse(log.attempts.get("m-1.0").containsKey(FINISHED));
+    assertFalse(log.mapProfiles.containsKey("m-1.0"));
   }
 
   @Test

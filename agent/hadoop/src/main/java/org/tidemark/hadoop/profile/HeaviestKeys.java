@@ -62,6 +62,11 @@ public final class HeaviestKeys {
     bytes[partition] = 0;
   }
 
+  /** Keeps what partitions are in all, and no key of any. */
+  public void forgetNames() {
+    kept = 0;
+  }
+
   /** What one partition's map profile says; explicit keys by falling size, ties by hash. */
   public PartitionKeys keysOf(int partition) {
     final List<Integer> own = new ArrayList<>();
@@ -70,7 +75,7 @@ public final class HeaviestKeys {
         own.add(i);
       }
     }
-    own.sort((a, b) -> heavier(sizes[a], hashes[a], sizes[b], hashes[b]) ? -1 : 1);
+    own.sort((a, b) -> order(sizes[a], hashes[a], sizes[b], hashes[b]));
     final PartitionKeys keys = new PartitionKeys(partition, own.size());
     keys.implicitKeyCount = keyCounts[partition] - own.size();
     keys.implicitBytes = bytes[partition];
@@ -84,9 +89,14 @@ public final class HeaviestKeys {
     return keys;
   }
 
-  // Among keys of one size that with the larger hash leaves first; hashes are unsigned.
   static boolean heavier(long size, long hash, long otherSize, long otherHash) {
-    return size != otherSize ? size > otherSize : Long.compareUnsigned(hash, otherHash) < 0;
+    return order(size, hash, otherSize, otherHash) < 0;
+  }
+
+  // Among keys of one size that with the larger hash leaves first; hashes are unsigned.
+  private static int order(long size, long hash, long otherSize, long otherHash) {
+    final int bySize = Long.compare(otherSize, size);
+    return bySize != 0 ? bySize : Long.compareUnsigned(hash, otherHash);
   }
 
   private void put(int at, long hash, long size, long valueCount, int partition) {

@@ -2,7 +2,7 @@ package org.tidemark.hadoop.transport;
 
 import java.util.HashSet;
 import java.util.Set;
-import java.util.function.Consumer;
+import org.tidemark.hadoop.guard.Log;
 
 /**
  * What is wrong between this process and its master, each thing told once, and so many of them at
@@ -12,11 +12,11 @@ final class Complaints {
   private static final int TOLD_MAX = 10;
   private static final int CHARS_MAX = 500;
 
-  private final Consumer<String> log;
+  private final Log log;
   private final String master;
   private final Set<String> told = new HashSet<>();
 
-  Complaints(Consumer<String> log, Endpoint master) {
+  Complaints(Log log, Endpoint master) {
     this.log = log;
     this.master = master.authority();
   }
@@ -28,7 +28,7 @@ final class Complaints {
       final String line =
           what.substring(0, Math.min(what.length(), CHARS_MAX)).replaceAll("\\p{Cntrl}+", " ");
       if (isNew(line)) {
-        log.accept("the master at " + master + " " + line + "; the job itself is not affected");
+        log.warn("the master at " + master + " " + line + "; the job itself is not affected");
       }
     } catch (RuntimeException | Error withoutLog) {
       // Nothing of ours ever fails a task.

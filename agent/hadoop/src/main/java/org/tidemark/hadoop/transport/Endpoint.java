@@ -20,7 +20,7 @@ public final class Endpoint {
   }
 
   /**
-   * Of {@code host:port}; null if it is none. {@code tls} may be null: then the token, empty if there
+   * Of {@code host:port}, where an IPv6 address is in brackets; null if it is none. {@code tls} may be null: then the token, empty if there
    * is none, is kept back from addresses that are not this machine's.
    */
   public static Endpoint of(String address, String token, Tls tls) {
@@ -31,6 +31,10 @@ public final class Endpoint {
     final String host = address.substring(0, colon);
     final String port = address.substring(colon + 1);
     if (!port.matches("[0-9]{1,5}") || Integer.parseInt(port) > PORT_MAX) {
+      return null;
+    }
+    // Without brackets nobody knows where the address ends: ::1:7411 is one, too.
+    if (!host.matches("[^:\\[\\]]+|\\[[^\\[\\]]+\\]")) {
       return null;
     }
     return new Endpoint(

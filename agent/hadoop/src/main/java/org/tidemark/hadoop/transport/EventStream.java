@@ -2,14 +2,14 @@ package org.tidemark.hadoop.transport;
 
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.net.InetSocketAddress;
+import java.net.InetAddress;
 import java.net.Socket;
-import java.net.SocketTimeoutException;
 import java.util.ArrayDeque;
+import org.tidemark.hadoop.guard.Guard;
+import org.tidemark.hadoop.guard.Reasons;
 
 /**
  * One call of IngestService.StreamEvents over a connection of its own: writes messages, gives the
@@ -31,20 +31,24 @@ final class EventStream {
     /** Whether the master owes an answer. */
     boolean awaitsAnswer();
 
-    /** It has owed one, and said nothing, for so long. */
+    /** It has owed one for so long, whatever else it sent. */
     void silent(long nanos);
   }
 
   private static final String METHOD = "/tidemark.v1.IngestService/StreamEvents";
   private static final int CONNECT_TIMEOUT_MILLIS = 2_000;
-  private static final int READ_TICK_MILLIS = 1_000;
+  private static final int LOOK_AGAIN_MILLIS = 1_000;
   // As the agent in C++: nobody tells us when the network between us is cut.
-  private static final long ANSWER_TIMEOUT_NANOS = 60_000_000_000L;
-  private static final int ANSWER_BYTES_MAX = 1 << 20;
+  static final long ANSWER_TIMEOUT_NANOS = 60_000_000_000L;
   private static final int WINDOW_REFILL_BYTES = 16_384;
+  /** A master that reads is never owed as many. */
+  private static final int CONTROLS_MAX = 100;
 
   private final Listener listener;
-  private final Socket socket = new Socket();
+  private final Guard guard;
+  private final long answerTimeoutNanos;
+  /** Null until it is connected. */
+  private volatile TickingSocket socket;
   private OutputStream out;
 
   // Guarded by this.
@@ -56,32 +60,35 @@ final class EventStream {
   private String whyEnded = "closed the connection without an answer";
 
   // The reading thread's own.
-  private final ByteArrayOutputStream answer = new ByteArrayOutputStream();
+  private final Messages answers;
   private int unreportedBytes;
   private long silentSinceNanos;
 
-  EventStream(Listener listener) {
+  /** A master that has owed an answer for {@code answerTimeoutNanos} is given up. */
+  EventStream(Listener listener, Guard guard, long answerTimeoutNanos) {
     this.listener = listener;
+    this.guard = guard;
+    this.answerTimeoutNanos = answerTimeoutNanos;
+    answers = new Messages(this::answered);
   }
 
   /**
-   * Connects and starts the call; takes two seconds at most beyond the name's look-up, and as much
-   * for each answer of a master that shakes hands.
+   * Connects and starts the call; beyond the name's look-up it takes two seconds at most for each of
+   * the name's addresses, and as much for each answer of a master that shakes hands.
    */
   void open(Endpoint master) throws IOException {
-    socket.setTcpNoDelay(true);
-    socket.connect(new InetSocketAddress(master.host, master.port), CONNECT_TIMEOUT_MILLIS);
-    socket.setSoTimeout(CONNECT_TIMEOUT_MILLIS);
+    socket =
+        TickingSocket.connectedTo(
+            InetAddress.getAllByName(master.host), master.port, CONNECT_TIMEOUT_MILLIS);
     final Socket channel = master.tls == null ? socket : master.tls.over(socket, master.host);
-    socket.setSoTimeout(READ_TICK_MILLIS);
+    silentSinceNanos = System.nanoTime();
+    socket.startTicking(this::checkSilence);
     out = new BufferedOutputStream(channel.getOutputStream(), Http2.FRAME_BYTES_MAX);
     Http2.writeCall(out, master, METHOD);
     out.flush();
     final Http2.FrameReader frames =
         new Http2.FrameReader(new BufferedInputStream(channel.getInputStream()));
-    final Thread reader = new Thread(() -> readAll(frames), "tidemark-reader");
-    reader.setDaemon(true);
-    reader.start();
+    guard.thread("tidemark-reader", () -> readAll(frames)).start();
   }
 
   synchronized boolean isEnded() {
@@ -93,7 +100,10 @@ final class EventStream {
     return whyEnded;
   }
 
-  /** Writes one gRPC message, waiting for room in the windows; IOException once the stream ended. */
+  /**
+   * Takes one gRPC message, waiting for room in the windows; IOException once the stream ended. It may
+   * stay here until the next {@link #flush}.
+   */
   void write(byte[] message) throws IOException, InterruptedException {
     final byte[] framed = new byte[message.length + 5];
     System.arraycopy(Http2.int32(message.length), 0, framed, 1, 4);
@@ -103,15 +113,19 @@ final class EventStream {
       Http2.write(out, Http2.DATA, 0, 1, framed, at, length);
       at += length;
     }
-    flush();
+    writeControls();
   }
 
-  /** Writes what the protocol owes the master. */
+  /** Writes what was taken, and what the protocol owes the master. */
   void flush() throws IOException {
+    writeControls();
+    out.flush();
+  }
+
+  private void writeControls() throws IOException {
     for (Http2.Frame control = nextControl(); control != null; control = nextControl()) {
       Http2.write(out, control.type, control.flags, control.stream, control.payload);
     }
-    out.flush();
   }
 
   /** Says goodbye if that can be done at once, and ends everything. Idempotent. */
@@ -143,7 +157,7 @@ final class EventStream {
 
   private synchronized void awaitChange() throws InterruptedException {
     if (!ended && controls.isEmpty() && Math.min(connectionWindow, streamWindow) <= 0) {
-      wait(READ_TICK_MILLIS);
+      wait(LOOK_AGAIN_MILLIS);
     }
   }
 
@@ -158,13 +172,16 @@ final class EventStream {
     return taken;
   }
 
-  private void end() {
+  /** Ends everything at once, and frees a writer that waits. Idempotent. */
+  void end() {
     synchronized (this) {
       ended = true;
       notifyAll();
     }
     try {
-      socket.close();
+      if (socket != null) {
+        socket.close();
+      }
     } catch (IOException alreadyGone) {
       // Nobody needs it any more.
     }
@@ -172,17 +189,14 @@ final class EventStream {
 
   private void readAll(Http2.FrameReader frames) {
     try {
-      silentSinceNanos = System.nanoTime();
-      while (!isEnded()) {
-        final Http2.Frame frame = readFrame(frames);
-        if (frame != null && !take(frame)) {
-          break;
-        }
-      }
+      while (!isEnded() && take(frames.read())) {}
     } catch (EOFException closed) {
       // As whyEnded has it.
     } catch (IOException | RuntimeException connectionLost) {
       endsBecause("gave no proper answer: " + Reasons.of(connectionLost));
+    } catch (Error ours) {
+      // Before anyone hears that the stream has ended and makes another.
+      guard.turnOff(ours);
     } finally {
       end();
       listener.changed();
@@ -196,16 +210,6 @@ final class EventStream {
     }
   }
 
-  /** Null: there is no whole frame yet. */
-  private Http2.Frame readFrame(Http2.FrameReader frames) throws IOException {
-    try {
-      return frames.read();
-    } catch (SocketTimeoutException moreIsToCome) {
-      checkSilence();
-      return null;
-    }
-  }
-
   private void checkSilence() throws IOException {
     final long now = System.nanoTime();
     if (!listener.awaitsAnswer()) {
@@ -213,7 +217,7 @@ final class EventStream {
       return;
     }
     listener.silent(now - silentSinceNanos);
-    if (now - silentSinceNanos > ANSWER_TIMEOUT_NANOS) {
+    if (now - silentSinceNanos > answerTimeoutNanos) {
       throw new IOException("no answer in time");
     }
   }
@@ -222,7 +226,6 @@ final class EventStream {
   private boolean take(Http2.Frame frame) throws IOException {
     switch (frame.type) {
       case Http2.DATA:
-        silentSinceNanos = System.nanoTime();
         takeData(frame);
         return !frame.has(Http2.END_STREAM);
       case Http2.HEADERS:
@@ -232,15 +235,16 @@ final class EventStream {
         }
         return true;
       case Http2.RST_STREAM:
+        endsBecause("broke the call off with HTTP/2's code " + frame.uint32(0));
+        return false;
       case Http2.GOAWAY:
+        endsBecause("broke the connection off with HTTP/2's code " + frame.uint32(4));
         return false;
       case Http2.SETTINGS:
         takeSettings(frame);
         return true;
       case Http2.PING:
-        if (!frame.has(Http2.ACK)) {
-          queue(Http2.PING, Http2.ACK, 0, frame.payload);
-        }
+        takePing(frame);
         return true;
       case Http2.WINDOW_UPDATE:
         takeWindowUpdate(frame);
@@ -260,37 +264,30 @@ final class EventStream {
     if (length < 0) {
       throw new IOException("more padding than data");
     }
-    answer.write(frame.payload, from, length);
     unreportedBytes += frame.payload.length;
     if (unreportedBytes >= WINDOW_REFILL_BYTES) {
       queue(Http2.WINDOW_UPDATE, 0, 0, Http2.int32(unreportedBytes));
       queue(Http2.WINDOW_UPDATE, 0, 1, Http2.int32(unreportedBytes));
       unreportedBytes = 0;
     }
-    deliverWhole();
+    answers.add(frame.payload, from, length);
   }
 
-  private void deliverWhole() throws IOException {
-    byte[] bytes = answer.toByteArray();
-    int at = 0;
-    while (bytes.length - at >= 5) {
-      final long length = new Http2.Frame(0, 0, 0, bytes).uint32(at + 1);
-      if (bytes[at] != 0 || length > ANSWER_BYTES_MAX) {
-        throw new IOException("not an answer of IngestService");
-      }
-      if (bytes.length - at - 5 < length) {
-        break;
-      }
-      final byte[] message = new byte[(int) length];
-      System.arraycopy(bytes, at + 5, message, 0, message.length);
-      at += 5 + message.length;
-      listener.answered(message);
+  private void answered(byte[] message) {
+    silentSinceNanos = System.nanoTime();
+    listener.answered(message);
+  }
+
+  private void takePing(Http2.Frame frame) throws IOException {
+    if (frame.payload.length != Http2.PING_BYTES) {
+      throw new IOException("a PING of " + frame.payload.length + " bytes");
     }
-    answer.reset();
-    answer.write(bytes, at, bytes.length - at);
+    if (!frame.has(Http2.ACK)) {
+      queue(Http2.PING, Http2.ACK, 0, frame.payload);
+    }
   }
 
-  private void takeSettings(Http2.Frame frame) {
+  private void takeSettings(Http2.Frame frame) throws IOException {
     if (frame.has(Http2.ACK)) {
       return;
     }
@@ -312,14 +309,17 @@ final class EventStream {
     final long more = Math.max(0, frame.uint32(0)) & 0x7FFFFFFFL;
     if (frame.stream == 0) {
       connectionWindow += more;
-    } else {
+    } else if (frame.stream == 1) {
       streamWindow += more;
     }
     notifyAll();
   }
 
-  private void queue(int type, int flags, int stream, byte[] payload) {
+  private void queue(int type, int flags, int stream, byte[] payload) throws IOException {
     synchronized (this) {
+      if (controls.size() >= CONTROLS_MAX) {
+        throw new IOException("it asks for more than it reads");
+      }
       controls.addLast(new Http2.Frame(type, flags, stream, payload));
       notifyAll();
     }

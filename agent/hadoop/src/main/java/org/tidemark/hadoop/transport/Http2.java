@@ -1,12 +1,11 @@
 package org.tidemark.hadoop.transport;
 
 import java.io.ByteArrayOutputStream;
-import java.io.EOFException;
+import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 
 /**
  * The frames of HTTP/2 (RFC 9113) that one gRPC call needs. Headers are written as literals without
@@ -28,6 +27,8 @@ final class Http2 {
   static final int PRIORITY = 32;
 
   static final int SETTINGS_INITIAL_WINDOW_SIZE = 4;
+
+  static final int PING_BYTES = 8;
 
   /** What both sides may send before they hear of windows. */
   static final int WINDOW_BYTES = 65_535;
@@ -70,47 +71,32 @@ final class Http2 {
     }
   }
 
-  /**
-   * Puts frames together, however their bytes arrive: a read that times out within a frame loses
-   * none of it, and the next call goes on there. Belongs to one thread.
-   */
+  /** Belongs to one thread. */
   static final class FrameReader {
     private static final int HEADER_BYTES = 9;
 
-    private final InputStream in;
-    private final byte[] bytes = new byte[HEADER_BYTES + FRAME_BYTES_MAX];
-    private int have;
+    private final DataInputStream in;
+    private final byte[] header = new byte[HEADER_BYTES];
 
     FrameReader(InputStream in) {
-      this.in = in;
+      this.in = new DataInputStream(in);
     }
 
     /** Throws IOException at the end and at a frame that is too long for what we agreed on. */
     Frame read() throws IOException {
-      fill(HEADER_BYTES);
+      in.readFully(header);
       final int length = uint8(0) << 16 | uint8(1) << 8 | uint8(2);
       if (length > FRAME_BYTES_MAX) {
         throw new IOException("a frame of " + length + " bytes: not HTTP/2");
       }
-      fill(HEADER_BYTES + length);
-      have = 0;
+      final byte[] payload = new byte[length];
+      in.readFully(payload);
       final int stream = (uint8(5) & 0x7F) << 24 | uint8(6) << 16 | uint8(7) << 8 | uint8(8);
-      return new Frame(
-          uint8(3), uint8(4), stream, Arrays.copyOfRange(bytes, HEADER_BYTES, HEADER_BYTES + length));
-    }
-
-    private void fill(int wanted) throws IOException {
-      while (have < wanted) {
-        final int got = in.read(bytes, have, wanted - have);
-        if (got < 0) {
-          throw new EOFException();
-        }
-        have += got;
-      }
+      return new Frame(uint8(3), uint8(4), stream, payload);
     }
 
     private int uint8(int at) {
-      return bytes[at] & 0xFF;
+      return header[at] & 0xFF;
     }
   }
 

@@ -9,7 +9,8 @@ import org.tidemark.hadoop.wire.ProtoWriter;
 /**
  * The events that wait to be sent or acknowledged: bounded, in order, each sent until the master
  * answers for it (agent/outbox.h). When it is full, the least important of those that were not sent
- * yet are dropped, oldest first, and counted; what has a sequence number is never dropped. At most
+ * yet are dropped, oldest first, and counted; what has a sequence number is never dropped, and
+ * nothing is for an event that does not fit even so. At most
  * half of the bytes may be unacknowledged, so a master that does not answer leaves room for what is
  * new.
  *
@@ -60,16 +61,16 @@ public final class Outbox {
 
   public synchronized void add(Event event) {
     final Item item = new Item(event, ++newest);
+    if (isFull(event) && !canMakeRoom(event)) {
+      ++dropped;
+      return;
+    }
     for (int rank = 0; rank <= event.importance.ordinal(); ++rank) {
       while (isFull(event) && !waiting[rank].isEmpty()) {
         waitingBytes -= waiting[rank].removeFirst().event.sizeBytes;
         ++dropped;
         notifyAll();
       }
-    }
-    if (isFull(event)) {
-      ++dropped;
-      return;
     }
     waitingBytes += event.sizeBytes;
     waiting[event.importance.ordinal()].addLast(item);
@@ -165,6 +166,17 @@ public final class Outbox {
 
   private boolean isFull(Event more) {
     return waitingBytes + unacknowledgedBytes + more.sizeBytes > bytesMax;
+  }
+
+  /** Whether there is room for it without all that is not more important. */
+  private boolean canMakeRoom(Event event) {
+    long stayingBytes = unacknowledgedBytes;
+    for (int rank = event.importance.ordinal() + 1; rank < waiting.length; ++rank) {
+      for (Item item : waiting[rank]) {
+        stayingBytes += item.event.sizeBytes;
+      }
+    }
+    return stayingBytes + event.sizeBytes <= bytesMax;
   }
 
   private Item nextUnsent() {

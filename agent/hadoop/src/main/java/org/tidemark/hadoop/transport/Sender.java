@@ -3,7 +3,9 @@ package org.tidemark.hadoop.transport;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.Consumer;
+import org.tidemark.hadoop.guard.Guard;
+import org.tidemark.hadoop.guard.Log;
+import org.tidemark.hadoop.guard.Reasons;
 import org.tidemark.hadoop.profile.MeterSettings;
 import org.tidemark.hadoop.wire.Event;
 
@@ -12,7 +14,8 @@ import org.tidemark.hadoop.wire.Event;
  * on the tasks of this process, connects, sends, backs off and sends again what was not
  * acknowledged.
  *
- * <p>Thread-safe. Nothing here throws into a task's thread, and nothing but {@link #flush} waits.
+ * <p>Thread-safe. Nothing but {@link #flush} waits. The first call starts the thread and throws
+ * when there can be none; callers are within the guard.
  */
 public final class Sender {
   /** Something to report on at every flush. */
@@ -32,9 +35,11 @@ public final class Sender {
   private final MeterSettings settings;
   private final Outbox outbox;
   private final Backoff backoff;
+  private final Log log;
   private final Complaints complaints;
   private final List<Reporter> reporters = new CopyOnWriteArrayList<>();
-  private final Thread thread = new Thread(this::run, "tidemark-sender");
+  private final Guard guard;
+  private final Thread thread;
 
   // Guarded by this.
   private boolean started;
@@ -46,14 +51,16 @@ public final class Sender {
   private volatile boolean unreachable;
 
   // The sender's thread's own.
-  private EventStream stream;
+  private volatile EventStream stream;
   private volatile boolean answered;
+  /** Of readers, of which there is one at a time. */
+  private volatile boolean heard;
   private long retryAtNanos;
   private long lastFlushNanos;
 
   /**
-   * {@code runUid}: which run of the job, as event.proto says. {@code log} hears once of each thing
-   * that keeps reports from the master; it may be slow.
+   * {@code runUid}: which run of the job, as event.proto says. {@code log} hears once that the master
+   * answers, and once of each thing that keeps reports from it.
    */
   public Sender(
       Endpoint master,
@@ -61,17 +68,25 @@ public final class Sender {
       String jobId,
       String runUid,
       MeterSettings settings,
-      Consumer<String> log) {
+      Log log,
+      Guard guard) {
     this.master = master;
+    this.log = log;
     complaints = new Complaints(log, master);
     this.settings = settings;
     outbox = new Outbox(sourceId, jobId, runUid, BUFFER_BYTES_MAX);
     backoff = new Backoff(sourceId.hashCode() ^ System.nanoTime());
-    thread.setDaemon(true);
+    this.guard = guard;
+    thread = guard.thread("tidemark-sender", this::run);
   }
 
   public MeterSettings settings() {
     return settings;
+  }
+
+  /** Whether what can wait elsewhere need not: an event that is sent now will not be dropped. */
+  public boolean hasRoom() {
+    return !outbox.isCongested();
   }
 
   public void send(Event event) {
@@ -115,13 +130,17 @@ public final class Sender {
     }
   }
 
-  /** Flushes and ends the thread. */
+  /** Flushes and ends the thread, even one that waits for a master which does not read. */
   public void stop(long budgetNanos) {
-    flush(budgetNanos);
+    final boolean settled = flush(budgetNanos);
     synchronized (this) {
       stopping = true;
     }
     wake();
+    final EventStream open = stream;
+    if (!settled && open != null) {
+      open.end();
+    }
   }
 
   private void wake() {
@@ -137,14 +156,12 @@ public final class Sender {
     }
   }
 
-  private void run() {
+  private void run() throws InterruptedException {
     try {
-      while (awaitWork()) {
+      while (!guard.isOff() && awaitWork()) {
         reportIfDue();
         poll();
       }
-    } catch (InterruptedException | RuntimeException | Error fatal) {
-      complaints.tell("hears no more of this process: " + Reasons.of(fatal));
     } finally {
       if (stream != null) {
         stream.close();
@@ -200,7 +217,7 @@ public final class Sender {
           outbox.add(event);
         }
       }
-    } catch (RuntimeException | LinkageError notToday) {
+    } catch (RuntimeException notToday) {
       // One report less.
     }
   }
@@ -233,16 +250,20 @@ public final class Sender {
 
   private void connect() {
     answered = false;
-    final EventStream opened = new EventStream(new StreamListener());
+    final EventStream opened = 
+        new EventStream(new StreamListener(), guard, EventStream.ANSWER_TIMEOUT_NANOS);
     outbox.rewind();
     try {
       opened.open(master);
       stream = opened;
     } catch (IOException | RuntimeException cannotConnect) {
-      opened.close();
       unreachable = true;
       complaints.tell("cannot be reached: " + Reasons.of(cannotConnect));
       retryAtNanos = System.nanoTime() + backoff.next();
+    } finally {
+      if (stream != opened) {
+        opened.close();
+      }
     }
   }
 
@@ -270,6 +291,10 @@ public final class Sender {
       answered = true;
       unreachable = false;
       wake();
+      if (!heard) {
+        heard = true;
+        log.info("progress is reported to the master at " + master.authority());
+      }
     }
 
     @Override

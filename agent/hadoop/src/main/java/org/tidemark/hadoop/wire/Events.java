@@ -45,11 +45,11 @@ public final class Events {
   public static Event jobOpened(JobShape job) {
     final ProtoWriter body =
         new ProtoWriter()
-            .string(1, job.name)
-            .string(2, "hadoop")
-            .string(3, job.applicationId)
-            .string(4, job.user)
-            .string(5, job.queue);
+            .text(1, job.name)
+            .text(2, "hadoop")
+            .text(3, job.applicationId)
+            .text(4, job.user)
+            .text(5, job.queue);
     if (job.submittedMillis > 0) {
       body.message(7, Times.timestamp(job.submittedMillis));
     }
@@ -82,7 +82,7 @@ public final class Events {
     final ProtoWriter body =
         new ProtoWriter()
             .uint(1, outcome.ordinal())
-            .string(2, message)
+            .text(2, message)
             .message(3, Times.timestamp(atMillis));
     return new Event(Event.Importance.JOB, JOB_CLOSED, body, null);
   }
@@ -93,14 +93,14 @@ public final class Events {
     if (news.atMillis > 0) {
       body.message(3, Times.timestamp(news.atMillis));
     }
-    body.string(4, news.host)
-        .string(5, news.container)
-        .string(6, news.rack)
+    body.text(4, news.host)
+        .text(5, news.container)
+        .text(6, news.rack)
         .bool(7, news.speculative);
     if (news.inputBytes >= 0) {
       body.uintAlways(8, news.inputBytes);
     }
-    body.string(10, news.failure);
+    body.text(10, news.failure);
     return new Event(Event.Importance.ATTEMPT, ATTEMPT_CHANGED, body, null);
   }
 

@@ -9,6 +9,9 @@ import java.util.Arrays;
  * thread-safe.
  */
 public final class ProtoWriter {
+  /** What the master keeps of a text. bytes */
+  static final int TEXT_BYTES_MAX = 4096;
+
   private byte[] bytes = new byte[256];
   private int size;
 
@@ -48,6 +51,25 @@ public final class ProtoWriter {
     return value == null || value.isEmpty()
         ? this
         : bytesAlways(field, value.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** A text for people, cut between characters to what the master keeps of it. */
+  public ProtoWriter text(int field, String value) {
+    return string(field, value == null ? null : cut(value));
+  }
+
+  private static String cut(String value) {
+    int end = 0;
+    int bytes = 0;
+    while (end < value.length()) {
+      final int character = value.codePointAt(end);
+      bytes += character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+      if (bytes > TEXT_BYTES_MAX) {
+        return value.substring(0, end);
+      }
+      end += Character.charCount(character);
+    }
+    return value;
   }
 
   /** A string, a packed array or a message; a message that is there but empty is written too. */

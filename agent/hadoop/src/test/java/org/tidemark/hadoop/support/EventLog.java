@@ -6,8 +6,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.tidemark.hadoop.profile.KeySampler;
@@ -56,6 +58,7 @@ public final class EventLog {
   public final Map<String, Map<Integer, Long>> attempts = new TreeMap<>();
 
   public final Map<String, String> hosts = new HashMap<>();
+  public final Set<String> speculative = new HashSet<>();
   public final Map<String, List<Partition>> mapProfiles = new TreeMap<>();
   /** The bound of each map task's sample, if it has one. */
   public final Map<String, Long> sampledBelow = new HashMap<>();
@@ -65,6 +68,9 @@ public final class EventLog {
 
   public static EventLog parse(byte[] file) {
     final EventLog log = new EventLog();
+    if (file.length < START_BYTES) {
+      return log; // it has just been made
+    }
     final ByteBuffer in = ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN);
     in.position(START_BYTES);
     byte[] before = new byte[0];
@@ -194,6 +200,9 @@ public final class EventLog {
           break;
         case 4:
           hosts.put(id, new String(changed.content(), StandardCharsets.UTF_8));
+          break;
+        case 7:
+          speculative.add(id);
           break;
         case 8:
           inputBytes.put(id, changed.value());

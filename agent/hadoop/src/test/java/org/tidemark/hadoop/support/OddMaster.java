@@ -50,7 +50,10 @@ public final class OddMaster implements AutoCloseable {
 
   /** Meets every connection in the same way. */
   public static OddMaster with(Manners manners) throws IOException {
-    final ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    final ServerSocket server = new ServerSocket();
+    // Small, so that it is soon felt when nobody reads.
+    server.setReceiveBufferSize(1 << 14);
+    server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 50);
     final Thread door =
         new Thread(
             () -> {

@@ -26,6 +26,16 @@ public class EndpointTest {
   }
 
   @Test
+  public void anIpv6AddressIsInBrackets() {
+    assertEquals("[2001:db8::1]", Endpoint.of("[2001:db8::1]:7411", "", null).host);
+    assertNull(Endpoint.of("2001:db8::1:7411", "", null));
+    assertNull(Endpoint.of("::1", "", null));
+    assertNull(Endpoint.of("::1]:7411", "", null));
+    assertNull(Endpoint.of("[::1:7411", "", null));
+    assertNull(Endpoint.of("[]:7411", "", null));
+  }
+
+  @Test
   public void whatHasNoPortIsNoMaster() {
     assertNull(Endpoint.of("", "", null));
     assertNull(Endpoint.of("master.example", "", null));

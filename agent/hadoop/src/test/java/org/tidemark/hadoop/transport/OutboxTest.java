@@ -7,6 +7,7 @@ import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Collections;
 import org.junit.Test;
 import org.tidemark.hadoop.wire.Attempt;
 import org.tidemark.hadoop.wire.AttemptNews;
@@ -132,6 +133,36 @@ public class OutboxTest {
     final byte[] first = outbox.next(0, 0);
     assertEquals("the opening of the job is still there", 1, sequence(first));
     assertEquals(outbox.dropped(), droppedBefore(first));
+  }
+
+  @Test
+  public void anEventThatDoesNotFitLeavesTheOthersThere() {
+    final Outbox outbox = new Outbox("source", "job", "run", 10L * attempt().sizeBytes);
+    for (int i = 0; i < 5; ++i) {
+      outbox.add(attempt());
+    }
+    final JobShape large = new JobShape();
+    large.name = String.join("", Collections.nCopies(4_000, "x"));
+    outbox.add(Events.jobOpened(large));
+    assertEquals(1, outbox.dropped());
+    for (long expected = 1; expected <= 5; ++expected) {
+      assertEquals(expected, sequence(outbox.next(0, 0)));
+    }
+  }
+
+  @Test
+  public void whatIsOnItsWayCountsForWhetherAnEventFits() {
+    final Outbox outbox = new Outbox("source", "job", "run", 10L * attempt().sizeBytes);
+    for (int i = 0; i < 9; ++i) {
+      outbox.add(attempt());
+    }
+    while (outbox.next(0, 0) != null) {
+      // As many as may be on their way.
+    }
+    final JobShape large = new JobShape();
+    large.name = String.join("", Collections.nCopies(6 * attempt().sizeBytes, "x"));
+    outbox.add(Events.jobOpened(large));
+    assertEquals("only itself", 1, outbox.dropped());
   }
 
   @Test

@@ -13,14 +13,19 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.Rule;
 import org.junit.Test;
 import org.junit.rules.Timeout;
+import org.tidemark.hadoop.guard.Guard;
+import org.tidemark.hadoop.guard.Log;
 import org.tidemark.hadoop.profile.MeterSettings;
+import org.tidemark.hadoop.profile.PartitionKeys;
 import org.tidemark.hadoop.wire.Attempt;
 import org.tidemark.hadoop.wire.Events;
 import org.tidemark.hadoop.wire.ProtoWriter;
@@ -69,7 +74,8 @@ public class SenderTest {
   private Sender sender(ServerSocket server, MeterSettings settings) {
     final String host = server.getInetAddress().getHostAddress();
     final Endpoint master = Endpoint.of(host + ":" + server.getLocalPort(), "", null);
-    return new Sender(master, "source", "job", "run", settings, log::add);
+    return new Sender(
+        master, "source", "job", "run", settings, log::add, new Guard(log::add));
   }
 
   private static void say(Sender sender) {
@@ -112,15 +118,45 @@ public class SenderTest {
     checkFlushGivesUp(sender);
   }
 
+  /** The thread of ours that waits for the kernel to take what it writes, or null. */
+  private static Thread blockedWriter() {
+    for (Map.Entry<Thread, StackTraceElement[]> thread : Thread.getAllStackTraces().entrySet()) {
+      final String stack = Arrays.toString(thread.getValue());
+      // JDK 11 waits in socketWrite0, later ones park in implWrite.
+      if (thread.getKey().getName().equals("tidemark-sender")
+          && stack.matches(".*(socketWrite0|park\\(.*implWrite).*")) {
+        return thread.getKey();
+      }
+    }
+    return null;
+  }
+
   @Test
-  public void aMasterThatNeverReads() throws Exception {
+  public void aMasterThatNeverReadsBlocksAWriteButNotTheTask() throws Exception {
     final CountDownLatch done = new CountDownLatch(1);
-    try (ServerSocket server = serve((in, out) -> done.await())) {
+    try (ServerSocket server =
+        serve(
+            (in, out) -> {
+              // As large a window as there is, so that it is the kernel where there is no room.
+              final byte[] largest = Http2.int32(Integer.MAX_VALUE - Http2.WINDOW_BYTES);
+              Http2.write(out, Http2.WINDOW_UPDATE, 0, 0, largest);
+              Http2.write(out, Http2.WINDOW_UPDATE, 0, 1, largest);
+              out.flush();
+              done.await();
+            })) {
+      server.setReceiveBufferSize(4_096);
       final Sender sender = sender(server, new MeterSettings());
-      for (int i = 0; i < 5_000; ++i) {
-        say(sender);
+      Thread blocked = null;
+      while (blocked == null) {
+        for (int i = 0; i < 1_000; ++i) {
+          say(sender);
+        }
+        Thread.sleep(20);
+        blocked = blockedWriter();
       }
       checkFlushGivesUp(sender);
+      // stop(), at the end of that, frees it.
+      blocked.join();
       done.countDown();
     }
   }
@@ -207,9 +243,9 @@ public class SenderTest {
               in.read();
             })) {
       final Sender sender = sender(server, new MeterSettings());
-      final char[] name = new char[160_000];
-      Arrays.fill(name, 'x');
-      sender.send(Events.jobClosed(Events.Outcome.FAILED, new String(name), 1));
+      // Each key has a hash of 8 bytes.
+      final PartitionKeys keys = new PartitionKeys(0, 20_000);
+      sender.send(Events.mapProfile(new Attempt(true, 0, 0), Arrays.asList(keys), 20_000, 0));
       assertTrue(received.await(30, TimeUnit.SECONDS));
       sender.stop(0);
     }
@@ -315,6 +351,45 @@ public class SenderTest {
       awaitLog(" has not answered for 5 s;");
       sender.stop(0);
       done.countDown();
+    }
+  }
+
+  @Test
+  public void aMasterThatAnswersIsNamedOnce() throws Exception {
+    final List<String> news = new CopyOnWriteArrayList<>();
+    final Log log =
+        new Log() {
+          @Override
+          public void warn(String what) {
+            news.add("WARN " + what);
+          }
+
+          @Override
+          public void info(String what) {
+            news.add("INFO " + what);
+          }
+        };
+    try (ServerSocket server =
+        serve(
+            (in, out) -> {
+              skipToData(in);
+              for (long sequence = 1; ; ++sequence) {
+                answer(out, new ProtoWriter().uint(2, sequence));
+                while (new Http2.FrameReader(in).read().type != Http2.DATA) {}
+              }
+            })) {
+      final Endpoint master = Endpoint.of("127.0.0.1:" + server.getLocalPort(), "", null);
+      final Sender sender =
+          new Sender(master, "source", "job", "run", new MeterSettings(), log, new Guard(log));
+      for (int i = 0; i < 3; ++i) {
+        say(sender);
+        assertTrue(sender.flush(LONG_NANOS));
+      }
+      sender.stop(0);
+      assertEquals(
+          Collections.singletonList(
+              "INFO progress is reported to the master at 127.0.0.1:" + server.getLocalPort()),
+          news);
     }
   }
 

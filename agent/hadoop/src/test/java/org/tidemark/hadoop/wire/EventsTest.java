@@ -5,7 +5,9 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.junit.Test;
@@ -45,6 +47,25 @@ public class EventsTest {
       }
       assertEquals(length >= 3 ? 1 : 0, fields);
       assertFalse(reader.next() && length < 3);
+    }
+  }
+
+  /** As an application master may have of its job, in megabytes. */
+  @Test
+  public void longTextsAreCutBetweenCharacters() {
+    final String euros = String.join("", Collections.nCopies(1 << 20, "\u20ac"));
+    assertTrue(Events.jobClosed(Events.Outcome.FAILED, euros, 0).sizeBytes < 5_000);
+    final AttemptNews news = failedReduce();
+    news.failure = euros;
+    assertTrue(Events.attemptChanged(news).sizeBytes < 5_000);
+    for (String start : new String[] {"", "a", "ab", "\ud83d\ude00"}) {
+      final ProtoReader reader =
+          new ProtoReader(new ProtoWriter().text(1, start + euros).toByteArray());
+      assertTrue(reader.next());
+      final String cut = new String(reader.content(), StandardCharsets.UTF_8);
+      assertTrue(reader.content().length > ProtoWriter.TEXT_BYTES_MAX - 3);
+      assertTrue(reader.content().length <= ProtoWriter.TEXT_BYTES_MAX);
+      assertTrue((start + euros).startsWith(cut));
     }
   }
 

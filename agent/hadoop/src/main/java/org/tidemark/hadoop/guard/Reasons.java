@@ -1,4 +1,4 @@
-package org.tidemark.hadoop.transport;
+package org.tidemark.hadoop.guard;
 
 /** What to tell of an exception in a line of a log. */
 public final class Reasons {

@@ -1,0 +1,11 @@
+package org.tidemark.hadoop.guard;
+
+/** Where the connector says what a person should know. May be slow, and never throws. */
+@FunctionalInterface
+public interface Log {
+  /** What keeps progress from being reported. */
+  void warn(String what);
+
+  /** That it is reported. */
+  default void info(String what) {}
+}

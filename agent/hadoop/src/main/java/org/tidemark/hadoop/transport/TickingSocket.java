@@ -1,0 +1,104 @@
+package org.tidemark.hadoop.transport;
+
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+
+/**
+ * A connection whose reads wait as long as it takes, and tick about once a second meanwhile, whether
+ * nothing comes, little by little or much. So a pause within a frame, or within a record of TLS, which
+ * not every JDK takes up again after a time-out, is only a pause.
+ */
+final class TickingSocket extends Socket {
+  /** Called on the thread that reads; what it throws, the read throws. */
+  interface Tick {
+    void tick() throws IOException;
+  }
+
+  private static final int TICK_MILLIS = 1_000;
+  private static final long TICK_NANOS = TICK_MILLIS * 1_000_000L;
+  /**
+   * What a master does not read stays in the outbox, where there is a limit for all of it, and not in
+   * the kernel.
+   */
+  private static final int SEND_BUFFER_BYTES = 1 << 17;
+
+  private volatile Tick tick;
+  private long lastTickNanos;
+
+  private TickingSocket() {}
+
+  /**
+   * To the first of these addresses that lets us in, each of them being tried for so long. Until
+   * {@link #startTicking}, reads wait for so long at most. Throws what the first address answered.
+   */
+  static TickingSocket connectedTo(InetAddress[] addresses, int port, int timeoutMillis)
+      throws IOException {
+    IOException refusal = null;
+    for (InetAddress address : addresses) {
+      final TickingSocket socket = new TickingSocket();
+      boolean connected = false;
+      try {
+        socket.setTcpNoDelay(true);
+        socket.setSendBufferSize(SEND_BUFFER_BYTES);
+        socket.setSoTimeout(timeoutMillis);
+        socket.connect(new InetSocketAddress(address, port), timeoutMillis);
+        connected = true;
+        return socket;
+      } catch (IOException tryTheNext) {
+        refusal = refusal == null ? tryTheNext : refusal;
+      } finally {
+        if (!connected) {
+          socket.close();
+        }
+      }
+    }
+    throw refusal == null ? new IOException("the name has no address") : refusal;
+  }
+
+  /** From now on, reads wait as long as it takes. */
+  void startTicking(Tick everySecond) throws IOException {
+    setSoTimeout(TICK_MILLIS);
+    lastTickNanos = System.nanoTime();
+    tick = everySecond;
+  }
+
+  @Override
+  public InputStream getInputStream() throws IOException {
+    return new FilterInputStream(super.getInputStream()) {
+      @Override
+      public int read() throws IOException {
+        final byte[] one = new byte[1];
+        return read(one, 0, 1) < 0 ? -1 : one[0] & 0xFF;
+      }
+
+      @Override
+      public int read(byte[] bytes, int from, int length) throws IOException {
+        while (true) {
+          try {
+            final int got = super.read(bytes, from, length);
+            tickIfDue();
+            return got;
+          } catch (SocketTimeoutException nothingYet) {
+            if (tick == null) {
+              throw nothingYet;
+            }
+            tickIfDue();
+          }
+        }
+      }
+    };
+  }
+
+  private void tickIfDue() throws IOException {
+    final long now = System.nanoTime();
+    if (tick != null && now - lastTickNanos >= TICK_NANOS) {
+      lastTickNanos = now;
+      tick.tick();
+    }
+  }
+}

@@ -1,0 +1,164 @@
+package org.tidemark.hadoop;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.mapreduce.v2.api.records.TaskAttemptState;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.rules.Timeout;
+import org.tidemark.hadoop.guard.Guard;
+import org.tidemark.hadoop.profile.MeterSettings;
+import org.tidemark.hadoop.support.FakeJob;
+import org.tidemark.hadoop.transport.Endpoint;
+import org.tidemark.hadoop.transport.ListeningMaster;
+import org.tidemark.hadoop.transport.Sender;
+import org.tidemark.hadoop.wire.Events.State;
+
+/** What a master hears of the tasks that an application master knows. */
+public class AttemptWatchTest {
+  @Rule public final Timeout patience = Timeout.seconds(60);
+
+  private static final int MANY = 20_000;
+  private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+  private final List<String> log = new CopyOnWriteArrayList<>();
+  private ListeningMaster master;
+  private Sender sender;
+
+  @Before
+  public void connect() throws Exception {
+    master = new ListeningMaster();
+    sender =
+        new Sender(
+            Endpoint.of(master.address, "", null),
+            "source",
+            "job",
+            "run",
+            new MeterSettings(),
+            log::add,
+            new Guard(log::add));
+  }
+
+  @After
+  public void disconnect() throws Exception {
+    sender.stop(0);
+    master.close();
+  }
+
+  private void tellAll(AttemptWatch watch, FakeJob job) throws InterruptedException {
+    while (!watch.look(job.tasks())) {
+      Thread.sleep(20);
+    }
+    assertTrue(sender.flush(LONG_NANOS));
+    assertEquals(log.toString(), 0, log.size());
+  }
+
+  @Test
+  public void aRecoveredJobOfManyFinishedMapsIsToldWhole() throws Exception {
+    final FakeJob job = new FakeJob(1, MANY, 0);
+    job.maps().forEach(FakeJob.AttemptFacts::succeed);
+    final AttemptWatch watch = new AttemptWatch(sender, new long[MANY]);
+    // Nobody listens yet, and the job is looked at again and again.
+    for (int look = 0; look < 5; ++look) {
+      assertFalse(watch.look(job.tasks()));
+    }
+    master.listen();
+    tellAll(watch, job);
+    for (int i = 0; i < MANY; ++i) {
+      assertEquals(Arrays.asList(State.STARTED, State.FINISHED), master.statesOf("m_" + i + "_0"));
+    }
+    assertEquals(0, master.dropped());
+    assertEquals(2 * MANY, master.events());
+  }
+
+  @Test
+  public void aFreshJobOfManyMapsIsAnnouncedWhole() throws Exception {
+    final FakeJob job = new FakeJob(1, MANY, 0);
+    final AttemptWatch watch = new AttemptWatch(sender, new long[MANY]);
+    assertFalse(watch.look(job.tasks()));
+    master.listen();
+    tellAll(watch, job);
+    assertEquals(MANY, master.attempts());
+    assertEquals(0, master.dropped());
+    assertEquals(MANY, master.events());
+  }
+
+  @Test
+  public void whatChangesWhileNobodyListensIsToldAsItIsThen() throws Exception {
+    final FakeJob job = new FakeJob(1, MANY, 0);
+    final AttemptWatch watch = new AttemptWatch(sender, new long[0]);
+    for (FakeJob.AttemptFacts map : job.maps()) {
+      map.launched = 1_000;
+      map.state = TaskAttemptState.RUNNING;
+    }
+    assertFalse(watch.look(job.tasks()));
+    job.maps().forEach(FakeJob.AttemptFacts::succeed);
+    assertFalse(watch.look(job.tasks()));
+    for (FakeJob.AttemptFacts map : job.maps()) {
+      map.state = TaskAttemptState.KILLED; // its node was lost
+    }
+    assertFalse(watch.look(job.tasks()));
+    master.listen();
+    tellAll(watch, job);
+    // Those that had been told to have finished have lost their output; most never were.
+    int lostOutput = 0;
+    for (int i = 0; i < MANY; ++i) {
+      final List<State> states = master.statesOf("m_" + i + "_0");
+      if (states.size() == 3) {
+        assertEquals(Arrays.asList(State.STARTED, State.FINISHED, State.OBSOLETE), states);
+        ++lostOutput;
+      } else {
+        assertEquals(Arrays.asList(State.STARTED, State.KILLED), states);
+      }
+    }
+    assertTrue(lostOutput + " attempts", lostOutput < MANY / 10);
+    assertEquals(0, master.dropped());
+  }
+
+  @Test
+  public void aReduceTaskThatIsSeenLateIsToldWithAllItsInstants() throws Exception {
+    final FakeJob job = new FakeJob(1, 0, 2);
+    job.reduces().get(0).sorted = 1_500;
+    job.reduces().forEach(FakeJob.AttemptFacts::succeed);
+    master.listen();
+    tellAll(new AttemptWatch(sender, new long[0]), job);
+    assertEquals(
+        Arrays.asList(State.STARTED, State.SHUFFLED, State.FINISHED), master.statesOf("r_0_0"));
+    assertEquals(Arrays.asList(State.STARTED, State.FINISHED), master.statesOf("r_1_0"));
+  }
+
+  @Test
+  public void aFinishedMapWhoseOutputIsLostIsObsolete() throws Exception {
+    final FakeJob job = new FakeJob(1, 1, 0);
+    final AttemptWatch watch = new AttemptWatch(sender, new long[0]);
+    master.listen();
+    job.maps().get(0).succeed();
+    tellAll(watch, job);
+    job.maps().get(0).state = TaskAttemptState.KILLED;
+    tellAll(watch, job);
+    tellAll(watch, job);
+    assertEquals(
+        Arrays.asList(State.STARTED, State.FINISHED, State.OBSOLETE), master.statesOf("m_0_0"));
+  }
+
+  @Test
+  public void aTaskThatCannotBeSeenHidesNoOther() throws Exception {
+    final FakeJob job = new FakeJob(1, 3, 0);
+    job.maps().forEach(FakeJob.AttemptFacts::succeed);
+    job.breakMap(1, new IllegalStateException("half recovered"));
+    master.listen();
+    tellAll(new AttemptWatch(sender, new long[0]), job);
+    assertEquals(Arrays.asList(State.STARTED, State.FINISHED), master.statesOf("m_0_0"));
+    assertEquals(Collections.emptyList(), master.statesOf("m_1_0"));
+    assertEquals(Arrays.asList(State.STARTED, State.FINISHED), master.statesOf("m_2_0"));
+  }
+}

@@ -1,0 +1,89 @@
+package org.tidemark.hadoop;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.LongSupplier;
+import org.apache.hadoop.io.DataInputBuffer;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapred.RawKeyValueIterator;
+import org.apache.hadoop.util.Progress;
+import org.junit.Test;
+import org.tidemark.hadoop.guard.Guard;
+import org.tidemark.hadoop.profile.MeterSettings;
+import org.tidemark.hadoop.profile.ReduceMeter;
+
+/** The records that pass through us on their way to the reduce function. */
+public class RecordsTest {
+  private final List<String> log = new CopyOnWriteArrayList<>();
+  private final Guard guard = new Guard(log::add);
+
+  /** Three records of one key each. */
+  private static final class Sorted implements RawKeyValueIterator {
+    private final DataInputBuffer buffer = new DataInputBuffer();
+    private byte at;
+
+    @Override
+    public boolean next() {
+      buffer.reset(new byte[] {++at}, 1);
+      return at <= 3;
+    }
+
+    @Override
+    public DataInputBuffer getKey() {
+      return buffer;
+    }
+
+    @Override
+    public DataInputBuffer getValue() {
+      return buffer;
+    }
+
+    @Override
+    public Progress getProgress() {
+      return null;
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  /** A timer that meets a method which this Hadoop does not have, as soon as a key group has ended. */
+  private static GroupTimer brokenTimer() {
+    final int[] calls = {0};
+    final LongSupplier emitted =
+        () -> {
+          if (++calls[0] > 1) {
+            throw new NoSuchMethodError("Counter.getValue");
+          }
+          return 0;
+        };
+    return new GroupTimer(
+        new ReduceMeter(new MeterSettings()), KeyGrouping.of(new JobConf(false)), emitted);
+  }
+
+  private void checkAllPass(RawKeyValueIterator watched) throws Exception {
+    for (byte key = 1; key <= 3; ++key) {
+      watched.getProgress();
+      assertTrue(watched.next());
+      assertEquals(key, watched.getKey().getData()[0]);
+      assertEquals(key, watched.getValue().getData()[0]);
+    }
+    assertFalse(watched.next());
+    assertTrue(guard.isOff());
+    assertEquals(log.toString(), 1, log.size());
+  }
+
+  @Test
+  public void anErrorOfOursLeavesTheRecordsToTheNewApi() throws Exception {
+    checkAllPass(new NewApiRecords(new Sorted(), brokenTimer(), System::nanoTime, guard));
+  }
+
+  @Test
+  public void anErrorOfOursLeavesTheRecordsToTheOldApi() throws Exception {
+    checkAllPass(new OldApiRecords(new Sorted(), brokenTimer(), guard));
+  }
+}
