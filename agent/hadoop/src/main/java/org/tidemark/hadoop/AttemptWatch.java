@@ -18,8 +18,8 @@ import org.tidemark.hadoop.wire.Events.State;
 /**
  * Turns what an application master knows of task attempts into attempt changes. It looks only while
  * there is room to tell what it sees, so what is told late is the state of then: nothing waits in
- * between, and nothing is lost. Each state is told once; of those that an attempt has left again, the
- * ones whose instant Hadoop remembers. Belongs to one thread.
+ * between, and nothing is lost. Each state is told once; of those that an attempt has left again,
+ * the ones whose instant Hadoop remembers. Belongs to one thread.
  */
 final class AttemptWatch {
   private static final int FAILURE_CHARS_MAX = 1_000;

@@ -20,16 +20,16 @@ import org.tidemark.hadoop.wire.JobShape;
 
 /**
  * Looks at the application master's job every second, on a daemon thread, and tells what changed:
- * that the job exists, where its attempts are ({@link AttemptWatch}), how it ended. When there was no
- * room to tell all, it looks again soon. One look is O(attempts).
+ * that the job exists, where its attempts are ({@link AttemptWatch}), how it ended. When there was
+ * no room to tell all, it looks again soon. One look is O(attempts).
  */
 final class JobWatch {
   private static final long LOOK_NANOS = 1_000_000_000L;
   /** That the job has ended is cheap to see, and people wait for it. */
   private static final long LOOK_FOR_THE_END_MILLIS = 100;
   /**
-   * At most so long for telling the last states, and again for these to arrive: an application master
-   * waits five seconds between the end of its job and its own.
+   * At most so long for telling the last states, and again for these to arrive: an application
+   * master waits five seconds between the end of its job and its own.
    */
   private static final long LAST_WORDS_NANOS = 2_000_000_000L;
 

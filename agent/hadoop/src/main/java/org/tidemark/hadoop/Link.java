@@ -102,8 +102,8 @@ final class Link {
     }
   }
 
-  // YARN says which container a process is. The name of the host would have to be looked up, which can
-  // take long, on the task's thread.
+  // YARN says which container a process is. The name of the host would have to be looked up, which
+  // can take long, on the task's thread.
   private static String sourceId() {
     final String container = System.getenv("CONTAINER_ID");
     return (container == null ? "local" : container) + "-" + UUID.randomUUID();

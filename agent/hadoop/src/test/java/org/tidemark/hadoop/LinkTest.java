@@ -4,28 +4,56 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import java.io.File;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.util.Arrays;
+import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
 import org.junit.rules.Timeout;
 import org.tidemark.hadoop.support.ChildJvm;
+import org.tidemark.hadoop.transport.ListeningMaster;
 
+/** Names of hosts, which a task's JVM takes from a file of the test's. */
 public class LinkTest {
   @Rule public final Timeout patience = Timeout.seconds(60);
   @Rule public final TemporaryFolder folder = new TemporaryFolder();
+  private File names;
+
+  @Before
+  public void nameTheFile() {
+    names = new File(folder.getRoot(), "hosts");
+  }
+
+  private ChildJvm task(String master, long budgetMillis) throws Exception {
+    return new ChildJvm(
+        "",
+        Arrays.asList("-Xmx64m", "-XX:+UseSerialGC", "-Djdk.net.hosts.file=" + names),
+        LinkedTask.class,
+        master,
+        budgetMillis);
+  }
 
   @Test
   public void noThreadOfATaskLooksUpANameOfAHost() throws Exception {
     // Whoever reads it waits for a writer who never comes.
-    final File names = new File(folder.getRoot(), "hosts");
     assertEquals(0, new ProcessBuilder("mkfifo", names.getPath()).start().waitFor());
-    try (ChildJvm task =
-        new ChildJvm(
-            "",
-            Arrays.asList("-Xmx64m", "-XX:+UseSerialGC", "-Djdk.net.hosts.file=" + names),
-            TaskWithoutNames.class)) {
-      assertTrue(task.said(), task.awaitLine("the task has done its work"));
+    try (ChildJvm task = task("master.example:7411", 1)) {
+      assertTrue(task.said(), task.awaitLine("false"));
+      assertEquals(task.said(), 0, task.await());
+    }
+  }
+
+  @Test
+  public void aMasterIsFoundAtTheSecondAddressOfItsName() throws Exception {
+    final String hosts = "127.0.0.2 master.example\n127.0.0.1 master.example\n";
+    Files.write(names.toPath(), hosts.getBytes(StandardCharsets.US_ASCII));
+    try (ListeningMaster master = new ListeningMaster();
+        ChildJvm task =
+            task(master.address.replace("127.0.0.1", "master.example"), 30_000)) {
+      master.listen();
+      assertTrue(task.said(), task.awaitLine("true"));
       assertEquals(task.said(), 0, task.await());
     }
   }

@@ -51,7 +51,7 @@ public class RecordsTest {
     public void close() {}
   }
 
-  /** A timer that meets a method which this Hadoop does not have, as soon as a key group has ended. */
+  /** A timer that meets a method which this Hadoop lacks, as soon as a key group has ended. */
   private static GroupTimer brokenTimer() {
     final int[] calls = {0};
     final LongSupplier emitted =

@@ -1,10 +1,10 @@
 package org.tidemark.hadoop.guard;
 
 /**
- * Stands between the connector and the process it is in. Whatever code of ours throws, an Error too,
- * ends here and turns the connector off for this process; it is said once, as soon as there is memory
- * to say it. Threads of ours are made by {@link #thread}. On a thread of the task's, every entry
- * point of ours reads
+ * Stands between the connector and the process it is in. Whatever code of ours throws, an Error
+ * too, ends here and turns the connector off for this process; it is said once, as soon as there is
+ * memory to say it. Threads of ours are made by {@link #thread}. On a thread of the task's, every
+ * entry point of ours reads
  *
  * <pre>
  *   try {
@@ -19,7 +19,8 @@ package org.tidemark.hadoop.guard;
  * <p>and not {@code guard.run(() -> ...)}: to link a lambda takes memory, outside of the guard.
  *
  * <p>What was to be expected (no connection, no file) is handled where it happens and does not come
- * here. Calls to the class that a plug-in delegates to stay outside: their exceptions are the task's.
+ * here. Calls to the class that a plug-in delegates to stay outside: their exceptions are the
+ * task's.
  *
  * <p>Thread-safe. Nothing here throws, but for {@link #thread}.
  */
@@ -61,8 +62,8 @@ public final class Guard {
   }
 
   /**
-   * A daemon thread for {@code work}, not started, which inherits nothing. To make it and to start it
-   * can throw, as any allocation can: both belong within the guard.
+   * A daemon thread for {@code work}, not started, which inherits nothing. To make it and to start
+   * it can throw, as any allocation can: both belong within the guard.
    */
   public Thread thread(String name, Work work) {
     return OwnThreads.make(name, () -> runGuarded(work), (thread, thrown) -> turnOff(thrown));

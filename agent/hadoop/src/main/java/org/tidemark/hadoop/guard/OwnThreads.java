@@ -5,8 +5,8 @@ import java.security.PrivilegedAction;
 
 /**
  * Daemon threads that take nothing over from the thread that makes them: not its context class
- * loader, access control context or thread group, and on Java 9 and later not its inheritable thread
- * locals. So they keep nothing of the job's alive and act in nobody's name.
+ * loader, access control context or thread group, and on Java 9 and later not its inheritable
+ * thread locals. So they keep nothing of the job's alive and act in nobody's name.
  */
 final class OwnThreads {
   private OwnThreads() {}

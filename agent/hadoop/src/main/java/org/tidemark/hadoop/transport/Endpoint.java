@@ -20,8 +20,9 @@ public final class Endpoint {
   }
 
   /**
-   * Of {@code host:port}, where an IPv6 address is in brackets; null if it is none. {@code tls} may be null: then the token, empty if there
-   * is none, is kept back from addresses that are not this machine's.
+   * Of {@code host:port}, where an IPv6 address is in brackets; null if it is none. {@code tls} may
+   * be null: then the token, empty if there is none, is kept back from addresses that are not this
+   * machine's.
    */
   public static Endpoint of(String address, String token, Tls tls) {
     final int colon = address.lastIndexOf(':');

@@ -73,8 +73,8 @@ final class EventStream {
   }
 
   /**
-   * Connects and starts the call; beyond the name's look-up it takes two seconds at most for each of
-   * the name's addresses, and as much for each answer of a master that shakes hands.
+   * Connects and starts the call; beyond the name's look-up it takes two seconds at most for each
+   * of the name's addresses, and as much for each answer of a master that shakes hands.
    */
   void open(Endpoint master) throws IOException {
     socket =
@@ -101,8 +101,8 @@ final class EventStream {
   }
 
   /**
-   * Takes one gRPC message, waiting for room in the windows; IOException once the stream ended. It may
-   * stay here until the next {@link #flush}.
+   * Takes one gRPC message, waiting for room in the windows; IOException once the stream ended. It
+   * may stay here until the next {@link #flush}.
    */
   void write(byte[] message) throws IOException, InterruptedException {
     final byte[] framed = new byte[message.length + 5];

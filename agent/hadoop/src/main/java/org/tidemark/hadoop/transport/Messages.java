@@ -4,7 +4,8 @@ import java.io.IOException;
 
 /**
  * Puts gRPC's messages together from the pieces that frames carry: a byte for compression, a length
- * of four bytes, the message. Holds one message at a time, and none above the limit. Not thread-safe.
+ * of four bytes, the message. Holds one message at a time, and none above the limit. Not
+ * thread-safe.
  */
 final class Messages {
   /** Takes a whole message. */
@@ -26,7 +27,7 @@ final class Messages {
     this.taker = taker;
   }
 
-  /** The next piece. Throws IOException at what is too long, or compressed, which we never asked for. */
+  /** The next piece. Throws IOException at what is too long, or compressed. */
   void add(byte[] piece, int from, int length) throws IOException {
     final int end = from + length;
     for (int at = from; at < end; ) {

@@ -59,8 +59,8 @@ public final class Sender {
   private long lastFlushNanos;
 
   /**
-   * {@code runUid}: which run of the job, as event.proto says. {@code log} hears once that the master
-   * answers, and once of each thing that keeps reports from it.
+   * {@code runUid}: which run of the job, as event.proto says. {@code log} hears once that the
+   * master answers, and once of each thing that keeps reports from it.
    */
   public Sender(
       Endpoint master,

@@ -9,9 +9,9 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 
 /**
- * A connection whose reads wait as long as it takes, and tick about once a second meanwhile, whether
- * nothing comes, little by little or much. So a pause within a frame, or within a record of TLS, which
- * not every JDK takes up again after a time-out, is only a pause.
+ * A connection whose reads wait as long as it takes, and tick about once a second meanwhile,
+ * whether nothing comes, little by little or much. So a pause within a frame, or within a record of
+ * TLS, which not every JDK takes up again after a time-out, is only a pause.
  */
 final class TickingSocket extends Socket {
   /** Called on the thread that reads; what it throws, the read throws. */
@@ -22,8 +22,8 @@ final class TickingSocket extends Socket {
   private static final int TICK_MILLIS = 1_000;
   private static final long TICK_NANOS = TICK_MILLIS * 1_000_000L;
   /**
-   * What a master does not read stays in the outbox, where there is a limit for all of it, and not in
-   * the kernel.
+   * What a master does not read stays in the outbox, where there is a limit for all of it, and not
+   * in the kernel.
    */
   private static final int SEND_BUFFER_BYTES = 1 << 17;
 

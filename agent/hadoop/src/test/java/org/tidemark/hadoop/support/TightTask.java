@@ -14,8 +14,8 @@ import org.tidemark.hadoop.wire.Events;
 
 /**
  * A task that has used up its heap ("heap") or its threads ("threads"), in a process that ends with
- * 255 on an Error that nobody catches, as a task's on YARN does. When all goes well it prints what the
- * connector told the log and ends with 0.
+ * 255 on an Error that nobody catches, as a task's on YARN does. When all goes well it prints what
+ * the connector told the log and ends with 0.
  */
 public final class TightTask {
   private static final byte[] FULL = "full\n".getBytes();

@@ -17,8 +17,8 @@ import org.tidemark.hadoop.wire.ProtoReader;
 import org.tidemark.hadoop.wire.ProtoWriter;
 
 /**
- * A master that remembers what it hears of attempts and of a job's end, for one connection. It begins
- * to listen, and to acknowledge, when it is told to.
+ * A master that remembers what it hears of attempts and of a job's end, for one connection. It
+ * begins to listen, and to acknowledge, when it is told to.
  */
 public final class ListeningMaster implements AutoCloseable {
   private static final int JOB_CLOSED = 11;

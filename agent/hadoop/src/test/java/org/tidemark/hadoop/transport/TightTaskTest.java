@@ -73,10 +73,10 @@ public class TightTaskTest {
             "-XX:CompressedClassSpaceSize=16m",
             "-XX:ReservedCodeCacheSize=16m",
             "-Xss48m");
+    final String limits = "export MALLOC_ARENA_MAX=1; ulimit -v 2000000";
     try (OddMaster master = OddMaster.with((in, out) -> in.read(new byte[1 << 16]));
         ChildJvm task =
-            new ChildJvm(
-                "ulimit -v 2000000", options, TightTask.class, "threads", master.address)) {
+            new ChildJvm(limits, options, TightTask.class, "threads", master.address)) {
       assertEquals(task.said(), 0, task.await());
       assertTrue(task.said(), task.said().contains("the task has done its work"));
       assertTrue(task.said(), task.said().contains("native thread"));
