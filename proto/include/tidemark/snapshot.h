@@ -51,8 +51,8 @@ struct Evidence {
 struct Forecast {
   std::string indicator;
   ForecastState state = ForecastState::kWarmingUp;
-  // To be shown: the part of the job's time that has passed, never less than in an earlier snapshot.
-  // 1 only when the job has succeeded.
+  // To be shown: the part of the job's time that has passed, never less than in an earlier
+  // snapshot. 1 only when the job has succeeded.
   double fraction_done = 0;
   double reduce_fraction_done = 0;  // the same of the reduce phase alone
   std::optional<absl::Duration> remaining;
