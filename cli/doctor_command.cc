@@ -15,6 +15,7 @@
 #include "cli/progress.h"
 #include "tidemark/master.h"
 #include "transport/certificate.h"
+#include "transport/small_file.h"
 
 namespace tidemark::cli {
 namespace {
@@ -51,9 +52,7 @@ void CheckSecret(const char* what, const std::string& file, Report& report) {
   if (file.empty()) return;
   struct stat facts {};
   if (::stat(file.c_str(), &facts) != 0) return;  // said elsewhere
-  if ((facts.st_mode & S_IRWXO) != 0) {
-    report.Warn(what, fmt::format("{} is readable by everyone; run chmod o= {}", file, file));
-  } else {
+  if (transport::CheckSecretFile(file).ok()) {    // else that was said as well
     report.Fine(what, fmt::format("{} is not readable by others", file));
   }
 }
@@ -82,6 +81,10 @@ void CheckFolder(const char* setting, const std::string& folder, Report& report)
   if (!S_ISDIR(facts.st_mode)) return report.Fail(setting, folder + ": Not a directory");
   if (::access(folder.c_str(), W_OK | X_OK) != 0) {
     return report.Fail(setting, fmt::format("{}: {}", folder, std::strerror(errno)));
+  }
+  if ((facts.st_mode & S_IRWXO) != 0 && setting == std::string("data_dir")) {
+    report.Warn(setting, fmt::format("every user of this host may look into {}; run chmod o= {}",
+                                     folder, folder));
   }
   struct statvfs room {};
   if (::statvfs(folder.c_str(), &room) != 0) return;

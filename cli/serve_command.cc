@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <filesystem>
@@ -59,6 +60,23 @@ absl::Status MakeFolder(const char* flag, const std::string& folder) {
       fmt::format("{}: cannot create {}: {}", flag, folder, error.message()));
 }
 
+// What agents report is not for every user of the host: a new folder is its owner's alone.
+absl::Status MakeDataFolder(const std::string& folder, const LogSink& log) {
+  if (folder.empty()) return absl::OkStatus();
+  const absl::Status parent =
+      MakeFolder("--data-dir", std::filesystem::path(folder).parent_path().string());
+  if (!parent.ok()) return parent;
+  ::mkdir(folder.c_str(), S_IRWXU);
+  struct stat facts {};
+  if (::stat(folder.c_str(), &facts) == 0 && (facts.st_mode & S_IRWXO) != 0) {
+    log({.severity = LogSeverity::kWarning,
+         .message =
+             fmt::format("data_dir: every user of this host may look into {}; run chmod o= {}",
+                         folder, folder)});
+  }
+  return MakeFolder("--data-dir", folder);
+}
+
 int Refuse(const absl::Status& status) {
   Complain(std::string(status.message()));
   return absl::IsUnavailable(status) ? kJobFailed : kUsage;
@@ -82,11 +100,11 @@ int Serve(const ServeArguments& arguments) {
   if (!config.ok()) return Refuse(config.status());
   absl::Status status = CheckMetricsAddress(*config);
   if (status.ok()) status = MakeFolder("--log-dir", config->master.event_log_dir);
-  if (status.ok()) status = MakeFolder("--data-dir", config->master.data_dir);
+  const LogSink log = MakeLogSink(config->log_as_json, config->log_least);
+  if (status.ok()) status = MakeDataFolder(config->master.data_dir, log);
   if (!status.ok()) return Refuse(status);
   RaiseDescriptorLimit();
   const EndSignals signals;
-  const LogSink log = MakeLogSink(config->log_as_json, config->log_least);
   config->master.log = log;
   LogLibraries(log);
   config->master.on_notice = [log](const std::string& line) {

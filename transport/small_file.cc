@@ -66,6 +66,15 @@ absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
 
 absl::Status CheckRegularFile(const std::string& path) { return ReadBeginning(path, 1).status(); }
 
+absl::Status CheckSecretFile(const std::string& path) {
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return absl::OkStatus();
+  if ((facts.st_mode & (S_IROTH | S_IWOTH)) == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      fmt::format("{}: Every user of this host may {} it; run chmod o= {}", path,
+                  (facts.st_mode & S_IROTH) != 0 ? "read" : "change", path));
+}
+
 std::size_t FileVersion(const std::string& path) {
   struct stat facts {};
   if (::stat(path.c_str(), &facts) != 0) return 0;

@@ -21,6 +21,10 @@ absl::StatusOr<std::string> ReadSmallFile(const std::string& path);
 // OK if ReadSmallFile() could read it, were it not too large: a regular file with something in it.
 absl::Status CheckRegularFile(const std::string& path);
 
+// OK if no user of this host but its owner and its group may read or write the file, or if there is
+// none. InvalidArgument: which file it is, and the command that mends it.
+absl::Status CheckSecretFile(const std::string& path);
+
 // Changes when the file does: another time of change, size or file under the name. 0: there is
 // none.
 std::size_t FileVersion(const std::string& path);

@@ -14,7 +14,10 @@ bool WantsToServe(int argc, char** argv) { return argc > 1 && std::string(argv[1
 
 int Serve(int argc, char** argv) {
   MasterOptions options;
-  options.streams_per_peer_max = std::size_t{1} << 20;  // all agents are on this host
+  // All agents and readers are on this host.
+  options.streams_per_peer_max = std::size_t{1} << 20;
+  options.share_percent = 100;
+  options.calls_per_second = 0;
   for (int i = 2; i + 1 < argc; i += 2) {
     const std::string option = argv[i];
     if (option == "--listen") options.listen_address = argv[i + 1];

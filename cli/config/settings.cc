@@ -114,6 +114,14 @@ void AddLimits(std::vector<Setting>& settings) {
   settings.push_back(BytesSetting(
       "limits.state_bytes_per_job", std::uint64_t{1} << 20, kBytesMax,
       [](auto& c) -> auto& { return c.master.job.limits.state_bytes_max; }));
+  settings.push_back(BytesSetting(
+      "limits.state_bytes", 0, kBytesMax,
+      [](auto& c) -> auto& { return c.master.state_bytes_max; }));
+  settings.push_back(CountSetting(
+      "limits.share_percent", 1, 100, [](auto& c) -> auto& { return c.master.share_percent; }));
+  settings.push_back(CountSetting(
+      "limits.calls_per_second", 0, 1'000'000,
+      [](auto& c) -> auto& { return c.master.calls_per_second; }));
   settings.push_back(CountSetting(
       "limits.map_tasks", 1, 10'000'000,
       [](auto& c) -> auto& { return c.master.job.limits.map_tasks_max; }));

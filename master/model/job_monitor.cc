@@ -494,6 +494,7 @@ absl::Status JobMonitor::Apply(const Event& event) { return impl_->Apply(event);
 Snapshot JobMonitor::Tick(absl::Time now) { return impl_->Tick(now); }
 std::string JobMonitor::Checkpoint() const { return impl_->Checkpoint(); }
 absl::Status JobMonitor::Resume(const std::string& checkpoint) { return impl_->Resume(checkpoint); }
+std::size_t JobMonitor::state_bytes() const { return impl_->state().memory_bytes; }
 bool JobMonitor::is_open() const { return impl_->state().opened.has_value(); }
 bool JobMonitor::has_news() const { return impl_->has_news(); }
 bool JobMonitor::is_closed() const { return impl_->IsClosed(); }

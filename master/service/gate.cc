@@ -33,6 +33,28 @@ absl::StatusOr<Guest> Gate::Admit(const grpc::CallbackServerContext& context) {
   return Guest{*std::move(caller), *std::move(place)};
 }
 
+absl::StatusOr<std::pair<Caller, std::string>> Gate::Count(
+    const grpc::CallbackServerContext& context) {
+  absl::StatusOr<Caller> caller = Identify(context);
+  if (!caller.ok()) return caller.status();
+  std::string key = caller->KeyAt(HostOfPeer(context.peer()));
+  if (absl::Status paced = pace_.Enter(key, clock_.Now()); !paced.ok()) {
+    return Refuse(std::move(paced), context.peer());
+  }
+  return std::pair(*std::move(caller), std::move(key));
+}
+
+absl::StatusOr<Gate::Asker> Gate::Ask(const grpc::CallbackServerContext& context) {
+  auto counted = Count(context);
+  if (!counted.ok()) return counted.status();
+  return Asker{std::move(counted->first), Meter(*this, std::move(counted->second))};
+}
+
+absl::StatusOr<Guest> Gate::AdmitWatcher(const grpc::CallbackServerContext& context) {
+  if (auto counted = Count(context); !counted.ok()) return counted.status();
+  return Admit(context);
+}
+
 absl::Status Gate::Refuse(absl::Status status, const std::string& peer) {
   const char* what = "a call failed";
   if (absl::IsUnauthenticated(status)) {

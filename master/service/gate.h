@@ -1,11 +1,18 @@
-// Lets calls in: who is it, and has its host room for another stream?
+// Lets calls in: who is it, has it asked too much already, and has its host room for another
+// stream?
 //
 // Thread-safe.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
 
+#include <string>
+#include <utility>
+
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "master/service/call_pace.h"
+#include "master/service/clock.h"
 #include "master/service/log.h"
 #include "master/service/metrics.h"
 #include "master/service/peer_limit.h"
@@ -21,23 +28,68 @@ struct Guest {
 
 class Gate {
  public:
-  // All must outlive the gate and its guests.
-  Gate(const Tokens& tokens, std::size_t streams_per_peer_max, Metrics& metrics, Log& log)
-      : tokens_(tokens), peers_(streams_per_peer_max), metrics_(metrics), log_(log) {}
+  // Counts the time that answering takes, on the thread that answers.
+  class Meter {
+   public:
+    Meter(Gate& gate, std::string key)
+        : gate_(&gate), key_(std::move(key)), began_(ThreadCpuTime()) {}
+    Meter(Meter&& other) noexcept
+        : gate_(std::exchange(other.gate_, nullptr)),
+          key_(std::move(other.key_)),
+          began_(other.began_) {}
+    Meter& operator=(Meter&&) = delete;
+    ~Meter() {
+      if (gate_ != nullptr) gate_->Charge(key_, ThreadCpuTime() - began_);
+    }
+    // Whose calls are counted.
+    const std::string& key() const { return key_; }
 
-  // For a stream. Unauthenticated; ResourceExhausted: streams_per_peer.
+   private:
+    Gate* gate_;
+    std::string key_;
+    absl::Duration began_;
+  };
+  // One question that was let in.
+  struct Asker {
+    Caller caller;
+    Meter meter;
+  };
+
+  // All must outlive the gate and its guests. `calls_per_second` of each caller (call_pace.h); 0:
+  // no limit.
+  Gate(const Tokens& tokens, std::size_t streams_per_peer_max, Metrics& metrics, Log& log,
+       double calls_per_second = 0)
+      : tokens_(tokens),
+        peers_(streams_per_peer_max),
+        metrics_(metrics),
+        log_(log),
+        pace_(calls_per_second) {}
+
+  // For the stream of an agent. Unauthenticated; ResourceExhausted: streams_per_peer.
   absl::StatusOr<Guest> Admit(const grpc::CallbackServerContext& context);
-  // For one question. Unauthenticated.
-  absl::StatusOr<Caller> Identify(const grpc::CallbackServerContext& context);
+  // For that of a watcher. As above; ResourceExhausted: calls_per_second.
+  absl::StatusOr<Guest> AdmitWatcher(const grpc::CallbackServerContext& context);
+  // For one question. Unauthenticated; ResourceExhausted: calls_per_second.
+  absl::StatusOr<Asker> Ask(const grpc::CallbackServerContext& context);
+  // A call of `key` took so long elsewhere.
+  void Charge(const std::string& key, absl::Duration took) {
+    pace_.Charge(key, took, clock_.Now());
+  }
 
   // Counts and logs a refusal, and returns it.
   absl::Status Refuse(absl::Status status, const std::string& peer);
 
  private:
+  absl::StatusOr<Caller> Identify(const grpc::CallbackServerContext& context);
+  // Identified, and counted as one call; under which key.
+  absl::StatusOr<std::pair<Caller, std::string>> Count(const grpc::CallbackServerContext& context);
+
   const Tokens& tokens_;
   PeerLimit peers_;
   Metrics& metrics_;
   Log& log_;
+  const Clock clock_;
+  CallPace pace_;
 };
 
 }  // namespace tidemark::service

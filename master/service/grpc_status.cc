@@ -2,11 +2,20 @@
 
 #include <string>
 
+#include "master/service/call_pace.h"
+#include "proto/wire/message_time.h"
 #include "tidemark/limit.h"
 #include "tidemark/rpc/v1/error_details.pb.h"
 
 namespace tidemark::service {
 namespace {
+
+void AddDetail(const char* type, const google::protobuf::Message& detail,
+               rpc::v1::Status& details) {
+  google::protobuf::Any& any = *details.add_details();
+  any.set_type_url(std::string("type.googleapis.com/google.rpc.") + type);
+  any.set_value(detail.SerializeAsString());
+}
 
 std::string DetailsOf(const absl::Status& status, const std::string& limit) {
   rpc::v1::ErrorInfo info;
@@ -16,9 +25,12 @@ std::string DetailsOf(const absl::Status& status, const std::string& limit) {
   rpc::v1::Status details;
   details.set_code(static_cast<int>(status.code()));
   details.set_message(std::string(status.message()));
-  google::protobuf::Any& any = *details.add_details();
-  any.set_type_url("type.googleapis.com/google.rpc.ErrorInfo");
-  any.set_value(info.SerializeAsString());
+  AddDetail("ErrorInfo", info, details);
+  if (const absl::Duration delay = RetryDelayOf(status); delay > absl::ZeroDuration()) {
+    rpc::v1::RetryInfo retry;
+    wire::EncodeDuration(delay, *retry.mutable_retry_delay());
+    AddDetail("RetryInfo", retry, details);
+  }
   return details.SerializeAsString();
 }
 

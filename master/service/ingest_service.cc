@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -115,11 +114,10 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   }
 
   // On the journal's thread, or on the one that asked.
-  void OnDurable(Journal::Position durable) override {
+  void OnDurable(Journal::Position) override {
     {
       const std::lock_guard lock(mutex_);
-      if (awaited_ && durable >= *awaited_) {
-        awaited_.reset();
+      if (!awaited_.empty() && PassDurable()) {
         CountAnswered(std::exchange(awaited_count_, 0));
         metrics_.journal.Observe(clock_.Now() - awaited_since_);
         for (Source* source : std::exchange(awaiting_, {})) {
@@ -186,16 +184,21 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     from.Clear();
   }
 
-  // Reads on, unless the journal has no room: then the sender is made to wait by not being read.
+  // Reads on, unless the journal has no room, or none for what this stream waits for: then the
+  // sender is made to wait by not being read.
   void ReadNext() {
-    const Journal::Position durable = jobs_.journal().durable();
+    Journal::Mark until = jobs_.journal().durable() + 1;
     {
       const std::lock_guard lock(mutex_);
       if (ended_) return;
-      if (jobs_.journal().has_room()) return StartRead(&request_);
+      // Where nothing at all can be written, memory serves as long as there is room.
+      const bool is_stuck = !awaited_.empty() && jobs_.journal().IsStuck(awaited_.back().log) &&
+                            jobs_.journal().status().ok();
+      if (jobs_.journal().has_room() && !is_stuck) return StartRead(&request_);
+      if (is_stuck) until = awaited_.back();
     }
     held_ = true;
-    jobs_.journal().NotifyWhenDurable(durable + 1, shared_from_this());
+    jobs_.journal().NotifyWhenDurable(std::move(until), shared_from_this());
   }
 
   // `request` is the serialized message around the envelope.
@@ -206,9 +209,12 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     if (!taken.status.ok()) {
       taken.status = gate_.Refuse(std::move(taken.status), peer_);
     } else {
-      taken = jobs_.Ingest(
-          envelope, clock_.Now(), EnvelopeWithin(request),
-          envelope.has_job_opened() ? guest_.caller.NameSpaceOf(Right::kReport) : std::string());
+      Sender sender;
+      if (envelope.has_job_opened()) {
+        sender.name_space = guest_.caller.NameSpaceOf(Right::kReport);
+        sender.reporter = guest_.caller.ReporterAt(HostOfPeer(peer_));
+      }
+      taken = jobs_.Ingest(envelope, clock_.Now(), EnvelopeWithin(request), sender);
     }
     if (taken.status.ok()) return taken;
     metrics_.events_refused.fetch_add(1, std::memory_order_relaxed);
@@ -224,7 +230,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     const std::lock_guard lock(mutex_);
     if (sources_.size() >= kSourcesPerStreamMax && !sources_.contains(source_id)) return false;
     Source& source = sources_[source_id];
-    gathered_position_ = std::max(gathered_position_, taken.position);
+    GatherMark(taken.mark());
     if (gathered_count_++ == 0) gathered_since_ = clock_.Now();
     metrics_.unanswered_events.fetch_add(1, std::memory_order_relaxed);
     if (!std::exchange(source.is_gathered, true)) gathered_.push_back(&source);
@@ -242,6 +248,22 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     }
     Steer(taken.wanted, source);
     return true;
+  }
+
+  // One mark for each log, the last one. REQUIRES: mutex_ is held.
+  void GatherMark(Journal::Mark mark) {
+    for (auto known = gathered_marks_.rbegin(); known != gathered_marks_.rend(); ++known) {
+      if (known->log != mark.log) continue;
+      known->position = std::max(known->position, mark.position);
+      return;
+    }
+    gathered_marks_.push_back(std::move(mark));
+  }
+
+  // Drops the marks that are durable; whether all are. REQUIRES: mutex_ is held.
+  bool PassDurable() {
+    while (!awaited_.empty() && jobs_.journal().IsDurable(awaited_.back())) awaited_.pop_back();
+    return awaited_.empty();
   }
 
   void CountAnswered(std::int64_t events) {
@@ -268,21 +290,26 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
 
   // Lets what was gathered wait for the journal, unless something waits already.
   void Await() {
-    Journal::Position position = 0;
+    Journal::Mark next;
     {
       const std::lock_guard lock(mutex_);
-      if (awaited_ || gathered_.empty()) return;
-      awaiting_.swap(gathered_);
-      for (Source* source : awaiting_) {
-        MoveNews(source->gathered, source->awaiting);
-        source->is_gathered = false;
+      if (awaited_.empty()) {
+        if (gathered_.empty()) return;
+        awaiting_.swap(gathered_);
+        for (Source* source : awaiting_) {
+          MoveNews(source->gathered, source->awaiting);
+          source->is_gathered = false;
+        }
+        awaited_.swap(gathered_marks_);
+        asked_for_ = 0;
+        awaited_count_ = std::exchange(gathered_count_, 0);
+        awaited_since_ = gathered_since_;
       }
-      position = gathered_position_;
-      awaited_ = position;
-      awaited_count_ = std::exchange(gathered_count_, 0);
-      awaited_since_ = gathered_since_;
+      // One after the other: which of them is the last to become durable does not matter.
+      if (std::exchange(asked_for_, awaited_.size()) == awaited_.size()) return;
+      next = awaited_.back();
     }
-    jobs_.journal().NotifyWhenDurable(position, shared_from_this());
+    jobs_.journal().NotifyWhenDurable(std::move(next), shared_from_this());
   }
 
   // REQUIRES: mutex_ is held.
@@ -344,9 +371,10 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   std::vector<Source*> gathered_;
   std::vector<Source*> awaiting_;
   std::vector<Source*> ready_;
-  Journal::Position gathered_position_ = 0;
-  std::optional<Journal::Position> awaited_;  // of awaiting_, if there is something
-  std::int64_t gathered_count_ = 0;           // envelopes
+  std::vector<Journal::Mark> gathered_marks_;
+  std::vector<Journal::Mark> awaited_;  // of awaiting_, if there is something: not durable yet
+  std::size_t asked_for_ = 0;           // size of awaited_ when the journal was asked last
+  std::int64_t gathered_count_ = 0;     // envelopes
   std::int64_t awaited_count_ = 0;
   absl::Time gathered_since_;  // the oldest of them
   absl::Time awaited_since_;

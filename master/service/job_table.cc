@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -22,6 +24,11 @@ namespace {
 
 // The ends of attempts and jobs may take so much of the limit of a job's bytes beyond it: 1/16.
 constexpr std::size_t kDecisiveShare = 16;
+
+// What may be taken beyond the share of a reporter, in sixteenths of it: ends of attempts as above,
+// ends of jobs whatever is left, since they free more than they take.
+constexpr unsigned kDecisiveSlack = 1;
+constexpr unsigned kCloseSlack = 16;
 
 // So many at once, that snapshots need not wait for them.
 constexpr std::size_t kCheckpointsAtOnce = 32;
@@ -45,13 +52,25 @@ JobTableOptions WithOneWriter(JobTableOptions options) {
   return options;
 }
 
+// Which run of its id, also where nobody has named it.
+std::uint64_t RunAt(absl::Time opened_at) {
+  return static_cast<std::uint64_t>(absl::ToUnixNanos(opened_at));
+}
+
+ShareOptions SharesOf(const JobTableOptions& options) {
+  ShareOptions shares = options.shares;
+  shares.jobs_max = options.jobs_max;
+  return shares;
+}
+
 }  // namespace
 
 JobTable::JobTable(JobTableOptions options, Metrics* metrics)
     : options_(WithOneWriter(std::move(options))),
       metrics_(metrics),
-      journal_(options_.disk ? options_.disk : store::MakeFileDisk(/*sync=*/true),
-               options_.journal) {}
+      disk_(options_.disk ? options_.disk : store::MakeFileDisk(/*sync=*/true)),
+      shares_(SharesOf(options_)),
+      journal_(disk_, options_.journal) {}
 
 std::shared_ptr<JobTable::Job> JobTable::Find(const std::string& job_id) const {
   const std::lock_guard lock(mutex_);
@@ -71,22 +90,49 @@ std::vector<std::shared_ptr<JobTable::Job>> JobTable::All() const {
   return jobs;
 }
 
-// Forgets the oldest job whose end was shown and returns it, so that it is destroyed outside the
-// lock; null if all are running. REQUIRES: mutex_ is held.
-std::shared_ptr<JobTable::Job> JobTable::ForgetOldest() {
-  if (ended_.empty()) return nullptr;
-  const auto oldest = ended_.begin();
+// Forgets a job and returns it, so that it is destroyed outside the lock. REQUIRES: mutex_ is held.
+std::shared_ptr<JobTable::Job> JobTable::Forget(const KeptEnded::One& ended) {
   if (!options_.data_dir.empty()) {
     // Handed to the journal here, so that it comes before the log of a next run of that id.
-    const std::string log = store::EventLogPath(options_.data_dir, oldest->second);
+    const std::string log = store::EventLogPath(options_.data_dir, ended.id);
     journal_.Remove(log);
     journal_.Remove(store::CheckpointPath(log));
   }
-  const auto job = jobs_.find(oldest->second);
+  kept_.Remove(ended.reporter, ended.number);
+  kept_.Leave(ended.reporter);
+  const auto job = jobs_.find(ended.id);
   std::shared_ptr<Job> forgotten = std::move(job->second);
   jobs_.erase(job);
-  ended_.erase(oldest);
   return forgotten;
+}
+
+// Forgets the oldest job of the reporter that has ended; false if all run.
+bool JobTable::MakeRoomOf(const std::string& reporter) {
+  std::shared_ptr<Job> forgotten;  // destroyed last
+  const std::lock_guard lock(mutex_);
+  const std::optional<KeptEnded::One> oldest = kept_.OldestOf(reporter);
+  if (oldest) forgotten = Forget(*oldest);
+  return oldest.has_value();
+}
+
+// Room for the event logs is made among the reporter's own. REQUIRES: job.mutex is held, or nobody
+// else knows the job.
+absl::Status JobTable::TakeDisk(std::size_t bytes, unsigned slack, Job& job) {
+  absl::Status taken = job.holding.Take(Resource::kDiskBytes, bytes, slack);
+  while (!taken.ok() && MakeRoomOf(job.reporter)) {
+    taken = job.holding.Take(Resource::kDiskBytes, bytes, slack);
+  }
+  return taken;
+}
+
+void JobTable::LookAtDisk() {
+  for (const std::string& directory : {options_.data_dir, options_.event_log_dir}) {
+    if (directory.empty()) continue;
+    // Where there are two, what is written into both is counted on the first.
+    if (const auto free = disk_->FreeBytes(directory); free.ok()) {
+      return shares_.SetFree(Resource::kDiskBytes, *free);
+    }
+  }
 }
 
 // Gives `job_id` to `job`: null. Or the job that somebody else has given it to, if that is not
@@ -97,16 +143,22 @@ absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Enter(const std::string
   std::shared_ptr<Job> forgotten;  // destroyed last
   const std::lock_guard lock(mutex_);
   const auto known = jobs_.find(job_id);
-  if (known != jobs_.end()) {
-    if (known->second != before) return known->second;
-    ended_.erase(before->number);
-  } else if (jobs_.size() >= options_.jobs_max) {
-    forgotten = ForgetOldest();
-    if (forgotten == nullptr) {
+  if (known != jobs_.end() && known->second != before) return known->second;
+  std::optional<KeptEnded::One> to_forget;
+  if (known == jobs_.end() && jobs_.size() >= options_.jobs_max) {
+    to_forget = kept_.ToForget(job->reporter);
+    if (!to_forget) {
       return LimitExceeded("jobs", fmt::format("job {}: this master tracks at most {} jobs at once",
                                                job_id, options_.jobs_max));
     }
   }
+  if (absl::Status taken = job->holding.Take(Resource::kJobs, 1); !taken.ok()) return taken;
+  if (to_forget) forgotten = Forget(*to_forget);
+  if (known != jobs_.end()) {
+    kept_.Remove(before->reporter, before->number);
+    kept_.Leave(before->reporter);
+  }
+  kept_.Enter(job->reporter);
   job->number = ++opened_;
   jobs_[job_id] = job;
   return std::shared_ptr<Job>();
@@ -117,12 +169,21 @@ absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Enter(const std::string
 // if somebody else has opened it meanwhile.
 absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(
     const v1::Envelope& untrusted, const Event& event, absl::string_view serialized,
-    const std::string& name_space, const std::shared_ptr<Job>& before, Taken& taken) {
+    std::size_t bytes, const Sender& sender, const std::shared_ptr<Job>& before, Taken& taken) {
   auto job = std::make_shared<Job>(JobMonitor(event.job_id, options_.job));
   if (absl::Status refused = job->monitor.Apply(event); !refused.ok()) return refused;
   job->opened_at = event.arrived_at;
+  job->run = RunAt(job->opened_at);
   job->latest = event.arrived_at;
-  job->name_space = name_space;
+  job->name_space = sender.name_space;
+  job->reporter = sender.reporter.empty() ? sender.name_space : sender.reporter;
+  job->holding = shares_.Of(job->reporter);
+  // It will be there twice.
+  if (absl::Status full = TakeDisk(2 * bytes, 0, *job); !full.ok()) return full;
+  if (absl::Status full = job->holding.Take(Resource::kStateBytes, job->monitor.state_bytes());
+      !full.ok()) {
+    return full;
+  }
   job->newest = Snapshot{.job_id = event.job_id,
                          .run_uid = event.run_uid,
                          .at = event.arrived_at,
@@ -138,7 +199,8 @@ absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(
       EncodeArrival(untrusted, serialized, event.arrived_at, job->key, out);
     });
   }
-  taken.position = job->position;
+  taken.position = job->mark.position;
+  taken.log = job->mark.log;
   return std::shared_ptr<Job>();
 }
 
@@ -152,14 +214,14 @@ bool JobTable::IsFollowedBy(const Event& event, Job& job) {
 template <typename Encode>
 void JobTable::Keep(Job& job, Encode encode) {
   if (job.log == nullptr && job.journal == nullptr) {
-    job.position = journal_.Append(nullptr, "");
+    job.mark = journal_.Append(nullptr, "");
     return;
   }
   thread_local std::string record;
   record.clear();
   encode(record);
   if (job.log) Logged(job.log->AppendEncoded(record), job);
-  job.position = journal_.Append(job.journal, record);
+  job.mark = {journal_.Append(job.journal, record), job.journal};
 }
 
 void JobTable::Logged(const absl::Status& status, Job& job) {
@@ -199,10 +261,10 @@ Taken JobTable::Reject(const v1::Envelope& untrusted, std::size_t bytes, Job* jo
   if (!IsOfRun(untrusted, *job)) return {.status = reason};
   const bool is_duplicate = envelope.sequence > 0 &&
                             envelope.sequence <= job->monitor.accepted_sequence(envelope.source_id);
-  if (is_duplicate) return {.status = reason, .position = job->position};
-  const absl::Status charged = Charge(bytes, false, *job);
+  if (is_duplicate) return job->Answer(reason);
+  const absl::Status charged = Charge(bytes, nullptr, *job);
   if (charged.ok()) KeepRefusal(reason, envelope, *job);
-  return {.status = charged.ok() ? reason : charged, .position = job->position};
+  return job->Answer(charged.ok() ? reason : charged);
 }
 
 void JobTable::KeepRefusal(const absl::Status& reason, const AcceptedSequence& envelope, Job& job) {
@@ -213,25 +275,37 @@ void JobTable::KeepRefusal(const absl::Status& reason, const AcceptedSequence& e
   });
 }
 
-// Takes `bytes` of an envelope from what its job may have. Only the first envelope beyond it is
-// counted and logged, so that what is refused costs no memory and no disk. What decides how the job
-// ends is taken a little longer than the rest.
-absl::Status JobTable::Charge(std::size_t bytes, bool decides, Job& job) {
+// Takes `bytes` of an envelope from what its job and its reporter may have; a null `event` is one
+// that was refused. Only the first envelope beyond it is counted and logged, so that what is
+// refused costs no memory and no disk. What decides how the job ends is taken a little longer than
+// the rest.
+absl::Status JobTable::Charge(std::size_t bytes, const Event* event, Job& job) {
+  const bool closes = event != nullptr && std::holds_alternative<JobClosed>(event->body);
+  const bool decides =
+      closes || (event != nullptr && std::holds_alternative<AttemptChanged>(event->body));
   const std::size_t bytes_max =
       options_.job_bytes_max + (decides ? options_.job_bytes_max / kDecisiveShare : 0);
-  if (bytes <= bytes_max && job.bytes <= bytes_max - bytes) {
-    job.bytes += bytes;
-    return absl::OkStatus();
+  const unsigned slack = closes ? kCloseSlack : decides ? kDecisiveSlack : 0;
+  absl::Status refused;
+  if (bytes > bytes_max || job.bytes > bytes_max - bytes) {
+    refused = LimitExceeded("bytes_per_job",
+                            fmt::format("this master allows at most {} bytes of events per job",
+                                        options_.job_bytes_max));
   }
-  absl::Status refused = LimitExceeded(
-      "bytes_per_job",
-      fmt::format("this master allows at most {} bytes of events per job", options_.job_bytes_max));
+  // Of memory there must be some left; how much the event takes is known when it is folded in.
+  if (refused.ok()) refused = job.holding.Take(Resource::kStateBytes, 0, slack);
+  // Of a job that has ended, nothing is written any more.
+  if (refused.ok() && !job.ticked.is_final()) refused = TakeDisk(bytes, slack, job);
+  if (refused.ok()) {
+    job.bytes += bytes;
+    return refused;
+  }
   if (!std::exchange(job.is_over_bytes, true)) KeepRefusal(refused, {}, job);
   return refused;
 }
 
 Taken JobTable::Ingest(const v1::Envelope& untrusted, absl::Time now, absl::string_view serialized,
-                       const std::string& name_space) {
+                       const Sender& sender) {
   std::shared_ptr<Job> job = Find(untrusted.job_id());
   absl::StatusOr<Event> event = wire::ParseEvent(untrusted, now);
   const std::size_t bytes = serialized.empty() ? untrusted.ByteSizeLong() : serialized.size();
@@ -243,7 +317,7 @@ Taken JobTable::Ingest(const v1::Envelope& untrusted, absl::Time now, absl::stri
     return taken;
   }
   while (job == nullptr || IsFollowedBy(*event, *job)) {
-    auto known = Open(untrusted, *event, serialized, name_space, job, taken);
+    auto known = Open(untrusted, *event, serialized, bytes, sender, job, taken);
     taken.status = known.status();
     if (!known.ok() || *known == nullptr) return taken;
     job = *std::move(known);
@@ -251,23 +325,18 @@ Taken JobTable::Ingest(const v1::Envelope& untrusted, absl::Time now, absl::stri
   const std::lock_guard lock(job->mutex);
   taken.status = job->monitor.CheckRun(*event);
   if (!taken.status.ok()) return taken;
-  taken.wanted = job->monitor.wanted_names();
   // A duplicate changes nothing; it is answered when the first one is safe.
-  taken.position = job->position;
-  if (event->sequence <= job->monitor.accepted_sequence(event->source_id)) return taken;
+  if (event->sequence <= job->monitor.accepted_sequence(event->source_id)) {
+    return job->Answer(absl::OkStatus());
+  }
   if (job->monitor.is_closed() && std::holds_alternative<JobOpened>(event->body)) {
-    taken.status = absl::AlreadyExistsError(
+    return job->Answer(absl::AlreadyExistsError(
         fmt::format("job {} has ended; open the new one under another id, or with a run_uid of its "
                     "own",
-                    event->job_id));
-    return taken;
+                    event->job_id)));
   }
-  const bool decides = std::holds_alternative<JobClosed>(event->body) ||
-                       std::holds_alternative<AttemptChanged>(event->body);
-  taken.status = Charge(bytes, decides, *job);
-  if (!taken.status.ok()) {
-    taken.position = job->position;
-    return taken;
+  if (absl::Status charged = Charge(bytes, &*event, *job); !charged.ok()) {
+    return job->Answer(std::move(charged));
   }
   event->arrived_at = job->NotBefore(now);
   // After the final snapshot there is nothing left to recover.
@@ -276,10 +345,9 @@ Taken JobTable::Ingest(const v1::Envelope& untrusted, absl::Time now, absl::stri
       EncodeArrival(untrusted, serialized, event->arrived_at, job->key, out);
     });
   }
-  taken.position = job->position;
-  taken.status = job->monitor.Apply(*event);
-  taken.wanted = job->monitor.wanted_names();
-  return taken;
+  absl::Status applied = job->monitor.Apply(*event);
+  job->holding.Hold(Resource::kStateBytes, job->monitor.state_bytes());
+  return job->Answer(std::move(applied));
 }
 
 // REQUIRES: job.mutex is held.
@@ -297,8 +365,9 @@ void JobTable::TickLocked(Job& job, absl::Time now) {
   if (job.journal) {
     std::string record;
     store::EncodeTick(job.latest, job.key, record);
-    job.position = journal_.Append(job.journal, record);
+    job.mark = {journal_.Append(job.journal, record), job.journal};
   }
+  job.is_published = false;
   if (job.ticked.is_final()) End(job);
 }
 
@@ -319,10 +388,11 @@ void JobTable::End(Job& job) {
   const std::vector<AcceptedSequence> sources = job.monitor.accepted_sequences();
   if (job.journal) {
     std::string record;
-    store::EncodeEnd({job.ticked, sources, job.opened_at}, job.key, record);
-    job.position = journal_.Append(job.journal, record);
+    store::EncodeEnd({job.ticked, sources, job.opened_at, job.name_space}, job.key, record);
+    job.mark = {journal_.Append(job.journal, record), job.journal};
   }
   job.monitor = JobMonitor::OfEnded(job.ticked, sources);
+  job.holding.Hold(Resource::kStateBytes, 0);
   job.log.reset();
   job.journal.reset();
   DropCheckpoint(job.ticked.job_id);
@@ -353,18 +423,19 @@ void JobTable::KeepCheckpoint(Job& job) const {
   job.checkpoint_cost = ThreadCpuTime() - began;
 }
 
-// REQUIRES: job.mutex is held.
+// What cannot be kept is not made: a disk that is full must not fill the memory, too. REQUIRES:
+// job.mutex is held.
 bool JobTable::IsDue(const Job& job, absl::Time now) const {
   if (job.newest.is_final() || !job.monitor.is_open()) return false;
+  if (!job.is_published || journal_.IsStuck(job.mark.log)) return false;
   return options_.pace.IsDue(now - job.ticked_at, job.monitor.has_news());
 }
 
 std::vector<Snapshot> JobTable::TickDue(absl::Time now) {
-  // What cannot be kept is not made: a disk that is full must not fill the memory, too.
-  const bool may_tick = journal_.status().ok() && unpublished_.empty();
+  LookAtDisk();
   std::vector<std::shared_ptr<Job>> jobs;
   std::vector<DueJob> due;
-  for (std::shared_ptr<Job>& job : may_tick ? All() : std::vector<std::shared_ptr<Job>>()) {
+  for (std::shared_ptr<Job>& job : All()) {
     const std::lock_guard lock(job->mutex);
     if (!IsDue(*job, now)) continue;
     due.push_back({.cost = job->tick_cost, .ticked_at = job->ticked_at});
@@ -380,23 +451,30 @@ std::vector<Snapshot> JobTable::TickDue(absl::Time now) {
 
 // Shows the snapshots whose ticks are safe.
 std::vector<Snapshot> JobTable::Publish() {
-  if (unpublished_.empty()) return {};
-  Journal::Position safe_at = 0;
-  if (!options_.data_dir.empty()) {
-    for (const std::shared_ptr<Job>& job : unpublished_) {
-      const std::lock_guard lock(job->mutex);
-      safe_at = std::max(safe_at, job->position);
-    }
-    if (!journal_.WaitUntilDurable(safe_at)) return {};
-  }
   std::vector<Snapshot> published;
   std::vector<std::shared_ptr<Job>> ended;
   std::size_t checkpoints = 0;
-  for (const std::shared_ptr<Job>& job : std::exchange(unpublished_, {})) {
+  for (std::shared_ptr<Job>& job : std::exchange(unpublished_, {})) {
+    if (!options_.data_dir.empty()) {
+      const auto mark = [&] {
+        const std::lock_guard lock(job->mutex);
+        return job->mark;
+      };
+      if (!journal_.WaitUntilDurable(mark())) {
+        unpublished_.push_back(std::move(job));
+        continue;
+      }
+    }
     const std::lock_guard lock(job->mutex);
     job->newest = job->ticked;
+    job->is_published = true;
     published.push_back(job->newest);
-    if (job->newest.is_final()) ended.push_back(job);
+    if (job->newest.is_final()) {
+      job->holding.Hold(Resource::kJobs, 0);
+      job->mark.log.reset();  // which closes the file
+      ended.push_back(job);
+      continue;
+    }
     if (checkpoints == kCheckpointsAtOnce || !WantsCheckpoint(*job)) continue;
     KeepCheckpoint(*job);
     ++checkpoints;
@@ -410,10 +488,9 @@ void JobTable::NoteEnded(const std::vector<std::shared_ptr<Job>>& jobs) {
   if (jobs.empty()) return;
   const std::lock_guard lock(mutex_);
   for (const std::shared_ptr<Job>& job : jobs) {
-    const auto known = jobs_.find(job->newest.job_id);
-    if (known != jobs_.end() && known->second == job) {
-      ended_.emplace(job->number, job->newest.job_id);
-    }
+    const std::string& id = job->newest.job_id;
+    const auto known = jobs_.find(id);
+    if (known != jobs_.end() && known->second == job) kept_.Add({job->reporter, job->number, id});
   }
 }
 
@@ -434,7 +511,13 @@ void JobTable::ContinueTrace(const store::RestoredJob& restored, Job& job) const
 void JobTable::TakeUp(store::RestoredJob restored, absl::Time now) {
   auto job = std::make_shared<Job>(std::move(restored.monitor));
   job->opened_at = restored.opened_at;
+  job->run = RunAt(job->opened_at);
   if (!restored.name_space.empty()) job->name_space = restored.name_space;
+  job->reporter = job->name_space;
+  job->holding = shares_.Of(job->reporter);
+  job->holding.Hold(Resource::kDiskBytes, restored.log_bytes);
+  job->holding.Hold(Resource::kStateBytes, job->monitor.state_bytes());
+  job->holding.Hold(Resource::kJobs, restored.newest.is_final() ? 0 : 1);
   job->latest = restored.latest;
   job->ticked_at = restored.newest.at;
   job->newest = restored.newest;
@@ -465,7 +548,8 @@ void JobTable::TakeUp(store::RestoredJob restored, absl::Time now) {
   }
   const std::lock_guard lock(mutex_);
   job->number = ++opened_;
-  if (restored.has_end) ended_.emplace(job->number, restored.job_id);
+  kept_.Enter(job->reporter);
+  if (restored.has_end) kept_.Add({job->reporter, job->number, restored.job_id});
   jobs_.emplace(restored.job_id, std::move(job));
 }
 
@@ -500,15 +584,27 @@ absl::StatusOr<Snapshot> JobTable::Get(const std::string& job_id) const {
   return std::move(job->newest);
 }
 
-std::vector<JobView> JobTable::Views() const {
-  std::vector<JobView> views;
-  for (const std::shared_ptr<Job>& job : All()) {
-    const std::lock_guard lock(job->mutex);
-    views.push_back(job->View());
+std::vector<JobView> JobTable::Views(const Filter& shows, std::size_t count) const {
+  using Place = std::tuple<std::uint64_t, std::string, std::shared_ptr<Job>>;  // run, id, job
+  std::vector<Place> places;
+  {
+    const std::lock_guard lock(mutex_);
+    places.reserve(jobs_.size());
+    for (const auto& [id, job] : jobs_) places.emplace_back(job->run, id, job);
   }
-  std::sort(views.begin(), views.end(), [](const JobView& a, const JobView& b) {
-    return std::tie(a.run, a.newest.job_id) > std::tie(b.run, b.newest.job_id);
+  std::erase_if(places, [&](const Place& place) {
+    return shows && !shows(std::get<0>(place), std::get<1>(place));
   });
+  count = std::min(count, places.size());
+  std::partial_sort(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(count),
+                    places.end(), std::greater<>());
+  std::vector<JobView> views;
+  views.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Job& job = *std::get<2>(places[i]);
+    const std::lock_guard lock(std::get<2>(places[i])->mutex);
+    views.push_back(job.View());
+  }
   return views;
 }
 

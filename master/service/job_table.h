@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,8 +25,10 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "master/service/journal.h"
+#include "master/service/kept_ended.h"
 #include "master/service/metrics.h"
 #include "master/service/name_space.h"
+#include "master/service/shares.h"
 #include "master/service/spinning_mutex.h"
 #include "master/service/tick_pace.h"
 #include "master/store/disk.h"
@@ -53,6 +55,7 @@ struct JobTableOptions {
   JobMonitorOptions job;
   std::size_t jobs_max = 1000;
   std::size_t job_bytes_max = std::size_t{16} << 30;
+  ShareOptions shares;  // of all but jobs_max, which is above
   // Of logs for people, written as well as it goes. Empty, or data_dir: none beside the journal's.
   std::string event_log_dir;
   std::string data_dir;  // of logs to recover from; empty: a job is gone with its master
@@ -71,8 +74,17 @@ struct JobTableOptions {
 // What became of an envelope.
 struct Taken {
   absl::Status status;  // OK, or the reason to refuse it; either way it need not be sent again ...
-  Journal::Position position = 0;  // ... once this is durable
-  NamedGroups wanted;              // names that the job asks for
+  Journal::Position position = 0;     // ... once this is durable ...
+  std::shared_ptr<Journal::Log> log;  // ... in this log
+  NamedGroups wanted;                 // names that the job asks for
+
+  Journal::Mark mark() const { return {position, log}; }
+};
+
+// Who sent an envelope that opens a job.
+struct Sender {
+  std::string name_space = kAllIds;  // which ids it might report
+  std::string reporter;              // for whom the job is counted; empty: the name space
 };
 
 struct JobView {
@@ -103,10 +115,9 @@ class JobTable {
   absl::StatusOr<Recovery> Recover(absl::Time now, std::size_t threads);
 
   // Takes an envelope off the network: parse, keep, fold. `serialized` is what it was parsed from;
-  // empty: the caller does not have it. `name_space`: which ids its sender might report (of an
-  // envelope that opens a job).
+  // empty: the caller does not have it. `sender` is asked for with an envelope that opens a job.
   Taken Ingest(const v1::Envelope& untrusted, absl::Time now, absl::string_view serialized = {},
-               const std::string& name_space = kAllIds);
+               const Sender& sender = {});
 
   // Ticks running jobs that have news since pace.interval_min or were not ticked for pace.interval,
   // heavy ones in turns (tick_round.h), and returns the new snapshots. Waits until they are
@@ -115,27 +126,38 @@ class JobTable {
 
   absl::StatusOr<JobView> Look(const std::string& job_id) const;  // NotFound
   absl::StatusOr<Snapshot> Get(const std::string& job_id) const;  // NotFound
-  // The newest job first, by run and id: whoever comes or goes changes nothing about the order of
-  // the others.
-  std::vector<JobView> Views() const;
+  // The first `count` that `shows` lets through, the newest job first, by run and id: whoever comes
+  // or goes changes nothing about the order of the others. An empty `shows` lets all. Cost: that of
+  // the views, and O(jobs) calls of `shows`.
+  using Filter = std::function<bool(std::uint64_t run, const std::string& job_id)>;
+  std::vector<JobView> Views(const Filter& shows = {},
+                             std::size_t count = std::numeric_limits<std::size_t>::max()) const;
   std::vector<Snapshot> List() const;  // of the same jobs in the same order
 
   Journal& journal() { return journal_; }
+  Shares& shares() { return shares_; }
 
  private:
   struct Job {
     explicit Job(JobMonitor job_monitor) : monitor(std::move(job_monitor)) {}
-    std::uint64_t number = 0;  // in the order of opening; set before the table knows the job
-    SpinningMutex mutex;       // guards all below
+
+    // Set before the table knows the job.
+    std::uint64_t number = 0;  // in the order of opening
+    std::uint64_t run = 0;     // as in JobView
+    std::string reporter;      // for whom it is counted
+
+    SpinningMutex mutex;  // guards all below
     JobMonitor monitor;
     std::size_t bytes = 0;  // of its envelopes
     bool is_over_bytes = false;
     store::LogKey key = store::NewLogKey();  // of both logs, whose bytes are the same
     std::unique_ptr<store::EventLogWriter> log;
     std::shared_ptr<Journal::Log> journal;
-    Journal::Position position = 0;    // of the last record in `journal`
-    Snapshot newest;                   // that may be shown
-    Snapshot ticked;                   // that will be, when `position` is durable
+    Journal::Mark mark;        // of the last record
+    Snapshot newest;           // that may be shown
+    Snapshot ticked;           // that will be, when `mark` is durable
+    bool is_published = true;  // `ticked` is `newest`
+    Shares::Holding holding;
     std::string name_space = kAllIds;  // of whoever opened it
     absl::Time opened_at = absl::InfinitePast();
     absl::Time ticked_at = absl::InfinitePast();
@@ -148,22 +170,30 @@ class JobTable {
     // one order and get here in the other. REQUIRES: mutex is held.
     absl::Time NotBefore(absl::Time now) { return latest = std::max(latest, now); }
     // REQUIRES: mutex is held.
-    JobView View() const {
-      return {.newest = newest, .run = static_cast<std::uint64_t>(absl::ToUnixNanos(opened_at))};
+    JobView View() const { return {.newest = newest, .run = run}; }
+    // REQUIRES: mutex is held.
+    Taken Answer(absl::Status status) const {
+      return {.status = std::move(status),
+              .position = mark.position,
+              .log = mark.log,
+              .wanted = monitor.wanted_names()};
     }
   };
 
   std::shared_ptr<Job> Find(const std::string& job_id) const;
   std::vector<std::shared_ptr<Job>> All() const;
   absl::StatusOr<std::shared_ptr<Job>> Open(const v1::Envelope& untrusted, const Event& event,
-                                            absl::string_view serialized,
-                                            const std::string& name_space,
+                                            absl::string_view serialized, std::size_t bytes,
+                                            const Sender& sender,
                                             const std::shared_ptr<Job>& before, Taken& taken);
   static bool IsFollowedBy(const Event& event, Job& job);
   absl::StatusOr<std::shared_ptr<Job>> Enter(const std::string& job_id,
                                              const std::shared_ptr<Job>& job,
                                              const std::shared_ptr<Job>& before);
-  std::shared_ptr<Job> ForgetOldest();
+  std::shared_ptr<Job> Forget(const KeptEnded::One& ended);
+  bool MakeRoomOf(const std::string& reporter);
+  absl::Status TakeDisk(std::size_t bytes, unsigned slack, Job& job);
+  void LookAtDisk();
   void OpenLogs(const std::string& job_id, Job& job) const;
   static bool IsOfRun(const v1::Envelope& untrusted, const Job& job);
   Taken Reject(const v1::Envelope& untrusted, std::size_t bytes, Job* job,
@@ -173,7 +203,7 @@ class JobTable {
   template <typename Encode>
   void Keep(Job& job, Encode encode);
   void KeepRefusal(const absl::Status& reason, const AcceptedSequence& envelope, Job& job);
-  absl::Status Charge(std::size_t bytes, bool decides, Job& job);
+  absl::Status Charge(std::size_t bytes, const Event* event, Job& job);
   // Notes a log that can no longer be written and goes on without it.
   static void Logged(const absl::Status& status, Job& job);
   bool IsDue(const Job& job, absl::Time now) const;
@@ -190,10 +220,12 @@ class JobTable {
 
   const JobTableOptions options_;
   Metrics* const metrics_;
+  const std::shared_ptr<store::Disk> disk_;
+  Shares shares_;                                  // outlives the jobs
   std::vector<std::shared_ptr<Job>> unpublished_;  // of the caller of TickDue()
   mutable std::mutex mutex_;                       // guards all below
   absl::flat_hash_map<std::string, std::shared_ptr<Job>> jobs_;
-  std::map<std::uint64_t, std::string> ended_;  // by number: ids of jobs whose end was shown
+  KeptEnded kept_;  // by reporter, and those whose end was shown
   std::uint64_t opened_ = 0;
   // Thread-safe itself; last, so that its thread ends before all else does.
   Journal journal_;

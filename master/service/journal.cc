@@ -6,6 +6,12 @@
 #include <utility>
 
 namespace tidemark::service {
+namespace {
+
+// Longer waits would overflow the clocks of the standard library.
+constexpr absl::Duration kRetryMax = absl::Hours(24);
+
+}  // namespace
 
 absl::Status JournalFails(const absl::Status& why) {
   return absl::UnavailableError(fmt::format("the journal cannot be written, try again later: {}",
@@ -18,14 +24,25 @@ class Journal::Log {
       : next(std::move(start)), path_(std::move(path)), durable_bytes_(durable_bytes) {}
 
   // Guarded by the journal's mutex.
-  std::string next;    // appended since the batch was taken
-  bool dirty = false;  // in Journal::dirty_
+  std::string next;              // appended since the batch was taken
+  std::size_t next_waiting = 0;  // of it, what counts as waiting
+  std::size_t batch_waiting = 0;
+  bool dirty = false;        // in Journal::dirty_
+  absl::Status stuck;        // why nothing of it has become durable ...
+  Position stuck_after = 0;  // ... since this
 
   // The rest belongs to the journal's thread.
 
-  // Makes `next` the batch; the batch before is durable. REQUIRES: the journal's mutex is held.
+  // Adds `next` to the batch, which is empty unless it failed. REQUIRES: the journal's mutex is
+  // held.
   void Take() {
-    std::swap(batch_, next);
+    if (batch_.empty()) {
+      std::swap(batch_, next);
+    } else {
+      batch_ += next;
+      next.clear();
+    }
+    batch_waiting += std::exchange(next_waiting, 0);
     dirty = false;
   }
   // Repeats from the last durable byte: after a failure nobody knows what reached the disk.
@@ -44,6 +61,7 @@ class Journal::Log {
     if (batch_.capacity() > kKeptBytes) batch_.shrink_to_fit();
   }
   store::AppendFile* file() const { return file_.get(); }
+  absl::Status failure;  // of the last attempt at the batch
 
  private:
   static constexpr std::size_t kKeptBytes = 64 << 10;
@@ -80,7 +98,7 @@ Journal::Position Journal::Append(const std::shared_ptr<Log>& log, absl::string_
   if (log != nullptr) {
     if (!std::exchange(log->dirty, true)) dirty_.push_back(log);
     log->next.append(records.data(), records.size());
-    next_bytes_ += records.size();
+    log->next_waiting += records.size();
     waiting_bytes_.fetch_add(records.size(), std::memory_order_relaxed);
   }
   ++appended_;
@@ -96,19 +114,38 @@ void Journal::Remove(std::string path) {
   Append(nullptr, "");
 }
 
-bool Journal::WaitUntilDurable(Position position) {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return durable() >= position || stopping_ || !status_.ok(); });
-  return durable() >= position;
+// REQUIRES: mutex_ is held.
+bool Journal::IsDurableLocked(const Mark& mark) const {
+  if (durable() < mark.position) return false;
+  return mark.log == nullptr || mark.log->stuck.ok() || mark.position <= mark.log->stuck_after;
 }
 
-void Journal::NotifyWhenDurable(Position position, std::shared_ptr<Waiter> waiter) {
+bool Journal::IsDurable(const Mark& mark) const {
+  const std::lock_guard lock(mutex_);
+  return IsDurableLocked(mark);
+}
+
+bool Journal::IsStuck(const std::shared_ptr<Log>& log) const {
+  const std::lock_guard lock(mutex_);
+  return log != nullptr && !log->stuck.ok();
+}
+
+bool Journal::WaitUntilDurable(const Mark& mark) {
+  std::unique_lock lock(mutex_);
+  const auto fails = [&] {
+    return stopping_ || !status_.ok() || (mark.log != nullptr && !mark.log->stuck.ok());
+  };
+  changed_.wait(lock, [&] { return IsDurableLocked(mark) || fails(); });
+  return IsDurableLocked(mark);
+}
+
+void Journal::NotifyWhenDurable(Mark mark, std::shared_ptr<Waiter> waiter) {
   absl::Status status;
   {
     const std::lock_guard lock(mutex_);
-    if (durable() < position) {
-      waiting_.push_back({position, waiter});
-      status = status_;
+    if (!IsDurableLocked(mark)) {
+      status = mark.log == nullptr || mark.log->stuck.ok() ? status_ : mark.log->stuck;
+      waiting_.push_back({std::move(mark), waiter});
       if (status.ok()) return;
     }
   }
@@ -124,38 +161,41 @@ absl::Status Journal::status() const {
 void Journal::CommitUntilStopped() {
   std::unique_lock lock(mutex_);
   while (true) {
-    work_.wait(lock, [this] { return stopping_ || appended_ > batch_end_; });
-    if (!stopping_ && options_.commit_interval > absl::ZeroDuration()) {
+    const auto has_work = [this] { return stopping_ || appended_ > batch_end_; };
+    if (stuck_.empty()) {
+      work_.wait(lock, has_work);
+    } else {
+      work_.wait_until(lock, retry_at_, has_work);
+    }
+    if (!stopping_ && appended_ > batch_end_ && options_.commit_interval > absl::ZeroDuration()) {
       work_.wait_for(lock, absl::ToChronoNanoseconds(options_.commit_interval),
                      [this] { return stopping_; });
     }
-    if (appended_ == batch_end_) return;  // stopping
+    if (stopping_ && appended_ == batch_end_) return;
     TakeNext();
     lock.unlock();
-    for (absl::Status written = WriteBatch(); !written.ok(); written = WriteBatch()) {
-      SetStatus(written);
-      lock.lock();
-      work_.wait_for(lock, absl::ToChronoNanoseconds(options_.retry_interval),
-                     [this] { return stopping_; });
-      if (stopping_) return;
-      lock.unlock();
-    }
-    SetStatus(absl::OkStatus());
-    Committed();
+    RemoveFiles();
+    Conclude(WriteBatch());
     lock.lock();
   }
 }
 
 // REQUIRES: mutex_ is held.
 void Journal::TakeNext() {
-  batch_.swap(dirty_);
+  batch_.clear();
+  for (const std::shared_ptr<Log>& log : std::exchange(dirty_, {})) {
+    log->Take();
+    if (log->stuck.ok()) batch_.push_back(log);
+  }
+  if (std::chrono::steady_clock::now() >= retry_at_) {
+    batch_.insert(batch_.end(), stuck_.begin(), stuck_.end());
+    stuck_.clear();
+  }
   batch_removals_.swap(removals_);
-  for (const std::shared_ptr<Log>& log : batch_) log->Take();
   batch_end_ = appended_;
-  batch_bytes_ = std::exchange(next_bytes_, 0);
 }
 
-absl::Status Journal::WriteBatch() {
+void Journal::RemoveFiles() {
   for (const std::string& path : std::exchange(batch_removals_, {})) {
     const absl::Status removed = disk_->Remove(path);
     if (!removed.ok() && options_.on_notice) {
@@ -163,30 +203,102 @@ absl::Status Journal::WriteBatch() {
                          "; what it is about was forgotten, and is known again after a restart");
     }
   }
-  std::vector<store::AppendFile*> files;
-  files.reserve(batch_.size());
-  for (const std::shared_ptr<Log>& log : batch_) {
-    if (absl::Status status = log->Write(*disk_); !status.ok()) return status;
-    files.push_back(log->file());
-  }
-  return files.empty() ? absl::OkStatus() : disk_->Sync(files);
 }
 
-void Journal::Committed() {
-  for (const std::shared_ptr<Log>& log : batch_) log->Committed();
-  batch_.clear();
+void Journal::Fail(const std::shared_ptr<Log>& log, const absl::Status& why, Attempt& attempt) {
+  if (log->stuck.ok() && attempt.why.ok()) attempt.why = why;
+  log->failure = why;
+  attempt.failed.push_back(log);
+}
+
+// One log that fails keeps none from being written that comes behind it.
+Journal::Attempt Journal::WriteBatch() {
+  Attempt attempt;
+  Logs written;
+  for (const std::shared_ptr<Log>& log : batch_) {
+    if (absl::Status status = log->Write(*disk_); !status.ok()) {
+      Fail(log, status, attempt);
+    } else {
+      written.push_back(log);
+    }
+  }
+  if (!written.empty()) Sync(written, attempt);
+  for (const std::shared_ptr<Log>& log : attempt.durable) log->Committed();
+  return attempt;
+}
+
+// Together; if that fails, each alone, to find those that can be.
+void Journal::Sync(Logs& written, Attempt& attempt) {
+  std::vector<store::AppendFile*> files;
+  files.reserve(written.size());
+  for (const std::shared_ptr<Log>& log : written) files.push_back(log->file());
+  const absl::Status together = disk_->Sync(files);
+  if (together.ok()) {
+    attempt.durable = std::move(written);
+    return;
+  }
+  for (const std::shared_ptr<Log>& log : written) {
+    const absl::Status alone = written.size() == 1 ? together : disk_->Sync({log->file()});
+    if (alone.ok()) {
+      attempt.durable.push_back(log);
+    } else {
+      Fail(log, alone, attempt);
+    }
+  }
+}
+
+void Journal::Conclude(const Attempt& attempt) {
+  // Logs that failed before say nothing new of the disk when they fail again.
+  const bool disk_fails = attempt.durable.empty() && !attempt.why.ok();
   std::vector<Waiting> told;
+  std::vector<std::pair<std::shared_ptr<Waiter>, absl::Status>> stalled;
+  std::string to_say;
   {
     const std::lock_guard lock(mutex_);
-    durable_.store(batch_end_, std::memory_order_release);
-    waiting_bytes_.fetch_sub(batch_bytes_, std::memory_order_relaxed);
-    const auto first = std::partition(waiting_.begin(), waiting_.end(),
-                                      [this](const Waiting& w) { return w.position > batch_end_; });
-    told.assign(std::make_move_iterator(first), std::make_move_iterator(waiting_.end()));
-    waiting_.erase(first, waiting_.end());
+    for (const std::shared_ptr<Log>& log : attempt.durable) {
+      log->stuck = absl::OkStatus();
+      waiting_bytes_.fetch_sub(std::exchange(log->batch_waiting, 0), std::memory_order_relaxed);
+    }
+    for (const std::shared_ptr<Log>& log : attempt.failed) {
+      if (log->stuck.ok()) {
+        log->stuck_after = durable();
+        for (const Waiting& waiting : waiting_) {
+          if (waiting.mark.log == log) stalled.emplace_back(waiting.waiter, log->failure);
+        }
+      }
+      log->stuck = log->failure;
+      stuck_.push_back(log);
+    }
+    if (!attempt.failed.empty()) {
+      retry_at_ = std::chrono::steady_clock::now() +
+                  absl::ToChronoNanoseconds(std::min(options_.retry_interval, kRetryMax));
+    }
+    std::size_t stuck_bytes = 0;
+    for (const std::shared_ptr<Log>& log : stuck_) {
+      stuck_bytes += log->next_waiting + log->batch_waiting;
+    }
+    const bool disk_works = !disk_fails && (status_.ok() || !attempt.durable.empty());
+    if (disk_works && !stuck_.empty() && !std::exchange(is_stuck_told_, true)) {
+      to_say = std::string(stuck_.front()->stuck.message()) +
+               "; what is reported to it waits until it can be written, and others go on";
+    }
+    if (stuck_.empty()) is_stuck_told_ = false;
+    stuck_bytes_.store(disk_works ? stuck_bytes : 0, std::memory_order_relaxed);
+    if (disk_works) {
+      durable_.store(batch_end_, std::memory_order_release);
+      const auto first =
+          std::partition(waiting_.begin(), waiting_.end(),
+                         [this](const Waiting& waiting) { return !IsDurableLocked(waiting.mark); });
+      told.assign(std::make_move_iterator(first), std::make_move_iterator(waiting_.end()));
+      waiting_.erase(first, waiting_.end());
+    }
   }
   changed_.notify_all();
-  for (const Waiting& waiting : told) waiting.waiter->OnDurable(batch_end_);
+  if (disk_fails) return SetStatus(attempt.why);
+  if (!attempt.durable.empty()) SetStatus(absl::OkStatus());
+  for (const Waiting& waiting : told) waiting.waiter->OnDurable(durable());
+  for (const auto& [waiter, why] : stalled) waiter->OnStalled(why);
+  if (!to_say.empty() && options_.on_notice) options_.on_notice(to_say);
 }
 
 void Journal::SetStatus(const absl::Status& status) {

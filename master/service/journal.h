@@ -5,13 +5,16 @@
 // While it is at it the next batch gathers.
 //
 // A disk that is full or broken stops the positions, not the process: status() says why, the batch
-// is kept, and it is tried again until it succeeds. Callers that respect has_room() bound the
-// memory this takes.
+// is kept, and it is tried again until it succeeds. A single log that fails while others can be
+// written holds up nobody but those who wait for it: it is stuck, and tried again from time to
+// time. Callers that respect has_room() bound the memory this takes.
 //
 // Thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +23,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -33,11 +37,11 @@ struct JournalOptions {
   // How long a record waits for company in one sync: the latency of an acknowledgement is at most
   // about this and two syncs.
   absl::Duration commit_interval = absl::Milliseconds(5);
-  // Between two attempts at a disk that fails.
+  // Between two attempts at a disk, or at a log, that fails.
   absl::Duration retry_interval = absl::Milliseconds(500);
   // Records that may wait in memory.
   std::size_t waiting_bytes_max = std::size_t{64} << 20;
-  // Told, on the journal's thread, of a log that cannot be removed; may be empty.
+  // Told, on the journal's thread, of a log that cannot be removed, or is stuck; may be empty.
   std::function<void(const std::string&)> on_notice;
 };
 
@@ -46,7 +50,8 @@ absl::Status JournalFails(const absl::Status& why);
 
 class Journal {
  public:
-  // Counts the records appended to any log. Everything up to durable() is safe.
+  // Counts the records appended to any log. Everything up to durable() is safe, but for what is in
+  // stuck logs.
   using Position = std::uint64_t;
 
   // Told once; must not block. Runs on the journal's thread.
@@ -60,6 +65,14 @@ class Journal {
 
   // One file. Kept alive by the journal while anything of it is not durable.
   class Log;
+
+  // A record: where it is and in which log; null: one that nobody keeps.
+  struct Mark {
+    // NOLINTNEXTLINE(google-explicit-constructor): a position of no log in particular.
+    Mark(Position at = 0, std::shared_ptr<Log> in = nullptr) : position(at), log(std::move(in)) {}
+    Position position;
+    std::shared_ptr<Log> log;
+  };
 
   Journal(std::shared_ptr<store::Disk> disk, const JournalOptions& options);
   // Writes what it can without waiting for a broken disk.
@@ -82,49 +95,71 @@ class Journal {
   void Remove(std::string path);
 
   Position durable() const { return durable_.load(std::memory_order_acquire); }
-  // Whether `position` became durable; false when the journal fails before that, or ends.
-  bool WaitUntilDurable(Position position);
-  // Tells `waiter` once everything up to `position` is durable; at once, on this thread, if it is.
-  void NotifyWhenDurable(Position position, std::shared_ptr<Waiter> waiter);
+  // Whether the record, and all before it in its log, is durable.
+  bool IsDurable(const Mark& mark) const;
+  // Whether it became durable; false when the journal or its log fails before that, or ends.
+  bool WaitUntilDurable(const Mark& mark);
+  // Tells `waiter` once it is durable; at once, on this thread, if it is.
+  void NotifyWhenDurable(Mark mark, std::shared_ptr<Waiter> waiter);
+  // Whether the log cannot be written while others may be. What cannot be kept should not be made.
+  bool IsStuck(const std::shared_ptr<Log>& log) const;
 
   // OK, or why nothing becomes durable at the moment.
   absl::Status status() const;
   // Whether more records should be taken. When not, wait for any later position to become durable.
+  // What waits in stuck logs counts only while no other can be written.
   bool has_room() const {
-    return waiting_bytes_.load(std::memory_order_relaxed) < options_.waiting_bytes_max;
+    const std::size_t waiting = waiting_bytes_.load(std::memory_order_relaxed);
+    return waiting - std::min(waiting, stuck_bytes_.load(std::memory_order_relaxed)) <
+           options_.waiting_bytes_max;
   }
   std::size_t waiting_bytes() const { return waiting_bytes_.load(std::memory_order_relaxed); }
 
  private:
   struct Waiting {
-    Position position;
+    Mark mark;
     std::shared_ptr<Waiter> waiter;
+  };
+  using Logs = std::vector<std::shared_ptr<Log>>;
+
+  // What became of a batch.
+  struct Attempt {
+    Logs durable;
+    Logs failed;
+    absl::Status why;  // a log failed that had not failed before; the first of them
   };
 
   void CommitUntilStopped();
   void TakeNext();
-  absl::Status WriteBatch();
-  void Committed();
+  void RemoveFiles();
+  Attempt WriteBatch();
+  void Sync(Logs& written, Attempt& attempt);
+  static void Fail(const std::shared_ptr<Log>& log, const absl::Status& why, Attempt& attempt);
+  void Conclude(const Attempt& attempt);
+  // REQUIRES: mutex_ is held.
+  bool IsDurableLocked(const Mark& mark) const;
   void SetStatus(const absl::Status& status);
 
   const std::shared_ptr<store::Disk> disk_;
   const JournalOptions options_;
 
   // Of the journal's thread: the batch that is not durable yet.
-  std::vector<std::shared_ptr<Log>> batch_;
+  Logs batch_;
+  Logs stuck_;  // whose batch failed
+  bool is_stuck_told_ = false;
+  std::chrono::steady_clock::time_point retry_at_;  // of them
   std::vector<std::string> batch_removals_;
   Position batch_end_ = 0;
-  std::size_t batch_bytes_ = 0;
 
   std::atomic<Position> durable_ = 0;
   std::atomic<std::size_t> waiting_bytes_ = 0;
-  mutable std::mutex mutex_;  // guards all below, and Log::next
+  std::atomic<std::size_t> stuck_bytes_ = 0;  // of them, which hold up nobody else
+  mutable std::mutex mutex_;                  // guards all below, and the first part of Log
   std::condition_variable work_;
   std::condition_variable changed_;  // durable_, status_ or stopping_
   bool stopping_ = false;
   Position appended_ = 0;
-  std::size_t next_bytes_ = 0;
-  std::vector<std::shared_ptr<Log>> dirty_;  // with something in Log::next
+  Logs dirty_;  // with something in Log::next
   std::vector<std::string> removals_;
   std::vector<Waiting> waiting_;
   absl::Status status_;

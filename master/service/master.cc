@@ -4,6 +4,7 @@
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -86,12 +87,27 @@ service::TickPace PaceOf(const MasterOptions& options) {
   return {.interval = options.tick_interval, .interval_min = options.tick_interval_min};
 }
 
+std::size_t HalfOfTheMemory() {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page_bytes <= 0) return std::numeric_limits<std::size_t>::max();
+  return static_cast<std::size_t>(pages) / 2 * static_cast<std::size_t>(page_bytes);
+}
+
+service::ShareOptions SharesOf(const MasterOptions& options) {
+  return {.percent = options.share_percent,
+          .workflows_max = options.workflows_max,
+          .state_bytes_max =
+              options.state_bytes_max == 0 ? HalfOfTheMemory() : options.state_bytes_max};
+}
+
 service::JobTableOptions TableOptions(
     const MasterOptions& options, std::function<void(const store::FinishedJob&)> on_end,
     std::function<std::vector<PastRun>(const std::string&, const Reported&)> past_runs) {
   return {.job = options.job,
           .jobs_max = options.jobs_max,
           .job_bytes_max = options.job_bytes_max,
+          .shares = SharesOf(options),
           .event_log_dir = options.event_log_dir,
           .data_dir = options.data_dir,
           .journal = {.commit_interval = options.journal_commit_interval,
@@ -177,7 +193,8 @@ class Master::Impl {
       : options_(options),
         log_(options.log),
         tokens_(std::move(tokens)),
-        gate_(*tokens_, options.streams_per_peer_max, metrics_, log_),
+        gate_(*tokens_, options.streams_per_peer_max, metrics_, log_,
+              static_cast<double>(options.calls_per_second)),
         jobs_(TableOptions(
                   options, [this](const auto& job) { KeepInHistory(job); },
                   [this](const std::string& name, const Reported& job) {
@@ -542,6 +559,9 @@ absl::Status Validate(const MasterOptions& options) {
     return absl::InvalidArgumentError("journal_commit_interval: must be within 0 and 10 s");
   }
   if (options.jobs_max == 0) return absl::InvalidArgumentError("jobs_max: must be at least 1");
+  if (options.share_percent == 0 || options.share_percent > 100) {
+    return absl::InvalidArgumentError("share_percent: must be within 1 and 100");
+  }
   if (options.workflows_max == 0 || options.workflow_jobs_max == 0) {
     return absl::InvalidArgumentError("workflows_max, workflow_jobs_max: must be at least 1");
   }

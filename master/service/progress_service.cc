@@ -28,8 +28,8 @@ using WatchStream = BasicWatchStream<Snapshot, v1::WatchJobResponse>;
 struct PageEnd {
   std::uint64_t run = 0;
   std::string job_id;
-  bool IsBefore(const JobView& job) const {
-    return std::tie(job.run, job.newest.job_id) < std::tie(run, job_id);
+  bool IsBefore(std::uint64_t its_run, const std::string& its_id) const {
+    return std::tie(its_run, its_id) < std::tie(run, job_id);
   }
 };
 
@@ -50,10 +50,10 @@ std::optional<PageEnd> ParsePageToken(const std::string& token) {
 
 }  // namespace
 
-absl::Status ProgressService::MayRead(absl::StatusOr<Caller>& caller, const std::string& job_id,
+absl::Status ProgressService::MayRead(absl::StatusOr<Gate::Asker>& asker, const std::string& job_id,
                                       const std::string& peer) {
-  if (!caller.ok()) return caller.status();
-  absl::Status allowed = caller->Check(Right::kRead, job_id);
+  if (!asker.ok()) return asker.status();
+  absl::Status allowed = asker->caller.Check(Right::kRead, job_id);
   return allowed.ok() ? allowed : gate_.Refuse(std::move(allowed), peer);
 }
 
@@ -61,8 +61,8 @@ grpc::ServerUnaryReactor* ProgressService::GetJob(grpc::CallbackServerContext* c
                                                   const v1::GetJobRequest* request,
                                                   v1::GetJobResponse* response) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  absl::StatusOr<Caller> caller = gate_.Identify(*context);
-  if (absl::Status allowed = MayRead(caller, request->job_id(), context->peer()); !allowed.ok()) {
+  absl::StatusOr<Gate::Asker> asker = gate_.Ask(*context);
+  if (absl::Status allowed = MayRead(asker, request->job_id(), context->peer()); !allowed.ok()) {
     reactor->Finish(ToGrpc(allowed));
     return reactor;
   }
@@ -76,9 +76,9 @@ grpc::ServerUnaryReactor* ProgressService::ListJobs(grpc::CallbackServerContext*
                                                     const v1::ListJobsRequest* request,
                                                     v1::ListJobsResponse* response) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  const absl::StatusOr<Caller> caller = gate_.Identify(*context);
-  if (!caller.ok()) {
-    reactor->Finish(ToGrpc(caller.status()));
+  const absl::StatusOr<Gate::Asker> asker = gate_.Ask(*context);
+  if (!asker.ok()) {
+    reactor->Finish(ToGrpc(asker.status()));
     return reactor;
   }
   const std::optional<PageEnd> before = ParsePageToken(request->page_token());
@@ -90,10 +90,12 @@ grpc::ServerUnaryReactor* ProgressService::ListJobs(grpc::CallbackServerContext*
   const std::size_t page_size = request->page_size() == 0
                                     ? kPageSize
                                     : std::min<std::size_t>(request->page_size(), kPageSizeMax);
-  std::vector<JobView> jobs = jobs_.Views();
-  std::erase_if(jobs, [&](const JobView& job) {
-    return !before->IsBefore(job) || !caller->MayRead(job.newest.job_id);
-  });
+  // One more, to know whether another page follows.
+  const std::vector<JobView> jobs = jobs_.Views(
+      [&](std::uint64_t run, const std::string& job_id) {
+        return before->IsBefore(run, job_id) && asker->caller.MayRead(job_id);
+      },
+      page_size + 1);
   const std::size_t end = std::min(page_size, jobs.size());
   for (std::size_t i = 0; i < end; ++i) {
     wire::EncodeSnapshot(jobs[i].newest, *response->add_snapshots());
@@ -105,7 +107,7 @@ grpc::ServerUnaryReactor* ProgressService::ListJobs(grpc::CallbackServerContext*
 
 grpc::ServerWriteReactor<v1::WatchJobResponse>* ProgressService::WatchJob(
     grpc::CallbackServerContext* context, const v1::WatchJobRequest* request) {
-  absl::StatusOr<Guest> guest = gate_.Admit(*context);
+  absl::StatusOr<Guest> guest = gate_.AdmitWatcher(*context);
   if (!guest.ok()) return new RefusedWatch<v1::WatchJobResponse>(guest.status());
   if (absl::Status allowed = guest->caller.Check(Right::kRead, request->job_id()); !allowed.ok()) {
     return new RefusedWatch<v1::WatchJobResponse>(

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "master/store/disk.h"
 #include "master/store/event_log.h"
 
 namespace tidemark::service {
@@ -64,6 +65,11 @@ absl::StatusOr<std::vector<std::string>> FilesWith(const std::string& directory,
   return paths;
 }
 
+bool MayBeWhole(const absl::Status& why) {
+  return absl::IsPermissionDenied(why) || absl::IsResourceExhausted(why) ||
+         absl::IsUnavailable(why);
+}
+
 absl::StatusOr<std::string> CutTail(const std::string& path, std::uint64_t bytes) {
   std::error_code error;
   const std::uint64_t size = fs::file_size(path, error);
@@ -72,6 +78,7 @@ absl::StatusOr<std::string> CutTail(const std::string& path, std::uint64_t bytes
   const std::string cut = FreeName(path + ".cut");
   std::ifstream from(path, std::ios::binary);
   from.seekg(static_cast<std::streamoff>(bytes));
+  store::MakePrivateFile(cut);
   std::ofstream to(cut, std::ios::binary | std::ios::trunc);
   to << from.rdbuf();
   to.close();
@@ -137,6 +144,7 @@ class Recoverer {
       job = absl::FailedPreconditionError(
           fmt::format("event log {}: a log of job {} under another name", path, job->job_id));
     }
+    if (!job.ok() && MayBeWhole(job.status())) return job.status();
     if (!job.ok()) {
       const absl::StatusOr<std::string> aside = SetAside(path);
       if (!aside.ok()) return aside.status();

@@ -6,6 +6,7 @@
 
 #include "absl/time/clock.h"
 #include "transport/certificate.h"
+#include "transport/small_file.h"
 
 namespace tidemark::service {
 namespace {
@@ -27,6 +28,7 @@ absl::Status CheckTls(const ServerTls& tls) {
   const absl::Time now = absl::Now();
   absl::Status status = transport::CertificateEnd(tls.certificate_file, now).status();
   if (status.ok()) status = transport::CheckKey(tls.certificate_file, tls.key_file);
+  if (status.ok()) status = transport::CheckSecretFile(tls.key_file);
   if (status.ok() && !tls.client_ca_file.empty()) {
     status = transport::CertificateEnd(tls.client_ca_file, now).status();
   }

@@ -121,6 +121,9 @@ absl::Status Tokens::Read() {
   // Before the contents: a change in between is then seen the next time.
   const std::size_t file_version = transport::FileVersion(file_);
   absl::StatusOr<std::string> text = transport::ReadSmallFile(file_);
+  if (absl::Status secret = transport::CheckSecretFile(file_); text.ok() && !secret.ok()) {
+    text = std::move(secret);
+  }
   absl::StatusOr<TokenTable> table =
       text.ok() ? TokenTable::Parse(*text, file_) : absl::StatusOr<TokenTable>(text.status());
   const std::lock_guard lock(mutex_);
@@ -185,6 +188,14 @@ absl::Status Caller::Check(Right right, const std::string& job_id) {
 
 bool Caller::MayRead(const std::string& job_id) const {
   return !tokens_.enabled() || (token_ && tokens_.table()->Allows(*token_, Right::kRead, job_id));
+}
+
+std::string Caller::ReporterAt(const std::string& host) const {
+  return tokens_.enabled() ? NameSpaceOf(Right::kReport) : host;
+}
+
+std::string Caller::KeyAt(const std::string& host) const {
+  return tokens_.enabled() && token_ ? std::string(token_->begin(), token_->end()) : host;
 }
 
 std::string Caller::NameSpaceOf(Right right) const {

@@ -98,6 +98,11 @@ class Caller {
   bool MayRead(const std::string& job_id) const;
   // All ids for which Check() would pass (name_space.h).
   std::string NameSpaceOf(Right right) const;
+  // For whom a client at `host` is counted (shares.h): the name space of what its token may report,
+  // which outlives the token, or the host where there are no tokens.
+  std::string ReporterAt(const std::string& host) const;
+  // Whose calls its calls are (call_pace.h): its token's, or its host's where there are none.
+  std::string KeyAt(const std::string& host) const;
 
  private:
   const Tokens& tokens_;

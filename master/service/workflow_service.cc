@@ -19,7 +19,7 @@ using Refused = RefusedWatch<v1::WatchWorkflowResponse>;
 // Answers a call once what it did is durable, and keeps no thread waiting for that.
 class AnswerWhenDurable final : public grpc::ServerUnaryReactor, public Journal::Waiter {
  public:
-  static AnswerWhenDurable* Start(Journal& journal, const absl::StatusOr<Journal::Position>& done) {
+  static AnswerWhenDurable* Start(Journal& journal, const absl::StatusOr<Journal::Mark>& done) {
     auto answer = std::shared_ptr<AnswerWhenDurable>(new AnswerWhenDurable());
     answer->self_ = answer;  // lives until OnDone, and while the journal may call it
     if (done.ok()) {
@@ -69,63 +69,60 @@ workflow::WhatIf WhatIfOf(const v1::EstimateWorkflowRequest& untrusted) {
 
 }  // namespace
 
-absl::StatusOr<Caller> WorkflowService::Identify(const grpc::CallbackServerContext& context,
+absl::StatusOr<Gate::Asker> WorkflowService::Ask(const grpc::CallbackServerContext& context,
                                                  Right right, const std::vector<std::string>& ids) {
-  absl::StatusOr<Caller> caller = gate_.Identify(context);
-  if (!caller.ok()) return caller;
+  absl::StatusOr<Gate::Asker> asker = gate_.Ask(context);
+  if (!asker.ok()) return asker;
   for (const std::string& id : ids) {
-    if (absl::Status allowed = caller->Check(right, id); !allowed.ok()) {
+    if (absl::Status allowed = asker->caller.Check(right, id); !allowed.ok()) {
       return gate_.Refuse(std::move(allowed), context.peer());
     }
   }
-  return caller;
+  return asker;
 }
 
-absl::StatusOr<Journal::Position> WorkflowService::Submit(
-    const grpc::CallbackServerContext& context, const v1::Workflow& untrusted) {
+absl::StatusOr<Journal::Mark> WorkflowService::Submit(const grpc::CallbackServerContext& context,
+                                                      const v1::Workflow& untrusted) {
   // Who watches the workflow sees its jobs, so whoever submits it must have a say in them.
   std::vector<std::string> ids = {untrusted.id()};
   for (const v1::WorkflowJob& job : untrusted.jobs()) {
     if (!job.job_id().empty()) ids.push_back(job.job_id());
   }
-  const absl::StatusOr<Caller> caller = Identify(context, Right::kReport, ids);
-  if (!caller.ok()) return caller.status();
+  const absl::StatusOr<Gate::Asker> asker = Ask(context, Right::kReport, ids);
+  if (!asker.ok()) return asker.status();
   const absl::StatusOr<WorkflowSpec> workflow = wire::ParseWorkflow(untrusted);
   if (!workflow.ok()) return workflow.status();
-  auto taken = workflows_.Submit(*workflow, caller->NameSpaceOf(Right::kReport), clock_.Now());
+  const Sender sender = {.name_space = asker->caller.NameSpaceOf(Right::kReport),
+                         .reporter = asker->caller.ReporterAt(HostOfPeer(context.peer()))};
+  auto taken = workflows_.Submit(*workflow, sender, clock_.Now());
   if (absl::IsResourceExhausted(taken.status())) {
     return gate_.Refuse(taken.status(), context.peer());
   }
   return taken;
 }
 
-absl::StatusOr<Journal::Position> WorkflowService::Attach(
-    const grpc::CallbackServerContext& context, const v1::AttachJobRequest& untrusted) {
+absl::StatusOr<Journal::Mark> WorkflowService::Attach(const grpc::CallbackServerContext& context,
+                                                      const v1::AttachJobRequest& untrusted) {
   if (untrusted.job_id().empty() || untrusted.job_id().size() > 256) {
     return absl::InvalidArgumentError("job_id: send 1 to 256 bytes");
   }
-  const absl::StatusOr<Caller> caller =
-      Identify(context, Right::kReport, {untrusted.workflow_id(), untrusted.job_id()});
-  if (!caller.ok()) return caller.status();
+  const absl::StatusOr<Gate::Asker> asker =
+      Ask(context, Right::kReport, {untrusted.workflow_id(), untrusted.job_id()});
+  if (!asker.ok()) return asker.status();
   return workflows_.Attach(untrusted.workflow_id(), untrusted.job_name(), untrusted.job_id(),
                            clock_.Now());
 }
 
 absl::StatusOr<WorkflowSnapshot> WorkflowService::Estimate(
-    const grpc::CallbackServerContext& context, const v1::EstimateWorkflowRequest& untrusted) {
-  const bool is_submitted = !untrusted.workflow_id().empty();
-  if (!is_submitted && !untrusted.has_workflow()) {
-    return absl::InvalidArgumentError("subject: send workflow_id or workflow");
-  }
-  const std::string& id = is_submitted ? untrusted.workflow_id() : untrusted.workflow().id();
-  const absl::StatusOr<Caller> caller = Identify(context, Right::kRead, {id});
-  if (!caller.ok()) return caller.status();
+    const v1::EstimateWorkflowRequest& untrusted, const std::string& name_space) const {
   const workflow::WhatIf what_if = WhatIfOf(untrusted);
-  if (is_submitted) return workflows_.Estimate(id, what_if, clock_.Now());
+  if (!untrusted.workflow_id().empty()) {
+    return workflows_.Estimate(untrusted.workflow_id(), what_if, clock_.Now());
+  }
   const absl::StatusOr<WorkflowSpec> workflow = wire::ParseWorkflow(untrusted.workflow());
   if (!workflow.ok()) return workflow.status();
   // The history that it names must be the asker's to read.
-  return workflows_.Estimate(*workflow, caller->NameSpaceOf(Right::kRead), what_if, clock_.Now());
+  return workflows_.Estimate(*workflow, name_space, what_if, clock_.Now());
 }
 
 grpc::ServerUnaryReactor* WorkflowService::SubmitWorkflow(grpc::CallbackServerContext* context,
@@ -144,16 +141,35 @@ grpc::ServerUnaryReactor* WorkflowService::EstimateWorkflow(
     grpc::CallbackServerContext* context, const v1::EstimateWorkflowRequest* request,
     v1::EstimateWorkflowResponse* response) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  const absl::StatusOr<WorkflowSnapshot> snapshot = Estimate(*context, *request);
-  if (snapshot.ok()) wire::EncodeWorkflowSnapshot(*snapshot, *response->mutable_snapshot());
-  reactor->Finish(ToGrpc(snapshot.status()));
+  if (request->workflow_id().empty() && !request->has_workflow()) {
+    reactor->Finish({grpc::StatusCode::INVALID_ARGUMENT, "subject: send workflow_id or workflow"});
+    return reactor;
+  }
+  const std::string& id =
+      request->workflow_id().empty() ? request->workflow().id() : request->workflow_id();
+  absl::StatusOr<Gate::Asker> asker = Ask(*context, Right::kRead, {id});
+  if (!asker.ok()) {
+    reactor->Finish(ToGrpc(asker.status()));
+    return reactor;
+  }
+  const std::string& key = asker->meter.key();
+  const absl::Status added =
+      estimates_.Add(key, [=, this, name_space = asker->caller.NameSpaceOf(Right::kRead)] {
+        if (context->IsCancelled()) return reactor->Finish(grpc::Status::CANCELLED);
+        const absl::Duration began = ThreadCpuTime();
+        const absl::StatusOr<WorkflowSnapshot> snapshot = Estimate(*request, name_space);
+        if (snapshot.ok()) wire::EncodeWorkflowSnapshot(*snapshot, *response->mutable_snapshot());
+        gate_.Charge(key, ThreadCpuTime() - began);
+        reactor->Finish(ToGrpc(snapshot.status()));
+      });
+  if (!added.ok()) reactor->Finish(ToGrpc(gate_.Refuse(added, context->peer())));
   return reactor;
 }
 
 grpc::ServerWriteReactor<v1::WatchWorkflowResponse>* WorkflowService::WatchWorkflow(
     grpc::CallbackServerContext* context, const v1::WatchWorkflowRequest* request) {
   const std::string& id = request->workflow_id();
-  absl::StatusOr<Guest> guest = gate_.Admit(*context);
+  absl::StatusOr<Guest> guest = gate_.AdmitWatcher(*context);
   if (!guest.ok()) return new Refused(guest.status());
   if (absl::Status allowed = guest->caller.Check(Right::kRead, id); !allowed.ok()) {
     return new Refused(gate_.Refuse(std::move(allowed), context->peer()));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "master/service/clock.h"
+#include "master/service/estimate_queue.h"
 #include "master/service/gate.h"
 #include "master/service/metrics.h"
 #include "master/service/watch_hub.h"
@@ -30,14 +31,15 @@ class WorkflowService final : public v1::WorkflowService::CallbackService {
       grpc::CallbackServerContext* context, const v1::WatchWorkflowRequest* request) override;
 
  private:
-  absl::StatusOr<Journal::Position> Submit(const grpc::CallbackServerContext& context,
-                                           const v1::Workflow& untrusted);
-  absl::StatusOr<Journal::Position> Attach(const grpc::CallbackServerContext& context,
-                                           const v1::AttachJobRequest& untrusted);
-  absl::StatusOr<WorkflowSnapshot> Estimate(const grpc::CallbackServerContext& context,
-                                            const v1::EstimateWorkflowRequest& untrusted);
+  absl::StatusOr<Journal::Mark> Submit(const grpc::CallbackServerContext& context,
+                                       const v1::Workflow& untrusted);
+  absl::StatusOr<Journal::Mark> Attach(const grpc::CallbackServerContext& context,
+                                       const v1::AttachJobRequest& untrusted);
+  // `name_space`: which ids the asker might ask for.
+  absl::StatusOr<WorkflowSnapshot> Estimate(const v1::EstimateWorkflowRequest& untrusted,
+                                            const std::string& name_space) const;
   // Who calls, if they have the right to each of `ids`.
-  absl::StatusOr<Caller> Identify(const grpc::CallbackServerContext& context, Right right,
+  absl::StatusOr<Gate::Asker> Ask(const grpc::CallbackServerContext& context, Right right,
                                   const std::vector<std::string>& ids);
 
   WorkflowTable& workflows_;
@@ -45,6 +47,7 @@ class WorkflowService final : public v1::WorkflowService::CallbackService {
   const Clock& clock_;
   Gate& gate_;
   Metrics& metrics_;
+  EstimateQueue estimates_;
 };
 
 }  // namespace tidemark::service

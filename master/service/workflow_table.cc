@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -14,6 +15,23 @@
 #include "tidemark/limit.h"
 
 namespace tidemark::service {
+
+namespace {
+
+// One with more jobs counts as heavy until it has been ticked. Taste: so many take a few
+// milliseconds.
+constexpr std::size_t kLightJobs = 50;
+// A restart estimates workflows for so long before the master listens; the rest follow one by one.
+constexpr absl::Duration kRecoveryCpu = absl::Seconds(1);
+
+}  // namespace
+
+WorkflowTable::Entry::Entry(workflow::LiveWorkflow workflow, absl::Time at, std::string names)
+    : submitted_at(at),
+      name_space(std::move(names)),
+      live(std::move(workflow)),
+      tick_cost(live.spec().jobs.size() > kLightJobs ? absl::InfiniteDuration()
+                                                     : absl::ZeroDuration()) {}
 
 WorkflowTable::WorkflowTable(WorkflowTableOptions options, JobTable& jobs, Metrics* metrics)
     : options_(std::move(options)), jobs_(jobs), metrics_(metrics) {}
@@ -32,20 +50,24 @@ std::vector<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::All() const {
   return entries;
 }
 
-// Forgets the oldest workflow that has ended; false if all run. REQUIRES: mutex_ is held.
-bool WorkflowTable::MakeRoom() {
-  if (ended_.empty()) return false;
-  const std::string id = std::move(ended_.extract(ended_.begin()).mapped());
+// REQUIRES: mutex_ is held.
+void WorkflowTable::Forget(const KeptEnded::One& ended) {
   // Whatever cannot be removed is taken up again after a restart, and forgotten again.
-  if (!options_.data_dir.empty()) journal().Remove(store::WorkflowLogPath(options_.data_dir, id));
-  workflows_.erase(id);
-  return true;
+  if (!options_.data_dir.empty()) {
+    journal().Remove(store::WorkflowLogPath(options_.data_dir, ended.id));
+  }
+  kept_.Remove(ended.reporter, ended.number);
+  kept_.Leave(ended.reporter);
+  workflows_.erase(ended.id);
 }
 
 // REQUIRES: entry.mutex is held.
 void WorkflowTable::Keep(Entry& entry, const std::string& record) {
   const Journal::Position position = journal().Append(entry.log, record);
-  if (!options_.data_dir.empty()) entry.position = position;
+  if (options_.data_dir.empty()) return;
+  entry.mark = {position, entry.log};
+  entry.holding.Hold(Resource::kDiskBytes,
+                     entry.holding.held(Resource::kDiskBytes) + record.size());
 }
 
 // What cannot be kept is not taken.
@@ -55,12 +77,14 @@ absl::Status WorkflowTable::CheckJournal() const {
 }
 
 absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(
-    const WorkflowSpec& workflow, const std::string& name_space, absl::Time now) {
+    const WorkflowSpec& workflow, const Sender& sender, absl::Time now) {
   auto entry = std::make_shared<Entry>(workflow::LiveWorkflow(workflow, now, options_.live), now,
-                                       name_space);
+                                       sender.name_space);
+  entry->reporter = sender.reporter.empty() ? sender.name_space : sender.reporter;
+  entry->holding = jobs_.shares().Of(entry->reporter);
   entry->newest = entry->live.newest();
   std::string start;
-  store::EncodeSubmission(workflow, name_space, now, entry->key, start);
+  store::EncodeSubmission(workflow, sender.name_space, now, entry->key, start);
   // Nobody else knows this one yet, so its lock is free; others wait for it until the log begins.
   const std::lock_guard entry_lock(entry->mutex);
   {
@@ -68,11 +92,20 @@ absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(
     if (const auto known = workflows_.find(workflow.id); known != workflows_.end()) {
       return known->second;
     }
-    if (workflows_.size() >= options_.workflows_max && !MakeRoom()) {
-      return LimitExceeded(
-          "workflows", fmt::format("workflow {}: this master tracks at most {} workflows at once",
-                                   workflow.id, options_.workflows_max));
+    std::optional<KeptEnded::One> to_forget;
+    if (workflows_.size() >= options_.workflows_max) {
+      to_forget = kept_.ToForget(entry->reporter);
+      if (!to_forget) {
+        return LimitExceeded(
+            "workflows", fmt::format("workflow {}: this master tracks at most {} workflows at once",
+                                     workflow.id, options_.workflows_max));
+      }
     }
+    absl::Status taken = entry->holding.Take(Resource::kWorkflows, 1);
+    if (taken.ok()) taken = entry->holding.Take(Resource::kDiskBytes, 0);
+    if (!taken.ok()) return taken;
+    if (to_forget) Forget(*to_forget);
+    kept_.Enter(entry->reporter);
     entry->number = ++submitted_;
     workflows_.emplace(workflow.id, entry);
   }
@@ -84,14 +117,13 @@ absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(
   return entry;
 }
 
-absl::StatusOr<Journal::Position> WorkflowTable::Submit(const WorkflowSpec& workflow,
-                                                        const std::string& name_space,
-                                                        absl::Time now) {
+absl::StatusOr<Journal::Mark> WorkflowTable::Submit(const WorkflowSpec& workflow,
+                                                    const Sender& sender, absl::Time now) {
   if (absl::Status ok = CheckWorkflow(workflow, options_.limits); !ok.ok()) return ok;
   std::shared_ptr<Entry> entry = Find(workflow.id);
   if (entry == nullptr) {
     if (absl::Status ok = CheckJournal(); !ok.ok()) return ok;
-    absl::StatusOr<std::shared_ptr<Entry>> opened = Open(workflow, name_space, now);
+    absl::StatusOr<std::shared_ptr<Entry>> opened = Open(workflow, sender, now);
     if (!opened.ok()) return opened.status();
     entry = *std::move(opened);
   }
@@ -104,7 +136,7 @@ absl::StatusOr<Journal::Position> WorkflowTable::Submit(const WorkflowSpec& work
   }
   Follow(entry);
   const std::lock_guard lock(entry->mutex);
-  return entry->position;
+  return entry->mark;
 }
 
 void WorkflowTable::Follow(const std::shared_ptr<Entry>& entry) {
@@ -141,13 +173,13 @@ void WorkflowTable::Follow(const std::shared_ptr<Entry>& entry) {
   }
 }
 
-absl::StatusOr<Journal::Position> WorkflowTable::Attach(const std::string& workflow_id,
-                                                        const std::string& job_name,
-                                                        const std::string& job_id, absl::Time now) {
+absl::StatusOr<Journal::Mark> WorkflowTable::Attach(const std::string& workflow_id,
+                                                    const std::string& job_name,
+                                                    const std::string& job_id, absl::Time now) {
   if (absl::Status ok = CheckJournal(); !ok.ok()) return ok;
   const std::shared_ptr<Entry> entry = Find(workflow_id);
   if (entry == nullptr) return absl::NotFoundError(fmt::format("no workflow {}", workflow_id));
-  Journal::Position position = 0;
+  Journal::Mark mark;
   {
     const std::lock_guard lock(entry->mutex);
     const absl::StatusOr<bool> is_news = entry->live.Attach(job_name, job_id);
@@ -158,10 +190,10 @@ absl::StatusOr<Journal::Position> WorkflowTable::Attach(const std::string& workf
       Keep(*entry, record);
       entry->has_news = true;
     }
-    position = entry->position;
+    mark = entry->mark;
   }
   Follow(entry);
-  return position;
+  return mark;
 }
 
 void WorkflowTable::Observe(const Snapshot& snapshot) {
@@ -184,7 +216,9 @@ void WorkflowTable::Observe(const Snapshot& snapshot) {
 }
 
 bool WorkflowTable::IsDue(const Entry& entry, absl::Time now) const {
-  if (entry.live.is_final()) return false;
+  if (entry.live.is_final() || !entry.is_published || jobs_.journal().IsStuck(entry.mark.log)) {
+    return false;  // what cannot be kept is not made
+  }
   return options_.pace.IsDue(now - entry.ticked_at, entry.has_news);
 }
 
@@ -216,15 +250,15 @@ void WorkflowTable::Learn(Entry& entry) const {
   }
 }
 
-void WorkflowTable::TickLocked(Entry& entry, absl::Time now) {
+void WorkflowTable::TickLocked(Entry& entry, absl::Time now, bool estimates) {
   const absl::Duration began = ThreadCpuTime();
   const WorkflowSnapshot snapshot = [&] {
     const Stopwatch stopwatch(metrics_ == nullptr ? nullptr : &metrics_->workflow_estimate);
-    return entry.live.Tick(now);
+    return estimates ? entry.live.Tick(now) : entry.live.TickWithoutEstimate(now);
   }();
-  entry.tick_cost = ThreadCpuTime() - began;
+  if (estimates) entry.tick_cost = ThreadCpuTime() - began;
   entry.ticked_at = now;
-  entry.has_news = false;
+  entry.has_news = !estimates;
   std::string record;
   if (snapshot.is_final()) {
     store::EncodeWorkflowEnd(snapshot, entry.key, record);
@@ -232,15 +266,14 @@ void WorkflowTable::TickLocked(Entry& entry, absl::Time now) {
     store::EncodeWorkflowTick(snapshot, entry.live.TakeNewFacts(), entry.key, record);
   }
   Keep(entry, record);
+  entry.is_published = false;
   if (snapshot.is_final()) entry.log.reset();
 }
 
 std::vector<WorkflowSnapshot> WorkflowTable::TickDue(absl::Time now) {
-  // What cannot be kept is not made.
-  const bool may_tick = jobs_.journal().status().ok() && unpublished_.empty();
   std::vector<std::shared_ptr<Entry>> entries;
   std::vector<DueJob> due;
-  for (std::shared_ptr<Entry>& entry : may_tick ? All() : std::vector<std::shared_ptr<Entry>>()) {
+  for (std::shared_ptr<Entry>& entry : All()) {
     const std::lock_guard lock(entry->mutex);
     if (!IsDue(*entry, now)) continue;
     due.push_back({.cost = entry->tick_cost, .ticked_at = entry->ticked_at});
@@ -257,17 +290,21 @@ std::vector<WorkflowSnapshot> WorkflowTable::TickDue(absl::Time now) {
 
 // Shows the snapshots whose ticks are safe.
 std::vector<WorkflowSnapshot> WorkflowTable::Publish() {
-  Journal::Position safe_at = 0;
-  for (const std::shared_ptr<Entry>& entry : unpublished_) {
-    const std::lock_guard lock(entry->mutex);
-    safe_at = std::max(safe_at, entry->position);
-  }
-  if (unpublished_.empty() || !journal().WaitUntilDurable(safe_at)) return {};
   std::vector<WorkflowSnapshot> published;
-  for (const std::shared_ptr<Entry>& entry : std::exchange(unpublished_, {})) {
+  for (std::shared_ptr<Entry>& entry : std::exchange(unpublished_, {})) {
+    const auto mark = [&] {
+      const std::lock_guard lock(entry->mutex);
+      return entry->mark;
+    };
+    if (!journal().WaitUntilDurable(mark())) {
+      unpublished_.push_back(std::move(entry));
+      continue;
+    }
     {
       const std::lock_guard lock(entry->mutex);
       entry->newest = entry->live.newest();
+      entry->is_published = true;
+      if (entry->newest.is_final()) entry->mark.log.reset();  // which closes the file
       published.push_back(entry->newest);
     }
     if (published.back().is_final()) End(entry);
@@ -278,8 +315,12 @@ std::vector<WorkflowSnapshot> WorkflowTable::Publish() {
 // Waits for no job any more, and makes room when it is asked to.
 void WorkflowTable::End(const std::shared_ptr<Entry>& entry) {
   Follow(entry);
+  {
+    const std::lock_guard lock(entry->mutex);
+    entry->holding.Hold(Resource::kWorkflows, 0);
+  }
   const std::lock_guard lock(mutex_);
-  ended_.emplace(entry->number, entry->live.spec().id);
+  kept_.Add({entry->reporter, entry->number, entry->live.spec().id});
 }
 
 absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover() {
@@ -289,6 +330,7 @@ absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover() {
   std::vector<std::pair<std::string, store::RestoredWorkflow>> restored;
   for (const std::string& path : *paths) {
     auto workflow = store::RestoreWorkflow(path, options_.live);
+    if (!workflow.ok() && MayBeWhole(workflow.status())) return workflow.status();
     if (!workflow.ok()) {
       const absl::StatusOr<std::string> aside = SetAside(path);
       if (!aside.ok()) return aside.status();
@@ -310,6 +352,7 @@ absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover() {
   std::stable_sort(restored.begin(), restored.end(), [](const auto& a, const auto& b) {
     return a.second.submitted_at < b.second.submitted_at;
   });
+  const absl::Duration began = ThreadCpuTime();
   for (auto& [path, workflow] : restored) {
     const std::string id = workflow.live.spec().id;
     auto entry = std::make_shared<Entry>(
@@ -317,9 +360,14 @@ absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover() {
         workflow.name_space.empty() ? kAllIds : std::move(workflow.name_space));
     entry->newest = entry->live.newest();
     entry->key = workflow.key;
+    entry->reporter = entry->name_space;
+    entry->holding = jobs_.shares().Of(entry->reporter);
+    entry->holding.Hold(Resource::kDiskBytes, workflow.log_bytes);
+    entry->holding.Hold(Resource::kWorkflows, 1);
     {
       const std::lock_guard lock(mutex_);
       entry->number = ++submitted_;
+      kept_.Enter(entry->reporter);
       workflows_[id] = entry;
     }
     ++recovery.workflows;
@@ -330,11 +378,12 @@ absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover() {
     recovery.latest = std::max(recovery.latest, entry->newest.at);
     entry->log = Journal::MakeLog(path, workflow.log_bytes);
     Follow(entry);
-    Learn(*entry);
+    const bool estimates = ThreadCpuTime() - began < kRecoveryCpu;
+    if (estimates) Learn(*entry);
     const std::lock_guard lock(entry->mutex);
     // As it was: what has become of its jobs since is not known before they are ticked, and then it
     // is due.
-    TickLocked(*entry, entry->newest.at);
+    TickLocked(*entry, entry->newest.at, estimates);
     unpublished_.push_back(entry);
   }
   Publish();

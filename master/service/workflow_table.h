@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -24,8 +23,10 @@
 #include "absl/time/time.h"
 #include "master/service/job_table.h"
 #include "master/service/journal.h"
+#include "master/service/kept_ended.h"
 #include "master/service/metrics.h"
 #include "master/service/name_space.h"
+#include "master/service/shares.h"
 #include "master/service/tick_pace.h"
 #include "master/store/log_record.h"
 #include "master/workflow/check_workflow.h"
@@ -37,7 +38,7 @@ namespace tidemark::service {
 struct WorkflowTableOptions {
   workflow::LiveWorkflowOptions live;
   workflow::WorkflowLimits limits;
-  std::size_t workflows_max = 1000;
+  std::size_t workflows_max = 1000;  // the shares of `jobs` say how many one may run
   std::string data_dir;  // of logs to recover from; empty: a workflow is gone with its master
   // Profiles of earlier runs of jobs of a name that may teach `job`, the most recent first. From
   // any thread; may be empty.
@@ -72,15 +73,13 @@ class WorkflowTable {
   // Both give the position in the journal up to which everything must be durable before anybody is
   // told of it, and do not wait for that.
   //
-  // `name_space`: which ids whoever submits might report. Errors: those of CheckWorkflow().
-  // AlreadyExists: another workflow of that id. ResourceExhausted: workflows. Unavailable: the
-  // journal fails; nothing was done.
-  absl::StatusOr<Journal::Position> Submit(const WorkflowSpec& workflow,
-                                           const std::string& name_space, absl::Time now);
+  // Errors: those of CheckWorkflow(). AlreadyExists: another workflow of that id.
+  // ResourceExhausted: workflows, share_percent. Unavailable: the journal fails; nothing was done.
+  absl::StatusOr<Journal::Mark> Submit(const WorkflowSpec& workflow, const Sender& sender,
+                                       absl::Time now);
   // Errors: those of LiveWorkflow::Attach(). NotFound: no such workflow. Unavailable: as above.
-  absl::StatusOr<Journal::Position> Attach(const std::string& workflow_id,
-                                           const std::string& job_name, const std::string& job_id,
-                                           absl::Time now);
+  absl::StatusOr<Journal::Mark> Attach(const std::string& workflow_id, const std::string& job_name,
+                                       const std::string& job_id, absl::Time now);
 
   // A job has a new snapshot, which was published. O(workflows it is part of).
   void Observe(const Snapshot& snapshot);
@@ -105,13 +104,13 @@ class WorkflowTable {
 
  private:
   struct Entry {
-    Entry(workflow::LiveWorkflow workflow, absl::Time at, std::string names)
-        : submitted_at(at), name_space(std::move(names)), live(std::move(workflow)) {}
+    Entry(workflow::LiveWorkflow workflow, absl::Time at, std::string names);
     const absl::Time submitted_at;
     const std::string name_space;  // of whoever submitted it
 
     // Guarded by the table's lock.
     std::uint64_t number = 0;  // in the order of submission
+    std::string reporter;      // for whom it is counted; set before the table knows it
     absl::flat_hash_set<std::string> followed;
 
     std::mutex following;  // held by who brings `followed` up to date; taken before the others
@@ -119,26 +118,28 @@ class WorkflowTable {
     workflow::LiveWorkflow live;
     std::shared_ptr<Journal::Log> log;
     store::LogKey key = store::NewLogKey();
-    Journal::Position position = 0;  // of the last record
-    WorkflowSnapshot newest;         // that may be shown
+    Journal::Mark mark;       // of the last record, if it is kept
+    WorkflowSnapshot newest;  // that may be shown
+    bool is_published = true;
+    Shares::Holding holding;
     absl::Time ticked_at = absl::InfinitePast();
-    absl::Duration tick_cost;  // CPU time of the last tick
+    absl::Duration tick_cost;  // CPU time of the last tick; before the first, a guess
     bool has_news = true;
   };
 
   std::shared_ptr<Entry> Find(const std::string& workflow_id) const;
   std::vector<std::shared_ptr<Entry>> All() const;
   absl::Status CheckJournal() const;
-  absl::StatusOr<std::shared_ptr<Entry>> Open(const WorkflowSpec& workflow,
-                                              const std::string& name_space, absl::Time now);
-  bool MakeRoom();
+  absl::StatusOr<std::shared_ptr<Entry>> Open(const WorkflowSpec& workflow, const Sender& sender,
+                                              absl::Time now);
+  void Forget(const KeptEnded::One& ended);
   // Has the workflow told of the jobs that it wants now and of no others, and tells it what is
   // known of new ones. Here and in Learn() no lock of the entry may be held.
   void Follow(const std::shared_ptr<Entry>& entry);
   void Learn(Entry& entry) const;
   // REQUIRES: entry.mutex is held, here and below.
   void Keep(Entry& entry, const std::string& record);
-  void TickLocked(Entry& entry, absl::Time now);
+  void TickLocked(Entry& entry, absl::Time now, bool estimates = true);
   bool IsDue(const Entry& entry, absl::Time now) const;
   std::vector<WorkflowSnapshot> Publish();
   void End(const std::shared_ptr<Entry>& entry);
@@ -149,7 +150,7 @@ class WorkflowTable {
   std::vector<std::shared_ptr<Entry>> unpublished_;  // of the caller of TickDue()
   mutable std::mutex mutex_;                         // guards all below
   absl::flat_hash_map<std::string, std::shared_ptr<Entry>> workflows_;
-  std::map<std::uint64_t, std::string> ended_;  // which may make room: ids by number
+  KeptEnded kept_;  // by reporter, and those that have ended
   absl::flat_hash_map<std::string, std::vector<std::shared_ptr<Entry>>> followers_;  // by job id
   std::uint64_t submitted_ = 0;
 };

@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "master/store/disk.h"
 #include "master/store/event_log.h"
 #include "master/store/log_record.h"
 #include "proto/wire/snapshot_codec.h"
@@ -37,6 +38,7 @@ absl::Status WriteCheckpoint(const std::string& path, const Checkpoint& checkpoi
   std::string bytes(kMagic);
   EncodeFramed(message.SerializeAsString(), kKey, bytes);
   const std::string next = path + ".next";
+  MakePrivateFile(next);
   std::ofstream file(next, std::ios::binary | std::ios::trunc);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   file.close();

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +16,9 @@ namespace {
 
 // From so many files on, one syncfs is cheaper than a journal commit of the file system for each.
 constexpr std::size_t kSyncAllFrom = 8;
+
+// What agents report is not for every user of the host.
+constexpr mode_t kMode = S_IRUSR | S_IWUSR;
 
 absl::Status SystemError(const std::string& path, const char* doing) {
   return absl::ErrnoToStatus(errno, fmt::format("{}: {}", path, doing));
@@ -76,8 +81,9 @@ class FileDisk final : public Disk {
 
   absl::StatusOr<std::unique_ptr<AppendFile>> Create(const std::string& path) override {
     // Truncated: what would be left behind the end of a shorter log reads like its own.
-    FileDescriptor fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    FileDescriptor fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode));
     if (fd.get() < 0) return SystemError(path, "cannot create");
+    fchmod(fd.get(), kMode);  // of a file that was there; where that is not ours to say, so be it
     NoteChange(path);
     return std::make_unique<File>(path, std::move(fd));
   }
@@ -94,6 +100,13 @@ class FileDisk final : public Disk {
     }
     NoteChange(path);
     return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::uint64_t> FreeBytes(const std::string& directory) override {
+    struct statvfs room {};
+    if (statvfs(directory.c_str(), &room) != 0)
+      return SystemError(directory, "cannot ask for room");
+    return std::uint64_t{room.f_bavail} * room.f_frsize;
   }
 
   absl::Status Sync(const std::vector<AppendFile*>& files) override {
@@ -125,6 +138,10 @@ class FileDisk final : public Disk {
 };
 
 }  // namespace
+
+void MakePrivateFile(const std::string& path) {
+  const FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode));
+}
 
 std::unique_ptr<Disk> MakeFileDisk(bool sync) { return std::make_unique<FileDisk>(sync); }
 

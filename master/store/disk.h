@@ -1,7 +1,7 @@
 // The disk under a journal: files that grow, and a promise that what was written stays. An
 // interface so that tests can fill it, break it and pull its plug.
 //
-// Not thread-safe: one thread writes.
+// Not thread-safe where nothing else is said: one thread writes.
 #pragma once
 
 #include <cstdint>
@@ -32,14 +32,20 @@ class Disk {
   virtual absl::StatusOr<std::unique_ptr<AppendFile>> Open(const std::string& path) = 0;
   // OK if there is no such file.
   virtual absl::Status Remove(const std::string& path) = 0;
+  // What may still be written under the directory, in bytes. Thread-safe.
+  virtual absl::StatusOr<std::uint64_t> FreeBytes(const std::string& directory) = 0;
   // Returns OK once everything written to `files`, all opened by this disk, survives a loss of
   // power.
   virtual absl::Status Sync(const std::vector<AppendFile*>& files) = 0;
 };
 
-// The file system. One fdatasync for each file, or one syncfs for many; with `sync` false it is
-// left to the operating system when to write, so that a crash of the host, unlike one of the
-// process, may lose what was written last.
+// The file system. Nobody but its owner may read the files it makes. One fdatasync for each file,
+// or one syncfs for many; with `sync` false it is left to the operating system when to write, so
+// that a crash of the host, unlike one of the process, may lose what was written last.
 std::unique_ptr<Disk> MakeFileDisk(bool sync);
+
+// Creates an empty file that nobody but its owner may read, unless there is one of that name, for
+// those who write it by other means. What goes wrong they will meet.
+void MakePrivateFile(const std::string& path);
 
 }  // namespace tidemark::store

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "master/store/disk.h"
+
 namespace tidemark::store {
 namespace {
 
@@ -196,6 +198,7 @@ History::~History() { sqlite3_close(database_); }
 
 absl::StatusOr<std::unique_ptr<History>> History::Open(const std::string& path,
                                                        const HistoryOptions& options) {
+  MakePrivateFile(path);  // the files beside it get its mode
   sqlite3* database = nullptr;
   const int opened = sqlite3_open_v2(
       path.c_str(), &database,

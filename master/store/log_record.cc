@@ -220,6 +220,7 @@ void EncodeEnd(const EndedJob& job, LogKey key, std::string& out) {
     sequence.set_accepted_sequence(source.sequence);
   }
   *end.mutable_opened_at() = ToTimestamp(job.opened_at);
+  end.set_name_space(job.name_space);
   end.set_frame_bytes(0);  // a number of fixed size: the one that follows is as long
   end.set_frame_bytes(static_cast<std::uint32_t>(FrameBytes(key) + record.ByteSizeLong()));
   EncodeRecord(record, key, out);
@@ -245,6 +246,7 @@ std::optional<EndedJob> DecodeEnd(absl::string_view framed, LogKey key) {
   for (const v1::SourceSequence& source : record.end().sources()) {
     job.sources.push_back({source.source_id(), source.accepted_sequence()});
   }
+  job.name_space = record.end().name_space();
   job.opened_at = absl::FromUnixSeconds(record.end().opened_at().seconds()) +
                   absl::Nanoseconds(record.end().opened_at().nanos());
   return job;

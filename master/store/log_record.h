@@ -46,6 +46,7 @@ struct EndedJob {
   Snapshot final;
   std::vector<AcceptedSequence> sources;
   absl::Time opened_at;
+  std::string name_space = {};  // as EncodeLogStart() was given it
 };
 
 // Before every payload.

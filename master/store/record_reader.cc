@@ -13,6 +13,20 @@ namespace {
 
 constexpr std::size_t kReadBufferBytes = 256 << 10;
 constexpr std::size_t kSearchBytes = 1 << 20;
+
+// The first byte that is not zero; the size if there is none.
+std::size_t EndOfZeros(absl::string_view bytes) {
+  const std::size_t end = bytes.find_first_not_of('\0');
+  return end == absl::string_view::npos ? bytes.size() : end;
+}
+
+// Whether a frame may begin here, by its length alone, which comes first: few bytes pass, so that
+// few checks are made. No record is empty, so zeros do not.
+bool MayBeginFrame(const char* bytes) {
+  const auto byte = [&](int i) { return std::uint32_t{static_cast<unsigned char>(bytes[i])}; };
+  const std::uint32_t length = byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24;
+  return length > 0 && length <= kRecordBytesMax;
+}
 // No record of a tick is shorter.
 constexpr std::uint64_t kTickBytesMin = 12;
 
@@ -99,7 +113,10 @@ absl::StatusOr<RecordReader::Search> RecordReader::SearchBehind(std::uint64_t fr
     bytes.resize(kSearchBytes);
     const absl::StatusOr<std::size_t> got = ReadAt(at, bytes.data(), bytes.size());
     if (!got.ok()) return got.status();
+    search.is_zeros =
+        search.is_zeros && EndOfZeros(absl::string_view(bytes).substr(0, *got)) == *got;
     for (std::size_t i = 0; i + frame_bytes <= *got; ++i) {
+      if (!MayBeginFrame(bytes.data() + i)) continue;
       if (!ReadFrame(bytes.data() + i, key_).is_guarded) continue;
       const absl::StatusOr<State> state = Look(at + i);
       if (!state.ok()) return state.status();
@@ -176,7 +193,7 @@ absl::StatusOr<bool> RecordReader::PassDamage() {
   }
   const absl::StatusOr<Search> search = SearchBehind(begin);
   if (!search.ok()) return search.status();
-  if (search->ends_at == begin) return false;
+  if (search->ends_at == begin || search->is_zeros) return false;
   next_ = offset_ = search->ends_at;
   // Records whose frames are whole are counted; what is before the first of them is guessed.
   const std::uint64_t nameless = search->first_frame_at.value_or(next_) - begin;

@@ -2,7 +2,8 @@
 //
 // A damaged record costs itself alone: behind it the file is searched for the next bytes whose
 // checks hold. These are made with the key of the log, so that neither chance nor a sender's
-// payload passes for a record. A log of version 1 has no key; it ends where its damage begins. Byte
+// payload passes for a record. Nothing but zeros up to the end of the file is what a crash leaves
+// of an append, not damage. A log of version 1 has no key; it ends where its damage begins. Byte
 // format: docs/event-log.md.
 //
 // Not thread-safe.
@@ -70,6 +71,7 @@ class RecordReader {
     std::optional<std::uint64_t> first_frame_at;  // the first whole frame
     std::optional<std::uint64_t> torn_at;         // the first that the file ends within
     std::uint64_t frames = 0;                     // whole ones before ends_at
+    bool is_zeros = true;                         // up to ends_at there is nothing else
   };
 
   RecordReader(std::string path, const LogKind& kind, std::FILE* file)

@@ -46,7 +46,7 @@ std::optional<EndedJob> ReadEnd(const std::string& path, std::uint64_t log_bytes
 
 RestoredJob Restored(const EndedJob& ended, std::uint64_t log_bytes, LogKey key) {
   return {.job_id = ended.final.job_id,
-          .name_space = {},
+          .name_space = ended.name_space,
           .monitor = JobMonitor::OfEnded(ended.final, ended.sources),
           .newest = ended.final,
           .opened_at = ended.opened_at,

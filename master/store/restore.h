@@ -18,7 +18,7 @@ namespace tidemark::store {
 
 struct RestoredJob {
   std::string job_id;
-  std::string name_space;  // as EncodeLogStart() was given it; of a job that has ended, empty
+  std::string name_space;  // as EncodeLogStart() was given it; empty: nobody said
   JobMonitor monitor;
   Snapshot newest;          // the last one that was published; of sequence 0 before the first
   absl::Time opened_at;     // arrival of its first envelope

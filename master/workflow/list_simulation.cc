@@ -92,7 +92,10 @@ class ListSimulation::Impl {
     for (const auto& children : children_) {
       for (const std::size_t child : children) ++parents_[child];
     }
-    for (const StageWork& stage : stages_) owners = std::max(owners, stage.owner + 1);
+    for (const StageWork& stage : stages_) {
+      owners = std::max(owners, stage.owner + 1);
+      if (stage.pending > 0) least_cores_ = std::min(least_cores_, stage.container.cores);
+    }
     ready_.resize(owners);
     used_.resize(owners);
     containers_.resize(owners);
@@ -214,6 +217,7 @@ class ListSimulation::Impl {
   std::size_t NextOwner() const {
     std::size_t best = ready_.size();
     double least = INFINITY;
+    if (least_cores_ > free_.cores + kSameInstant) return best;
     for (std::size_t owner = 0; owner < ready_.size(); ++owner) {
       if (ready_[owner].empty() || !FitsNow(ready_[owner].first())) continue;
       const double rank = Rank(owner);
@@ -283,6 +287,7 @@ class ListSimulation::Impl {
   std::size_t warm_slots_;
   std::vector<std::vector<std::size_t>> children_;
   std::vector<std::uint32_t> parents_;  // number of
+  double least_cores_ = INFINITY;       // of a container that may have to wait
 
   double now_ = 0;
   std::vector<TaskEnd> ends_;  // heap

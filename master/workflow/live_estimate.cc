@@ -11,8 +11,13 @@
 namespace tidemark::workflow {
 namespace {
 
-// More tasks than this are simulated in bunches.
+// More tasks than this are simulated in bunches: at each, the policy looks at all jobs, so of many
+// jobs there are fewer. What a stranger's workflow may cost is bounded by it.
 constexpr double kTasksMax = 20'000;
+constexpr double kLooksMax = 1e6;
+double TasksMax(std::size_t jobs) {
+  return std::min(kTasksMax, kLooksMax / static_cast<double>(std::max<std::size_t>(jobs, 1)));
+}
 // Of the log of a job's task times when nothing is known of it, and what its tasks are taken to be
 // when nothing is known of any job. Taste: a factor of e either way, and a minute of map and one of
 // reduce tasks on all slots.
@@ -48,13 +53,20 @@ double ForecastAt(const RunningForecast& forecast, double u) {
   return std::max(forecast.remaining + z * std::max(side, 0.0) / kZ95, 0.0);
 }
 
+bool IsUnknown(const LiveJob& job) { return !job.outlook.is_known && job.outlook.map.tasks == 0; }
+std::uint64_t WaveOf(double slots) {
+  return static_cast<std::uint64_t>(std::ceil(kUnknownWaves * slots));
+}
+
 // One job as the simulation takes it, whatever is known of it.
 class Job {
  public:
   Job(const LiveJob& job, double slots, double guess_seconds, double bunch)
       : job_(job), slots_(slots), guess_seconds_(guess_seconds) {
-    map_ = Bunched(job.is_running ? job.map : Whole(job.outlook.map), bunch);
-    reduce_ = Bunched(job.is_running ? job.reduce : Whole(job.outlook.reduce), bunch);
+    const bool is_bunched = !job.is_running && IsUnknown(job);
+    map_ = Bunched(job.is_running ? job.map : Whole(job.outlook.map), is_bunched ? 1 : bunch);
+    reduce_ =
+        Bunched(job.is_running ? job.reduce : Whole(job.outlook.reduce), is_bunched ? 1 : bunch);
     if (job.is_over) map_ = reduce_ = {};
   }
 
@@ -95,12 +107,10 @@ class Job {
   static double Count(const TasksLeft& left) {
     return static_cast<double>(left.pending + left.running);
   }
+  // One of which nothing is known goes round slots that are bunched already.
   TasksLeft Whole(const PhaseOutlook& phase) const {
-    std::uint64_t tasks = phase.tasks;
-    if (!job_.outlook.is_known && job_.outlook.map.tasks == 0) {
-      tasks = static_cast<std::uint64_t>(std::ceil(kUnknownWaves * slots_));
-    }
-    return {.pending = tasks};
+    if (IsUnknown(job_)) return {.pending = WaveOf(slots_)};
+    return {.pending = phase.tasks};
   }
   static TasksLeft Bunched(TasksLeft left, double bunch) {
     const auto some = [&](std::uint64_t tasks) {
@@ -150,8 +160,9 @@ class Job {
   double reduce_seconds_ = 0;
 };
 
-double TasksOf(const LiveJob& job) {
+double TasksOf(const LiveJob& job, double slots) {
   if (job.is_over) return 0;
+  if (!job.is_running && IsUnknown(job)) return 2 * static_cast<double>(WaveOf(slots));
   if (!job.is_running) return static_cast<double>(job.outlook.map.tasks + job.outlook.reduce.tasks);
   return static_cast<double>(job.map.pending + job.map.running + job.reduce.pending +
                              job.reduce.running);
@@ -184,9 +195,9 @@ class Drawing {
           const LiveOptions& options)
       : live_(jobs), parents_(parents), on_(on), options_(options) {
     double tasks = 0;
-    for (const LiveJob& job : jobs) tasks += TasksOf(job);
     const double slots = std::max(std::floor(on.cluster.capacity.cores), 1.0);
-    const double bunch = std::max(std::ceil(tasks / kTasksMax), 1.0);
+    for (const LiveJob& job : jobs) tasks += TasksOf(job, slots);
+    const double bunch = std::max(std::ceil(tasks / TasksMax(jobs.size())), 1.0);
     const double bunched_slots = std::max(std::floor(slots / bunch), 1.0);
     // The same work on as much of the cluster.
     bunch_factor_ = bunch * bunched_slots / slots;
@@ -207,7 +218,7 @@ class Drawing {
             return jobs_[start.stage / kStages].TaskSeconds(
                        static_cast<Part>(start.stage % kStages),
                        RowNumber(RowStart(draw, start.stage), start.left)) *
-                   (live_[start.stage / kStages].is_running ? 1 : bunch_factor_);
+                   BunchFactor(live_[start.stage / kStages]);
           },
           [&](std::size_t stage, std::size_t nth) {
             const Job& job = jobs_[stage / kStages];
@@ -250,6 +261,12 @@ class Drawing {
       work_.push_back(WorkOf(jobs_[i].map(), i, StageOf(i, kWait)));
       work_.push_back(WorkOf(jobs_[i].reduce(), i, StageOf(i, kMaps)));
     }
+  }
+
+  // How much longer a bunch takes than a task. Those of a running job, and of one that is unknown,
+  // are made for the slots that are simulated.
+  double BunchFactor(const LiveJob& job) const {
+    return job.is_running || IsUnknown(job) ? 1 : bunch_factor_;
   }
 
   static StageWork WorkOf(const TasksLeft& left, std::size_t owner, std::size_t parent) {

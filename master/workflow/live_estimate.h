@@ -84,7 +84,8 @@ struct LiveOptions {
 };
 
 // `jobs` as many as `parents`, which have no cycle; job i is owner i of `on`. InvalidArgument: a
-// policy without its queues. Cost: O(draws x min(tasks left, 20,000) log slots + jobs).
+// policy without its queues. Cost: O(draws x n (log slots + jobs)) for n tasks left, or, of more,
+// n = min(20,000, 1,000,000 / jobs) + 2 x jobs.
 absl::StatusOr<LiveEstimate> EstimateLive(std::span<const LiveJob> jobs, const Parents& parents,
                                           const Resourcing& on, const LiveOptions& options);
 

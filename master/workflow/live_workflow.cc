@@ -485,7 +485,7 @@ std::vector<std::string> LiveWorkflow::NotesAt(absl::Time now) const {
   return notes;
 }
 
-WorkflowSnapshot LiveWorkflow::Tick(absl::Time now) {
+WorkflowSnapshot LiveWorkflow::TickWith(absl::Time now, bool estimates) {
   if (is_final()) return newest_;
   now = std::max(now, newest_.at);
   FindAwaited(now);
@@ -500,7 +500,9 @@ WorkflowSnapshot LiveWorkflow::Tick(absl::Time now) {
     snapshot.fraction_done_lower = snapshot.fraction_done_upper = snapshot.fraction_done;
     snapshot.known_share = 1;
   } else {
-    auto estimate = EstimateOn(now, cluster_, 1);
+    absl::StatusOr<LiveEstimate> estimate =
+        absl::UnavailableError("no estimate yet: the master has just taken up the workflow again");
+    if (estimates) estimate = EstimateOn(now, cluster_, 1);
     if (estimate.ok()) {
       WidenByDrift(now, estimate->remaining, drift_, estimate->lower, estimate->upper);
       Fill(now, *estimate, cluster_, 1, snapshot);

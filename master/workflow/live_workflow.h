@@ -83,7 +83,11 @@ class LiveWorkflow {
 
   // What is believed at `now`; each call yields the next sequence number. After the final snapshot
   // it is returned again, unchanged. Cost: that of EstimateLive().
-  WorkflowSnapshot Tick(absl::Time now);
+  WorkflowSnapshot Tick(absl::Time now) { return TickWith(now, /*estimates=*/true); }
+  // The same without an estimate, which the next one makes: O(jobs).
+  WorkflowSnapshot TickWithoutEstimate(absl::Time now) {
+    return TickWith(now, /*estimates=*/false);
+  }
   // What would be at `now`: changes nothing, sequence 0. InvalidArgument: a policy without queues.
   absl::StatusOr<WorkflowSnapshot> Estimate(absl::Time now, const WhatIf& what_if) const;
 
@@ -110,6 +114,7 @@ class LiveWorkflow {
     std::vector<JobProfile> runs;
   };
 
+  WorkflowSnapshot TickWith(absl::Time now, bool estimates);
   bool AreParentsDone(std::size_t job) const;
   void FindAwaited(absl::Time now);
   void Decide(absl::Time now, WorkflowSnapshot& snapshot);

@@ -82,7 +82,7 @@ for signal in STOP KILL; do
 done
 
 # A master that wants another token.
-echo "admin * a-token-of-sixteen-or-more" >"$work/tokens"
+(umask 077 && echo "admin * a-token-of-sixteen-or-more" >"$work/tokens")
 echo "a-token-that-it-does-not-know" >"$work/token"
 "$tidemark" serve --listen 127.0.0.1:0 --set "tokens=$work/tokens" 2>"$work/refusing.err" &
 pids+=("$!")

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -18,13 +19,13 @@ class FaultyDisk final : public store::Disk {
  public:
   absl::StatusOr<std::unique_ptr<store::AppendFile>> Create(const std::string& path) override {
     const std::lock_guard lock(mutex_);
-    if (!fault_.ok()) return fault_;
+    if (!FaultOf(path).ok()) return FaultOf(path);
     files_[path].clear();
     return std::make_unique<File>(*this, path);
   }
   absl::StatusOr<std::unique_ptr<store::AppendFile>> Open(const std::string& path) override {
     const std::lock_guard lock(mutex_);
-    if (!fault_.ok()) return fault_;
+    if (!FaultOf(path).ok()) return FaultOf(path);
     return std::make_unique<File>(*this, path);
   }
   absl::Status Remove(const std::string& path) override {
@@ -34,12 +35,19 @@ class FaultyDisk final : public store::Disk {
     synced_.erase(path);
     return absl::OkStatus();
   }
+  absl::StatusOr<std::uint64_t> FreeBytes(const std::string&) override {
+    const std::lock_guard lock(mutex_);
+    std::uint64_t used = 0;
+    for (const auto& [path, content] : files_) used += content.size();
+    return capacity_ > used ? capacity_ - used : 0;
+  }
   absl::Status Sync(const std::vector<store::AppendFile*>& files) override {
     const std::lock_guard lock(mutex_);
     ++syncs_;
     if (!fault_.ok()) return fault_;
     for (store::AppendFile* file : files) {
       const std::string& path = static_cast<File*>(file)->path;
+      if (!FaultOf(path).ok()) return FaultOf(path);
       synced_[path] = files_[path];
     }
     return absl::OkStatus();
@@ -49,6 +57,16 @@ class FaultyDisk final : public store::Disk {
   void Break(absl::Status fault) {
     const std::lock_guard lock(mutex_);
     fault_ = std::move(fault);
+  }
+  // The same of one file.
+  void BreakFile(const std::string& path, absl::Status fault) {
+    const std::lock_guard lock(mutex_);
+    faults_[path] = std::move(fault);
+  }
+  // What fits in all; writes do not heed it.
+  void SetCapacity(std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    capacity_ = bytes;
   }
   // What is left of a file after a loss of power.
   std::string Synced(const std::string& path) const {
@@ -66,18 +84,27 @@ class FaultyDisk final : public store::Disk {
     File(FaultyDisk& under, std::string name) : disk(under), path(std::move(name)) {}
     absl::Status WriteAt(std::uint64_t offset, absl::string_view bytes) override {
       const std::lock_guard lock(disk.mutex_);
-      const std::size_t count = disk.fault_.ok() ? bytes.size() : bytes.size() / 2;
+      const absl::Status fault = disk.FaultOf(path);
+      const std::size_t count = fault.ok() ? bytes.size() : bytes.size() / 2;
       std::string& content = disk.files_[path];
       content.resize(std::max<std::size_t>(content.size(), offset + count));
       content.replace(offset, count, bytes.data(), count);
-      return disk.fault_;
+      return fault;
     }
     FaultyDisk& disk;
     const std::string path;
   };
 
+  // REQUIRES: mutex_ is held.
+  absl::Status FaultOf(const std::string& path) const {
+    const auto of_file = faults_.find(path);
+    return of_file == faults_.end() || !fault_.ok() ? fault_ : of_file->second;
+  }
+
   mutable std::mutex mutex_;
   absl::Status fault_;
+  std::map<std::string, absl::Status> faults_;
+  std::uint64_t capacity_ = std::uint64_t{1} << 40;
   int syncs_ = 0;
   std::map<std::string, std::string> files_;
   std::map<std::string, std::string> synced_;

@@ -212,6 +212,54 @@ TEST_F(JournalTest, AFileThatCannotBeCreatedIsTriedAgain) {
   EXPECT_EQ(disk_->Synced("a"), "start");
 }
 
+TEST_F(JournalTest, ALogThatFailsAloneHoldsUpNoOther) {
+  JournalOptions options = Quick();
+  std::promise<std::string> told;
+  options.on_notice = [&](const std::string& line) { told.set_value(line); };
+  options.waiting_bytes_max = 100;
+  Start(options);
+  const auto good = Journal::MakeLog("good", "");
+  ASSERT_TRUE(journal_->WaitUntilDurable({journal_->Append(good, "x"), good}));
+  disk_->BreakFile("bad", absl::ResourceExhaustedError("bad: too many open files"));
+  const auto bad = Journal::MakeLog("bad", "start ");
+  const Journal::Mark held(journal_->Append(bad, std::string(200, 'y')), bad);
+  for (int i = 0; i < 100; ++i) {
+    const Journal::Mark mark(journal_->Append(good, "x"), good);
+    // While the bad one is the only one of its batch, nobody knows that it is not the disk.
+    ASSERT_TRUE(Eventually([&] { return journal_->IsDurable(mark); }));
+  }
+  EXPECT_TRUE(Eventually([&] { return journal_->status().ok() && journal_->has_room(); }));
+  EXPECT_TRUE(journal_->IsStuck(bad));
+  EXPECT_FALSE(journal_->IsStuck(good));
+  EXPECT_FALSE(journal_->IsDurable(held));
+  EXPECT_FALSE(journal_->WaitUntilDurable(held));
+  EXPECT_THAT(told.get_future().get(), ::testing::HasSubstr("bad: too many open files"));
+  const auto stalled = std::make_shared<Stalled>();
+  journal_->NotifyWhenDurable(held, stalled);
+  EXPECT_EQ(stalled->Wait().message(), "bad: too many open files");
+
+  const auto durable = std::make_shared<Told>();
+  journal_->NotifyWhenDurable(held, durable);
+  disk_->BreakFile("bad", absl::OkStatus());
+  durable->Wait();
+  EXPECT_TRUE(journal_->IsDurable(held));
+  EXPECT_FALSE(journal_->IsStuck(bad));
+  EXPECT_EQ(disk_->Synced("bad"), "start " + std::string(200, 'y'));
+}
+
+TEST_F(JournalTest, OneFileThatCannotBeSyncedHoldsUpNoOther) {
+  Start({.commit_interval = absl::Milliseconds(20), .retry_interval = absl::Milliseconds(1)});
+  const auto good = Journal::MakeLog("good", "");
+  const auto bad = Journal::MakeLog("bad", "");
+  ASSERT_TRUE(journal_->WaitUntilDurable({journal_->Append(bad, "x"), bad}));
+  disk_->BreakFile("bad", absl::UnknownError("bad: cannot sync: Input/output error"));
+  const Journal::Mark held(journal_->Append(bad, "y"), bad);
+  const Journal::Mark kept(journal_->Append(good, "x"), good);
+  EXPECT_TRUE(Eventually([&] { return journal_->IsDurable(kept); }));
+  EXPECT_FALSE(journal_->IsDurable(held));
+  EXPECT_EQ(disk_->Synced("good"), "x");
+}
+
 TEST_F(JournalTest, SaysWhenItsMemoryIsFull) {
   JournalOptions options = Quick();
   options.waiting_bytes_max = 100;

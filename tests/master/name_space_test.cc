@@ -9,7 +9,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +17,7 @@
 #include "proto/wire/encode_event.h"
 #include "proto/wire/workflow_codec.h"
 #include "tests/master/events.h"
+#include "tests/master/secret_file.h"
 #include "tidemark/master.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
 #include "tidemark/v1/workflow_service.grpc.pb.h"
@@ -74,7 +74,7 @@ class NameSpaceTest : public ::testing::Test {
     std::string pattern = ::testing::TempDir() + "tidemark-name-space-XXXXXX";
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
     directory_ = pattern;
-    std::ofstream(directory_ + "/tokens") << kTokens;
+    test::WriteSecret(directory_ + "/tokens", kTokens);
     std::filesystem::create_directory(directory_ + "/data");
     Start();
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -534,6 +535,23 @@ TEST_F(RecoveryTest, WhatWasCutOffIsKeptForPeopleAndReported) {
               ElementsAre(AllOf(HasSubstr("job-1"), HasSubstr("torn record"), HasSubstr(".cut"))));
 }
 
+TEST_F(RecoveryTest, ZerosAtTheEndAreWhatACrashLeavesAndNoRecords) {
+  auto jobs = Restart(directory_);
+  Source source;
+  IngestDurably(*jobs, source.At(0, Opened(2, 1)));
+  jobs->TickDue(At(1));
+  jobs.reset();
+  const std::uint64_t whole = fs::file_size(LogPath());
+  fs::resize_file(LogPath(), whole + (std::uint64_t{8} << 20));
+  jobs = Restart(directory_, 2);
+  EXPECT_THAT(recovery_.damages,
+              ElementsAre(HasSubstr("torn record at byte " + std::to_string(whole))));
+  jobs->TickDue(At(3));
+  const Snapshot shown = *jobs->Get("job-1");
+  EXPECT_THAT(shown.coverage.notes, IsEmpty());
+  EXPECT_EQ(shown.sequence, 2u) << "no tick was lost";
+}
+
 TEST_F(RecoveryTest, WhatIsCutOffTwiceIsKeptTwice) {
   auto jobs = Restart(directory_);
   IngestDurably(*jobs, Source().At(0, Opened(1, 1)));
@@ -827,6 +845,41 @@ TEST_F(RecoveryTest, ALogWithoutAnyUseIsSetAsideAndTheOthersAreTakenUp) {
   EXPECT_TRUE(fs::exists(LogPath("other") + ".damaged"));
 }
 
+// Root may read everything.
+class AsNobody {
+ public:
+  AsNobody() {
+    if (geteuid() == 0) switched_ = seteuid(65534) == 0;
+  }
+  ~AsNobody() {
+    if (switched_ && seteuid(0) != 0) abort();
+  }
+
+ private:
+  bool switched_ = false;
+};
+
+TEST_F(RecoveryTest, ALogThatMayNotBeReadIsLeftAsItIs) {
+  auto jobs = Restart(directory_);
+  IngestDurably(*jobs, Source().At(0, Opened(1, 1)));
+  jobs.reset();
+  fs::permissions(root_, fs::perms::all);
+  fs::permissions(directory_, fs::perms::all);
+  fs::permissions(LogPath(), fs::perms::none);
+  {
+    const AsNobody nobody;
+    JobTableOptions options;
+    options.data_dir = directory_;
+    JobTable table(options);
+    const auto recovery = table.Recover(At(1), 1);
+    EXPECT_TRUE(absl::IsPermissionDenied(recovery.status())) << recovery.status();
+  }
+  EXPECT_TRUE(fs::exists(LogPath()));
+  fs::permissions(LogPath(), fs::perms::owner_all);
+  jobs = Restart(directory_, 2);
+  EXPECT_TRUE(jobs->Get("job-1").ok());
+}
+
 TEST_F(RecoveryTest, ADirectoryThatIsNotThereIsAnError) {
   JobTableOptions options;
   options.data_dir = directory_ + "/gone";
@@ -842,7 +895,33 @@ TEST_F(RecoveryTest, ADirectoryServesOneMasterAtATime) {
   EXPECT_TRUE(DirectoryLock::Take(directory_).ok());
 }
 
-// --- a disk that is full
+// --- a disk that is full, or a log that cannot be written
+
+TEST_F(RecoveryTest, AJobWhoseLogCannotBeWrittenHoldsUpNoOther) {
+  JobTableOptions options;
+  options.data_dir = directory_;
+  const auto disk = std::make_shared<test::FaultyDisk>();
+  options.disk = disk;
+  options.journal = {.commit_interval = absl::ZeroDuration(),
+                     .retry_interval = absl::Milliseconds(1)};
+  options.pace.interval = absl::Seconds(1);
+  JobTable jobs(options);
+  Source good("app-master", "good");
+  IngestDurably(jobs, good.At(0, Opened(2, 1)));
+  disk->BreakFile(LogPath("bad"), absl::ResourceExhaustedError("too many open files"));
+  const Taken held = Ingest(jobs, Source("app-master", "bad").At(0, Opened(1, 1)));
+  for (int i = 1; i < 10; ++i) {
+    const Taken taken = Ingest(jobs, good.At(i, Started(M(0))));
+    while (!jobs.journal().IsDurable(taken.mark())) absl::SleepFor(absl::Milliseconds(1));
+    const std::vector<Snapshot> ticked = jobs.TickDue(At(i));
+    ASSERT_EQ(ticked.size(), 1u) << i;
+    EXPECT_EQ(ticked[0].job_id, "good");
+  }
+  EXPECT_FALSE(jobs.journal().IsDurable(held.mark()));
+  disk->BreakFile(LogPath("bad"), absl::OkStatus());
+  while (!jobs.journal().IsDurable(held.mark())) absl::SleepFor(absl::Milliseconds(1));
+  EXPECT_EQ(jobs.TickDue(At(20)).size(), 2u);
+}
 
 TEST_F(RecoveryTest, AFullDiskHoldsAnswersAndSnapshotsUntilThereIsRoom) {
   JobTableOptions options;

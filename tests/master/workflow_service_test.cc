@@ -9,7 +9,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <future>
 #include <memory>
 #include <string>
@@ -20,6 +19,7 @@
 #include "proto/wire/workflow_codec.h"
 #include "tests/master/events.h"
 #include "tests/master/faulty_disk.h"
+#include "tests/master/secret_file.h"
 #include "tests/workflow/some_workflows.h"
 #include "tidemark/master.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
@@ -251,10 +251,11 @@ TEST_F(WorkflowServiceTest, TellsWhatWouldBe) {
 
 TEST_F(WorkflowServiceTest, EveryoneMayDoWhatTheirTokenSays) {
   options_.tokens_file = directory_ + "/tokens";
-  std::ofstream(options_.tokens_file) << "agent wf agent-token-for-wf-0\n"
-                                         "agent * agent-token-for-all-0\n"
-                                         "reader wf reader-token-for-wf-0\n"
-                                         "admin * admin-token-for-all-0\n";
+  test::WriteSecret(options_.tokens_file,
+                    "agent wf agent-token-for-wf-0\n"
+                    "agent * agent-token-for-all-0\n"
+                    "reader wf reader-token-for-wf-0\n"
+                    "admin * admin-token-for-all-0\n");
   Start();
   EXPECT_EQ(Submit(Chain()).error_code(), grpc::StatusCode::UNAUTHENTICATED);
   EXPECT_EQ(Submit(Chain(), "reader-token-for-wf-0").error_code(),

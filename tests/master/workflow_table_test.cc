@@ -97,23 +97,23 @@ WorkflowSpec Chain(const std::string& id = "wf") {
 
 TEST_F(WorkflowTableTest, AWorkflowIsKnownOnceItIsSubmitted) {
   EXPECT_TRUE(absl::IsNotFound(workflows_->Look("wf").status()));
-  ASSERT_TRUE(workflows_->Submit(Chain(), kAllIds, At(0)).ok());
+  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
   EXPECT_EQ(Newest("wf").sequence, 0u);
   EXPECT_THAT(Tick(1), SizeIs(1));
   EXPECT_EQ(Newest("wf").sequence, 1u);
 }
 
 TEST_F(WorkflowTableTest, TheSameSubmissionAgainIsHarmlessAndAnotherIsRefused) {
-  ASSERT_TRUE(workflows_->Submit(Chain(), kAllIds, At(0)).ok());
-  EXPECT_TRUE(workflows_->Submit(Chain(), kAllIds, At(5)).ok());
+  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
+  EXPECT_TRUE(workflows_->Submit(Chain(), {}, At(5)).ok());
   WorkflowSpec other = Chain();
   other.cluster.slots = 3;
-  EXPECT_TRUE(absl::IsAlreadyExists(workflows_->Submit(other, kAllIds, At(5)).status()));
-  EXPECT_TRUE(absl::IsInvalidArgument(workflows_->Submit({.id = "x"}, kAllIds, At(5)).status()));
+  EXPECT_TRUE(absl::IsAlreadyExists(workflows_->Submit(other, {}, At(5)).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(workflows_->Submit({.id = "x"}, {}, At(5)).status()));
 }
 
 TEST_F(WorkflowTableTest, TheIdOfAnEndedWorkflowIsNotTakenByAnother) {
-  ASSERT_TRUE(workflows_->Submit(Chain(), kAllIds, At(0)).ok());
+  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
   Source a("master", "a-1");
   Tell(a, 1, Opened(1, 1));
   Tell(a, 2, Closed(JobOutcome::kKilled));
@@ -124,20 +124,20 @@ TEST_F(WorkflowTableTest, TheIdOfAnEndedWorkflowIsNotTakenByAnother) {
   other.jobs[1].job_id = "b-2";
   for (const bool is_restarted : {false, true}) {
     if (is_restarted) Start(10);
-    const absl::Status refused = workflows_->Submit(other, kAllIds, At(11)).status();
+    const absl::Status refused = workflows_->Submit(other, {}, At(11)).status();
     EXPECT_TRUE(absl::IsAlreadyExists(refused)) << refused;
     EXPECT_THAT(
         std::string(refused.message()),
         "workflow wf was submitted before with other jobs or options, and has ended; submit "
         "this one under another id");
-    EXPECT_TRUE(workflows_->Submit(Chain(), kAllIds, At(12)).ok());
+    EXPECT_TRUE(workflows_->Submit(Chain(), {}, At(12)).ok());
     EXPECT_THAT(Tick(13), IsEmpty());
     EXPECT_EQ(Newest("wf"), final) << "the same submission again changes nothing";
   }
 }
 
 TEST_F(WorkflowTableTest, AJobThatIsSilentKeepsItsWorkflowStillOverARestart) {
-  ASSERT_TRUE(workflows_->Submit(Chain(), kAllIds, At(0)).ok());
+  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
   Source a("master", "a-1");
   Tell(a, 1, Opened(2, 1));
   Tell(a, 1, test::Started(test::M(0), 100));
@@ -162,7 +162,7 @@ TEST_F(WorkflowTableTest, AJobThatIsSilentKeepsItsWorkflowStillOverARestart) {
 }
 
 TEST_F(WorkflowTableTest, FollowsItsJobsToTheirEnd) {
-  ASSERT_TRUE(workflows_->Submit(Chain(), kAllIds, At(0)).ok());
+  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
   Source a("master", "a-1");
   Source b("master", "b-1");
   Tell(a, 1, Opened(1, 1));
@@ -182,7 +182,7 @@ TEST_F(WorkflowTableTest, AJobThatRanBeforeTheSubmissionCounts) {
   Tell(a, 1, Opened(1, 1));
   Tell(a, 3, Closed());
   Tick(4);
-  ASSERT_TRUE(workflows_->Submit(Chain(), kAllIds, At(5)).ok());
+  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(5)).ok());
   const auto snapshots = Tick(6);
   ASSERT_THAT(snapshots, SizeIs(1));
   EXPECT_EQ(snapshots.front().jobs[0].state, WorkflowJobState::kSucceeded);
@@ -190,7 +190,7 @@ TEST_F(WorkflowTableTest, AJobThatRanBeforeTheSubmissionCounts) {
 }
 
 TEST_F(WorkflowTableTest, GoesOnAfterAKillWithoutRepeatingASequenceOrGoingBack) {
-  ASSERT_TRUE(workflows_->Submit(Chain(), kAllIds, At(0)).ok());
+  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
   Source a("master", "a-1");
   Tell(a, 1, Opened(1, 1));
   Tick(2);
@@ -212,9 +212,32 @@ TEST_F(WorkflowTableTest, GoesOnAfterAKillWithoutRepeatingASequenceOrGoingBack) 
   EXPECT_EQ(Tick(53).front().state, JobState::kSucceeded);
 }
 
+TEST_F(WorkflowTableTest, OneWithManyJobsCountsAsHeavyBeforeItHasBeenTicked) {
+  WorkflowSpec many = Chain("many-0");
+  while (many.jobs.size() < 100) many.jobs.push_back(JobNamed(std::to_string(many.jobs.size())));
+  for (const char* id : {"many-0", "many-1", "many-2", "many-3", "many-4"}) {
+    many.id = id;
+    ASSERT_TRUE(workflows_->Submit(many, {}, At(0)).ok());
+  }
+  ASSERT_TRUE(workflows_->Submit(Chain("light"), {}, At(0)).ok());
+  EXPECT_THAT(Tick(1), SizeIs(2)) << "the light one, and one of the others at a time";
+}
+
+TEST_F(WorkflowTableTest, OneReporterLeavesRoomForTheWorkflowsOfOthers) {
+  options_.workflows_max = 3;
+  Start(0);
+  for (const char* id : {"evil-1", "evil-2"}) {
+    ASSERT_TRUE(workflows_->Submit(Chain(id), {.reporter = "evil"}, At(0)).ok());
+  }
+  ASSERT_TRUE(workflows_->Submit(Chain("good"), {.reporter = "good"}, At(0)).ok());
+  const absl::Status refused =
+      workflows_->Submit(Chain("evil-3"), {.reporter = "evil"}, At(0)).status();
+  EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+}
+
 TEST_F(WorkflowTableTest, GoesOnAtOnceUnderAMasterWhoseClockWasSetBack) {
   const double later = absl::ToDoubleSeconds(absl::Now() + absl::Hours(1) - test::kBegin);
-  ASSERT_TRUE(workflows_->Submit(Chain(), kAllIds, At(later)).ok());
+  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(later)).ok());
   ASSERT_THAT(Tick(later), SizeIs(1));
   workflows_.reset();
   jobs_.reset();
@@ -232,7 +255,7 @@ TEST_F(WorkflowTableTest, GoesOnAtOnceUnderAMasterWhoseClockWasSetBack) {
 }
 
 TEST_F(WorkflowTableTest, TheFinalSnapshotStaysTheSameAfterAKill) {
-  ASSERT_TRUE(workflows_->Submit(Chain(), kAllIds, At(0)).ok());
+  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
   Source a("master", "a-1");
   Tell(a, 1, Opened(1, 1));
   Tell(a, 3, Closed(JobOutcome::kFailed, "out of disk"));
@@ -247,7 +270,7 @@ TEST_F(WorkflowTableTest, TheFinalSnapshotStaysTheSameAfterAKill) {
 TEST_F(WorkflowTableTest, AnAttachmentSurvivesAKill) {
   WorkflowSpec spec = Chain();
   spec.jobs[0].job_id.clear();
-  ASSERT_TRUE(workflows_->Submit(spec, kAllIds, At(0)).ok());
+  ASSERT_TRUE(workflows_->Submit(spec, {}, At(0)).ok());
   ASSERT_TRUE(workflows_->Attach("wf", "a", "late", At(1)).ok());
   EXPECT_TRUE(workflows_->Attach("wf", "a", "late", At(2)).ok());
   EXPECT_TRUE(absl::IsNotFound(workflows_->Attach("no", "a", "late", At(2)).status()));
@@ -259,7 +282,7 @@ TEST_F(WorkflowTableTest, AnAttachmentSurvivesAKill) {
 }
 
 TEST_F(WorkflowTableTest, ATornEndIsCutOffAndReported) {
-  ASSERT_TRUE(workflows_->Submit(Chain(), kAllIds, At(0)).ok());
+  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
   Tick(1);
   const std::uint64_t sequence = Newest("wf").sequence;
   workflows_.reset();
@@ -276,7 +299,7 @@ TEST_F(WorkflowTableTest, ATornEndIsCutOffAndReported) {
 TEST_F(WorkflowTableTest, DamageInItsLogCostsOneRecordAndIsTold) {
   WorkflowSpec spec = Chain();
   spec.jobs[0].job_id.clear();
-  const auto position = workflows_->Submit(spec, kAllIds, At(0));
+  const auto position = workflows_->Submit(spec, {}, At(0));
   ASSERT_TRUE(position.ok()) << position.status();
   ASSERT_TRUE(jobs_->journal().WaitUntilDurable(*position));
   const std::size_t submitted = std::filesystem::file_size(log());
@@ -304,7 +327,7 @@ TEST_F(WorkflowTableTest, DamageInItsLogCostsOneRecordAndIsTold) {
 }
 
 TEST_F(WorkflowTableTest, DamageToACopyOfTheSubmissionIsNoLoss) {
-  const auto position = workflows_->Submit(Chain(), kAllIds, At(0));
+  const auto position = workflows_->Submit(Chain(), {}, At(0));
   ASSERT_TRUE(position.ok()) << position.status();
   ASSERT_TRUE(jobs_->journal().WaitUntilDurable(*position));
   const std::size_t submitted = std::filesystem::file_size(log());
@@ -339,13 +362,13 @@ TEST_F(WorkflowTableTest, ALogWithoutUseIsSetAside) {
 TEST_F(WorkflowTableTest, TheOldestThatHasEndedMakesRoom) {
   options_.workflows_max = 1;
   Start(0);
-  ASSERT_TRUE(workflows_->Submit(Chain("one"), kAllIds, At(0)).ok());
-  EXPECT_EQ(ExceededLimit(workflows_->Submit(Chain("two"), kAllIds, At(1)).status()), "workflows");
+  ASSERT_TRUE(workflows_->Submit(Chain("one"), {}, At(0)).ok());
+  EXPECT_EQ(ExceededLimit(workflows_->Submit(Chain("two"), {}, At(1)).status()), "workflows");
   Source a("master", "a-1");
   Tell(a, 1, Opened(1, 1));
   Tell(a, 2, Closed(JobOutcome::kKilled));
   Tick(3);
-  EXPECT_TRUE(workflows_->Submit(Chain("two"), kAllIds, At(4)).ok());
+  EXPECT_TRUE(workflows_->Submit(Chain("two"), {}, At(4)).ok());
   EXPECT_TRUE(absl::IsNotFound(workflows_->Look("one").status()));
   Start(9);
   EXPECT_TRUE(absl::IsNotFound(workflows_->Look("one").status()));
@@ -361,7 +384,7 @@ TEST_F(WorkflowTableTest, EarlierRunsComeByTheNameOfTheJob) {
   Start(0);
   WorkflowSpec spec = Chain();
   spec.jobs[1].history_name = "nightly";
-  ASSERT_TRUE(workflows_->Submit(spec, kAllIds, At(0)).ok());
+  ASSERT_TRUE(workflows_->Submit(spec, {}, At(0)).ok());
   const auto snapshots = Tick(1);
   EXPECT_THAT(asked, ElementsAre("a", "nightly"));
   EXPECT_EQ(snapshots.front().jobs[1].basis, WorkflowBasis::kProfile);
@@ -401,17 +424,17 @@ TEST_F(WorkflowTableTest, AWorkflowThatIsHeldUpHoldsNoOtherUp) {
     return name == "slow" ? held.Runs() : std::vector<JobProfile>();
   };
   Start(0);
-  ASSERT_TRUE(workflows_->Submit(Chain("ended"), kAllIds, At(0)).ok());
+  ASSERT_TRUE(workflows_->Submit(Chain("ended"), {}, At(0)).ok());
   Source a("master", "a-1");
   Tell(a, 1, Opened(1, 1));
   Tell(a, 2, Closed(JobOutcome::kKilled));
   Tick(3);
   WorkflowSpec slow = {.id = "slow", .jobs = {JobNamed("slow")}, .cluster = {.slots = 2}};
-  ASSERT_TRUE(workflows_->Submit(slow, kAllIds, At(4)).ok());
+  ASSERT_TRUE(workflows_->Submit(slow, {}, At(4)).ok());
   auto ticked = std::async(std::launch::async, [&] { return Tick(5); });
   while (!held.is_asked()) std::this_thread::yield();
   auto submitted = std::async(std::launch::async, [&] {
-    return workflows_->Submit(Chain("new"), kAllIds, At(5)).ok() && workflows_->Look("new").ok();
+    return workflows_->Submit(Chain("new"), {}, At(5)).ok() && workflows_->Look("new").ok();
   });
   auto attached = std::async(
       std::launch::async, [&] { return workflows_->Attach("slow", "slow", "slow-2", At(5)).ok(); });
@@ -429,7 +452,7 @@ TEST_F(WorkflowTableTest, AQuestionWhatWouldBeHoldsNobodyUp) {
   options_.runs = [&](const std::string&, const Reported&) { return held.Runs(); };
   Start(0);
   WorkflowSpec one = {.id = "wf", .jobs = {JobNamed("a")}, .cluster = {.slots = 2}};
-  ASSERT_TRUE(workflows_->Submit(one, kAllIds, At(0)).ok());
+  ASSERT_TRUE(workflows_->Submit(one, {}, At(0)).ok());
   auto asked =
       std::async(std::launch::async, [&] { return workflows_->Estimate("wf", {}, At(1)).ok(); });
   while (!held.is_asked()) std::this_thread::yield();
@@ -442,7 +465,7 @@ TEST_F(WorkflowTableTest, AQuestionWhatWouldBeHoldsNobodyUp) {
 }
 
 TEST_F(WorkflowTableTest, JobsThatNeverReportAreForgottenWithTheirWorkflow) {
-  ASSERT_TRUE(workflows_->Submit(Chain(), kAllIds, At(0)).ok());
+  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
   EXPECT_EQ(workflows_->followed_jobs(), 2u);
   // An id that another has replaced is not waited for.
   ASSERT_TRUE(workflows_->Attach("wf", "b", "b-2", At(1)).ok());
@@ -460,7 +483,7 @@ TEST_F(WorkflowTableTest, AnIdThatWasForgottenBeginsAnewOnTheDisk) {
   double now = 0;
   for (const char* id : {"one", "two", "one"}) {
     Tick(now += 5000);  // the one before is abandoned
-    ASSERT_TRUE(workflows_->Submit(Chain(id), kAllIds, At(now)).ok());
+    ASSERT_TRUE(workflows_->Submit(Chain(id), {}, At(now)).ok());
   }
   Start(now + 1);
   EXPECT_EQ(recovery_.workflows, 1u);
@@ -477,7 +500,7 @@ TEST_F(WorkflowTableTest, TellsTheHistoryWhoAsks) {
   Start(0);
   WorkflowSpec spec = Chain();
   spec.jobs[1].job_id.clear();
-  ASSERT_TRUE(workflows_->Submit(spec, "a-* wf", At(0)).ok());
+  ASSERT_TRUE(workflows_->Submit(spec, {.name_space = "a-* wf"}, At(0)).ok());
   Tick(1);
   const std::vector<std::string> expected = {"a for a-1 within a-* wf", "b for wf within a-* wf"};
   EXPECT_EQ(asked, expected);

@@ -30,6 +30,8 @@ class ScratchDirectory {
   std::string Write(const std::string& name, const std::string& contents) const {
     const std::string path = *this / name;
     std::ofstream(path + ".new") << contents;
+    using std::filesystem::perms;
+    std::filesystem::permissions(path + ".new", perms::owner_read | perms::owner_write);
     std::filesystem::rename(path + ".new", path);
     return path;
   }

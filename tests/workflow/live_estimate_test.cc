@@ -57,6 +57,16 @@ TEST(LiveEstimate, AJobThatWaitsTakesItsWaves) {
   EXPECT_EQ(estimate.known_share, 1);
 }
 
+// Else a few kilobytes of a stranger's would keep a processor busy for hours.
+TEST(LiveEstimate, JobsOfWhichNothingIsKnownAreBunchedLikeOthers) {
+  const std::vector<LiveJob> jobs(1000);
+  const LiveEstimate estimate = Estimate(jobs, Parents(1000), Slots(1'000'000));
+  // A wave of map tasks and one of reduce tasks for each, of a minute each, whose logarithm has a
+  // deviation of one.
+  EXPECT_NEAR(estimate.remaining, 1000 * 120 * std::exp(0.5), 40'000);
+  EXPECT_EQ(estimate.known_share, 0);
+}
+
 TEST(LiveEstimate, ARunningJobKeepsToItsForecast) {
   EXPECT_NEAR(Estimate({RunningFor(40, {.running = 2})}, {{}}, Slots(2)).remaining, 40, 1e-6);
   EXPECT_NEAR(Estimate({RunningFor(40, {.pending = 6, .running = 2})}, {{}}, Slots(2)).remaining,

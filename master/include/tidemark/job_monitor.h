@@ -107,6 +107,10 @@ class JobMonitor {
   // Whether Tick() has returned or will return a final snapshot.
   bool is_closed() const;
 
+  // About how much memory it takes, as limits.state_bytes_max counts it; 0 of one made by
+  // OfEnded().
+  std::size_t state_bytes() const;
+
   // Which run of the job it watches; empty before that is known, or where nobody said.
   const std::string& run_uid() const;
 

@@ -9,7 +9,8 @@
 //   (*master)->WaitUntilFinal("job-1", absl::InfiniteDuration());
 //   (*master)->Shutdown(absl::Seconds(5));
 //
-// Thread-safe. Threads: one for ticks, one for the journal, gRPC's own for the rest.
+// Thread-safe. Threads: one for ticks, one for the journal, one for estimates that are asked for,
+// gRPC's own for the rest.
 #pragma once
 
 #include <cstddef>
@@ -79,6 +80,16 @@ struct MasterOptions {
   // Envelopes taken of one job, all together; beyond it only the ends of attempts and of the job
   // are taken, and those up to a sixteenth more.
   std::size_t job_bytes_max = std::size_t{16} << 30;
+  // Estimated memory of all jobs together. 0: half of the host's.
+  std::size_t state_bytes_max = 0;
+  // What one may take of what all share, so that something is left for others: running jobs and
+  // workflows, the disk under data_dir, state_bytes_max (docs/serve.md). One: who has the same
+  // rights to report, by their tokens, or a host where there are no tokens. 100: all of it.
+  unsigned share_percent = 80;
+  // Calls that one token, or one host where there are none, may make; five seconds' worth at once.
+  // A call counts once more for every millisecond that its answer takes. 0: any number. Streams of
+  // agents do not count.
+  std::size_t calls_per_second = 200;
   // What agents are told to do.
   absl::Duration agent_flush_interval = absl::Seconds(1);
   JobMonitorOptions job;

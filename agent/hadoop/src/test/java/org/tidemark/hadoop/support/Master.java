@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -46,6 +48,12 @@ public final class Master implements AutoCloseable {
     command.addAll(
         Arrays.asList(program, "serve", "--listen", host + ":0", "--log-dir", logs.toString()));
     for (String setting : settings) {
+      if (setting.startsWith("tokens=")) {
+        // A master takes no tokens that every user of the host may read.
+        Files.setPosixFilePermissions(
+            Paths.get(setting.substring("tokens=".length())),
+            PosixFilePermissions.fromString("rw-------"));
+      }
       command.addAll(Arrays.asList("--set", setting));
     }
     final Process process = new ProcessBuilder(command).start();
