@@ -6,6 +6,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include "absl/status/statusor.h"
+#include "master/service/acceptor.h"
 #include "master/service/log.h"
 #include "master/service/metrics.h"
 #include "master/service/peer_limit.h"
@@ -22,8 +23,13 @@ struct Guest {
 class Gate {
  public:
   // All must outlive the gate and its guests.
-  Gate(const Tokens& tokens, std::size_t streams_per_peer_max, Metrics& metrics, Log& log)
-      : tokens_(tokens), peers_(streams_per_peer_max), metrics_(metrics), log_(log) {}
+  Gate(const Tokens& tokens, Acceptor& acceptor, std::size_t streams_per_peer_max, Metrics& metrics,
+       Log& log)
+      : tokens_(tokens),
+        acceptor_(acceptor),
+        peers_(streams_per_peer_max),
+        metrics_(metrics),
+        log_(log) {}
 
   // For a stream. Unauthenticated; ResourceExhausted: streams_per_peer.
   absl::StatusOr<Guest> Admit(const grpc::CallbackServerContext& context);
@@ -35,6 +41,7 @@ class Gate {
 
  private:
   const Tokens& tokens_;
+  Acceptor& acceptor_;  // is told who is a stranger
   PeerLimit peers_;
   Metrics& metrics_;
   Log& log_;

@@ -9,7 +9,8 @@
 //   (*master)->WaitUntilFinal("job-1", absl::InfiniteDuration());
 //   (*master)->Shutdown(absl::Seconds(5));
 //
-// Thread-safe. Threads: one for ticks, one for the journal, gRPC's own for the rest.
+// Thread-safe. Threads: one for ticks, one for the journal, one that accepts connections, gRPC's own
+// for the rest.
 #pragma once
 
 #include <cstddef>
