@@ -22,8 +22,8 @@
 namespace tidemark::service {
 namespace {
 
-// How soon a stranger that takes too much is noticed. At 30,000 calls a second these are 300.
-constexpr int kReviewEveryMillis = 10;
+// How soon a stranger that takes too much is noticed. At 30,000 calls a second these are 150.
+constexpr int kReviewEveryMillis = 5;
 // Keys of events above those of connections.
 constexpr std::uint64_t kWakeKey = ~std::uint64_t{0};
 constexpr std::uint64_t kListenerKey = std::uint64_t{1} << 63;

@@ -40,7 +40,7 @@ struct ConnectionLimits {
   std::size_t waiting_max = 0;               // in all lines
   std::size_t waiting_per_host_max = 0;
   std::size_t strangers_max = 32;
-  std::size_t strangers_per_host_max = 4;
+  std::size_t strangers_per_host_max = 2;
   // What the strangers of a host may have sent, together.
   std::uint64_t bytes_per_host_max = 0;
   // Calls that one of them may have begun: for who asks for the health of the master once a second,

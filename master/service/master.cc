@@ -101,8 +101,8 @@ service::ConnectionLimits ConnectionsOf(const MasterOptions& options) {
 }
 
 // What gRPC reads at once it goes through, even if the connection is cut meanwhile. In so many
-// bytes, five hundred calls can begin; the default is 4 MiB.
-constexpr int kReadAtOnceBytes = 8 << 10;
+// bytes, a hundred calls can begin; the default is 4 MiB.
+constexpr int kReadAtOnceBytes = 2 << 10;
 
 void LimitStrangers(const MasterOptions& options, grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(
