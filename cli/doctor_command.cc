@@ -9,6 +9,7 @@
 
 #include "absl/time/clock.h"
 #include "cli/commands.h"
+#include "cli/dialled_address.h"
 #include "cli/exit_code.h"
 #include "cli/master_client.h"
 #include "cli/master_trouble.h"
@@ -96,26 +97,6 @@ void CheckFolder(const char* setting, const std::string& folder, Report& report)
   } else {
     report.Fine(setting, finding);
   }
-}
-
-// Where a client on this host finds who listens at `address`: every address is no address.
-std::string DialledAddress(const std::string& address) {
-  const std::size_t colon = address.rfind(':');
-  const std::string host = address.substr(0, colon);
-  if (host == "0.0.0.0") return "127.0.0.1" + address.substr(colon);
-  if (host == "[::]") return "[::1]" + address.substr(colon);
-  return address;
-}
-
-// What to trust at the address unless the user says: the certificate of the installation itself.
-ClientSecurity Trusting(const MasterOptions& options, ClientSecurity security) {
-  if (!security.ca_file.empty() || options.tls.certificate_file.empty()) return security;
-  security.ca_file = options.tls.certificate_file;
-  if (security.server_name.empty()) {
-    security.server_name =
-        transport::CertificateName(options.tls.certificate_file).value_or(std::string());
-  }
-  return security;
 }
 
 // A master of ours answers: how it is.

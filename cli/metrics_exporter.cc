@@ -1,63 +1,98 @@
 #include "cli/metrics_exporter.h"
 
-#include <CivetServer.h>
 #include <fmt/format.h>
+#include <microhttpd.h>
+#include <netdb.h>
 #include <prometheus/text_serializer.h>
 
-#include <exception>
+#include <cerrno>
+#include <cstring>
 #include <string>
-#include <vector>
 
 #include "cli/metrics_families.h"
 
 namespace tidemark::cli {
 namespace {
 
-// Whoever asks waits for one of these; a scrape takes milliseconds.
-constexpr const char* kThreads = "2";
+// Connections cost a descriptor and no thread. A scraper needs one; whoever says nothing in one
+// gives it up.
+constexpr unsigned kConnectionsMax = 128;
+constexpr unsigned kSilentSecondsMax = 5;
 
-class Scrape final : public CivetHandler {
- public:
-  explicit Scrape(const Master& master) : master_(master) {}
-  bool handleGet(CivetServer*, mg_connection* connection) override {
-    const std::string text = prometheus::TextSerializer().Serialize(
-        MetricFamilies(master_.stats(), master_.ListJobs(), master_.ListWorkflows()));
-    mg_send_http_ok(connection, "text/plain; version=0.0.4; charset=utf-8",
-                    static_cast<long long>(text.size()));
-    mg_write(connection, text.data(), text.size());
-    return true;
-  }
-
- private:
-  const Master& master_;
-};
-
-// Not prometheus::Exposer, which adds metrics of its own whose units are not ours to choose: its
-// latencies are in microseconds.
+// Not prometheus::Exposer, which adds metrics of its own whose units are not ours to choose (its
+// latencies are in microseconds) and has a thread for each connection: a few idle ones use them up.
 class HttpExporter final : public MetricsExporter {
  public:
-  HttpExporter(const std::string& address, const Master& master)
-      : scrape_(master),
-        server_(std::vector<std::string>{"listening_ports", address, "num_threads", kThreads}) {
-    server_.addHandler("/metrics", scrape_);
+  explicit HttpExporter(const Master& master) : master_(master) {}
+  ~HttpExporter() override {
+    if (server_ != nullptr) MHD_stop_daemon(server_);
   }
-  int port() override { return server_.getListeningPorts().front(); }
+
+  // Whether it could; else errno says why not.
+  bool Start(const sockaddr* address) {
+    const unsigned family = address->sa_family == AF_INET6 ? MHD_USE_IPv6 : MHD_NO_FLAG;
+    server_ = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | family, 0, nullptr, nullptr, &Answer,
+                               this, MHD_OPTION_SOCK_ADDR, address, MHD_OPTION_CONNECTION_LIMIT,
+                               kConnectionsMax, MHD_OPTION_CONNECTION_TIMEOUT, kSilentSecondsMax,
+                               MHD_OPTION_END);
+    return server_ != nullptr;
+  }
+  int port() override { return MHD_get_daemon_info(server_, MHD_DAEMON_INFO_BIND_PORT)->port; }
 
  private:
-  Scrape scrape_;
-  CivetServer server_;  // ends before what it calls
+  static MHD_Result Answer(void* self, MHD_Connection* connection, const char* path,
+                           const char* method, const char*, const char*, std::size_t*, void**) {
+    const std::string words = method;
+    if (words != "GET" && words != "HEAD") {
+      return Send(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET is allowed\n");
+    }
+    if (std::string(path) != "/metrics") {
+      return Send(connection, MHD_HTTP_NOT_FOUND, "there is only /metrics\n");
+    }
+    const Master& master = static_cast<HttpExporter*>(self)->master_;
+    return Send(connection, MHD_HTTP_OK,
+                prometheus::TextSerializer().Serialize(
+                    MetricFamilies(master.stats(), master.ListJobs(), master.ListWorkflows())));
+  }
+  static MHD_Result Send(MHD_Connection* connection, unsigned status, std::string text) {
+    MHD_Response* response =
+        MHD_create_response_from_buffer(text.size(), text.data(), MHD_RESPMEM_MUST_COPY);
+    if (response == nullptr) return MHD_NO;
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+                            "text/plain; version=0.0.4; charset=utf-8");
+    const MHD_Result result = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return result;
+  }
+
+  const Master& master_;
+  MHD_Daemon* server_ = nullptr;
 };
+
+// Of host:port, [address]:port or port alone.
+int Resolve(const std::string& address, addrinfo** found) {
+  const std::size_t colon = address.rfind(':');
+  std::string host = colon == std::string::npos ? "" : address.substr(0, colon);
+  const std::string port = colon == std::string::npos ? address : address.substr(colon + 1);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  const addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
+  return getaddrinfo(host.empty() ? nullptr : host.c_str(), port.c_str(), &hints, found);
+}
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<MetricsExporter>> MetricsExporter::Start(const std::string& address,
                                                                         const Master& master) {
-  try {
-    return std::make_unique<HttpExporter>(address, master);
-  } catch (const std::exception& error) {
+  const auto refuse = [&](const char* reason) {
     return absl::UnavailableError(
-        fmt::format("metrics.listen: cannot listen on {}: {}", address, error.what()));
-  }
+        fmt::format("metrics.listen: cannot listen on {}: {}", address, reason));
+  };
+  addrinfo* found = nullptr;
+  if (const int error = Resolve(address, &found); error != 0) return refuse(gai_strerror(error));
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, freeaddrinfo);
+  auto exporter = std::make_unique<HttpExporter>(master);
+  if (!exporter->Start(found->ai_addr)) return refuse(std::strerror(errno));
+  return exporter;
 }
 
 }  // namespace tidemark::cli

@@ -74,6 +74,14 @@ void AddIngest(const MasterStats& stats, Families& families) {
                {Labelled(Counter(stats.calls_unauthenticated), "reason", "unauthenticated"),
                 Labelled(Counter(stats.calls_denied), "reason", "denied"),
                 Labelled(Counter(stats.calls_refused_by_limit), "reason", "limit")});
+  families.Add("connections", "Open connections.", MetricType::Gauge,
+               {Gauge(static_cast<double>(stats.connections))});
+  families.Add("connections_waiting", "Connections of strangers that are not listened to yet.",
+               MetricType::Gauge, {Gauge(static_cast<double>(stats.connections_waiting))});
+  families.Add("connections_refused_total", "Connections refused for lack of room.",
+               MetricType::Counter, {Counter(stats.connections_refused)});
+  families.Add("connections_cut_total", "Connections of strangers that were cut.",
+               MetricType::Counter, {Counter(stats.connections_cut)});
   families.Add("ingest_streams", "Open streams of agents.", MetricType::Gauge,
                {Gauge(static_cast<double>(stats.ingest_streams))});
   families.Add("unanswered_events", "Envelopes read but not answered yet.", MetricType::Gauge,

@@ -15,6 +15,7 @@
 #include "cli/metrics_exporter.h"
 #include "cli/progress.h"
 #include "cli/serve_log.h"
+#include "cli/watchdog.h"
 #include "tidemark/master.h"
 #include "transport/local_address.h"
 
@@ -123,7 +124,10 @@ int Serve(const ServeArguments& arguments) {
     WriteLine(stderr, message);
   };
   say(fmt::format("listening on {}", (*master)->address()));
+  auto watchdog = std::make_unique<Watchdog>(
+      [&] { return MasterAnswers(config->master, (*master)->address()); });
   signals.Wait();
+  watchdog.reset();
   say("shutting down");
   (*master)->Drain();
   absl::SleepFor(config->shutdown_drain);

@@ -22,6 +22,7 @@ absl::StatusOr<Caller> Gate::Identify(const grpc::CallbackServerContext& context
   if (absl::Status known = caller.CheckKnown(); !known.ok()) {
     return Refuse(std::move(known), context.peer());
   }
+  acceptor_.BecameKnown(context.peer());
   return caller;
 }
 

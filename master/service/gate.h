@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "master/service/acceptor.h"
 #include "master/service/call_pace.h"
 #include "master/service/clock.h"
 #include "master/service/log.h"
@@ -57,9 +58,10 @@ class Gate {
 
   // All must outlive the gate and its guests. `calls_per_second` of each caller (call_pace.h); 0:
   // no limit.
-  Gate(const Tokens& tokens, std::size_t streams_per_peer_max, Metrics& metrics, Log& log,
-       double calls_per_second = 0)
+  Gate(const Tokens& tokens, Acceptor& acceptor, std::size_t streams_per_peer_max, Metrics& metrics,
+       Log& log, double calls_per_second = 0)
       : tokens_(tokens),
+        acceptor_(acceptor),
         peers_(streams_per_peer_max),
         metrics_(metrics),
         log_(log),
@@ -85,6 +87,7 @@ class Gate {
   absl::StatusOr<std::pair<Caller, std::string>> Count(const grpc::CallbackServerContext& context);
 
   const Tokens& tokens_;
+  Acceptor& acceptor_;  // is told who is a stranger
   PeerLimit peers_;
   Metrics& metrics_;
   Log& log_;

@@ -4,6 +4,7 @@
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,7 +18,9 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "master/service/acceptor.h"
 #include "master/service/clock.h"
+#include "master/service/connection_table.h"
 #include "master/service/directory_lock.h"
 #include "master/service/gate.h"
 #include "master/service/ingest_service.h"
@@ -78,6 +81,36 @@ void AskWhetherClientsLive(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kAliveAnswerWithinMillis);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              kAskedAtMostEveryMillis);
+}
+
+// Strangers are those who have to show a token or a certificate and have not yet. Who may open a
+// unix socket, its file says.
+bool HasStrangers(const MasterOptions& options) {
+  return !options.listen_address.starts_with("unix:") &&
+         !(options.tokens_file.empty() && options.tls.client_ca_file.empty());
+}
+
+service::ConnectionLimits ConnectionsOf(const MasterOptions& options) {
+  // Libraries, listeners, the journal's syncs: a few dozen beside the logs of jobs.
+  constexpr std::size_t kOther = 64;
+  constexpr std::size_t kMany = std::size_t{1} << 20;
+  rlimit limit{};
+  const bool is_known = getrlimit(RLIMIT_NOFILE, &limit) == 0;
+  return service::LimitsFor(is_known ? std::min<std::size_t>(limit.rlim_cur, kMany) : kMany,
+                            options.jobs_max + options.workflows_max + kOther,
+                            options.message_bytes_max, HasStrangers(options));
+}
+
+// What gRPC reads at once it goes through, even if the connection is cut meanwhile. In so many
+// bytes, a hundred calls can begin; the default is 4 MiB.
+constexpr int kReadAtOnceBytes = 2 << 10;
+
+void LimitStrangers(const MasterOptions& options, grpc::ServerBuilder& builder) {
+  builder.AddChannelArgument(
+      GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
+      static_cast<int>(absl::ToInt64Milliseconds(service::ConnectionLimits().time_max)));
+  if (!HasStrangers(options)) return;
+  builder.AddChannelArgument(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kReadAtOnceBytes);
 }
 
 // Longer waits would overflow the clocks of the standard library.
@@ -193,7 +226,8 @@ class Master::Impl {
       : options_(options),
         log_(options.log),
         tokens_(std::move(tokens)),
-        gate_(*tokens_, options.streams_per_peer_max, metrics_, log_,
+        acceptor_(ConnectionsOf(options), options.tokens_file.empty(), metrics_, log_),
+        gate_(*tokens_, acceptor_, options.streams_per_peer_max, metrics_, log_,
               static_cast<double>(options.calls_per_second)),
         jobs_(TableOptions(
                   options, [this](const auto& job) { KeepInHistory(job); },
@@ -235,7 +269,7 @@ class Master::Impl {
 
   const JobTable& jobs() const { return jobs_; }
   const service::WorkflowTable& workflows() const { return workflows_; }
-  const std::string& address() const { return address_; }
+  const std::string& address() const { return acceptor_.address(); }
 
  private:
   absl::Status Recover();
@@ -264,6 +298,7 @@ class Master::Impl {
   service::Clock clock_;
   service::Log log_;
   const std::unique_ptr<service::Tokens> tokens_;
+  service::Acceptor acceptor_;
   service::Gate gate_;
   JobTable jobs_;
   std::shared_ptr<WatchHub> hub_;
@@ -273,7 +308,6 @@ class Master::Impl {
   service::WorkflowHub workflow_hub_;
   service::WorkflowService workflow_service_;
   std::unique_ptr<grpc::Server> server_;
-  std::string address_;
   std::atomic<bool> draining_ = false;
 
   std::mutex mutex_;  // guards stopping_ and ticks_
@@ -401,11 +435,10 @@ absl::Status Master::Impl::Start() {
   }
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  if (absl::Status status = acceptor_.Listen(options_.listen_address); !status.ok()) return status;
   grpc::ServerBuilder builder;
-  int port = 0;
-  builder.AddListeningPort(options_.listen_address, service::MakeServerCredentials(options_.tls),
-                           &port);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  acceptor_.Attach(builder, service::MakeServerCredentials(options_.tls));
+  LimitStrangers(options_, builder);
   AskWhetherClientsLive(builder);
   builder.SetMaxReceiveMessageSize(static_cast<int>(
       std::min<std::size_t>(options_.message_bytes_max, std::numeric_limits<int>::max())));
@@ -413,17 +446,8 @@ absl::Status Master::Impl::Start() {
   builder.RegisterService(&progress_);
   builder.RegisterService(&workflow_service_);
   server_ = builder.BuildAndStart();
-  const bool is_unix = options_.listen_address.starts_with("unix:");
-  if (server_ == nullptr || (port == 0 && !is_unix)) {
-    return absl::UnavailableError(
-        fmt::format("cannot listen on {}: it is in use or not an address of this host",
-                    options_.listen_address));
-  }
-  address_ =
-      is_unix ? options_.listen_address
-              : fmt::format("{}:{}",
-                            options_.listen_address.substr(0, options_.listen_address.rfind(':')),
-                            port);
+  if (server_ == nullptr) return absl::UnavailableError("the gRPC server does not start");
+  acceptor_.Serve();
   SetServing(true);
   ticker_ = std::thread([this] { TickUntilStopped(); });
   return absl::OkStatus();
@@ -533,6 +557,7 @@ void Master::Impl::Shutdown(absl::Duration grace) {
   SetServing(false);
   hub_->CloseAll();
   workflow_hub_.CloseAll();
+  acceptor_.Stop();
   if (server_ == nullptr) return;
   server_->GetHealthCheckService()->Shutdown();
   server_->Shutdown(std::chrono::system_clock::now() +

@@ -35,8 +35,12 @@ struct Metrics {
   Counter calls_unauthenticated{0};
   Counter calls_denied{0};
   Counter calls_refused_by_limit{0};
+  Counter connections_refused{0};
+  Counter connections_cut{0};
   Counter snapshots_published{0};
   Counter snapshots_skipped{0};
+  std::atomic<std::size_t> connections{0};
+  std::atomic<std::size_t> connections_waiting{0};
   std::atomic<std::int64_t> ingest_streams{0};
   std::atomic<std::int64_t> unanswered_events{0};
   LatencyHistogram tick;

@@ -339,7 +339,8 @@ class QuotaOnADisk : public ::testing::Test {
   std::unique_ptr<service::Tokens> tokens_ = TokensOf(kTokens);
   service::Metrics metrics_;
   service::Log log_{LogSink()};
-  service::Gate gate_{*tokens_, 1000, metrics_, log_};
+  service::Acceptor acceptor_{{}, true, metrics_, log_};
+  service::Gate gate_{*tokens_, acceptor_, 1000, metrics_, log_};
   service::Clock clock_;
   std::unique_ptr<service::JobTable> jobs_;
   std::unique_ptr<service::IngestService> service_;

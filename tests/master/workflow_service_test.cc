@@ -323,7 +323,8 @@ class WorkflowServiceOnADisk : public ::testing::Test {
   std::unique_ptr<service::Tokens> tokens_ = *service::Tokens::Load("");
   service::Metrics metrics_;
   service::Log log_{LogSink()};
-  service::Gate gate_{*tokens_, 1000, metrics_, log_};
+  service::Acceptor acceptor_{{}, true, metrics_, log_};
+  service::Gate gate_{*tokens_, acceptor_, 1000, metrics_, log_};
   service::WorkflowHub hub_{1000};
   std::unique_ptr<service::JobTable> jobs_;
   std::unique_ptr<service::WorkflowTable> table_;

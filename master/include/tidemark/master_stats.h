@@ -27,11 +27,15 @@ struct MasterStats {
   std::uint64_t calls_unauthenticated = 0;    // no token, or an unknown one
   std::uint64_t calls_denied = 0;             // a token without the right
   std::uint64_t calls_refused_by_limit = 0;
+  std::uint64_t connections_refused = 0;  // for lack of room or descriptors
+  std::uint64_t connections_cut = 0;      // of strangers, who showed no valid token in time
   std::uint64_t snapshots_published = 0;
   std::uint64_t snapshots_skipped = 0;  // of a watcher that was too slow for all of them
 
-  std::size_t ingest_streams = 0;  // open now
-  std::size_t watchers = 0;        // likewise
+  std::size_t connections = 0;          // open now
+  std::size_t connections_waiting = 0;  // part of the above: of strangers not yet listened to
+  std::size_t ingest_streams = 0;       // open now
+  std::size_t watchers = 0;             // likewise
   // Envelopes that were read and are not answered yet.
   std::size_t unanswered_events = 0;
 

@@ -1,0 +1,86 @@
+#include "cli/watchdog.h"
+
+#include <netdb.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "cli/dialled_address.h"
+#include "cli/master_client.h"
+
+namespace tidemark::cli {
+namespace {
+
+constexpr int kNoFlags = 0;  // of the variables of the environment: they stay
+constexpr int kAnswerWithinMillis = 3000;
+
+// Whether there is an answer, if only a refusal, to what is no greeting of any protocol.
+bool Reacts(int connection) {
+  constexpr char kNothing[] = "\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n";
+  if (send(connection, kNothing, sizeof kNothing, MSG_NOSIGNAL) < 0) return true;  // refused
+  pollfd answer = {.fd = connection, .events = POLLIN};
+  return poll(&answer, 1, kAnswerWithinMillis) > 0;
+}
+
+bool ReactsAt(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  std::string host = address.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  const addrinfo hints = {.ai_socktype = SOCK_STREAM};
+  addrinfo* found = nullptr;
+  if (getaddrinfo(host.c_str(), address.substr(colon + 1).c_str(), &hints, &found) != 0) {
+    return false;
+  }
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, freeaddrinfo);
+  bool reacts = false;
+  for (const addrinfo* each = found; each != nullptr && !reacts; each = each->ai_next) {
+    const int connection = socket(each->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connection < 0) return false;
+    reacts = connect(connection, each->ai_addr, each->ai_addrlen) == 0 && Reacts(connection);
+    close(connection);
+  }
+  return reacts;
+}
+
+}  // namespace
+
+bool MasterAnswers(const MasterOptions& options, const std::string& address) {
+  const std::string dialled = DialledAddress(address);
+  if (!options.tls.client_ca_file.empty()) return ReactsAt(dialled);
+  // A master that is not healthy answers, too.
+  return MasterClient(dialled, Trusting(options, {})).TakesReports().ok();
+}
+
+Watchdog::Watchdog(std::function<bool()> answers) : answers_(std::move(answers)) {
+  sd_notify(kNoFlags, "READY=1");
+  std::uint64_t micros = 0;
+  if (sd_watchdog_enabled(kNoFlags, &micros) <= 0) return;
+  thread_ = std::thread([this, micros] { Run(absl::Microseconds(micros) / 4); });
+}
+
+Watchdog::~Watchdog() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+  sd_notify(kNoFlags, "STOPPING=1");
+}
+
+void Watchdog::Run(absl::Duration interval) {
+  std::unique_lock lock(mutex_);
+  while (!ending_) {
+    lock.unlock();
+    if (answers_()) sd_notify(kNoFlags, "WATCHDOG=1");
+    lock.lock();
+    changed_.wait_for(lock, absl::ToChronoNanoseconds(interval), [this] { return ending_; });
+  }
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,92 @@
+"""A job in good standing, beside an attack: how long its events wait for their acknowledgements."""
+
+import multiprocessing
+import time
+
+from http2 import (DATA, END_HEADERS, END_STREAM, GET_JOB, HEADERS, RST_STREAM, STREAM_EVENTS,
+                   Connection, field, fields, frame, grpc_message, request)
+
+EVENT_EVERY_S = 0.01
+
+
+def ask(master, host="127.0.0.1"):
+    """One question over a new connection; how long it took."""
+    began = time.monotonic()
+    connection = master.connect(host).greet()
+    connection.call(GET_JOB, master.token, field(1, "good"))
+    connection.close()
+    return time.monotonic() - began
+
+
+def time_until_served(master, patience_s=20):
+    """Until a new connection is answered."""
+    began = time.monotonic()
+    while time.monotonic() < began + patience_s:
+        try:
+            master.timeout_s = 1
+            ask(master)
+            return time.monotonic() - began
+        except OSError:
+            time.sleep(0.02)
+        finally:
+            master.timeout_s = 20
+    return float("inf")
+
+
+class GoodJob:
+    """Runs in a process of its own from its construction until latencies_s() is asked."""
+
+    def __init__(self, master):
+        self.ours, theirs = multiprocessing.Pipe()
+        self.process = multiprocessing.Process(target=_report, args=(master, theirs))
+        self.process.start()
+        assert self.ours.recv() == "open", "the good job could not be opened"
+
+    def latencies_s(self):
+        """Ends the job. Infinity where the master gave it up."""
+        self.ours.send("end")
+        latencies = self.ours.recv() if self.ours.poll(30) else [float("inf")]
+        self.process.terminate()
+        self.process.join()
+        return latencies
+
+
+def _report(master, pipe):
+    connection = master.connect("127.0.0.1").greet()
+    connection.send(frame(HEADERS, END_HEADERS, 1, request(STREAM_EVENTS, master.token)))
+    sequence = 0
+    buffer = b""
+
+    def acknowledged(event):
+        nonlocal sequence, buffer
+        sequence += 1
+        envelope = field(1, "good-source") + field(2, sequence) + field(4, "good") + event
+        began = time.monotonic()
+        connection.send(frame(DATA, 0, 1, grpc_message(field(1, envelope))))
+        while True:
+            kind, flags, stream, payload = connection.read_frame()
+            if stream == 1 and (kind == RST_STREAM or kind == HEADERS and flags & END_STREAM):
+                raise ConnectionError("the good job's stream was ended")
+            if stream != 1 or kind != DATA:
+                continue
+            buffer += payload
+            while len(buffer) >= 5 and len(buffer) >= 5 + int.from_bytes(buffer[1:5], "big"):
+                end = 5 + int.from_bytes(buffer[1:5], "big")
+                response, buffer = buffer[5:end], buffer[end:]
+                if any(number == 2 and value >= sequence for number, value in fields(response)):
+                    return time.monotonic() - began
+
+    attempt = field(1, 1) + field(2, 0)
+    latencies = []
+    try:
+        acknowledged(field(10, field(1, "good job") + field(9, 4) + field(10, 1)))
+        acknowledged(field(12, field(1, attempt) + field(2, 2)))
+        pipe.send("open")
+        beats = 0
+        while not pipe.poll(EVENT_EVERY_S):
+            beats += 1
+            latencies.append(acknowledged(field(13, field(1, attempt) + field(2, beats))))
+    except OSError as error:
+        print("the good job:", error, flush=True)
+        latencies.append(float("inf"))
+    pipe.send(latencies)
