@@ -9,7 +9,7 @@
 //   (*master)->WaitUntilFinal("job-1", absl::InfiniteDuration());
 //   (*master)->Shutdown(absl::Seconds(5));
 //
-// Thread-safe. Threads: one for ticks, one for the journal, one that accepts connections, gRPC's own
+// Thread-safe. Threads: one for ticks, one for the journal, five for new connections, gRPC's own
 // for the rest.
 #pragma once
 
