@@ -10,7 +10,7 @@
 //   (*master)->Shutdown(absl::Seconds(5));
 //
 // Thread-safe. Threads: one for ticks, one for the journal, one for estimates that are asked for, five
-// that accept connections, gRPC's own for the rest.
+// for new connections, gRPC's own for the rest.
 #pragma once
 
 #include <cstddef>
