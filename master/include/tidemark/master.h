@@ -9,8 +9,8 @@
 //   (*master)->WaitUntilFinal("job-1", absl::InfiniteDuration());
 //   (*master)->Shutdown(absl::Seconds(5));
 //
-// Thread-safe. Threads: one for ticks, one for the journal, one for estimates that are asked for, five
-// for new connections, gRPC's own for the rest.
+// Thread-safe. Threads: one for ticks, one for the journal, one for estimates that are asked for,
+// five for new connections, gRPC's own for the rest.
 #pragma once
 
 #include <cstddef>
