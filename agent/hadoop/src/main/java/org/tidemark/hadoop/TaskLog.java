@@ -10,7 +10,8 @@ import org.tidemark.hadoop.guard.Reasons;
 
 /**
  * The log of the task or application master that we are in: the place where to read whether a job
- * reports, and why it does not. Each line once in a process, as the tasks of local mode share one.
+ * reports, and why it does not. Each line once in a process, as the tasks of local mode share one, and
+ * a hundred lines at most.
  * Throws nothing but the Errors of a process that is short of something.
  */
 final class TaskLog {
@@ -26,6 +27,9 @@ final class TaskLog {
           once(what, log -> log.info("Tidemark: {}", what));
         }
       };
+
+  /** A reason may be another one each time, and a log must stay readable. */
+  private static final int LINES_MAX = 100;
 
   private static final Set<String> TOLD = new HashSet<>();
 
@@ -43,7 +47,7 @@ final class TaskLog {
   private static void once(String what, Consumer<Logger> say) {
     try {
       synchronized (TOLD) {
-        if (!TOLD.contains(what)) {
+        if (TOLD.size() < LINES_MAX && !TOLD.contains(what)) {
           say.accept(LoggerFactory.getLogger("org.tidemark.hadoop"));
           TOLD.add(what);
         }

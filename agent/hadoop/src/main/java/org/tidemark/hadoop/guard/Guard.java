@@ -1,5 +1,7 @@
 package org.tidemark.hadoop.guard;
 
+import java.util.concurrent.atomic.AtomicBoolean;
+
 /**
  * Stands between the connector and the process it is in. Whatever code of ours throws, an Error
  * too, ends here and turns the connector off for this process; it is said once, as soon as there is
@@ -34,8 +36,10 @@ public final class Guard {
   private final Log log;
   /** Null while the connector is on. */
   private volatile Throwable whyOff;
-  /** Guarded by this. */
-  private boolean told;
+  /** Why it is off was said, or somebody is saying it. */
+  private final AtomicBoolean told = new AtomicBoolean();
+  /** Of those who may say it. Belongs to whoever set {@code told}. */
+  private int calls;
 
   public Guard(Log log) {
     this.log = log;
@@ -77,19 +81,25 @@ public final class Guard {
     }
   }
 
-  private synchronized void tell() {
-    if (told) {
+  /** No thread waits for another that is in the log, and a log that fails is tried ever less often. */
+  private void tell() {
+    if (told.get() || !told.compareAndSet(false, true)) {
       return;
     }
+    boolean isSaid = false;
     try {
-      log.warn(
-          "no more progress is reported: "
-              + Reasons.of(whyOff)
-              + placeOf(whyOff)
-              + "; the job itself is not affected");
-      told = true;
+      if (Integer.bitCount(++calls) == 1) { // the first, second, fourth, eighth ...
+        log.warn(
+            "no more progress is reported: "
+                + Reasons.of(whyOff)
+                + placeOf(whyOff)
+                + "; the job itself is not affected");
+        isSaid = true;
+      }
     } catch (Throwable noMemoryToTell) {
-      // The next call tries again.
+      // A later call tries again.
+    } finally {
+      told.set(isSaid);
     }
   }
 

@@ -15,11 +15,16 @@ import java.security.PrivilegedAction;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.security.auth.Subject;
+import org.junit.Rule;
 import org.junit.Test;
+import org.junit.rules.Timeout;
 
 public class GuardTest {
+  @Rule public final Timeout patience = Timeout.seconds(60);
+
   private final List<String> log = new CopyOnWriteArrayList<>();
   private final Guard guard = new Guard(log::add);
 
@@ -51,6 +56,48 @@ public class GuardTest {
     for (int i = 0; i < 5; ++i) {
       assertTrue(shortOfMemory.isOff());
     }
+    assertEquals(log.toString(), 1, log.size());
+  }
+
+  @Test
+  public void aLogThatAlwaysFailsIsNotTriedAtEachCall() {
+    final int[] tries = {0};
+    final Guard withoutLog =
+        new Guard(
+            line -> {
+              ++tries[0];
+              throw new NoClassDefFoundError("org/slf4j/Logger");
+            });
+    withoutLog.turnOff(new OutOfMemoryError());
+    for (int record = 0; record < 100_000; ++record) {
+      assertTrue(withoutLog.isOff());
+    }
+    assertTrue(tries[0] + " tries", tries[0] < 20);
+  }
+
+  @Test
+  public void nobodyWaitsForAnotherWhoIsInTheLog() throws Exception {
+    final CountDownLatch inLog = new CountDownLatch(1);
+    final CountDownLatch logGoesOn = new CountDownLatch(1);
+    final Guard slow =
+        new Guard(
+            line -> {
+              inLog.countDown();
+              try {
+                logGoesOn.await();
+              } catch (InterruptedException testIsOver) {
+                return;
+              }
+              log.add(line);
+            });
+    final Thread first = new Thread(() -> slow.turnOff(new OutOfMemoryError()));
+    first.start();
+    inLog.await();
+    assertTrue(slow.isOff());
+    slow.turnOff(new StackOverflowError());
+    logGoesOn.countDown();
+    first.join();
+    assertTrue(slow.isOff());
     assertEquals(log.toString(), 1, log.size());
   }
 
