@@ -38,12 +38,12 @@ final class OldApiRecords implements RawKeyValueIterator {
     } catch (Throwable ours) {
       guard.turnOff(ours);
     }
-    if (!records.next()) {
-      return false;
+    final boolean hasNext = records.next();
+    if (hasNext && !guard.isOff()) {
+      keyAhead = records.getKey();
+      bytesAhead = GroupTimer.length(keyAhead) + (long) GroupTimer.length(records.getValue());
     }
-    keyAhead = records.getKey();
-    bytesAhead = GroupTimer.length(keyAhead) + (long) GroupTimer.length(records.getValue());
-    return true;
+    return hasNext;
   }
 
   private void count() {

@@ -25,6 +25,7 @@ public class RecordsTest {
   private static final class Sorted implements RawKeyValueIterator {
     private final DataInputBuffer buffer = new DataInputBuffer();
     private byte at;
+    private int valuesAskedFor;
 
     @Override
     public boolean next() {
@@ -39,6 +40,7 @@ public class RecordsTest {
 
     @Override
     public DataInputBuffer getValue() {
+      ++valuesAskedFor;
       return buffer;
     }
 
@@ -85,5 +87,16 @@ public class RecordsTest {
   @Test
   public void anErrorOfOursLeavesTheRecordsToTheOldApi() throws Exception {
     checkAllPass(new OldApiRecords(new Sorted(), brokenTimer(), guard));
+  }
+
+  @Test
+  public void aConnectorThatIsOffAsksForNoValueThatTheTaskPassesOver() throws Exception {
+    final Sorted records = new Sorted();
+    final OldApiRecords watched = new OldApiRecords(records, brokenTimer(), guard);
+    guard.turnOff(new NoSuchMethodError("of before"));
+    while (watched.next()) {
+      watched.getKey();
+    }
+    assertEquals(0, records.valuesAskedFor);
   }
 }
