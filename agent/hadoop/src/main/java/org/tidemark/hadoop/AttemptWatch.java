@@ -127,7 +127,6 @@ final class AttemptWatch {
   }
 
   private void tell(TaskAttempt attempt, boolean isMap, State state, boolean speculative) {
-    told.put(attempt.getID(), state);
     final TaskAttemptId id = attempt.getID();
     final AttemptNews news =
         new AttemptNews(new Attempt(isMap, id.getTaskId().getId(), id.getId()), state);
@@ -145,6 +144,8 @@ final class AttemptWatch {
       news.failure = failure(attempt);
     }
     sender.send(Events.attemptChanged(news));
+    // Last: what could not be looked up this time is told at another look.
+    told.put(id, state);
   }
 
   private static long instant(TaskAttempt attempt, State state) {

@@ -161,4 +161,22 @@ public class AttemptWatchTest {
     assertEquals(Collections.emptyList(), master.statesOf("m_1_0"));
     assertEquals(Arrays.asList(State.STARTED, State.FINISHED), master.statesOf("m_2_0"));
   }
+
+  @Test
+  public void aStateThatCannotBeToldThisTimeIsToldTheNext() throws Exception {
+    final FakeJob job = new FakeJob(1, 1, 0);
+    final FakeJob.AttemptFacts map = job.maps().get(0);
+    final AttemptWatch watch = new AttemptWatch(sender, new long[0]);
+    master.listen();
+    map.launched = 1_000;
+    map.state = TaskAttemptState.FAILED;
+    map.diagnostics =
+        () -> {
+          throw new IllegalStateException("not now");
+        };
+    tellAll(watch, job);
+    map.diagnostics = () -> Collections.singletonList("disk full");
+    tellAll(watch, job);
+    assertEquals(Arrays.asList(State.STARTED, State.FAILED), master.statesOf("m_0_0"));
+  }
 }

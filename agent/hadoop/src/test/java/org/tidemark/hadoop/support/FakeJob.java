@@ -33,6 +33,7 @@ public final class FakeJob {
     public volatile long launched;
     public volatile long sorted;
     public volatile long finished;
+    public volatile Supplier<List<String>> diagnostics = Collections::emptyList;
 
     /** As if it had succeeded long ago. */
     public void succeed() {
@@ -139,7 +140,7 @@ public final class FakeJob {
     answers.put("getNodeId", () -> NodeId.newInstance("node-17.cluster.example", 45_454));
     answers.put("getAssignedContainerID", () -> container);
     answers.put("getNodeRackName", () -> "/default-rack");
-    answers.put("getDiagnostics", Collections::emptyList);
+    answers.put("getDiagnostics", () -> facts.diagnostics.get());
     return show(TaskAttempt.class, answers);
   }
 
