@@ -57,6 +57,9 @@ final class JobWatch {
 
   private JobWatch(Configuration conf, AppContext context, UserGroupInformation user) {
     this.conf = new JobConf(conf);
+    // Until all of its services have started, an application master's configuration does not have the
+    // class loader of mapreduce.job.classloader, which knows the job's keys and comparators; we do.
+    this.conf.setClassLoader(JobWatch.class.getClassLoader());
     this.context = context;
     this.user = user;
   }

@@ -5,6 +5,8 @@ import static org.junit.Assert.assertFalse;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -91,5 +93,24 @@ public class JobWatchTest {
       assertEquals(Arrays.asList(State.STARTED, State.FINISHED), lifeOf(master, "m_0_0"));
     }
     assertFalse(Connector.GUARD.isOff());
+  }
+
+  /** As with mapreduce.job.classloader, while an application master starts its services. */
+  @Test
+  public void aComparatorThatOnlyTheJobsClassLoaderKnowsHidesNoJob() throws Exception {
+    try (ListeningMaster master = new ListeningMaster()) {
+      final FakeJob job = new FakeJob(3, 1, 0);
+      final Configuration conf = reportingTo(master);
+      conf.set(
+          "mapreduce.job.output.group.comparator.class",
+          KeyGroupingTest.Neighbours.class.getName());
+      conf.setClassLoader(new URLClassLoader(new URL[0], null));
+      JobWatch.start(conf, job.context());
+      master.listen();
+      job.maps().get(0).succeed();
+      job.state = JobState.SUCCEEDED;
+      master.awaitClosed();
+      assertEquals(Arrays.asList(State.STARTED, State.FINISHED), lifeOf(master, "m_0_0"));
+    }
   }
 }
