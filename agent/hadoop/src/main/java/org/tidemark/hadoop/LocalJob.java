@@ -30,6 +30,8 @@ final class LocalJob {
   private static final long LOOK_FOR_THE_END_MILLIS = 100;
   /** What the end of the job, or of its process, may wait for the last words to arrive. */
   private static final long LAST_WORDS_NANOS = 200_000_000L;
+  /** More than these last words take; only a machine that is very busy needs it. */
+  private static final long WATCHER_LEAVES_MILLIS = 1_000;
   /** Before Hadoop's own, which may remove the jar that we are in. */
   private static final int SHUTDOWN_PRIORITY = FileSystem.SHUTDOWN_HOOK_PRIORITY + 1;
 
@@ -44,6 +46,8 @@ final class LocalJob {
   private final long[] splitBytes;
   private final File directory;
   private final Runnable onShutdown = this::endWithProcess;
+  /** Null: the job's end cannot be seen. */
+  private Thread watcher;
 
   // Guarded by this.
   private final Set<Attempt> running = new HashSet<>();
@@ -112,7 +116,8 @@ final class LocalJob {
   }
 
   private void awaitEnd() {
-    Connector.GUARD.thread("tidemark-local-job", this::watch).start();
+    watcher = Connector.GUARD.thread("tidemark-local-job", this::watch);
+    watcher.start();
     ShutdownHookManager.get().addShutdownHook(onShutdown, SHUTDOWN_PRIORITY);
   }
 
@@ -132,13 +137,18 @@ final class LocalJob {
     return isOver;
   }
 
-  private void endWithProcess() {
+  void endWithProcess() {
     try {
+      if (Connector.GUARD.isOff()) {
+        return;
+      }
       if (directory.exists()) {
         end(Events.Outcome.KILLED, "its process ended before the job did");
       } else {
         end(Events.Outcome.FAILED, ENDED_EARLY);
       }
+      // If it was the watcher who saw the end, its last words may still be on their way.
+      watcher.join(WATCHER_LEAVES_MILLIS);
     } catch (Throwable ours) {
       Connector.GUARD.turnOff(ours);
     }
