@@ -9,10 +9,9 @@ import org.tidemark.hadoop.wire.ProtoWriter;
 /**
  * The events that wait to be sent or acknowledged: bounded, in order, each sent until the master
  * answers for it (agent/outbox.h). When it is full, the least important of those that were not sent
- * yet are dropped, oldest first, and counted; what has a sequence number is never dropped, and
- * nothing is for an event that does not fit even so. At most
- * half of the bytes may be unacknowledged, so a master that does not answer leaves room for what is
- * new.
+ * yet are dropped, oldest first, and counted. What has a sequence number is never dropped, and nothing
+ * is dropped for an event that would not fit even then. At most half of the bytes may be
+ * unacknowledged, so a master that does not answer leaves room for what is new.
  *
  * <p>Thread-safe; nothing waits but {@link #waitUntilSettled}.
  */
@@ -180,9 +179,12 @@ public final class Outbox {
   }
 
   private Item nextUnsent() {
-    for (Item item : unacknowledged) {
-      if (item.sequence > handed) {
-        return item;
+    // Only a new stream has something to repeat: usually there is nothing to search.
+    if (!unacknowledged.isEmpty() && unacknowledged.peekLast().sequence > handed) {
+      for (Item item : unacknowledged) {
+        if (item.sequence > handed) {
+          return item;
+        }
       }
     }
     if (!unacknowledged.isEmpty() && unacknowledgedBytes >= bytesMax / 2) {

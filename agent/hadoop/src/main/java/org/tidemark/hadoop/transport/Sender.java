@@ -250,7 +250,7 @@ public final class Sender {
 
   private void connect() {
     answered = false;
-    final EventStream opened = 
+    final EventStream opened =
         new EventStream(new StreamListener(), guard, EventStream.ANSWER_TIMEOUT_NANOS);
     outbox.rewind();
     try {
