@@ -37,6 +37,7 @@ final class EventStream {
 
   private static final String METHOD = "/tidemark.v1.IngestService/StreamEvents";
   private static final int CONNECT_TIMEOUT_MILLIS = 2_000;
+  private static final long HANDSHAKE_NANOS_MAX = 3_000_000_000L;
   private static final int LOOK_AGAIN_MILLIS = 1_000;
   // As the agent in C++: nobody tells us when the network between us is cut.
   static final long ANSWER_TIMEOUT_NANOS = 60_000_000_000L;
@@ -73,13 +74,15 @@ final class EventStream {
   }
 
   /**
-   * Connects and starts the call; beyond the name's look-up it takes two seconds at most for each
-   * of the name's addresses, and as much for each answer of a master that shakes hands.
+   * Connects and starts the call. Apart from the name's look-up, it takes at most two seconds for each
+   * of the name's addresses, and about three for the handshake of TLS, however it drags on.
    */
   void open(Endpoint master) throws IOException {
     socket =
         TickingSocket.connectedTo(
             InetAddress.getAllByName(master.host), master.port, CONNECT_TIMEOUT_MILLIS);
+    final long connectedNanos = System.nanoTime();
+    socket.startTicking(() -> checkHandshake(connectedNanos));
     final Socket channel = master.tls == null ? socket : master.tls.over(socket, master.host);
     silentSinceNanos = System.nanoTime();
     socket.startTicking(this::checkSilence);
@@ -101,8 +104,8 @@ final class EventStream {
   }
 
   /**
-   * Takes one gRPC message, waiting for room in the windows; IOException once the stream ended. It
-   * may stay here until the next {@link #flush}.
+   * Takes one gRPC message, waiting for room in the windows; IOException once the stream ended. It may
+   * stay here until the next {@link #flush}.
    */
   void write(byte[] message) throws IOException, InterruptedException {
     final byte[] framed = new byte[message.length + 5];
@@ -207,6 +210,12 @@ final class EventStream {
     // What follows our own end of it is no news.
     if (!ended) {
       whyEnded = reason;
+    }
+  }
+
+  private static void checkHandshake(long sinceNanos) throws IOException {
+    if (System.nanoTime() - sinceNanos > HANDSHAKE_NANOS_MAX) {
+      throw new IOException("the handshake takes too long");
     }
   }
 

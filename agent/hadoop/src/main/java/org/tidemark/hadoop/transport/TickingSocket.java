@@ -33,8 +33,8 @@ final class TickingSocket extends Socket {
   private TickingSocket() {}
 
   /**
-   * To the first of these addresses that lets us in, each of them being tried for so long. Until
-   * {@link #startTicking}, reads wait for so long at most. Throws what the first address answered.
+   * To the first of these addresses that lets us in, each of them being tried for so long. Throws what
+   * the first address answered.
    */
   static TickingSocket connectedTo(InetAddress[] addresses, int port, int timeoutMillis)
       throws IOException {
@@ -45,7 +45,6 @@ final class TickingSocket extends Socket {
       try {
         socket.setTcpNoDelay(true);
         socket.setSendBufferSize(SEND_BUFFER_BYTES);
-        socket.setSoTimeout(timeoutMillis);
         socket.connect(new InetSocketAddress(address, port), timeoutMillis);
         connected = true;
         return socket;
@@ -60,7 +59,7 @@ final class TickingSocket extends Socket {
     throw refusal == null ? new IOException("the name has no address") : refusal;
   }
 
-  /** From now on, reads wait as long as it takes. */
+  /** Before the first read, and whenever another tick is wanted. */
   void startTicking(Tick everySecond) throws IOException {
     setSoTimeout(TICK_MILLIS);
     lastTickNanos = System.nanoTime();
@@ -84,9 +83,6 @@ final class TickingSocket extends Socket {
             tickIfDue();
             return got;
           } catch (SocketTimeoutException nothingYet) {
-            if (tick == null) {
-              throw nothingYet;
-            }
             tickIfDue();
           }
         }
@@ -96,7 +92,7 @@ final class TickingSocket extends Socket {
 
   private void tickIfDue() throws IOException {
     final long now = System.nanoTime();
-    if (tick != null && now - lastTickNanos >= TICK_NANOS) {
+    if (now - lastTickNanos >= TICK_NANOS) {
       lastTickNanos = now;
       tick.tick();
     }

@@ -21,6 +21,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
 import org.junit.rules.Timeout;
 import org.tidemark.hadoop.guard.Guard;
 import org.tidemark.hadoop.guard.Log;
@@ -33,6 +34,7 @@ import org.tidemark.hadoop.wire.ProtoWriter;
 /** The sender and masters that are not as they should be. A good one is in LocalModeIT. */
 public class SenderTest {
   @Rule public final Timeout patience = Timeout.seconds(60);
+  @Rule public final TemporaryFolder folder = new TemporaryFolder();
 
   private static final long FLUSH_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
   private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -390,6 +392,38 @@ public class SenderTest {
           Collections.singletonList(
               "INFO progress is reported to the master at 127.0.0.1:" + server.getLocalPort()),
           news);
+    }
+  }
+
+  @Test
+  public void aHandshakeThatDragsOnIsGivenUp() throws Exception {
+    final CountDownLatch calledAgain = new CountDownLatch(2);
+    try (ServerSocket server =
+        serve(
+            (in, out) -> {
+              calledAgain.countDown();
+              out.write(new byte[] {22, 3, 3, 0x40, 0}); // a record of TLS, as long as there is
+              while (true) {
+                out.write(0);
+                Thread.sleep(200);
+              }
+            })) {
+      // No authority at all: it never comes to a certificate.
+      final Tls tls = new Tls(folder.newFile(), null, null, "");
+      final Endpoint master = Endpoint.of("127.0.0.1:" + server.getLocalPort(), "", tls);
+      final Sender sender =
+          new Sender(
+              master,
+              "source",
+              "job",
+              "run",
+              new MeterSettings(),
+              log::add,
+              new Guard(log::add));
+      say(sender);
+      awaitLog(" cannot be reached: IOException: the handshake takes too long");
+      assertTrue(calledAgain.await(30, TimeUnit.SECONDS));
+      sender.stop(0);
     }
   }
 
