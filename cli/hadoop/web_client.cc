@@ -3,6 +3,8 @@
 #include <curl/curl.h>
 #include <fmt/format.h>
 
+#include "absl/strings/match.h"
+
 namespace tidemark::cli {
 namespace {
 
@@ -41,7 +43,7 @@ absl::StatusOr<std::string> WebClient::Get(const std::string& url) {
   curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
   curl_easy_setopt(curl, CURLOPT_MAXREDIRS, kRedirectionsMax);
   curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR,
-                   url.starts_with("https:") ? "https" : "http,https");
+                   absl::StartsWithIgnoreCase(url, "https:") ? "https" : "http,https");
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, handle_->headers);
   curl_easy_setopt(curl, CURLOPT_TIMEOUT, kAnswerWithinSeconds);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
