@@ -17,7 +17,7 @@ class WebClient {
   WebClient& operator=(const WebClient&) = delete;
 
   // The answer to GET, as JSON, at most 64 MiB and within ten seconds. Follows up to five
-  // redirections, as of a resource manager that stands by, but none from https to http.
+  // redirections, as of a standby resource manager, but none from https to http.
   // Unavailable: nobody answers, or the redirections have no end; NotFound: the answer is not 200;
   // the message says what it is.
   absl::StatusOr<std::string> Get(const std::string& url);

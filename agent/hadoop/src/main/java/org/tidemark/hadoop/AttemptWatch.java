@@ -17,9 +17,9 @@ import org.tidemark.hadoop.wire.Events.State;
 
 /**
  * Turns what an application master knows of task attempts into attempt changes. It looks only while
- * there is room to tell what it sees, so what is told late is the state of then: nothing waits in
- * between, and nothing is lost. Each state is told once; of those that an attempt has left again,
- * the ones whose instant Hadoop remembers. Belongs to one thread.
+ * the sender has room for what it sees, so what it tells late is the state at that time: nothing
+ * queues up, and no current state is lost. Each state is told once; of those that an attempt has
+ * left since, only the ones whose instant Hadoop keeps. Belongs to one thread.
  */
 final class AttemptWatch {
   private static final int FAILURE_CHARS_MAX = 1_000;
@@ -101,10 +101,8 @@ final class AttemptWatch {
     if (step == State.QUEUED && attempt.getLaunchTime() > 0) {
       return State.STARTED;
     }
-    if (!isMap
-        && step.ordinal() < State.SHUFFLED.ordinal()
-        && now.ordinal() > State.SHUFFLED.ordinal()
-        && attempt.getSortFinishTime() > 0) {
+    if (!isMap && step.ordinal() < State.SHUFFLED.ordinal()
+        && now.ordinal() > State.SHUFFLED.ordinal() && attempt.getSortFinishTime() > 0) {
       return State.SHUFFLED;
     }
     return now;
@@ -144,7 +142,7 @@ final class AttemptWatch {
       news.failure = failure(attempt);
     }
     sender.send(Events.attemptChanged(news));
-    // Last: what could not be looked up this time is told at another look.
+    // Only now: if any of this throws, the next look tries again.
     told.put(id, state);
   }
 

@@ -44,7 +44,7 @@ final class JobWatch {
 
   private final JobConf conf;
   private final AppContext context;
-  /** Who makes the job's files readable to our thread, which inherits nobody. */
+  /** In whose name our thread, which inherits nothing, reads the job's files. */
   private final UserGroupInformation user;
   private Sender sender;
   /** Null: the job is not opened yet. */
@@ -57,8 +57,8 @@ final class JobWatch {
 
   private JobWatch(Configuration conf, AppContext context, UserGroupInformation user) {
     this.conf = new JobConf(conf);
-    // Until all of its services have started, an application master's configuration does not have the
-    // class loader of mapreduce.job.classloader, which knows the job's keys and comparators; we do.
+    // Until all of its services have started, an application master's configuration lacks the class
+    // loader of mapreduce.job.classloader, which knows the job's keys and comparators; we have it.
     this.conf.setClassLoader(JobWatch.class.getClassLoader());
     this.context = context;
     this.user = user;

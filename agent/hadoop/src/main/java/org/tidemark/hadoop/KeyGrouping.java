@@ -82,12 +82,12 @@ final class KeyGrouping {
     return kind != Grouping.OPAQUE;
   }
 
-  /** For people: why a grouping that named keys does so no more. */
+  /** For the log: why a grouping that named keys no longer does. */
   String contradiction() {
     final String setting = Keys.GROUPING_PREFIX_BYTES;
     return prefixBytes > 0
         ? setting + "=" + prefixBytes + " is not what the job's comparator compares"
-        : "the job's comparator takes keys of different bytes for one; "
+        : "the job's comparator treats keys of different bytes as equal; "
             + setting
             + " can say how many leading bytes it compares";
   }

@@ -52,8 +52,8 @@ final class Link {
   }
 
   /**
-   * Whether the job runs in this process alone, without YARN. The reduce task of an uber job is told
-   * so, too.
+   * Whether the job runs in this process alone, without YARN. Hadoop names the same framework to
+   * the reduce task of an uber job.
    */
   static boolean isLocal(Configuration conf) {
     return MRConfig.LOCAL_FRAMEWORK_NAME.equals(

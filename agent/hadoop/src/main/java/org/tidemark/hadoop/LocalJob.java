@@ -30,7 +30,7 @@ final class LocalJob {
   private static final long LOOK_FOR_THE_END_MILLIS = 100;
   /** What the end of the job, or of its process, may wait for the last words to arrive. */
   private static final long LAST_WORDS_NANOS = 200_000_000L;
-  /** More than these last words take; only a machine that is very busy needs it. */
+  /** Longer than those last words take, even on a busy machine. */
   private static final long WATCHER_LEAVES_MILLIS = 1_000;
   /** Before Hadoop's own, which may remove the jar that we are in. */
   private static final int SHUTDOWN_PRIORITY = FileSystem.SHUTDOWN_HOOK_PRIORITY + 1;
@@ -147,7 +147,7 @@ final class LocalJob {
       } else {
         end(Events.Outcome.FAILED, ENDED_EARLY);
       }
-      // If it was the watcher who saw the end, its last words may still be on their way.
+      // If the watcher was first to see the end, its last words may still be on their way.
       watcher.join(WATCHER_LEAVES_MILLIS);
     } catch (Throwable ours) {
       Connector.GUARD.turnOff(ours);

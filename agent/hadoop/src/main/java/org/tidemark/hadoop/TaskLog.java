@@ -9,9 +9,9 @@ import org.tidemark.hadoop.guard.Log;
 import org.tidemark.hadoop.guard.Reasons;
 
 /**
- * The log of the task or application master that we are in: the place where to read whether a job
- * reports, and why it does not. Each line once in a process, as the tasks of local mode share one, and
- * a hundred lines at most.
+ * The log of the task or application master that we are in, which says whether a job reports, and
+ * if not, why. Each line once in a process, as the tasks of local mode share one, and a hundred
+ * lines at most.
  * Throws nothing but the Errors of a process that is short of something.
  */
 final class TaskLog {
@@ -28,7 +28,7 @@ final class TaskLog {
         }
       };
 
-  /** A reason may be another one each time, and a log must stay readable. */
+  /** The log must stay readable, even if the reasons are new each time. */
   private static final int LINES_MAX = 100;
 
   private static final Set<String> TOLD = new HashSet<>();

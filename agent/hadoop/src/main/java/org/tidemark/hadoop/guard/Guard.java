@@ -3,10 +3,10 @@ package org.tidemark.hadoop.guard;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Stands between the connector and the process it is in. Whatever code of ours throws, an Error
- * too, ends here and turns the connector off for this process; it is said once, as soon as there is
- * memory to say it. Threads of ours are made by {@link #thread}. On a thread of the task's, every
- * entry point of ours reads
+ * Keeps what the connector throws, Errors included, from the process it runs in: it turns the
+ * connector off for this process, and the log says so once, as soon as there is memory for that.
+ * Threads of ours are made by {@link #thread}. On a thread of the task's, every entry point of ours
+ * reads
  *
  * <pre>
  *   try {
@@ -18,9 +18,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *   }
  * </pre>
  *
- * <p>and not {@code guard.run(() -> ...)}: to link a lambda takes memory, outside of the guard.
+ * <p>and not {@code guard.run(() -> ...)}: linking a lambda takes memory, outside of the guard.
  *
- * <p>What was to be expected (no connection, no file) is handled where it happens and does not come
+ * <p>What is to be expected (no connection, no file) is handled where it happens and does not get
  * here. Calls to the class that a plug-in delegates to stay outside: their exceptions are the
  * task's.
  *
@@ -36,9 +36,9 @@ public final class Guard {
   private final Log log;
   /** Null while the connector is on. */
   private volatile Throwable whyOff;
-  /** Why it is off was said, or somebody is saying it. */
+  /** The log has said why it is off, or some thread is writing it. */
   private final AtomicBoolean told = new AtomicBoolean();
-  /** Of those who may say it. Belongs to whoever set {@code told}. */
+  /** How often the log could have been written. Belongs to the thread that set {@code told}. */
   private int calls;
 
   public Guard(Log log) {
@@ -53,7 +53,10 @@ public final class Guard {
     return true;
   }
 
-  /** {@code ours} was thrown by the connector. That a thread was interrupted is no reason. */
+  /**
+   * {@code ours} was thrown by the connector. An InterruptedException does not turn it off: the
+   * thread is interrupted again, as it is the task that was killed.
+   */
   public void turnOff(Throwable ours) {
     if (ours instanceof InterruptedException) {
       Thread.currentThread().interrupt();
@@ -66,8 +69,8 @@ public final class Guard {
   }
 
   /**
-   * A daemon thread for {@code work}, not started, which inherits nothing. To make it and to start
-   * it can throw, as any allocation can: both belong within the guard.
+   * A daemon thread for {@code work}, not started, which inherits nothing. Making and starting it
+   * can throw, as any allocation can: do both within the guard.
    */
   public Thread thread(String name, Work work) {
     return OwnThreads.make(name, () -> runGuarded(work), (thread, thrown) -> turnOff(thrown));
@@ -81,7 +84,7 @@ public final class Guard {
     }
   }
 
-  /** No thread waits for another that is in the log, and a log that fails is tried ever less often. */
+  /** Waits for no other thread's write to the log, and tries a log that fails ever less often. */
   private void tell() {
     if (told.get() || !told.compareAndSet(false, true)) {
       return;
@@ -89,11 +92,8 @@ public final class Guard {
     boolean isSaid = false;
     try {
       if (Integer.bitCount(++calls) == 1) { // the first, second, fourth, eighth ...
-        log.warn(
-            "no more progress is reported: "
-                + Reasons.of(whyOff)
-                + placeOf(whyOff)
-                + "; the job itself is not affected");
+        log.warn("no more progress is reported: " + Reasons.of(whyOff) + placeOf(whyOff)
+            + "; the job itself is not affected");
         isSaid = true;
       }
     } catch (Throwable noMemoryToTell) {

@@ -12,7 +12,7 @@ final class OwnThreads {
   private OwnThreads() {}
 
   static Thread make(String name, Runnable body, Thread.UncaughtExceptionHandler handler) {
-    // What a thread is made within, its access control context remembers: here, this class alone.
+    // A thread keeps the access control context it is made in: here, that of this class alone.
     return AccessController.doPrivileged(
         (PrivilegedAction<Thread>)
             () -> {

@@ -62,7 +62,7 @@ public final class HeaviestKeys {
     bytes[partition] = 0;
   }
 
-  /** Keeps what partitions are in all, and no key of any. */
+  /** Forgets which keys are heavy; the totals of the partitions stay. */
   public void forgetNames() {
     kept = 0;
   }

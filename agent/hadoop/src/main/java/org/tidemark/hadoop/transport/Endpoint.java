@@ -34,7 +34,7 @@ public final class Endpoint {
     if (!port.matches("[0-9]{1,5}") || Integer.parseInt(port) > PORT_MAX) {
       return null;
     }
-    // Without brackets nobody knows where the address ends: ::1:7411 is one, too.
+    // Without brackets it is unclear where the address ends: ::1:7411 is an address, too.
     if (!host.matches("[^:\\[\\]]+|\\[[^\\[\\]]+\\]")) {
       return null;
     }

@@ -31,7 +31,7 @@ final class EventStream {
     /** Whether the master owes an answer. */
     boolean awaitsAnswer();
 
-    /** It has owed one for so long, whatever else it sent. */
+    /** It has owed an answer for so long, whatever else it sent. */
     void silent(long nanos);
   }
 
@@ -42,7 +42,7 @@ final class EventStream {
   // As the agent in C++: nobody tells us when the network between us is cut.
   static final long ANSWER_TIMEOUT_NANOS = 60_000_000_000L;
   private static final int WINDOW_REFILL_BYTES = 16_384;
-  /** A master that reads is never owed as many. */
+  /** So many wait only for a master that does not read. */
   private static final int CONTROLS_MAX = 100;
 
   private final Listener listener;
@@ -74,8 +74,8 @@ final class EventStream {
   }
 
   /**
-   * Connects and starts the call. Apart from the name's look-up, it takes at most two seconds for each
-   * of the name's addresses, and about three for the handshake of TLS, however it drags on.
+   * Connects and starts the call. Apart from the name's look-up, it takes at most two seconds for
+   * each of the name's addresses, and about three for the handshake of TLS, however it drags on.
    */
   void open(Endpoint master) throws IOException {
     socket =

@@ -27,10 +27,10 @@ final class Messages {
     this.taker = taker;
   }
 
-  /** The next piece. Throws IOException at what is too long, or compressed. */
+  /** The next piece. IOException: a message is too long, or compressed, which we never ask for. */
   void add(byte[] piece, int from, int length) throws IOException {
     final int end = from + length;
-    for (int at = from; at < end; ) {
+    for (int at = from; at < end;) {
       final byte[] target = message == null ? head : message;
       final int taken = Math.min(target.length - have, end - at);
       System.arraycopy(piece, at, target, have, taken);

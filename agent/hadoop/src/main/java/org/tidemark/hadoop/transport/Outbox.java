@@ -9,8 +9,8 @@ import org.tidemark.hadoop.wire.ProtoWriter;
 /**
  * The events that wait to be sent or acknowledged: bounded, in order, each sent until the master
  * answers for it (agent/outbox.h). When it is full, the least important of those that were not sent
- * yet are dropped, oldest first, and counted. What has a sequence number is never dropped, and nothing
- * is dropped for an event that would not fit even then. At most half of the bytes may be
+ * yet are dropped, oldest first, and counted. What has a sequence number is never dropped, and
+ * nothing is dropped for an event that would not fit even then. At most half of the bytes may be
  * unacknowledged, so a master that does not answer leaves room for what is new.
  *
  * <p>Thread-safe; nothing waits but {@link #waitUntilSettled}.
@@ -167,7 +167,7 @@ public final class Outbox {
     return waitingBytes + unacknowledgedBytes + more.sizeBytes > bytesMax;
   }
 
-  /** Whether there is room for it without all that is not more important. */
+  /** Whether it fits once everything that is not more important is dropped. */
   private boolean canMakeRoom(Event event) {
     long stayingBytes = unacknowledgedBytes;
     for (int rank = event.importance.ordinal() + 1; rank < waiting.length; ++rank) {

@@ -53,7 +53,7 @@ public final class Sender {
   // The sender's thread's own.
   private volatile EventStream stream;
   private volatile boolean answered;
-  /** Of readers, of which there is one at a time. */
+  /** Belongs to the reading threads, of which there is one at a time. */
   private volatile boolean heard;
   private long retryAtNanos;
   private long lastFlushNanos;
@@ -84,7 +84,7 @@ public final class Sender {
     return settings;
   }
 
-  /** Whether what can wait elsewhere need not: an event that is sent now will not be dropped. */
+  /** Whether an event fits without another being dropped. If not, what can wait should. */
   public boolean hasRoom() {
     return !outbox.isCongested();
   }

@@ -10,8 +10,8 @@ import java.net.SocketTimeoutException;
 
 /**
  * A connection whose reads wait as long as it takes, and tick about once a second meanwhile,
- * whether nothing comes, little by little or much. So a pause within a frame, or within a record of
- * TLS, which not every JDK takes up again after a time-out, is only a pause.
+ * whether data comes or not. So a pause within a frame is only a pause, and so is one within a
+ * record of TLS, which not every JDK can resume after a time-out.
  */
 final class TickingSocket extends Socket {
   /** Called on the thread that reads; what it throws, the read throws. */
@@ -33,8 +33,8 @@ final class TickingSocket extends Socket {
   private TickingSocket() {}
 
   /**
-   * To the first of these addresses that lets us in, each of them being tried for so long. Throws what
-   * the first address answered.
+   * Connects to the first of these addresses that accepts, trying each for so long. If none does,
+   * throws what the first one answered.
    */
   static TickingSocket connectedTo(InetAddress[] addresses, int port, int timeoutMillis)
       throws IOException {
