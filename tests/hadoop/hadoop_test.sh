@@ -46,6 +46,7 @@ on_java() {
   fi
   "$java" -version 2>&1 | head -n 1
   maven verify -Djvm="$java" -Dtidemark.command="$tidemark" \
+    -Dtidemark.build="$connector/target/java$1" \
     -Dit.test='LocalModeIT#aJobWithoutACombinerIs*+theOldApiIs*,SecureMasterIT#aPauseWithin*'
 }
 
