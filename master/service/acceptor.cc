@@ -281,7 +281,9 @@ void Acceptor::Close(ConnectionId id) {
   if (socket == sockets_.end()) return;
   // Closing does not do that while the server has a duplicate.
   Watch(socket->second.descriptor.get(), 0, 0, EPOLL_CTL_DEL);
-  table_.Closed(id);
+  // It may have done much since it was looked at.
+  table_.Sent(id, BytesSent(socket->second.descriptor.get()), 0);
+  table_.Closed(id, Now());
   const auto of_peer = ids_.find(socket->second.peer);
   if (of_peer != ids_.end() && of_peer->second == id) ids_.erase(of_peer);
   sockets_.erase(socket);

@@ -41,9 +41,10 @@ void ConnectionTable::Sent(ConnectionId id, std::uint64_t bytes, std::uint64_t c
   if (found == connections_.end() || found->second.state != State::kStranger) return;
   Connection& connection = found->second;
   Host& host = hosts_[connection.host];
+  bytes = std::max(bytes, connection.bytes);
   host.stranger_bytes += bytes - connection.bytes;
   connection.bytes = bytes;
-  connection.calls = calls;
+  connection.calls = std::max(calls, connection.calls);
 }
 
 bool ConnectionTable::BecameKnown(ConnectionId id) {
@@ -54,7 +55,7 @@ bool ConnectionTable::BecameKnown(ConnectionId id) {
   return waiting_ > 0;
 }
 
-void ConnectionTable::Closed(ConnectionId id) { Forget(id); }
+void ConnectionTable::Closed(ConnectionId id, absl::Time now) { Forget(id, now); }
 
 ConnectionTable::Orders ConnectionTable::Review(absl::Time now) {
   Orders orders;
@@ -85,12 +86,7 @@ void ConnectionTable::CutStrangers(absl::Time now, Orders& orders) {
   for (const ConnectionId id : strangers_) {
     if (const auto reason = reason_to_cut(connections_[id])) orders.cut.push_back({id, *reason});
   }
-  for (const Cut& cut : orders.cut) {
-    if (cut.reason != CutReason::kTime) {
-      hosts_[connections_[cut.id].host].stands_still_until = now + limits_.penalty;
-    }
-    Forget(cut.id);
-  }
+  for (const Cut& cut : orders.cut) Forget(cut.id, now);
 }
 
 void ConnectionTable::CutWaiting(absl::Time now, Orders& orders) {
@@ -103,7 +99,7 @@ void ConnectionTable::CutWaiting(absl::Time now, Orders& orders) {
   }
   for (const ConnectionId id : late) {
     orders.cut.push_back({id, CutReason::kTime});
-    Forget(id);
+    Forget(id, now);
   }
 }
 
@@ -150,11 +146,23 @@ void ConnectionTable::EndBeingStranger(ConnectionId id, const Connection& connec
   strangers_.erase(id);
 }
 
-void ConnectionTable::Forget(ConnectionId id) {
+void ConnectionTable::HoldUpLine(const Connection& connection, absl::Time now) {
+  const std::uint64_t calls =
+      std::max(connection.calls, connection.bytes / limits_.bytes_per_unseen_call);
+  const double part = static_cast<double>(calls) / static_cast<double>(limits_.calls_max);
+  Host& host = hosts_[connection.host];
+  host.stands_still_until =
+      std::max(host.stands_still_until, now + std::min(part, 1.0) * limits_.penalty);
+}
+
+void ConnectionTable::Forget(ConnectionId id, absl::Time now) {
   const auto found = connections_.find(id);
   if (found == connections_.end()) return;
   const Connection& connection = found->second;
-  if (connection.state == State::kStranger) EndBeingStranger(id, connection);
+  if (connection.state == State::kStranger) {
+    EndBeingStranger(id, connection);
+    HoldUpLine(connection, now);
+  }
   Host& host = hosts_[connection.host];
   if (connection.state == State::kWaiting) {
     std::erase(host.line, id);

@@ -4,8 +4,9 @@
 // all that is asked for, until a call has come. Strangers are admitted to the server a few of each
 // host at a time; the others of that host wait in a line, as descriptors that nobody reads. An
 // admitted stranger has little time, few calls and few bytes to become known; whoever takes more is
-// cut, and the line of his host then stands still for a while. A host is an address, or the first
-// 64 bits of one in IPv6.
+// cut, and the line of his host then stands still for a while. It also does, for a part of that
+// while, by what he took, when a stranger leaves: connecting again gains nothing. A host is an
+// address, or the first 64 bits of one in IPv6.
 //
 // So what strangers of one host cost is bounded by what `strangers_per_host_max` connections can
 // cost, hosts do not wait for each other as long as there is room for strangers in all, and no
@@ -46,12 +47,15 @@ struct ConnectionLimits {
   // Calls that one of them may have begun: for who asks for the health of the master once a second,
   // or for its reflection. gRPC 1.51 takes some 20 kB for each.
   std::uint64_t calls_max = 20;
+  // What a stranger who has left is taken to have sent for each call: one that comes and goes at
+  // once is not seen calling.
+  std::uint64_t bytes_per_unseen_call = 1024;
   // The time to become known; half a dozen round trips to the far side of the world take two
   // seconds.
   absl::Duration time_max = absl::Seconds(10);
   // The same while somebody waits for the place.
   absl::Duration time_max_if_awaited = absl::Seconds(1);
-  // How long a line stands still after a cut that was not for time alone.
+  // How long a line stands still after a stranger who took all the calls or bytes he may.
   absl::Duration penalty = absl::Seconds(2);
 };
 
@@ -78,11 +82,11 @@ class ConnectionTable {
 
   // A new connection, which waits in its host's line. False: refused, there is no room for it.
   bool Arrive(ConnectionId id, const std::string& host, absl::Time now);
-  // What a stranger has done until now; nothing happens if it is none any more.
+  // What a stranger has done until now, at least; nothing happens if it is none any more.
   void Sent(ConnectionId id, std::uint64_t bytes, std::uint64_t calls);
   // Whether that makes room for somebody who waits.
   bool BecameKnown(ConnectionId id);
-  void Closed(ConnectionId id);
+  void Closed(ConnectionId id, absl::Time now);
 
   // Admits and cuts, by everything above and the time.
   Orders Review(absl::Time now);
@@ -113,7 +117,9 @@ class ConnectionTable {
   void AdmitWaiting(absl::Time now, Orders& orders);
   bool MayAdmit(const Host& host, absl::Time now) const;
   void EndBeingStranger(ConnectionId id, const Connection& connection);
-  void Forget(ConnectionId id);
+  // Of a stranger who has not become known.
+  void HoldUpLine(const Connection& connection, absl::Time now);
+  void Forget(ConnectionId id, absl::Time now);
 
   const ConnectionLimits limits_;
   absl::flat_hash_map<ConnectionId, Connection> connections_;

@@ -12,7 +12,7 @@ namespace tidemark::service {
 
 absl::StatusOr<DirectoryLock> DirectoryLock::Take(const std::string& directory) {
   const std::string path = directory + "/LOCK";
-  DirectoryLock lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  DirectoryLock lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (lock.fd_ < 0) return absl::ErrnoToStatus(errno, fmt::format("{}: cannot open", path));
   if (flock(lock.fd_, LOCK_EX | LOCK_NB) == 0) return lock;
   if (errno == EWOULDBLOCK) {

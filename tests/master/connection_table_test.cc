@@ -28,6 +28,7 @@ ConnectionLimits SmallLimits() {
           .strangers_per_host_max = 2,
           .bytes_per_host_max = 1000,
           .calls_max = 5,
+          .bytes_per_unseen_call = 100,
           .time_max = absl::Seconds(10),
           .time_max_if_awaited = absl::Seconds(1),
           .penalty = absl::Seconds(2)};
@@ -74,7 +75,7 @@ TEST_F(ConnectionTableTest, ServesHostsInTurnWhenThereIsNoRoomForAll) {
   for (const char* host : {"a", "a", "b", "b", "c", "c"}) Arrive(host);
   EXPECT_THAT(Admitted(), SizeIs(4));
   // Whoever was served least is next.
-  table_.Closed(ConnectionId(1));
+  table_.Closed(ConnectionId(1), kStart);
   EXPECT_THAT(Admitted(), ElementsAre(ConnectionId(4)));
 }
 
@@ -129,6 +130,33 @@ TEST_F(ConnectionTableTest, BytesOfAHostCountTogetherAndCutWhoSentMost) {
   EXPECT_THAT(table_.strangers(), ElementsAre(quiet));
 }
 
+TEST_F(ConnectionTableTest, ConnectingAgainGainsAStrangerNothing) {
+  const ConnectionId calls = Arrive("evil");
+  ASSERT_THAT(Admitted(), ElementsAre(calls));
+  table_.Sent(calls, 10, 5);  // no more than it may
+  table_.Closed(calls, At(1));
+  const ConnectionId again = Arrive("evil", 1);
+  const ConnectionId good = Arrive("good", 1);
+  EXPECT_THAT(Admitted(2.9), ElementsAre(good));
+  EXPECT_THAT(Admitted(3), ElementsAre(again));
+  // Nobody has seen it calling.
+  table_.Sent(again, 250, 0);
+  table_.Closed(again, At(3));
+  const ConnectionId last = Arrive("evil", 3);
+  EXPECT_THAT(Admitted(3.7), IsEmpty());
+  EXPECT_THAT(Admitted(3.8), ElementsAre(last));
+}
+
+TEST_F(ConnectionTableTest, WhoLeavesAsKnownHoldsNobodyUp) {
+  const ConnectionId known = Arrive("host");
+  ASSERT_THAT(Admitted(), ElementsAre(known));
+  table_.Sent(known, 400, 4);
+  table_.BecameKnown(known);
+  table_.Closed(known, kStart);
+  const ConnectionId next = Arrive("host");
+  EXPECT_THAT(Admitted(), ElementsAre(next));
+}
+
 TEST_F(ConnectionTableTest, WhoIsKnownIsNeverCut) {
   const ConnectionId good = Arrive("both");
   Admitted();
@@ -161,12 +189,12 @@ TEST_F(ConnectionTableTest, OneHostNeverHasAllConnections) {
 
 TEST_F(ConnectionTableTest, KnowsNothingOfWhoHasGone) {
   const ConnectionId waits = Arrive("a");
-  table_.Closed(waits);
+  table_.Closed(waits, kStart);
   EXPECT_THAT(Admitted(), IsEmpty());
   const ConnectionId gone = Arrive("a");
   Admitted();
-  table_.Closed(gone);
-  table_.Closed(gone);
+  table_.Closed(gone, kStart);
+  table_.Closed(gone, kStart);
   table_.Sent(gone, 1 << 20, 1 << 20);
   EXPECT_FALSE(table_.BecameKnown(gone));
   EXPECT_EQ(table_.size(), 0U);

@@ -272,11 +272,8 @@ TEST_F(QuotaTest, NobodyElseMayReadWhatAgentsReported) {
   AwaitFinal("good-1");
   using std::filesystem::perms;
   for (const auto& file : std::filesystem::directory_iterator(options_.data_dir)) {
-    if (file.path().filename().string().starts_with("history.sqlite") ||
-        file.path().extension() == store::kEventLogExtension) {
-      EXPECT_EQ(file.status().permissions() & (perms::group_all | perms::others_all), perms::none)
-          << file.path();
-    }
+    EXPECT_EQ(file.status().permissions() & (perms::group_all | perms::others_all), perms::none)
+        << file.path();
   }
 }
 
