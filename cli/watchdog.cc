@@ -3,6 +3,7 @@
 #include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
@@ -41,6 +42,9 @@ bool ReactsAt(const std::string& address) {
   for (const addrinfo* each = found; each != nullptr && !reacts; each = each->ai_next) {
     const int connection = socket(each->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (connection < 0) return false;
+    // Whoever is so deaf that its line of connections is full lets none wait for less than minutes.
+    const timeval patience = {.tv_sec = kAnswerWithinMillis / 1000};
+    setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     reacts = connect(connection, each->ai_addr, each->ai_addrlen) == 0 && Reacts(connection);
     close(connection);
   }

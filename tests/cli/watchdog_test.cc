@@ -105,5 +105,25 @@ TEST(MasterAnswers, NotIfItIsDeaf) {
   close(listener);
 }
 
+// As above, with so many before it that a connection is not even made.
+TEST(MasterAnswers, NotIfItsLineOfConnectionsIsFull) {
+  const int listener = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  socklen_t size = sizeof address;
+  ASSERT_EQ(bind(listener, reinterpret_cast<const sockaddr*>(&address), size), 0);
+  ASSERT_EQ(listen(listener, 0), 0);
+  getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
+  int before[4];
+  for (int& connection : before) {
+    connection = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    connect(connection, reinterpret_cast<const sockaddr*>(&address), size);
+  }
+  MasterOptions mutual;
+  mutual.tls.client_ca_file = "some.crt";
+  EXPECT_FALSE(MasterAnswers(mutual, "127.0.0.1:" + std::to_string(ntohs(address.sin_port))));
+  for (const int connection : before) close(connection);
+  close(listener);
+}
+
 }  // namespace
 }  // namespace tidemark::cli
