@@ -195,6 +195,8 @@ void Acceptor::AcceptAll(int listener, absl::Time now) {
     reserve_.Close();
     Descriptor(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC)).Close();
     reserve_ = Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    // Another thread was faster; until it gives one back, to try again at once would be in vain.
+    if (!reserve_.is_open()) return absl::SleepFor(absl::Milliseconds(10));
   }
 }
 
