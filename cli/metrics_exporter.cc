@@ -91,8 +91,13 @@ absl::StatusOr<std::unique_ptr<MetricsExporter>> MetricsExporter::Start(const st
   if (const int error = Resolve(address, &found); error != 0) return refuse(gai_strerror(error));
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, freeaddrinfo);
   auto exporter = std::make_unique<HttpExporter>(master);
-  if (!exporter->Start(found->ai_addr)) return refuse(std::strerror(errno));
-  return exporter;
+  // A name may stand for both; scrapers and probes of 127.0.0.1 rely on the older one.
+  for (const bool is_ip4 : {true, false}) {
+    for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+      if ((each->ai_family == AF_INET) == is_ip4 && exporter->Start(each->ai_addr)) return exporter;
+    }
+  }
+  return refuse(std::strerror(errno));
 }
 
 }  // namespace tidemark::cli

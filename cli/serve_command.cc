@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <csignal>
@@ -10,6 +9,7 @@
 
 #include "absl/time/clock.h"
 #include "cli/commands.h"
+#include "cli/descriptor_limit.h"
 #include "cli/exit_code.h"
 #include "cli/library_log.h"
 #include "cli/metrics_exporter.h"
@@ -42,14 +42,6 @@ class EndSignals {
  private:
   sigset_t signals_;
 };
-
-// A descriptor for each agent, watcher and running job: as many as the system allows.
-void RaiseDescriptorLimit() {
-  rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 // An empty name stands for none.
 absl::Status MakeFolder(const char* flag, const std::string& folder) {

@@ -3,10 +3,13 @@
 #include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -18,6 +21,7 @@ namespace {
 
 constexpr int kNoFlags = 0;  // of the variables of the environment: they stay
 constexpr int kAnswerWithinMillis = 3000;
+constexpr char kUnix[] = "unix:";
 
 // Whether there is an answer, if only a refusal, to what is no greeting of any protocol.
 bool Reacts(int connection) {
@@ -27,7 +31,23 @@ bool Reacts(int connection) {
   return poll(&answer, 1, kAnswerWithinMillis) > 0;
 }
 
+bool ReactsAt(const sockaddr* address, socklen_t size) {
+  const int connection = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (connection < 0) return false;
+  // Whoever is so deaf that its line of connections is full lets none wait for less than minutes.
+  const timeval patience = {.tv_sec = kAnswerWithinMillis / 1000};
+  setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  const bool reacts = connect(connection, address, size) == 0 && Reacts(connection);
+  close(connection);
+  return reacts;
+}
+
 bool ReactsAt(const std::string& address) {
+  if (address.starts_with(kUnix)) {
+    sockaddr_un name = {.sun_family = AF_UNIX};
+    address.copy(name.sun_path, sizeof name.sun_path - 1, std::strlen(kUnix));
+    return ReactsAt(reinterpret_cast<const sockaddr*>(&name), sizeof name);
+  }
   const std::size_t colon = address.rfind(':');
   std::string host = address.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
@@ -37,23 +57,21 @@ bool ReactsAt(const std::string& address) {
     return false;
   }
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, freeaddrinfo);
-  bool reacts = false;
-  for (const addrinfo* each = found; each != nullptr && !reacts; each = each->ai_next) {
-    const int connection = socket(each->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (connection < 0) return false;
-    reacts = connect(connection, each->ai_addr, each->ai_addrlen) == 0 && Reacts(connection);
-    close(connection);
+  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+    if (ReactsAt(each->ai_addr, each->ai_addrlen)) return true;
   }
-  return reacts;
+  return false;
 }
 
 }  // namespace
 
 bool MasterAnswers(const MasterOptions& options, const std::string& address) {
   const std::string dialled = DialledAddress(address);
-  if (!options.tls.client_ca_file.empty()) return ReactsAt(dialled);
+  // Certificates that have expired, or that were replaced by wrong ones, let nobody new in and are
+  // no reason to end a master that serves its clients and could not start again.
+  if (!options.tls.certificate_file.empty()) return ReactsAt(dialled);
   // A master that is not healthy answers, too.
-  return MasterClient(dialled, Trusting(options, {})).TakesReports().ok();
+  return MasterClient(dialled, {}).TakesReports().ok();
 }
 
 Watchdog::Watchdog(std::function<bool()> answers) : answers_(std::move(answers)) {

@@ -17,8 +17,9 @@
 namespace tidemark::cli {
 
 // Whether a master with these options, which listens at `address`, answers a new connection within
-// a few seconds: a health check or, where clients need certificates, any answer to a greeting that
-// means nothing. Connects to this host if the address stands for all of its addresses.
+// a few seconds: a health check or, over TLS, any answer to a greeting that means nothing, whatever
+// has become of the certificates. Connects to this host if the address stands for all of its
+// addresses.
 bool MasterAnswers(const MasterOptions& options, const std::string& address);
 
 class Watchdog {

@@ -20,6 +20,7 @@
 #include "cli/background_progress.h"
 #include "cli/commands.h"
 #include "cli/console/duration_text.h"
+#include "cli/descriptor_limit.h"
 #include "cli/environment.h"
 #include "cli/exit_code.h"
 #include "cli/follow_job.h"
@@ -241,6 +242,7 @@ absl::StatusOr<std::unique_ptr<Master>> StartMaster(const MasterOptions& options
           fmt::format("--log-dir: cannot create {}: {}", options.event_log_dir, error.message()));
     }
   }
+  RaiseDescriptorLimit();  // for the tasks of a cluster
   return Master::Start(options);
 }
 

@@ -86,6 +86,8 @@ const char* Words(CutReason reason) {
       return "closed a connection of a stranger: too many calls";
     case CutReason::kBytes:
       return "closed a connection of a stranger: too many bytes";
+    case CutReason::kRoom:
+      return "closed a connection of a stranger: its host has the longest line, and all are full";
   }
   return "closed a connection";
 }
@@ -193,6 +195,8 @@ void Acceptor::AcceptAll(int listener, absl::Time now) {
     reserve_.Close();
     Descriptor(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC)).Close();
     reserve_ = Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    // Another thread was faster; until it gives one back, to try again at once would be in vain.
+    if (!reserve_.is_open()) return absl::SleepFor(absl::Milliseconds(10));
   }
 }
 
@@ -264,7 +268,9 @@ void Acceptor::Admit(ConnectionId id) {
 }
 
 void Acceptor::Cut(ConnectionTable::Cut cut) {
-  const Socket& socket = sockets_[cut.id];
+  const auto found = sockets_.find(cut.id);
+  if (found == sockets_.end()) return;  // its client was faster
+  const Socket& socket = found->second;
   metrics_.connections_cut.fetch_add(1, std::memory_order_relaxed);
   log_.WarnRarely(Words(cut.reason), absl::Now(), "", {{"peer", HostOfPeer(socket.peer)}});
   const int descriptor = socket.descriptor.get();

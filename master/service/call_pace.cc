@@ -70,7 +70,9 @@ absl::Status CallPace::Enter(const std::string& caller, absl::Time now) {
 void CallPace::Charge(const std::string& caller, absl::Duration took, absl::Time now) {
   if (rate_ <= 0 || took <= absl::ZeroDuration()) return;
   const std::lock_guard lock(mutex_);
-  BucketOf(caller, now).calls += absl::ToDoubleSeconds(took) * kCallsPerSecondOfWork;
+  Bucket& bucket = BucketOf(caller, now);
+  bucket.calls = std::min(bucket.calls + absl::ToDoubleSeconds(took) * kCallsPerSecondOfWork,
+                          2 * rate_ * kBurstSeconds);
 }
 
 std::size_t CallPace::callers() const {

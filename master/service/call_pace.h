@@ -1,8 +1,9 @@
 // How many calls a second one caller may make, so that the others are answered in time.
 //
 // Each caller has a bucket that empties at `calls_per_second`. A call adds one to it, and one more
-// for every millisecond that answering it takes; who has filled it waits. Streams of agents are no
-// calls in this sense.
+// for every millisecond that answering it takes; who has filled it waits, for five seconds or so at
+// most: one long estimate must not shut out all who share its token. Streams of agents are no calls
+// in this sense.
 //
 // Thread-safe. Knows no clock. O(1) amortised. Memory: the callers of the last seconds.
 #pragma once

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace tidemark::service {
 
@@ -14,25 +15,32 @@ ConnectionLimits LimitsFor(std::size_t descriptors_max, std::size_t descriptors_
   const std::size_t waiting_max = has_strangers ? std::min<std::size_t>(room / 4, 1024) : room;
   limits.connections_per_host_max = has_strangers ? room / 2 : room;
   limits.waiting_max = waiting_max;
-  limits.waiting_per_host_max = has_strangers ? waiting_max / 2 : room;
   // Beside the message: handshakes and headers.
   limits.bytes_per_host_max = message_bytes_max + (std::uint64_t{1} << 20);
   return limits;
 }
 
 bool ConnectionTable::Arrive(ConnectionId id, const std::string& host, absl::Time now) {
-  if (connections_.size() >= limits_.connections_max || waiting_ >= limits_.waiting_max) {
-    return false;
-  }
+  if (connections_.size() >= limits_.connections_max) return false;
   Host& of_host = hosts_[host];
-  if (of_host.connections >= limits_.connections_per_host_max ||
-      of_host.line.size() >= limits_.waiting_per_host_max) {
+  if (of_host.connections >= limits_.connections_per_host_max) return false;
+  if (waiting_ >= limits_.waiting_max && !MakeRoomInLines(of_host.line.size(), now)) {
     return false;
   }
   ++of_host.connections;
   of_host.line.push_back(id);
   ++waiting_;
   connections_[id] = {.host = host, .since = now};
+  return true;
+}
+
+// Sends away the newest of the longest line, if that leaves it no shorter than the other becomes.
+bool ConnectionTable::MakeRoomInLines(std::size_t line_length, absl::Time now) {
+  const auto longest = std::ranges::max_element(
+      hosts_, {}, [](const auto& host) { return host.second.line.size(); });
+  if (longest->second.line.size() <= line_length + 1) return false;
+  displaced_.push_back(longest->second.line.back());
+  Forget(displaced_.back(), now);
   return true;
 }
 
@@ -52,6 +60,9 @@ bool ConnectionTable::BecameKnown(ConnectionId id) {
   if (found == connections_.end() || found->second.state != State::kStranger) return false;
   EndBeingStranger(id, found->second);
   found->second.state = State::kKnown;
+  Host& host = hosts_[found->second.host];
+  const std::size_t earned_max = limits_.strangers_per_host_max - limits_.strangers_per_host_min;
+  if (!host.line.empty()) host.earned = std::min(host.earned + 1, earned_max);
   return waiting_ > 0;
 }
 
@@ -62,6 +73,12 @@ ConnectionTable::Orders ConnectionTable::Review(absl::Time now) {
   CutStrangers(now, orders);
   CutWaiting(now, orders);
   AdmitWaiting(now, orders);
+  for (const ConnectionId id : std::exchange(displaced_, {})) {
+    orders.cut.push_back({id, CutReason::kRoom});
+  }
+  for (auto& [name, host] : hosts_) {
+    if (host.line.empty()) host.earned = 0;
+  }
   std::erase_if(hosts_, [now](const auto& host) {
     return host.second.connections == 0 && host.second.stands_still_until <= now;
   });
@@ -74,7 +91,7 @@ void ConnectionTable::CutStrangers(absl::Time now, Orders& orders) {
     if (connection.calls > limits_.calls_max) return CutReason::kCalls;
     // Of those that together sent too much, the ones that sent more than their share.
     if (host.stranger_bytes > limits_.bytes_per_host_max &&
-        connection.bytes > limits_.bytes_per_host_max / limits_.strangers_per_host_max) {
+        connection.bytes > limits_.bytes_per_host_max / host.strangers) {
       return CutReason::kBytes;
     }
     const bool awaited =
@@ -86,7 +103,10 @@ void ConnectionTable::CutStrangers(absl::Time now, Orders& orders) {
   for (const ConnectionId id : strangers_) {
     if (const auto reason = reason_to_cut(connections_[id])) orders.cut.push_back({id, *reason});
   }
-  for (const Cut& cut : orders.cut) Forget(cut.id, now);
+  for (const Cut& cut : orders.cut) {
+    hosts_[connections_[cut.id].host].earned /= 2;
+    Forget(cut.id, now);
+  }
 }
 
 void ConnectionTable::CutWaiting(absl::Time now, Orders& orders) {
@@ -107,7 +127,8 @@ bool ConnectionTable::MayAdmit(const Host& host, absl::Time now) const {
   if (host.line.empty()) return false;
   if (!limits_.has_strangers) return true;
   return strangers_.size() < limits_.strangers_max &&
-         host.strangers < limits_.strangers_per_host_max && host.stands_still_until <= now;
+         host.strangers < limits_.strangers_per_host_min + host.earned &&
+         host.stands_still_until <= now;
 }
 
 // One of each host in turn.

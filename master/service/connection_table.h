@@ -8,9 +8,14 @@
 // while, by what he took, when a stranger leaves: connecting again gains nothing. A host is an
 // address, or the first 64 bits of one in IPv6.
 //
-// So what strangers of one host cost is bounded by what `strangers_per_host_max` connections can
-// cost, hosts do not wait for each other as long as there is room for strangers in all, and no
-// connection that is known is ever touched.
+// Hundreds of tasks that start on one node come as strangers, too. So while a line lasts, each of
+// its host that becomes known makes room for one more at a time; each that is cut halves that room.
+// When all lines together are full, the newest of the longest makes way for who comes to a shorter.
+//
+// So what strangers of one host cost is bounded by what `strangers_per_host_min` connections can
+// cost, up to `strangers_per_host_max` while others of that host become known; hosts do not wait
+// for each other as long as there is room for strangers in all, and no connection that is known is
+// ever touched.
 //
 // Pure: the caller has the sockets and the clock. Not thread-safe. Cost: Review() O(hosts +
 // strangers), Closed() O(line) for one that waits, all else O(log hosts). Memory: one entry for
@@ -39,9 +44,9 @@ struct ConnectionLimits {
   std::size_t connections_max = 0;           // in all
   std::size_t connections_per_host_max = 0;  // known ones too
   std::size_t waiting_max = 0;               // in all lines
-  std::size_t waiting_per_host_max = 0;
   std::size_t strangers_max = 32;
-  std::size_t strangers_per_host_max = 2;
+  std::size_t strangers_per_host_min = 2;
+  std::size_t strangers_per_host_max = 16;  // the more, the more of them become known
   // What the strangers of a host may have sent, together.
   std::uint64_t bytes_per_host_max = 0;
   // Calls that one of them may have begun: for who asks for the health of the master once a second,
@@ -65,7 +70,7 @@ struct ConnectionLimits {
 ConnectionLimits LimitsFor(std::size_t descriptors_max, std::size_t descriptors_reserved,
                            std::uint64_t message_bytes_max, bool has_strangers);
 
-enum class CutReason : std::uint8_t { kTime, kCalls, kBytes };
+enum class CutReason : std::uint8_t { kTime, kCalls, kBytes, kRoom };
 
 class ConnectionTable {
  public:
@@ -107,11 +112,13 @@ class ConnectionTable {
   struct Host {
     std::size_t connections = 0;
     std::size_t strangers = 0;
+    std::size_t earned = 0;  // strangers that may be admitted beyond strangers_per_host_min
     std::uint64_t stranger_bytes = 0;
     std::deque<ConnectionId> line;
     absl::Time stands_still_until = absl::InfinitePast();
   };
 
+  bool MakeRoomInLines(std::size_t line_length, absl::Time now);
   void CutStrangers(absl::Time now, Orders& orders);
   void CutWaiting(absl::Time now, Orders& orders);
   void AdmitWaiting(absl::Time now, Orders& orders);
@@ -126,7 +133,8 @@ class ConnectionTable {
   absl::flat_hash_set<ConnectionId> strangers_;
   std::map<std::string, Host> hosts_;
   std::size_t waiting_ = 0;
-  std::string served_last_;  // the host from whose line somebody was admitted last
+  std::vector<ConnectionId> displaced_;  // from their lines, since the last review
+  std::string served_last_;              // the host from whose line somebody was admitted last
 };
 
 }  // namespace tidemark::service

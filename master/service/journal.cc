@@ -227,7 +227,8 @@ Journal::Attempt Journal::WriteBatch() {
   return attempt;
 }
 
-// Together; if that fails, each alone, to find those that can be.
+// Together; if that fails, each alone, to find those that can be. Each is written once more before:
+// the kernel tells of a page that it could not write once, and then takes it for clean.
 void Journal::Sync(Logs& written, Attempt& attempt) {
   std::vector<store::AppendFile*> files;
   files.reserve(written.size());
@@ -238,7 +239,8 @@ void Journal::Sync(Logs& written, Attempt& attempt) {
     return;
   }
   for (const std::shared_ptr<Log>& log : written) {
-    const absl::Status alone = written.size() == 1 ? together : disk_->Sync({log->file()});
+    absl::Status alone = written.size() == 1 ? together : log->Write(*disk_);
+    if (alone.ok()) alone = disk_->Sync({log->file()});
     if (alone.ok()) {
       attempt.durable.push_back(log);
     } else {

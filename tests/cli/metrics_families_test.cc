@@ -148,6 +148,14 @@ TEST(MetricsExporter, ServesMetricsOfTheMasterAndNoOthers) {
   }
 }
 
+TEST(MetricsExporter, ANameOfThisHostIsItsAddressInIPv4) {
+  const auto master = Master::Start({});
+  ASSERT_TRUE(master.ok()) << master.status();
+  const auto exporter = MetricsExporter::Start("localhost:0", **master);
+  ASSERT_TRUE(exporter.ok()) << exporter.status();
+  EXPECT_THAT(ScrapeOf((*exporter)->port()), HasSubstr(" 200 OK\r\n"));
+}
+
 TEST(MetricFamilies, BucketsAddUp) {
   MasterStats stats;
   stats.tick.counts[0] = 2;                              // at most 0.1 ms

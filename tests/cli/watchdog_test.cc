@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 
 #include "tests/transport/certificates.h"
@@ -82,13 +83,28 @@ TEST(MasterAnswers, WhateverItAsksOfItsClients) {
   MasterOptions mutual = with_tokens;
   mutual.tls.client_ca_file = authority.certificate_file();
   MasterOptions everywhere = {.listen_address = "0.0.0.0:0", .allow_insecure_remote = true};
-  for (const MasterOptions& options : {plain, with_tokens, mutual, everywhere}) {
+  MasterOptions local = mutual;
+  local.listen_address = "unix:" + (directory / "socket");
+  for (const MasterOptions& options : {plain, with_tokens, mutual, everywhere, local}) {
     const auto master = Master::Start(options);
     ASSERT_TRUE(master.ok()) << master.status();
     EXPECT_TRUE(MasterAnswers(options, (*master)->address()));
     (*master)->Shutdown(absl::ZeroDuration());
     EXPECT_FALSE(MasterAnswers(options, (*master)->address()));
   }
+}
+
+// They are reloaded, the old ones stay valid, and a master that is ended could not start again.
+TEST(MasterAnswers, AlsoWithCertificatesThatNobodyCanRead) {
+  const ScratchDirectory directory;
+  const Authority authority(directory, "authority");
+  const KeyPair server = authority.Issue("server", "DNS:master.example");
+  const MasterOptions options = {
+      .tls = {.certificate_file = server.certificate_file, .key_file = server.key_file}};
+  const auto master = Master::Start(options);
+  ASSERT_TRUE(master.ok()) << master.status();
+  std::ofstream(server.certificate_file) << "half a certificate";
+  EXPECT_TRUE(MasterAnswers(options, (*master)->address()));
 }
 
 // Connections to it are made, as to every listener that lives, and nobody takes them.
@@ -99,9 +115,29 @@ TEST(MasterAnswers, NotIfItIsDeaf) {
   ASSERT_EQ(bind(listener, reinterpret_cast<const sockaddr*>(&address), size), 0);
   ASSERT_EQ(listen(listener, 10), 0);
   getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
-  MasterOptions mutual;
-  mutual.tls.client_ca_file = "some.crt";
-  EXPECT_FALSE(MasterAnswers(mutual, "127.0.0.1:" + std::to_string(ntohs(address.sin_port))));
+  MasterOptions with_tls;
+  with_tls.tls.certificate_file = "some.crt";
+  EXPECT_FALSE(MasterAnswers(with_tls, "127.0.0.1:" + std::to_string(ntohs(address.sin_port))));
+  close(listener);
+}
+
+// As above, with so many before it that a connection is not even made.
+TEST(MasterAnswers, NotIfItsLineOfConnectionsIsFull) {
+  const int listener = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  socklen_t size = sizeof address;
+  ASSERT_EQ(bind(listener, reinterpret_cast<const sockaddr*>(&address), size), 0);
+  ASSERT_EQ(listen(listener, 0), 0);
+  getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
+  int before[4];
+  for (int& connection : before) {
+    connection = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    connect(connection, reinterpret_cast<const sockaddr*>(&address), size);
+  }
+  MasterOptions with_tls;
+  with_tls.tls.certificate_file = "some.crt";
+  EXPECT_FALSE(MasterAnswers(with_tls, "127.0.0.1:" + std::to_string(ntohs(address.sin_port))));
+  for (const int connection : before) close(connection);
   close(listener);
 }
 

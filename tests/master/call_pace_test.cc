@@ -43,10 +43,18 @@ TEST(CallPace, OneWhoAsksTooMuchKeepsNobodyWaiting) {
 TEST(CallPace, AnAnswerThatTakesLongCountsAsManyCalls) {
   CallPace pace(200);
   ASSERT_TRUE(pace.Enter("a", At(0)).ok());
-  pace.Charge("a", absl::Seconds(3), At(0));
+  pace.Charge("a", absl::Milliseconds(1500), At(0));
   const absl::Status refused = pace.Enter("a", At(0));
-  EXPECT_EQ(RetryDelayOf(refused), absl::Milliseconds(10010))
-      << "3002 calls, of which 1000 at once";
+  EXPECT_EQ(RetryDelayOf(refused), absl::Milliseconds(2510)) << "1502 calls, of which 1000 at once";
+}
+
+TEST(CallPace, HoweverLongAnswersTakeTheWaitIsSeconds) {
+  for (const double rate : {1., 200.}) {
+    CallPace pace(rate);
+    for (int i = 0; i < 10; ++i) pace.Charge("a", absl::Minutes(1), At(0));
+    EXPECT_LE(RetryDelayOf(pace.Enter("a", At(0))), absl::Seconds(6)) << rate;
+    EXPECT_TRUE(pace.Enter("a", At(6)).ok()) << rate;
+  }
 }
 
 TEST(CallPace, WithoutARateNobodyWaits) {

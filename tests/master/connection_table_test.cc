@@ -23,9 +23,9 @@ ConnectionLimits SmallLimits() {
   return {.connections_max = 100,
           .connections_per_host_max = 50,
           .waiting_max = 40,
-          .waiting_per_host_max = 20,
           .strangers_max = 4,
-          .strangers_per_host_max = 2,
+          .strangers_per_host_min = 2,
+          .strangers_per_host_max = 3,
           .bytes_per_host_max = 1000,
           .calls_max = 5,
           .bytes_per_unseen_call = 100,
@@ -170,10 +170,48 @@ TEST_F(ConnectionTableTest, WhoIsKnownIsNeverCut) {
   EXPECT_EQ(table_.size(), 1U);
 }
 
-TEST_F(ConnectionTableTest, RefusesWhomItHasNoRoomFor) {
-  for (int i = 0; i < 20; ++i) EXPECT_NE(Arrive("evil"), ConnectionId{0});
-  EXPECT_EQ(Arrive("evil"), ConnectionId{0}) << "its line is full";
-  EXPECT_NE(Arrive("good"), ConnectionId{0});
+TEST_F(ConnectionTableTest, HasMorePlacesForAHostWhileItsStrangersBecomeKnown) {
+  std::vector<ConnectionId> all;
+  for (int i = 0; i < 10; ++i) all.push_back(Arrive("many"));
+  Admitted();
+  table_.BecameKnown(all[0]);
+  EXPECT_THAT(Admitted(), ElementsAre(all[2], all[3]));
+  table_.BecameKnown(all[1]);
+  EXPECT_THAT(Admitted(), ElementsAre(all[4])) << "these are the most";
+  table_.Sent(all[2], 0, 6);
+  EXPECT_THAT(Cut(0.1), ElementsAre(IsCut(all[2], CutReason::kCalls)));
+  EXPECT_THAT(Admitted(2.2), SizeIs(2)) << "as few as in the beginning";
+}
+
+TEST_F(ConnectionTableTest, AHostWhoseLineHasEndedHasAsFewPlacesAsBefore) {
+  const ConnectionId a = Arrive("both");
+  const ConnectionId b = Arrive("both");
+  const ConnectionId c = Arrive("both");
+  Admitted();
+  for (const ConnectionId id : {a, b, c}) {
+    table_.BecameKnown(id);
+    Admitted();
+  }
+  for (int i = 0; i < 5; ++i) Arrive("both");
+  EXPECT_THAT(Admitted(), SizeIs(2));
+}
+
+// The longest line, of whichever host, makes way; two hosts cannot keep a third out.
+TEST_F(ConnectionTableTest, FullLinesMakeWayForWhoeverHasAShorterOne) {
+  std::vector<ConnectionId> evil;
+  for (int i = 0; i < 20; ++i) {
+    evil.push_back(Arrive("evil"));
+    evil.push_back(Arrive("evil too"));
+  }
+  EXPECT_EQ(Arrive("evil"), ConnectionId{0});
+  const ConnectionId good = Arrive("good");
+  ASSERT_NE(good, ConnectionId{0});
+  const ConnectionTable::Orders orders = table_.Review(kStart);
+  EXPECT_THAT(orders.admit, ::testing::Contains(good));
+  ASSERT_THAT(orders.cut, SizeIs(1));
+  EXPECT_EQ(orders.cut[0].id, evil[38]) << "the newest of its line";
+  EXPECT_EQ(orders.cut[0].reason, CutReason::kRoom);
+  EXPECT_EQ(table_.size(), 40U);
 }
 
 TEST_F(ConnectionTableTest, OneHostNeverHasAllConnections) {
@@ -216,7 +254,6 @@ TEST(ConnectionLimits, LeaveDescriptorsForEverythingElse) {
       EXPECT_LE(2 * limits.connections_max + std::min<std::size_t>(2064, descriptors / 4),
                 descriptors);
       EXPECT_GE(limits.connections_max, 3 * descriptors / 8);
-      EXPECT_GE(limits.waiting_per_host_max, 2U);
     }
   }
 }

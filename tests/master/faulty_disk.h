@@ -48,6 +48,10 @@ class FaultyDisk final : public store::Disk {
     for (store::AppendFile* file : files) {
       const std::string& path = static_cast<File*>(file)->path;
       if (!FaultOf(path).ok()) return FaultOf(path);
+      if (const auto lost = losses_.extract(path); !lost.empty()) {
+        files_[path] = synced_[path];
+        return lost.mapped();
+      }
       synced_[path] = files_[path];
     }
     return absl::OkStatus();
@@ -62,6 +66,12 @@ class FaultyDisk final : public store::Disk {
   void BreakFile(const std::string& path, absl::Status fault) {
     const std::lock_guard lock(mutex_);
     faults_[path] = std::move(fault);
+  }
+  // The next sync of the file fails so and loses what it should have kept; those after it succeed.
+  // So does Linux where a disk refuses a page.
+  void LoseAtSync(const std::string& path, absl::Status fault) {
+    const std::lock_guard lock(mutex_);
+    losses_[path] = std::move(fault);
   }
   // What fits in all; writes do not heed it.
   void SetCapacity(std::uint64_t bytes) {
@@ -104,6 +114,7 @@ class FaultyDisk final : public store::Disk {
   mutable std::mutex mutex_;
   absl::Status fault_;
   std::map<std::string, absl::Status> faults_;
+  std::map<std::string, absl::Status> losses_;
   std::uint64_t capacity_ = std::uint64_t{1} << 40;
   int syncs_ = 0;
   std::map<std::string, std::string> files_;

@@ -260,6 +260,21 @@ TEST_F(JournalTest, OneFileThatCannotBeSyncedHoldsUpNoOther) {
   EXPECT_EQ(disk_->Synced("good"), "x");
 }
 
+TEST_F(JournalTest, WhatASyncHasLostIsWrittenAgainBeforeItIsDurable) {
+  Start({.commit_interval = absl::Milliseconds(20), .retry_interval = absl::Milliseconds(1)});
+  const auto a = Journal::MakeLog("a", "");
+  const auto b = Journal::MakeLog("b", "");
+  disk_->LoseAtSync("b", absl::UnknownError("b: cannot sync: Input/output error"));
+  // Whichever come into one batch.
+  std::vector<Journal::Mark> marks;
+  for (const auto& log : {a, b, a, b}) marks.emplace_back(journal_->Append(log, "x"), log);
+  for (const Journal::Mark& mark : marks) {
+    EXPECT_TRUE(Eventually([&] { return journal_->IsDurable(mark); }));
+  }
+  EXPECT_EQ(disk_->Synced("a"), "xx");
+  EXPECT_EQ(disk_->Synced("b"), "xx");
+}
+
 TEST_F(JournalTest, SaysWhenItsMemoryIsFull) {
   JournalOptions options = Quick();
   options.waiting_bytes_max = 100;

@@ -39,6 +39,15 @@ TEST(Shares, AFewPlacesAreGivenToTheLastToWhoeverAsks) {
   }
 }
 
+TEST(Shares, OfFewPlacesASmallShareIsOneAtLeast) {
+  Shares shares({.percent = 1, .jobs_max = 2});
+  const auto first = AllJobsOf(shares, "a");
+  EXPECT_EQ(first.size(), 1u);
+  const auto second = AllJobsOf(shares, "b");
+  EXPECT_EQ(second.size(), 1u);
+  EXPECT_EQ(AllJobsOf(shares, "c").size(), 0u) << "there are no more";
+}
+
 TEST(Shares, AHundredPercentLimitNobody) {
   Shares shares({.percent = 100, .state_bytes_max = 10});
   Shares::Holding held = shares.Of("a");
