@@ -103,6 +103,8 @@ absl::Status Complete(examples::RunOptions& options, std::optional<TemporaryDire
   if (options.job_id.empty()) options.job_id = NewJobId(options.job);
   options.run_uid = MakeRunUid();
   options.worker_command = WorkerCommand();
+  // What TIDEMARK_TLS_CA and the like say is of another master.
+  if (options.master_address.empty()) options.security = ClientSecurity();
   if (const std::string& directory = options.master_options.event_log_dir; !directory.empty()) {
     std::error_code error;
     std::filesystem::create_directories(directory, error);

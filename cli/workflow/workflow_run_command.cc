@@ -120,6 +120,7 @@ absl::Status Complete(const WorkflowRunArguments& arguments, examples::WorkflowR
   if (!master.ok()) return master.status();
   around.master = *std::move(master);
   run.master_address = around.master->address();
+  run.security = ClientSecurity();  // what TIDEMARK_TLS_CA and the like say is of another master
   return absl::OkStatus();
 }
 

@@ -88,6 +88,8 @@ const char* Words(CutReason reason) {
       return "closed a connection of a stranger: too many bytes";
     case CutReason::kRoom:
       return "closed a connection of a stranger: its host has the longest line, and all are full";
+    case CutReason::kPace:
+      return "closed a connection that went on calling far beyond limits.calls_per_second";
   }
   return "closed a connection";
 }
@@ -149,6 +151,12 @@ void Acceptor::BecameKnown(const std::string& peer) {
   const std::lock_guard lock(mutex_);
   const auto id = ids_.find(PlainPeer(peer));
   if (id != ids_.end() && table_.BecameKnown(id->second)) Wake();
+}
+
+void Acceptor::CutOff(const std::string& peer) {
+  const std::lock_guard lock(mutex_);
+  const auto id = ids_.find(PlainPeer(peer));
+  if (id != ids_.end()) Cut({id->second, CutReason::kPace});
 }
 
 void Acceptor::Loop() {

@@ -55,6 +55,8 @@ class Acceptor {
 
   // A call of the peer, as gRPC names it, has shown a valid token.
   void BecameKnown(const std::string& peer);
+  // Its connection is closed: even to be refused, its calls cost too much.
+  void CutOff(const std::string& peer);
 
  private:
   struct Socket {

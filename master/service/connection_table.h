@@ -70,7 +70,7 @@ struct ConnectionLimits {
 ConnectionLimits LimitsFor(std::size_t descriptors_max, std::size_t descriptors_reserved,
                            std::uint64_t message_bytes_max, bool has_strangers);
 
-enum class CutReason : std::uint8_t { kTime, kCalls, kBytes, kRoom };
+enum class CutReason : std::uint8_t { kTime, kCalls, kBytes, kRoom, kPace };
 
 class ConnectionTable {
  public:

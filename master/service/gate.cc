@@ -40,6 +40,8 @@ absl::StatusOr<std::pair<Caller, std::string>> Gate::Count(
   if (!caller.ok()) return caller.status();
   std::string key = caller->KeyAt(HostOfPeer(context.peer()));
   if (absl::Status paced = pace_.Enter(key, clock_.Now()); !paced.ok()) {
+    // A refusal takes memory until it is read.
+    if (!refused_.Enter(context.peer(), clock_.Now()).ok()) acceptor_.CutOff(context.peer());
     return Refuse(std::move(paced), context.peer());
   }
   return std::pair(*std::move(caller), std::move(key));

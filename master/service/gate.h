@@ -65,7 +65,8 @@ class Gate {
         peers_(streams_per_peer_max),
         metrics_(metrics),
         log_(log),
-        pace_(calls_per_second) {}
+        pace_(calls_per_second),
+        refused_(calls_per_second) {}
 
   // For the stream of an agent. Unauthenticated; ResourceExhausted: streams_per_peer.
   absl::StatusOr<Guest> Admit(const grpc::CallbackServerContext& context);
@@ -93,6 +94,7 @@ class Gate {
   Log& log_;
   const Clock clock_;
   CallPace pace_;
+  CallPace refused_;  // by connection, those beyond pace_
 };
 
 }  // namespace tidemark::service

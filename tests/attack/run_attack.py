@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Attacks a real `tidemark serve` and measures what that costs it and a job in good standing.
 
-usage: run_attack.py TIDEMARK [--seconds N] [--json FILE] [--no-goals] [ATTACK...]
+usage: run_attack.py TIDEMARK [--seconds N] [--json FILE] [--no-goals] [--air X] [ATTACK...]
 
 Prints one line for each attack (default: all). The exit code is 1 if a goal is missed: at most
 150 MB more memory, acknowledgements of the good job within 100 ms (99 of 100), served 2 s after the
-attack at the latest. --no-goals only measures. In the JSON null stands for never.
+attack at the latest. --no-goals only measures; --air allows X times as much, for busy machines. In the JSON null stands for never.
 """
 
 import argparse
@@ -73,14 +73,12 @@ def run(program, name, seconds):
     return {key: round(value, 3) if math.isfinite(value) else None for key, value in result.items()}
 
 
-def missed(name, result):
-    goals = {"good_ack_p99_ms": ACK_P99_MS_MAX, "recovered_s": RECOVERED_S_MAX, **ATTACKS[name][2]}
-    faults = [f"{key} {result.get(key)}, allowed {most}" for key, most in goals.items()
-              if result.get(key) is None or result[key] > most]
-    more = result["rss_mb_after"] - result["rss_mb_before"]
-    if more > MEMORY_MB_MAX:
-        faults.append(f"{more:.0f} MB more, allowed {MEMORY_MB_MAX}")
-    return faults
+def missed(name, result, air):
+    goals = {"memory_mb": MEMORY_MB_MAX, "good_ack_p99_ms": ACK_P99_MS_MAX,
+             "recovered_s": RECOVERED_S_MAX, **ATTACKS[name][2]}
+    got = {**result, "memory_mb": result["rss_mb_after"] - result["rss_mb_before"]}
+    return [f"{key} {got.get(key)}, allowed {air * most:g}" for key, most in goals.items()
+            if got.get(key) is None or got[key] > air * most]
 
 
 def main():
@@ -90,6 +88,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=4)
     parser.add_argument("--json")
     parser.add_argument("--no-goals", action="store_true")
+    parser.add_argument("--air", type=float, default=1)
     arguments = parser.parse_intermixed_args()
     for name in arguments.names:
         if name not in ATTACKS:
@@ -102,7 +101,7 @@ def main():
         results[name] = run(arguments.program, name, arguments.seconds)
         print(name, json.dumps(results[name]), flush=True)
         if not arguments.no_goals:
-            faults += [f"{name}: {fault}" for fault in missed(name, results[name])]
+            faults += [f"{name}: {fault}" for fault in missed(name, results[name], arguments.air)]
     if arguments.json:
         with open(arguments.json, "w") as file:
             json.dump(results, file, indent=2)

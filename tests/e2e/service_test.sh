@@ -62,3 +62,11 @@ grep -q 'word-count.*JOB_STATE_SUCCEEDED' "$work/again.said" ||
 if grep -q two-path "$work/again.said"; then fail "the second run of job one shows the first"; fi
 "$tidemark" jobs --master "$master" | tee "$work/jobs"
 grep -q one "$work/jobs" && grep -q two "$work/jobs" || fail "jobs must list both"
+
+# What the environment says of another master is not said of a job's own.
+for kind in "run word-count --input $work/text --slots 1 --reducers 1" "workflow run web-log --visits 1000 --slots 1"; do
+  # shellcheck disable=SC2086  # words
+  TIDEMARK_TLS_CA=$work/absent.crt "$tidemark" $kind --progress json >"$work/own.json" 2>"$work/own.err" ||
+    fail "with TIDEMARK_TLS_CA, $kind: $(cat "$work/own.err")"
+  grep -q JOB_STATE_SUCCEEDED "$work/own.json" || fail "$kind shows nothing: $(cat "$work/own.err")"
+done

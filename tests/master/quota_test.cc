@@ -232,6 +232,20 @@ TEST_F(QuotaTest, WhoAsksTooMuchIsToldHowLongToWaitAndOthersAreAnswered) {
   for (int i = 0; i < 200; ++i) EXPECT_EQ(good.Open("good-" + std::to_string(i)), "");
 }
 
+TEST_F(QuotaTest, WhoGoesOnAskingFarBeyondItsLimitIsCutOff) {
+  options_.calls_per_second = 10;
+  Start();
+  int refused = 0;
+  grpc::Status status;
+  for (int i = 0; i < 10'000 && status.error_code() != grpc::StatusCode::UNAVAILABLE; ++i) {
+    status = List(kEvilReader);
+    refused += status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED ? 1 : 0;
+  }
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE) << status.error_message();
+  EXPECT_GE(refused, 49) << "five seconds' worth";
+  EXPECT_TRUE(List(kGoodReader).ok()) << "after it has connected again";
+}
+
 // As many jobs and tasks as a submission may have.
 v1::EstimateWorkflowRequest Huge() {
   WorkflowSpec spec{.id = "wf", .cluster = {.slots = 1'000'000}};
