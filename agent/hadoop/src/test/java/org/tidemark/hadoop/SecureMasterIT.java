@@ -215,6 +215,8 @@ public class SecureMasterIT {
       forward.setDaemon(true);
       forward.start();
       final byte[] bytes = new byte[1 << 16];
+      // First of all, the master's part of the handshake: that has a limit of its own.
+      out.write(bytes, 0, master.getInputStream().read(bytes));
       for (int got; (got = master.getInputStream().read(bytes)) > 0; ) {
         out.write(bytes, 0, got / 2);
         out.flush();
