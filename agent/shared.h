@@ -72,9 +72,12 @@ struct Shared {
         trouble(options.master_address, options.on_trouble),
         buffer_bytes_max(options.buffer_bytes_max) {}
 
-  // Says one event through the inbox; drops and counts it when there is no room.
+  // Says one event through the inbox; drops and counts it when there is no room, or the agent is
+  // off, which its thread may not have noticed yet.
   void Say(EventBody body) {
-    if (!inbox.Push(SayEvent{std::move(body), clock.Nanos()})) outbox.CountDropped();
+    const bool is_taken =
+        off_reason() == nullptr && inbox.Push(SayEvent{std::move(body), clock.Nanos()});
+    if (!is_taken) outbox.CountDropped();
   }
 
   // The agent does nothing from now on: it must not harm the engine. `reason` is a literal, since
