@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "regression/nearest_fit.h"
-#include "regression/power_law_fit.h"
+#include "master/papers/nearest_fit.h"
+#include "master/papers/power_law_fit.h"
 #include "tidemark/event.h"
 
-namespace tidemark::regression {
+namespace tidemark::papers {
 namespace {
 
 // `count` key groups on a + b x^c with 10 % noise; a, b, c and the sizes are drawn anew for each
@@ -141,6 +141,6 @@ BENCHMARK(BM_PredictFromAllNeighbours)
     ->Arg(kFewSizes);
 
 }  // namespace
-}  // namespace tidemark::regression
+}  // namespace tidemark::papers
 
 BENCHMARK_MAIN();

@@ -20,7 +20,7 @@ def main():
     runs, arguments = int(sys.argv[1]), sys.argv[2:]
     rows = []
     for run in range(runs):
-        seconds, snapshots = measure.run_job(arguments)
+        seconds, snapshots = measure.run_job([*arguments, "--compare"])
         rows.append({"seconds": seconds, "errors": errors_of(snapshots)})
         print(f"run {run + 1} of {runs}: {seconds:.1f} s, " + ", ".join(
             f"{name} {error['reduce_avg_error_points']:.2f}"

@@ -24,14 +24,14 @@
 
 #include "absl/time/time.h"
 #include "bench/report.h"
+#include "master/papers/power_law_fit.h"
 #include "nlohmann/json.hpp"
-#include "regression/power_law_fit.h"
 #include "tidemark/event.h"
 
 namespace tidemark::bench {
 namespace {
 
-using regression::PowerLawOptions;
+using papers::PowerLawOptions;
 
 struct Problem {
   std::vector<GroupPoint> points;
@@ -244,7 +244,7 @@ void ReducedSlopes(ScaledPoints& points, double c, double* out) {
 constexpr double kTolerance = 1e-7;  // relative, of steps and of the sum of squares
 constexpr int kIterationsMax = 100;
 
-double OurFit(const Problem& problem) { return regression::FitPowerLaw(problem.points).c; }
+double OurFit(const Problem& problem) { return papers::FitPowerLaw(problem.points).c; }
 
 Parameters RunCminpack(Search& search, Parameters q) {
   const int m = static_cast<int>(search.points.size());

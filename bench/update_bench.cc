@@ -206,7 +206,7 @@ constexpr Shape kShapes[] = {
 struct Options {
   int runs = 5;
   int updates = 20;
-  std::vector<std::string> indicators = JobMonitorOptions{}.indicators;
+  std::vector<std::string> indicators = ComparedIndicators();
   std::string only;
   bool tidemark_only = false;
   std::string json;

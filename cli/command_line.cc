@@ -98,7 +98,8 @@ void AddChoice(CLI::App& app, const char* name, const std::map<std::string, Valu
 void AddProgress(CLI::App& app, ProgressArguments& progress) {
   AddChoice(app, "--progress", kProgressModes, progress.mode,
             "How to show progress; auto: a bar on a terminal, plain lines elsewhere");
-  app.add_flag("--compare", progress.compare, "Show the other indicators too");
+  app.add_flag("--compare", progress.compare,
+               "Show the methods of papers too; of another master, those that it computes");
 }
 
 CLI::Option* AddIndicators(CLI::App& app, std::vector<std::string>& indicators) {

@@ -1,5 +1,6 @@
 #include "cli/progress.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <functional>
@@ -13,6 +14,7 @@
 #include "cli/console/summary.h"
 #include "cli/console/terminal.h"
 #include "cli/snapshot_json.h"
+#include "tidemark/job_monitor.h"
 
 namespace tidemark::cli {
 namespace {
@@ -180,6 +182,17 @@ std::unique_ptr<Progress> MakeProgressOfJobs(const ProgressArguments& arguments,
                                              const Environment& environment) {
   return std::make_unique<ProgressOfJobs>(
       [=] { return MakeProgress(arguments, lines, environment); });
+}
+
+std::vector<std::string> IndicatorsFor(const ProgressArguments& arguments,
+                                       std::vector<std::string> asked) {
+  if (!arguments.compare) return asked;
+  for (std::string& other : ComparedIndicators()) {
+    if (std::find(asked.begin(), asked.end(), other) == asked.end()) {
+      asked.push_back(std::move(other));
+    }
+  }
+  return asked;
 }
 
 Streams StreamsOfRun(ProgressMode mode) {

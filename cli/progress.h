@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/command_line.h"
 #include "cli/environment.h"
@@ -34,6 +35,11 @@ std::unique_ptr<Progress> MakeProgress(const ProgressArguments& arguments, std::
 // The same for a program that runs jobs one after the other: as if each had a Progress of its own.
 std::unique_ptr<Progress> MakeProgressOfJobs(const ProgressArguments& arguments, std::FILE* lines,
                                              const Environment& environment);
+
+// The indicators that must be computed for what is shown: with --compare those of
+// ComparedIndicators() too, behind `asked`.
+std::vector<std::string> IndicatorsFor(const ProgressArguments& arguments,
+                                       std::vector<std::string> asked);
 
 // What `mode` means here: anything but kAuto.
 ProgressMode ResolveProgress(ProgressMode mode, const Environment& environment);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -44,7 +45,9 @@ int Replay(const ReplayArguments& arguments) {
   const auto reader = store::EventLogReader::Open(arguments.log);
   if (!reader.ok()) return CannotOpen(reader.status());
   const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
-  JobMonitor monitor((*reader)->job_id(), (*reader)->options());
+  JobMonitorOptions options = (*reader)->options();
+  options.indicators = IndicatorsFor(arguments.progress, std::move(options.indicators));
+  JobMonitor monitor((*reader)->job_id(), options);
   Pace pace(arguments.speed);
   std::vector<std::string> damages;
   for (;;) {

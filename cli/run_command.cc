@@ -12,6 +12,7 @@
 #include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/time/clock.h"
 #include "cli/background_progress.h"
@@ -175,6 +176,8 @@ absl::StatusOr<examples::RunSummary> RunWatched(const examples::RunOptions& opti
 
 int Run(const RunArguments& arguments) {
   examples::RunOptions options = arguments.job;
+  std::vector<std::string>& indicators = options.master_options.job.indicators;
+  indicators = IndicatorsFor(arguments.progress, std::move(indicators));
   std::optional<TemporaryDirectory> temporary;
   absl::Status status = Complete(options, temporary);
   if (status.ok()) {

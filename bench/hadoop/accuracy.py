@@ -123,7 +123,8 @@ def master(tidemark, log_dir):
         said = pathlib.Path(directory) / "serve.err"
         with open(said, "w") as err:
             process = subprocess.Popen(
-                [tidemark, "serve", "--listen", "127.0.0.1:0", "--data-dir", f"{directory}/data"] +
+                [tidemark, "serve", "--listen", "127.0.0.1:0", "--data-dir", f"{directory}/data",
+                 "--indicator", "tidemark", "nearestfit", "hadoop", "jobratio", "taskratio"] +
                 (["--log-dir", log_dir] if log_dir else []), stderr=err)
         try:
             deadline = time.monotonic() + 30

@@ -26,17 +26,8 @@ struct Answer {
   std::vector<double> stage_ends;  // where it tells them, of the stages of `now`
 };
 
-// tasks-done      elapsed over the share of visible tasks that have ended (Spark's console)
-// stage-weighted  the same, every stage counting as one
-// critical-path   the longest chain of what is left of each stage on all slots (ParaTimer)
-// mean-times-waves  the sum over stages of mean task time x waves left (gray-box model, eq. 2)
-// alg1-median, alg1-mean  [BOE] Algorithm 1 as printed, with that task time
-// alg1-fluid      the same without charging overlapping waves, with the mean
-// alg2-normal, alg2-empirical  [BOE] Algorithm 2
-// tidemark        workflow/workflow_estimate.h
-// All but the first two and the last take a stage's task time from its earlier runs, untouched,
-// else from its finished tasks, else from the other stages.
-const std::vector<std::string>& IndicatorNames();
+// The methods of master/papers/papers.h, and `tidemark` (workflow/workflow_estimate.h).
+std::vector<std::string> IndicatorNames();
 Answer Ask(const std::string& indicator, const Question& question);
 
 }  // namespace tidemark::bench

@@ -15,7 +15,9 @@ std::string WithPrefix(std::string_view id, std::string_view prefix, std::string
   return id.starts_with(prefix) ? std::string(id) : fmt::format("{}{}", prefix, id);
 }
 
-JobMonitorOptions Options() {
+// Without key groups nearestfit has nothing to say.
+JobMonitorOptions Options(bool compare) {
+  if (!compare) return {};
   return {.indicators = {"tidemark", "hadoop", "jobratio", "taskratio"}};
 }
 
@@ -27,11 +29,11 @@ absl::Status Unreadable(const absl::Status& status, const std::string& url) {
 }  // namespace
 
 ApplicationPoller::ApplicationPoller(std::string resource_manager, const std::string& application,
-                                     Get get)
+                                     Get get, bool compare)
     : resource_manager_(std::move(resource_manager)),
       application_id_(WithPrefix(application, kApplication, kJob)),
       get_(std::move(get)),
-      monitor_(WithPrefix(application, kJob, kApplication), Options()) {
+      monitor_(WithPrefix(application, kJob, kApplication), Options(compare)) {
   monitor_.AddNote("no key groups known: estimates rest on the progress of tasks alone");
 }
 

@@ -24,8 +24,10 @@ class ApplicationPoller {
   using Get = std::function<absl::StatusOr<std::string>(const std::string& url)>;
 
   // `resource_manager` is the URL of its web service, such as "http://rm:8088". `application` is
-  // the id of an application, or of its job.
-  ApplicationPoller(std::string resource_manager, const std::string& application, Get get);
+  // the id of an application, or of its job. With `compare` the linear indicators are computed,
+  // too.
+  ApplicationPoller(std::string resource_manager, const std::string& application, Get get,
+                    bool compare = false);
 
   // Looks at the application: O(tasks), and one question for each running task, for at most
   // kQuestionsMax of them at a time. `now` must not be before the last call's. NotFound: the

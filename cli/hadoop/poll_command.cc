@@ -19,8 +19,9 @@ constexpr absl::Duration kPatience = absl::Minutes(1);
 
 int HadoopPoll(const HadoopPollArguments& arguments) {
   WebClient web;
-  ApplicationPoller poller(arguments.resource_manager, arguments.application,
-                           [&web](const std::string& url) { return web.Get(url); });
+  ApplicationPoller poller(
+      arguments.resource_manager, arguments.application,
+      [&web](const std::string& url) { return web.Get(url); }, arguments.progress.compare);
   const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
   std::optional<absl::Time> answered_at;
   for (;;) {

@@ -285,7 +285,9 @@ int HadoopRun(const HadoopRunArguments& arguments) {
       return RunWatched(arguments, *jar, arguments.master, false, progress);
     }
     MastersWords words(progress);
-    const auto master = StartMaster(words.Heard(arguments.own_master));
+    MasterOptions options = arguments.own_master;
+    options.job.indicators = IndicatorsFor(arguments.progress, std::move(options.job.indicators));
+    const auto master = StartMaster(words.Heard(std::move(options)));
     if (!master.ok()) return master.status();
     return RunWatched(arguments, *jar, (*master)->address(), true, progress);
   };

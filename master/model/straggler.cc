@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "master/model/reduce_schedule.h"
+#include "master/model/leading_attempt.h"
 #include "master/model/saturating.h"
 
 namespace tidemark::model {

@@ -4,9 +4,13 @@
 #include <cstddef>
 #include <vector>
 
-#include "master/workflow/skew.h"
-
 namespace tidemark::workflow {
+
+// Of a task's time, in seconds and square seconds.
+struct Moments {
+  double mean = 0;
+  double variance = 0;
+};
 
 // Empty until made by one of the functions: then every time is zero. Seconds; p and u in (0, 1).
 class TaskTimes {

@@ -217,7 +217,7 @@ TEST(JobMonitor, PredictsAJobOfTwoWaves) {
   job.slots = 2;
   const Story story = Tell(job);
   EXPECT_EQ(story.ends, 34);  // 10 + 2 x (2 + 10)
-  JobMonitor monitor("job-1", {});
+  JobMonitor monitor("job-1", {.indicators = {"nearestfit"}});
   for (const Snapshot& snapshot : Watch(story, 1, monitor)) {
     if (snapshot.at < At(14) || snapshot.is_final()) continue;
     const Forecast& forecast = ForecastOf(snapshot, "nearestfit");
@@ -231,7 +231,7 @@ TEST(JobMonitor, PredictsAJobOfTwoWaves) {
 class QuadraticJobTest : public ::testing::Test {
  protected:
   Story story_ = Tell(QuadraticJob());
-  JobMonitor monitor_{"job-1", {}};
+  JobMonitor monitor_{"job-1", {.indicators = ComparedIndicators()}};
   std::vector<Snapshot> snapshots_ = Watch(story_, 5, monitor_);
 
   // The end that `indicator` predicted at the first tick from `seconds` on, over the true one.
@@ -305,7 +305,7 @@ TEST_F(QuadraticJobTest, KeysRecognisedBySizeDoAsWell) {
   VirtualJob job = QuadraticJob();
   job.keys_named = false;
   story_ = Tell(job);
-  JobMonitor monitor("job-1", {});
+  JobMonitor monitor("job-1", {.indicators = {"nearestfit"}});
   snapshots_ = Watch(story_, 5, monitor);
   EXPECT_NEAR(EndRatio("nearestfit", story_.reduce_starts + 35), 1, 0.02);
   EXPECT_LT(ErrorOf("nearestfit").reduce_avg_error_points, 2);
@@ -587,6 +587,12 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST(JobMonitorOptionsDefaults, CanBeUsed) { EXPECT_TRUE(Validate({}).ok()); }
+
+// What the methods of the papers cost is paid only where somebody asks for them.
+TEST(JobMonitorOptionsDefaults, RunTidemarkAlone) {
+  EXPECT_THAT(JobMonitorOptions().indicators, ElementsAre("tidemark"));
+  EXPECT_TRUE(Validate({.indicators = ComparedIndicators()}).ok());
+}
 
 }  // namespace
 }  // namespace tidemark

@@ -40,9 +40,9 @@ struct JobLimits {
 };
 
 struct JobMonitorOptions {
-  // Indicators to run side by side, the one to show first. Known names: KnownIndicators().
-  std::vector<std::string> indicators = {"tidemark", "nearestfit", "hadoop", "jobratio",
-                                         "taskratio"};
+  // Indicators to run side by side, the one to show first. Known names: KnownIndicators(). Each
+  // beyond the first costs time at every Tick(), and memory.
+  std::vector<std::string> indicators = {"tidemark"};
   // Explicit keys per map task ([NF] 5.1); the heavy-key summary holds 35 times as many.
   std::uint32_t lambda = 2000;
   // A job nobody reports on for so long ends as kAbandoned.
@@ -52,6 +52,8 @@ struct JobMonitorOptions {
 
 // The names that JobMonitorOptions::indicators may hold.
 std::vector<std::string> KnownIndicators();
+// `tidemark`, and the methods of the papers that it is usually compared with.
+std::vector<std::string> ComparedIndicators();
 
 // OK, or InvalidArgument that names the option that cannot be used.
 absl::Status Validate(const JobMonitorOptions& options);

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,10 +54,5 @@ class ProgressIndicator {
  private:
   std::string name_;
 };
-
-// Null for an unknown name.
-std::unique_ptr<ProgressIndicator> MakeIndicator(const std::string& name);
-// All names that MakeIndicator() knows.
-std::vector<std::string> IndicatorNames();
 
 }  // namespace tidemark::model

@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "master/model/leading_attempt.h"
 #include "master/model/phases.h"
-#include "master/model/reduce_schedule.h"
 #include "master/model/tidemark/host_sharing.h"
 #include "master/model/tidemark/map_side.h"
 #include "master/model/tidemark/past_runs.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
-#include "master/model/reduce_schedule.h"
+#include "master/model/leading_attempt.h"
 
 namespace tidemark::model {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "master/model/leading_attempt.h"
 #include "master/model/phases.h"
-#include "master/model/reduce_schedule.h"
 
 namespace tidemark::model {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "master/model/evidence_loss.h"
-#include "master/model/reduce_schedule.h"
+#include "master/model/leading_attempt.h"
 #include "master/model/tidemark/explicit_evidence.h"
 
 namespace tidemark::model {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "master/model/reduce_schedule.h"
+#include "master/model/leading_attempt.h"
 #include "streaming/size_histogram.h"
 
 namespace tidemark::model {

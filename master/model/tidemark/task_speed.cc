@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "master/model/reduce_schedule.h"
+#include "master/model/leading_attempt.h"
 #include "streaming/size_histogram.h"
 
 namespace tidemark::model {

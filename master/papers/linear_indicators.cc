@@ -1,0 +1,100 @@
+#include "master/papers/linear_indicators.h"
+
+#include <algorithm>
+
+#include "master/model/leading_attempt.h"
+#include "master/model/phases.h"
+#include "master/model/saturating.h"
+#include "master/papers/reduce_schedule.h"
+
+namespace tidemark::papers {
+namespace {
+
+using model::JobState;
+using model::LeadingAttempt;
+using model::ReduceAttempt;
+using model::ReducePhaseForecast;
+using model::ReduceTask;
+
+// What a reduce task has done as its leading attempt sees it; a finished task has done all.
+TaskWork WorkOf(const JobState& state, std::size_t index) {
+  const ReduceTask& task = state.reduce_tasks[index];
+  TaskWork work{.total_bytes = state.reduce_input_bytes(index)};
+  const ReduceAttempt* attempt =
+      task.is_finished() ? task.finished_attempt() : LeadingAttempt(task);
+  if (attempt != nullptr) {
+    work.done_bytes = attempt->bytes_done;
+    work.reduce_seconds = absl::ToDoubleSeconds(attempt->reduce_time);
+  }
+  return work;
+}
+
+std::vector<TaskWork> WorkOfAll(const JobState& state) {
+  std::vector<TaskWork> works;
+  works.reserve(state.reduce_tasks.size());
+  for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) works.push_back(WorkOf(state, i));
+  return works;
+}
+
+// Hadoop counts what the reduce function has read, be the key group finished or not.
+void CountRunningGroup(const ReduceTask& task, TaskWork& work) {
+  if (task.is_finished()) {
+    work.done_bytes = work.total_bytes;
+    return;
+  }
+  const ReduceAttempt* attempt = LeadingAttempt(task);
+  if (attempt == nullptr || !attempt->running_group) return;
+  work.done_bytes = model::SaturatingAdd(work.done_bytes, attempt->running_group->bytes_read);
+}
+
+}  // namespace
+
+ReducePhaseForecast HadoopIndicator::Estimate(const JobState& state, absl::Time now) {
+  const std::optional<absl::Time> start = model::ReducePhaseStart(state);
+  if (!start || !model::ReduceSizesKnown(state)) return {};
+  std::vector<TaskWork> works = WorkOfAll(state);
+  for (std::size_t i = 0; i < works.size(); ++i) CountRunningGroup(state.reduce_tasks[i], works[i]);
+  const double progress = HadoopProgress(works);
+  ReducePhaseForecast forecast;
+  if (progress > 0) forecast.ends_at = *start + (now - *start) / progress;
+  return forecast;
+}
+
+RatioIndicator::RatioIndicator(std::string name, Scope scope, double ewma_keep)
+    : model::ProgressIndicator(std::move(name)),
+      scope_(scope),
+      ewma_keep_(ewma_keep),
+      job_rate_(ewma_keep) {}
+
+double RatioIndicator::TaskRate(std::size_t index, const TaskWork& work, double job_rate) {
+  if (scope_ == Scope::kJob) return job_rate;
+  while (task_rates_.size() <= index) task_rates_.emplace_back(ewma_keep_);
+  return task_rates_[index].Update(TaskSecondsPerByte(work, job_rate));
+}
+
+ReducePhaseForecast RatioIndicator::Estimate(const JobState& state, absl::Time now) {
+  if (!model::ReduceSizesKnown(state)) return {};
+  const std::vector<TaskWork> works = WorkOfAll(state);
+  const std::optional<double> measured = JobSecondsPerByte(works);
+  if (!measured) return {};
+  const double job_rate = job_rate_.Update(*measured);
+  std::vector<ReduceTimeLeft> left(works.size());
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    const double rate = TaskRate(i, works[i], job_rate);
+    left[i].left = absl::Seconds(RatioRemainingSeconds(works[i], rate));
+  }
+  ReducePhaseForecast forecast;
+  forecast.ends_at = LatestEnd(ReduceTaskEnds(state, now, left));
+  if (!forecast.ends_at) forecast.ends_at = model::ReducePhaseEnd(state);
+  forecast.evidence = Evidence{.ratio = 1};
+  return forecast;
+}
+
+void RatioIndicator::Save(model::CheckpointWriter& checkpoint) const {
+  checkpoint(job_rate_, task_rates_);
+}
+void RatioIndicator::Resume(model::CheckpointReader& checkpoint) {
+  checkpoint(job_rate_, task_rates_);
+}
+
+}  // namespace tidemark::papers

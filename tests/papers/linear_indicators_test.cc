@@ -1,0 +1,136 @@
+#include "master/papers/linear_indicators.h"
+
+#include <gtest/gtest.h>
+
+#include "master/papers/papers.h"
+#include "tests/master/events.h"
+
+namespace tidemark::papers {
+namespace {
+
+using test::At;
+using test::Emitted;
+using test::Finished;
+using test::Job;
+using test::M;
+using test::Opened;
+using test::Partition;
+using test::Point;
+using test::R;
+using test::Reduced;
+using test::Shuffled;
+using test::Started;
+using Scope = RatioIndicator::Scope;
+
+// Two reduce tasks of 1000 bytes begin to reduce at 10 s. The first has reduced 500 bytes in 5 s of
+// reduce functions, until 20 s; the second 250 bytes in 10 s, until 22 s.
+Job HalfDone() {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(1, 2)).ok());
+  EXPECT_TRUE(job.Say(8, Emitted(M(0), {Partition(0, 1000), Partition(1, 1000)})).ok());
+  EXPECT_TRUE(job.Say(8, Finished(M(0))).ok());
+  for (const std::uint32_t i : {0u, 1u}) {
+    EXPECT_TRUE(job.Say(9, Started(R(i))).ok());
+    EXPECT_TRUE(job.Say(10, Shuffled(R(i))).ok());
+  }
+  EXPECT_TRUE(job.Say(22, Reduced(R(0), At(20), {Point(500, 5)})).ok());
+  EXPECT_TRUE(job.Say(22, Reduced(R(1), At(22), {Point(250, 10)})).ok());
+  return job;
+}
+
+// Mean part read: (0.5 + 0.25) / 2. After 30 s of reducing the end is 10 + 30 / 0.375.
+TEST(HadoopIndicator, ScalesTheTimePassedByTheMeanPartRead) {
+  EXPECT_EQ(HadoopIndicator().Estimate(HalfDone().state, At(40)).ends_at, At(90));
+}
+
+TEST(HadoopIndicator, CountsWhatTheRunningReduceFunctionHasRead) {
+  Job job = HalfDone();
+  ReduceProfile profile = Reduced(R(1), At(22), {});
+  profile.running_group = RunningGroup{.bytes_read = 250};
+  EXPECT_TRUE(job.Say(30, profile).ok());
+  EXPECT_EQ(HadoopIndicator().Estimate(job.state, At(40)).ends_at, At(70));
+}
+
+TEST(HadoopIndicator, CountsAFinishedTaskAsRead) {
+  Job job = HalfDone();
+  EXPECT_TRUE(job.Say(30, Finished(R(0))).ok());
+  EXPECT_EQ(HadoopIndicator().Estimate(job.state, At(40)).ends_at, At(58));  // 10 + 30 / 0.625
+}
+
+// alpha = 15 s / 750 bytes. The first task: 20 + 500 alpha = 30; the second: 22 + 750 alpha = 37.
+TEST(JobRatioIndicator, TakesTheTimePerByteOfTheWholeJob) {
+  RatioIndicator indicator("jobratio", Scope::kJob, 0);
+  EXPECT_EQ(indicator.Estimate(HalfDone().state, At(23)).ends_at, At(37));
+}
+
+// The second task: 22 + 750 x 10 s / 250 bytes.
+TEST(TaskRatioIndicator, TakesTheTimePerByteOfEachTask) {
+  RatioIndicator indicator("taskratio", Scope::kTask, 0);
+  EXPECT_EQ(indicator.Estimate(HalfDone().state, At(23)).ends_at, At(52));
+}
+
+TEST(TaskRatioIndicator, TakesThatOfTheJobForATaskThatHasDoneLittle) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(1, 2)).ok());
+  EXPECT_TRUE(job.Say(8, Emitted(M(0), {Partition(0, 1000), Partition(1, 1000)})).ok());
+  EXPECT_TRUE(job.Say(8, Finished(M(0))).ok());
+  for (const std::uint32_t i : {0u, 1u}) {
+    EXPECT_TRUE(job.Say(9, Started(R(i))).ok());
+    EXPECT_TRUE(job.Say(10, Shuffled(R(i))).ok());
+  }
+  EXPECT_TRUE(job.Say(20, Reduced(R(0), At(20), {Point(500, 10)})).ok());
+  RatioIndicator indicator("taskratio", Scope::kTask, 0);
+  EXPECT_EQ(indicator.Estimate(job.state, At(23)).ends_at, At(30)) << "both 0.02 s a byte";
+}
+
+// alpha goes from 0.02 to 25 s / 1000 bytes = 0.025; keeping 0.8 of the past it is 0.021. The
+// second task ends at 22 + 750 x 0.021.
+TEST(JobRatioIndicator, KeepsAPartOfThePastWhenSmoothed) {
+  RatioIndicator indicator("jobratio-ewma", Scope::kJob, 0.8);
+  Job job = HalfDone();
+  indicator.Estimate(job.state, At(23));
+  EXPECT_TRUE(job.Say(32, Reduced(R(0), At(32), {Point(750, 15)})).ok());
+  const auto end = indicator.Estimate(job.state, At(33)).ends_at;
+  ASSERT_TRUE(end.has_value());
+  EXPECT_NEAR(absl::ToDoubleSeconds(*end - At(0)), 22 + 750 * 0.021, 1e-6);
+}
+
+TEST(RatioIndicator, RestsOnARatioAlone) {
+  RatioIndicator indicator("jobratio", Scope::kJob, 0);
+  const model::ReducePhaseForecast forecast = indicator.Estimate(HalfDone().state, At(23));
+  EXPECT_EQ(forecast.evidence, Evidence{.ratio = 1});
+  EXPECT_TRUE(forecast.tasks.empty());
+}
+
+class EveryLinearIndicator : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(EveryLinearIndicator, SaysNothingBeforeTheFirstGroupEnds) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
+  EXPECT_TRUE(job.Say(8, Emitted(M(0), {Partition(0, 1000)})).ok());
+  EXPECT_TRUE(job.Say(8, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(9, Started(R(0))).ok());
+  EXPECT_TRUE(job.Say(10, Shuffled(R(0))).ok());
+  EXPECT_FALSE(MakeJobMethod(GetParam())->Estimate(job.state, At(20)).ends_at.has_value());
+}
+
+TEST_P(EveryLinearIndicator, SaysNothingWhileSizesAreUnknown) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
+  EXPECT_TRUE(job.Say(20, Reduced(R(0), At(20), {Point(500, 10)})).ok());
+  EXPECT_FALSE(MakeJobMethod(GetParam())->Estimate(job.state, At(20)).ends_at.has_value());
+}
+
+TEST_P(EveryLinearIndicator, GivesNoInterval) {
+  const auto forecast = MakeJobMethod(GetParam())->Estimate(HalfDone().state, At(23));
+  EXPECT_TRUE(forecast.ends_at.has_value());
+  EXPECT_FALSE(forecast.ends_at_lower.has_value());
+  EXPECT_FALSE(forecast.ends_at_upper.has_value());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryLinearIndicator,
+                         ::testing::Values("hadoop", "jobratio", "taskratio", "jobratio-ewma",
+                                           "taskratio-ewma"));
+
+}  // namespace
+}  // namespace tidemark::papers

@@ -1,0 +1,157 @@
+#include "master/papers/reduce_schedule.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+#include "tests/master/events.h"
+
+namespace tidemark::papers {
+namespace {
+
+using model::JobState;
+using test::At;
+using test::Emitted;
+using test::Finished;
+using test::Job;
+using test::Killed;
+using test::M;
+using test::Opened;
+using test::Partition;
+using test::Point;
+using test::R;
+using test::Reduced;
+using test::Shuffled;
+using test::Started;
+using ::testing::ElementsAre;
+using ::testing::Optional;
+
+// The map phase has ended at 10 s and gave every reduce task 1000 bytes.
+Job JobAfterMap(std::uint32_t reduces) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(1, reduces)).ok());
+  std::vector<PartitionProfile> partitions;
+  for (std::uint32_t i = 0; i < reduces; ++i) partitions.push_back(Partition(i, 1000));
+  EXPECT_TRUE(job.Say(10, Emitted(M(0), partitions)).ok());
+  EXPECT_TRUE(job.Say(10, Finished(M(0))).ok());
+  return job;
+}
+
+std::vector<ReduceTimeLeft> Left(const std::vector<double>& seconds) {
+  std::vector<ReduceTimeLeft> left;
+  for (const double each : seconds) left.push_back({absl::Seconds(each)});
+  return left;
+}
+
+// Task `index` shuffles from 10 s to 12 s.
+void StartToReduce(Job& job, std::uint32_t index) {
+  EXPECT_TRUE(job.Say(10, Started(R(index))).ok());
+  EXPECT_TRUE(job.Say(12, Shuffled(R(index))).ok());
+}
+
+TEST(ReduceSchedule, ARunningTaskEndsAfterItsLastFinishedGroupAndWhatIsLeft) {
+  Job job = JobAfterMap(1);
+  StartToReduce(job, 0);
+  EXPECT_TRUE(job.Say(17, Reduced(R(0), At(16), {Point(50, 1)})).ok());
+  EXPECT_THAT(ReduceTaskEnds(job.state, At(20), Left({30})), ElementsAre(Optional(At(46))));
+}
+
+TEST(ReduceSchedule, BeforeTheFirstGroupTheStartOfReducingCounts) {
+  Job job = JobAfterMap(1);
+  StartToReduce(job, 0);
+  EXPECT_THAT(ReduceTaskEnds(job.state, At(20), Left({30})), ElementsAre(Optional(At(42))));
+}
+
+TEST(ReduceSchedule, ATaskThatShufflesReducesAfterwards) {
+  Job job = JobAfterMap(2);
+  StartToReduce(job, 0);  // 2 s for 1000 bytes
+  EXPECT_TRUE(job.Say(11, Started(R(1))).ok());
+  const auto ends = ReduceTaskEnds(job.state, At(12), Left({5, 30}));
+  EXPECT_THAT(ends[1], Optional(At(43)));
+}
+
+TEST(ReduceSchedule, AShuffleThatTakesLongerThanExpectedMayEndNow) {
+  Job job = JobAfterMap(2);
+  StartToReduce(job, 0);
+  EXPECT_TRUE(job.Say(11, Started(R(1))).ok());
+  const auto ends = ReduceTaskEnds(job.state, At(100), Left({5, 30}));
+  EXPECT_THAT(ends[1], Optional(At(130)));
+}
+
+TEST(ReduceSchedule, AShuffleBesideTheMapPhaseWaitsForIt) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(2, 2)).ok());
+  EXPECT_TRUE(job.Say(0, Started(M(0))).ok());
+  EXPECT_TRUE(job.Say(0, Started(M(1))).ok());
+  EXPECT_TRUE(job.Say(20, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(15, Started(R(0))).ok());
+  // The other map task has read nothing yet, so all of its 20 s are left.
+  EXPECT_THAT(ReduceTaskEnds(job.state, At(20), Left({30, 0}))[0], Optional(At(70)));
+}
+
+TEST(ReduceSchedule, AFinishedTaskHasNoEndToCome) {
+  Job job = JobAfterMap(2);
+  StartToReduce(job, 0);
+  StartToReduce(job, 1);
+  EXPECT_TRUE(job.Say(15, Finished(R(0))).ok());
+  EXPECT_THAT(ReduceTaskEnds(job.state, At(20), Left({0, 30})),
+              ElementsAre(std::nullopt, Optional(At(42))));
+}
+
+TEST(ReduceSchedule, NoTaskEndsEarlierThanItsBound) {
+  Job job = JobAfterMap(1);
+  StartToReduce(job, 0);
+  EXPECT_THAT(ReduceTaskEnds(job.state, At(20), {{absl::Seconds(30), At(50)}}),
+              ElementsAre(Optional(At(50))));
+  EXPECT_THAT(ReduceTaskEnds(job.state, At(20), {{absl::Seconds(30), At(40)}}),
+              ElementsAre(Optional(At(42))));
+}
+
+// Two slots. Tasks 0 and 1 run from 12 s and have 10 s and 20 s left: they end at 22 and 32. Tasks
+// 2, 3 and 4 need 2 s of shuffle and 8, 3 and 5 s of reduce. Task 2: 22-32. Then both slots are
+// free at 32; task 3: 32-37, task 4: 32-39.
+TEST(ReduceSchedule, UnscheduledTasksRunInWavesShuffleAndAll) {
+  Job job = JobAfterMap(5);
+  StartToReduce(job, 0);
+  StartToReduce(job, 1);
+  EXPECT_THAT(ReduceTaskEnds(job.state, At(13), Left({10, 20, 8, 3, 5})),
+              ElementsAre(Optional(At(22)), Optional(At(32)), Optional(At(32)), Optional(At(37)),
+                          Optional(At(39))));
+}
+
+TEST(ReduceSchedule, AnUnscheduledTaskStartsNowWhereASlotIsFree) {
+  Job job = JobAfterMap(2);
+  JobOpened slots;
+  slots.reduce_slots = 2;
+  EXPECT_TRUE(job.Say(10, slots).ok());
+  StartToReduce(job, 0);
+  EXPECT_THAT(ReduceTaskEnds(job.state, At(20), Left({5, 8})),
+              ElementsAre(Optional(At(17)), Optional(At(30))));
+}
+
+TEST(ReduceSchedule, TheSlotOfATaskThatIsLateIsFreeNow) {
+  Job job = JobAfterMap(2);
+  StartToReduce(job, 0);
+  EXPECT_THAT(ReduceTaskEnds(job.state, At(100), Left({5, 8})),
+              ElementsAre(Optional(At(17)), Optional(At(110))));
+}
+
+TEST(ReduceSchedule, ANumberOfSlotsThatNobodyHasCostsNothing) {
+  Job job = JobAfterMap(2);
+  JobOpened slots;
+  slots.reduce_slots = std::numeric_limits<std::uint32_t>::max();
+  EXPECT_TRUE(job.Say(10, slots).ok());
+  EXPECT_THAT(ReduceTaskEnds(job.state, At(20), Left({5, 8})),
+              ElementsAre(Optional(At(25)), Optional(At(28))));
+}
+
+TEST(LatestEnd, IsTheLargestOfThoseKnown) {
+  EXPECT_EQ(LatestEnd({At(3), std::nullopt, At(9), At(4)}), At(9));
+  EXPECT_EQ(LatestEnd({std::nullopt}), std::nullopt);
+  EXPECT_EQ(LatestEnd({}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace tidemark::papers
