@@ -127,8 +127,8 @@ void ApplicationPoller::Apply(const std::vector<EventBody>& bodies, absl::Time n
     event.sent_at = now;
     event.arrived_at = now;
     event.body = body;
-    // What contradicts itself is counted among the anomalies of the job.
-    if (!monitor_.Apply(event).ok()) monitor_.CountRejected();
+    // What contradicts the job is counted by the monitor.
+    monitor_.Apply(event).IgnoreError();
   }
 }
 

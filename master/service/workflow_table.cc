@@ -164,13 +164,15 @@ void WorkflowTable::Follow(const std::shared_ptr<Entry>& entry) {
     }
     entry->followed = std::move(wanted);
   }
-  for (const std::string& job_id : fresh) {
-    const absl::StatusOr<Snapshot> newest = jobs_.Get(job_id);
-    if (!newest.ok()) continue;
-    const std::lock_guard lock(entry->mutex);
-    entry->live.Observe(*newest);
-    entry->has_news = true;
-  }
+  for (const std::string& job_id : fresh) LookAtJob(*entry, job_id);
+}
+
+void WorkflowTable::LookAtJob(Entry& entry, const std::string& job_id) const {
+  const absl::StatusOr<Snapshot> newest = jobs_.Get(job_id);
+  if (!newest.ok()) return;
+  const std::lock_guard lock(entry.mutex);
+  entry.live.Observe(*newest);
+  entry.has_news = true;
 }
 
 absl::StatusOr<Journal::Mark> WorkflowTable::Attach(const std::string& workflow_id,
@@ -192,6 +194,7 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Attach(const std::string& workflow_
     }
     mark = entry->mark;
   }
+  LookAtJob(*entry, job_id);
   Follow(entry);
   return mark;
 }
@@ -203,15 +206,14 @@ void WorkflowTable::Observe(const Snapshot& snapshot) {
     const auto of_job = followers_.find(snapshot.job_id);
     if (of_job == followers_.end()) return;
     followers = of_job->second;
-    if (snapshot.is_final()) {
-      for (const std::shared_ptr<Entry>& entry : followers) entry->followed.erase(snapshot.job_id);
-      followers_.erase(of_job);
-    }
   }
   for (const std::shared_ptr<Entry>& entry : followers) {
-    const std::lock_guard lock(entry->mutex);
-    entry->live.Observe(snapshot);
-    entry->has_news = true;
+    {
+      const std::lock_guard lock(entry->mutex);
+      entry->live.Observe(snapshot);
+      entry->has_news = true;
+    }
+    if (snapshot.is_final()) Follow(entry);
   }
 }
 
@@ -250,15 +252,24 @@ void WorkflowTable::Learn(Entry& entry) const {
   }
 }
 
-void WorkflowTable::TickLocked(Entry& entry, absl::Time now, bool estimates) {
+void WorkflowTable::Tick(Entry& entry, absl::Time now, bool estimates) {
   const absl::Duration began = ThreadCpuTime();
-  const WorkflowSnapshot snapshot = [&] {
+  absl::StatusOr<workflow::LiveEstimate> estimate =
+      absl::UnavailableError("no estimate yet: the master has just been restarted");
+  if (estimates) {
+    const auto question = [&] {
+      const std::lock_guard lock(entry.mutex);
+      entry.has_news = false;
+      return entry.live.QuestionAt(now);
+    };
     const Stopwatch stopwatch(metrics_ == nullptr ? nullptr : &metrics_->workflow_estimate);
-    return estimates ? entry.live.Tick(now) : entry.live.TickWithoutEstimate(now);
-  }();
+    estimate = options_.estimate(question());
+  }
+  const std::lock_guard lock(entry.mutex);
+  const WorkflowSnapshot snapshot = entry.live.Tick(now, std::move(estimate));
   if (estimates) entry.tick_cost = ThreadCpuTime() - began;
   entry.ticked_at = now;
-  entry.has_news = !estimates;
+  entry.has_news = entry.has_news || !estimates;
   std::string record;
   if (snapshot.is_final()) {
     store::EncodeWorkflowEnd(snapshot, entry.key, record);
@@ -281,8 +292,7 @@ std::vector<WorkflowSnapshot> WorkflowTable::TickDue(absl::Time now) {
   }
   for (const std::size_t i : TickRound(due)) {
     Learn(*entries[i]);
-    const std::lock_guard lock(entries[i]->mutex);
-    TickLocked(*entries[i], now);
+    Tick(*entries[i], now);
     unpublished_.push_back(std::move(entries[i]));
   }
   return Publish();
@@ -380,10 +390,9 @@ absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover() {
     Follow(entry);
     const bool estimates = ThreadCpuTime() - began < kRecoveryCpu;
     if (estimates) Learn(*entry);
-    const std::lock_guard lock(entry->mutex);
     // As it was: what has become of its jobs since is not known before they are ticked, and then it
     // is due.
-    TickLocked(*entry, entry->newest.at, estimates);
+    Tick(*entry, entry->newest.at, estimates);
     unpublished_.push_back(entry);
   }
   Publish();

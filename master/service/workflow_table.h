@@ -45,6 +45,9 @@ struct WorkflowTableOptions {
   std::function<std::vector<JobProfile>(const std::string& name, const Reported& job)> runs;
   // What a node gets done that was measured; likewise.
   std::function<std::optional<ResourceProfile>()> node;
+  // May take long; called without any lock.
+  std::function<absl::StatusOr<workflow::LiveEstimate>(const workflow::LiveQuestion&)> estimate =
+      [](const workflow::LiveQuestion& question) { return workflow::EstimateLive(question); };
   TickPace pace;
 };
 
@@ -134,12 +137,15 @@ class WorkflowTable {
                                               absl::Time now);
   void Forget(const KeptEnded::One& ended);
   // Has the workflow told of the jobs that it wants now and of no others, and tells it what is
-  // known of new ones. Here and in Learn() no lock of the entry may be held.
+  // known of new ones. REQUIRES: no lock of the entry is held, here and in the next three.
   void Follow(const std::shared_ptr<Entry>& entry);
   void Learn(Entry& entry) const;
+  void LookAtJob(Entry& entry, const std::string& job_id) const;
+  // Makes the next snapshot; without an estimate, which the next one has. REQUIRES: as above; one
+  // caller at a time.
+  void Tick(Entry& entry, absl::Time now, bool estimates = true);
   // REQUIRES: entry.mutex is held, here and below.
   void Keep(Entry& entry, const std::string& record);
-  void TickLocked(Entry& entry, absl::Time now, bool estimates = true);
   bool IsDue(const Entry& entry, absl::Time now) const;
   std::vector<WorkflowSnapshot> Publish();
   void End(const std::shared_ptr<Entry>& entry);

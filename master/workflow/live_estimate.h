@@ -83,10 +83,21 @@ struct LiveOptions {
   double shift = 1;
 };
 
+// All that EstimateLive() looks at: a value, so that it can be answered without the workflow.
+struct LiveQuestion {
+  std::vector<LiveJob> jobs;
+  Parents parents;
+  Resourcing on;
+  LiveOptions options;
+};
+
 // `jobs` as many as `parents`, which have no cycle; job i is owner i of `on`. InvalidArgument: a
 // policy without its queues. Cost: O(draws x n (log slots + jobs)) for n tasks left, or, of more,
 // n = min(20,000, 1,000,000 / jobs) + 2 x jobs.
 absl::StatusOr<LiveEstimate> EstimateLive(std::span<const LiveJob> jobs, const Parents& parents,
                                           const Resourcing& on, const LiveOptions& options);
+inline absl::StatusOr<LiveEstimate> EstimateLive(const LiveQuestion& question) {
+  return EstimateLive(question.jobs, question.parents, question.on, question.options);
+}
 
 }  // namespace tidemark::workflow

@@ -148,14 +148,17 @@ absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::st
         absl::StrCat("workflow ", spec_.id, " has no job ", name, text::DidYouMean(name, names)));
   }
   Job& job = jobs_[place->second];
-  if (job.job_id == job_id) return false;
+  if (job.job_id == job_id && !job.ended_before) {
+    job.is_attached = true;
+    return false;
+  }
   const std::string which = absl::StrCat("job ", name, " of workflow ", spec_.id);
   if (is_final()) return absl::FailedPreconditionError(which + ": the workflow has ended");
   if (!IsWaiting(job.facts.state)) {
     return absl::FailedPreconditionError(absl::StrCat(
         which, ": ", job.job_id, " already reports for it; attach another job once it has failed"));
   }
-  if (place_of_id_.contains(job_id)) {
+  if (job.job_id != job_id && place_of_id_.contains(job_id)) {
     return absl::AlreadyExistsError(
         absl::StrCat(which, ": ", job_id, " already is or was another job of the workflow"));
   }
@@ -167,6 +170,8 @@ absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::st
   if (job.facts.state != WorkflowJobState::kRetried) place_of_id_.erase(job.job_id);
   job.job_id = job_id;
   place_of_id_[job_id] = place->second;
+  job.is_attached = true;
+  job.ended_before = false;
   job.newest.reset();
   job.shown = 0;
   job.awaited_since.reset();
@@ -194,6 +199,11 @@ void LiveWorkflow::Observe(const Snapshot& snapshot) {
       job.facts.state == WorkflowJobState::kRetried) {
     return;
   }
+  if (snapshot.is_final() && snapshot.at < submitted_at_ && !job.is_attached) {
+    job.ended_before = true;
+    return;
+  }
+  job.ended_before = false;
   if (IsWaiting(job.facts.state)) {
     job.facts.expected = job.would_take;
     job.facts.started_at = snapshot.started_at;
@@ -330,17 +340,22 @@ LiveJob LiveWorkflow::LiveJobOf(std::size_t index, absl::Time now, const Workflo
   return live;
 }
 
-absl::StatusOr<LiveEstimate> LiveWorkflow::EstimateOn(absl::Time now,
-                                                      const WorkflowCluster& cluster,
-                                                      double data_factor) const {
-  std::vector<LiveJob> live;
-  live.reserve(jobs_.size());
+LiveQuestion LiveWorkflow::QuestionOn(absl::Time now, const WorkflowCluster& cluster,
+                                      double data_factor) const {
+  LiveQuestion question = {
+      .parents = parents_, .on = ResourcingOf(spec_, cluster), .options = options_.estimate};
+  question.options.shift = Shift();
+  question.jobs.reserve(jobs_.size());
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
-    live.push_back(LiveJobOf(i, now, cluster, data_factor));
+    question.jobs.push_back(LiveJobOf(i, now, cluster, data_factor));
   }
-  LiveOptions options = options_.estimate;
-  options.shift = Shift();
-  return EstimateLive(live, parents_, ResourcingOf(spec_, cluster), options);
+  return question;
+}
+
+LiveQuestion LiveWorkflow::QuestionAt(absl::Time now) {
+  now = std::max(now, newest_.at);
+  if (!is_final()) FindAwaited(now);
+  return QuestionOn(now, cluster_, 1);
 }
 
 WorkflowJobProgress LiveWorkflow::ProgressOf(std::size_t index, absl::Time now) const {
@@ -477,6 +492,11 @@ std::vector<std::string> LiveWorkflow::NotesAt(absl::Time now) const {
     } else if (job.job_id.empty()) {
       notes.push_back(absl::StrCat("job ", name, " could have started ", since,
                                    " ago, but no job is attached to it"));
+    } else if (job.ended_before) {
+      notes.push_back(absl::StrCat("job ", name, " could have started ", since, " ago; a run of ",
+                                   job.job_id,
+                                   " had ended before the workflow was submitted; attach it if it "
+                                   "is the one"));
     } else {
       notes.push_back(absl::StrCat("job ", name, " could have started ", since, " ago, but ",
                                    job.job_id, " has not reported"));
@@ -485,7 +505,7 @@ std::vector<std::string> LiveWorkflow::NotesAt(absl::Time now) const {
   return notes;
 }
 
-WorkflowSnapshot LiveWorkflow::TickWith(absl::Time now, bool estimates) {
+WorkflowSnapshot LiveWorkflow::Tick(absl::Time now, absl::StatusOr<LiveEstimate> estimate) {
   if (is_final()) return newest_;
   now = std::max(now, newest_.at);
   FindAwaited(now);
@@ -500,9 +520,6 @@ WorkflowSnapshot LiveWorkflow::TickWith(absl::Time now, bool estimates) {
     snapshot.fraction_done_lower = snapshot.fraction_done_upper = snapshot.fraction_done;
     snapshot.known_share = 1;
   } else {
-    absl::StatusOr<LiveEstimate> estimate =
-        absl::UnavailableError("no estimate yet: the master has just taken up the workflow again");
-    if (estimates) estimate = EstimateOn(now, cluster_, 1);
     if (estimate.ok()) {
       WidenByDrift(now, estimate->remaining, drift_, estimate->lower, estimate->upper);
       Fill(now, *estimate, cluster_, 1, snapshot);
@@ -541,7 +558,7 @@ absl::StatusOr<WorkflowSnapshot> LiveWorkflow::Estimate(absl::Time now,
   if (absl::Status ok = CheckWorkflow(changed, {.jobs_max = jobs_.size()}); !ok.ok()) return ok;
   now = std::max(now, newest_.at);
   WorkflowSnapshot snapshot = Describe(now);
-  const auto estimate = EstimateOn(now, cluster, what_if.data_factor);
+  const auto estimate = EstimateLive(QuestionOn(now, cluster, what_if.data_factor));
   if (!estimate.ok()) return estimate.status();
   Fill(now, *estimate, cluster, what_if.data_factor, snapshot);
   return snapshot;

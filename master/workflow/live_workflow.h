@@ -64,7 +64,8 @@ class LiveWorkflow {
   // The last snapshot; of sequence 0 before the first.
   const WorkflowSnapshot& newest() const { return newest_; }
 
-  // Which job reports for job `name` from now on. True if that is news; the same again is OK.
+  // Which job reports for job `name` from now on, be it one that has ended. True if that is news;
+  // the same again is OK.
   // NotFound: no such job. FailedPrecondition: the workflow is over, or the job before it runs or
   // has succeeded. AlreadyExists: another job of the workflow has that id. ResourceExhausted:
   // retries_per_job.
@@ -72,7 +73,8 @@ class LiveWorkflow {
 
   // Ids of the jobs whose snapshots it wants: attached and not seen to have ended.
   std::vector<std::string> wanted_jobs() const;
-  // The newest snapshot of such a job; others are ignored.
+  // The newest snapshot of such a job; others are ignored, and so is that of a run which had ended
+  // when the workflow was submitted, unless it was attached since.
   void Observe(const Snapshot& snapshot);
 
   // Earlier runs of job `index`, the most recent first.
@@ -83,11 +85,12 @@ class LiveWorkflow {
 
   // What is believed at `now`; each call yields the next sequence number. After the final snapshot
   // it is returned again, unchanged. Cost: that of EstimateLive().
-  WorkflowSnapshot Tick(absl::Time now) { return TickWith(now, /*estimates=*/true); }
-  // The same without an estimate, which the next one makes: O(jobs).
-  WorkflowSnapshot TickWithoutEstimate(absl::Time now) {
-    return TickWith(now, /*estimates=*/false);
-  }
+  WorkflowSnapshot Tick(absl::Time now) { return Tick(now, EstimateLive(QuestionAt(now))); }
+  // The same in two halves, O(jobs) each, so that others may use the workflow while its end is
+  // estimated. What has changed since the question shows in the snapshot, and in the estimate of
+  // the next one. An estimate that is not OK is left out, with its message as a note.
+  LiveQuestion QuestionAt(absl::Time now);
+  WorkflowSnapshot Tick(absl::Time now, absl::StatusOr<LiveEstimate> estimate);
   // What would be at `now`: changes nothing, sequence 0. InvalidArgument: a policy without queues.
   absl::StatusOr<WorkflowSnapshot> Estimate(absl::Time now, const WhatIf& what_if) const;
 
@@ -107,6 +110,8 @@ class LiveWorkflow {
     JobFacts facts;
     JobFacts kept;  // of `facts`, what was handed out
     std::optional<Snapshot> newest;
+    bool is_attached = false;   // by Attach(), after the submission
+    bool ended_before = false;  // a run of its id had ended when it was submitted
     std::optional<absl::Time> awaited_since;
     std::optional<absl::Duration> would_take;  // by the last estimate before it began
     double shown = 0;
@@ -114,7 +119,6 @@ class LiveWorkflow {
     std::vector<JobProfile> runs;
   };
 
-  WorkflowSnapshot TickWith(absl::Time now, bool estimates);
   bool AreParentsDone(std::size_t job) const;
   void FindAwaited(absl::Time now);
   void Decide(absl::Time now, WorkflowSnapshot& snapshot);
@@ -122,8 +126,7 @@ class LiveWorkflow {
   double Shift() const;
   LiveJob LiveJobOf(std::size_t job, absl::Time now, const WorkflowCluster& cluster,
                     double data_factor) const;
-  absl::StatusOr<LiveEstimate> EstimateOn(absl::Time now, const WorkflowCluster& cluster,
-                                          double data_factor) const;
+  LiveQuestion QuestionOn(absl::Time now, const WorkflowCluster& cluster, double data_factor) const;
   WorkflowSnapshot Describe(absl::Time now) const;
   // Whether jobs run and all of them are silent: nobody knows of any progress.
   bool IsSilent() const;

@@ -261,6 +261,14 @@ TEST_F(Poll, GoesOnWhenTheMasterIsStartedAnew) {
   EXPECT_EQ(Look(2).state, JobState::kSucceeded);
 }
 
+// The job has one map task; that a third one starts and reads contradicts that twice.
+TEST_F(Poll, CountsWhatContradictsTheJobOnce) {
+  answers_[kJobsUrl] = Job("RUNNING");
+  answers_["/tasks"] = Tasks({Task("m_000002", "RUNNING")});
+  answers_["m_000002/attempts"] = Attempts({Attempt("m_000002_0", "RUNNING", 10)});
+  EXPECT_EQ(Look(1).coverage.rejected_envelopes, 2u);
+}
+
 TEST_F(Poll, AsksAboutRunningTasksAndNewEndsOnly) {
   answers_[kJobsUrl] = Job("RUNNING");
   answers_["/tasks"] = Tasks({Task("m_000000", "SUCCEEDED"), Task("r_000000", "RUNNING")});

@@ -31,6 +31,7 @@ using test::Closed;
 using test::JobNamed;
 using test::Opened;
 using test::Source;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -177,16 +178,52 @@ TEST_F(WorkflowTableTest, FollowsItsJobsToTheirEnd) {
   EXPECT_THAT(Tick(9), IsEmpty());
 }
 
-TEST_F(WorkflowTableTest, AJobThatRanBeforeTheSubmissionCounts) {
+TEST_F(WorkflowTableTest, AJobThatRunsAtTheSubmissionCounts) {
+  Source a("master", "a-1");
+  Tell(a, 1, Opened(1, 1));
+  Tick(4);
+  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(5)).ok());
+  Tell(a, 6, Closed());
+  const auto snapshots = Tick(7);
+  ASSERT_THAT(snapshots, SizeIs(1));
+  EXPECT_EQ(snapshots.front().jobs[0].state, WorkflowJobState::kSucceeded);
+  EXPECT_EQ(snapshots.front().started_at, At(1));
+}
+
+// An id that is used every night had a run last night.
+TEST_F(WorkflowTableTest, ARunThatEndedBeforeTheSubmissionDoesNotCountButTheNextOneDoes) {
+  Source last_night("master", "a-1");
+  Tell(last_night, 1, Opened(1, 1));
+  Tell(last_night, 3, Closed(JobOutcome::kFailed));
+  Tick(4);
+  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(5)).ok());
+  for (const bool is_restarted : {false, true}) {
+    if (is_restarted) Start(40);
+    const auto snapshots = Tick(is_restarted ? 41 : 39);
+    ASSERT_THAT(snapshots, SizeIs(1)) << is_restarted;
+    EXPECT_EQ(snapshots.front().jobs[0].state, WorkflowJobState::kAwaited) << is_restarted;
+    if (is_restarted) continue;
+    EXPECT_THAT(snapshots.front().notes,
+                Contains(HasSubstr("a-1 had ended before the workflow was submitted; attach it")));
+  }
+  Source tonight("master", "a-1", "tonight");
+  Tell(tonight, 42, Opened(1, 1));
+  EXPECT_EQ(Tick(43).front().jobs[0].state, WorkflowJobState::kRunning);
+  Tell(tonight, 44, Closed());
+  EXPECT_EQ(Tick(45).front().jobs[0].state, WorkflowJobState::kSucceeded);
+}
+
+TEST_F(WorkflowTableTest, ARunThatEndedBeforeTheSubmissionCountsOnceItIsAttached) {
   Source a("master", "a-1");
   Tell(a, 1, Opened(1, 1));
   Tell(a, 3, Closed());
   Tick(4);
   ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(5)).ok());
-  const auto snapshots = Tick(6);
-  ASSERT_THAT(snapshots, SizeIs(1));
-  EXPECT_EQ(snapshots.front().jobs[0].state, WorkflowJobState::kSucceeded);
-  EXPECT_EQ(snapshots.front().started_at, At(1));
+  Tick(6);
+  ASSERT_TRUE(workflows_->Attach("wf", "a", "a-1", At(7)).ok());
+  EXPECT_EQ(Tick(8).front().jobs[0].state, WorkflowJobState::kSucceeded);
+  Start(9);
+  EXPECT_EQ(Tick(11).front().jobs[0].state, WorkflowJobState::kSucceeded);
 }
 
 TEST_F(WorkflowTableTest, GoesOnAfterAKillWithoutRepeatingASequenceOrGoingBack) {
@@ -372,7 +409,7 @@ TEST_F(WorkflowTableTest, TheOldestThatHasEndedMakesRoom) {
   EXPECT_TRUE(absl::IsNotFound(workflows_->Look("one").status()));
   Start(9);
   EXPECT_TRUE(absl::IsNotFound(workflows_->Look("one").status()));
-  EXPECT_EQ(Newest("two").state, JobState::kKilled);
+  EXPECT_EQ(Newest("two").state, JobState::kRunning) << "a-1 had ended before";
 }
 
 TEST_F(WorkflowTableTest, EarlierRunsComeByTheNameOfTheJob) {
@@ -445,6 +482,33 @@ TEST_F(WorkflowTableTest, AWorkflowThatIsHeldUpHoldsNoOtherUp) {
   EXPECT_TRUE(attached.get());
   EXPECT_THAT(ticked.get(), SizeIs(1));
   EXPECT_TRUE(absl::IsNotFound(workflows_->Look("ended").status()));
+}
+
+// However long an estimate takes, whoever submits, attaches or watches does not wait for it.
+TEST_F(WorkflowTableTest, AnEstimateHoldsNobodyUp) {
+  HeldUp held;
+  options_.estimate = [&](const workflow::LiveQuestion& question) {
+    if (!held.is_asked()) held.Runs();
+    return workflow::EstimateLive(question);
+  };
+  Start(0);
+  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
+  auto ticked = std::async(std::launch::async, [&] { return Tick(1); });
+  while (!held.is_asked()) std::this_thread::yield();
+  auto attached = std::async(std::launch::async,
+                             [&] { return workflows_->Attach("wf", "a", "a-2", At(1)).ok(); });
+  auto looked = std::async(std::launch::async, [&] { return workflows_->Look("wf").ok(); });
+  auto submitted =
+      std::async(std::launch::async, [&] { return workflows_->Submit(Chain(), {}, At(1)).ok(); });
+  EXPECT_EQ(Returns(attached), std::future_status::ready);
+  EXPECT_EQ(Returns(looked), std::future_status::ready);
+  EXPECT_EQ(Returns(submitted), std::future_status::ready);
+  held.LetGo();
+  EXPECT_TRUE(attached.get() && looked.get() && submitted.get());
+  const auto snapshots = ticked.get();
+  ASSERT_THAT(snapshots, SizeIs(1));
+  EXPECT_EQ(snapshots.front().jobs[0].job_id, "a-2");
+  EXPECT_TRUE(snapshots.front().remaining.has_value());
 }
 
 TEST_F(WorkflowTableTest, AQuestionWhatWouldBeHoldsNobodyUp) {

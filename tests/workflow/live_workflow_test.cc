@@ -19,6 +19,7 @@ using test::Ended;
 using test::Profile;
 using test::Running;
 using test::Second;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -167,6 +168,23 @@ TEST(LiveWorkflow, EndsOnceWhenAllJobsHaveSucceeded) {
   EXPECT_EQ(live.Tick(Second(99)), final);
   live.Observe(Running("d-1", 10, 30, 5));
   EXPECT_EQ(live.Tick(Second(100)), final);
+}
+
+TEST(LiveWorkflow, ARunThatEndedBeforeTheSubmissionIsNotItsJob) {
+  LiveWorkflow live = WithRuns(Diamond());
+  live.Observe(Ended("a-1", -100, -1));
+  EXPECT_EQ(live.Tick(Second(1)).jobs[0].state, WorkflowJobState::kAwaited);
+  EXPECT_THAT(live.wanted_jobs(), Contains("a-1"));
+  live.Observe(Running("a-1", 2, 5, 100));
+  EXPECT_EQ(live.Tick(Second(5)).jobs[0].state, WorkflowJobState::kRunning);
+}
+
+TEST(LiveWorkflow, ARunThatEndedBeforeTheSubmissionCountsOnceItIsAttached) {
+  LiveWorkflow live = WithRuns(Diamond());
+  live.Observe(Ended("a-1", -100, -1));
+  EXPECT_EQ(live.Attach("a", "a-1").value_or(false), true);
+  live.Observe(Ended("a-1", -100, -1));
+  EXPECT_EQ(live.Tick(Second(1)).jobs[0].state, WorkflowJobState::kSucceeded);
 }
 
 TEST(LiveWorkflow, AFailedJobEndsAWorkflowWithoutRetries) {
