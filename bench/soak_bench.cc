@@ -138,7 +138,7 @@ nlohmann::ordered_json Soak(const Settings& settings, const std::vector<Recordin
   options.jobs_max = settings.jobs_max;
   std::uint64_t unkept = 0;
   options.on_end = [&](const store::FinishedJob& job) { unkept += history.Add(job).ok() ? 0 : 1; };
-  options.past_runs = [&](const std::string& name, const service::Reported&) {
+  options.past_runs = [&](const std::string& name, const store::Reported&) {
     std::vector<PastRun> runs;
     const auto jobs = history.OfName(name, JobMonitor::kPastRunsMax);
     for (std::size_t i = 0; jobs.ok() && i < jobs->size(); ++i) {

@@ -11,10 +11,10 @@
 #include <utility>
 #include <variant>
 
-#include "master/service/recovery.h"
 #include "master/service/tick_round.h"
 #include "master/store/checkpoint.h"
 #include "master/store/log_record.h"
+#include "master/store/recovery.h"
 #include "proto/wire/parse_event.h"
 #include "tidemark/limit.h"
 #include "tidemark/v1/event.pb.h"
@@ -554,14 +554,14 @@ void JobTable::TakeUp(store::RestoredJob restored, absl::Time now) {
 }
 
 absl::StatusOr<Recovery> JobTable::Recover(absl::Time now, std::size_t threads) {
-  absl::StatusOr<RecoveredJobs> recovered = RecoverJobs(options_.data_dir, threads);
+  auto recovered = store::RecoverJobs(options_.data_dir, threads);
   if (!recovered.ok()) return recovered.status();
-  Recovery recovery{.jobs = recovered->jobs.size(),
+  Recovery recovery{.jobs = recovered->logs.size(),
                     .resumed = 0,
                     .records = 0,
                     .latest = absl::InfinitePast(),
                     .damages = std::move(recovered->damages)};
-  for (store::RestoredJob& job : recovered->jobs) {
+  for (auto& [path, job] : recovered->logs) {
     recovery.records += job.records;
     recovery.resumed += job.has_resumed ? 1 : 0;
     if (!job.newest.is_final()) recovery.latest = std::max(recovery.latest, job.latest);

@@ -27,13 +27,13 @@
 #include "master/service/journal.h"
 #include "master/service/kept_ended.h"
 #include "master/service/metrics.h"
-#include "master/service/name_space.h"
 #include "master/service/shares.h"
 #include "master/service/spinning_mutex.h"
 #include "master/service/tick_pace.h"
 #include "master/store/disk.h"
 #include "master/store/event_log.h"
 #include "master/store/history.h"
+#include "master/store/name_space.h"
 #include "master/store/restore.h"
 #include "tidemark/job_monitor.h"
 #include "tidemark/snapshot.h"
@@ -67,7 +67,8 @@ struct JobTableOptions {
   std::function<void(const store::FinishedJob&)> on_end;
   // Earlier runs of jobs of a name that may teach `job`, newest first. Asked once for a job, by the
   // caller of TickDue(), before its first snapshot. May be empty.
-  std::function<std::vector<PastRun>(const std::string& name, const Reported& job)> past_runs;
+  std::function<std::vector<PastRun>(const std::string& name, const store::Reported& job)>
+      past_runs;
   TickPace pace;
 };
 
@@ -83,8 +84,8 @@ struct Taken {
 
 // Who sent an envelope that opens a job.
 struct Sender {
-  std::string name_space = kAllIds;  // which ids it might report
-  std::string reporter;              // for whom the job is counted; empty: the name space
+  std::string name_space = store::kAllIds;  // which ids it might report
+  std::string reporter;                     // for whom the job is counted; empty: the name space
 };
 
 struct JobView {
@@ -158,7 +159,7 @@ class JobTable {
     Snapshot ticked;           // that will be, when `mark` is durable
     bool is_published = true;  // `ticked` is `newest`
     Shares::Holding holding;
-    std::string name_space = kAllIds;  // of whoever opened it
+    std::string name_space = store::kAllIds;  // of whoever opened it
     absl::Time opened_at = absl::InfinitePast();
     absl::Time ticked_at = absl::InfinitePast();
     absl::Duration tick_cost;                  // CPU time of the last tick

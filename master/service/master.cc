@@ -29,12 +29,12 @@
 #include "master/service/log.h"
 #include "master/service/metrics.h"
 #include "master/service/progress_service.h"
-#include "master/service/recovery.h"
 #include "master/service/tls.h"
 #include "master/service/tokens.h"
 #include "master/service/watch_hub.h"
 #include "master/service/workflow_service.h"
 #include "master/service/workflow_table.h"
+#include "master/store/job_history.h"
 
 namespace tidemark {
 namespace {
@@ -42,7 +42,6 @@ namespace {
 using service::IngestService;
 using service::JobTable;
 using service::ProgressService;
-using service::Reported;
 using service::WatchHub;
 
 constexpr absl::Duration kTokensCheckedEvery = absl::Seconds(1);
@@ -136,7 +135,7 @@ service::ShareOptions SharesOf(const MasterOptions& options) {
 
 service::JobTableOptions TableOptions(
     const MasterOptions& options, std::function<void(const store::FinishedJob&)> on_end,
-    std::function<std::vector<PastRun>(const std::string&, const Reported&)> past_runs) {
+    std::function<std::vector<PastRun>(const std::string&, const store::Reported&)> past_runs) {
   return {.job = options.job,
           .jobs_max = options.jobs_max,
           .job_bytes_max = options.job_bytes_max,
@@ -153,7 +152,7 @@ service::JobTableOptions TableOptions(
 
 service::WorkflowTableOptions WorkflowOptions(
     const MasterOptions& options,
-    std::function<std::vector<JobProfile>(const std::string&, const Reported&)> runs,
+    std::function<std::vector<JobProfile>(const std::string&, const store::Reported&)> runs,
     std::function<std::optional<ResourceProfile>()> node) {
   return {.live = {.abandon_after = options.job.abandon_after},
           .limits = {.jobs_max = options.workflow_jobs_max},
@@ -163,9 +162,6 @@ service::WorkflowTableOptions WorkflowOptions(
           .node = std::move(node),
           .pace = PaceOf(options)};
 }
-
-// Forgetting costs syncs of the disk: once for so many jobs that end.
-constexpr std::uint64_t kExpireEvery = 64;
 
 // A callback as a watcher; after the final snapshot, and after Stop(), it is not called any more.
 // It is called outside the lock, so that it may end its own subscription.
@@ -224,15 +220,16 @@ class Master::Impl {
  public:
   Impl(const MasterOptions& options, std::unique_ptr<service::Tokens> tokens)
       : options_(options),
+        history_([this](const std::string& line) { Notice(line); }),
         log_(options.log),
         tokens_(std::move(tokens)),
         acceptor_(ConnectionsOf(options), options.tokens_file.empty(), metrics_, log_),
         gate_(*tokens_, acceptor_, options.streams_per_peer_max, metrics_, log_,
               static_cast<double>(options.calls_per_second)),
         jobs_(TableOptions(
-                  options, [this](const auto& job) { KeepInHistory(job); },
-                  [this](const std::string& name, const Reported& job) {
-                    return PastRunsOf(name, job);
+                  options, [this](const auto& job) { history_.Add(job); },
+                  [this](const std::string& name, const store::Reported& job) {
+                    return history_.PastRuns(name, job);
                   }),
               &metrics_),
         hub_(std::make_shared<WatchHub>(options.watchers_max)),
@@ -241,10 +238,10 @@ class Master::Impl {
         progress_(jobs_, *hub_, gate_, metrics_),
         workflows_(WorkflowOptions(
                        options,
-                       [this](const std::string& name, const Reported& job) {
-                         return ProfilesOf(name, job);
+                       [this](const std::string& name, const store::Reported& job) {
+                         return history_.Profiles(name, job);
                        },
-                       [this] { return MeasuredNode(); }),
+                       [this] { return history_.Node(); }),
                    jobs_, &metrics_),
         workflow_hub_(options.watchers_max),
         workflow_service_(workflows_, workflow_hub_, clock_, gate_, metrics_) {}
@@ -273,13 +270,6 @@ class Master::Impl {
 
  private:
   absl::Status Recover();
-  absl::Status OpenHistory();
-  void KeepInHistory(const store::FinishedJob& job);
-  // Runs of jobs of that name which share it with `job`.
-  std::vector<store::FinishedJob> RunsOf(const std::string& name, const Reported& job) const;
-  std::vector<PastRun> PastRunsOf(const std::string& name, const Reported& job) const;
-  std::vector<JobProfile> ProfilesOf(const std::string& name, const Reported& job) const;
-  std::optional<ResourceProfile> MeasuredNode() const;
   void ReportJournal();
   void Notice(const std::string& line) const {
     if (options_.on_notice) options_.on_notice(line);
@@ -291,9 +281,8 @@ class Master::Impl {
   void SetServing(bool serving);
 
   const MasterOptions options_;
-  service::DirectoryLock data_dir_lock_;     // outlives the journal
-  mutable std::mutex history_mutex_;         // guards the next
-  std::unique_ptr<store::History> history_;  // null without data_dir
+  service::DirectoryLock data_dir_lock_;  // outlives the journal
+  store::JobHistory history_;             // of the data directory
   service::Metrics metrics_;
   service::Clock clock_;
   service::Log log_;
@@ -314,7 +303,6 @@ class Master::Impl {
   std::condition_variable changed_;
   bool stopping_ = false;
   std::uint64_t ticks_ = 0;
-  std::uint64_t ended_ = 0;                              // jobs; of the thread that ticks
   bool journal_ok_ = true;                               // as told last; of the thread that ticks
   absl::Time tokens_checked_at_ = absl::InfinitePast();  // likewise
   std::thread ticker_;
@@ -324,7 +312,11 @@ absl::Status Master::Impl::Recover() {
   absl::StatusOr<service::DirectoryLock> lock = service::DirectoryLock::Take(options_.data_dir);
   if (!lock.ok()) return lock.status();
   data_dir_lock_ = *std::move(lock);
-  if (absl::Status status = OpenHistory(); !status.ok()) return status;
+  const store::HistoryOptions history = {.age_max = options_.history_age_max,
+                                         .bytes_max = options_.history_bytes_max};
+  if (absl::Status status = history_.Open(options_.data_dir, history, absl::Now()); !status.ok()) {
+    return status;
+  }
   const absl::Time begin = clock_.Now();
   const auto recovery =
       jobs_.Recover(begin, std::max<std::size_t>(std::thread::hardware_concurrency(), 1));
@@ -344,75 +336,6 @@ absl::Status Master::Impl::Recover() {
     Notice(fmt::format("recovered {} workflows from {}", workflows->workflows, options_.data_dir));
   }
   return absl::OkStatus();
-}
-
-// A history that cannot be read is set aside: it must not keep a master from running.
-absl::Status Master::Impl::OpenHistory() {
-  const std::string path = options_.data_dir + "/history.sqlite";
-  const store::HistoryOptions options = {.age_max = options_.history_age_max,
-                                         .bytes_max = options_.history_bytes_max};
-  auto history = store::History::Open(path, options);
-  if (absl::IsDataLoss(history.status())) {
-    const absl::StatusOr<std::string> aside = service::SetAside(path);
-    if (!aside.ok()) return aside.status();
-    Notice(fmt::format("{}; {} and a new one was started", std::string(history.status().message()),
-                       *aside));
-    history = store::History::Open(path, options);
-  }
-  if (!history.ok()) return history.status();
-  history_ = *std::move(history);
-  return history_->Expire(absl::Now());
-}
-
-void Master::Impl::KeepInHistory(const store::FinishedJob& job) {
-  const std::lock_guard lock(history_mutex_);
-  if (history_ == nullptr) return;
-  absl::Status status = history_->Add(job);
-  if (status.ok() && ++ended_ % kExpireEvery == 0) status = history_->Expire(job.final.at);
-  if (!status.ok()) Notice(std::string(status.message()));
-}
-
-// Failed runs say nothing of a time, so more are looked at than are used.
-std::vector<store::FinishedJob> Master::Impl::RunsOf(const std::string& name,
-                                                     const Reported& job) const {
-  const std::lock_guard lock(history_mutex_);
-  if (history_ == nullptr || name.empty()) return {};
-  auto jobs = history_->OfName(name, 2 * JobMonitor::kPastRunsMax,
-                               [&](const std::string& id, const std::string& name_space) {
-                                 return service::ShareNames({id, name_space}, job);
-                               });
-  if (jobs.ok()) return *std::move(jobs);
-  Notice(std::string(jobs.status().message()));
-  return {};
-}
-
-std::vector<PastRun> Master::Impl::PastRunsOf(const std::string& name, const Reported& job) const {
-  std::vector<PastRun> runs;
-  for (const store::FinishedJob& past : RunsOf(name, job)) {
-    if (runs.size() == JobMonitor::kPastRunsMax) break;
-    if (const auto run = PastRunOf(past.final, past.summary)) runs.push_back(*run);
-  }
-  return runs;
-}
-
-std::vector<JobProfile> Master::Impl::ProfilesOf(const std::string& name,
-                                                 const Reported& job) const {
-  std::vector<JobProfile> profiles;
-  for (const store::FinishedJob& past : RunsOf(name, job)) {
-    if (profiles.size() == JobMonitor::kPastRunsMax) break;
-    const bool is_whole = past.final.state == JobState::kSucceeded && past.summary.profile;
-    if (is_whole) profiles.push_back(*past.summary.profile);
-  }
-  return profiles;
-}
-
-std::optional<ResourceProfile> Master::Impl::MeasuredNode() const {
-  const std::lock_guard lock(history_mutex_);
-  if (history_ == nullptr) return std::nullopt;
-  auto node = history_->NewestNode();
-  if (node.ok()) return *std::move(node);
-  Notice(std::string(node.status().message()));
-  return std::nullopt;
 }
 
 // Says it when the journal stops or goes on, to people and to health checks.

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
-#include "master/service/name_space.h"
+#include "master/store/name_space.h"
 #include "transport/small_file.h"
 
 namespace tidemark::service {
@@ -96,7 +96,7 @@ bool TokenTable::Allows(const TokenDigest& token, Right right, const std::string
   const auto grants = grants_.find(token);
   if (grants == grants_.end()) return false;
   return std::any_of(grants->second.begin(), grants->second.end(), [&](const Grant& grant) {
-    return grant.Has(right) && Matches(grant.jobs, job_id);
+    return grant.Has(right) && store::Matches(grant.jobs, job_id);
   });
 }
 
@@ -199,7 +199,7 @@ std::string Caller::KeyAt(const std::string& host) const {
 }
 
 std::string Caller::NameSpaceOf(Right right) const {
-  if (!tokens_.enabled()) return kAllIds;
+  if (!tokens_.enabled()) return store::kAllIds;
   return token_ ? tokens_.table()->NameSpaceOf(*token_, right) : "";
 }
 

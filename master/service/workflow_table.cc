@@ -8,9 +8,8 @@
 #include <system_error>
 #include <utility>
 
-#include "master/service/recovery.h"
 #include "master/service/tick_round.h"
-#include "master/store/record_reader.h"
+#include "master/store/recovery.h"
 #include "master/store/workflow_log.h"
 #include "tidemark/limit.h"
 
@@ -334,40 +333,15 @@ void WorkflowTable::End(const std::shared_ptr<Entry>& entry) {
 }
 
 absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover() {
-  auto paths = FilesWith(options_.data_dir, store::kWorkflowLogExtension);
-  if (!paths.ok()) return paths.status();
-  WorkflowRecovery recovery;
-  std::vector<std::pair<std::string, store::RestoredWorkflow>> restored;
-  for (const std::string& path : *paths) {
-    auto workflow = store::RestoreWorkflow(path, options_.live);
-    if (!workflow.ok() && MayBeWhole(workflow.status())) return workflow.status();
-    if (!workflow.ok()) {
-      const absl::StatusOr<std::string> aside = SetAside(path);
-      if (!aside.ok()) return aside.status();
-      recovery.damages.push_back(
-          fmt::format("{}; {}", std::string(workflow.status().message()), *aside));
-      continue;
-    }
-    for (const LogDamage& damage : workflow->damages) {
-      recovery.damages.push_back(store::RecordReader::Describe(store::kWorkflowLog, path, damage));
-    }
-    if (!workflow->torn.ok() || workflow->is_cut_off()) {
-      const absl::StatusOr<std::string> cut = CutTail(path, workflow->log_bytes);
-      if (!cut.ok()) return cut.status();
-      if (!workflow->torn.ok()) recovery.damages.emplace_back(workflow->torn.message());
-      recovery.damages.back() += "; " + *cut;
-    }
-    restored.emplace_back(path, *std::move(workflow));
-  }
-  std::stable_sort(restored.begin(), restored.end(), [](const auto& a, const auto& b) {
-    return a.second.submitted_at < b.second.submitted_at;
-  });
+  auto recovered = store::RecoverWorkflows(options_.data_dir, options_.live);
+  if (!recovered.ok()) return recovered.status();
+  WorkflowRecovery recovery{.damages = std::move(recovered->damages)};
   const absl::Duration began = ThreadCpuTime();
-  for (auto& [path, workflow] : restored) {
+  for (auto& [path, workflow] : recovered->logs) {
     const std::string id = workflow.live.spec().id;
     auto entry = std::make_shared<Entry>(
         std::move(workflow.live), workflow.submitted_at,
-        workflow.name_space.empty() ? kAllIds : std::move(workflow.name_space));
+        workflow.name_space.empty() ? store::kAllIds : std::move(workflow.name_space));
     entry->newest = entry->live.newest();
     entry->key = workflow.key;
     entry->reporter = entry->name_space;

@@ -25,10 +25,10 @@
 #include "master/service/journal.h"
 #include "master/service/kept_ended.h"
 #include "master/service/metrics.h"
-#include "master/service/name_space.h"
 #include "master/service/shares.h"
 #include "master/service/tick_pace.h"
 #include "master/store/log_record.h"
+#include "master/store/name_space.h"
 #include "master/workflow/check_workflow.h"
 #include "master/workflow/live_workflow.h"
 #include "tidemark/workflow.h"
@@ -42,7 +42,7 @@ struct WorkflowTableOptions {
   std::string data_dir;  // of logs to recover from; empty: a workflow is gone with its master
   // Profiles of earlier runs of jobs of a name that may teach `job`, the most recent first. From
   // any thread; may be empty.
-  std::function<std::vector<JobProfile>(const std::string& name, const Reported& job)> runs;
+  std::function<std::vector<JobProfile>(const std::string& name, const store::Reported& job)> runs;
   // What a node gets done that was measured; likewise.
   std::function<std::optional<ResourceProfile>()> node;
   // May take long; called without any lock.

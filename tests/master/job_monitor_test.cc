@@ -297,7 +297,7 @@ TEST_F(QuadraticJobTest, SequencesGrowByOne) {
 }
 
 TEST_F(QuadraticJobTest, TheSameCallsGiveTheSameSnapshots) {
-  JobMonitor again("job-1", {});
+  JobMonitor again("job-1", {.indicators = ComparedIndicators()});
   EXPECT_EQ(Watch(story_, 5, again), snapshots_);
 }
 

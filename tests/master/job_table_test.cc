@@ -261,7 +261,7 @@ TEST(JobTable, OpeningAJobAtTheLimitWaitsForNoOther) {
   std::promise<void> release;
   JobTableOptions options;
   options.jobs_max = 2;
-  options.past_runs = [&](const std::string& name, const Reported&) {
+  options.past_runs = [&](const std::string& name, const store::Reported&) {
     if (name == "busy") {
       busy.set_value();
       release.get_future().wait();
@@ -362,7 +362,7 @@ TEST(JobTable, GivesTheNewestSnapshotOfTheTick) {
 TEST(JobTable, AJobThatWasRunBeforeIsForecastFromItsFirstSnapshot) {
   JobTableOptions options = WithTicks(absl::Seconds(1), absl::Seconds(1));
   std::vector<std::string> asked;
-  options.past_runs = [&](const std::string& name, const Reported&) {
+  options.past_runs = [&](const std::string& name, const store::Reported&) {
     asked.push_back(name);
     return std::vector<PastRun>{{.map_time = absl::Seconds(10), .reduce_time = absl::Seconds(30)}};
   };

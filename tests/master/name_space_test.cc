@@ -1,6 +1,6 @@
 // Who learns from whose runs. The attacks are made on a real master, with real clients on this
 // host.
-#include "master/service/name_space.h"
+#include "master/store/name_space.h"
 
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
@@ -25,9 +25,9 @@
 namespace tidemark {
 namespace {
 
-using service::IsWithin;
-using service::Matches;
-using service::ShareNames;
+using store::IsWithin;
+using store::Matches;
+using store::ShareNames;
 using test::Closed;
 using test::Finished;
 using test::M;

@@ -414,7 +414,7 @@ TEST_F(WorkflowTableTest, TheOldestThatHasEndedMakesRoom) {
 
 TEST_F(WorkflowTableTest, EarlierRunsComeByTheNameOfTheJob) {
   std::vector<std::string> asked;
-  options_.runs = [&](const std::string& name, const Reported&) {
+  options_.runs = [&](const std::string& name, const store::Reported&) {
     asked.push_back(name);
     return std::vector<JobProfile>{test::Profile(2, 10, 2, 10)};
   };
@@ -425,7 +425,7 @@ TEST_F(WorkflowTableTest, EarlierRunsComeByTheNameOfTheJob) {
   const auto snapshots = Tick(1);
   EXPECT_THAT(asked, ElementsAre("a", "nightly"));
   EXPECT_EQ(snapshots.front().jobs[1].basis, WorkflowBasis::kProfile);
-  const auto fresh = workflows_->Estimate(Chain("other"), kAllIds, {}, At(1));
+  const auto fresh = workflows_->Estimate(Chain("other"), store::kAllIds, {}, At(1));
   ASSERT_TRUE(fresh.ok());
   EXPECT_NEAR(absl::ToDoubleSeconds(*fresh->remaining), 40, 4);
 }
@@ -457,7 +457,7 @@ std::future_status Returns(std::future<Call>& call) {
 TEST_F(WorkflowTableTest, AWorkflowThatIsHeldUpHoldsNoOtherUp) {
   HeldUp held;
   options_.workflows_max = 2;
-  options_.runs = [&](const std::string& name, const Reported&) {
+  options_.runs = [&](const std::string& name, const store::Reported&) {
     return name == "slow" ? held.Runs() : std::vector<JobProfile>();
   };
   Start(0);
@@ -513,7 +513,7 @@ TEST_F(WorkflowTableTest, AnEstimateHoldsNobodyUp) {
 
 TEST_F(WorkflowTableTest, AQuestionWhatWouldBeHoldsNobodyUp) {
   HeldUp held;
-  options_.runs = [&](const std::string&, const Reported&) { return held.Runs(); };
+  options_.runs = [&](const std::string&, const store::Reported&) { return held.Runs(); };
   Start(0);
   WorkflowSpec one = {.id = "wf", .jobs = {JobNamed("a")}, .cluster = {.slots = 2}};
   ASSERT_TRUE(workflows_->Submit(one, {}, At(0)).ok());
@@ -557,7 +557,7 @@ TEST_F(WorkflowTableTest, AnIdThatWasForgottenBeginsAnewOnTheDisk) {
 
 TEST_F(WorkflowTableTest, TellsTheHistoryWhoAsks) {
   std::vector<std::string> asked;
-  options_.runs = [&](const std::string& name, const Reported& job) {
+  options_.runs = [&](const std::string& name, const store::Reported& job) {
     asked.push_back(name + " for " + job.id + " within " + job.name_space);
     return std::vector<JobProfile>();
   };

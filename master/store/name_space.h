@@ -1,6 +1,6 @@
 // Whose names are whose: the ids that somebody may report, as patterns of the tokens' file
-// (tokens.h) with blanks between them: "nightly-* etl-*". Kept with what they reported, so that it
-// outlives their token.
+// (master/service/tokens.h) with blanks between them: "nightly-* etl-*". Kept with what they
+// reported, so that it outlives their token.
 //
 // Thread-safe: functions of their arguments.
 #pragma once
@@ -9,7 +9,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace tidemark::service {
+namespace tidemark::store {
 
 // That of everybody at a master without tokens.
 inline constexpr const char* kAllIds = "*";
@@ -28,4 +28,4 @@ struct Reported {
 // Only then does one teach the other (docs/adr/0018-names-live-in-the-name-space-of-a-token.md).
 bool ShareNames(const Reported& a, const Reported& b);
 
-}  // namespace tidemark::service
+}  // namespace tidemark::store

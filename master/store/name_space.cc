@@ -1,10 +1,10 @@
-#include "master/service/name_space.h"
+#include "master/store/name_space.h"
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 
-namespace tidemark::service {
+namespace tidemark::store {
 
 bool Matches(absl::string_view pattern, absl::string_view id) {
   return absl::ConsumeSuffix(&pattern, "*") ? absl::StartsWith(id, pattern) : id == pattern;
@@ -21,4 +21,4 @@ bool ShareNames(const Reported& a, const Reported& b) {
   return IsWithin(a.id, b.name_space) && IsWithin(b.id, a.name_space);
 }
 
-}  // namespace tidemark::service
+}  // namespace tidemark::store

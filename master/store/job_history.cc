@@ -1,0 +1,84 @@
+#include "master/store/job_history.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "master/store/recovery.h"
+#include "tidemark/job_monitor.h"
+
+namespace tidemark::store {
+namespace {
+
+// Forgetting costs syncs of the disk: once for so many jobs that end.
+constexpr std::uint64_t kExpireEvery = 64;
+
+}  // namespace
+
+absl::Status JobHistory::Open(const std::string& data_dir, const HistoryOptions& options,
+                              absl::Time now) {
+  const std::string path = data_dir + "/history.sqlite";
+  auto history = History::Open(path, options);
+  if (absl::IsDataLoss(history.status())) {
+    const absl::StatusOr<std::string> aside = SetAside(path);
+    if (!aside.ok()) return aside.status();
+    notice_(fmt::format("{}; {} and a new one was started", std::string(history.status().message()),
+                        *aside));
+    history = History::Open(path, options);
+  }
+  if (!history.ok()) return history.status();
+  const std::lock_guard lock(mutex_);
+  history_ = *std::move(history);
+  return history_->Expire(now);
+}
+
+void JobHistory::Add(const FinishedJob& job) {
+  const std::lock_guard lock(mutex_);
+  if (history_ == nullptr) return;
+  absl::Status status = history_->Add(job);
+  if (status.ok() && ++added_ % kExpireEvery == 0) status = history_->Expire(job.final.at);
+  if (!status.ok()) notice_(std::string(status.message()));
+}
+
+// Failed runs say nothing of a time, so more are looked at than are used.
+std::vector<FinishedJob> JobHistory::RunsOf(const std::string& name, const Reported& job) const {
+  const std::lock_guard lock(mutex_);
+  if (history_ == nullptr || name.empty()) return {};
+  auto jobs = history_->OfName(name, 2 * JobMonitor::kPastRunsMax,
+                               [&](const std::string& id, const std::string& name_space) {
+                                 return ShareNames({id, name_space}, job);
+                               });
+  if (jobs.ok()) return *std::move(jobs);
+  notice_(std::string(jobs.status().message()));
+  return {};
+}
+
+std::vector<PastRun> JobHistory::PastRuns(const std::string& name, const Reported& job) const {
+  std::vector<PastRun> runs;
+  for (const FinishedJob& past : RunsOf(name, job)) {
+    if (runs.size() == JobMonitor::kPastRunsMax) break;
+    if (const auto run = PastRunOf(past.final, past.summary)) runs.push_back(*run);
+  }
+  return runs;
+}
+
+std::vector<JobProfile> JobHistory::Profiles(const std::string& name, const Reported& job) const {
+  std::vector<JobProfile> profiles;
+  for (const FinishedJob& past : RunsOf(name, job)) {
+    if (profiles.size() == JobMonitor::kPastRunsMax) break;
+    const bool is_whole = past.final.state == JobState::kSucceeded && past.summary.profile;
+    if (is_whole) profiles.push_back(*past.summary.profile);
+  }
+  return profiles;
+}
+
+std::optional<ResourceProfile> JobHistory::Node() const {
+  const std::lock_guard lock(mutex_);
+  if (history_ == nullptr) return std::nullopt;
+  auto node = history_->NewestNode();
+  if (node.ok()) return *std::move(node);
+  notice_(std::string(node.status().message()));
+  return std::nullopt;
+}
+
+}  // namespace tidemark::store

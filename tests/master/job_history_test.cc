@@ -1,0 +1,78 @@
+#include "master/store/job_history.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace tidemark::store {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class JobHistoryTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = ::testing::TempDir() + "tidemark-job-history-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  absl::Status Open() { return history_.Open(directory_, {}, now_); }
+
+  FinishedJob Run(const std::string& id, const std::string& name_space, JobState state) const {
+    FinishedJob job;
+    job.final.job_id = id;
+    job.final.job_name = "word count";
+    job.final.at = now_;
+    job.final.started_at = now_ - absl::Minutes(1);
+    job.final.state = state;
+    job.summary.name = "word count";
+    job.summary.profile = JobProfile{.map_tasks = 1, .map_task_time = absl::Seconds(1)};
+    job.name_space = name_space;
+    return job;
+  }
+
+  const absl::Time now_ = absl::FromUnixSeconds(1'700'000'000);
+  std::string directory_;
+  std::vector<std::string> notices_;
+  JobHistory history_{[this](const std::string& line) { notices_.push_back(line); }};
+};
+
+TEST_F(JobHistoryTest, KnowsNothingAndKeepsNothingBeforeItIsOpen) {
+  history_.Add(Run("wc-1", "*", JobState::kSucceeded));
+  EXPECT_THAT(history_.Profiles("word count", {.id = "wc-2"}), IsEmpty());
+  EXPECT_EQ(history_.Node(), std::nullopt);
+  EXPECT_THAT(notices_, IsEmpty());
+}
+
+TEST_F(JobHistoryTest, LearnsFromRunsThatSucceededUnderNamesOnesOwn) {
+  ASSERT_TRUE(Open().ok());
+  history_.Add(Run("wc-1", "wc-*", JobState::kSucceeded));
+  history_.Add(Run("wc-2", "wc-*", JobState::kKilled));
+  history_.Add(Run("evil-1", "evil-*", JobState::kSucceeded));
+  EXPECT_THAT(history_.Profiles("word count", {.id = "wc-3", .name_space = "wc-*"}), SizeIs(1));
+  EXPECT_THAT(history_.Profiles("word count", {.id = "other-1", .name_space = "other-*"}),
+              IsEmpty());
+  EXPECT_THAT(history_.Profiles("", {.id = "wc-3"}), IsEmpty());
+}
+
+TEST_F(JobHistoryTest, OneThatCannotBeReadIsRenamedAndANewOneBegun) {
+  std::ofstream(directory_ + "/history.sqlite") << std::string(4096, 'x');
+  ASSERT_TRUE(Open().ok());
+  EXPECT_THAT(notices_, ElementsAre(HasSubstr("it was renamed to " + directory_ +
+                                              "/history.sqlite.damaged and a new one was started")));
+  history_.Add(Run("wc-1", "*", JobState::kSucceeded));
+  EXPECT_THAT(history_.Profiles("word count", {.id = "wc-2"}), SizeIs(1));
+}
+
+}  // namespace
+}  // namespace tidemark::store
