@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "bench/json_report.h"
 #include "bench/service/agent_load.h"
-#include "bench/service/json_report.h"
 #include "bench/service/master_process.h"
 #include "bench/service/scratch.h"
 #include "bench/service/serve.h"
@@ -73,7 +73,6 @@ double Median(std::vector<double> values) {
 
 struct Settings {
   std::string self;
-  std::string tidemark;
   std::vector<std::uint32_t> streams = {1, 16, 256, 1000};
   int repetitions = 5;
   double seconds = 1;
@@ -102,7 +101,7 @@ class IngestBench {
  private:
   std::vector<std::string> SinkCommand() const { return {settings_.self, "--sink"}; }
   std::vector<std::string> MasterCommand(const std::string& data_dir) const {
-    std::vector<std::string> command = {settings_.tidemark, "serve", "--listen", "127.0.0.1:0"};
+    std::vector<std::string> command = {settings_.self, "serve", "--listen", "127.0.0.1:0"};
     if (!data_dir.empty()) command.insert(command.end(), {"--data-dir", data_dir});
     return command;
   }
@@ -207,10 +206,7 @@ int Main(int argc, char** argv) {
   std::string json;
   bool sink = false;
   settings.self = std::filesystem::absolute(argv[0]).string();
-  settings.tidemark = std::filesystem::absolute(argv[0]).string();
   app.add_flag("--sink", sink, "Be the bare server");
-  app.add_option("--tidemark", settings.tidemark, "The server; by default this program itself")
-      ->capture_default_str();
   app.add_option("--streams", settings.streams, "Numbers of streams")->capture_default_str();
   app.add_option("--repetitions", settings.repetitions, "Of each measurement")
       ->capture_default_str();

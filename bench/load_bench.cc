@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "bench/json_report.h"
 #include "bench/service/agent_load.h"
-#include "bench/service/json_report.h"
 #include "bench/service/master_process.h"
 #include "bench/service/scratch.h"
 #include "bench/service/serve.h"

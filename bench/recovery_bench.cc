@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <string>
 
+#include "bench/json_report.h"
 #include "bench/service/crash.h"
-#include "bench/service/json_report.h"
 #include "bench/service/restart.h"
 #include "bench/service/scratch.h"
 #include "bench/service/serve.h"

@@ -1,11 +1,9 @@
 #include "bench/report.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
-#include <ctime>
 #include <fstream>
-#include <iostream>
-#include <string_view>
 #include <thread>
 
 namespace tidemark::bench {
@@ -28,12 +26,6 @@ double Load() {
 
 }  // namespace
 
-double ThreadNanos() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-}
-
 double Median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t middle = values.size() / 2;
@@ -45,19 +37,18 @@ nlohmann::json Series::ToJson() const {
   return {{"median", median()}, {"min", *least}, {"max", *most}, {"runs", values_.size()}};
 }
 
-std::optional<Options> ParseOptions(int argc, char** argv) {
+Options ParseOptions(int argc, char** argv) {
   Options options;
-  for (int i = 1; i < argc; i += 2) {
-    const std::string_view name = argv[i];
-    const char* value = i + 1 < argc ? argv[i + 1] : "";
-    if (name == "--json") options.json_path = value;
-    if (name == "--repetitions") options.repetitions = std::atoi(value);
-    if (name == "--scale") options.scale = std::atof(value);
-    const bool known = name == "--json" || name == "--repetitions" || name == "--scale";
-    if (!known || *value == 0 || options.repetitions < kRepetitionsMin || !(options.scale > 0)) {
-      std::cerr << "usage: " << argv[0] << " [--json FILE] [--repetitions N>=5] [--scale X>0]\n";
-      return std::nullopt;
-    }
+  CLI::App app("Beside a peer that does the same.");
+  app.add_option("--json", options.json_path, "Write the figures to this file");
+  app.add_option("--repetitions", options.repetitions, "Of each measurement")
+      ->check(CLI::Range(kRepetitionsMin, 1000));
+  app.add_option("--scale", options.scale, "Of the amount of work; figures are stated for 1")
+      ->check(CLI::PositiveNumber);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::exit(app.exit(error));
   }
   return options;
 }
@@ -70,16 +61,6 @@ nlohmann::json Context(const Options& options) {
           {"repetitions", options.repetitions},
           {"scale", options.scale},
           {"clock", "processor time of the thread"}};
-}
-
-bool Publish(const Options& options, const nlohmann::json& report) {
-  std::cout << report.dump(2) << std::endl;
-  if (options.json_path.empty()) return true;
-  std::ofstream file(options.json_path);
-  file << report.dump(2) << "\n";
-  if (file.flush()) return true;
-  std::cerr << "cannot write " << options.json_path << "\n";
-  return false;
 }
 
 }  // namespace tidemark::bench

@@ -1,19 +1,13 @@
-// What the benchmarks that compare us with a peer have in common: processor time, medians, and a
-// report that names the machine.
+// What the benchmarks that compare us with a peer have in common: medians, and a report that names
+// the machine. Times are of bench/accuracy/thread_clock.h.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "nlohmann/json.hpp"
 
 namespace tidemark::bench {
-
-// Processor time of this thread in nanoseconds. Other processes can slow it down only by what they
-// push out of the caches.
-double ThreadNanos();
 
 // Of at least one value.
 double Median(std::vector<double> values);
@@ -35,14 +29,11 @@ struct Options {
   double scale = 1;  // of the amount of work; figures are stated for 1
 };
 
-// Reads --json FILE, --repetitions N (at least 5) and --scale X; says on stderr what is wrong with
-// others.
-std::optional<Options> ParseOptions(int argc, char** argv);
+// Reads --json FILE, --repetitions N (at least 5) and --scale X. Ends the process, as --help does,
+// when something is wrong with them, and says what.
+Options ParseOptions(int argc, char** argv);
 
 // Processor, number of cores, compiler, load of the machine now.
 nlohmann::json Context(const Options& options);
-
-// Prints the report, and writes it where the options say; false if that failed.
-bool Publish(const Options& options, const nlohmann::json& report);
 
 }  // namespace tidemark::bench

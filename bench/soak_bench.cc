@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "bench/service/json_report.h"
+#include "bench/json_report.h"
 #include "bench/service/scratch.h"
 #include "master/service/job_table.h"
 #include "master/store/event_log.h"
@@ -99,7 +99,7 @@ class Job {
       v1::Envelope envelope = recording_->envelopes[said_].second;
       envelope.set_job_id(id_);
       Delay(begins_ - recording_->began, envelope);
-      const service::Taken taken = jobs.Ingest(envelope, now);
+      const service::IngestResult taken = jobs.Ingest(envelope, now);
       refused_ += taken.status.ok() ? 0 : 1;
     }
     return said_ - before;

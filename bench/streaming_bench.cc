@@ -16,6 +16,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
+#include "bench/accuracy/thread_clock.h"
+#include "bench/json_report.h"
 #include "bench/report.h"
 #include "bench/zipf.h"
 #include "master/model/fold.h"
@@ -90,9 +92,9 @@ std::vector<MapProfile> RandomProfiles(Draws draws) {
 }
 
 double Timed(const std::function<void()>& work) {
-  const double start = ThreadNanos();
+  const double start = 1e9 * ThreadSeconds();
   work();
-  return ThreadNanos() - start;
+  return 1e9 * ThreadSeconds() - start;
 }
 
 // --- merging profiles ---------------------------------------------------------------------------
@@ -270,20 +272,19 @@ nlohmann::json MeasureStream(double skew, const Options& options) {
 }
 
 int Main(int argc, char** argv) {
-  const auto options = ParseOptions(argc, argv);
-  if (!options) return 2;
-  nlohmann::json report = {{"benchmark", "streaming"}, {"context", Context(*options)}};
-  report["merge"] = MeasureMerging(Draws::kRepeating, *options);
-  report["merge_distinct"] = MeasureMerging(Draws::kDistinct, *options);
-  report["zipf_1.1"] = MeasureStream(1.1, *options);
-  report["zipf_0.8"] = MeasureStream(0.8, *options);
+  const Options options = ParseOptions(argc, argv);
+  nlohmann::json report = {{"benchmark", "streaming"}, {"context", Context(options)}};
+  report["merge"] = MeasureMerging(Draws::kRepeating, options);
+  report["merge_distinct"] = MeasureMerging(Draws::kDistinct, options);
+  report["zipf_1.1"] = MeasureStream(1.1, options);
+  report["zipf_0.8"] = MeasureStream(0.8, options);
   const auto ratio = [&](const char* stream) {
     return report[stream]["ratio_vs_exact_map"]["median"].get<double>();
   };
   report["merge_ns_per_pair"] = report["merge"]["merge_ns_per_pair"]["median"];
   report["apply_ns_per_pair"] = report["merge"]["apply_ns_per_pair"]["median"];
   report["update_ratio_vs_exact_map"] = std::max(ratio("zipf_1.1"), ratio("zipf_0.8"));
-  return Publish(*options, report) ? 0 : 1;
+  return WriteJson(report, options.json_path) ? 0 : 1;
 }
 
 }  // namespace

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "bench/json_report.h"
 #include "bench/service/agent_load.h"
-#include "bench/service/json_report.h"
 #include "bench/service/master_process.h"
 #include "bench/service/scratch.h"
 #include "bench/service/serve.h"
@@ -60,11 +60,7 @@ class AgentAndWatcher {
       absl::SleepFor(begin + i * between_ - absl::Now());
       request.mutable_envelope()->set_sequence(i + 1);
       request.mutable_envelope()->set_dropped_events(i + 1);
-      const std::int64_t now = absl::GetCurrentTimeNanos();
-      request.mutable_envelope()->mutable_sent_at()->set_seconds(now / 1'000'000'000);
-      request.mutable_envelope()->mutable_sent_at()->set_nanos(
-          static_cast<int>(now % 1'000'000'000));
-      sent_at_[i].store(now, std::memory_order_relaxed);
+      sent_at_[i].store(SetSentAt(*request.mutable_envelope()), std::memory_order_relaxed);
       if (!stream->Write(request)) break;
     }
     stream->WritesDone();
@@ -100,7 +96,7 @@ class AgentAndWatcher {
 };
 
 struct Settings {
-  std::string tidemark;
+  std::string self;
   double events_per_second = 10'000;
   std::uint32_t jobs = 10;
   double seconds = 5;
@@ -116,7 +112,7 @@ struct Latency {
 absl::StatusOr<Latency> Measure(const Settings& settings) {
   const ScratchDirectory directory;
   const auto master = MasterProcess::Start(
-      {settings.tidemark, "serve", "--listen", "127.0.0.1:0", "--data-dir", directory.path()},
+      {settings.self, "serve", "--listen", "127.0.0.1:0", "--data-dir", directory.path()},
       absl::Seconds(30));
   if (!master.ok()) return master.status();
   std::vector<std::unique_ptr<AgentAndWatcher>> pairs;
@@ -142,9 +138,7 @@ int Main(int argc, char** argv) {
   CLI::App app("From an agent's event to the snapshot that a watcher sees.");
   Settings settings;
   std::string json;
-  settings.tidemark = std::filesystem::absolute(argv[0]).string();
-  app.add_option("--tidemark", settings.tidemark, "The server; by default this program itself")
-      ->capture_default_str();
+  settings.self = std::filesystem::absolute(argv[0]).string();
   app.add_option("--rate", settings.events_per_second, "Events a second")->capture_default_str();
   app.add_option("--jobs", settings.jobs, "That share them")->capture_default_str();
   app.add_option("--seconds", settings.seconds, "Of each run")->capture_default_str();

@@ -24,7 +24,7 @@
 namespace tidemark::cli {
 namespace {
 
-// More worker processes than anybody means to start on one machine.
+// More worker processes than make sense on one machine.
 constexpr std::uint32_t kSlotsMax = 1024;
 // Of a master, unless told otherwise; as in kDefaultMaster.
 constexpr int kDefaultPort = 7411;
@@ -596,7 +596,7 @@ std::string DescribeUnknown(const CLI::App& command, const std::string& word) {
   return fmt::format("unknown subcommand {}{}", word, text::DidYouMean(word, subcommands));
 }
 
-// What was wrong, in our words. A word that nobody knows comes first: what is said to be missing is
+// What was wrong, in our words. An unknown word comes first: what is said to be missing is
 // often that word, misspelt.
 std::string Describe(const CLI::App& command, const CLI::ParseError& error) {
   const CLI::App& innermost = Innermost(command);

@@ -23,7 +23,7 @@ namespace {
 
 // An event log of a long job takes some hundred megabytes.
 constexpr std::uint64_t kRoomBytesMin = std::uint64_t{1} << 30;
-// Time enough for somebody on holiday.
+// Enough for a holiday of the administrator.
 constexpr absl::Duration kRenewBefore = absl::Hours(24 * 30);
 
 // Tells each finding on a line of standard output.

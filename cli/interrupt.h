@@ -9,7 +9,7 @@ namespace tidemark::cli {
 // ends the process at once. Signals that are ignored stay so. For one caller in a process.
 const std::atomic<bool>& StopOnInterrupt();
 
-// Writing where nobody reads any more fails instead of ending the process. Programs started from
+// Writing to a pipe without a reader fails instead of ending the process. Programs started from
 // here are not affected.
 void SurviveClosedPipes();
 

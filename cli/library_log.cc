@@ -14,7 +14,7 @@ namespace {
 
 // Never freed: the libraries have threads that outlive main().
 struct Libraries {
-  LogSink sink;  // empty: nobody listens
+  LogSink sink;  // empty: lines are dropped
   RareEntries rare;
 };
 Libraries& Listening() {

@@ -16,7 +16,7 @@ namespace tidemark::cli {
 class Progress {
  public:
   virtual ~Progress() = default;
-  // False when nobody reads any more.
+  // False when the reader has gone.
   virtual bool Show(const Snapshot& snapshot) = 0;
   // Something about the watching itself, for standard error.
   virtual void Say(const std::string& message) = 0;
@@ -54,7 +54,7 @@ struct Streams {
 // that programs can read it, and the result goes to standard error.
 Streams StreamsOfRun(ProgressMode mode);
 
-// Writes a line and hands it on at once; false when nobody reads any more.
+// Writes a line and flushes it; false when the reader has gone.
 bool WriteLine(std::FILE* stream, const std::string& line);
 
 // Flushes standard output. The errno of the first write to it that failed; 0: all is written.

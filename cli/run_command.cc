@@ -52,7 +52,7 @@ Show ShowIn(BackgroundProgress& progress, ProgressMode mode) {
 // Watches the job at a master of its own; what goes wrong there is no trouble of the job's.
 class RemoteWatch {
  public:
-  // The job's on_snapshot is told.
+  // Passes snapshots to the job's on_snapshot.
   RemoteWatch(const examples::RunOptions& job, BackgroundProgress& progress)
       : master_(job.master_address, job.security),
         thread_([this, job_id = job.job_id, run_uid = job.run_uid, show = job.on_snapshot,

@@ -1,8 +1,8 @@
 // Tells systemd that the service is up, and goes on telling it while the master answers.
 //
-// A master can be alive and deaf: its threads run and nobody gets in. So the watchdog of systemd
-// (WatchdogSec in the unit) is fed only after an answer to a new connection. Without systemd
-// nothing happens.
+// A master can be alive and deaf: its threads run and it accepts no connection. So the watchdog of
+// systemd (WatchdogSec in the unit) is fed only after an answer to a new connection. Without
+// systemd nothing happens.
 #pragma once
 
 #include <condition_variable>

@@ -16,12 +16,6 @@
 namespace tidemark::bench {
 namespace {
 
-void SetNow(v1::Envelope& envelope) {
-  const std::int64_t nanos = absl::GetCurrentTimeNanos();
-  envelope.mutable_sent_at()->set_seconds(nanos / 1'000'000'000);
-  envelope.mutable_sent_at()->set_nanos(static_cast<int>(nanos % 1'000'000'000));
-}
-
 // Counts streams that have not ended.
 class Latch {
  public:
@@ -111,7 +105,7 @@ class LoadStream final
   }
   void Write() {
     request_.mutable_envelope()->set_sequence(++sent_);
-    if (sent_ % 16 == 1) SetNow(*request_.mutable_envelope());
+    if (sent_ % 16 == 1) SetSentAt(*request_.mutable_envelope());
     StartWrite(&request_);
   }
 
@@ -152,6 +146,13 @@ void Pace(const std::vector<std::unique_ptr<LoadStream>>& streams) {
 
 }  // namespace
 
+std::int64_t SetSentAt(v1::Envelope& envelope) {
+  const std::int64_t nanos = absl::GetCurrentTimeNanos();
+  envelope.mutable_sent_at()->set_seconds(nanos / 1'000'000'000);
+  envelope.mutable_sent_at()->set_nanos(static_cast<int>(nanos % 1'000'000'000));
+  return nanos;
+}
+
 std::shared_ptr<grpc::Channel> OwnChannel(const std::string& address) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
@@ -164,7 +165,7 @@ v1::StreamEventsRequest ProfileMessage(const std::string& job_id, std::uint32_t 
   v1::Envelope& envelope = *request.mutable_envelope();
   envelope.set_job_id(job_id);
   envelope.set_source_id(fmt::format("reduce-{}", task));
-  SetNow(envelope);
+  SetSentAt(envelope);
   v1::ReduceProfile& profile = *envelope.mutable_reduce_profile();
   profile.mutable_attempt()->set_kind(v1::TASK_KIND_REDUCE);
   profile.mutable_attempt()->set_index(task);
@@ -195,7 +196,7 @@ bool OpenJob(const std::shared_ptr<grpc::Channel>& channel, const std::string& j
     envelope.set_job_id(job_id);
     envelope.set_source_id("app-master");
     envelope.set_sequence(++sequence);
-    SetNow(envelope);
+    SetSentAt(envelope);
     fill(envelope);
     stream->Write(request);
   };

@@ -47,6 +47,9 @@ class IdleStreams {
   std::vector<std::unique_ptr<Stream>> streams_;
 };
 
+// Says that the envelope is sent now; returns when that is, in nanoseconds since 1970.
+std::int64_t SetSentAt(v1::Envelope& envelope);
+
 // A reduce profile of so many points, without its sequence.
 v1::StreamEventsRequest ProfileMessage(const std::string& job_id, std::uint32_t task,
                                        std::uint32_t points);

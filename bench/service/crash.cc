@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "bench/service/agent_load.h"
 #include "bench/service/master_process.h"
 #include "master/store/event_log.h"
 #include "proto/wire/parse_event.h"
@@ -60,13 +61,6 @@ v1::Envelope MakeEnvelope(const std::string& job_id, const std::string& source_i
   heartbeat.set_bytes_done(sequence * 1000);
   heartbeat.set_records_done(sequence);
   return envelope;
-}
-
-void SetSentAt(v1::Envelope& envelope) {
-  const absl::Time now = absl::Now();
-  envelope.mutable_sent_at()->set_seconds(absl::ToUnixSeconds(now));
-  envelope.mutable_sent_at()->set_nanos(static_cast<int>(
-      (now - absl::FromUnixSeconds(absl::ToUnixSeconds(now))) / absl::Nanoseconds(1)));
 }
 
 // One source: sends without end, survives its master, and remembers what was acknowledged.

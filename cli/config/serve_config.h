@@ -1,4 +1,4 @@
-// What `tidemark serve` is told: a file of settings, then the words of the command line, which win.
+// The settings of `tidemark serve`: a file, then the command line, which overrides it.
 //
 // docs/serve.md documents every setting; packaging/tidemark.yaml shows each with its default.
 #pragma once

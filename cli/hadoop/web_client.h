@@ -18,7 +18,7 @@ class WebClient {
 
   // The answer to GET, as JSON, at most 64 MiB and within ten seconds. Follows up to five
   // redirections, as of a standby resource manager, but none from https to http.
-  // Unavailable: nobody answers, or the redirections have no end; NotFound: the answer is not 200;
+  // Unavailable: no answer, or too many redirections; NotFound: the answer is not 200;
   // the message says what it is.
   absl::StatusOr<std::string> Get(const std::string& url);
 

@@ -78,7 +78,7 @@ absl::Status MeasureDisk(const ProfileNodeArguments& arguments, const std::strin
   return status;
 }
 
-// One that nobody listens on now; 0: none.
+// A port that is free now; 0: none.
 int FreePort() {
   const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {};

@@ -19,7 +19,7 @@ std::string PlainPeer(std::string peer);
 
 class BegunCalls {
  public:
-  // Looks at the servers that this process has now.
+  // Reads the servers that this process has now.
   void LookAtServers();
   // Of each of these peers, in their order; plain ones. 0 as well while a handshake is under way.
   // Asking for all of a few is cheap however many others are connected.

@@ -15,7 +15,7 @@ namespace tidemark::service {
 
 class Clock {
  public:
-  // Looks at `wall` once.
+  // Reads `wall` once.
   explicit Clock(absl::Time (*wall)() = absl::Now) : began_at_(wall()) {}
 
   // Never goes back, never stands still. Thread-safe.
@@ -24,7 +24,7 @@ class Clock {
   }
 
   // Goes on from `at`, if that is later than now: what was logged at a later instant is taken up.
-  // REQUIRES: nobody else looks at the clock yet.
+  // REQUIRES: no other thread uses the clock yet.
   void NotBefore(absl::Time at) {
     if (const absl::Time now = Now(); now < at) began_at_ += at - now;
   }

@@ -26,12 +26,12 @@ absl::StatusOr<Caller> Gate::Identify(const grpc::CallbackServerContext& context
   return caller;
 }
 
-absl::StatusOr<Guest> Gate::Admit(const grpc::CallbackServerContext& context) {
+absl::StatusOr<AdmittedStream> Gate::Admit(const grpc::CallbackServerContext& context) {
   absl::StatusOr<Caller> caller = Identify(context);
   if (!caller.ok()) return caller.status();
   absl::StatusOr<PeerLimit::Place> place = peers_.Enter(context.peer());
   if (!place.ok()) return Refuse(place.status(), context.peer());
-  return Guest{*std::move(caller), *std::move(place)};
+  return AdmittedStream{*std::move(caller), *std::move(place)};
 }
 
 absl::StatusOr<std::pair<Caller, std::string>> Gate::Count(
@@ -47,13 +47,13 @@ absl::StatusOr<std::pair<Caller, std::string>> Gate::Count(
   return std::pair(*std::move(caller), std::move(key));
 }
 
-absl::StatusOr<Gate::Asker> Gate::Ask(const grpc::CallbackServerContext& context) {
+absl::StatusOr<Gate::AdmittedCall> Gate::Ask(const grpc::CallbackServerContext& context) {
   auto counted = Count(context);
   if (!counted.ok()) return counted.status();
-  return Asker{std::move(counted->first), Meter(*this, std::move(counted->second))};
+  return AdmittedCall{std::move(counted->first), Meter(*this, std::move(counted->second))};
 }
 
-absl::StatusOr<Guest> Gate::AdmitWatcher(const grpc::CallbackServerContext& context) {
+absl::StatusOr<AdmittedStream> Gate::AdmitWatcher(const grpc::CallbackServerContext& context) {
   if (auto counted = Count(context); !counted.ok()) return counted.status();
   return Admit(context);
 }

@@ -22,7 +22,7 @@
 namespace tidemark::service {
 
 // A stream that was let in; holds its place while it lasts.
-struct Guest {
+struct AdmittedStream {
   Caller caller;
   PeerLimit::Place place;
 };
@@ -51,12 +51,12 @@ class Gate {
     absl::Duration began_;
   };
   // One question that was let in.
-  struct Asker {
+  struct AdmittedCall {
     Caller caller;
     Meter meter;
   };
 
-  // All must outlive the gate and its guests. `calls_per_second` of each caller (call_pace.h); 0:
+  // All must outlive the gate and its streams. `calls_per_second` of each caller (call_pace.h); 0:
   // no limit.
   Gate(const Tokens& tokens, Acceptor& acceptor, std::size_t streams_per_peer_max, Metrics& metrics,
        Log& log, double calls_per_second = 0)
@@ -69,11 +69,11 @@ class Gate {
         refused_(calls_per_second) {}
 
   // For the stream of an agent. Unauthenticated; ResourceExhausted: streams_per_peer.
-  absl::StatusOr<Guest> Admit(const grpc::CallbackServerContext& context);
+  absl::StatusOr<AdmittedStream> Admit(const grpc::CallbackServerContext& context);
   // For that of a watcher. As above; ResourceExhausted: calls_per_second.
-  absl::StatusOr<Guest> AdmitWatcher(const grpc::CallbackServerContext& context);
+  absl::StatusOr<AdmittedStream> AdmitWatcher(const grpc::CallbackServerContext& context);
   // For one question. Unauthenticated; ResourceExhausted: calls_per_second.
-  absl::StatusOr<Asker> Ask(const grpc::CallbackServerContext& context);
+  absl::StatusOr<AdmittedCall> Ask(const grpc::CallbackServerContext& context);
   // A call of `key` took so long elsewhere.
   void Charge(const std::string& key, absl::Duration took) {
     pace_.Charge(key, took, clock_.Now());
@@ -88,7 +88,7 @@ class Gate {
   absl::StatusOr<std::pair<Caller, std::string>> Count(const grpc::CallbackServerContext& context);
 
   const Tokens& tokens_;
-  Acceptor& acceptor_;  // is told who is a stranger
+  Acceptor& acceptor_;  // learns who has shown no credentials yet
   PeerLimit peers_;
   Metrics& metrics_;
   Log& log_;

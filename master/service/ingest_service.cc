@@ -56,7 +56,7 @@ class RefusedStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
 };
 
 // What all streams of a service share.
-struct Surroundings {
+struct Dependencies {
   JobTable& jobs;
   const Clock& clock;
   Gate& gate;
@@ -70,9 +70,10 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
                            public Journal::Waiter,
                            public std::enable_shared_from_this<IngestStream> {
  public:
-  static IngestStream* Start(const Surroundings& surroundings, Guest guest, std::string peer) {
+  static IngestStream* Start(const Dependencies& dependencies, AdmittedStream admitted,
+                             std::string peer) {
     auto stream = std::shared_ptr<IngestStream>(
-        new IngestStream(surroundings, std::move(guest), std::move(peer)));
+        new IngestStream(dependencies, std::move(admitted), std::move(peer)));
     stream->self_ = stream;  // lives until OnDone, and while the journal may call it
     stream->ReadNext();
     return stream.get();
@@ -91,7 +92,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
       return End({grpc::StatusCode::INVALID_ARGUMENT, "not a StreamEventsRequest"});
     }
     const v1::Envelope& envelope = request.envelope();
-    const Taken taken = Take(envelope, View(bytes));
+    const IngestResult taken = Take(envelope, View(bytes));
     // A token that was withdrawn meanwhile.
     if (absl::IsUnauthenticated(taken.status)) return End(ToGrpc(taken.status));
     if (!Gather(envelope, taken)) {
@@ -133,7 +134,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     if (held_.exchange(false)) ReadNext();
   }
 
-  // What waits is told why.
+  // Tells the agent why it has to wait.
   void OnStalled(const absl::Status& status) override {
     const std::lock_guard lock(mutex_);
     for (Source* source : awaiting_) {
@@ -155,16 +156,16 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     bool is_gathered = false;
     bool is_ready = false;
     bool greeted = false;
-    NamedGroups wanted;  // as told last
+    NamedGroups wanted;  // as last sent
   };
 
-  IngestStream(const Surroundings& surroundings, Guest guest, std::string peer)
-      : jobs_(surroundings.jobs),
-        clock_(surroundings.clock),
-        gate_(surroundings.gate),
-        metrics_(surroundings.metrics),
-        control_(surroundings.control),
-        guest_(std::move(guest)),
+  IngestStream(const Dependencies& dependencies, AdmittedStream admitted, std::string peer)
+      : jobs_(dependencies.jobs),
+        clock_(dependencies.clock),
+        gate_(dependencies.gate),
+        metrics_(dependencies.metrics),
+        control_(dependencies.control),
+        stream_(std::move(admitted)),
         peer_(std::move(peer)) {
     metrics_.ingest_streams.fetch_add(1, std::memory_order_relaxed);
   }
@@ -202,17 +203,17 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   }
 
   // `request` is the serialized message around the envelope.
-  Taken Take(const v1::Envelope& envelope, absl::string_view request) {
+  IngestResult Take(const v1::Envelope& envelope, absl::string_view request) {
     metrics_.events.fetch_add(1, std::memory_order_relaxed);
     metrics_.event_bytes.fetch_add(request.size(), std::memory_order_relaxed);
-    Taken taken{.status = guest_.caller.Check(Right::kReport, envelope.job_id())};
+    IngestResult taken{.status = stream_.caller.Check(Right::kReport, envelope.job_id())};
     if (!taken.status.ok()) {
       taken.status = gate_.Refuse(std::move(taken.status), peer_);
     } else {
       Sender sender;
       if (envelope.has_job_opened()) {
-        sender.name_space = guest_.caller.NameSpaceOf(Right::kReport);
-        sender.reporter = guest_.caller.ReporterAt(HostOfPeer(peer_));
+        sender.name_space = stream_.caller.NameSpaceOf(Right::kReport);
+        sender.reporter = stream_.caller.ReporterAt(HostOfPeer(peer_));
       }
       taken = jobs_.Ingest(envelope, clock_.Now(), EnvelopeWithin(request), sender);
     }
@@ -224,7 +225,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     return taken;
   }
 
-  bool Gather(const v1::Envelope& envelope, const Taken& taken) {
+  bool Gather(const v1::Envelope& envelope, const IngestResult& taken) {
     const bool has_id = envelope.source_id().size() <= kSourceIdBytesMax;
     const std::string& source_id = has_id ? envelope.source_id() : std::string();
     const std::lock_guard lock(mutex_);
@@ -356,7 +357,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   Gate& gate_;
   Metrics& metrics_;
   const AgentControl& control_;
-  Guest guest_;  // of the read in flight
+  AdmittedStream stream_;  // of the read in flight
   const std::string peer_;
   std::shared_ptr<IngestStream> self_;
   grpc::ByteBuffer request_;        // of the read in flight
@@ -384,9 +385,9 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* IngestService::StreamEvents(
     grpc::CallbackServerContext* context) {
-  absl::StatusOr<Guest> guest = gate_.Admit(*context);
-  if (!guest.ok()) return new RefusedStream(guest.status());
-  return IngestStream::Start({jobs_, clock_, gate_, metrics_, control_}, *std::move(guest),
+  absl::StatusOr<AdmittedStream> admitted = gate_.Admit(*context);
+  if (!admitted.ok()) return new RefusedStream(admitted.status());
+  return IngestStream::Start({jobs_, clock_, gate_, metrics_, control_}, *std::move(admitted),
                              context->peer());
 }
 

@@ -125,7 +125,7 @@ absl::Status JobTable::TakeDisk(std::size_t bytes, unsigned slack, Job& job) {
   return taken;
 }
 
-void JobTable::LookAtDisk() {
+void JobTable::CheckDisk() {
   for (const std::string& directory : {options_.data_dir, options_.event_log_dir}) {
     if (directory.empty()) continue;
     // Where there are two, what is written into both is counted on the first.
@@ -169,7 +169,8 @@ absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Enter(const std::string
 // if somebody else has opened it meanwhile.
 absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(
     const v1::Envelope& untrusted, const Event& event, absl::string_view serialized,
-    std::size_t bytes, const Sender& sender, const std::shared_ptr<Job>& before, Taken& taken) {
+    std::size_t bytes, const Sender& sender, const std::shared_ptr<Job>& before,
+    IngestResult& taken) {
   auto job = std::make_shared<Job>(JobMonitor(event.job_id, options_.job));
   if (absl::Status refused = job->monitor.Apply(event); !refused.ok()) return refused;
   job->opened_at = event.arrived_at;
@@ -195,7 +196,7 @@ absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(
   OpenLogs(event.job_id, *job);
   // Twice, since without it the rest of the log is worth nothing.
   for (int copies = 0; copies < 2; ++copies) {
-    Keep(*job, [&](std::string& out) {
+    AppendRecord(*job, [&](std::string& out) {
       EncodeArrival(untrusted, serialized, event.arrived_at, job->key, out);
     });
   }
@@ -212,7 +213,7 @@ bool JobTable::IsFollowedBy(const Event& event, Job& job) {
 }
 
 template <typename Encode>
-void JobTable::Keep(Job& job, Encode encode) {
+void JobTable::AppendRecord(Job& job, Encode encode) {
   if (job.log == nullptr && job.journal == nullptr) {
     job.mark = journal_.Append(nullptr, "");
     return;
@@ -251,9 +252,9 @@ bool JobTable::IsOfRun(const v1::Envelope& untrusted, const Job& job) {
   return untrusted.run_uid().empty() || untrusted.run_uid() == job.monitor.run_uid();
 }
 
-// An envelope that is no event. A duplicate is told its reason once more and counts once.
-Taken JobTable::Reject(const v1::Envelope& untrusted, std::size_t bytes, Job* job,
-                       const absl::Status& reason) {
+// An envelope that is no event. A duplicate gets the same reason again and counts once.
+IngestResult JobTable::Reject(const v1::Envelope& untrusted, std::size_t bytes, Job* job,
+                              const absl::Status& reason) {
   if (job == nullptr) return {.status = reason};
   AcceptedSequence envelope;
   if (wire::HasPlace(untrusted)) envelope = {untrusted.source_id(), untrusted.sequence()};
@@ -263,14 +264,15 @@ Taken JobTable::Reject(const v1::Envelope& untrusted, std::size_t bytes, Job* jo
                             envelope.sequence <= job->monitor.accepted_sequence(envelope.source_id);
   if (is_duplicate) return job->Answer(reason);
   const absl::Status charged = Charge(bytes, nullptr, *job);
-  if (charged.ok()) KeepRefusal(reason, envelope, *job);
+  if (charged.ok()) AppendRefusal(reason, envelope, *job);
   return job->Answer(charged.ok() ? reason : charged);
 }
 
-void JobTable::KeepRefusal(const absl::Status& reason, const AcceptedSequence& envelope, Job& job) {
+void JobTable::AppendRefusal(const absl::Status& reason, const AcceptedSequence& envelope,
+                             Job& job) {
   if (job.ticked.is_final()) return;
   job.monitor.CountRejected(envelope);
-  Keep(job, [&](std::string& out) {
+  AppendRecord(job, [&](std::string& out) {
     store::EncodeMalformed(std::string(reason.message()), envelope, job.key, out);
   });
 }
@@ -300,17 +302,17 @@ absl::Status JobTable::Charge(std::size_t bytes, const Event* event, Job& job) {
     job.bytes += bytes;
     return refused;
   }
-  if (!std::exchange(job.is_over_bytes, true)) KeepRefusal(refused, {}, job);
+  if (!std::exchange(job.is_over_bytes, true)) AppendRefusal(refused, {}, job);
   return refused;
 }
 
-Taken JobTable::Ingest(const v1::Envelope& untrusted, absl::Time now, absl::string_view serialized,
-                       const Sender& sender) {
+IngestResult JobTable::Ingest(const v1::Envelope& untrusted, absl::Time now,
+                              absl::string_view serialized, const Sender& sender) {
   std::shared_ptr<Job> job = Find(untrusted.job_id());
   absl::StatusOr<Event> event = wire::ParseEvent(untrusted, now);
   const std::size_t bytes = serialized.empty() ? untrusted.ByteSizeLong() : serialized.size();
   if (!event.ok()) return Reject(untrusted, bytes, job.get(), event.status());
-  Taken taken;
+  IngestResult taken;
   if (job == nullptr && !std::holds_alternative<JobOpened>(event->body)) {
     taken.status = absl::FailedPreconditionError(
         fmt::format("job {} is not open; send JobOpened first", event->job_id));
@@ -341,7 +343,7 @@ Taken JobTable::Ingest(const v1::Envelope& untrusted, absl::Time now, absl::stri
   event->arrived_at = job->NotBefore(now);
   // After the final snapshot there is nothing left to recover.
   if (!job->ticked.is_final()) {
-    Keep(*job, [&](std::string& out) {
+    AppendRecord(*job, [&](std::string& out) {
       EncodeArrival(untrusted, serialized, event->arrived_at, job->key, out);
     });
   }
@@ -352,7 +354,7 @@ Taken JobTable::Ingest(const v1::Envelope& untrusted, absl::Time now, absl::stri
 
 // REQUIRES: job.mutex is held.
 void JobTable::TickLocked(Job& job, absl::Time now) {
-  if (job.ticked.sequence == 0) Remember(job);
+  if (job.ticked.sequence == 0) LoadPastRuns(job);
   job.ticked_at = now;
   const absl::Duration began = ThreadCpuTime();
   {
@@ -371,17 +373,17 @@ void JobTable::TickLocked(Job& job, absl::Time now) {
   if (job.ticked.is_final()) End(job);
 }
 
-// Tells a job of its earlier runs. REQUIRES: job.mutex is held.
-void JobTable::Remember(Job& job) {
+// Gives a job its earlier runs. REQUIRES: job.mutex is held.
+void JobTable::LoadPastRuns(Job& job) {
   if (!options_.past_runs) return;
   const std::vector<PastRun> runs = options_.past_runs(
       job.monitor.Summary().name, {.id = job.newest.job_id, .name_space = job.name_space});
   if (runs.empty()) return;
   job.monitor.SetPastRuns(runs);
-  Keep(job, [&](std::string& out) { store::EncodePastRuns(runs, job.key, out); });
+  AppendRecord(job, [&](std::string& out) { store::EncodePastRuns(runs, job.key, out); });
 }
 
-// Hands on what the job has taught and keeps no more of it than its end. REQUIRES: job.mutex is
+// Reports the ended job to on_end and keeps no more of it than its end. REQUIRES: job.mutex is
 // held; the final snapshot is in job.ticked.
 void JobTable::End(Job& job) {
   if (options_.on_end) options_.on_end({job.ticked, job.monitor.Summary(), job.name_space});
@@ -414,7 +416,7 @@ bool JobTable::WantsCheckpoint(const Job& job) const {
 
 // What cannot be written is not missed: a restart then takes longer. REQUIRES: the last tick is
 // durable.
-void JobTable::KeepCheckpoint(Job& job) const {
+void JobTable::SaveCheckpoint(Job& job) const {
   const absl::Duration began = ThreadCpuTime();
   const std::string log = store::EventLogPath(options_.data_dir, job.newest.job_id);
   store::WriteCheckpoint(store::CheckpointPath(log), {job.newest, job.monitor.Checkpoint()})
@@ -432,7 +434,7 @@ bool JobTable::IsDue(const Job& job, absl::Time now) const {
 }
 
 std::vector<Snapshot> JobTable::TickDue(absl::Time now) {
-  LookAtDisk();
+  CheckDisk();
   std::vector<std::shared_ptr<Job>> jobs;
   std::vector<DueJob> due;
   for (std::shared_ptr<Job>& job : All()) {
@@ -476,7 +478,7 @@ std::vector<Snapshot> JobTable::Publish() {
       continue;
     }
     if (checkpoints == kCheckpointsAtOnce || !WantsCheckpoint(*job)) continue;
-    KeepCheckpoint(*job);
+    SaveCheckpoint(*job);
     ++checkpoints;
   }
   NoteEnded(ended);
@@ -508,7 +510,7 @@ void JobTable::ContinueTrace(const store::RestoredJob& restored, Job& job) const
 }
 
 // REQUIRES: called in the order in which the jobs were opened, before anything else is done.
-void JobTable::TakeUp(store::RestoredJob restored, absl::Time now) {
+void JobTable::Restore(store::RestoredJob restored, absl::Time now) {
   auto job = std::make_shared<Job>(std::move(restored.monitor));
   job->opened_at = restored.opened_at;
   job->run = RunAt(job->opened_at);
@@ -532,11 +534,11 @@ void JobTable::TakeUp(store::RestoredJob restored, absl::Time now) {
   }
   if (!restored.has_resumed) DropCheckpoint(restored.job_id);
   if (const auto damage = restored.CutOff()) {
-    Keep(*job, [&](std::string& out) { store::EncodeDamage(*damage, job->key, out); });
+    AppendRecord(*job, [&](std::string& out) { store::EncodeDamage(*damage, job->key, out); });
   }
   if (!job->newest.is_final()) {
     job->monitor.NoteRestart(job->NotBefore(now));
-    Keep(*job, [&](std::string& out) { store::EncodeRestart(job->latest, job->key, out); });
+    AppendRecord(*job, [&](std::string& out) { store::EncodeRestart(job->latest, job->key, out); });
   } else if (!restored.has_end) {
     End(*job);                    // it was killed in the middle of this
     unpublished_.push_back(job);  // not to be forgotten before its last record is durable
@@ -565,7 +567,7 @@ absl::StatusOr<Recovery> JobTable::Recover(absl::Time now, std::size_t threads) 
     recovery.records += job.records;
     recovery.resumed += job.has_resumed ? 1 : 0;
     if (!job.newest.is_final()) recovery.latest = std::max(recovery.latest, job.latest);
-    TakeUp(std::move(job), now);
+    Restore(std::move(job), now);
   }
   Publish();
   return recovery;

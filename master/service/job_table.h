@@ -1,8 +1,8 @@
 // All jobs of a master: each a JobMonitor, its event log and its newest snapshot.
 //
-// With a data directory nothing is told before it is durable: an envelope may be acknowledged when
-// its position in the journal is, and a snapshot is published when its tick is. A table that is
-// made anew from the directory then goes on where the one before was killed.
+// With a data directory nothing is published before it is durable: an envelope may be acknowledged
+// when its position in the journal is, and a snapshot is published when its tick is. A table that
+// is made anew from the directory then goes on where the one before was killed.
 //
 // Thread-safe: one lock for the table, one for each job. Nothing that takes time is done under that
 // of the table: no job's lock is waited for and no file is touched, so jobs do not wait for one
@@ -73,7 +73,7 @@ struct JobTableOptions {
 };
 
 // What became of an envelope.
-struct Taken {
+struct IngestResult {
   absl::Status status;  // OK, or the reason to refuse it; either way it need not be sent again ...
   Journal::Position position = 0;     // ... once this is durable ...
   std::shared_ptr<Journal::Log> log;  // ... in this log
@@ -117,8 +117,8 @@ class JobTable {
 
   // Takes an envelope off the network: parse, keep, fold. `serialized` is what it was parsed from;
   // empty: the caller does not have it. `sender` is asked for with an envelope that opens a job.
-  Taken Ingest(const v1::Envelope& untrusted, absl::Time now, absl::string_view serialized = {},
-               const Sender& sender = {});
+  IngestResult Ingest(const v1::Envelope& untrusted, absl::Time now,
+                      absl::string_view serialized = {}, const Sender& sender = {});
 
   // Ticks running jobs that have news since pace.interval_min or were not ticked for pace.interval,
   // heavy ones in turns (tick_round.h), and returns the new snapshots. Waits until they are
@@ -173,7 +173,7 @@ class JobTable {
     // REQUIRES: mutex is held.
     JobView View() const { return {.newest = newest, .run = run}; }
     // REQUIRES: mutex is held.
-    Taken Answer(absl::Status status) const {
+    IngestResult Answer(absl::Status status) const {
       return {.status = std::move(status),
               .position = mark.position,
               .log = mark.log,
@@ -186,7 +186,8 @@ class JobTable {
   absl::StatusOr<std::shared_ptr<Job>> Open(const v1::Envelope& untrusted, const Event& event,
                                             absl::string_view serialized, std::size_t bytes,
                                             const Sender& sender,
-                                            const std::shared_ptr<Job>& before, Taken& taken);
+                                            const std::shared_ptr<Job>& before,
+                                            IngestResult& taken);
   static bool IsFollowedBy(const Event& event, Job& job);
   absl::StatusOr<std::shared_ptr<Job>> Enter(const std::string& job_id,
                                              const std::shared_ptr<Job>& job,
@@ -194,29 +195,29 @@ class JobTable {
   std::shared_ptr<Job> Forget(const KeptEnded::One& ended);
   bool MakeRoomOf(const std::string& reporter);
   absl::Status TakeDisk(std::size_t bytes, unsigned slack, Job& job);
-  void LookAtDisk();
+  void CheckDisk();
   void OpenLogs(const std::string& job_id, Job& job) const;
   static bool IsOfRun(const v1::Envelope& untrusted, const Job& job);
-  Taken Reject(const v1::Envelope& untrusted, std::size_t bytes, Job* job,
-               const absl::Status& reason);
+  IngestResult Reject(const v1::Envelope& untrusted, std::size_t bytes, Job* job,
+                      const absl::Status& reason);
   // Adds what `encode` appends to a string to the logs of the job. REQUIRES: job.mutex is held,
   // here and below.
   template <typename Encode>
-  void Keep(Job& job, Encode encode);
-  void KeepRefusal(const absl::Status& reason, const AcceptedSequence& envelope, Job& job);
+  void AppendRecord(Job& job, Encode encode);
+  void AppendRefusal(const absl::Status& reason, const AcceptedSequence& envelope, Job& job);
   absl::Status Charge(std::size_t bytes, const Event* event, Job& job);
   // Notes a log that can no longer be written and goes on without it.
   static void Logged(const absl::Status& status, Job& job);
   bool IsDue(const Job& job, absl::Time now) const;
   void TickLocked(Job& job, absl::Time now);
-  void Remember(Job& job);
+  void LoadPastRuns(Job& job);
   void End(Job& job);
   std::vector<Snapshot> Publish();
   void NoteEnded(const std::vector<std::shared_ptr<Job>>& jobs);
   bool WantsCheckpoint(const Job& job) const;
-  void KeepCheckpoint(Job& job) const;
+  void SaveCheckpoint(Job& job) const;
   void DropCheckpoint(const std::string& job_id) const;
-  void TakeUp(store::RestoredJob restored, absl::Time now);
+  void Restore(store::RestoredJob restored, absl::Time now);
   void ContinueTrace(const store::RestoredJob& restored, Job& job) const;
 
   const JobTableOptions options_;

@@ -45,7 +45,7 @@ class Journal::Log {
     batch_waiting += std::exchange(next_waiting, 0);
     dirty = false;
   }
-  // Repeats from the last durable byte: after a failure nobody knows what reached the disk.
+  // Repeats from the last durable byte: after a failure it is unknown what reached the disk.
   absl::Status Write(store::Disk& disk) {
     if (file_ == nullptr) {
       auto file = durable_bytes_ == 0 ? disk.Create(path_) : disk.Open(path_);

@@ -1,4 +1,4 @@
-// Makes records durable before anybody is told of them.
+// Makes records durable before they are acknowledged or published.
 //
 // Callers append records to logs and get a position; a thread of its own writes everything appended
 // since the last time in one batch, makes it durable by one sync, and then tells those who wait.
@@ -45,7 +45,7 @@ struct JournalOptions {
   std::function<void(const std::string&)> on_notice;
 };
 
-// Unavailable: what is told to those whose record cannot be kept because of `why`.
+// Unavailable: the answer to those whose record cannot be kept because of `why`.
 absl::Status JournalFails(const absl::Status& why);
 
 class Journal {
@@ -91,7 +91,7 @@ class Journal {
   Position Append(const std::shared_ptr<Log>& log, absl::string_view records);
 
   // Removes a file that no log appends to any more, before anything that is appended after this.
-  // One that cannot be removed is told of and left: a log that is made anew replaces it.
+  // One that cannot be removed is reported and left: a log that is made anew replaces it.
   void Remove(std::string path);
 
   Position durable() const { return durable_.load(std::memory_order_acquire); }

@@ -8,11 +8,11 @@ constexpr absl::Duration kRarely = absl::Seconds(1);
 }  // namespace
 
 void Log::Info(const std::string& message, const std::string& job_id, Fields fields) const {
-  Tell({LogSeverity::kInfo, message, job_id, std::move(fields)});
+  Emit({LogSeverity::kInfo, message, job_id, std::move(fields)});
 }
 
 void Log::Warn(const std::string& message, const std::string& job_id, Fields fields) const {
-  Tell({LogSeverity::kWarning, message, job_id, std::move(fields)});
+  Emit({LogSeverity::kWarning, message, job_id, std::move(fields)});
 }
 
 void Log::WarnRarely(const std::string& message, absl::Time now, const std::string& job_id,

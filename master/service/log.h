@@ -1,4 +1,4 @@
-// What the service tells its LogSink, and how often.
+// Entries for the LogSink, and how often they may come.
 //
 // Thread-safe.
 #pragma once
@@ -34,7 +34,7 @@ class Log {
     absl::Time told_at = absl::InfinitePast();
     std::uint64_t left_out = 0;
   };
-  void Tell(LogEntry entry) const {
+  void Emit(LogEntry entry) const {
     if (sink_) sink_(entry);
   }
 

@@ -303,7 +303,7 @@ class Master::Impl {
   std::condition_variable changed_;
   bool stopping_ = false;
   std::uint64_t ticks_ = 0;
-  bool journal_ok_ = true;                               // as told last; of the thread that ticks
+  bool journal_ok_ = true;  // as last reported; of the thread that ticks
   absl::Time tokens_checked_at_ = absl::InfinitePast();  // likewise
   std::thread ticker_;
 };
@@ -338,7 +338,7 @@ absl::Status Master::Impl::Recover() {
   return absl::OkStatus();
 }
 
-// Says it when the journal stops or goes on, to people and to health checks.
+// Reports to the operator and to health checks that the journal has failed or works again.
 void Master::Impl::ReportJournal() {
   const absl::Status status = jobs_.journal().status();
   if (status.ok() == journal_ok_) return;

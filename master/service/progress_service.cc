@@ -50,10 +50,10 @@ std::optional<PageEnd> ParsePageToken(const std::string& token) {
 
 }  // namespace
 
-absl::Status ProgressService::MayRead(absl::StatusOr<Gate::Asker>& asker, const std::string& job_id,
-                                      const std::string& peer) {
-  if (!asker.ok()) return asker.status();
-  absl::Status allowed = asker->caller.Check(Right::kRead, job_id);
+absl::Status ProgressService::MayRead(absl::StatusOr<Gate::AdmittedCall>& call,
+                                      const std::string& job_id, const std::string& peer) {
+  if (!call.ok()) return call.status();
+  absl::Status allowed = call->caller.Check(Right::kRead, job_id);
   return allowed.ok() ? allowed : gate_.Refuse(std::move(allowed), peer);
 }
 
@@ -61,8 +61,8 @@ grpc::ServerUnaryReactor* ProgressService::GetJob(grpc::CallbackServerContext* c
                                                   const v1::GetJobRequest* request,
                                                   v1::GetJobResponse* response) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  absl::StatusOr<Gate::Asker> asker = gate_.Ask(*context);
-  if (absl::Status allowed = MayRead(asker, request->job_id(), context->peer()); !allowed.ok()) {
+  absl::StatusOr<Gate::AdmittedCall> call = gate_.Ask(*context);
+  if (absl::Status allowed = MayRead(call, request->job_id(), context->peer()); !allowed.ok()) {
     reactor->Finish(ToGrpc(allowed));
     return reactor;
   }
@@ -76,9 +76,9 @@ grpc::ServerUnaryReactor* ProgressService::ListJobs(grpc::CallbackServerContext*
                                                     const v1::ListJobsRequest* request,
                                                     v1::ListJobsResponse* response) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  const absl::StatusOr<Gate::Asker> asker = gate_.Ask(*context);
-  if (!asker.ok()) {
-    reactor->Finish(ToGrpc(asker.status()));
+  const absl::StatusOr<Gate::AdmittedCall> call = gate_.Ask(*context);
+  if (!call.ok()) {
+    reactor->Finish(ToGrpc(call.status()));
     return reactor;
   }
   const std::optional<PageEnd> before = ParsePageToken(request->page_token());
@@ -93,7 +93,7 @@ grpc::ServerUnaryReactor* ProgressService::ListJobs(grpc::CallbackServerContext*
   // One more, to know whether another page follows.
   const std::vector<JobView> jobs = jobs_.Views(
       [&](std::uint64_t run, const std::string& job_id) {
-        return before->IsBefore(run, job_id) && asker->caller.MayRead(job_id);
+        return before->IsBefore(run, job_id) && call->caller.MayRead(job_id);
       },
       page_size + 1);
   const std::size_t end = std::min(page_size, jobs.size());
@@ -107,9 +107,10 @@ grpc::ServerUnaryReactor* ProgressService::ListJobs(grpc::CallbackServerContext*
 
 grpc::ServerWriteReactor<v1::WatchJobResponse>* ProgressService::WatchJob(
     grpc::CallbackServerContext* context, const v1::WatchJobRequest* request) {
-  absl::StatusOr<Guest> guest = gate_.AdmitWatcher(*context);
-  if (!guest.ok()) return new RefusedWatch<v1::WatchJobResponse>(guest.status());
-  if (absl::Status allowed = guest->caller.Check(Right::kRead, request->job_id()); !allowed.ok()) {
+  absl::StatusOr<AdmittedStream> admitted = gate_.AdmitWatcher(*context);
+  if (!admitted.ok()) return new RefusedWatch<v1::WatchJobResponse>(admitted.status());
+  if (absl::Status allowed = admitted->caller.Check(Right::kRead, request->job_id());
+      !allowed.ok()) {
     return new RefusedWatch<v1::WatchJobResponse>(
         gate_.Refuse(std::move(allowed), context->peer()));
   }
@@ -117,7 +118,7 @@ grpc::ServerWriteReactor<v1::WatchJobResponse>* ProgressService::WatchJob(
       WatchFrom(request->after_sequence(), request->resume_token());
   if (!from.ok()) return new RefusedWatch<v1::WatchJobResponse>(from.status());
   WatchStream* stream =
-      WatchStream::Start(hub_, metrics_, *std::move(guest), request->job_id(), *from);
+      WatchStream::Start(hub_, metrics_, *std::move(admitted), request->job_id(), *from);
   stream->Begin([&]() -> absl::StatusOr<JobView> {
     absl::StatusOr<JobView> job = jobs_.Look(request->job_id());
     const bool is_another =

@@ -25,7 +25,7 @@ class ProgressService final : public v1::ProgressService::CallbackService {
       grpc::CallbackServerContext* context, const v1::WatchJobRequest* request) override;
 
  private:
-  absl::Status MayRead(absl::StatusOr<Gate::Asker>& asker, const std::string& job_id,
+  absl::Status MayRead(absl::StatusOr<Gate::AdmittedCall>& call, const std::string& job_id,
                        const std::string& peer);
 
   JobTable& jobs_;

@@ -1,7 +1,7 @@
 // How much of what all have in common each may take: places of running jobs and workflows, the disk
 // under the logs, the memory of the jobs.
 //
-// A reporter is whoever a job or workflow is counted for: the name space of the token that opened
+// A reporter is for whom a job or workflow is counted: the name space of the token that opened
 // it (name_space.h), or a host where there are no tokens. With a share of 80 %, nobody is given
 // more once what it has exceeds four times what is left: one who takes all it can get leaves a
 // fifth, two leave a ninth, so that there always is something for the next. Somebody who is alone

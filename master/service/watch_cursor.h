@@ -1,7 +1,7 @@
-// What one watcher of a job or a workflow is told next, and what it can say later to go on from
+// What one watcher of a job or a workflow is sent next, and what it can say later to go on from
 // there: the watch contract of docs/api.md as a value.
 //
-// Keeps the newest snapshot only: a reader that is slow gets it and is told how many it missed. The
+// Keeps the newest snapshot only: a slow reader gets it and the number of those it missed. The
 // last snapshot of a job is final, so the newest one never hides it. Not thread-safe. O(size of a
 // snapshot).
 #pragma once

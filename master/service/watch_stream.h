@@ -31,10 +31,10 @@ inline void EncodeWatched(const WorkflowSnapshot& snapshot, v1::WorkflowSnapshot
 template <typename S, typename Response>
 class BasicWatchStream final : public grpc::ServerWriteReactor<Response>, public BasicWatcher<S> {
  public:
-  static BasicWatchStream* Start(BasicWatchHub<S>& hub, Metrics& metrics, Guest guest,
+  static BasicWatchStream* Start(BasicWatchHub<S>& hub, Metrics& metrics, AdmittedStream admitted,
                                  const std::string& id, const ResumePoint& from) {
     auto stream = std::shared_ptr<BasicWatchStream>(
-        new BasicWatchStream(hub, metrics, std::move(guest), id, from));
+        new BasicWatchStream(hub, metrics, std::move(admitted), id, from));
     stream->self_ = stream;  // lives until OnDone
     return stream.get();
   }
@@ -57,7 +57,7 @@ class BasicWatchStream final : public grpc::ServerWriteReactor<Response>, public
   void Offer(const S& snapshot) override {
     const std::lock_guard lock(mutex_);
     // The token may have been withdrawn meanwhile.
-    if (absl::Status allowed = guest_.caller.Check(Right::kRead, id_); !allowed.ok()) {
+    if (absl::Status allowed = stream_.caller.Check(Right::kRead, id_); !allowed.ok()) {
       return EndLocked(ToGrpc(allowed));
     }
     cursor_.Offer(snapshot);
@@ -81,9 +81,13 @@ class BasicWatchStream final : public grpc::ServerWriteReactor<Response>, public
   }
 
  private:
-  BasicWatchStream(BasicWatchHub<S>& hub, Metrics& metrics, Guest guest, std::string id,
+  BasicWatchStream(BasicWatchHub<S>& hub, Metrics& metrics, AdmittedStream admitted, std::string id,
                    const ResumePoint& from)
-      : hub_(hub), metrics_(metrics), id_(std::move(id)), guest_(std::move(guest)), cursor_(from) {}
+      : hub_(hub),
+        metrics_(metrics),
+        id_(std::move(id)),
+        stream_(std::move(admitted)),
+        cursor_(from) {}
 
   // Writes what is next, or ends after the final snapshot. REQUIRES: mutex_ is held.
   void GoOn() {
@@ -118,7 +122,7 @@ class BasicWatchStream final : public grpc::ServerWriteReactor<Response>, public
   const std::string id_;
   std::shared_ptr<BasicWatchStream> self_;
   std::mutex mutex_;  // guards all below
-  Guest guest_;
+  AdmittedStream stream_;
   BasicWatchCursor<S> cursor_;
   bool writing_ = false;
   bool ended_ = false;

@@ -69,31 +69,32 @@ workflow::WhatIf WhatIfOf(const v1::EstimateWorkflowRequest& untrusted) {
 
 }  // namespace
 
-absl::StatusOr<Gate::Asker> WorkflowService::Ask(const grpc::CallbackServerContext& context,
-                                                 Right right, const std::vector<std::string>& ids) {
-  absl::StatusOr<Gate::Asker> asker = gate_.Ask(context);
-  if (!asker.ok()) return asker;
+absl::StatusOr<Gate::AdmittedCall> WorkflowService::Ask(const grpc::CallbackServerContext& context,
+                                                        Right right,
+                                                        const std::vector<std::string>& ids) {
+  absl::StatusOr<Gate::AdmittedCall> call = gate_.Ask(context);
+  if (!call.ok()) return call;
   for (const std::string& id : ids) {
-    if (absl::Status allowed = asker->caller.Check(right, id); !allowed.ok()) {
+    if (absl::Status allowed = call->caller.Check(right, id); !allowed.ok()) {
       return gate_.Refuse(std::move(allowed), context.peer());
     }
   }
-  return asker;
+  return call;
 }
 
 absl::StatusOr<Journal::Mark> WorkflowService::Submit(const grpc::CallbackServerContext& context,
                                                       const v1::Workflow& untrusted) {
-  // Who watches the workflow sees its jobs, so whoever submits it must have a say in them.
+  // Whoever may watch the workflow sees its jobs, so the submitter must be allowed to report them.
   std::vector<std::string> ids = {untrusted.id()};
   for (const v1::WorkflowJob& job : untrusted.jobs()) {
     if (!job.job_id().empty()) ids.push_back(job.job_id());
   }
-  const absl::StatusOr<Gate::Asker> asker = Ask(context, Right::kReport, ids);
-  if (!asker.ok()) return asker.status();
+  const absl::StatusOr<Gate::AdmittedCall> call = Ask(context, Right::kReport, ids);
+  if (!call.ok()) return call.status();
   const absl::StatusOr<WorkflowSpec> workflow = wire::ParseWorkflow(untrusted);
   if (!workflow.ok()) return workflow.status();
-  const Sender sender = {.name_space = asker->caller.NameSpaceOf(Right::kReport),
-                         .reporter = asker->caller.ReporterAt(HostOfPeer(context.peer()))};
+  const Sender sender = {.name_space = call->caller.NameSpaceOf(Right::kReport),
+                         .reporter = call->caller.ReporterAt(HostOfPeer(context.peer()))};
   auto taken = workflows_.Submit(*workflow, sender, clock_.Now());
   if (absl::IsResourceExhausted(taken.status())) {
     return gate_.Refuse(taken.status(), context.peer());
@@ -106,9 +107,9 @@ absl::StatusOr<Journal::Mark> WorkflowService::Attach(const grpc::CallbackServer
   if (untrusted.job_id().empty() || untrusted.job_id().size() > 256) {
     return absl::InvalidArgumentError("job_id: send 1 to 256 bytes");
   }
-  const absl::StatusOr<Gate::Asker> asker =
+  const absl::StatusOr<Gate::AdmittedCall> call =
       Ask(context, Right::kReport, {untrusted.workflow_id(), untrusted.job_id()});
-  if (!asker.ok()) return asker.status();
+  if (!call.ok()) return call.status();
   return workflows_.Attach(untrusted.workflow_id(), untrusted.job_name(), untrusted.job_id(),
                            clock_.Now());
 }
@@ -121,7 +122,7 @@ absl::StatusOr<WorkflowSnapshot> WorkflowService::Estimate(
   }
   const absl::StatusOr<WorkflowSpec> workflow = wire::ParseWorkflow(untrusted.workflow());
   if (!workflow.ok()) return workflow.status();
-  // The history that it names must be the asker's to read.
+  // The caller must be allowed to read the history that it names.
   return workflows_.Estimate(*workflow, name_space, what_if, clock_.Now());
 }
 
@@ -147,14 +148,14 @@ grpc::ServerUnaryReactor* WorkflowService::EstimateWorkflow(
   }
   const std::string& id =
       request->workflow_id().empty() ? request->workflow().id() : request->workflow_id();
-  absl::StatusOr<Gate::Asker> asker = Ask(*context, Right::kRead, {id});
-  if (!asker.ok()) {
-    reactor->Finish(ToGrpc(asker.status()));
+  absl::StatusOr<Gate::AdmittedCall> call = Ask(*context, Right::kRead, {id});
+  if (!call.ok()) {
+    reactor->Finish(ToGrpc(call.status()));
     return reactor;
   }
-  const std::string& key = asker->meter.key();
+  const std::string& key = call->meter.key();
   const absl::Status added =
-      estimates_.Add(key, [=, this, name_space = asker->caller.NameSpaceOf(Right::kRead)] {
+      estimates_.Add(key, [=, this, name_space = call->caller.NameSpaceOf(Right::kRead)] {
         if (context->IsCancelled()) return reactor->Finish(grpc::Status::CANCELLED);
         const absl::Duration began = ThreadCpuTime();
         const absl::StatusOr<WorkflowSnapshot> snapshot = Estimate(*request, name_space);
@@ -169,15 +170,15 @@ grpc::ServerUnaryReactor* WorkflowService::EstimateWorkflow(
 grpc::ServerWriteReactor<v1::WatchWorkflowResponse>* WorkflowService::WatchWorkflow(
     grpc::CallbackServerContext* context, const v1::WatchWorkflowRequest* request) {
   const std::string& id = request->workflow_id();
-  absl::StatusOr<Guest> guest = gate_.AdmitWatcher(*context);
-  if (!guest.ok()) return new Refused(guest.status());
-  if (absl::Status allowed = guest->caller.Check(Right::kRead, id); !allowed.ok()) {
+  absl::StatusOr<AdmittedStream> admitted = gate_.AdmitWatcher(*context);
+  if (!admitted.ok()) return new Refused(admitted.status());
+  if (absl::Status allowed = admitted->caller.Check(Right::kRead, id); !allowed.ok()) {
     return new Refused(gate_.Refuse(std::move(allowed), context->peer()));
   }
   const absl::StatusOr<ResumePoint> from =
       WatchFrom(request->after_sequence(), request->resume_token());
   if (!from.ok()) return new Refused(from.status());
-  WatchStream* stream = WatchStream::Start(hub_, metrics_, *std::move(guest), id, *from);
+  WatchStream* stream = WatchStream::Start(hub_, metrics_, *std::move(admitted), id, *from);
   stream->Begin([&] { return workflows_.Look(id); });
   return stream;
 }

@@ -35,12 +35,12 @@ class WorkflowService final : public v1::WorkflowService::CallbackService {
                                        const v1::Workflow& untrusted);
   absl::StatusOr<Journal::Mark> Attach(const grpc::CallbackServerContext& context,
                                        const v1::AttachJobRequest& untrusted);
-  // `name_space`: which ids the asker might ask for.
+  // `name_space`: which ids the call might ask for.
   absl::StatusOr<WorkflowSnapshot> Estimate(const v1::EstimateWorkflowRequest& untrusted,
                                             const std::string& name_space) const;
   // Who calls, if they have the right to each of `ids`.
-  absl::StatusOr<Gate::Asker> Ask(const grpc::CallbackServerContext& context, Right right,
-                                  const std::vector<std::string>& ids);
+  absl::StatusOr<Gate::AdmittedCall> Ask(const grpc::CallbackServerContext& context, Right right,
+                                         const std::vector<std::string>& ids);
 
   WorkflowTable& workflows_;
   WorkflowHub& hub_;

@@ -51,7 +51,7 @@ std::vector<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::All() const {
 
 // REQUIRES: mutex_ is held.
 void WorkflowTable::Forget(const KeptEnded::One& ended) {
-  // Whatever cannot be removed is taken up again after a restart, and forgotten again.
+  // A log that cannot be removed is restored after a restart, and forgotten again.
   if (!options_.data_dir.empty()) {
     journal().Remove(store::WorkflowLogPath(options_.data_dir, ended.id));
   }
@@ -61,7 +61,7 @@ void WorkflowTable::Forget(const KeptEnded::One& ended) {
 }
 
 // REQUIRES: entry.mutex is held.
-void WorkflowTable::Keep(Entry& entry, const std::string& record) {
+void WorkflowTable::AppendRecord(Entry& entry, const std::string& record) {
   const Journal::Position position = journal().Append(entry.log, record);
   if (options_.data_dir.empty()) return;
   entry.mark = {position, entry.log};
@@ -69,7 +69,7 @@ void WorkflowTable::Keep(Entry& entry, const std::string& record) {
                      entry.holding.held(Resource::kDiskBytes) + record.size());
 }
 
-// What cannot be kept is not taken.
+// Nothing is accepted that cannot be made durable.
 absl::Status WorkflowTable::CheckJournal() const {
   const absl::Status status = journal().status();
   return status.ok() || options_.data_dir.empty() ? absl::OkStatus() : JournalFails(status);
@@ -112,7 +112,7 @@ absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(
     entry->log =
         Journal::MakeLog(store::WorkflowLogPath(options_.data_dir, workflow.id), std::string());
   }
-  Keep(*entry, start);
+  AppendRecord(*entry, start);
   return entry;
 }
 
@@ -163,10 +163,10 @@ void WorkflowTable::Follow(const std::shared_ptr<Entry>& entry) {
     }
     entry->followed = std::move(wanted);
   }
-  for (const std::string& job_id : fresh) LookAtJob(*entry, job_id);
+  for (const std::string& job_id : fresh) ObserveNewest(*entry, job_id);
 }
 
-void WorkflowTable::LookAtJob(Entry& entry, const std::string& job_id) const {
+void WorkflowTable::ObserveNewest(Entry& entry, const std::string& job_id) const {
   const absl::StatusOr<Snapshot> newest = jobs_.Get(job_id);
   if (!newest.ok()) return;
   const std::lock_guard lock(entry.mutex);
@@ -188,12 +188,12 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Attach(const std::string& workflow_
     if (*is_news) {
       std::string record;
       store::EncodeAttachment(job_name, job_id, now, entry->key, record);
-      Keep(*entry, record);
+      AppendRecord(*entry, record);
       entry->has_news = true;
     }
     mark = entry->mark;
   }
-  LookAtJob(*entry, job_id);
+  ObserveNewest(*entry, job_id);
   Follow(entry);
   return mark;
 }
@@ -223,8 +223,8 @@ bool WorkflowTable::IsDue(const Entry& entry, absl::Time now) const {
   return options_.pace.IsDue(now - entry.ticked_at, entry.has_news);
 }
 
-// Tells it of earlier runs of its jobs, and of the node with them, once for each.
-void WorkflowTable::Learn(Entry& entry) const {
+// Loads the earlier runs of its jobs, once for each, and with them the measured node.
+void WorkflowTable::LoadHistory(Entry& entry) const {
   if (!options_.runs) return;
   const WorkflowSpec& spec = entry.live.spec();
   std::vector<std::size_t> unknown;
@@ -275,7 +275,7 @@ void WorkflowTable::Tick(Entry& entry, absl::Time now, bool estimates) {
   } else {
     store::EncodeWorkflowTick(snapshot, entry.live.TakeNewFacts(), entry.key, record);
   }
-  Keep(entry, record);
+  AppendRecord(entry, record);
   entry.is_published = false;
   if (snapshot.is_final()) entry.log.reset();
 }
@@ -290,14 +290,14 @@ std::vector<WorkflowSnapshot> WorkflowTable::TickDue(absl::Time now) {
     entries.push_back(std::move(entry));
   }
   for (const std::size_t i : TickRound(due)) {
-    Learn(*entries[i]);
+    LoadHistory(*entries[i]);
     Tick(*entries[i], now);
     unpublished_.push_back(std::move(entries[i]));
   }
   return Publish();
 }
 
-// Shows the snapshots whose ticks are safe.
+// Publishes the snapshots whose ticks are durable.
 std::vector<WorkflowSnapshot> WorkflowTable::Publish() {
   std::vector<WorkflowSnapshot> published;
   for (std::shared_ptr<Entry>& entry : std::exchange(unpublished_, {})) {
@@ -321,7 +321,7 @@ std::vector<WorkflowSnapshot> WorkflowTable::Publish() {
   return published;
 }
 
-// Waits for no job any more, and makes room when it is asked to.
+// It follows no job any more, and may be forgotten to make room.
 void WorkflowTable::End(const std::shared_ptr<Entry>& entry) {
   Follow(entry);
   {
@@ -363,7 +363,7 @@ absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover() {
     entry->log = Journal::MakeLog(path, workflow.log_bytes);
     Follow(entry);
     const bool estimates = ThreadCpuTime() - began < kRecoveryCpu;
-    if (estimates) Learn(*entry);
+    if (estimates) LoadHistory(*entry);
     // As it was: what has become of its jobs since is not known before they are ticked, and then it
     // is due.
     Tick(*entry, entry->newest.at, estimates);
@@ -411,7 +411,7 @@ absl::StatusOr<WorkflowSnapshot> WorkflowTable::Estimate(const std::string& work
     return entry->live;
   };
   Entry asked(copy(), entry->submitted_at, entry->name_space);
-  Learn(asked);
+  LoadHistory(asked);
   return asked.live.Estimate(now, what_if);
 }
 
@@ -422,7 +422,7 @@ absl::StatusOr<WorkflowSnapshot> WorkflowTable::Estimate(const WorkflowSpec& wor
   if (absl::Status ok = CheckWorkflow(workflow, options_.limits); !ok.ok()) return ok;
   // Nothing has begun, whatever its jobs are doing elsewhere.
   Entry asked(workflow::LiveWorkflow(workflow, now, options_.live), now, name_space);
-  Learn(asked);
+  LoadHistory(asked);
   return asked.live.Estimate(now, what_if);
 }
 

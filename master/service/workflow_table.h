@@ -1,7 +1,7 @@
 // All workflows of a master: each a LiveWorkflow, its log and its newest snapshot.
 //
-// As with jobs (job_table.h), nothing is told before it is durable: a submission is answered when
-// its record is, and a snapshot published when its tick is.
+// As with jobs (job_table.h), nothing is published before it is durable: a submission is answered
+// when its record is, and a snapshot published when its tick is.
 //
 // Thread-safe: a lock for the table, which nobody holds while waiting for anything, and one for
 // each workflow. What asks what would be works on a copy. Knows no clock.
@@ -69,7 +69,7 @@ class WorkflowTable {
   WorkflowTable(WorkflowTableOptions options, JobTable& jobs, Metrics* metrics = nullptr);
 
   // Takes up the workflows of data_dir and makes the next snapshot of each, of the instant of its
-  // last, so that no number that anybody has seen is shown again. REQUIRES: jobs were recovered,
+  // last, so that no sequence number is published twice. REQUIRES: jobs were recovered,
   // nothing was submitted yet.
   absl::StatusOr<WorkflowRecovery> Recover();
 
@@ -136,16 +136,16 @@ class WorkflowTable {
   absl::StatusOr<std::shared_ptr<Entry>> Open(const WorkflowSpec& workflow, const Sender& sender,
                                               absl::Time now);
   void Forget(const KeptEnded::One& ended);
-  // Has the workflow told of the jobs that it wants now and of no others, and tells it what is
-  // known of new ones. REQUIRES: no lock of the entry is held, here and in the next three.
+  // Follows the jobs that the workflow wants now and no others, and gives it the newest snapshots
+  // of new ones. REQUIRES: no lock of the entry is held, here and in the next three.
   void Follow(const std::shared_ptr<Entry>& entry);
-  void Learn(Entry& entry) const;
-  void LookAtJob(Entry& entry, const std::string& job_id) const;
+  void LoadHistory(Entry& entry) const;
+  void ObserveNewest(Entry& entry, const std::string& job_id) const;
   // Makes the next snapshot; without an estimate, which the next one has. REQUIRES: as above; one
   // caller at a time.
   void Tick(Entry& entry, absl::Time now, bool estimates = true);
   // REQUIRES: entry.mutex is held, here and below.
-  void Keep(Entry& entry, const std::string& record);
+  void AppendRecord(Entry& entry, const std::string& record);
   bool IsDue(const Entry& entry, absl::Time now) const;
   std::vector<WorkflowSnapshot> Publish();
   void End(const std::shared_ptr<Entry>& entry);

@@ -1,7 +1,7 @@
 // The disk under a journal: files that grow, and a promise that what was written stays. An
 // interface so that tests can fill it, break it and pull its plug.
 //
-// Not thread-safe where nothing else is said: one thread writes.
+// Not thread-safe unless stated otherwise: one thread writes.
 #pragma once
 
 #include <cstdint>

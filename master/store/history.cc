@@ -88,7 +88,7 @@ CREATE TABLE node (                   -- [BOE] Table 1, by `tidemark profile nod
   network REAL NOT NULL) WITHOUT ROWID;
 )";
 
-// What version 4 added. Of runs before it nobody knows who might report what.
+// What version 4 added. For runs before it, it is unknown who might report what.
 constexpr const char* kNameSpaces = R"(
 ALTER TABLE job ADD COLUMN name_space TEXT NOT NULL DEFAULT '*';
 DROP INDEX job_by_name;

@@ -26,7 +26,7 @@ namespace tidemark::store {
 struct FinishedJob {
   Snapshot final;  // as far as the history keeps it: ids, state, instants, phases, errors
   JobSummary summary;
-  // Which ids whoever reported it might report: patterns, with blanks between them.
+  // Ids that its reporter may report: patterns, with blanks between them.
   std::string name_space = "*";
 };
 

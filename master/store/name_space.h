@@ -1,4 +1,4 @@
-// Whose names are whose: the ids that somebody may report, as patterns of the tokens' file
+// Name spaces: the ids that a reporter may report, as patterns of the tokens' file
 // (master/service/tokens.h) with blanks between them: "nightly-* etl-*". Kept with what they
 // reported, so that it outlives their token.
 //
@@ -19,7 +19,7 @@ bool Matches(absl::string_view pattern, absl::string_view id);
 // Whether one of the patterns of `name_space` matches.
 bool IsWithin(absl::string_view id, absl::string_view name_space);
 
-// A job or workflow, and what whoever reported it might have reported as well.
+// A job or workflow, and all ids that its reporter may report.
 struct Reported {
   std::string id;
   std::string name_space = kAllIds;

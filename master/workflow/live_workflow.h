@@ -100,8 +100,7 @@ class LiveWorkflow {
   void RestoreFacts(const std::string& name, JobFacts facts);
   void RestoreTick(std::uint64_t sequence, absl::Time at, double fraction_done);
   void RestoreEnd(WorkflowSnapshot final) { newest_ = std::move(final); }
-  // A part of what was kept is lost: a note says so from now on, and no number that was shown is
-  // shown again.
+  // Part of its log is lost: a note says so from now on, and no sequence number is used twice.
   void NoteDamage(const LogDamage& damage);
 
  private:
@@ -128,7 +127,7 @@ class LiveWorkflow {
                     double data_factor) const;
   LiveQuestion QuestionOn(absl::Time now, const WorkflowCluster& cluster, double data_factor) const;
   WorkflowSnapshot Describe(absl::Time now) const;
-  // Whether jobs run and all of them are silent: nobody knows of any progress.
+  // Whether jobs run and all of them are silent: no progress is known.
   bool IsSilent() const;
   // Since the first job began; zero before.
   absl::Duration WorkedUntil(absl::Time now) const;

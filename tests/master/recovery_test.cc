@@ -41,7 +41,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-Taken Ingest(JobTable& jobs, const Event& event) {
+IngestResult Ingest(JobTable& jobs, const Event& event) {
   v1::Envelope envelope;
   wire::EncodeEvent(event, envelope);
   return jobs.Ingest(envelope, event.arrived_at);
@@ -91,7 +91,7 @@ class RecoveryTest : public ::testing::Test {
   }
   // Everything up to this envelope is on the disk.
   static void IngestDurably(JobTable& jobs, const Event& event) {
-    const Taken taken = Ingest(jobs, event);
+    const IngestResult taken = Ingest(jobs, event);
     EXPECT_TRUE(taken.status.ok()) << taken.status;
     EXPECT_TRUE(jobs.journal().WaitUntilDurable(taken.position));
   }
@@ -734,7 +734,7 @@ TEST_F(RecoveryTest, AnEnvelopeThatEndsLikeTheEndOfAJobEndsNoJob) {
     serialized += std::string("\xfa\x7f", 2) + static_cast<char>(end.size() | 0x80) +
                   static_cast<char>(end.size() >> 7) + end;
     ASSERT_TRUE(envelope.ParseFromString(serialized));
-    const Taken taken = jobs->Ingest(envelope, At(1), serialized);
+    const IngestResult taken = jobs->Ingest(envelope, At(1), serialized);
     ASSERT_TRUE(taken.status.ok()) << taken.status;
     ASSERT_TRUE(jobs->journal().WaitUntilDurable(taken.position));
   }
@@ -909,9 +909,9 @@ TEST_F(RecoveryTest, AJobWhoseLogCannotBeWrittenHoldsUpNoOther) {
   Source good("app-master", "good");
   IngestDurably(jobs, good.At(0, Opened(2, 1)));
   disk->BreakFile(LogPath("bad"), absl::ResourceExhaustedError("too many open files"));
-  const Taken held = Ingest(jobs, Source("app-master", "bad").At(0, Opened(1, 1)));
+  const IngestResult held = Ingest(jobs, Source("app-master", "bad").At(0, Opened(1, 1)));
   for (int i = 1; i < 10; ++i) {
-    const Taken taken = Ingest(jobs, good.At(i, Started(M(0))));
+    const IngestResult taken = Ingest(jobs, good.At(i, Started(M(0))));
     while (!jobs.journal().IsDurable(taken.mark())) absl::SleepFor(absl::Milliseconds(1));
     const std::vector<Snapshot> ticked = jobs.TickDue(At(i));
     ASSERT_EQ(ticked.size(), 1u) << i;
@@ -936,7 +936,7 @@ TEST_F(RecoveryTest, AFullDiskHoldsAnswersAndSnapshotsUntilThereIsRoom) {
   IngestDurably(jobs, source.At(0, Opened(2, 1)));
   ASSERT_EQ(jobs.TickDue(At(1)).size(), 1u);
   disk->Break(absl::ResourceExhaustedError("no space left on device"));
-  const Taken held = Ingest(jobs, source.At(2, Started(M(0))));
+  const IngestResult held = Ingest(jobs, source.At(2, Started(M(0))));
   EXPECT_TRUE(held.status.ok()) << "it is kept in memory, but ...";
   EXPECT_FALSE(jobs.journal().WaitUntilDurable(held.position)) << "... not acknowledged";
   EXPECT_THAT(jobs.TickDue(At(3)), IsEmpty());

@@ -6,7 +6,7 @@
 //
 //   tidemark::JobMonitor monitor("job-1", {});
 //   monitor.Apply(event);                           // whenever something happens
-//   tidemark::Snapshot now = monitor.Tick(time);    // whenever somebody wants to know
+//   tidemark::Snapshot now = monitor.Tick(time);    // whenever a snapshot is wanted
 //
 // Deterministic: the same calls in the same order give the same bits on every machine of one
 // architecture. Not thread-safe: one owner at a time. Memory: O(tasks + 35 lambda + distinct group
@@ -113,7 +113,7 @@ class JobMonitor {
   // OfEnded().
   std::size_t state_bytes() const;
 
-  // Which run of the job it watches; empty before that is known, or where nobody said.
+  // Which run of the job it watches; empty before that is known, or where the engine does not say.
   const std::string& run_uid() const;
 
   // The last sequence of a source that was taken or refused; 0 if the source is not known.
@@ -127,26 +127,26 @@ class JobMonitor {
   // sixteenth of the map profiles at most, so that asking after each costs little.
   NamedGroups wanted_names() const;
 
-  // Earlier runs of the same job, newest first; at most kPastRunsMax are kept. To be said before
-  // the first Tick(), that forecasts begin with the job; later it replaces what was said before.
+  // Earlier runs of the same job, newest first; at most kPastRunsMax are kept. To be set before
+  // the first Tick(), so that forecasts begin with the job; later calls replace the runs.
   static constexpr std::size_t kPastRunsMax = 8;
   void SetPastRuns(std::vector<PastRun> runs);
 
-  // What Tick() has left behind, in bytes of no meaning to others: a monitor that was told the same
-  // events, and resumes it instead of being asked at the same instants, goes on as this one does,
-  // to the last bit. O(tasks · size bins + explicit keys), some tens of kilobytes for most jobs.
+  // What Tick() has left behind, as opaque bytes: a monitor that applies the same events, and
+  // resumes from them instead of ticking at the same instants, goes on as this one does, to the
+  // last bit. O(tasks · size bins + explicit keys), some tens of kilobytes for most jobs.
   std::string Checkpoint() const;
-  // Takes up a checkpoint of the same job and options by the same version of this library.
+  // Continues from a checkpoint of the same job and options by the same version of this library.
   // InvalidArgument, and the monitor is of no further use: it is of none of these.
   absl::Status Resume(const std::string& checkpoint);
 
-  // The job's log was taken up at `now` by a master that could not hear its sources before: their
-  // silence until then does not end the job, which is given up abandon_after later at the earliest.
-  // It is silence all the same: no estimate goes on, and Coverage::silent_for counts it.
+  // The job was restored from its log at `now` by a master that could not hear its sources before:
+  // their silence until then does not end the job, which is given up abandon_after later at the
+  // earliest. It is silence all the same: no estimate goes on, and Coverage::silent_for counts it.
   void NoteRestart(absl::Time now);
-  // A part of what it was told before a restart was lost with its log: Coverage says so, intervals
-  // widen as for envelopes that never came, and no number that a lost tick may have given to a
-  // snapshot is given again. Changes nothing of a job that is not open or has ended.
+  // A part of its log was lost before a restart: Coverage says so, intervals widen as for envelopes
+  // that never came, and no sequence number that a lost tick may have used is used again. Changes
+  // nothing of a job that is not open or has ended.
   void NoteDamage(const LogDamage& damage);
   // Counts an envelope that never became an event, for Coverage. With its source and sequence, if
   // it names them, it was heard: it is not lost, and a duplicate changes nothing.

@@ -1,4 +1,11 @@
-// What one run of a job taught: enough to predict the next run before it has begun.
+// What one run of a job has taught: enough to predict the next run before it has begun.
+//
+//   const tidemark::JobSummary summary = monitor.Summary();   // at any time
+//   if (const auto alpha = summary.map_selectivity()) ...     // bytes out for a byte in
+//
+// The master keeps one for each job that has ended (docs/history.md); an embedder that has a store
+// of its own keeps it there and makes PastRuns of it (tidemark/past_run.h). Plain values: copyable,
+// comparable, safe to share while nobody writes. Memory: O(size bins), at most some kilobytes.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +19,10 @@
 
 namespace tidemark {
 
-// Totals over all tasks. Sizes are 0 where nobody told them.
+// Totals over all tasks, of reduce tasks by the attempts that finished. Sizes are bytes, 0 where
+// the engine does not report them.
 struct JobSummary {
+  // As the application master named them when it opened the job.
   std::string name;
   std::string engine;
   std::uint32_t map_tasks = 0;
@@ -30,7 +39,8 @@ struct JobSummary {
   // What its tasks took, for workflows that it is part of; empty: none finished.
   std::optional<JobProfile> profile;
 
-  // Bytes out for a byte in; empty where either is not known.
+  // Bytes written for a byte read, by all map (reduce) tasks together. Empty where either is not
+  // known, or nothing was read.
   std::optional<double> map_selectivity() const;
   std::optional<double> reduce_selectivity() const;
 

@@ -1,4 +1,12 @@
-// Refusals by a limit say which one, so that a program can tell them apart.
+// Which limit a refusal is about, so that a program can tell them apart.
+//
+//   const absl::Status status = monitor.Apply(event);
+//   if (tidemark::ExceededLimit(status) == "reduce_tasks") {
+//     // This job is larger than the monitor allows: raise JobLimits::reduce_tasks_max.
+//   }
+//
+// Over gRPC the same name travels as a google.rpc.ErrorInfo; docs/serve.md lists the limits.
+// Thread-safe: functions of their arguments.
 #pragma once
 
 #include <string>
@@ -12,14 +20,14 @@ namespace tidemark {
 // ("reduce_tasks" for limits.reduce_tasks).
 inline constexpr char kLimitPayload[] = "tidemark/limit";
 
-// ResourceExhausted.
+// ResourceExhausted with that payload. `message` is for people and says what to do.
 inline absl::Status LimitExceeded(const std::string& limit, const std::string& message) {
   absl::Status status = absl::ResourceExhaustedError(message);
   status.SetPayload(kLimitPayload, absl::Cord(limit));
   return status;
 }
 
-// The name of the limit; empty for any other Status.
+// The name of the limit; empty for a Status without one, OK included.
 inline std::string ExceededLimit(const absl::Status& status) {
   const auto limit = status.GetPayload(kLimitPayload);
   return limit ? std::string(*limit) : std::string();

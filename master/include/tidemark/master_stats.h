@@ -1,6 +1,12 @@
 // What a master counts, for dashboards: plain numbers, whatever exports them.
 //
-// Counts are totals since the start. Units are base units: seconds, bytes.
+//   const tidemark::MasterStats stats = master->stats();
+//   gauge.Set(stats.connections);
+//   counter.Set(stats.events);
+//
+// Counts are totals since the start of the master and only grow; what is "open now" goes up and
+// down. Units are base units: seconds, bytes. The numbers are read one after the other, not all at
+// one instant. cli/metrics_families.cc exports them to Prometheus, docs/serve.md explains them.
 #pragma once
 
 #include <array>
@@ -9,12 +15,14 @@
 
 namespace tidemark {
 
-// How many observations were at most so long.
+// A histogram of durations: how many observations fell between two bounds.
 struct LatencyCounts {
   // Upper bounds, in seconds; one more count is for what is above the last.
   static constexpr std::array<double, 12> kBounds = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03,
                                                      0.1,    0.2,    0.5,   1,     3,    10};
-  std::array<std::uint64_t, kBounds.size() + 1> counts{};  // each of its own interval
+  // Not cumulative: counts[i] is of the interval that ends at kBounds[i].
+  std::array<std::uint64_t, kBounds.size() + 1> counts{};
+  // Of all observations: divided by the sum of counts, their mean.
   double sum_seconds = 0;
 };
 
@@ -32,10 +40,11 @@ struct MasterStats {
   std::uint64_t snapshots_published = 0;
   std::uint64_t snapshots_skipped = 0;  // of a watcher that was too slow for all of them
 
-  std::size_t connections = 0;          // open now
+  // Open now.
+  std::size_t connections = 0;
   std::size_t connections_waiting = 0;  // part of the above: of strangers not yet listened to
-  std::size_t ingest_streams = 0;       // open now
-  std::size_t watchers = 0;             // likewise
+  std::size_t ingest_streams = 0;
+  std::size_t watchers = 0;
   // Envelopes that were read and are not answered yet.
   std::size_t unanswered_events = 0;
 

@@ -1,5 +1,13 @@
 // An earlier run of a job of the same name: what a forecast starts from before the job has shown
 // anything itself.
+//
+//   // When a job has ended:
+//   if (auto run = tidemark::PastRunOf(monitor.Tick(now), monitor.Summary())) Store(*run);
+//   // When the next of that name begins, before its first tick:
+//   next.SetPastRuns({run});
+//
+// A master with a data directory does this by itself. Plain values, safe to share while nobody
+// writes.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +19,17 @@
 
 namespace tidemark {
 
+// Wall times of one run. The three phases follow one another and add up to the run.
 struct PastRun {
   absl::Duration map_time;            // from the start of the job to the end of its last map task
   absl::Duration shuffle_time;        // from there to the first reduce function
   absl::Duration reduce_time;         // from there to the end of the last reduce task
-  std::uint64_t map_input_bytes = 0;  // 0: nobody told
+  std::uint64_t map_input_bytes = 0;  // 0: not known
   friend bool operator==(const PastRun&, const PastRun&) = default;
 };
 
-// Of a job that succeeded and had a reduce phase; empty of any other, and where an instant is not
-// known.
+// What the final snapshot and the summary of a job say. Empty for a job that did not succeed or had
+// no reduce phase, and where an instant is not known.
 std::optional<PastRun> PastRunOf(const Snapshot& final, const JobSummary& summary);
 
 }  // namespace tidemark

@@ -9,7 +9,8 @@
 namespace tidemark::bench {
 
 // To standard output and, if `path` is not empty, to that file. False if it cannot be written.
-inline bool WriteJson(const nlohmann::ordered_json& report, const std::string& path) {
+template <typename Json>
+bool WriteJson(const Json& report, const std::string& path) {
   std::cout << report.dump(2) << std::endl;
   if (path.empty()) return true;
   std::ofstream file(path);
