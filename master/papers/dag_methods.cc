@@ -1,11 +1,11 @@
-#include "master/papers/dag_methods.h"
-
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
 #include <utility>
 
+#include "master/papers/papers.h"
 #include "master/papers/skew_estimate.h"
 #include "master/papers/state_estimate.h"
 #include "master/workflow/dag.h"
@@ -139,8 +139,6 @@ DagForecast Algorithm2(const DagNow& now, bool normal) {
   return {.remaining = estimate->seconds, .stage_ends = estimate->ends};
 }
 
-}  // namespace
-
 DagForecast TasksDone(const DagNow& now) {
   double done = 0;
   double all = 0;
@@ -177,19 +175,39 @@ DagForecast MeanTimesWaves(const DagNow& now) {
   return {.remaining = std::accumulate(seconds.begin(), seconds.end(), 0.0)};
 }
 
-DagForecast Algorithm1Median(const DagNow& now) {
-  return Algorithm1(now, TaskTime::kMedian, StageTimeForm::kPrinted);
+using Method = DagForecast (*)(const DagNow& now);
+using enum StageTimeForm;
+
+constexpr std::array kMethods = {
+    std::pair<absl::string_view, Method>("tasks-done", TasksDone),
+    std::pair<absl::string_view, Method>("stage-weighted", StageWeighted),
+    std::pair<absl::string_view, Method>("critical-path", CriticalPath),
+    std::pair<absl::string_view, Method>("mean-times-waves", MeanTimesWaves),
+    std::pair<absl::string_view, Method>(
+        "alg1-median",
+        [](const DagNow& now) { return Algorithm1(now, TaskTime::kMedian, kPrinted); }),
+    std::pair<absl::string_view, Method>(
+        "alg1-mean", [](const DagNow& now) { return Algorithm1(now, TaskTime::kMean, kPrinted); }),
+    std::pair<absl::string_view, Method>(
+        "alg1-fluid", [](const DagNow& now) { return Algorithm1(now, TaskTime::kMean, kFluid); }),
+    std::pair<absl::string_view, Method>("alg2-normal",
+                                         [](const DagNow& now) { return Algorithm2(now, true); }),
+    std::pair<absl::string_view, Method>("alg2-empirical",
+                                         [](const DagNow& now) { return Algorithm2(now, false); })};
+
+}  // namespace
+
+std::vector<std::string> DagMethods() {
+  std::vector<std::string> names;
+  for (const auto& [name, method] : kMethods) names.emplace_back(name);
+  return names;
 }
 
-DagForecast Algorithm1Mean(const DagNow& now) {
-  return Algorithm1(now, TaskTime::kMean, StageTimeForm::kPrinted);
+DagForecast EstimateDag(absl::string_view method, const DagNow& now) {
+  for (const auto& [name, estimate] : kMethods) {
+    if (name == method) return estimate(now);
+  }
+  return {};
 }
-
-DagForecast Algorithm1Fluid(const DagNow& now) {
-  return Algorithm1(now, TaskTime::kMean, StageTimeForm::kFluid);
-}
-
-DagForecast Algorithm2Normal(const DagNow& now) { return Algorithm2(now, true); }
-DagForecast Algorithm2Empirical(const DagNow& now) { return Algorithm2(now, false); }
 
 }  // namespace tidemark::papers

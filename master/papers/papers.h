@@ -1,8 +1,8 @@
 // The methods of others, faithful to their papers, to compare Tidemark with.
 //
 // None runs unless somebody asks for it by name, and Tidemark's own estimate uses none of them.
-// There are two kinds, by what they look at; a new method is a line in the table of its kind in
-// papers.cc. Titles of the papers are in docs/references.md.
+// There are two kinds, by what they look at; a new method is a line in job_methods.cc or
+// dag_methods.cc. Titles of the papers are in docs/references.md.
 //
 // Pure functions and values: not thread-safe, no clock. The same calls give the same bits.
 #pragma once
@@ -28,7 +28,7 @@ namespace tidemark::papers {
 //   jobratio-ewma, taskratio-ewma   the same, smoothed over time
 std::vector<std::string> JobMethods();
 // Null for an unknown name.
-std::unique_ptr<model::ProgressIndicator> MakeJobMethod(absl::string_view name);
+std::unique_ptr<model::ProgressIndicator> MakeJobMethod(const std::string& name);
 
 // A DAG of stages at one instant. Seconds.
 struct DagNow {

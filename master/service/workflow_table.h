@@ -3,8 +3,8 @@
 // As with jobs (job_table.h), nothing is published before it is durable: a submission is answered
 // when its record is, and a snapshot published when its tick is.
 //
-// Thread-safe: a lock for the table, which nobody holds while waiting for anything, and one for
-// each workflow. What asks what would be works on a copy. Knows no clock.
+// Thread-safe: a lock for the table, which is never held while waiting for anything, and one for
+// each workflow, which is never held while estimating. Knows no clock.
 #pragma once
 
 #include <cstddef>

@@ -14,6 +14,15 @@ grep '^{' "$work/replay.out" >"$work/replay.json"
 cmp "$work/live.json" "$work/replay.json" || fail "the replay differs from the live snapshots"
 tail -n 1 "$work/live.json" | grep -q JOB_STATE_SUCCEEDED || fail "no final snapshot"
 
+# A master runs tidemark alone; --compare adds the methods of papers, to its log as well, and changes
+# nothing of what tidemark says.
+! grep -q nearestfit "$work/live.json" || fail "nearestfit ran although nobody asked for it"
+"$tidemark" replay "$log" --compare --progress json >"$work/compared.json"
+tail -n 1 "$work/compared.json" | grep -q nearestfit || fail "--compare does not add nearestfit"
+forecasts() { grep -o '"indicator":"tidemark","state"[^}]*' "$1"; }
+[ "$(forecasts "$work/live.json")" = "$(forecasts "$work/compared.json")" ] ||
+  fail "--compare changes what tidemark says"
+
 # A torn tail keeps everything before it and says so.
 head -c -3 "$log" >"$work/torn.tidemark-log"
 status=0
