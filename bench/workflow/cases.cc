@@ -80,7 +80,9 @@ absl::Status Library::LoadTpch(const std::vector<std::string>& files, std::vecto
           others.emplace_back(ratio, profile);
           (ratio <= 2 ? near : far).cases.push_back({&run->trace, {&profile->profile}});
         }
-        std::sort(others.begin(), others.end());
+        // Of two that are equally far, the smaller: not the one whose address is lower.
+        std::stable_sort(others.begin(), others.end(),
+                         [](const auto& a, const auto& b) { return a.first < b.first; });
         if (others.size() >= 2) {
           two.cases.push_back(
               {&run->trace, {&others[0].second->profile, &others[1].second->profile}});
