@@ -129,14 +129,23 @@ class FieldWriter {
       reflection_.SetString(&message_, &field, tidemark::wire::ValidText(value));
     }
   }
-  void Put(const Field& field, bool value) { reflection_.SetBool(&message_, &field, value); }
-  void Put(const Field& field, std::uint32_t value) {
-    reflection_.SetUInt32(&message_, &field, value);
+  template <typename T>
+  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  void Put(const Field& field, T value) {
+    if (value == T{} && !field.has_presence()) return;  // as it is already
+    if constexpr (std::is_enum_v<T>) {
+      reflection_.SetEnumValue(&message_, &field, static_cast<int>(value));
+    } else if constexpr (std::same_as<T, bool>) {
+      reflection_.SetBool(&message_, &field, value);
+    } else if constexpr (std::same_as<T, std::uint32_t>) {
+      reflection_.SetUInt32(&message_, &field, value);
+    } else if constexpr (std::same_as<T, std::uint64_t>) {
+      reflection_.SetUInt64(&message_, &field, value);
+    } else {
+      static_assert(std::same_as<T, double>);
+      reflection_.SetDouble(&message_, &field, value);
+    }
   }
-  void Put(const Field& field, std::uint64_t value) {
-    reflection_.SetUInt64(&message_, &field, value);
-  }
-  void Put(const Field& field, double value) { reflection_.SetDouble(&message_, &field, value); }
   void Put(const Field& field, absl::Duration value) {
     if (value != absl::ZeroDuration()) {
       EncodeTo(value, *reflection_.MutableMessage(&message_, &field));
@@ -169,12 +178,9 @@ class FieldWriter {
     }
   }
   template <typename T>
+  requires std::is_class_v<T>
   void Put(const Field& field, const T& value) {
-    if constexpr (std::is_enum_v<T>) {
-      reflection_.SetEnumValue(&message_, &field, static_cast<int>(value));
-    } else if (!(value == T{})) {
-      EncodeTo(value, *reflection_.MutableMessage(&message_, &field));
-    }
+    if (!(value == T{})) EncodeTo(value, *reflection_.MutableMessage(&message_, &field));
   }
 
   static void EncodeTo(absl::Duration value, google::protobuf::Message& message) {
