@@ -24,6 +24,10 @@ constexpr std::size_t kTextBytesMax = 256;
 constexpr std::uint32_t kSlotsMax = 1'000'000;
 constexpr std::uint64_t kTasksMax = 10'000'000;
 constexpr std::size_t kPartsMax = 1'000'000;
+// A stranger may send a million names and one that is not among them.
+constexpr std::size_t kNamesComparedMax = 10'000;
+// Of a cycle that are named: a message has to fit into the trailer of a call (8 kB).
+constexpr std::size_t kNamesShownMax = 8;
 
 // Keeps the first thing that is wrong.
 class Checker {
@@ -201,11 +205,14 @@ class Checker {
     std::vector<std::vector<std::size_t>> after(parts.size());
     for (std::size_t i = 0; i < parts.size(); ++i) {
       for (std::size_t j = 0; j < parts[i].after.size(); ++j) {
+        Text(fmt::format("{}[{}].after[{}]", path, i, j), parts[i].after[j]);
+        if (!status_.ok()) return;
         const auto place = places.find(parts[i].after[j]);
         if (place == places.end()) {
+          const std::string& name = parts[i].after[j];
           std::vector<std::string> known;
           for (const Part& part : parts) known.push_back(part.name);
-          const std::string& name = parts[i].after[j];
+          if (known.size() > kNamesComparedMax) known.clear();
           return Fail(fmt::format("{}[{}].after[{}]", path, i, j),
                       fmt::format("unknown {} {}{}", what, name, text::DidYouMean(name, known)));
         }
@@ -215,8 +222,11 @@ class Checker {
     const std::vector<std::size_t> cycle = CycleOf(after);
     if (cycle.empty()) return;
     std::string names;
-    for (const std::size_t part : cycle) {
-      names += (names.empty() ? "" : " waits for ") + parts[part].name;
+    for (std::size_t i = 0; i < cycle.size(); ++i) {
+      const bool is_last = i + 1 == cycle.size();
+      if (i > kNamesShownMax && !is_last) continue;
+      if (i > 0) names += " waits for ";
+      names += i == kNamesShownMax && !is_last ? "..." : parts[cycle[i]].name;
     }
     Fail(fmt::format("{}[{}].after", path, cycle.front()), "is part of a cycle: " + names);
   }

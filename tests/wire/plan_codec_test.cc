@@ -212,6 +212,23 @@ const Malformed kMalformed[] = {
 INSTANTIATE_TEST_SUITE_P(Fields, ParsePlanRefuses, ::testing::ValuesIn(kMalformed),
                          [](const auto& row) { return row.param.name; });
 
+TEST(CheckPlan, SaysLittleOfALongCycle) {
+  Plan plan;
+  for (int i = 0; i < 1000; ++i) {
+    plan.jobs.push_back({.name = std::to_string(i), .after = {std::to_string((i + 1) % 1000)}});
+  }
+  EXPECT_EQ(
+      WrongFieldOf(CheckPlan(plan)).description,
+      "is part of a cycle: 0 waits for 1 waits for 2 waits for 3 waits for 4 waits for 5 waits "
+      "for 6 waits for 7 waits for ... waits for 0");
+}
+
+TEST(CheckPlan, DoesNotRepeatALongName) {
+  Plan plan;
+  plan.jobs = {{.name = "a", .after = {std::string(100'000, 'x')}}};
+  EXPECT_EQ(CheckPlan(plan).message(), "jobs[0].after[0]: must have at most 256 bytes, not 100000");
+}
+
 // Random graphs: a plan is refused just where following the edges comes back.
 TEST(CheckPlan, FindsACycleWhereThereIsOne) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
