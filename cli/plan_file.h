@@ -1,7 +1,7 @@
 // A plan that is described in YAML or JSON: jobs, stages, or both.
 //
 // The schema is tidemark.v1.Plan (proto/tidemark/next/v1/plan.proto) itself, by the names of its
-// fields, with shorter names for what people write often; docs/workflows.md shows these:
+// fields, with shorter names for what people write often; docs/plans.md has them all:
 //
 //   id: visits-17
 //   cluster: {slots: 16, policy: capacity, queues: {etl: 3, adhoc: 1}}

@@ -3,10 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <string>
-
-#include "proto/wire/plan_codec.h"
-#include "tidemark/next/v1/plan.pb.h"
 
 namespace tidemark::next::cli {
 namespace {
@@ -241,6 +240,22 @@ TEST(PlanFile, NeedsAnIdToBeSubmitted) {
   EXPECT_EQ(ParsePlanFile("jobs: [{name: a}]", PlanUse::kSubmit).status().message(),
             "id is missing");
   EXPECT_TRUE(ParsePlanFile(kJobs, PlanUse::kSubmit).ok());
+}
+
+TEST(PlanFile, EveryExampleOfTheDocumentIsRead) {
+  std::ifstream file(TIDEMARK_SOURCE_DIR "/docs/plans.md");
+  ASSERT_TRUE(file) << "docs/plans.md is missing";
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::string begin = "```yaml\n";
+  int examples = 0;
+  for (std::size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at + 1)) {
+    const std::size_t from = at + begin.size();
+    const auto plan =
+        ParsePlanFile(text.substr(from, text.find("```", from) - from), PlanUse::kEstimate);
+    EXPECT_TRUE(plan.ok()) << "example " << examples << ": " << plan.status();
+    ++examples;
+  }
+  EXPECT_EQ(examples, 3);
 }
 
 TEST(PlanFile, ThatCannotBeReadIsNotFound) {
