@@ -45,8 +45,9 @@ void JobList::Note(const std::string& job_id, std::shared_ptr<const Snapshot> sn
 }
 
 absl::StatusOr<JobListCursor> JobListCursor::Open(const JobList& list, JobFilter filter, View view,
-                                                  const std::string& resume_token) {
-  JobListCursor cursor(std::move(filter), view);
+                                                  const std::string& resume_token,
+                                                  MayRead may_read) {
+  JobListCursor cursor(std::move(filter), view, std::move(may_read));
   cursor.begun_at_ = list.newest_;
   if (resume_token.empty()) return cursor;
   const std::size_t dash = resume_token.rfind('-');
@@ -63,14 +64,18 @@ absl::StatusOr<JobListCursor> JobListCursor::Open(const JobList& list, JobFilter
   if (cursor.restarted_) return cursor;
   cursor.position_ = position;
   for (const auto& [job_id, entry] : list.jobs_) {
+    if (cursor.may_read_ && !cursor.may_read_(job_id)) continue;
     // What has changed since may have been anything before.
-    const bool has_changed = entry.change > position;
-    if (has_changed ||
-        (entry.snapshot != nullptr && wire::Matches(cursor.filter_, *entry.snapshot))) {
+    if (entry.change > position || cursor.Shows(entry.snapshot.get())) {
       cursor.has_.insert(job_id);
     }
   }
   return cursor;
+}
+
+bool JobListCursor::Shows(const Snapshot* snapshot) const {
+  return snapshot != nullptr && wire::Matches(filter_, *snapshot) &&
+         (!may_read_ || may_read_(snapshot->job_id));
 }
 
 JobListCursor::Update JobListCursor::Take(const JobList& list, std::size_t most) {
@@ -88,7 +93,7 @@ JobListCursor::Update JobListCursor::Take(const JobList& list, std::size_t most)
     const auto& [number, job_id] = *change;
     position_ = number;
     const auto& snapshot = list.jobs_.at(job_id).snapshot;
-    if (snapshot != nullptr && wire::Matches(filter_, *snapshot)) {
+    if (Shows(snapshot.get())) {
       update.snapshots.push_back(wire::WithView(*snapshot, view_));
       has_.insert(job_id);
       --most;

@@ -20,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -74,10 +75,13 @@ class JobListCursor {
     bool restarted = false;  // what the watcher has does not count
   };
 
+  using MayRead = std::function<bool(const std::string& job_id)>;
+
   // For a watcher that has dealt with the update of `resume_token`; empty: it begins.
-  // InvalidArgument: not a token of this service. O(jobs).
+  // InvalidArgument: not a token of this service. Of a job that `may_read` does not let through
+  // nothing is said, not even that it is gone; empty: all may be read. O(jobs).
   static absl::StatusOr<JobListCursor> Open(const JobList& list, JobFilter filter, View view,
-                                            const std::string& resume_token);
+                                            const std::string& resume_token, MayRead may_read = {});
 
   // Whether there is an update; it may hold no more than a token and that the watcher is synced.
   // There is always a first one.
@@ -86,10 +90,13 @@ class JobListCursor {
   Update Take(const JobList& list, std::size_t most);
 
  private:
-  JobListCursor(JobFilter filter, View view) : filter_(std::move(filter)), view_(view) {}
+  JobListCursor(JobFilter filter, View view, MayRead may_read)
+      : filter_(std::move(filter)), view_(view), may_read_(std::move(may_read)) {}
+  bool Shows(const Snapshot* snapshot) const;
 
   JobFilter filter_;
   View view_;
+  MayRead may_read_;
   std::uint64_t position_ = 0;  // of the list's changes, what was taken
   std::uint64_t begun_at_ = 0;  // the list's newest change when the watcher began
   bool is_new_ = true;          // nothing was taken

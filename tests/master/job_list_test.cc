@@ -135,6 +135,19 @@ TEST(JobList, AnotherMasterOrARemovalThatIsForgottenStartsAgain) {
   EXPECT_THAT(Ids(again), ElementsAre("c"));
 }
 
+TEST(JobList, SaysNothingOfAJobThatMayNotBeRead) {
+  JobList list("m1");
+  for (const char* id : {"ours-1", "theirs-1"}) Publish(list, Job(id, 1));
+  const auto may_read = [](const std::string& id) { return id.starts_with("ours"); };
+  JobListCursor cursor = JobListCursor::Open(list, {}, View::kBasic, "", may_read).value();
+  EXPECT_THAT(Ids(cursor.Take(list, 10)), ElementsAre("ours-1"));
+  list.Remove("theirs-1");
+  EXPECT_THAT(cursor.Take(list, 10).removed_job_ids, IsEmpty());
+  // A token says how far, not what its watcher could read.
+  JobListCursor resumed = JobListCursor::Open(list, {}, View::kBasic, "m1-0", may_read).value();
+  EXPECT_THAT(resumed.Take(list, 10).removed_job_ids, IsEmpty());
+}
+
 TEST(JobList, RefusesTokensThatAreNone) {
   const JobList list("m1");
   for (const char* token : {"x", "m1", "m1-", "m1-zz", "m1-1 ", "-", "m1-10000000000000000"}) {
