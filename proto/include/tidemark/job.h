@@ -61,9 +61,9 @@ struct Range {
 
 // The same prediction, made at `at`, as precisely as it is worth to publish it: the instants that
 // it points to lie on a grid whose step is a power of two of nanoseconds, at most a 32nd of the
-// median or of the width of the interval, whichever is larger. A prediction that moves by less than
-// that, as nearly all do from one snapshot to the next, is then the same instant, and no delta
-// mentions it. Negative durations become zero; what is longer than 100 years stays as it is.
+// median or of the width of the interval, whichever is larger. A prediction that moves by much less
+// than that from one snapshot to the next is then mostly the same instant, and no delta mentions
+// it. Negative durations become zero; what is longer than 100 years stays as it is.
 Range RoundedPrediction(absl::Time at, const Range& range);
 
 enum class EstimateState : std::uint8_t {
