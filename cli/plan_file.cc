@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <set>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -143,40 +142,28 @@ class Reader {
   void ReadRoot(const YAML::Node& root, v1::Plan& plan) {
     const Place place = {root.Mark().line + 1, ""};
     if (!root.IsMap()) return Fail(place, "must be a mapping of fields to values");
-    // Of the only job, and of the cluster, but at the top level.
-    const std::map<std::string, std::pair<Message*, std::string>> elsewhere = {
-        {"stages", {nullptr, "jobs[0]"}},
-        {"profiled_slots", {nullptr, "jobs[0]"}},
-        {"node", {plan.mutable_cluster(), "cluster"}}};
-    if (root["stages"] && root["jobs"]) {
+    const bool has_stages = static_cast<bool>(root["stages"]);
+    if (has_stages && root["jobs"]) {
       return Fail(place, "has jobs and stages at the top level; put the stages into a job");
     }
-    if (!root["stages"] && !root["jobs"]) {
-      CheckNames(root, *plan.GetDescriptor(), "", {"stages", "profiled_slots", "node"});
-      return Fail(place, "has neither jobs nor stages; add one of them");
-    }
-    if (root["stages"]) {
+    CheckNames(root, *plan.GetDescriptor(), "", {"stages", "profiled_slots", "node"});
+    if (!has_stages && !root["jobs"]) Fail(place, "has neither jobs nor stages; add one of them");
+    if (has_stages) {
       plan.add_jobs();
       Note(root["stages"], "jobs[0]", "");
     }
-    CheckNames(root, *plan.GetDescriptor(), "", {"stages", "profiled_slots", "node"});
-    std::set<const FieldDescriptor*> seen;
     for (const auto& entry : root) {
       if (!status_.ok()) return;
       const std::string name = entry.first.Scalar();
-      const auto moved = elsewhere.find(name);
-      if (moved == elsewhere.end()) {
-        ReadEntry(entry, plan, "", "", seen);
-        continue;
+      if (name == "node") {
+        ReadEntry(entry, *plan.mutable_cluster(), "cluster", "");
+      } else if (name != "stages" && name != "profiled_slots") {
+        ReadEntry(entry, plan, "", "");
+      } else if (has_stages) {
+        ReadEntry(entry, *plan.mutable_jobs(0), "jobs[0]", "");
+      } else {
+        Fail({entry.first.Mark().line + 1, name}, "belongs into a job here");
       }
-      Message* owner = moved->second.first;
-      if (owner == nullptr) {
-        if (plan.jobs().empty() || !root["stages"]) {
-          return Fail({entry.first.Mark().line + 1, name}, "belongs into a job here");
-        }
-        owner = plan.mutable_jobs(0);
-      }
-      ReadEntry(entry, *owner, moved->second.second, "", seen);
     }
   }
 
@@ -197,24 +184,24 @@ class Reader {
                const Place& place) {
     if (!node.IsMap()) return Fail(place, "must be a mapping of fields to values");
     CheckNames(node, *message.GetDescriptor(), place.path, {});
-    std::set<const FieldDescriptor*> seen;
     for (const auto& entry : node) {
       if (!status_.ok()) return;
-      ReadEntry(entry, message, field_path, place.path, seen);
+      ReadEntry(entry, message, field_path, place.path);
     }
   }
 
   template <typename Entry>
   void ReadEntry(const Entry& entry, Message& message, const std::string& field_path,
-                 const std::string& path, std::set<const FieldDescriptor*>& seen) {
+                 const std::string& path) {
     const std::string name = entry.first.Scalar();
     const FieldDescriptor& field = *FieldOf(*message.GetDescriptor(), name);
     const auto below = [](const std::string& above, const std::string& part) {
       return above.empty() ? part : above + "." + part;
     };
     const std::string full = below(field_path, field.name());
+    const bool is_new = !places_.contains(full);
     const Place place = Note(entry.first, full, below(path, name));
-    if (!seen.insert(&field).second) return Fail(place, "is given twice");
+    if (!is_new) return Fail(place, "is given twice");
     const YAML::Node& value = entry.second;
     if (value.IsNull()) return;
     if (!field.is_repeated()) return ReadValue(value, message, field, full, place);

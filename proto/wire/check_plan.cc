@@ -19,8 +19,7 @@ namespace {
 
 // Of the wire: ids and names everywhere have at most so many bytes.
 constexpr std::size_t kTextBytesMax = 256;
-// Taste: ten times the largest clusters and jobs that we have read of; more is a typing error that
-// would cost memory.
+// Taste: more than anybody runs; a larger number is a typing error that would cost memory.
 constexpr std::uint32_t kSlotsMax = 1'000'000;
 constexpr std::uint64_t kTasksMax = 10'000'000;
 constexpr std::size_t kPartsMax = 1'000'000;

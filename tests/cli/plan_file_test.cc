@@ -181,6 +181,8 @@ INSTANTIATE_TEST_SUITE_P(
               "line 3: stages[1]: unknown field nmae; did you mean name?"},
         Fault{"GivenTwice", Second("name: b, tasks: 3, task_count: 4"),
               "line 3: stages[1].task_count: is given twice"},
+        Fault{"NodeTwice", "cluster: {node: {cores: 1}}\nnode: {cores: 2}\njobs: [{name: a}]",
+              "line 2: node: is given twice"},
         Fault{"Policy", "cluster: {policy: lottery}\n" + Second("name: b, tasks: 1"),
               "line 1: cluster.policy: must be fifo, fair, drf or capacity, not lottery"},
         Fault{"PolicyMeant", "cluster: {policy: fifi}\n" + Second("name: b, tasks: 1"),
