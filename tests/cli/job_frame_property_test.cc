@@ -19,9 +19,9 @@
 namespace tidemark::next::console {
 namespace {
 
-class HostileSnapshots {
+class HostileJobs {
  public:
-  explicit HostileSnapshots(std::uint64_t seed) : random_(seed) {}
+  explicit HostileJobs(std::uint64_t seed) : random_(seed) {}
 
   Snapshot Next() {
     Snapshot snapshot{.job_id = Text(), .sequence = Upto(9)};
@@ -188,7 +188,7 @@ void ExpectSane(const std::string& line) {
   }
 }
 
-class HostileSnapshot : public testing::Test {
+class HostileJob : public testing::Test {
  protected:
   void SetUp() override {
     if (std::setlocale(LC_ALL, "C.UTF-8") == nullptr) GTEST_SKIP() << "no locale C.UTF-8";
@@ -198,10 +198,10 @@ class HostileSnapshot : public testing::Test {
 
 constexpr std::uint64_t kSeeds = 1500;
 
-TEST_F(HostileSnapshot, NeverMakesALineWiderThanTheTerminal) {
+TEST_F(HostileJob, NeverMakesALineWiderThanTheTerminal) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
-    HostileSnapshots snapshots(seed);
+    HostileJobs snapshots(seed);
     const Snapshot snapshot = snapshots.Next();
     const int width = static_cast<int>(snapshots.Upto(130));
     const FrameOptions options{.width = width,
@@ -218,10 +218,10 @@ TEST_F(HostileSnapshot, NeverMakesALineWiderThanTheTerminal) {
   }
 }
 
-TEST_F(HostileSnapshot, NeverBreaksTablesAndPlainLines) {
+TEST_F(HostileJob, NeverBreaksTablesAndPlainLines) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
-    HostileSnapshots snapshots(seed);
+    HostileJobs snapshots(seed);
     const Snapshot snapshot = snapshots.Next();
     const int width = static_cast<int>(snapshots.Upto(130));
     const TextOptions options{.unicode = snapshots.Upto(2) != 0};

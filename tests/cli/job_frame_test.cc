@@ -21,7 +21,7 @@ using testing::StartsWith;
 
 constexpr FrameOptions kAscii80 = {.width = 80};
 
-TEST(Frame, TellsWhereTheJobIsWhenItEndsAndWhy) {
+TEST(JobFrame, TellsWhereTheJobIsWhenItEndsAndWhy) {
   EXPECT_THAT(
       RenderFrame(SomeSnapshot(), {.width = 90, .unicode = true}),
       ElementsAre(
@@ -30,7 +30,7 @@ TEST(Frame, TellsWhereTheJobIsWhenItEndsAndWhy) {
           "Reduce task 2 ends last: 1.2 MB key, 61 % of its remaining time"));
 }
 
-TEST(Frame, FoldsLongSentences) {
+TEST(JobFrame, FoldsLongSentences) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.named_tasks[0].reason =
       "Reduce task 2, attempt 1, ends last: 1.2 MB key still to come, 61 % of its remaining time";
@@ -42,7 +42,7 @@ TEST(Frame, FoldsLongSentences) {
                   "remaining time"));
 }
 
-TEST(Frame, PutsTheRemainingTimeBelowWhenThereIsNoRoom) {
+TEST(JobFrame, PutsTheRemainingTimeBelowWhenThereIsNoRoom) {
   EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 40}),
               ElementsAre("two-path | reduce 1/4 tasks | 1 min 12 s",
                           "[#############...................]  41 %",  //
@@ -51,7 +51,7 @@ TEST(Frame, PutsTheRemainingTimeBelowWhenThereIsNoRoom) {
                           "% of its remaining time"));
 }
 
-TEST(Frame, IsUsableOnAVeryNarrowTerminal) {
+TEST(JobFrame, IsUsableOnAVeryNarrowTerminal) {
   EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 20, .unicode = true}),
               ElementsAre("two-path", "reduce 1/4 tasks", "1 min 12 s",  //
                           "█████▋░░░░░░░░  41 %",                        //
@@ -59,19 +59,19 @@ TEST(Frame, IsUsableOnAVeryNarrowTerminal) {
                           "last: 1.2 MB key, 6…"));
 }
 
-TEST(Frame, HasNoLinesWithoutWidth) {
+TEST(JobFrame, HasNoLinesWithoutWidth) {
   EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 0}), IsEmpty());
   EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = -7}), IsEmpty());
 }
 
-TEST(Frame, ColoursNothingUnlessAsked) {
+TEST(JobFrame, ColoursNothingUnlessAsked) {
   const std::string plain = testing::PrintToString(RenderFrame(SomeSnapshot(), kAscii80));
   EXPECT_THAT(plain, Not(HasSubstr("\x1b")));
   EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 80, .color = true})[1],
               StartsWith("\x1b[36m[#########\x1b[0m\x1b[2m..............]\x1b[0m  41 %  ~ 3 min"));
 }
 
-TEST(Frame, IsTheSameTextWithAndWithoutColour) {
+TEST(JobFrame, IsTheSameTextWithAndWithoutColour) {
   const auto plain = RenderFrame(Overdue(), {.width = 70, .unicode = true, .compare = true});
   const auto coloured =
       RenderFrame(Overdue(), {.width = 70, .color = true, .unicode = true, .compare = true});
@@ -82,20 +82,20 @@ TEST(Frame, IsTheSameTextWithAndWithoutColour) {
   }
 }
 
-TEST(Frame, HidesTheEndWhileWarmingUp) {
+TEST(JobFrame, HidesTheEndWhileWarmingUp) {
   EXPECT_THAT(RenderFrame(WarmingUp(), kAscii80),
               ElementsAre("two-path | map 37 % | shuffle | reduce | 1 min 12 s",
                           "[.......................]     -  no estimate yet",
                           "waiting for the first reduce results"));
 }
 
-TEST(Frame, WarmsUpToTheInputWhenThereIsNoReducePhase) {
+TEST(JobFrame, WarmsUpToTheInputWhenThereIsNoReducePhase) {
   Snapshot snapshot = WarmingUp();
   snapshot.stages.resize(1);
   EXPECT_THAT(RenderFrame(snapshot, kAscii80)[2], "waiting for the first input to be read");
 }
 
-TEST(Frame, WarmsUpToTheMapResultsWhereTheyTellTheIndicator) {
+TEST(JobFrame, WarmsUpToTheMapResultsWhereTheyTellTheIndicator) {
   Snapshot snapshot = WarmingUp();
   snapshot.estimate.indicator = "";
   EXPECT_THAT(RenderFrame(snapshot, kAscii80)[2], "waiting for the first map results");
@@ -105,7 +105,7 @@ TEST(Frame, WarmsUpToTheMapResultsWhereTheyTellTheIndicator) {
   EXPECT_THAT(RenderFrame(snapshot, kAscii80)[2], "waiting for the first reduce results");
 }
 
-TEST(Frame, SaysWhatStillRunsWhenOverdue) {
+TEST(JobFrame, SaysWhatStillRunsWhenOverdue) {
   EXPECT_THAT(RenderFrame(Overdue(), kAscii80)[1], EndsWith(" 99 %  past the predicted end"));
   EXPECT_THAT(RenderFrame(Overdue(), kAscii80)[2], "still running: reduce task 2");
   EXPECT_THAT(RenderFrame(Overdue(), {.width = 120})[1],
@@ -115,17 +115,17 @@ TEST(Frame, SaysWhatStillRunsWhenOverdue) {
   EXPECT_THAT(RenderFrame(unknown, kAscii80)[1], EndsWith("still running: 2 tasks"));
 }
 
-TEST(Frame, EndsWithAFullBar) {
+TEST(JobFrame, EndsWithAFullBar) {
   EXPECT_THAT(RenderFrame(Succeeded(), kAscii80),
               ElementsAre("two-path | map done | shuffle done | reduce done | 1 min 12 s",
                           "[#######################] 100 %  succeeded"));
 }
 
-TEST(Frame, KeepsTheBarOfAFailedJobWhereItWas) {
+TEST(JobFrame, KeepsTheBarOfAFailedJobWhereItWas) {
   EXPECT_THAT(RenderFrame(Failed(), kAscii80)[1], "[#########..............]  41 %  failed");
 }
 
-TEST(Frame, ComparesIndicatorsBelowEachOther) {
+TEST(JobFrame, ComparesIndicatorsBelowEachOther) {
   EXPECT_THAT(
       RenderFrame(SomeSnapshot(), {.width = 90, .compare = true}),
       ElementsAre(
@@ -136,14 +136,14 @@ TEST(Frame, ComparesIndicatorsBelowEachOther) {
           "Reduce task 2 ends last: 1.2 MB key, 61 % of its remaining time"));
 }
 
-TEST(Frame, ComparesBarsAloneWhenThereIsNoRoom) {
+TEST(JobFrame, ComparesBarsAloneWhenThereIsNoRoom) {
   EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 40, .compare = true}),
               AllOf(Contains("nearestfit  [########............]  41 %"),
                     Contains("hadoop      [#################...]  88 %"),
                     Contains("(2 min 50 s - 4 min 10 s)")));
 }
 
-TEST(Frame, TellsWhatIsLost) {
+TEST(JobFrame, TellsWhatIsLost) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.coverage = Coverage{.lost_envelopes = 3, .dropped_points = 1, .map_profiles = 0.75};
   snapshot.notes = {"no event log from here on: the disk is full"};
@@ -155,12 +155,12 @@ TEST(Frame, TellsWhatIsLost) {
                     Contains("no event log from here on: the disk is full")));
 }
 
-TEST(Frame, IsSilentAboutLossWhenThereIsNone) {
+TEST(JobFrame, IsSilentAboutLossWhenThereIsNone) {
   EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 100}), SizeIs(3));
   EXPECT_THAT(RenderFrame(WarmingUp(), {.width = 120}), SizeIs(2));
 }
 
-TEST(Frame, ClipsAHugeName) {
+TEST(JobFrame, ClipsAHugeName) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.info->name = std::string(5000, 'x');
   const auto lines = RenderFrame(snapshot, kAscii80);
@@ -168,7 +168,7 @@ TEST(Frame, ClipsAHugeName) {
   EXPECT_THAT(lines[0], HasSubstr("... | map done"));
 }
 
-TEST(Frame, DisarmsAHostileName) {
+TEST(JobFrame, DisarmsAHostileName) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.info->name = "evil\x1b]0;title\x07\n\x1b[2J";
   snapshot.named_tasks[0].reason = "r-2\r\x1b[31m";
@@ -177,12 +177,12 @@ TEST(Frame, DisarmsAHostileName) {
   }
 }
 
-TEST(Frame, NamesTheJobByItsIdUntilItHasAName) {
+TEST(JobFrame, NamesTheJobByItsIdUntilItHasAName) {
   const Snapshot unopened{.job_id = "job-9", .sequence = 1};
   EXPECT_THAT(RenderFrame(unopened, kAscii80), ElementsAre("job-9 | 0 s", "not started"));
 }
 
-TEST(Frame, RoundsWhatIsNearlyOver) {
+TEST(JobFrame, RoundsWhatIsNearlyOver) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.estimate.remaining =
       Range{absl::Milliseconds(200), absl::ZeroDuration(), absl::Seconds(4)};
@@ -191,7 +191,7 @@ TEST(Frame, RoundsWhatIsNearlyOver) {
   EXPECT_THAT(RenderFrame(snapshot, kAscii80)[1], EndsWith("about to end"));
 }
 
-TEST(Frame, OfAWorkflowHasABarForEachJobAndOneForTheWhole) {
+TEST(JobFrame, OfAWorkflowHasABarForEachJobAndOneForTheWhole) {
   EXPECT_THAT(
       RenderFrame(Visits(), kAscii80),
       ElementsAre("page visits | 1 of 3 jobs done | 1 min 12 s",
@@ -202,7 +202,7 @@ TEST(Frame, OfAWorkflowHasABarForEachJobAndOneForTheWhole) {
                   "* critical path: a delay here delays the workflow"));
 }
 
-TEST(Frame, OfAWorkflowDoesNotShowANumberThatRoundsToNothing) {
+TEST(JobFrame, OfAWorkflowDoesNotShowANumberThatRoundsToNothing) {
   Snapshot snapshot = Visits();
   const absl::Duration little = absl::Milliseconds(300);
   snapshot.estimate.remaining = Range{little, absl::ZeroDuration(), absl::Seconds(7)};
@@ -212,13 +212,13 @@ TEST(Frame, OfAWorkflowDoesNotShowANumberThatRoundsToNothing) {
   EXPECT_THAT(lines[4], EndsWith(" about to start"));
 }
 
-TEST(Frame, OfAWorkflowRoundsAStartSinceItIsAGuess) {
+TEST(JobFrame, OfAWorkflowRoundsAStartSinceItIsAGuess) {
   Snapshot snapshot = Visits();
   snapshot.children[2].starts_in = Range{absl::Seconds(147)};
   EXPECT_THAT(RenderFrame(snapshot, kAscii80)[4], EndsWith(" starts in ~ 2 min 30 s"));
 }
 
-TEST(Frame, TellsTheStateOfEachJobOfAWorkflow) {
+TEST(JobFrame, TellsTheStateOfEachJobOfAWorkflow) {
   const std::pair<ChildState, const char*> words[] = {
       {ChildState::kAwaited, "  no report yet"},
       {ChildState::kRetryable, "  failed, waiting for a retry"},
@@ -231,7 +231,7 @@ TEST(Frame, TellsTheStateOfEachJobOfAWorkflow) {
   }
 }
 
-TEST(Frame, OfAnApplicationHasABarForStagesThatRun) {
+TEST(JobFrame, OfAnApplicationHasABarForStagesThatRun) {
   const auto lines = RenderFrame(Query(), kAscii80);
   EXPECT_EQ(lines[0], "q64 | 4 of 14 stages done | 1 min 12 s");
   EXPECT_EQ(lines[2], "  scan     [#######.....................]  25 %  ~ 1 min left");
@@ -241,7 +241,7 @@ TEST(Frame, OfAnApplicationHasABarForStagesThatRun) {
   EXPECT_EQ(lines[11], "* critical path: a delay here delays the job");
 }
 
-TEST(Frame, SaysNoMoreThanASmallViewHolds) {
+TEST(JobFrame, SaysNoMoreThanASmallViewHolds) {
   Snapshot basic = WarmingUp();
   basic.stages.clear();
   basic.stage_infos.clear();
@@ -251,7 +251,7 @@ TEST(Frame, SaysNoMoreThanASmallViewHolds) {
                           "[.......................]     -  no estimate yet"));
 }
 
-TEST(Frame, TellsWhyAttemptsFail) {
+TEST(JobFrame, TellsWhyAttemptsFail) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.stages[1].failed_attempts = 3;
   snapshot.stages[1].failure = "out of memory\x1b[2J";
@@ -259,7 +259,7 @@ TEST(Frame, TellsWhyAttemptsFail) {
               Contains("reduce: 3 attempts failed; the last: out of memory [2J"));
 }
 
-TEST(Frame, TakesAStateItDoesNotKnowForRunning) {
+TEST(JobFrame, TakesAStateItDoesNotKnowForRunning) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.state = JobState::kUnknown;
   EXPECT_THAT(RenderFrame(snapshot, kAscii80)[1], HasSubstr("~ 3 min 20 s left"));

@@ -16,43 +16,43 @@ Snapshot After(int seconds, double fraction) {
   return snapshot;
 }
 
-TEST(PlainLine, HasAllInOneLine) {
+TEST(JobLine, HasAllInOneLine) {
   EXPECT_EQ(PlainLine(SomeSnapshot(), kAscii, false),
             "[1 min 12 s] two-path: reduce 1/4 tasks, 41 %, ~ 3 min 20 s left (2 min 50 s - 4 min "
             "10 s); reduce task 2 ends last: 1.2 MB key, 61 % of its remaining "
             "time");
 }
 
-TEST(PlainLine, ComparesIndicators) {
+TEST(JobLine, ComparesIndicators) {
   EXPECT_TRUE(PlainLine(SomeSnapshot(), kAscii, true).ends_with("; hadoop 88 %, jobratio 79 %"));
 }
 
-TEST(PlainLine, WarmsUpWithoutAPercentage) {
+TEST(JobLine, WarmsUpWithoutAPercentage) {
   EXPECT_EQ(
       PlainLine(WarmingUp(), kAscii, false),
       "[1 min 12 s] two-path: map 37 %, no estimate yet: waiting for the first reduce results");
 }
 
-TEST(PlainLine, TellsTheOutcome) {
+TEST(JobLine, TellsTheOutcome) {
   EXPECT_EQ(PlainLine(Failed(), kAscii, false), "[1 min 12 s] two-path: reduce done, 41 %, failed");
 }
 
-TEST(PlainLine, DoesWithoutForecasts) {
+TEST(JobLine, DoesWithoutForecasts) {
   EXPECT_EQ(PlainLine({.job_id = "job-9"}, kAscii, true), "[0 s] job-9: not started");
 }
 
-TEST(PlainLines, SayTheFirstSnapshot) {
+TEST(JobLines, SayTheFirstSnapshot) {
   EXPECT_TRUE(PlainLines(kAscii, false).Next(SomeSnapshot()).has_value());
 }
 
-TEST(PlainLines, AreSilentWhileNothingChanges) {
+TEST(JobLines, AreSilentWhileNothingChanges) {
   PlainLines lines(kAscii, false);
   lines.Next(After(0, 0.41));
   EXPECT_FALSE(lines.Next(After(1, 0.412)).has_value());
   EXPECT_FALSE(lines.Next(After(9, 0.419)).has_value());
 }
 
-TEST(PlainLines, SayASilenceWhenItBeginsAndWhenItEnds) {
+TEST(JobLines, SayASilenceWhenItBeginsAndWhenItEnds) {
   PlainLines lines(kAscii, false);
   lines.Next(After(0, 0.41));
   Snapshot silent = After(4, 0.41);
@@ -65,14 +65,14 @@ TEST(PlainLines, SayASilenceWhenItBeginsAndWhenItEnds) {
   EXPECT_TRUE(lines.Next(After(6, 0.41)).has_value());
 }
 
-TEST(PlainLines, SayEachPoint) {
+TEST(JobLines, SayEachPoint) {
   PlainLines lines(kAscii, false);
   lines.Next(After(0, 0.41));
   EXPECT_TRUE(lines.Next(After(1, 0.42)).has_value());
   EXPECT_FALSE(lines.Next(After(2, 0.425)).has_value());
 }
 
-TEST(PlainLines, SayThatThereIsNothingNewEveryTenSeconds) {
+TEST(JobLines, SayThatThereIsNothingNewEveryTenSeconds) {
   PlainLines lines(kAscii, false);
   lines.Next(After(0, 0.41));
   EXPECT_FALSE(lines.Next(After(9, 0.41)).has_value());
@@ -80,7 +80,7 @@ TEST(PlainLines, SayThatThereIsNothingNewEveryTenSeconds) {
   EXPECT_FALSE(lines.Next(After(19, 0.41)).has_value());
 }
 
-TEST(PlainLines, SayANewPhaseStateOrNote) {
+TEST(JobLines, SayANewPhaseStateOrNote) {
   PlainLines lines(kAscii, false);
   lines.Next(WarmingUp());
   Snapshot shuffling = WarmingUp();
@@ -97,13 +97,13 @@ TEST(PlainLines, SayANewPhaseStateOrNote) {
   EXPECT_TRUE(lines.Next(shuffling).has_value());
 }
 
-TEST(PlainLine, OfAWorkflowSaysWhatRunsAndWhatWaits) {
+TEST(JobLine, OfAWorkflowSaysWhatRunsAndWhatWaits) {
   EXPECT_EQ(PlainLine(Visits(), kAscii, false),
             "[1 min 12 s] page visits: 1 of 3 jobs done, 41 %, ~ 3 min 20 s left (2 min 50 s - 4 "
             "min 10 s); running: count 31 %; not started: revenue");
 }
 
-TEST(PlainLines, OfAWorkflowComeWhenThereIsNews) {
+TEST(JobLines, OfAWorkflowComeWhenThereIsNews) {
   PlainLines lines(kAscii, false);
   Snapshot snapshot = Visits();
   EXPECT_TRUE(lines.Next(snapshot).has_value());

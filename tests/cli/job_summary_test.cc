@@ -14,7 +14,7 @@ using testing::Not;
 
 constexpr TextOptions kAscii = {};
 
-TEST(Summary, TellsHowWrongEachIndicatorWas) {
+TEST(JobSummary, TellsHowWrongEachIndicatorWas) {
   EXPECT_THAT(
       RenderSummary(Succeeded(), 80, kAscii),
       ElementsAre("two-path succeeded after 1 min 12 s", "Forecast error (percentage points)",
@@ -24,7 +24,7 @@ TEST(Summary, TellsHowWrongEachIndicatorWas) {
                   "hadoop        31.0    62.1             -    30.2    61.0"));
 }
 
-TEST(Summary, HasNoErrorOfAReducePhaseWithoutAnUpdate) {
+TEST(JobSummary, HasNoErrorOfAReducePhaseWithoutAnUpdate) {
   Snapshot snapshot = Succeeded();
   snapshot.errors = {{.indicator = "tidemark", .job_avg_points = 3, .job_max_points = 4},
                      {.indicator = "exact",
@@ -36,38 +36,38 @@ TEST(Summary, HasNoErrorOfAReducePhaseWithoutAnUpdate) {
   EXPECT_EQ(lines[5], "exact        0.0     0.0         100 %     0.0     0.0");
 }
 
-TEST(Summary, CountsTheTenthsOfAShortJob) {
+TEST(JobSummary, CountsTheTenthsOfAShortJob) {
   Snapshot snapshot = Ended(JobState::kSucceeded);
   snapshot.ended_at = *snapshot.started_at + absl::Milliseconds(640);
   EXPECT_THAT(RenderSummary(snapshot, 80, kAscii), ElementsAre("two-path succeeded after 0.6 s"));
 }
 
-TEST(Summary, TellsWhyAJobFailed) {
+TEST(JobSummary, TellsWhyAJobFailed) {
   EXPECT_THAT(
       RenderSummary(Failed(), 80, kAscii),
       ElementsAre("two-path failed after 1 min 12 s", "r-1 failed four times: out of memory"));
 }
 
-TEST(Summary, TellsThatTheJobWasNotOver) {
+TEST(JobSummary, TellsThatTheJobWasNotOver) {
   EXPECT_THAT(RenderSummary(SomeSnapshot(), 80, kAscii),
               ElementsAre("two-path was still running when last seen, after 1 min 12 s"));
 }
 
-TEST(Summary, TellsTheEndThatOnlyTheCallerKnows) {
+TEST(JobSummary, TellsTheEndThatOnlyTheCallerKnows) {
   EXPECT_THAT(RenderSummary(SomeSnapshot(), 80, kAscii, "succeeded; unconfirmed"),
               ElementsAre("two-path succeeded; unconfirmed"));
   EXPECT_THAT(RenderSummary(Ended(JobState::kKilled), 80, kAscii, "succeeded; unconfirmed"),
               ElementsAre("two-path killed after 1 min 12 s"));
 }
 
-TEST(Summary, TellsWhatWasLost) {
+TEST(JobSummary, TellsWhatWasLost) {
   Snapshot snapshot = Ended(JobState::kSucceeded);
   snapshot.coverage->lost_envelopes = 1;
   EXPECT_THAT(RenderSummary(snapshot, 80, kAscii),
               ElementsAre("two-path succeeded after 1 min 12 s", "1 message lost"));
 }
 
-TEST(JobTable, HasARowForEachJob) {
+TEST(JobListTable, HasARowForEachJob) {
   Snapshot failed = Failed();
   failed.job_id = "job-20";
   EXPECT_THAT(
@@ -80,7 +80,7 @@ TEST(JobTable, HasARowForEachJob) {
           "memory"));
 }
 
-TEST(JobTable, SaysThatAJobIsSilent) {
+TEST(JobListTable, SaysThatAJobIsSilent) {
   Snapshot silent = SomeSnapshot();
   silent.silent_since = silent.at - absl::Seconds(131);
   EXPECT_THAT(RenderJobTable({silent}, 120, kAscii)[1],
@@ -90,11 +90,11 @@ TEST(JobTable, SaysThatAJobIsSilent) {
   EXPECT_THAT(RenderJobTable({silent}, 120, kAscii)[1], Not(HasSubstr("no news")));
 }
 
-TEST(JobTable, SaysThatThereAreNone) {
+TEST(JobListTable, SaysThatThereAreNone) {
   EXPECT_THAT(RenderJobTable({}, 80, kAscii), ElementsAre("no jobs"));
 }
 
-TEST(JobTable, SaysWhereAWorkflowIsAndWhatASmallViewHolds) {
+TEST(JobListTable, SaysWhereAWorkflowIsAndWhatASmallViewHolds) {
   Snapshot basic = Visits();
   basic.children.clear();
   const auto lines = RenderJobTable({basic, Query()}, 120, kAscii);
@@ -102,7 +102,7 @@ TEST(JobTable, SaysWhereAWorkflowIsAndWhatASmallViewHolds) {
   EXPECT_THAT(lines[2], HasSubstr("  4 of 14 stages done "));
 }
 
-TEST(Summary, OfAWorkflowTellsWhatEachJobTook) {
+TEST(JobSummary, OfAWorkflowTellsWhatEachJobTook) {
   Snapshot snapshot = Visits();
   snapshot.state = JobState::kFailed;
   snapshot.is_final = true;

@@ -9,13 +9,13 @@
 namespace tidemark::next::console {
 namespace {
 
-TEST(ShownPercent, IsCutNotRounded) {
+TEST(JobPercent, IsCutNotRounded) {
   EXPECT_EQ(ShownPercent(0, false), 0);
   EXPECT_EQ(ShownPercent(0.419, false), 41);
   EXPECT_EQ(ShownPercent(0.29, false), 29) << "100 * 0.29 is below 29";
 }
 
-TEST(ShownPercent, IsOneHundredOnlyForAJobThatSucceeded) {
+TEST(JobPercent, IsOneHundredOnlyForAJobThatSucceeded) {
   EXPECT_EQ(PercentText(SomeSnapshot(), {.state = EstimateState::kValid, .fraction_done = 1}),
             "99 %");
   EXPECT_EQ(PercentText(Failed(), {.state = EstimateState::kFinal, .fraction_done = 1}), "99 %");
@@ -23,7 +23,7 @@ TEST(ShownPercent, IsOneHundredOnlyForAJobThatSucceeded) {
             "100 %");
 }
 
-TEST(ShownPercent, HoldsHostileValues) {
+TEST(JobPercent, HoldsHostileValues) {
   EXPECT_EQ(ShownPercent(std::nan(""), false), 0);
   EXPECT_EQ(ShownPercent(-3, false), 0);
   EXPECT_EQ(ShownPercent(1e300, false), 99);
