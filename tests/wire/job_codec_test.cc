@@ -167,9 +167,9 @@ struct Malformed {
   const char* message;
 };
 
-class ParseSnapshotRefuses : public ::testing::TestWithParam<Malformed> {};
+class ParseJobSnapshotRefuses : public ::testing::TestWithParam<Malformed> {};
 
-TEST_P(ParseSnapshotRefuses, NamingFieldAndValue) {
+TEST_P(ParseJobSnapshotRefuses, NamingFieldAndValue) {
   v1::Snapshot message = Encoded(Full());
   GetParam().spoil(message);
   const absl::Status status = ParseSnapshot(message).status();
@@ -219,7 +219,7 @@ const Malformed kMalformed[] = {
     {"ChildTwice", [](auto& s) { *s.add_children() = s.children(0); },
      "children: must be sorted by number, each number once"},
 };
-INSTANTIATE_TEST_SUITE_P(Fields, ParseSnapshotRefuses, ::testing::ValuesIn(kMalformed),
+INSTANTIATE_TEST_SUITE_P(Fields, ParseJobSnapshotRefuses, ::testing::ValuesIn(kMalformed),
                          [](const auto& row) { return row.param.name; });
 
 TEST(SnapshotJson, HasTheNamesOfTheProtoAndWritesZeros) {
