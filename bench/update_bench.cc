@@ -3,7 +3,7 @@
 //
 // Goals: at most 1 ms for 30 tasks, 20 ms for 1,000 tasks with 70,000 explicit keys, whatever the
 // number of keys; 200 ms for 1,000 jobs that run 10,000 tasks; 100 ms for a job of 50,000 map and
-// 10,000 reduce tasks of which all but 100 wait for a slot.
+// 10,000 reduce tasks of which all but 100 wait for a slot, be it in its map or its reduce phase.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -42,7 +42,8 @@ struct Shape {
   std::uint32_t keys;               // explicit ones of each task
   std::uint32_t running_max = ~0U;  // others wait for a slot
   std::uint32_t map_tasks = kFullMapTasks;
-  std::uint32_t running() const { return std::min(tasks, running_max); }
+  std::uint32_t maps_running = 0;  // if any: so many run; a twentieth has ended, the others wait
+  std::uint32_t running() const { return maps_running > 0 ? 0 : std::min(tasks, running_max); }
 };
 
 // A job whose reduce tasks are in the midst of their work. Sizes are Pareto distributed, costs grow
@@ -58,7 +59,13 @@ class RunningJob {
         running_(shape.running()) {
     Open(shape);
     for (std::uint32_t i = 0; i < shape.tasks; ++i) MakeKeys(i, shape.keys);
-    for (std::uint32_t m = 0; m < shape.map_tasks; ++m) FinishMapTask(m);
+    const std::uint32_t maps_done = shape.maps_running > 0 ? shape.map_tasks / 20 : shape.map_tasks;
+    for (std::uint32_t m = 0; m < maps_done; ++m) FinishMapTask(m);
+    for (std::uint32_t m = 0; m < shape.maps_running; ++m) {
+      Say(AttemptChanged{.attempt = {TaskKind::kMap, maps_done + m, 0},
+                         .state = AttemptState::kStarted,
+                         .at = Now()});
+    }
     now_ += 1;
     for (std::uint32_t i = 0; i < running_; ++i) {
       const AttemptId attempt{TaskKind::kReduce, i, 0};
@@ -110,8 +117,8 @@ class RunningJob {
                   .map_task_count = shape.map_tasks,
                   .reduce_task_count = shape.tasks,
                   .partition_count = shape.tasks,
-                  .map_slots = kFullMapTasks,
-                  .reduce_slots = shape.running()});
+                  .map_slots = std::max(kFullMapTasks, shape.maps_running),
+                  .reduce_slots = std::max(1U, shape.running())});
   }
 
   void MakeKeys(std::uint32_t task, std::uint32_t count) {
@@ -201,6 +208,7 @@ constexpr Shape kShapes[] = {
     {"update_ms_1000_tasks_70000_keys", 1, 1000, 70},
     {"tick_ms_1000_jobs_10000_tasks", 1000, 10, 70},
     {"update_ms_50000_maps_10000_reduces_100_running", 1, 10'000, 7, 100, 50'000},
+    {"update_ms_50000_maps_10000_reduces_100_maps_running", 1, 10'000, 7, 0, 50'000, 100},
 };
 
 struct Options {

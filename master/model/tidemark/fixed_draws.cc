@@ -9,9 +9,11 @@
 namespace tidemark::model {
 namespace {
 
-constexpr std::size_t kMany = 199;
-constexpr std::size_t kFew = 61;
-constexpr std::size_t kDrawsTimesTasksMax = 60'000;
+constexpr std::size_t kMany = 61;
+constexpr std::size_t kFew = 19;
+// Beyond so many numbers there are few draws. With 61 instead of 199 draws the suite `synthetic`
+// gave avgErr 1.00 instead of 1.01, maxErr 5.62 instead of 5.61.
+constexpr std::size_t kDrawsTimesTasksMax = 61'000;
 
 std::size_t PartOf(std::uint64_t stream, std::size_t count) {
   return static_cast<std::size_t>(FixedUniform(stream) * static_cast<double>(count));

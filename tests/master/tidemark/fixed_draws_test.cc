@@ -41,7 +41,7 @@ TEST(FixedDraws, AreTheSameEveryTime) {
   EXPECT_EQ(All(FixedDraws::For(3).Normals(5), 20), All(FixedDraws::For(3).Normals(5), 20));
 }
 
-// Uncorrelated ones have a standard error of 1 / sqrt(199).
+// Uncorrelated ones have a standard error of 1 / sqrt(draws).
 TEST(FixedDraws, TasksHaveOrdersOfTheirOwn) {
   const FixedDraws& draws = FixedDraws::For(3);
   double squares = 0;
