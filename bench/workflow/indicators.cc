@@ -6,11 +6,11 @@ namespace tidemark::bench {
 namespace {
 
 Answer Tidemark(const Question& question) {
-  const auto estimate =
-      workflow::EstimateWorkflow(*question.now, question.history, *question.on, question.options);
+  const auto estimate = estimate::EstimateApplication(workflow::ApplicationOfStages(
+      *question.now, question.history, *question.on, question.options));
   if (!estimate.ok()) return {};
-  Answer answer = {
-      .remaining = estimate->remaining, .lower = estimate->lower, .upper = estimate->upper};
+  const estimate::Range& end = estimate->end;
+  Answer answer = {.remaining = end.median, .lower = end.lower, .upper = end.upper};
   for (const auto& stage : estimate->stages) answer.stage_ends.push_back(stage.end);
   return answer;
 }

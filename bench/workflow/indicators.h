@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "master/workflow/workflow_estimate.h"
+#include "master/workflow/stages_application.h"
 
 namespace tidemark::bench {
 
@@ -14,8 +14,8 @@ namespace tidemark::bench {
 struct Question {
   const workflow::WorkflowNow* now = nullptr;
   std::span<const workflow::WorkflowProfile* const> history;
-  const workflow::Resourcing* on = nullptr;
-  workflow::EstimateOptions options;  // of tidemark
+  const schedule::Resourcing* on = nullptr;
+  workflow::StagesOptions options;  // of tidemark
 };
 
 // Seconds from now.
@@ -26,7 +26,7 @@ struct Answer {
   std::vector<double> stage_ends;  // where it tells them, of the stages of `now`
 };
 
-// The methods of master/papers/papers.h, and `tidemark` (workflow/workflow_estimate.h).
+// The methods of master/papers/papers.h, and `tidemark` (workflow/stages_application.h).
 std::vector<std::string> IndicatorNames();
 Answer Ask(const std::string& indicator, const Question& question);
 

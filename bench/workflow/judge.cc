@@ -27,7 +27,7 @@ struct Sample {
 
 Question QuestionOf(const Case& one, bool is_oracle, const Suite& suite,
                     const JudgeOptions& options, const workflow::WorkflowNow& now,
-                    const workflow::Resourcing& on,
+                    const schedule::Resourcing& on,
                     const std::vector<const workflow::WorkflowProfile*>& own) {
   Question question = {.now = &now, .history = one.history, .on = &on, .options = options.tidemark};
   question.options.may_grow = suite.may_grow;
@@ -127,7 +127,7 @@ class Judging {
   const JudgeOptions& options_;
   bool is_oracle_;
   std::string rule_;
-  workflow::Resourcing on_;
+  schedule::Resourcing on_;
   std::vector<const workflow::WorkflowProfile*> own_;
 };
 

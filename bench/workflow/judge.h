@@ -42,7 +42,7 @@ struct Judged {
 struct JudgeOptions {
   int updates = 40;  // of a live run
   std::vector<std::string> indicators;
-  workflow::EstimateOptions tidemark;
+  workflow::StagesOptions tidemark;
 };
 
 // The indicator "oracle" knows the run's own task times: what is left is the form of the model.

@@ -37,7 +37,7 @@ double ThreadMilliseconds() {
 }
 
 double MillisecondsOf(std::size_t stages, std::size_t tasks,
-                      const workflow::EstimateOptions& options) {
+                      const workflow::StagesOptions& options) {
   const workflow::WorkflowNow now = AnyWorkflow(stages, tasks);
   workflow::WorkflowProfile profile = {.slots = 50};
   for (const workflow::StageNow& stage : now.stages) {
@@ -50,11 +50,14 @@ double MillisecondsOf(std::size_t stages, std::size_t tasks,
     profile.stages.push_back(of_stage);
   }
   const std::vector<const workflow::WorkflowProfile*> history = {&profile};
-  const workflow::Resourcing on = {.cluster = {.capacity = {.cores = 100}}};
+  const schedule::Resourcing on = {.cluster = {.capacity = {.cores = 100}}};
   std::vector<double> times;
   for (int repetition = 0; repetition < 9; ++repetition) {
     const double start = ThreadMilliseconds();
-    if (!workflow::EstimateWorkflow(now, history, on, options).ok()) return -1;
+    if (!estimate::EstimateApplication(workflow::ApplicationOfStages(now, history, on, options))
+             .ok()) {
+      return -1;
+    }
     times.push_back(ThreadMilliseconds() - start);
   }
   std::nth_element(times.begin(), times.begin() + 4, times.end());
@@ -91,7 +94,6 @@ int Run(int argc, char** argv) {
   app.add_option("--spark-log", sources.spark_logs, "Spark event logs, instead of the data set's");
   app.add_option("--indicators", options.indicators, "Which ones")->delimiter(',');
   app.add_option("--updates", options.updates, "Looks at a live run")->check(CLI::Range(2, 10'000));
-  app.add_option("--draws", options.tidemark.draws, "Of tidemark")->check(CLI::Range(1, 10'000));
   app.add_option("--local-runs", local.runs, "Runs of the suite local; the first is not judged")
       ->check(CLI::Range(2, 1000));
   app.add_option("--local-visits", local.visits, "Visits in each of them")

@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "bench/workflow/unpack.h"
-#include "master/workflow/dag.h"
+#include "master/schedule/dag.h"
 
 namespace tidemark::bench {
 namespace {
@@ -26,16 +26,16 @@ void AppendTimes(const json& by_executors, const std::string& executors,
 }
 
 // Stages so that parents come first, as traces want them.
-absl::StatusOr<std::vector<std::size_t>> OrderOf(const json& query, workflow::Parents& parents) {
+absl::StatusOr<std::vector<std::size_t>> OrderOf(const json& query, schedule::Parents& parents) {
   parents.resize(query.at("stages").size());
   for (const json& edge : query.at("edges_parent_child")) {
     parents.at(edge.at(1).get<std::size_t>()).push_back(edge.at(0).get<std::size_t>());
   }
-  return workflow::TopologicalOrder(parents);
+  return schedule::TopologicalOrder(parents);
 }
 
 std::vector<MeasuredStage> StagesAt(const json& query, const std::vector<std::size_t>& order,
-                                    const workflow::Parents& parents,
+                                    const schedule::Parents& parents,
                                     const std::string& executors) {
   std::vector<std::size_t> place(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
@@ -70,7 +70,7 @@ absl::StatusOr<MeasuredQuery> ParseQuery(const std::string& line) {
     const json query = json::parse(line);
     MeasuredQuery measured = {.size = query.at("size").get<std::string>(),
                               .query = query.at("query").get<int>()};
-    workflow::Parents parents;
+    schedule::Parents parents;
     const auto order = OrderOf(query, parents);
     if (!order.ok()) return order.status();
     for (const std::string& executors : MeasuredAt(query)) {

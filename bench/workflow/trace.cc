@@ -95,7 +95,7 @@ workflow::WorkflowProfile ProfileOf(const Trace& trace) {
   return profile;
 }
 
-workflow::Resourcing ResourcingOf(const Trace& trace) {
+schedule::Resourcing ResourcingOf(const Trace& trace) {
   return {.cluster = {.capacity = {.cores = trace.slots}, .policy = trace.policy}};
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "master/schedule/allocation.h"
-#include "master/workflow/workflow_estimate.h"
+#include "master/workflow/stages_application.h"
 #include "master/workflow/workflow_state.h"
 
 namespace tidemark::bench {
@@ -42,7 +42,7 @@ workflow::WorkflowNow Look(const Trace& trace, double at);
 // For what-if before the start: every stage is known, nothing has run.
 workflow::WorkflowNow BeforeStart(const Trace& trace);
 workflow::WorkflowProfile ProfileOf(const Trace& trace);
-workflow::Resourcing ResourcingOf(const Trace& trace);
+schedule::Resourcing ResourcingOf(const Trace& trace);
 // When the last task of an owner's stages ended.
 double EndOfOwner(const Trace& trace, std::size_t owner);
 

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/workflow/yaml_fields.h"
-#include "master/workflow/dag.h"
+#include "master/schedule/dag.h"
 #include "master/workflow/mapreduce_model.h"
 #include "text/did_you_mean.h"
 #include "transport/small_file.h"
@@ -96,7 +96,7 @@ absl::Status ReadNode(const YAML::Node& node, WorkflowFile& file) {
 absl::Status ReadCluster(const YAML::Node& node, WorkflowFile& file) {
   absl::StatusOr<Fields> fields = Fields::Of(node, "cluster");
   if (!fields.ok()) return fields.status();
-  workflow::Resourcing& on = file.on;
+  schedule::Resourcing& on = file.on;
   on.cluster.capacity.cores = fields->Number("slots", 1, 1, kSlotsMax);
   on.cluster.capacity.memory_bytes = fields->Number("memory_bytes", 0);
   file.nodes = fields->Number("nodes", 1, 1, kSlotsMax);
@@ -221,7 +221,7 @@ class StageReader {
 
   absl::Status Connect() {
     std::vector<StageNow>& stages = file_.now.stages;
-    workflow::Parents parents(stages.size());
+    schedule::Parents parents(stages.size());
     for (std::size_t i = 0; i < stages.size(); ++i) {
       for (const std::string& name : after_[i]) {
         const auto place = places_.find(name);
@@ -234,7 +234,7 @@ class StageReader {
       stages[i].parents = file_.profile.stages[i].parents = parents[i];
     }
     std::vector<std::string> cycle;
-    for (const std::size_t stage : workflow::CycleOf(parents)) cycle.push_back(stages[stage].name);
+    for (const std::size_t stage : schedule::CycleOf(parents)) cycle.push_back(stages[stage].name);
     if (cycle.empty()) return absl::OkStatus();
     return Wrong("the workflow",
                  absl::StrCat("its stages form a cycle: ", absl::StrJoin(cycle, " waits for ")));
@@ -337,13 +337,14 @@ absl::StatusOr<WorkflowAnswer> EstimateFile(const WorkflowFile& file) {
   const auto bottlenecks = ApplyModels(modelled);
   if (!bottlenecks.ok()) return bottlenecks.status();
   const std::vector<const workflow::WorkflowProfile*> history = {&modelled.profile};
-  workflow::EstimateOptions options;
-  auto estimate = workflow::EstimateWorkflow(modelled.now, history, modelled.on, options);
+  workflow::StagesOptions options;
+  auto estimate = estimate::EstimateApplication(
+      workflow::ApplicationOfStages(modelled.now, history, modelled.on, options));
   if (!estimate.ok()) return estimate.status();
   WorkflowAnswer answer = {.estimate = *std::move(estimate)};
   double work = 0;
   for (std::size_t i = 0; i < modelled.now.stages.size(); ++i) {
-    const workflow::StageEstimate& stage = answer.estimate.stages[i];
+    const estimate::StageEstimate& stage = answer.estimate.stages[i];
     answer.stages.push_back({.name = modelled.now.stages[i].name,
                              .start = stage.start,
                              .end = stage.end,
@@ -355,7 +356,7 @@ absl::StatusOr<WorkflowAnswer> EstimateFile(const WorkflowFile& file) {
     work += mean * static_cast<double>(modelled.now.stages[i].tasks) *
             modelled.now.stages[i].container.cores;
   }
-  const double capacity = answer.estimate.remaining * modelled.on.cluster.capacity.cores;
+  const double capacity = answer.estimate.end.median * modelled.on.cluster.capacity.cores;
   answer.busy_share = capacity > 0 ? std::min(work / capacity, 1.0) : 0;
   return answer;
 }

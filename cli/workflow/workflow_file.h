@@ -7,8 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "master/workflow/stages_application.h"
 #include "master/workflow/task_model.h"
-#include "master/workflow/workflow_estimate.h"
 
 namespace tidemark::cli {
 
@@ -16,7 +16,7 @@ struct WorkflowFile {
   std::string name;
   workflow::WorkflowNow now;          // every stage, nothing has run
   workflow::WorkflowProfile profile;  // task times, where the file gives them
-  workflow::Resourcing on;
+  schedule::Resourcing on;
   std::vector<std::string> queues;  // names, as on.cluster.queue_shares
   double nodes = 1;
   workflow::NodeProfile node;
@@ -45,7 +45,7 @@ struct StageAnswer {
 };
 
 struct WorkflowAnswer {
-  workflow::WorkflowEstimate estimate;
+  estimate::Estimate estimate;
   std::vector<StageAnswer> stages;
   double busy_share = 0;  // of the slots' time until the end, the part that tasks would use
 };

@@ -8,15 +8,15 @@
 #include "master/papers/papers.h"
 #include "master/papers/skew_estimate.h"
 #include "master/papers/state_estimate.h"
-#include "master/workflow/dag.h"
+#include "master/schedule/dag.h"
 #include "master/workflow/match_stages.h"
 
 namespace tidemark::papers {
 namespace {
 
 using workflow::StageNow;
-using workflow::StageWork;
-using workflow::TaskTimes;
+using schedule::StageWork;
+using cost::TimeDistribution;
 
 // Draws of Algorithm 2.
 constexpr std::size_t kDraws = 5;
@@ -25,7 +25,7 @@ constexpr std::size_t kDraws = 5;
 // pooled whatever their kind: what the models of the papers know.
 struct Pooled {
   std::vector<StageWork> work;
-  std::vector<TaskTimes> times;
+  std::vector<TimeDistribution> times;
 };
 
 void Append(const workflow::StageProfile& stage, std::vector<double>& seconds) {
@@ -68,7 +68,7 @@ Pooled PoolOf(const DagNow& now) {
     if (seconds[i].empty()) {
       for (const auto& task : stages[i].finished) seconds[i].push_back(task.seconds);
     }
-    pooled.times.push_back(TaskTimes::Empirical(std::move(seconds[i])));
+    pooled.times.push_back(TimeDistribution::Empirical(std::move(seconds[i])));
     if (pooled.times.back().empty()) continue;
     sum += pooled.times.back().mean();
     known += 1;
@@ -78,7 +78,7 @@ Pooled PoolOf(const DagNow& now) {
     if (pooled.times[i].empty()) {
       double guess = known > 0 ? sum / known : 0;
       for (const auto& task : stage.running) guess = std::max(guess, task.elapsed);
-      pooled.times[i] = TaskTimes::Empirical({guess});
+      pooled.times[i] = TimeDistribution::Empirical({guess});
     }
     const std::size_t begun = stage.finished.size() + stage.running.size();
     StageWork work = {.parents = stage.parents,
@@ -119,7 +119,7 @@ enum class TaskTime { kMean, kMedian };
 DagForecast Algorithm1(const DagNow& now, TaskTime time, StageTimeForm form) {
   const Pooled pooled = PoolOf(now);
   std::vector<double> seconds;
-  for (const TaskTimes& times : pooled.times) {
+  for (const TimeDistribution& times : pooled.times) {
     seconds.push_back(time == TaskTime::kMedian ? times.median() : times.mean());
   }
   const auto estimate = EstimateByStates(pooled.work, seconds, now.on, form);
@@ -130,8 +130,8 @@ DagForecast Algorithm1(const DagNow& now, TaskTime time, StageTimeForm form) {
 DagForecast Algorithm2(const DagNow& now, bool normal) {
   Pooled pooled = PoolOf(now);
   if (normal) {
-    for (TaskTimes& times : pooled.times) {
-      times = TaskTimes::Normal({times.mean(), times.variance()});
+    for (TimeDistribution& times : pooled.times) {
+      times = TimeDistribution::Normal({times.mean(), times.variance()});
     }
   }
   const auto estimate = EstimateWithSkew(pooled.work, pooled.times, now.on, kDraws);
@@ -163,11 +163,11 @@ DagForecast StageWeighted(const DagNow& now) {
 
 DagForecast CriticalPath(const DagNow& now) {
   const Pooled pooled = PoolOf(now);
-  const workflow::Parents parents = workflow::ParentsOf(pooled.work);
-  const auto order = workflow::TopologicalOrder(parents);
+  const schedule::Parents parents = schedule::ParentsOf(pooled.work);
+  const auto order = schedule::TopologicalOrder(parents);
   if (!order.ok()) return {};
   const std::vector<double> seconds = StageSeconds(now, pooled, false);
-  return {.remaining = workflow::LongestPath(parents, *order, seconds).seconds};
+  return {.remaining = schedule::LongestPath(parents, *order, seconds).seconds};
 }
 
 DagForecast MeanTimesWaves(const DagNow& now) {

@@ -15,7 +15,7 @@
 
 #include "absl/strings/string_view.h"
 #include "master/model/indicators/progress_indicator.h"
-#include "master/workflow/stage_work.h"
+#include "master/schedule/stage_work.h"
 #include "master/workflow/workflow_state.h"
 
 namespace tidemark::papers {
@@ -35,7 +35,7 @@ struct DagNow {
   const std::vector<workflow::StageNow>& stages;
   double elapsed = 0;                                         // since it began
   std::span<const workflow::WorkflowProfile* const> history;  // earlier runs, newest first
-  const workflow::Resourcing& on;
+  const schedule::Resourcing& on;
 };
 
 struct DagForecast {

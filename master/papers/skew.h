@@ -1,11 +1,11 @@
 // How far apart the times of a stage's tasks lie ([BOE] section 6), and what that costs.
 #pragma once
 
-#include "master/workflow/task_times.h"
+#include "master/cost/time_distribution.h"
 
 namespace tidemark::papers {
 
-using workflow::Moments;
+using cost::Moments;  // of a task's time
 
 // Eq. 9 to 13: a time that is a + b x selectivity.
 Moments LinearInSelectivity(double a, double b, const Moments& selectivity);

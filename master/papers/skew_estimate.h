@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "master/workflow/list_simulation.h"
-#include "master/workflow/stage_work.h"
-#include "master/workflow/task_times.h"
+#include "master/cost/time_distribution.h"
+#include "master/schedule/placing.h"
+#include "master/schedule/stage_work.h"
 
 namespace tidemark::papers {
 
@@ -23,8 +23,8 @@ struct SkewEstimate {
 // `times`: of each stage, normal or empirical. The same arguments give the same result. Errors:
 // those of Check(), no draw, other than one distribution for each stage. Cost: O(draws x tasks x
 // log containers).
-absl::StatusOr<SkewEstimate> EstimateWithSkew(const std::vector<workflow::StageWork>& stages,
-                                              std::span<const workflow::TaskTimes> times,
-                                              const workflow::Resourcing& on, std::size_t draws);
+absl::StatusOr<SkewEstimate> EstimateWithSkew(const std::vector<schedule::StageWork>& stages,
+                                              std::span<const cost::TimeDistribution> times,
+                                              const schedule::Resourcing& on, std::size_t draws);
 
 }  // namespace tidemark::papers

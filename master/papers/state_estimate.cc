@@ -9,8 +9,8 @@
 namespace tidemark::papers {
 namespace {
 
-using workflow::Resourcing;
-using workflow::StageWork;
+using schedule::Resourcing;
+using schedule::StageWork;
 
 // Sums of fractions of tasks: less than this is nothing.
 constexpr double kRounding = 1e-9;
@@ -96,7 +96,7 @@ class Estimation {
       : stages_(stages),
         on_(on),
         form_(form),
-        children_(workflow::ChildrenOf(workflow::ParentsOf(stages))) {
+        children_(schedule::ChildrenOf(schedule::ParentsOf(stages))) {
     estimate_.ends.resize(stages.size());
     for (std::size_t i = 0; i < stages.size(); ++i) left_.emplace_back(stages[i], task_seconds[i]);
   }
@@ -236,7 +236,7 @@ class Estimation {
 absl::StatusOr<StateEstimate> EstimateByStates(const std::vector<StageWork>& stages,
                                                std::span<const double> task_seconds,
                                                const Resourcing& on, StageTimeForm form) {
-  if (absl::Status ok = workflow::Check(stages, on); !ok.ok()) return ok;
+  if (absl::Status ok = schedule::Check(stages, on); !ok.ok()) return ok;
   if (task_seconds.size() != stages.size()) {
     return absl::InvalidArgumentError("every stage needs a task time");
   }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "master/workflow/stage_work.h"
+#include "master/schedule/stage_work.h"
 
 namespace tidemark::papers {
 
@@ -39,8 +39,8 @@ struct StateEstimate {
 // those of Check(); a task time that is negative or not finite; as many times as stages are needed.
 // Cost: O(states x ready stages log), at most two states for each stage, plus the cost of sharing
 // out the cluster in each.
-absl::StatusOr<StateEstimate> EstimateByStates(const std::vector<workflow::StageWork>& stages,
+absl::StatusOr<StateEstimate> EstimateByStates(const std::vector<schedule::StageWork>& stages,
                                                std::span<const double> task_seconds,
-                                               const workflow::Resourcing& on, StageTimeForm form);
+                                               const schedule::Resourcing& on, StageTimeForm form);
 
 }  // namespace tidemark::papers

@@ -253,7 +253,7 @@ void WorkflowTable::LoadHistory(Entry& entry) const {
 
 void WorkflowTable::Tick(Entry& entry, absl::Time now, bool estimates) {
   const absl::Duration began = ThreadCpuTime();
-  absl::StatusOr<workflow::LiveEstimate> estimate =
+  absl::StatusOr<estimate::Estimate> estimate =
       absl::UnavailableError("no estimate yet: the master has just been restarted");
   if (estimates) {
     const auto question = [&] {

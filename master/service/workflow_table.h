@@ -46,7 +46,7 @@ struct WorkflowTableOptions {
   // What a node gets done that was measured; likewise.
   std::function<std::optional<ResourceProfile>()> node;
   // May take long; called without any lock.
-  std::function<absl::StatusOr<workflow::LiveEstimate>(const workflow::LiveQuestion&)> estimate =
+  std::function<absl::StatusOr<estimate::Estimate>(const workflow::LiveQuestion&)> estimate =
       [](const workflow::LiveQuestion& question) { return workflow::EstimateLive(question); };
   TickPace pace;
 };

@@ -108,10 +108,10 @@ absl::Status CheckJob(const WorkflowJob& job, const std::string& where,
 
 }  // namespace
 
-Parents ParentsOf(const WorkflowSpec& workflow) {
+schedule::Parents ParentsOf(const WorkflowSpec& workflow) {
   absl::flat_hash_map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < workflow.jobs.size(); ++i) places[workflow.jobs[i].name] = i;
-  Parents parents(workflow.jobs.size());
+  schedule::Parents parents(workflow.jobs.size());
   for (std::size_t i = 0; i < workflow.jobs.size(); ++i) {
     for (const std::string& parent : workflow.jobs[i].after) {
       parents[i].push_back(places.at(parent));
@@ -156,7 +156,7 @@ absl::Status CheckWorkflow(const WorkflowSpec& workflow, const WorkflowLimits& l
     }
   }
   std::vector<std::string> cycle;
-  for (const std::size_t job : CycleOf(ParentsOf(workflow))) {
+  for (const std::size_t job : schedule::CycleOf(ParentsOf(workflow))) {
     cycle.push_back(workflow.jobs[job].name);
   }
   if (cycle.empty()) return absl::OkStatus();

@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "absl/status/status.h"
-#include "master/workflow/dag.h"
+#include "master/schedule/dag.h"
 #include "tidemark/workflow.h"
 
 namespace tidemark::workflow {
@@ -15,7 +15,7 @@ struct WorkflowLimits {
 
 // For each job the indexes of those it waits for. REQUIRES: CheckWorkflow() is OK.
 // O(jobs + edges).
-Parents ParentsOf(const WorkflowSpec& workflow);
+schedule::Parents ParentsOf(const WorkflowSpec& workflow);
 
 // InvalidArgument says which job and field is wrong: no id, two jobs of one name or one job_id, a
 // job it waits for that is none, a cycle, no slot, a number that is negative or not finite, a queue

@@ -105,10 +105,10 @@ class Mean {
   }
   bool empty() const { return logs_.empty(); }
   double seconds() const { return std::exp(LogMean()); }
-  TaskTimes times() const {
+  cost::TimeDistribution times() const {
     if (empty()) return {};
     const double deviation = seconds() * variations_ / static_cast<double>(logs_.size());
-    return TaskTimes::Normal({.mean = seconds(), .variance = deviation * deviation});
+    return cost::TimeDistribution::Normal({.mean = seconds(), .variance = deviation * deviation});
   }
   // Of the log of the next run's mean.
   double variance() const {

@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include "master/workflow/task_times.h"
+#include "master/cost/time_distribution.h"
 #include "tidemark/job_profile.h"
 #include "tidemark/workflow.h"
 
@@ -18,8 +18,8 @@ namespace tidemark::workflow {
 
 struct PhaseOutlook {
   std::uint64_t tasks = 0;
-  TaskTimes times;         // seconds; empty: not known
-  std::string bottleneck;  // empty: nobody knows the node
+  cost::TimeDistribution times;  // seconds; empty: not known
+  std::string bottleneck;        // empty: nobody knows the node
 };
 
 struct JobOutlook {

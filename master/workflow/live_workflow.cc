@@ -92,8 +92,8 @@ schedule::Policy PolicyOf(SchedulingPolicy policy) {
   return schedule::Policy::kFifo;
 }
 
-Resourcing ResourcingOf(const WorkflowSpec& spec, const WorkflowCluster& cluster) {
-  Resourcing on;
+schedule::Resourcing ResourcingOf(const WorkflowSpec& spec, const WorkflowCluster& cluster) {
+  schedule::Resourcing on;
   on.cluster.capacity = {.cores = static_cast<double>(cluster.slots)};
   on.cluster.policy = PolicyOf(cluster.policy);
   for (const WorkflowQueue& queue : cluster.queues) on.cluster.queue_shares.push_back(queue.share);
@@ -111,7 +111,7 @@ absl::Duration Length(double seconds) {
 }
 
 WorkflowStage StageOf(Phase phase, const TasksLeft& left, std::uint64_t tasks, bool has_begun,
-                      const LiveStage& estimate) {
+                      const estimate::StageEstimate& estimate) {
   WorkflowStage stage = {
       .phase = phase, .tasks = tasks, .pending = left.pending, .running = left.running};
   if (left.pending + left.running == 0) return stage;
@@ -410,31 +410,37 @@ absl::Duration LiveWorkflow::WorkedUntil(absl::Time now) const {
   return now - begun;
 }
 
-void LiveWorkflow::Fill(absl::Time now, const LiveEstimate& estimate,
+void LiveWorkflow::Fill(absl::Time now, const estimate::Estimate& estimate,
                         const WorkflowCluster& cluster, double data_factor,
                         WorkflowSnapshot& snapshot) const {
-  snapshot.remaining = Length(estimate.remaining);
-  snapshot.remaining_lower = Length(std::min(estimate.lower, estimate.remaining));
-  snapshot.remaining_upper = Length(std::max(estimate.upper, estimate.remaining));
+  const estimate::Range& end = estimate.end;
+  snapshot.remaining = Length(end.median);
+  snapshot.remaining_lower = Length(std::min(end.lower, end.median));
+  snapshot.remaining_upper = Length(std::max(end.upper, end.median));
   const absl::Duration worked = WorkedUntil(now);
   snapshot.fraction_done = model::FractionDone(
       worked, model::FlooredRemaining(*snapshot.remaining, snapshot.remaining_upper));
   snapshot.fraction_done_lower = model::FractionDone(worked, *snapshot.remaining_upper);
   snapshot.fraction_done_upper = model::FractionDone(worked, *snapshot.remaining_lower);
   snapshot.known_share = estimate.known_share;
-  for (const std::size_t job : estimate.critical_path) {
-    snapshot.critical_path.push_back(spec_.jobs[job].name);
+  for (const std::size_t stage : estimate.critical_path) {
+    const std::string& job = spec_.jobs[JobOfStage(stage)].name;
+    if (snapshot.critical_path.empty() || snapshot.critical_path.back() != job) {
+      snapshot.critical_path.push_back(job);
+    }
   }
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
-    const LiveJobEstimate& of_job = estimate.jobs[i];
+    const estimate::StageEstimate& map = estimate.stages[MapStageOf(i)];
+    const estimate::StageEstimate& reduce = estimate.stages[ReduceStageOf(i)];
+    const estimate::Range& job_end = estimate.owner_ends[i];
     WorkflowJobProgress& progress = snapshot.jobs[i];
     const LiveJob live = LiveJobOf(i, now, cluster, data_factor);
     if (live.is_over) continue;
-    progress.is_critical = of_job.is_critical;
-    if (!live.is_running) progress.starts_in = Length(of_job.start);
-    progress.ends_in = Length(of_job.end);
-    progress.ends_in_lower = Length(std::min(of_job.lower, of_job.end));
-    progress.ends_in_upper = Length(std::max(of_job.upper, of_job.end));
+    progress.is_critical = map.is_critical || reduce.is_critical;
+    if (!live.is_running) progress.starts_in = Length(map.end > 0 ? map.start : reduce.start);
+    progress.ends_in = Length(job_end.median);
+    progress.ends_in_lower = Length(std::min(job_end.lower, job_end.median));
+    progress.ends_in_upper = Length(std::max(job_end.upper, job_end.median));
     if (live.is_running && !workflow::IsSilent(jobs_[i].newest)) {
       progress.fraction_done = std::max(
           progress.fraction_done,
@@ -442,7 +448,7 @@ void LiveWorkflow::Fill(absl::Time now, const LiveEstimate& estimate,
                               model::FlooredRemaining(*progress.ends_in, progress.ends_in_upper)));
     }
     const auto add = [&](Phase phase, const TasksLeft& left, const PhaseOutlook& outlook,
-                         const LiveStage& stage_estimate) {
+                         const estimate::StageEstimate& stage_estimate) {
       std::uint64_t tasks = outlook.tasks;
       bool has_begun = false;
       if (live.is_running && jobs_[i].newest) {
@@ -454,11 +460,11 @@ void LiveWorkflow::Fill(absl::Time now, const LiveEstimate& estimate,
       WorkflowStage stage = StageOf(phase, whole, tasks, has_begun, stage_estimate);
       if (!outlook.times.empty()) stage.task_time = Length(outlook.times.mean());
       stage.bottleneck = outlook.bottleneck;
-      stage.is_critical = of_job.is_critical && stage.ends_in.has_value();
+      stage.is_critical = stage_estimate.is_critical && stage.ends_in.has_value();
       if (tasks > 0) progress.stages.push_back(std::move(stage));
     };
-    add(Phase::kMap, live.map, live.outlook.map, of_job.map);
-    add(Phase::kReduce, live.reduce, live.outlook.reduce, of_job.reduce);
+    add(Phase::kMap, live.map, live.outlook.map, map);
+    add(Phase::kReduce, live.reduce, live.outlook.reduce, reduce);
   }
 }
 
@@ -505,7 +511,7 @@ std::vector<std::string> LiveWorkflow::NotesAt(absl::Time now) const {
   return notes;
 }
 
-WorkflowSnapshot LiveWorkflow::Tick(absl::Time now, absl::StatusOr<LiveEstimate> estimate) {
+WorkflowSnapshot LiveWorkflow::Tick(absl::Time now, absl::StatusOr<estimate::Estimate> estimate) {
   if (is_final()) return newest_;
   now = std::max(now, newest_.at);
   FindAwaited(now);
@@ -521,7 +527,8 @@ WorkflowSnapshot LiveWorkflow::Tick(absl::Time now, absl::StatusOr<LiveEstimate>
     snapshot.known_share = 1;
   } else {
     if (estimate.ok()) {
-      WidenByDrift(now, estimate->remaining, drift_, estimate->lower, estimate->upper);
+      estimate::Range& end = estimate->end;
+      WidenByDrift(now, end.median, drift_, end.lower, end.upper);
       Fill(now, *estimate, cluster_, 1, snapshot);
     } else {
       snapshot.notes.push_back(std::string(estimate.status().message()));

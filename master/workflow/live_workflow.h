@@ -18,9 +18,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "master/estimate/application_estimate.h"
 #include "master/model/indicators/end_drift.h"
-#include "master/workflow/dag.h"
-#include "master/workflow/live_estimate.h"
+#include "master/schedule/dag.h"
+#include "master/workflow/jobs_application.h"
 #include "tidemark/job_monitor.h"
 #include "tidemark/job_profile.h"
 #include "tidemark/snapshot.h"
@@ -29,7 +30,7 @@
 namespace tidemark::workflow {
 
 struct LiveWorkflowOptions {
-  LiveOptions estimate;
+  JobsOptions estimate;
   // A workflow of which no job runs and none that could report does for so long ends as kAbandoned.
   absl::Duration abandon_after = absl::Minutes(15);
   // Retries of one job that are taken.
@@ -90,7 +91,7 @@ class LiveWorkflow {
   // estimated. What has changed since the question shows in the snapshot, and in the estimate of
   // the next one. An estimate that is not OK is left out, with its message as a note.
   LiveQuestion QuestionAt(absl::Time now);
-  WorkflowSnapshot Tick(absl::Time now, absl::StatusOr<LiveEstimate> estimate);
+  WorkflowSnapshot Tick(absl::Time now, absl::StatusOr<estimate::Estimate> estimate);
   // What would be at `now`: changes nothing, sequence 0. InvalidArgument: a policy without queues.
   absl::StatusOr<WorkflowSnapshot> Estimate(absl::Time now, const WhatIf& what_if) const;
 
@@ -131,13 +132,13 @@ class LiveWorkflow {
   bool IsSilent() const;
   // Since the first job began; zero before.
   absl::Duration WorkedUntil(absl::Time now) const;
-  void Fill(absl::Time now, const LiveEstimate& estimate, const WorkflowCluster& cluster,
+  void Fill(absl::Time now, const estimate::Estimate& estimate, const WorkflowCluster& cluster,
             double data_factor, WorkflowSnapshot& snapshot) const;
   WorkflowJobProgress ProgressOf(std::size_t job, absl::Time now) const;
   std::vector<std::string> NotesAt(absl::Time now) const;
 
   WorkflowSpec spec_;
-  Parents parents_;
+  schedule::Parents parents_;
   WorkflowCluster cluster_;  // of spec_, with the node if it was told
   absl::Time submitted_at_;
   LiveWorkflowOptions options_;

@@ -89,14 +89,15 @@ class SlotsLine {
 };
 
 // Gives a kind of task without times those of its nearest relative, scaled.
-void FillGaps(std::array<TaskTimes, kWarmths>& times, const OutlookConstants& constants) {
+void FillGaps(std::array<cost::TimeDistribution, kWarmths>& times,
+              const OutlookConstants& constants) {
   constexpr std::array<std::array<Warmth, 3>, kWarmths> kRelatives = {{
       {Warmth::kFirst, Warmth::kRest, Warmth::kLast},
       {Warmth::kFresh, Warmth::kRest, Warmth::kLast},
       {Warmth::kLast, Warmth::kFirst, Warmth::kFresh},
       {Warmth::kRest, Warmth::kFirst, Warmth::kFresh},
   }};
-  const std::array<TaskTimes, kWarmths> known = times;
+  const std::array<cost::TimeDistribution, kWarmths> known = times;
   for (std::size_t kind = 0; kind < kWarmths; ++kind) {
     for (const Warmth relative : kRelatives[kind]) {
       const std::size_t from = static_cast<std::size_t>(relative);
@@ -148,7 +149,7 @@ TaskOutlook FromThisRunOnly(const StageNow& stage, const OutlookConstants& const
   }
   for (std::size_t kind = 0; kind < kWarmths; ++kind) {
     if (!seconds[kind].empty())
-      outlook.times[kind] = TaskTimes::Empirical(std::move(seconds[kind]));
+      outlook.times[kind] = cost::TimeDistribution::Empirical(std::move(seconds[kind]));
   }
   FillGaps(outlook.times, constants);
   outlook.is_known = true;
@@ -180,7 +181,7 @@ TaskOutlook OutlookFromRuns(std::span<const EarlierStage> runs, double slots,
     const double work = mean * static_cast<double>(pooled.size());
     weight += work;
     variance += work * line.VarianceAt(slots);
-    outlook.times[kind] = TaskTimes::Empirical(std::move(pooled));
+    outlook.times[kind] = cost::TimeDistribution::Empirical(std::move(pooled));
   }
   if (weight <= 0) return outlook;
   FillGaps(outlook.times, constants);

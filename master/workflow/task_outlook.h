@@ -11,7 +11,7 @@
 #include <array>
 #include <span>
 
-#include "master/workflow/task_times.h"
+#include "master/cost/time_distribution.h"
 #include "master/workflow/workflow_state.h"
 
 namespace tidemark::workflow {
@@ -43,10 +43,12 @@ struct OutlookConstants {
 };
 
 struct TaskOutlook {
-  std::array<TaskTimes, kWarmths> times;
+  std::array<cost::TimeDistribution, kWarmths> times;
   double deviation = 0;   // of the log of a factor common to all tasks of the stage
   bool is_known = false;  // something backs it: a run, or a finished task
-  const TaskTimes& Of(Warmth warmth) const { return times[static_cast<std::size_t>(warmth)]; }
+  const cost::TimeDistribution& Of(Warmth warmth) const {
+    return times[static_cast<std::size_t>(warmth)];
+  }
 };
 
 // One earlier run of a stage.

@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "master/schedule/allocation.h"
-#include "master/workflow/list_simulation.h"
+#include "master/schedule/placing.h"
 
 namespace tidemark::workflow {
 
-inline constexpr std::size_t kWarmths = 4;
+using schedule::kWarmths;
+using schedule::Warmth;
 
 struct FinishedTask {
   double seconds = 0;

@@ -6,14 +6,14 @@
 #include <cmath>
 #include <vector>
 
-#include "tests/workflow/some_stages.h"
+#include "tests/schedule/some_stages.h"
 
 namespace tidemark::papers {
 namespace {
 
 using ::testing::DoubleNear;
 using ::testing::Optional;
-using workflow::Slots;
+using schedule::Slots;
 using workflow::StageNow;
 
 TEST(JobMethods, AreMadeByTheNamesThatAreListed) {

@@ -5,21 +5,22 @@
 
 #include <random>
 
-#include "tests/workflow/some_stages.h"
+#include "tests/schedule/some_stages.h"
 
 namespace tidemark::papers {
 namespace {
 
+using schedule::OwnedBy;
+using schedule::Slots;
+using schedule::Stage;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using workflow::OwnedBy;
-using workflow::Resourcing;
-using workflow::Slots;
-using workflow::Stage;
-using workflow::StageWork;
+using schedule::Resourcing;
+using schedule::StageWork;
 
-StateEstimate Estimate(const std::vector<StageWork>& stages, const std::vector<double>& seconds,
-                       const Resourcing& on, StageTimeForm form) {
+StateEstimate Estimate(const std::vector<StageWork>& stages,
+                       const std::vector<double>& seconds, const Resourcing& on,
+                       StageTimeForm form) {
   const auto estimate = EstimateByStates(stages, seconds, on, form);
   EXPECT_TRUE(estimate.ok()) << estimate.status();
   return estimate.value_or(StateEstimate{});

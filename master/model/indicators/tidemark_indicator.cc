@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 
+#include "master/cost/fixed_draws.h"
+#include "master/estimate/application_estimate.h"
 #include "master/model/leading_attempt.h"
 #include "master/model/phases.h"
 #include "master/model/tidemark/host_sharing.h"
@@ -33,9 +37,13 @@ constexpr double kBetterBy = 1.15;
 constexpr double kMostly = 0.5;
 constexpr double kBetterAtLeast = 0.003;
 
-// Of the logarithm of a twin's time, before its own pace is seen: from which part of its bytes on.
-constexpr double kTwinDeviation = 0.3;
-constexpr double kTwinPaceFrom = 0.02;
+// Of the logarithm of another attempt's time, before its own pace is seen: from which part of its
+// bytes on.
+constexpr double kOtherDeviation = 0.3;
+constexpr double kOtherPaceFrom = 0.02;
+
+// Containers of a cluster that never is the limit.
+constexpr double kRoomForAll = 1e9;
 
 double HeaviestSeconds(const JobState& state, const ExplicitKey& key,
                        const regression::CostModel& costs, CostFeature feature) {
@@ -146,15 +154,16 @@ GroupTimes TidemarkIndicator::ImplicitByteTimes(const JobState& state, GroupTime
   return per_byte;
 }
 
-TaskOutlook TidemarkIndicator::OutlookOf(const JobState& state, absl::Time now, std::size_t index,
-                                         Beliefs& beliefs) {
+cost::ReduceTaskLeft TidemarkIndicator::LeftOf(const JobState& state, absl::Time now,
+                                               std::size_t index, Beliefs& beliefs) {
   const TaskLoad& load = remaining_.task(index);
   const ReduceAttempt* attempt = LeadingAttempt(state.reduce_tasks[index]);
   GroupTimeTable& table = beliefs.explicit_table();
-  TaskOutlook outlook{.index = index,
-                      .waiting = GroupTimes(table.curve_count()),
-                      .speed = attempt != nullptr ? speeds_.of_task(index) : speeds_.of_new_task(),
-                      .is_running = attempt != nullptr};
+  cost::ReduceTaskLeft outlook{
+      .index = index,
+      .waiting = GroupTimes(table.curve_count()),
+      .speed = attempt != nullptr ? speeds_.of_task(index) : speeds_.of_new_task(),
+      .is_running = attempt != nullptr};
   for (const BinLoad& bin : load.explicit_bins) {
     table.Add(bin, remaining_.BinCorrection(bin), outlook.waiting);
   }
@@ -177,7 +186,8 @@ TaskOutlook TidemarkIndicator::OutlookOf(const JobState& state, absl::Time now, 
         attempt->running_group ? std::min(now, attempt->running_group_seen_at) : now;
     AddRunning(state, heard, *attempt, beliefs, outlook);
     outlook.unheard = attempt->alone_share * absl::ToDoubleSeconds(now - heard);
-    outlook.twin = TwinOf(state, now, index, *attempt, beliefs.shuffle_seconds_per_byte, outlook);
+    outlook.other =
+        OtherAttemptOf(state, now, index, *attempt, beliefs.shuffle_seconds_per_byte, outlook);
   } else {
     outlook.delay =
         beliefs.shuffle_seconds_per_byte * static_cast<double>(state.reduce_input_bytes(index)) +
@@ -186,40 +196,38 @@ TaskOutlook TidemarkIndicator::OutlookOf(const JobState& state, absl::Time now, 
   return outlook;
 }
 
-// By the pace of the two in bytes, once the twin has a pace; before, on a node of speed 1.
-std::optional<TwinOutlook> TidemarkIndicator::TwinOf(const JobState& state, absl::Time now,
-                                                     std::size_t index,
-                                                     const ReduceAttempt& leading,
-                                                     double shuffle_seconds_per_byte,
-                                                     const TaskOutlook& outlook) {
-  const ReduceAttempt* twin = nullptr;
+// By the pace of the two in bytes, once the other has a pace; before, on a node of speed 1.
+std::optional<cost::OtherAttempt> TidemarkIndicator::OtherAttemptOf(
+    const JobState& state, absl::Time now, std::size_t index, const ReduceAttempt& leading,
+    double shuffle_seconds_per_byte, const cost::ReduceTaskLeft& outlook) {
+  const ReduceAttempt* other = nullptr;
   for (const auto& [number, attempt] : state.reduce_tasks[index].attempts) {
-    if (&attempt != &leading && attempt.life.is_running()) twin = &attempt;
+    if (&attempt != &leading && attempt.life.is_running()) other = &attempt;
   }
-  if (twin == nullptr) return std::nullopt;
+  if (other == nullptr) return std::nullopt;
   const auto seconds_since = [now](std::optional<absl::Time> since) {
     return since ? std::max(0.0, absl::ToDoubleSeconds(now - *since)) : 0;
   };
   const double leading_for = leading.alone_share * seconds_since(leading.reduce_started_at);
-  const double twin_for = twin->alone_share * seconds_since(twin->reduce_started_at);
+  const double other_for = other->alone_share * seconds_since(other->reduce_started_at);
   const double left = outlook.speed.factor * outlook.waiting.mean +
                       (outlook.running ? outlook.running->Left(0, 0.5) : 0);
   double total = (leading_for + left) / outlook.speed.factor;
-  double deviation = kTwinDeviation;
-  const auto twin_bytes = static_cast<double>(twin->bytes_done);
+  double deviation = kOtherDeviation;
+  const auto other_bytes = static_cast<double>(other->bytes_done);
   const auto leading_bytes = static_cast<double>(leading.bytes_done);
   const auto all_bytes = static_cast<double>(state.reduce_input_bytes(index));
-  if (twin_bytes > kTwinPaceFrom * all_bytes && leading_for > 0) {
-    total = (leading_for + left) * (twin_for / twin_bytes) / (leading_for / leading_bytes);
-    deviation = kTwinDeviation / 2;
+  if (other_bytes > kOtherPaceFrom * all_bytes && leading_for > 0) {
+    total = (leading_for + left) * (other_for / other_bytes) / (leading_for / leading_bytes);
+    deviation = kOtherDeviation / 2;
   }
-  const double shuffle = twin->reduce_started_at ? 0 : shuffle_seconds_per_byte * all_bytes;
-  return TwinOutlook{shuffle + std::max(0.0, total - twin_for), deviation};
+  const double shuffle = other->reduce_started_at ? 0 : shuffle_seconds_per_byte * all_bytes;
+  return cost::OtherAttempt{shuffle + std::max(0.0, total - other_for), deviation};
 }
 
 void TidemarkIndicator::AddRunning(const JobState& state, absl::Time now,
                                    const ReduceAttempt& attempt, Beliefs& beliefs,
-                                   TaskOutlook& outlook) {
+                                   cost::ReduceTaskLeft& outlook) {
   const std::optional<RunningExplicit>& known = remaining_.task(outlook.index).running;
   Expectation expected;
   double size = known ? known->size_bytes : 0;
@@ -256,13 +264,13 @@ void TidemarkIndicator::AddRunning(const JobState& state, absl::Time now,
                        table.model().RelativeVariance(value), table.model().Beyond(value));
 }
 
-std::vector<double> TidemarkIndicator::CurveWeights(const std::vector<TaskOutlook>& tasks,
+std::vector<double> TidemarkIndicator::CurveWeights(const std::vector<cost::ReduceTaskLeft>& tasks,
                                                     const regression::CostModel& costs) const {
   std::vector<double> weights;
   double sum = 0;
   for (std::size_t k = 0; k < costs.curves().size(); ++k) {
     double log_weight = std::log(costs.curves()[k].probability);
-    for (const TaskOutlook& task : tasks) {
+    for (const cost::ReduceTaskLeft& task : tasks) {
       if (task.running) log_weight += std::log(task.running->likelihood[k]);
     }
     weights.push_back(log_weight);
@@ -280,6 +288,24 @@ Outlook OutlookOfDraws(double median, double below, double above) {
   const double lower = std::log(std::max(median - below, kLowestShare * median));
   const double upper = std::log(median + above);
   return {std::log(median), (upper - lower) / (2 * kDeviationsOf90Percent)};
+}
+
+// The reduce phase of a job: slots of its own, on a cluster that has room for all of them.
+estimate::Application ReducePhase(const JobState& state,
+                                  std::span<const cost::ReduceTaskLeft> tasks,
+                                  std::span<const double> weights) {
+  estimate::Application application = {.draws = &cost::FixedDraws::For(tasks.size())};
+  application.stages.push_back(
+      cost::ReduceStage(tasks, weights, state.reduce_slots(), *application.draws));
+  application.on.cluster = {.capacity = {.cores = kRoomForAll}, .policy = schedule::Policy::kFifo};
+  HostSharing sharing = ObserveHosts(state);
+  if (!sharing.is_felt) return application;
+  application.hosts = std::move(sharing.hosts);
+  std::vector<std::uint32_t>& hosts = application.host_of_running.emplace_back();
+  for (const cost::ReduceTaskLeft& task : tasks) {
+    if (task.is_running) hosts.push_back(sharing.host_of_task[task.index]);
+  }
+  return application;
 }
 
 }  // namespace
@@ -327,10 +353,10 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Tim
   }
   beliefs.per_implicit_byte = ImplicitByteTimes(state, *beliefs.bytes_table);
   const regression::CostModel& costs = beliefs.explicit_table().model();
-  std::vector<TaskOutlook> tasks;
+  std::vector<cost::ReduceTaskLeft> tasks;
   for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) {
     if (state.reduce_tasks[i].is_finished()) continue;
-    tasks.push_back(OutlookOf(state, now, i, beliefs));
+    tasks.push_back(LeftOf(state, now, i, beliefs));
     const ReduceAttempt* attempt = LeadingAttempt(state.reduce_tasks[i]);
     const double done = attempt == nullptr ? 0 : absl::ToDoubleSeconds(attempt->reduce_time_alone);
     predicted_total_[i] = done + tasks.back().waiting.mean * tasks.back().speed.factor;
@@ -339,22 +365,22 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Tim
     forecast.ends_at = ReducePhaseEnd(state);
     return forecast;
   }
-  const EndDraws ends =
-      DrawEnds(tasks, CurveWeights(tasks, costs), state.reduce_slots(), ObserveHosts(state));
+  std::stable_partition(tasks.begin(), tasks.end(),
+                        [](const cost::ReduceTaskLeft& task) { return task.is_running; });
+  const absl::StatusOr<estimate::Estimate> ends =
+      estimate::EstimateApplication(ReducePhase(state, tasks, CurveWeights(tasks, costs)));
   // Sizes and times come from outside; some add up to more than any number.
-  if (!std::isfinite(ends.median) || !std::isfinite(ends.lower) || !std::isfinite(ends.upper)) {
-    return forecast;
-  }
-  double median = ends.median;
-  double below = kWiden * (ends.median - ends.lower);
-  double above = kWiden * (ends.upper - ends.median);
+  if (!ends.ok() || ends->end.upper >= schedule::kForever) return forecast;
+  double median = ends->end.median;
+  double below = kWiden * (median - ends->end.lower);
+  double above = kWiden * (ends->end.upper - median);
   if (const auto past = OutlookOfPastRuns(state, now, state.past_runs); past && median > 0) {
     const Outlook own = OutlookOfDraws(median, below, above);
     const Outlook both = Combine(own, *past);
     median = std::exp(both.log_seconds);
     const double narrower = own.deviation > 0 ? both.deviation / own.deviation : 1;
-    below *= narrower * median / ends.median;
-    above *= narrower * median / ends.median;
+    below *= narrower * median / ends->end.median;
+    above *= narrower * median / ends->end.median;
   }
   forecast.ends_at = now + absl::Seconds(median);
   drift_.Observe(now, *forecast.ends_at);
@@ -373,11 +399,14 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Tim
         load.heaviest.size_bytes > 0
             ? tasks[t].speed.factor * HeaviestSeconds(state, load.heaviest, costs, time_feature_)
             : 0;
+    const absl::Duration left = absl::Seconds(ends->stages[0].task_ends[t]);
     forecast.tasks.push_back(
-        {i, now + absl::Seconds(ends.task_medians[t]), absl::Seconds(ends.task_medians[t]),
+        {i, now + left, left,
          static_cast<std::uint64_t>(load.explicit_count) + (load.running ? 1 : 0), load.heaviest,
          absl::Seconds(heaviest)});
   }
+  std::sort(forecast.tasks.begin(), forecast.tasks.end(),
+            [](const auto& a, const auto& b) { return a.index < b.index; });
   return forecast;
 }
 

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "master/cost/reduce_stage.h"
 #include "master/model/indicators/end_drift.h"
 #include "master/model/indicators/progress_indicator.h"
-#include "master/model/tidemark/end_draws.h"
 #include "master/model/tidemark/explicit_evidence.h"
 #include "master/model/tidemark/lazy_fit.h"
 #include "master/model/tidemark/recent_sizes.h"
@@ -51,15 +51,17 @@ class TidemarkIndicator final : public ProgressIndicator {
   void ChooseFeatures(const JobState& state);
   void UpdateSpeeds(const JobState& state);
   GroupTimes ImplicitByteTimes(const JobState& state, GroupTimeTable& table);
-  TaskOutlook OutlookOf(const JobState& state, absl::Time now, std::size_t index, Beliefs& beliefs);
+  cost::ReduceTaskLeft LeftOf(const JobState& state, absl::Time now, std::size_t index,
+                              Beliefs& beliefs);
   static ReducePhaseForecast Expected(const JobState& state, absl::Time now);
-  static std::optional<TwinOutlook> TwinOf(const JobState& state, absl::Time now, std::size_t index,
-                                           const ReduceAttempt& leading,
-                                           double shuffle_seconds_per_byte,
-                                           const TaskOutlook& outlook);
+  static std::optional<cost::OtherAttempt> OtherAttemptOf(const JobState& state, absl::Time now,
+                                                          std::size_t index,
+                                                          const ReduceAttempt& leading,
+                                                          double shuffle_seconds_per_byte,
+                                                          const cost::ReduceTaskLeft& outlook);
   void AddRunning(const JobState& state, absl::Time now, const ReduceAttempt& attempt,
-                  Beliefs& beliefs, TaskOutlook& outlook);
-  std::vector<double> CurveWeights(const std::vector<TaskOutlook>& tasks,
+                  Beliefs& beliefs, cost::ReduceTaskLeft& outlook);
+  std::vector<double> CurveWeights(const std::vector<cost::ReduceTaskLeft>& tasks,
                                    const regression::CostModel& costs) const;
 
   RemainingGroups remaining_;

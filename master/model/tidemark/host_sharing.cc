@@ -37,12 +37,13 @@ schedule::SharedHost HostOf(const Seen& seen, bool is_named) {
 HostSharing ObserveHosts(const JobState& state) {
   HostSharing sharing;
   sharing.host_of_task.resize(state.reduce_tasks.size());
-  absl::flat_hash_map<std::string, std::size_t> index;
+  absl::flat_hash_map<std::string, std::uint32_t> index;
   std::vector<Seen> seen;
   for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) {
     const ReduceAttempt* attempt = LeadingAttempt(state.reduce_tasks[i]);
     if (attempt == nullptr) continue;
-    const auto [host, is_new] = index.try_emplace(attempt->life.host, seen.size());
+    const auto [host, is_new] =
+        index.try_emplace(attempt->life.host, static_cast<std::uint32_t>(seen.size()));
     if (is_new) seen.emplace_back();
     sharing.host_of_task[i] = host->second;
     if (!attempt->reduce_started_at) continue;

@@ -5,18 +5,18 @@
 // end is shared with strangers, too.
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "master/model/job_state.h"
-#include "master/schedule/processor_sharing.h"
+#include "master/schedule/running_tasks.h"
 
 namespace tidemark::model {
 
 struct HostSharing {
   std::vector<schedule::SharedHost> hosts;
-  std::vector<std::size_t> host_of_task;  // into `hosts`, by reduce task; of running ones only
-  bool is_felt = false;                   // any task waits for a processor
+  std::vector<std::uint32_t> host_of_task;  // into `hosts`, by reduce task; of running ones only
+  bool is_felt = false;                     // any task waits for a processor
 };
 
 // O(reduce tasks).

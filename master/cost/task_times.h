@@ -1,0 +1,49 @@
+// What the tasks of one stage take, in draws: all that lies between those who have an opinion on it
+// (key groups, task sizes, earlier runs, the rest of the run) and the one simulation that places
+// tasks (master/schedule/placing.h).
+//
+// A draw is one possible truth; all numbers of one draw belong together, and all stages of an
+// estimate have as many.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "master/cost/time_distribution.h"
+#include "master/schedule/placing.h"
+
+namespace tidemark::cost {
+
+// Seconds of one task by draw.
+using Draws = std::vector<double>;
+
+struct TaskTimes {
+  // Tasks known one by one: what those that run still take, in the stage's order, then what those
+  // take that start first. Others are alike.
+  std::vector<Draws> of_task;
+  // Of them, for how long they do not use a processor before they work (they fetch); shorter: 0.
+  std::vector<double> delay;
+  // The others, by schedule::Warmth, and by draw a factor on all of them; empty: 1.
+  std::array<TimeDistribution, schedule::kWarmths> alike;
+  Draws factor;
+  // The same for the bounds of the estimate alone, where a factor as wide in the draws themselves
+  // would move the median, too; empty: as `factor`.
+  Draws factor_of_bounds;
+  // By draw, from the end of the last parent to the first task; empty: as the stage's work says.
+  Draws lag;
+  bool is_known = false;  // something backs it: a run, or a finished task
+
+  const TimeDistribution& Of(schedule::Warmth warmth) const {
+    return alike[static_cast<std::size_t>(warmth)];
+  }
+};
+
+// A stage from now on.
+struct StageLeft {
+  schedule::StageWork work;
+  TaskTimes times;
+};
+
+}  // namespace tidemark::cost

@@ -1,0 +1,82 @@
+#include "master/cost/time_distribution.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "master/model/tidemark/normal.h"
+
+namespace tidemark::cost {
+namespace {
+
+// Of the tail beyond the longest known task: half of such tasks end within 1.2 of what they have
+// run. Taste; a smaller index means longer tails.
+constexpr double kTailIndex = 4;
+
+Moments MomentsOf(const std::vector<double>& seconds) {
+  Moments moments;
+  if (seconds.empty()) return moments;
+  const double count = static_cast<double>(seconds.size());
+  for (const double time : seconds) moments.mean += time / count;
+  for (const double time : seconds) {
+    moments.variance += (time - moments.mean) * (time - moments.mean) / count;
+  }
+  return moments;
+}
+
+}  // namespace
+
+TimeDistribution TimeDistribution::Empirical(std::vector<double> seconds) {
+  TimeDistribution times;
+  times.sorted_ = std::move(seconds);
+  std::erase_if(times.sorted_, [](double time) { return !std::isfinite(time) || time < 0; });
+  std::sort(times.sorted_.begin(), times.sorted_.end());
+  times.moments_ = MomentsOf(times.sorted_);
+  return times;
+}
+
+TimeDistribution TimeDistribution::Normal(const Moments& moments) {
+  TimeDistribution times;
+  times.is_normal_ = true;
+  if (std::isfinite(moments.mean) && moments.mean > 0) times.moments_.mean = moments.mean;
+  if (std::isfinite(moments.variance) && moments.variance > 0) {
+    times.moments_.variance = moments.variance;
+  }
+  return times;
+}
+
+double TimeDistribution::Quantile(double p) const {
+  if (is_normal_) {
+    return std::max(moments_.mean + std::sqrt(moments_.variance) * model::NormalQuantile(p), 0.0);
+  }
+  if (sorted_.empty()) return 0;
+  const double at = p * static_cast<double>(sorted_.size());
+  return sorted_[std::min(static_cast<std::size_t>(at), sorted_.size() - 1)];
+}
+
+double TimeDistribution::Below(double seconds) const {
+  if (is_normal_) {
+    if (moments_.variance == 0) return seconds < moments_.mean ? 0 : 1;
+    return model::NormalCdf((seconds - moments_.mean) / std::sqrt(moments_.variance));
+  }
+  const auto above = std::upper_bound(sorted_.begin(), sorted_.end(), seconds);
+  return static_cast<double>(above - sorted_.begin()) / static_cast<double>(sorted_.size());
+}
+
+double TimeDistribution::Remaining(double elapsed, double u) const {
+  if (empty()) return 0;
+  const double below = Below(elapsed);
+  // So far out in a normal tail, a quantile is no number any more.
+  if (below > 1 - 1e-9) return elapsed * (std::pow(1 - u, -1 / kTailIndex) - 1);
+  return std::max(Quantile(below + u * (1 - below)) - elapsed, 0.0);
+}
+
+TimeDistribution TimeDistribution::Scaled(double factor) const {
+  TimeDistribution times = *this;
+  for (double& time : times.sorted_) time *= factor;
+  times.moments_.mean *= factor;
+  times.moments_.variance *= factor * factor;
+  return times;
+}
+
+}  // namespace tidemark::cost

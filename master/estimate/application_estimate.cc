@@ -1,0 +1,230 @@
+#include "master/estimate/application_estimate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace tidemark::estimate {
+namespace {
+
+using cost::Drawn;
+using cost::Draws;
+using cost::QuantileOf;
+using cost::StageLeft;
+using cost::TaskTimes;
+
+// More tasks than this that are alike run in bunches: at each, the policy looks at all owners, so
+// of many owners there are fewer. What a stranger's workflow may cost is bounded by it.
+constexpr double kTasksMax = 20'000;
+constexpr double kLooksMax = 1e6;
+
+std::size_t OwnersOf(const Application& application) {
+  std::size_t owners = 0;
+  for (const StageLeft& stage : application.stages) owners = std::max(owners, stage.work.owner + 1);
+  return owners;
+}
+
+std::uint64_t CountLeft(const schedule::StageWork& work) {
+  return work.pending + work.running.size();
+}
+
+// Pending tasks that are not known one by one.
+std::uint64_t Alike(const StageLeft& stage) {
+  const std::uint64_t left = CountLeft(stage.work);
+  return left > stage.times.of_task.size() ? left - stage.times.of_task.size() : 0;
+}
+
+std::uint64_t BunchOf(const Application& application, std::size_t owners) {
+  double alike = 0;
+  for (const StageLeft& stage : application.stages) alike += static_cast<double>(Alike(stage));
+  const double most =
+      std::min(kTasksMax, kLooksMax / static_cast<double>(std::max<std::size_t>(owners, 1)));
+  return static_cast<std::uint64_t>(std::clamp(std::ceil(alike / most), 1.0, 1e12));
+}
+
+Range RangeOf(Draws& values) {
+  return {.median = QuantileOf(values, 0.5),
+          .lower = QuantileOf(values, 0.05),
+          .upper = QuantileOf(values, 0.95)};
+}
+
+double At(const Draws& draws, std::size_t draw, double otherwise) {
+  return draws.empty() ? otherwise : draws[draw];
+}
+
+// All futures of an application, and what they say.
+class Futures {
+ public:
+  Futures(const Application& application, schedule::Placing placing)
+      : application_(application),
+        stages_(application.stages),
+        placing_(std::move(placing)),
+        starts_(stages_.size()),
+        ends_(stages_.size()),
+        settled_(stages_.size()),
+        task_ends_(stages_.size()),
+        owner_ends_(OwnersOf(application)),
+        rows_(stages_.size()) {
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      task_ends_[i].resize(stages_[i].times.of_task.size());
+    }
+  }
+
+  // `bounds`: with the factors of the bounds.
+  void Play(bool bounds) {
+    const std::size_t draws = application_.draws->count();
+    const Draws common = application_.draws->Normals(Drawn::kCommon, 0);
+    for (std::size_t draw = 0; draw < draws; ++draw) {
+      const schedule::Placed& future = PlayOne(draw, bounds);
+      const double growth = At(application_.growth, draw, 0);
+      const double factor = std::exp(application_.common_deviation * common[draw]);
+      totals_.push_back(future.seconds + growth);
+      stretched_.push_back(future.seconds * factor + growth);
+      TakeStages(future);
+    }
+  }
+
+  Estimate Result() {
+    Estimate estimate = {.end = RangeOf(stretched_)};
+    estimate.end.median = QuantileOf(totals_, 0.5);
+    std::vector<double> settled;
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      StageEstimate& stage = estimate.stages.emplace_back();
+      stage.start = QuantileOf(starts_[i], 0.5);
+      stage.end = QuantileOf(ends_[i], 0.5);
+      settled.push_back(QuantileOf(settled_[i], 0.5));
+      for (Draws& ends : task_ends_[i]) {
+        stage.task_ends.push_back(ends.empty() ? 0 : QuantileOf(ends, 0.5));
+      }
+    }
+    for (Draws& ends : owner_ends_) estimate.owner_ends.push_back(RangeOf(ends));
+    estimate.known_share = KnownShare();
+    MarkCriticalPath(settled, estimate);
+    return estimate;
+  }
+
+  Range Bounds() { return RangeOf(stretched_); }
+
+ private:
+  const schedule::Placed& PlayOne(std::size_t draw, bool bounds) {
+    for (std::size_t i = 0; i < stages_.size(); ++i) rows_[i] = cost::RowStart(draw, i);
+    return placing_.Run(
+        [&](const schedule::TaskStart& start) -> schedule::TaskSeconds {
+          const TaskTimes& times = stages_[start.stage].times;
+          if (start.task < times.of_task.size()) {
+            const double delay = start.task < times.delay.size() ? times.delay[start.task] : 0;
+            return {times.of_task[start.task][draw], delay};
+          }
+          const Draws& factor =
+              bounds && !times.factor_of_bounds.empty() ? times.factor_of_bounds : times.factor;
+          const double u = cost::RowNumber(rows_[start.stage], start.left);
+          return times.Of(start.warmth).Quantile(u) * At(factor, draw, 1);
+        },
+        [&](std::size_t stage) {
+          const schedule::StageWork& work = stages_[stage].work;
+          return At(stages_[stage].times.lag, draw, CountLeft(work) > 0 ? work.lag : 0);
+        },
+        [&](std::size_t stage, std::uint64_t task, double at) {
+          if (task < task_ends_[stage].size()) task_ends_[stage][task].push_back(at);
+        });
+  }
+
+  void TakeStages(const schedule::Placed& future) {
+    std::vector<double> owner_ends(owner_ends_.size());
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      const schedule::PlacedStage& stage = future.stages[i];
+      starts_[i].push_back(stage.start);
+      // One that is waited for ends, although nothing of it is left.
+      const double end =
+          stages_[i].times.lag.empty() ? stage.end : std::max(stage.end, stage.settled);
+      ends_[i].push_back(end);
+      settled_[i].push_back(stage.settled);
+      double& owner_end = owner_ends[stages_[i].work.owner];
+      owner_end = std::max(owner_end, end);
+    }
+    for (std::size_t k = 0; k < owner_ends.size(); ++k) owner_ends_[k].push_back(owner_ends[k]);
+  }
+
+  // Back from the stage that ends last: each time to the parent that is over last, through those
+  // that have nothing left.
+  void MarkCriticalPath(const std::vector<double>& settled, Estimate& estimate) const {
+    std::optional<std::size_t> at;
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      const double end = estimate.stages[i].end;
+      if (end > 0 && (!at || end > estimate.stages[*at].end)) at = i;
+    }
+    while (at) {
+      if (estimate.stages[*at].end > 0) {
+        estimate.stages[*at].is_critical = true;
+        estimate.critical_path.push_back(*at);
+      }
+      std::optional<std::size_t> before;
+      for (const std::size_t parent : stages_[*at].work.parents) {
+        if (settled[parent] > 0 && (!before || settled[parent] > settled[*before])) before = parent;
+      }
+      at = before;
+    }
+    std::reverse(estimate.critical_path.begin(), estimate.critical_path.end());
+  }
+
+  double KnownShare() const {
+    double known = 0;
+    double all = 0;
+    for (const StageLeft& stage : stages_) {
+      double seconds = static_cast<double>(Alike(stage)) *
+                       stage.times.Of(schedule::Warmth::kRest).mean() *
+                       At(stage.times.factor, stage.times.factor.size() / 2, 1);
+      for (const Draws& task : stage.times.of_task) seconds += task[task.size() / 2];
+      all += seconds;
+      known += stage.times.is_known ? seconds : 0;
+    }
+    return all > 0 && std::isfinite(all) ? known / all : 1;
+  }
+
+  const Application& application_;
+  const std::vector<StageLeft>& stages_;
+  schedule::Placing placing_;
+  Draws totals_;
+  Draws stretched_;  // by the common factor
+  std::vector<Draws> starts_;
+  std::vector<Draws> ends_;
+  std::vector<Draws> settled_;
+  std::vector<std::vector<Draws>> task_ends_;  // by stage and task
+  std::vector<Draws> owner_ends_;
+  std::vector<double> rows_;
+};
+
+}  // namespace
+
+absl::StatusOr<Estimate> EstimateApplication(const Application& application) {
+  if (application.draws == nullptr) return absl::InvalidArgumentError("an estimate needs draws");
+  const std::size_t owners = OwnersOf(application);
+  schedule::PlacingOptions options = {.warm_slots = application.warm_slots,
+                                      .hosts = application.hosts,
+                                      .host_of_running = application.host_of_running,
+                                      .bunch = BunchOf(application, owners)};
+  std::vector<schedule::StageWork> work;
+  bool has_bounds = false;
+  for (const StageLeft& stage : application.stages) {
+    work.push_back(stage.work);
+    options.is_told_apart.push_back(stage.times.of_task.size() > stage.work.running.size());
+    has_bounds |= !stage.times.factor_of_bounds.empty();
+  }
+  auto placing = schedule::Placing::Create(work, application.on, options);
+  if (!placing.ok()) return placing.status();
+  Futures futures(application, *std::move(placing));
+  futures.Play(/*bounds=*/false);
+  Estimate estimate = futures.Result();
+  if (!has_bounds) return estimate;
+  auto again = schedule::Placing::Create(work, application.on, std::move(options));
+  if (!again.ok()) return again.status();
+  Futures wide(application, *std::move(again));
+  wide.Play(/*bounds=*/true);
+  const Range bounds = wide.Bounds();
+  estimate.end.lower = std::min(estimate.end.lower, bounds.lower);
+  estimate.end.upper = std::max(estimate.end.upper, bounds.upper);
+  return estimate;
+}
+
+}  // namespace tidemark::estimate

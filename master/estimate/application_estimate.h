@@ -1,0 +1,66 @@
+// When an application will end, from what is left of its stages: one function for the reduce phase
+// of a job, a file of stages, and jobs that share a cluster.
+//
+// In every draw each task takes what the task times of its stage say, and the scheduler's policy
+// places them (master/schedule/placing.h); the median and the interval are those of the ends. The
+// same application gives the same estimate, to the last bit.
+//
+//   Application application;                       // master/cost/ fills it in
+//   application.stages.push_back({.work = {.pending = 8}, .times = times});
+//   const absl::StatusOr<Estimate> estimate = EstimateApplication(application);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "master/cost/fixed_draws.h"
+#include "master/cost/task_times.h"
+#include "master/schedule/placing.h"
+
+namespace tidemark::estimate {
+
+struct Application {
+  std::vector<cost::StageLeft> stages;
+  schedule::Resourcing on;
+  const cost::FixedDraws* draws = nullptr;  // what the task times were drawn with
+  std::size_t warm_slots = 0;               // idle containers that have run a task
+  // Where tasks wait for processors, and where each running task of a stage is; empty: nowhere.
+  std::vector<schedule::SharedHost> hosts;
+  std::vector<std::vector<std::uint32_t>> host_of_running;
+  // Of the log of a factor on the whole of what is left, which widens the bounds: on each task it
+  // would, with few draws, move the median, too.
+  double common_deviation = 0;
+  // By draw, work that nobody knows of yet; empty: none. Seconds.
+  cost::Draws growth;
+};
+
+// Seconds from now. Numbers of kForever (placing.h) and more mean that nothing can be said.
+struct Range {
+  double median = 0;
+  double lower = 0;  // 5 % and 95 % quantiles
+  double upper = 0;
+};
+
+struct StageEstimate {
+  double start = 0;  // median; 0 when it runs or is done
+  double end = 0;    // median; 0 when nothing of it is left
+  bool is_critical = false;
+  std::vector<double> task_ends;  // medians, of the tasks known one by one
+};
+
+struct Estimate {
+  Range end;
+  std::vector<StageEstimate> stages;
+  std::vector<Range> owner_ends;           // by owner of stages: when the last of its stages ends
+  std::vector<std::size_t> critical_path;  // stages with work left, first to last
+  double known_share = 1;                  // of the work that is left, the part that is backed
+};
+
+// Errors: those of schedule::Check(); InvalidArgument without draws. Cost: O(draws x n (log
+// containers + owners)) for n tasks left, or, of more that are alike, about min(20,000, 1,000,000 /
+// owners); twice that with factor_of_bounds.
+absl::StatusOr<Estimate> EstimateApplication(const Application& application);
+
+}  // namespace tidemark::estimate

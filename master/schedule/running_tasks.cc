@@ -1,0 +1,92 @@
+#include "master/schedule/running_tasks.h"
+
+#include <algorithm>
+
+namespace tidemark::schedule {
+namespace {
+
+// No host is slower: of a million tasks that compete each still gets on.
+constexpr double kSlowest = 1e-6;
+
+}  // namespace
+
+double SharedHost::Speed(std::size_t tasks) const {
+  const double compete = others + static_cast<double>(tasks);
+  return compete > processors ? std::max(processors / compete, kSlowest) : 1;
+}
+
+RunningTasks::RunningTasks(std::vector<SharedHost> hosts) {
+  hosts_.reserve(hosts.size());
+  for (const SharedHost& shape : hosts) hosts_.push_back({.shape = shape, .tasks = {}});
+}
+
+void RunningTasks::Clear() {
+  events_.clear();
+  for (Host& host : hosts_) host = {.shape = host.shape, .tasks = {}};
+}
+
+void RunningTasks::Push(const Foreseen& event) {
+  events_.push_back(event);
+  std::push_heap(events_.begin(), events_.end(), std::greater<>());
+}
+
+void RunningTasks::Begin(std::uint32_t task, std::uint32_t host, double at, double delay,
+                         double seconds) {
+  if (hosts_.empty()) {
+    Push({.at = at + delay + seconds, .number = task, .kind = Kind::kEnd});
+    return;
+  }
+  if (task >= arrivals_.size()) arrivals_.resize(task + 1);
+  arrivals_[task] = {.host = host, .seconds = seconds};
+  Push({.at = at + delay, .number = task, .kind = Kind::kArrival});
+}
+
+void RunningTasks::WakeUp(std::uint32_t number, double at) {
+  Push({.at = at, .number = number, .kind = Kind::kWakeUp});
+}
+
+void RunningTasks::Advance(Host& host, double at) {
+  host.served += std::max(at - host.now, 0.0) * host.shape.Speed(host.tasks.size());
+  host.now = at;
+  ++host.changes;
+}
+
+void RunningTasks::ForeseeEnd(std::uint32_t index) {
+  const Host& host = hosts_[index];
+  if (host.tasks.empty()) return;
+  const double left = std::max(0.0, host.tasks.front().served - host.served);
+  Push({.at = host.now + left / host.shape.Speed(host.tasks.size()),
+        .number = index,
+        .changes = host.changes,
+        .kind = Kind::kForeseenEnd});
+}
+
+std::optional<RunningTasks::Event> RunningTasks::Next(double until) {
+  while (!events_.empty() && events_.front().at <= until) {
+    std::pop_heap(events_.begin(), events_.end(), std::greater<>());
+    const Foreseen event = events_.back();
+    events_.pop_back();
+    if (event.kind == Kind::kEnd || event.kind == Kind::kWakeUp) {
+      return Event{event.at, event.number, event.kind == Kind::kEnd};
+    }
+    const bool arrives = event.kind == Kind::kArrival;
+    const std::uint32_t index = arrives ? arrivals_[event.number].host : event.number;
+    Host& host = hosts_[index];
+    if (!arrives && event.changes != host.changes) continue;
+    Advance(host, event.at);
+    if (arrives) {
+      host.tasks.push_back({host.served + arrivals_[event.number].seconds, event.number});
+      std::push_heap(host.tasks.begin(), host.tasks.end(), std::greater<>());
+      ForeseeEnd(index);
+      continue;
+    }
+    std::pop_heap(host.tasks.begin(), host.tasks.end(), std::greater<>());
+    const std::uint32_t task = host.tasks.back().task;
+    host.tasks.pop_back();
+    ForeseeEnd(index);
+    return Event{event.at, task, true};
+  }
+  return std::nullopt;
+}
+
+}  // namespace tidemark::schedule

@@ -1,0 +1,206 @@
+#include "master/workflow/jobs_application.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "master/model/tidemark/normal.h"
+#include "master/model/tidemark/outlook.h"
+
+namespace tidemark::workflow {
+namespace {
+
+using cost::Drawn;
+using cost::Draws;
+using cost::FixedDraws;
+using cost::StageLeft;
+using cost::TimeDistribution;
+
+// Of the log of a job's task times when nothing is known of it, and what its tasks are taken to be
+// when nothing is known of any job. Taste: a factor of e either way, and a minute of map and one of
+// reduce tasks on all slots.
+constexpr double kUnknownDeviation = 1;
+constexpr double kUnknownTaskSeconds = 60;
+// Of a job that is past its predicted end: it may take a tenth of what it has taken so far, and
+// longer than t more with probability w / (w + t) for that w.
+constexpr double kOverdueShare = 0.1;
+// A running job is seen from outside: more running tasks than this tell nothing more, and are taken
+// for so many wide ones.
+constexpr std::uint64_t kRunningMax = 1'000;
+
+double Laplace(double waited, double u) { return waited * (1 / u - 1); }
+
+// A normal variable on each side of the median.
+double ForecastAt(const RunningForecast& forecast, double u) {
+  const double z = model::NormalQuantile(u);
+  const double side =
+      z < 0 ? forecast.remaining - forecast.lower : forecast.upper - forecast.remaining;
+  return std::max(forecast.remaining + z * std::max(side, 0.0) / model::kDeviationsOf90Percent,
+                  0.0);
+}
+
+bool IsUnknown(const LiveJob& job) { return !job.outlook.is_known && job.outlook.map.tasks == 0; }
+
+double Count(const TasksLeft& left) { return static_cast<double>(left.pending + left.running); }
+
+std::uint64_t CountLeft(const LiveJob& job, double slots) {
+  if (job.is_over) return 0;
+  if (job.is_running) {
+    return job.map.pending + job.map.running + job.reduce.pending + job.reduce.running;
+  }
+  if (IsUnknown(job)) return 2 * static_cast<std::uint64_t>(slots);
+  return job.outlook.map.tasks + job.outlook.reduce.tasks;
+}
+
+// What a task of this job takes, as far as it can serve for another; 0: not known. A job that was
+// not known before it ran is taken for a wave of map and one of reduce tasks.
+double TaskSecondsOf(const LiveJob& job) {
+  if (job.outlook.is_known) return job.outlook.map.times.mean();
+  if (job.is_over) return job.took / 2;
+  return job.forecast ? (job.elapsed + job.forecast->remaining) / 2 : 0;
+}
+
+// A job nobody knows has tasks like those of the others, in the geometric mean.
+double GuessTaskSeconds(std::span<const LiveJob> jobs) {
+  double log_sum = 0;
+  double known = 0;
+  for (const LiveJob& job : jobs) {
+    const double seconds = TaskSecondsOf(job);
+    if (seconds <= 0) continue;
+    log_sum += std::log(std::max(seconds, 1e-3));
+    known += 1;
+  }
+  return known > 0 ? std::exp(log_sum / known) : kUnknownTaskSeconds;
+}
+
+// What one task of a phase takes that takes `seconds` in all: with k of them running evenly apart
+// and p pending, the last ends after t (1 + p / k).
+double OneTask(const TasksLeft& left, double seconds, double slots) {
+  const double running = static_cast<double>(left.running);
+  const double pending = static_cast<double>(left.pending);
+  if (running > 0) return seconds / (1 + pending / running);
+  return pending > 0 ? seconds / std::max(pending / slots, 1.0) : 0;
+}
+
+// The stages of one job, whatever is known of it.
+class JobStages {
+ public:
+  JobStages(const LiveJob& job, std::size_t index, double slots, const JobsOptions& options,
+            const FixedDraws& draws)
+      : job_(job), slots_(slots), draws_(draws) {
+    const double deviation = job.outlook.is_known ? job.outlook.deviation : kUnknownDeviation;
+    const Draws common = draws.Normals(Drawn::kCommon, 1);
+    const Draws own = draws.Normals(Drawn::kStage, index);
+    uniforms_ = draws.Uniforms(Drawn::kStage, index);
+    waits_ = draws.Uniforms(Drawn::kWait, index);
+    for (std::size_t d = 0; d < draws.count(); ++d) {
+      factor_.push_back(std::exp(options.common_deviation * common[d] + deviation * own[d]));
+    }
+  }
+
+  void FillRunning(StageLeft& map, StageLeft& reduce) const {
+    const bool has_maps = Count(job_.map) > 0;
+    const bool has_reduces = Count(job_.reduce) > 0;
+    Draws of_maps;
+    Draws of_reduces;
+    for (std::size_t d = 0; d < draws_.count(); ++d) {
+      const double remaining = Remaining(d);
+      const double share = job_.forecast ? job_.forecast->map_share : 0.5;
+      const double maps = !has_maps ? 0 : has_reduces ? remaining * share : remaining;
+      if (!has_maps && !has_reduces) map.times.lag.push_back(remaining);
+      of_maps.push_back(OneTask(job_.map, maps, slots_));
+      of_reduces.push_back(OneTask(job_.reduce, remaining - maps, slots_));
+    }
+    Spread(job_.map, std::move(of_maps), map);
+    Spread(job_.reduce, std::move(of_reduces), reduce);
+    // Reduce tasks that run beside map tasks fetch what those leave behind.
+    reduce.work.waits_in_slots = true;
+    map.times.is_known = reduce.times.is_known = job_.outlook.is_known || job_.forecast;
+  }
+
+  void FillWaiting(double guess_seconds, double shift, StageLeft& map, StageLeft& reduce) const {
+    const auto fill = [&](const PhaseOutlook& phase, StageLeft& stage) {
+      stage.work.pending = IsUnknown(job_) ? static_cast<std::uint64_t>(slots_) : phase.tasks;
+      stage.times.alike.fill(job_.outlook.is_known ? phase.times
+                                                   : TimeDistribution::Empirical({guess_seconds}));
+      stage.times.factor = factor_;
+      for (double& factor : stage.times.factor) factor *= shift;
+      stage.times.is_known = job_.outlook.is_known;
+    };
+    fill(job_.outlook.map, map);
+    fill(job_.outlook.reduce, reduce);
+    if (!(job_.awaited > 0)) return;
+    for (const double u : waits_) map.times.lag.push_back(Laplace(job_.awaited, u));
+  }
+
+ private:
+  double Remaining(std::size_t draw) const {
+    const double u = uniforms_[draw];
+    if (job_.forecast) return ForecastAt(*job_.forecast, u);
+    const double whole = SecondsAlone(job_.outlook, slots_) * factor_[draw];
+    if (whole > job_.elapsed) return whole - job_.elapsed;
+    const double waited = job_.outlook.is_known ? kOverdueShare * job_.elapsed : job_.elapsed;
+    return Laplace(std::max(waited, 1.0), u);
+  }
+
+  // Running tasks end evenly apart, the last of them after a whole task: all there is to know from
+  // outside the job.
+  void Spread(TasksLeft left, Draws of_task, StageLeft& stage) const {
+    const auto widest = static_cast<std::uint64_t>(slots_);
+    const std::uint64_t wide =
+        std::clamp<std::uint64_t>((left.running + kRunningMax - 1) / kRunningMax, 1, widest);
+    left.running = (left.running + wide - 1) / wide;
+    stage.work.pending = (left.pending + wide - 1) / wide;
+    stage.work.container = {.cores = static_cast<double>(wide)};
+    stage.work.running.resize(left.running);
+    for (std::uint64_t n = 0; n < left.running; ++n) {
+      Draws& times = stage.times.of_task.emplace_back(of_task);
+      const double share = static_cast<double>(n + 1) / static_cast<double>(left.running);
+      for (double& seconds : times) seconds *= share;
+    }
+    stage.times.alike.fill(TimeDistribution::Empirical({1}));
+    stage.times.factor = std::move(of_task);
+  }
+
+  const LiveJob& job_;
+  const double slots_;
+  const FixedDraws& draws_;
+  Draws uniforms_;
+  Draws waits_;
+  Draws factor_;
+};
+
+}  // namespace
+
+estimate::Application ApplicationOfJobs(std::span<const LiveJob> jobs,
+                                        const schedule::Parents& parents,
+                                        const schedule::Resourcing& on,
+                                        const JobsOptions& options) {
+  const double slots = std::max(std::floor(on.cluster.capacity.cores), 1.0);
+  std::size_t tasks = 0;
+  for (const LiveJob& job : jobs) tasks += CountLeft(job, slots);
+  const double guess = GuessTaskSeconds(jobs);
+  estimate::Application application = {.on = on, .draws = &FixedDraws::For(tasks)};
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    StageLeft map = {.work = {.owner = i}, .times = {}};
+    StageLeft reduce = {.work = {.parents = {MapStageOf(i)}, .owner = i}, .times = {}};
+    for (const std::size_t parent : parents[i]) map.work.parents.push_back(ReduceStageOf(parent));
+    const JobStages stages(jobs[i], i, slots, options, *application.draws);
+    if (jobs[i].is_running) {
+      stages.FillRunning(map, reduce);
+    } else if (!jobs[i].is_over) {
+      stages.FillWaiting(guess, options.shift, map, reduce);
+    }
+    application.stages.push_back(std::move(map));
+    application.stages.push_back(std::move(reduce));
+  }
+  return application;
+}
+
+absl::StatusOr<estimate::Estimate> EstimateLive(const LiveQuestion& question) {
+  return estimate::EstimateApplication(
+      ApplicationOfJobs(question.jobs, question.parents, question.on, question.options));
+}
+
+}  // namespace tidemark::workflow

@@ -1,0 +1,81 @@
+// The jobs of a workflow, of which some run, some wait and some are over, as an application.
+//
+// Each job is an owner and has two stages. A running one keeps to its own forecast: a draw takes
+// one remaining time from the forecast's distribution and spreads it over the tasks that the job
+// has left, so that it ends then if it keeps the slots it has, frees slots as its tasks end, and
+// gains when others leave theirs. A job that waits takes the tasks of its outlook, one of which
+// nothing is known those of the other jobs, by their outlooks or by what they took, and widely. One
+// that should have reported and has not may be silent for as long again as it has been (Laplace:
+// longer than t with probability w / (w + t)).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "master/estimate/application_estimate.h"
+#include "master/schedule/dag.h"
+#include "master/workflow/job_outlook.h"
+
+namespace tidemark::workflow {
+
+struct TasksLeft {
+  std::uint64_t pending = 0;
+  std::uint64_t running = 0;
+};
+
+// What a running job's own estimator says. Seconds, 0 <= lower <= remaining <= upper.
+struct RunningForecast {
+  double remaining = 0;  // median
+  double lower = 0;      // 90 % interval
+  double upper = 0;
+  double map_share = 0;  // of what remains, before its reduce phase
+};
+
+// One job at an instant. Seconds.
+struct LiveJob {
+  bool is_over = false;
+  double took = 0;  // if it is over; 0: not known
+  bool is_running = false;
+  JobOutlook outlook;
+  // Running only:
+  double elapsed = 0;
+  TasksLeft map;
+  TasksLeft reduce;
+  std::optional<RunningForecast> forecast;  // empty: it does not say yet, or has been proved wrong
+  // Waiting only: since nothing held it back any more.
+  double awaited = 0;
+};
+
+// The stages of job i in the application, which has it as owner i.
+inline std::size_t MapStageOf(std::size_t job) { return 2 * job; }
+inline std::size_t ReduceStageOf(std::size_t job) { return 2 * job + 1; }
+inline std::size_t JobOfStage(std::size_t stage) { return stage / 2; }
+
+struct JobsOptions {
+  // Of the log of a factor common to all jobs that have not begun: as that of StagesOptions, and
+  // more, since jobs differ more from run to run than the stages of one query.
+  double common_deviation = 0.08;
+  // What this run has shown: by so much longer than their outlooks all jobs are expected to take.
+  double shift = 1;
+};
+
+// All that an estimate of jobs looks at: a value, so that it can be answered without the workflow.
+struct LiveQuestion {
+  std::vector<LiveJob> jobs;
+  schedule::Parents parents;
+  schedule::Resourcing on;
+  JobsOptions options;
+};
+
+// `jobs` as many as `parents`. O(draws x (jobs + running tasks)).
+estimate::Application ApplicationOfJobs(std::span<const LiveJob> jobs,
+                                        const schedule::Parents& parents,
+                                        const schedule::Resourcing& on, const JobsOptions& options);
+
+// Of that application. Errors and cost: those of EstimateApplication().
+absl::StatusOr<estimate::Estimate> EstimateLive(const LiveQuestion& question);
+
+}  // namespace tidemark::workflow

@@ -1,0 +1,201 @@
+#include "master/workflow/stages_application.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "master/workflow/match_stages.h"
+
+namespace tidemark::workflow {
+namespace {
+
+using cost::Drawn;
+using cost::Draws;
+using cost::FixedDraws;
+using cost::TimeDistribution;
+using schedule::Warmth;
+
+// A factor of ln f ~ N(-shift d^2, d^2) has a mean of one where the shift is a half, which is what
+// adds up along stages that something is known of. Of unknown ones a mean of one says too little
+// where few stages decide, a median of one too much where many add up.
+constexpr double kKnownShift = 0.5;
+constexpr double kUnknownShift = 0.3;
+
+// The stages that there are and those that are to be expected, with what their tasks will take.
+struct Outlooks {
+  std::vector<StageNow> stages;
+  std::vector<TaskOutlook> tasks;
+  std::size_t seen = 0;  // the first of them are there already
+};
+
+class OutlookBuilder {
+ public:
+  OutlookBuilder(const WorkflowNow& now, std::span<const WorkflowProfile* const> history,
+                 double slots, const OutlookConstants& constants)
+      : now_(now), history_(history), slots_(slots), constants_(constants) {}
+
+  Outlooks Build() {
+    outlooks_.stages = now_.stages;
+    outlooks_.seen = now_.stages.size();
+    if (!history_.empty()) Expect(*history_.front());
+    runs_.resize(outlooks_.stages.size());
+    for (const WorkflowProfile* run : history_) Collect(*run);
+    for (std::size_t i = 0; i < outlooks_.stages.size(); ++i) {
+      const TaskOutlook before = OutlookFromRuns(runs_[i], slots_, constants_);
+      outlooks_.tasks.push_back(OutlookNow(before, outlooks_.stages[i], constants_));
+    }
+    GuessUnknown();
+    return std::move(outlooks_);
+  }
+
+ private:
+  // Stages of the most recent run that are not there yet will come.
+  void Expect(const WorkflowProfile& run) {
+    const auto matches = MatchStages(now_.stages, run);
+    std::vector<std::optional<std::size_t>> place(run.stages.size());
+    for (std::size_t i = 0; i < matches.size(); ++i) {
+      if (matches[i]) place[*matches[i]] = i;
+    }
+    for (std::size_t i = 0; i < run.stages.size(); ++i) {
+      if (place[i]) continue;
+      const StageProfile& stage = run.stages[i];
+      place[i] = outlooks_.stages.size();
+      StageNow expected = {.name = stage.name, .tasks = stage.tasks, .lag = stage.lag};
+      if (!now_.stages.empty()) {
+        expected.owner = now_.stages.front().owner;
+        expected.container = now_.stages.front().container;
+      }
+      for (const std::size_t parent : stage.parents) {
+        if (parent < i && place[parent]) expected.parents.push_back(*place[parent]);
+      }
+      outlooks_.stages.push_back(std::move(expected));
+    }
+  }
+
+  void Collect(const WorkflowProfile& run) {
+    const auto matches = MatchStages(outlooks_.stages, run);
+    for (std::size_t i = 0; i < matches.size(); ++i) {
+      if (matches[i]) runs_[i].push_back({run.slots, &run.stages[*matches[i]]});
+    }
+  }
+
+  // A stage without runs or finished tasks: as the others of this workflow, and wide.
+  void GuessUnknown() {
+    double log_mean = 0;
+    double known = 0;
+    for (const TaskOutlook& outlook : outlooks_.tasks) {
+      if (!outlook.is_known) continue;
+      log_mean += std::log(std::max(outlook.Of(Warmth::kRest).mean(), 1e-3));
+      known += 1;
+    }
+    const double rest = known > 0 ? std::exp(log_mean / known) : LongestRunning();
+    for (TaskOutlook& outlook : outlooks_.tasks) {
+      if (outlook.is_known) continue;
+      for (std::size_t kind = 0; kind < schedule::kWarmths; ++kind) {
+        outlook.times[kind] = TimeDistribution::Empirical({rest * constants_.over_rest[kind]});
+      }
+    }
+  }
+
+  // Nothing has ended: what runs is taken to be half done.
+  double LongestRunning() const {
+    double longest = 0;
+    for (const StageNow& stage : now_.stages) {
+      for (const RunningTask& task : stage.running) longest = std::max(longest, task.elapsed);
+    }
+    return std::max(2 * longest, 1.0);
+  }
+
+  const WorkflowNow& now_;
+  std::span<const WorkflowProfile* const> history_;
+  double slots_;
+  const OutlookConstants& constants_;
+  std::vector<std::vector<EarlierStage>> runs_;
+  Outlooks outlooks_;
+};
+
+schedule::StageWork WorkOf(const StageNow& stage) {
+  const std::uint64_t begun = stage.finished.size() + stage.running.size();
+  schedule::StageWork left = {.parents = stage.parents,
+                              .owner = stage.owner,
+                              .container = stage.container,
+                              .pending = stage.tasks > begun ? stage.tasks - begun : 0,
+                              .lag = stage.lag};
+  for (const RunningTask& task : stage.running) left.running.push_back(task.elapsed);
+  return left;
+}
+
+// Containers of the commonest shape that fit at once.
+double SlotsOf(const std::vector<StageNow>& stages, const schedule::Resourcing& on) {
+  const schedule::Resources container =
+      stages.empty() ? schedule::Resources{.cores = 1} : stages.front().container;
+  const double share = schedule::DominantShare(container, on.cluster.capacity);
+  return share > 0 ? std::max(std::floor(1 / share + 1e-9), 1.0) : 1;
+}
+
+// A factor on all times of a stage.
+Draws FactorsOf(std::size_t stage, double deviation, double shift, const FixedDraws& draws) {
+  Draws factors = draws.Normals(Drawn::kStage, stage);
+  for (double& factor : factors) {
+    factor = std::exp(deviation * factor - shift * deviation * deviation);
+  }
+  return factors;
+}
+
+cost::StageLeft StageOf(const StageNow& stage, std::size_t index, const TaskOutlook& outlook,
+                        const OutlookConstants& constants, const FixedDraws& draws) {
+  cost::StageLeft left = {.work = WorkOf(stage), .times = {.alike = outlook.times}};
+  const double shift = outlook.is_known ? kKnownShift : kUnknownShift;
+  left.times.is_known = outlook.is_known;
+  left.times.factor = FactorsOf(index, outlook.deviation, shift, draws);
+  const bool has_work = left.work.pending > 0 || !left.work.running.empty();
+  if (!outlook.is_known && has_work) {
+    left.times.factor_of_bounds =
+        FactorsOf(index, constants.unknown_interval_deviation, shift, draws);
+  }
+  for (std::size_t n = 0; n < stage.running.size(); ++n) {
+    const RunningTask& task = stage.running[n];
+    Draws& times = left.times.of_task.emplace_back();
+    for (std::size_t d = 0; d < draws.count(); ++d) {
+      const double u = cost::RowNumber(cost::RowStart(d, index), left.work.pending + n);
+      const double factor = left.times.factor[d];
+      times.push_back(outlook.Of(task.warmth).Remaining(task.elapsed / factor, u) * factor);
+    }
+  }
+  return left;
+}
+
+// Work that nobody knows of yet. That the n-th submission was not the last has the odds 1 : n
+// (Laplace); if there is more, it is more than t with probability elapsed / (elapsed + t).
+Draws GrowthOf(const WorkflowNow& now, const FixedDraws& draws) {
+  const double more = 1 / (static_cast<double>(now.jobs_seen) + 1);
+  Draws growth = draws.Uniforms(Drawn::kGrowth, 0);
+  for (double& u : growth) u = u < more ? now.elapsed * (more / u - 1) : 0;
+  return growth;
+}
+
+}  // namespace
+
+estimate::Application ApplicationOfStages(const WorkflowNow& now,
+                                          std::span<const WorkflowProfile* const> history,
+                                          const schedule::Resourcing& on,
+                                          const StagesOptions& options) {
+  const Outlooks outlooks =
+      OutlookBuilder(now, history, SlotsOf(now.stages, on), options.outlook).Build();
+  std::size_t tasks = 0;
+  for (const StageNow& stage : outlooks.stages) tasks += stage.tasks;
+  estimate::Application application = {.on = on,
+                                       .draws = &FixedDraws::For(tasks),
+                                       .warm_slots = now.warm_slots,
+                                       .common_deviation = options.common_deviation};
+  for (std::size_t i = 0; i < outlooks.stages.size(); ++i) {
+    application.stages.push_back(
+        StageOf(outlooks.stages[i], i, outlooks.tasks[i], options.outlook, *application.draws));
+  }
+  if (options.may_grow) application.growth = GrowthOf(now, *application.draws);
+  return application;
+}
+
+}  // namespace tidemark::workflow

@@ -1,0 +1,40 @@
+// A DAG of stages, before it starts and while it runs, as an application.
+//
+// Every stage gets a factor on its tasks' times, every task a time of its kind; stages that earlier
+// runs had and that are not there yet are expected to come.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "master/estimate/application_estimate.h"
+#include "master/workflow/task_outlook.h"
+#include "master/workflow/workflow_state.h"
+
+namespace tidemark::workflow {
+
+struct StagesOptions {
+  OutlookConstants outlook;
+  // Of the log of a factor on the whole of what is left: runs of one query at one size differ by 3
+  // to 7 %, and up to 17 % in a tenth of the cases (measured on TPC-DS).
+  double common_deviation = 0.05;
+  // Stages may appear that nobody knows of (a Spark application without earlier runs).
+  bool may_grow = false;
+};
+
+struct WorkflowNow {
+  std::vector<StageNow> stages;
+  double elapsed = 0;          // since it began
+  std::size_t warm_slots = 0;  // idle containers that have run a task
+  std::size_t jobs_seen = 1;   // submissions so far; with may_grow each makes another less likely
+};
+
+// Its stages are those of `now`, then expected ones. `history`: earlier runs of the same workflow,
+// the most recent first. Cost: O(tasks of history + draws x (stages + running tasks)).
+estimate::Application ApplicationOfStages(const WorkflowNow& now,
+                                          std::span<const WorkflowProfile* const> history,
+                                          const schedule::Resourcing& on,
+                                          const StagesOptions& options);
+
+}  // namespace tidemark::workflow

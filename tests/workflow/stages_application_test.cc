@@ -1,0 +1,143 @@
+#include "master/workflow/stages_application.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "tests/schedule/some_stages.h"
+
+namespace tidemark::workflow {
+namespace {
+
+using schedule::Slots;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr StagesOptions kOptions;
+
+estimate::Estimate Estimate(const WorkflowNow& now,
+                            const std::vector<const WorkflowProfile*>& history, double slots,
+                            const StagesOptions& options = kOptions) {
+  const auto estimate =
+      estimate::EstimateApplication(ApplicationOfStages(now, history, Slots(slots), options));
+  EXPECT_TRUE(estimate.ok()) << estimate.status();
+  return estimate.value_or(estimate::Estimate{});
+}
+
+StageProfile Profile(std::string name, std::uint64_t tasks, double seconds,
+                     std::vector<std::size_t> parents = {}) {
+  StageProfile profile = {.name = std::move(name), .parents = std::move(parents), .tasks = tasks};
+  for (auto& kind : profile.seconds) kind = {seconds};
+  return profile;
+}
+
+StageNow Shape(const StageProfile& profile) {
+  return {.name = profile.name, .parents = profile.parents, .tasks = profile.tasks};
+}
+
+// Scan 8 x 10 s, join 4 x 5 s on 4 slots: 20 + 5 s.
+WorkflowProfile ScanAndJoin() {
+  return {.slots = 4, .stages = {Profile("scan", 8, 10), Profile("join", 4, 5, {0})}};
+}
+
+TEST(ApplicationOfStages, FollowsTheEarlierRun) {
+  const WorkflowProfile run = ScanAndJoin();
+  const WorkflowNow now = {.stages = {Shape(run.stages[0]), Shape(run.stages[1])}};
+  const estimate::Estimate estimate = Estimate(now, {&run}, 4);
+  EXPECT_NEAR(estimate.end.median, 25, 2.5);
+  EXPECT_LT(estimate.end.lower, estimate.end.median);
+  EXPECT_LT(estimate.end.median, estimate.end.upper);
+  EXPECT_THAT(estimate.critical_path, ElementsAre(0, 1));
+  EXPECT_DOUBLE_EQ(estimate.known_share, 1);
+}
+
+TEST(ApplicationOfStages, ExpectsStagesThatAreNotThereYet) {
+  const WorkflowProfile run = ScanAndJoin();
+  const WorkflowNow now = {.stages = {Shape(run.stages[0])}};
+  const estimate::Estimate estimate = Estimate(now, {&run}, 4);
+  ASSERT_EQ(estimate.stages.size(), 2u);
+  EXPECT_NEAR(estimate.end.median, 25, 2.5);
+}
+
+TEST(ApplicationOfStages, CountsDownAsTasksEnd) {
+  const WorkflowProfile run = ScanAndJoin();
+  WorkflowNow now = {.stages = {Shape(run.stages[0]), Shape(run.stages[1])}, .elapsed = 10};
+  now.stages[0].finished.assign(4, {.seconds = 10, .warmth = Warmth::kRest});
+  now.stages[0].running.assign(4, {.elapsed = 0, .warmth = Warmth::kRest});
+  EXPECT_NEAR(Estimate(now, {&run}, 4).end.median, 15, 1.5);
+  now.stages[0].finished.assign(8, {.seconds = 10, .warmth = Warmth::kRest});
+  now.stages[0].running.clear();
+  now.stages[1].finished.assign(4, {.seconds = 5, .warmth = Warmth::kRest});
+  EXPECT_EQ(Estimate(now, {&run}, 4).end.median, 0);
+}
+
+TEST(ApplicationOfStages, TheSameArgumentsGiveTheSameBits) {
+  const WorkflowProfile run = ScanAndJoin();
+  const WorkflowNow now = {.stages = {Shape(run.stages[0])}};
+  EXPECT_EQ(Estimate(now, {&run}, 4).end.median, Estimate(now, {&run}, 4).end.median);
+}
+
+TEST(ApplicationOfStages, IsWideWithoutAnyHistoryAndNarrowsWithTasks) {
+  WorkflowNow now = {.stages = {{.name = "scan", .tasks = 100}}, .elapsed = 10};
+  now.stages[0].running.assign(4, {.elapsed = 10, .warmth = Warmth::kFresh});
+  const estimate::Estimate blind = Estimate(now, {}, 4);
+  EXPECT_DOUBLE_EQ(blind.known_share, 0);
+  now.stages[0].finished.assign(50, {.seconds = 10, .warmth = Warmth::kRest});
+  now.stages[0].running.clear();
+  const estimate::Estimate half = Estimate(now, {}, 4);
+  EXPECT_GT(blind.end.upper / blind.end.lower, 4);
+  EXPECT_LT(half.end.upper / half.end.lower, 2);
+  EXPECT_NEAR(half.end.median, 50 * 10 / 4, 20);
+}
+
+TEST(ApplicationOfStages, AdmitsStagesThatNobodyKnowsOf) {
+  WorkflowNow now = {.stages = {{.name = "scan", .tasks = 4}}, .elapsed = 100};
+  now.stages[0].finished.assign(4, {.seconds = 10, .warmth = Warmth::kRest});
+  StagesOptions options;
+  options.may_grow = true;
+  EXPECT_GT(Estimate(now, {}, 4, options).end.upper, 100);
+}
+
+TEST(ApplicationOfStages, SaysWhatIsWrong) {
+  WorkflowNow now = {.stages = {{.name = "a", .parents = {0}, .tasks = 1}}};
+  const auto estimate =
+      estimate::EstimateApplication(ApplicationOfStages(now, {}, Slots(1), kOptions));
+  EXPECT_THAT(estimate.status().message(), HasSubstr("cycle"));
+}
+
+TEST(ApplicationOfStages, IsZeroWithoutStages) { EXPECT_EQ(Estimate({}, {}, 1).end.median, 0); }
+
+// Whatever state a workflow is in: finite, ordered, not negative.
+TEST(ApplicationOfStages, IsFiniteAndOrderedInAnyState) {
+  std::mt19937_64 random(21);
+  const WorkflowProfile run = ScanAndJoin();
+  for (int round = 0; round < 300; ++round) {
+    WorkflowNow now = {.elapsed = static_cast<double>(random() % 100)};
+    for (std::size_t i = 0; i < 1 + random() % 6; ++i) {
+      StageNow stage = {.name = random() % 2 == 0 ? "scan" : "other", .tasks = random() % 9};
+      if (i > 0 && random() % 2 == 0) stage.parents = {random() % i};
+      for (std::size_t k = 0; k < random() % 4; ++k) {
+        stage.finished.push_back(
+            {static_cast<double>(random() % 3) * 1e6, static_cast<Warmth>(random() % kWarmths)});
+      }
+      for (std::size_t k = 0; k < random() % 3; ++k) {
+        stage.running.push_back(
+            {static_cast<double>(random() % 50), static_cast<Warmth>(random() % kWarmths)});
+      }
+      now.stages.push_back(std::move(stage));
+    }
+    StagesOptions options;
+    options.may_grow = random() % 2 == 0;
+    const estimate::Estimate estimate =
+        random() % 2 == 0 ? Estimate(now, {&run}, 3, options) : Estimate(now, {}, 3, options);
+    EXPECT_TRUE(std::isfinite(estimate.end.upper)) << round;
+    EXPECT_GE(estimate.end.lower, 0) << round;
+    EXPECT_LE(estimate.end.lower, estimate.end.median) << round;
+    EXPECT_LE(estimate.end.median, estimate.end.upper) << round;
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::workflow
