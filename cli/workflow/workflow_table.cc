@@ -16,11 +16,11 @@ std::string Text(double seconds) { return console::DurationText(absl::Seconds(se
 }  // namespace
 
 std::vector<std::string> WorkflowLines(const WorkflowFile& file, const WorkflowAnswer& answer) {
-  const workflow::WorkflowEstimate& estimate = answer.estimate;
+  const estimate::Range& end = answer.estimate.end;
   std::vector<std::string> lines;
   lines.push_back(
       fmt::format("{}: ends after {} (90 %: {} to {}) on {:g} slots, {:.0f} % of them busy",
-                  file.name, Text(estimate.remaining), Text(estimate.lower), Text(estimate.upper),
+                  file.name, Text(end.median), Text(end.lower), Text(end.upper),
                   file.on.cluster.capacity.cores, 100 * answer.busy_share));
   std::size_t width = 5;
   for (const StageAnswer& stage : answer.stages) width = std::max(width, stage.name.size());
@@ -42,12 +42,12 @@ std::vector<std::string> WhatIfLines(
   lines.push_back(fmt::format("{:>8}  {:>9}  {:>9}  {:>9}  {:>6}  {:>8}", "slots", "ends", "5 %",
                               "95 %", "busy", "speed-up"));
   for (const auto& [slots, answer] : answers) {
-    const workflow::WorkflowEstimate& estimate = answer.estimate;
-    const double first = answers.front().second.estimate.remaining;
-    const double speed_up = estimate.remaining > 0 ? first / estimate.remaining : 1;
+    const estimate::Range& end = answer.estimate.end;
+    const double first = answers.front().second.estimate.end.median;
+    const double speed_up = end.median > 0 ? first / end.median : 1;
     lines.push_back(fmt::format("{:>8g}  {:>9}  {:>9}  {:>9}  {:>4.0f} %  {:>7.2f}x", slots,
-                                Text(estimate.remaining), Text(estimate.lower),
-                                Text(estimate.upper), 100 * answer.busy_share, speed_up));
+                                Text(end.median), Text(end.lower), Text(end.upper),
+                                100 * answer.busy_share, speed_up));
   }
   return lines;
 }
@@ -55,9 +55,9 @@ std::vector<std::string> WhatIfLines(
 std::string WorkflowAnswerJson(const WorkflowFile& file, const WorkflowAnswer& answer) {
   nlohmann::ordered_json json = {{"workflow", file.name},
                                  {"slots", file.on.cluster.capacity.cores},
-                                 {"seconds", answer.estimate.remaining},
-                                 {"lower", answer.estimate.lower},
-                                 {"upper", answer.estimate.upper},
+                                 {"seconds", answer.estimate.end.median},
+                                 {"lower", answer.estimate.end.lower},
+                                 {"upper", answer.estimate.end.upper},
                                  {"busy_share", answer.busy_share}};
   json["critical_path"] = nlohmann::ordered_json::array();
   for (const std::size_t stage : answer.estimate.critical_path) {

@@ -79,7 +79,7 @@ class Futures {
       const schedule::Placed& future = PlayOne(draw, bounds);
       const double growth = At(application_.growth, draw, 0);
       const double factor = std::exp(application_.common_deviation * common[draw]);
-      totals_.push_back(future.seconds + growth);
+      totals_.push_back(future.seconds);
       stretched_.push_back(future.seconds * factor + growth);
       TakeStages(future);
     }
@@ -88,6 +88,7 @@ class Futures {
   Estimate Result() {
     Estimate estimate = {.end = RangeOf(stretched_)};
     estimate.end.median = QuantileOf(totals_, 0.5);
+    estimate.end.lower = std::min(estimate.end.lower, estimate.end.median);
     std::vector<double> settled;
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       StageEstimate& stage = estimate.stages.emplace_back();
@@ -196,6 +197,11 @@ class Futures {
 };
 
 }  // namespace
+
+schedule::Resourcing RoomForAll() {
+  constexpr double kCores = 1e9;
+  return {.cluster = {.capacity = {.cores = kCores}, .policy = schedule::Policy::kFifo}};
+}
 
 absl::StatusOr<Estimate> EstimateApplication(const Application& application) {
   if (application.draws == nullptr) return absl::InvalidArgumentError("an estimate needs draws");

@@ -9,6 +9,8 @@
 #include <sstream>
 #include <utility>
 
+#include "master/cost/sized_stages.h"
+#include "master/estimate/application_estimate.h"
 #include "master/model/accuracy.h"
 #include "master/model/checkpoint.h"
 #include "master/model/evidence_loss.h"
@@ -40,9 +42,6 @@ constexpr double kOverdueShare = 0.02;
 // Silence that has lasted for t lasts for longer than s more with probability t / (t + s)
 // (Laplace), so that for 95 % so many times t must be allowed.
 constexpr double kSilenceMore = 19;
-// Of the log of what map tasks take by the byte. Taste: what is left when half is done is known
-// within a factor of 2.3.
-constexpr double kMapDeviation = 0.5;
 constexpr std::size_t kNotesMax = 16;
 
 JobState StateOf(JobOutcome outcome) {
@@ -188,23 +187,30 @@ JobState JobMonitor::Impl::StateAt(absl::Time now) const {
   return state_.opened && now > GivenUpAt() ? JobState::kAbandoned : JobState::kRunning;
 }
 
-// Of a job without a reduce phase. What its map tasks have taken so far says what the rest takes
-// the better the more of them it is.
+// Of a job without a reduce phase: by the sizes of its map tasks.
 EndPrediction JobMonitor::Impl::PredictMaps(absl::Time now) {
   EndPrediction prediction{.at = now};
   // More may come than has been heard of.
   if (!state_.opened->map_task_count) return prediction;
-  prediction.end = model::MapPhaseEnd(state_, now);
-  const double done = model::MapProgress(state_).fraction_done;
-  if (!prediction.end || !(done > 0)) return prediction;
-  const double deviation = kMapDeviation * std::sqrt((1 - done) / done);
-  const double factor =
-      std::min(std::exp(model::kDeviationsOf90Percent * deviation), model::kRemainingUpperMax);
-  const absl::Duration left = std::max(*prediction.end - now, absl::ZeroDuration());
+  const PhaseProgress maps = model::MapProgress(state_);
+  if (maps.state == PhaseState::kDone) {
+    prediction.end = maps.finished_at;
+    return prediction;
+  }
+  estimate::Application application = {.on = estimate::RoomForAll(),
+                                       .draws = &cost::FixedDraws::For(state_.map_tasks.size())};
+  std::optional<cost::StageLeft> stage = cost::MapStageBySize(state_, now, *application.draws);
+  if (!stage) return prediction;
+  application.stages.push_back(*std::move(stage));
+  const absl::StatusOr<estimate::Estimate> estimate = estimate::EstimateApplication(application);
+  if (!estimate.ok() || estimate->end.upper >= schedule::kForever) return prediction;
+  const estimate::Range& left = estimate->end;
+  prediction.end = now + absl::Seconds(left.median);
   map_drift_.Observe(now, *prediction.end);
   const absl::Duration moved = model::kDeviationsOf90Percent * map_drift_.Drift();
-  prediction.lower = now + std::max(left / factor - moved, absl::ZeroDuration());
-  prediction.upper = now + left * factor + moved;
+  const double upper = std::min(left.upper, model::kRemainingUpperMax * left.median);
+  prediction.lower = now + std::max(absl::Seconds(left.lower) - moved, absl::ZeroDuration());
+  prediction.upper = now + absl::Seconds(std::max(upper, left.median)) + moved;
   return prediction;
 }
 

@@ -14,9 +14,9 @@
 namespace tidemark::papers {
 namespace {
 
-using workflow::StageNow;
-using schedule::StageWork;
 using cost::TimeDistribution;
+using schedule::StageWork;
+using workflow::StageNow;
 
 // Draws of Algorithm 2.
 constexpr std::size_t kDraws = 5;

@@ -38,9 +38,9 @@ TEST(WorkflowFile, ReadsStagesAndWhatTheyWaitFor) {
 TEST(WorkflowFile, EstimatesTheChain) {
   const auto answer = EstimateFile(ParseWorkflow(kChain).value());
   ASSERT_TRUE(answer.ok()) << answer.status();
-  EXPECT_NEAR(answer->estimate.remaining, 25, 2);
-  EXPECT_LE(answer->estimate.lower, answer->estimate.remaining);
-  EXPECT_LE(answer->estimate.remaining, answer->estimate.upper);
+  EXPECT_NEAR(answer->estimate.end.median, 25, 2);
+  EXPECT_LE(answer->estimate.end.lower, answer->estimate.end.median);
+  EXPECT_LE(answer->estimate.end.median, answer->estimate.end.upper);
   EXPECT_TRUE(answer->stages[1].is_critical);
 }
 
@@ -62,14 +62,14 @@ stages:
   const auto answer = EstimateFile(*file);
   ASSERT_TRUE(answer.ok()) << answer.status();
   EXPECT_EQ(answer->stages[0].bottleneck, "network");
-  EXPECT_NEAR(answer->estimate.remaining, 2, 0.2);
+  EXPECT_NEAR(answer->estimate.end.median, 2, 0.2);
 }
 
 TEST(WorkflowFile, MoreSlotsAndMoreDataChangeTheEnd) {
   const auto file = ParseWorkflow(kChain).value();
-  const double now = EstimateFile(file)->estimate.remaining;
-  EXPECT_LT(EstimateFile(WithSlots(file, 4))->estimate.remaining, now);
-  EXPECT_GT(EstimateFile(WithData(file, 3))->estimate.remaining, now);
+  const double now = EstimateFile(file)->estimate.end.median;
+  EXPECT_LT(EstimateFile(WithSlots(file, 4))->estimate.end.median, now);
+  EXPECT_GT(EstimateFile(WithData(file, 3))->estimate.end.median, now);
 }
 
 TEST(WorkflowFile, SaysWhatIsWrongAndWhere) {

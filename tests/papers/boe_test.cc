@@ -118,10 +118,8 @@ TEST(BoePaper, Equation7OfAStageThatRuns) {
 // Eq. 8. Two jobs on 4 slots: 2 tasks of 6 s, and 8 tasks of 3 s. After the first job's 6 s the
 // second has 8 - 2 x 6/3 = 4 tasks pending, and 4 slots: 3 s more.
 TEST(BoePaper, Equation8CarriesPendingTasksToTheNextState) {
-  const std::vector<StageWork> jobs = {{.owner = 0, .pending = 2},
-                                                 {.owner = 1, .pending = 8}};
-  const Resourcing on = {
-      .cluster = {.capacity = {.cores = 4}, .policy = schedule::Policy::kDrf}};
+  const std::vector<StageWork> jobs = {{.owner = 0, .pending = 2}, {.owner = 1, .pending = 8}};
+  const Resourcing on = {.cluster = {.capacity = {.cores = 4}, .policy = schedule::Policy::kDrf}};
   const auto estimate =
       EstimateByStates(jobs, std::vector<double>{6, 3}, on, StageTimeForm::kPrinted);
   ASSERT_TRUE(estimate.ok());

@@ -11,9 +11,9 @@
 namespace tidemark::papers {
 namespace {
 
+using schedule::Slots;
 using ::testing::DoubleNear;
 using ::testing::Optional;
-using schedule::Slots;
 using workflow::StageNow;
 
 TEST(JobMethods, AreMadeByTheNamesThatAreListed) {

@@ -11,16 +11,15 @@ namespace tidemark::papers {
 namespace {
 
 using schedule::OwnedBy;
+using schedule::Resourcing;
 using schedule::Slots;
 using schedule::Stage;
+using schedule::StageWork;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using schedule::Resourcing;
-using schedule::StageWork;
 
-StateEstimate Estimate(const std::vector<StageWork>& stages,
-                       const std::vector<double>& seconds, const Resourcing& on,
-                       StageTimeForm form) {
+StateEstimate Estimate(const std::vector<StageWork>& stages, const std::vector<double>& seconds,
+                       const Resourcing& on, StageTimeForm form) {
   const auto estimate = EstimateByStates(stages, seconds, on, form);
   EXPECT_TRUE(estimate.ok()) << estimate.status();
   return estimate.value_or(StateEstimate{});

@@ -65,7 +65,7 @@ TEST(TaskOutlook, GivesEveryKindOfTaskATime) {
   const StageProfile run = Profile({10});
   const TaskOutlook outlook =
       OutlookFromRuns(std::vector<EarlierStage>{{10, &run}}, 10, kConstants);
-  for (const TaskTimes& times : outlook.times) EXPECT_GT(times.mean(), 0);
+  for (const cost::TimeDistribution& times : outlook.times) EXPECT_GT(times.mean(), 0);
   EXPECT_GT(outlook.Of(Warmth::kFresh).mean(), outlook.Of(Warmth::kFirst).mean());
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "master/cost/fixed_draws.h"
+#include "master/cost/sized_stages.h"
 #include "master/estimate/application_estimate.h"
 #include "master/model/leading_attempt.h"
 #include "master/model/phases.h"
@@ -41,9 +42,6 @@ constexpr double kBetterAtLeast = 0.003;
 // bytes on.
 constexpr double kOtherDeviation = 0.3;
 constexpr double kOtherPaceFrom = 0.02;
-
-// Containers of a cluster that never is the limit.
-constexpr double kRoomForAll = 1e9;
 
 double HeaviestSeconds(const JobState& state, const ExplicitKey& key,
                        const regression::CostModel& costs, CostFeature feature) {
@@ -294,10 +292,10 @@ Outlook OutlookOfDraws(double median, double below, double above) {
 estimate::Application ReducePhase(const JobState& state,
                                   std::span<const cost::ReduceTaskLeft> tasks,
                                   std::span<const double> weights) {
-  estimate::Application application = {.draws = &cost::FixedDraws::For(tasks.size())};
+  estimate::Application application = {.on = estimate::RoomForAll(),
+                                       .draws = &cost::FixedDraws::For(tasks.size())};
   application.stages.push_back(
       cost::ReduceStage(tasks, weights, state.reduce_slots(), *application.draws));
-  application.on.cluster = {.capacity = {.cores = kRoomForAll}, .policy = schedule::Policy::kFifo};
   HostSharing sharing = ObserveHosts(state);
   if (!sharing.is_felt) return application;
   application.hosts = std::move(sharing.hosts);
@@ -329,6 +327,35 @@ ReducePhaseForecast TidemarkIndicator::Expected(const JobState& state, absl::Tim
   return forecast;
 }
 
+// Of an engine that shows no key groups although tasks have ended: by the sizes of the tasks.
+ReducePhaseForecast TidemarkIndicator::BySize(const JobState& state, absl::Time now) {
+  ReducePhaseForecast forecast;
+  estimate::Application application = {.on = estimate::RoomForAll(),
+                                       .draws = &cost::FixedDraws::For(state.reduce_tasks.size())};
+  const std::optional<cost::SizedStage> sized = cost::ReduceStageBySize(
+      state, now, ShuffleSecondsPerByte(state).value_or(0), *application.draws);
+  if (!sized) return Expected(state, now);
+  application.stages.push_back(sized->stage);
+  const absl::StatusOr<estimate::Estimate> ends = estimate::EstimateApplication(application);
+  if (!ends.ok() || ends->end.upper >= schedule::kForever) return forecast;
+  const estimate::Range& end = ends->end;
+  forecast.ends_at = now + absl::Seconds(end.median);
+  forecast.ends_at_lower =
+      now + absl::Seconds(std::min(end.lower, (1 - kHalfWidthMin) * end.median));
+  forecast.ends_at_upper =
+      now + absl::Seconds(std::clamp(end.upper, (1 + kHalfWidthMin) * end.median,
+                                     kRemainingUpperMax * end.median));
+  const std::vector<double>& task_ends = ends->stages[0].task_ends;
+  for (std::size_t t = 0; t < std::min(task_ends.size(), sized->tasks.size()); ++t) {
+    const absl::Duration left = absl::Seconds(task_ends[t]);
+    forecast.tasks.push_back(
+        {.index = sized->tasks[t], .ends_at = now + left, .reduce_time_left = left});
+  }
+  std::sort(forecast.tasks.begin(), forecast.tasks.end(),
+            [](const auto& a, const auto& b) { return a.index < b.index; });
+  return forecast;
+}
+
 ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Time now) {
   ReducePhaseForecast forecast;
   if (!ReduceSizesKnown(state)) return Expected(state, now);
@@ -339,7 +366,7 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Tim
   predicted_total_.resize(state.reduce_tasks.size());
   UpdateSpeeds(state);
   by_bytes_.Update(speeds_.PooledTimes(state));
-  if (by_bytes_.empty()) return Expected(state, now);
+  if (by_bytes_.empty()) return BySize(state, now);
   emissions_.Update(evidence_.Emissions(emission_feature_));
   const absl::Time maps_end = MapPhaseEnd(state, now).value_or(now);
   Beliefs beliefs{.emissions = emissions_.model(),

@@ -54,6 +54,7 @@ class TidemarkIndicator final : public ProgressIndicator {
   cost::ReduceTaskLeft LeftOf(const JobState& state, absl::Time now, std::size_t index,
                               Beliefs& beliefs);
   static ReducePhaseForecast Expected(const JobState& state, absl::Time now);
+  static ReducePhaseForecast BySize(const JobState& state, absl::Time now);
   static std::optional<cost::OtherAttempt> OtherAttemptOf(const JobState& state, absl::Time now,
                                                           std::size_t index,
                                                           const ReduceAttempt& leading,

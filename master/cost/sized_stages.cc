@@ -1,0 +1,109 @@
+#include "master/cost/sized_stages.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "master/cost/task_sizes.h"
+#include "master/model/leading_attempt.h"
+
+namespace tidemark::cost {
+namespace {
+
+// Of the running attempts the one that has read most; null: none runs.
+const model::MapAttempt* LeadingAttempt(const model::MapTask& task) {
+  const model::MapAttempt* leading = nullptr;
+  for (const auto& [number, attempt] : task.attempts) {
+    if (!attempt.life.is_running()) continue;
+    if (leading == nullptr || attempt.bytes_done > leading->bytes_done) leading = &attempt;
+  }
+  return leading;
+}
+
+double SecondsUntil(absl::Time end, const model::MapAttempt& attempt) {
+  if (!attempt.life.started_at()) return 0;
+  return std::max(absl::ToDoubleSeconds(end - *attempt.life.started_at()), 0.0);
+}
+
+// The seconds of its reduce functions, or of the whole of an attempt whose shuffle nobody told of.
+double ReduceSeconds(absl::Time end, const model::ReduceAttempt& attempt) {
+  const std::optional<absl::Time> start =
+      attempt.reduce_started_at ? attempt.reduce_started_at : attempt.life.started_at();
+  return start ? std::max(absl::ToDoubleSeconds(end - *start), 0.0) : 0;
+}
+
+}  // namespace
+
+std::optional<StageLeft> MapStageBySize(const model::JobState& state, absl::Time now,
+                                        const FixedDraws& draws) {
+  std::vector<SizedTask> finished;
+  std::vector<SizedTask> running;
+  std::vector<SizedTask> pending;
+  for (const model::MapTask& task : state.map_tasks) {
+    SizedTask sized = {.bytes = static_cast<double>(task.input_bytes.value_or(0))};
+    if (const model::MapAttempt* const done = task.finished_attempt()) {
+      sized.seconds = SecondsUntil(done->life.ended_at().value_or(now), *done);
+      finished.push_back(sized);
+    } else if (const model::MapAttempt* const attempt = LeadingAttempt(task)) {
+      sized.seconds = SecondsUntil(now, *attempt);
+      if (sized.bytes > 0) sized.fraction = static_cast<double>(attempt->bytes_done) / sized.bytes;
+      running.push_back(sized);
+    } else {
+      pending.push_back(sized);
+    }
+  }
+  StageLeft stage;
+  if (!TimesBySize(finished, running, pending, draws, stage.times)) return std::nullopt;
+  stage.work.pending = pending.size();
+  stage.work.running.resize(running.size());
+  stage.work.at_once_max = std::max(state.map_slots(), running.size());
+  return stage;
+}
+
+std::optional<SizedStage> ReduceStageBySize(const model::JobState& state, absl::Time now,
+                                            double shuffle_seconds_per_byte,
+                                            const FixedDraws& draws) {
+  std::vector<SizedTask> finished;
+  std::vector<SizedTask> running;
+  std::vector<SizedTask> pending;
+  SizedStage sized;
+  std::vector<std::size_t> waiting;
+  std::vector<double> fetching;  // of those that wait
+  TaskTimes& times = sized.stage.times;
+  for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) {
+    const model::ReduceTask& task = state.reduce_tasks[i];
+    SizedTask of_task = {.bytes = static_cast<double>(state.reduce_input_bytes(i))};
+    const double fetches = shuffle_seconds_per_byte * of_task.bytes;
+    if (const model::ReduceAttempt* const done = task.finished_attempt()) {
+      of_task.seconds = ReduceSeconds(done->life.ended_at().value_or(now), *done);
+      finished.push_back(of_task);
+    } else if (const model::ReduceAttempt* const attempt = model::LeadingAttempt(task)) {
+      if (attempt->reduce_started_at) {
+        of_task.seconds = ReduceSeconds(now, *attempt);
+        const auto read = static_cast<double>(attempt->bytes_done);
+        if (of_task.bytes > 0) of_task.fraction = read / of_task.bytes;
+      }
+      running.push_back(of_task);
+      sized.tasks.push_back(i);
+      times.delay.push_back(attempt->reduce_started_at ? 0 : fetches);
+    } else {
+      pending.push_back(of_task);
+      waiting.push_back(i);
+      fetching.push_back(fetches);
+    }
+  }
+  if (finished.empty() || running.size() + pending.size() == 0) return std::nullopt;
+  if (!TimesBySize(finished, running, pending, draws, times)) return std::nullopt;
+  sized.tasks.insert(sized.tasks.end(), waiting.begin(), waiting.end());
+  times.delay.insert(times.delay.end(), fetching.begin(), fetching.end());
+  for (std::size_t t = 0; t < times.of_task.size(); ++t) {
+    for (double& seconds : times.of_task[t]) seconds += times.delay[t];
+  }
+  sized.stage.work.pending = pending.size();
+  sized.stage.work.running.resize(running.size());
+  sized.stage.work.at_once_max = std::max(state.reduce_slots(), running.size());
+  return sized;
+}
+
+}  // namespace tidemark::cost

@@ -1,0 +1,235 @@
+#include "master/cost/task_sizes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "master/model/tidemark/normal.h"
+#include "regression/cost_model.h"
+
+namespace tidemark::cost {
+namespace {
+
+// Sizes are told apart by the eighth of an octave.
+constexpr double kBinsPerOctave = 8;
+// A task that has read less of its bytes says nothing.
+constexpr double kFractionMin = 0.02;
+// Of the log of a task's time around its curve, before any shows it, and as how many tasks that
+// counts. Taste: the same factor of 1.65 as between runs of jobs of which nothing is known.
+constexpr double kDeviation = 0.5;
+constexpr double kDeviationWeight = 2;
+// Of the log of a running task's whole time by its own pace, when half of it is done.
+constexpr double kPaceDeviation = 0.3;
+// Pending tasks beyond so many are drawn from as many of them.
+constexpr std::size_t kPendingMax = 256;
+// Times are known within this factor either way at least: e^4. What is more is none.
+constexpr double kLogMax = 30;
+// Of what a task takes that outlasts all expectation: as in time_distribution.cc.
+constexpr double kTailIndex = 4;
+constexpr double kCertain = 1 - 1e-9;
+
+bool IsAmount(double value) { return std::isfinite(value) && value > 0; }
+
+// One for all whose size is not known.
+double SizeOf(const SizedTask& task) {
+  return IsAmount(task.bytes) ? std::max(task.bytes, 1.0) : 1;
+}
+
+// Tasks that have ended, and parts of those that run.
+class Evidence {
+ public:
+  void Add(const SizedTask& task, double weight) {
+    const double seconds = task.seconds / weight;
+    if (!IsAmount(seconds)) return;
+    const double size = SizeOf(task);
+    Bin& bin = bins_[std::lround(kBinsPerOctave * std::log2(size))];
+    bin.count += weight;
+    bin.size += weight * size;
+    bin.seconds += weight * seconds;
+    bin.squares += weight * seconds * seconds;
+    tasks_.push_back({size, std::log(seconds), weight});
+    count_ += weight;
+  }
+  double count() const { return count_; }
+
+  regression::CostModel Fit() const {
+    std::vector<regression::CostBin> bins;
+    for (const auto& [place, bin] : bins_) {
+      const double mean = bin.seconds / bin.count;
+      const double variance = std::max(bin.squares / bin.count - mean * mean, 0.0);
+      bins.push_back({.size = bin.size / bin.count,
+                      .count = bin.count,
+                      .amount = mean,
+                      .relative_variance = variance / (mean * mean)});
+    }
+    return regression::CostModel::Fit(std::move(bins));
+  }
+
+  // Of the log of a task's time around the model.
+  double Deviation(const regression::CostModel& model) const {
+    double squares = kDeviationWeight * kDeviation * kDeviation;
+    for (const auto& task : tasks_) {
+      const double off = task.log_seconds - std::log(std::max(model.Predict(task.size), 1e-9));
+      squares += task.weight * std::min(off * off, 4.0);
+    }
+    return std::sqrt(squares / (kDeviationWeight + count_));
+  }
+
+ private:
+  struct Bin {
+    double count = 0;
+    double size = 0;
+    double seconds = 0;
+    double squares = 0;
+  };
+  struct Task {
+    double size = 0;
+    double log_seconds = 0;
+    double weight = 0;
+  };
+  std::map<long, Bin> bins_;
+  std::vector<Task> tasks_;
+  double count_ = 0;
+};
+
+// A log-normal time, of which `passed` is over: the quantile at `u` of what is left.
+double LeftOf(double log_median, double deviation, double passed, double u) {
+  if (!(passed > 0)) return std::exp(log_median + deviation * model::NormalQuantile(u));
+  const double below = model::NormalCdf((std::log(passed) - log_median) / deviation);
+  if (below > kCertain) return passed * (std::pow(1 - u, -1 / kTailIndex) - 1);
+  const double z = model::NormalQuantile(below + u * (1 - below));
+  return std::max(std::exp(log_median + deviation * z) - passed, 0.0);
+}
+
+// What the draws share, and what a task of some size takes in each.
+class Sizes {
+ public:
+  Sizes(regression::CostModel model, const Evidence& evidence, const FixedDraws& draws)
+      : model_(std::move(model)), deviation_(evidence.Deviation(model_)), draws_(draws) {
+    const double of_mean = deviation_ / std::sqrt(evidence.count() + 1);
+    const Draws curves = draws.Uniforms(Drawn::kCurve, 1);
+    common_ = draws.Normals(Drawn::kCommon, 2);
+    beyond_ = draws.Normals(Drawn::kBeyond, 1);
+    for (std::size_t d = 0; d < draws.count(); ++d) {
+      common_[d] *= of_mean;
+      double sum = 0;
+      std::size_t k = 0;
+      while (k + 1 < model_.curves().size() &&
+             (sum += model_.curves()[k].probability) <= curves[d]) {
+        ++k;
+      }
+      curve_.push_back(k);
+    }
+  }
+
+  double deviation() const { return deviation_; }
+  // Of tasks of one size: the log of the time without noise of its own, by draw.
+  Draws Logs(double size) const {
+    std::vector<double> by_curve;
+    const std::vector<regression::CostCorrection> corrections = model_.Corrections(size);
+    for (std::size_t k = 0; k < corrections.size(); ++k) {
+      const regression::CostCorrection& correction = corrections[k];
+      const double seconds = correction.factor * model_.Curve(k, size, size) + correction.shift;
+      by_curve.push_back(std::log(std::max(seconds, 1e-9)));
+    }
+    Draws logs;
+    for (std::size_t d = 0; d < draws_.count(); ++d) {
+      const double log = by_curve[curve_[d]] + common_[d] + model_.Beyond(size) * beyond_[d];
+      logs.push_back(std::clamp(std::isfinite(log) ? log : kLogMax, -kLogMax, kLogMax));
+    }
+    return logs;
+  }
+  Draws Pending(const SizedTask& task, std::uint64_t number) const {
+    Draws times = draws_.Normals(Drawn::kTask, number);
+    const Draws logs = Logs(SizeOf(task));
+    for (std::size_t d = 0; d < times.size(); ++d) {
+      times[d] = std::exp(logs[d] + deviation_ * times[d]);
+    }
+    return times;
+  }
+  Draws Running(const SizedTask& task, std::uint64_t number) const {
+    Draws times = draws_.Uniforms(Drawn::kTask, number);
+    const double passed = IsAmount(task.seconds) ? task.seconds : 0;
+    const double fraction = std::clamp(task.fraction, 0.0, 1.0);
+    double weight = 0;  // of its own pace
+    double deviation = deviation_;
+    if (fraction >= kFractionMin && passed > 0) {
+      const double of_pace = kPaceDeviation * std::sqrt((1 - fraction) / fraction);
+      const double of_size = deviation_ * deviation_;
+      weight = of_size / (of_size + of_pace * of_pace);
+      deviation = std::max(std::sqrt((1 - weight) * of_size), 1e-3);
+    }
+    const double by_pace = weight > 0 ? std::log(passed / fraction) : 0;
+    const Draws by_size = Logs(SizeOf(task));
+    for (std::size_t d = 0; d < times.size(); ++d) {
+      const double log = by_size[d] + weight * (by_pace - by_size[d]);
+      times[d] = LeftOf(log, deviation, passed, times[d]);
+    }
+    return times;
+  }
+
+ private:
+  const regression::CostModel model_;
+  const double deviation_;
+  const FixedDraws& draws_;
+  Draws common_;
+  Draws beyond_;
+  std::vector<std::size_t> curve_;
+};
+
+// So many that they are drawn from: the distribution of their times, of some of all sizes, and by
+// draw how all of them differ from it.
+void FillAlike(std::span<const SizedTask> pending, const Sizes& sizes, const FixedDraws& draws,
+               TaskTimes& times) {
+  std::vector<double> by_size;
+  for (const SizedTask& task : pending) by_size.push_back(SizeOf(task));
+  std::sort(by_size.begin(), by_size.end());
+  std::vector<double> mean;
+  times.factor.assign(draws.count(), 0);
+  for (std::size_t i = 0; i < kPendingMax; ++i) {
+    const std::size_t at = (2 * i + 1) * by_size.size() / (2 * kPendingMax);
+    double sum = 0;
+    const Draws logs = sizes.Logs(by_size[at]);
+    for (std::size_t d = 0; d < logs.size(); ++d) {
+      const double seconds = std::exp(logs[d]);
+      times.factor[d] += seconds;
+      sum += seconds;
+    }
+    mean.push_back(sum / static_cast<double>(draws.count()));
+  }
+  double all = 0;
+  for (const double seconds : mean) all += seconds;
+  for (double& factor : times.factor) factor /= all;
+  for (std::size_t i = 0; i < mean.size(); ++i) {
+    const double u = RowNumber(0, i);
+    mean[i] *= std::exp(sizes.deviation() * model::NormalQuantile(u));
+  }
+  times.alike.fill(TimeDistribution::Empirical(std::move(mean)));
+}
+
+}  // namespace
+
+bool TimesBySize(std::span<const SizedTask> finished, std::span<const SizedTask> running,
+                 std::span<const SizedTask> pending, const FixedDraws& draws, TaskTimes& times) {
+  Evidence evidence;
+  for (const SizedTask& task : finished) evidence.Add(task, 1);
+  for (const SizedTask& task : running) {
+    if (task.fraction >= kFractionMin) evidence.Add(task, std::min(task.fraction, 1.0));
+  }
+  regression::CostModel model = evidence.Fit();
+  if (model.empty()) return false;
+  const Sizes sizes(std::move(model), evidence, draws);
+  times.is_known = true;
+  std::uint64_t number = 0;
+  for (const SizedTask& task : running) times.of_task.push_back(sizes.Running(task, number++));
+  if (pending.size() > kPendingMax) {
+    FillAlike(pending, sizes, draws, times);
+  } else {
+    for (const SizedTask& task : pending) times.of_task.push_back(sizes.Pending(task, number++));
+  }
+  return true;
+}
+
+}  // namespace tidemark::cost

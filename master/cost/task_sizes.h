@@ -1,0 +1,30 @@
+// What tasks take by their sizes: NearestFit read with "task" for "key group".
+//
+// Curves are fitted to (bytes of a task, its seconds) of those that have ended, with the same
+// family, probabilities and honesty beyond the data as those of key groups
+// (regression/cost_model.h). A task that runs has an opinion of its own, by the part of its bytes
+// it has read and the time that took; the two count by their precision. It serves map tasks, and
+// reduce tasks of engines that show no key groups. Where no task's bytes are known all are taken to
+// be alike.
+#pragma once
+
+#include <span>
+
+#include "master/cost/fixed_draws.h"
+#include "master/cost/task_times.h"
+
+namespace tidemark::cost {
+
+struct SizedTask {
+  double bytes = 0;     // to read, known before it starts; 0: not known
+  double seconds = 0;   // it took, or has taken so far
+  double fraction = 0;  // of its bytes that a running one has read, 0..1
+};
+
+// Fills `stage`'s task times: `running` in the order of its running tasks, `pending` in that of its
+// start. Numbers that are no times or sizes are left out. False, and nothing is filled in: no task
+// has ended or told of progress. Cost: O(draws x (running + min(pending, 256)) + tasks log tasks).
+bool TimesBySize(std::span<const SizedTask> finished, std::span<const SizedTask> running,
+                 std::span<const SizedTask> pending, const FixedDraws& draws, TaskTimes& times);
+
+}  // namespace tidemark::cost
