@@ -137,6 +137,9 @@ class Placing::Impl {
     seconds_of_ = &seconds_of;
     lag_of_ = &lag_of;
     on_end_ = &on_end;
+    if (stages_.size() == 1 && stages_[0].pending == 0 && options_.hosts.empty()) {
+      return RunOfTasksThatRun();
+    }
     Reset();
     for (std::uint32_t i = 0; i < stages_.size(); ++i) {
       for (std::uint32_t n = 0; n < stages_[i].running.size(); ++n) {
@@ -203,6 +206,21 @@ class Placing::Impl {
     slots_.Reset(stages_.size(), options_.warm_slots);
     slots_on_.assign(options_.hosts.size(), 0);
     result_.stages.assign(stages_.size(), {.start = -1});
+  }
+
+  // One stage whose tasks all run: no end depends on another, so their order does not matter.
+  const Placed& RunOfTasksThatRun() {
+    result_.stages.assign(1, {});
+    PlacedStage& stage = result_.stages[0];
+    stage.settled = Clean((*lag_of_)(0));
+    for (std::uint64_t n = 0; n < stages_[0].running.size(); ++n) {
+      const double end = Clean((*seconds_of_)({.task = n}).total);
+      (*on_end_)(0, n, end);
+      stage.end = std::max(stage.end, end);
+    }
+    if (!stages_[0].running.empty()) stage.settled = stage.end;
+    result_.seconds = stage.settled;
+    return result_;
   }
 
   // All parents of the stage are over.
