@@ -26,7 +26,15 @@ double SecondsUntil(absl::Time end, const model::MapAttempt& attempt) {
   return std::max(absl::ToDoubleSeconds(end - *attempt.life.started_at()), 0.0);
 }
 
-// The seconds of its reduce functions, or of the whole of an attempt whose shuffle nobody told of.
+// Whether the engine says when an attempt begins to reduce. If not, its times are of the whole.
+bool TellsOfShuffles(const model::JobState& state) {
+  return std::any_of(state.reduce_tasks.begin(), state.reduce_tasks.end(), [](const auto& task) {
+    const model::ReduceAttempt* const done = task.finished_attempt();
+    return done != nullptr && done->reduce_started_at;
+  });
+}
+
+// The seconds of its reduce functions, or of the whole of an attempt whose shuffle is not told.
 double ReduceSeconds(absl::Time end, const model::ReduceAttempt& attempt) {
   const std::optional<absl::Time> start =
       attempt.reduce_started_at ? attempt.reduce_started_at : attempt.life.started_at();
@@ -40,14 +48,17 @@ std::optional<StageLeft> MapStageBySize(const model::JobState& state, absl::Time
   std::vector<SizedTask> finished;
   std::vector<SizedTask> running;
   std::vector<SizedTask> pending;
-  for (const model::MapTask& task : state.map_tasks) {
-    SizedTask sized = {.bytes = static_cast<double>(task.input_bytes.value_or(0))};
+  for (std::size_t i = 0; i < state.map_tasks.size(); ++i) {
+    const model::MapTask& task = state.map_tasks[i];
+    SizedTask sized = {.index = i};
+    if (task.input_bytes) sized.bytes = static_cast<double>(*task.input_bytes);
     if (const model::MapAttempt* const done = task.finished_attempt()) {
       sized.seconds = SecondsUntil(done->life.ended_at().value_or(now), *done);
       finished.push_back(sized);
     } else if (const model::MapAttempt* const attempt = LeadingAttempt(task)) {
       sized.seconds = SecondsUntil(now, *attempt);
-      if (sized.bytes > 0) sized.fraction = static_cast<double>(attempt->bytes_done) / sized.bytes;
+      const double bytes = sized.bytes.value_or(0);
+      if (bytes > 0) sized.fraction = static_cast<double>(attempt->bytes_done) / bytes;
       running.push_back(sized);
     } else {
       pending.push_back(sized);
@@ -71,22 +82,26 @@ std::optional<SizedStage> ReduceStageBySize(const model::JobState& state, absl::
   std::vector<std::size_t> waiting;
   std::vector<double> fetching;  // of those that wait
   TaskTimes& times = sized.stage.times;
+  const bool tells_shuffles = TellsOfShuffles(state);
+  const bool has_profiles = state.keys.profile_count() > 0;
   for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) {
     const model::ReduceTask& task = state.reduce_tasks[i];
-    SizedTask of_task = {.bytes = static_cast<double>(state.reduce_input_bytes(i))};
-    const double fetches = shuffle_seconds_per_byte * of_task.bytes;
+    const auto bytes = static_cast<double>(state.reduce_input_bytes(i));
+    SizedTask of_task = {.index = i};
+    if (bytes > 0 || has_profiles) of_task.bytes = bytes;
+    const double fetches = tells_shuffles ? shuffle_seconds_per_byte * bytes : 0;
     if (const model::ReduceAttempt* const done = task.finished_attempt()) {
       of_task.seconds = ReduceSeconds(done->life.ended_at().value_or(now), *done);
       finished.push_back(of_task);
     } else if (const model::ReduceAttempt* const attempt = model::LeadingAttempt(task)) {
-      if (attempt->reduce_started_at) {
+      const bool has_begun = attempt->reduce_started_at || !tells_shuffles;
+      if (has_begun) {
         of_task.seconds = ReduceSeconds(now, *attempt);
-        const auto read = static_cast<double>(attempt->bytes_done);
-        if (of_task.bytes > 0) of_task.fraction = read / of_task.bytes;
+        if (bytes > 0) of_task.fraction = static_cast<double>(attempt->bytes_done) / bytes;
       }
       running.push_back(of_task);
       sized.tasks.push_back(i);
-      times.delay.push_back(attempt->reduce_started_at ? 0 : fetches);
+      times.delay.push_back(has_begun ? 0 : fetches);
     } else {
       pending.push_back(of_task);
       waiting.push_back(i);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <map>
 #include <utility>
 #include <vector>
@@ -24,7 +25,7 @@ constexpr double kDeviationWeight = 2;
 constexpr double kPaceDeviation = 0.3;
 // Pending tasks beyond so many are drawn from as many of them.
 constexpr std::size_t kPendingMax = 256;
-// Times are known within this factor either way at least: e^4. What is more is none.
+// Of the log of a time: beyond it no time is told from another.
 constexpr double kLogMax = 30;
 // Of what a task takes that outlasts all expectation: as in time_distribution.cc.
 constexpr double kTailIndex = 4;
@@ -32,18 +33,28 @@ constexpr double kCertain = 1 - 1e-9;
 
 bool IsAmount(double value) { return std::isfinite(value) && value > 0; }
 
-// One for all whose size is not known.
-double SizeOf(const SizedTask& task) {
-  return IsAmount(task.bytes) ? std::max(task.bytes, 1.0) : 1;
-}
+// What tells tasks apart: their bytes, if those of all are known; else nothing does.
+class SizeOf {
+ public:
+  SizeOf(std::initializer_list<std::span<const SizedTask>> tasks) {
+    for (const std::span<const SizedTask> some : tasks) {
+      for (const SizedTask& task : some) is_known_ &= task.bytes && std::isfinite(*task.bytes);
+    }
+  }
+  double operator()(const SizedTask& task) const {
+    return is_known_ ? std::max(*task.bytes, 1.0) : 1;
+  }
+
+ private:
+  bool is_known_ = true;
+};
 
 // Tasks that have ended, and parts of those that run.
 class Evidence {
  public:
-  void Add(const SizedTask& task, double weight) {
+  void Add(const SizedTask& task, double size, double weight) {
     const double seconds = task.seconds / weight;
     if (!IsAmount(seconds)) return;
-    const double size = SizeOf(task);
     Bin& bin = bins_[std::lround(kBinsPerOctave * std::log2(size))];
     bin.count += weight;
     bin.size += weight * size;
@@ -106,8 +117,12 @@ double LeftOf(double log_median, double deviation, double passed, double u) {
 // What the draws share, and what a task of some size takes in each.
 class Sizes {
  public:
-  Sizes(regression::CostModel model, const Evidence& evidence, const FixedDraws& draws)
-      : model_(std::move(model)), deviation_(evidence.Deviation(model_)), draws_(draws) {
+  Sizes(regression::CostModel model, const Evidence& evidence, const SizeOf& size_of,
+        const FixedDraws& draws)
+      : model_(std::move(model)),
+        deviation_(evidence.Deviation(model_)),
+        size_of_(size_of),
+        draws_(draws) {
     const double of_mean = deviation_ / std::sqrt(evidence.count() + 1);
     const Draws curves = draws.Uniforms(Drawn::kCurve, 1);
     common_ = draws.Normals(Drawn::kCommon, 2);
@@ -125,6 +140,7 @@ class Sizes {
   }
 
   double deviation() const { return deviation_; }
+  double Of(const SizedTask& task) const { return size_of_(task); }
   // Of tasks of one size: the log of the time without noise of its own, by draw.
   Draws Logs(double size) const {
     std::vector<double> by_curve;
@@ -141,16 +157,16 @@ class Sizes {
     }
     return logs;
   }
-  Draws Pending(const SizedTask& task, std::uint64_t number) const {
-    Draws times = draws_.Normals(Drawn::kTask, number);
-    const Draws logs = Logs(SizeOf(task));
+  Draws Pending(const SizedTask& task) const {
+    Draws times = draws_.Normals(Drawn::kTask, task.index);
+    const Draws logs = Logs(Of(task));
     for (std::size_t d = 0; d < times.size(); ++d) {
       times[d] = std::exp(logs[d] + deviation_ * times[d]);
     }
     return times;
   }
-  Draws Running(const SizedTask& task, std::uint64_t number) const {
-    Draws times = draws_.Uniforms(Drawn::kTask, number);
+  Draws Running(const SizedTask& task) const {
+    Draws times = draws_.Uniforms(Drawn::kTask, task.index);
     const double passed = IsAmount(task.seconds) ? task.seconds : 0;
     const double fraction = std::clamp(task.fraction, 0.0, 1.0);
     double weight = 0;  // of its own pace
@@ -162,7 +178,7 @@ class Sizes {
       deviation = std::max(std::sqrt((1 - weight) * of_size), 1e-3);
     }
     const double by_pace = weight > 0 ? std::log(passed / fraction) : 0;
-    const Draws by_size = Logs(SizeOf(task));
+    const Draws by_size = Logs(Of(task));
     for (std::size_t d = 0; d < times.size(); ++d) {
       const double log = by_size[d] + weight * (by_pace - by_size[d]);
       times[d] = LeftOf(log, deviation, passed, times[d]);
@@ -173,6 +189,7 @@ class Sizes {
  private:
   const regression::CostModel model_;
   const double deviation_;
+  const SizeOf& size_of_;
   const FixedDraws& draws_;
   Draws common_;
   Draws beyond_;
@@ -184,7 +201,7 @@ class Sizes {
 void FillAlike(std::span<const SizedTask> pending, const Sizes& sizes, const FixedDraws& draws,
                TaskTimes& times) {
   std::vector<double> by_size;
-  for (const SizedTask& task : pending) by_size.push_back(SizeOf(task));
+  for (const SizedTask& task : pending) by_size.push_back(sizes.Of(task));
   std::sort(by_size.begin(), by_size.end());
   std::vector<double> mean;
   times.factor.assign(draws.count(), 0);
@@ -213,21 +230,22 @@ void FillAlike(std::span<const SizedTask> pending, const Sizes& sizes, const Fix
 
 bool TimesBySize(std::span<const SizedTask> finished, std::span<const SizedTask> running,
                  std::span<const SizedTask> pending, const FixedDraws& draws, TaskTimes& times) {
+  const SizeOf size_of = {finished, running, pending};
   Evidence evidence;
-  for (const SizedTask& task : finished) evidence.Add(task, 1);
+  for (const SizedTask& task : finished) evidence.Add(task, size_of(task), 1);
   for (const SizedTask& task : running) {
-    if (task.fraction >= kFractionMin) evidence.Add(task, std::min(task.fraction, 1.0));
+    if (!(task.fraction >= kFractionMin)) continue;
+    evidence.Add(task, size_of(task), std::min(task.fraction, 1.0));
   }
   regression::CostModel model = evidence.Fit();
   if (model.empty()) return false;
-  const Sizes sizes(std::move(model), evidence, draws);
+  const Sizes sizes(std::move(model), evidence, size_of, draws);
   times.is_known = true;
-  std::uint64_t number = 0;
-  for (const SizedTask& task : running) times.of_task.push_back(sizes.Running(task, number++));
+  for (const SizedTask& task : running) times.of_task.push_back(sizes.Running(task));
   if (pending.size() > kPendingMax) {
     FillAlike(pending, sizes, draws, times);
   } else {
-    for (const SizedTask& task : pending) times.of_task.push_back(sizes.Pending(task, number++));
+    for (const SizedTask& task : pending) times.of_task.push_back(sizes.Pending(task));
   }
   return true;
 }

@@ -4,10 +4,12 @@
 // family, probabilities and honesty beyond the data as those of key groups
 // (regression/cost_model.h). A task that runs has an opinion of its own, by the part of its bytes
 // it has read and the time that took; the two count by their precision. It serves map tasks, and
-// reduce tasks of engines that show no key groups. Where no task's bytes are known all are taken to
-// be alike.
+// reduce tasks of engines that show no key groups. Where the bytes of any task are not known all
+// are taken to be alike.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 
 #include "master/cost/fixed_draws.h"
@@ -16,9 +18,10 @@
 namespace tidemark::cost {
 
 struct SizedTask {
-  double bytes = 0;     // to read, known before it starts; 0: not known
-  double seconds = 0;   // it took, or has taken so far
-  double fraction = 0;  // of its bytes that a running one has read, 0..1
+  std::uint64_t index = 0;      // in its stage: it draws the same numbers at every update
+  std::optional<double> bytes;  // to read, known before it starts; empty: not known
+  double seconds = 0;           // it took, or has taken so far
+  double fraction = 0;          // of its bytes that a running one has read, 0..1
 };
 
 // Fills `stage`'s task times: `running` in the order of its running tasks, `pending` in that of its

@@ -89,6 +89,7 @@ class Futures {
     Estimate estimate = {.end = RangeOf(stretched_)};
     estimate.end.median = QuantileOf(totals_, 0.5);
     estimate.end.lower = std::min(estimate.end.lower, estimate.end.median);
+    estimate.end.upper = std::max(estimate.end.upper, estimate.end.median);
     std::vector<double> settled;
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       StageEstimate& stage = estimate.stages.emplace_back();
@@ -169,14 +170,23 @@ class Futures {
     std::reverse(estimate.critical_path.begin(), estimate.critical_path.end());
   }
 
+  // What is left of a stage, in container seconds: the median of the draws.
+  double WorkOf(const StageLeft& stage) const {
+    const double alike =
+        static_cast<double>(Alike(stage)) * stage.times.Of(schedule::Warmth::kRest).mean();
+    Draws seconds(application_.draws->count());
+    for (std::size_t d = 0; d < seconds.size(); ++d) {
+      seconds[d] = alike * At(stage.times.factor, d, 1);
+      for (const Draws& task : stage.times.of_task) seconds[d] += task[d];
+    }
+    return stage.work.container.cores * QuantileOf(seconds, 0.5);
+  }
+
   double KnownShare() const {
     double known = 0;
     double all = 0;
     for (const StageLeft& stage : stages_) {
-      double seconds = static_cast<double>(Alike(stage)) *
-                       stage.times.Of(schedule::Warmth::kRest).mean() *
-                       At(stage.times.factor, stage.times.factor.size() / 2, 1);
-      for (const Draws& task : stage.times.of_task) seconds += task[task.size() / 2];
+      const double seconds = WorkOf(stage);
       all += seconds;
       known += stage.times.is_known ? seconds : 0;
     }

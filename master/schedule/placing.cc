@@ -158,8 +158,14 @@ class Placing::Impl {
     }
     Settle();
     Dispatch();
-    while (const auto event = tasks_.Next(INFINITY)) Step(*event);
+    do {
+      while (const auto event = tasks_.Next(INFINITY)) Step(*event);
+    } while (BeginHeld());
     result_.seconds = now_;
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      if (now_of_[i].pending == 0 && now_of_[i].running == 0) continue;
+      result_.stages[i].end = result_.stages[i].settled = result_.seconds = kForever;
+    }
     for (PlacedStage& stage : result_.stages) stage.start = std::max(stage.start, 0.0);
     return result_;
   }
@@ -304,6 +310,19 @@ class Placing::Impl {
     } else {
       BeginWork(id, seconds);
     }
+  }
+
+  // Tasks that hold the slots which those they wait for need would wait for ever: an engine makes
+  // room then. Whether there were any.
+  bool BeginHeld() {
+    bool has_begun = false;
+    for (StageNow& stage : now_of_) {
+      for (const std::uint32_t id : std::exchange(stage.held, {})) {
+        BeginWork(id, started_[id].seconds);
+        has_begun = true;
+      }
+    }
+    return has_begun;
   }
 
   void BeginWork(std::uint32_t id, const TaskSeconds& seconds) {

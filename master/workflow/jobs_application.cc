@@ -26,8 +26,9 @@ constexpr double kUnknownTaskSeconds = 60;
 // longer than t more with probability w / (w + t) for that w.
 constexpr double kOverdueShare = 0.1;
 // A running job is seen from outside: more running tasks than this tell nothing more, and are taken
-// for so many wide ones.
+// for so many wide ones. What the running tasks of a stranger's many jobs cost is bounded, too.
 constexpr std::uint64_t kRunningMax = 1'000;
+constexpr std::uint64_t kRunningMaxOfAllJobs = 20'000;
 
 double Laplace(double waited, double u) { return waited * (1 / u - 1); }
 
@@ -87,8 +88,8 @@ double OneTask(const TasksLeft& left, double seconds, double slots) {
 class JobStages {
  public:
   JobStages(const LiveJob& job, std::size_t index, double slots, const JobsOptions& options,
-            const FixedDraws& draws)
-      : job_(job), slots_(slots), draws_(draws) {
+            std::uint64_t running_max, const FixedDraws& draws)
+      : job_(job), slots_(slots), running_max_(running_max), draws_(draws) {
     const double deviation = job.outlook.is_known ? job.outlook.deviation : kUnknownDeviation;
     const Draws common = draws.Normals(Drawn::kCommon, 1);
     const Draws own = draws.Normals(Drawn::kStage, index);
@@ -149,7 +150,7 @@ class JobStages {
   void Spread(TasksLeft left, Draws of_task, StageLeft& stage) const {
     const auto widest = static_cast<std::uint64_t>(slots_);
     const std::uint64_t wide =
-        std::clamp<std::uint64_t>((left.running + kRunningMax - 1) / kRunningMax, 1, widest);
+        std::clamp<std::uint64_t>((left.running + running_max_ - 1) / running_max_, 1, widest);
     left.running = (left.running + wide - 1) / wide;
     stage.work.pending = (left.pending + wide - 1) / wide;
     stage.work.container = {.cores = static_cast<double>(wide)};
@@ -165,6 +166,7 @@ class JobStages {
 
   const LiveJob& job_;
   const double slots_;
+  const std::uint64_t running_max_;  // running tasks of a stage that are told apart
   const FixedDraws& draws_;
   Draws uniforms_;
   Draws waits_;
@@ -181,12 +183,17 @@ estimate::Application ApplicationOfJobs(std::span<const LiveJob> jobs,
   std::size_t tasks = 0;
   for (const LiveJob& job : jobs) tasks += CountLeft(job, slots);
   const double guess = GuessTaskSeconds(jobs);
+  const std::uint64_t running_max = std::clamp<std::uint64_t>(
+      kRunningMaxOfAllJobs / std::max<std::size_t>(jobs.size(), 1), 1, kRunningMax);
   estimate::Application application = {.on = on, .draws = &FixedDraws::For(tasks)};
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     StageLeft map = {.work = {.owner = i}, .times = {}};
     StageLeft reduce = {.work = {.parents = {MapStageOf(i)}, .owner = i}, .times = {}};
-    for (const std::size_t parent : parents[i]) map.work.parents.push_back(ReduceStageOf(parent));
-    const JobStages stages(jobs[i], i, slots, options, *application.draws);
+    // A job that runs waits for nobody, whatever was planned.
+    if (!jobs[i].is_running) {
+      for (const std::size_t parent : parents[i]) map.work.parents.push_back(ReduceStageOf(parent));
+    }
+    const JobStages stages(jobs[i], i, slots, options, running_max, *application.draws);
     if (jobs[i].is_running) {
       stages.FillRunning(map, reduce);
     } else if (!jobs[i].is_over) {

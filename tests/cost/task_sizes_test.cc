@@ -40,6 +40,22 @@ TEST(TaskSizes, WithoutSizesAllAreAlike) {
   EXPECT_NEAR(Median(Times(Tasks(20, {.seconds = 10}), {}, {{}}).of_task[0]), 10, 1);
 }
 
+// A task of no known size is no task of no size.
+TEST(TaskSizes, WhereASizeIsMissingAllAreAlike) {
+  Tasks ended;
+  for (int i = 0; i < 10; ++i) ended.push_back({.bytes = 64e6 + 7e6 * i, .seconds = 30.0 + 3 * i});
+  const TaskTimes times = Times(ended, {{.seconds = 20}}, Tasks(9));
+  EXPECT_GT(Median(times.of_task[0]), 10);
+  EXPECT_NEAR(Median(times.of_task[1]), 43, 6);
+}
+
+TEST(TaskSizes, ATaskDrawsTheSameWhoeverElseIsLeft) {
+  const Tasks ended(20, {.bytes = 1e6, .seconds = 10});
+  const SizedTask third = {.index = 2, .bytes = 2e6};
+  EXPECT_EQ(Times(ended, {}, {{.index = 1, .bytes = 1e6}, third}).of_task[1],
+            Times(ended, {}, {third}).of_task[0]);
+}
+
 TEST(TaskSizes, ALargerTaskTakesLongerByTheCurve) {
   Tasks ended;
   for (int i = 1; i <= 40; ++i) ended.push_back({.bytes = 1e6 * i, .seconds = 0.01 * i * i});

@@ -89,6 +89,18 @@ TEST(Placing, LetsTasksWaitInTheirSlotsForTheirParents) {
   EXPECT_THAT(Ends(future), ElementsAre(10, 12));
 }
 
+// The only slot is held by a reduce task that waits for a map task without one.
+TEST(Placing, TasksThatHoldWhatTheirParentsNeedGoOn) {
+  StageWork reduces = Stage(0, {0}, {1});
+  reduces.waits_in_slots = true;
+  Placing simulation = Simulation({Stage(1), reduces}, Slots(1));
+  const Placed& future = simulation.Run([](const TaskStart& start) {
+    return std::array{3.0, 5.0}[start.stage];
+  });
+  EXPECT_THAT(Ends(future), ElementsAre(8, 5));
+  EXPECT_EQ(future.seconds, 8);
+}
+
 // Two owners' stages of one application, on a cluster that has room for all: two map slots, one
 // reduce slot.
 TEST(Placing, RunsNoMoreTasksOfAStageAtOnceThanItMay) {

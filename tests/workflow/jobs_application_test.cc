@@ -78,6 +78,35 @@ TEST(ApplicationOfJobs, ARunningJobKeepsToItsForecast) {
   EXPECT_NEAR(Estimate({RunningFor(40, {})}, {{}}, Slots(2)).end.median, 40, 1e-6);
 }
 
+// A map task of 20 s waits for one of the two slots that reduce tasks hold, which wait for it: they
+// go on, 10 and 20 s, and the map task follows the first.
+TEST(ApplicationOfJobs, AJobWhoseReduceTasksHoldAllSlotsDoesNotEndNow) {
+  LiveJob job = RunningFor(40, {.running = 2});
+  job.map = {.pending = 1};
+  job.forecast->map_share = 0.5;
+  EXPECT_NEAR(Estimate({job}, {{}}, Slots(2)).end.median, 30, 1e-6);
+}
+
+TEST(ApplicationOfJobs, ARunningJobWaitsForNoOther) {
+  const std::vector<LiveJob> jobs = {Waiting(2, 5, 0, 0), RunningFor(40, {.running = 2})};
+  for (const double slots : {2.0, 4.0}) {
+    const estimate::Estimate estimate = Estimate(jobs, {{}, {0}}, Slots(slots));
+    EXPECT_NEAR(estimate.owner_ends[1].median, 40, 1e-6) << slots;
+  }
+}
+
+// Both have as much left, whichever draws they have.
+TEST(ApplicationOfJobs, OfEqualJobsHalfIsKnownWhenOneIs) {
+  for (std::size_t place = 1; place < 6; ++place) {
+    std::vector<LiveJob> jobs(place + 1, Over());
+    jobs[0] = Waiting(2, 60, 2, 60);
+    LiveJob& unknown = jobs[place] = Waiting(2, 60, 2, 60);
+    unknown.outlook.is_known = false;
+    const estimate::Estimate estimate = Estimate(jobs, schedule::Parents(jobs.size()), Slots(2));
+    EXPECT_NEAR(estimate.known_share, 0.5, 0.02) << place;
+  }
+}
+
 TEST(ApplicationOfJobs, AChildBeginsWhenItsParentsHaveEnded) {
   const estimate::Estimate estimate = Estimate(
       {RunningFor(40, {.running = 2}), Over(), Waiting(2, 5, 0, 0)}, {{}, {}, {0, 1}}, Slots(2));
@@ -166,6 +195,16 @@ TEST(ApplicationOfJobs, MillionsOfTasksAreSimulatedInBunches) {
   EXPECT_NEAR(estimate.end.median, 12'000, 120);
   const estimate::Estimate narrow = Estimate({Waiting(400'000, 3, 0, 0)}, {{}}, Slots(2));
   EXPECT_NEAR(narrow.end.median, 600'000, 6000);
+}
+
+TEST(ApplicationOfJobs, RunningTasksOfManyJobsAreToldApartUpToABound) {
+  const std::vector<LiveJob> jobs(1000, RunningFor(40, {.running = 1000}));
+  const estimate::Application application =
+      ApplicationOfJobs(jobs, schedule::Parents(1000), Slots(1'000'000), kNoSpread);
+  std::size_t running = 0;
+  for (const cost::StageLeft& stage : application.stages) running += stage.work.running.size();
+  EXPECT_LE(running, 20'000u);
+  EXPECT_NEAR(Estimate(jobs, schedule::Parents(1000), Slots(1'000'000)).end.median, 40, 1e-6);
 }
 
 TEST(ApplicationOfJobs, EveryMixtureOfJobsGivesFiniteTimesInOrder) {
