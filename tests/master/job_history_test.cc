@@ -68,8 +68,9 @@ TEST_F(JobHistoryTest, LearnsFromRunsThatSucceededUnderNamesOnesOwn) {
 TEST_F(JobHistoryTest, OneThatCannotBeReadIsRenamedAndANewOneBegun) {
   std::ofstream(directory_ + "/history.sqlite") << std::string(4096, 'x');
   ASSERT_TRUE(Open().ok());
-  EXPECT_THAT(notices_, ElementsAre(HasSubstr("it was renamed to " + directory_ +
-                                              "/history.sqlite.damaged and a new one was started")));
+  EXPECT_THAT(notices_,
+              ElementsAre(HasSubstr("it was renamed to " + directory_ +
+                                    "/history.sqlite.damaged and a new one was started")));
   history_.Add(Run("wc-1", "*", JobState::kSucceeded));
   EXPECT_THAT(history_.Profiles("word count", {.id = "wc-2"}), SizeIs(1));
 }
