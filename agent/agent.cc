@@ -37,6 +37,12 @@ class LiveAgent final : public Agent {
   void CloseJob(JobOutcome outcome, std::string_view message) override {
     Say([&] { return JobClosed{outcome, std::string(message), absl::Now()}; });
   }
+  void OpenStage(const StageOpened& stage) override {
+    Say([&] { return stage; });
+  }
+  void OpenExecutor(const ExecutorOpened& executor) override {
+    Say([&] { return executor; });
+  }
   void Changed(const AttemptChanged& change) override {
     Say([&] {
       AttemptChanged changed = change;
@@ -72,9 +78,9 @@ class LiveAgent final : public Agent {
   AgentStats stats() const override {
     const OutboxCounts counts = shared_->outbox.counts();
     AgentStats stats;
-    stats.envelopes_sent = counts.sent;
-    stats.envelopes_acknowledged = counts.acknowledged;
-    stats.envelopes_rejected = counts.rejected;
+    stats.events_sent = counts.sent;
+    stats.events_acknowledged = counts.acknowledged;
+    stats.events_rejected = counts.rejected;
     stats.events_dropped = counts.dropped;
     stats.points_dropped =
         counts.points_dropped + shared_->points_dropped.load(std::memory_order_relaxed);

@@ -14,7 +14,7 @@ namespace tidemark::agent {
 namespace {
 
 constexpr absl::Duration kConnectTimeout = absl::Seconds(2);
-// A master that says nothing for so long while envelopes wait for its answer is taken for gone:
+// A master that says nothing for so long while events wait for its answer is taken for gone:
 // nobody tells us when the network between us is cut. Taste: far above any pause of a healthy one.
 constexpr absl::Duration kAnswerTimeout = absl::Seconds(60);
 

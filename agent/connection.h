@@ -1,5 +1,5 @@
 // Keeps a stream to the master open while there is something to say: connects when the first
-// envelope comes, gives a connection attempt two seconds, backs off from 100 ms to 30 s, resends
+// event comes, gives a connection attempt two seconds, backs off from 100 ms to 30 s, resends
 // what was not acknowledged.
 //
 // Belongs to the background thread. Never waits, but for Close().

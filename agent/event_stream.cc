@@ -93,7 +93,7 @@ void EventStream::OnReadDone(bool ok) {
     Take(response_);
     response_.Clear();
     StartRead(&response_);
-    Pump();  // there may be room for more unacknowledged envelopes now
+    Pump();  // there may be room for more unacknowledged events now
   });
   if (!done) BreakOff();
 }
@@ -114,9 +114,9 @@ void EventStream::BreakOff() {
 }
 
 void EventStream::Take(const v1::StreamEventsResponse& response) {
-  // A relay's answers about others are not for us. Whatever else a master sends, the worst it can
-  // do is not to be believed.
-  if (!response.source_id().empty() && response.source_id() != shared_->source_id) return;
+  // We open one source, as 0. Whatever else a master sends, the worst it can do is not to be
+  // believed.
+  if (response.handle() != 0) return;
   // First, so that it holds for everyone who waited for the acknowledgement.
   if (response.has_control()) {
     shared_->settings.Apply(response.control());
@@ -131,20 +131,18 @@ void EventStream::Take(const v1::StreamEventsResponse& response) {
     const bool is_of_job = rejection.code() == static_cast<int>(grpc::StatusCode::ALREADY_EXISTS);
     if (is_of_job) shared_->transport.JobRefused(rejection.reason());
     if (!shared_->outbox.Reject(rejection.sequence())) continue;
-    shared_->transport.Error(
-        fmt::format("envelope {} was refused: {} (code {})", rejection.sequence(),
-                    rejection.reason(), rejection.code()),
-        rejection.reason());
+    shared_->transport.Error(fmt::format("event {} was refused: {} (code {})", rejection.sequence(),
+                                         rejection.reason(), rejection.code()),
+                             rejection.reason());
     // Of the job the engine is told by AgentStats::job_refusal.
     if (!is_of_job) shared_->trouble.Refused(rejection.code(), rejection.reason());
     shared_->inbox.Wake();
   }
   const bool believed = shared_->outbox.Acknowledge(response.accepted_sequence());
   if (!believed) {
-    shared_->transport.Error(
-        fmt::format("the master acknowledged envelope {}, which was never sent",
-                    response.accepted_sequence()),
-        "it acknowledged what was never sent");
+    shared_->transport.Error(fmt::format("the master acknowledged event {}, which was never sent",
+                                         response.accepted_sequence()),
+                             "it acknowledged what was never sent");
   }
   const std::lock_guard lock(mutex_);
   answered_ = answered_ || (believed && response.accepted_sequence() > 0);

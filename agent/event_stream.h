@@ -1,4 +1,4 @@
-// One call of IngestService.StreamEvents: takes envelopes from the outbox one after the other and
+// One call of IngestService.StreamEvents: takes batches from the outbox one after the other and
 // hands the master's answers to outbox and settings.
 //
 // Must not be destroyed before ended() says that gRPC is done with it, nor by a thread of gRPC:
@@ -36,7 +36,7 @@ class EventStream final
   // Gives up; wait for ended() before the outbox may be rewound.
   void Cancel();
 
-  bool connected() const;  // a first envelope went out
+  bool connected() const;  // a first batch went out
   bool answered() const;   // the master acknowledged something
   // When the master last answered, or when there was something to answer again, if that is later.
   Instant waiting_since() const;

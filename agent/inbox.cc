@@ -7,19 +7,29 @@
 namespace tidemark::agent {
 namespace {
 
-// Texts are what makes an event large; the rest is a fixed size.
-std::size_t TextBytes(const EventBody& body) {
-  if (const auto* job = std::get_if<JobOpened>(&body)) return job->name.size() + job->engine.size();
+std::size_t BytesOf(const StageOpened& stage) {
+  return sizeof(stage) + stage.name.size() + stage.signature.size() + stage.group.size() +
+         sizeof(std::uint64_t) * (stage.task_bytes.size() + stage.task_records.size());
+}
+
+// Texts and lists are what makes an event large; the rest is a fixed size.
+std::size_t ExtraBytes(const EventBody& body) {
+  if (const auto* stage = std::get_if<StageOpened>(&body)) return BytesOf(*stage);
+  if (const auto* job = std::get_if<JobOpened>(&body)) {
+    std::size_t bytes = job->name.size() + job->engine.size();
+    for (const StageOpened& stage : job->stages) bytes += BytesOf(stage);
+    return bytes;
+  }
   if (const auto* closed = std::get_if<JobClosed>(&body)) return closed->message.size();
   if (const auto* changed = std::get_if<AttemptChanged>(&body)) {
-    return changed->host.size() + changed->failure.size();
+    return changed->input_name.size() + changed->failure.size();
   }
   return 0;
 }
 
 std::size_t EventBytes(const Command& command) {
   const auto* event = std::get_if<SayEvent>(&command);
-  return event == nullptr ? 0 : sizeof(Command) + TextBytes(event->body);
+  return event == nullptr ? 0 : sizeof(Command) + ExtraBytes(event->body);
 }
 
 bool IsOfTheJob(const Command& command) {

@@ -43,7 +43,7 @@ struct StartProfiles {
 struct EndReports {
   std::shared_ptr<Reporter> reporter;
 };
-// Reports now and answers with the number of the newest envelope; empty: it is too late for that.
+// Reports now and answers with the number of the newest event; empty: it is too late for that.
 struct FlushNow {
   std::shared_ptr<std::promise<std::optional<std::uint64_t>>> newest;
 };

@@ -5,14 +5,12 @@
 
 #include "agent/guard.h"
 #include "agent/monotonic.h"
-#include "proto/wire/encode_event.h"
 #include "streaming/key_hash.h"
-#include "tidemark/v1/event.pb.h"
 
 namespace tidemark::agent {
 namespace {
 
-// The most partitions the wire allows (EnvelopeLimits). Beyond it a number can only be a mistake,
+// The most partitions the wire allows (EventLimits). Beyond it a number can only be a mistake,
 // and counting by partition would cost memory without bound.
 constexpr std::uint32_t kPartitionsMax = 1'000'000;
 // Our study of coordinated samples: 512 keys tell the sizes of all to a few percent. Not where they
@@ -49,19 +47,15 @@ void MapReporter::ReportLast() {
       paused ? 0 : KeysThatFit(shared_->map_profile_bytes_max(), meter_->partitions.size());
   KeepHeaviest(keys_max - std::min<std::size_t>(keys_max, kSampledKeys), meter_->partitions);
   const std::uint64_t sampled_below = paused ? 0 : meter_->sampler.AddTo(meter_->partitions);
-  Event event;
-  event.body = MapProfile{attempt_, std::move(meter_->partitions), sampled_below};
-  v1::Envelope envelope;
-  wire::EncodeEvent(event, envelope);
-  envelope.mutable_map_profile()->set_lambda(meter_->lambda);
-  shared_->outbox.AddEncoded(std::move(envelope), Importance::kProfile, shared_->clock.Nanos());
+  shared_->outbox.Add(MapProfile{attempt_, std::move(meter_->partitions), sampled_below},
+                      shared_->clock.Nanos());
 }
 
 MapRecorder::MapRecorder(TaskAttempt attempt, std::shared_ptr<Shared> shared)
     : shared_(std::move(shared)),
       meter_(std::make_shared<MapMeter>()),
-      reporter_(std::make_shared<MapReporter>(
-          AttemptId{TaskKind::kMap, attempt.index, attempt.attempt}, shared_, meter_)),
+      reporter_(std::make_shared<MapReporter>(AttemptId{kMapStage, attempt.index, attempt.attempt},
+                                              shared_, meter_)),
       lambda_(shared_->settings.lambda()),
       heaviest_(0, lambda_),
       sampler_(SampledKeys(shared_->map_profile_bytes_max())) {
@@ -122,7 +116,6 @@ void MapRecorder::HandOver() {
   meter_->partitions = heaviest_.Profiles();
   AddImplicit(implicit_before_, meter_->partitions);
   meter_->sampler = std::exchange(sampler_, streaming::KeySampler(0));
-  meter_->lambda = lambda_;
   meter_->finished = true;
   heaviest_ = streaming::HeaviestKeys(0, 0);
   shared_->inbox.Push(EndReports{reporter_});

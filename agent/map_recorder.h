@@ -29,7 +29,6 @@ struct MapMeter {
   bool finished = false;
   std::vector<PartitionProfile> partitions;
   streaming::KeySampler sampler{0};
-  std::uint32_t lambda = 0;
 };
 
 class MapReporter final : public Reporter {

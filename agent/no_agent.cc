@@ -24,6 +24,8 @@ class NoReduceTask final : public ReduceTaskAgent {
 class NoAgent final : public Agent {
  public:
   void OpenJob(const JobOpened&) override {}
+  void OpenStage(const StageOpened&) override {}
+  void OpenExecutor(const ExecutorOpened&) override {}
   void CloseJob(JobOutcome, std::string_view) override {}
   void Changed(const AttemptChanged&) override {}
   std::unique_ptr<MapTaskAgent> StartMapTask(TaskAttempt) override { return MakeNoMapTask(); }

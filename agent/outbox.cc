@@ -3,25 +3,21 @@
 #include <algorithm>
 #include <limits>
 #include <utility>
+#include <variant>
 
 #include "proto/wire/encode_event.h"
-#include "proto/wire/message_time.h"
 
 namespace tidemark::agent {
 namespace {
 
-std::uint64_t SequenceOf(const v1::StreamEventsRequest& request) {
-  return request.envelope().sequence();
-}
+// A batch takes in no more once its events take so much in memory: a quarter of what gRPC accepts
+// by default, and at worst they take a quarter more on the wire.
+constexpr std::size_t kBatchBytesMax = std::size_t{1} << 20;
 
-std::uint64_t PointsIn(const v1::Envelope& envelope) {
+std::uint64_t GroupsIn(const v1::Event& event) {
   std::uint64_t groups = 0;
-  for (const std::uint64_t count : envelope.reduce_profile().point_counts()) groups += count;
+  for (const std::uint64_t count : event.reduce_profile().bin_counts()) groups += count;
   return groups;
-}
-
-absl::Duration ElapsedOf(const v1::RunningGroup& group) {
-  return wire::ParseElapsed(group.elapsed(), "").value_or(absl::ZeroDuration());
 }
 
 }  // namespace
@@ -36,26 +32,14 @@ Outbox::Outbox(std::string source_id, std::string job_id, std::string run_uid,
 void Outbox::Add(EventBody body, std::int64_t made_at_nanos,
                  std::shared_ptr<std::atomic<std::uint64_t>> lost_points) {
   const Importance importance = ImportanceOf(body);
-  Event event;
-  event.body = std::move(body);
-  v1::Envelope envelope;
-  wire::EncodeEvent(event, envelope);
-  AddEncoded(std::move(envelope), importance, made_at_nanos, std::move(lost_points));
-}
-
-void Outbox::AddEncoded(v1::Envelope envelope, Importance importance, std::int64_t made_at_nanos,
-                        std::shared_ptr<std::atomic<std::uint64_t>> lost_points) {
-  envelope.set_source_id(source_id_);
-  envelope.set_job_id(job_id_);
-  envelope.set_run_uid(run_uid_);
   Item item;
-  item.request = std::make_shared<v1::StreamEventsRequest>();
-  *item.request->mutable_envelope() = std::move(envelope);
-  item.bytes = sizeof(Item) + item.request->SpaceUsedLong();
+  wire::EncodeBody(body, item.event);
+  item.bytes = sizeof(Item) + item.event.SpaceUsedLong();
   item.made_at_nanos = made_at_nanos;
   item.lost_points = std::move(lost_points);
-  const v1::ReduceProfile& profile = item.request->envelope().reduce_profile();
-  if (profile.has_running_group()) item.running_elapsed = ElapsedOf(profile.running_group());
+  if (const auto* profile = std::get_if<ReduceProfile>(&body); profile && profile->running_group) {
+    item.running_elapsed = profile->running_group->elapsed;
+  }
 
   const std::lock_guard lock(mutex_);
   item.ordinal = ++newest_;
@@ -94,7 +78,7 @@ void Outbox::DropFrom(Lane& lane) {
 }
 
 void Outbox::CountLoss(const Item& item) {
-  const std::uint64_t points = PointsIn(item.request->envelope());
+  const std::uint64_t points = GroupsIn(item.event);
   ++counts_.dropped;
   counts_.points_dropped += points;
   if (item.lost_points != nullptr) {
@@ -115,7 +99,7 @@ Outbox::Lane* Outbox::OldestLane() {
 Outbox::Item* Outbox::NextUnsent() {
   const auto repeat = std::upper_bound(
       unacknowledged_.begin(), unacknowledged_.end(), handed_,
-      [](std::uint64_t handed, const Item& item) { return handed < SequenceOf(*item.request); });
+      [](std::uint64_t handed, const Item& item) { return handed < item.sequence; });
   if (repeat != unacknowledged_.end()) return &*repeat;
   if (!unacknowledged_.empty() && unacknowledged_bytes_ >= bytes_max_ / 2) return nullptr;
 
@@ -126,34 +110,54 @@ Outbox::Item* Outbox::NextUnsent() {
   Item& item = unacknowledged_.back();
   waiting_bytes_ -= item.bytes;
   unacknowledged_bytes_ += item.bytes;
-  item.request->mutable_envelope()->set_sequence(++sequence_);
+  item.sequence = ++sequence_;
   ++counts_.sent;
   return &item;
 }
 
-void Outbox::Stamp(Item& item, const ClockReading& now) {
-  v1::Envelope& envelope = *item.request->mutable_envelope();
-  wire::EncodeTime(now.wall, *envelope.mutable_sent_at());
-  if (!item.running_elapsed) return;
-  // elapsed is meant at sent_at, so that sent_at - elapsed stays the start of the call.
-  wire::EncodeDuration(
-      *item.running_elapsed + now.Since(item.made_at_nanos),
-      *envelope.mutable_reduce_profile()->mutable_running_group()->mutable_elapsed());
+std::shared_ptr<v1::StreamEventsRequest> Outbox::NewBatch(const Item& first,
+                                                          const ClockReading& now) {
+  auto batch = std::make_shared<v1::StreamEventsRequest>();
+  if (!std::exchange(is_source_open_, true)) {
+    v1::Source& source = *batch->add_sources();
+    source.set_source_id(source_id_);
+    source.set_job_id(job_id_);
+    source.set_run_uid(run_uid_);
+    source.set_version("tidemark-agent");
+  }
+  batch->set_first_sequence(first.sequence);
+  batch->set_sent_at(absl::ToUnixNanos(now.wall));
+  batch->set_dropped_events(counts_.dropped);
+  return batch;
 }
 
 std::shared_ptr<const v1::StreamEventsRequest> Outbox::Next(const ClockReading& now) {
   const std::lock_guard lock(mutex_);
-  Item* const item = NextUnsent();
-  if (item == nullptr) return nullptr;
-  handed_ = SequenceOf(*item->request);
-  item->request->mutable_envelope()->set_dropped_events(counts_.dropped);
-  Stamp(*item, now);
-  return item->request;
+  std::shared_ptr<v1::StreamEventsRequest> batch;
+  std::size_t bytes = 0;
+  while (const Item* const item = NextUnsent()) {
+    if (batch == nullptr) batch = NewBatch(*item, now);
+    // What was refused leaves a gap, which no batch spans.
+    else if (item->sequence != handed_ + 1 || bytes + item->bytes > kBatchBytesMax)
+      break;
+    v1::Event& event = *batch->add_events();
+    event = item->event;
+    if (item->running_elapsed) {
+      // Meant when it is sent, so that sent_at - elapsed stays the start of the call.
+      event.mutable_reduce_profile()->mutable_running_group()->set_elapsed_nanos(
+          static_cast<std::uint64_t>(absl::ToInt64Nanoseconds(std::max(
+              *item->running_elapsed + now.Since(item->made_at_nanos), absl::ZeroDuration()))));
+    }
+    handed_ = item->sequence;
+    bytes += item->bytes;
+  }
+  return batch;
 }
 
 void Outbox::Rewind() {
   const std::lock_guard lock(mutex_);
   handed_ = 0;
+  is_source_open_ = false;
 }
 
 void Outbox::Settle(Lane::iterator first, Lane::iterator last) {
@@ -165,10 +169,9 @@ void Outbox::Settle(Lane::iterator first, Lane::iterator last) {
 bool Outbox::Acknowledge(std::uint64_t sequence) {
   const std::lock_guard lock(mutex_);
   if (sequence > sequence_) return false;
-  const auto last = std::upper_bound(unacknowledged_.begin(), unacknowledged_.end(), sequence,
-                                     [](std::uint64_t accepted, const Item& item) {
-                                       return accepted < SequenceOf(*item.request);
-                                     });
+  const auto last = std::upper_bound(
+      unacknowledged_.begin(), unacknowledged_.end(), sequence,
+      [](std::uint64_t accepted, const Item& item) { return accepted < item.sequence; });
   counts_.acknowledged += static_cast<std::uint64_t>(last - unacknowledged_.begin());
   Settle(unacknowledged_.begin(), last);
   return true;
@@ -176,11 +179,10 @@ bool Outbox::Acknowledge(std::uint64_t sequence) {
 
 bool Outbox::Reject(std::uint64_t sequence) {
   const std::lock_guard lock(mutex_);
-  const auto item = std::lower_bound(unacknowledged_.begin(), unacknowledged_.end(), sequence,
-                                     [](const Item& waiting, std::uint64_t refused) {
-                                       return SequenceOf(*waiting.request) < refused;
-                                     });
-  if (item == unacknowledged_.end() || SequenceOf(*item->request) != sequence) return false;
+  const auto item = std::lower_bound(
+      unacknowledged_.begin(), unacknowledged_.end(), sequence,
+      [](const Item& waiting, std::uint64_t refused) { return waiting.sequence < refused; });
+  if (item == unacknowledged_.end() || item->sequence != sequence) return false;
   ++counts_.rejected;
   Settle(item, item + 1);
   return true;

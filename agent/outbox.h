@@ -1,4 +1,4 @@
-// The envelopes that wait to be sent or acknowledged: bounded, in order, each sent until the master
+// The events that wait to be sent or acknowledged: bounded, in order, each sent until the master
 // answers for it.
 //
 //   Add() -> waiting -> Next() numbers it -> unacknowledged -> Acknowledge() or Reject()
@@ -6,13 +6,13 @@
 //              v full: the least important,        `---' Rewind(): a new stream repeats it
 //                oldest first, is dropped
 //
-// An envelope gets its sequence number when it is first handed to the transport: what is dropped
-// before leaves no gap, only a count (Envelope.dropped_events), and what has a number is never
-// dropped. At most half of the bytes may be unacknowledged, so a master that does not answer leaves
-// room for what is new.
+// An event gets its sequence number when it is first handed to the transport: what is dropped
+// before leaves no gap, only a count (StreamEventsRequest.dropped_events), and what has a number is
+// never dropped. What waits at the same time goes in one batch. At most half of the bytes may be
+// unacknowledged, so a master that does not answer leaves room for what is new.
 //
 // Bytes are those the messages take in memory, not on the wire. Thread-safe. Every operation is
-// O(log n) in the number of envelopes or better.
+// O(log n) in the number of events or better.
 #pragma once
 
 #include <array>
@@ -44,7 +44,7 @@ struct OutboxCounts {
 
 class Outbox {
  public:
-  // Counts one more than it was given: the number of the newest envelope.
+  // Counts one more than it was given: the number of the newest event.
   using Ordinal = std::uint64_t;
 
   Outbox(std::string source_id, std::string job_id, std::string run_uid, std::size_t bytes_max);
@@ -53,24 +53,21 @@ class Outbox {
   // told how many key groups a reduce profile held, should it be dropped.
   void Add(EventBody body, std::int64_t made_at_nanos,
            std::shared_ptr<std::atomic<std::uint64_t>> lost_points = nullptr);
-  // The same for a body that is encoded already.
-  void AddEncoded(v1::Envelope envelope, Importance importance, std::int64_t made_at_nanos,
-                  std::shared_ptr<std::atomic<std::uint64_t>> lost_points = nullptr);
   // An event was dropped before it came here.
   void CountDropped();
   // Nothing is sent any more: counts what was never sent as dropped. It stays, unanswered.
   void CountUnsentAsDropped();
 
-  // The next envelope for the stream, stamped with `now`; null when there is none or too many are
-  // unacknowledged. The caller is the only one that reads it until the next Rewind().
+  // The next batch for the stream, stamped with `now`; null when there is nothing to send or too
+  // much is unacknowledged. O(size of the batch).
   std::shared_ptr<const v1::StreamEventsRequest> Next(const ClockReading& now);
-  // A new stream begins: Next() starts again with the oldest unacknowledged envelope. The stream
-  // before must be done with all it was given.
+  // A new stream begins: Next() opens the source and starts again with the oldest unacknowledged
+  // event.
   void Rewind();
 
-  // False if no envelope has that number yet, and then changes nothing.
+  // False if no event has that number yet, and then changes nothing.
   bool Acknowledge(std::uint64_t sequence);
-  // False if that envelope is not waiting for an answer.
+  // False if that event is not waiting for an answer.
   bool Reject(std::uint64_t sequence);
 
   bool empty() const;
@@ -90,7 +87,8 @@ class Outbox {
  private:
   struct Item {
     Ordinal ordinal = 0;
-    std::shared_ptr<v1::StreamEventsRequest> request;
+    std::uint64_t sequence = 0;  // 0: not handed out yet
+    v1::Event event;
     std::size_t bytes = 0;
     std::int64_t made_at_nanos = 0;
     std::optional<absl::Duration> running_elapsed;  // of the running group when it was made
@@ -106,7 +104,7 @@ class Outbox {
   Item* NextUnsent();
   void Settle(Lane::iterator first, Lane::iterator last);
   Ordinal OldestOutstanding() const;
-  static void Stamp(Item& item, const ClockReading& now);
+  std::shared_ptr<v1::StreamEventsRequest> NewBatch(const Item& first, const ClockReading& now);
 
   const std::string source_id_;
   const std::string job_id_;
@@ -120,6 +118,7 @@ class Outbox {
   Lane unacknowledged_;          // by sequence
   std::uint64_t sequence_ = 0;   // the last number given
   std::uint64_t handed_ = 0;     // the last number the current stream was given
+  bool is_source_open_ = false;  // on the current stream
   std::size_t waiting_bytes_ = 0;
   std::size_t unacknowledged_bytes_ = 0;
   Ordinal newest_ = 0;

@@ -21,7 +21,7 @@ constexpr std::uint64_t kNever = ~std::uint64_t{0};
 ReduceRecorder::ReduceRecorder(TaskAttempt attempt, std::shared_ptr<Shared> shared)
     : shared_(std::move(shared)),
       meter_(std::make_shared<ReduceMeter>()),
-      attempt_{TaskKind::kReduce, attempt.index, attempt.attempt},
+      attempt_{kReduceStage, attempt.index, attempt.attempt},
       reporter_(std::make_shared<ReduceReporter>(attempt_, shared_, meter_)) {
   shared_->inbox.Push(StartReports{reporter_});
 }

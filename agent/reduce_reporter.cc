@@ -52,7 +52,7 @@ void ReduceReporter::AddUnit(absl::Duration time) {
 }
 
 void ReduceReporter::AddPoint(const GroupPoint& point, std::uint64_t emitted_bytes) {
-  points_.Add(point);
+  if (shared_->settings.send_points()) points_.Add(point);
   bins_.Add(point.size_bytes, point.count, point.total_time, emitted_bytes);
 }
 
@@ -79,10 +79,13 @@ void ReduceReporter::ReportLast() {
   if (!profiles_) return SendHeartbeat();
   Collect();
   if (shared_->settings.paused()) {
-    // Points that the pause kept back have no later profile to go with.
-    lost_points_->fetch_add(points_.group_count(), std::memory_order_relaxed);
-    shared_->points_dropped.fetch_add(points_.group_count(), std::memory_order_relaxed);
+    // What the pause kept back has no later profile to go with.
+    std::uint64_t groups = 0;
+    for (const GroupBin& bin : bins_.bins()) groups += bin.count;
+    lost_points_->fetch_add(groups, std::memory_order_relaxed);
+    shared_->points_dropped.fetch_add(groups, std::memory_order_relaxed);
     points_.Take();
+    bins_.Clear();
   }
   SendProfile();
 }

@@ -42,6 +42,8 @@ class Settings {
   }
   // No key group is named for its rank until the master asks for it.
   std::uint64_t sampled_below() const { return sampled_below_.load(std::memory_order_relaxed); }
+  // No point is sent until the master asks for them.
+  bool send_points() const { return send_points_.load(std::memory_order_relaxed); }
   bool paused() const { return paused_.load(std::memory_order_relaxed); }
 
  private:
@@ -55,6 +57,7 @@ class Settings {
   std::atomic<std::uint32_t> lambda_;
   std::atomic<bool> names_set_{false};
   std::atomic<bool> paused_{false};
+  std::atomic<bool> send_points_{false};
 };
 
 }  // namespace tidemark::agent

@@ -21,7 +21,7 @@ class Trouble {
   Trouble(std::string master_address, Tell tell)
       : address_(std::move(master_address)), tell_(std::move(tell)) {}
 
-  // The master refuses a stream or an envelope. Of each code only the first is told.
+  // The master refuses a stream or an event. Of each code only the first is told.
   void Refused(int code, const std::string& reason);
   // Nothing can be sent for a reason on this side, such as a file that cannot be read.
   void CannotSend(const std::string& reason);

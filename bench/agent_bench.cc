@@ -40,7 +40,8 @@ class Sink final : private v1::IngestService::CallbackService {
     Stream() { StartRead(&request_); }
     void OnReadDone(bool ok) override {
       if (!ok) return Finish(grpc::Status::OK);
-      response_ = *Acknowledge(request_.envelope());
+      response_.set_accepted_sequence(request_.first_sequence() +
+                                      static_cast<std::uint64_t>(request_.events_size()) - 1);
       StartWrite(&response_);
     }
     void OnWriteDone(bool ok) override {
@@ -114,7 +115,7 @@ BENCHMARK(BM_NoAgent)->Apply(Shapes);
 void BM_Collect(benchmark::State& state) {
   const auto shared = std::make_shared<Shared>(AgentOptions{.job_id = "bench"}, "bench");
   const auto meter = std::make_shared<ReduceMeter>();
-  ReduceReporter reporter({TaskKind::kReduce, 0, 0}, shared, meter);
+  ReduceReporter reporter({kReduceStage, 0, 0}, shared, meter);
   const auto together = static_cast<std::size_t>(state.range(0));
   constexpr std::size_t kGroups = 20'000;
   for (auto _ : state) {

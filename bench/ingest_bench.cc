@@ -1,6 +1,6 @@
-// How many messages of 100 key-group points a master takes in, beside a bare gRPC server that reads
-// the same messages and does nothing with them. Servers are processes of their own; the load, in
-// this one, shares the machine with them and costs both alike.
+// How many messages of 100 key groups, as bins and points or as bins alone, a master takes in,
+// beside a bare gRPC server that reads the same messages and does nothing with them. Servers are
+// processes of their own; the load, in this one, shares the machine with them and costs both alike.
 #include <fmt/format.h>
 #include <grpcpp/grpcpp.h>
 
@@ -106,12 +106,13 @@ class IngestBench {
     return command;
   }
 
-  // Sink, master without and master with a journal, in turn, each a new process.
+  // Sink, master without and master with a journal, this one without points, too: in turn, each a
+  // new process.
   nlohmann::ordered_json Compare(std::uint32_t streams) {
     std::map<std::string, std::vector<double>> rates;
     std::map<std::string, std::vector<double>> costs;
     for (int i = 0; i < settings_.repetitions; ++i) {
-      for (const char* server : {"sink", "journal_off", "journal_on"}) {
+      for (const char* server : {"sink", "journal_off", "journal_on", "without_points"}) {
         const Ingest ingest = Measure(server, streams);
         if (ingest.per_second <= 0) return nullptr;
         rates[server].push_back(ingest.per_second);
@@ -127,7 +128,8 @@ class IngestBench {
             {"ratio_journal_on", Median(rates["journal_on"]) / sink},
             {"sink_processor_us", Median(costs["sink"])},
             {"journal_off_processor_us", Median(costs["journal_off"])},
-            {"journal_on_processor_us", Median(costs["journal_on"])}};
+            {"journal_on_processor_us", Median(costs["journal_on"])},
+            {"without_points_processor_us", Median(costs["without_points"])}};
   }
 
   struct Ingest {
@@ -138,7 +140,7 @@ class IngestBench {
     const ScratchDirectory directory;
     const auto process = MasterProcess::Start(
         server == "sink" ? SinkCommand()
-                         : MasterCommand(server == "journal_on" ? directory.path() : ""),
+                         : MasterCommand(server == "journal_off" ? "" : directory.path()),
         absl::Seconds(30));
     if (!process.ok()) {
       fmt::print(stderr, "ingest: {}: {}\n", server, process.status().ToString());
@@ -147,6 +149,7 @@ class IngestBench {
     const LoadResult result = RunLoad({.address = process->address(),
                                        .job_prefix = "load",
                                        .streams = streams,
+                                       .points = server == "without_points" ? 0u : 100u,
                                        .duration = absl::Seconds(settings_.seconds)});
     const Ingest ingest = {
         .per_second = result.per_second(),

@@ -1,5 +1,5 @@
-// What keeping an envelope costs: our journal beside SQLite in WAL mode, in the same run. An
-// envelope has 100 key-group points; a batch of them shares one commit. ADR 0007.
+// What keeping an event costs: our journal beside SQLite in WAL mode, in the same run. An
+// event has 100 key-group points; a batch of them shares one commit. ADR 0007.
 #include <benchmark/benchmark.h>
 #include <sqlite3.h>
 
@@ -16,12 +16,17 @@
 namespace tidemark::bench {
 namespace {
 
-const std::string& SerializedEnvelope() {
-  static const std::string bytes = ProfileMessage("job-1", 0, 100).envelope().SerializeAsString();
-  return bytes;
+const wire::ReceivedEvent& Profile() {
+  static const wire::ReceivedEvent event = {
+      .job_id = "job-1",
+      .source_id = "reduce-0",
+      .sequence = 1,
+      .sent_at = absl::UnixEpoch(),
+      .body = ProfileMessage("job-1", 0, 100).events(0).SerializeAsString()};
+  return event;
 }
 
-// Arguments: envelopes in a batch, whether the disk is synced.
+// Arguments: events in a batch, whether the disk is synced.
 void Batches(benchmark::internal::Benchmark* benchmark) {
   benchmark->ArgNames({"batch", "sync"})
       ->ArgsProduct({{1, 100, 1000}, {0, 1}})
@@ -30,9 +35,9 @@ void Batches(benchmark::internal::Benchmark* benchmark) {
 }
 
 void Report(benchmark::State& state) {
-  const auto envelopes = state.iterations() * state.range(0);
-  state.SetItemsProcessed(envelopes);
-  state.SetBytesProcessed(envelopes * static_cast<std::int64_t>(SerializedEnvelope().size()));
+  const auto events = state.iterations() * state.range(0);
+  state.SetItemsProcessed(events);
+  state.SetBytesProcessed(events * static_cast<std::int64_t>(Profile().body.size()));
 }
 
 void BM_Journal(benchmark::State& state) {
@@ -46,11 +51,11 @@ void BM_Journal(benchmark::State& state) {
     std::string record;
     for (std::int64_t i = 1; i < state.range(0); ++i) {
       record.clear();
-      store::EncodeEnvelopeBytes(SerializedEnvelope(), now, key, record);
+      store::EncodeReceived(Profile(), now, key, record);
       journal.Append(log, record);
     }
     record.clear();
-    store::EncodeEnvelopeBytes(SerializedEnvelope(), now, key, record);
+    store::EncodeReceived(Profile(), now, key, record);
     journal.WaitUntilDurable(journal.Append(log, record));
   }
   Report(state);
@@ -72,8 +77,7 @@ void BM_SqliteWal(benchmark::State& state) {
   for (auto _ : state) {
     sqlite3_exec(database, "BEGIN", nullptr, nullptr, nullptr);
     for (std::int64_t i = 0; i < state.range(0); ++i) {
-      sqlite3_bind_blob64(insert, 1, SerializedEnvelope().data(), SerializedEnvelope().size(),
-                          SQLITE_STATIC);
+      sqlite3_bind_blob64(insert, 1, Profile().body.data(), Profile().body.size(), SQLITE_STATIC);
       if (sqlite3_step(insert) != SQLITE_DONE) state.SkipWithError(sqlite3_errmsg(database));
       sqlite3_reset(insert);
     }

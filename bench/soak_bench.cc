@@ -3,7 +3,6 @@
 // where it was once everything was in use.
 #include <fmt/format.h>
 #include <google/protobuf/timestamp.pb.h>
-#include <google/protobuf/util/time_util.h>
 #include <malloc.h>
 
 #include <CLI/CLI.hpp>
@@ -22,7 +21,6 @@
 #include "master/store/event_log.h"
 #include "master/store/history.h"
 #include "proto/wire/encode_event.h"
-#include "tidemark/v1/event.pb.h"
 
 namespace tidemark::bench {
 namespace {
@@ -38,49 +36,38 @@ struct Settings {
 // What was said in a recorded job, and when.
 struct Recording {
   std::string name;
-  std::vector<std::pair<absl::Duration, v1::Envelope>> envelopes;  // by time since the first
+  std::vector<std::pair<absl::Duration, Event>> events;  // by time since the first
   absl::Time began;
 };
 
 absl::StatusOr<Recording> ReadRecording(const std::string& path) {
   auto reader = store::EventLogReader::Open(path);
   if (!reader.ok()) return reader.status();
-  Recording recording{.name = std::filesystem::path(path).stem(), .envelopes = {}, .began = {}};
+  Recording recording{.name = std::filesystem::path(path).stem(), .events = {}, .began = {}};
   for (;;) {
     const auto record = (*reader)->Next();
     if (!record.ok()) return record.status();
     if (!record->has_value()) break;
     const Event* event = std::get_if<Event>(&**record);
     if (event == nullptr) continue;
-    if (recording.envelopes.empty()) recording.began = event->arrived_at;
-    v1::Envelope envelope;
-    wire::EncodeEvent(*event, envelope);
-    recording.envelopes.emplace_back(event->arrived_at - recording.began, std::move(envelope));
+    if (recording.events.empty()) recording.began = event->arrived_at;
+    recording.events.emplace_back(event->arrived_at - recording.began, *event);
   }
-  if (recording.envelopes.empty()) return absl::InvalidArgumentError(path + ": holds no events");
+  if (recording.events.empty()) return absl::InvalidArgumentError(path + ": holds no events");
   return recording;
 }
 
-// Every instant that a message speaks of, later by `delay`.
-void Delay(absl::Duration delay, google::protobuf::Message& message) {
-  using google::protobuf::util::TimeUtil;
-  if (message.GetDescriptor() == google::protobuf::Timestamp::descriptor()) {
-    auto& timestamp = static_cast<google::protobuf::Timestamp&>(message);
-    timestamp += TimeUtil::NanosecondsToDuration(absl::ToInt64Nanoseconds(delay));
-    return;
-  }
-  const google::protobuf::Reflection& reflection = *message.GetReflection();
-  std::vector<const google::protobuf::FieldDescriptor*> fields;
-  reflection.ListFields(message, &fields);
-  for (const google::protobuf::FieldDescriptor* field : fields) {
-    if (field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) continue;
-    if (!field->is_repeated()) {
-      Delay(delay, *reflection.MutableMessage(&message, field));
-      continue;
-    }
-    for (int i = 0; i < reflection.FieldSize(message, field); ++i) {
-      Delay(delay, *reflection.MutableRepeatedMessage(&message, field, i));
-    }
+// Every instant that an event speaks of, later by `delay`.
+void Delay(absl::Duration delay, Event& event) {
+  const auto later = [delay](std::optional<absl::Time>& at) {
+    if (at) *at += delay;
+  };
+  event.sent_at += delay;
+  if (auto* job = std::get_if<JobOpened>(&event.body)) later(job->submitted_at);
+  if (auto* closed = std::get_if<JobClosed>(&event.body)) later(closed->at);
+  if (auto* changed = std::get_if<AttemptChanged>(&event.body)) later(changed->at);
+  if (auto* profile = std::get_if<ReduceProfile>(&event.body)) {
+    later(profile->last_group_finished_at);
   }
 }
 
@@ -92,19 +79,19 @@ class Job {
         id_(fmt::format("{}-{}", recording.name, number)),
         begins_(begins) {}
 
-  // Says what is due; how many envelopes.
+  // Says what is due; how many events.
   std::size_t Say(absl::Time now, service::JobTable& jobs) {
     const std::size_t before = said_;
-    for (; !is_over() && begins_ + recording_->envelopes[said_].first <= now; ++said_) {
-      v1::Envelope envelope = recording_->envelopes[said_].second;
-      envelope.set_job_id(id_);
-      Delay(begins_ - recording_->began, envelope);
-      const service::IngestResult taken = jobs.Ingest(envelope, now);
+    for (; !is_over() && begins_ + recording_->events[said_].first <= now; ++said_) {
+      Event event = recording_->events[said_].second;
+      event.job_id = id_;
+      Delay(begins_ - recording_->began, event);
+      const service::IngestResult taken = jobs.Ingest(wire::EncodeEvent(event), now);
       refused_ += taken.status.ok() ? 0 : 1;
     }
     return said_ - before;
   }
-  bool is_over() const { return said_ == recording_->envelopes.size(); }
+  bool is_over() const { return said_ == recording_->events.size(); }
   std::size_t refused() const { return refused_; }
 
  private:
@@ -123,7 +110,7 @@ double HeapMebibytes() {
 
 struct Totals {
   std::uint64_t jobs = 0;
-  std::uint64_t envelopes = 0;
+  std::uint64_t events = 0;
   std::uint64_t refused = 0;
   std::uint64_t snapshots = 0;
   std::uint64_t finals = 0;
@@ -162,7 +149,7 @@ nlohmann::ordered_json Soak(const Settings& settings, const std::vector<Recordin
       running.emplace_back(recordings[totals.jobs % recordings.size()], totals.jobs, now);
       ++totals.jobs;
     }
-    for (Job& job : running) totals.envelopes += job.Say(now, jobs);
+    for (Job& job : running) totals.events += job.Say(now, jobs);
     std::erase_if(running, [&](const Job& job) {
       totals.refused += job.is_over() ? job.refused() : 0;
       return job.is_over();
@@ -181,7 +168,7 @@ nlohmann::ordered_json Soak(const Settings& settings, const std::vector<Recordin
           {"wall_s", absl::ToDoubleSeconds(absl::Now() - began)},
           {"jobs", totals.jobs},
           {"ended", totals.finals},
-          {"envelopes", totals.envelopes},
+          {"envelopes", totals.events},
           {"refused", totals.refused},
           {"snapshots", totals.snapshots},
           {"not_kept_in_history", unkept},

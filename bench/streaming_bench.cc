@@ -124,7 +124,7 @@ class FoldedJob {
  public:
   explicit FoldedJob(std::size_t map_tasks) : state_(kLambda) {
     const auto maps = static_cast<std::uint32_t>(map_tasks);
-    Fold(JobOpened{.map_task_count = maps, .reduce_task_count = kPartitions});
+    Fold(JobOpened{.stages = MapReduceStages(maps, kPartitions)});
   }
   void Fold(EventBody body) {
     event_.body = std::move(body);
@@ -134,7 +134,7 @@ class FoldedJob {
   double TimedFold(const MapProfile& profile, std::uint32_t task) {
     event_.body = profile;
     std::get<MapProfile>(event_.body).attempt.index = task;
-    const AttemptId attempt{TaskKind::kMap, task, 0};
+    const AttemptId attempt{kMapStage, task, 0};
     const double time = Timed([&] { Fold(); });
     event_.body = AttemptChanged{.attempt = attempt, .state = AttemptState::kFinished};
     return time + Timed([&] { Fold(); });

@@ -62,13 +62,13 @@ class RunningJob {
     const std::uint32_t maps_done = shape.maps_running > 0 ? shape.map_tasks / 20 : shape.map_tasks;
     for (std::uint32_t m = 0; m < maps_done; ++m) FinishMapTask(m);
     for (std::uint32_t m = 0; m < shape.maps_running; ++m) {
-      Say(AttemptChanged{.attempt = {TaskKind::kMap, maps_done + m, 0},
+      Say(AttemptChanged{.attempt = {kMapStage, maps_done + m, 0},
                          .state = AttemptState::kStarted,
                          .at = Now()});
     }
     now_ += 1;
     for (std::uint32_t i = 0; i < running_; ++i) {
-      const AttemptId attempt{TaskKind::kReduce, i, 0};
+      const AttemptId attempt{kReduceStage, i, 0};
       Say(AttemptChanged{.attempt = attempt, .state = AttemptState::kStarted, .at = Now()});
       Say(AttemptChanged{.attempt = attempt, .state = AttemptState::kShuffled, .at = Now()});
     }
@@ -111,14 +111,11 @@ class RunningJob {
   }
 
   void Open(const Shape& shape) {
-    Say(JobOpened{.name = "update",
-                  .engine = "bench",
-                  .submitted_at = Now(),
-                  .map_task_count = shape.map_tasks,
-                  .reduce_task_count = shape.tasks,
-                  .partition_count = shape.tasks,
-                  .map_slots = std::max(kFullMapTasks, shape.maps_running),
-                  .reduce_slots = std::max(1U, shape.running())});
+    std::vector<StageOpened> stages = MapReduceStages(shape.map_tasks, shape.tasks);
+    stages[kMapStage].slots = std::max(kFullMapTasks, shape.maps_running);
+    stages[kReduceStage].slots = std::max(1U, shape.running());
+    Say(JobOpened{
+        .name = "update", .engine = "bench", .submitted_at = Now(), .stages = std::move(stages)});
   }
 
   void MakeKeys(std::uint32_t task, std::uint32_t count) {
@@ -127,11 +124,11 @@ class RunningJob {
       const double size = kSmallestBytes * std::min(1e6, 1 / uniform(random_));
       tasks_[task].keys.push_back({KeyHash{random_()}, static_cast<std::uint64_t>(size)});
     }
-    tasks_[task].totals.attempt = {TaskKind::kReduce, task, 0};
+    tasks_[task].totals.attempt = {kReduceStage, task, 0};
   }
 
   void FinishMapTask(std::uint32_t map_task) {
-    const AttemptId attempt{TaskKind::kMap, map_task, 0};
+    const AttemptId attempt{kMapStage, map_task, 0};
     MapProfile profile{.attempt = attempt};
     const std::size_t partitions = map_task < kFullMapTasks ? tasks_.size() : 0;
     for (std::uint32_t i = 0; i < partitions; ++i) {

@@ -1,7 +1,7 @@
 // How long it takes from an agent's event to the snapshot, in a watcher's hands, that knows of it.
 //
-// Each event carries its number where the snapshot's coverage adds it up (Envelope.dropped_events),
-// so that a snapshot tells exactly which events it rests on.
+// Each event carries its number where the snapshot's coverage adds it up
+// (StreamEventsRequest.dropped_events), so that a snapshot tells exactly which events it rests on.
 #include <fmt/format.h>
 #include <grpcpp/grpcpp.h>
 
@@ -58,9 +58,11 @@ class AgentAndWatcher {
     const absl::Time begin = absl::Now();
     for (std::size_t i = 0; i < sent_at_.size(); ++i) {
       absl::SleepFor(begin + i * between_ - absl::Now());
-      request.mutable_envelope()->set_sequence(i + 1);
-      request.mutable_envelope()->set_dropped_events(i + 1);
-      sent_at_[i].store(SetSentAt(*request.mutable_envelope()), std::memory_order_relaxed);
+      request.set_first_sequence(i + 1);
+      request.set_dropped_events(i + 1);
+      const std::int64_t now = absl::GetCurrentTimeNanos();
+      request.set_sent_at(now);
+      sent_at_[i].store(now, std::memory_order_relaxed);
       if (!stream->Write(request)) break;
     }
     stream->WritesDone();

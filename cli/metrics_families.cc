@@ -62,14 +62,14 @@ class Families {
 };
 
 void AddIngest(const MasterStats& stats, Families& families) {
-  families.Add("events_total", "Envelopes received.", MetricType::Counter, {Counter(stats.events)});
-  families.Add("event_bytes_total", "Bytes of the envelopes received.", MetricType::Counter,
+  families.Add("events_total", "Events received.", MetricType::Counter, {Counter(stats.events)});
+  families.Add("event_bytes_total", "Bytes of the batches of events received.", MetricType::Counter,
                {Counter(stats.event_bytes)});
   families.Add(
-      "events_refused_total", "Envelopes refused, by reason.", MetricType::Counter,
+      "events_refused_total", "Events refused, by reason.", MetricType::Counter,
       {Labelled(Counter(stats.events_refused_by_limit), "reason", "limit"),
        Labelled(Counter(stats.events_refused - stats.events_refused_by_limit), "reason", "other")});
-  families.Add("calls_refused_total", "Calls and envelopes not let in, by reason.",
+  families.Add("calls_refused_total", "Calls and events not let in, by reason.",
                MetricType::Counter,
                {Labelled(Counter(stats.calls_unauthenticated), "reason", "unauthenticated"),
                 Labelled(Counter(stats.calls_denied), "reason", "denied"),
@@ -84,7 +84,7 @@ void AddIngest(const MasterStats& stats, Families& families) {
                MetricType::Counter, {Counter(stats.connections_cut)});
   families.Add("ingest_streams", "Open streams of agents.", MetricType::Gauge,
                {Gauge(static_cast<double>(stats.ingest_streams))});
-  families.Add("unanswered_events", "Envelopes read but not answered yet.", MetricType::Gauge,
+  families.Add("unanswered_events", "Events read but not answered yet.", MetricType::Gauge,
                {Gauge(static_cast<double>(stats.unanswered_events))});
 }
 
@@ -101,7 +101,7 @@ void AddSnapshots(const MasterStats& stats, Families& families) {
                {Histogram(stats.estimate)});
   families.Add("workflow_estimate_seconds", "Time of one snapshot of one workflow.",
                MetricType::Histogram, {Histogram(stats.workflow_estimate)});
-  families.Add("journal_seconds", "From an envelope's arrival until it may be acknowledged.",
+  families.Add("journal_seconds", "From an event's arrival until it may be acknowledged.",
                MetricType::Histogram, {Histogram(stats.journal)});
 }
 

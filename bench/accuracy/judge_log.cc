@@ -27,7 +27,7 @@ bool IsOver(AttemptState state) {
 class Lanes {
  public:
   void Add(const AttemptChanged& change, absl::Time heard_at) {
-    if (change.attempt.kind != TaskKind::kReduce) return;
+    if (change.attempt.stage != kReduceStage) return;
     const absl::Time at = change.at.value_or(heard_at);
     Lane& lane = lanes_[{change.attempt.index, change.attempt.attempt}];
     lane.speculative |= change.speculative;

@@ -66,7 +66,7 @@ class Rounds {
 
   absl::Status Map(const JobPlan& plan) {
     for (std::uint32_t i = 0; i < plan.splits.size(); ++i) {
-      const AttemptId attempt = {TaskKind::kMap, i, 0};
+      const AttemptId attempt = {kMapStage, i, 0};
       absl::Status done = RunTask(plan, attempt, examples::RunMapTask, plan.map_output(i));
       if (!done.ok()) return done;
     }
@@ -75,8 +75,7 @@ class Rounds {
 
   // Its output is input of the next round.
   absl::Status Reduce(const JobPlan& plan) {
-    absl::Status done =
-        RunTask(plan, {TaskKind::kReduce, 0, 0}, examples::RunReduceTask, plan.part(0));
+    absl::Status done = RunTask(plan, {kReduceStage, 0, 0}, examples::RunReduceTask, plan.part(0));
     if (!done.ok()) return done;
     for (std::uint32_t i = 0; i < plan.splits.size(); ++i) Remove(plan.map_output(i));
     std::erase_if(inputs_, [](const InputFile& input) { return input.from_previous_round; });

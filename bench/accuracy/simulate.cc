@@ -35,22 +35,31 @@ constexpr double kNoiseDeviation = 0.02;
 constexpr double kNoiseCorrelation = 1.0 / 20;
 constexpr double kNoiseStep = 1.0 / 200;
 
-// Takes envelopes for the monitor as the master's ingest service does; loses some on the way.
+// Takes events for the monitor as the master's ingest service does; loses some on the way.
 class Ingest {
  public:
   Ingest(JobMonitor& monitor, double lost_share, std::uint64_t seed)
       : monitor_(monitor), lost_share_(lost_share), random_(Scatter(seed) ^ 0x1057) {}
 
-  void Take(const v1::Envelope& envelope, absl::Time now) {
+  void Take(Event event, const v1::Event& message) {
     const bool lost = lost_share_ > 0 && random_.Uniform() < lost_share_;
-    if (lost && !envelope.has_job_opened()) return;
-    const absl::StatusOr<Event> event = wire::ParseEvent(envelope, now);
-    if (!event.ok()) monitor_.CountRejected();
-    if (!event.ok() || !monitor_.Apply(*event).ok()) ++refused_events_;
+    if (lost && !Opens(message)) return;
+    absl::StatusOr<EventBody> body = wire::ParseBody(message);
+    if (!body.ok()) {
+      monitor_.CountRejected();
+      ++refused_events_;
+      return;
+    }
+    event.body = *std::move(body);
+    if (!monitor_.Apply(event).ok()) ++refused_events_;
   }
   std::uint64_t refused_events() const { return refused_events_; }
 
  private:
+  static bool Opens(const v1::Event& message) {
+    return message.has_job_opened() || message.has_executor_opened();
+  }
+
   JobMonitor& monitor_;
   const double lost_share_;
   Random random_;
@@ -112,9 +121,11 @@ class VirtualCluster {
   static std::string HostOf(std::size_t node) { return fmt::format("node-{}", node); }
 
   void Deliver(VirtualAgent& agent, double now) {
-    const absl::Time arrived_at = InstantOf(now);
-    agent.Deliver([&](const v1::Envelope& envelope) { ingest_.Take(envelope, arrived_at); });
-    agent.Steer(monitor_.wanted_names());
+    agent.Deliver([&](Event event, const v1::Event& message) {
+      event.arrived_at = InstantOf(now);
+      ingest_.Take(std::move(event), message);
+    });
+    agent.Steer(monitor_.wanted_names(), monitor_.wants_points());
   }
   void Say(double now, EventBody body) {
     application_master_.clock().Set(now);
@@ -156,10 +167,10 @@ class VirtualCluster {
 // Of a map task that began with the job and is over when the reduce phase begins.
 AttemptChanged VirtualCluster::MapTaskIs(AttemptState state, double at, std::uint32_t index) const {
   const MapTaskLog& task = log_.map_tasks[index];
-  return {.attempt = {TaskKind::kMap, index, 0},
+  return {.attempt = {kMapStage, index, 0},
           .state = state,
           .at = InstantOf(at),
-          .host = HostOf(index % options_.slots),
+          .executor = index % options_.slots,
           .input_bytes = task.input_bytes,
           .input_name = task.input_name};
 }
@@ -167,14 +178,15 @@ AttemptChanged VirtualCluster::MapTaskIs(AttemptState state, double at, std::uin
 void VirtualCluster::RunMapPhase() {
   const auto map_tasks = static_cast<std::uint32_t>(log_.map_tasks.size());
   const double start = -kMapSeconds;
+  std::vector<StageOpened> stages = MapReduceStages(map_tasks, options_.reduce_tasks);
+  for (StageOpened& stage : stages) stage.slots = options_.slots;
   Say(start, JobOpened{.name = "simulated",
                        .engine = "bench",
                        .submitted_at = InstantOf(start),
-                       .map_task_count = map_tasks,
-                       .reduce_task_count = options_.reduce_tasks,
-                       .partition_count = options_.reduce_tasks,
-                       .map_slots = options_.slots,
-                       .reduce_slots = options_.slots});
+                       .stages = std::move(stages)});
+  for (std::uint32_t slot = 0; slot < options_.slots; ++slot) {
+    Say(start, ExecutorOpened{.executor = slot, .host = HostOf(slot), .slots = 1});
+  }
   for (std::uint32_t i = 0; i < map_tasks; ++i) {
     Say(start, MapTaskIs(AttemptState::kStarted, start, i));
   }
@@ -200,7 +212,7 @@ std::uint64_t VirtualCluster::TakeValues(const GroupShare& share) {
 
 void VirtualCluster::ReportMapTask(std::uint32_t index) {
   const MapTaskLog& task = log_.map_tasks[index];
-  VirtualAgent agent(AgentOf(ToString(AttemptId{TaskKind::kMap, index, 0})));
+  VirtualAgent agent(AgentOf(ToString(AttemptId{kMapStage, index, 0})));
   agent.clock().Set(0);
   agent::MapRecorder recorder({index, 0}, agent.shared());
   recorder.InputRead(task.input_bytes, 1);
@@ -218,7 +230,7 @@ void VirtualCluster::PlanSayings() {
     AttemptChanged change = {.attempt = attempt.id(),
                              .state = AttemptState::kStarted,
                              .at = InstantOf(attempt.start),
-                             .host = HostOf(attempt.slot),
+                             .executor = attempt.slot,
                              .speculative = attempt.speculative};
     starts_.push_back({attempt.start, change});
     change.state = attempt.outcome;
@@ -245,6 +257,7 @@ void VirtualCluster::FlushAll(double now) {
       const AttemptId id = attempt.id();
       players_[i] = std::make_unique<ReducePlayer>(log_, workload_.GroupsOf(attempt.task), attempt,
                                                    AgentOf(ToString(id)));
+      players_[i]->agent().Steer({}, monitor_.wants_points());
     }
     players_[i]->PlayUntil(now);
     players_[i]->Flush(now);

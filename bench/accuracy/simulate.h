@@ -1,6 +1,6 @@
 // Runs the reduce phase of a measured job on a virtual cluster, and asks indicators when it ends.
 //
-//   cost log --> workload --> timeline --> task agents --> envelopes --> JobMonitor --> predictions
+//   cost log --> workload --> timeline --> task agents --> events --> JobMonitor --> predictions
 //               (a seed)     (the truth)  (virtual time)
 //
 // From the task agents on everything is the code that runs live. Deterministic: the same log and

@@ -22,7 +22,7 @@ struct Attempt {
   AttemptState outcome = AttemptState::kFinished;  // or kFailed, kKilled
   std::vector<double> group_ends;                  // as they are, or would have been
 
-  AttemptId id() const { return {TaskKind::kReduce, task, number}; }
+  AttemptId id() const { return {kReduceStage, task, number}; }
 };
 
 struct Timeline {

@@ -31,7 +31,9 @@ void VirtualClock::Set(double seconds) {
 }
 
 VirtualAgent::VirtualAgent(const AgentOptions& options)
-    : shared_(std::make_shared<agent::Shared>(options, options.source_id, clock_)) {}
+    : shared_(std::make_shared<agent::Shared>(options, options.source_id, clock_)),
+      job_id_(options.job_id),
+      source_id_(options.source_id) {}
 
 void VirtualAgent::Execute() {
   constexpr agent::Instant kNoWaiting{};
@@ -60,17 +62,26 @@ void VirtualAgent::Flush() {
 }
 
 void VirtualAgent::Deliver(const Post& post) {
-  while (const auto request = shared_->outbox.Next(clock_.Now())) {
-    post(request->envelope());
-    shared_->outbox.Acknowledge(request->envelope().sequence());
+  while (const auto batch = shared_->outbox.Next(clock_.Now())) {
+    Event event{.job_id = job_id_,
+                .source_id = source_id_,
+                .sequence = batch->first_sequence(),
+                .sent_at = absl::FromUnixNanos(batch->sent_at()),
+                .dropped_events = batch->dropped_events()};
+    for (const v1::Event& body : batch->events()) {
+      post(event, body);
+      shared_->outbox.Acknowledge(event.sequence++);
+    }
   }
 }
 
-void VirtualAgent::Steer(const NamedGroups& wanted) {
-  if (std::exchange(wanted_, wanted) == wanted) return;
+void VirtualAgent::Steer(const NamedGroups& wanted, bool wants_points) {
   v1::Control control;
-  control.set_named_group_bytes_min(wanted.bytes_min);
-  control.set_sampled_below(wanted.sampled_below);
+  control.set_send_points(wants_points);
+  if (std::exchange(wanted_, wanted) != wanted) {
+    control.set_named_group_bytes_min(wanted.bytes_min);
+    control.set_sampled_below(wanted.sampled_below);
+  }
   shared_->settings.Apply(control);
 }
 

@@ -41,7 +41,8 @@ class VirtualClock final : public agent::Clock {
 // One process that reports. Task recorders are made with shared() and must go before this does.
 class VirtualAgent {
  public:
-  using Post = std::function<void(const v1::Envelope&)>;
+  // Of the event everything but its body and its arrival is set.
+  using Post = std::function<void(Event event, const v1::Event& body)>;
 
   explicit VirtualAgent(const AgentOptions& options);
   // What a task says after the end of its agent is dropped; kept, it would keep both alive.
@@ -61,14 +62,16 @@ class VirtualAgent {
 
   // Sends everything that waits, now, and has it acknowledged.
   void Deliver(const Post& post);
-  // The master asks for the names of key groups.
-  void Steer(const NamedGroups& wanted);
+  // The master asks for the names of key groups, and for points.
+  void Steer(const NamedGroups& wanted, bool wants_points);
 
  private:
   VirtualClock clock_;
   const std::shared_ptr<agent::Shared> shared_;
   std::vector<std::shared_ptr<agent::Reporter>> reporters_;
   NamedGroups wanted_;  // as asked for last
+  std::string job_id_;
+  std::string source_id_;
 };
 
 }  // namespace tidemark::bench

@@ -12,6 +12,9 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "proto/wire/encode_event.h"
+#include "streaming/size_histogram.h"
+#include "tidemark/event.h"
 
 namespace tidemark::bench {
 namespace {
@@ -104,8 +107,9 @@ class LoadStream final
     Write();
   }
   void Write() {
-    request_.mutable_envelope()->set_sequence(++sent_);
-    if (sent_ % 16 == 1) SetSentAt(*request_.mutable_envelope());
+    if (sent_ == 1) request_.clear_sources();
+    request_.set_first_sequence(++sent_);
+    if (sent_ % 16 == 1) request_.set_sent_at(absl::GetCurrentTimeNanos());
     StartWrite(&request_);
   }
 
@@ -146,11 +150,13 @@ void Pace(const std::vector<std::unique_ptr<LoadStream>>& streams) {
 
 }  // namespace
 
-std::int64_t SetSentAt(v1::Envelope& envelope) {
-  const std::int64_t nanos = absl::GetCurrentTimeNanos();
-  envelope.mutable_sent_at()->set_seconds(nanos / 1'000'000'000);
-  envelope.mutable_sent_at()->set_nanos(static_cast<int>(nanos % 1'000'000'000));
-  return nanos;
+// A first batch of a stream, sent now, that opens its one source.
+void OpenSource(const std::string& job_id, const std::string& source_id,
+                v1::StreamEventsRequest& request) {
+  v1::Source& source = *request.add_sources();
+  source.set_source_id(source_id);
+  source.set_job_id(job_id);
+  request.set_sent_at(absl::GetCurrentTimeNanos());
 }
 
 std::shared_ptr<grpc::Channel> OwnChannel(const std::string& address) {
@@ -162,23 +168,31 @@ std::shared_ptr<grpc::Channel> OwnChannel(const std::string& address) {
 v1::StreamEventsRequest ProfileMessage(const std::string& job_id, std::uint32_t task,
                                        std::uint32_t points) {
   v1::StreamEventsRequest request;
-  v1::Envelope& envelope = *request.mutable_envelope();
-  envelope.set_job_id(job_id);
-  envelope.set_source_id(fmt::format("reduce-{}", task));
-  SetSentAt(envelope);
-  v1::ReduceProfile& profile = *envelope.mutable_reduce_profile();
-  profile.mutable_attempt()->set_kind(v1::TASK_KIND_REDUCE);
+  OpenSource(job_id, fmt::format("reduce-{}", task), request);
+  v1::ReduceProfile& profile = *request.add_events()->mutable_reduce_profile();
+  profile.mutable_attempt()->set_stage(kReduceStage);
   profile.mutable_attempt()->set_index(task);
-  profile.set_groups_done(points);
-  profile.mutable_reduce_time()->set_seconds(1);
+  profile.set_reduce_nanos(1'000'000'000);
+  streaming::SizeHistogram bins;
   std::uint64_t bytes_done = 0;
-  for (std::uint32_t i = 0; i < points; ++i) {
+  const std::uint32_t groups = 100;
+  for (std::uint32_t i = 0; i < groups; ++i) {
     const std::uint64_t bytes = 64 + 97 * i;
     bytes_done += bytes;
+    bins.Add(bytes, 1, absl::Nanoseconds(10'000 + 50 * bytes), 0);
+    if (i >= points) continue;
     profile.add_point_bytes(bytes);
     profile.add_point_counts(1);
     profile.add_point_nanos(10'000 + 50 * bytes);
   }
+  for (const GroupBin& bin : bins.bins()) {
+    profile.add_bin_indexes(bin.bin);
+    profile.add_bin_counts(bin.count);
+    profile.add_bin_bytes(bin.size_bytes);
+    profile.add_bin_seconds(bin.seconds);
+    profile.add_bin_seconds_squared(bin.seconds_squared);
+  }
+  profile.set_groups_done(groups);
   profile.set_bytes_done(bytes_done);
   return request;
 }
@@ -189,31 +203,19 @@ bool OpenJob(const std::shared_ptr<grpc::Channel>& channel, const std::string& j
   grpc::ClientContext context;
   context.set_wait_for_ready(true);
   const auto stream = stub->StreamEvents(&context);
-  std::uint64_t sequence = 0;
-  const auto send = [&](auto fill) {
-    v1::StreamEventsRequest request;
-    v1::Envelope& envelope = *request.mutable_envelope();
-    envelope.set_job_id(job_id);
-    envelope.set_source_id("app-master");
-    envelope.set_sequence(++sequence);
-    SetSentAt(envelope);
-    fill(envelope);
-    stream->Write(request);
-  };
-  send([&](v1::Envelope& envelope) {
-    envelope.mutable_job_opened()->set_map_task_count(0);
-    envelope.mutable_job_opened()->set_reduce_task_count(reduce_tasks);
-  });
+  v1::StreamEventsRequest request;
+  OpenSource(job_id, "app-master", request);
+  request.set_first_sequence(1);
+  JobOpened opened;
+  opened.stages = MapReduceStages(0, reduce_tasks);
+  wire::EncodeBody(opened, *request.add_events());
   for (std::uint32_t task = 0; task < reduce_tasks; ++task) {
-    for (const auto state : {v1::ATTEMPT_STATE_STARTED, v1::ATTEMPT_STATE_SHUFFLED}) {
-      send([&](v1::Envelope& envelope) {
-        v1::AttemptChanged& changed = *envelope.mutable_attempt_changed();
-        changed.mutable_attempt()->set_kind(v1::TASK_KIND_REDUCE);
-        changed.mutable_attempt()->set_index(task);
-        changed.set_state(state);
-      });
+    for (const AttemptState state : {AttemptState::kStarted, AttemptState::kShuffled}) {
+      const AttemptId attempt = {.stage = kReduceStage, .index = task};
+      wire::EncodeBody(AttemptChanged{.attempt = attempt, .state = state}, *request.add_events());
     }
   }
+  stream->Write(request);
   stream->WritesDone();
   v1::StreamEventsResponse response;
   while (stream->Read(&response)) continue;
@@ -278,7 +280,7 @@ IdleStreams::IdleStreams(const std::string& address, std::uint32_t streams,
     stream->stub = v1::IngestService::NewStub(channel);
     stream->call = stream->stub->StreamEvents(&stream->context);
     v1::StreamEventsRequest request = ProfileMessage("idle", i, 1);
-    request.mutable_envelope()->set_sequence(1);
+    request.set_first_sequence(1);
     v1::StreamEventsResponse response;
     stream->call->Write(request);
     stream->call->Read(&response);

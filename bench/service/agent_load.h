@@ -17,7 +17,7 @@ struct AgentLoad {
   std::string job_prefix;  // jobs are called PREFIX-0, PREFIX-1, ...
   std::uint32_t streams = 1;
   std::uint32_t streams_per_job = 100;
-  std::uint32_t points = 100;      // key-group points in a message
+  std::uint32_t points = 100;      // key-group points in a message, beside their bins
   double messages_per_second = 0;  // of all streams together; 0: as fast as it goes
   absl::Duration duration = absl::Seconds(1);
 };
@@ -47,12 +47,12 @@ class IdleStreams {
   std::vector<std::unique_ptr<Stream>> streams_;
 };
 
-// Says that the envelope is sent now; returns when that is, in nanoseconds since 1970.
-std::int64_t SetSentAt(v1::Envelope& envelope);
-
-// A reduce profile of so many points, without its sequence.
+// A reduce profile of 100 key groups, as many of them as points, too: a batch without its sequence,
+// which opens its source.
 v1::StreamEventsRequest ProfileMessage(const std::string& job_id, std::uint32_t task,
                                        std::uint32_t points);
+void OpenSource(const std::string& job_id, const std::string& source_id,
+                v1::StreamEventsRequest& request);
 // With a connection of its own.
 std::shared_ptr<grpc::Channel> OwnChannel(const std::string& address);
 // Opens a job with so many reduce tasks, all of them running. False: the server does not answer.

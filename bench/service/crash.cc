@@ -21,7 +21,7 @@
 #include "bench/service/agent_load.h"
 #include "bench/service/master_process.h"
 #include "master/store/event_log.h"
-#include "proto/wire/parse_event.h"
+#include "proto/wire/encode_event.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
 #include "tidemark/v1/progress_service.grpc.pb.h"
 
@@ -31,7 +31,7 @@ namespace {
 constexpr absl::Duration kRestartTimeout = absl::Seconds(60);
 constexpr absl::Duration kEndTimeout = absl::Seconds(60);
 constexpr std::uint32_t kMapTasks = 1000;
-// A stream runs ahead of its acknowledgements by at most this many envelopes.
+// A stream runs ahead of its acknowledgements by at most this many events.
 constexpr std::uint64_t kWindow = 200;
 
 std::shared_ptr<grpc::Channel> NewChannel(const std::string& address) {
@@ -42,25 +42,25 @@ std::shared_ptr<grpc::Channel> NewChannel(const std::string& address) {
   return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
 }
 
-// The envelope of a sequence; always the same but for the instant it is sent.
-v1::Envelope MakeEnvelope(const std::string& job_id, const std::string& source_id,
-                          std::uint64_t sequence) {
-  v1::Envelope envelope;
-  envelope.set_job_id(job_id);
-  envelope.set_source_id(source_id);
-  envelope.set_sequence(sequence);
-  if (sequence == 1) {
-    envelope.mutable_job_opened()->set_map_task_count(kMapTasks);
-    envelope.mutable_job_opened()->set_reduce_task_count(1);
-    return envelope;
-  }
+// The event of a sequence; always the same.
+EventBody BodyOf(std::uint64_t sequence) {
+  if (sequence == 1) return JobOpened{.stages = MapReduceStages(kMapTasks, 1)};
   const auto task = static_cast<std::uint32_t>(sequence * 7919 % kMapTasks);
-  v1::TaskHeartbeat& heartbeat = *envelope.mutable_task_heartbeat();
-  heartbeat.mutable_attempt()->set_kind(v1::TASK_KIND_MAP);
-  heartbeat.mutable_attempt()->set_index(task);
-  heartbeat.set_bytes_done(sequence * 1000);
-  heartbeat.set_records_done(sequence);
-  return envelope;
+  return TaskHeartbeat{.attempt = {.stage = kMapStage, .index = task},
+                       .bytes_done = sequence * 1000,
+                       .records_done = sequence};
+}
+
+v1::StreamEventsRequest RequestOf(const std::string& job_id, const std::string& source_id,
+                                  std::uint64_t sequence, EventBody body) {
+  v1::StreamEventsRequest request;
+  wire::EncodeRequest({.job_id = job_id,
+                       .source_id = source_id,
+                       .sequence = sequence,
+                       .sent_at = absl::Now(),
+                       .body = std::move(body)},
+                      request);
+  return request;
 }
 
 // One source: sends without end, survives its master, and remembers what was acknowledged.
@@ -73,7 +73,7 @@ class Sender {
         thread_([this] { Run(); }) {}
   ~Sender() { Stop(); }
 
-  // No more envelopes; returns when all that were sent are acknowledged or Cancel() was called.
+  // No more events; returns when all that were sent are acknowledged or Cancel() was called.
   void Stop() {
     stopping_ = true;
     if (thread_.joinable()) thread_.join();
@@ -105,10 +105,7 @@ class Sender {
     while (true) {
       const bool may_send = !stopping_ || next <= sent_;
       for (int i = 0; may_send && i < 20 && next < acknowledged_ + kWindow; ++i, ++next) {
-        v1::StreamEventsRequest request;
-        *request.mutable_envelope() = MakeEnvelope(job_id_, source_id_, next);
-        SetSentAt(*request.mutable_envelope());
-        if (!stream.Write(request)) return;
+        if (!stream.Write(RequestOf(job_id_, source_id_, next, BodyOf(next)))) return;
         sent_ = std::max(sent_, next);
       }
       if (acknowledged_ + 1 < next) {
@@ -266,14 +263,7 @@ class Crasher {
     const auto ingest = v1::IngestService::NewStub(channel);
     grpc::ClientContext context;
     const auto stream = ingest->StreamEvents(&context);
-    v1::StreamEventsRequest request;
-    v1::Envelope& envelope = *request.mutable_envelope();
-    envelope.set_job_id(job_id);
-    envelope.set_source_id("closer");
-    envelope.set_sequence(1);
-    SetSentAt(envelope);
-    envelope.mutable_job_closed()->set_outcome(v1::JOB_OUTCOME_SUCCEEDED);
-    stream->Write(request);
+    stream->Write(RequestOf(job_id, "closer", 1, JobClosed{}));
     stream->WritesDone();
     v1::StreamEventsResponse response;
     while (stream->Read(&response)) continue;
@@ -297,7 +287,7 @@ class Crasher {
     return absl::DeadlineExceededError(fmt::format("{} does not end", job_id));
   }
 
-  // Every acknowledged envelope must be there as it was sent, once.
+  // Every acknowledged event must be there as it was sent, once.
   absl::Status CheckJournal(const std::string& job_id,
                             const std::vector<std::unique_ptr<Sender>>& senders) {
     const auto reader =
@@ -319,7 +309,7 @@ class Crasher {
       const auto& events = kept[sender->source_id()];
       for (std::uint64_t sequence = 1; sequence <= sender->acknowledged(); ++sequence) {
         const auto event = events.find(sequence);
-        if (event == events.end() || !IsAsSent(*sender, event->second)) {
+        if (event == events.end() || !IsAsSent(event->second)) {
           ++report_.lost_acknowledged;
         }
       }
@@ -327,12 +317,7 @@ class Crasher {
     return absl::OkStatus();
   }
 
-  static bool IsAsSent(const Sender& sender, const Event& kept) {
-    v1::Envelope envelope = MakeEnvelope(sender.job_id(), sender.source_id(), kept.sequence);
-    SetSentAt(envelope);
-    const auto sent = wire::ParseEvent(envelope, kept.arrived_at);
-    return sent.ok() && sent->body == kept.body;
-  }
+  static bool IsAsSent(const Event& kept) { return kept.body == BodyOf(kept.sequence); }
 
   const CrashOptions options_;
   std::mt19937 random_;

@@ -1,6 +1,6 @@
 // Kills a master under load, again and again, and holds it to what it has acknowledged.
 //
-// The load keeps its own record of every acknowledgement; the envelopes themselves are a function
+// The load keeps its own record of every acknowledgement; the events themselves are a function
 // of job, source and sequence, so that what the journal kept can be compared with what was sent.
 #pragma once
 
@@ -24,10 +24,10 @@ struct CrashOptions {
 struct CrashReport {
   std::uint32_t kills = 0;
   std::uint32_t kills_in_recovery = 0;  // of these, before the master listened
-  std::uint64_t acknowledged = 0;       // envelopes
+  std::uint64_t acknowledged = 0;       // events
   std::uint64_t lost_acknowledged = 0;  // of these, not in the journal as they were sent
-  std::uint64_t counted_twice = 0;      // envelopes that the journal holds more than once
-  std::uint64_t lost_in_snapshots = 0;  // envelopes that final snapshots miss
+  std::uint64_t counted_twice = 0;      // events that the journal holds more than once
+  std::uint64_t lost_in_snapshots = 0;  // events that final snapshots miss
   std::uint64_t sequences_reused = 0;   // snapshots that differ under one sequence, or go back
   double restart_median_s = 0;          // from the start of a process until it listens
   double restart_max_s = 0;

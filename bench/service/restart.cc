@@ -11,7 +11,6 @@
 #include "bench/service/master_process.h"
 #include "master/service/job_table.h"
 #include "proto/wire/encode_event.h"
-#include "tidemark/v1/event.pb.h"
 
 namespace tidemark::bench {
 namespace {
@@ -28,27 +27,27 @@ class Writer {
 
   void Write() {
     const std::uint64_t half = events_left_ / 2;
-    Send(JobOpened{.map_task_count = kMapTasks, .reduce_task_count = kTasks - kMapTasks});
-    for (std::uint32_t i = 0; i < kMapTasks; ++i) Change(TaskKind::kMap, i, AttemptState::kStarted);
+    Send(JobOpened{.stages = MapReduceStages(kMapTasks, kTasks - kMapTasks)});
+    for (std::uint32_t i = 0; i < kMapTasks; ++i) Change(kMapStage, i, AttemptState::kStarted);
     while (events_left_ > half) {
       NextSecond();
       for (std::uint32_t i = 0; i < kMapTasks && events_left_ > half; ++i) {
-        Send(TaskHeartbeat{.attempt = {TaskKind::kMap, i, 0}, .bytes_done = second_ * 1000});
+        Send(TaskHeartbeat{.attempt = {kMapStage, i, 0}, .bytes_done = second_ * 1000});
       }
     }
     for (std::uint32_t i = 0; i < kMapTasks; ++i) {
-      MapProfile profile{.attempt = {TaskKind::kMap, i, 0}};
+      MapProfile profile{.attempt = {kMapStage, i, 0}};
       for (std::uint32_t p = 0; p < kTasks - kMapTasks; ++p) {
         profile.partitions.push_back({.partition = p, .total_bytes = 1'000'000});
         profile.partitions.back().implicit_bytes = 1'000'000;
         profile.partitions.back().implicit_key_count = 1000;
       }
       Send(profile);
-      Change(TaskKind::kMap, i, AttemptState::kFinished);
+      Change(kMapStage, i, AttemptState::kFinished);
     }
     for (std::uint32_t i = 0; i < kTasks - kMapTasks; ++i) {
-      Change(TaskKind::kReduce, i, AttemptState::kStarted);
-      Change(TaskKind::kReduce, i, AttemptState::kShuffled);
+      Change(kReduceStage, i, AttemptState::kStarted);
+      Change(kReduceStage, i, AttemptState::kShuffled);
     }
     while (events_left_ > 2) {
       NextSecond();
@@ -65,12 +64,12 @@ class Writer {
     ++second_;
     jobs_.TickDue(now());
   }
-  void Change(TaskKind kind, std::uint32_t index, AttemptState state) {
-    Send(AttemptChanged{.attempt = {kind, index, 0}, .state = state});
+  void Change(std::uint32_t stage, std::uint32_t index, AttemptState state) {
+    Send(AttemptChanged{.attempt = {stage, index, 0}, .state = state});
   }
   void SendProfile(std::uint32_t index) {
     ++profiles_;
-    ReduceProfile profile{.attempt = {TaskKind::kReduce, index, 0}};
+    ReduceProfile profile{.attempt = {kReduceStage, index, 0}};
     profile.last_group_finished_at = now();
     profile.groups_done = profiles_ / kMapTasks * 10;
     profile.bytes_done = profile.groups_done * 1000;
@@ -88,9 +87,7 @@ class Writer {
                 .sent_at = now(),
                 .arrived_at = now(),
                 .body = std::move(body)};
-    v1::Envelope envelope;
-    wire::EncodeEvent(event, envelope);
-    jobs_.Ingest(envelope, now());
+    jobs_.Ingest(wire::EncodeEvent(event), now());
     if (events_left_ > 0) --events_left_;
   }
 

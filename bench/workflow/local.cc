@@ -47,7 +47,7 @@ absl::StatusOr<JobTasks> ReadTasks(const std::string& log) {
     const absl::Time at = change->at.value_or(event->arrived_at);
     if (change->state == AttemptState::kStarted) started[attempt] = at;
     if (change->state != AttemptState::kFinished || !started.contains(attempt)) continue;
-    auto& of_phase = change->attempt.kind == TaskKind::kMap ? tasks.map : tasks.reduce;
+    auto& of_phase = change->attempt.stage == kMapStage ? tasks.map : tasks.reduce;
     of_phase.emplace_back(started[attempt], at);
   }
 }

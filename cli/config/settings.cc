@@ -134,6 +134,9 @@ void AddLimits(std::vector<Setting>& settings) {
   settings.push_back(CountSetting(
       "limits.sources_per_job", 1, 10'000'000,
       [](auto& c) -> auto& { return c.master.job.limits.sources_max; }));
+  settings.push_back(CountSetting(
+      "limits.stages_per_job", 1, 10'000'000,
+      [](auto& c) -> auto& { return c.master.job.limits.stages_max; }));
 }
 
 void AddShutdown(std::vector<Setting>& settings) {

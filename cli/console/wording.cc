@@ -24,8 +24,7 @@ bool HasReduce(const Snapshot& snapshot) {
 
 // "reduce task 2"; a repeated one says which attempt it is.
 std::string TaskText(const AttemptId& id) {
-  std::string text =
-      fmt::format("{} task {}", id.kind == TaskKind::kMap ? "map" : "reduce", id.index);
+  std::string text = fmt::format("{} task {}", id.stage == kMapStage ? "map" : "reduce", id.index);
   if (id.attempt > 0) text += fmt::format(", attempt {}", id.attempt);
   return text;
 }

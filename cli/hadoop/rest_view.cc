@@ -91,7 +91,7 @@ std::optional<AttemptId> ParseId(std::string_view id, bool is_attempt) {
   if (!ParseNumber(cut_last(), parsed.index)) return std::nullopt;
   const std::string_view kind = cut_last();
   if (kind != "m" && kind != "r") return std::nullopt;
-  parsed.kind = kind == "m" ? TaskKind::kMap : TaskKind::kReduce;
+  parsed.stage = kind == "m" ? kMapStage : kReduceStage;
   return parsed;
 }
 
@@ -137,7 +137,7 @@ absl::StatusOr<std::vector<RestTask>> ParseRestTasks(std::string_view json) {
     const std::string id = TextAt(entry, "id");
     const std::optional<AttemptId> parsed = ParseId(id, false);
     if (!parsed) return;
-    RestTask task{.id = id, .kind = parsed->kind, .index = parsed->index};
+    RestTask task{.id = id, .stage = parsed->stage, .index = parsed->index};
     task.state = StateOf(TextAt(entry, "state"));
     task.started_at = TimeAt(entry, "startTime");
     task.finished_at = TimeAt(entry, "finishTime");

@@ -51,7 +51,7 @@ struct RestAttempt {
 
 struct RestTask {
   std::string id;
-  TaskKind kind = TaskKind::kMap;
+  std::uint32_t stage = kMapStage;
   std::uint32_t index = 0;
   RestState state = RestState::kWaiting;
   std::optional<absl::Time> started_at;

@@ -59,7 +59,7 @@ ReduceProfile ReduceWorkOf(const RestAttempt& attempt, absl::Time now) {
 
 EventBody WorkOf(const RestAttempt& attempt, absl::Time now) {
   if (attempt.sorted_at) return ReduceWorkOf(attempt, now);
-  const bool is_map = attempt.id.kind == TaskKind::kMap;
+  const bool is_map = attempt.id.stage == kMapStage;
   TaskHeartbeat heartbeat;
   heartbeat.attempt = attempt.id;
   heartbeat.bytes_done = Units(attempt.fraction_done / (is_map ? 1 : kReduceFrom));
@@ -73,20 +73,27 @@ std::vector<EventBody> TaskFacts::Opening(const RestJob& job) {
   opened.name = job.name;
   opened.engine = "hadoop";
   opened.submitted_at = job.started_at;
-  opened.map_task_count = job.map_tasks;
-  opened.reduce_task_count = job.reduce_tasks;
+  opened.stages = MapReduceStages(job.map_tasks, job.reduce_tasks);
   std::vector<EventBody> events = {opened};
-  const auto announce = [&](TaskKind kind, std::uint32_t count) {
+  const auto announce = [&](std::uint32_t stage, std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i) {
       AttemptChanged waits;
-      waits.attempt = {kind, i, 0};
+      waits.attempt = {.stage = stage, .index = i};
       waits.input_bytes = kTaskUnits;
       events.emplace_back(waits);
     }
   };
-  announce(TaskKind::kMap, job.map_tasks);
-  announce(TaskKind::kReduce, job.reduce_tasks);
+  announce(kMapStage, job.map_tasks);
+  announce(kReduceStage, job.reduce_tasks);
   return events;
+}
+
+// The REST interface tells of nodes, not of containers: all attempts on a node are in one executor.
+std::uint32_t TaskFacts::ExecutorAt(const std::string& host, std::vector<EventBody>& events) {
+  const auto number = static_cast<std::uint32_t>(executors_.size());
+  const auto [known, is_new] = executors_.try_emplace(host, number);
+  if (is_new) events.emplace_back(ExecutorOpened{.executor = number, .host = host});
+  return known->second;
 }
 
 void TaskFacts::Enter(const RestAttempt& attempt, AttemptState state,
@@ -103,7 +110,7 @@ void TaskFacts::Enter(const RestAttempt& attempt, AttemptState state,
     changed.attempt = attempt.id;
     changed.state = passed;
     changed.at = InstantOf(attempt, passed);
-    changed.host = attempt.host;
+    if (!attempt.host.empty()) changed.executor = ExecutorAt(attempt.host, events);
     changed.input_bytes = kTaskUnits;
     if (passed == AttemptState::kFailed || passed == AttemptState::kKilled) {
       changed.failure = attempt.diagnostics;
@@ -135,7 +142,7 @@ std::vector<EventBody> TaskFacts::Observe(const RestAttempt& attempt, absl::Time
     events.push_back(WorkOf(attempt, now));
   } else {
     // What a reduce task has done counts only as long as it has not ended.
-    const bool reduces = attempt.id.kind == TaskKind::kReduce && attempt.sorted_at;
+    const bool reduces = attempt.id.stage == kReduceStage && attempt.sorted_at;
     if (reduces) {
       Enter(attempt, AttemptState::kShuffled, events);
       events.push_back(WorkOf(attempt, now));
@@ -148,7 +155,7 @@ std::vector<EventBody> TaskFacts::Observe(const RestAttempt& attempt, absl::Time
 std::vector<EventBody> TaskFacts::ObserveEnd(const RestTask& task) {
   if (HasEnded(task) || task.state != RestState::kSucceeded) return {};
   RestAttempt attempt;
-  attempt.id = {task.kind, task.index, task.successful_attempt};
+  attempt.id = {task.stage, task.index, task.successful_attempt};
   attempt.state = RestState::kSucceeded;
   attempt.started_at = task.started_at;
   attempt.finished_at = task.finished_at;
@@ -158,7 +165,7 @@ std::vector<EventBody> TaskFacts::ObserveEnd(const RestTask& task) {
 }
 
 bool TaskFacts::HasEnded(const RestTask& task) const {
-  const auto told = told_.find({task.kind, task.index, task.successful_attempt});
+  const auto told = told_.find({task.stage, task.index, task.successful_attempt});
   return told != told_.end() && told->second == AttemptState::kFinished;
 }
 

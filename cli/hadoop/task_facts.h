@@ -39,13 +39,16 @@ class TaskFacts {
  private:
   struct ByAttempt {
     bool operator()(const AttemptId& a, const AttemptId& b) const {
-      return std::tie(a.kind, a.index, a.attempt) < std::tie(b.kind, b.index, b.attempt);
+      return std::tie(a.stage, a.index, a.attempt) < std::tie(b.stage, b.index, b.attempt);
     }
   };
   // Adds the attempt's states up to `state` that were not told before.
   void Enter(const RestAttempt& attempt, AttemptState state, std::vector<EventBody>& events);
 
+  std::uint32_t ExecutorAt(const std::string& host, std::vector<EventBody>& events);
+
   std::map<AttemptId, AttemptState, ByAttempt> told_;
+  std::map<std::string, std::uint32_t> executors_;  // that were told, by host
 };
 
 }  // namespace tidemark::cli

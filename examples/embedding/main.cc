@@ -26,7 +26,7 @@ int main() {
     std::puts("");
   });
   auto agent = tidemark::Agent::Create({.master_address = address, .job_id = "job-1"});
-  agent->OpenJob({.name = "my job", .map_task_count = 1, .reduce_task_count = 1});
+  agent->OpenJob({.name = "my job", .stages = tidemark::MapReduceStages(1, 1)});
 
   // In a map task, wherever it runs, with an agent of its own: the size of each key group.
   const std::vector<std::size_t> group_bytes = {50, 400, 50, 100, 800, 200, 50, 1600, 400, 100};

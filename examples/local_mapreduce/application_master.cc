@@ -28,6 +28,9 @@ absl::Duration ReportBudgetAfter(absl::Duration unanswered_for) {
   return absl::ZeroDuration();
 }
 
+// All tasks run here.
+constexpr std::uint32_t kThisHost = 0;
+
 std::string HostName() {
   char name[256] = {};
   return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "localhost";
@@ -43,14 +46,17 @@ void RemoveTree(const std::string& path) {
 ApplicationMaster::ApplicationMaster(const JobPlan& plan, const Dependencies& dependencies)
     : plan_(plan),
       dependencies_(dependencies),
-      host_(HostName()),
       map_results_(plan.splits.size()),
-      reduce_results_(plan.reduce_task_count) {}
+      reduce_results_(plan.reduce_task_count) {
+  dependencies_.agent.OpenExecutor({.executor = kThisHost,
+                                    .host = HostName(),
+                                    .slots = static_cast<std::uint32_t>(dependencies_.slots)});
+}
 
 absl::Status ApplicationMaster::Run() {
   std::vector<std::uint64_t> split_bytes;
   for (const Split& split : plan_.splits) split_bytes.push_back(split.size_bytes());
-  if (absl::Status maps = RunTasks(TaskKind::kMap, split_bytes); !maps.ok()) return maps;
+  if (absl::Status maps = RunTasks(kMapStage, split_bytes); !maps.ok()) return maps;
 
   std::vector<std::uint64_t> partition_bytes(plan_.reduce_task_count);
   for (const TaskResult& result : map_results_) {
@@ -58,15 +64,15 @@ absl::Status ApplicationMaster::Run() {
       partition_bytes[i] += result.segments[i].record_bytes;
     }
   }
-  return RunTasks(TaskKind::kReduce, partition_bytes);
+  return RunTasks(kReduceStage, partition_bytes);
 }
 
-absl::Status ApplicationMaster::RunTasks(TaskKind kind,
+absl::Status ApplicationMaster::RunTasks(std::uint32_t stage,
                                          const std::vector<std::uint64_t>& input_bytes) {
   input_bytes_ = input_bytes;
   std::vector<AttemptId> waiting;  // the next one last
   for (auto i = static_cast<std::uint32_t>(input_bytes.size()); i-- > 0;) {
-    waiting.push_back({.kind = kind, .index = i});
+    waiting.push_back({.stage = stage, .index = i});
   }
   for (auto id = waiting.rbegin(); id != waiting.rend(); ++id) Report(*id, AttemptState::kQueued);
 
@@ -140,7 +146,7 @@ absl::Status ApplicationMaster::Commit(const AttemptId& attempt) {
   const std::string directory = plan_.attempt_directory(attempt);
   absl::StatusOr<TaskResult> result = ReadResult(PathOf(directory, kResultName));
   if (!result.ok()) return result.status();
-  const bool is_map = attempt.kind == TaskKind::kMap;
+  const bool is_map = attempt.stage == kMapStage;
   if (is_map && result->segments.size() != plan_.reduce_task_count) {
     return absl::DataLossError(fmt::format("{} holds the result of another run", directory));
   }
@@ -162,7 +168,7 @@ absl::Status ApplicationMaster::Retry(const AttemptId& failed, const absl::Statu
   Report(failed, AttemptState::kFailed, message);
   RemoveTree(plan_.attempt_directory(failed));
   AttemptId next = failed;
-  const char* const kind = failed.kind == TaskKind::kMap ? "map" : "reduce";
+  const char* const kind = failed.stage == kMapStage ? "map" : "reduce";
   if (++next.attempt == kAttemptsMax) {
     return absl::AbortedError(fmt::format("{} task {} failed {} times, the last time: {}", kind,
                                           failed.index, kAttemptsMax, message));
@@ -186,7 +192,7 @@ void ApplicationMaster::KillAll() {
 
 // Jobs of one input need not tell it.
 std::string ApplicationMaster::InputName(const AttemptId& attempt) const {
-  if (attempt.kind != TaskKind::kMap || plan_.inputs.size() < 2) return {};
+  if (attempt.stage != kMapStage || plan_.inputs.size() < 2) return {};
   return plan_.inputs[plan_.splits[attempt.index].input].name;
 }
 
@@ -194,7 +200,7 @@ void ApplicationMaster::Report(const AttemptId& attempt, AttemptState state, std
   dependencies_.agent.Changed({.attempt = attempt,
                                .state = state,
                                .at = absl::Now(),
-                               .host = host_,
+                               .executor = kThisHost,
                                .input_bytes = input_bytes_[attempt.index],
                                .input_name = InputName(attempt),
                                .failure = std::move(failure)});

@@ -45,7 +45,7 @@ class ApplicationMaster {
     WorkerProcess process;
   };
   // Greedy: each slot that comes free takes the next task in order.
-  absl::Status RunTasks(TaskKind kind, const std::vector<std::uint64_t>& input_bytes);
+  absl::Status RunTasks(std::uint32_t stage, const std::vector<std::uint64_t>& input_bytes);
   // Whether another task may start, with a slot that is taken for it.
   bool TakeSlot(std::size_t waiting);
   void GiveSlot();
@@ -61,7 +61,6 @@ class ApplicationMaster {
 
   const JobPlan& plan_;
   const Dependencies dependencies_;
-  std::string host_;
   std::vector<RunningAttempt> running_;
   std::vector<std::uint64_t> input_bytes_;  // of the phase's tasks
   std::vector<TaskResult> map_results_;

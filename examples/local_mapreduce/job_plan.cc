@@ -74,7 +74,7 @@ absl::StatusOr<Value> Read(const std::string& path) {
 std::string JobPlan::path() const { return PathOf(work_directory, "plan"); }
 std::string JobPlan::side_directory() const { return PathOf(work_directory, "side"); }
 std::string JobPlan::attempt_directory(const AttemptId& attempt) const {
-  return fmt::format("{}/{}-{}.{}", work_directory, attempt.kind == TaskKind::kMap ? 'm' : 'r',
+  return fmt::format("{}/{}-{}.{}", work_directory, attempt.stage == kMapStage ? 'm' : 'r',
                      attempt.index, attempt.attempt);
 }
 std::string JobPlan::map_output(std::uint32_t map_task) const {

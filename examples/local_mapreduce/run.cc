@@ -232,16 +232,14 @@ absl::Status JobRun::RunRound(const JobPlan& plan) {
 }
 
 JobOpened JobRun::Describe(const JobPlan& plan) const {
-  return {.name = job_.name,
-          .engine = "local_mapreduce",
-          .submitted_at = submitted_at_,
-          .phases = {Phase::kMap, Phase::kShuffle, Phase::kReduce},
-          .map_task_count = static_cast<std::uint32_t>(plan.splits.size()),
-          .reduce_task_count = plan.reduce_task_count,
-          .partition_count = plan.reduce_task_count,
-          .map_slots = options_.slots,
-          .reduce_slots = options_.slots,
-          .has_combiner = plan.has_combiner};
+  JobOpened opened = {.name = job_.name,
+                      .engine = "local_mapreduce",
+                      .submitted_at = submitted_at_,
+                      .stages = MapReduceStages(static_cast<std::uint32_t>(plan.splits.size()),
+                                                plan.reduce_task_count)};
+  for (StageOpened& stage : opened.stages) stage.slots = options_.slots;
+  opened.stages[kMapStage].has_combiner = plan.has_combiner;
+  return opened;
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ absl::StatusOr<Assignment> ParseArguments(const std::vector<std::string>& argume
     return absl::InvalidArgumentError("only an application master starts workers");
   }
   parsed.plan_path = arguments[0];
-  parsed.attempt.kind = arguments[1] == "map" ? TaskKind::kMap : TaskKind::kReduce;
+  parsed.attempt.stage = arguments[1] == "map" ? kMapStage : kReduceStage;
   return parsed;
 }
 
@@ -69,7 +69,7 @@ absl::Status RunAttempt(const Assignment& assignment) {
                        fmt::print(stderr, "{}{}\n", kReportTrouble, trouble);
                      }});
   const AttemptId& attempt = assignment.attempt;
-  const auto run = attempt.kind == TaskKind::kMap ? RunMapTask : RunReduceTask;
+  const auto run = attempt.stage == kMapStage ? RunMapTask : RunReduceTask;
   absl::StatusOr<TaskResult> result = run(*plan, attempt, **job, *agent);
   agent->Shutdown();
   if (!result.ok()) return result.status();
@@ -81,7 +81,7 @@ absl::Status RunAttempt(const Assignment& assignment) {
 std::vector<std::string> WorkerArguments(const JobPlan& plan, const AttemptId& attempt,
                                          absl::Duration report_budget) {
   return {plan.path(),
-          attempt.kind == TaskKind::kMap ? "map" : "reduce",
+          attempt.stage == kMapStage ? "map" : "reduce",
           fmt::format("{}", attempt.index),
           fmt::format("{}", attempt.attempt),
           fmt::format("{}", ::getpid()),

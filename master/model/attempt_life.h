@@ -30,8 +30,10 @@ class AttemptLife {
 
   std::string host;
   std::string input_name;
+  std::string failure;  // why it failed or was killed
   bool speculative = false;
   std::optional<std::uint64_t> input_bytes;
+  std::optional<std::uint64_t> input_records;
   absl::Time last_heard_at = absl::InfinitePast();
 
  private:

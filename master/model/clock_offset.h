@@ -1,12 +1,12 @@
-// How far a source's wall clock is behind the master's, learnt from its envelopes.
+// How far a source's wall clock is behind the master's, learnt from its events.
 //
 // offset = least (arrival - sending) seen: the true difference plus the fastest trip. Instants told
 // by the source become instants of the master's clock by adding it, and never lie after the arrival
-// of the envelope that told them, so a skewed clock cannot bend an estimate. What is told without a
+// of the event that told them, so a skewed clock cannot bend an estimate. What is told without a
 // usable instant (an infinite one) counts as told of its arrival.
 //
 // A source's clock that is set forward makes the least offset smaller; one that is set back shows
-// in an envelope sent before the one before it, and the offset is learnt anew.
+// in an event sent before the one before it, and the offset is learnt anew.
 #pragma once
 
 #include <algorithm>

@@ -19,6 +19,8 @@ namespace {
 // What one of each takes in memory, with what lies around it: measured once, rounded up.
 constexpr std::size_t kAttemptBytes = 512;
 constexpr std::size_t kSourceBytes = 256;
+constexpr std::size_t kStageBytes = 512;
+constexpr std::size_t kExecutorBytes = 256;
 constexpr std::size_t kPartitionBytes = 96;
 constexpr std::size_t kKeyBytes = sizeof(ExplicitKey);
 
@@ -46,14 +48,6 @@ absl::Status CheckRoom(const JobLimits& limits, const JobState& state) {
       fmt::format("this master keeps at most {} bytes of state per job", limits.state_bytes_max));
 }
 
-// Sets what was not said before; false if something else was said.
-template <typename T>
-bool FillIn(const std::optional<T>& said, std::optional<T>& known) {
-  if (!said) return true;
-  if (!known) known = said;
-  return *known == *said;
-}
-
 class Folder {
  public:
   Folder(const Event& event, const JobLimits& limits, JobState& state)
@@ -61,27 +55,40 @@ class Folder {
 
   absl::Status operator()(const JobOpened& opened);
   absl::Status operator()(const JobClosed& closed);
+  absl::Status operator()(const StageOpened& opened);
+  absl::Status operator()(const ExecutorOpened& opened);
   absl::Status operator()(const AttemptChanged& changed);
   absl::Status operator()(const TaskHeartbeat& heartbeat);
   absl::Status operator()(const MapProfile& profile);
   absl::Status operator()(const ReduceProfile& profile);
+  absl::Status operator()(const UnknownEvent& unknown);
 
  private:
+  SourceState& source() { return state_.sources.find(event_.source_id)->second; }
   absl::Time ToMasterClock(std::optional<absl::Time> at) const;
   template <typename Task>
   void Grow(std::size_t count, std::vector<Task>& tasks);
+  absl::StatusOr<Stage*> FindStage(const AttemptId& id);
   absl::StatusOr<MapAttempt*> FindMapAttempt(const AttemptId& id);
   absl::StatusOr<ReduceAttempt*> FindReduceAttempt(const AttemptId& id);
+  absl::StatusOr<StageTaskAttempt*> FindAttempt(const AttemptId& id, Stage& stage);
   template <typename Task>
-  auto FindAttempt(const AttemptId& id, std::optional<std::uint32_t> count, std::uint32_t limit,
+  auto FindAttempt(const AttemptId& id, const char* limit_name, std::uint32_t limit,
                    std::vector<Task>& tasks)
       -> absl::StatusOr<decltype(&tasks[0].attempts.begin()->second)>;
+  template <typename Attempts, typename Number>
+  auto EnterAttempt(const AttemptId& id, const Number& number, Attempts& attempts)
+      -> absl::StatusOr<decltype(&attempts.begin()->second)>;
   void Enter(const AttemptChanged& changed, AttemptLife& life);
+  absl::Status MapAttemptChanged(const AttemptChanged& changed);
+  absl::Status ReduceAttemptChanged(const AttemptChanged& changed);
   void KeepProfile(const MapProfile& profile, MapAttempt& attempt);
   void DropProfile(MapAttempt& attempt);
   void SettleProfile(MapTask& task);
   void EndMapPhase();
-  absl::Status CheckShape(const JobOpened& opened) const;
+  absl::Status CheckStage(const StageOpened& opened) const;
+  absl::Status CheckRoomFor(const std::vector<StageOpened>& opened) const;
+  void Open(const StageOpened& opened);
 
   const Event& event_;
   const JobLimits& limits_;
@@ -93,7 +100,14 @@ absl::Time Folder::ToMasterClock(std::optional<absl::Time> at) const {
   return clock.ToMasterClock(at.value_or(event_.sent_at), event_.arrived_at);
 }
 
-absl::Status Folder::CheckShape(const JobOpened& opened) const {
+absl::Status Folder::CheckStage(const StageOpened& opened) const {
+  const Stage said{.opened = opened};
+  if (!said.is_map() && !said.is_reduce()) return absl::OkStatus();
+  if (opened.attempt > 0) {
+    return absl::InvalidArgumentError(
+        fmt::format("attempt {} at stage {}: a map or reduce stage has one attempt; send attempt 0",
+                    opened.attempt, opened.stage));
+  }
   const auto check = [](const char* name, const char* what, std::optional<std::uint32_t> count,
                         std::uint32_t limit) {
     if (count.value_or(0) <= limit) return absl::OkStatus();
@@ -101,41 +115,88 @@ absl::Status Folder::CheckShape(const JobOpened& opened) const {
         name, fmt::format("the job has {} {}; this master allows at most {} per job", *count, what,
                           limit));
   };
-  if (auto status = check("map_tasks", "map tasks", opened.map_task_count, limits_.map_tasks_max);
-      !status.ok()) {
-    return status;
+  if (said.is_reduce()) {
+    return check("reduce_tasks", "reduce tasks", opened.task_count, limits_.reduce_tasks_max);
   }
-  if (auto status =
-          check("reduce_tasks", "reduce tasks", opened.reduce_task_count, limits_.reduce_tasks_max);
-      !status.ok()) {
-    return status;
-  }
+  absl::Status tasks = check("map_tasks", "map tasks", opened.task_count, limits_.map_tasks_max);
+  if (!tasks.ok()) return tasks;
   return check("reduce_tasks", "partitions", opened.partition_count, limits_.reduce_tasks_max);
 }
 
+absl::Status Folder::CheckRoomFor(const std::vector<StageOpened>& opened) const {
+  std::size_t added = 0;
+  for (const StageOpened& stage : opened) {
+    if (absl::Status checked = CheckStage(stage); !checked.ok()) return checked;
+    added += state_.stages.contains(stage.stage) ? 0 : 1;
+  }
+  if (state_.stages.size() + added > limits_.stages_max) {
+    return LimitExceeded("stages_per_job",
+                         fmt::format("the job has {} stages; this master allows at most {} per job",
+                                     state_.stages.size() + added, limits_.stages_max));
+  }
+  return opened.empty() ? absl::OkStatus() : CheckRoom(limits_, state_);
+}
+
 absl::Status Folder::operator()(const JobOpened& opened) {
-  if (absl::Status status = CheckShape(opened); !status.ok()) return status;
+  if (absl::Status room = CheckRoomFor(opened.stages); !room.ok()) return room;
   if (!state_.opened) {
     state_.opened = opened;
+    state_.opened->stages.clear();
     state_.run_uid = event_.run_uid;
     state_.started_at = ToMasterClock(opened.submitted_at);
   } else {
     JobOpened& known = *state_.opened;
-    if (known.name.empty()) known.name = opened.name;
-    if (known.engine.empty()) known.engine = opened.engine;
-    if (known.phases.empty()) known.phases = opened.phases;
-    known.has_combiner |= opened.has_combiner;
-    known.is_grouping_opaque |= opened.is_grouping_opaque;
-    // Each is filled in, whether or not the one before agrees.
-    const bool agree[] = {FillIn(opened.map_task_count, known.map_task_count),
-                          FillIn(opened.reduce_task_count, known.reduce_task_count),
-                          FillIn(opened.partition_count, known.partition_count),
-                          FillIn(opened.map_slots, known.map_slots),
-                          FillIn(opened.reduce_slots, known.reduce_slots)};
-    if (std::count(std::begin(agree), std::end(agree), false) > 0) ++state_.anomalies;
+    for (const auto text : {&JobOpened::name, &JobOpened::engine, &JobOpened::application_id,
+                            &JobOpened::user, &JobOpened::queue}) {
+      if ((known.*text).empty()) known.*text = opened.*text;
+    }
+    known.application_master_attempt =
+        std::max(known.application_master_attempt, opened.application_master_attempt);
   }
-  Grow(state_.opened->map_task_count.value_or(0), state_.map_tasks);
-  Grow(state_.opened->reduce_task_count.value_or(0), state_.reduce_tasks);
+  for (const StageOpened& stage : opened.stages) Open(stage);
+  return absl::OkStatus();
+}
+
+absl::Status Folder::operator()(const StageOpened& opened) {
+  if (absl::Status room = CheckRoomFor({opened}); !room.ok()) return room;
+  Open(opened);
+  return absl::OkStatus();
+}
+
+void Folder::Open(const StageOpened& opened) {
+  const auto [known, is_new] = state_.stages.try_emplace(opened.stage, Stage{.opened = opened});
+  Stage& stage = known->second;
+  if (is_new) {
+    state_.memory_bytes += kStageBytes;
+  } else {
+    state_.memory_bytes -= StateBytesOf(stage.opened);
+    if (!FillIn(opened, stage.opened)) ++state_.anomalies;
+  }
+  state_.memory_bytes += StateBytesOf(stage.opened);
+  if (stage.is_reduce()) Grow(stage.opened.task_count.value_or(0), state_.reduce_tasks);
+  if (!stage.is_map()) return;
+  Grow(stage.opened.task_count.value_or(0), state_.map_tasks);
+  const std::vector<std::uint64_t>& sizes = stage.opened.task_bytes;
+  for (std::size_t i = 0; i < std::min(sizes.size(), state_.map_tasks.size()); ++i) {
+    if (!state_.map_tasks[i].input_bytes) state_.map_tasks[i].input_bytes = sizes[i];
+  }
+}
+
+absl::Status Folder::operator()(const ExecutorOpened& opened) {
+  auto& executors = source().executors;
+  if (!executors.contains(opened.executor)) {
+    if (absl::Status room = CheckRoom(limits_, state_); !room.ok()) return room;
+    state_.memory_bytes +=
+        kExecutorBytes + opened.host.size() + opened.rack.size() + opened.container.size();
+    executors[opened.executor] = opened;
+  } else if (executors[opened.executor] != opened) {
+    ++state_.anomalies;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Folder::operator()(const UnknownEvent&) {
+  ++state_.unknown_events;
   return absl::OkStatus();
 }
 
@@ -158,32 +219,40 @@ void Folder::Grow(std::size_t count, std::vector<Task>& tasks) {
   }
 }
 
-template <typename Task>
-auto Folder::FindAttempt(const AttemptId& id, std::optional<std::uint32_t> count,
-                         std::uint32_t limit, std::vector<Task>& tasks)
-    -> absl::StatusOr<decltype(&tasks[0].attempts.begin()->second)> {
-  const char* kind = id.kind == TaskKind::kMap ? "map" : "reduce";
-  if (count && id.index >= *count) {
-    return absl::InvalidArgumentError(
-        fmt::format("{} does not exist: the job has {} {} tasks", ToString(id), *count, kind));
+absl::StatusOr<Stage*> Folder::FindStage(const AttemptId& id) {
+  const auto found = state_.stages.find(id.stage);
+  if (found == state_.stages.end()) {
+    return absl::FailedPreconditionError(fmt::format(
+        "stage {} of job {} is not open; send StageOpened first", id.stage, event_.job_id));
   }
-  if (id.index >= limit) {
-    return LimitExceeded(fmt::format("{}_tasks", kind),
-                         fmt::format("{}: this master allows at most {} {} tasks per job",
-                                     ToString(id), limit, kind));
+  Stage& stage = found->second;
+  if (id.stage_attempt > 0 && (stage.is_map() || stage.is_reduce())) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: a map or reduce stage has one attempt; send stage_attempt 0", ToString(id)));
   }
-  Grow(id.index + std::size_t{1}, tasks);
-  auto& attempts = tasks[id.index].attempts;
-  if (!attempts.contains(id.attempt) && attempts.size() >= limits_.attempts_per_task_max) {
-    return LimitExceeded("attempts_per_task",
-                         fmt::format("{}: this master allows at most {} attempts per task",
-                                     ToString(id), limits_.attempts_per_task_max));
+  // An earlier attempt at the stage may have had more tasks.
+  const bool is_of_newest = id.stage_attempt >= stage.opened.attempt;
+  if (is_of_newest && stage.opened.task_count && id.index >= *stage.opened.task_count) {
+    return absl::InvalidArgumentError(fmt::format("{} does not exist: the stage has {} tasks",
+                                                  ToString(id), *stage.opened.task_count));
   }
-  if (!attempts.contains(id.attempt)) {
+  return &stage;
+}
+
+// The attempt `number` among `attempts` at a task, which is made if it is new.
+template <typename Attempts, typename Number>
+auto Folder::EnterAttempt(const AttemptId& id, const Number& number, Attempts& attempts)
+    -> absl::StatusOr<decltype(&attempts.begin()->second)> {
+  if (!attempts.contains(number)) {
+    if (attempts.size() >= limits_.attempts_per_task_max) {
+      return LimitExceeded("attempts_per_task",
+                           fmt::format("{}: this master allows at most {} attempts per task",
+                                       ToString(id), limits_.attempts_per_task_max));
+    }
     if (absl::Status room = CheckRoom(limits_, state_); !room.ok()) return room;
     state_.memory_bytes += kAttemptBytes;
   }
-  auto& attempt = attempts[id.attempt];
+  auto& attempt = attempts[number];
   if (attempt.life.is_running()) {
     state_.report_gaps.Observe(event_.arrived_at - attempt.life.last_heard_at);
   }
@@ -191,13 +260,29 @@ auto Folder::FindAttempt(const AttemptId& id, std::optional<std::uint32_t> count
   return &attempt;
 }
 
+template <typename Task>
+auto Folder::FindAttempt(const AttemptId& id, const char* limit_name, std::uint32_t limit,
+                         std::vector<Task>& tasks)
+    -> absl::StatusOr<decltype(&tasks[0].attempts.begin()->second)> {
+  if (id.index >= limit) {
+    return LimitExceeded(
+        limit_name, fmt::format("{}: this master allows at most {} {} tasks per job", ToString(id),
+                                limit, id.stage == kMapStage ? "map" : "reduce"));
+  }
+  Grow(id.index + std::size_t{1}, tasks);
+  return EnterAttempt(id, id.attempt, tasks[id.index].attempts);
+}
+
 absl::StatusOr<MapAttempt*> Folder::FindMapAttempt(const AttemptId& id) {
-  return FindAttempt(id, state_.opened->map_task_count, limits_.map_tasks_max, state_.map_tasks);
+  return FindAttempt(id, "map_tasks", limits_.map_tasks_max, state_.map_tasks);
 }
 
 absl::StatusOr<ReduceAttempt*> Folder::FindReduceAttempt(const AttemptId& id) {
-  return FindAttempt(id, state_.opened->reduce_task_count, limits_.reduce_tasks_max,
-                     state_.reduce_tasks);
+  return FindAttempt(id, "reduce_tasks", limits_.reduce_tasks_max, state_.reduce_tasks);
+}
+
+absl::StatusOr<StageTaskAttempt*> Folder::FindAttempt(const AttemptId& id, Stage& stage) {
+  return EnterAttempt(id, std::pair(id.stage_attempt, id.attempt), stage.tasks[id.index].attempts);
 }
 
 void Folder::Enter(const AttemptChanged& changed, AttemptLife& life) {
@@ -207,10 +292,15 @@ void Folder::Enter(const AttemptChanged& changed, AttemptLife& life) {
     text = said;
     state_.memory_bytes += said.size();
   };
-  keep(life.host, changed.host);
+  if (changed.executor) {
+    const auto executor = source().executors.find(*changed.executor);
+    if (executor != source().executors.end()) keep(life.host, executor->second.host);
+  }
   keep(life.input_name, changed.input_name);
+  keep(life.failure, changed.failure);
   life.speculative |= changed.speculative;
   if (!life.input_bytes) life.input_bytes = changed.input_bytes;
+  if (!life.input_records) life.input_records = changed.input_records;
 }
 
 template <typename Task>
@@ -220,32 +310,49 @@ std::uint32_t RunningCount(const std::vector<Task>& tasks) {
 }
 
 absl::Status Folder::operator()(const AttemptChanged& changed) {
-  // The most tasks seen at once stands in for the number of slots while nobody says it; counting is
-  // only worth its cost then.
-  if (changed.attempt.kind == TaskKind::kReduce) {
-    const auto attempt = FindReduceAttempt(changed.attempt);
-    if (!attempt.ok()) return attempt.status();
-    Enter(changed, (*attempt)->life);
-    if (changed.state == AttemptState::kFinished) {
-      KeepColdBins(state_.reduce_tasks[changed.attempt.index]);
-    }
-    if (changed.state == AttemptState::kShuffled && !(*attempt)->reduce_started_at) {
-      (*attempt)->reduce_started_at = (*attempt)->life.shuffled_at();
-    }
-    if ((*attempt)->reduce_started_at || (*attempt)->life.is_finished()) EndMapPhase();
-    if (changed.state == AttemptState::kStarted && !state_.opened->reduce_slots) {
-      state_.reduce_tasks_running_max =
-          std::max(state_.reduce_tasks_running_max, RunningCount(state_.reduce_tasks));
-    }
-    return absl::OkStatus();
+  const absl::StatusOr<Stage*> stage = FindStage(changed.attempt);
+  if (!stage.ok()) return stage.status();
+  if (changed.state == AttemptState::kShuffled && !(*stage)->is_reduce()) {
+    return absl::InvalidArgumentError(fmt::format(
+        "attempt changed of {}: state is ATTEMPT_STATE_SHUFFLED; only reduce tasks shuffle",
+        ToString(changed.attempt)));
   }
+  if ((*stage)->is_map()) return MapAttemptChanged(changed);
+  if ((*stage)->is_reduce()) return ReduceAttemptChanged(changed);
+  const auto attempt = FindAttempt(changed.attempt, **stage);
+  if (attempt.ok()) Enter(changed, (*attempt)->life);
+  return attempt.status();
+}
+
+// The most tasks seen at once stands in for the number of slots while nobody says it; counting is
+// only worth its cost then.
+
+absl::Status Folder::ReduceAttemptChanged(const AttemptChanged& changed) {
+  const auto attempt = FindReduceAttempt(changed.attempt);
+  if (!attempt.ok()) return attempt.status();
+  Enter(changed, (*attempt)->life);
+  if (changed.state == AttemptState::kFinished) {
+    KeepColdBins(state_.reduce_tasks[changed.attempt.index]);
+  }
+  if (changed.state == AttemptState::kShuffled && !(*attempt)->reduce_started_at) {
+    (*attempt)->reduce_started_at = (*attempt)->life.shuffled_at();
+  }
+  if ((*attempt)->reduce_started_at || (*attempt)->life.is_finished()) EndMapPhase();
+  if (changed.state == AttemptState::kStarted && !state_.reduce_stage()->slots) {
+    state_.reduce_tasks_running_max =
+        std::max(state_.reduce_tasks_running_max, RunningCount(state_.reduce_tasks));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Folder::MapAttemptChanged(const AttemptChanged& changed) {
   const auto attempt = FindMapAttempt(changed.attempt);
   if (!attempt.ok()) return attempt.status();
   MapTask& task = state_.map_tasks[changed.attempt.index];
   Enter(changed, (*attempt)->life);
   if (!task.input_bytes) task.input_bytes = changed.input_bytes;
   if ((*attempt)->life.has_ended() && !(*attempt)->life.is_finished()) DropProfile(**attempt);
-  if (changed.state == AttemptState::kStarted && !state_.opened->map_slots) {
+  if (changed.state == AttemptState::kStarted && !state_.map_stage()->slots) {
     state_.map_tasks_running_max =
         std::max(state_.map_tasks_running_max, RunningCount(state_.map_tasks));
   }
@@ -254,27 +361,40 @@ absl::Status Folder::operator()(const AttemptChanged& changed) {
 }
 
 absl::Status Folder::operator()(const TaskHeartbeat& heartbeat) {
-  if (heartbeat.attempt.kind == TaskKind::kReduce) {
+  const absl::StatusOr<Stage*> stage = FindStage(heartbeat.attempt);
+  if (!stage.ok()) return stage.status();
+  const auto advance = [this](std::uint64_t told, std::uint64_t& done) {
+    if (told < done) ++state_.anomalies;
+    done = std::max(done, told);
+    return absl::OkStatus();
+  };
+  if ((*stage)->is_reduce()) {
     const auto attempt = FindReduceAttempt(heartbeat.attempt);
     if (!attempt.ok()) return attempt.status();
-    if (heartbeat.bytes_done < (*attempt)->fetched_bytes) ++state_.anomalies;
-    (*attempt)->fetched_bytes = std::max((*attempt)->fetched_bytes, heartbeat.bytes_done);
-    return absl::OkStatus();
+    return advance(heartbeat.bytes_done, (*attempt)->fetched_bytes);
   }
-  const auto attempt = FindMapAttempt(heartbeat.attempt);
+  if ((*stage)->is_map()) {
+    const auto attempt = FindMapAttempt(heartbeat.attempt);
+    if (!attempt.ok()) return attempt.status();
+    return advance(heartbeat.bytes_done, (*attempt)->bytes_done);
+  }
+  const auto attempt = FindAttempt(heartbeat.attempt, **stage);
   if (!attempt.ok()) return attempt.status();
-  if (heartbeat.bytes_done < (*attempt)->bytes_done) ++state_.anomalies;
-  (*attempt)->bytes_done = std::max((*attempt)->bytes_done, heartbeat.bytes_done);
-  return absl::OkStatus();
+  (*attempt)->records_done = std::max((*attempt)->records_done, heartbeat.records_done);
+  return advance(heartbeat.bytes_done, (*attempt)->bytes_done);
 }
 
 absl::Status Folder::operator()(const MapProfile& profile) {
-  if (profile.attempt.kind != TaskKind::kMap) {
+  const absl::StatusOr<Stage*> stage = FindStage(profile.attempt);
+  if (!stage.ok()) return stage.status();
+  if (!(*stage)->is_map()) {
     return absl::InvalidArgumentError(
         fmt::format("map profile of {}: not a map task", ToString(profile.attempt)));
   }
-  const auto partition_count = state_.opened->partition_count ? state_.opened->partition_count
-                                                              : state_.opened->reduce_task_count;
+  std::optional<std::uint32_t> partition_count = (*stage)->opened.partition_count;
+  if (!partition_count && state_.reduce_stage() != nullptr) {
+    partition_count = state_.reduce_stage()->task_count;
+  }
   for (const PartitionProfile& partition : profile.partitions) {
     if (partition.partition >= partition_count.value_or(limits_.reduce_tasks_max)) {
       return absl::InvalidArgumentError(
@@ -336,7 +456,9 @@ void Folder::EndMapPhase() {
 }
 
 absl::Status Folder::operator()(const ReduceProfile& profile) {
-  if (profile.attempt.kind != TaskKind::kReduce) {
+  const absl::StatusOr<Stage*> stage = FindStage(profile.attempt);
+  if (!stage.ok()) return stage.status();
+  if (!(*stage)->is_reduce()) {
     return absl::InvalidArgumentError(
         fmt::format("reduce profile of {}: not a reduce task", ToString(profile.attempt)));
   }

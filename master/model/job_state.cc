@@ -24,8 +24,9 @@ bool IsRunning(const Task& task) {
                      [](const auto& entry) { return entry.second.life.is_running(); });
 }
 
-std::size_t Slots(std::optional<std::uint32_t> said, std::uint32_t seen) {
-  return std::max<std::size_t>({said.value_or(0), seen, 1});
+std::size_t Slots(const StageOpened* stage, std::uint32_t seen) {
+  const std::uint32_t said = stage == nullptr ? 0 : stage->slots.value_or(0);
+  return std::max<std::size_t>({said, seen, 1});
 }
 
 }  // namespace
@@ -41,12 +42,19 @@ bool ReduceAttempt::is_cold() const {
          kColdFor;
 }
 
+const StageOpened* JobState::map_stage() const {
+  const auto stage = stages.find(kMapStage);
+  return stage != stages.end() && stage->second.is_map() ? &stage->second.opened : nullptr;
+}
+
+const StageOpened* JobState::reduce_stage() const {
+  const auto stage = stages.find(kReduceStage);
+  return stage != stages.end() && stage->second.is_reduce() ? &stage->second.opened : nullptr;
+}
+
 bool JobState::has_phase(Phase phase) const {
-  if (!opened) return false;
-  if (!opened->phases.empty()) {
-    return std::find(opened->phases.begin(), opened->phases.end(), phase) != opened->phases.end();
-  }
-  return phase == Phase::kMap || opened->reduce_task_count != 0;
+  if (stages.empty()) return opened.has_value();
+  return (phase == Phase::kMap ? map_stage() : reduce_stage()) != nullptr;
 }
 
 double JobState::missing_profiles_factor() const {
@@ -65,12 +73,10 @@ std::uint64_t JobState::reduce_input_bytes(std::size_t index) const {
   return std::max(read, bytes < 1.8e19 ? static_cast<std::uint64_t>(bytes) : ~std::uint64_t{0});
 }
 
-std::size_t JobState::map_slots() const {
-  return Slots(opened ? opened->map_slots : std::nullopt, map_tasks_running_max);
-}
+std::size_t JobState::map_slots() const { return Slots(map_stage(), map_tasks_running_max); }
 
 std::size_t JobState::reduce_slots() const {
-  return Slots(opened ? opened->reduce_slots : std::nullopt, reduce_tasks_running_max);
+  return Slots(reduce_stage(), reduce_tasks_running_max);
 }
 
 }  // namespace tidemark::model

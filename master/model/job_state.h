@@ -18,6 +18,7 @@
 #include "master/model/clock_offset.h"
 #include "master/model/key_distribution.h"
 #include "master/model/report_gaps.h"
+#include "master/model/stage.h"
 #include "streaming/size_histogram.h"
 #include "streaming/smoothed_points.h"
 #include "tidemark/event.h"
@@ -30,6 +31,7 @@ struct SourceState {
   std::uint64_t accepted_sequence = 0;
   std::uint64_t dropped_events = 0;
   ClockOffset clock;
+  absl::flat_hash_map<std::uint32_t, ExecutorOpened> executors;  // by number
 };
 
 struct MapAttempt {
@@ -69,7 +71,7 @@ struct ReduceAttempt {
   double alone_share_at_last = 1;  // the same between the last two looks
   double alone_share_of_finished = 1;  // of the time of what finished between them
   std::uint64_t dropped_points = 0;
-  double told_bytes = 0;  // of bytes_done, those whose points came; the rest was lost
+  double told_bytes = 0;  // of bytes_done, those whose bins or points came; the rest was lost
   bool sends_bins = false;
 
   // Explicit keys it has finished: by identity, or, where its source does not name them, by
@@ -100,17 +102,18 @@ struct ReduceTask {
 struct JobState {
   explicit JobState(std::uint32_t lambda) : keys(lambda) {}
 
-  std::optional<JobOpened> opened;
-  std::string run_uid;    // of the one who opened it; empty: not said
-  absl::Time started_at;  // when it was submitted, or first heard of
+  std::optional<JobOpened> opened;  // its stages: in `stages`
+  std::string run_uid;              // of the one who opened it; empty: not said
+  absl::Time started_at;            // when it was submitted, or first heard of
   std::optional<JobClosed> closed;
   std::optional<absl::Time> closed_at;
   absl::Time last_arrival_at = absl::InfinitePast();
   ReportGaps report_gaps;
 
   absl::flat_hash_map<std::string, SourceState> sources;
-  std::vector<MapTask> map_tasks;        // by index; at least the opened count
-  std::vector<ReduceTask> reduce_tasks;  // likewise
+  std::map<std::uint32_t, Stage> stages;  // by number
+  std::vector<MapTask> map_tasks;         // by index; at least the opened count
+  std::vector<ReduceTask> reduce_tasks;   // likewise
   KeyDistribution keys;
   streaming::SizeHistogram implicit_sizes;  // of implicit key groups finished in any task
   std::size_t map_profiles_missing = 0;     // map tasks whose profile_missing is set
@@ -125,11 +128,16 @@ struct JobState {
   std::uint64_t lost_envelopes = 0;
   std::uint64_t anomalies = 0;
   std::uint64_t rejected_envelopes = 0;
-  LogDamage log_damage;  // of all places; `at` is the first
+  std::uint64_t unknown_events = 0;  // that a newer version would understand
+  LogDamage log_damage;              // of all places; `at` is the first
   std::uint64_t log_damage_places = 0;
   // What the parts that grow with what agents send take in memory, estimated.
   std::size_t memory_bytes = 0;
 
+  // The stages of a MapReduce job; null: not opened.
+  const StageOpened* map_stage() const;
+  const StageOpened* reduce_stage() const;
+  // Of a job of which no stage is known yet: true, as if it were MapReduce.
   bool has_phase(Phase phase) const;
   // By what sums over the map profiles are to be multiplied for those that are missing; >= 1.
   double missing_profiles_factor() const;

@@ -186,24 +186,26 @@ void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
     bin.seconds *= alone_share;
     bin.seconds_squared *= alone_share * alone_share;
     bins.Add(bin);
+    attempt.told_bytes += static_cast<double>(bin.size_bytes);
+    state.implicit_sizes.Add({.bin = bin.bin, .count = bin.count, .size_bytes = bin.size_bytes});
   }
   attempt.sends_bins |= !profile.bins.empty();
   const std::uint64_t named_from_bytes = NamedFromBytes(profile, state.keys);
   for (const GroupPoint& point : profile.points) {
     task.points.Add(point);
-    attempt.told_bytes += static_cast<double>(point.size_bytes) * static_cast<double>(point.count);
     // Not every engine sends bins.
     if (!attempt.sends_bins) {
+      attempt.told_bytes +=
+          static_cast<double>(point.size_bytes) * static_cast<double>(point.count);
       bins.Add(point.size_bytes, point.count, Alone(point.total_time, alone_share));
+      state.implicit_sizes.Add(point.size_bytes, point.count, absl::ZeroDuration());
     }
     const std::uint64_t retired =
         point.size_bytes >= named_from_bytes
             ? 0
             : RetireByCloseness(point, named_from_bytes, alone_share,
                                 SizesLeftOf(attempt, keys, state.keys.profile_count()), attempt);
-    if (point.count > retired) {
-      state.implicit_sizes.Add(point.size_bytes, point.count - retired, absl::ZeroDuration());
-    }
+    if (retired > 0) state.implicit_sizes.RemoveSizes(point.size_bytes, retired);
   }
   if (!profile.points.empty()) ++task.points_version;
   if (profile.keys_named) RetireByIdentity(profile, alone_share, attempt, state);

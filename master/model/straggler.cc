@@ -52,7 +52,7 @@ std::string Reason(const Straggler& straggler, const ReduceAttempt* attempt,
 }
 
 AttemptId LeadingAttemptId(const JobState& state, std::size_t index) {
-  AttemptId id{TaskKind::kReduce, static_cast<std::uint32_t>(index), 0};
+  AttemptId id{kReduceStage, static_cast<std::uint32_t>(index), 0};
   const ReduceAttempt* leading = LeadingAttempt(state.reduce_tasks[index]);
   for (const auto& [number, attempt] : state.reduce_tasks[index].attempts) {
     if (&attempt == leading) id.attempt = number;

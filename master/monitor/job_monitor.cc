@@ -43,6 +43,8 @@ constexpr double kOverdueShare = 0.02;
 // (Laplace), so that for 95 % so many times t must be allowed.
 constexpr double kSilenceMore = 19;
 constexpr std::size_t kNotesMax = 16;
+// The indicator that is made of points; all others do with bins.
+constexpr std::string_view kWantsPoints = "nearestfit";
 
 JobState StateOf(JobOutcome outcome) {
   switch (outcome) {
@@ -134,6 +136,11 @@ class JobMonitor::Impl {
   const model::JobState& state() const { return state_; }
   model::JobState& state() { return state_; }
   bool has_news() const { return has_news_; }
+  bool wants_points() const {
+    return std::any_of(tracked_.begin(), tracked_.end(), [](const Tracked& tracked) {
+      return tracked.indicator->name() == kWantsPoints;
+    });
+  }
   std::string Checkpoint() const;
   absl::Status Resume(const std::string& checkpoint);
   void NoteRestart(absl::Time now) { listening_since_ = std::max(listening_since_, now); }
@@ -191,7 +198,8 @@ JobState JobMonitor::Impl::StateAt(absl::Time now) const {
 EndPrediction JobMonitor::Impl::PredictMaps(absl::Time now) {
   EndPrediction prediction{.at = now};
   // More may come than has been heard of.
-  if (!state_.opened->map_task_count) return prediction;
+  const StageOpened* const opened = state_.map_stage();
+  if (opened == nullptr || !opened->task_count) return prediction;
   const PhaseProgress maps = model::MapProgress(state_);
   if (maps.state == PhaseState::kDone) {
     prediction.end = maps.finished_at;
@@ -330,7 +338,15 @@ Coverage JobMonitor::Impl::CoverageAt(absl::Time now) const {
   }
   coverage.notes = notes_;
   if (state_.log_damage_places > 0) coverage.notes.push_back(DamageNote(state_));
-  if (state_.opened && state_.opened->is_grouping_opaque) {
+  if (state_.unknown_events > 0) {
+    coverage.notes.push_back(
+        fmt::format("{} report{} of a newer version of Tidemark {} not understood and left out; "
+                    "update the master",
+                    state_.unknown_events, state_.unknown_events == 1 ? "" : "s",
+                    state_.unknown_events == 1 ? "was" : "were"));
+  }
+  const StageOpened* const reduces = state_.reduce_stage();
+  if (reduces != nullptr && reduces->is_grouping_opaque.value_or(false)) {
     coverage.notes.push_back(
         "a grouping comparator decides which keys form a key group, so none is known by its key");
   }
@@ -507,6 +523,7 @@ std::string JobMonitor::Checkpoint() const { return impl_->Checkpoint(); }
 absl::Status JobMonitor::Resume(const std::string& checkpoint) { return impl_->Resume(checkpoint); }
 std::size_t JobMonitor::state_bytes() const { return impl_->state().memory_bytes; }
 bool JobMonitor::is_open() const { return impl_->state().opened.has_value(); }
+bool JobMonitor::wants_points() const { return impl_->wants_points(); }
 bool JobMonitor::has_news() const { return impl_->has_news(); }
 bool JobMonitor::is_closed() const { return impl_->IsClosed(); }
 const std::string& JobMonitor::run_uid() const { return impl_->state().run_uid; }

@@ -7,46 +7,27 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "master/service/grpc_status.h"
 #include "tidemark/limit.h"
+#include "tidemark/storage/v1/received.pb.h"
 
 namespace tidemark::service {
 namespace {
 
-// More refused envelopes than this wait for one response only as a count of their sequence.
+// More refused events than this wait for one response only as a count of their sequence.
 constexpr int kRejectionsMax = 100;
 // So many wait on one stream whose client does not listen.
 constexpr int kRejectionsPerStreamMax = 1000;
 // One stream may relay for so many sources; each costs a little memory while it lasts.
 constexpr std::size_t kSourcesPerStreamMax = 10'000;
-// Envelopes with a longer id are refused; the answer names none.
-constexpr std::size_t kSourceIdBytesMax = 128;
 
 // A thread keeps the memory of a message up to this size for the next one.
 constexpr std::size_t kKeptMessageBytes = 256 << 10;
-
-absl::string_view View(const grpc::Slice& slice) {
-  return {reinterpret_cast<const char*>(slice.begin()), slice.size()};
-}
-
-// The serialized envelope within a serialized StreamEventsRequest that holds it and nothing else;
-// empty if there is more, or it is not there.
-absl::string_view EnvelopeWithin(absl::string_view request) {
-  constexpr char kEnvelopeTag = 1 << 3 | 2;
-  if (request.empty() || request[0] != kEnvelopeTag) return {};
-  std::uint64_t length = 0;
-  std::size_t at = 1;
-  for (int shift = 0; at < request.size() && shift < 35; shift += 7) {
-    const auto byte = static_cast<unsigned char>(request[at++]);
-    length |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-    if ((byte & 0x80) == 0) return length == request.size() - at ? request.substr(at) : "";
-  }
-  return {};
-}
 
 // A stream that is not let in.
 class RefusedStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
@@ -65,7 +46,7 @@ struct Dependencies {
 };
 
 // One stream: a read buffer, one response in flight, and what to say next. What is said about an
-// envelope passes three stages: it is gathered, waits for the journal, and is ready to be written.
+// event passes three stages: it is gathered, waits for the journal, and is ready to be written.
 class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
                            public Journal::Waiter,
                            public std::enable_shared_from_this<IngestStream> {
@@ -86,22 +67,13 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   void OnReadDone(bool ok) override {
     if (!ok) return EndWhenAnswered();
     // One for each of gRPC's threads: streams are many and mostly idle.
-    thread_local v1::StreamEventsRequest request;
-    grpc::Slice bytes;
-    if (!Parse(bytes, request)) {
-      return End({grpc::StatusCode::INVALID_ARGUMENT, "not a StreamEventsRequest"});
-    }
-    const v1::Envelope& envelope = request.envelope();
-    const IngestResult taken = Take(envelope, View(bytes));
-    // A token that was withdrawn meanwhile.
-    if (absl::IsUnauthenticated(taken.status)) return End(ToGrpc(taken.status));
-    if (!Gather(envelope, taken)) {
-      return End(ToGrpc(gate_.Refuse(
-          LimitExceeded("sources_per_stream", fmt::format("one stream may carry at most {} sources",
-                                                          kSourcesPerStreamMax)),
-          peer_)));
-    }
-    if (bytes.size() > kKeptMessageBytes) request = {};
+    thread_local storage::v1::ReceivedRequest request;
+    const std::optional<std::size_t> bytes = Parse(request);
+    if (!bytes) return End({grpc::StatusCode::INVALID_ARGUMENT, "not a StreamEventsRequest"});
+    metrics_.event_bytes.fetch_add(*bytes, std::memory_order_relaxed);
+    const grpc::Status status = TakeBatch(request);
+    if (!status.ok()) return End(status);
+    if (*bytes > kKeptMessageBytes) request = {};
     Await();
     ReadNext();
   }
@@ -138,7 +110,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   void OnStalled(const absl::Status& status) override {
     const std::lock_guard lock(mutex_);
     for (Source* source : awaiting_) {
-      source->ready.set_source_id(source->awaiting.source_id());
+      source->ready.set_handle(source->awaiting.handle());
       source->ready.set_stalled(std::string(status.message()));
       if (!std::exchange(source->is_ready, true)) ready_.push_back(source);
     }
@@ -150,13 +122,17 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
 
  private:
   struct Source {
+    wire::ReceivedEvent event;          // of the one who reads: whose, and the one that is taken
     v1::StreamEventsResponse gathered;  // not all of it durable
     v1::StreamEventsResponse awaiting;  // durable when awaited_ is
     v1::StreamEventsResponse ready;
+    Sender sender;
+    std::uint32_t handle = 0;
     bool is_gathered = false;
     bool is_ready = false;
     bool greeted = false;
-    NamedGroups wanted;  // as last sent
+    NamedGroups wanted;  // as told last ...
+    bool wants_points = false;
   };
 
   IngestStream(const Dependencies& dependencies, AdmittedStream admitted, std::string peer)
@@ -170,12 +146,15 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     metrics_.ingest_streams.fetch_add(1, std::memory_order_relaxed);
   }
 
-  bool Parse(grpc::Slice& bytes, v1::StreamEventsRequest& request) {
+  // The size of the message; empty: it is none.
+  std::optional<std::size_t> Parse(storage::v1::ReceivedRequest& request) {
+    grpc::Slice bytes;
     if (!request_.TrySingleSlice(&bytes).ok() && !request_.DumpToSingleSlice(&bytes).ok()) {
-      return false;
+      return std::nullopt;
     }
     request_.Clear();  // an idle stream must not hold on to what it read last
-    return request.ParseFromArray(bytes.begin(), static_cast<int>(bytes.size()));
+    if (!request.ParseFromArray(bytes.begin(), static_cast<int>(bytes.size()))) return std::nullopt;
+    return bytes.size();
   }
 
   static void MoveNews(v1::StreamEventsResponse& from, v1::StreamEventsResponse& to) {
@@ -202,21 +181,78 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     jobs_.journal().NotifyWhenDurable(std::move(until), shared_from_this());
   }
 
-  // `request` is the serialized message around the envelope.
-  IngestResult Take(const v1::Envelope& envelope, absl::string_view request) {
-    metrics_.events.fetch_add(1, std::memory_order_relaxed);
-    metrics_.event_bytes.fetch_add(request.size(), std::memory_order_relaxed);
-    IngestResult taken{.status = stream_.caller.Check(Right::kReport, envelope.job_id())};
-    if (!taken.status.ok()) {
-      taken.status = gate_.Refuse(std::move(taken.status), peer_);
-    } else {
-      Sender sender;
-      if (envelope.has_job_opened()) {
-        sender.name_space = stream_.caller.NameSpaceOf(Right::kReport);
-        sender.reporter = stream_.caller.ReporterAt(HostOfPeer(peer_));
-      }
-      taken = jobs_.Ingest(envelope, clock_.Now(), EnvelopeWithin(request), sender);
+  // OK, or why the stream ends.
+  grpc::Status TakeBatch(storage::v1::ReceivedRequest& request) {
+    if (!request.sent_by_0_1().empty()) {
+      return {grpc::StatusCode::FAILED_PRECONDITION,
+              "the sender speaks the protocol of Tidemark 0.1, which this master does not; update "
+              "its agent or connector to the version of the master"};
     }
+    for (const v1::Source& opened : request.sources()) {
+      if (grpc::Status status = OpenSource(opened); !status.ok()) return status;
+    }
+    if (request.events().empty()) return grpc::Status::OK;
+    const auto found = sources_.find(request.handle());
+    if (found == sources_.end()) {
+      return {grpc::StatusCode::INVALID_ARGUMENT,
+              fmt::format("a batch of handle {}, under which no source was opened; send sources "
+                          "first",
+                          request.handle())};
+    }
+    Source& source = found->second;
+    source.event.sent_at.reset();
+    if (request.has_sent_at()) source.event.sent_at = absl::FromUnixNanos(request.sent_at());
+    source.event.dropped_events = request.dropped_events();
+    source.event.sequence = request.first_sequence();
+    const absl::Status may = stream_.caller.Check(Right::kReport, source.event.job_id);
+    // A token that was withdrawn meanwhile.
+    if (absl::IsUnauthenticated(may)) return ToGrpc(gate_.Refuse(may, peer_));
+    for (std::string& body : *request.mutable_events()) {
+      source.event.body.swap(body);
+      Gather(may.ok() ? Take(source) : Refused(may), source);
+      source.event.body.swap(body);  // a source that is idle holds no memory of events
+      // A missing number is no number for the others either.
+      if (source.event.sequence > 0) ++source.event.sequence;
+    }
+    return grpc::Status::OK;
+  }
+
+  grpc::Status OpenSource(const v1::Source& opened) {
+    const std::lock_guard lock(mutex_);
+    if (sources_.size() >= kSourcesPerStreamMax && !sources_.contains(opened.handle())) {
+      return ToGrpc(gate_.Refuse(
+          LimitExceeded("sources_per_stream", fmt::format("one stream may carry at most {} sources",
+                                                          kSourcesPerStreamMax)),
+          peer_));
+    }
+    const auto [known, is_new] = sources_.try_emplace(opened.handle());
+    wire::ReceivedEvent& event = known->second.event;
+    const bool is_same = event.source_id == opened.source_id() && event.job_id == opened.job_id() &&
+                         event.run_uid == opened.run_uid();
+    if (!is_new && !is_same) {
+      return {grpc::StatusCode::INVALID_ARGUMENT,
+              fmt::format("handle {} is source {} of job {} already; open the other one under "
+                          "another handle",
+                          opened.handle(), event.source_id, event.job_id)};
+    }
+    event.source_id = opened.source_id();
+    event.job_id = opened.job_id();
+    event.run_uid = opened.run_uid();
+    known->second.handle = opened.handle();
+    known->second.sender = {.name_space = stream_.caller.NameSpaceOf(Right::kReport),
+                            .reporter = stream_.caller.ReporterAt(HostOfPeer(peer_))};
+    return grpc::Status::OK;
+  }
+
+  IngestResult Refused(const absl::Status& status) {
+    metrics_.events.fetch_add(1, std::memory_order_relaxed);
+    metrics_.events_refused.fetch_add(1, std::memory_order_relaxed);
+    return {.status = gate_.Refuse(status, peer_)};
+  }
+
+  IngestResult Take(const Source& source) {
+    metrics_.events.fetch_add(1, std::memory_order_relaxed);
+    IngestResult taken = jobs_.Ingest(source.event, clock_.Now(), source.sender);
     if (taken.status.ok()) return taken;
     metrics_.events_refused.fetch_add(1, std::memory_order_relaxed);
     if (absl::IsResourceExhausted(taken.status)) {
@@ -225,30 +261,25 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     return taken;
   }
 
-  bool Gather(const v1::Envelope& envelope, const IngestResult& taken) {
-    const bool has_id = envelope.source_id().size() <= kSourceIdBytesMax;
-    const std::string& source_id = has_id ? envelope.source_id() : std::string();
+  void Gather(const IngestResult& taken, Source& source) {
     const std::lock_guard lock(mutex_);
-    if (sources_.size() >= kSourcesPerStreamMax && !sources_.contains(source_id)) return false;
-    Source& source = sources_[source_id];
     GatherMark(taken.mark());
     if (gathered_count_++ == 0) gathered_since_ = clock_.Now();
     metrics_.unanswered_events.fetch_add(1, std::memory_order_relaxed);
     if (!std::exchange(source.is_gathered, true)) gathered_.push_back(&source);
-    source.gathered.set_source_id(source_id);
+    source.gathered.set_handle(source.handle);
     source.gathered.set_accepted_sequence(
-        std::max(source.gathered.accepted_sequence(), envelope.sequence()));
+        std::max(source.gathered.accepted_sequence(), source.event.sequence));
     if (!taken.status.ok() && source.gathered.rejections_size() < kRejectionsMax &&
         rejections_waiting_ < kRejectionsPerStreamMax) {
       ++rejections_waiting_;
       v1::Rejection& rejection = *source.gathered.add_rejections();
-      rejection.set_sequence(envelope.sequence());
+      rejection.set_sequence(source.event.sequence);
       rejection.set_code(static_cast<int>(taken.status.code()));
       rejection.set_reason(std::string(taken.status.message()));
       rejection.set_limit(ExceededLimit(taken.status));
     }
-    Steer(taken.wanted, source);
-    return true;
+    Steer(taken, source);
   }
 
   // One mark for each log, the last one. REQUIRES: mutex_ is held.
@@ -272,7 +303,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   }
 
   // REQUIRES: mutex_ is held.
-  void Steer(const NamedGroups& wanted, Source& source) {
+  void Steer(const IngestResult& taken, Source& source) {
     if (!std::exchange(source.greeted, true)) {
       v1::Control& control = *source.gathered.mutable_control();
       const std::int64_t nanos = absl::ToInt64Nanoseconds(control_.flush_interval);
@@ -280,6 +311,10 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
       control.mutable_flush_interval()->set_nanos(static_cast<int>(nanos % 1'000'000'000));
       control.set_lambda(control_.lambda);
     }
+    if (std::exchange(source.wants_points, taken.wants_points) != taken.wants_points) {
+      source.gathered.mutable_control()->set_send_points(taken.wants_points);
+    }
+    const NamedGroups& wanted = taken.wanted;
     const NamedGroups before = std::exchange(source.wanted, wanted);
     if (wanted.bytes_min != before.bytes_min) {
       source.gathered.mutable_control()->set_named_group_bytes_min(wanted.bytes_min);
@@ -366,16 +401,16 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   bool writing_ = false;
   bool reads_over_ = false;
   bool ended_ = false;
-  int rejections_waiting_ = 0;  // in sources_
-  grpc::ByteBuffer response_;   // of the write in flight
-  std::map<std::string, Source> sources_;
+  int rejections_waiting_ = 0;               // in sources_
+  grpc::ByteBuffer response_;                // of the write in flight
+  std::map<std::uint32_t, Source> sources_;  // by handle; the one who reads may look without a lock
   std::vector<Source*> gathered_;
   std::vector<Source*> awaiting_;
   std::vector<Source*> ready_;
   std::vector<Journal::Mark> gathered_marks_;
   std::vector<Journal::Mark> awaited_;  // of awaiting_, if there is something: not durable yet
   std::size_t asked_for_ = 0;           // size of awaited_ when the journal was asked last
-  std::int64_t gathered_count_ = 0;     // envelopes
+  std::int64_t gathered_count_ = 0;     // events
   std::int64_t awaited_count_ = 0;
   absl::Time gathered_since_;  // the oldest of them
   absl::Time awaited_since_;

@@ -1,4 +1,4 @@
-// IngestService over a JobTable: reads envelopes, acknowledges, steers. Knows no formula.
+// IngestService over a JobTable: reads events, acknowledges, steers. Knows no formula.
 #pragma once
 
 #include "absl/time/time.h"

@@ -17,7 +17,6 @@
 #include "master/store/recovery.h"
 #include "proto/wire/parse_event.h"
 #include "tidemark/limit.h"
-#include "tidemark/v1/event.pb.h"
 
 namespace tidemark::service {
 namespace {
@@ -33,13 +32,11 @@ constexpr unsigned kCloseSlack = 16;
 // So many at once, that snapshots need not wait for them.
 constexpr std::size_t kCheckpointsAtOnce = 32;
 
-void EncodeArrival(const v1::Envelope& envelope, absl::string_view serialized,
-                   absl::Time arrived_at, store::LogKey key, std::string& out) {
-  if (serialized.empty()) {
-    store::EncodeEnvelope(envelope, arrived_at, key, out);
-  } else {
-    store::EncodeEnvelopeBytes(serialized, arrived_at, key, out);
-  }
+// What an event takes on the disk beside its own bytes and names, with its frame.
+constexpr std::size_t kLoggedBytes = 64;
+
+std::size_t BytesOf(const wire::ReceivedEvent& received) {
+  return kLoggedBytes + received.body.size() + received.source_id.size() + received.run_uid.size();
 }
 
 // Of one folder the journal's files are the traces as well; a second hand in them would spoil them.
@@ -167,10 +164,11 @@ absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Enter(const std::string
 // Remembers a job whose monitor takes `event`, which opens it, in place of `before`, a run of that
 // id that has ended, or null; one that is refused leaves no trace. Null when that is all; the job
 // if somebody else has opened it meanwhile.
-absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(
-    const v1::Envelope& untrusted, const Event& event, absl::string_view serialized,
-    std::size_t bytes, const Sender& sender, const std::shared_ptr<Job>& before,
-    IngestResult& taken) {
+absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(const wire::ReceivedEvent& received,
+                                                              const Event& event,
+                                                              const Sender& sender,
+                                                              const std::shared_ptr<Job>& before,
+                                                              IngestResult& taken) {
   auto job = std::make_shared<Job>(JobMonitor(event.job_id, options_.job));
   if (absl::Status refused = job->monitor.Apply(event); !refused.ok()) return refused;
   job->opened_at = event.arrived_at;
@@ -180,7 +178,7 @@ absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(
   job->reporter = sender.reporter.empty() ? sender.name_space : sender.reporter;
   job->holding = shares_.Of(job->reporter);
   // It will be there twice.
-  if (absl::Status full = TakeDisk(2 * bytes, 0, *job); !full.ok()) return full;
+  if (absl::Status full = TakeDisk(2 * BytesOf(received), 0, *job); !full.ok()) return full;
   if (absl::Status full = job->holding.Take(Resource::kStateBytes, job->monitor.state_bytes());
       !full.ok()) {
     return full;
@@ -197,11 +195,10 @@ absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(
   // Twice, since without it the rest of the log is worth nothing.
   for (int copies = 0; copies < 2; ++copies) {
     AppendRecord(*job, [&](std::string& out) {
-      EncodeArrival(untrusted, serialized, event.arrived_at, job->key, out);
+      store::EncodeReceived(received, event.arrived_at, job->key, out);
     });
   }
-  taken.position = job->mark.position;
-  taken.log = job->mark.log;
+  taken = job->Answer(absl::OkStatus());
   return std::shared_ptr<Job>();
 }
 
@@ -248,37 +245,35 @@ void JobTable::OpenLogs(const std::string& job_id, Job& job) const {
 }
 
 // REQUIRES: job.mutex is held.
-bool JobTable::IsOfRun(const v1::Envelope& untrusted, const Job& job) {
-  return untrusted.run_uid().empty() || untrusted.run_uid() == job.monitor.run_uid();
+bool JobTable::IsOfRun(const wire::ReceivedEvent& received, const Job& job) {
+  return received.run_uid.empty() || received.run_uid == job.monitor.run_uid();
 }
 
-// An envelope that is no event. A duplicate gets the same reason again and counts once.
-IngestResult JobTable::Reject(const v1::Envelope& untrusted, std::size_t bytes, Job* job,
-                              const absl::Status& reason) {
+// An event that cannot be understood. A duplicate is told its reason once more and counts once.
+IngestResult JobTable::Reject(const wire::ReceivedEvent& received, Job* job, const absl::Status& reason) {
   if (job == nullptr) return {.status = reason};
-  AcceptedSequence envelope;
-  if (wire::HasPlace(untrusted)) envelope = {untrusted.source_id(), untrusted.sequence()};
+  AcceptedSequence event;
+  if (wire::CheckPlace(received).ok()) event = {received.source_id, received.sequence};
   const std::lock_guard lock(job->mutex);
-  if (!IsOfRun(untrusted, *job)) return {.status = reason};
-  const bool is_duplicate = envelope.sequence > 0 &&
-                            envelope.sequence <= job->monitor.accepted_sequence(envelope.source_id);
+  if (!IsOfRun(received, *job)) return {.status = reason};
+  const bool is_duplicate =
+      event.sequence > 0 && event.sequence <= job->monitor.accepted_sequence(event.source_id);
   if (is_duplicate) return job->Answer(reason);
-  const absl::Status charged = Charge(bytes, nullptr, *job);
-  if (charged.ok()) AppendRefusal(reason, envelope, *job);
+  const absl::Status charged = Charge(BytesOf(received), nullptr, *job);
+  if (charged.ok()) AppendRefusal(reason, event, *job);
   return job->Answer(charged.ok() ? reason : charged);
 }
 
-void JobTable::AppendRefusal(const absl::Status& reason, const AcceptedSequence& envelope,
-                             Job& job) {
+void JobTable::AppendRefusal(const absl::Status& reason, const AcceptedSequence& event, Job& job) {
   if (job.ticked.is_final()) return;
-  job.monitor.CountRejected(envelope);
+  job.monitor.CountRejected(event);
   AppendRecord(job, [&](std::string& out) {
-    store::EncodeMalformed(std::string(reason.message()), envelope, job.key, out);
+    store::EncodeRefused(std::string(reason.message()), event, job.key, out);
   });
 }
 
-// Takes `bytes` of an envelope from what its job and its reporter may have; a null `event` is one
-// that was refused. Only the first envelope beyond it is counted and logged, so that what is
+// Takes `bytes` of an event from what its job and its reporter may have; a null `event` is one that
+// was refused. Only the first one beyond it is counted and logged, so that what is
 // refused costs no memory and no disk. What decides how the job ends is taken a little longer than
 // the rest.
 absl::Status JobTable::Charge(std::size_t bytes, const Event* event, Job& job) {
@@ -306,12 +301,10 @@ absl::Status JobTable::Charge(std::size_t bytes, const Event* event, Job& job) {
   return refused;
 }
 
-IngestResult JobTable::Ingest(const v1::Envelope& untrusted, absl::Time now,
-                              absl::string_view serialized, const Sender& sender) {
-  std::shared_ptr<Job> job = Find(untrusted.job_id());
-  absl::StatusOr<Event> event = wire::ParseEvent(untrusted, now);
-  const std::size_t bytes = serialized.empty() ? untrusted.ByteSizeLong() : serialized.size();
-  if (!event.ok()) return Reject(untrusted, bytes, job.get(), event.status());
+IngestResult JobTable::Ingest(const wire::ReceivedEvent& received, absl::Time now, const Sender& sender) {
+  std::shared_ptr<Job> job = Find(received.job_id);
+  absl::StatusOr<Event> event = wire::ParseEvent(received, now);
+  if (!event.ok()) return Reject(received, job.get(), event.status());
   IngestResult taken;
   if (job == nullptr && !std::holds_alternative<JobOpened>(event->body)) {
     taken.status = absl::FailedPreconditionError(
@@ -319,7 +312,7 @@ IngestResult JobTable::Ingest(const v1::Envelope& untrusted, absl::Time now,
     return taken;
   }
   while (job == nullptr || IsFollowedBy(*event, *job)) {
-    auto known = Open(untrusted, *event, serialized, bytes, sender, job, taken);
+    auto known = Open(received, *event, sender, job, taken);
     taken.status = known.status();
     if (!known.ok() || *known == nullptr) return taken;
     job = *std::move(known);
@@ -337,14 +330,14 @@ IngestResult JobTable::Ingest(const v1::Envelope& untrusted, absl::Time now,
                     "own",
                     event->job_id)));
   }
-  if (absl::Status charged = Charge(bytes, &*event, *job); !charged.ok()) {
+  if (absl::Status charged = Charge(BytesOf(received), &*event, *job); !charged.ok()) {
     return job->Answer(std::move(charged));
   }
   event->arrived_at = job->NotBefore(now);
   // After the final snapshot there is nothing left to recover.
   if (!job->ticked.is_final()) {
     AppendRecord(*job, [&](std::string& out) {
-      EncodeArrival(untrusted, serialized, event->arrived_at, job->key, out);
+      store::EncodeReceived(received, event->arrived_at, job->key, out);
     });
   }
   absl::Status applied = job->monitor.Apply(*event);
@@ -533,9 +526,6 @@ void JobTable::Restore(store::RestoredJob restored, absl::Time now) {
                                     restored.log_bytes);
   }
   if (!restored.has_resumed) DropCheckpoint(restored.job_id);
-  if (const auto damage = restored.CutOff()) {
-    AppendRecord(*job, [&](std::string& out) { store::EncodeDamage(*damage, job->key, out); });
-  }
   if (!job->newest.is_final()) {
     job->monitor.NoteRestart(job->NotBefore(now));
     AppendRecord(*job, [&](std::string& out) { store::EncodeRestart(job->latest, job->key, out); });

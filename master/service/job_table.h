@@ -1,8 +1,8 @@
 // All jobs of a master: each a JobMonitor, its event log and its newest snapshot.
 //
-// With a data directory nothing is published before it is durable: an envelope may be acknowledged
-// when its position in the journal is, and a snapshot is published when its tick is. A table that
-// is made anew from the directory then goes on where the one before was killed.
+// With a data directory nothing is told before it is durable: an event may be acknowledged when
+// its position in the journal is, and a snapshot is published when its tick is. A table that is
+// made anew from the directory then goes on where the one before was killed.
 //
 // Thread-safe: one lock for the table, one for each job. Nothing that takes time is done under that
 // of the table: no job's lock is waited for and no file is touched, so jobs do not wait for one
@@ -35,12 +35,9 @@
 #include "master/store/history.h"
 #include "master/store/name_space.h"
 #include "master/store/restore.h"
+#include "proto/wire/parse_event.h"
 #include "tidemark/job_monitor.h"
 #include "tidemark/snapshot.h"
-
-namespace tidemark::v1 {
-class Envelope;
-}
 
 namespace tidemark::service {
 
@@ -72,17 +69,18 @@ struct JobTableOptions {
   TickPace pace;
 };
 
-// What became of an envelope.
+// What became of an event.
 struct IngestResult {
   absl::Status status;  // OK, or the reason to refuse it; either way it need not be sent again ...
   Journal::Position position = 0;     // ... once this is durable ...
   std::shared_ptr<Journal::Log> log;  // ... in this log
   NamedGroups wanted;                 // names that the job asks for
+  bool wants_points = false;          // whether it asks for points
 
   Journal::Mark mark() const { return {position, log}; }
 };
 
-// Who sent an envelope that opens a job.
+// Who sent an event that opens a job.
 struct Sender {
   std::string name_space = store::kAllIds;  // which ids it might report
   std::string reporter;                     // for whom the job is counted; empty: the name space
@@ -115,10 +113,8 @@ class JobTable {
   // the file system.
   absl::StatusOr<Recovery> Recover(absl::Time now, std::size_t threads);
 
-  // Takes an envelope off the network: parse, keep, fold. `serialized` is what it was parsed from;
-  // empty: the caller does not have it. `sender` is asked for with an envelope that opens a job.
-  IngestResult Ingest(const v1::Envelope& untrusted, absl::Time now,
-                      absl::string_view serialized = {}, const Sender& sender = {});
+  // Takes an event off the network: parse, keep, fold. `sender` matters if it opens a job.
+  IngestResult Ingest(const wire::ReceivedEvent& received, absl::Time now, const Sender& sender = {});
 
   // Ticks running jobs that have news since pace.interval_min or were not ticked for pace.interval,
   // heavy ones in turns (tick_round.h), and returns the new snapshots. Waits until they are
@@ -149,7 +145,7 @@ class JobTable {
 
     SpinningMutex mutex;  // guards all below
     JobMonitor monitor;
-    std::size_t bytes = 0;  // of its envelopes
+    std::size_t bytes = 0;  // of its events
     bool is_over_bytes = false;
     store::LogKey key = store::NewLogKey();  // of both logs, whose bytes are the same
     std::unique_ptr<store::EventLogWriter> log;
@@ -177,14 +173,14 @@ class JobTable {
       return {.status = std::move(status),
               .position = mark.position,
               .log = mark.log,
-              .wanted = monitor.wanted_names()};
+              .wanted = monitor.wanted_names(),
+              .wants_points = monitor.wants_points()};
     }
   };
 
   std::shared_ptr<Job> Find(const std::string& job_id) const;
   std::vector<std::shared_ptr<Job>> All() const;
-  absl::StatusOr<std::shared_ptr<Job>> Open(const v1::Envelope& untrusted, const Event& event,
-                                            absl::string_view serialized, std::size_t bytes,
+  absl::StatusOr<std::shared_ptr<Job>> Open(const wire::ReceivedEvent& received, const Event& event,
                                             const Sender& sender,
                                             const std::shared_ptr<Job>& before,
                                             IngestResult& taken);
@@ -197,14 +193,13 @@ class JobTable {
   absl::Status TakeDisk(std::size_t bytes, unsigned slack, Job& job);
   void CheckDisk();
   void OpenLogs(const std::string& job_id, Job& job) const;
-  static bool IsOfRun(const v1::Envelope& untrusted, const Job& job);
-  IngestResult Reject(const v1::Envelope& untrusted, std::size_t bytes, Job* job,
-                      const absl::Status& reason);
+  static bool IsOfRun(const wire::ReceivedEvent& received, const Job& job);
+  IngestResult Reject(const wire::ReceivedEvent& received, Job* job, const absl::Status& reason);
   // Adds what `encode` appends to a string to the logs of the job. REQUIRES: job.mutex is held,
   // here and below.
   template <typename Encode>
   void AppendRecord(Job& job, Encode encode);
-  void AppendRefusal(const absl::Status& reason, const AcceptedSequence& envelope, Job& job);
+  void AppendRefusal(const absl::Status& reason, const AcceptedSequence& event, Job& job);
   absl::Status Charge(std::size_t bytes, const Event* event, Job& job);
   // Notes a log that can no longer be written and goes on without it.
   static void Logged(const absl::Status& status, Job& job);

@@ -15,14 +15,14 @@
 #include "master/store/event_log.h"
 #include "master/store/log_record.h"
 #include "proto/wire/snapshot_codec.h"
-#include "tidemark/v1/event_log.pb.h"
+#include "tidemark/storage/v1/event_log.pb.h"
 
 namespace tidemark::store {
 namespace {
 
-constexpr absl::string_view kMagic = "TIDECHK1";
+constexpr absl::string_view kMagic = "TIDECHK2";
 // One record, which is whole or of no use: nothing to find behind damage.
-constexpr LogKey kKey = LogKey::kVersion1;
+constexpr LogKey kKey{1};
 
 }  // namespace
 
@@ -32,7 +32,7 @@ std::string CheckpointPath(const std::string& log_path) {
 }
 
 absl::Status WriteCheckpoint(const std::string& path, const Checkpoint& checkpoint) {
-  v1::Checkpoint message;
+  storage::v1::Checkpoint message;
   wire::EncodeSnapshot(checkpoint.newest, *message.mutable_snapshot());
   message.set_monitor(checkpoint.monitor);
   std::string bytes(kMagic);
@@ -58,14 +58,13 @@ std::optional<Checkpoint> ReadCheckpoint(const std::string& path) {
   std::ostringstream read;
   read << file.rdbuf();
   const std::string bytes = std::move(read).str();
-  const std::size_t frame_bytes = FrameBytes(kKey);
-  if (file.bad() || bytes.size() < kMagic.size() + frame_bytes) return std::nullopt;
+  if (file.bad() || bytes.size() < kMagic.size() + kFrameBytes) return std::nullopt;
   if (absl::string_view(bytes).substr(0, kMagic.size()) != kMagic) return std::nullopt;
   const Frame frame = ReadFrame(bytes.data() + kMagic.size(), kKey);
-  const auto payload = absl::string_view(bytes).substr(kMagic.size() + frame_bytes);
+  const auto payload = absl::string_view(bytes).substr(kMagic.size() + kFrameBytes);
   if (frame.length != payload.size() || frame.checksum != LogChecksum(payload, kKey))
     return std::nullopt;
-  v1::Checkpoint message;
+  storage::v1::Checkpoint message;
   if (!message.ParseFromArray(payload.data(), static_cast<int>(payload.size())))
     return std::nullopt;
   absl::StatusOr<Snapshot> newest = wire::ParseSnapshot(message.snapshot());

@@ -8,10 +8,14 @@
 #include <cerrno>
 #include <utility>
 
+#include "proto/wire/encode_event.h"
 #include "proto/wire/parse_event.h"
-#include "tidemark/v1/event_log.pb.h"
+#include "tidemark/storage/v1/event_log.pb.h"
 
 namespace tidemark::store {
+
+namespace pb = storage::v1;
+
 namespace {
 
 constexpr std::size_t kCopyBytes = 256 << 10;
@@ -30,22 +34,23 @@ absl::Duration ToDuration(const google::protobuf::Duration& duration) {
   return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
 }
 
-// Malformed if this version refuses what another took.
-std::optional<LogRecord> EventOf(const v1::LoggedEnvelope& logged) {
-  std::optional<LogRecord> record;
-  auto event = wire::ParseEvent(logged.envelope(), ToTime(logged.arrived_at()));
-  if (event.ok()) {
-    record.emplace(*std::move(event));
-  } else {
-    record.emplace(Malformed{
-        {.source_id = logged.envelope().source_id(), .sequence = logged.envelope().sequence()}});
-  }
-  return record;
+// Refused if this version refuses what another took.
+LogRecord EventOf(const std::string& job_id, pb::LoggedEvent& logged) {
+  wire::ReceivedEvent received = {.job_id = job_id,
+                                  .run_uid = logged.run_uid(),
+                                  .source_id = logged.source_id(),
+                                  .sequence = logged.sequence(),
+                                  .sent_at = absl::FromUnixNanos(logged.sent_at()),
+                                  .dropped_events = logged.dropped_events(),
+                                  .body = std::move(*logged.mutable_event())};
+  absl::StatusOr<Event> event = wire::ParseEvent(received, ToTime(logged.arrived_at()));
+  if (event.ok()) return *std::move(event);
+  return Refused{{.source_id = received.source_id, .sequence = received.sequence}};
 }
 
-PastRuns PastRunsOf(const v1::LoggedPastRuns& logged) {
+PastRuns PastRunsOf(const pb::LoggedPastRuns& logged) {
   PastRuns past;
-  for (const v1::LoggedPastRun& run : logged.runs()) {
+  for (const pb::LoggedPastRun& run : logged.runs()) {
     past.runs.push_back({.map_time = ToDuration(run.map_time()),
                          .shuffle_time = ToDuration(run.shuffle_time()),
                          .reduce_time = ToDuration(run.reduce_time()),
@@ -69,8 +74,8 @@ std::optional<Snapshot> Replay(const LogRecord& record, JobMonitor& monitor) {
     monitor.NoteRestart(restart->at);
   } else if (const PastRuns* past = std::get_if<PastRuns>(&record)) {
     monitor.SetPastRuns(past->runs);
-  } else if (const Malformed* malformed = std::get_if<Malformed>(&record)) {
-    monitor.CountRejected(malformed->envelope);
+  } else if (const Refused* refused = std::get_if<Refused>(&record)) {
+    monitor.CountRejected(refused->event);
   } else if (const Damage* damage = std::get_if<Damage>(&record)) {
     monitor.NoteDamage(*damage);
   }
@@ -131,7 +136,7 @@ absl::Status EventLogWriter::CopyFrom(const std::string& source, std::uint64_t b
   std::string buffer(kCopyBytes, '\0');
   const std::size_t start = std::fread(buffer.data(), 1, kStartBytes, file_);
   std::uint64_t at = 0;
-  if (key_ != LogKey::kVersion1 && KeyOf({buffer.data(), start}, kEventLog) == key_) {
+  if (KeyOf({buffer.data(), start}, kEventLog) == key_) {
     if (std::fseek(file_, 0, SEEK_END) != 0) return Fail("cannot read");
     at = std::min(static_cast<std::uint64_t>(ftello(file_)), bytes);
   }
@@ -167,16 +172,16 @@ absl::Status EventLogWriter::AppendEncoded(const std::string& record) {
   return written == record.size() ? absl::OkStatus() : Fail("cannot write");
 }
 
-absl::Status EventLogWriter::Append(const v1::Envelope& envelope, absl::Time arrived_at) {
+absl::Status EventLogWriter::Append(const Event& event) {
   std::string record;
-  EncodeEnvelope(envelope, arrived_at, key_, record);
+  EncodeReceived(wire::EncodeEvent(event), event.arrived_at, key_, record);
   return AppendEncoded(record);
 }
 
-absl::Status EventLogWriter::AppendMalformed(const std::string& reason,
-                                             const AcceptedSequence& envelope) {
+absl::Status EventLogWriter::AppendRefused(const std::string& reason,
+                                           const AcceptedSequence& event) {
   std::string record;
-  EncodeMalformed(reason, envelope, key_, record);
+  EncodeRefused(reason, event, key_, record);
   return AppendEncoded(record);
 }
 
@@ -208,7 +213,7 @@ absl::Status EventLogReader::ReadHeader() {
     before_header_.back().records = 0;  // there is a second copy of all that comes before
   }
   if (!found.ok()) return found.status();
-  v1::EventLogRecord record;
+  pb::EventLogRecord record;
   const absl::string_view payload = records_->payload();
   if (*found == RecordReader::Found::kEnd ||
       !record.ParseFromArray(payload.data(), static_cast<int>(payload.size())) ||
@@ -216,7 +221,7 @@ absl::Status EventLogReader::ReadHeader() {
     return absl::DataLossError(fmt::format("event log {}: no header", records_->path()));
   }
   twice_ = std::string(payload);
-  const v1::EventLogHeader& header = record.header();
+  const pb::EventLogHeader& header = record.header();
   job_id_ = header.job_id();
   name_space_ = header.name_space();
   options_.indicators.assign(header.indicators().begin(), header.indicators().end());
@@ -229,7 +234,7 @@ absl::Status EventLogReader::ReadHeader() {
 // What was damaged is no loss if there is a copy of it: before it, or, of what opens a job, behind.
 Damage EventLogReader::FoundDamage() {
   Damage damage = records_->damage();
-  const bool is_copy = !twice_.empty() && damage.bytes == FrameBytes(key()) + twice_.size();
+  const bool is_copy = !twice_.empty() && damage.bytes == kFrameBytes + twice_.size();
   if (is_copy || !has_events_) damage.records = 0;
   twice_.clear();
   return damage;
@@ -241,7 +246,7 @@ absl::StatusOr<std::optional<LogRecord>> EventLogReader::Next() {
     before_header_.erase(before_header_.begin());
     return std::optional<LogRecord>(damage);
   }
-  thread_local v1::EventLogRecord record;  // keeps its memory for the next one
+  thread_local pb::EventLogRecord record;  // keeps its memory for the next one
   while (true) {
     const absl::StatusOr<RecordReader::Found> found = records_->Next();
     if (!found.ok()) return found.status();
@@ -252,29 +257,26 @@ absl::StatusOr<std::optional<LogRecord>> EventLogReader::Next() {
     twice_.clear();
     if (is_copy) continue;
     if (!record.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
-      const std::uint64_t bytes = FrameBytes(key()) + payload.size();
+      const std::uint64_t bytes = kFrameBytes + payload.size();
       return std::optional<LogRecord>(RecordReader::DamageOf(offset() - bytes, bytes, 1));
     }
     switch (record.record_case()) {
-      case v1::EventLogRecord::kTick:
+      case pb::EventLogRecord::kTick:
         return std::optional<LogRecord>(Tick{ToTime(record.tick().at())});
-      case v1::EventLogRecord::kMalformed:
+      case pb::EventLogRecord::kRefused:
         return std::optional<LogRecord>(
-            Malformed{{.source_id = record.malformed().place().source_id(),
-                       .sequence = record.malformed().place().accepted_sequence()}});
-      case v1::EventLogRecord::kEnvelope:
+            Refused{{.source_id = record.refused().place().source_id(),
+                     .sequence = record.refused().place().accepted_sequence()}});
+      case pb::EventLogRecord::kEvent:
         if (!std::exchange(has_events_, true)) twice_ = std::string(payload);
-        return EventOf(record.envelope());
-      case v1::EventLogRecord::kRestart:
+        return std::optional<LogRecord>(EventOf(job_id_, *record.mutable_event()));
+      case pb::EventLogRecord::kRestart:
         return std::optional<LogRecord>(Restart{ToTime(record.restart().at())});
-      case v1::EventLogRecord::kPastRuns:
+      case pb::EventLogRecord::kPastRuns:
         return std::optional<LogRecord>(PastRunsOf(record.past_runs()));
-      case v1::EventLogRecord::kDamage:
-        return std::optional<LogRecord>(RecordReader::DamageOf(
-            record.damage().at(), record.damage().bytes(), record.damage().records()));
-      case v1::EventLogRecord::kHeader:
-      case v1::EventLogRecord::kEnd:  // says again what came before
-      case v1::EventLogRecord::RECORD_NOT_SET:
+      case pb::EventLogRecord::kHeader:
+      case pb::EventLogRecord::kEnd:  // says again what came before
+      case pb::EventLogRecord::RECORD_NOT_SET:
         continue;  // of a newer writer: nothing this reader could use
     }
   }

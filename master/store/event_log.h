@@ -1,7 +1,7 @@
 // The event log of one job: everything its JobMonitor was told, in order, so that a replay makes
 // the same snapshots to the last bit. Byte format: docs/event-log.md.
 //
-// Logs begin with everything that a job cannot do without twice, the header and the envelope that
+// Logs begin with everything that a job cannot do without twice, the header and the event that
 // opened it, so that no single damage takes either; a reader returns it once.
 //
 // Not thread-safe. A reader needs the file to stay as it is; a log that is still being written can
@@ -26,17 +26,12 @@
 #include "tidemark/job_monitor.h"
 #include "tidemark/snapshot.h"
 
-namespace tidemark::v1 {
-class Envelope;
-class EventLogRecord;
-}  // namespace tidemark::v1
-
 namespace tidemark::store {
 
-// An envelope that never became an event.
-struct Malformed {
-  AcceptedSequence envelope;  // of sequence 0: it does not say which
-  friend bool operator==(const Malformed&, const Malformed&) = default;
+// An event that was refused before it could be understood.
+struct Refused {
+  AcceptedSequence event;  // of sequence 0: it does not say which
+  friend bool operator==(const Refused&, const Refused&) = default;
 };
 // A snapshot was made at this instant.
 struct Tick {
@@ -55,7 +50,7 @@ struct PastRuns {
 };
 // Records that could not be read.
 using Damage = LogDamage;
-using LogRecord = std::variant<Event, Malformed, Tick, Restart, PastRuns, Damage>;
+using LogRecord = std::variant<Event, Refused, Tick, Restart, PastRuns, Damage>;
 
 // Tells `monitor` what the record says; the snapshot if the record is a tick.
 std::optional<Snapshot> Replay(const LogRecord& record, JobMonitor& monitor);
@@ -84,9 +79,9 @@ class EventLogWriter {
 
   // Each appends one record. ResourceExhausted when the disk is full; after any error the log is
   // closed at its last whole record that reached the disk and every later call fails alike.
-  absl::Status Append(const v1::Envelope& envelope, absl::Time arrived_at);
+  absl::Status Append(const Event& event);
   absl::Status AppendEncoded(const std::string& record);  // of log_record.h, with key()
-  absl::Status AppendMalformed(const std::string& reason, const AcceptedSequence& envelope = {});
+  absl::Status AppendRefused(const std::string& reason, const AcceptedSequence& event = {});
   // Also hands everything so far to the operating system.
   absl::Status AppendTick(absl::Time at);
   absl::Status Flush();  // that alone
@@ -109,6 +104,7 @@ class EventLogWriter {
 class EventLogReader {
  public:
   // NotFound, PermissionDenied: the file. InvalidArgument: not an event log, or of a newer version.
+  // Unimplemented: of version 0.1.
   // DataLoss: its header is torn or corrupt.
   static absl::StatusOr<std::unique_ptr<EventLogReader>> Open(const std::string& path);
   EventLogReader(const EventLogReader&) = delete;
@@ -120,11 +116,10 @@ class EventLogReader {
   const std::string& name_space() const { return name_space_; }
 
   // The next record; empty at the end. What is damaged comes as a Damage in its place, and the
-  // records behind it follow; an envelope that this version refuses comes as Malformed. DataLoss:
+  // records behind it follow; an event that this version refuses comes as Refused. DataLoss:
   // the last record, at the byte that the message names, is torn as by a crash.
   absl::StatusOr<std::optional<LogRecord>> Next();
-  // Where the log may go on: behind all that was read but a torn record, and, in a log of version
-  // 1, before its damage. bytes
+  // Where the log may go on: behind all that was read but a torn record. bytes
   std::uint64_t offset() const { return records_->offset(); }
   LogKey key() const { return records_->key(); }
 

@@ -5,18 +5,18 @@
 #include <xxhash.h>
 
 #include "proto/wire/snapshot_codec.h"
-#include "tidemark/v1/event_log.pb.h"
+#include "tidemark/storage/v1/event_log.pb.h"
 
 namespace tidemark::store {
+
+namespace pb = storage::v1;
+
 namespace {
 
-// Tags of length-delimited fields, as protobuf writes them: number << 3 | 2.
-constexpr char kRecordEnvelopeTag = 2 << 3 | 2;  // EventLogRecord.envelope
-constexpr char kArrivedAtTag = 1 << 3 | 2;       // LoggedEnvelope.arrived_at
-constexpr char kEnvelopeTag = 2 << 3 | 2;        // LoggedEnvelope.envelope
-
-constexpr std::size_t kFrameBytesOfVersion1 = 8;
-constexpr std::size_t kGuardBytes = 4;
+// A thread keeps the memory of an event up to this size for the next one.
+constexpr std::size_t kKeptBytes = 256 << 10;
+// What the guard of a frame is of: the length and the checksum before it.
+constexpr std::size_t kGuardedBytes = 8;
 
 template <typename Number>
 void PutLittleEndian(Number value, char* out) {
@@ -41,19 +41,17 @@ std::uint32_t Check(absl::string_view bytes, LogKey key) {
 template <typename Write>
 void Framed(LogKey key, std::string& out, Write write) {
   const std::size_t begin = out.size();
-  const std::size_t frame_bytes = FrameBytes(key);
-  out.append(frame_bytes, '\0');
+  out.append(kFrameBytes, '\0');
   write();
-  const absl::string_view payload = absl::string_view(out).substr(begin + frame_bytes);
+  const absl::string_view payload = absl::string_view(out).substr(begin + kFrameBytes);
   const std::uint32_t checksum = LogChecksum(payload, key);
   PutLittleEndian(static_cast<std::uint32_t>(payload.size()), &out[begin]);
   PutLittleEndian(checksum, &out[begin + 4]);
-  if (key == LogKey::kVersion1) return;
-  const auto before = absl::string_view(out).substr(begin, kFrameBytesOfVersion1);
-  PutLittleEndian(Check(before, key), &out[begin + kFrameBytesOfVersion1]);
+  const auto before = absl::string_view(out).substr(begin, kGuardedBytes);
+  PutLittleEndian(Check(before, key), &out[begin + kGuardedBytes]);
 }
 
-void EncodeRecord(const v1::EventLogRecord& record, LogKey key, std::string& out) {
+void EncodeRecord(const pb::EventLogRecord& record, LogKey key, std::string& out) {
   Framed(key, out, [&] { record.AppendToString(&out); });
 }
 
@@ -64,36 +62,6 @@ google::protobuf::Duration ToDuration(absl::Duration duration) {
 
 google::protobuf::Timestamp ToTimestamp(absl::Time time) {
   return google::protobuf::util::TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(time));
-}
-
-void PutVarint(std::uint64_t value, std::string& out) {
-  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
-  out.push_back(static_cast<char>(value));
-}
-
-std::size_t VarintBytes(std::uint64_t value) {
-  std::size_t bytes = 1;
-  while (value >>= 7) ++bytes;
-  return bytes;
-}
-
-// A LoggedEnvelope by hand: its largest part is there already, or is written in place.
-template <typename Write>
-void EncodeLoggedEnvelope(std::size_t envelope_bytes, absl::Time arrived_at, LogKey key,
-                          std::string& out, Write write_envelope) {
-  const std::string arrived = ToTimestamp(arrived_at).SerializeAsString();
-  const std::size_t bytes = 1 + VarintBytes(arrived.size()) + arrived.size() + 1 +
-                            VarintBytes(envelope_bytes) + envelope_bytes;
-  Framed(key, out, [&] {
-    out.push_back(kRecordEnvelopeTag);
-    PutVarint(bytes, out);
-    out.push_back(kArrivedAtTag);
-    PutVarint(arrived.size(), out);
-    out.append(arrived);
-    out.push_back(kEnvelopeTag);
-    PutVarint(envelope_bytes, out);
-    write_envelope();
-  });
 }
 
 }  // namespace
@@ -107,17 +75,11 @@ LogKey NewLogKey() {
   return static_cast<LogKey>(key);
 }
 
-std::size_t FrameBytes(LogKey key) {
-  return kFrameBytesOfVersion1 + (key == LogKey::kVersion1 ? 0 : kGuardBytes);
-}
-
 Frame ReadFrame(const char* bytes, LogKey key) {
-  const bool has_guard = key != LogKey::kVersion1;
-  return {
-      .length = GetLittleEndian<std::uint32_t>(bytes),
-      .checksum = GetLittleEndian<std::uint32_t>(bytes + 4),
-      .is_guarded = has_guard && GetLittleEndian<std::uint32_t>(bytes + kFrameBytesOfVersion1) ==
-                                     Check({bytes, kFrameBytesOfVersion1}, key)};
+  return {.length = GetLittleEndian<std::uint32_t>(bytes),
+          .checksum = GetLittleEndian<std::uint32_t>(bytes + 4),
+          .is_guarded = GetLittleEndian<std::uint32_t>(bytes + kGuardedBytes) ==
+                        Check({bytes, kGuardedBytes}, key)};
 }
 
 std::uint32_t LogChecksum(absl::string_view payload, LogKey key) { return Check(payload, key); }
@@ -142,8 +104,8 @@ void EncodeStart(const LogKind& kind, LogKey key, std::string& out) {
 void EncodeLogStart(const std::string& job_id, const JobMonitorOptions& options,
                     const std::string& name_space, LogKey key, std::string& out) {
   EncodeStart(kEventLog, key, out);
-  v1::EventLogRecord record;
-  v1::EventLogHeader& header = *record.mutable_header();
+  pb::EventLogRecord record;
+  pb::EventLogHeader& header = *record.mutable_header();
   header.set_job_id(job_id);
   for (const std::string& indicator : options.indicators) header.add_indicators(indicator);
   header.set_lambda(options.lambda);
@@ -153,46 +115,49 @@ void EncodeLogStart(const std::string& job_id, const JobMonitorOptions& options,
   for (int copies = 0; copies < 2; ++copies) EncodeRecord(record, key, out);
 }
 
-void EncodeEnvelope(const v1::Envelope& envelope, absl::Time arrived_at, LogKey key,
+void EncodeReceived(const wire::ReceivedEvent& received, absl::Time arrived_at, LogKey key,
                     std::string& out) {
-  EncodeLoggedEnvelope(envelope.ByteSizeLong(), arrived_at, key, out,
-                       [&] { envelope.AppendToString(&out); });
+  thread_local pb::EventLogRecord record;  // keeps its memory for the next one
+  pb::LoggedEvent& event = *record.mutable_event();
+  *event.mutable_arrived_at() = ToTimestamp(arrived_at);
+  event.set_source_id(received.source_id);
+  event.set_run_uid(received.run_uid);
+  event.set_sequence(received.sequence);
+  event.set_sent_at(absl::ToUnixNanos(received.sent_at.value_or(absl::UnixEpoch())));
+  event.set_dropped_events(received.dropped_events);
+  event.set_event(received.body);
+  EncodeRecord(record, key, out);
+  if (received.body.size() > kKeptBytes) std::string().swap(*event.mutable_event());
 }
 
-void EncodeEnvelopeBytes(absl::string_view envelope, absl::Time arrived_at, LogKey key,
-                         std::string& out) {
-  EncodeLoggedEnvelope(envelope.size(), arrived_at, key, out,
-                       [&] { out.append(envelope.data(), envelope.size()); });
-}
-
-void EncodeMalformed(const std::string& reason, const AcceptedSequence& envelope, LogKey key,
-                     std::string& out) {
-  v1::EventLogRecord record;
-  v1::MalformedEnvelope& malformed = *record.mutable_malformed();
-  malformed.set_reason(reason);
-  if (envelope.sequence > 0) {
-    malformed.mutable_place()->set_source_id(envelope.source_id);
-    malformed.mutable_place()->set_accepted_sequence(envelope.sequence);
+void EncodeRefused(const std::string& reason, const AcceptedSequence& event, LogKey key,
+                   std::string& out) {
+  pb::EventLogRecord record;
+  pb::RefusedEvent& refused = *record.mutable_refused();
+  refused.set_reason(reason);
+  if (event.sequence > 0) {
+    refused.mutable_place()->set_source_id(event.source_id);
+    refused.mutable_place()->set_accepted_sequence(event.sequence);
   }
   EncodeRecord(record, key, out);
 }
 
 void EncodeTick(absl::Time at, LogKey key, std::string& out) {
-  v1::EventLogRecord record;
+  pb::EventLogRecord record;
   *record.mutable_tick()->mutable_at() = ToTimestamp(at);
   EncodeRecord(record, key, out);
 }
 
 void EncodeRestart(absl::Time at, LogKey key, std::string& out) {
-  v1::EventLogRecord record;
+  pb::EventLogRecord record;
   *record.mutable_restart()->mutable_at() = ToTimestamp(at);
   EncodeRecord(record, key, out);
 }
 
 void EncodePastRuns(const std::vector<PastRun>& runs, LogKey key, std::string& out) {
-  v1::EventLogRecord record;
+  pb::EventLogRecord record;
   for (const PastRun& run : runs) {
-    v1::LoggedPastRun& logged = *record.mutable_past_runs()->add_runs();
+    pb::LoggedPastRun& logged = *record.mutable_past_runs()->add_runs();
     *logged.mutable_map_time() = ToDuration(run.map_time);
     *logged.mutable_shuffle_time() = ToDuration(run.shuffle_time);
     *logged.mutable_reduce_time() = ToDuration(run.reduce_time);
@@ -201,28 +166,19 @@ void EncodePastRuns(const std::vector<PastRun>& runs, LogKey key, std::string& o
   EncodeRecord(record, key, out);
 }
 
-void EncodeDamage(const LogDamage& damage, LogKey key, std::string& out) {
-  v1::EventLogRecord record;
-  v1::LoggedDamage& logged = *record.mutable_damage();
-  logged.set_at(damage.at);
-  logged.set_bytes(damage.bytes);
-  logged.set_records(damage.records);
-  EncodeRecord(record, key, out);
-}
-
 void EncodeEnd(const EndedJob& job, LogKey key, std::string& out) {
-  v1::EventLogRecord record;
-  v1::LoggedEnd& end = *record.mutable_end();
+  pb::EventLogRecord record;
+  pb::LoggedEnd& end = *record.mutable_end();
   wire::EncodeSnapshot(job.final, *end.mutable_snapshot());
   for (const AcceptedSequence& source : job.sources) {
-    v1::SourceSequence& sequence = *end.add_sources();
+    pb::SourceSequence& sequence = *end.add_sources();
     sequence.set_source_id(source.source_id);
     sequence.set_accepted_sequence(source.sequence);
   }
   *end.mutable_opened_at() = ToTimestamp(job.opened_at);
   end.set_name_space(job.name_space);
   end.set_frame_bytes(0);  // a number of fixed size: the one that follows is as long
-  end.set_frame_bytes(static_cast<std::uint32_t>(FrameBytes(key) + record.ByteSizeLong()));
+  end.set_frame_bytes(static_cast<std::uint32_t>(kFrameBytes + record.ByteSizeLong()));
   EncodeRecord(record, key, out);
 }
 
@@ -231,19 +187,19 @@ std::uint32_t EndFrameBytes(const char* last_four_bytes) {
 }
 
 std::optional<EndedJob> DecodeEnd(absl::string_view framed, LogKey key) {
-  if (framed.size() < FrameBytes(key)) return std::nullopt;
+  if (framed.size() < kFrameBytes) return std::nullopt;
   const Frame frame = ReadFrame(framed.data(), key);
-  const absl::string_view payload = framed.substr(FrameBytes(key));
+  const absl::string_view payload = framed.substr(kFrameBytes);
   if (frame.length != payload.size() || frame.checksum != LogChecksum(payload, key)) {
     return std::nullopt;
   }
-  v1::EventLogRecord record;
+  pb::EventLogRecord record;
   if (!record.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) return std::nullopt;
   if (!record.has_end() || record.end().frame_bytes() != framed.size()) return std::nullopt;
   absl::StatusOr<Snapshot> final = wire::ParseSnapshot(record.end().snapshot());
   if (!final.ok() || !final->is_final()) return std::nullopt;
   EndedJob job{.final = *std::move(final), .sources = {}, .opened_at = {}};
-  for (const v1::SourceSequence& source : record.end().sources()) {
+  for (const pb::SourceSequence& source : record.end().sources()) {
     job.sources.push_back({source.source_id(), source.accepted_sequence()});
   }
   job.name_space = record.end().name_space();

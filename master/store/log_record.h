@@ -13,32 +13,29 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "proto/wire/parse_event.h"
 #include "tidemark/job_monitor.h"
 #include "tidemark/snapshot.h"
 
-namespace tidemark::v1 {
-class Envelope;
-}
-
 namespace tidemark::store {
 
-// What a log is called in messages, and the first bytes of its file in each version.
+// What a log is called in messages, and the first bytes of its file. The last of them is the
+// version of the format. Tidemark 0.1 wrote 1 and 2; 4 is more than one flipped bit away from them.
 struct LogKind {
   absl::string_view name;
-  absl::string_view magic;    // of version 2, which is written
-  absl::string_view magic_1;  // of version 1, which is read and gone on with
+  absl::string_view magic;
 };
-inline constexpr LogKind kEventLog = {"event log", "TIDELOG2", "TIDELOG1"};
+inline constexpr LogKind kEventLog = {"event log", "TIDELOG4"};
 inline constexpr std::size_t kMagicBytes = 8;
 
 // What the checks in the frames of one log are made with. It is drawn when the log begins and no
 // sender learns it, so that nothing a sender puts into a payload can pass for a record.
-enum class LogKey : std::uint64_t { kVersion1 = 0 };  // version 1 has none
+enum class LogKey : std::uint64_t { kNone = 0 };
 LogKey NewLogKey();
 
-// A corrupt length must not make a reader allocate the world; envelopes are smaller than this.
+// A corrupt length must not make a reader allocate the world; events are smaller than this.
 inline constexpr std::uint32_t kRecordBytesMax = 64u << 20;
-// Version 2 begins with its magic and twice its key.
+// A log begins with its magic and twice its key.
 inline constexpr std::size_t kStartBytes = kMagicBytes + 2 * sizeof(LogKey);
 
 // What is left of a job once it has ended.
@@ -53,38 +50,34 @@ struct EndedJob {
 struct Frame {
   std::uint32_t length = 0;
   std::uint32_t checksum = 0;  // of the payload
-  bool is_guarded = false;     // whether the two above are what was written; version 1 cannot tell
+  bool is_guarded = false;     // whether the two above are what was written
 };
-std::size_t FrameBytes(LogKey key);
-// `bytes` holds at least FrameBytes(key).
+inline constexpr std::size_t kFrameBytes = 12;
+// `bytes` holds at least kFrameBytes.
 Frame ReadFrame(const char* bytes, LogKey key);
 std::uint32_t LogChecksum(absl::string_view payload, LogKey key);
-// The two keys behind the magic of version 2, which are the same unless one is damaged. `start`
+// The two keys behind the magic, which are the same unless one is damaged. `start`
 // holds kStartBytes.
 std::array<LogKey, 2> ReadKeys(const char* start);
 
 // Any payload with its frame before it.
 void EncodeFramed(absl::string_view payload, LogKey key, std::string& out);
-// Magic and keys. REQUIRES: not kVersion1.
+// Magic and keys. REQUIRES: not kNone.
 void EncodeStart(const LogKind& kind, LogKey key, std::string& out);
 // The beginning of every event log: its start and, twice, the header record. `name_space`: which
 // ids whoever opened the job might report, as patterns with blanks between them; empty: nobody
 // asked.
 void EncodeLogStart(const std::string& job_id, const JobMonitorOptions& options,
                     const std::string& name_space, LogKey key, std::string& out);
-void EncodeEnvelope(const v1::Envelope& envelope, absl::Time arrived_at, LogKey key,
+// What happened is written as it came and not looked at.
+void EncodeReceived(const wire::ReceivedEvent& received, absl::Time arrived_at, LogKey key,
                     std::string& out);
-// The same of an envelope in its serialized form, which is not looked at.
-void EncodeEnvelopeBytes(absl::string_view envelope, absl::Time arrived_at, LogKey key,
-                         std::string& out);
-// An envelope that never became an event; of sequence 0 when it does not say which it is.
-void EncodeMalformed(const std::string& reason, const AcceptedSequence& envelope, LogKey key,
-                     std::string& out);
+// An event that could not be understood; of sequence 0 when it does not say which it is.
+void EncodeRefused(const std::string& reason, const AcceptedSequence& event, LogKey key,
+                   std::string& out);
 void EncodeTick(absl::Time at, LogKey key, std::string& out);
 void EncodeRestart(absl::Time at, LogKey key, std::string& out);
 void EncodePastRuns(const std::vector<PastRun>& runs, LogKey key, std::string& out);
-// What could not be read was cut off here.
-void EncodeDamage(const LogDamage& damage, LogKey key, std::string& out);
 // The last record of a job, after the tick of its final snapshot.
 void EncodeEnd(const EndedJob& job, LogKey key, std::string& out);
 // How long the last record of a log is, with its frame, if it is such an end: the last four bytes

@@ -27,16 +27,23 @@ bool MayBeginFrame(const char* bytes) {
   const std::uint32_t length = byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24;
   return length > 0 && length <= kRecordBytesMax;
 }
+
+// The same letters with version 1 or 2.
+bool IsOf01(absl::string_view magic, const LogKind& kind) {
+  const std::size_t letters = kMagicBytes - 1;
+  return magic.size() == kMagicBytes && magic.substr(0, letters) == kind.magic.substr(0, letters) &&
+         (magic[letters] == '1' || magic[letters] == '2');
+}
+
 // No record of a tick is shorter.
 constexpr std::uint64_t kTickBytesMin = 12;
 
 }  // namespace
 
 std::optional<LogKey> KeyOf(absl::string_view start, const LogKind& kind) {
-  if (start.substr(0, kMagicBytes) == kind.magic_1) return LogKey::kVersion1;
   if (start.size() < kStartBytes || start.substr(0, kMagicBytes) != kind.magic) return std::nullopt;
   const std::array<LogKey, 2> keys = ReadKeys(start.data());
-  if (keys[0] != keys[1] || keys[0] == LogKey::kVersion1) return std::nullopt;
+  if (keys[0] != keys[1] || keys[0] == LogKey::kNone) return std::nullopt;
   return keys[0];
 }
 
@@ -85,28 +92,22 @@ absl::StatusOr<std::size_t> RecordReader::ReadAt(std::uint64_t at, char* out, st
 // What stands at `at`; frame_ and payload_ are of it, as far as they are whole.
 absl::StatusOr<RecordReader::State> RecordReader::Look(std::uint64_t at) {
   std::array<char, 16> bytes;
-  const std::size_t frame_bytes = FrameBytes(key_);
-  absl::StatusOr<std::size_t> got = ReadAt(at, bytes.data(), frame_bytes);
+  absl::StatusOr<std::size_t> got = ReadAt(at, bytes.data(), kFrameBytes);
   if (!got.ok()) return got.status();
   if (*got == 0) return State::kEnd;
-  if (*got < frame_bytes) return State::kCutShort;
+  if (*got < kFrameBytes) return State::kCutShort;
   frame_ = ReadFrame(bytes.data(), key_);
-  const bool has_guard = key_ != LogKey::kVersion1;
-  if (frame_.length > kRecordBytesMax || (has_guard && !frame_.is_guarded)) {
-    return State::kBadFrame;
-  }
+  if (frame_.length > kRecordBytesMax || !frame_.is_guarded) return State::kBadFrame;
   payload_.resize(frame_.length);
-  got = ReadAt(at + frame_bytes, payload_.data(), frame_.length);
+  got = ReadAt(at + kFrameBytes, payload_.data(), frame_.length);
   if (!got.ok()) return got.status();
-  // A length without a guard may be what is damaged.
-  if (*got < frame_.length) return has_guard ? State::kTorn : State::kBadFrame;
+  if (*got < frame_.length) return State::kTorn;
   return LogChecksum(payload_, key_) == frame_.checksum ? State::kWhole : State::kBadPayload;
 }
 
 // Looks for the first whole record behind `from`, where there is none. Bytes may be missing there,
 // so that even a whole frame does not say where the next record begins.
 absl::StatusOr<RecordReader::Search> RecordReader::SearchBehind(std::uint64_t from) {
-  const std::size_t frame_bytes = FrameBytes(key_);
   std::string bytes;
   Search search;
   for (std::uint64_t at = from;;) {
@@ -115,7 +116,7 @@ absl::StatusOr<RecordReader::Search> RecordReader::SearchBehind(std::uint64_t fr
     if (!got.ok()) return got.status();
     search.is_zeros =
         search.is_zeros && EndOfZeros(absl::string_view(bytes).substr(0, *got)) == *got;
-    for (std::size_t i = 0; i + frame_bytes <= *got; ++i) {
+    for (std::size_t i = 0; i + kFrameBytes <= *got; ++i) {
       if (!MayBeginFrame(bytes.data() + i)) continue;
       if (!ReadFrame(bytes.data() + i, key_).is_guarded) continue;
       const absl::StatusOr<State> state = Look(at + i);
@@ -131,7 +132,7 @@ absl::StatusOr<RecordReader::Search> RecordReader::SearchBehind(std::uint64_t fr
       if (search.torn_at) --search.frames;
       return search;
     }
-    at += *got - frame_bytes + 1;
+    at += *got - kFrameBytes + 1;
   }
 }
 
@@ -141,9 +142,11 @@ absl::Status RecordReader::ReadStart() {
   if (!got.ok()) return got.status();
   start.resize(*got);
   const absl::string_view magic = absl::string_view(start).substr(0, kMagicBytes);
-  if (magic == kind_.magic_1) {
-    next_ = offset_ = kMagicBytes;
-    return absl::OkStatus();
+  if (IsOf01(magic, kind_)) {
+    return absl::UnimplementedError(fmt::format(
+        "{} was written by tidemark 0.1, which this version does not read; read it with "
+        "that version, or move it away",
+        path_));
   }
   const auto unknown = [&] {
     const std::string name(kind_.name);
@@ -162,14 +165,14 @@ absl::Status RecordReader::ReadStart() {
   const std::array<LogKey, 2> keys = ReadKeys(start.data());
   is_start_damaged_ = !KeyOf(start, kind_).has_value();
   for (const LogKey key : keys) {
-    if (key == LogKey::kVersion1) continue;
+    if (key == LogKey::kNone) continue;
     key_ = key;
     const absl::StatusOr<State> state = Look(next_);
     if (!state.ok()) return state.status();
     if (*state == State::kWhole) return absl::OkStatus();
   }
-  if (magic != kind_.magic || key_ == LogKey::kVersion1) return unknown();
-  key_ = keys[0] == LogKey::kVersion1 ? keys[1] : keys[0];
+  if (magic != kind_.magic || key_ == LogKey::kNone) return unknown();
+  key_ = keys[0] == LogKey::kNone ? keys[1] : keys[0];
   return absl::OkStatus();
 }
 
@@ -185,12 +188,6 @@ std::uint64_t RecordReader::RecordsIn(std::uint64_t bytes) const {
 // behind it; false if that is nothing but a torn end.
 absl::StatusOr<bool> RecordReader::PassDamage() {
   const std::uint64_t begin = next_;
-  if (key_ == LogKey::kVersion1) {
-    if (fseeko(file_, 0, SEEK_END) != 0) return absl::ErrnoToStatus(errno, path_);
-    next_ = file_at_ = static_cast<std::uint64_t>(ftello(file_));
-    damage_ = DamageOf(begin, next_ - begin, RecordsIn(next_ - begin));
-    return true;
-  }
   const absl::StatusOr<Search> search = SearchBehind(begin);
   if (!search.ok()) return search.status();
   if (search->ends_at == begin || search->is_zeros) return false;

@@ -29,7 +29,7 @@ class RecordReader {
   enum class Found { kRecord, kDamage, kEnd };
 
   // NotFound, PermissionDenied, ...: the file. InvalidArgument: not such a log, or of a newer
-  // version. DataLoss: it ends within its start.
+  // version. Unimplemented: of version 0.1. DataLoss: it ends within its start.
   static absl::StatusOr<std::unique_ptr<RecordReader>> Open(const std::string& path,
                                                             const LogKind& kind);
   ~RecordReader();
@@ -82,13 +82,13 @@ class RecordReader {
   absl::StatusOr<Search> SearchBehind(std::uint64_t from);
   absl::StatusOr<bool> PassDamage();
   std::uint64_t RecordsIn(std::uint64_t bytes) const;
-  std::uint64_t EndOf(std::uint64_t at) const { return at + FrameBytes(key_) + frame_.length; }
+  std::uint64_t EndOf(std::uint64_t at) const { return at + kFrameBytes + frame_.length; }
 
   const std::string path_;
   const LogKind kind_;
   std::FILE* const file_;
   std::uint64_t file_at_ = 0;  // where file_ stands
-  LogKey key_ = LogKey::kVersion1;
+  LogKey key_ = LogKey::kNone;
   Frame frame_;          // seen by Look()
   std::string payload_;  // likewise
   LogDamage damage_;

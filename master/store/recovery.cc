@@ -68,7 +68,7 @@ absl::StatusOr<std::vector<std::string>> FilesWith(const std::string& directory,
 // there are no descriptors or memory left. To set it aside for that would lose its job.
 bool MayBeWhole(const absl::Status& why) {
   return absl::IsPermissionDenied(why) || absl::IsResourceExhausted(why) ||
-         absl::IsUnavailable(why);
+         absl::IsUnavailable(why) || absl::IsUnimplemented(why);
 }
 
 // Cuts off what follows the first `bytes` of a log, if anything does, and keeps it as LOG.cut, or
@@ -108,8 +108,6 @@ namespace {
 
 const LogKind& KindOf(const RestoredJob&) { return kEventLog; }
 const LogKind& KindOf(const RestoredWorkflow&) { return kWorkflowLog; }
-bool IsCutOff(const RestoredJob& job) { return job.CutOff().has_value(); }
-bool IsCutOff(const RestoredWorkflow& workflow) { return workflow.is_cut_off(); }
 absl::Time BeganAt(const RestoredJob& job) { return job.opened_at; }
 absl::Time BeganAt(const RestoredWorkflow& workflow) { return workflow.submitted_at; }
 
@@ -127,10 +125,10 @@ absl::Status Mend(const std::string& path, absl::StatusOr<Restored> log,
   for (const LogDamage& damage : log->damages) {
     recovered.damages.push_back(RecordReader::Describe(KindOf(*log), path, damage));
   }
-  if (!log->torn.ok() || IsCutOff(*log)) {
+  if (!log->torn.ok()) {
     const absl::StatusOr<std::string> cut = CutTail(path, log->log_bytes);
     if (!cut.ok()) return cut.status();
-    if (!log->torn.ok()) recovered.damages.emplace_back(log->torn.message());
+    recovered.damages.emplace_back(log->torn.message());
     recovered.damages.back() += "; " + *cut;
   }
   recovered.logs.push_back({path, *std::move(log)});

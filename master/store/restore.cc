@@ -118,16 +118,11 @@ absl::StatusOr<RestoredJob> ReplayLog(const std::string& path, const Checkpoint*
 
 }  // namespace
 
-std::optional<LogDamage> RestoredJob::CutOff() const {
-  if (damages.empty() || damages.back().at != log_bytes) return std::nullopt;
-  return damages.back();
-}
-
 absl::StatusOr<RestoredJob> RestoreJob(const std::string& path) {
   std::error_code error;
   const std::uint64_t log_bytes = std::filesystem::file_size(path, error);
   if (!error) {
-    LogKey key = LogKey::kVersion1;
+    LogKey key = LogKey::kNone;
     if (const auto ended = ReadEnd(path, log_bytes, key)) return Restored(*ended, log_bytes, key);
   }
   if (const auto checkpoint = ReadCheckpoint(CheckpointPath(path))) {

@@ -21,7 +21,7 @@ struct RestoredJob {
   std::string name_space;  // as EncodeLogStart() was given it; empty: nobody said
   JobMonitor monitor;
   Snapshot newest;          // the last one that was published; of sequence 0 before the first
-  absl::Time opened_at;     // arrival of its first envelope
+  absl::Time opened_at;     // arrival of its first event
   absl::Time latest;        // of all instants the monitor was told
   std::uint64_t log_bytes;  // where the log goes on; what follows is to be cut off
   LogKey key;               // with which it does
@@ -30,9 +30,6 @@ struct RestoredJob {
   bool has_resumed;                // a checkpoint spared it the estimates before
   std::vector<LogDamage> damages;  // what could not be read, as the monitor was told
   absl::Status torn;               // DataLoss: what comes after log_bytes is a torn record
-
-  // What is about to be cut off although it was whole once, so that the log must say it.
-  std::optional<LogDamage> CutOff() const;
 };
 
 // NotFound, PermissionDenied: the file. InvalidArgument: not an event log. DataLoss: nothing of it

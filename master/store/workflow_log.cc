@@ -11,17 +11,20 @@
 #include "master/workflow/check_workflow.h"
 #include "proto/wire/message_time.h"
 #include "proto/wire/workflow_codec.h"
-#include "tidemark/v1/workflow_log.pb.h"
+#include "tidemark/storage/v1/workflow_log.pb.h"
 
 namespace tidemark::store {
+
+namespace pb = storage::v1;
+
 namespace {
 
-void EncodeRecord(const v1::WorkflowLogRecord& record, LogKey key, std::string& out) {
+void EncodeRecord(const pb::WorkflowLogRecord& record, LogKey key, std::string& out) {
   EncodeFramed(record.SerializeAsString(), key, out);
 }
 
 void EncodeFacts(const std::string& name, const workflow::JobFacts& facts,
-                 v1::LoggedWorkflowJob& job) {
+                 pb::LoggedWorkflowJob& job) {
   job.set_job_name(name);
   job.set_state(static_cast<v1::WorkflowJobState>(static_cast<int>(facts.state) + 1));
   if (facts.started_at) wire::EncodeTime(*facts.started_at, *job.mutable_started_at());
@@ -36,7 +39,7 @@ absl::Time InstantOf(const google::protobuf::Timestamp& message) {
   return wire::ParseTime(message, "workflow log").value_or(absl::UnixEpoch());
 }
 
-workflow::JobFacts FactsOf(const v1::LoggedWorkflowJob& job) {
+workflow::JobFacts FactsOf(const pb::LoggedWorkflowJob& job) {
   workflow::JobFacts facts = {.failed_attempts = job.failed_attempts(), .message = job.message()};
   const int state = static_cast<int>(job.state()) - 1;
   if (state >= 0 && state <= static_cast<int>(WorkflowJobState::kFailed)) {
@@ -51,11 +54,11 @@ workflow::JobFacts FactsOf(const v1::LoggedWorkflowJob& job) {
   return facts;
 }
 
-void Replay(const v1::WorkflowLogRecord& record, workflow::LiveWorkflow& live) {
+void Replay(const pb::WorkflowLogRecord& record, workflow::LiveWorkflow& live) {
   if (record.has_attached()) {
     live.Attach(record.attached().job_name(), record.attached().job_id()).IgnoreError();
   } else if (record.has_tick()) {
-    for (const v1::LoggedWorkflowJob& job : record.tick().jobs()) {
+    for (const pb::LoggedWorkflowJob& job : record.tick().jobs()) {
       live.RestoreFacts(job.job_name(), FactsOf(job));
     }
     live.RestoreTick(record.tick().sequence(), InstantOf(record.tick().at()),
@@ -77,7 +80,7 @@ std::string WorkflowLogPath(const std::string& directory, const std::string& wor
 void EncodeSubmission(const WorkflowSpec& workflow, const std::string& name_space, absl::Time at,
                       LogKey key, std::string& out) {
   EncodeStart(kWorkflowLog, key, out);
-  v1::WorkflowLogRecord record;
+  pb::WorkflowLogRecord record;
   wire::EncodeTime(at, *record.mutable_submitted()->mutable_at());
   wire::EncodeWorkflow(workflow, *record.mutable_submitted()->mutable_workflow());
   record.mutable_submitted()->set_name_space(name_space);
@@ -86,7 +89,7 @@ void EncodeSubmission(const WorkflowSpec& workflow, const std::string& name_spac
 
 void EncodeAttachment(const std::string& job_name, const std::string& job_id, absl::Time at,
                       LogKey key, std::string& out) {
-  v1::WorkflowLogRecord record;
+  pb::WorkflowLogRecord record;
   wire::EncodeTime(at, *record.mutable_attached()->mutable_at());
   record.mutable_attached()->set_job_name(job_name);
   record.mutable_attached()->set_job_id(job_id);
@@ -96,8 +99,8 @@ void EncodeAttachment(const std::string& job_name, const std::string& job_id, ab
 void EncodeWorkflowTick(const WorkflowSnapshot& snapshot,
                         const std::vector<std::pair<std::size_t, workflow::JobFacts>>& facts,
                         LogKey key, std::string& out) {
-  v1::WorkflowLogRecord record;
-  v1::LoggedWorkflowTick& tick = *record.mutable_tick();
+  pb::WorkflowLogRecord record;
+  pb::LoggedWorkflowTick& tick = *record.mutable_tick();
   tick.set_sequence(snapshot.sequence);
   wire::EncodeTime(snapshot.at, *tick.mutable_at());
   tick.set_fraction_done(snapshot.fraction_done);
@@ -108,7 +111,7 @@ void EncodeWorkflowTick(const WorkflowSnapshot& snapshot,
 }
 
 void EncodeWorkflowEnd(const WorkflowSnapshot& final, LogKey key, std::string& out) {
-  v1::WorkflowLogRecord record;
+  pb::WorkflowLogRecord record;
   wire::EncodeWorkflowSnapshot(final, *record.mutable_end()->mutable_snapshot());
   EncodeRecord(record, key, out);
 }
@@ -125,7 +128,7 @@ absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
   std::vector<LogDamage> damages;
   absl::Status torn;
   LogDamage copy;  // what damage to the second submission looks like
-  v1::WorkflowLogRecord record;
+  pb::WorkflowLogRecord record;
   while (true) {
     const absl::StatusOr<RecordReader::Found> found = records.Next();
     if (!found.ok() && !absl::IsDataLoss(found.status())) return found.status();
@@ -134,7 +137,7 @@ absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
     const absl::string_view payload = records.payload();
     const bool is_record = *found == RecordReader::Found::kRecord;
     if (!is_record || !record.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
-      const std::uint64_t bytes = FrameBytes(records.key()) + payload.size();
+      const std::uint64_t bytes = kFrameBytes + payload.size();
       damages.push_back(is_record
                             ? RecordReader::DamageOf(records.offset() - bytes, bytes, /*records=*/1)
                             : records.damage());
@@ -155,7 +158,7 @@ absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
     // It was taken under the limits of its day.
     constexpr workflow::WorkflowLimits kAny = {.jobs_max = std::numeric_limits<std::size_t>::max()};
     if (!workflow::CheckWorkflow(*spec, kAny).ok()) return unusable("its workflow makes no sense");
-    copy = {.at = records.offset(), .bytes = FrameBytes(records.key()) + payload.size()};
+    copy = {.at = records.offset(), .bytes = kFrameBytes + payload.size()};
     const absl::Time submitted_at = InstantOf(record.submitted().at());
     restored.emplace(
         RestoredWorkflow{.live = workflow::LiveWorkflow(*std::move(spec), submitted_at, options),

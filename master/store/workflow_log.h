@@ -19,7 +19,7 @@
 
 namespace tidemark::store {
 
-inline constexpr LogKind kWorkflowLog = {"workflow log", "TIDEWFL2", "TIDEWFL1"};
+inline constexpr LogKind kWorkflowLog = {"workflow log", "TIDEWFL4"};
 inline constexpr const char* kWorkflowLogExtension = ".tidemark-workflow";
 // The file for a workflow in `directory`; as EventLogPath().
 std::string WorkflowLogPath(const std::string& directory, const std::string& workflow_id);
@@ -42,12 +42,9 @@ struct RestoredWorkflow {
   absl::Time submitted_at;
   std::string name_space;          // as EncodeSubmission() was given it
   std::uint64_t log_bytes = 0;     // where the log goes on; what follows is to be cut off
-  LogKey key = LogKey::kVersion1;  // with which it does
+  LogKey key = LogKey::kNone;      // with which it does
   std::vector<LogDamage> damages;  // what could not be read, as `live` was told
   absl::Status torn;               // DataLoss: what comes after log_bytes is a torn record
-
-  // Whether the last damage is what comes after log_bytes.
-  bool is_cut_off() const { return !damages.empty() && damages.back().at == log_bytes; }
 };
 
 // NotFound, PermissionDenied, ...: the file. InvalidArgument: not such a log. DataLoss: nothing of

@@ -3,24 +3,12 @@
 #include <algorithm>
 #include <variant>
 
-#include "proto/wire/message_time.h"
 #include "proto/wire/valid_text.h"
 #include "tidemark/v1/event.pb.h"
+#include "tidemark/v1/ingest_service.pb.h"
 
 namespace tidemark::wire {
 namespace {
-
-v1::Phase Encode(Phase phase) {
-  switch (phase) {
-    case Phase::kMap:
-      return v1::PHASE_MAP;
-    case Phase::kShuffle:
-      return v1::PHASE_SHUFFLE;
-    case Phase::kReduce:
-      return v1::PHASE_REDUCE;
-  }
-  return v1::PHASE_UNSPECIFIED;
-}
 
 v1::JobOutcome Encode(JobOutcome outcome) {
   switch (outcome) {
@@ -55,7 +43,8 @@ v1::AttemptState Encode(AttemptState state) {
 }
 
 void Encode(const AttemptId& id, v1::TaskAttemptId& message) {
-  message.set_kind(id.kind == TaskKind::kMap ? v1::TASK_KIND_MAP : v1::TASK_KIND_REDUCE);
+  message.set_stage(id.stage);
+  message.set_stage_attempt(id.stage_attempt);
   message.set_index(id.index);
   message.set_attempt(id.attempt);
 }
@@ -65,9 +54,11 @@ std::uint64_t Nanos(absl::Duration duration) {
       absl::ToInt64Nanoseconds(std::max(duration, absl::ZeroDuration())));
 }
 
+std::uint64_t Micros(absl::Duration duration) { return Nanos(duration) / 1000; }
+
 void EncodeRunningGroup(const RunningGroup& group, v1::RunningGroup& message) {
   if (group.key) message.set_key_hash(static_cast<std::uint64_t>(*group.key));
-  EncodeDuration(group.elapsed, *message.mutable_elapsed());
+  message.set_elapsed_nanos(Nanos(group.elapsed));
   message.set_bytes_read(group.bytes_read);
   message.set_values_read(group.values_read);
   message.set_bytes_emitted(group.bytes_emitted);
@@ -148,54 +139,121 @@ void EncodeFinishedKeys(const ReduceProfile& profile, v1::ReduceProfile& message
   }
 }
 
-// One overload for each event: sets the matching member of the envelope's oneof.
+v1::StageKind Encode(StageKind kind) {
+  switch (kind) {
+    case StageKind::kMap:
+      return v1::STAGE_KIND_MAP;
+    case StageKind::kReduce:
+      return v1::STAGE_KIND_REDUCE;
+    case StageKind::kGeneric:
+      return v1::STAGE_KIND_GENERIC;
+  }
+  return v1::STAGE_KIND_UNSPECIFIED;
+}
+
+v1::SizePrecision Encode(SizePrecision precision) {
+  switch (precision) {
+    case SizePrecision::kUnknown:
+      return v1::SIZE_PRECISION_UNSPECIFIED;
+    case SizePrecision::kExact:
+      return v1::SIZE_PRECISION_EXACT;
+    case SizePrecision::kRounded:
+      return v1::SIZE_PRECISION_ROUNDED;
+    case SizePrecision::kEstimated:
+      return v1::SIZE_PRECISION_ESTIMATED;
+  }
+  return v1::SIZE_PRECISION_UNSPECIFIED;
+}
+
+void EncodeStage(const StageOpened& stage, v1::StageOpened& message) {
+  message.set_stage(stage.stage);
+  message.set_attempt(stage.attempt);
+  message.set_name(ValidText(stage.name));
+  message.set_signature(ValidText(stage.signature));
+  message.mutable_parents()->Add(stage.parents.begin(), stage.parents.end());
+  message.set_group(ValidText(stage.group));
+  message.set_kind(Encode(stage.kind));
+  if (stage.task_count) message.set_task_count(*stage.task_count);
+  message.set_skipped(stage.skipped);
+  message.set_pool(ValidText(stage.pool));
+  message.mutable_task_bytes()->Add(stage.task_bytes.begin(), stage.task_bytes.end());
+  message.mutable_task_records()->Add(stage.task_records.begin(), stage.task_records.end());
+  message.set_size_precision(Encode(stage.size_precision));
+  if (stage.slots) message.set_slots(*stage.slots);
+  if (stage.partition_count) message.set_partition_count(*stage.partition_count);
+  if (stage.has_combiner) message.set_has_combiner(*stage.has_combiner);
+  if (stage.is_grouping_opaque) message.set_is_grouping_opaque(*stage.is_grouping_opaque);
+  if (stage.opened_at) message.set_opened_at(absl::ToUnixNanos(*stage.opened_at));
+}
+
+// One overload for each event: sets the matching member of the oneof.
 struct BodyEncoder {
-  v1::Envelope& envelope;
+  v1::Event& event;
+
+  void operator()(const UnknownEvent&) const { event.clear_event(); }
 
   void operator()(const JobOpened& job) const {
-    v1::JobOpened& message = *envelope.mutable_job_opened();
+    v1::JobOpened& message = *event.mutable_job_opened();
     message.set_name(ValidText(job.name));
     message.set_engine(ValidText(job.engine));
-    if (job.submitted_at) EncodeTime(*job.submitted_at, *message.mutable_submitted_at());
-    for (const Phase phase : job.phases) message.add_phases(Encode(phase));
-    if (job.map_task_count) message.set_map_task_count(*job.map_task_count);
-    if (job.reduce_task_count) message.set_reduce_task_count(*job.reduce_task_count);
-    if (job.partition_count) message.set_partition_count(*job.partition_count);
-    if (job.map_slots) message.set_map_slots(*job.map_slots);
-    if (job.reduce_slots) message.set_reduce_slots(*job.reduce_slots);
-    message.set_has_combiner(job.has_combiner);
-    if (job.is_grouping_opaque) message.mutable_grouping()->set_opaque(true);
+    message.set_application_id(ValidText(job.application_id));
+    message.set_user(ValidText(job.user));
+    message.set_queue(ValidText(job.queue));
+    if (job.submitted_at) message.set_submitted_at(absl::ToUnixNanos(*job.submitted_at));
+    message.set_application_master_attempt(job.application_master_attempt);
+    for (const StageOpened& stage : job.stages) EncodeStage(stage, *message.add_stages());
+  }
+
+  void operator()(const StageOpened& stage) const {
+    EncodeStage(stage, *event.mutable_stage_opened());
+  }
+
+  void operator()(const ExecutorOpened& executor) const {
+    v1::ExecutorOpened& message = *event.mutable_executor_opened();
+    message.set_executor(executor.executor);
+    message.set_host(ValidText(executor.host));
+    message.set_rack(ValidText(executor.rack));
+    message.set_container(ValidText(executor.container));
+    message.set_slots(executor.slots);
   }
 
   void operator()(const JobClosed& closed) const {
-    v1::JobClosed& message = *envelope.mutable_job_closed();
+    v1::JobClosed& message = *event.mutable_job_closed();
     message.set_outcome(Encode(closed.outcome));
     message.set_message(ValidText(closed.message));
-    if (closed.at) EncodeTime(*closed.at, *message.mutable_at());
+    if (closed.at) message.set_closed_at(absl::ToUnixNanos(*closed.at));
   }
 
   void operator()(const AttemptChanged& changed) const {
-    v1::AttemptChanged& message = *envelope.mutable_attempt_changed();
+    v1::AttemptChanged& message = *event.mutable_attempt_changed();
     Encode(changed.attempt, *message.mutable_attempt());
     message.set_state(Encode(changed.state));
-    if (changed.at) EncodeTime(*changed.at, *message.mutable_at());
-    message.set_host(ValidText(changed.host));
+    if (changed.at) message.set_changed_at(absl::ToUnixNanos(*changed.at));
+    if (changed.executor) message.set_executor(*changed.executor);
     message.set_speculative(changed.speculative);
     if (changed.input_bytes) message.set_input_bytes(*changed.input_bytes);
+    if (changed.input_records) message.set_input_records(*changed.input_records);
     message.set_input_name(ValidText(changed.input_name));
     message.set_failure(ValidText(changed.failure));
   }
 
   void operator()(const TaskHeartbeat& heartbeat) const {
-    v1::TaskHeartbeat& message = *envelope.mutable_task_heartbeat();
+    v1::TaskHeartbeat& message = *event.mutable_task_heartbeat();
     Encode(heartbeat.attempt, *message.mutable_attempt());
     message.set_bytes_done(heartbeat.bytes_done);
     message.set_records_done(heartbeat.records_done);
     message.set_bytes_emitted(heartbeat.bytes_emitted);
+    const TimeUse& time = heartbeat.time;
+    if (time.cpu) message.set_cpu_micros(Micros(*time.cpu));
+    if (time.scheduler_wait) message.set_scheduler_wait_micros(Micros(*time.scheduler_wait));
+    if (time.processor_wait) message.set_processor_wait_micros(Micros(*time.processor_wait));
+    if (time.memory_wait) message.set_memory_wait_micros(Micros(*time.memory_wait));
+    if (time.network_wait) message.set_network_wait_micros(Micros(*time.network_wait));
+    if (time.io_wait) message.set_io_wait_micros(Micros(*time.io_wait));
   }
 
   void operator()(const MapProfile& profile) const {
-    v1::MapProfile& message = *envelope.mutable_map_profile();
+    v1::MapProfile& message = *event.mutable_map_profile();
     Encode(profile.attempt, *message.mutable_attempt());
     for (const PartitionProfile& partition : profile.partitions) {
       EncodePartition(partition, *message.add_partitions());
@@ -204,14 +262,14 @@ struct BodyEncoder {
   }
 
   void operator()(const ReduceProfile& profile) const {
-    v1::ReduceProfile& message = *envelope.mutable_reduce_profile();
+    v1::ReduceProfile& message = *event.mutable_reduce_profile();
     Encode(profile.attempt, *message.mutable_attempt());
     if (profile.last_group_finished_at) {
-      EncodeTime(*profile.last_group_finished_at, *message.mutable_last_group_finished_at());
+      message.set_last_group_finished_at(absl::ToUnixNanos(*profile.last_group_finished_at));
     }
     message.set_groups_done(profile.groups_done);
     message.set_bytes_done(profile.bytes_done);
-    EncodeDuration(profile.reduce_time, *message.mutable_reduce_time());
+    message.set_reduce_nanos(Nanos(profile.reduce_time));
     EncodePoints(profile, message);
     EncodeBins(profile, message);
     EncodeFinishedKeys(profile, message);
@@ -221,8 +279,8 @@ struct BodyEncoder {
     message.set_dropped_points(profile.dropped_points);
     if (profile.processor_use) {
       v1::ProcessorUse& use = *message.mutable_processor_use();
-      EncodeDuration(profile.processor_use->watched, *use.mutable_watched());
-      EncodeDuration(profile.processor_use->waited, *use.mutable_waited());
+      use.set_watched_nanos(Nanos(profile.processor_use->watched));
+      use.set_waited_nanos(Nanos(profile.processor_use->waited));
       use.set_processors(profile.processor_use->processors);
     }
   }
@@ -230,15 +288,35 @@ struct BodyEncoder {
 
 }  // namespace
 
-void EncodeEvent(const Event& event, v1::Envelope& envelope) {
-  envelope.Clear();
-  envelope.set_source_id(ValidText(event.source_id));
-  envelope.set_sequence(event.sequence);
-  EncodeTime(event.sent_at, *envelope.mutable_sent_at());
-  envelope.set_job_id(ValidText(event.job_id));
-  envelope.set_run_uid(ValidText(event.run_uid));
-  envelope.set_dropped_events(event.dropped_events);
-  std::visit(BodyEncoder{envelope}, event.body);
+void EncodeBody(const EventBody& body, v1::Event& message) {
+  message.Clear();
+  std::visit(BodyEncoder{message}, body);
+}
+
+ReceivedEvent EncodeEvent(const Event& event) {
+  v1::Event body;
+  EncodeBody(event.body, body);
+  return {.job_id = ValidText(event.job_id),
+          .run_uid = ValidText(event.run_uid),
+          .source_id = ValidText(event.source_id),
+          .sequence = event.sequence,
+          .sent_at = event.sent_at,
+          .dropped_events = event.dropped_events,
+          .body = body.SerializeAsString()};
+}
+
+void EncodeRequest(const Event& event, v1::StreamEventsRequest& request, std::uint32_t handle) {
+  request.Clear();
+  v1::Source& source = *request.add_sources();
+  source.set_handle(handle);
+  source.set_source_id(ValidText(event.source_id));
+  source.set_job_id(ValidText(event.job_id));
+  source.set_run_uid(ValidText(event.run_uid));
+  request.set_handle(handle);
+  request.set_first_sequence(event.sequence);
+  request.set_sent_at(absl::ToUnixNanos(event.sent_at));
+  request.set_dropped_events(event.dropped_events);
+  EncodeBody(event.body, *request.add_events());
 }
 
 }  // namespace tidemark::wire

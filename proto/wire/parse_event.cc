@@ -2,21 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <optional>
-#include <string>
+#include <algorithm>
+#include <limits>
 #include <utility>
 
-#include "proto/wire/message_time.h"
+#include "proto/wire/checks.h"
 #include "proto/wire/parse_profile.h"
 #include "tidemark/v1/event.pb.h"
 
 namespace tidemark::wire {
 namespace {
 
-template <typename... Args>
-absl::Status Invalid(fmt::format_string<Args...> format, Args&&... args) {
-  return absl::InvalidArgumentError(fmt::format(format, std::forward<Args>(args)...));
-}
+// A thread keeps the memory of an event up to this size for the next one.
+constexpr std::size_t kKeptBytes = 256 << 10;
 
 // Cuts between characters: half a character would make the text unfit for a proto3 string.
 std::string Cut(const std::string& text, std::size_t bytes_max) {
@@ -26,114 +24,148 @@ std::string Cut(const std::string& text, std::size_t bytes_max) {
   return text.substr(0, end);
 }
 
-absl::Status CheckId(const char* field, const std::string& id, std::size_t bytes_max) {
-  if (!id.empty() && id.size() <= bytes_max) return absl::OkStatus();
-  return Invalid("envelope: {} has {} bytes; send 1 to {}", field, id.size(), bytes_max);
+absl::Duration SaturatingMicroseconds(std::uint64_t micros) {
+  constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max() / 1000;
+  return absl::Microseconds(static_cast<std::int64_t>(std::min(micros, kMax)));
 }
 
-absl::StatusOr<Phase> ParsePhase(v1::Phase phase) {
-  switch (phase) {
-    case v1::PHASE_MAP:
-      return Phase::kMap;
-    case v1::PHASE_SHUFFLE:
-      return Phase::kShuffle;
-    case v1::PHASE_REDUCE:
-      return Phase::kReduce;
+SizePrecision ParsePrecision(v1::SizePrecision precision) {
+  switch (precision) {
+    case v1::SIZE_PRECISION_EXACT:
+      return SizePrecision::kExact;
+    case v1::SIZE_PRECISION_ROUNDED:
+      return SizePrecision::kRounded;
+    case v1::SIZE_PRECISION_ESTIMATED:
+      return SizePrecision::kEstimated;
     default:
-      return Invalid("job opened: phases has {}; send PHASE_MAP, PHASE_SHUFFLE or PHASE_REDUCE",
-                     static_cast<int>(phase));
+      return SizePrecision::kUnknown;
   }
 }
 
-absl::Status ParsePhases(const v1::JobOpened& untrusted, JobOpened& job) {
-  for (const int number : untrusted.phases()) {
-    absl::StatusOr<Phase> phase = ParsePhase(static_cast<v1::Phase>(number));
-    if (!phase.ok()) return phase.status();
-    if (!job.phases.empty() && job.phases.back() >= *phase) {
-      return Invalid("job opened: phases has {} after {}; send each once, in the order they run",
-                     number, static_cast<int>(job.phases.back()) + 1);
-    }
-    job.phases.push_back(*phase);
+StageKind ParseKind(v1::StageKind kind) {
+  switch (kind) {
+    case v1::STAGE_KIND_MAP:
+      return StageKind::kMap;
+    case v1::STAGE_KIND_REDUCE:
+      return StageKind::kReduce;
+    default:
+      return StageKind::kGeneric;
   }
-  return absl::OkStatus();
 }
 
-absl::Status CheckCount(const char* field, std::uint32_t count, std::uint32_t max) {
-  if (count <= max) return absl::OkStatus();
-  return Invalid("job opened: {} is {}; send at most {}", field, count, max);
-}
-
-absl::Status CheckShape(const v1::JobOpened& untrusted, const EnvelopeLimits& limits) {
-  const struct {
-    const char* field;
-    std::uint32_t count;
-    std::uint32_t max;
-  } counts[] = {
-      {"map_task_count", untrusted.map_task_count(), limits.task_index_max},
-      {"reduce_task_count", untrusted.reduce_task_count(), limits.task_index_max},
-      {"partition_count", untrusted.partition_count(), limits.partitions_max},
+void CheckStage(const v1::StageOpened& untrusted, const EventLimits& limits, Checks& check) {
+  check.AtMost("task_count", untrusted.task_count(), limits.task_index_max);
+  check.AtMost("partition_count", untrusted.partition_count(), limits.partitions_max);
+  check.AtMost("bytes of signature", untrusted.signature().size(), limits.id_bytes_max);
+  check.ItemsAtMost("parents", static_cast<std::size_t>(untrusted.parents_size()),
+                    limits.array_items_max);
+  const auto stage = untrusted.stage();
+  if (std::count(untrusted.parents().begin(), untrusted.parents().end(), stage) > 0) {
+    check.Refuse("stage {} is among its own parents; send the stages it reads from", stage);
+  }
+  const auto sizes = [&](const char* field, int size) {
+    const bool fits = untrusted.has_task_count()
+                          ? static_cast<std::uint32_t>(size) == untrusted.task_count()
+                          : size == 0;
+    if (size == 0 || fits) return;
+    check.Refuse("stage {} has {} {} but {} tasks; send task_count, and one size for each task",
+                 stage, size, field, untrusted.task_count());
   };
-  for (const auto& [field, count, max] : counts) {
-    if (absl::Status checked = CheckCount(field, count, max); !checked.ok()) return checked;
-  }
-  const double fraction = untrusted.slow_start_fraction();
-  if (untrusted.has_slow_start_fraction() && !(fraction >= 0 && fraction <= 1)) {
-    return Invalid("job opened: slow_start_fraction is {}; send 0..1", fraction);
-  }
-  return absl::OkStatus();
+  sizes("task_bytes", untrusted.task_bytes_size());
+  sizes("task_records", untrusted.task_records_size());
+}
+
+StageOpened ParseStage(const v1::StageOpened& untrusted, const EventLimits& limits, Checks& check) {
+  CheckStage(untrusted, limits, check);
+  StageOpened stage;
+  if (!check.ok()) return stage;
+  stage.stage = untrusted.stage();
+  stage.attempt = untrusted.attempt();
+  stage.name = Cut(untrusted.name(), limits.text_bytes_max);
+  stage.signature = untrusted.signature();
+  stage.parents.assign(untrusted.parents().begin(), untrusted.parents().end());
+  stage.group = Cut(untrusted.group(), limits.text_bytes_max);
+  stage.kind = ParseKind(untrusted.kind());
+  if (untrusted.has_task_count()) stage.task_count = untrusted.task_count();
+  stage.skipped = untrusted.skipped();
+  stage.pool = Cut(untrusted.pool(), limits.text_bytes_max);
+  stage.task_bytes.assign(untrusted.task_bytes().begin(), untrusted.task_bytes().end());
+  stage.task_records.assign(untrusted.task_records().begin(), untrusted.task_records().end());
+  stage.size_precision = ParsePrecision(untrusted.size_precision());
+  if (untrusted.has_slots()) stage.slots = untrusted.slots();
+  if (untrusted.has_partition_count()) stage.partition_count = untrusted.partition_count();
+  if (untrusted.has_has_combiner()) stage.has_combiner = untrusted.has_combiner();
+  if (untrusted.has_is_grouping_opaque()) stage.is_grouping_opaque = untrusted.is_grouping_opaque();
+  if (untrusted.has_opened_at()) stage.opened_at = absl::FromUnixNanos(untrusted.opened_at());
+  return stage;
 }
 
 absl::StatusOr<EventBody> ParseJobOpened(const v1::JobOpened& untrusted,
-                                         const EnvelopeLimits& limits) {
-  if (absl::Status shape = CheckShape(untrusted, limits); !shape.ok()) return shape;
+                                         const EventLimits& limits) {
+  Checks check("job opened");
+  check.ItemsAtMost("stages", static_cast<std::size_t>(untrusted.stages_size()),
+                    limits.array_items_max);
   JobOpened job;
-  if (absl::Status phases = ParsePhases(untrusted, job); !phases.ok()) return phases;
-  if (untrusted.has_submitted_at()) {
-    absl::StatusOr<absl::Time> at = ParseTime(untrusted.submitted_at(), "job opened: submitted_at");
-    if (!at.ok()) return at.status();
-    job.submitted_at = *at;
-  }
   job.name = Cut(untrusted.name(), limits.text_bytes_max);
   job.engine = Cut(untrusted.engine(), limits.text_bytes_max);
-  if (untrusted.has_map_task_count()) job.map_task_count = untrusted.map_task_count();
-  if (untrusted.has_reduce_task_count()) job.reduce_task_count = untrusted.reduce_task_count();
-  if (untrusted.has_partition_count()) job.partition_count = untrusted.partition_count();
-  if (untrusted.has_map_slots()) job.map_slots = untrusted.map_slots();
-  if (untrusted.has_reduce_slots()) job.reduce_slots = untrusted.reduce_slots();
-  job.has_combiner = untrusted.has_combiner();
-  job.is_grouping_opaque = untrusted.grouping().opaque();
+  job.application_id = Cut(untrusted.application_id(), limits.text_bytes_max);
+  job.user = Cut(untrusted.user(), limits.text_bytes_max);
+  job.queue = Cut(untrusted.queue(), limits.text_bytes_max);
+  if (untrusted.has_submitted_at()) {
+    job.submitted_at = absl::FromUnixNanos(untrusted.submitted_at());
+  }
+  job.application_master_attempt = untrusted.application_master_attempt();
+  for (const v1::StageOpened& stage : untrusted.stages()) {
+    if (!check.ok()) break;
+    job.stages.push_back(ParseStage(stage, limits, check));
+  }
+  if (!check.ok()) return check.status();
   return job;
 }
 
-absl::StatusOr<JobOutcome> ParseOutcome(v1::JobOutcome outcome) {
-  switch (outcome) {
-    case v1::JOB_OUTCOME_SUCCEEDED:
-      return JobOutcome::kSucceeded;
-    case v1::JOB_OUTCOME_FAILED:
-      return JobOutcome::kFailed;
-    case v1::JOB_OUTCOME_KILLED:
-      return JobOutcome::kKilled;
-    default:
-      return Invalid("job closed: outcome is {}; say how the job ended", static_cast<int>(outcome));
-  }
+absl::StatusOr<EventBody> ParseStageOpened(const v1::StageOpened& untrusted,
+                                           const EventLimits& limits) {
+  Checks check("stage opened");
+  StageOpened stage = ParseStage(untrusted, limits, check);
+  if (!check.ok()) return check.status();
+  return stage;
 }
 
 absl::StatusOr<EventBody> ParseJobClosed(const v1::JobClosed& untrusted,
-                                         const EnvelopeLimits& limits) {
-  absl::StatusOr<JobOutcome> outcome = ParseOutcome(untrusted.outcome());
-  if (!outcome.ok()) return outcome.status();
+                                         const EventLimits& limits) {
   JobClosed closed;
-  closed.outcome = *outcome;
-  closed.message = Cut(untrusted.message(), limits.text_bytes_max);
-  if (untrusted.has_at()) {
-    absl::StatusOr<absl::Time> at = ParseTime(untrusted.at(), "job closed: at");
-    if (!at.ok()) return at.status();
-    closed.at = *at;
+  switch (untrusted.outcome()) {
+    case v1::JOB_OUTCOME_UNSPECIFIED:
+      return absl::InvalidArgumentError("job closed: outcome is missing; say how the job ended");
+    case v1::JOB_OUTCOME_SUCCEEDED:
+      closed.outcome = JobOutcome::kSucceeded;
+      break;
+    case v1::JOB_OUTCOME_FAILED:
+      closed.outcome = JobOutcome::kFailed;
+      break;
+    case v1::JOB_OUTCOME_KILLED:
+      closed.outcome = JobOutcome::kKilled;
+      break;
+    default:
+      return UnknownEvent{};
   }
+  closed.message = Cut(untrusted.message(), limits.text_bytes_max);
+  if (untrusted.has_closed_at()) closed.at = absl::FromUnixNanos(untrusted.closed_at());
   return closed;
 }
 
-absl::StatusOr<AttemptState> ParseState(v1::AttemptState state, const std::string& subject) {
+EventBody ParseExecutor(const v1::ExecutorOpened& untrusted, const EventLimits& limits) {
+  ExecutorOpened executor;
+  executor.executor = untrusted.executor();
+  executor.host = Cut(untrusted.host(), limits.text_bytes_max);
+  executor.rack = Cut(untrusted.rack(), limits.text_bytes_max);
+  executor.container = Cut(untrusted.container(), limits.text_bytes_max);
+  executor.slots = untrusted.slots();
+  return executor;
+}
+
+// Empty: one of a newer version.
+std::optional<AttemptState> ParseState(v1::AttemptState state) {
   switch (state) {
     case v1::ATTEMPT_STATE_QUEUED:
       return AttemptState::kQueued;
@@ -150,121 +182,121 @@ absl::StatusOr<AttemptState> ParseState(v1::AttemptState state, const std::strin
     case v1::ATTEMPT_STATE_OBSOLETE:
       return AttemptState::kObsolete;
     default:
-      return Invalid("{}: state is {}; say which state it entered", subject,
-                     static_cast<int>(state));
+      return std::nullopt;
   }
 }
 
 absl::StatusOr<EventBody> ParseAttemptChanged(const v1::AttemptChanged& untrusted,
-                                              const EnvelopeLimits& limits) {
-  absl::StatusOr<AttemptId> attempt = ParseAttempt(untrusted.attempt(), "attempt changed", limits);
-  if (!attempt.ok()) return attempt.status();
-  const std::string subject = fmt::format("attempt changed of {}", ToString(*attempt));
-  absl::StatusOr<AttemptState> state = ParseState(untrusted.state(), subject);
-  if (!state.ok()) return state.status();
-  if (*state == AttemptState::kShuffled && attempt->kind == TaskKind::kMap) {
-    return Invalid("{}: state is ATTEMPT_STATE_SHUFFLED; only reduce tasks shuffle", subject);
-  }
-
+                                              const EventLimits& limits) {
   AttemptChanged changed;
-  changed.attempt = *attempt;
-  changed.state = *state;
-  if (untrusted.has_at()) {
-    absl::StatusOr<absl::Time> at = ParseTime(untrusted.at(), subject + ": at");
-    if (!at.ok()) return at.status();
-    changed.at = *at;
+  Checks check("attempt changed", &changed.attempt);
+  changed.attempt = ParseAttempt(untrusted, limits, check);
+  if (untrusted.state() == v1::ATTEMPT_STATE_UNSPECIFIED) {
+    check.Refuse("state is missing; say which state it entered");
   }
-  changed.host = Cut(untrusted.host(), limits.text_bytes_max);
-  changed.input_name = Cut(untrusted.input_name(), limits.text_bytes_max);
+  if (!check.ok()) return check.status();
+  const std::optional<AttemptState> state = ParseState(untrusted.state());
+  if (!state) return UnknownEvent{};
+  changed.state = *state;
+  if (untrusted.has_changed_at()) changed.at = absl::FromUnixNanos(untrusted.changed_at());
+  if (untrusted.has_executor()) changed.executor = untrusted.executor();
   changed.speculative = untrusted.speculative();
   if (untrusted.has_input_bytes()) changed.input_bytes = untrusted.input_bytes();
+  if (untrusted.has_input_records()) changed.input_records = untrusted.input_records();
+  changed.input_name = Cut(untrusted.input_name(), limits.text_bytes_max);
   changed.failure = Cut(untrusted.failure(), limits.text_bytes_max);
   return changed;
 }
 
 absl::StatusOr<EventBody> ParseHeartbeat(const v1::TaskHeartbeat& untrusted,
-                                         const EnvelopeLimits& limits) {
-  absl::StatusOr<AttemptId> attempt = ParseAttempt(untrusted.attempt(), "task heartbeat", limits);
-  if (!attempt.ok()) return attempt.status();
-  if (untrusted.has_cpu_time()) {
-    absl::StatusOr<absl::Duration> cpu_time = ParseElapsed(
-        untrusted.cpu_time(), fmt::format("task heartbeat of {}: cpu_time", ToString(*attempt)));
-    if (!cpu_time.ok()) return cpu_time.status();
-  }
-  return TaskHeartbeat{*attempt, untrusted.bytes_done(), untrusted.records_done(),
-                       untrusted.bytes_emitted()};
-}
-
-absl::StatusOr<EventBody> ParseBody(const v1::Envelope& untrusted, const EnvelopeLimits& limits) {
-  switch (untrusted.event_case()) {
-    case v1::Envelope::kJobOpened:
-      return ParseJobOpened(untrusted.job_opened(), limits);
-    case v1::Envelope::kJobClosed:
-      return ParseJobClosed(untrusted.job_closed(), limits);
-    case v1::Envelope::kAttemptChanged:
-      return ParseAttemptChanged(untrusted.attempt_changed(), limits);
-    case v1::Envelope::kTaskHeartbeat:
-      return ParseHeartbeat(untrusted.task_heartbeat(), limits);
-    case v1::Envelope::kMapProfile:
-      return ParseMapProfile(untrusted.map_profile(), limits);
-    case v1::Envelope::kReduceProfile:
-      return ParseReduceProfile(untrusted.reduce_profile(), limits);
-    case v1::Envelope::EVENT_NOT_SET:
-      break;
-  }
-  return absl::UnimplementedError(
-      fmt::format("envelope {} of {}: unknown event; it is counted and ignored",
-                  untrusted.sequence(), untrusted.source_id()));
-}
-
-absl::Status CheckPlace(const v1::Envelope& untrusted, const EnvelopeLimits& limits) {
-  if (absl::Status id = CheckId("source_id", untrusted.source_id(), limits.id_bytes_max / 2);
-      !id.ok()) {
-    return id;
-  }
-  if (absl::Status id = CheckId("job_id", untrusted.job_id(), limits.id_bytes_max); !id.ok()) {
-    return id;
-  }
-  if (untrusted.run_uid().size() > limits.id_bytes_max / 2) {
-    return Invalid("envelope: run_uid has {} bytes; send at most {}", untrusted.run_uid().size(),
-                   limits.id_bytes_max / 2);
-  }
-  if (untrusted.sequence() == 0) {
-    return Invalid("envelope of {}: sequence is 0; count from 1", untrusted.source_id());
-  }
-  return absl::OkStatus();
+                                         const EventLimits& limits) {
+  TaskHeartbeat heartbeat;
+  Checks check("task heartbeat", &heartbeat.attempt);
+  heartbeat.attempt = ParseAttempt(untrusted, limits, check);
+  if (!check.ok()) return check.status();
+  heartbeat.bytes_done = untrusted.bytes_done();
+  heartbeat.records_done = untrusted.records_done();
+  heartbeat.bytes_emitted = untrusted.bytes_emitted();
+  const auto keep = [](bool is_set, std::uint64_t micros, std::optional<absl::Duration>& time) {
+    if (is_set) time = SaturatingMicroseconds(micros);
+  };
+  TimeUse& time = heartbeat.time;
+  keep(untrusted.has_cpu_micros(), untrusted.cpu_micros(), time.cpu);
+  keep(untrusted.has_scheduler_wait_micros(), untrusted.scheduler_wait_micros(),
+       time.scheduler_wait);
+  keep(untrusted.has_processor_wait_micros(), untrusted.processor_wait_micros(),
+       time.processor_wait);
+  keep(untrusted.has_memory_wait_micros(), untrusted.memory_wait_micros(), time.memory_wait);
+  keep(untrusted.has_network_wait_micros(), untrusted.network_wait_micros(), time.network_wait);
+  keep(untrusted.has_io_wait_micros(), untrusted.io_wait_micros(), time.io_wait);
+  return heartbeat;
 }
 
 }  // namespace
 
-absl::StatusOr<Event> ParseEvent(const v1::Envelope& untrusted, absl::Time arrived_at,
-                                 const EnvelopeLimits& limits) {
-  if (absl::Status place = CheckPlace(untrusted, limits); !place.ok()) return place;
-  if (!untrusted.has_sent_at()) {
-    return Invalid("envelope {} of {}: sent_at is missing; say when it was sent",
-                   untrusted.sequence(), untrusted.source_id());
+absl::StatusOr<EventBody> ParseBody(const v1::Event& untrusted, const EventLimits& limits) {
+  switch (untrusted.event_case()) {
+    case v1::Event::kJobOpened:
+      return ParseJobOpened(untrusted.job_opened(), limits);
+    case v1::Event::kJobClosed:
+      return ParseJobClosed(untrusted.job_closed(), limits);
+    case v1::Event::kStageOpened:
+      return ParseStageOpened(untrusted.stage_opened(), limits);
+    case v1::Event::kExecutorOpened:
+      return ParseExecutor(untrusted.executor_opened(), limits);
+    case v1::Event::kAttemptChanged:
+      return ParseAttemptChanged(untrusted.attempt_changed(), limits);
+    case v1::Event::kTaskHeartbeat:
+      return ParseHeartbeat(untrusted.task_heartbeat(), limits);
+    case v1::Event::kMapProfile:
+      return ParseMapProfile(untrusted.map_profile(), limits);
+    case v1::Event::kReduceProfile:
+      return ParseReduceProfile(untrusted.reduce_profile(), limits);
+    case v1::Event::EVENT_NOT_SET:
+      break;
   }
-  absl::StatusOr<absl::Time> sent_at = ParseTime(
-      untrusted.sent_at(),
-      fmt::format("envelope {} of {}: sent_at", untrusted.sequence(), untrusted.source_id()));
-  if (!sent_at.ok()) return sent_at.status();
-  absl::StatusOr<EventBody> body = ParseBody(untrusted, limits);
+  return UnknownEvent{};
+}
+
+absl::Status CheckPlace(const ReceivedEvent& received, const EventLimits& limits) {
+  Checks check("event");
+  const auto id = [&](const char* field, const std::string& text, std::size_t least,
+                      std::size_t most) {
+    if (text.size() >= least && text.size() <= most) return;
+    check.Refuse("{} has {} bytes; send {} to {}", field, text.size(), least, most);
+  };
+  id("source_id", received.source_id, 1, limits.id_bytes_max / 2);
+  id("job_id", received.job_id, 1, limits.id_bytes_max);
+  id("run_uid", received.run_uid, 0, limits.id_bytes_max / 2);
+  if (received.sequence == 0) check.Refuse("its sequence is 0; count from 1");
+  return check.status();
+}
+
+absl::StatusOr<Event> ParseEvent(const ReceivedEvent& received, absl::Time arrived_at,
+                                 const EventLimits& limits) {
+  if (absl::Status place = CheckPlace(received, limits); !place.ok()) return place;
+  const auto refused = [&](const char* why) {
+    return absl::InvalidArgumentError(
+        fmt::format("event {} of {}: {}", received.sequence, received.source_id, why));
+  };
+  if (!received.sent_at) return refused("sent_at is missing; say when it was sent");
+  // One for each thread: events are many and mostly small.
+  thread_local v1::Event message;
+  if (!message.ParseFromString(received.body)) return refused("is not a tidemark.v1.Event");
+  absl::StatusOr<EventBody> body = ParseBody(message, limits);
+  if (received.body.size() > kKeptBytes) message = {};
   if (!body.ok()) return body.status();
 
   Event event;
-  event.job_id = untrusted.job_id();
-  event.run_uid = untrusted.run_uid();
-  event.source_id = untrusted.source_id();
-  event.sequence = untrusted.sequence();
-  event.sent_at = *sent_at;
+  event.job_id = received.job_id;
+  event.run_uid = received.run_uid;
+  event.source_id = received.source_id;
+  event.sequence = received.sequence;
+  event.sent_at = *received.sent_at;
   event.arrived_at = arrived_at;
-  event.dropped_events = untrusted.dropped_events();
+  event.dropped_events = received.dropped_events;
   event.body = *std::move(body);
   return event;
-}
-
-bool HasPlace(const v1::Envelope& untrusted, const EnvelopeLimits& limits) {
-  return CheckPlace(untrusted, limits).ok();
 }
 
 }  // namespace tidemark::wire

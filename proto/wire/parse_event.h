@@ -1,37 +1,52 @@
-// From an envelope off the network to an event that may be folded.
+// From an event off the network to one that may be folded.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "tidemark/event.h"
 
 namespace tidemark::v1 {
-class Envelope;
+class Event;
 }
 
 namespace tidemark::wire {
 
-// Bounds on what one envelope may hold.
-struct EnvelopeLimits {
-  std::size_t id_bytes_max = 256;     // job ids; half of it for ids of sources and runs
+// Bounds on what one event may hold.
+struct EventLimits {
+  std::size_t id_bytes_max = 256;     // job ids and signatures; half of it for sources and runs
   std::size_t text_bytes_max = 4096;  // names and messages; longer ones are cut
   std::uint32_t task_index_max = 1'000'000;
   std::uint32_t partitions_max = 1'000'000;
   std::size_t array_items_max = 1'000'000;
 };
 
-// InvalidArgument names the field that is missing, out of range or of the wrong length, its value
-// and what to send instead. Unimplemented: the envelope holds an event of a newer version.
-// Durations too large for our types saturate; NaN, infinite and negative sums are refused. What an
-// event says is only held against itself, never against other events: that is the fold's part.
-absl::StatusOr<Event> ParseEvent(const v1::Envelope& untrusted, absl::Time arrived_at,
-                                 const EnvelopeLimits& limits = {});
+// An event as it came, with what its stream or log says of it. Nothing is checked.
+struct ReceivedEvent {
+  std::string job_id;
+  std::string run_uid;
+  std::string source_id;
+  std::uint64_t sequence = 0;
+  std::optional<absl::Time> sent_at;
+  std::uint64_t dropped_events = 0;
+  std::string body;  // a serialized v1::Event
+};
 
-// Whether the envelope tells whose it is and where it belongs in what its source sends, be the rest
-// an event or not.
-bool HasPlace(const v1::Envelope& untrusted, const EnvelopeLimits& limits = {});
+// InvalidArgument names the field that is missing, out of range or of the wrong length, its value
+// and what to send instead. What a newer sender says and this version does not know is no error but
+// an UnknownEvent. Durations too large for our types saturate; NaN, infinite and negative sums are
+// refused. What an event says is only held against itself, never against other events: that is the
+// fold's part.
+absl::StatusOr<Event> ParseEvent(const ReceivedEvent& received, absl::Time arrived_at,
+                                 const EventLimits& limits = {});
+// The same of what happened alone.
+absl::StatusOr<EventBody> ParseBody(const v1::Event& untrusted, const EventLimits& limits = {});
+
+// OK if it says whose it is and where it belongs in what its source sends.
+absl::Status CheckPlace(const ReceivedEvent& received, const EventLimits& limits = {});
 
 }  // namespace tidemark::wire

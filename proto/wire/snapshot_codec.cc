@@ -106,8 +106,8 @@ void EncodeForecast(const Forecast& forecast, v1::Forecast& message) {
 
 void EncodeStraggler(const Straggler& straggler, v1::Straggler& message) {
   v1::TaskAttemptId& attempt = *message.mutable_attempt();
-  attempt.set_kind(straggler.attempt.kind == TaskKind::kMap ? v1::TASK_KIND_MAP
-                                                            : v1::TASK_KIND_REDUCE);
+  attempt.set_stage(straggler.attempt.stage);
+  attempt.set_stage_attempt(straggler.attempt.stage_attempt);
   attempt.set_index(straggler.attempt.index);
   attempt.set_attempt(straggler.attempt.attempt);
   message.set_host(ValidText(straggler.host));
@@ -287,8 +287,8 @@ Forecast ParseForecast(const v1::Forecast& message, Reader& reader) {
 
 Straggler ParseStraggler(const v1::Straggler& message, Reader& reader) {
   Straggler straggler;
-  straggler.attempt.kind =
-      message.attempt().kind() == v1::TASK_KIND_REDUCE ? TaskKind::kReduce : TaskKind::kMap;
+  straggler.attempt.stage = message.attempt().stage();
+  straggler.attempt.stage_attempt = message.attempt().stage_attempt();
   straggler.attempt.index = message.attempt().index();
   straggler.attempt.attempt = message.attempt().attempt();
   straggler.host = message.host();

@@ -49,7 +49,7 @@ void RunGroups(ReduceTaskAgent& task, int count) {
 void OverfillBuffer(Agent& agent) {
   agent.OpenJob({.name = "first"});
   for (std::uint32_t i = 0; i < 1'000; ++i) {
-    agent.Changed({.attempt = {TaskKind::kMap, i, 0},
+    agent.Changed({.attempt = {kMapStage, i, 0},
                    .state = AttemptState::kFailed,
                    .failure = std::string(1'000, 'x')});
   }
@@ -149,9 +149,9 @@ TEST(AgentOutage, WhatIsLeftAtTheEndIsCountedAsDropped) {
   agent->Shutdown();
   agent->CloseJob(JobOutcome::kSucceeded, "");
   const AgentStats stats = agent->stats();
-  EXPECT_EQ(stats.envelopes_acknowledged, 0u);
+  EXPECT_EQ(stats.events_acknowledged, 0u);
   // What was handed to the network may have arrived.
-  EXPECT_EQ(stats.envelopes_sent + stats.events_dropped, 11u);
+  EXPECT_EQ(stats.events_sent + stats.events_dropped, 11u);
   EXPECT_GE(stats.events_dropped, 1u);
 }
 
@@ -179,11 +179,11 @@ TEST(AgentOutage, WhatWasNotAcknowledgedIsResentAfterARestart) {
   EXPECT_GE(record.repeated(), 3u);  // whatever the first server did not acknowledge
   EXPECT_THAT(record.invalid(), IsEmpty());
   std::uint64_t expected = 0;
-  for (const auto& [sequence, envelope] : record.envelopes()) EXPECT_EQ(sequence, ++expected);
+  for (const auto& [sequence, event] : record.sent()) EXPECT_EQ(sequence, ++expected);
   EXPECT_THAT(record.all<JobClosed>(), SizeIs(1));
   std::uint64_t points = 0;
   for (const ReduceProfile& profile : record.all<ReduceProfile>()) {
-    for (const GroupPoint& point : profile.points) points += point.count;
+    for (const GroupBin& bin : profile.bins) points += bin.count;
   }
   EXPECT_EQ(points, 2'000u);
   EXPECT_EQ(agent->stats().connections_made, 2u);
@@ -216,8 +216,8 @@ TEST(AgentOutage, AMuteMasterLeavesTheBufferBoundedAndDropsCounted) {
   const AgentStats stats = agent->stats();
   EXPECT_GT(stats.events_dropped, 800u);
   EXPECT_LT(stats.events_dropped, 1'000u);
-  EXPECT_LT(stats.envelopes_sent, 100u);  // half of the buffer waits for an answer
-  EXPECT_EQ(stats.envelopes_acknowledged, 0u);
+  EXPECT_LT(stats.events_sent, 100u);  // half of the buffer waits for an answer
+  EXPECT_EQ(stats.events_acknowledged, 0u);
 }
 
 TEST(AgentOutage, ALateAnswerLetsTheRestThroughAndTellsOfDrops) {
@@ -238,7 +238,7 @@ TEST(AgentOutage, ALateAnswerLetsTheRestThroughAndTellsOfDrops) {
   EXPECT_TRUE(agent->Flush(absl::Seconds(10)));
   // Drops leave a count and no gap.
   std::uint64_t expected = 0;
-  for (const auto& [sequence, envelope] : record.envelopes()) EXPECT_EQ(sequence, ++expected);
+  for (const auto& [sequence, event] : record.sent()) EXPECT_EQ(sequence, ++expected);
   EXPECT_EQ(record.events().back().dropped_events, agent->stats().events_dropped);
   EXPECT_EQ(record.events().size() + agent->stats().events_dropped, 1'002u);
   EXPECT_THAT(record.all<JobOpened>(), SizeIs(1));
@@ -264,7 +264,7 @@ TEST(AgentOutage, PointsOfAnOutageAreMergedNotLost) {
   ASSERT_TRUE(agent->Flush(absl::Seconds(20)));
   std::uint64_t points = 0;
   for (const ReduceProfile& profile : record.all<ReduceProfile>()) {
-    for (const GroupPoint& point : profile.points) points += point.count;
+    for (const GroupBin& bin : profile.bins) points += bin.count;
   }
   EXPECT_EQ(points, 2'000u);
 }

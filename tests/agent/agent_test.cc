@@ -39,19 +39,29 @@ class AgentTest : public ::testing::Test {
   Record record_;
   std::mutex answer_mutex_;
   Answer answer_ = Acknowledge;  // guarded by answer_mutex_
-  RecordingServer server_{record_, [this](const v1::Envelope& envelope) {
+  RecordingServer server_{record_, [this](const SentEvent& sent) {
                             const std::lock_guard lock(answer_mutex_);
-                            return answer_(envelope);
+                            return answer_(sent);
                           }};
 
   void AnswerWith(Answer answer) {
     const std::lock_guard lock(answer_mutex_);
     answer_ = std::move(answer);
   }
+  // An agent that was told to send points.
+  std::unique_ptr<Agent> ConnectForPoints(AgentOptions options = {}) {
+    v1::Control control;
+    control.set_send_points(true);
+    AnswerWithControl(control);
+    auto agent = Connect(std::move(options));
+    agent->OpenJob({});
+    EXPECT_TRUE(agent->Flush(absl::Seconds(10)));
+    return agent;
+  }
   // Acknowledges, and tells every source to behave so.
   void AnswerWithControl(const v1::Control& control) {
-    AnswerWith([control](const v1::Envelope& envelope) {
-      std::optional<v1::StreamEventsResponse> response = Acknowledge(envelope);
+    AnswerWith([control](const SentEvent& sent) {
+      std::optional<v1::StreamEventsResponse> response = Acknowledge(sent);
       *response->mutable_control() = control;
       return response;
     });
@@ -76,7 +86,7 @@ std::vector<ExplicitKey> KeysOf(const ReduceProfile& profile) {
 std::uint64_t SumCounts(const std::vector<ReduceProfile>& profiles) {
   std::uint64_t sum = 0;
   for (const ReduceProfile& profile : profiles) {
-    for (const GroupPoint& point : profile.points) sum += point.count;
+    for (const GroupBin& bin : profile.bins) sum += bin.count;
   }
   return sum;
 }
@@ -84,16 +94,16 @@ std::uint64_t SumCounts(const std::vector<ReduceProfile>& profiles) {
 absl::Duration SumTimes(const std::vector<ReduceProfile>& profiles) {
   absl::Duration sum;
   for (const ReduceProfile& profile : profiles) {
-    for (const GroupPoint& point : profile.points) sum += point.total_time;
+    for (const GroupBin& bin : profile.bins) sum += absl::Seconds(bin.seconds);
   }
   return sum;
 }
 
 TEST_F(AgentTest, EventsOfAJobArriveOnceAndInOrder) {
   const auto agent = Connect();
-  agent->OpenJob({.name = "word count", .map_task_count = 1});
+  agent->OpenJob({.name = "word count", .stages = MapReduceStages(1, {})});
   for (std::uint32_t i = 0; i < 100; ++i) {
-    agent->Changed({.attempt = {TaskKind::kMap, i, 0}, .state = AttemptState::kStarted});
+    agent->Changed({.attempt = {kMapStage, i, 0}, .state = AttemptState::kStarted});
   }
   agent->CloseJob(JobOutcome::kFailed, "disk full");
   EXPECT_TRUE(agent->Flush(absl::Seconds(10)));
@@ -112,8 +122,8 @@ TEST_F(AgentTest, EventsOfAJobArriveOnceAndInOrder) {
   EXPECT_EQ(record_.repeated(), 0u);
 
   const AgentStats stats = agent->stats();
-  EXPECT_EQ(stats.envelopes_sent, 102u);
-  EXPECT_EQ(stats.envelopes_acknowledged, 102u);
+  EXPECT_EQ(stats.events_sent, 102u);
+  EXPECT_EQ(stats.events_acknowledged, 102u);
   EXPECT_EQ(stats.events_dropped, 0u);
   EXPECT_EQ(stats.connections_made, 1u);
   EXPECT_EQ(stats.last_error, "");
@@ -131,13 +141,13 @@ TEST_F(AgentTest, EveryEventNamesItsRun) {
 }
 
 TEST_F(AgentTest, AnEngineLearnsThatItsIdIsAnotherRunsBeforeItBegins) {
-  AnswerWith([](const v1::Envelope& envelope) {
-    std::optional<v1::StreamEventsResponse> response = Acknowledge(envelope);
+  AnswerWith([](const SentEvent& sent) {
+    std::optional<v1::StreamEventsResponse> response = Acknowledge(sent);
     v1::Rejection& refusal = *response->add_rejections();
-    refusal.set_sequence(envelope.sequence());
-    refusal.set_code(envelope.has_job_opened() ? grpc::StatusCode::ALREADY_EXISTS
-                                               : grpc::StatusCode::FAILED_PRECONDITION);
-    refusal.set_reason(envelope.has_job_opened() ? "another run" : "of another run");
+    refusal.set_sequence(sent.sequence);
+    refusal.set_code(sent.body.has_job_opened() ? grpc::StatusCode::ALREADY_EXISTS
+                                                : grpc::StatusCode::FAILED_PRECONDITION);
+    refusal.set_reason(sent.body.has_job_opened() ? "another run" : "of another run");
     return response;
   });
   const auto agent = Connect({.run_uid = "run-1"});
@@ -188,10 +198,10 @@ TEST_F(AgentTest, AMapTaskSendsItsTotalsAndItsProfile) {
   task->Finish();
   task->Finish();
   task->AddGroup(2, "e", 20);
-  agent->Changed({.attempt = {TaskKind::kMap, 17, 0}, .state = AttemptState::kFinished});
+  agent->Changed({.attempt = {kMapStage, 17, 0}, .state = AttemptState::kFinished});
   ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
 
-  const AttemptId id{TaskKind::kMap, 17, 0};
+  const AttemptId id{kMapStage, 17, 0};
   EXPECT_EQ(record_.all<TaskHeartbeat>().back(), (TaskHeartbeat{id, 1500, 15, 1030}));
   ASSERT_THAT(record_.all<MapProfile>(), SizeIs(1));
   const MapProfile profile = record_.all<MapProfile>()[0];
@@ -219,7 +229,7 @@ TEST_F(AgentTest, AMapTaskThatDoesNotFinishHasNoProfile) {
 TEST_F(AgentTest, AReduceTaskTellsWhatItFetchesUntilItHasShuffled) {
   const auto agent = Connect({.flush_interval = absl::Milliseconds(50)});
   const auto task = agent->StartReduceTask({.index = 3, .attempt = 1});
-  const AttemptId id{TaskKind::kReduce, 3, 1};
+  const AttemptId id{kReduceStage, 3, 1};
   task->InputFetched(100);
   ASSERT_TRUE(record_.WaitFor([&](const std::vector<Event>& events) {
     return !events.empty() && events.back().body == EventBody(TaskHeartbeat{id, 100, 0, 0});
@@ -291,7 +301,7 @@ TEST_F(AgentTest, TotalsNeverFallBehindThePoints) {
   std::uint64_t points = 0;
   std::uint64_t groups_before = 0;
   for (const ReduceProfile& profile : record_.all<ReduceProfile>()) {
-    for (const GroupPoint& point : profile.points) points += point.count;
+    for (const GroupBin& bin : profile.bins) points += bin.count;
     EXPECT_LE(points + profile.dropped_points, profile.groups_done);
     EXPECT_GE(profile.groups_done, groups_before);
     groups_before = profile.groups_done;
@@ -303,7 +313,7 @@ TEST_F(AgentTest, TotalsNeverFallBehindThePoints) {
 }
 
 TEST_F(AgentTest, LargeKeyGroupsAreTimedAloneAndNamed) {
-  const auto agent = Connect();
+  const auto agent = ConnectForPoints();
   const auto task = agent->StartReduceTask({});
   task->Shuffled();
   RunGroup(*task, "small", 1, 12);
@@ -330,7 +340,7 @@ TEST_F(AgentTest, LargeKeyGroupsAreTimedAloneAndNamed) {
 }
 
 TEST_F(AgentTest, ABurstIsSplitBySize) {
-  const auto agent = Connect({.burst_groups_max = 3});
+  const auto agent = ConnectForPoints({.burst_groups_max = 3});
   const auto task = agent->StartReduceTask({});
   task->Shuffled();
   RunGroup(*task, "a", 1, 10);
@@ -443,6 +453,7 @@ TEST_F(AgentTest, ControlOfBurstsAndNamesIsObeyed) {
   control.set_burst_threshold_bytes(1000);
   control.set_burst_groups_max(2);
   control.set_named_group_bytes_min(300);
+  control.set_send_points(true);
   AnswerWithControl(control);
   const auto agent = Connect();
   agent->OpenJob({});
@@ -495,7 +506,26 @@ TEST_F(AgentTest, ControlOfLambdaHoldsForTasksThatHaveNotFinished) {
   EXPECT_EQ(profile.partitions[0].implicit_key_count, 4u);
   EXPECT_THAT(profile.partitions[1].explicit_keys, IsEmpty());
   EXPECT_EQ(profile.partitions[1].implicit_bytes, 12u);
-  EXPECT_EQ(record_.envelopes().rbegin()->second.map_profile().lambda(), 1u);
+}
+
+TEST_F(AgentTest, PointsAreSentOnlyWhileTheMasterAsksForThem) {
+  const auto agent = Connect();
+  const auto task = agent->StartReduceTask({});
+  task->Shuffled();
+  const auto reported = [&] {
+    RunGroup(*task, "k", 1, 100);
+    EXPECT_TRUE(agent->Flush(absl::Seconds(10)));
+    return record_.all<ReduceProfile>().back();
+  };
+  EXPECT_THAT(reported().points, IsEmpty());
+  EXPECT_THAT(record_.all<ReduceProfile>().back().bins, SizeIs(1));
+  for (const bool wanted : {true, false}) {
+    v1::Control control;
+    control.set_send_points(wanted);
+    AnswerWithControl(control);
+    ASSERT_TRUE(agent->Flush(absl::Seconds(10)));  // which hears of it
+    EXPECT_EQ(reported().points.empty(), !wanted);
+  }
 }
 
 TEST_F(AgentTest, APauseLeavesTotalsAndAttemptChanges) {
@@ -548,10 +578,10 @@ TEST_F(AgentTest, PointsThatAPauseKeepsToTheEndAreCountedAsDropped) {
   EXPECT_EQ(agent->stats().points_dropped, 10u);
 }
 
-TEST_F(AgentTest, ARefusedEnvelopeIsCountedAndNotSentAgain) {
-  AnswerWith([](const v1::Envelope& envelope) {
-    std::optional<v1::StreamEventsResponse> response = Acknowledge(envelope);
-    if (envelope.sequence() == 2) {
+TEST_F(AgentTest, ARefusedEventIsCountedAndNotSentAgain) {
+  AnswerWith([](const SentEvent& sent) {
+    std::optional<v1::StreamEventsResponse> response = Acknowledge(sent);
+    if (sent.sequence == 2) {
       v1::Rejection& rejection = *response->add_rejections();
       rejection.set_sequence(2);
       rejection.set_code(9);
@@ -562,21 +592,21 @@ TEST_F(AgentTest, ARefusedEnvelopeIsCountedAndNotSentAgain) {
   const auto agent = Connect();
   for (int i = 0; i < 3; ++i) agent->OpenJob({});
   EXPECT_TRUE(agent->Flush(absl::Seconds(10)));
-  EXPECT_EQ(agent->stats().envelopes_rejected, 1u);
-  EXPECT_EQ(agent->stats().envelopes_acknowledged, 2u);
-  EXPECT_THAT(agent->stats().last_error, HasSubstr("envelope 2 was refused: the job is not open"));
+  EXPECT_EQ(agent->stats().events_rejected, 1u);
+  EXPECT_EQ(agent->stats().events_acknowledged, 2u);
+  EXPECT_THAT(agent->stats().last_error, HasSubstr("event 2 was refused: the job is not open"));
   EXPECT_EQ(record_.repeated(), 0u);
 }
 
 TEST_F(AgentTest, GarbageFromTheMasterChangesNothing) {
-  AnswerWith([](const v1::Envelope& envelope) {
+  AnswerWith([](const SentEvent& sent) {
     v1::StreamEventsResponse garbage;
-    switch (envelope.sequence()) {
+    switch (sent.sequence) {
       case 1:
         garbage.set_accepted_sequence(~std::uint64_t{0});
         break;
       case 2:
-        garbage.set_source_id("somebody else");
+        garbage.set_handle(99);
         garbage.set_accepted_sequence(2);
         break;
       case 3:
@@ -587,7 +617,7 @@ TEST_F(AgentTest, GarbageFromTheMasterChangesNothing) {
         garbage.mutable_control()->set_burst_threshold_bytes(~std::uint64_t{0});
         break;
       default:
-        return Acknowledge(envelope);
+        return Acknowledge(sent);
     }
     return std::optional(garbage);
   });
@@ -599,8 +629,8 @@ TEST_F(AgentTest, GarbageFromTheMasterChangesNothing) {
   for (int i = 0; i < 1'000; ++i) RunGroup(*task, "k", 1, 100);
   task->Finish();
   EXPECT_TRUE(agent->Flush(absl::Seconds(10)));
-  EXPECT_EQ(agent->stats().envelopes_rejected, 0u);
-  EXPECT_EQ(agent->stats().envelopes_acknowledged, agent->stats().envelopes_sent);
+  EXPECT_EQ(agent->stats().events_rejected, 0u);
+  EXPECT_EQ(agent->stats().events_acknowledged, agent->stats().events_sent);
   EXPECT_EQ(SumCounts(record_.all<ReduceProfile>()), 1'000u);
 }
 
@@ -619,8 +649,8 @@ TEST_F(AgentTest, ProfilesAreCutToTheSizeOfTheBuffer) {
   for (const ReduceProfile& profile : profiles) names += profile.finished_keys.size();
   EXPECT_LE(names, 4'096u);
   EXPECT_GT(profiles.back().named_group_bytes_min, 50u);
-  for (const auto& [sequence, envelope] : record_.envelopes()) {
-    EXPECT_LE(envelope.ByteSizeLong(), std::size_t{64} << 10);
+  for (const auto& [sequence, event] : record_.sent()) {
+    EXPECT_LE(event.ByteSizeLong(), std::size_t{64} << 10);
   }
 }
 
@@ -637,7 +667,7 @@ TEST_F(AgentTest, ManyTasksAtOnce) {
       reduce->Shuffled();
       for (int i = 0; i < 2'000; ++i) RunGroup(*reduce, std::to_string(i), 2, 12);
       reduce->Finish();
-      agent->Changed({.attempt = {TaskKind::kReduce, index, 0}, .state = AttemptState::kFinished});
+      agent->Changed({.attempt = {kReduceStage, index, 0}, .state = AttemptState::kFinished});
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -646,7 +676,7 @@ TEST_F(AgentTest, ManyTasksAtOnce) {
   std::map<std::uint32_t, std::uint64_t> points;
   std::map<std::uint32_t, ReduceProfile> last;
   for (const ReduceProfile& profile : record_.all<ReduceProfile>()) {
-    for (const GroupPoint& point : profile.points) points[profile.attempt.index] += point.count;
+    for (const GroupBin& bin : profile.bins) points[profile.attempt.index] += bin.count;
     last[profile.attempt.index] = profile;
   }
   for (std::uint32_t index = 0; index < kTasks; ++index) {
@@ -692,7 +722,7 @@ TEST(NoAgent, DoesNothing) {
   agent->CloseJob(JobOutcome::kSucceeded, "");
   EXPECT_TRUE(agent->Flush(absl::InfiniteDuration()));
   agent->Shutdown();
-  EXPECT_EQ(agent->stats().envelopes_sent, 0u);
+  EXPECT_EQ(agent->stats().events_sent, 0u);
 }
 
 }  // namespace

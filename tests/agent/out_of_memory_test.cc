@@ -72,7 +72,7 @@ class OutOfMemory : public ::testing::Test {
 };
 
 const AttemptChanged& LargeEvent() {
-  static const AttemptChanged event = {.attempt = {TaskKind::kMap, 0, 0},
+  static const AttemptChanged event = {.attempt = {kMapStage, 0, 0},
                                        .state = AttemptState::kFailed,
                                        .failure = std::string(kLarge, 'x')};
   return event;

@@ -5,9 +5,13 @@
 
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace tidemark::agent {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 constexpr std::size_t kRoomy = std::size_t{1} << 20;
 
@@ -16,49 +20,84 @@ ClockReading At(std::int64_t nanos) {
 }
 
 AttemptChanged Change(std::uint32_t index) {
-  return {.attempt = {TaskKind::kMap, index, 0}, .state = AttemptState::kStarted};
+  return {.attempt = {kMapStage, index, 0}, .state = AttemptState::kStarted};
 }
 
 ReduceProfile ProfileOf(std::uint64_t groups) {
   ReduceProfile profile;
-  profile.attempt = {TaskKind::kReduce, 0, 0};
+  profile.attempt = {kReduceStage, 0, 0};
   profile.groups_done = groups;
-  profile.points = {{10, groups, absl::Nanoseconds(1)}};
+  profile.bins = {{.bin = 19, .count = groups, .size_bytes = 10 * groups}};
   return profile;
 }
 
-std::uint64_t NextSequence(Outbox& outbox) {
-  const auto request = outbox.Next(At(0));
-  return request == nullptr ? 0 : request->envelope().sequence();
+// The sequences of the next batch.
+std::vector<std::uint64_t> NextSequences(Outbox& outbox) {
+  std::vector<std::uint64_t> sequences;
+  if (const auto batch = outbox.Next(At(0))) {
+    for (int i = 0; i < batch->events_size(); ++i) {
+      sequences.push_back(batch->first_sequence() + static_cast<std::uint64_t>(i));
+    }
+  }
+  return sequences;
 }
 
-TEST(Outbox, NumbersEnvelopesAsTheyLeave) {
+TEST(Outbox, NumbersEventsAsTheyLeaveInOneBatch) {
   Outbox outbox("source-1", "job-1", "run-1", kRoomy);
   EXPECT_TRUE(outbox.empty());
   for (std::uint32_t i = 0; i < 3; ++i) outbox.Add(Change(i), 0);
-  for (std::uint64_t sequence = 1; sequence <= 3; ++sequence) {
-    const auto request = outbox.Next(At(5));
-    ASSERT_NE(request, nullptr);
-    EXPECT_EQ(request->envelope().sequence(), sequence);
-    EXPECT_EQ(request->envelope().source_id(), "source-1");
-    EXPECT_EQ(request->envelope().job_id(), "job-1");
-    EXPECT_EQ(request->envelope().sent_at().nanos(), 5);
-    EXPECT_EQ(request->envelope().attempt_changed().attempt().index(), sequence - 1);
+  const auto batch = outbox.Next(At(5));
+  ASSERT_NE(batch, nullptr);
+  EXPECT_EQ(batch->first_sequence(), 1u);
+  EXPECT_EQ(batch->sent_at(), 1'700'000'000'000'000'005);
+  ASSERT_EQ(batch->events_size(), 3);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(batch->events(i).attempt_changed().attempt().index(), i);
   }
   EXPECT_EQ(outbox.Next(At(5)), nullptr);
   EXPECT_FALSE(outbox.empty());
 }
 
+TEST(Outbox, OpensItsSourceOnceForAStream) {
+  Outbox outbox("source-1", "job-1", "run-1", kRoomy);
+  outbox.Add(Change(0), 0);
+  const auto first = outbox.Next(At(0));
+  ASSERT_EQ(first->sources_size(), 1);
+  EXPECT_EQ(first->sources(0).source_id(), "source-1");
+  EXPECT_EQ(first->sources(0).job_id(), "job-1");
+  EXPECT_EQ(first->sources(0).run_uid(), "run-1");
+  outbox.Add(Change(1), 0);
+  EXPECT_EQ(outbox.Next(At(0))->sources_size(), 0);
+  outbox.Rewind();
+  EXPECT_EQ(outbox.Next(At(0))->sources_size(), 1);
+}
+
+TEST(Outbox, ABatchTakesInNoMoreThanFitsIntoAMessage) {
+  Outbox outbox("s", "j", "r", std::size_t{64} << 20);
+  ReduceProfile large = ProfileOf(1);
+  large.finished_keys.resize(20'000);
+  for (int i = 0; i < 5; ++i) outbox.Add(large, 0);
+  std::uint64_t last = 0;
+  int batches = 0;
+  while (const auto batch = outbox.Next(At(0))) {
+    EXPECT_LT(batch->ByteSizeLong(), std::size_t{4} << 20);
+    EXPECT_EQ(batch->first_sequence(), last + 1);
+    last += static_cast<std::uint64_t>(batch->events_size());
+    ++batches;
+  }
+  EXPECT_EQ(last, 5u);
+  EXPECT_GT(batches, 1);
+}
+
 TEST(Outbox, RepeatsWhatWasNotAcknowledgedToANewStream) {
   Outbox outbox("s", "j", "r", kRoomy);
-  for (std::uint32_t i = 0; i < 4; ++i) outbox.Add(Change(i), 0);
-  for (int i = 0; i < 3; ++i) NextSequence(outbox);
+  for (std::uint32_t i = 0; i < 3; ++i) outbox.Add(Change(i), 0);
+  EXPECT_THAT(NextSequences(outbox), ElementsAre(1, 2, 3));
   EXPECT_TRUE(outbox.Acknowledge(1));
+  outbox.Add(Change(3), 0);
   outbox.Rewind();
-  EXPECT_EQ(NextSequence(outbox), 2u);
-  EXPECT_EQ(NextSequence(outbox), 3u);
-  EXPECT_EQ(NextSequence(outbox), 4u);
-  EXPECT_EQ(NextSequence(outbox), 0u);
+  EXPECT_THAT(NextSequences(outbox), ElementsAre(2, 3, 4));
+  EXPECT_THAT(NextSequences(outbox), IsEmpty());
   EXPECT_TRUE(outbox.Acknowledge(4));
   EXPECT_TRUE(outbox.empty());
   EXPECT_EQ(outbox.bytes(), 0u);
@@ -66,17 +105,16 @@ TEST(Outbox, RepeatsWhatWasNotAcknowledgedToANewStream) {
   EXPECT_EQ(outbox.counts().acknowledged, 4u);
 }
 
-TEST(Outbox, TellsSinceWhenTheOldestEnvelopeWaits) {
+TEST(Outbox, TellsSinceWhenTheOldestEventWaits) {
   Outbox outbox("s", "j", "r", kRoomy);
   EXPECT_EQ(outbox.oldest_made_at_nanos(), std::nullopt);
   outbox.Add(Change(0), 10);
   outbox.Add(ProfileOf(1), 20);
   EXPECT_EQ(outbox.oldest_made_at_nanos(), 10);
-  NextSequence(outbox);  // sent, but not answered for
+  NextSequences(outbox);  // sent, but not answered for
   EXPECT_EQ(outbox.oldest_made_at_nanos(), 10);
   EXPECT_TRUE(outbox.Acknowledge(1));
   EXPECT_EQ(outbox.oldest_made_at_nanos(), 20);
-  NextSequence(outbox);
   EXPECT_TRUE(outbox.Acknowledge(2));
   EXPECT_EQ(outbox.oldest_made_at_nanos(), std::nullopt);
 }
@@ -86,7 +124,7 @@ TEST(Outbox, IgnoresAnswersToWhatWasNeverSent) {
   outbox.Add(Change(0), 0);
   EXPECT_FALSE(outbox.Acknowledge(1));
   EXPECT_FALSE(outbox.Reject(1));
-  NextSequence(outbox);
+  NextSequences(outbox);
   EXPECT_FALSE(outbox.Acknowledge(2));
   EXPECT_TRUE(outbox.Acknowledge(0));
   EXPECT_EQ(outbox.counts().acknowledged, 0u);
@@ -98,12 +136,12 @@ TEST(Outbox, IgnoresAnswersToWhatWasNeverSent) {
 TEST(Outbox, ForgetsWhatWasRejected) {
   Outbox outbox("s", "j", "r", kRoomy);
   for (std::uint32_t i = 0; i < 3; ++i) outbox.Add(Change(i), 0);
-  for (int i = 0; i < 3; ++i) NextSequence(outbox);
+  NextSequences(outbox);
   EXPECT_TRUE(outbox.Reject(2));
   EXPECT_FALSE(outbox.Reject(2));
   outbox.Rewind();
-  EXPECT_EQ(NextSequence(outbox), 1u);
-  EXPECT_EQ(NextSequence(outbox), 3u);
+  EXPECT_THAT(NextSequences(outbox), ElementsAre(1)) << "no batch spans a gap";
+  EXPECT_THAT(NextSequences(outbox), ElementsAre(3));
   EXPECT_EQ(outbox.counts().rejected, 1u);
 }
 
@@ -119,13 +157,15 @@ TEST(Outbox, DropsTheOldestProfileFirstAndLeavesNoGap) {
   EXPECT_EQ(lost->load(), dropped * (dropped + 1) / 2);  // the oldest ones: 1 + 2 + 3 + ...
   EXPECT_EQ(outbox.counts().points_dropped, lost->load());
 
-  const auto first = outbox.Next(At(0));
-  EXPECT_TRUE(first->envelope().has_job_opened());
-  EXPECT_EQ(first->envelope().dropped_events(), dropped);
-  EXPECT_TRUE(outbox.Next(At(0))->envelope().has_attempt_changed());
-  const auto third = outbox.Next(At(0));
-  EXPECT_EQ(third->envelope().sequence(), 3u);
-  EXPECT_EQ(third->envelope().reduce_profile().groups_done(), dropped + 1);
+  const auto batch = outbox.Next(At(0));
+  EXPECT_EQ(batch->dropped_events(), dropped);
+  ASSERT_GE(batch->events_size(), 2);
+  EXPECT_TRUE(batch->events(0).has_job_opened());
+  EXPECT_TRUE(batch->events(1).has_attempt_changed());
+  outbox.Acknowledge(static_cast<std::uint64_t>(batch->events_size()));
+  const auto next = batch->events_size() > 2 ? batch : outbox.Next(At(0));
+  const v1::Event& profile = next->events(batch->events_size() > 2 ? 2 : 0);
+  EXPECT_EQ(profile.reduce_profile().groups_done(), dropped + 1);
 }
 
 TEST(Outbox, KeepsTheJobWhenAttemptsOverflow) {
@@ -134,15 +174,14 @@ TEST(Outbox, KeepsTheJobWhenAttemptsOverflow) {
   for (std::uint32_t i = 0; i < 100; ++i) outbox.Add(Change(i), 0);
   outbox.Add(JobClosed{}, 0);
   outbox.Add(ProfileOf(1), 0);  // finds no room among more important ones
-  EXPECT_EQ(outbox.Next(At(0))->envelope().job_opened().name(), "kept");
-  bool closed = false;
-  std::uint64_t acknowledged = 1;
-  outbox.Acknowledge(acknowledged);
-  while (const auto request = outbox.Next(At(0))) {
-    closed = request->envelope().has_job_closed();
-    EXPECT_FALSE(request->envelope().has_reduce_profile());
-    outbox.Acknowledge(++acknowledged);
+  std::vector<v1::Event> events;
+  while (const auto batch = outbox.Next(At(0))) {
+    events.insert(events.end(), batch->events().begin(), batch->events().end());
+    outbox.Acknowledge(events.size());
   }
+  EXPECT_EQ(events.front().job_opened().name(), "kept");
+  const bool closed = events.back().has_job_closed();
+  for (const v1::Event& event : events) EXPECT_FALSE(event.has_reduce_profile());
   EXPECT_TRUE(closed);
   EXPECT_TRUE(outbox.empty());
 }
@@ -152,15 +191,17 @@ TEST(Outbox, HoldsBackWhatWouldFillItWithUnacknowledgedOnes) {
   std::uint32_t index = 0;
   for (; outbox.counts().dropped == 0; ++index) outbox.Add(Change(index), 0);
   std::uint64_t last = 0;
-  while (const std::uint64_t sequence = NextSequence(outbox)) last = sequence;
+  for (auto batch = NextSequences(outbox); !batch.empty(); batch = NextSequences(outbox)) {
+    last = batch.back();
+  }
   EXPECT_GT(last, 1u);
   EXPECT_LT(last, index - 1);
   // There is room for news, and what has a number stays.
   outbox.Add(Change(index), 0);
   outbox.Rewind();
-  EXPECT_EQ(NextSequence(outbox), 1u);
+  EXPECT_EQ(NextSequences(outbox).front(), 1u);
   EXPECT_TRUE(outbox.Acknowledge(last));
-  EXPECT_EQ(NextSequence(outbox), last + 1);
+  EXPECT_EQ(NextSequences(outbox).front(), last + 1);
 }
 
 TEST(Outbox, DropsAnEventLargerThanItself) {
@@ -173,20 +214,17 @@ TEST(Outbox, DropsAnEventLargerThanItself) {
 TEST(Outbox, KeepsTheStartOfARunningGroupWhereItIs) {
   Outbox outbox("s", "j", "r", kRoomy);
   ReduceProfile profile;
-  profile.attempt = {TaskKind::kReduce, 0, 0};
+  profile.attempt = {kReduceStage, 0, 0};
   profile.running_group = RunningGroup{{}, absl::Seconds(3), 1, 1, 0};
   outbox.Add(profile, 1'000'000'000);
-  EXPECT_EQ(outbox.Next(At(1'000'000'000))
-                ->envelope()
-                .reduce_profile()
-                .running_group()
-                .elapsed()
-                .seconds(),
-            3);
+  const auto elapsed = [](const auto& batch) {
+    return batch->events(0).reduce_profile().running_group().elapsed_nanos();
+  };
+  EXPECT_EQ(elapsed(outbox.Next(At(1'000'000'000))), 3'000'000'000u);
   outbox.Rewind();
   const auto resent = outbox.Next(At(6'000'000'000));
-  EXPECT_EQ(resent->envelope().reduce_profile().running_group().elapsed().seconds(), 8);
-  EXPECT_EQ(resent->envelope().sent_at().seconds(), 1'700'000'006);
+  EXPECT_EQ(elapsed(resent), 8'000'000'000u);
+  EXPECT_EQ(resent->sent_at(), 1'700'000'006'000'000'000);
 }
 
 TEST(Outbox, WaitsForAnswers) {
@@ -196,8 +234,7 @@ TEST(Outbox, WaitsForAnswers) {
   const Outbox::Ordinal newest = outbox.newest();
   EXPECT_FALSE(outbox.WaitUntilSettled(newest, std::chrono::steady_clock::now()));
   std::thread master([&] {
-    NextSequence(outbox);
-    NextSequence(outbox);
+    NextSequences(outbox);
     outbox.Acknowledge(2);
   });
   EXPECT_TRUE(

@@ -174,8 +174,8 @@ TEST(ReduceTaskAgent, TellsWithEachProfileHowItSharesProcessors) {
 TEST(ReduceTaskAgent, TellsItWhileThePausedProfileHasTotalsAlone) {
   if (!IsTold()) GTEST_SKIP() << "no schedstat files";
   Record record;
-  RecordingServer server(record, [](const v1::Envelope& envelope) {
-    std::optional<v1::StreamEventsResponse> response = Acknowledge(envelope);
+  RecordingServer server(record, [](const SentEvent& sent) {
+    std::optional<v1::StreamEventsResponse> response = Acknowledge(sent);
     response->mutable_control()->set_paused(true);
     return response;
   });
@@ -211,9 +211,10 @@ std::vector<v1::ReduceProfile> Profiles(Shared& shared, const Clock& clock) {
     if (const auto* end = std::get_if<EndReports>(&command)) end->reporter->ReportLast();
   }
   std::vector<v1::ReduceProfile> profiles;
-  while (const auto request = shared.outbox.Next(clock.Now())) {
-    if (!request->envelope().has_reduce_profile()) continue;
-    profiles.push_back(request->envelope().reduce_profile());
+  while (const auto batch = shared.outbox.Next(clock.Now())) {
+    for (const v1::Event& event : batch->events()) {
+      if (event.has_reduce_profile()) profiles.push_back(event.reduce_profile());
+    }
   }
   return profiles;
 }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -24,33 +25,43 @@ namespace tidemark::agent {
 // Generous: only a broken agent ever waits so long.
 inline constexpr std::chrono::seconds kPatience{20};
 
-// Answers one envelope; empty: says nothing.
-using Answer = std::function<std::optional<v1::StreamEventsResponse>(const v1::Envelope& envelope)>;
+// One event of a batch.
+struct SentEvent {
+  std::uint64_t sequence = 0;
+  v1::Event body;
+};
 
-inline std::optional<v1::StreamEventsResponse> Acknowledge(const v1::Envelope& envelope) {
+// Answers one event; empty: says nothing.
+using Answer = std::function<std::optional<v1::StreamEventsResponse>(const SentEvent& sent)>;
+
+inline std::optional<v1::StreamEventsResponse> Acknowledge(const SentEvent& sent) {
   v1::StreamEventsResponse response;
-  response.set_source_id(envelope.source_id());
-  response.set_accepted_sequence(envelope.sequence());
+  response.set_accepted_sequence(sent.sequence);
   return response;
 }
 
-inline std::optional<v1::StreamEventsResponse> SayNothing(const v1::Envelope&) {
-  return std::nullopt;
-}
+inline std::optional<v1::StreamEventsResponse> SayNothing(const SentEvent&) { return std::nullopt; }
 
 // Everything received, over the lives of several servers.
 class Record {
  public:
-  // Called for each envelope, in order; false if it came before (then it is counted, not kept).
-  bool Add(const v1::Envelope& envelope) {
-    const absl::StatusOr<Event> event = wire::ParseEvent(envelope, absl::UnixEpoch());
+  // Called for each event, in order. One that came before is counted, not kept.
+  void Add(const v1::Source& source, const v1::StreamEventsRequest& batch, const SentEvent& sent) {
+    const absl::StatusOr<Event> event =
+        wire::ParseEvent({.job_id = source.job_id(),
+                          .run_uid = source.run_uid(),
+                          .source_id = source.source_id(),
+                          .sequence = sent.sequence,
+                          .sent_at = absl::FromUnixNanos(batch.sent_at()),
+                          .dropped_events = batch.dropped_events(),
+                          .body = sent.body.SerializeAsString()},
+                         absl::UnixEpoch());
     const std::lock_guard lock(mutex_);
     if (!event.ok()) invalid_.push_back(event.status().ToString());
-    const bool fresh = envelopes_.emplace(envelope.sequence(), envelope).second;
+    const bool fresh = sent_.emplace(sent.sequence, sent.body).second;
     if (!fresh) ++repeated_;
     if (fresh && event.ok()) events_.push_back(*event);
     news_.notify_all();
-    return fresh;
   }
 
   // Whether the condition came true over the events so far.
@@ -63,9 +74,9 @@ class Record {
     const std::lock_guard lock(mutex_);
     return events_;
   }
-  std::map<std::uint64_t, v1::Envelope> envelopes() const {
+  std::map<std::uint64_t, v1::Event> sent() const {
     const std::lock_guard lock(mutex_);
-    return envelopes_;
+    return sent_;
   }
   std::vector<std::string> invalid() const {
     const std::lock_guard lock(mutex_);
@@ -91,7 +102,7 @@ class Record {
   std::condition_variable news_;
   // The rest: guarded by mutex_.
   std::vector<Event> events_;
-  std::map<std::uint64_t, v1::Envelope> envelopes_;
+  std::map<std::uint64_t, v1::Event> sent_;
   std::vector<std::string> invalid_;
   std::uint64_t repeated_ = 0;
 };
@@ -119,7 +130,7 @@ class RecordingServer final : private v1::IngestService::CallbackService {
  private:
   using Reactor = grpc::ServerBidiReactor<v1::StreamEventsRequest, v1::StreamEventsResponse>;
 
-  // Reads one envelope, answers it, reads the next: slow and simple.
+  // Reads one batch, answers it, reads the next: slow and simple.
   class Stream final : public Reactor {
    public:
     explicit Stream(RecordingServer& server) : server_(server) { StartRead(&request_); }
@@ -127,21 +138,26 @@ class RecordingServer final : private v1::IngestService::CallbackService {
    private:
     void OnReadDone(bool ok) override {
       if (!ok) return Finish(grpc::Status::OK);
-      server_.record_.Add(request_.envelope());
-      std::optional<v1::StreamEventsResponse> response = server_.answer_(request_.envelope());
-      if (!response) return StartRead(&request_);
-      response_ = *std::move(response);
-      StartWrite(&response_);
+      if (request_.sources_size() > 0) source_ = request_.sources(0);
+      for (int i = 0; i < request_.events_size(); ++i) {
+        const SentEvent sent = {request_.first_sequence() + i, request_.events(i)};
+        server_.record_.Add(source_, request_, sent);
+        if (auto answer = server_.answer_(sent)) answers_.push_back(*std::move(answer));
+      }
+      WriteNext();
     }
     void OnWriteDone(bool ok) override {
       if (!ok) return Finish(grpc::Status::OK);
-      StartRead(&request_);
+      answers_.pop_front();
+      WriteNext();
     }
+    void WriteNext() { answers_.empty() ? StartRead(&request_) : StartWrite(&answers_.front()); }
     void OnDone() override { delete this; }
 
     RecordingServer& server_;
+    v1::Source source_;
     v1::StreamEventsRequest request_;
-    v1::StreamEventsResponse response_;
+    std::deque<v1::StreamEventsResponse> answers_;
   };
 
   Reactor* StreamEvents(grpc::CallbackServerContext*) override { return new Stream(*this); }

@@ -4,7 +4,7 @@ import multiprocessing
 import time
 
 from http2 import (DATA, END_HEADERS, END_STREAM, GET_JOB, HEADERS, RST_STREAM, STREAM_EVENTS,
-                   Connection, field, fields, frame, grpc_message, request)
+                   Connection, field, fields, fixed64, frame, grpc_message, request)
 
 EVENT_EVERY_S = 0.01
 
@@ -60,9 +60,10 @@ def _report(master, pipe):
     def acknowledged(event):
         nonlocal sequence, buffer
         sequence += 1
-        envelope = field(1, "good-source") + field(2, sequence) + field(4, "good") + event
+        source = field(2, field(2, "good-source") + field(3, "good")) if sequence == 1 else b""
+        batch = source + field(4, sequence) + fixed64(5, time.time_ns()) + field(7, event)
         began = time.monotonic()
-        connection.send(frame(DATA, 0, 1, grpc_message(field(1, envelope))))
+        connection.send(frame(DATA, 0, 1, grpc_message(batch)))
         while True:
             kind, flags, stream, payload = connection.read_frame()
             if stream == 1 and (kind == RST_STREAM or kind == HEADERS and flags & END_STREAM):
@@ -76,16 +77,19 @@ def _report(master, pipe):
                 if any(number == 2 and value >= sequence for number, value in fields(response)):
                     return time.monotonic() - began
 
-    attempt = field(1, 1) + field(2, 0)
+    # The first attempt at task 0 of stage 0.
+    attempt = b""
     latencies = []
     try:
-        acknowledged(field(10, field(1, "good job") + field(9, 4) + field(10, 1)))
-        acknowledged(field(12, field(1, attempt) + field(2, 2)))
+        maps = field(7, 1) + field(8, 4)
+        reduces = field(1, 1) + field(7, 2) + field(8, 1)
+        acknowledged(field(1, field(1, "good job") + field(8, maps) + field(8, reduces)))
+        acknowledged(field(5, field(1, attempt) + field(2, 2)))
         pipe.send("open")
         beats = 0
         while not pipe.poll(EVENT_EVERY_S):
             beats += 1
-            latencies.append(acknowledged(field(13, field(1, attempt) + field(2, beats))))
+            latencies.append(acknowledged(field(6, field(1, attempt) + field(2, beats))))
     except OSError as error:
         print("the good job:", error, flush=True)
         latencies.append(float("inf"))

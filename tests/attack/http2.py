@@ -135,6 +135,11 @@ def field(number, value):
     return varint(number << 3 | 2) + varint(len(value)) + value
 
 
+def fixed64(number, value):
+    """A field of eight bytes."""
+    return varint(number << 3 | 1) + struct.pack("<q", value)
+
+
 def fields(message):
     """(number, value) of each field; of the kinds that field() makes."""
     at = 0

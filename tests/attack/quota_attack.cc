@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -63,7 +64,7 @@ std::unique_ptr<grpc::ClientContext> ContextOf(const std::string& token) {
   return context;
 }
 
-// A stream whose every envelope is answered before the next is sent.
+// A stream whose every event is answered before the next is sent.
 class Agent {
  public:
   Agent(const std::string& address, const std::string& token)
@@ -75,19 +76,21 @@ class Agent {
   // Whether it was taken.
   bool Tell(const Event& event) {
     v1::StreamEventsRequest request;
-    wire::EncodeEvent(event, *request.mutable_envelope());
+    const std::uint32_t handle =
+        handles_.try_emplace({event.job_id, event.source_id}, handles_.size()).first->second;
+    wire::EncodeRequest(event, request, handle);
     if (!stream_->Write(request)) return false;
     bool taken = true;
     v1::StreamEventsResponse response;
     do {
       if (!stream_->Read(&response)) return false;
       if (response.rejections_size() > 0) taken = false;
-    } while (response.source_id() != event.source_id ||
-             response.accepted_sequence() < event.sequence);
+    } while (response.handle() != handle || response.accepted_sequence() < event.sequence);
     return taken;
   }
 
  private:
+  std::map<std::pair<std::string, std::string>, std::uint32_t> handles_;  // by job and source
   std::unique_ptr<grpc::ClientContext> context_;
   std::unique_ptr<v1::IngestService::Stub> stub_;
   std::unique_ptr<grpc::ClientReaderWriter<v1::StreamEventsRequest, v1::StreamEventsResponse>>
@@ -212,7 +215,7 @@ Outcome OpenAndClose(const Arena& arena) {
           kept == 51};
 }
 
-// On eight streams, each envelope of about half a megabyte.
+// On eight streams, each event of about half a megabyte.
 Outcome ManyBytes(const Arena& arena) {
   std::atomic<std::size_t> taken = 0;
   std::atomic<std::size_t> refused = 0;
@@ -239,7 +242,7 @@ Outcome ManyBytes(const Arena& arena) {
   const auto space = std::filesystem::space(arena.directory, error);
   Agent good(arena.address, kGood);
   const bool others = Open(good, "good-after");
-  return {fmt::format("\"envelopes_taken\": {}, \"envelopes_refused\": {}, \"mb_left\": {}", taken,
+  return {fmt::format("\"events_taken\": {}, \"events_refused\": {}, \"mb_left\": {}", taken,
                       refused, space.available >> 20),
           others};
 }

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "master/store/event_log.h"
-#include "proto/wire/encode_event.h"
 #include "tests/master/events.h"
 #include "tests/master/virtual_job.h"
 #include "tidemark/v1/ingest_service.pb.h"
@@ -40,9 +39,7 @@ std::string WriteLog(const test::Story& story, double until) {
   auto event = story.events.begin();
   for (double now = 0; now <= until; now += 1) {
     for (; event != story.events.end() && event->arrived_at <= At(now); ++event) {
-      v1::Envelope envelope;
-      wire::EncodeEvent(*event, envelope);
-      EXPECT_TRUE((*writer)->Append(envelope, event->arrived_at).ok());
+      EXPECT_TRUE((*writer)->Append(*event).ok());
     }
     EXPECT_TRUE((*writer)->AppendTick(At(now)).ok());
   }

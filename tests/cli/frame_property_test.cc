@@ -33,10 +33,11 @@ class HostileSnapshots {
     for (std::uint64_t i = Upto(4); i > 0; --i) snapshot.phases.push_back(NextPhase());
     for (std::uint64_t i = Upto(5); i > 0; --i) snapshot.forecasts.push_back(NextForecast());
     if (Upto(1) == 1) {
-      snapshot.straggler = Straggler{.attempt = {static_cast<TaskKind>(Upto(1)), Count(), Count()},
-                                     .host = Text(),
-                                     .heaviest_group_share = Number(),
-                                     .reason = Text()};
+      snapshot.straggler =
+          Straggler{.attempt = {static_cast<std::uint32_t>(Upto(1)), Count(), Count()},
+                    .host = Text(),
+                    .heaviest_group_share = Number(),
+                    .reason = Text()};
     }
     snapshot.coverage = {.data_age = Duration(),
                          .lost_envelopes = Count(),

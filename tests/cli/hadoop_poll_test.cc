@@ -71,7 +71,7 @@ TEST(RestView, ReadsAttempts) {
   const auto attempts = ParseRestAttempts(Attempts({Attempt("r_000007_2", "RUNNING", 80, 5)}));
   ASSERT_TRUE(attempts.ok());
   ASSERT_THAT(*attempts, SizeIs(1));
-  EXPECT_EQ(attempts->front().id, (AttemptId{TaskKind::kReduce, 7, 2}));
+  EXPECT_EQ(attempts->front().id, (AttemptId{kReduceStage, 7, 2}));
   EXPECT_EQ(attempts->front().state, RestState::kRunning);
   EXPECT_DOUBLE_EQ(attempts->front().fraction_done, 0.8);
   EXPECT_EQ(attempts->front().host, "node-1");
@@ -118,7 +118,7 @@ std::vector<AttemptState> StatesIn(const std::vector<EventBody>& events) {
 }
 
 RestAttempt Reduce(RestState state, double fraction, std::optional<absl::Time> sorted_at = {}) {
-  return {.id = {TaskKind::kReduce, 0, 0},
+  return {.id = {kReduceStage, 0, 0},
           .state = state,
           .fraction_done = fraction,
           .started_at = At(1),
@@ -148,7 +148,7 @@ TEST(TaskFacts, TellsWhatPassedBetweenTwoLooks) {
 
 TEST(TaskFacts, AMapTaskWhoseOutputIsLostIsObsolete) {
   TaskFacts facts;
-  RestAttempt map{.id = {TaskKind::kMap, 0, 0},
+  RestAttempt map{.id = {kMapStage, 0, 0},
                   .state = RestState::kSucceeded,
                   .started_at = At(1),
                   .finished_at = At(2)};

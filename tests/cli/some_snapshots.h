@@ -44,7 +44,7 @@ inline Snapshot SomeSnapshot() {
   hadoop.remaining = absl::Seconds(10);
   snapshot.forecasts = {main, hadoop, SomeForecast("jobratio", 0.79)};
   snapshot.straggler = {
-      .attempt = {.kind = TaskKind::kReduce, .index = 2},
+      .attempt = {.stage = kReduceStage, .index = 2},
       .in_heaviest_group = true,
       .reason = "Reduce task 2 ends last: 1.2 MB key, 61 % of its remaining time"};
   snapshot.coverage.map_profiles = 1;

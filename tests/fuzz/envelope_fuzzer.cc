@@ -1,15 +1,15 @@
-// Envelopes as a stranger may send them, from their bytes to the snapshot: whatever they are, every
+// Events as a stranger may send them, from their bytes to the snapshot: whatever they are, every
 // snapshot keeps its promises.
 #include <gtest/gtest.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "proto/wire/parse_event.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/master/check_snapshot.h"
 #include "tidemark/job_monitor.h"
-#include "tidemark/v1/event.pb.h"
 
 namespace {
 
@@ -21,6 +21,7 @@ tidemark::JobMonitorOptions Options() {
                     .reduce_tasks_max = 20,
                     .attempts_per_task_max = 4,
                     .sources_max = 8,
+                    .stages_max = 8,
                     .state_bytes_max = std::size_t{1} << 20};
   return options;
 }
@@ -32,12 +33,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   tidemark::JobMonitor monitor("fuzz", Options());
   absl::Time now = absl::FromUnixSeconds(1'700'000'000);
   int count = 0;
+  std::uint64_t sequence = 0;
   for (tidemark::fuzz::Pieces pieces(data, size); !pieces.empty();) {
     const std::string_view bytes = pieces.Next();
-    tidemark::v1::Envelope untrusted;
-    if (!untrusted.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) continue;
     now += absl::Milliseconds(300);
-    const auto event = tidemark::wire::ParseEvent(untrusted, now);
+    // Few sources, so that what one opens is used.
+    const std::string source = bytes.size() % 8 == 0 ? "b" : "a";
+    const auto event = tidemark::wire::ParseEvent({.job_id = "fuzz",
+                                                   .source_id = source,
+                                                   .sequence = ++sequence,
+                                                   .sent_at = now,
+                                                   .body = std::string(bytes)},
+                                                  now);
     if (!event.ok() || !monitor.Apply(*event).ok()) monitor.CountRejected();
     if (++count % 4 == 0 && monitor.is_open()) tidemark::test::Check(monitor.Tick(now));
   }

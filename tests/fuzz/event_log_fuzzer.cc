@@ -1,8 +1,9 @@
 // Event logs with anything in them. By the remainder of the first byte by four:
 //   0, 2  the rest is the file
-//   1     the rest is in pieces that become records of version 1 with right lengths and checksums,
-//         so that what is behind those is reached, too
-//   3     likewise records of version 2; the first piece says which bytes of the file are then
+//   1     the rest is in pieces that become records with right lengths and checksums, so that what
+//   is
+//         behind those is reached, too
+//   3     likewise; the first piece says which bytes of the file are then
 //         changed, and every record that they did not touch must come back
 #include <sys/mman.h>
 #include <unistd.h>
@@ -33,11 +34,12 @@ store::LogKey KeyOf(const std::uint8_t* data, std::size_t size) {
   return store::LogKey{high << 32 | low | 1};
 }
 
-std::string OfVersion1(tidemark::fuzz::Pieces pieces) {
-  std::string log(store::kEventLog.magic_1);
+std::string LogOf(tidemark::fuzz::Pieces pieces, store::LogKey key) {
+  std::string log;
+  store::EncodeStart(store::kEventLog, key, log);
   while (!pieces.empty()) {
     const std::string_view payload = pieces.Next();
-    store::EncodeFramed({payload.data(), payload.size()}, store::LogKey::kVersion1, log);
+    store::EncodeFramed({payload.data(), payload.size()}, key, log);
   }
   return log;
 }
@@ -72,7 +74,7 @@ void ReadAll(const std::string& log) {
   if (const auto job = store::RestoreJob(file.path()); job.ok() && job->log_bytes > log.size()) {
     std::abort();
   }
-  store::DecodeEnd({log.data(), log.size()}, store::LogKey::kVersion1);
+  store::DecodeEnd({log.data(), log.size()}, store::LogKey{1});
 }
 
 // Changes bytes behind the start of a log, of which `changes` names each by two and says by a third
@@ -133,7 +135,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const tidemark::fuzz::Pieces pieces(data + 1, size - 1);
   switch (data[0] % 4) {
     case 1:
-      ReadAll(OfVersion1(pieces));
+      ReadAll(LogOf(pieces, KeyOf(data, size)));
       break;
     case 3:
       DamageAndRead(pieces, KeyOf(data, size));

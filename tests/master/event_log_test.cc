@@ -14,9 +14,7 @@
 #include <vector>
 
 #include "master/store/log_record.h"
-#include "proto/wire/encode_event.h"
 #include "tests/master/virtual_job.h"
-#include "tidemark/v1/event.pb.h"
 
 namespace tidemark::store {
 namespace {
@@ -51,7 +49,14 @@ std::vector<Event> EveryKind() {
   reduced.dropped_points = 1;
   JobOpened opened = Opened(1, 1);
   opened.submitted_at = At(-1);
+  const AttemptId task = {.stage = 2, .index = 1, .attempt = 3, .stage_attempt = 1};
+  TaskHeartbeat waits = Read(task, 9);
+  waits.time = {.cpu = absl::Seconds(1), .io_wait = absl::ZeroDuration()};
   return {source.At(0, opened),
+          source.At(0, StageOpened{.stage = 2, .attempt = 1, .task_bytes = {}}),
+          source.At(0, ExecutorOpened{.executor = 3, .host = "a"}),
+          source.At(0, UnknownEvent{}),
+          source.At(1, waits),
           source.At(1, Started(M(0), 500)),
           source.At(2.000000001, Read(M(0), 250)),
           source.At(3, Emitted(M(0), {Partition(0, 4000, {Key(7, 1000)})})),
@@ -76,19 +81,17 @@ class EventLog : public ::testing::Test {
     return *std::move(writer);
   }
   static absl::Status Append(EventLogWriter& writer, const Event& event) {
-    v1::Envelope envelope;
-    wire::EncodeEvent(event, envelope);
-    return writer.Append(envelope, event.arrived_at);
+    return writer.Append(event);
   }
-  // Every kind of event, each followed by a tick, and an envelope that was malformed.
+  // Every kind of event, each followed by a tick, and two that were refused.
   void WriteEveryKind() {
     const auto writer = Create();
     for (const Event& event : EveryKind()) {
       EXPECT_TRUE(Append(*writer, event).ok());
       EXPECT_TRUE(writer->AppendTick(event.arrived_at).ok());
     }
-    EXPECT_TRUE(writer->AppendMalformed("no source").ok());
-    EXPECT_TRUE(writer->AppendMalformed("newer", {"agent", 7}).ok());
+    EXPECT_TRUE(writer->AppendRefused("no source").ok());
+    EXPECT_TRUE(writer->AppendRefused("newer", {"agent", 7}).ok());
   }
   static std::vector<LogRecord> RecordsOfEveryKind() {
     std::vector<LogRecord> records;
@@ -96,8 +99,8 @@ class EventLog : public ::testing::Test {
       records.emplace_back(event);
       records.emplace_back(Tick{event.arrived_at});
     }
-    records.emplace_back(Malformed{});
-    records.emplace_back(Malformed{{"agent", 7}});
+    records.emplace_back(Refused{});
+    records.emplace_back(Refused{{"agent", 7}});
     return records;
   }
 
@@ -195,7 +198,7 @@ TEST_F(EventLog, AReplayMakesTheSameSnapshots) {
       if (++number % 7 == 0) {
         EXPECT_TRUE(Append(*writer, event).ok());
         live.Apply(event).IgnoreError();
-        EXPECT_TRUE(writer->AppendMalformed("nonsense").ok());
+        EXPECT_TRUE(writer->AppendRefused("nonsense").ok());
         live.CountRejected();
         Event refused = Source("stranger").At(0, Started(M(77)));
         refused.sequence = number;
@@ -435,7 +438,7 @@ TEST_F(DamagedLog, BehindDamageATornTailIsStillFound) {
 // them to life.
 TEST_F(DamagedLog, ARecordInARecordStaysAPayload) {
   std::string inner;
-  for (const LogKey key : {LogKey::kVersion1, LogKey{1}, LogKey{0x1234'5678'9abc'def0}}) {
+  for (const LogKey key : {LogKey{1}, LogKey{0x1234'5678'9abc'def0}}) {
     EncodeTick(At(1000), key, inner);
     EncodeRestart(At(1000), key, inner);
     EncodeLogStart("job-1", options_, "", key, inner);
@@ -476,82 +479,32 @@ TEST_F(DamagedLog, SaysAboutHowManyRecordsWereLost) {
 }
 
 // A later version may refuse what this one took: that is one event less, not the end of the log.
-TEST_F(EventLog, AnEnvelopeThatIsRefusedTodayIsOneRefusedEvent) {
+TEST_F(EventLog, AnEventThatIsRefusedTodayIsOneRefusedEvent) {
   const auto writer = Create();
   EXPECT_TRUE(Append(*writer, EveryKind()[0]).ok());
-  v1::Envelope refused;
-  refused.set_job_id("job-1");
-  ASSERT_TRUE(writer->Append(refused, At(1)).ok());
+  std::string record;
+  EncodeReceived({.source_id = "s", .sequence = 4, .body = "nonsense"}, At(1), writer->key(),
+                 record);
+  ASSERT_TRUE(writer->AppendEncoded(record).ok());
   ASSERT_TRUE(writer->AppendTick(At(2)).ok());
   auto reader = EventLogReader::Open(path_);
   ASSERT_TRUE(reader.ok()) << reader.status();
   absl::Status status;
   EXPECT_EQ(ReadAll(**reader, status),
-            (std::vector<LogRecord>{EveryKind()[0], Malformed{}, Tick{At(2)}}));
+            (std::vector<LogRecord>{EveryKind()[0], Refused{{"s", 4}}, Tick{At(2)}}));
   EXPECT_TRUE(status.ok()) << status;
 }
 
-// --- logs of version 1
+// --- logs of version 0.1
 
-class OldEventLog : public EventLog {
- protected:
-  // As it was written then: no key, everything once.
-  void SetUp() override {
-    EventLog::SetUp();
-    std::string start;
-    EncodeLogStart("job-1", options_, "", LogKey::kVersion1, start);
-    const std::size_t copies = start.size() - kStartBytes;
-    bytes_ = "TIDELOG1" + start.substr(kStartBytes, copies / 2);
-    for (const Event& event : EveryKind()) {
-      v1::Envelope envelope;
-      wire::EncodeEvent(event, envelope);
-      EncodeEnvelope(envelope, event.arrived_at, LogKey::kVersion1, bytes_);
-      middle_ = records_.size() < 3 ? bytes_.size() : middle_;
-      records_.emplace_back(event);
-    }
+TEST_F(EventLog, ALogOfVersion01IsRefusedByName) {
+  for (const char* magic : {"TIDELOG1", "TIDELOG2"}) {
+    SetBytes(std::string(magic) + std::string(100, 'x'));
+    const absl::Status status = EventLogReader::Open(path_).status();
+    EXPECT_TRUE(absl::IsUnimplemented(status)) << status;
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("was written by tidemark 0.1, which this version does not read"));
   }
-  std::string bytes_;
-  std::size_t middle_ = 0;  // after three records
-  std::vector<LogRecord> records_;
-};
-
-TEST_F(OldEventLog, IsReadAsEver) {
-  SetBytes(bytes_);
-  auto reader = EventLogReader::Open(path_);
-  ASSERT_TRUE(reader.ok()) << reader.status();
-  absl::Status status;
-  EXPECT_EQ(ReadAll(**reader, status), records_);
-  EXPECT_TRUE(status.ok()) << status;
-  EXPECT_EQ((*reader)->offset(), bytes_.size());
-}
-
-// Its frames do not tell a record from a payload that looks like one.
-TEST_F(OldEventLog, EndsWhereItsDamageBeginsAndSaysHowMuchIsLost) {
-  const std::size_t size = bytes_.size();
-  bytes_[middle_ + 20] ^= 1;
-  SetBytes(bytes_);
-  auto reader = EventLogReader::Open(path_);
-  ASSERT_TRUE(reader.ok()) << reader.status();
-  absl::Status status;
-  std::vector<Damage> damages;
-  EXPECT_EQ(WithoutDamages(ReadAll(**reader, status), damages),
-            std::vector<LogRecord>(records_.begin(), records_.begin() + 3));
-  EXPECT_TRUE(status.ok()) << status;
-  ASSERT_EQ(damages.size(), 1u);
-  EXPECT_EQ(damages[0].at, middle_);
-  EXPECT_EQ(damages[0].bytes, size - middle_);
-  EXPECT_GE(damages[0].records, 3u);
-  EXPECT_EQ((*reader)->offset(), middle_);
-}
-
-TEST_F(OldEventLog, ALengthThatCannotBeIsNotBelieved) {
-  SetBytes(bytes_ + std::string("\xff\xff\xff\xff\0\0\0\0", 8));
-  auto reader = EventLogReader::Open(path_);
-  ASSERT_TRUE(reader.ok());
-  absl::Status status;
-  std::vector<Damage> damages;
-  EXPECT_EQ(WithoutDamages(ReadAll(**reader, status), damages), records_);
-  EXPECT_EQ(damages.size(), 1u);
 }
 
 // --- a log that goes on as a copy of another
@@ -571,7 +524,7 @@ TEST_F(EventLog, ATraceGoesOnAsACopyOfItsJournal) {
        {Case{"missing", ""}, Case{"behind", bytes.substr(0, before)},
         Case{"torn", bytes.substr(0, before + 3)}, Case{"ahead", bytes + "more"},
         Case{"another log",
-             "TIDELOG2 of another job, with another key, of whatever length it is"}}) {
+             "TIDELOG4 of another job, with another key, of whatever length it is"}}) {
     SCOPED_TRACE(row.name);
     fs::remove(trace);
     if (!row.trace.empty()) std::ofstream(trace, std::ios::binary) << row.trace;
@@ -603,7 +556,7 @@ INSTANTIATE_TEST_SUITE_P(All, EventLogOfOtherBytes,
                          ::testing::Values(NoLog{"Empty", ""}, NoLog{"Short", "TIDE"},
                                            NoLog{"Text", "a diary of a journey"},
                                            NoLog{"NewerVersion",
-                                                 "TIDELOG3........................"}),
+                                                 "TIDELOG5........................"}),
                          [](const auto& row) { return std::string(row.param.name); });
 
 // --- files that cannot be used
@@ -637,7 +590,7 @@ TEST_F(EventLog, AFullDiskIsToldAndEveryLaterCallFailsAlike) {
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("/dev/full"));
   EXPECT_EQ((*writer)->AppendTick(At(1)), status);
-  EXPECT_EQ((*writer)->AppendMalformed("late"), status);
+  EXPECT_EQ((*writer)->AppendRefused("late"), status);
   EXPECT_EQ(Append(**writer, EveryKind()[0]), status);
 }
 
@@ -645,7 +598,7 @@ TEST_F(EventLog, AFullDiskIsToldWithinALongRecord) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
   auto writer = EventLogWriter::Create("/dev/full", "job-1", {});
   ASSERT_TRUE(writer.ok()) << writer.status();
-  EXPECT_TRUE(absl::IsResourceExhausted((*writer)->AppendMalformed(std::string(1 << 20, 'x'))));
+  EXPECT_TRUE(absl::IsResourceExhausted((*writer)->AppendRefused(std::string(1 << 20, 'x'))));
 }
 
 // --- the name of the file

@@ -52,15 +52,23 @@ class Source {
 };
 
 inline AttemptId M(std::uint32_t index, std::uint32_t attempt = 0) {
-  return {TaskKind::kMap, index, attempt};
+  return {kMapStage, index, attempt};
 }
 inline AttemptId R(std::uint32_t index, std::uint32_t attempt = 0) {
-  return {TaskKind::kReduce, index, attempt};
+  return {kReduceStage, index, attempt};
 }
 
 inline JobOpened Opened(std::optional<std::uint32_t> maps = {},
                         std::optional<std::uint32_t> reduces = {}) {
-  return {.name = "word count", .map_task_count = maps, .reduce_task_count = reduces};
+  return {.name = "word count", .stages = MapReduceStages(maps, reduces)};
+}
+inline StageOpened& MapStage(JobOpened& opened) { return opened.stages[kMapStage]; }
+inline StageOpened& ReduceStage(JobOpened& opened) { return opened.stages[kReduceStage]; }
+// Says so many slots of one stage and nothing else.
+inline StageOpened SlotsOf(std::uint32_t stage, std::uint32_t slots) {
+  return {.stage = stage,
+          .kind = stage == kMapStage ? StageKind::kMap : StageKind::kReduce,
+          .slots = slots};
 }
 inline JobClosed Closed(JobOutcome outcome = JobOutcome::kSucceeded, std::string message = "") {
   return {outcome, std::move(message), std::nullopt};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/master/events.h"
+#include "tidemark/limit.h"
 
 namespace tidemark::model {
 namespace {
@@ -64,8 +65,8 @@ TEST_P(FoldRefuses, SaysWhyAndCountsItAndNothingElse) {
 }
 
 JobOpened WithPartitions(std::uint32_t partitions) {
-  JobOpened opened;
-  opened.partition_count = partitions;
+  JobOpened opened = Opened();
+  test::MapStage(opened).partition_count = partitions;
   return opened;
 }
 
@@ -77,12 +78,13 @@ INSTANTIATE_TEST_SUITE_P(
     All, FoldRefuses,
     ::testing::Values(
         Refusal{"AnUnknownMapTask", Started(M(3)), kInvalid,
-                "m-3 does not exist: the job has 3 map tasks"},
+                "task 3 of stage 0 does not exist: the stage has 3 tasks"},
         Refusal{"AnUnknownReduceTask", Started(R(2)), kInvalid,
-                "r-2 does not exist: the job has 2 reduce tasks"},
-        Refusal{"AHeartbeatOfAnUnknownTask", Read(M(9), 1), kInvalid, "m-9"},
-        Refusal{"AReduceProfileOfAnUnknownTask", Reduced(R(7), At(1), {}), kInvalid, "r-7"},
-        Refusal{"AMapProfileOfAnUnknownTask", Emitted(M(5), {}), kInvalid, "m-5"},
+                "task 2 of stage 1 does not exist: the stage has 2 tasks"},
+        Refusal{"AHeartbeatOfAnUnknownTask", Read(M(9), 1), kInvalid, "task 9 of stage 0"},
+        Refusal{"AReduceProfileOfAnUnknownTask", Reduced(R(7), At(1), {}), kInvalid,
+                "task 7 of stage 1"},
+        Refusal{"AMapProfileOfAnUnknownTask", Emitted(M(5), {}), kInvalid, "task 5 of stage 0"},
         Refusal{"AMapProfileOfAReduceTask", Emitted(R(0), {}), kInvalid, "not a map task"},
         Refusal{"AReduceProfileOfAMapTask", Reduced(M(0), At(1), {}), kInvalid,
                 "not a reduce task"},
@@ -248,18 +250,20 @@ TEST(Fold, StartsAJobWhenItIsFirstHeardOfIfNobodySaysMore) {
 
 TEST(Fold, ALaterJobOpenedFillsInWhatWasNotSaid) {
   Job job;
-  EXPECT_TRUE(job.Say(0, JobOpened{}).ok());
+  EXPECT_TRUE(job.Say(0, JobOpened{.stages = MapReduceStages({}, {})}).ok());
   JobOpened more = Opened(4, 2);
   more.engine = "hadoop";
-  more.reduce_slots = 2;
-  more.has_combiner = true;
-  more.is_grouping_opaque = true;
+  test::ReduceStage(more).slots = 2;
+  test::MapStage(more).has_combiner = true;
+  test::ReduceStage(more).is_grouping_opaque = true;
+  more.user = "ann";
   EXPECT_TRUE(job.Say(1, more).ok());
   EXPECT_EQ(job.state.opened->name, "word count");
   EXPECT_EQ(job.state.opened->engine, "hadoop");
-  EXPECT_EQ(job.state.opened->reduce_slots, 2u);
-  EXPECT_TRUE(job.state.opened->has_combiner);
-  EXPECT_TRUE(job.state.opened->is_grouping_opaque);
+  EXPECT_EQ(job.state.opened->user, "ann");
+  EXPECT_EQ(job.state.reduce_slots(), 2u);
+  EXPECT_EQ(job.state.map_stage()->has_combiner, true);
+  EXPECT_EQ(job.state.reduce_stage()->is_grouping_opaque, true);
   EXPECT_EQ(job.state.map_tasks.size(), 4u);
   EXPECT_EQ(job.state.reduce_tasks.size(), 2u);
   EXPECT_EQ(job.state.anomalies, 0u);
@@ -270,14 +274,14 @@ TEST(Fold, AJobOpenedThatContradictsTheFirstChangesNothingAndIsCounted) {
   JobOpened other = Opened(5, 2);
   other.name = "sort";
   EXPECT_TRUE(job.Say(1, other).ok());
-  EXPECT_EQ(job.state.opened->map_task_count, 3u);
+  EXPECT_EQ(job.state.map_stage()->task_count, 3u);
   EXPECT_EQ(job.state.opened->name, "word count");
   EXPECT_EQ(job.state.anomalies, 1u);
 }
 
 TEST(Fold, ATaskMayBeHeardOfBeforeTheirNumberIsKnown) {
   Job job;
-  EXPECT_TRUE(job.Say(0, JobOpened{}).ok());
+  EXPECT_TRUE(job.Say(0, Opened()).ok());
   EXPECT_TRUE(job.Say(1, Started(M(2))).ok());
   EXPECT_EQ(job.state.map_tasks.size(), 3u);
   EXPECT_TRUE(job.state.map_tasks[2].is_running());
@@ -319,10 +323,12 @@ TEST(Fold, CountsAnAttemptStateThatContradicts) {
 
 TEST(Fold, KeepsTheFirstHostAndInputSizeOfAnAttempt) {
   Job job = OpenJob();
+  EXPECT_TRUE(job.Say(0, ExecutorOpened{.executor = 1, .host = "node-1"}).ok());
+  EXPECT_TRUE(job.Say(0, ExecutorOpened{.executor = 2, .host = "node-2"}).ok());
   AttemptChanged started = Started(M(0), 100);
-  started.host = "node-1";
+  started.executor = 1;
   AttemptChanged finished = Finished(M(0));
-  finished.host = "node-2";
+  finished.executor = 2;
   finished.input_bytes = 200;
   EXPECT_TRUE(job.Say(1, started).ok());
   EXPECT_TRUE(job.Say(2, finished).ok());
@@ -552,32 +558,206 @@ TEST(Fold, AReduceTaskReadsNoLessThanItHasRead) {
 
 struct Shape {
   const char* name;
-  std::vector<Phase> phases;
-  std::optional<std::uint32_t> reduces;
+  std::vector<StageOpened> stages;
   bool has_map;
-  bool has_shuffle;
   bool has_reduce;
 };
 
 class FoldShape : public ::testing::TestWithParam<Shape> {};
 
-TEST_P(FoldShape, HasThesePhases) {
+TEST_P(FoldShape, HasThePhases) {
   Job job;
-  JobOpened opened = Opened(1, GetParam().reduces);
-  opened.phases = GetParam().phases;
-  EXPECT_TRUE(job.Say(0, opened).ok());
+  EXPECT_TRUE(job.Say(0, JobOpened{.stages = GetParam().stages}).ok());
   EXPECT_EQ(job.state.has_phase(Phase::kMap), GetParam().has_map);
-  EXPECT_EQ(job.state.has_phase(Phase::kShuffle), GetParam().has_shuffle);
+  EXPECT_EQ(job.state.has_phase(Phase::kShuffle), GetParam().has_reduce);
   EXPECT_EQ(job.state.has_phase(Phase::kReduce), GetParam().has_reduce);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     All, FoldShape,
-    ::testing::Values(Shape{"AllWhenNothingIsSaid", {}, std::nullopt, true, true, true},
-                      Shape{"MapAloneWithoutReduceTasks", {}, 0, true, false, false},
-                      Shape{"AllWithReduceTasks", {}, 3, true, true, true},
-                      Shape{"WhatIsSaid", {Phase::kMap, Phase::kReduce}, 3, true, false, true}),
+    ::testing::Values(Shape{"AllWhenNothingIsSaid", {}, true, true},
+                      Shape{"MapAloneWithoutReduceTasks", MapReduceStages(1, 0), true, false},
+                      Shape{"AllWithReduceTasks", MapReduceStages(1, 3), true, true},
+                      Shape{"AllWhenTheirNumberIsUnknown", MapReduceStages({}, {}), true, true},
+                      Shape{"NoneOfAnotherEngine", {{.stage = 0}}, false, false}),
     [](const auto& row) { return std::string(row.param.name); });
+
+// --- stages
+
+AttemptId Task(std::uint32_t stage, std::uint32_t index, std::uint32_t stage_attempt = 0) {
+  return {.stage = stage, .index = index, .stage_attempt = stage_attempt};
+}
+
+StageOpened Generic(std::uint32_t stage, std::optional<std::uint32_t> tasks = {}) {
+  return {.stage = stage, .kind = StageKind::kGeneric, .task_count = tasks};
+}
+
+Job OpenGeneric(std::vector<StageOpened> stages) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, JobOpened{.name = "query", .stages = std::move(stages)}).ok());
+  return job;
+}
+
+TEST(FoldStages, CountsTheTasksOfAStageOfAnyKind) {
+  Job job = OpenGeneric({Generic(4, 3)});
+  EXPECT_TRUE(job.Say(1, Started(Task(4, 0), 700)).ok());
+  EXPECT_TRUE(job.Say(1, Started(Task(4, 2))).ok());
+  EXPECT_TRUE(job.Say(2, Read(Task(4, 0), 500)).ok());
+  EXPECT_TRUE(job.Say(3, Finished(Task(4, 2))).ok());
+  const Stage& stage = job.state.stages.at(4);
+  EXPECT_EQ(stage.opened.task_count, 3u);
+  EXPECT_EQ(stage.running_task_count(), 1u);
+  EXPECT_EQ(stage.finished_task_count(), 1u);
+  const StageTaskAttempt& attempt = stage.tasks.at(0).attempts.at({0, 0});
+  EXPECT_EQ(attempt.life.input_bytes, 700u);
+  EXPECT_EQ(attempt.bytes_done, 500u);
+  EXPECT_TRUE(job.state.map_tasks.empty());
+}
+
+TEST(FoldStages, TwoStagesWithTasksOfTheSameIndexStayApart) {
+  Job job = OpenGeneric({Generic(0, 1), Generic(1, 1)});
+  EXPECT_TRUE(job.Say(1, Finished(Task(0, 0))).ok());
+  EXPECT_EQ(job.state.stages.at(0).finished_task_count(), 1u);
+  EXPECT_EQ(job.state.stages.at(1).finished_task_count(), 0u);
+}
+
+TEST(FoldStages, RefusesAnAttemptOfAStageThatIsNotOpen) {
+  Job job = OpenGeneric({Generic(0, 1)});
+  const absl::Status status = job.Say(1, Started(Task(7, 0)));
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_EQ(status.message(), "stage 7 of job job-1 is not open; send StageOpened first");
+}
+
+TEST(FoldStages, AStageMayAppearAfterItsChildren) {
+  Job job = OpenGeneric({});
+  StageOpened child = Generic(9, 2);
+  child.parents = {3};
+  EXPECT_TRUE(job.Say(1, child).ok());
+  EXPECT_TRUE(job.Say(2, Started(Task(9, 1))).ok());
+  EXPECT_TRUE(job.Say(3, Generic(3, 5)).ok());
+  EXPECT_EQ(job.state.stages.size(), 2u);
+  EXPECT_EQ(job.state.stages.at(9).opened.parents, std::vector<std::uint32_t>{3});
+  EXPECT_EQ(job.state.anomalies, 0u);
+}
+
+TEST(FoldStages, AStageThatIsResubmittedMayHaveFewerTasks) {
+  Job job = OpenGeneric({Generic(2, 10)});
+  EXPECT_TRUE(job.Say(1, Finished(Task(2, 9))).ok());
+  StageOpened again = Generic(2, 3);
+  again.attempt = 1;
+  EXPECT_TRUE(job.Say(2, again).ok());
+  EXPECT_EQ(job.state.stages.at(2).opened.task_count, 3u);
+  EXPECT_TRUE(job.Say(3, Finished(Task(2, 2, 1))).ok());
+  EXPECT_FALSE(job.Say(3, Finished(Task(2, 3, 1))).ok());
+  EXPECT_TRUE(job.Say(4, Finished(Task(2, 8, 0))).ok()) << "late news of the first attempt";
+  EXPECT_EQ(job.state.stages.at(2).finished_task_count(), 3u);
+  EXPECT_EQ(job.state.anomalies, 0u);
+}
+
+TEST(FoldStages, AMapOrReduceStageHasOneAttempt) {
+  Job job = OpenJob();
+  StageOpened again = MapReduceStages(2, 1)[kMapStage];
+  again.attempt = 1;
+  EXPECT_TRUE(absl::IsInvalidArgument(job.Say(1, again)));
+  EXPECT_TRUE(absl::IsInvalidArgument(job.Say(1, Started(Task(kMapStage, 0, 1)))));
+  EXPECT_EQ(job.state.map_tasks.size(), 3u);
+}
+
+TEST(FoldStages, AStageThatChangesItsKindIsCountedAndIgnored) {
+  Job job;
+  StageOpened map = MapReduceStages({}, 0)[kMapStage];
+  EXPECT_TRUE(job.Say(0, JobOpened{.stages = {map, Generic(kMapStage, kHuge)}}).ok());
+  EXPECT_TRUE(job.Say(1, Generic(kMapStage, kHuge)).ok());
+  EXPECT_EQ(job.state.anomalies, 2u);
+  EXPECT_EQ(job.state.map_stage()->task_count, std::nullopt);
+  EXPECT_TRUE(job.state.map_tasks.empty());
+}
+
+TEST(FoldStages, OnlyReduceTasksShuffle) {
+  Job job = OpenJob();
+  EXPECT_TRUE(absl::IsInvalidArgument(job.Say(1, Shuffled(M(0)))));
+  EXPECT_TRUE(job.Say(1, Shuffled(R(0))).ok());
+}
+
+TEST(FoldStages, AHundredThousandStagesAreKeptAndNoMore) {
+  Job job = OpenGeneric({});
+  for (std::uint32_t i = 0; i < 100'000; ++i) ASSERT_TRUE(job.Say(1, Generic(i, 1)).ok());
+  const absl::Status status = job.Say(2, Generic(100'000, 1));
+  EXPECT_TRUE(absl::IsResourceExhausted(status));
+  EXPECT_EQ(ExceededLimit(status), "stages_per_job");
+  EXPECT_TRUE(job.Say(3, Generic(7, 1)).ok()) << "known stages go on";
+  EXPECT_EQ(job.state.stages.size(), 100'000u);
+}
+
+TEST(FoldStages, SizesOfTasksTakeRoom) {
+  Job job = OpenGeneric({});
+  job.limits.state_bytes_max = 1'000'000;
+  absl::Status status;
+  for (std::uint32_t i = 0; i < 100 && status.ok(); ++i) {
+    StageOpened stage = Generic(i, 10'000);
+    stage.task_bytes.assign(10'000, 5);
+    status = job.Say(1, stage);
+  }
+  EXPECT_EQ(ExceededLimit(status), "state_bytes_per_job");
+}
+
+TEST(FoldStages, SizesThatAreWrongAThousandfoldAreKept) {
+  StageOpened stage = Generic(0, 2);
+  stage.task_bytes = {1'000, 1'000};
+  stage.size_precision = SizePrecision::kEstimated;
+  Job job = OpenGeneric({stage});
+  EXPECT_TRUE(job.Say(1, Started(Task(0, 0), 1'000'000)).ok());
+  EXPECT_TRUE(job.Say(2, Read(Task(0, 0), 1'000'000)).ok());
+  EXPECT_EQ(job.state.stages.at(0).opened.task_bytes[0], 1'000u);
+  EXPECT_EQ(job.state.stages.at(0).tasks.at(0).attempts.at({0, 0}).bytes_done, 1'000'000u);
+}
+
+TEST(FoldStages, SizesOfMapTasksAreTheirInput) {
+  JobOpened opened = Opened(2, 1);
+  test::MapStage(opened).task_bytes = {100, 200};
+  Job job;
+  EXPECT_TRUE(job.Say(0, opened).ok());
+  EXPECT_EQ(job.state.map_tasks[1].input_bytes, 200u);
+}
+
+TEST(Fold, WhatANewerSenderSaysIsCountedAndIgnored) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, UnknownEvent{}).ok());
+  EXPECT_EQ(job.state.unknown_events, 1u);
+  EXPECT_EQ(job.state.rejected_envelopes, 0u);
+  EXPECT_EQ(job.state.lost_envelopes, 0u);
+  EXPECT_TRUE(job.Say(2, Started(M(0))).ok());
+}
+
+TEST(Fold, KeepsWhyAnAttemptFailed) {
+  Job job = OpenJob();
+  AttemptChanged failed = Failed(M(0));
+  failed.failure = "disk full";
+  EXPECT_TRUE(job.Say(1, failed).ok());
+  EXPECT_EQ(job.state.map_tasks[0].attempts.at(0).life.failure, "disk full");
+}
+
+TEST(Fold, AnExecutorThatChangesIsCountedAndOneThatIsUnknownIsNoError) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, ExecutorOpened{.executor = 3, .host = "a"}).ok());
+  EXPECT_TRUE(job.Say(1, ExecutorOpened{.executor = 3, .host = "b"}).ok());
+  EXPECT_EQ(job.state.anomalies, 1u);
+  AttemptChanged started = Started(M(0));
+  started.executor = 99;
+  EXPECT_TRUE(job.Say(2, started).ok());
+  EXPECT_EQ(job.state.map_tasks[0].attempts.at(0).life.host, "");
+}
+
+TEST(Fold, NumbersOfExecutorsAreTheirSources) {
+  Job job = OpenJob();
+  Source other("other");
+  EXPECT_TRUE(job.Say(1, ExecutorOpened{.executor = 3, .host = "a"}).ok());
+  EXPECT_TRUE(job.Take(other.At(1, ExecutorOpened{.executor = 3, .host = "b"})).ok());
+  AttemptChanged started = Started(M(0));
+  started.executor = 3;
+  EXPECT_TRUE(job.Take(other.At(2, started)).ok());
+  EXPECT_EQ(job.state.map_tasks[0].attempts.at(0).life.host, "b");
+}
 
 }  // namespace
 }  // namespace tidemark::model

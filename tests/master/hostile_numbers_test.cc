@@ -130,10 +130,9 @@ void AddNumbers(const std::string& prefix, const Message& message, std::vector<N
 
 // A job with two map and two reduce tasks, one of them in the middle of a key group. Every kind of
 // event, with every list filled.
-std::vector<v1::Envelope> Story() {
+std::vector<v1::Event> Story() {
   using test::M;
   using test::R;
-  Source source;
   const auto reduced = [](AttemptId id, double seconds) {
     ReduceProfile profile{.attempt = id,
                           .last_group_finished_at = At(seconds),
@@ -162,31 +161,38 @@ std::vector<v1::Envelope> Story() {
     return profile;
   };
   JobOpened opened = test::Opened(2, 2);
-  opened.partition_count = 2;
-  opened.map_slots = 2;
-  opened.reduce_slots = 2;
+  test::MapStage(opened).partition_count = 2;
+  test::MapStage(opened).slots = 2;
+  test::MapStage(opened).task_bytes = {1000, 1000};
+  test::ReduceStage(opened).slots = 2;
   opened.submitted_at = At(0);
-  std::vector<Event> events = {source.At(0, opened)};
+  StageOpened generic{.stage = 2, .parents = {1}, .task_count = 1, .task_bytes = {5}};
+  const AttemptId task = {.stage = 2};
+  std::vector<EventBody> events = {opened,
+                                   generic,
+                                   ExecutorOpened{.executor = 1, .host = "a"},
+                                   test::Started(task, 5),
+                                   test::Read(task, 3),
+                                   test::Finished(task)};
   for (std::uint32_t i : {0U, 1U}) {
-    events.push_back(source.At(1, test::Started(M(i), 1000)));
-    events.push_back(source.At(2, test::Read(M(i), 500)));
-    events.push_back(source.At(3, test::Finished(M(i))));
-    events.push_back(source.At(3, emitted(M(i))));
+    events.emplace_back(test::Started(M(i), 1000));
+    events.emplace_back(test::Read(M(i), 500));
+    events.emplace_back(test::Finished(M(i)));
+    events.emplace_back(emitted(M(i)));
   }
   for (std::uint32_t i : {0U, 1U}) {
-    events.push_back(source.At(4, test::Started(R(i), 2400)));
-    events.push_back(source.At(5, test::Read(R(i), 1200)));
-    events.push_back(source.At(6, test::Shuffled(R(i))));
-    events.push_back(source.At(9, reduced(R(i), 9)));
+    events.emplace_back(test::Started(R(i), 2400));
+    events.emplace_back(test::Read(R(i), 1200));
+    events.emplace_back(test::Shuffled(R(i)));
+    events.emplace_back(reduced(R(i), 9));
   }
-  std::vector<v1::Envelope> story;
-  for (const Event& event : events) wire::EncodeEvent(event, story.emplace_back());
+  std::vector<v1::Event> story;
+  for (const EventBody& body : events) wire::EncodeBody(body, story.emplace_back());
   return story;
 }
 
-// Tells the story with one envelope replaced, looking right after it and at the end.
-void TellWith(const std::vector<v1::Envelope>& story, std::size_t replaced,
-              const v1::Envelope& hostile) {
+// Tells the story with one event replaced, looking right after it and at the end.
+void TellWith(const std::vector<v1::Event>& story, std::size_t replaced, const v1::Event& hostile) {
   JobMonitorOptions options;
   options.indicators = {"tidemark", "nearestfit"};
   options.limits.map_tasks_max = 1000;
@@ -194,28 +200,36 @@ void TellWith(const std::vector<v1::Envelope>& story, std::size_t replaced,
   JobMonitor monitor("job-1", options);
   for (std::size_t i = 0; i < story.size(); ++i) {
     const absl::Time now = At(static_cast<double>(i));
-    const auto event = wire::ParseEvent(i == replaced ? hostile : story[i], now);
-    if (event.ok()) monitor.Apply(*event).IgnoreError();
+    const auto body = wire::ParseBody(i == replaced ? hostile : story[i]);
+    if (body.ok()) {
+      monitor
+          .Apply({.job_id = "job-1",
+                  .source_id = "app-master",
+                  .sequence = i + 1,
+                  .sent_at = now,
+                  .arrived_at = now,
+                  .body = *body})
+          .IgnoreError();
+    }
     if (i == replaced) test::Check(monitor.Tick(now));
   }
   test::Check(monitor.Tick(At(60)));
 }
 
 TEST(HostileNumbers, EveryFieldOfEveryEventAtItsExtremesLeavesSnapshotsFiniteAndWithinBounds) {
-  const std::vector<v1::Envelope> story = Story();
+  const std::vector<v1::Event> story = Story();
   std::size_t tried = 0;
   for (std::size_t i = 0; i < story.size(); ++i) {
     std::vector<Number> numbers;
-    AddNumbers("envelope", story[i], numbers);
+    AddNumbers("event", story[i], numbers);
     ASSERT_FALSE(numbers.empty());
     for (const Number& number : numbers) {
       for (std::size_t extreme = 0; extreme < number.extremes; ++extreme) {
-        v1::Envelope hostile = story[i];
+        v1::Event hostile = story[i];
         number.set(hostile, extreme);
         TellWith(story, i, hostile);
         ++tried;
-        ASSERT_FALSE(HasFailure())
-            << number.path << " of envelope " << i << ", extreme " << extreme;
+        ASSERT_FALSE(HasFailure()) << number.path << " of event " << i << ", extreme " << extreme;
       }
     }
   }
@@ -223,12 +237,12 @@ TEST(HostileNumbers, EveryFieldOfEveryEventAtItsExtremesLeavesSnapshotsFiniteAnd
 }
 
 TEST(HostileNumbers, AllNumbersOfAnEventAtOnce) {
-  const std::vector<v1::Envelope> story = Story();
+  const std::vector<v1::Event> story = Story();
   for (std::size_t i = 0; i < story.size(); ++i) {
     std::vector<Number> numbers;
-    AddNumbers("envelope", story[i], numbers);
+    AddNumbers("event", story[i], numbers);
     for (std::size_t extreme = 0; extreme < 5; ++extreme) {
-      v1::Envelope hostile = story[i];
+      v1::Event hostile = story[i];
       for (const Number& number : numbers) {
         // What the event is about stays as it is, or it would be refused.
         const bool is_subject = number.path.find("attempt") != std::string::npos ||
@@ -238,7 +252,7 @@ TEST(HostileNumbers, AllNumbersOfAnEventAtOnce) {
         if (!is_subject && extreme < number.extremes) number.set(hostile, extreme);
       }
       TellWith(story, i, hostile);
-      ASSERT_FALSE(HasFailure()) << "envelope " << i << ", extreme " << extreme;
+      ASSERT_FALSE(HasFailure()) << "event " << i << ", extreme " << extreme;
     }
   }
 }

@@ -11,7 +11,6 @@
 #include "tests/master/events.h"
 #include "tests/master/virtual_job.h"
 #include "tidemark/limit.h"
-#include "tidemark/v1/event.pb.h"
 
 namespace tidemark::service {
 namespace {
@@ -28,11 +27,7 @@ JobTableOptions Options() {
   return options;
 }
 
-v1::Envelope Encoded(const Event& event) {
-  v1::Envelope envelope;
-  wire::EncodeEvent(event, envelope);
-  return envelope;
-}
+wire::ReceivedEvent Encoded(const Event& event) { return wire::EncodeEvent(event); }
 
 // Everything that is seen of `job_id` while its story is told, with a tick every second event.
 std::vector<Snapshot> Watched(JobTable& table, const std::string& job_id) {
@@ -61,7 +56,7 @@ ReduceProfile ProfileOf(std::vector<GroupPoint> points) {
   return profile;
 }
 
-// Envelopes as fast as they go: senseless ones, new attempts and sources, large profiles.
+// Events as fast as they go: senseless ones, new attempts and sources, large profiles.
 void Flood(JobTable& table, const std::atomic<bool>& stop, const std::string& source_id) {
   Source source(source_id, "flood");
   table.Ingest(Encoded(source.At(0, Opened(10, 50))), At(0));
@@ -73,8 +68,8 @@ void Flood(JobTable& table, const std::atomic<bool>& stop, const std::string& so
     profile.groups_done += n;
     table.Ingest(Encoded(source.At(n, profile)), At(n));
     table.Ingest(Encoded(source.At(n, test::Started(R(n % 50, n)))), At(n));
-    v1::Envelope malformed = Encoded(source.At(n, profile));
-    malformed.mutable_reduce_profile()->clear_point_nanos();
+    wire::ReceivedEvent malformed = Encoded(source.At(n, profile));
+    malformed.body = "nonsense";
     table.Ingest(malformed, At(n));
     Source stranger(source_id + std::to_string(n), "flood");
     table.Ingest(Encoded(stranger.At(n, test::Read(R(0), n))), At(n));

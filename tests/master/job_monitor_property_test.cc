@@ -73,8 +73,11 @@ class Chaos {
     return OneIn(3) ? std::nullopt : std::optional<absl::Time>(Instant());
   }
   std::uint32_t Index() { return static_cast<std::uint32_t>(OneIn(20) ? Number() : Below(4)); }
-  AttemptId Attempt(TaskKind kind) {
-    return {OneIn(20) ? TaskKind::kMap : kind, Index(), OneIn(4) ? Index() : 0};
+  AttemptId Attempt(std::uint32_t stage) {
+    return {.stage = OneIn(20) ? Index() : stage,
+            .index = Index(),
+            .attempt = OneIn(4) ? Index() : 0,
+            .stage_attempt = OneIn(30) ? Index() : 0};
   }
   std::optional<std::uint32_t> MaybeCount() {
     if (OneIn(2)) return std::nullopt;
@@ -84,18 +87,28 @@ class Chaos {
   JobOpened Opened() {
     JobOpened opened{.name = "chaos",
                      .submitted_at = MaybeInstant(),
-                     .map_task_count = MaybeCount(),
-                     .reduce_task_count = MaybeCount(),
-                     .partition_count = MaybeCount(),
-                     .map_slots = MaybeCount(),
-                     .reduce_slots = MaybeCount()};
-    if (OneIn(5)) opened.phases = {Phase::kMap, Phase::kReduce};
+                     .stages = MapReduceStages(MaybeCount(), MaybeCount())};
+    for (StageOpened& stage : opened.stages) stage.slots = MaybeCount();
+    opened.stages[kMapStage].partition_count = MaybeCount();
+    if (OneIn(3)) opened.stages.push_back(Stage());
+    if (OneIn(5)) opened.stages.pop_back();
     return opened;
+  }
+  StageOpened Stage() {
+    StageOpened stage{
+        .stage = Index(),
+        .attempt = OneIn(4) ? Index() : 0,
+        .parents = {Index()},
+        .kind = OneOf<StageKind>({StageKind::kGeneric, StageKind::kMap, StageKind::kReduce}),
+        .task_count = MaybeCount(),
+        .slots = MaybeCount()};
+    if (OneIn(2)) stage.task_bytes = {Number(), Number()};
+    return stage;
   }
   AttemptChanged Changed() {
     using enum AttemptState;
     AttemptChanged changed{
-        .attempt = Attempt(OneIn(2) ? TaskKind::kMap : TaskKind::kReduce),
+        .attempt = Attempt(OneIn(2) ? kMapStage : kReduceStage),
         .state = OneOf<AttemptState>({kQueued, kStarted, kStarted, kStarted, kShuffled, kFinished,
                                       kFailed, kKilled, kObsolete}),
         .at = MaybeInstant()};
@@ -103,7 +116,7 @@ class Chaos {
     return changed;
   }
   TaskHeartbeat Heartbeat() {
-    return {Attempt(OneIn(2) ? TaskKind::kMap : TaskKind::kReduce), Number(), Number(), Number()};
+    return {Attempt(OneIn(2) ? kMapStage : kReduceStage), Number(), Number(), Number()};
   }
   std::vector<ExplicitKey> Keys() {
     std::vector<ExplicitKey> keys(Below(6));
@@ -117,7 +130,7 @@ class Chaos {
     return keys;
   }
   MapProfile Emitted() {
-    MapProfile profile{.attempt = Attempt(TaskKind::kMap)};
+    MapProfile profile{.attempt = Attempt(kMapStage)};
     for (std::uint64_t i = Below(4); i-- > 0;) {
       PartitionProfile partition{.partition = Index(),
                                  .total_bytes = Number(),
@@ -130,7 +143,7 @@ class Chaos {
     return profile;
   }
   ReduceProfile Reduced() {
-    ReduceProfile profile{.attempt = Attempt(TaskKind::kReduce),
+    ReduceProfile profile{.attempt = Attempt(kReduceStage),
                           .last_group_finished_at = MaybeInstant(),
                           .groups_done = Number(),
                           .bytes_done = Number(),

@@ -515,7 +515,7 @@ TEST(JobMonitor, SaysThatKeysOfAPartOfTheMapOutputAreNotKnown) {
 TEST(JobMonitor, SaysThatKeysHaveNoNamesWhereAComparatorGroupsThem) {
   Watched job;
   JobOpened opened = Opened(2, 1);
-  opened.is_grouping_opaque = true;
+  test::ReduceStage(opened).is_grouping_opaque = true;
   EXPECT_TRUE(job.Say(0, opened).ok());
   ASSERT_EQ(job.Tick(1).coverage.notes.size(), 1u);
   EXPECT_EQ(

@@ -13,7 +13,6 @@
 
 #include "proto/wire/encode_event.h"
 #include "tests/master/events.h"
-#include "tidemark/v1/event.pb.h"
 
 namespace tidemark::service {
 namespace {
@@ -31,10 +30,11 @@ using test::Started;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+// An attempt_changed of which nothing is said.
+const std::string kMalformed("\x2a\x00", 2);
+
 absl::Status Ingest(JobTable& jobs, const Event& event) {
-  v1::Envelope envelope;
-  wire::EncodeEvent(event, envelope);
-  return jobs.Ingest(envelope, event.arrived_at).status;
+  return jobs.Ingest(wire::EncodeEvent(event), event.arrived_at).status;
 }
 
 JobTableOptions WithTicks(absl::Duration at_least, absl::Duration at_most) {
@@ -190,9 +190,8 @@ TEST(JobTable, RefusesAnotherRunWhileTheFirstGoesOn) {
                     HasSubstr("take another id")));
   EXPECT_TRUE(absl::IsFailedPrecondition(Ingest(jobs, second.At(3, Started(M(0))))));
   EXPECT_TRUE(absl::IsFailedPrecondition(Ingest(jobs, second.At(4, Closed()))));
-  v1::Envelope malformed;
-  wire::EncodeEvent(second.At(4, Started(M(0))), malformed);
-  malformed.mutable_attempt_changed()->clear_state();
+  wire::ReceivedEvent malformed = wire::EncodeEvent(second.At(4, Started(M(0))));
+  malformed.body = kMalformed;
   EXPECT_FALSE(jobs.Ingest(malformed, At(4)).status.ok());
 
   const Snapshot shown = jobs.TickDue(At(5)).at(0);
@@ -270,7 +269,9 @@ TEST(JobTable, OpeningAJobAtTheLimitWaitsForNoOther) {
   };
   JobTable jobs(options);
   OpenAndEnd(jobs, "ended");
-  EXPECT_TRUE(Ingest(jobs, SourceOf("busy").At(1, JobOpened{.name = "busy"})).ok());
+  EXPECT_TRUE(Ingest(jobs, SourceOf("busy").At(
+                               1, JobOpened{.name = "busy", .stages = MapReduceStages({}, {})}))
+                  .ok());
   std::thread ticking([&] { jobs.TickDue(At(2)); });  // holds the lock of the job
   busy.get_future().wait();
   auto opened = std::async(std::launch::async,
@@ -288,24 +289,32 @@ TEST(JobTable, OpeningAJobAtTheLimitWaitsForNoOther) {
 TEST(JobTable, CountsMalformedEnvelopesOfAJob) {
   JobTable jobs({});
   Open(jobs, "job-1");
-  v1::Envelope envelope;
-  wire::EncodeEvent(Source("other").At(1, Started(M(0))), envelope);
-  envelope.mutable_attempt_changed()->clear_state();
-  EXPECT_TRUE(absl::IsInvalidArgument(jobs.Ingest(envelope, At(1)).status));
+  wire::ReceivedEvent malformed = wire::EncodeEvent(Source("other").At(1, Started(M(0))));
+  malformed.body = kMalformed;
+  EXPECT_TRUE(absl::IsInvalidArgument(jobs.Ingest(malformed, At(1)).status));
   EXPECT_EQ(jobs.TickDue(At(1)).back().coverage.rejected_envelopes, 1u);
 }
 
-// Such as an event of a newer version: refused, but not lost.
-TEST(JobTable, AnEnvelopeRefusedAtParsingIsNotLost) {
+TEST(JobTable, AnEventOfANewerVersionIsTakenAndTheJobSaysSo) {
+  JobTable jobs({});
+  Open(jobs, "job-1");
+  EXPECT_TRUE(Ingest(jobs, Source("agent").At(1, UnknownEvent{})).ok());
+  const Coverage coverage = jobs.TickDue(At(1)).back().coverage;
+  EXPECT_EQ(coverage.rejected_envelopes, 0u);
+  EXPECT_EQ(coverage.lost_envelopes, 0u);
+  EXPECT_THAT(coverage.notes, ElementsAre("1 report of a newer version of Tidemark was not "
+                                          "understood and left out; update the master"));
+}
+
+TEST(JobTable, AnEventRefusedAtParsingIsNotLost) {
   JobTable jobs({});
   Open(jobs, "job-1");
   Source source("agent");
   for (int i = 0; i < 3; ++i) {
-    v1::Envelope envelope;
-    wire::EncodeEvent(source.At(1, Started(M(0))), envelope);
-    if (i == 1) envelope.clear_event();
+    wire::ReceivedEvent event = wire::EncodeEvent(source.At(1, Started(M(0))));
+    if (i == 1) event.body = kMalformed;
     for (int send = 0; send < 2; ++send) {
-      EXPECT_EQ(jobs.Ingest(envelope, At(1)).status.ok(), i != 1);
+      EXPECT_EQ(jobs.Ingest(event, At(1)).status.ok(), i != 1);
     }
   }
   const Coverage coverage = jobs.TickDue(At(1)).back().coverage;
@@ -315,7 +324,7 @@ TEST(JobTable, AnEnvelopeRefusedAtParsingIsNotLost) {
 
 TEST(JobTable, RefusesAMalformedEnvelopeOfNoJob) {
   JobTable jobs({});
-  EXPECT_TRUE(absl::IsInvalidArgument(jobs.Ingest(v1::Envelope(), At(0)).status));
+  EXPECT_TRUE(absl::IsInvalidArgument(jobs.Ingest({}, At(0)).status));
   EXPECT_TRUE(jobs.List().empty());
 }
 
@@ -324,9 +333,8 @@ TEST(JobTable, KnowsTheSmallestExplicitKeyOfAJob) {
   Source source;
   EXPECT_TRUE(Ingest(jobs, source.At(0, Opened(1, 1))).ok());
   EXPECT_TRUE(Ingest(jobs, source.At(1, Emitted(M(0), {Partition(0, 90, {Key(1, 50)})}))).ok());
-  v1::Envelope envelope;
-  wire::EncodeEvent(source.At(1, Finished(M(0))), envelope);
-  EXPECT_EQ(jobs.Ingest(envelope, At(1)).wanted.bytes_min, 50u);
+  EXPECT_EQ(jobs.Ingest(wire::EncodeEvent(source.At(1, Finished(M(0)))), At(1)).wanted.bytes_min,
+            50u);
 }
 
 // --- ticks
@@ -434,18 +442,10 @@ TEST_F(JobTableLog, ReplaysToTheSameSnapshots) {
   EXPECT_TRUE(Ingest(jobs, source.At(0, Opened(1, 1))).ok());
   tick(0);
   EXPECT_TRUE(Ingest(jobs, source.At(5, Started(M(0), 100))).ok());
-  EXPECT_FALSE(jobs.Ingest(
-                       [] {
-                         v1::Envelope malformed;
-                         malformed.set_job_id("job-1");
-                         return malformed;
-                       }(),
-                       At(5))
-                   .status.ok());
-  v1::Envelope unknown;
-  wire::EncodeEvent(source.At(5, Started(M(0))), unknown);
-  unknown.clear_event();
-  EXPECT_FALSE(jobs.Ingest(unknown, At(5)).status.ok());
+  EXPECT_FALSE(jobs.Ingest({.job_id = "job-1"}, At(5)).status.ok());
+  wire::ReceivedEvent malformed = wire::EncodeEvent(source.At(5, Started(M(0))));
+  malformed.body = kMalformed;
+  EXPECT_FALSE(jobs.Ingest(malformed, At(5)).status.ok());
   EXPECT_TRUE(Ingest(jobs, source.At(3, test::Read(M(0), 40))).ok());  // two threads have crossed
   EXPECT_FALSE(Ingest(jobs, source.At(7, Started(M(9)))).ok());
   tick(8);

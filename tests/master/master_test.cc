@@ -12,6 +12,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -75,7 +76,7 @@ class Ingest {
 
   bool Send(const Event& event) {
     v1::StreamEventsRequest request;
-    wire::EncodeEvent(event, *request.mutable_envelope());
+    wire::EncodeRequest(event, request, HandleOf(event.source_id));
     return stream_->Write(request);
   }
   bool Send(const v1::StreamEventsRequest& request) { return stream_->Write(request); }
@@ -92,7 +93,7 @@ class Ingest {
       }
       if (response.has_control()) control_.MergeFrom(response.control());
       for (const v1::Rejection& rejection : response.rejections()) rejections.push_back(rejection);
-    } while (response.source_id() != source || response.accepted_sequence() < sequence);
+    } while (response.handle() != HandleOf(source) || response.accepted_sequence() < sequence);
     return rejections;
   }
   bool Read(v1::StreamEventsResponse& response) { return stream_->Read(&response); }
@@ -103,6 +104,12 @@ class Ingest {
   grpc::Status Finish() { return stream_->Finish(); }
 
  private:
+  // A new one for each source of the stream.
+  std::uint32_t HandleOf(const std::string& source) {
+    return handles_.try_emplace(source, static_cast<std::uint32_t>(handles_.size())).first->second;
+  }
+
+  std::map<std::string, std::uint32_t> handles_;
   std::unique_ptr<grpc::ClientContext> context_ = NewContext();
   std::unique_ptr<v1::IngestService::Stub> stub_;
   std::unique_ptr<grpc::ClientReaderWriter<v1::StreamEventsRequest, v1::StreamEventsResponse>>
@@ -268,7 +275,7 @@ TEST_F(MasterTest, TellsSourcesWhichKeyGroupsToName) {
   EXPECT_EQ(ingest->control().named_group_bytes_min(), 321u);
 }
 
-TEST_F(MasterTest, NamesEveryRefusedEnvelopeAndGoesOn) {
+TEST_F(MasterTest, NamesEveryRefusedEventAndGoesOn) {
   Start();
   Source source;
   const auto ingest = std::make_unique<Ingest>(channel_);
@@ -276,8 +283,8 @@ TEST_F(MasterTest, NamesEveryRefusedEnvelopeAndGoesOn) {
   EXPECT_TRUE(ingest->Send(source.At(0, Opened(1, 1))));   // fine
   EXPECT_TRUE(ingest->Send(source.At(0, Started(M(5)))));  // no such task
   v1::StreamEventsRequest malformed;
-  wire::EncodeEvent(source.At(0, Started(M(0))), *malformed.mutable_envelope());
-  malformed.mutable_envelope()->mutable_attempt_changed()->clear_attempt();
+  wire::EncodeRequest(source.At(0, Started(M(0))), malformed);
+  malformed.mutable_events(0)->mutable_attempt_changed()->clear_attempt();
   EXPECT_TRUE(ingest->Send(malformed));
   EXPECT_TRUE(ingest->Send(source.At(0, Started(M(0)))));  // fine
   const std::vector<v1::Rejection> rejections = ingest->Answered(5);
@@ -287,29 +294,86 @@ TEST_F(MasterTest, NamesEveryRefusedEnvelopeAndGoesOn) {
   EXPECT_EQ(rejections[0].reason(), "job job-1 is not open; send JobOpened first");
   EXPECT_EQ(rejections[1].sequence(), 3u);
   EXPECT_EQ(rejections[1].code(), grpc::StatusCode::INVALID_ARGUMENT);
-  EXPECT_EQ(rejections[1].reason(), "m-5 does not exist: the job has 1 map tasks");
+  EXPECT_EQ(rejections[1].reason(), "task 5 of stage 0 does not exist: the stage has 1 tasks");
   EXPECT_EQ(rejections[2].sequence(), 4u);
   EXPECT_EQ(rejections[2].code(), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
-TEST_F(MasterTest, AnswersAnEnvelopeWithoutASource) {
+TEST_F(MasterTest, ABatchWithoutASourceEndsItsStream) {
   Start();
   Ingest ingest(channel_);
-  EXPECT_TRUE(ingest.Send(v1::StreamEventsRequest()));
+  v1::StreamEventsRequest batch;
+  wire::EncodeRequest(Source().At(0, Opened(1, 1)), batch);
+  batch.clear_sources();
+  EXPECT_TRUE(ingest.Send(batch));
+  v1::StreamEventsResponse response;
+  EXPECT_FALSE(ingest.Read(response));
+  const grpc::Status status = ingest.Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(), HasSubstr("handle 0, under which no source was opened"));
+}
+
+TEST_F(MasterTest, AHandleIsOneSourceAsLongAsTheStreamLasts) {
+  Start();
+  Ingest ingest(channel_);
+  v1::StreamEventsRequest batch;
+  wire::EncodeRequest(Source("first").At(0, Opened(1, 1)), batch, 7);
+  EXPECT_TRUE(ingest.Send(batch));
+  EXPECT_TRUE(ingest.Send(batch)) << "the same again";
+  wire::EncodeRequest(Source("second").At(0, Opened(1, 1)), batch, 7);
+  EXPECT_TRUE(ingest.Send(batch));
+  v1::StreamEventsResponse response;
+  while (ingest.Read(response)) EXPECT_EQ(response.rejections_size(), 0);
+  EXPECT_THAT(ingest.Finish().error_message(), HasSubstr("handle 7 is source first of job job-1"));
+}
+
+TEST_F(MasterTest, AnswersASourceWhoseIdIsTooLong) {
+  Start();
+  Ingest ingest(channel_);
+  EXPECT_TRUE(ingest.Send(Source(std::string(100'000, 'x')).At(0, Opened(1, 1))));
   v1::StreamEventsResponse response;
   ASSERT_TRUE(ingest.Read(response));
   ASSERT_EQ(response.rejections_size(), 1);
   EXPECT_EQ(response.rejections(0).code(), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
-TEST_F(MasterTest, DoesNotRepeatASourceIdThatIsTooLong) {
+TEST_F(MasterTest, TakesABatchAndNamesWhatItRefusesOfIt) {
+  Start();
+  Source source;
+  Ingest ingest(channel_);
+  v1::StreamEventsRequest batch;
+  wire::EncodeRequest(source.At(0, Opened(1, 1)), batch);
+  wire::EncodeBody(Started(M(5)), *batch.add_events());  // no such task
+  wire::EncodeBody(Started(M(0)), *batch.add_events());
+  EXPECT_TRUE(ingest.Send(batch));
+  const std::vector<v1::Rejection> rejections = ingest.Answered(3);
+  ASSERT_EQ(rejections.size(), 1u);
+  EXPECT_EQ(rejections[0].sequence(), 2u);
+  EXPECT_TRUE(Eventually([&] { return NewestSequence() > 0; }));
+}
+
+TEST_F(MasterTest, TellsASenderOfVersion01ToUpdate) {
   Start();
   Ingest ingest(channel_);
-  EXPECT_TRUE(ingest.Send(Source(std::string(100'000, 'x')).At(0, Opened(1, 1))));
+  v1::StreamEventsRequest old;
+  // StreamEventsRequest.envelope of 0.1, with a source_id.
+  ASSERT_TRUE(old.ParseFromString(std::string("\x0a\x03\x0a\x01s", 5)));
+  EXPECT_TRUE(ingest.Send(old));
   v1::StreamEventsResponse response;
-  ASSERT_TRUE(ingest.Read(response));
-  EXPECT_EQ(response.source_id(), "");
-  EXPECT_EQ(response.rejections_size(), 1);
+  EXPECT_FALSE(ingest.Read(response));
+  const grpc::Status status = ingest.Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_THAT(status.error_message(), HasSubstr("protocol of Tidemark 0.1"));
+}
+
+TEST_F(MasterTest, AsksForPointsOnlyIfAnIndicatorIsMadeOfThem) {
+  for (const char* indicator : {"tidemark", "nearestfit"}) {
+    MasterOptions options = QuickOptions();
+    options.job.indicators = {indicator};
+    Start(options);
+    Source source;
+    EXPECT_EQ(OpenJob(source)->control().send_points(), indicator == std::string("nearestfit"));
+  }
 }
 
 TEST_F(MasterTest, AnswersEverySourceOfOneStreamAlone) {

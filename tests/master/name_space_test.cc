@@ -108,7 +108,7 @@ class NameSpaceTest : public ::testing::Test {
     v1::StreamEventsRequest request;
     double seconds = 0;
     for (EventBody& body : bodies) {
-      wire::EncodeEvent(source.At(seconds, std::move(body)), *request.mutable_envelope());
+      wire::EncodeRequest(source.At(seconds, std::move(body)), request);
       ASSERT_TRUE(stream->Write(request));
       seconds += 10;
     }
@@ -121,9 +121,7 @@ class NameSpaceTest : public ::testing::Test {
     }
     EXPECT_TRUE(stream->Finish().ok());
   }
-  static JobOpened Nightly() {
-    return {.name = "nightly", .map_task_count = 1, .reduce_task_count = 1};
-  }
+  static JobOpened Nightly() { return {.name = "nightly", .stages = MapReduceStages(1, 1)}; }
   // A run of "nightly" that ends well.
   void Run(const std::string& job_id, const std::string& token) {
     Tell(job_id, token,
@@ -188,7 +186,7 @@ TEST_F(NameSpaceTest, WhoReportedAJobIsKnownAfterARestart) {
   const auto stream = v1::IngestService::NewStub(channel_)->StreamEvents(context.get());
   Source other("other", "evil_1");
   v1::StreamEventsRequest request;
-  wire::EncodeEvent(other.At(70, Closed()), *request.mutable_envelope());
+  wire::EncodeRequest(other.At(70, Closed()), request);
   ASSERT_TRUE(stream->Write(request));
   EXPECT_TRUE(master_->WaitUntilFinal("evil_1", absl::FromChrono(kDeadline)).ok());
   EXPECT_FALSE(KnowsItsPast("job_n2", "token-of-agent-for-jobs"));

@@ -127,17 +127,13 @@ TEST(MapPhase, WaitingTasksRunInWaves) {
   EXPECT_TRUE(job.Say(10, Started(M(1))).ok());
   EXPECT_TRUE(job.Say(10, Finished(M(0))).ok());
   EXPECT_TRUE(job.Say(15, Read(M(1), 50)).ok());
-  JobOpened slots;
-  slots.map_slots = 2;
-  EXPECT_TRUE(job.Say(15, slots).ok());
+  EXPECT_TRUE(job.Say(15, test::SlotsOf(kMapStage, 2)).ok());
   EXPECT_EQ(MapPhaseEnd(job.state, At(15)), At(35));
 }
 
 TEST(MapPhase, ANumberOfSlotsThatNobodyHasCostsNothing) {
   Job job = OpenJob(2, 1);
-  JobOpened slots;
-  slots.map_slots = std::numeric_limits<std::uint32_t>::max();
-  EXPECT_TRUE(job.Say(0, slots).ok());
+  EXPECT_TRUE(job.Say(0, test::SlotsOf(kMapStage, std::numeric_limits<std::uint32_t>::max())).ok());
   EXPECT_TRUE(job.Say(0, Started(M(0))).ok());
   EXPECT_TRUE(job.Say(10, Finished(M(0))).ok());
   EXPECT_EQ(MapPhaseEnd(job.state, At(10)), At(20));

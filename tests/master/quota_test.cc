@@ -8,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 #include <future>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -53,7 +54,7 @@ std::unique_ptr<grpc::ClientContext> ContextOf(const std::string& token) {
   return context;
 }
 
-// One ingest stream, each envelope of which is answered before the next is sent.
+// One ingest stream, each event of which is answered before the next is sent.
 class Agent {
  public:
   Agent(const std::shared_ptr<grpc::Channel>& channel, const std::string& token)
@@ -71,7 +72,9 @@ class Agent {
   // The limit by which the event was refused, or another reason; empty: it was taken.
   std::string Tell(const Event& event) {
     v1::StreamEventsRequest request;
-    wire::EncodeEvent(event, *request.mutable_envelope());
+    const std::uint32_t handle =
+        handles_.try_emplace({event.job_id, event.source_id}, handles_.size()).first->second;
+    wire::EncodeRequest(event, request, handle);
     EXPECT_TRUE(stream_->Write(request));
     v1::StreamEventsResponse response;
     std::string refused;
@@ -80,8 +83,7 @@ class Agent {
       for (const v1::Rejection& rejection : response.rejections()) {
         refused = rejection.limit().empty() ? rejection.reason() : rejection.limit();
       }
-    } while (response.source_id() != event.source_id ||
-             response.accepted_sequence() < event.sequence);
+    } while (response.handle() != handle || response.accepted_sequence() < event.sequence);
     return refused;
   }
   std::string Open(const std::string& job_id) {
@@ -94,6 +96,7 @@ class Agent {
   }
 
  private:
+  std::map<std::pair<std::string, std::string>, std::uint32_t> handles_;  // by job and source
   std::unique_ptr<grpc::ClientContext> context_;
   std::unique_ptr<v1::IngestService::Stub> stub_;
   std::unique_ptr<grpc::ClientReaderWriter<v1::StreamEventsRequest, v1::StreamEventsResponse>>

@@ -24,7 +24,6 @@
 #include "tests/master/faulty_disk.h"
 #include "tests/master/virtual_job.h"
 #include "tidemark/master.h"
-#include "tidemark/v1/event.pb.h"
 
 namespace tidemark::service {
 namespace {
@@ -42,9 +41,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 IngestResult Ingest(JobTable& jobs, const Event& event) {
-  v1::Envelope envelope;
-  wire::EncodeEvent(event, envelope);
-  return jobs.Ingest(envelope, event.arrived_at);
+  return jobs.Ingest(wire::EncodeEvent(event), event.arrived_at);
 }
 
 class RecoveryTest : public ::testing::Test {
@@ -680,61 +677,31 @@ TEST_F(DamagedJournal, ACheckpointBehindTheDamageIsPassedOverAndOneBeforeItUsed)
   EXPECT_EQ(jobs->Get("job-1")->coverage.lost_envelopes, 2u);
 }
 
-// In a log of version 1 nothing behind the damage can be told from a payload, so that it is cut
-// off; the log itself says so from then on.
-TEST_F(RecoveryTest, AnOldLogIsCutAtItsDamageAndSaysItFromThenOn) {
-  std::string log;
-  {
-    std::string start;
-    store::EncodeLogStart("job-1", {}, "", store::LogKey::kVersion1, start);
-    log = "TIDELOG1" + start.substr(store::kStartBytes);
-    Source source;
-    for (int i = 0; i < 100; ++i) {
-      v1::Envelope envelope;
-      wire::EncodeEvent(i == 0 ? source.At(i, Opened(1, 1)) : source.At(i, Started(M(0))),
-                        envelope);
-      store::EncodeEnvelope(envelope, At(i), store::LogKey::kVersion1, log);
-      if (i % 10 == 9) store::EncodeTick(At(i), store::LogKey::kVersion1, log);
-    }
-  }
-  log[log.size() / 2] ^= 1;
-  std::ofstream(LogPath(), std::ios::binary) << log;
-  std::uint64_t sequence = 9;
-  std::vector<std::string> notes;
-  for (int restarts = 0; restarts < 3; ++restarts) {
-    const auto jobs = Restart(directory_, 200 + restarts);
-    const Snapshot told = *jobs->Get("job-1");
-    EXPECT_GT(told.sequence, sequence);
-    sequence = jobs->TickDue(At(300 + restarts)).at(0).sequence;
-    ASSERT_EQ(told.coverage.notes.size(), 1u);
-    EXPECT_TRUE(restarts == 0 || told.coverage.notes == notes);
-    notes = told.coverage.notes;
-    EXPECT_EQ(recovery_.damages.size(), 1u);
-  }
-  EXPECT_GT(Bytes(LogPath() + ".cut").size(), log.size() / 3);
-  EXPECT_FALSE(fs::exists(LogPath() + ".cut.2"));
+TEST_F(RecoveryTest, ADirectoryOfVersion01KeepsTheMasterFromStarting) {
+  std::ofstream(LogPath(), std::ios::binary) << "TIDELOG2" << std::string(100, 'x');
+  JobTableOptions options;
+  options.data_dir = directory_;
+  const absl::Status status = JobTable(options).Recover(At(1), 1).status();
+  EXPECT_THAT(std::string(status.message()), HasSubstr("was written by tidemark 0.1"));
+  EXPECT_TRUE(fs::exists(LogPath())) << "it is left as it is";
 }
 
-// A sender may end its envelope with anything: with the last record of a job that has ended, too.
-TEST_F(RecoveryTest, AnEnvelopeThatEndsLikeTheEndOfAJobEndsNoJob) {
+// A sender may end its event with anything: with the last record of a job that has ended, too.
+TEST_F(RecoveryTest, AnEventThatEndsLikeTheEndOfAJobEndsNoJob) {
   {
     const auto jobs = Restart(directory_);
     Source source;
     IngestDurably(*jobs, source.At(0, Opened(1, 1)));
     const Event event = source.At(1, Started(M(0)));
-    v1::Envelope envelope;
-    wire::EncodeEvent(event, envelope);
+    wire::ReceivedEvent received = wire::EncodeEvent(event);
     Snapshot final = *jobs->Get("job-1");
     final.state = JobState::kSucceeded;
     std::string end;
-    store::EncodeEnd({.final = final, .sources = {}, .opened_at = At(0)}, store::LogKey::kVersion1,
-                     end);
-    std::string serialized = envelope.SerializeAsString();
+    store::EncodeEnd({.final = final, .sources = {}, .opened_at = At(0)}, store::LogKey{1}, end);
     // A field of a number that no version has.
-    serialized += std::string("\xfa\x7f", 2) + static_cast<char>(end.size() | 0x80) +
-                  static_cast<char>(end.size() >> 7) + end;
-    ASSERT_TRUE(envelope.ParseFromString(serialized));
-    const IngestResult taken = jobs->Ingest(envelope, At(1), serialized);
+    received.body += std::string("\xfa\x7f", 2) + static_cast<char>(end.size() | 0x80) +
+                     static_cast<char>(end.size() >> 7) + end;
+    const IngestResult taken = jobs->Ingest(received, At(1));
     ASSERT_TRUE(taken.status.ok()) << taken.status;
     ASSERT_TRUE(jobs->journal().WaitUntilDurable(taken.position));
   }
@@ -771,16 +738,12 @@ TEST_F(RecoveryTest, TheTraceGoesOnAfterARestart) {
   EXPECT_EQ(replayed->newest, live[0]);
 }
 
-// An old log has no key by which its trace would know it, so its trace is copied anew: never onto
-// itself.
 TEST_F(RecoveryTest, ATraceInTheFolderOfTheJournalIsTheJournal) {
-  std::string log;
-  store::EncodeLogStart("job-1", {}, "", store::LogKey::kVersion1, log);
-  log = "TIDELOG1" + log.substr(store::kStartBytes);
-  v1::Envelope envelope;
-  wire::EncodeEvent(Source().At(0, Opened(1, 1)), envelope);
-  store::EncodeEnvelope(envelope, At(0), store::LogKey::kVersion1, log);
-  std::ofstream(LogPath(), std::ios::binary) << log;
+  {
+    const auto jobs = Restart(directory_);
+    IngestDurably(*jobs, Source().At(0, Opened(1, 1)));
+  }
+  const std::string log = Bytes(LogPath());
   JobTableOptions options;
   options.data_dir = directory_;
   options.event_log_dir = directory_ + "/.";

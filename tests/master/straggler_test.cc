@@ -27,7 +27,8 @@ Job RunningJob() {
   EXPECT_TRUE(job.Say(1, Emitted(M(0), {Partition(1, 4'000'000, {Key(5, 2'000'000)})})).ok());
   EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
   AttemptChanged started = Started(R(1, 2));
-  started.host = "node-7";
+  started.executor = 7;
+  EXPECT_TRUE(job.Say(1, ExecutorOpened{.executor = 7, .host = "node-7"}).ok());
   EXPECT_TRUE(job.Say(2, started).ok());
   EXPECT_TRUE(job.Say(9, Reduced(R(1, 2), At(8), {Point(500'000, 1)})).ok());
   return job;

@@ -122,7 +122,7 @@ inline double TellReduceTask(const VirtualJob& job, std::uint32_t index, double 
 inline Story Tell(const VirtualJob& job) {
   StoryTeller teller;
   JobOpened opened = Opened(job.map_tasks, static_cast<std::uint32_t>(job.groups.size()));
-  opened.reduce_slots = static_cast<std::uint32_t>(std::min(job.slots, job.groups.size()));
+  ReduceStage(opened).slots = static_cast<std::uint32_t>(std::min(job.slots, job.groups.size()));
   teller.Say(0, "app-master", opened);
   for (std::uint32_t i = 0; i < job.map_tasks; ++i) {
     teller.Say(0, "app-master", Started(M(i)));

@@ -154,9 +154,7 @@ class Sources {
     });
   }
   void Ingest(JobTable& jobs, const Event& event, double now) {
-    v1::Envelope envelope;
-    wire::EncodeEvent(event, envelope);
-    const IngestResult taken = jobs.Ingest(envelope, At(now));
+    const IngestResult taken = jobs.Ingest(wire::EncodeEvent(event), At(now));
     EXPECT_TRUE(taken.status.ok()) << taken.status;
     auto& positions = positions_[event.source_id];
     positions.resize(std::max<std::size_t>(positions.size(), event.sequence));

@@ -88,7 +88,7 @@ class WorkflowServiceTest : public ::testing::Test {
     v1::StreamEventsRequest request;
     const EventBody bodies[] = {Opened(1, 1), Closed()};
     for (const EventBody& body : bodies) {
-      wire::EncodeEvent(source.At(0, body), *request.mutable_envelope());
+      wire::EncodeRequest(source.At(0, body), request);
       ASSERT_TRUE(stream->Write(request));
     }
     stream->WritesDone();

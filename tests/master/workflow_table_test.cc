@@ -68,9 +68,8 @@ class WorkflowTableTest : public ::testing::Test {
   }
 
   void Tell(Source& source, double seconds, EventBody body) {
-    v1::Envelope envelope;
-    wire::EncodeEvent(source.At(seconds, std::move(body)), envelope);
-    ASSERT_TRUE(jobs_->Ingest(envelope, At(seconds)).status.ok());
+    ASSERT_TRUE(jobs_->Ingest(wire::EncodeEvent(source.At(seconds, std::move(body))), At(seconds))
+                    .status.ok());
   }
   // One round of the master.
   std::vector<WorkflowSnapshot> Tick(double seconds) {

@@ -123,9 +123,7 @@ TEST(ReduceSchedule, UnscheduledTasksRunInWavesShuffleAndAll) {
 
 TEST(ReduceSchedule, AnUnscheduledTaskStartsNowWhereASlotIsFree) {
   Job job = JobAfterMap(2);
-  JobOpened slots;
-  slots.reduce_slots = 2;
-  EXPECT_TRUE(job.Say(10, slots).ok());
+  EXPECT_TRUE(job.Say(10, test::SlotsOf(kReduceStage, 2)).ok());
   StartToReduce(job, 0);
   EXPECT_THAT(ReduceTaskEnds(job.state, At(20), Left({5, 8})),
               ElementsAre(Optional(At(17)), Optional(At(30))));
@@ -140,9 +138,8 @@ TEST(ReduceSchedule, TheSlotOfATaskThatIsLateIsFreeNow) {
 
 TEST(ReduceSchedule, ANumberOfSlotsThatNobodyHasCostsNothing) {
   Job job = JobAfterMap(2);
-  JobOpened slots;
-  slots.reduce_slots = std::numeric_limits<std::uint32_t>::max();
-  EXPECT_TRUE(job.Say(10, slots).ok());
+  EXPECT_TRUE(
+      job.Say(10, test::SlotsOf(kReduceStage, std::numeric_limits<std::uint32_t>::max())).ok());
   EXPECT_THAT(ReduceTaskEnds(job.state, At(20), Left({5, 8})),
               ElementsAre(Optional(At(25)), Optional(At(28))));
 }

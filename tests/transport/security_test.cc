@@ -81,7 +81,7 @@ class SecurityTest : public ::testing::Test {
     while (absl::Now() < deadline) {
       agent->Flush(absl::Milliseconds(20));
       stats = agent->stats();
-      if (stats.envelopes_acknowledged > 0) return "taken";
+      if (stats.events_acknowledged > 0) return "taken";
       if (!stats.last_error.empty()) break;
     }
     return stats.last_error;
@@ -279,7 +279,7 @@ TEST_F(SecurityTest, AWithdrawnTokenEndsTheStreamsItOpened) {
   ASSERT_TRUE(agent->Flush(kPatience));
   directory_.Write("tokens", std::string("admin * ") + kAdminToken + "\n");
   EXPECT_TRUE(Eventually([&] {
-    agent->Changed({.attempt = {TaskKind::kMap, 0, 0}, .state = AttemptState::kStarted});
+    agent->Changed({.attempt = {kMapStage, 0, 0}, .state = AttemptState::kStarted});
     agent->Flush(absl::Milliseconds(20));
     return agent->stats().last_error.find("does not know the token") != std::string::npos;
   }));

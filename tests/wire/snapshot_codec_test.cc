@@ -53,8 +53,8 @@ Snapshot SomeSnapshot() {
   snapshot.elapsed = absl::Seconds(9);
   snapshot.phases = {SomePhase(), PhaseProgress{}};
   snapshot.forecasts = {SomeForecast(), Forecast{.indicator = "hadoop"}};
-  snapshot.straggler = Straggler{
-      {TaskKind::kReduce, 3, 1}, "node-5", absl::Seconds(88), 12, 4096, 0.75, true, "heavy"};
+  snapshot.straggler =
+      Straggler{{kReduceStage, 3, 1}, "node-5", absl::Seconds(88), 12, 4096, 0.75, true, "heavy"};
   snapshot.coverage =
       Coverage{absl::Milliseconds(40), 1, 2, 3, 4, 5, 0.5, 6, {"log is full"}, absl::Seconds(12)};
   snapshot.errors = {{"nearestfit", 1, 2, 3, 4, 0.9}, {"hadoop", 10, 20, 30, 40, {}}};

@@ -20,38 +20,71 @@ inline Event WithBody(EventBody body) {
   return event;
 }
 
+inline StageOpened SomeStage() {
+  StageOpened stage;
+  stage.stage = 7;
+  stage.attempt = 1;
+  stage.name = "join";
+  stage.signature = "join of orders and lines";
+  stage.parents = {3, 5};
+  stage.group = "query 4";
+  stage.kind = StageKind::kGeneric;
+  stage.task_count = 2;
+  stage.skipped = true;
+  stage.pool = "etl";
+  stage.task_bytes = {1'000, 1ull << 40};
+  stage.task_records = {10, 0};
+  stage.size_precision = SizePrecision::kRounded;
+  stage.slots = 4;
+  stage.opened_at = absl::FromUnixMillis(1'700'000'000'100);
+  return stage;
+}
+
 inline JobOpened SomeJobOpened() {
   JobOpened job;
   job.name = "word count";
   job.engine = "local";
+  job.application_id = "application_1";
+  job.user = "ann";
+  job.queue = "default";
   job.submitted_at = absl::FromUnixMillis(1'700'000'000'000);
-  job.phases = {Phase::kMap, Phase::kShuffle, Phase::kReduce};
-  job.map_task_count = 30;
-  job.reduce_task_count = 4;
-  job.partition_count = 4;
-  job.map_slots = 8;
-  job.reduce_slots = 2;
-  job.has_combiner = true;
-  job.is_grouping_opaque = true;
+  job.application_master_attempt = 2;
+  job.stages = MapReduceStages(30, 4);
+  job.stages[kMapStage].slots = 8;
+  job.stages[kMapStage].partition_count = 4;
+  job.stages[kMapStage].has_combiner = false;
+  job.stages[kReduceStage].is_grouping_opaque = true;
   return job;
 }
 
 inline AttemptChanged SomeAttemptChanged() {
   AttemptChanged changed;
-  changed.attempt = {TaskKind::kReduce, 3, 1};
+  changed.attempt = {kReduceStage, 3, 1};
   changed.state = AttemptState::kFailed;
   changed.at = absl::FromUnixMillis(1'700'000'000'200);
-  changed.host = "node-5";
+  changed.executor = 0;
   changed.speculative = true;
   changed.input_bytes = 1 << 20;
+  changed.input_records = 0;
   changed.input_name = "orders";
   changed.failure = "disk full";
   return changed;
 }
 
+inline TaskHeartbeat SomeHeartbeat() {
+  TaskHeartbeat heartbeat{{.stage = 7, .index = 1, .attempt = 2, .stage_attempt = 1}, 5, 6, 7};
+  heartbeat.time = {.cpu = absl::Microseconds(8),
+                    .scheduler_wait = absl::ZeroDuration(),
+                    .processor_wait = absl::Microseconds(9),
+                    .memory_wait = absl::Seconds(1),
+                    .network_wait = absl::Seconds(2),
+                    .io_wait = absl::Seconds(3)};
+  return heartbeat;
+}
+
 inline MapProfile SomeMapProfile() {
   MapProfile profile;
-  profile.attempt = {TaskKind::kMap, 17, 0};
+  profile.attempt = {kMapStage, 17, 0};
   PartitionProfile first;
   first.partition = 0;
   first.total_bytes = 1000;
@@ -72,7 +105,7 @@ inline MapProfile SomeMapProfile() {
 
 inline ReduceProfile SomeReduceProfile() {
   ReduceProfile profile;
-  profile.attempt = {TaskKind::kReduce, 2, 0};
+  profile.attempt = {kReduceStage, 2, 0};
   profile.last_group_finished_at = absl::FromUnixMillis(1'700'000'000'300);
   profile.groups_done = 40;
   profile.bytes_done = 9'000;
@@ -95,11 +128,17 @@ inline std::vector<Event> SomeEvents() {
           WithBody(JobClosed{}),
           WithBody(SomeAttemptChanged()),
           WithBody(AttemptChanged{}),
-          WithBody(TaskHeartbeat{{TaskKind::kMap, 9, 0}, 100, 10, 50}),
+          WithBody(SomeStage()),
+          WithBody(StageOpened{}),
+          WithBody(ExecutorOpened{3, "node-5", "/rack-1", "container_7", 2}),
+          WithBody(ExecutorOpened{}),
+          WithBody(UnknownEvent{}),
+          WithBody(TaskHeartbeat{{kMapStage, 9, 0}, 100, 10, 50}),
+          WithBody(SomeHeartbeat()),
           WithBody(SomeMapProfile()),
           WithBody(MapProfile{}),
           WithBody(SomeReduceProfile()),
-          WithBody(ReduceProfile{.attempt = {TaskKind::kReduce, 0, 0}})};
+          WithBody(ReduceProfile{.attempt = {kReduceStage, 0, 0}})};
 }
 
 }  // namespace tidemark::wire

@@ -56,7 +56,7 @@ struct AgentOptions {
   std::string source_id;  // empty: made from the host name, the process id and a random number
   // Between two profiles of a task, until the master says otherwise.
   absl::Duration flush_interval = absl::Seconds(1);
-  // Envelopes that wait to be sent or acknowledged; beyond it the oldest profile is dropped and
+  // Events that wait to be sent or acknowledged; beyond it the oldest profile is dropped and
   // counted, attempt changes last.
   std::size_t buffer_bytes_max = std::size_t{1} << 20;
   // How long Shutdown() may wait for what is still unsent.
@@ -77,9 +77,9 @@ struct AgentOptions {
 
 // Totals since the agent was made.
 struct AgentStats {
-  std::uint64_t envelopes_sent = 0;          // each once, however often it was resent
-  std::uint64_t envelopes_acknowledged = 0;  // without the rejected ones
-  std::uint64_t envelopes_rejected = 0;
+  std::uint64_t events_sent = 0;          // each once, however often it was resent
+  std::uint64_t events_acknowledged = 0;  // without the rejected ones
+  std::uint64_t events_rejected = 0;
   std::uint64_t events_dropped = 0;  // after Shutdown() with what was never sent
   std::uint64_t points_dropped = 0;
   std::uint64_t connections_made = 0;
@@ -99,7 +99,7 @@ struct AgentStats {
 // A name for a run of a job that no other has: 16 random hexadecimal digits.
 std::string MakeRunUid();
 
-// Which attempt at which task.
+// Which attempt at which task of the stage that maps or reduces.
 struct TaskAttempt {
   std::uint32_t index = 0;
   std::uint32_t attempt = 0;
@@ -158,6 +158,10 @@ class Agent {
   // What an application master knows. OpenJob() and then Flush() before the first task, and
   // AgentStats::job_refusal tells whether the id is taken.
   virtual void OpenJob(const JobOpened& job) = 0;
+  // A stage that was not known when the job was opened.
+  virtual void OpenStage(const StageOpened& stage) = 0;
+  // Before the attempts that run in it; its number is the caller's choice.
+  virtual void OpenExecutor(const ExecutorOpened& executor) = 0;
   virtual void CloseJob(JobOutcome outcome, std::string_view message) = 0;
   // Also for attempts with a task agent: that one only says when the task has shuffled.
   virtual void Changed(const AttemptChanged& change) = 0;

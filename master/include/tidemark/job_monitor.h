@@ -34,6 +34,7 @@ struct JobLimits {
   std::uint32_t reduce_tasks_max = 20'000;
   std::uint32_t attempts_per_task_max = 16;
   std::size_t sources_max = 100'000;
+  std::size_t stages_max = 100'000;
   // What attempts, sources, waiting map profiles and the points of reduce tasks take in memory,
   // estimated; beyond it nothing is taken that would add to it.
   std::size_t state_bytes_max = std::size_t{4} << 30;
@@ -91,12 +92,12 @@ class JobMonitor {
   absl::Status CheckRun(const Event& event) const;
 
   // Folds one event in. An error changes nothing but the sequence of its source and the count of
-  // refused envelopes, that of CheckRun() nothing at all:
-  //   FailedPrecondition  the job is not open yet (no JobOpened so far)
+  // refused events, that of CheckRun() nothing at all:
+  //   FailedPrecondition  the job, or the stage of the event, is not open yet
   //   InvalidArgument     the event contradicts the shape of the job (a task or partition that it
   //                       does not have)
   //   ResourceExhausted   a limit; ExceededLimit() (tidemark/limit.h) names it
-  // A duplicate envelope is OK and changes nothing. Amortised O(size of the event).
+  // A duplicate event is OK and changes nothing. Amortised O(size of the event).
   absl::Status Apply(const Event& event);
 
   // What is believed at `now`, which must not be before the last call's. Each call yields the next
@@ -127,6 +128,9 @@ class JobMonitor {
   // sixteenth of the map profiles at most, so that asking after each costs little.
   NamedGroups wanted_names() const;
 
+  // Whether any of its indicators needs the points of reduce profiles beside their bins.
+  bool wants_points() const;
+
   // Earlier runs of the same job, newest first; at most kPastRunsMax are kept. To be set before
   // the first Tick(), so that forecasts begin with the job; later calls replace the runs.
   static constexpr std::size_t kPastRunsMax = 8;
@@ -144,11 +148,11 @@ class JobMonitor {
   // their silence until then does not end the job, which is given up abandon_after later at the
   // earliest. It is silence all the same: no estimate goes on, and Coverage::silent_for counts it.
   void NoteRestart(absl::Time now);
-  // A part of its log was lost before a restart: Coverage says so, intervals widen as for envelopes
-  // that never came, and no sequence number that a lost tick may have used is used again. Changes
+  // A part of its log was lost before a restart: Coverage says so, intervals widen as for events that
+  // never came, and no sequence number that a lost tick may have used is used again. Changes
   // nothing of a job that is not open or has ended.
   void NoteDamage(const LogDamage& damage);
-  // Counts an envelope that never became an event, for Coverage. With its source and sequence, if
+  // Counts an event that could not be understood, for Coverage. With its source and sequence, if
   // it names them, it was heard: it is not lost, and a duplicate changes nothing.
   void CountRejected(const AcceptedSequence& envelope = {});
   // Adds a line to Coverage::notes once.

@@ -77,7 +77,7 @@ struct MasterOptions {
   std::size_t watchers_max = 10'000;  // of jobs, and as many of workflows
   // Streams, of agents and of watchers, that one host may have open.
   std::size_t streams_per_peer_max = 4096;
-  // Envelopes taken of one job, all together; beyond it only the ends of attempts and of the job
+  // Events taken of one job, all together; beyond it only the ends of attempts and of the job
   // are taken, and those up to a sixteenth more.
   std::size_t job_bytes_max = std::size_t{16} << 30;
   // Estimated memory of all jobs together. 0: half of the host's.

@@ -27,7 +27,7 @@ struct LatencyCounts {
 };
 
 struct MasterStats {
-  // Envelopes, as they came off the network.
+  // Events, as they came off the network.
   std::uint64_t events = 0;
   std::uint64_t event_bytes = 0;
   std::uint64_t events_refused = 0;           // malformed, of no open job, ...
@@ -45,13 +45,13 @@ struct MasterStats {
   std::size_t connections_waiting = 0;  // part of the above: of strangers not yet listened to
   std::size_t ingest_streams = 0;
   std::size_t watchers = 0;
-  // Envelopes that were read and are not answered yet.
+  // Events that were read and are not answered yet.
   std::size_t unanswered_events = 0;
 
   LatencyCounts tick;               // one round over all jobs that are due
   LatencyCounts estimate;           // one snapshot of one job
   LatencyCounts workflow_estimate;  // one snapshot of one workflow
-  LatencyCounts journal;  // from an envelope's arrival to its being on disk; none without a journal
+  LatencyCounts journal;  // from an event's arrival to its being on disk; none without a journal
 };
 
 }  // namespace tidemark

@@ -21,19 +21,20 @@ namespace tidemark {
 // Stable hash of a serialized intermediate key (streaming/key_hash.h).
 enum class KeyHash : std::uint64_t {};
 
-enum class Phase : std::uint8_t { kMap, kShuffle, kReduce };
-
-enum class TaskKind : std::uint8_t { kMap, kReduce };
+// The stages of a MapReduce job. Other engines number theirs as they like.
+inline constexpr std::uint32_t kMapStage = 0;
+inline constexpr std::uint32_t kReduceStage = 1;
 
 // One attempt at one task. A reduce task's index is its partition.
 struct AttemptId {
-  TaskKind kind = TaskKind::kMap;
+  std::uint32_t stage = kMapStage;
   std::uint32_t index = 0;
   std::uint32_t attempt = 0;
+  std::uint32_t stage_attempt = 0;
   friend bool operator==(const AttemptId&, const AttemptId&) = default;
 };
 
-// "m-17" or "r-3"; with ".2" appended for the third attempt.
+// "task 17 of stage 0", with ", attempt 2" or ", stage attempt 1" where they are not the first.
 std::string ToString(const AttemptId& id);
 
 enum class AttemptState : std::uint8_t {
@@ -48,40 +49,90 @@ enum class AttemptState : std::uint8_t {
 
 enum class JobOutcome : std::uint8_t { kSucceeded, kFailed, kKilled };
 
-// The shape of a job. An empty optional means "not known yet".
+enum class StageKind : std::uint8_t { kGeneric, kMap, kReduce };
+
+enum class SizePrecision : std::uint8_t { kUnknown, kExact, kRounded, kEstimated };
+
+// A stage of a job. An empty optional means "not known yet".
+struct StageOpened {
+  std::uint32_t stage = 0;
+  std::uint32_t attempt = 0;
+  std::string name;
+  std::string signature;  // by which an earlier run's stage is recognised
+  std::vector<std::uint32_t> parents;
+  std::string group;
+  StageKind kind = StageKind::kGeneric;
+  std::optional<std::uint32_t> task_count;
+  bool skipped = false;
+  std::string pool;
+  std::vector<std::uint64_t> task_bytes;    // by index of the task; empty: not known
+  std::vector<std::uint64_t> task_records;  // likewise
+  SizePrecision size_precision = SizePrecision::kUnknown;
+  std::optional<std::uint32_t> slots;
+  std::optional<std::uint32_t> partition_count;  // of a map stage
+  std::optional<bool> has_combiner;              // of a map stage
+  // Of a reduce stage: a comparator decides which keys are one key group, so hashes of keys mean
+  // nothing.
+  std::optional<bool> is_grouping_opaque;
+  std::optional<absl::Time> opened_at;
+  friend bool operator==(const StageOpened&, const StageOpened&) = default;
+};
+
+// The stages of a MapReduce job; of one without reduce tasks (0) the first alone.
+std::vector<StageOpened> MapReduceStages(std::optional<std::uint32_t> map_task_count,
+                                         std::optional<std::uint32_t> reduce_task_count);
+
 struct JobOpened {
   std::string name;
   std::string engine;
+  std::string application_id;
+  std::string user;
+  std::string queue;
   std::optional<absl::Time> submitted_at;
-  std::vector<Phase> phases;  // empty: map, shuffle, reduce; map alone when there is no reduce task
-  std::optional<std::uint32_t> map_task_count;
-  std::optional<std::uint32_t> reduce_task_count;
-  std::optional<std::uint32_t> partition_count;
-  std::optional<std::uint32_t> map_slots;
-  std::optional<std::uint32_t> reduce_slots;
-  bool has_combiner = false;
-  // A comparator decides which keys are one key group: hashes of keys mean nothing.
-  bool is_grouping_opaque = false;
+  std::uint32_t application_master_attempt = 0;  // from 1; 0: not said
+  std::vector<StageOpened> stages;               // that are known already
   friend bool operator==(const JobOpened&, const JobOpened&) = default;
+};
+
+// A process that runs tasks, by its number among those of the source.
+struct ExecutorOpened {
+  std::uint32_t executor = 0;
+  std::string host;
+  std::string rack;
+  std::string container;
+  std::uint32_t slots = 0;  // 0: not known
+  friend bool operator==(const ExecutorOpened&, const ExecutorOpened&) = default;
 };
 
 struct JobClosed {
   JobOutcome outcome = JobOutcome::kSucceeded;
   std::string message;
-  std::optional<absl::Time> at;
+  std::optional<absl::Time> at;  // by the sender's wall clock
   friend bool operator==(const JobClosed&, const JobClosed&) = default;
 };
 
 struct AttemptChanged {
   AttemptId attempt;
   AttemptState state = AttemptState::kQueued;
-  std::optional<absl::Time> at;  // by the sender's wall clock
-  std::string host;
+  std::optional<absl::Time> at;           // by the sender's wall clock
+  std::optional<std::uint32_t> executor;  // that the same source has opened
   bool speculative = false;
   std::optional<std::uint64_t> input_bytes;
+  std::optional<std::uint64_t> input_records;
   std::string input_name;  // of a map task: which of the job's inputs it reads
   std::string failure;
   friend bool operator==(const AttemptChanged&, const AttemptChanged&) = default;
+};
+
+// For what an attempt used a processor, and for what it waited. Empty: not measured.
+struct TimeUse {
+  std::optional<absl::Duration> cpu;
+  std::optional<absl::Duration> scheduler_wait;
+  std::optional<absl::Duration> processor_wait;
+  std::optional<absl::Duration> memory_wait;
+  std::optional<absl::Duration> network_wait;
+  std::optional<absl::Duration> io_wait;
+  friend bool operator==(const TimeUse&, const TimeUse&) = default;
 };
 
 // Totals since the start of the attempt.
@@ -90,6 +141,7 @@ struct TaskHeartbeat {
   std::uint64_t bytes_done = 0;
   std::uint64_t records_done = 0;
   std::uint64_t bytes_emitted = 0;
+  TimeUse time;
   friend bool operator==(const TaskHeartbeat&, const TaskHeartbeat&) = default;
 };
 
@@ -181,8 +233,8 @@ struct ReduceProfile {
   std::uint64_t groups_done = 0;                     // totals since the start of the attempt
   std::uint64_t bytes_done = 0;
   absl::Duration reduce_time;
-  std::vector<GroupPoint> points;  // since the last profile
-  std::vector<GroupBin> bins;      // since the last profile
+  std::vector<GroupPoint> points;  // since the last profile, where the master asks for them
+  std::vector<GroupBin> bins;      // the same key groups
   bool keys_named = false;
   std::uint64_t named_group_bytes_min = 0;
   std::vector<FinishedKey> finished_keys;  // since the last profile
@@ -192,8 +244,13 @@ struct ReduceProfile {
   friend bool operator==(const ReduceProfile&, const ReduceProfile&) = default;
 };
 
-using EventBody =
-    std::variant<JobOpened, JobClosed, AttemptChanged, TaskHeartbeat, MapProfile, ReduceProfile>;
+// What a newer sender says and this version does not understand: counted, and otherwise ignored.
+struct UnknownEvent {
+  friend bool operator==(const UnknownEvent&, const UnknownEvent&) = default;
+};
+
+using EventBody = std::variant<JobOpened, JobClosed, StageOpened, ExecutorOpened, AttemptChanged,
+                               TaskHeartbeat, MapProfile, ReduceProfile, UnknownEvent>;
 
 // One event with its origin. `arrived_at` is the master's clock; it never decreases within a job.
 struct Event {

@@ -17,6 +17,8 @@ namespace tidemark {
 
 enum class JobState : std::uint8_t { kRunning, kSucceeded, kFailed, kKilled, kAbandoned };
 
+enum class Phase : std::uint8_t { kMap, kShuffle, kReduce };
+
 enum class PhaseState : std::uint8_t { kPending, kRunning, kDone };
 
 struct PhaseProgress {

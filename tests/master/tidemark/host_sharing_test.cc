@@ -25,7 +25,9 @@ class HostSharingTest : public ::testing::Test {
     AttemptChanged changed;
     changed.attempt = R(index);
     changed.state = AttemptState::kStarted;
-    changed.host = host;
+    // Each task in an executor of its own.
+    changed.executor = index;
+    EXPECT_TRUE(job_.Say(1, ExecutorOpened{.executor = index, .host = host}).ok());
     EXPECT_TRUE(job_.Say(1, changed).ok());
     changed.state = AttemptState::kShuffled;
     EXPECT_TRUE(job_.Say(1, changed).ok());

@@ -174,8 +174,8 @@ TEST(TidemarkIndicator, ThousandsOfTasksMayWait) {
     ASSERT_TRUE(monitor.Apply(source.At(seconds, std::move(body))).ok());
   };
   JobOpened opened = test::Opened(kMaps, kReduces);
-  opened.map_slots = kMaps;
-  opened.reduce_slots = 1;
+  test::MapStage(opened).slots = kMaps;
+  test::ReduceStage(opened).slots = 1;
   say(0, opened);
   for (std::uint32_t m = 0; m < kMaps; ++m) say(1, test::Finished(test::M(m)));
   std::vector<PartitionProfile> partitions;

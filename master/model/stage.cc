@@ -1,0 +1,80 @@
+#include "master/model/stage.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace tidemark::model {
+namespace {
+
+// Each sets what was not said before; false if something else was said.
+
+template <typename T>
+bool FillIn(const std::optional<T>& said, std::optional<T>& known) {
+  if (!said) return true;
+  if (!known) known = said;
+  return *known == *said;
+}
+
+template <typename List>
+bool FillInList(const List& said, List& known) {
+  if (said.empty()) return true;
+  if (known.empty()) known = said;
+  return known == said;
+}
+
+}  // namespace
+
+bool StageTask::is_finished() const {
+  return std::any_of(attempts.begin(), attempts.end(),
+                     [](const auto& entry) { return entry.second.life.is_finished(); });
+}
+
+bool StageTask::is_running() const {
+  return !is_finished() && std::any_of(attempts.begin(), attempts.end(), [](const auto& entry) {
+    return entry.second.life.is_running();
+  });
+}
+
+std::size_t Stage::finished_task_count() const {
+  return static_cast<std::size_t>(std::count_if(
+      tasks.begin(), tasks.end(), [](const auto& task) { return task.second.is_finished(); }));
+}
+
+std::size_t Stage::running_task_count() const {
+  return static_cast<std::size_t>(std::count_if(
+      tasks.begin(), tasks.end(), [](const auto& task) { return task.second.is_running(); }));
+}
+
+bool FillIn(const StageOpened& said, StageOpened& known) {
+  // What its numbers may be depends on its kind.
+  if (said.kind != known.kind || said.attempt < known.attempt) return false;
+  if (said.attempt > known.attempt) {
+    known = said;
+    return true;
+  }
+  if (known.size_precision == SizePrecision::kUnknown) known.size_precision = said.size_precision;
+  if (!known.opened_at) known.opened_at = said.opened_at;
+  known.skipped |= said.skipped;
+  // Each is filled in, whether or not the one before agrees.
+  const bool agree[] = {FillInList(said.name, known.name),
+                        FillInList(said.signature, known.signature),
+                        FillInList(said.parents, known.parents),
+                        FillInList(said.group, known.group),
+                        FillInList(said.pool, known.pool),
+                        FillInList(said.task_bytes, known.task_bytes),
+                        FillInList(said.task_records, known.task_records),
+                        FillIn(said.task_count, known.task_count),
+                        FillIn(said.slots, known.slots),
+                        FillIn(said.partition_count, known.partition_count),
+                        FillIn(said.has_combiner, known.has_combiner),
+                        FillIn(said.is_grouping_opaque, known.is_grouping_opaque)};
+  return std::count(std::begin(agree), std::end(agree), false) == 0;
+}
+
+std::size_t StateBytesOf(const StageOpened& stage) {
+  return stage.name.size() + stage.signature.size() + stage.group.size() + stage.pool.size() +
+         sizeof(std::uint32_t) * stage.parents.size() +
+         sizeof(std::uint64_t) * (stage.task_bytes.size() + stage.task_records.size());
+}
+
+}  // namespace tidemark::model
