@@ -27,6 +27,8 @@ final class AttemptWatch {
   private final Sender sender;
   private final long[] splitBytes;
   private final Map<TaskAttemptId, State> told = new HashMap<>();
+  /** Those that were told, by container. */
+  private final Map<String, Integer> executors = new HashMap<>();
   /** By map task: its size was told, or comes with its attempts. */
   private final BitSet announced = new BitSet();
 
@@ -130,9 +132,7 @@ final class AttemptWatch {
         new AttemptNews(new Attempt(isMap, id.getTaskId().getId(), id.getId()), state);
     news.atMillis = instant(attempt, state);
     if (attempt.getNodeId() != null) {
-      news.host = attempt.getNodeId().getHost();
-      news.container = String.valueOf(attempt.getAssignedContainerID());
-      news.rack = attempt.getNodeRackName();
+      news.executor = executorOf(attempt);
     }
     news.speculative = speculative;
     if (isMap && id.getTaskId().getId() < splitBytes.length) {
@@ -144,6 +144,21 @@ final class AttemptWatch {
     sender.send(Events.attemptChanged(news));
     // Only now: if any of this throws, the next look tries again.
     told.put(id, state);
+  }
+
+  /** The number of the attempt's container, which is told the first time it is asked for. */
+  private int executorOf(TaskAttempt attempt) {
+    final String container = String.valueOf(attempt.getAssignedContainerID());
+    final Integer known = executors.get(container);
+    if (known != null) {
+      return known;
+    }
+    final int number = executors.size();
+    sender.send(
+        Events.executorOpened(
+            number, attempt.getNodeId().getHost(), attempt.getNodeRackName(), container));
+    executors.put(container, number);
+    return number;
   }
 
   private static long instant(TaskAttempt attempt, State state) {

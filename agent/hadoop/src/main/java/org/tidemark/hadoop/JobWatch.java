@@ -4,7 +4,6 @@ import java.security.PrivilegedAction;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.JobID;
-import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.TypeConverter;
 import org.apache.hadoop.mapreduce.v2.api.records.JobState;
 import org.apache.hadoop.mapreduce.v2.app.AppContext;
@@ -160,14 +159,8 @@ final class JobWatch {
     shape.submittedMillis = job.getReport().getSubmitTime();
     shape.mapTasks = job.getTotalMaps();
     shape.reduceTasks = job.getTotalReduces();
-    shape.slowStart =
-        conf.getDouble(
-            MRJobConfig.COMPLETED_MAPS_FOR_REDUCE_SLOWSTART,
-            0.05 /* mapred-default.xml */);
     shape.hasCombiner = Combiners.has(conf);
-    final KeyGrouping grouping = KeyGrouping.of(conf);
-    shape.grouping = grouping.kind();
-    shape.prefixBytes = grouping.prefixBytes();
+    shape.grouping = KeyGrouping.of(conf).kind();
     shape.masterAttempt = context.getApplicationAttemptId().getAttemptId();
     return shape;
   }

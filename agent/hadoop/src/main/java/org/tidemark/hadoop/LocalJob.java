@@ -35,6 +35,9 @@ final class LocalJob {
   /** Before Hadoop's own, which may remove the jar that we are in. */
   private static final int SHUTDOWN_PRIORITY = FileSystem.SHUTDOWN_HOOK_PRIORITY + 1;
 
+  /** All tasks run in one process. */
+  private static final int THIS_PROCESS = 0;
+
   private static final String ENDED_EARLY =
       "it ended before all of its tasks had; the log of its client says why";
 
@@ -53,6 +56,7 @@ final class LocalJob {
   private final Set<Attempt> running = new HashSet<>();
   private int reducesDone;
   private boolean isOver;
+  private boolean isExecutorTold;
 
   private LocalJob(JobID id, JobConf job, Sender sender) {
     this.id = id;
@@ -91,6 +95,10 @@ final class LocalJob {
   }
 
   synchronized void started(Attempt attempt) {
+    if (!isExecutorTold) {
+      isExecutorTold = true;
+      sender.send(Events.executorOpened(THIS_PROCESS, "localhost", "", ""));
+    }
     running.add(attempt);
     final AttemptNews news = news(attempt, Events.State.STARTED);
     if (attempt.isMap && attempt.index < splitBytes.length) {
@@ -183,7 +191,7 @@ final class LocalJob {
   private static AttemptNews news(Attempt attempt, Events.State state) {
     final AttemptNews news = new AttemptNews(attempt, state);
     news.atMillis = System.currentTimeMillis();
-    news.host = "localhost";
+    news.executor = THIS_PROCESS;
     if (state == Events.State.FAILED) {
       news.failure = "the log of the job's client says why";
     }

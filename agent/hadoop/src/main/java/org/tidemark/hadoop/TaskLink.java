@@ -83,7 +83,6 @@ final class TaskLink {
     shape.reduceTasks = job.getNumReduceTasks();
     shape.hasCombiner = Combiners.has(job);
     shape.grouping = grouping.kind();
-    shape.prefixBytes = grouping.prefixBytes();
     return shape;
   }
 }

@@ -114,7 +114,7 @@ public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
       }
       link.send(
           Events.mapProfile(
-              link.attempt, scan.profile(), scan.lambda(), scan.sampledBelow()));
+              link.attempt, scan.profile(), scan.sampledBelow()));
     } catch (Exception noProfile) {
       // Collectors of others may leave no file to read.
     }

@@ -77,7 +77,7 @@ public class AttemptWatchTest {
       assertEquals(Arrays.asList(State.STARTED, State.FINISHED), master.statesOf("m_" + i + "_0"));
     }
     assertEquals(0, master.dropped());
-    assertEquals(2 * MANY, master.events());
+    assertEquals("with a container each", 3 * MANY, master.events());
   }
 
   @Test

@@ -48,7 +48,7 @@ public class JobWatchTest {
       master.listen();
       master.awaitEvents(1);
       job.maps().forEach(FakeJob.AttemptFacts::succeed);
-      master.awaitEvents(2 * MANY);
+      master.awaitEvents(3 * MANY); // with a container each
       job.state = JobState.SUCCEEDED;
       master.awaitClosed();
       for (int i = 0; i < MANY; ++i) {

@@ -16,6 +16,7 @@ public final class MeterSettings {
   private volatile long namedGroupBytesMin = -1; // below zero: the burst threshold
   private volatile long flushNanos = 1_000_000_000L;
   private volatile boolean paused;
+  private volatile boolean sendPoints;
   private volatile long sampledBelow;
 
   public long burstThresholdBytes() {
@@ -67,6 +68,15 @@ public final class MeterSettings {
 
   public void setSampledBelow(long rank) {
     sampledBelow = rank;
+  }
+
+  /** The master wants points beside bins. */
+  public boolean sendPoints() {
+    return sendPoints;
+  }
+
+  public void setSendPoints(boolean wanted) {
+    sendPoints = wanted;
   }
 
   /** Only attempt changes and exact totals are wanted. */

@@ -215,7 +215,9 @@ public final class ReduceMeter {
     }
     bytesDone += sizeBytes * count;
     if (isTimeTheirs) {
-      points.add(sizeBytes, count, nanos * count);
+      if (settings.sendPoints()) {
+        points.add(sizeBytes, count, nanos * count);
+      }
       bins.add(sizeBytes, count, nanos * count, emitted);
     }
   }
@@ -316,8 +318,9 @@ public final class ReduceMeter {
     /** Key groups among groupsDone whose time is not known. */
     public long droppedPoints;
     /** Null: no details. */
-    public List<GroupPoint> points;
     public SizeHistogram bins;
+    /** Empty unless the master asks for them. */
+    public List<GroupPoint> points;
     public int named;
     public long namedBytesMin;
     public long[] namedHashes;

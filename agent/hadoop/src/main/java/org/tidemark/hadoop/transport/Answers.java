@@ -17,13 +17,13 @@ final class Answers {
    */
   static void apply(
       byte[] response, Outbox outbox, MeterSettings settings, Consumer<String> onRefusal) {
-    String source = "";
+    long handle = 0;
     long accepted = 0;
     final ProtoReader fields = new ProtoReader(response);
     while (fields.next()) {
       switch (fields.field()) {
         case 1:
-          source = new String(fields.content(), StandardCharsets.UTF_8);
+          handle = fields.value();
           break;
         case 2:
           accepted = fields.value();
@@ -38,7 +38,8 @@ final class Answers {
           break;
       }
     }
-    if (source.isEmpty() || source.equals(outbox.sourceId())) {
+    // We open one source, as 0.
+    if (handle == 0) {
       outbox.acknowledge(accepted);
     }
   }
@@ -91,6 +92,9 @@ final class Answers {
           break;
         case 7:
           settings.setSampledBelow(fields.value());
+          break;
+        case 8:
+          settings.setSendPoints(fields.value() != 0);
           break;
         default:
           break;

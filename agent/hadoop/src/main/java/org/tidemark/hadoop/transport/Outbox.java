@@ -16,6 +16,9 @@ import org.tidemark.hadoop.wire.ProtoWriter;
  * <p>Thread-safe; nothing waits but {@link #waitUntilSettled}.
  */
 public final class Outbox {
+  /** Of StreamEventsRequest. */
+  private static final int EVENTS = 7;
+
   private static final class Item {
     final Event event;
     final long ordinal;
@@ -42,8 +45,9 @@ public final class Outbox {
   private long sequence;
   private long handed;
   private long dropped;
+  private boolean isSourceOpen;
 
-  /** {@code runUid}: which run of the job, as event.proto says. */
+  /** {@code runUid}: which run of the job, as ingest_service.proto says. */
   public Outbox(String sourceId, String jobId, String runUid, long bytesMax) {
     this.sourceId = sourceId;
     this.jobId = jobId;
@@ -52,10 +56,6 @@ public final class Outbox {
     for (int i = 0; i < waiting.length; ++i) {
       waiting[i] = new ArrayDeque<>();
     }
-  }
-
-  public String sourceId() {
-    return sourceId;
   }
 
   public synchronized void add(Event event) {
@@ -75,32 +75,46 @@ public final class Outbox {
     waiting[event.importance.ordinal()].addLast(item);
   }
 
-  /** The next StreamEventsRequest, as sent at these instants; null: none, or too many unanswered. */
+  /**
+   * The next StreamEventsRequest, as sent at these instants: all that waits, which is never more
+   * than the buffer holds; null: nothing, or too many unanswered.
+   */
   public synchronized byte[] next(long nowMillis, long nowNanos) {
-    final Item item = nextUnsent();
-    if (item == null) {
-      return null;
+    ProtoWriter batch = null;
+    for (Item item = nextUnsent(); item != null; item = nextUnsent()) {
+      if (batch == null) {
+        batch = newBatch(item.sequence, nowMillis);
+      } else if (item.sequence != handed + 1) {
+        break; // what was refused leaves a gap, which no batch spans
+      }
+      batch.message(EVENTS, item.event.encoded(nowNanos));
+      handed = item.sequence;
     }
-    handed = item.sequence;
-    final ProtoWriter envelope =
-        new ProtoWriter()
-            .string(1, sourceId)
-            .uint(2, item.sequence)
-            .message(
-                3,
-                new ProtoWriter()
-                    .uint(1, nowMillis / 1000)
-                    .uint(2, nowMillis % 1000 * 1_000_000L))
-            .string(4, jobId)
-            .uint(5, dropped)
-            .string(6, runUid);
-    item.event.writeTo(envelope, nowNanos);
-    return new ProtoWriter().message(1, envelope).toByteArray();
+    return batch == null ? null : batch.toByteArray();
   }
 
-  /** A new stream begins: next() starts again with the oldest unacknowledged event. */
+  private ProtoWriter newBatch(long firstSequence, long nowMillis) {
+    final ProtoWriter batch = new ProtoWriter();
+    if (!isSourceOpen) {
+      isSourceOpen = true;
+      batch.message(
+          2,
+          new ProtoWriter()
+              .string(2, sourceId)
+              .string(3, jobId)
+              .string(4, runUid)
+              .string(5, "tidemark-hadoop"));
+    }
+    return batch
+        .uint(4, firstSequence)
+        .fixed64Always(5, nowMillis * 1_000_000L)
+        .uint(6, dropped);
+  }
+
+  /** A new stream begins: next() opens the source and starts again with what was not answered. */
   public synchronized void rewind() {
     handed = 0;
+    isSourceOpen = false;
   }
 
   /** Everything up to {@code accepted} was answered; false if that was never sent. */

@@ -2,6 +2,10 @@ package org.tidemark.hadoop.wire;
 
 /** One attempt at one task, by 0-based numbers. Immutable. */
 public final class Attempt {
+  // The stages of a MapReduce job, as event.proto numbers them.
+  static final int MAP_STAGE = 0;
+  static final int REDUCE_STAGE = 1;
+
   public final boolean isMap;
   public final int index;
   public final int attempt;
@@ -13,6 +17,6 @@ public final class Attempt {
   }
 
   ProtoWriter encoded() {
-    return new ProtoWriter().uint(1, isMap ? 1 : 2).uint(2, index).uint(3, attempt);
+    return new ProtoWriter().uint(1, isMap ? MAP_STAGE : REDUCE_STAGE).uint(3, index).uint(4, attempt);
   }
 }

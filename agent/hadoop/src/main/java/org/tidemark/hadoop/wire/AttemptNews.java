@@ -5,9 +5,8 @@ public final class AttemptNews {
   public final Attempt attempt;
   public final Events.State state;
   public long atMillis;
-  public String host;
-  public String container;
-  public String rack;
+  /** Where it runs, as told by {@link Events#executorOpened}; below zero: not known. */
+  public int executor = -1;
   public boolean speculative;
   public long inputBytes = -1;
   public String failure;

@@ -1,7 +1,7 @@
 package org.tidemark.hadoop.wire;
 
 /**
- * The body of an envelope, encoded but for what only the moment of sending decides: how long the
+ * An event, encoded but for what only the moment of sending decides: how long the
  * running key group has been running by then. Immutable.
  */
 public final class Event {
@@ -26,12 +26,12 @@ public final class Event {
     sizeBytes = this.body.length + 128;
   }
 
-  /** Writes the body as a field of an envelope that is sent now. */
-  public void writeTo(ProtoWriter envelope, long nowNanos) {
+  /** The event as it is sent now. */
+  public ProtoWriter encoded(long nowNanos) {
     final ProtoWriter whole = new ProtoWriter().append(body);
     if (running != null) {
       running.writeTo(whole, nowNanos);
     }
-    envelope.message(field, whole);
+    return new ProtoWriter().message(field, whole);
   }
 }

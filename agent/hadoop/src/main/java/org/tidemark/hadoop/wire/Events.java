@@ -9,16 +9,23 @@ import org.tidemark.hadoop.profile.SizeHistogram;
 
 /**
  * Encodes events as proto/tidemark/v1/event.proto says. Field numbers stand here and nowhere else;
- * tests/vectors/envelopes.json holds them to what the master's generated code reads.
+ * tests/vectors/events.json holds them to what the master's generated code reads.
  */
 public final class Events {
-  // Fields of Envelope.
-  private static final int JOB_OPENED = 10;
-  private static final int JOB_CLOSED = 11;
-  private static final int ATTEMPT_CHANGED = 12;
-  private static final int TASK_HEARTBEAT = 13;
-  private static final int MAP_PROFILE = 14;
-  private static final int REDUCE_PROFILE = 15;
+  // Fields of Event.
+  private static final int JOB_OPENED = 1;
+  private static final int JOB_CLOSED = 2;
+  private static final int EXECUTOR_OPENED = 4;
+  private static final int ATTEMPT_CHANGED = 5;
+  private static final int TASK_HEARTBEAT = 6;
+  private static final int MAP_PROFILE = 7;
+  private static final int REDUCE_PROFILE = 8;
+
+  // StageKind of event.proto.
+  private static final int KIND_MAP = 1;
+  private static final int KIND_REDUCE = 2;
+
+  private static final long NANOS_PER_MILLI = 1_000_000L;
 
   /** AttemptState of event.proto. */
   public enum State {
@@ -51,31 +58,33 @@ public final class Events {
             .text(4, job.user)
             .text(5, job.queue);
     if (job.submittedMillis > 0) {
-      body.message(7, Times.timestamp(job.submittedMillis));
+      body.fixed64Always(6, job.submittedMillis * NANOS_PER_MILLI);
     }
-    if (job.mapTasks >= 0) {
-      body.uintAlways(9, job.mapTasks);
+    body.uint(7, job.masterAttempt).message(8, mapStage(job));
+    if (job.reduceTasks != 0) {
+      body.message(8, reduceStage(job));
     }
-    if (job.reduceTasks >= 0) {
-      body.uintAlways(10, job.reduceTasks);
-    }
-    if (job.slowStart >= 0) {
-      body.doubleAlways(14, job.slowStart);
-    }
-    body.bool(15, job.hasCombiner);
-    final ProtoWriter grouping = new ProtoWriter();
-    switch (job.grouping) {
-      case WHOLE_KEY:
-        grouping.uintAlways(1, 1);
-        break;
-      case PREFIX:
-        grouping.uintAlways(2, job.prefixBytes);
-        break;
-      default:
-        grouping.uintAlways(3, 1);
-    }
-    body.message(16, grouping).uint(17, job.masterAttempt);
     return new Event(Event.Importance.JOB, JOB_OPENED, body, null);
+  }
+
+  private static ProtoWriter mapStage(JobShape job) {
+    final ProtoWriter stage = new ProtoWriter().uint(1, Attempt.MAP_STAGE).uint(7, KIND_MAP);
+    if (job.mapTasks >= 0) {
+      stage.uintAlways(8, job.mapTasks);
+    }
+    return stage.uintAlways(16, job.hasCombiner ? 1 : 0);
+  }
+
+  private static ProtoWriter reduceStage(JobShape job) {
+    final ProtoWriter stage =
+        new ProtoWriter()
+            .uint(1, Attempt.REDUCE_STAGE)
+            .packedUints(5, new long[] {Attempt.MAP_STAGE})
+            .uint(7, KIND_REDUCE);
+    if (job.reduceTasks >= 0) {
+      stage.uintAlways(8, job.reduceTasks);
+    }
+    return job.grouping == JobShape.Grouping.OPAQUE ? stage.uintAlways(17, 1) : stage;
   }
 
   public static Event jobClosed(Outcome outcome, String message, long atMillis) {
@@ -83,24 +92,31 @@ public final class Events {
         new ProtoWriter()
             .uint(1, outcome.ordinal())
             .text(2, message)
-            .message(3, Times.timestamp(atMillis));
+            .fixed64Always(3, atMillis * NANOS_PER_MILLI);
     return new Event(Event.Importance.JOB, JOB_CLOSED, body, null);
+  }
+
+  /** To be told before the attempts that run in it. {@code number}: the caller's choice. */
+  public static Event executorOpened(int number, String host, String rack, String container) {
+    final ProtoWriter body =
+        new ProtoWriter().uint(1, number).text(2, host).text(3, rack).text(4, container).uint(5, 1);
+    return new Event(Event.Importance.ATTEMPT, EXECUTOR_OPENED, body, null);
   }
 
   public static Event attemptChanged(AttemptNews news) {
     final ProtoWriter body =
         new ProtoWriter().message(1, news.attempt.encoded()).uint(2, news.state.ordinal());
     if (news.atMillis > 0) {
-      body.message(3, Times.timestamp(news.atMillis));
+      body.fixed64Always(3, news.atMillis * NANOS_PER_MILLI);
     }
-    body.text(4, news.host)
-        .text(5, news.container)
-        .text(6, news.rack)
-        .bool(7, news.speculative);
+    if (news.executor >= 0) {
+      body.uintAlways(4, news.executor);
+    }
+    body.bool(5, news.speculative);
     if (news.inputBytes >= 0) {
-      body.uintAlways(8, news.inputBytes);
+      body.uintAlways(6, news.inputBytes);
     }
-    body.text(10, news.failure);
+    body.text(8, news.failure);
     return new Event(Event.Importance.ATTEMPT, ATTEMPT_CHANGED, body, null);
   }
 
@@ -118,7 +134,7 @@ public final class Events {
 
   /** {@code sampledBelow}: every key of a lesser rank is explicit or sampled; 0: no sample. */
   public static Event mapProfile(
-      Attempt attempt, List<PartitionKeys> partitions, int lambda, long sampledBelow) {
+      Attempt attempt, List<PartitionKeys> partitions, long sampledBelow) {
     final ProtoWriter body = new ProtoWriter().message(1, attempt.encoded());
     for (PartitionKeys keys : partitions) {
       final ProtoWriter partition =
@@ -139,7 +155,7 @@ public final class Events {
           .packedUints(11, keys.sampledValues);
       body.message(2, partition);
     }
-    body.uint(3, lambda).uint(4, sampledBelow);
+    body.uint(3, sampledBelow);
     return new Event(Event.Importance.PROFILE, MAP_PROFILE, body, null);
   }
 
@@ -157,26 +173,28 @@ public final class Events {
       ProcessorWatch.Use use) {
     final ProtoWriter body = new ProtoWriter().message(1, attempt.encoded());
     if (taken.groupsDone > 0) {
-      body.message(2, Times.timestamp(lastEndMillis));
+      body.fixed64Always(2, lastEndMillis * NANOS_PER_MILLI);
     }
     body.uint(3, taken.groupsDone)
         .uint(4, taken.bytesDone)
-        .message(5, Times.duration(taken.reduceNanos));
-    if (taken.points != null) {
-      addPoints(body, taken.points);
+        .uint(5, taken.reduceNanos);
+    if (taken.bins != null) {
       addBins(body, taken.bins);
       if (named) {
-        body.bool(14, true)
-            .uint(15, taken.namedBytesMin)
-            .packedFixed64(16, taken.namedHashes)
-            .packedUints(17, taken.namedSizes)
-            .packedUints(21, taken.namedNanos)
-            .packedUints(22, taken.namedEmitted);
+        body.bool(12, true)
+            .uint(13, taken.namedBytesMin)
+            .packedFixed64(14, taken.namedHashes)
+            .packedUints(15, taken.namedSizes)
+            .packedUints(16, taken.namedNanos)
+            .packedUints(17, taken.namedEmitted);
       }
     }
     body.uint(19, taken.droppedPoints);
     if (use != null) {
-      body.message(23, processorUse(use));
+      body.message(20, processorUse(use));
+    }
+    if (taken.points != null) {
+      addPoints(body, taken.points);
     }
     return new Event(
         Event.Importance.PROFILE,
@@ -187,8 +205,8 @@ public final class Events {
 
   private static ProtoWriter processorUse(ProcessorWatch.Use use) {
     return new ProtoWriter()
-        .message(1, Times.duration(use.watchedNanos))
-        .message(2, Times.duration(use.waitedNanos))
+        .uint(1, use.watchedNanos)
+        .uint(2, use.waitedNanos)
         .uint(3, use.processors);
   }
 
@@ -201,7 +219,7 @@ public final class Events {
       counts[i] = points.get(i).count();
       nanos[i] = (long) points.get(i).nanos();
     }
-    body.packedUints(6, sizes).packedUints(7, counts).packedUints(8, nanos);
+    body.packedUints(21, sizes).packedUints(22, counts).packedUints(23, nanos);
   }
 
   private static void addBins(ProtoWriter body, SizeHistogram bins) {
@@ -223,11 +241,11 @@ public final class Events {
       columns[3][i] = Double.doubleToRawLongBits(bins.secondsSquared[bin]);
       columns[4][i] = bins.emittedBytes[bin];
     }
-    body.packedUints(9, index)
-        .packedUints(10, columns[0])
-        .packedUints(11, columns[1])
-        .packedFixed64(12, columns[2])
-        .packedFixed64(13, columns[3])
-        .packedUints(20, columns[4]);
+    body.packedUints(6, index)
+        .packedUints(7, columns[0])
+        .packedUints(8, columns[1])
+        .packedFixed64(9, columns[2])
+        .packedFixed64(10, columns[3])
+        .packedUints(11, columns[4]);
   }
 }

@@ -2,7 +2,7 @@ package org.tidemark.hadoop.wire;
 
 /** What JobOpened says. Fields left as they are were not said. */
 public final class JobShape {
-  /** How keys become key groups: Grouping of event.proto. */
+  /** How keys become key groups. */
   public enum Grouping {
     WHOLE_KEY,
     PREFIX,
@@ -16,9 +16,7 @@ public final class JobShape {
   public long submittedMillis;
   public int mapTasks = -1;
   public int reduceTasks = -1;
-  public double slowStart = -1;
   public boolean hasCombiner;
   public Grouping grouping = Grouping.WHOLE_KEY;
-  public int prefixBytes;
   public int masterAttempt;
 }

@@ -20,7 +20,7 @@ final class RunningGroup {
       message.fixed64Always(1, group.key);
     }
     message
-        .message(2, Times.duration(Math.max(0, nowNanos - group.startNanos)))
+        .uint(2, Math.max(0, nowNanos - group.startNanos))
         .uint(3, group.bytesRead)
         .uint(4, group.valuesRead)
         .uint(5, group.bytesEmitted);

@@ -145,6 +145,7 @@ public class SharedVectorsTest {
       final MeterSettings settings = new MeterSettings();
       settings.setBurstThresholdBytes(vector.get("burst_threshold_bytes").asLong());
       settings.setBurstGroupsMax(vector.get("burst_groups_max").asLong());
+      settings.setSendPoints(true);
       final ReduceMeter meter = new ReduceMeter(settings);
       drive(meter, vector.get("calls"));
       final ReduceMeter.Taken taken = meter.take(true);

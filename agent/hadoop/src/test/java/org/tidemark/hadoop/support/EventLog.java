@@ -34,6 +34,7 @@ public final class EventLog {
     public long groups;
     public long bytes;
     public long nanos;
+    /** Key groups whose times were told, in bins. */
     public long points;
     public long dropped;
     public final Map<Long, Long> named = new HashMap<>();
@@ -58,6 +59,8 @@ public final class EventLog {
   public final Map<String, Map<Integer, Long>> attempts = new TreeMap<>();
 
   public final Map<String, String> hosts = new HashMap<>();
+  private final Map<String, String> executors = new HashMap<>(); // hosts, by source and number
+  private String source = "";
   public final Set<String> speculative = new HashSet<>();
   public final Map<String, List<Partition>> mapProfiles = new TreeMap<>();
   /** The bound of each map task's sample, if it has one. */
@@ -139,8 +142,10 @@ public final class EventLog {
         final ProtoReader logged = new ProtoReader(record.content());
         while (logged.next()) {
           if (logged.field() == 2) {
+            source = new String(logged.content(), StandardCharsets.UTF_8);
+          } else if (logged.field() == 7) {
             bytes += logged.content().length;
-            takeEnvelope(new ProtoReader(logged.content()));
+            takeEvent(new ProtoReader(logged.content()));
           }
         }
       } else if (record.field() == 3) {
@@ -149,25 +154,28 @@ public final class EventLog {
     }
   }
 
-  private void takeEnvelope(ProtoReader envelope) {
-    while (envelope.next()) {
-      final ProtoReader body = new ProtoReader(envelope.content());
-      switch (envelope.field()) {
-        case 10:
+  private void takeEvent(ProtoReader event) {
+    while (event.next()) {
+      final ProtoReader body = new ProtoReader(event.content());
+      switch (event.field()) {
+        case 1:
           takeOpened(body);
           break;
-        case 11:
+        case 2:
           while (body.next()) {
             outcome = body.field() == 1 ? (int) body.value() : outcome;
           }
           break;
-        case 12:
+        case 4:
+          takeExecutor(body);
+          break;
+        case 5:
           takeAttempt(body);
           break;
-        case 14:
+        case 7:
           takeMapProfile(body);
           break;
-        case 15:
+        case 8:
           takeReduceProfile(body);
           break;
         default:
@@ -177,10 +185,40 @@ public final class EventLog {
   }
 
   private void takeOpened(ProtoReader opened) {
+    boolean hasReduces = false;
     while (opened.next()) {
-      mapTasks = opened.field() == 9 ? (int) opened.value() : mapTasks;
-      reduceTasks = opened.field() == 10 ? (int) opened.value() : reduceTasks;
+      if (opened.field() == 8) {
+        hasReduces |= takeStage(new ProtoReader(opened.content()));
+      }
     }
+    reduceTasks = hasReduces ? reduceTasks : 0;
+  }
+
+  /** Whether it is the reduce tasks'. */
+  private boolean takeStage(ProtoReader stage) {
+    long number = 0;
+    while (stage.next()) {
+      if (stage.field() == 1) {
+        number = stage.value();
+      } else if (stage.field() == 8 && number == 0) {
+        mapTasks = (int) stage.value();
+      } else if (stage.field() == 8) {
+        reduceTasks = (int) stage.value();
+      }
+    }
+    return number == 1;
+  }
+
+  private void takeExecutor(ProtoReader executor) {
+    long number = 0;
+    String host = "";
+    while (executor.next()) {
+      number = executor.field() == 1 ? executor.value() : number;
+      if (executor.field() == 2) {
+        host = new String(executor.content(), StandardCharsets.UTF_8);
+      }
+    }
+    executors.put(source + number, host);
   }
 
   private void takeAttempt(ProtoReader changed) {
@@ -196,15 +234,15 @@ public final class EventLog {
           state = (int) changed.value();
           break;
         case 3:
-          millis = millis(changed.content());
+          millis = changed.value() / 1_000_000;
           break;
         case 4:
-          hosts.put(id, new String(changed.content(), StandardCharsets.UTF_8));
+          hosts.put(id, executors.get(source + changed.value()));
           break;
-        case 7:
+        case 5:
           speculative.add(id);
           break;
-        case 8:
+        case 6:
           inputBytes.put(id, changed.value());
           break;
         default:
@@ -222,7 +260,7 @@ public final class EventLog {
         id = attempt(profile.content());
       } else if (profile.field() == 2) {
         partitions.add(partition(new ProtoReader(profile.content())));
-      } else if (profile.field() == 4) {
+      } else if (profile.field() == 3) {
         sampledBelow.put(id, profile.value());
       }
     }
@@ -297,15 +335,15 @@ public final class EventLog {
           reduce.bytes = fields.value();
           break;
         case 5:
-          reduce.nanos = nanos(fields.content());
+          reduce.nanos = fields.value();
           break;
         case 7:
           reduce.points += Arrays.stream(varints(fields.content())).sum();
           break;
-        case 16:
+        case 14:
           hashes = fixed64s(fields.content());
           break;
-        case 17:
+        case 15:
           sizes = varints(fields.content());
           break;
         case 18:
@@ -314,7 +352,7 @@ public final class EventLog {
         case 19:
           reduce.dropped = fields.value();
           break;
-        case 21:
+        case 16:
           nanos = varints(fields.content());
           break;
         default:
@@ -329,28 +367,15 @@ public final class EventLog {
 
   private static String attempt(byte[] message) {
     final ProtoReader fields = new ProtoReader(message);
-    boolean isMap = false;
+    boolean isMap = true;
     long index = 0;
     long number = 0;
     while (fields.next()) {
-      isMap = fields.field() == 1 ? fields.value() == 1 : isMap;
-      index = fields.field() == 2 ? fields.value() : index;
-      number = fields.field() == 3 ? fields.value() : number;
+      isMap = fields.field() == 1 ? fields.value() == 0 : isMap;
+      index = fields.field() == 3 ? fields.value() : index;
+      number = fields.field() == 4 ? fields.value() : number;
     }
     return (isMap ? "m-" : "r-") + index + "." + number;
-  }
-
-  private static long millis(byte[] timestamp) {
-    return nanos(timestamp) / 1_000_000;
-  }
-
-  private static long nanos(byte[] time) {
-    final ProtoReader fields = new ProtoReader(time);
-    long nanos = 0;
-    while (fields.next()) {
-      nanos += fields.field() == 1 ? fields.value() * 1_000_000_000L : fields.value();
-    }
-    return nanos;
   }
 
   private static long[] fixed64s(byte[] packed) {

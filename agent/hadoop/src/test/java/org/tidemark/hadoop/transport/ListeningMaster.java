@@ -21,8 +21,8 @@ import org.tidemark.hadoop.wire.ProtoWriter;
  * begins to listen, and to acknowledge, when it is told to.
  */
 public final class ListeningMaster implements AutoCloseable {
-  private static final int JOB_CLOSED = 11;
-  private static final int ATTEMPT_CHANGED = 12;
+  private static final int JOB_CLOSED = 2;
+  private static final int ATTEMPT_CHANGED = 5;
 
   public final String address;
   private final ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
@@ -107,26 +107,32 @@ public final class ListeningMaster implements AutoCloseable {
   }
 
   private void take(byte[] request) {
-    final ProtoReader outer = new ProtoReader(request);
-    outer.next();
-    final ProtoReader envelope = new ProtoReader(outer.content());
+    final ProtoReader batch = new ProtoReader(request);
     long sequence = 0;
     synchronized (this) {
-      while (envelope.next()) {
-        if (envelope.field() == 2) {
-          sequence = envelope.value();
-        } else if (envelope.field() == 5) {
-          dropped = envelope.value();
-        } else if (envelope.field() == ATTEMPT_CHANGED) {
-          takeAttempt(new ProtoReader(envelope.content()));
-        } else if (envelope.field() == JOB_CLOSED) {
-          closed = true;
+      while (batch.next()) {
+        if (batch.field() == 4) {
+          sequence = batch.value() - 1;
+        } else if (batch.field() == 6) {
+          dropped = batch.value();
+        } else if (batch.field() == 7) {
+          ++sequence;
+          ++events;
+          takeEvent(new ProtoReader(batch.content()));
         }
       }
-      ++events;
       notifyAll();
     }
     acknowledge(sequence);
+  }
+
+  private void takeEvent(ProtoReader event) {
+    event.next();
+    if (event.field() == ATTEMPT_CHANGED) {
+      takeAttempt(new ProtoReader(event.content()));
+    } else if (event.field() == JOB_CLOSED) {
+      closed = true;
+    }
   }
 
   private void acknowledge(long sequence) {
@@ -156,11 +162,11 @@ public final class ListeningMaster implements AutoCloseable {
 
   /** Of a TaskAttemptId. */
   private static String nameOf(ProtoReader id) {
-    final long[] fields = new long[4];
+    final long[] fields = new long[5];
     while (id.next()) {
       fields[id.field()] = id.value();
     }
-    return (fields[1] == 1 ? "m_" : "r_") + fields[2] + "_" + fields[3];
+    return (fields[1] == 0 ? "m_" : "r_") + fields[3] + "_" + fields[4];
   }
 
   @Override

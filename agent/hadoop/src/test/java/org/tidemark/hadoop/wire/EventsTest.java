@@ -19,19 +19,20 @@ import org.tidemark.hadoop.profile.ProcessorWatch;
 import org.tidemark.hadoop.profile.ReduceMeter;
 
 /**
- * The bytes of each event. tests/wire/envelope_vectors_test.cc reads the same bytes with the
+ * The bytes of each event. tests/wire/event_vectors_test.cc reads the same bytes with the
  * master's generated code and compares with the text beside them.
  */
 public class EventsTest {
   @Test
   public void everyEventHasTheBytesOfItsVector() throws Exception {
     final Map<String, Event> events = events();
-    for (JsonNode vector : Vectors.read("envelopes.json")) {
+    for (JsonNode vector : Vectors.read("events.json")) {
       final String name = vector.get("name").asText();
       final Event event = events.remove(name);
-      final ProtoWriter envelope = new ProtoWriter();
-      event.writeTo(envelope, 5_000_000_000L);
-      assertEquals(name, vector.get("hex").asText(), Vectors.hex(envelope.toByteArray()));
+      assertEquals(
+          name,
+          vector.get("hex").asText(),
+          Vectors.hex(event.encoded(5_000_000_000L).toByteArray()));
     }
     assertTrue("without a vector: " + events.keySet(), events.isEmpty());
   }
@@ -73,24 +74,27 @@ public class EventsTest {
     final Map<String, Event> events = new LinkedHashMap<>();
     events.put("job opened by an application master", Events.jobOpened(wholeJob()));
     events.put("job opened by a task that knows little", Events.jobOpened(new JobShape()));
-    events.put("job opened with keys grouped by prefix", Events.jobOpened(prefixJob()));
+    events.put("job opened with keys grouped by a comparator", Events.jobOpened(opaqueJob()));
     events.put(
         "job closed", Events.jobClosed(Events.Outcome.FAILED, "task r-1 gave up", 1_700_000_000_250L));
+    events.put(
+        "executor opened", Events.executorOpened(3, "node-1", "/default-rack", "container_1"));
     events.put("map attempt started", Events.attemptChanged(startedMap()));
     events.put("reduce attempt failed", Events.attemptChanged(failedReduce()));
     events.put("heartbeat", Events.heartbeat(new Attempt(true, 3, 1), 1 << 20, 12_345, 777));
     events.put(
         "map profile",
-        Events.mapProfile(new Attempt(true, 2, 0), Arrays.asList(scanned(), unscanned()), 2, 0));
+        Events.mapProfile(new Attempt(true, 2, 0), Arrays.asList(scanned(), unscanned()), 0));
     events.put(
         "map profile with a sample",
         Events.mapProfile(
-            new Attempt(true, 2, 1), Arrays.asList(sampled()), 2, KeySampler.EVERY_RANK));
-    events.put("reduce profile", reduceProfile(true, null));
-    events.put("reduce profile whose keys have no names", reduceProfile(false, null));
+            new Attempt(true, 2, 1), Arrays.asList(sampled()), KeySampler.EVERY_RANK));
+    events.put("reduce profile", reduceProfile(true, false, null));
+    events.put("reduce profile with points", reduceProfile(true, true, null));
+    events.put("reduce profile whose keys have no names", reduceProfile(false, false, null));
     events.put(
         "reduce profile of a task that shares its processors",
-        reduceProfile(false, new ProcessorWatch.Use(8_250_000_000L, 2_000_000_001L, 4)));
+        reduceProfile(false, false, new ProcessorWatch.Use(8_250_000_000L, 2_000_000_001L, 4)));
     return events;
   }
 
@@ -103,25 +107,22 @@ public class EventsTest {
     job.submittedMillis = 1_700_000_000_123L;
     job.mapTasks = 4;
     job.reduceTasks = 0;
-    job.slowStart = 0.05;
     job.hasCombiner = true;
     job.masterAttempt = 2;
     return job;
   }
 
-  private static JobShape prefixJob() {
+  private static JobShape opaqueJob() {
     final JobShape job = new JobShape();
-    job.grouping = JobShape.Grouping.PREFIX;
-    job.prefixBytes = 4;
+    job.reduceTasks = 3;
+    job.grouping = JobShape.Grouping.OPAQUE;
     return job;
   }
 
   private static AttemptNews startedMap() {
     final AttemptNews news = new AttemptNews(new Attempt(true, 0, 0), Events.State.STARTED);
     news.atMillis = 1_700_000_001_000L;
-    news.host = "node-1";
-    news.container = "container_1";
-    news.rack = "/default-rack";
+    news.executor = 3;
     news.inputBytes = 0;
     return news;
   }
@@ -161,8 +162,10 @@ public class EventsTest {
     return keys;
   }
 
-  private static Event reduceProfile(boolean named, ProcessorWatch.Use use) {
-    final ReduceMeter meter = new ReduceMeter(new MeterSettings());
+  private static Event reduceProfile(boolean named, boolean points, ProcessorWatch.Use use) {
+    final MeterSettings settings = new MeterSettings();
+    settings.setSendPoints(points);
+    final ReduceMeter meter = new ReduceMeter(settings);
     meter.start(1_000_000_000L);
     meter.begin(0x1122334455667788L, 0);
     meter.read(80);
