@@ -62,9 +62,8 @@ class RunningJob {
     const std::uint32_t maps_done = shape.maps_running > 0 ? shape.map_tasks / 20 : shape.map_tasks;
     for (std::uint32_t m = 0; m < maps_done; ++m) FinishMapTask(m);
     for (std::uint32_t m = 0; m < shape.maps_running; ++m) {
-      Say(AttemptChanged{.attempt = {kMapStage, maps_done + m, 0},
-                         .state = AttemptState::kStarted,
-                         .at = Now()});
+      Say(AttemptChanged{
+          .attempt = {kMapStage, maps_done + m, 0}, .state = AttemptState::kStarted, .at = Now()});
     }
     now_ += 1;
     for (std::uint32_t i = 0; i < running_; ++i) {

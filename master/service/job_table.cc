@@ -250,7 +250,8 @@ bool JobTable::IsOfRun(const wire::ReceivedEvent& received, const Job& job) {
 }
 
 // An event that cannot be understood. A duplicate is told its reason once more and counts once.
-IngestResult JobTable::Reject(const wire::ReceivedEvent& received, Job* job, const absl::Status& reason) {
+IngestResult JobTable::Reject(const wire::ReceivedEvent& received, Job* job,
+                              const absl::Status& reason) {
   if (job == nullptr) return {.status = reason};
   AcceptedSequence event;
   if (wire::CheckPlace(received).ok()) event = {received.source_id, received.sequence};
@@ -301,7 +302,8 @@ absl::Status JobTable::Charge(std::size_t bytes, const Event* event, Job& job) {
   return refused;
 }
 
-IngestResult JobTable::Ingest(const wire::ReceivedEvent& received, absl::Time now, const Sender& sender) {
+IngestResult JobTable::Ingest(const wire::ReceivedEvent& received, absl::Time now,
+                              const Sender& sender) {
   std::shared_ptr<Job> job = Find(received.job_id);
   absl::StatusOr<Event> event = wire::ParseEvent(received, now);
   if (!event.ok()) return Reject(received, job.get(), event.status());

@@ -114,7 +114,8 @@ class JobTable {
   absl::StatusOr<Recovery> Recover(absl::Time now, std::size_t threads);
 
   // Takes an event off the network: parse, keep, fold. `sender` matters if it opens a job.
-  IngestResult Ingest(const wire::ReceivedEvent& received, absl::Time now, const Sender& sender = {});
+  IngestResult Ingest(const wire::ReceivedEvent& received, absl::Time now,
+                      const Sender& sender = {});
 
   // Ticks running jobs that have news since pace.interval_min or were not ticked for pace.interval,
   // heavy ones in turns (tick_round.h), and returns the new snapshots. Waits until they are

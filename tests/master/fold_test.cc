@@ -640,6 +640,21 @@ TEST(FoldStages, AStageMayAppearAfterItsChildren) {
   EXPECT_EQ(job.state.anomalies, 0u);
 }
 
+// Whoever orders stages goes through schedule::TopologicalOrder, which names the cycle.
+TEST(FoldStages, StagesThatReadFromEachOtherAreKept) {
+  StageOpened first = Generic(0, 1);
+  first.parents = {1, 1, kHuge};
+  StageOpened second = Generic(1, 1);
+  second.parents = {0};
+  Job job = OpenGeneric({first, second});
+  EXPECT_TRUE(job.Say(1, first).ok());
+  EXPECT_TRUE(job.Say(2, Finished(Task(0, 0))).ok());
+  EXPECT_TRUE(job.Say(2, Finished(Task(1, 0))).ok());
+  EXPECT_EQ(job.state.stages.at(0).opened.parents, first.parents);
+  EXPECT_EQ(job.state.stages.at(1).finished_task_count(), 1u);
+  EXPECT_EQ(job.state.anomalies, 0u);
+}
+
 TEST(FoldStages, AStageThatIsResubmittedMayHaveFewerTasks) {
   Job job = OpenGeneric({Generic(2, 10)});
   EXPECT_TRUE(job.Say(1, Finished(Task(2, 9))).ok());

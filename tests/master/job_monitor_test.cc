@@ -523,6 +523,18 @@ TEST(JobMonitor, SaysThatKeysHaveNoNamesWhereAComparatorGroupsThem) {
       "a grouping comparator decides which keys form a key group, so none is known by its key");
 }
 
+TEST(JobMonitor, StagesThatReadFromEachOtherLeaveTheForecastAlone) {
+  Watched job = Reducing();
+  Watched in_circles = Reducing();
+  StageOpened map = {.stage = kMapStage, .parents = {kReduceStage}, .kind = StageKind::kMap};
+  EXPECT_TRUE(in_circles.Say(16, map).ok());
+  EXPECT_TRUE(in_circles.Say(16, StageOpened{.stage = 2, .parents = {3}}).ok());
+  EXPECT_TRUE(in_circles.Say(16, StageOpened{.stage = 3, .parents = {2}}).ok());
+  const Snapshot snapshot = in_circles.Tick(17);
+  EXPECT_EQ(snapshot.forecasts, job.Tick(17).forecasts);
+  EXPECT_EQ(snapshot.coverage.anomalies, 0u);
+}
+
 TEST(JobMonitor, ATaskNobodyHeardOfForTenSecondsIsSilent) {
   Watched job = Reducing();
   EXPECT_EQ(job.Tick(25).coverage.silent_tasks, 0u);

@@ -148,8 +148,8 @@ class JobMonitor {
   // their silence until then does not end the job, which is given up abandon_after later at the
   // earliest. It is silence all the same: no estimate goes on, and Coverage::silent_for counts it.
   void NoteRestart(absl::Time now);
-  // A part of its log was lost before a restart: Coverage says so, intervals widen as for events that
-  // never came, and no sequence number that a lost tick may have used is used again. Changes
+  // A part of its log was lost before a restart: Coverage says so, intervals widen as for events
+  // that never came, and no sequence number that a lost tick may have used is used again. Changes
   // nothing of a job that is not open or has ended.
   void NoteDamage(const LogDamage& damage);
   // Counts an event that could not be understood, for Coverage. With its source and sequence, if
