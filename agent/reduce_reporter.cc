@@ -134,7 +134,7 @@ void ReduceReporter::SendProfile() {
   const ClockReading now = shared_->clock.Now();
   ReduceProfile profile = Totals(totals, now);
   if (!shared_->settings.paused()) AddDetails(profile, now);
-  for (ReduceProfile& part : SplitProfile(std::move(profile), shared_->envelope_bytes_max())) {
+  for (ReduceProfile& part : SplitProfile(std::move(profile), shared_->event_bytes_max())) {
     shared_->outbox.Add(std::move(part), now.monotonic_nanos, lost_points_);
   }
 }

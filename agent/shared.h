@@ -91,8 +91,8 @@ struct Shared {
   const char* off_reason() const { return off_reason_.load(); }
 
   // Several profiles fit into the buffer, whatever its size.
-  std::size_t envelope_bytes_max() const {
-    return std::clamp(buffer_bytes_max / 8, kEnvelopeBytesMin, kEnvelopeBytesMax);
+  std::size_t event_bytes_max() const {
+    return std::clamp(buffer_bytes_max / 8, kEventBytesMin, kEventBytesMax);
   }
   // How much of each a reduce task may keep for its next profile: together they take up to two
   // thirds of the buffer, and 16 k names are an order of magnitude above those of a map task.
@@ -104,7 +104,7 @@ struct Shared {
   }
   // A map profile is never split.
   std::size_t map_profile_bytes_max() const {
-    return std::clamp(buffer_bytes_max / 2, kEnvelopeBytesMin, kEnvelopeBytesMax);
+    return std::clamp(buffer_bytes_max / 2, kEventBytesMin, kEventBytesMax);
   }
 
   const Clock& clock;
@@ -118,8 +118,8 @@ struct Shared {
 
  private:
   // On the wire. The upper one is a quarter of what gRPC accepts by default.
-  static constexpr std::size_t kEnvelopeBytesMin = std::size_t{1} << 12;
-  static constexpr std::size_t kEnvelopeBytesMax = std::size_t{1} << 20;
+  static constexpr std::size_t kEventBytesMin = std::size_t{1} << 12;
+  static constexpr std::size_t kEventBytesMax = std::size_t{1} << 20;
 
   const std::size_t buffer_bytes_max;
   std::atomic<const char*> off_reason_{nullptr};
