@@ -32,12 +32,12 @@ class Rounds {
         inputs_(std::move(inputs)),
         directory_(std::move(directory)) {}
 
-  absl::StatusOr<MappedJob> Run() {
+  absl::StatusOr<JobPlan> Run() {
     for (std::uint32_t round = 0;; ++round) {
       absl::StatusOr<JobPlan> plan = Plan(round);
       if (!plan.ok()) return plan.status();
       if (absl::Status mapped = Map(*plan); !mapped.ok()) return mapped;
-      if (round + 1 == definition_.rounds.size()) return Outputs(*std::move(plan));
+      if (round + 1 == definition_.rounds.size()) return plan;
       if (absl::Status reduced = Reduce(*plan); !reduced.ok()) return reduced;
     }
   }
@@ -67,16 +67,18 @@ class Rounds {
   absl::Status Map(const JobPlan& plan) {
     for (std::uint32_t i = 0; i < plan.splits.size(); ++i) {
       const AttemptId attempt = {kMapStage, i, 0};
-      absl::Status done = RunTask(plan, attempt, examples::RunMapTask, plan.map_output(i));
-      if (!done.ok()) return done;
+      const auto mapped = RunTask(plan, attempt, examples::RunMapTask, plan.map_output(i));
+      if (!mapped.ok()) return mapped.status();
+      absl::Status kept = examples::WriteResult(plan.map_result(i), *mapped);
+      if (!kept.ok()) return kept;
     }
     return absl::OkStatus();
   }
 
   // Its output is input of the next round.
   absl::Status Reduce(const JobPlan& plan) {
-    absl::Status done = RunTask(plan, {kReduceStage, 0, 0}, examples::RunReduceTask, plan.part(0));
-    if (!done.ok()) return done;
+    const auto reduced = RunTask(plan, {kReduceStage, 0, 0}, examples::RunReduceTask, plan.part(0));
+    if (!reduced.ok()) return reduced.status();
     for (std::uint32_t i = 0; i < plan.splits.size(); ++i) Remove(plan.map_output(i));
     std::erase_if(inputs_, [](const InputFile& input) { return input.from_previous_round; });
     inputs_.push_back({.path = plan.part(0),
@@ -88,30 +90,23 @@ class Rounds {
 
   // Leaves the output of the attempt at `output`.
   template <typename Run>
-  absl::Status RunTask(const JobPlan& plan, const AttemptId& attempt, Run run,
-                       const std::string& output) {
+  absl::StatusOr<examples::TaskResult> RunTask(const JobPlan& plan, const AttemptId& attempt,
+                                               Run run, const std::string& output) {
     absl::StatusOr<std::unique_ptr<Job>> job = MakeWorkerJob(plan, plan.reduce_task_count);
     if (!job.ok()) return job.status();
     const std::string directory = plan.attempt_directory(attempt);
     if (absl::Status made = examples::MakeDirectories(directory); !made.ok()) return made;
-    const auto result = run(plan, attempt, **job, *agent_);
+    auto result = run(plan, attempt, **job, *agent_);
     if (!result.ok()) return result.status();
     absl::Status moved = examples::Rename(PathOf(directory, examples::kOutputName), output);
     Remove(directory);
-    return moved;
+    if (!moved.ok()) return moved;
+    return result;
   }
 
   static void Remove(const std::string& path) {
     std::error_code ignored;
     std::filesystem::remove_all(path, ignored);
-  }
-
-  static MappedJob Outputs(JobPlan plan) {
-    MappedJob mapped = {.plan = std::move(plan)};
-    for (std::uint32_t i = 0; i < mapped.plan.splits.size(); ++i) {
-      mapped.map_outputs.push_back(mapped.plan.map_output(i));
-    }
-    return mapped;
   }
 
   const examples::JobDefinition& definition_;
@@ -139,7 +134,7 @@ absl::StatusOr<std::string> IdentityOf(const JobInputs& inputs) {
   return identity;
 }
 
-absl::StatusOr<MappedJob> RunMapTasks(const JobInputs& inputs, const std::string& directory) {
+absl::StatusOr<JobPlan> RunMapTasks(const JobInputs& inputs, const std::string& directory) {
   absl::StatusOr<const examples::JobDefinition*> job = examples::FindJob(inputs.job);
   if (!job.ok()) return job.status();
   if (inputs.paths.size() < (*job)->inputs_min || inputs.paths.size() > (*job)->inputs_max) {

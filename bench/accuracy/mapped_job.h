@@ -25,15 +25,11 @@ struct JobInputs {
 // sizes of the inputs.
 absl::StatusOr<std::string> IdentityOf(const JobInputs& inputs);
 
-struct MappedJob {
-  examples::JobPlan plan;  // of the last round, with one reduce task
-  // Where the output of each map task is.
-  std::vector<std::string> map_outputs;
-};
-
 // Runs all rounds but the last, then the map tasks of the last, one after the other: about eight in
-// each round, at least one for each input. `directory` takes their files.
-absl::StatusOr<MappedJob> RunMapTasks(const JobInputs& inputs, const std::string& directory);
+// each round, at least one for each input. `directory` takes their files. The plan of the last
+// round, which has one reduce task and says where they are.
+absl::StatusOr<examples::JobPlan> RunMapTasks(const JobInputs& inputs,
+                                              const std::string& directory);
 
 // The job of the plan's round as a worker would have it, for so many reduce tasks.
 absl::StatusOr<std::unique_ptr<examples::Job>> MakeWorkerJob(const examples::JobPlan& plan,

@@ -78,19 +78,19 @@ std::array<float, kTimes> BestTimes(std::vector<float>& seconds) {
 
 class Measurement {
  public:
-  explicit Measurement(MappedJob mapped) : mapped_(std::move(mapped)) {}
+  explicit Measurement(examples::JobPlan plan) : plan_(std::move(plan)) {}
 
   absl::StatusOr<CostLog> Run() {
     for (const std::uint32_t count : kPartitionCounts) {
-      absl::StatusOr<std::unique_ptr<Job>> job = MakeWorkerJob(mapped_.plan, count);
+      absl::StatusOr<std::unique_ptr<Job>> job = MakeWorkerJob(plan_, count);
       if (!job.ok()) return job.status();
       partitions_.emplace_back(*std::move(job), count);
     }
-    for (const examples::Split& split : mapped_.plan.splits) {
+    for (const examples::Split& split : plan_.splits) {
       log_.map_tasks.push_back(
-          {.input_name = mapped_.plan.inputs[split.input].name, .input_bytes = split.size_bytes()});
+          {.input_name = plan_.inputs[split.input].name, .input_bytes = split.size_bytes()});
     }
-    absl::StatusOr<std::unique_ptr<Job>> job = MakeWorkerJob(mapped_.plan, 1);
+    absl::StatusOr<std::unique_ptr<Job>> job = MakeWorkerJob(plan_, 1);
     if (!job.ok()) return job.status();
     GroupTimer timer(**job);
     Pace pace(timer);
@@ -140,11 +140,14 @@ class Measurement {
 
   absl::StatusOr<GroupMerge> OpenMapOutputs() const {
     std::vector<examples::SegmentReader> readers;
-    for (const std::string& path : mapped_.map_outputs) {
-      absl::StatusOr<examples::SpillFile> file = examples::SpillFile::Open(path);
+    for (std::uint32_t i = 0; i < plan_.splits.size(); ++i) {
+      const auto map = examples::ReadResult(plan_.map_result(i));
+      if (!map.ok()) return map.status();
+      auto file = examples::InputFileHandle::Open(plan_.map_output(i));
       if (!file.ok()) return file.status();
-      const examples::Segment& segment = file->segments().front();
-      readers.emplace_back(file->file(), segment.offset, segment.size_bytes);
+      const examples::Segment& segment = map->segments.front();
+      readers.emplace_back(std::make_shared<const examples::InputFileHandle>(*std::move(file)),
+                           segment.offset, segment.size_bytes);
     }
     return GroupMerge(std::move(readers));
   }
@@ -196,7 +199,7 @@ class Measurement {
     });
   }
 
-  const MappedJob mapped_;
+  const examples::JobPlan plan_;
   std::vector<Partitions> partitions_;
   std::vector<std::vector<float>> seconds_;  // by pass and group, as measured
   double total_seconds_ = 0;                 // of the first pass
@@ -204,7 +207,7 @@ class Measurement {
 };
 
 absl::StatusOr<CostLog> MapAndTime(const JobInputs& inputs, const std::string& directory) {
-  absl::StatusOr<MappedJob> mapped = RunMapTasks(inputs, directory);
+  absl::StatusOr<examples::JobPlan> mapped = RunMapTasks(inputs, directory);
   if (!mapped.ok()) return mapped.status();
   return Measurement(*std::move(mapped)).Run();
 }

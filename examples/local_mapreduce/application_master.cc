@@ -154,6 +154,9 @@ absl::Status ApplicationMaster::Commit(const AttemptId& attempt) {
     absl::Status moved =
         Rename(PathOf(directory, kOutputName),
                is_map ? plan_.map_output(attempt.index) : plan_.part(attempt.index));
+    if (moved.ok() && is_map) {
+      moved = Rename(PathOf(directory, kResultName), plan_.map_result(attempt.index));
+    }
     if (!moved.ok()) return moved;
   }
   RemoveTree(directory);

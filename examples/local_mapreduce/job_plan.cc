@@ -1,13 +1,11 @@
 #include "examples/local_mapreduce/job_plan.h"
 
-#include <cereal/archives/binary.hpp>
 #include <cereal/types/map.hpp>
 #include <cereal/types/string.hpp>
 #include <cereal/types/vector.hpp>
-#include <exception>
-#include <sstream>
 
 #include "examples/local_mapreduce/file_io.h"
+#include "examples/local_mapreduce/saved.h"
 #include "fmt/format.h"
 
 namespace tidemark::examples {
@@ -42,35 +40,6 @@ void serialize(Archive& archive, TaskResult& result) {
           result.output.checksum, result.reduce_began_nanos, result.reduce_ended_nanos);
 }
 
-namespace {
-
-// Both ends are the same program.
-template <typename Value>
-absl::Status Write(const std::string& path, const Value& value) {
-  std::ostringstream bytes;
-  cereal::BinaryOutputArchive archive(bytes);
-  archive(value);
-  return WriteWholeFile(path, bytes.str());
-}
-
-template <typename Value>
-absl::StatusOr<Value> Read(const std::string& path) {
-  absl::StatusOr<std::string> file = ReadWholeFile(path);
-  if (!file.ok()) return file.status();
-  std::istringstream bytes(*std::move(file));
-  Value value;
-  try {
-    cereal::BinaryInputArchive archive(bytes);
-    archive(value);
-    if (bytes.peek() == std::istringstream::traits_type::eof()) return value;
-  } catch (const std::exception&) {
-    // Cut short, or with lengths that nothing can have.
-  }
-  return absl::DataLossError(fmt::format("cannot parse {}", path));
-}
-
-}  // namespace
-
 std::string JobPlan::path() const { return PathOf(work_directory, "plan"); }
 std::string JobPlan::side_directory() const { return PathOf(work_directory, "side"); }
 std::string JobPlan::attempt_directory(const AttemptId& attempt) const {
@@ -80,12 +49,15 @@ std::string JobPlan::attempt_directory(const AttemptId& attempt) const {
 std::string JobPlan::map_output(std::uint32_t map_task) const {
   return PathOf(work_directory, fmt::format("map-{:05}", map_task));
 }
+std::string JobPlan::map_result(std::uint32_t map_task) const {
+  return map_output(map_task) + ".result";
+}
 std::string JobPlan::part(std::uint32_t reduce_task) const {
   return PathOf(work_directory, PartName(output, reduce_task));
 }
 
-absl::Status WritePlan(const JobPlan& plan) { return Write(plan.path(), plan); }
-absl::StatusOr<JobPlan> ReadPlan(const std::string& path) { return Read<JobPlan>(path); }
+absl::Status WritePlan(const JobPlan& plan) { return Save(plan.path(), plan); }
+absl::StatusOr<JobPlan> ReadPlan(const std::string& path) { return Load<JobPlan>(path); }
 
 absl::StatusOr<std::unique_ptr<Job>> MakePlannedJob(const JobPlan& plan) {
   absl::StatusOr<const JobDefinition*> definition = FindJob(plan.job);
@@ -98,8 +70,8 @@ absl::StatusOr<std::unique_ptr<Job>> MakePlannedJob(const JobPlan& plan) {
 }
 
 absl::Status WriteResult(const std::string& path, const TaskResult& result) {
-  return Write(path, result);
+  return Save(path, result);
 }
-absl::StatusOr<TaskResult> ReadResult(const std::string& path) { return Read<TaskResult>(path); }
+absl::StatusOr<TaskResult> ReadResult(const std::string& path) { return Load<TaskResult>(path); }
 
 }  // namespace tidemark::examples

@@ -39,6 +39,7 @@ struct JobPlan {
   std::string side_directory() const;
   std::string attempt_directory(const AttemptId& attempt) const;
   std::string map_output(std::uint32_t map_task) const;
+  std::string map_result(std::uint32_t map_task) const;  // a TaskResult: where partitions are
   std::string part(std::uint32_t reduce_task) const;
 };
 
@@ -50,7 +51,7 @@ absl::StatusOr<std::unique_ptr<Job>> MakePlannedJob(const JobPlan& plan);
 
 // What one task attempt did.
 struct TaskResult {
-  std::vector<Segment> segments;  // of a map task's output
+  std::vector<Segment> segments;  // of a map task's output, by partition
   std::uint64_t groups = 0;       // key groups written by a map task, read by a reduce task
   OutputTotals output;
   // Of a reduce task's first and last reduce function: CLOCK_MONOTONIC, which processes share.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
+#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -83,7 +84,7 @@ absl::Status MapOutput::Spill() {
   if (!writer.ok()) return writer.status();
   if (absl::Status written = WriteBuffer(*writer, nullptr); !written.ok()) return written;
   if (absl::Status closed = writer->Close(); !closed.ok()) return closed;
-  spills_.push_back(path);
+  spills_.push_back({path, writer->segments()});
   records_.clear();
   bytes_.clear();
   return absl::OkStatus();
@@ -105,23 +106,23 @@ absl::Status MapOutput::WriteBuffer(SpillWriter& writer, const GroupListener& on
 }
 
 absl::Status MapOutput::MergeSpills(SpillWriter& writer, const GroupListener& on_group) {
-  std::vector<SpillFile> files;
-  for (const std::string& path : spills_) {
-    absl::StatusOr<SpillFile> file = SpillFile::Open(path);
+  std::vector<std::shared_ptr<const InputFileHandle>> files;
+  for (const SpillFile& spill : spills_) {
+    absl::StatusOr<InputFileHandle> file = InputFileHandle::Open(spill.path);
     if (!file.ok()) return file.status();
-    files.push_back(*std::move(file));
+    files.push_back(std::make_shared<const InputFileHandle>(*std::move(file)));
   }
   for (std::uint32_t partition = 0; partition < partition_count_; ++partition) {
     std::vector<SegmentReader> segments;
-    for (const SpillFile& file : files) {
-      const Segment& segment = file.segments()[partition];
-      segments.emplace_back(file.file(), segment.offset, segment.size_bytes);
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      const Segment& segment = spills_[i].segments[partition];
+      segments.emplace_back(files[i], segment.offset, segment.size_bytes);
     }
     MergedRecords records(std::move(segments));
     absl::Status written = WriteGroups(partition, records, writer, on_group);
     if (!written.ok()) return written;
   }
-  for (const std::string& path : spills_) std::remove(path.c_str());
+  for (const SpillFile& spill : spills_) std::remove(spill.path.c_str());
   return absl::OkStatus();
 }
 

@@ -60,7 +60,11 @@ class MapOutput : public Emitter {
   std::size_t memory_bytes_max_;
   std::string bytes_;
   std::vector<BufferedRecord> records_;
-  std::vector<std::string> spills_;
+  struct SpillFile {
+    std::string path;
+    std::vector<Segment> segments;
+  };
+  std::vector<SpillFile> spills_;
   absl::Status status_;
 };
 

@@ -8,12 +8,29 @@
 #include "examples/local_mapreduce/merge.h"
 #include "examples/local_mapreduce/shuffle.h"
 #include "examples/local_mapreduce/tasks.h"
+#include "fmt/format.h"
 
 namespace tidemark::examples {
 namespace {
 
 std::int64_t MonotonicNanos() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Where the map tasks have left a partition.
+absl::StatusOr<std::vector<MapSegment>> FindPartition(const JobPlan& plan,
+                                                      std::uint32_t partition) {
+  std::vector<MapSegment> segments;
+  for (std::uint32_t i = 0; i < plan.splits.size(); ++i) {
+    absl::StatusOr<TaskResult> map = ReadResult(plan.map_result(i));
+    if (!map.ok()) return map.status();
+    if (partition >= map->segments.size()) {
+      return absl::DataLossError(
+          fmt::format("{} has no partition {}", plan.map_output(i), partition));
+    }
+    segments.push_back({.file = plan.map_output(i), .segment = map->segments[partition]});
+  }
+  return segments;
 }
 
 absl::StatusOr<TaskResult> ReduceGroups(MergedRecords& records, Job& job, Output& output,
@@ -42,10 +59,10 @@ absl::StatusOr<TaskResult> RunReduceTask(const JobPlan& plan, const AttemptId& a
   const std::unique_ptr<ReduceTaskAgent> watcher =
       agent.StartReduceTask({.index = attempt.index, .attempt = attempt.attempt});
   const std::string directory = plan.attempt_directory(attempt);
-  std::vector<std::string> map_outputs;
-  for (std::uint32_t i = 0; i < plan.splits.size(); ++i) map_outputs.push_back(plan.map_output(i));
+  const absl::StatusOr<std::vector<MapSegment>> segments = FindPartition(plan, attempt.index);
+  if (!segments.ok()) return segments.status();
   absl::StatusOr<ShuffledPartition> shuffled =
-      ShuffledPartition::Fetch(map_outputs, attempt.index, PathOf(directory, "shuffled"), *watcher);
+      ShuffledPartition::Fetch(*segments, PathOf(directory, "shuffled"), *watcher);
   if (!shuffled.ok()) return shuffled.status();
   watcher->Shuffled();
 

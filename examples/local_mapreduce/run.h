@@ -1,5 +1,5 @@
-// A small MapReduce engine on one machine: an example of an application master that embeds
-// Tidemark.
+// The test engine: MapReduce on one machine, for `tidemark run`, the tests and the benchmarks
+// (README.md). For how to embed Tidemark see examples/embedding/main.cc.
 //
 // RunJob() splits the input, runs map and reduce tasks as worker processes on N slots with sorted,
 // partitioned spill files, and reports to Tidemark through the agent library as any engine would.

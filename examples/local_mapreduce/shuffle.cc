@@ -6,24 +6,15 @@
 #include <optional>
 #include <utility>
 
-#include "fmt/format.h"
-
 namespace tidemark::examples {
 namespace {
 
 constexpr std::uint64_t kCopyBytes = std::uint64_t{256} << 10;
 
 // Map outputs are opened one at a time: there may be more of them than a process may hold open.
-absl::StatusOr<Segment> FindSegment(const std::string& map_output, std::uint32_t partition) {
-  absl::StatusOr<SpillFile> file = SpillFile::Open(map_output);
-  if (!file.ok()) return file.status();
-  if (partition < file->segments().size()) return file->segments()[partition];
-  return absl::DataLossError(fmt::format("{} has no partition {}", map_output, partition));
-}
-
-absl::Status Copy(const std::string& map_output, const Segment& segment,
-                  const std::function<void(std::string_view)>& take) {
-  absl::StatusOr<InputFileHandle> file = InputFileHandle::Open(map_output);
+absl::Status Copy(const MapSegment& from, const std::function<void(std::string_view)>& take) {
+  const Segment& segment = from.segment;
+  absl::StatusOr<InputFileHandle> file = InputFileHandle::Open(from.file);
   if (!file.ok()) return file.status();
   std::string bytes;
   for (std::uint64_t copied = 0; copied < segment.size_bytes; copied += bytes.size()) {
@@ -37,17 +28,12 @@ absl::Status Copy(const std::string& map_output, const Segment& segment,
 
 }  // namespace
 
-absl::StatusOr<ShuffledPartition> ShuffledPartition::Fetch(
-    const std::vector<std::string>& map_outputs, std::uint32_t partition, const std::string& path,
-    ReduceTaskAgent& watcher, std::uint64_t memory_bytes_max) {
-  std::vector<Segment> segments;
+absl::StatusOr<ShuffledPartition> ShuffledPartition::Fetch(const std::vector<MapSegment>& segments,
+                                                           const std::string& path,
+                                                           ReduceTaskAgent& watcher,
+                                                           std::uint64_t memory_bytes_max) {
   std::uint64_t total_bytes = 0;
-  for (const std::string& map_output : map_outputs) {
-    absl::StatusOr<Segment> segment = FindSegment(map_output, partition);
-    if (!segment.ok()) return segment.status();
-    total_bytes += segment->size_bytes;
-    segments.push_back(*segment);
-  }
+  for (const MapSegment& from : segments) total_bytes += from.segment.size_bytes;
   std::optional<FileWriter> writer;
   if (total_bytes > memory_bytes_max) {
     absl::StatusOr<FileWriter> created = FileWriter::Create(path);
@@ -60,10 +46,10 @@ absl::StatusOr<ShuffledPartition> ShuffledPartition::Fetch(
     watcher.InputFetched(bytes.size());
   };
   std::uint64_t fetched = 0;
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    shuffled.places_.push_back({.offset = fetched, .size_bytes = segments[i].size_bytes});
-    if (absl::Status copied = Copy(map_outputs[i], segments[i], take); !copied.ok()) return copied;
-    fetched += segments[i].size_bytes;
+  for (const MapSegment& from : segments) {
+    shuffled.places_.push_back({.offset = fetched, .size_bytes = from.segment.size_bytes});
+    if (absl::Status copied = Copy(from, take); !copied.ok()) return copied;
+    fetched += from.segment.size_bytes;
   }
   if (!writer) return shuffled;
   if (absl::Status closed = writer->Close(); !closed.ok()) return closed;

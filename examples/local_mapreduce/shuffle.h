@@ -12,6 +12,12 @@
 
 namespace tidemark::examples {
 
+// A partition in the output of one map task.
+struct MapSegment {
+  std::string file;
+  Segment segment;
+};
+
 // One partition of every map output, copied out of their files: into memory while it is small, else
 // into one file.
 class ShuffledPartition {
@@ -19,9 +25,8 @@ class ShuffledPartition {
   static constexpr std::uint64_t kMemoryBytesMax = std::uint64_t{64} << 20;
 
   // Copies to `path` what does not fit `memory_bytes_max`; tells `watcher` of bytes fetched.
-  static absl::StatusOr<ShuffledPartition> Fetch(const std::vector<std::string>& map_outputs,
-                                                 std::uint32_t partition, const std::string& path,
-                                                 ReduceTaskAgent& watcher,
+  static absl::StatusOr<ShuffledPartition> Fetch(const std::vector<MapSegment>& segments,
+                                                 const std::string& path, ReduceTaskAgent& watcher,
                                                  std::uint64_t memory_bytes_max = kMemoryBytesMax);
   // One for each map output. They use this partition, which must outlive them.
   std::vector<SegmentReader> Readers() const;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <type_traits>
 #include <utility>
 
 #include "fmt/format.h"
@@ -11,17 +10,9 @@
 namespace tidemark::examples {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x31'6c'6c'69'70'73'6d'74;  // "tmspill1"
 constexpr std::size_t kReadBufferBytes = std::size_t{64} << 10;
 
 using RecordHeader = std::array<std::uint32_t, 2>;  // key size, value size
-using FileTrailer = std::array<std::uint64_t, 2>;   // partition count, magic
-static_assert(std::is_trivially_copyable_v<Segment> && sizeof(Segment) == 32);
-
-template <typename T>
-std::string_view BytesOf(const T* values, std::size_t count) {
-  return {reinterpret_cast<const char*>(values), count * sizeof(T)};
-}
 
 }  // namespace
 
@@ -40,50 +31,13 @@ void SpillWriter::Append(std::uint32_t partition, std::string_view key, std::str
   if (segment.records == 0) segment.offset = file_.size();
   const RecordHeader header = {static_cast<std::uint32_t>(key.size()),
                                static_cast<std::uint32_t>(value.size())};
-  file_.Append(BytesOf(header.data(), header.size()));
+  file_.Append({reinterpret_cast<const char*>(&header), sizeof(header)});
   file_.Append(key);
   file_.Append(value);
   ++segment.records;
   segment.size_bytes += sizeof(header) + key.size() + value.size();
   segment.record_bytes += RecordBytes(key, value);
 }
-
-absl::Status SpillWriter::Close() {
-  const FileTrailer trailer = {segments_.size(), kMagic};
-  file_.Append(BytesOf(segments_.data(), segments_.size()));
-  file_.Append(BytesOf(trailer.data(), trailer.size()));
-  return file_.Close();
-}
-
-absl::StatusOr<SpillFile> SpillFile::Open(const std::string& path) {
-  absl::StatusOr<InputFileHandle> file = InputFileHandle::Open(path);
-  if (!file.ok()) return file.status();
-  const absl::Status damaged =
-      absl::DataLossError(fmt::format("{} is truncated or not a spill file", path));
-  FileTrailer trailer;
-  if (file->size() < sizeof(trailer)) return damaged;
-  absl::Status read = file->ReadAt(file->size() - sizeof(trailer),
-                                   reinterpret_cast<char*>(trailer.data()), sizeof(trailer));
-  if (!read.ok()) return read;
-  const auto [partition_count, magic] = trailer;
-  const std::uint64_t before_trailer = file->size() - sizeof(trailer);
-  if (magic != kMagic || partition_count > before_trailer / sizeof(Segment)) return damaged;
-  const std::uint64_t index_bytes = partition_count * sizeof(Segment);
-  const std::uint64_t index_offset = before_trailer - index_bytes;
-  std::vector<Segment> segments(partition_count);
-  read = file->ReadAt(index_offset, reinterpret_cast<char*>(segments.data()), index_bytes);
-  if (!read.ok()) return read;
-  for (const Segment& segment : segments) {
-    if (segment.offset > index_offset || segment.size_bytes > index_offset - segment.offset) {
-      return damaged;
-    }
-  }
-  return SpillFile(*std::move(file), std::move(segments));
-}
-
-SpillFile::SpillFile(InputFileHandle file, std::vector<Segment> segments)
-    : file_(std::make_shared<const InputFileHandle>(std::move(file))),
-      segments_(std::move(segments)) {}
 
 SegmentReader::SegmentReader(std::string_view bytes) : window_(bytes) {}
 

@@ -1,10 +1,8 @@
 // A file of sorted records, partition by partition: what a map task leaves behind.
 //
-// Layout: the segments of partitions 0..R-1, each a run of records
-//   key size, value size (32 bits each), key bytes, value bytes
-// then for each partition its offset, size, record count and record bytes (64 bits each), then R
-// and a magic number (64 bits each). Integers are as the machine has them: the file never leaves
-// it.
+// It holds the segments of partitions 0..R-1, each a run of records
+//   key size, value size (32 bits each, as the machine has them), key bytes, value bytes
+// Where they are is not in the file but in the result of the task (job_plan.h).
 #pragma once
 
 #include <cstdint>
@@ -37,25 +35,11 @@ class SpillWriter {
   void Append(std::uint32_t partition, std::string_view key, std::string_view value);
   const absl::Status& status() const { return file_.status(); }
   const std::vector<Segment>& segments() const { return segments_; }
-  // Writes the index.
-  absl::Status Close();
+  absl::Status Close() { return file_.Close(); }
 
  private:
   SpillWriter(FileWriter file, std::uint32_t partition_count);
   FileWriter file_;
-  std::vector<Segment> segments_;
-};
-
-class SpillFile {
- public:
-  // DataLoss: not a whole spill file.
-  static absl::StatusOr<SpillFile> Open(const std::string& path);
-  const std::vector<Segment>& segments() const { return segments_; }
-  const std::shared_ptr<const InputFileHandle>& file() const { return file_; }
-
- private:
-  SpillFile(InputFileHandle file, std::vector<Segment> segments);
-  std::shared_ptr<const InputFileHandle> file_;
   std::vector<Segment> segments_;
 };
 

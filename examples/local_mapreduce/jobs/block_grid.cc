@@ -1,20 +1,15 @@
 #include "examples/local_mapreduce/jobs/block_grid.h"
 
 #include <algorithm>
+#include <cereal/types/map.hpp>
+#include <cereal/types/utility.hpp>
 #include <numeric>
-#include <optional>
-#include <string_view>
 
-#include "examples/local_mapreduce/file_io.h"
-#include "examples/local_mapreduce/jobs/text.h"
-#include "examples/local_mapreduce/lines.h"
+#include "examples/local_mapreduce/saved.h"
 #include "fmt/format.h"
 
 namespace tidemark::examples {
 namespace {
-
-constexpr std::string_view kLeft = "left";
-constexpr std::string_view kRight = "right";
 
 const std::vector<std::uint32_t>& Find(
     const std::map<std::uint32_t, std::vector<std::uint32_t>>& strips, std::uint32_t h) {
@@ -40,35 +35,14 @@ absl::Status BlockGrid::Check() const {
       "{} block products are more than {}: choose a larger block", product_count_, kProductsMax));
 }
 
-absl::Status BlockGrid::Save(const std::string& path) const {
-  absl::StatusOr<FileWriter> file = FileWriter::Create(path);
-  if (!file.ok()) return file.status();
-  for (const auto& [matrix, blocks] : {std::pair(kLeft, &left_), std::pair(kRight, &right_)}) {
-    for (const auto& [block, entries] : *blocks) {
-      file->Append(fmt::format("{} {} {} {}\n", matrix, block.first, block.second, entries));
-    }
-  }
-  return file->Close();
+absl::Status BlockGrid::SaveTo(const std::string& path) const {
+  return Save(path, std::pair(left_, right_));
 }
 
-absl::StatusOr<BlockGrid> BlockGrid::Load(const std::string& path) {
-  absl::StatusOr<Lines> lines = Lines::Open(path);
-  if (!lines.ok()) return lines.status();
-  Blocks left;
-  Blocks right;
-  while (lines->Next()) {
-    std::string_view line = lines->line();
-    Blocks& blocks = NextField(line) == kLeft ? left : right;
-    const std::optional<std::uint32_t> row = ParseNode(NextField(line));
-    const std::optional<std::uint32_t> column = ParseNode(NextField(line));
-    const std::optional<std::uint64_t> entries = ParseNumber(NextField(line));
-    if (!row || !column || !entries) {
-      return absl::DataLossError(fmt::format("cannot parse {}", path));
-    }
-    blocks[{*row, *column}] = *entries;
-  }
-  if (!lines->status().ok()) return lines->status();
-  return BlockGrid(std::move(left), std::move(right));
+absl::StatusOr<BlockGrid> BlockGrid::LoadFrom(const std::string& path) {
+  absl::StatusOr<std::pair<Blocks, Blocks>> blocks = Load<std::pair<Blocks, Blocks>>(path);
+  if (!blocks.ok()) return blocks.status();
+  return BlockGrid(std::move(blocks->first), std::move(blocks->second));
 }
 
 const std::vector<std::uint32_t>& BlockGrid::RowsAbove(std::uint32_t h) const {

@@ -35,11 +35,10 @@ class BlockGrid {
 
   // InvalidArgument: more products than kProductsMax.
   absl::Status Check() const;
-  absl::Status Save(const std::string& path) const;
-  static absl::StatusOr<BlockGrid> Load(const std::string& path);
+  absl::Status SaveTo(const std::string& path) const;
+  static absl::StatusOr<BlockGrid> LoadFrom(const std::string& path);
 
   const Blocks& left() const { return left_; }
-  std::uint64_t product_count() const { return product_count_; }
   // Which products need a block: their i, or their j.
   const std::vector<std::uint32_t>& RowsAbove(std::uint32_t h) const;
   const std::vector<std::uint32_t>& ColumnsBeside(std::uint32_t h) const;

@@ -96,11 +96,11 @@ class MatMult : public Job {
     }
     const BlockGrid grid(matrices.front(), matrices.back());
     if (absl::Status usable = grid.Check(); !usable.ok()) return usable;
-    return grid.Save(GridPath());
+    return grid.SaveTo(GridPath());
   }
 
   absl::Status SetUp() override {
-    absl::StatusOr<BlockGrid> grid = BlockGrid::Load(GridPath());
+    absl::StatusOr<BlockGrid> grid = BlockGrid::LoadFrom(GridPath());
     if (!grid.ok()) return grid.status();
     grid_ = *std::move(grid);
     if (partitioner_ == Partitioner::kHeaviestTogether) {

@@ -4,6 +4,7 @@
 // Round 1: each edge belongs to its end of lower degree, which lists the 2-paths of its own edges.
 // Round 2: a 2-path v-u-w and the edge v-w meet at the key (v, w).
 #include <algorithm>
+#include <cereal/types/vector.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "examples/local_mapreduce/jobs/text.h"
 #include "examples/local_mapreduce/jobs/two_paths.h"
 #include "examples/local_mapreduce/lines.h"
+#include "examples/local_mapreduce/saved.h"
 #include "fmt/format.h"
 
 namespace tidemark::examples {
@@ -26,6 +28,11 @@ constexpr std::string_view kEdgeMark = "$";
 struct NodeDegree {
   std::uint32_t node = 0;
   std::uint32_t degree = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(node, degree);
+  }
 };
 
 absl::Status NotAnEdge() {
@@ -75,18 +82,13 @@ class OrderedTwoPaths : public Job {
   absl::Status Prepare(std::vector<InputFile>& inputs) override {
     absl::StatusOr<std::vector<Edge>> edges = ReadEdges(inputs);
     if (!edges.ok()) return edges.status();
-    const std::vector<NodeDegree> degrees = CountDegrees(*edges);
-    return WriteWholeFile(DegreesPath(), {reinterpret_cast<const char*>(degrees.data()),
-                                          degrees.size() * sizeof(NodeDegree)});
+    return Save(DegreesPath(), CountDegrees(*edges));
   }
 
   absl::Status SetUp() override {
-    absl::StatusOr<std::string> bytes = ReadWholeFile(DegreesPath());
-    if (!bytes.ok()) return bytes.status();
-    degrees_.resize(bytes->size() / sizeof(NodeDegree));
-    std::copy_n(bytes->data(), degrees_.size() * sizeof(NodeDegree),
-                reinterpret_cast<char*>(degrees_.data()));
-    return absl::OkStatus();
+    absl::StatusOr<std::vector<NodeDegree>> degrees = Load<std::vector<NodeDegree>>(DegreesPath());
+    if (degrees.ok()) degrees_ = *std::move(degrees);
+    return degrees.status();
   }
 
   absl::Status Map(std::string_view line, const LineOrigin& /*origin*/, Emitter& emitter) override {
