@@ -5,9 +5,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
+#include <latch>
 #include <queue>
 #include <utility>
 
@@ -19,30 +18,11 @@
 namespace tidemark::bench {
 namespace {
 
-// Counts streams that have not ended.
-class Latch {
- public:
-  explicit Latch(std::size_t count) : count_(count) {}
-  void CountDown() {
-    const std::lock_guard lock(mutex_);
-    if (--count_ == 0) zero_.notify_all();
-  }
-  void Wait() {
-    std::unique_lock lock(mutex_);
-    zero_.wait(lock, [this] { return count_ == 0; });
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable zero_;
-  std::size_t count_;
-};
-
 class LoadStream final
     : public grpc::ClientBidiReactor<v1::StreamEventsRequest, v1::StreamEventsResponse> {
  public:
   LoadStream(const std::string& address, v1::StreamEventsRequest message,
-             absl::Duration between_messages, Latch& ended)
+             absl::Duration between_messages, std::latch& ended)
       : stub_(v1::IngestService::NewStub(OwnChannel(address))),
         request_(std::move(message)),
         between_messages_(between_messages),
@@ -92,7 +72,7 @@ class LoadStream final
   }
   void OnDone(const grpc::Status& status) override {
     failed_ = !status.ok();
-    ended_.CountDown();
+    ended_.count_down();
   }
 
   std::uint64_t accepted() const { return accepted_; }
@@ -118,7 +98,7 @@ class LoadStream final
   v1::StreamEventsRequest request_;
   v1::StreamEventsResponse response_;
   const absl::Duration between_messages_;
-  Latch& ended_;
+  std::latch& ended_;
   absl::Time begin_;
   absl::Time end_;
   std::uint64_t sent_ = 0;
@@ -235,7 +215,7 @@ LoadResult RunLoad(const AgentLoad& load) {
       }
     }
   }
-  Latch ended(load.streams);
+  std::latch ended(load.streams);  // streams that have not ended
   const absl::Duration between_messages =
       load.messages_per_second > 0 ? absl::Seconds(load.streams / load.messages_per_second)
                                    : absl::ZeroDuration();
@@ -255,7 +235,7 @@ LoadResult RunLoad(const AgentLoad& load) {
     streams[i]->Start(begin + later, begin + load.duration);
   }
   if (between_messages > absl::ZeroDuration()) Pace(streams);
-  ended.Wait();
+  ended.wait();
   result.elapsed = absl::Now() - begin;
   for (const auto& stream : streams) {
     result.sent += stream->sent();
