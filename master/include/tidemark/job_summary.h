@@ -25,8 +25,10 @@ struct JobSummary {
   // As the application master named them when it opened the job.
   std::string name;
   std::string engine;
+  // Tasks, not attempts: retries and speculative attempts count once.
   std::uint32_t map_tasks = 0;
   std::uint32_t reduce_tasks = 0;
+  // As the tasks reported them: splits read, pairs emitted after any combiner.
   std::uint64_t map_input_bytes = 0;
   std::uint64_t map_output_bytes = 0;
   std::uint64_t reduce_groups = 0;  // finished key groups
