@@ -1,4 +1,4 @@
-// Rows that really run: the example runner's worker processes on slots of this machine, watched by
+// Rows that really run: the test engine's worker processes on slots of this machine, watched by
 // a master on loopback, on the wall clock, map and shuffle phases included.
 #pragma once
 

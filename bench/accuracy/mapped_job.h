@@ -1,4 +1,4 @@
-// A job of the example runner, run in this process up to the moment when its last reduce phase
+// A job of the test engine, run in this process up to the moment when its last reduce phase
 // would begin.
 #pragma once
 

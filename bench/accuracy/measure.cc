@@ -52,7 +52,7 @@ class Partitions {
   std::vector<std::uint16_t> Take() { return std::move(partitions_); }
 
  private:
-  // As the runner's own partitioner, which has the same hash.
+  // As the engine's own partitioner, which has the same hash.
   std::uint16_t OfHash(KeyHash key) const {
     return static_cast<std::uint16_t>(static_cast<std::uint64_t>(key) % count_);
   }

@@ -19,7 +19,7 @@ const char* NameOf(Split split);
 
 struct Row {
   std::string suite;
-  std::string job;       // of the example runner
+  std::string job;       // of the test engine
   std::string data;      // what it is called in results; with the job, a name for its cost log
   std::string data_set;  // of data_sets.h
   std::map<std::string, std::string> parameters;
