@@ -47,9 +47,10 @@ enum class AttemptState : std::uint8_t {
   kObsolete,
 };
 
-enum class JobOutcome : std::uint8_t { kSucceeded, kFailed, kKilled };
+// kUnknown: one that only a newer version knows.
+enum class JobOutcome : std::uint8_t { kSucceeded, kFailed, kKilled, kUnknown };
 
-enum class StageKind : std::uint8_t { kGeneric, kMap, kReduce };
+enum class StageKind : std::uint8_t { kUnknown, kGeneric, kMap, kReduce };
 
 enum class SizePrecision : std::uint8_t { kUnknown, kExact, kRounded, kEstimated };
 
@@ -61,7 +62,7 @@ struct StageOpened {
   std::string signature;  // by which an earlier run's stage is recognised
   std::vector<std::uint32_t> parents;
   std::string group;
-  StageKind kind = StageKind::kGeneric;
+  StageKind kind = StageKind::kUnknown;
   std::optional<std::uint32_t> task_count;
   bool skipped = false;
   std::string pool;
