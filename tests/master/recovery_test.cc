@@ -67,6 +67,7 @@ class RecoveryTest : public ::testing::Test {
     options.journal.commit_interval = absl::ZeroDuration();
     options.pace.interval = absl::Seconds(1);
     options.checkpoints = checkpoints_;
+    options.job.limits = limits_;
     auto jobs = std::make_unique<JobTable>(options);
     const auto recovery = jobs->Recover(At(seconds), 2);
     EXPECT_TRUE(recovery.ok()) << recovery.status();
@@ -98,6 +99,7 @@ class RecoveryTest : public ::testing::Test {
   std::string directory_;
   Recovery recovery_;
   CheckpointOptions checkpoints_;
+  JobLimits limits_;
 };
 
 TEST_F(RecoveryTest, AnEmptyDirectoryHoldsNoJobs) {
@@ -125,6 +127,42 @@ TEST_F(RecoveryTest, KnowsTheRunOfAJobThatGoesOnAndOfOneThatHasEnded) {
       Ingest(*jobs, Source("attempt 2", "ended", "e").At(3, Opened(1, 1))).status));
   IngestDurably(*jobs, Source("x", "ended", "other").At(3, Opened(1, 1)));
   EXPECT_EQ(jobs->Get("ended")->state, JobState::kRunning);
+}
+
+TEST_F(RecoveryTest, AJobIsRestoredUnderTheLimitsUnderWhichItRan) {
+  limits_.reduce_tasks_max = 100'000;
+  auto jobs = Restart(directory_);
+  Source source;
+  IngestDurably(*jobs, source.At(0, Opened(1, 50'000)));
+  IngestDurably(*jobs, source.At(1, Started(test::R(49'999))));
+  jobs.reset();
+
+  limits_ = {};
+  jobs = Restart(directory_, 2);
+  EXPECT_EQ(recovery_.jobs, 1u);
+  EXPECT_THAT(recovery_.damages, IsEmpty());
+  IngestDurably(*jobs, source.At(3, Started(test::R(49'998))));  // it has the attempts it may have
+  jobs.reset();
+
+  jobs = Restart(directory_, 4);
+  EXPECT_EQ(recovery_.jobs, 1u);
+}
+
+TEST_F(RecoveryTest, WhatWasRefusedForALimitIsRefusedAfterARestart) {
+  limits_.attempts_per_task_max = 1;
+  auto jobs = Restart(directory_);
+  Source source;
+  IngestDurably(*jobs, source.At(0, Opened(1, 1)));
+  IngestDurably(*jobs, source.At(1, Started(M(0))));
+  EXPECT_TRUE(absl::IsResourceExhausted(Ingest(*jobs, source.At(2, Started(M(0, 1)))).status));
+  jobs.reset();
+
+  limits_.attempts_per_task_max = 2;
+  jobs = Restart(directory_, 3);
+  jobs->TickDue(At(4));
+  EXPECT_EQ(jobs->Get("job-1")->coverage.rejected_envelopes, 1u);
+  IngestDurably(*jobs, source.At(5, Started(M(0, 1))));
+  EXPECT_TRUE(absl::IsResourceExhausted(Ingest(*jobs, source.At(6, Started(M(0, 2)))).status));
 }
 
 TEST_F(RecoveryTest, ARestartTakesUpTheNewestRunOfAJob) {
