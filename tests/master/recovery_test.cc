@@ -951,5 +951,26 @@ TEST_F(RecoveryTest, AFullDiskHoldsAnswersAndSnapshotsUntilThereIsRoom) {
   EXPECT_EQ(ticked[0].sequence, 2u);
 }
 
+// The journal is asked for room between batches: of a disk that stands still no more than its limit
+// and one batch waits.
+TEST_F(RecoveryTest, ALargestBatchOfSmallEventsTakesLittleOfTheJournal) {
+  JobTableOptions options;
+  options.data_dir = directory_;
+  const auto disk = std::make_shared<test::FaultyDisk>();
+  options.disk = disk;
+  options.journal.commit_interval = absl::ZeroDuration();
+  JobTable jobs(options);
+  const std::string longest(128, 'x');
+  Source source(longest, "job-1", longest);
+  IngestDurably(jobs, source.At(0, Opened(2, 1)));
+  disk->Break(absl::ResourceExhaustedError("no space left on device"));
+  for (int i = 0; i < 10'000; ++i) {
+    EXPECT_TRUE(Ingest(jobs, source.At(2, UnknownEvent{})).status.ok());
+  }
+  EXPECT_GE(jobs.journal().waiting_bytes(), 10'000u);
+  EXPECT_LT(jobs.journal().waiting_bytes(), std::size_t{6} << 20);
+  disk->Break(absl::OkStatus());
+}
+
 }  // namespace
 }  // namespace tidemark::service
