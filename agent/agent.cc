@@ -1,8 +1,12 @@
 #include "tidemark/agent.h"
 
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "agent/background.h"
 #include "agent/guard.h"
@@ -15,6 +19,26 @@
 namespace tidemark {
 namespace agent {
 namespace {
+
+// In one JobOpened (event.proto).
+constexpr std::size_t kStagesMax = 10'000;
+
+// Leaves out the sizes of tasks that make an event larger than `bytes_max`, those of records first;
+// whether it did. Takes what stays from `bytes_max`.
+bool LeaveOutSizes(StageOpened& stage, std::size_t& bytes_max) {
+  constexpr std::size_t kSizeBytes = 10;  // at most, on the wire
+  bool left_out = false;
+  for (std::vector<std::uint64_t>* sizes : {&stage.task_bytes, &stage.task_records}) {
+    const std::size_t bytes = kSizeBytes * sizes->size();
+    if (bytes <= bytes_max) {
+      bytes_max -= bytes;
+    } else {
+      sizes->clear();
+      left_out = true;
+    }
+  }
+  return left_out;
+}
 
 class LiveAgent final : public Agent {
  public:
@@ -31,14 +55,23 @@ class LiveAgent final : public Agent {
     Say([&] {
       JobOpened opened = job;
       if (!opened.submitted_at) opened.submitted_at = absl::Now();
+      opened.stages.resize(std::min(opened.stages.size(), kStagesMax));
+      std::size_t bytes_max = shared_->whole_event_bytes_max();
+      for (StageOpened& stage : opened.stages) Fit(stage, bytes_max);
       return opened;
     });
+    for (std::size_t i = kStagesMax; i < job.stages.size(); ++i) OpenStage(job.stages[i]);
   }
   void CloseJob(JobOutcome outcome, std::string_view message) override {
     Say([&] { return JobClosed{outcome, std::string(message), absl::Now()}; });
   }
   void OpenStage(const StageOpened& stage) override {
-    Say([&] { return stage; });
+    Say([&] {
+      StageOpened opened = stage;
+      std::size_t bytes_max = shared_->whole_event_bytes_max();
+      Fit(opened, bytes_max);
+      return opened;
+    });
   }
   void OpenExecutor(const ExecutorOpened& executor) override {
     Say([&] { return executor; });
@@ -84,6 +117,7 @@ class LiveAgent final : public Agent {
     stats.events_dropped = counts.dropped;
     stats.points_dropped =
         counts.points_dropped + shared_->points_dropped.load(std::memory_order_relaxed);
+    stats.stages_without_sizes = stages_without_sizes_.load(std::memory_order_relaxed);
     stats.connections_made = shared_->transport.connections_made();
     stats.connections_lost = shared_->transport.connections_lost();
     if (const auto oldest = shared_->outbox.oldest_made_at_nanos()) {
@@ -99,6 +133,11 @@ class LiveAgent final : public Agent {
   }
 
  private:
+  void Fit(StageOpened& stage, std::size_t& bytes_max) {
+    if (!LeaveOutSizes(stage, bytes_max)) return;
+    stages_without_sizes_.fetch_add(1, std::memory_order_relaxed);
+  }
+
   // `make` gives the event.
   template <typename Make>
   void Say(Make make) {
@@ -107,6 +146,7 @@ class LiveAgent final : public Agent {
 
   const absl::Duration shutdown_budget_;
   const std::shared_ptr<Shared> shared_;
+  std::atomic<std::uint64_t> stages_without_sizes_{0};
   std::mutex shutdown_mutex_;  // two threads may both want the end
   Background background_;
 };

@@ -130,6 +130,10 @@ void EventStream::Take(const v1::StreamEventsResponse& response) {
     // Before anybody who waited for the answer goes on.
     const bool is_of_job = rejection.code() == static_cast<int>(grpc::StatusCode::ALREADY_EXISTS);
     if (is_of_job) shared_->transport.JobRefused(rejection.reason());
+    if (rejection.sequence() == 0) {
+      NotUnderstood(rejection);
+      continue;
+    }
     if (!shared_->outbox.Reject(rejection.sequence())) continue;
     shared_->transport.Error(fmt::format("event {} was refused: {} (code {})", rejection.sequence(),
                                          rejection.reason(), rejection.code()),
@@ -138,7 +142,12 @@ void EventStream::Take(const v1::StreamEventsResponse& response) {
     if (!is_of_job) shared_->trouble.Refused(rejection.code(), rejection.reason());
     shared_->inbox.Wake();
   }
-  const bool believed = shared_->outbox.Acknowledge(response.accepted_sequence());
+  if (const std::uint64_t unnamed = response.unnamed_rejections(); unnamed > 0) {
+    shared_->transport.Error(fmt::format("{} more events were refused", unnamed),
+                             "it refused more reports than it gives reasons for");
+  }
+  const bool believed =
+      shared_->outbox.Acknowledge(response.accepted_sequence(), response.unnamed_rejections());
   if (!believed) {
     shared_->transport.Error(fmt::format("the master acknowledged event {}, which was never sent",
                                          response.accepted_sequence()),
@@ -147,6 +156,17 @@ void EventStream::Take(const v1::StreamEventsResponse& response) {
   const std::lock_guard lock(mutex_);
   answered_ = answered_ || (believed && response.accepted_sequence() > 0);
   waiting_since_ = std::chrono::steady_clock::now();
+}
+
+// We number every event: who refuses one without a number reads another protocol.
+void EventStream::NotUnderstood(const v1::Rejection& rejection) {
+  const std::string reason = fmt::format(
+      "it does not understand this version's events ({}); if the master is of version "
+      "0.1, update it",
+      rejection.reason());
+  shared_->transport.Error(reason, reason);
+  shared_->trouble.Refused(rejection.code(), reason);
+  shared_->inbox.Wake();
 }
 
 void EventStream::OnDone(const grpc::Status& status) {

@@ -49,6 +49,7 @@ class EventStream final
   void EndWrites();
   void BreakOff();
   void Take(const v1::StreamEventsResponse& response);
+  void NotUnderstood(const v1::Rejection& rejection);
 
   void OnWriteDone(bool ok) override;
   void OnWritesDoneDone(bool ok) override;

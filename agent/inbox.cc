@@ -9,22 +9,33 @@ namespace {
 
 std::size_t BytesOf(const StageOpened& stage) {
   return sizeof(stage) + stage.name.size() + stage.signature.size() + stage.group.size() +
+         stage.pool.size() + sizeof(std::uint32_t) * stage.parents.size() +
          sizeof(std::uint64_t) * (stage.task_bytes.size() + stage.task_records.size());
 }
 
-// Texts and lists are what makes an event large; the rest is a fixed size.
+std::size_t BytesOf(const JobOpened& job) {
+  std::size_t bytes = job.name.size() + job.engine.size() + job.application_id.size() +
+                      job.user.size() + job.queue.size();
+  for (const StageOpened& stage : job.stages) bytes += BytesOf(stage);
+  return bytes;
+}
+std::size_t BytesOf(const ExecutorOpened& executor) {
+  return executor.host.size() + executor.rack.size() + executor.container.size();
+}
+std::size_t BytesOf(const JobClosed& closed) { return closed.message.size(); }
+std::size_t BytesOf(const AttemptChanged& changed) {
+  return changed.input_name.size() + changed.failure.size();
+}
+
+// Texts and lists are what makes an event large; the rest is a fixed size. Profiles do not come
+// this way.
 std::size_t ExtraBytes(const EventBody& body) {
-  if (const auto* stage = std::get_if<StageOpened>(&body)) return BytesOf(*stage);
-  if (const auto* job = std::get_if<JobOpened>(&body)) {
-    std::size_t bytes = job->name.size() + job->engine.size();
-    for (const StageOpened& stage : job->stages) bytes += BytesOf(stage);
-    return bytes;
-  }
-  if (const auto* closed = std::get_if<JobClosed>(&body)) return closed->message.size();
-  if (const auto* changed = std::get_if<AttemptChanged>(&body)) {
-    return changed->input_name.size() + changed->failure.size();
-  }
-  return 0;
+  return std::visit(
+      [](const auto& said) -> std::size_t {
+        if constexpr (requires { BytesOf(said); }) return BytesOf(said);
+        return 0;
+      },
+      body);
 }
 
 std::size_t EventBytes(const Command& command) {

@@ -44,7 +44,7 @@ void MapReporter::ReportLast() {
   // totals alone: no keys.
   const bool paused = shared_->settings.paused();
   const std::size_t keys_max =
-      paused ? 0 : KeysThatFit(shared_->map_profile_bytes_max(), meter_->partitions.size());
+      paused ? 0 : KeysThatFit(shared_->whole_event_bytes_max(), meter_->partitions.size());
   KeepHeaviest(keys_max - std::min<std::size_t>(keys_max, kSampledKeys), meter_->partitions);
   const std::uint64_t sampled_below = paused ? 0 : meter_->sampler.AddTo(meter_->partitions);
   shared_->outbox.Add(MapProfile{attempt_, std::move(meter_->partitions), sampled_below},
@@ -58,7 +58,7 @@ MapRecorder::MapRecorder(TaskAttempt attempt, std::shared_ptr<Shared> shared)
                                               shared_, meter_)),
       lambda_(shared_->settings.lambda()),
       heaviest_(0, lambda_),
-      sampler_(SampledKeys(shared_->map_profile_bytes_max())) {
+      sampler_(SampledKeys(shared_->whole_event_bytes_max())) {
   shared_->inbox.Push(StartReports{reporter_});
 }
 

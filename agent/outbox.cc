@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <variant>
 
@@ -13,11 +14,18 @@ namespace {
 // A batch takes in no more once its events take so much in memory: a quarter of what gRPC accepts
 // by default, and at worst they take a quarter more on the wire.
 constexpr std::size_t kBatchBytesMax = std::size_t{1} << 20;
+constexpr std::size_t kBatchEventsMax = 10'000;  // ingest_service.proto
+// On the wire. A larger event might not fit into a message that the master takes, which would end
+// every stream at the same place.
+constexpr std::size_t kEventBytesMax = std::size_t{3} << 20;
 
+// Points and bins are of the same key groups, but a part of a profile may hold only some of them.
 std::uint64_t GroupsIn(const v1::Event& event) {
-  std::uint64_t groups = 0;
-  for (const std::uint64_t count : event.reduce_profile().bin_counts()) groups += count;
-  return groups;
+  const auto sum = [](const auto& counts) {
+    return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  };
+  return std::max(sum(event.reduce_profile().bin_counts()),
+                  sum(event.reduce_profile().point_counts()));
 }
 
 }  // namespace
@@ -43,7 +51,8 @@ void Outbox::Add(EventBody body, std::int64_t made_at_nanos,
 
   const std::lock_guard lock(mutex_);
   item.ordinal = ++newest_;
-  if (!MakeRoom(item.bytes, importance)) {
+  const bool fits = item.bytes <= kEventBytesMax || item.event.ByteSizeLong() <= kEventBytesMax;
+  if (!fits || !MakeRoom(item.bytes, importance)) {
     CountLoss(item);
     return;
   }
@@ -65,10 +74,18 @@ void Outbox::CountUnsentAsDropped() {
 
 bool Outbox::MakeRoom(std::size_t bytes, Importance importance) {
   const auto full = [&] { return waiting_bytes_ + unacknowledged_bytes_ + bytes > bytes_max_; };
+  if (!full()) return true;
+  // Nothing is dropped for an event that would not fit even then.
+  std::size_t staying_bytes = unacknowledged_bytes_ + bytes;
+  for (std::size_t rank = static_cast<std::size_t>(importance) + 1; rank < waiting_.size();
+       ++rank) {
+    for (const Item& item : waiting_[rank]) staying_bytes += item.bytes;
+  }
+  if (staying_bytes > bytes_max_) return false;
   for (std::size_t rank = 0; rank <= static_cast<std::size_t>(importance); ++rank) {
     while (full() && !waiting_[rank].empty()) DropFrom(waiting_[rank]);
   }
-  return !full();
+  return true;
 }
 
 void Outbox::DropFrom(Lane& lane) {
@@ -96,23 +113,27 @@ Outbox::Lane* Outbox::OldestLane() {
   return oldest;
 }
 
-Outbox::Item* Outbox::NextUnsent() {
+const Outbox::Item* Outbox::NextUnsent() {
   const auto repeat = std::upper_bound(
       unacknowledged_.begin(), unacknowledged_.end(), handed_,
       [](std::uint64_t handed, const Item& item) { return handed < item.sequence; });
   if (repeat != unacknowledged_.end()) return &*repeat;
   if (!unacknowledged_.empty() && unacknowledged_bytes_ >= bytes_max_ / 2) return nullptr;
+  const Lane* const lane = OldestLane();
+  return lane == nullptr ? nullptr : &lane->front();
+}
 
+const Outbox::Item& Outbox::Number(const Item& item) {
+  if (item.sequence > 0) return item;  // it is repeated
   Lane* const lane = OldestLane();
-  if (lane == nullptr) return nullptr;
   unacknowledged_.push_back(std::move(lane->front()));
   lane->pop_front();
-  Item& item = unacknowledged_.back();
-  waiting_bytes_ -= item.bytes;
-  unacknowledged_bytes_ += item.bytes;
-  item.sequence = ++sequence_;
+  Item& numbered = unacknowledged_.back();
+  waiting_bytes_ -= numbered.bytes;
+  unacknowledged_bytes_ += numbered.bytes;
+  numbered.sequence = ++sequence_;
   ++counts_.sent;
-  return &item;
+  return numbered;
 }
 
 std::shared_ptr<v1::StreamEventsRequest> Outbox::NewBatch(const Item& first,
@@ -135,11 +156,16 @@ std::shared_ptr<const v1::StreamEventsRequest> Outbox::Next(const ClockReading& 
   const std::lock_guard lock(mutex_);
   std::shared_ptr<v1::StreamEventsRequest> batch;
   std::size_t bytes = 0;
-  while (const Item* const item = NextUnsent()) {
-    if (batch == nullptr) batch = NewBatch(*item, now);
+  while (const Item* const next = NextUnsent()) {
     // What was refused leaves a gap, which no batch spans.
-    else if (item->sequence != handed_ + 1 || bytes + item->bytes > kBatchBytesMax)
+    const std::uint64_t number = next->sequence > 0 ? next->sequence : sequence_ + 1;
+    const bool follows = number == handed_ + 1;
+    if (batch != nullptr && (!follows || bytes + next->bytes > kBatchBytesMax ||
+                             static_cast<std::size_t>(batch->events_size()) == kBatchEventsMax)) {
       break;
+    }
+    const Item* const item = &Number(*next);
+    if (batch == nullptr) batch = NewBatch(*item, now);
     v1::Event& event = *batch->add_events();
     event = item->event;
     if (item->running_elapsed) {
@@ -166,13 +192,15 @@ void Outbox::Settle(Lane::iterator first, Lane::iterator last) {
   settled_.notify_all();
 }
 
-bool Outbox::Acknowledge(std::uint64_t sequence) {
+bool Outbox::Acknowledge(std::uint64_t sequence, std::uint64_t rejected) {
   const std::lock_guard lock(mutex_);
   if (sequence > sequence_) return false;
   const auto last = std::upper_bound(
       unacknowledged_.begin(), unacknowledged_.end(), sequence,
       [](std::uint64_t accepted, const Item& item) { return accepted < item.sequence; });
-  counts_.acknowledged += static_cast<std::uint64_t>(last - unacknowledged_.begin());
+  const auto settled = static_cast<std::uint64_t>(last - unacknowledged_.begin());
+  counts_.rejected += std::min(rejected, settled);
+  counts_.acknowledged += settled - std::min(rejected, settled);
   Settle(unacknowledged_.begin(), last);
   return true;
 }

@@ -9,10 +9,12 @@
 // An event gets its sequence number when it is first handed to the transport: what is dropped
 // before leaves no gap, only a count (StreamEventsRequest.dropped_events), and what has a number is
 // never dropped. What waits at the same time goes in one batch. At most half of the bytes may be
-// unacknowledged, so a master that does not answer leaves room for what is new.
+// unacknowledged, so a master that does not answer leaves room for what is new. An event too large
+// for a message, or for the outbox, is dropped itself, and nothing for it.
 //
-// Bytes are those the messages take in memory, not on the wire. Thread-safe. Every operation is
-// O(log n) in the number of events or better.
+// Bytes are those the messages take in memory, not on the wire; the batch that is being written is
+// a copy, of 1 MiB or one event at most. Thread-safe. Every operation is O(log n) in the number of
+// events or better.
 #pragma once
 
 #include <array>
@@ -65,8 +67,9 @@ class Outbox {
   // event.
   void Rewind();
 
-  // False if no event has that number yet, and then changes nothing.
-  bool Acknowledge(std::uint64_t sequence);
+  // `rejected` of the events up to there were refused without being named. False if no event has
+  // that number yet, and then changes nothing.
+  bool Acknowledge(std::uint64_t sequence, std::uint64_t rejected = 0);
   // False if that event is not waiting for an answer.
   bool Reject(std::uint64_t sequence);
 
@@ -101,7 +104,10 @@ class Outbox {
   void DropFrom(Lane& lane);
   void CountLoss(const Item& item);
   Lane* OldestLane();
-  Item* NextUnsent();
+  // The next of this stream: one that is repeated, or has no number yet.
+  const Item* NextUnsent();
+  // Gives the next one its number, unless it has one.
+  const Item& Number(const Item& item);
   void Settle(Lane::iterator first, Lane::iterator last);
   Ordinal OldestOutstanding() const;
   std::shared_ptr<v1::StreamEventsRequest> NewBatch(const Item& first, const ClockReading& now);

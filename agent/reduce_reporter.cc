@@ -107,7 +107,9 @@ ReduceProfile ReduceReporter::Totals(const ReduceTotals& totals, const ClockRead
   profile.groups_done = totals.groups_done;
   profile.bytes_done = totals.bytes_done;
   profile.reduce_time = absl::Nanoseconds(totals.nanos);
-  profile.dropped_points = totals.dropped_points + lost_points_->load(std::memory_order_relaxed);
+  // Parts of one profile may each have lost the same key groups.
+  profile.dropped_points = std::min(
+      totals.dropped_points + lost_points_->load(std::memory_order_relaxed), totals.groups_done);
   if (processor_) profile.processor_use = processor_->Read(now.monotonic_nanos);
   return profile;
 }

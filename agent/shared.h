@@ -102,8 +102,8 @@ struct Shared {
   std::size_t points_max() const {
     return std::clamp(buffer_bytes_max / 64, std::size_t{64}, std::size_t{1} << 13);
   }
-  // A map profile is never split.
-  std::size_t map_profile_bytes_max() const {
+  // Of an event that is never split: a map profile, what opens a stage or a job.
+  std::size_t whole_event_bytes_max() const {
     return std::clamp(buffer_bytes_max / 2, kEventBytesMin, kEventBytesMax);
   }
 

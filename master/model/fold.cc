@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "absl/types/span.h"
 #include "master/model/reduce_fold.h"
 #include "master/model/saturating.h"
 #include "master/model/silence.h"
@@ -68,7 +69,7 @@ class Folder {
   absl::Time ToMasterClock(std::optional<absl::Time> at) const;
   template <typename Task>
   void Grow(std::size_t count, std::vector<Task>& tasks);
-  absl::StatusOr<Stage*> FindStage(const AttemptId& id);
+  absl::StatusOr<Stage*> FindStage(const AttemptId& id, StageKind kind = StageKind::kUnknown);
   absl::StatusOr<MapAttempt*> FindMapAttempt(const AttemptId& id);
   absl::StatusOr<ReduceAttempt*> FindReduceAttempt(const AttemptId& id);
   absl::StatusOr<StageTaskAttempt*> FindAttempt(const AttemptId& id, Stage& stage);
@@ -76,9 +77,10 @@ class Folder {
   auto FindAttempt(const AttemptId& id, const char* limit_name, std::uint32_t limit,
                    std::vector<Task>& tasks)
       -> absl::StatusOr<decltype(&tasks[0].attempts.begin()->second)>;
+  absl::Status CheckAttempts(const AttemptId& id, std::size_t attempts) const;
   template <typename Attempts, typename Number>
-  auto EnterAttempt(const AttemptId& id, const Number& number, Attempts& attempts)
-      -> absl::StatusOr<decltype(&attempts.begin()->second)>;
+  auto EnterAttempt(const Number& number, Attempts& attempts)
+      -> decltype(&attempts.begin()->second);
   void Enter(const AttemptChanged& changed, AttemptLife& life);
   absl::Status MapAttemptChanged(const AttemptChanged& changed);
   absl::Status ReduceAttemptChanged(const AttemptChanged& changed);
@@ -87,8 +89,11 @@ class Folder {
   void SettleProfile(MapTask& task);
   void EndMapPhase();
   absl::Status CheckStage(const StageOpened& opened) const;
-  absl::Status CheckRoomFor(const std::vector<StageOpened>& opened) const;
+  absl::Status CheckRoomFor(absl::Span<const StageOpened> opened) const;
   void Open(const StageOpened& opened);
+  void MoveMapTasks(Stage& stage);
+  void MoveReduceTasks(Stage& stage);
+  absl::Status LeaveOut(const AttemptId& id, Stage& stage);
 
   const Event& event_;
   const JobLimits& limits_;
@@ -101,29 +106,39 @@ absl::Time Folder::ToMasterClock(std::optional<absl::Time> at) const {
 }
 
 absl::Status Folder::CheckStage(const StageOpened& opened) const {
-  const Stage said{.opened = opened};
-  if (!said.is_map() && !said.is_reduce()) return absl::OkStatus();
+  const auto known = state_.stages.find(opened.stage);
+  StageKind kind = opened.kind;
+  if (known != state_.stages.end() && known->second.opened.kind != StageKind::kUnknown) {
+    kind = known->second.opened.kind;
+  }
+  const bool is_map = opened.stage == kMapStage && kind == StageKind::kMap;
+  const bool is_reduce = opened.stage == kReduceStage && kind == StageKind::kReduce;
+  if (!is_map && !is_reduce) return absl::OkStatus();
   if (opened.attempt > 0) {
     return absl::InvalidArgumentError(
         fmt::format("attempt {} at stage {}: a map or reduce stage has one attempt; send attempt 0",
                     opened.attempt, opened.stage));
   }
+  // After a restart with lower limits a job keeps the tasks that it has.
   const auto check = [](const char* name, const char* what, std::optional<std::uint32_t> count,
-                        std::uint32_t limit) {
-    if (count.value_or(0) <= limit) return absl::OkStatus();
+                        std::uint32_t limit, std::size_t has) {
+    if (count.value_or(0) <= std::max<std::size_t>(limit, has)) return absl::OkStatus();
     return LimitExceeded(
         name, fmt::format("the job has {} {}; this master allows at most {} per job", *count, what,
                           limit));
   };
-  if (said.is_reduce()) {
-    return check("reduce_tasks", "reduce tasks", opened.task_count, limits_.reduce_tasks_max);
+  if (is_reduce) {
+    return check("reduce_tasks", "reduce tasks", opened.task_count, limits_.reduce_tasks_max,
+                 state_.reduce_tasks.size());
   }
-  absl::Status tasks = check("map_tasks", "map tasks", opened.task_count, limits_.map_tasks_max);
+  absl::Status tasks = check("map_tasks", "map tasks", opened.task_count, limits_.map_tasks_max,
+                             state_.map_tasks.size());
   if (!tasks.ok()) return tasks;
-  return check("reduce_tasks", "partitions", opened.partition_count, limits_.reduce_tasks_max);
+  return check("reduce_tasks", "partitions", opened.partition_count, limits_.reduce_tasks_max,
+               state_.reduce_tasks.size());
 }
 
-absl::Status Folder::CheckRoomFor(const std::vector<StageOpened>& opened) const {
+absl::Status Folder::CheckRoomFor(absl::Span<const StageOpened> opened) const {
   std::size_t added = 0;
   for (const StageOpened& stage : opened) {
     if (absl::Status checked = CheckStage(stage); !checked.ok()) return checked;
@@ -158,7 +173,7 @@ absl::Status Folder::operator()(const JobOpened& opened) {
 }
 
 absl::Status Folder::operator()(const StageOpened& opened) {
-  if (absl::Status room = CheckRoomFor({opened}); !room.ok()) return room;
+  if (absl::Status room = CheckRoomFor(absl::MakeConstSpan(&opened, 1)); !room.ok()) return room;
   Open(opened);
   return absl::OkStatus();
 }
@@ -173,12 +188,56 @@ void Folder::Open(const StageOpened& opened) {
     if (!FillIn(opened, stage.opened)) ++state_.anomalies;
   }
   state_.memory_bytes += StateBytesOf(stage.opened);
-  if (stage.is_reduce()) Grow(stage.opened.task_count.value_or(0), state_.reduce_tasks);
+  // A count that was said before the kind has not been held against the limits.
+  const std::uint32_t tasks = stage.opened.task_count.value_or(0);
+  if (stage.is_reduce()) {
+    Grow(std::min(tasks, limits_.reduce_tasks_max), state_.reduce_tasks);
+    MoveReduceTasks(stage);
+  }
   if (!stage.is_map()) return;
-  Grow(stage.opened.task_count.value_or(0), state_.map_tasks);
+  Grow(std::min(tasks, limits_.map_tasks_max), state_.map_tasks);
+  MoveMapTasks(stage);
   const std::vector<std::uint64_t>& sizes = stage.opened.task_bytes;
   for (std::size_t i = 0; i < std::min(sizes.size(), state_.map_tasks.size()); ++i) {
     if (!state_.map_tasks[i].input_bytes) state_.map_tasks[i].input_bytes = sizes[i];
+  }
+}
+
+// Tasks that were heard of before it was said that their stage maps.
+void Folder::MoveMapTasks(Stage& stage) {
+  const std::uint32_t limit = limits_.map_tasks_max;
+  for (auto& [index, task] : std::exchange(stage.tasks, {})) {
+    if (index >= std::min(stage.opened.task_count.value_or(limit), limit)) {
+      ++state_.anomalies;
+      continue;
+    }
+    Grow(index + std::size_t{1}, state_.map_tasks);
+    MapTask& moved = state_.map_tasks[index];
+    for (auto& [number, attempt] : task.attempts) {
+      if (!moved.input_bytes) moved.input_bytes = attempt.life.input_bytes;
+      moved.attempts[number.second] = {
+          .life = std::move(attempt.life), .bytes_done = attempt.bytes_done, .profile = {}};
+    }
+    SettleProfile(moved);
+  }
+}
+
+// Likewise, that it reduces.
+void Folder::MoveReduceTasks(Stage& stage) {
+  const std::uint32_t limit = limits_.reduce_tasks_max;
+  for (auto& [index, task] : std::exchange(stage.tasks, {})) {
+    if (index >= std::min(stage.opened.task_count.value_or(limit), limit)) {
+      ++state_.anomalies;
+      continue;
+    }
+    Grow(index + std::size_t{1}, state_.reduce_tasks);
+    for (auto& [number, attempt] : task.attempts) {
+      ReduceAttempt& moved = state_.reduce_tasks[index].attempts[number.second];
+      moved.life = std::move(attempt.life);
+      moved.fetched_bytes = attempt.bytes_done;
+      moved.reduce_started_at = moved.life.shuffled_at();
+      if (moved.reduce_started_at || moved.life.is_finished()) EndMapPhase();
+    }
   }
 }
 
@@ -219,11 +278,16 @@ void Folder::Grow(std::size_t count, std::vector<Task>& tasks) {
   }
 }
 
-absl::StatusOr<Stage*> Folder::FindStage(const AttemptId& id) {
-  const auto found = state_.stages.find(id.stage);
-  if (found == state_.stages.end()) {
-    return absl::FailedPreconditionError(fmt::format(
-        "stage {} of job {} is not open; send StageOpened first", id.stage, event_.job_id));
+// The stage of an attempt, which may be heard of before whoever opens its stage: sources are not
+// ordered among each other. An event that only a stage of `kind` has tells that, too.
+absl::StatusOr<Stage*> Folder::FindStage(const AttemptId& id, StageKind kind) {
+  auto found = state_.stages.find(id.stage);
+  const bool is_of_unknown_kind =
+      found != state_.stages.end() && found->second.opened.kind == StageKind::kUnknown;
+  if (found == state_.stages.end() || (is_of_unknown_kind && kind != StageKind::kUnknown)) {
+    const StageOpened implied{.stage = id.stage, .attempt = id.stage_attempt, .kind = kind};
+    if (absl::Status opened = (*this)(implied); !opened.ok()) return opened;
+    found = state_.stages.find(id.stage);
   }
   Stage& stage = found->second;
   if (id.stage_attempt > 0 && (stage.is_map() || stage.is_reduce())) {
@@ -239,19 +303,19 @@ absl::StatusOr<Stage*> Folder::FindStage(const AttemptId& id) {
   return &stage;
 }
 
+// Whether one more attempt may be made at a task that has had so many.
+absl::Status Folder::CheckAttempts(const AttemptId& id, std::size_t attempts) const {
+  if (attempts < limits_.attempts_per_task_max) return CheckRoom(limits_, state_);
+  return LimitExceeded("attempts_per_task",
+                       fmt::format("{}: this master allows at most {} attempts per task",
+                                   ToString(id), limits_.attempts_per_task_max));
+}
+
 // The attempt `number` among `attempts` at a task, which is made if it is new.
 template <typename Attempts, typename Number>
-auto Folder::EnterAttempt(const AttemptId& id, const Number& number, Attempts& attempts)
-    -> absl::StatusOr<decltype(&attempts.begin()->second)> {
-  if (!attempts.contains(number)) {
-    if (attempts.size() >= limits_.attempts_per_task_max) {
-      return LimitExceeded("attempts_per_task",
-                           fmt::format("{}: this master allows at most {} attempts per task",
-                                       ToString(id), limits_.attempts_per_task_max));
-    }
-    if (absl::Status room = CheckRoom(limits_, state_); !room.ok()) return room;
-    state_.memory_bytes += kAttemptBytes;
-  }
+auto Folder::EnterAttempt(const Number& number, Attempts& attempts)
+    -> decltype(&attempts.begin()->second) {
+  if (!attempts.contains(number)) state_.memory_bytes += kAttemptBytes;
   auto& attempt = attempts[number];
   if (attempt.life.is_running()) {
     state_.report_gaps.Observe(event_.arrived_at - attempt.life.last_heard_at);
@@ -264,13 +328,17 @@ template <typename Task>
 auto Folder::FindAttempt(const AttemptId& id, const char* limit_name, std::uint32_t limit,
                          std::vector<Task>& tasks)
     -> absl::StatusOr<decltype(&tasks[0].attempts.begin()->second)> {
-  if (id.index >= limit) {
+  if (id.index >= std::max<std::size_t>(limit, tasks.size())) {
     return LimitExceeded(
         limit_name, fmt::format("{}: this master allows at most {} {} tasks per job", ToString(id),
                                 limit, id.stage == kMapStage ? "map" : "reduce"));
   }
   Grow(id.index + std::size_t{1}, tasks);
-  return EnterAttempt(id, id.attempt, tasks[id.index].attempts);
+  auto& attempts = tasks[id.index].attempts;
+  if (!attempts.contains(id.attempt)) {
+    if (absl::Status checked = CheckAttempts(id, attempts.size()); !checked.ok()) return checked;
+  }
+  return EnterAttempt(id.attempt, attempts);
 }
 
 absl::StatusOr<MapAttempt*> Folder::FindMapAttempt(const AttemptId& id) {
@@ -282,7 +350,19 @@ absl::StatusOr<ReduceAttempt*> Folder::FindReduceAttempt(const AttemptId& id) {
 }
 
 absl::StatusOr<StageTaskAttempt*> Folder::FindAttempt(const AttemptId& id, Stage& stage) {
-  return EnterAttempt(id, std::pair(id.stage_attempt, id.attempt), stage.tasks[id.index].attempts);
+  const std::pair number(id.stage_attempt, id.attempt);
+  const auto task = stage.tasks.find(id.index);
+  if (task == stage.tasks.end() || !task->second.attempts.contains(number)) {
+    std::size_t attempts = 0;  // those at an earlier attempt at the stage take none of its room
+    if (task != stage.tasks.end()) {
+      attempts = static_cast<std::size_t>(
+          std::count_if(task->second.attempts.begin(), task->second.attempts.end(),
+                        [&](const auto& entry) { return entry.first.first == id.stage_attempt; }));
+    }
+    // Before the task is made: what is refused takes no memory.
+    if (absl::Status checked = CheckAttempts(id, attempts); !checked.ok()) return checked;
+  }
+  return EnterAttempt(number, stage.tasks[id.index].attempts);
 }
 
 void Folder::Enter(const AttemptChanged& changed, AttemptLife& life) {
@@ -303,6 +383,8 @@ void Folder::Enter(const AttemptChanged& changed, AttemptLife& life) {
   if (!life.input_records) life.input_records = changed.input_records;
 }
 
+// The most tasks seen at once stands in for the number of slots while nobody says it; counting is
+// only worth its cost then.
 template <typename Task>
 std::uint32_t RunningCount(const std::vector<Task>& tasks) {
   return static_cast<std::uint32_t>(std::count_if(
@@ -312,7 +394,9 @@ std::uint32_t RunningCount(const std::vector<Task>& tasks) {
 absl::Status Folder::operator()(const AttemptChanged& changed) {
   const absl::StatusOr<Stage*> stage = FindStage(changed.attempt);
   if (!stage.ok()) return stage.status();
-  if (changed.state == AttemptState::kShuffled && !(*stage)->is_reduce()) {
+  const StageKind kind = (*stage)->opened.kind;
+  if (changed.state == AttemptState::kShuffled && kind != StageKind::kReduce &&
+      kind != StageKind::kUnknown) {
     return absl::InvalidArgumentError(fmt::format(
         "attempt changed of {}: state is ATTEMPT_STATE_SHUFFLED; only reduce tasks shuffle",
         ToString(changed.attempt)));
@@ -323,9 +407,6 @@ absl::Status Folder::operator()(const AttemptChanged& changed) {
   if (attempt.ok()) Enter(changed, (*attempt)->life);
   return attempt.status();
 }
-
-// The most tasks seen at once stands in for the number of slots while nobody says it; counting is
-// only worth its cost then.
 
 absl::Status Folder::ReduceAttemptChanged(const AttemptChanged& changed) {
   const auto attempt = FindReduceAttempt(changed.attempt);
@@ -384,23 +465,36 @@ absl::Status Folder::operator()(const TaskHeartbeat& heartbeat) {
   return advance(heartbeat.bytes_done, (*attempt)->bytes_done);
 }
 
+// Key groups are estimated of the two stages of a MapReduce job. Those of another are heard of.
+absl::Status Folder::LeaveOut(const AttemptId& id, Stage& stage) {
+  const auto attempt = FindAttempt(id, stage);
+  if (attempt.ok()) ++state_.unused_profiles;
+  return attempt.status();
+}
+
 absl::Status Folder::operator()(const MapProfile& profile) {
-  const absl::StatusOr<Stage*> stage = FindStage(profile.attempt);
+  const absl::StatusOr<Stage*> stage = FindStage(profile.attempt, StageKind::kMap);
   if (!stage.ok()) return stage.status();
-  if (!(*stage)->is_map()) {
+  if ((*stage)->opened.kind != StageKind::kMap) {
     return absl::InvalidArgumentError(
-        fmt::format("map profile of {}: not a map task", ToString(profile.attempt)));
+        fmt::format("map profile of {}: its stage is of another kind; send map profiles of map "
+                    "tasks",
+                    ToString(profile.attempt)));
   }
+  if (!(*stage)->is_map()) return LeaveOut(profile.attempt, **stage);
   std::optional<std::uint32_t> partition_count = (*stage)->opened.partition_count;
   if (!partition_count && state_.reduce_stage() != nullptr) {
     partition_count = state_.reduce_stage()->task_count;
   }
+  const auto partitions_max = static_cast<std::uint32_t>(
+      std::max<std::size_t>(limits_.reduce_tasks_max, state_.reduce_tasks.size()));
+  const std::uint32_t partitions =
+      std::min(partition_count.value_or(partitions_max), partitions_max);
   for (const PartitionProfile& partition : profile.partitions) {
-    if (partition.partition >= partition_count.value_or(limits_.reduce_tasks_max)) {
+    if (partition.partition >= partitions) {
       return absl::InvalidArgumentError(
           fmt::format("map profile of {}: partition {}, but the job has {} partitions",
-                      ToString(profile.attempt), partition.partition,
-                      partition_count.value_or(limits_.reduce_tasks_max)));
+                      ToString(profile.attempt), partition.partition, partitions));
     }
   }
   const auto attempt = FindMapAttempt(profile.attempt);
@@ -456,12 +550,15 @@ void Folder::EndMapPhase() {
 }
 
 absl::Status Folder::operator()(const ReduceProfile& profile) {
-  const absl::StatusOr<Stage*> stage = FindStage(profile.attempt);
+  const absl::StatusOr<Stage*> stage = FindStage(profile.attempt, StageKind::kReduce);
   if (!stage.ok()) return stage.status();
-  if (!(*stage)->is_reduce()) {
+  if ((*stage)->opened.kind != StageKind::kReduce) {
     return absl::InvalidArgumentError(
-        fmt::format("reduce profile of {}: not a reduce task", ToString(profile.attempt)));
+        fmt::format("reduce profile of {}: its stage is of another kind; send reduce profiles of "
+                    "reduce tasks",
+                    ToString(profile.attempt)));
   }
+  if (!(*stage)->is_reduce()) return LeaveOut(profile.attempt, **stage);
   const auto attempt = FindReduceAttempt(profile.attempt);
   if (!attempt.ok()) return attempt.status();
   if (absl::Status room = CheckRoom(limits_, state_); !room.ok()) return room;

@@ -17,13 +17,13 @@ absl::Status CheckRun(const Event& event, const JobState& state,
 // Folds one event into `state`.
 //
 // Tolerant, and counted in `state.anomalies`: a late or repeated attempt state, a second map
-// profile of a task, a JobOpened or StageOpened that contradicts the first,
-// an executor that changes, totals that shrink. Counted in `state.unknown_events`: what a newer
-// sender says. Ignored: a
-// duplicate event (sequence at or below the last), any event after JobClosed. Refused, with
-// nothing changed but the source's sequence and `rejected_envelopes`: FailedPrecondition before the
-// job or the stage is open, InvalidArgument for a task or partition that the job does not have,
-// ResourceExhausted over a limit. Refused with nothing changed at all: what CheckRun() refuses.
+// profile of a task, a JobOpened or StageOpened that contradicts the first, an executor that
+// changes, totals that shrink. Counted in `state.unknown_events`: what a newer sender says; in
+// `unused_profiles`: key groups of stages that have no estimate of them. Ignored: a duplicate event
+// (sequence at or below the last), any event after JobClosed. Refused, with nothing changed but the
+// source's sequence and `rejected_envelopes`: FailedPrecondition before the job is open,
+// InvalidArgument for a task or partition that the job does not have, ResourceExhausted over a
+// limit. Refused with nothing changed at all: what CheckRun() refuses.
 absl::Status Apply(const Event& event, const JobLimits& limits, JobState& state);
 
 // Counts an event that was refused before it could be understood. Where it names its source and

@@ -128,8 +128,9 @@ struct JobState {
   std::uint64_t lost_envelopes = 0;
   std::uint64_t anomalies = 0;
   std::uint64_t rejected_envelopes = 0;
-  std::uint64_t unknown_events = 0;  // that a newer version would understand
-  LogDamage log_damage;              // of all places; `at` is the first
+  std::uint64_t unknown_events = 0;   // that a newer version would understand
+  std::uint64_t unused_profiles = 0;  // of key groups, of stages whose key groups are not estimated
+  LogDamage log_damage;               // of all places; `at` is the first
   std::uint64_t log_damage_places = 0;
   // What the parts that grow with what agents send take in memory, estimated.
   std::size_t memory_bytes = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 namespace tidemark::model {
 namespace {
@@ -20,6 +21,13 @@ bool FillInList(const List& said, List& known) {
   if (said.empty()) return true;
   if (known.empty()) known = said;
   return known == said;
+}
+
+// Sizes of so many tasks.
+bool FillInSizes(const std::vector<std::uint64_t>& said, std::optional<std::uint32_t> task_count,
+                 std::vector<std::uint64_t>& known) {
+  const bool fits = said.empty() || said.size() == task_count;
+  return fits && FillInList(said, known);
 }
 
 }  // namespace
@@ -46,24 +54,28 @@ std::size_t Stage::running_task_count() const {
 }
 
 bool FillIn(const StageOpened& said, StageOpened& known) {
-  // What its numbers may be depends on its kind.
-  if (said.kind != known.kind || said.attempt < known.attempt) return false;
+  if (said.attempt < known.attempt) return false;
+  if (known.kind == StageKind::kUnknown) known.kind = said.kind;
+  const bool is_of_kind = said.kind == StageKind::kUnknown || said.kind == known.kind;
   if (said.attempt > known.attempt) {
+    const StageKind kind = known.kind;
     known = said;
-    return true;
+    known.kind = kind;
+    return is_of_kind;
   }
   if (known.size_precision == SizePrecision::kUnknown) known.size_precision = said.size_precision;
   if (!known.opened_at) known.opened_at = said.opened_at;
   known.skipped |= said.skipped;
   // Each is filled in, whether or not the one before agrees.
-  const bool agree[] = {FillInList(said.name, known.name),
+  const bool agree[] = {is_of_kind,
+                        FillIn(said.task_count, known.task_count),
+                        FillInList(said.name, known.name),
                         FillInList(said.signature, known.signature),
                         FillInList(said.parents, known.parents),
                         FillInList(said.group, known.group),
                         FillInList(said.pool, known.pool),
-                        FillInList(said.task_bytes, known.task_bytes),
-                        FillInList(said.task_records, known.task_records),
-                        FillIn(said.task_count, known.task_count),
+                        FillInSizes(said.task_bytes, known.task_count, known.task_bytes),
+                        FillInSizes(said.task_records, known.task_count, known.task_records),
                         FillIn(said.slots, known.slots),
                         FillIn(said.partition_count, known.partition_count),
                         FillIn(said.has_combiner, known.has_combiner),

@@ -42,9 +42,9 @@ struct Stage {
   std::size_t running_task_count() const;
 };
 
-// Fills in what `said` adds to the same attempt at the stage, or replaces it by a later attempt.
-// False if `said` contradicts what is known; of another kind or an earlier attempt, it changes
-// nothing.
+// Fills in what `said` adds to the same attempt at the stage, or replaces it by a later attempt; a
+// kind that is known stays. False if `said` contradicts what is known; of an earlier attempt, it
+// changes nothing.
 bool FillIn(const StageOpened& said, StageOpened& known);
 
 // What a stage takes in memory beyond its struct. bytes

@@ -54,8 +54,10 @@ JobState StateOf(JobOutcome outcome) {
       return JobState::kFailed;
     case JobOutcome::kKilled:
       return JobState::kKilled;
+    case JobOutcome::kUnknown:
+      break;
   }
-  return JobState::kFailed;
+  return JobState::kAbandoned;
 }
 
 template <typename Task>
@@ -143,7 +145,10 @@ class JobMonitor::Impl {
   }
   std::string Checkpoint() const;
   absl::Status Resume(const std::string& checkpoint);
-  void NoteRestart(absl::Time now) { listening_since_ = std::max(listening_since_, now); }
+  void NoteRestart(absl::Time now, const std::optional<JobLimits>& limits) {
+    listening_since_ = std::max(listening_since_, now);
+    if (limits) options_.limits = *limits;
+  }
   void NoteDamage(const LogDamage& damage);
   void AddNote(const std::string& note) {
     const bool known = std::find(notes_.begin(), notes_.end(), note) != notes_.end();
@@ -344,6 +349,18 @@ Coverage JobMonitor::Impl::CoverageAt(absl::Time now) const {
                     "update the master",
                     state_.unknown_events, state_.unknown_events == 1 ? "" : "s",
                     state_.unknown_events == 1 ? "was" : "were"));
+  }
+  if (state_.closed && state_.closed->outcome == JobOutcome::kUnknown) {
+    coverage.notes.push_back(
+        "the job has ended, in a way that only a newer version of Tidemark knows; update the "
+        "master");
+  }
+  if (state_.unused_profiles > 0) {
+    coverage.notes.push_back(fmt::format(
+        "key groups of stages other than {} and {} are not estimated: {} profile{} left "
+        "out",
+        kMapStage, kReduceStage, state_.unused_profiles,
+        state_.unused_profiles == 1 ? " was" : "s were"));
   }
   const StageOpened* const reduces = state_.reduce_stage();
   if (reduces != nullptr && reduces->is_grouping_opaque.value_or(false)) {
@@ -546,7 +563,9 @@ NamedGroups JobMonitor::wanted_names() const {
   return {.bytes_min = keys.recent_smallest_explicit_bytes(),
           .sampled_below = keys.sample().below()};
 }
-void JobMonitor::NoteRestart(absl::Time now) { impl_->NoteRestart(now); }
+void JobMonitor::NoteRestart(absl::Time now, const std::optional<JobLimits>& limits) {
+  impl_->NoteRestart(now, limits);
+}
 void JobMonitor::SetPastRuns(std::vector<PastRun> runs) {
   if (runs.size() > kPastRunsMax) runs.resize(kPastRunsMax);
   impl_->state().past_runs = std::move(runs);

@@ -7,27 +7,29 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "master/service/grpc_status.h"
+#include "proto/wire/count_fields.h"
+#include "proto/wire/reused_message.h"
 #include "tidemark/limit.h"
 #include "tidemark/storage/v1/received.pb.h"
 
 namespace tidemark::service {
 namespace {
 
-// More refused events than this wait for one response only as a count of their sequence.
+// More refused events than this wait for one response only as a count.
 constexpr int kRejectionsMax = 100;
 // So many wait on one stream whose client does not listen.
 constexpr int kRejectionsPerStreamMax = 1000;
 // One stream may relay for so many sources; each costs a little memory while it lasts.
 constexpr std::size_t kSourcesPerStreamMax = 10'000;
 
-// A thread keeps the memory of a message up to this size for the next one.
-constexpr std::size_t kKeptMessageBytes = 256 << 10;
+// The journal is asked for room between batches, so that one must not fill it
+// (ingest_service.proto).
+constexpr std::size_t kBatchEventsMax = 10'000;
 
 // A stream that is not let in.
 class RefusedStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
@@ -66,14 +68,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
 
   void OnReadDone(bool ok) override {
     if (!ok) return EndWhenAnswered();
-    // One for each of gRPC's threads: streams are many and mostly idle.
-    thread_local storage::v1::ReceivedRequest request;
-    const std::optional<std::size_t> bytes = Parse(request);
-    if (!bytes) return End({grpc::StatusCode::INVALID_ARGUMENT, "not a StreamEventsRequest"});
-    metrics_.event_bytes.fetch_add(*bytes, std::memory_order_relaxed);
-    const grpc::Status status = TakeBatch(request);
-    if (!status.ok()) return End(status);
-    if (*bytes > kKeptMessageBytes) request = {};
+    if (grpc::Status status = TakeMessage(); !status.ok()) return End(std::move(status));
     Await();
     ReadNext();
   }
@@ -126,7 +121,6 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     v1::StreamEventsResponse gathered;  // not all of it durable
     v1::StreamEventsResponse awaiting;  // durable when awaited_ is
     v1::StreamEventsResponse ready;
-    Sender sender;
     std::uint32_t handle = 0;
     bool is_gathered = false;
     bool is_ready = false;
@@ -146,21 +140,39 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     metrics_.ingest_streams.fetch_add(1, std::memory_order_relaxed);
   }
 
-  // The size of the message; empty: it is none.
-  std::optional<std::size_t> Parse(storage::v1::ReceivedRequest& request) {
+  // OK, or why the stream ends.
+  grpc::Status TakeMessage() {
+    using Request = storage::v1::ReceivedRequest;
     grpc::Slice bytes;
     if (!request_.TrySingleSlice(&bytes).ok() && !request_.DumpToSingleSlice(&bytes).ok()) {
-      return std::nullopt;
+      return {grpc::StatusCode::INVALID_ARGUMENT, "not a StreamEventsRequest"};
     }
     request_.Clear();  // an idle stream must not hold on to what it read last
-    if (!request.ParseFromArray(bytes.begin(), static_cast<int>(bytes.size()))) return std::nullopt;
-    return bytes.size();
+    metrics_.event_bytes.fetch_add(bytes.size(), std::memory_order_relaxed);
+    const absl::string_view message(reinterpret_cast<const char*>(bytes.begin()), bytes.size());
+    const auto check = [&](const char* what, int field, std::size_t max) -> grpc::Status {
+      // Each takes two bytes at least.
+      const std::size_t count = message.size() > 2 * max ? wire::CountFields(message, {field}) : 0;
+      if (count <= max) return grpc::Status::OK;
+      return {grpc::StatusCode::INVALID_ARGUMENT,
+              fmt::format("{} {} in one message; send at most {}", count, what, max)};
+    };
+    grpc::Status few = check("events", Request::kEventsFieldNumber, kBatchEventsMax);
+    if (few.ok()) few = check("sources", Request::kSourcesFieldNumber, kSourcesPerStreamMax);
+    if (!few.ok()) return few;
+    wire::ReusedMessage<Request> request;
+    if (!request.Parse(message)) {
+      return {grpc::StatusCode::INVALID_ARGUMENT, "not a StreamEventsRequest"};
+    }
+    return TakeBatch(*request);
   }
 
   static void MoveNews(v1::StreamEventsResponse& from, v1::StreamEventsResponse& to) {
     const std::uint64_t accepted = std::max(from.accepted_sequence(), to.accepted_sequence());
+    const std::uint64_t unnamed = from.unnamed_rejections() + to.unnamed_rejections();
     to.MergeFrom(from);
     to.set_accepted_sequence(accepted);
+    to.set_unnamed_rejections(unnamed);
     from.Clear();
   }
 
@@ -207,9 +219,11 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     const absl::Status may = stream_.caller.Check(Right::kReport, source.event.job_id);
     // A token that was withdrawn meanwhile.
     if (absl::IsUnauthenticated(may)) return ToGrpc(gate_.Refuse(may, peer_));
+    const Sender sender = {.name_space = stream_.caller.NameSpaceOf(Right::kReport),
+                           .reporter = stream_.caller.ReporterAt(HostOfPeer(peer_))};
     for (std::string& body : *request.mutable_events()) {
       source.event.body.swap(body);
-      Gather(may.ok() ? Take(source) : Refused(may), source);
+      Gather(may.ok() ? Take(source, sender) : Refused(may), source);
       source.event.body.swap(body);  // a source that is idle holds no memory of events
       // A missing number is no number for the others either.
       if (source.event.sequence > 0) ++source.event.sequence;
@@ -218,6 +232,9 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   }
 
   grpc::Status OpenSource(const v1::Source& opened) {
+    wire::ReceivedEvent named = {
+        .job_id = opened.job_id(), .run_uid = opened.run_uid(), .source_id = opened.source_id()};
+    if (absl::Status is_named = wire::CheckSource(named); !is_named.ok()) return ToGrpc(is_named);
     const std::lock_guard lock(mutex_);
     if (sources_.size() >= kSourcesPerStreamMax && !sources_.contains(opened.handle())) {
       return ToGrpc(gate_.Refuse(
@@ -227,21 +244,18 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     }
     const auto [known, is_new] = sources_.try_emplace(opened.handle());
     wire::ReceivedEvent& event = known->second.event;
-    const bool is_same = event.source_id == opened.source_id() && event.job_id == opened.job_id() &&
-                         event.run_uid == opened.run_uid();
-    if (!is_new && !is_same) {
-      return {grpc::StatusCode::INVALID_ARGUMENT,
-              fmt::format("handle {} is source {} of job {} already; open the other one under "
-                          "another handle",
-                          opened.handle(), event.source_id, event.job_id)};
+    if (is_new) {
+      event = std::move(named);
+      known->second.handle = opened.handle();
+      return grpc::Status::OK;
     }
-    event.source_id = opened.source_id();
-    event.job_id = opened.job_id();
-    event.run_uid = opened.run_uid();
-    known->second.handle = opened.handle();
-    known->second.sender = {.name_space = stream_.caller.NameSpaceOf(Right::kReport),
-                            .reporter = stream_.caller.ReporterAt(HostOfPeer(peer_))};
-    return grpc::Status::OK;
+    const bool is_same = event.source_id == named.source_id && event.job_id == named.job_id &&
+                         event.run_uid == named.run_uid;
+    if (is_same) return grpc::Status::OK;
+    return {grpc::StatusCode::INVALID_ARGUMENT,
+            fmt::format("handle {} is source {} of job {} already; open the other one under "
+                        "another handle",
+                        opened.handle(), event.source_id, event.job_id)};
   }
 
   IngestResult Refused(const absl::Status& status) {
@@ -250,9 +264,9 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     return {.status = gate_.Refuse(status, peer_)};
   }
 
-  IngestResult Take(const Source& source) {
+  IngestResult Take(const Source& source, const Sender& sender) {
     metrics_.events.fetch_add(1, std::memory_order_relaxed);
-    IngestResult taken = jobs_.Ingest(source.event, clock_.Now(), source.sender);
+    IngestResult taken = jobs_.Ingest(source.event, clock_.Now(), sender);
     if (taken.status.ok()) return taken;
     metrics_.events_refused.fetch_add(1, std::memory_order_relaxed);
     if (absl::IsResourceExhausted(taken.status)) {
@@ -270,16 +284,23 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     source.gathered.set_handle(source.handle);
     source.gathered.set_accepted_sequence(
         std::max(source.gathered.accepted_sequence(), source.event.sequence));
-    if (!taken.status.ok() && source.gathered.rejections_size() < kRejectionsMax &&
-        rejections_waiting_ < kRejectionsPerStreamMax) {
-      ++rejections_waiting_;
-      v1::Rejection& rejection = *source.gathered.add_rejections();
-      rejection.set_sequence(source.event.sequence);
-      rejection.set_code(static_cast<int>(taken.status.code()));
-      rejection.set_reason(std::string(taken.status.message()));
-      rejection.set_limit(ExceededLimit(taken.status));
-    }
+    if (!taken.status.ok()) AddRejection(taken.status, source);
     Steer(taken, source);
+  }
+
+  // REQUIRES: mutex_ is held.
+  void AddRejection(const absl::Status& why, Source& source) {
+    if (source.gathered.rejections_size() >= kRejectionsMax ||
+        rejections_waiting_ >= kRejectionsPerStreamMax) {
+      source.gathered.set_unnamed_rejections(source.gathered.unnamed_rejections() + 1);
+      return;
+    }
+    ++rejections_waiting_;
+    v1::Rejection& rejection = *source.gathered.add_rejections();
+    rejection.set_sequence(source.event.sequence);
+    rejection.set_code(static_cast<int>(why.code()));
+    rejection.set_reason(std::string(why.message()));
+    rejection.set_limit(ExceededLimit(why));
   }
 
   // One mark for each log, the last one. REQUIRES: mutex_ is held.
@@ -311,6 +332,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
       control.mutable_flush_interval()->set_nanos(static_cast<int>(nanos % 1'000'000'000));
       control.set_lambda(control_.lambda);
     }
+    if (!taken.is_of_job) return;
     if (std::exchange(source.wants_points, taken.wants_points) != taken.wants_points) {
       source.gathered.mutable_control()->set_send_points(taken.wants_points);
     }

@@ -529,8 +529,10 @@ void JobTable::Restore(store::RestoredJob restored, absl::Time now) {
   }
   if (!restored.has_resumed) DropCheckpoint(restored.job_id);
   if (!job->newest.is_final()) {
-    job->monitor.NoteRestart(job->NotBefore(now));
-    AppendRecord(*job, [&](std::string& out) { store::EncodeRestart(job->latest, job->key, out); });
+    job->monitor.NoteRestart(job->NotBefore(now), options_.job.limits);
+    AppendRecord(*job, [&](std::string& out) {
+      store::EncodeRestart(job->latest, options_.job.limits, job->key, out);
+    });
   } else if (!restored.has_end) {
     End(*job);                    // it was killed in the middle of this
     unpublished_.push_back(job);  // not to be forgotten before its last record is durable

@@ -74,8 +74,9 @@ struct IngestResult {
   absl::Status status;  // OK, or the reason to refuse it; either way it need not be sent again ...
   Journal::Position position = 0;     // ... once this is durable ...
   std::shared_ptr<Journal::Log> log;  // ... in this log
-  NamedGroups wanted;                 // names that the job asks for
-  bool wants_points = false;          // whether it asks for points
+  bool is_of_job = false;             // a job answers, which asks for ...
+  NamedGroups wanted;                 // ... these names
+  bool wants_points = false;          // ... and, or not, for points
 
   Journal::Mark mark() const { return {position, log}; }
 };
@@ -174,6 +175,7 @@ class JobTable {
       return {.status = std::move(status),
               .position = mark.position,
               .log = mark.log,
+              .is_of_job = true,
               .wanted = monitor.wanted_names(),
               .wants_points = monitor.wants_points()};
     }

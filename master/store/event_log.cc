@@ -48,6 +48,21 @@ LogRecord EventOf(const std::string& job_id, pb::LoggedEvent& logged) {
   return Refused{{.source_id = received.source_id, .sequence = received.sequence}};
 }
 
+JobLimits LimitsOf(const pb::LoggedLimits& logged) {
+  return {.map_tasks_max = logged.map_tasks(),
+          .reduce_tasks_max = logged.reduce_tasks(),
+          .attempts_per_task_max = logged.attempts_per_task(),
+          .sources_max = logged.sources(),
+          .stages_max = logged.stages(),
+          .state_bytes_max = logged.state_bytes()};
+}
+
+Restart RestartOf(const pb::LoggedRestart& logged) {
+  Restart restart{ToTime(logged.at())};
+  if (logged.has_limits()) restart.limits = LimitsOf(logged.limits());
+  return restart;
+}
+
 PastRuns PastRunsOf(const pb::LoggedPastRuns& logged) {
   PastRuns past;
   for (const pb::LoggedPastRun& run : logged.runs()) {
@@ -71,7 +86,7 @@ std::optional<Snapshot> Replay(const LogRecord& record, JobMonitor& monitor) {
   if (const Event* event = std::get_if<Event>(&record)) {
     monitor.Apply(*event).IgnoreError();  // refused then, refused now: both are counted
   } else if (const Restart* restart = std::get_if<Restart>(&record)) {
-    monitor.NoteRestart(restart->at);
+    monitor.NoteRestart(restart->at, restart->limits);
   } else if (const PastRuns* past = std::get_if<PastRuns>(&record)) {
     monitor.SetPastRuns(past->runs);
   } else if (const Refused* refused = std::get_if<Refused>(&record)) {
@@ -228,6 +243,7 @@ absl::Status EventLogReader::ReadHeader() {
   options_.lambda = header.lambda();
   options_.abandon_after = absl::Seconds(header.abandon_after().seconds()) +
                            absl::Nanoseconds(header.abandon_after().nanos());
+  if (header.has_limits()) options_.limits = LimitsOf(header.limits());
   return Validate(options_);
 }
 
@@ -271,7 +287,7 @@ absl::StatusOr<std::optional<LogRecord>> EventLogReader::Next() {
         if (!std::exchange(has_events_, true)) twice_ = std::string(payload);
         return std::optional<LogRecord>(EventOf(job_id_, *record.mutable_event()));
       case pb::EventLogRecord::kRestart:
-        return std::optional<LogRecord>(Restart{ToTime(record.restart().at())});
+        return std::optional<LogRecord>(RestartOf(record.restart()));
       case pb::EventLogRecord::kPastRuns:
         return std::optional<LogRecord>(PastRunsOf(record.past_runs()));
       case pb::EventLogRecord::kHeader:

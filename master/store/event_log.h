@@ -41,6 +41,7 @@ struct Tick {
 // The job was taken up from its log at this instant.
 struct Restart {
   absl::Time at;
+  std::optional<JobLimits> limits = {};  // from here on; empty: as before
   friend bool operator==(const Restart&, const Restart&) = default;
 };
 // What was known of earlier runs of the job.

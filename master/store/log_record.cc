@@ -64,6 +64,15 @@ google::protobuf::Timestamp ToTimestamp(absl::Time time) {
   return google::protobuf::util::TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(time));
 }
 
+void EncodeLimits(const JobLimits& limits, pb::LoggedLimits& logged) {
+  logged.set_map_tasks(limits.map_tasks_max);
+  logged.set_reduce_tasks(limits.reduce_tasks_max);
+  logged.set_attempts_per_task(limits.attempts_per_task_max);
+  logged.set_sources(limits.sources_max);
+  logged.set_stages(limits.stages_max);
+  logged.set_state_bytes(limits.state_bytes_max);
+}
+
 }  // namespace
 
 LogKey NewLogKey() {
@@ -112,6 +121,7 @@ void EncodeLogStart(const std::string& job_id, const JobMonitorOptions& options,
   *header.mutable_abandon_after() = google::protobuf::util::TimeUtil::NanosecondsToDuration(
       absl::ToInt64Nanoseconds(options.abandon_after));
   header.set_name_space(name_space);
+  EncodeLimits(options.limits, *header.mutable_limits());
   for (int copies = 0; copies < 2; ++copies) EncodeRecord(record, key, out);
 }
 
@@ -148,8 +158,9 @@ void EncodeTick(absl::Time at, LogKey key, std::string& out) {
   EncodeRecord(record, key, out);
 }
 
-void EncodeRestart(absl::Time at, LogKey key, std::string& out) {
+void EncodeRestart(absl::Time at, const JobLimits& limits, LogKey key, std::string& out) {
   pb::EventLogRecord record;
+  EncodeLimits(limits, *record.mutable_restart()->mutable_limits());
   *record.mutable_restart()->mutable_at() = ToTimestamp(at);
   EncodeRecord(record, key, out);
 }

@@ -76,7 +76,7 @@ void EncodeReceived(const wire::ReceivedEvent& received, absl::Time arrived_at, 
 void EncodeRefused(const std::string& reason, const AcceptedSequence& event, LogKey key,
                    std::string& out);
 void EncodeTick(absl::Time at, LogKey key, std::string& out);
-void EncodeRestart(absl::Time at, LogKey key, std::string& out);
+void EncodeRestart(absl::Time at, const JobLimits& limits, LogKey key, std::string& out);
 void EncodePastRuns(const std::vector<PastRun>& runs, LogKey key, std::string& out);
 // The last record of a job, after the tick of its final snapshot.
 void EncodeEnd(const EndedJob& job, LogKey key, std::string& out);

@@ -1,6 +1,9 @@
 #include "proto/wire/encode_event.h"
 
+#include <google/protobuf/unknown_field_set.h>
+
 #include <algorithm>
+#include <limits>
 #include <variant>
 
 #include "proto/wire/valid_text.h"
@@ -18,6 +21,8 @@ v1::JobOutcome Encode(JobOutcome outcome) {
       return v1::JOB_OUTCOME_FAILED;
     case JobOutcome::kKilled:
       return v1::JOB_OUTCOME_KILLED;
+    case JobOutcome::kUnknown:
+      return static_cast<v1::JobOutcome>(std::numeric_limits<int>::max());
   }
   return v1::JOB_OUTCOME_UNSPECIFIED;
 }
@@ -147,6 +152,8 @@ v1::StageKind Encode(StageKind kind) {
       return v1::STAGE_KIND_REDUCE;
     case StageKind::kGeneric:
       return v1::STAGE_KIND_GENERIC;
+    case StageKind::kUnknown:
+      break;
   }
   return v1::STAGE_KIND_UNSPECIFIED;
 }
@@ -190,7 +197,12 @@ void EncodeStage(const StageOpened& stage, v1::StageOpened& message) {
 struct BodyEncoder {
   v1::Event& event;
 
-  void operator()(const UnknownEvent&) const { event.clear_event(); }
+  // As a field that no version will have, so that it is not taken for an event of nothing.
+  void operator()(const UnknownEvent&) const {
+    constexpr int kFieldNumberMax = (1 << 29) - 1;
+    event.clear_event();
+    event.GetReflection()->MutableUnknownFields(&event)->AddVarint(kFieldNumberMax, 1);
+  }
 
   void operator()(const JobOpened& job) const {
     v1::JobOpened& message = *event.mutable_job_opened();

@@ -1,20 +1,20 @@
 #include "proto/wire/parse_event.h"
 
 #include <fmt/format.h>
+#include <google/protobuf/unknown_field_set.h>
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "proto/wire/checks.h"
+#include "proto/wire/count_fields.h"
 #include "proto/wire/parse_profile.h"
+#include "proto/wire/reused_message.h"
 #include "tidemark/v1/event.pb.h"
 
 namespace tidemark::wire {
 namespace {
-
-// A thread keeps the memory of an event up to this size for the next one.
-constexpr std::size_t kKeptBytes = 256 << 10;
 
 // Cuts between characters: half a character would make the text unfit for a proto3 string.
 std::string Cut(const std::string& text, std::size_t bytes_max) {
@@ -48,28 +48,35 @@ StageKind ParseKind(v1::StageKind kind) {
       return StageKind::kMap;
     case v1::STAGE_KIND_REDUCE:
       return StageKind::kReduce;
+    case v1::STAGE_KIND_UNSPECIFIED:
+      return StageKind::kUnknown;
     default:
       return StageKind::kGeneric;
   }
 }
 
 void CheckStage(const v1::StageOpened& untrusted, const EventLimits& limits, Checks& check) {
-  check.AtMost("task_count", untrusted.task_count(), limits.task_index_max);
-  check.AtMost("partition_count", untrusted.partition_count(), limits.partitions_max);
-  check.AtMost("bytes of signature", untrusted.signature().size(), limits.id_bytes_max);
-  check.ItemsAtMost("parents", static_cast<std::size_t>(untrusted.parents_size()),
-                    limits.array_items_max);
   const auto stage = untrusted.stage();
+  const auto at_most = [&](const char* what, std::size_t value, std::size_t max) {
+    if (value > max) check.Refuse("stage {}: {} is {}; send at most {}", stage, what, value, max);
+  };
+  at_most("task_count", untrusted.task_count(), limits.task_index_max);
+  at_most("partition_count", untrusted.partition_count(), limits.partitions_max);
+  at_most("bytes of signature", untrusted.signature().size(), limits.id_bytes_max);
+  at_most("number of parents", static_cast<std::size_t>(untrusted.parents_size()),
+          limits.array_items_max);
   if (std::count(untrusted.parents().begin(), untrusted.parents().end(), stage) > 0) {
     check.Refuse("stage {} is among its own parents; send the stages it reads from", stage);
   }
   const auto sizes = [&](const char* field, int size) {
-    const bool fits = untrusted.has_task_count()
-                          ? static_cast<std::uint32_t>(size) == untrusted.task_count()
-                          : size == 0;
-    if (size == 0 || fits) return;
-    check.Refuse("stage {} has {} {} but {} tasks; send task_count, and one size for each task",
-                 stage, size, field, untrusted.task_count());
+    if (size == 0) return;
+    constexpr const char* kInstead = "send task_count, and one size for each task";
+    if (!untrusted.has_task_count()) {
+      check.Refuse("stage {} has {} {} but no task_count; {}", stage, size, field, kInstead);
+    } else if (static_cast<std::uint32_t>(size) != untrusted.task_count()) {
+      check.Refuse("stage {} has {} {} but {} tasks; {}", stage, size, field,
+                   untrusted.task_count(), kInstead);
+    }
   };
   sizes("task_bytes", untrusted.task_bytes_size());
   sizes("task_records", untrusted.task_records_size());
@@ -100,11 +107,20 @@ StageOpened ParseStage(const v1::StageOpened& untrusted, const EventLimits& limi
   return stage;
 }
 
+absl::Status CheckStageCount(std::size_t count, const EventLimits& limits) {
+  Checks check("job opened");
+  if (count > limits.stages_max) {
+    check.Refuse("{} stages; send at most {} in one event, the others as events of their own",
+                 count, limits.stages_max);
+  }
+  return check.status();
+}
+
 absl::StatusOr<EventBody> ParseJobOpened(const v1::JobOpened& untrusted,
                                          const EventLimits& limits) {
+  const auto stages = static_cast<std::size_t>(untrusted.stages_size());
+  if (absl::Status few = CheckStageCount(stages, limits); !few.ok()) return few;
   Checks check("job opened");
-  check.ItemsAtMost("stages", static_cast<std::size_t>(untrusted.stages_size()),
-                    limits.array_items_max);
   JobOpened job;
   job.name = Cut(untrusted.name(), limits.text_bytes_max);
   job.engine = Cut(untrusted.engine(), limits.text_bytes_max);
@@ -115,6 +131,7 @@ absl::StatusOr<EventBody> ParseJobOpened(const v1::JobOpened& untrusted,
     job.submitted_at = absl::FromUnixNanos(untrusted.submitted_at());
   }
   job.application_master_attempt = untrusted.application_master_attempt();
+  job.stages.reserve(stages);
   for (const v1::StageOpened& stage : untrusted.stages()) {
     if (!check.ok()) break;
     job.stages.push_back(ParseStage(stage, limits, check));
@@ -147,7 +164,7 @@ absl::StatusOr<EventBody> ParseJobClosed(const v1::JobClosed& untrusted,
       closed.outcome = JobOutcome::kKilled;
       break;
     default:
-      return UnknownEvent{};
+      closed.outcome = JobOutcome::kUnknown;
   }
   closed.message = Cut(untrusted.message(), limits.text_bytes_max);
   if (untrusted.has_closed_at()) closed.at = absl::FromUnixNanos(untrusted.closed_at());
@@ -255,10 +272,13 @@ absl::StatusOr<EventBody> ParseBody(const v1::Event& untrusted, const EventLimit
     case v1::Event::EVENT_NOT_SET:
       break;
   }
+  if (untrusted.GetReflection()->GetUnknownFields(untrusted).empty()) {
+    return absl::InvalidArgumentError("event: it says nothing; set one of its fields");
+  }
   return UnknownEvent{};
 }
 
-absl::Status CheckPlace(const ReceivedEvent& received, const EventLimits& limits) {
+absl::Status CheckSource(const ReceivedEvent& received, const EventLimits& limits) {
   Checks check("event");
   const auto id = [&](const char* field, const std::string& text, std::size_t least,
                       std::size_t most) {
@@ -268,8 +288,13 @@ absl::Status CheckPlace(const ReceivedEvent& received, const EventLimits& limits
   id("source_id", received.source_id, 1, limits.id_bytes_max / 2);
   id("job_id", received.job_id, 1, limits.id_bytes_max);
   id("run_uid", received.run_uid, 0, limits.id_bytes_max / 2);
-  if (received.sequence == 0) check.Refuse("its sequence is 0; count from 1");
   return check.status();
+}
+
+absl::Status CheckPlace(const ReceivedEvent& received, const EventLimits& limits) {
+  if (absl::Status source = CheckSource(received, limits); !source.ok()) return source;
+  if (received.sequence > 0) return absl::OkStatus();
+  return absl::InvalidArgumentError("event: its sequence is 0; count from 1");
 }
 
 absl::StatusOr<Event> ParseEvent(const ReceivedEvent& received, absl::Time arrived_at,
@@ -280,11 +305,15 @@ absl::StatusOr<Event> ParseEvent(const ReceivedEvent& received, absl::Time arriv
         fmt::format("event {} of {}: {}", received.sequence, received.source_id, why));
   };
   if (!received.sent_at) return refused("sent_at is missing; say when it was sent");
-  // One for each thread: events are many and mostly small.
-  thread_local v1::Event message;
-  if (!message.ParseFromString(received.body)) return refused("is not a tidemark.v1.Event");
-  absl::StatusOr<EventBody> body = ParseBody(message, limits);
-  if (received.body.size() > kKeptBytes) message = {};
+  // A stage takes two bytes at least.
+  if (received.body.size() > 2 * limits.stages_max) {
+    const std::size_t stages = CountFields(
+        received.body, {v1::Event::kJobOpenedFieldNumber, v1::JobOpened::kStagesFieldNumber});
+    if (absl::Status few = CheckStageCount(stages, limits); !few.ok()) return few;
+  }
+  ReusedMessage<v1::Event> message;
+  if (!message.Parse(received.body)) return refused("is not a tidemark.v1.Event");
+  absl::StatusOr<EventBody> body = ParseBody(*message, limits);
   if (!body.ok()) return body.status();
 
   Event event;

@@ -23,6 +23,7 @@ struct EventLimits {
   std::uint32_t task_index_max = 1'000'000;
   std::uint32_t partitions_max = 1'000'000;
   std::size_t array_items_max = 1'000'000;
+  std::size_t stages_max = 10'000;  // in one JobOpened
 };
 
 // An event as it came, with what its stream or log says of it. Nothing is checked.
@@ -46,7 +47,9 @@ absl::StatusOr<Event> ParseEvent(const ReceivedEvent& received, absl::Time arriv
 // The same of what happened alone.
 absl::StatusOr<EventBody> ParseBody(const v1::Event& untrusted, const EventLimits& limits = {});
 
-// OK if it says whose it is and where it belongs in what its source sends.
+// OK if it says whose it is: InvalidArgument names the id that is missing or too long.
+absl::Status CheckSource(const ReceivedEvent& received, const EventLimits& limits = {});
+// And where it belongs in what its source sends.
 absl::Status CheckPlace(const ReceivedEvent& received, const EventLimits& limits = {});
 
 }  // namespace tidemark::wire

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <future>
 #include <map>
 #include <numeric>
 #include <set>
@@ -127,6 +128,50 @@ TEST_F(AgentTest, EventsOfAJobArriveOnceAndInOrder) {
   EXPECT_EQ(stats.events_dropped, 0u);
   EXPECT_EQ(stats.connections_made, 1u);
   EXPECT_EQ(stats.last_error, "");
+}
+
+// Larger than the buffer, and than any message.
+TEST_F(AgentTest, AStageTooLargeForAMessageComesWithoutTheSizesOfItsTasks) {
+  StageOpened stage{.stage = 3, .kind = StageKind::kGeneric, .task_count = 1'000'000};
+  stage.task_bytes.assign(1'000'000, ~std::uint64_t{0});
+  stage.task_records.assign(1'000'000, 1);
+  for (const std::size_t buffer : {std::size_t{1} << 20, std::size_t{16} << 20}) {
+    const auto agent = Connect({.buffer_bytes_max = buffer});
+    agent->OpenJob({.name = "query"});
+    agent->OpenStage(stage);
+    agent->Changed({.attempt = {.stage = 3}, .state = AttemptState::kStarted});
+    EXPECT_TRUE(agent->Flush(absl::Seconds(10)));
+    EXPECT_EQ(agent->stats().stages_without_sizes, 1u);
+    EXPECT_EQ(agent->stats().events_dropped, 0u);
+    agent->Shutdown();
+  }
+  for (const Event& event : record_.events()) {
+    const auto* opened = std::get_if<StageOpened>(&event.body);
+    if (opened == nullptr) continue;
+    EXPECT_EQ(opened->task_count, 1'000'000u);
+    EXPECT_TRUE(opened->task_bytes.empty());
+  }
+}
+
+TEST_F(AgentTest, AStageThatFitsComesWithTheSizesOfItsTasks) {
+  StageOpened stage{.stage = 3, .kind = StageKind::kGeneric, .task_count = 20'000};
+  stage.task_bytes.assign(20'000, ~std::uint64_t{0});
+  const auto agent = Connect();
+  agent->OpenJob({.name = "query", .stages = {stage}});
+  EXPECT_TRUE(agent->Flush(absl::Seconds(10)));
+  EXPECT_EQ(std::get<JobOpened>(record_.events()[0].body).stages[0], stage);
+}
+
+TEST_F(AgentTest, AJobOfVeryManyStagesOpensTheLastOnesOneByOne) {
+  JobOpened job{.name = "query", .stages = std::vector<StageOpened>(10'002)};
+  for (std::uint32_t i = 0; i < job.stages.size(); ++i) job.stages[i].stage = i;
+  const auto agent = Connect({.buffer_bytes_max = std::size_t{32} << 20});
+  agent->OpenJob(job);
+  EXPECT_TRUE(agent->Flush(absl::Seconds(10)));
+  const std::vector<Event> events = record_.events();
+  ASSERT_THAT(events, SizeIs(3));
+  EXPECT_THAT(std::get<JobOpened>(events[0].body).stages, SizeIs(10'000));
+  EXPECT_EQ(std::get<StageOpened>(events[2].body).stage, 10'001u);
 }
 
 TEST_F(AgentTest, EveryEventNamesItsRun) {
@@ -596,6 +641,39 @@ TEST_F(AgentTest, ARefusedEventIsCountedAndNotSentAgain) {
   EXPECT_EQ(agent->stats().events_acknowledged, 2u);
   EXPECT_THAT(agent->stats().last_error, HasSubstr("event 2 was refused: the job is not open"));
   EXPECT_EQ(record_.repeated(), 0u);
+}
+
+// A master of version 0.1 finds no event in a batch, and refuses one without a number.
+TEST_F(AgentTest, AMasterThatReadsAnotherProtocolIsToBeUpdated) {
+  AnswerWith([](const SentEvent&) {
+    v1::StreamEventsResponse response;
+    response.add_rejections()->set_reason("source_id has 0 bytes");
+    return std::optional(response);
+  });
+  std::promise<std::string> told;
+  const auto agent =
+      Connect({.on_trouble = [&told](const std::string& trouble) { told.set_value(trouble); }});
+  agent->OpenJob({});
+  EXPECT_THAT(told.get_future().get(),
+              HasSubstr("it does not understand this version's events (source_id has 0 bytes); if "
+                        "the master is of version 0.1, update it"));
+  AnswerWith(Acknowledge);
+  agent->CloseJob(JobOutcome::kSucceeded, "");  // answered, so that nothing waits
+}
+
+TEST_F(AgentTest, RefusedEventsWithoutAReasonAreCounted) {
+  AnswerWith([](const SentEvent& sent) {
+    std::optional<v1::StreamEventsResponse> response = Acknowledge(sent);
+    response->set_unnamed_rejections(sent.sequence == 2 ? 1 : 0);
+    return response;
+  });
+  const auto agent = Connect();
+  for (int i = 0; i < 3; ++i) {
+    agent->OpenJob({});
+    EXPECT_TRUE(agent->Flush(absl::Seconds(10)));
+  }
+  EXPECT_EQ(agent->stats().events_rejected, 1u);
+  EXPECT_EQ(agent->stats().events_acknowledged, 2u);
 }
 
 TEST_F(AgentTest, GarbageFromTheMasterChangesNothing) {

@@ -211,6 +211,55 @@ TEST(Outbox, DropsAnEventLargerThanItself) {
   EXPECT_EQ(outbox.counts().dropped, 1u);
 }
 
+TEST(Outbox, DropsNothingForAnEventThatWouldNotFitEvenThen) {
+  Outbox outbox("s", "j", "r", 10'000);
+  outbox.Add(Change(0), 0);
+  outbox.Add(JobClosed{.message = std::string(20'000, 'x')}, 0);
+  EXPECT_EQ(outbox.counts().dropped, 1u);
+  EXPECT_THAT(NextSequences(outbox), ElementsAre(1));
+}
+
+TEST(Outbox, DropsAnEventThatNoMasterTakes) {
+  Outbox outbox("s", "j", "r", std::size_t{64} << 20);
+  outbox.Add(JobClosed{.message = std::string(std::size_t{5} << 20, 'x')}, 0);
+  EXPECT_EQ(outbox.counts().dropped, 1u);
+  EXPECT_TRUE(outbox.empty());
+}
+
+TEST(Outbox, ABatchHoldsNoMoreEventsThanTheWireAllows) {
+  Outbox outbox("s", "j", "r", std::size_t{64} << 20);
+  for (std::uint32_t i = 0; i < 25'000; ++i) outbox.Add(UnknownEvent{}, 0);
+  std::size_t sent = 0;
+  for (std::size_t batch = 1; batch > 0; sent += batch) {
+    batch = NextSequences(outbox).size();
+    EXPECT_LE(batch, 10'000u);
+  }
+  EXPECT_EQ(sent, 25'000u);
+}
+
+TEST(Outbox, WhatIsNumberedIsInABatch) {
+  Outbox outbox("s", "j", "r", std::size_t{64} << 20);
+  ReduceProfile large = ProfileOf(1);
+  large.finished_keys.resize(20'000);
+  for (int i = 0; i < 3; ++i) outbox.Add(large, 0);
+  const auto batch = outbox.Next(At(0));
+  ASSERT_LT(batch->events_size(), 3);
+  EXPECT_EQ(outbox.counts().sent, static_cast<std::uint64_t>(batch->events_size()));
+  outbox.CountUnsentAsDropped();
+  EXPECT_EQ(outbox.counts().sent + outbox.counts().dropped, 3u);
+}
+
+TEST(Outbox, APartOfAProfileThatHoldsPointsAloneIsCountedByThem) {
+  Outbox outbox("s", "j", "r", 1'000);
+  const auto lost = std::make_shared<std::atomic<std::uint64_t>>(0);
+  ReduceProfile part = ProfileOf(7);
+  part.bins.clear();
+  part.points.assign(1'000, {.size_bytes = 10, .count = 7});
+  outbox.Add(part, 0, lost);
+  EXPECT_EQ(outbox.counts().points_dropped, 7'000u);
+  EXPECT_EQ(lost->load(), 7'000u);
+}
+
 TEST(Outbox, KeepsTheStartOfARunningGroupWhereItIs) {
   Outbox outbox("s", "j", "r", kRoomy);
   ReduceProfile profile;

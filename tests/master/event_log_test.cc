@@ -440,7 +440,7 @@ TEST_F(DamagedLog, ARecordInARecordStaysAPayload) {
   std::string inner;
   for (const LogKey key : {LogKey{1}, LogKey{0x1234'5678'9abc'def0}}) {
     EncodeTick(At(1000), key, inner);
-    EncodeRestart(At(1000), key, inner);
+    EncodeRestart(At(1000), {}, key, inner);
     EncodeLogStart("job-1", options_, "", key, inner);
   }
   writer_ = Create();

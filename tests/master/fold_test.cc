@@ -85,9 +85,10 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"AReduceProfileOfAnUnknownTask", Reduced(R(7), At(1), {}), kInvalid,
                 "task 7 of stage 1"},
         Refusal{"AMapProfileOfAnUnknownTask", Emitted(M(5), {}), kInvalid, "task 5 of stage 0"},
-        Refusal{"AMapProfileOfAReduceTask", Emitted(R(0), {}), kInvalid, "not a map task"},
+        Refusal{"AMapProfileOfAReduceTask", Emitted(R(0), {}), kInvalid,
+                "send map profiles of map tasks"},
         Refusal{"AReduceProfileOfAMapTask", Reduced(M(0), At(1), {}), kInvalid,
-                "not a reduce task"},
+                "send reduce profiles of reduce tasks"},
         Refusal{"AnUnknownPartition", Emitted(M(0), {Partition(2, 10)}), kInvalid, "partition 2"},
         Refusal{"TooManyMapTasks", Opened(200'001, 1), kExhausted, "200001 map tasks"},
         Refusal{"TooManyReduceTasks", Opened(1, 20'001), kExhausted, "20001 reduce tasks"},
@@ -621,11 +622,77 @@ TEST(FoldStages, TwoStagesWithTasksOfTheSameIndexStayApart) {
   EXPECT_EQ(job.state.stages.at(1).finished_task_count(), 0u);
 }
 
-TEST(FoldStages, RefusesAnAttemptOfAStageThatIsNotOpen) {
+// Sources are not ordered among each other: a task may be heard of before the driver.
+TEST(FoldStages, AnAttemptOfAStageThatIsNotOpenYetIsKept) {
   Job job = OpenGeneric({Generic(0, 1)});
-  const absl::Status status = job.Say(1, Started(Task(7, 0)));
-  EXPECT_TRUE(absl::IsFailedPrecondition(status));
-  EXPECT_EQ(status.message(), "stage 7 of job job-1 is not open; send StageOpened first");
+  Source task("task");
+  EXPECT_TRUE(job.Take(task.At(1, Started(Task(7, 2)))).ok());
+  EXPECT_TRUE(job.Take(task.At(2, Finished(Task(7, 2)))).ok());
+  EXPECT_TRUE(job.Say(3, Generic(7, 5)).ok());
+  const Stage& stage = job.state.stages.at(7);
+  EXPECT_EQ(stage.opened, Generic(7, 5));
+  EXPECT_TRUE(stage.tasks.at(2).is_finished());
+  EXPECT_EQ(job.state.anomalies, 0u);
+}
+
+TEST(FoldStages, TasksHeardOfBeforeTheirMapAndReduceStagesAreTheirs) {
+  Job job = OpenGeneric({});
+  EXPECT_TRUE(job.Say(1, Started(M(0), 700)).ok());
+  EXPECT_TRUE(job.Say(2, Read(M(0), 300)).ok());
+  EXPECT_TRUE(job.Say(2, Finished(M(1))).ok());
+  EXPECT_TRUE(job.Say(3, Started(R(0))).ok());
+  EXPECT_TRUE(job.Say(3, Read(R(0), 50)).ok());
+  EXPECT_TRUE(job.Say(4, Shuffled(R(0))).ok());
+  for (const StageOpened& stage : MapReduceStages(3, 2)) EXPECT_TRUE(job.Say(5, stage).ok());
+  ASSERT_EQ(job.state.map_tasks.size(), 3u);
+  EXPECT_EQ(job.state.map_tasks[0].attempts.at(0).bytes_done, 300u);
+  EXPECT_EQ(job.state.map_tasks[0].input_bytes, 700u);
+  EXPECT_TRUE(job.state.map_tasks[1].is_finished());
+  ASSERT_EQ(job.state.reduce_tasks.size(), 2u);
+  EXPECT_EQ(job.state.reduce_tasks[0].attempts.at(0).fetched_bytes, 50u);
+  EXPECT_EQ(job.state.reduce_tasks[0].attempts.at(0).reduce_started_at, At(4));
+  EXPECT_TRUE(job.state.map_phase_is_over);
+  EXPECT_TRUE(job.state.stages.at(kMapStage).tasks.empty());
+  EXPECT_EQ(job.state.anomalies, 0u);
+}
+
+TEST(FoldStages, AProfileSaysOfWhatKindItsStageIs) {
+  Job job = OpenGeneric({});
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), {Partition(0, 10)})).ok());
+  EXPECT_TRUE(job.Say(2, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(3, Reduced(R(0), At(3), {})).ok());
+  EXPECT_NE(job.state.map_stage(), nullptr);
+  EXPECT_NE(job.state.reduce_stage(), nullptr);
+  EXPECT_EQ(job.state.keys.profile_count(), 1u);
+}
+
+TEST(FoldStages, StagesThatNobodyOpenedAreBounded) {
+  Job job = OpenGeneric({});
+  job.limits.stages_max = 2;
+  EXPECT_TRUE(job.Say(1, Started(Task(7, 0))).ok());
+  EXPECT_TRUE(job.Say(1, Started(Task(8, 0))).ok());
+  EXPECT_EQ(ExceededLimit(job.Say(1, Started(Task(9, 0)))), "stages_per_job");
+}
+
+TEST(FoldStages, ATaskThatIsRefusedLeavesNoTrace) {
+  Job job = OpenGeneric({Generic(5, 100)});
+  job.limits.state_bytes_max = 0;
+  EXPECT_EQ(ExceededLimit(job.Say(1, Started(Task(5, 3)))), "state_bytes_per_job");
+  EXPECT_TRUE(job.state.stages.at(5).tasks.empty());
+}
+
+TEST(FoldStages, EveryAttemptAtAStageMayTryItsTasksAsOften) {
+  Job job = OpenGeneric({Generic(2, 1)});
+  for (std::uint32_t again = 0; again < 5; ++again) {
+    for (std::uint32_t attempt = 0; attempt < job.limits.attempts_per_task_max; ++attempt) {
+      AttemptChanged failed = Failed(Task(2, 0, again));
+      failed.attempt.attempt = attempt;
+      ASSERT_TRUE(job.Say(1, failed).ok()) << again << " " << attempt;
+    }
+  }
+  AttemptChanged failed = Failed(Task(2, 0, 3));
+  failed.attempt.attempt = job.limits.attempts_per_task_max;
+  EXPECT_EQ(ExceededLimit(job.Say(2, failed)), "attempts_per_task");
 }
 
 TEST(FoldStages, AStageMayAppearAfterItsChildren) {
@@ -678,14 +745,79 @@ TEST(FoldStages, AMapOrReduceStageHasOneAttempt) {
   EXPECT_EQ(job.state.map_tasks.size(), 3u);
 }
 
-TEST(FoldStages, AStageThatChangesItsKindIsCountedAndIgnored) {
+TEST(FoldStages, AStageThatChangesItsKindIsCountedAndOtherwiseFilledIn) {
   Job job;
-  StageOpened map = MapReduceStages({}, 0)[kMapStage];
-  EXPECT_TRUE(job.Say(0, JobOpened{.stages = {map, Generic(kMapStage, kHuge)}}).ok());
-  EXPECT_TRUE(job.Say(1, Generic(kMapStage, kHuge)).ok());
-  EXPECT_EQ(job.state.anomalies, 2u);
-  EXPECT_EQ(job.state.map_stage()->task_count, std::nullopt);
-  EXPECT_TRUE(job.state.map_tasks.empty());
+  const StageOpened map{.stage = kMapStage, .kind = StageKind::kMap};
+  const StageOpened generic{.stage = kMapStage, .parents = {9}, .kind = StageKind::kGeneric};
+  EXPECT_TRUE(job.Say(0, JobOpened{.stages = {map, generic}}).ok());
+  EXPECT_EQ(job.state.anomalies, 1u);
+  ASSERT_NE(job.state.map_stage(), nullptr);
+  EXPECT_EQ(job.state.map_stage()->parents, std::vector<std::uint32_t>{9});
+}
+
+TEST(FoldStages, AKindMayBeSaidLater) {
+  Job job;
+  StageOpened stage{.stage = kMapStage, .kind = StageKind::kUnknown, .task_count = 2};
+  EXPECT_TRUE(job.Say(0, JobOpened{.stages = {stage}}).ok());
+  EXPECT_EQ(job.state.map_stage(), nullptr);
+  stage.kind = StageKind::kMap;
+  EXPECT_TRUE(job.Say(1, stage).ok());
+  EXPECT_TRUE(job.Say(2, StageOpened{.stage = kMapStage, .kind = StageKind::kUnknown}).ok());
+  ASSERT_NE(job.state.map_stage(), nullptr);
+  EXPECT_EQ(job.state.map_tasks.size(), 2u);
+  EXPECT_EQ(job.state.anomalies, 0u);
+}
+
+TEST(FoldStages, ACountSaidBeforeTheKindMakesNoMoreTasksThanTheLimits) {
+  Job job;
+  const StageOpened map{.stage = kMapStage, .kind = StageKind::kMap};
+  StageOpened huge{.stage = kMapStage, .task_count = kHuge, .partition_count = kHuge};
+  EXPECT_TRUE(job.Say(0, JobOpened{.stages = {huge, map}}).ok());
+  EXPECT_LE(job.state.map_tasks.size(), job.limits.map_tasks_max);
+  EXPECT_FALSE(job.Say(1, Emitted(M(0), {Partition(kHuge - 1, 10)})).ok());
+  EXPECT_FALSE(job.Say(1, Started(M(kHuge - 1))).ok());
+}
+
+TEST(FoldStages, ATaskBeyondTheCountThatIsSaidLaterIsCountedAndLeftOut) {
+  Job job = OpenGeneric({});
+  EXPECT_TRUE(job.Say(1, Started(M(7))).ok());
+  for (const StageOpened& stage : MapReduceStages(3, 2)) EXPECT_TRUE(job.Say(5, stage).ok());
+  EXPECT_EQ(job.state.map_tasks.size(), 3u);
+  EXPECT_EQ(job.state.anomalies, 1u);
+}
+
+TEST(FoldStages, SizesThatDoNotFitTheCountAreNotTaken) {
+  Job job = OpenGeneric({Generic(4, 3)});
+  StageOpened other = Generic(4, 5);
+  other.task_bytes.assign(5, 1);
+  EXPECT_TRUE(job.Say(1, other).ok());
+  EXPECT_TRUE(job.state.stages.at(4).opened.task_bytes.empty());
+  EXPECT_EQ(job.state.anomalies, 1u);
+}
+
+// Tez has map and reduce stages under any number.
+TEST(FoldStages, MapAndReduceTasksOfOtherStagesAreKeptWithoutTheirKeyGroups) {
+  Job job = OpenGeneric({{.stage = 4, .kind = StageKind::kMap, .task_count = 1},
+                         {.stage = 6, .kind = StageKind::kReduce, .task_count = 1}});
+  EXPECT_TRUE(job.Say(1, Started(Task(4, 0))).ok());
+  EXPECT_TRUE(job.Say(1, Emitted(Task(4, 0), {Partition(0, 10)})).ok());
+  EXPECT_TRUE(job.Say(2, Shuffled(Task(6, 0))).ok());
+  EXPECT_TRUE(job.Say(2, Reduced(Task(6, 0), At(2), {})).ok());
+  EXPECT_TRUE(job.Say(3, Finished(Task(6, 0))).ok());
+  EXPECT_TRUE(job.state.stages.at(6).tasks.at(0).is_finished());
+  EXPECT_EQ(job.state.unused_profiles, 2u);
+  EXPECT_EQ(job.state.keys.profile_count(), 0u);
+  EXPECT_EQ(job.state.rejected_envelopes, 0u);
+}
+
+TEST(FoldStages, TasksOfAnotherKindHaveNoKeyGroups) {
+  Job job = OpenGeneric({Generic(4, 1)});
+  EXPECT_EQ(job.Say(1, Emitted(Task(4, 0), {})).message(),
+            "map profile of task 0 of stage 4: its stage is of another kind; send map profiles of "
+            "map tasks");
+  EXPECT_EQ(job.Say(1, Reduced(Task(4, 0), At(1), {})).message(),
+            "reduce profile of task 0 of stage 4: its stage is of another kind; send reduce "
+            "profiles of reduce tasks");
 }
 
 TEST(FoldStages, OnlyReduceTasksShuffle) {

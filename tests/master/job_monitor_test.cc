@@ -523,6 +523,25 @@ TEST(JobMonitor, SaysThatKeysHaveNoNamesWhereAComparatorGroupsThem) {
       "a grouping comparator decides which keys form a key group, so none is known by its key");
 }
 
+TEST(JobMonitor, SaysThatKeyGroupsOfOtherStagesAreNotEstimated) {
+  Watched job;
+  EXPECT_TRUE(job.Say(0, JobOpened{.stages = {{.stage = 4, .kind = StageKind::kMap}}}).ok());
+  EXPECT_TRUE(job.Say(1, MapProfile{.attempt = {.stage = 4}}).ok());
+  EXPECT_THAT(job.Tick(2).coverage.notes,
+              ElementsAre("key groups of stages other than 0 and 1 are not estimated: 1 profile "
+                          "was left out"));
+}
+
+TEST(JobMonitor, AnOutcomeOfANewerVersionEndsTheJob) {
+  Watched job;
+  EXPECT_TRUE(job.Say(0, Opened(1, 0)).ok());
+  EXPECT_TRUE(job.Say(1, Closed(JobOutcome::kUnknown)).ok());
+  const Snapshot final = job.Tick(2);
+  EXPECT_TRUE(final.is_final());
+  EXPECT_EQ(final.state, JobState::kAbandoned);
+  EXPECT_THAT(final.coverage.notes, ElementsAre(HasSubstr("only a newer version")));
+}
+
 TEST(JobMonitor, StagesThatReadFromEachOtherLeaveTheForecastAlone) {
   Watched job = Reducing();
   Watched in_circles = Reducing();

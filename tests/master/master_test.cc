@@ -327,14 +327,78 @@ TEST_F(MasterTest, AHandleIsOneSourceAsLongAsTheStreamLasts) {
   EXPECT_THAT(ingest.Finish().error_message(), HasSubstr("handle 7 is source first of job job-1"));
 }
 
-TEST_F(MasterTest, AnswersASourceWhoseIdIsTooLong) {
+TEST_F(MasterTest, ASourceWhoseIdsAreTooLongEndsItsStream) {
   Start();
-  Ingest ingest(channel_);
-  EXPECT_TRUE(ingest.Send(Source(std::string(100'000, 'x')).At(0, Opened(1, 1))));
+  const std::string id(100'000, 'x');
+  const std::pair<Event, const char*> events[] = {
+      {Source(id).At(0, Opened(1, 1)), "source_id has 100000 bytes; send 1 to 128"},
+      {Source("s", id).At(0, Opened(1, 1)), "job_id has 100000 bytes; send 1 to 256"},
+      {Source("s", "j", id).At(0, Opened(1, 1)), "run_uid has 100000 bytes; send 0 to 128"}};
+  for (const auto& [event, reason] : events) {
+    Ingest ingest(channel_);
+    EXPECT_TRUE(ingest.Send(event));
+    v1::StreamEventsResponse response;
+    EXPECT_FALSE(ingest.Read(response));
+    const grpc::Status status = ingest.Finish();
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    EXPECT_THAT(status.error_message(), HasSubstr(reason));
+  }
+}
+
+// The journal is asked for room between batches.
+TEST_F(MasterTest, ABatchOfTooManyEventsEndsItsStreamAndNoneIsTaken) {
+  Start();
+  Source source;
+  const auto ingest = OpenJob(source);
+  v1::StreamEventsRequest batch;
+  wire::EncodeRequest(source.At(1, Started(M(0))), batch);
+  while (batch.events_size() < 10'000) batch.add_events()->CopyFrom(batch.events(0));
+  EXPECT_TRUE(ingest->Send(batch));
+  EXPECT_THAT(ingest->Answered(10'001), IsEmpty());
+  batch.set_first_sequence(10'002);
+  batch.add_events()->CopyFrom(batch.events(0));
+  EXPECT_TRUE(ingest->Send(batch));
   v1::StreamEventsResponse response;
-  ASSERT_TRUE(ingest.Read(response));
-  ASSERT_EQ(response.rejections_size(), 1);
-  EXPECT_EQ(response.rejections(0).code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_FALSE(ingest->Read(response));
+  const grpc::Status status = ingest->Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(status.error_message(), "10001 events in one message; send at most 10000");
+}
+
+TEST_F(MasterTest, CountsTheRefusedEventsThatItDoesNotName) {
+  Start();
+  Source source;
+  const auto ingest = OpenJob(source);
+  v1::StreamEventsRequest batch;
+  wire::EncodeRequest(source.At(1, Started(M(99))), batch);  // no such task
+  while (batch.events_size() < 300) batch.add_events()->CopyFrom(batch.events(0));
+  EXPECT_TRUE(ingest->Send(batch));
+  std::uint64_t refused = 0;
+  v1::StreamEventsResponse response;
+  while (response.accepted_sequence() < 301 && ingest->Read(response)) {
+    refused +=
+        static_cast<std::uint64_t>(response.rejections_size()) + response.unnamed_rejections();
+  }
+  EXPECT_EQ(refused, 300u);
+}
+
+TEST_F(MasterTest, ASourceOfARunThatIsOverIsLeftAsItIs) {
+  Start();
+  Source source("app-master", "job-1", "run-1");
+  Ingest ingest(channel_);
+  EXPECT_TRUE(ingest.Send(source.At(0, Opened(1, 1))));
+  EXPECT_TRUE(ingest.Send(source.At(1, Emitted(M(0), {Partition(0, 900, {Key(1, 321)})}))));
+  EXPECT_TRUE(ingest.Send(source.At(1, Finished(M(0)))));
+  EXPECT_TRUE(ingest.Send(source.At(2, Closed())));
+  ingest.Answered(4);
+  ASSERT_EQ(ingest.control().named_group_bytes_min(), 321u);
+  ASSERT_TRUE(Eventually([&] { return master_->GetJob("job-1")->is_final(); }));
+  Ingest next(NewChannel());
+  EXPECT_TRUE(next.Send(Source("app-master", "job-1", "run-2").At(3, Opened(1, 1))));
+  EXPECT_THAT(next.Answered(1), IsEmpty());
+  EXPECT_TRUE(ingest.Send(source.At(4, Started(M(0)))));
+  EXPECT_EQ(ingest.Answered(5).size(), 1u);
+  EXPECT_EQ(ingest.control().named_group_bytes_min(), 321u);
 }
 
 TEST_F(MasterTest, TakesABatchAndNamesWhatItRefusesOfIt) {

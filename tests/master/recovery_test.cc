@@ -67,6 +67,7 @@ class RecoveryTest : public ::testing::Test {
     options.journal.commit_interval = absl::ZeroDuration();
     options.pace.interval = absl::Seconds(1);
     options.checkpoints = checkpoints_;
+    options.job.limits = limits_;
     auto jobs = std::make_unique<JobTable>(options);
     const auto recovery = jobs->Recover(At(seconds), 2);
     EXPECT_TRUE(recovery.ok()) << recovery.status();
@@ -98,6 +99,7 @@ class RecoveryTest : public ::testing::Test {
   std::string directory_;
   Recovery recovery_;
   CheckpointOptions checkpoints_;
+  JobLimits limits_;
 };
 
 TEST_F(RecoveryTest, AnEmptyDirectoryHoldsNoJobs) {
@@ -125,6 +127,42 @@ TEST_F(RecoveryTest, KnowsTheRunOfAJobThatGoesOnAndOfOneThatHasEnded) {
       Ingest(*jobs, Source("attempt 2", "ended", "e").At(3, Opened(1, 1))).status));
   IngestDurably(*jobs, Source("x", "ended", "other").At(3, Opened(1, 1)));
   EXPECT_EQ(jobs->Get("ended")->state, JobState::kRunning);
+}
+
+TEST_F(RecoveryTest, AJobIsRestoredUnderTheLimitsUnderWhichItRan) {
+  limits_.reduce_tasks_max = 100'000;
+  auto jobs = Restart(directory_);
+  Source source;
+  IngestDurably(*jobs, source.At(0, Opened(1, 50'000)));
+  IngestDurably(*jobs, source.At(1, Started(test::R(49'999))));
+  jobs.reset();
+
+  limits_ = {};
+  jobs = Restart(directory_, 2);
+  EXPECT_EQ(recovery_.jobs, 1u);
+  EXPECT_THAT(recovery_.damages, IsEmpty());
+  IngestDurably(*jobs, source.At(3, Started(test::R(49'998))));  // it has the attempts it may have
+  jobs.reset();
+
+  jobs = Restart(directory_, 4);
+  EXPECT_EQ(recovery_.jobs, 1u);
+}
+
+TEST_F(RecoveryTest, WhatWasRefusedForALimitIsRefusedAfterARestart) {
+  limits_.attempts_per_task_max = 1;
+  auto jobs = Restart(directory_);
+  Source source;
+  IngestDurably(*jobs, source.At(0, Opened(1, 1)));
+  IngestDurably(*jobs, source.At(1, Started(M(0))));
+  EXPECT_TRUE(absl::IsResourceExhausted(Ingest(*jobs, source.At(2, Started(M(0, 1)))).status));
+  jobs.reset();
+
+  limits_.attempts_per_task_max = 2;
+  jobs = Restart(directory_, 3);
+  jobs->TickDue(At(4));
+  EXPECT_EQ(jobs->Get("job-1")->coverage.rejected_envelopes, 1u);
+  IngestDurably(*jobs, source.At(5, Started(M(0, 1))));
+  EXPECT_TRUE(absl::IsResourceExhausted(Ingest(*jobs, source.At(6, Started(M(0, 2)))).status));
 }
 
 TEST_F(RecoveryTest, ARestartTakesUpTheNewestRunOfAJob) {
@@ -911,6 +949,27 @@ TEST_F(RecoveryTest, AFullDiskHoldsAnswersAndSnapshotsUntilThereIsRoom) {
   const std::vector<Snapshot> ticked = jobs.TickDue(At(5));
   ASSERT_EQ(ticked.size(), 1u);
   EXPECT_EQ(ticked[0].sequence, 2u);
+}
+
+// The journal is asked for room between batches: of a disk that stands still no more than its limit
+// and one batch waits.
+TEST_F(RecoveryTest, ALargestBatchOfSmallEventsTakesLittleOfTheJournal) {
+  JobTableOptions options;
+  options.data_dir = directory_;
+  const auto disk = std::make_shared<test::FaultyDisk>();
+  options.disk = disk;
+  options.journal.commit_interval = absl::ZeroDuration();
+  JobTable jobs(options);
+  const std::string longest(128, 'x');
+  Source source(longest, "job-1", longest);
+  IngestDurably(jobs, source.At(0, Opened(2, 1)));
+  disk->Break(absl::ResourceExhaustedError("no space left on device"));
+  for (int i = 0; i < 10'000; ++i) {
+    EXPECT_TRUE(Ingest(jobs, source.At(2, UnknownEvent{})).status.ok());
+  }
+  EXPECT_GE(jobs.journal().waiting_bytes(), 10'000u);
+  EXPECT_LT(jobs.journal().waiting_bytes(), std::size_t{6} << 20);
+  disk->Break(absl::OkStatus());
 }
 
 }  // namespace

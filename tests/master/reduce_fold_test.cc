@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
+#include "streaming/size_histogram.h"
 #include "tests/master/events.h"
 
 namespace tidemark::model {
@@ -362,6 +364,61 @@ TEST(ReduceFold, AnExplicitKeyIsNotRetiredTwiceWhenAnotherIsLearnt) {
   EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(1000, 1)})).ok());
   EXPECT_THAT(Attempt(job).finished_explicit, UnorderedElementsAre(KeyHash{1}));
   EXPECT_EQ(job.state.implicit_sizes.count(), 1u);
+}
+
+// --- where no points come, bins tell the sizes
+
+// Key groups of one size each.
+ReduceProfile ReducedInBins(std::vector<GroupPoint> points) {
+  ReduceProfile profile = Reduced(R(0), At(4), std::move(points));
+  for (const GroupPoint& point : std::exchange(profile.points, {})) {
+    profile.bins.push_back({.bin = streaming::SizeBin(point.size_bytes),
+                            .count = point.count,
+                            .size_bytes = point.count * point.size_bytes,
+                            .seconds = absl::ToDoubleSeconds(point.total_time)});
+  }
+  return profile;
+}
+
+TEST(ReduceFold, BinsRetireTheExplicitKeysOfTheirSizeThatNobodyNames) {
+  Job job = JobWithKeys({Key(1, 1000), Key(2, 4000)});
+  EXPECT_TRUE(job.Say(5, ReducedInBins({Point(1000, 2)})).ok());
+  EXPECT_THAT(Attempt(job).finished_explicit, ElementsAre(KeyHash{1}));
+  ASSERT_EQ(Attempt(job).finished_explicit_groups.size(), 1u);
+  EXPECT_EQ(Attempt(job).finished_explicit_groups[0].size_bytes, 1000u);
+  EXPECT_EQ(Attempt(job).finished_explicit_groups[0].time, absl::Seconds(2));
+  EXPECT_EQ(job.state.implicit_sizes.count(), 0u);
+}
+
+TEST(ReduceFold, ABinRetiresKeysWithinItsWidth) {
+  Job job = JobWithKeys({Key(1, 1000), Key(2, 1100), Key(3, 1200)});
+  EXPECT_TRUE(job.Say(5, ReducedInBins({Point(1050, 1, 2)})).ok());
+  EXPECT_THAT(Attempt(job).finished_explicit, UnorderedElementsAre(KeyHash{1}, KeyHash{2}));
+}
+
+TEST(ReduceFold, ABinOfKeysThatAreAllNamedRetiresNoOther) {
+  Job job = JobWithKeys({Key(1, 1000), Key(2, 4000), Key(3, 4000)});
+  ReduceProfile profile = ReducedInBins({Point(4000, 1)});
+  profile.keys_named = true;
+  profile.named_group_bytes_min = 3900;
+  profile.finished_keys = {{KeyHash{2}, 4000, absl::ZeroDuration(), 0}};
+  EXPECT_TRUE(job.Say(5, profile).ok());
+  EXPECT_THAT(Attempt(job).finished_explicit, ElementsAre(KeyHash{2}));
+}
+
+TEST(ReduceFold, OfABinInWhichOnlySomeAreNamedTheOthersRetireByTheirSize) {
+  Job job = JobWithKeys({Key(1, 960), Key(2, 1000), Key(3, 1005)});
+  ASSERT_EQ(streaming::SizeBin(960), streaming::SizeBin(1005));
+  ReduceProfile profile = ReducedInBins({Point(960, 1)});
+  profile.bins[0].count = 2;
+  profile.bins[0].size_bytes = 1960;
+  profile.groups_done = 2;
+  profile.bytes_done = 1960;
+  profile.keys_named = true;
+  profile.named_group_bytes_min = 995;
+  profile.finished_keys = {{KeyHash{2}, 1000, absl::ZeroDuration(), 0}};
+  EXPECT_TRUE(job.Say(5, profile).ok());
+  EXPECT_THAT(Attempt(job).finished_explicit, UnorderedElementsAre(KeyHash{1}, KeyHash{2}));
 }
 
 }  // namespace

@@ -2,12 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <string>
 
+#include "proto/wire/count_fields.h"
 #include "proto/wire/encode_event.h"
 #include "tests/wire/some_events.h"
 #include "tidemark/v1/event.pb.h"
@@ -43,7 +45,7 @@ TEST(ParseEvent, KnowsEveryStateAndOutcomeAndKind) {
     changed.state = static_cast<AttemptState>(state);
     EXPECT_EQ(Parsed(changed), EventBody(changed));
   }
-  for (int outcome = 0; outcome <= static_cast<int>(JobOutcome::kKilled); ++outcome) {
+  for (int outcome = 0; outcome <= static_cast<int>(JobOutcome::kUnknown); ++outcome) {
     const JobClosed closed{static_cast<JobOutcome>(outcome), "", {}};
     EXPECT_EQ(Parsed(closed), EventBody(closed));
   }
@@ -79,16 +81,21 @@ TEST(ParseNewer, AnUnknownEvent) {
   EXPECT_EQ(ParseBody(message).value(), EventBody(UnknownEvent{}));
 }
 
+TEST(ParseNewer, ButAnEventOfNothingIsNoneOfANewerSender) {
+  EXPECT_EQ(ParseBody(v1::Event()).status().message(),
+            "event: it says nothing; set one of its fields");
+}
+
 TEST(ParseNewer, AnUnknownState) {
   v1::Event message = Encoded(SomeAttemptChanged());
   message.mutable_attempt_changed()->set_state(static_cast<v1::AttemptState>(77));
   EXPECT_EQ(ParseBody(message).value(), EventBody(UnknownEvent{}));
 }
 
-TEST(ParseNewer, AnUnknownOutcome) {
+TEST(ParseNewer, AnUnknownOutcomeIsAnEndAllTheSame) {
   v1::Event message = Encoded(JobClosed{});
   message.mutable_job_closed()->set_outcome(static_cast<v1::JobOutcome>(77));
-  EXPECT_EQ(ParseBody(message).value(), EventBody(UnknownEvent{}));
+  EXPECT_EQ(ParseBody(message).value(), EventBody(JobClosed{.outcome = JobOutcome::kUnknown}));
 }
 
 TEST(ParseNewer, AStageOfAnUnknownKindIsGeneric) {
@@ -186,10 +193,10 @@ v1::StageOpened& Stage(v1::Event& event) { return *event.mutable_stage_opened();
 
 const Malformed kJobs[] = {
     {"TooManyTasks", StageOpened{}, [](auto& e) { Stage(e).set_task_count(1'000'001); },
-     "stage opened: task_count is 1000001; send at most 1000000"},
+     "stage opened: stage 0: task_count is 1000001; send at most 1000000"},
     {"TooManyTasksOfAStageOfTheJob", SomeJobOpened(),
      [](auto& e) { e.mutable_job_opened()->mutable_stages(1)->set_task_count(1'000'001); },
-     "job opened: task_count is 1000001; send at most 1000000"},
+     "job opened: stage 1: task_count is 1000001; send at most 1000000"},
     {"TooManyPartitions", StageOpened{}, [](auto& e) { Stage(e).set_partition_count(1'000'001); },
      "partition_count is 1000001"},
     {"LongSignature", StageOpened{}, [](auto& e) { Stage(e).set_signature(std::string(257, 'x')); },
@@ -200,7 +207,7 @@ const Malformed kJobs[] = {
      [](auto& e) { Stage(e).mutable_task_bytes()->RemoveLast(); },
      "stage 7 has 1 task_bytes but 2 tasks"},
     {"SizesOfUnknownTasks", SomeStage(), [](auto& e) { Stage(e).clear_task_count(); },
-     "send task_count, and one size for each task"},
+     "stage 7 has 2 task_bytes but no task_count; send task_count, and one size for each task"},
     {"MoreRecordsThanTasks", SomeStage(), [](auto& e) { Stage(e).add_task_records(1); },
      "stage 7 has 3 task_records but 2 tasks"},
     {"OutcomeUnspecified", JobClosed{}, [](auto& e) { e.mutable_job_closed()->clear_outcome(); },
@@ -314,8 +321,47 @@ TEST(ParseEventLimits, HoldForArraysOfAllKinds) {
   EXPECT_EQ(
       ParseBody(Encoded(SomeMapProfile()), limits).status().message(),
       "map profile of task 17 of stage 0: 2 explicit_key_hashes; send at most 1 in one event");
+  limits.stages_max = 1;
   EXPECT_EQ(ParseBody(Encoded(SomeJobOpened()), limits).status().message(),
-            "job opened: 2 stages; send at most 1 in one event");
+            "job opened: 2 stages; send at most 1 in one event, the others as events of their own");
+}
+
+TEST(CountFields, CountsThemWhereverTheyStand) {
+  v1::StreamEventsRequest request;
+  EncodeRequest(WithBody(SomeJobOpened()), request);
+  request.add_events();
+  const std::string bytes = request.SerializeAsString();
+  EXPECT_EQ(CountFields(bytes, {v1::StreamEventsRequest::kEventsFieldNumber}), 2u);
+  EXPECT_EQ(CountFields(bytes, {7, 1, 8}), 2u) << "stages of the job in the first of them";
+  EXPECT_EQ(CountFields(bytes, {99}), 0u);
+  EXPECT_EQ(CountFields("", {1}), 0u);
+}
+
+TEST(CountFields, EndsAtWhatCannotBeRead) {
+  EXPECT_EQ(CountFields(std::string("\x3a\x00\x3a\x7f", 4), {7}), 1u) << "cut short";
+  EXPECT_EQ(CountFields(std::string("\x3a\x00\xff\xff\xff\xff\xff", 7), {7}), 1u) << "no tag";
+}
+
+// What a thread keeps for the next message is not what a hostile one takes.
+TEST(ParseEvent, KeepsNoMemoryOfWhatItRefuses) {
+  ReceivedEvent event = EncodeEvent(WithBody(JobOpened{}));
+  std::string stages;
+  for (int i = 0; i < 100'000; ++i) stages += std::string("\x42\x00", 2);
+  event.body = std::string("\x0a\xc0\x9a\x0c", 4) + stages;  // 200,000 bytes of JobOpened.stages
+  const std::size_t before = mallinfo2().uordblks;
+  const absl::StatusOr<Event> parsed = ParseEvent(event, kArrived);
+  EXPECT_THAT(std::string(parsed.status().message()), HasSubstr("job opened: 100000 stages"));
+  EXPECT_LT(mallinfo2().uordblks, before + (std::size_t{1} << 20));
+}
+
+TEST(ParseEvent, KeepsNoMemoryOfWhatIsNoEvent) {
+  ReceivedEvent event = EncodeEvent(WithBody(MapProfile{}));
+  std::string partitions;
+  for (int i = 0; i < 100'000; ++i) partitions += std::string("\x12\x00", 2);
+  event.body = std::string("\x3a\xc0\x9a\x0c", 4) + partitions;  // MapProfile.partitions
+  const std::size_t before = mallinfo2().uordblks;
+  EXPECT_FALSE(ParseEvent(event, kArrived).ok());
+  EXPECT_LT(mallinfo2().uordblks, before + (std::size_t{1} << 20));
 }
 
 // --- what reports cost on the wire

@@ -82,6 +82,8 @@ struct AgentStats {
   std::uint64_t events_rejected = 0;
   std::uint64_t events_dropped = 0;  // after Shutdown() with what was never sent
   std::uint64_t points_dropped = 0;
+  // Stages so large that the sizes of their tasks were left out: see OpenStage().
+  std::uint64_t stages_without_sizes = 0;
   std::uint64_t connections_made = 0;
   std::uint64_t connections_lost = 0;
   // How long the oldest event waits that the master has not answered for; zero: none waits. By this
@@ -158,7 +160,9 @@ class Agent {
   // What an application master knows. OpenJob() and then Flush() before the first task, and
   // AgentStats::job_refusal tells whether the id is taken.
   virtual void OpenJob(const JobOpened& job) = 0;
-  // A stage that was not known when the job was opened.
+  // A stage that was not known when the job was opened. Sizes of tasks that would take more than a
+  // message or half of the buffer holds, 10 bytes each, are left out: with 1 MiB of buffer, those
+  // of more than 50,000 tasks. The same holds for all stages of OpenJob() together.
   virtual void OpenStage(const StageOpened& stage) = 0;
   // Before the attempts that run in it; its number is the caller's choice.
   virtual void OpenExecutor(const ExecutorOpened& executor) = 0;

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,7 @@ struct JobLimits {
   // What attempts, sources, waiting map profiles and the points of reduce tasks take in memory,
   // estimated; beyond it nothing is taken that would add to it.
   std::size_t state_bytes_max = std::size_t{4} << 30;
+  friend bool operator==(const JobLimits&, const JobLimits&) = default;
 };
 
 struct JobMonitorOptions {
@@ -93,7 +95,7 @@ class JobMonitor {
 
   // Folds one event in. An error changes nothing but the sequence of its source and the count of
   // refused events, that of CheckRun() nothing at all:
-  //   FailedPrecondition  the job, or the stage of the event, is not open yet
+  //   FailedPrecondition  the job is not open yet
   //   InvalidArgument     the event contradicts the shape of the job (a task or partition that it
   //                       does not have)
   //   ResourceExhausted   a limit; ExceededLimit() (tidemark/limit.h) names it
@@ -147,7 +149,8 @@ class JobMonitor {
   // The job was restored from its log at `now` by a master that could not hear its sources before:
   // their silence until then does not end the job, which is given up abandon_after later at the
   // earliest. It is silence all the same: no estimate goes on, and Coverage::silent_for counts it.
-  void NoteRestart(absl::Time now);
+  // From here on the new master's limits hold; none: those of before.
+  void NoteRestart(absl::Time now, const std::optional<JobLimits>& limits = {});
   // A part of its log was lost before a restart: Coverage says so, intervals widen as for events
   // that never came, and no sequence number that a lost tick may have used is used again. Changes
   // nothing of a job that is not open or has ended.

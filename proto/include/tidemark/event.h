@@ -65,13 +65,14 @@ enum class AttemptState : std::uint8_t {
   kObsolete,  // it had finished, but its output was lost: the task must run again
 };
 
-// How a job ended: with all its output, by giving up, or because somebody stopped it.
-enum class JobOutcome : std::uint8_t { kSucceeded, kFailed, kKilled };
+// How a job ended: with all its output, by giving up, because somebody stopped it, or in a way that
+// only a newer version knows.
+enum class JobOutcome : std::uint8_t { kSucceeded, kFailed, kKilled, kUnknown };
 
 // What the tasks of a stage do, as far as estimates depend on it. A kMap task reads a split and
 // emits pairs; a kReduce task fetches one partition of the map output, then reduces one key group
-// after the other; kGeneric is anything else.
-enum class StageKind : std::uint8_t { kGeneric, kMap, kReduce };
+// after the other; kGeneric is anything else, kUnknown not said.
+enum class StageKind : std::uint8_t { kUnknown, kGeneric, kMap, kReduce };
 
 // How good the sizes of tasks are: counted, counted and rounded to within about 10 %, or an average
 // of several.
@@ -86,8 +87,14 @@ struct StageOpened {
   std::string signature;      // by which an earlier run's stage is recognised
   // Stages whose output it reads. They may never be opened, and a cycle is not refused here.
   std::vector<std::uint32_t> parents;
-  std::string group;  // the engine's job or query within the job; empty: none
-  StageKind kind = StageKind::kGeneric;
+// How a job ended: with all its output, by giving up, because somebody stopped it, or in a way that
+// only a newer version knows.
+enum class JobOutcome : std::uint8_t { kSucceeded, kFailed, kKilled, kUnknown };
+
+// What the tasks of a stage do, as far as estimates depend on it. A kMap task reads a split and
+// emits pairs; a kReduce task fetches one partition of the map output, then reduces one key group
+// after the other; kGeneric is anything else, kUnknown not said.
+enum class StageKind : std::uint8_t { kUnknown, kGeneric, kMap, kReduce };
   std::optional<std::uint32_t> task_count;
   bool skipped = false;                     // its output was there already: none of its tasks runs
   std::string pool;                         // of the scheduler; empty: the job's

@@ -17,14 +17,14 @@ final class Answers {
    */
   static void apply(
       byte[] response, Outbox outbox, MeterSettings settings, Consumer<String> onRefusal) {
-    long handle = 0;
+    // We open one source, as 0.
+    if (handleOf(response) != 0) {
+      return;
+    }
     long accepted = 0;
     final ProtoReader fields = new ProtoReader(response);
     while (fields.next()) {
       switch (fields.field()) {
-        case 1:
-          handle = fields.value();
-          break;
         case 2:
           accepted = fields.value();
           break;
@@ -34,14 +34,25 @@ final class Answers {
         case 4:
           control(fields.content(), settings);
           break;
+        case 6:
+          onRefusal.accept(fields.value() + " more, of which the master gives no reason");
+          break;
         default:
           break;
       }
     }
-    // We open one source, as 0.
-    if (handle == 0) {
-      outbox.acknowledge(accepted);
+    outbox.acknowledge(accepted);
+  }
+
+  private static long handleOf(byte[] response) {
+    long handle = 0;
+    final ProtoReader fields = new ProtoReader(response);
+    while (fields.next()) {
+      if (fields.field() == 1) {
+        handle = fields.value();
+      }
     }
+    return handle;
   }
 
   private static void refuse(byte[] rejection, Outbox outbox, Consumer<String> onRefusal) {

@@ -19,6 +19,9 @@ public final class Outbox {
   /** Of StreamEventsRequest. */
   private static final int EVENTS = 7;
 
+  /** In one batch (ingest_service.proto). */
+  private static final int BATCH_EVENTS_MAX = 10_000;
+
   private static final class Item {
     final Event event;
     final long ordinal;
@@ -76,12 +79,16 @@ public final class Outbox {
   }
 
   /**
-   * The next StreamEventsRequest, as sent at these instants: all that waits, which is never more
-   * than the buffer holds; null: nothing, or too many unanswered.
+   * The next StreamEventsRequest, as sent at these instants: all that waits, but for what is more
+   * than a batch may hold; null: nothing, or too many unanswered.
    */
   public synchronized byte[] next(long nowMillis, long nowNanos) {
     ProtoWriter batch = null;
-    for (Item item = nextUnsent(); item != null; item = nextUnsent()) {
+    for (int events = 0; events < BATCH_EVENTS_MAX; ++events) {
+      final Item item = nextUnsent();
+      if (item == null) {
+        break;
+      }
       if (batch == null) {
         batch = newBatch(item.sequence, nowMillis);
       } else if (item.sequence != handed + 1) {

@@ -96,10 +96,13 @@ public final class Events {
     return new Event(Event.Importance.JOB, JOB_CLOSED, body, null);
   }
 
-  /** To be told before the attempts that run in it. {@code number}: the caller's choice. */
+  /**
+   * To be told before the attempts that run in it. {@code number}: the caller's choice. How many
+   * tasks it runs at once is not known.
+   */
   public static Event executorOpened(int number, String host, String rack, String container) {
     final ProtoWriter body =
-        new ProtoWriter().uint(1, number).text(2, host).text(3, rack).text(4, container).uint(5, 1);
+        new ProtoWriter().uint(1, number).text(2, host).text(3, rack).text(4, container);
     return new Event(Event.Importance.ATTEMPT, EXECUTOR_OPENED, body, null);
   }
 

@@ -5,16 +5,19 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNotNull;
 import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
+import static org.junit.Assert.fail;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import org.junit.Test;
+import org.tidemark.hadoop.profile.MeterSettings;
 import org.tidemark.hadoop.wire.Attempt;
 import org.tidemark.hadoop.wire.AttemptNews;
 import org.tidemark.hadoop.wire.Event;
 import org.tidemark.hadoop.wire.Events;
 import org.tidemark.hadoop.wire.JobShape;
 import org.tidemark.hadoop.wire.ProtoReader;
+import org.tidemark.hadoop.wire.ProtoWriter;
 
 public class OutboxTest {
   private static final Attempt SOME = new Attempt(true, 0, 0);
@@ -67,6 +70,48 @@ public class OutboxTest {
       events += batch.field() == 7 ? 1 : 0;
     }
     return events;
+  }
+
+  @Test
+  public void aBatchHoldsNoMoreEventsThanTheWireAllows() {
+    final Outbox outbox = new Outbox("s", "j", "", 64 << 20);
+    for (int i = 0; i < 10_001; ++i) {
+      outbox.add(profile());
+    }
+    int events = 0;
+    final ProtoReader batch = new ProtoReader(outbox.next(0, 0));
+    while (batch.next()) {
+      events += batch.field() == 7 ? 1 : 0;
+    }
+    assertEquals(10_000, events);
+    assertEquals(10_001, sequence(outbox.next(0, 0)));
+  }
+
+  @Test
+  public void whatIsSaidOfAnotherSourceChangesNothing() {
+    final Outbox outbox = new Outbox("s", "j", "", 1 << 20);
+    final MeterSettings settings = new MeterSettings();
+    outbox.add(profile());
+    outbox.next(0, 0);
+    final byte[] ofAnother =
+        new ProtoWriter()
+            .uint(2, 1)
+            .message(3, new ProtoWriter().uint(1, 1).uint(2, 3))
+            .message(4, new ProtoWriter().uint(8, 1))
+            .uint(1, 7)
+            .toByteArray();
+    Answers.apply(ofAnother, outbox, settings, reason -> fail(reason));
+    assertTrue(outbox.hasUnacknowledged());
+    assertFalse(settings.sendPoints());
+  }
+
+  @Test
+  public void refusalsWithoutReasonsAreTold() {
+    final Outbox outbox = new Outbox("s", "j", "", 1 << 20);
+    final StringBuilder told = new StringBuilder();
+    final byte[] answer = new ProtoWriter().uint(6, 200).toByteArray();
+    Answers.apply(answer, outbox, new MeterSettings(), told::append);
+    assertEquals("200 more, of which the master gives no reason", told.toString());
   }
 
   @Test
