@@ -1,4 +1,4 @@
-// How the test engine starts its workers.
+// How the example engine starts its workers.
 #pragma once
 
 #include <filesystem>
