@@ -13,6 +13,7 @@
 
 #include "master/cost/time_distribution.h"
 #include "master/schedule/placing.h"
+#include "tidemark/event.h"
 
 namespace tidemark::cost {
 
@@ -44,6 +45,14 @@ struct TaskTimes {
 struct StageLeft {
   schedule::StageWork work;
   TaskTimes times;
+};
+
+// The stage of a job that runs, as its own estimate has it: what the job brings to an estimate of
+// several that share a cluster.
+struct RunningStage {
+  std::uint32_t index = kMapStage;  // in the job (event.h)
+  StageLeft left;
+  Draws ends;  // by draw, of this stage on the slots it has; seconds
 };
 
 }  // namespace tidemark::cost

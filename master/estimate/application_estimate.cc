@@ -86,7 +86,7 @@ class Futures {
   }
 
   Estimate Result() {
-    Estimate estimate = {.end = RangeOf(stretched_)};
+    Estimate estimate = {.end = RangeOf(stretched_), .ends = totals_};
     estimate.end.median = QuantileOf(totals_, 0.5);
     estimate.end.lower = std::min(estimate.end.lower, estimate.end.median);
     estimate.end.upper = std::max(estimate.end.upper, estimate.end.median);

@@ -53,6 +53,7 @@ struct StageEstimate {
 
 struct Estimate {
   Range end;
+  cost::Draws ends;  // by draw, without `common_deviation` and `growth`
   std::vector<StageEstimate> stages;
   std::vector<Range> owner_ends;           // by owner of stages: when the last of its stages ends
   std::vector<std::size_t> critical_path;  // stages with work left, first to last

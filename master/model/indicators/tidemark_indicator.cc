@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -306,6 +307,12 @@ estimate::Application ReducePhase(const JobState& state,
   return application;
 }
 
+std::shared_ptr<const cost::RunningStage> RunningReduces(cost::StageLeft left,
+                                                         const cost::Draws& ends) {
+  return std::make_shared<const cost::RunningStage>(
+      cost::RunningStage{.index = kReduceStage, .left = std::move(left), .ends = ends});
+}
+
 }  // namespace
 
 // Before there is evidence of its own, what earlier runs of the job let expect, else what its map
@@ -332,10 +339,10 @@ ReducePhaseForecast TidemarkIndicator::BySize(const JobState& state, absl::Time 
   ReducePhaseForecast forecast;
   estimate::Application application = {.on = estimate::RoomForAll(),
                                        .draws = &cost::FixedDraws::For(state.reduce_tasks.size())};
-  const std::optional<cost::SizedStage> sized = cost::ReduceStageBySize(
+  std::optional<cost::SizedStage> sized = cost::ReduceStageBySize(
       state, now, ShuffleSecondsPerByte(state).value_or(0), *application.draws);
   if (!sized) return Expected(state, now);
-  application.stages.push_back(sized->stage);
+  application.stages.push_back(std::move(sized->stage));
   const absl::StatusOr<estimate::Estimate> ends = estimate::EstimateApplication(application);
   if (!ends.ok() || ends->end.upper >= schedule::kForever) return forecast;
   const estimate::Range& end = ends->end;
@@ -353,6 +360,7 @@ ReducePhaseForecast TidemarkIndicator::BySize(const JobState& state, absl::Time 
   }
   std::sort(forecast.tasks.begin(), forecast.tasks.end(),
             [](const auto& a, const auto& b) { return a.index < b.index; });
+  forecast.stage = RunningReduces(std::move(application.stages[0]), ends->ends);
   return forecast;
 }
 
@@ -394,8 +402,8 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Tim
   }
   std::stable_partition(tasks.begin(), tasks.end(),
                         [](const cost::ReduceTaskLeft& task) { return task.is_running; });
-  const absl::StatusOr<estimate::Estimate> ends =
-      estimate::EstimateApplication(ReducePhase(state, tasks, CurveWeights(tasks, costs)));
+  estimate::Application application = ReducePhase(state, tasks, CurveWeights(tasks, costs));
+  const absl::StatusOr<estimate::Estimate> ends = estimate::EstimateApplication(application);
   // Sizes and times come from outside; some add up to more than any number.
   if (!ends.ok() || ends->end.upper >= schedule::kForever) return forecast;
   double median = ends->end.median;
@@ -434,6 +442,7 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Tim
   }
   std::sort(forecast.tasks.begin(), forecast.tasks.end(),
             [](const auto& a, const auto& b) { return a.index < b.index; });
+  forecast.stage = RunningReduces(std::move(application.stages[0]), ends->ends);
   return forecast;
 }
 
