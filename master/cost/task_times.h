@@ -32,6 +32,7 @@ struct TaskTimes {
   // The same for the bounds of the estimate alone, where a factor as wide in the draws themselves
   // would move the median, too; empty: as `factor`.
   Draws factor_of_bounds;
+  std::vector<Draws> running_in_bounds;  // of running tasks, in the place of `of_task`
   // By draw, from the end of the last parent to the first task; empty: as the stage's work says.
   Draws lag;
   bool is_known = false;  // something backs it: a run, or a finished task

@@ -60,6 +60,9 @@ struct Estimate {
   double known_share = 1;                  // of the work that is left, the part that is backed
 };
 
+// Of seconds by draw; at least one.
+Range RangeOf(cost::Draws seconds);
+
 // A cluster that is never the limit: of a job whose stages have slots of their own.
 schedule::Resourcing RoomForAll();
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "master/model/tidemark/normal.h"
-#include "master/model/tidemark/outlook.h"
 #include "tidemark/event.h"
 
 namespace tidemark::workflow {
@@ -94,7 +93,7 @@ class JobStages {
             std::uint64_t running_max, const FixedDraws& draws)
       : job_(job), slots_(slots), running_max_(running_max), draws_(draws) {
     const double deviation = job.outlook.is_known ? job.outlook.deviation : kUnknownDeviation;
-    const Draws common = draws.Normals(Drawn::kCommon, 1);
+    const Draws common = draws.Normals(Drawn::kCommon, cost::kOfJobs);
     const Draws own = draws.Normals(Drawn::kStage, index);
     uniforms_ = draws.Uniforms(Drawn::kStage, index);
     waits_ = draws.Uniforms(Drawn::kWait, index);
@@ -197,6 +196,7 @@ class JobStages {
     left.running = (left.running + wide - 1) / wide;
     stage.work.pending = (left.pending + wide - 1) / wide;
     stage.work.container = {.cores = static_cast<double>(wide)};
+    stage.work.tasks_per_container = wide;
     stage.work.running.resize(left.running);
     for (std::uint64_t n = 0; n < left.running; ++n) {
       Draws& times = stage.times.of_task.emplace_back(of_task);
