@@ -24,8 +24,9 @@
 #include "master/model/shown_progress.h"
 #include "master/model/silence.h"
 #include "master/model/straggler.h"
-#include "master/model/tidemark/outlook.h"
+#include "master/model/tidemark/normal.h"
 #include "master/monitor/indicators.h"
+#include "master/schedule/placing.h"
 
 namespace tidemark {
 namespace {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "master/cost/fixed_draws.h"
+#include "master/cost/opinions.h"
 #include "master/cost/sized_stages.h"
 #include "master/estimate/application_estimate.h"
 #include "master/model/leading_attempt.h"
@@ -25,8 +26,6 @@ namespace {
 // Quantiles of the draws are widened by so much, and never below this part of what remains.
 constexpr double kWiden = 1.2;
 constexpr double kHalfWidthMin = 0.08;
-// Where an interval reaches down to now, this part of the median stands for it on a log scale.
-constexpr double kLowestShare = 0.05;
 // What finished of late counts as so many key groups of the sample, where there is one.
 constexpr double kRecentBesideSample = 10;
 // What fading has left of a bin, key groups.
@@ -282,13 +281,6 @@ std::vector<double> TidemarkIndicator::CurveWeights(const std::vector<cost::Redu
 
 namespace {
 
-// A log-normal distribution with the median and about the interval of draws.
-Outlook OutlookOfDraws(double median, double below, double above) {
-  const double lower = std::log(std::max(median - below, kLowestShare * median));
-  const double upper = std::log(median + above);
-  return {std::log(median), (upper - lower) / (2 * kDeviationsOf90Percent)};
-}
-
 // The reduce phase of a job: slots of its own, on a cluster that has room for all of them.
 estimate::Application ReducePhase(const JobState& state,
                                   std::span<const cost::ReduceTaskLeft> tasks,
@@ -315,22 +307,48 @@ std::shared_ptr<const cost::RunningStage> RunningReduces(cost::StageLeft left,
 
 }  // namespace
 
+// The end by the draws of the tasks, by earlier runs, and as wide as it has moved of late.
+void TidemarkIndicator::SetEnd(const JobState& state, absl::Time now,
+                               const estimate::Estimate& tasks, const cost::FixedDraws& draws,
+                               ReducePhaseForecast& forecast) {
+  cost::Draws seconds = tasks.ends;
+  for (double& time : seconds) {
+    time = std::max(0.0, tasks.end.median + kWiden * (time - tasks.end.median));
+  }
+  if (const auto past = SecondsByPastRuns(state, now, state.past_runs, draws)) {
+    seconds = cost::Combine(seconds, *past);
+  }
+  const estimate::Range end = estimate::RangeOf(std::move(seconds));
+  forecast.ends_at = now + absl::Seconds(end.median);
+  drift_.Observe(now, *forecast.ends_at);
+  // How far the predicted end has moved of late is taken for one standard deviation.
+  const double moved = kDeviationsOf90Percent * absl::ToDoubleSeconds(drift_.Drift());
+  const double least = kHalfWidthMin * end.median;
+  const double below = std::max(least, std::hypot(end.median - end.lower, moved));
+  const double above = std::max(least, std::hypot(end.upper - end.median, moved));
+  forecast.ends_at_lower = now + absl::Seconds(std::max(0.0, end.median - below));
+  forecast.ends_at_upper =
+      now + absl::Seconds(std::min(end.median + above, kRemainingUpperMax * end.median));
+}
+
 // Before there is evidence of its own, what earlier runs of the job let expect, else what its map
 // side and the bytes read since do.
 ReducePhaseForecast TidemarkIndicator::Expected(const JobState& state, absl::Time now) {
   ReducePhaseForecast forecast;
-  std::optional<Outlook> expected = OutlookOfPastRuns(state, now, state.past_runs);
-  if (!expected) {
-    const std::optional<Outlook> read = OutlookOfBytesRead(state, now);
-    const std::optional<Outlook> map_side = OutlookOfMapSide(state, now);
-    expected = read && map_side ? Combine(*read, *map_side) : read ? read : map_side;
+  const cost::FixedDraws& draws = cost::FixedDraws::For(state.reduce_tasks.size());
+  std::optional<cost::Draws> seconds = SecondsByPastRuns(state, now, state.past_runs, draws);
+  if (!seconds) {
+    seconds = SecondsByBytesRead(state, now, draws);
+    if (auto map_side = SecondsByMapSide(state, now, draws)) {
+      seconds = seconds ? cost::Combine(*seconds, *map_side) : std::move(map_side);
+    }
   }
-  if (!expected) return forecast;
-  const double spread = std::exp(kDeviationsOf90Percent * expected->deviation);
-  const double median = std::exp(expected->log_seconds);
-  forecast.ends_at = now + absl::Seconds(median);
-  forecast.ends_at_lower = now + absl::Seconds(median / spread);
-  forecast.ends_at_upper = now + absl::Seconds(std::min(spread, kRemainingUpperMax) * median);
+  if (!seconds) return forecast;
+  const estimate::Range end = estimate::RangeOf(*std::move(seconds));
+  forecast.ends_at = now + absl::Seconds(end.median);
+  forecast.ends_at_lower = now + absl::Seconds(end.lower);
+  forecast.ends_at_upper =
+      now + absl::Seconds(std::min(end.upper, kRemainingUpperMax * end.median));
   return forecast;
 }
 
@@ -345,13 +363,7 @@ ReducePhaseForecast TidemarkIndicator::BySize(const JobState& state, absl::Time 
   application.stages.push_back(std::move(sized->stage));
   const absl::StatusOr<estimate::Estimate> ends = estimate::EstimateApplication(application);
   if (!ends.ok() || ends->end.upper >= schedule::kForever) return forecast;
-  const estimate::Range& end = ends->end;
-  forecast.ends_at = now + absl::Seconds(end.median);
-  forecast.ends_at_lower =
-      now + absl::Seconds(std::min(end.lower, (1 - kHalfWidthMin) * end.median));
-  forecast.ends_at_upper =
-      now + absl::Seconds(std::clamp(end.upper, (1 + kHalfWidthMin) * end.median,
-                                     kRemainingUpperMax * end.median));
+  SetEnd(state, now, *ends, *application.draws, forecast);
   const std::vector<double>& task_ends = ends->stages[0].task_ends;
   for (std::size_t t = 0; t < std::min(task_ends.size(), sized->tasks.size()); ++t) {
     const absl::Duration left = absl::Seconds(task_ends[t]);
@@ -406,26 +418,7 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Tim
   const absl::StatusOr<estimate::Estimate> ends = estimate::EstimateApplication(application);
   // Sizes and times come from outside; some add up to more than any number.
   if (!ends.ok() || ends->end.upper >= schedule::kForever) return forecast;
-  double median = ends->end.median;
-  double below = kWiden * (median - ends->end.lower);
-  double above = kWiden * (ends->end.upper - median);
-  if (const auto past = OutlookOfPastRuns(state, now, state.past_runs); past && median > 0) {
-    const Outlook own = OutlookOfDraws(median, below, above);
-    const Outlook both = Combine(own, *past);
-    median = std::exp(both.log_seconds);
-    const double narrower = own.deviation > 0 ? both.deviation / own.deviation : 1;
-    below *= narrower * median / ends->end.median;
-    above *= narrower * median / ends->end.median;
-  }
-  forecast.ends_at = now + absl::Seconds(median);
-  drift_.Observe(now, *forecast.ends_at);
-  // How far the predicted end has moved of late is taken for one standard deviation.
-  const double moved = kDeviationsOf90Percent * absl::ToDoubleSeconds(drift_.Drift());
-  below = std::max(kHalfWidthMin * median, std::hypot(below, moved));
-  above = std::max(kHalfWidthMin * median, std::hypot(above, moved));
-  forecast.ends_at_lower = now + absl::Seconds(std::max(0.0, median - below));
-  forecast.ends_at_upper =
-      now + absl::Seconds(std::min(median + above, kRemainingUpperMax * median));
+  SetEnd(state, now, *ends, *application.draws, forecast);
   forecast.evidence = Evidence{.own_fit = 1};
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     const std::size_t i = tasks[t].index;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "master/cost/reduce_stage.h"
+#include "master/estimate/application_estimate.h"
 #include "master/model/indicators/end_drift.h"
 #include "master/model/indicators/progress_indicator.h"
 #include "master/model/tidemark/explicit_evidence.h"
@@ -54,7 +55,9 @@ class TidemarkIndicator final : public ProgressIndicator {
   cost::ReduceTaskLeft LeftOf(const JobState& state, absl::Time now, std::size_t index,
                               Beliefs& beliefs);
   static ReducePhaseForecast Expected(const JobState& state, absl::Time now);
-  static ReducePhaseForecast BySize(const JobState& state, absl::Time now);
+  ReducePhaseForecast BySize(const JobState& state, absl::Time now);
+  void SetEnd(const JobState& state, absl::Time now, const estimate::Estimate& tasks,
+              const cost::FixedDraws& draws, ReducePhaseForecast& forecast);
   static std::optional<cost::OtherAttempt> OtherAttemptOf(const JobState& state, absl::Time now,
                                                           std::size_t index,
                                                           const ReduceAttempt& leading,
