@@ -244,8 +244,8 @@ TEST(JobMonitor, ReduceTasksWithoutKeyGroupsAreForecastByTheirSizes) {
   EXPECT_EQ(snapshot.straggler->attempt.index, 3u);
 }
 
-// Four reduce tasks of one size without key groups, at 20 s, when the first of two waves of 10 s has
-// ended.
+// Four reduce tasks of one size without key groups, at 20 s, when the first of two waves of 10 s
+// has ended.
 Watched HalfOfTheReduceTasksDone() {
   Watched job = {.monitor = JobMonitor("job-1", {.indicators = {"tidemark"}}), .source = Source()};
   EXPECT_TRUE(job.Say(0, Opened(1, 4)).ok());
@@ -261,8 +261,8 @@ Watched HalfOfTheReduceTasksDone() {
 TEST(JobMonitor, EarlierRunsCountBesideTheSizesOfTasks) {
   Watched alone = HalfOfTheReduceTasksDone();
   Watched known = HalfOfTheReduceTasksDone();
-  known.monitor.SetPastRuns(std::vector<PastRun>(
-      8, {.map_time = absl::Seconds(10), .reduce_time = absl::Seconds(30)}));
+  known.monitor.SetPastRuns(
+      std::vector<PastRun>(8, {.map_time = absl::Seconds(10), .reduce_time = absl::Seconds(30)}));
   const auto left = [](Watched& job) {
     return absl::ToDoubleSeconds(
         ForecastOf(job.Tick(20), "tidemark").remaining.value_or(absl::ZeroDuration()));

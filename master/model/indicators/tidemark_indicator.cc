@@ -69,7 +69,7 @@ double ImplicitSizeGuess(const JobState& state, double bytes) {
 TidemarkIndicator::TidemarkIndicator(std::string name, Signals signals)
     : ProgressIndicator(std::move(name)), running_(signals == Signals::kUsed) {}
 
-struct TidemarkIndicator::Beliefs {
+struct TidemarkIndicator::GroupCosts {
   const regression::CostModel& emissions;
   GroupTimeTable* bytes_table = nullptr;
   GroupTimeTable* feature_table = nullptr;  // null: their bytes tell as much
@@ -153,51 +153,51 @@ GroupTimes TidemarkIndicator::ImplicitByteTimes(const JobState& state, GroupTime
 }
 
 cost::ReduceTaskLeft TidemarkIndicator::LeftOf(const JobState& state, absl::Time now,
-                                               std::size_t index, Beliefs& beliefs) {
+                                               std::size_t index, GroupCosts& group_costs) {
   const TaskLoad& load = remaining_.task(index);
   const ReduceAttempt* attempt = LeadingAttempt(state.reduce_tasks[index]);
-  GroupTimeTable& table = beliefs.explicit_table();
-  cost::ReduceTaskLeft outlook{
+  GroupTimeTable& table = group_costs.explicit_table();
+  cost::ReduceTaskLeft task{
       .index = index,
       .waiting = GroupTimes(table.curve_count()),
       .speed = attempt != nullptr ? speeds_.of_task(index) : speeds_.of_new_task(),
       .is_running = attempt != nullptr};
   for (const BinLoad& bin : load.explicit_bins) {
-    table.Add(bin, remaining_.BinCorrection(bin), outlook.waiting);
+    table.Add(bin, remaining_.BinCorrection(bin), task.waiting);
   }
   double implicit_bytes = load.implicit_bytes;
   if (attempt != nullptr && attempt->running_group && !load.running) {
     implicit_bytes =
         std::max(0.0, implicit_bytes - static_cast<double>(attempt->running_group->bytes_read));
   }
-  if (beliefs.per_implicit_byte.mean > 0) {
-    outlook.waiting.AddApart(beliefs.per_implicit_byte, implicit_bytes);
+  if (group_costs.per_implicit_byte.mean > 0) {
+    task.waiting.AddApart(group_costs.per_implicit_byte, implicit_bytes);
   } else if (implicit_bytes > 0) {
     const double size = ImplicitSizeGuess(state, implicit_bytes);
-    GroupTimes guess(beliefs.bytes_table->curve_count());
-    beliefs.bytes_table->AddEqual(size, size, implicit_bytes / size, guess);
-    outlook.waiting.AddApart(guess, 1);
+    GroupTimes guess(group_costs.bytes_table->curve_count());
+    group_costs.bytes_table->AddEqual(size, size, implicit_bytes / size, guess);
+    task.waiting.AddApart(guess, 1);
   }
   if (attempt != nullptr && attempt->reduce_started_at) {
     // Since its last report a task has gone on, in that group or in others.
     const absl::Time heard =
         attempt->running_group ? std::min(now, attempt->running_group_seen_at) : now;
-    AddRunning(state, heard, *attempt, beliefs, outlook);
-    outlook.unheard = attempt->alone_share * absl::ToDoubleSeconds(now - heard);
-    outlook.other =
-        OtherAttemptOf(state, now, index, *attempt, beliefs.shuffle_seconds_per_byte, outlook);
+    AddRunning(state, heard, *attempt, group_costs, task);
+    task.unheard = attempt->alone_share * absl::ToDoubleSeconds(now - heard);
+    task.other =
+        OtherAttemptOf(state, now, index, *attempt, group_costs.shuffle_seconds_per_byte, task);
   } else {
-    outlook.delay =
-        beliefs.shuffle_seconds_per_byte * static_cast<double>(state.reduce_input_bytes(index)) +
-        beliefs.map_seconds_left;
+    task.delay = group_costs.shuffle_seconds_per_byte *
+                     static_cast<double>(state.reduce_input_bytes(index)) +
+                 group_costs.map_seconds_left;
   }
-  return outlook;
+  return task;
 }
 
 // By the pace of the two in bytes, once the other has a pace; before, on a node of speed 1.
 std::optional<cost::OtherAttempt> TidemarkIndicator::OtherAttemptOf(
     const JobState& state, absl::Time now, std::size_t index, const ReduceAttempt& leading,
-    double shuffle_seconds_per_byte, const cost::ReduceTaskLeft& outlook) {
+    double shuffle_seconds_per_byte, const cost::ReduceTaskLeft& task) {
   const ReduceAttempt* other = nullptr;
   for (const auto& [number, attempt] : state.reduce_tasks[index].attempts) {
     if (&attempt != &leading && attempt.life.is_running()) other = &attempt;
@@ -208,9 +208,9 @@ std::optional<cost::OtherAttempt> TidemarkIndicator::OtherAttemptOf(
   };
   const double leading_for = leading.alone_share * seconds_since(leading.reduce_started_at);
   const double other_for = other->alone_share * seconds_since(other->reduce_started_at);
-  const double left = outlook.speed.factor * outlook.waiting.mean +
-                      (outlook.running ? outlook.running->Left(0, 0.5) : 0);
-  double total = (leading_for + left) / outlook.speed.factor;
+  const double left =
+      task.speed.factor * task.waiting.mean + (task.running ? task.running->Left(0, 0.5) : 0);
+  double total = (leading_for + left) / task.speed.factor;
   double deviation = kOtherDeviation;
   const auto other_bytes = static_cast<double>(other->bytes_done);
   const auto leading_bytes = static_cast<double>(leading.bytes_done);
@@ -224,42 +224,42 @@ std::optional<cost::OtherAttempt> TidemarkIndicator::OtherAttemptOf(
 }
 
 void TidemarkIndicator::AddRunning(const JobState& state, absl::Time now,
-                                   const ReduceAttempt& attempt, Beliefs& beliefs,
-                                   cost::ReduceTaskLeft& outlook) {
-  const std::optional<RunningExplicit>& known = remaining_.task(outlook.index).running;
+                                   const ReduceAttempt& attempt, GroupCosts& group_costs,
+                                   cost::ReduceTaskLeft& task) {
+  const std::optional<RunningExplicit>& known = remaining_.task(task.index).running;
   Expectation expected;
   double size = known ? known->size_bytes : 0;
   if (known && !known->is_exact) size *= remaining_.SizeCorrection(known->size_bytes);
   if (attempt.running_group) {
     const auto read = static_cast<double>(attempt.running_group->bytes_read);
-    size = running_.HasReadAll(outlook.index, *attempt.running_group) ? read : std::max(size, read);
+    size = running_.HasReadAll(task.index, *attempt.running_group) ? read : std::max(size, read);
   }
   const auto value_of = [&](CostFeature feature) {
     return FeatureOf(feature, size, known ? TraitsOf(state.keys, known->key) : KeyTraits());
   };
   if (known) {
     expected.size_bytes = size;
-    if (!beliefs.emissions.empty()) {
+    if (!group_costs.emissions.empty()) {
       const double value = value_of(emission_feature_);
-      expected.emitted_bytes = beliefs.emissions.PredictMedian(value, size);
-      const double beyond = beliefs.emissions.Beyond(value);
+      expected.emitted_bytes = group_costs.emissions.PredictMedian(value, size);
+      const double beyond = group_costs.emissions.Beyond(value);
       expected.emission_error =
-          std::sqrt(beliefs.emissions.RelativeVariance(value) + beyond * beyond);
+          std::sqrt(group_costs.emissions.RelativeVariance(value) + beyond * beyond);
     }
   }
-  running_.Observe(state, outlook.index, attempt, now, expected);
+  running_.Observe(state, task.index, attempt, now, expected);
   if (!(size > 0)) return;
-  GroupTimeTable& table = known ? beliefs.explicit_table() : *beliefs.bytes_table;
+  GroupTimeTable& table = known ? group_costs.explicit_table() : *group_costs.bytes_table;
   const double value =
-      value_of(known && beliefs.feature_table ? time_feature_ : CostFeature::kBytes);
+      value_of(known && group_costs.feature_table ? time_feature_ : CostFeature::kBytes);
   GroupTimes one(table.curve_count());
   table.AddEqual(value, size, 1, one);
-  std::vector<double> seconds(beliefs.explicit_table().curve_count(), one.mean);
-  if (&table == &beliefs.explicit_table()) seconds = one.seconds;
-  for (double& s : seconds) s *= outlook.speed.factor;
-  outlook.running =
-      running_.Outlook(outlook.index, beliefs.explicit_table().model(), seconds,
-                       table.model().RelativeVariance(value), table.model().Beyond(value));
+  std::vector<double> seconds(group_costs.explicit_table().curve_count(), one.mean);
+  if (&table == &group_costs.explicit_table()) seconds = one.seconds;
+  for (double& s : seconds) s *= task.speed.factor;
+  task.running =
+      running_.TimeOf(task.index, group_costs.explicit_table().model(), seconds,
+                      table.model().RelativeVariance(value), table.model().Beyond(value));
 }
 
 std::vector<double> TidemarkIndicator::CurveWeights(const std::vector<cost::ReduceTaskLeft>& tasks,
@@ -389,21 +389,21 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Tim
   if (by_bytes_.empty()) return BySize(state, now);
   emissions_.Update(evidence_.Emissions(emission_feature_));
   const absl::Time maps_end = MapPhaseEnd(state, now).value_or(now);
-  Beliefs beliefs{.emissions = emissions_.model(),
-                  .bytes_table = &by_bytes_.table(),
-                  .per_implicit_byte = GroupTimes(),
-                  .shuffle_seconds_per_byte = ShuffleSecondsPerByte(state).value_or(0),
-                  .map_seconds_left = std::max(0.0, absl::ToDoubleSeconds(maps_end - now))};
+  GroupCosts group_costs{.emissions = emissions_.model(),
+                         .bytes_table = &by_bytes_.table(),
+                         .per_implicit_byte = GroupTimes(),
+                         .shuffle_seconds_per_byte = ShuffleSecondsPerByte(state).value_or(0),
+                         .map_seconds_left = std::max(0.0, absl::ToDoubleSeconds(maps_end - now))};
   if (time_feature_ != CostFeature::kBytes) {
     by_feature_.Update(evidence_.Times(time_feature_, speeds_));
-    if (!by_feature_.empty()) beliefs.feature_table = &by_feature_.table();
+    if (!by_feature_.empty()) group_costs.feature_table = &by_feature_.table();
   }
-  beliefs.per_implicit_byte = ImplicitByteTimes(state, *beliefs.bytes_table);
-  const regression::CostModel& costs = beliefs.explicit_table().model();
+  group_costs.per_implicit_byte = ImplicitByteTimes(state, *group_costs.bytes_table);
+  const regression::CostModel& costs = group_costs.explicit_table().model();
   std::vector<cost::ReduceTaskLeft> tasks;
   for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) {
     if (state.reduce_tasks[i].is_finished()) continue;
-    tasks.push_back(LeftOf(state, now, i, beliefs));
+    tasks.push_back(LeftOf(state, now, i, group_costs));
     const ReduceAttempt* attempt = LeadingAttempt(state.reduce_tasks[i]);
     const double done = attempt == nullptr ? 0 : absl::ToDoubleSeconds(attempt->reduce_time_alone);
     predicted_total_[i] = done + tasks.back().waiting.mean * tasks.back().speed.factor;
