@@ -147,7 +147,7 @@ class RunningJob {
     }
     AttemptChanged started{.attempt = attempt, .state = AttemptState::kStarted, .at = Now()};
     if (tasks_.empty()) {  // then map tasks are judged by their sizes
-      started.at -= absl::Seconds(1 + map_task % 100);
+      started.at = Now() - absl::Seconds(1 + map_task % 100);
       started.input_bytes = 1'000'000 * (1 + map_task % 100);
     }
     Say(std::move(started));
