@@ -42,7 +42,8 @@ struct Shape {
   std::uint32_t keys;               // explicit ones of each task
   std::uint32_t running_max = ~0U;  // others wait for a slot
   std::uint32_t map_tasks = kFullMapTasks;
-  std::uint32_t maps_running = 0;  // if any: so many run; a twentieth has ended, the others wait
+  std::uint32_t maps_running = 0;  // if any: so many run, and of the others some wait
+  double maps_done = 0.05;         // the part that has ended where some run
   std::uint32_t running() const { return maps_running > 0 ? 0 : std::min(tasks, running_max); }
 };
 
@@ -59,7 +60,8 @@ class RunningJob {
         running_(shape.running()) {
     Open(shape);
     for (std::uint32_t i = 0; i < shape.tasks; ++i) MakeKeys(i, shape.keys);
-    const std::uint32_t maps_done = shape.maps_running > 0 ? shape.map_tasks / 20 : shape.map_tasks;
+    const auto some_done = static_cast<std::uint32_t>(shape.maps_done * shape.map_tasks);
+    const std::uint32_t maps_done = shape.maps_running > 0 ? some_done : shape.map_tasks;
     for (std::uint32_t m = 0; m < maps_done; ++m) FinishMapTask(m);
     for (std::uint32_t m = 0; m < shape.maps_running; ++m) {
       Say(AttemptChanged{
@@ -112,7 +114,7 @@ class RunningJob {
   void Open(const Shape& shape) {
     std::vector<StageOpened> stages = MapReduceStages(shape.map_tasks, shape.tasks);
     stages[kMapStage].slots = std::max(kFullMapTasks, shape.maps_running);
-    stages[kReduceStage].slots = std::max(1U, shape.running());
+    if (shape.tasks > 0) stages[kReduceStage].slots = std::max(1U, shape.running());
     Say(JobOpened{
         .name = "update", .engine = "bench", .submitted_at = Now(), .stages = std::move(stages)});
   }
@@ -143,7 +145,12 @@ class RunningJob {
       partition.total_bytes *= 2;
       profile.partitions.push_back(std::move(partition));
     }
-    Say(AttemptChanged{.attempt = attempt, .state = AttemptState::kStarted, .at = Now()});
+    AttemptChanged started{.attempt = attempt, .state = AttemptState::kStarted, .at = Now()};
+    if (tasks_.empty()) {  // then map tasks are judged by their sizes
+      started.at = Now() - absl::Seconds(1 + map_task % 100);
+      started.input_bytes = 1'000'000 * (1 + map_task % 100);
+    }
+    Say(std::move(started));
     Say(std::move(profile));
     Say(AttemptChanged{.attempt = attempt, .state = AttemptState::kFinished, .at = Now()});
   }
@@ -205,6 +212,7 @@ constexpr Shape kShapes[] = {
     {"tick_ms_1000_jobs_10000_tasks", 1000, 10, 70},
     {"update_ms_50000_maps_10000_reduces_100_running", 1, 10'000, 7, 100, 50'000},
     {"update_ms_50000_maps_10000_reduces_100_maps_running", 1, 10'000, 7, 0, 50'000, 100},
+    {"update_ms_50000_maps_alone_95_percent_done", 1, 0, 0, 0, 50'000, 100, 0.95},
 };
 
 struct Options {

@@ -20,18 +20,22 @@ namespace tidemark::cost {
 
 // What a stream is of, so that no two kinds of things share one.
 enum class Drawn : std::uint64_t {
-  kTask = 0,      // what it takes
-  kGroup,         // what the key group takes that it is inside of
-  kOtherAttempt,  // what its other attempt takes
-  kCurve,         // which cost curve is right
-  kBeyond,        // how wrong it is beyond the data
-  kStage,         // a factor on all tasks of a stage
-  kRow,           // where the row of a stage's alike tasks begins
-  kWait,          // how long something is waited for
-  kCommon,        // a factor on all that is left
-  kGrowth,        // what nobody knows of yet
-  kChoice,        // which draw of another estimate is taken
+  kTask = 0,          // what it takes
+  kGroup = 1,         // what the key group takes that it is inside of
+  kOtherAttempt = 2,  // what its other attempt takes
+  kCurve = 3,         // which cost curve is right
+  kBeyond = 4,        // how wrong it is beyond the data
+  kStage = 5,         // a factor on all tasks of a stage
+  kOpinion = 6,       // of the whole of what is left
+  kWait = 7,          // how long something is waited for
+  kCommon = 8,        // a factor on all that is left
+  kGrowth = 9,        // what nobody knows of yet
 };
+// Whose, as an index, where every source of task times has one.
+inline constexpr std::uint64_t kOfKeyGroups = 0;
+inline constexpr std::uint64_t kOfRun = 0;  // the whole of it
+inline constexpr std::uint64_t kOfJobs = 1;
+inline constexpr std::uint64_t kOfSizes = 2;
 
 class FixedDraws {
  public:

@@ -57,8 +57,9 @@ Draws SecondsOf(const ReduceTaskLeft& task, const Shared& shared, const FixedDra
 
 StageLeft ReduceStage(std::span<const ReduceTaskLeft> tasks, std::span<const double> weights,
                       std::size_t slots, const FixedDraws& draws) {
-  Shared shared = {.beyond = draws.Normals(Drawn::kBeyond, 0)};
-  for (const double p : draws.Uniforms(Drawn::kCurve, 0)) shared.curves.push_back(Pick(weights, p));
+  Shared shared = {.beyond = draws.Normals(Drawn::kBeyond, kOfKeyGroups)};
+  for (const double p : draws.Uniforms(Drawn::kCurve, kOfKeyGroups))
+    shared.curves.push_back(Pick(weights, p));
   StageLeft stage;
   stage.times.is_known = true;
   for (const ReduceTaskLeft& task : tasks) {

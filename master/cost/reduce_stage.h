@@ -25,8 +25,8 @@ struct OtherAttempt {
 // What one unfinished reduce task still has to do; times of reduce functions: alone.
 struct ReduceTaskLeft {
   std::size_t index = 0;
-  model::GroupTimes waiting;                     // groups not begun
-  std::optional<model::RunningOutlook> running;  // the group it is inside of
+  model::GroupTimes waiting;                       // groups not begun
+  std::optional<model::RunningGroupTime> running;  // the group it is inside of
   model::SpeedFactor speed;
   double unheard = 0;                 // seconds since all this was known, in which it has gone on
   double delay = 0;                   // seconds until its first reduce function can begin (shuffle)

@@ -11,16 +11,6 @@
 namespace tidemark::cost {
 namespace {
 
-// Of the running attempts the one that has read most; null: none runs.
-const model::MapAttempt* LeadingAttempt(const model::MapTask& task) {
-  const model::MapAttempt* leading = nullptr;
-  for (const auto& [number, attempt] : task.attempts) {
-    if (!attempt.life.is_running()) continue;
-    if (leading == nullptr || attempt.bytes_done > leading->bytes_done) leading = &attempt;
-  }
-  return leading;
-}
-
 double SecondsUntil(absl::Time end, const model::MapAttempt& attempt) {
   if (!attempt.life.started_at()) return 0;
   return std::max(absl::ToDoubleSeconds(end - *attempt.life.started_at()), 0.0);
@@ -55,7 +45,7 @@ std::optional<StageLeft> MapStageBySize(const model::JobState& state, absl::Time
     if (const model::MapAttempt* const done = task.finished_attempt()) {
       sized.seconds = SecondsUntil(done->life.ended_at().value_or(now), *done);
       finished.push_back(sized);
-    } else if (const model::MapAttempt* const attempt = LeadingAttempt(task)) {
+    } else if (const model::MapAttempt* const attempt = model::LeadingAttempt(task)) {
       sized.seconds = SecondsUntil(now, *attempt);
       const double bytes = sized.bytes.value_or(0);
       if (bytes > 0) sized.fraction = static_cast<double>(attempt->bytes_done) / bytes;
@@ -80,8 +70,6 @@ std::optional<SizedStage> ReduceStageBySize(const model::JobState& state, absl::
   std::vector<SizedTask> pending;
   SizedStage sized;
   std::vector<std::size_t> waiting;
-  std::vector<double> fetching;  // of those that wait
-  TaskTimes& times = sized.stage.times;
   const bool tells_shuffles = TellsOfShuffles(state);
   const bool has_profiles = state.keys.profile_count() > 0;
   for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) {
@@ -89,32 +77,27 @@ std::optional<SizedStage> ReduceStageBySize(const model::JobState& state, absl::
     const auto bytes = static_cast<double>(state.reduce_input_bytes(i));
     SizedTask of_task = {.index = i};
     if (bytes > 0 || has_profiles) of_task.bytes = bytes;
-    const double fetches = tells_shuffles ? shuffle_seconds_per_byte * bytes : 0;
+    if (tells_shuffles) of_task.fetches = shuffle_seconds_per_byte * bytes;
     if (const model::ReduceAttempt* const done = task.finished_attempt()) {
       of_task.seconds = ReduceSeconds(done->life.ended_at().value_or(now), *done);
       finished.push_back(of_task);
     } else if (const model::ReduceAttempt* const attempt = model::LeadingAttempt(task)) {
       const bool has_begun = attempt->reduce_started_at || !tells_shuffles;
       if (has_begun) {
+        of_task.fetches = 0;
         of_task.seconds = ReduceSeconds(now, *attempt);
         if (bytes > 0) of_task.fraction = static_cast<double>(attempt->bytes_done) / bytes;
       }
       running.push_back(of_task);
       sized.tasks.push_back(i);
-      times.delay.push_back(has_begun ? 0 : fetches);
     } else {
       pending.push_back(of_task);
       waiting.push_back(i);
-      fetching.push_back(fetches);
     }
   }
   if (finished.empty() || running.size() + pending.size() == 0) return std::nullopt;
-  if (!TimesBySize(finished, running, pending, draws, times)) return std::nullopt;
+  if (!TimesBySize(finished, running, pending, draws, sized.stage.times)) return std::nullopt;
   sized.tasks.insert(sized.tasks.end(), waiting.begin(), waiting.end());
-  times.delay.insert(times.delay.end(), fetching.begin(), fetching.end());
-  for (std::size_t t = 0; t < times.of_task.size(); ++t) {
-    for (double& seconds : times.of_task[t]) seconds += times.delay[t];
-  }
   sized.stage.work.pending = pending.size();
   sized.stage.work.running.resize(running.size());
   sized.stage.work.at_once_max = std::max(state.reduce_slots(), running.size());

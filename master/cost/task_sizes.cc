@@ -21,6 +21,8 @@ constexpr double kFractionMin = 0.02;
 // counts. Taste: the same factor of 1.65 as between runs of jobs of which nothing is known.
 constexpr double kDeviation = 0.5;
 constexpr double kDeviationWeight = 2;
+// More of it in one bin counts as this: a few absurd times say nothing of the others.
+constexpr double kVarianceMax = 4;
 // Of the log of a running task's whole time by its own pace, when half of it is done.
 constexpr double kPaceDeviation = 0.3;
 // Pending tasks beyond so many are drawn from as many of them.
@@ -60,7 +62,9 @@ class Evidence {
     bin.size += weight * size;
     bin.seconds += weight * seconds;
     bin.squares += weight * seconds * seconds;
-    tasks_.push_back({size, std::log(seconds), weight});
+    const double log = std::log(seconds);
+    bin.logs += weight * log;
+    bin.log_squares += weight * log * log;
     count_ += weight;
   }
   double count() const { return count_; }
@@ -81,9 +85,11 @@ class Evidence {
   // Of the log of a task's time around the model.
   double Deviation(const regression::CostModel& model) const {
     double squares = kDeviationWeight * kDeviation * kDeviation;
-    for (const auto& task : tasks_) {
-      const double off = task.log_seconds - std::log(std::max(model.Predict(task.size), 1e-9));
-      squares += task.weight * std::min(off * off, 4.0);
+    for (const auto& [place, bin] : bins_) {
+      const double mean = bin.logs / bin.count;
+      const double within = std::max(bin.log_squares / bin.count - mean * mean, 0.0);
+      const double off = mean - std::log(std::max(model.Predict(bin.size / bin.count), 1e-9));
+      squares += bin.count * std::min(within + off * off, kVarianceMax);
     }
     return std::sqrt(squares / (kDeviationWeight + count_));
   }
@@ -94,14 +100,10 @@ class Evidence {
     double size = 0;
     double seconds = 0;
     double squares = 0;
-  };
-  struct Task {
-    double size = 0;
-    double log_seconds = 0;
-    double weight = 0;
+    double logs = 0;
+    double log_squares = 0;
   };
   std::map<long, Bin> bins_;
-  std::vector<Task> tasks_;
   double count_ = 0;
 };
 
@@ -124,9 +126,9 @@ class Sizes {
         size_of_(size_of),
         draws_(draws) {
     const double of_mean = deviation_ / std::sqrt(evidence.count() + 1);
-    const Draws curves = draws.Uniforms(Drawn::kCurve, 1);
-    common_ = draws.Normals(Drawn::kCommon, 2);
-    beyond_ = draws.Normals(Drawn::kBeyond, 1);
+    const Draws curves = draws.Uniforms(Drawn::kCurve, kOfSizes);
+    common_ = draws.Normals(Drawn::kCommon, kOfSizes);
+    beyond_ = draws.Normals(Drawn::kBeyond, kOfSizes);
     for (std::size_t d = 0; d < draws.count(); ++d) {
       common_[d] *= of_mean;
       double sum = 0;
@@ -200,28 +202,30 @@ class Sizes {
 // draw how all of them differ from it.
 void FillAlike(std::span<const SizedTask> pending, const Sizes& sizes, const FixedDraws& draws,
                TaskTimes& times) {
-  std::vector<double> by_size;
-  for (const SizedTask& task : pending) by_size.push_back(sizes.Of(task));
+  std::vector<std::pair<double, double>> by_size;  // and what it fetches before
+  for (const SizedTask& task : pending) by_size.emplace_back(sizes.Of(task), task.fetches);
   std::sort(by_size.begin(), by_size.end());
   std::vector<double> mean;
+  std::vector<double> fetches;
   times.factor.assign(draws.count(), 0);
   for (std::size_t i = 0; i < kPendingMax; ++i) {
     const std::size_t at = (2 * i + 1) * by_size.size() / (2 * kPendingMax);
     double sum = 0;
-    const Draws logs = sizes.Logs(by_size[at]);
+    const Draws logs = sizes.Logs(by_size[at].first);
     for (std::size_t d = 0; d < logs.size(); ++d) {
       const double seconds = std::exp(logs[d]);
       times.factor[d] += seconds;
       sum += seconds;
     }
     mean.push_back(sum / static_cast<double>(draws.count()));
+    fetches.push_back(by_size[at].second);
   }
   double all = 0;
   for (const double seconds : mean) all += seconds;
   for (double& factor : times.factor) factor /= all;
   for (std::size_t i = 0; i < mean.size(); ++i) {
     const double u = RowNumber(0, i);
-    mean[i] *= std::exp(sizes.deviation() * model::NormalQuantile(u));
+    mean[i] = fetches[i] + mean[i] * std::exp(sizes.deviation() * model::NormalQuantile(u));
   }
   times.alike.fill(TimeDistribution::Empirical(std::move(mean)));
 }
@@ -241,11 +245,16 @@ bool TimesBySize(std::span<const SizedTask> finished, std::span<const SizedTask>
   if (model.empty()) return false;
   const Sizes sizes(std::move(model), evidence, size_of, draws);
   times.is_known = true;
-  for (const SizedTask& task : running) times.of_task.push_back(sizes.Running(task));
+  const auto add = [&](const SizedTask& task, Draws seconds) {
+    for (double& time : seconds) time += task.fetches;
+    times.of_task.push_back(std::move(seconds));
+    times.delay.push_back(task.fetches);
+  };
+  for (const SizedTask& task : running) add(task, sizes.Running(task));
   if (pending.size() > kPendingMax) {
     FillAlike(pending, sizes, draws, times);
   } else {
-    for (const SizedTask& task : pending) times.of_task.push_back(sizes.Pending(task));
+    for (const SizedTask& task : pending) add(task, sizes.Pending(task));
   }
   return true;
 }

@@ -22,11 +22,13 @@ struct SizedTask {
   std::optional<double> bytes;  // to read, known before it starts; empty: not known
   double seconds = 0;           // it took, or has taken so far
   double fraction = 0;          // of its bytes that a running one has read, 0..1
+  double fetches = 0;           // seconds before `seconds` begin, of one that has not ended
 };
 
 // Fills `stage`'s task times: `running` in the order of its running tasks, `pending` in that of its
 // start. Numbers that are no times or sizes are left out. False, and nothing is filled in: no task
-// has ended or told of progress. Cost: O(draws x (running + min(pending, 256)) + tasks log tasks).
+// has ended or told of progress. Cost: that of a fit of the finished tasks' sizes, by the eighth of
+// an octave, and O(draws x curves x (running + min(pending, 256)) + tasks log tasks).
 bool TimesBySize(std::span<const SizedTask> finished, std::span<const SizedTask> running,
                  std::span<const SizedTask> pending, const FixedDraws& draws, TaskTimes& times);
 

@@ -13,6 +13,7 @@
 
 #include "master/cost/time_distribution.h"
 #include "master/schedule/placing.h"
+#include "tidemark/event.h"
 
 namespace tidemark::cost {
 
@@ -31,6 +32,7 @@ struct TaskTimes {
   // The same for the bounds of the estimate alone, where a factor as wide in the draws themselves
   // would move the median, too; empty: as `factor`.
   Draws factor_of_bounds;
+  std::vector<Draws> running_in_bounds;  // of running tasks, in the place of `of_task`
   // By draw, from the end of the last parent to the first task; empty: as the stage's work says.
   Draws lag;
   bool is_known = false;  // something backs it: a run, or a finished task
@@ -44,6 +46,14 @@ struct TaskTimes {
 struct StageLeft {
   schedule::StageWork work;
   TaskTimes times;
+};
+
+// The stage of a job that runs, as its own estimate has it: what the job brings to an estimate of
+// several that share a cluster.
+struct RunningStage {
+  std::uint32_t index = kMapStage;  // in the job (event.h)
+  StageLeft left;
+  Draws ends;  // by draw, of this stage on the slots it has; seconds
 };
 
 }  // namespace tidemark::cost

@@ -43,12 +43,6 @@ std::uint64_t BunchOf(const Application& application, std::size_t owners) {
   return static_cast<std::uint64_t>(std::clamp(std::ceil(alike / most), 1.0, 1e12));
 }
 
-Range RangeOf(Draws& values) {
-  return {.median = QuantileOf(values, 0.5),
-          .lower = QuantileOf(values, 0.05),
-          .upper = QuantileOf(values, 0.95)};
-}
-
 double At(const Draws& draws, std::size_t draw, double otherwise) {
   return draws.empty() ? otherwise : draws[draw];
 }
@@ -74,7 +68,7 @@ class Futures {
   // `bounds`: with the factors of the bounds.
   void Play(bool bounds) {
     const std::size_t draws = application_.draws->count();
-    const Draws common = application_.draws->Normals(Drawn::kCommon, 0);
+    const Draws common = application_.draws->Normals(Drawn::kCommon, cost::kOfRun);
     for (std::size_t draw = 0; draw < draws; ++draw) {
       const schedule::Placed& future = PlayOne(draw, bounds);
       const double growth = At(application_.growth, draw, 0);
@@ -86,7 +80,7 @@ class Futures {
   }
 
   Estimate Result() {
-    Estimate estimate = {.end = RangeOf(stretched_)};
+    Estimate estimate = {.end = RangeOf(stretched_), .ends = totals_};
     estimate.end.median = QuantileOf(totals_, 0.5);
     estimate.end.lower = std::min(estimate.end.lower, estimate.end.median);
     estimate.end.upper = std::max(estimate.end.upper, estimate.end.median);
@@ -116,11 +110,13 @@ class Futures {
           const TaskTimes& times = stages_[start.stage].times;
           if (start.task < times.of_task.size()) {
             const double delay = start.task < times.delay.size() ? times.delay[start.task] : 0;
-            return {times.of_task[start.task][draw], delay};
+            const bool is_bound = bounds && start.task < times.running_in_bounds.size();
+            const auto& of_task = is_bound ? times.running_in_bounds : times.of_task;
+            return {of_task[start.task][draw], delay};
           }
           const Draws& factor =
               bounds && !times.factor_of_bounds.empty() ? times.factor_of_bounds : times.factor;
-          const double u = cost::RowNumber(rows_[start.stage], start.left);
+          const double u = cost::RowNumber(rows_[start.stage], start.place);
           return times.Of(start.warmth).Quantile(u) * At(factor, draw, 1);
         },
         [&](std::size_t stage) {
@@ -207,6 +203,12 @@ class Futures {
 };
 
 }  // namespace
+
+Range RangeOf(Draws seconds) {
+  return {.median = QuantileOf(seconds, 0.5),
+          .lower = QuantileOf(seconds, 0.05),
+          .upper = QuantileOf(seconds, 0.95)};
+}
 
 schedule::Resourcing RoomForAll() {
   constexpr double kCores = 1e9;

@@ -53,11 +53,15 @@ struct StageEstimate {
 
 struct Estimate {
   Range end;
+  cost::Draws ends;  // by draw, without `common_deviation` and `growth`
   std::vector<StageEstimate> stages;
   std::vector<Range> owner_ends;           // by owner of stages: when the last of its stages ends
   std::vector<std::size_t> critical_path;  // stages with work left, first to last
   double known_share = 1;                  // of the work that is left, the part that is backed
 };
+
+// Of seconds by draw; at least one.
+Range RangeOf(cost::Draws seconds);
 
 // A cluster that is never the limit: of a job whose stages have slots of their own.
 schedule::Resourcing RoomForAll();

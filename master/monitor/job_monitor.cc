@@ -24,8 +24,9 @@
 #include "master/model/shown_progress.h"
 #include "master/model/silence.h"
 #include "master/model/straggler.h"
-#include "master/model/tidemark/outlook.h"
+#include "master/model/tidemark/normal.h"
 #include "master/monitor/indicators.h"
+#include "master/schedule/placing.h"
 
 namespace tidemark {
 namespace {
@@ -149,6 +150,7 @@ class JobMonitor::Impl {
     listening_since_ = std::max(listening_since_, now);
     if (limits) options_.limits = *limits;
   }
+  std::shared_ptr<const cost::RunningStage> running_stage() const { return running_stage_; }
   void NoteDamage(const LogDamage& damage);
   void AddNote(const std::string& note) {
     const bool known = std::find(notes_.begin(), notes_.end(), note) != notes_.end();
@@ -162,6 +164,7 @@ class JobMonitor::Impl {
     model::LatestEnd latest_end;
   };
 
+  // Sets running_stage_.
   EndPrediction PredictMaps(absl::Time now);
   void Predict(Tracked& tracked, absl::Duration silence, Snapshot& snapshot);
   Forecast Describe(const EndPrediction& prediction, const std::string& name) const;
@@ -186,6 +189,7 @@ class JobMonitor::Impl {
   absl::Time informed_at_ = absl::InfinitePast();      // the last Tick() without silence
   model::EndDrift map_drift_;                          // of a job without a reduce phase
   model::ShownProgress shown_;
+  std::shared_ptr<const cost::RunningStage> running_stage_;  // by the first indicator
   std::optional<Snapshot> final_;
 };
 
@@ -217,6 +221,8 @@ EndPrediction JobMonitor::Impl::PredictMaps(absl::Time now) {
   application.stages.push_back(*std::move(stage));
   const absl::StatusOr<estimate::Estimate> estimate = estimate::EstimateApplication(application);
   if (!estimate.ok() || estimate->end.upper >= schedule::kForever) return prediction;
+  running_stage_ = std::make_shared<const cost::RunningStage>(cost::RunningStage{
+      .index = kMapStage, .left = application.stages[0], .ends = estimate->ends});
   const estimate::Range& left = estimate->end;
   prediction.end = now + absl::Seconds(left.median);
   map_drift_.Observe(now, *prediction.end);
@@ -237,6 +243,7 @@ void JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Snapsho
     prediction = PredictMaps(now);
   } else {
     reduce = tracked.indicator->Estimate(state_, now);
+    if (&tracked == &tracked_.front()) running_stage_ = reduce.stage;
     prediction.end = reduce.ends_at;
     prediction.lower = reduce.ends_at_lower;
     prediction.upper = reduce.ends_at_upper;
@@ -439,6 +446,7 @@ Snapshot JobMonitor::Impl::Tick(absl::Time now) {
   const bool is_informed =
       silence == absl::ZeroDuration() && snapshot.state != JobState::kAbandoned;
   if (is_informed || informed_at_ == absl::InfinitePast()) informed_at_ = now;
+  running_stage_.reset();
   for (Tracked& tracked : tracked_) Predict(tracked, silence, snapshot);
   for (PhaseProgress& phase : snapshot.phases) {
     if (phase.phase != Phase::kReduce) continue;
@@ -565,6 +573,9 @@ NamedGroups JobMonitor::wanted_names() const {
 }
 void JobMonitor::NoteRestart(absl::Time now, const std::optional<JobLimits>& limits) {
   impl_->NoteRestart(now, limits);
+}
+std::shared_ptr<const cost::RunningStage> JobMonitor::running_stage() const {
+  return impl_->running_stage();
 }
 void JobMonitor::SetPastRuns(std::vector<PastRun> runs) {
   if (runs.size() > kPastRunsMax) runs.resize(kPastRunsMax);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
 #include <functional>
 #include <limits>
 #include <utility>
@@ -145,10 +146,11 @@ class Placing::Impl {
       for (std::uint32_t n = 0; n < stages_[i].running.size(); ++n) {
         const auto& hosts = options_.host_of_running[i];
         const std::uint32_t host = n < hosts.size() ? hosts[n] : 0;
-        if (!slots_on_.empty()) ++slots_on_[host];
+        if (!slots_on_.empty()) ++slots_on_[host].slots;
         Start({.stage = i, .task = n}, host, 1, 1);
       }
     }
+    std::make_heap(slots_on_.begin(), slots_on_.end(), std::greater<>());
     for (std::uint32_t i = 0; i < stages_.size(); ++i) {
       // What runs already waits for nobody to start more.
       if (now_of_[i].running > 0) Admit(i);
@@ -176,11 +178,17 @@ class Placing::Impl {
   // Of a stage in this future.
   struct StageNow {
     std::uint64_t pending = 0;
+    std::uint64_t bunches = 0;  // that have started
     std::uint64_t running = 0;
     std::uint32_t waits_for = 0;      // parents
     bool is_admitted = false;         // may start its tasks
     bool is_full = false;             // as many run as may; the others are not ready
     std::vector<std::uint32_t> held;  // tasks with a slot that wait for parents
+  };
+  struct HostSlots {
+    std::size_t slots = 0;
+    std::uint32_t host = 0;
+    auto operator<=>(const HostSlots&) const = default;
   };
   struct Task {
     std::uint32_t stage = 0;
@@ -198,7 +206,7 @@ class Placing::Impl {
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       StageNow& stage = now_of_[i];
       stage.pending = stages_[i].pending;
-      stage.running = 0;
+      stage.running = stage.bunches = 0;
       stage.waits_for = parents_[i];
       stage.is_admitted = stage.is_full = false;
       stage.held.clear();
@@ -210,7 +218,9 @@ class Placing::Impl {
     std::fill(queue_used_.begin(), queue_used_.end(), Resources{});
     free_ = on_.cluster.capacity;
     slots_.Reset(stages_.size(), options_.warm_slots);
-    slots_on_.assign(options_.hosts.size(), 0);
+    slots_on_.clear();
+    for (std::uint32_t host = 0; host < options_.hosts.size(); ++host)
+      slots_on_.push_back({0, host});
     result_.stages.assign(stages_.size(), {.start = -1});
   }
 
@@ -283,7 +293,7 @@ class Placing::Impl {
     const std::size_t owner = stages_[stage].owner;
     free_ = free_ - change;
     used_[owner] = used_[owner] + change;
-    containers_[owner] += containers;
+    containers_[owner] += containers * static_cast<double>(stages_[stage].tasks_per_container);
     if (owner < on_.queue_of_owner.size() && on_.queue_of_owner[owner] < queue_used_.size()) {
       Resources& used = queue_used_[on_.queue_of_owner[owner]];
       used = used + change;
@@ -376,7 +386,8 @@ class Placing::Impl {
       StageNow& stage = now_of_[index];
       std::uint32_t wide = 1;
       std::uint64_t in_row = 1;
-      if (options_.bunch > 1 && !options_.is_told_apart[index]) {
+      const bool is_bunched = options_.bunch > 1 && !options_.is_told_apart[index];
+      if (is_bunched) {
         wide = WidthOf(index);
         const std::uint64_t waves = stage.pending / (kWavesPlayed * (stage.running + wide));
         in_row =
@@ -394,7 +405,7 @@ class Placing::Impl {
       const TaskStart start = {.stage = index,
                                .task = number,
                                .left = stage.pending,
-                               .running = stage.running,
+                               .place = is_bunched ? stage.bunches++ : stage.pending,
                                .warmth = WarmthOf(index, slot.ran)};
       Start(start, HostOf(slot), wide, static_cast<double>(in_row));
     }
@@ -418,9 +429,12 @@ class Placing::Impl {
   std::uint32_t HostOf(const Slot& slot) {
     if (slots_on_.empty()) return 0;
     if (slot.ran != kNever && slot.ran != kWarm) return slot.host;
-    const auto emptiest = std::min_element(slots_on_.begin(), slots_on_.end());
-    ++*emptiest;
-    return static_cast<std::uint32_t>(emptiest - slots_on_.begin());
+    std::pop_heap(slots_on_.begin(), slots_on_.end(), std::greater<>());
+    HostSlots& emptiest = slots_on_.back();
+    ++emptiest.slots;
+    const std::uint32_t host = emptiest.host;
+    std::push_heap(slots_on_.begin(), slots_on_.end(), std::greater<>());
+    return host;
   }
 
   // A task is among the last of its stage when those that run will not all find a follower.
@@ -483,7 +497,7 @@ class Placing::Impl {
   std::vector<Resources> queue_used_;
   Resources free_;
   FreeSlots slots_;
-  std::vector<std::size_t> slots_on_;  // by host
+  std::vector<HostSlots> slots_on_;  // by host until those that run have started, then a heap
   Placed result_;
 };
 

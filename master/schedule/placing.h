@@ -30,9 +30,11 @@ inline constexpr std::size_t kWarmths = 4;
 // A task that starts, or runs already.
 struct TaskStart {
   std::size_t stage = 0;
-  std::uint64_t task = 0;     // of the stage: those that run already first, then in order of start
-  std::uint64_t left = 0;     // tasks of the stage that are still pending, without this one
-  std::uint64_t running = 0;  // tasks of the stage that run already
+  std::uint64_t task = 0;  // of the stage: those that run already first, then in order of start
+  std::uint64_t left = 0;  // tasks of the stage that are still pending, without this one
+  // Consecutive from start to start: `left`, which is the same at every update, or the number of
+  // the bunch, since `left` takes steps of any size then.
+  std::uint64_t place = 0;
   Warmth warmth = Warmth::kRest;
 };
 

@@ -17,10 +17,12 @@ struct StageWork {
   std::vector<std::size_t> parents;  // indexes; a parent that is done is one without work
   std::size_t owner = 0;             // who is served by turns: a workflow, or each stage on its own
   Resources container = {.cores = 1};
-  std::uint64_t pending = 0;             // tasks that have not started
-  std::vector<double> running;           // for how long each running task has run
-  double lag = 0;                        // from the end of the last parent to the first task
-  std::uint64_t at_once_max = kNoLimit;  // of its tasks, whatever else is free (map slots)
+  std::uint64_t pending = 0;  // tasks that have not started
+  // One for each running task: for how long it has run, where whoever draws its time asks for that.
+  std::vector<double> running;
+  std::uint64_t tasks_per_container = 1;  // as so many containers kFair counts each of its own
+  double lag = 0;                         // from the end of the last parent to the first task
+  std::uint64_t at_once_max = kNoLimit;   // of its tasks, whatever else is free (map slots)
   // Tasks that start before the last parent has ended hold their slots until it has, and work from
   // then on: reduce tasks, which fetch what map tasks leave behind.
   bool waits_in_slots = false;

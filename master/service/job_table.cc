@@ -580,6 +580,14 @@ absl::StatusOr<Snapshot> JobTable::Get(const std::string& job_id) const {
   return std::move(job->newest);
 }
 
+std::shared_ptr<const cost::RunningStage> JobTable::RunningStageOf(
+    const std::string& job_id) const {
+  const std::shared_ptr<Job> job = Find(job_id);
+  if (job == nullptr) return nullptr;
+  const std::lock_guard lock(job->mutex);
+  return job->monitor.running_stage();
+}
+
 std::vector<JobView> JobTable::Views(const Filter& shows, std::size_t count) const {
   using Place = std::tuple<std::uint64_t, std::string, std::shared_ptr<Job>>;  // run, id, job
   std::vector<Place> places;

@@ -125,6 +125,8 @@ class JobTable {
 
   absl::StatusOr<JobView> Look(const std::string& job_id) const;  // NotFound
   absl::StatusOr<Snapshot> Get(const std::string& job_id) const;  // NotFound
+  // JobMonitor::running_stage(), of the last tick; null also of a job that is not there.
+  std::shared_ptr<const cost::RunningStage> RunningStageOf(const std::string& job_id) const;
   // The first `count` that `shows` lets through, the newest job first, by run and id: whoever comes
   // or goes changes nothing about the order of the others. An empty `shows` lets all. Cost: that of
   // the views, and O(jobs) calls of `shows`.

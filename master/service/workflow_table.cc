@@ -169,8 +169,9 @@ void WorkflowTable::Follow(const std::shared_ptr<Entry>& entry) {
 void WorkflowTable::ObserveNewest(Entry& entry, const std::string& job_id) const {
   const absl::StatusOr<Snapshot> newest = jobs_.Get(job_id);
   if (!newest.ok()) return;
+  auto stage = jobs_.RunningStageOf(job_id);
   const std::lock_guard lock(entry.mutex);
-  entry.live.Observe(*newest);
+  entry.live.Observe(*newest, std::move(stage));
   entry.has_news = true;
 }
 
@@ -206,10 +207,11 @@ void WorkflowTable::Observe(const Snapshot& snapshot) {
     if (of_job == followers_.end()) return;
     followers = of_job->second;
   }
+  const auto stage = jobs_.RunningStageOf(snapshot.job_id);
   for (const std::shared_ptr<Entry>& entry : followers) {
     {
       const std::lock_guard lock(entry->mutex);
-      entry->live.Observe(snapshot);
+      entry->live.Observe(snapshot, stage);
       entry->has_news = true;
     }
     if (snapshot.is_final()) Follow(entry);

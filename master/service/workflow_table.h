@@ -21,6 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "master/estimate/application_estimate.h"
 #include "master/service/job_table.h"
 #include "master/service/journal.h"
 #include "master/service/kept_ended.h"

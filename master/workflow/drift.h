@@ -7,7 +7,7 @@
 
 #include "absl/time/time.h"
 #include "master/model/indicators/end_drift.h"
-#include "master/model/tidemark/outlook.h"
+#include "master/model/tidemark/normal.h"
 
 namespace tidemark::workflow {
 

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "master/model/tidemark/normal.h"
-#include "master/model/tidemark/outlook.h"
+#include "tidemark/event.h"
 
 namespace tidemark::workflow {
 namespace {
@@ -25,10 +26,11 @@ constexpr double kUnknownTaskSeconds = 60;
 // Of a job that is past its predicted end: it may take a tenth of what it has taken so far, and
 // longer than t more with probability w / (w + t) for that w.
 constexpr double kOverdueShare = 0.1;
-// A running job is seen from outside: more running tasks than this tell nothing more, and are taken
-// for so many wide ones. What the running tasks of a stranger's many jobs cost is bounded, too.
-constexpr std::uint64_t kRunningMax = 1'000;
-constexpr std::uint64_t kRunningMaxOfAllJobs = 20'000;
+// Of a stage with more tasks that are known one by one than this only the number counts, and more
+// running ones are taken for so many wide ones. What the running tasks of a stranger's many jobs
+// cost is bounded, too.
+constexpr std::ptrdiff_t kRunningMax = 1'000;
+constexpr std::ptrdiff_t kRunningMaxOfAllJobs = 20'000;
 
 double Laplace(double waited, double u) { return waited * (1 / u - 1); }
 
@@ -91,7 +93,7 @@ class JobStages {
             std::uint64_t running_max, const FixedDraws& draws)
       : job_(job), slots_(slots), running_max_(running_max), draws_(draws) {
     const double deviation = job.outlook.is_known ? job.outlook.deviation : kUnknownDeviation;
-    const Draws common = draws.Normals(Drawn::kCommon, 1);
+    const Draws common = draws.Normals(Drawn::kCommon, cost::kOfJobs);
     const Draws own = draws.Normals(Drawn::kStage, index);
     uniforms_ = draws.Uniforms(Drawn::kStage, index);
     waits_ = draws.Uniforms(Drawn::kWait, index);
@@ -110,11 +112,11 @@ class JobStages {
       const double share = job_.forecast ? job_.forecast->map_share : 0.5;
       const double maps = !has_maps ? 0 : has_reduces ? remaining * share : remaining;
       if (!has_maps && !has_reduces) map.times.lag.push_back(remaining);
-      of_maps.push_back(OneTask(job_.map, maps, slots_));
-      of_reduces.push_back(OneTask(job_.reduce, remaining - maps, slots_));
+      of_maps.push_back(maps);
+      of_reduces.push_back(remaining - maps);
     }
-    Spread(job_.map, std::move(of_maps), map);
-    Spread(job_.reduce, std::move(of_reduces), reduce);
+    Fill(kMapStage, job_.map, std::move(of_maps), map);
+    Fill(kReduceStage, job_.reduce, std::move(of_reduces), reduce);
     // Reduce tasks that run beside map tasks fetch what those leave behind.
     reduce.work.waits_in_slots = true;
     map.times.is_known = reduce.times.is_known = job_.outlook.is_known || job_.forecast;
@@ -145,6 +147,46 @@ class JobStages {
     return Laplace(std::max(waited, 1.0), u);
   }
 
+  // `seconds`: by draw, until the stage ends if it keeps its slots.
+  void Fill(std::uint32_t index, const TasksLeft& left, Draws seconds, StageLeft& stage) const {
+    const cost::RunningStage* const own = job_.stage.get();
+    if (own != nullptr && own->index == index && job_.forecast &&
+        own->left.times.of_task.size() <= running_max_) {
+      Share(*own, seconds, stage);
+      return;
+    }
+    for (double& time : seconds) time = OneTask(left, time, slots_);
+    Spread(left, std::move(seconds), stage);
+  }
+
+  // The tasks as the job's own estimate has them, of which its forecast knows more: earlier runs,
+  // how far the end has moved, what was lost. So an early end of the forecast is an early one of
+  // the tasks, and all tasks of a draw are stretched to end when the forecast does.
+  void Share(const cost::RunningStage& own, const Draws& seconds, StageLeft& stage) const {
+    std::vector<std::size_t> by_end(own.ends.size());
+    std::iota(by_end.begin(), by_end.end(), std::size_t{0});
+    std::stable_sort(by_end.begin(), by_end.end(),
+                     [&](std::size_t a, std::size_t b) { return own.ends[a] < own.ends[b]; });
+    const cost::TaskTimes& theirs = own.left.times;
+    stage.work.pending = own.left.work.pending;
+    stage.work.running = own.left.work.running;
+    stage.times.alike = theirs.alike;
+    stage.times.of_task.resize(theirs.of_task.size());
+    for (std::size_t d = 0; d < draws_.count(); ++d) {
+      const auto rank = static_cast<std::size_t>(uniforms_[d] * static_cast<double>(by_end.size()));
+      const std::size_t draw = by_end[rank];
+      const double age = own.ends[draw] > job_.stage_age ? job_.stage_age : 0;
+      const double left = own.ends[draw] - age;
+      const double stretch = left > 0 ? seconds[d] / left : 1;
+      for (std::size_t n = 0; n < theirs.of_task.size(); ++n) {
+        const double passed = n < stage.work.running.size() ? age : 0;
+        const double time = std::max(theirs.of_task[n][draw] - passed, 0.0);
+        stage.times.of_task[n].push_back(stretch * time);
+      }
+      stage.times.factor.push_back(stretch * (theirs.factor.empty() ? 1 : theirs.factor[draw]));
+    }
+  }
+
   // Running tasks end evenly apart, the last of them after a whole task: all there is to know from
   // outside the job.
   void Spread(TasksLeft left, Draws of_task, StageLeft& stage) const {
@@ -154,6 +196,7 @@ class JobStages {
     left.running = (left.running + wide - 1) / wide;
     stage.work.pending = (left.pending + wide - 1) / wide;
     stage.work.container = {.cores = static_cast<double>(wide)};
+    stage.work.tasks_per_container = wide;
     stage.work.running.resize(left.running);
     for (std::uint64_t n = 0; n < left.running; ++n) {
       Draws& times = stage.times.of_task.emplace_back(of_task);
@@ -166,7 +209,7 @@ class JobStages {
 
   const LiveJob& job_;
   const double slots_;
-  const std::uint64_t running_max_;  // running tasks of a stage that are told apart
+  const std::uint64_t running_max_;  // tasks of a stage that are told apart
   const FixedDraws& draws_;
   Draws uniforms_;
   Draws waits_;
@@ -183,8 +226,10 @@ estimate::Application ApplicationOfJobs(std::span<const LiveJob> jobs,
   std::size_t tasks = 0;
   for (const LiveJob& job : jobs) tasks += CountLeft(job, slots);
   const double guess = GuessTaskSeconds(jobs);
-  const std::uint64_t running_max = std::clamp<std::uint64_t>(
-      kRunningMaxOfAllJobs / std::max<std::size_t>(jobs.size(), 1), 1, kRunningMax);
+  const std::ptrdiff_t running =
+      std::count_if(jobs.begin(), jobs.end(), [](const LiveJob& job) { return job.is_running; });
+  const auto running_max = static_cast<std::uint64_t>(std::clamp<std::ptrdiff_t>(
+      kRunningMaxOfAllJobs / std::max<std::ptrdiff_t>(running, 1), 1, kRunningMax));
   estimate::Application application = {.on = on, .draws = &FixedDraws::For(tasks)};
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     StageLeft map = {.work = {.owner = i}, .times = {}};

@@ -1,20 +1,22 @@
 // The jobs of a workflow, of which some run, some wait and some are over, as an application.
 //
 // Each job is an owner and has two stages. A running one keeps to its own forecast: a draw takes
-// one remaining time from the forecast's distribution and spreads it over the tasks that the job
-// has left, so that it ends then if it keeps the slots it has, frees slots as its tasks end, and
-// gains when others leave theirs. A job that waits takes the tasks of its outlook, one of which
-// nothing is known those of the other jobs, by their outlooks or by what they took, and widely. One
-// that should have reported and has not may be silent for as long again as it has been (Laplace:
-// longer than t with probability w / (w + t)).
+// one remaining time from the forecast's distribution, and the tasks that the job has left share it
+// as the job's own estimate says, or evenly where that is not known. So it ends then if it keeps
+// the slots it has, frees each slot when a task ends, and gains when others leave theirs. A job
+// that waits takes the tasks of its outlook, one of which nothing is known those of the other jobs,
+// by their outlooks or by what they took, and widely. One that should have reported and has not may
+// be silent for as long again as it has been (Laplace: longer than t with probability w / (w + t)).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "master/cost/task_times.h"
 #include "master/estimate/application_estimate.h"
 #include "master/schedule/dag.h"
 #include "master/workflow/job_outlook.h"
@@ -45,6 +47,8 @@ struct LiveJob {
   TasksLeft map;
   TasksLeft reduce;
   std::optional<RunningForecast> forecast;  // empty: it does not say yet, or has been proved wrong
+  std::shared_ptr<const cost::RunningStage> stage;  // null: its tasks are not known one by one
+  double stage_age = 0;                             // for so long they have gone on since
   // Waiting only: since nothing held it back any more.
   double awaited = 0;
 };

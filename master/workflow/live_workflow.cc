@@ -173,6 +173,7 @@ absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::st
   job.is_attached = true;
   job.ended_before = false;
   job.newest.reset();
+  job.stage.reset();
   job.shown = 0;
   job.awaited_since.reset();
   job.facts.state = WorkflowJobState::kPending;
@@ -191,7 +192,8 @@ std::vector<std::string> LiveWorkflow::wanted_jobs() const {
   return wanted;
 }
 
-void LiveWorkflow::Observe(const Snapshot& snapshot) {
+void LiveWorkflow::Observe(const Snapshot& snapshot,
+                           std::shared_ptr<const cost::RunningStage> stage) {
   const auto place = place_of_id_.find(snapshot.job_id);
   if (place == place_of_id_.end() || is_final()) return;
   Job& job = jobs_[place->second];
@@ -211,6 +213,7 @@ void LiveWorkflow::Observe(const Snapshot& snapshot) {
   }
   const bool is_first = !job.newest;
   job.newest = snapshot;
+  job.stage = std::move(stage);
   if (is_first && workflow::IsSilent(job.newest) && !snapshot.forecasts.empty()) {
     // It fell silent before it was followed: its own bar is all there is to show.
     job.shown = std::max(job.shown, snapshot.forecasts.front().fraction_done);
@@ -333,6 +336,9 @@ LiveJob LiveWorkflow::LiveJobOf(std::size_t index, absl::Time now, const Workflo
       live.map = LeftOf(*job.newest, Phase::kMap);
       live.reduce = LeftOf(*job.newest, Phase::kReduce);
       live.forecast = ForecastOf(*job.newest, now);
+      // Which tasks of a silent job have gone on is not known.
+      if (!workflow::IsSilent(job.newest)) live.stage = job.stage;
+      live.stage_age = std::max(absl::ToDoubleSeconds(now - job.newest->at), 0.0);
     }
   } else if (job.awaited_since) {
     live.awaited = std::max(absl::ToDoubleSeconds(now - *job.awaited_since), 0.0);

@@ -6,13 +6,16 @@
 // not forget although a master forgets jobs (who ended how and when, what was shown) is handed out
 // as facts to be kept, and taken back after a restart.
 //
-// Not thread-safe: one owner at a time. Memory: O(jobs + edges).
+// Not thread-safe: one owner at a time. Memory: O(jobs + edges), beside the
+// stages that it shares with the monitors.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -76,7 +79,9 @@ class LiveWorkflow {
   std::vector<std::string> wanted_jobs() const;
   // The newest snapshot of such a job; others are ignored, and so is that of a run which had ended
   // when the workflow was submitted, unless it was attached since.
-  void Observe(const Snapshot& snapshot);
+  // `stage`: JobMonitor::running_stage() as of that snapshot; without it the tasks that are left
+  // are taken to be alike.
+  void Observe(const Snapshot& snapshot, std::shared_ptr<const cost::RunningStage> stage = nullptr);
 
   // Earlier runs of job `index`, the most recent first.
   void SetRuns(std::size_t index, std::vector<JobProfile> runs);
@@ -110,7 +115,8 @@ class LiveWorkflow {
     JobFacts facts;
     JobFacts kept;  // of `facts`, what was handed out
     std::optional<Snapshot> newest;
-    bool is_attached = false;   // by Attach(), after the submission
+    std::shared_ptr<const cost::RunningStage> stage;  // as of `newest`
+    bool is_attached = false;                         // by Attach(), after the submission
     bool ended_before = false;  // a run of its id had ended when it was submitted
     std::optional<absl::Time> awaited_since;
     std::optional<absl::Duration> would_take;  // by the last estimate before it began

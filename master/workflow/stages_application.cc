@@ -27,7 +27,6 @@ constexpr double kUnknownShift = 0.3;
 struct Outlooks {
   std::vector<StageNow> stages;
   std::vector<TaskOutlook> tasks;
-  std::size_t seen = 0;  // the first of them are there already
 };
 
 class OutlookBuilder {
@@ -38,7 +37,6 @@ class OutlookBuilder {
 
   Outlooks Build() {
     outlooks_.stages = now_.stages;
-    outlooks_.seen = now_.stages.size();
     if (!history_.empty()) Expect(*history_.front());
     runs_.resize(outlooks_.stages.size());
     for (const WorkflowProfile* run : history_) Collect(*run);
@@ -155,14 +153,21 @@ cost::StageLeft StageOf(const StageNow& stage, std::size_t index, const TaskOutl
     left.times.factor_of_bounds =
         FactorsOf(index, constants.unknown_interval_deviation, shift, draws);
   }
-  for (std::size_t n = 0; n < stage.running.size(); ++n) {
-    const RunningTask& task = stage.running[n];
-    Draws& times = left.times.of_task.emplace_back();
-    for (std::size_t d = 0; d < draws.count(); ++d) {
-      const double u = cost::RowNumber(cost::RowStart(d, index), left.work.pending + n);
-      const double factor = left.times.factor[d];
-      times.push_back(outlook.Of(task.warmth).Remaining(task.elapsed / factor, u) * factor);
+  const auto running = [&](const Draws& factors) {
+    std::vector<Draws> times(stage.running.size());
+    for (std::size_t n = 0; n < times.size(); ++n) {
+      const RunningTask& task = stage.running[n];
+      for (std::size_t d = 0; d < factors.size(); ++d) {
+        const double u = cost::RowNumber(cost::RowStart(d, index), left.work.pending + n);
+        const double elapsed = task.elapsed / factors[d];
+        times[n].push_back(outlook.Of(task.warmth).Remaining(elapsed, u) * factors[d]);
+      }
     }
+    return times;
+  };
+  left.times.of_task = running(left.times.factor);
+  if (!left.times.factor_of_bounds.empty()) {
+    left.times.running_in_bounds = running(left.times.factor_of_bounds);
   }
   return left;
 }
@@ -171,7 +176,7 @@ cost::StageLeft StageOf(const StageNow& stage, std::size_t index, const TaskOutl
 // (Laplace); if there is more, it is more than t with probability elapsed / (elapsed + t).
 Draws GrowthOf(const WorkflowNow& now, const FixedDraws& draws) {
   const double more = 1 / (static_cast<double>(now.jobs_seen) + 1);
-  Draws growth = draws.Uniforms(Drawn::kGrowth, 0);
+  Draws growth = draws.Uniforms(Drawn::kGrowth, cost::kOfRun);
   for (double& u : growth) u = u < more ? now.elapsed * (more / u - 1) : 0;
   return growth;
 }

@@ -97,6 +97,17 @@ TEST(TaskSizes, ManyThatWaitAreDrawnFromTheirDistribution) {
   EXPECT_NEAR(times.Of(schedule::Warmth::kRest).mean() * Median(times.factor), 10, 1);
 }
 
+// However many wait: those that fetch first end so much later.
+TEST(TaskSizes, WhatATaskFetchesBeforeItWorksComesOnTop) {
+  const Tasks ended(50, {.bytes = 1e6, .seconds = 10});
+  const SizedTask fetching = {.bytes = 1e6, .fetches = 30};
+  const TaskTimes few = Times(ended, {fetching}, {fetching});
+  EXPECT_EQ(few.delay, (std::vector<double>{30, 30}));
+  for (const Draws& seconds : few.of_task) EXPECT_NEAR(Median(seconds), 40, 1);
+  const TaskTimes many = Times(ended, {}, Tasks(10'000, fetching));
+  EXPECT_NEAR(many.Of(schedule::Warmth::kRest).mean() * Median(many.factor), 40, 1);
+}
+
 // Told sizes may be wrong by a factor of 1,000 either way, of tasks that ended or are to come: that
 // is wide, and no end of the world.
 TEST(TaskSizes, SizesWrongByAThousandTimesGiveAWideAndFiniteEstimate) {
@@ -126,7 +137,7 @@ TEST(TaskSizes, SizesWrongByAThousandTimesGiveAWideAndFiniteEstimate) {
   }
 }
 
-TEST(TaskSizes, NumbersThatAreNoneHurtNobody) {
+TEST(TaskSizes, OfNumbersThatAreNoTimesOrSizesNoneComesOut) {
   const double nan = std::nan("");
   const double infinite = std::numeric_limits<double>::infinity();
   for (const double bad : {nan, infinite, -1.0, 0.0, 1e300, 5e-324}) {

@@ -244,6 +244,45 @@ TEST(JobMonitor, ReduceTasksWithoutKeyGroupsAreForecastByTheirSizes) {
   EXPECT_EQ(snapshot.straggler->attempt.index, 3u);
 }
 
+// Four reduce tasks of one size without key groups, at 20 s, when the first of two waves of 10 s
+// has ended.
+Watched HalfOfTheReduceTasksDone() {
+  Watched job = {.monitor = JobMonitor("job-1", {.indicators = {"tidemark"}}), .source = Source()};
+  EXPECT_TRUE(job.Say(0, Opened(1, 4)).ok());
+  EXPECT_TRUE(job.Say(0, Started(M(0))).ok());
+  EXPECT_TRUE(job.Say(10, Finished(M(0))).ok());
+  for (std::uint32_t i = 0; i < 2; ++i) EXPECT_TRUE(job.Say(10, Started(R(i), 1000)).ok());
+  for (std::uint32_t i = 0; i < 2; ++i) EXPECT_TRUE(job.Say(20, Finished(R(i))).ok());
+  for (std::uint32_t i = 2; i < 4; ++i) EXPECT_TRUE(job.Say(20, Started(R(i), 1000)).ok());
+  return job;
+}
+
+// Without a past 10 s are left; by eight runs, 20.
+TEST(JobMonitor, EarlierRunsCountBesideTheSizesOfTasks) {
+  Watched alone = HalfOfTheReduceTasksDone();
+  Watched known = HalfOfTheReduceTasksDone();
+  known.monitor.SetPastRuns(
+      std::vector<PastRun>(8, {.map_time = absl::Seconds(10), .reduce_time = absl::Seconds(30)}));
+  const auto left = [](Watched& job) {
+    return absl::ToDoubleSeconds(
+        ForecastOf(job.Tick(20), "tidemark").remaining.value_or(absl::ZeroDuration()));
+  };
+  const double by_sizes = left(alone);
+  EXPECT_GT(left(known), 1.2 * by_sizes);
+}
+
+TEST(JobMonitor, AnEndBySizesThatHasMovedIsLessSure) {
+  Watched steady = HalfOfTheReduceTasksDone();
+  Watched moved = HalfOfTheReduceTasksDone();
+  for (double now = 20; now < 60; ++now) moved.Tick(now);
+  const auto width = [](Watched& job) {
+    const Forecast forecast = ForecastOf(job.Tick(60), "tidemark");
+    return forecast.remaining_upper.value_or(absl::ZeroDuration()) -
+           forecast.remaining_lower.value_or(absl::ZeroDuration());
+  };
+  EXPECT_GT(width(moved), width(steady));
+}
+
 // Nor when a reduce task has fetched its input: its time is counted from its start, and goes by.
 TEST(JobMonitor, ReduceTasksWithoutAShuffleComeNearerToTheirEnd) {
   Watched job = {.monitor = JobMonitor("job-1", {.indicators = {"tidemark"}}), .source = Source()};

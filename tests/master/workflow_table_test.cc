@@ -10,6 +10,7 @@
 #include <fstream>
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "master/store/workflow_log.h"
 #include "proto/wire/encode_event.h"
 #include "tests/master/events.h"
+#include "tests/master/virtual_job.h"
 #include "tests/workflow/some_workflows.h"
 #include "tidemark/limit.h"
 #include "tidemark/master.h"
@@ -175,6 +177,23 @@ TEST_F(WorkflowTableTest, FollowsItsJobsToTheirEnd) {
   ASSERT_THAT(last, SizeIs(1));
   EXPECT_EQ(last.front().state, JobState::kSucceeded);
   EXPECT_THAT(Tick(9), IsEmpty());
+}
+
+// One reduce task takes 475 s, the other 75: its slot is free then, not when half of the job is
+// over.
+TEST_F(WorkflowTableTest, TheTasksOfARunningJobReachItsWorkflow) {
+  WorkflowSpec spec = {.id = "wf", .jobs = {JobNamed("a"), JobNamed("b")}, .cluster = {.slots = 2}};
+  spec.jobs[0].job_id = "job-1";
+  spec.jobs[1].profile = test::Profile(2, 10, 0, 0);
+  ASSERT_TRUE(workflows_->Submit(spec, {}, At(0)).ok());
+  for (const Event& event : test::Tell(test::QuadraticJob()).events) {
+    if (event.arrived_at > At(50)) break;
+    ASSERT_TRUE(jobs_->Ingest(wire::EncodeEvent(event), event.arrived_at).status.ok());
+  }
+  Tick(50);
+  const std::optional<absl::Duration> starts_in = Newest("wf").jobs[1].starts_in;
+  ASSERT_TRUE(starts_in.has_value());
+  EXPECT_NEAR(absl::ToDoubleSeconds(*starts_in), 12 + 75 - 50, 20);
 }
 
 TEST_F(WorkflowTableTest, AJobThatRunsAtTheSubmissionCounts) {

@@ -183,6 +183,31 @@ TEST(Placing, ObjectsToContainersThatNeverFit) {
               HasSubstr("larger than the cluster"));
 }
 
+// A container that stands for ten tasks is ten to a fair policy: the other owner starts ten of its
+// own before that owner has a second one.
+TEST(Placing, AFairPolicyCountsTheTasksOfAWideContainer) {
+  StageWork wide = OwnedBy(0, Stage(1, {}, {5}));
+  wide.container = {.cores = 10};
+  wide.tasks_per_container = 10;
+  const StageWork narrow = OwnedBy(1, Stage(10));
+  Placing simulation = Simulation({wide, narrow}, Slots(20, Policy::kFair));
+  const Placed& future = simulation.Run([](const TaskStart&) { return 5.0; });
+  EXPECT_THAT(Ends(future), ElementsAre(10, 5));
+}
+
+// A bunch takes steps of its own width through the tasks that are left; numbers of a row that are
+// so far apart do not cover it evenly.
+TEST(Placing, NumbersTheBunchesOfAStageOneAfterTheOther) {
+  auto simulation = Placing::Create({Stage(1'000)}, Slots(10), {.bunch = 5});
+  ASSERT_TRUE(simulation.ok());
+  std::vector<std::uint64_t> places;
+  simulation->Run([&](const TaskStart& start) {
+    places.push_back(start.place);
+    return 1.0;
+  });
+  for (std::uint64_t n = 0; n < places.size(); ++n) ASSERT_EQ(places[n], n);
+}
+
 TEST(Placing, DoesWhatGreedyListSchedulingDoesForOneStage) {
   std::mt19937_64 random(12);
   for (int round = 0; round < 100; ++round) {

@@ -5,7 +5,9 @@
 
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "tests/schedule/some_stages.h"
@@ -125,6 +127,55 @@ TEST(ApplicationOfJobs, JobsSideBySideShareTheSlots) {
   EXPECT_NEAR(estimate.stages[MapStageOf(1)].start, 10, 1e-6);
   EXPECT_NEAR(estimate.owner_ends[1].median, 25, 1e-6);
   EXPECT_NEAR(estimate.end.median, 40, 1e-6);
+}
+
+// Three tasks of the running job end after 4 s, its straggler after 40: the slots of the three are
+// free for the other job's four tasks of 5 s long before the straggler's is.
+LiveJob WithAStraggler() {
+  LiveJob job = RunningFor(40, {.running = 4});
+  cost::RunningStage stage = {.index = kReduceStage, .ends = {40}};
+  stage.left.work.running = {0, 0, 0, 0};
+  stage.left.times.of_task = {{4}, {4}, {40}, {4}};
+  job.stage = std::make_shared<const cost::RunningStage>(std::move(stage));
+  return job;
+}
+
+TEST(ApplicationOfJobs, TheTasksOfARunningJobFreeTheirSlotsWhenTheyEnd) {
+  const estimate::Estimate estimate =
+      Estimate({WithAStraggler(), Waiting(4, 5, 0, 0)}, {{}, {}}, Slots(4));
+  EXPECT_NEAR(estimate.owner_ends[0].median, 40, 1e-6);
+  EXPECT_NEAR(estimate.stages[MapStageOf(1)].start, 4, 1e-6);
+  EXPECT_NEAR(estimate.owner_ends[1].median, 14, 1e-6);
+}
+
+TEST(ApplicationOfJobs, WhatHasPassedSinceTheTasksWereSeenIsTakenOffEachOfThem) {
+  LiveJob job = WithAStraggler();
+  job.stage_age = 3;
+  job.forecast = RunningForecast{.remaining = 37, .lower = 37, .upper = 37};
+  const estimate::Estimate estimate = Estimate({job, Waiting(4, 5, 0, 0)}, {{}, {}}, Slots(4));
+  EXPECT_NEAR(estimate.owner_ends[0].median, 37, 1e-6);
+  EXPECT_NEAR(estimate.stages[MapStageOf(1)].start, 1, 1e-6);
+}
+
+TEST(ApplicationOfJobs, TheTasksOfARunningJobKeepToItsForecast) {
+  LiveJob job = WithAStraggler();
+  job.forecast = RunningForecast{.remaining = 80, .lower = 60, .upper = 160};
+  const estimate::Estimate estimate = Estimate({job}, {{}}, Slots(4));
+  EXPECT_NEAR(estimate.end.median, 80, 4);
+  EXPECT_NEAR(estimate.end.lower, 60, 4);
+  EXPECT_NEAR(estimate.end.upper, 160, 16);
+}
+
+// Else the tasks of a few hundred jobs of a stranger would cost what they like.
+TEST(ApplicationOfJobs, OfMoreTasksThanAreToldApartOnlyTheNumberCounts) {
+  LiveJob job = RunningFor(40, {.running = 2'000});
+  cost::RunningStage stage = {.index = kReduceStage, .ends = {40}};
+  stage.left.work.running.resize(2'000);
+  stage.left.times.of_task.assign(2'000, {40});
+  job.stage = std::make_shared<const cost::RunningStage>(std::move(stage));
+  const estimate::Application application =
+      ApplicationOfJobs(std::vector<LiveJob>{job}, {{}}, Slots(2'000), kNoSpread);
+  EXPECT_LE(application.stages[ReduceStageOf(0)].times.of_task.size(), 1'000u);
 }
 
 TEST(ApplicationOfJobs, TheForecastsIntervalIsTheWorkflows) {

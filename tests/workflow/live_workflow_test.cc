@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "master/workflow/check_workflow.h"
+#include "tests/master/virtual_job.h"
 #include "tests/workflow/some_workflows.h"
+#include "tidemark/job_monitor.h"
 #include "tidemark/limit.h"
 
 namespace tidemark::workflow {
@@ -72,6 +76,48 @@ TEST(LiveWorkflow, ARunningJobsForecastLeadsToTheEndOfTheWhole) {
   EXPECT_NEAR(absl::ToDoubleSeconds(*snapshot.remaining), 140, 14);
   EXPECT_THAT(snapshot.critical_path.front(), "a");
   EXPECT_THAT(snapshot.critical_path.back(), "d");
+}
+
+// One of the two reduce tasks has a giant among its key groups: it takes 475 s, the other 75. The
+// next job gets the slot of the other when that ends, not when half of the job's time is over.
+TEST(LiveWorkflow, TheNextJobStartsWhenATaskOfTheRunningOneEndsBesideItsStraggler) {
+  JobMonitor monitor("job-1", {});
+  const test::Story story = test::Tell(test::QuadraticJob());
+  constexpr double kNow = 50;  // the reduce functions began at 12
+  for (const Event& event : story.events) {
+    if (event.arrived_at > test::At(kNow)) break;
+    ASSERT_TRUE(monitor.Apply(event).ok());
+  }
+  const Snapshot snapshot = monitor.Tick(test::At(kNow));
+  WorkflowSpec spec = {
+      .id = "wf", .jobs = {test::JobNamed("a"), test::JobNamed("b")}, .cluster = {.slots = 2}};
+  spec.jobs[0].job_id = "job-1";
+  const auto starts_in = [&](std::shared_ptr<const cost::RunningStage> stage) {
+    LiveWorkflow live(spec, test::At(0), {});
+    live.SetRuns(1, {Profile(2, 10, 0, 0)});
+    live.Observe(snapshot, std::move(stage));
+    const WorkflowSnapshot seen = live.Tick(test::At(kNow));
+    EXPECT_NEAR(absl::ToDoubleSeconds(*seen.jobs[0].ends_in),
+                absl::ToDoubleSeconds(*snapshot.forecasts.front().remaining), 20);
+    return absl::ToDoubleSeconds(*seen.jobs[1].starts_in);
+  };
+  EXPECT_NEAR(starts_in(monitor.running_stage()), 12 + 75 - kNow, 20);
+  EXPECT_GT(starts_in(nullptr), 100);
+}
+
+TEST(LiveWorkflow, OfAJobThatHasFallenSilentTheTasksAreNotKnown) {
+  LiveWorkflow live = WithRuns(
+      {.id = "wf", .jobs = {test::JobNamed("a"), test::JobNamed("b")}, .cluster = {.slots = 4}});
+  cost::RunningStage stage = {.index = kReduceStage, .ends = {100}};
+  stage.left.work.running.resize(4);
+  stage.left.times.of_task = {{1}, {1}, {1}, {100}};
+  const auto tasks = std::make_shared<const cost::RunningStage>(std::move(stage));
+  Snapshot a = Running("a-1", 0, 50, 100);
+  live.Observe(a, tasks);
+  EXPECT_LT(*live.Tick(Second(50)).jobs[1].starts_in, absl::Seconds(2));
+  a.coverage.silent_for = absl::Seconds(30);
+  live.Observe(a, tasks);
+  EXPECT_GT(*live.Tick(Second(50)).jobs[1].starts_in, absl::Seconds(15));
 }
 
 TEST(LiveWorkflow, AForecastThatIsOlderThanTheTickHasRunOn) {

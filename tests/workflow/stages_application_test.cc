@@ -79,6 +79,17 @@ TEST(ApplicationOfStages, TheSameArgumentsGiveTheSameBits) {
   EXPECT_EQ(Estimate(now, {&run}, 4).end.median, Estimate(now, {&run}, 4).end.median);
 }
 
+// A factor of e in the draws, of e^2 in the bounds, whether its tasks wait or run.
+TEST(ApplicationOfStages, OfAnUnknownStageWhoseTasksAllRunTheBoundsAreWide) {
+  WorkflowNow now = {.stages = {{.name = "scan", .tasks = 4}}, .elapsed = 10};
+  now.stages[0].running.assign(4, {.elapsed = 0, .warmth = Warmth::kRest});
+  const estimate::Estimate running = Estimate(now, {}, 4);
+  now.stages[0].running.clear();
+  const estimate::Estimate waiting = Estimate(now, {}, 4);
+  EXPECT_NEAR(std::log(running.end.upper / running.end.lower),
+              std::log(waiting.end.upper / waiting.end.lower), 0.2);
+}
+
 TEST(ApplicationOfStages, IsWideWithoutAnyHistoryAndNarrowsWithTasks) {
   WorkflowNow now = {.stages = {{.name = "scan", .tasks = 100}}, .elapsed = 10};
   now.stages[0].running.assign(4, {.elapsed = 10, .warmth = Warmth::kFresh});

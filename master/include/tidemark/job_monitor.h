@@ -29,6 +29,10 @@
 
 namespace tidemark {
 
+namespace cost {
+struct RunningStage;  // master/cost/task_times.h
+}
+
 // Bounds on what one job may make the master remember.
 struct JobLimits {
   std::uint32_t map_tasks_max = 200'000;
@@ -129,6 +133,10 @@ class JobMonitor {
   // smallest of which is given by its size, and sampled ones. The smallest is of before the last
   // sixteenth of the map profiles at most, so that asking after each costs little.
   NamedGroups wanted_names() const;
+
+  // What the tasks of the stage that runs still take, as the last Tick() had it, for an estimate of
+  // jobs that share a cluster; null: not known. Means nothing outside of Tidemark.
+  std::shared_ptr<const cost::RunningStage> running_stage() const;
 
   // Whether any of its indicators needs the points of reduce profiles beside their bins.
   bool wants_points() const;

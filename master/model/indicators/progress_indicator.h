@@ -6,11 +6,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
+#include "master/cost/task_times.h"
 #include "master/model/checkpoint.h"
 #include "master/model/job_state.h"
 #include "tidemark/snapshot.h"
@@ -33,6 +35,7 @@ struct ReducePhaseForecast {
   std::optional<absl::Time> ends_at_upper;
   std::vector<ReduceTaskForecast> tasks;  // unfinished ones, by index; empty: no view per task
   std::optional<Evidence> evidence;
+  std::shared_ptr<const cost::RunningStage> stage;  // what `tasks` are made of; null: nothing
 };
 
 // An interval says at most that what is left takes so many times as long as expected.

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include "master/cost/fixed_draws.h"
+#include "master/cost/opinions.h"
 #include "master/cost/sized_stages.h"
 #include "master/estimate/application_estimate.h"
 #include "master/model/leading_attempt.h"
@@ -24,8 +26,6 @@ namespace {
 // Quantiles of the draws are widened by so much, and never below this part of what remains.
 constexpr double kWiden = 1.2;
 constexpr double kHalfWidthMin = 0.08;
-// Where an interval reaches down to now, this part of the median stands for it on a log scale.
-constexpr double kLowestShare = 0.05;
 // What finished of late counts as so many key groups of the sample, where there is one.
 constexpr double kRecentBesideSample = 10;
 // What fading has left of a bin, key groups.
@@ -69,7 +69,7 @@ double ImplicitSizeGuess(const JobState& state, double bytes) {
 TidemarkIndicator::TidemarkIndicator(std::string name, Signals signals)
     : ProgressIndicator(std::move(name)), running_(signals == Signals::kUsed) {}
 
-struct TidemarkIndicator::Beliefs {
+struct TidemarkIndicator::GroupCosts {
   const regression::CostModel& emissions;
   GroupTimeTable* bytes_table = nullptr;
   GroupTimeTable* feature_table = nullptr;  // null: their bytes tell as much
@@ -153,51 +153,51 @@ GroupTimes TidemarkIndicator::ImplicitByteTimes(const JobState& state, GroupTime
 }
 
 cost::ReduceTaskLeft TidemarkIndicator::LeftOf(const JobState& state, absl::Time now,
-                                               std::size_t index, Beliefs& beliefs) {
+                                               std::size_t index, GroupCosts& group_costs) {
   const TaskLoad& load = remaining_.task(index);
   const ReduceAttempt* attempt = LeadingAttempt(state.reduce_tasks[index]);
-  GroupTimeTable& table = beliefs.explicit_table();
-  cost::ReduceTaskLeft outlook{
+  GroupTimeTable& table = group_costs.explicit_table();
+  cost::ReduceTaskLeft task{
       .index = index,
       .waiting = GroupTimes(table.curve_count()),
       .speed = attempt != nullptr ? speeds_.of_task(index) : speeds_.of_new_task(),
       .is_running = attempt != nullptr};
   for (const BinLoad& bin : load.explicit_bins) {
-    table.Add(bin, remaining_.BinCorrection(bin), outlook.waiting);
+    table.Add(bin, remaining_.BinCorrection(bin), task.waiting);
   }
   double implicit_bytes = load.implicit_bytes;
   if (attempt != nullptr && attempt->running_group && !load.running) {
     implicit_bytes =
         std::max(0.0, implicit_bytes - static_cast<double>(attempt->running_group->bytes_read));
   }
-  if (beliefs.per_implicit_byte.mean > 0) {
-    outlook.waiting.AddApart(beliefs.per_implicit_byte, implicit_bytes);
+  if (group_costs.per_implicit_byte.mean > 0) {
+    task.waiting.AddApart(group_costs.per_implicit_byte, implicit_bytes);
   } else if (implicit_bytes > 0) {
     const double size = ImplicitSizeGuess(state, implicit_bytes);
-    GroupTimes guess(beliefs.bytes_table->curve_count());
-    beliefs.bytes_table->AddEqual(size, size, implicit_bytes / size, guess);
-    outlook.waiting.AddApart(guess, 1);
+    GroupTimes guess(group_costs.bytes_table->curve_count());
+    group_costs.bytes_table->AddEqual(size, size, implicit_bytes / size, guess);
+    task.waiting.AddApart(guess, 1);
   }
   if (attempt != nullptr && attempt->reduce_started_at) {
     // Since its last report a task has gone on, in that group or in others.
     const absl::Time heard =
         attempt->running_group ? std::min(now, attempt->running_group_seen_at) : now;
-    AddRunning(state, heard, *attempt, beliefs, outlook);
-    outlook.unheard = attempt->alone_share * absl::ToDoubleSeconds(now - heard);
-    outlook.other =
-        OtherAttemptOf(state, now, index, *attempt, beliefs.shuffle_seconds_per_byte, outlook);
+    AddRunning(state, heard, *attempt, group_costs, task);
+    task.unheard = attempt->alone_share * absl::ToDoubleSeconds(now - heard);
+    task.other =
+        OtherAttemptOf(state, now, index, *attempt, group_costs.shuffle_seconds_per_byte, task);
   } else {
-    outlook.delay =
-        beliefs.shuffle_seconds_per_byte * static_cast<double>(state.reduce_input_bytes(index)) +
-        beliefs.map_seconds_left;
+    task.delay = group_costs.shuffle_seconds_per_byte *
+                     static_cast<double>(state.reduce_input_bytes(index)) +
+                 group_costs.map_seconds_left;
   }
-  return outlook;
+  return task;
 }
 
 // By the pace of the two in bytes, once the other has a pace; before, on a node of speed 1.
 std::optional<cost::OtherAttempt> TidemarkIndicator::OtherAttemptOf(
     const JobState& state, absl::Time now, std::size_t index, const ReduceAttempt& leading,
-    double shuffle_seconds_per_byte, const cost::ReduceTaskLeft& outlook) {
+    double shuffle_seconds_per_byte, const cost::ReduceTaskLeft& task) {
   const ReduceAttempt* other = nullptr;
   for (const auto& [number, attempt] : state.reduce_tasks[index].attempts) {
     if (&attempt != &leading && attempt.life.is_running()) other = &attempt;
@@ -208,9 +208,9 @@ std::optional<cost::OtherAttempt> TidemarkIndicator::OtherAttemptOf(
   };
   const double leading_for = leading.alone_share * seconds_since(leading.reduce_started_at);
   const double other_for = other->alone_share * seconds_since(other->reduce_started_at);
-  const double left = outlook.speed.factor * outlook.waiting.mean +
-                      (outlook.running ? outlook.running->Left(0, 0.5) : 0);
-  double total = (leading_for + left) / outlook.speed.factor;
+  const double left =
+      task.speed.factor * task.waiting.mean + (task.running ? task.running->Left(0, 0.5) : 0);
+  double total = (leading_for + left) / task.speed.factor;
   double deviation = kOtherDeviation;
   const auto other_bytes = static_cast<double>(other->bytes_done);
   const auto leading_bytes = static_cast<double>(leading.bytes_done);
@@ -224,42 +224,42 @@ std::optional<cost::OtherAttempt> TidemarkIndicator::OtherAttemptOf(
 }
 
 void TidemarkIndicator::AddRunning(const JobState& state, absl::Time now,
-                                   const ReduceAttempt& attempt, Beliefs& beliefs,
-                                   cost::ReduceTaskLeft& outlook) {
-  const std::optional<RunningExplicit>& known = remaining_.task(outlook.index).running;
+                                   const ReduceAttempt& attempt, GroupCosts& group_costs,
+                                   cost::ReduceTaskLeft& task) {
+  const std::optional<RunningExplicit>& known = remaining_.task(task.index).running;
   Expectation expected;
   double size = known ? known->size_bytes : 0;
   if (known && !known->is_exact) size *= remaining_.SizeCorrection(known->size_bytes);
   if (attempt.running_group) {
     const auto read = static_cast<double>(attempt.running_group->bytes_read);
-    size = running_.HasReadAll(outlook.index, *attempt.running_group) ? read : std::max(size, read);
+    size = running_.HasReadAll(task.index, *attempt.running_group) ? read : std::max(size, read);
   }
   const auto value_of = [&](CostFeature feature) {
     return FeatureOf(feature, size, known ? TraitsOf(state.keys, known->key) : KeyTraits());
   };
   if (known) {
     expected.size_bytes = size;
-    if (!beliefs.emissions.empty()) {
+    if (!group_costs.emissions.empty()) {
       const double value = value_of(emission_feature_);
-      expected.emitted_bytes = beliefs.emissions.PredictMedian(value, size);
-      const double beyond = beliefs.emissions.Beyond(value);
+      expected.emitted_bytes = group_costs.emissions.PredictMedian(value, size);
+      const double beyond = group_costs.emissions.Beyond(value);
       expected.emission_error =
-          std::sqrt(beliefs.emissions.RelativeVariance(value) + beyond * beyond);
+          std::sqrt(group_costs.emissions.RelativeVariance(value) + beyond * beyond);
     }
   }
-  running_.Observe(state, outlook.index, attempt, now, expected);
+  running_.Observe(state, task.index, attempt, now, expected);
   if (!(size > 0)) return;
-  GroupTimeTable& table = known ? beliefs.explicit_table() : *beliefs.bytes_table;
+  GroupTimeTable& table = known ? group_costs.explicit_table() : *group_costs.bytes_table;
   const double value =
-      value_of(known && beliefs.feature_table ? time_feature_ : CostFeature::kBytes);
+      value_of(known && group_costs.feature_table ? time_feature_ : CostFeature::kBytes);
   GroupTimes one(table.curve_count());
   table.AddEqual(value, size, 1, one);
-  std::vector<double> seconds(beliefs.explicit_table().curve_count(), one.mean);
-  if (&table == &beliefs.explicit_table()) seconds = one.seconds;
-  for (double& s : seconds) s *= outlook.speed.factor;
-  outlook.running =
-      running_.Outlook(outlook.index, beliefs.explicit_table().model(), seconds,
-                       table.model().RelativeVariance(value), table.model().Beyond(value));
+  std::vector<double> seconds(group_costs.explicit_table().curve_count(), one.mean);
+  if (&table == &group_costs.explicit_table()) seconds = one.seconds;
+  for (double& s : seconds) s *= task.speed.factor;
+  task.running =
+      running_.TimeOf(task.index, group_costs.explicit_table().model(), seconds,
+                      table.model().RelativeVariance(value), table.model().Beyond(value));
 }
 
 std::vector<double> TidemarkIndicator::CurveWeights(const std::vector<cost::ReduceTaskLeft>& tasks,
@@ -281,13 +281,6 @@ std::vector<double> TidemarkIndicator::CurveWeights(const std::vector<cost::Redu
 
 namespace {
 
-// A log-normal distribution with the median and about the interval of draws.
-Outlook OutlookOfDraws(double median, double below, double above) {
-  const double lower = std::log(std::max(median - below, kLowestShare * median));
-  const double upper = std::log(median + above);
-  return {std::log(median), (upper - lower) / (2 * kDeviationsOf90Percent)};
-}
-
 // The reduce phase of a job: slots of its own, on a cluster that has room for all of them.
 estimate::Application ReducePhase(const JobState& state,
                                   std::span<const cost::ReduceTaskLeft> tasks,
@@ -306,24 +299,56 @@ estimate::Application ReducePhase(const JobState& state,
   return application;
 }
 
+std::shared_ptr<const cost::RunningStage> RunningReduces(cost::StageLeft left,
+                                                         const cost::Draws& ends) {
+  return std::make_shared<const cost::RunningStage>(
+      cost::RunningStage{.index = kReduceStage, .left = std::move(left), .ends = ends});
+}
+
 }  // namespace
+
+// The end by the draws of the tasks, by earlier runs, and as wide as it has moved of late.
+void TidemarkIndicator::SetEnd(const JobState& state, absl::Time now,
+                               const estimate::Estimate& tasks, const cost::FixedDraws& draws,
+                               ReducePhaseForecast& forecast) {
+  cost::Draws seconds = tasks.ends;
+  for (double& time : seconds) {
+    time = std::max(0.0, tasks.end.median + kWiden * (time - tasks.end.median));
+  }
+  if (const auto past = SecondsByPastRuns(state, now, state.past_runs, draws)) {
+    seconds = cost::Combine(seconds, *past);
+  }
+  const estimate::Range end = estimate::RangeOf(std::move(seconds));
+  forecast.ends_at = now + absl::Seconds(end.median);
+  drift_.Observe(now, *forecast.ends_at);
+  // How far the predicted end has moved of late is taken for one standard deviation.
+  const double moved = kDeviationsOf90Percent * absl::ToDoubleSeconds(drift_.Drift());
+  const double least = kHalfWidthMin * end.median;
+  const double below = std::max(least, std::hypot(end.median - end.lower, moved));
+  const double above = std::max(least, std::hypot(end.upper - end.median, moved));
+  forecast.ends_at_lower = now + absl::Seconds(std::max(0.0, end.median - below));
+  forecast.ends_at_upper =
+      now + absl::Seconds(std::min(end.median + above, kRemainingUpperMax * end.median));
+}
 
 // Before there is evidence of its own, what earlier runs of the job let expect, else what its map
 // side and the bytes read since do.
 ReducePhaseForecast TidemarkIndicator::Expected(const JobState& state, absl::Time now) {
   ReducePhaseForecast forecast;
-  std::optional<Outlook> expected = OutlookOfPastRuns(state, now, state.past_runs);
-  if (!expected) {
-    const std::optional<Outlook> read = OutlookOfBytesRead(state, now);
-    const std::optional<Outlook> map_side = OutlookOfMapSide(state, now);
-    expected = read && map_side ? Combine(*read, *map_side) : read ? read : map_side;
+  const cost::FixedDraws& draws = cost::FixedDraws::For(state.reduce_tasks.size());
+  std::optional<cost::Draws> seconds = SecondsByPastRuns(state, now, state.past_runs, draws);
+  if (!seconds) {
+    seconds = SecondsByBytesRead(state, now, draws);
+    if (auto map_side = SecondsByMapSide(state, now, draws)) {
+      seconds = seconds ? cost::Combine(*seconds, *map_side) : std::move(map_side);
+    }
   }
-  if (!expected) return forecast;
-  const double spread = std::exp(kDeviationsOf90Percent * expected->deviation);
-  const double median = std::exp(expected->log_seconds);
-  forecast.ends_at = now + absl::Seconds(median);
-  forecast.ends_at_lower = now + absl::Seconds(median / spread);
-  forecast.ends_at_upper = now + absl::Seconds(std::min(spread, kRemainingUpperMax) * median);
+  if (!seconds) return forecast;
+  const estimate::Range end = estimate::RangeOf(*std::move(seconds));
+  forecast.ends_at = now + absl::Seconds(end.median);
+  forecast.ends_at_lower = now + absl::Seconds(end.lower);
+  forecast.ends_at_upper =
+      now + absl::Seconds(std::min(end.upper, kRemainingUpperMax * end.median));
   return forecast;
 }
 
@@ -332,19 +357,13 @@ ReducePhaseForecast TidemarkIndicator::BySize(const JobState& state, absl::Time 
   ReducePhaseForecast forecast;
   estimate::Application application = {.on = estimate::RoomForAll(),
                                        .draws = &cost::FixedDraws::For(state.reduce_tasks.size())};
-  const std::optional<cost::SizedStage> sized = cost::ReduceStageBySize(
+  std::optional<cost::SizedStage> sized = cost::ReduceStageBySize(
       state, now, ShuffleSecondsPerByte(state).value_or(0), *application.draws);
   if (!sized) return Expected(state, now);
-  application.stages.push_back(sized->stage);
+  application.stages.push_back(std::move(sized->stage));
   const absl::StatusOr<estimate::Estimate> ends = estimate::EstimateApplication(application);
   if (!ends.ok() || ends->end.upper >= schedule::kForever) return forecast;
-  const estimate::Range& end = ends->end;
-  forecast.ends_at = now + absl::Seconds(end.median);
-  forecast.ends_at_lower =
-      now + absl::Seconds(std::min(end.lower, (1 - kHalfWidthMin) * end.median));
-  forecast.ends_at_upper =
-      now + absl::Seconds(std::clamp(end.upper, (1 + kHalfWidthMin) * end.median,
-                                     kRemainingUpperMax * end.median));
+  SetEnd(state, now, *ends, *application.draws, forecast);
   const std::vector<double>& task_ends = ends->stages[0].task_ends;
   for (std::size_t t = 0; t < std::min(task_ends.size(), sized->tasks.size()); ++t) {
     const absl::Duration left = absl::Seconds(task_ends[t]);
@@ -353,6 +372,7 @@ ReducePhaseForecast TidemarkIndicator::BySize(const JobState& state, absl::Time 
   }
   std::sort(forecast.tasks.begin(), forecast.tasks.end(),
             [](const auto& a, const auto& b) { return a.index < b.index; });
+  forecast.stage = RunningReduces(std::move(application.stages[0]), ends->ends);
   return forecast;
 }
 
@@ -369,21 +389,21 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Tim
   if (by_bytes_.empty()) return BySize(state, now);
   emissions_.Update(evidence_.Emissions(emission_feature_));
   const absl::Time maps_end = MapPhaseEnd(state, now).value_or(now);
-  Beliefs beliefs{.emissions = emissions_.model(),
-                  .bytes_table = &by_bytes_.table(),
-                  .per_implicit_byte = GroupTimes(),
-                  .shuffle_seconds_per_byte = ShuffleSecondsPerByte(state).value_or(0),
-                  .map_seconds_left = std::max(0.0, absl::ToDoubleSeconds(maps_end - now))};
+  GroupCosts group_costs{.emissions = emissions_.model(),
+                         .bytes_table = &by_bytes_.table(),
+                         .per_implicit_byte = GroupTimes(),
+                         .shuffle_seconds_per_byte = ShuffleSecondsPerByte(state).value_or(0),
+                         .map_seconds_left = std::max(0.0, absl::ToDoubleSeconds(maps_end - now))};
   if (time_feature_ != CostFeature::kBytes) {
     by_feature_.Update(evidence_.Times(time_feature_, speeds_));
-    if (!by_feature_.empty()) beliefs.feature_table = &by_feature_.table();
+    if (!by_feature_.empty()) group_costs.feature_table = &by_feature_.table();
   }
-  beliefs.per_implicit_byte = ImplicitByteTimes(state, *beliefs.bytes_table);
-  const regression::CostModel& costs = beliefs.explicit_table().model();
+  group_costs.per_implicit_byte = ImplicitByteTimes(state, *group_costs.bytes_table);
+  const regression::CostModel& costs = group_costs.explicit_table().model();
   std::vector<cost::ReduceTaskLeft> tasks;
   for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) {
     if (state.reduce_tasks[i].is_finished()) continue;
-    tasks.push_back(LeftOf(state, now, i, beliefs));
+    tasks.push_back(LeftOf(state, now, i, group_costs));
     const ReduceAttempt* attempt = LeadingAttempt(state.reduce_tasks[i]);
     const double done = attempt == nullptr ? 0 : absl::ToDoubleSeconds(attempt->reduce_time_alone);
     predicted_total_[i] = done + tasks.back().waiting.mean * tasks.back().speed.factor;
@@ -394,30 +414,11 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Tim
   }
   std::stable_partition(tasks.begin(), tasks.end(),
                         [](const cost::ReduceTaskLeft& task) { return task.is_running; });
-  const absl::StatusOr<estimate::Estimate> ends =
-      estimate::EstimateApplication(ReducePhase(state, tasks, CurveWeights(tasks, costs)));
+  estimate::Application application = ReducePhase(state, tasks, CurveWeights(tasks, costs));
+  const absl::StatusOr<estimate::Estimate> ends = estimate::EstimateApplication(application);
   // Sizes and times come from outside; some add up to more than any number.
   if (!ends.ok() || ends->end.upper >= schedule::kForever) return forecast;
-  double median = ends->end.median;
-  double below = kWiden * (median - ends->end.lower);
-  double above = kWiden * (ends->end.upper - median);
-  if (const auto past = OutlookOfPastRuns(state, now, state.past_runs); past && median > 0) {
-    const Outlook own = OutlookOfDraws(median, below, above);
-    const Outlook both = Combine(own, *past);
-    median = std::exp(both.log_seconds);
-    const double narrower = own.deviation > 0 ? both.deviation / own.deviation : 1;
-    below *= narrower * median / ends->end.median;
-    above *= narrower * median / ends->end.median;
-  }
-  forecast.ends_at = now + absl::Seconds(median);
-  drift_.Observe(now, *forecast.ends_at);
-  // How far the predicted end has moved of late is taken for one standard deviation.
-  const double moved = kDeviationsOf90Percent * absl::ToDoubleSeconds(drift_.Drift());
-  below = std::max(kHalfWidthMin * median, std::hypot(below, moved));
-  above = std::max(kHalfWidthMin * median, std::hypot(above, moved));
-  forecast.ends_at_lower = now + absl::Seconds(std::max(0.0, median - below));
-  forecast.ends_at_upper =
-      now + absl::Seconds(std::min(median + above, kRemainingUpperMax * median));
+  SetEnd(state, now, *ends, *application.draws, forecast);
   forecast.evidence = Evidence{.own_fit = 1};
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     const std::size_t i = tasks[t].index;
@@ -434,6 +435,7 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Tim
   }
   std::sort(forecast.tasks.begin(), forecast.tasks.end(),
             [](const auto& a, const auto& b) { return a.index < b.index; });
+  forecast.stage = RunningReduces(std::move(application.stages[0]), ends->ends);
   return forecast;
 }
 

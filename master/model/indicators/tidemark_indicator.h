@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "master/cost/reduce_stage.h"
+#include "master/estimate/application_estimate.h"
 #include "master/model/indicators/end_drift.h"
 #include "master/model/indicators/progress_indicator.h"
 #include "master/model/tidemark/explicit_evidence.h"
@@ -42,8 +43,8 @@ class TidemarkIndicator final : public ProgressIndicator {
   }
 
  private:
-  // What is believed about key groups at one update.
-  struct Beliefs;
+  // What key groups cost, at one update.
+  struct GroupCosts;
   // By how much what is known must have grown before it is fitted anew.
   static constexpr double kFineGrowth = 0.02;
   static constexpr double kRoughGrowth = 0.05;
@@ -52,16 +53,18 @@ class TidemarkIndicator final : public ProgressIndicator {
   void UpdateSpeeds(const JobState& state);
   GroupTimes ImplicitByteTimes(const JobState& state, GroupTimeTable& table);
   cost::ReduceTaskLeft LeftOf(const JobState& state, absl::Time now, std::size_t index,
-                              Beliefs& beliefs);
+                              GroupCosts& group_costs);
   static ReducePhaseForecast Expected(const JobState& state, absl::Time now);
-  static ReducePhaseForecast BySize(const JobState& state, absl::Time now);
+  ReducePhaseForecast BySize(const JobState& state, absl::Time now);
+  void SetEnd(const JobState& state, absl::Time now, const estimate::Estimate& tasks,
+              const cost::FixedDraws& draws, ReducePhaseForecast& forecast);
   static std::optional<cost::OtherAttempt> OtherAttemptOf(const JobState& state, absl::Time now,
                                                           std::size_t index,
                                                           const ReduceAttempt& leading,
                                                           double shuffle_seconds_per_byte,
-                                                          const cost::ReduceTaskLeft& outlook);
+                                                          const cost::ReduceTaskLeft& task);
   void AddRunning(const JobState& state, absl::Time now, const ReduceAttempt& attempt,
-                  Beliefs& beliefs, cost::ReduceTaskLeft& outlook);
+                  GroupCosts& group_costs, cost::ReduceTaskLeft& task);
   std::vector<double> CurveWeights(const std::vector<cost::ReduceTaskLeft>& tasks,
                                    const regression::CostModel& costs) const;
 

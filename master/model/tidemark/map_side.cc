@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
+#include "master/cost/opinions.h"
 #include "master/model/phases.h"
 #include "master/model/tidemark/normal.h"
 
@@ -29,7 +31,8 @@ double LeftQuantile(double log_median, double passed, double probability) {
 
 }  // namespace
 
-std::optional<Outlook> OutlookOfMapSide(const JobState& state, absl::Time now) {
+std::optional<cost::Draws> SecondsByMapSide(const JobState& state, absl::Time now,
+                                            const cost::FixedDraws& draws) {
   const PhaseProgress maps = MapProgress(state);
   if (state.map_tasks.empty() || maps.fraction_done < kPaceFrom) return std::nullopt;
   const std::optional<absl::Time> maps_end = MapPhaseEnd(state, now);
@@ -39,10 +42,10 @@ std::optional<Outlook> OutlookOfMapSide(const JobState& state, absl::Time now) {
   const double passed = std::max(0.0, absl::ToDoubleSeconds(now - *maps_end));
   if (!(map_side > 0) || !std::isfinite(map_side + passed)) return std::nullopt;
   const double log_median = std::log(std::max(map_side, kSecondsWorthWatching));
-  const auto left = [&](double probability) {
-    return std::log(maps_left + LeftQuantile(log_median, passed, probability));
-  };
-  return Outlook{left(0.5), (left(0.95) - left(0.05)) / (2 * kDeviationsOf90Percent)};
+  cost::Draws seconds =
+      draws.Uniforms(cost::Drawn::kOpinion, static_cast<std::uint64_t>(cost::Opinion::kMapSide));
+  for (double& time : seconds) time = maps_left + LeftQuantile(log_median, passed, time);
+  return seconds;
 }
 
 }  // namespace tidemark::model

@@ -15,12 +15,14 @@
 #include <optional>
 
 #include "absl/time/time.h"
+#include "master/cost/fixed_draws.h"
+#include "master/cost/task_times.h"
 #include "master/model/job_state.h"
-#include "master/model/tidemark/outlook.h"
 
 namespace tidemark::model {
 
-// Empty without map tasks and before they have shown a pace.
-std::optional<Outlook> OutlookOfMapSide(const JobState& state, absl::Time now);
+// Seconds until the job ends, by draw. Empty without map tasks and before they have shown a pace.
+std::optional<cost::Draws> SecondsByMapSide(const JobState& state, absl::Time now,
+                                            const cost::FixedDraws& draws);
 
 }  // namespace tidemark::model

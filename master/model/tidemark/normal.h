@@ -6,6 +6,9 @@
 
 namespace tidemark::model {
 
+// So many standard deviations on both sides of the mean hold 90 % of a normal distribution.
+inline constexpr double kDeviationsOf90Percent = 1.645;
+
 inline double NormalCdf(double z) { return 0.5 * std::erfc(-z * M_SQRT1_2); }
 
 // Inverse of NormalCdf() by Acklam's rational approximation: relative error below 1.2e-9.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "master/cost/opinions.h"
 #include "master/model/phases.h"
 
 namespace tidemark::model {
@@ -18,7 +19,6 @@ constexpr double kOwnPaceFrom = 0.05;
 constexpr double kScaleMax = 100;
 // A phase that takes longer than expected has at least this part of its time until now left.
 constexpr double kLeftMin = 0.1;
-constexpr double kContradiction = 3;
 
 double Seconds(absl::Duration duration) { return absl::ToDoubleSeconds(duration); }
 
@@ -82,8 +82,9 @@ bool IsSane(const PastRun& run) {
 
 }  // namespace
 
-std::optional<Outlook> OutlookOfPastRuns(const JobState& state, absl::Time now,
-                                         std::span<const PastRun> runs) {
+std::optional<cost::Draws> SecondsByPastRuns(const JobState& state, absl::Time now,
+                                             std::span<const PastRun> runs,
+                                             const cost::FixedDraws& draws) {
   if (runs.empty()) return std::nullopt;
   const Standing standing = StandingOf(state, now);
   std::vector<double> logs;
@@ -94,27 +95,14 @@ std::optional<Outlook> OutlookOfPastRuns(const JobState& state, absl::Time now,
   }
   if (logs.empty()) return std::nullopt;
   const auto n = static_cast<double>(logs.size());
-  Outlook outlook;
-  for (const double log : logs) outlook.log_seconds += log / n;
+  double mean = 0;
+  for (const double log : logs) mean += log / n;
   double squares = 0;
-  for (const double log : logs) {
-    squares += (log - outlook.log_seconds) * (log - outlook.log_seconds);
-  }
-  outlook.deviation =
+  for (const double log : logs) squares += (log - mean) * (log - mean);
+  const double deviation =
       std::sqrt((1 + 1 / n) * (kPriorRuns * kPriorDeviation * kPriorDeviation + squares) /
                 (kPriorRuns + n - 1));
-  return outlook;
-}
-
-Outlook Combine(const Outlook& own, const Outlook& other) {
-  const double of_own = own.deviation * own.deviation;
-  const double of_other = other.deviation * other.deviation;
-  const double off = other.log_seconds - own.log_seconds;
-  if (!(of_own > 0) || off * off > kContradiction * kContradiction * (of_own + of_other)) {
-    return own;
-  }
-  const double weight = of_own / (of_own + of_other);
-  return {own.log_seconds + weight * off, std::sqrt(of_own * of_other / (of_own + of_other))};
+  return cost::LogNormal(mean, deviation, cost::Opinion::kPastRuns, draws);
 }
 
 }  // namespace tidemark::model

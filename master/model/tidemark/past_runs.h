@@ -1,5 +1,4 @@
-// The end of a job as its earlier runs let expect it, and how that gives way to what the job shows
-// itself.
+// The end of a job as its earlier runs let expect it.
 //
 // Each earlier run r says how much is left: of the map phase what the job's own pace says once
 // there is one, else the run's map time; then the run's shuffle and reduce time; all times the
@@ -16,19 +15,17 @@
 #include <span>
 
 #include "absl/time/time.h"
+#include "master/cost/fixed_draws.h"
+#include "master/cost/task_times.h"
 #include "master/model/job_state.h"
-#include "master/model/tidemark/outlook.h"
 #include "tidemark/past_run.h"
 
 namespace tidemark::model {
 
-// Empty without runs, or when none of them is of any use. `runs` that are absurd (no time at all,
-// negative) are left out.
-std::optional<Outlook> OutlookOfPastRuns(const JobState& state, absl::Time now,
-                                         std::span<const PastRun> runs);
-
-// Two independent opinions as one, by their precision; `own` alone when they contradict each other
-// by more than three standard deviations.
-Outlook Combine(const Outlook& own, const Outlook& other);
+// Seconds until the job ends, by draw. Empty without runs, or when none of them is of any use:
+// `runs` that are absurd (no time at all, negative) are left out.
+std::optional<cost::Draws> SecondsByPastRuns(const JobState& state, absl::Time now,
+                                             std::span<const PastRun> runs,
+                                             const cost::FixedDraws& draws);
 
 }  // namespace tidemark::model

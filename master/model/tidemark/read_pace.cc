@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "master/cost/opinions.h"
 #include "master/model/leading_attempt.h"
 #include "master/model/phases.h"
 
@@ -35,7 +36,8 @@ bool AllAreCold(const JobState& state) {
 
 }  // namespace
 
-std::optional<Outlook> OutlookOfBytesRead(const JobState& state, absl::Time now) {
+std::optional<cost::Draws> SecondsByBytesRead(const JobState& state, absl::Time now,
+                                              const cost::FixedDraws& draws) {
   const std::optional<absl::Time> start = ReducePhaseStart(state);
   if (!start || AllAreCold(state)) return std::nullopt;
   double read = 0;
@@ -47,7 +49,7 @@ std::optional<Outlook> OutlookOfBytesRead(const JobState& state, absl::Time now)
   }
   const double left = absl::ToDoubleSeconds(now - *start) * (all - read) / read;
   if (!(left > 0) || !std::isfinite(left)) return std::nullopt;
-  return Outlook{std::log(left), kDeviation};
+  return cost::LogNormal(std::log(left), kDeviation, cost::Opinion::kBytesRead, draws);
 }
 
 }  // namespace tidemark::model

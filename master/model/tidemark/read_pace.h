@@ -12,13 +12,15 @@
 #include <optional>
 
 #include "absl/time/time.h"
+#include "master/cost/fixed_draws.h"
+#include "master/cost/task_times.h"
 #include "master/model/job_state.h"
-#include "master/model/tidemark/outlook.h"
 
 namespace tidemark::model {
 
-// Empty before the reduce phase and before anything is read in it, when all is, and while all that
-// have begun are cold.
-std::optional<Outlook> OutlookOfBytesRead(const JobState& state, absl::Time now);
+// Seconds until the phase ends, by draw. Empty before the reduce phase and before anything is read
+// in it, when all is, and while all that have begun are cold.
+std::optional<cost::Draws> SecondsByBytesRead(const JobState& state, absl::Time now,
+                                              const cost::FixedDraws& draws);
 
 }  // namespace tidemark::model

@@ -212,74 +212,76 @@ bool RunningGroups::HasReadAll(std::size_t index, const RunningGroup& running) c
          group.looks_since_read >= kLooksUntilAllIsRead;
 }
 
-RunningOutlook RunningGroups::Outlook(std::size_t index, const regression::CostModel& costs,
-                                      const std::vector<double>& model_seconds,
-                                      double relative_variance, double beyond) const {
-  RunningOutlook outlook = WithoutSurvival(index, costs, model_seconds, relative_variance, beyond);
-  const double log_elapsed = std::log(std::max(outlook.elapsed, 1e-12));
-  for (const double log_mean : outlook.log_mean) {
-    outlook.survival.push_back(Student4Cdf((log_mean - log_elapsed) / outlook.deviation));
+RunningGroupTime RunningGroups::TimeOf(std::size_t index, const regression::CostModel& costs,
+                                       const std::vector<double>& model_seconds,
+                                       double relative_variance, double beyond) const {
+  RunningGroupTime group_time =
+      WithoutSurvival(index, costs, model_seconds, relative_variance, beyond);
+  const double log_elapsed = std::log(std::max(group_time.elapsed, 1e-12));
+  for (const double log_mean : group_time.log_mean) {
+    group_time.survival.push_back(Student4Cdf((log_mean - log_elapsed) / group_time.deviation));
   }
-  return outlook;
+  return group_time;
 }
 
-RunningOutlook RunningGroups::WithoutSurvival(std::size_t index, const regression::CostModel& costs,
-                                              const std::vector<double>& model_seconds,
-                                              double relative_variance, double beyond) const {
+RunningGroupTime RunningGroups::WithoutSurvival(std::size_t index,
+                                                const regression::CostModel& costs,
+                                                const std::vector<double>& model_seconds,
+                                                double relative_variance, double beyond) const {
   const Group& group = groups_[index];
   const std::size_t curves = model_seconds.size();
-  RunningOutlook outlook{.elapsed = group.elapsed,
-                         .log_mean = std::vector<double>(curves),
-                         .likelihood = std::vector<double>(curves, 1)};
+  RunningGroupTime group_time{.elapsed = group.elapsed,
+                              .log_mean = std::vector<double>(curves),
+                              .likelihood = std::vector<double>(curves, 1)};
   double variance = std::log1p(relative_variance + kFitDeviation * kFitDeviation + beyond * beyond);
   const double prior_deviation = std::sqrt(variance);
   double mean = 0;
   for (std::size_t k = 0; k < curves; ++k) {
-    outlook.log_mean[k] = std::log(std::max(model_seconds[k], 1e-12)) - variance / 2;
-    mean += costs.curves()[k].probability * outlook.log_mean[k];
+    group_time.log_mean[k] = std::log(std::max(model_seconds[k], 1e-12)) - variance / 2;
+    mean += costs.curves()[k].probability * group_time.log_mean[k];
   }
-  outlook.deviation = prior_deviation;
+  group_time.deviation = prior_deviation;
   const SignalRecord& record = group.signal == Signal::kRead ? read_ : emitted_;
   if (!group.log_time || record.is_useless()) {
-    const double log_elapsed = std::log(std::max(outlook.elapsed, 1e-12));
+    const double log_elapsed = std::log(std::max(group_time.elapsed, 1e-12));
     for (std::size_t k = 0; k < curves; ++k) {
-      outlook.likelihood[k] =
-          Student4Cdf((outlook.log_mean[k] - log_elapsed) / prior_deviation) + 1e-12;
+      group_time.likelihood[k] =
+          Student4Cdf((group_time.log_mean[k] - log_elapsed) / prior_deviation) + 1e-12;
     }
-    return outlook;
+    return group_time;
   }
   const double told = *group.log_time;
   const double told_variance = group.log_time_deviation * group.log_time_deviation;
   for (std::size_t k = 0; k < curves; ++k) {
     const double together = variance + told_variance;
-    const double off = told - outlook.log_mean[k];
-    outlook.likelihood[k] =
+    const double off = told - group_time.log_mean[k];
+    group_time.likelihood[k] =
         0.95 * std::exp(-off * off / (2 * together)) / std::sqrt(together) + 0.05;
   }
   const double off = told - mean;
   const bool conflict = off * off > 9 * (variance + told_variance);
   if (conflict && !record.is_trusted() && group.signal == Signal::kRead && off < 0) {
     // A counter that runs ahead may be one of a function that reads first and works later.
-    return outlook;
+    return group_time;
   }
   if (conflict && !record.is_trusted() && group.expectation_error > kVagueExpectation) {
     // Nobody knows who is right: what it emits in the end may be something else.
-    outlook.deviation = std::abs(off) / 2;
-    std::fill(outlook.log_mean.begin(), outlook.log_mean.end(), (told + mean) / 2);
-    return outlook;
+    group_time.deviation = std::abs(off) / 2;
+    std::fill(group_time.log_mean.begin(), group_time.log_mean.end(), (told + mean) / 2);
+    return group_time;
   }
   if (conflict) {
-    outlook.deviation = group.log_time_deviation;
-    std::fill(outlook.log_mean.begin(), outlook.log_mean.end(), told);
-    return outlook;
+    group_time.deviation = group.log_time_deviation;
+    std::fill(group_time.log_mean.begin(), group_time.log_mean.end(), told);
+    return group_time;
   }
   const double weight = variance / (variance + told_variance);
-  for (double& log_mean : outlook.log_mean) log_mean += weight * (told - log_mean);
-  outlook.deviation = std::sqrt(variance * told_variance / (variance + told_variance));
-  return outlook;
+  for (double& log_mean : group_time.log_mean) log_mean += weight * (told - log_mean);
+  group_time.deviation = std::sqrt(variance * told_variance / (variance + told_variance));
+  return group_time;
 }
 
-double RunningOutlook::Left(std::size_t k, double quantile) const {
+double RunningGroupTime::Left(std::size_t k, double quantile) const {
   const double time =
       std::exp(log_mean[k] - deviation * QuickStudent4Quantile(survival[k] * (1 - quantile)));
   return std::max(0.0, time - elapsed);

@@ -23,7 +23,7 @@
 namespace tidemark::model {
 
 // The distribution of the running group's time, by curve of the cost model.
-struct RunningOutlook {
+struct RunningGroupTime {
   double elapsed = 0;              // seconds
   std::vector<double> log_mean;    // of its whole time
   std::vector<double> likelihood;  // of each curve, given what is seen of this group
@@ -73,7 +73,7 @@ class RunningGroups {
  public:
   explicit RunningGroups(bool use_signals) : use_signals_(use_signals) {}
 
-  // To be called once an update for each running task, before Outlook(): learns from the groups
+  // To be called once an update for each running task, before TimeOf(): learns from the groups
   // that have finished and from what the running one shows.
   void Observe(const JobState& state, std::size_t index, const ReduceAttempt& attempt,
                absl::Time now, const Expectation& expected);
@@ -83,9 +83,9 @@ class RunningGroups {
   // Of the running group of a task, of which the model predicts `model_seconds[k]` (speed factor
   // included), with `relative_variance` around it
   // and a relative uncertainty `beyond` of the model itself.
-  RunningOutlook Outlook(std::size_t index, const regression::CostModel& costs,
-                         const std::vector<double>& model_seconds, double relative_variance,
-                         double beyond) const;
+  RunningGroupTime TimeOf(std::size_t index, const regression::CostModel& costs,
+                          const std::vector<double>& model_seconds, double relative_variance,
+                          double beyond) const;
   // For checkpoints (master/model/checkpoint.h).
   template <class Archive>
   void serialize(Archive& archive) {
@@ -127,9 +127,9 @@ class RunningGroups {
     }
   };
 
-  RunningOutlook WithoutSurvival(std::size_t index, const regression::CostModel& costs,
-                                 const std::vector<double>& model_seconds, double relative_variance,
-                                 double beyond) const;
+  RunningGroupTime WithoutSurvival(std::size_t index, const regression::CostModel& costs,
+                                   const std::vector<double>& model_seconds,
+                                   double relative_variance, double beyond) const;
   void Settle(const ReduceAttempt& attempt, Group& group);
   void Follow(Signal signal, double part, double elapsed, double error, double exponent,
               Group& group);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "master/model/fold.h"
 #include "tests/master/events.h"
@@ -22,59 +23,63 @@ class MapSide : public testing::Test {
     Fold(source_.At(0, test::Started(M(0), 1000)));
   }
   void Fold(const Event& event) { EXPECT_TRUE(Apply(event, {}, state_).ok()); }
+  std::optional<cost::Draws> SecondsAt(absl::Time now) const {
+    return SecondsByMapSide(state_, now, cost::FixedDraws::For(1));
+  }
 
   JobState state_{10};
   test::Source source_{"app-master"};
 };
 
-TEST_F(MapSide, SaysNothingBeforeItHasAPace) {
-  EXPECT_FALSE(OutlookOfMapSide(state_, At(4)).has_value());
-}
+TEST_F(MapSide, SaysNothingBeforeItHasAPace) { EXPECT_FALSE(SecondsAt(At(4)).has_value()); }
 
 TEST_F(MapSide, SaysNothingOfAJobWithoutMapTasks) {
-  EXPECT_FALSE(OutlookOfMapSide(JobState(10), At(4)).has_value());
+  EXPECT_FALSE(SecondsByMapSide(JobState(10), At(4), cost::FixedDraws::For(1)).has_value());
 }
 
 // Half read after 4 s: M = 8; 4 s of it and X are left. X is 8 s in the median, and 8 s times or
 // over exp(1.8 x 1.64485) = 19.31 at the ends of its 90 % interval.
 TEST_F(MapSide, ExpectsTheTimeOfTheMapPhaseOnceMoreAfterIt) {
   Fold(source_.At(4, test::Read(M(0), 500)));
-  const auto outlook = OutlookOfMapSide(state_, At(4));
-  ASSERT_TRUE(outlook.has_value());
-  EXPECT_NEAR(std::exp(outlook->log_seconds), 12, 1e-6);
-  EXPECT_NEAR(outlook->deviation,
-              std::log((4 + 8 * 19.3143) / (4 + 8 / 19.3143)) / (2 * kDeviationsOf90Percent), 1e-4);
+  auto seconds = SecondsAt(At(4));
+  ASSERT_TRUE(seconds.has_value());
+  EXPECT_NEAR(cost::QuantileOf(*seconds, 0.5), 12, 1e-6);
+  EXPECT_NEAR(cost::QuantileOf(*seconds, 0.05), 4 + 8 / 19.3143, 0.02);
+  EXPECT_NEAR(cost::QuantileOf(*seconds, 0.95), 4 + 8 * 19.3143, 6);
 }
 
 // M = 8, and 8 s have passed since: half of all jobs would be over. Of the other half, half take
 // longer than 8 exp(1.8 x 0.67449) = 26.938 s.
 TEST_F(MapSide, WhoeverHasTakenLongIsExpectedToTakeLonger) {
   Fold(source_.At(8, test::Finished(M(0))));
-  const auto outlook = OutlookOfMapSide(state_, At(16));
-  ASSERT_TRUE(outlook.has_value());
-  EXPECT_NEAR(std::exp(outlook->log_seconds), 26.938 - 8, 0.01);
+  auto seconds = SecondsAt(At(16));
+  ASSERT_TRUE(seconds.has_value());
+  EXPECT_NEAR(cost::QuantileOf(*seconds, 0.5), 26.938 - 8, 0.01);
 }
 
 // M = 1, for which 5 s stand.
 TEST_F(MapSide, AMapPhaseOfNoTimeSaysLittle) {
   Fold(source_.At(1, test::Finished(M(0))));
-  EXPECT_NEAR(std::exp(OutlookOfMapSide(state_, At(1))->log_seconds), 5, 1e-6);
+  auto seconds = SecondsAt(At(1));
+  ASSERT_TRUE(seconds.has_value());
+  EXPECT_NEAR(cost::QuantileOf(*seconds, 0.5), 5, 1e-6);
 }
 
 TEST_F(MapSide, StaysFiniteHoweverLongItTakes) {
   Fold(source_.At(8, test::Finished(M(0))));
   double before = 0;
-  for (const double seconds : {1e3, 1e6, 1e9}) {
-    const auto outlook = OutlookOfMapSide(state_, At(seconds));
-    ASSERT_TRUE(outlook.has_value());
-    EXPECT_GT(outlook->log_seconds, before);
-    EXPECT_TRUE(std::isfinite(outlook->log_seconds));
-    EXPECT_GT(outlook->deviation, 0.5);
-    before = outlook->log_seconds;
+  for (const double passed : {1e3, 1e6, 1e9}) {
+    auto seconds = SecondsAt(At(passed));
+    ASSERT_TRUE(seconds.has_value());
+    const double median = cost::QuantileOf(*seconds, 0.5);
+    EXPECT_GT(median, before);
+    EXPECT_TRUE(std::isfinite(median));
+    EXPECT_GT(cost::QuantileOf(*seconds, 0.95), 2 * median);
+    before = median;
   }
   state_.map_tasks[0].input_bytes = std::numeric_limits<std::uint64_t>::max();
-  const auto outlook = OutlookOfMapSide(state_, absl::InfiniteFuture());
-  EXPECT_FALSE(outlook && !std::isfinite(outlook->log_seconds));
+  auto seconds = SecondsAt(absl::InfiniteFuture());
+  EXPECT_FALSE(seconds && !std::isfinite(cost::QuantileOf(*seconds, 0.5)));
 }
 
 }  // namespace

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "master/model/fold.h"
+#include "master/model/tidemark/normal.h"
 #include "tests/master/events.h"
 #include "tests/master/virtual_job.h"
 #include "tidemark/job_monitor.h"
@@ -32,55 +34,56 @@ JobState Opened() {
   return state;
 }
 
-TEST(PastRuns, WithoutRunsThereIsNoOutlook) {
-  EXPECT_FALSE(OutlookOfPastRuns(Opened(), At(1), {}).has_value());
+std::optional<cost::Draws> SecondsLeft(absl::Time now, const std::vector<PastRun>& runs) {
+  return SecondsByPastRuns(Opened(), now, runs, cost::FixedDraws::For(2));
+}
+
+double MedianLeft(absl::Time now, const std::vector<PastRun>& runs) {
+  std::optional<cost::Draws> seconds = SecondsLeft(now, runs);
+  return seconds ? cost::QuantileOf(*seconds, 0.5) : -1;
+}
+
+// Of the logarithm.
+double DeviationLeft(absl::Time now, const std::vector<PastRun>& runs) {
+  std::optional<cost::Draws> seconds = SecondsLeft(now, runs);
+  if (!seconds) return -1;
+  return std::log(cost::QuantileOf(*seconds, 0.95) / cost::QuantileOf(*seconds, 0.05)) /
+         (2 * kDeviationsOf90Percent);
+}
+
+TEST(PastRuns, WithoutRunsThereIsNothingToExpect) {
+  EXPECT_FALSE(SecondsLeft(At(1), {}).has_value());
 }
 
 // 10 - 4 s of map, 2 s of shuffle, 30 s of reduce; sqrt((1 + 1) (2 x 0.09) / 2).
 TEST(PastRuns, OneRunIsExpectedToComeAgain) {
   const std::vector<PastRun> runs = {Took(10, 2, 30)};
-  const auto outlook = OutlookOfPastRuns(Opened(), At(4), runs);
-  ASSERT_TRUE(outlook.has_value());
-  EXPECT_NEAR(std::exp(outlook->log_seconds), 38, 1e-9);
-  EXPECT_NEAR(outlook->deviation, std::sqrt(0.18), 1e-12);
+  EXPECT_NEAR(MedianLeft(At(4), runs), 38, 1e-9);
+  EXPECT_NEAR(DeviationLeft(At(4), runs), std::sqrt(0.18), 0.01);
 }
 
 // Twice the input: 2 (10 + 2 + 30).
 TEST(PastRuns, TimesGrowWithTheInput) {
   const std::vector<PastRun> runs = {Took(10, 2, 30, 500)};
-  EXPECT_NEAR(std::exp(OutlookOfPastRuns(Opened(), At(0), runs)->log_seconds), 84, 1e-9);
+  EXPECT_NEAR(MedianLeft(At(0), runs), 84, 1e-9);
 }
 
 // 40 and 90: sqrt(3600); ln(1.5) off the mean each: (1 + 1/2) (0.18 + 2 ln(1.5)^2) / 3.
 TEST(PastRuns, SeveralRunsAreAveragedAndTheirSpreadIsKnown) {
   const std::vector<PastRun> runs = {Took(10, 0, 30), Took(10, 0, 80)};
-  const auto outlook = OutlookOfPastRuns(Opened(), At(0), runs);
-  EXPECT_NEAR(std::exp(outlook->log_seconds), 60, 1e-9);
+  EXPECT_NEAR(MedianLeft(At(0), runs), 60, 1e-9);
   const double log = std::log(1.5);
-  EXPECT_NEAR(outlook->deviation, std::sqrt(1.5 * (0.18 + 2 * log * log) / 3), 1e-12);
+  EXPECT_NEAR(DeviationLeft(At(0), runs), std::sqrt(1.5 * (0.18 + 2 * log * log) / 3), 0.01);
 }
 
 TEST(PastRuns, AJobThatTakesLongerIsNotOver) {
   const std::vector<PastRun> runs = {Took(10, 0, 0)};
-  EXPECT_NEAR(std::exp(OutlookOfPastRuns(Opened(), At(50), runs)->log_seconds), 5, 1e-9);
+  EXPECT_NEAR(MedianLeft(At(50), runs), 5, 1e-9);
 }
 
 TEST(PastRuns, AbsurdRunsAreLeftOut) {
   const std::vector<PastRun> runs = {Took(0, 0, 0), Took(-5, 0, 30)};
-  EXPECT_FALSE(OutlookOfPastRuns(Opened(), At(1), runs).has_value());
-}
-
-// Weights 1/0.09 and 1/0.16: 0.36 of the way.
-TEST(PastRuns, OpinionsAreWeightedByTheirPrecision) {
-  const Outlook both = Combine({0, 0.3}, {0.5, 0.4});
-  EXPECT_NEAR(both.log_seconds, 0.18, 1e-12);
-  EXPECT_NEAR(both.deviation, 0.24, 1e-12);
-}
-
-TEST(PastRuns, APastThatContradictsTheJobIsIgnored) {
-  const Outlook both = Combine({0, 0.1}, {2, 0.4});
-  EXPECT_EQ(both.log_seconds, 0);
-  EXPECT_EQ(both.deviation, 0.1);
+  EXPECT_FALSE(SecondsLeft(At(1), runs).has_value());
 }
 
 TEST(PastRuns, AreMadeOfTheFinalSnapshot) {

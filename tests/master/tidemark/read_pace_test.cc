@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 
 #include "master/model/fold.h"
 #include "tests/master/events.h"
@@ -31,42 +32,48 @@ class ReadPace : public testing::Test {
     Fold(source_.At(seconds, profile));
   }
 
+  std::optional<cost::Draws> SecondsAt(absl::Time now) const {
+    return SecondsByBytesRead(state_, now, cost::FixedDraws::For(2));
+  }
+
   JobState state_{10};
   test::Source source_{"app-master"};
 };
 
 TEST_F(ReadPace, SaysNothingBeforeAnythingIsRead) {
-  EXPECT_FALSE(OutlookOfBytesRead(JobState(10), At(12)).has_value());
-  EXPECT_FALSE(OutlookOfBytesRead(state_, At(12)).has_value());
+  EXPECT_FALSE(SecondsByBytesRead(JobState(10), At(12), cost::FixedDraws::For(2)).has_value());
+  EXPECT_FALSE(SecondsAt(At(12)).has_value());
 }
 
 // 100 of 1000 bytes in 5 s: 45 s for the other 900.
 TEST_F(ReadPace, CountsWhatTheRunningGroupHasRead) {
   Read(15, 100);
-  const auto outlook = OutlookOfBytesRead(state_, At(15));
-  ASSERT_TRUE(outlook.has_value());
-  EXPECT_NEAR(std::exp(outlook->log_seconds), 45, 1e-9);
-  EXPECT_EQ(outlook->deviation, 1);
+  auto seconds = SecondsAt(At(15));
+  ASSERT_TRUE(seconds.has_value());
+  EXPECT_NEAR(cost::QuantileOf(*seconds, 0.5), 45, 1e-9);
+  EXPECT_NEAR(cost::QuantileOf(*seconds, 0.95), 45 * std::exp(1.645), 5);
 }
 
-// More than it should have counts as all it should have: 400 of 1000 bytes in 4 s.
 // What a process reads in its first moments tells nothing of its pace.
 TEST_F(ReadPace, SaysNothingWhileAllWhoBeganAreCold) {
   ReduceProfile profile{.attempt = R(0), .bytes_done = 1};
   profile.reduce_time = absl::Milliseconds(400);
   profile.processor_use = ProcessorUse{absl::Milliseconds(400), absl::Milliseconds(300), 2};
   Fold(source_.At(11, profile));
-  EXPECT_FALSE(OutlookOfBytesRead(state_, At(11)).has_value());
+  EXPECT_FALSE(SecondsAt(At(11)).has_value());
   profile.bytes_done = 100;
   profile.reduce_time = absl::Milliseconds(1400);
   profile.processor_use = ProcessorUse{absl::Milliseconds(1400), absl::Milliseconds(300), 2};
   Fold(source_.At(12, profile));
-  EXPECT_TRUE(OutlookOfBytesRead(state_, At(12)).has_value());
+  EXPECT_TRUE(SecondsAt(At(12)).has_value());
 }
 
+// More than it should have counts as all it should have: 400 of 1000 bytes in 4 s.
 TEST_F(ReadPace, ATaskReadsNoMoreThanItsInput) {
   Read(14, 5000);
-  EXPECT_NEAR(std::exp(OutlookOfBytesRead(state_, At(14))->log_seconds), 6, 1e-9);
+  auto seconds = SecondsAt(At(14));
+  ASSERT_TRUE(seconds.has_value());
+  EXPECT_NEAR(cost::QuantileOf(*seconds, 0.5), 6, 1e-9);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ class RunningGroupTest : public ::testing::Test {
   // The median of what is left, when the model says 100 s, give or take a factor of 2.
   double MedianLeft() const {
     const std::vector<double> model(costs_.curves().size(), 100);
-    return groups_.Outlook(0, costs_, model, 0.7, 0).Left(0, 0.5);
+    return groups_.TimeOf(0, costs_, model, 0.7, 0).Left(0, 0.5);
   }
 
   JobState state_;
@@ -97,7 +97,7 @@ TEST_F(RunningGroupTest, AVagueExpectationThatContradictsTheModelIsHeardByHalf) 
                     {.size_bytes = 1000, .emitted_bytes = 2000, .emission_error = 0.3});
   }
   const std::vector<double> model(costs_.curves().size(), 100);
-  const double left = groups_.Outlook(0, costs_, model, 0.04, 0).Left(0, 0.5);
+  const double left = groups_.TimeOf(0, costs_, model, 0.04, 0).Left(0, 0.5);
   EXPECT_GT(left, 150);
   EXPECT_LT(left, 600);
 }

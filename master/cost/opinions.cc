@@ -1,0 +1,56 @@
+#include "master/cost/opinions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "master/model/tidemark/normal.h"
+
+namespace tidemark::cost {
+namespace {
+
+// Standard deviations.
+constexpr double kContradiction = 3;
+// On a log scale, this part of the median stands for what reaches down to now.
+constexpr double kLowestShare = 0.05;
+
+struct LogMoments {
+  double median = 0;
+  double deviation = 0;
+};
+
+LogMoments MomentsOf(Draws seconds) {
+  const double median = QuantileOf(seconds, 0.5);
+  const double lower = std::max(QuantileOf(seconds, 0.05), kLowestShare * median);
+  const double upper = QuantileOf(seconds, 0.95);
+  return {std::log(median), std::log(upper / lower) / (2 * model::kDeviationsOf90Percent)};
+}
+
+}  // namespace
+
+Draws LogNormal(double log_median, double deviation, Opinion whose, const FixedDraws& draws) {
+  Draws seconds = draws.Normals(Drawn::kOpinion, static_cast<std::uint64_t>(whose));
+  for (double& time : seconds) time = std::exp(log_median + deviation * time);
+  return seconds;
+}
+
+Draws Combine(const Draws& own, const Draws& other) {
+  const LogMoments of_own = MomentsOf(own);
+  const LogMoments of_other = MomentsOf(other);
+  const double own_variance = of_own.deviation * of_own.deviation;
+  const double variance = own_variance + of_other.deviation * of_other.deviation;
+  const double off = of_other.median - of_own.median;
+  // A median of now has no logarithm.
+  if (!(own_variance > 0) || !(off * off <= kContradiction * kContradiction * variance)) return own;
+  const double weight = own_variance / variance;
+  const double lowest = kLowestShare * std::exp(of_own.median);
+  Draws both;
+  both.reserve(own.size());
+  for (std::size_t d = 0; d < own.size(); ++d) {
+    both.push_back(
+        std::exp((1 - weight) * std::log(std::max(own[d], lowest)) + weight * std::log(other[d])));
+  }
+  return both;
+}
+
+}  // namespace tidemark::cost

@@ -1,0 +1,24 @@
+// Opinions on the same seconds, by draw, from different sources: key groups or sizes of tasks,
+// earlier runs, the map side.
+#pragma once
+
+#include <cstdint>
+
+#include "master/cost/fixed_draws.h"
+#include "master/cost/task_times.h"
+
+namespace tidemark::cost {
+
+// Whose opinion: its numbers are independent of the others'.
+enum class Opinion : std::uint64_t { kPastRuns = 0, kMapSide, kBytesRead };
+
+// Log-normal ones.
+Draws LogNormal(double log_median, double deviation, Opinion whose, const FixedDraws& draws);
+
+// Two independent opinions as one. In each draw their logarithms count by their precision, so that
+// the draws of the whole scatter as a product of two normal densities does; `own` alone when they
+// contradict each other by more than three standard deviations, and when it says now or is sure.
+// REQUIRES: as many draws of one as of the other.
+Draws Combine(const Draws& own, const Draws& other);
+
+}  // namespace tidemark::cost

@@ -1,0 +1,56 @@
+#include "master/cost/opinions.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tidemark::cost {
+namespace {
+
+const FixedDraws& Numbers() { return FixedDraws::For(10); }
+
+Draws Own(double log_median, double deviation) {
+  return LogNormal(log_median, deviation, Opinion::kBytesRead, Numbers());
+}
+
+Draws Past(double log_median, double deviation) {
+  return LogNormal(log_median, deviation, Opinion::kPastRuns, Numbers());
+}
+
+double LogMedian(Draws draws) { return std::log(QuantileOf(draws, 0.5)); }
+
+double Deviation(Draws draws) {
+  return std::log(QuantileOf(draws, 0.95) / QuantileOf(draws, 0.05)) / (2 * 1.645);
+}
+
+// Weights 1/0.09 and 1/0.16: 0.36 of the way.
+TEST(Combine, WeighsOpinionsByTheirPrecision) {
+  const Draws both = Combine(Own(0, 0.3), Past(0.5, 0.4));
+  EXPECT_NEAR(LogMedian(both), 0.18, 0.04);
+  EXPECT_NEAR(Deviation(both), 0.24, 0.03);
+}
+
+TEST(Combine, LeavesOutAnOpinionThatContradicts) {
+  const Draws own = Own(0, 0.1);
+  EXPECT_EQ(Combine(own, Past(2, 0.4)), own);
+}
+
+TEST(Combine, KeepsWhatIsSureOrOver) {
+  for (const double seconds : {0.0, 7.0}) {
+    const Draws own(Numbers().count(), seconds);
+    EXPECT_EQ(Combine(own, Past(0, 0.4)), own);
+  }
+}
+
+TEST(Combine, StaysFiniteWhereSomeDrawsSayNow) {
+  Draws own = Own(3, 0.5);
+  std::fill(own.begin(), own.begin() + 20, 0.0);
+  for (const double seconds : Combine(own, Past(3, 0.3))) {
+    EXPECT_TRUE(std::isfinite(seconds));
+    EXPECT_GT(seconds, 0);
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::cost
