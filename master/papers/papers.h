@@ -34,7 +34,7 @@ std::unique_ptr<model::ProgressIndicator> MakeJobMethod(const std::string& name)
 struct DagNow {
   const std::vector<workflow::StageNow>& stages;
   double elapsed = 0;                                         // since it began
-  std::span<const workflow::WorkflowProfile* const> history;  // earlier runs, newest first
+  std::span<const workflow::RunProfile* const> history;  // earlier runs, newest first
   const schedule::Resourcing& on;
 };
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "master/cost/task_sizes.h"
 #include "master/workflow/match_stages.h"
 
 namespace tidemark::workflow {
@@ -27,24 +28,28 @@ constexpr double kUnknownShift = 0.3;
 struct Outlooks {
   std::vector<StageNow> stages;
   std::vector<TaskOutlook> tasks;
-  std::size_t seen = 0;  // the first of them are there already
+  std::vector<bool> has_runs;
 };
 
 class OutlookBuilder {
  public:
-  OutlookBuilder(const WorkflowNow& now, std::span<const WorkflowProfile* const> history,
-                 double slots, const OutlookConstants& constants)
+  OutlookBuilder(const WorkflowNow& now, std::span<const RunProfile* const> history, double slots,
+                 const OutlookConstants& constants)
       : now_(now), history_(history), slots_(slots), constants_(constants) {}
 
   Outlooks Build() {
     outlooks_.stages = now_.stages;
-    outlooks_.seen = now_.stages.size();
     if (!history_.empty()) Expect(*history_.front());
     runs_.resize(outlooks_.stages.size());
-    for (const WorkflowProfile* run : history_) Collect(*run);
+    for (const RunProfile* run : history_) Collect(*run);
+    for (std::size_t i = 0; i < outlooks_.stages.size(); ++i) {
+      StageNow& stage = outlooks_.stages[i];
+      if (!stage.lag && !runs_[i].empty()) stage.lag = runs_[i].front().stage->lag;
+    }
     for (std::size_t i = 0; i < outlooks_.stages.size(); ++i) {
       const TaskOutlook before = OutlookFromRuns(runs_[i], slots_, constants_);
       outlooks_.tasks.push_back(OutlookNow(before, outlooks_.stages[i], constants_));
+      outlooks_.has_runs.push_back(before.is_known);
     }
     GuessUnknown();
     return std::move(outlooks_);
@@ -52,7 +57,7 @@ class OutlookBuilder {
 
  private:
   // Stages of the most recent run that are not there yet will come.
-  void Expect(const WorkflowProfile& run) {
+  void Expect(const RunProfile& run) {
     const auto matches = MatchStages(now_.stages, run);
     std::vector<std::optional<std::size_t>> place(run.stages.size());
     for (std::size_t i = 0; i < matches.size(); ++i) {
@@ -74,7 +79,7 @@ class OutlookBuilder {
     }
   }
 
-  void Collect(const WorkflowProfile& run) {
+  void Collect(const RunProfile& run) {
     const auto matches = MatchStages(outlooks_.stages, run);
     for (std::size_t i = 0; i < matches.size(); ++i) {
       if (matches[i]) runs_[i].push_back({run.slots, &run.stages[*matches[i]]});
@@ -109,7 +114,7 @@ class OutlookBuilder {
   }
 
   const WorkflowNow& now_;
-  std::span<const WorkflowProfile* const> history_;
+  std::span<const RunProfile* const> history_;
   double slots_;
   const OutlookConstants& constants_;
   std::vector<std::vector<EarlierStage>> runs_;
@@ -122,7 +127,8 @@ schedule::StageWork WorkOf(const StageNow& stage) {
                               .owner = stage.owner,
                               .container = stage.container,
                               .pending = stage.tasks > begun ? stage.tasks - begun : 0,
-                              .lag = stage.lag};
+                              .lag = std::max(stage.lag.value_or(0) - stage.waited, 0.0),
+                              .at_once_max = stage.at_once_max};
   for (const RunningTask& task : stage.running) left.running.push_back(task.elapsed);
   return left;
 }
@@ -144,14 +150,41 @@ Draws FactorsOf(std::size_t stage, double deviation, double shift, const FixedDr
   return factors;
 }
 
+// By the sizes of its tasks, where all are known and one has ended. False, and nothing is filled
+// in: they are not.
+bool TimesBySize(const StageNow& stage, std::size_t index, const FixedDraws& draws,
+                 cost::TaskTimes& times) {
+  const std::uint64_t begun = stage.finished.size() + stage.running.size();
+  if (stage.finished.empty() || begun + stage.pending_sizes.size() != stage.tasks) return false;
+  std::vector<cost::SizedTask> finished;
+  std::vector<cost::SizedTask> running;
+  std::vector<cost::SizedTask> pending;
+  const auto add = [&](double size, double seconds, double fraction,
+                       std::vector<cost::SizedTask>& tasks) {
+    cost::SizedTask& task = tasks.emplace_back();
+    // Its numbers are its own among those of all stages.
+    task.index = index * 0x9e3779b97f4a7c15 + finished.size() + running.size() + pending.size();
+    task.bytes = size;
+    task.seconds = seconds;
+    task.fraction = fraction;
+  };
+  for (const FinishedTask& task : stage.finished) add(task.size, task.seconds, 1, finished);
+  for (const RunningTask& task : stage.running) {
+    add(task.size, task.elapsed, task.fraction, running);
+  }
+  for (const double size : stage.pending_sizes) add(size, 0, 0, pending);
+  return cost::TimesBySize(finished, running, pending, draws, times);
+}
+
 cost::StageLeft StageOf(const StageNow& stage, std::size_t index, const TaskOutlook& outlook,
-                        const OutlookConstants& constants, const FixedDraws& draws) {
+                        bool has_runs, const OutlookConstants& constants, const FixedDraws& draws) {
   cost::StageLeft left = {.work = WorkOf(stage), .times = {.alike = outlook.times}};
   const double shift = outlook.is_known ? kKnownShift : kUnknownShift;
   left.times.is_known = outlook.is_known;
+  if (left.work.pending == 0 && left.work.running.empty()) return left;
+  if (!has_runs && TimesBySize(stage, index, draws, left.times)) return left;
   left.times.factor = FactorsOf(index, outlook.deviation, shift, draws);
-  const bool has_work = left.work.pending > 0 || !left.work.running.empty();
-  if (!outlook.is_known && has_work) {
+  if (!outlook.is_known) {
     left.times.factor_of_bounds =
         FactorsOf(index, constants.unknown_interval_deviation, shift, draws);
   }
@@ -179,7 +212,7 @@ Draws GrowthOf(const WorkflowNow& now, const FixedDraws& draws) {
 }  // namespace
 
 estimate::Application ApplicationOfStages(const WorkflowNow& now,
-                                          std::span<const WorkflowProfile* const> history,
+                                          std::span<const RunProfile* const> history,
                                           const schedule::Resourcing& on,
                                           const StagesOptions& options) {
   const Outlooks outlooks =
@@ -191,10 +224,11 @@ estimate::Application ApplicationOfStages(const WorkflowNow& now,
                                        .warm_slots = now.warm_slots,
                                        .common_deviation = options.common_deviation};
   for (std::size_t i = 0; i < outlooks.stages.size(); ++i) {
-    application.stages.push_back(
-        StageOf(outlooks.stages[i], i, outlooks.tasks[i], options.outlook, *application.draws));
+    application.stages.push_back(StageOf(outlooks.stages[i], i, outlooks.tasks[i],
+                                         outlooks.has_runs[i], options.outlook,
+                                         *application.draws));
   }
-  if (options.may_grow) application.growth = GrowthOf(now, *application.draws);
+  if (now.may_grow && history.empty()) application.growth = GrowthOf(now, *application.draws);
   return application;
 }
 
