@@ -64,8 +64,6 @@ void Replay::AddStages(const Trace& trace) {
     if (!stage.submitted_at) continue;
     StageOpened opened = bench::Opening(trace, i);
     opened.opened_at = At(*stage.submitted_at);
-    for (const TraceTask& task : stage.tasks) opened.task_bytes.push_back(task.bytes);
-    opened.size_precision = SizePrecision::kRounded;
     Add(*stage.submitted_at, std::move(opened));
   }
   for (std::uint32_t i = 0; i < trace.stages.size(); ++i) {

@@ -21,7 +21,6 @@ struct Task {
   std::int64_t start_ms = 0;
   std::int64_t end_ms = 0;
   std::string executor;
-  std::uint64_t bytes = 0;  // read, be it input or shuffled
 };
 
 struct Stage {
@@ -114,17 +113,9 @@ class LogReader {
     const auto stage = stages_.find(event.at("Stage ID").get<int>());
     if (stage == stages_.end()) return;
     const json& info = event.at("Task Info");
-    Task task = {info.at("Launch Time").get<std::int64_t>(),
-                 info.at("Finish Time").get<std::int64_t>(),
-                 info.at("Executor ID").get<std::string>()};
-    const json metrics = event.value("Task Metrics", json::object());
-    const auto read = [&metrics](const char* of, const char* what) {
-      const auto part = metrics.find(of);
-      return part == metrics.end() ? 0 : part->value(what, std::uint64_t{0});
-    };
-    task.bytes = read("Input Metrics", "Bytes Read") +
-                 read("Shuffle Read Metrics", "Remote Bytes Read") +
-                 read("Shuffle Read Metrics", "Local Bytes Read");
+    const Task task = {info.at("Launch Time").get<std::int64_t>(),
+                       info.at("Finish Time").get<std::int64_t>(),
+                       info.at("Executor ID").get<std::string>()};
     if (task.end_ms >= task.start_ms) stage->second.tasks.push_back(task);
   }
 
@@ -142,7 +133,6 @@ class LogReader {
       TraceTask& ran = built.tasks.emplace_back();
       ran.start = Seconds(task.start_ms);
       ran.end = Seconds(task.end_ms);
-      ran.bytes = task.bytes;
       const auto place = executor_place_.find(task.executor);
       if (place != executor_place_.end()) ran.executor = place->second;
     }

@@ -18,7 +18,6 @@ struct TraceTask {
   double end = 0;
   std::optional<std::uint32_t> executor;  // in Trace::executors; empty: a process of its own
   std::optional<double> shuffled;         // of a reduce task, if it is known
-  std::uint64_t bytes = 0;                // that it read
 };
 
 struct TraceExecutor {

@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "master/cost/task_sizes.h"
 #include "master/workflow/match_stages.h"
 
 namespace tidemark::workflow {
@@ -28,7 +27,6 @@ constexpr double kUnknownShift = 0.3;
 struct Outlooks {
   std::vector<StageNow> stages;
   std::vector<TaskOutlook> tasks;
-  std::vector<bool> has_runs;
 };
 
 class OutlookBuilder {
@@ -49,7 +47,6 @@ class OutlookBuilder {
     for (std::size_t i = 0; i < outlooks_.stages.size(); ++i) {
       const TaskOutlook before = OutlookFromRuns(runs_[i], slots_, constants_);
       outlooks_.tasks.push_back(OutlookNow(before, outlooks_.stages[i], constants_));
-      outlooks_.has_runs.push_back(before.is_known);
     }
     GuessUnknown();
     return std::move(outlooks_);
@@ -127,7 +124,7 @@ schedule::StageWork WorkOf(const StageNow& stage) {
                               .owner = stage.owner,
                               .container = stage.container,
                               .pending = stage.tasks > begun ? stage.tasks - begun : 0,
-                              .lag = std::max(stage.lag.value_or(0) - stage.waited, 0.0),
+                              .lag = begun > 0 ? 0 : std::max(stage.lag.value_or(0) - stage.waited, 0.0),
                               .at_once_max = stage.at_once_max};
   for (const RunningTask& task : stage.running) left.running.push_back(task.elapsed);
   return left;
@@ -150,39 +147,12 @@ Draws FactorsOf(std::size_t stage, double deviation, double shift, const FixedDr
   return factors;
 }
 
-// By the sizes of its tasks, where all are known and one has ended. False, and nothing is filled
-// in: they are not.
-bool TimesBySize(const StageNow& stage, std::size_t index, const FixedDraws& draws,
-                 cost::TaskTimes& times) {
-  const std::uint64_t begun = stage.finished.size() + stage.running.size();
-  if (stage.finished.empty() || begun + stage.pending_sizes.size() != stage.tasks) return false;
-  std::vector<cost::SizedTask> finished;
-  std::vector<cost::SizedTask> running;
-  std::vector<cost::SizedTask> pending;
-  const auto add = [&](double size, double seconds, double fraction,
-                       std::vector<cost::SizedTask>& tasks) {
-    cost::SizedTask& task = tasks.emplace_back();
-    // Its numbers are its own among those of all stages.
-    task.index = index * 0x9e3779b97f4a7c15 + finished.size() + running.size() + pending.size();
-    task.bytes = size;
-    task.seconds = seconds;
-    task.fraction = fraction;
-  };
-  for (const FinishedTask& task : stage.finished) add(task.size, task.seconds, 1, finished);
-  for (const RunningTask& task : stage.running) {
-    add(task.size, task.elapsed, task.fraction, running);
-  }
-  for (const double size : stage.pending_sizes) add(size, 0, 0, pending);
-  return cost::TimesBySize(finished, running, pending, draws, times);
-}
-
 cost::StageLeft StageOf(const StageNow& stage, std::size_t index, const TaskOutlook& outlook,
-                        bool has_runs, const OutlookConstants& constants, const FixedDraws& draws) {
+                        const OutlookConstants& constants, const FixedDraws& draws) {
   cost::StageLeft left = {.work = WorkOf(stage), .times = {.alike = outlook.times}};
   const double shift = outlook.is_known ? kKnownShift : kUnknownShift;
   left.times.is_known = outlook.is_known;
   if (left.work.pending == 0 && left.work.running.empty()) return left;
-  if (!has_runs && TimesBySize(stage, index, draws, left.times)) return left;
   left.times.factor = FactorsOf(index, outlook.deviation, shift, draws);
   if (!outlook.is_known) {
     left.times.factor_of_bounds =
@@ -224,9 +194,8 @@ estimate::Application ApplicationOfStages(const WorkflowNow& now,
                                        .warm_slots = now.warm_slots,
                                        .common_deviation = options.common_deviation};
   for (std::size_t i = 0; i < outlooks.stages.size(); ++i) {
-    application.stages.push_back(StageOf(outlooks.stages[i], i, outlooks.tasks[i],
-                                         outlooks.has_runs[i], options.outlook,
-                                         *application.draws));
+    application.stages.push_back(
+        StageOf(outlooks.stages[i], i, outlooks.tasks[i], options.outlook, *application.draws));
   }
   if (now.may_grow && history.empty()) application.growth = GrowthOf(now, *application.draws);
   return application;

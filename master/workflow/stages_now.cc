@@ -33,8 +33,6 @@ struct Begun {
   std::optional<std::size_t> executor;
   bool counts = false;  // for its task; others only used its slot
   bool is_finished = false;
-  double size = 0;
-  double fraction = 0;
   Warmth warmth = Warmth::kRest;
 };
 
@@ -42,11 +40,6 @@ struct Begun {
 std::uint32_t StageAttempt(std::uint32_t) { return 0; }
 std::uint32_t StageAttempt(const std::pair<std::uint32_t, std::uint32_t>& number) {
   return number.first;
-}
-std::uint64_t RecordsDone(const model::StageTaskAttempt& attempt) { return attempt.records_done; }
-template <typename Attempt>
-std::uint64_t RecordsDone(const Attempt&) {
-  return 0;
 }
 std::optional<std::size_t> ExecutorOf(const model::StageTaskAttempt& attempt) {
   return attempt.executor;
@@ -137,7 +130,6 @@ class Looking {
         begun.executor = ExecutorOf(attempt);
         begun.is_finished = attempt.life.is_finished();
         if (!begun.is_finished && !attempt.life.is_running()) continue;
-        SetSize(attempt, opened, begun);
         if (!counts || Leads(begun, begun_[*counts])) counts = begun_.size() - 1;
       }
       const bool is_newest = stage_attempt >= opened.attempt;
@@ -154,27 +146,12 @@ class Looking {
     return a.is_finished ? *a.end < *b.end : a.start < b.start;
   }
 
-  template <typename Attempt>
-  static void SetSize(const Attempt& attempt, const StageOpened& opened, Begun& begun) {
-    const auto size = [&](const std::optional<std::uint64_t>& said,
-                          const std::vector<std::uint64_t>& sizes) {
-      if (said) return static_cast<double>(*said);
-      return begun.index < sizes.size() ? static_cast<double>(sizes[begun.index]) : 0.0;
-    };
-    const double bytes = size(attempt.life.input_bytes, opened.task_bytes);
-    const double records = size(attempt.life.input_records, opened.task_records);
-    begun.size = opened.task_bytes.empty() && !opened.task_records.empty() ? records : bytes;
-    if (bytes > 0) begun.fraction = static_cast<double>(attempt.bytes_done) / bytes;
-    if (records > 0 && begun.fraction == 0) {
-      begun.fraction = static_cast<double>(RecordsDone(attempt)) / records;
-    }
-    begun.fraction = std::min(begun.fraction, 1.0);
-  }
-
   // An executor has as many slots as it says, at least one: so many of its tasks are the first on
-  // their slot, and so many of each stage the first of the stage.
+  // their slot, and so many of each stage the first of the stage. Of a single slot it is known what
+  // it ran last.
   void FindWarmth() {
     absl::flat_hash_map<std::size_t, std::uint64_t> on_executor;
+    absl::flat_hash_map<std::size_t, std::size_t> last_stage;  // by executor
     absl::flat_hash_map<std::pair<std::size_t, std::size_t>, std::uint64_t> of_stage;
     std::uint64_t fresh = 0;
     std::uint64_t running = 0;
@@ -182,7 +159,10 @@ class Looking {
       running += task.end ? 0 : 1;
       if (task.executor) {
         const std::uint64_t slots = std::max(state_.executors[*task.executor].slots, 1U);
-        const bool is_first = of_stage[{*task.executor, task.stage}]++ < slots;
+        const auto last = last_stage.try_emplace(*task.executor, task.stage).first;
+        const bool has_changed = slots == 1 && last->second != task.stage;
+        last->second = task.stage;
+        const bool is_first = of_stage[{*task.executor, task.stage}]++ < slots || has_changed;
         const bool is_fresh = on_executor[*task.executor]++ < slots;
         if (is_first) task.warmth = is_fresh ? Warmth::kFresh : Warmth::kFirst;
         fresh += task.warmth == Warmth::kFresh ? 1 : 0;
@@ -213,33 +193,14 @@ class Looking {
       for (const std::size_t place : facts.begun) {
         const Begun& task = begun_[place];
         if (task.is_finished) {
-          now.finished.push_back({SecondsBetween(task.start, *task.end), task.warmth, task.size});
+          now.finished.push_back({SecondsBetween(task.start, *task.end), task.warmth});
           facts.last_end = std::max(facts.last_end, *task.end);
         } else {
-          now.running.push_back(
-              {SecondsBetween(task.start, now_), task.warmth, task.size, task.fraction});
+          now.running.push_back({SecondsBetween(task.start, now_), task.warmth});
         }
       }
       facts.is_done = now.finished.size() == now.tasks;
-      FillInPending(facts, now);
     }
-  }
-
-  // Sizes of the tasks that have not begun, where those of all are known.
-  void FillInPending(const StageFacts& facts, StageNow& now) const {
-    const StageOpened& opened = facts.stage->opened;
-    const std::vector<std::uint64_t>& sizes =
-        opened.task_bytes.empty() ? opened.task_records : opened.task_bytes;
-    if (facts.is_done || sizes.empty() || sizes.size() < opened.task_count.value_or(0)) return;
-    std::vector<bool> has_begun(sizes.size());
-    for (const std::size_t place : facts.begun) {
-      if (begun_[place].index < sizes.size()) has_begun[begun_[place].index] = true;
-    }
-    const std::size_t pending = now.tasks - now.finished.size() - now.running.size();
-    for (std::size_t i = 0; i < sizes.size() && now.pending_sizes.size() < pending; ++i) {
-      if (!has_begun[i]) now.pending_sizes.push_back(static_cast<double>(sizes[i]));
-    }
-    if (now.pending_sizes.size() < pending) now.pending_sizes.clear();
   }
 
   void FindGroups() {
@@ -273,8 +234,8 @@ class Looking {
     }
     if (opened.parents.empty() && !opened.group.empty()) {
       const absl::Time appeared = groups_[opened.group].announced;
-      auto ended = std::upper_bound(ended_.begin(), ended_.end(),
-                                    std::pair(appeared, stages_.size()));
+      auto ended =
+          std::upper_bound(ended_.begin(), ended_.end(), std::pair(appeared, stages_.size()));
       for (std::size_t n = 0; n < kGroupsWaitedFor && ended != ended_.begin(); ++n) {
         --ended;
         if (ended->second < index) now.parents.push_back(ended->second);
@@ -402,8 +363,7 @@ RunProfile ProfileOf(const WorkflowNow& now) {
     parents[i].assign(before.begin(), before.end());
     stands_for[i] = now.stages[i].finished.empty() ? std::move(before) : std::set<std::size_t>{i};
   }
-  const std::size_t most =
-      std::max<std::size_t>(RunProfile::kTaskTimesMax / (kWarmths * kept), 1);
+  const std::size_t most = std::max<std::size_t>(RunProfile::kTaskTimesMax / (kWarmths * kept), 1);
   std::vector<std::size_t> place(now.stages.size());
   for (std::size_t i = 0; i < now.stages.size(); ++i) {
     const StageNow& stage = now.stages[i];

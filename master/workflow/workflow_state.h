@@ -18,18 +18,14 @@ using schedule::Warmth;
 using tidemark::RunProfile;
 using tidemark::StageProfile;
 
-// Sizes are bytes, or records where those alone are known.
 struct FinishedTask {
   double seconds = 0;
   Warmth warmth = Warmth::kRest;
-  double size = 0;
 };
 
 struct RunningTask {
   double elapsed = 0;
   Warmth warmth = Warmth::kRest;
-  double size = 0;
-  double fraction = 0;  // of its input that it has read; 0: not known
 };
 
 struct StageNow {
@@ -42,8 +38,7 @@ struct StageNow {
   std::vector<RunningTask> running;
   // From the end of the last parent to the first task; empty: as in earlier runs.
   std::optional<double> lag;
-  double waited = 0;                 // since the last parent ended, if nothing has begun
-  std::vector<double> pending_sizes;  // of the tasks that have not begun; empty: sizes are unknown
+  double waited = 0;  // since the last parent ended, if nothing has begun
   std::uint64_t at_once_max = schedule::kNoLimit;  // tasks of the stage
   std::uint32_t number = 0;                        // of a stage of a job
 };

@@ -17,11 +17,10 @@ using ::testing::HasSubstr;
 
 constexpr StagesOptions kOptions;
 
-estimate::Estimate Estimate(const WorkflowNow& now,
-                            const std::vector<const RunProfile*>& history, double slots,
-                            const StagesOptions& options = kOptions) {
+estimate::Estimate Estimate(const WorkflowNow& now, const std::vector<const RunProfile*>& history,
+                            double slots) {
   const auto estimate =
-      estimate::EstimateApplication(ApplicationOfStages(now, history, Slots(slots), options));
+      estimate::EstimateApplication(ApplicationOfStages(now, history, Slots(slots), kOptions));
   EXPECT_TRUE(estimate.ok()) << estimate.status();
   return estimate.value_or(estimate::Estimate{});
 }
@@ -127,10 +126,9 @@ TEST(ApplicationOfStages, IsFiniteAndOrderedInAnyState) {
       }
       now.stages.push_back(std::move(stage));
     }
-    StagesOptions options;
-    options.may_grow = random() % 2 == 0;
+    now.may_grow = random() % 2 == 0;
     const estimate::Estimate estimate =
-        random() % 2 == 0 ? Estimate(now, {&run}, 3, options) : Estimate(now, {}, 3, options);
+        random() % 2 == 0 ? Estimate(now, {&run}, 3) : Estimate(now, {}, 3);
     EXPECT_TRUE(std::isfinite(estimate.end.upper)) << round;
     EXPECT_GE(estimate.end.lower, 0) << round;
     EXPECT_LE(estimate.end.lower, estimate.end.median) << round;

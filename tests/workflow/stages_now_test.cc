@@ -97,9 +97,19 @@ TEST(StagesNow, KnowsWhatASlotHasRunBefore) {
   job.Start(6, Task(1, 0), 0);
   const WorkflowNow now = job.Now(7);
   EXPECT_DOUBLE_EQ(now.slots, 2);
-  EXPECT_THAT(WarmthsOf(now.stages[0]),
-              ElementsAre(Warmth::kFresh, Warmth::kFresh, Warmth::kLast));
+  EXPECT_THAT(WarmthsOf(now.stages[0]), ElementsAre(Warmth::kFresh, Warmth::kFresh, Warmth::kLast));
   EXPECT_THAT(WarmthsOf(now.stages[1]), ElementsAre(Warmth::kFirst));
+}
+
+TEST(StagesNow, ASlotThatComesBackToAStageIsColdForIt) {
+  Job job({Stage(0, 9), Stage(1, 1)});
+  job.Executor(0, 0, 1);
+  job.Run(0, 1, Task(0, 0));
+  job.Run(1, 2, Task(1, 0));
+  job.Run(2, 3, Task(0, 1));
+  job.Run(3, 4, Task(0, 2));
+  EXPECT_THAT(WarmthsOf(job.Now(4).stages[0]),
+              ElementsAre(Warmth::kFresh, Warmth::kFirst, Warmth::kRest));
 }
 
 TEST(StagesNow, WithoutExecutorsAllSlotsAreAlikeAndCountedAsSeen) {
@@ -192,18 +202,6 @@ TEST(StagesNow, OfTwoAttemptsAtATaskTheFirstToFinishCounts) {
   EXPECT_DOUBLE_EQ(job.Now(6).stages[0].running.at(0).elapsed, 6);
   job.Say(7, Finished(second));
   EXPECT_DOUBLE_EQ(job.Now(8).stages[0].finished.at(0).seconds, 2);
-}
-
-TEST(StagesNow, KnowsSizesAndHowFarTasksAre) {
-  StageOpened sized = Stage(0, 3);
-  sized.task_bytes = {100, 200, 400};
-  Job job({sized});
-  job.Say(0, Started(Task(0, 1)));
-  job.Say(1, test::Read(Task(0, 1), 50));
-  const StageNow stage = job.Now(2).stages[0];
-  EXPECT_DOUBLE_EQ(stage.running.at(0).size, 200);
-  EXPECT_DOUBLE_EQ(stage.running.at(0).fraction, 0.25);
-  EXPECT_THAT(stage.pending_sizes, ElementsAre(100, 400));
 }
 
 TEST(StagesNow, StagesOfMapReduceAreStagesLikeOthers) {
