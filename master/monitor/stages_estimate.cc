@@ -13,7 +13,7 @@ namespace tidemark::monitor {
 namespace {
 
 // Stages with tasks left that a tick has time for, so that other jobs need not wait for this one:
-// each takes about 40 us of processor time (update_bench).
+// each takes about 25 us of processor time (update_bench).
 constexpr std::size_t kStagesMax = 10'000;
 
 std::vector<const RunProfile*> HistoryOf(const model::JobState& state) {
