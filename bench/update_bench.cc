@@ -3,8 +3,8 @@
 //
 // Goals: at most 1 ms for 30 tasks, 20 ms for 1,000 tasks with 70,000 explicit keys, whatever the
 // number of keys; 200 ms for 1,000 jobs that run 10,000 tasks; 100 ms for a job of 50,000 map and
-// 10,000 reduce tasks of which all but 100 wait for a slot, be it in its map or its reduce phase; of
-// a job of other stages 10 ms for 50 with 5,000 tasks, 40 ms for 1,000 with 10,000.
+// 10,000 reduce tasks of which all but 100 wait for a slot, be it in its map or its reduce phase;
+// of a job of other stages 10 ms for 50 with 5,000 tasks, 40 ms for 1,000 with 10,000.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -219,8 +219,9 @@ class StagesJob {
       const AttemptId task{.stage = n / of_each, .index = n % of_each};
       now_ += 0.01;
       Enter(task, AttemptState::kStarted);
-      if (n >= kSlots) Enter({.stage = (n - kSlots) / of_each, .index = (n - kSlots) % of_each},
-                             AttemptState::kFinished);
+      if (n >= kSlots)
+        Enter({.stage = (n - kSlots) / of_each, .index = (n - kSlots) % of_each},
+              AttemptState::kFinished);
     }
   }
 

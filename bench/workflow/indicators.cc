@@ -58,10 +58,8 @@ class OfPapers : public Indicator {
 
   Answer Ask(absl::Time now) override {
     const workflow::WorkflowNow seen = workflow::StagesNow(state_, now);
-    papers::DagForecast forecast = papers::EstimateDag(name_, {.stages = seen.stages,
-                                                               .elapsed = seen.elapsed,
-                                                               .history = history_,
-                                                               .on = on_});
+    papers::DagForecast forecast = papers::EstimateDag(
+        name_, {.stages = seen.stages, .elapsed = seen.elapsed, .history = history_, .on = on_});
     return {.remaining = forecast.remaining, .stage_ends = std::move(forecast.stage_ends)};
   }
 

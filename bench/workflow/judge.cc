@@ -69,8 +69,7 @@ class Judging {
   }
 
   // Of a mix the end of each workflow counts.
-  static void OwnersBefore(const Trace& truth, const Answer& answer,
-                           std::vector<Sample>& samples) {
+  static void OwnersBefore(const Trace& truth, const Answer& answer, std::vector<Sample>& samples) {
     for (std::size_t owner = 0; owner < truth.owners; ++owner) {
       double end = 0;
       for (std::size_t i = 0; i < std::min(truth.stages.size(), answer.stage_ends.size()); ++i) {

@@ -120,12 +120,13 @@ class OutlookBuilder {
 
 schedule::StageWork WorkOf(const StageNow& stage) {
   const std::uint64_t begun = stage.finished.size() + stage.running.size();
-  schedule::StageWork left = {.parents = stage.parents,
-                              .owner = stage.owner,
-                              .container = stage.container,
-                              .pending = stage.tasks > begun ? stage.tasks - begun : 0,
-                              .lag = begun > 0 ? 0 : std::max(stage.lag.value_or(0) - stage.waited, 0.0),
-                              .at_once_max = stage.at_once_max};
+  schedule::StageWork left = {
+      .parents = stage.parents,
+      .owner = stage.owner,
+      .container = stage.container,
+      .pending = stage.tasks > begun ? stage.tasks - begun : 0,
+      .lag = begun > 0 ? 0 : std::max(stage.lag.value_or(0) - stage.waited, 0.0),
+      .at_once_max = stage.at_once_max};
   for (const RunningTask& task : stage.running) left.running.push_back(task.elapsed);
   return left;
 }

@@ -10,11 +10,11 @@ namespace tidemark::workflow {
 // Whether the job has other stages with tasks than the map and the reduce stage of MapReduce.
 bool HasOtherStages(const model::JobState& state);
 
-// What is known at `now`; stages by their numbers. A task counts in the newest attempt at its stage;
-// what earlier attempts have ended or still run counts beside it. The first stages of a group (a
-// Spark job) that name no parent wait for the last stages of the groups that had ended when it
-// appeared, since a driver submits one after the other. Parents that are not open yet are left out, and
-// where stages wait for each other, all parents with higher numbers.
+// What is known at `now`; stages by their numbers. A task counts in the newest attempt at its
+// stage; what earlier attempts have ended or still run counts beside it. The first stages of a
+// group (a Spark job) that name no parent wait for the last stages of the groups that had ended
+// when it appeared, since a driver submits one after the other. Parents that are not open yet are
+// left out, and where stages wait for each other, all parents with higher numbers.
 //
 // How warm a task's slot was needs the executors and their slots; without them all slots are alike.
 // Slots of the cluster: those of the executors, else what the stages say, else the most tasks that

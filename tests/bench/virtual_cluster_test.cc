@@ -7,7 +7,6 @@
 namespace tidemark::bench {
 namespace {
 
-
 // Two slots: 0-3 and 0-1, then 1-6 of stage 0; stage 1 at 6.
 TEST(VirtualCluster, StartsTasksInOrderWhereASlotIsFree) {
   const Trace trace = RunOnVirtualCluster({{"scan", {}, 0, {3, 1, 5}}, {"join", {0}, 0, {2}}}, 2,

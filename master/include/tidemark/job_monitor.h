@@ -106,8 +106,8 @@ class JobMonitor {
   Snapshot Tick(absl::Time now);
 
   // When its stages start and end, as believed at the last Tick(), of a job that has other stages
-  // than those of MapReduce: those it has by number, then those that earlier runs had. Empty: nothing
-  // is believed.
+  // than those of MapReduce: those it has by number, then those that earlier runs had. Empty:
+  // nothing is believed.
   const std::vector<StageForecast>& stage_forecasts() const;
 
   // Whether the job has been opened, and whether events arrived since the last Tick().
