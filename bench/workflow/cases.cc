@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "bench/workflow/events.h"
 #include "bench/workflow/rumen.h"
 #include "bench/workflow/spark_log.h"
 #include "bench/workflow/tpch_times.h"
@@ -33,8 +34,8 @@ std::string FamilyOf(const std::string& path) {
   return name.substr(0, name.find_first_of("-."));
 }
 
-Suite NewSuite(std::string name, Moment moment, bool may_grow = false) {
-  return {.name = std::move(name), .moment = moment, .may_grow = may_grow};
+Suite NewSuite(std::string name, Moment moment) {
+  return {.name = std::move(name), .moment = moment};
 }
 
 void AddIfAny(Suite suite, std::vector<Suite>& suites) {
@@ -44,7 +45,7 @@ void AddIfAny(Suite suite, std::vector<Suite>& suites) {
 }  // namespace
 
 const Library::Run& Library::Keep(Trace trace) {
-  workflow::WorkflowProfile profile = ProfileOf(trace);
+  PastRun profile = RunOf(trace);
   return runs_.emplace_back(Run{std::move(trace), std::move(profile)});
 }
 
@@ -144,7 +145,7 @@ absl::Status Library::LoadSpark(const std::vector<std::string>& logs, std::vecto
   Suite five = NewSuite("tpcds-five-runs", Moment::kBeforeStart);
   Suite live_one = NewSuite("tpcds-live-one-run", Moment::kLive);
   Suite live_five = NewSuite("tpcds-live-five-runs", Moment::kLive);
-  Suite blind = NewSuite("tpcds-live-no-history", Moment::kLive, true);
+  Suite blind = NewSuite("tpcds-live-no-history", Moment::kLive);
   for (auto& [name, family] : families) {
     for (std::size_t i = 0; i < family.size(); ++i) {
       const Run& run = *family[i];
@@ -159,7 +160,7 @@ absl::Status Library::LoadSpark(const std::vector<std::string>& logs, std::vecto
       }
       if (others.size() < 5) continue;
       for (std::size_t k = 0; k < 4; ++k) one.cases.push_back({&run.trace, {&others[k]->profile}});
-      std::vector<const workflow::WorkflowProfile*> runs;
+      std::vector<const PastRun*> runs;
       for (std::size_t k = 0; k < 5; ++k) runs.push_back(&others[k]->profile);
       five.cases.push_back({&run.trace, runs});
       live_one.cases.push_back({&run.trace, {&others[0]->profile}});
@@ -174,7 +175,7 @@ absl::Status Library::LoadSpark(const std::vector<std::string>& logs, std::vecto
 }
 
 absl::Status Library::LoadSimple(const Sources& sources, std::vector<Suite>& suites) {
-  Suite nds = NewSuite("nds", Moment::kLive, true);
+  Suite nds = NewSuite("nds", Moment::kLive);
   std::vector<std::string> logs = FilesIn(sources.data + "/spark-eventlogs/nds");
   if (logs.empty()) logs = FilesIn(sources.repository + "/workflows/nds");
   for (const std::string& log : logs) {

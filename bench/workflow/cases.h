@@ -8,12 +8,13 @@
 
 #include "absl/status/statusor.h"
 #include "bench/workflow/trace.h"
+#include "tidemark/past_run.h"
 
 namespace tidemark::bench {
 
 struct Case {
   const Trace* truth = nullptr;
-  std::vector<const workflow::WorkflowProfile*> history;
+  std::vector<const PastRun*> history;  // the newest first
 };
 
 enum class Moment { kBeforeStart, kLive };
@@ -21,7 +22,6 @@ enum class Moment { kBeforeStart, kLive };
 struct Suite {
   std::string name;
   Moment moment = Moment::kLive;
-  bool may_grow = false;  // no earlier runs, and stages appear late
   std::vector<Case> cases;
 };
 
@@ -42,7 +42,7 @@ class Library {
  private:
   struct Run {
     Trace trace;
-    workflow::WorkflowProfile profile;
+    PastRun profile;
   };
   const Run& Keep(Trace trace);
   absl::Status LoadTpch(const std::vector<std::string>& files, std::vector<Suite>& suites);

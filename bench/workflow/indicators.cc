@@ -1,19 +1,75 @@
 #include "bench/workflow/indicators.h"
 
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "master/model/fold.h"
 #include "master/papers/papers.h"
+#include "master/workflow/stages_now.h"
+#include "tidemark/job_monitor.h"
 
 namespace tidemark::bench {
 namespace {
 
-Answer Tidemark(const Question& question) {
-  const auto estimate = estimate::EstimateApplication(workflow::ApplicationOfStages(
-      *question.now, question.history, *question.on, question.options));
-  if (!estimate.ok()) return {};
-  const estimate::Range& end = estimate->end;
-  Answer answer = {.remaining = end.median, .lower = end.lower, .upper = end.upper};
-  for (const auto& stage : estimate->stages) answer.stage_ends.push_back(stage.end);
-  return answer;
+// A trace that its own events contradict is a mistake of the benchmark.
+void Require(const absl::Status& applied) {
+  if (applied.ok()) return;
+  fmt::print(stderr, "{}\n", applied.ToString());
+  std::exit(1);
 }
+
+class Tidemark : public Indicator {
+ public:
+  explicit Tidemark(std::vector<PastRun> history) : monitor_("replay", {}) {
+    monitor_.SetPastRuns(std::move(history));
+  }
+
+  void Take(const Event& event) override { Require(monitor_.Apply(event)); }
+
+  Answer Ask(absl::Time now) override {
+    const Snapshot snapshot = monitor_.Tick(now);
+    const Forecast& said = snapshot.forecasts.front();
+    Answer answer;
+    if (said.remaining) answer.remaining = absl::ToDoubleSeconds(*said.remaining);
+    if (said.remaining_lower) answer.lower = absl::ToDoubleSeconds(*said.remaining_lower);
+    if (said.remaining_upper) answer.upper = absl::ToDoubleSeconds(*said.remaining_upper);
+    for (const StageForecast& stage : monitor_.stage_forecasts()) {
+      if (stage.stage) answer.stage_ends.push_back(absl::ToDoubleSeconds(stage.ends_in));
+    }
+    return answer;
+  }
+
+ private:
+  JobMonitor monitor_;
+};
+
+class OfPapers : public Indicator {
+ public:
+  OfPapers(std::string name, std::vector<PastRun> runs, const schedule::Resourcing& on)
+      : name_(std::move(name)), runs_(std::move(runs)), on_(on), state_(/*lambda=*/1) {
+    for (const PastRun& run : runs_) history_.push_back(&run.stages);
+  }
+
+  void Take(const Event& event) override { Require(model::Apply(event, {}, state_)); }
+
+  Answer Ask(absl::Time now) override {
+    const workflow::WorkflowNow seen = workflow::StagesNow(state_, now);
+    papers::DagForecast forecast = papers::EstimateDag(
+        name_, {.stages = seen.stages, .elapsed = seen.elapsed, .history = history_, .on = on_});
+    return {.remaining = forecast.remaining, .stage_ends = std::move(forecast.stage_ends)};
+  }
+
+ private:
+  const std::string name_;
+  const std::vector<PastRun> runs_;
+  std::vector<const RunProfile*> history_;
+  const schedule::Resourcing on_;
+  model::JobState state_;
+};
 
 }  // namespace
 
@@ -23,13 +79,10 @@ std::vector<std::string> IndicatorNames() {
   return names;
 }
 
-Answer Ask(const std::string& indicator, const Question& question) {
-  if (indicator == "tidemark") return Tidemark(question);
-  papers::DagForecast forecast = papers::EstimateDag(indicator, {.stages = question.now->stages,
-                                                                 .elapsed = question.now->elapsed,
-                                                                 .history = question.history,
-                                                                 .on = *question.on});
-  return {.remaining = forecast.remaining, .stage_ends = std::move(forecast.stage_ends)};
+std::unique_ptr<Indicator> MakeIndicator(const std::string& name, std::vector<PastRun> history,
+                                         const schedule::Resourcing& on) {
+  if (name == "tidemark") return std::make_unique<Tidemark>(std::move(history));
+  return std::make_unique<OfPapers>(name, std::move(history), on);
 }
 
 }  // namespace tidemark::bench

@@ -1,33 +1,38 @@
-// Rules that predict when a workflow will end, side by side.
+// Rules that predict when a job of stages will end, side by side: each follows its events.
 #pragma once
 
+#include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "master/workflow/stages_application.h"
+#include "absl/time/time.h"
+#include "master/schedule/stage_work.h"
+#include "tidemark/event.h"
+#include "tidemark/past_run.h"
 
 namespace tidemark::bench {
-
-// What an indicator may look at.
-struct Question {
-  const workflow::WorkflowNow* now = nullptr;
-  std::span<const workflow::WorkflowProfile* const> history;
-  const schedule::Resourcing* on = nullptr;
-  workflow::StagesOptions options;  // of tidemark
-};
 
 // Seconds from now.
 struct Answer {
   std::optional<double> remaining;  // empty: nothing to say
   std::optional<double> lower;      // 90 % interval, or none
   std::optional<double> upper;
-  std::vector<double> stage_ends;  // where it tells them, of the stages of `now`
+  std::vector<double> stage_ends;  // where it tells them, by number of the stage
 };
 
-// The methods of master/papers/papers.h, and `tidemark` (workflow/stages_application.h).
+class Indicator {
+ public:
+  virtual ~Indicator() = default;
+  virtual void Take(const Event& event) = 0;
+  virtual Answer Ask(absl::Time now) = 0;
+};
+
+// The methods of master/papers/papers.h, and `tidemark`: what a JobMonitor publishes.
 std::vector<std::string> IndicatorNames();
-Answer Ask(const std::string& indicator, const Question& question);
+// `history`: earlier runs, the newest first. `on`: the cluster, of which the methods of the papers
+// are told; `tidemark` has to find out.
+std::unique_ptr<Indicator> MakeIndicator(const std::string& name, std::vector<PastRun> history,
+                                         const schedule::Resourcing& on);
 
 }  // namespace tidemark::bench

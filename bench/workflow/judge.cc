@@ -7,9 +7,8 @@
 #include <utility>
 
 #include "bench/accuracy/metrics.h"
+#include "bench/workflow/events.h"
 #include "bench/workflow/indicators.h"
-#include "master/model/indicators/end_drift.h"
-#include "master/workflow/drift.h"
 
 namespace tidemark::bench {
 namespace {
@@ -25,48 +24,36 @@ struct Sample {
   double live_end_error = 0;
 };
 
-Question QuestionOf(const Case& one, bool is_oracle, const Suite& suite,
-                    const JudgeOptions& options, const workflow::WorkflowNow& now,
-                    const schedule::Resourcing& on,
-                    const std::vector<const workflow::WorkflowProfile*>& own) {
-  Question question = {.now = &now, .history = one.history, .on = &on, .options = options.tidemark};
-  question.options.may_grow = suite.may_grow;
-  if (!is_oracle) return question;
-  question.history = own;
-  question.options.may_grow = false;
-  question.options.common_deviation = 0;
-  question.options.outlook.run_deviation = 1e-3;
-  question.options.outlook.root_run_deviation = 1e-3;
-  return question;
-}
-
 class Judging {
  public:
   Judging(const Suite& suite, const std::string& indicator, const JudgeOptions& options)
-      : suite_(suite), options_(options), is_oracle_(indicator == "oracle") {
-    rule_ = is_oracle_ ? "tidemark" : indicator;
-  }
+      : suite_(suite), options_(options), name_(indicator) {}
 
   std::vector<Sample> Run() {
     std::vector<Sample> samples;
     for (const Case& one : suite_.cases) {
-      const workflow::WorkflowProfile profile = ProfileOf(*one.truth);
-      own_ = {&profile};
-      on_ = ResourcingOf(*one.truth);
-      suite_.moment == Moment::kLive ? Live(one, samples) : Before(one, samples);
+      std::vector<PastRun> history;
+      for (const PastRun* run : one.history) history.push_back(*run);
+      const bool is_oracle = name_ == "oracle";
+      if (is_oracle) history = {RunOf(*one.truth)};
+      const auto indicator = MakeIndicator(is_oracle ? "tidemark" : name_, std::move(history),
+                                           ResourcingOf(*one.truth));
+      Replay replay(*one.truth);
+      suite_.moment == Moment::kLive ? Live(*one.truth, replay, *indicator, samples)
+                                     : Before(*one.truth, replay, *indicator, samples);
     }
     return samples;
   }
 
  private:
-  Sample NewSample(const Trace& truth) const {
+  static Sample NewSample(const Trace& truth) {
     return {.group = truth.group, .held_out = truth.held_out};
   }
 
-  void Before(const Case& one, std::vector<Sample>& samples) {
-    const Trace& truth = *one.truth;
-    const workflow::WorkflowNow now = BeforeStart(truth);
-    const Answer answer = Ask(rule_, QuestionOf(one, is_oracle_, suite_, options_, now, on_, own_));
+  static void Before(const Trace& truth, Replay& replay, Indicator& indicator,
+                     std::vector<Sample>& samples) {
+    replay.Opening([&](const Event& event) { indicator.Take(event); });
+    const Answer answer = indicator.Ask(At(0));
     if (!answer.remaining) return;
     if (truth.owners > 1) {
       OwnersBefore(truth, answer, samples);
@@ -82,7 +69,7 @@ class Judging {
   }
 
   // Of a mix the end of each workflow counts.
-  void OwnersBefore(const Trace& truth, const Answer& answer, std::vector<Sample>& samples) const {
+  static void OwnersBefore(const Trace& truth, const Answer& answer, std::vector<Sample>& samples) {
     for (std::size_t owner = 0; owner < truth.owners; ++owner) {
       double end = 0;
       for (std::size_t i = 0; i < std::min(truth.stages.size(), answer.stage_ends.size()); ++i) {
@@ -96,19 +83,14 @@ class Judging {
     }
   }
 
-  void Live(const Case& one, std::vector<Sample>& samples) {
-    const Trace& truth = *one.truth;
+  void Live(const Trace& truth, Replay& replay, Indicator& indicator,
+            std::vector<Sample>& samples) const {
     std::vector<Prediction> predictions;
-    model::EndDrift drift;
     Sample sample = NewSample(truth);
     for (int k = 1; k < options_.updates; ++k) {
       const double at = truth.end * k / options_.updates;
-      const workflow::WorkflowNow now = Look(truth, at);
-      Answer answer = Ask(rule_, QuestionOf(one, is_oracle_, suite_, options_, now, on_, own_));
-      if (answer.remaining && answer.lower && answer.upper) {
-        workflow::WidenByDrift(absl::UnixEpoch() + absl::Seconds(at), *answer.remaining, drift,
-                               *answer.lower, *answer.upper);
-      }
+      replay.Until(at, [&](const Event& event) { indicator.Take(event); });
+      const Answer answer = indicator.Ask(At(at));
       Prediction prediction = {.at = at};
       if (answer.remaining) prediction.end = at + *answer.remaining;
       if (answer.lower) prediction.lower = at + *answer.lower;
@@ -125,10 +107,7 @@ class Judging {
 
   const Suite& suite_;
   const JudgeOptions& options_;
-  bool is_oracle_;
-  std::string rule_;
-  schedule::Resourcing on_;
-  std::vector<const workflow::WorkflowProfile*> own_;
+  const std::string name_;
 };
 
 using Figure = std::function<std::optional<double>(const Sample&)>;

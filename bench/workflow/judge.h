@@ -42,10 +42,10 @@ struct Judged {
 struct JudgeOptions {
   int updates = 40;  // of a live run
   std::vector<std::string> indicators;
-  workflow::StagesOptions tidemark;
 };
 
-// The indicator "oracle" knows the run's own task times: what is left is the form of the model.
+// The indicator "oracle" is tidemark with the run itself as its only earlier run: what is left is
+// the form of the model, and that runs are taken to differ.
 Judged Judge(const Suite& suite, const JudgeOptions& options);
 
 }  // namespace tidemark::bench

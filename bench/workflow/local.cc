@@ -260,7 +260,7 @@ absl::StatusOr<LocalRuns> RunLocally(const LocalOptions& options) {
     if (!trace.ok()) return trace.status();
     runs.traces.push_back(*std::move(trace));
   }
-  runs.live = {.indicator = "tidemark-live", .all = live.Result(), .held_out = live.Result()};
+  runs.live = {.indicator = "tidemark", .all = live.Result(), .held_out = live.Result()};
   return runs;
 }
 

@@ -20,7 +20,7 @@ struct LocalOptions {
 
 struct LocalRuns {
   std::vector<Trace> traces;  // of all runs, from the event logs of their jobs
-  Row live;                   // "tidemark-live": what the master really said, run after run
+  Row live;                   // "tidemark": what the master really said, run after run
 };
 
 // Runs them one after the other, at a master that remembers. Errors: those of the engine, the

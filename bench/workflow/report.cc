@@ -94,7 +94,7 @@ std::string WorkflowTable(const std::vector<Judged>& suites) {
   return table;
 }
 
-std::string WorkflowJson(const std::vector<Judged>& suites, const EstimateCost& cost) {
+std::string WorkflowJson(const std::vector<Judged>& suites) {
   ordered_json json = {{"suites", ordered_json::object()}};
   for (const Judged& suite : suites) {
     ordered_json& of_suite = json["suites"][suite.suite] = ordered_json::object();
@@ -104,7 +104,6 @@ std::string WorkflowJson(const std::vector<Judged>& suites, const EstimateCost& 
     }
   }
   AddDataSets(json["suites"]);
-  json["estimate_ms"] = {{"s50_t5000", cost.s50_t5000}, {"s1000_t10000", cost.s1000_t10000}};
   return json.dump(1) + "\n";
 }
 

@@ -13,17 +13,21 @@ namespace tidemark::bench {
 namespace {
 
 using nlohmann::json;
-using workflow::Warmth;
 
-TraceStage StageOf(const json& tasks, const std::string& name, double begin_ms) {
-  TraceStage stage = {.name = name};
+TraceStage StageOf(const json& tasks, const std::string& name, StageKind kind, double begin_ms) {
+  TraceStage stage = {.name = name, .kind = kind};
   for (const json& task : tasks) {
     for (const json& attempt : task.at("attempts")) {
       const double start = attempt.value("startTime", -1.0);
       const double end = attempt.value("finishTime", -1.0);
       if (start < begin_ms || end < start || attempt.value("result", "") != "SUCCESS") continue;
-      // Every task of Hadoop has a process of its own.
-      stage.tasks.push_back({(start - begin_ms) * 1e-3, (end - begin_ms) * 1e-3, Warmth::kRest});
+      TraceTask& ran = stage.tasks.emplace_back();
+      ran.start = (start - begin_ms) * 1e-3;
+      ran.end = (end - begin_ms) * 1e-3;
+      const double shuffled = attempt.value("shuffleFinished", -1.0);
+      if (kind == StageKind::kReduce && shuffled >= start && shuffled <= end) {
+        ran.shuffled = (shuffled - begin_ms) * 1e-3;
+      }
     }
   }
   return stage;
@@ -47,8 +51,8 @@ double MostAtOnce(const std::vector<TraceStage>& stages) {
 Trace TraceOf(const json& job) {
   const double begin_ms = job.value("launchTime", job.value("submitTime", 0.0));
   Trace trace = {.group = "rumen", .name = job.value("jobID", "job")};
-  trace.stages.push_back(StageOf(job.at("mapTasks"), "map", begin_ms));
-  trace.stages.push_back(StageOf(job.at("reduceTasks"), "reduce", begin_ms));
+  trace.stages.push_back(StageOf(job.at("mapTasks"), "map", StageKind::kMap, begin_ms));
+  trace.stages.push_back(StageOf(job.at("reduceTasks"), "reduce", StageKind::kReduce, begin_ms));
   if (trace.stages[0].tasks.empty()) {
     trace.stages.erase(trace.stages.begin());
   } else if (!trace.stages[1].tasks.empty()) {

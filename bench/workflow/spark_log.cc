@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -17,10 +16,6 @@ namespace tidemark::bench {
 namespace {
 
 using nlohmann::json;
-using workflow::Warmth;
-
-// How many of the jobs that ended last a new one is taken to have waited for.
-constexpr std::size_t kJobsWaitedFor = 8;
 
 struct Task {
   std::int64_t start_ms = 0;
@@ -34,13 +29,6 @@ struct Stage {
   int job = 0;
   std::int64_t submitted_ms = 0;
   std::vector<Task> tasks;
-};
-
-struct Job {
-  std::int64_t submitted_ms = 0;
-  std::int64_t ended_ms = 0;
-  int last_stage = -1;
-  std::set<int> stages;
 };
 
 class LogReader {
@@ -58,20 +46,22 @@ class LogReader {
         return absl::InvalidArgumentError(absl::StrCat("line ", number, ": ", error.what()));
       }
     }
-    if (jobs_.empty()) return absl::InvalidArgumentError("no job");
+    if (submitted_ms_.empty()) return absl::InvalidArgumentError("no job");
     return absl::OkStatus();
   }
 
   Trace Build() {
-    begin_ms_ = jobs_.begin()->second.submitted_ms;
-    for (const auto& [id, job] : jobs_) begin_ms_ = std::min(begin_ms_, job.submitted_ms);
+    begin_ms_ = submitted_ms_.begin()->second;
+    for (const auto& [job, at_ms] : submitted_ms_) begin_ms_ = std::min(begin_ms_, at_ms);
     Trace trace = {.slots = std::max(cores_, 1.0)};
+    for (const auto& [added_ms, slots] : executors_) {
+      trace.executors.push_back({std::max(Seconds(added_ms), 0.0), slots});
+    }
     for (auto& [id, stage] : stages_) {
       if (stage.tasks.empty()) continue;
       place_[id] = trace.stages.size();
-      trace.stages.push_back(Build(id, stage));
+      trace.stages.push_back(Build(stage));
     }
-    SetLags(trace);
     Finish(trace);
     return trace;
   }
@@ -81,15 +71,17 @@ class LogReader {
     const std::string& kind = event.at("Event").get_ref<const std::string&>();
     if (kind == "SparkListenerExecutorAdded") {
       const double cores = event.at("Executor Info").at("Total Cores").get<double>();
-      executor_cores_[event.at("Executor ID").get<std::string>()] = cores;
+      const std::string id = event.at("Executor ID").get<std::string>();
+      if (executor_cores_.emplace(id, cores).second) {
+        executor_place_[id] = static_cast<std::uint32_t>(executors_.size());
+        executors_.push_back({event.value("Timestamp", std::int64_t{0}),
+                              static_cast<std::uint32_t>(std::max(cores, 1.0))});
+      }
       cores_ = std::max(cores_, cores_now_ += cores);
     } else if (kind == "SparkListenerExecutorRemoved") {
       cores_now_ -= executor_cores_[event.at("Executor ID").get<std::string>()];
     } else if (kind == "SparkListenerJobStart") {
       JobStart(event);
-    } else if (kind == "SparkListenerJobEnd") {
-      jobs_[event.at("Job ID").get<int>()].ended_ms =
-          event.at("Completion Time").get<std::int64_t>();
     } else if (kind == "SparkListenerStageCompleted") {
       const json& info = event.at("Stage Info");
       const auto stage = stages_.find(info.at("Stage ID").get<int>());
@@ -103,17 +95,15 @@ class LogReader {
 
   void JobStart(const json& event) {
     const int id = event.at("Job ID").get<int>();
-    Job& job = jobs_[id];
-    job.submitted_ms = event.at("Submission Time").get<std::int64_t>();
+    const std::int64_t submitted_ms = event.at("Submission Time").get<std::int64_t>();
+    submitted_ms_[id] = submitted_ms;
     for (const json& info : event.at("Stage Infos")) {
       const int stage_id = info.at("Stage ID").get<int>();
-      job.last_stage = std::max(job.last_stage, stage_id);
-      job.stages.insert(stage_id);
       // A stage that an earlier job shares is skipped by this one.
       Stage stage = {.name = absl::StrCat(info.at("Stage Name").get<std::string>(), " of ",
                                           info.at("Number of Tasks").get<int>()),
                      .job = id,
-                     .submitted_ms = job.submitted_ms};
+                     .submitted_ms = submitted_ms};
       for (const json& parent : info.at("Parent IDs")) stage.parents.push_back(parent.get<int>());
       stages_.try_emplace(stage_id, std::move(stage));
     }
@@ -131,25 +121,20 @@ class LogReader {
 
   double Seconds(std::int64_t ms) const { return static_cast<double>(ms - begin_ms_) * 1e-3; }
 
-  TraceStage Build(int id, Stage& stage) {
-    TraceStage built = {.name = stage.name, .visible_at = Seconds(jobs_[stage.job].submitted_ms)};
+  TraceStage Build(Stage& stage) {
+    TraceStage built = {.name = stage.name,
+                        .group = absl::StrCat("job ", stage.job),
+                        .visible_at = Seconds(submitted_ms_[stage.job]),
+                        .submitted_at = Seconds(stage.submitted_ms)};
     for (const int parent : stage.parents) AddParent(parent, built);
-    if (built.parents.empty()) {
-      for (const int last : LastStagesBefore(jobs_[stage.job].submitted_ms)) {
-        if (last < id) AddParent(last, built);
-      }
-    }
     std::stable_sort(stage.tasks.begin(), stage.tasks.end(),
                      [](const Task& a, const Task& b) { return a.start_ms < b.start_ms; });
-    std::map<std::string, double> of_stage;  // tasks of this stage, by executor
     for (const Task& task : stage.tasks) {
-      const double cores = std::max(executor_cores_[task.executor], 1.0);
-      const bool first = of_stage[task.executor]++ < cores;
-      const bool fresh = tasks_of_executor_[task.executor]++ < cores;
-      built.tasks.push_back({Seconds(task.start_ms), Seconds(task.end_ms),
-                             fresh   ? Warmth::kFresh
-                             : first ? Warmth::kFirst
-                                     : Warmth::kRest});
+      TraceTask& ran = built.tasks.emplace_back();
+      ran.start = Seconds(task.start_ms);
+      ran.end = Seconds(task.end_ms);
+      const auto place = executor_place_.find(task.executor);
+      if (place != executor_place_.end()) ran.executor = place->second;
     }
     return built;
   }
@@ -165,40 +150,12 @@ class LogReader {
     }
   }
 
-  std::vector<int> LastStagesBefore(std::int64_t submitted_ms) const {
-    std::vector<std::pair<std::int64_t, int>> ended;
-    for (const auto& [id, job] : jobs_) {
-      if (job.ended_ms == 0 || job.ended_ms > submitted_ms) continue;
-      // The last of its stages that ran.
-      for (auto stage = job.stages.rbegin(); stage != job.stages.rend(); ++stage) {
-        if (!place_.contains(*stage)) continue;
-        ended.emplace_back(job.ended_ms, *stage);
-        break;
-      }
-    }
-    std::sort(ended.rbegin(), ended.rend());
-    if (ended.size() > kJobsWaitedFor) ended.resize(kJobsWaitedFor);
-    std::vector<int> stages;
-    for (const auto& [at, stage] : ended) stages.push_back(stage);
-    return stages;
-  }
-
-  void SetLags(Trace& trace) {
-    for (const auto& [id, place] : place_) {
-      TraceStage& stage = trace.stages[place];
-      double ready = 0;
-      for (const std::size_t parent : stage.parents) {
-        for (const TraceTask& task : trace.stages[parent].tasks) ready = std::max(ready, task.end);
-      }
-      stage.lag = std::max(Seconds(stages_[id].submitted_ms) - ready, 0.0);
-    }
-  }
-
-  std::map<int, Job> jobs_;
+  std::map<int, std::int64_t> submitted_ms_;  // of jobs
   std::map<int, Stage> stages_;
   std::map<int, std::size_t> place_;
   std::map<std::string, double> executor_cores_;
-  std::map<std::string, double> tasks_of_executor_;
+  std::map<std::string, std::uint32_t> executor_place_;
+  std::vector<std::pair<std::int64_t, std::uint32_t>> executors_;  // when added, and their slots
   double cores_ = 0;
   double cores_now_ = 0;
   std::int64_t begin_ms_ = 0;

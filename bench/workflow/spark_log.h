@@ -9,8 +9,7 @@
 namespace tidemark::bench {
 
 // From the first submission of a job to the end of the last. A stage becomes visible with the job
-// that brings it; the first stages of a job wait for the last ones of the jobs that had ended
-// before it was submitted. Failed attempts count as tasks that took their time; stages without
+// that brings it. Failed attempts count as tasks that took their time; stages without
 // tasks are left out. InvalidArgument: no job, or a line that is no event.
 absl::StatusOr<Trace> ReadSparkLog(const std::string& path);
 

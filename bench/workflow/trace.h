@@ -2,28 +2,38 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "master/schedule/allocation.h"
-#include "master/workflow/stages_application.h"
-#include "master/workflow/workflow_state.h"
+#include "master/schedule/stage_work.h"
+#include "tidemark/event.h"
 
 namespace tidemark::bench {
 
 struct TraceTask {
   double start = 0;
   double end = 0;
-  workflow::Warmth warmth = workflow::Warmth::kRest;
+  std::optional<std::uint32_t> executor;  // in Trace::executors; empty: a process of its own
+  std::optional<double> shuffled;         // of a reduce task, if it is known
+};
+
+struct TraceExecutor {
+  double at = 0;
+  std::uint32_t slots = 1;
 };
 
 struct TraceStage {
   std::string name;
   std::vector<std::size_t> parents;  // lower indexes
   std::size_t owner = 0;
-  double visible_at = 0;         // when the engine told of it
-  double lag = 0;                // from the last parent's end to its submission
-  std::vector<TraceTask> tasks;  // by start
+  std::string group;  // the engine's job that brings it; empty: it is known at once
+  StageKind kind = StageKind::kGeneric;
+  double visible_at = 0;               // when the engine told of it
+  std::optional<double> submitted_at;  // when its tasks could first have run
+  std::vector<TraceTask> tasks;        // by start
 };
 
 struct Trace {
@@ -34,19 +44,15 @@ struct Trace {
   schedule::Policy policy = schedule::Policy::kFifo;
   std::size_t owners = 1;
   double end = 0;
+  std::vector<TraceExecutor> executors;
   std::vector<TraceStage> stages;
 };
 
-// What a master would know at `at`; stages in the order of the trace.
-workflow::WorkflowNow Look(const Trace& trace, double at);
-// For what-if before the start: every stage is known, nothing has run.
-workflow::WorkflowNow BeforeStart(const Trace& trace);
-workflow::WorkflowProfile ProfileOf(const Trace& trace);
 schedule::Resourcing ResourcingOf(const Trace& trace);
 // When the last task of an owner's stages ended.
 double EndOfOwner(const Trace& trace, std::size_t owner);
 
-// Sorts tasks by start, marks the last wave of each stage, sets `end` and cuts what lies before 0.
+// Sorts tasks by start and sets `end`.
 void Finish(Trace& trace);
 
 }  // namespace tidemark::bench

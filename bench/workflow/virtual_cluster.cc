@@ -9,8 +9,6 @@
 namespace tidemark::bench {
 namespace {
 
-using workflow::Warmth;
-
 struct Slot {
   std::optional<std::size_t> last_stage;
 };
@@ -30,6 +28,7 @@ class VirtualCluster {
     ended_.resize(stages.size());
     running_of_owner_.resize(trace_.owners);
     for (std::size_t slot = 0; slot < slots; ++slot) idle_.push_back(slot);
+    trace_.executors.resize(slots);
   }
 
   Trace Run() {
@@ -90,13 +89,10 @@ class VirtualCluster {
       if (!stage) return;
       const std::size_t slot = TakeSlot(*stage);
       std::optional<std::size_t>& last = slots_[slot].last_stage;
-      const Warmth warmth = !last             ? Warmth::kFresh
-                            : *last == *stage ? Warmth::kRest
-                                              : Warmth::kFirst;
       last = *stage;
       const double end = now_ + stages_[*stage].seconds[started_[*stage]++];
       ++running_of_owner_[stages_[*stage].owner];
-      trace_.stages[*stage].tasks.push_back({now_, end, warmth});
+      trace_.stages[*stage].tasks.push_back({now_, end, static_cast<std::uint32_t>(slot)});
       ends_.emplace(end, slot, *stage);
     }
   }

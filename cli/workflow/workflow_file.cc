@@ -159,7 +159,7 @@ class StageReader {
     stage.container.memory_bytes = fields->Number("memory_bytes_per_task", 0);
     const std::string queue = fields->Text("queue", "");
     stage.owner = OwnerOf(fields->Text("owner", queue));
-    StageProfile profile = {.name = name, .tasks = stage.tasks, .lag = stage.lag};
+    StageProfile profile = {.name = name, .tasks = stage.tasks, .lag = *stage.lag};
     if (absl::Status ok = ReadTimes(*fields, profile); !ok.ok()) return ok;
     std::optional<workflow::TaskModel> model;
     if (const YAML::Node data = fields->Get("task")) {
@@ -336,7 +336,7 @@ absl::StatusOr<WorkflowAnswer> EstimateFile(const WorkflowFile& file) {
   WorkflowFile modelled = file;
   const auto bottlenecks = ApplyModels(modelled);
   if (!bottlenecks.ok()) return bottlenecks.status();
-  const std::vector<const workflow::WorkflowProfile*> history = {&modelled.profile};
+  const std::vector<const workflow::RunProfile*> history = {&modelled.profile};
   workflow::StagesOptions options;
   auto estimate = estimate::EstimateApplication(
       workflow::ApplicationOfStages(modelled.now, history, modelled.on, options));

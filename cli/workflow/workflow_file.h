@@ -14,8 +14,8 @@ namespace tidemark::cli {
 
 struct WorkflowFile {
   std::string name;
-  workflow::WorkflowNow now;          // every stage, nothing has run
-  workflow::WorkflowProfile profile;  // task times, where the file gives them
+  workflow::WorkflowNow now;     // every stage, nothing has run
+  workflow::RunProfile profile;  // task times, where the file gives them
   schedule::Resourcing on;
   std::vector<std::string> queues;  // names, as on.cluster.queue_shares
   double nodes = 1;

@@ -174,6 +174,7 @@ absl::Status Folder::operator()(const JobOpened& opened) {
 
 absl::Status Folder::operator()(const StageOpened& opened) {
   if (absl::Status room = CheckRoomFor(absl::MakeConstSpan(&opened, 1)); !room.ok()) return room;
+  state_.has_late_stages |= !state_.stages.contains(opened.stage);
   Open(opened);
   return absl::OkStatus();
 }
@@ -182,6 +183,7 @@ void Folder::Open(const StageOpened& opened) {
   const auto [known, is_new] = state_.stages.try_emplace(opened.stage, Stage{.opened = opened});
   Stage& stage = known->second;
   if (is_new) {
+    stage.announced_at = ToMasterClock(std::nullopt);
     state_.memory_bytes += kStageBytes;
   } else {
     state_.memory_bytes -= StateBytesOf(stage.opened);
@@ -242,15 +244,16 @@ void Folder::MoveReduceTasks(Stage& stage) {
 }
 
 absl::Status Folder::operator()(const ExecutorOpened& opened) {
-  auto& executors = source().executors;
-  if (!executors.contains(opened.executor)) {
-    if (absl::Status room = CheckRoom(limits_, state_); !room.ok()) return room;
-    state_.memory_bytes +=
-        kExecutorBytes + opened.host.size() + opened.rack.size() + opened.container.size();
-    executors[opened.executor] = opened;
-  } else if (executors[opened.executor] != opened) {
-    ++state_.anomalies;
+  const auto known = source().executors.find(opened.executor);
+  if (known != source().executors.end()) {
+    if (state_.executors[known->second] != opened) ++state_.anomalies;
+    return absl::OkStatus();
   }
+  if (absl::Status room = CheckRoom(limits_, state_); !room.ok()) return room;
+  state_.memory_bytes +=
+      kExecutorBytes + opened.host.size() + opened.rack.size() + opened.container.size();
+  source().executors[opened.executor] = state_.executors.size();
+  state_.executors.push_back(opened);
   return absl::OkStatus();
 }
 
@@ -374,7 +377,9 @@ void Folder::Enter(const AttemptChanged& changed, AttemptLife& life) {
   };
   if (changed.executor) {
     const auto executor = source().executors.find(*changed.executor);
-    if (executor != source().executors.end()) keep(life.host, executor->second.host);
+    if (executor != source().executors.end()) {
+      keep(life.host, state_.executors[executor->second].host);
+    }
   }
   keep(life.input_name, changed.input_name);
   keep(life.failure, changed.failure);
@@ -404,8 +409,13 @@ absl::Status Folder::operator()(const AttemptChanged& changed) {
   if ((*stage)->is_map()) return MapAttemptChanged(changed);
   if ((*stage)->is_reduce()) return ReduceAttemptChanged(changed);
   const auto attempt = FindAttempt(changed.attempt, **stage);
-  if (attempt.ok()) Enter(changed, (*attempt)->life);
-  return attempt.status();
+  if (!attempt.ok()) return attempt.status();
+  Enter(changed, (*attempt)->life);
+  const auto executor = source().executors.find(changed.executor.value_or(0));
+  if (changed.executor && executor != source().executors.end() && !(*attempt)->executor) {
+    (*attempt)->executor = executor->second;
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Folder::ReduceAttemptChanged(const AttemptChanged& changed) {

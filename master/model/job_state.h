@@ -31,7 +31,7 @@ struct SourceState {
   std::uint64_t accepted_sequence = 0;
   std::uint64_t dropped_events = 0;
   ClockOffset clock;
-  absl::flat_hash_map<std::uint32_t, ExecutorOpened> executors;  // by number
+  absl::flat_hash_map<std::uint32_t, std::size_t> executors;  // in JobState::executors, by number
 };
 
 struct MapAttempt {
@@ -111,7 +111,9 @@ struct JobState {
   ReportGaps report_gaps;
 
   absl::flat_hash_map<std::string, SourceState> sources;
+  std::vector<ExecutorOpened> executors;  // of all sources, in the order in which they were opened
   std::map<std::uint32_t, Stage> stages;  // by number
+  bool has_late_stages = false;           // some were opened after the job
   std::vector<MapTask> map_tasks;         // by index; at least the opened count
   std::vector<ReduceTask> reduce_tasks;   // likewise
   KeyDistribution keys;

@@ -6,6 +6,7 @@ namespace tidemark {
 
 std::optional<PastRun> PastRunOf(const Snapshot& final, const JobSummary& summary) {
   if (final.state != JobState::kSucceeded) return std::nullopt;
+  if (!summary.stages.stages.empty()) return PastRun{.stages = summary.stages};
   std::optional<absl::Time> maps_end;
   std::optional<absl::Time> reduce_start;
   std::optional<absl::Time> reduce_end;

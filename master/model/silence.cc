@@ -18,7 +18,10 @@ absl::Duration LongestPause(const JobState& state) {
   const std::optional<absl::Duration> interval = state.report_gaps.typical();
   if (!interval) return kWithoutInterval;
   const absl::Duration pause = std::max(kMissedReports * *interval, kShortestSilence);
-  const bool owes_report = AnyRuns(state.reduce_tasks) || AnyRuns(state.map_tasks);
+  const bool owes_report =
+      AnyRuns(state.reduce_tasks) || AnyRuns(state.map_tasks) ||
+      std::any_of(state.stages.begin(), state.stages.end(),
+                  [](const auto& stage) { return stage.second.running_task_count() > 0; });
   return owes_report ? pause : std::max(pause, kWithoutInterval);
 }
 

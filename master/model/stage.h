@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 
+#include "absl/time/time.h"
 #include "master/model/attempt_life.h"
 #include "tidemark/event.h"
 
@@ -18,6 +20,7 @@ struct StageTaskAttempt {
   AttemptLife life;
   std::uint64_t bytes_done = 0;
   std::uint64_t records_done = 0;
+  std::optional<std::size_t> executor;  // where it runs: its place in JobState::executors
 };
 
 struct StageTask {
@@ -31,6 +34,7 @@ struct StageTask {
 struct Stage {
   StageOpened opened;                        // as its newest attempt has it
   std::map<std::uint32_t, StageTask> tasks;  // by index; those of which something was heard
+  absl::Time announced_at;                   // when it was first told of
 
   // The first stage of a MapReduce job, and the second.
   bool is_map() const { return opened.stage == kMapStage && opened.kind == StageKind::kMap; }

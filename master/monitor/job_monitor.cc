@@ -27,6 +27,9 @@
 #include "master/model/tidemark/normal.h"
 #include "master/monitor/indicators.h"
 #include "master/schedule/placing.h"
+#include "master/monitor/stages_estimate.h"
+#include "master/workflow/drift.h"
+#include "master/workflow/stages_now.h"
 
 namespace tidemark {
 namespace {
@@ -61,11 +64,15 @@ JobState StateOf(JobOutcome outcome) {
   return JobState::kAbandoned;
 }
 
-template <typename Task>
-std::uint32_t SilentTasks(const std::vector<Task>& tasks, absl::Time now) {
+const auto& TaskOf(const auto& task) { return task; }
+const model::StageTask& TaskOf(const std::pair<const std::uint32_t, model::StageTask>& task) {
+  return task.second;
+}
+
+std::uint32_t SilentTasks(const auto& tasks, absl::Time now) {
   std::uint32_t silent = 0;
-  for (const Task& task : tasks) {
-    for (const auto& [number, attempt] : task.attempts) {
+  for (const auto& task : tasks) {
+    for (const auto& [number, attempt] : TaskOf(task).attempts) {
       silent += attempt.life.is_running() && now - attempt.life.last_heard_at > kSilence ? 1 : 0;
     }
   }
@@ -136,6 +143,8 @@ class JobMonitor::Impl {
 
   bool IsClosed() const { return final_.has_value() || state_.closed.has_value(); }
 
+  const std::vector<StageForecast>& stage_forecasts() const { return stages_.stages; }
+  JobSummary Summary() const;
   const model::JobState& state() const { return state_; }
   model::JobState& state() { return state_; }
   bool has_news() const { return has_news_; }
@@ -166,6 +175,7 @@ class JobMonitor::Impl {
 
   // Sets running_stage_.
   EndPrediction PredictMaps(absl::Time now);
+  EndPrediction PredictStages(absl::Time now);
   void Predict(Tracked& tracked, absl::Duration silence, Snapshot& snapshot);
   Forecast Describe(const EndPrediction& prediction, const std::string& name) const;
   // Sets the fractions that `forecast` bears.
@@ -187,7 +197,8 @@ class JobMonitor::Impl {
   double lost_share_ = 0;                              // of the evidence, at the last Tick()
   absl::Time listening_since_ = absl::InfinitePast();  // the last NoteRestart()
   absl::Time informed_at_ = absl::InfinitePast();      // the last Tick() without silence
-  model::EndDrift map_drift_;                          // of a job without a reduce phase
+  model::EndDrift drift_;                              // of a job without a reduce phase
+  monitor::StagesEstimate stages_;                     // at the last Tick()
   model::ShownProgress shown_;
   std::shared_ptr<const cost::RunningStage> running_stage_;  // by the first indicator
   std::optional<Snapshot> final_;
@@ -225,11 +236,23 @@ EndPrediction JobMonitor::Impl::PredictMaps(absl::Time now) {
       .index = kMapStage, .left = application.stages[0], .ends = estimate->ends});
   const estimate::Range& left = estimate->end;
   prediction.end = now + absl::Seconds(left.median);
-  map_drift_.Observe(now, *prediction.end);
-  const absl::Duration moved = model::kDeviationsOf90Percent * map_drift_.Drift();
+  drift_.Observe(now, *prediction.end);
+  const absl::Duration moved = model::kDeviationsOf90Percent * drift_.Drift();
   const double upper = std::min(left.upper, model::kRemainingUpperMax * left.median);
   prediction.lower = now + std::max(absl::Seconds(left.lower) - moved, absl::ZeroDuration());
   prediction.upper = now + absl::Seconds(std::max(upper, left.median)) + moved;
+  return prediction;
+}
+
+// Of a job of stages of any kind.
+EndPrediction JobMonitor::Impl::PredictStages(absl::Time now) {
+  EndPrediction prediction{.at = now};
+  if (!stages_.end) return prediction;
+  auto [median, lower, upper] = *stages_.end;
+  workflow::WidenByDrift(now, median, drift_, lower, upper);
+  prediction.end = now + absl::Seconds(median);
+  prediction.lower = now + absl::Seconds(lower);
+  prediction.upper = now + absl::Seconds(upper);
   return prediction;
 }
 
@@ -239,7 +262,9 @@ void JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Snapsho
   const absl::Time now = informed_at_;
   EndPrediction prediction{.at = now};
   ReducePhaseForecast reduce;
-  if (!state_.has_phase(Phase::kReduce)) {
+  if (monitor::IsOfStages(state_)) {
+    prediction = PredictStages(now);
+  } else if (!state_.has_phase(Phase::kReduce)) {
     prediction = PredictMaps(now);
   } else {
     reduce = tracked.indicator->Estimate(state_, now);
@@ -345,6 +370,9 @@ Coverage JobMonitor::Impl::CoverageAt(absl::Time now) const {
   coverage.map_profiles = model::MapProfilesKnown(state_, now);
   coverage.silent_tasks =
       SilentTasks(state_.map_tasks, now) + SilentTasks(state_.reduce_tasks, now);
+  for (const auto& [number, stage] : state_.stages) {
+    coverage.silent_tasks += SilentTasks(stage.tasks, now);
+  }
   if (StateAt(now) == JobState::kRunning) {
     coverage.silent_for = model::SilentFor(state_, now);
   }
@@ -447,6 +475,10 @@ Snapshot JobMonitor::Impl::Tick(absl::Time now) {
       silence == absl::ZeroDuration() && snapshot.state != JobState::kAbandoned;
   if (is_informed || informed_at_ == absl::InfinitePast()) informed_at_ = now;
   running_stage_.reset();
+  if (monitor::IsOfStages(state_)) {
+    stages_ = monitor::EstimateStages(state_, informed_at_);
+    if (!stages_.problem.empty()) snapshot.coverage.notes.push_back(stages_.problem);
+  }
   for (Tracked& tracked : tracked_) Predict(tracked, silence, snapshot);
   for (PhaseProgress& phase : snapshot.phases) {
     if (phase.phase != Phase::kReduce) continue;
@@ -463,10 +495,19 @@ Snapshot JobMonitor::Impl::Tick(absl::Time now) {
   return snapshot;
 }
 
+JobSummary JobMonitor::Impl::Summary() const {
+  JobSummary summary = model::Summarize(state_);
+  if (workflow::HasOtherStages(state_)) {
+    const absl::Time end = state_.closed_at.value_or(state_.last_arrival_at);
+    summary.stages = workflow::ProfileOf(workflow::StagesNow(state_, end));
+  }
+  return summary;
+}
+
 std::string JobMonitor::Impl::Checkpoint() const {
   std::ostringstream out;
   model::CheckpointWriter writer(out);
-  writer(model::kCheckpointLayout, sequence_, lost_share_, informed_at_, map_drift_, shown_,
+  writer(model::kCheckpointLayout, sequence_, lost_share_, informed_at_, drift_, shown_,
          tracked_.size());
   for (const Tracked& tracked : tracked_) {
     writer(tracked.indicator->name(), tracked.history, tracked.latest_end);
@@ -488,7 +529,7 @@ absl::Status JobMonitor::Impl::Resume(const std::string& checkpoint) {
                                                     job_id_, layout, model::kCheckpointLayout));
     }
     std::size_t count = 0;
-    reader(sequence_, lost_share_, informed_at_, map_drift_, shown_, count);
+    reader(sequence_, lost_share_, informed_at_, drift_, shown_, count);
     bool is_same = count == tracked_.size();
     for (std::size_t i = 0; is_same && i < count; ++i) {
       std::string name;
@@ -556,7 +597,10 @@ std::uint64_t JobMonitor::accepted_sequence(const std::string& source_id) const 
   const auto source = impl_->state().sources.find(source_id);
   return source == impl_->state().sources.end() ? 0 : source->second.accepted_sequence;
 }
-JobSummary JobMonitor::Summary() const { return model::Summarize(impl_->state()); }
+JobSummary JobMonitor::Summary() const { return impl_->Summary(); }
+const std::vector<StageForecast>& JobMonitor::stage_forecasts() const {
+  return impl_->stage_forecasts();
+}
 std::vector<AcceptedSequence> JobMonitor::accepted_sequences() const {
   std::vector<AcceptedSequence> sequences;
   for (const auto& [id, source] : impl_->state().sources) {

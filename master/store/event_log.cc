@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "master/store/run_profile.h"
 #include "proto/wire/encode_event.h"
 #include "proto/wire/parse_event.h"
 #include "tidemark/storage/v1/event_log.pb.h"
@@ -69,7 +70,8 @@ PastRuns PastRunsOf(const pb::LoggedPastRuns& logged) {
     past.runs.push_back({.map_time = ToDuration(run.map_time()),
                          .shuffle_time = ToDuration(run.shuffle_time()),
                          .reduce_time = ToDuration(run.reduce_time()),
-                         .map_input_bytes = run.map_input_bytes()});
+                         .map_input_bytes = run.map_input_bytes(),
+                         .stages = DecodeRunProfile(run.stages())});
   }
   return past;
 }

@@ -8,11 +8,12 @@
 #include <utility>
 
 #include "master/store/disk.h"
+#include "master/store/run_profile.h"
 
 namespace tidemark::store {
 namespace {
 
-constexpr int kVersion = 4;
+constexpr int kVersion = 5;
 
 constexpr const char* kSchema = R"(
 CREATE TABLE job (
@@ -93,7 +94,15 @@ constexpr const char* kNameSpaces = R"(
 ALTER TABLE job ADD COLUMN name_space TEXT NOT NULL DEFAULT '*';
 DROP INDEX job_by_name;
 CREATE INDEX job_by_name ON job (name, ended_at, job_id, name_space);
-PRAGMA user_version = 4;
+)";
+
+// What version 5 added.
+constexpr const char* kRunProfiles = R"(
+CREATE TABLE run_profile (            -- of a job with other stages than those of MapReduce
+  job INTEGER PRIMARY KEY REFERENCES job ON DELETE CASCADE,
+  stages INTEGER NOT NULL,
+  profile BLOB NOT NULL);             -- tidemark.storage.v1.LoggedRunProfile
+PRAGMA user_version = 5;
 )";
 
 absl::Status Failed(sqlite3* database, const std::string& path) {
@@ -129,6 +138,14 @@ class Statement {
   Statement& Bind(const std::string& value) {
     sqlite3_bind_text64(statement_, ++bound_, value.data(), value.size(), SQLITE_TRANSIENT,
                         SQLITE_UTF8);
+    return *this;
+  }
+  struct Bytes {
+    std::string bytes;
+  };
+  Statement& Bind(const Bytes& value) {
+    sqlite3_bind_blob64(statement_, ++bound_, value.bytes.data(), value.bytes.size(),
+                        SQLITE_TRANSIENT);
     return *this;
   }
   template <typename T>
@@ -238,8 +255,9 @@ absl::Status History::Prepare() const {
                     *version, kVersion));
   }
   if (*version == kVersion) return absl::OkStatus();
-  return Execute(fmt::format("BEGIN; {} {} {} {} COMMIT;", *version == 0 ? kSchema : "",
-                             *version < 2 ? kProfiles : "", *version < 3 ? kNodes : "", kNameSpaces)
+  return Execute(fmt::format("BEGIN; {} {} {} {} {} COMMIT;", *version == 0 ? kSchema : "",
+                             *version < 2 ? kProfiles : "", *version < 3 ? kNodes : "",
+                             *version < 4 ? kNameSpaces : "", kRunProfiles)
                      .c_str());
 }
 
@@ -285,6 +303,13 @@ absl::Status History::AddWithin(const FinishedJob& job) const {
                  absl::ToDoubleSeconds(profile.map_task_time),
                  absl::ToDoubleSeconds(profile.reduce_task_time), profile.map_task_variation,
                  profile.reduce_task_variation);
+  }
+  if (!summary.stages.stages.empty() && status.ok()) {
+    storage::v1::LoggedRunProfile profile;
+    EncodeRunProfile(summary.stages, profile);
+    status = run("INSERT INTO run_profile VALUES (?,?,?)", row,
+                 static_cast<std::int64_t>(summary.stages.stages.size()),
+                 Statement::Bytes{profile.SerializeAsString()});
   }
   std::int64_t position = 0;
   for (const IndicatorError& error : final.errors) {
@@ -392,6 +417,11 @@ absl::Status History::ReadDetails(std::int64_t row, FinishedJob& job) const {
         profile.reduce_task_variation = columns.Real();
         job.summary.profile = profile;
       });
+  if (!status.ok()) return status;
+  status = each("SELECT profile FROM run_profile WHERE job = ?", [&](Statement& columns) {
+    storage::v1::LoggedRunProfile profile;
+    if (profile.ParseFromString(columns.Text())) job.summary.stages = DecodeRunProfile(profile);
+  });
   if (!status.ok()) return status;
   return each(
       "SELECT indicator, reduce_avg, reduce_max, job_avg, job_max, interval_coverage "

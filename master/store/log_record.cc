@@ -4,6 +4,7 @@
 #include <sys/random.h>
 #include <xxhash.h>
 
+#include "master/store/run_profile.h"
 #include "proto/wire/snapshot_codec.h"
 #include "tidemark/storage/v1/event_log.pb.h"
 
@@ -173,6 +174,7 @@ void EncodePastRuns(const std::vector<PastRun>& runs, LogKey key, std::string& o
     *logged.mutable_shuffle_time() = ToDuration(run.shuffle_time);
     *logged.mutable_reduce_time() = ToDuration(run.reduce_time);
     logged.set_map_input_bytes(run.map_input_bytes);
+    if (!run.stages.stages.empty()) EncodeRunProfile(run.stages, *logged.mutable_stages());
   }
   EncodeRecord(record, key, out);
 }

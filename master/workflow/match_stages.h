@@ -11,8 +11,8 @@
 namespace tidemark::workflow {
 
 // For each stage of `now` its counterpart in `profile`: the same name, then the same number of
-// tasks, then the nearest place; each at most once. Cost: O(stages x stages of the same name).
+// tasks, then the nearest place; each at most once. Cost: O(stages log stages).
 std::vector<std::optional<std::size_t>> MatchStages(std::span<const StageNow> now,
-                                                    const WorkflowProfile& profile);
+                                                    const RunProfile& profile);
 
 }  // namespace tidemark::workflow

@@ -31,15 +31,19 @@ struct Outlooks {
 
 class OutlookBuilder {
  public:
-  OutlookBuilder(const WorkflowNow& now, std::span<const WorkflowProfile* const> history,
-                 double slots, const OutlookConstants& constants)
+  OutlookBuilder(const WorkflowNow& now, std::span<const RunProfile* const> history, double slots,
+                 const OutlookConstants& constants)
       : now_(now), history_(history), slots_(slots), constants_(constants) {}
 
   Outlooks Build() {
     outlooks_.stages = now_.stages;
     if (!history_.empty()) Expect(*history_.front());
     runs_.resize(outlooks_.stages.size());
-    for (const WorkflowProfile* run : history_) Collect(*run);
+    for (const RunProfile* run : history_) Collect(*run);
+    for (std::size_t i = 0; i < outlooks_.stages.size(); ++i) {
+      StageNow& stage = outlooks_.stages[i];
+      if (!stage.lag && !runs_[i].empty()) stage.lag = runs_[i].front().stage->lag;
+    }
     for (std::size_t i = 0; i < outlooks_.stages.size(); ++i) {
       const TaskOutlook before = OutlookFromRuns(runs_[i], slots_, constants_);
       outlooks_.tasks.push_back(OutlookNow(before, outlooks_.stages[i], constants_));
@@ -50,7 +54,7 @@ class OutlookBuilder {
 
  private:
   // Stages of the most recent run that are not there yet will come.
-  void Expect(const WorkflowProfile& run) {
+  void Expect(const RunProfile& run) {
     const auto matches = MatchStages(now_.stages, run);
     std::vector<std::optional<std::size_t>> place(run.stages.size());
     for (std::size_t i = 0; i < matches.size(); ++i) {
@@ -72,7 +76,7 @@ class OutlookBuilder {
     }
   }
 
-  void Collect(const WorkflowProfile& run) {
+  void Collect(const RunProfile& run) {
     const auto matches = MatchStages(outlooks_.stages, run);
     for (std::size_t i = 0; i < matches.size(); ++i) {
       if (matches[i]) runs_[i].push_back({run.slots, &run.stages[*matches[i]]});
@@ -107,7 +111,7 @@ class OutlookBuilder {
   }
 
   const WorkflowNow& now_;
-  std::span<const WorkflowProfile* const> history_;
+  std::span<const RunProfile* const> history_;
   double slots_;
   const OutlookConstants& constants_;
   std::vector<std::vector<EarlierStage>> runs_;
@@ -116,11 +120,13 @@ class OutlookBuilder {
 
 schedule::StageWork WorkOf(const StageNow& stage) {
   const std::uint64_t begun = stage.finished.size() + stage.running.size();
-  schedule::StageWork left = {.parents = stage.parents,
-                              .owner = stage.owner,
-                              .container = stage.container,
-                              .pending = stage.tasks > begun ? stage.tasks - begun : 0,
-                              .lag = stage.lag};
+  schedule::StageWork left = {
+      .parents = stage.parents,
+      .owner = stage.owner,
+      .container = stage.container,
+      .pending = stage.tasks > begun ? stage.tasks - begun : 0,
+      .lag = begun > 0 ? 0 : std::max(stage.lag.value_or(0) - stage.waited, 0.0),
+      .at_once_max = stage.at_once_max};
   for (const RunningTask& task : stage.running) left.running.push_back(task.elapsed);
   return left;
 }
@@ -147,9 +153,9 @@ cost::StageLeft StageOf(const StageNow& stage, std::size_t index, const TaskOutl
   cost::StageLeft left = {.work = WorkOf(stage), .times = {.alike = outlook.times}};
   const double shift = outlook.is_known ? kKnownShift : kUnknownShift;
   left.times.is_known = outlook.is_known;
+  if (left.work.pending == 0 && left.work.running.empty()) return left;
   left.times.factor = FactorsOf(index, outlook.deviation, shift, draws);
-  const bool has_work = left.work.pending > 0 || !left.work.running.empty();
-  if (!outlook.is_known && has_work) {
+  if (!outlook.is_known) {
     left.times.factor_of_bounds =
         FactorsOf(index, constants.unknown_interval_deviation, shift, draws);
   }
@@ -184,7 +190,7 @@ Draws GrowthOf(const WorkflowNow& now, const FixedDraws& draws) {
 }  // namespace
 
 estimate::Application ApplicationOfStages(const WorkflowNow& now,
-                                          std::span<const WorkflowProfile* const> history,
+                                          std::span<const RunProfile* const> history,
                                           const schedule::Resourcing& on,
                                           const StagesOptions& options) {
   const Outlooks outlooks =
@@ -199,7 +205,7 @@ estimate::Application ApplicationOfStages(const WorkflowNow& now,
     application.stages.push_back(
         StageOf(outlooks.stages[i], i, outlooks.tasks[i], options.outlook, *application.draws));
   }
-  if (options.may_grow) application.growth = GrowthOf(now, *application.draws);
+  if (now.may_grow && history.empty()) application.growth = GrowthOf(now, *application.draws);
   return application;
 }
 

@@ -19,8 +19,6 @@ struct StagesOptions {
   // Of the log of a factor on the whole of what is left: runs of one query at one size differ by 3
   // to 7 %, and up to 17 % in a tenth of the cases (measured on TPC-DS).
   double common_deviation = 0.05;
-  // Stages may appear that nobody knows of (a Spark application without earlier runs).
-  bool may_grow = false;
 };
 
 struct WorkflowNow {
@@ -28,12 +26,18 @@ struct WorkflowNow {
   double elapsed = 0;          // since it began
   std::size_t warm_slots = 0;  // idle containers that have run a task
   std::size_t jobs_seen = 1;   // submissions so far; with may_grow each makes another less likely
+  bool may_grow = false;       // stages have appeared since it began, so that without earlier runs
+                               // others may that nobody knows of
+  double slots = 0;            // tasks that can run at once; 0: not known
+  // Numbers of stages of the job that were told to wait for each other, the first again at the end.
+  std::vector<std::uint32_t> cycle;
 };
 
-// Its stages are those of `now`, then expected ones. `history`: earlier runs of the same workflow,
-// the most recent first. Cost: O(tasks of history + draws x (stages + running tasks)).
+// Its stages are those of `now`, then those of the most recent run that have no counterpart
+// (match_stages.h), in their order. `history`: earlier runs of the same workflow, the most recent
+// first. Cost: O(tasks of history + draws x (stages + running tasks)).
 estimate::Application ApplicationOfStages(const WorkflowNow& now,
-                                          std::span<const WorkflowProfile* const> history,
+                                          std::span<const RunProfile* const> history,
                                           const schedule::Resourcing& on,
                                           const StagesOptions& options);
 

@@ -1,19 +1,22 @@
 // A workflow at one instant, and what earlier runs of it left behind. Seconds.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "master/schedule/allocation.h"
 #include "master/schedule/placing.h"
+#include "tidemark/stage_profile.h"
 
 namespace tidemark::workflow {
 
 using schedule::kWarmths;
 using schedule::Warmth;
+using tidemark::RunProfile;
+using tidemark::StageProfile;
 
 struct FinishedTask {
   double seconds = 0;
@@ -33,21 +36,11 @@ struct StageNow {
   std::uint64_t tasks = 0;  // in all
   std::vector<FinishedTask> finished;
   std::vector<RunningTask> running;
-  double lag = 0;  // from the end of the last parent to the first task
-};
-
-// One stage of a finished run.
-struct StageProfile {
-  std::string name;
-  std::vector<std::size_t> parents;
-  std::uint64_t tasks = 0;
-  double lag = 0;
-  std::array<std::vector<double>, kWarmths> seconds;  // of its tasks, by Warmth
-};
-
-struct WorkflowProfile {
-  double slots = 1;  // containers that the run had at once
-  std::vector<StageProfile> stages;
+  // From the end of the last parent to the first task; empty: as in earlier runs.
+  std::optional<double> lag;
+  double waited = 0;  // since the last parent ended, if nothing has begun
+  std::uint64_t at_once_max = schedule::kNoLimit;  // tasks of the stage
+  std::uint32_t number = 0;                        // of a stage of a job
 };
 
 }  // namespace tidemark::workflow

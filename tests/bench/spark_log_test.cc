@@ -34,17 +34,16 @@ constexpr char kLog[] =
 {"Event":"SparkListenerJobEnd","Job ID":1,"Completion Time":8000}
 )";
 
-TEST(SparkLog, BecomesATraceWithJobsWaitingForEachOther) {
+TEST(SparkLog, BecomesATraceWhoseJobsAreGroups) {
   const auto trace = ReadSparkLog(Write("two-jobs", kLog));
   ASSERT_TRUE(trace.ok()) << trace.status();
   EXPECT_DOUBLE_EQ(trace->end, 7);
   EXPECT_DOUBLE_EQ(trace->slots, 1);
   ASSERT_EQ(trace->stages.size(), 2u);
-  EXPECT_THAT(trace->stages[1].parents, ElementsAre(0));
+  EXPECT_EQ(trace->stages[1].group, "job 1");
   EXPECT_DOUBLE_EQ(trace->stages[1].visible_at, 5);
-  EXPECT_DOUBLE_EQ(trace->stages[1].lag, 1);
-  EXPECT_EQ(trace->stages[0].tasks[0].warmth, workflow::Warmth::kFresh);
-  EXPECT_EQ(trace->stages[1].tasks[0].warmth, workflow::Warmth::kFirst);
+  EXPECT_DOUBLE_EQ(trace->stages[1].submitted_at.value_or(-1), 5);
+  EXPECT_EQ(trace->stages[1].tasks[0].executor, 0u);
 }
 
 TEST(SparkLog, MayEndInTheMiddleOfALine) {

@@ -140,7 +140,10 @@ TEST_F(EventLog, GivesBackEveryKindOfRecord) {
 TEST_F(EventLog, GivesBackWhatWasKnownOfEarlierRuns) {
   const std::vector<PastRun> runs = {
       {absl::Seconds(10), absl::Milliseconds(1500), absl::Seconds(30), 4'096},
-      {absl::Seconds(11), absl::ZeroDuration(), absl::Seconds(29), 0}};
+      {absl::Seconds(11), absl::ZeroDuration(), absl::Seconds(29), 0},
+      {.stages = {.slots = 2,
+                  .stages = {{.name = "scan", .tasks = 1, .seconds = {{{2.5}}}},
+                             {.name = "join", .parents = {0}, .tasks = 1}}}}};
   std::string record;
   const auto writer = Create();
   EncodePastRuns(runs, writer->key(), record);

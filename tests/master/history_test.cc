@@ -43,8 +43,9 @@ FinishedJob Ended(const std::string& job_id, double ended, const std::string& na
   return job;
 }
 
+constexpr const char* kUndoFifth = "DROP TABLE run_profile; ";
 constexpr const char* kUndoFourth =
-    "DROP INDEX job_by_name; ALTER TABLE job DROP COLUMN name_space; "
+    "DROP TABLE run_profile; DROP INDEX job_by_name; ALTER TABLE job DROP COLUMN name_space; "
     "CREATE INDEX job_by_name ON job (name, ended_at); ";
 
 class HistoryTest : public ::testing::Test {
@@ -104,6 +105,21 @@ TEST_F(HistoryTest, GivesBackTheProfileOfAJob) {
                                    .reduce_task_variation = 0.5};
   ASSERT_TRUE(Open()->Add(job).ok());
   EXPECT_EQ(Open()->OfName("nightly", 1)->front().summary.profile, job.summary.profile);
+}
+
+TEST_F(HistoryTest, GivesBackWhatTheTasksOfStagesTook) {
+  FinishedJob job = Ended("a", 100);
+  job.summary.stages = {.slots = 8,
+                        .stages = {{.name = "scan", .tasks = 3, .seconds = {{{2.5}, {}, {1.5, 4}}}},
+                                   {.name = "join", .parents = {0}, .tasks = 1, .lag = 0.25}}};
+  ASSERT_TRUE(Open()->Add(job).ok());
+  EXPECT_EQ(Open()->OfName("nightly", 1)->front().summary.stages, job.summary.stages);
+}
+
+TEST_F(HistoryTest, AHistoryOfTheFourthVersionIsTakenUp) {
+  ASSERT_TRUE(Open()->Add(Ended("a", 100)).ok());
+  Undo(std::string(kUndoFifth) + "PRAGMA user_version = 4");
+  EXPECT_THAT(Open()->OfName("nightly", 1)->front().summary.stages.stages, IsEmpty());
 }
 
 TEST_F(HistoryTest, GivesBackTheNodeThatWasMeasuredLast) {

@@ -17,11 +17,10 @@ using ::testing::HasSubstr;
 
 constexpr StagesOptions kOptions;
 
-estimate::Estimate Estimate(const WorkflowNow& now,
-                            const std::vector<const WorkflowProfile*>& history, double slots,
-                            const StagesOptions& options = kOptions) {
+estimate::Estimate Estimate(const WorkflowNow& now, const std::vector<const RunProfile*>& history,
+                            double slots) {
   const auto estimate =
-      estimate::EstimateApplication(ApplicationOfStages(now, history, Slots(slots), options));
+      estimate::EstimateApplication(ApplicationOfStages(now, history, Slots(slots), kOptions));
   EXPECT_TRUE(estimate.ok()) << estimate.status();
   return estimate.value_or(estimate::Estimate{});
 }
@@ -38,12 +37,12 @@ StageNow Shape(const StageProfile& profile) {
 }
 
 // Scan 8 x 10 s, join 4 x 5 s on 4 slots: 20 + 5 s.
-WorkflowProfile ScanAndJoin() {
+RunProfile ScanAndJoin() {
   return {.slots = 4, .stages = {Profile("scan", 8, 10), Profile("join", 4, 5, {0})}};
 }
 
 TEST(ApplicationOfStages, FollowsTheEarlierRun) {
-  const WorkflowProfile run = ScanAndJoin();
+  const RunProfile run = ScanAndJoin();
   const WorkflowNow now = {.stages = {Shape(run.stages[0]), Shape(run.stages[1])}};
   const estimate::Estimate estimate = Estimate(now, {&run}, 4);
   EXPECT_NEAR(estimate.end.median, 25, 2.5);
@@ -54,7 +53,7 @@ TEST(ApplicationOfStages, FollowsTheEarlierRun) {
 }
 
 TEST(ApplicationOfStages, ExpectsStagesThatAreNotThereYet) {
-  const WorkflowProfile run = ScanAndJoin();
+  const RunProfile run = ScanAndJoin();
   const WorkflowNow now = {.stages = {Shape(run.stages[0])}};
   const estimate::Estimate estimate = Estimate(now, {&run}, 4);
   ASSERT_EQ(estimate.stages.size(), 2u);
@@ -62,7 +61,7 @@ TEST(ApplicationOfStages, ExpectsStagesThatAreNotThereYet) {
 }
 
 TEST(ApplicationOfStages, CountsDownAsTasksEnd) {
-  const WorkflowProfile run = ScanAndJoin();
+  const RunProfile run = ScanAndJoin();
   WorkflowNow now = {.stages = {Shape(run.stages[0]), Shape(run.stages[1])}, .elapsed = 10};
   now.stages[0].finished.assign(4, {.seconds = 10, .warmth = Warmth::kRest});
   now.stages[0].running.assign(4, {.elapsed = 0, .warmth = Warmth::kRest});
@@ -74,7 +73,7 @@ TEST(ApplicationOfStages, CountsDownAsTasksEnd) {
 }
 
 TEST(ApplicationOfStages, TheSameArgumentsGiveTheSameBits) {
-  const WorkflowProfile run = ScanAndJoin();
+  const RunProfile run = ScanAndJoin();
   const WorkflowNow now = {.stages = {Shape(run.stages[0])}};
   EXPECT_EQ(Estimate(now, {&run}, 4).end.median, Estimate(now, {&run}, 4).end.median);
 }
@@ -106,9 +105,8 @@ TEST(ApplicationOfStages, IsWideWithoutAnyHistoryAndNarrowsWithTasks) {
 TEST(ApplicationOfStages, AdmitsStagesThatNobodyKnowsOf) {
   WorkflowNow now = {.stages = {{.name = "scan", .tasks = 4}}, .elapsed = 100};
   now.stages[0].finished.assign(4, {.seconds = 10, .warmth = Warmth::kRest});
-  StagesOptions options;
-  options.may_grow = true;
-  EXPECT_GT(Estimate(now, {}, 4, options).end.upper, 100);
+  now.may_grow = true;
+  EXPECT_GT(Estimate(now, {}, 4).end.upper, 100);
 }
 
 TEST(ApplicationOfStages, SaysWhatIsWrong) {
@@ -123,7 +121,7 @@ TEST(ApplicationOfStages, IsZeroWithoutStages) { EXPECT_EQ(Estimate({}, {}, 1).e
 // Whatever state a workflow is in: finite, ordered, not negative.
 TEST(ApplicationOfStages, IsFiniteAndOrderedInAnyState) {
   std::mt19937_64 random(21);
-  const WorkflowProfile run = ScanAndJoin();
+  const RunProfile run = ScanAndJoin();
   for (int round = 0; round < 300; ++round) {
     WorkflowNow now = {.elapsed = static_cast<double>(random() % 100)};
     for (std::size_t i = 0; i < 1 + random() % 6; ++i) {
@@ -139,10 +137,9 @@ TEST(ApplicationOfStages, IsFiniteAndOrderedInAnyState) {
       }
       now.stages.push_back(std::move(stage));
     }
-    StagesOptions options;
-    options.may_grow = random() % 2 == 0;
+    now.may_grow = random() % 2 == 0;
     const estimate::Estimate estimate =
-        random() % 2 == 0 ? Estimate(now, {&run}, 3, options) : Estimate(now, {}, 3, options);
+        random() % 2 == 0 ? Estimate(now, {&run}, 3) : Estimate(now, {}, 3);
     EXPECT_TRUE(std::isfinite(estimate.end.upper)) << round;
     EXPECT_GE(estimate.end.lower, 0) << round;
     EXPECT_LE(estimate.end.lower, estimate.end.median) << round;

@@ -99,7 +99,7 @@ TEST(TaskOutlook, RunningTasksBeyondTheirMeanCountAsAtLeastThatLong) {
 }
 
 TEST(MatchStages, PrefersTheNameThenTheTasksThenThePlace) {
-  WorkflowProfile run;
+  RunProfile run;
   run.stages = {{.name = "a", .tasks = 5}, {.name = "b", .tasks = 9}, {.name = "a", .tasks = 7}};
   const std::vector<StageNow> now = {{.name = "a", .tasks = 7},
                                      {.name = "a", .tasks = 6},

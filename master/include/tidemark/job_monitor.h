@@ -26,6 +26,7 @@
 #include "tidemark/job_summary.h"
 #include "tidemark/past_run.h"
 #include "tidemark/snapshot.h"
+#include "tidemark/stage_forecast.h"
 
 namespace tidemark {
 
@@ -109,6 +110,11 @@ class JobMonitor {
   // What is believed at `now`, which must not be before the last call's. Each call yields the next
   // sequence number; after the final snapshot it is returned again, unchanged.
   Snapshot Tick(absl::Time now);
+
+  // When its stages start and end, as believed at the last Tick(), of a job that has other stages
+  // than those of MapReduce: those it has by number, then those that earlier runs had. Empty:
+  // nothing is believed.
+  const std::vector<StageForecast>& stage_forecasts() const;
 
   // Whether the job has been opened, and whether events arrived since the last Tick().
   bool is_open() const;

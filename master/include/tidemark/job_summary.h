@@ -5,7 +5,8 @@
 //
 // The master keeps one for each job that has ended (docs/history.md); an embedder that has a store
 // of its own keeps it there and makes PastRuns of it (tidemark/past_run.h). Plain values: copyable,
-// comparable, safe to share while nobody writes. Memory: O(size bins), at most some kilobytes.
+// comparable, safe to share while nobody writes. Memory: O(size bins), at most some kilobytes, and
+// of a job with other stages than those of MapReduce its RunProfile.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include "absl/time/time.h"
 #include "tidemark/event.h"
 #include "tidemark/job_profile.h"
+#include "tidemark/stage_profile.h"
 
 namespace tidemark {
 
@@ -40,6 +42,8 @@ struct JobSummary {
   std::vector<GroupBin> bins;
   // What its tasks took, for workflows that it is part of; empty: none finished.
   std::optional<JobProfile> profile;
+  // What the tasks of its stages took, of a job that has others than those of MapReduce.
+  RunProfile stages;
 
   // Bytes written for a byte read, by all map (reduce) tasks together. Empty where either is not
   // known, or nothing was read.

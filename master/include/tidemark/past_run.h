@@ -19,17 +19,19 @@
 
 namespace tidemark {
 
-// Wall times of one run. The three phases follow one another and add up to the run.
+// Wall times of one run of a MapReduce job, whose three phases follow one another and add up to the
+// run, or what the tasks of another job's stages took.
 struct PastRun {
   absl::Duration map_time;            // from the start of the job to the end of its last map task
   absl::Duration shuffle_time;        // from there to the first reduce function
   absl::Duration reduce_time;         // from there to the end of the last reduce task
   std::uint64_t map_input_bytes = 0;  // 0: not known
+  RunProfile stages;                  // of a job with other stages than those of MapReduce
   friend bool operator==(const PastRun&, const PastRun&) = default;
 };
 
-// What the final snapshot and the summary of a job say. Empty for a job that did not succeed or had
-// no reduce phase, and where an instant is not known.
+// What the final snapshot and the summary of a job say. Empty for a job that did not succeed, for
+// one of map tasks alone, and where an instant is not known.
 std::optional<PastRun> PastRunOf(const Snapshot& final, const JobSummary& summary);
 
 }  // namespace tidemark

@@ -1,0 +1,139 @@
+#include "bench/workflow/events.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "tidemark/job_monitor.h"
+
+namespace tidemark::bench {
+namespace {
+
+// How often a task that runs says so. Seconds, as executors of Spark do.
+constexpr double kBeat = 10;
+
+StageOpened Opening(const Trace& trace, std::uint32_t number) {
+  const TraceStage& stage = trace.stages[number];
+  StageOpened opened = {.stage = number,
+                        .name = stage.name,
+                        .signature = stage.name,
+                        .group = stage.group,
+                        .kind = stage.kind,
+                        .task_count = static_cast<std::uint32_t>(stage.tasks.size())};
+  for (const std::size_t parent : stage.parents) {
+    opened.parents.push_back(static_cast<std::uint32_t>(parent));
+  }
+  if (trace.policy != schedule::Policy::kFifo) opened.pool = absl::StrCat(stage.owner);
+  return opened;
+}
+
+}  // namespace
+
+absl::Time At(double seconds) {
+  return absl::FromUnixSeconds(1'700'000'000) + absl::Seconds(seconds);
+}
+
+Replay::Replay(const Trace& trace) : end_(trace.end) {
+  JobOpened job = {.name = trace.name, .engine = "replay", .submitted_at = At(0)};
+  for (std::uint32_t i = 0; i < trace.stages.size(); ++i) {
+    if (trace.stages[i].group.empty()) job.stages.push_back(bench::Opening(trace, i));
+  }
+  Add(0, std::move(job));
+  for (std::uint32_t i = 0; i < trace.executors.size(); ++i) {
+    const TraceExecutor& executor = trace.executors[i];
+    Add(executor.at, ExecutorOpened{.executor = i, .slots = executor.slots});
+  }
+  AddStages(trace);
+  std::stable_sort(bodies_.begin(), bodies_.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  while (opening_ < bodies_.size() && bodies_[opening_].first <= 0 &&
+         !std::holds_alternative<AttemptChanged>(bodies_[opening_].second)) {
+    ++opening_;
+  }
+}
+
+void Replay::AddStages(const Trace& trace) {
+  for (std::uint32_t i = 0; i < trace.stages.size(); ++i) {
+    const TraceStage& stage = trace.stages[i];
+    if (!stage.group.empty()) Add(stage.visible_at, bench::Opening(trace, i));
+  }
+  for (std::uint32_t i = 0; i < trace.stages.size(); ++i) {
+    const TraceStage& stage = trace.stages[i];
+    if (!stage.submitted_at) continue;
+    StageOpened opened = bench::Opening(trace, i);
+    opened.opened_at = At(*stage.submitted_at);
+    Add(*stage.submitted_at, std::move(opened));
+  }
+  for (std::uint32_t i = 0; i < trace.stages.size(); ++i) {
+    const TraceStage& stage = trace.stages[i];
+    for (std::uint32_t t = 0; t < stage.tasks.size(); ++t) {
+      const TraceTask& task = stage.tasks[t];
+      AttemptChanged changed = {.attempt = {.stage = i, .index = t}, .executor = task.executor};
+      const auto enter = [&](AttemptState state, double at) {
+        changed.state = state;
+        changed.at = At(at);
+        Add(at, changed);
+      };
+      enter(AttemptState::kStarted, task.start);
+      if (task.shuffled) enter(AttemptState::kShuffled, *task.shuffled);
+      enter(AttemptState::kFinished, task.end);
+    }
+  }
+}
+
+void Replay::Add(double at, EventBody body) {
+  bodies_.emplace_back(std::max(at, 0.0), std::move(body));
+}
+
+void Replay::BeatUntil(double at, Take take) {
+  if (running_.empty()) return;
+  while (sent_at_ + kBeat < at) {
+    Send(sent_at_ + kBeat, TaskHeartbeat{.attempt = running_.begin()->second}, take);
+  }
+}
+
+void Replay::Send(double at, EventBody body, Take take) {
+  sent_at_ = at;
+  take({.job_id = "replay",
+        .source_id = "driver",
+        .sequence = ++sequence_,
+        .sent_at = At(at),
+        .arrived_at = At(at),
+        .body = std::move(body)});
+}
+
+void Replay::Opening(Take take) {
+  for (; next_ < opening_; ++next_) Send(0, bodies_[next_].second, take);
+}
+
+void Replay::Until(double seconds, Take take) {
+  for (; next_ < bodies_.size() && bodies_[next_].first <= seconds; ++next_) {
+    const auto& [at, body] = bodies_[next_];
+    BeatUntil(at, take);
+    if (const auto* changed = std::get_if<AttemptChanged>(&body)) {
+      const std::pair task(changed->attempt.stage, changed->attempt.index);
+      if (changed->state == AttemptState::kStarted) running_[task] = changed->attempt;
+      if (changed->state == AttemptState::kFinished) running_.erase(task);
+    }
+    Send(at, body, take);
+  }
+  BeatUntil(seconds, take);
+  for (const auto& [task, attempt] : running_) {
+    Send(seconds, TaskHeartbeat{.attempt = attempt}, take);
+  }
+}
+
+void Replay::ToTheEnd(Take take) {
+  Until(end_, take);
+  Send(end_, JobClosed{.outcome = JobOutcome::kSucceeded, .at = At(end_)}, take);
+}
+
+PastRun RunOf(const Trace& trace) {
+  JobMonitor monitor("replay", {});
+  Replay(trace).ToTheEnd([&](const Event& event) { monitor.Apply(event).IgnoreError(); });
+  return PastRunOf(monitor.Tick(At(trace.end)), monitor.Summary()).value_or(PastRun{});
+}
+
+}  // namespace tidemark::bench

@@ -1,0 +1,29 @@
+// When a stage of a job will start and end, as it was believed at one tick.
+//
+//   monitor.Tick(now);
+//   for (const tidemark::StageForecast& stage : monitor.stage_forecasts()) {
+//     if (stage.is_critical) Print(stage.name, stage.ends_in);
+//   }
+//
+// Plain values, safe to share while nobody writes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+
+namespace tidemark {
+
+struct StageForecast {
+  // Its number within the job; empty: earlier runs had it, and it does not exist yet.
+  std::optional<std::uint32_t> stage;
+  std::string name;          // its signature, else what people call it
+  absl::Duration starts_in;  // zero: it runs, or is over
+  absl::Duration ends_in;    // of its last task; zero: nothing of it is left
+  bool is_critical = false;  // a delay here delays the job
+  friend bool operator==(const StageForecast&, const StageForecast&) = default;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,29 @@
+// The end of a job of stages of any kind (a Spark application), from its events and earlier runs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "master/estimate/application_estimate.h"
+#include "master/model/job_state.h"
+#include "tidemark/stage_forecast.h"
+
+namespace tidemark::monitor {
+
+// Whether this is how the job's end is estimated: it has other stages than those of MapReduce, or
+// none yet, and its earlier runs had such.
+bool IsOfStages(const model::JobState& state);
+
+struct StagesEstimate {
+  std::optional<estimate::Range> end;  // from now on; empty: nothing can be said
+  std::vector<StageForecast> stages;   // those there are by number, then those that are expected
+  std::string problem;                 // what is wrong with the stages, for people; or empty
+};
+
+// Cost: that of workflow::StagesNow(), workflow::ApplicationOfStages() and
+// estimate::EstimateApplication().
+StagesEstimate EstimateStages(const model::JobState& state, absl::Time now);
+
+}  // namespace tidemark::monitor

@@ -1,0 +1,53 @@
+#include "master/store/run_profile.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tidemark::store {
+namespace {
+
+namespace pb = ::tidemark::storage::v1;
+
+bool IsTime(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
+
+}  // namespace
+
+void EncodeRunProfile(const RunProfile& run, pb::LoggedRunProfile& message) {
+  message.set_slots(run.slots);
+  for (const StageProfile& stage : run.stages) {
+    pb::LoggedStageProfile& logged = *message.add_stages();
+    logged.set_name(stage.name);
+    logged.mutable_parents()->Add(stage.parents.begin(), stage.parents.end());
+    logged.set_tasks(stage.tasks);
+    logged.set_lag_seconds(stage.lag);
+    for (const auto& times : stage.seconds) {
+      logged.add_kinds()->mutable_seconds()->Add(times.begin(), times.end());
+    }
+  }
+}
+
+RunProfile DecodeRunProfile(const pb::LoggedRunProfile& message) {
+  RunProfile run;
+  if (IsTime(message.slots())) run.slots = std::max(message.slots(), 1.0);
+  for (const pb::LoggedStageProfile& logged : message.stages()) {
+    StageProfile& stage = run.stages.emplace_back();
+    stage.name = logged.name();
+    for (const std::uint32_t parent : logged.parents()) {
+      if (parent < static_cast<std::uint32_t>(message.stages_size())) {
+        stage.parents.push_back(parent);
+      }
+    }
+    stage.tasks = logged.tasks();
+    stage.lag = IsTime(logged.lag_seconds()) ? logged.lag_seconds() : 0;
+    const std::size_t kinds =
+        std::min<std::size_t>(stage.seconds.size(), static_cast<std::size_t>(logged.kinds_size()));
+    for (std::size_t kind = 0; kind < kinds; ++kind) {
+      for (const float seconds : logged.kinds(static_cast<int>(kind)).seconds()) {
+        if (IsTime(seconds)) stage.seconds[kind].push_back(seconds);
+      }
+    }
+  }
+  return run;
+}
+
+}  // namespace tidemark::store

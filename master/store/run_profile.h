@@ -1,0 +1,14 @@
+// What the tasks of a run's stages took, as it is kept on the disk.
+#pragma once
+
+#include "tidemark/stage_profile.h"
+#include "tidemark/storage/v1/event_log.pb.h"
+
+namespace tidemark::store {
+
+// Times are rounded to seven digits.
+void EncodeRunProfile(const RunProfile& run, tidemark::storage::v1::LoggedRunProfile& message);
+// What contradicts itself (a parent that does not exist, a time that is none) is left out.
+RunProfile DecodeRunProfile(const tidemark::storage::v1::LoggedRunProfile& message);
+
+}  // namespace tidemark::store

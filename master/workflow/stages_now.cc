@@ -1,0 +1,388 @@
+#include "master/workflow/stages_now.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "master/schedule/dag.h"
+
+namespace tidemark::workflow {
+namespace {
+
+// How many of the groups that ended last a new one is taken to have waited for. Measured: drivers
+// of TPC-DS run at most as many jobs side by side.
+constexpr std::size_t kGroupsWaitedFor = 8;
+// For how many others a stage may stand in a profile: it bounds what a stranger's graph may cost.
+constexpr std::size_t kStandsForMax = 64;
+
+double SecondsBetween(absl::Time from, absl::Time to) {
+  return std::max(absl::ToDoubleSeconds(to - from), 0.0);
+}
+
+// One attempt at a task that has begun.
+struct Begun {
+  std::size_t stage = 0;
+  std::uint32_t index = 0;
+  absl::Time start;
+  std::optional<absl::Time> end;
+  std::optional<std::size_t> executor;
+  bool counts = false;  // for its task; others only used its slot
+  bool is_finished = false;
+  Warmth warmth = Warmth::kRest;
+};
+
+// Whose attempts are numbered within one attempt at the stage, and whose with it.
+std::uint32_t StageAttempt(std::uint32_t) { return 0; }
+std::uint32_t StageAttempt(const std::pair<std::uint32_t, std::uint32_t>& number) {
+  return number.first;
+}
+std::optional<std::size_t> ExecutorOf(const model::StageTaskAttempt& attempt) {
+  return attempt.executor;
+}
+template <typename Attempt>
+std::optional<std::size_t> ExecutorOf(const Attempt&) {
+  return std::nullopt;
+}
+
+class Looking {
+ public:
+  Looking(const model::JobState& state, absl::Time now) : state_(state), now_(now) {
+    seen_.elapsed = SecondsBetween(state.started_at, now);
+    seen_.may_grow = state.has_late_stages;
+  }
+
+  WorkflowNow Look() {
+    for (const auto& [number, stage] : state_.stages) Add(number, stage);
+    std::sort(begun_.begin(), begun_.end(), [](const Begun& a, const Begun& b) {
+      return std::tuple(a.start, a.stage, a.index) < std::tuple(b.start, b.stage, b.index);
+    });
+    FindWarmth();
+    FillIn();
+    FindGroups();
+    for (std::size_t i = 0; i < stages_.size(); ++i) FindParents(i);
+    BreakCycles();
+    FindSlots();
+    return std::move(seen_);
+  }
+
+ private:
+  struct StageFacts {
+    const model::Stage* stage = nullptr;
+    std::vector<std::size_t> begun;  // that count, in order of their starts
+    absl::Time last_end = absl::InfinitePast();
+    bool is_done = false;
+  };
+  struct Group {
+    absl::Time announced = absl::InfiniteFuture();
+    absl::Time end = absl::InfinitePast();
+    bool is_done = true;
+    std::optional<std::size_t> last;  // of its stages that ran
+  };
+
+  void Add(std::uint32_t number, const model::Stage& stage) {
+    const StageOpened& opened = stage.opened;
+    place_[number] = stages_.size();
+    stages_.push_back({.stage = &stage});
+    StageNow& now = seen_.stages.emplace_back();
+    now.name = opened.signature.empty() ? opened.name : opened.signature;
+    now.number = number;
+    now.owner = owners_.try_emplace(opened.pool, owners_.size()).first->second;
+    if (opened.slots) now.at_once_max = std::max<std::uint64_t>(*opened.slots, 1);
+    if (opened.skipped) return;
+    if (stage.is_map()) {
+      AddTasks(state_.map_tasks, opened);
+    } else if (stage.is_reduce()) {
+      AddTasks(state_.reduce_tasks, opened);
+    } else {
+      for (const auto& [index, task] : stage.tasks) AddTask(index, task.attempts, opened);
+    }
+    now.tasks = std::max<std::uint64_t>(now.tasks, older_ + opened.task_count.value_or(0));
+    older_ = 0;
+  }
+
+  template <typename Task>
+  void AddTasks(const std::vector<Task>& tasks, const StageOpened& opened) {
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      AddTask(static_cast<std::uint32_t>(i), tasks[i].attempts, opened);
+    }
+  }
+
+  // The attempts at one task, those of one attempt at the stage after the other.
+  template <typename Attempts>
+  void AddTask(std::uint32_t index, const Attempts& attempts, const StageOpened& opened) {
+    for (auto first = attempts.begin(); first != attempts.end();) {
+      const std::uint32_t stage_attempt = StageAttempt(first->first);
+      std::optional<std::size_t> counts;
+      for (; first != attempts.end() && StageAttempt(first->first) == stage_attempt; ++first) {
+        const auto& attempt = first->second;
+        if (!attempt.life.started_at() && !attempt.life.ended_at()) continue;
+        const absl::Time end = attempt.life.ended_at().value_or(now_);
+        Begun& begun = begun_.emplace_back();
+        begun.stage = stages_.size() - 1;
+        begun.index = index;
+        begun.start = std::min(attempt.life.started_at().value_or(end), end);
+        begun.end = attempt.life.ended_at();
+        begun.executor = ExecutorOf(attempt);
+        begun.is_finished = attempt.life.is_finished();
+        if (!begun.is_finished && !attempt.life.is_running()) continue;
+        if (!counts || Leads(begun, begun_[*counts])) counts = begun_.size() - 1;
+      }
+      const bool is_newest = stage_attempt >= opened.attempt;
+      if (!counts) continue;  // it has to begin again
+      begun_[*counts].counts = true;
+      seen_.stages.back().tasks += 1;
+      if (!is_newest) ++older_;
+    }
+  }
+
+  // Whether `a` decides when the task ends: the first that has finished, else the first to start.
+  static bool Leads(const Begun& a, const Begun& b) {
+    if (a.is_finished != b.is_finished) return a.is_finished;
+    return a.is_finished ? *a.end < *b.end : a.start < b.start;
+  }
+
+  // An executor has as many slots as it says, at least one: so many of its tasks are the first on
+  // their slot, and so many of each stage the first of the stage. Of a single slot it is known what
+  // it ran last.
+  void FindWarmth() {
+    absl::flat_hash_map<std::size_t, std::uint64_t> on_executor;
+    absl::flat_hash_map<std::size_t, std::size_t> last_stage;  // by executor
+    absl::flat_hash_map<std::pair<std::size_t, std::size_t>, std::uint64_t> of_stage;
+    std::uint64_t fresh = 0;
+    std::uint64_t running = 0;
+    for (Begun& task : begun_) {
+      running += task.end ? 0 : 1;
+      if (task.executor) {
+        const std::uint64_t slots = std::max(state_.executors[*task.executor].slots, 1U);
+        const auto last = last_stage.try_emplace(*task.executor, task.stage).first;
+        const bool has_changed = slots == 1 && last->second != task.stage;
+        last->second = task.stage;
+        const bool is_first = of_stage[{*task.executor, task.stage}]++ < slots || has_changed;
+        const bool is_fresh = on_executor[*task.executor]++ < slots;
+        if (is_first) task.warmth = is_fresh ? Warmth::kFresh : Warmth::kFirst;
+        fresh += task.warmth == Warmth::kFresh ? 1 : 0;
+      }
+      if (task.counts) stages_[task.stage].begun.push_back(&task - begun_.data());
+    }
+    seen_.warm_slots = fresh > running ? fresh - running : 0;
+    for (std::size_t i = 0; i < stages_.size(); ++i) MarkLastWave(i);
+  }
+
+  // A task is among the last when fewer tasks of its stage start after it than run beside it.
+  void MarkLastWave(std::size_t index) {
+    const std::vector<std::size_t>& begun = stages_[index].begun;
+    std::priority_queue<absl::Time, std::vector<absl::Time>, std::greater<>> ends;
+    for (std::size_t i = 0; i < begun.size(); ++i) {
+      Begun& task = begun_[begun[i]];
+      while (!ends.empty() && ends.top() <= task.start) ends.pop();
+      const std::size_t after = seen_.stages[index].tasks - i - 1;
+      if (task.warmth == Warmth::kRest && after < ends.size()) task.warmth = Warmth::kLast;
+      ends.push(task.end.value_or(absl::InfiniteFuture()));
+    }
+  }
+
+  void FillIn() {
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      StageNow& now = seen_.stages[i];
+      StageFacts& facts = stages_[i];
+      for (const std::size_t place : facts.begun) {
+        const Begun& task = begun_[place];
+        if (task.is_finished) {
+          now.finished.push_back({SecondsBetween(task.start, *task.end), task.warmth});
+          facts.last_end = std::max(facts.last_end, *task.end);
+        } else {
+          now.running.push_back({SecondsBetween(task.start, now_), task.warmth});
+        }
+      }
+      facts.is_done = now.finished.size() == now.tasks;
+    }
+  }
+
+  void FindGroups() {
+    std::set<absl::Time> instants;  // of stages without a group
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      const StageFacts& facts = stages_[i];
+      const absl::Time announced = facts.stage->announced_at;
+      if (facts.stage->opened.group.empty()) {
+        instants.insert(announced);
+        continue;
+      }
+      Group& group = groups_[facts.stage->opened.group];
+      group.announced = std::min(group.announced, announced);
+      group.end = std::max(group.end, facts.last_end);
+      group.is_done &= facts.is_done;
+      if (!facts.begun.empty()) group.last = i;
+    }
+    for (const auto& [name, group] : groups_) {
+      if (group.is_done && group.last) ended_.emplace_back(group.end, *group.last);
+    }
+    std::sort(ended_.begin(), ended_.end());
+    seen_.jobs_seen = std::max<std::size_t>(groups_.size() + instants.size(), 1);
+  }
+
+  void FindParents(std::size_t index) {
+    const StageOpened& opened = stages_[index].stage->opened;
+    StageNow& now = seen_.stages[index];
+    for (const std::uint32_t number : opened.parents) {
+      const auto parent = place_.find(number);
+      if (parent != place_.end() && parent->second != index) now.parents.push_back(parent->second);
+    }
+    if (opened.parents.empty() && !opened.group.empty()) {
+      const absl::Time appeared = groups_[opened.group].announced;
+      auto ended =
+          std::upper_bound(ended_.begin(), ended_.end(), std::pair(appeared, stages_.size()));
+      for (std::size_t n = 0; n < kGroupsWaitedFor && ended != ended_.begin(); ++n) {
+        --ended;
+        if (ended->second < index) now.parents.push_back(ended->second);
+      }
+    }
+    FindLag(index, now);
+  }
+
+  void FindLag(std::size_t index, StageNow& now) const {
+    absl::Time ready = state_.started_at;
+    for (const std::size_t parent : now.parents) {
+      if (!stages_[parent].is_done) return;
+      ready = std::max(ready, stages_[parent].last_end);
+    }
+    const StageFacts& facts = stages_[index];
+    // When its first task started says less: it may have waited for a slot.
+    if (const auto& opened_at = facts.stage->opened.opened_at) {
+      now.lag = SecondsBetween(ready, *opened_at);
+    }
+    if (facts.begun.empty()) now.waited = SecondsBetween(ready, now_);
+  }
+
+  // Stages that wait for each other, and those behind them, wait for none with a higher number.
+  void BreakCycles() {
+    schedule::Parents parents;
+    for (const StageNow& stage : seen_.stages) parents.push_back(stage.parents);
+    for (const std::size_t stage : schedule::CycleOf(parents)) {
+      seen_.cycle.push_back(seen_.stages[stage].number);
+    }
+    if (seen_.cycle.empty()) return;
+    for (std::size_t i = 0; i < parents.size(); ++i) {
+      std::erase_if(seen_.stages[i].parents, [&](std::size_t parent) { return parent > i; });
+    }
+  }
+
+  void FindSlots() {
+    std::uint64_t slots = 0;
+    for (const ExecutorOpened& executor : state_.executors) {
+      slots += std::max(executor.slots, 1U);
+    }
+    std::uint64_t said = 0;
+    for (const StageFacts& facts : stages_) {
+      said = std::max<std::uint64_t>(said, facts.stage->opened.slots.value_or(0));
+    }
+    if (slots == 0) slots = said;
+    if (slots == 0) slots = MostAtOnce();
+    seen_.slots = static_cast<double>(slots);
+  }
+
+  std::uint64_t MostAtOnce() const {
+    std::vector<std::pair<absl::Time, int>> changes;
+    for (const Begun& task : begun_) {
+      changes.emplace_back(task.start, 1);
+      if (task.end) changes.emplace_back(*task.end, -1);
+    }
+    std::sort(changes.begin(), changes.end());
+    std::int64_t running = 0;
+    std::int64_t most = 0;
+    for (const auto& [at, change] : changes) most = std::max(most, running += change);
+    return static_cast<std::uint64_t>(most);
+  }
+
+  const model::JobState& state_;
+  const absl::Time now_;
+  WorkflowNow seen_;
+  std::vector<StageFacts> stages_;
+  std::vector<Begun> begun_;
+  absl::flat_hash_map<std::string, std::size_t> owners_;  // by pool
+  absl::flat_hash_map<std::uint32_t, std::size_t> place_;
+  absl::flat_hash_map<std::string, Group> groups_;
+  std::vector<std::pair<absl::Time, std::size_t>> ended_;  // groups: when, and their last stage
+  std::uint64_t older_ = 0;  // tasks of earlier attempts at the stage that is being added
+};
+
+// At most `most` of them, evenly spread over what they are.
+std::vector<double> Chosen(std::vector<double> seconds, std::size_t most) {
+  if (seconds.size() <= most) return seconds;
+  std::sort(seconds.begin(), seconds.end());
+  std::vector<double> chosen;
+  for (std::size_t i = 0; i < most; ++i) {
+    chosen.push_back(seconds[(2 * i + 1) * seconds.size() / (2 * most)]);
+  }
+  return chosen;
+}
+
+}  // namespace
+
+bool HasOtherStages(const model::JobState& state) {
+  return std::any_of(state.stages.begin(), state.stages.end(), [](const auto& entry) {
+    const model::Stage& stage = entry.second;
+    if (stage.is_map() || stage.is_reduce()) return false;
+    return stage.opened.task_count.value_or(0) > 0 || !stage.tasks.empty();
+  });
+}
+
+WorkflowNow StagesNow(const model::JobState& state, absl::Time now) {
+  return Looking(state, now).Look();
+}
+
+schedule::Resourcing ResourcingOf(const WorkflowNow& now) {
+  const bool takes_turns = std::any_of(now.stages.begin(), now.stages.end(),
+                                       [](const StageNow& stage) { return stage.owner > 0; });
+  return {.cluster = {.capacity = {.cores = std::max(now.slots, 1.0)},
+                      .policy = takes_turns ? schedule::Policy::kFair : schedule::Policy::kFifo}};
+}
+
+RunProfile ProfileOf(const WorkflowNow& now) {
+  RunProfile run = {.slots = std::max(now.slots, 1.0)};
+  schedule::Parents parents;
+  std::size_t kept = 0;
+  for (const StageNow& stage : now.stages) {
+    parents.push_back(stage.parents);
+    kept += stage.finished.empty() ? 0 : 1;
+  }
+  const auto order = schedule::TopologicalOrder(parents);
+  if (kept == 0 || !order.ok()) return run;
+  // Those that are kept stand for themselves, the others for what they waited for.
+  std::vector<std::set<std::size_t>> stands_for(now.stages.size());
+  for (const std::size_t i : *order) {
+    std::set<std::size_t> before;
+    for (const std::size_t parent : parents[i]) {
+      before.insert(stands_for[parent].begin(), stands_for[parent].end());
+    }
+    while (before.size() > kStandsForMax) before.erase(before.begin());
+    parents[i].assign(before.begin(), before.end());
+    stands_for[i] = now.stages[i].finished.empty() ? std::move(before) : std::set<std::size_t>{i};
+  }
+  const std::size_t most = std::max<std::size_t>(RunProfile::kTaskTimesMax / (kWarmths * kept), 1);
+  std::vector<std::size_t> place(now.stages.size());
+  for (std::size_t i = 0; i < now.stages.size(); ++i) {
+    const StageNow& stage = now.stages[i];
+    if (stage.finished.empty()) continue;
+    place[i] = run.stages.size();
+    StageProfile profile = {.name = stage.name, .tasks = stage.tasks, .lag = stage.lag.value_or(0)};
+    for (const FinishedTask& task : stage.finished) {
+      profile.seconds[static_cast<std::size_t>(task.warmth)].push_back(task.seconds);
+    }
+    for (auto& seconds : profile.seconds) seconds = Chosen(std::move(seconds), most);
+    run.stages.push_back(std::move(profile));
+  }
+  for (std::size_t i = 0; i < now.stages.size(); ++i) {
+    if (now.stages[i].finished.empty()) continue;
+    for (const std::size_t parent : parents[i]) {
+      run.stages[place[i]].parents.push_back(place[parent]);
+    }
+  }
+  return run;
+}
+
+}  // namespace tidemark::workflow

@@ -1,0 +1,216 @@
+// Jobs of stages of any kind, as JobMonitor estimates them.
+#include "master/monitor/stages_estimate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/master/events.h"
+#include "tidemark/job_monitor.h"
+
+namespace tidemark {
+namespace {
+
+using test::At;
+using test::Finished;
+using test::Source;
+using test::Started;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+StageOpened Stage(std::uint32_t number, std::uint32_t tasks,
+                  std::vector<std::uint32_t> parents = {}) {
+  return {.stage = number,
+          .signature = "s" + std::to_string(number),
+          .parents = std::move(parents),
+          .task_count = tasks};
+}
+
+AttemptId Task(std::uint32_t stage, std::uint32_t index, std::uint32_t stage_attempt = 0) {
+  return {.stage = stage, .index = index, .stage_attempt = stage_attempt};
+}
+
+// Stage 0 scans (4 tasks of 10 s), stage 1 joins (2 tasks of 5 s), on two slots: 25 s.
+struct Query {
+  explicit Query(std::vector<StageOpened> stages = {Stage(0, 4), Stage(1, 2, {0})}) {
+    Say(0, JobOpened{.name = "query", .submitted_at = At(0), .stages = std::move(stages)});
+    Say(0, ExecutorOpened{.executor = 0, .host = "h", .slots = 2});
+  }
+  void Say(double seconds, EventBody body) {
+    const absl::Status applied = monitor.Apply(driver.At(seconds, std::move(body)));
+    EXPECT_TRUE(applied.ok()) << applied;
+  }
+  void Start(double seconds, AttemptId task) {
+    AttemptChanged started = Started(task);
+    started.executor = 0;
+    Say(seconds, started);
+  }
+  void RunUntil(double seconds) {
+    const auto both = [&](std::uint32_t stage, std::uint32_t first, double from, double to) {
+      for (const std::uint32_t index : {first, first + 1}) {
+        if (from <= seconds) Start(from, Task(stage, index));
+      }
+      for (const std::uint32_t index : {first, first + 1}) {
+        if (to <= seconds) Say(to, Finished(Task(stage, index)));
+      }
+    };
+    both(0, 0, 0, 10);
+    both(0, 2, 10, 20);
+    both(1, 0, 20, 25);
+  }
+  Snapshot Tick(double seconds) { return monitor.Tick(At(seconds)); }
+
+  Source driver;
+  JobMonitor monitor{"job-1", {}};
+};
+
+PastRun EarlierRun() {
+  Query query;
+  query.RunUntil(25);
+  query.Say(25, test::Closed());
+  const auto run = PastRunOf(query.Tick(25), query.monitor.Summary());
+  EXPECT_TRUE(run.has_value());
+  return run.value_or(PastRun{});
+}
+
+// Finite, ordered, not negative.
+void ExpectSane(const Snapshot& snapshot) {
+  const Forecast& said = snapshot.forecasts.front();
+  ASSERT_TRUE(said.remaining.has_value());
+  EXPECT_GE(*said.remaining, absl::ZeroDuration());
+  EXPECT_LE(*said.remaining_lower, *said.remaining);
+  EXPECT_GE(*said.remaining_upper, *said.remaining);
+  EXPECT_LT(*said.remaining_upper, absl::InfiniteDuration());
+}
+
+TEST(JobOfStages, IsEstimatedLive) {
+  Query query;
+  query.RunUntil(15);
+  const Snapshot snapshot = query.Tick(15);
+  ExpectSane(snapshot);
+  // 5 s of the running tasks, then two of unknown length side by side.
+  EXPECT_GT(*snapshot.forecasts.front().remaining, absl::Seconds(5));
+  EXPECT_LT(*snapshot.forecasts.front().remaining, absl::Seconds(30));
+}
+
+TEST(JobOfStages, KnowsWhenItsStagesStartAndEnd) {
+  Query query;
+  query.monitor.SetPastRuns({EarlierRun()});
+  query.RunUntil(15);
+  query.Tick(15);
+  ASSERT_THAT(query.monitor.stage_forecasts(), SizeIs(2));
+  const StageForecast& scan = query.monitor.stage_forecasts()[0];
+  const StageForecast& join = query.monitor.stage_forecasts()[1];
+  EXPECT_EQ(scan.stage, 0u);
+  EXPECT_EQ(scan.starts_in, absl::ZeroDuration());
+  EXPECT_NEAR(absl::ToDoubleSeconds(scan.ends_in), 5, 2);
+  EXPECT_NEAR(absl::ToDoubleSeconds(join.ends_in), 10, 3);
+  EXPECT_GT(join.starts_in, absl::ZeroDuration());
+  EXPECT_TRUE(join.is_critical);
+}
+
+TEST(JobOfStages, TheSecondRunKnowsTheFirst) {
+  Query query{std::vector<StageOpened>{}};
+  query.monitor.SetPastRuns({EarlierRun()});
+  const Snapshot snapshot = query.Tick(0);
+  ExpectSane(snapshot);
+  EXPECT_NEAR(absl::ToDoubleSeconds(*snapshot.forecasts.front().remaining), 25, 3);
+  ASSERT_THAT(query.monitor.stage_forecasts(), SizeIs(2));
+  EXPECT_EQ(query.monitor.stage_forecasts()[0].stage, std::nullopt) << "it is only expected";
+  EXPECT_EQ(query.monitor.stage_forecasts()[0].name, "s0");
+  EXPECT_EQ(query.monitor.stage_forecasts()[1].name, "s1");
+}
+
+TEST(JobOfStages, ItsSummaryHoldsWhatItsTasksTook) {
+  const RunProfile run = EarlierRun().stages;
+  EXPECT_DOUBLE_EQ(run.slots, 2);
+  ASSERT_THAT(run.stages, SizeIs(2));
+  EXPECT_EQ(run.stages[0].name, "s0");
+  EXPECT_THAT(run.stages[0].seconds[0], ElementsAre(10, 10)) << "the first on their slots";
+  EXPECT_THAT(run.stages[1].parents, ElementsAre(0));
+}
+
+TEST(JobOfStages, StagesThatWaitForEachOtherAreNamedInANoteAndEstimated) {
+  Query query({Stage(0, 1, {1}), Stage(1, 1, {0})});
+  const Snapshot snapshot = query.Tick(1);
+  ExpectSane(snapshot);
+  EXPECT_THAT(snapshot.coverage.notes,
+              ElementsAre(HasSubstr("stages 0, 1, 0 wait for each other")));
+}
+
+TEST(JobOfStages, AStageThatAppearsAfterItsChildrenIsEstimated) {
+  Query query({Stage(9, 2, {3})});
+  ExpectSane(query.Tick(1));
+  query.Say(2, Stage(3, 5));
+  query.Start(2, Task(3, 0));
+  query.Say(8, Finished(Task(3, 0)));
+  ExpectSane(query.Tick(9));
+  EXPECT_GT(query.monitor.stage_forecasts()[1].starts_in, absl::ZeroDuration());
+}
+
+TEST(JobOfStages, AStageThatIsResubmittedWithFewerTasksIsEstimated) {
+  Query query({Stage(2, 10)});
+  query.Start(0, Task(2, 8));
+  query.Say(4, Finished(Task(2, 8)));
+  StageOpened again = Stage(2, 3);
+  again.attempt = 1;
+  query.Say(6, again);
+  ExpectSane(query.Tick(6));
+  // Three tasks of about 4 s on two slots.
+  EXPECT_LT(*query.Tick(6).forecasts.front().remaining, absl::Seconds(15));
+}
+
+// Sizes that turn out a thousand times too small, and too large.
+TEST(JobOfStages, SizesThatAreWrongAThousandfoldLeaveAFiniteEstimate) {
+  for (const std::uint64_t said : {std::uint64_t{1'000}, std::uint64_t{1'000'000'000}}) {
+    StageOpened sized = Stage(0, 6);
+    sized.task_bytes.assign(6, 1'000'000);
+    sized.task_bytes[5] = said;
+    Query query({sized});
+    query.RunUntil(12);
+    query.Say(12, test::Read(Task(0, 2), 1'000'000'000));
+    ExpectSane(query.Tick(12));
+  }
+}
+
+TEST(JobOfStages, AJobWithoutStagesAndEarlierRunsIsNotOne) {
+  Query query{std::vector<StageOpened>{}};
+  query.Tick(1);
+  EXPECT_THAT(query.monitor.stage_forecasts(), IsEmpty());
+}
+
+TEST(JobOfStages, ASilentTaskOfAnyStageIsCounted) {
+  Query query;
+  query.Start(0, Task(0, 0));
+  EXPECT_EQ(query.Tick(11).coverage.silent_tasks, 1u);
+}
+
+TEST(JobOfStages, AnApplicationOfAHundredThousandStagesIsToldThatItIsTooLarge) {
+  Query query{std::vector<StageOpened>{}};
+  for (std::uint32_t i = 0; i < 100'000; ++i) {
+    query.Say(1, i < 100 ? Stage(i, 1) : Stage(i, 1, {i - 100, i - 50}));
+  }
+  const Snapshot snapshot = query.Tick(2);
+  EXPECT_EQ(snapshot.forecasts.front().remaining, std::nullopt);
+  EXPECT_THAT(snapshot.coverage.notes, ElementsAre(HasSubstr("100000 stages have tasks left")));
+}
+
+TEST(JobOfStages, StagesThatAreOverDoNotMakeItTooLarge) {
+  Query query{std::vector<StageOpened>{}};
+  for (std::uint32_t i = 0; i < 20'000; ++i) {
+    query.Say(1, Stage(i, 1));
+    if (i < 100) continue;
+    query.Start(1, Task(i, 0));
+    query.Say(2, Finished(Task(i, 0)));
+  }
+  ExpectSane(query.Tick(3));
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,265 @@
+#include "master/workflow/stages_now.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/master/events.h"
+
+namespace tidemark::workflow {
+namespace {
+
+using test::At;
+using test::Finished;
+using test::Started;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+AttemptId Task(std::uint32_t stage, std::uint32_t index, std::uint32_t stage_attempt = 0) {
+  return {.stage = stage, .index = index, .stage_attempt = stage_attempt};
+}
+
+StageOpened Stage(std::uint32_t number, std::uint32_t tasks,
+                  std::vector<std::uint32_t> parents = {}, std::string group = "") {
+  return {.stage = number,
+          .name = "stage",
+          .signature = "s" + std::to_string(number),
+          .parents = std::move(parents),
+          .group = std::move(group),
+          .task_count = tasks};
+}
+
+struct Job {
+  explicit Job(std::vector<StageOpened> stages) {
+    Say(0, JobOpened{.name = "query", .submitted_at = At(0), .stages = std::move(stages)});
+  }
+  void Say(double seconds, EventBody body) {
+    const absl::Status applied = model::Apply(driver.At(seconds, std::move(body)), {}, state);
+    EXPECT_TRUE(applied.ok()) << applied;
+  }
+  void Executor(double seconds, std::uint32_t number, std::uint32_t slots) {
+    Say(seconds, ExecutorOpened{.executor = number, .host = "h", .slots = slots});
+  }
+  void Start(double seconds, AttemptId task, std::uint32_t executor) {
+    AttemptChanged started = Started(task);
+    started.executor = executor;
+    Say(seconds, started);
+  }
+  void Run(double from, double to, AttemptId task, std::uint32_t executor = 0) {
+    Start(from, task, executor);
+    Say(to, Finished(task));
+  }
+  WorkflowNow Now(double seconds) const { return StagesNow(state, At(seconds)); }
+
+  test::Source driver;
+  model::JobState state{1};
+};
+
+std::vector<Warmth> WarmthsOf(const StageNow& stage) {
+  std::vector<Warmth> warmths;
+  for (const FinishedTask& task : stage.finished) warmths.push_back(task.warmth);
+  for (const RunningTask& task : stage.running) warmths.push_back(task.warmth);
+  return warmths;
+}
+
+TEST(StagesNow, TellsWhatHasEndedWhatRunsAndWhatWaits) {
+  Job job({Stage(0, 3), Stage(1, 1, {0})});
+  job.Run(0, 3, Task(0, 0));
+  job.Say(1, Started(Task(0, 1)));
+  const WorkflowNow now = job.Now(4);
+  EXPECT_DOUBLE_EQ(now.elapsed, 4);
+  EXPECT_FALSE(now.may_grow);
+  ASSERT_EQ(now.stages.size(), 2u);
+  EXPECT_EQ(now.stages[0].name, "s0");
+  EXPECT_EQ(now.stages[0].tasks, 3u);
+  ASSERT_EQ(now.stages[0].finished.size(), 1u);
+  EXPECT_DOUBLE_EQ(now.stages[0].finished[0].seconds, 3);
+  ASSERT_EQ(now.stages[0].running.size(), 1u);
+  EXPECT_DOUBLE_EQ(now.stages[0].running[0].elapsed, 3);
+  EXPECT_THAT(now.stages[1].parents, ElementsAre(0));
+}
+
+// Two slots: 0-3 and 0-1, then 1-6 of stage 0; stage 1 at 6.
+TEST(StagesNow, KnowsWhatASlotHasRunBefore) {
+  Job job({Stage(0, 3), Stage(1, 1, {0})});
+  job.Executor(0, 0, 1);
+  job.Executor(0, 1, 1);
+  job.Start(0, Task(0, 0), 0);
+  job.Start(0, Task(0, 1), 1);
+  job.Say(1, Finished(Task(0, 1)));
+  job.Start(1, Task(0, 2), 1);
+  job.Say(3, Finished(Task(0, 0)));
+  EXPECT_EQ(job.Now(3).warm_slots, 1u);
+  job.Say(6, Finished(Task(0, 2)));
+  job.Start(6, Task(1, 0), 0);
+  const WorkflowNow now = job.Now(7);
+  EXPECT_DOUBLE_EQ(now.slots, 2);
+  EXPECT_THAT(WarmthsOf(now.stages[0]), ElementsAre(Warmth::kFresh, Warmth::kFresh, Warmth::kLast));
+  EXPECT_THAT(WarmthsOf(now.stages[1]), ElementsAre(Warmth::kFirst));
+}
+
+TEST(StagesNow, ASlotThatComesBackToAStageIsColdForIt) {
+  Job job({Stage(0, 9), Stage(1, 1)});
+  job.Executor(0, 0, 1);
+  job.Run(0, 1, Task(0, 0));
+  job.Run(1, 2, Task(1, 0));
+  job.Run(2, 3, Task(0, 1));
+  job.Run(3, 4, Task(0, 2));
+  EXPECT_THAT(WarmthsOf(job.Now(4).stages[0]),
+              ElementsAre(Warmth::kFresh, Warmth::kFirst, Warmth::kRest));
+}
+
+TEST(StagesNow, WithoutExecutorsAllSlotsAreAlikeAndCountedAsSeen) {
+  Job job({Stage(0, 9)});
+  job.Say(0, Started(Task(0, 0)));
+  job.Say(0, Started(Task(0, 1)));
+  job.Say(2, Finished(Task(0, 0)));
+  EXPECT_DOUBLE_EQ(job.Now(3).slots, 2);
+  EXPECT_THAT(WarmthsOf(job.Now(3).stages[0]), ElementsAre(Warmth::kRest, Warmth::kRest));
+  StageOpened said = Stage(0, 9);
+  said.slots = 5;
+  job.Say(3, said);
+  EXPECT_DOUBLE_EQ(job.Now(3).slots, 5);
+  EXPECT_EQ(job.Now(3).stages[0].at_once_max, 5u);
+}
+
+TEST(StagesNow, TheFirstStagesOfAGroupWaitForTheGroupsThatHadEnded) {
+  Job job({});
+  job.Say(1, Stage(0, 1, {}, "job 0"));
+  job.Run(1, 4, Task(0, 0));
+  job.Say(5, Stage(3, 1, {}, "job 1"));
+  job.Say(5, Stage(4, 1, {3}, "job 1"));
+  const WorkflowNow now = job.Now(6);
+  EXPECT_TRUE(now.may_grow);
+  EXPECT_EQ(now.jobs_seen, 2u);
+  EXPECT_THAT(now.stages[1].parents, ElementsAre(0));
+  EXPECT_THAT(now.stages[2].parents, ElementsAre(1));
+  EXPECT_DOUBLE_EQ(now.stages[1].waited, 2);
+  EXPECT_EQ(now.stages[1].lag, std::nullopt) << "as in earlier runs";
+  StageOpened submitted = Stage(3, 1, {}, "job 1");
+  submitted.opened_at = At(7);
+  job.Say(7, submitted);
+  EXPECT_DOUBLE_EQ(job.Now(8).stages[1].lag.value_or(-1), 3);
+}
+
+TEST(StagesNow, PoolsTakeTurns) {
+  StageOpened first = Stage(0, 1);
+  StageOpened second = Stage(1, 1);
+  first.pool = "etl";
+  second.pool = "adhoc";
+  EXPECT_EQ(ResourcingOf(Job({first, second}).Now(0)).cluster.policy, schedule::Policy::kFair);
+  EXPECT_EQ(Job({first, second}).Now(0).stages[1].owner, 1u);
+  EXPECT_EQ(ResourcingOf(Job({first, first}).Now(0)).cluster.policy, schedule::Policy::kFifo);
+}
+
+TEST(StagesNow, ASkippedStageHasNothingLeft) {
+  StageOpened skipped = Stage(0, 50);
+  skipped.skipped = true;
+  EXPECT_EQ(Job({skipped}).Now(1).stages[0].tasks, 0u);
+}
+
+TEST(StagesNow, AStageThatAppearsAfterItsChildrenIsTheirParentFromThenOn) {
+  Job job({Stage(9, 2, {3})});
+  EXPECT_THAT(job.Now(1).stages[0].parents, IsEmpty());
+  job.Say(2, Stage(3, 5));
+  EXPECT_THAT(job.Now(2).stages[1].parents, ElementsAre(0));
+}
+
+// Its first attempt had ten tasks, of which two had ended and one still runs; the second has three.
+TEST(StagesNow, AStageThatIsResubmittedWithFewerTasksHasThoseLeft) {
+  Job job({Stage(2, 10)});
+  job.Run(0, 4, Task(2, 8));
+  job.Run(0, 5, Task(2, 9));
+  job.Say(3, Started(Task(2, 7)));
+  StageOpened again = Stage(2, 3);
+  again.attempt = 1;
+  job.Say(6, again);
+  job.Say(7, Started(Task(2, 0, 1)));
+  const StageNow stage = job.Now(8).stages[0];
+  EXPECT_EQ(stage.finished.size(), 2u);
+  EXPECT_EQ(stage.running.size(), 2u);
+  EXPECT_EQ(stage.tasks, 6u) << "two that ended, one of old, three of new";
+}
+
+TEST(StagesNow, ATaskWhoseResultWasLostWaitsAgain) {
+  Job job({Stage(0, 2)});
+  job.Run(0, 4, Task(0, 0));
+  job.Say(5, test::Obsolete(Task(0, 0)));
+  const StageNow stage = job.Now(6).stages[0];
+  EXPECT_EQ(stage.finished.size(), 0u);
+  EXPECT_EQ(stage.tasks, 2u);
+}
+
+TEST(StagesNow, OfTwoAttemptsAtATaskTheFirstToFinishCounts) {
+  Job job({Stage(0, 1)});
+  job.Say(0, Started(Task(0, 0)));
+  AttemptId second = Task(0, 0);
+  second.attempt = 1;
+  job.Say(5, Started(second));
+  EXPECT_DOUBLE_EQ(job.Now(6).stages[0].running.at(0).elapsed, 6);
+  job.Say(7, Finished(second));
+  EXPECT_DOUBLE_EQ(job.Now(8).stages[0].finished.at(0).seconds, 2);
+}
+
+TEST(StagesNow, StagesOfMapReduceAreStagesLikeOthers) {
+  JobOpened opened = test::Opened(2, 1);
+  opened.stages.push_back(Stage(7, 1, {kReduceStage}));
+  Job job({});
+  job.Say(0, opened);
+  job.Run(0, 3, test::M(0));
+  EXPECT_TRUE(HasOtherStages(job.state));
+  const WorkflowNow now = job.Now(4);
+  ASSERT_EQ(now.stages.size(), 3u);
+  EXPECT_EQ(now.stages[0].finished.size(), 1u);
+  EXPECT_EQ(now.stages[0].tasks, 2u);
+  EXPECT_THAT(now.stages[2].parents, ElementsAre(1));
+  EXPECT_FALSE(HasOtherStages(Job(MapReduceStages(2, 1)).state));
+}
+
+TEST(ProfileOf, StagesThatDidNotRunAreLeftOutAndThoseBehindThemWaitForTheirs) {
+  Job job({Stage(0, 1), Stage(1, 5, {0}), Stage(2, 1, {1})});
+  job.Executor(0, 0, 1);
+  job.Run(0, 3, Task(0, 0));
+  job.Run(4, 6, Task(2, 0));
+  const RunProfile run = ProfileOf(job.Now(6));
+  EXPECT_DOUBLE_EQ(run.slots, 1);
+  ASSERT_EQ(run.stages.size(), 2u);
+  EXPECT_EQ(run.stages[1].name, "s2");
+  EXPECT_THAT(run.stages[1].parents, ElementsAre(0));
+  EXPECT_THAT(run.stages[0].seconds[static_cast<std::size_t>(Warmth::kFresh)], ElementsAre(3));
+  EXPECT_THAT(run.stages[1].seconds[static_cast<std::size_t>(Warmth::kFirst)], ElementsAre(2));
+}
+
+TEST(ProfileOf, KeepsAnEvenChoiceOfManyTaskTimes) {
+  WorkflowNow now;
+  for (std::size_t i = 0; i < 100; ++i) {
+    StageNow& stage = now.stages.emplace_back();
+    stage.tasks = 1000;
+    for (double n = 0; n < 1000; ++n) stage.finished.push_back({.seconds = n});
+  }
+  std::size_t kept = 0;
+  for (const StageProfile& stage : ProfileOf(now).stages) {
+    double sum = 0;
+    for (const auto& seconds : stage.seconds) {
+      kept += seconds.size();
+      for (const double time : seconds) sum += time / static_cast<double>(seconds.size());
+    }
+    EXPECT_NEAR(sum, 500, 25);
+  }
+  EXPECT_LE(kept, RunProfile::kTaskTimesMax);
+}
+
+TEST(StagesNow, StagesThatWaitForEachOtherWaitForLowerNumbersAlone) {
+  Job job({Stage(4, 1, {5}), Stage(5, 1, {4}), Stage(6, 1, {5})});
+  const WorkflowNow now = job.Now(1);
+  EXPECT_THAT(now.cycle, ElementsAre(4, 5, 4));
+  EXPECT_THAT(now.stages[0].parents, IsEmpty());
+  EXPECT_THAT(now.stages[1].parents, ElementsAre(0));
+  EXPECT_THAT(now.stages[2].parents, ElementsAre(1));
+}
+
+}  // namespace
+}  // namespace tidemark::workflow
