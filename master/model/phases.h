@@ -12,6 +12,10 @@
 
 namespace tidemark::model {
 
+// From this part of its bytes on, what a task or a phase has done so far is a pace. Between 0.01
+// and 0.05 nothing changes.
+inline constexpr double kPaceFrom = 0.02;
+
 // Counts, instants and the part of the input bytes that is read; by tasks where sizes are unknown.
 PhaseProgress MapProgress(const JobState& state);
 // The part of the reduce tasks' input that was fetched.

@@ -12,20 +12,6 @@ namespace {
 constexpr double kDeviation = 1.8;
 // Nobody watches a job that is over sooner.
 constexpr double kSecondsWorthWatching = 5;
-// A pace of less of the map phase is none.
-constexpr double kPaceFrom = 0.02;
-// The last in a thousand jobs, and later, are taken for Pareto: what is left grows with what
-// passed.
-constexpr double kLongest = 3.0902;  // deviations
-
-// Quantile of X - passed, given X > passed.
-double LeftQuantile(double log_median, double passed, double probability) {
-  if (!(passed > 0)) return std::exp(log_median + kDeviation * NormalQuantile(probability));
-  const double z = std::min((std::log(passed) - log_median) / kDeviation, kLongest);
-  const double before = NormalCdf(z);
-  const double quantile = NormalQuantile(before + probability * (1 - before));
-  return passed * std::expm1(kDeviation * (quantile - z));
-}
 
 }  // namespace
 
@@ -40,7 +26,7 @@ std::optional<Outlook> OutlookOfMapSide(const JobState& state, absl::Time now) {
   if (!(map_side > 0) || !std::isfinite(map_side + passed)) return std::nullopt;
   const double log_median = std::log(std::max(map_side, kSecondsWorthWatching));
   const auto left = [&](double probability) {
-    return std::log(maps_left + LeftQuantile(log_median, passed, probability));
+    return std::log(maps_left + LogNormalLeft(log_median, kDeviation, passed, probability));
   };
   return Outlook{left(0.5), (left(0.95) - left(0.05)) / (2 * kDeviationsOf90Percent)};
 }
