@@ -9,16 +9,12 @@
 namespace tidemark::model {
 namespace {
 
-// The prior of how much runs differ: so many observations' worth of this deviation.
+// As how many runs what is usual counts beside how much these differ.
 constexpr double kPriorRuns = 2;
-constexpr double kPriorDeviation = 0.3;
-// From this part of the map phase on its own pace is believed.
-constexpr double kOwnPaceFrom = 0.05;
 // Inputs that differ by more are not the same job any more.
 constexpr double kScaleMax = 100;
 // A phase that takes longer than expected has at least this part of its time until now left.
 constexpr double kLeftMin = 0.1;
-constexpr double kContradiction = 3;
 
 double Seconds(absl::Duration duration) { return absl::ToDoubleSeconds(duration); }
 
@@ -42,7 +38,7 @@ Standing StandingOf(const JobState& state, absl::Time now) {
   }
   if (standing.reduce_start) return standing;
   standing.maps = MapProgress(state);
-  if (standing.maps.fraction_done >= kOwnPaceFrom) standing.maps_end = MapPhaseEnd(state, now);
+  if (standing.maps.fraction_done >= kPaceFrom) standing.maps_end = MapPhaseEnd(state, now);
   return standing;
 }
 
@@ -101,7 +97,7 @@ std::optional<Outlook> OutlookOfPastRuns(const JobState& state, absl::Time now,
     squares += (log - outlook.log_seconds) * (log - outlook.log_seconds);
   }
   outlook.deviation =
-      std::sqrt((1 + 1 / n) * (kPriorRuns * kPriorDeviation * kPriorDeviation + squares) /
+      std::sqrt((1 + 1 / n) * (kPriorRuns * kAgainDeviation * kAgainDeviation + squares) /
                 (kPriorRuns + n - 1));
   return outlook;
 }
@@ -110,7 +106,7 @@ Outlook Combine(const Outlook& own, const Outlook& other) {
   const double of_own = own.deviation * own.deviation;
   const double of_other = other.deviation * other.deviation;
   const double off = other.log_seconds - own.log_seconds;
-  if (!(of_own > 0) || off * off > kContradiction * kContradiction * (of_own + of_other)) {
+  if (!(of_own > 0) || Contradict(off, of_own + of_other)) {
     return own;
   }
   const double weight = of_own / (of_own + of_other);
