@@ -9,6 +9,7 @@
 namespace tidemark::regression {
 namespace {
 
+// Ablation: +10.83, -0.03 (n^4-1.4).
 constexpr double kExponentMax = 5.0;
 
 // What does not change from one exponent to the next: sums, and what powers are multiplied with.

@@ -13,6 +13,7 @@ inline constexpr double kDeviationsOf90Percent = 1.645;
 
 // Of the logarithm of what the same work takes when it is done again, by another attempt or in
 // another run.
+// Ablation: half or twice changes nothing.
 inline constexpr double kAgainDeviation = 0.3;
 
 // Whether two opinions that are `off` from each other cannot both be right: by more than three
