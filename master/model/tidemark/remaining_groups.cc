@@ -14,6 +14,10 @@ namespace {
 // slack beside finished keys, and what these tell beside sampled keys that are left.
 // Ablation: -0.15, +0.29 (two-path cit-hepph).
 constexpr double kPriorKeys = 3;
+// What finished keys of neighbouring bins tell of one. Without them two-path on cit-hepph had an
+// avgErr of 1.13 instead of 0.89.
+constexpr std::uint32_t kCorrectionReach = 3;
+constexpr double kCorrectionNeighbour = 0.3;
 // The part of its slack that a key is expected to have.
 // Ablation: +0.15, +0.08 (two-path one-giant).
 constexpr double kSlackPartExpected = 0.5;
@@ -264,9 +268,21 @@ double RemainingGroups::BinCorrection(const BinLoad& bin) const {
 
 double RemainingGroups::SizeCorrection(double size_bytes) const {
   const std::uint32_t bin = FeatureBin(size_bytes);
+  const auto around = [bin](const Ratios& ratios) {
+    const std::uint32_t first = bin < kCorrectionReach ? 0 : bin - kCorrectionReach;
+    const std::uint32_t last = std::min(bin + kCorrectionReach, streaming::kSizeBins - 1);
+    Ratio sum = ratios[bin];
+    for (std::uint32_t b = first; b <= last; ++b) {
+      if (b == bin) continue;
+      sum.sum += kCorrectionNeighbour * ratios[b].sum;
+      sum.count += kCorrectionNeighbour * ratios[b].count;
+    }
+    return sum;
+  };
+  const Ratio finished = around(ratios_);
+  const Ratio sampled = around(sampled_ratios_);
   const double prior = kPriorKeys * newest_weight_;
-  const double learnt = (prior + ratios_[bin].sum) / (prior + ratios_[bin].count);
-  const Ratio& sampled = sampled_ratios_[bin];
+  const double learnt = (prior + finished.sum) / (prior + finished.count);
   return (kPriorKeys * learnt + sampled.sum) / (kPriorKeys + sampled.count);
 }
 
