@@ -1,11 +1,17 @@
 """What each constant of the forecast is worth: halves and doubles one after the other.
 
-Each variant is compiled from a copy of the sources in which one constant is changed, and replays the
-same costs as the unchanged program. A constant that moves no row of any suite by 0.05 points is
-marked idle: it could go, or be any round number.
+The sources are copied, every constant is made a value that the environment can change
+(bench/ablated.h), and the copy is compiled once. Then the same recorded costs are replayed for each
+constant halved and doubled. A constant that has to be known to the compiler (the size of an array,
+say) is changed in the sources and compiled for itself.
 
-The suites cover reduce phases (`accuracy`) and workflows (`workflow`); constants of what they do not
-exercise (silence, display, limits) are left out by SKIPPED, each with its reason.
+A constant is idle if neither change moves a row's avgErr by 0.05 points or the mean coverage of the
+interval by half a point, and untouched if no figure differs in any digit: no row gets to it, and
+nothing is known of its worth.
+
+Rows of reduce phases (accuracy) judge the constants of the regression, of the reduce phase and of
+the placing; workflows those of the placing and of workflows. What the forecast is not made of
+(silence, display, limits of memory) is left out by SKIPPED, each with its reason.
 """
 
 import argparse
@@ -20,6 +26,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ("regression", "master/model", "master/cost", "master/schedule", "master/estimate",
            "master/workflow")
+WORKFLOW_FOLDERS = ("master/cost", "master/schedule", "master/estimate", "master/workflow")
 # What a forecast is not made of, by file or by name.
 SKIPPED = {
     "fold.cc": "memory accounting", "checkpoint.h": "layout version", "silence.cc": "silence",
@@ -28,24 +35,68 @@ SKIPPED = {
     "accuracy.cc": "record of errors", "evidence_loss.cc": "lost messages",
     "kNotesMax": "limit", "kSilence": "silence", "kSilenceMore": "silence",
     "kDeviationsOf90Percent": "mathematics", "kZ95": "mathematics", "kGoldenStep": "mathematics",
+    "kCoefficients": "mathematics", "kPowerBit": "mathematics", "kNoneIsNamed": "sentinel",
     "kWarmths": "number of kinds", "kResources": "number of kinds", "kCostFeatures": "number of kinds",
     "kOwnOwner": "sentinel", "kNone": "sentinel", "kNever": "sentinel", "kWarm": "sentinel",
+    "kNoLimit": "sentinel", "kForever": "sentinel",
     "kCommonRow": "row number", "kJobRows": "row number", "kWaitRows": "row number",
     "kGrowthRow": "row number", "kFactorRows": "row number",
 }
 CONSTANT = re.compile(
-    r"^(?P<head>\s*(?:static |inline )*constexpr (?P<type>double|int|unsigned|std::size_t|"
-    r"std::u?int\d+_t|absl::Duration) (?P<name>k\w+) = )(?P<value>[^;]+)(?P<tail>;.*)$")
+    r"^(?P<indent>\s*)(?P<head>(?:static |inline )*)constexpr (?P<type>double|int|unsigned|"
+    r"std::size_t|std::u?int\d+_t|absl::Duration) (?P<name>k\w+) = (?P<value>[^;]+);(?P<tail>.*)$")
 MEMBER = re.compile(
-    r"^(?P<head>\s+(?P<type>double|std::size_t) (?P<name>\w*(?:deviation|weight|power|shift)\w*) = )"
-    r"(?P<value>[\d.e+-]+)(?P<tail>;.*)$")
+    r"^(?P<indent>\s+)(?P<head>)(?P<type>double|std::size_t) "
+    r"(?P<name>\w*(?:deviation|weight|power|shift)\w*) = (?P<value>[\d.e+-]+);(?P<tail>.*)$")
+NAME_IN_ERROR = re.compile(r"error: .*?\W(k[A-Z]\w*|\w*(?:deviation|weight|power|shift)\w*)\W")
+# Rows that take about 0.1 s each and make use of most of the forecast; none of the valid half.
+ROWS = ",".join([
+    *(f"email-enron 8x1 {scenario}" for scenario in ("slow-node", "hidden-modes", "bend", "restart",
+                                                     "speculation", "lost-50", "one-giant")),
+    *(f"zipf-2.0-1.0 8x1 {scenario}" for scenario in ("bend", "smooth-bend", "phase-ab", "lost-10",
+                                                      "order-ascending")),
+    "n^2-1.6 9x1", "n^4-1.2 9x1", "n^4-1.4 2x1", "two-path cit-hepph", "two-path musae-github",
+    "natural-join zipf-1.5-1.5"])
 IDLE_BELOW = 0.05  # points
+COVERAGE_IDLE_BELOW = 0.5  # of the interval, in the mean of all rows: points
 
 
-def constants(source):
+class Constant:
+    def __init__(self, path, number, match):
+        self.path, self.number, self.match = path, number, match
+        self.name, self.value = match["name"], match["value"]
+        self.id = f"{path.as_posix()}:{number + 1}:{self.name}"
+        self.is_rewritten = True
+
+    # As a value that the environment changes.
+    def rewritten(self):
+        m, type_ = self.match, self.match["type"]
+        call = f'::tidemark::Ablated<{type_}>("{self.id}", {m["value"]})'
+        if not m["name"].startswith("k"):  # the default of a member: looked up once
+            return (f'{m["indent"]}{type_} {m["name"]} = '
+                    f'[] {{ static const {type_} v = {call}; return v; }}();{m["tail"]}')
+        is_header = self.path.suffix == ".h"
+        if m["indent"]:
+            head = "static inline const" if is_header and "static" in m["head"] else "static const"
+        else:
+            head = "inline const" if is_header else "const"
+        return f'{m["indent"]}{head} {type_} {m["name"]} = {call};{m["tail"]}'
+
+    # As another constant, for the compiler.
+    def changed(self, factor):
+        m = self.match
+        if m["type"] in ("double", "absl::Duration"):
+            value = f'({m["value"]}) * {factor}'
+        else:
+            value = f'({m["value"]}) * 2' if factor > 1 else f'(({m["value"]}) + 1) / 2'
+        constexpr = "constexpr " if m["name"].startswith("k") else ""
+        return f'{m["indent"]}{m["head"]}{constexpr}{m["type"]} {m["name"]} = {value};{m["tail"]}'
+
+
+def constants():
     found = []
     for folder in FOLDERS:
-        for path in sorted((source / folder).rglob("*")):
+        for path in sorted((ROOT / folder).rglob("*")):
             if path.suffix not in (".cc", ".h") or "papers" in path.parts:
                 continue
             for number, line in enumerate(path.read_text().splitlines()):
@@ -53,7 +104,10 @@ def constants(source):
                     MEMBER.match(line) if path.suffix == ".h" else None)
                 if not match or is_skipped(path.name, match["name"]):
                     continue
-                found.append((path, number, match))
+                # Half and twice of nothing is nothing.
+                if match["value"] == "0":
+                    continue
+                found.append(Constant(path.relative_to(ROOT), number, match))
     return found
 
 
@@ -61,145 +115,217 @@ def is_skipped(file, name):
     return name in SKIPPED or any(file.startswith(part) for part in SKIPPED)
 
 
-def changed(match, factor):
-    value = f"({match['value']})"
-    if match["type"] in ("double", "absl::Duration"):
-        value = f"{value} * {factor}"
-    else:  # at least 1, whatever is halved
-        value = f"{value} * 2" if factor > 1 else f"({value} + 1) / 2"
-    return match["head"] + value + match["tail"]
+class Copy:
+    """The sources below build/ablation, with their constants made changeable."""
 
+    def __init__(self, arguments, found, log):
+        self.root = ROOT / "build/ablation"
+        self.arguments, self.constants, self.log = arguments, found, log
+        # One query of TPC-DS at several numbers of executors.
+        runs = sorted(pathlib.Path(arguments.data).glob("spark-eventlogs/tpcds/q26-*"))[::4]
+        self.logs = [part for run in runs for part in ("--spark-log", run)]
+        files = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                               cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        rewritten = {constant.path for constant in found}
+        for file in filter(None, files.split("\0")):
+            if (ROOT / file).is_file() and pathlib.Path(file) not in rewritten:
+                self.copy(file)
 
-def copy_sources(target):
-    files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True,
-                           text=True).stdout.split("\0")
-    for file in filter(None, files):
-        if (ROOT / file).is_file():
-            destination = target / file
+    def copy(self, file):
+        destination = self.root / file
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        if not destination.exists() or destination.read_bytes() != (ROOT / file).read_bytes():
+            shutil.copyfile(ROOT / file, destination)
+            shutil.copymode(ROOT / file, destination)
+
+    def write(self, changed=None, factor=1):
+        for path in sorted({constant.path for constant in self.constants}):
+            lines = (ROOT / path).read_text().splitlines(keepends=True)
+            for constant in self.constants:
+                if constant.path != path:
+                    continue
+                if constant is changed:
+                    lines[constant.number] = constant.changed(factor) + "\n"
+                elif constant.is_rewritten:
+                    lines[constant.number] = constant.rewritten() + "\n"
+            text = '#include "bench/ablated.h"\n' + "".join(lines)
+            destination = self.root / path
             destination.parent.mkdir(parents=True, exist_ok=True)
-            if not destination.exists() or (destination.read_bytes() != (ROOT / file).read_bytes()):
-                shutil.copyfile(ROOT / file, destination)
-                shutil.copymode(ROOT / file, destination)
+            if not destination.exists() or destination.read_text() != text:
+                destination.write_text(text)
 
+    def compile(self):
+        preset = self.arguments.preset
+        build = self.root / "build" / preset
+        if not (build / "build.ninja").exists():
+            subprocess.run(["cmake", "--preset", preset], cwd=self.root,
+                           stdout=self.log, stderr=self.log, check=True)
+        done = subprocess.run(["ninja", "-C", build, "-k", "0", "-j", str(self.arguments.jobs),
+                               "tidemark_accuracy_bench", "tidemark_workflow_bench"],
+                              cwd=self.root, capture_output=True, text=True)
+        self.log.write(done.stdout + done.stderr)
+        self.log.flush()
+        return done
 
-def build(source, suites, log):
-    programs = {"tidemark_workflow_bench" if suite == "workflow" else "tidemark_accuracy_bench"
-                for suite in suites.split(",")}
-    for command in (["cmake", "--preset", "release"],
-                    ["cmake", "--build", "--preset", "release", "--target", *sorted(programs)]):
-        if command[1] == "--preset" and (source / "build/release/build.ninja").exists():
-            continue
-        if subprocess.run(command, cwd=source, stdout=log, stderr=log).returncode != 0:
-            return False
-    return True
+    # Those that the compiler has to know stay as they are.
+    def make_changeable(self):
+        known = self.root / "build/known-to-the-compiler.json"
+        names = json.loads(known.read_text()) if known.exists() else []
+        for constant in self.constants:
+            constant.is_rewritten = constant.name not in names
+        while True:
+            self.write()
+            done = self.compile()
+            if done.returncode == 0:
+                known.write_text(json.dumps(
+                    [one.name for one in self.constants if not one.is_rewritten]))
+                return
+            named = set(NAME_IN_ERROR.findall(done.stdout.replace("‘", " ").replace("’", " ")))
+            fixed = [one for one in self.constants if one.is_rewritten and one.name in named]
+            if not fixed:
+                sys.exit("the sources do not compile: see build/ablation.log")
+            for constant in fixed:
+                constant.is_rewritten = False
+
+    def run(self, constant=None, factor=1):
+        bench = self.root / "build" / self.arguments.preset / "bench"
+        arguments = self.arguments
+        out = self.root / f"build/ablation-{os.getpid()}.json"
+        environment = dict(os.environ, TIDEMARK_FACTOR=str(factor))
+        environment["TIDEMARK_ABLATED"] = constant.id if constant else ""
+        accuracy = [bench / "tidemark_accuracy_bench", "--indicators", "tidemark", "--seeds",
+                    str(arguments.seeds), "--cache", arguments.cache, "--data", arguments.data,
+                    "--row", arguments.rows]
+        for suite in arguments.suites.split(","):
+            accuracy += ["--suite", suite]
+        commands = []
+        folder = constant.path.as_posix() if constant else ""
+        if not folder.startswith("master/workflow"):
+            commands.append(accuracy)
+        if not folder or folder.startswith(WORKFLOW_FOLDERS):
+            commands += [[bench / "tidemark_workflow_bench", "--indicators", "tidemark", "--data",
+                          arguments.data, "--updates", str(arguments.updates), "--suite", suite,
+                          *self.logs]
+                         for suite in arguments.workflows.split(",")]
+        errors = {}
+        for command in commands:
+            out.unlink(missing_ok=True)
+            if subprocess.run([*command, "--json", out], stdout=self.log, stderr=self.log, cwd=ROOT,
+                              env=environment).returncode != 0:
+                return None
+            errors.update(rows_of(json.loads(out.read_text())))
+        return errors
 
 
 def rows_of(report):
-    """Errors by row: those of the suites of jobs, and the means of the sets of workflows."""
+    """avgErr, maxErr and coverage by row, all in %: of jobs, and the means of sets of workflows."""
     sums = {}
     for row in report.get("rows", []):
         if row.get("indicator", "tidemark") != "tidemark" or "avg_err" not in row:
             continue
-        key = " ".join(str(row.get(part, "")) for part in ("suite", "job", "data", "workers", "waves",
-                                                          "scenario"))
-        sums.setdefault(key, []).append((row["avg_err"], row["max_err"]))
+        key = " ".join(str(row[part]) for part in ("suite", "job", "data", "scenario") if row[part])
+        if row["suite"] == "synthetic":
+            key += f" {row['workers'] - 1} tasks"
+        sums.setdefault(key, []).append(
+            (row["avg_err"], row["max_err"], 100 * (row.get("coverage90") or 0)))
     errors = {key: tuple(sum(one) / len(values) for one in zip(*values))
               for key, values in sums.items()}
     for suite, by_indicator in report.get("suites", {}).items():
-        if "tidemark" in by_indicator and by_indicator["tidemark"].get("avg_err") is not None:
-            errors[suite] = (by_indicator["tidemark"]["avg_err"], by_indicator["tidemark"]["max_err"])
-    return errors
-
-
-def run(source, arguments, log):
-    errors = {}
-    out = source / "build/ablation.json"
-    bench = source / "build/release/bench"
-    for suite in arguments.suites.split(","):
-        out.unlink(missing_ok=True)
-        if suite == "workflow":
-            command = [bench / "tidemark_workflow_bench", "--json", out]
-        else:
-            command = [bench / "tidemark_accuracy_bench", "--suite", suite, "--indicators", "tidemark",
-                       "--seeds", str(arguments.seeds), "--cache", arguments.cache,
-                       "--data", arguments.data, "--jobs", "2", "--json", out]
-            if arguments.row:
-                command += ["--row", arguments.row]
-        if subprocess.run(command, stdout=log, stderr=log, cwd=ROOT).returncode != 0:
-            return None
-        errors.update(rows_of(json.loads(out.read_text())))
+        of = by_indicator.get("tidemark", {})
+        coverage = 100 * (of.get("coverage90") or 0)
+        if of.get("avg_err") is not None:
+            errors[suite] = (of["avg_err"], of["max_err"], coverage)
+        elif of.get("makespan_err_mean") is not None:
+            errors[suite] = (100 * of["makespan_err_mean"], 100 * of["makespan_err_p90"], coverage)
     return errors
 
 
 def compare(before, after):
-    change = {"rows": len(before), "avg_err_mean": 0, "max_err_mean": 0, "largest": 0, "row": ""}
-    for row, (average, largest) in before.items():
-        if row not in after:
-            continue
-        by_average, by_largest = after[row][0] - average, after[row][1] - largest
-        change["avg_err_mean"] += by_average / len(before)
-        change["max_err_mean"] += by_largest / len(before)
+    rows = [row for row in before if row in after]
+    change = {"avg_err_mean": 0, "max_err_mean": 0, "coverage_mean": 0, "largest": 0, "row": "",
+              "is_same": all(before[row] == after[row] for row in rows)}
+    for row in rows:
+        by_average, by_largest, by_coverage = (after[row][k] - before[row][k] for k in range(3))
+        change["avg_err_mean"] += by_average / len(rows)
+        change["max_err_mean"] += by_largest / len(rows)
+        change["coverage_mean"] += by_coverage / len(rows)
         if abs(by_average) > abs(change["largest"]):
             change["largest"], change["row"] = by_average, row
     return change
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--suites", default="synthetic,stress,paper,workflow")
-    parser.add_argument("--row", default="", help="only rows whose name has this in it")
-    parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--only", default="", help="only constants whose name or file has this in it")
-    parser.add_argument("--list", action="store_true", help="name the constants and end")
-    parser.add_argument("--cache", default=str(ROOT / "build/bench/cost-logs"))
-    parser.add_argument("--data", default=os.environ.get("TIDEMARK_DATA",
-                                                         str(ROOT / "../shared/data")))
-    parser.add_argument("--json", default="", help="write the results to this file, too")
-    arguments = parser.parse_args()
-    source = ROOT / "build/ablation"
-    if arguments.list:
-        for path, number, match in constants(ROOT):
-            print(f"{path.relative_to(ROOT)}:{number + 1} {match['name']} = {match['value']}")
-        return
-    copy_sources(source)
-    log = open(ROOT / "build/ablation.log", "w")
-    if not build(source, arguments.suites, log):
-        sys.exit("the sources do not compile: see build/ablation.log")
-    before = run(source, arguments, log)
-    if not before:
-        sys.exit("the benchmark fails: see build/ablation.log")
-    results = []
-    chosen = [one for one in constants(source)
-              if arguments.only in str(one[0].relative_to(source)) + " " + one[2]["name"]]
-    for path, number, match in chosen:
-        text = path.read_text()
-        lines = text.splitlines(keepends=True)
-        place = f"{path.relative_to(source)}:{number + 1}"
-        one = {"constant": match["name"], "place": place, "value": match["value"], "changes": {}}
-        for factor in (0.5, 2):
-            lines[number] = changed(match, factor) + "\n"
-            path.write_text("".join(lines))
-            after = run(source, arguments, log) if build(source, arguments.suites, log) else None
-            one["changes"][str(factor)] = compare(before, after) if after else None
-        path.write_text(text)
-        known = [change for change in one["changes"].values() if change]
-        one["is_idle"] = bool(known) and all(abs(c["largest"]) < IDLE_BELOW for c in known)
-        results.append(one)
-        print(line_of(one), flush=True)
-        if arguments.json:
-            pathlib.Path(arguments.json).write_text(json.dumps(
-                {"suites": arguments.suites, "seeds": arguments.seeds, "constants": results}, indent=1))
+def judge(constant, copy, before):
+    one = {"constant": constant.name, "place": f"{constant.path}:{constant.number + 1}",
+           "value": constant.value, "changes": {}}
+    for factor in (0.5, 2):
+        if not constant.is_rewritten:
+            copy.write(constant, factor)
+            if copy.compile().returncode != 0:
+                one["changes"][str(factor)] = None
+                continue
+        after = copy.run(constant, factor)
+        one["changes"][str(factor)] = compare(before, after) if after else None
+    known = [change for change in one["changes"].values() if change]
+    one["is_untouched"] = len(known) == 2 and all(change["is_same"] for change in known)
+    one["is_idle"] = len(known) == 2 and all(
+        abs(c["largest"]) < IDLE_BELOW and abs(c["coverage_mean"]) < COVERAGE_IDLE_BELOW
+        for c in known)
+    return one
 
 
 def line_of(one):
     def text(change):
         if change is None:
             return "does not compile or run"
-        return (f"{change['avg_err_mean']:+.2f} / {change['max_err_mean']:+.2f}, "
+        return (f"{change['avg_err_mean']:+.2f} / {change['max_err_mean']:+.2f} / "
+                f"{change['coverage_mean']:+.1f}, "
                 f"at most {change['largest']:+.2f} {change['row']}")
 
+    verdict = "untouched" if one["is_untouched"] else "idle" if one["is_idle"] else ""
     return (f"| {one['constant']} | {one['value']} | {one['place']} | {text(one['changes']['0.5'])} | "
-            f"{text(one['changes']['2'])} | {'idle' if one['is_idle'] else ''} |")
+            f"{text(one['changes']['2'])} | {verdict} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--suites", default="synthetic,stress,paper", help="of jobs")
+    parser.add_argument("--rows", default=ROWS, help="only rows whose name has one of these in it")
+    parser.add_argument("--workflows", default="tpcds",
+                        help="sets of workflows whose name begins so")
+    parser.add_argument("--updates", type=int, default=5, help="looks at a live workflow")
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--only", default="", help="only constants whose place or name has one of these in it")
+    parser.add_argument("--list", action="store_true", help="name the constants and end")
+    parser.add_argument("--preset", default="release")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilations at once")
+    parser.add_argument("--cache", default=str(ROOT / "build/bench/cost-logs"))
+    parser.add_argument("--data", default=os.environ.get("TIDEMARK_DATA",
+                                                         str(ROOT / "../shared/data")))
+    parser.add_argument("--json", default="", help="write the results to this file, too")
+    arguments = parser.parse_args()
+    found = constants()
+    if arguments.list:
+        for one in found:
+            print(f"{one.path}:{one.number + 1} {one.name} = {one.value}")
+        return
+    (ROOT / "build/ablation").mkdir(parents=True, exist_ok=True)
+    log = open(ROOT / "build/ablation.log", "w")
+    copy = Copy(arguments, found, log)
+    copy.make_changeable()
+    before = copy.run()
+    if not before:
+        sys.exit("the benchmark fails: see build/ablation.log")
+    results = []
+    # Those that need no compiler first.
+    for constant in sorted(found, key=lambda one: not one.is_rewritten):
+        if not any(part in constant.id for part in arguments.only.split(",")):
+            continue
+        results.append(judge(constant, copy, before))
+        print(line_of(results[-1]), flush=True)
+        if arguments.json:
+            pathlib.Path(arguments.json).write_text(json.dumps(
+                {"suites": arguments.suites, "rows": before, "seeds": arguments.seeds,
+                 "constants": results}, indent=1))
 
 
 if __name__ == "__main__":

@@ -9,8 +9,7 @@
 namespace tidemark::regression {
 namespace {
 
-constexpr double kLinearExponentMin = 1.5;
-constexpr double kApartExponentMin = 0.8;
+// Ablation: +10.83, -0.03 (n^4-1.4).
 constexpr double kExponentMax = 5.0;
 
 // What does not change from one exponent to the next: sums, and what powers are multiplied with.
@@ -73,11 +72,9 @@ using Solutions = std::array<Solution, 8>;
 constexpr unsigned kPowerBit = 0b100;
 
 // Those with a power or those without, which are the same for all exponents.
-void SolveSubsets(const NormalEquations& equations, bool with_power, bool with_linear,
-                  Solutions& solutions) {
+void SolveSubsets(const NormalEquations& equations, bool with_power, Solutions& solutions) {
   for (unsigned subset = 1; subset < solutions.size(); ++subset) {
     if (((subset & kPowerBit) != 0) != with_power) continue;
-    if ((subset & 0b010) != 0 && !with_linear) continue;
     Solution solution;
     if (equations.Solve(subset, solution.coefficients)) {
       solution.chi_squared = equations.ChiSquared(solution.coefficients);
@@ -126,15 +123,13 @@ std::vector<FittedCurve> FitCurves(const CurveData& data, const std::vector<doub
   const int steps = static_cast<int>(std::lround((kExponentMax - grid.min) / grid.step));
   fits.reserve(2 * static_cast<std::size_t>(steps + 1));
   Solutions solutions;
-  SolveSubsets(equations.With(power), false, true, solutions);
+  SolveSubsets(equations.With(power), false, solutions);
   for (int s = 0; s <= steps; ++s) {
     const double exponent = grid.min + grid.step * s;
     const NormalEquations with_power = equations.With(power);
-    const bool is_linear =
-        exponent > (data.y_is_x ? kLinearExponentMin : kApartExponentMin) - grid.step / 2;
-    SolveSubsets(with_power, true, is_linear, solutions);
+    SolveSubsets(with_power, true, solutions);
     fits.push_back(FitCurve(solutions, with_power.target, exponent, false));
-    if (is_linear) fits.push_back(FitCurve(solutions, with_power.target, exponent, true));
+    fits.push_back(FitCurve(solutions, with_power.target, exponent, true));
     for (std::size_t i = 0; i < power.size(); ++i) power[i] *= step[i];
   }
   return fits;

@@ -1,7 +1,7 @@
 // The family of cost curves and its fits by least squares.
 //
 //   P_c:  g(x) = a + b x^c             c = 0.3, 0.4, ..., 5.0
-//   L_c:  g(x) = a + l y + b x^c       c = 1.5, 1.6, ..., 5.0; from 0.8 where y is not x
+//   L_c:  g(x) = a + l y + b x^c       likewise
 //   a, l, b >= 0
 //
 // x is the size of a key group over the largest seen, y its bytes likewise. A fit minimises
@@ -36,7 +36,6 @@ double Evaluate(const CostCurve& curve, double x, double y);
 struct CurveData {
   std::vector<double> x;       // size over the largest, so the last is 1
   std::vector<double> y;       // bytes over the largest
-  bool y_is_x = true;          // bytes are the size
   std::vector<double> log_x;   // natural logarithms
   std::vector<double> amount;  // m: mean of what is explained
   std::vector<double> unit;    // u: what an error is measured in

@@ -34,7 +34,7 @@ inline constexpr std::array<double, 4> kBandwidths = {0.7, 1.5, 3, 8};
 // had it not known them.
 struct HeldOutError {
   double mean = 0;     // over all sizes that were held out
-  double nearest = 0;  // where the fewest octaves were
+  double nearest = 0;  // over those of the last octave
 };
 
 struct BandwidthChoice {

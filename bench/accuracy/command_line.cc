@@ -29,7 +29,8 @@ std::vector<std::string> ScenarioNames() {
 void AddRows(CLI::App& app, Arguments& arguments) {
   auto* suite = app.add_option("--suite", arguments.suites, "Suites to run; without any: paper")
                     ->check(CLI::IsMember(SuiteNames()));
-  app.add_option("--row", arguments.row, "Only rows whose name has this in it");
+  app.add_option("--row", arguments.rows, "Only rows whose name has one of these in it")
+      ->delimiter(',');
   auto* job = app.add_option("--job", arguments.job, "A job on data of your own, not a suite")
                   ->check(CLI::IsMember(examples::JobNames()))
                   ->excludes(suite);

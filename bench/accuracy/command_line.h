@@ -14,7 +14,7 @@ namespace tidemark::bench {
 
 struct Arguments {
   std::vector<std::string> suites;
-  std::string row;  // part of the rows' names
+  std::vector<std::string> rows;  // parts of their names; all without any
   // A job on any data, in place of suites.
   std::string job;
   std::vector<std::string> inputs;

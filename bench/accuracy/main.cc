@@ -34,7 +34,10 @@ absl::StatusOr<std::vector<RowResult>> RunSuites(const Arguments& arguments) {
     if (!of_suite.ok()) return of_suite.status();
     for (Row& row : *of_suite) {
       Adjust(arguments, row);
-      if (row.name().find(arguments.row) != std::string::npos) rows.push_back(std::move(row));
+      const bool is_wanted = std::any_of(
+          arguments.rows.begin(), arguments.rows.end(),
+          [&](const std::string& part) { return row.name().find(part) != std::string::npos; });
+      if (is_wanted || arguments.rows.empty()) rows.push_back(std::move(row));
     }
   }
   return ReplayRows(rows, DataSets(arguments.places), arguments.replay);

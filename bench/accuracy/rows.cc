@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "bench/accuracy/scenario.h"
@@ -116,6 +118,14 @@ std::vector<Row> LiveRows() {
   return rows;
 }
 
+Split SplitOf(const Row& row) {
+  constexpr std::string_view kTrainData[] = {"musae-github", "cit-hepph", "email-enron"};
+  const bool is_train = std::ranges::count(kTrainData, row.data_set) > 0 ||
+                        row.job == "natural-join" || row.data.starts_with("n^2") ||
+                        row.data.starts_with("n^4");
+  return is_train ? Split::kTrain : Split::kValid;
+}
+
 }  // namespace
 
 const char* NameOf(Split split) { return split == Split::kTrain ? "train" : "valid"; }
@@ -143,9 +153,9 @@ absl::StatusOr<std::vector<Row>> RowsOf(const std::string& suite) {
     return absl::InvalidArgumentError(
         fmt::format("no suite \"{}\"; there are {}", suite, fmt::join(SuiteNames(), ", ")));
   }
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows[i].suite = suite;
-    rows[i].split = i % 2 == 0 ? Split::kTrain : Split::kValid;
+  for (Row& row : rows) {
+    row.suite = suite;
+    row.split = SplitOf(row);
   }
   return rows;
 }

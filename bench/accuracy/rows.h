@@ -13,7 +13,9 @@
 
 namespace tidemark::bench {
 
-// Constants of an estimator may be chosen on the rows of kTrain only.
+// Constants of an estimator may be chosen on the rows of kTrain only. The halves share no source of
+// data: train has relations, three graphs and made keys of even powers; valid has books, matrices,
+// the other graphs and odd powers. Jobs on books and on matrices are kinds that only valid has.
 enum class Split : std::uint8_t { kTrain, kValid };
 const char* NameOf(Split split);
 

@@ -9,8 +9,6 @@
 namespace tidemark::cost {
 namespace {
 
-// Standard deviations.
-constexpr double kContradiction = 3;
 // On a log scale, this part of the median stands for what reaches down to now.
 constexpr double kLowestShare = 0.05;
 
@@ -41,7 +39,7 @@ Draws Combine(const Draws& own, const Draws& other) {
   const double variance = own_variance + of_other.deviation * of_other.deviation;
   const double off = of_other.median - of_own.median;
   // A median of now has no logarithm.
-  if (!(own_variance > 0) || !(off * off <= kContradiction * kContradiction * variance)) return own;
+  if (!(own_variance > 0) || model::Contradict(off, variance)) return own;
   const double weight = own_variance / variance;
   const double lowest = kLowestShare * std::exp(of_own.median);
   Draws both;

@@ -9,6 +9,11 @@
 
 namespace tidemark::cost {
 
+// Of the logarithm of what the same work takes when it is done again, by another attempt or in
+// another run.
+// Ablation: half or twice changes nothing.
+inline constexpr double kAgainDeviation = 0.3;
+
 // Whose opinion: its numbers are independent of the others'.
 enum class Opinion : std::uint64_t { kPastRuns = 0, kMapSide, kBytesRead };
 

@@ -7,31 +7,26 @@
 #include <utility>
 #include <vector>
 
+#include "master/model/phases.h"
 #include "master/model/tidemark/normal.h"
 #include "regression/cost_model.h"
+#include "regression/cost_noise.h"
 
 namespace tidemark::cost {
 namespace {
 
 // Sizes are told apart by the eighth of an octave.
 constexpr double kBinsPerOctave = 8;
-// A task that has read less of its bytes says nothing.
-constexpr double kFractionMin = 0.02;
 // Of the log of a task's time around its curve, before any shows it, and as how many tasks that
 // counts. Taste: the same factor of 1.65 as between runs of jobs of which nothing is known.
 constexpr double kDeviation = 0.5;
 constexpr double kDeviationWeight = 2;
-// More of it in one bin counts as this: a few absurd times say nothing of the others.
-constexpr double kVarianceMax = 4;
 // Of the log of a running task's whole time by its own pace, when half of it is done.
 constexpr double kPaceDeviation = 0.3;
 // Pending tasks beyond so many are drawn from as many of them.
 constexpr std::size_t kPendingMax = 256;
 // Of the log of a time: beyond it no time is told from another.
 constexpr double kLogMax = 30;
-// Of what a task takes that outlasts all expectation: as in time_distribution.cc.
-constexpr double kTailIndex = 4;
-constexpr double kCertain = 1 - 1e-9;
 
 bool IsAmount(double value) { return std::isfinite(value) && value > 0; }
 
@@ -89,7 +84,7 @@ class Evidence {
       const double mean = bin.logs / bin.count;
       const double within = std::max(bin.log_squares / bin.count - mean * mean, 0.0);
       const double off = mean - std::log(std::max(model.Predict(bin.size / bin.count), 1e-9));
-      squares += bin.count * std::min(within + off * off, kVarianceMax);
+      squares += bin.count * std::min(within + off * off, regression::kSquaredErrorMax);
     }
     return std::sqrt(squares / (kDeviationWeight + count_));
   }
@@ -106,15 +101,6 @@ class Evidence {
   std::map<long, Bin> bins_;
   double count_ = 0;
 };
-
-// A log-normal time, of which `passed` is over: the quantile at `u` of what is left.
-double LeftOf(double log_median, double deviation, double passed, double u) {
-  if (!(passed > 0)) return std::exp(log_median + deviation * model::NormalQuantile(u));
-  const double below = model::NormalCdf((std::log(passed) - log_median) / deviation);
-  if (below > kCertain) return passed * (std::pow(1 - u, -1 / kTailIndex) - 1);
-  const double z = model::NormalQuantile(below + u * (1 - below));
-  return std::max(std::exp(log_median + deviation * z) - passed, 0.0);
-}
 
 // What the draws share, and what a task of some size takes in each.
 class Sizes {
@@ -173,7 +159,7 @@ class Sizes {
     const double fraction = std::clamp(task.fraction, 0.0, 1.0);
     double weight = 0;  // of its own pace
     double deviation = deviation_;
-    if (fraction >= kFractionMin && passed > 0) {
+    if (fraction >= model::kPaceFrom && passed > 0) {
       const double of_pace = kPaceDeviation * std::sqrt((1 - fraction) / fraction);
       const double of_size = deviation_ * deviation_;
       weight = of_size / (of_size + of_pace * of_pace);
@@ -183,7 +169,7 @@ class Sizes {
     const Draws by_size = Logs(Of(task));
     for (std::size_t d = 0; d < times.size(); ++d) {
       const double log = by_size[d] + weight * (by_pace - by_size[d]);
-      times[d] = LeftOf(log, deviation, passed, times[d]);
+      times[d] = model::LogNormalLeft(log, deviation, passed, times[d]);
     }
     return times;
   }
@@ -238,7 +224,7 @@ bool TimesBySize(std::span<const SizedTask> finished, std::span<const SizedTask>
   Evidence evidence;
   for (const SizedTask& task : finished) evidence.Add(task, size_of(task), 1);
   for (const SizedTask& task : running) {
-    if (!(task.fraction >= kFractionMin)) continue;
+    if (!(task.fraction >= model::kPaceFrom)) continue;
     evidence.Add(task, size_of(task), std::min(task.fraction, 1.0));
   }
   regression::CostModel model = evidence.Fit();

@@ -9,10 +9,6 @@
 namespace tidemark::cost {
 namespace {
 
-// Of the tail beyond the longest known task: half of such tasks end within 1.2 of what they have
-// run. Taste; a smaller index means longer tails.
-constexpr double kTailIndex = 4;
-
 Moments MomentsOf(const std::vector<double>& seconds) {
   Moments moments;
   if (seconds.empty()) return moments;
@@ -66,8 +62,7 @@ double TimeDistribution::Below(double seconds) const {
 double TimeDistribution::Remaining(double elapsed, double u) const {
   if (empty()) return 0;
   const double below = Below(elapsed);
-  // So far out in a normal tail, a quantile is no number any more.
-  if (below > 1 - 1e-9) return elapsed * (std::pow(1 - u, -1 / kTailIndex) - 1);
+  if (model::HasOutlasted(below)) return model::ParetoLeft(elapsed, u);
   return std::max(Quantile(below + u * (1 - below)) - elapsed, 0.0);
 }
 

@@ -12,6 +12,10 @@
 
 namespace tidemark::model {
 
+// From this part of its bytes on, what a task or a phase has done so far is a pace.
+// Ablation: +0.13, -0.19 (two-path speculation).
+inline constexpr double kPaceFrom = 0.02;
+
 // Counts, instants and the part of the input bytes that is read; by tasks where sizes are unknown.
 PhaseProgress MapProgress(const JobState& state);
 // The part of the reduce tasks' input that was fetched.

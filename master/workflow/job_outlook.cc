@@ -6,6 +6,7 @@
 
 #include "master/workflow/mapreduce_model.h"
 #include "master/workflow/task_model.h"
+#include "master/workflow/task_outlook.h"
 
 namespace tidemark::workflow {
 namespace {
@@ -13,8 +14,6 @@ namespace {
 // Of the log of a job's mean task time between runs of the same work: between that of the stages
 // without and with parents in task_outlook.h, which measured them.
 constexpr double kRunDeviation = 0.15;
-// As how many runs that figure counts beside the scatter of the runs themselves.
-constexpr double kRunDeviationWeight = 3;
 // So many bytes a second bind nothing.
 constexpr double kUnbound = 1e18;
 constexpr double kShortestSeconds = 1e-3;
@@ -115,8 +114,9 @@ class Mean {
     const double count = static_cast<double>(logs_.size());
     double squares = 0;
     for (const double log : logs_) squares += (log - LogMean()) * (log - LogMean());
-    const double run = (kRunDeviationWeight * kRunDeviation * kRunDeviation + squares) /
-                       (kRunDeviationWeight + count - 1);
+    const double run =
+        (OutlookConstants().run_deviation_weight * kRunDeviation * kRunDeviation + squares) /
+        (OutlookConstants().run_deviation_weight + count - 1);
     return run * (1 + 1 / count);
   }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 
@@ -33,6 +34,19 @@ TEST(Rows, OnlyThoseOfTheLiveSuiteReallyRun) {
       return row.is_live == (suite == "live");
     })) << suite;
   }
+}
+
+TEST(Rows, NoSourceOfDataIsInBothHalves) {
+  std::map<std::string, Split> halves;
+  for (const std::string& suite : SuiteNames()) {
+    for (const Row& row : *RowsOf(suite)) {
+      // Made keys have the power of their costs for a source.
+      const std::string source =
+          row.job == "synthetic" ? row.data.substr(0, row.data.find('-')) : row.data_set;
+      EXPECT_EQ(halves.try_emplace(source, row.split).first->second, row.split) << row.name();
+    }
+  }
+  EXPECT_GE(halves.size(), 10u);
 }
 
 TEST(Rows, AnUnknownSuiteIsRefusedWithThoseThereAre) {

@@ -45,10 +45,6 @@ class TidemarkIndicator final : public ProgressIndicator {
  private:
   // What key groups cost, at one update.
   struct GroupCosts;
-  // By how much what is known must have grown before it is fitted anew.
-  static constexpr double kFineGrowth = 0.02;
-  static constexpr double kRoughGrowth = 0.05;
-
   void ChooseFeatures(const JobState& state);
   void UpdateSpeeds(const JobState& state);
   GroupTimes ImplicitByteTimes(const JobState& state, GroupTimeTable& table);
@@ -72,10 +68,10 @@ class TidemarkIndicator final : public ProgressIndicator {
   ExplicitEvidence evidence_;
   RecentSizes implicit_sizes_;
   SampledGroups sampled_;
-  LazyFit raw_{kRoughGrowth};        // as if all tasks were equally fast
-  LazyFit by_bytes_{kFineGrowth};    // of all key groups
-  LazyFit by_feature_{kFineGrowth};  // of explicit ones
-  LazyFit emissions_{kRoughGrowth};  // of explicit ones, by emission_feature_
+  LazyFit raw_;         // as if all tasks were equally fast
+  LazyFit by_bytes_;    // of all key groups
+  LazyFit by_feature_;  // of explicit ones
+  LazyFit emissions_;   // of explicit ones, by emission_feature_
   CostFeature time_feature_ = CostFeature::kBytes;
   CostFeature emission_feature_ = CostFeature::kBytes;
   std::uint64_t updates_ = 0;

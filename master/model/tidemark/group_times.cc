@@ -4,13 +4,6 @@
 #include <cmath>
 
 namespace tidemark::model {
-namespace {
-
-// By how much sizes must have been corrected anew for times to be.
-constexpr double kSizeFactorStep = 0.005;
-
-}  // namespace
-
 void GroupTimes::Add(const GroupTimes& other, double factor) {
   for (std::size_t k = 0; k < seconds.size(); ++k) seconds[k] += factor * other.seconds[k];
   mean += factor * other.mean;
@@ -50,7 +43,7 @@ GroupTimeTable::Row GroupTimeTable::MakeRow(double centre, double size_factor) c
 void GroupTimeTable::Add(const BinLoad& load, double size_factor, GroupTimes& times) {
   if (load.count <= 0) return;
   Row& row = rows_[load.bin];
-  if (!row.is_filled || std::abs(size_factor / row.size_factor - 1) > kSizeFactorStep) {
+  if (!row.is_filled || std::abs(size_factor / row.size_factor - 1) > kNews) {
     row = MakeRow(BinCentre(load.bin), size_factor);
   }
   AddTerms(row, load, times);

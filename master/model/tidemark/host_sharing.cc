@@ -10,6 +10,7 @@ namespace tidemark::model {
 namespace {
 
 // Taste: less waiting is what any busy host has.
+// Ablation: half or twice changes nothing.
 constexpr double kAlmostAlone = 0.95;
 // Among so many that compete one task more or less makes no difference.
 constexpr double kCrowd = 1e6;

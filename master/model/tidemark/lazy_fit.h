@@ -16,7 +16,7 @@ namespace tidemark::model {
 
 class LazyFit {
  public:
-  explicit LazyFit(double growth) : growth_(growth) {}
+  explicit LazyFit(double growth = kNews) : growth_(growth) {}
   LazyFit(const LazyFit&) = delete;  // the table points at the model
   LazyFit& operator=(const LazyFit&) = delete;
 

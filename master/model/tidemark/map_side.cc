@@ -14,20 +14,6 @@ namespace {
 constexpr double kDeviation = 1.8;
 // Nobody watches a job that is over sooner.
 constexpr double kSecondsWorthWatching = 5;
-// A pace of less of the map phase is none.
-constexpr double kPaceFrom = 0.02;
-// The last in a thousand jobs, and later, are taken for Pareto: what is left grows with what
-// passed.
-constexpr double kLongest = 3.0902;  // deviations
-
-// Quantile of X - passed, given X > passed.
-double LeftQuantile(double log_median, double passed, double probability) {
-  if (!(passed > 0)) return std::exp(log_median + kDeviation * NormalQuantile(probability));
-  const double z = std::min((std::log(passed) - log_median) / kDeviation, kLongest);
-  const double before = NormalCdf(z);
-  const double quantile = NormalQuantile(before + probability * (1 - before));
-  return passed * std::expm1(kDeviation * (quantile - z));
-}
 
 }  // namespace
 
@@ -44,7 +30,7 @@ std::optional<cost::Draws> SecondsByMapSide(const JobState& state, absl::Time no
   const double log_median = std::log(std::max(map_side, kSecondsWorthWatching));
   cost::Draws seconds =
       draws.Uniforms(cost::Drawn::kOpinion, static_cast<std::uint64_t>(cost::Opinion::kMapSide));
-  for (double& time : seconds) time = maps_left + LeftQuantile(log_median, passed, time);
+  for (double& time : seconds) time = maps_left + LogNormalLeft(log_median, kDeviation, passed, time);
   return seconds;
 }
 

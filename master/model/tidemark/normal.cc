@@ -95,4 +95,14 @@ double QuickStudent4Quantile(double probability) {
   return low[0] + (at - below) * (low[1] - low[0]);
 }
 
+double LogNormalLeft(double log_median, double deviation, double passed, double u) {
+  if (!(passed > 0)) return std::exp(log_median + deviation * NormalQuantile(u));
+  const double below = NormalCdf((std::log(passed) - log_median) / deviation);
+  if (HasOutlasted(below)) return ParetoLeft(passed, u);
+  const double z = NormalQuantile(below + u * (1 - below));
+  return std::max(std::exp(log_median + deviation * z) - passed, 0.0);
+}
+
+double ParetoLeft(double passed, double u) { return passed * (std::pow(1 - u, -0.25) - 1); }
+
 }  // namespace tidemark::model

@@ -10,11 +10,8 @@
 namespace tidemark::model {
 namespace {
 
-// The prior of how much runs differ: so many observations' worth of this deviation.
+// As how many runs what is usual counts beside how much these differ.
 constexpr double kPriorRuns = 2;
-constexpr double kPriorDeviation = 0.3;
-// From this part of the map phase on its own pace is believed.
-constexpr double kOwnPaceFrom = 0.05;
 // Inputs that differ by more are not the same job any more.
 constexpr double kScaleMax = 100;
 // A phase that takes longer than expected has at least this part of its time until now left.
@@ -42,7 +39,7 @@ Standing StandingOf(const JobState& state, absl::Time now) {
   }
   if (standing.reduce_start) return standing;
   standing.maps = MapProgress(state);
-  if (standing.maps.fraction_done >= kOwnPaceFrom) standing.maps_end = MapPhaseEnd(state, now);
+  if (standing.maps.fraction_done >= kPaceFrom) standing.maps_end = MapPhaseEnd(state, now);
   return standing;
 }
 
@@ -100,7 +97,7 @@ std::optional<cost::Draws> SecondsByPastRuns(const JobState& state, absl::Time n
   double squares = 0;
   for (const double log : logs) squares += (log - mean) * (log - mean);
   const double deviation =
-      std::sqrt((1 + 1 / n) * (kPriorRuns * kPriorDeviation * kPriorDeviation + squares) /
+      std::sqrt((1 + 1 / n) * (kPriorRuns * cost::kAgainDeviation * cost::kAgainDeviation + squares) /
                 (kPriorRuns + n - 1));
   return cost::LogNormal(mean, deviation, cost::Opinion::kPastRuns, draws);
 }

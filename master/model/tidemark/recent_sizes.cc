@@ -10,6 +10,7 @@ namespace tidemark::model {
 namespace {
 
 // What finished this part of all bytes ago counts half.
+// Ablation: -0.04, +0.05 (two-path cit-hepph).
 constexpr double kHalfLife = 0.1;
 
 }  // namespace

@@ -23,6 +23,10 @@
 
 namespace tidemark::model {
 
+// What rests on a figure is worked out anew when that has changed by more than this part.
+// Ablation: half or twice changes nothing.
+inline constexpr double kNews = 0.02;
+
 // Key groups within one bin of streaming/size_histogram.h, by what the cost depends on: their
 // moments around its centre.
 struct BinLoad {
@@ -115,7 +119,6 @@ class RemainingGroups {
   };
   using Ratios = std::array<Ratio, streaming::kSizeBins>;  // by bin
 
-  static Ratio Around(std::uint32_t bin, const Ratios& ratios, double weight);
   void Rebuild(const JobState& state, std::size_t index);
   void Retire(const JobState& state, const ReduceAttempt& attempt, std::size_t index);
   void GuessLoad(const JobState& state, const ReduceAttempt& attempt, double untold_bytes,
