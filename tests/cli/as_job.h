@@ -75,7 +75,7 @@ inline Snapshot AsJob(const tidemark::Snapshot& old) {
   }
   if (old.straggler) {
     const AttemptId& attempt = old.straggler->attempt;
-    const std::uint32_t stage = attempt.kind == TaskKind::kMap ? 0 : 1;
+    const std::uint32_t stage = attempt.stage;
     job.named_tasks = {{.attempt = {stage, 0, attempt.index, attempt.attempt},
                         .host = old.straggler->host,
                         .remaining = RangeOf(old.straggler->remaining, {}, {}),
