@@ -26,6 +26,7 @@
 #include "master/model/straggler.h"
 #include "master/model/tidemark/outlook.h"
 #include "master/monitor/indicators.h"
+#include "master/monitor/job_snapshot.h"
 
 namespace tidemark {
 namespace {
@@ -105,7 +106,8 @@ class JobMonitor::Impl {
     }
   }
 
-  void End(const Snapshot& final, const std::vector<AcceptedSequence>& sources) {
+  void End(const Snapshot& final, const next::Snapshot& job,
+           const std::vector<AcceptedSequence>& sources) {
     for (const AcceptedSequence& source : sources) {
       state_.sources[source.source_id].accepted_sequence = source.sequence;
     }
@@ -114,6 +116,7 @@ class JobMonitor::Impl {
     state_.started_at = final.started_at;
     state_.closed.emplace();
     final_ = final;
+    job_ = job.job_id.empty() ? monitor::JobSnapshot(final) : job;
   }
 
   absl::Status CheckRun(const Event& event) const {
@@ -133,6 +136,7 @@ class JobMonitor::Impl {
 
   bool IsClosed() const { return final_.has_value() || state_.closed.has_value(); }
 
+  const next::Snapshot& job() const { return job_; }
   const model::JobState& state() const { return state_; }
   model::JobState& state() { return state_; }
   bool has_news() const { return has_news_; }
@@ -181,7 +185,9 @@ class JobMonitor::Impl {
   absl::Time informed_at_ = absl::InfinitePast();      // the last Tick() without silence
   model::EndDrift map_drift_;                          // of a job without a reduce phase
   model::ShownProgress shown_;
+  monitor::ShownStages shown_stages_;
   std::optional<Snapshot> final_;
+  next::Snapshot job_;
 };
 
 // That nothing was heard while no master listened does not end a job.
@@ -435,6 +441,8 @@ Snapshot JobMonitor::Impl::Tick(absl::Time now) {
     Finish(now, snapshot);
     final_ = snapshot;
   }
+  job_ = monitor::JobSnapshot(snapshot, state_);
+  shown_stages_.NeverBack(job_);
   return snapshot;
 }
 
@@ -442,7 +450,7 @@ std::string JobMonitor::Impl::Checkpoint() const {
   std::ostringstream out;
   model::CheckpointWriter writer(out);
   writer(model::kCheckpointLayout, sequence_, lost_share_, informed_at_, map_drift_, shown_,
-         tracked_.size());
+         shown_stages_, tracked_.size());
   for (const Tracked& tracked : tracked_) {
     writer(tracked.indicator->name(), tracked.history, tracked.latest_end);
     tracked.indicator->Save(writer);
@@ -463,7 +471,7 @@ absl::Status JobMonitor::Impl::Resume(const std::string& checkpoint) {
                                                     job_id_, layout, model::kCheckpointLayout));
     }
     std::size_t count = 0;
-    reader(sequence_, lost_share_, informed_at_, map_drift_, shown_, count);
+    reader(sequence_, lost_share_, informed_at_, map_drift_, shown_, shown_stages_, count);
     bool is_same = count == tracked_.size();
     for (std::size_t i = 0; is_same && i < count; ++i) {
       std::string name;
@@ -509,16 +517,17 @@ JobMonitor::JobMonitor(JobMonitor&&) noexcept = default;
 JobMonitor& JobMonitor::operator=(JobMonitor&&) noexcept = default;
 JobMonitor::~JobMonitor() = default;
 
-JobMonitor JobMonitor::OfEnded(const Snapshot& final,
+JobMonitor JobMonitor::OfEnded(const Snapshot& final, const next::Snapshot& job,
                                const std::vector<AcceptedSequence>& sources) {
   JobMonitor monitor(final.job_id, {.indicators = {}, .lambda = 1});
-  monitor.impl_->End(final, sources);
+  monitor.impl_->End(final, job, sources);
   return monitor;
 }
 
 absl::Status JobMonitor::CheckRun(const Event& event) const { return impl_->CheckRun(event); }
 absl::Status JobMonitor::Apply(const Event& event) { return impl_->Apply(event); }
 Snapshot JobMonitor::Tick(absl::Time now) { return impl_->Tick(now); }
+const next::Snapshot& JobMonitor::job() const { return impl_->job(); }
 std::string JobMonitor::Checkpoint() const { return impl_->Checkpoint(); }
 absl::Status JobMonitor::Resume(const std::string& checkpoint) { return impl_->Resume(checkpoint); }
 std::size_t JobMonitor::state_bytes() const { return impl_->state().memory_bytes; }

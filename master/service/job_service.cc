@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "master/service/answer_when_durable.h"
-#include "master/service/as_job.h"
 #include "master/service/grpc_status.h"
+#include "master/service/plan_snapshot.h"
 #include "proto/wire/field_error.h"
 #include "proto/wire/job_codec.h"
 #include "proto/wire/job_request.h"
@@ -232,7 +232,7 @@ absl::StatusOr<v1::Outcome> JobService::OutcomeOf(const v1::EstimateJobRequest& 
     would_be = plans_.Estimate(untrusted.job_id(), AsWhatIf(scenario), now);
   }
   if (!would_be.ok()) return would_be.status();
-  Snapshot snapshot = AsJob(*would_be);
+  Snapshot snapshot = PlanSnapshot(*would_be, {}, nullptr);
   if (untrusted.has_plan()) snapshot.job_id = untrusted.plan().id();
   wire::EncodeSnapshot(snapshot, *outcome.mutable_snapshot());
   outcome.set_busy_share(would_be->busy_share);

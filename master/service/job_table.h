@@ -131,6 +131,8 @@ class JobTable {
 
   absl::StatusOr<JobView> Look(const std::string& job_id) const;  // NotFound
   absl::StatusOr<Snapshot> Get(const std::string& job_id) const;  // NotFound
+  // As it was published last; null: not known.
+  std::shared_ptr<const next::Snapshot> Newest(const std::string& job_id) const;
   // The first `count` that `shows` lets through, the newest job first, by run and id: whoever comes
   // or goes changes nothing about the order of the others. An empty `shows` lets all. Cost: that of
   // the views, and O(jobs) calls of `shows`.
@@ -158,9 +160,12 @@ class JobTable {
     store::LogKey key = store::NewLogKey();  // of both logs, whose bytes are the same
     std::unique_ptr<store::EventLogWriter> log;
     std::shared_ptr<Journal::Log> journal;
-    Journal::Mark mark;        // of the last record
-    Snapshot newest;           // that may be shown
-    Snapshot ticked;           // that will be, when `mark` is durable
+    Journal::Mark mark;  // of the last record
+    Snapshot newest;     // that may be shown
+    Snapshot ticked;     // that will be, when `mark` is durable
+    // Both in the form that is published.
+    std::shared_ptr<const next::Snapshot> newest_job;
+    std::shared_ptr<const next::Snapshot> ticked_job;
     bool is_published = true;  // `ticked` is `newest`
     Shares::Holding holding;
     std::string name_space = store::kAllIds;  // of whoever opened it

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "master/service/as_job.h"
+#include "master/service/plan_snapshot.h"
 #include "master/service/tick_round.h"
 #include "master/store/recovery.h"
 #include "master/store/workflow_log.h"
@@ -23,10 +23,6 @@ namespace {
 constexpr std::size_t kLightJobs = 50;
 // A restart estimates workflows for so long before the master listens; the rest follow one by one.
 constexpr absl::Duration kRecoveryCpu = absl::Seconds(1);
-
-next::service::PublishedJob Published(const WorkflowSnapshot& newest, std::uint64_t run) {
-  return {std::make_shared<const next::Snapshot>(next::service::AsJob(newest)), run};
-}
 
 }  // namespace
 
@@ -70,7 +66,7 @@ void WorkflowTable::Forget(const KeptEnded::One& ended) {
 // REQUIRES: mutex_ is held.
 absl::Status WorkflowTable::Entered(const Entry& entry) const {
   return options_.hub == nullptr ? absl::OkStatus()
-                                 : options_.hub->Enter(Published(entry.newest, entry.run()));
+                                 : options_.hub->Enter({entry.newest_job, entry.run()});
 }
 
 // REQUIRES: entry.mutex is held.
@@ -95,6 +91,7 @@ absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(
   entry->reporter = sender.reporter.empty() ? sender.name_space : sender.reporter;
   entry->holding = jobs_.shares().Of(entry->reporter);
   entry->newest = entry->live.newest();
+  Describe(*entry, entry->newest);
   std::string start;
   store::EncodeSubmission(workflow, sender.name_space, now, entry->key, start);
   // Nobody else knows this one yet, so its lock is free; others wait for it until the log begins.
@@ -350,6 +347,12 @@ std::vector<WorkflowSnapshot> WorkflowTable::TickDue(absl::Time now) {
   return Publish();
 }
 
+// With the stages of its jobs. REQUIRES: no lock is held.
+void WorkflowTable::Describe(Entry& entry, const WorkflowSnapshot& newest) const {
+  entry.newest_job = std::make_shared<const next::Snapshot>(next::service::PlanSnapshot(
+      newest, [this](const std::string& id) { return jobs_.Newest(id); }, entry.newest_job.get()));
+}
+
 // Publishes the snapshots whose ticks are durable.
 std::vector<WorkflowSnapshot> WorkflowTable::Publish() {
   std::vector<WorkflowSnapshot> published;
@@ -369,9 +372,8 @@ std::vector<WorkflowSnapshot> WorkflowTable::Publish() {
       if (entry->newest.is_final()) entry->mark.log.reset();  // which closes the file
       published.push_back(entry->newest);
     }
-    if (options_.hub != nullptr) {
-      options_.hub->Publish(Published(published.back(), entry->run()));
-    }
+    Describe(*entry, published.back());
+    if (options_.hub != nullptr) options_.hub->Publish({entry->newest_job, entry->run()});
     if (published.back().is_final()) End(entry);
   }
   return published;
@@ -401,6 +403,7 @@ absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover() {
         std::move(workflow.live), workflow.submitted_at,
         workflow.name_space.empty() ? store::kAllIds : std::move(workflow.name_space));
     entry->newest = entry->live.newest();
+    Describe(*entry, entry->newest);
     entry->key = workflow.key;
     entry->reporter = entry->name_space;
     entry->holding = jobs_.shares().Of(entry->reporter);

@@ -142,6 +142,9 @@ class WorkflowTable {
     absl::Time ticked_at = absl::InfinitePast();
     absl::Duration tick_cost;  // CPU time of the last tick; before the first, a guess
     bool has_news = true;
+
+    // `newest` as it is published; of who opens it, and then of the caller of TickDue().
+    std::shared_ptr<const next::Snapshot> newest_job;
   };
 
   std::shared_ptr<Entry> Find(const std::string& workflow_id) const;
@@ -162,6 +165,7 @@ class WorkflowTable {
   // REQUIRES: entry.mutex is held, here and below.
   void AppendRecord(Entry& entry, const std::string& record);
   bool IsDue(const Entry& entry, absl::Time now) const;
+  void Describe(Entry& entry, const WorkflowSnapshot& newest) const;
   std::vector<WorkflowSnapshot> Publish();
   void End(const std::shared_ptr<Entry>& entry);
 

@@ -28,8 +28,7 @@ struct JobFilter {
 
 namespace wire {
 
-// Snapshot::counts as its stages and children have it. O(stages + children).
-Counts CountParts(const Snapshot& snapshot);
+using next::CountParts;
 
 // The snapshot without what `view` leaves out; kUnknown is kFull. A view of a view is the smaller
 // of both. For deltas, take the view first (proto/wire/snapshot_delta.h).

@@ -10,8 +10,10 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "proto/wire/encode_event.h"
@@ -19,6 +21,7 @@
 #include "proto/wire/job_reader.h"
 #include "proto/wire/plan_codec.h"
 #include "tests/master/events.h"
+#include "tests/master/faulty_disk.h"
 #include "tests/master/secret_file.h"
 #include "tidemark/master.h"
 #include "tidemark/next/v1/job_service.grpc.pb.h"
@@ -448,6 +451,51 @@ TEST_F(JobServiceTest, APlanGrowsAndShrinksAlsoAcrossARestart) {
   EXPECT_TRUE(Update(more).ok());
 }
 
+TEST_F(JobServiceTest, APlanShowsTheStagesOfItsJobsAlsoOfThoseThatAreForgotten) {
+  Start();
+  ASSERT_TRUE(Submit(Chain()).ok());
+  RunJob("a-1");
+  ASSERT_TRUE(Send("b-1", {Opened(2, 1), Started(M(0))}).ok());
+  Snapshot plan;
+  const auto is_running = [&] {
+    EXPECT_TRUE(Get("wf", plan).ok());
+    return plan.children[1].state == ChildState::kRunning;
+  };
+  while (!is_running()) {
+  }
+  ASSERT_TRUE(Forget("a-1").ok());
+  const std::uint64_t sequence = plan.sequence;
+  while (is_running() && plan.sequence < sequence + 2) {
+  }
+  ASSERT_THAT(plan.stages, SizeIs(4));
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(plan.stages[i].id, (StageId{1 + i / 2, i % 2}));
+    EXPECT_EQ(plan.stages[i].id, plan.stage_infos[i].id);
+  }
+  EXPECT_EQ(plan.stage_infos[2].name, "map");
+  EXPECT_EQ(plan.stages[2].tasks, 2u);
+  EXPECT_EQ(plan.stages[2].running_tasks, 1u);
+  EXPECT_EQ(plan.stages[2].state, StageState::kRunning);
+  EXPECT_EQ(plan.counts, CountParts(plan));
+}
+
+TEST_F(JobServiceTest, APlanKeepsThatAJobHasNoReduceTasks) {
+  Start();
+  Plan plan = Chain();
+  plan.jobs.resize(1);
+  plan.jobs[0].reduce_task_count = 0;
+  plan.jobs[0].profile = JobProfile{.map_tasks = 8,
+                                    .reduce_tasks = 2,
+                                    .map_task_time = absl::Seconds(10),
+                                    .reduce_task_time = absl::Seconds(10)};
+  ASSERT_TRUE(Submit(plan).ok());
+  const Watched watched = Watch(WatchWf(), 2);
+  ASSERT_THAT(watched.snapshots, SizeIs(2));
+  ASSERT_THAT(watched.snapshots[1].stages, SizeIs(1));
+  EXPECT_EQ(watched.snapshots[1].stages[0].state, StageState::kExpected);
+  EXPECT_EQ(watched.snapshots[1].stages[0].tasks, 8u);
+}
+
 TEST_F(JobServiceTest, AWholePlanCanBeCancelledAndForgotten) {
   options_.data_dir = directory_;
   Start();
@@ -551,6 +599,117 @@ TEST_F(JobServiceTest, SaysWhoAnswers) {
   Start();
   ASSERT_TRUE(jobs_->GetServerInfo(Context().get(), {}, &second).ok());
   EXPECT_NE(first.instance(), second.instance());
+}
+
+// The service on a disk of ours.
+class JobServiceOnADisk : public ::testing::Test {
+ protected:
+  void Start(absl::Duration commit_interval) {
+    jobs_ = std::make_unique<tidemark::service::JobTable>(tidemark::service::JobTableOptions{
+        .data_dir = "data",
+        .journal = {.commit_interval = commit_interval, .retry_interval = absl::Milliseconds(1)},
+        .disk = disk_,
+        .hub = &hub_});
+    plans_ = std::make_unique<tidemark::service::WorkflowTable>(
+        tidemark::service::WorkflowTableOptions{.data_dir = "data", .hub = &hub_}, *jobs_);
+    service_ = std::make_unique<service::JobService>(
+        service::Publishing{hub_, clock_, gate_, metrics_}, *jobs_, *plans_, service::ServerInfo{});
+    grpc::ServerBuilder builder;
+    int port = 0;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.RegisterService(service_.get());
+    server_ = builder.BuildAndStart();
+    ASSERT_NE(server_, nullptr);
+    stub_ = v1::JobService::NewStub(grpc::CreateChannel("127.0.0.1:" + std::to_string(port),
+                                                        grpc::InsecureChannelCredentials()));
+  }
+  void TearDown() override {
+    if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now());
+  }
+  static v1::SubmitJobRequest Submission(const std::string& id) {
+    v1::SubmitJobRequest request;
+    Plan plan = Chain();
+    plan.id = id;
+    wire::EncodePlan(plan, *request.mutable_plan());
+    return request;
+  }
+  static void SetDeadline(grpc::ClientContext& context) {
+    context.set_deadline(std::chrono::system_clock::now() + kDeadline);
+  }
+  grpc::StatusCode Submit(const std::string& id) {
+    grpc::ClientContext context;
+    SetDeadline(context);
+    v1::SubmitJobResponse response;
+    return stub_->SubmitJob(&context, Submission(id), &response).error_code();
+  }
+  bool IsAnswered() {
+    grpc::ClientContext context;
+    SetDeadline(context);
+    v1::EstimateJobRequest request;
+    wire::EncodePlan(Chain(), *request.mutable_plan());
+    v1::EstimateJobResponse response;
+    return stub_->EstimateJob(&context, request, &response).ok();
+  }
+  std::size_t Count() const {
+    return hub_
+        .List(
+            {}, [](const Snapshot&) { return true; }, 1000)
+        .size();
+  }
+
+  std::shared_ptr<tidemark::test::FaultyDisk> disk_ =
+      std::make_shared<tidemark::test::FaultyDisk>();
+  std::unique_ptr<tidemark::service::Tokens> tokens_ = *tidemark::service::Tokens::Load("");
+  tidemark::service::Metrics metrics_;
+  tidemark::service::Log log_{LogSink()};
+  tidemark::service::Acceptor acceptor_{{}, true, metrics_, log_};
+  tidemark::service::Gate gate_{*tokens_, acceptor_, 1000, metrics_, log_};
+  tidemark::service::Clock clock_;
+  service::JobHub hub_{"master", 1000};
+  std::unique_ptr<tidemark::service::JobTable> jobs_;
+  std::unique_ptr<tidemark::service::WorkflowTable> plans_;
+  std::unique_ptr<service::JobService> service_;
+  std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<v1::JobService::Stub> stub_;
+};
+
+TEST_F(JobServiceOnADisk, CallsThatWaitForTheDiskKeepNoOthersWaiting) {
+  Start(absl::Hours(1));  // before which nothing is durable
+  struct Call {
+    grpc::ClientContext context;
+    v1::SubmitJobRequest request;
+    v1::SubmitJobResponse response;
+    std::promise<grpc::Status> done;
+  };
+  std::vector<std::unique_ptr<Call>> calls;
+  for (int i = 0; i < 100; ++i) {
+    Call& call = *calls.emplace_back(std::make_unique<Call>());
+    call.request = Submission("wf-" + std::to_string(i));
+    stub_->async()->SubmitJob(&call.context, &call.request, &call.response,
+                              [&call](grpc::Status status) { call.done.set_value(status); });
+  }
+  while (Count() < calls.size() && IsAnswered()) {
+  }
+  EXPECT_EQ(Count(), calls.size());
+  EXPECT_TRUE(IsAnswered());
+  for (const auto& call : calls) call->context.TryCancel();
+  for (const auto& call : calls) {
+    EXPECT_EQ(call->done.get_future().get().error_code(), grpc::StatusCode::CANCELLED);
+  }
+}
+
+TEST_F(JobServiceOnADisk, ADiskThatFailsIsSaid) {
+  Start(absl::ZeroDuration());
+  EXPECT_EQ(Submit("before"), grpc::StatusCode::OK);
+  disk_->Break(absl::ResourceExhaustedError("no space left"));
+  EXPECT_EQ(Submit("meanwhile"), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(Submit("after"), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_FALSE(hub_.Find("after").ok());
+  EXPECT_EQ(Submit("before"), grpc::StatusCode::OK);
+  disk_->Break(absl::OkStatus());
+  while (!jobs_->journal().status().ok()) std::this_thread::yield();
+  EXPECT_EQ(Submit("meanwhile"), grpc::StatusCode::OK);
+  EXPECT_EQ(Submit("after"), grpc::StatusCode::OK);
 }
 
 }  // namespace

@@ -22,6 +22,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "tidemark/event.h"
+#include "tidemark/job.h"
 #include "tidemark/job_summary.h"
 #include "tidemark/past_run.h"
 #include "tidemark/snapshot.h"
@@ -81,7 +82,8 @@ class JobMonitor {
   JobMonitor(std::string job_id, const JobMonitorOptions& options);
   // A job that has ended, of which no more than this is kept: it takes events without looking at
   // them and gives `final` for ever. Memory: O(sources).
-  static JobMonitor OfEnded(const Snapshot& final, const std::vector<AcceptedSequence>& sources);
+  static JobMonitor OfEnded(const Snapshot& final, const next::Snapshot& job,
+                            const std::vector<AcceptedSequence>& sources);
   JobMonitor(JobMonitor&&) noexcept;
   JobMonitor& operator=(JobMonitor&&) noexcept;
   ~JobMonitor();
@@ -103,6 +105,10 @@ class JobMonitor {
   // What is believed at `now`, which must not be before the last call's. Each call yields the next
   // sequence number; after the final snapshot it is returned again, unchanged.
   Snapshot Tick(absl::Time now);
+
+  // The same of what Tick() returned last, in the form of tidemark/job.h: with all stages. Of
+  // sequence 0 before the first.
+  const next::Snapshot& job() const;
 
   // Whether the job has been opened, and whether events arrived since the last Tick().
   bool is_open() const;

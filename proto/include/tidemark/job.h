@@ -110,8 +110,7 @@ struct JobInfo {
   friend bool operator==(const JobInfo&, const JobInfo&) = default;
 };
 
-// How many parts a job has: what is left of stages and children in the smallest view. CountParts()
-// (proto/wire/job_view.h) fills it in.
+// How many parts a job has: what is left of stages and children in the smallest view.
 struct Counts {
   std::uint32_t stages = 0;           // without those that are only expected
   std::uint32_t finished_stages = 0;  // done or skipped
@@ -314,5 +313,8 @@ struct Snapshot {
   }
   friend bool operator==(const Snapshot&, const Snapshot&) = default;
 };
+
+// Snapshot::counts as its stages and children have it. O(stages + children).
+Counts CountParts(const Snapshot& snapshot);
 
 }  // namespace tidemark::next

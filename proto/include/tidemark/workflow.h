@@ -27,6 +27,7 @@ struct WorkflowJob {
   std::uint64_t input_bytes = 0;
   std::optional<JobProfile> profile;  // empty: what its last runs taught
   std::string queue;
+  bool is_map_only = false;  // whatever its last run had
   friend bool operator==(const WorkflowJob&, const WorkflowJob&) = default;
 };
 
