@@ -236,6 +236,25 @@ std::string DescribeWorkflow(const std::string& workflow) {
   return "";
 }
 
+absl::StatusOr<next::Plan> PlanOf(const WorkflowRunOptions& options) {
+  const absl::StatusOr<const Definition*> definition = FindWorkflow(options);
+  if (!definition.ok()) return definition.status();
+  const bool is_fair = options.policy == SlotPolicy::kFair;
+  next::Plan plan = {.id = options.id, .name = (*definition)->name};
+  plan.cluster = {
+      .slots = options.slots,
+      .policy = is_fair ? next::SchedulingPolicy::kFair : next::SchedulingPolicy::kFifo};
+  for (const Step& step : (*definition)->steps) {
+    plan.jobs.push_back({.name = step.name,
+                         .job_id = JobId(options, step),
+                         .history_name = step.job,
+                         .after = step.after});
+    // The tasks of a first round say nothing of those of the last.
+    if (HasOneRound(step)) plan.jobs.back().reduce_task_count = options.reduce_task_count;
+  }
+  return plan;
+}
+
 absl::StatusOr<WorkflowSpec> SpecOf(const WorkflowRunOptions& options) {
   const absl::StatusOr<const Definition*> definition = FindWorkflow(options);
   if (!definition.ok()) return definition.status();
