@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <set>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -86,39 +85,14 @@ class Reader {
     v1::Plan plan;
     ReadRoot(root, plan);
     if (!status_.ok()) return status_;
-    const auto of_others = use == PlanUse::kAdd ? TakeOthers(plan) : std::vector<Names>();
-    absl::StatusOr<Plan> parsed = wire::ParsePlan(plan);
+    absl::StatusOr<Plan> parsed =
+        use == PlanUse::kAdd ? wire::ParsePartOfPlan(plan) : wire::ParsePlan(plan);
     if (!parsed.ok()) return AsWritten(parsed.status());
-    for (std::size_t i = 0; i < of_others.size(); ++i) {
-      Names& after = parsed->jobs[i].after;
-      after.insert(after.end(), of_others[i].begin(), of_others[i].end());
-    }
     if (use == PlanUse::kSubmit && parsed->id.empty()) return Wrong("", "id is missing");
     return parsed;
   }
 
  private:
-  using Names = std::vector<std::string>;
-  // What each job waits for that is not in the file: the master knows it.
-  static std::vector<Names> TakeOthers(v1::Plan& plan) {
-    std::set<std::string> known;
-    for (const v1::PlannedJob& job : plan.jobs()) known.insert(job.name());
-    std::vector<Names> others;
-    for (v1::PlannedJob& job : *plan.mutable_jobs()) {
-      const Names after(job.after().begin(), job.after().end());
-      job.clear_after();
-      others.emplace_back();
-      for (const std::string& name : after) {
-        if (known.contains(name)) {
-          job.add_after(name);
-        } else {
-          others.back().push_back(name);
-        }
-      }
-    }
-    return others;
-  }
-
   struct Place {
     int line = 0;
     std::string path;

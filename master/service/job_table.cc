@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 
+#include "master/service/as_job.h"
 #include "master/service/tick_round.h"
 #include "master/store/checkpoint.h"
 #include "master/store/log_record.h"
@@ -60,6 +61,10 @@ ShareOptions SharesOf(const JobTableOptions& options) {
   return shares;
 }
 
+next::service::PublishedJob Published(const Snapshot& newest, std::uint64_t run) {
+  return {std::make_shared<const next::Snapshot>(next::service::AsJob(newest)), run};
+}
+
 }  // namespace
 
 JobTable::JobTable(JobTableOptions options, Metrics* metrics)
@@ -100,7 +105,28 @@ std::shared_ptr<JobTable::Job> JobTable::Forget(const KeptEnded::One& ended) {
   const auto job = jobs_.find(ended.id);
   std::shared_ptr<Job> forgotten = std::move(job->second);
   jobs_.erase(job);
+  if (options_.hub != nullptr) options_.hub->Remove(ended.id);
   return forgotten;
+}
+
+// REQUIRES: mutex_ is held.
+absl::Status JobTable::Entered(const Job& job) const {
+  return options_.hub == nullptr ? absl::OkStatus()
+                                 : options_.hub->Enter(Published(job.newest, job.run));
+}
+
+absl::Status JobTable::Forget(const std::string& job_id, const std::string& run_uid) {
+  const std::shared_ptr<Job> job = Find(job_id);
+  if (job == nullptr) return absl::OkStatus();
+  const std::lock_guard job_lock(job->mutex);
+  if (!run_uid.empty() && run_uid != job->newest.run_uid) return absl::OkStatus();
+  if (!job->newest.is_final()) {
+    return absl::FailedPreconditionError(fmt::format("job {} runs", job_id));
+  }
+  const std::lock_guard lock(mutex_);
+  const auto known = jobs_.find(job_id);
+  if (known != jobs_.end() && known->second == job) Forget({job->reporter, job->number, job_id});
+  return absl::OkStatus();
 }
 
 // Forgets the oldest job of the reporter that has ended; false if all run.
@@ -150,6 +176,7 @@ absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Enter(const std::string
     }
   }
   if (absl::Status taken = job->holding.Take(Resource::kJobs, 1); !taken.ok()) return taken;
+  if (absl::Status refused = Entered(*job); !refused.ok()) return refused;
   if (to_forget) forgotten = Forget(*to_forget);
   if (known != jobs_.end()) {
     kept_.Remove(before->reporter, before->number);
@@ -449,6 +476,7 @@ std::vector<Snapshot> JobTable::TickDue(absl::Time now) {
 // Shows the snapshots whose ticks are safe.
 std::vector<Snapshot> JobTable::Publish() {
   std::vector<Snapshot> published;
+  std::vector<std::uint64_t> runs;  // of those
   std::vector<std::shared_ptr<Job>> ended;
   std::size_t checkpoints = 0;
   for (std::shared_ptr<Job>& job : std::exchange(unpublished_, {})) {
@@ -466,6 +494,7 @@ std::vector<Snapshot> JobTable::Publish() {
     job->newest = job->ticked;
     job->is_published = true;
     published.push_back(job->newest);
+    runs.push_back(job->run);
     if (job->newest.is_final()) {
       job->holding.Hold(Resource::kJobs, 0);
       job->mark.log.reset();  // which closes the file
@@ -475,6 +504,11 @@ std::vector<Snapshot> JobTable::Publish() {
     if (checkpoints == kCheckpointsAtOnce || !WantsCheckpoint(*job)) continue;
     SaveCheckpoint(*job);
     ++checkpoints;
+  }
+  if (options_.hub != nullptr) {
+    for (std::size_t i = 0; i < published.size(); ++i) {
+      options_.hub->Publish(Published(published[i], runs[i]));
+    }
   }
   NoteEnded(ended);
   return published;
@@ -544,6 +578,7 @@ void JobTable::Restore(store::RestoredJob restored, absl::Time now) {
   job->number = ++opened_;
   kept_.Enter(job->reporter);
   if (restored.has_end) kept_.Add({job->reporter, job->number, restored.job_id});
+  Entered(*job).IgnoreError();
   jobs_.emplace(restored.job_id, std::move(job));
 }
 

@@ -24,6 +24,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "master/service/job_hub.h"
 #include "master/service/journal.h"
 #include "master/service/kept_ended.h"
 #include "master/service/metrics.h"
@@ -66,6 +67,8 @@ struct JobTableOptions {
   // caller of TickDue(), before its first snapshot. May be empty.
   std::function<std::vector<PastRun>(const std::string& name, const store::Reported& job)>
       past_runs;
+  // Told of all jobs; may refuse an id. Null: nobody is. Outlives the table.
+  next::service::JobHub* hub = nullptr;
   TickPace pace;
 };
 
@@ -121,6 +124,10 @@ class JobTable {
   // heavy ones in turns (tick_round.h), and returns the new snapshots. Waits until they are
   // durable; those of a disk that fails come with a later call. REQUIRES: one caller at a time.
   std::vector<Snapshot> TickDue(absl::Time now);
+
+  // One that has ended; one that is not known is OK, and so is one that is not of `run_uid`, if
+  // that is not empty. FailedPrecondition: it runs.
+  absl::Status Forget(const std::string& job_id, const std::string& run_uid);
 
   absl::StatusOr<JobView> Look(const std::string& job_id) const;  // NotFound
   absl::StatusOr<Snapshot> Get(const std::string& job_id) const;  // NotFound
@@ -190,6 +197,7 @@ class JobTable {
                                              const std::shared_ptr<Job>& job,
                                              const std::shared_ptr<Job>& before);
   std::shared_ptr<Job> Forget(const KeptEnded::One& ended);
+  absl::Status Entered(const Job& job) const;
   bool MakeRoomOf(const std::string& reporter);
   absl::Status TakeDisk(std::size_t bytes, unsigned slack, Job& job);
   void CheckDisk();

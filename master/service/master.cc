@@ -13,7 +13,9 @@
 #include <condition_variable>
 #include <functional>
 #include <limits>
+#include <map>
 #include <mutex>
+#include <random>
 #include <thread>
 #include <utility>
 
@@ -24,6 +26,8 @@
 #include "master/service/directory_lock.h"
 #include "master/service/gate.h"
 #include "master/service/ingest_service.h"
+#include "master/service/job_hub.h"
+#include "master/service/job_service.h"
 #include "master/service/job_table.h"
 #include "master/service/listen_address.h"
 #include "master/service/log.h"
@@ -48,7 +52,7 @@ constexpr absl::Duration kTokensCheckedEvery = absl::Seconds(1);
 
 constexpr const char* kIngestServiceName = "tidemark.v1.IngestService";
 constexpr const char* kServices[] = {kIngestServiceName, "tidemark.v1.ProgressService",
-                                     "tidemark.v1.WorkflowService"};
+                                     "tidemark.v1.WorkflowService", "tidemark.next.v1.JobService"};
 
 const char* NameOf(JobState state) {
   switch (state) {
@@ -112,6 +116,26 @@ void LimitStrangers(const MasterOptions& options, grpc::ServerBuilder& builder) 
   builder.AddChannelArgument(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kReadAtOnceBytes);
 }
 
+// Another one after every start.
+std::string InstanceName() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
+}
+
+// By the names that refusals use.
+std::map<std::string, std::uint64_t> LimitsOf(const MasterOptions& options) {
+  return {{"jobs", options.jobs_max},
+          {"workflows", options.workflows_max},
+          {"jobs_per_workflow", options.workflow_jobs_max},
+          {"watchers", options.watchers_max},
+          {"streams_per_peer", options.streams_per_peer_max},
+          {"bytes_per_job", options.job_bytes_max},
+          {"share_percent", options.share_percent},
+          {"calls_per_second", options.calls_per_second},
+          {"map_tasks", options.job.limits.map_tasks_max},
+          {"reduce_tasks", options.job.limits.reduce_tasks_max}};
+}
+
 // Longer waits would overflow the clocks of the standard library.
 constexpr absl::Duration kWaitMax = absl::Hours(24 * 365);
 
@@ -134,7 +158,8 @@ service::ShareOptions SharesOf(const MasterOptions& options) {
 }
 
 service::JobTableOptions TableOptions(
-    const MasterOptions& options, std::function<void(const store::FinishedJob&)> on_end,
+    const MasterOptions& options, next::service::JobHub& hub,
+    std::function<void(const store::FinishedJob&)> on_end,
     std::function<std::vector<PastRun>(const std::string&, const store::Reported&)> past_runs) {
   return {.job = options.job,
           .jobs_max = options.jobs_max,
@@ -147,11 +172,12 @@ service::JobTableOptions TableOptions(
           .disk = store::MakeFileDisk(options.journal_sync),
           .on_end = std::move(on_end),
           .past_runs = std::move(past_runs),
+          .hub = &hub,
           .pace = PaceOf(options)};
 }
 
 service::WorkflowTableOptions WorkflowOptions(
-    const MasterOptions& options,
+    const MasterOptions& options, next::service::JobHub& hub,
     std::function<std::vector<JobProfile>(const std::string&, const store::Reported&)> runs,
     std::function<std::optional<ResourceProfile>()> node) {
   return {.live = {.abandon_after = options.job.abandon_after},
@@ -160,6 +186,7 @@ service::WorkflowTableOptions WorkflowOptions(
           .data_dir = options.data_dir,
           .runs = std::move(runs),
           .node = std::move(node),
+          .hub = &hub,
           .pace = PaceOf(options)};
 }
 
@@ -226,8 +253,9 @@ class Master::Impl {
         acceptor_(ConnectionsOf(options), options.tokens_file.empty(), metrics_, log_),
         gate_(*tokens_, acceptor_, options.streams_per_peer_max, metrics_, log_,
               static_cast<double>(options.calls_per_second)),
+        published_(InstanceName(), options.watchers_max),
         jobs_(TableOptions(
-                  options, [this](const auto& job) { history_.Add(job); },
+                  options, published_, [this](const auto& job) { history_.Add(job); },
                   [this](const std::string& name, const store::Reported& job) {
                     return history_.PastRuns(name, job);
                   }),
@@ -237,14 +265,18 @@ class Master::Impl {
                 {.flush_interval = options.agent_flush_interval, .lambda = options.job.lambda}),
         progress_(jobs_, *hub_, gate_, metrics_),
         workflows_(WorkflowOptions(
-                       options,
+                       options, published_,
                        [this](const std::string& name, const store::Reported& job) {
                          return history_.Profiles(name, job);
                        },
                        [this] { return history_.Node(); }),
                    jobs_, &metrics_),
         workflow_hub_(options.watchers_max),
-        workflow_service_(workflows_, workflow_hub_, clock_, gate_, metrics_) {}
+        workflow_service_(workflows_, workflow_hub_, clock_, gate_, metrics_),
+        job_service_({published_, clock_, gate_, metrics_}, jobs_, workflows_,
+                     {.version = TIDEMARK_VERSION,
+                      .instance = published_.instance(),
+                      .limits = LimitsOf(options)}) {}
   ~Impl() { Shutdown(absl::ZeroDuration()); }
 
   absl::Status Start();
@@ -289,6 +321,7 @@ class Master::Impl {
   const std::unique_ptr<service::Tokens> tokens_;
   service::Acceptor acceptor_;
   service::Gate gate_;
+  next::service::JobHub published_;
   JobTable jobs_;
   std::shared_ptr<WatchHub> hub_;
   IngestService ingest_;
@@ -296,6 +329,7 @@ class Master::Impl {
   service::WorkflowTable workflows_;
   service::WorkflowHub workflow_hub_;
   service::WorkflowService workflow_service_;
+  next::service::JobService job_service_;
   std::unique_ptr<grpc::Server> server_;
   std::atomic<bool> draining_ = false;
 
@@ -368,6 +402,7 @@ absl::Status Master::Impl::Start() {
   builder.RegisterService(&ingest_);
   builder.RegisterService(&progress_);
   builder.RegisterService(&workflow_service_);
+  builder.RegisterService(&job_service_);
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) return absl::UnavailableError("the gRPC server does not start");
   acceptor_.Serve();
@@ -385,7 +420,7 @@ void Master::Impl::SetServing(bool serving) {
 
 MasterStats Master::Impl::stats() const {
   MasterStats stats = metrics_.Read();
-  stats.watchers = hub_->count() + workflow_hub_.count();
+  stats.watchers = hub_->count() + workflow_hub_.count() + published_.watchers();
   return stats;
 }
 
@@ -426,6 +461,7 @@ void Master::Impl::TickWorkflows() {
     workflow_hub_.Publish(snapshot);
     metrics_.snapshots_published.fetch_add(1, std::memory_order_relaxed);
   }
+  published_.EndRound();
 }
 
 void Master::Impl::TickUntilStopped() {
@@ -480,6 +516,7 @@ void Master::Impl::Shutdown(absl::Duration grace) {
   SetServing(false);
   hub_->CloseAll();
   workflow_hub_.CloseAll();
+  published_.CloseAll();
   acceptor_.Stop();
   if (server_ == nullptr) return;
   server_->GetHealthCheckService()->Shutdown();

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <utility>
 
-#include "absl/status/status.h"
+#include "proto/wire/field_error.h"
 
 namespace tidemark::service {
 namespace {
@@ -33,8 +33,8 @@ absl::StatusOr<ResumePoint> ParseResumeToken(const std::string& token) {
   const char* const begin = token.data();
   if (dash == std::string::npos || !ParseNumber(begin, begin + dash, run) ||
       !ParseNumber(begin + dash + 1, begin + token.size(), point.sequence)) {
-    return absl::InvalidArgumentError(
-        "resume_token: not one of this service; send the one of the last response, or none");
+    return next::wire::FieldError(
+        "resume_token", "not one of this service; send the one of the last response, or none");
   }
   point.run = run;
   return point;

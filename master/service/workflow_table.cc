@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "master/service/as_job.h"
 #include "master/service/tick_round.h"
 #include "master/store/recovery.h"
 #include "master/store/workflow_log.h"
@@ -23,10 +24,15 @@ constexpr std::size_t kLightJobs = 50;
 // A restart estimates workflows for so long before the master listens; the rest follow one by one.
 constexpr absl::Duration kRecoveryCpu = absl::Seconds(1);
 
+next::service::PublishedJob Published(const WorkflowSnapshot& newest, std::uint64_t run) {
+  return {std::make_shared<const next::Snapshot>(next::service::AsJob(newest)), run};
+}
+
 }  // namespace
 
 WorkflowTable::Entry::Entry(workflow::LiveWorkflow workflow, absl::Time at, std::string names)
-    : submitted_at(at),
+    : id(workflow.spec().id),
+      submitted_at(at),
       name_space(std::move(names)),
       live(std::move(workflow)),
       tick_cost(live.spec().jobs.size() > kLightJobs ? absl::InfiniteDuration()
@@ -58,6 +64,13 @@ void WorkflowTable::Forget(const KeptEnded::One& ended) {
   kept_.Remove(ended.reporter, ended.number);
   kept_.Leave(ended.reporter);
   workflows_.erase(ended.id);
+  if (options_.hub != nullptr) options_.hub->Remove(ended.id);
+}
+
+// REQUIRES: mutex_ is held.
+absl::Status WorkflowTable::Entered(const Entry& entry) const {
+  return options_.hub == nullptr ? absl::OkStatus()
+                                 : options_.hub->Enter(Published(entry.newest, entry.run()));
 }
 
 // REQUIRES: entry.mutex is held.
@@ -102,6 +115,7 @@ absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(
     }
     absl::Status taken = entry->holding.Take(Resource::kWorkflows, 1);
     if (taken.ok()) taken = entry->holding.Take(Resource::kDiskBytes, 0);
+    if (taken.ok()) taken = Entered(*entry);
     if (!taken.ok()) return taken;
     if (to_forget) Forget(*to_forget);
     kept_.Enter(entry->reporter);
@@ -126,8 +140,7 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Submit(const WorkflowSpec& workflow
     if (!opened.ok()) return opened.status();
     entry = *std::move(opened);
   }
-  if (!(entry->live.spec() == workflow)) {
-    const std::lock_guard lock(entry->mutex);
+  if (const std::lock_guard lock(entry->mutex); !entry->live.WasSubmittedAs(workflow)) {
     return absl::AlreadyExistsError(fmt::format(
         "workflow {} was submitted before with other jobs or options{}; submit this one under "
         "another id",
@@ -198,6 +211,45 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Attach(const std::string& workflow_
   return mark;
 }
 
+absl::StatusOr<Journal::Mark> WorkflowTable::Update(const std::string& workflow_id,
+                                                    const workflow::Change& change,
+                                                    absl::Time now) {
+  if (absl::Status ok = CheckJournal(); !ok.ok()) return ok;
+  const std::shared_ptr<Entry> entry = Find(workflow_id);
+  if (entry == nullptr) return absl::NotFoundError(fmt::format("no plan {}", workflow_id));
+  Journal::Mark mark;
+  {
+    const std::lock_guard lock(entry->mutex);
+    const absl::StatusOr<bool> is_news = entry->live.Update(change, options_.limits);
+    if (!is_news.ok()) return is_news.status();
+    if (*is_news) {
+      std::string record;
+      store::EncodeChange(change, now, entry->key, record);
+      AppendRecord(*entry, record);
+      entry->has_news = true;
+    }
+    mark = entry->mark;
+  }
+  Follow(entry);
+  return mark;
+}
+
+absl::Status WorkflowTable::Forget(const std::string& workflow_id, const std::string& run_uid) {
+  const std::shared_ptr<Entry> entry = Find(workflow_id);
+  if (entry == nullptr || !run_uid.empty()) return absl::OkStatus();
+  const std::lock_guard entry_lock(entry->mutex);
+  if (!entry->newest.is_final()) {
+    return absl::FailedPreconditionError(
+        fmt::format("plan {} runs; cancel it before it is forgotten", workflow_id));
+  }
+  const std::lock_guard lock(mutex_);
+  const auto known = workflows_.find(workflow_id);
+  if (known != workflows_.end() && known->second == entry) {
+    Forget(KeptEnded::One{entry->reporter, entry->number, workflow_id});
+  }
+  return absl::OkStatus();
+}
+
 void WorkflowTable::Observe(const Snapshot& snapshot) {
   std::vector<std::shared_ptr<Entry>> followers;
   {
@@ -226,23 +278,24 @@ bool WorkflowTable::IsDue(const Entry& entry, absl::Time now) const {
 // Loads the earlier runs of its jobs, once for each, and with them the measured node.
 void WorkflowTable::LoadHistory(Entry& entry) const {
   if (!options_.runs) return;
-  const WorkflowSpec& spec = entry.live.spec();
   std::vector<std::size_t> unknown;
+  std::vector<WorkflowJob> jobs;
   {
     const std::lock_guard lock(entry.mutex);
-    for (std::size_t i = 0; i < spec.jobs.size(); ++i) {
-      if (!entry.live.has_runs(i)) unknown.push_back(i);
+    for (std::size_t i = 0; i < entry.live.spec().jobs.size(); ++i) {
+      if (entry.live.has_runs(i)) continue;
+      unknown.push_back(i);
+      jobs.push_back(entry.live.spec().jobs[i]);
     }
   }
   if (unknown.empty()) return;
   const auto node = options_.node ? options_.node() : std::nullopt;
   std::vector<std::vector<JobProfile>> runs;
   runs.reserve(unknown.size());
-  for (const std::size_t i : unknown) {
-    const WorkflowJob& job = spec.jobs[i];
+  for (const WorkflowJob& job : jobs) {
     runs.push_back(options_.runs(
         job.history_name.empty() ? job.name : job.history_name,
-        {.id = job.job_id.empty() ? spec.id : job.job_id, .name_space = entry.name_space}));
+        {.id = job.job_id.empty() ? entry.id : job.job_id, .name_space = entry.name_space}));
   }
   const std::lock_guard lock(entry.mutex);
   if (node) entry.live.SetNode(*node);
@@ -316,6 +369,9 @@ std::vector<WorkflowSnapshot> WorkflowTable::Publish() {
       if (entry->newest.is_final()) entry->mark.log.reset();  // which closes the file
       published.push_back(entry->newest);
     }
+    if (options_.hub != nullptr) {
+      options_.hub->Publish(Published(published.back(), entry->run()));
+    }
     if (published.back().is_final()) End(entry);
   }
   return published;
@@ -329,7 +385,10 @@ void WorkflowTable::End(const std::shared_ptr<Entry>& entry) {
     entry->holding.Hold(Resource::kWorkflows, 0);
   }
   const std::lock_guard lock(mutex_);
-  kept_.Add({entry->reporter, entry->number, entry->live.spec().id});
+  const auto known = workflows_.find(entry->id);  // or it was forgotten since
+  if (known != workflows_.end() && known->second == entry) {
+    kept_.Add({entry->reporter, entry->number, entry->id});
+  }
 }
 
 absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover() {
@@ -338,7 +397,6 @@ absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover() {
   WorkflowRecovery recovery{.damages = std::move(recovered->damages)};
   const absl::Duration began = ThreadCpuTime();
   for (auto& [path, workflow] : recovered->logs) {
-    const std::string id = workflow.live.spec().id;
     auto entry = std::make_shared<Entry>(
         std::move(workflow.live), workflow.submitted_at,
         workflow.name_space.empty() ? store::kAllIds : std::move(workflow.name_space));
@@ -352,7 +410,9 @@ absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover() {
       const std::lock_guard lock(mutex_);
       entry->number = ++submitted_;
       kept_.Enter(entry->reporter);
-      workflows_[id] = entry;
+      workflows_[entry->id] = entry;
+      // A log of an id that is taken by now stays as it is.
+      Entered(*entry).IgnoreError();
     }
     ++recovery.workflows;
     if (entry->newest.is_final()) {
@@ -377,8 +437,7 @@ absl::StatusOr<WorkflowView> WorkflowTable::Look(const std::string& workflow_id)
   const std::shared_ptr<Entry> entry = Find(workflow_id);
   if (entry == nullptr) return absl::NotFoundError(fmt::format("no workflow {}", workflow_id));
   const std::lock_guard lock(entry->mutex);
-  return WorkflowView{.newest = entry->newest,
-                      .run = static_cast<std::uint64_t>(absl::ToUnixNanos(entry->submitted_at))};
+  return WorkflowView{.newest = entry->newest, .run = entry->run()};
 }
 
 std::vector<WorkflowSnapshot> WorkflowTable::List() const {

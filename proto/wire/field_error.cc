@@ -29,4 +29,10 @@ WrongField WrongFieldOf(const absl::Status& status) {
   return {request.field_violations(0).field(), request.field_violations(0).description()};
 }
 
+absl::Status FieldErrorWithin(std::string_view prefix, const absl::Status& status) {
+  if (!status.GetPayload(kBadRequestPayload)) return status;
+  const auto [path, description] = WrongFieldOf(status);
+  return FieldError(std::string(prefix) + (path.empty() ? "" : ".") + path, description);
+}
+
 }  // namespace tidemark::next::wire

@@ -23,4 +23,7 @@ struct WrongField {
 // Empty of a Status that is none of the above.
 WrongField WrongFieldOf(const absl::Status& status);
 
+// The same error of a message that is the field `prefix` of the request; any other Status as it is.
+absl::Status FieldErrorWithin(std::string_view prefix, const absl::Status& status);
+
 }  // namespace tidemark::next::wire

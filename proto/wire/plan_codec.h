@@ -18,5 +18,7 @@ void EncodePlan(const Plan& plan, v1::Plan& message);
 // a value of an enum that this version does not know, a stage without a task count, and everything
 // that CheckPlan() finds. `id` may be empty.
 absl::StatusOr<Plan> ParsePlan(const v1::Plan& untrusted);
+// The same without CheckPlan(): of a part of a plan.
+absl::StatusOr<Plan> ParsePartOfPlan(const v1::Plan& untrusted);
 
 }  // namespace tidemark::next::wire
