@@ -1,10 +1,12 @@
-// Snapshots of 0.1 in the form that replaces them, until JobMonitor and Master give that
-// themselves.
+// Snapshots of 0.1 in the form that replaces them, as master/service/as_job.h makes them. Goes when
+// JobMonitor and Master give that themselves.
 #pragma once
 
+#include <utility>
+
+#include "proto/wire/job_view.h"
 #include "tidemark/job.h"
 #include "tidemark/snapshot.h"
-#include "tidemark/workflow.h"
 
 namespace tidemark::next {
 
@@ -19,12 +21,28 @@ inline JobState StateOf(tidemark::JobState state) {
   return static_cast<JobState>(static_cast<int>(state) + 2);  // unknown and queued come first
 }
 
-inline Estimate AsEstimate(const Forecast& forecast) {
-  return {
+inline double PartOf(absl::Duration passed, absl::Duration left) {
+  const double whole = absl::ToDoubleSeconds(passed + left);
+  return whole > 0 ? absl::ToDoubleSeconds(passed) / whole : 0;
+}
+
+inline Estimate AsEstimate(const Forecast& forecast, absl::Duration elapsed) {
+  Estimate estimate = {
       .state = static_cast<EstimateState>(static_cast<int>(forecast.state) + 1),
       .fraction_done = forecast.fraction_done,
+      .fraction_done_lower = forecast.fraction_done,
+      .fraction_done_upper = forecast.fraction_done,
       .remaining = RangeOf(forecast.remaining, forecast.remaining_lower, forecast.remaining_upper),
       .indicator = forecast.indicator};
+  if (forecast.remaining_lower) {
+    estimate.fraction_done_upper = PartOf(elapsed, *forecast.remaining_lower);
+  }
+  if (forecast.remaining_upper) {
+    estimate.fraction_done_lower = PartOf(elapsed, *forecast.remaining_upper);
+  }
+  if (estimate.state == EstimateState::kFinal) estimate.basis = Basis::kDone;
+  if (estimate.state == EstimateState::kValid) estimate.basis = Basis::kThisRun;
+  return estimate;
 }
 
 inline StageProgress AsStage(const PhaseProgress& phase, std::uint32_t number) {
@@ -46,7 +64,7 @@ inline Snapshot AsJob(const tidemark::Snapshot& old) {
   job.message = old.message;
   job.info = JobInfo{.name = old.job_name, .kind = JobKind::kMapReduce};
   job.started_at = old.started_at;
-  job.ended_at = old.started_at + old.elapsed;
+  if (old.is_final()) job.ended_at = old.started_at + old.elapsed;
   bool any_map_finished = false;
   std::optional<ShuffleProgress> shuffle;
   for (const PhaseProgress& phase : old.phases) {
@@ -59,6 +77,7 @@ inline Snapshot AsJob(const tidemark::Snapshot& old) {
           ShuffleProgress{phase.fraction_done, phase.running_task_count, phase.finished_task_count};
     } else {
       job.stage_infos.push_back({.id = {0, 1}, .name = "reduce", .kind = StageKind::kReduce});
+      if (job.stages.size() == 1) job.stage_infos.back().parents = {0};
       StageProgress stage = AsStage(phase, 1);
       stage.shuffle = shuffle;
       const bool fetches = shuffle && (shuffle->running_tasks > 0 || shuffle->fraction_done > 0);
@@ -66,13 +85,19 @@ inline Snapshot AsJob(const tidemark::Snapshot& old) {
       job.stages.push_back(stage);
     }
   }
-  for (const StageProgress& stage : job.stages) {
-    job.counts.tasks += stage.tasks;
-    job.counts.running_tasks += stage.running_tasks;
+  job.counts = wire::CountParts(job);
+  if (!old.forecasts.empty()) {
+    job.estimate = AsEstimate(old.forecasts.front(), old.elapsed);
   }
-  if (!old.forecasts.empty()) job.estimate = AsEstimate(old.forecasts.front());
   for (std::size_t i = 1; i < old.forecasts.size(); ++i) {
-    job.indicators.push_back({.estimate = AsEstimate(old.forecasts[i])});
+    const Forecast& forecast = old.forecasts[i];
+    Indicator indicator = {.estimate = AsEstimate(forecast, old.elapsed),
+                           .last_stage_fraction_done = forecast.reduce_fraction_done};
+    if (const auto& from = forecast.evidence) {
+      indicator.evidence = {from->own_neighbours, from->own_fit, from->other_neighbours,
+                            from->other_fit, from->ratio};
+    }
+    job.indicators.push_back(std::move(indicator));
   }
   if (old.straggler) {
     const AttemptId& attempt = old.straggler->attempt;
@@ -80,6 +105,10 @@ inline Snapshot AsJob(const tidemark::Snapshot& old) {
     job.named_tasks = {{.attempt = {stage, 0, attempt.index, attempt.attempt},
                         .host = old.straggler->host,
                         .remaining = RangeOf(old.straggler->remaining, {}, {}),
+                        .explicit_groups_left = old.straggler->explicit_groups_left,
+                        .heaviest_group_bytes = old.straggler->heaviest_group_bytes,
+                        .heaviest_group_share = old.straggler->heaviest_group_share,
+                        .in_heaviest_group = old.straggler->in_heaviest_group,
                         .reason = old.straggler->reason}};
   }
   const tidemark::Coverage& coverage = old.coverage;
@@ -107,47 +136,6 @@ inline Snapshot AsJob(const tidemark::Snapshot& old) {
     }
     job.errors.push_back(as);
   }
-  return job;
-}
-
-inline Child AsChild(const WorkflowJobProgress& old, std::uint32_t number) {
-  constexpr ChildState kStates[] = {ChildState::kPending,   ChildState::kAwaited,
-                                    ChildState::kRunning,   ChildState::kSucceeded,
-                                    ChildState::kRetryable, ChildState::kFailed};
-  Child child = {.number = number, .name = old.name, .job_id = old.job_id};
-  child.state = kStates[static_cast<std::size_t>(old.state)];
-  child.estimate = {.fraction_done = old.fraction_done,
-                    .remaining = RangeOf(old.ends_in, old.ends_in_lower, old.ends_in_upper),
-                    .basis = static_cast<Basis>(static_cast<int>(old.basis) + 1)};
-  child.started_at = old.started_at;
-  child.ended_at = old.ended_at;
-  child.starts_in = RangeOf(old.starts_in, {}, {});
-  child.is_critical = old.is_critical;
-  child.failed_attempts = old.failed_attempts;
-  child.message = old.message;
-  return child;
-}
-
-inline Snapshot AsJob(const WorkflowSnapshot& old) {
-  Snapshot job = {.job_id = old.workflow_id, .sequence = old.sequence, .at = old.at};
-  job.state = StateOf(old.state);
-  job.is_final = old.is_final();
-  job.message = old.message;
-  job.info = JobInfo{.name = old.name, .kind = JobKind::kWorkflow};
-  job.started_at = old.started_at;
-  job.ended_at = old.started_at + old.elapsed;
-  job.estimate = {.state = old.is_final() ? EstimateState::kFinal : EstimateState::kValid,
-                  .fraction_done = old.fraction_done,
-                  .fraction_done_lower = old.fraction_done_lower,
-                  .fraction_done_upper = old.fraction_done_upper,
-                  .remaining = RangeOf(old.remaining, old.remaining_lower, old.remaining_upper),
-                  .known_share = old.known_share};
-  for (const WorkflowJobProgress& child : old.jobs) {
-    job.children.push_back(AsChild(child, static_cast<std::uint32_t>(job.children.size()) + 1));
-    if (child.state == WorkflowJobState::kSucceeded) ++job.counts.finished_children;
-  }
-  job.counts.children = static_cast<std::uint32_t>(job.children.size());
-  job.notes = old.notes;
   return job;
 }
 

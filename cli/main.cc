@@ -46,7 +46,7 @@ int Main(const std::vector<std::string>& words) {
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv, argv + argc);
   tidemark::cli::SilenceLibraries();
-  // `tidemark worker` is what `tidemark run` starts for each task; it is not for people.
+  // `tidemark worker` is what `tidemark run example` starts for each task; it is not for people.
   if (words.size() > 1 && words[1] == "worker") {
     return tidemark::examples::WorkerMain({words.begin() + 2, words.end()});
   }

@@ -82,6 +82,7 @@ void Follower::NoteMuteness(const std::stop_token& end) {
     const std::lock_guard lock(mutex_);
     const absl::Duration pause = absl::Now() - heard_at_;
     if (!is_listening_ || is_mute_ || complained_of_) continue;
+    if (options_.is_to_come && !has_heard_) continue;  // there may be nothing to say yet
     if (pause < std::max(options_.mute_after, 3 * longest_pause_)) continue;
     is_mute_ = true;
     on_trouble_(

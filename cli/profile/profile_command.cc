@@ -148,7 +148,7 @@ absl::Status Store(const std::string& data_dir, const ResourceProfile& node) {
   return (*history)->AddNode(has_name ? host : "localhost", absl::Now(), node);
 }
 
-// In the form of the section `node` of a workflow file.
+// In the form of the section `node` of a plan.
 std::vector<std::string> NodeLines(const ResourceProfile& node) {
   return {"node:",
           fmt::format("  cores: {:g}", node.cores),

@@ -255,24 +255,6 @@ absl::StatusOr<next::Plan> PlanOf(const WorkflowRunOptions& options) {
   return plan;
 }
 
-absl::StatusOr<WorkflowSpec> SpecOf(const WorkflowRunOptions& options) {
-  const absl::StatusOr<const Definition*> definition = FindWorkflow(options);
-  if (!definition.ok()) return definition.status();
-  WorkflowSpec spec = {.id = options.id, .name = (*definition)->name};
-  spec.cluster = {.slots = options.slots,
-                  .policy = options.policy == SlotPolicy::kFair ? SchedulingPolicy::kFair
-                                                                : SchedulingPolicy::kFifo};
-  for (const Step& step : (*definition)->steps) {
-    // The tasks of a first round say nothing of those of the last.
-    spec.jobs.push_back({.name = step.name,
-                         .job_id = JobId(options, step),
-                         .history_name = step.job,
-                         .after = step.after,
-                         .reduce_tasks = HasOneRound(step) ? options.reduce_task_count : 0});
-  }
-  return spec;
-}
-
 absl::StatusOr<WorkflowSummary> RunWorkflow(const WorkflowRunOptions& options) {
   const absl::StatusOr<const Definition*> definition = FindWorkflow(options);
   if (!definition.ok()) return definition.status();

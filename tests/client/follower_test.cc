@@ -62,6 +62,20 @@ TEST(Follower, SaysThatTheMasterDoesNotAnswerAtAll) {
   EXPECT_THAT(troubles, ElementsAre(StartsWith("nothing heard from the master at host:1")));
 }
 
+TEST(Follower, DoesNotExpectNewsOfAJobThatIsToCome) {
+  std::vector<std::string> troubles;
+  Follower follower("host:1", {.mute_after = absl::Milliseconds(10), .is_to_come = true},
+                    [&](const std::string& trouble) { troubles.push_back(trouble); });
+  const absl::Status status = follower.Follow(
+      [] {
+        absl::SleepFor(absl::Milliseconds(50));
+        return absl::OkStatus();
+      },
+      {});
+  EXPECT_TRUE(status.ok());
+  EXPECT_THAT(troubles, IsEmpty());
+}
+
 TEST(Follower, DoesNotTakeItsOwnSlowReaderForAMuteMaster) {
   std::vector<std::string> troubles;
   Follower follower("host:1", {.mute_after = absl::Seconds(1)},
