@@ -85,7 +85,8 @@ class Reader {
     v1::Plan plan;
     ReadRoot(root, plan);
     if (!status_.ok()) return status_;
-    absl::StatusOr<Plan> parsed = wire::ParsePlan(plan);
+    absl::StatusOr<Plan> parsed =
+        use == PlanUse::kAdd ? wire::ParsePartOfPlan(plan) : wire::ParsePlan(plan);
     if (!parsed.ok()) return AsWritten(parsed.status());
     if (use == PlanUse::kSubmit && parsed->id.empty()) return Wrong("", "id is missing");
     return parsed;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "cli/as_job.h"
 #include "cli/commands.h"
 #include "cli/environment.h"
 #include "cli/exit_code.h"
@@ -39,7 +40,7 @@ int CannotOpen(const absl::Status& status) {
 
 }  // namespace
 
-int Replay(const ReplayArguments& arguments) {
+int Do(const ReplayArguments& arguments) {
   const absl::Status readable = transport::CheckRegularFile(arguments.log);
   if (!readable.ok()) return CannotOpen(readable);
   const auto reader = store::EventLogReader::Open(arguments.log);
@@ -64,7 +65,7 @@ int Replay(const ReplayArguments& arguments) {
     const std::optional<Snapshot> snapshot = store::Replay(**record, monitor);
     if (!snapshot) continue;
     pace.WaitFor(snapshot->at);
-    if (!progress->Show(*snapshot)) return kReaderGone;
+    if (!progress->Show(next::AsJob(*snapshot))) return kReaderGone;
   }
 }
 

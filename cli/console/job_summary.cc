@@ -11,7 +11,6 @@ namespace {
 
 using tidemark::console::Clip;
 using tidemark::console::Columns;
-using tidemark::console::DurationText;
 using tidemark::console::ElapsedText;
 using tidemark::console::PadRight;
 using tidemark::console::Printable;
@@ -40,36 +39,6 @@ std::string ErrorRow(const std::string& name, const IndicatorError& error) {
   return fmt::format("{}{:>8}{:>8}{:>14}{:>8}{:>8}", name, PointsText(error.last_stage_avg_points),
                      PointsText(error.last_stage_max_points), ShareText(error.interval_coverage),
                      PointsText(error.job_avg_points), PointsText(error.job_max_points));
-}
-
-// Cells of a table: the first column is filled up on the right, the last is the longest.
-using Row = std::vector<std::string>;
-
-std::vector<std::size_t> ColumnWidths(const std::vector<Row>& rows) {
-  std::vector<std::size_t> widths(rows.front().size(), 0);
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], static_cast<std::size_t>(Columns(row[i])));
-    }
-  }
-  return widths;
-}
-
-std::string WithoutTrailingSpaces(const std::string& line) {
-  return line.substr(0, line.find_last_not_of(' ') + 1);
-}
-
-std::string EndText(const Snapshot& job, const TextOptions& options) {
-  if (job.is_final) return Printable(job.message, options.unicode);
-  const std::string remaining = DescribeRemaining(job, job.estimate, options).text();
-  if (!job.silent_since) return remaining;
-  return fmt::format("no news for {}; {}", DurationText(job.at - *job.silent_since), remaining);
-}
-
-Row JobRow(const Snapshot& job, const TextOptions& options) {
-  return {Printable(job.job_id, options.unicode), StateName(job),
-          PercentText(job, job.estimate),         DurationText(job.elapsed()),
-          job.is_final ? "" : CurrentStep(job),   EndText(job, options)};
 }
 
 bool HasReduce(const Snapshot& snapshot) {
@@ -117,25 +86,6 @@ std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
     const std::string name =
         Clip(Printable(error.indicator, options.unicode), name_columns, options.unicode);
     add(Style::kPlain, ErrorRow(PadRight(name, name_columns), error));
-  }
-  return lines;
-}
-
-std::vector<std::string> RenderJobTable(const std::vector<Snapshot>& jobs, int width,
-                                        const TextOptions& options) {
-  if (jobs.empty()) return {"no jobs"};
-  std::vector<Row> rows = {{"JOB", "STATE", "DONE", "ELAPSED", "STAGE", "END"}};
-  for (const Snapshot& job : jobs) rows.push_back(JobRow(job, options));
-  const std::vector<std::size_t> widths = ColumnWidths(rows);
-  std::vector<std::string> lines;
-  for (const Row& row : rows) {
-    StyledLine line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const bool is_last = i + 1 == row.size();
-      const std::string cell = is_last ? row[i] : PadRight(row[i], static_cast<int>(widths[i]) + 2);
-      line.Add(&row == &rows.front() ? Style::kDim : Style::kPlain, cell);
-    }
-    lines.push_back(WithoutTrailingSpaces(line.Render(width, options)));
   }
   return lines;
 }

@@ -1,4 +1,4 @@
-// What is left to say when a job has ended, and the table of many jobs. Pure.
+// What is left to say when a job has ended. Pure.
 #pragma once
 
 #include <string>
@@ -21,9 +21,5 @@ namespace tidemark::next::console {
 // `ending`, such as "succeeded", for those who know more than the snapshot.
 std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
                                        const TextOptions& options, const std::string& ending = "");
-
-// One line for each job, with a heading. Without jobs, one line that says so.
-std::vector<std::string> RenderJobTable(const std::vector<Snapshot>& jobs, int width,
-                                        const TextOptions& options);
 
 }  // namespace tidemark::next::console

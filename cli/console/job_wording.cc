@@ -43,30 +43,6 @@ StageKind KindOf(const Snapshot& snapshot, StageId id) {
   return info == nullptr ? StageKind::kUnknown : info->kind;
 }
 
-std::string StageName(const Snapshot& snapshot, StageId id, const TextOptions& options) {
-  const StageInfo* info = InfoOf(snapshot, id);
-  if (info == nullptr || info->name.empty()) return fmt::format("stage {}", id.stage);
-  return Printable(info->name, options.unicode);
-}
-
-// "reduce task 2"; a repeated one says which attempt it is.
-std::string TaskText(const Snapshot& snapshot, const NamedTask& task, const TextOptions& options) {
-  const StageId stage = {task.child, task.attempt.stage};
-  std::string text;
-  switch (KindOf(snapshot, stage)) {
-    case StageKind::kMap:
-      text = fmt::format("map task {}", task.attempt.index);
-      break;
-    case StageKind::kReduce:
-      text = fmt::format("reduce task {}", task.attempt.index);
-      break;
-    default:
-      text = fmt::format("task {} of {}", task.attempt.index, StageName(snapshot, stage, options));
-  }
-  if (task.attempt.attempt > 0) text += fmt::format(", attempt {}", task.attempt.attempt);
-  return text;
-}
-
 std::string StillRunning(const Snapshot& snapshot, const TextOptions& options) {
   if (!snapshot.named_tasks.empty()) {
     return TaskText(snapshot, snapshot.named_tasks.front(), options);
@@ -264,6 +240,46 @@ std::vector<std::string> FailureTexts(const Snapshot& snapshot, const TextOption
 }
 
 }  // namespace
+
+std::string StageName(const Snapshot& snapshot, StageId id, const TextOptions& options) {
+  const StageInfo* info = InfoOf(snapshot, id);
+  if (info == nullptr || info->name.empty()) return fmt::format("stage {}", id.stage);
+  return Printable(info->name, options.unicode);
+}
+
+std::string TaskText(const Snapshot& snapshot, const NamedTask& task, const TextOptions& options) {
+  const StageId stage = {task.child, task.attempt.stage};
+  std::string text;
+  switch (KindOf(snapshot, stage)) {
+    case StageKind::kMap:
+      text = fmt::format("map task {}", task.attempt.index);
+      break;
+    case StageKind::kReduce:
+      text = fmt::format("reduce task {}", task.attempt.index);
+      break;
+    default:
+      text = fmt::format("task {} of {}", task.attempt.index, StageName(snapshot, stage, options));
+  }
+  if (task.attempt.attempt > 0) text += fmt::format(", attempt {}", task.attempt.attempt);
+  return text;
+}
+
+std::string StageStateText(const StageProgress& stage, const TextOptions& options) {
+  switch (stage.state) {
+    case StageState::kDone:
+      return "done";
+    case StageState::kSkipped:
+      return "skipped";
+    case StageState::kExpected:
+      return "expected";
+    case StageState::kRunning:
+      return EndText(stage.ends_in, options);
+    case StageState::kPending:
+    case StageState::kUnknown:
+      break;
+  }
+  return StartText(stage.starts_in, options);
+}
 
 std::string JobTitle(const Snapshot& snapshot, const TextOptions& options) {
   const bool has_name = snapshot.info && !snapshot.info->name.empty();

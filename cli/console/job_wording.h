@@ -61,6 +61,13 @@ std::vector<Step> StepsOf(const Snapshot& snapshot);
 // The text of the current one; empty if there is none.
 std::string CurrentStep(const Snapshot& snapshot);
 
+// "map", "scan"; of a stage without a name "stage 3".
+std::string StageName(const Snapshot& snapshot, StageId id, const TextOptions& options);
+// "starts in ~ 2 min", "~ 1 min left", "done", "skipped", "expected".
+std::string StageStateText(const StageProgress& stage, const TextOptions& options);
+// "reduce task 2", "task 7 of scan"; a repeated one says which attempt it is.
+std::string TaskText(const Snapshot& snapshot, const NamedTask& task, const TextOptions& options);
+
 // A job of a workflow or a stage of an application, as a line.
 struct Part {
   std::string name;

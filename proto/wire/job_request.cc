@@ -27,6 +27,16 @@ constexpr double kDataFactorMax = 1e6;
 
 }  // namespace
 
+void EncodeJobFilter(const JobFilter& filter, v1::JobFilter& message) {
+  EncodeFields(filter, message);
+}
+
+void EncodeScenario(const Scenario& scenario, v1::Scenario& message) {
+  if (scenario.slots) message.set_slots(*scenario.slots);
+  if (scenario.data_factor) message.set_data_factor(*scenario.data_factor);
+  if (scenario.policy) message.set_policy(static_cast<v1::SchedulingPolicy>(*scenario.policy));
+}
+
 absl::StatusOr<JobFilter> ParseJobFilter(const v1::JobFilter& untrusted) {
   return Parse<JobFilter>(untrusted, /*is_strict=*/true);
 }

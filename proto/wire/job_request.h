@@ -1,11 +1,8 @@
 // What readers ask for (tidemark/v1/job_service.proto), as values.
 #pragma once
 
-#include <optional>
-
 #include "absl/status/statusor.h"
-#include "proto/wire/job_view.h"
-#include "tidemark/plan.h"
+#include "tidemark/job_query.h"
 
 namespace tidemark::next::v1 {
 class JobFilter;
@@ -14,15 +11,10 @@ class Scenario;
 
 namespace tidemark::next {
 
-// How things might be otherwise; what is empty is as it is.
-struct Scenario {
-  std::optional<std::uint32_t> slots;
-  std::optional<double> data_factor;  // in jobs and stages that have not begun
-  std::optional<SchedulingPolicy> policy;
-  friend bool operator==(const Scenario&, const Scenario&) = default;
-};
-
 namespace wire {
+
+void EncodeJobFilter(const JobFilter& filter, v1::JobFilter& message);
+void EncodeScenario(const Scenario& scenario, v1::Scenario& message);
 
 // InvalidArgument (FieldError) names the first field that is wrong: a state or kind that this
 // version does not know could only be ignored, and the answer would be another than the one asked

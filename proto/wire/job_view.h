@@ -1,30 +1,9 @@
 // How much of a snapshot a reader wants, and which jobs. Pure.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "tidemark/job.h"
+#include "tidemark/job_query.h"
 
 namespace tidemark::next {
-
-enum class View : std::uint8_t {
-  kUnknown,  // the caller's default
-  kBasic,    // no stages and no children: their counts
-  kStages,   // with stages and children
-  kFull,     // everything
-};
-
-// Which jobs of a list; what is empty excludes none.
-struct JobFilter {
-  std::vector<JobState> states;
-  std::vector<JobKind> kinds;
-  std::string user;
-  std::string queue;
-  std::string name_prefix;  // of the name, or of the id of a job without a name
-  std::string workflow_id;
-  friend bool operator==(const JobFilter&, const JobFilter&) = default;
-};
 
 namespace wire {
 

@@ -13,6 +13,7 @@
 #include "cli/console/job_frame.h"
 #include "cli/console/job_lines.h"
 #include "cli/console/job_summary.h"
+#include "cli/console/job_table.h"
 #include "cli/console/redraw.h"
 #include "tests/cli/some_jobs.h"
 
@@ -226,8 +227,14 @@ TEST_F(HostileJob, NeverBreaksTablesAndPlainLines) {
     const int width = static_cast<int>(snapshots.Upto(130));
     const TextOptions options{.unicode = snapshots.Upto(2) != 0};
     std::vector<std::string> lines = RenderSummary(snapshot, width, options);
-    const auto table = RenderJobTable({snapshot, snapshots.Next()}, width, options);
-    lines.insert(lines.end(), table.begin(), table.end());
+    const TableOptions table = {.width = width, .text = options, .is_wide = snapshots.Upto(2) != 0};
+    const Outcome outcome = {.snapshot = snapshot};
+    for (const auto& more :
+         {RenderJobTable({snapshot, snapshots.Next()}, table), RenderStageTable(snapshot, table),
+          RenderTaskTable(snapshot, table), RenderEstimate(outcome, table),
+          RenderScenarios({{"1 slots", outcome}, {"2 slots", outcome}}, table)}) {
+      lines.insert(lines.end(), more.begin(), more.end());
+    }
     for (const std::string& line : lines) {
       ASSERT_LE(ColumnsByTheCLibrary(line), width) << line;
       ExpectSane(line);

@@ -67,41 +67,6 @@ TEST(JobSummary, TellsWhatWasLost) {
               ElementsAre("two-path succeeded after 1 min 12 s", "1 message lost"));
 }
 
-TEST(JobListTable, HasARowForEachJob) {
-  Snapshot failed = Failed();
-  failed.job_id = "job-20";
-  EXPECT_THAT(
-      RenderJobTable({SomeSnapshot(), failed}, 100, kAscii),
-      ElementsAre(
-          "JOB     STATE    DONE  ELAPSED     STAGE             END",
-          "job-1   running  41 %  1 min 12 s  reduce 1/4 tasks  ~ 3 min 20 s left (2 min 50 s - 4 "
-          "min 10 s)",
-          "job-20  failed   41 %  1 min 12 s                    r-1 failed four times: out of "
-          "memory"));
-}
-
-TEST(JobListTable, SaysThatAJobIsSilent) {
-  Snapshot silent = SomeSnapshot();
-  silent.silent_since = silent.at - absl::Seconds(131);
-  EXPECT_THAT(RenderJobTable({silent}, 120, kAscii)[1],
-              HasSubstr("  no news for 2 min 11 s; ~ 3 min 20 s left"));
-  silent.state = JobState::kAbandoned;
-  silent.is_final = true;
-  EXPECT_THAT(RenderJobTable({silent}, 120, kAscii)[1], Not(HasSubstr("no news")));
-}
-
-TEST(JobListTable, SaysThatThereAreNone) {
-  EXPECT_THAT(RenderJobTable({}, 80, kAscii), ElementsAre("no jobs"));
-}
-
-TEST(JobListTable, SaysWhereAWorkflowIsAndWhatASmallViewHolds) {
-  Snapshot basic = Visits();
-  basic.children.clear();
-  const auto lines = RenderJobTable({basic, Query()}, 120, kAscii);
-  EXPECT_THAT(lines[1], HasSubstr("  1 of 3 jobs done "));
-  EXPECT_THAT(lines[2], HasSubstr("  4 of 14 stages done "));
-}
-
 TEST(JobSummary, OfAWorkflowTellsWhatEachJobTook) {
   Snapshot snapshot = Visits();
   snapshot.state = JobState::kFailed;
