@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "cli/as_job.h"
 #include "cli/commands.h"
 #include "cli/environment.h"
 #include "cli/exit_code.h"
@@ -62,10 +61,9 @@ int Do(const ReplayArguments& arguments) {
     if (const auto* damage = std::get_if<store::Damage>(&**record)) {
       damages.push_back(store::RecordReader::Describe(store::kEventLog, arguments.log, *damage));
     }
-    const std::optional<Snapshot> snapshot = store::Replay(**record, monitor);
-    if (!snapshot) continue;
-    pace.WaitFor(snapshot->at);
-    if (!progress->Show(next::AsJob(*snapshot))) return kReaderGone;
+    if (!store::Replay(**record, monitor)) continue;
+    pace.WaitFor(monitor.job().at);
+    if (!progress->Show(monitor.job())) return kReaderGone;
   }
 }
 

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "cli/as_job.h"
 #include "cli/background_progress.h"
 #include "cli/commands.h"
 #include "cli/environment.h"
@@ -165,7 +164,7 @@ int Do(const RunArguments& arguments) {
     BackgroundProgress progress(
         MakeProgress(arguments.progress, streams.progress, Environment::OfProcess()));
     const Show show = ShowIn(progress, arguments.progress.mode);
-    options.on_snapshot = [&show](const Snapshot& snapshot) { show(next::AsJob(snapshot)); };
+    options.on_snapshot = [&show](const next::Snapshot& snapshot) { show(snapshot); };
     options.on_notice = [&progress](const std::string& notice) { progress.Say(notice); };
     options.stop = &StopOnInterrupt();
     const auto summary = RunWatched(options, show, progress);

@@ -2,7 +2,6 @@
 #include <string>
 
 #include "absl/time/clock.h"
-#include "cli/as_job.h"
 #include "cli/commands.h"
 #include "cli/environment.h"
 #include "cli/exit_code.h"
@@ -30,8 +29,7 @@ int Do(const HadoopPollArguments& arguments) {
     const absl::StatusOr<Snapshot> snapshot = poller.Look(now);
     if (snapshot.ok()) {
       answered_at = now;
-      if (!snapshot->job_name.empty() && !progress->Show(next::AsJob(*snapshot)))
-        return kReaderGone;
+      if (!snapshot->job_name.empty() && !progress->Show(poller.job())) return kReaderGone;
       if (snapshot->is_final()) {
         progress->Finish();
         return snapshot->state == JobState::kSucceeded ? kSuccess : kJobFailed;

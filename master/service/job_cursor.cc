@@ -1,10 +1,42 @@
 #include "master/service/job_cursor.h"
 
+#include <fmt/format.h>
+
+#include <charconv>
 #include <utility>
 
+#include "proto/wire/field_error.h"
 #include "proto/wire/snapshot_delta.h"
 
 namespace tidemark::next::service {
+namespace {
+
+constexpr int kTokenBase = 16;
+
+bool ParseNumber(const char* begin, const char* end, std::uint64_t& number) {
+  const auto [parsed, error] = std::from_chars(begin, end, number, kTokenBase);
+  return error == std::errc() && parsed == end;
+}
+
+}  // namespace
+
+std::string EncodeResumeToken(const ResumePoint& point) {
+  return fmt::format("{:x}-{:x}", point.run.value_or(0), point.sequence);
+}
+
+absl::StatusOr<ResumePoint> ParseResumeToken(const std::string& token) {
+  const std::size_t dash = token.find('-');
+  std::uint64_t run = 0;
+  ResumePoint point;
+  const char* const begin = token.data();
+  if (dash == std::string::npos || !ParseNumber(begin, begin + dash, run) ||
+      !ParseNumber(begin + dash + 1, begin + token.size(), point.sequence)) {
+    return wire::FieldError("resume_token",
+                            "not one of this service; send the one of the last response, or none");
+  }
+  point.run = run;
+  return point;
+}
 
 void JobCursor::Begin(std::shared_ptr<const Snapshot> newest, std::uint64_t run) {
   begun_ = true;
@@ -39,7 +71,7 @@ JobCursor::Update JobCursor::Take(absl::Time now) {
   from_.sequence = taken->sequence;
   over_ = taken->is_final;
   taken_at_ = now;
-  update.resume_token = tidemark::service::EncodeResumeToken(from_);
+  update.resume_token = EncodeResumeToken(from_);
   if (options_.deltas) {
     Snapshot whole = std::exchange(update.snapshot, {});
     update.snapshot = wire::Delta(sent_, whole);

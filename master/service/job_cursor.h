@@ -8,16 +8,28 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "master/service/watch_cursor.h"
 #include "proto/wire/job_view.h"
 #include "tidemark/job.h"
 
 namespace tidemark::next::service {
 
-using tidemark::service::ResumePoint;
+// How far a watcher came.
+struct ResumePoint {
+  std::uint64_t sequence = 0;        // the last it has; 0: none
+  std::optional<std::uint64_t> run;  // of the job it has it from; empty: it does not say
+
+  friend bool operator==(const ResumePoint&, const ResumePoint&) = default;
+};
+
+// Opaque to watchers.
+std::string EncodeResumeToken(const ResumePoint& point);
+// InvalidArgument (FieldError): not a token of ours.
+absl::StatusOr<ResumePoint> ParseResumeToken(const std::string& token);
 
 class JobCursor {
  public:

@@ -229,7 +229,7 @@ absl::StatusOr<OneJobStream::Asked> AskedOf(const v1::WatchJobRequest& untrusted
   if (!interval.ok()) return interval.status();
   asked.options = {.view = *view, .deltas = untrusted.deltas(), .interval_min = *interval};
   if (untrusted.resume_token().empty()) return asked;
-  const auto from = tidemark::service::ParseResumeToken(untrusted.resume_token());
+  const auto from = ParseResumeToken(untrusted.resume_token());
   if (!from.ok()) return from.status();
   asked.from = *from;
   return asked;

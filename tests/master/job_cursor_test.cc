@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::uint64_t kRun = 77;
 
-using tidemark::service::ParseResumeToken;
 using SharedSnapshot = std::shared_ptr<const Snapshot>;
 
 SharedSnapshot Number(std::uint64_t sequence, JobState state = JobState::kRunning) {
@@ -216,6 +215,19 @@ TEST(JobCursor, ADeltaReaderHasWhatWasPublished) {
     }
     ASSERT_GT(deltas, 0u);
   }
+}
+
+class ForeignToken : public ::testing::TestWithParam<const char*> {};
+TEST_P(ForeignToken, IsRefused) {
+  EXPECT_TRUE(absl::IsInvalidArgument(ParseResumeToken(GetParam()).status()));
+}
+INSTANTIATE_TEST_SUITE_P(All, ForeignToken,
+                         ::testing::Values("", "-", "1", "1-", "-1", "g-1", "1-1x", "1--1",
+                                           "11111111111111111-1", " 1-1"));
+
+TEST(ResumeToken, SaysHowFarAndOfWhat) {
+  const ResumePoint point{.sequence = 0xffffffffffffffff, .run = 0x1234};
+  EXPECT_EQ(*ParseResumeToken(EncodeResumeToken(point)), point);
 }
 
 }  // namespace

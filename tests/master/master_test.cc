@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "master/service/watch_cursor.h"
+#include "master/service/job_cursor.h"
 #include "master/store/event_log.h"
 #include "proto/wire/encode_event.h"
 #include "tests/master/events.h"
@@ -188,10 +188,10 @@ class MasterTest : public ::testing::Test {
     next::v1::WatchJobResponse response;
     EXPECT_TRUE(watching.Read(response));
     watching.Kill();
-    auto point = service::ParseResumeToken(response.resume_token());
+    auto point = next::service::ParseResumeToken(response.resume_token());
     EXPECT_TRUE(point.ok()) << point.status();
     point->sequence = sequence;
-    return service::EncodeResumeToken(*point);
+    return next::service::EncodeResumeToken(*point);
   }
 
   std::unique_ptr<Master> master_;
@@ -233,7 +233,7 @@ TEST_F(MasterTest, ACallbackIsToldOfOneRun) {
   Start();
   std::mutex mutex;
   std::vector<std::string> runs;
-  const auto watch = master_->Watch("job-1", [&](const Snapshot& snapshot) {
+  const auto watch = master_->Watch("job-1", [&](const next::Snapshot& snapshot) {
     const std::lock_guard lock(mutex);
     if (runs.empty() || runs.back() != snapshot.run_uid) runs.push_back(snapshot.run_uid);
   });
@@ -243,7 +243,7 @@ TEST_F(MasterTest, ACallbackIsToldOfOneRun) {
     EXPECT_TRUE(ingest->Send(source.At(1, Closed())));
     EXPECT_TRUE(Eventually([&] {
       const auto now = master_->GetJob("job-1");
-      return now.ok() && now->run_uid == run && now->is_final();
+      return now.ok() && now->run_uid == run && now->is_final;
     }));
   }
   OpenAndClose("another");  // whatever was to be told of job-1 has been
@@ -412,7 +412,7 @@ TEST_F(MasterTest, ResendingOnANewStreamIsHarmless) {
     EXPECT_TRUE(ingest.Finish().ok());
   }
   ASSERT_TRUE(Eventually([&] { return NewestSequence() > 0; }));
-  const Coverage coverage = master_->GetJob("job-1")->coverage;
+  const next::Coverage coverage = *master_->GetJob("job-1")->coverage;
   EXPECT_EQ(coverage.lost_envelopes, 0u);
   EXPECT_EQ(coverage.anomalies, 0u);
 }
@@ -690,8 +690,8 @@ TEST_F(MasterTest, NoWatchMissesTheFinalSnapshotHoweverLateItBegins) {
 TEST_F(MasterTest, CallsBackWithEverySnapshotInOrderAndTheFinalOneLast) {
   Start();
   std::mutex mutex;
-  std::vector<Snapshot> seen;
-  const auto subscription = master_->Watch("job-1", [&](const Snapshot& snapshot) {
+  std::vector<next::Snapshot> seen;
+  const auto subscription = master_->Watch("job-1", [&](const next::Snapshot& snapshot) {
     const std::lock_guard lock(mutex);
     seen.push_back(snapshot);
   });
@@ -708,7 +708,7 @@ TEST_F(MasterTest, CallsBackWithEverySnapshotInOrderAndTheFinalOneLast) {
 TEST_F(MasterTest, CallsNobodyWhoseSubscriptionIsGone) {
   Start();
   std::atomic<int> calls = 0;
-  auto subscription = master_->Watch("job-1", [&](const Snapshot&) { ++calls; });
+  auto subscription = master_->Watch("job-1", [&](const next::Snapshot&) { ++calls; });
   Source source;
   const auto ingest = OpenJob(source);
   ASSERT_TRUE(Eventually([&] { return calls > 0; }));
@@ -726,7 +726,7 @@ TEST_F(MasterTest, ASubscriptionMayEndWithinItsOwnCall) {
   std::atomic<int> calls = 0;
   {
     const std::lock_guard lock(mutex);
-    subscription = *master_->Watch("job-1", [&](const Snapshot&) {
+    subscription = *master_->Watch("job-1", [&](const next::Snapshot&) {
       const std::lock_guard until_it_is_there(mutex);
       ++calls;
       subscription.reset();
@@ -746,16 +746,16 @@ TEST_F(MasterTest, TellsTheOneWatcherTooManySo) {
   MasterOptions options = QuickOptions();
   options.watchers_max = 1;
   Start(options);
-  const auto first = master_->Watch("job-1", [](const Snapshot&) {});
+  const auto first = master_->Watch("job-1", [](const next::Snapshot&) {});
   ASSERT_TRUE(first.ok()) << first.status();
-  const auto refused = master_->Watch("job-1", [](const Snapshot&) {});
+  const auto refused = master_->Watch("job-1", [](const next::Snapshot&) {});
   EXPECT_TRUE(absl::IsResourceExhausted(refused.status())) << refused.status();
   EXPECT_THAT(std::string(refused.status().message()), HasSubstr("at most 1 watchers"));
 }
 
 TEST_F(MasterTest, ASubscriptionMayOutliveItsMaster) {
   Start();
-  const auto subscription = master_->Watch("job-1", [](const Snapshot&) {});
+  const auto subscription = master_->Watch("job-1", [](const next::Snapshot&) {});
   master_.reset();
 }
 
@@ -770,7 +770,7 @@ TEST_F(MasterTest, WaitsForTheFinalSnapshotNoLongerThanAsked) {
   EXPECT_TRUE(ingest->Send(source.At(1, Closed())));
   const auto snapshot = master_->WaitUntilFinal("job-1", absl::InfiniteDuration());
   ASSERT_TRUE(snapshot.ok()) << snapshot.status();
-  EXPECT_EQ(snapshot->state, JobState::kSucceeded);
+  EXPECT_EQ(snapshot->state, next::JobState::kSucceeded);
 }
 
 TEST_F(MasterTest, ListsItsJobs) {
@@ -951,10 +951,10 @@ TEST_F(MasterTest, WritesALogThatReplaysToTheFinalSnapshot) {
   auto reader = store::EventLogReader::Open(store::EventLogPath(directory, "job-1"));
   ASSERT_TRUE(reader.ok()) << reader.status();
   JobMonitor monitor((*reader)->job_id(), (*reader)->options());
-  Snapshot last;
+  next::Snapshot last;
   for (auto record = (*reader)->Next(); record.ok() && record->has_value();
        record = (*reader)->Next()) {
-    if (const auto snapshot = store::Replay(**record, monitor)) last = *snapshot;
+    if (store::Replay(**record, monitor)) last = monitor.job();
   }
   EXPECT_EQ(last, *master_->GetJob("job-1"));
   std::filesystem::remove_all(directory);

@@ -136,8 +136,8 @@ class NameSpaceTest : public ::testing::Test {
     const absl::Time deadline = absl::Now() + absl::FromChrono(kDeadline);
     while (absl::Now() < deadline) {
       const auto snapshot = master_->GetJob(job_id);
-      if (snapshot.ok() && !snapshot->forecasts.empty()) {
-        return snapshot->forecasts.front().state == ForecastState::kValid;
+      if (snapshot.ok() && snapshot->sequence > 0) {
+        return snapshot->estimate.state == next::EstimateState::kValid;
       }
       absl::SleepFor(absl::Milliseconds(1));
     }

@@ -35,7 +35,9 @@ namespace fs = std::filesystem;
 using next::service::JobCursor;
 using next::service::JobHub;
 using next::service::JobWatcher;
+using next::service::ParseResumeToken;
 using next::service::PublishedJob;
+using next::service::ResumePoint;
 using test::At;
 
 constexpr const char* kJob = "job-1";
