@@ -439,6 +439,10 @@ TEST_F(JobServiceTest, APlanGrowsAndShrinksAlsoAcrossARestart) {
   Start();
   RunJob("a-1");
   RunJob("c-1");  // waits for b no more
+  Snapshot plan;
+  do {
+    ASSERT_TRUE(Get("wf", plan).ok());
+  } while (plan.children[2].state != ChildState::kSucceeded);
   EXPECT_EQ(Update(Cancelling({"c"})).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
   RunJob("d-1");
   const Snapshot end = Final("wf");

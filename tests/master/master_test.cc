@@ -698,7 +698,7 @@ TEST_F(MasterTest, CallsBackWithEverySnapshotInOrderAndTheFinalOneLast) {
   OpenAndClose("job-1");
   const auto is_over = [&] {
     const std::lock_guard lock(mutex);
-    return !seen.empty() && seen.back().is_final();
+    return !seen.empty() && seen.back().is_final;
   };
   ASSERT_TRUE(Eventually(is_over));
   for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i].sequence, i + 1);
