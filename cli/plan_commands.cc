@@ -1,5 +1,6 @@
 // Submit, attach, update and forget.
 #include <string>
+#include <utility>
 
 #include "cli/at_master.h"
 #include "cli/commands.h"

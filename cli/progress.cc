@@ -96,9 +96,6 @@ class PlainProgress final : public Progress {
     return !line || WriteLine(lines_, *line);
   }
 
-  void Say(const std::string& message) override { Complain(message); }
-  void PassOn(const std::string& line) override { WriteLine(stderr, line); }
-
   void Finish(const std::string& ending) override {
     if (newest_) WriteSummary(*newest_, ending, lines_, environment_);
   }
@@ -116,9 +113,6 @@ class JsonProgress final : public Progress {
   bool Show(const next::Snapshot& snapshot) override {
     return WriteLine(lines_, next::wire::SnapshotJson(snapshot));
   }
-  void Say(const std::string& message) override { Complain(message); }
-  void PassOn(const std::string& line) override { WriteLine(stderr, line); }
-  void Finish(const std::string&) override {}
 
  private:
   std::FILE* const lines_;
@@ -128,9 +122,6 @@ class JsonProgress final : public Progress {
 class NoProgress final : public Progress {
  public:
   bool Show(const next::Snapshot&) override { return true; }
-  void Say(const std::string& message) override { Complain(message); }
-  void PassOn(const std::string& line) override { WriteLine(stderr, line); }
-  void Finish(const std::string&) override {}
 };
 
 class ProgressOfJobs final : public Progress {
@@ -157,6 +148,9 @@ class ProgressOfJobs final : public Progress {
 };
 
 }  // namespace
+
+void Progress::Say(const std::string& message) { Complain(message); }
+void Progress::PassOn(const std::string& line) { WriteLine(stderr, line); }
 
 ProgressMode ResolveProgress(ProgressMode mode, const Environment& environment) {
   if (mode != ProgressMode::kAuto) return mode;

@@ -19,11 +19,11 @@ class Progress {
   // False when the reader has gone.
   virtual bool Show(const next::Snapshot& snapshot) = 0;
   // Something about the watching itself, for standard error.
-  virtual void Say(const std::string& message) = 0;
+  virtual void Say(const std::string& message);
   // A line that the watched program wrote to its standard error.
-  virtual void PassOn(const std::string& line) = 0;
+  virtual void PassOn(const std::string& line);
   // After the last snapshot: how it all ended. `ending` says it where that snapshot is not final.
-  virtual void Finish(const std::string& ending) = 0;
+  virtual void Finish(const std::string&) {}
   void Finish() { Finish(""); }
 };
 
