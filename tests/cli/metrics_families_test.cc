@@ -170,7 +170,7 @@ TEST(MetricFamilies, BucketsAddUp) {
   stats.tick.counts[3] = 1;                              // 1 to 3 ms
   stats.tick.counts[LatencyCounts::kBounds.size()] = 4;  // above 10 s
   stats.tick.sum_seconds = 50;
-  const auto families = MetricFamilies(stats, {}, {});
+  const auto families = MetricFamilies(stats, {});
   const auto& histogram = Find(families, "tidemark_tick_seconds").metric[0].histogram;
   EXPECT_EQ(histogram.sample_count, 7U);
   EXPECT_EQ(histogram.sample_sum, 50);
