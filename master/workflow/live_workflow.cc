@@ -693,6 +693,14 @@ void LiveWorkflow::RestoreFacts(const std::string& name, JobFacts facts) {
   jobs_[place->second].facts = jobs_[place->second].kept = std::move(facts);
 }
 
+void LiveWorkflow::RestoreEnd(WorkflowSnapshot final) {
+  newest_ = std::move(final);
+  // The log knows the edges by its plan.
+  for (std::size_t i = 0; i < std::min(newest_.jobs.size(), parents_.size()); ++i) {
+    newest_.jobs[i].after = parents_[i];
+  }
+}
+
 void LiveWorkflow::RestoreTick(std::uint64_t sequence, absl::Time at, double fraction_done) {
   newest_.sequence = std::max(newest_.sequence, sequence);
   newest_.at = std::max(newest_.at, at);

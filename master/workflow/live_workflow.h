@@ -116,7 +116,7 @@ class LiveWorkflow {
   // Puts back what a master before this one kept.
   void RestoreFacts(const std::string& name, JobFacts facts);
   void RestoreTick(std::uint64_t sequence, absl::Time at, double fraction_done);
-  void RestoreEnd(WorkflowSnapshot final) { newest_ = std::move(final); }
+  void RestoreEnd(WorkflowSnapshot final);
   // Part of its log is lost: a note says so from now on, and no sequence number is used twice.
   void NoteDamage(const LogDamage& damage);
 
