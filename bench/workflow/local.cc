@@ -192,7 +192,8 @@ class LiveVerdict {
   static double EndErrorAt(const std::vector<next::Snapshot>& said, double at, double total) {
     const next::Snapshot* last = &said.front();
     for (const next::Snapshot& snapshot : said) {
-      if (snapshot.estimate.remaining && absl::ToDoubleSeconds(snapshot.elapsed()) <= at) last = &snapshot;
+      if (snapshot.estimate.remaining && absl::ToDoubleSeconds(snapshot.elapsed()) <= at)
+        last = &snapshot;
     }
     const absl::Duration left = last->estimate.remaining.value_or(next::Range()).median;
     const double end = absl::ToDoubleSeconds(last->elapsed() + left);

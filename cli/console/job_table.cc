@@ -19,6 +19,11 @@ using tidemark::console::StyledLine;
 // Cells, the last of which may be the longest.
 using Row = std::vector<std::string>;
 
+std::string Line(const std::string& text, const TableOptions& options,
+                 Style style = Style::kPlain) {
+  return StyledLine().Add(style, text).Render(options.width, options.text);
+}
+
 // The first row is the heading.
 std::vector<std::string> Render(const std::vector<Row>& rows, const TableOptions& options) {
   std::vector<int> widths(rows.front().size(), 0);
@@ -32,9 +37,7 @@ std::vector<std::string> Render(const std::vector<Row>& rows, const TableOptions
       text += i + 1 == row.size() ? row[i] : PadRight(row[i], widths[i] + 2);
     }
     text.resize(text.find_last_not_of(' ') + 1);
-    lines.push_back(StyledLine()
-                        .Add(&row == &rows.front() ? Style::kDim : Style::kPlain, text)
-                        .Render(options.width, options.text));
+    lines.push_back(Line(text, options, &row == &rows.front() ? Style::kDim : Style::kPlain));
   }
   return lines;
 }
@@ -85,7 +88,7 @@ std::string Criticality(bool is_critical, const std::string& bottleneck,
 
 std::vector<std::string> RenderJobTable(const std::vector<Snapshot>& jobs,
                                         const TableOptions& options) {
-  if (jobs.empty()) return {"no jobs"};
+  if (jobs.empty()) return {Line("no jobs", options)};
   std::vector<Row> rows = {{"JOB", "STATE", "DONE", "ELAPSED", "STAGE"}};
   if (options.is_wide) rows[0].insert(rows[0].end(), {"NAME", "KIND", "USER", "QUEUE"});
   rows[0].push_back("END");
@@ -108,7 +111,7 @@ std::vector<std::string> RenderJobTable(const std::vector<Snapshot>& jobs,
 }
 
 std::vector<std::string> RenderStageTable(const Snapshot& snapshot, const TableOptions& options) {
-  if (snapshot.stages.empty()) return {"no stages"};
+  if (snapshot.stages.empty()) return {Line("no stages", options)};
   const bool has_jobs = !snapshot.children.empty();
   Row heading = {"STAGE", "DONE", "TASKS", "RUNNING", "FAILED"};
   if (has_jobs) heading.insert(heading.begin(), "JOB");
@@ -134,7 +137,9 @@ std::vector<std::string> RenderStageTable(const Snapshot& snapshot, const TableO
 }
 
 std::vector<std::string> RenderTaskTable(const Snapshot& snapshot, const TableOptions& options) {
-  if (snapshot.named_tasks.empty()) return {"no task is expected to hold up the job"};
+  if (snapshot.named_tasks.empty()) {
+    return {Line("no task is expected to hold up the job", options)};
+  }
   std::vector<Row> rows = {{"TASK", "HOST", "LEFT", "WHY"}};
   for (const NamedTask& task : snapshot.named_tasks) {
     rows.push_back({TaskText(snapshot, task, options.text),
@@ -150,8 +155,7 @@ std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptio
       fmt::format("{}: {}, {:.0f} % of the slots' time used", JobTitle(snapshot, options.text),
                   DescribeRemaining(snapshot, snapshot.estimate, options.text).text(),
                   100 * outcome.busy_share);
-  std::vector<std::string> lines = {
-      StyledLine().Add(Style::kPlain, whole).Render(options.width, options.text)};
+  std::vector<std::string> lines = {Line(whole, options)};
   const bool has_jobs = !snapshot.children.empty();
   std::vector<Row> rows = {
       {has_jobs && snapshot.stages.empty() ? "JOB" : "STAGE", "STARTS", "ENDS", ""}};

@@ -162,11 +162,16 @@ TEST_F(ClientTest, HandsInPlansAndChangesThem) {
   const absl::Status changed = client_->UpdateJob(
       "plan-1", {.add_jobs = {{.name = "report", .after = {"count"}}}, .cancel_jobs = {}});
   ASSERT_TRUE(changed.ok()) << changed;
-  absl::StatusOr<Snapshot> now = client_->GetJob("plan-1");
-  ASSERT_TRUE(now.ok()) << now.status();
-  ASSERT_THAT(now->children, SizeIs(3));
-  EXPECT_EQ(now->children[0].job_id, "parse-17");
-  EXPECT_THAT(now->children[2].after, ElementsAre(2));
+  // What was answered shows in the next snapshot.
+  Snapshot now;
+  const WatchCalls until_changed = {.on_snapshot = [&now](const Snapshot& snapshot) {
+    now = snapshot;
+    return now.children.size() < 3;
+  }};
+  EXPECT_TRUE(absl::IsCancelled(client_->WatchJob("plan-1", {}, until_changed, Stop()).status()));
+  ASSERT_THAT(now.children, SizeIs(3));
+  EXPECT_EQ(now.children[0].job_id, "parse-17");
+  EXPECT_THAT(now.children[2].after, ElementsAre(2));
 
   const absl::Status wrong = client_->UpdateJob("plan-1", {.cancel_jobs = {"none"}});
   EXPECT_FALSE(wrong.ok());

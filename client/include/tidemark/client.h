@@ -60,7 +60,7 @@ struct WatchOptions {
   // more, is reported to on_trouble. It is waited for all the same.
   absl::Duration mute_after = absl::Seconds(10);
   // Of one job:
-  std::string run_uid;    // only this run of it; empty: the newest
+  std::string run_uid;      // only this run of it; empty: the newest
   bool is_to_come = false;  // wait for a job, and for a master, that is not there yet
 };
 
