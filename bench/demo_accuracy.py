@@ -23,21 +23,21 @@ def main():
         seconds, snapshots = measure.run_job([*arguments, "--compare"])
         rows.append({"seconds": seconds, "errors": errors_of(snapshots)})
         print(f"run {run + 1} of {runs}: {seconds:.1f} s, " + ", ".join(
-            f"{name} {error['reduce_avg_error_points']:.2f}"
+            f"{name} {error['last_stage_avg_points']:.2f}"
             for name, error in rows[-1]["errors"].items()), flush=True)
     table = {}
     for name in rows[0]["errors"]:
         table[name] = {
             figure: measure.spread([row["errors"][name][figure] for row in rows])
-            for figure in ("reduce_avg_error_points", "reduce_max_error_points",
-                           "job_avg_error_points", "job_max_error_points")}
+            for figure in ("last_stage_avg_points", "last_stage_max_points",
+                           "job_avg_points", "job_max_points")}
         coverage = [row["errors"][name]["interval_coverage"] for row in rows
                     if "interval_coverage" in row["errors"][name]]
         if coverage:
             table[name]["interval_coverage"] = measure.spread(coverage)
-    best_linear = {row: min(e["reduce_avg_error_points"] for n, e in rows[row]["errors"].items()
+    best_linear = {row: min(e["last_stage_avg_points"] for n, e in rows[row]["errors"].items()
                             if n not in ("nearestfit", "tidemark")) for row in range(runs)}
-    ratios = [rows[r]["errors"]["nearestfit"]["reduce_avg_error_points"] / best_linear[r]
+    ratios = [rows[r]["errors"]["nearestfit"]["last_stage_avg_points"] / best_linear[r]
               for r in range(runs)]
     measure.save("demo_accuracy", {
         "job": arguments, "seconds": measure.spread([row["seconds"] for row in rows]),

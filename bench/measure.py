@@ -36,10 +36,10 @@ def context():
 
 
 def run_job(arguments):
-    """Runs `tidemark run` on `arguments`; wall-clock seconds and every snapshot it published."""
+    """Runs `tidemark run example` on `arguments`; wall-clock seconds and every snapshot it published."""
     with tempfile.TemporaryDirectory() as directory:
-        command = [str(TIDEMARK), "run", *arguments, "--output", f"{directory}/out",
-                   "--progress", "json"]
+        command = [str(TIDEMARK), "run", "example", *arguments, "--output-dir",
+                   f"{directory}/out", "-o", "jsonl"]
         started = time.monotonic()
         done = subprocess.run(command, capture_output=True, text=True)
         seconds = time.monotonic() - started

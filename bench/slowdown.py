@@ -26,8 +26,8 @@ def job_seconds(arguments, watched):
     """Wall-clock and processor seconds of one run."""
     before = processor_seconds()
     with tempfile.TemporaryDirectory() as directory:
-        command = [str(measure.TIDEMARK), "run", *arguments, "--output", f"{directory}/out",
-                   "--progress", "quiet"] + ([] if watched else ["--no-agent"])
+        command = [str(measure.TIDEMARK), "run", "example", *arguments, "--output-dir",
+                   f"{directory}/out", "-o", "quiet"] + ([] if watched else ["--no-agent"])
         done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(command)}\nfailed:\n{done.stderr[-2000:]}")

@@ -22,7 +22,7 @@ class BackgroundProgress {
   BackgroundProgress& operator=(const BackgroundProgress&) = delete;
 
   // Neither waits for the reader. When very many wait, the oldest is left out.
-  void Show(const Snapshot& snapshot);
+  void Show(const next::Snapshot& snapshot);
   void Say(const std::string& message);
   // Waits for the reader when very much is waiting: no line is left out.
   void PassOn(const std::string& line);
@@ -34,7 +34,7 @@ class BackgroundProgress {
   struct Line {
     std::string text;
   };
-  using Item = std::variant<Snapshot, std::string, Line>;
+  using Item = std::variant<next::Snapshot, std::string, Line>;
   void ShowItem(const Item& item);
   void Add(Item item);
   void ShowUntilFinished();

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <memory>
+#include <optional>
 #include <sstream>
 #include <type_traits>
 #include <utility>
@@ -30,10 +32,21 @@ constexpr std::uint32_t kSlotsMax = 1024;
 constexpr int kDefaultPort = 7411;
 
 const std::map<std::string, ProgressMode> kProgressModes = {{"auto", ProgressMode::kAuto},
-                                                            {"tty", ProgressMode::kTty},
+                                                            {"bar", ProgressMode::kBar},
                                                             {"plain", ProgressMode::kPlain},
-                                                            {"json", ProgressMode::kJson},
+                                                            {"jsonl", ProgressMode::kJsonl},
                                                             {"quiet", ProgressMode::kQuiet}};
+
+const std::map<std::string, TableFormat> kTableFormats = {{"table", TableFormat::kTable},
+                                                          {"wide", TableFormat::kWide},
+                                                          {"json", TableFormat::kJson},
+                                                          {"jsonl", TableFormat::kJsonl}};
+
+const std::map<std::string, next::SchedulingPolicy> kPolicies = {
+    {"fifo", next::SchedulingPolicy::kFifo},
+    {"fair", next::SchedulingPolicy::kFair},
+    {"drf", next::SchedulingPolicy::kDrf},
+    {"capacity", next::SchedulingPolicy::kCapacity}};
 
 const std::map<std::string, examples::OutputKind> kOutputKinds = {
     {"text", examples::OutputKind::kText},
@@ -83,10 +96,21 @@ CLI::Option* Address(CLI::Option* option) {
   return option->check(check, "");
 }
 
+// What the command line asks for, once it is known.
+using Choice = std::optional<Arguments>;
+
+// The arguments of a command, filled in by its options; chosen if the words name the command.
+template <typename T>
+T& ArgumentsOf(CLI::App& app, Choice& choice) {
+  const auto arguments = std::make_shared<T>();
+  app.final_callback([arguments, &choice] { choice = std::move(*arguments); });
+  return *arguments;
+}
+
 // An option that takes one of a few names.
-template <typename Value>
+template <typename Value, typename Target>
 void AddChoice(CLI::App& app, const char* name, const std::map<std::string, Value>& choices,
-               Value& target, const std::string& help) {
+               Target& target, const std::string& help) {
   std::vector<std::string> names;
   for (const auto& [choice, value] : choices) names.push_back(choice);
   OneOf(names,
@@ -96,8 +120,8 @@ void AddChoice(CLI::App& app, const char* name, const std::map<std::string, Valu
 }
 
 void AddProgress(CLI::App& app, ProgressArguments& progress) {
-  AddChoice(app, "--progress", kProgressModes, progress.mode,
-            "How to show progress; auto: a bar on a terminal, plain lines elsewhere");
+  AddChoice(app, "-o,--output", kProgressModes, progress.mode,
+            "How to show progress [auto: a bar on a terminal, plain lines elsewhere]");
   app.add_flag("--compare", progress.compare,
                "Show the methods of papers too; of another master, those that it computes");
 }
@@ -108,11 +132,8 @@ CLI::Option* AddIndicators(CLI::App& app, std::vector<std::string>& indicators) 
                                       ->expected(1, -1));
 }
 
-CLI::Option* AddMaster(CLI::App& app, std::string& master) {
-  master = kDefaultMaster;
-  return Address(app.add_option("--master", master, "host:port or unix:PATH of the master")
-                     ->envname("TIDEMARK_MASTER")
-                     ->capture_default_str());
+void AddFormat(CLI::App& app, TableFormat& format) {
+  AddChoice(app, "-o,--output", kTableFormats, format, "How to show it [table]");
 }
 
 // Names of files only: what is on a command line shows in every list of processes.
@@ -140,13 +161,29 @@ void AddSecurity(CLI::App& app, ClientSecurity& security) {
   }
 }
 
-void AddParameter(const std::string& word, std::map<std::string, std::string>& parameters) {
+void AddMaster(CLI::App& app, MasterArguments& master) {
+  master.address = kDefaultMaster;
+  Address(app.add_option("--master", master.address, "host:port or unix:PATH of the master")
+              ->envname("TIDEMARK_MASTER")
+              ->capture_default_str());
+  AddSecurity(app, master.security);
+}
+
+// KEY and VALUE of what was given with `option`.
+std::pair<std::string, std::string> ParseAssignment(const char* option, const std::string& word) {
   const std::size_t equals = word.find('=');
   if (equals == std::string::npos || equals == 0) {
-    throw CLI::ValidationError(fmt::format("--set must be KEY=VALUE, not {}", word));
+    throw CLI::ValidationError(fmt::format("{} must be KEY=VALUE, not {}", option, word));
   }
-  parameters[word.substr(0, equals)] = word.substr(equals + 1);
+  return {word.substr(0, equals), word.substr(equals + 1)};
 }
+
+constexpr char kExitCodes[] =
+    "Exit code: 0 it worked, 2 wrong use, 3 the master cannot be reached, 5 there is no such job,\n"
+    "6 the master wants another token or certificate.";
+constexpr char kExitCodesOfWatching[] =
+    "Exit code: 0 the job succeeded, 1 it did not, 2 wrong use, 3 the master cannot be reached,\n"
+    "5 there is no such job, 6 the master wants another token or certificate, 7 --timeout.";
 
 std::string JobsHelp() {
   std::string help = "Jobs:\n";
@@ -158,15 +195,16 @@ std::string JobsHelp() {
   return help;
 }
 
-void AddRun(CLI::App& command, RunArguments& arguments) {
-  CLI::App& app = *command.add_subcommand("run", "Run a job of the example MapReduce engine");
+void AddRunExample(CLI::App& run, Choice& choice) {
+  CLI::App& app = *run.add_subcommand("example", "Run a job of the example MapReduce engine");
+  auto& arguments = ArgumentsOf<RunArguments>(app, choice);
   examples::RunOptions& job = arguments.job;
   app.footer(JobsHelp);
   app.add_option("JOB", job.job, "Job to run; see below")->required();
   app.add_option("--input", job.inputs, "Input files, plain or .zst; the job decides how many")
       ->expected(1, -1)
       ->type_name("FILE");
-  app.add_option("--output", job.output_dir, "Directory for the result; not kept if omitted")
+  app.add_option("--output-dir", job.output_dir, "Directory for the result; not kept if omitted")
       ->type_name("DIR");
   app.add_option("--job-id", job.job_id, "Id of the job; default: made from its name and the time");
   AddChoice(app, "--output-format", kOutputKinds, job.output,
@@ -178,9 +216,12 @@ void AddRun(CLI::App& command, RunArguments& arguments) {
   Between(0U, examples::kTasksMax,
           app.add_option("--maps", job.map_task_count, "Map tasks; 0: chosen by input size"));
   app.add_option_function<std::vector<std::string>>(
-         "--set",
+         "--param",
          [&job](const std::vector<std::string>& words) {
-           for (const std::string& word : words) AddParameter(word, job.parameters);
+           for (const std::string& word : words) {
+             const auto [key, value] = ParseAssignment("--param", word);
+             job.parameters[key] = value;
+           }
          },
          "Parameters of the job")
       ->expected(1, -1)
@@ -211,17 +252,14 @@ void AddOverride(CLI::App& app, const char* name, const char* key, const char* h
 }
 
 SettingOverride ParseOverride(const std::string& word) {
-  const std::size_t equals = word.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    throw CLI::ValidationError(fmt::format("--set must be KEY=VALUE, not {}", word));
-  }
-  SettingOverride given{.origin = "--set", .key = word.substr(0, equals)};
-  std::istringstream words(word.substr(equals + 1));
-  const Setting* setting = FindSetting(given.key);
+  const auto [key, value] = ParseAssignment("--set", word);
+  SettingOverride given{.origin = "--set", .key = key};
+  const Setting* setting = FindSetting(key);
   if (setting == nullptr || !setting->is_list) {
-    given.words = {words.str()};
+    given.words = {value};
     return given;
   }
+  std::istringstream words(value);
   for (std::string item; std::getline(words, item, ',');) given.words.push_back(item);
   return given;
 }
@@ -262,35 +300,123 @@ void AddServeOptions(CLI::App& app, ServeArguments& arguments) {
       ->type_name("KEY=VALUE");
 }
 
-void AddServe(CLI::App& command, ServeArguments& arguments) {
-  AddServeOptions(*command.add_subcommand("serve", "Run a master for any number of jobs"),
-                  arguments);
+void AddServe(CLI::App& command, Choice& choice) {
+  CLI::App& app = *command.add_subcommand("serve", "Run a master for any number of jobs");
+  AddServeOptions(app, ArgumentsOf<ServeArguments>(app, choice));
 }
 
-void AddDoctor(CLI::App& command, DoctorArguments& arguments) {
+void AddDoctor(CLI::App& command, Choice& choice) {
   CLI::App& app =
       *command.add_subcommand("doctor", "Check whether `serve` would work with these settings");
+  auto& arguments = ArgumentsOf<DoctorArguments>(app, choice);
   AddServeOptions(app, arguments.serve);
   AddSecurity(app, arguments.security);
   app.footer("Exit code: 0 no check failed (there may be warnings), 1 a check failed.");
 }
 
-void AddJobs(CLI::App& command, JobsArguments& arguments) {
-  CLI::App& app = *command.add_subcommand("jobs", "List the jobs of a master");
-  AddMaster(app, arguments.master);
-  AddSecurity(app, arguments.security);
-  app.add_flag("--json", arguments.json, "Print one JSON snapshot per job, one per line");
+// What asks a master about a job, or about all.
+CLI::Option* AddJobId(CLI::App& app, std::string& job_id) {
+  return app.add_option("ID", job_id, "Id of the job; see `tidemark get jobs`");
 }
 
-void AddWatch(CLI::App& command, WatchArguments& arguments) {
-  CLI::App& app = *command.add_subcommand("watch", "Follow a job of a master until it ends");
-  app.add_option("JOB", arguments.job_id, "Id of the job; see `tidemark jobs`")->required();
+void AddGet(CLI::App& command, Choice& choice) {
+  CLI::App& get = *command.add_subcommand("get", "Show what a master knows now");
+  get.require_subcommand(1);
+  const struct {
+    const char* name;
+    Listed what;
+    const char* help;
+  } all[] = {{"jobs", Listed::kJobs, "All jobs, or one"},
+             {"stages", Listed::kStages, "The stages of a job"},
+             {"tasks", Listed::kTasks, "The tasks of a job that end last, and why"}};
+  for (const auto& listed : all) {
+    CLI::App& app = *get.add_subcommand(listed.name, listed.help);
+    auto& arguments = ArgumentsOf<GetArguments>(app, choice);
+    arguments.what = listed.what;
+    AddJobId(app, arguments.job_id)->required(listed.what != Listed::kJobs);
+    AddFormat(app, arguments.format);
+    AddMaster(app, arguments.master);
+    app.footer(kExitCodes);
+  }
+}
+
+void AddWatch(CLI::App& command, Choice& choice) {
+  CLI::App& app =
+      *command.add_subcommand("watch", "Follow a job of a master until it ends, or all jobs");
+  auto& arguments = ArgumentsOf<WatchArguments>(app, choice);
+  AddJobId(app, arguments.job_id);
   AddMaster(app, arguments.master);
-  AddSecurity(app, arguments.security);
   AddProgress(app, arguments.progress);
-  app.footer(
-      "Exit code: 0 the job succeeded, 1 it did not, 2 there is no such job, 3 the master cannot\n"
-      "be reached.");
+  Between(0.1, 1e9,
+          app.add_option_function<double>(
+                 "--timeout",
+                 [&arguments](double seconds) { arguments.timeout = absl::Seconds(seconds); },
+                 "Give up after so many seconds")
+              ->type_name("SECONDS"));
+  app.footer(kExitCodesOfWatching);
+}
+
+void AddSubmit(CLI::App& command, Choice& choice) {
+  CLI::App& app = *command.add_subcommand("submit", "Have a master watch a plan of jobs");
+  auto& arguments = ArgumentsOf<SubmitArguments>(app, choice);
+  app.add_option("FILE", arguments.file, "Plan, YAML or JSON; see docs/plans.md")->required();
+  AddMaster(app, arguments.master);
+  app.footer(kExitCodes);
+}
+
+void AddAttach(CLI::App& command, Choice& choice) {
+  CLI::App& app = *command.add_subcommand(
+      "attach", "Tell a master which job runs, or retries, a job of a plan");
+  auto& arguments = ArgumentsOf<AttachArguments>(app, choice);
+  app.add_option("ID", arguments.job_id, "Id of the plan")->required();
+  app.add_option("NAME", arguments.child_name, "Name of the job in the plan")->required();
+  app.add_option("JOB_ID", arguments.child_job_id, "Id under which the job reports")->required();
+  AddMaster(app, arguments.master);
+  app.footer(kExitCodes);
+}
+
+void AddUpdate(CLI::App& command, Choice& choice) {
+  CLI::App& app = *command.add_subcommand("update", "Change a plan that runs: all, or nothing");
+  auto& arguments = ArgumentsOf<UpdateArguments>(app, choice);
+  app.add_option("ID", arguments.job_id, "Id of the plan")->required();
+  app.add_option("--add", arguments.file,
+                 "Add the jobs of this file, which may wait for jobs of "
+                 "the plan")
+      ->type_name("FILE");
+  app.add_option("--cancel", arguments.cancel_jobs, "Names of jobs that will not run")
+      ->expected(1, -1)
+      ->type_name("NAME");
+  app.add_flag("--cancel-all", arguments.cancel, "End the plan now; jobs that report go on");
+  AddMaster(app, arguments.master);
+  app.footer(kExitCodes);
+}
+
+void AddForget(CLI::App& command, Choice& choice) {
+  CLI::App& app = *command.add_subcommand("forget", "Remove a job that has ended from a master");
+  auto& arguments = ArgumentsOf<ForgetArguments>(app, choice);
+  AddJobId(app, arguments.job_id)->required();
+  AddMaster(app, arguments.master);
+  app.footer(kExitCodes);
+}
+
+void AddWhatIf(CLI::App& command, Choice& choice) {
+  CLI::App& app = *command.add_subcommand(
+      "what-if", "Estimate when a plan or a job would end, as it is or otherwise");
+  auto& arguments = ArgumentsOf<WhatIfArguments>(app, choice);
+  app.add_option("FILE|ID", arguments.subject,
+                 "Plan, YAML or JSON, or the id of a job; see docs/plans.md")
+      ->required();
+  Between(1U, 1'000'000U,
+          app.add_option("--slots", arguments.slots, "Numbers of slots, separated by commas")
+              ->delimiter(','));
+  Between(1e-6, 1e6,
+          app.add_option("--data-factor", arguments.data_factor,
+                         "So many times the data in what has not begun"));
+  AddChoice(app, "--policy", kPolicies, arguments.policy, "Who gets a free slot");
+  AddFormat(app, arguments.format);
+  AddMaster(app, arguments.master);
+  app.footer(std::string("A plan of stages needs no master: its task times are in the file.\n") +
+             kExitCodes);
 }
 
 double ParseSpeed(const std::string& word) {
@@ -304,8 +430,9 @@ double ParseSpeed(const std::string& word) {
   return speed;
 }
 
-void AddReplay(CLI::App& command, ReplayArguments& arguments) {
+void AddReplay(CLI::App& command, Choice& choice) {
   CLI::App& app = *command.add_subcommand("replay", "Replay a job from its event log");
+  auto& arguments = ArgumentsOf<ReplayArguments>(app, choice);
   app.add_option("LOG", arguments.log, "Event log to read")->required();
   app.add_option_function<std::string>(
          "--speed", [&arguments](const std::string& word) { arguments.speed = ParseSpeed(word); },
@@ -322,11 +449,15 @@ void AddJar(CLI::App& app, std::string& jar) {
       ->type_name("FILE");
 }
 
-void AddHadoopConf(CLI::App& hadoop, HadoopConfArguments& arguments) {
+void AddHadoopConf(CLI::App& hadoop, Choice& choice) {
   CLI::App& app =
       *hadoop.add_subcommand("conf", "Print the settings that make a Hadoop job report");
+  auto& arguments = ArgumentsOf<HadoopConfArguments>(app, choice);
   AddJar(app, arguments.jar);
-  AddMaster(app, arguments.master);
+  arguments.master = kDefaultMaster;
+  Address(app.add_option("--master", arguments.master, "host:port of the master")
+              ->envname("TIDEMARK_MASTER")
+              ->capture_default_str());
   app.add_option("--site", arguments.site,
                  "Keep what this mapred-site.xml plugs into the same places as the connector")
       ->type_name("FILE");
@@ -334,8 +465,9 @@ void AddHadoopConf(CLI::App& hadoop, HadoopConfArguments& arguments) {
   app.footer("Save the XML and give it to a job: hadoop jar JAR JOB -conf FILE ...");
 }
 
-void AddHadoopRun(CLI::App& hadoop, HadoopRunArguments& arguments) {
-  CLI::App& app = *hadoop.add_subcommand("run", "Run a Hadoop command and show its jobs");
+void AddRunHadoop(CLI::App& run, Choice& choice) {
+  CLI::App& app = *run.add_subcommand("hadoop", "Run a Hadoop command and show its jobs");
+  auto& arguments = ArgumentsOf<HadoopRunArguments>(app, choice);
   AddJar(app, arguments.jar);
   CLI::Option* master =
       Address(app.add_option("--master", arguments.master,
@@ -362,9 +494,10 @@ void AddHadoopRun(CLI::App& hadoop, HadoopRunArguments& arguments) {
       "started.");
 }
 
-void AddHadoopPoll(CLI::App& hadoop, HadoopPollArguments& arguments) {
+void AddHadoopPoll(CLI::App& hadoop, Choice& choice) {
   CLI::App& app = *hadoop.add_subcommand(
       "poll", "Follow a YARN application that does not report, through its web service");
+  auto& arguments = ArgumentsOf<HadoopPollArguments>(app, choice);
   app.add_option("APPLICATION", arguments.application, "Id of the application or of its job")
       ->required();
   app.add_option("--resource-manager", arguments.resource_manager,
@@ -379,25 +512,23 @@ void AddHadoopPoll(CLI::App& hadoop, HadoopPollArguments& arguments) {
               ->type_name("SECONDS"));
   AddProgress(app, arguments.progress);
   app.footer(
-      "Exit code: 0 the job succeeded, 1 it did not, 2 there is no such application, 3 the\n"
-      "resource manager cannot be reached.");
+      "Exit code: 0 the job succeeded, 1 it did not, 3 the resource manager cannot be reached,\n"
+      "5 there is no such application.");
 }
 
-void AddHadoop(CLI::App& command, HadoopConfArguments& conf, HadoopRunArguments& run,
-               HadoopPollArguments& poll) {
+void AddHadoop(CLI::App& command, Choice& choice) {
   CLI::App& app = *command.add_subcommand("hadoop", "Follow jobs of Apache Hadoop");
   app.require_subcommand(1);
-  AddHadoopConf(app, conf);
-  AddHadoopRun(app, run);
-  AddHadoopPoll(app, poll);
+  AddHadoopConf(app, choice);
+  AddHadoopPoll(app, choice);
 }
 
-void AddProfile(CLI::App& command, ProfileNodeArguments& arguments) {
+void AddProfile(CLI::App& command, Choice& choice) {
   CLI::App& profile = *command.add_subcommand("profile", "Measure how fast a node is");
   profile.require_subcommand(1);
   CLI::App& app = *profile.add_subcommand(
-      "node",
-      "Measure disk (fio), network (iperf3) and cores; print them as `node` of a workflow file");
+      "node", "Measure disk (fio), network (iperf3) and cores; print them as `node` of a plan");
+  auto& arguments = ArgumentsOf<ProfileNodeArguments>(app, choice);
   app.add_option("--directory", arguments.directory, "Directory on the disk to measure")
       ->capture_default_str()
       ->check(CLI::ExistingDirectory);
@@ -410,7 +541,7 @@ void AddProfile(CLI::App& command, ProfileNodeArguments& arguments) {
           app.add_option("--peer-port", arguments.peer_port, "Port of iperf3 on that host")
               ->capture_default_str());
   app.add_option("--data-dir", arguments.data_dir,
-                 "Store the result in this data directory of a master, for its workflows")
+                 "Store the result in this data directory of a master, for its plans")
       ->type_name("DIR");
   app.footer("Exit code: 0 measured, 1 a tool failed, 2 fio or iperf3 is missing.");
 }
@@ -426,9 +557,10 @@ std::string WorkflowsHelp() {
   return help;
 }
 
-void AddWorkflowRun(CLI::App& workflow, WorkflowRunArguments& arguments) {
-  CLI::App& app =
-      *workflow.add_subcommand("run", "Run jobs of the example engine as a DAG on shared slots");
+void AddRunWorkflow(CLI::App& command, Choice& choice) {
+  CLI::App& app = *command.add_subcommand(
+      "workflow", "Run jobs of the example engine as a DAG on shared slots");
+  auto& arguments = ArgumentsOf<WorkflowRunArguments>(app, choice);
   examples::WorkflowRunOptions& run = arguments.run;
   app.footer(WorkflowsHelp);
   app.add_option("WORKFLOW", run.workflow, "Workflow to run; see below")->required();
@@ -439,7 +571,7 @@ void AddWorkflowRun(CLI::App& workflow, WorkflowRunArguments& arguments) {
       std::uint64_t{1}, std::uint64_t{1'000'000'000},
       app.add_option("--visits", arguments.visits, "Generate this many web site visits as input")
           ->excludes(input));
-  app.add_option("--output", run.output_dir,
+  app.add_option("--output-dir", run.output_dir,
                  "Directory for the results, one per job; not kept if omitted")
       ->type_name("DIR");
   app.add_option("--id", run.id, "Id of this run; default: made from the workflow and the time");
@@ -464,101 +596,37 @@ void AddWorkflowRun(CLI::App& workflow, WorkflowRunArguments& arguments) {
   AddProgress(app, arguments.progress);
 }
 
-// What is asked of a master about workflows.
-struct WorkflowAtMaster {
-  WorkflowRunArguments run;
-  WorkflowSubmitArguments submit;
-  WorkflowAttachArguments attach;
-  WorkflowWatchArguments watch;
-};
-
-void AddWorkflowAtMaster(CLI::App& app, WorkflowAtMaster& arguments) {
-  AddWorkflowRun(app, arguments.run);
-  CLI::App& submit = *app.add_subcommand("submit", "Have a master watch a workflow of jobs");
-  submit
-      .add_option("FILE", arguments.submit.file,
-                  "Workflow file, YAML or JSON; see docs/workflows.md")
-      ->required();
-  AddMaster(submit, arguments.submit.master);
-  AddSecurity(submit, arguments.submit.security);
-  CLI::App& attach =
-      *app.add_subcommand("attach", "Tell a master which job runs or retries a job of a workflow");
-  attach.add_option("WORKFLOW", arguments.attach.workflow_id, "Id of the workflow")->required();
-  attach.add_option("JOB", arguments.attach.job_name, "Name of the job in the workflow")
-      ->required();
-  attach.add_option("JOB_ID", arguments.attach.job_id, "Id under which the job reports")
-      ->required();
-  AddMaster(attach, arguments.attach.master);
-  AddSecurity(attach, arguments.attach.security);
-  CLI::App& watch = *app.add_subcommand("watch", "Follow a workflow and its jobs until it ends");
-  watch.add_option("WORKFLOW", arguments.watch.workflow_id, "Id of the workflow")->required();
-  AddMaster(watch, arguments.watch.master);
-  AddSecurity(watch, arguments.watch.security);
-  AddProgress(watch, arguments.watch.progress);
-  watch.footer(
-      "Exit code: 0 it succeeded, 1 it did not, 2 there is no such workflow, 3 the master cannot\n"
-      "be reached.");
+void AddCompletion(CLI::App& command, Choice& choice) {
+  CLI::App& app = *command.add_subcommand(
+      "completion", "Print a script that completes commands: source <(tidemark completion bash)");
+  auto& arguments = ArgumentsOf<CompletionArguments>(app, choice);
+  OneOf({"bash", "zsh"}, app.add_option("SHELL", arguments.shell, "The shell"))->required();
 }
 
-void AddWorkflow(CLI::App& command, WorkflowEstimateArguments& estimate,
-                 WorkflowWhatIfArguments& what_if, WorkflowAtMaster& at_master) {
-  CLI::App& app = *command.add_subcommand("workflow", "Predict when a DAG of stages or jobs ends");
-  app.require_subcommand(1);
-  AddWorkflowAtMaster(app, at_master);
-  CLI::App& one = *app.add_subcommand("estimate", "Estimate a workflow described in a file");
-  one.add_option("FILE", estimate.file, "Workflow file, YAML or JSON; see docs/workflows.md")
-      ->required();
-  one.add_flag("--json", estimate.json, "Print one line of JSON");
-  CLI::App& many = *app.add_subcommand("what-if", "Estimate it for other numbers of slots");
-  many.add_option("FILE", what_if.file, "Workflow file, YAML or JSON; see docs/workflows.md")
-      ->required();
-  Between(1.0, 1e6,
-          many.add_option("--slots", what_if.slots, "Numbers of slots, separated by commas")
-              ->required()
-              ->delimiter(','));
-  Between(1e-6, 1e6,
-          many.add_option("--data", what_if.data, "Scale the amount of data by this factor"));
-  many.add_flag("--json", what_if.json, "Print one line of JSON for each");
-  app.footer("Exit code: 0 estimated, 2 the file cannot be read or is wrong.");
-}
-
-// Everything that can be asked for, to be filled in by the words.
-struct AllArguments {
-  RunArguments run;
-  ServeArguments serve;
-  DoctorArguments doctor;
-  JobsArguments jobs;
-  WatchArguments watch;
-  ReplayArguments replay;
-  HadoopConfArguments hadoop_conf;
-  HadoopRunArguments hadoop_run;
-  HadoopPollArguments hadoop_poll;
-  WorkflowEstimateArguments workflow_estimate;
-  WorkflowWhatIfArguments workflow_what_if;
-  WorkflowAtMaster workflow_at_master;
-  ProfileNodeArguments profile_node;
-};
-
-Arguments Chosen(const CLI::App& command, AllArguments&& all) {
-  if (command.got_subcommand("run")) return std::move(all.run);
-  if (command.got_subcommand("serve")) return std::move(all.serve);
-  if (command.got_subcommand("doctor")) return std::move(all.doctor);
-  if (command.got_subcommand("jobs")) return std::move(all.jobs);
-  if (command.got_subcommand("watch")) return std::move(all.watch);
-  if (command.got_subcommand("replay")) return std::move(all.replay);
-  if (const CLI::App* hadoop = command.get_subcommand("hadoop"); hadoop->parsed()) {
-    if (hadoop->got_subcommand("run")) return std::move(all.hadoop_run);
-    if (hadoop->got_subcommand("poll")) return std::move(all.hadoop_poll);
-    return std::move(all.hadoop_conf);
-  }
-  if (command.got_subcommand("profile")) return std::move(all.profile_node);
-  const CLI::App* workflow = command.get_subcommand("workflow");
-  if (workflow->got_subcommand("what-if")) return std::move(all.workflow_what_if);
-  if (workflow->got_subcommand("run")) return std::move(all.workflow_at_master.run);
-  if (workflow->got_subcommand("submit")) return std::move(all.workflow_at_master.submit);
-  if (workflow->got_subcommand("attach")) return std::move(all.workflow_at_master.attach);
-  if (workflow->got_subcommand("watch")) return std::move(all.workflow_at_master.watch);
-  return std::move(all.workflow_estimate);
+void AddCommands(CLI::App& command, Choice& choice) {
+  command.set_version_flag("--version", fmt::format("tidemark {}", TIDEMARK_VERSION));
+  command.require_subcommand(1);
+  AddGet(command, choice);
+  AddWatch(command, choice);
+  AddSubmit(command, choice);
+  AddAttach(command, choice);
+  AddUpdate(command, choice);
+  AddForget(command, choice);
+  AddWhatIf(command, choice);
+  AddReplay(command, choice);
+  CLI::App& run = *command.add_subcommand("run", "Run a job and show its progress");
+  run.require_subcommand(1);
+  AddRunExample(run, choice);
+  AddRunWorkflow(run, choice);
+  AddRunHadoop(run, choice);
+  AddHadoop(command, choice);
+  AddServe(command, choice);
+  AddDoctor(command, choice);
+  AddProfile(command, choice);
+  AddCompletion(command, choice);
+  command.add_subcommand("version", "Print the version")->callback([] {
+    throw CLI::CallForVersion(fmt::format("tidemark {}", TIDEMARK_VERSION), kSuccess);
+  });
 }
 
 // The innermost command that the words name.
@@ -567,7 +635,7 @@ const CLI::App& Innermost(const CLI::App& command) {
   return chosen.empty() ? command : Innermost(*chosen.front());
 }
 
-// "tidemark hadoop run"
+// "tidemark run hadoop"
 std::string FullName(const CLI::App& command) {
   const CLI::App* parent = command.get_parent();
   return parent == nullptr ? command.get_name() : FullName(*parent) + " " + command.get_name();
@@ -581,15 +649,19 @@ std::vector<std::string> SubcommandsOf(const CLI::App& command) {
   return names;
 }
 
+std::vector<std::string> OptionsOf(const CLI::App& command) {
+  std::vector<std::string> options;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+  }
+  return options;
+}
+
 // What to say of a word that the command has no use for.
 std::string DescribeUnknown(const CLI::App& command, const std::string& word) {
   if (word.starts_with("-")) {
-    std::vector<std::string> options;
-    for (const CLI::Option* option : command.get_options()) {
-      for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
-    }
     const std::string name = word.substr(0, word.find('='));
-    return fmt::format("unknown option {}{}", name, text::DidYouMean(name, options));
+    return fmt::format("unknown option {}{}", name, text::DidYouMean(name, OptionsOf(command)));
   }
   const std::vector<std::string> subcommands = SubcommandsOf(command);
   if (subcommands.empty()) return fmt::format("unexpected argument {}", word);
@@ -630,10 +702,10 @@ Answer AnswerTo(const CLI::App& command, const CLI::ParseError& error) {
                              FullName(Innermost(command)))};
 }
 
-// Takes what stands behind the `--` of `tidemark hadoop run`: it is another program's command line,
+// Takes what stands behind the `--` of `tidemark run hadoop`: it is another program's command line,
 // of which not a letter may change. How many words stand before it.
 std::size_t CutCommand(const std::vector<std::string>& words, std::vector<std::string>& command) {
-  if (words.size() < 3 || words[1] != "hadoop" || words[2] != "run") return words.size();
+  if (words.size() < 3 || words[1] != "run" || words[2] != "hadoop") return words.size();
   const auto mark = std::find(words.begin(), words.end(), "--");
   if (mark != words.end()) command.assign(mark + 1, words.end());
   return static_cast<std::size_t>(mark - words.begin());
@@ -642,32 +714,42 @@ std::size_t CutCommand(const std::vector<std::string>& words, std::vector<std::s
 }  // namespace
 
 std::variant<Arguments, Answer> ParseCommandLine(const std::vector<std::string>& words) {
-  CLI::App command("Shows how far MapReduce jobs are, when they will end, and why.", "tidemark");
-  command.set_version_flag("--version", fmt::format("tidemark {}", TIDEMARK_VERSION));
-  command.require_subcommand(1);
-  AllArguments all;
-  AddRun(command, all.run);
-  AddServe(command, all.serve);
-  AddDoctor(command, all.doctor);
-  AddJobs(command, all.jobs);
-  AddWatch(command, all.watch);
-  AddReplay(command, all.replay);
-  AddHadoop(command, all.hadoop_conf, all.hadoop_run, all.hadoop_poll);
-  AddWorkflow(command, all.workflow_estimate, all.workflow_what_if, all.workflow_at_master);
-  AddProfile(command, all.profile_node);
+  CLI::App command("Shows how far jobs are, when they will end, and why.", "tidemark");
+  Choice choice;
+  AddCommands(command, choice);
   std::vector<const char*> argv;
-  const std::size_t own_words = CutCommand(words, all.hadoop_run.command);
+  std::vector<std::string> cut;
+  const std::size_t own_words = CutCommand(words, cut);
   for (std::size_t i = 0; i < own_words; ++i) argv.push_back(words[i].c_str());
   try {
     command.parse(static_cast<int>(argv.size()), argv.data());
-    const bool runs = command.get_subcommand("hadoop")->got_subcommand("run");
-    if (runs && all.hadoop_run.command.empty()) {
-      throw CLI::ValidationError("the command to run is missing; put it after --");
+    if (auto* hadoop = std::get_if<HadoopRunArguments>(&*choice)) {
+      if (cut.empty()) {
+        throw CLI::ValidationError("the command to run is missing; put it after --");
+      }
+      hadoop->command = std::move(cut);
     }
   } catch (const CLI::ParseError& error) {
     return AnswerTo(command, error);
   }
-  return Chosen(command, std::move(all));
+  return *std::move(choice);
+}
+
+std::vector<std::string> CompletionsOf(const std::vector<std::string>& words) {
+  CLI::App root("", "tidemark");
+  Choice choice;
+  AddCommands(root, choice);
+  const CLI::App* command = &root;
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    const std::vector<std::string> names = SubcommandsOf(*command);
+    if (std::find(names.begin(), names.end(), words[i]) == names.end()) continue;
+    command = command->get_subcommand(words[i]);
+  }
+  const std::string begun = words.empty() ? "" : words.back();
+  std::vector<std::string> found =
+      begun.starts_with("-") ? OptionsOf(*command) : SubcommandsOf(*command);
+  std::erase_if(found, [&](const std::string& name) { return !name.starts_with(begun); });
+  return found;
 }
 
 }  // namespace tidemark::cli

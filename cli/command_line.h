@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -11,14 +12,24 @@
 #include "examples/local_mapreduce/run.h"
 #include "examples/local_mapreduce/workflow.h"
 #include "tidemark/client_security.h"
+#include "tidemark/plan.h"
 
 namespace tidemark::cli {
 
-enum class ProgressMode : std::uint8_t { kAuto, kTty, kPlain, kJson, kQuiet };
+// How progress is shown; kAuto: a bar on a terminal, plain lines elsewhere.
+enum class ProgressMode : std::uint8_t { kAuto, kBar, kPlain, kJsonl, kQuiet };
+// How what is known now is shown.
+enum class TableFormat : std::uint8_t { kTable, kWide, kJson, kJsonl };
 
 struct ProgressArguments {
   ProgressMode mode = ProgressMode::kAuto;
   bool compare = false;
+};
+
+// Which master is asked.
+struct MasterArguments {
+  std::string address;
+  ClientSecurity security;
 };
 
 struct RunArguments {
@@ -36,17 +47,54 @@ struct DoctorArguments {
   ClientSecurity security;  // to ask the master, if it runs
 };
 
-struct JobsArguments {
-  std::string master;
-  ClientSecurity security;
-  bool json = false;
+enum class Listed : std::uint8_t { kJobs, kStages, kTasks };
+
+struct GetArguments {
+  Listed what = Listed::kJobs;
+  std::string job_id;  // empty: all jobs
+  MasterArguments master;
+  TableFormat format = TableFormat::kTable;
 };
 
 struct WatchArguments {
-  std::string job_id;
-  std::string master;
-  ClientSecurity security;
+  std::string job_id;  // empty: all jobs
+  MasterArguments master;
   ProgressArguments progress;
+  absl::Duration timeout = absl::InfiniteDuration();
+};
+
+struct SubmitArguments {
+  std::string file;
+  MasterArguments master;
+};
+
+struct AttachArguments {
+  std::string job_id;
+  std::string child_name;
+  std::string child_job_id;
+  MasterArguments master;
+};
+
+struct UpdateArguments {
+  std::string job_id;
+  std::string file;  // of the jobs to add; empty: none
+  std::vector<std::string> cancel_jobs;
+  bool cancel = false;
+  MasterArguments master;
+};
+
+struct ForgetArguments {
+  std::string job_id;
+  MasterArguments master;
+};
+
+struct WhatIfArguments {
+  std::string subject;               // a plan file, or the id of a job
+  std::vector<std::uint32_t> slots;  // a scenario for each; empty: as it is
+  std::optional<double> data_factor;
+  std::optional<next::SchedulingPolicy> policy;
+  MasterArguments master;
+  TableFormat format = TableFormat::kTable;
 };
 
 struct ReplayArguments {
@@ -78,18 +126,6 @@ struct HadoopPollArguments {
   ProgressArguments progress;
 };
 
-struct WorkflowEstimateArguments {
-  std::string file;
-  bool json = false;
-};
-
-struct WorkflowWhatIfArguments {
-  std::string file;
-  std::vector<double> slots;
-  double data = 1;  // times as much
-  bool json = false;
-};
-
 struct ProfileNodeArguments {
   std::string directory = ".";                     // on the disk to measure
   std::uint64_t bytes = std::uint64_t{256} << 20;  // of the file to write and read
@@ -106,33 +142,15 @@ struct WorkflowRunArguments {
   ProgressArguments progress;
 };
 
-struct WorkflowSubmitArguments {
-  std::string file;
-  std::string master;
-  ClientSecurity security;
-};
-
-struct WorkflowAttachArguments {
-  std::string workflow_id;
-  std::string job_name;
-  std::string job_id;
-  std::string master;
-  ClientSecurity security;
-};
-
-struct WorkflowWatchArguments {
-  std::string workflow_id;
-  std::string master;
-  ClientSecurity security;
-  ProgressArguments progress;
+struct CompletionArguments {
+  std::string shell;  // bash or zsh
 };
 
 using Arguments =
-    std::variant<RunArguments, ServeArguments, DoctorArguments, JobsArguments, WatchArguments,
-                 ReplayArguments, HadoopConfArguments, HadoopRunArguments, HadoopPollArguments,
-                 WorkflowEstimateArguments, WorkflowWhatIfArguments, WorkflowSubmitArguments,
-                 WorkflowAttachArguments, WorkflowWatchArguments, WorkflowRunArguments,
-                 ProfileNodeArguments>;
+    std::variant<GetArguments, WatchArguments, SubmitArguments, AttachArguments, UpdateArguments,
+                 ForgetArguments, WhatIfArguments, ReplayArguments, RunArguments,
+                 WorkflowRunArguments, HadoopRunArguments, HadoopConfArguments, HadoopPollArguments,
+                 ServeArguments, DoctorArguments, ProfileNodeArguments, CompletionArguments>;
 
 // Everything there is to say when there is nothing to do: help, version, or what was wrong.
 struct Answer {
@@ -142,7 +160,10 @@ struct Answer {
 };
 
 // `words` as main() got them. The environment variable TIDEMARK_MASTER stands in for --master of
-// `jobs` and `watch`; those of ClientSecurity for the options about TLS and tokens.
+// what asks a master; those of ClientSecurity for the options about TLS and tokens.
 std::variant<Arguments, Answer> ParseCommandLine(const std::vector<std::string>& words);
+
+// What the last of `words` may become: subcommands and options that begin like it.
+std::vector<std::string> CompletionsOf(const std::vector<std::string>& words);
 
 }  // namespace tidemark::cli

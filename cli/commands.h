@@ -5,21 +5,22 @@
 
 namespace tidemark::cli {
 
-int Run(const RunArguments& arguments);
-int Serve(const ServeArguments& arguments);
-int Doctor(const DoctorArguments& arguments);
-int ListJobs(const JobsArguments& arguments);
-int Watch(const WatchArguments& arguments);
-int Replay(const ReplayArguments& arguments);
-int HadoopConf(const HadoopConfArguments& arguments);
-int HadoopPoll(const HadoopPollArguments& arguments);
-int HadoopRun(const HadoopRunArguments& arguments);
-int EstimateWorkflowFile(const WorkflowEstimateArguments& arguments);
-int WhatIfWorkflow(const WorkflowWhatIfArguments& arguments);
-int SubmitWorkflowFile(const WorkflowSubmitArguments& arguments);
-int AttachWorkflowJob(const WorkflowAttachArguments& arguments);
-int ProfileNode(const ProfileNodeArguments& arguments);
-int RunWorkflow(const WorkflowRunArguments& arguments);
-int WatchWorkflow(const WorkflowWatchArguments& arguments);
+int Do(const GetArguments& arguments);
+int Do(const WatchArguments& arguments);
+int Do(const SubmitArguments& arguments);
+int Do(const AttachArguments& arguments);
+int Do(const UpdateArguments& arguments);
+int Do(const ForgetArguments& arguments);
+int Do(const WhatIfArguments& arguments);
+int Do(const ReplayArguments& arguments);
+int Do(const RunArguments& arguments);
+int Do(const WorkflowRunArguments& arguments);
+int Do(const HadoopRunArguments& arguments);
+int Do(const HadoopConfArguments& arguments);
+int Do(const HadoopPollArguments& arguments);
+int Do(const ServeArguments& arguments);
+int Do(const DoctorArguments& arguments);
+int Do(const ProfileNodeArguments& arguments);
+int Do(const CompletionArguments& arguments);
 
 }  // namespace tidemark::cli

@@ -6,14 +6,16 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "absl/time/clock.h"
 #include "cli/commands.h"
 #include "cli/dialled_address.h"
 #include "cli/exit_code.h"
-#include "cli/master_client.h"
+#include "cli/master_health.h"
 #include "cli/master_trouble.h"
 #include "cli/progress.h"
+#include "tidemark/client.h"
 #include "tidemark/master.h"
 #include "transport/certificate.h"
 #include "transport/small_file.h"
@@ -100,14 +102,18 @@ void CheckFolder(const char* setting, const std::string& folder, Report& report)
 }
 
 // A master of ours answers: how it is.
-void TellOfMaster(const std::string& address, bool serves, const MasterClient& master,
-                  const ClientSecurity& security, Report& report) {
+void TellOfMaster(const MasterOptions& options, bool serves, const ClientSecurity& security,
+                  Report& report) {
+  const std::string& address = options.listen_address;
   if (!serves) {
     return report.Fail(
         "master",
         fmt::format("a master runs at {}, but takes no reports: its log says why", address));
   }
-  const auto jobs = master.ListJobs();
+  const auto master =
+      next::Client::Create({.address = DialledAddress(address), .security = security});
+  const auto jobs = master.ok() ? (*master)->ListJobs()
+                                : absl::StatusOr<std::vector<next::Snapshot>>(master.status());
   if (jobs.ok()) {
     report.Fine("master", fmt::format("a healthy master runs at {} and has {} {}", address,
                                       jobs->size(), jobs->size() == 1 ? "job" : "jobs"));
@@ -123,9 +129,8 @@ void TellOfMaster(const std::string& address, bool serves, const MasterClient& m
 void CheckAddress(const MasterOptions& options, const ClientSecurity& given, Report& report) {
   const std::string& address = options.listen_address;
   const ClientSecurity security = Trusting(options, given);
-  const MasterClient master(DialledAddress(address), security);
-  const auto serves = master.TakesReports();
-  if (serves.ok()) return TellOfMaster(address, *serves, master, security, report);
+  const auto serves = TakesReports(DialledAddress(address), security);
+  if (serves.ok()) return TellOfMaster(options, *serves, security, report);
   // Without TLS and tokens: only the port is asked for, and given back at once.
   MasterOptions trial;
   trial.listen_address = address;
@@ -147,7 +152,7 @@ void CheckAddress(const MasterOptions& options, const ClientSecurity& given, Rep
 
 }  // namespace
 
-int Doctor(const DoctorArguments& arguments) {
+int Do(const DoctorArguments& arguments) {
   Report report;
   const auto config = LoadServeConfig(arguments.serve.config_file, arguments.serve.overrides);
   if (!report.Check("settings", config.status())) return kJobFailed;

@@ -13,7 +13,7 @@
 
 namespace tidemark::cli {
 
-int HadoopConf(const HadoopConfArguments& arguments) {
+int Do(const HadoopConfArguments& arguments) {
   const absl::StatusOr<std::string> jar = FindJar(arguments.jar);
   if (!jar.ok()) {
     Complain(std::string(jar.status().message()));

@@ -19,23 +19,6 @@
 namespace tidemark::cli {
 namespace {
 
-int Do(const RunArguments& arguments) { return Run(arguments); }
-int Do(const ServeArguments& arguments) { return Serve(arguments); }
-int Do(const DoctorArguments& arguments) { return Doctor(arguments); }
-int Do(const JobsArguments& arguments) { return ListJobs(arguments); }
-int Do(const WatchArguments& arguments) { return Watch(arguments); }
-int Do(const ReplayArguments& arguments) { return Replay(arguments); }
-int Do(const HadoopConfArguments& arguments) { return HadoopConf(arguments); }
-int Do(const HadoopPollArguments& arguments) { return HadoopPoll(arguments); }
-int Do(const HadoopRunArguments& arguments) { return HadoopRun(arguments); }
-int Do(const WorkflowEstimateArguments& arguments) { return EstimateWorkflowFile(arguments); }
-int Do(const WorkflowWhatIfArguments& arguments) { return WhatIfWorkflow(arguments); }
-int Do(const WorkflowSubmitArguments& arguments) { return SubmitWorkflowFile(arguments); }
-int Do(const WorkflowAttachArguments& arguments) { return AttachWorkflowJob(arguments); }
-int Do(const ProfileNodeArguments& arguments) { return ProfileNode(arguments); }
-int Do(const WorkflowRunArguments& arguments) { return RunWorkflow(arguments); }
-int Do(const WorkflowWatchArguments& arguments) { return WatchWorkflow(arguments); }
-
 // Output that is lost is no success. A reader that has gone wants no more of it, and no word.
 int CheckOutput(int exit_code) {
   const int error = FlushOutput();
@@ -63,9 +46,16 @@ int Main(const std::vector<std::string>& words) {
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv, argv + argc);
   tidemark::cli::SilenceLibraries();
-  // `tidemark worker` is what `tidemark run` starts for each task; it is not for people.
+  // `tidemark worker` is what `tidemark run example` starts for each task; it is not for people.
   if (words.size() > 1 && words[1] == "worker") {
     return tidemark::examples::WorkerMain({words.begin() + 2, words.end()});
+  }
+  // What the script of `tidemark completion` asks.
+  if (words.size() > 1 && words[1] == "complete") {
+    for (const std::string& word : tidemark::cli::CompletionsOf({words.begin() + 2, words.end()})) {
+      std::puts(word.c_str());
+    }
+    return tidemark::cli::kSuccess;
   }
   return tidemark::cli::Main(words);
 }

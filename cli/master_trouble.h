@@ -25,8 +25,10 @@ inline std::string DescribeMasterTrouble(const std::string& address, const absl:
   if (absl::IsUnauthenticated(status)) {
     return fmt::format("the master at {} requires a token; pass --token-file", address);
   }
-  // What was given to this command: it was not asked anything.
+  // What was given to this command.
   if (absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status)) return reason;
+  const bool is_refused = absl::IsNotFound(status) || absl::IsAlreadyExists(status);
+  if (is_refused) return reason;
   if (!absl::IsUnavailable(status)) return fmt::format("the master at {}: {}", address, reason);
   // What a server that waits for a TLS handshake does with a client that does not begin one.
   if (says("Socket closed")) {

@@ -50,9 +50,9 @@ class HttpExporter final : public MetricsExporter {
       return Send(connection, MHD_HTTP_NOT_FOUND, "there is only /metrics\n");
     }
     const Master& master = static_cast<HttpExporter*>(self)->master_;
-    return Send(connection, MHD_HTTP_OK,
-                prometheus::TextSerializer().Serialize(
-                    MetricFamilies(master.stats(), master.ListJobs(), master.ListWorkflows())));
+    return Send(
+        connection, MHD_HTTP_OK,
+        prometheus::TextSerializer().Serialize(MetricFamilies(master.stats(), master.ListJobs())));
   }
   static MHD_Result Send(MHD_Connection* connection, unsigned status, std::string text) {
     MHD_Response* response =

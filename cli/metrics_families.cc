@@ -105,31 +105,13 @@ void AddSnapshots(const MasterStats& stats, Families& families) {
                MetricType::Histogram, {Histogram(stats.journal)});
 }
 
-// What is shown of a job or workflow.
-struct Shown {
-  const std::string& id;
-  double fraction_done;
-  std::optional<absl::Duration> remaining;
-  std::optional<absl::Duration> lower;
-  std::optional<absl::Duration> upper;
-};
+using Jobs = std::vector<const next::Snapshot*>;
 
-std::optional<Shown> ShownOf(const Snapshot& job) {
-  if (job.is_final() || job.forecasts.empty()) return std::nullopt;
-  const Forecast& best = job.forecasts.front();
-  return Shown{job.job_id, best.fraction_done, best.remaining, best.remaining_lower,
-               best.remaining_upper};
-}
+bool IsShown(const next::Snapshot& job) { return !job.is_final && job.sequence > 0; }
 
-std::optional<Shown> ShownOf(const WorkflowSnapshot& workflow) {
-  if (workflow.is_final()) return std::nullopt;
-  return Shown{workflow.workflow_id, workflow.fraction_done, workflow.remaining,
-               workflow.remaining_lower, workflow.remaining_upper};
-}
-
-// `kind` is "job" or "workflow", of which S is a snapshot.
-template <typename S>
-void AddStates(const std::string& kind, const std::vector<S>& snapshots, Families& families) {
+// `kind` is "job" or "workflow".
+void AddStates(const std::string& kind, const Jobs& jobs, Families& families) {
+  using next::JobState;
   constexpr std::array<std::pair<JobState, const char*>, 5> kStates = {
       {{JobState::kRunning, "running"},
        {JobState::kSucceeded, "succeeded"},
@@ -139,33 +121,33 @@ void AddStates(const std::string& kind, const std::vector<S>& snapshots, Familie
   std::vector<ClientMetric> metrics;
   for (const auto& [state, name] : kStates) {
     double count = 0;
-    for (const S& snapshot : snapshots) count += snapshot.state == state ? 1 : 0;
+    for (const next::Snapshot* job : jobs) count += job->state == state ? 1 : 0;
     metrics.push_back(Labelled(Gauge(count), "state", name));
   }
   families.Add(kind + "s", "Number of " + kind + "s kept, by state.", MetricType::Gauge,
                std::move(metrics));
 }
 
-template <typename S>
-void AddProgress(const std::string& kind, const std::vector<S>& snapshots, Families& families) {
+void AddProgress(const std::string& kind, const Jobs& jobs, Families& families) {
   std::vector<ClientMetric> fraction;
   std::vector<ClientMetric> remaining;
   std::vector<ClientMetric> lower;
   std::vector<ClientMetric> upper;
-  for (const S& snapshot : snapshots) {
-    const std::optional<Shown> shown = ShownOf(snapshot);
-    if (!shown) continue;
+  for (const next::Snapshot* job : jobs) {
+    if (!IsShown(*job)) continue;
     const auto add = [&](std::vector<ClientMetric>& metrics, double value) {
-      metrics.push_back(Labelled(Gauge(value), kind, shown->id));
+      metrics.push_back(Labelled(Gauge(value), kind, job->job_id));
     };
     const auto add_span = [&](std::vector<ClientMetric>& metrics,
                               const std::optional<absl::Duration>& span) {
       if (span) add(metrics, absl::ToDoubleSeconds(*span));
     };
-    add(fraction, shown->fraction_done);
-    add_span(remaining, shown->remaining);
-    add_span(lower, shown->lower);
-    add_span(upper, shown->upper);
+    add(fraction, job->estimate.fraction_done);
+    if (const auto& left = job->estimate.remaining) {
+      add_span(remaining, left->median);
+      add_span(lower, left->lower);
+      add_span(upper, left->upper);
+    }
   }
   const auto add = [&](const char* name, const std::string& help,
                        std::vector<ClientMetric>& metrics) {
@@ -177,16 +159,16 @@ void AddProgress(const std::string& kind, const std::vector<S>& snapshots, Famil
   add("_remaining_upper_seconds", "Upper bound of its 90 % interval.", upper);
 }
 
-void AddCoverage(const std::vector<Snapshot>& jobs, Families& families) {
+void AddCoverage(const Jobs& jobs, Families& families) {
   std::vector<ClientMetric> dropped;
   std::vector<ClientMetric> silent;
-  for (const Snapshot& job : jobs) {
-    if (!ShownOf(job)) continue;
+  for (const next::Snapshot* job : jobs) {
+    if (!IsShown(*job)) continue;
     const auto add = [&job](std::vector<ClientMetric>& metrics, double value) {
-      metrics.push_back(Labelled(Gauge(value), "job", job.job_id));
+      metrics.push_back(Labelled(Gauge(value), "job", job->job_id));
     };
-    add(dropped, static_cast<double>(job.coverage.dropped_events));
-    add(silent, absl::ToDoubleSeconds(job.coverage.silent_for));
+    add(dropped, static_cast<double>(job->coverage ? job->coverage->dropped_events : 0));
+    add(silent, absl::ToDoubleSeconds(job->at - job->silent_since.value_or(job->at)));
   }
   families.Add("job_dropped_events", "Events that the agents of a running job dropped.",
                MetricType::Gauge, std::move(dropped));
@@ -198,14 +180,19 @@ void AddCoverage(const std::vector<Snapshot>& jobs, Families& families) {
 }  // namespace
 
 std::vector<MetricFamily> MetricFamilies(const MasterStats& stats,
-                                         const std::vector<Snapshot>& jobs,
-                                         const std::vector<WorkflowSnapshot>& workflows) {
+                                         const std::vector<next::Snapshot>& jobs) {
+  Jobs reporting;
+  Jobs workflows;
+  for (const next::Snapshot& job : jobs) {
+    const bool is_workflow = job.info && job.info->kind == next::JobKind::kWorkflow;
+    (is_workflow ? workflows : reporting).push_back(&job);
+  }
   Families families;
   AddIngest(stats, families);
   AddSnapshots(stats, families);
-  AddStates("job", jobs, families);
-  AddProgress("job", jobs, families);
-  AddCoverage(jobs, families);
+  AddStates("job", reporting, families);
+  AddProgress("job", reporting, families);
+  AddCoverage(reporting, families);
   AddStates("workflow", workflows, families);
   AddProgress("workflow", workflows, families);
   return families.Take();

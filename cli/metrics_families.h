@@ -8,14 +8,13 @@
 
 #include <vector>
 
+#include "tidemark/job.h"
 #include "tidemark/master_stats.h"
-#include "tidemark/snapshot.h"
-#include "tidemark/workflow.h"
 
 namespace tidemark::cli {
 
-std::vector<prometheus::MetricFamily> MetricFamilies(
-    const MasterStats& stats, const std::vector<Snapshot>& jobs,
-    const std::vector<WorkflowSnapshot>& workflows);
+// `jobs`: those that report, and workflows.
+std::vector<prometheus::MetricFamily> MetricFamilies(const MasterStats& stats,
+                                                     const std::vector<next::Snapshot>& jobs);
 
 }  // namespace tidemark::cli

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "cli/console/frame.h"
-#include "cli/console/plain_lines.h"
-#include "cli/console/summary.h"
+#include "cli/console/job_frame.h"
+#include "cli/console/job_lines.h"
+#include "cli/console/job_summary.h"
 #include "cli/console/terminal.h"
-#include "cli/snapshot_json.h"
+#include "proto/wire/job_codec.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::cli {
@@ -30,10 +30,10 @@ void NoteOutputError(int error) {
   output_error.compare_exchange_strong(none, error);
 }
 
-void WriteSummary(const Snapshot& snapshot, const std::string& ending, std::FILE* lines,
+void WriteSummary(const next::Snapshot& snapshot, const std::string& ending, std::FILE* lines,
                   const Environment& environment) {
-  const auto summary =
-      console::RenderSummary(snapshot, WidthOf(lines), TextOptionsFor(lines, environment), ending);
+  const auto summary = next::console::RenderSummary(snapshot, WidthOf(lines),
+                                                    TextOptionsFor(lines, environment), ending);
   for (const std::string& line : summary) WriteLine(lines, line);
 }
 
@@ -47,10 +47,10 @@ class BarProgress final : public Progress {
         lines_(lines),
         terminal_(fileno(stderr)) {}
 
-  bool Show(const Snapshot& snapshot) override {
+  bool Show(const next::Snapshot& snapshot) override {
     newest_ = snapshot;
     is_drawn_ = false;
-    if (snapshot.is_final() || absl::Now() - drawn_at_ >= kBetweenFrames) Draw();
+    if (snapshot.is_final || absl::Now() - drawn_at_ >= kBetweenFrames) Draw();
     return true;
   }
 
@@ -66,19 +66,19 @@ class BarProgress final : public Progress {
 
  private:
   void Draw() {
-    console::FrameOptions options = options_;
+    next::console::FrameOptions options = options_;
     // A full line would leave the cursor on its last column, where terminals disagree.
     options.width = terminal_.size().columns - 1;
-    terminal_.Draw(console::RenderFrame(*newest_, options));
+    terminal_.Draw(next::console::RenderFrame(*newest_, options));
     drawn_at_ = absl::Now();
     is_drawn_ = true;
   }
 
   const Environment environment_;
-  const console::FrameOptions options_;
+  const next::console::FrameOptions options_;
   std::FILE* const lines_;
   console::Terminal terminal_;
-  std::optional<Snapshot> newest_;
+  std::optional<next::Snapshot> newest_;
   absl::Time drawn_at_ = absl::InfinitePast();
   bool is_drawn_ = false;  // the newest snapshot
 };
@@ -90,14 +90,11 @@ class PlainProgress final : public Progress {
         lines_(lines),
         plain_(TextOptionsFor(lines, environment_), compare) {}
 
-  bool Show(const Snapshot& snapshot) override {
+  bool Show(const next::Snapshot& snapshot) override {
     newest_ = snapshot;
     const std::optional<std::string> line = plain_.Next(*newest_);
     return !line || WriteLine(lines_, *line);
   }
-
-  void Say(const std::string& message) override { Complain(message); }
-  void PassOn(const std::string& line) override { WriteLine(stderr, line); }
 
   void Finish(const std::string& ending) override {
     if (newest_) WriteSummary(*newest_, ending, lines_, environment_);
@@ -106,17 +103,16 @@ class PlainProgress final : public Progress {
  private:
   const Environment environment_;
   std::FILE* const lines_;
-  console::PlainLines plain_;
-  std::optional<Snapshot> newest_;
+  next::console::PlainLines plain_;
+  std::optional<next::Snapshot> newest_;
 };
 
 class JsonProgress final : public Progress {
  public:
   explicit JsonProgress(std::FILE* lines) : lines_(lines) {}
-  bool Show(const Snapshot& snapshot) override { return WriteLine(lines_, SnapshotJson(snapshot)); }
-  void Say(const std::string& message) override { Complain(message); }
-  void PassOn(const std::string& line) override { WriteLine(stderr, line); }
-  void Finish(const std::string&) override {}
+  bool Show(const next::Snapshot& snapshot) override {
+    return WriteLine(lines_, next::wire::SnapshotJson(snapshot));
+  }
 
  private:
   std::FILE* const lines_;
@@ -125,10 +121,7 @@ class JsonProgress final : public Progress {
 // What goes wrong is said all the same.
 class NoProgress final : public Progress {
  public:
-  bool Show(const Snapshot&) override { return true; }
-  void Say(const std::string& message) override { Complain(message); }
-  void PassOn(const std::string& line) override { WriteLine(stderr, line); }
-  void Finish(const std::string&) override {}
+  bool Show(const next::Snapshot&) override { return true; }
 };
 
 class ProgressOfJobs final : public Progress {
@@ -136,7 +129,7 @@ class ProgressOfJobs final : public Progress {
   explicit ProgressOfJobs(std::function<std::unique_ptr<Progress>()> make)
       : make_(std::move(make)), current_(make_()) {}
 
-  bool Show(const Snapshot& snapshot) override {
+  bool Show(const next::Snapshot& snapshot) override {
     if (job_id_ && job_id_ != snapshot.job_id) {
       current_->Finish();
       current_ = make_();
@@ -156,18 +149,21 @@ class ProgressOfJobs final : public Progress {
 
 }  // namespace
 
+void Progress::Say(const std::string& message) { Complain(message); }
+void Progress::PassOn(const std::string& line) { WriteLine(stderr, line); }
+
 ProgressMode ResolveProgress(ProgressMode mode, const Environment& environment) {
   if (mode != ProgressMode::kAuto) return mode;
-  return IsTerminal(stderr) && AllowsFrames(environment) ? ProgressMode::kTty
+  return IsTerminal(stderr) && AllowsFrames(environment) ? ProgressMode::kBar
                                                          : ProgressMode::kPlain;
 }
 
 std::unique_ptr<Progress> MakeProgress(const ProgressArguments& arguments, std::FILE* lines,
                                        const Environment& environment) {
   switch (ResolveProgress(arguments.mode, environment)) {
-    case ProgressMode::kTty:
+    case ProgressMode::kBar:
       return std::make_unique<BarProgress>(arguments.compare, lines, environment);
-    case ProgressMode::kJson:
+    case ProgressMode::kJsonl:
       return std::make_unique<JsonProgress>(lines);
     case ProgressMode::kQuiet:
       return std::make_unique<NoProgress>();
@@ -196,7 +192,7 @@ std::vector<std::string> IndicatorsFor(const ProgressArguments& arguments,
 }
 
 Streams StreamsOfRun(ProgressMode mode) {
-  if (mode == ProgressMode::kJson) return {.progress = stdout, .result = stderr};
+  if (mode == ProgressMode::kJsonl) return {.progress = stdout, .result = stderr};
   return {.progress = stderr, .result = stdout};
 }
 

@@ -8,7 +8,7 @@
 
 #include "cli/command_line.h"
 #include "cli/environment.h"
-#include "tidemark/snapshot.h"
+#include "tidemark/job.h"
 
 namespace tidemark::cli {
 
@@ -17,13 +17,13 @@ class Progress {
  public:
   virtual ~Progress() = default;
   // False when the reader has gone.
-  virtual bool Show(const Snapshot& snapshot) = 0;
+  virtual bool Show(const next::Snapshot& snapshot) = 0;
   // Something about the watching itself, for standard error.
-  virtual void Say(const std::string& message) = 0;
+  virtual void Say(const std::string& message);
   // A line that the watched program wrote to its standard error.
-  virtual void PassOn(const std::string& line) = 0;
+  virtual void PassOn(const std::string& line);
   // After the last snapshot: how it all ended. `ending` says it where that snapshot is not final.
-  virtual void Finish(const std::string& ending) = 0;
+  virtual void Finish(const std::string&) {}
   void Finish() { Finish(""); }
 };
 

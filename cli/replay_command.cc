@@ -39,7 +39,7 @@ int CannotOpen(const absl::Status& status) {
 
 }  // namespace
 
-int Replay(const ReplayArguments& arguments) {
+int Do(const ReplayArguments& arguments) {
   const absl::Status readable = transport::CheckRegularFile(arguments.log);
   if (!readable.ok()) return CannotOpen(readable);
   const auto reader = store::EventLogReader::Open(arguments.log);
@@ -61,10 +61,9 @@ int Replay(const ReplayArguments& arguments) {
     if (const auto* damage = std::get_if<store::Damage>(&**record)) {
       damages.push_back(store::RecordReader::Describe(store::kEventLog, arguments.log, *damage));
     }
-    const std::optional<Snapshot> snapshot = store::Replay(**record, monitor);
-    if (!snapshot) continue;
-    pace.WaitFor(snapshot->at);
-    if (!progress->Show(*snapshot)) return kReaderGone;
+    if (!store::Replay(**record, monitor)) continue;
+    pace.WaitFor(monitor.job().at);
+    if (!progress->Show(monitor.job())) return kReaderGone;
   }
 }
 

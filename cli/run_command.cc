@@ -1,27 +1,21 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <functional>
 #include <future>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "absl/time/clock.h"
 #include "cli/background_progress.h"
 #include "cli/commands.h"
 #include "cli/environment.h"
 #include "cli/exit_code.h"
-#include "cli/follow_job.h"
 #include "cli/interrupt.h"
-#include "cli/master_client.h"
 #include "cli/master_trouble.h"
 #include "cli/progress.h"
 #include "cli/temporary_directory.h"
@@ -29,6 +23,7 @@
 #include "examples/local_mapreduce/run.h"
 #include "master/store/event_log.h"
 #include "tidemark/agent.h"
+#include "tidemark/client.h"
 
 namespace tidemark::cli {
 namespace {
@@ -38,27 +33,32 @@ namespace {
 constexpr std::chrono::milliseconds kForTheFinalSnapshot{1000};
 
 // Where the job's snapshots go.
-using Show = std::function<void(const Snapshot&)>;
+using Show = std::function<void(const next::Snapshot&)>;
 
 // Why the job failed is what the command says last; for people, once is enough.
 Show ShowIn(BackgroundProgress& progress, ProgressMode mode) {
-  return [&progress, mode](Snapshot snapshot) {
-    const bool is_for_people = mode != ProgressMode::kJson;
-    if (is_for_people && snapshot.state == JobState::kFailed) snapshot.message.clear();
+  return [&progress, mode](next::Snapshot snapshot) {
+    const bool is_for_people = mode != ProgressMode::kJsonl;
+    if (is_for_people && snapshot.state == next::JobState::kFailed) snapshot.message.clear();
     progress.Show(snapshot);
   };
 }
 
-// Watches the job at a master of its own; what goes wrong there is no trouble of the job's.
+// Watches the job at a master that is not in this process; what goes wrong there is no trouble of
+// the job's.
 class RemoteWatch {
  public:
-  // Passes snapshots to the job's on_snapshot.
-  RemoteWatch(const examples::RunOptions& job, BackgroundProgress& progress)
-      : master_(job.master_address, job.security),
-        thread_([this, job_id = job.job_id, run_uid = job.run_uid, show = job.on_snapshot,
+  RemoteWatch(const examples::RunOptions& job, Show show, BackgroundProgress& progress)
+      : thread_([this, address = job.master_address, security = job.security, job_id = job.job_id,
+                 run_uid = job.run_uid, show = std::move(show),
                  &progress](const std::stop_token& stop) {
-          const FollowCalls calls = {.on_snapshot =
-                                         [&](const Snapshot& snapshot) {
+          const auto master = next::Client::Create({.address = address, .security = security});
+          absl::Status status = master.status();
+          if (master.ok()) {
+            status = (*master)
+                         ->WatchJob(job_id, {.run_uid = run_uid, .is_to_come = true},
+                                    {.on_snapshot =
+                                         [&](const next::Snapshot& snapshot) {
                                            is_absent_ = false;
                                            show(snapshot);
                                            return true;
@@ -67,14 +67,13 @@ class RemoteWatch {
                                          [&](const std::string& message) {
                                            is_absent_ = true;
                                            progress.Say(message);
-                                         }};
-          const auto final =
-              FollowJob(master_, job_id, {.expects_job = true, .run_uid = run_uid}, calls, stop);
+                                         }},
+                                    stop)
+                         .status();
+          }
           // That the token is not known the job's own reports will hear, too.
-          if (!final.ok() && !absl::IsCancelled(final.status()) &&
-              !absl::IsUnauthenticated(final.status())) {
-            progress.Say(fmt::format("cannot watch the job at {}: {}", master_.address(),
-                                     ReasonOf(final.status())));
+          if (!status.ok() && !absl::IsCancelled(status) && !absl::IsUnauthenticated(status)) {
+            progress.Say(fmt::format("cannot watch the job at {}: {}", address, ReasonOf(status)));
           }
           ended_.set_value();
         }) {}
@@ -88,32 +87,20 @@ class RemoteWatch {
   }
 
  private:
-  const MasterClient master_;
   std::promise<void> ended_;
   std::atomic<bool> is_absent_ = false;
   std::jthread thread_;
 };
 
-std::string NewJobId(const std::string& job) {
-  return fmt::format("{}-{}-{}", job,
-                     absl::FormatTime("%Y%m%d-%H%M%S", absl::Now(), absl::UTCTimeZone()), getpid());
-}
-
 // Prepares what the user left open. The temporary directory must outlive the job.
 absl::Status Complete(examples::RunOptions& options, std::optional<TemporaryDirectory>& temporary) {
-  if (options.job_id.empty()) options.job_id = NewJobId(options.job);
+  if (options.job_id.empty()) options.job_id = NewRunId(options.job);
   options.run_uid = MakeRunUid();
   options.worker_command = WorkerCommand();
   // What TIDEMARK_TLS_CA and the like say is of another master.
   if (options.master_address.empty()) options.security = ClientSecurity();
-  if (const std::string& directory = options.master_options.event_log_dir; !directory.empty()) {
-    std::error_code error;
-    std::filesystem::create_directories(directory, error);
-    if (error) {
-      return absl::InvalidArgumentError(
-          fmt::format("--log-dir: cannot create {}: {}", directory, error.message()));
-    }
-  }
+  absl::Status logs = CreateDirectory("--log-dir", options.master_options.event_log_dir);
+  if (!logs.ok()) return logs;
   if (!options.output_dir.empty()) return absl::OkStatus();
   absl::StatusOr<TemporaryDirectory> created = TemporaryDirectory::Create();
   if (!created.ok()) return created.status();
@@ -153,20 +140,12 @@ std::string EndingOf(const absl::Status& status, const std::string& master) {
                      status.ok() ? "succeeded" : ending, master);
 }
 
-int ExitCodeOf(const absl::Status& status) {
-  if (status.ok()) return kSuccess;
-  if (absl::IsCancelled(status)) return kInterrupted;
-  const bool has_run = !absl::IsInvalidArgument(status) && !absl::IsNotFound(status) &&
-                       !absl::IsAlreadyExists(status);
-  return has_run ? kJobFailed : kUsage;
-}
-
 absl::StatusOr<examples::RunSummary> RunWatched(const examples::RunOptions& options,
-                                                BackgroundProgress& progress) {
+                                                const Show& show, BackgroundProgress& progress) {
   if (options.master_address.empty()) return examples::RunJob(options);
-  RemoteWatch watch(options, progress);
+  RemoteWatch watch(options, show, progress);
   auto summary = examples::RunJob(options);
-  if (summary.ok() ? summary->is_reported : ExitCodeOf(summary.status()) != kUsage) {
+  if (summary.ok() ? summary->is_reported : ExitCodeOfRun(summary.status()) != kUsage) {
     watch.WaitForTheEnd();
   }
   return summary;
@@ -174,7 +153,7 @@ absl::StatusOr<examples::RunSummary> RunWatched(const examples::RunOptions& opti
 
 }  // namespace
 
-int Run(const RunArguments& arguments) {
+int Do(const RunArguments& arguments) {
   examples::RunOptions options = arguments.job;
   std::vector<std::string>& indicators = options.master_options.job.indicators;
   indicators = IndicatorsFor(arguments.progress, std::move(indicators));
@@ -184,10 +163,11 @@ int Run(const RunArguments& arguments) {
     const Streams streams = StreamsOfRun(arguments.progress.mode);
     BackgroundProgress progress(
         MakeProgress(arguments.progress, streams.progress, Environment::OfProcess()));
-    options.on_snapshot = ShowIn(progress, arguments.progress.mode);
+    const Show show = ShowIn(progress, arguments.progress.mode);
+    options.on_snapshot = [&show](const next::Snapshot& snapshot) { show(snapshot); };
     options.on_notice = [&progress](const std::string& notice) { progress.Say(notice); };
     options.stop = &StopOnInterrupt();
-    const auto summary = RunWatched(options, progress);
+    const auto summary = RunWatched(options, show, progress);
     progress.Finish(EndingOf(summary.status(), options.master_address));
     if (summary.ok()) WriteResult(*summary, options, !temporary.has_value(), streams.result);
     status = summary.status();
@@ -196,7 +176,7 @@ int Run(const RunArguments& arguments) {
   const std::string flag =
       absl::IsAlreadyExists(status) ? fmt::format("--job-id {}: ", options.job_id) : "";
   if (!is_known) Complain(flag + std::string(status.message()));
-  return ExitCodeOf(status);
+  return ExitCodeOfRun(status);
 }
 
 }  // namespace tidemark::cli

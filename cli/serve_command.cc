@@ -88,7 +88,7 @@ absl::Status CheckMetricsAddress(const ServeConfig& config) {
 
 }  // namespace
 
-int Serve(const ServeArguments& arguments) {
+int Do(const ServeArguments& arguments) {
   auto config = LoadServeConfig(arguments.config_file, arguments.overrides);
   if (!config.ok()) return Refuse(config.status());
   absl::Status status = CheckMetricsAddress(*config);

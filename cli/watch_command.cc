@@ -1,56 +1,155 @@
-#include <fmt/format.h>
-
-#include <algorithm>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <stop_token>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include "cli/at_master.h"
 #include "cli/commands.h"
+#include "cli/console/job_lines.h"
+#include "cli/console/job_table.h"
+#include "cli/console/terminal.h"
 #include "cli/environment.h"
 #include "cli/exit_code.h"
-#include "cli/follow_job.h"
-#include "cli/master_client.h"
-#include "cli/master_trouble.h"
 #include "cli/progress.h"
-#include "text/did_you_mean.h"
+#include "proto/wire/job_codec.h"
 
 namespace tidemark::cli {
 namespace {
 
-constexpr std::size_t kNamedMax = 10;
+// Requests a stop after a while.
+class Timer {
+ public:
+  explicit Timer(absl::Duration timeout) {
+    if (timeout == absl::InfiniteDuration()) return;
+    thread_ = std::jthread([this, timeout](const std::stop_token& end) {
+      std::mutex mutex;
+      std::condition_variable_any wake;
+      std::unique_lock lock(mutex);
+      wake.wait_for(lock, end, absl::ToChronoMilliseconds(timeout), [] { return false; });
+      if (!end.stop_requested()) stop_.request_stop();
+    });
+  }
+  std::stop_token token() const { return stop_.get_token(); }
+  bool has_expired() const { return stop_.stop_requested(); }
 
-std::string NoSuchJob(const std::string& job_id, const MasterClient& master) {
-  const std::string message = fmt::format("no job {} at {}", job_id, master.address());
-  const auto jobs = master.ListJobs();
-  if (!jobs.ok()) return message;
-  if (jobs->empty()) return message + "; it has no jobs yet";
-  std::vector<std::string> names;
-  for (const Snapshot& job : *jobs) names.push_back(job.job_id);
-  if (std::string meant = text::DidYouMean(job_id, names); !meant.empty()) return message + meant;
-  const std::string more = names.size() > kNamedMax ? ", ..." : "";
-  names.resize(std::min(names.size(), kNamedMax));
-  return fmt::format("{}; its jobs: {}{}", message, fmt::join(names, ", "), more);
+ private:
+  std::stop_source stop_;
+  std::jthread thread_;
+};
+
+absl::StatusOr<int> WatchOne(const WatchArguments& arguments, const next::Client& master) {
+  const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
+  bool has_reader = true;
+  const Timer timer(arguments.timeout);
+  const auto final = master.WatchJob(
+      arguments.job_id, {},
+      {.on_snapshot =
+           [&](const next::Snapshot& snapshot) { return has_reader = progress->Show(snapshot); },
+       .on_trouble = [&](const std::string& message) { progress->Say(message); }},
+      timer.token());
+  if (!has_reader) return kReaderGone;
+  progress->Finish();
+  if (final.ok()) return final->state == next::JobState::kSucceeded ? kSuccess : kJobFailed;
+  if (timer.has_expired()) {
+    Complain("--timeout: the job has not ended");
+    return kTimeLimit;
+  }
+  if (absl::IsNotFound(final.status())) return NoSuchJob(arguments.job_id, master);
+  return final.status();
+}
+
+// Shows what has changed among all jobs.
+class ListProgress {
+ public:
+  explicit ListProgress(const ProgressArguments& arguments)
+      : mode_(ResolveProgress(arguments.mode, environment_)),
+        compare_(arguments.compare),
+        terminal_(fileno(stderr)) {}
+
+  // False when the reader has gone.
+  bool Show(const std::map<std::string, next::Snapshot>& jobs) {
+    if (mode_ == ProgressMode::kQuiet) return true;
+    if (mode_ == ProgressMode::kBar) {
+      Draw(jobs);
+      return true;
+    }
+    std::erase_if(seen_, [&](const auto& seen) { return !jobs.contains(seen.first); });
+    for (const auto& [id, job] : jobs) {
+      const next::console::PlainLines none(TextOptionsFor(stdout, environment_), compare_);
+      Seen& seen = seen_.try_emplace(id, Seen{none}).first->second;
+      if (seen.run_uid == job.run_uid && seen.sequence == job.sequence) continue;
+      seen.run_uid = job.run_uid;
+      seen.sequence = job.sequence;
+      if (!ShowOne(job, seen.lines)) return false;
+    }
+    return true;
+  }
+
+  void Say(const std::string& message) {
+    mode_ == ProgressMode::kBar ? terminal_.Print({"tidemark: " + message}) : Complain(message);
+  }
+  void Finish() {
+    if (mode_ == ProgressMode::kBar) terminal_.Keep();
+  }
+
+ private:
+  struct Seen {
+    next::console::PlainLines lines;
+    std::string run_uid;
+    std::uint64_t sequence = 0;  // none was told yet
+  };
+
+  void Draw(const std::map<std::string, next::Snapshot>& jobs) {
+    std::vector<next::Snapshot> rows;
+    for (const auto& [id, job] : jobs) rows.push_back(job);
+    const auto size = terminal_.size();
+    // A full line would leave the cursor on its last column, where terminals disagree.
+    terminal_.Draw(next::console::RenderJobTable(
+        rows, {.width = size.columns - 1, .text = TextOptionsFor(stderr, environment_)}));
+  }
+
+  bool ShowOne(const next::Snapshot& job, next::console::PlainLines& lines) {
+    if (mode_ == ProgressMode::kJsonl) return WriteLine(stdout, next::wire::SnapshotJson(job));
+    const std::optional<std::string> line = lines.Next(job);
+    return !line || WriteLine(stdout, *line);
+  }
+
+  const Environment environment_ = Environment::OfProcess();
+  const ProgressMode mode_;
+  const bool compare_;
+  console::Terminal terminal_;
+  std::map<std::string, Seen> seen_;
+};
+
+absl::StatusOr<int> WatchAll(const WatchArguments& arguments, const next::Client& master) {
+  ListProgress progress(arguments.progress);
+  bool has_reader = true;
+  const Timer timer(arguments.timeout);
+  const absl::Status status =
+      master.WatchJobs({}, {},
+                       {.on_jobs =
+                            [&](const std::map<std::string, next::Snapshot>& jobs) {
+                              return has_reader = progress.Show(jobs);
+                            },
+                        .on_trouble = [&](const std::string& message) { progress.Say(message); }},
+                       timer.token());
+  progress.Finish();
+  if (!has_reader) return kReaderGone;
+  if (timer.has_expired()) return kTimeLimit;
+  return status;
 }
 
 }  // namespace
 
-int Watch(const WatchArguments& arguments) {
-  const MasterClient master(arguments.master, arguments.security);
-  const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
-  bool has_reader = true;
-  const FollowCalls calls = {
-      .on_snapshot =
-          [&](const Snapshot& snapshot) { return has_reader = progress->Show(snapshot); },
-      .on_trouble = [&](const std::string& message) { progress->Say(message); }};
-  const auto final = FollowJob(master, arguments.job_id, {}, calls);
-  if (!has_reader) return kReaderGone;
-  progress->Finish();
-  if (final.ok()) return final->state == JobState::kSucceeded ? kSuccess : kJobFailed;
-  if (absl::IsNotFound(final.status())) {
-    Complain(NoSuchJob(arguments.job_id, master));
-    return kUsage;
-  }
-  Complain(DescribeMasterTrouble(master.address(), final.status()));
-  return absl::IsInvalidArgument(final.status()) ? kUsage : kMasterUnreachable;
+int Do(const WatchArguments& arguments) {
+  return AtMaster(arguments.master, [&](const next::Client& master) {
+    return arguments.job_id.empty() ? WatchAll(arguments, master) : WatchOne(arguments, master);
+  });
 }
 
 }  // namespace tidemark::cli

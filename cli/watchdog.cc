@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "cli/dialled_address.h"
-#include "cli/master_client.h"
+#include "cli/master_health.h"
 
 namespace tidemark::cli {
 namespace {
@@ -71,7 +71,7 @@ bool MasterAnswers(const MasterOptions& options, const std::string& address) {
   // no reason to end a master that serves its clients and could not start again.
   if (!options.tls.certificate_file.empty()) return ReactsAt(dialled);
   // A master that is not healthy answers, too.
-  return MasterClient(dialled, {}).TakesReports().ok();
+  return TakesReports(dialled, {}).ok();
 }
 
 Watchdog::Watchdog(std::function<bool()> answers) : answers_(std::move(answers)) {

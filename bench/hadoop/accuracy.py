@@ -83,17 +83,14 @@ def instant(text):
     return calendar.timegm(time.strptime(whole, "%Y-%m-%dT%H:%M:%S")) + float("0." + (part or "0"))
 
 
-def seconds(text):
-    return float(text.rstrip("s"))
-
-
 def curve_of(snapshots, indicator):
     """(instant, fraction of the whole job) of an indicator."""
     points = []
     for snapshot in snapshots:
-        for forecast in snapshot.get("forecasts", []):
-            if forecast["indicator"] == indicator:
-                points.append((instant(snapshot["at"]), forecast.get("fraction_done", 0)))
+        others = [other["estimate"] for other in snapshot.get("indicators", [])]
+        for estimate in [snapshot["estimate"], *others]:
+            if (estimate.get("indicator") or "tidemark") == indicator:
+                points.append((instant(snapshot["at"]), estimate.get("fraction_done", 0)))
     return points
 
 
@@ -156,7 +153,7 @@ def run_job(cluster, name, scale, address):
     if final["state"] != "JOB_STATE_SUCCEEDED":
         raise SystemExit(f"{name}: the end of the job was not told: {final['state']}")
     begin = instant(final["started_at"])
-    end = begin + seconds(final["elapsed"])
+    end = instant(final["ended_at"])
     curves = {"tidemark": sampled(curve_of(snapshots, "tidemark"), begin, end),
               "hadoop-am": sampled(progress.samples.get(final["job_id"], []), begin, end)}
     return {"job": name, "skewed": skewed, "seconds": end - begin,

@@ -71,13 +71,13 @@ class Cluster:
         self.run("examples", ["teragen", str(int(size_bytes) // 100), "/inputs/rows"])
 
     def watched_command(self, jar, words, options):
-        return [self.tidemark, "hadoop", "run", "--jar", str(CONNECTOR), *options, "--",
+        return [self.tidemark, "run", "hadoop", "--jar", str(CONNECTOR), *options, "--",
                 *self.command(jar, words)]
 
     def run_watched(self, jar, words, options=()):
-        """The same with `tidemark hadoop run`: seconds, and every snapshot it showed."""
+        """The same with `tidemark run hadoop`: seconds, and every snapshot it showed."""
         seconds, err = self.timed(
-            self.watched_command(jar, words, ["--progress", "json", *options]))
+            self.watched_command(jar, words, ["-o", "jsonl", *options]))
         return seconds, [json.loads(line) for line in err.splitlines() if line.startswith("{")]
 
     def timed(self, command):

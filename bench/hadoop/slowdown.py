@@ -3,7 +3,7 @@
 
 Each pair runs both in alternating order. The slowdown is with / without - 1: of the job's time, from
 its submission to its end as the resource manager tells it; of the command's, the client's start and
-the last word of `tidemark hadoop run` included; and of the processor time of all tasks as Hadoop counts
+the last word of `tidemark run hadoop` included; and of the processor time of all tasks as Hadoop counts
 it, which other work on the machine disturbs less. The master runs on the same machine. The bytes of what was reported
 are compared with those that were shuffled. The job short-tasks has tasks that do next to nothing, so
 what it takes longer is what each task's JVM pays. Writes bench/results/hadoop_slowdown.json.
@@ -85,7 +85,7 @@ def run(cluster, job, watched):
         command = cluster.command(jar, words)
         if watched:
             command = cluster.watched_command(
-                jar, words, ["--progress", "quiet", "--log-dir", logs])
+                jar, words, ["-o", "quiet", "--log-dir", logs])
         seconds, err = cluster.timed(command)
         reported = sum(log.stat().st_size for log in pathlib.Path(logs).iterdir())
     if watched and reported == 0:

@@ -1,7 +1,5 @@
 #include "bench/workflow/local.h"
 
-#include <grpcpp/grpcpp.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -18,9 +16,9 @@
 #include "examples/local_mapreduce/visits.h"
 #include "examples/local_mapreduce/workflow.h"
 #include "master/store/event_log.h"
-#include "proto/wire/workflow_codec.h"
+#include "tidemark/client.h"
 #include "tidemark/master.h"
-#include "tidemark/v1/workflow_service.grpc.pb.h"
+#include "tidemark/plan.h"
 
 namespace tidemark::bench {
 namespace {
@@ -54,16 +52,16 @@ absl::StatusOr<JobTasks> ReadTasks(const std::string& log) {
 
 // Each job is a stage of map tasks and one of reduce tasks after it. Every task has a process of
 // its own, so that none is warmer than another.
-absl::StatusOr<Trace> ReadTrace(const WorkflowSpec& spec, const std::string& log_dir,
+absl::StatusOr<Trace> ReadTrace(const next::Plan& plan, const std::string& log_dir,
                                 std::uint32_t slots) {
   Trace trace = {.group = "web-log",
-                 .name = spec.id,
+                 .name = plan.id,
                  .held_out = true,
                  .slots = static_cast<double>(slots),
-                 .owners = spec.jobs.size()};
+                 .owners = plan.jobs.size()};
   std::vector<JobTasks> jobs;
   absl::Time begin = absl::InfiniteFuture();
-  for (const WorkflowJob& job : spec.jobs) {
+  for (const next::PlannedJob& job : plan.jobs) {
     absl::StatusOr<JobTasks> tasks = ReadTasks(store::EventLogPath(log_dir, job.job_id));
     if (!tasks.ok()) return tasks.status();
     for (const auto& [start, end] : tasks->map) begin = std::min(begin, start);
@@ -72,7 +70,7 @@ absl::StatusOr<Trace> ReadTrace(const WorkflowSpec& spec, const std::string& log
   std::map<std::string, std::size_t> last_stage;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     for (const bool is_map : {true, false}) {
-      TraceStage stage = {.name = absl::StrCat(spec.jobs[i].name, is_map ? " map" : " reduce"),
+      TraceStage stage = {.name = absl::StrCat(plan.jobs[i].name, is_map ? " map" : " reduce"),
                           .owner = i};
       for (const auto& [start, end] : is_map ? jobs[i].map : jobs[i].reduce) {
         stage.tasks.push_back(
@@ -80,13 +78,13 @@ absl::StatusOr<Trace> ReadTrace(const WorkflowSpec& spec, const std::string& log
       }
       if (!is_map) stage.parents = {trace.stages.size() - 1};
       if (is_map) {
-        for (const std::string& parent : spec.jobs[i].after) {
+        for (const std::string& parent : plan.jobs[i].after) {
           stage.parents.push_back(last_stage.at(parent));
         }
       }
       trace.stages.push_back(std::move(stage));
     }
-    last_stage[spec.jobs[i].name] = trace.stages.size() - 1;
+    last_stage[plan.jobs[i].name] = trace.stages.size() - 1;
   }
   Finish(trace);
   return trace;
@@ -95,44 +93,27 @@ absl::StatusOr<Trace> ReadTrace(const WorkflowSpec& spec, const std::string& log
 // What the master said while one workflow ran, in order.
 class Listener {
  public:
-  Listener(const std::string& address, const std::string& id)
-      : stub_(v1::WorkflowService::NewStub(
-            grpc::CreateChannel(address, grpc::InsecureChannelCredentials()))),
-        thread_([this, id] {
-          grpc::ClientContext context;
-          v1::WatchWorkflowRequest request;
-          request.set_workflow_id(id);
-          const auto stream = stub_->WatchWorkflow(&context, request);
-          v1::WatchWorkflowResponse response;
-          while (stream->Read(&response)) {
-            auto snapshot = wire::ParseWorkflowSnapshot(response.snapshot());
-            if (snapshot.ok()) snapshots_.push_back(*std::move(snapshot));
-          }
-          stream->Finish();
+  // `master` must outlive it.
+  Listener(const next::Client& master, const std::string& id)
+      : thread_([this, &master, id] {
+          const next::WatchCalls calls = {.on_snapshot = [this](const next::Snapshot& snapshot) {
+            snapshots_.push_back(snapshot);
+            return true;
+          }};
+          ended_ = master.WatchJob(id, {}, calls).status();
         }) {}
 
-  std::vector<WorkflowSnapshot> Join() {
+  absl::StatusOr<std::vector<next::Snapshot>> Join() {
     thread_.join();
+    if (!ended_.ok()) return ended_;
     return std::move(snapshots_);
   }
 
  private:
-  const std::unique_ptr<v1::WorkflowService::Stub> stub_;
-  std::vector<WorkflowSnapshot> snapshots_;
+  std::vector<next::Snapshot> snapshots_;
+  absl::Status ended_;
   std::thread thread_;
 };
-
-absl::Status Submit(const std::string& address, const WorkflowSpec& spec) {
-  const auto stub = v1::WorkflowService::NewStub(
-      grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
-  grpc::ClientContext context;
-  v1::SubmitWorkflowRequest request;
-  wire::EncodeWorkflow(spec, *request.mutable_workflow());
-  v1::SubmitWorkflowResponse response;
-  const grpc::Status status = stub->SubmitWorkflow(&context, request, &response);
-  if (status.ok()) return absl::OkStatus();
-  return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
-}
 
 // Sums over the looks of one run, or the runs of all.
 struct Mean {
@@ -150,9 +131,9 @@ struct Mean {
 // The figures of judge.h from what was said; likewise averaged, each run as much as another.
 class LiveVerdict {
  public:
-  void Add(const std::vector<WorkflowSnapshot>& said) {
-    if (said.empty() || !said.back().is_final()) return;
-    const double total = absl::ToDoubleSeconds(said.back().elapsed);
+  void Add(const std::vector<next::Snapshot>& said) {
+    if (said.empty() || !said.back().is_final) return;
+    const double total = absl::ToDoubleSeconds(said.back().elapsed());
     Mean error;
     Mean end_error;
     Mean held;
@@ -160,18 +141,19 @@ class LiveVerdict {
     double worst = 0;
     double shown = 0;
     double backward = 0;
-    for (const WorkflowSnapshot& snapshot : said) {
-      backward = std::max(backward, 100 * (shown - snapshot.fraction_done));
-      shown = std::max(shown, snapshot.fraction_done);
-      if (!snapshot.remaining) continue;
-      const double elapsed = absl::ToDoubleSeconds(snapshot.elapsed);
-      const double points = 100 * std::abs(snapshot.fraction_done - elapsed / total);
+    for (const next::Snapshot& snapshot : said) {
+      backward = std::max(backward, 100 * (shown - snapshot.estimate.fraction_done));
+      shown = std::max(shown, snapshot.estimate.fraction_done);
+      const std::optional<next::Range>& left = snapshot.estimate.remaining;
+      if (!left) continue;
+      const double elapsed = absl::ToDoubleSeconds(snapshot.elapsed());
+      const double points = 100 * std::abs(snapshot.estimate.fraction_done - elapsed / total);
       error.Add(points);
       worst = std::max(worst, points);
-      const double end = elapsed + absl::ToDoubleSeconds(*snapshot.remaining);
+      const double end = elapsed + absl::ToDoubleSeconds(left->median);
       end_error.Add(std::abs(end - total) / total);
-      const double lower = elapsed + absl::ToDoubleSeconds(*snapshot.remaining_lower);
-      const double upper = elapsed + absl::ToDoubleSeconds(*snapshot.remaining_upper);
+      const double lower = elapsed + absl::ToDoubleSeconds(left->lower.value_or(left->median));
+      const double upper = elapsed + absl::ToDoubleSeconds(left->upper.value_or(left->median));
       held.Add(lower <= total && total <= upper ? 1 : 0);
       width.Add((upper - lower) / total);
     }
@@ -207,13 +189,14 @@ class LiveVerdict {
 
  private:
   // Of the last thing said by then.
-  static double EndErrorAt(const std::vector<WorkflowSnapshot>& said, double at, double total) {
-    const WorkflowSnapshot* last = &said.front();
-    for (const WorkflowSnapshot& snapshot : said) {
-      if (snapshot.remaining && absl::ToDoubleSeconds(snapshot.elapsed) <= at) last = &snapshot;
+  static double EndErrorAt(const std::vector<next::Snapshot>& said, double at, double total) {
+    const next::Snapshot* last = &said.front();
+    for (const next::Snapshot& snapshot : said) {
+      if (snapshot.estimate.remaining && absl::ToDoubleSeconds(snapshot.elapsed()) <= at)
+        last = &snapshot;
     }
-    const double end = absl::ToDoubleSeconds(last->elapsed) +
-                       absl::ToDoubleSeconds(last->remaining.value_or(absl::ZeroDuration()));
+    const absl::Duration left = last->estimate.remaining.value_or(next::Range()).median;
+    const double end = absl::ToDoubleSeconds(last->elapsed() + left);
     return std::abs(end - total) / total;
   }
 
@@ -237,6 +220,8 @@ absl::StatusOr<LocalRuns> RunLocally(const LocalOptions& options) {
   if (!master.ok()) return master.status();
   LocalRuns runs;
   LiveVerdict live;
+  const auto client = next::Client::Create({.address = (*master)->address()});
+  if (!client.ok()) return client.status();
   for (int run = 0; run < options.runs; ++run) {
     const examples::WorkflowRunOptions workflow = {
         .workflow = "web-log",
@@ -246,17 +231,18 @@ absl::StatusOr<LocalRuns> RunLocally(const LocalOptions& options) {
         .slots = options.slots,
         .worker_command = options.worker_command,
         .master_address = (*master)->address()};
-    const absl::StatusOr<WorkflowSpec> spec = examples::SpecOf(workflow);
-    if (!spec.ok()) return spec.status();
-    if (absl::Status taken = Submit((*master)->address(), *spec); !taken.ok()) return taken;
-    Listener listener((*master)->address(), workflow.id);
+    const absl::StatusOr<next::Plan> plan = examples::PlanOf(workflow);
+    if (!plan.ok()) return plan.status();
+    if (absl::Status taken = (*client)->SubmitJob(*plan); !taken.ok()) return taken;
+    Listener listener(**client, workflow.id);
     const auto summary = examples::RunWorkflow(workflow);
-    const std::vector<WorkflowSnapshot> said = listener.Join();
+    const auto said = listener.Join();
     if (!summary.ok()) return summary.status();
-    if (run > 0) live.Add(said);
+    if (!said.ok()) return said.status();
+    if (run > 0) live.Add(*said);
     std::error_code ignored;
     std::filesystem::remove_all(workflow.output_dir, ignored);
-    absl::StatusOr<Trace> trace = ReadTrace(*spec, master_options.event_log_dir, options.slots);
+    absl::StatusOr<Trace> trace = ReadTrace(*plan, master_options.event_log_dir, options.slots);
     if (!trace.ok()) return trace.status();
     runs.traces.push_back(*std::move(trace));
   }

@@ -35,6 +35,9 @@ class ApplicationPoller {
   // looking again may help.
   absl::StatusOr<Snapshot> Look(absl::Time now);
 
+  // JobMonitor::job() after it.
+  const next::Snapshot& job() const { return monitor_.job(); }
+
   static constexpr std::size_t kQuestionsMax = 200;
 
  private:

@@ -17,7 +17,7 @@ constexpr absl::Duration kPatience = absl::Minutes(1);
 
 }  // namespace
 
-int HadoopPoll(const HadoopPollArguments& arguments) {
+int Do(const HadoopPollArguments& arguments) {
   WebClient web;
   ApplicationPoller poller(
       arguments.resource_manager, arguments.application,
@@ -29,14 +29,14 @@ int HadoopPoll(const HadoopPollArguments& arguments) {
     const absl::StatusOr<Snapshot> snapshot = poller.Look(now);
     if (snapshot.ok()) {
       answered_at = now;
-      if (!snapshot->job_name.empty() && !progress->Show(*snapshot)) return kReaderGone;
+      if (!snapshot->job_name.empty() && !progress->Show(poller.job())) return kReaderGone;
       if (snapshot->is_final()) {
         progress->Finish();
         return snapshot->state == JobState::kSucceeded ? kSuccess : kJobFailed;
       }
     } else if (!answered_at || now - *answered_at > kPatience) {
       Complain(std::string(snapshot.status().message()));
-      return absl::IsNotFound(snapshot.status()) ? kUsage : kMasterUnreachable;
+      return absl::IsNotFound(snapshot.status()) ? kNotFound : kMasterUnreachable;
     }
     absl::SleepFor(arguments.interval);
   }

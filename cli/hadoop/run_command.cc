@@ -3,7 +3,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <functional>
 #include <future>
 #include <map>
@@ -11,7 +10,6 @@
 #include <mutex>
 #include <set>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -23,16 +21,15 @@
 #include "cli/descriptor_limit.h"
 #include "cli/environment.h"
 #include "cli/exit_code.h"
-#include "cli/follow_job.h"
 #include "cli/hadoop/client_process.h"
 #include "cli/hadoop/configuration.h"
 #include "cli/hadoop/expected_jobs.h"
 #include "cli/hadoop/settings.h"
 #include "cli/interrupt.h"
-#include "cli/master_client.h"
 #include "cli/master_trouble.h"
 #include "cli/progress.h"
 #include "cli/temporary_directory.h"
+#include "tidemark/client.h"
 #include "tidemark/master.h"
 
 namespace tidemark::cli {
@@ -52,7 +49,7 @@ std::string Variable(const char* name) {
 // Thread-safe.
 class JobsOfCommand {
  public:
-  JobsOfCommand(const MasterClient& master, bool is_masters_own)
+  JobsOfCommand(const next::Client& master, bool is_masters_own)
       : master_(master), is_masters_own_(is_masters_own) {}
 
   // From the client's thread.
@@ -89,21 +86,21 @@ class JobsOfCommand {
   std::vector<std::string> Known(absl::Status& status, const std::stop_token& stop) const {
     std::vector<std::string> ids;
     if (is_masters_own_) {
-      const auto jobs = master_.ListJobs(stop);
+      const auto jobs = master_.ListJobs({}, next::View::kBasic, stop);
       status = jobs.status();
       if (!jobs.ok()) return ids;
       for (auto job = jobs->rbegin(); job != jobs->rend(); ++job) ids.push_back(job->job_id);
       return ids;
     }
     for (const std::string& id : Awaited()) {
-      const absl::Status found = master_.GetJob(id, stop).status();
+      const absl::Status found = master_.GetJob(id, next::View::kBasic, stop).status();
       if (found.ok()) ids.push_back(id);
       if (!found.ok() && !absl::IsNotFound(found)) status = found;
     }
     return ids;
   }
 
-  const MasterClient& master_;
+  const next::Client& master_;
   const bool is_masters_own_;
   mutable std::mutex mutex_;  // guards expected_
   ExpectedJobs expected_;
@@ -138,10 +135,10 @@ class MastersWords {
 // says what keeps a job from being shown.
 class JobsWatch {
  public:
-  JobsWatch(const MasterClient& master, JobsOfCommand& jobs, BackgroundProgress& progress)
+  JobsWatch(const next::Client& master, JobsOfCommand& jobs, BackgroundProgress& progress)
       : master_(master), jobs_(jobs), progress_(progress), thread_([this](std::stop_token stop) {
           // Whatever the client says or does not say.
-          Note(master_.ListJobs(stop).status());
+          Note(master_.ListJobs({}, next::View::kBasic, stop).status());
           WatchAll(stop);
           ended_.set_value();
         }) {}
@@ -188,19 +185,18 @@ class JobsWatch {
   }
 
   void Follow(const std::string& id, const std::stop_token& stop) {
-    const FollowCalls calls = {
+    const next::WatchCalls calls = {
         .on_snapshot =
-            [this](const Snapshot& snapshot) {
+            [this](const next::Snapshot& snapshot) {
               has_seen_jobs_ = true;
               progress_.Show(snapshot);
               return true;
             },
         .on_trouble = [this](const std::string& message) { progress_.Say(message); }};
-    const auto final = FollowJob(master_, id, {.expects_job = true}, calls, stop);
-    Note(final.status());
+    Note(master_.WatchJob(id, {.is_to_come = true}, calls, stop).status());
   }
 
-  const MasterClient& master_;
+  const next::Client& master_;
   JobsOfCommand& jobs_;
   BackgroundProgress& progress_;
   std::set<absl::StatusCode> noted_;  // the thread's own
@@ -234,13 +230,8 @@ absl::StatusOr<std::unique_ptr<Master>> StartMaster(const MasterOptions& options
     return absl::InvalidArgumentError(fmt::format(
         "--listen {}: tasks connect to it; pass an address that they can reach", address));
   }
-  if (!options.event_log_dir.empty()) {
-    std::error_code error;
-    std::filesystem::create_directories(options.event_log_dir, error);
-    if (error) {
-      return absl::InvalidArgumentError(
-          fmt::format("--log-dir: cannot create {}: {}", options.event_log_dir, error.message()));
-    }
+  if (absl::Status made = CreateDirectory("--log-dir", options.event_log_dir); !made.ok()) {
+    return made;
   }
   RaiseDescriptorLimit();  // for the tasks of a cluster
   return Master::Start(options);
@@ -255,9 +246,12 @@ absl::StatusOr<int> RunWatched(const HadoopRunArguments& arguments, const std::s
       arguments.command[0], ConnectorSettings(master_address, jar), jar, directory->path());
   if (!variables.ok()) return variables.status();
 
-  const MasterClient master(master_address, is_masters_own ? ClientSecurity() : arguments.security);
-  JobsOfCommand jobs(master, is_masters_own);
-  JobsWatch watch(master, jobs, progress);
+  const auto master =
+      next::Client::Create({.address = master_address,
+                            .security = is_masters_own ? ClientSecurity() : arguments.security});
+  if (!master.ok()) return master.status();
+  JobsOfCommand jobs(**master, is_masters_own);
+  JobsWatch watch(**master, jobs, progress);
   const std::atomic<bool>& stop = StopOnInterrupt();
   const absl::StatusOr<int> exit_code = RunClient(
       WithJar(arguments.command, jar), *variables,
@@ -275,7 +269,7 @@ absl::StatusOr<int> RunWatched(const HadoopRunArguments& arguments, const std::s
 
 }  // namespace
 
-int HadoopRun(const HadoopRunArguments& arguments) {
+int Do(const HadoopRunArguments& arguments) {
   const auto run = [&]() -> absl::StatusOr<int> {
     const absl::StatusOr<std::string> jar = FindJar(arguments.jar);
     if (!jar.ok()) return jar.status();

@@ -140,11 +140,7 @@ absl::StatusOr<ResourceProfile> Measure(const ProfileNodeArguments& arguments) {
 }
 
 absl::Status Store(const std::string& data_dir, const ResourceProfile& node) {
-  std::error_code error;
-  std::filesystem::create_directories(data_dir, error);
-  if (error)
-    return absl::InvalidArgumentError(
-        fmt::format("--data-dir: cannot create {}: {}", data_dir, error.message()));
+  if (absl::Status made = CreateDirectory("--data-dir", data_dir); !made.ok()) return made;
   const auto history = store::History::Open(data_dir + "/history.sqlite", {});
   if (!history.ok()) return history.status();
   char host[256] = {};
@@ -152,7 +148,7 @@ absl::Status Store(const std::string& data_dir, const ResourceProfile& node) {
   return (*history)->AddNode(has_name ? host : "localhost", absl::Now(), node);
 }
 
-// In the form of the section `node` of a workflow file.
+// In the form of the section `node` of a plan.
 std::vector<std::string> NodeLines(const ResourceProfile& node) {
   return {"node:",
           fmt::format("  cores: {:g}", node.cores),
@@ -165,7 +161,7 @@ std::vector<std::string> NodeLines(const ResourceProfile& node) {
 
 }  // namespace
 
-int ProfileNode(const ProfileNodeArguments& arguments) {
+int Do(const ProfileNodeArguments& arguments) {
   const absl::StatusOr<ResourceProfile> node = Measure(arguments);
   absl::Status status = node.status();
   if (status.ok() && !arguments.data_dir.empty()) status = Store(arguments.data_dir, *node);

@@ -19,10 +19,11 @@ int main() {
     return 1;
   }
   const std::string address = (*master)->address();
-  auto watch = (*master)->Watch("job-1", [](const tidemark::Snapshot& now) {
-    const tidemark::Forecast& best = now.forecasts.front();
-    std::printf("%3.0f %% done", 100 * best.fraction_done);
-    if (best.remaining) std::printf(", %.1f s left", absl::ToDoubleSeconds(*best.remaining));
+  auto watch = (*master)->Watch("job-1", [](const tidemark::next::Snapshot& now) {
+    std::printf("%3.0f %% done", 100 * now.estimate.fraction_done);
+    if (const auto& left = now.estimate.remaining) {
+      std::printf(", %.1f s left", absl::ToDoubleSeconds(left->median));
+    }
     std::puts("");
   });
   auto agent = tidemark::Agent::Create({.master_address = address, .job_id = "job-1"});

@@ -1,9 +1,9 @@
 // local_mapreduce run JOB OUTPUT_DIR [OPTION=VALUE...]
 // local_mapreduce worker ...
 //
-// The engine without a command line worth the name, for tests; `tidemark run` has one. Options:
-// input (repeatable), slots, maps, reducers, output (text, deflate, count), watch (yes, no);
-// everything else is a parameter of the job.
+// The engine without a command line worth the name, for tests; `tidemark run example` has one.
+// Options: input (repeatable), slots, maps, reducers, output (text, deflate, count), watch (yes,
+// no); everything else is a parameter of the job.
 #include <cstdio>
 #include <cstdlib>
 #include <string>

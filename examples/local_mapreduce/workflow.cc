@@ -236,22 +236,23 @@ std::string DescribeWorkflow(const std::string& workflow) {
   return "";
 }
 
-absl::StatusOr<WorkflowSpec> SpecOf(const WorkflowRunOptions& options) {
+absl::StatusOr<next::Plan> PlanOf(const WorkflowRunOptions& options) {
   const absl::StatusOr<const Definition*> definition = FindWorkflow(options);
   if (!definition.ok()) return definition.status();
-  WorkflowSpec spec = {.id = options.id, .name = (*definition)->name};
-  spec.cluster = {.slots = options.slots,
-                  .policy = options.policy == SlotPolicy::kFair ? SchedulingPolicy::kFair
-                                                                : SchedulingPolicy::kFifo};
+  const bool is_fair = options.policy == SlotPolicy::kFair;
+  next::Plan plan = {.id = options.id, .name = (*definition)->name};
+  plan.cluster = {
+      .slots = options.slots,
+      .policy = is_fair ? next::SchedulingPolicy::kFair : next::SchedulingPolicy::kFifo};
   for (const Step& step : (*definition)->steps) {
-    // The tasks of a first round say nothing of those of the last.
-    spec.jobs.push_back({.name = step.name,
+    plan.jobs.push_back({.name = step.name,
                          .job_id = JobId(options, step),
                          .history_name = step.job,
-                         .after = step.after,
-                         .reduce_tasks = HasOneRound(step) ? options.reduce_task_count : 0});
+                         .after = step.after});
+    // The tasks of a first round say nothing of those of the last.
+    if (HasOneRound(step)) plan.jobs.back().reduce_task_count = options.reduce_task_count;
   }
-  return spec;
+  return plan;
 }
 
 absl::StatusOr<WorkflowSummary> RunWorkflow(const WorkflowRunOptions& options) {

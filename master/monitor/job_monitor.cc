@@ -26,8 +26,9 @@
 #include "master/model/straggler.h"
 #include "master/model/tidemark/normal.h"
 #include "master/monitor/indicators.h"
-#include "master/schedule/placing.h"
+#include "master/monitor/job_snapshot.h"
 #include "master/monitor/stages_estimate.h"
+#include "master/schedule/placing.h"
 #include "master/workflow/drift.h"
 #include "master/workflow/stages_now.h"
 
@@ -115,7 +116,8 @@ class JobMonitor::Impl {
     }
   }
 
-  void End(const Snapshot& final, const std::vector<AcceptedSequence>& sources) {
+  void End(const Snapshot& final, const next::Snapshot& job,
+           const std::vector<AcceptedSequence>& sources) {
     for (const AcceptedSequence& source : sources) {
       state_.sources[source.source_id].accepted_sequence = source.sequence;
     }
@@ -124,6 +126,7 @@ class JobMonitor::Impl {
     state_.started_at = final.started_at;
     state_.closed.emplace();
     final_ = final;
+    job_ = job.job_id.empty() ? monitor::JobSnapshot(final) : job;
   }
 
   absl::Status CheckRun(const Event& event) const {
@@ -145,6 +148,7 @@ class JobMonitor::Impl {
 
   const std::vector<StageForecast>& stage_forecasts() const { return stages_.stages; }
   JobSummary Summary() const;
+  const next::Snapshot& job() const { return job_; }
   const model::JobState& state() const { return state_; }
   model::JobState& state() { return state_; }
   bool has_news() const { return has_news_; }
@@ -201,7 +205,9 @@ class JobMonitor::Impl {
   monitor::StagesEstimate stages_;                     // at the last Tick()
   model::ShownProgress shown_;
   std::shared_ptr<const cost::RunningStage> running_stage_;  // by the first indicator
+  monitor::ShownStages shown_stages_;
   std::optional<Snapshot> final_;
+  next::Snapshot job_;
 };
 
 // That nothing was heard while no master listened does not end a job.
@@ -492,6 +498,8 @@ Snapshot JobMonitor::Impl::Tick(absl::Time now) {
     Finish(now, snapshot);
     final_ = snapshot;
   }
+  job_ = monitor::JobSnapshot(snapshot, state_);
+  shown_stages_.NeverBack(job_);
   return snapshot;
 }
 
@@ -508,7 +516,7 @@ std::string JobMonitor::Impl::Checkpoint() const {
   std::ostringstream out;
   model::CheckpointWriter writer(out);
   writer(model::kCheckpointLayout, sequence_, lost_share_, informed_at_, drift_, shown_,
-         tracked_.size());
+         shown_stages_, tracked_.size());
   for (const Tracked& tracked : tracked_) {
     writer(tracked.indicator->name(), tracked.history, tracked.latest_end);
     tracked.indicator->Save(writer);
@@ -529,7 +537,7 @@ absl::Status JobMonitor::Impl::Resume(const std::string& checkpoint) {
                                                     job_id_, layout, model::kCheckpointLayout));
     }
     std::size_t count = 0;
-    reader(sequence_, lost_share_, informed_at_, drift_, shown_, count);
+    reader(sequence_, lost_share_, informed_at_, drift_, shown_, shown_stages_, count);
     bool is_same = count == tracked_.size();
     for (std::size_t i = 0; is_same && i < count; ++i) {
       std::string name;
@@ -575,16 +583,17 @@ JobMonitor::JobMonitor(JobMonitor&&) noexcept = default;
 JobMonitor& JobMonitor::operator=(JobMonitor&&) noexcept = default;
 JobMonitor::~JobMonitor() = default;
 
-JobMonitor JobMonitor::OfEnded(const Snapshot& final,
+JobMonitor JobMonitor::OfEnded(const Snapshot& final, const next::Snapshot& job,
                                const std::vector<AcceptedSequence>& sources) {
   JobMonitor monitor(final.job_id, {.indicators = {}, .lambda = 1});
-  monitor.impl_->End(final, sources);
+  monitor.impl_->End(final, job, sources);
   return monitor;
 }
 
 absl::Status JobMonitor::CheckRun(const Event& event) const { return impl_->CheckRun(event); }
 absl::Status JobMonitor::Apply(const Event& event) { return impl_->Apply(event); }
 Snapshot JobMonitor::Tick(absl::Time now) { return impl_->Tick(now); }
+const next::Snapshot& JobMonitor::job() const { return impl_->job(); }
 std::string JobMonitor::Checkpoint() const { return impl_->Checkpoint(); }
 absl::Status JobMonitor::Resume(const std::string& checkpoint) { return impl_->Resume(checkpoint); }
 std::size_t JobMonitor::state_bytes() const { return impl_->state().memory_bytes; }

@@ -7,8 +7,7 @@
 
 namespace tidemark::service {
 
-// The codes are the same numbers. A refusal by a limit carries a google.rpc.ErrorInfo with the
-// reason LIMIT_EXCEEDED and the limit's name.
+// The codes are the same numbers. Every error carries its details (proto/wire/error_details.h).
 grpc::Status ToGrpc(const absl::Status& status);
 
 }  // namespace tidemark::service

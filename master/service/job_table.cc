@@ -60,6 +60,17 @@ ShareOptions SharesOf(const JobTableOptions& options) {
   return shares;
 }
 
+// Of a job that was opened and not ticked yet.
+std::shared_ptr<const next::Snapshot> Unticked(const Snapshot& newest) {
+  return std::make_shared<const next::Snapshot>(
+      next::Snapshot{.job_id = newest.job_id,
+                     .run_uid = newest.run_uid,
+                     .at = newest.at,
+                     .state = next::JobState::kRunning,
+                     .info = next::JobInfo{.kind = next::JobKind::kMapReduce},
+                     .started_at = newest.started_at});
+}
+
 }  // namespace
 
 JobTable::JobTable(JobTableOptions options, Metrics* metrics)
@@ -100,7 +111,28 @@ std::shared_ptr<JobTable::Job> JobTable::Forget(const KeptEnded::One& ended) {
   const auto job = jobs_.find(ended.id);
   std::shared_ptr<Job> forgotten = std::move(job->second);
   jobs_.erase(job);
+  if (options_.hub != nullptr) options_.hub->Remove(ended.id);
   return forgotten;
+}
+
+// REQUIRES: mutex_ is held.
+absl::Status JobTable::Entered(const Job& job) const {
+  return options_.hub == nullptr ? absl::OkStatus()
+                                 : options_.hub->Enter({job.newest_job, job.run});
+}
+
+absl::Status JobTable::Forget(const std::string& job_id, const std::string& run_uid) {
+  const std::shared_ptr<Job> job = Find(job_id);
+  if (job == nullptr) return absl::OkStatus();
+  const std::lock_guard job_lock(job->mutex);
+  if (!run_uid.empty() && run_uid != job->newest.run_uid) return absl::OkStatus();
+  if (!job->newest.is_final()) {
+    return absl::FailedPreconditionError(fmt::format("job {} runs", job_id));
+  }
+  const std::lock_guard lock(mutex_);
+  const auto known = jobs_.find(job_id);
+  if (known != jobs_.end() && known->second == job) Forget({job->reporter, job->number, job_id});
+  return absl::OkStatus();
 }
 
 // Forgets the oldest job of the reporter that has ended; false if all run.
@@ -150,6 +182,7 @@ absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Enter(const std::string
     }
   }
   if (absl::Status taken = job->holding.Take(Resource::kJobs, 1); !taken.ok()) return taken;
+  if (absl::Status refused = Entered(*job); !refused.ok()) return refused;
   if (to_forget) forgotten = Forget(*to_forget);
   if (known != jobs_.end()) {
     kept_.Remove(before->reporter, before->number);
@@ -187,6 +220,7 @@ absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(const wire::Receiv
                          .run_uid = event.run_uid,
                          .at = event.arrived_at,
                          .started_at = event.arrived_at};
+  job->newest_job = Unticked(job->newest);
   // Who finds the job in the table waits here until its first record is kept.
   const std::lock_guard lock(job->mutex);
   auto known = Enter(event.job_id, job, before);
@@ -355,6 +389,7 @@ void JobTable::TickLocked(Job& job, absl::Time now) {
   {
     const Stopwatch stopwatch(metrics_ == nullptr ? nullptr : &metrics_->estimate);
     job.ticked = job.monitor.Tick(job.NotBefore(now));
+    job.ticked_job = std::make_shared<const next::Snapshot>(job.monitor.job());
   }
   job.tick_cost = ThreadCpuTime() - began;
   job.unkept_cost += job.tick_cost;
@@ -385,10 +420,11 @@ void JobTable::End(Job& job) {
   const std::vector<AcceptedSequence> sources = job.monitor.accepted_sequences();
   if (job.journal) {
     std::string record;
-    store::EncodeEnd({job.ticked, sources, job.opened_at, job.name_space}, job.key, record);
+    store::EncodeEnd({job.ticked, sources, job.opened_at, job.name_space, *job.ticked_job}, job.key,
+                     record);
     job.mark = {journal_.Append(job.journal, record), job.journal};
   }
-  job.monitor = JobMonitor::OfEnded(job.ticked, sources);
+  job.monitor = JobMonitor::OfEnded(job.ticked, *job.ticked_job, sources);
   job.holding.Hold(Resource::kStateBytes, 0);
   job.log.reset();
   job.journal.reset();
@@ -414,7 +450,8 @@ bool JobTable::WantsCheckpoint(const Job& job) const {
 void JobTable::SaveCheckpoint(Job& job) const {
   const absl::Duration began = ThreadCpuTime();
   const std::string log = store::EventLogPath(options_.data_dir, job.newest.job_id);
-  store::WriteCheckpoint(store::CheckpointPath(log), {job.newest, job.monitor.Checkpoint()})
+  store::WriteCheckpoint(store::CheckpointPath(log),
+                         {job.newest, *job.newest_job, job.monitor.Checkpoint()})
       .IgnoreError();
   job.unkept_cost = absl::ZeroDuration();
   job.checkpoint_cost = ThreadCpuTime() - began;
@@ -449,6 +486,7 @@ std::vector<Snapshot> JobTable::TickDue(absl::Time now) {
 // Shows the snapshots whose ticks are safe.
 std::vector<Snapshot> JobTable::Publish() {
   std::vector<Snapshot> published;
+  std::vector<next::service::PublishedJob> jobs;  // the same
   std::vector<std::shared_ptr<Job>> ended;
   std::size_t checkpoints = 0;
   for (std::shared_ptr<Job>& job : std::exchange(unpublished_, {})) {
@@ -464,8 +502,10 @@ std::vector<Snapshot> JobTable::Publish() {
     }
     const std::lock_guard lock(job->mutex);
     job->newest = job->ticked;
+    job->newest_job = job->ticked_job;
     job->is_published = true;
     published.push_back(job->newest);
+    jobs.push_back({job->newest_job, job->run});
     if (job->newest.is_final()) {
       job->holding.Hold(Resource::kJobs, 0);
       job->mark.log.reset();  // which closes the file
@@ -475,6 +515,9 @@ std::vector<Snapshot> JobTable::Publish() {
     if (checkpoints == kCheckpointsAtOnce || !WantsCheckpoint(*job)) continue;
     SaveCheckpoint(*job);
     ++checkpoints;
+  }
+  if (options_.hub != nullptr) {
+    for (const next::service::PublishedJob& job : jobs) options_.hub->Publish(job);
   }
   NoteEnded(ended);
   return published;
@@ -520,6 +563,13 @@ void JobTable::Restore(store::RestoredJob restored, absl::Time now) {
   job->newest = restored.newest;
   job->newest.run_uid = job->monitor.run_uid();
   job->ticked = job->newest;
+  if (restored.job.job_id.empty()) {
+    job->newest_job = Unticked(job->newest);
+  } else {
+    restored.job.run_uid = job->newest.run_uid;
+    job->newest_job = std::make_shared<const next::Snapshot>(std::move(restored.job));
+  }
+  job->ticked_job = job->newest_job;
   job->bytes = restored.log_bytes;
   job->key = restored.key;
   if (!restored.has_end) {
@@ -546,6 +596,7 @@ void JobTable::Restore(store::RestoredJob restored, absl::Time now) {
   job->number = ++opened_;
   kept_.Enter(job->reporter);
   if (restored.has_end) kept_.Add({job->reporter, job->number, restored.job_id});
+  Entered(*job).IgnoreError();
   jobs_.emplace(restored.job_id, std::move(job));
 }
 
@@ -586,6 +637,13 @@ std::shared_ptr<const cost::RunningStage> JobTable::RunningStageOf(
   if (job == nullptr) return nullptr;
   const std::lock_guard lock(job->mutex);
   return job->monitor.running_stage();
+}
+
+std::shared_ptr<const next::Snapshot> JobTable::Newest(const std::string& job_id) const {
+  const std::shared_ptr<Job> job = Find(job_id);
+  if (job == nullptr) return nullptr;
+  const std::lock_guard lock(job->mutex);
+  return job->newest_job;
 }
 
 std::vector<JobView> JobTable::Views(const Filter& shows, std::size_t count) const {

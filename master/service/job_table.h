@@ -24,6 +24,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "master/service/job_hub.h"
 #include "master/service/journal.h"
 #include "master/service/kept_ended.h"
 #include "master/service/metrics.h"
@@ -66,6 +67,8 @@ struct JobTableOptions {
   // caller of TickDue(), before its first snapshot. May be empty.
   std::function<std::vector<PastRun>(const std::string& name, const store::Reported& job)>
       past_runs;
+  // Told of all jobs; may refuse an id. Null: nobody is. Outlives the table.
+  next::service::JobHub* hub = nullptr;
   TickPace pace;
 };
 
@@ -123,10 +126,16 @@ class JobTable {
   // durable; those of a disk that fails come with a later call. REQUIRES: one caller at a time.
   std::vector<Snapshot> TickDue(absl::Time now);
 
+  // One that has ended; one that is not known is OK, and so is one that is not of `run_uid`, if
+  // that is not empty. FailedPrecondition: it runs.
+  absl::Status Forget(const std::string& job_id, const std::string& run_uid);
+
   absl::StatusOr<JobView> Look(const std::string& job_id) const;  // NotFound
   absl::StatusOr<Snapshot> Get(const std::string& job_id) const;  // NotFound
   // JobMonitor::running_stage(), of the last tick; null also of a job that is not there.
   std::shared_ptr<const cost::RunningStage> RunningStageOf(const std::string& job_id) const;
+  // As it was published last; null: not known.
+  std::shared_ptr<const next::Snapshot> Newest(const std::string& job_id) const;
   // The first `count` that `shows` lets through, the newest job first, by run and id: whoever comes
   // or goes changes nothing about the order of the others. An empty `shows` lets all. Cost: that of
   // the views, and O(jobs) calls of `shows`.
@@ -154,9 +163,12 @@ class JobTable {
     store::LogKey key = store::NewLogKey();  // of both logs, whose bytes are the same
     std::unique_ptr<store::EventLogWriter> log;
     std::shared_ptr<Journal::Log> journal;
-    Journal::Mark mark;        // of the last record
-    Snapshot newest;           // that may be shown
-    Snapshot ticked;           // that will be, when `mark` is durable
+    Journal::Mark mark;  // of the last record
+    Snapshot newest;     // that may be shown
+    Snapshot ticked;     // that will be, when `mark` is durable
+    // Both in the form that is published.
+    std::shared_ptr<const next::Snapshot> newest_job;
+    std::shared_ptr<const next::Snapshot> ticked_job;
     bool is_published = true;  // `ticked` is `newest`
     Shares::Holding holding;
     std::string name_space = store::kAllIds;  // of whoever opened it
@@ -194,6 +206,7 @@ class JobTable {
                                              const std::shared_ptr<Job>& job,
                                              const std::shared_ptr<Job>& before);
   std::shared_ptr<Job> Forget(const KeptEnded::One& ended);
+  absl::Status Entered(const Job& job) const;
   bool MakeRoomOf(const std::string& reporter);
   absl::Status TakeDisk(std::size_t bytes, unsigned slack, Job& job);
   void CheckDisk();

@@ -13,7 +13,9 @@
 #include <condition_variable>
 #include <functional>
 #include <limits>
+#include <map>
 #include <mutex>
+#include <random>
 #include <thread>
 #include <utility>
 
@@ -24,31 +26,29 @@
 #include "master/service/directory_lock.h"
 #include "master/service/gate.h"
 #include "master/service/ingest_service.h"
+#include "master/service/job_hub.h"
+#include "master/service/job_service.h"
 #include "master/service/job_table.h"
 #include "master/service/listen_address.h"
 #include "master/service/log.h"
 #include "master/service/metrics.h"
-#include "master/service/progress_service.h"
 #include "master/service/tls.h"
 #include "master/service/tokens.h"
-#include "master/service/watch_hub.h"
-#include "master/service/workflow_service.h"
 #include "master/service/workflow_table.h"
 #include "master/store/job_history.h"
 
 namespace tidemark {
 namespace {
 
+using next::service::JobHub;
+using next::service::PublishedJob;
 using service::IngestService;
 using service::JobTable;
-using service::ProgressService;
-using service::WatchHub;
 
 constexpr absl::Duration kTokensCheckedEvery = absl::Seconds(1);
 
 constexpr const char* kIngestServiceName = "tidemark.v1.IngestService";
-constexpr const char* kServices[] = {kIngestServiceName, "tidemark.v1.ProgressService",
-                                     "tidemark.v1.WorkflowService"};
+constexpr const char* kServices[] = {kIngestServiceName, "tidemark.next.v1.JobService"};
 
 const char* NameOf(JobState state) {
   switch (state) {
@@ -112,6 +112,26 @@ void LimitStrangers(const MasterOptions& options, grpc::ServerBuilder& builder) 
   builder.AddChannelArgument(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kReadAtOnceBytes);
 }
 
+// Another one after every start.
+std::string InstanceName() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
+}
+
+// By the names that refusals use.
+std::map<std::string, std::uint64_t> LimitsOf(const MasterOptions& options) {
+  return {{"jobs", options.jobs_max},
+          {"workflows", options.workflows_max},
+          {"jobs_per_workflow", options.workflow_jobs_max},
+          {"watchers", options.watchers_max},
+          {"streams_per_peer", options.streams_per_peer_max},
+          {"bytes_per_job", options.job_bytes_max},
+          {"share_percent", options.share_percent},
+          {"calls_per_second", options.calls_per_second},
+          {"map_tasks", options.job.limits.map_tasks_max},
+          {"reduce_tasks", options.job.limits.reduce_tasks_max}};
+}
+
 // Longer waits would overflow the clocks of the standard library.
 constexpr absl::Duration kWaitMax = absl::Hours(24 * 365);
 
@@ -134,7 +154,8 @@ service::ShareOptions SharesOf(const MasterOptions& options) {
 }
 
 service::JobTableOptions TableOptions(
-    const MasterOptions& options, std::function<void(const store::FinishedJob&)> on_end,
+    const MasterOptions& options, JobHub& hub,
+    std::function<void(const store::FinishedJob&)> on_end,
     std::function<std::vector<PastRun>(const std::string&, const store::Reported&)> past_runs) {
   return {.job = options.job,
           .jobs_max = options.jobs_max,
@@ -147,11 +168,12 @@ service::JobTableOptions TableOptions(
           .disk = store::MakeFileDisk(options.journal_sync),
           .on_end = std::move(on_end),
           .past_runs = std::move(past_runs),
+          .hub = &hub,
           .pace = PaceOf(options)};
 }
 
 service::WorkflowTableOptions WorkflowOptions(
-    const MasterOptions& options,
+    const MasterOptions& options, JobHub& hub,
     std::function<std::vector<JobProfile>(const std::string&, const store::Reported&)> runs,
     std::function<std::optional<ResourceProfile>()> node) {
   return {.live = {.abandon_after = options.job.abandon_after},
@@ -160,25 +182,26 @@ service::WorkflowTableOptions WorkflowOptions(
           .data_dir = options.data_dir,
           .runs = std::move(runs),
           .node = std::move(node),
+          .hub = &hub,
           .pace = PaceOf(options)};
 }
 
 // A callback as a watcher; after the final snapshot, and after Stop(), it is not called any more.
 // It is called outside the lock, so that it may end its own subscription.
-class CallbackWatcher final : public service::Watcher {
+class CallbackWatcher final : public next::service::JobWatcher {
  public:
-  explicit CallbackWatcher(std::function<void(const Snapshot&)> on_snapshot)
+  explicit CallbackWatcher(std::function<void(const next::Snapshot&)> on_snapshot)
       : on_snapshot_(std::move(on_snapshot)) {}
-  void Offer(const Snapshot& snapshot) override {
+  void Offer(const PublishedJob& job) override {
     {
       const std::lock_guard lock(mutex_);
       if (stopped_) return;
       caller_ = std::this_thread::get_id();
     }
-    on_snapshot_(snapshot);
+    on_snapshot_(*job.newest);
     const std::lock_guard lock(mutex_);
     caller_ = {};
-    if (snapshot.is_final()) stopped_ = true;  // what follows is another run
+    if (job.newest->is_final) stopped_ = true;  // what follows is another run
     returned_.notify_all();
   }
   void Close() override {}
@@ -191,7 +214,7 @@ class CallbackWatcher final : public service::Watcher {
   }
 
  private:
-  const std::function<void(const Snapshot&)> on_snapshot_;
+  const std::function<void(const next::Snapshot&)> on_snapshot_;
   std::mutex mutex_;  // guards the rest
   std::condition_variable returned_;
   bool stopped_ = false;
@@ -200,7 +223,7 @@ class CallbackWatcher final : public service::Watcher {
 
 class CallbackSubscription final : public Master::Subscription {
  public:
-  CallbackSubscription(std::shared_ptr<WatchHub> hub, std::string job_id,
+  CallbackSubscription(std::shared_ptr<JobHub> hub, std::string job_id,
                        std::shared_ptr<CallbackWatcher> watcher)
       : hub_(std::move(hub)), job_id_(std::move(job_id)), watcher_(std::move(watcher)) {}
   ~CallbackSubscription() override {
@@ -209,7 +232,7 @@ class CallbackSubscription final : public Master::Subscription {
   }
 
  private:
-  std::shared_ptr<WatchHub> hub_;
+  std::shared_ptr<JobHub> hub_;
   std::string job_id_;
   std::shared_ptr<CallbackWatcher> watcher_;
 };
@@ -226,25 +249,26 @@ class Master::Impl {
         acceptor_(ConnectionsOf(options), options.tokens_file.empty(), metrics_, log_),
         gate_(*tokens_, acceptor_, options.streams_per_peer_max, metrics_, log_,
               static_cast<double>(options.calls_per_second)),
+        hub_(std::make_shared<JobHub>(InstanceName(), options.watchers_max)),
         jobs_(TableOptions(
-                  options, [this](const auto& job) { history_.Add(job); },
+                  options, *hub_, [this](const auto& job) { history_.Add(job); },
                   [this](const std::string& name, const store::Reported& job) {
                     return history_.PastRuns(name, job);
                   }),
               &metrics_),
-        hub_(std::make_shared<WatchHub>(options.watchers_max)),
         ingest_(jobs_, clock_, gate_, metrics_,
                 {.flush_interval = options.agent_flush_interval, .lambda = options.job.lambda}),
-        progress_(jobs_, *hub_, gate_, metrics_),
         workflows_(WorkflowOptions(
-                       options,
+                       options, *hub_,
                        [this](const std::string& name, const store::Reported& job) {
                          return history_.Profiles(name, job);
                        },
                        [this] { return history_.Node(); }),
                    jobs_, &metrics_),
-        workflow_hub_(options.watchers_max),
-        workflow_service_(workflows_, workflow_hub_, clock_, gate_, metrics_) {}
+        job_service_({*hub_, clock_, gate_, metrics_}, jobs_, workflows_,
+                     {.version = TIDEMARK_VERSION,
+                      .instance = hub_->instance(),
+                      .limits = LimitsOf(options)}) {}
   ~Impl() { Shutdown(absl::ZeroDuration()); }
 
   absl::Status Start();
@@ -256,16 +280,17 @@ class Master::Impl {
   void Shutdown(absl::Duration grace);
 
   absl::StatusOr<std::unique_ptr<Subscription>> Watch(
-      const std::string& job_id, std::function<void(const Snapshot&)> on_snapshot) {
+      const std::string& job_id, std::function<void(const next::Snapshot&)> on_snapshot) {
     auto watcher = std::make_shared<CallbackWatcher>(std::move(on_snapshot));
-    if (absl::Status taken = hub_->Subscribe(job_id, watcher); !taken.ok()) return taken;
+    if (absl::Status taken = hub_->Subscribe(job_id, watcher, /*wants_round_end=*/false);
+        !taken.ok())
+      return taken;
     return std::make_unique<CallbackSubscription>(hub_, job_id, std::move(watcher));
   }
 
-  absl::StatusOr<Snapshot> WaitUntilFinal(const std::string& job_id, absl::Duration timeout);
+  absl::StatusOr<next::Snapshot> WaitUntilFinal(const std::string& job_id, absl::Duration timeout);
 
-  const JobTable& jobs() const { return jobs_; }
-  const service::WorkflowTable& workflows() const { return workflows_; }
+  const JobHub& hub() const { return *hub_; }
   const std::string& address() const { return acceptor_.address(); }
 
  private:
@@ -276,7 +301,6 @@ class Master::Impl {
   }
   void TickUntilStopped();
   void Tick();
-  void TickWorkflows();
   void RefreshTokens();
   void SetServing(bool serving);
 
@@ -289,13 +313,11 @@ class Master::Impl {
   const std::unique_ptr<service::Tokens> tokens_;
   service::Acceptor acceptor_;
   service::Gate gate_;
+  std::shared_ptr<JobHub> hub_;  // subscriptions may outlive the master
   JobTable jobs_;
-  std::shared_ptr<WatchHub> hub_;
   IngestService ingest_;
-  ProgressService progress_;
   service::WorkflowTable workflows_;
-  service::WorkflowHub workflow_hub_;
-  service::WorkflowService workflow_service_;
+  next::service::JobService job_service_;
   std::unique_ptr<grpc::Server> server_;
   std::atomic<bool> draining_ = false;
 
@@ -366,8 +388,7 @@ absl::Status Master::Impl::Start() {
   builder.SetMaxReceiveMessageSize(static_cast<int>(
       std::min<std::size_t>(options_.message_bytes_max, std::numeric_limits<int>::max())));
   builder.RegisterService(&ingest_);
-  builder.RegisterService(&progress_);
-  builder.RegisterService(&workflow_service_);
+  builder.RegisterService(&job_service_);
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) return absl::UnavailableError("the gRPC server does not start");
   acceptor_.Serve();
@@ -385,7 +406,7 @@ void Master::Impl::SetServing(bool serving) {
 
 MasterStats Master::Impl::stats() const {
   MasterStats stats = metrics_.Read();
-  stats.watchers = hub_->count() + workflow_hub_.count();
+  stats.watchers = hub_->watchers();
   return stats;
 }
 
@@ -409,23 +430,18 @@ void Master::Impl::Tick() {
     if (snapshot.is_final()) {
       log_.Info("job ended", snapshot.job_id, {{"state", NameOf(snapshot.state)}});
     }
-    hub_->Publish(snapshot);
     workflows_.Observe(snapshot);
     metrics_.snapshots_published.fetch_add(1, std::memory_order_relaxed);
   }
-  TickWorkflows();
-}
-
-void Master::Impl::TickWorkflows() {
   for (const WorkflowSnapshot& snapshot : workflows_.TickDue(clock_.Now())) {
     const std::string& id = snapshot.workflow_id;
     if (snapshot.sequence == 1) log_.Info("workflow submitted", "", {{"workflow", id}});
     if (snapshot.is_final()) {
       log_.Info("workflow ended", "", {{"workflow", id}, {"state", NameOf(snapshot.state)}});
     }
-    workflow_hub_.Publish(snapshot);
     metrics_.snapshots_published.fetch_add(1, std::memory_order_relaxed);
   }
+  hub_->EndRound();
 }
 
 void Master::Impl::TickUntilStopped() {
@@ -449,15 +465,15 @@ void Master::Impl::TickUntilStopped() {
   }
 }
 
-absl::StatusOr<Snapshot> Master::Impl::WaitUntilFinal(const std::string& job_id,
-                                                      absl::Duration timeout) {
+absl::StatusOr<next::Snapshot> Master::Impl::WaitUntilFinal(const std::string& job_id,
+                                                            absl::Duration timeout) {
   const absl::Time deadline = clock_.Now() + timeout;
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     const std::uint64_t seen = ticks_;
     lock.unlock();
-    const absl::StatusOr<Snapshot> newest = jobs_.Get(job_id);
-    if (newest.ok() && newest->is_final()) return newest;
+    const absl::StatusOr<PublishedJob> job = hub_->Find(job_id);
+    if (job.ok() && job->newest->is_final) return *job->newest;
     lock.lock();
     const absl::Duration left = deadline - clock_.Now();
     if (left <= absl::ZeroDuration()) {
@@ -479,7 +495,6 @@ void Master::Impl::Shutdown(absl::Duration grace) {
   if (ticker_.joinable()) ticker_.join();
   SetServing(false);
   hub_->CloseAll();
-  workflow_hub_.CloseAll();
   acceptor_.Stop();
   if (server_ == nullptr) return;
   server_->GetHealthCheckService()->Shutdown();
@@ -529,17 +544,25 @@ absl::StatusOr<std::unique_ptr<Master>> Master::Start(const MasterOptions& optio
 }
 
 const std::string& Master::address() const { return impl_->address(); }
-absl::StatusOr<Snapshot> Master::GetJob(const std::string& job_id) const {
-  return impl_->jobs().Get(job_id);
+absl::StatusOr<next::Snapshot> Master::GetJob(const std::string& job_id) const {
+  const absl::StatusOr<PublishedJob> job = impl_->hub().Find(job_id);
+  if (!job.ok()) return job.status();
+  return *job->newest;
 }
-std::vector<Snapshot> Master::ListJobs() const { return impl_->jobs().List(); }
-std::vector<WorkflowSnapshot> Master::ListWorkflows() const { return impl_->workflows().List(); }
+std::vector<next::Snapshot> Master::ListJobs() const {
+  std::vector<next::Snapshot> snapshots;
+  const auto all = [](const next::Snapshot&) { return true; };
+  for (const PublishedJob& job : impl_->hub().List({}, all, SIZE_MAX)) {
+    snapshots.push_back(*job.newest);
+  }
+  return snapshots;
+}
 absl::StatusOr<std::unique_ptr<Master::Subscription>> Master::Watch(
-    const std::string& job_id, std::function<void(const Snapshot&)> on_snapshot) {
+    const std::string& job_id, std::function<void(const next::Snapshot&)> on_snapshot) {
   return impl_->Watch(job_id, std::move(on_snapshot));
 }
-absl::StatusOr<Snapshot> Master::WaitUntilFinal(const std::string& job_id,
-                                                absl::Duration timeout) const {
+absl::StatusOr<next::Snapshot> Master::WaitUntilFinal(const std::string& job_id,
+                                                      absl::Duration timeout) const {
   return impl_->WaitUntilFinal(job_id, timeout);
 }
 MasterStats Master::stats() const { return impl_->stats(); }

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "master/service/plan_snapshot.h"
 #include "master/service/tick_round.h"
 #include "master/store/recovery.h"
 #include "master/store/workflow_log.h"
@@ -26,7 +27,8 @@ constexpr absl::Duration kRecoveryCpu = absl::Seconds(1);
 }  // namespace
 
 WorkflowTable::Entry::Entry(workflow::LiveWorkflow workflow, absl::Time at, std::string names)
-    : submitted_at(at),
+    : id(workflow.spec().id),
+      submitted_at(at),
       name_space(std::move(names)),
       live(std::move(workflow)),
       tick_cost(live.spec().jobs.size() > kLightJobs ? absl::InfiniteDuration()
@@ -58,6 +60,13 @@ void WorkflowTable::Forget(const KeptEnded::One& ended) {
   kept_.Remove(ended.reporter, ended.number);
   kept_.Leave(ended.reporter);
   workflows_.erase(ended.id);
+  if (options_.hub != nullptr) options_.hub->Remove(ended.id);
+}
+
+// REQUIRES: mutex_ is held.
+absl::Status WorkflowTable::Entered(const Entry& entry) const {
+  return options_.hub == nullptr ? absl::OkStatus()
+                                 : options_.hub->Enter({entry.newest_job, entry.run()});
 }
 
 // REQUIRES: entry.mutex is held.
@@ -82,6 +91,7 @@ absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(
   entry->reporter = sender.reporter.empty() ? sender.name_space : sender.reporter;
   entry->holding = jobs_.shares().Of(entry->reporter);
   entry->newest = entry->live.newest();
+  Describe(*entry, entry->newest);
   std::string start;
   store::EncodeSubmission(workflow, sender.name_space, now, entry->key, start);
   // Nobody else knows this one yet, so its lock is free; others wait for it until the log begins.
@@ -102,6 +112,7 @@ absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(
     }
     absl::Status taken = entry->holding.Take(Resource::kWorkflows, 1);
     if (taken.ok()) taken = entry->holding.Take(Resource::kDiskBytes, 0);
+    if (taken.ok()) taken = Entered(*entry);
     if (!taken.ok()) return taken;
     if (to_forget) Forget(*to_forget);
     kept_.Enter(entry->reporter);
@@ -126,8 +137,7 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Submit(const WorkflowSpec& workflow
     if (!opened.ok()) return opened.status();
     entry = *std::move(opened);
   }
-  if (!(entry->live.spec() == workflow)) {
-    const std::lock_guard lock(entry->mutex);
+  if (const std::lock_guard lock(entry->mutex); !entry->live.WasSubmittedAs(workflow)) {
     return absl::AlreadyExistsError(fmt::format(
         "workflow {} was submitted before with other jobs or options{}; submit this one under "
         "another id",
@@ -199,6 +209,45 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Attach(const std::string& workflow_
   return mark;
 }
 
+absl::StatusOr<Journal::Mark> WorkflowTable::Update(const std::string& workflow_id,
+                                                    const workflow::Change& change,
+                                                    absl::Time now) {
+  if (absl::Status ok = CheckJournal(); !ok.ok()) return ok;
+  const std::shared_ptr<Entry> entry = Find(workflow_id);
+  if (entry == nullptr) return absl::NotFoundError(fmt::format("no plan {}", workflow_id));
+  Journal::Mark mark;
+  {
+    const std::lock_guard lock(entry->mutex);
+    const absl::StatusOr<bool> is_news = entry->live.Update(change, options_.limits);
+    if (!is_news.ok()) return is_news.status();
+    if (*is_news) {
+      std::string record;
+      store::EncodeChange(change, now, entry->key, record);
+      AppendRecord(*entry, record);
+      entry->has_news = true;
+    }
+    mark = entry->mark;
+  }
+  Follow(entry);
+  return mark;
+}
+
+absl::Status WorkflowTable::Forget(const std::string& workflow_id, const std::string& run_uid) {
+  const std::shared_ptr<Entry> entry = Find(workflow_id);
+  if (entry == nullptr || !run_uid.empty()) return absl::OkStatus();
+  const std::lock_guard entry_lock(entry->mutex);
+  if (!entry->newest.is_final()) {
+    return absl::FailedPreconditionError(
+        fmt::format("plan {} runs; cancel it before it is forgotten", workflow_id));
+  }
+  const std::lock_guard lock(mutex_);
+  const auto known = workflows_.find(workflow_id);
+  if (known != workflows_.end() && known->second == entry) {
+    Forget(KeptEnded::One{entry->reporter, entry->number, workflow_id});
+  }
+  return absl::OkStatus();
+}
+
 void WorkflowTable::Observe(const Snapshot& snapshot) {
   std::vector<std::shared_ptr<Entry>> followers;
   {
@@ -228,23 +277,24 @@ bool WorkflowTable::IsDue(const Entry& entry, absl::Time now) const {
 // Loads the earlier runs of its jobs, once for each, and with them the measured node.
 void WorkflowTable::LoadHistory(Entry& entry) const {
   if (!options_.runs) return;
-  const WorkflowSpec& spec = entry.live.spec();
   std::vector<std::size_t> unknown;
+  std::vector<WorkflowJob> jobs;
   {
     const std::lock_guard lock(entry.mutex);
-    for (std::size_t i = 0; i < spec.jobs.size(); ++i) {
-      if (!entry.live.has_runs(i)) unknown.push_back(i);
+    for (std::size_t i = 0; i < entry.live.spec().jobs.size(); ++i) {
+      if (entry.live.has_runs(i)) continue;
+      unknown.push_back(i);
+      jobs.push_back(entry.live.spec().jobs[i]);
     }
   }
   if (unknown.empty()) return;
   const auto node = options_.node ? options_.node() : std::nullopt;
   std::vector<std::vector<JobProfile>> runs;
   runs.reserve(unknown.size());
-  for (const std::size_t i : unknown) {
-    const WorkflowJob& job = spec.jobs[i];
+  for (const WorkflowJob& job : jobs) {
     runs.push_back(options_.runs(
         job.history_name.empty() ? job.name : job.history_name,
-        {.id = job.job_id.empty() ? spec.id : job.job_id, .name_space = entry.name_space}));
+        {.id = job.job_id.empty() ? entry.id : job.job_id, .name_space = entry.name_space}));
   }
   const std::lock_guard lock(entry.mutex);
   if (node) entry.live.SetNode(*node);
@@ -299,6 +349,12 @@ std::vector<WorkflowSnapshot> WorkflowTable::TickDue(absl::Time now) {
   return Publish();
 }
 
+// With the stages of its jobs. REQUIRES: no lock is held.
+void WorkflowTable::Describe(Entry& entry, const WorkflowSnapshot& newest) const {
+  entry.newest_job = std::make_shared<const next::Snapshot>(next::service::PlanSnapshot(
+      newest, [this](const std::string& id) { return jobs_.Newest(id); }, entry.newest_job.get()));
+}
+
 // Publishes the snapshots whose ticks are durable.
 std::vector<WorkflowSnapshot> WorkflowTable::Publish() {
   std::vector<WorkflowSnapshot> published;
@@ -318,6 +374,8 @@ std::vector<WorkflowSnapshot> WorkflowTable::Publish() {
       if (entry->newest.is_final()) entry->mark.log.reset();  // which closes the file
       published.push_back(entry->newest);
     }
+    Describe(*entry, published.back());
+    if (options_.hub != nullptr) options_.hub->Publish({entry->newest_job, entry->run()});
     if (published.back().is_final()) End(entry);
   }
   return published;
@@ -331,7 +389,10 @@ void WorkflowTable::End(const std::shared_ptr<Entry>& entry) {
     entry->holding.Hold(Resource::kWorkflows, 0);
   }
   const std::lock_guard lock(mutex_);
-  kept_.Add({entry->reporter, entry->number, entry->live.spec().id});
+  const auto known = workflows_.find(entry->id);  // or it was forgotten since
+  if (known != workflows_.end() && known->second == entry) {
+    kept_.Add({entry->reporter, entry->number, entry->id});
+  }
 }
 
 absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover() {
@@ -340,11 +401,11 @@ absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover() {
   WorkflowRecovery recovery{.damages = std::move(recovered->damages)};
   const absl::Duration began = ThreadCpuTime();
   for (auto& [path, workflow] : recovered->logs) {
-    const std::string id = workflow.live.spec().id;
     auto entry = std::make_shared<Entry>(
         std::move(workflow.live), workflow.submitted_at,
         workflow.name_space.empty() ? store::kAllIds : std::move(workflow.name_space));
     entry->newest = entry->live.newest();
+    Describe(*entry, entry->newest);
     entry->key = workflow.key;
     entry->reporter = entry->name_space;
     entry->holding = jobs_.shares().Of(entry->reporter);
@@ -354,7 +415,9 @@ absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover() {
       const std::lock_guard lock(mutex_);
       entry->number = ++submitted_;
       kept_.Enter(entry->reporter);
-      workflows_[id] = entry;
+      workflows_[entry->id] = entry;
+      // A log of an id that is taken by now stays as it is.
+      Entered(*entry).IgnoreError();
     }
     ++recovery.workflows;
     if (entry->newest.is_final()) {
@@ -379,8 +442,7 @@ absl::StatusOr<WorkflowView> WorkflowTable::Look(const std::string& workflow_id)
   const std::shared_ptr<Entry> entry = Find(workflow_id);
   if (entry == nullptr) return absl::NotFoundError(fmt::format("no workflow {}", workflow_id));
   const std::lock_guard lock(entry->mutex);
-  return WorkflowView{.newest = entry->newest,
-                      .run = static_cast<std::uint64_t>(absl::ToUnixNanos(entry->submitted_at))};
+  return WorkflowView{.newest = entry->newest, .run = entry->run()};
 }
 
 std::vector<WorkflowSnapshot> WorkflowTable::List() const {

@@ -49,6 +49,7 @@ struct WorkflowTableOptions {
   // May take long; called without any lock.
   std::function<absl::StatusOr<estimate::Estimate>(const workflow::LiveQuestion&)> estimate =
       [](const workflow::LiveQuestion& question) { return workflow::EstimateLive(question); };
+  next::service::JobHub* hub = nullptr;  // as in JobTableOptions
   TickPace pace;
 };
 
@@ -85,6 +86,13 @@ class WorkflowTable {
   absl::StatusOr<Journal::Mark> Attach(const std::string& workflow_id, const std::string& job_name,
                                        const std::string& job_id, absl::Time now);
 
+  // Errors: those of LiveWorkflow::Update(). NotFound, Unavailable: as above.
+  absl::StatusOr<Journal::Mark> Update(const std::string& workflow_id,
+                                       const workflow::Change& change, absl::Time now);
+  // One that has ended; one that is not known is OK, and so is one that is not of `run_uid`, if
+  // that is not empty. FailedPrecondition: it runs.
+  absl::Status Forget(const std::string& workflow_id, const std::string& run_uid);
+
   // A job has a new snapshot, which was published. O(workflows it is part of).
   void Observe(const Snapshot& snapshot);
   // Ticks running workflows that have news since pace.interval_min or were not ticked for
@@ -109,6 +117,12 @@ class WorkflowTable {
  private:
   struct Entry {
     Entry(workflow::LiveWorkflow workflow, absl::Time at, std::string names);
+    // As in WorkflowView.
+    std::uint64_t run() const {
+      return static_cast<std::uint64_t>(absl::ToUnixNanos(submitted_at));
+    }
+
+    const std::string id;
     const absl::Time submitted_at;
     const std::string name_space;  // of whoever submitted it
 
@@ -118,7 +132,7 @@ class WorkflowTable {
     absl::flat_hash_set<std::string> followed;
 
     std::mutex following;  // held by who brings `followed` up to date; taken before the others
-    std::mutex mutex;      // guards all below; the spec of `live` never changes
+    std::mutex mutex;      // guards all below
     workflow::LiveWorkflow live;
     std::shared_ptr<Journal::Log> log;
     store::LogKey key = store::NewLogKey();
@@ -129,6 +143,9 @@ class WorkflowTable {
     absl::Time ticked_at = absl::InfinitePast();
     absl::Duration tick_cost;  // CPU time of the last tick; before the first, a guess
     bool has_news = true;
+
+    // `newest` as it is published; of who opens it, and then of the caller of TickDue().
+    std::shared_ptr<const next::Snapshot> newest_job;
   };
 
   std::shared_ptr<Entry> Find(const std::string& workflow_id) const;
@@ -137,6 +154,7 @@ class WorkflowTable {
   absl::StatusOr<std::shared_ptr<Entry>> Open(const WorkflowSpec& workflow, const Sender& sender,
                                               absl::Time now);
   void Forget(const KeptEnded::One& ended);
+  absl::Status Entered(const Entry& entry) const;
   // Follows the jobs that the workflow wants now and no others, and gives it the newest snapshots
   // of new ones. REQUIRES: no lock of the entry is held, here and in the next three.
   void Follow(const std::shared_ptr<Entry>& entry);
@@ -148,6 +166,7 @@ class WorkflowTable {
   // REQUIRES: entry.mutex is held, here and below.
   void AppendRecord(Entry& entry, const std::string& record);
   bool IsDue(const Entry& entry, absl::Time now) const;
+  void Describe(Entry& entry, const WorkflowSnapshot& newest) const;
   std::vector<WorkflowSnapshot> Publish();
   void End(const std::shared_ptr<Entry>& entry);
 

@@ -14,13 +14,14 @@
 #include "master/store/disk.h"
 #include "master/store/event_log.h"
 #include "master/store/log_record.h"
+#include "proto/wire/job_codec.h"
 #include "proto/wire/snapshot_codec.h"
 #include "tidemark/storage/v1/event_log.pb.h"
 
 namespace tidemark::store {
 namespace {
 
-constexpr absl::string_view kMagic = "TIDECHK2";
+constexpr absl::string_view kMagic = "TIDECHK3";
 // One record, which is whole or of no use: nothing to find behind damage.
 constexpr LogKey kKey{1};
 
@@ -34,6 +35,7 @@ std::string CheckpointPath(const std::string& log_path) {
 absl::Status WriteCheckpoint(const std::string& path, const Checkpoint& checkpoint) {
   storage::v1::Checkpoint message;
   wire::EncodeSnapshot(checkpoint.newest, *message.mutable_snapshot());
+  next::wire::EncodeSnapshot(checkpoint.job, *message.mutable_job());
   message.set_monitor(checkpoint.monitor);
   std::string bytes(kMagic);
   EncodeFramed(message.SerializeAsString(), kKey, bytes);
@@ -69,7 +71,9 @@ std::optional<Checkpoint> ReadCheckpoint(const std::string& path) {
     return std::nullopt;
   absl::StatusOr<Snapshot> newest = wire::ParseSnapshot(message.snapshot());
   if (!newest.ok()) return std::nullopt;
-  return Checkpoint{*std::move(newest), std::move(*message.mutable_monitor())};
+  absl::StatusOr<next::Snapshot> job = next::wire::ParseSnapshot(message.job());
+  if (!job.ok()) return std::nullopt;
+  return Checkpoint{*std::move(newest), *std::move(job), std::move(*message.mutable_monitor())};
 }
 
 }  // namespace tidemark::store

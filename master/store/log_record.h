@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "proto/wire/parse_event.h"
+#include "tidemark/job.h"
 #include "tidemark/job_monitor.h"
 #include "tidemark/snapshot.h"
 
@@ -44,6 +45,7 @@ struct EndedJob {
   std::vector<AcceptedSequence> sources;
   absl::Time opened_at;
   std::string name_space = {};  // as EncodeLogStart() was given it
+  next::Snapshot job = {};      // `final` with all stages; without an id: not kept
 };
 
 // Before every payload.

@@ -45,19 +45,22 @@ std::optional<EndedJob> ReadEnd(const std::string& path, std::uint64_t log_bytes
 }
 
 RestoredJob Restored(const EndedJob& ended, std::uint64_t log_bytes, LogKey key) {
-  return {.job_id = ended.final.job_id,
-          .name_space = ended.name_space,
-          .monitor = JobMonitor::OfEnded(ended.final, ended.sources),
-          .newest = ended.final,
-          .opened_at = ended.opened_at,
-          .latest = ended.final.at,
-          .log_bytes = log_bytes,
-          .key = key,
-          .records = 1,
-          .has_end = true,
-          .has_resumed = false,
-          .damages = {},
-          .torn = absl::OkStatus()};
+  RestoredJob restored = {.job_id = ended.final.job_id,
+                          .name_space = ended.name_space,
+                          .monitor = JobMonitor::OfEnded(ended.final, ended.job, ended.sources),
+                          .newest = ended.final,
+                          .job = {},
+                          .opened_at = ended.opened_at,
+                          .latest = ended.final.at,
+                          .log_bytes = log_bytes,
+                          .key = key,
+                          .records = 1,
+                          .has_end = true,
+                          .has_resumed = false,
+                          .damages = {},
+                          .torn = absl::OkStatus()};
+  restored.job = restored.monitor.job();
+  return restored;
 }
 
 // Folds in what the log says. With a checkpoint no estimate is made before it; of one that the log
@@ -69,6 +72,7 @@ absl::StatusOr<RestoredJob> ReplayLog(const std::string& path, const Checkpoint*
                   .name_space = (*reader)->name_space(),
                   .monitor = JobMonitor((*reader)->job_id(), (*reader)->options()),
                   .newest = {},
+                  .job = {},
                   .opened_at = absl::InfinitePast(),
                   .latest = absl::InfinitePast(),
                   .log_bytes = 0,
@@ -101,8 +105,10 @@ absl::StatusOr<RestoredJob> ReplayLog(const std::string& path, const Checkpoint*
                         job.monitor.Resume(checkpoint->monitor).ok();
       if (!job.has_resumed) break;
       job.newest = checkpoint->newest;
+      job.job = checkpoint->job;
     } else if (auto snapshot = Replay(**record, job.monitor)) {
       job.newest = *std::move(snapshot);
+      job.job = job.monitor.job();
     }
   }
   if (!job.monitor.is_open()) {

@@ -21,6 +21,7 @@ struct RestoredJob {
   std::string name_space;  // as EncodeLogStart() was given it; empty: nobody said
   JobMonitor monitor;
   Snapshot newest;          // the last one that was published; of sequence 0 before the first
+  next::Snapshot job;       // the same (JobMonitor::job())
   absl::Time opened_at;     // arrival of its first event
   absl::Time latest;        // of all instants the monitor was told
   std::uint64_t log_bytes;  // where the log goes on; what follows is to be cut off

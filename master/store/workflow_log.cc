@@ -42,7 +42,7 @@ absl::Time InstantOf(const google::protobuf::Timestamp& message) {
 workflow::JobFacts FactsOf(const pb::LoggedWorkflowJob& job) {
   workflow::JobFacts facts = {.failed_attempts = job.failed_attempts(), .message = job.message()};
   const int state = static_cast<int>(job.state()) - 1;
-  if (state >= 0 && state <= static_cast<int>(WorkflowJobState::kFailed)) {
+  if (state >= 0 && state <= static_cast<int>(WorkflowJobState::kCancelled)) {
     facts.state = static_cast<WorkflowJobState>(state);
   }
   if (job.has_started_at()) facts.started_at = InstantOf(job.started_at());
@@ -54,9 +54,26 @@ workflow::JobFacts FactsOf(const pb::LoggedWorkflowJob& job) {
   return facts;
 }
 
+constexpr workflow::WorkflowLimits kNoLimits = {.jobs_max =
+                                                    std::numeric_limits<std::size_t>::max()};
+
+workflow::Change ChangeOf(const pb::LoggedChange& record) {
+  workflow::Change change = {.add = {},
+                             .cancel = {record.cancel_jobs().begin(), record.cancel_jobs().end()},
+                             .cancel_all = record.cancel()};
+  v1::Workflow workflow;
+  *workflow.mutable_jobs() = record.add_jobs();
+  absl::StatusOr<WorkflowSpec> added = wire::ParseWorkflow(workflow);
+  if (added.ok()) change.add = std::move(added->jobs);
+  return change;
+}
+
 void Replay(const pb::WorkflowLogRecord& record, workflow::LiveWorkflow& live) {
   if (record.has_attached()) {
     live.Attach(record.attached().job_name(), record.attached().job_id()).IgnoreError();
+  } else if (record.has_changed()) {
+    // It was taken under the limits of its day.
+    live.Update(ChangeOf(record.changed()), kNoLimits).IgnoreError();
   } else if (record.has_tick()) {
     for (const pb::LoggedWorkflowJob& job : record.tick().jobs()) {
       live.RestoreFacts(job.job_name(), FactsOf(job));
@@ -93,6 +110,18 @@ void EncodeAttachment(const std::string& job_name, const std::string& job_id, ab
   wire::EncodeTime(at, *record.mutable_attached()->mutable_at());
   record.mutable_attached()->set_job_name(job_name);
   record.mutable_attached()->set_job_id(job_id);
+  EncodeRecord(record, key, out);
+}
+
+void EncodeChange(const workflow::Change& change, absl::Time at, LogKey key, std::string& out) {
+  pb::WorkflowLogRecord record;
+  pb::LoggedChange& changed = *record.mutable_changed();
+  wire::EncodeTime(at, *changed.mutable_at());
+  v1::Workflow added;
+  wire::EncodeWorkflow({.jobs = change.add}, added);
+  *changed.mutable_add_jobs() = std::move(*added.mutable_jobs());
+  for (const std::string& name : change.cancel) changed.add_cancel_jobs(name);
+  changed.set_cancel(change.cancel_all);
   EncodeRecord(record, key, out);
 }
 
@@ -156,8 +185,8 @@ absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
     absl::StatusOr<WorkflowSpec> spec = wire::ParseWorkflow(record.submitted().workflow());
     if (!spec.ok()) return unusable("its workflow cannot be read");
     // It was taken under the limits of its day.
-    constexpr workflow::WorkflowLimits kAny = {.jobs_max = std::numeric_limits<std::size_t>::max()};
-    if (!workflow::CheckWorkflow(*spec, kAny).ok()) return unusable("its workflow makes no sense");
+    if (!workflow::CheckWorkflow(*spec, kNoLimits).ok())
+      return unusable("its workflow makes no sense");
     copy = {.at = records.offset(), .bytes = kFrameBytes + payload.size()};
     const absl::Time submitted_at = InstantOf(record.submitted().at());
     restored.emplace(

@@ -30,6 +30,7 @@ void EncodeSubmission(const WorkflowSpec& workflow, const std::string& name_spac
                       LogKey key, std::string& out);
 void EncodeAttachment(const std::string& job_name, const std::string& job_id, absl::Time at,
                       LogKey key, std::string& out);
+void EncodeChange(const workflow::Change& change, absl::Time at, LogKey key, std::string& out);
 // A snapshot was made; `facts` are the new ones, by index of the job.
 void EncodeWorkflowTick(const WorkflowSnapshot& snapshot,
                         const std::vector<std::pair<std::size_t, workflow::JobFacts>>& facts,

@@ -151,8 +151,10 @@ Conditions AskedConditions(const WorkflowJob& job, const JobProfile& last,
   map_tasks = std::ceil(std::max(map_tasks * data_factor, 1.0));
   return {.split_bytes = split_bytes,
           .map_tasks = map_tasks,
-          .reduce_tasks =
-              static_cast<double>(job.reduce_tasks > 0 ? job.reduce_tasks : last.reduce_tasks),
+          .reduce_tasks = job.is_map_only
+                              ? 0
+                              : static_cast<double>(job.reduce_tasks > 0 ? job.reduce_tasks
+                                                                         : last.reduce_tasks),
           .slots = static_cast<double>(cluster.slots)};
 }
 

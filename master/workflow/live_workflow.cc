@@ -22,7 +22,8 @@ constexpr double kOwnShiftDeviation = 0.3;
 constexpr absl::Duration kMissedAfter = absl::Seconds(30);
 
 bool IsOver(WorkflowJobState state) {
-  return state == WorkflowJobState::kSucceeded || state == WorkflowJobState::kFailed;
+  return state == WorkflowJobState::kSucceeded || state == WorkflowJobState::kFailed ||
+         state == WorkflowJobState::kCancelled;
 }
 
 bool IsWaiting(WorkflowJobState state) {
@@ -125,6 +126,7 @@ WorkflowStage StageOf(Phase phase, const TasksLeft& left, std::uint64_t tasks, b
 LiveWorkflow::LiveWorkflow(WorkflowSpec spec, absl::Time submitted_at,
                            const LiveWorkflowOptions& options)
     : spec_(std::move(spec)),
+      submitted_jobs_(spec_.jobs.size()),
       parents_(ParentsOf(spec_)),
       cluster_(spec_.cluster),
       submitted_at_(submitted_at),
@@ -154,6 +156,9 @@ absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::st
   }
   const std::string which = absl::StrCat("job ", name, " of workflow ", spec_.id);
   if (is_final()) return absl::FailedPreconditionError(which + ": the workflow has ended");
+  if (job.facts.state == WorkflowJobState::kCancelled) {
+    return absl::FailedPreconditionError(which + ": it was cancelled");
+  }
   if (!IsWaiting(job.facts.state)) {
     return absl::FailedPreconditionError(absl::StrCat(
         which, ": ", job.job_id, " already reports for it; attach another job once it has failed"));
@@ -181,6 +186,86 @@ absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::st
   job.facts.ended_at.reset();
   active_at_ = std::max(active_at_, newest_.at);
   return true;
+}
+
+bool LiveWorkflow::WasSubmittedAs(const WorkflowSpec& workflow) const {
+  if (workflow.jobs.size() != submitted_jobs_) return false;
+  WorkflowSpec submitted = spec_;
+  submitted.jobs.resize(submitted_jobs_);
+  return submitted == workflow;
+}
+
+absl::StatusOr<bool> LiveWorkflow::Update(const Change& change, const WorkflowLimits& limits) {
+  WorkflowSpec changed = spec_;
+  for (std::size_t i = 0; i < change.add.size(); ++i) {
+    const WorkflowJob& job = change.add[i];
+    const std::string path = absl::StrCat("add_jobs[", i, "]");
+    if (const auto known = place_of_name_.find(job.name); known != place_of_name_.end()) {
+      if (spec_.jobs[known->second] == job) continue;  // it was added before
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ".name: ", job.name, " is taken by another job of the plan"));
+    }
+    if (!job.job_id.empty() && place_of_id_.contains(job.job_id)) {
+      return absl::InvalidArgumentError(absl::StrCat(path, ".job_id: ", job.job_id,
+                                                     " already is or was another job of the plan"));
+    }
+    changed.jobs.push_back(job);
+  }
+  std::vector<std::size_t> cancelled;
+  for (std::size_t i = 0; i < change.cancel.size(); ++i) {
+    const std::string& name = change.cancel[i];
+    const auto place = place_of_name_.find(name);
+    if (place == place_of_name_.end()) {
+      std::vector<std::string> names;
+      for (const WorkflowJob& job : spec_.jobs) names.push_back(job.name);
+      return absl::InvalidArgumentError(
+          absl::StrCat("cancel_jobs[", i, "]: unknown job ", name, text::DidYouMean(name, names)));
+    }
+    const WorkflowJobState state = jobs_[place->second].facts.state;
+    if (state == WorkflowJobState::kCancelled) continue;
+    if (state != WorkflowJobState::kPending && state != WorkflowJobState::kAwaited) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("job ", name, " of ", spec_.id, " has begun and cannot be cancelled"));
+    }
+    cancelled.push_back(place->second);
+  }
+  const bool is_news = changed.jobs.size() > spec_.jobs.size() || !cancelled.empty() ||
+                       (change.cancel_all && !is_cancelled_);
+  if (!is_news) return false;
+  if (is_final()) {
+    return absl::FailedPreconditionError(absl::StrCat("plan ", spec_.id, " has ended"));
+  }
+  if (const absl::Status ok = CheckWorkflow(changed, limits); !ok.ok()) {
+    if (!absl::IsInvalidArgument(ok)) return ok;
+    return absl::InvalidArgumentError(absl::StrCat("add_jobs: ", std::string(ok.message())));
+  }
+  spec_ = std::move(changed);
+  for (std::size_t i = jobs_.size(); i < spec_.jobs.size(); ++i) {
+    const WorkflowJob& job = spec_.jobs[i];
+    jobs_.emplace_back().job_id = job.job_id;
+    place_of_name_[job.name] = i;
+    if (!job.job_id.empty()) place_of_id_[job.job_id] = i;
+  }
+  for (const std::size_t i : cancelled) {
+    jobs_[i].facts.state = WorkflowJobState::kCancelled;
+    jobs_[i].awaited_since.reset();
+  }
+  is_cancelled_ = is_cancelled_ || change.cancel_all;
+  FindParents();
+  active_at_ = std::max(active_at_, newest_.at);
+  return true;
+}
+
+// A job that was cancelled waits for none and holds back none.
+void LiveWorkflow::FindParents() {
+  const auto is_cancelled = [&](std::size_t job) {
+    return jobs_[job].facts.state == WorkflowJobState::kCancelled;
+  };
+  parents_ = ParentsOf(spec_);
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    if (is_cancelled(i)) parents_[i].clear();
+    std::erase_if(parents_[i], is_cancelled);
+  }
 }
 
 std::vector<std::string> LiveWorkflow::wanted_jobs() const {
@@ -268,11 +353,19 @@ void LiveWorkflow::FindAwaited(absl::Time now) {
 
 // Whether and how the workflow has ended.
 void LiveWorkflow::Decide(absl::Time now, WorkflowSnapshot& snapshot) {
+  if (is_cancelled_) {
+    snapshot.state = JobState::kKilled;
+    snapshot.message = "the plan was cancelled";
+    return;
+  }
   bool all_succeeded = true;
+  bool any_succeeded = false;
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     Job& job = jobs_[i];
     const std::string& name = spec_.jobs[i].name;
-    all_succeeded = all_succeeded && job.facts.state == WorkflowJobState::kSucceeded;
+    const bool succeeded = job.facts.state == WorkflowJobState::kSucceeded;
+    any_succeeded = any_succeeded || succeeded;
+    all_succeeded = all_succeeded && (succeeded || job.facts.state == WorkflowJobState::kCancelled);
     if (job.facts.state == WorkflowJobState::kRetried &&
         now - job.facts.ended_at.value_or(now) > spec_.retry_within) {
       job.facts.state = WorkflowJobState::kFailed;
@@ -289,7 +382,8 @@ void LiveWorkflow::Decide(absl::Time now, WorkflowSnapshot& snapshot) {
   }
   if (snapshot.state != JobState::kRunning) return;
   if (all_succeeded) {
-    snapshot.state = JobState::kSucceeded;
+    snapshot.state = any_succeeded ? JobState::kSucceeded : JobState::kKilled;
+    if (!any_succeeded) snapshot.message = "all of its jobs were cancelled";
     return;
   }
   if (now - active_at_ <= options_.abandon_after) return;
@@ -373,7 +467,8 @@ WorkflowJobProgress LiveWorkflow::ProgressOf(std::size_t index, absl::Time now) 
                                   .started_at = job.facts.started_at,
                                   .ended_at = job.facts.ended_at,
                                   .failed_attempts = job.facts.failed_attempts,
-                                  .message = job.facts.message};
+                                  .message = job.facts.message,
+                                  .after = parents_[index]};
   if (job.facts.state == WorkflowJobState::kSucceeded) progress.fraction_done = 1;
   if (IsOver(job.facts.state)) {
     progress.basis = WorkflowBasis::kDone;
@@ -435,7 +530,8 @@ void LiveWorkflow::Fill(absl::Time now, const estimate::Estimate& estimate,
       snapshot.critical_path.push_back(job);
     }
   }
-  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+  // Jobs that were added since the question have no estimate yet.
+  for (std::size_t i = 0; i < std::min(jobs_.size(), estimate.owner_ends.size()); ++i) {
     const estimate::StageEstimate& map = estimate.stages[MapStageOf(i)];
     const estimate::StageEstimate& reduce = estimate.stages[ReduceStageOf(i)];
     const estimate::Range& job_end = estimate.owner_ends[i];
@@ -574,6 +670,16 @@ absl::StatusOr<WorkflowSnapshot> LiveWorkflow::Estimate(absl::Time now,
   const auto estimate = EstimateLive(QuestionOn(now, cluster, what_if.data_factor));
   if (!estimate.ok()) return estimate.status();
   Fill(now, *estimate, cluster, what_if.data_factor, snapshot);
+  // Of a running task, half is left on average.
+  double work = 0;
+  for (const WorkflowJobProgress& job : snapshot.jobs) {
+    for (const WorkflowStage& stage : job.stages) {
+      const double tasks = static_cast<double>(stage.pending) + static_cast<double>(stage.running) / 2;
+      work += tasks * absl::ToDoubleSeconds(stage.task_time.value_or(absl::ZeroDuration()));
+    }
+  }
+  const double room = cluster.slots * absl::ToDoubleSeconds(*snapshot.remaining);
+  snapshot.busy_share = room > 0 ? std::min(work / room, 1.0) : 0;
   return snapshot;
 }
 
@@ -591,6 +697,14 @@ void LiveWorkflow::RestoreFacts(const std::string& name, JobFacts facts) {
   const auto place = place_of_name_.find(name);
   if (place == place_of_name_.end()) return;
   jobs_[place->second].facts = jobs_[place->second].kept = std::move(facts);
+}
+
+void LiveWorkflow::RestoreEnd(WorkflowSnapshot final) {
+  newest_ = std::move(final);
+  // The log knows the edges by its plan.
+  for (std::size_t i = 0; i < std::min(newest_.jobs.size(), parents_.size()); ++i) {
+    newest_.jobs[i].after = parents_[i];
+  }
 }
 
 void LiveWorkflow::RestoreTick(std::uint64_t sequence, absl::Time at, double fraction_done) {

@@ -24,6 +24,7 @@
 #include "master/estimate/application_estimate.h"
 #include "master/model/indicators/end_drift.h"
 #include "master/schedule/dag.h"
+#include "master/workflow/check_workflow.h"
 #include "master/workflow/jobs_application.h"
 #include "tidemark/job_monitor.h"
 #include "tidemark/job_profile.h"
@@ -58,12 +59,21 @@ struct WhatIf {
   std::optional<SchedulingPolicy> policy;
 };
 
+// Changes to a running workflow that somebody wants.
+struct Change {
+  std::vector<WorkflowJob> add;
+  std::vector<std::string> cancel;  // names of jobs that will not run
+  bool cancel_all = false;
+};
+
 class LiveWorkflow {
  public:
   // REQUIRES: CheckWorkflow(spec) is OK.
   LiveWorkflow(WorkflowSpec spec, absl::Time submitted_at, const LiveWorkflowOptions& options);
 
   const WorkflowSpec& spec() const { return spec_; }
+  // Whether `workflow` is what was submitted, whatever was changed since.
+  bool WasSubmittedAs(const WorkflowSpec& workflow) const;
   bool is_final() const { return newest_.is_final(); }
   // The last snapshot; of sequence 0 before the first.
   const WorkflowSnapshot& newest() const { return newest_; }
@@ -74,6 +84,12 @@ class LiveWorkflow {
   // has succeeded. AlreadyExists: another job of the workflow has that id. ResourceExhausted:
   // retries_per_job.
   absl::StatusOr<bool> Attach(const std::string& name, const std::string& job_id);
+
+  // Adds and cancels jobs: all of it, or nothing. True if that is news; the same again is OK.
+  // InvalidArgument "PATH: ..." of UpdateJobRequest: a job that makes no sense here, a name that is
+  // none. ResourceExhausted: jobs_per_workflow. FailedPrecondition: the workflow is over, or a job
+  // to cancel has begun.
+  absl::StatusOr<bool> Update(const Change& change, const WorkflowLimits& limits);
 
   // Ids of the jobs whose snapshots it wants: attached and not seen to have ended.
   std::vector<std::string> wanted_jobs() const;
@@ -105,7 +121,7 @@ class LiveWorkflow {
   // Puts back what a master before this one kept.
   void RestoreFacts(const std::string& name, JobFacts facts);
   void RestoreTick(std::uint64_t sequence, absl::Time at, double fraction_done);
-  void RestoreEnd(WorkflowSnapshot final) { newest_ = std::move(final); }
+  void RestoreEnd(WorkflowSnapshot final);
   // Part of its log is lost: a note says so from now on, and no sequence number is used twice.
   void NoteDamage(const LogDamage& damage);
 
@@ -125,6 +141,7 @@ class LiveWorkflow {
     std::vector<JobProfile> runs;
   };
 
+  void FindParents();
   bool AreParentsDone(std::size_t job) const;
   void FindAwaited(absl::Time now);
   void Decide(absl::Time now, WorkflowSnapshot& snapshot);
@@ -144,8 +161,10 @@ class LiveWorkflow {
   std::vector<std::string> NotesAt(absl::Time now) const;
 
   WorkflowSpec spec_;
-  schedule::Parents parents_;
-  WorkflowCluster cluster_;  // of spec_, with the node if it was told
+  std::size_t submitted_jobs_;  // of them, those that were not added since
+  bool is_cancelled_ = false;
+  schedule::Parents parents_;  // of those that were not cancelled
+  WorkflowCluster cluster_;    // of spec_, with the node if it was told
   absl::Time submitted_at_;
   LiveWorkflowOptions options_;
   std::vector<Job> jobs_;

@@ -219,6 +219,7 @@ void EncodeWorkflow(const WorkflowSpec& workflow, v1::Workflow& message) {
     added.set_input_bytes(job.input_bytes);
     if (job.profile) EncodeProfile(*job.profile, *added.mutable_profile());
     added.set_queue(ValidText(job.queue));
+    added.set_map_only(job.is_map_only);
   }
   EncodeCluster(workflow.cluster, *message.mutable_cluster());
   EncodeDuration(workflow.retry_within, *message.mutable_retry_within());
@@ -235,7 +236,8 @@ absl::StatusOr<WorkflowSpec> ParseWorkflow(const v1::Workflow& untrusted) {
                        .map_tasks = message.map_task_count(),
                        .reduce_tasks = message.reduce_task_count(),
                        .input_bytes = message.input_bytes(),
-                       .queue = message.queue()};
+                       .queue = message.queue(),
+                       .is_map_only = message.map_only()};
     if (message.has_profile()) job.profile = ParseProfile(message.profile(), reader);
     workflow.jobs.push_back(std::move(job));
   }

@@ -27,12 +27,11 @@
 #include "absl/time/clock.h"
 #include "bench/service/master_process.h"
 #include "proto/wire/encode_event.h"
-#include "proto/wire/workflow_codec.h"
+#include "proto/wire/plan_codec.h"
 #include "tests/master/events.h"
 #include "tests/master/secret_file.h"
+#include "tidemark/next/v1/job_service.grpc.pb.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
-#include "tidemark/v1/progress_service.grpc.pb.h"
-#include "tidemark/v1/workflow_service.grpc.pb.h"
 
 namespace tidemark {
 namespace {
@@ -136,13 +135,13 @@ class GoodJob {
     }
   }
   void Ask(const std::string& address, const std::stop_token& stop) {
-    const auto stub = v1::ProgressService::NewStub(NewChannel(address));
-    v1::GetJobRequest request;
+    const auto stub = next::v1::JobService::NewStub(NewChannel(address));
+    next::v1::GetJobRequest request;
     request.set_job_id("good-job");
     while (!begun_) absl::SleepFor(absl::Milliseconds(1));
     while (!stop.stop_requested()) {
       const absl::Time began = absl::Now();
-      v1::GetJobResponse response;
+      next::v1::GetJobResponse response;
       const bool ok = stub->GetJob(ContextOf(kGood).get(), request, &response).ok();
       answers_.push_back(ok ? absl::ToDoubleMilliseconds(absl::Now() - began) : 1e6);
       absl::SleepFor(absl::Milliseconds(20));
@@ -181,15 +180,15 @@ Outcome ManyJobs(const Arena& arena) {
 }
 
 std::size_t JobsOf(const Arena& arena, const std::string& prefix) {
-  const auto stub = v1::ProgressService::NewStub(NewChannel(arena.address));
-  v1::ListJobsRequest request;
+  const auto stub = next::v1::JobService::NewStub(NewChannel(arena.address));
+  next::v1::ListJobsRequest request;
   request.set_page_size(1000);
-  v1::ListJobsResponse response;
+  next::v1::ListJobsResponse response;
   std::size_t jobs = 0;
   do {
     request.set_page_token(response.next_page_token());
     if (!stub->ListJobs(ContextOf(kGood).get(), request, &response).ok()) return 0;
-    for (const v1::Snapshot& job : response.snapshots()) {
+    for (const next::v1::Snapshot& job : response.snapshots()) {
       jobs += job.job_id().starts_with(prefix) ? 1 : 0;
     }
   } while (!response.next_page_token().empty());
@@ -259,11 +258,11 @@ Outcome ManyLists(const Arena& arena) {
     std::vector<std::jthread> askers;
     for (int n = 0; n < 8; ++n) {
       askers.emplace_back([&] {
-        const auto stub = v1::ProgressService::NewStub(NewChannel(arena.address));
-        v1::ListJobsRequest request;
+        const auto stub = next::v1::JobService::NewStub(NewChannel(arena.address));
+        next::v1::ListJobsRequest request;
         request.set_page_size(100);
         while (absl::Now() < end) {
-          v1::ListJobsResponse response;
+          next::v1::ListJobsResponse response;
           ++(stub->ListJobs(ContextOf(kEvil).get(), request, &response).ok() ? answered : refused);
         }
       });
@@ -273,33 +272,34 @@ Outcome ManyLists(const Arena& arena) {
 }
 
 Outcome HugeEstimates(const Arena& arena) {
-  WorkflowSpec spec{.id = "evil-wf", .cluster = {.slots = 1000}};
+  next::Plan plan{.id = "evil-wf", .cluster = {.slots = 1000}};
   for (int i = 0; i < 1000; ++i) {
-    spec.jobs.push_back(
-        {.name = fmt::format("job {}", i), .map_tasks = 10'000'000, .reduce_tasks = 10'000'000});
+    plan.jobs.push_back({.name = fmt::format("job {}", i),
+                         .map_task_count = 10'000'000,
+                         .reduce_task_count = 10'000'000});
   }
   std::atomic<std::size_t> answered = 0;
   std::atomic<std::size_t> refused = 0;
   const absl::Time end = absl::Now() + arena.lasts;
-  const auto submitted = v1::WorkflowService::NewStub(NewChannel(arena.address));
+  const auto submitted = next::v1::JobService::NewStub(NewChannel(arena.address));
   for (int i = 0; i < 5; ++i) {
-    v1::SubmitWorkflowRequest request;
-    spec.id = fmt::format("evil-wf-{}", i);
-    wire::EncodeWorkflow(spec, *request.mutable_workflow());
-    v1::SubmitWorkflowResponse response;
-    submitted->SubmitWorkflow(ContextOf(kEvil).get(), request, &response);
+    next::v1::SubmitJobRequest request;
+    plan.id = fmt::format("evil-wf-{}", i);
+    next::wire::EncodePlan(plan, *request.mutable_plan());
+    next::v1::SubmitJobResponse response;
+    submitted->SubmitJob(ContextOf(kEvil).get(), request, &response);
   }
   {
     std::vector<std::jthread> askers;
     for (int n = 0; n < 8; ++n) {
       askers.emplace_back([&] {
-        const auto stub = v1::WorkflowService::NewStub(NewChannel(arena.address));
-        v1::EstimateWorkflowRequest request;
-        wire::EncodeWorkflow(spec, *request.mutable_workflow());
+        const auto stub = next::v1::JobService::NewStub(NewChannel(arena.address));
+        next::v1::EstimateJobRequest request;
+        next::wire::EncodePlan(plan, *request.mutable_plan());
         while (absl::Now() < end) {
-          v1::EstimateWorkflowResponse response;
-          ++(stub->EstimateWorkflow(ContextOf(kEvil).get(), request, &response).ok() ? answered
-                                                                                     : refused);
+          next::v1::EstimateJobResponse response;
+          ++(stub->EstimateJob(ContextOf(kEvil).get(), request, &response).ok() ? answered
+                                                                                : refused);
         }
       });
     }

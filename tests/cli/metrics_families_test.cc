@@ -23,25 +23,34 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
+using next::JobState;
+using next::Snapshot;
+
 Snapshot Running(const std::string& job_id) {
-  Snapshot job{.job_id = job_id};
-  job.forecasts.push_back({.indicator = "tidemark",
-                           .fraction_done = 0.25,
-                           .remaining = absl::Seconds(90),
-                           .remaining_lower = absl::Seconds(60),
-                           .remaining_upper = absl::Seconds(120)});
-  job.coverage.dropped_events = 3;
-  job.coverage.silent_for = absl::Seconds(12);
+  Snapshot job{.job_id = job_id, .sequence = 1, .at = absl::FromUnixSeconds(100)};
+  job.state = JobState::kRunning;
+  job.info = next::JobInfo{.kind = next::JobKind::kMapReduce};
+  job.estimate.fraction_done = 0.25;
+  job.estimate.remaining = next::Range{absl::Seconds(90), absl::Seconds(60), absl::Seconds(120)};
+  job.coverage = next::Coverage{.dropped_events = 3};
+  job.silent_since = job.at - absl::Seconds(12);
   return job;
 }
 
-WorkflowSnapshot RunningWorkflow(const std::string& workflow_id) {
-  WorkflowSnapshot workflow = {.workflow_id = workflow_id};
-  workflow.fraction_done = 0.5;
-  workflow.remaining = absl::Seconds(30);
-  workflow.remaining_lower = absl::Seconds(20);
-  workflow.remaining_upper = absl::Seconds(50);
+Snapshot RunningWorkflow(const std::string& workflow_id) {
+  Snapshot workflow{.job_id = workflow_id, .sequence = 1};
+  workflow.state = JobState::kRunning;
+  workflow.info = next::JobInfo{.kind = next::JobKind::kWorkflow};
+  workflow.estimate.fraction_done = 0.5;
+  workflow.estimate.remaining =
+      next::Range{absl::Seconds(30), absl::Seconds(20), absl::Seconds(50)};
   return workflow;
+}
+
+Snapshot Ended(Snapshot job, JobState state) {
+  job.state = state;
+  job.is_final = true;
+  return job;
 }
 
 const prometheus::MetricFamily& Find(const std::vector<prometheus::MetricFamily>& families,
@@ -55,7 +64,7 @@ const prometheus::MetricFamily& Find(const std::vector<prometheus::MetricFamily>
 
 TEST(MetricFamilies, NamesHaveAUnitAndCountersATotal) {
   std::set<std::string> names;
-  for (const auto& family : MetricFamilies({}, {Running("a")}, {RunningWorkflow("w")})) {
+  for (const auto& family : MetricFamilies({}, {Running("a"), RunningWorkflow("w")})) {
     EXPECT_THAT(family.name, StartsWith("tidemark_"));
     EXPECT_FALSE(family.help.empty()) << family.name;
     EXPECT_TRUE(names.insert(family.name).second) << family.name;
@@ -69,7 +78,7 @@ TEST(MetricFamilies, NamesHaveAUnitAndCountersATotal) {
 }
 
 TEST(MetricFamilies, ARunningJobHasItsProgressAndItsInterval) {
-  const auto families = MetricFamilies({}, {Running("etl-7")}, {});
+  const auto families = MetricFamilies({}, {Running("etl-7")});
   const auto& progress = Find(families, "tidemark_job_progress_ratio");
   ASSERT_EQ(progress.metric.size(), 1U);
   EXPECT_EQ(progress.metric[0].gauge.value, 0.25);
@@ -84,9 +93,8 @@ TEST(MetricFamilies, ARunningJobHasItsProgressAndItsInterval) {
 }
 
 TEST(MetricFamilies, AnEndedJobCountsInItsStateOnly) {
-  Snapshot ended = Running("old");
-  ended.state = JobState::kSucceeded;
-  const auto families = MetricFamilies({}, {ended, Running("new")}, {});
+  const auto families =
+      MetricFamilies({}, {Ended(Running("old"), JobState::kSucceeded), Running("new")});
   EXPECT_EQ(Find(families, "tidemark_job_progress_ratio").metric.size(), 1U);
   for (const auto& metric : Find(families, "tidemark_jobs").metric) {
     const std::string& state = metric.label[0].value;
@@ -95,9 +103,9 @@ TEST(MetricFamilies, AnEndedJobCountsInItsStateOnly) {
 }
 
 TEST(MetricFamilies, AWorkflowIsShownAsAJobIs) {
-  WorkflowSnapshot ended = RunningWorkflow("old");
-  ended.state = JobState::kFailed;
-  const auto families = MetricFamilies({}, {}, {RunningWorkflow("nightly"), ended});
+  const auto families = MetricFamilies(
+      {},
+      {RunningWorkflow("nightly"), Ended(RunningWorkflow("old"), JobState::kFailed), Running("a")});
   const auto& progress = Find(families, "tidemark_workflow_progress_ratio");
   ASSERT_EQ(progress.metric.size(), 1U);
   EXPECT_EQ(progress.metric[0].gauge.value, 0.5);
@@ -162,7 +170,7 @@ TEST(MetricFamilies, BucketsAddUp) {
   stats.tick.counts[3] = 1;                              // 1 to 3 ms
   stats.tick.counts[LatencyCounts::kBounds.size()] = 4;  // above 10 s
   stats.tick.sum_seconds = 50;
-  const auto families = MetricFamilies(stats, {}, {});
+  const auto families = MetricFamilies(stats, {});
   const auto& histogram = Find(families, "tidemark_tick_seconds").metric[0].histogram;
   EXPECT_EQ(histogram.sample_count, 7U);
   EXPECT_EQ(histogram.sample_sum, 50);

@@ -3,7 +3,6 @@
 #include "cli/command_line.h"
 #include "cli/exit_code.h"
 #include "cli/master_trouble.h"
-#include "cli/workflow/workflow_file.h"
 
 namespace tidemark::cli {
 namespace {
@@ -40,57 +39,65 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Subcommand", {"rnu"}, "unknown subcommand rnu; did you mean run?"},
         Case{"NestedSubcommand", {"hadoop", "pol"}, "unknown subcommand pol; did you mean poll?"},
         Case{"Option",
-             {"run", "word-count", "--slots", "2", "--reducer", "4"},
+             {"run", "example", "word-count", "--slots", "2", "--reducer", "4"},
              "unknown option --reducer; did you mean --reducers?"},
-        Case{"OptionWithValue", {"jobs", "--jsn=1"}, "unknown option --jsn; did you mean --json?"},
+        Case{"OptionWithValue",
+             {"get", "jobs", "--masetr=1"},
+             "unknown option --masetr; did you mean --master?"},
         Case{"Argument", {"watch", "job-1", "job-2"}, "unexpected argument job-2"},
-        Case{"Missing", {"run", "word-count", "--slots", "2"}, "--reducers is required"},
+        Case{"Id", {"get", "stages"}, "ID is required"},
+        Case{"Missing", {"run", "example", "word-count", "--slots", "2"}, "--reducers is required"},
         Case{"Maps",
-             {"run", "word-count", "--slots", "2", "--reducers", "4", "--maps", "many"},
+             {"run", "example", "word-count", "--slots", "2", "--reducers", "4", "--maps", "many"},
              "--maps must be a whole number from 0 to 100000, not many"},
         Case{"Slots",
-             {"run", "word-count", "--slots", "0", "--reducers", "4"},
+             {"run", "example", "word-count", "--slots", "0", "--reducers", "4"},
              "--slots must be a whole number from 1 to 1024, not 0"},
         Case{"Interval",
              {"hadoop", "poll", "job_1_1", "--resource-manager", "http://rm", "--interval", "0"},
              "--interval must be a number from 0.1 to 3600, not 0"},
         Case{"Choice",
-             {"watch", "job-1", "--progress", "jsn"},
-             "--progress must be auto or json or plain or quiet or tty, not jsn; did you mean "
-             "json?"},
+             {"watch", "job-1", "-o", "jsnl"},
+             "--output must be auto or bar or jsonl or plain or quiet, not jsnl; did you mean "
+             "jsonl?"},
         Case{"Port",
-             {"jobs", "--master", "127.0.0.1"},
+             {"get", "jobs", "--master", "127.0.0.1"},
              "--master: port missing; did you mean 127.0.0.1:7411?"},
         Case{"PortOfIpv6",
-             {"jobs", "--master", "[::1]"},
+             {"get", "jobs", "--master", "[::1]"},
              "--master: port missing; did you mean [::1]:7411?"},
         Case{"PortRange",
-             {"jobs", "--master", "127.0.0.1:99999"},
+             {"get", "jobs", "--master", "127.0.0.1:99999"},
              "--master: the port must be from 1 to 65535, not 99999"},
         Case{"PortZero",
-             {"jobs", "--master", "[::1]:0"},
+             {"get", "jobs", "--master", "[::1]:0"},
              "--master: the port must be from 1 to 65535, not 0"},
         Case{"Excluded",
-             {"run", "word-count", "--slots", "2", "--reducers", "4", "--master", "m:1",
+             {"run", "example", "word-count", "--slots", "2", "--reducers", "4", "--master", "m:1",
               "--log-dir", "logs"},
              "--master cannot be used with --log-dir"},
         Case{"Value", {"watch", "job-1", "--master"}, "--master needs a value"},
         Case{"ValueOfMany", {"serve", "--indicator"}, "--indicator needs a value"},
-        Case{"Values", {"jobs", "--master", "a:1", "--master", "b:1"}, "--master takes one value"},
+        Case{"Values",
+             {"get", "jobs", "--master", "a:1", "--master", "b:1"},
+             "--master takes one value"},
         Case{"Assignment",
              {"serve", "--set", "limits.jobs"},
              "--set must be KEY=VALUE, not limits.jobs"},
+        Case{"Parameter",
+             {"run", "example", "word-count", "--slots", "2", "--reducers", "4", "--param", "x"},
+             "--param must be KEY=VALUE, not x"},
         Case{"Speed",
              {"replay", "log", "--speed", "fast"},
              "--speed must be a number above 0, or max, not fast"},
         Case{"Command",
-             {"hadoop", "run", "--jar", "a.jar"},
+             {"run", "hadoop", "--jar", "a.jar"},
              "the command to run is missing; put it after --"}),
     [](const auto& tested) { return tested.param.name; });
 
 TEST(Wording, AddressesWithAPortAreTaken) {
   for (const char* address : {"127.0.0.1:7411", "[::1]:7411", "master:1", "unix:/run/tidemark"}) {
-    EXPECT_EQ(AnswerTo({"jobs", "--master", address}).err, "") << address;
+    EXPECT_EQ(AnswerTo({"get", "jobs", "--master", address}).err, "") << address;
   }
 }
 
@@ -115,10 +122,31 @@ TEST(Wording, SaysWhichFlagLetsOneIn) {
               StartsWith("no master answers at m:1 (Connection refused); start one"));
 }
 
-TEST(Wording, UnknownFieldsComeWithTheOneThatWasMeant) {
-  const auto file = ParseWorkflow("stages: [{name: a, tasks: 1, task_secs: 1}]");
-  EXPECT_EQ(file.status().message(),
-            "stage a: unknown field task_secs; did you mean task_seconds?");
+TEST(Wording, ExitCodesTellApartWhatAMasterAnswers) {
+  EXPECT_EQ(ExitCodeOf(absl::UnavailableError("")), kMasterUnreachable);
+  EXPECT_EQ(ExitCodeOf(absl::DeadlineExceededError("")), kMasterUnreachable);
+  EXPECT_EQ(ExitCodeOf(absl::NotFoundError("")), kNotFound);
+  EXPECT_EQ(ExitCodeOf(absl::UnauthenticatedError("")), kDenied);
+  EXPECT_EQ(ExitCodeOf(absl::PermissionDeniedError("")), kDenied);
+  EXPECT_EQ(ExitCodeOf(absl::FailedPreconditionError("")), kUsage);
+}
+
+TEST(Completion, OffersWhatBeginsLikeTheLastWord) {
+  using testing::Contains;
+  using testing::ElementsAre;
+  EXPECT_THAT(CompletionsOf({"wa"}), ElementsAre("watch"));
+  EXPECT_THAT(CompletionsOf({""}), Contains("get"));
+  EXPECT_THAT(CompletionsOf({"get", ""}), ElementsAre("jobs", "stages", "tasks"));
+  EXPECT_THAT(CompletionsOf({"run", "example", "--red"}), ElementsAre("--reducers"));
+  EXPECT_THAT(CompletionsOf({"get", "jobs", "--mas"}), ElementsAre("--master"));
+  EXPECT_THAT(CompletionsOf({}), Contains("watch"));
+  EXPECT_THAT(CompletionsOf({"replay", "some"}), testing::IsEmpty());
+}
+
+TEST(Version, IsPrinted) {
+  const Answer answer = AnswerTo({"version"});
+  EXPECT_EQ(answer.exit_code, kSuccess);
+  EXPECT_THAT(answer.out, StartsWith("tidemark "));
 }
 
 }  // namespace

@@ -5,10 +5,10 @@ source "$(dirname "$0")/lib.sh" "$1"
 
 printf '1 2\n2 x\n' >"$work/edges.txt"
 # That no master is there is not why it fails.
-for options in "--progress plain" "--progress quiet" "--master 127.0.0.1:1"; do
+for options in "-o plain" "-o quiet" "--master 127.0.0.1:1"; do
   status=0
   # shellcheck disable=SC2086  # several words
-  "$tidemark" run two-path --input "$work/edges.txt" --slots 1 --maps 1 --reducers 1 \
+  "$tidemark" run example two-path --input "$work/edges.txt" --slots 1 --maps 1 --reducers 1 \
     $options >"$work/out" 2>"$work/err" || status=$?
   [ "$status" = 1 ] || fail "$options: exit code $status: $(cat "$work/err")"
   [ "$(grep -c 'map task 0 failed and is tried again.*: edges.txt:2: ' "$work/err")" = 3 ] ||

@@ -14,8 +14,8 @@ now_ms() { date +%s%3N; }
 # run_job NAME OPTION...: runs the job in the background.
 run_job() {
   began_ms=$(now_ms)
-  "$tidemark" run two-path --input "$data/graphs/facebook-combined.txt.zst" \
-    --output "$work/$1" --slots 2 --maps 6 --reducers 4 --progress quiet "${@:2}" \
+  "$tidemark" run example two-path --input "$data/graphs/facebook-combined.txt.zst" \
+    --output-dir "$work/$1" --slots 2 --maps 6 --reducers 4 -o quiet "${@:2}" \
     >"$work/$1.summary" 2>"$work/$1.err" &
   run=$!
   pids+=("$run")
@@ -72,7 +72,7 @@ done
 
 # Once it knows the job, the master is stopped, and then killed.
 disown "$master_pid"  # bash would tell of its end
-known() { "$tidemark" jobs --master "$master" | grep -qw "$1"; }
+known() { "$tidemark" get jobs --master "$master" | grep -qw "$1"; }
 for signal in STOP KILL; do
   run_job "$signal" --master "$master" --job-id "$signal"
   wait_for 30 known "$signal"

@@ -26,7 +26,7 @@ kAAAAG9yZy90aWRlbWFyay9oYWRvb3AvVGlkZW1hcmtQb2xpY3kuY2xhc3NQSwUGAAAAAAMAAwAGAQAA
 JAR
 
 # What each is given, and the words to be said of it. /proc/self/mem opens and cannot be read.
-not_files=("no-such-file:No such file or directory" "folder:Is a directory" "empty:empty"
+not_files=("no-such-file.yaml:No such file or directory" "folder:Is a directory" "empty:empty"
   "/dev/null:Not a regular file" "pipe:Not a regular file" "/proc/self/mem:Input/output error")
 [ "$(id -u)" = 0 ] || not_files+=("unreadable:Permission denied")
 not_folders=("file:not an? (empty )?directory|actually a file" "/dev/null:not an? (empty )?directory|actually a file")
@@ -60,7 +60,7 @@ with_each_folder() {
 }
 
 nobody=127.0.0.1:1
-job=(word-count --slots 1 --reducers 1)
+job=(example word-count --slots 1 --reducers 1)
 protected=(--tls-ca cert.pem)
 
 with_each_file serve --listen 127.0.0.1:0 --config @
@@ -76,8 +76,8 @@ for command in serve doctor; do
 done
 
 printf 'id: w\njobs:\n  - name: a\n' >jobs.yaml
-for command in "jobs" "watch job" "workflow watch w" "workflow submit jobs.yaml" \
-  "workflow attach w a job"; do
+for command in "get jobs" "watch job" "what-if jobs.yaml" "submit jobs.yaml" "attach w a job" \
+  "update w --cancel-all" "forget w"; do
   read -ra words <<<"$command"
   with_each_file "${words[@]}" --master $nobody --tls-ca @
   with_each_file "${words[@]}" --master $nobody "${protected[@]}" --tls-certificate @ --tls-key key.pem
@@ -86,23 +86,24 @@ for command in "jobs" "watch job" "workflow watch w" "workflow submit jobs.yaml"
 done
 
 with_each_file replay @
-with_each_file workflow estimate @
-with_each_file workflow what-if @ --slots 2
-with_each_file workflow submit @ --master $nobody
+with_each_file what-if @
+with_each_file what-if @ --slots 2
+with_each_file submit @ --master $nobody
+with_each_file update w --add @ --master $nobody
 with_each_file hadoop conf --jar @
-with_each_file hadoop run --jar @ -- true
+with_each_file run hadoop --jar @ -- true
 with_each_file hadoop conf --jar connector.jar --site @
-with_each_folder hadoop run --jar connector.jar --log-dir @ -- true
+with_each_folder run hadoop --jar connector.jar --log-dir @ -- true
 
-with_each_folder run "${job[@]}" --input file --output @
+with_each_folder run "${job[@]}" --input file --output-dir @
 with_each_folder run "${job[@]}" --input file --log-dir @
-for option in --output --data-dir --log-dir; do
-  with_each_folder workflow run web-log --visits 10 --slots 1 "$option" @
+for option in --output-dir --data-dir --log-dir; do
+  with_each_folder run workflow web-log --visits 10 --slots 1 "$option" @
 done
 with_each_folder profile node --directory @
 
 # An empty input is a job without records, and what /proc has is of length 0.
 not_files=("${not_files[@]:0:2}" "${not_files[@]:3:2}" "${not_files[@]:6}")
 with_each_file run "${job[@]}" --input @
-with_each_file workflow run web-log --slots 1 --input @
+with_each_file run workflow web-log --slots 1 --input @
 echo ok

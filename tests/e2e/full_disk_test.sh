@@ -18,11 +18,11 @@ unmount_and_finish() {
 trap unmount_and_finish EXIT
 
 start_master --data-dir "$disk/data"
-"$tidemark" run two-path --input "$data/graphs/musae-github.txt.zst" --output-format count --slots 1 \
-  --reducers 2 --job-id full --master "$master" --progress quiet >"$work/summary" 2>"$work/run.err" &
+"$tidemark" run example two-path --input "$data/graphs/musae-github.txt.zst" --output-format count --slots 1 \
+  --reducers 2 --job-id full --master "$master" -o quiet >"$work/summary" 2>"$work/run.err" &
 run=$!
 pids+=("$run")
-known() { "$tidemark" jobs --master "$master" | grep -qw full; }
+known() { "$tidemark" get jobs --master "$master" | grep -qw full; }
 wait_for 30 known
 
 # Nothing is left on the disk.
@@ -34,5 +34,5 @@ wait_for 30 grep -q 'journal writable again' "$work/serve.err"
 wait "$run" || fail "the job failed: $(cat "$work/run.err")"
 [ "$(grep -c 'cannot take what is reported at the moment' "$work/run.err")" = 1 ] ||
   fail "the run did not say once why: $(cat "$work/run.err")"
-"$tidemark" watch full --master "$master" --progress json >"$work/watch.json"
+"$tidemark" watch full --master "$master" -o jsonl >"$work/watch.json"
 [ "$(grep -c JOB_STATE_SUCCEEDED "$work/watch.json")" = 1 ] || fail "no final snapshot"

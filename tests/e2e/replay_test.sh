@@ -3,13 +3,13 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh" "$1"
 
-"$tidemark" run two-path --input "$data/graphs/facebook-combined.txt.zst" --output "$work/out" \
-  --output-format deflate --slots 2 --reducers 4 --log-dir "$work" --progress json \
+"$tidemark" run example two-path --input "$data/graphs/facebook-combined.txt.zst" --output-dir "$work/out" \
+  --output-format deflate --slots 2 --reducers 4 --log-dir "$work" -o jsonl \
   >"$work/live.json" 2>"$work/run.err" || fail "the run failed: $(cat "$work/run.err")"
 ! grep -v '^{' "$work/live.json" || fail "there is more than JSON on standard output"
 grep -q '^reduce_output_checksum ' "$work/run.err" || fail "no result on standard error"
 log=$(echo "$work"/*.tidemark-log)
-"$tidemark" replay "$log" --progress json >"$work/replay.out"
+"$tidemark" replay "$log" -o jsonl >"$work/replay.out"
 grep '^{' "$work/replay.out" >"$work/replay.json"
 cmp "$work/live.json" "$work/replay.json" || fail "the replay differs from the live snapshots"
 tail -n 1 "$work/live.json" | grep -q JOB_STATE_SUCCEEDED || fail "no final snapshot"
@@ -17,16 +17,16 @@ tail -n 1 "$work/live.json" | grep -q JOB_STATE_SUCCEEDED || fail "no final snap
 # A master runs tidemark alone; --compare adds the methods of papers, to its log as well, and changes
 # nothing of what tidemark says.
 ! grep -q nearestfit "$work/live.json" || fail "nearestfit ran although nobody asked for it"
-"$tidemark" replay "$log" --compare --progress json >"$work/compared.json"
+"$tidemark" replay "$log" --compare -o jsonl >"$work/compared.json"
 tail -n 1 "$work/compared.json" | grep -q nearestfit || fail "--compare does not add nearestfit"
-forecasts() { grep -o '"indicator":"tidemark","state"[^}]*' "$1"; }
-[ "$(forecasts "$work/live.json")" = "$(forecasts "$work/compared.json")" ] ||
+estimates() { sed 's/"\(counts\|notes\)".*//; s/.*"estimate"//' "$1"; }
+[ "$(estimates "$work/live.json")" = "$(estimates "$work/compared.json")" ] ||
   fail "--compare changes what tidemark says"
 
 # A torn tail keeps everything before it and says so.
 head -c -3 "$log" >"$work/torn.tidemark-log"
 status=0
-"$tidemark" replay "$work/torn.tidemark-log" --progress json >"$work/torn.out" 2>"$work/torn.err" || status=$?
+"$tidemark" replay "$work/torn.tidemark-log" -o jsonl >"$work/torn.out" 2>"$work/torn.err" || status=$?
 [ "$status" = 4 ] || fail "a torn log must exit with 4, not $status"
 grep -q 'torn record' "$work/torn.err" || fail "a torn log must be named"
 lines=$(wc -l <"$work/live.json")
@@ -38,7 +38,7 @@ cp "$log" "$work/damaged.tidemark-log"
 middle=$(($(wc -c <"$log") / 2))
 printf 'damage' | dd of="$work/damaged.tidemark-log" bs=1 seek="$middle" conv=notrunc status=none
 status=0
-"$tidemark" replay "$work/damaged.tidemark-log" --progress json >"$work/damaged.out" \
+"$tidemark" replay "$work/damaged.tidemark-log" -o jsonl >"$work/damaged.out" \
   2>"$work/damaged.err" || status=$?
 [ "$status" = 4 ] || fail "a damaged log must exit with 4, not $status"
 grep -q 'damaged at byte' "$work/damaged.err" || fail "damage must be named"
@@ -55,16 +55,16 @@ lost() {
 }
 printf 'stages: [{name: a, tasks: 2, task_seconds: 1}]\n' >"$work/stages.yaml"
 lost --version
-lost replay "$log" --progress json
-lost replay "$log" --progress plain
-lost workflow estimate "$work/stages.yaml"
-lost run word-count --input "$work/stages.yaml" --slots 1 --reducers 1 --progress quiet
+lost replay "$log" -o jsonl
+lost replay "$log" -o plain
+lost what-if "$work/stages.yaml"
+lost run example word-count --input "$work/stages.yaml" --slots 1 --reducers 1 -o quiet
 mkfifo "$work/pipe"
 head -n 0 "$work/pipe" & # opens, reads nothing, and goes
 exec 3>"$work/pipe"
 wait $!
 status=0
-"$tidemark" replay "$log" --progress json >&3 2>"$work/gone.err" || status=$?
+"$tidemark" replay "$log" -o jsonl >&3 2>"$work/gone.err" || status=$?
 exec 3>&-
 [ "$status" = 141 ] || fail "exit code $status when nobody reads"
 [ ! -s "$work/gone.err" ] || fail "words for nobody: $(cat "$work/gone.err")"

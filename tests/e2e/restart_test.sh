@@ -5,14 +5,14 @@
 source "$(dirname "$0")/lib.sh" "$1"
 
 start_master --data-dir "$work/data"
-"$tidemark" run two-path --input "$data/graphs/musae-github.txt.zst" --output-format count --slots 1 \
-  --set directions=2 --reducers 2 --job-id killed --master "$master" --progress quiet >"$work/summary" \
+"$tidemark" run example two-path --input "$data/graphs/musae-github.txt.zst" --output-format count --slots 1 \
+  --param directions=2 --reducers 2 --job-id killed --master "$master" -o quiet >"$work/summary" \
   2>"$work/run.err" &
 run=$!
 pids+=("$run")
-known() { "$tidemark" jobs --master "$master" | grep -qw killed; }
+known() { "$tidemark" get jobs --master "$master" | grep -qw killed; }
 wait_for 30 known
-"$tidemark" watch killed --master "$master" --progress json >"$work/watch.json" 2>"$work/watch.err" &
+"$tidemark" watch killed --master "$master" -o jsonl >"$work/watch.json" 2>"$work/watch.err" &
 watch=$!
 pids+=("$watch")
 wait_for 20 test -s "$work/watch.json"

@@ -5,22 +5,22 @@ source "$(dirname "$0")/lib.sh" "$1"
 
 start_master --log-dir "$work"
 run() {
-  exec "$tidemark" run two-path --input "$data/graphs/musae-github.txt.zst" --output "$work/$1.out" \
-    --output-format count --slots 1 --reducers 2 --job-id "$1" --master "$master" --progress quiet \
+  exec "$tidemark" run example two-path --input "$data/graphs/musae-github.txt.zst" --output-dir "$work/$1.out" \
+    --output-format count --slots 1 --reducers 2 --job-id "$1" --master "$master" -o quiet \
     >"$work/$1.summary" 2>"$work/$1.err"
 }
 run one & one=$!
 run two & two=$!
 pids+=("$one" "$two")
-known() { "$tidemark" jobs --master "$master" | grep -qw "$1"; }
+known() { "$tidemark" get jobs --master "$master" | grep -qw "$1"; }
 wait_for 30 known one
 wait_for 30 known two
 
-"$tidemark" watch one --master "$master" --progress json >"$work/watch-one.json" &
+"$tidemark" watch one --master "$master" -o jsonl >"$work/watch-one.json" &
 watch_one=$!
-"$tidemark" watch two --master "$master" --progress json >"$work/watch-two.json" &
+"$tidemark" watch two --master "$master" -o jsonl >"$work/watch-two.json" &
 watch_two=$!
-"$tidemark" watch one --master "$master" --progress json >"$work/victim.json" &
+"$tidemark" watch one --master "$master" -o jsonl >"$work/victim.json" &
 victim=$!
 pids+=("$watch_one" "$watch_two" "$victim")
 wait_for 20 test -s "$work/victim.json"
@@ -29,8 +29,8 @@ kill -9 "$victim"
 # Another run of an id is told so before it does any work.
 echo "to be or not to be" >"$work/text"
 again() {
-  "$tidemark" run word-count --input "$work/text" --output "$work/again.$1" --job-id one \
-    --master "$master" --slots 1 --reducers 1 --progress json >"$work/again.said" 2>&1
+  "$tidemark" run example word-count --input "$work/text" --output-dir "$work/again.$1" --job-id one \
+    --master "$master" --slots 1 --reducers 1 -o jsonl >"$work/again.said" 2>&1
 }
 if again early; then fail "a second run took the id of one that goes on"; else code=$?; fi
 [ "$code" = 2 ] && grep -q -- '--job-id one: another run of job one, started at .*, is still running' \
@@ -38,7 +38,7 @@ if again early; then fail "a second run took the id of one that goes on"; else c
 [ ! -e "$work/again.early/part-r-00000" ] || fail "it worked all the same"
 
 # A reduce worker of job one dies; the runner starts another attempt.
-reducing() { grep -q '"phase":"PHASE_REDUCE","state":"PHASE_STATE_RUNNING"' "$work/watch-one.json"; }
+reducing() { grep -q '"stage":1},"state":"STAGE_STATE_RUNNING"' "$work/watch-one.json"; }
 wait_for 30 reducing
 workers=$(cat /proc/"$one"/task/*/children)
 kill -9 "${workers%% *}" || fail "job one has no worker to kill"
@@ -57,16 +57,16 @@ grep -q '^failed_attempts *1$' "$work/one.summary" || fail "the killed worker wa
   fail "the killed worker changed the output"
 # Once a run has ended its id may be used again, and shows the new run alone.
 again late || fail "job one cannot be run again: $(cat "$work/again.said")"
-grep -q 'word-count.*JOB_STATE_SUCCEEDED' "$work/again.said" ||
+grep -q 'JOB_STATE_SUCCEEDED.*word-count' "$work/again.said" ||
   fail "the second run of job one was not shown to its end: $(cat "$work/again.said")"
 if grep -q two-path "$work/again.said"; then fail "the second run of job one shows the first"; fi
-"$tidemark" jobs --master "$master" | tee "$work/jobs"
+"$tidemark" get jobs --master "$master" | tee "$work/jobs"
 grep -q one "$work/jobs" && grep -q two "$work/jobs" || fail "jobs must list both"
 
 # What the environment says of another master is not said of a job's own.
-for kind in "run word-count --input $work/text --slots 1 --reducers 1" "workflow run web-log --visits 1000 --slots 1"; do
+for kind in "run example word-count --input $work/text --slots 1 --reducers 1" "run workflow web-log --visits 1000 --slots 1"; do
   # shellcheck disable=SC2086  # words
-  TIDEMARK_TLS_CA=$work/absent.crt "$tidemark" $kind --progress json >"$work/own.json" 2>"$work/own.err" ||
+  TIDEMARK_TLS_CA=$work/absent.crt "$tidemark" $kind -o jsonl >"$work/own.json" 2>"$work/own.err" ||
     fail "with TIDEMARK_TLS_CA, $kind: $(cat "$work/own.err")"
   grep -q JOB_STATE_SUCCEEDED "$work/own.json" || fail "$kind shows nothing: $(cat "$work/own.err")"
 done

@@ -25,20 +25,17 @@ class JobTest : public RunTest {
  protected:
   // The records of all part files: lines "key<TAB>value".
   std::vector<std::string> Run(RunOptions options) {
-    Snapshot last;
-    options.on_snapshot = [&last](const Snapshot& snapshot) {
-      for (const Forecast& forecast : snapshot.forecasts) {
-        EXPECT_GE(forecast.fraction_done, 0);
-        EXPECT_LE(forecast.fraction_done, 1);
-      }
+    next::Snapshot last;
+    options.on_snapshot = [&last](const next::Snapshot& snapshot) {
+      EXPECT_GE(snapshot.estimate.fraction_done, last.estimate.fraction_done);
+      EXPECT_LE(snapshot.estimate.fraction_done, 1);
       last = snapshot;
     };
     absl::StatusOr<RunSummary> summary = RunJob(options);
     EXPECT_TRUE(summary.ok()) << summary.status();
     if (!summary.ok()) return {};
-    EXPECT_EQ(last.state, JobState::kSucceeded);
-    EXPECT_FALSE(last.forecasts.empty());
-    for (const Forecast& forecast : last.forecasts) EXPECT_EQ(forecast.fraction_done, 1);
+    EXPECT_EQ(last.state, next::JobState::kSucceeded);
+    EXPECT_EQ(last.estimate.fraction_done, 1);
     EXPECT_EQ(summary->failed_attempts, 0);
     summary_ = *summary;
     std::vector<std::string> records;

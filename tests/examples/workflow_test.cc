@@ -86,17 +86,17 @@ TEST_F(WorkflowTest, AJobThatFailsStopsTheOthersAndIsNamed) {
 }
 
 TEST_F(WorkflowTest, SaysWhatToSubmit) {
-  const auto spec = SpecOf(WebLog());
-  ASSERT_TRUE(spec.ok()) << spec.status();
-  ASSERT_THAT(spec->jobs, SizeIs(4));
-  EXPECT_EQ(spec->jobs[0].job_id, "log-parse");
-  EXPECT_EQ(spec->jobs[0].history_name, "parse-visits");
-  EXPECT_THAT(spec->jobs[3].after, ElementsAre("pages", "visitors"));
+  const auto plan = PlanOf(WebLog());
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_THAT(plan->jobs, SizeIs(4));
+  EXPECT_EQ(plan->jobs[0].job_id, "log-parse");
+  EXPECT_EQ(plan->jobs[0].history_name, "parse-visits");
+  EXPECT_THAT(plan->jobs[3].after, ElementsAre("pages", "visitors"));
   WorkflowRunOptions wrong = WebLog();
   wrong.workflow = "no";
-  EXPECT_TRUE(absl::IsNotFound(SpecOf(wrong).status()));
+  EXPECT_TRUE(absl::IsNotFound(PlanOf(wrong).status()));
   wrong.workflow = "graph-and-words";
-  EXPECT_TRUE(absl::IsInvalidArgument(SpecOf(wrong).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(PlanOf(wrong).status()));
 }
 
 TEST_F(WorkflowTest, GeneratedVisitsAreTheSameEveryTime) {

@@ -15,12 +15,12 @@
 
 #include "absl/time/clock.h"
 #include "proto/wire/encode_event.h"
-#include "proto/wire/workflow_codec.h"
+#include "proto/wire/plan_codec.h"
 #include "tests/master/events.h"
 #include "tests/master/secret_file.h"
 #include "tidemark/master.h"
+#include "tidemark/next/v1/job_service.grpc.pb.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
-#include "tidemark/v1/workflow_service.grpc.pb.h"
 
 namespace tidemark {
 namespace {
@@ -136,8 +136,8 @@ class NameSpaceTest : public ::testing::Test {
     const absl::Time deadline = absl::Now() + absl::FromChrono(kDeadline);
     while (absl::Now() < deadline) {
       const auto snapshot = master_->GetJob(job_id);
-      if (snapshot.ok() && !snapshot->forecasts.empty()) {
-        return snapshot->forecasts.front().state == ForecastState::kValid;
+      if (snapshot.ok() && snapshot->sequence > 0) {
+        return snapshot->estimate.state == next::EstimateState::kValid;
       }
       absl::SleepFor(absl::Milliseconds(1));
     }
@@ -145,17 +145,18 @@ class NameSpaceTest : public ::testing::Test {
     return false;
   }
   // The basis of what is said about a workflow of one job whose history is "nightly".
-  v1::WorkflowBasis BasisFor(const std::string& workflow_id, const std::string& token) {
-    v1::EstimateWorkflowRequest request;
-    wire::EncodeWorkflow({.id = workflow_id,
-                          .jobs = {{.name = "job", .history_name = "nightly"}},
-                          .cluster = {.slots = 2}},
-                         *request.mutable_workflow());
-    v1::EstimateWorkflowResponse response;
-    const auto stub = v1::WorkflowService::NewStub(channel_);
-    const grpc::Status status = stub->EstimateWorkflow(Context(token).get(), request, &response);
+  next::v1::Basis BasisFor(const std::string& workflow_id, const std::string& token) {
+    next::v1::EstimateJobRequest request;
+    next::wire::EncodePlan({.id = workflow_id,
+                            .jobs = {{.name = "job", .history_name = "nightly"}},
+                            .cluster = {.slots = 2}},
+                           *request.mutable_plan());
+    next::v1::EstimateJobResponse response;
+    const auto stub = next::v1::JobService::NewStub(channel_);
+    const grpc::Status status = stub->EstimateJob(Context(token).get(), request, &response);
     EXPECT_TRUE(status.ok()) << status.error_message();
-    return status.ok() ? response.snapshot().jobs(0).basis() : v1::WORKFLOW_BASIS_UNSPECIFIED;
+    return status.ok() ? response.outcomes(0).snapshot().children(0).estimate().basis()
+                       : next::v1::BASIS_UNSPECIFIED;
   }
 
   std::string directory_;
@@ -194,8 +195,8 @@ TEST_F(NameSpaceTest, WhoReportedAJobIsKnownAfterARestart) {
 
 TEST_F(NameSpaceTest, AReaderAsksForNoTimesButThoseOfJobsThatItMayRead) {
   Run("team-b-1", "token-of-agent-of-b");
-  EXPECT_EQ(BasisFor("team-a-wf", "token-of-reader-of-a"), v1::WORKFLOW_BASIS_GUESS);
-  EXPECT_EQ(BasisFor("team-b-wf", "token-of-reader-of-b"), v1::WORKFLOW_BASIS_PROFILE);
+  EXPECT_EQ(BasisFor("team-a-wf", "token-of-reader-of-a"), next::v1::BASIS_GUESS);
+  EXPECT_EQ(BasisFor("team-b-wf", "token-of-reader-of-b"), next::v1::BASIS_EARLIER_RUNS);
 }
 
 }  // namespace

@@ -18,10 +18,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "master/service/job_cursor.h"
+#include "master/service/job_hub.h"
 #include "master/service/job_table.h"
-#include "master/service/watch_cursor.h"
-#include "master/service/watch_hub.h"
 #include "proto/wire/encode_event.h"
+#include "proto/wire/snapshot_delta.h"
 #include "tests/master/virtual_job.h"
 #include "tidemark/v1/event.pb.h"
 
@@ -30,35 +32,54 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using next::service::JobCursor;
+using next::service::JobHub;
+using next::service::JobWatcher;
+using next::service::ParseResumeToken;
+using next::service::PublishedJob;
+using next::service::ResumePoint;
 using test::At;
 
 constexpr const char* kJob = "job-1";
 
-// What a WatchStream does, without a transport.
-class Subscriber final : public Watcher {
+// What a stream does, without a transport.
+class Subscriber final : public JobWatcher {
  public:
-  explicit Subscriber(const ResumePoint& from) : cursor(from) {}
-  void Offer(const Snapshot& snapshot) override { cursor.Offer(snapshot); }
+  Subscriber(const ResumePoint& from, bool deltas) : cursor(from, {.deltas = deltas}) {}
+  void Offer(const PublishedJob& job) override { cursor.Offer(job.newest); }
   void Close() override {}
-  WatchCursor cursor;
+  JobCursor cursor;
+};
+
+// What a response was checked against: every snapshot ever published, by sequence.
+using Published = std::map<std::uint64_t, next::Snapshot>;
+
+class Recorder final : public JobWatcher {
+ public:
+  explicit Recorder(Published& published) : published_(published) {}
+  void Offer(const PublishedJob& job) override {
+    const bool is_new = published_.emplace(job.newest->sequence, *job.newest).second;
+    EXPECT_TRUE(is_new) << "sequence " << job.newest->sequence << " is given twice";
+  }
+  void Close() override {}
+
+ private:
+  Published& published_;
 };
 
 // A client that remembers what the contract lets it remember, and checks everything it is told.
 class Client {
  public:
-  // What a response was checked against: every snapshot ever published, by sequence.
-  using Published = std::map<std::uint64_t, Snapshot>;
-
-  void Connect(const JobTable& jobs, WatchHub& hub) {
-    const auto job = jobs.Look(kJob);
+  void Connect(JobHub& hub, bool deltas) {
+    const auto job = hub.Find(kJob);
     if (!job.ok()) return;
     const auto from = token_.empty() ? ResumePoint{} : *ParseResumeToken(token_);
-    subscriber_ = std::make_shared<Subscriber>(from);
-    ASSERT_TRUE(hub.Subscribe(kJob, subscriber_).ok());
+    subscriber_ = std::make_shared<Subscriber>(from, deltas);
+    ASSERT_TRUE(hub.Subscribe(kJob, subscriber_, false).ok());
     subscriber_->cursor.Begin(job->newest, job->run);
   }
   // Whatever is under way is lost with the connection.
-  void Disconnect(WatchHub& hub) {
+  void Disconnect(JobHub& hub) {
     if (subscriber_) hub.Unsubscribe(kJob, subscriber_.get());
     subscriber_.reset();
     under_way_.clear();
@@ -67,16 +88,18 @@ class Client {
 
   // The master hands a response to the network.
   void Send() {
-    if (subscriber_ && subscriber_->cursor.has_next()) {
-      under_way_.push_back(subscriber_->cursor.Take());
+    if (subscriber_ && subscriber_->cursor.next_at() <= absl::Now()) {
+      under_way_.push_back(subscriber_->cursor.Take(absl::Now()));
     }
   }
   // The network delivers one.
   void Receive(const Published& published) {
     if (under_way_.empty()) return;
-    const WatchCursor::Update update = std::move(under_way_.front());
+    const JobCursor::Update update = std::move(under_way_.front());
     under_way_.pop_front();
-    const Snapshot& snapshot = update.snapshot;
+    const auto whole = next::wire::Apply(newest_, update.snapshot);
+    ASSERT_TRUE(whole.ok()) << whole.status();
+    const next::Snapshot& snapshot = newest_ = *whole;
     EXPECT_FALSE(has_final_) << "nothing comes after the final snapshot";
     EXPECT_FALSE(update.restarted) << "the journal remembers";
     EXPECT_GT(snapshot.sequence, last_) << "sequences only grow";
@@ -90,14 +113,15 @@ class Client {
     }
     last_ = snapshot.sequence;
     token_ = update.resume_token;
-    has_final_ = snapshot.is_final();
+    has_final_ = snapshot.is_final;
   }
   bool has_final() const { return has_final_; }
   bool is_told_the_end() const { return subscriber_ && subscriber_->cursor.is_over(); }
 
  private:
   std::shared_ptr<Subscriber> subscriber_;
-  std::deque<WatchCursor::Update> under_way_;
+  std::deque<JobCursor::Update> under_way_;
+  next::Snapshot newest_;
   std::uint64_t last_ = 0;
   std::string token_;
   bool has_final_ = false;
@@ -184,9 +208,9 @@ class World {
       if (::testing::Test::HasFailure()) return;
     }
     int finals = 0;
-    for (const auto& [sequence, snapshot] : published_) finals += snapshot.is_final() ? 1 : 0;
+    for (const auto& [sequence, snapshot] : published_) finals += snapshot.is_final ? 1 : 0;
     EXPECT_EQ(finals, 1);
-    EXPECT_TRUE(published_.rbegin()->second.is_final());
+    EXPECT_TRUE(published_.rbegin()->second.is_final);
   }
   int kills() const { return kills_; }
 
@@ -203,14 +227,17 @@ class World {
     options.journal.commit_interval = absl::ZeroDuration();
     // Estimates are not what this is about.
     options.job.indicators = {"hadoop"};
+    auto hub = std::make_unique<JobHub>("master", 100);
+    options.hub = hub.get();
     jobs_ = std::make_unique<JobTable>(options);
+    hub_ = std::move(hub);
     ASSERT_TRUE(jobs_->Recover(At(now_), 1).ok());
-    hub_ = std::make_unique<WatchHub>(100);
+    ASSERT_TRUE(hub_->Subscribe(kJob, std::make_shared<Recorder>(published_), false).ok());
     // What was durable is published, even if nobody had been told before the kill.
-    const auto job = jobs_->Look(kJob);
-    if (!job.ok() || job->newest.sequence == 0) return;
-    const auto [known, is_new] = published_.emplace(job->newest.sequence, job->newest);
-    EXPECT_EQ(known->second, job->newest);
+    const auto job = hub_->Find(kJob);
+    if (!job.ok() || job->newest->sequence == 0) return;
+    const auto [known, is_new] = published_.emplace(job->newest->sequence, *job->newest);
+    EXPECT_EQ(known->second, *job->newest);
   }
 
   // A kill leaves the disk as it is at that instant.
@@ -238,7 +265,7 @@ class World {
     } else if (dice < 55 && !calm) {
       client.Disconnect(*hub_);
     } else if (dice < 65) {
-      if (!client.is_connected()) client.Connect(*jobs_, *hub_);
+      if (!client.is_connected()) client.Connect(*hub_, random_() % 2 == 0);
     } else if (dice < 80) {
       client.Send();
     } else {
@@ -248,11 +275,7 @@ class World {
 
   void Tick() {
     now_ += 1;
-    for (const Snapshot& snapshot : jobs_->TickDue(At(now_))) {
-      const auto [known, is_new] = published_.emplace(snapshot.sequence, snapshot);
-      EXPECT_TRUE(is_new) << "sequence " << snapshot.sequence << " is given twice";
-      hub_->Publish(snapshot);
-    }
+    jobs_->TickDue(At(now_));
   }
 
   bool IsOver() const {
@@ -264,11 +287,11 @@ class World {
   std::mt19937 random_;
   const std::string root_;
   std::string directory_;
+  std::unique_ptr<JobHub> hub_;  // outlives the table
   std::unique_ptr<JobTable> jobs_;
-  std::unique_ptr<WatchHub> hub_;
   Sources sources_;
   std::array<Client, 3> clients_;
-  Client::Published published_;
+  Published published_;
   double now_ = 0;
   int kills_ = 0;
 };

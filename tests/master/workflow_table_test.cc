@@ -302,7 +302,7 @@ TEST_F(WorkflowTableTest, GoesOnAtOnceUnderAMasterWhoseClockWasSetBack) {
   const auto master = Master::Start(options);
   ASSERT_TRUE(master.ok()) << master.status();
   const absl::Time deadline = absl::Now() + absl::Seconds(10);
-  const auto passed = [&] { return (*master)->ListWorkflows().at(0).at - At(later); };
+  const auto passed = [&] { return (*master)->ListJobs().at(0).at - At(later); };
   while (passed() <= absl::ZeroDuration() && absl::Now() < deadline) {
     absl::SleepFor(absl::Milliseconds(1));
   }

@@ -23,6 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "tidemark/event.h"
+#include "tidemark/job.h"
 #include "tidemark/job_summary.h"
 #include "tidemark/past_run.h"
 #include "tidemark/snapshot.h"
@@ -88,7 +89,8 @@ class JobMonitor {
   JobMonitor(std::string job_id, const JobMonitorOptions& options);
   // A job that has ended, of which no more than this is kept: it takes events without looking at
   // them and gives `final` for ever. Memory: O(sources).
-  static JobMonitor OfEnded(const Snapshot& final, const std::vector<AcceptedSequence>& sources);
+  static JobMonitor OfEnded(const Snapshot& final, const next::Snapshot& job,
+                            const std::vector<AcceptedSequence>& sources);
   JobMonitor(JobMonitor&&) noexcept;
   JobMonitor& operator=(JobMonitor&&) noexcept;
   ~JobMonitor();
@@ -115,6 +117,10 @@ class JobMonitor {
   // than those of MapReduce: those it has by number, then those that earlier runs had. Empty:
   // nothing is believed.
   const std::vector<StageForecast>& stage_forecasts() const;
+
+  // The same of what Tick() returned last, in the form of tidemark/job.h: with all stages. Of
+  // sequence 0 before the first.
+  const next::Snapshot& job() const;
 
   // Whether the job has been opened, and whether events arrived since the last Tick().
   bool is_open() const;

@@ -22,11 +22,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "tidemark/job.h"
 #include "tidemark/job_monitor.h"
 #include "tidemark/log.h"
 #include "tidemark/master_stats.h"
-#include "tidemark/snapshot.h"
-#include "tidemark/workflow.h"
 
 namespace tidemark {
 
@@ -114,12 +113,10 @@ class Master {
   // Where it listens, with the port it got.
   const std::string& address() const;
 
-  // The newest snapshot. NotFound: no such job.
-  absl::StatusOr<Snapshot> GetJob(const std::string& job_id) const;
-  // The newest snapshots of all jobs, newest job first.
-  std::vector<Snapshot> ListJobs() const;
-  // The newest snapshots of all workflows, the newest submission first.
-  std::vector<WorkflowSnapshot> ListWorkflows() const;
+  // The newest snapshot of a job or plan, of sequence 0 before the first. NotFound: no such job.
+  absl::StatusOr<next::Snapshot> GetJob(const std::string& job_id) const;
+  // The newest snapshots of all jobs and plans, the newest first.
+  std::vector<next::Snapshot> ListJobs() const;
 
   // Calls `on_snapshot` with every new snapshot of the job, which need not be open yet, in order,
   // from the tick thread: it must return quickly and must not shut the master down. Ends with the
@@ -128,10 +125,10 @@ class Master {
   // Unavailable: the master is shutting down.
   class Subscription;
   absl::StatusOr<std::unique_ptr<Subscription>> Watch(
-      const std::string& job_id, std::function<void(const Snapshot&)> on_snapshot);
+      const std::string& job_id, std::function<void(const next::Snapshot&)> on_snapshot);
 
   // Waits for the final snapshot of the newest run. DeadlineExceeded: not within `timeout`.
-  absl::StatusOr<Snapshot> WaitUntilFinal(const std::string& job_id, absl::Duration timeout) const;
+  absl::StatusOr<next::Snapshot> WaitUntilFinal(const std::string& job_id, absl::Duration timeout) const;
 
   MasterStats stats() const;
 

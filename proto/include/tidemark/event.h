@@ -87,14 +87,8 @@ struct StageOpened {
   std::string signature;      // by which an earlier run's stage is recognised
   // Stages whose output it reads. They may never be opened, and a cycle is not refused here.
   std::vector<std::uint32_t> parents;
-// How a job ended: with all its output, by giving up, because somebody stopped it, or in a way that
-// only a newer version knows.
-enum class JobOutcome : std::uint8_t { kSucceeded, kFailed, kKilled, kUnknown };
-
-// What the tasks of a stage do, as far as estimates depend on it. A kMap task reads a split and
-// emits pairs; a kReduce task fetches one partition of the map output, then reduces one key group
-// after the other; kGeneric is anything else, kUnknown not said.
-enum class StageKind : std::uint8_t { kUnknown, kGeneric, kMap, kReduce };
+  std::string group;  // the engine's job or query within the job; empty: none
+  StageKind kind = StageKind::kUnknown;
   std::optional<std::uint32_t> task_count;
   bool skipped = false;                     // its output was there already: none of its tasks runs
   std::string pool;                         // of the scheduler; empty: the job's

@@ -27,6 +27,7 @@ struct WorkflowJob {
   std::uint64_t input_bytes = 0;
   std::optional<JobProfile> profile;  // empty: what its last runs taught
   std::string queue;
+  bool is_map_only = false;  // whatever its last run had
   friend bool operator==(const WorkflowJob&, const WorkflowJob&) = default;
 };
 
@@ -63,6 +64,7 @@ enum class WorkflowJobState : std::uint8_t {
   kSucceeded,
   kRetried,  // it ended badly, and another may be attached in its place
   kFailed,
+  kCancelled,  // it was taken out before it began
 };
 
 enum class WorkflowBasis : std::uint8_t { kGuess, kProfile, kForecast, kDone };
@@ -96,6 +98,7 @@ struct WorkflowJobProgress {
   WorkflowBasis basis = WorkflowBasis::kGuess;
   std::uint32_t failed_attempts = 0;
   std::string message;
+  std::vector<std::size_t> after;  // indexes
   std::vector<WorkflowStage> stages;
   friend bool operator==(const WorkflowJobProgress&, const WorkflowJobProgress&) = default;
 };
@@ -120,6 +123,7 @@ struct WorkflowSnapshot {
   std::vector<WorkflowJobProgress> jobs;
   std::vector<std::string> critical_path;
   double known_share = 0;
+  double busy_share = 0;  // of a what-if
   std::vector<std::string> notes;
 
   bool is_final() const { return state != JobState::kRunning; }

@@ -30,11 +30,11 @@ import org.tidemark.hadoop.support.Jobs;
 import org.tidemark.hadoop.support.Master;
 import org.tidemark.hadoop.support.OddMaster;
 
-/** `tidemark hadoop run -- hadoop jar ...`, with jobs that run within the client. */
+/** `tidemark run hadoop -- hadoop jar ...`, with jobs that run within the client. */
 public class RunCommandIT {
   @ClassRule public static final TemporaryFolder FILES = new TemporaryFolder();
 
-  private static final List<String> JSON = Arrays.asList("--progress", "json");
+  private static final List<String> JSON = Arrays.asList("-o", "jsonl");
 
   private static Client client;
   private static String input;
@@ -106,7 +106,7 @@ public class RunCommandIT {
     try (Master master = Master.start(FILES.newFolder("logs").toPath())) {
       final Client.Ended watched =
           client.watchedExample(
-              Arrays.asList("--progress", "json", "--master", master.address),
+              Arrays.asList("-o", "jsonl", "--master", master.address),
               "grep",
               input,
               output("grepped"),
@@ -121,7 +121,7 @@ public class RunCommandIT {
   public void withoutAWordOfTheConnectorItSaysSo() throws Exception {
     final Client.Ended watched =
         client.watchedExample(
-            Arrays.asList("--progress", "plain"),
+            Arrays.asList("-o", "plain"),
             "wordcount",
             "-Dtidemark.enabled=false",
             input,
@@ -140,7 +140,7 @@ public class RunCommandIT {
     arguments.addAll(Arrays.asList(input, output(name)));
     final Client.Ended watched =
         client.watchedExample(
-            Arrays.asList("--progress", "plain", "--master", master),
+            Arrays.asList("-o", "plain", "--master", master),
             arguments.toArray(new String[0]));
     assertEquals(watched.err, 0, watched.exitCode);
     for (String said : words) {

@@ -360,7 +360,7 @@ public class YarnIT {
     final Path output = nextOutput();
     final Client.Ended watched =
         client.watchedExample(
-            Arrays.asList("--progress", "json"),
+            Arrays.asList("-o", "jsonl"),
             "wordcount",
             "-Dmapreduce.job.reduces=2",
             "-Dmapreduce.input.fileinputformat.split.maxsize=400000",
@@ -391,7 +391,7 @@ public class YarnIT {
     final String said = new String(Files.readAllBytes(out.toPath()), StandardCharsets.UTF_8);
     assertEquals(said, 0, poll.exitValue());
     assertTrue(said, said.contains("estimates rest on the progress of tasks alone"));
-    assertTrue(said, said.contains("\"job_name\":\"two path\""));
+    assertTrue(said, said.contains("\"name\":\"two path\""));
     assertTrue(said, said.contains("\"remaining\":"));
     assertTrue(said, said.contains("JOB_STATE_SUCCEEDED"));
   }

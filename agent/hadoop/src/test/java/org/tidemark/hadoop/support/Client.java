@@ -91,7 +91,7 @@ public final class Client {
     return run(exampleCommand(all.toArray(new String[0])), System.getProperty("tidemark.jar"));
   }
 
-  /** Runs the same by `tidemark hadoop run OPTION... --`. */
+  /** Runs the same by `tidemark run hadoop OPTION... --`. */
   public Ended watchedExample(List<String> options, String... words)
       throws IOException, InterruptedException {
     return watchedExample(System.getProperty("tidemark.jar"), options, words);
@@ -102,7 +102,7 @@ public final class Client {
       throws IOException, InterruptedException {
     final List<String> command = new ArrayList<>();
     command.add(System.getProperty("tidemark.command"));
-    command.addAll(Arrays.asList("hadoop", "run", "--jar", jar));
+    command.addAll(Arrays.asList("run", "hadoop", "--jar", jar));
     command.addAll(options);
     command.add("--");
     command.addAll(exampleCommand(words));
@@ -115,8 +115,8 @@ public final class Client {
             System.getProperty("tidemark.command"),
             "hadoop",
             "poll",
-            "--progress",
-            "json",
+            "-o",
+            "jsonl",
             "--resource-manager",
             resourceManager,
             jobId)

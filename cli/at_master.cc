@@ -1,0 +1,48 @@
+#include "cli/at_master.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "cli/master_trouble.h"
+#include "cli/progress.h"
+#include "text/did_you_mean.h"
+
+namespace tidemark::cli {
+namespace {
+
+constexpr std::size_t kNamedMax = 10;
+
+}  // namespace
+
+int AtMaster(const MasterArguments& arguments,
+             const std::function<absl::StatusOr<int>(const next::Client&)>& ask) {
+  const auto master =
+      next::Client::Create({.address = arguments.address, .security = arguments.security});
+  const absl::StatusOr<int> exit_code = master.ok() ? ask(**master) : master.status();
+  if (exit_code.ok()) return *exit_code;
+  Complain(DescribeMasterTrouble(arguments.address, exit_code.status()));
+  return ExitCodeOf(exit_code.status());
+}
+
+ExitCode NoSuchJob(const std::string& job_id, const next::Client& master) {
+  std::string message = fmt::format("no job {} at {}", job_id, master.address());
+  std::vector<std::string> names;
+  const auto jobs = master.ListJobs();
+  if (jobs.ok()) {
+    for (const next::Snapshot& job : *jobs) names.push_back(job.job_id);
+    if (names.empty()) message += "; it has no jobs yet";
+  }
+  const std::string meant = text::DidYouMean(job_id, names);
+  if (meant.empty() && !names.empty()) {
+    const std::string more = names.size() > kNamedMax ? ", ..." : "";
+    names.resize(std::min(names.size(), kNamedMax));
+    message += fmt::format("; its jobs: {}{}", fmt::join(names, ", "), more);
+  }
+  Complain(message + meant);
+  return kNotFound;
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,22 @@
+// Asking a master, and what to say when it does not answer as hoped.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cli/command_line.h"
+#include "cli/exit_code.h"
+#include "tidemark/client.h"
+
+namespace tidemark::cli {
+
+// Calls `ask` with the master and returns its exit code, or that of its error, which is told.
+int AtMaster(const MasterArguments& arguments,
+             const std::function<absl::StatusOr<int>(const next::Client&)>& ask);
+
+// Says that the master has no such job, and which was meant or is there. kNotFound.
+ExitCode NoSuchJob(const std::string& job_id, const next::Client& master);
+
+}  // namespace tidemark::cli

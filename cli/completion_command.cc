@@ -1,0 +1,24 @@
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/progress.h"
+
+namespace tidemark::cli {
+namespace {
+
+// Where the command knows nothing, the shell completes names of files.
+constexpr char kBash[] = R"(_tidemark() {
+  local IFS=$'\n'
+  COMPREPLY=($(tidemark complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _tidemark tidemark)";
+// zsh runs scripts of bash.
+constexpr char kZsh[] = "autoload -U +X bashcompinit && bashcompinit";
+
+}  // namespace
+
+int Do(const CompletionArguments& arguments) {
+  if (arguments.shell == "zsh" && !WriteLine(stdout, kZsh)) return kReaderGone;
+  return WriteLine(stdout, kBash) ? kSuccess : kReaderGone;
+}
+
+}  // namespace tidemark::cli

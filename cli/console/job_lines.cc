@@ -1,0 +1,85 @@
+#include "cli/console/job_lines.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "cli/console/text.h"
+
+namespace tidemark::next::console {
+namespace {
+
+constexpr absl::Duration kAtLeastEvery = absl::Seconds(10);
+
+// Those that have anything to say.
+std::string OtherIndicators(const Snapshot& snapshot, const TextOptions& options) {
+  std::string text;
+  for (const Indicator& indicator : snapshot.indicators) {
+    const std::string percent = PercentText(snapshot, indicator.estimate);
+    if (percent == "-") continue;
+    text += fmt::format("{}{} {}", text.empty() ? "; " : ", ",
+                        IndicatorName(indicator.estimate, options), percent);
+  }
+  return text;
+}
+
+std::string PartsText(const Snapshot& snapshot, const TextOptions& options) {
+  std::vector<std::string> running;
+  std::vector<std::string> waiting;
+  for (const Part& part : PartsOf(snapshot, options)) {
+    if (part.is_running) {
+      running.push_back(fmt::format("{} {} %", part.name, ShownPercent(part.fraction_done, false)));
+    } else if (!part.has_started) {
+      waiting.push_back(part.name);
+    }
+  }
+  std::string text;
+  if (!running.empty()) text += fmt::format("; running: {}", fmt::join(running, ", "));
+  if (!waiting.empty()) text += fmt::format("; not started: {}", fmt::join(waiting, ", "));
+  return text;
+}
+
+}  // namespace
+
+std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool compare) {
+  std::string line = fmt::format("[{}] {}:", tidemark::console::DurationText(snapshot.elapsed()),
+                                 JobTitle(snapshot, options));
+  if (const std::string step = CurrentStep(snapshot); !step.empty()) line += " " + step + ",";
+  const std::string percent = PercentText(snapshot, snapshot.estimate);
+  if (percent != "-") line += fmt::format(" {},", percent);
+  line += " " + DescribeRemaining(snapshot, snapshot.estimate, options).text();
+  line += PartsText(snapshot, options);
+  if (std::string last = StragglerText(snapshot, options); !last.empty()) {
+    if (last.starts_with("Reduce")) last[0] = 'r';  // in the middle of a line
+    line += "; " + last;
+  }
+  if (compare) line += OtherIndicators(snapshot, options);
+  for (const std::string& text : WarningTexts(snapshot, options)) line += "; " + text;
+  return line;
+}
+
+PlainLines::Said PlainLines::What(const Snapshot& snapshot) {
+  Said said{.percent = ShownPercent(snapshot.estimate.fraction_done,
+                                    snapshot.state == JobState::kSucceeded),
+            .state = snapshot.state,
+            .is_final = snapshot.is_final,
+            .estimate = snapshot.estimate.state,
+            .notes = snapshot.notes.size(),
+            .is_silent = snapshot.silent_since.has_value()};
+  // Without its numbers, which may change all the time.
+  const std::string step = CurrentStep(snapshot);
+  if (snapshot.children.empty()) said.phase = step.substr(0, step.find_first_of(" 0123456789"));
+  for (const Child& child : snapshot.children) said.children.push_back(child.state);
+  return said;
+}
+
+std::optional<std::string> PlainLines::Next(const Snapshot& snapshot) {
+  Said now = What(snapshot);
+  const bool is_due = !said_ || now != *said_ || snapshot.at - said_at_ >= kAtLeastEvery;
+  if (!is_due) return std::nullopt;
+  said_ = std::move(now);
+  said_at_ = snapshot.at;
+  return PlainLine(snapshot, options_, compare_);
+}
+
+}  // namespace tidemark::next::console

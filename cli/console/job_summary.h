@@ -1,0 +1,25 @@
+// What is left to say when a job has ended. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/console/job_wording.h"
+
+namespace tidemark::next::console {
+
+// How the job ended, after how long, what was lost, and how wrong each indicator was:
+//
+//   two-path succeeded after 4 min 32 s
+//   Forecast error (percentage points)
+//               ------- reduce phase -------   - whole job -
+//                  avg     max  end in range     avg     max
+//   nearestfit     2.1     8.9          92 %     1.8     9.1
+//   hadoop        31.0    62.1             -    30.2    61.0
+//
+// Of a workflow also what each of its jobs took. Of a job that had not ended: after how long, or
+// `ending`, such as "succeeded", for those who know more than the snapshot.
+std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
+                                       const TextOptions& options, const std::string& ending = "");
+
+}  // namespace tidemark::next::console

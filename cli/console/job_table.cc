@@ -1,0 +1,203 @@
+#include "cli/console/job_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/console/text.h"
+
+namespace tidemark::next::console {
+namespace {
+
+using tidemark::console::Columns;
+using tidemark::console::DurationText;
+using tidemark::console::PadRight;
+using tidemark::console::Printable;
+using tidemark::console::StyledLine;
+
+// Cells, the last of which may be the longest.
+using Row = std::vector<std::string>;
+
+std::string Line(const std::string& text, const TableOptions& options,
+                 Style style = Style::kPlain) {
+  return StyledLine().Add(style, text).Render(options.width, options.text);
+}
+
+// The first row is the heading.
+std::vector<std::string> Render(const std::vector<Row>& rows, const TableOptions& options) {
+  std::vector<int> widths(rows.front().size(), 0);
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Columns(row[i]));
+  }
+  std::vector<std::string> lines;
+  for (const Row& row : rows) {
+    std::string text;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      text += i + 1 == row.size() ? row[i] : PadRight(row[i], widths[i] + 2);
+    }
+    text.resize(text.find_last_not_of(' ') + 1);
+    lines.push_back(Line(text, options, &row == &rows.front() ? Style::kDim : Style::kPlain));
+  }
+  return lines;
+}
+
+std::string KindName(const Snapshot& job) {
+  switch (job.info ? job.info->kind : JobKind::kUnknown) {
+    case JobKind::kMapReduce:
+      return "mapreduce";
+    case JobKind::kApplication:
+      return "application";
+    case JobKind::kWorkflow:
+      return "workflow";
+    case JobKind::kUnknown:
+      break;
+  }
+  return "-";
+}
+
+std::string EndOf(const Snapshot& job, const TextOptions& options) {
+  if (job.is_final) return Printable(job.message, options.unicode);
+  const std::string remaining = DescribeRemaining(job, job.estimate, options).text();
+  if (!job.silent_since) return remaining;
+  return fmt::format("no news for {}; {}", DurationText(job.at - *job.silent_since), remaining);
+}
+
+std::string NameOfChild(const Snapshot& snapshot, std::uint32_t number,
+                        const TextOptions& options) {
+  for (const Child& child : snapshot.children) {
+    if (child.number == number) return Printable(child.name, options.unicode);
+  }
+  return "-";
+}
+
+std::string DurationOr(const std::optional<Range>& range, const char* otherwise) {
+  return range ? DurationText(range->median) : otherwise;
+}
+
+std::string Criticality(bool is_critical, const std::string& bottleneck,
+                        const TextOptions& options) {
+  std::string text = is_critical ? "critical" : "";
+  if (!bottleneck.empty()) {
+    text += (text.empty() ? "bound by " : ", bound by ") + Printable(bottleneck, options.unicode);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> RenderJobTable(const std::vector<Snapshot>& jobs,
+                                        const TableOptions& options) {
+  if (jobs.empty()) return {Line("no jobs", options)};
+  std::vector<Row> rows = {{"JOB", "STATE", "DONE", "ELAPSED", "STAGE"}};
+  if (options.is_wide) rows[0].insert(rows[0].end(), {"NAME", "KIND", "USER", "QUEUE"});
+  rows[0].push_back("END");
+  const auto printable = [&](const std::string& text) {
+    return text.empty() ? "-" : Printable(text, options.text.unicode);
+  };
+  for (const Snapshot& job : jobs) {
+    Row row = {Printable(job.job_id, options.text.unicode), StateName(job),
+               PercentText(job, job.estimate), DurationText(job.elapsed()),
+               job.is_final ? "" : CurrentStep(job)};
+    if (options.is_wide) {
+      const JobInfo info = job.info.value_or(JobInfo());
+      row.insert(row.end(), {printable(info.name), KindName(job), printable(info.user),
+                             printable(info.queue)});
+    }
+    row.push_back(EndOf(job, options.text));
+    rows.push_back(std::move(row));
+  }
+  return Render(rows, options);
+}
+
+std::vector<std::string> RenderStageTable(const Snapshot& snapshot, const TableOptions& options) {
+  if (snapshot.stages.empty()) return {Line("no stages", options)};
+  const bool has_jobs = !snapshot.children.empty();
+  Row heading = {"STAGE", "DONE", "TASKS", "RUNNING", "FAILED"};
+  if (has_jobs) heading.insert(heading.begin(), "JOB");
+  if (options.is_wide) heading.insert(heading.end(), {"TASK TIME", "BOTTLENECK"});
+  heading.push_back("STATE");
+  std::vector<Row> rows = {std::move(heading)};
+  for (const StageProgress& stage : snapshot.stages) {
+    const bool is_done = stage.state == StageState::kDone || stage.state == StageState::kSkipped;
+    Row row = {StageName(snapshot, stage.id, options.text),
+               fmt::format("{} %", ShownPercent(stage.fraction_done, is_done)),
+               fmt::format("{}/{}", stage.finished_tasks, stage.tasks),
+               fmt::to_string(stage.running_tasks), fmt::to_string(stage.failed_attempts)};
+    if (has_jobs) row.insert(row.begin(), NameOfChild(snapshot, stage.id.child, options.text));
+    if (options.is_wide) {
+      row.push_back(stage.task_time ? DurationText(*stage.task_time) : "-");
+      row.push_back(stage.bottleneck.empty() ? "-"
+                                             : Printable(stage.bottleneck, options.text.unicode));
+    }
+    row.push_back(StageStateText(stage, options.text) + (stage.is_critical ? ", critical" : ""));
+    rows.push_back(std::move(row));
+  }
+  return Render(rows, options);
+}
+
+std::vector<std::string> RenderTaskTable(const Snapshot& snapshot, const TableOptions& options) {
+  if (snapshot.named_tasks.empty()) {
+    return {Line("no task is expected to hold up the job", options)};
+  }
+  std::vector<Row> rows = {{"TASK", "HOST", "LEFT", "WHY"}};
+  for (const NamedTask& task : snapshot.named_tasks) {
+    rows.push_back({TaskText(snapshot, task, options.text),
+                    task.host.empty() ? "-" : Printable(task.host, options.text.unicode),
+                    DurationOr(task.remaining, "-"), Printable(task.reason, options.text.unicode)});
+  }
+  return Render(rows, options);
+}
+
+std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptions& options) {
+  const Snapshot& snapshot = outcome.snapshot;
+  const std::string whole =
+      fmt::format("{}: {}, {:.0f} % of the slots' time used", JobTitle(snapshot, options.text),
+                  DescribeRemaining(snapshot, snapshot.estimate, options.text).text(),
+                  100 * outcome.busy_share);
+  std::vector<std::string> lines = {Line(whole, options)};
+  const bool has_jobs = !snapshot.children.empty();
+  std::vector<Row> rows = {
+      {has_jobs && snapshot.stages.empty() ? "JOB" : "STAGE", "STARTS", "ENDS", ""}};
+  for (const StageProgress& stage : snapshot.stages) {
+    const std::string job =
+        has_jobs ? NameOfChild(snapshot, stage.id.child, options.text) + "/" : "";
+    rows.push_back({job + StageName(snapshot, stage.id, options.text),
+                    DurationOr(stage.starts_in, "-"), DurationOr(stage.ends_in, "-"),
+                    Criticality(stage.is_critical, stage.bottleneck, options.text)});
+  }
+  for (const Child& child : snapshot.children) {
+    if (!snapshot.stages.empty()) break;
+    rows.push_back({Printable(child.name, options.text.unicode), DurationOr(child.starts_in, "-"),
+                    DurationOr(child.estimate.remaining, "-"),
+                    Criticality(child.is_critical, "", options.text)});
+  }
+  if (rows.size() == 1) return lines;
+  for (std::string& line : Render(rows, options)) lines.push_back(std::move(line));
+  return lines;
+}
+
+std::vector<std::string> RenderScenarios(
+    const std::vector<std::pair<std::string, Outcome>>& outcomes, const TableOptions& options) {
+  std::vector<Row> rows = {{"SCENARIO", "ENDS IN", "5 %", "95 %", "BUSY", "SPEED-UP"}};
+  const auto median = [](const Outcome& outcome) {
+    const std::optional<Range>& remaining = outcome.snapshot.estimate.remaining;
+    return remaining ? absl::ToDoubleSeconds(remaining->median) : 0;
+  };
+  const double first = outcomes.empty() ? 0 : median(outcomes.front().second);
+  for (const auto& [name, outcome] : outcomes) {
+    const std::optional<Range>& remaining = outcome.snapshot.estimate.remaining;
+    const auto bound = [](const std::optional<absl::Duration>& known) {
+      return known ? DurationText(*known) : "-";
+    };
+    const double seconds = median(outcome);
+    rows.push_back(
+        {name, DurationOr(remaining, "-"), remaining ? bound(remaining->lower) : "-",
+         remaining ? bound(remaining->upper) : "-",
+         fmt::format("{:.0f} %", 100 * outcome.busy_share),
+         seconds > 0 && std::isfinite(first) ? fmt::format("{:.2f}x", first / seconds) : "-"});
+  }
+  return Render(rows, options);
+}
+
+}  // namespace tidemark::next::console

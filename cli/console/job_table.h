@@ -1,0 +1,36 @@
+// Tables of jobs, stages and tasks: a heading and a line for each, or one line that says that there
+// are none. Pure.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/console/job_wording.h"
+#include "tidemark/job_query.h"
+
+namespace tidemark::next::console {
+
+struct TableOptions {
+  int width = 80;  // columns
+  TextOptions text;
+  bool is_wide = false;  // with the columns that are asked for less often
+};
+
+std::vector<std::string> RenderJobTable(const std::vector<Snapshot>& jobs,
+                                        const TableOptions& options);
+// Those of the job, and of the jobs of a workflow.
+std::vector<std::string> RenderStageTable(const Snapshot& snapshot, const TableOptions& options);
+// The tasks that end last.
+std::vector<std::string> RenderTaskTable(const Snapshot& snapshot, const TableOptions& options);
+
+// What would be of a plan that has not begun: its end, then when each of its stages, or else of its
+// jobs, starts and ends, what is critical, and what binds it.
+std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptions& options);
+
+// A line for each scenario, under its name: the end, its interval, how busy the slots would be, and
+// how much sooner than the first it ends.
+std::vector<std::string> RenderScenarios(
+    const std::vector<std::pair<std::string, Outcome>>& outcomes, const TableOptions& options);
+
+}  // namespace tidemark::next::console

@@ -1,0 +1,442 @@
+#include "cli/console/job_wording.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include "cli/console/text.h"
+
+namespace tidemark::next::console {
+namespace {
+
+using tidemark::console::DurationText;
+using tidemark::console::Printable;
+using tidemark::console::RangeText;
+using tidemark::console::RoundToKnown;
+
+// Just below what rounds to a full bar.
+constexpr double kRunningMax = 0.999;
+// Coverage::silent_tasks counts tasks that were not heard of for so long.
+constexpr absl::Duration kTaskSilence = absl::Seconds(10);
+// Taste: more would push the bars off a small screen.
+constexpr std::size_t kNotesMax = 5;
+constexpr std::size_t kFailuresMax = 2;
+
+bool HasSucceeded(const Snapshot& snapshot) { return snapshot.state == JobState::kSucceeded; }
+
+JobKind KindOf(const Snapshot& snapshot) {
+  return snapshot.info ? snapshot.info->kind : JobKind::kUnknown;
+}
+
+const StageInfo* InfoOf(const Snapshot& snapshot, StageId id) {
+  const auto place =
+      std::lower_bound(snapshot.stage_infos.begin(), snapshot.stage_infos.end(), id,
+                       [](const StageInfo& stage, StageId wanted) { return stage.id < wanted; });
+  return place != snapshot.stage_infos.end() && place->id == id ? &*place : nullptr;
+}
+
+StageKind KindOf(const Snapshot& snapshot, StageId id) {
+  const StageInfo* info = InfoOf(snapshot, id);
+  return info == nullptr ? StageKind::kUnknown : info->kind;
+}
+
+std::string StillRunning(const Snapshot& snapshot, const TextOptions& options) {
+  if (!snapshot.named_tasks.empty()) {
+    return TaskText(snapshot, snapshot.named_tasks.front(), options);
+  }
+  const std::uint64_t running = snapshot.counts.running_tasks;
+  if (running == 0) return "the job";
+  return running == 1 ? "1 task" : fmt::format("{} tasks", running);
+}
+
+// `tidemark` learns from map tasks, too; the other indicators wait for a reduce function.
+RemainingWords WarmingUpWords(const Snapshot& snapshot, const Estimate& estimate) {
+  const auto words = [](const char* for_what) {
+    return RemainingWords{"no estimate yet", ": ", for_what};
+  };
+  if (KindOf(snapshot) == JobKind::kApplication) return words("waiting for the first tasks to end");
+  if (KindOf(snapshot) == JobKind::kWorkflow || snapshot.stages.empty()) {
+    return {.about = "no estimate yet"};
+  }
+  bool has_reduce = false;
+  bool maps_are_done = true;
+  for (const StageProgress& stage : snapshot.stages) {
+    const StageKind kind = KindOf(snapshot, stage.id);
+    has_reduce = has_reduce || kind == StageKind::kReduce;
+    if (kind == StageKind::kMap && stage.state != StageState::kDone) maps_are_done = false;
+  }
+  if (!has_reduce) return words("waiting for the first input to be read");
+  const bool maps_will_tell =
+      !maps_are_done && (estimate.indicator.empty() || estimate.indicator.starts_with("tidemark"));
+  return words(maps_will_tell ? "waiting for the first map results"
+                              : "waiting for the first reduce results");
+}
+
+RemainingWords KnownWords(const KnownRemaining& known, const TextOptions& options) {
+  if (known.remaining <= absl::ZeroDuration()) {
+    const bool is_exact = !known.has_range || known.upper <= absl::ZeroDuration();
+    return {.about = is_exact ? "about to end"
+                              : fmt::format("less than {} left", DurationText(known.upper))};
+  }
+  RemainingWords words{.about = AboutText(known.remaining, options) + " left"};
+  if (!known.has_range) return words;
+  words.joint = " ";
+  words.detail = fmt::format("({})", RangeText(known.lower, known.upper, options.unicode));
+  return words;
+}
+
+KnownRemaining Known(const Range& range) {
+  return RoundToKnown(range.median, range.lower, range.upper);
+}
+
+// The pieces of a MapReduce job: the shuffle is the first part of its reduce tasks.
+struct Phase {
+  const char* name = "";
+  StageState state = StageState::kPending;
+  std::string running;  // its text while it runs
+};
+
+// Below 100 until it is done.
+std::string RunningPercent(const char* name, double fraction) {
+  return fmt::format("{} {} %", name, ShownPercent(std::min(fraction, 0.99), false));
+}
+
+std::vector<Phase> PhasesOf(const Snapshot& snapshot) {
+  std::vector<Phase> phases;
+  for (const StageProgress& stage : snapshot.stages) {
+    const StageKind kind = KindOf(snapshot, stage.id);
+    const char* const name = kind == StageKind::kMap      ? "map"
+                             : kind == StageKind::kReduce ? "reduce"
+                                                          : "stage";
+    if (kind != StageKind::kReduce) {
+      phases.push_back({name, stage.state, RunningPercent(name, stage.fraction_done)});
+      continue;
+    }
+    // The percentage of the reduce tasks is nearly that of the job; tasks say something new.
+    Phase reduce = {name, stage.state,
+                    fmt::format("{} {}/{} tasks", name, stage.finished_tasks, stage.tasks)};
+    if (stage.shuffle) {
+      const ShuffleProgress& shuffle = *stage.shuffle;
+      const bool is_done = stage.state == StageState::kDone ||
+                           (stage.tasks > 0 && shuffle.finished_tasks >= stage.tasks);
+      const bool has_begun =
+          shuffle.finished_tasks > 0 || shuffle.running_tasks > 0 || shuffle.fraction_done > 0;
+      phases.push_back({"shuffle",
+                        is_done     ? StageState::kDone
+                        : has_begun ? StageState::kRunning
+                                    : StageState::kPending,
+                        RunningPercent("shuffle", shuffle.fraction_done)});
+      // A task that only fetches has not begun to reduce.
+      const bool reduces = shuffle.finished_tasks > 0 || stage.finished_tasks > 0;
+      if (stage.state == StageState::kRunning && !reduces) reduce.state = StageState::kPending;
+    }
+    phases.push_back(reduce);
+  }
+  return phases;
+}
+
+std::string DoneText(std::uint64_t finished, std::uint64_t all, const char* what) {
+  return fmt::format("{} of {} {} done", finished, all, what);
+}
+
+// A guess: what it waits for has not ended.
+std::string StartText(const std::optional<Range>& starts_in, const TextOptions& options) {
+  if (!starts_in) return "not started";
+  const absl::Duration known = Known({.median = starts_in->median}).remaining;
+  if (known <= absl::ZeroDuration()) return "about to start";
+  return "starts in " + AboutText(known, options);
+}
+
+std::string EndText(const std::optional<Range>& ends_in, const TextOptions& options) {
+  return ends_in ? KnownWords(Known(*ends_in), options).about : "running";
+}
+
+Part PartOf(const Child& child, const TextOptions& options) {
+  Part part = {.name = Printable(child.name, options.unicode),
+               .fraction_done = child.estimate.fraction_done,
+               .has_succeeded = child.state == ChildState::kSucceeded,
+               .is_running = child.state == ChildState::kRunning,
+               .has_started = true,
+               .is_critical = child.is_critical};
+  switch (child.state) {
+    case ChildState::kSucceeded:
+      part.state = "done";
+      part.style = Style::kGood;
+      break;
+    case ChildState::kFailed:
+      part.state = "failed";
+      part.style = Style::kBad;
+      break;
+    case ChildState::kRetryable:
+      part.state = "failed, waiting for a retry";
+      part.style = Style::kBad;
+      break;
+    case ChildState::kCancelled:
+      part.state = "cancelled";
+      break;
+    case ChildState::kAwaited:
+      part.state = "no report yet";
+      part.has_started = false;
+      break;
+    case ChildState::kPending:
+      part.state = StartText(child.starts_in, options);
+      part.has_started = false;
+      break;
+    case ChildState::kRunning:
+      part.state = EndText(child.estimate.remaining, options);
+      break;
+    case ChildState::kUnknown:
+      break;
+  }
+  return part;
+}
+
+// "3 messages lost" for a part of a list; nothing for zero.
+void AddCount(std::uint64_t count, const char* one, const char* many,
+              std::vector<std::string>& parts) {
+  if (count != 0) parts.push_back(fmt::format("{} {}", count, count == 1 ? one : many));
+}
+
+std::string LossText(const Coverage& coverage) {
+  std::vector<std::string> parts;
+  AddCount(coverage.lost_envelopes, "message lost", "messages lost", parts);
+  AddCount(coverage.dropped_events, "event dropped", "events dropped", parts);
+  AddCount(coverage.dropped_points, "measurement dropped", "measurements dropped", parts);
+  AddCount(coverage.rejected_envelopes, "message refused", "messages refused", parts);
+  AddCount(coverage.anomalies, "conflicting event ignored", "conflicting events ignored", parts);
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string SilenceText(const Snapshot& snapshot) {
+  if (snapshot.is_final) return "";
+  if (snapshot.silent_since) {
+    return fmt::format("no news from the job for {}",
+                       DurationText(snapshot.at - *snapshot.silent_since));
+  }
+  const std::uint32_t silent = snapshot.coverage ? snapshot.coverage->silent_tasks : 0;
+  if (silent == 0) return "";
+  return fmt::format("{} not heard of for {}",
+                     silent == 1 ? "1 running task" : fmt::format("{} running tasks", silent),
+                     DurationText(kTaskSilence));
+}
+
+// Of stages that go on: why attempts fail.
+std::vector<std::string> FailureTexts(const Snapshot& snapshot, const TextOptions& options) {
+  std::vector<std::string> texts;
+  if (snapshot.is_final) return texts;
+  for (const StageProgress& stage : snapshot.stages) {
+    if (stage.failure.empty() || stage.state != StageState::kRunning) continue;
+    if (texts.size() == kFailuresMax) break;
+    texts.push_back(
+        fmt::format("{}: {} failed; the last: {}", StageName(snapshot, stage.id, options),
+                    stage.failed_attempts == 1 ? "1 attempt"
+                                               : fmt::format("{} attempts", stage.failed_attempts),
+                    Printable(stage.failure, options.unicode)));
+  }
+  return texts;
+}
+
+}  // namespace
+
+std::string StageName(const Snapshot& snapshot, StageId id, const TextOptions& options) {
+  const StageInfo* info = InfoOf(snapshot, id);
+  if (info == nullptr || info->name.empty()) return fmt::format("stage {}", id.stage);
+  return Printable(info->name, options.unicode);
+}
+
+std::string TaskText(const Snapshot& snapshot, const NamedTask& task, const TextOptions& options) {
+  const StageId stage = {task.child, task.attempt.stage};
+  std::string text;
+  switch (KindOf(snapshot, stage)) {
+    case StageKind::kMap:
+      text = fmt::format("map task {}", task.attempt.index);
+      break;
+    case StageKind::kReduce:
+      text = fmt::format("reduce task {}", task.attempt.index);
+      break;
+    default:
+      text = fmt::format("task {} of {}", task.attempt.index, StageName(snapshot, stage, options));
+  }
+  if (task.attempt.attempt > 0) text += fmt::format(", attempt {}", task.attempt.attempt);
+  return text;
+}
+
+std::string StageStateText(const StageProgress& stage, const TextOptions& options) {
+  switch (stage.state) {
+    case StageState::kDone:
+      return "done";
+    case StageState::kSkipped:
+      return "skipped";
+    case StageState::kExpected:
+      return "expected";
+    case StageState::kRunning:
+      return EndText(stage.ends_in, options);
+    case StageState::kPending:
+    case StageState::kUnknown:
+      break;
+  }
+  return StartText(stage.starts_in, options);
+}
+
+std::string JobTitle(const Snapshot& snapshot, const TextOptions& options) {
+  const bool has_name = snapshot.info && !snapshot.info->name.empty();
+  const std::string name =
+      Printable(has_name ? snapshot.info->name : snapshot.job_id, options.unicode);
+  return name.empty() ? "(unnamed)" : name;
+}
+
+std::string StateName(const Snapshot& snapshot) {
+  switch (snapshot.state) {
+    case JobState::kQueued:
+      return "queued";
+    case JobState::kSucceeded:
+      return "succeeded";
+    case JobState::kFailed:
+      return "failed";
+    case JobState::kKilled:
+      return "killed";
+    case JobState::kAbandoned:
+      return "abandoned";
+    case JobState::kRunning:
+    case JobState::kUnknown:
+      break;
+  }
+  return snapshot.is_final ? "ended" : "running";
+}
+
+Style StateStyle(const Snapshot& snapshot) {
+  if (!snapshot.is_final) return Style::kBar;
+  return HasSucceeded(snapshot) ? Style::kGood : Style::kBad;
+}
+
+double ShownFraction(double fraction_done, bool has_succeeded) {
+  if (has_succeeded) return 1;
+  return fraction_done >= 0 ? std::min(fraction_done, kRunningMax) : 0.0;
+}
+
+int ShownPercent(double fraction_done, bool has_succeeded) {
+  // A hair more, so that 0.29 (whose product with 100 is below 29) is shown as 29.
+  return static_cast<int>(std::floor(100 * ShownFraction(fraction_done, has_succeeded) + 1e-9));
+}
+
+std::string PercentText(const Snapshot& snapshot, const Estimate& estimate) {
+  const int percent = ShownPercent(estimate.fraction_done, HasSucceeded(snapshot));
+  const bool has_said_nothing =
+      estimate.state == EstimateState::kWarmingUp || estimate.state == EstimateState::kUnknown;
+  if (has_said_nothing && percent == 0) return "-";
+  return fmt::format("{} %", percent);
+}
+
+std::string IndicatorName(const Estimate& estimate, const TextOptions& options) {
+  return estimate.indicator.empty() ? "tidemark" : Printable(estimate.indicator, options.unicode);
+}
+
+std::string AboutText(absl::Duration duration, const TextOptions& options) {
+  return fmt::format("{} {}", options.unicode ? "≈" : "~", DurationText(duration));
+}
+
+RemainingWords DescribeRemaining(const Snapshot& snapshot, const Estimate& estimate,
+                                 const TextOptions& options) {
+  if (snapshot.is_final) return {.about = StateName(snapshot)};
+  if (estimate.state == EstimateState::kUnknown) return {.about = "not started"};
+  if (estimate.state == EstimateState::kWarmingUp) return WarmingUpWords(snapshot, estimate);
+  if (estimate.state == EstimateState::kOverdue) {
+    return {"past the predicted end", "; ", "still running: " + StillRunning(snapshot, options)};
+  }
+  if (!estimate.remaining || estimate.remaining->median == absl::InfiniteDuration()) {
+    return {.about = "remaining time unknown"};
+  }
+  return KnownWords(Known(*estimate.remaining), options);
+}
+
+std::vector<Step> StepsOf(const Snapshot& snapshot) {
+  const Counts& counts = snapshot.counts;
+  const JobKind kind = KindOf(snapshot);
+  if (kind == JobKind::kWorkflow || counts.children > 0) {
+    return {{DoneText(counts.finished_children, counts.children, "jobs"), true}};
+  }
+  if (kind == JobKind::kApplication && counts.stages > 0) {
+    return {{DoneText(counts.finished_stages, counts.stages, "stages"), true}};
+  }
+  if (snapshot.stages.empty()) {
+    if (counts.tasks == 0) return {};
+    return {{fmt::format("{}/{} tasks", counts.finished_tasks, counts.tasks), true}};
+  }
+  const std::vector<Phase> phases = PhasesOf(snapshot);
+  // Phases overlap: the last that has begun is the one to watch; between two of them, the next.
+  const auto has = [](StageState state) {
+    return [state](const Phase& phase) { return phase.state == state; };
+  };
+  auto current = phases.end() - 1;
+  const auto running = std::find_if(phases.rbegin(), phases.rend(), has(StageState::kRunning));
+  const auto pending = std::find_if(phases.begin(), phases.end(), has(StageState::kPending));
+  if (running != phases.rend()) {
+    current = running.base() - 1;
+  } else if (pending != phases.end()) {
+    current = pending;
+  }
+  std::vector<Step> steps;
+  for (auto phase = phases.begin(); phase != phases.end(); ++phase) {
+    Step step = {phase->name, phase == current};
+    if (phase->state == StageState::kRunning) step.text = phase->running;
+    if (phase->state == StageState::kDone) step.text += " done";
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+std::string CurrentStep(const Snapshot& snapshot) {
+  for (const Step& step : StepsOf(snapshot)) {
+    if (step.is_current) return step.text;
+  }
+  return "";
+}
+
+std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options) {
+  std::vector<Part> parts;
+  for (const Child& child : snapshot.children) parts.push_back(PartOf(child, options));
+  if (KindOf(snapshot) != JobKind::kApplication) return parts;
+  for (const StageProgress& stage : snapshot.stages) {
+    if (stage.state != StageState::kRunning || parts.size() == kStagesShown) continue;
+    parts.push_back({.name = StageName(snapshot, stage.id, options),
+                     .state = EndText(stage.ends_in, options),
+                     .fraction_done = stage.fraction_done,
+                     .is_running = true,
+                     .has_started = true,
+                     .is_critical = stage.is_critical});
+  }
+  return parts;
+}
+
+std::string StragglerText(const Snapshot& snapshot, const TextOptions& options) {
+  if (snapshot.named_tasks.empty() || snapshot.is_final) return "";
+  const NamedTask& last = snapshot.named_tasks.front();
+  const std::string reason = Printable(last.reason, options.unicode);
+  return reason.empty() ? "last to end: " + TaskText(snapshot, last, options) : reason;
+}
+
+std::vector<std::string> WarningTexts(const Snapshot& snapshot, const TextOptions& options) {
+  std::vector<std::string> texts = {SilenceText(snapshot)};
+  if (snapshot.coverage) {
+    texts.push_back(LossText(*snapshot.coverage));
+    if (const auto known = snapshot.coverage->map_profiles; known && !(*known >= 1)) {
+      texts.push_back(fmt::format("key sizes known for {} % of the finished map tasks",
+                                  static_cast<int>(100 * (*known > 0 ? *known : 0))));
+    }
+  }
+  std::erase(texts, "");
+  for (std::string& text : FailureTexts(snapshot, options)) texts.push_back(std::move(text));
+  const std::size_t notes = std::min(snapshot.notes.size(), kNotesMax);
+  for (std::size_t i = 0; i < notes; ++i) {
+    texts.push_back(Printable(snapshot.notes[i], options.unicode));
+  }
+  if (notes < snapshot.notes.size()) {
+    texts.push_back(fmt::format("{} more notes", snapshot.notes.size() - notes));
+  }
+  return texts;
+}
+
+}  // namespace tidemark::next::console

@@ -1,0 +1,93 @@
+// What there is to say about a snapshot, in words; frames, plain lines and tables share it. Pure.
+//
+// Everything here is Printable(), finite and without negative times, whatever the snapshot holds.
+// What a snapshot does not hold, such as the stages in its smallest view, is not said.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/console/duration_text.h"
+#include "cli/console/styled_line.h"
+#include "tidemark/job.h"
+
+namespace tidemark::next::console {
+
+using tidemark::console::KnownRemaining;
+using tidemark::console::Style;
+using tidemark::console::TextOptions;
+
+// The name of the job, or its id if it has none.
+std::string JobTitle(const Snapshot& snapshot, const TextOptions& options);
+
+// "queued", "running", "succeeded", "failed", "killed", "abandoned"; of a state that this version
+// does not know "running" or "ended".
+std::string StateName(const Snapshot& snapshot);
+Style StateStyle(const Snapshot& snapshot);
+
+// `fraction_done` as it may be shown: 0 if it is not a number, within 0..1, and 1 only for what has
+// succeeded. Percent are cut, not rounded.
+double ShownFraction(double fraction_done, bool has_succeeded);
+int ShownPercent(double fraction_done, bool has_succeeded);
+
+// "41 %"; "-" while the indicator warms up and has never said anything.
+std::string PercentText(const Snapshot& snapshot, const Estimate& estimate);
+
+// The name of the indicator that made an estimate.
+std::string IndicatorName(const Estimate& estimate, const TextOptions& options);
+
+// "~ 41 s".
+std::string AboutText(absl::Duration duration, const TextOptions& options);
+
+// When something will end, in two parts that can be put apart, such as "~ 41 s left" and "(35-52
+// s)", or "no estimate yet" and "waiting for the first reduce results".
+struct RemainingWords {
+  std::string about;
+  std::string joint;
+  std::string detail;
+  std::string text() const { return about + joint + detail; }
+};
+// Of an ended job its state.
+RemainingWords DescribeRemaining(const Snapshot& snapshot, const Estimate& estimate,
+                                 const TextOptions& options);
+
+// Where a job is, in pieces for a header: "map done", "shuffle 40 %", "reduce 1/4 tasks" of a
+// MapReduce job; "3 of 12 stages done" or "1 of 4 jobs done" of others.
+struct Step {
+  std::string text;
+  bool is_current = false;  // at most one
+};
+std::vector<Step> StepsOf(const Snapshot& snapshot);
+// The text of the current one; empty if there is none.
+std::string CurrentStep(const Snapshot& snapshot);
+
+// "map", "scan"; of a stage without a name "stage 3".
+std::string StageName(const Snapshot& snapshot, StageId id, const TextOptions& options);
+// "starts in ~ 2 min", "~ 1 min left", "done", "skipped", "expected".
+std::string StageStateText(const StageProgress& stage, const TextOptions& options);
+// "reduce task 2", "task 7 of scan"; a repeated one says which attempt it is.
+std::string TaskText(const Snapshot& snapshot, const NamedTask& task, const TextOptions& options);
+
+// A job of a workflow or a stage of an application, as a line.
+struct Part {
+  std::string name;
+  std::string state;  // "done", "~ 1 min left", "starts in ~ 2 min", "no report yet"
+  Style style = Style::kBar;
+  double fraction_done = 0;
+  bool has_succeeded = false;
+  bool is_running = false;
+  bool has_started = false;
+  bool is_critical = false;
+};
+// The jobs of a workflow; of an application the stages that run, at most kStagesShown of them; of a
+// MapReduce job none.
+inline constexpr std::size_t kStagesShown = 8;
+std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options);
+
+// "Reduce task 2 ends last: 1.2 MB key, ..."; empty if no task is named.
+std::string StragglerText(const Snapshot& snapshot, const TextOptions& options);
+
+// What is lost, silent, failed or out of date; a line each, none if all is well.
+std::vector<std::string> WarningTexts(const Snapshot& snapshot, const TextOptions& options);
+
+}  // namespace tidemark::next::console

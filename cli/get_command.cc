@@ -1,0 +1,76 @@
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/at_master.h"
+#include "cli/commands.h"
+#include "cli/console/job_table.h"
+#include "cli/table_output.h"
+#include "proto/wire/job_codec.h"
+
+namespace tidemark::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+// The stages, each with what is known of it from the start and what changes.
+std::vector<std::string> StagesAsJson(const ordered_json& job) {
+  std::vector<std::string> lines;
+  for (const ordered_json& progress : job["stages"]) {
+    ordered_json stage = progress;
+    for (const ordered_json& info : job["stage_infos"]) {
+      if (info["id"] == progress["id"]) stage.update(info);
+    }
+    lines.push_back(stage.dump());
+  }
+  return lines;
+}
+
+std::vector<std::string> TasksAsJson(const ordered_json& job) {
+  std::vector<std::string> lines;
+  for (const ordered_json& task : job["named_tasks"]) lines.push_back(task.dump());
+  return lines;
+}
+
+int ShowJob(const GetArguments& arguments, const next::Snapshot& job) {
+  const std::string json = next::wire::SnapshotJson(job);
+  const auto options = TableOptionsFor(arguments.format);
+  switch (arguments.what) {
+    case Listed::kStages:
+      return IsJson(arguments.format)
+                 ? PrintJson(StagesAsJson(ordered_json::parse(json)), arguments.format)
+                 : PrintLines(next::console::RenderStageTable(job, options));
+    case Listed::kTasks:
+      return IsJson(arguments.format)
+                 ? PrintJson(TasksAsJson(ordered_json::parse(json)), arguments.format)
+                 : PrintLines(next::console::RenderTaskTable(job, options));
+    case Listed::kJobs:
+      break;
+  }
+  return IsJson(arguments.format) ? PrintLines({json})
+                                  : PrintLines(next::console::RenderJobTable({job}, options));
+}
+
+}  // namespace
+
+int Do(const GetArguments& arguments) {
+  return AtMaster(arguments.master, [&](const next::Client& master) -> absl::StatusOr<int> {
+    if (!arguments.job_id.empty()) {
+      const auto job = master.GetJob(arguments.job_id);
+      if (absl::IsNotFound(job.status())) return NoSuchJob(arguments.job_id, master);
+      if (!job.ok()) return job.status();
+      return ShowJob(arguments, *job);
+    }
+    const auto jobs = master.ListJobs();
+    if (!jobs.ok()) return jobs.status();
+    if (!IsJson(arguments.format)) {
+      return PrintLines(next::console::RenderJobTable(*jobs, TableOptionsFor(arguments.format)));
+    }
+    std::vector<std::string> lines;
+    for (const next::Snapshot& job : *jobs) lines.push_back(next::wire::SnapshotJson(job));
+    return PrintJson(lines, arguments.format);
+  });
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,64 @@
+// Submit, attach, update and forget.
+#include <string>
+#include <utility>
+
+#include "cli/at_master.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/plan_file.h"
+#include "cli/progress.h"
+
+namespace tidemark::cli {
+namespace {
+
+int WrongFile(const absl::Status& status) {
+  Complain(std::string(status.message()));
+  return kUsage;
+}
+
+absl::StatusOr<int> SuccessIf(const absl::Status& status) {
+  if (status.ok()) return kSuccess;
+  return status;
+}
+
+}  // namespace
+
+int Do(const SubmitArguments& arguments) {
+  const auto plan = next::cli::ReadPlanFile(arguments.file, next::cli::PlanUse::kSubmit);
+  if (!plan.ok()) return WrongFile(plan.status());
+  return AtMaster(arguments.master, [&](const next::Client& master) -> absl::StatusOr<int> {
+    if (absl::Status taken = master.SubmitJob(*plan); !taken.ok()) return taken;
+    return WriteLine(stdout, plan->id) ? kSuccess : kReaderGone;
+  });
+}
+
+int Do(const AttachArguments& arguments) {
+  return AtMaster(arguments.master, [&](const next::Client& master) {
+    return SuccessIf(
+        master.AttachJob(arguments.job_id, arguments.child_name, arguments.child_job_id));
+  });
+}
+
+int Do(const UpdateArguments& arguments) {
+  next::PlanChange change = {.cancel_jobs = arguments.cancel_jobs, .cancel = arguments.cancel};
+  if (!arguments.file.empty()) {
+    auto added = next::cli::ReadPlanFile(arguments.file, next::cli::PlanUse::kAdd);
+    if (!added.ok()) return WrongFile(added.status());
+    change.add_jobs = std::move(added->jobs);
+  }
+  if (change == next::PlanChange()) {
+    Complain("nothing to change; pass --add, --cancel or --cancel-all");
+    return kUsage;
+  }
+  return AtMaster(arguments.master, [&](const next::Client& master) {
+    return SuccessIf(master.UpdateJob(arguments.job_id, change));
+  });
+}
+
+int Do(const ForgetArguments& arguments) {
+  return AtMaster(arguments.master, [&](const next::Client& master) {
+    return SuccessIf(master.ForgetJob(arguments.job_id));
+  });
+}
+
+}  // namespace tidemark::cli

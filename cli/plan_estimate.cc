@@ -1,0 +1,298 @@
+#include "cli/plan_estimate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "master/workflow/mapreduce_model.h"
+#include "master/workflow/stages_application.h"
+#include "master/workflow/task_model.h"
+
+namespace tidemark::next::cli {
+namespace {
+
+using tidemark::workflow::StageNow;
+using tidemark::workflow::StageProfile;
+using tidemark::workflow::Warmth;
+
+// The same limit as that of CheckPlan().
+constexpr double kTasksMax = 10'000'000;
+
+std::optional<Range> RangeOf(const estimate::Range& range) {
+  return Range{absl::Seconds(range.median), absl::Seconds(range.lower), absl::Seconds(range.upper)};
+}
+
+std::optional<Range> MedianOf(double seconds) { return Range{.median = absl::Seconds(seconds)}; }
+
+schedule::Policy PolicyOf(SchedulingPolicy policy) {
+  switch (policy) {
+    case SchedulingPolicy::kFair:
+      return schedule::Policy::kFair;
+    case SchedulingPolicy::kDrf:
+      return schedule::Policy::kDrf;
+    case SchedulingPolicy::kCapacity:
+      return schedule::Policy::kCapacity;
+    case SchedulingPolicy::kUnknown:
+    case SchedulingPolicy::kFifo:
+      break;
+  }
+  return schedule::Policy::kFifo;
+}
+
+workflow::NodeProfile NodeOf(const Cluster& cluster) {
+  if (!cluster.node) return {};
+  const ResourceProfile& node = *cluster.node;
+  return {.disk_read = node.disk_read,
+          .disk_write = node.disk_write,
+          .dfs_read = node.dfs_read,
+          .dfs_write = node.dfs_write,
+          .network = node.network,
+          .cores = node.cores > 0 ? node.cores : 1};
+}
+
+workflow::TaskModel ModelOf(const TaskData& task) {
+  return workflow::SparkTask({.load = task.load,
+                              .input_bytes = static_cast<double>(task.input_bytes),
+                              .shuffle_read_bytes = static_cast<double>(task.shuffle_read_bytes),
+                              .shuffle_write_bytes = static_cast<double>(task.shuffle_write_bytes),
+                              .output_bytes = static_cast<double>(task.output_bytes),
+                              .throughput = task.core_bytes_per_second});
+}
+
+std::vector<double> SecondsOf(const std::vector<absl::Duration>& times) {
+  std::vector<double> seconds;
+  for (const absl::Duration time : times) seconds.push_back(absl::ToDoubleSeconds(time));
+  return seconds;
+}
+
+// Kinds that were not measured apart are like the others.
+void SetTimes(const PlannedStage& stage, StageProfile& profile) {
+  const auto of = [&profile](Warmth warmth) -> std::vector<double>& {
+    return profile.seconds[static_cast<std::size_t>(warmth)];
+  };
+  of(Warmth::kRest) = SecondsOf(stage.task_times);
+  of(Warmth::kFirst) = SecondsOf(stage.first_task_times);
+  of(Warmth::kFresh) = SecondsOf(stage.fresh_task_times);
+  of(Warmth::kLast) = SecondsOf(stage.last_task_times);
+  for (std::vector<double>& seconds : profile.seconds) {
+    if (seconds.empty()) seconds = of(Warmth::kRest);
+  }
+}
+
+// The stages of all jobs side by side.
+class StagesOfPlan {
+ public:
+  StagesOfPlan(const Plan& plan, const Scenario& scenario) : plan_(plan) {
+    on_.cluster = {
+        .capacity = {.cores = static_cast<double>(scenario.slots.value_or(plan.cluster.slots)),
+                     .memory_bytes = static_cast<double>(plan.cluster.memory_bytes)},
+        .policy = PolicyOf(scenario.policy.value_or(plan.cluster.policy))};
+    for (const Queue& queue : plan.cluster.queues) on_.cluster.queue_shares.push_back(queue.share);
+    profile_.slots = plan.cluster.slots;
+    for (const PlannedJob& job : plan.jobs) {
+      first_of_job_[job.name] = now_.stages.size();
+      if (job.profiled_slots) profile_.slots = *job.profiled_slots;
+      for (const PlannedStage& stage : job.stages) {
+        Add(job, stage, scenario.data_factor.value_or(1));
+      }
+    }
+    Connect();
+  }
+
+  absl::StatusOr<Outcome> Estimate(absl::Time at) {
+    if (absl::Status modelled = ApplyModels(); !modelled.ok()) return modelled;
+    const std::vector<const workflow::WorkflowProfile*> history = {&profile_};
+    const auto answer = estimate::EstimateApplication(
+        workflow::ApplicationOfStages(now_, history, on_, workflow::StagesOptions()));
+    if (!answer.ok()) return answer.status();
+    Outcome outcome = {.snapshot = Whole(*answer, at)};
+    const double capacity = answer->end.median * on_.cluster.capacity.cores;
+    outcome.busy_share = capacity > 0 ? std::min(Work() / capacity, 1.0) : 0;
+    if (plan_.jobs.size() > 1) AddChildren(*answer, outcome.snapshot);
+    return outcome;
+  }
+
+ private:
+  void Add(const PlannedJob& job, const PlannedStage& stage, double data_factor) {
+    const double tasks = std::ceil(static_cast<double>(stage.task_count) * data_factor);
+    const std::string& queue = stage.queue.empty() ? job.queue : stage.queue;
+    // By the policy, the jobs of a plan are owners, too.
+    std::string owner = stage.owner.empty() ? queue : stage.owner;
+    if (owner.empty() && plan_.jobs.size() > 1) owner = "job " + job.name;
+    StageNow now = {.name = plan_.jobs.size() > 1 ? job.name + "/" + stage.name : stage.name,
+                    .owner = owners_.try_emplace(owner, owners_.size()).first->second,
+                    .container = {.cores = stage.slots_per_task},
+                    .tasks = static_cast<std::uint64_t>(std::min(tasks, kTasksMax)),
+                    .lag = absl::ToDoubleSeconds(stage.lag)};
+    if (plan_.cluster.memory_bytes > 0) {
+      now.container.memory_bytes = static_cast<double>(stage.memory_bytes_per_task);
+    }
+    if (on_.cluster.policy == schedule::Policy::kCapacity &&
+        now.owner == on_.queue_of_owner.size()) {
+      on_.queue_of_owner.push_back(PlaceOf(queue));
+    }
+    StageProfile profile = {.name = now.name, .tasks = stage.task_count, .lag = now.lag};
+    SetTimes(stage, profile);
+    now_.stages.push_back(std::move(now));
+    profile_.stages.push_back(std::move(profile));
+  }
+
+  std::size_t PlaceOf(const std::string& queue) const {
+    const std::vector<Queue>& queues = plan_.cluster.queues;
+    const auto place = std::find_if(queues.begin(), queues.end(),
+                                    [&](const Queue& known) { return known.name == queue; });
+    return place == queues.end() ? 0 : static_cast<std::size_t>(place - queues.begin());
+  }
+
+  void Connect() {
+    for (const PlannedJob& job : plan_.jobs) {
+      const std::size_t first = first_of_job_[job.name];
+      for (std::size_t i = 0; i < job.stages.size(); ++i) {
+        std::vector<std::size_t>& parents = now_.stages[first + i].parents;
+        for (std::size_t other = 0; other < job.stages.size(); ++other) {
+          const std::vector<std::string>& after = job.stages[i].after;
+          if (std::find(after.begin(), after.end(), job.stages[other].name) != after.end()) {
+            parents.push_back(first + other);
+          }
+        }
+        if (parents.empty()) AddStagesOf(job.after, parents);
+        profile_.stages[first + i].parents = parents;
+      }
+    }
+  }
+
+  void AddStagesOf(const std::vector<std::string>& names, std::vector<std::size_t>& parents) {
+    for (const PlannedJob& job : plan_.jobs) {
+      if (std::find(names.begin(), names.end(), job.name) == names.end()) continue;
+      for (std::size_t i = 0; i < job.stages.size(); ++i) {
+        parents.push_back(first_of_job_[job.name] + i);
+      }
+    }
+  }
+
+  // Times of modelled stages become a profile at this very cluster: a time measured at other slots
+  // would not know of them.
+  absl::Status ApplyModels() {
+    bottlenecks_.resize(now_.stages.size());
+    std::size_t place = 0;
+    for (const PlannedJob& job : plan_.jobs) {
+      for (const PlannedStage& stage : job.stages) {
+        const std::size_t i = place++;
+        if (!stage.task) continue;
+        const double at_once = std::min(on_.cluster.capacity.cores / stage.slots_per_task,
+                                        static_cast<double>(now_.stages[i].tasks));
+        const double per_node = std::max(at_once / plan_.cluster.nodes, 1.0);
+        const auto time =
+            workflow::EstimateTask(ModelOf(*stage.task), NodeOf(plan_.cluster), per_node);
+        if (!time.ok()) {
+          return absl::InvalidArgumentError(fmt::format("stage {}: {}", now_.stages[i].name,
+                                                        std::string(time.status().message())));
+        }
+        bottlenecks_[i] = std::string(workflow::NameOf(time->bottleneck));
+        for (auto& kind : profile_.stages[i].seconds) kind = {absl::ToDoubleSeconds(time->total)};
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Slot seconds of all tasks.
+  double Work() const {
+    double work = 0;
+    for (std::size_t i = 0; i < now_.stages.size(); ++i) {
+      const auto& rest = profile_.stages[i].seconds[static_cast<std::size_t>(Warmth::kRest)];
+      double mean = 0;
+      for (const double time : rest) mean += time / static_cast<double>(rest.size());
+      work += mean * static_cast<double>(now_.stages[i].tasks) * now_.stages[i].container.cores;
+    }
+    return work;
+  }
+
+  Snapshot Whole(const estimate::Estimate& answer, absl::Time at) const {
+    const bool has_children = plan_.jobs.size() > 1;
+    Snapshot snapshot = {.job_id = plan_.id, .at = at, .state = JobState::kQueued};
+    snapshot.info = JobInfo{.name = plan_.name,
+                            .kind = has_children ? JobKind::kWorkflow : JobKind::kApplication};
+    snapshot.estimate = {.state = EstimateState::kValid,
+                         .fraction_done_upper = 0,
+                         .remaining = RangeOf(answer.end),
+                         .basis = Basis::kEarlierRuns,
+                         .known_share = answer.known_share};
+    std::size_t place = 0;
+    for (std::uint32_t job = 0; job < plan_.jobs.size(); ++job) {
+      const std::size_t first = place;
+      for (const PlannedStage& planned : plan_.jobs[job].stages) {
+        const estimate::StageEstimate& stage = answer.stages[place];
+        const StageId id = {has_children ? job + 1 : 0, static_cast<std::uint32_t>(place - first)};
+        StageInfo info = {.id = id, .name = planned.name, .kind = StageKind::kGeneric};
+        for (const std::size_t parent : now_.stages[place].parents) {
+          if (parent >= first) info.parents.push_back(static_cast<std::uint32_t>(parent - first));
+        }
+        snapshot.stage_infos.push_back(std::move(info));
+        snapshot.stages.push_back({.id = id,
+                                   .state = StageState::kPending,
+                                   .tasks = now_.stages[place].tasks,
+                                   .starts_in = MedianOf(stage.start),
+                                   .ends_in = MedianOf(stage.end),
+                                   .bottleneck = bottlenecks_[place],
+                                   .is_critical = stage.is_critical});
+        snapshot.counts.tasks += now_.stages[place++].tasks;
+      }
+    }
+    snapshot.counts.stages = static_cast<std::uint32_t>(place);
+    return snapshot;
+  }
+
+  void AddChildren(const estimate::Estimate& answer, Snapshot& snapshot) const {
+    std::map<std::string, std::uint32_t> numbers;
+    for (const PlannedJob& job : plan_.jobs) {
+      numbers[job.name] = static_cast<std::uint32_t>(numbers.size()) + 1;
+    }
+    std::size_t place = 0;
+    for (const PlannedJob& job : plan_.jobs) {
+      Child child = {.number = numbers[job.name],
+                     .name = job.name,
+                     .job_id = job.job_id,
+                     .state = ChildState::kPending};
+      double start = answer.end.median;
+      double end = 0;
+      for (std::size_t i = 0; i < job.stages.size(); ++i) {
+        const estimate::StageEstimate& stage = answer.stages[place++];
+        start = std::min(start, stage.start);
+        end = std::max(end, stage.end);
+        child.is_critical = child.is_critical || stage.is_critical;
+      }
+      child.starts_in = MedianOf(start);
+      child.estimate.remaining = MedianOf(end);
+      for (const std::string& name : job.after) child.after.push_back(numbers[name]);
+      std::sort(child.after.begin(), child.after.end());
+      snapshot.children.push_back(std::move(child));
+    }
+    snapshot.counts.children = static_cast<std::uint32_t>(plan_.jobs.size());
+  }
+
+  const Plan& plan_;
+  schedule::Resourcing on_;
+  workflow::WorkflowNow now_;
+  workflow::WorkflowProfile profile_;
+  std::map<std::string, std::size_t> first_of_job_;
+  std::map<std::string, std::size_t> owners_;
+  std::vector<std::string> bottlenecks_;  // by stage; empty: not modelled
+};
+
+}  // namespace
+
+bool IsOfStages(const Plan& plan) {
+  return std::all_of(plan.jobs.begin(), plan.jobs.end(),
+                     [](const PlannedJob& job) { return !job.stages.empty(); });
+}
+
+absl::StatusOr<Outcome> EstimateStages(const Plan& plan, const Scenario& scenario, absl::Time at) {
+  return StagesOfPlan(plan, scenario).Estimate(at);
+}
+
+}  // namespace tidemark::next::cli

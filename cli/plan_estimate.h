@@ -1,0 +1,20 @@
+// When a plan of stages would end, without a master: its task times are measured, or follow from
+// the data of a task. Pure.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "tidemark/job_query.h"
+
+namespace tidemark::next::cli {
+
+// Whether all its jobs are described stage by stage. What a MapReduce job takes its earlier runs
+// tell, which only a master has.
+bool IsOfStages(const Plan& plan);
+
+// REQUIRES: IsOfStages(plan), and the plan has passed CheckPlan(). A job's first stages wait for
+// all stages of the jobs that it waits for. `at` is the instant of the snapshot. InvalidArgument
+// names a stage of which a data rate is not known.
+absl::StatusOr<Outcome> EstimateStages(const Plan& plan, const Scenario& scenario, absl::Time at);
+
+}  // namespace tidemark::next::cli

@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "cli/at_master.h"
+#include "cli/commands.h"
+#include "cli/console/job_table.h"
+#include "cli/exit_code.h"
+#include "cli/plan_estimate.h"
+#include "cli/plan_file.h"
+#include "cli/progress.h"
+#include "cli/table_output.h"
+#include "proto/wire/job_codec.h"
+
+namespace tidemark::cli {
+namespace {
+
+using Outcomes = std::vector<next::Outcome>;
+
+std::vector<next::Scenario> ScenariosOf(const WhatIfArguments& arguments) {
+  next::Scenario scenario = {.data_factor = arguments.data_factor, .policy = arguments.policy};
+  if (arguments.slots.empty()) return {scenario};
+  std::vector<next::Scenario> scenarios;
+  for (const std::uint32_t slots : arguments.slots) {
+    scenario.slots = slots;
+    scenarios.push_back(scenario);
+  }
+  return scenarios;
+}
+
+std::string NameOf(const next::Scenario& scenario) {
+  std::vector<std::string> parts;
+  if (scenario.slots) parts.push_back(fmt::format("{} slots", *scenario.slots));
+  if (scenario.data_factor) parts.push_back(fmt::format("{:g}x data", *scenario.data_factor));
+  return parts.empty() ? "as it is" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+int Show(const WhatIfArguments& arguments, const std::vector<next::Scenario>& scenarios,
+         const Outcomes& outcomes) {
+  if (IsJson(arguments.format)) {
+    std::vector<std::string> lines;
+    for (const next::Outcome& outcome : outcomes) {
+      lines.push_back(fmt::format(R"({{"snapshot":{},"busy_share":{}}})",
+                                  next::wire::SnapshotJson(outcome.snapshot), outcome.busy_share));
+    }
+    return PrintJson(lines, arguments.format);
+  }
+  const auto options = TableOptionsFor(arguments.format);
+  if (outcomes.size() == 1) return PrintLines(next::console::RenderEstimate(outcomes[0], options));
+  std::vector<std::pair<std::string, next::Outcome>> named;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    named.emplace_back(i < scenarios.size() ? NameOf(scenarios[i]) : "", outcomes[i]);
+  }
+  return PrintLines(next::console::RenderScenarios(named, options));
+}
+
+// Whether it names a file rather than a job.
+bool IsFile(const std::string& subject) {
+  std::error_code ignored;
+  const std::string extension = std::filesystem::path(subject).extension();
+  return extension == ".yaml" || extension == ".yml" || extension == ".json" ||
+         std::filesystem::exists(subject, ignored);
+}
+
+int OfPlan(const WhatIfArguments& arguments) {
+  const auto scenarios = ScenariosOf(arguments);
+  const auto wrong = [](const absl::Status& status) {
+    Complain(std::string(status.message()));
+    return kUsage;
+  };
+  const auto plan = next::cli::ReadPlanFile(arguments.subject, next::cli::PlanUse::kEstimate);
+  if (!plan.ok()) return wrong(plan.status());
+  if (next::cli::IsOfStages(*plan)) {
+    Outcomes outcomes;
+    for (const next::Scenario& scenario : scenarios) {
+      auto outcome = next::cli::EstimateStages(*plan, scenario, absl::Now());
+      if (!outcome.ok()) return wrong(outcome.status());
+      outcomes.push_back(*std::move(outcome));
+    }
+    return Show(arguments, scenarios, outcomes);
+  }
+  return AtMaster(arguments.master, [&](const next::Client& master) -> absl::StatusOr<int> {
+    const auto outcomes = master.EstimatePlan(*plan, scenarios);
+    if (!outcomes.ok()) return outcomes.status();
+    return Show(arguments, scenarios, *outcomes);
+  });
+}
+
+}  // namespace
+
+int Do(const WhatIfArguments& arguments) {
+  if (IsFile(arguments.subject)) return OfPlan(arguments);
+  const auto scenarios = ScenariosOf(arguments);
+  return AtMaster(arguments.master, [&](const next::Client& master) -> absl::StatusOr<int> {
+    const auto outcomes = master.EstimateJob(arguments.subject, scenarios);
+    if (absl::IsNotFound(outcomes.status())) return NoSuchJob(arguments.subject, master);
+    if (!outcomes.ok()) return outcomes.status();
+    return Show(arguments, scenarios, *outcomes);
+  });
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,169 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <future>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "cli/background_progress.h"
+#include "cli/commands.h"
+#include "cli/environment.h"
+#include "cli/exit_code.h"
+#include "cli/interrupt.h"
+#include "cli/master_trouble.h"
+#include "cli/progress.h"
+#include "cli/temporary_directory.h"
+#include "cli/worker_command.h"
+#include "examples/local_mapreduce/visits.h"
+#include "examples/local_mapreduce/workflow.h"
+#include "tidemark/client.h"
+#include "tidemark/master.h"
+
+namespace tidemark::cli {
+namespace {
+
+// A master tells the end of a workflow within two of its shortest ticks, 400 ms unless it is told
+// otherwise. What it has not said by now is not waited for.
+constexpr std::chrono::seconds kForTheFinalSnapshot{5};
+
+// Shows what the master says of the workflow until its end, in a thread of its own.
+class Watching {
+ public:
+  // `master` must outlive it.
+  Watching(const next::Client& master, const std::string& id, const ProgressArguments& arguments)
+      : progress_(MakeProgress(arguments, StreamsOfRun(arguments.mode).progress,
+                               Environment::OfProcess())),
+        thread_([this, &master, id](const std::stop_token& stop) {
+          const next::WatchCalls calls = {
+              .on_snapshot =
+                  [this](const next::Snapshot& snapshot) {
+                    progress_.Show(snapshot);
+                    return true;
+                  },
+              .on_trouble = [this](const std::string& message) { Say(message); }};
+          const auto final = master.WatchJob(id, {.is_to_come = true}, calls, stop);
+          if (!final.ok() && !absl::IsCancelled(final.status())) {
+            Say(DescribeMasterTrouble(master.address(), final.status()));
+          }
+          ended_.set_value();
+        }) {}
+
+  // From any thread.
+  void Say(const std::string& message) { progress_.Say(message); }
+
+  void WaitForTheEnd() {
+    ended_.get_future().wait_for(kForTheFinalSnapshot);
+    thread_.request_stop();
+    thread_.join();
+    progress_.Finish();
+  }
+
+ private:
+  BackgroundProgress progress_;
+  std::promise<void> ended_;
+  std::jthread thread_;
+};
+
+// What the run needs as long as it lasts.
+struct Surroundings {
+  std::optional<TemporaryDirectory> temporary;  // for what is not kept
+  std::unique_ptr<Master> master;               // our own, if so
+};
+
+absl::Status Complete(const WorkflowRunArguments& arguments, examples::WorkflowRunOptions& run,
+                      Surroundings& around) {
+  if (run.id.empty()) run.id = NewRunId(run.workflow);
+  run.worker_command = WorkerCommand();
+  if (run.output_dir.empty() || arguments.visits > 0) {
+    absl::StatusOr<TemporaryDirectory> created = TemporaryDirectory::Create();
+    if (!created.ok()) return created.status();
+    around.temporary.emplace(*std::move(created));
+  }
+  if (run.output_dir.empty()) run.output_dir = around.temporary->path() + "/output";
+  if (arguments.visits > 0) {
+    run.inputs = {around.temporary->path() + "/visits"};
+    if (absl::Status made = examples::GenerateVisits(run.inputs.front(), arguments.visits);
+        !made.ok()) {
+      return made;
+    }
+  }
+  absl::Status made = CreateDirectory("--data-dir", arguments.own_master.data_dir);
+  if (made.ok()) made = CreateDirectory("--log-dir", arguments.own_master.event_log_dir);
+  if (!made.ok()) return made;
+  if (!run.master_address.empty()) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<Master>> master = Master::Start(arguments.own_master);
+  if (!master.ok()) return master.status();
+  around.master = *std::move(master);
+  run.master_address = around.master->address();
+  run.security = ClientSecurity();  // what TIDEMARK_TLS_CA and the like say is of another master
+  return absl::OkStatus();
+}
+
+// The result, a name and a value per line.
+void WriteResult(const examples::WorkflowSummary& summary, const std::string& id,
+                 std::FILE* lines) {
+  const auto write = [lines](const std::string& name, const std::string& value) {
+    WriteLine(lines, fmt::format("{:<32} {}", name, value));
+  };
+  write("workflow_id", id);
+  write("elapsed_seconds", fmt::format("{:.3f}", absl::ToDoubleSeconds(summary.elapsed)));
+  for (const examples::FinishedStep& step : summary.steps) {
+    write(step.name + ".started_seconds",
+          fmt::format("{:.3f}", absl::ToDoubleSeconds(step.started_after)));
+    write(step.name + ".elapsed_seconds",
+          fmt::format("{:.3f}", absl::ToDoubleSeconds(step.summary.elapsed)));
+    write(step.name + ".output_records", fmt::to_string(step.summary.reduce_output_records));
+    write(step.name + ".output_checksum",
+          fmt::format("{:016x}", step.summary.reduce_output_checksum));
+  }
+}
+
+absl::StatusOr<examples::WorkflowSummary> RunWatched(const WorkflowRunArguments& arguments,
+                                                     const examples::WorkflowRunOptions& run) {
+  const auto plan = examples::PlanOf(run);
+  if (!plan.ok()) return plan.status();
+  const auto master =
+      next::Client::Create({.address = run.master_address, .security = run.security});
+  if (!master.ok()) return master.status();
+  // The master would take it for the same workflow, submitted once more, and show what became of
+  // it.
+  if (!arguments.run.id.empty() && (*master)->GetJob(run.id, next::View::kBasic).ok()) {
+    return absl::AlreadyExistsError(
+        fmt::format("--id {}: the master has a job of that id already; choose another", run.id));
+  }
+  if (absl::Status taken = (*master)->SubmitJob(*plan); !taken.ok()) {
+    return absl::Status(taken.code(), DescribeMasterTrouble(run.master_address, taken));
+  }
+  Watching watching(**master, run.id, arguments.progress);
+  examples::WorkflowRunOptions told = run;
+  told.on_notice = [&watching](const std::string& notice) { watching.Say(notice); };
+  auto summary = examples::RunWorkflow(told);
+  watching.WaitForTheEnd();
+  return summary;
+}
+
+}  // namespace
+
+int Do(const WorkflowRunArguments& arguments) {
+  examples::WorkflowRunOptions run = arguments.run;
+  Surroundings around;
+  absl::Status status = Complete(arguments, run, around);
+  if (status.ok()) {
+    run.stop = &StopOnInterrupt();
+    const auto summary = RunWatched(arguments, run);
+    if (summary.ok()) {
+      WriteResult(*summary, run.id, StreamsOfRun(arguments.progress.mode).result);
+    }
+    status = summary.status();
+  }
+  if (around.master) around.master->Shutdown(absl::Seconds(1));
+  if (!status.ok() && !absl::IsCancelled(status)) Complain(std::string(status.message()));
+  return ExitCodeOfRun(status);
+}
+
+}  // namespace tidemark::cli

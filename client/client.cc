@@ -1,0 +1,249 @@
+#include "tidemark/client.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "client/follower.h"
+#include "client/master_channel.h"
+#include "proto/wire/job_codec.h"
+#include "proto/wire/job_reader.h"
+#include "proto/wire/job_request.h"
+#include "proto/wire/message_time.h"
+#include "proto/wire/plan_codec.h"
+#include "tidemark/next/v1/job_service.grpc.pb.h"
+#include "transport/channel.h"
+
+namespace tidemark::next {
+namespace {
+
+using Stub = v1::JobService::Stub;
+
+v1::View ToMessage(View view) { return static_cast<v1::View>(view); }
+
+template <typename Request>
+void SetInterval(absl::Duration interval, Request& request) {
+  if (interval <= absl::ZeroDuration()) return;
+  tidemark::wire::EncodeDuration(interval, *request.mutable_interval_min());
+}
+
+}  // namespace
+
+class Client::Impl {
+ public:
+  Impl(ClientOptions options, const std::shared_ptr<grpc::Channel>& channel)
+      : options_(std::move(options)), stub_(v1::JobService::NewStub(channel)) {}
+
+  const std::string& address() const { return options_.address; }
+
+  template <typename Request, typename Response>
+  absl::Status Ask(grpc::Status (Stub::*call)(grpc::ClientContext*, const Request&, Response*),
+                   const Request& request, Response& response,
+                   const std::stop_token& stop = {}) const {
+    grpc::ClientContext context;
+    if (absl::Status token = AddToken(context); !token.ok()) return token;
+    context.set_deadline(std::chrono::system_clock::now() +
+                         absl::ToChronoMilliseconds(options_.answer_within));
+    const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
+    return client::FromGrpc((stub_.get()->*call)(&context, request, &response));
+  }
+
+  // Reads a stream to its end, which OK stands for, or until `take` returns an error.
+  template <typename Request, typename Response, typename Take>
+  absl::Status Read(std::unique_ptr<grpc::ClientReader<Response>> (Stub::*call)(
+                        grpc::ClientContext*, const Request&),
+                    const Request& request, const std::stop_token& stop, Take take) const {
+    grpc::ClientContext context;
+    if (absl::Status token = AddToken(context); !token.ok()) return token;
+    const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
+    const auto stream = (stub_.get()->*call)(&context, request);
+    absl::Status broken;
+    Response response;
+    while (broken.ok() && stream->Read(&response)) broken = take(response);
+    if (!broken.ok()) context.TryCancel();
+    const grpc::Status status = stream->Finish();
+    return broken.ok() ? client::FromGrpc(status) : broken;
+  }
+
+  absl::StatusOr<std::vector<Outcome>> Estimate(v1::EstimateJobRequest& request,
+                                                const std::vector<Scenario>& scenarios) const {
+    for (const Scenario& scenario : scenarios) {
+      wire::EncodeScenario(scenario, *request.add_scenarios());
+    }
+    v1::EstimateJobResponse response;
+    if (absl::Status asked = Ask(&Stub::EstimateJob, request, response); !asked.ok()) return asked;
+    std::vector<Outcome> outcomes;
+    for (const v1::Outcome& message : response.outcomes()) {
+      absl::StatusOr<Snapshot> snapshot = wire::ParseSnapshot(message.snapshot());
+      if (!snapshot.ok()) return snapshot.status();
+      const double busy = message.busy_share();
+      outcomes.push_back({*std::move(snapshot), busy >= 0 ? std::min(busy, 1.0) : 0});
+    }
+    return outcomes;
+  }
+
+ private:
+  absl::Status AddToken(grpc::ClientContext& context) const {
+    return transport::AddToken(options_.address, options_.security, context);
+  }
+
+  const ClientOptions options_;
+  const std::unique_ptr<Stub> stub_;
+};
+
+absl::StatusOr<std::unique_ptr<Client>> Client::Create(ClientOptions options) {
+  const auto channel = client::MasterChannel(options.address, options.security);
+  if (!channel.ok()) return channel.status();
+  return std::unique_ptr<Client>(new Client(std::make_unique<Impl>(std::move(options), *channel)));
+}
+
+Client::Client(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Client::~Client() = default;
+
+const std::string& Client::address() const { return impl_->address(); }
+
+absl::StatusOr<Snapshot> Client::GetJob(const std::string& job_id, View view,
+                                        std::stop_token stop) const {
+  v1::GetJobRequest request;
+  request.set_job_id(job_id);
+  request.set_view(ToMessage(view));
+  v1::GetJobResponse response;
+  absl::Status asked = impl_->Ask(&Stub::GetJob, request, response, stop);
+  if (!asked.ok()) return asked;
+  return wire::ParseSnapshot(response.snapshot());
+}
+
+absl::StatusOr<std::vector<Snapshot>> Client::ListJobs(const JobFilter& filter, View view,
+                                                       std::stop_token stop) const {
+  std::vector<Snapshot> jobs;
+  v1::ListJobsRequest request;
+  wire::EncodeJobFilter(filter, *request.mutable_filter());
+  request.set_view(ToMessage(view));
+  do {
+    v1::ListJobsResponse response;
+    absl::Status asked = impl_->Ask(&Stub::ListJobs, request, response, stop);
+    if (!asked.ok()) return asked;
+    for (const v1::Snapshot& message : response.snapshots()) {
+      absl::StatusOr<Snapshot> snapshot = wire::ParseSnapshot(message);
+      if (!snapshot.ok()) return snapshot.status();
+      jobs.push_back(*std::move(snapshot));
+    }
+    request.set_page_token(response.next_page_token());
+  } while (!request.page_token().empty());
+  return jobs;
+}
+
+absl::StatusOr<Snapshot> Client::WatchJob(const std::string& job_id, const WatchOptions& options,
+                                          const WatchCalls& calls, std::stop_token stop) const {
+  v1::WatchJobRequest request;
+  request.set_job_id(job_id);
+  request.set_run_uid(options.run_uid);
+  request.set_view(ToMessage(options.view));
+  SetInterval(options.interval_min, request);
+  request.set_deltas(true);
+  request.set_wait_for_job(options.is_to_come);
+  wire::JobReader reader;
+  std::optional<Snapshot> final;
+  client::Follower follower(address(), options, calls.on_trouble);
+  const auto take = [&](const v1::WatchJobResponse& response) -> absl::Status {
+    absl::StatusOr<Snapshot> snapshot = reader.Take(response);
+    if (!snapshot.ok()) return snapshot.status();
+    const bool is_wanted = follower.Hear([&] { return calls.on_snapshot(*snapshot); });
+    if (snapshot->is_final) final = *std::move(snapshot);
+    return is_wanted ? absl::OkStatus() : absl::CancelledError("no more is wanted");
+  };
+  const auto read_stream = [&]() -> absl::Status {
+    request.set_resume_token(reader.resume_token());
+    const absl::Status status = impl_->Read(&Stub::WatchJob, request, stop, take);
+    if (final) return absl::OkStatus();
+    return status.ok() ? absl::UnavailableError("it ended the stream") : status;
+  };
+  if (absl::Status status = follower.Follow(read_stream, stop); !status.ok()) return status;
+  return *std::move(final);
+}
+
+absl::Status Client::WatchJobs(const JobFilter& filter, const WatchOptions& options,
+                               const WatchListCalls& calls, std::stop_token stop) const {
+  v1::WatchJobsRequest request;
+  wire::EncodeJobFilter(filter, *request.mutable_filter());
+  request.set_view(ToMessage(options.view));
+  SetInterval(options.interval_min, request);
+  wire::JobListReader reader;
+  client::Follower follower(address(), options, calls.on_trouble);
+  const auto take = [&](const v1::WatchJobsResponse& response) -> absl::Status {
+    if (absl::Status taken = reader.Take(response); !taken.ok()) return taken;
+    const bool is_wanted =
+        follower.Hear([&] { return !reader.is_synced() || calls.on_jobs(reader.jobs()); });
+    return is_wanted ? absl::OkStatus() : absl::CancelledError("no more is wanted");
+  };
+  return follower.Follow(
+      [&] {
+        request.set_resume_token(reader.resume_token());
+        const absl::Status status = impl_->Read(&Stub::WatchJobs, request, stop, take);
+        return status.ok() ? absl::UnavailableError("it ended the stream") : status;
+      },
+      stop);
+}
+
+absl::Status Client::SubmitJob(const Plan& plan) const {
+  v1::SubmitJobRequest request;
+  wire::EncodePlan(plan, *request.mutable_plan());
+  v1::SubmitJobResponse response;
+  return impl_->Ask(&Stub::SubmitJob, request, response);
+}
+
+absl::Status Client::AttachJob(const std::string& job_id, const std::string& child_name,
+                               const std::string& child_job_id) const {
+  v1::AttachJobRequest request;
+  request.set_job_id(job_id);
+  request.set_child_name(child_name);
+  request.set_child_job_id(child_job_id);
+  v1::AttachJobResponse response;
+  return impl_->Ask(&Stub::AttachJob, request, response);
+}
+
+absl::Status Client::UpdateJob(const std::string& job_id, const PlanChange& change) const {
+  v1::UpdateJobRequest request;
+  request.set_job_id(job_id);
+  v1::Plan added;
+  wire::EncodePlan({.jobs = change.add_jobs}, added);
+  request.mutable_add_jobs()->Swap(added.mutable_jobs());
+  request.mutable_cancel_jobs()->Assign(change.cancel_jobs.begin(), change.cancel_jobs.end());
+  request.set_cancel(change.cancel);
+  v1::UpdateJobResponse response;
+  return impl_->Ask(&Stub::UpdateJob, request, response);
+}
+
+absl::Status Client::ForgetJob(const std::string& job_id) const {
+  v1::ForgetJobRequest request;
+  request.set_job_id(job_id);
+  v1::ForgetJobResponse response;
+  return impl_->Ask(&Stub::ForgetJob, request, response);
+}
+
+absl::StatusOr<std::vector<Outcome>> Client::EstimateJob(
+    const std::string& job_id, const std::vector<Scenario>& scenarios) const {
+  v1::EstimateJobRequest request;
+  request.set_job_id(job_id);
+  return impl_->Estimate(request, scenarios);
+}
+
+absl::StatusOr<std::vector<Outcome>> Client::EstimatePlan(
+    const Plan& plan, const std::vector<Scenario>& scenarios) const {
+  v1::EstimateJobRequest request;
+  wire::EncodePlan(plan, *request.mutable_plan());
+  return impl_->Estimate(request, scenarios);
+}
+
+absl::StatusOr<ServerInfo> Client::GetServerInfo() const {
+  v1::GetServerInfoResponse response;
+  absl::Status asked = impl_->Ask(&Stub::GetServerInfo, v1::GetServerInfoRequest(), response);
+  if (!asked.ok()) return asked;
+  return ServerInfo{response.version(),
+                    response.instance(),
+                    {response.features().begin(), response.features().end()}};
+}
+
+}  // namespace tidemark::next

@@ -1,0 +1,28 @@
+#include "client/master_channel.h"
+
+#include "transport/channel.h"
+
+namespace tidemark::next::client {
+
+absl::Status FromGrpc(const grpc::Status& status) {
+  if (status.ok()) return absl::OkStatus();
+  return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+}
+
+absl::StatusOr<std::shared_ptr<grpc::Channel>> MasterChannel(const std::string& address,
+                                                             const ClientSecurity& security) {
+  grpc::ChannelArguments arguments;
+  // A master is near; a proxy for the web would only be in the way.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  // Back as soon as the master is.
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 200);
+  // Also how long an attempt at connecting may take.
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 2000);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
+  // Notice a host that has vanished without closing its connections.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
+  return transport::MakeChannel(address, security, arguments);
+}
+
+}  // namespace tidemark::next::client

@@ -1,0 +1,99 @@
+// JobService over what is published, the tables of jobs and plans, and the estimates that are asked
+// for. Knows no formula.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "master/service/estimate_queue.h"
+#include "master/service/gate.h"
+#include "master/service/job_stream.h"
+#include "master/service/job_table.h"
+#include "master/service/workflow_table.h"
+#include "proto/wire/job_request.h"
+#include "tidemark/next/v1/job_service.grpc.pb.h"
+
+namespace tidemark::next::service {
+
+// What GetServerInfo says.
+struct ServerInfo {
+  std::string version;
+  std::string instance;
+  std::map<std::string, std::uint64_t> limits;
+};
+
+class JobService final : public v1::JobService::CallbackService {
+ public:
+  // All outlive the service.
+  JobService(const Publishing& publishing, tidemark::service::JobTable& jobs,
+             tidemark::service::WorkflowTable& plans, ServerInfo info)
+      : publishing_(publishing), jobs_(jobs), plans_(plans), info_(std::move(info)) {}
+
+  grpc::ServerUnaryReactor* GetJob(grpc::CallbackServerContext* context,
+                                   const v1::GetJobRequest* request,
+                                   v1::GetJobResponse* response) override;
+  grpc::ServerUnaryReactor* ListJobs(grpc::CallbackServerContext* context,
+                                     const v1::ListJobsRequest* request,
+                                     v1::ListJobsResponse* response) override;
+  grpc::ServerWriteReactor<v1::WatchJobResponse>* WatchJob(
+      grpc::CallbackServerContext* context, const v1::WatchJobRequest* request) override;
+  grpc::ServerWriteReactor<v1::WatchJobsResponse>* WatchJobs(
+      grpc::CallbackServerContext* context, const v1::WatchJobsRequest* request) override;
+  grpc::ServerUnaryReactor* SubmitJob(grpc::CallbackServerContext* context,
+                                      const v1::SubmitJobRequest* request,
+                                      v1::SubmitJobResponse* response) override;
+  grpc::ServerUnaryReactor* AttachJob(grpc::CallbackServerContext* context,
+                                      const v1::AttachJobRequest* request,
+                                      v1::AttachJobResponse* response) override;
+  grpc::ServerUnaryReactor* UpdateJob(grpc::CallbackServerContext* context,
+                                      const v1::UpdateJobRequest* request,
+                                      v1::UpdateJobResponse* response) override;
+  grpc::ServerUnaryReactor* ForgetJob(grpc::CallbackServerContext* context,
+                                      const v1::ForgetJobRequest* request,
+                                      v1::ForgetJobResponse* response) override;
+  grpc::ServerUnaryReactor* EstimateJob(grpc::CallbackServerContext* context,
+                                        const v1::EstimateJobRequest* request,
+                                        v1::EstimateJobResponse* response) override;
+  grpc::ServerUnaryReactor* GetServerInfo(grpc::CallbackServerContext* context,
+                                          const v1::GetServerInfoRequest* request,
+                                          v1::GetServerInfoResponse* response) override;
+
+ private:
+  using Mark = tidemark::service::Journal::Mark;
+  using AdmittedCall = tidemark::service::Gate::AdmittedCall;
+
+  // Each does what the call of that name asks for.
+  absl::Status Get(const grpc::CallbackServerContext& context, const v1::GetJobRequest& untrusted,
+                   v1::GetJobResponse& response);
+  absl::Status List(const grpc::CallbackServerContext& context,
+                    const v1::ListJobsRequest& untrusted, v1::ListJobsResponse& response);
+  absl::StatusOr<Mark> Submit(const grpc::CallbackServerContext& context,
+                              const v1::Plan& untrusted);
+  absl::StatusOr<Mark> Attach(const grpc::CallbackServerContext& context,
+                              const v1::AttachJobRequest& untrusted);
+  absl::StatusOr<Mark> Update(const grpc::CallbackServerContext& context,
+                              const v1::UpdateJobRequest& untrusted);
+  absl::StatusOr<Mark> Forget(const grpc::CallbackServerContext& context,
+                              const v1::ForgetJobRequest& untrusted);
+  // `name_space`: which ids the call might ask for.
+  absl::Status Estimate(const v1::EstimateJobRequest& untrusted, const std::string& name_space,
+                        v1::EstimateJobResponse& response) const;
+  absl::StatusOr<v1::Outcome> OutcomeOf(const v1::EstimateJobRequest& untrusted,
+                                        const std::string& name_space,
+                                        const Scenario& scenario) const;
+  // Who calls, if they have the right to each of `ids`.
+  absl::StatusOr<AdmittedCall> Ask(const grpc::CallbackServerContext& context,
+                                   tidemark::service::Right right,
+                                   const std::vector<std::string>& ids);
+
+  const Publishing publishing_;
+  tidemark::service::JobTable& jobs_;
+  tidemark::service::WorkflowTable& plans_;
+  const ServerInfo info_;
+  tidemark::service::EstimateQueue estimates_;
+};
+
+}  // namespace tidemark::next::service

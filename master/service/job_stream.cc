@@ -1,0 +1,274 @@
+#include "master/service/job_stream.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "master/service/job_cursor.h"
+#include "proto/wire/field_error.h"
+#include "proto/wire/job_codec.h"
+#include "proto/wire/job_request.h"
+#include "proto/wire/message_time.h"
+
+namespace tidemark::next::service {
+namespace {
+
+using tidemark::service::AdmittedStream;
+using tidemark::service::Right;
+using tidemark::service::ToGrpc;
+
+// Of the jobs in one response. Taste: some tens of kilobytes.
+constexpr std::size_t kJobsAtOnce = 100;
+// How often a watcher of all jobs is sent a token alone. Taste: so much it goes through once more
+// at most when it resumes.
+constexpr absl::Duration kTokenEvery = absl::Seconds(10);
+
+template <typename Response>
+class JobStream : public grpc::ServerWriteReactor<Response>, public JobWatcher {
+ public:
+  void OnRoundEnd() override {
+    const std::lock_guard lock(mutex_);
+    GoOn();
+  }
+  void Close() override {
+    End(absl::UnavailableError("the master is shutting down; resume elsewhere or later"));
+  }
+  void OnWriteDone(bool ok) override {
+    const std::lock_guard lock(mutex_);
+    writing_ = false;
+    if (!ok) return EndLocked(absl::CancelledError());
+    GoOn();
+  }
+  void OnCancel() override { End(absl::CancelledError()); }
+  void OnDone() override {
+    publishing_.hub.Unsubscribe(job_id_, this);
+    self_.reset();
+  }
+
+ protected:
+  JobStream(const Publishing& publishing, AdmittedStream admitted, std::string job_id)
+      : publishing_(publishing), job_id_(std::move(job_id)), stream_(std::move(admitted)) {}
+
+  // Lives until OnDone. Then subscribes.
+  void Start(std::shared_ptr<JobStream> self, bool wants_round_end) {
+    self_ = std::move(self);
+    const absl::Status taken = publishing_.hub.Subscribe(job_id_, self_, wants_round_end);
+    if (!taken.ok()) End(taken);
+  }
+
+  // What to write now, if there is anything; whether nothing will follow; and whether the caller
+  // still may read it. REQUIRES: mutex_ is held, here and below.
+  virtual bool Take(absl::Time now, Response& response) = 0;
+  virtual bool IsOver() const { return false; }
+  virtual absl::Status Check() = 0;
+
+  void GoOn() {
+    if (writing_ || ended_) return;
+    // The token may have been withdrawn meanwhile.
+    if (const absl::Status allowed = Check(); !allowed.ok()) return EndLocked(allowed);
+    response_.Clear();
+    if (Take(publishing_.clock.Now(), response_)) {
+      writing_ = true;
+      this->StartWrite(&response_);
+    } else if (IsOver()) {
+      EndLocked(absl::OkStatus());
+    }
+  }
+  void EndLocked(const absl::Status& status) {
+    if (!std::exchange(ended_, true)) this->Finish(ToGrpc(status));
+  }
+  void End(const absl::Status& status) {
+    const std::lock_guard lock(mutex_);
+    EndLocked(status);
+  }
+
+  const Publishing publishing_;
+  const std::string job_id_;  // empty: of all jobs
+  std::mutex mutex_;          // guards all below
+  AdmittedStream stream_;
+
+ private:
+  std::shared_ptr<JobStream> self_;
+  bool writing_ = false;
+  bool ended_ = false;
+  Response response_;  // of the write in flight
+};
+
+class OneJobStream final : public JobStream<v1::WatchJobResponse> {
+ public:
+  struct Asked {
+    std::string job_id;
+    std::string run_uid;
+    bool waits_for_job = false;
+    ResumePoint from;
+    JobCursor::Options options;
+  };
+
+  static OneJobStream* Start(const Publishing& publishing, AdmittedStream admitted, Asked asked) {
+    const bool is_paced = asked.options.interval_min > absl::ZeroDuration();
+    auto stream = std::shared_ptr<OneJobStream>(
+        new OneJobStream(publishing, std::move(admitted), std::move(asked)));
+    stream->JobStream::Start(stream, is_paced);
+    stream->Begin();
+    return stream.get();
+  }
+
+  void Offer(const PublishedJob& job) override {
+    const std::lock_guard lock(mutex_);
+    Note(job);
+    GoOn();
+  }
+
+ private:
+  OneJobStream(const Publishing& publishing, AdmittedStream admitted, Asked asked)
+      : JobStream(publishing, std::move(admitted), asked.job_id),
+        run_uid_(std::move(asked.run_uid)),
+        waits_for_job_(asked.waits_for_job),
+        cursor_(asked.from, asked.options) {}
+
+  // Looks after it has subscribed, and lets nothing be offered while it does, so that no snapshot
+  // falls between the newest one and the next.
+  void Begin() {
+    const std::lock_guard lock(mutex_);
+    const absl::StatusOr<PublishedJob> job = publishing_.hub.Find(job_id_);
+    if (job.ok()) Note(*job);
+    if (begun_ || waits_for_job_) return GoOn();
+    EndLocked(job.ok() ? absl::NotFoundError(fmt::format("no run {} of job {}", run_uid_, job_id_))
+                       : job.status());
+  }
+  void Note(const PublishedJob& job) {
+    if (begun_) return cursor_.Offer(job.newest);
+    if (!run_uid_.empty() && job.newest->run_uid != run_uid_) return;
+    begun_ = true;
+    cursor_.Begin(job.newest, job.run);
+  }
+
+  bool Take(absl::Time now, v1::WatchJobResponse& response) override {
+    if (cursor_.next_at() > now) return false;
+    const JobCursor::Update update = cursor_.Take(now);
+    wire::EncodeSnapshot(update.snapshot, *response.mutable_snapshot());
+    response.set_skipped_snapshots(update.skipped);
+    response.set_restarted(update.restarted);
+    response.set_resume_token(update.resume_token);
+    publishing_.metrics.snapshots_skipped.fetch_add(update.skipped, std::memory_order_relaxed);
+    return true;
+  }
+  bool IsOver() const override { return cursor_.is_over(); }
+  absl::Status Check() override { return stream_.caller.Check(Right::kRead, job_id_); }
+
+  const std::string run_uid_;
+  const bool waits_for_job_;
+  bool begun_ = false;
+  JobCursor cursor_;
+};
+
+class AllJobsStream final : public JobStream<v1::WatchJobsResponse> {
+ public:
+  static AllJobsStream* Start(const Publishing& publishing, AdmittedStream admitted,
+                              JobListCursor cursor, absl::Duration interval_min) {
+    auto stream = std::shared_ptr<AllJobsStream>(
+        new AllJobsStream(publishing, std::move(admitted), std::move(cursor), interval_min));
+    stream->JobStream::Start(stream, /*wants_round_end=*/true);
+    stream->OnRoundEnd();  // begins at once
+    return stream.get();
+  }
+
+ private:
+  AllJobsStream(const Publishing& publishing, AdmittedStream admitted, JobListCursor cursor,
+                absl::Duration interval_min)
+      : JobStream(publishing, std::move(admitted), ""),
+        interval_min_(interval_min),
+        cursor_(std::move(cursor)) {}
+
+  bool Take(absl::Time now, v1::WatchJobsResponse& response) override {
+    if (synced_ && now < written_at_ + interval_min_) return false;
+    const std::optional<JobListCursor::Update> update = publishing_.hub.Take(cursor_, kJobsAtOnce);
+    if (!update) return false;
+    const bool is_news = !update->snapshots.empty() || !update->removed_job_ids.empty() ||
+                         update->synced != synced_ || update->restarted;
+    if (!is_news && now < written_at_ + kTokenEvery) return false;
+    synced_ = update->synced;
+    written_at_ = now;
+    for (const Snapshot& snapshot : update->snapshots) {
+      wire::EncodeSnapshot(snapshot, *response.add_snapshots());
+    }
+    for (const std::string& id : update->removed_job_ids) response.add_removed_job_ids(id);
+    response.set_resume_token(update->resume_token);
+    response.set_synced(update->synced);
+    response.set_restarted(update->restarted);
+    return true;
+  }
+  absl::Status Check() override { return stream_.caller.CheckKnown(); }
+
+  const absl::Duration interval_min_;
+  JobListCursor cursor_;
+  bool synced_ = false;
+  absl::Time written_at_ = absl::InfinitePast();
+};
+
+absl::StatusOr<absl::Duration> IntervalOf(bool is_set,
+                                          const google::protobuf::Duration& untrusted) {
+  if (!is_set) return absl::ZeroDuration();
+  auto interval = tidemark::wire::ParseElapsed(untrusted, "interval_min");
+  if (interval.ok()) return interval;
+  return wire::FieldError("interval_min", "must be a duration of 0 or more");
+}
+
+absl::StatusOr<OneJobStream::Asked> AskedOf(const v1::WatchJobRequest& untrusted) {
+  if (untrusted.job_id().empty()) return wire::FieldError("job_id", "is missing");
+  OneJobStream::Asked asked = {.job_id = untrusted.job_id(),
+                               .run_uid = untrusted.run_uid(),
+                               .waits_for_job = untrusted.wait_for_job()};
+  const absl::StatusOr<View> view = wire::ParseView(untrusted.view(), View::kFull);
+  if (!view.ok()) return view.status();
+  const auto interval = IntervalOf(untrusted.has_interval_min(), untrusted.interval_min());
+  if (!interval.ok()) return interval.status();
+  asked.options = {.view = *view, .deltas = untrusted.deltas(), .interval_min = *interval};
+  if (untrusted.resume_token().empty()) return asked;
+  const auto from = ParseResumeToken(untrusted.resume_token());
+  if (!from.ok()) return from.status();
+  asked.from = *from;
+  return asked;
+}
+
+}  // namespace
+
+grpc::ServerWriteReactor<v1::WatchJobResponse>* WatchJob(const Publishing& publishing,
+                                                         grpc::CallbackServerContext& context,
+                                                         const v1::WatchJobRequest& untrusted) {
+  using Refused = RefusedStream<v1::WatchJobResponse>;
+  absl::StatusOr<AdmittedStream> admitted = publishing.gate.AdmitWatcher(context);
+  if (!admitted.ok()) return new Refused(admitted.status());
+  if (absl::Status allowed = admitted->caller.Check(Right::kRead, untrusted.job_id());
+      !allowed.ok()) {
+    return new Refused(publishing.gate.Refuse(std::move(allowed), context.peer()));
+  }
+  absl::StatusOr<OneJobStream::Asked> asked = AskedOf(untrusted);
+  if (!asked.ok()) return new Refused(asked.status());
+  return OneJobStream::Start(publishing, *std::move(admitted), *std::move(asked));
+}
+
+grpc::ServerWriteReactor<v1::WatchJobsResponse>* WatchJobs(const Publishing& publishing,
+                                                           grpc::CallbackServerContext& context,
+                                                           const v1::WatchJobsRequest& untrusted) {
+  using Refused = RefusedStream<v1::WatchJobsResponse>;
+  absl::StatusOr<AdmittedStream> admitted = publishing.gate.AdmitWatcher(context);
+  if (!admitted.ok()) return new Refused(admitted.status());
+  absl::StatusOr<JobFilter> filter = wire::ParseJobFilter(untrusted.filter());
+  if (!filter.ok()) return new Refused(wire::FieldErrorWithin("filter", filter.status()));
+  const absl::StatusOr<View> view = wire::ParseView(untrusted.view(), View::kBasic);
+  if (!view.ok()) return new Refused(view.status());
+  const auto interval = IntervalOf(untrusted.has_interval_min(), untrusted.interval_min());
+  if (!interval.ok()) return new Refused(interval.status());
+  absl::StatusOr<JobListCursor> cursor = publishing.hub.Open(
+      *std::move(filter), *view, untrusted.resume_token(),
+      [caller = admitted->caller](const std::string& id) { return caller.MayRead(id); });
+  if (!cursor.ok()) return new Refused(cursor.status());
+  return AllJobsStream::Start(publishing, *std::move(admitted), *std::move(cursor), *interval);
+}
+
+}  // namespace tidemark::next::service

@@ -1,0 +1,42 @@
+// Streams to watchers over gRPC: each a cursor, and whether a write is in flight.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include "absl/status/status.h"
+#include "master/service/clock.h"
+#include "master/service/gate.h"
+#include "master/service/grpc_status.h"
+#include "master/service/job_hub.h"
+#include "master/service/metrics.h"
+#include "tidemark/next/v1/job_service.pb.h"
+
+namespace tidemark::next::service {
+
+// What all streams use, and what outlives them.
+struct Publishing {
+  JobHub& hub;
+  const tidemark::service::Clock& clock;
+  tidemark::service::Gate& gate;
+  tidemark::service::Metrics& metrics;
+};
+
+// The stream of WatchJob, or of WatchJobs; one that is refused ends at once.
+grpc::ServerWriteReactor<v1::WatchJobResponse>* WatchJob(const Publishing& publishing,
+                                                         grpc::CallbackServerContext& context,
+                                                         const v1::WatchJobRequest& untrusted);
+grpc::ServerWriteReactor<v1::WatchJobsResponse>* WatchJobs(const Publishing& publishing,
+                                                           grpc::CallbackServerContext& context,
+                                                           const v1::WatchJobsRequest& untrusted);
+
+// A subscription that is not accepted.
+template <typename Response>
+class RefusedStream final : public grpc::ServerWriteReactor<Response> {
+ public:
+  explicit RefusedStream(const absl::Status& status) {
+    this->Finish(tidemark::service::ToGrpc(status));
+  }
+  void OnDone() override { delete this; }
+};
+
+}  // namespace tidemark::next::service

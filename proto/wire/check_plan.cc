@@ -1,0 +1,279 @@
+#include "proto/wire/check_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "proto/wire/field_error.h"
+#include "text/did_you_mean.h"
+
+namespace tidemark::next::wire {
+namespace {
+
+// Of the wire: ids and names everywhere have at most so many bytes.
+constexpr std::size_t kTextBytesMax = 256;
+// Taste: more than anybody runs; a larger number is a typing error that would cost memory.
+constexpr std::uint32_t kSlotsMax = 1'000'000;
+constexpr std::uint64_t kTasksMax = 10'000'000;
+constexpr std::size_t kPartsMax = 1'000'000;
+// A stranger may send a million names and one that is not among them.
+constexpr std::size_t kNamesComparedMax = 10'000;
+// Of a cycle that are named: a message has to fit into the trailer of a call (8 kB).
+constexpr std::size_t kNamesShownMax = 8;
+
+// Keeps the first thing that is wrong.
+class Checker {
+ public:
+  explicit Checker(const Plan& plan) : plan_(plan) {}
+
+  absl::Status Run() {
+    Text("id", plan_.id);
+    Text("name", plan_.name);
+    CheckCluster(plan_.cluster);
+    if (plan_.jobs.empty()) Fail("jobs", "must hold at least one job");
+    if (plan_.jobs.size() > kPartsMax) Fail("jobs", fmt::format("must be at most {}", kPartsMax));
+    for (std::size_t i = 0; i < plan_.jobs.size() && status_.ok(); ++i) {
+      CheckJob(fmt::format("jobs[{}]", i), plan_.jobs[i]);
+    }
+    if (status_.ok()) CheckJobIds();
+    if (status_.ok()) CheckGraph("jobs", "job", plan_.jobs);
+    for (std::size_t i = 0; i < plan_.jobs.size() && status_.ok(); ++i) {
+      CheckGraph(fmt::format("jobs[{}].stages", i), "stage", plan_.jobs[i].stages);
+    }
+    return status_;
+  }
+
+ private:
+  void Fail(std::string_view path, std::string_view description) {
+    if (status_.ok()) status_ = FieldError(path, description);
+  }
+  void Text(const std::string& path, const std::string& text) {
+    if (text.size() > kTextBytesMax) {
+      Fail(path, fmt::format("must have at most {} bytes, not {}", kTextBytesMax, text.size()));
+    }
+  }
+  void Number(const std::string& path, double value, double least, double most) {
+    if (value >= least && value <= most) return;
+    Fail(path, fmt::format("must be from {:.12g} to {:.12g}, not {:.12g}", least, most, value));
+  }
+
+  void CheckCluster(const Cluster& cluster) {
+    Number("cluster.slots", cluster.slots, 1, kSlotsMax);
+    Number("cluster.nodes", cluster.nodes, 1, kSlotsMax);
+    if (cluster.policy == SchedulingPolicy::kCapacity && cluster.queues.empty()) {
+      Fail("cluster.queues", "policy capacity needs queues");
+    }
+    for (std::size_t i = 0; i < cluster.queues.size(); ++i) {
+      const Queue& queue = cluster.queues[i];
+      const std::string path = fmt::format("cluster.queues[{}]", i);
+      Text(path + ".name", queue.name);
+      if (!queues_.emplace(queue.name, i).second) {
+        Fail(path + ".name", fmt::format("queue {} appears twice", queue.name));
+      }
+      if (!(queue.share > 0) || !std::isfinite(queue.share)) {
+        Fail(path + ".share", fmt::format("must be a finite number above 0, not {}", queue.share));
+      }
+    }
+    if (!cluster.node) return;
+    const ResourceProfile& node = *cluster.node;
+    for (const double value : {node.disk_read, node.disk_write, node.dfs_read, node.dfs_write,
+                               node.network, node.cores}) {
+      if (!(value >= 0) || !std::isfinite(value)) {
+        Fail("cluster.node", fmt::format("must hold finite numbers of 0 or more, not {}", value));
+      }
+    }
+  }
+
+  void CheckQueue(const std::string& path, const std::string& queue) {
+    if (plan_.cluster.policy != SchedulingPolicy::kCapacity || queues_.contains(queue)) return;
+    std::vector<std::string> known;
+    for (const Queue& other : plan_.cluster.queues) known.push_back(other.name);
+    Fail(path, queue.empty()
+                   ? "is missing; policy capacity needs a queue for each job"
+                   : fmt::format("unknown queue {}{}", queue, text::DidYouMean(queue, known)));
+  }
+
+  void CheckJob(const std::string& path, const PlannedJob& job) {
+    Text(path + ".name", job.name);
+    Text(path + ".job_id", job.job_id);
+    Text(path + ".history_name", job.history_name);
+    Text(path + ".queue", job.queue);
+    if (job.name.empty() && plan_.jobs.size() > 1) {
+      Fail(path + ".name", "is missing; every job of several needs one");
+    }
+    Number(path + ".map_task_count", job.map_task_count.value_or(0), 0, kTasksMax);
+    Number(path + ".reduce_task_count", job.reduce_task_count.value_or(0), 0, kTasksMax);
+    Number(path + ".profiled_slots", job.profiled_slots.value_or(1), 1, kSlotsMax);
+    if (job.profile) CheckProfile(path + ".profile", *job.profile);
+    if (job.stages.empty()) return CheckQueue(path + ".queue", job.queue);
+    if (job.map_task_count || job.reduce_task_count || job.input_bytes || job.profile) {
+      Fail(path + ".stages",
+           "describe a job by its stages, or by its task counts, input and profile, not by both");
+    }
+    if (job.stages.size() > kPartsMax) {
+      Fail(path + ".stages", fmt::format("must be at most {}", kPartsMax));
+    }
+    absl::flat_hash_map<std::string, std::string> queue_of_owner;
+    for (std::size_t i = 0; i < job.stages.size() && status_.ok(); ++i) {
+      CheckStage(fmt::format("{}.stages[{}]", path, i), job, job.stages[i], queue_of_owner);
+    }
+  }
+
+  void CheckStage(const std::string& path, const PlannedJob& job, const PlannedStage& stage,
+                  absl::flat_hash_map<std::string, std::string>& queue_of_owner) {
+    Text(path + ".name", stage.name);
+    Text(path + ".owner", stage.owner);
+    Text(path + ".queue", stage.queue);
+    if (stage.name.empty()) Fail(path + ".name", "is missing");
+    Number(path + ".task_count", static_cast<double>(stage.task_count), 0, kTasksMax);
+    Number(path + ".slots_per_task", stage.slots_per_task, 1e-6, kSlotsMax);
+    if (stage.task_times.empty() && !stage.task) {
+      Fail(path, "no task times: set task_seconds, or task with the data of one task");
+    }
+    for (const auto& times : {stage.task_times, stage.first_task_times, stage.fresh_task_times,
+                              stage.last_task_times}) {
+      for (const absl::Duration time : times) {
+        if (time < absl::ZeroDuration() || time == absl::InfiniteDuration()) {
+          Fail(path + ".task_times", "must be 0 or more and finite");
+        }
+      }
+    }
+    const double core = stage.task ? stage.task->core_bytes_per_second : 0;
+    if (!(core >= 0) || !std::isfinite(core)) {
+      Fail(path + ".task.core_bytes_per_second", "must be a finite number of 0 or more");
+    }
+    const std::string& queue = stage.queue.empty() ? job.queue : stage.queue;
+    CheckQueue(path + ".queue", queue);
+    const auto [known, is_new] =
+        queue_of_owner.emplace(stage.owner.empty() ? queue : stage.owner, queue);
+    if (!is_new && known->second != queue) {
+      Fail(path + ".queue", fmt::format("its owner {} has a stage in another queue, {}",
+                                        stage.owner, known->second));
+    }
+  }
+
+  void CheckProfile(const std::string& path, const JobProfile& profile) {
+    Number(path + ".map_task_count", profile.map_tasks, 0, kTasksMax);
+    Number(path + ".reduce_task_count", profile.reduce_tasks, 0, kTasksMax);
+    const std::pair<const char*, double> amounts[] = {
+        {".split_bytes", profile.split_bytes},
+        {".map_selectivity", profile.map_selectivity},
+        {".reduce_selectivity", profile.reduce_selectivity},
+        {".map_task_variation", profile.map_task_variation},
+        {".reduce_task_variation", profile.reduce_task_variation}};
+    for (const auto& [field, amount] : amounts) {
+      if (!(amount >= 0) || !std::isfinite(amount)) {
+        Fail(path + field, fmt::format("must be a finite number of 0 or more, not {}", amount));
+      }
+    }
+    if (profile.map_task_time == absl::ZeroDuration() &&
+        profile.reduce_task_time == absl::ZeroDuration()) {
+      Fail(path, "has no task time; add one or leave the profile out");
+    }
+  }
+
+  void CheckJobIds() {
+    absl::flat_hash_map<std::string, std::string> taken;
+    for (std::size_t i = 0; i < plan_.jobs.size(); ++i) {
+      const PlannedJob& job = plan_.jobs[i];
+      if (job.job_id.empty()) continue;
+      const auto [known, is_new] = taken.emplace(job.job_id, job.name);
+      if (!is_new) {
+        return Fail(fmt::format("jobs[{}].job_id", i),
+                    fmt::format("{} is taken by the earlier job {}", job.job_id, known->second));
+      }
+    }
+  }
+
+  // Names are unique, all that is waited for is there, and nothing waits for itself.
+  template <typename Part>
+  void CheckGraph(const std::string& path, const char* what, const std::vector<Part>& parts) {
+    absl::flat_hash_map<std::string, std::size_t> places;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (places.emplace(parts[i].name, i).second) continue;
+      return Fail(fmt::format("{}[{}].name", path, i),
+                  fmt::format("{} is taken by an earlier {}", parts[i].name, what));
+    }
+    std::vector<std::vector<std::size_t>> after(parts.size());
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      for (std::size_t j = 0; j < parts[i].after.size(); ++j) {
+        Text(fmt::format("{}[{}].after[{}]", path, i, j), parts[i].after[j]);
+        if (!status_.ok()) return;
+        const auto place = places.find(parts[i].after[j]);
+        if (place == places.end()) {
+          const std::string& name = parts[i].after[j];
+          std::vector<std::string> known;
+          for (const Part& part : parts) known.push_back(part.name);
+          if (known.size() > kNamesComparedMax) known.clear();
+          return Fail(fmt::format("{}[{}].after[{}]", path, i, j),
+                      fmt::format("unknown {} {}{}", what, name, text::DidYouMean(name, known)));
+        }
+        after[i].push_back(place->second);
+      }
+    }
+    const std::vector<std::size_t> cycle = CycleOf(after);
+    if (cycle.empty()) return;
+    std::string names;
+    for (std::size_t i = 0; i < cycle.size(); ++i) {
+      const bool is_last = i + 1 == cycle.size();
+      if (i > kNamesShownMax && !is_last) continue;
+      if (i > 0) names += " waits for ";
+      names += i == kNamesShownMax && !is_last ? "..." : parts[cycle[i]].name;
+    }
+    Fail(fmt::format("{}[{}].after", path, cycle.front()), "is part of a cycle: " + names);
+  }
+
+  // The parts of one cycle, the first again at the end; empty: there is none.
+  static std::vector<std::size_t> CycleOf(const std::vector<std::vector<std::size_t>>& after) {
+    // Those that nothing waits for are taken away until none is left but cycles and what they wait
+    // for; each of the rest then has one that waits for it.
+    std::vector<std::size_t> waiting(after.size(), 0);
+    for (const auto& parents : after) {
+      for (const std::size_t parent : parents) ++waiting[parent];
+    }
+    std::vector<std::size_t> free;
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      if (waiting[i] == 0) free.push_back(i);
+    }
+    while (!free.empty()) {
+      const std::size_t part = free.back();
+      free.pop_back();
+      for (const std::size_t parent : after[part]) {
+        if (--waiting[parent] == 0) free.push_back(parent);
+      }
+    }
+    std::vector<std::size_t> child(after.size(), after.size());
+    std::size_t at = after.size();
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      if (waiting[i] == 0) continue;
+      at = i;
+      for (const std::size_t parent : after[i]) child[parent] = i;
+    }
+    if (at == after.size()) return {};
+    // Against the edges, as many steps as there are parts: surely inside a cycle then.
+    for (std::size_t step = 0; step < after.size(); ++step) at = child[at];
+    std::vector<std::size_t> cycle = {at};
+    while (child[cycle.back()] != at) cycle.push_back(child[cycle.back()]);
+    std::reverse(cycle.begin(), cycle.end());
+    std::rotate(cycle.begin(), std::min_element(cycle.begin(), cycle.end()), cycle.end());
+    cycle.push_back(cycle.front());
+    return cycle;
+  }
+
+  const Plan& plan_;
+  absl::flat_hash_map<std::string, std::size_t> queues_;
+  absl::Status status_;
+};
+
+}  // namespace
+
+absl::Status CheckPlan(const Plan& plan) { return Checker(plan).Run(); }
+
+}  // namespace tidemark::next::wire

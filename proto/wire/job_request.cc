@@ -1,0 +1,81 @@
+#include "proto/wire/job_request.h"
+
+#include <fmt/format.h>
+
+#include "proto/wire/fields.h"
+#include "tidemark/next/v1/job_service.pb.h"
+
+namespace tidemark::next {
+
+template <class Io, wire::ConstOrNot<JobFilter> V>
+void Fields(Io& io, V& filter) {
+  io("states", filter.states);
+  io("kinds", filter.kinds);
+  io("user", filter.user);
+  io("queue", filter.queue);
+  io("name_prefix", filter.name_prefix);
+  io("workflow_id", filter.workflow_id);
+}
+
+namespace wire {
+namespace {
+
+// The same limit as that of CheckPlan().
+constexpr std::uint32_t kSlotsMax = 1'000'000;
+// Taste: more is a typing error.
+constexpr double kDataFactorMax = 1e6;
+
+}  // namespace
+
+void EncodeJobFilter(const JobFilter& filter, v1::JobFilter& message) {
+  EncodeFields(filter, message);
+}
+
+void EncodeScenario(const Scenario& scenario, v1::Scenario& message) {
+  if (scenario.slots) message.set_slots(*scenario.slots);
+  if (scenario.data_factor) message.set_data_factor(*scenario.data_factor);
+  if (scenario.policy) message.set_policy(static_cast<v1::SchedulingPolicy>(*scenario.policy));
+}
+
+absl::StatusOr<JobFilter> ParseJobFilter(const v1::JobFilter& untrusted) {
+  return Parse<JobFilter>(untrusted, /*is_strict=*/true);
+}
+
+absl::StatusOr<Scenario> ParseScenario(const v1::Scenario& untrusted) {
+  Scenario scenario;
+  if (untrusted.has_slots()) {
+    scenario.slots = untrusted.slots();
+    if (untrusted.slots() < 1 || untrusted.slots() > kSlotsMax) {
+      return FieldError("slots",
+                        fmt::format("must be from 1 to {}, not {}", kSlotsMax, untrusted.slots()));
+    }
+  }
+  if (untrusted.has_data_factor()) {
+    scenario.data_factor = untrusted.data_factor();
+    if (!(untrusted.data_factor() > 0 && untrusted.data_factor() <= kDataFactorMax)) {
+      return FieldError("data_factor",
+                        fmt::format("must be above 0 and at most {:.12g}, not {:.12g}",
+                                    kDataFactorMax, untrusted.data_factor()));
+    }
+  }
+  if (!v1::SchedulingPolicy_IsValid(untrusted.policy())) {
+    return FieldError("policy", fmt::format("must be a value that this version knows, not {}",
+                                            static_cast<int>(untrusted.policy())));
+  }
+  if (untrusted.policy() != v1::SCHEDULING_POLICY_UNSPECIFIED) {
+    scenario.policy = static_cast<SchedulingPolicy>(untrusted.policy());
+  }
+  return scenario;
+}
+
+absl::StatusOr<View> ParseView(int untrusted, View otherwise) {
+  if (!v1::View_IsValid(untrusted)) {
+    return FieldError("view",
+                      fmt::format("must be a value that this version knows, not {}", untrusted));
+  }
+  const View view = static_cast<View>(untrusted);
+  return view == View::kUnknown ? otherwise : view;
+}
+
+}  // namespace wire
+}  // namespace tidemark::next

@@ -1,0 +1,31 @@
+// What readers ask for (tidemark/v1/job_service.proto), as values.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "tidemark/job_query.h"
+
+namespace tidemark::next::v1 {
+class JobFilter;
+class Scenario;
+}  // namespace tidemark::next::v1
+
+namespace tidemark::next {
+
+namespace wire {
+
+void EncodeJobFilter(const JobFilter& filter, v1::JobFilter& message);
+void EncodeScenario(const Scenario& scenario, v1::Scenario& message);
+
+// InvalidArgument (FieldError) names the first field that is wrong: a state or kind that this
+// version does not know could only be ignored, and the answer would be another than the one asked
+// for.
+absl::StatusOr<JobFilter> ParseJobFilter(const v1::JobFilter& untrusted);
+
+// The same: slots of 0, a factor that is not above 0 and at most 1e6, an unknown policy.
+absl::StatusOr<Scenario> ParseScenario(const v1::Scenario& untrusted);
+
+// `otherwise` for VIEW_UNSPECIFIED. InvalidArgument (FieldError): not a view of this version.
+absl::StatusOr<View> ParseView(int untrusted, View otherwise);
+
+}  // namespace wire
+}  // namespace tidemark::next

@@ -1,0 +1,130 @@
+#include "cli/console/job_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cli/some_jobs.h"
+
+namespace tidemark::next::console {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+using testing::StartsWith;
+
+TEST(JobTable, HasARowForEachJob) {
+  Snapshot failed = Failed();
+  failed.job_id = "job-20";
+  EXPECT_THAT(
+      RenderJobTable({SomeSnapshot(), failed}, {.width = 100}),
+      ElementsAre(
+          "JOB     STATE    DONE  ELAPSED     STAGE             END",
+          "job-1   running  41 %  1 min 12 s  reduce 1/4 tasks  ~ 3 min 20 s left (2 min 50 s - 4 "
+          "min 10 s)",
+          "job-20  failed   41 %  1 min 12 s                    r-1 failed four times: out of "
+          "memory"));
+}
+
+TEST(JobTable, SaysThatAJobIsSilent) {
+  Snapshot silent = SomeSnapshot();
+  silent.silent_since = silent.at - absl::Seconds(131);
+  EXPECT_THAT(RenderJobTable({silent}, {.width = 120})[1],
+              HasSubstr("  no news for 2 min 11 s; ~ 3 min 20 s left"));
+  silent.state = JobState::kAbandoned;
+  silent.is_final = true;
+  EXPECT_THAT(RenderJobTable({silent}, {.width = 120})[1], Not(HasSubstr("no news")));
+}
+
+TEST(JobTable, SaysThatThereAreNone) {
+  EXPECT_THAT(RenderJobTable({}, {.width = 80}), ElementsAre("no jobs"));
+}
+
+TEST(JobTable, SaysWhereAWorkflowIsAndWhatASmallViewHolds) {
+  Snapshot basic = Visits();
+  basic.children.clear();
+  const auto lines = RenderJobTable({basic, Query()}, {.width = 120});
+  EXPECT_THAT(lines[1], HasSubstr("  1 of 3 jobs done "));
+  EXPECT_THAT(lines[2], HasSubstr("  4 of 14 stages done "));
+}
+
+TEST(JobTable, IsWideWhenAsked) {
+  Snapshot job = SomeSnapshot();
+  job.info->user = "ada";
+  EXPECT_THAT(RenderJobTable({job}, {.width = 200, .is_wide = true}),
+              ElementsAre(HasSubstr("STAGE             NAME      KIND       USER  QUEUE  END"),
+                          HasSubstr("two-path  mapreduce  ada   -      ~ 3 min 20 s left")));
+}
+
+TEST(StageTable, HasARowForEachStage) {
+  const auto lines = RenderStageTable(SomeSnapshot(), {.width = 120});
+  ASSERT_THAT(lines, SizeIs(3));
+  EXPECT_THAT(lines[0], StartsWith("STAGE   DONE"));
+  EXPECT_THAT(lines[1], StartsWith("map"));
+  EXPECT_THAT(lines[2], AllOf(StartsWith("reduce"), HasSubstr("1/4")));
+}
+
+TEST(StageTable, NamesTheJobsOfAWorkflow) {
+  Snapshot snapshot = Visits();
+  snapshot.stage_infos = {{.id = {1, 0}, .name = "map", .kind = StageKind::kMap}};
+  snapshot.stages = {{.id = {1, 0}, .state = StageState::kDone, .tasks = 4, .finished_tasks = 4}};
+  EXPECT_THAT(RenderStageTable(snapshot, {.width = 120})[1],
+              AllOf(StartsWith("parse  map"), HasSubstr("100 %"), HasSubstr("done")));
+}
+
+TEST(StageTable, SaysThatThereAreNone) {
+  EXPECT_THAT(RenderStageTable({}, {}), ElementsAre("no stages"));
+}
+
+TEST(TaskTable, SaysWhichTasksEndLastAndWhy) {
+  const auto lines = RenderTaskTable(SomeSnapshot(), {.width = 120});
+  ASSERT_THAT(lines, SizeIs(2));
+  EXPECT_THAT(lines[1], AllOf(StartsWith("reduce task 2"), HasSubstr("ends last: 1.2 MB key")));
+  EXPECT_THAT(RenderTaskTable({}, {}), ElementsAre("no task is expected to hold up the job"));
+}
+
+// Nothing that strangers wrote may steer the terminal.
+TEST(Tables, AreHarmless) {
+  Snapshot job = SomeSnapshot();
+  job.job_id = "a\x1b[2J";
+  job.stage_infos[0].name = "b\x1b[2J";
+  job.named_tasks[0].host = "c\x1b[2J";
+  for (const auto& lines : {RenderJobTable({job}, {.is_wide = true}), RenderStageTable(job, {}),
+                            RenderTaskTable(job, {})}) {
+    for (const std::string& line : lines) EXPECT_THAT(line, Not(HasSubstr("\x1b")));
+  }
+}
+
+Outcome Planned(absl::Duration end) {
+  Outcome outcome = {.busy_share = 0.5};
+  outcome.snapshot.info = JobInfo{.name = "visits"};
+  outcome.snapshot.estimate = {.state = EstimateState::kValid, .remaining = Range{.median = end}};
+  outcome.snapshot.stage_infos = {{.id = {0, 0}, .name = "parse"}};
+  outcome.snapshot.stages = {{.id = {0, 0},
+                              .starts_in = Range{},
+                              .ends_in = Range{.median = end},
+                              .bottleneck = "network",
+                              .is_critical = true}};
+  return outcome;
+}
+
+TEST(EstimateTable, ShowsTheEndAndEachStage) {
+  EXPECT_THAT(
+      RenderEstimate(Planned(absl::Seconds(20)), {.width = 120}),
+      ElementsAre("visits: ~ 20 s left, 50 % of the slots' time used", "STAGE  STARTS  ENDS",
+                  "parse  0 s     20 s  critical, bound by network"));
+}
+
+TEST(EstimateTable, ComparesScenarios) {
+  EXPECT_THAT(RenderScenarios({{"4 slots", Planned(absl::Seconds(20))},
+                               {"8 slots", Planned(absl::Seconds(10))}},
+                              {.width = 120}),
+              ElementsAre("SCENARIO  ENDS IN  5 %  95 %  BUSY  SPEED-UP",
+                          "4 slots   20 s     -    -     50 %  1.00x",
+                          "8 slots   10 s     -    -     50 %  2.00x"));
+}
+
+}  // namespace
+}  // namespace tidemark::next::console

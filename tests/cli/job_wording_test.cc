@@ -1,0 +1,58 @@
+#include "cli/console/job_wording.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/cli/some_jobs.h"
+
+namespace tidemark::next::console {
+namespace {
+
+TEST(JobPercent, IsCutNotRounded) {
+  EXPECT_EQ(ShownPercent(0, false), 0);
+  EXPECT_EQ(ShownPercent(0.419, false), 41);
+  EXPECT_EQ(ShownPercent(0.29, false), 29) << "100 * 0.29 is below 29";
+}
+
+TEST(JobPercent, IsOneHundredOnlyForAJobThatSucceeded) {
+  EXPECT_EQ(PercentText(SomeSnapshot(), {.state = EstimateState::kValid, .fraction_done = 1}),
+            "99 %");
+  EXPECT_EQ(PercentText(Failed(), {.state = EstimateState::kFinal, .fraction_done = 1}), "99 %");
+  EXPECT_EQ(PercentText(Succeeded(), {.state = EstimateState::kFinal, .fraction_done = 1}),
+            "100 %");
+}
+
+TEST(JobPercent, HoldsHostileValues) {
+  EXPECT_EQ(ShownPercent(std::nan(""), false), 0);
+  EXPECT_EQ(ShownPercent(-3, false), 0);
+  EXPECT_EQ(ShownPercent(1e300, false), 99);
+}
+
+TEST(JobWording, NamesATaskByItsStage) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.named_tasks[0].reason.clear();
+  snapshot.named_tasks[0].attempt.attempt = 1;
+  EXPECT_EQ(StragglerText(snapshot, {}), "last to end: reduce task 2, attempt 1");
+  snapshot.named_tasks[0].attempt = {.stage = 0, .index = 7};
+  EXPECT_EQ(StragglerText(snapshot, {}), "last to end: map task 7");
+  snapshot.stage_infos[0].kind = StageKind::kGeneric;
+  snapshot.stage_infos[0].name = "scan";
+  EXPECT_EQ(StragglerText(snapshot, {}), "last to end: task 7 of scan");
+  snapshot.stage_infos.clear();
+  EXPECT_EQ(StragglerText(snapshot, {}), "last to end: task 7 of stage 0");
+}
+
+TEST(JobWording, TheShuffleIsTheFirstPartOfTheReduceStage) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.stages[1].finished_tasks = 0;
+  snapshot.stages[1].shuffle = ShuffleProgress{.fraction_done = 0.5, .running_tasks = 4};
+  EXPECT_EQ(CurrentStep(snapshot), "shuffle 50 %");
+  EXPECT_EQ(StepsOf(snapshot)[2].text, "reduce");
+  snapshot.stages[1].shuffle->finished_tasks = 1;
+  EXPECT_EQ(CurrentStep(snapshot), "reduce 0/4 tasks");
+  EXPECT_EQ(StepsOf(snapshot)[1].text, "shuffle 50 %");
+}
+
+}  // namespace
+}  // namespace tidemark::next::console

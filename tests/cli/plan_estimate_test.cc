@@ -1,0 +1,125 @@
+#include "cli/plan_estimate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "cli/plan_file.h"
+
+namespace tidemark::next::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
+
+constexpr char kChain[] = R"(
+workflow: visits
+cluster: {slots: 2}
+stages:
+  - {name: parse, tasks: 4, task_seconds: 10}
+  - {name: join, after: [parse], tasks: 1, task_seconds: [5]}
+)";
+
+Plan PlanOf(const std::string& text) {
+  const auto plan = ParsePlanFile(text, PlanUse::kEstimate);
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  return plan.value_or(Plan());
+}
+
+Outcome Estimated(const std::string& text, const Scenario& scenario = {}) {
+  const auto outcome = EstimateStages(PlanOf(text), scenario, kNow);
+  EXPECT_TRUE(outcome.ok()) << outcome.status();
+  return outcome.value_or(Outcome());
+}
+
+double EndOf(const Outcome& outcome) {
+  const auto& remaining = outcome.snapshot.estimate.remaining;
+  return remaining ? absl::ToDoubleSeconds(remaining->median) : -1;
+}
+
+// 4 tasks of 10 s on 2 slots, then 5 s: 25 s.
+TEST(PlanEstimate, OfAChainOfStages) {
+  const Outcome outcome = Estimated(kChain);
+  EXPECT_NEAR(EndOf(outcome), 25, 2);
+  const Snapshot& snapshot = outcome.snapshot;
+  const Range& end = *snapshot.estimate.remaining;
+  EXPECT_LE(*end.lower, end.median);
+  EXPECT_LE(end.median, *end.upper);
+  EXPECT_EQ(snapshot.at, kNow);
+  EXPECT_EQ(snapshot.info->kind, JobKind::kApplication);
+  ASSERT_EQ(snapshot.stages.size(), 2u);
+  EXPECT_TRUE(snapshot.stages[1].is_critical);
+  EXPECT_NEAR(absl::ToDoubleSeconds(snapshot.stages[1].starts_in->median), 20, 2);
+  EXPECT_THAT(snapshot.stage_infos[1].parents, ElementsAre(0));
+  EXPECT_NEAR(outcome.busy_share, 45 / 50.0, 0.1);
+}
+
+TEST(PlanEstimate, MoreSlotsAndMoreDataChangeTheEnd) {
+  const double now = EndOf(Estimated(kChain));
+  EXPECT_LT(EndOf(Estimated(kChain, {.slots = 4})), now);
+  EXPECT_GT(EndOf(Estimated(kChain, {.data_factor = 3})), now);
+}
+
+// Two tasks on one node share its network: each takes 2 s for 100 MB at 100 MB/s.
+TEST(PlanEstimate, NamesTheBottleneckOfAModelledStage) {
+  const Outcome outcome = Estimated(R"(
+cluster: {slots: 2, nodes: 1}
+node: {cores: 4, network_bytes_per_second: 1e8, disk_read_bytes_per_second: 1e9}
+stages:
+  - name: shuffle
+    tasks: 2
+    task: {shuffle_read_bytes: 1e8, core_bytes_per_second: 1e9}
+)");
+  EXPECT_EQ(outcome.snapshot.stages[0].bottleneck, "network");
+  EXPECT_NEAR(EndOf(outcome), 2, 0.2);
+}
+
+// Two owners want ten tasks of a second each on four slots; the one whose queue has three quarters
+// ends after its ten tasks on three slots, 4 s, as a fair share of two slots would take 5 s.
+TEST(PlanEstimate, QueuesHaveTheirShares) {
+  const auto end_of_large = [](const std::string& cluster) {
+    const Outcome outcome = Estimated(cluster +
+                                      "stages:\n"
+                                      "  - {name: a, queue: small, tasks: 10, task_seconds: 1}\n"
+                                      "  - {name: b, queue: large, tasks: 10, task_seconds: 1}\n");
+    return absl::ToDoubleSeconds(outcome.snapshot.stages.at(1).ends_in->median);
+  };
+  const double capacity =
+      end_of_large("cluster: {slots: 4, policy: capacity, queues: {small: 1, large: 3}}\n");
+  const double fair = end_of_large("cluster: {slots: 4, policy: fair}\n");
+  EXPECT_NEAR(capacity / fair, 4.0 / 5, 0.05);
+}
+
+// The second job's stage waits for all of the first.
+TEST(PlanEstimate, JobsWaitForOneAnother) {
+  const Outcome outcome = Estimated(R"(
+cluster: {slots: 2}
+jobs:
+  - {name: load, stages: [{name: scan, tasks: 2, task_seconds: 10}]}
+  - {name: report, after: load, stages: [{name: scan, tasks: 2, task_seconds: 5}]}
+)");
+  EXPECT_NEAR(EndOf(outcome), 15, 1);
+  const Snapshot& snapshot = outcome.snapshot;
+  EXPECT_EQ(snapshot.info->kind, JobKind::kWorkflow);
+  ASSERT_EQ(snapshot.children.size(), 2u);
+  EXPECT_THAT(snapshot.children[1].after, ElementsAre(1));
+  EXPECT_NEAR(absl::ToDoubleSeconds(snapshot.children[1].starts_in->median), 10, 1);
+  EXPECT_EQ(snapshot.stages[1].id, (StageId{2, 0}));
+}
+
+TEST(PlanEstimate, ObjectsToDataWithoutAThroughput) {
+  const Plan plan =
+      PlanOf("stages: [{name: a, tasks: 1, task: {input_bytes: 5, core_bytes_per_second: 1}}]");
+  EXPECT_THAT(EstimateStages(plan, {}, kNow).status().ToString(), HasSubstr("throughput is zero"));
+}
+
+TEST(PlanEstimate, IsOfPlansOfStagesOnly) {
+  EXPECT_TRUE(IsOfStages(PlanOf(kChain)));
+  EXPECT_FALSE(IsOfStages(PlanOf("jobs: [{name: a}]")));
+}
+
+}  // namespace
+}  // namespace tidemark::next::cli

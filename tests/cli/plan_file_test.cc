@@ -1,0 +1,268 @@
+#include "cli/plan_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace tidemark::next::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+Plan PlanOf(const std::string& text) {
+  const auto plan = ParsePlanFile(text, PlanUse::kEstimate);
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  return plan.value_or(Plan{});
+}
+
+std::string MessageOf(const std::string& text) {
+  const auto plan = ParsePlanFile(text, PlanUse::kEstimate);
+  EXPECT_TRUE(absl::IsInvalidArgument(plan.status())) << plan.status();
+  return std::string(plan.status().message());
+}
+
+// The file of docs/workflows.md that `submit` takes.
+constexpr char kJobs[] = R"(
+workflow: page visits
+id: visits-1
+retry_within_seconds: 300
+cluster: {slots: 8, nodes: 2, policy: capacity, queues: {etl: 3, adhoc: 1}}
+node: {cores: 4, network_bytes_per_second: 1e9}
+jobs:
+  - {name: parse, job_id: parse-1, history: parse visits, maps: 12, input_bytes: 1e9, queue: etl}
+  - name: count
+    after: [parse]
+    queue: adhoc
+    profile: {maps: 3, reduces: 2, map_task_seconds: 1.5, reduce_task_seconds: 20}
+)";
+
+TEST(PlanFile, OfJobsSaysWhatAMasterTakes) {
+  const Plan plan = PlanOf(kJobs);
+  EXPECT_EQ(plan.id, "visits-1");
+  EXPECT_EQ(plan.name, "page visits");
+  EXPECT_EQ(plan.retry_within, absl::Minutes(5));
+  EXPECT_EQ(plan.cluster.policy, SchedulingPolicy::kCapacity);
+  EXPECT_THAT(plan.cluster.queues, ElementsAre(Queue{"etl", 3}, Queue{"adhoc", 1}));
+  EXPECT_EQ(plan.cluster.node->cores, 4);
+  ASSERT_THAT(plan.jobs, SizeIs(2));
+  EXPECT_EQ(plan.jobs[0].history_name, "parse visits");
+  EXPECT_EQ(plan.jobs[0].map_task_count, 12u);
+  EXPECT_FALSE(plan.jobs[0].reduce_task_count.has_value()) << "as in its last run";
+  EXPECT_EQ(plan.jobs[0].input_bytes, 1'000'000'000u);
+  EXPECT_THAT(plan.jobs[1].after, ElementsAre("parse"));
+  EXPECT_EQ(plan.jobs[1].profile->reduce_task_time, absl::Seconds(20));
+}
+
+// The file of docs/workflows.md that `estimate` takes.
+TEST(PlanFile, OfStagesIsOneUnnamedJob) {
+  const Plan plan = PlanOf(R"(
+workflow: page visits
+cluster:
+  slots: 16
+  nodes: 4
+  policy: fifo
+profiled_slots: 8
+node:
+  cores: 8
+  disk_read_bytes_per_second: 3e8
+  disk_write_bytes_per_second: 2e8
+  file_system_read_bytes_per_second: 3e8
+  file_system_write_bytes_per_second: 1e8
+  network_bytes_per_second: 1e9
+stages:
+  - name: parse visits
+    tasks: 120
+    task_seconds: [11, 12, 12, 14]
+    first_task_seconds: 17
+    fresh_task_seconds: 22
+    last_task_seconds: 10
+  - name: count by page
+    after: [parse visits]
+    tasks: 40
+    lag_seconds: 1
+    task:
+      shuffle_read_bytes: 2e8
+      core_bytes_per_second: 6e7
+      output_bytes: 1e6
+)");
+  ASSERT_THAT(plan.jobs, SizeIs(1));
+  const PlannedJob& job = plan.jobs[0];
+  EXPECT_EQ(job.name, "");
+  EXPECT_EQ(job.profiled_slots, 8u);
+  ASSERT_THAT(job.stages, SizeIs(2));
+  EXPECT_EQ(job.stages[0].task_count, 120u);
+  EXPECT_THAT(job.stages[0].task_times, SizeIs(4));
+  EXPECT_THAT(job.stages[0].first_task_times, ElementsAre(absl::Seconds(17)));
+  EXPECT_THAT(job.stages[1].after, ElementsAre("parse visits"));
+  EXPECT_EQ(job.stages[1].lag, absl::Seconds(1));
+  EXPECT_EQ(job.stages[1].task->shuffle_read_bytes, 200'000'000u);
+  EXPECT_EQ(job.stages[1].slots_per_task, 1);
+  EXPECT_EQ(plan.cluster.node->dfs_write, 1e8);
+}
+
+TEST(PlanFile, MixesJobsByNumbersAndByStages) {
+  const Plan plan = PlanOf(R"(
+jobs:
+  - {name: parse, maps: 0, reduces: 0}
+  - {name: q1, after: parse, stages: [{name: scan, tasks: 4, task_seconds: 0.5}]}
+)");
+  EXPECT_EQ(plan.jobs[0].reduce_task_count, 0u) << "0 is 0";
+  EXPECT_THAT(plan.jobs[1].after, ElementsAre("parse"));
+  EXPECT_THAT(plan.jobs[1].stages[0].task_times, ElementsAre(absl::Milliseconds(500)));
+}
+
+TEST(PlanFile, IsJsonAsWell) {
+  EXPECT_EQ(PlanOf(R"({"id": "x", "jobs": [{"name": "a"}]})").id, "x");
+  // Protobuf's own mapping.
+  const Plan plan = PlanOf(R"({"jobs": [{"name": "a", "historyName": "b", "inputBytes": "5"}],
+      "retryWithin": "1.5s", "cluster": {"policy": "SCHEDULING_POLICY_FAIR"}})");
+  EXPECT_EQ(plan.jobs[0].history_name, "b");
+  EXPECT_EQ(plan.jobs[0].input_bytes, 5u);
+  EXPECT_EQ(plan.retry_within, absl::Milliseconds(1500));
+  EXPECT_EQ(plan.cluster.policy, SchedulingPolicy::kFair);
+}
+
+struct Fault {
+  const char* name;
+  std::string text;
+  const char* message;
+};
+
+class PlanFileFault : public ::testing::TestWithParam<Fault> {};
+
+TEST_P(PlanFileFault, SaysWhatIsWrongAndWhere) {
+  EXPECT_EQ(MessageOf(GetParam().text), GetParam().message);
+}
+
+std::string Second(const std::string& fields) {
+  return "stages:\n- {name: a, tasks: 1, task_seconds: 1}\n- {" + fields + "}";
+}
+const char kQueues[] = "cluster: {policy: capacity, queues: {etl: 1, adhoc: 1}}\n";
+
+INSTANTIATE_TEST_SUITE_P(
+    Faults, PlanFileFault,
+    ::testing::Values(
+        Fault{"NoMap", "3", "line 1: must be a mapping of fields to values"},
+        Fault{"Nothing", "{}", "line 1: has neither jobs nor stages; add one of them"},
+        Fault{"NoJobs", "id: x", "line 1: has neither jobs nor stages; add one of them"},
+        Fault{"Both", "jobs: []\nstages: []",
+              "line 1: has jobs and stages at the top level; put the stages into a job"},
+        Fault{"EmptyJobs", "jobs: []", "line 1: jobs: must hold at least one job"},
+        Fault{"MisspeltJobs", "job: []", "line 1: unknown field job; did you mean jobs?"},
+        Fault{"NameTaken", Second("name: a, tasks: 1, task_seconds: 1"),
+              "line 3: stages[1].name: a is taken by an earlier stage"},
+        Fault{"NoName", Second("tasks: 1, task_seconds: 1"), "line 3: stages[1].name: is missing"},
+        Fault{"NoTasks", Second("name: b, task_seconds: 1"), "line 3: stages[1].tasks: is missing"},
+        Fault{"NegativeTasks", Second("name: b, tasks: -4, task_seconds: 1"),
+              "line 3: stages[1].tasks: must be a whole number from 0 to 9007199254740992, not -4"},
+        Fault{"ManyTasks", Second("name: b, tasks: 1e8, task_seconds: 1"),
+              "line 3: stages[1].tasks: must be from 0 to 10000000, not 100000000"},
+        Fault{"NoTimes", Second("name: b, tasks: 1"),
+              "line 3: stages[1]: no task times: set task_seconds, or task with the data of one "
+              "task"},
+        Fault{"NegativeTime", Second("name: b, tasks: 1, task_seconds: -1"),
+              "line 3: stages[1].task_seconds: must be seconds from 0 to 1000000000"},
+        Fault{"NanTime", Second("name: b, tasks: 1, task_seconds: [1, .nan]"),
+              "line 3: stages[1].task_seconds[1]: must be seconds from 0 to 1000000000"},
+        Fault{"UnknownParent", Second("name: bee, tasks: 1, task_seconds: 1, after: [be]"),
+              "line 3: stages[1].after[0]: unknown stage be; did you mean bee?"},
+        Fault{"Cycle", Second("name: b, tasks: 1, task_seconds: 1, after: b"),
+              "line 3: stages[1].after: is part of a cycle: b waits for b"},
+        Fault{"UnknownField", Second("name: b, tasks: 1, task_seconds: 1, tusks: 2"),
+              "line 3: stages[1]: unknown field tusks; did you mean tasks?"},
+        Fault{"MisspeltField", Second("name: b, taks: 3, task_seconds: 1"),
+              "line 3: stages[1]: unknown field taks; did you mean tasks?"},
+        Fault{"MisspeltName", Second("nmae: b, tasks: 3, task_seconds: 1"),
+              "line 3: stages[1]: unknown field nmae; did you mean name?"},
+        Fault{"GivenTwice", Second("name: b, tasks: 3, task_count: 4"),
+              "line 3: stages[1].task_count: is given twice"},
+        Fault{"NodeTwice", "cluster: {node: {cores: 1}}\nnode: {cores: 2}\njobs: [{name: a}]",
+              "line 2: node: is given twice"},
+        Fault{"Policy", "cluster: {policy: lottery}\n" + Second("name: b, tasks: 1"),
+              "line 1: cluster.policy: must be fifo, fair, drf or capacity, not lottery"},
+        Fault{"PolicyMeant", "cluster: {policy: fifi}\n" + Second("name: b, tasks: 1"),
+              "line 1: cluster.policy: must be fifo, fair, drf or capacity, not fifi; did you mean "
+              "fifo?"},
+        Fault{"Slots", "cluster: {slots: 0}\n" + Second("name: b, tasks: 1, task_seconds: 1"),
+              "line 1: cluster.slots: must be from 1 to 1000000, not 0"},
+        Fault{"HalfASlot", "cluster: {slots: 2.5}\n" + Second("name: b, tasks: 1"),
+              "line 1: cluster.slots: must be a whole number from 0 to 4294967295, not 2.5"},
+        Fault{"NoQueues", "cluster: {policy: capacity}\njobs: [{name: a}]",
+              "line 1: cluster.queues: policy capacity needs queues"},
+        Fault{"Share", "cluster: {queues: {etl: 0}}\njobs: [{name: a}]",
+              "line 1: cluster.queues.etl: must be a finite number above 0, not 0"},
+        Fault{"ShareText", "cluster: {queues: {etl: much}}\njobs: [{name: a}]",
+              "line 1: cluster.queues.etl: must be a finite number, not much"},
+        Fault{"StageQueue",
+              kQueues + std::string("stages: [{name: a, tasks: 1, task_seconds: 1, queue: ad}]"),
+              "line 2: stages[0].queue: unknown queue ad"},
+        Fault{
+            "OwnerQueue",
+            kQueues + std::string("stages:\n"
+                                  "- {name: a, tasks: 1, task_seconds: 1, queue: etl, owner: x}\n"
+                                  "- {name: b, tasks: 1, task_seconds: 1, queue: adhoc, owner: x}"),
+            "line 4: stages[1].queue: its owner x has a stage in another queue, etl"},
+        Fault{"JobName", "jobs: [{maps: 1}, {name: b}]",
+              "line 1: jobs[0].name: is missing; every job of several needs one"},
+        Fault{"JobField", "jobs:\n- {name: a}\n- {name: b, mops: 1}",
+              "line 3: jobs[1]: unknown field mops; did you mean maps?"},
+        Fault{"JobParent", "jobs:\n- {name: parse}\n- {name: b, after: prase}",
+              "line 3: jobs[1].after[0]: unknown job prase; did you mean parse?"},
+        Fault{"JobCycle", "jobs: [{name: a, after: a}]",
+              "line 1: jobs[0].after: is part of a cycle: a waits for a"},
+        Fault{"JobAfter", "jobs: [{name: a, after: {b: c}}]",
+              "line 1: jobs[0].after: must be a list"},
+        Fault{"AfterList", "jobs: [{name: a, after: [[b]]}]",
+              "line 1: jobs[0].after[0]: must be a name or a list of names"},
+        Fault{"Maps", "jobs: [{name: a, maps: -1}]",
+              "line 1: jobs[0].maps: must be a whole number from 0 to 4294967295, not -1"},
+        Fault{"Profile", "jobs: [{name: a, profile: {maps: 1}}]",
+              "line 1: jobs[0].profile: has no task time; add one or leave the profile out"},
+        Fault{"BothForms",
+              "jobs: [{name: a, maps: 1, stages: [{name: s, tasks: 1, task_seconds: 1}]}]",
+              "line 1: jobs[0].stages: describe a job by its stages, or by its task counts, input "
+              "and profile, not by both"},
+        Fault{"ProfiledSlots", "jobs: [{name: a}]\nprofiled_slots: 3",
+              "line 2: profiled_slots: belongs into a job here"},
+        Fault{"List", "jobs: [3]", "line 1: jobs[0]: must be a mapping of fields to values"},
+        Fault{"Text", "id: [x]\njobs: [{name: a}]", "line 1: id: must be text"}),
+    [](const auto& tested) { return tested.param.name; });
+
+TEST(PlanFile, NamesTheLineOfBadYaml) {
+  EXPECT_THAT(MessageOf("stages: [{"), HasSubstr("line 1: not valid YAML"));
+  EXPECT_THAT(MessageOf("{id: ["), HasSubstr("end of sequence"));
+}
+
+TEST(PlanFile, NeedsAnIdToBeSubmitted) {
+  EXPECT_EQ(ParsePlanFile("jobs: [{name: a}]", PlanUse::kSubmit).status().message(),
+            "id is missing");
+  EXPECT_TRUE(ParsePlanFile(kJobs, PlanUse::kSubmit).ok());
+}
+
+TEST(PlanFile, EveryExampleOfTheDocumentIsRead) {
+  std::ifstream file(TIDEMARK_SOURCE_DIR "/docs/plans.md");
+  ASSERT_TRUE(file) << "docs/plans.md is missing";
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::string begin = "```yaml\n";
+  int examples = 0;
+  for (std::size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at + 1)) {
+    const std::size_t from = at + begin.size();
+    const auto plan =
+        ParsePlanFile(text.substr(from, text.find("```", from) - from), PlanUse::kEstimate);
+    EXPECT_TRUE(plan.ok()) << "example " << examples << ": " << plan.status();
+    ++examples;
+  }
+  EXPECT_EQ(examples, 3);
+}
+
+TEST(PlanFile, ThatCannotBeReadIsNotFound) {
+  EXPECT_TRUE(absl::IsNotFound(ReadPlanFile("/nonexistent", PlanUse::kEstimate).status()));
+}
+
+}  // namespace
+}  // namespace tidemark::next::cli

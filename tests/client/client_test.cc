@@ -1,0 +1,253 @@
+// A real master, a real agent and a client on this host. Waits are for conditions, with a deadline
+// that only a failure reaches.
+#include "tidemark/client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "tidemark/agent.h"
+#include "tidemark/master.h"
+
+namespace tidemark::next {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr std::chrono::seconds kDeadline(20);
+
+MasterOptions QuickOptions() {
+  MasterOptions options;
+  options.tick_interval = absl::Milliseconds(20);
+  options.tick_interval_min = absl::Milliseconds(10);
+  options.agent_flush_interval = absl::Milliseconds(50);
+  return options;
+}
+
+std::unique_ptr<Agent> Opened(const std::string& address, const std::string& job_id) {
+  auto agent = Agent::Create({.master_address = address, .job_id = job_id});
+  agent->OpenJob({.name = "my job", .stages = MapReduceStages(1, 1)});
+  return agent;
+}
+
+void Close(Agent& agent) {
+  agent.CloseJob(JobOutcome::kSucceeded, "");
+  agent.Shutdown();
+}
+
+class ClientTest : public testing::Test {
+ protected:
+  void Start(const MasterOptions& options) {
+    auto started = Master::Start(options);
+    ASSERT_TRUE(started.ok()) << started.status();
+    master_ = *std::move(started);
+    address_ = master_->address();
+    auto client = Client::Create({.address = address_});
+    ASSERT_TRUE(client.ok()) << client.status();
+    client_ = *std::move(client);
+  }
+  void SetUp() override { Start(QuickOptions()); }
+
+  // Stops what watches when the test fails, too.
+  std::stop_token Stop() const { return stop_.get_token(); }
+  ~ClientTest() override { stop_.request_stop(); }
+
+  std::stop_source stop_;
+  std::unique_ptr<Master> master_;
+  std::string address_;
+  std::unique_ptr<Client> client_;
+};
+
+TEST_F(ClientTest, WatchesAJobThatIsToComeUntilItEnds) {
+  std::promise<void> seen;
+  std::vector<std::uint64_t> sequences;
+  auto final = std::async(std::launch::async, [&] {
+    return client_->WatchJob("job-1", {.is_to_come = true},
+                             {.on_snapshot =
+                                  [&](const Snapshot& now) {
+                                    if (sequences.empty()) seen.set_value();
+                                    sequences.push_back(now.sequence);
+                                    EXPECT_EQ(now.info->name, "my job");
+                                    return true;
+                                  }},
+                             Stop());
+  });
+  const auto agent = Opened(address_, "job-1");
+  ASSERT_EQ(seen.get_future().wait_for(kDeadline), std::future_status::ready);
+  Close(*agent);
+  ASSERT_EQ(final.wait_for(kDeadline), std::future_status::ready);
+  const absl::StatusOr<Snapshot> last = final.get();
+  ASSERT_TRUE(last.ok()) << last.status();
+  EXPECT_EQ(last->state, JobState::kSucceeded);
+  EXPECT_TRUE(std::is_sorted(sequences.begin(), sequences.end(), std::less_equal<>()));
+  // What the deltas add up to is what the master has.
+  const absl::StatusOr<Snapshot> whole = client_->GetJob("job-1");
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  EXPECT_EQ(*whole, *last);
+}
+
+TEST_F(ClientTest, EndsWhenNoMoreIsWanted) {
+  const auto agent = Opened(address_, "job-1");
+  const auto final = client_->WatchJob("job-1", {.is_to_come = true},
+                                       {.on_snapshot = [](const Snapshot&) { return false; }});
+  EXPECT_TRUE(absl::IsCancelled(final.status())) << final.status();
+  Close(*agent);
+}
+
+TEST_F(ClientTest, SaysThatThereIsNoSuchJob) {
+  const WatchCalls calls = {.on_snapshot = [](const Snapshot&) { return true; }};
+  EXPECT_TRUE(absl::IsNotFound(client_->GetJob("none").status()));
+  EXPECT_TRUE(absl::IsNotFound(client_->WatchJob("none", {}, calls).status()));
+  EXPECT_TRUE(absl::IsNotFound(client_->EstimateJob("none", {}).status()));
+  EXPECT_TRUE(client_->ForgetJob("none").ok());
+}
+
+TEST_F(ClientTest, WatchesAllJobs) {
+  std::promise<void> both;
+  std::promise<void> forgotten;
+  std::size_t most = 0;
+  auto watch = std::async(std::launch::async, [&] {
+    return client_->WatchJobs({}, {},
+                              {.on_jobs =
+                                   [&](const std::map<std::string, Snapshot>& jobs) {
+                                     if (most < 2 && jobs.size() == 2) both.set_value();
+                                     most = std::max(most, jobs.size());
+                                     if (most < 2 || jobs.size() == 2) return true;
+                                     forgotten.set_value();
+                                     return false;
+                                   }},
+                              Stop());
+  });
+  const auto one = Opened(address_, "job-1");
+  const auto two = Opened(address_, "job-2");
+  ASSERT_EQ(both.get_future().wait_for(kDeadline), std::future_status::ready);
+  EXPECT_TRUE(absl::IsFailedPrecondition(client_->ForgetJob("job-2")));
+  Close(*one);
+  ASSERT_TRUE(master_->WaitUntilFinal("job-1", absl::FromChrono(kDeadline)).ok());
+  const absl::Status gone = client_->ForgetJob("job-1");
+  EXPECT_TRUE(gone.ok()) << gone;
+  ASSERT_EQ(forgotten.get_future().wait_for(kDeadline), std::future_status::ready);
+  EXPECT_TRUE(absl::IsCancelled(watch.get()));
+  const auto jobs = client_->ListJobs();
+  ASSERT_TRUE(jobs.ok()) << jobs.status();
+  ASSERT_THAT(*jobs, SizeIs(1));
+  EXPECT_EQ(jobs->front().job_id, "job-2");
+  Close(*two);
+}
+
+TEST_F(ClientTest, HandsInPlansAndChangesThem) {
+  Plan plan = {.id = "plan-1", .name = "visits", .cluster = {.slots = 2}};
+  plan.jobs = {{.name = "parse"}, {.name = "count", .after = {"parse"}}};
+  const absl::Status submitted = client_->SubmitJob(plan);
+  ASSERT_TRUE(submitted.ok()) << submitted;
+  EXPECT_TRUE(client_->SubmitJob(plan).ok()) << "it is not safe to repeat";
+  EXPECT_TRUE(client_->AttachJob("plan-1", "parse", "parse-17").ok());
+  EXPECT_TRUE(absl::IsNotFound(client_->AttachJob("plan-1", "prase", "parse-17")));
+
+  const absl::Status changed = client_->UpdateJob(
+      "plan-1", {.add_jobs = {{.name = "report", .after = {"count"}}}, .cancel_jobs = {}});
+  ASSERT_TRUE(changed.ok()) << changed;
+  // What was answered shows in the next snapshot.
+  Snapshot now;
+  const WatchCalls until_changed = {.on_snapshot = [&now](const Snapshot& snapshot) {
+    now = snapshot;
+    return now.children.size() < 3;
+  }};
+  EXPECT_TRUE(absl::IsCancelled(client_->WatchJob("plan-1", {}, until_changed, Stop()).status()));
+  ASSERT_THAT(now.children, SizeIs(3));
+  EXPECT_EQ(now.children[0].job_id, "parse-17");
+  EXPECT_THAT(now.children[2].after, ElementsAre(2));
+
+  const absl::Status wrong = client_->UpdateJob("plan-1", {.cancel_jobs = {"none"}});
+  EXPECT_FALSE(wrong.ok());
+  ASSERT_TRUE(client_->UpdateJob("plan-1", {.cancel = true}).ok());
+  const auto final = client_->WatchJob(
+      "plan-1", {}, {.on_snapshot = [](const Snapshot&) { return true; }}, Stop());
+  ASSERT_TRUE(final.ok()) << final.status();
+  EXPECT_EQ(final->state, JobState::kKilled);
+}
+
+TEST_F(ClientTest, EstimatesPlansInScenarios) {
+  Plan plan = {.name = "visits", .cluster = {.slots = 2}};
+  plan.jobs = {{.name = "parse", .map_task_count = 8, .reduce_task_count = 4}};
+  const auto outcomes = client_->EstimatePlan(plan, {{.slots = 2}, {.slots = 8}});
+  ASSERT_TRUE(outcomes.ok()) << outcomes.status();
+  ASSERT_THAT(*outcomes, SizeIs(2));
+  ASSERT_TRUE((*outcomes)[0].snapshot.estimate.remaining);
+  EXPECT_GT((*outcomes)[0].snapshot.estimate.remaining->median,
+            (*outcomes)[1].snapshot.estimate.remaining->median);
+  EXPECT_THAT(*client_->ListJobs(), IsEmpty());
+}
+
+TEST_F(ClientTest, GoesOnAtAMasterThatWasStartedAgain) {
+  const std::string directory =
+      testing::TempDir() + "tidemark-client-test-" + std::to_string(getpid());
+  MasterOptions options = QuickOptions();
+  options.data_dir = directory;
+  std::filesystem::create_directories(directory);
+  Start(options);
+  options.listen_address = address_;
+  const auto agent = Opened(address_, "job-1");
+  std::promise<void> seen;
+  std::vector<std::string> troubles;
+  std::vector<std::uint64_t> sequences;
+  auto final = std::async(std::launch::async, [&] {
+    return client_->WatchJob(
+        "job-1", {.is_to_come = true},
+        {.on_snapshot =
+             [&](const Snapshot& now) {
+               if (sequences.empty()) seen.set_value();
+               sequences.push_back(now.sequence);
+               return true;
+             },
+         .on_trouble = [&](const std::string& said) { troubles.push_back(said); }},
+        Stop());
+  });
+  ASSERT_EQ(seen.get_future().wait_for(kDeadline), std::future_status::ready);
+  master_->Shutdown(absl::ZeroDuration());
+  master_.reset();
+  auto again = Master::Start(options);
+  ASSERT_TRUE(again.ok()) << again.status();
+  master_ = *std::move(again);
+  Close(*agent);
+  ASSERT_EQ(final.wait_for(kDeadline), std::future_status::ready);
+  const auto last = final.get();
+  ASSERT_TRUE(last.ok()) << last.status();
+  EXPECT_EQ(last->state, JobState::kSucceeded);
+  EXPECT_TRUE(std::is_sorted(sequences.begin(), sequences.end(), std::less_equal<>()));
+  ASSERT_THAT(troubles, testing::Not(IsEmpty()));
+  EXPECT_THAT(troubles.front(), HasSubstr("lost contact with the master at " + address_));
+  EXPECT_EQ(troubles.back(), "the master is back");
+  master_.reset();
+  std::filesystem::remove_all(directory);
+}
+
+TEST(Client, SaysWhichFileCannotBeUsed) {
+  const auto client =
+      Client::Create({.address = "127.0.0.1:1", .security = {.ca_file = "/nowhere/ca.pem"}});
+  EXPECT_THAT(client.status().ToString(), HasSubstr("/nowhere/ca.pem"));
+}
+
+TEST(Client, SaysThatNobodyAnswers) {
+  const auto client = Client::Create({.address = "127.0.0.1:1"});
+  ASSERT_TRUE(client.ok()) << client.status();
+  EXPECT_TRUE(absl::IsUnavailable((*client)->ListJobs().status()));
+}
+
+}  // namespace
+}  // namespace tidemark::next

@@ -1,0 +1,139 @@
+#include "client/follower.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <string>
+#include <vector>
+
+#include "absl/time/clock.h"
+
+namespace tidemark::next::client {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+// Generous: only a broken follower waits so long.
+constexpr std::chrono::seconds kPatience{20};
+
+const auto kShown = [] { return true; };
+
+TEST(Follower, SaysThatTheMasterIsMuteAndThatItIsBack) {
+  std::promise<void> complained;
+  std::vector<std::string> troubles;
+  Follower follower("host:1", {.mute_after = absl::Milliseconds(50)},
+                    [&](const std::string& trouble) {
+                      troubles.push_back(trouble);
+                      if (troubles.size() == 1) complained.set_value();
+                    });
+  // A stream that stands and brings nothing until that was noticed.
+  const absl::Status status = follower.Follow(
+      [&] {
+        follower.Hear(kShown);
+        complained.get_future().wait_for(kPatience);
+        follower.Hear(kShown);
+        return absl::OkStatus();
+      },
+      {});
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_THAT(troubles, ElementsAre(StartsWith("nothing heard from the master at host:1 for "),
+                                    "the master is back"));
+}
+
+TEST(Follower, SaysThatTheMasterDoesNotAnswerAtAll) {
+  std::promise<void> complained;
+  std::vector<std::string> troubles;
+  Follower follower("host:1", {.mute_after = absl::Milliseconds(50)},
+                    [&](const std::string& trouble) {
+                      troubles.push_back(trouble);
+                      complained.set_value();
+                    });
+  const absl::Status status = follower.Follow(
+      [&] {
+        complained.get_future().wait_for(kPatience);
+        return absl::InvalidArgumentError("enough");
+      },
+      {});
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_THAT(troubles, ElementsAre(StartsWith("nothing heard from the master at host:1")));
+}
+
+TEST(Follower, DoesNotExpectNewsOfAJobThatIsToCome) {
+  std::vector<std::string> troubles;
+  Follower follower("host:1", {.mute_after = absl::Milliseconds(10), .is_to_come = true},
+                    [&](const std::string& trouble) { troubles.push_back(trouble); });
+  const absl::Status status = follower.Follow(
+      [] {
+        absl::SleepFor(absl::Milliseconds(50));
+        return absl::OkStatus();
+      },
+      {});
+  EXPECT_TRUE(status.ok());
+  EXPECT_THAT(troubles, IsEmpty());
+}
+
+TEST(Follower, DoesNotTakeItsOwnSlowReaderForAMuteMaster) {
+  std::vector<std::string> troubles;
+  Follower follower("host:1", {.mute_after = absl::Seconds(1)},
+                    [&](const std::string& trouble) { troubles.push_back(trouble); });
+  const absl::Status status = follower.Follow(
+      [&] {
+        follower.Hear([] {
+          absl::SleepFor(absl::Milliseconds(1500));
+          return true;
+        });
+        absl::SleepFor(absl::Milliseconds(150));  // longer than between two looks at the silence
+        follower.Hear(kShown);
+        return absl::OkStatus();
+      },
+      {});
+  EXPECT_TRUE(status.ok());
+  EXPECT_THAT(troubles, IsEmpty());
+}
+
+TEST(Follower, GoesOnAfterABreakAndSaysItOnce) {
+  std::vector<std::string> troubles;
+  Follower follower("host:1", {}, [&](const std::string& said) { troubles.push_back(said); });
+  int streams = 0;
+  const absl::Status status = follower.Follow(
+      [&]() -> absl::Status {
+        ++streams;
+        if (streams == 2) return absl::UnavailableError("gone");
+        follower.Hear(kShown);
+        return streams == 1 ? absl::UnavailableError("gone") : absl::OkStatus();
+      },
+      {});
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(streams, 3);
+  EXPECT_THAT(troubles, ElementsAre("lost contact with the master at host:1: gone; retrying",
+                                    "the master is back"));
+}
+
+TEST(Follower, GivesUpWhenItsPatienceIsAtItsEnd) {
+  Follower follower("host:1", {.patience = absl::ZeroDuration()}, {});
+  const absl::Status status = follower.Follow(
+      [&] {
+        follower.Hear(kShown);
+        return absl::UnavailableError("gone");
+      },
+      {});
+  EXPECT_EQ(status.message(), "gave up after 0 s");
+}
+
+TEST(Follower, DoesNotWaitForAMasterThatHasNeverAnswered) {
+  Follower follower("host:1", {}, {});
+  int streams = 0;
+  const auto refuse = [&] {
+    ++streams;
+    return absl::UnavailableError("Connection refused");
+  };
+  EXPECT_TRUE(absl::IsUnavailable(follower.Follow(refuse, {})));
+  EXPECT_EQ(streams, 1);
+}
+
+}  // namespace
+}  // namespace tidemark::next::client

@@ -1,0 +1,30 @@
+// Plans as a stranger may send them: whatever they are, they are refused with the path of a field,
+// or become a plan that is the same after another trip.
+#include <google/protobuf/stubs/logging.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include "proto/wire/check_plan.h"
+#include "proto/wire/field_error.h"
+#include "proto/wire/plan_codec.h"
+#include "tidemark/next/v1/plan.pb.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  namespace wire = tidemark::next::wire;
+  const google::protobuf::LogSilencer silent;  // of text that is not UTF-8
+  tidemark::next::v1::Plan untrusted;
+  if (!untrusted.ParseFromArray(data, static_cast<int>(size))) return 0;
+  const auto plan = wire::ParsePlan(untrusted);
+  if (!plan.ok()) {
+    if (wire::WrongFieldOf(plan.status()).description.empty()) std::abort();
+    return 0;
+  }
+  if (!wire::CheckPlan(*plan).ok()) std::abort();
+  tidemark::next::v1::Plan message;
+  wire::EncodePlan(*plan, message);
+  const auto again = wire::ParsePlan(message);
+  if (!again.ok() || !(*again == *plan)) std::abort();
+  return 0;
+}

@@ -1,0 +1,234 @@
+#include "master/service/job_cursor.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+
+#include "proto/wire/snapshot_delta.h"
+#include "tests/wire/random_snapshots.h"
+
+namespace tidemark::next::service {
+namespace {
+
+constexpr std::uint64_t kRun = 77;
+
+using SharedSnapshot = std::shared_ptr<const Snapshot>;
+
+SharedSnapshot Number(std::uint64_t sequence, JobState state = JobState::kRunning) {
+  return std::make_shared<Snapshot>(Snapshot{.job_id = "job-1",
+                                             .sequence = sequence,
+                                             .state = state,
+                                             .is_final = state != JobState::kRunning});
+}
+
+ResumePoint After(const JobCursor::Update& update) {
+  const auto point = ParseResumeToken(update.resume_token);
+  EXPECT_TRUE(point.ok()) << point.status();
+  return point.value_or(ResumePoint{});
+}
+
+bool HasNext(const JobCursor& cursor, absl::Time now = absl::UnixEpoch()) {
+  return cursor.next_at() <= now;
+}
+
+TEST(JobCursor, BeginsWithTheNewestSnapshotAndNoGap) {
+  JobCursor cursor({}, {});
+  cursor.Begin(Number(5), kRun);
+  const auto update = cursor.Take(absl::UnixEpoch());
+  EXPECT_EQ(update.snapshot.sequence, 5u);
+  EXPECT_EQ(update.skipped, 0u);
+  EXPECT_FALSE(update.restarted);
+  EXPECT_FALSE(HasNext(cursor));
+}
+
+TEST(JobCursor, WaitsForTheFirstSnapshotOfAJobThatHasNone) {
+  JobCursor cursor({}, {});
+  cursor.Begin(Number(0), kRun);
+  EXPECT_FALSE(HasNext(cursor));
+  cursor.Offer(Number(1));
+  EXPECT_EQ(cursor.Take(absl::UnixEpoch()).snapshot.sequence, 1u);
+}
+
+TEST(JobCursor, ASlowReaderGetsTheNewestAndIsToldHowManyItMissed) {
+  JobCursor cursor({}, {});
+  cursor.Begin(Number(1), kRun);
+  cursor.Take(absl::UnixEpoch());
+  for (const std::uint64_t sequence : {2, 3, 4}) cursor.Offer(Number(sequence));
+  const auto update = cursor.Take(absl::UnixEpoch());
+  EXPECT_EQ(update.snapshot.sequence, 4u);
+  EXPECT_EQ(update.skipped, 2u);
+}
+
+TEST(JobCursor, IgnoresWhatItHasAndWhatIsOlder) {
+  JobCursor cursor({}, {});
+  cursor.Begin(Number(3), kRun);
+  cursor.Take(absl::UnixEpoch());
+  cursor.Offer(Number(3));
+  cursor.Offer(Number(2));
+  EXPECT_FALSE(HasNext(cursor));
+}
+
+TEST(JobCursor, IsToldOfOneRunOfAnIdOnly) {
+  const auto of_run = [](const SharedSnapshot& snapshot, const char* run_uid) {
+    Snapshot changed = *snapshot;
+    changed.run_uid = run_uid;
+    return std::make_shared<Snapshot>(changed);
+  };
+  JobCursor slow({}, {});
+  slow.Begin(of_run(Number(2, JobState::kSucceeded), "a"), kRun);
+  slow.Offer(of_run(Number(3), "b"));
+  EXPECT_EQ(slow.Take(absl::UnixEpoch()).snapshot.sequence, 2u);
+  EXPECT_TRUE(slow.is_over());
+  slow.Offer(of_run(Number(4), "b"));
+  EXPECT_FALSE(HasNext(slow));
+
+  JobCursor early({}, {});
+  early.Begin(of_run(Number(0), "b"), kRun);
+  early.Offer(of_run(Number(2, JobState::kSucceeded), "a"));
+  EXPECT_FALSE(HasNext(early));
+  early.Offer(of_run(Number(1), "b"));
+  EXPECT_EQ(early.Take(absl::UnixEpoch()).snapshot.run_uid, "b");
+}
+
+TEST(JobCursor, IgnoresOffersBeforeItKnowsTheRun) {
+  JobCursor cursor({}, {});
+  cursor.Offer(Number(9));
+  EXPECT_FALSE(HasNext(cursor));
+}
+
+TEST(JobCursor, GoesOnAfterATokenAndTellsTheGap) {
+  JobCursor first({}, {});
+  first.Begin(Number(3), kRun);
+  JobCursor second(After(first.Take(absl::UnixEpoch())), {});
+  second.Begin(Number(6), kRun);
+  const auto update = second.Take(absl::UnixEpoch());
+  EXPECT_EQ(update.snapshot.sequence, 6u);
+  EXPECT_EQ(update.skipped, 2u);
+  EXPECT_FALSE(update.restarted);
+}
+
+TEST(JobCursor, HasNothingNewForOneWhoHasTheNewest) {
+  JobCursor cursor({.sequence = 3, .run = kRun}, {});
+  cursor.Begin(Number(3), kRun);
+  EXPECT_FALSE(HasNext(cursor));
+  EXPECT_FALSE(cursor.is_over());
+  cursor.Offer(Number(4));
+  EXPECT_EQ(cursor.Take(absl::UnixEpoch()).skipped, 0u);
+}
+
+TEST(JobCursor, ATokenOfAnotherRunBeginsAnewAndSaysSo) {
+  JobCursor cursor({.sequence = 3, .run = kRun}, {});
+  cursor.Begin(Number(5), kRun + 1);
+  auto update = cursor.Take(absl::UnixEpoch());
+  EXPECT_TRUE(update.restarted);
+  EXPECT_EQ(update.skipped, 0u);
+  cursor.Offer(Number(6));
+  update = cursor.Take(absl::UnixEpoch());
+  EXPECT_FALSE(update.restarted) << "only in the first";
+  EXPECT_EQ(After(update), (ResumePoint{.sequence = 6, .run = kRun + 1}));
+}
+
+TEST(JobCursor, AMasterThatLostItsEndOfTheLogSaysSo) {
+  JobCursor cursor({.sequence = 9, .run = kRun}, {});
+  cursor.Begin(Number(5), kRun);
+  EXPECT_TRUE(cursor.Take(absl::UnixEpoch()).restarted);
+}
+
+TEST(JobCursor, IsOverAfterTheFinalSnapshot) {
+  JobCursor cursor({}, {});
+  cursor.Begin(Number(1), kRun);
+  cursor.Take(absl::UnixEpoch());
+  cursor.Offer(Number(2, JobState::kSucceeded));
+  EXPECT_FALSE(cursor.is_over());
+  const auto update = cursor.Take(absl::UnixEpoch());
+  EXPECT_TRUE(update.snapshot.is_final);
+  EXPECT_TRUE(cursor.is_over());
+}
+
+TEST(JobCursor, OneWhoHasTheFinalSnapshotGetsItNoSecondTime) {
+  JobCursor cursor({.sequence = 4, .run = kRun}, {});
+  cursor.Begin(Number(4, JobState::kFailed), kRun);
+  EXPECT_FALSE(HasNext(cursor));
+  EXPECT_TRUE(cursor.is_over());
+}
+
+TEST(JobCursor, WaitsBetweenUpdatesButNotWithTheEnd) {
+  const absl::Time now = absl::FromUnixSeconds(1'700'000'000);
+  JobCursor cursor({}, {.interval_min = absl::Seconds(10)});
+  cursor.Begin(Number(1), kRun);
+  ASSERT_TRUE(HasNext(cursor, now)) << "the first";
+  cursor.Take(now);
+  EXPECT_EQ(cursor.next_at(), absl::InfiniteFuture());
+  cursor.Offer(Number(2));
+  EXPECT_EQ(cursor.next_at(), now + absl::Seconds(10));
+  cursor.Offer(Number(3, JobState::kFailed));
+  EXPECT_TRUE(HasNext(cursor, now));
+}
+
+TEST(JobCursor, HasTheViewThatWasAskedFor) {
+  Snapshot snapshot = *Number(1);
+  snapshot.stages = {{.id = {0, 0}}};
+  snapshot.coverage = Coverage{};
+  JobCursor cursor({}, {.view = View::kStages});
+  cursor.Begin(std::make_shared<Snapshot>(snapshot), kRun);
+  const auto update = cursor.Take(absl::UnixEpoch());
+  EXPECT_EQ(update.snapshot.stages.size(), 1u);
+  EXPECT_FALSE(update.snapshot.coverage.has_value());
+}
+
+// A reader that applies every delta has what was published, however slow it is and wherever its
+// stream breaks.
+TEST(JobCursor, ADeltaReaderHasWhatWasPublished) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    test::RandomSnapshots random(seed);
+    const JobCursor::Options options = {.view = static_cast<View>(1 + random.Upto(2)),
+                                        .deltas = true};
+    Snapshot published = random.First();
+    published.is_final = false;
+    JobCursor cursor({}, options);
+    cursor.Begin(std::make_shared<Snapshot>(published), kRun);
+    Snapshot reader;
+    bool is_first = true;
+    std::uint64_t deltas = 0;
+    for (int step = 0; step < 30; ++step) {
+      if (random.Chance(8)) {  // a new stream, which goes on after what the reader has
+        cursor = JobCursor({.sequence = reader.sequence, .run = kRun}, options);
+        cursor.Begin(std::make_shared<Snapshot>(published), kRun);
+        is_first = true;
+      }
+      if (HasNext(cursor) && random.Chance(2)) {
+        const auto update = cursor.Take(absl::UnixEpoch());
+        ASSERT_TRUE(!is_first || update.snapshot.base_sequence == 0) << "whole at first";
+        is_first = false;
+        deltas += update.snapshot.base_sequence != 0 ? 1 : 0;
+        const auto applied = wire::Apply(reader, update.snapshot);
+        ASSERT_TRUE(applied.ok()) << applied.status();
+        reader = *applied;
+        ASSERT_EQ(reader, wire::WithView(published, options.view)) << "seed " << seed;
+      }
+      published = random.Next(published);
+      published.is_final = false;
+      cursor.Offer(std::make_shared<Snapshot>(published));
+    }
+    ASSERT_GT(deltas, 0u);
+  }
+}
+
+class ForeignToken : public ::testing::TestWithParam<const char*> {};
+TEST_P(ForeignToken, IsRefused) {
+  EXPECT_TRUE(absl::IsInvalidArgument(ParseResumeToken(GetParam()).status()));
+}
+INSTANTIATE_TEST_SUITE_P(All, ForeignToken,
+                         ::testing::Values("", "-", "1", "1-", "-1", "g-1", "1-1x", "1--1",
+                                           "11111111111111111-1", " 1-1"));
+
+TEST(ResumeToken, SaysHowFarAndOfWhat) {
+  const ResumePoint point{.sequence = 0xffffffffffffffff, .run = 0x1234};
+  EXPECT_EQ(*ParseResumeToken(EncodeResumeToken(point)), point);
+}
+
+}  // namespace
+}  // namespace tidemark::next::service
