@@ -106,7 +106,7 @@ class StagesOfPlan {
 
   absl::StatusOr<Outcome> Estimate(absl::Time at) {
     if (absl::Status modelled = ApplyModels(); !modelled.ok()) return modelled;
-    const std::vector<const workflow::WorkflowProfile*> history = {&profile_};
+    const std::vector<const RunProfile*> history = {&profile_};
     const auto answer = estimate::EstimateApplication(
         workflow::ApplicationOfStages(now_, history, on_, workflow::StagesOptions()));
     if (!answer.ok()) return answer.status();
@@ -136,7 +136,7 @@ class StagesOfPlan {
         now.owner == on_.queue_of_owner.size()) {
       on_.queue_of_owner.push_back(PlaceOf(queue));
     }
-    StageProfile profile = {.name = now.name, .tasks = stage.task_count, .lag = now.lag};
+    StageProfile profile = {.name = now.name, .tasks = stage.task_count, .lag = now.lag.value_or(0)};
     SetTimes(stage, profile);
     now_.stages.push_back(std::move(now));
     profile_.stages.push_back(std::move(profile));
@@ -278,7 +278,7 @@ class StagesOfPlan {
   const Plan& plan_;
   schedule::Resourcing on_;
   workflow::WorkflowNow now_;
-  workflow::WorkflowProfile profile_;
+  RunProfile profile_;
   std::map<std::string, std::size_t> first_of_job_;
   std::map<std::string, std::size_t> owners_;
   std::vector<std::string> bottlenecks_;  // by stage; empty: not modelled

@@ -403,7 +403,7 @@ TEST_F(MasterTest, ASourceOfARunThatIsOverIsLeftAsItIs) {
   EXPECT_TRUE(ingest.Send(source.At(2, Closed())));
   ingest.Answered(4);
   ASSERT_EQ(ingest.control().named_group_bytes_min(), 321u);
-  ASSERT_TRUE(Eventually([&] { return master_->GetJob("job-1")->is_final(); }));
+  ASSERT_TRUE(Eventually([&] { return master_->GetJob("job-1")->is_final; }));
   Ingest next(NewChannel());
   EXPECT_TRUE(next.Send(Source("app-master", "job-1", "run-2").At(3, Opened(1, 1))));
   EXPECT_THAT(next.Answered(1), IsEmpty());
