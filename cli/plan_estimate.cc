@@ -136,7 +136,8 @@ class StagesOfPlan {
         now.owner == on_.queue_of_owner.size()) {
       on_.queue_of_owner.push_back(PlaceOf(queue));
     }
-    StageProfile profile = {.name = now.name, .tasks = stage.task_count, .lag = now.lag.value_or(0)};
+    StageProfile profile = {
+        .name = now.name, .tasks = stage.task_count, .lag = now.lag.value_or(0)};
     SetTimes(stage, profile);
     now_.stages.push_back(std::move(now));
     profile_.stages.push_back(std::move(profile));

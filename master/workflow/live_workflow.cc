@@ -674,7 +674,8 @@ absl::StatusOr<WorkflowSnapshot> LiveWorkflow::Estimate(absl::Time now,
   double work = 0;
   for (const WorkflowJobProgress& job : snapshot.jobs) {
     for (const WorkflowStage& stage : job.stages) {
-      const double tasks = static_cast<double>(stage.pending) + static_cast<double>(stage.running) / 2;
+      const double tasks =
+          static_cast<double>(stage.pending) + static_cast<double>(stage.running) / 2;
       work += tasks * absl::ToDoubleSeconds(stage.task_time.value_or(absl::ZeroDuration()));
     }
   }

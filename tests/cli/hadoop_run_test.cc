@@ -223,7 +223,7 @@ TEST(ExpectedJobs, AreSaidToBeLateOnce) {
 }
 
 TEST(HadoopRunCommandLine, LeavesTheCommandAsItIs) {
-  const auto parsed = ParseCommandLine({"tidemark", "hadoop", "run", "--jar", "t.jar", "--",
+  const auto parsed = ParseCommandLine({"tidemark", "run", "hadoop", "--jar", "t.jar", "--",
                                         "hadoop", "jar", "-D", "a=b", "[a,b]", "--", "--jar"});
   ASSERT_TRUE(std::holds_alternative<Arguments>(parsed));
   const auto& run = std::get<HadoopRunArguments>(std::get<Arguments>(parsed));
@@ -232,7 +232,7 @@ TEST(HadoopRunCommandLine, LeavesTheCommandAsItIs) {
 }
 
 TEST(HadoopRunCommandLine, WantsACommand) {
-  const auto parsed = ParseCommandLine({"tidemark", "hadoop", "run", "--jar", "t.jar", "--"});
+  const auto parsed = ParseCommandLine({"tidemark", "run", "hadoop", "--jar", "t.jar", "--"});
   ASSERT_TRUE(std::holds_alternative<Answer>(parsed));
   EXPECT_EQ(std::get<Answer>(parsed).exit_code, kUsage);
 }

@@ -121,8 +121,8 @@ TEST(Checkpoint, HasTheLayoutThatItsNumberSays) {
     monitor.Apply(event).IgnoreError();
   }
   monitor.Tick(At(20));
-  EXPECT_EQ(model::kCheckpointLayout, 3);
-  EXPECT_EQ(monitor.Checkpoint().size(), 72210);
+  EXPECT_EQ(model::kCheckpointLayout, 4);
+  EXPECT_EQ(monitor.Checkpoint().size(), 72250);
 }
 
 }  // namespace

@@ -128,7 +128,8 @@ class Master {
       const std::string& job_id, std::function<void(const next::Snapshot&)> on_snapshot);
 
   // Waits for the final snapshot of the newest run. DeadlineExceeded: not within `timeout`.
-  absl::StatusOr<next::Snapshot> WaitUntilFinal(const std::string& job_id, absl::Duration timeout) const;
+  absl::StatusOr<next::Snapshot> WaitUntilFinal(const std::string& job_id,
+                                                absl::Duration timeout) const;
 
   MasterStats stats() const;
 

@@ -30,7 +30,8 @@ std::optional<cost::Draws> SecondsByMapSide(const JobState& state, absl::Time no
   const double log_median = std::log(std::max(map_side, kSecondsWorthWatching));
   cost::Draws seconds =
       draws.Uniforms(cost::Drawn::kOpinion, static_cast<std::uint64_t>(cost::Opinion::kMapSide));
-  for (double& time : seconds) time = maps_left + LogNormalLeft(log_median, kDeviation, passed, time);
+  for (double& time : seconds)
+    time = maps_left + LogNormalLeft(log_median, kDeviation, passed, time);
   return seconds;
 }
 

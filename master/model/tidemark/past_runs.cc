@@ -96,9 +96,9 @@ std::optional<cost::Draws> SecondsByPastRuns(const JobState& state, absl::Time n
   for (const double log : logs) mean += log / n;
   double squares = 0;
   for (const double log : logs) squares += (log - mean) * (log - mean);
-  const double deviation =
-      std::sqrt((1 + 1 / n) * (kPriorRuns * cost::kAgainDeviation * cost::kAgainDeviation + squares) /
-                (kPriorRuns + n - 1));
+  const double deviation = std::sqrt(
+      (1 + 1 / n) * (kPriorRuns * cost::kAgainDeviation * cost::kAgainDeviation + squares) /
+      (kPriorRuns + n - 1));
   return cost::LogNormal(mean, deviation, cost::Opinion::kPastRuns, draws);
 }
 
