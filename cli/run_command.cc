@@ -56,7 +56,10 @@ class RemoteWatch {
           absl::Status status = master.status();
           if (master.ok()) {
             status = (*master)
-                         ->WatchJob(job_id, {.run_uid = run_uid, .is_to_come = true},
+                         ->WatchJob(job_id,
+                                    {.patience = absl::InfiniteDuration(),
+                                     .run_uid = run_uid,
+                                     .is_to_come = true},
                                     {.on_snapshot =
                                          [&](const next::Snapshot& snapshot) {
                                            is_absent_ = false;

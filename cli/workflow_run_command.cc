@@ -46,7 +46,8 @@ class Watching {
                     return true;
                   },
               .on_trouble = [this](const std::string& message) { Say(message); }};
-          const auto final = master.WatchJob(id, {.is_to_come = true}, calls, stop);
+          const auto final = master.WatchJob(
+              id, {.patience = absl::InfiniteDuration(), .is_to_come = true}, calls, stop);
           if (!final.ok() && !absl::IsCancelled(final.status())) {
             Say(DescribeMasterTrouble(master.address(), final.status()));
           }

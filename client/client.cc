@@ -2,6 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -20,6 +21,9 @@ namespace tidemark::next {
 namespace {
 
 using Stub = v1::JobService::Stub;
+
+// For an answer; much longer ones overflow a time_point.
+constexpr absl::Duration kLongest = absl::Hours(24 * 365);
 
 v1::View ToMessage(View view) { return static_cast<v1::View>(view); }
 
@@ -45,9 +49,11 @@ class Client::Impl {
     grpc::ClientContext context;
     if (absl::Status token = AddToken(context); !token.ok()) return token;
     context.set_deadline(std::chrono::system_clock::now() +
-                         absl::ToChronoMilliseconds(options_.answer_within));
+                         absl::ToChronoMilliseconds(std::min(options_.answer_within, kLongest)));
     const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
-    return client::FromGrpc((stub_.get()->*call)(&context, request, &response));
+    absl::Status status = client::FromGrpc((stub_.get()->*call)(&context, request, &response));
+    if (!absl::IsCancelled(status) || stop.stop_requested()) return status;
+    return absl::UnavailableError("the call was cancelled");  // by a proxy, or by the master
   }
 
   // Reads a stream to its end, which OK stands for, or until `take` returns an error.
@@ -130,6 +136,9 @@ absl::StatusOr<std::vector<Snapshot>> Client::ListJobs(const JobFilter& filter, 
       if (!snapshot.ok()) return snapshot.status();
       jobs.push_back(*std::move(snapshot));
     }
+    if (!request.page_token().empty() && response.next_page_token() == request.page_token()) {
+      return absl::InternalError("its list of jobs has no end: a page names itself as the next");
+    }
     request.set_page_token(response.next_page_token());
   } while (!request.page_token().empty());
   return jobs;
@@ -152,7 +161,8 @@ absl::StatusOr<Snapshot> Client::WatchJob(const std::string& job_id, const Watch
     if (!snapshot.ok()) return snapshot.status();
     const bool is_wanted = follower.Hear([&] { return calls.on_snapshot(*snapshot); });
     if (snapshot->is_final) final = *std::move(snapshot);
-    return is_wanted ? absl::OkStatus() : absl::CancelledError("no more is wanted");
+    // Nothing follows the final snapshot, and the end of the stream may be long in coming.
+    return is_wanted && !final ? absl::OkStatus() : absl::CancelledError("no more is wanted");
   };
   const auto read_stream = [&]() -> absl::Status {
     request.set_resume_token(reader.resume_token());
@@ -173,9 +183,12 @@ absl::Status Client::WatchJobs(const JobFilter& filter, const WatchOptions& opti
   wire::JobListReader reader;
   client::Follower follower(address(), options, calls.on_trouble);
   const auto take = [&](const v1::WatchJobsResponse& response) -> absl::Status {
+    const bool was_synced = reader.is_synced();
     if (absl::Status taken = reader.Take(response); !taken.ok()) return taken;
-    const bool is_wanted =
-        follower.Hear([&] { return !reader.is_synced() || calls.on_jobs(reader.jobs()); });
+    const bool is_news = !was_synced || response.restarted() || !response.snapshots().empty() ||
+                         !response.removed_job_ids().empty();
+    const bool is_wanted = follower.Hear(
+        [&] { return !is_news || !reader.is_synced() || calls.on_jobs(reader.jobs()); });
     return is_wanted ? absl::OkStatus() : absl::CancelledError("no more is wanted");
   };
   return follower.Follow(

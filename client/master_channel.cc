@@ -1,12 +1,18 @@
 #include "client/master_channel.h"
 
+#include "absl/strings/cord.h"
+#include "proto/wire/error_details.h"
 #include "transport/channel.h"
 
 namespace tidemark::next::client {
 
 absl::Status FromGrpc(const grpc::Status& status) {
   if (status.ok()) return absl::OkStatus();
-  return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+  absl::Status error(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+  if (!status.error_details().empty()) {
+    error.SetPayload(wire::kErrorDetailsPayload, absl::Cord(status.error_details()));
+  }
+  return error;
 }
 
 absl::StatusOr<std::shared_ptr<grpc::Channel>> MasterChannel(const std::string& address,

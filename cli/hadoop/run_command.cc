@@ -193,7 +193,9 @@ class JobsWatch {
               return true;
             },
         .on_trouble = [this](const std::string& message) { progress_.Say(message); }};
-    Note(master_.WatchJob(id, {.is_to_come = true}, calls, stop).status());
+    Note(master_
+             .WatchJob(id, {.patience = absl::InfiniteDuration(), .is_to_come = true}, calls, stop)
+             .status());
   }
 
   const next::Client& master_;

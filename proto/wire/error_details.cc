@@ -41,4 +41,18 @@ std::string EncodeErrorDetails(const absl::Status& status, const std::string& li
   return details.SerializeAsString();
 }
 
+absl::Duration RetryAfterOf(const absl::Status& status) {
+  const auto bytes = status.GetPayload(kErrorDetailsPayload);
+  rpc::v1::Status details;
+  if (!bytes || !details.ParseFromString(std::string(*bytes))) return absl::ZeroDuration();
+  for (const google::protobuf::Any& any : details.details()) {
+    rpc::v1::RetryInfo retry;
+    if (any.type_url() != kTypePrefix + std::string("RetryInfo")) continue;
+    if (!retry.ParseFromString(any.value())) continue;
+    const auto delay = tidemark::wire::ParseElapsed(retry.retry_delay(), "retry_delay");
+    if (delay.ok()) return *delay;
+  }
+  return absl::ZeroDuration();
+}
+
 }  // namespace tidemark::next::wire

@@ -15,4 +15,9 @@ namespace tidemark::next::wire {
 std::string EncodeErrorDetails(const absl::Status& status, const std::string& limit,
                                absl::Duration retry_after);
 
+// The payload of a Status under which a client keeps such a trailer as it came.
+inline constexpr char kErrorDetailsPayload[] = "grpc-status-details-bin";
+// Its `retry_after`; zero where there is none, or none that can be read.
+absl::Duration RetryAfterOf(const absl::Status& status);
+
 }  // namespace tidemark::next::wire

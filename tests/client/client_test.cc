@@ -3,10 +3,12 @@
 #include "tidemark/client.h"
 
 #include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -18,8 +20,10 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "proto/wire/job_codec.h"
 #include "tidemark/agent.h"
 #include "tidemark/master.h"
+#include "tidemark/next/v1/job_service.grpc.pb.h"
 
 namespace tidemark::next {
 namespace {
@@ -235,6 +239,105 @@ TEST_F(ClientTest, GoesOnAtAMasterThatWasStartedAgain) {
   EXPECT_EQ(troubles.back(), "the master is back");
   master_.reset();
   std::filesystem::remove_all(directory);
+}
+
+// Says what no good master says.
+class OddMaster final : public v1::JobService::Service {
+ public:
+  OddMaster() {
+    int port = 0;
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.RegisterService(this);
+    server_ = builder.BuildAndStart();
+    client_ = *Client::Create({.address = "127.0.0.1:" + std::to_string(port)});
+  }
+  ~OddMaster() override { server_->Shutdown(std::chrono::system_clock::now()); }
+  const Client& client() const { return *client_; }
+
+ private:
+  // After the final snapshot it freezes.
+  grpc::Status WatchJob(grpc::ServerContext* context, const v1::WatchJobRequest* request,
+                        grpc::ServerWriter<v1::WatchJobResponse>* stream) override {
+    const bool is_final = request->job_id() == "ended" || streams_++ > 0;
+    v1::WatchJobResponse response;
+    wire::EncodeSnapshot({.job_id = request->job_id(),
+                          .run_uid = "r",
+                          .sequence = is_final ? 2u : 1u,
+                          .state = is_final ? JobState::kFailed : JobState::kRunning,
+                          .is_final = is_final},
+                         *response.mutable_snapshot());
+    stream->Write(response);
+    if (!is_final) return grpc::Status::CANCELLED;
+    while (!context->IsCancelled()) absl::SleepFor(absl::Milliseconds(1));
+    return grpc::Status::OK;
+  }
+  grpc::Status ListJobs(grpc::ServerContext*, const v1::ListJobsRequest*,
+                        v1::ListJobsResponse* response) override {
+    response->set_next_page_token("again");
+    return grpc::Status::OK;
+  }
+  grpc::Status ForgetJob(grpc::ServerContext*, const v1::ForgetJobRequest*,
+                         v1::ForgetJobResponse*) override {
+    return grpc::Status::CANCELLED;
+  }
+
+  std::atomic<int> streams_ = 0;
+  std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<Client> client_;
+};
+
+const WatchCalls kGoOn = {.on_snapshot = [](const Snapshot&) { return true; }};
+
+TEST(Client, DoesNotWaitForTheEndOfAStreamAfterTheFinalSnapshot) {
+  const OddMaster master;
+  const auto final = master.client().WatchJob("ended", {}, kGoOn);
+  ASSERT_TRUE(final.ok()) << final.status();
+  EXPECT_EQ(final->state, JobState::kFailed);
+}
+
+TEST(Client, GoesOnWhereOthersCancelAndDoesNotCallItStopped) {
+  const OddMaster master;
+  const auto final = master.client().WatchJob("job-1", {}, kGoOn);
+  EXPECT_TRUE(final.ok()) << final.status();
+  const absl::Status forgotten = master.client().ForgetJob("job-1");
+  EXPECT_TRUE(absl::IsUnavailable(forgotten)) << forgotten;
+}
+
+TEST(Client, RefusesAListWithoutEnd) {
+  const OddMaster master;
+  EXPECT_TRUE(absl::IsInternal(master.client().ListJobs().status()));
+}
+
+TEST_F(ClientTest, MayWaitForAnAnswerForever) {
+  const auto patient =
+      Client::Create({.address = address_, .answer_within = absl::InfiniteDuration()});
+  ASSERT_TRUE(patient.ok()) << patient.status();
+  const auto jobs = (*patient)->ListJobs();
+  EXPECT_TRUE(jobs.ok()) << jobs.status();
+}
+
+// A list in which nothing happens is no mute master.
+TEST_F(ClientTest, HearsOfAMasterWithoutJobs) {
+  std::vector<std::string> troubles;
+  std::size_t calls = 0;
+  std::stop_source stop;
+  auto watch = std::async(std::launch::async, [&] {
+    return client_->WatchJobs(
+        {}, {.mute_after = absl::Seconds(3)},
+        {.on_jobs =
+             [&](const std::map<std::string, Snapshot>&) {
+               ++calls;
+               return true;
+             },
+         .on_trouble = [&](const std::string& said) { troubles.push_back(said); }},
+        stop.get_token());
+  });
+  absl::SleepFor(absl::Milliseconds(4500));
+  stop.request_stop();
+  EXPECT_TRUE(absl::IsCancelled(watch.get()));
+  EXPECT_THAT(troubles, IsEmpty());
+  EXPECT_EQ(calls, 1u) << "it was told of news where there are none";
 }
 
 TEST(Client, SaysWhichFileCannotBeUsed) {

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/cord.h"
 #include "absl/time/clock.h"
+#include "proto/wire/error_details.h"
 
 namespace tidemark::next::client {
 namespace {
@@ -121,7 +123,92 @@ TEST(Follower, GivesUpWhenItsPatienceIsAtItsEnd) {
         return absl::UnavailableError("gone");
       },
       {});
-  EXPECT_EQ(status.message(), "gave up after 0 s");
+  EXPECT_EQ(status.message(), "gone; gave up after 0 s");
+}
+
+TEST(Follower, ReturnsTheLastErrorWhenItGivesUp) {
+  Follower follower("host:1", {.patience = absl::ZeroDuration()}, {});
+  const absl::Status status = follower.Follow(
+      [&] {
+        follower.Hear(kShown);
+        return absl::NotFoundError("no job a");
+      },
+      {});
+  EXPECT_TRUE(absl::IsNotFound(status)) << status;
+  EXPECT_EQ(status.message(), "no job a; gave up after 0 s");
+}
+
+// A proxy may cancel a stream, or a master.
+TEST(Follower, TakesAStreamThatOthersCancelForABreak) {
+  Follower follower("host:1", {}, {});
+  int streams = 0;
+  const auto cancelled_once = [&] {
+    follower.Hear(kShown);
+    return ++streams == 1 ? absl::CancelledError() : absl::OkStatus();
+  };
+  EXPECT_TRUE(follower.Follow(cancelled_once, {}).ok());
+  Follower never_answered("host:1", {}, {});
+  const absl::Status status = never_answered.Follow([] { return absl::CancelledError(); }, {});
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+}
+
+TEST(Follower, EndsWhenNoMoreIsWanted) {
+  Follower follower("host:1", {}, {});
+  const auto read = [&] {
+    follower.Hear([] { return false; });
+    return absl::UnavailableError("gone");
+  };
+  EXPECT_TRUE(absl::IsCancelled(follower.Follow(read, {})));
+}
+
+// One that begins each stream and breaks it, also after a job that was to come has come.
+TEST(Follower, LosesPatienceWithAMasterThatBreaksEveryStream) {
+  for (const bool is_to_come : {false, true}) {
+    Follower follower("host:1", {.patience = absl::Milliseconds(100), .is_to_come = is_to_come},
+                      {});
+    int streams = 0;
+    const auto break_off = [&]() -> absl::Status {
+      follower.Hear(kShown);
+      if (++streams == 5) return absl::InvalidArgumentError("it has not given up");
+      return absl::UnavailableError("gone");
+    };
+    const absl::Status status = follower.Follow(break_off, {});
+    EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  }
+}
+
+TEST(Follower, WaitsAsLongAsTheMasterAsks) {
+  absl::Status refused = absl::ResourceExhaustedError("too many watchers");
+  refused.SetPayload(
+      wire::kErrorDetailsPayload,
+      absl::Cord(wire::EncodeErrorDetails(refused, "watchers", absl::Milliseconds(500))));
+  Follower follower("host:1", {.is_to_come = true}, {});
+  int streams = 0;
+  const absl::Time begin = absl::Now();
+  EXPECT_TRUE(
+      follower.Follow([&] { return ++streams == 1 ? refused : absl::OkStatus(); }, {}).ok());
+  EXPECT_GE(absl::Now() - begin, absl::Milliseconds(500));
+}
+
+TEST(Follower, LearnsFromAPauseThatItReported) {
+  std::promise<void> complained;
+  std::vector<std::string> troubles;
+  Follower follower("host:1", {.mute_after = absl::Milliseconds(200)},
+                    [&](const std::string& trouble) {
+                      troubles.push_back(trouble);
+                      if (troubles.size() == 1) complained.set_value();
+                    });
+  const absl::Status status = follower.Follow(
+      [&] {
+        follower.Hear(kShown);
+        complained.get_future().wait_for(kPatience);
+        follower.Hear(kShown);
+        absl::SleepFor(absl::Milliseconds(300));  // less than three times the first pause
+        return absl::OkStatus();
+      },
+      {});
+  EXPECT_TRUE(status.ok());
+  EXPECT_EQ(troubles.size(), 2u);
 }
 
 TEST(Follower, DoesNotWaitForAMasterThatHasNeverAnswered) {

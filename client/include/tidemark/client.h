@@ -9,8 +9,9 @@
 //       }});
 //
 // Promises:
-//   - every snapshot that is handed out keeps the promises of tidemark/job.h, whatever the master
-//     sends;
+//   - every snapshot that is handed out keeps what tidemark/job.h promises of a single one,
+//   whatever
+//     the master sends; that sequence and fraction grow is up to the master;
 //   - watching goes on through breaks of the network and restarts of the master, from where it
 //     was: no snapshot comes twice, and the final one comes unless the job was forgotten meanwhile;
 //   - no file of ClientSecurity is read before a call needs it, except for those of TLS, which
@@ -54,14 +55,15 @@ struct ClientOptions {
 struct WatchOptions {
   View view = View::kUnknown;   // kUnknown: all of one job, the least of many
   absl::Duration interval_min;  // at least so long between two snapshots, but for the final one
-  // How long a master that has once answered may stay away.
+  // How long a master that has once answered may stay away, or break every stream within 2 s. The
+  // last error is returned then.
   absl::Duration patience = absl::Minutes(1);
-  // A master that says nothing for so long, or for three times its longest pause so far if that is
-  // more, is reported to on_trouble. It is waited for all the same.
+  // A master that says nothing for so long, or for twice interval_min or three times its longest
+  // pause so far if that is more, is reported to on_trouble. It is waited for all the same.
   absl::Duration mute_after = absl::Seconds(10);
   // Of one job:
   std::string run_uid;      // only this run of it; empty: the newest
-  bool is_to_come = false;  // wait for a job, and for a master, that is not there yet
+  bool is_to_come = false;  // wait, without limit, for a job, and for a master, not there yet
 };
 
 // What is told on the way, one call at a time, on the thread that watches or one of ours.
@@ -105,7 +107,7 @@ class Client final {
 
   // The final snapshot, after calls for all that are new until then. NotFound: no such job.
   // Unavailable: the master cannot be reached, or has stayed away too long. Cancelled: stopped, or
-  // on_snapshot returned false.
+  // on_snapshot returned false. Any other error has outlasted WatchOptions::patience.
   absl::StatusOr<Snapshot> WatchJob(const std::string& job_id, const WatchOptions& options,
                                     const WatchCalls& calls, std::stop_token stop = {}) const;
   // All jobs that meet the filter, until stopped; never OK.
