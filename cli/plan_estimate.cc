@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstdio>
 #include <map>
 #include <string>
 #include <utility>
@@ -12,6 +14,8 @@
 #include "master/workflow/mapreduce_model.h"
 #include "master/workflow/stages_application.h"
 #include "master/workflow/task_model.h"
+#include "proto/wire/check_plan.h"
+#include "proto/wire/field_error.h"
 
 namespace tidemark::next::cli {
 namespace {
@@ -20,14 +24,26 @@ using tidemark::workflow::StageNow;
 using tidemark::workflow::StageProfile;
 using tidemark::workflow::Warmth;
 
-// The same limit as that of CheckPlan().
-constexpr double kTasksMax = 10'000'000;
-
 std::optional<Range> RangeOf(const estimate::Range& range) {
   return Range{absl::Seconds(range.median), absl::Seconds(range.lower), absl::Seconds(range.upper)};
 }
 
 std::optional<Range> MedianOf(double seconds) { return Range{.median = absl::Seconds(seconds)}; }
+
+const char* NameOf(SchedulingPolicy policy) {
+  switch (policy) {
+    case SchedulingPolicy::kFair:
+      return "fair";
+    case SchedulingPolicy::kDrf:
+      return "drf";
+    case SchedulingPolicy::kCapacity:
+      return "capacity";
+    case SchedulingPolicy::kUnknown:
+    case SchedulingPolicy::kFifo:
+      break;
+  }
+  return "fifo";
+}
 
 schedule::Policy PolicyOf(SchedulingPolicy policy) {
   switch (policy) {
@@ -84,21 +100,64 @@ void SetTimes(const PlannedStage& stage, StageProfile& profile) {
   }
 }
 
+// What CheckPlan() says, in the words of whoever reads the file.
+std::string InWords(const absl::Status& status, const Plan& plan) {
+  const wire::WrongField wrong = wire::WrongFieldOf(status);
+  unsigned job = 0;
+  unsigned stage = 0;
+  const int parts = std::sscanf(wrong.path.c_str(), "jobs[%u].stages[%u]", &job, &stage);
+  const std::string field = wrong.path.substr(wrong.path.rfind('.') + 1);
+  std::string part;
+  if (parts >= 1 && plan.jobs.size() > 1) part = "job " + plan.jobs.at(job).name + ": ";
+  if (parts == 2) part += "stage " + plan.jobs.at(job).stages.at(stage).name + ": ";
+  return fmt::format("{}{}: {}", part, parts >= 1 ? field : wrong.path, wrong.description);
+}
+
+// The plan as it would be. InvalidArgument names the option that does not go with the plan.
+absl::StatusOr<Plan> Applied(Plan plan, const Scenario& scenario) {
+  absl::Status wrong;
+  const auto check = [&](const std::string& option) {
+    const absl::Status checked = wire::CheckPlan(plan);
+    if (!wrong.ok() || checked.ok()) return;
+    wrong = absl::InvalidArgumentError(option + ": " + InWords(checked, plan));
+  };
+  if (scenario.slots) {
+    plan.cluster.slots = *scenario.slots;
+    check(fmt::format("--slots {}", *scenario.slots));
+  }
+  if (scenario.policy) {
+    plan.cluster.policy = *scenario.policy;
+    check(fmt::format("--policy {}", NameOf(*scenario.policy)));
+  }
+  if (scenario.data_factor) {
+    for (PlannedJob& job : plan.jobs) {
+      for (PlannedStage& stage : job.stages) {
+        stage.task_count = static_cast<std::uint64_t>(
+            std::ceil(static_cast<double>(stage.task_count) * *scenario.data_factor));
+      }
+    }
+    check(fmt::format("--data-factor {:g}", *scenario.data_factor));
+  }
+  if (!wrong.ok()) return wrong;
+  return plan;
+}
+
 // The stages of all jobs side by side.
 class StagesOfPlan {
  public:
-  StagesOfPlan(const Plan& plan, const Scenario& scenario) : plan_(plan) {
-    on_.cluster = {
-        .capacity = {.cores = static_cast<double>(scenario.slots.value_or(plan.cluster.slots)),
-                     .memory_bytes = static_cast<double>(plan.cluster.memory_bytes)},
-        .policy = PolicyOf(scenario.policy.value_or(plan.cluster.policy))};
+  // `plan` is `measured` in a scenario.
+  StagesOfPlan(const Plan& plan, const Plan& measured) : plan_(plan) {
+    on_.cluster = {.capacity = {.cores = static_cast<double>(plan.cluster.slots),
+                                .memory_bytes = static_cast<double>(plan.cluster.memory_bytes)},
+                   .policy = PolicyOf(plan.cluster.policy)};
     for (const Queue& queue : plan.cluster.queues) on_.cluster.queue_shares.push_back(queue.share);
-    profile_.slots = plan.cluster.slots;
-    for (const PlannedJob& job : plan.jobs) {
+    profile_.slots = measured.cluster.slots;
+    for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
+      const PlannedJob& job = plan.jobs[i];
       first_of_job_[job.name] = now_.stages.size();
       if (job.profiled_slots) profile_.slots = *job.profiled_slots;
-      for (const PlannedStage& stage : job.stages) {
-        Add(job, stage, scenario.data_factor.value_or(1));
+      for (std::size_t j = 0; j < job.stages.size(); ++j) {
+        Add(job, job.stages[j], measured.jobs[i].stages[j].task_count);
       }
     }
     Connect();
@@ -112,14 +171,13 @@ class StagesOfPlan {
     if (!answer.ok()) return answer.status();
     Outcome outcome = {.snapshot = Whole(*answer, at)};
     const double capacity = answer->end.median * on_.cluster.capacity.cores;
-    outcome.busy_share = capacity > 0 ? std::min(Work() / capacity, 1.0) : 0;
+    if (capacity > 0) outcome.busy_share = std::min(Work() / capacity, 1.0);
     if (plan_.jobs.size() > 1) AddChildren(*answer, outcome.snapshot);
     return outcome;
   }
 
  private:
-  void Add(const PlannedJob& job, const PlannedStage& stage, double data_factor) {
-    const double tasks = std::ceil(static_cast<double>(stage.task_count) * data_factor);
+  void Add(const PlannedJob& job, const PlannedStage& stage, std::uint64_t measured_tasks) {
     const std::string& queue = stage.queue.empty() ? job.queue : stage.queue;
     // By the policy, the jobs of a plan are owners, too.
     std::string owner = stage.owner.empty() ? queue : stage.owner;
@@ -127,7 +185,7 @@ class StagesOfPlan {
     StageNow now = {.name = plan_.jobs.size() > 1 ? job.name + "/" + stage.name : stage.name,
                     .owner = owners_.try_emplace(owner, owners_.size()).first->second,
                     .container = {.cores = stage.slots_per_task},
-                    .tasks = static_cast<std::uint64_t>(std::min(tasks, kTasksMax)),
+                    .tasks = stage.task_count,
                     .lag = absl::ToDoubleSeconds(stage.lag)};
     if (plan_.cluster.memory_bytes > 0) {
       now.container.memory_bytes = static_cast<double>(stage.memory_bytes_per_task);
@@ -136,8 +194,7 @@ class StagesOfPlan {
         now.owner == on_.queue_of_owner.size()) {
       on_.queue_of_owner.push_back(PlaceOf(queue));
     }
-    StageProfile profile = {
-        .name = now.name, .tasks = stage.task_count, .lag = now.lag.value_or(0)};
+    StageProfile profile = {.name = now.name, .tasks = measured_tasks, .lag = now.lag.value_or(0)};
     SetTimes(stage, profile);
     now_.stages.push_back(std::move(now));
     profile_.stages.push_back(std::move(profile));
@@ -147,7 +204,7 @@ class StagesOfPlan {
     const std::vector<Queue>& queues = plan_.cluster.queues;
     const auto place = std::find_if(queues.begin(), queues.end(),
                                     [&](const Queue& known) { return known.name == queue; });
-    return place == queues.end() ? 0 : static_cast<std::size_t>(place - queues.begin());
+    return static_cast<std::size_t>(place - queues.begin());  // CheckPlan(): it is there
   }
 
   void Connect() {
@@ -293,7 +350,9 @@ bool IsOfStages(const Plan& plan) {
 }
 
 absl::StatusOr<Outcome> EstimateStages(const Plan& plan, const Scenario& scenario, absl::Time at) {
-  return StagesOfPlan(plan, scenario).Estimate(at);
+  const absl::StatusOr<Plan> applied = Applied(plan, scenario);
+  if (!applied.ok()) return applied.status();
+  return StagesOfPlan(*applied, plan).Estimate(at);
 }
 
 }  // namespace tidemark::next::cli

@@ -83,7 +83,8 @@ class Reader {
  public:
   absl::StatusOr<Plan> Read(const YAML::Node& root, PlanUse use) {
     v1::Plan plan;
-    ReadRoot(root, plan);
+    if (use == PlanUse::kAdd) CheckAddsJobsOnly(root);
+    if (status_.ok()) ReadRoot(root, plan);
     if (!status_.ok()) return status_;
     absl::StatusOr<Plan> parsed =
         use == PlanUse::kAdd ? wire::ParsePartOfPlan(plan) : wire::ParsePlan(plan);
@@ -164,6 +165,21 @@ class Reader {
         ReadEntry(entry, *plan.mutable_jobs(0), "jobs[0]", "");
       } else {
         Fail({entry.first.Mark().line + 1, name}, "belongs into a job here");
+      }
+    }
+  }
+
+  // What else the file says would be ignored.
+  void CheckAddsJobsOnly(const YAML::Node& root) {
+    if (!root.IsMap()) return;  // ReadRoot() says so
+    const auto& fields = *v1::Plan::descriptor();
+    for (const auto& entry : root) {
+      if (!entry.first.IsScalar()) return;
+      const std::string& name = entry.first.Scalar();
+      const Place place = {entry.first.Mark().line + 1, name};
+      if (name == "stages") Fail(place, "only jobs can be added; put the stages into a job");
+      if (name == "node" || (name != "jobs" && FieldOf(fields, name) != nullptr)) {
+        Fail(place, "cannot be changed; leave it out");
       }
     }
   }

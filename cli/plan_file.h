@@ -26,7 +26,7 @@ namespace tidemark::next::cli {
 enum class PlanUse {
   kEstimate,  // `id` may be missing
   kSubmit,
-  kAdd,  // to a plan that runs: its jobs may wait for jobs of that plan
+  kAdd,  // to a plan that runs: jobs only, which may wait for jobs of that plan
 };
 
 // InvalidArgument "line LINE: PATH: WHAT" names the first thing that is wrong, by the names that

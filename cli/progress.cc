@@ -13,6 +13,7 @@
 #include "cli/console/job_lines.h"
 #include "cli/console/job_summary.h"
 #include "cli/console/terminal.h"
+#include "cli/console/text.h"
 #include "proto/wire/job_codec.h"
 #include "tidemark/job_monitor.h"
 
@@ -24,7 +25,7 @@ constexpr absl::Duration kBetweenFrames = absl::Milliseconds(50);
 
 std::atomic<int> output_error = 0;
 
-// stdio forgets which one it was.
+// Keeps the first: stdio remembers that a write has failed, not why.
 void NoteOutputError(int error) {
   int none = 0;
   output_error.compare_exchange_strong(none, error);
@@ -54,7 +55,7 @@ class BarProgress final : public Progress {
     return true;
   }
 
-  void Say(const std::string& message) override { terminal_.Print({"tidemark: " + message}); }
+  void Say(const std::string& message) override { terminal_.Print({ComplaintLine(message)}); }
   void PassOn(const std::string& line) override { terminal_.Print({line}); }
 
   void Finish(const std::string& ending) override {
@@ -208,6 +209,10 @@ int FlushOutput() {
   return output_error;
 }
 
-void Complain(const std::string& message) { WriteLine(stderr, "tidemark: " + message); }
+std::string ComplaintLine(const std::string& message) {
+  return "tidemark: " + console::Printable(message, /*unicode=*/true);
+}
+
+void Complain(const std::string& message) { WriteLine(stderr, ComplaintLine(message)); }
 
 }  // namespace tidemark::cli

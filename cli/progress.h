@@ -60,7 +60,10 @@ bool WriteLine(std::FILE* stream, const std::string& line);
 // Flushes standard output. The errno of the first write to it that failed; 0: all is written.
 int FlushOutput();
 
-// "tidemark: MESSAGE" on standard error.
+// "tidemark: MESSAGE". Whatever in it comes from others cannot steer a terminal (console/text.h).
+std::string ComplaintLine(const std::string& message);
+
+// ComplaintLine() on standard error.
 void Complain(const std::string& message);
 
 }  // namespace tidemark::cli

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <condition_variable>
+#include <cstddef>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -91,7 +93,7 @@ class ListProgress {
   }
 
   void Say(const std::string& message) {
-    mode_ == ProgressMode::kBar ? terminal_.Print({"tidemark: " + message}) : Complain(message);
+    mode_ == ProgressMode::kBar ? terminal_.Print({ComplaintLine(message)}) : Complain(message);
   }
   void Finish() {
     if (mode_ == ProgressMode::kBar) terminal_.Keep();
@@ -108,15 +110,24 @@ class ListProgress {
     std::vector<next::Snapshot> rows;
     for (const auto& [id, job] : jobs) rows.push_back(job);
     const auto size = terminal_.size();
-    // A full line would leave the cursor on its last column, where terminals disagree.
-    terminal_.Draw(next::console::RenderJobTable(
-        rows, {.width = size.columns - 1, .text = TextOptionsFor(stderr, environment_)}));
+    // A full line would leave the cursor on its last column, where terminals disagree; its row
+    // stays free.
+    terminal_.Draw(next::console::RenderJobList(
+        std::move(rows), static_cast<std::size_t>(std::max(size.rows - 1, 3)),
+        {.width = size.columns - 1, .text = TextOptionsFor(stderr, environment_)}));
   }
 
   bool ShowOne(const next::Snapshot& job, next::console::PlainLines& lines) {
     if (mode_ == ProgressMode::kJsonl) return WriteLine(stdout, next::wire::SnapshotJson(job));
-    const std::optional<std::string> line = lines.Next(job);
+    const std::optional<std::string> line = lines.Next(WithIdInTitle(job));
     return !line || WriteLine(stdout, *line);
+  }
+
+  // Two runs of a job may have one name.
+  static next::Snapshot WithIdInTitle(next::Snapshot job) {
+    if (!job.info || job.info->name.empty() || job.info->name == job.job_id) return job;
+    job.info->name = job.job_id + " (" + job.info->name + ")";
+    return job;
   }
 
   const Environment environment_ = Environment::OfProcess();
@@ -140,7 +151,10 @@ absl::StatusOr<int> WatchAll(const WatchArguments& arguments, const next::Client
                        timer.token());
   progress.Finish();
   if (!has_reader) return kReaderGone;
-  if (timer.has_expired()) return kTimeLimit;
+  if (timer.has_expired()) {
+    Complain("--timeout: stopped watching");
+    return kTimeLimit;
+  }
   return status;
 }
 

@@ -46,8 +46,10 @@ int Show(const WhatIfArguments& arguments, const std::vector<next::Scenario>& sc
   if (IsJson(arguments.format)) {
     std::vector<std::string> lines;
     for (const next::Outcome& outcome : outcomes) {
-      lines.push_back(fmt::format(R"({{"snapshot":{},"busy_share":{}}})",
-                                  next::wire::SnapshotJson(outcome.snapshot), outcome.busy_share));
+      const std::string busy =
+          outcome.busy_share ? fmt::format(R"(,"busy_share":{})", *outcome.busy_share) : "";
+      lines.push_back(
+          fmt::format(R"({{"snapshot":{}{}}})", next::wire::SnapshotJson(outcome.snapshot), busy));
     }
     return PrintJson(lines, arguments.format);
   }
@@ -58,6 +60,11 @@ int Show(const WhatIfArguments& arguments, const std::vector<next::Scenario>& sc
     named.emplace_back(i < scenarios.size() ? NameOf(scenarios[i]) : "", outcomes[i]);
   }
   return PrintLines(next::console::RenderScenarios(named, options));
+}
+
+bool IsPlan(const std::string& job_id, const next::Client& master) {
+  const auto job = master.GetJob(job_id, next::View::kBasic);
+  return job.ok() && job->info && job->info->kind == next::JobKind::kWorkflow;
 }
 
 // Whether it names a file rather than a job.
@@ -74,8 +81,11 @@ int OfPlan(const WhatIfArguments& arguments) {
     Complain(std::string(status.message()));
     return kUsage;
   };
-  const auto plan = next::cli::ReadPlanFile(arguments.subject, next::cli::PlanUse::kEstimate);
+  auto plan = next::cli::ReadPlanFile(arguments.subject, next::cli::PlanUse::kEstimate);
   if (!plan.ok()) return wrong(plan.status());
+  if (plan->id.empty() && plan->name.empty()) {
+    plan->name = std::filesystem::path(arguments.subject).stem();
+  }
   if (next::cli::IsOfStages(*plan)) {
     Outcomes outcomes;
     for (const next::Scenario& scenario : scenarios) {
@@ -100,6 +110,13 @@ int Do(const WhatIfArguments& arguments) {
   return AtMaster(arguments.master, [&](const next::Client& master) -> absl::StatusOr<int> {
     const auto outcomes = master.EstimateJob(arguments.subject, scenarios);
     if (absl::IsNotFound(outcomes.status())) return NoSuchJob(arguments.subject, master);
+    if (absl::IsInvalidArgument(outcomes.status()) && !IsPlan(arguments.subject, master)) {
+      Complain(fmt::format(
+          "{} is not a plan: --slots, --data-factor and --policy are for plans; pass the id of the "
+          "plan that it is part of",
+          arguments.subject));
+      return kUsage;
+    }
     if (!outcomes.ok()) return outcomes.status();
     return Show(arguments, scenarios, *outcomes);
   });

@@ -84,8 +84,9 @@ class Client::Impl {
     for (const v1::Outcome& message : response.outcomes()) {
       absl::StatusOr<Snapshot> snapshot = wire::ParseSnapshot(message.snapshot());
       if (!snapshot.ok()) return snapshot.status();
+      outcomes.push_back({.snapshot = *std::move(snapshot)});
       const double busy = message.busy_share();
-      outcomes.push_back({*std::move(snapshot), busy >= 0 ? std::min(busy, 1.0) : 0});
+      if (message.has_busy_share() && busy >= 0) outcomes.back().busy_share = std::min(busy, 1.0);
     }
     return outcomes;
   }

@@ -71,6 +71,10 @@ std::string NameOfChild(const Snapshot& snapshot, std::uint32_t number,
   return "-";
 }
 
+std::string BusyText(const Outcome& outcome) {
+  return outcome.busy_share ? fmt::format("{:.0f} %", 100 * *outcome.busy_share) : "-";
+}
+
 std::string DurationOr(const std::optional<Range>& range, const char* otherwise) {
   return range ? DurationText(range->median) : otherwise;
 }
@@ -108,6 +112,22 @@ std::vector<std::string> RenderJobTable(const std::vector<Snapshot>& jobs,
     rows.push_back(std::move(row));
   }
   return Render(rows, options);
+}
+
+std::vector<std::string> RenderJobList(std::vector<Snapshot> jobs, std::size_t lines_max,
+                                       const TableOptions& options) {
+  const auto place = [](const Snapshot& job) {
+    return std::pair(!job.is_final, job.started_at.value_or(absl::InfiniteFuture()));
+  };
+  std::stable_sort(jobs.begin(), jobs.end(), [&](const Snapshot& one, const Snapshot& other) {
+    return place(one) > place(other);
+  });
+  const bool is_cut = jobs.size() + 1 > lines_max;  // below the heading
+  const std::size_t left_out = is_cut ? jobs.size() - (lines_max - 2) : 0;
+  jobs.resize(jobs.size() - left_out);
+  std::vector<std::string> lines = RenderJobTable(jobs, options);
+  if (is_cut) lines.push_back(Line(fmt::format("and {} more jobs", left_out), options));
+  return lines;
 }
 
 std::vector<std::string> RenderStageTable(const Snapshot& snapshot, const TableOptions& options) {
@@ -151,10 +171,10 @@ std::vector<std::string> RenderTaskTable(const Snapshot& snapshot, const TableOp
 
 std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptions& options) {
   const Snapshot& snapshot = outcome.snapshot;
-  const std::string whole =
-      fmt::format("{}: {}, {:.0f} % of the slots' time used", JobTitle(snapshot, options.text),
-                  DescribeRemaining(snapshot, snapshot.estimate, options.text).text(),
-                  100 * outcome.busy_share);
+  std::string whole =
+      fmt::format("{}: {}", JobTitle(snapshot, options.text),
+                  DescribeRemaining(snapshot, snapshot.estimate, options.text).text());
+  if (outcome.busy_share) whole += ", " + BusyText(outcome) + " of the slots' time used";
   std::vector<std::string> lines = {Line(whole, options)};
   const bool has_jobs = !snapshot.children.empty();
   std::vector<Row> rows = {
@@ -184,6 +204,7 @@ std::vector<std::string> RenderScenarios(
     const std::optional<Range>& remaining = outcome.snapshot.estimate.remaining;
     return remaining ? absl::ToDoubleSeconds(remaining->median) : 0;
   };
+  const auto is_known = [](double end) { return end > 0 && std::isfinite(end); };
   const double first = outcomes.empty() ? 0 : median(outcomes.front().second);
   for (const auto& [name, outcome] : outcomes) {
     const std::optional<Range>& remaining = outcome.snapshot.estimate.remaining;
@@ -193,9 +214,8 @@ std::vector<std::string> RenderScenarios(
     const double seconds = median(outcome);
     rows.push_back(
         {name, DurationOr(remaining, "-"), remaining ? bound(remaining->lower) : "-",
-         remaining ? bound(remaining->upper) : "-",
-         fmt::format("{:.0f} %", 100 * outcome.busy_share),
-         seconds > 0 && std::isfinite(first) ? fmt::format("{:.2f}x", first / seconds) : "-"});
+         remaining ? bound(remaining->upper) : "-", BusyText(outcome),
+         is_known(first) && is_known(seconds) ? fmt::format("{:.2f}x", first / seconds) : "-"});
   }
   return Render(rows, options);
 }

@@ -64,6 +64,11 @@ class Checker {
     Fail(path, fmt::format("must be from {:.12g} to {:.12g}, not {:.12g}", least, most, value));
   }
 
+  void Fits(const std::string& path, double value, double room, std::string_view unit) {
+    if (value <= room) return;
+    Fail(path, fmt::format("needs {:.12g}; the cluster has {:.12g} {}", value, room, unit));
+  }
+
   void CheckCluster(const Cluster& cluster) {
     Number("cluster.slots", cluster.slots, 1, kSlotsMax);
     Number("cluster.nodes", cluster.nodes, 1, kSlotsMax);
@@ -134,6 +139,11 @@ class Checker {
     if (stage.name.empty()) Fail(path + ".name", "is missing");
     Number(path + ".task_count", static_cast<double>(stage.task_count), 0, kTasksMax);
     Number(path + ".slots_per_task", stage.slots_per_task, 1e-6, kSlotsMax);
+    Fits(path + ".slots_per_task", stage.slots_per_task, plan_.cluster.slots, "slots");
+    if (plan_.cluster.memory_bytes > 0) {
+      Fits(path + ".memory_bytes_per_task", static_cast<double>(stage.memory_bytes_per_task),
+           static_cast<double>(plan_.cluster.memory_bytes), "bytes");
+    }
     if (stage.task_times.empty() && !stage.task) {
       Fail(path, "no task times: set task_seconds, or task with the data of one task");
     }

@@ -85,6 +85,24 @@ TEST(TaskTable, SaysWhichTasksEndLastAndWhy) {
   EXPECT_THAT(RenderTaskTable({}, {}), ElementsAre("no task is expected to hold up the job"));
 }
 
+TEST(JobList, ShowsWhatRunsAndTheNewestAndCountsTheRest) {
+  const auto job = [](const std::string& id, int started, bool is_final) {
+    Snapshot snapshot = {.job_id = id, .state = JobState::kRunning};
+    snapshot.started_at = absl::FromUnixSeconds(started);
+    snapshot.at = *snapshot.started_at;
+    snapshot.is_final = is_final;
+    return snapshot;
+  };
+  const std::vector<Snapshot> jobs = {job("a", 1, true), job("b", 2, true), job("c", 3, false),
+                                      job("d", 4, true)};
+  EXPECT_THAT(RenderJobList(jobs, 5, {}),
+              ElementsAre(StartsWith("JOB"), StartsWith("c "), StartsWith("d "), StartsWith("b "),
+                          StartsWith("a ")));
+  EXPECT_THAT(RenderJobList(jobs, 4, {}), ElementsAre(StartsWith("JOB"), StartsWith("c "),
+                                                      StartsWith("d "), "and 2 more jobs"));
+  EXPECT_THAT(RenderJobList({}, 3, {}), ElementsAre("no jobs"));
+}
+
 // Nothing that strangers wrote may steer the terminal.
 TEST(Tables, AreHarmless) {
   Snapshot job = SomeSnapshot();
@@ -115,6 +133,19 @@ TEST(EstimateTable, ShowsTheEndAndEachStage) {
       RenderEstimate(Planned(absl::Seconds(20)), {.width = 120}),
       ElementsAre("visits: ~ 20 s left, 50 % of the slots' time used", "STAGE  STARTS  ENDS",
                   "parse  0 s     20 s  critical, bound by network"));
+}
+
+// Of a job that is no plan nobody knows how busy its slots are.
+TEST(EstimateTable, LeavesOutWhatIsNotKnown) {
+  Outcome outcome = Planned(absl::Seconds(20));
+  outcome.busy_share.reset();
+  EXPECT_EQ(RenderEstimate(outcome, {.width = 120}).front(), "visits: ~ 20 s left");
+  Outcome endless = outcome;
+  endless.snapshot.estimate.remaining.reset();
+  EXPECT_THAT(RenderScenarios({{"4 slots", endless}, {"8 slots", outcome}}, {.width = 120}),
+              ElementsAre("SCENARIO  ENDS IN  5 %  95 %  BUSY  SPEED-UP",
+                          "4 slots   -        -    -     -     -",
+                          "8 slots   20 s     -    -     -     -"));
 }
 
 TEST(EstimateTable, ComparesScenarios) {

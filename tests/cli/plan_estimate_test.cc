@@ -54,7 +54,7 @@ TEST(PlanEstimate, OfAChainOfStages) {
   EXPECT_TRUE(snapshot.stages[1].is_critical);
   EXPECT_NEAR(absl::ToDoubleSeconds(snapshot.stages[1].starts_in->median), 20, 2);
   EXPECT_THAT(snapshot.stage_infos[1].parents, ElementsAre(0));
-  EXPECT_NEAR(outcome.busy_share, 45 / 50.0, 0.1);
+  EXPECT_NEAR(*outcome.busy_share, 45 / 50.0, 0.1);
 }
 
 TEST(PlanEstimate, MoreSlotsAndMoreDataChangeTheEnd) {
@@ -114,6 +114,30 @@ TEST(PlanEstimate, ObjectsToDataWithoutAThroughput) {
   const Plan plan =
       PlanOf("stages: [{name: a, tasks: 1, task: {input_bytes: 5, core_bytes_per_second: 1}}]");
   EXPECT_THAT(EstimateStages(plan, {}, kNow).status().ToString(), HasSubstr("throughput is zero"));
+}
+
+// A scenario is checked like a plan of its own.
+TEST(PlanEstimate, SaysWhichOptionDoesNotGoWithThePlan) {
+  const auto message_of = [](const std::string& text, const Scenario& scenario) {
+    const absl::Status status = EstimateStages(PlanOf(text), scenario, kNow).status();
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+    return std::string(status.message());
+  };
+  EXPECT_EQ(message_of(kChain, {.policy = SchedulingPolicy::kCapacity}),
+            "--policy capacity: cluster.queues: policy capacity needs queues");
+  const std::string queued =
+      "cluster: {slots: 4, queues: {etl: 1, adhoc: 1}}\nstages: "
+      "[{name: scan, tasks: 2, task_seconds: 1, slots_per_task: 2";
+  EXPECT_EQ(message_of(queued + "}]", {.policy = SchedulingPolicy::kCapacity}),
+            "--policy capacity: stage scan: queue: is missing; policy capacity needs a queue for "
+            "each job");
+  EXPECT_EQ(message_of(queued + ", queue: et}]", {.policy = SchedulingPolicy::kCapacity}),
+            "--policy capacity: stage scan: queue: unknown queue et; did you mean etl?");
+  EXPECT_EQ(message_of(queued + "}]", {.slots = 1}),
+            "--slots 1: stage scan: slots_per_task: needs 2; the cluster has 1 slots");
+  EXPECT_EQ(
+      message_of(queued + "}]", {.data_factor = 1e7}),
+      "--data-factor 1e+07: stage scan: task_count: must be from 0 to 10000000, not 20000000");
 }
 
 TEST(PlanEstimate, IsOfPlansOfStagesOnly) {

@@ -192,6 +192,12 @@ INSTANTIATE_TEST_SUITE_P(
               "line 1: cluster.slots: must be from 1 to 1000000, not 0"},
         Fault{"HalfASlot", "cluster: {slots: 2.5}\n" + Second("name: b, tasks: 1"),
               "line 1: cluster.slots: must be a whole number from 0 to 4294967295, not 2.5"},
+        Fault{"LargeTask", "stages: [{name: a, tasks: 1, task_seconds: 1, slots_per_task: 2}]",
+              "line 1: stages[0].slots_per_task: needs 2; the cluster has 1 slots"},
+        Fault{"MuchMemory",
+              "cluster: {memory_bytes: 4}\nstages: [{name: a, tasks: 1, task_seconds: 1, "
+              "memory_bytes_per_task: 5}]",
+              "line 2: stages[0].memory_bytes_per_task: needs 5; the cluster has 4 bytes"},
         Fault{"NoQueues", "cluster: {policy: capacity}\njobs: [{name: a}]",
               "line 1: cluster.queues: policy capacity needs queues"},
         Fault{"Share", "cluster: {queues: {etl: 0}}\njobs: [{name: a}]",
@@ -232,6 +238,19 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"List", "jobs: [3]", "line 1: jobs[0]: must be a mapping of fields to values"},
         Fault{"Text", "id: [x]\njobs: [{name: a}]", "line 1: id: must be text"}),
     [](const auto& tested) { return tested.param.name; });
+
+// It changes nothing else of a plan that runs.
+TEST(PlanFile, AddsJobsOnly) {
+  EXPECT_TRUE(ParsePlanFile("jobs: [{name: b, after: a}]", PlanUse::kAdd).ok());
+  for (const char* other :
+       {"id: x", "workflow: x", "cluster: {slots: 2}", "node: {cores: 2}", "retry_within: 5"}) {
+    const auto plan = ParsePlanFile(std::string("jobs: [{name: b}]\n") + other, PlanUse::kAdd);
+    const std::string field = std::string(other).substr(0, std::string(other).find(':'));
+    EXPECT_EQ(plan.status().message(), "line 2: " + field + ": cannot be changed; leave it out");
+  }
+  EXPECT_EQ(ParsePlanFile("stages: []", PlanUse::kAdd).status().message(),
+            "line 1: stages: only jobs can be added; put the stages into a job");
+}
 
 TEST(PlanFile, NamesTheLineOfBadYaml) {
   EXPECT_THAT(MessageOf("stages: [{"), HasSubstr("line 1: not valid YAML"));

@@ -42,8 +42,10 @@ struct Scenario {
 
 // What would be in a scenario.
 struct Outcome {
-  Snapshot snapshot;      // with sequence 0
-  double busy_share = 0;  // of the slots' time until the end, the part that tasks would use. 0..1
+  Snapshot snapshot;  // with sequence 0
+  // Of the slots' time until the end, the part that tasks would use. 0..1; empty: not known, as of
+  // a job that is no plan.
+  std::optional<double> busy_share;
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
