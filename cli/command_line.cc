@@ -123,7 +123,7 @@ void AddProgress(CLI::App& app, ProgressArguments& progress) {
   AddChoice(app, "-o,--output", kProgressModes, progress.mode,
             "How to show progress [auto: a bar on a terminal, plain lines elsewhere]");
   app.add_flag("--compare", progress.compare,
-               "Show the methods of papers too; of another master, those that it computes");
+               "Show the methods of papers too; of a remote master, only those it computes");
 }
 
 CLI::Option* AddIndicators(CLI::App& app, std::vector<std::string>& indicators) {
@@ -181,6 +181,10 @@ std::pair<std::string, std::string> ParseAssignment(const char* option, const st
 constexpr char kExitCodes[] =
     "Exit code: 0 it worked, 2 wrong use, 3 the master cannot be reached, 5 there is no such job,\n"
     "6 the master wants another token or certificate.";
+constexpr char kExitCodesOfForgetting[] =
+    "Exit code: 0 there is no such job any more, 2 wrong use or the job runs, 3 the master cannot "
+    "be\n"
+    "reached, 6 the master wants another token or certificate.";
 constexpr char kExitCodesOfWatching[] =
     "Exit code: 0 the job succeeded, 1 it did not, 2 wrong use, 3 the master cannot be reached,\n"
     "5 there is no such job, 6 the master wants another token or certificate, 7 --timeout.";
@@ -376,7 +380,7 @@ void AddAttach(CLI::App& command, Choice& choice) {
 }
 
 void AddUpdate(CLI::App& command, Choice& choice) {
-  CLI::App& app = *command.add_subcommand("update", "Change a plan that runs: all, or nothing");
+  CLI::App& app = *command.add_subcommand("update", "Change a running plan, all or nothing");
   auto& arguments = ArgumentsOf<UpdateArguments>(app, choice);
   app.add_option("ID", arguments.job_id, "Id of the plan")->required();
   app.add_option("--add", arguments.file,
@@ -396,7 +400,7 @@ void AddForget(CLI::App& command, Choice& choice) {
   auto& arguments = ArgumentsOf<ForgetArguments>(app, choice);
   AddJobId(app, arguments.job_id)->required();
   AddMaster(app, arguments.master);
-  app.footer(kExitCodes);
+  app.footer(kExitCodesOfForgetting);
 }
 
 void AddWhatIf(CLI::App& command, Choice& choice) {

@@ -12,7 +12,8 @@ constexpr char kBash[] = R"(_tidemark() {
 }
 complete -o default -F _tidemark tidemark)";
 // zsh runs scripts of bash.
-constexpr char kZsh[] = "autoload -U +X bashcompinit && bashcompinit";
+constexpr char kZsh[] = R"(whence compdef >/dev/null || { autoload -U compinit && compinit }
+autoload -U +X bashcompinit && bashcompinit)";
 
 }  // namespace
 

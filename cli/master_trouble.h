@@ -29,9 +29,13 @@ inline std::string DescribeMasterTrouble(const std::string& address, const absl:
   if (absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status)) return reason;
   const bool is_refused = absl::IsNotFound(status) || absl::IsAlreadyExists(status);
   if (is_refused) return reason;
+  if (absl::IsUnimplemented(status)) {
+    return fmt::format("what answers at {} is of another version, or no Tidemark master", address);
+  }
   if (!absl::IsUnavailable(status)) return fmt::format("the master at {}: {}", address, reason);
   // What a server that waits for a TLS handshake does with a client that does not begin one.
-  if (says("Socket closed")) {
+  const bool has_answered = says("gave up after");
+  if (says("Socket closed") && !has_answered) {
     return fmt::format("{} closed the connection; probably the server wants TLS (--tls-ca)",
                        address);
   }

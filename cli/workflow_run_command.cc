@@ -124,23 +124,26 @@ void WriteResult(const examples::WorkflowSummary& summary, const std::string& id
   }
 }
 
-absl::StatusOr<examples::WorkflowSummary> RunWatched(const WorkflowRunArguments& arguments,
-                                                     const examples::WorkflowRunOptions& run) {
+// Has the master watch the workflow.
+absl::Status Submit(const WorkflowRunArguments& arguments, const examples::WorkflowRunOptions& run,
+                    const next::Client& master) {
   const auto plan = examples::PlanOf(run);
   if (!plan.ok()) return plan.status();
-  const auto master =
-      next::Client::Create({.address = run.master_address, .security = run.security});
-  if (!master.ok()) return master.status();
   // The master would take it for the same workflow, submitted once more, and show what became of
   // it.
-  if (!arguments.run.id.empty() && (*master)->GetJob(run.id, next::View::kBasic).ok()) {
+  if (!arguments.run.id.empty() && master.GetJob(run.id, next::View::kBasic).ok()) {
     return absl::AlreadyExistsError(
         fmt::format("--id {}: the master has a job of that id already; choose another", run.id));
   }
-  if (absl::Status taken = (*master)->SubmitJob(*plan); !taken.ok()) {
-    return absl::Status(taken.code(), DescribeMasterTrouble(run.master_address, taken));
-  }
-  Watching watching(**master, run.id, arguments.progress);
+  const absl::Status taken = master.SubmitJob(*plan);
+  if (taken.ok()) return taken;
+  return absl::Status(taken.code(), DescribeMasterTrouble(run.master_address, taken));
+}
+
+absl::StatusOr<examples::WorkflowSummary> RunWatched(const WorkflowRunArguments& arguments,
+                                                     const examples::WorkflowRunOptions& run,
+                                                     const next::Client& master) {
+  Watching watching(master, run.id, arguments.progress);
   examples::WorkflowRunOptions told = run;
   told.on_notice = [&watching](const std::string& notice) { watching.Say(notice); };
   auto summary = examples::RunWorkflow(told);
@@ -154,17 +157,25 @@ int Do(const WorkflowRunArguments& arguments) {
   examples::WorkflowRunOptions run = arguments.run;
   Surroundings around;
   absl::Status status = Complete(arguments, run, around);
+  ExitCode exit_code = ExitCodeOfRun(status);
+  absl::StatusOr<std::unique_ptr<next::Client>> master;
+  if (status.ok()) {
+    master = next::Client::Create({.address = run.master_address, .security = run.security});
+    status = master.ok() ? Submit(arguments, run, **master) : master.status();
+    exit_code = ExitCodeOf(status);
+  }
   if (status.ok()) {
     run.stop = &StopOnInterrupt();
-    const auto summary = RunWatched(arguments, run);
+    const auto summary = RunWatched(arguments, run, **master);
     if (summary.ok()) {
       WriteResult(*summary, run.id, StreamsOfRun(arguments.progress.mode).result);
     }
     status = summary.status();
+    exit_code = ExitCodeOfRun(status);
   }
   if (around.master) around.master->Shutdown(absl::Seconds(1));
   if (!status.ok() && !absl::IsCancelled(status)) Complain(std::string(status.message()));
-  return ExitCodeOfRun(status);
+  return exit_code;
 }
 
 }  // namespace tidemark::cli

@@ -120,6 +120,10 @@ TEST(Wording, SaysWhichFlagLetsOneIn) {
             "master; name another with --master");
   EXPECT_THAT(says(absl::UnavailableError("last error: Connection refused")),
               StartsWith("no master answers at m:1 (Connection refused); start one"));
+  EXPECT_THAT(says(absl::UnavailableError("Socket closed; gave up after 60 s")),
+              StartsWith("no master answers at m:1 (Socket closed; gave up after 60 s)"));
+  EXPECT_EQ(says(absl::UnimplementedError("")),
+            "what answers at m:1 is of another version, or no Tidemark master");
 }
 
 TEST(Wording, ExitCodesTellApartWhatAMasterAnswers) {

@@ -91,5 +91,9 @@ refusing=$(sed -n 's/.*listening on \([^ ]*\).*/\1/p' "$work/refusing.err")
 run_job refused --master "$refusing" --token-file "$work/token"
 end_job refused
 told refused 'the master at .* refuses what is reported: this master does not know the token'
+code=0
+"$tidemark" run workflow web-log --visits 100 --slots 1 --master "$refusing" \
+  --token-file "$work/token" -o quiet 2>"$work/workflow.err" || code=$?
+[ "$code" = 6 ] || fail "exit code $code of a workflow with another token: $(cat "$work/workflow.err")"
 grep -q 'without a valid token' "$work/refusing.err" || fail "the master did not refuse the token"
 ! grep -q 'a-token-' "$work/refusing.err" "$work/refused.err" || fail "a token was logged"

@@ -58,7 +58,11 @@ progress_never_goes_back "$work/pair.json"
 one_final "$work/pair.json"
 code=0
 "$tidemark" watch nobody --master "$master" 2>"$work/err" || code=$?
-[ "$code" = 5 ] || fail "exit code $code for a job that is none: $(cat "$work/err")"
+[ "$code" = 5 ] || fail "exit code $code for an unknown job: $(cat "$work/err")"
+code=0
+"$tidemark" watch $'x\e]0;title\a' --master "$master" 2>"$work/err" || code=$?
+[ "$code" = 5 ] || fail "exit code $code for an odd id: $(cat "$work/err")"
+! grep -q $'[\e\a]' "$work/err" || fail "a message steers the terminal"
 [ "$("$tidemark" get jobs pair --master "$master" -o json | grep -c CHILD_STATE_SUCCEEDED)" = 1 ] ||
   fail "get jobs does not show the plan"
 "$tidemark" get stages pair-1 --master "$master" | grep -q '^reduce  *100 %' || fail "no stages"
@@ -66,6 +70,11 @@ code=0
 "$tidemark" what-if "$work/pair.yaml" --master "$master" --slots 1,8 >"$work/what-if" ||
   fail "nothing is estimated"
 grep -q '^8 slots' "$work/what-if" || fail "not both scenarios: $(cat "$work/what-if")"
+! "$tidemark" what-if pair-1 --master "$master" | grep "slots' time" || fail "of a job that is no plan"
+code=0
+"$tidemark" what-if pair-1 --slots 4 --master "$master" 2>"$work/err" || code=$?
+[ "$code" = 2 ] && grep -q 'pair-1 is not a plan: --slots' "$work/err" ||
+  fail "exit code $code of slots for a job that is no plan: $(cat "$work/err")"
 "$tidemark" forget pair --master "$master" || fail "not forgotten"
 ! "$tidemark" get jobs pair --master "$master" 2>/dev/null || fail "it is still there"
 
