@@ -15,6 +15,11 @@ constexpr double kLowestShare = 0.05;
 struct LogMoments {
   double median = 0;
   double deviation = 0;
+
+  // One that says now has no logarithm, nor any spread that could be weighed.
+  bool can_be_weighed() const {
+    return std::isfinite(median) && std::isfinite(deviation) && deviation > 0;
+  }
 };
 
 LogMoments MomentsOf(Draws seconds) {
@@ -38,8 +43,8 @@ Draws Combine(const Draws& own, const Draws& other) {
   const double own_variance = of_own.deviation * of_own.deviation;
   const double variance = own_variance + of_other.deviation * of_other.deviation;
   const double off = of_other.median - of_own.median;
-  // A median of now has no logarithm.
-  if (!(own_variance > 0) || model::Contradict(off, variance)) return own;
+  if (!of_own.can_be_weighed() || !of_other.can_be_weighed()) return own;
+  if (model::Contradict(off, variance)) return own;
   const double weight = own_variance / variance;
   const double lowest = kLowestShare * std::exp(of_own.median);
   Draws both;

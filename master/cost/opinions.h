@@ -22,8 +22,8 @@ Draws LogNormal(double log_median, double deviation, Opinion whose, const FixedD
 
 // Two independent opinions as one. In each draw their logarithms count by their precision, so that
 // the draws of the whole scatter as a product of two normal densities does; `own` alone when they
-// contradict each other by more than three standard deviations, and when it says now or is sure.
-// REQUIRES: as many draws of one as of the other.
+// contradict each other by more than three standard deviations, and when either says now or is
+// sure. REQUIRES: as many draws of one as of the other.
 Draws Combine(const Draws& own, const Draws& other);
 
 }  // namespace tidemark::cost

@@ -52,5 +52,18 @@ TEST(Combine, StaysFiniteWhereSomeDrawsSayNow) {
   }
 }
 
+TEST(Combine, StaysFiniteHoweverManyDrawsSayNow) {
+  for (std::ptrdiff_t now = 0; now <= static_cast<std::ptrdiff_t>(Numbers().count()); ++now) {
+    Draws own = Own(3, 0.5);
+    std::fill(own.begin(), own.begin() + now, 0.0);
+    for (const double seconds : Combine(own, Past(3, 0.3))) {
+      EXPECT_TRUE(std::isfinite(seconds)) << now;
+    }
+    for (const double seconds : Combine(Past(3, 0.3), own)) {
+      EXPECT_TRUE(std::isfinite(seconds)) << now;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tidemark::cost

@@ -48,5 +48,13 @@ TEST(EndDrift, RemembersTheStartOfALongRun) {
   EXPECT_NEAR(absl::ToDoubleSeconds(drift.Drift()), 10, 0.1);
 }
 
+TEST(EndDrift, AnEndThatIsNoInstantIsLeftOut) {
+  EndDrift drift;
+  drift.Observe(At(0), At(100));
+  drift.Observe(At(1), absl::InfiniteFuture());
+  drift.Observe(At(2), At(100));
+  EXPECT_EQ(drift.Drift(), absl::ZeroDuration());
+}
+
 }  // namespace
 }  // namespace tidemark::model

@@ -9,6 +9,7 @@ constexpr std::size_t kPredictionsMax = 512;
 }  // namespace
 
 void EndDrift::Observe(absl::Time now, absl::Time predicted_end) {
+  if (predicted_end == absl::InfinitePast() || predicted_end == absl::InfiniteFuture()) return;
   if (!predictions_.empty() && predictions_.back().made_at == now) {
     predictions_.back().end = predicted_end;
     return;

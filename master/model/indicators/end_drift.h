@@ -16,7 +16,7 @@ namespace tidemark::model {
 class EndDrift {
  public:
   // `now` never decreases; of one instant the last prediction counts, however often it is repeated
-  // (as for a job that is silent).
+  // (as for a job that is silent). An end that is no instant is left out.
   void Observe(absl::Time now, absl::Time predicted_end);
   // Against the newest prediction; zero before the second one.
   absl::Duration Drift() const;
