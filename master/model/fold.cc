@@ -90,7 +90,7 @@ class Folder {
   void EndMapPhase();
   absl::Status CheckStage(const StageOpened& opened) const;
   absl::Status CheckRoomFor(absl::Span<const StageOpened> opened) const;
-  void Open(const StageOpened& opened);
+  void Open(StageOpened opened);
   void MoveMapTasks(Stage& stage);
   void MoveReduceTasks(Stage& stage);
   absl::Status LeaveOut(const AttemptId& id, Stage& stage);
@@ -168,6 +168,8 @@ absl::Status Folder::operator()(const JobOpened& opened) {
     known.application_master_attempt =
         std::max(known.application_master_attempt, opened.application_master_attempt);
   }
+  source().application_master_attempt =
+      std::max(source().application_master_attempt, opened.application_master_attempt);
   for (const StageOpened& stage : opened.stages) Open(stage);
   return absl::OkStatus();
 }
@@ -179,7 +181,15 @@ absl::Status Folder::operator()(const StageOpened& opened) {
   return absl::OkStatus();
 }
 
-void Folder::Open(const StageOpened& opened) {
+// A parent counts once, however often it is named.
+void DropRepeated(std::vector<std::uint32_t>& parents) {
+  absl::flat_hash_set<std::uint32_t> known;
+  std::erase_if(parents, [&](std::uint32_t parent) { return !known.insert(parent).second; });
+}
+
+void Folder::Open(StageOpened opened) {
+  DropRepeated(opened.parents);
+  if (opened.opened_at) opened.opened_at = ToMasterClock(opened.opened_at);
   const auto [known, is_new] = state_.stages.try_emplace(opened.stage, Stage{.opened = opened});
   Stage& stage = known->second;
   if (is_new) {

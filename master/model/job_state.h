@@ -31,6 +31,7 @@ struct SourceState {
   std::uint64_t accepted_sequence = 0;
   std::uint64_t dropped_events = 0;
   ClockOffset clock;
+  std::uint32_t application_master_attempt = 0;  // that it opened the job as; 0: not said
   absl::flat_hash_map<std::uint32_t, std::size_t> executors;  // in JobState::executors, by number
 };
 

@@ -4,6 +4,19 @@
 
 namespace tidemark {
 
+bool CanBeKept(const RunProfile& run) {
+  std::size_t edges = 0;
+  std::size_t name_bytes = 0;
+  std::size_t times = 0;
+  for (const StageProfile& stage : run.stages) {
+    edges += stage.parents.size();
+    name_bytes += stage.name.size();
+    for (const auto& seconds : stage.seconds) times += seconds.size();
+  }
+  return run.stages.size() <= RunProfile::kStagesMax && edges <= RunProfile::kEdgesMax &&
+         name_bytes <= RunProfile::kNameBytesMax && times <= RunProfile::kTaskTimesMax;
+}
+
 std::optional<PastRun> PastRunOf(const Snapshot& final, const JobSummary& summary) {
   if (final.state != JobState::kSucceeded) return std::nullopt;
   if (!summary.stages.stages.empty()) return PastRun{.stages = summary.stages};

@@ -90,6 +90,17 @@ std::uint64_t DroppedPoints(const model::JobState& state) {
   return dropped;
 }
 
+std::size_t BytesOf(const std::vector<PastRun>& runs) {
+  std::size_t bytes = 0;
+  for (const PastRun& run : runs) {
+    for (const StageProfile& stage : run.stages.stages) {
+      bytes += sizeof(stage) + stage.name.size() + sizeof(std::size_t) * stage.parents.size();
+      for (const auto& seconds : stage.seconds) bytes += sizeof(double) * seconds.size();
+    }
+  }
+  return bytes;
+}
+
 std::string DamageNote(const model::JobState& state) {
   const LogDamage& damage = state.log_damage;
   const std::string where =
@@ -453,10 +464,9 @@ void JobMonitor::Impl::Finish(absl::Time now, Snapshot& snapshot) {
     if (succeeded && phase.phase == Phase::kReduce) phase.fraction_done = 1;
   }
   snapshot.straggler.reset();
-  snapshot.message =
-      snapshot.state == JobState::kAbandoned
-          ? fmt::format("no news of the job for {}", absl::FormatDuration(options_.abandon_after))
-          : state_.closed->message;
+  snapshot.message = state_.closed ? state_.closed->message
+                                   : fmt::format("no news of the job for {}",
+                                                 absl::FormatDuration(options_.abandon_after));
   const absl::Time end = state_.closed_at.value_or(now);
   snapshot.elapsed = std::max(end - state_.started_at, absl::ZeroDuration());
   if (succeeded) snapshot.errors = Errors(end);
@@ -481,6 +491,7 @@ Snapshot JobMonitor::Impl::Tick(absl::Time now) {
       silence == absl::ZeroDuration() && snapshot.state != JobState::kAbandoned;
   if (is_informed || informed_at_ == absl::InfinitePast()) informed_at_ = now;
   running_stage_.reset();
+  stages_ = {};
   if (monitor::IsOfStages(state_)) {
     stages_ = monitor::EstimateStages(state_, informed_at_);
     if (!stages_.problem.empty()) snapshot.coverage.notes.push_back(stages_.problem);
@@ -498,7 +509,7 @@ Snapshot JobMonitor::Impl::Tick(absl::Time now) {
     Finish(now, snapshot);
     final_ = snapshot;
   }
-  job_ = monitor::JobSnapshot(snapshot, state_);
+  job_ = monitor::JobSnapshot(snapshot, state_, stages_);
   shown_stages_.NeverBack(job_);
   return snapshot;
 }
@@ -632,7 +643,10 @@ std::shared_ptr<const cost::RunningStage> JobMonitor::running_stage() const {
 }
 void JobMonitor::SetPastRuns(std::vector<PastRun> runs) {
   if (runs.size() > kPastRunsMax) runs.resize(kPastRunsMax);
-  impl_->state().past_runs = std::move(runs);
+  model::JobState& state = impl_->state();
+  state.memory_bytes -= BytesOf(state.past_runs);
+  state.past_runs = std::move(runs);
+  state.memory_bytes += BytesOf(state.past_runs);
 }
 void JobMonitor::NoteDamage(const LogDamage& damage) { impl_->NoteDamage(damage); }
 void JobMonitor::CountRejected(const AcceptedSequence& envelope) { impl_->Refuse(envelope); }

@@ -199,11 +199,13 @@ next::StageProgress ProgressOf(const model::Stage& stage) {
 
 // The stages that were opened: those of a MapReduce job as AddPhases() has them, with their names.
 void AddStages(const model::JobState& state, next::Snapshot& job) {
+  const auto phases = static_cast<std::ptrdiff_t>(job.stage_infos.size());
   for (const auto& [number, stage] : state.stages) {
     next::StageInfo info = InfoOf(stage.opened);
-    const auto known = std::find_if(job.stage_infos.begin(), job.stage_infos.end(),
+    const auto end = job.stage_infos.begin() + phases;
+    const auto known = std::find_if(job.stage_infos.begin(), end,
                                     [&](const auto& other) { return other.id == info.id; });
-    if (known == job.stage_infos.end() || !(stage.is_map() || stage.is_reduce())) {
+    if (known == end || !(stage.is_map() || stage.is_reduce())) {
       job.stage_infos.push_back(std::move(info));
       job.stages.push_back(ProgressOf(stage));
       job.info->kind = next::JobKind::kApplication;
@@ -224,6 +226,22 @@ void AddStages(const model::JobState& state, next::Snapshot& job) {
   const auto by_id = [](const auto& a, const auto& b) { return a.id < b.id; };
   std::sort(job.stage_infos.begin(), job.stage_infos.end(), by_id);
   std::sort(job.stages.begin(), job.stages.end(), by_id);
+}
+
+// Those that are only expected have no number yet and are left out. REQUIRES: stages by number.
+void AddForecasts(const std::vector<StageForecast>& forecasts, next::Snapshot& job) {
+  for (const StageForecast& forecast : forecasts) {
+    if (!forecast.stage) continue;
+    const auto stage = std::lower_bound(
+        job.stages.begin(), job.stages.end(), next::StageId{0, *forecast.stage},
+        [](const next::StageProgress& one, const next::StageId& id) { return one.id < id; });
+    const bool has_ended = stage == job.stages.end() || stage->state == next::StageState::kDone ||
+                           stage->state == next::StageState::kSkipped;
+    if (has_ended || stage->id.stage != *forecast.stage) continue;
+    if (!stage->started_at) stage->starts_in = next::Range{.median = forecast.starts_in};
+    stage->ends_in = next::Range{.median = forecast.ends_in};
+    stage->is_critical = forecast.is_critical;
+  }
 }
 
 next::Basis BasisOf(const next::Snapshot& job, const model::JobState& state) {
@@ -277,7 +295,8 @@ next::Snapshot JobSnapshot(const Snapshot& said) {
   return job;
 }
 
-next::Snapshot JobSnapshot(const Snapshot& said, const model::JobState& state) {
+next::Snapshot JobSnapshot(const Snapshot& said, const model::JobState& state,
+                           const StagesEstimate& stages) {
   next::Snapshot job = JobSnapshot(said);
   if (!state.opened) return job;
   job.info->engine = state.opened->engine;
@@ -285,9 +304,12 @@ next::Snapshot JobSnapshot(const Snapshot& said, const model::JobState& state) {
   job.info->user = state.opened->user;
   job.info->queue = state.opened->queue;
   AddStages(state, job);
+  if (!said.is_final()) AddForecasts(stages.stages, job);
   if (job.estimate.state == next::EstimateState::kValid) {
     job.estimate.basis = BasisOf(job, state);
-    if (job.estimate.basis != next::Basis::kGuess) job.estimate.known_share = 1;
+    if (job.estimate.basis != next::Basis::kGuess) {
+      job.estimate.known_share = stages.end ? stages.known_share : 1;
+    }
   }
   job.counts = next::CountParts(job);
   return job;

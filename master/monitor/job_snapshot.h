@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "master/model/job_state.h"
+#include "master/monitor/stages_estimate.h"
 #include "tidemark/job.h"
 #include "tidemark/snapshot.h"
 
@@ -27,8 +28,10 @@ class ShownStages {
   std::map<std::uint32_t, std::pair<std::uint32_t, double>> shown_;  // attempt, fraction; by stage
 };
 
-// `said` with the stages of `state` and all else that is told of them. Pure. O(tasks).
-next::Snapshot JobSnapshot(const Snapshot& said, const model::JobState& state);
+// `said` with the stages of `state`, all else that is told of them and, unless the job has ended,
+// what `stages` predicts of them. Pure. O(tasks).
+next::Snapshot JobSnapshot(const Snapshot& said, const model::JobState& state,
+                           const StagesEstimate& stages);
 
 // The same of a snapshot alone: without names, failures and stages other than those of a MapReduce
 // job.

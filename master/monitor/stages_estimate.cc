@@ -3,18 +3,53 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
+#include <span>
+#include <string_view>
 
-#include "master/workflow/match_stages.h"
 #include "master/workflow/stages_application.h"
 #include "master/workflow/stages_now.h"
 
 namespace tidemark::monitor {
 namespace {
 
-// Stages with tasks left that a tick has time for, so that other jobs need not wait for this one:
-// each takes about 25 us of processor time (update_bench).
-constexpr std::size_t kStagesMax = 10'000;
+// What a tick has time for, so that other jobs need not wait for this one. A stage with tasks left
+// takes about 25 us of processor time (update_bench), all others a fraction of that.
+constexpr std::size_t kStagesLeftMax = 10'000;
+constexpr std::size_t kStagesMax = 50'000;
+constexpr std::size_t kEdgesMax = 1'000'000;
+constexpr std::size_t kTasksMax = 500'000;  // they are sorted at every tick
+// A note names so many stages of a cycle.
+constexpr std::size_t kNamedMax = 8;
+
+std::string TooMany(std::size_t count, std::string_view what, std::size_t most) {
+  if (count <= most) return "";
+  return fmt::format("the job has {} {}; the end of a job is predicted for at most {} of them",
+                     count, what, most);
+}
+
+// Why there is no time for the job; or empty. O(stages).
+std::string TooLarge(const model::JobState& state) {
+  std::size_t edges = 0;
+  std::size_t tasks = state.map_tasks.size() + state.reduce_tasks.size();
+  for (const auto& [number, stage] : state.stages) {
+    edges += stage.opened.parents.size();
+    tasks += stage.tasks.size();
+  }
+  for (std::string problem : {TooMany(state.stages.size(), "stages", kStagesMax),
+                              TooMany(edges, "dependencies between stages", kEdgesMax),
+                              TooMany(tasks, "tasks", kTasksMax)}) {
+    if (!problem.empty()) return problem;
+  }
+  return "";
+}
+
+std::string CycleNote(const std::vector<std::uint32_t>& cycle) {
+  const std::size_t others = cycle.size() - std::min(cycle.size(), kNamedMax);
+  return fmt::format(
+      "stages {}{} wait for each other in a cycle; all are taken to wait for lower numbers alone",
+      fmt::join(std::span(cycle).first(cycle.size() - others), ", "),
+      others > 0 ? fmt::format(" and {} others", others) : "");
+}
 
 std::vector<const RunProfile*> HistoryOf(const model::JobState& state) {
   std::vector<const RunProfile*> history;
@@ -24,22 +59,6 @@ std::vector<const RunProfile*> HistoryOf(const model::JobState& state) {
   return history;
 }
 
-// Of the stages that the estimate adds to those there are: what earlier runs call them.
-std::vector<std::string> ExpectedNames(const workflow::WorkflowNow& seen,
-                                       const std::vector<const RunProfile*>& history) {
-  if (history.empty()) return {};
-  const std::vector<StageProfile>& before = history.front()->stages;
-  std::vector<bool> is_there(before.size());
-  for (const auto match : workflow::MatchStages(seen.stages, *history.front())) {
-    if (match) is_there[*match] = true;
-  }
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    if (!is_there[i]) names.push_back(before[i].name);
-  }
-  return names;
-}
-
 }  // namespace
 
 bool IsOfStages(const model::JobState& state) {
@@ -47,27 +66,33 @@ bool IsOfStages(const model::JobState& state) {
 }
 
 StagesEstimate EstimateStages(const model::JobState& state, absl::Time now) {
+  StagesEstimate result;
+  result.problem = TooLarge(state);
+  if (!result.problem.empty()) return result;
   const std::vector<const RunProfile*> history = HistoryOf(state);
   workflow::WorkflowNow seen = workflow::StagesNow(state, now);
-  if (seen.slots == 0 && !history.empty()) seen.slots = history.front()->slots;
-  StagesEstimate result;
-  const auto left = static_cast<std::size_t>(std::count_if(
-      seen.stages.begin(), seen.stages.end(),
-      [](const workflow::StageNow& stage) { return stage.finished.size() < stage.tasks; }));
-  if (left > kStagesMax) {
-    result.problem = fmt::format(
-        "{} stages have tasks left; the end of a job is predicted for at most {} of them", left,
-        kStagesMax);
-    return result;
+  if (!seen.are_slots_told && !history.empty()) {
+    seen.slots = std::max(seen.slots, history.front()->slots);
   }
+  const std::size_t there = seen.stages.size();
+  workflow::ExpectStages(history, seen);
+  std::size_t left = 0;
+  for (const workflow::StageNow& stage : seen.stages) {
+    if (!stage.is_task_count_known) {
+      result.problem = fmt::format(
+          "no end can be predicted: how many tasks stage {} has is told neither by its engine nor "
+          "by an earlier run",
+          stage.number);
+      return result;
+    }
+    left += stage.finished.size() < stage.tasks ? 1 : 0;
+  }
+  result.problem = TooMany(left, "stages with tasks left", kStagesLeftMax);
+  if (!result.problem.empty()) return result;
   const estimate::Application application =
       workflow::ApplicationOfStages(seen, history, workflow::ResourcingOf(seen), {});
   const absl::StatusOr<estimate::Estimate> estimate = estimate::EstimateApplication(application);
-  if (!seen.cycle.empty()) {
-    result.problem = fmt::format(
-        "stages {} wait for each other in a cycle; all are taken to wait for lower numbers alone",
-        fmt::join(seen.cycle, ", "));
-  }
+  if (!seen.cycle.empty()) result.problem = CycleNote(seen.cycle);
   if (!estimate.ok()) {
     result.problem =
         fmt::format("no end can be predicted: {}", std::string(estimate.status().message()));
@@ -75,16 +100,12 @@ StagesEstimate EstimateStages(const model::JobState& state, absl::Time now) {
   }
   if (estimate->end.upper >= schedule::kForever) return result;
   result.end = estimate->end;
-  const std::vector<std::string> expected = ExpectedNames(seen, history);
+  result.known_share = estimate->known_share;
   for (std::size_t i = 0; i < estimate->stages.size(); ++i) {
     const estimate::StageEstimate& stage = estimate->stages[i];
     StageForecast& forecast = result.stages.emplace_back();
-    if (i < seen.stages.size()) {
-      forecast.stage = seen.stages[i].number;
-      forecast.name = seen.stages[i].name;
-    } else {
-      forecast.name = expected[i - seen.stages.size()];
-    }
+    if (i < there) forecast.stage = seen.stages[i].number;
+    forecast.name = seen.stages[i].name;
     forecast.starts_in = absl::Seconds(stage.start);
     forecast.ends_in = absl::Seconds(stage.end);
     forecast.is_critical = stage.is_critical;

@@ -19,6 +19,7 @@ bool IsOfStages(const model::JobState& state);
 struct StagesEstimate {
   std::optional<estimate::Range> end;  // from now on; empty: nothing can be said
   std::vector<StageForecast> stages;   // those there are by number, then those that are expected
+  double known_share = 0;              // of the work left, what this run or earlier ones tell about
   std::string problem;                 // what is wrong with the stages, for people; or empty
 };
 

@@ -14,6 +14,7 @@ bool IsTime(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
 
 void EncodeRunProfile(const RunProfile& run, pb::LoggedRunProfile& message) {
   message.set_slots(run.slots);
+  if (!CanBeKept(run)) return;
   for (const StageProfile& stage : run.stages) {
     pb::LoggedStageProfile& logged = *message.add_stages();
     logged.set_name(stage.name);
@@ -29,6 +30,7 @@ void EncodeRunProfile(const RunProfile& run, pb::LoggedRunProfile& message) {
 RunProfile DecodeRunProfile(const pb::LoggedRunProfile& message) {
   RunProfile run;
   if (IsTime(message.slots())) run.slots = std::max(message.slots(), 1.0);
+  if (static_cast<std::size_t>(message.stages_size()) > RunProfile::kStagesMax) return run;
   for (const pb::LoggedStageProfile& logged : message.stages()) {
     StageProfile& stage = run.stages.emplace_back();
     stage.name = logged.name();
@@ -47,6 +49,7 @@ RunProfile DecodeRunProfile(const pb::LoggedRunProfile& message) {
       }
     }
   }
+  if (!CanBeKept(run)) run.stages.clear();
   return run;
 }
 

@@ -39,7 +39,6 @@ class OutlookBuilder {
 
   Outlooks Build() {
     outlooks_.stages = now_.stages;
-    if (!history_.empty()) Expect(*history_.front());
     runs_.resize(outlooks_.stages.size());
     for (const RunProfile* run : history_) Collect(*run);
     for (std::size_t i = 0; i < outlooks_.stages.size(); ++i) {
@@ -55,29 +54,6 @@ class OutlookBuilder {
   }
 
  private:
-  // Stages of the most recent run that are not there yet will come.
-  void Expect(const RunProfile& run) {
-    const auto matches = MatchStages(now_.stages, run);
-    std::vector<std::optional<std::size_t>> place(run.stages.size());
-    for (std::size_t i = 0; i < matches.size(); ++i) {
-      if (matches[i]) place[*matches[i]] = i;
-    }
-    for (std::size_t i = 0; i < run.stages.size(); ++i) {
-      if (place[i]) continue;
-      const StageProfile& stage = run.stages[i];
-      place[i] = outlooks_.stages.size();
-      StageNow expected = {.name = stage.name, .tasks = stage.tasks, .lag = stage.lag};
-      if (!now_.stages.empty()) {
-        expected.owner = now_.stages.front().owner;
-        expected.container = now_.stages.front().container;
-      }
-      for (const std::size_t parent : stage.parents) {
-        if (parent < i && place[parent]) expected.parents.push_back(*place[parent]);
-      }
-      outlooks_.stages.push_back(std::move(expected));
-    }
-  }
-
   void Collect(const RunProfile& run) {
     const auto matches = MatchStages(outlooks_.stages, run);
     for (std::size_t i = 0; i < matches.size(); ++i) {
@@ -190,6 +166,43 @@ Draws GrowthOf(const WorkflowNow& now, const FixedDraws& draws) {
 }
 
 }  // namespace
+
+void ExpectStages(std::span<const RunProfile* const> history, WorkflowNow& now) {
+  std::vector<std::optional<std::size_t>> matches;  // in the most recent run
+  for (const RunProfile* run : history) {
+    const auto of_run = MatchStages(now.stages, *run);
+    for (std::size_t i = 0; i < of_run.size(); ++i) {
+      StageNow& stage = now.stages[i];
+      if (stage.is_task_count_known || !of_run[i]) continue;
+      stage.tasks = std::max(stage.tasks, run->stages[*of_run[i]].tasks);
+      stage.is_task_count_known = true;
+    }
+    if (run == history.front()) matches = of_run;
+  }
+  if (history.empty()) return;
+  const std::vector<StageProfile>& before = history.front()->stages;
+  std::vector<std::optional<std::size_t>> place(before.size());
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    if (matches[i]) place[*matches[i]] = i;
+  }
+  const std::size_t seen = now.stages.size();
+  std::vector<std::size_t> expected;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (place[i]) continue;
+    place[i] = now.stages.size();
+    expected.push_back(i);
+    StageNow& stage = now.stages.emplace_back(
+        StageNow{.name = before[i].name, .tasks = before[i].tasks, .lag = before[i].lag});
+    if (seen == 0) continue;
+    stage.owner = now.stages.front().owner;
+    stage.container = now.stages.front().container;
+  }
+  for (std::size_t n = 0; n < expected.size(); ++n) {
+    for (const std::size_t parent : before[expected[n]].parents) {
+      if (parent < place.size()) now.stages[seen + n].parents.push_back(*place[parent]);
+    }
+  }
+}
 
 estimate::Application ApplicationOfStages(const WorkflowNow& now,
                                           std::span<const RunProfile* const> history,

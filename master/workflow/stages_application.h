@@ -24,19 +24,24 @@ struct StagesOptions {
 
 struct WorkflowNow {
   std::vector<StageNow> stages;
-  double elapsed = 0;          // since it began
-  std::size_t warm_slots = 0;  // idle containers that have run a task
-  std::size_t jobs_seen = 1;   // submissions so far; with may_grow each makes another less likely
-  bool may_grow = false;       // stages have appeared since it began, so that without earlier runs
-                               // others may that nobody knows of
-  double slots = 0;            // tasks that can run at once; 0: not known
+  double elapsed = 0;           // since it began
+  std::size_t warm_slots = 0;   // idle containers that have run a task
+  std::size_t jobs_seen = 1;    // submissions so far; with may_grow each makes another less likely
+  bool may_grow = false;        // stages have appeared since it began, so that without earlier runs
+                                // others may that nobody knows of
+  double slots = 0;             // tasks that can run at once; 0: not known
+  bool are_slots_told = false;  // by executors or stages; else `slots` is what was seen
   // Numbers of stages of the job that were told to wait for each other, the first again at the end.
   std::vector<std::uint32_t> cycle;
 };
 
-// Its stages are those of `now`, then those of the most recent run that have no counterpart
-// (match_stages.h), in their order. `history`: earlier runs of the same workflow, the most recent
-// first. Cost: O(tasks of history + draws x (stages + running tasks)).
+// Adds the stages of the most recent run that have no counterpart (match_stages.h), in their order.
+// A stage whose task count is not known gets that of its newest counterpart. `history`: earlier
+// runs of the same workflow, the most recent first. Cost: O(stages of history + edges).
+void ExpectStages(std::span<const RunProfile* const> history, WorkflowNow& now);
+
+// Its stages are those of `now`, as ExpectStages() leaves them with the same history.
+// Cost: O(tasks of history + draws x (stages + running tasks)).
 estimate::Application ApplicationOfStages(const WorkflowNow& now,
                                           std::span<const RunProfile* const> history,
                                           const schedule::Resourcing& on,

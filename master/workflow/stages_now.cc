@@ -17,8 +17,8 @@ namespace {
 // How many of the groups that ended last a new one is taken to have waited for. Measured: drivers
 // of TPC-DS run at most as many jobs side by side.
 constexpr std::size_t kGroupsWaitedFor = 8;
-// For how many others a stage may stand in a profile: it bounds what a stranger's graph may cost.
-constexpr std::size_t kStandsForMax = 64;
+// How many stages one of a profile may wait for: it bounds what a stranger's graph may cost.
+constexpr std::size_t kParentsMax = 256;
 
 double SecondsBetween(absl::Time from, absl::Time to) {
   return std::max(absl::ToDoubleSeconds(to - from), 0.0);
@@ -94,6 +94,7 @@ class Looking {
     now.owner = owners_.try_emplace(opened.pool, owners_.size()).first->second;
     if (opened.slots) now.at_once_max = std::max<std::uint64_t>(*opened.slots, 1);
     if (opened.skipped) return;
+    now.is_task_count_known = opened.task_count.has_value();
     if (stage.is_map()) {
       AddTasks(state_.map_tasks, opened);
     } else if (stage.is_reduce()) {
@@ -146,9 +147,8 @@ class Looking {
     return a.is_finished ? *a.end < *b.end : a.start < b.start;
   }
 
-  // An executor has as many slots as it says, at least one: so many of its tasks are the first on
-  // their slot, and so many of each stage the first of the stage. Of a single slot it is known what
-  // it ran last.
+  // So many tasks of an executor as it has slots are the first on their slot, and so many of each
+  // stage the first of the stage. Of a single slot it is known what it ran last.
   void FindWarmth() {
     absl::flat_hash_map<std::size_t, std::uint64_t> on_executor;
     absl::flat_hash_map<std::size_t, std::size_t> last_stage;  // by executor
@@ -157,8 +157,8 @@ class Looking {
     std::uint64_t running = 0;
     for (Begun& task : begun_) {
       running += task.end ? 0 : 1;
-      if (task.executor) {
-        const std::uint64_t slots = std::max(state_.executors[*task.executor].slots, 1U);
+      const std::uint64_t slots = task.executor ? state_.executors[*task.executor].slots : 0;
+      if (slots > 0) {
         const auto last = last_stage.try_emplace(*task.executor, task.stage).first;
         const bool has_changed = slots == 1 && last->second != task.stage;
         last->second = task.stage;
@@ -199,7 +199,7 @@ class Looking {
           now.running.push_back({SecondsBetween(task.start, now_), task.warmth});
         }
       }
-      facts.is_done = now.finished.size() == now.tasks;
+      facts.is_done = now.is_task_count_known && now.finished.size() == now.tasks;
     }
   }
 
@@ -272,22 +272,36 @@ class Looking {
   }
 
   void FindSlots() {
-    std::uint64_t slots = 0;
-    for (const ExecutorOpened& executor : state_.executors) {
-      slots += std::max(executor.slots, 1U);
+    const std::vector<bool> is_gone = GoneExecutors();
+    std::uint64_t told = 0;
+    for (std::size_t i = 0; i < is_gone.size(); ++i) {
+      if (!is_gone[i]) told += state_.executors[i].slots;
     }
-    std::uint64_t said = 0;
-    for (const StageFacts& facts : stages_) {
-      said = std::max<std::uint64_t>(said, facts.stage->opened.slots.value_or(0));
+    if (told == 0) {
+      for (const StageFacts& facts : stages_) {
+        told = std::max<std::uint64_t>(told, facts.stage->opened.slots.value_or(0));
+      }
     }
-    if (slots == 0) slots = said;
-    if (slots == 0) slots = MostAtOnce();
-    seen_.slots = static_cast<double>(slots);
+    seen_.are_slots_told = told > 0;
+    seen_.slots = static_cast<double>(std::max(told, MostAtOnce(is_gone)));
   }
 
-  std::uint64_t MostAtOnce() const {
+  // By place: those of drivers that a later attempt of the application master has replaced.
+  std::vector<bool> GoneExecutors() const {
+    std::vector<bool> is_gone(state_.executors.size());
+    const std::uint32_t newest = state_.opened ? state_.opened->application_master_attempt : 0;
+    for (const auto& [id, source] : state_.sources) {
+      const std::uint32_t attempt = source.application_master_attempt;
+      if (attempt == 0 || attempt == newest) continue;
+      for (const auto& [number, place] : source.executors) is_gone[place] = true;
+    }
+    return is_gone;
+  }
+
+  std::uint64_t MostAtOnce(const std::vector<bool>& is_gone) const {
     std::vector<std::pair<absl::Time, int>> changes;
     for (const Begun& task : begun_) {
+      if (task.executor && is_gone[*task.executor]) continue;  // its end may never be told
       changes.emplace_back(task.start, 1);
       if (task.end) changes.emplace_back(*task.end, -1);
     }
@@ -346,20 +360,23 @@ RunProfile ProfileOf(const WorkflowNow& now) {
   RunProfile run = {.slots = std::max(now.slots, 1.0)};
   schedule::Parents parents;
   std::size_t kept = 0;
+  std::size_t edges = 0;
   for (const StageNow& stage : now.stages) {
     parents.push_back(stage.parents);
     kept += stage.finished.empty() ? 0 : 1;
+    edges += stage.parents.size();
   }
+  if (kept == 0 || kept > RunProfile::kStagesMax || edges > RunProfile::kEdgesMax) return run;
   const auto order = schedule::TopologicalOrder(parents);
-  if (kept == 0 || !order.ok()) return run;
+  if (!order.ok()) return run;
   // Those that are kept stand for themselves, the others for what they waited for.
   std::vector<std::set<std::size_t>> stands_for(now.stages.size());
   for (const std::size_t i : *order) {
     std::set<std::size_t> before;
     for (const std::size_t parent : parents[i]) {
       before.insert(stands_for[parent].begin(), stands_for[parent].end());
+      if (before.size() > kParentsMax) return run;
     }
-    while (before.size() > kStandsForMax) before.erase(before.begin());
     parents[i].assign(before.begin(), before.end());
     stands_for[i] = now.stages[i].finished.empty() ? std::move(before) : std::set<std::size_t>{i};
   }
@@ -382,6 +399,7 @@ RunProfile ProfileOf(const WorkflowNow& now) {
       run.stages[place[i]].parents.push_back(place[parent]);
     }
   }
+  if (!CanBeKept(run)) run.stages.clear();
   return run;
 }
 

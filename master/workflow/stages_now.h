@@ -17,8 +17,10 @@ bool HasOtherStages(const model::JobState& state);
 // left out, and where stages wait for each other, all parents with higher numbers.
 //
 // How warm a task's slot was needs the executors and their slots; without them all slots are alike.
-// Slots of the cluster: those of the executors, else what the stages say, else the most tasks that
-// ran at once; at least 1. Cost: O(tasks log tasks + stages log stages).
+// Slots of the cluster: those that executors tell, else those that stages tell, and at least as
+// many as tasks ran at once; 0 if none has run. Executors of an earlier attempt of the application
+// master do not count; that one was lost is not known otherwise. Cost: O(tasks log tasks + stages
+// log stages + edges).
 WorkflowNow StagesNow(const model::JobState& state, absl::Time now);
 
 // Where they run: on so many slots, the pools of the engine served by turns.
@@ -26,7 +28,8 @@ schedule::Resourcing ResourcingOf(const WorkflowNow& now);
 
 // What the tasks that have ended took, for the next run. Stages without such tasks are left out;
 // those behind them wait for what they waited for. Of more than RunProfile::kTaskTimesMax times an
-// even choice is kept. Cost: O(tasks log tasks + edges).
+// even choice is kept; of a run that CanBeKept() refuses, no stages.
+// Cost: O(tasks log tasks + edges).
 RunProfile ProfileOf(const WorkflowNow& now);
 
 }  // namespace tidemark::workflow

@@ -33,7 +33,8 @@ struct StageNow {
   std::vector<std::size_t> parents;  // indexes
   std::size_t owner = 0;
   schedule::Resources container = {.cores = 1};
-  std::uint64_t tasks = 0;  // in all
+  std::uint64_t tasks = 0;  // in all; those that have begun while is_task_count_known is not set
+  bool is_task_count_known = true;
   std::vector<FinishedTask> finished;
   std::vector<RunningTask> running;
   // From the end of the last parent to the first task; empty: as in earlier runs.

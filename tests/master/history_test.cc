@@ -242,5 +242,12 @@ TEST_F(HistoryTest, ADirectoryThatIsNotThereIsAnError) {
   EXPECT_FALSE(History::Open(directory_ + "/gone/history.sqlite", {}).ok());
 }
 
+TEST_F(HistoryTest, OfARunOfTooManyStagesNothingIsKept) {
+  FinishedJob job = Ended("a", 100);
+  job.summary.stages.stages.resize(RunProfile::kStagesMax + 1, {.name = "scan", .tasks = 1});
+  ASSERT_TRUE(Open()->Add(job).ok());
+  EXPECT_THAT(Open()->OfName("nightly", 1)->front().summary.stages.stages, IsEmpty());
+}
+
 }  // namespace
 }  // namespace tidemark::store

@@ -198,7 +198,8 @@ TEST(JobOfStages, AnApplicationOfAHundredThousandStagesIsToldThatItIsTooLarge) {
   }
   const Snapshot snapshot = query.Tick(2);
   EXPECT_EQ(snapshot.forecasts.front().remaining, std::nullopt);
-  EXPECT_THAT(snapshot.coverage.notes, ElementsAre(HasSubstr("100000 stages have tasks left")));
+  EXPECT_THAT(snapshot.coverage.notes,
+              ElementsAre(HasSubstr("the job has 100000 stages; the end of a job")));
 }
 
 TEST(JobOfStages, StagesThatAreOverDoNotMakeItTooLarge) {
@@ -210,6 +211,117 @@ TEST(JobOfStages, StagesThatAreOverDoNotMakeItTooLarge) {
     query.Say(2, Finished(Task(i, 0)));
   }
   ExpectSane(query.Tick(3));
+}
+
+TEST(JobOfStages, ManyStagesWithTasksLeftAreToldToBeTooMany) {
+  Query query{std::vector<StageOpened>{}};
+  for (std::uint32_t i = 0; i < 10'001; ++i) query.Say(1, Stage(i, 1));
+  EXPECT_THAT(query.Tick(2).coverage.notes, ElementsAre(HasSubstr("10001 stages with tasks left")));
+}
+
+// 300 stages of which each reads from 4,000 that are never opened.
+TEST(JobOfStages, TooManyDependenciesAreTold) {
+  Query query{std::vector<StageOpened>{}};
+  std::vector<std::uint32_t> parents(4'000);
+  for (std::uint32_t i = 0; i < 4'000; ++i) parents[i] = 1'000 + i;
+  for (std::uint32_t i = 0; i < 300; ++i) query.Say(1, Stage(i, 1, parents));
+  const Snapshot snapshot = query.Tick(2);
+  EXPECT_EQ(snapshot.forecasts.front().remaining, std::nullopt);
+  EXPECT_THAT(snapshot.coverage.notes, ElementsAre(HasSubstr("1200000 dependencies")));
+}
+
+TEST(JobOfStages, ExpectedStagesCountTowardsTheirLimit) {
+  PastRun large;
+  for (int i = 0; i < 10'001; ++i) {
+    large.stages.stages.push_back({.name = "s", .tasks = 1, .seconds = {{{1}, {}, {}, {}}}});
+  }
+  Query query{std::vector<StageOpened>{}};
+  query.monitor.SetPastRuns({large});
+  const Snapshot snapshot = query.Tick(1);
+  EXPECT_EQ(snapshot.forecasts.front().remaining, std::nullopt);
+  EXPECT_THAT(snapshot.coverage.notes, ElementsAre(HasSubstr("10001 stages with tasks left")));
+}
+
+TEST(JobOfStages, WhatEarlierRunsTakeInMemoryCounts) {
+  Query query;
+  const std::size_t before = query.monitor.state_bytes();
+  query.monitor.SetPastRuns({EarlierRun()});
+  EXPECT_GT(query.monitor.state_bytes(), before);
+  query.monitor.SetPastRuns({});
+  EXPECT_EQ(query.monitor.state_bytes(), before);
+}
+
+TEST(JobOfStages, WithoutASizeOfAStageNoEndIsPredictedAndANoteSaysWhy) {
+  StageOpened unknown = Stage(3, 0);
+  unknown.task_count.reset();
+  Query query({Stage(0, 4), unknown});
+  query.RunUntil(15);
+  const Snapshot snapshot = query.Tick(15);
+  EXPECT_EQ(snapshot.forecasts.front().remaining, std::nullopt);
+  EXPECT_THAT(snapshot.coverage.notes, ElementsAre(HasSubstr("how many tasks stage 3 has")));
+}
+
+TEST(JobOfStages, TheSizeOfAStageIsTakenFromAnEarlierRun) {
+  StageOpened unknown = Stage(1, 0, {0});
+  unknown.task_count.reset();
+  Query query({Stage(0, 4), unknown});
+  query.monitor.SetPastRuns({EarlierRun()});
+  query.RunUntil(15);
+  const Snapshot snapshot = query.Tick(15);
+  ASSERT_TRUE(snapshot.forecasts.front().remaining.has_value());
+  EXPECT_NEAR(absl::ToDoubleSeconds(*snapshot.forecasts.front().remaining), 10, 3);
+}
+
+// Nobody tells of slots; the earlier run ran on 40.
+TEST(JobOfStages, SlotsOfAnEarlierRunAreKeptWhenTheFirstTaskStarts) {
+  PastRun before;
+  before.stages = {.slots = 40,
+                   .stages = {{.name = "s0", .tasks = 400, .seconds = {{{}, {}, {10}, {}}}}}};
+  JobMonitor monitor("job-1", {});
+  Source driver;
+  monitor.SetPastRuns({before});
+  EXPECT_TRUE(monitor.Apply(driver.At(0, JobOpened{.stages = {Stage(0, 400)}})).ok());
+  const auto left = [&](double at) {
+    return absl::ToDoubleSeconds(
+        monitor.Tick(At(at)).forecasts.front().remaining.value_or(absl::InfiniteDuration()));
+  };
+  EXPECT_NEAR(left(0), 100, 20);
+  EXPECT_TRUE(monitor.Apply(driver.At(1, Started(Task(0, 0)))).ok());
+  EXPECT_NEAR(left(1), 100, 20);
+}
+
+TEST(JobOfStages, WhatIsPublishedTellsWhenStagesStartAndEnd) {
+  Query query;
+  query.monitor.SetPastRuns({EarlierRun()});
+  query.RunUntil(15);
+  query.Tick(15);
+  const next::Snapshot job = query.monitor.job();
+  ASSERT_THAT(job.stages, SizeIs(2));
+  EXPECT_EQ(job.stages[0].starts_in, std::nullopt) << "it has begun";
+  ASSERT_TRUE(job.stages[0].ends_in && job.stages[1].starts_in && job.stages[1].ends_in);
+  EXPECT_EQ(job.stages[1].starts_in->median, query.monitor.stage_forecasts()[1].starts_in);
+  EXPECT_EQ(job.stages[1].ends_in->median, query.monitor.stage_forecasts()[1].ends_in);
+  EXPECT_TRUE(job.stages[1].is_critical);
+  EXPECT_EQ(job.estimate.known_share, 1);
+  query.RunUntil(25);
+  query.Say(25, test::Closed());
+  query.Tick(25);
+  EXPECT_EQ(query.monitor.job().stages[1].ends_in, std::nullopt);
+}
+
+TEST(JobOfStages, OnlyAPartOfTheWorkMayBeKnown) {
+  Query query;
+  query.RunUntil(15);
+  query.Tick(15);
+  EXPECT_GT(query.monitor.job().estimate.known_share, 0);
+  EXPECT_LT(query.monitor.job().estimate.known_share, 1);
+}
+
+TEST(JobOfStages, ALongCycleIsNotNamedWhole) {
+  std::vector<StageOpened> stages;
+  for (std::uint32_t i = 0; i < 100; ++i) stages.push_back(Stage(i, 1, {(i + 1) % 100}));
+  Query query(stages);
+  EXPECT_THAT(query.Tick(1).coverage.notes, ElementsAre(HasSubstr(" and 93 others wait")));
 }
 
 }  // namespace

@@ -17,8 +17,9 @@ using ::testing::HasSubstr;
 
 constexpr StagesOptions kOptions;
 
-estimate::Estimate Estimate(const WorkflowNow& now, const std::vector<const RunProfile*>& history,
+estimate::Estimate Estimate(WorkflowNow now, const std::vector<const RunProfile*>& history,
                             double slots) {
+  ExpectStages(history, now);
   const auto estimate =
       estimate::EstimateApplication(ApplicationOfStages(now, history, Slots(slots), kOptions));
   EXPECT_TRUE(estimate.ok()) << estimate.status();
@@ -145,6 +146,27 @@ TEST(ApplicationOfStages, IsFiniteAndOrderedInAnyState) {
     EXPECT_LE(estimate.end.lower, estimate.end.median) << round;
     EXPECT_LE(estimate.end.median, estimate.end.upper) << round;
   }
+}
+
+// Its engine numbers children first.
+TEST(ExpectStages, KeepsParentsWithHigherNumbers) {
+  const RunProfile run = {.slots = 4,
+                          .stages = {Profile("join", 4, 5, {1}), Profile("scan", 8, 10)}};
+  WorkflowNow now;
+  ExpectStages(std::vector<const RunProfile*>{&run}, now);
+  ASSERT_EQ(now.stages.size(), 2u);
+  EXPECT_THAT(now.stages[0].parents, ElementsAre(1));
+  EXPECT_NEAR(Estimate({}, {&run}, 4).end.median, 25, 2.5);
+}
+
+TEST(ExpectStages, ATaskCountThatIsNotKnownIsThatOfTheNewestRunWithTheStage) {
+  const RunProfile newest = {.stages = {Profile("other", 3, 1)}};
+  const RunProfile before = {.stages = {Profile("scan", 8, 10)}};
+  WorkflowNow now = {.stages = {{.name = "scan", .is_task_count_known = false}}};
+  ExpectStages(std::vector<const RunProfile*>{&newest, &before}, now);
+  ASSERT_EQ(now.stages.size(), 2u);
+  EXPECT_TRUE(now.stages[0].is_task_count_known);
+  EXPECT_EQ(now.stages[0].tasks, 8u);
 }
 
 }  // namespace

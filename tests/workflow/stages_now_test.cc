@@ -261,5 +261,96 @@ TEST(StagesNow, StagesThatWaitForEachOtherWaitForLowerNumbersAlone) {
   EXPECT_THAT(now.stages[2].parents, ElementsAre(1));
 }
 
+TEST(StagesNow, AStageOfUnknownSizeIsNotOver) {
+  StageOpened unknown = Stage(0, 0);
+  unknown.task_count.reset();
+  Job job({unknown, Stage(1, 1, {0})});
+  job.Run(0, 2, Task(0, 0));
+  const WorkflowNow now = job.Now(3);
+  EXPECT_FALSE(now.stages[0].is_task_count_known);
+  EXPECT_EQ(now.stages[1].waited, 0) << "its parent may go on";
+}
+
+// The driver's clock is an hour ahead.
+TEST(StagesNow, ALagIsOfOneClock) {
+  Job job({Stage(0, 1), Stage(1, 1, {0})});
+  const auto say = [&](double seconds, EventBody body) {
+    Event event = job.driver.At(seconds, std::move(body));
+    event.sent_at += absl::Hours(1);
+    EXPECT_TRUE(model::Apply(event, {}, job.state).ok());
+  };
+  job.driver = test::Source("driver");
+  StageOpened submitted = Stage(1, 1, {0});
+  submitted.opened_at = At(6) + absl::Hours(1);
+  say(0, Started(Task(0, 0)));
+  say(4, Finished(Task(0, 0)));
+  say(6, submitted);
+  EXPECT_DOUBLE_EQ(job.Now(8).stages[1].lag.value_or(-1), 2);
+}
+
+TEST(StagesNow, AParentThatIsNamedAgainAndAgainCountsOnce) {
+  Job job({Stage(0, 1), Stage(1, 1, std::vector<std::uint32_t>(1000, 0))});
+  EXPECT_THAT(job.state.stages.at(1).opened.parents, ElementsAre(0));
+  EXPECT_THAT(job.Now(1).stages[1].parents, ElementsAre(0));
+}
+
+TEST(StagesNow, ExecutorsThatDoNotTellTheirSlotsAreCountedByWhatTheyRun) {
+  Job job({Stage(0, 9)});
+  job.Executor(0, 0, 0);
+  for (const std::uint32_t index : {0, 1, 2}) job.Start(0, Task(0, index), 0);
+  const WorkflowNow now = job.Now(1);
+  EXPECT_DOUBLE_EQ(now.slots, 3);
+  EXPECT_FALSE(now.are_slots_told);
+  EXPECT_THAT(WarmthsOf(now.stages[0]), ElementsAre(Warmth::kRest, Warmth::kRest, Warmth::kRest));
+}
+
+TEST(StagesNow, ExecutorsOfADriverThatWasRestartedDoNotCountTwice) {
+  Job job({Stage(0, 9)});
+  job.Say(0, JobOpened{.application_master_attempt = 1});
+  for (const std::uint32_t number : {0, 1}) job.Executor(0, number, 4);
+  EXPECT_DOUBLE_EQ(job.Now(1).slots, 8);
+  job.driver = test::Source("driver-2");
+  job.Say(2, JobOpened{.application_master_attempt = 2});
+  for (const std::uint32_t number : {0, 1}) job.Executor(2, number, 4);
+  EXPECT_DOUBLE_EQ(job.Now(3).slots, 8);
+}
+
+StageNow Ended(std::string name, std::vector<std::size_t> parents = {}) {
+  return {.name = std::move(name),
+          .parents = std::move(parents),
+          .tasks = 1,
+          .finished = {{.seconds = 1}}};
+}
+
+TEST(ProfileOf, OfARunOfTooManyStagesNamesOrParentsNothingIsKept) {
+  WorkflowNow stages;
+  stages.stages.assign(RunProfile::kStagesMax, Ended("s"));
+  EXPECT_EQ(ProfileOf(stages).stages.size(), RunProfile::kStagesMax);
+  stages.stages.push_back(Ended("s"));
+  EXPECT_THAT(ProfileOf(stages).stages, IsEmpty());
+
+  WorkflowNow names;
+  names.stages.assign(1000, Ended(std::string(4096, 'x')));
+  EXPECT_THAT(ProfileOf(names).stages, IsEmpty());
+
+  WorkflowNow wide;
+  for (std::size_t i = 0; i < 1000; ++i) wide.stages.push_back(Ended("s"));
+  wide.stages.push_back(Ended("all"));
+  for (std::size_t i = 0; i < 1000; ++i) wide.stages.back().parents.push_back(i);
+  EXPECT_THAT(ProfileOf(wide).stages, IsEmpty()) << "rather than with fewer parents";
+}
+
+TEST(ProfileOf, KeepsNoMoreTimesThanAllowedOfManyStages) {
+  WorkflowNow now;
+  now.stages.assign(5000, Ended("s"));
+  for (StageNow& stage : now.stages) stage.finished.assign(20, {.seconds = 1});
+  std::size_t kept = 0;
+  for (const StageProfile& stage : ProfileOf(now).stages) {
+    for (const auto& seconds : stage.seconds) kept += seconds.size();
+  }
+  EXPECT_GT(kept, 0u);
+  EXPECT_LE(kept, RunProfile::kTaskTimesMax);
+}
+
 }  // namespace
 }  // namespace tidemark::workflow

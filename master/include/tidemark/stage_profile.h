@@ -4,7 +4,7 @@
 //   for (const tidemark::StageProfile& stage : run.stages) Print(stage.name, stage.tasks);
 //
 // Plain values: copyable, comparable, safe to share while nobody writes. Memory: O(stages + task
-// times), of which one made by a JobMonitor has at most kTaskTimesMax.
+// times); one made by a JobMonitor is within CanBeKept().
 #pragma once
 
 #include <array>
@@ -28,10 +28,18 @@ struct StageProfile {
 };
 
 struct RunProfile {
-  static constexpr std::size_t kTaskTimesMax = 10'000;
+  // One time of each kind for each stage fits. Eight such runs are 30 MB at most, half of what a
+  // record of a log may hold.
+  static constexpr std::size_t kStagesMax = 10'000;
+  static constexpr std::size_t kTaskTimesMax = 4 * kStagesMax;
+  static constexpr std::size_t kEdgesMax = 100'000;
+  static constexpr std::size_t kNameBytesMax = std::size_t{2} << 20;
   double slots = 1;                  // tasks that the run could have at once
   std::vector<StageProfile> stages;  // empty: nothing is known of them
   friend bool operator==(const RunProfile&, const RunProfile&) = default;
 };
+
+// Whether it is within the bounds above, which hold for what is written to the disk. O(stages).
+bool CanBeKept(const RunProfile& run);
 
 }  // namespace tidemark
