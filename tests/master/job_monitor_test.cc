@@ -257,6 +257,23 @@ Watched HalfOfTheReduceTasksDone() {
   return job;
 }
 
+// As of a replay of Rumen's traces: 20 reduce tasks without any size, of which half have ended.
+TEST(JobMonitor, ReduceTasksWithoutSizesAreForecastByThoseThatHaveEnded) {
+  Watched job = {.monitor = JobMonitor("job-1", {.indicators = {"tidemark"}}), .source = Source()};
+  EXPECT_TRUE(job.Say(0, Opened(1, 20)).ok());
+  EXPECT_TRUE(job.Say(0, Started(M(0))).ok());
+  EXPECT_TRUE(job.Say(10, Finished(M(0))).ok());
+  for (std::uint32_t i = 0; i < 10; ++i) EXPECT_TRUE(job.Say(10, Started(R(i))).ok());
+  for (std::uint32_t i = 0; i < 10; ++i) EXPECT_TRUE(job.Say(210, Finished(R(i))).ok());
+  for (std::uint32_t i = 10; i < 20; ++i) EXPECT_TRUE(job.Say(210, Started(R(i))).ok());
+  const Forecast forecast = ForecastOf(job.Tick(210), "tidemark");
+  ASSERT_TRUE(forecast.remaining.has_value());
+  // The last of ten that scatter takes longer than their median.
+  EXPECT_NEAR(absl::ToDoubleSeconds(*forecast.remaining), 250, 50);
+  for (std::uint32_t i = 10; i < 20; ++i) EXPECT_TRUE(job.Say(410, Finished(R(i))).ok());
+  EXPECT_EQ(ForecastOf(job.Tick(411), "tidemark").remaining, absl::ZeroDuration());
+}
+
 // Without a past 10 s are left; by eight runs, 20.
 TEST(JobMonitor, EarlierRunsCountBesideTheSizesOfTasks) {
   Watched alone = HalfOfTheReduceTasksDone();
@@ -564,7 +581,9 @@ TEST(JobMonitor, SaysThatKeysHaveNoNamesWhereAComparatorGroupsThem) {
 
 TEST(JobMonitor, SaysThatKeyGroupsOfOtherStagesAreNotEstimated) {
   Watched job;
-  EXPECT_TRUE(job.Say(0, JobOpened{.stages = {{.stage = 4, .kind = StageKind::kMap}}}).ok());
+  EXPECT_TRUE(
+      job.Say(0, JobOpened{.stages = {{.stage = 4, .kind = StageKind::kMap, .task_count = 1}}})
+          .ok());
   EXPECT_TRUE(job.Say(1, MapProfile{.attempt = {.stage = 4}}).ok());
   EXPECT_THAT(job.Tick(2).coverage.notes,
               ElementsAre("key groups of stages other than 0 and 1 are not estimated: 1 profile "
@@ -574,8 +593,9 @@ TEST(JobMonitor, SaysThatKeyGroupsOfOtherStagesAreNotEstimated) {
 TEST(JobMonitor, AnOutcomeOfANewerVersionEndsTheJob) {
   Watched job;
   EXPECT_TRUE(job.Say(0, Opened(1, 0)).ok());
-  EXPECT_TRUE(job.Say(1, Closed(JobOutcome::kUnknown)).ok());
+  EXPECT_TRUE(job.Say(1, JobClosed{.outcome = JobOutcome::kUnknown, .message = "preempted"}).ok());
   const Snapshot final = job.Tick(2);
+  EXPECT_EQ(final.message, "preempted");
   EXPECT_TRUE(final.is_final());
   EXPECT_EQ(final.state, JobState::kAbandoned);
   EXPECT_THAT(final.coverage.notes, ElementsAre(HasSubstr("only a newer version")));

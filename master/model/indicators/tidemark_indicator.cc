@@ -317,7 +317,8 @@ void TidemarkIndicator::SetEnd(const JobState& state, absl::Time now,
   forecast.ends_at = now + absl::Seconds(end.median);
   drift_.Observe(now, *forecast.ends_at);
   // How far the predicted end has moved of late is taken for one standard deviation.
-  const double moved = kDeviationsOf90Percent * absl::ToDoubleSeconds(drift_.Drift());
+  double moved = kDeviationsOf90Percent * absl::ToDoubleSeconds(drift_.Drift());
+  if (!std::isfinite(moved)) moved = 0;
   const double least = kHalfWidthMin * end.median;
   const double below = std::max(least, std::hypot(end.median - end.lower, moved));
   const double above = std::max(least, std::hypot(end.upper - end.median, moved));
@@ -327,9 +328,11 @@ void TidemarkIndicator::SetEnd(const JobState& state, absl::Time now,
 }
 
 // Before there is evidence of its own, what earlier runs of the job let expect, else what its map
-// side and the bytes read since do.
+// side and the bytes read since do. Once all reduce tasks have ended, when the last of them did.
 ReducePhaseForecast TidemarkIndicator::Expected(const JobState& state, absl::Time now) {
   ReducePhaseForecast forecast;
+  forecast.ends_at = ReducePhaseEnd(state);
+  if (forecast.ends_at) return forecast;
   const cost::FixedDraws& draws = cost::FixedDraws::For(state.reduce_tasks.size());
   std::optional<cost::Draws> seconds = SecondsByPastRuns(state, now, state.past_runs, draws);
   if (!seconds) {
@@ -373,7 +376,7 @@ ReducePhaseForecast TidemarkIndicator::BySize(const JobState& state, absl::Time 
 
 ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Time now) {
   ReducePhaseForecast forecast;
-  if (!ReduceSizesKnown(state)) return Expected(state, now);
+  if (!ReduceSizesKnown(state)) return BySize(state, now);
   evidence_.Update(state);
   ChooseFeatures(state);
   sampled_.Update(state);

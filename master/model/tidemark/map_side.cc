@@ -11,6 +11,7 @@
 namespace tidemark::model {
 namespace {
 
+// Of ln X. Measured: 88 jobs of six Rumen traces (map_side.h).
 constexpr double kDeviation = 1.8;
 // Nobody watches a job that is over sooner.
 constexpr double kSecondsWorthWatching = 5;
