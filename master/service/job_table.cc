@@ -391,6 +391,7 @@ void JobTable::TickLocked(Job& job, absl::Time now) {
     job.ticked = job.monitor.Tick(job.NotBefore(now));
     job.ticked_job = std::make_shared<const next::Snapshot>(job.monitor.job());
   }
+  job.ticked_stage = job.ticked.is_final() ? nullptr : job.monitor.running_stage();
   job.tick_cost = ThreadCpuTime() - began;
   job.unkept_cost += job.tick_cost;
   if (job.log) Logged(job.log->AppendTick(job.latest), job);
@@ -503,6 +504,7 @@ std::vector<Snapshot> JobTable::Publish() {
     const std::lock_guard lock(job->mutex);
     job->newest = job->ticked;
     job->newest_job = job->ticked_job;
+    job->newest_stage = job->ticked_stage;
     job->is_published = true;
     published.push_back(job->newest);
     jobs.push_back({job->newest_job, job->run});
@@ -631,12 +633,11 @@ absl::StatusOr<Snapshot> JobTable::Get(const std::string& job_id) const {
   return std::move(job->newest);
 }
 
-std::shared_ptr<const cost::RunningStage> JobTable::RunningStageOf(
-    const std::string& job_id) const {
+absl::StatusOr<JobTable::Running> JobTable::GetRunning(const std::string& job_id) const {
   const std::shared_ptr<Job> job = Find(job_id);
-  if (job == nullptr) return nullptr;
+  if (job == nullptr) return absl::NotFoundError(fmt::format("no job {}", job_id));
   const std::lock_guard lock(job->mutex);
-  return job->monitor.running_stage();
+  return Running{job->newest, job->newest_stage};
 }
 
 std::shared_ptr<const next::Snapshot> JobTable::Newest(const std::string& job_id) const {

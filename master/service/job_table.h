@@ -132,8 +132,12 @@ class JobTable {
 
   absl::StatusOr<JobView> Look(const std::string& job_id) const;  // NotFound
   absl::StatusOr<Snapshot> Get(const std::string& job_id) const;  // NotFound
-  // JobMonitor::running_stage(), of the last tick; null also of a job that is not there.
-  std::shared_ptr<const cost::RunningStage> RunningStageOf(const std::string& job_id) const;
+  // The newest snapshot and the JobMonitor::running_stage() of the same tick; null of a final one.
+  struct Running {
+    Snapshot newest;
+    std::shared_ptr<const cost::RunningStage> stage;
+  };
+  absl::StatusOr<Running> GetRunning(const std::string& job_id) const;  // NotFound
   // As it was published last; null: not known.
   std::shared_ptr<const next::Snapshot> Newest(const std::string& job_id) const;
   // The first `count` that `shows` lets through, the newest job first, by run and id: whoever comes
@@ -169,6 +173,8 @@ class JobTable {
     // Both in the form that is published.
     std::shared_ptr<const next::Snapshot> newest_job;
     std::shared_ptr<const next::Snapshot> ticked_job;
+    std::shared_ptr<const cost::RunningStage> newest_stage;
+    std::shared_ptr<const cost::RunningStage> ticked_stage;
     bool is_published = true;  // `ticked` is `newest`
     Shares::Holding holding;
     std::string name_space = store::kAllIds;  // of whoever opened it

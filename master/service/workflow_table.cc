@@ -177,11 +177,10 @@ void WorkflowTable::Follow(const std::shared_ptr<Entry>& entry) {
 }
 
 void WorkflowTable::ObserveNewest(Entry& entry, const std::string& job_id) const {
-  const absl::StatusOr<Snapshot> newest = jobs_.Get(job_id);
-  if (!newest.ok()) return;
-  auto stage = jobs_.RunningStageOf(job_id);
+  absl::StatusOr<JobTable::Running> job = jobs_.GetRunning(job_id);
+  if (!job.ok()) return;
   const std::lock_guard lock(entry.mutex);
-  entry.live.Observe(*newest, std::move(stage));
+  entry.live.Observe(job->newest, std::move(job->stage));
   entry.has_news = true;
 }
 
@@ -256,7 +255,9 @@ void WorkflowTable::Observe(const Snapshot& snapshot) {
     if (of_job == followers_.end()) return;
     followers = of_job->second;
   }
-  const auto stage = jobs_.RunningStageOf(snapshot.job_id);
+  const absl::StatusOr<JobTable::Running> job = jobs_.GetRunning(snapshot.job_id);
+  const bool is_newest = job.ok() && job->newest.sequence == snapshot.sequence;
+  const auto stage = is_newest ? job->stage : nullptr;
   for (const std::shared_ptr<Entry>& entry : followers) {
     {
       const std::lock_guard lock(entry->mutex);

@@ -82,6 +82,24 @@ TEST(JobTable, AJobIsKnownOnceItIsOpen) {
   EXPECT_EQ(snapshot->at, At(3));
 }
 
+TEST(JobTable, WhatIsLeftOfAStageIsOfTheTickOfTheSnapshotWithIt) {
+  JobTable jobs({});
+  Source source = SourceOf("job-1");
+  EXPECT_TRUE(absl::IsNotFound(jobs.GetRunning("job-1").status()));
+  EXPECT_TRUE(Ingest(jobs, source.At(0, Opened(4, 0))).ok());
+  for (const std::uint32_t i : {0U, 1U})
+    EXPECT_TRUE(Ingest(jobs, source.At(0, Started(M(i)))).ok());
+  EXPECT_TRUE(Ingest(jobs, source.At(5, Finished(M(0)))).ok());
+  jobs.TickDue(At(5));
+  ASSERT_NE(jobs.GetRunning("job-1")->stage, nullptr);
+  EXPECT_EQ(jobs.GetRunning("job-1")->newest, *jobs.Get("job-1"));
+  EXPECT_TRUE(Ingest(jobs, source.At(6, Closed())).ok());
+  EXPECT_NE(jobs.GetRunning("job-1")->stage, nullptr) << "no newer tick is published";
+  jobs.TickDue(At(6));
+  EXPECT_TRUE(jobs.GetRunning("job-1")->newest.is_final());
+  EXPECT_EQ(jobs.GetRunning("job-1")->stage, nullptr);
+}
+
 TEST(JobTable, ListsTheNewestJobFirst) {
   JobTable jobs({});
   Open(jobs, "b", 1);
