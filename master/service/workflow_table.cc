@@ -78,6 +78,15 @@ void WorkflowTable::AppendRecord(Entry& entry, const std::string& record) {
                      entry.holding.held(Resource::kDiskBytes) + record.size());
 }
 
+void WorkflowTable::AppendNewFacts(Entry& entry) {
+  if (entry.live.is_final()) return;
+  const auto facts = entry.live.TakeNewFacts();
+  if (facts.empty()) return;
+  std::string record;
+  store::EncodeWorkflowTick(entry.live.newest(), facts, entry.key, record);
+  AppendRecord(entry, record);
+}
+
 // Nothing is accepted that cannot be made durable.
 absl::Status WorkflowTable::CheckJournal() const {
   const absl::Status status = journal().status();
@@ -178,7 +187,7 @@ void WorkflowTable::Follow(const std::shared_ptr<Entry>& entry) {
 
 void WorkflowTable::ObserveNewest(Entry& entry, const std::string& job_id) const {
   const absl::StatusOr<Snapshot> newest = jobs_.Get(job_id);
-  if (!newest.ok()) return;
+  if (!newest.ok() || newest->sequence == 0) return;  // when it began is known at its first tick
   auto stage = jobs_.RunningStageOf(job_id);
   const std::lock_guard lock(entry.mutex);
   entry.live.Observe(*newest, std::move(stage));
@@ -194,6 +203,7 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Attach(const std::string& workflow_
   Journal::Mark mark;
   {
     const std::lock_guard lock(entry->mutex);
+    AppendNewFacts(*entry);
     const absl::StatusOr<bool> is_news = entry->live.Attach(job_name, job_id);
     if (!is_news.ok()) return is_news.status();
     if (*is_news) {
@@ -218,6 +228,7 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Update(const std::string& workflow_
   Journal::Mark mark;
   {
     const std::lock_guard lock(entry->mutex);
+    AppendNewFacts(*entry);
     const absl::StatusOr<bool> is_news = entry->live.Update(change, options_.limits);
     if (!is_news.ok()) return is_news.status();
     if (*is_news) {
@@ -316,14 +327,17 @@ void WorkflowTable::Tick(Entry& entry, absl::Time now, bool estimates) {
     const Stopwatch stopwatch(metrics_ == nullptr ? nullptr : &metrics_->workflow_estimate);
     estimate = options_.estimate(question());
   }
-  const std::lock_guard lock(entry.mutex);
+  std::unique_lock lock(entry.mutex);
   const WorkflowSnapshot snapshot = entry.live.Tick(now, std::move(estimate));
   if (estimates) entry.tick_cost = ThreadCpuTime() - began;
   entry.ticked_at = now;
   entry.has_news = entry.has_news || !estimates;
   std::string record;
   if (snapshot.is_final()) {
-    store::EncodeWorkflowEnd(snapshot, entry.key, record);
+    lock.unlock();  // nobody changes it any more
+    Describe(entry, snapshot);
+    lock.lock();
+    store::EncodeWorkflowEnd(snapshot, *entry.newest_job, entry.key, record);
   } else {
     store::EncodeWorkflowTick(snapshot, entry.live.TakeNewFacts(), entry.key, record);
   }
@@ -374,7 +388,8 @@ std::vector<WorkflowSnapshot> WorkflowTable::Publish() {
       if (entry->newest.is_final()) entry->mark.log.reset();  // which closes the file
       published.push_back(entry->newest);
     }
-    Describe(*entry, published.back());
+    // The end was described for its record.
+    if (!published.back().is_final()) Describe(*entry, published.back());
     if (options_.hub != nullptr) options_.hub->Publish({entry->newest_job, entry->run()});
     if (published.back().is_final()) End(entry);
   }
@@ -405,7 +420,11 @@ absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover() {
         std::move(workflow.live), workflow.submitted_at,
         workflow.name_space.empty() ? store::kAllIds : std::move(workflow.name_space));
     entry->newest = entry->live.newest();
-    Describe(*entry, entry->newest);
+    if (workflow.plan) {
+      entry->newest_job = std::make_shared<const next::Snapshot>(*std::move(workflow.plan));
+    } else {
+      Describe(*entry, entry->newest);
+    }
     entry->key = workflow.key;
     entry->reporter = entry->name_space;
     entry->holding = jobs_.shares().Of(entry->reporter);

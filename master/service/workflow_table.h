@@ -165,6 +165,9 @@ class WorkflowTable {
   void Tick(Entry& entry, absl::Time now, bool estimates = true);
   // REQUIRES: entry.mutex is held, here and below.
   void AppendRecord(Entry& entry, const std::string& record);
+  // What was seen since the last tick: it decides what may be attached or changed, also when that
+  // is read again.
+  void AppendNewFacts(Entry& entry);
   bool IsDue(const Entry& entry, absl::Time now) const;
   void Describe(Entry& entry, const WorkflowSnapshot& newest) const;
   std::vector<WorkflowSnapshot> Publish();

@@ -684,12 +684,12 @@ absl::StatusOr<WorkflowSnapshot> LiveWorkflow::Estimate(absl::Time now,
   return snapshot;
 }
 
-std::vector<std::pair<std::size_t, JobFacts>> LiveWorkflow::TakeNewFacts() {
-  std::vector<std::pair<std::size_t, JobFacts>> changed;
+std::vector<std::pair<std::string, JobFacts>> LiveWorkflow::TakeNewFacts() {
+  std::vector<std::pair<std::string, JobFacts>> changed;
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     if (jobs_[i].facts == jobs_[i].kept) continue;
     jobs_[i].kept = jobs_[i].facts;
-    changed.emplace_back(i, jobs_[i].facts);
+    changed.emplace_back(spec_.jobs[i].name, jobs_[i].facts);
   }
   return changed;
 }
