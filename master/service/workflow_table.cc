@@ -35,7 +35,18 @@ WorkflowTable::Entry::Entry(workflow::LiveWorkflow workflow, absl::Time at, std:
                                                      : absl::ZeroDuration()) {}
 
 WorkflowTable::WorkflowTable(WorkflowTableOptions options, JobTable& jobs, Metrics* metrics)
-    : options_(std::move(options)), jobs_(jobs), metrics_(metrics) {}
+    : options_(std::move(options)), jobs_(jobs), metrics_(metrics) {
+  jobs_.SayPlans([this](const std::string& job_id) { return PlanOf(job_id); });
+}
+
+WorkflowTable::~WorkflowTable() { jobs_.SayPlans(nullptr); }
+
+// Of several, the first to follow the job.
+std::string WorkflowTable::PlanOf(const std::string& job_id) const {
+  const std::lock_guard lock(mutex_);
+  const auto of_job = followers_.find(job_id);
+  return of_job == followers_.end() ? "" : of_job->second.front()->id;
+}
 
 std::shared_ptr<WorkflowTable::Entry> WorkflowTable::Find(const std::string& workflow_id) const {
   const std::lock_guard lock(mutex_);
@@ -148,7 +159,7 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Submit(const WorkflowSpec& workflow
   }
   if (const std::lock_guard lock(entry->mutex); !entry->live.WasSubmittedAs(workflow)) {
     return absl::AlreadyExistsError(fmt::format(
-        "workflow {} was submitted before with other jobs or options{}; submit this one under "
+        "plan {} was submitted before with other jobs or options{}; submit this one under "
         "another id",
         workflow.id, entry->live.is_final() ? ", and has ended" : ""));
   }
@@ -199,7 +210,7 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Attach(const std::string& workflow_
                                                     const std::string& job_id, absl::Time now) {
   if (absl::Status ok = CheckJournal(); !ok.ok()) return ok;
   const std::shared_ptr<Entry> entry = Find(workflow_id);
-  if (entry == nullptr) return absl::NotFoundError(fmt::format("no workflow {}", workflow_id));
+  if (entry == nullptr) return absl::NotFoundError(fmt::format("no plan {}", workflow_id));
   Journal::Mark mark;
   {
     const std::lock_guard lock(entry->mutex);
@@ -459,7 +470,7 @@ absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover() {
 
 absl::StatusOr<WorkflowView> WorkflowTable::Look(const std::string& workflow_id) const {
   const std::shared_ptr<Entry> entry = Find(workflow_id);
-  if (entry == nullptr) return absl::NotFoundError(fmt::format("no workflow {}", workflow_id));
+  if (entry == nullptr) return absl::NotFoundError(fmt::format("no plan {}", workflow_id));
   const std::lock_guard lock(entry->mutex);
   return WorkflowView{.newest = entry->newest, .run = entry->run()};
 }
@@ -484,29 +495,26 @@ std::size_t WorkflowTable::followed_jobs() const {
   return followers_.size();
 }
 
-absl::StatusOr<WorkflowSnapshot> WorkflowTable::Estimate(const std::string& workflow_id,
-                                                         const workflow::WhatIf& what_if,
-                                                         absl::Time now) const {
+absl::StatusOr<workflow::LiveWorkflow> WorkflowTable::Copy(const std::string& workflow_id) const {
   const std::shared_ptr<Entry> entry = Find(workflow_id);
-  if (entry == nullptr) return absl::NotFoundError(fmt::format("no workflow {}", workflow_id));
+  if (entry == nullptr) return absl::NotFoundError(fmt::format("no plan {}", workflow_id));
   const auto copy = [&] {
     const std::lock_guard lock(entry->mutex);
     return entry->live;
   };
   Entry asked(copy(), entry->submitted_at, entry->name_space);
   LoadHistory(asked);
-  return asked.live.Estimate(now, what_if);
+  return std::move(asked.live);
 }
 
-absl::StatusOr<WorkflowSnapshot> WorkflowTable::Estimate(const WorkflowSpec& workflow,
-                                                         const std::string& name_space,
-                                                         const workflow::WhatIf& what_if,
-                                                         absl::Time now) const {
+absl::StatusOr<workflow::LiveWorkflow> WorkflowTable::Imagine(const WorkflowSpec& workflow,
+                                                              const std::string& name_space,
+                                                              absl::Time now) const {
   if (absl::Status ok = CheckWorkflow(workflow, options_.limits); !ok.ok()) return ok;
   // Nothing has begun, whatever its jobs are doing elsewhere.
   Entry asked(workflow::LiveWorkflow(workflow, now, options_.live), now, name_space);
   LoadHistory(asked);
-  return asked.live.Estimate(now, what_if);
+  return std::move(asked.live);
 }
 
 }  // namespace tidemark::service

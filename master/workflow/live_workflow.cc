@@ -235,7 +235,10 @@ absl::StatusOr<bool> LiveWorkflow::Update(const Change& change, const WorkflowLi
   if (is_final()) {
     return absl::FailedPreconditionError(absl::StrCat("plan ", spec_.id, " has ended"));
   }
-  if (const absl::Status ok = CheckWorkflow(changed, limits); !ok.ok()) {
+  // The limit may be lower than it was.
+  const bool is_larger = changed.jobs.size() > spec_.jobs.size();
+  if (const absl::Status ok = is_larger ? CheckWorkflow(changed, limits) : absl::OkStatus();
+      !ok.ok()) {
     if (!absl::IsInvalidArgument(ok)) return ok;
     return absl::InvalidArgumentError(absl::StrCat("add_jobs: ", std::string(ok.message())));
   }

@@ -136,10 +136,9 @@ TEST_F(WorkflowTableTest, TheIdOfAnEndedWorkflowIsNotTakenByAnother) {
     if (is_restarted) Start(10);
     const absl::Status refused = workflows_->Submit(other, {}, At(11)).status();
     EXPECT_TRUE(absl::IsAlreadyExists(refused)) << refused;
-    EXPECT_THAT(
-        std::string(refused.message()),
-        "workflow wf was submitted before with other jobs or options, and has ended; submit "
-        "this one under another id");
+    EXPECT_THAT(std::string(refused.message()),
+                "plan wf was submitted before with other jobs or options, and has ended; submit "
+                "this one under another id");
     EXPECT_TRUE(workflows_->Submit(Chain(), {}, At(12)).ok());
     EXPECT_THAT(Tick(13), IsEmpty());
     EXPECT_EQ(Newest("wf"), final) << "the same submission again changes nothing";
@@ -519,9 +518,9 @@ TEST_F(WorkflowTableTest, EarlierRunsComeByTheNameOfTheJob) {
   const auto snapshots = Tick(1);
   EXPECT_THAT(asked, ElementsAre("a", "nightly"));
   EXPECT_EQ(snapshots.front().jobs[1].basis, WorkflowBasis::kProfile);
-  const auto fresh = workflows_->Estimate(Chain("other"), store::kAllIds, {}, At(1));
+  const auto fresh = workflows_->Imagine(Chain("other"), store::kAllIds, At(1));
   ASSERT_TRUE(fresh.ok());
-  EXPECT_NEAR(absl::ToDoubleSeconds(*fresh->remaining), 40, 4);
+  EXPECT_NEAR(absl::ToDoubleSeconds(*fresh->Estimate(At(1), {})->remaining), 40, 4);
 }
 
 // What is asked of the history waits until it is let go.
@@ -611,8 +610,8 @@ TEST_F(WorkflowTableTest, AQuestionWhatWouldBeHoldsNobodyUp) {
   Start(0);
   WorkflowSpec one = {.id = "wf", .jobs = {JobNamed("a")}, .cluster = {.slots = 2}};
   ASSERT_TRUE(workflows_->Submit(one, {}, At(0)).ok());
-  auto asked =
-      std::async(std::launch::async, [&] { return workflows_->Estimate("wf", {}, At(1)).ok(); });
+  auto asked = std::async(std::launch::async,
+                          [&] { return workflows_->Copy("wf")->Estimate(At(1), {}).ok(); });
   while (!held.is_asked()) std::this_thread::yield();
   auto attached = std::async(std::launch::async,
                              [&] { return workflows_->Attach("wf", "a", "a-2", At(1)).ok(); });
