@@ -8,6 +8,13 @@
 namespace tidemark::monitor {
 namespace {
 
+// The enums of what is published are the others, in the same order, after their own first values.
+static_assert(static_cast<int>(ForecastState::kFinal) + 1 ==
+              static_cast<int>(next::EstimateState::kFinal));
+static_assert(static_cast<int>(PhaseState::kDone) + 1 == static_cast<int>(next::StageState::kDone));
+static_assert(static_cast<int>(JobState::kAbandoned) + 2 ==
+              static_cast<int>(next::JobState::kAbandoned));
+
 std::optional<next::Range> RangeOf(const Forecast& forecast) {
   if (!forecast.remaining) return std::nullopt;
   return next::Range{*forecast.remaining, forecast.remaining_lower, forecast.remaining_upper};

@@ -53,9 +53,13 @@ absl::StatusOr<Gate::AdmittedCall> Gate::Ask(const grpc::CallbackServerContext& 
   return AdmittedCall{std::move(counted->first), Meter(*this, std::move(counted->second))};
 }
 
-absl::StatusOr<AdmittedStream> Gate::AdmitWatcher(const grpc::CallbackServerContext& context) {
-  if (auto counted = Count(context); !counted.ok()) return counted.status();
-  return Admit(context);
+absl::StatusOr<Gate::AdmittedWatcher> Gate::AdmitWatcher(
+    const grpc::CallbackServerContext& context) {
+  auto call = Ask(context);
+  if (!call.ok()) return call.status();
+  auto stream = Admit(context);
+  if (!stream.ok()) return stream.status();
+  return AdmittedWatcher{*std::move(stream), std::move(call->meter)};
 }
 
 absl::Status Gate::Refuse(absl::Status status, const std::string& peer) {

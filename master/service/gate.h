@@ -70,8 +70,13 @@ class Gate {
 
   // For the stream of an agent. Unauthenticated; ResourceExhausted: streams_per_peer.
   absl::StatusOr<AdmittedStream> Admit(const grpc::CallbackServerContext& context);
-  // For that of a watcher. As above; ResourceExhausted: calls_per_second.
-  absl::StatusOr<AdmittedStream> AdmitWatcher(const grpc::CallbackServerContext& context);
+  // For that of a watcher, whose opening is metered as a question is. As above; ResourceExhausted:
+  // calls_per_second.
+  struct AdmittedWatcher {
+    AdmittedStream stream;
+    Meter meter;
+  };
+  absl::StatusOr<AdmittedWatcher> AdmitWatcher(const grpc::CallbackServerContext& context);
   // For one question. Unauthenticated; ResourceExhausted: calls_per_second.
   absl::StatusOr<AdmittedCall> Ask(const grpc::CallbackServerContext& context);
   // A call of `key` took so long elsewhere.

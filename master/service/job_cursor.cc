@@ -40,7 +40,6 @@ absl::StatusOr<ResumePoint> ParseResumeToken(const std::string& token) {
 
 void JobCursor::Begin(std::shared_ptr<const Snapshot> newest, std::uint64_t run) {
   begun_ = true;
-  run_uid_ = newest->run_uid;
   const bool is_same_run = from_.run.value_or(run) == run && newest->sequence >= from_.sequence;
   const bool has_any = from_.sequence != 0;
   restarted_ = has_any && !is_same_run;
@@ -48,12 +47,12 @@ void JobCursor::Begin(std::shared_ptr<const Snapshot> newest, std::uint64_t run)
   if (!is_same_run) from_.sequence = 0;
   from_.run = run;
   over_ = tells_gaps_ && newest->is_final && newest->sequence == from_.sequence;
-  Offer(std::move(newest));
+  Offer(std::move(newest), run);
 }
 
-void JobCursor::Offer(std::shared_ptr<const Snapshot> snapshot) {
+void JobCursor::Offer(std::shared_ptr<const Snapshot> snapshot, std::uint64_t run) {
   const std::uint64_t known = next_ != nullptr ? next_->sequence : from_.sequence;
-  const bool is_of_run = begun_ && snapshot->run_uid == run_uid_;
+  const bool is_of_run = begun_ && run == from_.run;
   if (is_of_run && snapshot->sequence > known) next_ = std::move(snapshot);
 }
 

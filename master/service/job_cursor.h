@@ -51,9 +51,9 @@ class JobCursor {
   // it is of. Before this, offers are ignored: `newest` must have been looked up after the watcher
   // was subscribed.
   void Begin(std::shared_ptr<const Snapshot> newest, std::uint64_t run);
-  // A whole snapshot was published; one that the watcher has, or that came before it, is ignored,
-  // and so is one of another run: the first of the next, and the last of the one before.
-  void Offer(std::shared_ptr<const Snapshot> snapshot);
+  // A whole snapshot of a run was published; one that the watcher has, or that came before it, is
+  // ignored, and so is one of another run: the first of the next, and the last of the one before.
+  void Offer(std::shared_ptr<const Snapshot> snapshot, std::uint64_t run);
 
   // When there is an update: in the past if at once, InfiniteFuture() if only after another offer.
   absl::Time next_at() const;
@@ -66,7 +66,6 @@ class JobCursor {
   ResumePoint from_;  // of what was taken last
   Options options_;
   bool begun_ = false;
-  std::string run_uid_;      // that it began with
   bool tells_gaps_ = false;  // whether from_ is a snapshot that was sent
   bool restarted_ = false;
   bool over_ = false;

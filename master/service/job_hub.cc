@@ -70,6 +70,11 @@ absl::StatusOr<PublishedJob> JobHub::Find(const std::string& job_id) const {
   return job->second;
 }
 
+bool JobHub::Knows(const PublishedJob& job) const {
+  const absl::StatusOr<PublishedJob> known = Find(job.newest->job_id);
+  return known.ok() && known->run == job.run;
+}
+
 std::vector<PublishedJob> JobHub::List(const Place& before, const Shows& shows,
                                        std::size_t count) const {
   std::vector<PublishedJob> found;
@@ -146,10 +151,11 @@ absl::StatusOr<JobListCursor> JobHub::Open(JobFilter filter, View view,
   return JobListCursor::Open(list_, std::move(filter), view, resume_token, std::move(may_read));
 }
 
-std::optional<JobListCursor::Update> JobHub::Take(JobListCursor& cursor, std::size_t most) const {
+std::optional<JobListCursor::Update> JobHub::Take(JobListCursor& cursor, std::size_t most,
+                                                  std::uint64_t up_to) const {
   const std::lock_guard lock(mutex_);
-  if (!cursor.has_next(list_)) return std::nullopt;
-  return cursor.Take(list_, most);
+  if (!cursor.has_next(list_, up_to)) return std::nullopt;
+  return cursor.Take(list_, most, up_to);
 }
 
 }  // namespace tidemark::next::service

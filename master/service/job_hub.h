@@ -38,7 +38,8 @@ struct PublishedJob {
 class JobWatcher {
  public:
   virtual ~JobWatcher() = default;
-  // A job that it watches has a new snapshot.
+  // A job that it watches has a new snapshot: of the run that the hub knows, or of one that was
+  // forgotten or followed by another meanwhile.
   virtual void Offer(const PublishedJob& /*job*/) {}
   // All that is published in this round was offered.
   virtual void OnRoundEnd() {}
@@ -66,6 +67,8 @@ class JobHub {
 
   // NotFound.
   absl::StatusOr<PublishedJob> Find(const std::string& job_id) const;
+  // Whether its run is the newest of its id, and not forgotten.
+  bool Knows(const PublishedJob& job) const;
   // A place in the list of all jobs, the newest run first, which holds whoever comes or goes.
   struct Place {
     std::uint64_t run = std::numeric_limits<std::uint64_t>::max();
@@ -88,7 +91,9 @@ class JobHub {
   // JobListCursor::Open() and Take() over all jobs; empty: there is nothing new.
   absl::StatusOr<JobListCursor> Open(JobFilter filter, View view, const std::string& resume_token,
                                      JobListCursor::MayRead may_read) const;
-  std::optional<JobListCursor::Update> Take(JobListCursor& cursor, std::size_t most) const;
+  std::optional<JobListCursor::Update> Take(
+      JobListCursor& cursor, std::size_t most,
+      std::uint64_t up_to = std::numeric_limits<std::uint64_t>::max()) const;
 
  private:
   using Watchers = std::vector<std::shared_ptr<JobWatcher>>;

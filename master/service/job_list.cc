@@ -78,8 +78,10 @@ bool JobListCursor::Shows(const Snapshot* snapshot) const {
          (!may_read_ || may_read_(snapshot->job_id));
 }
 
-JobListCursor::Update JobListCursor::Take(const JobList& list, std::size_t most) {
+JobListCursor::Update JobListCursor::Take(const JobList& list, std::size_t most,
+                                          std::uint64_t up_to) {
   Update update;
+  update.newest = list.newest_;
   update.restarted = std::exchange(restarted_, false);
   if (position_ < list.forgotten_) {  // removals that this watcher would have been told
     absl::erase_if(has_, [&](const std::string& job_id) {
@@ -89,12 +91,13 @@ JobListCursor::Update JobListCursor::Take(const JobList& list, std::size_t most)
     });
   }
   auto change = list.changes_.upper_bound(position_);
-  for (; change != list.changes_.end() && most > 0; ++change) {
+  const auto end = list.changes_.upper_bound(up_to);
+  for (; change != end && most > 0; ++change) {
     const auto& [number, job_id] = *change;
     position_ = number;
     const auto& snapshot = list.jobs_.at(job_id).snapshot;
     if (Shows(snapshot.get())) {
-      update.snapshots.push_back(wire::WithView(*snapshot, view_));
+      update.snapshots.push_back(snapshot);
       has_.insert(job_id);
       --most;
     } else if (has_.erase(job_id) > 0) {
@@ -102,7 +105,7 @@ JobListCursor::Update JobListCursor::Take(const JobList& list, std::size_t most)
       --most;
     }
   }
-  if (change == list.changes_.end()) position_ = list.newest_;
+  if (change == end) position_ = std::max(position_, std::min(list.newest_, up_to));
   is_new_ = false;
   update.synced = position_ >= begun_at_;
   update.resume_token = fmt::format("{}-{:x}", list.instance_, position_);

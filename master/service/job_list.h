@@ -18,9 +18,11 @@
 // Not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -68,11 +70,12 @@ class JobList {
 class JobListCursor {
  public:
   struct Update {
-    std::vector<Snapshot> snapshots;
+    std::vector<std::shared_ptr<const Snapshot>> snapshots;  // whole; see view()
     std::vector<std::string> removed_job_ids;
     std::string resume_token;
-    bool synced = false;     // the watcher has all jobs as they were when it began, or later
-    bool restarted = false;  // what the watcher has does not count
+    std::uint64_t newest = 0;  // the list's newest change then
+    bool synced = false;       // the watcher has all jobs as they were when it began, or later
+    bool restarted = false;    // what the watcher has does not count
   };
 
   using MayRead = std::function<bool(const std::string& job_id)>;
@@ -85,9 +88,15 @@ class JobListCursor {
 
   // Whether there is an update; it may hold no more than a token and that the watcher is synced.
   // There is always a first one.
-  bool has_next(const JobList& list) const { return is_new_ || position_ < list.newest_; }
-  // At most about `most` jobs. O(most log jobs).
-  Update Take(const JobList& list, std::size_t most);
+  bool has_next(const JobList& list,
+                std::uint64_t up_to = std::numeric_limits<std::uint64_t>::max()) const {
+    return is_new_ || position_ < std::min(list.newest_, up_to);
+  }
+  // At most about `most` jobs, of the changes up to the one of that number, so that several updates
+  // in one response name a job once. O(most log jobs).
+  Update Take(const JobList& list, std::size_t most,
+              std::uint64_t up_to = std::numeric_limits<std::uint64_t>::max());
+  View view() const { return view_; }
 
  private:
   JobListCursor(JobFilter filter, View view, MayRead may_read)

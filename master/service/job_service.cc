@@ -11,12 +11,16 @@
 #include "master/service/answer_when_durable.h"
 #include "master/service/grpc_status.h"
 #include "master/service/plan_snapshot.h"
+#include "master/store/name_space.h"
 #include "proto/wire/field_error.h"
 #include "proto/wire/job_codec.h"
 #include "proto/wire/job_request.h"
 #include "proto/wire/plan_codec.h"
 
 namespace tidemark::next::service {
+
+namespace store = tidemark::store;
+
 namespace {
 
 using tidemark::service::AnswerWhenDurable;
@@ -28,7 +32,6 @@ using tidemark::service::ToGrpc;
 
 constexpr std::size_t kPageSize = 100;
 constexpr std::size_t kPageSizeMax = 1000;
-constexpr std::size_t kIdBytesMax = 256;
 constexpr int kScenariosMax = 100;
 
 // A page ends with a job and the next begins behind it, wherever that is by then: a token names the
@@ -47,12 +50,6 @@ absl::StatusOr<JobHub::Place> ParsePageToken(const std::string& token) {
   }
   place.job_id.assign(end + 1, last);
   return place;
-}
-
-absl::Status CheckId(const char* field, const std::string& id) {
-  if (!id.empty() && id.size() <= kIdBytesMax) return absl::OkStatus();
-  return wire::FieldError(field,
-                          fmt::format("must have 1 to {} bytes, not {}", kIdBytesMax, id.size()));
 }
 
 // Whoever may watch a plan sees its jobs, so whoever changes it must be allowed to report them.
@@ -122,9 +119,11 @@ absl::Status JobService::List(const grpc::CallbackServerContext& context,
   };
   // One more, to know whether another page follows.
   const std::vector<PublishedJob> jobs = publishing_.hub.List(*before, shows, page_size + 1);
-  const std::size_t end = std::min(page_size, jobs.size());
-  for (std::size_t i = 0; i < end; ++i) {
-    wire::EncodeSnapshot(wire::WithView(*jobs[i].newest, *view), *response.add_snapshots());
+  std::size_t end = 0;
+  for (std::size_t bytes = 0; end < std::min(page_size, jobs.size()) && bytes < kResponseBytes;) {
+    v1::Snapshot& added = *response.add_snapshots();
+    wire::EncodeSnapshot(wire::WithView(*jobs[end++].newest, *view), added);
+    bytes += added.ByteSizeLong();
   }
   if (end < jobs.size()) response.set_next_page_token(PageToken(jobs[end - 1]));
   return absl::OkStatus();
@@ -135,7 +134,7 @@ absl::StatusOr<JobService::Mark> JobService::Submit(const grpc::CallbackServerCo
   const absl::StatusOr<AdmittedCall> call =
       Ask(context, Right::kReport, IdsOf(untrusted.id(), untrusted.jobs()));
   if (!call.ok()) return call.status();
-  if (absl::Status id = CheckId("plan.id", untrusted.id()); !id.ok()) return id;
+  if (absl::Status id = wire::CheckId("plan.id", untrusted.id()); !id.ok()) return id;
   const absl::StatusOr<Plan> plan = wire::ParsePlan(untrusted);
   if (!plan.ok()) return wire::FieldErrorWithin("plan", plan.status());
   const absl::StatusOr<WorkflowSpec> workflow = AsWorkflow(*plan);
@@ -154,7 +153,8 @@ absl::StatusOr<JobService::Mark> JobService::Attach(const grpc::CallbackServerCo
   const absl::StatusOr<AdmittedCall> call =
       Ask(context, Right::kReport, {untrusted.job_id(), untrusted.child_job_id()});
   if (!call.ok()) return call.status();
-  if (absl::Status id = CheckId("child_job_id", untrusted.child_job_id()); !id.ok()) return id;
+  if (absl::Status id = wire::CheckId("child_job_id", untrusted.child_job_id()); !id.ok())
+    return id;
   return plans_.Attach(untrusted.job_id(), untrusted.child_name(), untrusted.child_job_id(),
                        publishing_.clock.Now());
 }
@@ -189,7 +189,7 @@ absl::StatusOr<JobService::Mark> JobService::Forget(const grpc::CallbackServerCo
                                                     const v1::ForgetJobRequest& untrusted) {
   const absl::StatusOr<AdmittedCall> call = Ask(context, Right::kReport, {untrusted.job_id()});
   if (!call.ok()) return call.status();
-  if (absl::Status id = CheckId("job_id", untrusted.job_id()); !id.ok()) return id;
+  if (absl::Status id = wire::CheckId("job_id", untrusted.job_id()); !id.ok()) return id;
   if (const absl::Status forgotten = plans_.Forget(untrusted.job_id(), untrusted.run_uid());
       !forgotten.ok()) {
     return forgotten;
@@ -202,45 +202,42 @@ absl::StatusOr<JobService::Mark> JobService::Forget(const grpc::CallbackServerCo
   return Mark(jobs_.journal().Append(nullptr, ""));
 }
 
-absl::StatusOr<v1::Outcome> JobService::OutcomeOf(const v1::EstimateJobRequest& untrusted,
-                                                  const std::string& name_space,
-                                                  const Scenario& scenario) const {
-  const absl::Time now = publishing_.clock.Now();
-  v1::Outcome outcome;
-  absl::StatusOr<WorkflowSnapshot> would_be;
-  if (untrusted.has_plan()) {
-    absl::StatusOr<Plan> plan = wire::ParsePlan(untrusted.plan());
-    if (!plan.ok()) return wire::FieldErrorWithin("plan", plan.status());
-    if (plan->id.empty()) plan->id = "plan";
-    const absl::StatusOr<WorkflowSpec> workflow = AsWorkflow(*plan);
-    if (!workflow.ok()) return wire::FieldErrorWithin("plan", workflow.status());
-    would_be = plans_.Estimate(*workflow, name_space, AsWhatIf(scenario), now);
-  } else {
-    const absl::StatusOr<PublishedJob> job = publishing_.hub.Find(untrusted.job_id());
-    if (!job.ok()) return job.status();
-    if (!job->newest->info || job->newest->info->kind != JobKind::kWorkflow) {
-      if (scenario != Scenario()) {
-        return wire::FieldError("scenarios",
-                                "must be empty: a job that is no plan has no slots of "
-                                "its own; ask about the plan that it is part of");
-      }
-      Snapshot newest = *job->newest;
-      newest.sequence = 0;
-      wire::EncodeSnapshot(newest, *outcome.mutable_snapshot());
-      return outcome;
+absl::StatusOr<workflow::LiveWorkflow> JobService::Imagine(const v1::Plan& untrusted,
+                                                           const std::string& name_space,
+                                                           absl::Time now) const {
+  absl::StatusOr<Plan> plan = wire::ParsePlan(untrusted);
+  if (!plan.ok()) return wire::FieldErrorWithin("plan", plan.status());
+  if (plan->id.empty()) plan->id = store::AnIdWithin(name_space);
+  if (plan->id.empty()) plan->id = "plan";
+  const absl::StatusOr<WorkflowSpec> workflow = AsWorkflow(*plan);
+  if (!workflow.ok()) return wire::FieldErrorWithin("plan", workflow.status());
+  return plans_.Imagine(*workflow, name_space, now);
+}
+
+// The same for each scenario, none of which may change anything.
+absl::Status JobService::EstimateAsItIs(Snapshot newest, const std::vector<Scenario>& scenarios,
+                                        v1::EstimateJobResponse& response) {
+  const bool is_plan = newest.info && newest.info->kind == JobKind::kWorkflow;
+  newest.sequence = 0;
+  for (const Scenario& scenario : scenarios) {
+    if (scenario != Scenario() && is_plan) {
+      return absl::FailedPreconditionError(
+          fmt::format("plan {} has ended: nothing of it can be otherwise; ask without scenarios",
+                      newest.job_id));
     }
-    would_be = plans_.Estimate(untrusted.job_id(), AsWhatIf(scenario), now);
+    if (scenario != Scenario()) {
+      return wire::FieldError("scenarios",
+                              "must be empty: a job that is no plan has no slots of its own; ask "
+                              "about the plan that it is part of");
+    }
+    wire::EncodeSnapshot(newest, *response.add_outcomes()->mutable_snapshot());
   }
-  if (!would_be.ok()) return would_be.status();
-  Snapshot snapshot = PlanSnapshot(*would_be, {}, nullptr);
-  if (untrusted.has_plan()) snapshot.job_id = untrusted.plan().id();
-  wire::EncodeSnapshot(snapshot, *outcome.mutable_snapshot());
-  outcome.set_busy_share(would_be->busy_share);
-  return outcome;
+  return absl::OkStatus();
 }
 
 absl::Status JobService::Estimate(const v1::EstimateJobRequest& untrusted,
                                   const std::string& name_space,
+                                  const std::function<bool()>& is_cancelled,
                                   v1::EstimateJobResponse& response) const {
   std::vector<Scenario> scenarios(untrusted.scenarios().empty() ? 1 : 0);
   for (int i = 0; i < untrusted.scenarios_size(); ++i) {
@@ -250,10 +247,39 @@ absl::Status JobService::Estimate(const v1::EstimateJobRequest& untrusted,
     }
     scenarios.push_back(*scenario);
   }
-  for (const Scenario& scenario : scenarios) {
-    absl::StatusOr<v1::Outcome> outcome = OutcomeOf(untrusted, name_space, scenario);
-    if (!outcome.ok()) return outcome.status();
-    *response.add_outcomes() = *std::move(outcome);
+  // One baseline for all scenarios.
+  const absl::Time now = publishing_.clock.Now();
+  std::shared_ptr<const Snapshot> before;
+  absl::StatusOr<workflow::LiveWorkflow> plan = absl::UnknownError("not asked for");
+  if (untrusted.has_plan()) {
+    plan = Imagine(untrusted.plan(), name_space, now);
+  } else {
+    const absl::StatusOr<PublishedJob> job = publishing_.hub.Find(untrusted.job_id());
+    if (!job.ok()) return job.status();
+    before = job->newest;
+    if (before->is_final || !before->info || before->info->kind != JobKind::kWorkflow) {
+      return EstimateAsItIs(*before, scenarios, response);
+    }
+    plan = plans_.Copy(untrusted.job_id());
+  }
+  if (!plan.ok()) return plan.status();
+  const JobOf job_of = [this](const std::string& id) { return jobs_.Newest(id); };
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    if (is_cancelled()) return absl::CancelledError();
+    const auto would_be = plan->Estimate(now, AsWhatIf(scenarios[i]));
+    if (absl::IsInvalidArgument(would_be.status())) {
+      return wire::FieldError(
+          fmt::format("scenarios[{}]{}", i, scenarios[i].policy ? ".policy" : ""),
+          std::string(would_be.status().message()));
+    }
+    if (!would_be.ok()) return would_be.status();
+    // A plan that is only described has none of its jobs yet, whatever they are doing elsewhere.
+    Snapshot snapshot = PlanSnapshot(*would_be, before ? job_of : JobOf(), before.get());
+    snapshot.sequence = 0;
+    if (untrusted.has_plan()) snapshot.job_id = untrusted.plan().id();
+    v1::Outcome& outcome = *response.add_outcomes();
+    wire::EncodeSnapshot(snapshot, *outcome.mutable_snapshot());
+    outcome.set_busy_share(would_be->busy_share);
   }
   return absl::OkStatus();
 }
@@ -307,8 +333,10 @@ grpc::ServerUnaryReactor* JobService::ForgetJob(grpc::CallbackServerContext* con
 grpc::ServerUnaryReactor* JobService::EstimateJob(grpc::CallbackServerContext* context,
                                                   const v1::EstimateJobRequest* request,
                                                   v1::EstimateJobResponse* response) {
-  const std::string& id = request->has_plan() ? request->plan().id() : request->job_id();
-  absl::StatusOr<AdmittedCall> call = Ask(*context, Right::kRead, {id});
+  std::vector<std::string> ids;  // a plan need not have one
+  if (request->has_plan() && !request->plan().id().empty()) ids = {request->plan().id()};
+  if (request->has_job_id()) ids = {request->job_id()};
+  absl::StatusOr<AdmittedCall> call = Ask(*context, Right::kRead, ids);
   if (!call.ok()) return Answer(*context, call.status());
   if (request->subject_case() == v1::EstimateJobRequest::SUBJECT_NOT_SET) {
     return Answer(*context, wire::FieldError("subject", "is missing; send job_id or plan"));
@@ -322,9 +350,9 @@ grpc::ServerUnaryReactor* JobService::EstimateJob(grpc::CallbackServerContext* c
   const std::string& key = call->meter.key();
   const absl::Status added =
       estimates_.Add(key, [=, this, name_space = call->caller.NameSpaceOf(Right::kRead)] {
-        if (context->IsCancelled()) return reactor->Finish(grpc::Status::CANCELLED);
         const absl::Duration began = ThreadCpuTime();
-        const absl::Status made = Estimate(*request, name_space, *response);
+        const absl::Status made = Estimate(
+            *request, name_space, [context] { return context->IsCancelled(); }, *response);
         publishing_.gate.Charge(key, ThreadCpuTime() - began);
         reactor->Finish(ToGrpc(made));
       });

@@ -80,10 +80,13 @@ class JobService final : public v1::JobService::CallbackService {
                               const v1::ForgetJobRequest& untrusted);
   // `name_space`: which ids the call might ask for.
   absl::Status Estimate(const v1::EstimateJobRequest& untrusted, const std::string& name_space,
+                        const std::function<bool()>& is_cancelled,
                         v1::EstimateJobResponse& response) const;
-  absl::StatusOr<v1::Outcome> OutcomeOf(const v1::EstimateJobRequest& untrusted,
-                                        const std::string& name_space,
-                                        const Scenario& scenario) const;
+  static absl::Status EstimateAsItIs(Snapshot newest, const std::vector<Scenario>& scenarios,
+                                     v1::EstimateJobResponse& response);
+  absl::StatusOr<workflow::LiveWorkflow> Imagine(const v1::Plan& untrusted,
+                                                 const std::string& name_space,
+                                                 absl::Time now) const;
   // Who calls, if they have the right to each of `ids`.
   absl::StatusOr<AdmittedCall> Ask(const grpc::CallbackServerContext& context,
                                    tidemark::service::Right right,

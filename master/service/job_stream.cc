@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,11 +21,12 @@ namespace tidemark::next::service {
 namespace {
 
 using tidemark::service::AdmittedStream;
+using tidemark::service::Gate;
 using tidemark::service::Right;
 using tidemark::service::ToGrpc;
 
 // Of the jobs in one response. Taste: some tens of kilobytes.
-constexpr std::size_t kJobsAtOnce = 100;
+constexpr int kJobsAtOnce = 100;
 // How often a watcher of all jobs is sent a token alone, also where nothing has changed: clients
 // take a master for mute that says nothing for 10 s.
 constexpr absl::Duration kTokenEvery = absl::Seconds(2);
@@ -119,6 +123,7 @@ class OneJobStream final : public JobStream<v1::WatchJobResponse> {
 
   void Offer(const PublishedJob& job) override {
     const std::lock_guard lock(mutex_);
+    if (!begun_ && !publishing_.hub.Knows(job)) return;
     Note(job);
     GoOn();
   }
@@ -141,7 +146,7 @@ class OneJobStream final : public JobStream<v1::WatchJobResponse> {
                        : job.status());
   }
   void Note(const PublishedJob& job) {
-    if (begun_) return cursor_.Offer(job.newest);
+    if (begun_) return cursor_.Offer(job.newest, job.run);
     if (!run_uid_.empty() && job.newest->run_uid != run_uid_) return;
     begun_ = true;
     cursor_.Begin(job.newest, job.run);
@@ -185,22 +190,34 @@ class AllJobsStream final : public JobStream<v1::WatchJobsResponse> {
         cursor_(std::move(cursor)) {}
 
   bool Take(absl::Time now, v1::WatchJobsResponse& response) override {
-    if (synced_ && now < written_at_ + interval_min_) return false;
-    std::optional<JobListCursor::Update> update = publishing_.hub.Take(cursor_, kJobsAtOnce);
-    if (!update) update = {.resume_token = resume_token_, .synced = synced_};
-    resume_token_ = update->resume_token;
-    const bool is_news = !update->snapshots.empty() || !update->removed_job_ids.empty() ||
-                         update->synced != synced_ || update->restarted;
-    if (!is_news && now < written_at_ + kTokenEvery) return false;
-    synced_ = update->synced;
-    written_at_ = now;
-    for (const Snapshot& snapshot : update->snapshots) {
-      wire::EncodeSnapshot(snapshot, *response.add_snapshots());
+    if (synced_ && !is_cut_ && now < written_at_ + interval_min_) return false;
+    bool synced = synced_;
+    std::size_t bytes = 0;
+    std::uint64_t up_to = std::numeric_limits<std::uint64_t>::max();
+    is_cut_ = false;
+    while (!is_cut_) {
+      const auto update = publishing_.hub.Take(cursor_, 1, up_to);
+      if (!update) break;
+      up_to = std::min(up_to, update->newest);
+      for (const auto& snapshot : update->snapshots) {
+        v1::Snapshot& added = *response.add_snapshots();
+        wire::EncodeSnapshot(wire::WithView(*snapshot, cursor_.view()), added);
+        bytes += added.ByteSizeLong();
+      }
+      for (const std::string& id : update->removed_job_ids) response.add_removed_job_ids(id);
+      response.set_restarted(response.restarted() || update->restarted);
+      resume_token_ = update->resume_token;
+      synced = update->synced;
+      const int jobs = response.snapshots_size() + response.removed_job_ids_size();
+      is_cut_ = jobs >= kJobsAtOnce || bytes >= kResponseBytes;
     }
-    for (const std::string& id : update->removed_job_ids) response.add_removed_job_ids(id);
-    response.set_resume_token(update->resume_token);
-    response.set_synced(update->synced);
-    response.set_restarted(update->restarted);
+    const bool is_news = response.snapshots_size() + response.removed_job_ids_size() > 0 ||
+                         synced != synced_ || response.restarted();
+    if (!is_news && now < written_at_ + kTokenEvery) return false;
+    synced_ = synced;
+    written_at_ = now;
+    response.set_resume_token(resume_token_);
+    response.set_synced(synced_);
     return true;
   }
   absl::Status Check() override { return stream_.caller.CheckKnown(); }
@@ -208,6 +225,7 @@ class AllJobsStream final : public JobStream<v1::WatchJobsResponse> {
   const absl::Duration interval_min_;
   JobListCursor cursor_;
   bool synced_ = false;
+  bool is_cut_ = false;  // the last response was full: the rest waits for no interval
   std::string resume_token_;
   absl::Time written_at_ = absl::InfinitePast();
 };
@@ -221,7 +239,8 @@ absl::StatusOr<absl::Duration> IntervalOf(bool is_set,
 }
 
 absl::StatusOr<OneJobStream::Asked> AskedOf(const v1::WatchJobRequest& untrusted) {
-  if (untrusted.job_id().empty()) return wire::FieldError("job_id", "is missing");
+  if (absl::Status id = wire::CheckId("job_id", untrusted.job_id()); !id.ok()) return id;
+  if (absl::Status uid = wire::CheckText("run_uid", untrusted.run_uid()); !uid.ok()) return uid;
   OneJobStream::Asked asked = {.job_id = untrusted.job_id(),
                                .run_uid = untrusted.run_uid(),
                                .waits_for_job = untrusted.wait_for_job()};
@@ -243,22 +262,22 @@ grpc::ServerWriteReactor<v1::WatchJobResponse>* WatchJob(const Publishing& publi
                                                          grpc::CallbackServerContext& context,
                                                          const v1::WatchJobRequest& untrusted) {
   using Refused = RefusedStream<v1::WatchJobResponse>;
-  absl::StatusOr<AdmittedStream> admitted = publishing.gate.AdmitWatcher(context);
+  absl::StatusOr<Gate::AdmittedWatcher> admitted = publishing.gate.AdmitWatcher(context);
   if (!admitted.ok()) return new Refused(admitted.status());
-  if (absl::Status allowed = admitted->caller.Check(Right::kRead, untrusted.job_id());
+  if (absl::Status allowed = admitted->stream.caller.Check(Right::kRead, untrusted.job_id());
       !allowed.ok()) {
     return new Refused(publishing.gate.Refuse(std::move(allowed), context.peer()));
   }
   absl::StatusOr<OneJobStream::Asked> asked = AskedOf(untrusted);
   if (!asked.ok()) return new Refused(asked.status());
-  return OneJobStream::Start(publishing, *std::move(admitted), *std::move(asked));
+  return OneJobStream::Start(publishing, std::move(admitted->stream), *std::move(asked));
 }
 
 grpc::ServerWriteReactor<v1::WatchJobsResponse>* WatchJobs(const Publishing& publishing,
                                                            grpc::CallbackServerContext& context,
                                                            const v1::WatchJobsRequest& untrusted) {
   using Refused = RefusedStream<v1::WatchJobsResponse>;
-  absl::StatusOr<AdmittedStream> admitted = publishing.gate.AdmitWatcher(context);
+  absl::StatusOr<Gate::AdmittedWatcher> admitted = publishing.gate.AdmitWatcher(context);
   if (!admitted.ok()) return new Refused(admitted.status());
   absl::StatusOr<JobFilter> filter = wire::ParseJobFilter(untrusted.filter());
   if (!filter.ok()) return new Refused(wire::FieldErrorWithin("filter", filter.status()));
@@ -268,9 +287,10 @@ grpc::ServerWriteReactor<v1::WatchJobsResponse>* WatchJobs(const Publishing& pub
   if (!interval.ok()) return new Refused(interval.status());
   absl::StatusOr<JobListCursor> cursor = publishing.hub.Open(
       *std::move(filter), *view, untrusted.resume_token(),
-      [caller = admitted->caller](const std::string& id) { return caller.MayRead(id); });
+      [caller = admitted->stream.caller](const std::string& id) { return caller.MayRead(id); });
   if (!cursor.ok()) return new Refused(cursor.status());
-  return AllJobsStream::Start(publishing, *std::move(admitted), *std::move(cursor), *interval);
+  return AllJobsStream::Start(publishing, std::move(admitted->stream), *std::move(cursor),
+                              *interval);
 }
 
 }  // namespace tidemark::next::service

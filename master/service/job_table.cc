@@ -67,7 +67,7 @@ std::shared_ptr<const next::Snapshot> Unticked(const Snapshot& newest) {
                      .run_uid = newest.run_uid,
                      .at = newest.at,
                      .state = next::JobState::kRunning,
-                     .info = next::JobInfo{.kind = next::JobKind::kMapReduce},
+                     .info = next::JobInfo{},  // what it is shows when its stages are open
                      .started_at = newest.started_at});
 }
 
@@ -389,7 +389,9 @@ void JobTable::TickLocked(Job& job, absl::Time now) {
   {
     const Stopwatch stopwatch(metrics_ == nullptr ? nullptr : &metrics_->estimate);
     job.ticked = job.monitor.Tick(job.NotBefore(now));
-    job.ticked_job = std::make_shared<const next::Snapshot>(job.monitor.job());
+    next::Snapshot ticked = job.monitor.job();
+    if (plan_of_ && ticked.info) ticked.info->workflow_id = plan_of_(ticked.job_id);
+    job.ticked_job = std::make_shared<const next::Snapshot>(std::move(ticked));
   }
   job.ticked_stage = job.ticked.is_final() ? nullptr : job.monitor.running_stage();
   job.tick_cost = ThreadCpuTime() - began;

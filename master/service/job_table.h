@@ -140,6 +140,11 @@ class JobTable {
   absl::StatusOr<Running> GetRunning(const std::string& job_id) const;  // NotFound
   // As it was published last; null: not known.
   std::shared_ptr<const next::Snapshot> Newest(const std::string& job_id) const;
+  // Says in each snapshot from now on which plan follows the job; of `plan_of`, from any thread:
+  // empty for none. REQUIRES: nobody else uses the table yet, or any more.
+  void SayPlans(std::function<std::string(const std::string& job_id)> plan_of) {
+    plan_of_ = std::move(plan_of);
+  }
   // The first `count` that `shows` lets through, the newest job first, by run and id: whoever comes
   // or goes changes nothing about the order of the others. An empty `shows` lets all. Cost: that of
   // the views, and O(jobs) calls of `shows`.
@@ -242,6 +247,7 @@ class JobTable {
   const JobTableOptions options_;
   Metrics* const metrics_;
   const std::shared_ptr<store::Disk> disk_;
+  std::function<std::string(const std::string& job_id)> plan_of_;
   Shares shares_;                                  // outlives the jobs
   std::vector<std::shared_ptr<Job>> unpublished_;  // of the caller of TickDue()
   mutable std::mutex mutex_;                       // guards all below

@@ -124,6 +124,9 @@ std::map<std::string, std::uint64_t> LimitsOf(const MasterOptions& options) {
           {"workflows", options.workflows_max},
           {"jobs_per_workflow", options.workflow_jobs_max},
           {"watchers", options.watchers_max},
+          {"estimates", service::EstimateQueue::kOfOneCallerMax},
+          {"retries_per_job", workflow::LiveWorkflowOptions().retries_max},
+          {"stages_per_job", options.job.limits.stages_max},
           {"streams_per_peer", options.streams_per_peer_max},
           {"bytes_per_job", options.job_bytes_max},
           {"share_percent", options.share_percent},
@@ -190,12 +193,13 @@ service::WorkflowTableOptions WorkflowOptions(
 // It is called outside the lock, so that it may end its own subscription.
 class CallbackWatcher final : public next::service::JobWatcher {
  public:
-  explicit CallbackWatcher(std::function<void(const next::Snapshot&)> on_snapshot)
-      : on_snapshot_(std::move(on_snapshot)) {}
+  CallbackWatcher(const JobHub& hub, std::function<void(const next::Snapshot&)> on_snapshot)
+      : hub_(hub), on_snapshot_(std::move(on_snapshot)) {}
   void Offer(const PublishedJob& job) override {
     {
       const std::lock_guard lock(mutex_);
-      if (stopped_) return;
+      if (stopped_ || (run_ && *run_ != job.run) || (!run_ && !hub_.Knows(job))) return;
+      run_ = job.run;
       caller_ = std::this_thread::get_id();
     }
     on_snapshot_(*job.newest);
@@ -214,8 +218,10 @@ class CallbackWatcher final : public next::service::JobWatcher {
   }
 
  private:
+  const JobHub& hub_;
   const std::function<void(const next::Snapshot&)> on_snapshot_;
-  std::mutex mutex_;  // guards the rest
+  std::mutex mutex_;                  // guards the rest
+  std::optional<std::uint64_t> run_;  // that it was told of first
   std::condition_variable returned_;
   bool stopped_ = false;
   std::thread::id caller_;  // of the call that is running
@@ -281,7 +287,7 @@ class Master::Impl {
 
   absl::StatusOr<std::unique_ptr<Subscription>> Watch(
       const std::string& job_id, std::function<void(const next::Snapshot&)> on_snapshot) {
-    auto watcher = std::make_shared<CallbackWatcher>(std::move(on_snapshot));
+    auto watcher = std::make_shared<CallbackWatcher>(*hub_, std::move(on_snapshot));
     if (absl::Status taken = hub_->Subscribe(job_id, watcher, /*wants_round_end=*/false);
         !taken.ok())
       return taken;

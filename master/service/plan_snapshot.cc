@@ -13,6 +13,17 @@
 namespace tidemark::next::service {
 namespace {
 
+// The enums of what is published are those of workflows, in the same order, after their own first
+// values.
+static_assert(static_cast<int>(WorkflowBasis::kGuess) + 1 == static_cast<int>(Basis::kGuess));
+static_assert(static_cast<int>(WorkflowBasis::kDone) + 1 == static_cast<int>(Basis::kDone));
+static_assert(static_cast<int>(tidemark::JobState::kRunning) + 2 ==
+              static_cast<int>(JobState::kRunning));
+static_assert(static_cast<int>(tidemark::JobState::kAbandoned) + 2 ==
+              static_cast<int>(JobState::kAbandoned));
+static_assert(static_cast<int>(tidemark::SchedulingPolicy::kCapacity) + 1 ==
+              static_cast<int>(SchedulingPolicy::kCapacity));
+
 // As precisely as it is worth to publish it, so that a delta leaves out what still holds.
 std::optional<Range> RangeOf(absl::Time at, const std::optional<absl::Duration>& median,
                              const std::optional<absl::Duration>& lower = {},

@@ -35,7 +35,18 @@ WorkflowTable::Entry::Entry(workflow::LiveWorkflow workflow, absl::Time at, std:
                                                      : absl::ZeroDuration()) {}
 
 WorkflowTable::WorkflowTable(WorkflowTableOptions options, JobTable& jobs, Metrics* metrics)
-    : options_(std::move(options)), jobs_(jobs), metrics_(metrics) {}
+    : options_(std::move(options)), jobs_(jobs), metrics_(metrics) {
+  jobs_.SayPlans([this](const std::string& job_id) { return PlanOf(job_id); });
+}
+
+WorkflowTable::~WorkflowTable() { jobs_.SayPlans(nullptr); }
+
+// Of several, the first to follow the job.
+std::string WorkflowTable::PlanOf(const std::string& job_id) const {
+  const std::lock_guard lock(mutex_);
+  const auto of_job = followers_.find(job_id);
+  return of_job == followers_.end() ? "" : of_job->second.front()->id;
+}
 
 std::shared_ptr<WorkflowTable::Entry> WorkflowTable::Find(const std::string& workflow_id) const {
   const std::lock_guard lock(mutex_);
@@ -76,6 +87,15 @@ void WorkflowTable::AppendRecord(Entry& entry, const std::string& record) {
   entry.mark = {position, entry.log};
   entry.holding.Hold(Resource::kDiskBytes,
                      entry.holding.held(Resource::kDiskBytes) + record.size());
+}
+
+void WorkflowTable::AppendNewFacts(Entry& entry) {
+  if (entry.live.is_final()) return;
+  const auto facts = entry.live.TakeNewFacts();
+  if (facts.empty()) return;
+  std::string record;
+  store::EncodeWorkflowTick(entry.live.newest(), facts, entry.key, record);
+  AppendRecord(entry, record);
 }
 
 // Nothing is accepted that cannot be made durable.
@@ -139,7 +159,7 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Submit(const WorkflowSpec& workflow
   }
   if (const std::lock_guard lock(entry->mutex); !entry->live.WasSubmittedAs(workflow)) {
     return absl::AlreadyExistsError(fmt::format(
-        "workflow {} was submitted before with other jobs or options{}; submit this one under "
+        "plan {} was submitted before with other jobs or options{}; submit this one under "
         "another id",
         workflow.id, entry->live.is_final() ? ", and has ended" : ""));
   }
@@ -178,7 +198,8 @@ void WorkflowTable::Follow(const std::shared_ptr<Entry>& entry) {
 
 void WorkflowTable::ObserveNewest(Entry& entry, const std::string& job_id) const {
   absl::StatusOr<JobTable::Running> job = jobs_.GetRunning(job_id);
-  if (!job.ok()) return;
+  // When it began is known at its first tick.
+  if (!job.ok() || job->newest.sequence == 0) return;
   const std::lock_guard lock(entry.mutex);
   entry.live.Observe(job->newest, std::move(job->stage));
   entry.has_news = true;
@@ -189,10 +210,11 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Attach(const std::string& workflow_
                                                     const std::string& job_id, absl::Time now) {
   if (absl::Status ok = CheckJournal(); !ok.ok()) return ok;
   const std::shared_ptr<Entry> entry = Find(workflow_id);
-  if (entry == nullptr) return absl::NotFoundError(fmt::format("no workflow {}", workflow_id));
+  if (entry == nullptr) return absl::NotFoundError(fmt::format("no plan {}", workflow_id));
   Journal::Mark mark;
   {
     const std::lock_guard lock(entry->mutex);
+    AppendNewFacts(*entry);
     const absl::StatusOr<bool> is_news = entry->live.Attach(job_name, job_id);
     if (!is_news.ok()) return is_news.status();
     if (*is_news) {
@@ -217,6 +239,7 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Update(const std::string& workflow_
   Journal::Mark mark;
   {
     const std::lock_guard lock(entry->mutex);
+    AppendNewFacts(*entry);
     const absl::StatusOr<bool> is_news = entry->live.Update(change, options_.limits);
     if (!is_news.ok()) return is_news.status();
     if (*is_news) {
@@ -317,14 +340,17 @@ void WorkflowTable::Tick(Entry& entry, absl::Time now, bool estimates) {
     const Stopwatch stopwatch(metrics_ == nullptr ? nullptr : &metrics_->workflow_estimate);
     estimate = options_.estimate(question());
   }
-  const std::lock_guard lock(entry.mutex);
+  std::unique_lock lock(entry.mutex);
   const WorkflowSnapshot snapshot = entry.live.Tick(now, std::move(estimate));
   if (estimates) entry.tick_cost = ThreadCpuTime() - began;
   entry.ticked_at = now;
   entry.has_news = entry.has_news || !estimates;
   std::string record;
   if (snapshot.is_final()) {
-    store::EncodeWorkflowEnd(snapshot, entry.key, record);
+    lock.unlock();  // nobody changes it any more
+    Describe(entry, snapshot);
+    lock.lock();
+    store::EncodeWorkflowEnd(snapshot, *entry.newest_job, entry.key, record);
   } else {
     store::EncodeWorkflowTick(snapshot, entry.live.TakeNewFacts(), entry.key, record);
   }
@@ -375,7 +401,8 @@ std::vector<WorkflowSnapshot> WorkflowTable::Publish() {
       if (entry->newest.is_final()) entry->mark.log.reset();  // which closes the file
       published.push_back(entry->newest);
     }
-    Describe(*entry, published.back());
+    // The end was described for its record.
+    if (!published.back().is_final()) Describe(*entry, published.back());
     if (options_.hub != nullptr) options_.hub->Publish({entry->newest_job, entry->run()});
     if (published.back().is_final()) End(entry);
   }
@@ -406,7 +433,11 @@ absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover() {
         std::move(workflow.live), workflow.submitted_at,
         workflow.name_space.empty() ? store::kAllIds : std::move(workflow.name_space));
     entry->newest = entry->live.newest();
-    Describe(*entry, entry->newest);
+    if (workflow.plan) {
+      entry->newest_job = std::make_shared<const next::Snapshot>(*std::move(workflow.plan));
+    } else {
+      Describe(*entry, entry->newest);
+    }
     entry->key = workflow.key;
     entry->reporter = entry->name_space;
     entry->holding = jobs_.shares().Of(entry->reporter);
@@ -441,7 +472,7 @@ absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover() {
 
 absl::StatusOr<WorkflowView> WorkflowTable::Look(const std::string& workflow_id) const {
   const std::shared_ptr<Entry> entry = Find(workflow_id);
-  if (entry == nullptr) return absl::NotFoundError(fmt::format("no workflow {}", workflow_id));
+  if (entry == nullptr) return absl::NotFoundError(fmt::format("no plan {}", workflow_id));
   const std::lock_guard lock(entry->mutex);
   return WorkflowView{.newest = entry->newest, .run = entry->run()};
 }
@@ -466,29 +497,26 @@ std::size_t WorkflowTable::followed_jobs() const {
   return followers_.size();
 }
 
-absl::StatusOr<WorkflowSnapshot> WorkflowTable::Estimate(const std::string& workflow_id,
-                                                         const workflow::WhatIf& what_if,
-                                                         absl::Time now) const {
+absl::StatusOr<workflow::LiveWorkflow> WorkflowTable::Copy(const std::string& workflow_id) const {
   const std::shared_ptr<Entry> entry = Find(workflow_id);
-  if (entry == nullptr) return absl::NotFoundError(fmt::format("no workflow {}", workflow_id));
+  if (entry == nullptr) return absl::NotFoundError(fmt::format("no plan {}", workflow_id));
   const auto copy = [&] {
     const std::lock_guard lock(entry->mutex);
     return entry->live;
   };
   Entry asked(copy(), entry->submitted_at, entry->name_space);
   LoadHistory(asked);
-  return asked.live.Estimate(now, what_if);
+  return std::move(asked.live);
 }
 
-absl::StatusOr<WorkflowSnapshot> WorkflowTable::Estimate(const WorkflowSpec& workflow,
-                                                         const std::string& name_space,
-                                                         const workflow::WhatIf& what_if,
-                                                         absl::Time now) const {
+absl::StatusOr<workflow::LiveWorkflow> WorkflowTable::Imagine(const WorkflowSpec& workflow,
+                                                              const std::string& name_space,
+                                                              absl::Time now) const {
   if (absl::Status ok = CheckWorkflow(workflow, options_.limits); !ok.ok()) return ok;
   // Nothing has begun, whatever its jobs are doing elsewhere.
   Entry asked(workflow::LiveWorkflow(workflow, now, options_.live), now, name_space);
   LoadHistory(asked);
-  return asked.live.Estimate(now, what_if);
+  return std::move(asked.live);
 }
 
 }  // namespace tidemark::service

@@ -69,6 +69,7 @@ class WorkflowTable {
  public:
   // `jobs`, whose journal is used, and `metrics`, which may be null, must outlive the table.
   WorkflowTable(WorkflowTableOptions options, JobTable& jobs, Metrics* metrics = nullptr);
+  ~WorkflowTable();
 
   // Takes up the workflows of data_dir and makes the next snapshot of each, of the instant of its
   // last, so that no sequence number is published twice. REQUIRES: jobs were recovered,
@@ -102,13 +103,12 @@ class WorkflowTable {
 
   absl::StatusOr<WorkflowView> Look(const std::string& workflow_id) const;  // NotFound
   std::vector<WorkflowSnapshot> List() const;  // the newest submission first
-  // What would be, of a workflow that was submitted and of one that was not. `name_space`: which
-  // ids whoever asks might ask for.
-  absl::StatusOr<WorkflowSnapshot> Estimate(const std::string& workflow_id,
-                                            const workflow::WhatIf& what_if, absl::Time now) const;
-  absl::StatusOr<WorkflowSnapshot> Estimate(const WorkflowSpec& workflow,
-                                            const std::string& name_space,
-                                            const workflow::WhatIf& what_if, absl::Time now) const;
+  // With their history, to ask what would be: one that was submitted, as it is, and one that was
+  // not. `name_space`: which ids whoever asks might ask for.
+  absl::StatusOr<workflow::LiveWorkflow> Copy(const std::string& workflow_id) const;
+  absl::StatusOr<workflow::LiveWorkflow> Imagine(const WorkflowSpec& workflow,
+                                                 const std::string& name_space,
+                                                 absl::Time now) const;
 
   // Jobs whose snapshots running workflows wait for.
   std::size_t followed_jobs() const;
@@ -150,6 +150,7 @@ class WorkflowTable {
 
   std::shared_ptr<Entry> Find(const std::string& workflow_id) const;
   std::vector<std::shared_ptr<Entry>> All() const;
+  std::string PlanOf(const std::string& job_id) const;
   absl::Status CheckJournal() const;
   absl::StatusOr<std::shared_ptr<Entry>> Open(const WorkflowSpec& workflow, const Sender& sender,
                                               absl::Time now);
@@ -165,6 +166,9 @@ class WorkflowTable {
   void Tick(Entry& entry, absl::Time now, bool estimates = true);
   // REQUIRES: entry.mutex is held, here and below.
   void AppendRecord(Entry& entry, const std::string& record);
+  // What was seen since the last tick: it decides what may be attached or changed, also when that
+  // is read again.
+  void AppendNewFacts(Entry& entry);
   bool IsDue(const Entry& entry, absl::Time now) const;
   void Describe(Entry& entry, const WorkflowSnapshot& newest) const;
   std::vector<WorkflowSnapshot> Publish();

@@ -10,6 +10,12 @@ bool Matches(absl::string_view pattern, absl::string_view id) {
   return absl::ConsumeSuffix(&pattern, "*") ? absl::StartsWith(id, pattern) : id == pattern;
 }
 
+std::string AnIdWithin(absl::string_view name_space) {
+  absl::string_view pattern = name_space.substr(0, name_space.find(' '));
+  const bool is_open = absl::ConsumeSuffix(&pattern, "*");
+  return std::string(pattern) + (is_open ? "plan" : "");
+}
+
 bool IsWithin(absl::string_view id, absl::string_view name_space) {
   for (const absl::string_view pattern : absl::StrSplit(name_space, ' ', absl::SkipEmpty())) {
     if (Matches(pattern, id)) return true;

@@ -16,6 +16,8 @@ inline constexpr const char* kAllIds = "*";
 
 // `pattern` is an id, or the beginning of one and a *.
 bool Matches(absl::string_view pattern, absl::string_view id);
+// An id that is within, of something that has none; empty if none is.
+std::string AnIdWithin(absl::string_view name_space);
 // Whether one of the patterns of `name_space` matches.
 bool IsWithin(absl::string_view id, absl::string_view name_space);
 

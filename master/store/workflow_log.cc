@@ -9,6 +9,7 @@
 #include "master/store/event_log.h"
 #include "master/store/record_reader.h"
 #include "master/workflow/check_workflow.h"
+#include "proto/wire/job_codec.h"
 #include "proto/wire/message_time.h"
 #include "proto/wire/workflow_codec.h"
 #include "tidemark/storage/v1/workflow_log.pb.h"
@@ -57,24 +58,30 @@ workflow::JobFacts FactsOf(const pb::LoggedWorkflowJob& job) {
 constexpr workflow::WorkflowLimits kNoLimits = {.jobs_max =
                                                     std::numeric_limits<std::size_t>::max()};
 
-workflow::Change ChangeOf(const pb::LoggedChange& record) {
+absl::StatusOr<workflow::Change> ChangeOf(const pb::LoggedChange& record) {
   workflow::Change change = {.add = {},
                              .cancel = {record.cancel_jobs().begin(), record.cancel_jobs().end()},
                              .cancel_all = record.cancel()};
   v1::Workflow workflow;
   *workflow.mutable_jobs() = record.add_jobs();
   absl::StatusOr<WorkflowSpec> added = wire::ParseWorkflow(workflow);
-  if (added.ok()) change.add = std::move(added->jobs);
+  if (!added.ok()) return added.status();
+  change.add = std::move(added->jobs);
   return change;
 }
 
-void Replay(const pb::WorkflowLogRecord& record, workflow::LiveWorkflow& live) {
+// Of a record that cannot be taken as it once was, the reason.
+absl::Status Replay(const pb::WorkflowLogRecord& record, RestoredWorkflow& restored) {
+  workflow::LiveWorkflow& live = restored.live;
   if (record.has_attached()) {
-    live.Attach(record.attached().job_name(), record.attached().job_id()).IgnoreError();
-  } else if (record.has_changed()) {
+    return live.Attach(record.attached().job_name(), record.attached().job_id()).status();
+  }
+  if (record.has_changed()) {
+    const absl::StatusOr<workflow::Change> change = ChangeOf(record.changed());
     // It was taken under the limits of its day.
-    live.Update(ChangeOf(record.changed()), kNoLimits).IgnoreError();
-  } else if (record.has_tick()) {
+    return change.ok() ? live.Update(*change, kNoLimits).status() : change.status();
+  }
+  if (record.has_tick()) {
     for (const pb::LoggedWorkflowJob& job : record.tick().jobs()) {
       live.RestoreFacts(job.job_name(), FactsOf(job));
     }
@@ -82,8 +89,15 @@ void Replay(const pb::WorkflowLogRecord& record, workflow::LiveWorkflow& live) {
                      record.tick().fraction_done());
   } else if (record.has_end()) {
     absl::StatusOr<WorkflowSnapshot> final = wire::ParseWorkflowSnapshot(record.end().snapshot());
-    if (final.ok() && final->is_final()) live.RestoreEnd(*std::move(final));
+    if (!final.ok()) return final.status();
+    if (!final->is_final()) return absl::DataLossError("no final snapshot");
+    live.RestoreEnd(*std::move(final));
+    if (!record.end().has_plan()) return absl::OkStatus();
+    auto plan = next::wire::ParseSnapshot(record.end().plan());
+    if (!plan.ok()) return plan.status();
+    restored.plan = *std::move(plan);
   }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -126,22 +140,22 @@ void EncodeChange(const workflow::Change& change, absl::Time at, LogKey key, std
 }
 
 void EncodeWorkflowTick(const WorkflowSnapshot& snapshot,
-                        const std::vector<std::pair<std::size_t, workflow::JobFacts>>& facts,
+                        const std::vector<std::pair<std::string, workflow::JobFacts>>& facts,
                         LogKey key, std::string& out) {
   pb::WorkflowLogRecord record;
   pb::LoggedWorkflowTick& tick = *record.mutable_tick();
   tick.set_sequence(snapshot.sequence);
   wire::EncodeTime(snapshot.at, *tick.mutable_at());
   tick.set_fraction_done(snapshot.fraction_done);
-  for (const auto& [index, of_job] : facts) {
-    EncodeFacts(snapshot.jobs[index].name, of_job, *tick.add_jobs());
-  }
+  for (const auto& [name, of_job] : facts) EncodeFacts(name, of_job, *tick.add_jobs());
   EncodeRecord(record, key, out);
 }
 
-void EncodeWorkflowEnd(const WorkflowSnapshot& final, LogKey key, std::string& out) {
+void EncodeWorkflowEnd(const WorkflowSnapshot& final, const next::Snapshot& plan, LogKey key,
+                       std::string& out) {
   pb::WorkflowLogRecord record;
   wire::EncodeWorkflowSnapshot(final, *record.mutable_end()->mutable_snapshot());
+  next::wire::EncodeSnapshot(plan, *record.mutable_end()->mutable_plan());
   EncodeRecord(record, key, out);
 }
 
@@ -165,7 +179,8 @@ absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
     if (!found.ok() || *found == RecordReader::Found::kEnd) break;
     const absl::string_view payload = records.payload();
     const bool is_record = *found == RecordReader::Found::kRecord;
-    if (!is_record || !record.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
+    if (!is_record || !record.ParseFromArray(payload.data(), static_cast<int>(payload.size())) ||
+        (restored && !Replay(record, *restored).ok())) {
       const std::uint64_t bytes = kFrameBytes + payload.size();
       damages.push_back(is_record
                             ? RecordReader::DamageOf(records.offset() - bytes, bytes, /*records=*/1)
@@ -177,10 +192,7 @@ absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
       if (restored) restored->live.NoteDamage(damages.back());
       continue;
     }
-    if (restored) {
-      Replay(record, restored->live);
-      continue;
-    }
+    if (restored) continue;
     if (!record.has_submitted()) break;
     absl::StatusOr<WorkflowSpec> spec = wire::ParseWorkflow(record.submitted().workflow());
     if (!spec.ok()) return unusable("its workflow cannot be read");
@@ -192,6 +204,7 @@ absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
     restored.emplace(
         RestoredWorkflow{.live = workflow::LiveWorkflow(*std::move(spec), submitted_at, options),
                          .submitted_at = submitted_at,
+                         .plan = {},
                          .name_space = record.submitted().name_space(),
                          .key = records.key(),
                          .damages = {},

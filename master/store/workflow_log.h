@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "absl/time/time.h"
 #include "master/store/log_record.h"
 #include "master/workflow/live_workflow.h"
+#include "tidemark/job.h"
 #include "tidemark/workflow.h"
 
 namespace tidemark::store {
@@ -31,21 +33,23 @@ void EncodeSubmission(const WorkflowSpec& workflow, const std::string& name_spac
 void EncodeAttachment(const std::string& job_name, const std::string& job_id, absl::Time at,
                       LogKey key, std::string& out);
 void EncodeChange(const workflow::Change& change, absl::Time at, LogKey key, std::string& out);
-// A snapshot was made; `facts` are the new ones, by index of the job.
+// `snapshot` is the newest; `facts` are new, by name of the job.
 void EncodeWorkflowTick(const WorkflowSnapshot& snapshot,
-                        const std::vector<std::pair<std::size_t, workflow::JobFacts>>& facts,
+                        const std::vector<std::pair<std::string, workflow::JobFacts>>& facts,
                         LogKey key, std::string& out);
-// The final one was made: in place of its tick.
-void EncodeWorkflowEnd(const WorkflowSnapshot& final, LogKey key, std::string& out);
+// The final one was made, in place of its tick, and is published as `plan`.
+void EncodeWorkflowEnd(const WorkflowSnapshot& final, const next::Snapshot& plan, LogKey key,
+                       std::string& out);
 
 struct RestoredWorkflow {
   workflow::LiveWorkflow live;  // its newest snapshot has the number and instant of the last tick
   absl::Time submitted_at;
-  std::string name_space;          // as EncodeSubmission() was given it
-  std::uint64_t log_bytes = 0;     // where the log goes on; what follows is to be cut off
-  LogKey key = LogKey::kNone;      // with which it does
-  std::vector<LogDamage> damages;  // what could not be read, as `live` was told
-  absl::Status torn;               // DataLoss: what comes after log_bytes is a torn record
+  std::optional<next::Snapshot> plan;  // as it was published, of one that has ended
+  std::string name_space;              // as EncodeSubmission() was given it
+  std::uint64_t log_bytes = 0;         // where the log goes on; what follows is to be cut off
+  LogKey key = LogKey::kNone;          // with which it does
+  std::vector<LogDamage> damages;      // what could not be read, as `live` was told
+  absl::Status torn;                   // DataLoss: what comes after log_bytes is a torn record
 };
 
 // NotFound, PermissionDenied, ...: the file. InvalidArgument: not such a log. DataLoss: nothing of

@@ -235,7 +235,10 @@ absl::StatusOr<bool> LiveWorkflow::Update(const Change& change, const WorkflowLi
   if (is_final()) {
     return absl::FailedPreconditionError(absl::StrCat("plan ", spec_.id, " has ended"));
   }
-  if (const absl::Status ok = CheckWorkflow(changed, limits); !ok.ok()) {
+  // The limit may be lower than it was.
+  const bool is_larger = changed.jobs.size() > spec_.jobs.size();
+  if (const absl::Status ok = is_larger ? CheckWorkflow(changed, limits) : absl::OkStatus();
+      !ok.ok()) {
     if (!absl::IsInvalidArgument(ok)) return ok;
     return absl::InvalidArgumentError(absl::StrCat("add_jobs: ", std::string(ok.message())));
   }
@@ -684,12 +687,12 @@ absl::StatusOr<WorkflowSnapshot> LiveWorkflow::Estimate(absl::Time now,
   return snapshot;
 }
 
-std::vector<std::pair<std::size_t, JobFacts>> LiveWorkflow::TakeNewFacts() {
-  std::vector<std::pair<std::size_t, JobFacts>> changed;
+std::vector<std::pair<std::string, JobFacts>> LiveWorkflow::TakeNewFacts() {
+  std::vector<std::pair<std::string, JobFacts>> changed;
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     if (jobs_[i].facts == jobs_[i].kept) continue;
     jobs_[i].kept = jobs_[i].facts;
-    changed.emplace_back(i, jobs_[i].facts);
+    changed.emplace_back(spec_.jobs[i].name, jobs_[i].facts);
   }
   return changed;
 }

@@ -116,8 +116,8 @@ class LiveWorkflow {
   // What would be at `now`: changes nothing, sequence 0. InvalidArgument: a policy without queues.
   absl::StatusOr<WorkflowSnapshot> Estimate(absl::Time now, const WhatIf& what_if) const;
 
-  // Facts that have changed since they were last taken, by job.
-  std::vector<std::pair<std::size_t, JobFacts>> TakeNewFacts();
+  // Facts that have changed since they were last taken, by name of the job.
+  std::vector<std::pair<std::string, JobFacts>> TakeNewFacts();
   // Puts back what a master before this one kept.
   void RestoreFacts(const std::string& name, JobFacts facts);
   void RestoreTick(std::uint64_t sequence, absl::Time at, double fraction_done);

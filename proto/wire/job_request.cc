@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <string>
+#include <utility>
+
 #include "proto/wire/fields.h"
 #include "tidemark/next/v1/job_service.pb.h"
 
@@ -25,6 +28,11 @@ constexpr std::uint32_t kSlotsMax = 1'000'000;
 // Taste: more is a typing error.
 constexpr double kDataFactorMax = 1e6;
 
+absl::Status CheckList(const char* field, int size, int size_max) {
+  if (size <= size_max) return absl::OkStatus();
+  return FieldError(field, fmt::format("must be at most {}, not {}", size_max, size));
+}
+
 }  // namespace
 
 void EncodeJobFilter(const JobFilter& filter, v1::JobFilter& message) {
@@ -37,7 +45,33 @@ void EncodeScenario(const Scenario& scenario, v1::Scenario& message) {
   if (scenario.policy) message.set_policy(static_cast<v1::SchedulingPolicy>(*scenario.policy));
 }
 
+absl::Status CheckText(std::string_view field, std::string_view untrusted) {
+  if (untrusted.size() <= kTextBytesMax) return absl::OkStatus();
+  return FieldError(
+      field, fmt::format("must have at most {} bytes, not {}", kTextBytesMax, untrusted.size()));
+}
+
+absl::Status CheckId(std::string_view field, std::string_view untrusted) {
+  return untrusted.empty() ? FieldError(field, "is missing") : CheckText(field, untrusted);
+}
+
 absl::StatusOr<JobFilter> ParseJobFilter(const v1::JobFilter& untrusted) {
+  if (absl::Status ok = CheckList("states", untrusted.states_size(), v1::JobState_ARRAYSIZE);
+      !ok.ok()) {
+    return ok;
+  }
+  if (absl::Status ok = CheckList("kinds", untrusted.kinds_size(), v1::JobKind_ARRAYSIZE);
+      !ok.ok()) {
+    return ok;
+  }
+  const std::pair<const char*, const std::string*> texts[] = {
+      {"user", &untrusted.user()},
+      {"queue", &untrusted.queue()},
+      {"name_prefix", &untrusted.name_prefix()},
+      {"workflow_id", &untrusted.workflow_id()}};
+  for (const auto& [field, text] : texts) {
+    if (absl::Status ok = CheckText(field, *text); !ok.ok()) return ok;
+  }
   return Parse<JobFilter>(untrusted, /*is_strict=*/true);
 }
 

@@ -15,7 +15,8 @@ namespace {
 // The enums of messages are those of the values, in the same order, after a zero for "not said".
 static_assert(static_cast<int>(JobState::kAbandoned) + 1 == v1::JOB_STATE_ABANDONED);
 static_assert(static_cast<int>(SchedulingPolicy::kCapacity) + 1 == v1::SCHEDULING_POLICY_CAPACITY);
-static_assert(static_cast<int>(WorkflowJobState::kFailed) + 1 == v1::WORKFLOW_JOB_STATE_FAILED);
+static_assert(static_cast<int>(WorkflowJobState::kCancelled) + 1 ==
+              v1::WORKFLOW_JOB_STATE_CANCELLED);
 static_assert(static_cast<int>(WorkflowBasis::kDone) + 1 == v1::WORKFLOW_BASIS_DONE);
 
 template <typename Message, typename Value>
@@ -180,7 +181,7 @@ WorkflowJobProgress ParseJob(const v1::WorkflowJobProgress& message, Reader& rea
   WorkflowJobProgress job = {
       .name = message.name(),
       .job_id = message.job_id(),
-      .state = ParseEnum(message.state(), WorkflowJobState::kFailed),
+      .state = ParseEnum(message.state(), WorkflowJobState::kCancelled),
       .fraction_done = reader.Fraction("jobs.fraction_done", message.fraction_done()),
       .is_critical = message.is_critical(),
       .basis = ParseEnum(message.basis(), WorkflowBasis::kDone),

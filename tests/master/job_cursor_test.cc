@@ -48,7 +48,7 @@ TEST(JobCursor, WaitsForTheFirstSnapshotOfAJobThatHasNone) {
   JobCursor cursor({}, {});
   cursor.Begin(Number(0), kRun);
   EXPECT_FALSE(HasNext(cursor));
-  cursor.Offer(Number(1));
+  cursor.Offer(Number(1), kRun);
   EXPECT_EQ(cursor.Take(absl::UnixEpoch()).snapshot.sequence, 1u);
 }
 
@@ -56,7 +56,7 @@ TEST(JobCursor, ASlowReaderGetsTheNewestAndIsToldHowManyItMissed) {
   JobCursor cursor({}, {});
   cursor.Begin(Number(1), kRun);
   cursor.Take(absl::UnixEpoch());
-  for (const std::uint64_t sequence : {2, 3, 4}) cursor.Offer(Number(sequence));
+  for (const std::uint64_t sequence : {2, 3, 4}) cursor.Offer(Number(sequence), kRun);
   const auto update = cursor.Take(absl::UnixEpoch());
   EXPECT_EQ(update.snapshot.sequence, 4u);
   EXPECT_EQ(update.skipped, 2u);
@@ -66,36 +66,31 @@ TEST(JobCursor, IgnoresWhatItHasAndWhatIsOlder) {
   JobCursor cursor({}, {});
   cursor.Begin(Number(3), kRun);
   cursor.Take(absl::UnixEpoch());
-  cursor.Offer(Number(3));
-  cursor.Offer(Number(2));
+  cursor.Offer(Number(3), kRun);
+  cursor.Offer(Number(2), kRun);
   EXPECT_FALSE(HasNext(cursor));
 }
 
-TEST(JobCursor, IsToldOfOneRunOfAnIdOnly) {
-  const auto of_run = [](const SharedSnapshot& snapshot, const char* run_uid) {
-    Snapshot changed = *snapshot;
-    changed.run_uid = run_uid;
-    return std::make_shared<Snapshot>(changed);
-  };
+TEST(JobCursor, IsToldOfOneRunOfAnIdOnlyAlsoWhereNobodyHasNamedIt) {
   JobCursor slow({}, {});
-  slow.Begin(of_run(Number(2, JobState::kSucceeded), "a"), kRun);
-  slow.Offer(of_run(Number(3), "b"));
+  slow.Begin(Number(2, JobState::kSucceeded), kRun);
+  slow.Offer(Number(3), kRun + 1);
   EXPECT_EQ(slow.Take(absl::UnixEpoch()).snapshot.sequence, 2u);
   EXPECT_TRUE(slow.is_over());
-  slow.Offer(of_run(Number(4), "b"));
+  slow.Offer(Number(4), kRun + 1);
   EXPECT_FALSE(HasNext(slow));
 
   JobCursor early({}, {});
-  early.Begin(of_run(Number(0), "b"), kRun);
-  early.Offer(of_run(Number(2, JobState::kSucceeded), "a"));
+  early.Begin(Number(0), kRun + 1);
+  early.Offer(Number(2, JobState::kSucceeded), kRun);
   EXPECT_FALSE(HasNext(early));
-  early.Offer(of_run(Number(1), "b"));
-  EXPECT_EQ(early.Take(absl::UnixEpoch()).snapshot.run_uid, "b");
+  early.Offer(Number(1), kRun + 1);
+  EXPECT_EQ(early.Take(absl::UnixEpoch()).snapshot.sequence, 1u);
 }
 
 TEST(JobCursor, IgnoresOffersBeforeItKnowsTheRun) {
   JobCursor cursor({}, {});
-  cursor.Offer(Number(9));
+  cursor.Offer(Number(9), kRun);
   EXPECT_FALSE(HasNext(cursor));
 }
 
@@ -115,7 +110,7 @@ TEST(JobCursor, HasNothingNewForOneWhoHasTheNewest) {
   cursor.Begin(Number(3), kRun);
   EXPECT_FALSE(HasNext(cursor));
   EXPECT_FALSE(cursor.is_over());
-  cursor.Offer(Number(4));
+  cursor.Offer(Number(4), kRun);
   EXPECT_EQ(cursor.Take(absl::UnixEpoch()).skipped, 0u);
 }
 
@@ -125,7 +120,7 @@ TEST(JobCursor, ATokenOfAnotherRunBeginsAnewAndSaysSo) {
   auto update = cursor.Take(absl::UnixEpoch());
   EXPECT_TRUE(update.restarted);
   EXPECT_EQ(update.skipped, 0u);
-  cursor.Offer(Number(6));
+  cursor.Offer(Number(6), kRun + 1);
   update = cursor.Take(absl::UnixEpoch());
   EXPECT_FALSE(update.restarted) << "only in the first";
   EXPECT_EQ(After(update), (ResumePoint{.sequence = 6, .run = kRun + 1}));
@@ -141,7 +136,7 @@ TEST(JobCursor, IsOverAfterTheFinalSnapshot) {
   JobCursor cursor({}, {});
   cursor.Begin(Number(1), kRun);
   cursor.Take(absl::UnixEpoch());
-  cursor.Offer(Number(2, JobState::kSucceeded));
+  cursor.Offer(Number(2, JobState::kSucceeded), kRun);
   EXPECT_FALSE(cursor.is_over());
   const auto update = cursor.Take(absl::UnixEpoch());
   EXPECT_TRUE(update.snapshot.is_final);
@@ -162,9 +157,9 @@ TEST(JobCursor, WaitsBetweenUpdatesButNotWithTheEnd) {
   ASSERT_TRUE(HasNext(cursor, now)) << "the first";
   cursor.Take(now);
   EXPECT_EQ(cursor.next_at(), absl::InfiniteFuture());
-  cursor.Offer(Number(2));
+  cursor.Offer(Number(2), kRun);
   EXPECT_EQ(cursor.next_at(), now + absl::Seconds(10));
-  cursor.Offer(Number(3, JobState::kFailed));
+  cursor.Offer(Number(3, JobState::kFailed), kRun);
   EXPECT_TRUE(HasNext(cursor, now));
 }
 
@@ -211,7 +206,7 @@ TEST(JobCursor, ADeltaReaderHasWhatWasPublished) {
       }
       published = random.Next(published);
       published.is_final = false;
-      cursor.Offer(std::make_shared<Snapshot>(published));
+      cursor.Offer(std::make_shared<Snapshot>(published), kRun);
     }
     ASSERT_GT(deltas, 0u);
   }

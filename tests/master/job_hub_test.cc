@@ -160,6 +160,15 @@ TEST(JobHub, WhatIsForgottenOrOfAnotherRunIsToldToWatchersAndNotKept) {
   EXPECT_THAT(notes->sequences, ElementsAre(9, 1));
 }
 
+TEST(JobHub, KnowsTheNewestRunOfAnIdOnly) {
+  JobHub hub("master", 10);
+  ASSERT_TRUE(hub.Enter(Of("a", 0, 2)).ok());
+  EXPECT_TRUE(hub.Knows(Of("a", 9, 2)));
+  EXPECT_FALSE(hub.Knows(Of("a", 9, 1)));
+  hub.Remove("a");
+  EXPECT_FALSE(hub.Knows(Of("a", 9, 2)));
+}
+
 TEST(JobHub, TellsTheEndOfARoundToThoseWhoWantIt) {
   JobHub hub("master", 1);
   const auto of_all = std::make_shared<Notes>();

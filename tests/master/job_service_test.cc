@@ -360,7 +360,10 @@ TEST_F(JobServiceTest, AWatcherOfTheListHasAllJobsAndSeesThemChangeAndGo) {
 
 TEST_F(JobServiceTest, ListsInPagesWhatMeetsTheFilter) {
   Start();
-  for (const char* id : {"x-1", "x-2", "y-1"}) RunJob(id);
+  for (const char* id : {"x-1", "x-2", "y-1"}) {
+    RunJob(id);
+    EXPECT_TRUE(Final(id).is_final);  // what it is shows in its first snapshot
+  }
   ASSERT_TRUE(Submit(Chain()).ok());
   v1::ListJobsRequest request;
   request.set_page_size(1);
@@ -372,6 +375,17 @@ TEST_F(JobServiceTest, ListsInPagesWhatMeetsTheFilter) {
   const grpc::Status status = jobs_->ListJobs(Context().get(), request, &response);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(DetailOf(status), "page_token");
+}
+
+TEST_F(JobServiceTest, ListsTheJobsOfAPlan) {
+  Start();
+  ASSERT_TRUE(Submit(Chain()).ok());
+  RunJob("a-1");
+  RunJob("other");
+  EXPECT_TRUE(Final("a-1").is_final);
+  v1::ListJobsRequest request;
+  request.mutable_filter()->set_workflow_id("wf");
+  EXPECT_THAT(IdsOf(request), ::testing::ElementsAre("a-1"));
 }
 
 TEST_F(JobServiceTest, WhatIsWrongIsSaidByItsField) {
@@ -563,6 +577,70 @@ TEST_F(JobServiceTest, TellsWhatWouldBeInEachScenario) {
   EXPECT_EQ(DetailOf(jobs_->EstimateJob(Context().get(), request, &response)), "subject");
 }
 
+TEST_F(JobServiceTest, TellsWhatWouldBeOfAPlanWithTheStagesThatHaveBegun) {
+  Start();
+  ASSERT_TRUE(Submit(Chain()).ok());
+  ASSERT_TRUE(Send("a-1", {Opened(2, 1), Started(M(0))}).ok());
+  Snapshot plan;
+  do {
+    ASSERT_TRUE(Get("wf", plan).ok());
+  } while (plan.stages.empty());
+  v1::EstimateJobRequest request;
+  request.set_job_id("wf");
+  v1::EstimateJobResponse response;
+  ASSERT_TRUE(jobs_->EstimateJob(Context().get(), request, &response).ok());
+  EXPECT_EQ(response.outcomes(0).snapshot().sequence(), 0u);
+  EXPECT_EQ(response.outcomes(0).snapshot().stages_size(), 2);
+  request.add_scenarios()->set_policy(v1::SCHEDULING_POLICY_CAPACITY);
+  EXPECT_EQ(DetailOf(jobs_->EstimateJob(Context().get(), request, &response)),
+            "scenarios[0].policy");
+  v1::UpdateJobRequest cancel = Cancelling({});
+  cancel.set_cancel(true);
+  ASSERT_TRUE(Update(cancel).ok());
+  EXPECT_TRUE(Final("wf").is_final);
+  EXPECT_EQ(jobs_->EstimateJob(Context().get(), request, &response).error_code(),
+            grpc::StatusCode::FAILED_PRECONDITION);
+  request.clear_scenarios();
+  response.Clear();
+  ASSERT_TRUE(jobs_->EstimateJob(Context().get(), request, &response).ok());
+  EXPECT_TRUE(response.outcomes(0).snapshot().final());
+  EXPECT_EQ(response.outcomes(0).snapshot().sequence(), 0u);
+}
+
+TEST_F(JobServiceTest, WhatIsLargeComesInPieces) {
+  options_.tick_interval = options_.tick_interval_min = absl::Hours(1);
+  Start();
+  constexpr std::size_t kPlans = 16;
+  for (std::size_t i = 0; i < kPlans; ++i) {
+    Plan plan = {.id = "wf-" + std::to_string(i), .cluster = {.slots = 2}};
+    for (int job = 0; job < 500; ++job) {
+      const std::string name = std::string(250, 'x') + std::to_string(job);
+      plan.jobs.push_back({.name = name, .job_id = name});
+    }
+    const grpc::Status status = Submit(plan);
+    ASSERT_TRUE(status.ok()) << status.error_message();
+  }
+  v1::ListJobsRequest list;
+  list.set_view(v1::VIEW_FULL);
+  EXPECT_THAT(IdsOf(list), SizeIs(kPlans));
+  wire::JobListReader reader;
+  v1::WatchJobsRequest watch;
+  watch.set_view(v1::VIEW_FULL);
+  WatchAll(
+      reader, [&] { return reader.is_synced(); }, watch);
+  EXPECT_THAT(reader.jobs(), SizeIs(kPlans));
+}
+
+TEST_F(JobServiceTest, WhatIsLongIsRefused) {
+  Start();
+  v1::WatchJobRequest one = WatchWf();
+  one.set_wait_for_job(true);
+  one.set_run_uid(std::string(257, 'x'));
+  EXPECT_EQ(DetailOf(Watch(one).status), "run_uid");
+  one.set_job_id(std::string(257, 'x'));
+  EXPECT_EQ(DetailOf(Watch(one).status), "job_id");
+}
+
 TEST_F(JobServiceTest, EveryoneMayDoWhatTheirTokenSays) {
   options_.tokens_file = directory_ + "/tokens";
   tidemark::test::WriteSecret(options_.tokens_file,
@@ -591,6 +669,13 @@ TEST_F(JobServiceTest, EveryoneMayDoWhatTheirTokenSays) {
   WatchAll(
       reader, [&] { return reader.is_synced(); }, {}, "reader-token-for-wf-0");
   EXPECT_THAT(reader.jobs(), SizeIs(1));
+  v1::EstimateJobRequest estimate;
+  v1::EstimateJobResponse response;
+  const auto token = [] { return Context("reader-token-for-wf-0"); };
+  EXPECT_EQ(DetailOf(jobs_->EstimateJob(token().get(), estimate, &response)), "subject");
+  wire::EncodePlan(Chain(), *estimate.mutable_plan());
+  estimate.mutable_plan()->clear_id();
+  EXPECT_TRUE(jobs_->EstimateJob(token().get(), estimate, &response).ok());
 }
 
 TEST_F(JobServiceTest, SaysWhoAnswers) {

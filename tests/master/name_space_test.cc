@@ -193,10 +193,19 @@ TEST_F(NameSpaceTest, WhoReportedAJobIsKnownAfterARestart) {
   EXPECT_FALSE(KnowsItsPast("job_n2", "token-of-agent-for-jobs"));
 }
 
+TEST(NameSpace, SomethingWithoutAnIdIsGivenOneWithin) {
+  for (const char* name_space : {"*", "team-*", "nightly", "etl-* team-*"}) {
+    EXPECT_TRUE(store::IsWithin(store::AnIdWithin(name_space), name_space)) << name_space;
+  }
+  EXPECT_EQ(store::AnIdWithin(""), "");
+}
+
 TEST_F(NameSpaceTest, AReaderAsksForNoTimesButThoseOfJobsThatItMayRead) {
   Run("team-b-1", "token-of-agent-of-b");
   EXPECT_EQ(BasisFor("team-a-wf", "token-of-reader-of-a"), next::v1::BASIS_GUESS);
   EXPECT_EQ(BasisFor("team-b-wf", "token-of-reader-of-b"), next::v1::BASIS_EARLIER_RUNS);
+  EXPECT_EQ(BasisFor("", "token-of-reader-of-a"), next::v1::BASIS_GUESS);
+  EXPECT_EQ(BasisFor("", "token-of-reader-of-b"), next::v1::BASIS_EARLIER_RUNS);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ constexpr const char* kJob = "job-1";
 class Subscriber final : public JobWatcher {
  public:
   Subscriber(const ResumePoint& from, bool deltas) : cursor(from, {.deltas = deltas}) {}
-  void Offer(const PublishedJob& job) override { cursor.Offer(job.newest); }
+  void Offer(const PublishedJob& job) override { cursor.Offer(job.newest, job.run); }
   void Close() override {}
   JobCursor cursor;
 };

@@ -58,11 +58,13 @@ class WorkflowTableTest : public ::testing::Test {
   void Start(double seconds) {
     workflows_.reset();
     jobs_.reset();
+    hub_ = std::make_unique<next::service::JobHub>("master", 10);
     jobs_ = std::make_unique<JobTable>(
         JobTableOptions{.data_dir = directory_, .disk = store::MakeFileDisk(/*sync=*/false)});
     ASSERT_TRUE(jobs_->Recover(At(seconds), 1).ok());
     WorkflowTableOptions options = options_;
     options.data_dir = directory_;
+    options.hub = hub_.get();
     workflows_ = std::make_unique<WorkflowTable>(options, *jobs_);
     const auto recovery = workflows_->Recover();
     ASSERT_TRUE(recovery.ok()) << recovery.status();
@@ -83,10 +85,16 @@ class WorkflowTableTest : public ::testing::Test {
     EXPECT_TRUE(view.ok()) << view.status();
     return view.ok() ? view->newest : WorkflowSnapshot{};
   }
+  next::Snapshot Published(const std::string& id) const {
+    const auto job = hub_->Find(id);
+    EXPECT_TRUE(job.ok()) << job.status();
+    return job.ok() ? *job->newest : next::Snapshot{};
+  }
   std::string log() const { return store::WorkflowLogPath(directory_, "wf"); }
 
   std::string directory_;
   WorkflowTableOptions options_;
+  std::unique_ptr<next::service::JobHub> hub_;
   std::unique_ptr<JobTable> jobs_;
   std::unique_ptr<WorkflowTable> workflows_;
   WorkflowRecovery recovery_;
@@ -128,10 +136,9 @@ TEST_F(WorkflowTableTest, TheIdOfAnEndedWorkflowIsNotTakenByAnother) {
     if (is_restarted) Start(10);
     const absl::Status refused = workflows_->Submit(other, {}, At(11)).status();
     EXPECT_TRUE(absl::IsAlreadyExists(refused)) << refused;
-    EXPECT_THAT(
-        std::string(refused.message()),
-        "workflow wf was submitted before with other jobs or options, and has ended; submit "
-        "this one under another id");
+    EXPECT_THAT(std::string(refused.message()),
+                "plan wf was submitted before with other jobs or options, and has ended; submit "
+                "this one under another id");
     EXPECT_TRUE(workflows_->Submit(Chain(), {}, At(12)).ok());
     EXPECT_THAT(Tick(13), IsEmpty());
     EXPECT_EQ(Newest("wf"), final) << "the same submission again changes nothing";
@@ -161,6 +168,74 @@ TEST_F(WorkflowTableTest, AJobThatIsSilentKeepsItsWorkflowStillOverARestart) {
   Start(200);
   EXPECT_EQ(Newest("wf").fraction_done, silent.fraction_done);
   EXPECT_GT(Newest("wf").jobs[0].fraction_done, 0) << "its own bar";
+}
+
+TEST_F(WorkflowTableTest, WhatWasTakenBetweenTwoTicksStandsAfterARestart) {
+  WorkflowSpec spec = Chain();
+  spec.retry_within = absl::Hours(1);
+  ASSERT_TRUE(workflows_->Submit(spec, {}, At(0)).ok());
+  Source a("master", "a-1");
+  Source c("master", "c-1");
+  Tell(a, 1, Opened(1, 1));
+  Tick(2);
+  Tell(a, 3, Closed(JobOutcome::kFailed));
+  Tell(c, 3, Opened(1, 1));
+  // Seen, and in no snapshot of the plan yet.
+  for (const Snapshot& snapshot : jobs_->TickDue(At(4))) workflows_->Observe(snapshot);
+  ASSERT_TRUE(workflows_->Attach("wf", "a", "a-2", At(5)).ok());
+  ASSERT_TRUE(workflows_->Update("wf", {.add = {JobNamed("c")}, .cancel = {"a"}}, At(5)).ok());
+  ASSERT_TRUE(workflows_->Attach("wf", "b", "b-2", At(6)).ok());
+  Start(7);
+  EXPECT_THAT(recovery_.damages, IsEmpty());
+  const WorkflowSnapshot plan = Newest("wf");
+  ASSERT_THAT(plan.jobs, SizeIs(3));
+  EXPECT_EQ(plan.jobs[0].job_id, "a-2");
+  EXPECT_EQ(plan.jobs[0].state, WorkflowJobState::kCancelled);
+  EXPECT_EQ(plan.jobs[0].failed_attempts, 1u);
+  EXPECT_EQ(plan.jobs[1].job_id, "b-2");
+  EXPECT_THAT(plan.jobs[1].after, IsEmpty());
+  EXPECT_EQ(plan.jobs[2].state, WorkflowJobState::kRunning);
+}
+
+TEST_F(WorkflowTableTest, ARecordThatCannotBeTakenAgainIsDamage) {
+  std::string records;
+  const store::LogKey key = store::NewLogKey();
+  store::EncodeSubmission(Chain(), "", At(0), key, records);
+  store::EncodeAttachment("no such job", "a-2", At(1), key, records);
+  std::ofstream(log(), std::ios::binary) << records;
+  Start(2);
+  EXPECT_THAT(recovery_.damages, ElementsAre(HasSubstr("about 1 record was lost")));
+  EXPECT_THAT(Newest("wf").notes, Contains(HasSubstr("log of this workflow was damaged")));
+}
+
+TEST_F(WorkflowTableTest, AJobThatIsSeenBeforeItsFirstTickShowsItsStages) {
+  JobOpened opened = Opened(2, 1);
+  opened.submitted_at = At(0);
+  Source a("master", "a-1");
+  Tell(a, 5, opened);
+  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(6)).ok());
+  ASSERT_TRUE(workflows_->Attach("wf", "a", "a-1", At(6)).ok());
+  Tick(7);
+  EXPECT_EQ(Newest("wf").jobs[0].started_at, At(0));
+  EXPECT_THAT(Published("wf").stages, SizeIs(2));
+}
+
+TEST_F(WorkflowTableTest, TheEndOfAPlanIsTheSameAfterARestartAlsoWithoutItsJobs) {
+  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
+  double at = 0;
+  for (const std::string id : {"a-1", "b-1"}) {
+    Source job("master", id);
+    Tell(job, ++at, Opened(1, 1));
+    Tick(++at);
+    Tell(job, ++at, Closed());
+    Tick(++at);
+    ASSERT_TRUE(jobs_->Forget(id, "").ok());
+  }
+  const next::Snapshot end = Published("wf");
+  ASSERT_TRUE(end.is_final);
+  EXPECT_THAT(end.stages, SizeIs(4));
+  Start(10);
+  EXPECT_EQ(Published("wf"), end);
 }
 
 TEST_F(WorkflowTableTest, FollowsItsJobsToTheirEnd) {
@@ -443,9 +518,9 @@ TEST_F(WorkflowTableTest, EarlierRunsComeByTheNameOfTheJob) {
   const auto snapshots = Tick(1);
   EXPECT_THAT(asked, ElementsAre("a", "nightly"));
   EXPECT_EQ(snapshots.front().jobs[1].basis, WorkflowBasis::kProfile);
-  const auto fresh = workflows_->Estimate(Chain("other"), store::kAllIds, {}, At(1));
+  const auto fresh = workflows_->Imagine(Chain("other"), store::kAllIds, At(1));
   ASSERT_TRUE(fresh.ok());
-  EXPECT_NEAR(absl::ToDoubleSeconds(*fresh->remaining), 40, 4);
+  EXPECT_NEAR(absl::ToDoubleSeconds(*fresh->Estimate(At(1), {})->remaining), 40, 4);
 }
 
 // What is asked of the history waits until it is let go.
@@ -535,8 +610,8 @@ TEST_F(WorkflowTableTest, AQuestionWhatWouldBeHoldsNobodyUp) {
   Start(0);
   WorkflowSpec one = {.id = "wf", .jobs = {JobNamed("a")}, .cluster = {.slots = 2}};
   ASSERT_TRUE(workflows_->Submit(one, {}, At(0)).ok());
-  auto asked =
-      std::async(std::launch::async, [&] { return workflows_->Estimate("wf", {}, At(1)).ok(); });
+  auto asked = std::async(std::launch::async,
+                          [&] { return workflows_->Copy("wf")->Estimate(At(1), {}).ok(); });
   while (!held.is_asked()) std::this_thread::yield();
   auto attached = std::async(std::launch::async,
                              [&] { return workflows_->Attach("wf", "a", "a-2", At(1)).ok(); });

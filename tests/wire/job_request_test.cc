@@ -39,6 +39,19 @@ TEST(JobRequest, AStateThatNobodyCanMeetIsRefused) {
             "states[1]: must be a value that this version knows, not 70");
 }
 
+TEST(JobRequest, AFilterThatIsLongIsRefused) {
+  const std::string longest(kTextBytesMax, 'x');
+  v1::JobFilter message;
+  for (int i = 0; i < v1::JobState_ARRAYSIZE; ++i) message.add_states(v1::JOB_STATE_RUNNING);
+  message.set_name_prefix(longest);
+  EXPECT_TRUE(ParseJobFilter(message).ok());
+  message.set_name_prefix(longest + "x");
+  EXPECT_EQ(WrongFieldOf(ParseJobFilter(message).status()).path, "name_prefix");
+  message.clear_name_prefix();
+  message.add_states(v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(WrongFieldOf(ParseJobFilter(message).status()).path, "states");
+}
+
 TEST(JobRequest, AScenarioChangesWhatItSays) {
   v1::Scenario message;
   EXPECT_EQ(ParseScenario(message).value(), Scenario{});

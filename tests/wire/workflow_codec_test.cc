@@ -78,7 +78,8 @@ TEST(WorkflowCodec, ASnapshotComesBackAsItWent) {
                                 .ends_in = absl::Seconds(2),
                                 .task_time = absl::Seconds(3),
                                 .bottleneck = "network",
-                                .is_critical = true}}}};
+                                .is_critical = true}}},
+                   {.name = "b", .state = WorkflowJobState::kCancelled}};
   v1::WorkflowSnapshot message;
   EncodeWorkflowSnapshot(snapshot, message);
   const auto parsed = ParseWorkflowSnapshot(message);

@@ -405,9 +405,7 @@ TEST(LiveWorkflow, WhatMustOutliveAJobIsHandedOutOnceAndTakenBack) {
   const auto facts = live.TakeNewFacts();
   EXPECT_THAT(live.TakeNewFacts(), IsEmpty());
   LiveWorkflow again = WithRuns(Diamond());
-  for (const auto& [index, of_job] : facts) {
-    again.RestoreFacts(again.spec().jobs[index].name, of_job);
-  }
+  for (const auto& [name, of_job] : facts) again.RestoreFacts(name, of_job);
   again.RestoreTick(last.sequence, last.at, last.fraction_done);
   const WorkflowSnapshot next = again.Tick(Second(13));
   EXPECT_EQ(next.sequence, last.sequence + 1);

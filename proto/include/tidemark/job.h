@@ -106,7 +106,7 @@ struct JobInfo {
   std::string application_id;  // the engine's own
   std::string user;
   std::string queue;
-  std::string workflow_id;  // that it is part of
+  std::string workflow_id;  // of the plan that follows it
   friend bool operator==(const JobInfo&, const JobInfo&) = default;
 };
 
