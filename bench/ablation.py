@@ -31,9 +31,9 @@ WORKFLOW_FOLDERS = ("master/cost", "master/schedule", "master/estimate", "master
 SKIPPED = {
     "fold.cc": "memory accounting", "checkpoint.h": "layout version", "silence.cc": "silence",
     "report_gaps": "silence", "shown_progress": "display", "straggler.cc": "wording",
-    "clock_offset.h": "clocks", "check_workflow.cc": "limits", "normal.cc": "tables of a formula",
+    "clock_offset.h": "clocks", "normal.cc": "tables of a formula",
     "accuracy.cc": "record of errors", "evidence_loss.cc": "lost messages",
-    "kNotesMax": "limit", "kSilence": "silence", "kSilenceMore": "silence",
+    "kNotesMax": "limit", "kDataFactorMax": "limit", "kSilence": "silence", "kSilenceMore": "silence",
     "kDeviationsOf90Percent": "mathematics", "kZ95": "mathematics", "kGoldenStep": "mathematics",
     "kCoefficients": "mathematics", "kPowerBit": "mathematics", "kNoneIsNamed": "sentinel",
     "kWarmths": "number of kinds", "kResources": "number of kinds", "kCostFeatures": "number of kinds",

@@ -14,8 +14,8 @@
 #include "master/workflow/mapreduce_model.h"
 #include "master/workflow/stages_application.h"
 #include "master/workflow/task_model.h"
-#include "proto/wire/check_plan.h"
-#include "proto/wire/field_error.h"
+#include "tidemark/field_error.h"
+#include "tidemark/plan.h"
 
 namespace tidemark::next::cli {
 namespace {
@@ -102,7 +102,7 @@ void SetTimes(const PlannedStage& stage, StageProfile& profile) {
 
 // What CheckPlan() says, in the words of whoever reads the file.
 std::string InWords(const absl::Status& status, const Plan& plan) {
-  const wire::WrongField wrong = wire::WrongFieldOf(status);
+  const WrongField wrong = WrongFieldOf(status);
   unsigned job = 0;
   unsigned stage = 0;
   const int parts = std::sscanf(wrong.path.c_str(), "jobs[%u].stages[%u]", &job, &stage);
@@ -117,7 +117,7 @@ std::string InWords(const absl::Status& status, const Plan& plan) {
 absl::StatusOr<Plan> Applied(Plan plan, const Scenario& scenario) {
   absl::Status wrong;
   const auto check = [&](const std::string& option) {
-    const absl::Status checked = wire::CheckPlan(plan);
+    const absl::Status checked = CheckPlan(plan);
     if (!wrong.ok() || checked.ok()) return;
     wrong = absl::InvalidArgumentError(option + ": " + InWords(checked, plan));
   };

@@ -17,10 +17,10 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "proto/wire/field_error.h"
 #include "proto/wire/message_time.h"
 #include "proto/wire/plan_codec.h"
 #include "text/did_you_mean.h"
+#include "tidemark/field_error.h"
 #include "tidemark/next/v1/plan.pb.h"
 #include "transport/small_file.h"
 
@@ -111,7 +111,7 @@ class Reader {
 
   // What a master would say about the message, said about the file.
   absl::Status AsWritten(const absl::Status& status) const {
-    const wire::WrongField wrong = wire::WrongFieldOf(status);
+    const WrongField wrong = WrongFieldOf(status);
     std::string known = wrong.path;  // the field or the nearest that the file has
     while (!known.empty() && !places_.contains(known)) {
       const std::size_t end = known.find_last_of(".[");

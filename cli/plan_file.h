@@ -31,7 +31,7 @@ enum class PlanUse {
 
 // InvalidArgument "line LINE: PATH: WHAT" names the first thing that is wrong, by the names that
 // the file uses: an unknown field, with the one that was meant; a value of another type; and
-// everything that a master would refuse (wire::CheckPlan()).
+// everything that a master would refuse (CheckPlan()).
 absl::StatusOr<Plan> ParsePlanFile(const std::string& text, PlanUse use);
 // The same; errors name the file. NotFound: it cannot be read.
 absl::StatusOr<Plan> ReadPlanFile(const std::string& path, PlanUse use);

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <utility>
 
-#include "proto/wire/field_error.h"
 #include "proto/wire/snapshot_delta.h"
+#include "tidemark/field_error.h"
 
 namespace tidemark::next::service {
 namespace {
@@ -31,8 +31,8 @@ absl::StatusOr<ResumePoint> ParseResumeToken(const std::string& token) {
   const char* const begin = token.data();
   if (dash == std::string::npos || !ParseNumber(begin, begin + dash, run) ||
       !ParseNumber(begin + dash + 1, begin + token.size(), point.sequence)) {
-    return wire::FieldError("resume_token",
-                            "not one of this service; send the one of the last response, or none");
+    return FieldError("resume_token",
+                      "not one of this service; send the one of the last response, or none");
   }
   point.run = run;
   return point;

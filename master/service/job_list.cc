@@ -5,7 +5,7 @@
 #include <charconv>
 #include <utility>
 
-#include "proto/wire/field_error.h"
+#include "tidemark/field_error.h"
 
 namespace tidemark::next::service {
 namespace {
@@ -56,8 +56,8 @@ absl::StatusOr<JobListCursor> JobListCursor::Open(const JobList& list, JobFilter
   const char* const number = dash == std::string::npos ? end : resume_token.data() + dash + 1;
   const auto [parsed, error] = std::from_chars(number, end, position, kTokenBase);
   if (error != std::errc() || parsed != end) {
-    return wire::FieldError("resume_token",
-                            "not one of this service; send the one of the last response, or none");
+    return FieldError("resume_token",
+                      "not one of this service; send the one of the last response, or none");
   }
   cursor.restarted_ = resume_token.substr(0, dash) != list.instance_ ||
                       position < list.forgotten_ || position > list.newest_;

@@ -10,12 +10,11 @@
 
 #include "master/service/answer_when_durable.h"
 #include "master/service/grpc_status.h"
-#include "master/service/plan_snapshot.h"
 #include "master/store/name_space.h"
-#include "proto/wire/field_error.h"
 #include "proto/wire/job_codec.h"
 #include "proto/wire/job_request.h"
 #include "proto/wire/plan_codec.h"
+#include "tidemark/field_error.h"
 
 namespace tidemark::next::service {
 
@@ -46,7 +45,7 @@ absl::StatusOr<JobHub::Place> ParsePageToken(const std::string& token) {
   const char* const last = token.data() + token.size();
   const auto [end, error] = std::from_chars(token.data(), last, place.run);
   if (error != std::errc() || end == last || *end != '/') {
-    return wire::FieldError("page_token", "not one of this service; start without one");
+    return FieldError("page_token", "not one of this service; start without one");
   }
   place.job_id.assign(end + 1, last);
   return place;
@@ -108,7 +107,7 @@ absl::Status JobService::List(const grpc::CallbackServerContext& context,
   const absl::StatusOr<JobHub::Place> before = ParsePageToken(untrusted.page_token());
   if (!before.ok()) return before.status();
   const absl::StatusOr<JobFilter> filter = wire::ParseJobFilter(untrusted.filter());
-  if (!filter.ok()) return wire::FieldErrorWithin("filter", filter.status());
+  if (!filter.ok()) return FieldErrorWithin("filter", filter.status());
   const absl::StatusOr<View> view = wire::ParseView(untrusted.view(), View::kBasic);
   if (!view.ok()) return view.status();
   const std::size_t page_size = untrusted.page_size() == 0
@@ -136,15 +135,14 @@ absl::StatusOr<JobService::Mark> JobService::Submit(const grpc::CallbackServerCo
   if (!call.ok()) return call.status();
   if (absl::Status id = wire::CheckId("plan.id", untrusted.id()); !id.ok()) return id;
   const absl::StatusOr<Plan> plan = wire::ParsePlan(untrusted);
-  if (!plan.ok()) return wire::FieldErrorWithin("plan", plan.status());
-  const absl::StatusOr<WorkflowSpec> workflow = AsWorkflow(*plan);
-  if (!workflow.ok()) return wire::FieldErrorWithin("plan", workflow.status());
+  if (!plan.ok()) return FieldErrorWithin("plan", plan.status());
   const Sender sender = {.name_space = call->caller.NameSpaceOf(Right::kReport),
                          .reporter = call->caller.ReporterAt(HostOfPeer(context.peer()))};
-  auto taken = plans_.Submit(*workflow, sender, publishing_.clock.Now());
+  auto taken = workflows_.Submit(*plan, sender, publishing_.clock.Now());
   if (absl::IsResourceExhausted(taken.status())) {
     return publishing_.gate.Refuse(taken.status(), context.peer());
   }
+  if (!taken.ok()) return FieldErrorWithin("plan", taken.status());
   return taken;
 }
 
@@ -155,8 +153,8 @@ absl::StatusOr<JobService::Mark> JobService::Attach(const grpc::CallbackServerCo
   if (!call.ok()) return call.status();
   if (absl::Status id = wire::CheckId("child_job_id", untrusted.child_job_id()); !id.ok())
     return id;
-  return plans_.Attach(untrusted.job_id(), untrusted.child_name(), untrusted.child_job_id(),
-                       publishing_.clock.Now());
+  return workflows_.Attach(untrusted.job_id(), untrusted.child_name(), untrusted.child_job_id(),
+                           publishing_.clock.Now());
 }
 
 absl::StatusOr<JobService::Mark> JobService::Update(const grpc::CallbackServerContext& context,
@@ -167,22 +165,15 @@ absl::StatusOr<JobService::Mark> JobService::Update(const grpc::CallbackServerCo
   v1::Plan part;
   *part.mutable_jobs() = untrusted.add_jobs();
   const absl::StatusOr<Plan> plan = wire::ParsePartOfPlan(part);
-  const auto in_request = [](const absl::Status& status) {  // jobs[0] is add_jobs[0] there
-    const auto [path, description] = wire::WrongFieldOf(status);
-    return path.empty() ? status : wire::FieldError("add_" + path, description);
-  };
-  if (!plan.ok()) return in_request(plan.status());
-  const absl::StatusOr<WorkflowSpec> added = AsWorkflow(*plan);
-  if (!added.ok()) return in_request(added.status());
-  const workflow::Change change = {
-      .add = added->jobs,
-      .cancel = {untrusted.cancel_jobs().begin(), untrusted.cancel_jobs().end()},
-      .cancel_all = untrusted.cancel()};
-  auto changed = plans_.Update(untrusted.job_id(), change, publishing_.clock.Now());
-  if (!absl::IsInvalidArgument(changed.status())) return changed;
-  const std::string message(changed.status().message());
-  const std::size_t colon = message.find(": ");
-  return wire::FieldError(message.substr(0, colon), message.substr(colon + 2));
+  if (!plan.ok()) {  // jobs[0] is add_jobs[0] in the request
+    const auto [path, description] = WrongFieldOf(plan.status());
+    return path.empty() ? plan.status() : FieldError("add_" + path, description);
+  }
+  const PlanChange change = {
+      .add_jobs = plan->jobs,
+      .cancel_jobs = {untrusted.cancel_jobs().begin(), untrusted.cancel_jobs().end()},
+      .cancel = untrusted.cancel()};
+  return workflows_.Update(untrusted.job_id(), change, publishing_.clock.Now());
 }
 
 absl::StatusOr<JobService::Mark> JobService::Forget(const grpc::CallbackServerContext& context,
@@ -190,7 +181,7 @@ absl::StatusOr<JobService::Mark> JobService::Forget(const grpc::CallbackServerCo
   const absl::StatusOr<AdmittedCall> call = Ask(context, Right::kReport, {untrusted.job_id()});
   if (!call.ok()) return call.status();
   if (absl::Status id = wire::CheckId("job_id", untrusted.job_id()); !id.ok()) return id;
-  if (const absl::Status forgotten = plans_.Forget(untrusted.job_id(), untrusted.run_uid());
+  if (const absl::Status forgotten = workflows_.Forget(untrusted.job_id(), untrusted.run_uid());
       !forgotten.ok()) {
     return forgotten;
   }
@@ -206,29 +197,29 @@ absl::StatusOr<workflow::LiveWorkflow> JobService::Imagine(const v1::Plan& untru
                                                            const std::string& name_space,
                                                            absl::Time now) const {
   absl::StatusOr<Plan> plan = wire::ParsePlan(untrusted);
-  if (!plan.ok()) return wire::FieldErrorWithin("plan", plan.status());
+  if (!plan.ok()) return FieldErrorWithin("plan", plan.status());
   if (plan->id.empty()) plan->id = store::AnIdWithin(name_space);
   if (plan->id.empty()) plan->id = "plan";
-  const absl::StatusOr<WorkflowSpec> workflow = AsWorkflow(*plan);
-  if (!workflow.ok()) return wire::FieldErrorWithin("plan", workflow.status());
-  return plans_.Imagine(*workflow, name_space, now);
+  auto imagined = workflows_.Imagine(*plan, name_space, now);
+  if (!imagined.ok()) return FieldErrorWithin("plan", imagined.status());
+  return imagined;
 }
 
 // The same for each scenario, none of which may change anything.
 absl::Status JobService::EstimateAsItIs(Snapshot newest, const std::vector<Scenario>& scenarios,
                                         v1::EstimateJobResponse& response) {
-  const bool is_plan = newest.info && newest.info->kind == JobKind::kWorkflow;
+  const bool is_workflow = newest.info && newest.info->kind == JobKind::kWorkflow;
   newest.sequence = 0;
   for (const Scenario& scenario : scenarios) {
-    if (scenario != Scenario() && is_plan) {
-      return absl::FailedPreconditionError(
-          fmt::format("plan {} has ended: nothing of it can be otherwise; ask without scenarios",
-                      newest.job_id));
+    if (scenario != Scenario() && is_workflow) {
+      return absl::FailedPreconditionError(fmt::format(
+          "workflow {} has ended: nothing of it can be otherwise; ask without scenarios",
+          newest.job_id));
     }
     if (scenario != Scenario()) {
-      return wire::FieldError("scenarios",
-                              "must be empty: a job that is no plan has no slots of its own; ask "
-                              "about the plan that it is part of");
+      return FieldError("scenarios",
+                        "must be empty: a job that is no workflow has no slots of its own; "
+                        "ask about the workflow that it is part of");
     }
     wire::EncodeSnapshot(newest, *response.add_outcomes()->mutable_snapshot());
   }
@@ -243,43 +234,39 @@ absl::Status JobService::Estimate(const v1::EstimateJobRequest& untrusted,
   for (int i = 0; i < untrusted.scenarios_size(); ++i) {
     const absl::StatusOr<Scenario> scenario = wire::ParseScenario(untrusted.scenarios(i));
     if (!scenario.ok()) {
-      return wire::FieldErrorWithin(fmt::format("scenarios[{}]", i), scenario.status());
+      return FieldErrorWithin(fmt::format("scenarios[{}]", i), scenario.status());
     }
     scenarios.push_back(*scenario);
   }
   // One baseline for all scenarios.
   const absl::Time now = publishing_.clock.Now();
-  std::shared_ptr<const Snapshot> before;
-  absl::StatusOr<workflow::LiveWorkflow> plan = absl::UnknownError("not asked for");
+  absl::StatusOr<workflow::LiveWorkflow> workflow = absl::UnknownError("not asked for");
   if (untrusted.has_plan()) {
-    plan = Imagine(untrusted.plan(), name_space, now);
+    workflow = Imagine(untrusted.plan(), name_space, now);
   } else {
     const absl::StatusOr<PublishedJob> job = publishing_.hub.Find(untrusted.job_id());
     if (!job.ok()) return job.status();
-    before = job->newest;
-    if (before->is_final || !before->info || before->info->kind != JobKind::kWorkflow) {
-      return EstimateAsItIs(*before, scenarios, response);
+    const Snapshot& newest = *job->newest;
+    if (newest.is_final || !newest.info || newest.info->kind != JobKind::kWorkflow) {
+      return EstimateAsItIs(newest, scenarios, response);
     }
-    plan = plans_.Copy(untrusted.job_id());
+    workflow = workflows_.Copy(untrusted.job_id());
   }
-  if (!plan.ok()) return plan.status();
-  const JobOf job_of = [this](const std::string& id) { return jobs_.Newest(id); };
+  if (!workflow.ok()) return workflow.status();
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     if (is_cancelled()) return absl::CancelledError();
-    const auto would_be = plan->Estimate(now, AsWhatIf(scenarios[i]));
+    auto would_be = workflow->Estimate(now, scenarios[i]);
     if (absl::IsInvalidArgument(would_be.status())) {
-      return wire::FieldError(
-          fmt::format("scenarios[{}]{}", i, scenarios[i].policy ? ".policy" : ""),
-          std::string(would_be.status().message()));
+      const std::string wrong = WrongFieldOf(would_be.status()).description;
+      return FieldError(fmt::format("scenarios[{}]{}", i, scenarios[i].policy ? ".policy" : ""),
+                        wrong.empty() ? std::string(would_be.status().message()) : wrong);
     }
     if (!would_be.ok()) return would_be.status();
-    // A plan that is only described has none of its jobs yet, whatever they are doing elsewhere.
-    Snapshot snapshot = PlanSnapshot(*would_be, before ? job_of : JobOf(), before.get());
-    snapshot.sequence = 0;
-    if (untrusted.has_plan()) snapshot.job_id = untrusted.plan().id();
+    would_be->snapshot.sequence = 0;
+    if (untrusted.has_plan()) would_be->snapshot.job_id = untrusted.plan().id();
     v1::Outcome& outcome = *response.add_outcomes();
-    wire::EncodeSnapshot(snapshot, *outcome.mutable_snapshot());
-    outcome.set_busy_share(would_be->busy_share);
+    wire::EncodeSnapshot(would_be->snapshot, *outcome.mutable_snapshot());
+    outcome.set_busy_share(would_be->busy_share.value_or(0));
   }
   return absl::OkStatus();
 }
@@ -309,25 +296,25 @@ grpc::ServerWriteReactor<v1::WatchJobsResponse>* JobService::WatchJobs(
 grpc::ServerUnaryReactor* JobService::SubmitJob(grpc::CallbackServerContext* context,
                                                 const v1::SubmitJobRequest* request,
                                                 v1::SubmitJobResponse*) {
-  return AnswerWhenDurable::Start(plans_.journal(), Submit(*context, request->plan()));
+  return AnswerWhenDurable::Start(workflows_.journal(), Submit(*context, request->plan()));
 }
 
 grpc::ServerUnaryReactor* JobService::AttachJob(grpc::CallbackServerContext* context,
                                                 const v1::AttachJobRequest* request,
                                                 v1::AttachJobResponse*) {
-  return AnswerWhenDurable::Start(plans_.journal(), Attach(*context, *request));
+  return AnswerWhenDurable::Start(workflows_.journal(), Attach(*context, *request));
 }
 
 grpc::ServerUnaryReactor* JobService::UpdateJob(grpc::CallbackServerContext* context,
                                                 const v1::UpdateJobRequest* request,
                                                 v1::UpdateJobResponse*) {
-  return AnswerWhenDurable::Start(plans_.journal(), Update(*context, *request));
+  return AnswerWhenDurable::Start(workflows_.journal(), Update(*context, *request));
 }
 
 grpc::ServerUnaryReactor* JobService::ForgetJob(grpc::CallbackServerContext* context,
                                                 const v1::ForgetJobRequest* request,
                                                 v1::ForgetJobResponse*) {
-  return AnswerWhenDurable::Start(plans_.journal(), Forget(*context, *request));
+  return AnswerWhenDurable::Start(workflows_.journal(), Forget(*context, *request));
 }
 
 grpc::ServerUnaryReactor* JobService::EstimateJob(grpc::CallbackServerContext* context,
@@ -339,12 +326,12 @@ grpc::ServerUnaryReactor* JobService::EstimateJob(grpc::CallbackServerContext* c
   absl::StatusOr<AdmittedCall> call = Ask(*context, Right::kRead, ids);
   if (!call.ok()) return Answer(*context, call.status());
   if (request->subject_case() == v1::EstimateJobRequest::SUBJECT_NOT_SET) {
-    return Answer(*context, wire::FieldError("subject", "is missing; send job_id or plan"));
+    return Answer(*context, FieldError("subject", "is missing; send job_id or plan"));
   }
   if (request->scenarios_size() > kScenariosMax) {
-    return Answer(*context, wire::FieldError("scenarios", fmt::format("must be at most {}, not {}",
-                                                                      kScenariosMax,
-                                                                      request->scenarios_size())));
+    return Answer(*context,
+                  FieldError("scenarios", fmt::format("must be at most {}, not {}", kScenariosMax,
+                                                      request->scenarios_size())));
   }
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
   const std::string& key = call->meter.key();

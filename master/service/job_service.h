@@ -29,8 +29,8 @@ class JobService final : public v1::JobService::CallbackService {
  public:
   // All outlive the service.
   JobService(const Publishing& publishing, tidemark::service::JobTable& jobs,
-             tidemark::service::WorkflowTable& plans, ServerInfo info)
-      : publishing_(publishing), jobs_(jobs), plans_(plans), info_(std::move(info)) {}
+             tidemark::service::WorkflowTable& workflows, ServerInfo info)
+      : publishing_(publishing), jobs_(jobs), workflows_(workflows), info_(std::move(info)) {}
 
   grpc::ServerUnaryReactor* GetJob(grpc::CallbackServerContext* context,
                                    const v1::GetJobRequest* request,
@@ -94,7 +94,7 @@ class JobService final : public v1::JobService::CallbackService {
 
   const Publishing publishing_;
   tidemark::service::JobTable& jobs_;
-  tidemark::service::WorkflowTable& plans_;
+  tidemark::service::WorkflowTable& workflows_;
   const ServerInfo info_;
   tidemark::service::EstimateQueue estimates_;
 };

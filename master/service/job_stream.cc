@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "master/service/job_cursor.h"
-#include "proto/wire/field_error.h"
 #include "proto/wire/job_codec.h"
 #include "proto/wire/job_request.h"
 #include "proto/wire/message_time.h"
+#include "tidemark/field_error.h"
 
 namespace tidemark::next::service {
 namespace {
@@ -235,7 +235,7 @@ absl::StatusOr<absl::Duration> IntervalOf(bool is_set,
   if (!is_set) return absl::ZeroDuration();
   auto interval = tidemark::wire::ParseElapsed(untrusted, "interval_min");
   if (interval.ok()) return interval;
-  return wire::FieldError("interval_min", "must be a duration of 0 or more");
+  return FieldError("interval_min", "must be a duration of 0 or more");
 }
 
 absl::StatusOr<OneJobStream::Asked> AskedOf(const v1::WatchJobRequest& untrusted) {
@@ -280,7 +280,7 @@ grpc::ServerWriteReactor<v1::WatchJobsResponse>* WatchJobs(const Publishing& pub
   absl::StatusOr<Gate::AdmittedWatcher> admitted = publishing.gate.AdmitWatcher(context);
   if (!admitted.ok()) return new Refused(admitted.status());
   absl::StatusOr<JobFilter> filter = wire::ParseJobFilter(untrusted.filter());
-  if (!filter.ok()) return new Refused(wire::FieldErrorWithin("filter", filter.status()));
+  if (!filter.ok()) return new Refused(FieldErrorWithin("filter", filter.status()));
   const absl::StatusOr<View> view = wire::ParseView(untrusted.view(), View::kBasic);
   if (!view.ok()) return new Refused(view.status());
   const auto interval = IntervalOf(untrusted.has_interval_min(), untrusted.interval_min());

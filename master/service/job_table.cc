@@ -468,7 +468,8 @@ bool JobTable::IsDue(const Job& job, absl::Time now) const {
   return options_.pace.IsDue(now - job.ticked_at, job.monitor.has_news());
 }
 
-std::vector<Snapshot> JobTable::TickDue(absl::Time now) {
+std::vector<Snapshot> JobTable::TickDue(absl::Time now,
+                                        std::vector<std::shared_ptr<const next::Snapshot>>* shown) {
   CheckDisk();
   std::vector<std::shared_ptr<Job>> jobs;
   std::vector<DueJob> due;
@@ -483,11 +484,11 @@ std::vector<Snapshot> JobTable::TickDue(absl::Time now) {
     TickLocked(*jobs[i], now);
     unpublished_.push_back(std::move(jobs[i]));
   }
-  return Publish();
+  return Publish(shown);
 }
 
 // Shows the snapshots whose ticks are safe.
-std::vector<Snapshot> JobTable::Publish() {
+std::vector<Snapshot> JobTable::Publish(std::vector<std::shared_ptr<const next::Snapshot>>* shown) {
   std::vector<Snapshot> published;
   std::vector<next::service::PublishedJob> jobs;  // the same
   std::vector<std::shared_ptr<Job>> ended;
@@ -510,6 +511,7 @@ std::vector<Snapshot> JobTable::Publish() {
     job->is_published = true;
     published.push_back(job->newest);
     jobs.push_back({job->newest_job, job->run});
+    if (shown != nullptr) shown->push_back(job->newest_job);
     if (job->newest.is_final()) {
       job->holding.Hold(Resource::kJobs, 0);
       job->mark.log.reset();  // which closes the file
@@ -639,14 +641,7 @@ absl::StatusOr<JobTable::Running> JobTable::GetRunning(const std::string& job_id
   const std::shared_ptr<Job> job = Find(job_id);
   if (job == nullptr) return absl::NotFoundError(fmt::format("no job {}", job_id));
   const std::lock_guard lock(job->mutex);
-  return Running{job->newest, job->newest_stage};
-}
-
-std::shared_ptr<const next::Snapshot> JobTable::Newest(const std::string& job_id) const {
-  const std::shared_ptr<Job> job = Find(job_id);
-  if (job == nullptr) return nullptr;
-  const std::lock_guard lock(job->mutex);
-  return job->newest_job;
+  return Running{job->newest_job, job->newest_stage};
 }
 
 std::vector<JobView> JobTable::Views(const Filter& shows, std::size_t count) const {

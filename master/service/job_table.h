@@ -124,7 +124,9 @@ class JobTable {
   // Ticks running jobs that have news since pace.interval_min or were not ticked for pace.interval,
   // heavy ones in turns (tick_round.h), and returns the new snapshots. Waits until they are
   // durable; those of a disk that fails come with a later call. REQUIRES: one caller at a time.
-  std::vector<Snapshot> TickDue(absl::Time now);
+  // The same in the form that is published go to `shown`, if that is not null.
+  std::vector<Snapshot> TickDue(
+      absl::Time now, std::vector<std::shared_ptr<const next::Snapshot>>* shown = nullptr);
 
   // One that has ended; one that is not known is OK, and so is one that is not of `run_uid`, if
   // that is not empty. FailedPrecondition: it runs.
@@ -134,12 +136,10 @@ class JobTable {
   absl::StatusOr<Snapshot> Get(const std::string& job_id) const;  // NotFound
   // The newest snapshot and the JobMonitor::running_stage() of the same tick; null of a final one.
   struct Running {
-    Snapshot newest;
+    std::shared_ptr<const next::Snapshot> newest;  // as it was published, not null
     std::shared_ptr<const cost::RunningStage> stage;
   };
   absl::StatusOr<Running> GetRunning(const std::string& job_id) const;  // NotFound
-  // As it was published last; null: not known.
-  std::shared_ptr<const next::Snapshot> Newest(const std::string& job_id) const;
   // Says in each snapshot from now on which plan follows the job; of `plan_of`, from any thread:
   // empty for none. REQUIRES: nobody else uses the table yet, or any more.
   void SayPlans(std::function<std::string(const std::string& job_id)> plan_of) {
@@ -236,7 +236,8 @@ class JobTable {
   void TickLocked(Job& job, absl::Time now);
   void LoadPastRuns(Job& job);
   void End(Job& job);
-  std::vector<Snapshot> Publish();
+  std::vector<Snapshot> Publish(
+      std::vector<std::shared_ptr<const next::Snapshot>>* shown = nullptr);
   void NoteEnded(const std::vector<std::shared_ptr<Job>>& jobs);
   bool WantsCheckpoint(const Job& job) const;
   void SaveCheckpoint(Job& job) const;

@@ -50,17 +50,21 @@ constexpr absl::Duration kTokensCheckedEvery = absl::Seconds(1);
 constexpr const char* kIngestServiceName = "tidemark.v1.IngestService";
 constexpr const char* kServices[] = {kIngestServiceName, "tidemark.next.v1.JobService"};
 
-const char* NameOf(JobState state) {
+const char* NameOf(next::JobState state) {
   switch (state) {
-    case JobState::kRunning:
+    case next::JobState::kUnknown:
+      break;
+    case next::JobState::kQueued:
+      return "queued";
+    case next::JobState::kRunning:
       return "running";
-    case JobState::kSucceeded:
+    case next::JobState::kSucceeded:
       return "succeeded";
-    case JobState::kFailed:
+    case next::JobState::kFailed:
       return "failed";
-    case JobState::kKilled:
+    case next::JobState::kKilled:
       return "killed";
-    case JobState::kAbandoned:
+    case next::JobState::kAbandoned:
       return "abandoned";
   }
   return "unknown";
@@ -180,7 +184,7 @@ service::WorkflowTableOptions WorkflowOptions(
     std::function<std::vector<JobProfile>(const std::string&, const store::Reported&)> runs,
     std::function<std::optional<ResourceProfile>()> node) {
   return {.live = {.abandon_after = options.job.abandon_after},
-          .limits = {.jobs_max = options.workflow_jobs_max},
+          .jobs_per_workflow_max = options.workflow_jobs_max,
           .workflows_max = options.workflows_max,
           .data_dir = options.data_dir,
           .runs = std::move(runs),
@@ -431,19 +435,19 @@ void Master::Impl::RefreshTokens() {
 
 void Master::Impl::Tick() {
   const service::Stopwatch stopwatch(&metrics_.tick);
-  for (const Snapshot& snapshot : jobs_.TickDue(clock_.Now())) {
-    if (snapshot.sequence == 1) log_.Info("job opened", snapshot.job_id);
-    if (snapshot.is_final()) {
-      log_.Info("job ended", snapshot.job_id, {{"state", NameOf(snapshot.state)}});
-    }
-    workflows_.Observe(snapshot);
+  std::vector<std::shared_ptr<const next::Snapshot>> jobs;
+  jobs_.TickDue(clock_.Now(), &jobs);
+  for (const auto& job : jobs) {
+    if (job->sequence == 1) log_.Info("job opened", job->job_id);
+    if (job->is_final) log_.Info("job ended", job->job_id, {{"state", NameOf(job->state)}});
+    workflows_.Observe(job);
     metrics_.snapshots_published.fetch_add(1, std::memory_order_relaxed);
   }
-  for (const WorkflowSnapshot& snapshot : workflows_.TickDue(clock_.Now())) {
-    const std::string& id = snapshot.workflow_id;
-    if (snapshot.sequence == 1) log_.Info("workflow submitted", "", {{"workflow", id}});
-    if (snapshot.is_final()) {
-      log_.Info("workflow ended", "", {{"workflow", id}, {"state", NameOf(snapshot.state)}});
+  for (const auto& workflow : workflows_.TickDue(clock_.Now())) {
+    const std::string& id = workflow->job_id;
+    if (workflow->sequence == 1) log_.Info("workflow submitted", "", {{"workflow", id}});
+    if (workflow->is_final) {
+      log_.Info("workflow ended", "", {{"workflow", id}, {"state", NameOf(workflow->state)}});
     }
     metrics_.snapshots_published.fetch_add(1, std::memory_order_relaxed);
   }

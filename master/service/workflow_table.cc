@@ -8,10 +8,10 @@
 #include <system_error>
 #include <utility>
 
-#include "master/service/plan_snapshot.h"
 #include "master/service/tick_round.h"
 #include "master/store/recovery.h"
 #include "master/store/workflow_log.h"
+#include "master/workflow/check_workflow.h"
 #include "tidemark/limit.h"
 
 namespace tidemark::service {
@@ -24,25 +24,29 @@ constexpr std::size_t kLightJobs = 50;
 // A restart estimates workflows for so long before the master listens; the rest follow one by one.
 constexpr absl::Duration kRecoveryCpu = absl::Seconds(1);
 
+absl::Status NoWorkflow(const std::string& id) {
+  return absl::NotFoundError(fmt::format("no workflow {}", id));
+}
+
 }  // namespace
 
 WorkflowTable::Entry::Entry(workflow::LiveWorkflow workflow, absl::Time at, std::string names)
-    : id(workflow.spec().id),
+    : id(workflow.plan().id),
       submitted_at(at),
       name_space(std::move(names)),
       live(std::move(workflow)),
-      tick_cost(live.spec().jobs.size() > kLightJobs ? absl::InfiniteDuration()
+      tick_cost(live.plan().jobs.size() > kLightJobs ? absl::InfiniteDuration()
                                                      : absl::ZeroDuration()) {}
 
 WorkflowTable::WorkflowTable(WorkflowTableOptions options, JobTable& jobs, Metrics* metrics)
     : options_(std::move(options)), jobs_(jobs), metrics_(metrics) {
-  jobs_.SayPlans([this](const std::string& job_id) { return PlanOf(job_id); });
+  jobs_.SayPlans([this](const std::string& job_id) { return WorkflowOf(job_id); });
 }
 
 WorkflowTable::~WorkflowTable() { jobs_.SayPlans(nullptr); }
 
 // Of several, the first to follow the job.
-std::string WorkflowTable::PlanOf(const std::string& job_id) const {
+std::string WorkflowTable::WorkflowOf(const std::string& job_id) const {
   const std::lock_guard lock(mutex_);
   const auto of_job = followers_.find(job_id);
   return of_job == followers_.end() ? "" : of_job->second.front()->id;
@@ -75,9 +79,9 @@ void WorkflowTable::Forget(const KeptEnded::One& ended) {
 }
 
 // REQUIRES: mutex_ is held.
-absl::Status WorkflowTable::Entered(const Entry& entry) const {
+absl::Status WorkflowTable::EnterHub(const Entry& entry) const {
   return options_.hub == nullptr ? absl::OkStatus()
-                                 : options_.hub->Enter({entry.newest_job, entry.run()});
+                                 : options_.hub->Enter({entry.newest, entry.run()});
 }
 
 // REQUIRES: entry.mutex is held.
@@ -94,7 +98,7 @@ void WorkflowTable::AppendNewFacts(Entry& entry) {
   const auto facts = entry.live.TakeNewFacts();
   if (facts.empty()) return;
   std::string record;
-  store::EncodeWorkflowTick(entry.live.newest(), facts, entry.key, record);
+  store::EncodeWorkflowTick(*entry.live.newest(), facts, entry.key, record);
   AppendRecord(entry, record);
 }
 
@@ -104,21 +108,21 @@ absl::Status WorkflowTable::CheckJournal() const {
   return status.ok() || options_.data_dir.empty() ? absl::OkStatus() : JournalFails(status);
 }
 
-absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(
-    const WorkflowSpec& workflow, const Sender& sender, absl::Time now) {
-  auto entry = std::make_shared<Entry>(workflow::LiveWorkflow(workflow, now, options_.live), now,
+absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(const next::Plan& plan,
+                                                                          const Sender& sender,
+                                                                          absl::Time now) {
+  auto entry = std::make_shared<Entry>(workflow::LiveWorkflow(plan, now, options_.live), now,
                                        sender.name_space);
   entry->reporter = sender.reporter.empty() ? sender.name_space : sender.reporter;
   entry->holding = jobs_.shares().Of(entry->reporter);
   entry->newest = entry->live.newest();
-  Describe(*entry, entry->newest);
   std::string start;
-  store::EncodeSubmission(workflow, sender.name_space, now, entry->key, start);
+  store::EncodeSubmission(plan, sender.name_space, now, entry->key, start);
   // Nobody else knows this one yet, so its lock is free; others wait for it until the log begins.
   const std::lock_guard entry_lock(entry->mutex);
   {
     const std::lock_guard lock(mutex_);
-    if (const auto known = workflows_.find(workflow.id); known != workflows_.end()) {
+    if (const auto known = workflows_.find(plan.id); known != workflows_.end()) {
       return known->second;
     }
     std::optional<KeptEnded::One> to_forget;
@@ -127,41 +131,42 @@ absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(
       if (!to_forget) {
         return LimitExceeded(
             "workflows", fmt::format("workflow {}: this master tracks at most {} workflows at once",
-                                     workflow.id, options_.workflows_max));
+                                     plan.id, options_.workflows_max));
       }
     }
     absl::Status taken = entry->holding.Take(Resource::kWorkflows, 1);
     if (taken.ok()) taken = entry->holding.Take(Resource::kDiskBytes, 0);
-    if (taken.ok()) taken = Entered(*entry);
+    if (taken.ok()) taken = EnterHub(*entry);
     if (!taken.ok()) return taken;
     if (to_forget) Forget(*to_forget);
     kept_.Enter(entry->reporter);
     entry->number = ++submitted_;
-    workflows_.emplace(workflow.id, entry);
+    workflows_.emplace(plan.id, entry);
   }
   if (!options_.data_dir.empty()) {
     entry->log =
-        Journal::MakeLog(store::WorkflowLogPath(options_.data_dir, workflow.id), std::string());
+        Journal::MakeLog(store::WorkflowLogPath(options_.data_dir, plan.id), std::string());
   }
   AppendRecord(*entry, start);
   return entry;
 }
 
-absl::StatusOr<Journal::Mark> WorkflowTable::Submit(const WorkflowSpec& workflow,
-                                                    const Sender& sender, absl::Time now) {
-  if (absl::Status ok = CheckWorkflow(workflow, options_.limits); !ok.ok()) return ok;
-  std::shared_ptr<Entry> entry = Find(workflow.id);
+absl::StatusOr<Journal::Mark> WorkflowTable::Submit(const next::Plan& plan, const Sender& sender,
+                                                    absl::Time now) {
+  if (absl::Status ok = workflow::CheckWorkflow(plan, options_.jobs_per_workflow_max); !ok.ok())
+    return ok;
+  std::shared_ptr<Entry> entry = Find(plan.id);
   if (entry == nullptr) {
     if (absl::Status ok = CheckJournal(); !ok.ok()) return ok;
-    absl::StatusOr<std::shared_ptr<Entry>> opened = Open(workflow, sender, now);
+    absl::StatusOr<std::shared_ptr<Entry>> opened = Open(plan, sender, now);
     if (!opened.ok()) return opened.status();
     entry = *std::move(opened);
   }
-  if (const std::lock_guard lock(entry->mutex); !entry->live.WasSubmittedAs(workflow)) {
+  if (const std::lock_guard lock(entry->mutex); !entry->live.WasSubmittedAs(plan)) {
     return absl::AlreadyExistsError(fmt::format(
-        "plan {} was submitted before with other jobs or options{}; submit this one under "
+        "workflow {} was submitted before with other jobs or options{}; submit this one under "
         "another id",
-        workflow.id, entry->live.is_final() ? ", and has ended" : ""));
+        plan.id, entry->live.is_final() ? ", and has ended" : ""));
   }
   Follow(entry);
   const std::lock_guard lock(entry->mutex);
@@ -199,9 +204,9 @@ void WorkflowTable::Follow(const std::shared_ptr<Entry>& entry) {
 void WorkflowTable::ObserveNewest(Entry& entry, const std::string& job_id) const {
   absl::StatusOr<JobTable::Running> job = jobs_.GetRunning(job_id);
   // When it began is known at its first tick.
-  if (!job.ok() || job->newest.sequence == 0) return;
+  if (!job.ok() || job->newest->sequence == 0) return;
   const std::lock_guard lock(entry.mutex);
-  entry.live.Observe(job->newest, std::move(job->stage));
+  entry.live.Observe(std::move(job->newest), std::move(job->stage));
   entry.has_news = true;
 }
 
@@ -210,7 +215,7 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Attach(const std::string& workflow_
                                                     const std::string& job_id, absl::Time now) {
   if (absl::Status ok = CheckJournal(); !ok.ok()) return ok;
   const std::shared_ptr<Entry> entry = Find(workflow_id);
-  if (entry == nullptr) return absl::NotFoundError(fmt::format("no plan {}", workflow_id));
+  if (entry == nullptr) return NoWorkflow(workflow_id);
   Journal::Mark mark;
   {
     const std::lock_guard lock(entry->mutex);
@@ -231,16 +236,16 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Attach(const std::string& workflow_
 }
 
 absl::StatusOr<Journal::Mark> WorkflowTable::Update(const std::string& workflow_id,
-                                                    const workflow::Change& change,
+                                                    const next::PlanChange& change,
                                                     absl::Time now) {
   if (absl::Status ok = CheckJournal(); !ok.ok()) return ok;
   const std::shared_ptr<Entry> entry = Find(workflow_id);
-  if (entry == nullptr) return absl::NotFoundError(fmt::format("no plan {}", workflow_id));
+  if (entry == nullptr) return NoWorkflow(workflow_id);
   Journal::Mark mark;
   {
     const std::lock_guard lock(entry->mutex);
     AppendNewFacts(*entry);
-    const absl::StatusOr<bool> is_news = entry->live.Update(change, options_.limits);
+    const absl::StatusOr<bool> is_news = entry->live.Update(change, options_.jobs_per_workflow_max);
     if (!is_news.ok()) return is_news.status();
     if (*is_news) {
       std::string record;
@@ -258,9 +263,9 @@ absl::Status WorkflowTable::Forget(const std::string& workflow_id, const std::st
   const std::shared_ptr<Entry> entry = Find(workflow_id);
   if (entry == nullptr || !run_uid.empty()) return absl::OkStatus();
   const std::lock_guard entry_lock(entry->mutex);
-  if (!entry->newest.is_final()) {
+  if (!entry->newest->is_final) {
     return absl::FailedPreconditionError(
-        fmt::format("plan {} runs; cancel it before it is forgotten", workflow_id));
+        fmt::format("workflow {} runs; cancel it before it is forgotten", workflow_id));
   }
   const std::lock_guard lock(mutex_);
   const auto known = workflows_.find(workflow_id);
@@ -270,24 +275,23 @@ absl::Status WorkflowTable::Forget(const std::string& workflow_id, const std::st
   return absl::OkStatus();
 }
 
-void WorkflowTable::Observe(const Snapshot& snapshot) {
+void WorkflowTable::Observe(const std::shared_ptr<const next::Snapshot>& job) {
   std::vector<std::shared_ptr<Entry>> followers;
   {
     const std::lock_guard lock(mutex_);
-    const auto of_job = followers_.find(snapshot.job_id);
+    const auto of_job = followers_.find(job->job_id);
     if (of_job == followers_.end()) return;
     followers = of_job->second;
   }
-  const absl::StatusOr<JobTable::Running> job = jobs_.GetRunning(snapshot.job_id);
-  const bool is_newest = job.ok() && job->newest.sequence == snapshot.sequence;
-  const auto stage = is_newest ? job->stage : nullptr;
+  const absl::StatusOr<JobTable::Running> running = jobs_.GetRunning(job->job_id);
+  const auto stage = running.ok() && running->newest == job ? running->stage : nullptr;
   for (const std::shared_ptr<Entry>& entry : followers) {
     {
       const std::lock_guard lock(entry->mutex);
-      entry->live.Observe(snapshot, stage);
+      entry->live.Observe(job, stage);
       entry->has_news = true;
     }
-    if (snapshot.is_final()) Follow(entry);
+    if (job->is_final) Follow(entry);
   }
 }
 
@@ -302,20 +306,20 @@ bool WorkflowTable::IsDue(const Entry& entry, absl::Time now) const {
 void WorkflowTable::LoadHistory(Entry& entry) const {
   if (!options_.runs) return;
   std::vector<std::size_t> unknown;
-  std::vector<WorkflowJob> jobs;
+  std::vector<next::PlannedJob> jobs;
   {
     const std::lock_guard lock(entry.mutex);
-    for (std::size_t i = 0; i < entry.live.spec().jobs.size(); ++i) {
+    for (std::size_t i = 0; i < entry.live.plan().jobs.size(); ++i) {
       if (entry.live.has_runs(i)) continue;
       unknown.push_back(i);
-      jobs.push_back(entry.live.spec().jobs[i]);
+      jobs.push_back(entry.live.plan().jobs[i]);
     }
   }
   if (unknown.empty()) return;
   const auto node = options_.node ? options_.node() : std::nullopt;
   std::vector<std::vector<JobProfile>> runs;
   runs.reserve(unknown.size());
-  for (const WorkflowJob& job : jobs) {
+  for (const next::PlannedJob& job : jobs) {
     runs.push_back(options_.runs(
         job.history_name.empty() ? job.name : job.history_name,
         {.id = job.job_id.empty() ? entry.id : job.job_id, .name_space = entry.name_space}));
@@ -340,26 +344,23 @@ void WorkflowTable::Tick(Entry& entry, absl::Time now, bool estimates) {
     const Stopwatch stopwatch(metrics_ == nullptr ? nullptr : &metrics_->workflow_estimate);
     estimate = options_.estimate(question());
   }
-  std::unique_lock lock(entry.mutex);
-  const WorkflowSnapshot snapshot = entry.live.Tick(now, std::move(estimate));
+  const std::lock_guard lock(entry.mutex);
+  const next::Snapshot& snapshot = entry.live.Tick(now, std::move(estimate));
   if (estimates) entry.tick_cost = ThreadCpuTime() - began;
   entry.ticked_at = now;
   entry.has_news = entry.has_news || !estimates;
   std::string record;
-  if (snapshot.is_final()) {
-    lock.unlock();  // nobody changes it any more
-    Describe(entry, snapshot);
-    lock.lock();
-    store::EncodeWorkflowEnd(snapshot, *entry.newest_job, entry.key, record);
+  if (snapshot.is_final) {
+    store::EncodeWorkflowEnd(snapshot, entry.key, record);
   } else {
     store::EncodeWorkflowTick(snapshot, entry.live.TakeNewFacts(), entry.key, record);
   }
   AppendRecord(entry, record);
   entry.is_published = false;
-  if (snapshot.is_final()) entry.log.reset();
+  if (snapshot.is_final) entry.log.reset();
 }
 
-std::vector<WorkflowSnapshot> WorkflowTable::TickDue(absl::Time now) {
+std::vector<std::shared_ptr<const next::Snapshot>> WorkflowTable::TickDue(absl::Time now) {
   std::vector<std::shared_ptr<Entry>> entries;
   std::vector<DueJob> due;
   for (std::shared_ptr<Entry>& entry : All()) {
@@ -376,15 +377,9 @@ std::vector<WorkflowSnapshot> WorkflowTable::TickDue(absl::Time now) {
   return Publish();
 }
 
-// With the stages of its jobs. REQUIRES: no lock is held.
-void WorkflowTable::Describe(Entry& entry, const WorkflowSnapshot& newest) const {
-  entry.newest_job = std::make_shared<const next::Snapshot>(next::service::PlanSnapshot(
-      newest, [this](const std::string& id) { return jobs_.Newest(id); }, entry.newest_job.get()));
-}
-
 // Publishes the snapshots whose ticks are durable.
-std::vector<WorkflowSnapshot> WorkflowTable::Publish() {
-  std::vector<WorkflowSnapshot> published;
+std::vector<std::shared_ptr<const next::Snapshot>> WorkflowTable::Publish() {
+  std::vector<std::shared_ptr<const next::Snapshot>> published;
   for (std::shared_ptr<Entry>& entry : std::exchange(unpublished_, {})) {
     const auto mark = [&] {
       const std::lock_guard lock(entry->mutex);
@@ -398,13 +393,11 @@ std::vector<WorkflowSnapshot> WorkflowTable::Publish() {
       const std::lock_guard lock(entry->mutex);
       entry->newest = entry->live.newest();
       entry->is_published = true;
-      if (entry->newest.is_final()) entry->mark.log.reset();  // which closes the file
+      if (entry->newest->is_final) entry->mark.log.reset();  // which closes the file
       published.push_back(entry->newest);
     }
-    // The end was described for its record.
-    if (!published.back().is_final()) Describe(*entry, published.back());
-    if (options_.hub != nullptr) options_.hub->Publish({entry->newest_job, entry->run()});
-    if (published.back().is_final()) End(entry);
+    if (options_.hub != nullptr) options_.hub->Publish({published.back(), entry->run()});
+    if (published.back()->is_final) End(entry);
   }
   return published;
 }
@@ -433,11 +426,6 @@ absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover() {
         std::move(workflow.live), workflow.submitted_at,
         workflow.name_space.empty() ? store::kAllIds : std::move(workflow.name_space));
     entry->newest = entry->live.newest();
-    if (workflow.plan) {
-      entry->newest_job = std::make_shared<const next::Snapshot>(*std::move(workflow.plan));
-    } else {
-      Describe(*entry, entry->newest);
-    }
     entry->key = workflow.key;
     entry->reporter = entry->name_space;
     entry->holding = jobs_.shares().Of(entry->reporter);
@@ -449,47 +437,27 @@ absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover() {
       kept_.Enter(entry->reporter);
       workflows_[entry->id] = entry;
       // A log of an id that is taken by now stays as it is.
-      Entered(*entry).IgnoreError();
+      EnterHub(*entry).IgnoreError();
     }
     ++recovery.workflows;
-    if (entry->newest.is_final()) {
+    if (entry->newest->is_final) {
       End(entry);
       continue;
     }
-    recovery.latest = std::max(recovery.latest, entry->newest.at);
+    recovery.latest = std::max(recovery.latest, entry->newest->at);
     entry->log = Journal::MakeLog(path, workflow.log_bytes);
     Follow(entry);
+    // Those that have ended by now show their stages.
+    for (const std::string& job_id : entry->live.attached_jobs()) ObserveNewest(*entry, job_id);
     const bool estimates = ThreadCpuTime() - began < kRecoveryCpu;
     if (estimates) LoadHistory(*entry);
     // As it was: what has become of its jobs since is not known before they are ticked, and then it
     // is due.
-    Tick(*entry, entry->newest.at, estimates);
+    Tick(*entry, entry->newest->at, estimates);
     unpublished_.push_back(entry);
   }
   Publish();
   return recovery;
-}
-
-absl::StatusOr<WorkflowView> WorkflowTable::Look(const std::string& workflow_id) const {
-  const std::shared_ptr<Entry> entry = Find(workflow_id);
-  if (entry == nullptr) return absl::NotFoundError(fmt::format("no plan {}", workflow_id));
-  const std::lock_guard lock(entry->mutex);
-  return WorkflowView{.newest = entry->newest, .run = entry->run()};
-}
-
-std::vector<WorkflowSnapshot> WorkflowTable::List() const {
-  std::vector<std::pair<std::uint64_t, std::shared_ptr<Entry>>> entries;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [id, entry] : workflows_) entries.emplace_back(entry->number, entry);
-  }
-  std::sort(entries.rbegin(), entries.rend());
-  std::vector<WorkflowSnapshot> snapshots;
-  for (const auto& [number, entry] : entries) {
-    const std::lock_guard lock(entry->mutex);
-    snapshots.push_back(entry->newest);
-  }
-  return snapshots;
 }
 
 std::size_t WorkflowTable::followed_jobs() const {
@@ -499,7 +467,7 @@ std::size_t WorkflowTable::followed_jobs() const {
 
 absl::StatusOr<workflow::LiveWorkflow> WorkflowTable::Copy(const std::string& workflow_id) const {
   const std::shared_ptr<Entry> entry = Find(workflow_id);
-  if (entry == nullptr) return absl::NotFoundError(fmt::format("no plan {}", workflow_id));
+  if (entry == nullptr) return NoWorkflow(workflow_id);
   const auto copy = [&] {
     const std::lock_guard lock(entry->mutex);
     return entry->live;
@@ -509,12 +477,13 @@ absl::StatusOr<workflow::LiveWorkflow> WorkflowTable::Copy(const std::string& wo
   return std::move(asked.live);
 }
 
-absl::StatusOr<workflow::LiveWorkflow> WorkflowTable::Imagine(const WorkflowSpec& workflow,
+absl::StatusOr<workflow::LiveWorkflow> WorkflowTable::Imagine(const next::Plan& plan,
                                                               const std::string& name_space,
                                                               absl::Time now) const {
-  if (absl::Status ok = CheckWorkflow(workflow, options_.limits); !ok.ok()) return ok;
+  if (absl::Status ok = workflow::CheckWorkflow(plan, options_.jobs_per_workflow_max); !ok.ok())
+    return ok;
   // Nothing has begun, whatever its jobs are doing elsewhere.
-  Entry asked(workflow::LiveWorkflow(workflow, now, options_.live), now, name_space);
+  Entry asked(workflow::LiveWorkflow(plan, now, options_.live), now, name_space);
   LoadHistory(asked);
   return std::move(asked.live);
 }

@@ -30,15 +30,16 @@
 #include "master/service/tick_pace.h"
 #include "master/store/log_record.h"
 #include "master/store/name_space.h"
-#include "master/workflow/check_workflow.h"
 #include "master/workflow/live_workflow.h"
-#include "tidemark/workflow.h"
+#include "tidemark/job.h"
+#include "tidemark/job_query.h"
+#include "tidemark/plan.h"
 
 namespace tidemark::service {
 
 struct WorkflowTableOptions {
   workflow::LiveWorkflowOptions live;
-  workflow::WorkflowLimits limits;
+  std::size_t jobs_per_workflow_max = 1000;
   std::size_t workflows_max = 1000;  // the shares of `jobs` say how many one may run
   std::string data_dir;  // of logs to recover from; empty: a workflow is gone with its master
   // Profiles of earlier runs of jobs of a name that may teach `job`, the most recent first. From
@@ -51,12 +52,6 @@ struct WorkflowTableOptions {
       [](const workflow::LiveQuestion& question) { return workflow::EstimateLive(question); };
   next::service::JobHub* hub = nullptr;  // as in JobTableOptions
   TickPace pace;
-};
-
-struct WorkflowView {
-  WorkflowSnapshot newest;
-  // Tells this workflow from every other of the same id; the same after a recovery.
-  std::uint64_t run = 0;
 };
 
 struct WorkflowRecovery {
@@ -81,7 +76,7 @@ class WorkflowTable {
   //
   // Errors: those of CheckWorkflow(). AlreadyExists: another workflow of that id.
   // ResourceExhausted: workflows, share_percent. Unavailable: the journal fails; nothing was done.
-  absl::StatusOr<Journal::Mark> Submit(const WorkflowSpec& workflow, const Sender& sender,
+  absl::StatusOr<Journal::Mark> Submit(const next::Plan& plan, const Sender& sender,
                                        absl::Time now);
   // Errors: those of LiveWorkflow::Attach(). NotFound: no such workflow. Unavailable: as above.
   absl::StatusOr<Journal::Mark> Attach(const std::string& workflow_id, const std::string& job_name,
@@ -89,24 +84,22 @@ class WorkflowTable {
 
   // Errors: those of LiveWorkflow::Update(). NotFound, Unavailable: as above.
   absl::StatusOr<Journal::Mark> Update(const std::string& workflow_id,
-                                       const workflow::Change& change, absl::Time now);
+                                       const next::PlanChange& change, absl::Time now);
   // One that has ended; one that is not known is OK, and so is one that is not of `run_uid`, if
   // that is not empty. FailedPrecondition: it runs.
   absl::Status Forget(const std::string& workflow_id, const std::string& run_uid);
 
-  // A job has a new snapshot, which was published. O(workflows it is part of).
-  void Observe(const Snapshot& snapshot);
+  // A job has a new snapshot, not null, which was published. O(workflows it is part of).
+  void Observe(const std::shared_ptr<const next::Snapshot>& job);
   // Ticks running workflows that have news since pace.interval_min or were not ticked for
   // pace.interval, heavy ones in turns, and returns the new snapshots. Waits until they are
   // durable; those of a disk that fails come with a later call. REQUIRES: one caller at a time.
-  std::vector<WorkflowSnapshot> TickDue(absl::Time now);
+  std::vector<std::shared_ptr<const next::Snapshot>> TickDue(absl::Time now);
 
-  absl::StatusOr<WorkflowView> Look(const std::string& workflow_id) const;  // NotFound
-  std::vector<WorkflowSnapshot> List() const;  // the newest submission first
   // With their history, to ask what would be: one that was submitted, as it is, and one that was
   // not. `name_space`: which ids whoever asks might ask for.
   absl::StatusOr<workflow::LiveWorkflow> Copy(const std::string& workflow_id) const;
-  absl::StatusOr<workflow::LiveWorkflow> Imagine(const WorkflowSpec& workflow,
+  absl::StatusOr<workflow::LiveWorkflow> Imagine(const next::Plan& plan,
                                                  const std::string& name_space,
                                                  absl::Time now) const;
 
@@ -117,7 +110,7 @@ class WorkflowTable {
  private:
   struct Entry {
     Entry(workflow::LiveWorkflow workflow, absl::Time at, std::string names);
-    // As in WorkflowView.
+    // Tells this workflow from every other of the same id; the same after a recovery.
     std::uint64_t run() const {
       return static_cast<std::uint64_t>(absl::ToUnixNanos(submitted_at));
     }
@@ -136,26 +129,23 @@ class WorkflowTable {
     workflow::LiveWorkflow live;
     std::shared_ptr<Journal::Log> log;
     store::LogKey key = store::NewLogKey();
-    Journal::Mark mark;       // of the last record, if it is kept
-    WorkflowSnapshot newest;  // that may be shown
+    Journal::Mark mark;                            // of the last record, if it is kept
+    std::shared_ptr<const next::Snapshot> newest;  // that may be shown
     bool is_published = true;
     Shares::Holding holding;
     absl::Time ticked_at = absl::InfinitePast();
     absl::Duration tick_cost;  // CPU time of the last tick; before the first, a guess
     bool has_news = true;
-
-    // `newest` as it is published; of who opens it, and then of the caller of TickDue().
-    std::shared_ptr<const next::Snapshot> newest_job;
   };
 
   std::shared_ptr<Entry> Find(const std::string& workflow_id) const;
   std::vector<std::shared_ptr<Entry>> All() const;
-  std::string PlanOf(const std::string& job_id) const;
+  std::string WorkflowOf(const std::string& job_id) const;
   absl::Status CheckJournal() const;
-  absl::StatusOr<std::shared_ptr<Entry>> Open(const WorkflowSpec& workflow, const Sender& sender,
+  absl::StatusOr<std::shared_ptr<Entry>> Open(const next::Plan& plan, const Sender& sender,
                                               absl::Time now);
   void Forget(const KeptEnded::One& ended);
-  absl::Status Entered(const Entry& entry) const;
+  absl::Status EnterHub(const Entry& entry) const;
   // Follows the jobs that the workflow wants now and no others, and gives it the newest snapshots
   // of new ones. REQUIRES: no lock of the entry is held, here and in the next three.
   void Follow(const std::shared_ptr<Entry>& entry);
@@ -170,8 +160,7 @@ class WorkflowTable {
   // is read again.
   void AppendNewFacts(Entry& entry);
   bool IsDue(const Entry& entry, absl::Time now) const;
-  void Describe(Entry& entry, const WorkflowSnapshot& newest) const;
-  std::vector<WorkflowSnapshot> Publish();
+  std::vector<std::shared_ptr<const next::Snapshot>> Publish();
   void End(const std::shared_ptr<Entry>& entry);
 
   const WorkflowTableOptions options_;

@@ -28,11 +28,12 @@ bool MayBeginFrame(const char* bytes) {
   return length > 0 && length <= kRecordBytesMax;
 }
 
-// The same letters with version 1 or 2.
+// The same letters with version 1 or 2, or with 4 where that is no longer written.
 bool IsOf01(absl::string_view magic, const LogKind& kind) {
   const std::size_t letters = kMagicBytes - 1;
   return magic.size() == kMagicBytes && magic.substr(0, letters) == kind.magic.substr(0, letters) &&
-         (magic[letters] == '1' || magic[letters] == '2');
+         magic[letters] != kind.magic[letters] &&
+         (magic[letters] == '1' || magic[letters] == '2' || magic[letters] == '4');
 }
 
 // No record of a tick is shorter.

@@ -11,7 +11,7 @@
 #include "master/workflow/check_workflow.h"
 #include "proto/wire/job_codec.h"
 #include "proto/wire/message_time.h"
-#include "proto/wire/workflow_codec.h"
+#include "proto/wire/plan_codec.h"
 #include "tidemark/storage/v1/workflow_log.pb.h"
 
 namespace tidemark::store {
@@ -24,10 +24,13 @@ void EncodeRecord(const pb::WorkflowLogRecord& record, LogKey key, std::string& 
   EncodeFramed(record.SerializeAsString(), key, out);
 }
 
+// The enum of the messages is that of the values.
+static_assert(static_cast<int>(next::ChildState::kCancelled) == next::v1::CHILD_STATE_CANCELLED);
+
 void EncodeFacts(const std::string& name, const workflow::JobFacts& facts,
                  pb::LoggedWorkflowJob& job) {
   job.set_job_name(name);
-  job.set_state(static_cast<v1::WorkflowJobState>(static_cast<int>(facts.state) + 1));
+  job.set_state(static_cast<next::v1::ChildState>(facts.state));
   if (facts.started_at) wire::EncodeTime(*facts.started_at, *job.mutable_started_at());
   if (facts.ended_at) wire::EncodeTime(*facts.ended_at, *job.mutable_ended_at());
   job.set_failed_attempts(facts.failed_attempts);
@@ -42,9 +45,8 @@ absl::Time InstantOf(const google::protobuf::Timestamp& message) {
 
 workflow::JobFacts FactsOf(const pb::LoggedWorkflowJob& job) {
   workflow::JobFacts facts = {.failed_attempts = job.failed_attempts(), .message = job.message()};
-  const int state = static_cast<int>(job.state()) - 1;
-  if (state >= 0 && state <= static_cast<int>(WorkflowJobState::kCancelled)) {
-    facts.state = static_cast<WorkflowJobState>(state);
+  if (next::v1::ChildState_IsValid(job.state())) {
+    facts.state = static_cast<next::ChildState>(job.state());
   }
   if (job.has_started_at()) facts.started_at = InstantOf(job.started_at());
   if (job.has_ended_at()) facts.ended_at = InstantOf(job.ended_at());
@@ -55,31 +57,27 @@ workflow::JobFacts FactsOf(const pb::LoggedWorkflowJob& job) {
   return facts;
 }
 
-constexpr workflow::WorkflowLimits kNoLimits = {.jobs_max =
-                                                    std::numeric_limits<std::size_t>::max()};
+// It was taken under the limits of its day.
+constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
-absl::StatusOr<workflow::Change> ChangeOf(const pb::LoggedChange& record) {
-  workflow::Change change = {.add = {},
-                             .cancel = {record.cancel_jobs().begin(), record.cancel_jobs().end()},
-                             .cancel_all = record.cancel()};
-  v1::Workflow workflow;
-  *workflow.mutable_jobs() = record.add_jobs();
-  absl::StatusOr<WorkflowSpec> added = wire::ParseWorkflow(workflow);
+absl::StatusOr<next::PlanChange> ChangeOf(const pb::LoggedChange& record) {
+  next::v1::Plan part;
+  *part.mutable_jobs() = record.add_jobs();
+  absl::StatusOr<next::Plan> added = next::wire::ParsePartOfPlan(part);
   if (!added.ok()) return added.status();
-  change.add = std::move(added->jobs);
-  return change;
+  return next::PlanChange{.add_jobs = std::move(added->jobs),
+                          .cancel_jobs = {record.cancel_jobs().begin(), record.cancel_jobs().end()},
+                          .cancel = record.cancel()};
 }
 
 // Of a record that cannot be taken as it once was, the reason.
-absl::Status Replay(const pb::WorkflowLogRecord& record, RestoredWorkflow& restored) {
-  workflow::LiveWorkflow& live = restored.live;
+absl::Status Replay(const pb::WorkflowLogRecord& record, workflow::LiveWorkflow& live) {
   if (record.has_attached()) {
     return live.Attach(record.attached().job_name(), record.attached().job_id()).status();
   }
   if (record.has_changed()) {
-    const absl::StatusOr<workflow::Change> change = ChangeOf(record.changed());
-    // It was taken under the limits of its day.
-    return change.ok() ? live.Update(*change, kNoLimits).status() : change.status();
+    const absl::StatusOr<next::PlanChange> change = ChangeOf(record.changed());
+    return change.ok() ? live.Update(*change, kNoLimit).status() : change.status();
   }
   if (record.has_tick()) {
     for (const pb::LoggedWorkflowJob& job : record.tick().jobs()) {
@@ -88,14 +86,10 @@ absl::Status Replay(const pb::WorkflowLogRecord& record, RestoredWorkflow& resto
     live.RestoreTick(record.tick().sequence(), InstantOf(record.tick().at()),
                      record.tick().fraction_done());
   } else if (record.has_end()) {
-    absl::StatusOr<WorkflowSnapshot> final = wire::ParseWorkflowSnapshot(record.end().snapshot());
+    absl::StatusOr<next::Snapshot> final = next::wire::ParseSnapshot(record.end().snapshot());
     if (!final.ok()) return final.status();
-    if (!final->is_final()) return absl::DataLossError("no final snapshot");
+    if (!final->is_final) return absl::DataLossError("no final snapshot");
     live.RestoreEnd(*std::move(final));
-    if (!record.end().has_plan()) return absl::OkStatus();
-    auto plan = next::wire::ParseSnapshot(record.end().plan());
-    if (!plan.ok()) return plan.status();
-    restored.plan = *std::move(plan);
   }
   return absl::OkStatus();
 }
@@ -108,12 +102,12 @@ std::string WorkflowLogPath(const std::string& directory, const std::string& wor
   return path + kWorkflowLogExtension;
 }
 
-void EncodeSubmission(const WorkflowSpec& workflow, const std::string& name_space, absl::Time at,
+void EncodeSubmission(const next::Plan& plan, const std::string& name_space, absl::Time at,
                       LogKey key, std::string& out) {
   EncodeStart(kWorkflowLog, key, out);
   pb::WorkflowLogRecord record;
   wire::EncodeTime(at, *record.mutable_submitted()->mutable_at());
-  wire::EncodeWorkflow(workflow, *record.mutable_submitted()->mutable_workflow());
+  next::wire::EncodePlan(plan, *record.mutable_submitted()->mutable_plan());
   record.mutable_submitted()->set_name_space(name_space);
   for (int copies = 0; copies < 2; ++copies) EncodeRecord(record, key, out);
 }
@@ -127,35 +121,33 @@ void EncodeAttachment(const std::string& job_name, const std::string& job_id, ab
   EncodeRecord(record, key, out);
 }
 
-void EncodeChange(const workflow::Change& change, absl::Time at, LogKey key, std::string& out) {
+void EncodeChange(const next::PlanChange& change, absl::Time at, LogKey key, std::string& out) {
   pb::WorkflowLogRecord record;
   pb::LoggedChange& changed = *record.mutable_changed();
   wire::EncodeTime(at, *changed.mutable_at());
-  v1::Workflow added;
-  wire::EncodeWorkflow({.jobs = change.add}, added);
+  next::v1::Plan added;
+  next::wire::EncodePlan({.jobs = change.add_jobs}, added);
   *changed.mutable_add_jobs() = std::move(*added.mutable_jobs());
-  for (const std::string& name : change.cancel) changed.add_cancel_jobs(name);
-  changed.set_cancel(change.cancel_all);
+  for (const std::string& name : change.cancel_jobs) changed.add_cancel_jobs(name);
+  changed.set_cancel(change.cancel);
   EncodeRecord(record, key, out);
 }
 
-void EncodeWorkflowTick(const WorkflowSnapshot& snapshot,
+void EncodeWorkflowTick(const next::Snapshot& snapshot,
                         const std::vector<std::pair<std::string, workflow::JobFacts>>& facts,
                         LogKey key, std::string& out) {
   pb::WorkflowLogRecord record;
   pb::LoggedWorkflowTick& tick = *record.mutable_tick();
   tick.set_sequence(snapshot.sequence);
   wire::EncodeTime(snapshot.at, *tick.mutable_at());
-  tick.set_fraction_done(snapshot.fraction_done);
+  tick.set_fraction_done(snapshot.estimate.fraction_done);
   for (const auto& [name, of_job] : facts) EncodeFacts(name, of_job, *tick.add_jobs());
   EncodeRecord(record, key, out);
 }
 
-void EncodeWorkflowEnd(const WorkflowSnapshot& final, const next::Snapshot& plan, LogKey key,
-                       std::string& out) {
+void EncodeWorkflowEnd(const next::Snapshot& final, LogKey key, std::string& out) {
   pb::WorkflowLogRecord record;
-  wire::EncodeWorkflowSnapshot(final, *record.mutable_end()->mutable_snapshot());
-  next::wire::EncodeSnapshot(plan, *record.mutable_end()->mutable_plan());
+  next::wire::EncodeSnapshot(final, *record.mutable_end()->mutable_snapshot());
   EncodeRecord(record, key, out);
 }
 
@@ -180,7 +172,7 @@ absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
     const absl::string_view payload = records.payload();
     const bool is_record = *found == RecordReader::Found::kRecord;
     if (!is_record || !record.ParseFromArray(payload.data(), static_cast<int>(payload.size())) ||
-        (restored && !Replay(record, *restored).ok())) {
+        (restored && !Replay(record, restored->live).ok())) {
       const std::uint64_t bytes = kFrameBytes + payload.size();
       damages.push_back(is_record
                             ? RecordReader::DamageOf(records.offset() - bytes, bytes, /*records=*/1)
@@ -194,23 +186,20 @@ absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
     }
     if (restored) continue;
     if (!record.has_submitted()) break;
-    absl::StatusOr<WorkflowSpec> spec = wire::ParseWorkflow(record.submitted().workflow());
-    if (!spec.ok()) return unusable("its workflow cannot be read");
-    // It was taken under the limits of its day.
-    if (!workflow::CheckWorkflow(*spec, kNoLimits).ok())
-      return unusable("its workflow makes no sense");
+    absl::StatusOr<next::Plan> plan = next::wire::ParsePartOfPlan(record.submitted().plan());
+    if (!plan.ok()) return unusable("its plan cannot be read");
+    if (!workflow::CheckWorkflow(*plan, kNoLimit).ok()) return unusable("its plan makes no sense");
     copy = {.at = records.offset(), .bytes = kFrameBytes + payload.size()};
     const absl::Time submitted_at = InstantOf(record.submitted().at());
     restored.emplace(
-        RestoredWorkflow{.live = workflow::LiveWorkflow(*std::move(spec), submitted_at, options),
+        RestoredWorkflow{.live = workflow::LiveWorkflow(*std::move(plan), submitted_at, options),
                          .submitted_at = submitted_at,
-                         .plan = {},
                          .name_space = record.submitted().name_space(),
                          .key = records.key(),
                          .damages = {},
                          .torn = absl::OkStatus()});
   }
-  if (!restored) return unusable("ends before its workflow");
+  if (!restored) return unusable("ends before its plan");
   restored->log_bytes = records.offset();
   restored->damages = std::move(damages);
   restored->torn = std::move(torn);

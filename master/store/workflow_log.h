@@ -17,39 +17,38 @@
 #include "master/store/log_record.h"
 #include "master/workflow/live_workflow.h"
 #include "tidemark/job.h"
-#include "tidemark/workflow.h"
+#include "tidemark/job_query.h"
+#include "tidemark/plan.h"
 
 namespace tidemark::store {
 
-inline constexpr LogKind kWorkflowLog = {"workflow log", "TIDEWFL4"};
+inline constexpr LogKind kWorkflowLog = {"workflow log", "TIDEWFL7"};
 inline constexpr const char* kWorkflowLogExtension = ".tidemark-workflow";
 // The file for a workflow in `directory`; as EventLogPath().
 std::string WorkflowLogPath(const std::string& directory, const std::string& workflow_id);
 
 // The beginning of every such log, with the submission twice. `name_space`: which ids whoever
 // handed it in might report, as patterns with blanks between them; empty: nobody asked.
-void EncodeSubmission(const WorkflowSpec& workflow, const std::string& name_space, absl::Time at,
+void EncodeSubmission(const next::Plan& plan, const std::string& name_space, absl::Time at,
                       LogKey key, std::string& out);
 void EncodeAttachment(const std::string& job_name, const std::string& job_id, absl::Time at,
                       LogKey key, std::string& out);
-void EncodeChange(const workflow::Change& change, absl::Time at, LogKey key, std::string& out);
+void EncodeChange(const next::PlanChange& change, absl::Time at, LogKey key, std::string& out);
 // `snapshot` is the newest; `facts` are new, by name of the job.
-void EncodeWorkflowTick(const WorkflowSnapshot& snapshot,
+void EncodeWorkflowTick(const next::Snapshot& snapshot,
                         const std::vector<std::pair<std::string, workflow::JobFacts>>& facts,
                         LogKey key, std::string& out);
-// The final one was made, in place of its tick, and is published as `plan`.
-void EncodeWorkflowEnd(const WorkflowSnapshot& final, const next::Snapshot& plan, LogKey key,
-                       std::string& out);
+// The final one was made, in place of its tick.
+void EncodeWorkflowEnd(const next::Snapshot& final, LogKey key, std::string& out);
 
 struct RestoredWorkflow {
   workflow::LiveWorkflow live;  // its newest snapshot has the number and instant of the last tick
   absl::Time submitted_at;
-  std::optional<next::Snapshot> plan;  // as it was published, of one that has ended
-  std::string name_space;              // as EncodeSubmission() was given it
-  std::uint64_t log_bytes = 0;         // where the log goes on; what follows is to be cut off
-  LogKey key = LogKey::kNone;          // with which it does
-  std::vector<LogDamage> damages;      // what could not be read, as `live` was told
-  absl::Status torn;                   // DataLoss: what comes after log_bytes is a torn record
+  std::string name_space;          // as EncodeSubmission() was given it
+  std::uint64_t log_bytes = 0;     // where the log goes on; what follows is to be cut off
+  LogKey key = LogKey::kNone;      // with which it does
+  std::vector<LogDamage> damages;  // what could not be read, as `live` was told
+  absl::Status torn;               // DataLoss: what comes after log_bytes is a torn record
 };
 
 // NotFound, PermissionDenied, ...: the file. InvalidArgument: not such a log. DataLoss: nothing of

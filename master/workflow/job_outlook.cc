@@ -18,7 +18,7 @@ constexpr double kRunDeviation = 0.15;
 constexpr double kUnbound = 1e18;
 constexpr double kShortestSeconds = 1e-3;
 
-NodeProfile NodeOf(const WorkflowCluster& cluster) {
+NodeProfile NodeOf(const next::Cluster& cluster) {
   const auto speed = [](double known) { return known > 0 ? known : kUnbound; };
   const ResourceProfile node = cluster.node.value_or(ResourceProfile{});
   return {.disk_read = speed(node.disk_read),
@@ -48,7 +48,7 @@ struct ModelledTasks {
 // measured task got done.
 class Model {
  public:
-  Model(const JobProfile& run, const WorkflowCluster& cluster, const Conditions& measured)
+  Model(const JobProfile& run, const next::Cluster& cluster, const Conditions& measured)
       : node_(NodeOf(cluster)), nodes_(std::max<double>(cluster.nodes, 1)) {
     const auto or_one = [](double selectivity) { return selectivity > 0 ? selectivity : 1; };
     profile_.map_selectivity = or_one(run.map_selectivity);
@@ -130,7 +130,7 @@ class Mean {
   double variations_ = 0;
 };
 
-Conditions MeasuredConditions(const JobProfile& run, const WorkflowCluster& cluster) {
+Conditions MeasuredConditions(const JobProfile& run, const next::Cluster& cluster) {
   return {.split_bytes = run.split_bytes,
           .map_tasks = std::max<double>(run.map_tasks, 1),
           .reduce_tasks = std::max<double>(run.reduce_tasks, 1),
@@ -138,12 +138,13 @@ Conditions MeasuredConditions(const JobProfile& run, const WorkflowCluster& clus
 }
 
 // What is asked about, from what the job names and else from its last run.
-Conditions AskedConditions(const WorkflowJob& job, const JobProfile& last,
-                           const WorkflowCluster& cluster, double data_factor) {
-  double map_tasks = job.map_tasks > 0 ? job.map_tasks : last.map_tasks;
-  double input_bytes = static_cast<double>(job.input_bytes);
+Conditions AskedConditions(const next::PlannedJob& job, const JobProfile& last,
+                           const next::Cluster& cluster, double data_factor) {
+  const std::uint32_t map_task_count = job.map_task_count.value_or(0);
+  double map_tasks = map_task_count > 0 ? map_task_count : last.map_tasks;
+  const double input_bytes = static_cast<double>(job.input_bytes.value_or(0));
   double split_bytes = last.split_bytes;
-  if (input_bytes > 0 && job.map_tasks > 0) {
+  if (input_bytes > 0 && map_task_count > 0) {
     split_bytes = input_bytes / map_tasks;
   } else if (input_bytes > 0 && split_bytes > 0) {
     map_tasks = std::ceil(input_bytes / split_bytes);
@@ -151,25 +152,22 @@ Conditions AskedConditions(const WorkflowJob& job, const JobProfile& last,
   map_tasks = std::ceil(std::max(map_tasks * data_factor, 1.0));
   return {.split_bytes = split_bytes,
           .map_tasks = map_tasks,
-          .reduce_tasks = job.is_map_only
-                              ? 0
-                              : static_cast<double>(job.reduce_tasks > 0 ? job.reduce_tasks
-                                                                         : last.reduce_tasks),
+          .reduce_tasks = static_cast<double>(job.reduce_task_count.value_or(last.reduce_tasks)),
           .slots = static_cast<double>(cluster.slots)};
 }
 
 }  // namespace
 
-JobOutlook OutlookOfJob(const WorkflowJob& job, std::span<const JobProfile> runs,
-                        const WorkflowCluster& cluster, double data_factor) {
+JobOutlook OutlookOfJob(const next::PlannedJob& job, std::span<const JobProfile> runs,
+                        const next::Cluster& cluster, double data_factor) {
   std::vector<JobProfile> all;
   if (job.profile) all.push_back(*job.profile);
   all.insert(all.end(), runs.begin(), runs.end());
   JobOutlook outlook;
   if (all.empty()) {
     outlook.map.tasks =
-        static_cast<std::uint64_t>(std::ceil(static_cast<double>(job.map_tasks) * data_factor));
-    outlook.reduce.tasks = job.reduce_tasks;
+        static_cast<std::uint64_t>(std::ceil(job.map_task_count.value_or(0) * data_factor));
+    outlook.reduce.tasks = job.reduce_task_count.value_or(0);
     return outlook;
   }
   const Conditions asked = AskedConditions(job, all.front(), cluster, data_factor);

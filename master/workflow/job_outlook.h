@@ -12,7 +12,7 @@
 
 #include "master/cost/time_distribution.h"
 #include "tidemark/job_profile.h"
-#include "tidemark/workflow.h"
+#include "tidemark/plan.h"
 
 namespace tidemark::workflow {
 
@@ -32,8 +32,8 @@ struct JobOutlook {
 // `runs`: the most recent first; the job's own profile goes before them. `data_factor`: so many
 // times the data, in as many times more map tasks and as many reduce tasks as before. Without runs
 // or a profile only the numbers of tasks that the job names are known. O(runs).
-JobOutlook OutlookOfJob(const WorkflowJob& job, std::span<const JobProfile> runs,
-                        const WorkflowCluster& cluster, double data_factor);
+JobOutlook OutlookOfJob(const next::PlannedJob& job, std::span<const JobProfile> runs,
+                        const next::Cluster& cluster, double data_factor);
 
 // What the job would take alone on `slots`, without its deviation; 0 when it is not known.
 double SecondsAlone(const JobOutlook& outlook, double slots);

@@ -1,13 +1,16 @@
-// One submitted workflow watched without a server, a thread or a clock: what was submitted, which
-// jobs were attached, what those jobs say, and ticks go in; snapshots come out.
+// One submitted plan as it runs, without a server, a thread or a clock: the plan, which jobs were
+// attached, what those jobs say, and ticks go in; snapshots come out, as they are published.
 //
 // A job's times of finished runs come from outside (SetRuns), its running from the snapshots of its
 // own monitor (Observe), so that a workflow never knows less than they do. What later snapshots may
 // not forget although a master forgets jobs (who ended how and when, what was shown) is handed out
 // as facts to be kept, and taken back after a restart.
 //
-// Not thread-safe: one owner at a time. Memory: O(jobs + edges), beside the
-// stages that it shares with the monitors.
+// What changes it is in change_workflow.cc, what an estimate asks and answers in
+// estimate_workflow.cc, the rest in live_workflow.cc.
+//
+// Not thread-safe: one owner at a time. Copies are independent. Memory: O(jobs + edges), beside the
+// snapshots and stages that it shares with the table of jobs.
 #pragma once
 
 #include <cstddef>
@@ -24,12 +27,14 @@
 #include "master/estimate/application_estimate.h"
 #include "master/model/indicators/end_drift.h"
 #include "master/schedule/dag.h"
-#include "master/workflow/check_workflow.h"
+#include "master/workflow/followed_job.h"
 #include "master/workflow/jobs_application.h"
+#include "master/workflow/workflow_prediction.h"
+#include "tidemark/job.h"
 #include "tidemark/job_monitor.h"
 #include "tidemark/job_profile.h"
-#include "tidemark/snapshot.h"
-#include "tidemark/workflow.h"
+#include "tidemark/job_query.h"
+#include "tidemark/plan.h"
 
 namespace tidemark::workflow {
 
@@ -41,42 +46,18 @@ struct LiveWorkflowOptions {
   std::uint32_t retries_max = 100;
 };
 
-// What of a job must outlive it.
-struct JobFacts {
-  WorkflowJobState state = WorkflowJobState::kPending;
-  std::optional<absl::Time> started_at;
-  std::optional<absl::Time> ended_at;
-  std::uint32_t failed_attempts = 0;
-  std::string message;                     // why the last of them failed
-  std::optional<absl::Duration> expected;  // what it was to take, the moment before it began
-  friend bool operator==(const JobFacts&, const JobFacts&) = default;
-};
-
-// Changes to a running workflow that a what-if asks about.
-struct WhatIf {
-  std::uint32_t slots = 0;  // 0: as it is
-  double data_factor = 1;   // of jobs that have not begun
-  std::optional<SchedulingPolicy> policy;
-};
-
-// Changes to a running workflow that somebody wants.
-struct Change {
-  std::vector<WorkflowJob> add;
-  std::vector<std::string> cancel;  // names of jobs that will not run
-  bool cancel_all = false;
-};
-
 class LiveWorkflow {
  public:
-  // REQUIRES: CheckWorkflow(spec) is OK.
-  LiveWorkflow(WorkflowSpec spec, absl::Time submitted_at, const LiveWorkflowOptions& options);
+  // REQUIRES: CheckWorkflow(plan) is OK. A single job without a name gets that of the workflow.
+  LiveWorkflow(next::Plan plan, absl::Time submitted_at, const LiveWorkflowOptions& options);
 
-  const WorkflowSpec& spec() const { return spec_; }
-  // Whether `workflow` is what was submitted, whatever was changed since.
-  bool WasSubmittedAs(const WorkflowSpec& workflow) const;
-  bool is_final() const { return newest_.is_final(); }
-  // The last snapshot; of sequence 0 before the first.
-  const WorkflowSnapshot& newest() const { return newest_; }
+  // With the jobs that were added since.
+  const next::Plan& plan() const { return plan_; }
+  // Whether `plan` is what was submitted, whatever was changed since.
+  bool WasSubmittedAs(next::Plan plan) const;
+  bool is_final() const { return newest_->is_final; }
+  // The last snapshot, never null; of sequence 0 before the first.
+  const std::shared_ptr<const next::Snapshot>& newest() const { return newest_; }
 
   // Which job reports for job `name` from now on, be it one that has ended. True if that is news;
   // the same again is OK.
@@ -86,18 +67,22 @@ class LiveWorkflow {
   absl::StatusOr<bool> Attach(const std::string& name, const std::string& job_id);
 
   // Adds and cancels jobs: all of it, or nothing. True if that is news; the same again is OK.
-  // InvalidArgument "PATH: ..." of UpdateJobRequest: a job that makes no sense here, a name that is
-  // none. ResourceExhausted: jobs_per_workflow. FailedPrecondition: the workflow is over, or a job
+  // InvalidArgument (FieldError) of UpdateJobRequest: a job that makes no sense here, an unknown
+  // name. ResourceExhausted: jobs_per_workflow. FailedPrecondition: the workflow is over, or a job
   // to cancel has begun.
-  absl::StatusOr<bool> Update(const Change& change, const WorkflowLimits& limits);
+  absl::StatusOr<bool> Update(const next::PlanChange& change, std::size_t jobs_max);
 
-  // Ids of the jobs whose snapshots it wants: attached and not seen to have ended.
+  // Ids of all jobs that are attached.
+  std::vector<std::string> attached_jobs() const;
+  // Of them, those that were not seen to have ended: it wants their snapshots.
   std::vector<std::string> wanted_jobs() const;
-  // The newest snapshot of such a job; others are ignored, and so is that of a run which had ended
-  // when the workflow was submitted, unless it was attached since.
+  // The newest snapshot of an attached job, not null and not of sequence 0. That of a run which had
+  // ended when the workflow was submitted is ignored, unless it was attached since; so is that of a
+  // job that was seen to have ended, of which only the stages are shown if they are not known.
   // `stage`: JobMonitor::running_stage() as of that snapshot; without it the tasks that are left
   // are taken to be alike.
-  void Observe(const Snapshot& snapshot, std::shared_ptr<const cost::RunningStage> stage = nullptr);
+  void Observe(std::shared_ptr<const next::Snapshot> job,
+               std::shared_ptr<const cost::RunningStage> stage = nullptr);
 
   // Earlier runs of job `index`, the most recent first.
   void SetRuns(std::size_t index, std::vector<JobProfile> runs);
@@ -107,70 +92,62 @@ class LiveWorkflow {
 
   // What is believed at `now`; each call yields the next sequence number. After the final snapshot
   // it is returned again, unchanged. Cost: that of EstimateLive().
-  WorkflowSnapshot Tick(absl::Time now) { return Tick(now, EstimateLive(QuestionAt(now))); }
-  // The same in two halves, O(jobs) each, so that others may use the workflow while its end is
-  // estimated. What has changed since the question shows in the snapshot, and in the estimate of
-  // the next one. An estimate that is not OK is left out, with its message as a note.
+  const next::Snapshot& Tick(absl::Time now) { return Tick(now, EstimateLive(QuestionAt(now))); }
+  // The same in two halves, O(jobs) and O(jobs + stages), so that others may use the workflow while
+  // its end is estimated. What has changed since the question shows in the snapshot, and in the
+  // estimate of the next one. An estimate that is not OK is left out, with its message as a note.
   LiveQuestion QuestionAt(absl::Time now);
-  WorkflowSnapshot Tick(absl::Time now, absl::StatusOr<estimate::Estimate> estimate);
-  // What would be at `now`: changes nothing, sequence 0. InvalidArgument: a policy without queues.
-  absl::StatusOr<WorkflowSnapshot> Estimate(absl::Time now, const WhatIf& what_if) const;
+  const next::Snapshot& Tick(absl::Time now, absl::StatusOr<estimate::Estimate> estimate);
+  // What would be at `now`: changes nothing, sequence 0. InvalidArgument (FieldError): a policy
+  // that does not go with the plan.
+  absl::StatusOr<next::Outcome> Estimate(absl::Time now, const next::Scenario& scenario) const;
 
   // Facts that have changed since they were last taken, by name of the job.
   std::vector<std::pair<std::string, JobFacts>> TakeNewFacts();
   // Puts back what a master before this one kept.
   void RestoreFacts(const std::string& name, JobFacts facts);
   void RestoreTick(std::uint64_t sequence, absl::Time at, double fraction_done);
-  void RestoreEnd(WorkflowSnapshot final);
+  void RestoreEnd(next::Snapshot final);
   // Part of its log is lost: a note says so from now on, and no sequence number is used twice.
   void NoteDamage(const LogDamage& damage);
 
  private:
-  struct Job {
-    std::string job_id;
-    JobFacts facts;
-    JobFacts kept;  // of `facts`, what was handed out
-    std::optional<Snapshot> newest;
-    std::shared_ptr<const cost::RunningStage> stage;  // as of `newest`
-    bool is_attached = false;                         // by Attach(), after the submission
-    bool ended_before = false;  // a run of its id had ended when it was submitted
-    std::optional<absl::Time> awaited_since;
-    std::optional<absl::Duration> would_take;  // by the last estimate before it began
-    double shown = 0;
-    bool has_runs = false;
-    std::vector<JobProfile> runs;
+  // How it has ended, if it has.
+  struct End {
+    next::JobState state = next::JobState::kRunning;
+    std::string message;
   };
 
+  std::vector<std::string> job_names() const;
+  void AddJob(const next::PlannedJob& planned);
   void FindParents();
   bool AreParentsDone(std::size_t job) const;
   void FindAwaited(absl::Time now);
-  void Decide(absl::Time now, WorkflowSnapshot& snapshot);
+  End EndAt(absl::Time now);
   // Of jobs that are over: how much longer they took than they were to, shrunk towards 1.
   double Shift() const;
-  LiveJob LiveJobOf(std::size_t job, absl::Time now, const WorkflowCluster& cluster,
-                    double data_factor) const;
-  LiveQuestion QuestionOn(absl::Time now, const WorkflowCluster& cluster, double data_factor) const;
-  WorkflowSnapshot Describe(absl::Time now) const;
+  LiveQuestion QuestionOn(absl::Time now, const next::Cluster& cluster, double data_factor) const;
+  WorkflowPrediction PredictionAt(absl::Time now, const estimate::Estimate& estimate,
+                                  const next::Cluster& cluster, double data_factor) const;
+  // null: nothing is predicted.
+  next::Snapshot Describe(absl::Time now, const WorkflowPrediction* prediction) const;
   // Whether jobs run and all of them are silent: no progress is known.
   bool IsSilent() const;
-  // Since the first job began; zero before.
-  absl::Duration WorkedUntil(absl::Time now) const;
-  void Fill(absl::Time now, const estimate::Estimate& estimate, const WorkflowCluster& cluster,
-            double data_factor, WorkflowSnapshot& snapshot) const;
-  WorkflowJobProgress ProgressOf(std::size_t job, absl::Time now) const;
-  std::vector<std::string> NotesAt(absl::Time now) const;
+  // When the first job began; `now` if none has.
+  absl::Time BeganBy(absl::Time now) const;
+  void AddNotes(absl::Time now, std::vector<std::string>& notes) const;
 
-  WorkflowSpec spec_;
+  next::Plan plan_;
   std::size_t submitted_jobs_;  // of them, those that were not added since
   bool is_cancelled_ = false;
   schedule::Parents parents_;  // of those that were not cancelled
-  WorkflowCluster cluster_;    // of spec_, with the node if it was told
+  next::Cluster cluster_;      // of plan_, with the node if it was told
   absl::Time submitted_at_;
   LiveWorkflowOptions options_;
-  std::vector<Job> jobs_;
+  std::vector<FollowedJob> jobs_;
   absl::flat_hash_map<std::string, std::size_t> place_of_name_;
   absl::flat_hash_map<std::string, std::size_t> place_of_id_;
-  WorkflowSnapshot newest_;
+  std::shared_ptr<const next::Snapshot> newest_;
   model::EndDrift drift_;              // learnt anew after a restart
   absl::Time active_at_;               // when a job was last heard of, or the workflow handed in
   std::uint64_t damaged_records_ = 0;  // of its log

@@ -1,5 +1,3 @@
-#include "proto/wire/check_plan.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,10 +9,11 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "proto/wire/field_error.h"
 #include "text/did_you_mean.h"
+#include "tidemark/field_error.h"
+#include "tidemark/plan.h"
 
-namespace tidemark::next::wire {
+namespace tidemark::next {
 namespace {
 
 // Of the wire: ids and names everywhere have at most so many bytes.
@@ -286,4 +285,4 @@ class Checker {
 
 absl::Status CheckPlan(const Plan& plan) { return Checker(plan).Run(); }
 
-}  // namespace tidemark::next::wire
+}  // namespace tidemark::next

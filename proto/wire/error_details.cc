@@ -1,8 +1,8 @@
 #include "proto/wire/error_details.h"
 
-#include "proto/wire/field_error.h"
 #include "proto/wire/message_time.h"
 #include "proto/wire/valid_text.h"
+#include "tidemark/field_error.h"
 #include "tidemark/rpc/v1/error_details.pb.h"
 
 namespace tidemark::next::wire {
@@ -20,11 +20,11 @@ void AddDetail(const std::string& type, const std::string& bytes, rpc::v1::Statu
 
 std::string EncodeErrorDetails(const absl::Status& status, const std::string& limit,
                                absl::Duration retry_after) {
-  const auto bad_request = status.GetPayload(kBadRequestPayload);
+  const bool is_of_field = status.GetPayload(kFieldPayload).has_value();
   rpc::v1::ErrorInfo info;
   info.set_domain("tidemark");
   info.set_reason(!limit.empty() ? "LIMIT_EXCEEDED"
-                  : bad_request  ? "INVALID_FIELD"
+                  : is_of_field  ? "INVALID_FIELD"
                                  : absl::StatusCodeToString(status.code()));
   if (!limit.empty()) (*info.mutable_metadata())["limit"] = tidemark::wire::ValidText(limit);
   rpc::v1::Status details;
@@ -32,7 +32,14 @@ std::string EncodeErrorDetails(const absl::Status& status, const std::string& li
   details.set_message(tidemark::wire::ValidText(
       std::string_view(status.message().data(), status.message().size())));
   AddDetail("ErrorInfo", info.SerializeAsString(), details);
-  if (bad_request) AddDetail("BadRequest", std::string(*bad_request), details);
+  if (is_of_field) {
+    const auto [path, description] = WrongFieldOf(status);
+    rpc::v1::BadRequest request;
+    auto& violation = *request.add_field_violations();
+    violation.set_field(path);
+    violation.set_description(description);
+    AddDetail("BadRequest", request.SerializeAsString(), details);
+  }
   if (retry_after > absl::ZeroDuration()) {
     rpc::v1::RetryInfo retry;
     tidemark::wire::EncodeDuration(retry_after, *retry.mutable_retry_delay());

@@ -38,9 +38,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "proto/wire/field_error.h"
 #include "proto/wire/message_time.h"
 #include "proto/wire/valid_text.h"
+#include "tidemark/field_error.h"
 
 namespace tidemark::next::wire {
 

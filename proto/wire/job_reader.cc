@@ -3,9 +3,9 @@
 #include <utility>
 #include <vector>
 
-#include "proto/wire/field_error.h"
 #include "proto/wire/job_codec.h"
 #include "proto/wire/snapshot_delta.h"
+#include "tidemark/field_error.h"
 #include "tidemark/next/v1/job_service.pb.h"
 
 namespace tidemark::next::wire {

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "proto/wire/check_plan.h"
 #include "proto/wire/fields.h"
 #include "tidemark/next/v1/plan.pb.h"
+#include "tidemark/plan.h"
 
 namespace tidemark::next {
 

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "proto/wire/check_plan.h"
-#include "proto/wire/field_error.h"
 #include "proto/wire/plan_codec.h"
+#include "tidemark/field_error.h"
 #include "tidemark/next/v1/plan.pb.h"
+#include "tidemark/plan.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace wire = tidemark::next::wire;
@@ -18,10 +18,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!untrusted.ParseFromArray(data, static_cast<int>(size))) return 0;
   const auto plan = wire::ParsePlan(untrusted);
   if (!plan.ok()) {
-    if (wire::WrongFieldOf(plan.status()).description.empty()) std::abort();
+    if (tidemark::next::WrongFieldOf(plan.status()).description.empty()) std::abort();
     return 0;
   }
-  if (!wire::CheckPlan(*plan).ok()) std::abort();
+  if (!tidemark::next::CheckPlan(*plan).ok()) std::abort();
   tidemark::next::v1::Plan message;
   wire::EncodePlan(*plan, message);
   const auto again = wire::ParsePlan(message);

@@ -447,7 +447,7 @@ TEST_F(JobServiceTest, APlanGrowsAndShrinksAlsoAcrossARestart) {
   EXPECT_TRUE(Update(Cancelling({"b"})).ok());
   EXPECT_TRUE(Update(Cancelling({"b"})).ok());
   EXPECT_TRUE(Submit(Chain()).ok());  // still what was submitted
-  EXPECT_EQ(DetailOf(Update(Adding({JobNamed("e", {"x"})}))), "add_jobs");
+  EXPECT_EQ(DetailOf(Update(Adding({JobNamed("e", {"x"})}))), "add_jobs[0].after[0]");
   EXPECT_EQ(DetailOf(Update(Adding({JobNamed("a", {"b"})}))), "add_jobs[0].name");
   EXPECT_EQ(DetailOf(Update(Cancelling({"bb"}))), "cancel_jobs[0]");
   Start();

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "proto/wire/error_details.h"
-#include "proto/wire/field_error.h"
+#include "tidemark/field_error.h"
 #include "tidemark/next/v1/job_service.pb.h"
 #include "tidemark/rpc/v1/error_details.pb.h"
 

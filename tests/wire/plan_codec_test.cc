@@ -8,9 +8,9 @@
 #include <random>
 #include <string>
 
-#include "proto/wire/check_plan.h"
-#include "proto/wire/field_error.h"
+#include "tidemark/field_error.h"
 #include "tidemark/next/v1/plan.pb.h"
+#include "tidemark/plan.h"
 
 namespace tidemark::next::wire {
 namespace {

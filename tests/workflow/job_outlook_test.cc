@@ -14,8 +14,8 @@ namespace {
 using test::Profile;
 
 TEST(JobOutlook, WithoutRunsOnlyTheNumbersOfTasksAreKnown) {
-  const JobOutlook outlook =
-      OutlookOfJob({.name = "j", .map_tasks = 10, .reduce_tasks = 3}, {}, {.slots = 4}, 2);
+  const JobOutlook outlook = OutlookOfJob(
+      {.name = "j", .map_task_count = 10, .reduce_task_count = 3}, {}, {.slots = 4}, 2);
   EXPECT_FALSE(outlook.is_known);
   EXPECT_EQ(outlook.map.tasks, 20u);
   EXPECT_EQ(outlook.reduce.tasks, 3u);
@@ -40,7 +40,7 @@ TEST(JobOutlook, RunsAreAveragedAsLogarithmsAndTheirScatterWidens) {
 }
 
 TEST(JobOutlook, TheJobsOwnProfileComesFirst) {
-  WorkflowJob job = {.name = "j", .profile = Profile(7, 3, 1, 1)};
+  next::PlannedJob job = {.name = "j", .profile = Profile(7, 3, 1, 1)};
   const std::vector<JobProfile> runs = {Profile(10, 3, 2, 1)};
   EXPECT_EQ(OutlookOfJob(job, runs, {.slots = 5}, 1).map.tasks, 7u);
 }
@@ -48,7 +48,7 @@ TEST(JobOutlook, TheJobsOwnProfileComesFirst) {
 TEST(JobOutlook, MoreInputIsMoreMapTasksOfTheSameLengthAndLongerReduceTasks) {
   JobProfile run = Profile(10, 4, 2, 30);
   run.split_bytes = 100;
-  WorkflowJob job = {.name = "j", .input_bytes = 2000};
+  next::PlannedJob job = {.name = "j", .input_bytes = 2000};
   const JobOutlook outlook = OutlookOfJob(job, std::vector<JobProfile>{run}, {.slots = 5}, 1);
   EXPECT_EQ(outlook.map.tasks, 20u);
   EXPECT_NEAR(outlook.map.times.mean(), 4, 1e-9);
@@ -63,14 +63,14 @@ TEST(JobOutlook, MoreTasksOnANodeShareItsFileSystem) {
   run.slots = 1;
   run.split_bytes = 1e8;
   run.map_selectivity = 1e-6;
-  const WorkflowCluster cluster = {.slots = 4,
-                                   .nodes = 1,
-                                   .node = ResourceProfile{.disk_read = 1e12,
-                                                           .disk_write = 1e12,
-                                                           .dfs_read = 1e8,
-                                                           .dfs_write = 1e12,
-                                                           .network = 1e12,
-                                                           .cores = 8}};
+  const next::Cluster cluster = {.slots = 4,
+                                 .nodes = 1,
+                                 .node = ResourceProfile{.disk_read = 1e12,
+                                                         .disk_write = 1e12,
+                                                         .dfs_read = 1e8,
+                                                         .dfs_write = 1e12,
+                                                         .network = 1e12,
+                                                         .cores = 8}};
   const JobOutlook outlook = OutlookOfJob({.name = "j"}, std::vector<JobProfile>{run}, cluster, 1);
   EXPECT_NEAR(outlook.map.times.mean(), 4, 1e-3);
   EXPECT_EQ(outlook.map.bottleneck, NameOf(Resource::kDfsRead));

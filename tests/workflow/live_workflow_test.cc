@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -12,70 +13,100 @@
 #include "master/workflow/check_workflow.h"
 #include "tests/master/virtual_job.h"
 #include "tests/workflow/some_workflows.h"
+#include "tidemark/field_error.h"
 #include "tidemark/job_monitor.h"
 #include "tidemark/limit.h"
 
 namespace tidemark::workflow {
 namespace {
 
+using next::Basis;
+using next::Child;
+using next::ChildState;
+using next::JobState;
+using next::Plan;
+using next::SchedulingPolicy;
+using next::Snapshot;
+using next::StageProgress;
 using test::Diamond;
 using test::Ended;
 using test::Profile;
 using test::Running;
 using test::Second;
+using test::SecondsOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-LiveWorkflow Live(WorkflowSpec spec, const LiveWorkflowOptions& options = {}) {
-  EXPECT_TRUE(CheckWorkflow(spec, {}).ok());
-  return LiveWorkflow(std::move(spec), Second(0), options);
+LiveWorkflow Live(Plan plan, const LiveWorkflowOptions& options = {}) {
+  EXPECT_TRUE(CheckWorkflow(plan, 1000).ok());
+  return LiveWorkflow(std::move(plan), Second(0), options);
+}
+
+void Observe(LiveWorkflow& live, Snapshot job,
+             std::shared_ptr<const cost::RunningStage> stage = nullptr) {
+  live.Observe(std::make_shared<const Snapshot>(std::move(job)), std::move(stage));
+}
+
+std::vector<std::string> CriticalJobs(const Snapshot& snapshot) {
+  std::vector<std::string> names;
+  for (const Child& job : snapshot.children) {
+    if (job.is_critical) names.push_back(job.name);
+  }
+  return names;
+}
+
+// Of the stages of child `number`, the first.
+const StageProgress& FirstStageOf(const Snapshot& snapshot, std::uint32_t number) {
+  return *std::find_if(snapshot.stages.begin(), snapshot.stages.end(),
+                       [&](const StageProgress& stage) { return stage.id.child == number; });
 }
 
 // All jobs of one wave of 10 s maps and one of 10 s reduces.
-LiveWorkflow WithRuns(WorkflowSpec spec) {
-  LiveWorkflow live = Live(std::move(spec));
-  for (std::size_t i = 0; i < live.spec().jobs.size(); ++i) {
+LiveWorkflow WithRuns(Plan plan) {
+  LiveWorkflow live = Live(std::move(plan));
+  for (std::size_t i = 0; i < live.plan().jobs.size(); ++i) {
     live.SetRuns(i, {Profile(2, 10, 2, 10)});
   }
   return live;
 }
 
-std::vector<WorkflowJobState> StatesOf(const WorkflowSnapshot& snapshot) {
-  std::vector<WorkflowJobState> states;
-  for (const WorkflowJobProgress& job : snapshot.jobs) states.push_back(job.state);
+std::vector<ChildState> StatesOf(const Snapshot& snapshot) {
+  std::vector<ChildState> states;
+  for (const Child& job : snapshot.children) states.push_back(job.state);
   return states;
 }
 
 TEST(LiveWorkflow, BeforeAnythingRanItSaysWhatEarlierRunsSay) {
   LiveWorkflow live = WithRuns(Diamond());
-  const WorkflowSnapshot snapshot = live.Tick(Second(0));
+  const Snapshot snapshot = live.Tick(Second(0));
   EXPECT_EQ(snapshot.sequence, 1u);
   EXPECT_EQ(snapshot.state, JobState::kRunning);
-  EXPECT_EQ(snapshot.fraction_done, 0);
+  EXPECT_EQ(snapshot.estimate.fraction_done, 0);
   // a, then b and c side by side, then d: 20 s each.
-  EXPECT_NEAR(absl::ToDoubleSeconds(*snapshot.remaining), 60, 6);
-  EXPECT_LT(*snapshot.remaining_lower, *snapshot.remaining);
-  EXPECT_GT(*snapshot.remaining_upper, *snapshot.remaining);
-  EXPECT_EQ(snapshot.jobs[0].state, WorkflowJobState::kAwaited);
-  EXPECT_EQ(snapshot.jobs[3].state, WorkflowJobState::kPending);
-  EXPECT_EQ(snapshot.jobs[3].basis, WorkflowBasis::kProfile);
-  EXPECT_THAT(snapshot.jobs[3].stages, SizeIs(2));
-  EXPECT_EQ(snapshot.known_share, 1);
+  EXPECT_NEAR(SecondsOf(snapshot.estimate.remaining), 60, 6);
+  EXPECT_LT(*snapshot.estimate.remaining->lower, snapshot.estimate.remaining->median);
+  EXPECT_GT(*snapshot.estimate.remaining->upper, snapshot.estimate.remaining->median);
+  EXPECT_EQ(snapshot.children[0].state, ChildState::kAwaited);
+  EXPECT_EQ(snapshot.children[3].state, ChildState::kPending);
+  EXPECT_EQ(snapshot.children[3].estimate.basis, Basis::kEarlierRuns);
+  EXPECT_EQ(FirstStageOf(snapshot, 4).state, next::StageState::kExpected);
+  EXPECT_THAT(snapshot.stages, SizeIs(8));
+  EXPECT_EQ(snapshot.estimate.known_share, 1);
 }
 
 TEST(LiveWorkflow, ARunningJobsForecastLeadsToTheEndOfTheWhole) {
   LiveWorkflow live = WithRuns(Diamond());
-  live.Observe(Running("a-1", 0, 5, 100));
-  const WorkflowSnapshot snapshot = live.Tick(Second(5));
-  EXPECT_EQ(snapshot.jobs[0].state, WorkflowJobState::kRunning);
-  EXPECT_EQ(snapshot.jobs[0].basis, WorkflowBasis::kForecast);
-  EXPECT_NEAR(absl::ToDoubleSeconds(*snapshot.jobs[0].ends_in), 100, 10);
-  EXPECT_NEAR(absl::ToDoubleSeconds(*snapshot.remaining), 140, 14);
-  EXPECT_THAT(snapshot.critical_path.front(), "a");
-  EXPECT_THAT(snapshot.critical_path.back(), "d");
+  Observe(live, Running("a-1", 0, 5, 100));
+  const Snapshot snapshot = live.Tick(Second(5));
+  EXPECT_EQ(snapshot.children[0].state, ChildState::kRunning);
+  EXPECT_EQ(snapshot.children[0].estimate.basis, Basis::kThisRun);
+  EXPECT_NEAR(SecondsOf(snapshot.children[0].estimate.remaining), 100, 10);
+  EXPECT_NEAR(SecondsOf(snapshot.estimate.remaining), 140, 14);
+  EXPECT_THAT(CriticalJobs(snapshot).front(), "a");
+  EXPECT_THAT(CriticalJobs(snapshot).back(), "d");
 }
 
 // One of the two reduce tasks has a giant among its key groups: it takes 475 s, the other 75. The
@@ -88,18 +119,19 @@ TEST(LiveWorkflow, TheNextJobStartsWhenATaskOfTheRunningOneEndsBesideItsStraggle
     if (event.arrived_at > test::At(kNow)) break;
     ASSERT_TRUE(monitor.Apply(event).ok());
   }
-  const Snapshot snapshot = monitor.Tick(test::At(kNow));
-  WorkflowSpec spec = {
+  monitor.Tick(test::At(kNow));
+  const Snapshot snapshot = monitor.job();
+  Plan plan = {
       .id = "wf", .jobs = {test::JobNamed("a"), test::JobNamed("b")}, .cluster = {.slots = 2}};
-  spec.jobs[0].job_id = "job-1";
+  plan.jobs[0].job_id = "job-1";
   const auto starts_in = [&](std::shared_ptr<const cost::RunningStage> stage) {
-    LiveWorkflow live(spec, test::At(0), {});
+    LiveWorkflow live(plan, test::At(0), {});
     live.SetRuns(1, {Profile(2, 10, 0, 0)});
-    live.Observe(snapshot, std::move(stage));
-    const WorkflowSnapshot seen = live.Tick(test::At(kNow));
-    EXPECT_NEAR(absl::ToDoubleSeconds(*seen.jobs[0].ends_in),
-                absl::ToDoubleSeconds(*snapshot.forecasts.front().remaining), 20);
-    return absl::ToDoubleSeconds(*seen.jobs[1].starts_in);
+    Observe(live, snapshot, std::move(stage));
+    const Snapshot seen = live.Tick(test::At(kNow));
+    EXPECT_NEAR(SecondsOf(seen.children[0].estimate.remaining),
+                SecondsOf(snapshot.estimate.remaining), 20);
+    return SecondsOf(seen.children[1].starts_in);
   };
   EXPECT_NEAR(starts_in(monitor.running_stage()), 12 + 75 - kNow, 20);
   EXPECT_GT(starts_in(nullptr), 100);
@@ -113,168 +145,169 @@ TEST(LiveWorkflow, OfAJobThatHasFallenSilentTheTasksAreNotKnown) {
   stage.left.times.of_task = {{1}, {1}, {1}, {100}};
   const auto tasks = std::make_shared<const cost::RunningStage>(std::move(stage));
   Snapshot a = Running("a-1", 0, 50, 100);
-  live.Observe(a, tasks);
-  EXPECT_LT(*live.Tick(Second(50)).jobs[1].starts_in, absl::Seconds(2));
-  a.coverage.silent_for = absl::Seconds(30);
-  live.Observe(a, tasks);
-  EXPECT_GT(*live.Tick(Second(50)).jobs[1].starts_in, absl::Seconds(15));
+  Observe(live, a, tasks);
+  EXPECT_LT(SecondsOf(live.Tick(Second(50)).children[1].starts_in), 2);
+  a.silent_since = a.at - absl::Seconds(30);
+  Observe(live, a, tasks);
+  EXPECT_GT(SecondsOf(live.Tick(Second(50)).children[1].starts_in), 15);
 }
 
 TEST(LiveWorkflow, AForecastThatIsOlderThanTheTickHasRunOn) {
   LiveWorkflow live = WithRuns(Diamond());
-  live.Observe(Running("a-1", 0, 5, 100));
-  EXPECT_NEAR(absl::ToDoubleSeconds(*live.Tick(Second(25)).jobs[0].ends_in), 80, 8);
+  Observe(live, Running("a-1", 0, 5, 100));
+  EXPECT_NEAR(SecondsOf(live.Tick(Second(25)).children[0].estimate.remaining), 80, 8);
 }
 
 TEST(LiveWorkflow, ProgressNeverGoesBackAlthoughTheEstimateDoes) {
   LiveWorkflow live = WithRuns(Diamond());
-  live.Observe(Running("a-1", 0, 50, 5));
-  const double before = live.Tick(Second(50)).fraction_done;
-  live.Observe(Running("a-1", 0, 51, 5000));
-  const WorkflowSnapshot after = live.Tick(Second(51));
-  EXPECT_EQ(after.fraction_done, before);
-  EXPECT_LT(after.fraction_done_lower, before);
-  EXPECT_GE(after.fraction_done_upper, after.fraction_done);
-  EXPECT_GT(*after.remaining, absl::Seconds(4000));
+  Observe(live, Running("a-1", 0, 50, 5));
+  const double before = live.Tick(Second(50)).estimate.fraction_done;
+  Observe(live, Running("a-1", 0, 51, 5000));
+  const Snapshot after = live.Tick(Second(51));
+  EXPECT_EQ(after.estimate.fraction_done, before);
+  EXPECT_LT(after.estimate.fraction_done_lower, before);
+  EXPECT_GE(after.estimate.fraction_done_upper, after.estimate.fraction_done);
+  EXPECT_GT(SecondsOf(after.estimate.remaining), 4000);
 }
 
 TEST(LiveWorkflow, WaitingForTheFirstJobIsNoProgress) {
   LiveWorkflow live = WithRuns(Diamond());
   for (const double at : {0.0, 30.0, 300.0}) {
-    const WorkflowSnapshot snapshot = live.Tick(Second(at));
-    EXPECT_EQ(snapshot.fraction_done, 0) << at;
-    EXPECT_EQ(snapshot.fraction_done_upper, 0) << at;
-    for (const WorkflowJobProgress& job : snapshot.jobs) EXPECT_EQ(job.fraction_done, 0) << at;
+    const Snapshot snapshot = live.Tick(Second(at));
+    EXPECT_EQ(snapshot.estimate.fraction_done, 0) << at;
+    EXPECT_EQ(snapshot.estimate.fraction_done_upper, 0) << at;
+    for (const Child& job : snapshot.children) EXPECT_EQ(job.estimate.fraction_done, 0) << at;
   }
 }
 
 TEST(LiveWorkflow, ShowsItsMedianWithinItsBounds) {
   LiveWorkflow live = WithRuns(Diamond());
-  live.Observe(Running("a-1", 0, 5, 100));
-  const WorkflowSnapshot snapshot = live.Tick(Second(5));
-  const double by_median = 5 / (5 + absl::ToDoubleSeconds(*snapshot.remaining));
-  EXPECT_DOUBLE_EQ(snapshot.fraction_done, by_median);
-  EXPECT_LT(snapshot.fraction_done, snapshot.fraction_done_upper);
-  EXPECT_GT(snapshot.fraction_done, snapshot.fraction_done_lower);
+  Observe(live, Running("a-1", 0, 5, 100));
+  const Snapshot snapshot = live.Tick(Second(5));
+  const double by_median = 5 / (5 + SecondsOf(snapshot.estimate.remaining));
+  EXPECT_DOUBLE_EQ(snapshot.estimate.fraction_done, by_median);
+  EXPECT_LT(snapshot.estimate.fraction_done, snapshot.estimate.fraction_done_upper);
+  EXPECT_GT(snapshot.estimate.fraction_done, snapshot.estimate.fraction_done_lower);
 }
 
 TEST(LiveWorkflow, StandsStillWhileItsRunningJobsAreSilent) {
   LiveWorkflow live = WithRuns(Diamond());
   Snapshot a = Running("a-1", 0, 50, 100);
-  live.Observe(a);
-  const WorkflowSnapshot heard = live.Tick(Second(50));
+  Observe(live, a);
+  const Snapshot heard = live.Tick(Second(50));
   for (const double at : {60.0, 300.0, 600.0}) {
     a.at = Second(at);
-    a.coverage.silent_for = a.at - Second(50);
-    live.Observe(a);
-    const WorkflowSnapshot silent = live.Tick(a.at);
-    EXPECT_EQ(silent.fraction_done, heard.fraction_done) << at;
-    EXPECT_LE(silent.fraction_done_lower, silent.fraction_done) << at;
-    EXPECT_EQ(silent.jobs[0].fraction_done, heard.jobs[0].fraction_done) << at;
+    a.silent_since = Second(50);
+    Observe(live, a);
+    const Snapshot silent = live.Tick(a.at);
+    EXPECT_EQ(silent.estimate.fraction_done, heard.estimate.fraction_done) << at;
+    EXPECT_LE(silent.estimate.fraction_done_lower, silent.estimate.fraction_done) << at;
+    EXPECT_EQ(silent.children[0].estimate.fraction_done, heard.children[0].estimate.fraction_done)
+        << at;
   }
-  EXPECT_EQ(live.newest().state, JobState::kRunning);
-  live.Observe(Running("a-1", 0, 601, 10));
-  const WorkflowSnapshot again = live.Tick(Second(601));
-  EXPECT_GT(again.fraction_done, heard.fraction_done);
-  EXPECT_GT(again.jobs[0].fraction_done, heard.jobs[0].fraction_done);
+  EXPECT_EQ(live.newest()->state, JobState::kRunning);
+  Observe(live, Running("a-1", 0, 601, 10));
+  const Snapshot again = live.Tick(Second(601));
+  EXPECT_GT(again.estimate.fraction_done, heard.estimate.fraction_done);
+  EXPECT_GT(again.children[0].estimate.fraction_done, heard.children[0].estimate.fraction_done);
 }
 
 TEST(LiveWorkflow, AJobThatFellSilentBeforeIsShownWithItsOwnBar) {
   LiveWorkflow live = WithRuns(Diamond());
   Snapshot a = Running("a-1", 0, 50, 100);
-  a.coverage.silent_for = absl::Seconds(30);
-  a.forecasts.front().fraction_done = 0.25;
-  live.Observe(a);
-  EXPECT_EQ(live.Tick(Second(50)).jobs[0].fraction_done, 0.25);
+  a.silent_since = a.at - absl::Seconds(30);
+  a.estimate.fraction_done = 0.25;
+  Observe(live, a);
+  EXPECT_EQ(live.Tick(Second(50)).children[0].estimate.fraction_done, 0.25);
 }
 
 TEST(LiveWorkflow, SaysSinceWhenARunningJobHasBeenSilent) {
   LiveWorkflow live = WithRuns(Diamond());
   Snapshot a = Running("a-1", 0, 50, 100);
-  live.Observe(a);
+  Observe(live, a);
   EXPECT_THAT(live.Tick(Second(50)).notes, IsEmpty());
   a.at = Second(181.6);
-  a.coverage.silent_for = absl::Seconds(131.6);
-  live.Observe(a);
+  a.silent_since = Second(50);
+  Observe(live, a);
   EXPECT_THAT(live.Tick(a.at).notes, ElementsAre("job a: no news for 2m11s"));
-  live.Observe(Running("a-1", 0, 182, 10));
+  Observe(live, Running("a-1", 0, 182, 10));
   EXPECT_THAT(live.Tick(Second(182)).notes, IsEmpty());
 }
 
 TEST(LiveWorkflow, EndsOnceWhenAllJobsHaveSucceeded) {
   LiveWorkflow live = WithRuns(Diamond());
-  for (const char* id : {"a-1", "b-1", "c-1"}) live.Observe(Ended(id, 0, 10));
-  EXPECT_FALSE(live.Tick(Second(10)).is_final());
-  live.Observe(Ended("d-1", 10, 20));
-  const WorkflowSnapshot final = live.Tick(Second(21));
+  for (const char* id : {"a-1", "b-1", "c-1"}) Observe(live, Ended(id, 0, 10));
+  EXPECT_FALSE(live.Tick(Second(10)).is_final);
+  Observe(live, Ended("d-1", 10, 20));
+  const Snapshot final = live.Tick(Second(21));
   EXPECT_EQ(final.state, JobState::kSucceeded);
-  EXPECT_EQ(final.fraction_done, 1);
-  EXPECT_FALSE(final.remaining.has_value());
-  EXPECT_THAT(StatesOf(final), ::testing::Each(WorkflowJobState::kSucceeded));
+  EXPECT_EQ(final.estimate.fraction_done, 1);
+  EXPECT_FALSE(final.estimate.remaining.has_value());
+  EXPECT_THAT(StatesOf(final), ::testing::Each(ChildState::kSucceeded));
   EXPECT_EQ(live.Tick(Second(99)), final);
-  live.Observe(Running("d-1", 10, 30, 5));
+  Observe(live, Running("d-1", 10, 30, 5));
   EXPECT_EQ(live.Tick(Second(100)), final);
 }
 
 TEST(LiveWorkflow, ARunThatEndedBeforeTheSubmissionIsNotItsJob) {
   LiveWorkflow live = WithRuns(Diamond());
-  live.Observe(Ended("a-1", -100, -1));
-  EXPECT_EQ(live.Tick(Second(1)).jobs[0].state, WorkflowJobState::kAwaited);
+  Observe(live, Ended("a-1", -100, -1));
+  EXPECT_EQ(live.Tick(Second(1)).children[0].state, ChildState::kAwaited);
   EXPECT_THAT(live.wanted_jobs(), Contains("a-1"));
-  live.Observe(Running("a-1", 2, 5, 100));
-  EXPECT_EQ(live.Tick(Second(5)).jobs[0].state, WorkflowJobState::kRunning);
+  Observe(live, Running("a-1", 2, 5, 100));
+  EXPECT_EQ(live.Tick(Second(5)).children[0].state, ChildState::kRunning);
 }
 
 TEST(LiveWorkflow, ARunThatEndedBeforeTheSubmissionCountsOnceItIsAttached) {
   LiveWorkflow live = WithRuns(Diamond());
-  live.Observe(Ended("a-1", -100, -1));
+  Observe(live, Ended("a-1", -100, -1));
   EXPECT_EQ(live.Attach("a", "a-1").value_or(false), true);
-  live.Observe(Ended("a-1", -100, -1));
-  EXPECT_EQ(live.Tick(Second(1)).jobs[0].state, WorkflowJobState::kSucceeded);
+  Observe(live, Ended("a-1", -100, -1));
+  EXPECT_EQ(live.Tick(Second(1)).children[0].state, ChildState::kSucceeded);
 }
 
 TEST(LiveWorkflow, AFailedJobEndsAWorkflowWithoutRetries) {
   LiveWorkflow live = WithRuns(Diamond());
-  live.Observe(Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
-  const WorkflowSnapshot final = live.Tick(Second(10));
+  Observe(live, Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
+  const Snapshot final = live.Tick(Second(10));
   EXPECT_EQ(final.state, JobState::kFailed);
   EXPECT_EQ(final.message, "job a failed: out of disk");
-  EXPECT_EQ(final.jobs[0].failed_attempts, 1u);
-  EXPECT_LT(final.fraction_done, 1);
+  EXPECT_EQ(final.children[0].failed_attempts, 1u);
+  EXPECT_LT(final.estimate.fraction_done, 1);
 }
 
 TEST(LiveWorkflow, AKilledJobKillsIt) {
   LiveWorkflow live = WithRuns(Diamond());
-  live.Observe(Ended("a-1", 0, 10, JobState::kKilled));
+  Observe(live, Ended("a-1", 0, 10, JobState::kKilled));
   EXPECT_EQ(live.Tick(Second(10)).state, JobState::kKilled);
 }
 
 TEST(LiveWorkflow, AFailedJobMayBeRetriedUnderAnotherId) {
-  WorkflowSpec spec = Diamond();
-  spec.retry_within = absl::Seconds(60);
-  LiveWorkflow live = WithRuns(spec);
-  live.Observe(Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
-  WorkflowSnapshot snapshot = live.Tick(Second(50));
+  Plan plan = Diamond();
+  plan.retry_within = absl::Seconds(60);
+  LiveWorkflow live = WithRuns(plan);
+  Observe(live, Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
+  Snapshot snapshot = live.Tick(Second(50));
   EXPECT_EQ(snapshot.state, JobState::kRunning);
-  EXPECT_EQ(snapshot.jobs[0].state, WorkflowJobState::kRetried);
-  EXPECT_EQ(snapshot.jobs[0].message, "out of disk");
+  EXPECT_EQ(snapshot.children[0].state, ChildState::kRetryable);
+  EXPECT_EQ(snapshot.children[0].message, "out of disk");
   EXPECT_THAT(snapshot.notes, ElementsAre(HasSubstr("job a failed 40s ago")));
   ASSERT_TRUE(live.Attach("a", "a-2").value_or(false));
   EXPECT_THAT(live.wanted_jobs(), ElementsAre("a-2", "b-1", "c-1", "d-1"));
-  live.Observe(Running("a-2", 50, 55, 30));
-  live.Observe(Ended("a-1", 0, 56));  // of the one before: no news
+  Observe(live, Running("a-2", 50, 55, 30));
+  Observe(live, Ended("a-1", 0, 56));  // of the one before: no news
   snapshot = live.Tick(Second(56));
-  EXPECT_EQ(snapshot.jobs[0].state, WorkflowJobState::kRunning);
-  EXPECT_EQ(snapshot.jobs[0].failed_attempts, 1u);
+  EXPECT_EQ(snapshot.children[0].state, ChildState::kRunning);
+  EXPECT_EQ(snapshot.children[0].failed_attempts, 1u);
   EXPECT_THAT(snapshot.notes, IsEmpty());
 }
 
 TEST(LiveWorkflow, ARetryThatDoesNotComeInTimeFailsIt) {
-  WorkflowSpec spec = Diamond();
-  spec.retry_within = absl::Seconds(60);
-  LiveWorkflow live = WithRuns(spec);
-  live.Observe(Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
-  EXPECT_FALSE(live.Tick(Second(70)).is_final());
+  Plan plan = Diamond();
+  plan.retry_within = absl::Seconds(60);
+  LiveWorkflow live = WithRuns(plan);
+  Observe(live, Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
+  EXPECT_FALSE(live.Tick(Second(70)).is_final);
   EXPECT_EQ(live.Tick(Second(71)).state, JobState::kFailed);
 }
 
@@ -283,7 +316,7 @@ TEST(LiveWorkflow, RefusesAnAttachmentThatContradicts) {
   EXPECT_TRUE(absl::IsNotFound(live.Attach("x", "j").status()));
   EXPECT_FALSE(*live.Attach("a", "a-1"));  // the same again
   EXPECT_TRUE(absl::IsAlreadyExists(live.Attach("a", "b-1").status()));
-  live.Observe(Running("a-1", 0, 5, 100));
+  Observe(live, Running("a-1", 0, 5, 100));
   EXPECT_TRUE(absl::IsFailedPrecondition(live.Attach("a", "a-2").status()));
 }
 
@@ -296,22 +329,22 @@ TEST(LiveWorkflow, AnIdThatWasReplacedUnheardIsFreeAgain) {
 }
 
 TEST(LiveWorkflow, TakesSoManyRetriesOfAJob) {
-  WorkflowSpec spec = Diamond();
-  spec.retry_within = absl::Seconds(60);
-  LiveWorkflow live = Live(spec, {.retries_max = 1});
-  live.Observe(Ended("a-1", 0, 1, JobState::kFailed));
+  Plan plan = Diamond();
+  plan.retry_within = absl::Seconds(60);
+  LiveWorkflow live = Live(plan, {.retries_max = 1});
+  Observe(live, Ended("a-1", 0, 1, JobState::kFailed));
   ASSERT_TRUE(live.Attach("a", "a-2").ok());
-  live.Observe(Ended("a-2", 1, 2, JobState::kFailed));
+  Observe(live, Ended("a-2", 1, 2, JobState::kFailed));
   EXPECT_EQ(ExceededLimit(live.Attach("a", "a-3").status()), "retries_per_job");
 }
 
 TEST(LiveWorkflow, AJobThatNeverReportsIsStatedAndThenGivenUp) {
   LiveWorkflow live = Live(Diamond(), {.abandon_after = absl::Minutes(15)});
-  WorkflowSnapshot snapshot = live.Tick(Second(120));
+  Snapshot snapshot = live.Tick(Second(120));
   EXPECT_EQ(snapshot.state, JobState::kRunning);
   EXPECT_THAT(snapshot.notes,
               ElementsAre("job a could have started 2m ago, but a-1 has not reported"));
-  EXPECT_GT(*snapshot.remaining_upper, absl::Minutes(10));
+  EXPECT_GT(*snapshot.estimate.remaining->upper, absl::Minutes(10));
   snapshot = live.Tick(Second(901));
   EXPECT_EQ(snapshot.state, JobState::kAbandoned);
   EXPECT_EQ(snapshot.message, "no news of any job for 15m1s");
@@ -319,60 +352,83 @@ TEST(LiveWorkflow, AJobThatNeverReportsIsStatedAndThenGivenUp) {
 
 TEST(LiveWorkflow, ARunningJobThatIsForgottenDoesNotHoldItForEver) {
   LiveWorkflow live = WithRuns(Diamond());
-  live.Observe(Running("a-1", 0, 5, 100));
-  EXPECT_FALSE(live.Tick(Second(900)).is_final());
+  Observe(live, Running("a-1", 0, 5, 100));
+  EXPECT_FALSE(live.Tick(Second(900)).is_final);
   EXPECT_EQ(live.Tick(Second(906)).state, JobState::kAbandoned);
 }
 
 TEST(LiveWorkflow, NothingKnownIsWideAndFinite) {
   LiveWorkflow live = Live(Diamond());
-  const WorkflowSnapshot snapshot = live.Tick(Second(0));
-  EXPECT_EQ(snapshot.known_share, 0);
-  EXPECT_EQ(snapshot.jobs[0].basis, WorkflowBasis::kGuess);
-  EXPECT_GT(*snapshot.remaining_upper, 3 * *snapshot.remaining_lower);
-  EXPECT_LT(*snapshot.remaining_upper, absl::Hours(24));
+  const Snapshot snapshot = live.Tick(Second(0));
+  EXPECT_EQ(snapshot.estimate.known_share, 0);
+  EXPECT_EQ(snapshot.children[0].estimate.basis, Basis::kGuess);
+  EXPECT_GT(*snapshot.estimate.remaining->upper, 3 * *snapshot.estimate.remaining->lower);
+  EXPECT_LT(*snapshot.estimate.remaining->upper, absl::Hours(24));
 }
 
 TEST(LiveWorkflow, JobsThatTookLongerThanTheyWereToMakeTheRestLonger) {
   const auto remaining_when_a_took = [](double seconds) {
     LiveWorkflow live = WithRuns(Diamond());
     live.Tick(Second(0));
-    live.Observe(Running("a-1", 0, 1, seconds));
+    Observe(live, Running("a-1", 0, 1, seconds));
     live.Tick(Second(1));
-    live.Observe(Ended("a-1", 0, seconds));
-    return absl::ToDoubleSeconds(*live.Tick(Second(seconds)).remaining);
+    Observe(live, Ended("a-1", 0, seconds));
+    return SecondsOf(live.Tick(Second(seconds)).estimate.remaining);
   };
   EXPECT_GT(remaining_when_a_took(60), 1.1 * remaining_when_a_took(20));
+}
+
+TEST(LiveWorkflow, WhatIsWrongWithAChangeIsNamedAsItWasSent) {
+  LiveWorkflow live = WithRuns(Diamond());
+  const auto path = [&](const next::PlanChange& change) {
+    return next::WrongFieldOf(live.Update(change, 100).status()).path;
+  };
+  const next::PlannedJob known = test::JobNamed("a");
+  EXPECT_EQ(path({.add_jobs = {known, test::JobNamed("e", {"x"})}}), "add_jobs[1].after[0]");
+  EXPECT_EQ(path({.add_jobs = {{}}}), "add_jobs[0].name");
+  EXPECT_EQ(path({.add_jobs = {test::JobNamed("a", {"b"})}}), "add_jobs[0].name");
+  EXPECT_EQ(path({.add_jobs = {{.name = "e", .job_id = "a-1"}}}), "add_jobs[0].job_id");
+  EXPECT_EQ(path({.cancel_jobs = {"a", "bb"}}), "cancel_jobs[1]");
+  EXPECT_EQ(ExceededLimit(live.Update({.add_jobs = {test::JobNamed("e")}}, 4).status()),
+            "jobs_per_workflow");
+  EXPECT_EQ(live.plan(), Diamond());
+}
+
+TEST(LiveWorkflow, ASingleJobWithoutANameHasThatOfTheWorkflow) {
+  const Plan plan = {.id = "nightly", .jobs = {{.job_id = "job-1"}}, .cluster = {.slots = 4}};
+  LiveWorkflow live = Live(plan);
+  EXPECT_EQ(live.Tick(Second(0)).children[0].name, "nightly");
+  EXPECT_TRUE(live.WasSubmittedAs(plan));
 }
 
 TEST(LiveWorkflow, AWhatIfChangesNothing) {
   LiveWorkflow live = WithRuns(Diamond());
   live.SetRuns(0, {Profile(40, 10, 4, 10)});
-  const WorkflowSnapshot before = live.Tick(Second(0));
+  const Snapshot before = live.Tick(Second(0));
   const auto wide = live.Estimate(Second(0), {.slots = 40});
   const auto more = live.Estimate(Second(0), {.data_factor = 3});
   ASSERT_TRUE(wide.ok() && more.ok());
-  EXPECT_EQ(wide->sequence, 0u);
-  EXPECT_LT(*wide->remaining, *before.remaining);
-  EXPECT_GT(*more->remaining, *before.remaining);
-  EXPECT_EQ(live.newest(), before);
+  EXPECT_EQ(wide->snapshot.sequence, 0u);
+  EXPECT_LT(SecondsOf(wide->snapshot.estimate.remaining), SecondsOf(before.estimate.remaining));
+  EXPECT_GT(SecondsOf(more->snapshot.estimate.remaining), SecondsOf(before.estimate.remaining));
+  EXPECT_EQ(*live.newest(), before);
   EXPECT_TRUE(absl::IsInvalidArgument(live.Estimate(Second(0), {.data_factor = NAN}).status()));
   EXPECT_TRUE(absl::IsInvalidArgument(
       live.Estimate(Second(0), {.policy = SchedulingPolicy::kCapacity}).status()));
 }
 
 TEST(LiveWorkflow, CapacityQueuesShareTheClusterAsTheyShould) {
-  WorkflowSpec spec = {.id = "w", .jobs = {test::JobNamed("a"), test::JobNamed("b")}};
-  spec.jobs[0].queue = "small";
-  spec.jobs[1].queue = "large";
-  spec.cluster = {
+  Plan plan = {.id = "w", .jobs = {test::JobNamed("a"), test::JobNamed("b")}};
+  plan.jobs[0].queue = "small";
+  plan.jobs[1].queue = "large";
+  plan.cluster = {
       .slots = 4, .policy = SchedulingPolicy::kCapacity, .queues = {{"small", 1}, {"large", 3}}};
-  LiveWorkflow live = Live(spec);
+  LiveWorkflow live = Live(plan);
   for (std::size_t i = 0; i < 2; ++i) live.SetRuns(i, {Profile(30, 10, 0, 0)});
-  const WorkflowSnapshot snapshot = live.Tick(Second(0));
+  const Snapshot snapshot = live.Tick(Second(0));
   // b has three of the four slots until its 30 tasks are done.
-  EXPECT_NEAR(absl::ToDoubleSeconds(*snapshot.jobs[1].ends_in), 100, 15);
-  EXPECT_NEAR(absl::ToDoubleSeconds(*snapshot.jobs[0].ends_in), 150, 25);
+  EXPECT_NEAR(SecondsOf(snapshot.children[1].estimate.remaining), 100, 15);
+  EXPECT_NEAR(SecondsOf(snapshot.children[0].estimate.remaining), 150, 25);
 }
 
 TEST(LiveWorkflow, AMeasuredNodeNamesBottlenecksUnlessTheWorkflowSaysItself) {
@@ -386,41 +442,41 @@ TEST(LiveWorkflow, AMeasuredNodeNamesBottlenecksUnlessTheWorkflowSaysItself) {
                                      .cores = 4};
   LiveWorkflow live = WithRuns(Diamond());
   live.SetRuns(0, {run});
-  EXPECT_EQ(live.Tick(Second(0)).jobs[0].stages[0].bottleneck, "");
+  EXPECT_EQ(FirstStageOf(live.Tick(Second(0)), 1).bottleneck, "");
   live.SetNode(slow_disk);
-  EXPECT_EQ(live.Tick(Second(1)).jobs[0].stages[0].bottleneck, "disk write");
-  WorkflowSpec spec = Diamond();
-  spec.cluster.node = slow_disk;
-  spec.cluster.node->disk_write = 1e9;
-  LiveWorkflow own = WithRuns(spec);
+  EXPECT_EQ(FirstStageOf(live.Tick(Second(1)), 1).bottleneck, "disk write");
+  Plan plan = Diamond();
+  plan.cluster.node = slow_disk;
+  plan.cluster.node->disk_write = 1e9;
+  LiveWorkflow own = WithRuns(plan);
   own.SetRuns(0, {run});
   own.SetNode(slow_disk);
-  EXPECT_EQ(own.Tick(Second(0)).jobs[0].stages[0].bottleneck, "cpu");
+  EXPECT_EQ(FirstStageOf(own.Tick(Second(0)), 1).bottleneck, "cpu");
 }
 
 TEST(LiveWorkflow, WhatMustOutliveAJobIsHandedOutOnceAndTakenBack) {
   LiveWorkflow live = WithRuns(Diamond());
-  live.Observe(Ended("a-1", 0, 10));
-  const WorkflowSnapshot last = live.Tick(Second(12));
+  Observe(live, Ended("a-1", 0, 10));
+  const Snapshot last = live.Tick(Second(12));
   const auto facts = live.TakeNewFacts();
   EXPECT_THAT(live.TakeNewFacts(), IsEmpty());
   LiveWorkflow again = WithRuns(Diamond());
   for (const auto& [name, of_job] : facts) again.RestoreFacts(name, of_job);
-  again.RestoreTick(last.sequence, last.at, last.fraction_done);
-  const WorkflowSnapshot next = again.Tick(Second(13));
+  again.RestoreTick(last.sequence, last.at, last.estimate.fraction_done);
+  const Snapshot next = again.Tick(Second(13));
   EXPECT_EQ(next.sequence, last.sequence + 1);
-  EXPECT_EQ(next.jobs[0].state, WorkflowJobState::kSucceeded);
-  EXPECT_EQ(next.jobs[0].ended_at, Second(10));
-  EXPECT_GE(next.fraction_done, last.fraction_done);
+  EXPECT_EQ(next.children[0].state, ChildState::kSucceeded);
+  EXPECT_EQ(next.children[0].ended_at, Second(10));
+  EXPECT_GE(next.estimate.fraction_done, last.estimate.fraction_done);
   EXPECT_THAT(again.wanted_jobs(), ElementsAre("b-1", "c-1", "d-1"));
 }
 
 TEST(LiveWorkflow, AClockThatGoesBackDoesNot) {
   LiveWorkflow live = WithRuns(Diamond());
   live.Tick(Second(50));
-  const WorkflowSnapshot snapshot = live.Tick(Second(-1000));
+  const Snapshot snapshot = live.Tick(Second(-1000));
   EXPECT_EQ(snapshot.at, Second(50));
-  EXPECT_GE(snapshot.elapsed, absl::ZeroDuration());
+  EXPECT_GE(snapshot.elapsed(), absl::ZeroDuration());
 }
 
 }  // namespace

@@ -1,14 +1,16 @@
-// Workflows of jobs for tests, and what their jobs say.
+// Plans of jobs for tests, and what their jobs say.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
-#include "tidemark/snapshot.h"
-#include "tidemark/workflow.h"
+#include "tidemark/event.h"
+#include "tidemark/job.h"
+#include "tidemark/plan.h"
 
 namespace tidemark::test {
 
@@ -27,12 +29,12 @@ inline JobProfile Profile(std::uint32_t maps, double map_seconds, std::uint32_t 
 }
 
 // A job named `name` with the id "NAME-1".
-inline WorkflowJob JobNamed(const std::string& name, std::vector<std::string> after = {}) {
+inline next::PlannedJob JobNamed(const std::string& name, std::vector<std::string> after = {}) {
   return {.name = name, .job_id = name + "-1", .after = std::move(after)};
 }
 
 // a -> b, a -> c, b and c -> d, on 4 slots.
-inline WorkflowSpec Diamond() {
+inline next::Plan Diamond() {
   return {.id = "wf",
           .jobs = {JobNamed("a"), JobNamed("b", {"a"}), JobNamed("c", {"a"}),
                    JobNamed("d", {"b", "c"})},
@@ -40,32 +42,40 @@ inline WorkflowSpec Diamond() {
 }
 
 // A snapshot of a job that began at `start`, at `at`, with so much left by its own forecast.
-inline Snapshot Running(const std::string& job_id, double start, double at, double remaining) {
-  Snapshot snapshot = {.job_id = job_id, .sequence = 1, .at = Second(at)};
+inline next::Snapshot Running(const std::string& job_id, double start, double at,
+                              double remaining) {
+  next::Snapshot snapshot = {.job_id = job_id, .sequence = 1, .at = Second(at)};
+  snapshot.state = next::JobState::kRunning;
   snapshot.started_at = Second(start);
-  snapshot.elapsed = absl::Seconds(at - start);
-  snapshot.phases = {{.phase = Phase::kReduce,
-                      .state = PhaseState::kRunning,
-                      .task_count = 4,
-                      .running_task_count = 4}};
-  snapshot.forecasts = {{.indicator = "tidemark",
-                         .state = ForecastState::kValid,
-                         .remaining = absl::Seconds(remaining),
-                         .remaining_lower = absl::Seconds(remaining * 0.8),
-                         .remaining_upper = absl::Seconds(remaining * 1.5)}};
+  snapshot.stage_infos = {
+      {.id = {0, kReduceStage}, .name = "reduce", .kind = next::StageKind::kReduce}};
+  snapshot.stages = {{.id = {0, kReduceStage},
+                      .state = next::StageState::kRunning,
+                      .tasks = 4,
+                      .running_tasks = 4,
+                      .started_at = Second(start)}};
+  snapshot.estimate.state = next::EstimateState::kValid;
+  snapshot.estimate.remaining = next::Range{.median = absl::Seconds(remaining),
+                                            .lower = absl::Seconds(remaining * 0.8),
+                                            .upper = absl::Seconds(remaining * 1.5)};
   return snapshot;
 }
 
-inline Snapshot Ended(const std::string& job_id, double start, double at,
-                      JobState state = JobState::kSucceeded, std::string message = "") {
-  Snapshot snapshot = {.job_id = job_id,
-                       .sequence = 2,
-                       .at = Second(at),
-                       .state = state,
-                       .message = std::move(message)};
+inline next::Snapshot Ended(const std::string& job_id, double start, double at,
+                            next::JobState state = next::JobState::kSucceeded,
+                            std::string message = "") {
+  next::Snapshot snapshot = {.job_id = job_id, .sequence = 2, .at = Second(at)};
+  snapshot.state = state;
+  snapshot.is_final = true;
+  snapshot.message = std::move(message);
   snapshot.started_at = Second(start);
-  snapshot.elapsed = absl::Seconds(at - start);
+  snapshot.ended_at = Second(at);
   return snapshot;
+}
+
+// The median in seconds; -1 where nothing is predicted.
+inline double SecondsOf(const std::optional<next::Range>& range) {
+  return range ? absl::ToDoubleSeconds(range->median) : -1;
 }
 
 }  // namespace tidemark::test

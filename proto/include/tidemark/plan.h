@@ -11,7 +11,7 @@
 // Everywhere an empty optional means "as in its last run" and 0 means 0: a job of
 // `reduce_task_count = 0` has map tasks alone.
 //
-// Nothing here is checked: CheckPlan() (proto/wire/check_plan.h) says whether a plan makes sense,
+// Nothing here is checked: CheckPlan() says whether a plan makes sense,
 // and a plan that ParsePlan() or the reader of plan files has returned has passed it.
 //
 // The plain counterpart of proto/tidemark/next/v1/plan.proto, whose field comments hold here too.
@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "tidemark/job_profile.h"
 
@@ -110,5 +111,14 @@ struct Plan {
   absl::Duration retry_within;  // how long a failed job may be replaced; zero: not at all
   friend bool operator==(const Plan&, const Plan&) = default;
 };
+
+// Whether a plan makes sense: everything that a stranger may have got wrong.
+//
+// InvalidArgument (FieldError) names the first field that is wrong and what to do: no job, a name
+// that is missing, too long or taken, a job or stage to wait for that does not exist, a cycle, a
+// number out of range, a stage without task times, a queue that is missing or unknown, a job that
+// is described both by its numbers and by its stages. O(jobs + stages + edges), and for an unknown
+// name O(names). Thread-safe.
+absl::Status CheckPlan(const Plan& plan);
 
 }  // namespace tidemark::next

@@ -1,0 +1,139 @@
+#include "master/workflow/describe_job.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tidemark/event.h"
+
+namespace tidemark::workflow {
+namespace {
+
+// A job that should report is missed after this long.
+constexpr absl::Duration kMissedAfter = absl::Seconds(30);
+
+// So that a delta leaves out what still holds.
+std::optional<next::Range> Rounded(absl::Time at, const std::optional<next::Range>& range) {
+  if (!range) return std::nullopt;
+  return next::RoundedPrediction(at, *range);
+}
+
+std::optional<next::Range> Rounded(absl::Time at, const std::optional<absl::Duration>& median) {
+  if (!median) return std::nullopt;
+  return next::RoundedPrediction(at, {.median = *median});
+}
+
+void AddPrediction(const StagePrediction& prediction, absl::Time at, next::StageProgress& stage) {
+  if (!stage.started_at) stage.starts_in = Rounded(at, prediction.starts_in);
+  if (!stage.ended_at) stage.ends_in = Rounded(at, prediction.ends_in);
+  stage.task_time = prediction.task_time;
+  stage.bottleneck = prediction.bottleneck;
+  stage.is_critical = prediction.is_critical;
+}
+
+// The stages of the job itself, which alone is about them as a whole.
+void AddOwnStages(const next::Snapshot& job, std::uint32_t child, const JobPrediction& prediction,
+                  next::Snapshot& workflow) {
+  for (std::size_t i = 0; i < job.stages.size(); ++i) {
+    if (job.stages[i].id.stage >= next::kExpectedStages) continue;
+    next::StageInfo& info = workflow.stage_infos.emplace_back(job.stage_infos[i]);
+    next::StageProgress& stage = workflow.stages.emplace_back(job.stages[i]);
+    info.id.child = stage.id.child = child;
+    const auto predicted =
+        std::find_if(prediction.stages.begin(), prediction.stages.end(),
+                     [&](const StagePrediction& other) { return other.kind == info.kind; });
+    if (predicted != prediction.stages.end()) {
+      AddPrediction(*predicted, workflow.at, stage);
+    } else {
+      stage.ends_in.reset();
+      stage.is_critical = false;
+    }
+  }
+}
+
+// Those of a job that has not begun do not exist yet.
+void AddExpectedStages(const JobPrediction& prediction, std::uint32_t child,
+                       next::Snapshot& workflow) {
+  for (const StagePrediction& predicted : prediction.stages) {
+    const bool is_map = predicted.kind == next::StageKind::kMap;
+    next::StageInfo info = {
+        .id = {child, next::kExpectedStages + (is_map ? kMapStage : kReduceStage)},
+        .name = is_map ? "map" : "reduce",
+        .kind = predicted.kind};
+    if (!is_map && prediction.stages.size() > 1) info.parents = {next::kExpectedStages + kMapStage};
+    next::StageProgress stage = {
+        .id = info.id, .state = next::StageState::kExpected, .tasks = predicted.tasks};
+    AddPrediction(predicted, workflow.at, stage);
+    workflow.stage_infos.push_back(std::move(info));
+    workflow.stages.push_back(std::move(stage));
+  }
+}
+
+next::Estimate EstimateOf(const FollowedJob& job, const next::PlannedJob& planned,
+                          const JobPrediction& prediction, absl::Time at) {
+  const double fraction = job.facts.state == next::ChildState::kSucceeded
+                              ? 1
+                              : std::max(job.shown, prediction.fraction_done);
+  next::Estimate estimate = {.fraction_done = fraction,
+                             .fraction_done_lower = fraction,
+                             .fraction_done_upper = fraction,
+                             .remaining = Rounded(at, prediction.ends_in),
+                             .basis = job.BasisOf(planned)};
+  estimate.state = estimate.basis == next::Basis::kDone ? next::EstimateState::kFinal
+                   : estimate.remaining                 ? next::EstimateState::kValid
+                                                        : next::EstimateState::kWarmingUp;
+  return estimate;
+}
+
+}  // namespace
+
+void DescribeJob(const FollowedJob& job, const next::PlannedJob& planned,
+                 const std::vector<std::size_t>& parents, const JobPrediction& prediction,
+                 next::Snapshot& workflow) {
+  next::Child& child = workflow.children.emplace_back();
+  child = {.number = static_cast<std::uint32_t>(workflow.children.size()),
+           .name = planned.name,
+           .job_id = job.job_id,
+           .state = job.facts.state,
+           .estimate = EstimateOf(job, planned, prediction, workflow.at),
+           .started_at = job.facts.started_at,
+           .ended_at = job.facts.ended_at,
+           .starts_in = Rounded(workflow.at, prediction.starts_in),
+           .is_critical = prediction.is_critical,
+           .failed_attempts = job.facts.failed_attempts,
+           .message = job.facts.message};
+  for (const std::size_t parent : parents) {
+    child.after.push_back(static_cast<std::uint32_t>(parent) + 1);
+  }
+  if (!job.facts.started_at) {
+    AddExpectedStages(prediction, child.number, workflow);
+  } else if (job.newest != nullptr) {
+    AddOwnStages(*job.newest, child.number, prediction, workflow);
+  }
+}
+
+std::string NoteOnJob(const FollowedJob& job, const std::string& name, absl::Time now) {
+  if (job.is_running() && job.is_silent()) {
+    const absl::Duration silence =
+        absl::Floor(job.newest->at - *job.newest->silent_since, absl::Seconds(1));
+    return absl::StrCat("job ", name, ": no news for ", absl::FormatDuration(silence));
+  }
+  if (!job.awaited_since || now - *job.awaited_since < kMissedAfter) return "";
+  const std::string since =
+      absl::FormatDuration(absl::Trunc(now - *job.awaited_since, absl::Seconds(1)));
+  if (job.facts.state == next::ChildState::kRetryable) {
+    return absl::StrCat("job ", name, " failed ", since,
+                        " ago and no retry is attached: ", job.facts.message);
+  }
+  const std::string missed = absl::StrCat("job ", name, " could have started ", since, " ago");
+  if (job.job_id.empty()) return missed + ", but no job is attached to it";
+  if (job.ended_before) {
+    return absl::StrCat(missed, "; a run of ", job.job_id,
+                        " had ended before the workflow was submitted; attach it if it is the one");
+  }
+  return absl::StrCat(missed, ", but ", job.job_id, " has not reported");
+}
+
+}  // namespace tidemark::workflow

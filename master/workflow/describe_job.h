@@ -1,0 +1,26 @@
+// A job of a workflow as the workflow's snapshot shows it: a child and its stages.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "master/workflow/followed_job.h"
+#include "master/workflow/workflow_prediction.h"
+#include "tidemark/job.h"
+#include "tidemark/plan.h"
+
+namespace tidemark::workflow {
+
+// Adds `job`, which waits for those at `parents`, to the children of `workflow`, and its stages: as
+// the job itself tells them once it has begun, until then those that are expected. Predictions are
+// as precise as it is worth to publish them. O(parents + stages).
+void DescribeJob(const FollowedJob& job, const next::PlannedJob& planned,
+                 const std::vector<std::size_t>& parents, const JobPrediction& prediction,
+                 next::Snapshot& workflow);
+
+// What a person should know of the job called `name`: that it is silent, or missed. Empty: nothing.
+std::string NoteOnJob(const FollowedJob& job, const std::string& name, absl::Time now);
+
+}  // namespace tidemark::workflow

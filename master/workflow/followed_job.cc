@@ -1,0 +1,130 @@
+#include "master/workflow/followed_job.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tidemark/event.h"
+
+namespace tidemark::workflow {
+namespace {
+
+using next::ChildState;
+
+TasksLeft LeftOf(const next::Snapshot& snapshot, next::StageKind phase) {
+  const next::StageProgress* const progress = PhaseOf(snapshot, phase);
+  if (progress == nullptr || progress->state == next::StageState::kDone) return {};
+  const std::uint64_t begun = progress->running_tasks + progress->finished_tasks;
+  return {.pending = progress->tasks > begun ? progress->tasks - begun : 0,
+          .running = progress->running_tasks};
+}
+
+// Of what remains, the part before the reduce phase: the map phase at the speed it has had.
+double MapShareOf(const next::Snapshot& snapshot, double remaining) {
+  const next::StageProgress* const map = PhaseOf(snapshot, next::StageKind::kMap);
+  if (map == nullptr || map->state == next::StageState::kDone || remaining <= 0) return 0;
+  if (map->fraction_done <= 0 || !map->started_at) return 0.5;
+  const double elapsed = absl::ToDoubleSeconds(snapshot.at - *map->started_at);
+  const double left = elapsed * (1 - map->fraction_done) / map->fraction_done;
+  return std::clamp(left / remaining, 0.0, 0.95);
+}
+
+bool IsForecast(const next::Estimate& estimate) {
+  return estimate.state == next::EstimateState::kValid && estimate.remaining.has_value();
+}
+
+std::optional<RunningForecast> ForecastOf(const next::Snapshot& snapshot, absl::Time now) {
+  if (!IsForecast(snapshot.estimate)) return std::nullopt;
+  const next::Range& remaining = *snapshot.estimate.remaining;
+  // The snapshot may be older than `now`.
+  const absl::Duration age = std::max(now - snapshot.at, absl::ZeroDuration());
+  const auto seconds = [&](absl::Duration left) {
+    return std::max(absl::ToDoubleSeconds(left - age), 0.0);
+  };
+  RunningForecast running = {.remaining = seconds(remaining.median)};
+  running.lower = std::min(seconds(remaining.lower.value_or(remaining.median)), running.remaining);
+  running.upper = std::max(seconds(remaining.upper.value_or(remaining.median)), running.remaining);
+  running.map_share = MapShareOf(snapshot, running.remaining);
+  return running;
+}
+
+}  // namespace
+
+const next::StageProgress* PhaseOf(const next::Snapshot& snapshot, next::StageKind phase) {
+  const std::uint32_t number = phase == next::StageKind::kMap ? kMapStage : kReduceStage;
+  for (std::size_t i = 0; i < snapshot.stages.size(); ++i) {
+    const bool is_phase =
+        snapshot.stage_infos[i].kind == phase && snapshot.stages[i].id == next::StageId{0, number};
+    if (is_phase) return &snapshot.stages[i];
+  }
+  return nullptr;
+}
+
+bool FollowedJob::is_over() const {
+  return facts.state == ChildState::kSucceeded || facts.state == ChildState::kFailed ||
+         facts.state == ChildState::kCancelled;
+}
+
+bool FollowedJob::is_waiting() const {
+  return facts.state == ChildState::kPending || facts.state == ChildState::kAwaited ||
+         facts.state == ChildState::kRetryable;
+}
+
+void FollowedJob::Observe(std::shared_ptr<const next::Snapshot> snapshot,
+                          std::shared_ptr<const cost::RunningStage> running_stage,
+                          bool may_be_retried) {
+  if (is_waiting()) {
+    facts.expected = would_take;
+    facts.started_at = snapshot->started_at;
+    facts.state = ChildState::kRunning;
+  }
+  const bool is_first = newest == nullptr;
+  newest = std::move(snapshot);
+  stage = std::move(running_stage);
+  if (is_first && is_silent()) {
+    // It fell silent before it was followed: its own bar is all there is to show.
+    shown = std::max(shown, newest->estimate.fraction_done);
+  }
+  if (!newest->is_final) return;
+  facts.ended_at = newest->at;
+  if (newest->state == next::JobState::kSucceeded) {
+    facts.state = ChildState::kSucceeded;
+    return;
+  }
+  ++facts.failed_attempts;
+  facts.message = newest->message;
+  facts.state = may_be_retried ? ChildState::kRetryable : ChildState::kFailed;
+}
+
+next::Basis FollowedJob::BasisOf(const next::PlannedJob& planned) const {
+  if (is_over()) return next::Basis::kDone;
+  if (newest != nullptr && IsForecast(newest->estimate)) return next::Basis::kThisRun;
+  return planned.profile || !runs.empty() ? next::Basis::kEarlierRuns : next::Basis::kGuess;
+}
+
+LiveJob FollowedJob::At(absl::Time now, const next::PlannedJob& planned,
+                        const next::Cluster& cluster, double data_factor) const {
+  LiveJob live = {.is_over = is_over(), .is_running = is_running()};
+  if (live.is_over) {
+    if (facts.started_at && facts.ended_at) {
+      live.took = std::max(absl::ToDoubleSeconds(*facts.ended_at - *facts.started_at), 0.0);
+    }
+    return live;
+  }
+  live.outlook = OutlookOfJob(planned, runs, cluster, data_factor);
+  if (live.is_running) {
+    live.elapsed = std::max(absl::ToDoubleSeconds(now - facts.started_at.value_or(now)), 0.0);
+    if (newest != nullptr) {
+      live.map = LeftOf(*newest, next::StageKind::kMap);
+      live.reduce = LeftOf(*newest, next::StageKind::kReduce);
+      live.forecast = ForecastOf(*newest, now);
+      // Which tasks of a silent job have gone on is not known.
+      if (!is_silent()) live.stage = stage;
+      live.stage_age = std::max(absl::ToDoubleSeconds(now - newest->at), 0.0);
+    }
+  } else if (awaited_since) {
+    live.awaited = std::max(absl::ToDoubleSeconds(now - *awaited_since), 0.0);
+  }
+  return live;
+}
+
+}  // namespace tidemark::workflow
