@@ -370,27 +370,26 @@ void AddSubmit(CLI::App& command, Choice& choice) {
 
 void AddAttach(CLI::App& command, Choice& choice) {
   CLI::App& app = *command.add_subcommand(
-      "attach", "Tell a master which job runs, or retries, a job of a plan");
+      "attach", "Tell a master which job runs, or retries, a job of a workflow");
   auto& arguments = ArgumentsOf<AttachArguments>(app, choice);
-  app.add_option("ID", arguments.job_id, "Id of the plan")->required();
-  app.add_option("NAME", arguments.child_name, "Name of the job in the plan")->required();
+  app.add_option("ID", arguments.job_id, "Id of the workflow")->required();
+  app.add_option("NAME", arguments.child_name, "Name of the job in the workflow")->required();
   app.add_option("JOB_ID", arguments.child_job_id, "Id under which the job reports")->required();
   AddMaster(app, arguments.master);
   app.footer(kExitCodes);
 }
 
 void AddUpdate(CLI::App& command, Choice& choice) {
-  CLI::App& app = *command.add_subcommand("update", "Change a running plan, all or nothing");
+  CLI::App& app = *command.add_subcommand("update", "Change a running workflow, all or nothing");
   auto& arguments = ArgumentsOf<UpdateArguments>(app, choice);
-  app.add_option("ID", arguments.job_id, "Id of the plan")->required();
+  app.add_option("ID", arguments.job_id, "Id of the workflow")->required();
   app.add_option("--add", arguments.file,
-                 "Add the jobs of this file, which may wait for jobs of "
-                 "the plan")
+                 "Add the jobs of this file, which may wait for jobs of the workflow")
       ->type_name("FILE");
   app.add_option("--cancel", arguments.cancel_jobs, "Names of jobs that will not run")
       ->expected(1, -1)
       ->type_name("NAME");
-  app.add_flag("--cancel-all", arguments.cancel, "End the plan now; jobs that report go on");
+  app.add_flag("--cancel-all", arguments.cancel, "End the workflow now; jobs that report go on");
   AddMaster(app, arguments.master);
   app.footer(kExitCodes);
 }

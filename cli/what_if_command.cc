@@ -62,7 +62,7 @@ int Show(const WhatIfArguments& arguments, const std::vector<next::Scenario>& sc
   return PrintLines(next::console::RenderScenarios(named, options));
 }
 
-bool IsPlan(const std::string& job_id, const next::Client& master) {
+bool IsWorkflow(const std::string& job_id, const next::Client& master) {
   const auto job = master.GetJob(job_id, next::View::kBasic);
   return job.ok() && job->info && job->info->kind == next::JobKind::kWorkflow;
 }
@@ -110,10 +110,10 @@ int Do(const WhatIfArguments& arguments) {
   return AtMaster(arguments.master, [&](const next::Client& master) -> absl::StatusOr<int> {
     const auto outcomes = master.EstimateJob(arguments.subject, scenarios);
     if (absl::IsNotFound(outcomes.status())) return NoSuchJob(arguments.subject, master);
-    if (absl::IsInvalidArgument(outcomes.status()) && !IsPlan(arguments.subject, master)) {
+    if (absl::IsInvalidArgument(outcomes.status()) && !IsWorkflow(arguments.subject, master)) {
       Complain(fmt::format(
-          "{} is not a plan: --slots, --data-factor and --policy are for plans; pass the id of the "
-          "plan that it is part of",
+          "{} is not a workflow: --slots, --data-factor and --policy are for plans and workflows; "
+          "pass the id of the workflow that it is part of",
           arguments.subject));
       return kUsage;
     }

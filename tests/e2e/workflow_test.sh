@@ -64,17 +64,17 @@ code=0
 [ "$code" = 5 ] || fail "exit code $code for an odd id: $(cat "$work/err")"
 ! grep -q $'[\e\a]' "$work/err" || fail "a message steers the terminal"
 [ "$("$tidemark" get jobs pair --master "$master" -o json | grep -c CHILD_STATE_SUCCEEDED)" = 1 ] ||
-  fail "get jobs does not show the plan"
+  fail "get jobs does not show the workflow"
 "$tidemark" get stages pair-1 --master "$master" | grep -q '^reduce  *100 %' || fail "no stages"
 "$tidemark" what-if absent.yaml 2>/dev/null && fail "a plan that is no file"
 "$tidemark" what-if "$work/pair.yaml" --master "$master" --slots 1,8 >"$work/what-if" ||
   fail "nothing is estimated"
 grep -q '^8 slots' "$work/what-if" || fail "not both scenarios: $(cat "$work/what-if")"
-! "$tidemark" what-if pair-1 --master "$master" | grep "slots' time" || fail "of a job that is no plan"
+! "$tidemark" what-if pair-1 --master "$master" | grep "slots' time" || fail "of a job that is no workflow"
 code=0
 "$tidemark" what-if pair-1 --slots 4 --master "$master" 2>"$work/err" || code=$?
-[ "$code" = 2 ] && grep -q 'pair-1 is not a plan: --slots' "$work/err" ||
-  fail "exit code $code of slots for a job that is no plan: $(cat "$work/err")"
+[ "$code" = 2 ] && grep -q 'pair-1 is not a workflow: --slots' "$work/err" ||
+  fail "exit code $code of slots for a job that is no workflow: $(cat "$work/err")"
 "$tidemark" forget pair --master "$master" || fail "not forgotten"
 ! "$tidemark" get jobs pair --master "$master" 2>/dev/null || fail "it is still there"
 
@@ -93,7 +93,7 @@ done
 "$tidemark" update changing --cancel-all --master "$master" || fail "not cancelled"
 code=0
 "$tidemark" watch changing --master "$master" -o quiet || code=$?
-[ "$code" = 1 ] || fail "exit code $code of a plan that was cancelled"
+[ "$code" = 1 ] || fail "exit code $code of a workflow that was cancelled"
 
 # --- DAGs of the example engine, on slots that its jobs share
 "$tidemark" run workflow web-log --visits 60000 --slots 2 --master "$master" --id log -o jsonl \
