@@ -50,6 +50,26 @@ constexpr absl::Duration kTokensCheckedEvery = absl::Seconds(1);
 constexpr const char* kIngestServiceName = "tidemark.v1.IngestService";
 constexpr const char* kServices[] = {kIngestServiceName, "tidemark.next.v1.JobService"};
 
+const char* NameOf(next::JobState state) {
+  switch (state) {
+    case next::JobState::kUnknown:
+      break;
+    case next::JobState::kQueued:
+      return "queued";
+    case next::JobState::kRunning:
+      return "running";
+    case next::JobState::kSucceeded:
+      return "succeeded";
+    case next::JobState::kFailed:
+      return "failed";
+    case next::JobState::kKilled:
+      return "killed";
+    case next::JobState::kAbandoned:
+      return "abandoned";
+  }
+  return "unknown";
+}
+
 const char* NameOf(JobState state) {
   switch (state) {
     case JobState::kRunning:
@@ -431,9 +451,10 @@ void Master::Impl::RefreshTokens() {
 
 void Master::Impl::Tick() {
   const service::Stopwatch stopwatch(&metrics_.tick);
-  for (const Snapshot& snapshot : jobs_.TickDue(clock_.Now())) {
+  for (const next::service::PublishedJob& job : jobs_.TickDue(clock_.Now())) {
+    const next::Snapshot& snapshot = *job.newest;
     if (snapshot.sequence == 1) log_.Info("job opened", snapshot.job_id);
-    if (snapshot.is_final()) {
+    if (snapshot.is_final) {
       log_.Info("job ended", snapshot.job_id, {{"state", NameOf(snapshot.state)}});
     }
     workflows_.Observe(snapshot);

@@ -197,11 +197,11 @@ void WorkflowTable::Follow(const std::shared_ptr<Entry>& entry) {
 }
 
 void WorkflowTable::ObserveNewest(Entry& entry, const std::string& job_id) const {
-  absl::StatusOr<JobTable::Running> job = jobs_.GetRunning(job_id);
+  JobTable::Running job = jobs_.GetRunning(job_id);
   // When it began is known at its first tick.
-  if (!job.ok() || job->newest.sequence == 0) return;
+  if (job.snapshot == nullptr || job.snapshot->sequence == 0) return;
   const std::lock_guard lock(entry.mutex);
-  entry.live.Observe(job->newest, std::move(job->stage));
+  entry.live.Observe(*job.snapshot, std::move(job.stage));
   entry.has_news = true;
 }
 
@@ -270,7 +270,7 @@ absl::Status WorkflowTable::Forget(const std::string& workflow_id, const std::st
   return absl::OkStatus();
 }
 
-void WorkflowTable::Observe(const Snapshot& snapshot) {
+void WorkflowTable::Observe(const next::Snapshot& snapshot) {
   std::vector<std::shared_ptr<Entry>> followers;
   {
     const std::lock_guard lock(mutex_);
@@ -278,16 +278,16 @@ void WorkflowTable::Observe(const Snapshot& snapshot) {
     if (of_job == followers_.end()) return;
     followers = of_job->second;
   }
-  const absl::StatusOr<JobTable::Running> job = jobs_.GetRunning(snapshot.job_id);
-  const bool is_newest = job.ok() && job->newest.sequence == snapshot.sequence;
-  const auto stage = is_newest ? job->stage : nullptr;
+  const JobTable::Running job = jobs_.GetRunning(snapshot.job_id);
+  const bool is_newest = job.snapshot != nullptr && job.snapshot->sequence == snapshot.sequence;
+  const auto stage = is_newest ? job.stage : nullptr;
   for (const std::shared_ptr<Entry>& entry : followers) {
     {
       const std::lock_guard lock(entry->mutex);
       entry->live.Observe(snapshot, stage);
       entry->has_news = true;
     }
-    if (snapshot.is_final()) Follow(entry);
+    if (snapshot.is_final) Follow(entry);
   }
 }
 

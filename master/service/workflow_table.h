@@ -95,7 +95,7 @@ class WorkflowTable {
   absl::Status Forget(const std::string& workflow_id, const std::string& run_uid);
 
   // A job has a new snapshot, which was published. O(workflows it is part of).
-  void Observe(const Snapshot& snapshot);
+  void Observe(const next::Snapshot& snapshot);
   // Ticks running workflows that have news since pace.interval_min or were not ticked for
   // pace.interval, heavy ones in turns, and returns the new snapshots. Waits until they are
   // durable; those of a disk that fails come with a later call. REQUIRES: one caller at a time.

@@ -31,50 +31,47 @@ bool IsWaiting(WorkflowJobState state) {
          state == WorkflowJobState::kRetried;
 }
 
-const PhaseProgress* PhaseOf(const Snapshot& snapshot, Phase phase) {
-  for (const PhaseProgress& progress : snapshot.phases) {
-    if (progress.phase == phase) return &progress;
+const next::StageProgress* SeenStage(const next::Snapshot& snapshot, StageKind kind) {
+  for (std::size_t i = 0; i < snapshot.stages.size(); ++i) {
+    const bool is_of_map_reduce = snapshot.stages[i].id.stage <= kReduceStage;
+    if (is_of_map_reduce && snapshot.stage_infos[i].kind == kind) return &snapshot.stages[i];
   }
   return nullptr;
 }
 
-TasksLeft LeftOf(const Snapshot& snapshot, Phase phase) {
-  const PhaseProgress* const progress = PhaseOf(snapshot, phase);
-  if (progress == nullptr || progress->state == PhaseState::kDone) return {};
-  const std::uint64_t begun =
-      std::uint64_t{progress->running_task_count} + std::uint64_t{progress->finished_task_count};
-  return {.pending = progress->task_count > begun ? progress->task_count - begun : 0,
-          .running = progress->running_task_count};
+TasksLeft LeftOf(const next::Snapshot& snapshot, StageKind kind) {
+  const next::StageProgress* const progress = SeenStage(snapshot, kind);
+  if (progress == nullptr || progress->state == next::StageState::kDone) return {};
+  const std::uint64_t begun = progress->running_tasks + progress->finished_tasks;
+  return {.pending = progress->tasks > begun ? progress->tasks - begun : 0,
+          .running = progress->running_tasks};
 }
 
 // Of what remains, the part before the reduce phase: the map phase at the speed it has had.
-double MapShareOf(const Snapshot& snapshot, double remaining) {
-  const PhaseProgress* const map = PhaseOf(snapshot, Phase::kMap);
-  if (map == nullptr || map->state == PhaseState::kDone || remaining <= 0) return 0;
+double MapShareOf(const next::Snapshot& snapshot, double remaining) {
+  const next::StageProgress* const map = SeenStage(snapshot, StageKind::kMap);
+  if (map == nullptr || map->state == next::StageState::kDone || remaining <= 0) return 0;
   if (map->fraction_done <= 0 || !map->started_at) return 0.5;
   const double elapsed = absl::ToDoubleSeconds(snapshot.at - *map->started_at);
   const double left = elapsed * (1 - map->fraction_done) / map->fraction_done;
   return std::clamp(left / remaining, 0.0, 0.95);
 }
 
-bool IsSilent(const std::optional<Snapshot>& newest) {
-  return newest && newest->coverage.silent_for > absl::ZeroDuration();
+bool IsSilent(const std::optional<next::Snapshot>& newest) {
+  return newest && newest->silent_since.has_value();
 }
 
-std::optional<RunningForecast> ForecastOf(const Snapshot& snapshot, absl::Time now) {
-  if (snapshot.forecasts.empty()) return std::nullopt;
-  const Forecast& forecast = snapshot.forecasts.front();
-  if (forecast.state != ForecastState::kValid || !forecast.remaining) return std::nullopt;
+std::optional<RunningForecast> ForecastOf(const next::Snapshot& snapshot, absl::Time now) {
+  if (!snapshot.estimate.remaining) return std::nullopt;
+  const next::Range& left = *snapshot.estimate.remaining;
   // The snapshot may be older than `now`.
   const absl::Duration age = std::max(now - snapshot.at, absl::ZeroDuration());
   const auto seconds = [&](absl::Duration remaining) {
     return std::max(absl::ToDoubleSeconds(remaining - age), 0.0);
   };
-  RunningForecast running = {.remaining = seconds(*forecast.remaining)};
-  running.lower =
-      std::min(seconds(forecast.remaining_lower.value_or(*forecast.remaining)), running.remaining);
-  running.upper =
-      std::max(seconds(forecast.remaining_upper.value_or(*forecast.remaining)), running.remaining);
+  RunningForecast running = {.remaining = seconds(left.median)};
+  running.lower = std::min(seconds(left.lower.value_or(left.median)), running.remaining);
+  running.upper = std::max(seconds(left.upper.value_or(left.median)), running.remaining);
   running.map_share = MapShareOf(snapshot, running.remaining);
   return running;
 }
@@ -280,7 +277,7 @@ std::vector<std::string> LiveWorkflow::wanted_jobs() const {
   return wanted;
 }
 
-void LiveWorkflow::Observe(const Snapshot& snapshot,
+void LiveWorkflow::Observe(const next::Snapshot& snapshot,
                            std::shared_ptr<const cost::RunningStage> stage) {
   const auto place = place_of_id_.find(snapshot.job_id);
   if (place == place_of_id_.end() || is_final()) return;
@@ -289,7 +286,7 @@ void LiveWorkflow::Observe(const Snapshot& snapshot,
       job.facts.state == WorkflowJobState::kRetried) {
     return;
   }
-  if (snapshot.is_final() && snapshot.at < submitted_at_ && !job.is_attached) {
+  if (snapshot.is_final && snapshot.at < submitted_at_ && !job.is_attached) {
     job.ended_before = true;
     return;
   }
@@ -302,14 +299,14 @@ void LiveWorkflow::Observe(const Snapshot& snapshot,
   const bool is_first = !job.newest;
   job.newest = snapshot;
   job.stage = std::move(stage);
-  if (is_first && workflow::IsSilent(job.newest) && !snapshot.forecasts.empty()) {
+  if (is_first && workflow::IsSilent(job.newest)) {
     // It fell silent before it was followed: its own bar is all there is to show.
-    job.shown = std::max(job.shown, snapshot.forecasts.front().fraction_done);
+    job.shown = std::max(job.shown, snapshot.estimate.fraction_done);
   }
   active_at_ = std::max(active_at_, snapshot.at);
-  if (!snapshot.is_final()) return;
+  if (!snapshot.is_final) return;
   job.facts.ended_at = snapshot.at;
-  if (snapshot.state == JobState::kSucceeded) {
+  if (snapshot.state == next::JobState::kSucceeded) {
     job.facts.state = WorkflowJobState::kSucceeded;
     return;
   }
@@ -374,8 +371,11 @@ void LiveWorkflow::Decide(absl::Time now, WorkflowSnapshot& snapshot) {
       job.facts.state = WorkflowJobState::kFailed;
     }
     if (job.facts.state == WorkflowJobState::kFailed && snapshot.state == JobState::kRunning) {
-      const JobState how = job.newest ? job.newest->state : JobState::kFailed;
-      snapshot.state = how == JobState::kSucceeded ? JobState::kFailed : how;
+      const next::JobState said = job.newest ? job.newest->state : next::JobState::kFailed;
+      const JobState how = said == next::JobState::kKilled      ? JobState::kKilled
+                           : said == next::JobState::kAbandoned ? JobState::kAbandoned
+                                                                : JobState::kFailed;
+      snapshot.state = how;
       snapshot.message = absl::StrCat("job ", name,
                                       how == JobState::kKilled      ? " was killed"
                                       : how == JobState::kAbandoned ? " was abandoned"
@@ -430,8 +430,8 @@ LiveJob LiveWorkflow::LiveJobOf(std::size_t index, absl::Time now, const Workflo
   if (live.is_running) {
     live.elapsed = std::max(absl::ToDoubleSeconds(now - job.facts.started_at.value_or(now)), 0.0);
     if (job.newest) {
-      live.map = LeftOf(*job.newest, Phase::kMap);
-      live.reduce = LeftOf(*job.newest, Phase::kReduce);
+      live.map = LeftOf(*job.newest, StageKind::kMap);
+      live.reduce = LeftOf(*job.newest, StageKind::kReduce);
       live.forecast = ForecastOf(*job.newest, now);
       // Which tasks of a silent job have gone on is not known.
       if (!workflow::IsSilent(job.newest)) live.stage = job.stage;
@@ -557,9 +557,11 @@ void LiveWorkflow::Fill(absl::Time now, const estimate::Estimate& estimate,
       std::uint64_t tasks = outlook.tasks;
       bool has_begun = false;
       if (live.is_running && jobs_[i].newest) {
-        const PhaseProgress* const seen = PhaseOf(*jobs_[i].newest, phase);
-        tasks = seen == nullptr ? 0 : seen->task_count;
-        has_begun = seen != nullptr && seen->state != PhaseState::kPending;
+        const StageKind kind = phase == Phase::kMap ? StageKind::kMap : StageKind::kReduce;
+        const next::StageProgress* const seen = SeenStage(*jobs_[i].newest, kind);
+        tasks = seen == nullptr ? 0 : seen->tasks;
+        // Reduce tasks that only fetch have not begun to reduce.
+        has_begun = seen != nullptr && (seen->started_at || seen->state == next::StageState::kDone);
       }
       const TasksLeft whole = live.is_running ? left : TasksLeft{.pending = outlook.tasks};
       WorkflowStage stage = StageOf(phase, whole, tasks, has_begun, stage_estimate);
@@ -591,7 +593,8 @@ std::vector<std::string> LiveWorkflow::NotesAt(absl::Time now) const {
     const Job& job = jobs_[i];
     const std::string& name = spec_.jobs[i].name;
     if (job.facts.state == WorkflowJobState::kRunning && workflow::IsSilent(job.newest)) {
-      const absl::Duration silence = absl::Floor(job.newest->coverage.silent_for, absl::Seconds(1));
+      const absl::Duration silence =
+          absl::Floor(job.newest->at - *job.newest->silent_since, absl::Seconds(1));
       notes.push_back(absl::StrCat("job ", name, ": no news for ", absl::FormatDuration(silence)));
     }
     if (!job.awaited_since || now - *job.awaited_since < kMissedAfter) continue;

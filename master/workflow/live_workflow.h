@@ -26,9 +26,9 @@
 #include "master/schedule/dag.h"
 #include "master/workflow/check_workflow.h"
 #include "master/workflow/jobs_application.h"
+#include "tidemark/job.h"
 #include "tidemark/job_monitor.h"
 #include "tidemark/job_profile.h"
-#include "tidemark/snapshot.h"
 #include "tidemark/workflow.h"
 
 namespace tidemark::workflow {
@@ -97,7 +97,8 @@ class LiveWorkflow {
   // when the workflow was submitted, unless it was attached since.
   // `stage`: JobMonitor::running_stage() as of that snapshot; without it the tasks that are left
   // are taken to be alike.
-  void Observe(const Snapshot& snapshot, std::shared_ptr<const cost::RunningStage> stage = nullptr);
+  void Observe(const next::Snapshot& snapshot,
+               std::shared_ptr<const cost::RunningStage> stage = nullptr);
 
   // Earlier runs of job `index`, the most recent first.
   void SetRuns(std::size_t index, std::vector<JobProfile> runs);
@@ -130,7 +131,7 @@ class LiveWorkflow {
     std::string job_id;
     JobFacts facts;
     JobFacts kept;  // of `facts`, what was handed out
-    std::optional<Snapshot> newest;
+    std::optional<next::Snapshot> newest;
     std::shared_ptr<const cost::RunningStage> stage;  // as of `newest`
     bool is_attached = false;                         // by Attach(), after the submission
     bool ended_before = false;  // a run of its id had ended when it was submitted

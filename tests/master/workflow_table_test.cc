@@ -77,7 +77,7 @@ class WorkflowTableTest : public ::testing::Test {
   }
   // One round of the master.
   std::vector<WorkflowSnapshot> Tick(double seconds) {
-    for (const Snapshot& snapshot : jobs_->TickDue(At(seconds))) workflows_->Observe(snapshot);
+    for (const auto& job : jobs_->TickDue(At(seconds))) workflows_->Observe(*job.newest);
     return workflows_->TickDue(At(seconds));
   }
   WorkflowSnapshot Newest(const std::string& id) const {
@@ -181,7 +181,7 @@ TEST_F(WorkflowTableTest, WhatWasTakenBetweenTwoTicksStandsAfterARestart) {
   Tell(a, 3, Closed(JobOutcome::kFailed));
   Tell(c, 3, Opened(1, 1));
   // Seen, and in no snapshot of the plan yet.
-  for (const Snapshot& snapshot : jobs_->TickDue(At(4))) workflows_->Observe(snapshot);
+  for (const auto& job : jobs_->TickDue(At(4))) workflows_->Observe(*job.newest);
   ASSERT_TRUE(workflows_->Attach("wf", "a", "a-2", At(5)).ok());
   ASSERT_TRUE(workflows_->Update("wf", {.add = {JobNamed("c")}, .cancel = {"a"}}, At(5)).ok());
   ASSERT_TRUE(workflows_->Attach("wf", "b", "b-2", At(6)).ok());

@@ -88,7 +88,7 @@ TEST(LiveWorkflow, TheNextJobStartsWhenATaskOfTheRunningOneEndsBesideItsStraggle
     if (event.arrived_at > test::At(kNow)) break;
     ASSERT_TRUE(monitor.Apply(event).ok());
   }
-  const Snapshot snapshot = monitor.Tick(test::At(kNow));
+  const next::Snapshot snapshot = monitor.Tick(test::At(kNow));
   WorkflowSpec spec = {
       .id = "wf", .jobs = {test::JobNamed("a"), test::JobNamed("b")}, .cluster = {.slots = 2}};
   spec.jobs[0].job_id = "job-1";
@@ -98,7 +98,7 @@ TEST(LiveWorkflow, TheNextJobStartsWhenATaskOfTheRunningOneEndsBesideItsStraggle
     live.Observe(snapshot, std::move(stage));
     const WorkflowSnapshot seen = live.Tick(test::At(kNow));
     EXPECT_NEAR(absl::ToDoubleSeconds(*seen.jobs[0].ends_in),
-                absl::ToDoubleSeconds(*snapshot.forecasts.front().remaining), 20);
+                absl::ToDoubleSeconds(snapshot.estimate.remaining->median), 20);
     return absl::ToDoubleSeconds(*seen.jobs[1].starts_in);
   };
   EXPECT_NEAR(starts_in(monitor.running_stage()), 12 + 75 - kNow, 20);
@@ -112,10 +112,10 @@ TEST(LiveWorkflow, OfAJobThatHasFallenSilentTheTasksAreNotKnown) {
   stage.left.work.running.resize(4);
   stage.left.times.of_task = {{1}, {1}, {1}, {100}};
   const auto tasks = std::make_shared<const cost::RunningStage>(std::move(stage));
-  Snapshot a = Running("a-1", 0, 50, 100);
+  next::Snapshot a = Running("a-1", 0, 50, 100);
   live.Observe(a, tasks);
   EXPECT_LT(*live.Tick(Second(50)).jobs[1].starts_in, absl::Seconds(2));
-  a.coverage.silent_for = absl::Seconds(30);
+  a.silent_since = a.at - absl::Seconds(30);
   live.Observe(a, tasks);
   EXPECT_GT(*live.Tick(Second(50)).jobs[1].starts_in, absl::Seconds(15));
 }
@@ -160,12 +160,12 @@ TEST(LiveWorkflow, ShowsItsMedianWithinItsBounds) {
 
 TEST(LiveWorkflow, StandsStillWhileItsRunningJobsAreSilent) {
   LiveWorkflow live = WithRuns(Diamond());
-  Snapshot a = Running("a-1", 0, 50, 100);
+  next::Snapshot a = Running("a-1", 0, 50, 100);
   live.Observe(a);
   const WorkflowSnapshot heard = live.Tick(Second(50));
   for (const double at : {60.0, 300.0, 600.0}) {
     a.at = Second(at);
-    a.coverage.silent_for = a.at - Second(50);
+    a.silent_since = Second(50);
     live.Observe(a);
     const WorkflowSnapshot silent = live.Tick(a.at);
     EXPECT_EQ(silent.fraction_done, heard.fraction_done) << at;
@@ -181,20 +181,20 @@ TEST(LiveWorkflow, StandsStillWhileItsRunningJobsAreSilent) {
 
 TEST(LiveWorkflow, AJobThatFellSilentBeforeIsShownWithItsOwnBar) {
   LiveWorkflow live = WithRuns(Diamond());
-  Snapshot a = Running("a-1", 0, 50, 100);
-  a.coverage.silent_for = absl::Seconds(30);
-  a.forecasts.front().fraction_done = 0.25;
+  next::Snapshot a = Running("a-1", 0, 50, 100);
+  a.silent_since = a.at - absl::Seconds(30);
+  a.estimate.fraction_done = 0.25;
   live.Observe(a);
   EXPECT_EQ(live.Tick(Second(50)).jobs[0].fraction_done, 0.25);
 }
 
 TEST(LiveWorkflow, SaysSinceWhenARunningJobHasBeenSilent) {
   LiveWorkflow live = WithRuns(Diamond());
-  Snapshot a = Running("a-1", 0, 50, 100);
+  next::Snapshot a = Running("a-1", 0, 50, 100);
   live.Observe(a);
   EXPECT_THAT(live.Tick(Second(50)).notes, IsEmpty());
   a.at = Second(181.6);
-  a.coverage.silent_for = absl::Seconds(131.6);
+  a.silent_since = a.at - absl::Seconds(131.6);
   live.Observe(a);
   EXPECT_THAT(live.Tick(a.at).notes, ElementsAre("job a: no news for 2m11s"));
   live.Observe(Running("a-1", 0, 182, 10));
@@ -235,7 +235,7 @@ TEST(LiveWorkflow, ARunThatEndedBeforeTheSubmissionCountsOnceItIsAttached) {
 
 TEST(LiveWorkflow, AFailedJobEndsAWorkflowWithoutRetries) {
   LiveWorkflow live = WithRuns(Diamond());
-  live.Observe(Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
+  live.Observe(Ended("a-1", 0, 10, next::JobState::kFailed, "out of disk"));
   const WorkflowSnapshot final = live.Tick(Second(10));
   EXPECT_EQ(final.state, JobState::kFailed);
   EXPECT_EQ(final.message, "job a failed: out of disk");
@@ -245,7 +245,7 @@ TEST(LiveWorkflow, AFailedJobEndsAWorkflowWithoutRetries) {
 
 TEST(LiveWorkflow, AKilledJobKillsIt) {
   LiveWorkflow live = WithRuns(Diamond());
-  live.Observe(Ended("a-1", 0, 10, JobState::kKilled));
+  live.Observe(Ended("a-1", 0, 10, next::JobState::kKilled));
   EXPECT_EQ(live.Tick(Second(10)).state, JobState::kKilled);
 }
 
@@ -253,7 +253,7 @@ TEST(LiveWorkflow, AFailedJobMayBeRetriedUnderAnotherId) {
   WorkflowSpec spec = Diamond();
   spec.retry_within = absl::Seconds(60);
   LiveWorkflow live = WithRuns(spec);
-  live.Observe(Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
+  live.Observe(Ended("a-1", 0, 10, next::JobState::kFailed, "out of disk"));
   WorkflowSnapshot snapshot = live.Tick(Second(50));
   EXPECT_EQ(snapshot.state, JobState::kRunning);
   EXPECT_EQ(snapshot.jobs[0].state, WorkflowJobState::kRetried);
@@ -273,7 +273,7 @@ TEST(LiveWorkflow, ARetryThatDoesNotComeInTimeFailsIt) {
   WorkflowSpec spec = Diamond();
   spec.retry_within = absl::Seconds(60);
   LiveWorkflow live = WithRuns(spec);
-  live.Observe(Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
+  live.Observe(Ended("a-1", 0, 10, next::JobState::kFailed, "out of disk"));
   EXPECT_FALSE(live.Tick(Second(70)).is_final());
   EXPECT_EQ(live.Tick(Second(71)).state, JobState::kFailed);
 }
@@ -299,9 +299,9 @@ TEST(LiveWorkflow, TakesSoManyRetriesOfAJob) {
   WorkflowSpec spec = Diamond();
   spec.retry_within = absl::Seconds(60);
   LiveWorkflow live = Live(spec, {.retries_max = 1});
-  live.Observe(Ended("a-1", 0, 1, JobState::kFailed));
+  live.Observe(Ended("a-1", 0, 1, next::JobState::kFailed));
   ASSERT_TRUE(live.Attach("a", "a-2").ok());
-  live.Observe(Ended("a-2", 1, 2, JobState::kFailed));
+  live.Observe(Ended("a-2", 1, 2, next::JobState::kFailed));
   EXPECT_EQ(ExceededLimit(live.Attach("a", "a-3").status()), "retries_per_job");
 }
 

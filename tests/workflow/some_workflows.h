@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "tidemark/snapshot.h"
+#include "tidemark/job.h"
 #include "tidemark/workflow.h"
 
 namespace tidemark::test {
@@ -40,32 +40,37 @@ inline WorkflowSpec Diamond() {
 }
 
 // A snapshot of a job that began at `start`, at `at`, with so much left by its own forecast.
-inline Snapshot Running(const std::string& job_id, double start, double at, double remaining) {
-  Snapshot snapshot = {.job_id = job_id, .sequence = 1, .at = Second(at)};
-  snapshot.started_at = Second(start);
-  snapshot.elapsed = absl::Seconds(at - start);
-  snapshot.phases = {{.phase = Phase::kReduce,
-                      .state = PhaseState::kRunning,
-                      .task_count = 4,
-                      .running_task_count = 4}};
-  snapshot.forecasts = {{.indicator = "tidemark",
-                         .state = ForecastState::kValid,
-                         .remaining = absl::Seconds(remaining),
-                         .remaining_lower = absl::Seconds(remaining * 0.8),
-                         .remaining_upper = absl::Seconds(remaining * 1.5)}};
-  return snapshot;
+inline next::Snapshot Running(const std::string& job_id, double start, double at,
+                              double remaining) {
+  return {.job_id = job_id,
+          .sequence = 1,
+          .at = Second(at),
+          .state = next::JobState::kRunning,
+          .started_at = Second(start),
+          .estimate = {.state = next::EstimateState::kValid,
+                       .remaining =
+                           next::Range{absl::Seconds(remaining), absl::Seconds(remaining * 0.8),
+                                       absl::Seconds(remaining * 1.5)},
+                       .indicator = "tidemark"},
+          .stage_infos = {{.id = {0, kReduceStage}, .kind = StageKind::kReduce}},
+          .stages = {{.id = {0, kReduceStage},
+                      .state = next::StageState::kRunning,
+                      .tasks = 4,
+                      .running_tasks = 4,
+                      .started_at = Second(start)}}};
 }
 
-inline Snapshot Ended(const std::string& job_id, double start, double at,
-                      JobState state = JobState::kSucceeded, std::string message = "") {
-  Snapshot snapshot = {.job_id = job_id,
-                       .sequence = 2,
-                       .at = Second(at),
-                       .state = state,
-                       .message = std::move(message)};
-  snapshot.started_at = Second(start);
-  snapshot.elapsed = absl::Seconds(at - start);
-  return snapshot;
+inline next::Snapshot Ended(const std::string& job_id, double start, double at,
+                            next::JobState state = next::JobState::kSucceeded,
+                            std::string message = "") {
+  return {.job_id = job_id,
+          .sequence = 2,
+          .at = Second(at),
+          .state = state,
+          .is_final = true,
+          .message = std::move(message),
+          .started_at = Second(start),
+          .ended_at = Second(at)};
 }
 
 }  // namespace tidemark::test

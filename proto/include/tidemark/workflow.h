@@ -13,9 +13,12 @@
 #include "absl/time/time.h"
 #include "tidemark/event.h"
 #include "tidemark/job_profile.h"
-#include "tidemark/snapshot.h"
 
 namespace tidemark {
+
+enum class JobState : std::uint8_t { kRunning, kSucceeded, kFailed, kKilled, kAbandoned };
+
+enum class Phase : std::uint8_t { kMap, kShuffle, kReduce };
 
 struct WorkflowJob {
   std::string name;
