@@ -154,9 +154,9 @@ nlohmann::ordered_json Soak(const Settings& settings, const std::vector<Recordin
       totals.refused += job.is_over() ? job.refused() : 0;
       return job.is_over();
     });
-    for (const Snapshot& snapshot : jobs.TickDue(now)) {
+    for (const next::service::PublishedJob& job : jobs.TickDue(now)) {
       ++totals.snapshots;
-      totals.finals += snapshot.is_final() ? 1 : 0;
+      totals.finals += job.newest->is_final ? 1 : 0;
     }
     if (now - sampled_at < absl::Minutes(30)) continue;
     sampled_at = now;

@@ -85,9 +85,9 @@ class RunningJob {
   // Seconds that the update takes.
   double Tick() {
     const double before = ThreadSeconds();  // an update waits for nothing but the processor
-    const Snapshot snapshot = monitor_.Tick(Now());
+    const next::Snapshot snapshot = monitor_.Tick(Now());
     const double elapsed = ThreadSeconds() - before;
-    is_estimated_ = snapshot.forecasts.front().state == ForecastState::kValid;
+    is_estimated_ = snapshot.estimate.state == next::EstimateState::kValid;
     return elapsed;
   }
   bool is_estimated() const { return is_estimated_; }
@@ -237,9 +237,9 @@ class StagesJob {
     now_ += 1;
     Say(ExecutorOpened{.executor = 0, .host = "a", .slots = 100});  // a sign of life
     const double before = ThreadSeconds();
-    const Snapshot snapshot = monitor_.Tick(Now());
+    const next::Snapshot snapshot = monitor_.Tick(Now());
     const double elapsed = ThreadSeconds() - before;
-    if (!snapshot.forecasts.front().remaining) fmt::print(stderr, "no estimate was made\n");
+    if (!snapshot.estimate.remaining) fmt::print(stderr, "no estimate was made\n");
     return 1e3 * elapsed;
   }
 

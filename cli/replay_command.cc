@@ -61,9 +61,10 @@ int Do(const ReplayArguments& arguments) {
     if (const auto* damage = std::get_if<store::Damage>(&**record)) {
       damages.push_back(store::RecordReader::Describe(store::kEventLog, arguments.log, *damage));
     }
-    if (!store::Replay(**record, monitor)) continue;
-    pace.WaitFor(monitor.job().at);
-    if (!progress->Show(monitor.job())) return kReaderGone;
+    const std::optional<next::Snapshot> snapshot = store::Replay(**record, monitor);
+    if (!snapshot) continue;
+    pace.WaitFor(snapshot->at);
+    if (!progress->Show(*snapshot)) return kReaderGone;
   }
 }
 

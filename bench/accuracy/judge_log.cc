@@ -12,8 +12,8 @@
 #include "absl/time/time.h"
 #include "master/store/event_log.h"
 #include "tidemark/event.h"
+#include "tidemark/job.h"
 #include "tidemark/job_monitor.h"
-#include "tidemark/snapshot.h"
 
 namespace tidemark::bench {
 namespace {
@@ -72,20 +72,6 @@ class Lanes {
   std::map<std::pair<std::uint32_t, std::uint32_t>, Lane> lanes_;  // by task and attempt
 };
 
-Prediction PredictionOf(const Forecast& forecast, double at) {
-  Prediction prediction{.at = at};
-  if (forecast.state == ForecastState::kOverdue) prediction.end = at;
-  if (forecast.state != ForecastState::kValid) return prediction;
-  const auto after = [at](const std::optional<absl::Duration>& remaining) {
-    return remaining ? std::optional<double>(at + absl::ToDoubleSeconds(*remaining)) : std::nullopt;
-  };
-  prediction.end = after(forecast.remaining);
-  prediction.lower = after(forecast.remaining_lower);
-  prediction.upper = after(forecast.remaining_upper);
-  if (!prediction.lower || !prediction.upper) prediction.lower = prediction.upper = std::nullopt;
-  return prediction;
-}
-
 }  // namespace
 
 absl::StatusOr<JudgedLog> JudgeLog(const std::string& path,
@@ -102,7 +88,7 @@ absl::StatusOr<JudgedLog> JudgeLog(const std::string& path,
     judged.records.push_back({.indicator = indicator});
   }
   Lanes lanes;
-  std::optional<Snapshot> last;
+  std::optional<next::Snapshot> last;
   for (;;) {
     const auto record = (*reader)->Next();
     if (!record.ok()) return record.status();
@@ -112,23 +98,20 @@ absl::StatusOr<JudgedLog> JudgeLog(const std::string& path,
         lanes.Add(*change, event->sent_at);
       }
     }
-    std::optional<Snapshot> snapshot = store::Replay(**record, monitor);
+    std::optional<next::Snapshot> snapshot = store::Replay(**record, monitor);
     if (!snapshot) continue;
     last = std::move(snapshot);
-    if (last->is_final()) break;
-    for (const Forecast& forecast : last->forecasts) {
-      for (IndicatorRecord& of : judged.records) {
-        if (of.indicator != forecast.indicator) continue;
-        of.predictions.push_back(
-            PredictionOf(forecast, absl::ToDoubleSeconds(last->at - last->started_at)));
-      }
+    if (last->is_final) break;
+    for (IndicatorRecord& of : judged.records) {
+      of.predictions.push_back(
+          PredictionOf(*last, of.indicator, absl::ToDoubleSeconds(last->at - *last->started_at)));
     }
   }
-  if (!last || last->state != JobState::kSucceeded) {
+  if (!last || last->state != next::JobState::kSucceeded) {
     return absl::FailedPreconditionError(fmt::format("{}: the job has not succeeded", path));
   }
-  judged.timeline.end = absl::ToDoubleSeconds(last->elapsed);
-  judged.timeline.attempts = lanes.Attempts(last->started_at, last->started_at + last->elapsed);
+  judged.timeline.end = absl::ToDoubleSeconds(last->elapsed());
+  judged.timeline.attempts = lanes.Attempts(*last->started_at, *last->ended_at);
   return JudgedLog{std::move(judged), PastRunOf(*last, monitor.Summary())};
 }
 

@@ -268,27 +268,12 @@ void VirtualCluster::FlushAll(double now) {
   SayUntil(now, ends_, next_end_);
 }
 
-Prediction PredictionOf(const Forecast& forecast, double now) {
-  Prediction prediction = {.at = now};
-  const auto instant = [now](absl::Duration left) { return now + absl::ToDoubleSeconds(left); };
-  if (forecast.state == ForecastState::kOverdue) prediction.end = now;
-  if (forecast.remaining) prediction.end = instant(*forecast.remaining);
-  if (forecast.remaining_lower && forecast.remaining_upper) {
-    prediction.lower = instant(*forecast.remaining_lower);
-    prediction.upper = instant(*forecast.remaining_upper);
-  }
-  return prediction;
-}
-
 void VirtualCluster::Update(double now) {
   const double before = ThreadSeconds();
-  const Snapshot snapshot = monitor_.Tick(InstantOf(now));
+  const next::Snapshot snapshot = monitor_.Tick(InstantOf(now));
   tick_seconds_ += ThreadSeconds() - before;
   for (IndicatorRecord& record : records_) {
-    for (const Forecast& forecast : snapshot.forecasts) {
-      if (forecast.indicator != record.indicator) continue;
-      record.predictions.push_back(PredictionOf(forecast, now));
-    }
+    record.predictions.push_back(PredictionOf(snapshot, record.indicator, now));
   }
   oracle_predictions_.push_back({.at = now, .end = oracle_.PredictEnd(now)});
 }
@@ -320,6 +305,23 @@ absl::Status CheckOptions(const CostLog& log, const SimulationOptions& options) 
 }
 
 }  // namespace
+
+Prediction PredictionOf(const next::Snapshot& snapshot, const std::string& indicator, double at) {
+  const next::Estimate* estimate = &snapshot.estimate;
+  for (const next::Indicator& other : snapshot.indicators) {
+    if (other.estimate.indicator == indicator) estimate = &other.estimate;
+  }
+  Prediction prediction = {.at = at};
+  const auto after = [at](absl::Duration left) { return at + absl::ToDoubleSeconds(left); };
+  if (estimate->state == next::EstimateState::kOverdue) prediction.end = at;
+  if (!estimate->remaining) return prediction;
+  prediction.end = after(estimate->remaining->median);
+  if (estimate->remaining->lower && estimate->remaining->upper) {
+    prediction.lower = after(*estimate->remaining->lower);
+    prediction.upper = after(*estimate->remaining->upper);
+  }
+  return prediction;
+}
 
 absl::StatusOr<Simulation> Simulate(const CostLog& log, const SimulationOptions& options) {
   if (absl::Status usable = CheckOptions(log, options); !usable.ok()) return usable;

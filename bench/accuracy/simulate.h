@@ -17,6 +17,7 @@
 #include "bench/accuracy/metrics.h"
 #include "bench/accuracy/scenario.h"
 #include "bench/accuracy/timeline.h"
+#include "tidemark/job.h"
 
 namespace tidemark::bench {
 
@@ -50,5 +51,9 @@ inline constexpr char kOracle[] = "oracle";
 inline constexpr char kWithHistory[] = "tidemark-with-history";
 
 absl::StatusOr<Simulation> Simulate(const CostLog& log, const SimulationOptions& options);
+
+// What `indicator`, which is one of its job's, says in `snapshot`, made `at` seconds after whatever
+// the prediction counts from.
+Prediction PredictionOf(const next::Snapshot& snapshot, const std::string& indicator, double at);
 
 }  // namespace tidemark::bench

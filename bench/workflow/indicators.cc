@@ -31,12 +31,13 @@ class Tidemark : public Indicator {
   void Take(const Event& event) override { Require(monitor_.Apply(event)); }
 
   Answer Ask(absl::Time now) override {
-    const Snapshot snapshot = monitor_.Tick(now);
-    const Forecast& said = snapshot.forecasts.front();
+    const next::Snapshot snapshot = monitor_.Tick(now);
     Answer answer;
-    if (said.remaining) answer.remaining = absl::ToDoubleSeconds(*said.remaining);
-    if (said.remaining_lower) answer.lower = absl::ToDoubleSeconds(*said.remaining_lower);
-    if (said.remaining_upper) answer.upper = absl::ToDoubleSeconds(*said.remaining_upper);
+    if (const auto& left = snapshot.estimate.remaining) {
+      answer.remaining = absl::ToDoubleSeconds(left->median);
+      if (left->lower) answer.lower = absl::ToDoubleSeconds(*left->lower);
+      if (left->upper) answer.upper = absl::ToDoubleSeconds(*left->upper);
+    }
     for (const StageForecast& stage : monitor_.stage_forecasts()) {
       if (stage.stage) answer.stage_ends.push_back(absl::ToDoubleSeconds(stage.ends_in));
     }

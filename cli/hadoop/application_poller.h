@@ -33,10 +33,9 @@ class ApplicationPoller {
   // kQuestionsMax of them at a time. `now` must not be before the last call's. NotFound: the
   // resource manager does not know it. Unavailable: it does not answer, or not as expected;
   // looking again may help.
-  absl::StatusOr<Snapshot> Look(absl::Time now);
+  absl::StatusOr<next::Snapshot> Look(absl::Time now);
 
   // JobMonitor::job() after it.
-  const next::Snapshot& job() const { return monitor_.job(); }
 
   static constexpr std::size_t kQuestionsMax = 200;
 

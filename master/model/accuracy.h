@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "tidemark/snapshot.h"
 
 namespace tidemark::model {
 

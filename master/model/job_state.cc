@@ -52,9 +52,12 @@ const StageOpened* JobState::reduce_stage() const {
   return stage != stages.end() && stage->second.is_reduce() ? &stage->second.opened : nullptr;
 }
 
-bool JobState::has_phase(Phase phase) const {
-  if (stages.empty()) return opened.has_value();
-  return (phase == Phase::kMap ? map_stage() : reduce_stage()) != nullptr;
+bool JobState::has_map_stage() const {
+  return stages.empty() ? opened.has_value() : map_stage() != nullptr;
+}
+
+bool JobState::has_reduce_stage() const {
+  return stages.empty() ? opened.has_value() : reduce_stage() != nullptr;
 }
 
 double JobState::missing_profiles_factor() const {

@@ -141,8 +141,9 @@ struct JobState {
   // The stages of a MapReduce job; null: not opened.
   const StageOpened* map_stage() const;
   const StageOpened* reduce_stage() const;
-  // Of a job of which no stage is known yet: true, as if it were MapReduce.
-  bool has_phase(Phase phase) const;
+  // Whether it has that stage; a job of which no stage is known yet has both.
+  bool has_map_stage() const;
+  bool has_reduce_stage() const;
   // By what sums over the map profiles are to be multiplied for those that are missing; >= 1.
   double missing_profiles_factor() const;
   // Bytes reduce task `index` will read: exact where somebody said so, else the map profiles scaled

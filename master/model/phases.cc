@@ -19,23 +19,23 @@ void KeepLargest(std::optional<T>& largest, const std::optional<T>& value) {
 }
 
 template <typename Task>
-void CountTasks(const std::vector<Task>& tasks, PhaseProgress& progress) {
-  progress.task_count = static_cast<std::uint32_t>(tasks.size());
+void CountTasks(const std::vector<Task>& tasks, next::StageProgress& progress) {
+  progress.tasks = tasks.size();
   for (const Task& task : tasks) {
-    progress.finished_task_count += task.is_finished() ? 1 : 0;
-    progress.running_task_count += task.is_running() ? 1 : 0;
+    progress.finished_tasks += task.is_finished() ? 1 : 0;
+    progress.running_tasks += task.is_running() ? 1 : 0;
     for (const auto& [number, attempt] : task.attempts) {
       KeepLeast(progress.started_at, attempt.life.started_at());
     }
     if (const auto* finished = task.finished_attempt()) {
-      KeepLargest(progress.finished_at, finished->life.ended_at());
+      KeepLargest(progress.ended_at, finished->life.ended_at());
     }
   }
-  const bool done = progress.finished_task_count == progress.task_count;
-  if (!done || progress.task_count == 0) progress.finished_at.reset();
-  progress.state = done && progress.task_count > 0 ? PhaseState::kDone
-                   : progress.started_at           ? PhaseState::kRunning
-                                                   : PhaseState::kPending;
+  const bool done = progress.finished_tasks == progress.tasks && progress.tasks > 0;
+  if (!done) progress.ended_at.reset();
+  progress.state = done                  ? next::StageState::kDone
+                   : progress.started_at ? next::StageState::kRunning
+                                         : next::StageState::kPending;
 }
 
 double Ratio(double done, double total) {
@@ -102,8 +102,8 @@ absl::Time ShuffleStart(const ReduceAttempt& attempt, std::optional<absl::Time> 
 
 }  // namespace
 
-PhaseProgress MapProgress(const JobState& state) {
-  PhaseProgress progress{.phase = Phase::kMap};
+next::StageProgress MapProgress(const JobState& state) {
+  next::StageProgress progress{.id = {.stage = kMapStage}};
   CountTasks(state.map_tasks, progress);
   const std::vector<double> weights = MapTaskWeights(state);
   double done = 0;
@@ -112,13 +112,12 @@ PhaseProgress MapProgress(const JobState& state) {
     done += weights[i] * MapTaskFraction(state.map_tasks[i]);
     total += weights[i];
   }
-  progress.fraction_done = progress.state == PhaseState::kDone ? 1 : Ratio(done, total);
+  progress.fraction_done = progress.state == next::StageState::kDone ? 1 : Ratio(done, total);
   return progress;
 }
 
-PhaseProgress ShuffleProgress(const JobState& state) {
-  PhaseProgress progress{.phase = Phase::kShuffle};
-  progress.task_count = static_cast<std::uint32_t>(state.reduce_tasks.size());
+next::ShuffleProgress FetchProgress(const JobState& state) {
+  next::ShuffleProgress progress;
   double done = 0;
   double total = 0;
   for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) {
@@ -127,42 +126,36 @@ PhaseProgress ShuffleProgress(const JobState& state) {
     bool is_shuffled = false;
     bool is_shuffling = false;
     for (const auto& [number, attempt] : state.reduce_tasks[i].attempts) {
-      KeepLeast(progress.started_at, attempt.life.started_at());
-      KeepLargest(progress.finished_at, attempt.reduce_started_at);
       is_shuffled |= attempt.reduce_started_at.has_value() || attempt.life.is_finished();
       if (attempt.life.state() == AttemptState::kStarted) {
         is_shuffling = true;
         fetched = std::max(fetched, static_cast<double>(attempt.fetched_bytes));
       }
     }
-    progress.finished_task_count += is_shuffled ? 1 : 0;
-    progress.running_task_count += is_shuffling && !is_shuffled ? 1 : 0;
+    progress.finished_tasks += is_shuffled ? 1 : 0;
+    progress.running_tasks += is_shuffling && !is_shuffled ? 1 : 0;
     done += is_shuffled ? bytes : std::min(fetched, bytes);
     total += bytes;
   }
   const bool done_all =
-      progress.finished_task_count == progress.task_count && progress.task_count > 0;
-  if (!done_all) progress.finished_at.reset();
-  progress.state = done_all              ? PhaseState::kDone
-                   : progress.started_at ? PhaseState::kRunning
-                                         : PhaseState::kPending;
+      progress.finished_tasks == state.reduce_tasks.size() && !state.reduce_tasks.empty();
   progress.fraction_done = done_all ? 1 : Ratio(done, total);
   return progress;
 }
 
-PhaseProgress ReduceProgress(const JobState& state) {
-  PhaseProgress progress{.phase = Phase::kReduce};
+next::StageProgress ReduceProgress(const JobState& state) {
+  next::StageProgress progress{.id = {.stage = kReduceStage}};
   CountTasks(state.reduce_tasks, progress);
   progress.started_at = ReducePhaseStart(state);
-  if (progress.state != PhaseState::kDone) {
-    progress.state = progress.started_at ? PhaseState::kRunning : PhaseState::kPending;
+  if (progress.state != next::StageState::kDone) {
+    progress.state = progress.started_at ? next::StageState::kRunning : next::StageState::kPending;
   }
   return progress;
 }
 
 std::optional<absl::Time> MapPhaseEnd(const JobState& state, absl::Time now) {
-  const PhaseProgress progress = MapProgress(state);
-  if (progress.state == PhaseState::kDone) return progress.finished_at;
+  const next::StageProgress progress = MapProgress(state);
+  if (progress.state == next::StageState::kDone) return progress.ended_at;
   if (const auto reduce_start = ReducePhaseStart(state)) return reduce_start;
   const std::vector<double> weights = MapTaskWeights(state);
   const std::optional<double> seconds_per_weight = MapSecondsPerWeight(state, weights, now);
@@ -189,7 +182,7 @@ std::optional<absl::Time> MapPhaseEnd(const JobState& state, absl::Time now) {
 }
 
 std::optional<double> ShuffleSecondsPerByte(const JobState& state) {
-  const PhaseProgress maps = MapProgress(state);
+  const next::StageProgress maps = MapProgress(state);
   double seconds = 0;
   double bytes = 0;
   bool reduced = false;
@@ -198,7 +191,7 @@ std::optional<double> ShuffleSecondsPerByte(const JobState& state) {
       reduced |= attempt.groups_done > 0;
       if (!attempt.life.started_at() || !attempt.life.shuffled_at()) continue;
       const absl::Duration took =
-          *attempt.life.shuffled_at() - ShuffleStart(attempt, maps.finished_at);
+          *attempt.life.shuffled_at() - ShuffleStart(attempt, maps.ended_at);
       seconds += absl::ToDoubleSeconds(std::max(took, absl::ZeroDuration()));
       bytes += static_cast<double>(state.reduce_input_bytes(i));
     }
@@ -216,9 +209,9 @@ std::optional<absl::Time> ReducePhaseStart(const JobState& state) {
 }
 
 std::optional<absl::Time> ReducePhaseEnd(const JobState& state) {
-  PhaseProgress progress;
+  next::StageProgress progress;
   CountTasks(state.reduce_tasks, progress);
-  return progress.finished_at;
+  return progress.ended_at;
 }
 
 bool ReduceSizesKnown(const JobState& state) {

@@ -8,7 +8,7 @@
 
 #include "absl/time/time.h"
 #include "master/model/job_state.h"
-#include "tidemark/snapshot.h"
+#include "tidemark/job.h"
 
 namespace tidemark::model {
 
@@ -16,12 +16,14 @@ namespace tidemark::model {
 // Ablation: +0.13, -0.19 (two-path speculation).
 inline constexpr double kPaceFrom = 0.02;
 
-// Counts, instants and the part of the input bytes that is read; by tasks where sizes are unknown.
-PhaseProgress MapProgress(const JobState& state);
+// The map stage: counts, instants and the part of the input bytes that is read; by tasks where
+// sizes are unknown.
+next::StageProgress MapProgress(const JobState& state);
 // The part of the reduce tasks' input that was fetched.
-PhaseProgress ShuffleProgress(const JobState& state);
-// Counts and instants; fraction_done is left to an indicator.
-PhaseProgress ReduceProgress(const JobState& state);
+next::ShuffleProgress FetchProgress(const JobState& state);
+// The reduce stage, from the first reduce function on: counts and instants; fraction_done is left
+// to an indicator.
+next::StageProgress ReduceProgress(const JobState& state);
 
 // End of the map phase: known if it is over; else what is left of every map task at the seconds per
 // byte seen so far (per task where sizes are unknown), on the map slots, greedily. Empty before any

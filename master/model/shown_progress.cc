@@ -38,13 +38,19 @@ absl::Time LatestEnd::Hold(absl::Time now, absl::Time end) {
   return end;
 }
 
-void ShownProgress::NeverBack(Snapshot& snapshot) {
-  for (Forecast& forecast : snapshot.forecasts) {
-    Raise(of_job_[forecast.indicator], forecast.fraction_done);
-    Raise(of_reduce_[forecast.indicator], forecast.reduce_fraction_done);
+void ShownProgress::NeverBack(next::Snapshot& snapshot) {
+  Raise(of_job_[snapshot.estimate.indicator], snapshot.estimate.fraction_done);
+  for (next::Indicator& other : snapshot.indicators) {
+    Raise(of_job_[other.estimate.indicator], other.estimate.fraction_done);
+    Raise(of_last_stage_[other.estimate.indicator], other.last_stage_fraction_done);
   }
-  for (PhaseProgress& phase : snapshot.phases) {
-    Raise(of_phases_[static_cast<int>(phase.phase)], phase.fraction_done);
+  for (std::size_t i = 0; i < snapshot.stages.size(); ++i) {
+    next::StageProgress& stage = snapshot.stages[i];
+    Stage& shown = of_stages_[stage.id.stage];
+    const std::uint32_t attempt = snapshot.stage_infos[i].attempt;
+    if (std::exchange(shown.attempt, attempt) != attempt) shown = {.attempt = attempt};
+    Raise(shown.fraction_done, stage.fraction_done);
+    if (stage.shuffle) Raise(shown.fetched, stage.shuffle->fraction_done);
   }
 }
 

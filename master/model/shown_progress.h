@@ -9,6 +9,7 @@
 // its interval is open. What is left counts to the latest end that was given within a second.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,7 +18,7 @@
 
 #include "absl/time/time.h"
 #include "master/model/checkpoint.h"
-#include "tidemark/snapshot.h"
+#include "tidemark/job.h"
 
 namespace tidemark::model {
 
@@ -49,22 +50,34 @@ class LatestEnd {
   std::vector<std::pair<absl::Time, absl::Time>> said_;  // when, and which end
 };
 
-// Keeps what one job has shown. Not thread-safe.
+// Keeps what one job has shown, so that none of it goes back. Not thread-safe.
 class ShownProgress {
  public:
-  // Raises each fraction of `snapshot`, of forecasts and of phases, to what was shown before.
-  void NeverBack(Snapshot& snapshot);
+  // Raises each fraction_done of `snapshot` to what was shown before: of the job, by indicator; of
+  // a stage, by the same attempt of it. REQUIRES: its stages and their infos are in one order.
+  void NeverBack(next::Snapshot& snapshot);
 
   // For checkpoints (master/model/checkpoint.h).
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(of_job_, of_reduce_, of_phases_);
+    archive(of_job_, of_last_stage_, of_stages_);
   }
 
  private:
-  std::map<std::string, double> of_job_;     // by indicator
-  std::map<std::string, double> of_reduce_;  // likewise
-  std::map<int, double> of_phases_;          // by Phase
+  struct Stage {
+    std::uint32_t attempt = 0;
+    double fraction_done = 0;
+    double fetched = 0;
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(attempt, fraction_done, fetched);
+    }
+  };
+
+  std::map<std::string, double> of_job_;         // by indicator
+  std::map<std::string, double> of_last_stage_;  // likewise
+  std::map<std::uint32_t, Stage> of_stages_;     // by number
 };
 
 }  // namespace tidemark::model

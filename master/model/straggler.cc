@@ -33,7 +33,7 @@ std::string ShareText(double share) {
   return fmt::format("{} % of", static_cast<int>(100 * share));
 }
 
-std::string Reason(const Straggler& straggler, const ReduceAttempt* attempt,
+std::string Reason(const next::NamedTask& straggler, const ReduceAttempt* attempt,
                    std::uint64_t bytes_left) {
   const AttemptId& id = straggler.attempt;
   const std::string ends_last =
@@ -62,19 +62,19 @@ AttemptId LeadingAttemptId(const JobState& state, std::size_t index) {
 
 }  // namespace
 
-std::optional<Straggler> FindStraggler(const JobState& state, const ReducePhaseForecast& forecast,
-                                       absl::Time now) {
+std::optional<next::NamedTask> FindStraggler(const JobState& state,
+                                             const ReducePhaseForecast& forecast, absl::Time now) {
   const auto last =
       std::max_element(forecast.tasks.begin(), forecast.tasks.end(),
                        [](const auto& a, const auto& b) { return a.ends_at < b.ends_at; });
   if (last == forecast.tasks.end()) return std::nullopt;
   const ReduceAttempt* attempt = LeadingAttempt(state.reduce_tasks[last->index]);
-  Straggler straggler{.attempt = LeadingAttemptId(state, last->index),
-                      .explicit_groups_left = last->explicit_groups_left,
-                      .heaviest_group_bytes = last->heaviest.size_bytes};
+  next::NamedTask straggler{.attempt = LeadingAttemptId(state, last->index),
+                            .explicit_groups_left = last->explicit_groups_left,
+                            .heaviest_group_bytes = last->heaviest.size_bytes};
   if (attempt != nullptr) straggler.host = attempt->life.host;
   if (last->ends_at > now && last->ends_at != absl::InfiniteFuture()) {
-    straggler.remaining = last->ends_at - now;
+    straggler.remaining = next::Range{.median = last->ends_at - now};
   }
   if (last->reduce_time_left > absl::ZeroDuration()) {
     straggler.heaviest_group_share =

@@ -6,12 +6,12 @@
 #include "absl/time/time.h"
 #include "master/model/indicators/progress_indicator.h"
 #include "master/model/job_state.h"
-#include "tidemark/snapshot.h"
+#include "tidemark/job.h"
 
 namespace tidemark::model {
 
 // Empty when the forecast has no view per task or every task has ended.
-std::optional<Straggler> FindStraggler(const JobState& state, const ReducePhaseForecast& forecast,
-                                       absl::Time now);
+std::optional<next::NamedTask> FindStraggler(const JobState& state,
+                                             const ReducePhaseForecast& forecast, absl::Time now);
 
 }  // namespace tidemark::model

@@ -22,7 +22,6 @@
 #include "master/model/phases.h"
 #include "master/model/saturating.h"
 #include "master/model/shown_progress.h"
-#include "master/model/silence.h"
 #include "master/model/straggler.h"
 #include "master/model/tidemark/normal.h"
 #include "master/monitor/indicators.h"
@@ -38,8 +37,6 @@ namespace {
 using model::EndPrediction;
 using model::ReducePhaseForecast;
 
-// A task nobody heard of for this long is silent.
-constexpr absl::Duration kSilence = absl::Seconds(10);
 // Past its predicted end a job is still "about to end" for this long, or this part of its run; no
 // end is known more closely.
 constexpr absl::Duration kOverdueAfter = absl::Seconds(2);
@@ -51,43 +48,18 @@ constexpr std::size_t kNotesMax = 16;
 // The indicator that is made of points; all others do with bins.
 constexpr std::string_view kWantsPoints = "nearestfit";
 
-JobState StateOf(JobOutcome outcome) {
+next::JobState StateOf(JobOutcome outcome) {
   switch (outcome) {
     case JobOutcome::kSucceeded:
-      return JobState::kSucceeded;
+      return next::JobState::kSucceeded;
     case JobOutcome::kFailed:
-      return JobState::kFailed;
+      return next::JobState::kFailed;
     case JobOutcome::kKilled:
-      return JobState::kKilled;
+      return next::JobState::kKilled;
     case JobOutcome::kUnknown:
       break;
   }
-  return JobState::kAbandoned;
-}
-
-const auto& TaskOf(const auto& task) { return task; }
-const model::StageTask& TaskOf(const std::pair<const std::uint32_t, model::StageTask>& task) {
-  return task.second;
-}
-
-std::uint32_t SilentTasks(const auto& tasks, absl::Time now) {
-  std::uint32_t silent = 0;
-  for (const auto& task : tasks) {
-    for (const auto& [number, attempt] : TaskOf(task).attempts) {
-      silent += attempt.life.is_running() && now - attempt.life.last_heard_at > kSilence ? 1 : 0;
-    }
-  }
-  return silent;
-}
-
-std::uint64_t DroppedPoints(const model::JobState& state) {
-  std::uint64_t dropped = 0;
-  for (const model::ReduceTask& task : state.reduce_tasks) {
-    for (const auto& [number, attempt] : task.attempts) {
-      dropped = model::SaturatingAdd(dropped, attempt.dropped_points);
-    }
-  }
-  return dropped;
+  return next::JobState::kAbandoned;
 }
 
 std::size_t BytesOf(const std::vector<PastRun>& runs) {
@@ -99,19 +71,6 @@ std::size_t BytesOf(const std::vector<PastRun>& runs) {
     }
   }
   return bytes;
-}
-
-std::string DamageNote(const model::JobState& state) {
-  const LogDamage& damage = state.log_damage;
-  const std::string where =
-      state.log_damage_places == 1
-          ? fmt::format("at byte {}", damage.at)
-          : fmt::format("in {} places, the first at byte {}", state.log_damage_places, damage.at);
-  const bool is_one = damage.records == 1;
-  return fmt::format(
-      "the master's log of this job was damaged {}: about {} record{} lost ({} bytes); estimates "
-      "are made without {}, with wider intervals",
-      where, damage.records, is_one ? " was" : "s were", damage.bytes, is_one ? "it" : "them");
 }
 
 }  // namespace
@@ -127,17 +86,14 @@ class JobMonitor::Impl {
     }
   }
 
-  void End(const Snapshot& final, const next::Snapshot& job,
-           const std::vector<AcceptedSequence>& sources) {
+  void End(const next::Snapshot& final, const std::vector<AcceptedSequence>& sources) {
     for (const AcceptedSequence& source : sources) {
       state_.sources[source.source_id].accepted_sequence = source.sequence;
     }
     state_.opened.emplace();
     state_.run_uid = final.run_uid;
-    state_.started_at = final.started_at;
     state_.closed.emplace();
-    final_ = final;
-    job_ = job.job_id.empty() ? monitor::JobSnapshot(final) : job;
+    job_ = final;
   }
 
   absl::Status CheckRun(const Event& event) const {
@@ -153,9 +109,9 @@ class JobMonitor::Impl {
     model::Refuse(envelope, options_.limits, state_);
   }
 
-  Snapshot Tick(absl::Time now);
+  const next::Snapshot& Tick(absl::Time now);
 
-  bool IsClosed() const { return final_.has_value() || state_.closed.has_value(); }
+  bool IsClosed() const { return job_.is_final || state_.closed.has_value(); }
 
   const std::vector<StageForecast>& stage_forecasts() const { return stages_.stages; }
   JobSummary Summary() const;
@@ -191,16 +147,16 @@ class JobMonitor::Impl {
   // Sets running_stage_.
   EndPrediction PredictMaps(absl::Time now);
   EndPrediction PredictStages(absl::Time now);
-  void Predict(Tracked& tracked, absl::Duration silence, Snapshot& snapshot);
-  Forecast Describe(const EndPrediction& prediction, const std::string& name) const;
-  // Sets the fractions that `forecast` bears.
-  void Show(absl::Time now, Tracked& tracked, Forecast& forecast) const;
+  // What the indicator says, without anything that was shown before.
+  next::Indicator Predict(Tracked& tracked, absl::Duration silence, next::Snapshot& snapshot);
+  next::Estimate Describe(const EndPrediction& prediction, const std::string& name) const;
+  // Sets the fractions that `said` bears.
+  void Show(absl::Time now, Tracked& tracked, next::Indicator& said) const;
   absl::Time GivenUpAt() const;
-  JobState StateAt(absl::Time now) const;
-  void Finish(absl::Time now, Snapshot& snapshot);
-  std::vector<IndicatorError> Errors(absl::Time job_end) const;
-  Coverage CoverageAt(absl::Time now) const;
-  std::vector<PhaseProgress> Phases() const;
+  next::JobState StateAt(absl::Time now) const;
+  void AddEstimates(next::Snapshot& snapshot);
+  void Finish(next::Snapshot& snapshot) const;
+  std::vector<next::IndicatorError> Errors(absl::Time job_end) const;
 
   std::string job_id_;
   JobMonitorOptions options_;
@@ -216,9 +172,7 @@ class JobMonitor::Impl {
   monitor::StagesEstimate stages_;                     // at the last Tick()
   model::ShownProgress shown_;
   std::shared_ptr<const cost::RunningStage> running_stage_;  // by the first indicator
-  monitor::ShownStages shown_stages_;
-  std::optional<Snapshot> final_;
-  next::Snapshot job_;
+  next::Snapshot job_;                                       // what Tick() returned last
 };
 
 // That nothing was heard while no master listened does not end a job.
@@ -226,9 +180,9 @@ absl::Time JobMonitor::Impl::GivenUpAt() const {
   return std::max(state_.last_arrival_at, listening_since_) + options_.abandon_after;
 }
 
-JobState JobMonitor::Impl::StateAt(absl::Time now) const {
+next::JobState JobMonitor::Impl::StateAt(absl::Time now) const {
   if (state_.closed) return StateOf(state_.closed->outcome);
-  return state_.opened && now > GivenUpAt() ? JobState::kAbandoned : JobState::kRunning;
+  return now > GivenUpAt() ? next::JobState::kAbandoned : next::JobState::kRunning;
 }
 
 // Of a job without a reduce phase: by the sizes of its map tasks.
@@ -237,9 +191,9 @@ EndPrediction JobMonitor::Impl::PredictMaps(absl::Time now) {
   // More may come than has been heard of.
   const StageOpened* const opened = state_.map_stage();
   if (opened == nullptr || !opened->task_count) return prediction;
-  const PhaseProgress maps = model::MapProgress(state_);
-  if (maps.state == PhaseState::kDone) {
-    prediction.end = maps.finished_at;
+  const next::StageProgress maps = model::MapProgress(state_);
+  if (maps.state == next::StageState::kDone) {
+    prediction.end = maps.ended_at;
     return prediction;
   }
   estimate::Application application = {.on = estimate::RoomForAll(),
@@ -275,13 +229,14 @@ EndPrediction JobMonitor::Impl::PredictStages(absl::Time now) {
 
 // What nobody has told of for `silence` is believed as it was before, and how much longer it takes
 // to hear of it is anybody's guess.
-void JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Snapshot& snapshot) {
+next::Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence,
+                                          next::Snapshot& snapshot) {
   const absl::Time now = informed_at_;
   EndPrediction prediction{.at = now};
   ReducePhaseForecast reduce;
   if (monitor::IsOfStages(state_)) {
     prediction = PredictStages(now);
-  } else if (!state_.has_phase(Phase::kReduce)) {
+  } else if (!state_.has_reduce_stage()) {
     prediction = PredictMaps(now);
   } else {
     reduce = tracked.indicator->Estimate(state_, now);
@@ -300,62 +255,64 @@ void JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Snapsho
     prediction.lower.reset();
     prediction.upper.reset();
   }
-  Forecast forecast = Describe(prediction, tracked.indicator->name());
-  Show(prediction.at, tracked, forecast);
-  forecast.evidence = reduce.evidence;
-  if (silence > absl::ZeroDuration() && forecast.remaining) {
+  next::Indicator said = {.estimate = Describe(prediction, tracked.indicator->name()),
+                          .evidence = reduce.evidence};
+  Show(prediction.at, tracked, said);
+  if (auto& remaining = said.estimate.remaining; remaining && silence > absl::ZeroDuration()) {
     // It may have gone on unheard, or be about to hang for ever.
-    const absl::Duration lower = forecast.remaining_lower.value_or(*forecast.remaining);
-    forecast.remaining_lower = std::max(lower - (snapshot.at - now), absl::ZeroDuration());
-    forecast.remaining_upper =
-        forecast.remaining_upper.value_or(*forecast.remaining) + kSilenceMore * silence;
+    const absl::Duration lower = remaining->lower.value_or(remaining->median);
+    remaining->lower = std::max(lower - (snapshot.at - now), absl::ZeroDuration());
+    remaining->upper = remaining->upper.value_or(remaining->median) + kSilenceMore * silence;
     // For the record of errors: what is said now, not what was said then.
-    prediction.end = snapshot.at + *forecast.remaining;
-    prediction.lower = snapshot.at + *forecast.remaining_lower;
-    prediction.upper = snapshot.at + *forecast.remaining_upper;
+    prediction.end = snapshot.at + remaining->median;
+    prediction.lower = snapshot.at + *remaining->lower;
+    prediction.upper = snapshot.at + *remaining->upper;
   }
-  snapshot.forecasts.push_back(std::move(forecast));
   prediction.at = snapshot.at;
   tracked.history.Add(prediction);
-  if (!snapshot.straggler && &tracked == &tracked_.front()) {
-    snapshot.straggler = model::FindStraggler(state_, reduce, now);
+  if (&tracked == &tracked_.front()) {
+    if (auto last = model::FindStraggler(state_, reduce, now)) {
+      snapshot.named_tasks.push_back(*std::move(last));
+    }
   }
+  return said;
 }
 
-Forecast JobMonitor::Impl::Describe(const EndPrediction& prediction,
-                                    const std::string& name) const {
-  Forecast forecast{.indicator = name};
-  if (!prediction.end) return forecast;
+next::Estimate JobMonitor::Impl::Describe(const EndPrediction& prediction,
+                                          const std::string& name) const {
+  next::Estimate estimate = {.state = next::EstimateState::kWarmingUp, .indicator = name};
+  if (!prediction.end) return estimate;
   const absl::Time now = prediction.at;
   const absl::Duration elapsed = now - state_.started_at;
   const absl::Duration grace = std::max(kOverdueAfter, kOverdueShare * elapsed);
   if (now - *prediction.end > grace) {
-    forecast.state = ForecastState::kOverdue;
-    return forecast;
+    estimate.state = next::EstimateState::kOverdue;
+    return estimate;
   }
-  forecast.state = ForecastState::kValid;
+  estimate.state = next::EstimateState::kValid;
   const auto left = [now](absl::Time end) { return std::max(end - now, absl::ZeroDuration()); };
-  forecast.remaining = left(*prediction.end);
-  if (prediction.lower) forecast.remaining_lower = left(*prediction.lower);
-  if (prediction.upper) forecast.remaining_upper = std::max(left(*prediction.upper), grace);
-  return forecast;
+  next::Range& remaining = estimate.remaining.emplace();
+  remaining.median = left(*prediction.end);
+  if (prediction.lower) remaining.lower = left(*prediction.lower);
+  if (prediction.upper) remaining.upper = std::max(left(*prediction.upper), grace);
+  return estimate;
 }
 
-void JobMonitor::Impl::Show(absl::Time now, Tracked& tracked, Forecast& forecast) const {
+void JobMonitor::Impl::Show(absl::Time now, Tracked& tracked, next::Indicator& said) const {
   absl::Time end = absl::InfiniteFuture();
-  if (forecast.remaining) {
-    end = now + model::FlooredRemaining(*forecast.remaining, forecast.remaining_upper);
+  if (const auto& remaining = said.estimate.remaining) {
+    end = now + model::FlooredRemaining(remaining->median, remaining->upper);
   }
   const absl::Duration left = tracked.latest_end.Hold(now, end) - now;
-  forecast.fraction_done = model::FractionDone(now - state_.started_at, left);
+  said.estimate.fraction_done = model::FractionDone(now - state_.started_at, left);
   if (const auto reduce_start = model::ReducePhaseStart(state_)) {
-    forecast.reduce_fraction_done = model::FractionDone(now - *reduce_start, left);
+    said.last_stage_fraction_done = model::FractionDone(now - *reduce_start, left);
   }
 }
 
 void JobMonitor::Impl::NoteDamage(const LogDamage& damage) {
   // Before a job is open nothing but a copy of its opening can be lost.
-  if (final_ || !state_.opened || damage.records == 0) return;
+  if (job_.is_final || !state_.opened || damage.records == 0) return;
   has_news_ = true;
   sequence_ += damage.ticks_max;
   LogDamage& all = state_.log_damage;
@@ -364,154 +321,103 @@ void JobMonitor::Impl::NoteDamage(const LogDamage& damage) {
   all.records = model::SaturatingAdd(all.records, damage.records);
 }
 
-std::vector<PhaseProgress> JobMonitor::Impl::Phases() const {
-  std::vector<PhaseProgress> phases;
-  if (state_.has_phase(Phase::kMap)) phases.push_back(model::MapProgress(state_));
-  if (state_.has_phase(Phase::kShuffle)) phases.push_back(model::ShuffleProgress(state_));
-  if (state_.has_phase(Phase::kReduce)) phases.push_back(model::ReduceProgress(state_));
-  return phases;
-}
-
-Coverage JobMonitor::Impl::CoverageAt(absl::Time now) const {
-  Coverage coverage;
-  if (state_.last_arrival_at != absl::InfinitePast()) {
-    coverage.data_age = std::max(now - state_.last_arrival_at, absl::ZeroDuration());
-  }
-  coverage.lost_envelopes = state_.lost_envelopes;
-  for (const auto& [id, source] : state_.sources) {
-    coverage.dropped_events = model::SaturatingAdd(coverage.dropped_events, source.dropped_events);
-  }
-  coverage.dropped_points = DroppedPoints(state_);
-  coverage.anomalies = state_.anomalies;
-  coverage.rejected_envelopes = state_.rejected_envelopes;
-  coverage.map_profiles = model::MapProfilesKnown(state_, now);
-  coverage.silent_tasks =
-      SilentTasks(state_.map_tasks, now) + SilentTasks(state_.reduce_tasks, now);
-  for (const auto& [number, stage] : state_.stages) {
-    coverage.silent_tasks += SilentTasks(stage.tasks, now);
-  }
-  if (StateAt(now) == JobState::kRunning) {
-    coverage.silent_for = model::SilentFor(state_, now);
-  }
-  coverage.notes = notes_;
-  if (state_.log_damage_places > 0) coverage.notes.push_back(DamageNote(state_));
-  if (state_.unknown_events > 0) {
-    coverage.notes.push_back(
-        fmt::format("{} report{} of a newer version of Tidemark {} not understood and left out; "
-                    "update the master",
-                    state_.unknown_events, state_.unknown_events == 1 ? "" : "s",
-                    state_.unknown_events == 1 ? "was" : "were"));
-  }
-  if (state_.closed && state_.closed->outcome == JobOutcome::kUnknown) {
-    coverage.notes.push_back(
-        "the job has ended, in a way that only a newer version of Tidemark knows; update the "
-        "master");
-  }
-  if (state_.unused_profiles > 0) {
-    coverage.notes.push_back(fmt::format(
-        "key groups of stages other than {} and {} are not estimated: {} profile{} left "
-        "out",
-        kMapStage, kReduceStage, state_.unused_profiles,
-        state_.unused_profiles == 1 ? " was" : "s were"));
-  }
-  const StageOpened* const reduces = state_.reduce_stage();
-  if (reduces != nullptr && reduces->is_grouping_opaque.value_or(false)) {
-    coverage.notes.push_back(
-        "a grouping comparator decides which keys form a key group, so none is known by its key");
-  }
-  if (const double scanned = state_.keys.scanned_share(); scanned < 1) {
-    coverage.notes.push_back(
-        fmt::format("keys known for {} % of the map output; for the rest, only its size",
-                    static_cast<int>(100 * scanned)));
-  }
-  return coverage;
-}
-
-std::vector<IndicatorError> JobMonitor::Impl::Errors(absl::Time job_end) const {
+std::vector<next::IndicatorError> JobMonitor::Impl::Errors(absl::Time job_end) const {
   const auto reduce_start = model::ReducePhaseStart(state_);
   const auto reduce_end = model::ReducePhaseEnd(state_);
-  std::vector<IndicatorError> errors;
+  std::vector<next::IndicatorError> errors;
   for (const Tracked& tracked : tracked_) {
     const auto predictions = tracked.history.predictions();
-    IndicatorError error{.indicator = tracked.indicator->name()};
+    next::IndicatorError& error = errors.emplace_back();
+    error.indicator = tracked.indicator->name();
     const auto of_job = model::ErrorOf(predictions, state_.started_at, job_end);
-    error.job_avg_error_points = of_job.average_points;
-    error.job_max_error_points = of_job.largest_points;
-    if (reduce_start && reduce_end) {
-      const auto of_reduce = model::ErrorOf(predictions, *reduce_start, *reduce_end);
-      error.reduce_avg_error_points = of_reduce.average_points;
-      error.reduce_max_error_points = of_reduce.largest_points;
-      error.interval_coverage = model::IntervalCoverage(predictions, *reduce_start, *reduce_end);
-    }
-    errors.push_back(std::move(error));
+    error.job_avg_points = of_job.average_points;
+    error.job_max_points = of_job.largest_points;
+    if (!reduce_start || !reduce_end) continue;
+    const auto of_reduce = model::ErrorOf(predictions, *reduce_start, *reduce_end);
+    if (of_reduce.updates == 0) continue;
+    error.last_stage_avg_points = of_reduce.average_points;
+    error.last_stage_max_points = of_reduce.largest_points;
+    error.interval_coverage = model::IntervalCoverage(predictions, *reduce_start, *reduce_end);
   }
   return errors;
 }
 
-void JobMonitor::Impl::Finish(absl::Time now, Snapshot& snapshot) {
-  const bool succeeded = snapshot.state == JobState::kSucceeded;
-  for (Forecast& forecast : snapshot.forecasts) {
-    forecast.state = ForecastState::kFinal;
-    forecast.remaining.reset();
-    forecast.remaining_lower.reset();
-    forecast.remaining_upper.reset();
-    if (!succeeded) continue;
-    forecast.fraction_done = 1;
-    const bool has_reduced = state_.has_phase(Phase::kReduce) || forecast.reduce_fraction_done > 0;
-    forecast.reduce_fraction_done = has_reduced ? 1 : 0;
-  }
-  for (PhaseProgress& phase : snapshot.phases) {
-    if (succeeded && phase.phase == Phase::kReduce) phase.fraction_done = 1;
-  }
-  snapshot.straggler.reset();
-  snapshot.message = state_.closed ? state_.closed->message
-                                   : fmt::format("no news of the job for {}",
-                                                 absl::FormatDuration(options_.abandon_after));
-  const absl::Time end = state_.closed_at.value_or(now);
-  snapshot.elapsed = std::max(end - state_.started_at, absl::ZeroDuration());
-  if (succeeded) snapshot.errors = Errors(end);
-}
-
-Snapshot JobMonitor::Impl::Tick(absl::Time now) {
-  has_news_ = false;
-  if (final_) return *final_;
-  Snapshot snapshot{
-      .job_id = job_id_, .run_uid = state_.run_uid, .sequence = ++sequence_, .at = now};
-  if (!state_.opened) return snapshot;
-  snapshot.job_name = state_.opened->name;
-  snapshot.state = StateAt(now);
-  snapshot.started_at = state_.started_at;
-  snapshot.elapsed = std::max(now - state_.started_at, absl::ZeroDuration());
-  snapshot.phases = Phases();
-  snapshot.coverage = CoverageAt(now);
-  lost_share_ = model::LostShare(state_);
-  const absl::Duration silence = snapshot.coverage.silent_for;
+// What all indicators say, the first for the job itself and its reduce stage.
+void JobMonitor::Impl::AddEstimates(next::Snapshot& snapshot) {
+  const absl::Duration silence = snapshot.at - snapshot.silent_since.value_or(snapshot.at);
   // That a job is given up is no news of it.
   const bool is_informed =
-      silence == absl::ZeroDuration() && snapshot.state != JobState::kAbandoned;
-  if (is_informed || informed_at_ == absl::InfinitePast()) informed_at_ = now;
+      silence == absl::ZeroDuration() && snapshot.state != next::JobState::kAbandoned;
+  if (is_informed || informed_at_ == absl::InfinitePast()) informed_at_ = snapshot.at;
+  lost_share_ = model::LostShare(state_);
   running_stage_.reset();
   stages_ = {};
   if (monitor::IsOfStages(state_)) {
     stages_ = monitor::EstimateStages(state_, informed_at_);
-    if (!stages_.problem.empty()) snapshot.coverage.notes.push_back(stages_.problem);
+    if (!stages_.problem.empty()) snapshot.notes.push_back(stages_.problem);
   }
-  for (Tracked& tracked : tracked_) Predict(tracked, silence, snapshot);
-  for (PhaseProgress& phase : snapshot.phases) {
-    if (phase.phase != Phase::kReduce) continue;
-    const bool done = phase.state == PhaseState::kDone;
-    const double forecast =
-        snapshot.forecasts.empty() ? 0 : snapshot.forecasts.front().reduce_fraction_done;
-    phase.fraction_done = done ? 1 : forecast;
+  for (Tracked& tracked : tracked_) {
+    next::Indicator said = Predict(tracked, silence, snapshot);
+    if (&tracked != &tracked_.front()) {
+      snapshot.indicators.push_back(std::move(said));
+      continue;
+    }
+    snapshot.estimate = std::move(said.estimate);
+    next::StageProgress* const reduce = monitor::ReduceStageOf(snapshot);
+    if (reduce == nullptr) continue;
+    const bool is_done = reduce->state == next::StageState::kDone;
+    reduce->fraction_done = is_done ? 1 : said.last_stage_fraction_done;
   }
+}
+
+void JobMonitor::Impl::Finish(next::Snapshot& snapshot) const {
+  const bool succeeded = snapshot.state == next::JobState::kSucceeded;
+  const auto finish = [succeeded](next::Estimate& estimate) {
+    estimate.state = next::EstimateState::kFinal;
+    estimate.remaining.reset();
+    estimate.basis = next::Basis::kDone;
+    if (succeeded) estimate.fraction_done = 1;
+  };
+  if (!tracked_.empty()) finish(snapshot.estimate);
+  for (next::Indicator& other : snapshot.indicators) {
+    finish(other.estimate);
+    double& last_stage = other.last_stage_fraction_done;
+    if (succeeded) last_stage = state_.has_reduce_stage() || last_stage > 0 ? 1 : 0;
+  }
+  next::StageProgress* const reduce = monitor::ReduceStageOf(snapshot);
+  if (succeeded && reduce != nullptr) reduce->fraction_done = 1;
+  snapshot.named_tasks.clear();
+  snapshot.message = state_.closed ? state_.closed->message
+                                   : fmt::format("no news of the job for {}",
+                                                 absl::FormatDuration(options_.abandon_after));
+  const absl::Time end = state_.closed_at.value_or(snapshot.at);
+  snapshot.ended_at = std::max(end, state_.started_at);
+  if (succeeded) snapshot.errors = Errors(end);
+}
+
+const next::Snapshot& JobMonitor::Impl::Tick(absl::Time now) {
+  has_news_ = false;
+  if (job_.is_final) return job_;
+  next::Snapshot snapshot = {.job_id = job_id_,
+                             .run_uid = state_.run_uid,
+                             .sequence = ++sequence_,
+                             .at = now,
+                             .state = next::JobState::kRunning};
+  if (!state_.opened) return job_ = std::move(snapshot);
+  snapshot.state = StateAt(now);
+  snapshot.is_final = snapshot.state != next::JobState::kRunning;
+  monitor::AddFacts(state_, notes_, snapshot);
+  AddEstimates(snapshot);
   shown_.NeverBack(snapshot);
-  if (snapshot.is_final()) {
-    Finish(now, snapshot);
-    final_ = snapshot;
+  if (snapshot.is_final) {
+    Finish(snapshot);
+  } else {
+    monitor::AddForecasts(stages_.stages, snapshot);
   }
-  job_ = monitor::JobSnapshot(snapshot, state_, stages_);
-  shown_stages_.NeverBack(job_);
-  return snapshot;
+  std::optional<double> known_share;
+  if (stages_.end) known_share = stages_.known_share;
+  monitor::Complete(state_, known_share, snapshot);
+  return job_ = std::move(snapshot);
 }
 
 JobSummary JobMonitor::Impl::Summary() const {
@@ -527,7 +433,7 @@ std::string JobMonitor::Impl::Checkpoint() const {
   std::ostringstream out;
   model::CheckpointWriter writer(out);
   writer(model::kCheckpointLayout, sequence_, lost_share_, informed_at_, drift_, shown_,
-         shown_stages_, tracked_.size());
+         tracked_.size());
   for (const Tracked& tracked : tracked_) {
     writer(tracked.indicator->name(), tracked.history, tracked.latest_end);
     tracked.indicator->Save(writer);
@@ -548,7 +454,7 @@ absl::Status JobMonitor::Impl::Resume(const std::string& checkpoint) {
                                                     job_id_, layout, model::kCheckpointLayout));
     }
     std::size_t count = 0;
-    reader(sequence_, lost_share_, informed_at_, drift_, shown_, shown_stages_, count);
+    reader(sequence_, lost_share_, informed_at_, drift_, shown_, count);
     bool is_same = count == tracked_.size();
     for (std::size_t i = 0; is_same && i < count; ++i) {
       std::string name;
@@ -594,16 +500,16 @@ JobMonitor::JobMonitor(JobMonitor&&) noexcept = default;
 JobMonitor& JobMonitor::operator=(JobMonitor&&) noexcept = default;
 JobMonitor::~JobMonitor() = default;
 
-JobMonitor JobMonitor::OfEnded(const Snapshot& final, const next::Snapshot& job,
+JobMonitor JobMonitor::OfEnded(const next::Snapshot& final,
                                const std::vector<AcceptedSequence>& sources) {
   JobMonitor monitor(final.job_id, {.indicators = {}, .lambda = 1});
-  monitor.impl_->End(final, job, sources);
+  monitor.impl_->End(final, sources);
   return monitor;
 }
 
 absl::Status JobMonitor::CheckRun(const Event& event) const { return impl_->CheckRun(event); }
 absl::Status JobMonitor::Apply(const Event& event) { return impl_->Apply(event); }
-Snapshot JobMonitor::Tick(absl::Time now) { return impl_->Tick(now); }
+next::Snapshot JobMonitor::Tick(absl::Time now) { return impl_->Tick(now); }
 const next::Snapshot& JobMonitor::job() const { return impl_->job(); }
 std::string JobMonitor::Checkpoint() const { return impl_->Checkpoint(); }
 absl::Status JobMonitor::Resume(const std::string& checkpoint) { return impl_->Resume(checkpoint); }

@@ -1,127 +1,21 @@
 #include "master/monitor/job_snapshot.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <optional>
-#include <string>
-#include <vector>
+#include <cstdint>
+#include <utility>
+
+#include "master/model/evidence_loss.h"
+#include "master/model/phases.h"
+#include "master/model/saturating.h"
+#include "master/model/silence.h"
 
 namespace tidemark::monitor {
 namespace {
 
-// The enums of what is published are the others, in the same order, after their own first values.
-static_assert(static_cast<int>(ForecastState::kFinal) + 1 ==
-              static_cast<int>(next::EstimateState::kFinal));
-static_assert(static_cast<int>(PhaseState::kDone) + 1 == static_cast<int>(next::StageState::kDone));
-static_assert(static_cast<int>(JobState::kAbandoned) + 2 ==
-              static_cast<int>(next::JobState::kAbandoned));
-
-std::optional<next::Range> RangeOf(const Forecast& forecast) {
-  if (!forecast.remaining) return std::nullopt;
-  return next::Range{*forecast.remaining, forecast.remaining_lower, forecast.remaining_upper};
-}
-
-double PartOf(absl::Duration passed, absl::Duration left) {
-  const double whole = absl::ToDoubleSeconds(passed + left);
-  return whole > 0 ? absl::ToDoubleSeconds(passed) / whole : 0;
-}
-
-next::Estimate EstimateOf(const Forecast& forecast, absl::Duration elapsed) {
-  next::Estimate estimate = {
-      .state = static_cast<next::EstimateState>(static_cast<int>(forecast.state) + 1),
-      .fraction_done = forecast.fraction_done,
-      .fraction_done_lower = forecast.fraction_done,
-      .fraction_done_upper = forecast.fraction_done,
-      .remaining = RangeOf(forecast),
-      .indicator = forecast.indicator};
-  if (forecast.remaining_upper) {
-    estimate.fraction_done_lower = PartOf(elapsed, *forecast.remaining_upper);
-  }
-  if (forecast.remaining_lower) {
-    estimate.fraction_done_upper = PartOf(elapsed, *forecast.remaining_lower);
-  }
-  if (estimate.state == next::EstimateState::kFinal) estimate.basis = next::Basis::kDone;
-  return estimate;
-}
-
-next::Indicator IndicatorOf(const Forecast& forecast, absl::Duration elapsed) {
-  next::Indicator indicator = {.estimate = EstimateOf(forecast, elapsed),
-                               .last_stage_fraction_done = forecast.reduce_fraction_done};
-  if (const auto& from = forecast.evidence) {
-    indicator.evidence = {from->own_neighbours, from->own_fit, from->other_neighbours,
-                          from->other_fit, from->ratio};
-  }
-  return indicator;
-}
-
-next::StageProgress StageOf(const PhaseProgress& phase, std::uint32_t number) {
-  return {.id = {0, number},
-          .state = static_cast<next::StageState>(static_cast<int>(phase.state) + 1),
-          .fraction_done = phase.fraction_done,
-          .tasks = phase.task_count,
-          .running_tasks = phase.running_task_count,
-          .finished_tasks = phase.finished_task_count,
-          .started_at = phase.started_at,
-          .ended_at = phase.finished_at};
-}
-
-// The two stages of a MapReduce job, of which fetching is a part of the second.
-void AddPhases(const std::vector<PhaseProgress>& phases, next::Snapshot& job) {
-  std::optional<next::ShuffleProgress> shuffle;
-  for (const PhaseProgress& phase : phases) {
-    if (phase.phase == Phase::kMap) {
-      job.stage_infos.push_back(
-          {.id = {0, kMapStage}, .name = "map", .kind = next::StageKind::kMap});
-      job.stages.push_back(StageOf(phase, kMapStage));
-    } else if (phase.phase == Phase::kShuffle) {
-      shuffle = next::ShuffleProgress{phase.fraction_done, phase.running_task_count,
-                                      phase.finished_task_count};
-    } else {
-      next::StageInfo info = {
-          .id = {0, kReduceStage}, .name = "reduce", .kind = next::StageKind::kReduce};
-      if (!job.stages.empty()) info.parents = {kMapStage};
-      job.stage_infos.push_back(std::move(info));
-      next::StageProgress stage = StageOf(phase, kReduceStage);
-      stage.shuffle = shuffle;
-      const bool fetches = shuffle && (shuffle->running_tasks > 0 || shuffle->fraction_done > 0);
-      if (stage.state == next::StageState::kPending && fetches) {
-        stage.state = next::StageState::kRunning;
-      }
-      job.stages.push_back(std::move(stage));
-    }
-  }
-}
-
-void AddCoverage(const Snapshot& said, next::Snapshot& job) {
-  const Coverage& from = said.coverage;
-  next::Coverage& coverage = job.coverage.emplace();
-  coverage = {.newest_event_at = said.at - from.data_age,
-              .lost_envelopes = from.lost_envelopes,
-              .dropped_events = from.dropped_events,
-              .dropped_points = from.dropped_points,
-              .anomalies = from.anomalies,
-              .rejected_envelopes = from.rejected_envelopes,
-              .silent_tasks = from.silent_tasks};
-  const bool has_maps = !said.phases.empty() && said.phases.front().phase == Phase::kMap &&
-                        said.phases.front().finished_task_count > 0;
-  if (has_maps && job.stages.size() > 1) coverage.map_profiles = from.map_profiles;
-  if (from.silent_for > absl::ZeroDuration()) job.silent_since = said.at - from.silent_for;
-  job.notes = from.notes;
-}
-
-void AddErrors(const Snapshot& said, next::Snapshot& job) {
-  for (const IndicatorError& from : said.errors) {
-    next::IndicatorError error = {.indicator = from.indicator,
-                                  .job_avg_points = from.job_avg_error_points,
-                                  .job_max_points = from.job_max_error_points,
-                                  .interval_coverage = from.interval_coverage};
-    // A reduce phase without an update had errors of exactly zero.
-    if (from.reduce_max_error_points != 0 || from.interval_coverage) {
-      error.last_stage_avg_points = from.reduce_avg_error_points;
-      error.last_stage_max_points = from.reduce_max_error_points;
-    }
-    job.errors.push_back(std::move(error));
-  }
-}
+// A task nobody heard of for this long is silent.
+constexpr absl::Duration kSilence = absl::Seconds(10);
 
 // Counts attempts that have failed, and finds why the last of them did.
 class Failures {
@@ -154,19 +48,6 @@ void AddFailures(const Tasks& tasks, next::StageProgress& stage) {
   failures.Tell(stage);
 }
 
-next::StageInfo InfoOf(const StageOpened& opened) {
-  next::StageInfo info = {.id = {0, opened.stage},
-                          .attempt = opened.attempt,
-                          .name = opened.name,
-                          .parents = opened.parents,
-                          .group = opened.group,
-                          .pool = opened.pool};
-  info.kind = opened.kind == StageKind::kMap      ? next::StageKind::kMap
-              : opened.kind == StageKind::kReduce ? next::StageKind::kReduce
-                                                  : next::StageKind::kGeneric;
-  return info;
-}
-
 // A stage whose tasks are told by nothing but their lives.
 next::StageProgress ProgressOf(const model::Stage& stage) {
   next::StageProgress progress = {.id = {0, stage.opened.stage},
@@ -189,6 +70,8 @@ next::StageProgress ProgressOf(const model::Stage& stage) {
   failures.Tell(progress);
   // One that is run again may have fewer tasks than before.
   progress.finished_tasks = std::min(progress.finished_tasks, progress.tasks);
+  progress.running_tasks =
+      std::min(progress.running_tasks, progress.tasks - progress.finished_tasks);
   const bool is_done = stage.opened.task_count && progress.finished_tasks == progress.tasks;
   progress.state = stage.opened.skipped  ? next::StageState::kSkipped
                    : is_done             ? next::StageState::kDone
@@ -204,35 +87,210 @@ next::StageProgress ProgressOf(const model::Stage& stage) {
   return progress;
 }
 
-// The stages that were opened: those of a MapReduce job as AddPhases() has them, with their names.
-void AddStages(const model::JobState& state, next::Snapshot& job) {
-  const auto phases = static_cast<std::ptrdiff_t>(job.stage_infos.size());
-  for (const auto& [number, stage] : state.stages) {
-    next::StageInfo info = InfoOf(stage.opened);
-    const auto end = job.stage_infos.begin() + phases;
-    const auto known = std::find_if(job.stage_infos.begin(), end,
-                                    [&](const auto& other) { return other.id == info.id; });
-    if (known == end || !(stage.is_map() || stage.is_reduce())) {
-      job.stage_infos.push_back(std::move(info));
-      job.stages.push_back(ProgressOf(stage));
-      job.info->kind = next::JobKind::kApplication;
-      continue;
-    }
-    if (info.name.empty()) info.name = known->name;
-    if (info.parents.empty()) info.parents = known->parents;
-    *known = std::move(info);
+// Of an opened stage; of one that nobody has opened, what MapReduce makes of it.
+next::StageInfo InfoOf(const model::JobState& state, next::StageInfo info) {
+  const auto stage = state.stages.find(info.id.stage);
+  if (stage == state.stages.end()) return info;
+  const StageOpened& opened = stage->second.opened;
+  info.attempt = opened.attempt;
+  if (!opened.name.empty()) info.name = opened.name;
+  if (!opened.parents.empty()) info.parents = opened.parents;
+  info.group = opened.group;
+  info.pool = opened.pool;
+  return info;
+}
+
+// Fetching what the maps wrote is a part of the reduce stage.
+next::StageProgress ReduceStage(const model::JobState& state) {
+  next::StageProgress stage = model::ReduceProgress(state);
+  stage.shuffle = model::FetchProgress(state);
+  const bool fetches = stage.shuffle->running_tasks > 0 || stage.shuffle->fraction_done > 0;
+  if (stage.state == next::StageState::kPending && fetches) {
+    stage.state = next::StageState::kRunning;
   }
-  for (next::StageProgress& stage : job.stages) {
-    const auto opened = state.stages.find(stage.id.stage);
-    const bool is_generic =
-        opened != state.stages.end() && !opened->second.is_map() && !opened->second.is_reduce();
-    if (is_generic) continue;
-    if (stage.id.stage == kMapStage) AddFailures(state.map_tasks, stage);
-    if (stage.id.stage == kReduceStage) AddFailures(state.reduce_tasks, stage);
+  AddFailures(state.reduce_tasks, stage);
+  return stage;
+}
+
+// By number. Those of a MapReduce job, which it may have before they are opened, and all others.
+void AddStages(const model::JobState& state, next::Snapshot& job) {
+  if (state.has_map_stage()) {
+    job.stage_infos.push_back(
+        InfoOf(state, {.id = {0, kMapStage}, .name = "map", .kind = StageKind::kMap}));
+    job.stages.push_back(model::MapProgress(state));
+    AddFailures(state.map_tasks, job.stages.back());
+  }
+  if (state.has_reduce_stage()) {
+    next::StageInfo info = {.id = {0, kReduceStage}, .name = "reduce", .kind = StageKind::kReduce};
+    if (state.has_map_stage()) info.parents = {kMapStage};
+    job.stage_infos.push_back(InfoOf(state, std::move(info)));
+    job.stages.push_back(ReduceStage(state));
+  }
+  for (const auto& [number, stage] : state.stages) {
+    if (stage.is_map() || stage.is_reduce()) continue;
+    const StageKind kind = stage.opened.kind;
+    job.stage_infos.push_back(InfoOf(
+        state,
+        {.id = {0, number}, .kind = kind == StageKind::kUnknown ? StageKind::kGeneric : kind}));
+    job.stages.push_back(ProgressOf(stage));
+    job.info->kind = next::JobKind::kApplication;
   }
   const auto by_id = [](const auto& a, const auto& b) { return a.id < b.id; };
   std::sort(job.stage_infos.begin(), job.stage_infos.end(), by_id);
   std::sort(job.stages.begin(), job.stages.end(), by_id);
+}
+
+const auto& TaskOf(const auto& task) { return task; }
+const model::StageTask& TaskOf(const std::pair<const std::uint32_t, model::StageTask>& task) {
+  return task.second;
+}
+
+std::uint32_t SilentTasks(const auto& tasks, absl::Time now) {
+  std::uint32_t silent = 0;
+  for (const auto& task : tasks) {
+    for (const auto& [number, attempt] : TaskOf(task).attempts) {
+      silent += attempt.life.is_running() && now - attempt.life.last_heard_at > kSilence ? 1 : 0;
+    }
+  }
+  return silent;
+}
+
+std::uint64_t DroppedPoints(const model::JobState& state) {
+  std::uint64_t dropped = 0;
+  for (const model::ReduceTask& task : state.reduce_tasks) {
+    for (const auto& [number, attempt] : task.attempts) {
+      dropped = model::SaturatingAdd(dropped, attempt.dropped_points);
+    }
+  }
+  return dropped;
+}
+
+next::Coverage CoverageAt(const model::JobState& state, absl::Time now) {
+  next::Coverage coverage = {
+      .newest_event_at = state.last_arrival_at == absl::InfinitePast()
+                             ? now
+                             : std::min(state.last_arrival_at, now),
+      .lost_envelopes = state.lost_envelopes,
+      .dropped_points = DroppedPoints(state),
+      .anomalies = state.anomalies,
+      .rejected_envelopes = state.rejected_envelopes,
+      .silent_tasks = SilentTasks(state.map_tasks, now) + SilentTasks(state.reduce_tasks, now)};
+  for (const auto& [id, source] : state.sources) {
+    coverage.dropped_events = model::SaturatingAdd(coverage.dropped_events, source.dropped_events);
+  }
+  for (const auto& [number, stage] : state.stages) {
+    coverage.silent_tasks += SilentTasks(stage.tasks, now);
+  }
+  const auto is_finished = [](const model::MapTask& task) { return task.is_finished(); };
+  if (state.has_map_stage() && state.has_reduce_stage() &&
+      std::any_of(state.map_tasks.begin(), state.map_tasks.end(), is_finished)) {
+    coverage.map_profiles = model::MapProfilesKnown(state, now);
+  }
+  return coverage;
+}
+
+std::string DamageNote(const model::JobState& state) {
+  const LogDamage& damage = state.log_damage;
+  const std::string where =
+      state.log_damage_places == 1
+          ? fmt::format("at byte {}", damage.at)
+          : fmt::format("in {} places, the first at byte {}", state.log_damage_places, damage.at);
+  const bool is_one = damage.records == 1;
+  return fmt::format(
+      "the master's log of this job was damaged {}: about {} record{} lost ({} bytes); estimates "
+      "are made without {}, with wider intervals",
+      where, damage.records, is_one ? " was" : "s were", damage.bytes, is_one ? "it" : "them");
+}
+
+// What the fold gives reason to say, for people.
+std::vector<std::string> NotesOf(const model::JobState& state) {
+  std::vector<std::string> notes;
+  if (state.log_damage_places > 0) notes.push_back(DamageNote(state));
+  if (state.unknown_events > 0) {
+    notes.push_back(
+        fmt::format("{} report{} of a newer version of Tidemark {} not understood and left out; "
+                    "update the master",
+                    state.unknown_events, state.unknown_events == 1 ? "" : "s",
+                    state.unknown_events == 1 ? "was" : "were"));
+  }
+  if (state.closed && state.closed->outcome == JobOutcome::kUnknown) {
+    notes.push_back(
+        "the job has ended, in a way that only a newer version of Tidemark knows; update the "
+        "master");
+  }
+  if (state.unused_profiles > 0) {
+    notes.push_back(fmt::format(
+        "key groups of stages other than {} and {} are not estimated: {} profile{} left "
+        "out",
+        kMapStage, kReduceStage, state.unused_profiles,
+        state.unused_profiles == 1 ? " was" : "s were"));
+  }
+  const StageOpened* const reduces = state.reduce_stage();
+  if (reduces != nullptr && reduces->is_grouping_opaque.value_or(false)) {
+    notes.push_back(
+        "a grouping comparator decides which keys form a key group, so none is known by its key");
+  }
+  if (const double scanned = state.keys.scanned_share(); scanned < 1) {
+    notes.push_back(
+        fmt::format("keys known for {} % of the map output; for the rest, only its size",
+                    static_cast<int>(100 * scanned)));
+  }
+  return notes;
+}
+
+double PartOf(absl::Duration passed, absl::Duration left) {
+  const double whole = absl::ToDoubleSeconds(passed + left);
+  return whole > 0 ? absl::ToDoubleSeconds(passed) / whole : 0;
+}
+
+// The fractions at the bounds of what remains.
+void AddBounds(absl::Duration elapsed, next::Estimate& estimate) {
+  estimate.fraction_done_lower = estimate.fraction_done_upper = estimate.fraction_done;
+  if (!estimate.remaining) return;
+  if (const auto& upper = estimate.remaining->upper) {
+    estimate.fraction_done_lower = PartOf(elapsed, *upper);
+  }
+  if (const auto& lower = estimate.remaining->lower) {
+    estimate.fraction_done_upper = PartOf(elapsed, *lower);
+  }
+}
+
+next::Basis BasisOf(const next::Snapshot& job, const model::JobState& state) {
+  const bool has_begun = std::any_of(job.stages.begin(), job.stages.end(), [](const auto& stage) {
+    return stage.started_at.has_value();
+  });
+  if (has_begun) return next::Basis::kThisRun;
+  return state.past_runs.empty() ? next::Basis::kGuess : next::Basis::kEarlierRuns;
+}
+
+}  // namespace
+
+void AddFacts(const model::JobState& state, const std::vector<std::string>& notes,
+              next::Snapshot& job) {
+  job.info = next::JobInfo{.name = state.opened->name,
+                           .kind = next::JobKind::kMapReduce,
+                           .engine = state.opened->engine,
+                           .application_id = state.opened->application_id,
+                           .user = state.opened->user,
+                           .queue = state.opened->queue};
+  job.started_at = state.started_at;
+  AddStages(state, job);
+  job.coverage = CoverageAt(state, job.at);
+  if (job.state == next::JobState::kRunning) {
+    const absl::Duration silence = model::SilentFor(state, job.at);
+    if (silence > absl::ZeroDuration()) job.silent_since = job.at - silence;
+  }
+  job.notes = notes;
+  for (std::string& note : NotesOf(state)) job.notes.push_back(std::move(note));
+}
+
+next::StageProgress* ReduceStageOf(next::Snapshot& job) {
+  for (std::size_t i = 0; i < job.stages.size(); ++i) {
+    const bool is_reduce =
+        job.stages[i].id.stage == kReduceStage && job.stage_infos[i].kind == StageKind::kReduce;
+    if (is_reduce) return &job.stages[i];
+  }
+  return nullptr;
 }
 
 // Those that are only expected have no number yet and are left out. REQUIRES: stages by number.
@@ -251,75 +309,17 @@ void AddForecasts(const std::vector<StageForecast>& forecasts, next::Snapshot& j
   }
 }
 
-next::Basis BasisOf(const next::Snapshot& job, const model::JobState& state) {
-  const bool has_begun = std::any_of(job.stages.begin(), job.stages.end(), [](const auto& stage) {
-    return stage.started_at.has_value();
-  });
-  if (has_begun) return next::Basis::kThisRun;
-  return state.past_runs.empty() ? next::Basis::kGuess : next::Basis::kEarlierRuns;
-}
-
-}  // namespace
-
-void ShownStages::NeverBack(next::Snapshot& job) {
-  for (std::size_t i = 0; i < job.stages.size(); ++i) {
-    auto& [attempt, shown] = shown_[job.stages[i].id.stage];
-    if (attempt != job.stage_infos[i].attempt) shown = 0;
-    attempt = job.stage_infos[i].attempt;
-    shown = job.stages[i].fraction_done = std::max(shown, job.stages[i].fraction_done);
-  }
-}
-
-next::Snapshot JobSnapshot(const Snapshot& said) {
-  next::Snapshot job = {
-      .job_id = said.job_id, .run_uid = said.run_uid, .sequence = said.sequence, .at = said.at};
-  job.state = static_cast<next::JobState>(static_cast<int>(said.state) + 2);  // after kQueued
-  job.is_final = said.is_final();
-  job.message = said.message;
-  job.info = next::JobInfo{.name = said.job_name, .kind = next::JobKind::kMapReduce};
-  job.started_at = said.started_at;
-  if (said.is_final()) job.ended_at = said.started_at + said.elapsed;
-  AddPhases(said.phases, job);
-  if (!said.forecasts.empty()) job.estimate = EstimateOf(said.forecasts.front(), said.elapsed);
-  for (std::size_t i = 1; i < said.forecasts.size(); ++i) {
-    job.indicators.push_back(IndicatorOf(said.forecasts[i], said.elapsed));
-  }
-  if (const auto& last = said.straggler) {
-    const AttemptId& id = last->attempt;
-    next::NamedTask task = {.attempt = {id.stage, id.stage_attempt, id.index, id.attempt},
-                            .host = last->host,
-                            .explicit_groups_left = last->explicit_groups_left,
-                            .heaviest_group_bytes = last->heaviest_group_bytes,
-                            .heaviest_group_share = last->heaviest_group_share,
-                            .in_heaviest_group = last->in_heaviest_group,
-                            .reason = last->reason};
-    if (last->remaining) task.remaining = next::Range{.median = *last->remaining};
-    job.named_tasks.push_back(std::move(task));
-  }
-  AddCoverage(said, job);
-  AddErrors(said, job);
-  job.counts = next::CountParts(job);
-  return job;
-}
-
-next::Snapshot JobSnapshot(const Snapshot& said, const model::JobState& state,
-                           const StagesEstimate& stages) {
-  next::Snapshot job = JobSnapshot(said);
-  if (!state.opened) return job;
-  job.info->engine = state.opened->engine;
-  job.info->application_id = state.opened->application_id;
-  job.info->user = state.opened->user;
-  job.info->queue = state.opened->queue;
-  AddStages(state, job);
-  if (!said.is_final()) AddForecasts(stages.stages, job);
+void Complete(const model::JobState& state, std::optional<double> known_share,
+              next::Snapshot& job) {
+  AddBounds(job.elapsed(), job.estimate);
+  for (next::Indicator& other : job.indicators) AddBounds(job.elapsed(), other.estimate);
   if (job.estimate.state == next::EstimateState::kValid) {
     job.estimate.basis = BasisOf(job, state);
     if (job.estimate.basis != next::Basis::kGuess) {
-      job.estimate.known_share = stages.end ? stages.known_share : 1;
+      job.estimate.known_share = known_share.value_or(1);
     }
   }
   job.counts = next::CountParts(job);
-  return job;
 }
 
 }  // namespace tidemark::monitor

@@ -1,40 +1,32 @@
-// What a monitor publishes of a job, made of what its estimate says and what the fold knows.
+// The facts that a monitor publishes of a job: what the fold knows at one instant, as a snapshot.
+// What is estimated of them, a monitor adds (job_monitor.cc).
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <utility>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "absl/time/time.h"
 #include "master/model/job_state.h"
 #include "master/monitor/stages_estimate.h"
 #include "tidemark/job.h"
-#include "tidemark/snapshot.h"
 
 namespace tidemark::monitor {
 
-// What the stages of a job have shown, so that none goes back. Not thread-safe.
-class ShownStages {
- public:
-  // Raises the fraction of each stage to what the same attempt of it has shown before.
-  void NeverBack(next::Snapshot& job);
+// Adds to `job`, whose `at` and `state` are set, what it is, since when it runs, its stages, its
+// silence, coverage and notes: `notes`, then those that the fold gives reason for. Pure. O(tasks).
+// REQUIRES: the job is open.
+void AddFacts(const model::JobState& state, const std::vector<std::string>& notes,
+              next::Snapshot& job);
 
-  // For checkpoints (master/model/checkpoint.h).
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(shown_);
-  }
+// The reduce stage of a MapReduce job; null: it has none.
+next::StageProgress* ReduceStageOf(next::Snapshot& job);
 
- private:
-  std::map<std::uint32_t, std::pair<std::uint32_t, double>> shown_;  // attempt, fraction; by stage
-};
+// When the stages that have not ended will start and end. REQUIRES: stages by number.
+void AddForecasts(const std::vector<StageForecast>& forecasts, next::Snapshot& job);
 
-// `said` with the stages of `state`, all else that is told of them and, unless the job has ended,
-// what `stages` predicts of them. Pure. O(tasks).
-next::Snapshot JobSnapshot(const Snapshot& said, const model::JobState& state,
-                           const StagesEstimate& stages);
-
-// The same of a snapshot alone: without names, failures and stages other than those of a MapReduce
-// job.
-next::Snapshot JobSnapshot(const Snapshot& said);
+// Derives what follows from the rest of it: the fractions at the bounds of the estimates, what the
+// estimate rests on, and how many parts there are. `known_share` of the work left; empty: all.
+void Complete(const model::JobState& state, std::optional<double> known_share, next::Snapshot& job);
 
 }  // namespace tidemark::monitor

@@ -86,7 +86,7 @@ ReducePhaseForecast RatioIndicator::Estimate(const JobState& state, absl::Time n
   ReducePhaseForecast forecast;
   forecast.ends_at = LatestEnd(ReduceTaskEnds(state, now, left));
   if (!forecast.ends_at) forecast.ends_at = model::ReducePhaseEnd(state);
-  forecast.evidence = Evidence{.ratio = 1};
+  forecast.evidence = next::Evidence{.ratio = 1};
   return forecast;
 }
 

@@ -15,10 +15,14 @@
 #include "master/store/checkpoint.h"
 #include "master/store/log_record.h"
 #include "master/store/recovery.h"
+#include "master/store/restore.h"
 #include "proto/wire/parse_event.h"
 #include "tidemark/limit.h"
 
 namespace tidemark::service {
+
+using next::service::PublishedJob;
+
 namespace {
 
 // The ends of attempts and jobs may take so much of the limit of a job's bytes beyond it: 1/16.
@@ -58,17 +62,6 @@ ShareOptions SharesOf(const JobTableOptions& options) {
   ShareOptions shares = options.shares;
   shares.jobs_max = options.jobs_max;
   return shares;
-}
-
-// Of a job that was opened and not ticked yet.
-std::shared_ptr<const next::Snapshot> Unticked(const Snapshot& newest) {
-  return std::make_shared<const next::Snapshot>(
-      next::Snapshot{.job_id = newest.job_id,
-                     .run_uid = newest.run_uid,
-                     .at = newest.at,
-                     .state = next::JobState::kRunning,
-                     .info = next::JobInfo{},  // what it is shows when its stages are open
-                     .started_at = newest.started_at});
 }
 
 }  // namespace
@@ -118,15 +111,15 @@ std::shared_ptr<JobTable::Job> JobTable::Forget(const KeptEnded::One& ended) {
 // REQUIRES: mutex_ is held.
 absl::Status JobTable::Entered(const Job& job) const {
   return options_.hub == nullptr ? absl::OkStatus()
-                                 : options_.hub->Enter({job.newest_job, job.run});
+                                 : options_.hub->Enter({job.newest.snapshot, job.run});
 }
 
 absl::Status JobTable::Forget(const std::string& job_id, const std::string& run_uid) {
   const std::shared_ptr<Job> job = Find(job_id);
   if (job == nullptr) return absl::OkStatus();
   const std::lock_guard job_lock(job->mutex);
-  if (!run_uid.empty() && run_uid != job->newest.run_uid) return absl::OkStatus();
-  if (!job->newest.is_final()) {
+  if (!run_uid.empty() && run_uid != job->newest.snapshot->run_uid) return absl::OkStatus();
+  if (!job->newest.snapshot->is_final) {
     return absl::FailedPreconditionError(fmt::format("job {} runs", job_id));
   }
   const std::lock_guard lock(mutex_);
@@ -216,11 +209,8 @@ absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(const wire::Receiv
       !full.ok()) {
     return full;
   }
-  job->newest = Snapshot{.job_id = event.job_id,
-                         .run_uid = event.run_uid,
-                         .at = event.arrived_at,
-                         .started_at = event.arrived_at};
-  job->newest_job = Unticked(job->newest);
+  job->newest.snapshot = job->ticked.snapshot = std::make_shared<const next::Snapshot>(
+      store::Unticked(event.job_id, event.run_uid, event.arrived_at));
   // Who finds the job in the table waits here until its first record is kept.
   const std::lock_guard lock(job->mutex);
   auto known = Enter(event.job_id, job, before);
@@ -240,7 +230,7 @@ absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(const wire::Receiv
 bool JobTable::IsFollowedBy(const Event& event, Job& job) {
   if (!std::holds_alternative<JobOpened>(event.body)) return false;
   const std::lock_guard lock(job.mutex);
-  return job.newest.is_final() && !job.monitor.CheckRun(event).ok();
+  return job.newest.snapshot->is_final && !job.monitor.CheckRun(event).ok();
 }
 
 template <typename Encode>
@@ -300,7 +290,7 @@ IngestResult JobTable::Reject(const wire::ReceivedEvent& received, Job* job,
 }
 
 void JobTable::AppendRefusal(const absl::Status& reason, const AcceptedSequence& event, Job& job) {
-  if (job.ticked.is_final()) return;
+  if (job.ticked.snapshot->is_final) return;
   job.monitor.CountRejected(event);
   AppendRecord(job, [&](std::string& out) {
     store::EncodeRefused(std::string(reason.message()), event, job.key, out);
@@ -327,7 +317,7 @@ absl::Status JobTable::Charge(std::size_t bytes, const Event* event, Job& job) {
   // Of memory there must be some left; how much the event takes is known when it is folded in.
   if (refused.ok()) refused = job.holding.Take(Resource::kStateBytes, 0, slack);
   // Of a job that has ended, nothing is written any more.
-  if (refused.ok() && !job.ticked.is_final()) refused = TakeDisk(bytes, slack, job);
+  if (refused.ok() && !job.ticked.snapshot->is_final) refused = TakeDisk(bytes, slack, job);
   if (refused.ok()) {
     job.bytes += bytes;
     return refused;
@@ -371,7 +361,7 @@ IngestResult JobTable::Ingest(const wire::ReceivedEvent& received, absl::Time no
   }
   event->arrived_at = job->NotBefore(now);
   // After the final snapshot there is nothing left to recover.
-  if (!job->ticked.is_final()) {
+  if (!job->ticked.snapshot->is_final) {
     AppendRecord(*job, [&](std::string& out) {
       store::EncodeReceived(received, event->arrived_at, job->key, out);
     });
@@ -383,17 +373,16 @@ IngestResult JobTable::Ingest(const wire::ReceivedEvent& received, absl::Time no
 
 // REQUIRES: job.mutex is held.
 void JobTable::TickLocked(Job& job, absl::Time now) {
-  if (job.ticked.sequence == 0) LoadPastRuns(job);
+  if (job.ticked.snapshot->sequence == 0) LoadPastRuns(job);
   job.ticked_at = now;
   const absl::Duration began = ThreadCpuTime();
   {
     const Stopwatch stopwatch(metrics_ == nullptr ? nullptr : &metrics_->estimate);
-    job.ticked = job.monitor.Tick(job.NotBefore(now));
-    next::Snapshot ticked = job.monitor.job();
+    next::Snapshot ticked = job.monitor.Tick(job.NotBefore(now));
     if (plan_of_ && ticked.info) ticked.info->workflow_id = plan_of_(ticked.job_id);
-    job.ticked_job = std::make_shared<const next::Snapshot>(std::move(ticked));
+    job.ticked.stage = ticked.is_final ? nullptr : job.monitor.running_stage();
+    job.ticked.snapshot = std::make_shared<const next::Snapshot>(std::move(ticked));
   }
-  job.ticked_stage = job.ticked.is_final() ? nullptr : job.monitor.running_stage();
   job.tick_cost = ThreadCpuTime() - began;
   job.unkept_cost += job.tick_cost;
   if (job.log) Logged(job.log->AppendTick(job.latest), job);
@@ -403,14 +392,15 @@ void JobTable::TickLocked(Job& job, absl::Time now) {
     job.mark = {journal_.Append(job.journal, record), job.journal};
   }
   job.is_published = false;
-  if (job.ticked.is_final()) End(job);
+  if (job.ticked.snapshot->is_final) End(job);
 }
 
 // Gives a job its earlier runs. REQUIRES: job.mutex is held.
 void JobTable::LoadPastRuns(Job& job) {
   if (!options_.past_runs) return;
-  const std::vector<PastRun> runs = options_.past_runs(
-      job.monitor.Summary().name, {.id = job.newest.job_id, .name_space = job.name_space});
+  const std::vector<PastRun> runs =
+      options_.past_runs(job.monitor.Summary().name,
+                         {.id = job.newest.snapshot->job_id, .name_space = job.name_space});
   if (runs.empty()) return;
   job.monitor.SetPastRuns(runs);
   AppendRecord(job, [&](std::string& out) { store::EncodePastRuns(runs, job.key, out); });
@@ -419,19 +409,19 @@ void JobTable::LoadPastRuns(Job& job) {
 // Reports the ended job to on_end and keeps no more of it than its end. REQUIRES: job.mutex is
 // held; the final snapshot is in job.ticked.
 void JobTable::End(Job& job) {
-  if (options_.on_end) options_.on_end({job.ticked, job.monitor.Summary(), job.name_space});
+  const next::Snapshot& final = *job.ticked.snapshot;
+  if (options_.on_end) options_.on_end({final, job.monitor.Summary(), job.name_space});
   const std::vector<AcceptedSequence> sources = job.monitor.accepted_sequences();
   if (job.journal) {
     std::string record;
-    store::EncodeEnd({job.ticked, sources, job.opened_at, job.name_space, *job.ticked_job}, job.key,
-                     record);
+    store::EncodeEnd({final, sources, job.opened_at, job.name_space}, job.key, record);
     job.mark = {journal_.Append(job.journal, record), job.journal};
   }
-  job.monitor = JobMonitor::OfEnded(job.ticked, *job.ticked_job, sources);
+  job.monitor = JobMonitor::OfEnded(final, sources);
   job.holding.Hold(Resource::kStateBytes, 0);
   job.log.reset();
   job.journal.reset();
-  DropCheckpoint(job.ticked.job_id);
+  DropCheckpoint(final.job_id);
 }
 
 void JobTable::DropCheckpoint(const std::string& job_id) const {
@@ -452,9 +442,9 @@ bool JobTable::WantsCheckpoint(const Job& job) const {
 // durable.
 void JobTable::SaveCheckpoint(Job& job) const {
   const absl::Duration began = ThreadCpuTime();
-  const std::string log = store::EventLogPath(options_.data_dir, job.newest.job_id);
+  const std::string log = store::EventLogPath(options_.data_dir, job.newest.snapshot->job_id);
   store::WriteCheckpoint(store::CheckpointPath(log),
-                         {job.newest, *job.newest_job, job.monitor.Checkpoint()})
+                         {*job.newest.snapshot, job.monitor.Checkpoint()})
       .IgnoreError();
   job.unkept_cost = absl::ZeroDuration();
   job.checkpoint_cost = ThreadCpuTime() - began;
@@ -463,13 +453,12 @@ void JobTable::SaveCheckpoint(Job& job) const {
 // What cannot be kept is not made: a disk that is full must not fill the memory, too. REQUIRES:
 // job.mutex is held.
 bool JobTable::IsDue(const Job& job, absl::Time now) const {
-  if (job.newest.is_final() || !job.monitor.is_open()) return false;
+  if (job.newest.snapshot->is_final || !job.monitor.is_open()) return false;
   if (!job.is_published || journal_.IsStuck(job.mark.log)) return false;
   return options_.pace.IsDue(now - job.ticked_at, job.monitor.has_news());
 }
 
-std::vector<Snapshot> JobTable::TickDue(absl::Time now,
-                                        std::vector<std::shared_ptr<const next::Snapshot>>* shown) {
+std::vector<PublishedJob> JobTable::TickDue(absl::Time now) {
   CheckDisk();
   std::vector<std::shared_ptr<Job>> jobs;
   std::vector<DueJob> due;
@@ -484,13 +473,12 @@ std::vector<Snapshot> JobTable::TickDue(absl::Time now,
     TickLocked(*jobs[i], now);
     unpublished_.push_back(std::move(jobs[i]));
   }
-  return Publish(shown);
+  return Publish();
 }
 
 // Shows the snapshots whose ticks are safe.
-std::vector<Snapshot> JobTable::Publish(std::vector<std::shared_ptr<const next::Snapshot>>* shown) {
-  std::vector<Snapshot> published;
-  std::vector<next::service::PublishedJob> jobs;  // the same
+std::vector<PublishedJob> JobTable::Publish() {
+  std::vector<PublishedJob> published;
   std::vector<std::shared_ptr<Job>> ended;
   std::size_t checkpoints = 0;
   for (std::shared_ptr<Job>& job : std::exchange(unpublished_, {})) {
@@ -506,13 +494,9 @@ std::vector<Snapshot> JobTable::Publish(std::vector<std::shared_ptr<const next::
     }
     const std::lock_guard lock(job->mutex);
     job->newest = job->ticked;
-    job->newest_job = job->ticked_job;
-    job->newest_stage = job->ticked_stage;
     job->is_published = true;
-    published.push_back(job->newest);
-    jobs.push_back({job->newest_job, job->run});
-    if (shown != nullptr) shown->push_back(job->newest_job);
-    if (job->newest.is_final()) {
+    published.push_back({job->newest.snapshot, job->run});
+    if (job->newest.snapshot->is_final) {
       job->holding.Hold(Resource::kJobs, 0);
       job->mark.log.reset();  // which closes the file
       ended.push_back(job);
@@ -523,7 +507,7 @@ std::vector<Snapshot> JobTable::Publish(std::vector<std::shared_ptr<const next::
     ++checkpoints;
   }
   if (options_.hub != nullptr) {
-    for (const next::service::PublishedJob& job : jobs) options_.hub->Publish(job);
+    for (const PublishedJob& job : published) options_.hub->Publish(job);
   }
   NoteEnded(ended);
   return published;
@@ -534,7 +518,7 @@ void JobTable::NoteEnded(const std::vector<std::shared_ptr<Job>>& jobs) {
   if (jobs.empty()) return;
   const std::lock_guard lock(mutex_);
   for (const std::shared_ptr<Job>& job : jobs) {
-    const std::string& id = job->newest.job_id;
+    const std::string& id = job->newest.snapshot->job_id;
     const auto known = jobs_.find(id);
     if (known != jobs_.end() && known->second == job) kept_.Add({job->reporter, job->number, id});
   }
@@ -563,19 +547,12 @@ void JobTable::Restore(store::RestoredJob restored, absl::Time now) {
   job->holding = shares_.Of(job->reporter);
   job->holding.Hold(Resource::kDiskBytes, restored.log_bytes);
   job->holding.Hold(Resource::kStateBytes, job->monitor.state_bytes());
-  job->holding.Hold(Resource::kJobs, restored.newest.is_final() ? 0 : 1);
+  job->holding.Hold(Resource::kJobs, restored.newest.is_final ? 0 : 1);
   job->latest = restored.latest;
   job->ticked_at = restored.newest.at;
-  job->newest = restored.newest;
-  job->newest.run_uid = job->monitor.run_uid();
+  restored.newest.run_uid = job->monitor.run_uid();
+  job->newest.snapshot = std::make_shared<const next::Snapshot>(std::move(restored.newest));
   job->ticked = job->newest;
-  if (restored.job.job_id.empty()) {
-    job->newest_job = Unticked(job->newest);
-  } else {
-    restored.job.run_uid = job->newest.run_uid;
-    job->newest_job = std::make_shared<const next::Snapshot>(std::move(restored.job));
-  }
-  job->ticked_job = job->newest_job;
   job->bytes = restored.log_bytes;
   job->key = restored.key;
   if (!restored.has_end) {
@@ -584,7 +561,7 @@ void JobTable::Restore(store::RestoredJob restored, absl::Time now) {
                                     restored.log_bytes);
   }
   if (!restored.has_resumed) DropCheckpoint(restored.job_id);
-  if (!job->newest.is_final()) {
+  if (!job->newest.snapshot->is_final) {
     job->monitor.NoteRestart(job->NotBefore(now), options_.job.limits);
     AppendRecord(*job, [&](std::string& out) {
       store::EncodeRestart(job->latest, options_.job.limits, job->key, out);
@@ -594,7 +571,7 @@ void JobTable::Restore(store::RestoredJob restored, absl::Time now) {
     unpublished_.push_back(job);  // not to be forgotten before its last record is durable
   }
   // A number that a lost tick gave to a snapshot must not be gone back behind.
-  if (!restored.damages.empty() && !job->newest.is_final()) {
+  if (!restored.damages.empty() && !job->newest.snapshot->is_final) {
     TickLocked(*job, job->latest);
     unpublished_.push_back(job);
   }
@@ -617,60 +594,28 @@ absl::StatusOr<Recovery> JobTable::Recover(absl::Time now, std::size_t threads) 
   for (auto& [path, job] : recovered->logs) {
     recovery.records += job.records;
     recovery.resumed += job.has_resumed ? 1 : 0;
-    if (!job.newest.is_final()) recovery.latest = std::max(recovery.latest, job.latest);
+    if (!job.newest.is_final) recovery.latest = std::max(recovery.latest, job.latest);
     Restore(std::move(job), now);
   }
   Publish();
   return recovery;
 }
 
-absl::StatusOr<JobView> JobTable::Look(const std::string& job_id) const {
+JobTable::Running JobTable::GetRunning(const std::string& job_id) const {
   const std::shared_ptr<Job> job = Find(job_id);
-  if (job == nullptr) return absl::NotFoundError(fmt::format("no job {}", job_id));
+  if (job == nullptr) return {};
   const std::lock_guard lock(job->mutex);
-  return job->View();
+  return job->newest;
 }
 
-absl::StatusOr<Snapshot> JobTable::Get(const std::string& job_id) const {
-  absl::StatusOr<JobView> job = Look(job_id);
-  if (!job.ok()) return job.status();
-  return std::move(job->newest);
-}
-
-absl::StatusOr<JobTable::Running> JobTable::GetRunning(const std::string& job_id) const {
-  const std::shared_ptr<Job> job = Find(job_id);
-  if (job == nullptr) return absl::NotFoundError(fmt::format("no job {}", job_id));
-  const std::lock_guard lock(job->mutex);
-  return Running{job->newest_job, job->newest_stage};
-}
-
-std::vector<JobView> JobTable::Views(const Filter& shows, std::size_t count) const {
-  using Place = std::tuple<std::uint64_t, std::string, std::shared_ptr<Job>>;  // run, id, job
-  std::vector<Place> places;
-  {
-    const std::lock_guard lock(mutex_);
-    places.reserve(jobs_.size());
-    for (const auto& [id, job] : jobs_) places.emplace_back(job->run, id, job);
+std::vector<std::shared_ptr<const next::Snapshot>> JobTable::List() const {
+  std::vector<std::shared_ptr<Job>> jobs = All();
+  // The order of opening is that of the runs, but for jobs of one instant.
+  std::vector<std::shared_ptr<const next::Snapshot>> snapshots;
+  for (const std::shared_ptr<Job>& job : jobs) {
+    const std::lock_guard lock(job->mutex);
+    snapshots.push_back(job->newest.snapshot);
   }
-  std::erase_if(places, [&](const Place& place) {
-    return shows && !shows(std::get<0>(place), std::get<1>(place));
-  });
-  count = std::min(count, places.size());
-  std::partial_sort(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(count),
-                    places.end(), std::greater<>());
-  std::vector<JobView> views;
-  views.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const Job& job = *std::get<2>(places[i]);
-    const std::lock_guard lock(std::get<2>(places[i])->mutex);
-    views.push_back(job.View());
-  }
-  return views;
-}
-
-std::vector<Snapshot> JobTable::List() const {
-  std::vector<Snapshot> snapshots;
-  for (JobView& job : Views()) snapshots.push_back(std::move(job.newest));
   return snapshots;
 }
 

@@ -37,8 +37,8 @@
 #include "master/store/name_space.h"
 #include "master/store/restore.h"
 #include "proto/wire/parse_event.h"
+#include "tidemark/job.h"
 #include "tidemark/job_monitor.h"
-#include "tidemark/snapshot.h"
 
 namespace tidemark::service {
 
@@ -90,13 +90,6 @@ struct Sender {
   std::string reporter;                     // for whom the job is counted; empty: the name space
 };
 
-struct JobView {
-  Snapshot newest;
-  // Tells this run of the job from every other of the same id, also where nobody has named it
-  // (Snapshot::run_uid); the same after a recovery.
-  std::uint64_t run = 0;
-};
-
 // What was found in a data directory.
 struct Recovery {
   std::size_t jobs = 0;
@@ -124,34 +117,29 @@ class JobTable {
   // Ticks running jobs that have news since pace.interval_min or were not ticked for pace.interval,
   // heavy ones in turns (tick_round.h), and returns the new snapshots. Waits until they are
   // durable; those of a disk that fails come with a later call. REQUIRES: one caller at a time.
-  // The same in the form that is published go to `shown`, if that is not null.
-  std::vector<Snapshot> TickDue(
-      absl::Time now, std::vector<std::shared_ptr<const next::Snapshot>>* shown = nullptr);
+  std::vector<next::service::PublishedJob> TickDue(absl::Time now);
 
   // One that has ended; one that is not known is OK, and so is one that is not of `run_uid`, if
   // that is not empty. FailedPrecondition: it runs.
   absl::Status Forget(const std::string& job_id, const std::string& run_uid);
 
-  absl::StatusOr<JobView> Look(const std::string& job_id) const;  // NotFound
-  absl::StatusOr<Snapshot> Get(const std::string& job_id) const;  // NotFound
-  // The newest snapshot and the JobMonitor::running_stage() of the same tick; null of a final one.
+  // What was published of a job last, and the JobMonitor::running_stage() of the same tick; null of
+  // a final one. Both null: not known.
   struct Running {
-    std::shared_ptr<const next::Snapshot> newest;  // as it was published, not null
+    std::shared_ptr<const next::Snapshot> snapshot;
     std::shared_ptr<const cost::RunningStage> stage;
   };
-  absl::StatusOr<Running> GetRunning(const std::string& job_id) const;  // NotFound
+  Running GetRunning(const std::string& job_id) const;
+  std::shared_ptr<const next::Snapshot> Newest(const std::string& job_id) const {
+    return GetRunning(job_id).snapshot;
+  }
   // Says in each snapshot from now on which plan follows the job; of `plan_of`, from any thread:
   // empty for none. REQUIRES: nobody else uses the table yet, or any more.
   void SayPlans(std::function<std::string(const std::string& job_id)> plan_of) {
     plan_of_ = std::move(plan_of);
   }
-  // The first `count` that `shows` lets through, the newest job first, by run and id: whoever comes
-  // or goes changes nothing about the order of the others. An empty `shows` lets all. Cost: that of
-  // the views, and O(jobs) calls of `shows`.
-  using Filter = std::function<bool(std::uint64_t run, const std::string& job_id)>;
-  std::vector<JobView> Views(const Filter& shows = {},
-                             std::size_t count = std::numeric_limits<std::size_t>::max()) const;
-  std::vector<Snapshot> List() const;  // of the same jobs in the same order
+  // All of them, the newest job first.
+  std::vector<std::shared_ptr<const next::Snapshot>> List() const;
 
   Journal& journal() { return journal_; }
   Shares& shares() { return shares_; }
@@ -162,7 +150,7 @@ class JobTable {
 
     // Set before the table knows the job.
     std::uint64_t number = 0;  // in the order of opening
-    std::uint64_t run = 0;     // as in JobView
+    std::uint64_t run = 0;     // as in PublishedJob
     std::string reporter;      // for whom it is counted
 
     SpinningMutex mutex;  // guards all below
@@ -172,14 +160,9 @@ class JobTable {
     store::LogKey key = store::NewLogKey();  // of both logs, whose bytes are the same
     std::unique_ptr<store::EventLogWriter> log;
     std::shared_ptr<Journal::Log> journal;
-    Journal::Mark mark;  // of the last record
-    Snapshot newest;     // that may be shown
-    Snapshot ticked;     // that will be, when `mark` is durable
-    // Both in the form that is published.
-    std::shared_ptr<const next::Snapshot> newest_job;
-    std::shared_ptr<const next::Snapshot> ticked_job;
-    std::shared_ptr<const cost::RunningStage> newest_stage;
-    std::shared_ptr<const cost::RunningStage> ticked_stage;
+    Journal::Mark mark;        // of the last record
+    Running newest;            // that may be shown
+    Running ticked;            // that will be, when `mark` is durable
     bool is_published = true;  // `ticked` is `newest`
     Shares::Holding holding;
     std::string name_space = store::kAllIds;  // of whoever opened it
@@ -193,8 +176,6 @@ class JobTable {
     // `now` for the monitor, which wants instants in order: two threads may look at the clock in
     // one order and get here in the other. REQUIRES: mutex is held.
     absl::Time NotBefore(absl::Time now) { return latest = std::max(latest, now); }
-    // REQUIRES: mutex is held.
-    JobView View() const { return {.newest = newest, .run = run}; }
     // REQUIRES: mutex is held.
     IngestResult Answer(absl::Status status) const {
       return {.status = std::move(status),
@@ -236,8 +217,7 @@ class JobTable {
   void TickLocked(Job& job, absl::Time now);
   void LoadPastRuns(Job& job);
   void End(Job& job);
-  std::vector<Snapshot> Publish(
-      std::vector<std::shared_ptr<const next::Snapshot>>* shown = nullptr);
+  std::vector<next::service::PublishedJob> Publish();
   void NoteEnded(const std::vector<std::shared_ptr<Job>>& jobs);
   bool WantsCheckpoint(const Job& job) const;
   void SaveCheckpoint(Job& job) const;

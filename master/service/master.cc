@@ -435,9 +435,8 @@ void Master::Impl::RefreshTokens() {
 
 void Master::Impl::Tick() {
   const service::Stopwatch stopwatch(&metrics_.tick);
-  std::vector<std::shared_ptr<const next::Snapshot>> jobs;
-  jobs_.TickDue(clock_.Now(), &jobs);
-  for (const auto& job : jobs) {
+  for (const PublishedJob& published : jobs_.TickDue(clock_.Now())) {
+    const auto& job = published.newest;
     if (job->sequence == 1) log_.Info("job opened", job->job_id);
     if (job->is_final) log_.Info("job ended", job->job_id, {{"state", NameOf(job->state)}});
     workflows_.Observe(job);

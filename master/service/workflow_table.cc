@@ -202,11 +202,11 @@ void WorkflowTable::Follow(const std::shared_ptr<Entry>& entry) {
 }
 
 void WorkflowTable::ObserveNewest(Entry& entry, const std::string& job_id) const {
-  absl::StatusOr<JobTable::Running> job = jobs_.GetRunning(job_id);
+  JobTable::Running job = jobs_.GetRunning(job_id);
   // When it began is known at its first tick.
-  if (!job.ok() || job->newest->sequence == 0) return;
+  if (job.snapshot == nullptr || job.snapshot->sequence == 0) return;
   const std::lock_guard lock(entry.mutex);
-  entry.live.Observe(std::move(job->newest), std::move(job->stage));
+  entry.live.Observe(std::move(job.snapshot), std::move(job.stage));
   entry.has_news = true;
 }
 
@@ -283,8 +283,8 @@ void WorkflowTable::Observe(const std::shared_ptr<const next::Snapshot>& job) {
     if (of_job == followers_.end()) return;
     followers = of_job->second;
   }
-  const absl::StatusOr<JobTable::Running> running = jobs_.GetRunning(job->job_id);
-  const auto stage = running.ok() && running->newest == job ? running->stage : nullptr;
+  const JobTable::Running running = jobs_.GetRunning(job->job_id);
+  const auto stage = running.snapshot == job ? running.stage : nullptr;
   for (const std::shared_ptr<Entry>& entry : followers) {
     {
       const std::lock_guard lock(entry->mutex);

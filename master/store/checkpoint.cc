@@ -15,7 +15,6 @@
 #include "master/store/event_log.h"
 #include "master/store/log_record.h"
 #include "proto/wire/job_codec.h"
-#include "proto/wire/snapshot_codec.h"
 #include "tidemark/storage/v1/event_log.pb.h"
 
 namespace tidemark::store {
@@ -34,8 +33,7 @@ std::string CheckpointPath(const std::string& log_path) {
 
 absl::Status WriteCheckpoint(const std::string& path, const Checkpoint& checkpoint) {
   storage::v1::Checkpoint message;
-  wire::EncodeSnapshot(checkpoint.newest, *message.mutable_snapshot());
-  next::wire::EncodeSnapshot(checkpoint.job, *message.mutable_job());
+  next::wire::EncodeSnapshot(checkpoint.newest, *message.mutable_snapshot());
   message.set_monitor(checkpoint.monitor);
   std::string bytes(kMagic);
   EncodeFramed(message.SerializeAsString(), kKey, bytes);
@@ -69,11 +67,9 @@ std::optional<Checkpoint> ReadCheckpoint(const std::string& path) {
   storage::v1::Checkpoint message;
   if (!message.ParseFromArray(payload.data(), static_cast<int>(payload.size())))
     return std::nullopt;
-  absl::StatusOr<Snapshot> newest = wire::ParseSnapshot(message.snapshot());
+  absl::StatusOr<next::Snapshot> newest = next::wire::ParseSnapshot(message.snapshot());
   if (!newest.ok()) return std::nullopt;
-  absl::StatusOr<next::Snapshot> job = next::wire::ParseSnapshot(message.job());
-  if (!job.ok()) return std::nullopt;
-  return Checkpoint{*std::move(newest), *std::move(job), std::move(*message.mutable_monitor())};
+  return Checkpoint{*std::move(newest), std::move(*message.mutable_monitor())};
 }
 
 }  // namespace tidemark::store

@@ -10,14 +10,12 @@
 
 #include "absl/status/status.h"
 #include "tidemark/job.h"
-#include "tidemark/snapshot.h"
 
 namespace tidemark::store {
 
 struct Checkpoint {
-  Snapshot newest;      // of the tick; as many ticks as its sequence says were in the log by then
-  next::Snapshot job;   // the same (JobMonitor::job())
-  std::string monitor;  // JobMonitor::Checkpoint() after it
+  next::Snapshot newest;  // of the tick; as many ticks as its sequence says were in the log by then
+  std::string monitor;    // JobMonitor::Checkpoint() after it
 };
 
 // The file that belongs to an event log.

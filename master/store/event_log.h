@@ -23,8 +23,8 @@
 #include "master/store/log_record.h"
 #include "master/store/record_reader.h"
 #include "tidemark/event.h"
+#include "tidemark/job.h"
 #include "tidemark/job_monitor.h"
-#include "tidemark/snapshot.h"
 
 namespace tidemark::store {
 
@@ -54,7 +54,7 @@ using Damage = LogDamage;
 using LogRecord = std::variant<Event, Refused, Tick, Restart, PastRuns, Damage>;
 
 // Tells `monitor` what the record says; the snapshot if the record is a tick.
-std::optional<Snapshot> Replay(const LogRecord& record, JobMonitor& monitor);
+std::optional<next::Snapshot> Replay(const LogRecord& record, JobMonitor& monitor);
 
 class EventLogWriter {
  public:

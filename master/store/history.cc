@@ -13,7 +13,7 @@
 namespace tidemark::store {
 namespace {
 
-constexpr int kVersion = 5;
+constexpr int kVersion = 6;
 
 constexpr const char* kSchema = R"(
 CREATE TABLE job (
@@ -21,7 +21,7 @@ CREATE TABLE job (
   job_id TEXT NOT NULL,
   name TEXT NOT NULL,
   engine TEXT NOT NULL,
-  state INTEGER NOT NULL,             -- tidemark.v1.JobState
+  state INTEGER NOT NULL,
   started_at INTEGER NOT NULL,        -- nanoseconds since 1970, as all instants
   ended_at INTEGER NOT NULL,
   map_tasks INTEGER NOT NULL,
@@ -37,7 +37,7 @@ CREATE INDEX job_by_name ON job (name, ended_at);
 CREATE INDEX job_by_age ON job (ended_at);
 CREATE TABLE phase (
   job INTEGER NOT NULL REFERENCES job ON DELETE CASCADE,
-  phase INTEGER NOT NULL,             -- tidemark.v1.Phase
+  phase INTEGER NOT NULL,             -- 0: map, 1: shuffle, 2: reduce
   started_at INTEGER,
   finished_at INTEGER,
   PRIMARY KEY (job, phase)) WITHOUT ROWID;
@@ -102,7 +102,36 @@ CREATE TABLE run_profile (            -- of a job with other stages than those o
   job INTEGER PRIMARY KEY REFERENCES job ON DELETE CASCADE,
   stages INTEGER NOT NULL,
   profile BLOB NOT NULL);             -- tidemark.storage.v1.LoggedRunProfile
-PRAGMA user_version = 5;
+)";
+
+// What version 6 changed: the numbers of states and stages are those of snapshots, and errors of a
+// reduce stage without an update are not there.
+constexpr const char* kStages = R"(
+UPDATE job SET state = state + 2;     -- tidemark.next.v1.JobState
+CREATE TABLE stage (                  -- of MapReduce
+  job INTEGER NOT NULL REFERENCES job ON DELETE CASCADE,
+  stage INTEGER NOT NULL,
+  kind INTEGER NOT NULL,              -- tidemark.next.v1.StageKind
+  started_at INTEGER,
+  ended_at INTEGER,
+  PRIMARY KEY (job, stage)) WITHOUT ROWID;
+INSERT INTO stage SELECT job, phase / 2, phase / 2 + 1, started_at, finished_at FROM phase
+  WHERE phase != 1;
+DROP TABLE phase;
+ALTER TABLE indicator_error RENAME TO errors_before;
+CREATE TABLE indicator_error (        -- points of progress, 0..100
+  job INTEGER NOT NULL REFERENCES job ON DELETE CASCADE,
+  position INTEGER NOT NULL,
+  indicator TEXT NOT NULL,
+  reduce_avg REAL,
+  reduce_max REAL,
+  job_avg REAL NOT NULL,
+  job_max REAL NOT NULL,
+  interval_coverage REAL,
+  PRIMARY KEY (job, position)) WITHOUT ROWID;
+INSERT INTO indicator_error SELECT * FROM errors_before;
+DROP TABLE errors_before;
+PRAGMA user_version = 6;
 )";
 
 absl::Status Failed(sqlite3* database, const std::string& path) {
@@ -200,6 +229,11 @@ std::optional<std::int64_t> Nanos(const std::optional<absl::Time>& at) {
   return absl::ToUnixNanos(*at);
 }
 
+std::optional<double> RealOrNone(Statement& row) {
+  if (row.IsNull()) return std::nullopt;
+  return row.Real();
+}
+
 std::optional<absl::Time> Instant(Statement& row) {
   if (!row.IsNull()) return absl::FromUnixNanos(row.Integer());
   row.Skip();
@@ -255,9 +289,10 @@ absl::Status History::Prepare() const {
                     *version, kVersion));
   }
   if (*version == kVersion) return absl::OkStatus();
-  return Execute(fmt::format("BEGIN; {} {} {} {} {} COMMIT;", *version == 0 ? kSchema : "",
+  return Execute(fmt::format("BEGIN; {} {} {} {} {} {} COMMIT;", *version == 0 ? kSchema : "",
                              *version < 2 ? kProfiles : "", *version < 3 ? kNodes : "",
-                             *version < 4 ? kNameSpaces : "", kRunProfiles)
+                             *version < 4 ? kNameSpaces : "", *version < 5 ? kRunProfiles : "",
+                             kStages)
                      .c_str());
 }
 
@@ -271,7 +306,7 @@ absl::Status History::Add(const FinishedJob& job) {
 
 // REQUIRES: within a transaction.
 absl::Status History::AddWithin(const FinishedJob& job) const {
-  const Snapshot& final = job.final;
+  const next::Snapshot& final = job.final;
   const JobSummary& summary = job.summary;
   const auto run = [this](const char* sql, const auto&... values) {
     Statement statement(database_, path_, sql);
@@ -281,15 +316,18 @@ absl::Status History::AddWithin(const FinishedJob& job) const {
   absl::Status status =
       run("INSERT OR REPLACE INTO job VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", final.job_id,
           summary.name, summary.engine, static_cast<std::int64_t>(final.state),
-          absl::ToUnixNanos(final.started_at), absl::ToUnixNanos(final.at), summary.map_tasks,
-          summary.reduce_tasks, summary.map_input_bytes, summary.map_output_bytes,
-          summary.reduce_groups, summary.reduce_input_bytes, summary.reduce_output_bytes,
-          absl::ToDoubleSeconds(summary.reduce_time), job.name_space);
+          absl::ToUnixNanos(final.started_at.value_or(final.at)), absl::ToUnixNanos(final.at),
+          summary.map_tasks, summary.reduce_tasks, summary.map_input_bytes,
+          summary.map_output_bytes, summary.reduce_groups, summary.reduce_input_bytes,
+          summary.reduce_output_bytes, absl::ToDoubleSeconds(summary.reduce_time), job.name_space);
   const std::int64_t row = sqlite3_last_insert_rowid(database_);
-  for (const PhaseProgress& phase : final.phases) {
+  for (std::size_t i = 0; i < final.stages.size(); ++i) {
     if (!status.ok()) return status;
-    status = run("INSERT INTO phase VALUES (?,?,?,?)", row, static_cast<std::int64_t>(phase.phase),
-                 Nanos(phase.started_at), Nanos(phase.finished_at));
+    const StageKind kind = final.stage_infos[i].kind;
+    if (kind != StageKind::kMap && kind != StageKind::kReduce) continue;
+    const next::StageProgress& stage = final.stages[i];
+    status = run("INSERT INTO stage VALUES (?,?,?,?,?)", row, stage.id.stage,
+                 static_cast<std::int64_t>(kind), Nanos(stage.started_at), Nanos(stage.ended_at));
   }
   for (const GroupBin& bin : summary.bins) {
     if (!status.ok()) return status;
@@ -312,11 +350,11 @@ absl::Status History::AddWithin(const FinishedJob& job) const {
                  Statement::Bytes{profile.SerializeAsString()});
   }
   std::int64_t position = 0;
-  for (const IndicatorError& error : final.errors) {
+  for (const next::IndicatorError& error : final.errors) {
     if (!status.ok()) return status;
     status = run("INSERT INTO indicator_error VALUES (?,?,?,?,?,?,?,?)", row, position++,
-                 error.indicator, error.reduce_avg_error_points, error.reduce_max_error_points,
-                 error.job_avg_error_points, error.job_max_error_points, error.interval_coverage);
+                 error.indicator, error.last_stage_avg_points, error.last_stage_max_points,
+                 error.job_avg_points, error.job_max_points, error.interval_coverage);
   }
   return status;
 }
@@ -350,12 +388,14 @@ absl::StatusOr<FinishedJob> History::Read(std::int64_t row) const {
   FinishedJob job;
   columns.Skip();
   job.final.job_id = columns.Text();
-  job.final.job_name = job.summary.name = columns.Text();
+  job.summary.name = columns.Text();
   job.summary.engine = columns.Text();
-  job.final.state = static_cast<JobState>(columns.Integer());
+  job.final.info = next::JobInfo{.name = job.summary.name, .engine = job.summary.engine};
+  job.final.state = static_cast<next::JobState>(columns.Integer());
+  job.final.is_final = true;
   job.final.started_at = absl::FromUnixNanos(columns.Integer());
   job.final.at = absl::FromUnixNanos(columns.Integer());
-  job.final.elapsed = job.final.at - job.final.started_at;
+  job.final.ended_at = job.final.at;
   job.summary.map_tasks = static_cast<std::uint32_t>(columns.Integer());
   job.summary.reduce_tasks = static_cast<std::uint32_t>(columns.Integer());
   job.summary.map_input_bytes = columns.Unsigned();
@@ -378,12 +418,15 @@ absl::Status History::ReadDetails(std::int64_t row, FinishedJob& job) const {
     return found.status();
   };
   absl::Status status =
-      each("SELECT phase, started_at, finished_at FROM phase WHERE job = ? ORDER BY phase",
+      each("SELECT stage, kind, started_at, ended_at FROM stage WHERE job = ? ORDER BY stage",
            [&](Statement& columns) {
-             PhaseProgress phase{.phase = static_cast<Phase>(columns.Integer())};
-             phase.started_at = Instant(columns);
-             phase.finished_at = Instant(columns);
-             job.final.phases.push_back(phase);
+             const next::StageId id = {.stage = static_cast<std::uint32_t>(columns.Integer())};
+             job.final.stage_infos.push_back(
+                 {.id = id, .kind = static_cast<StageKind>(columns.Integer())});
+             next::StageProgress& stage = job.final.stages.emplace_back();
+             stage.id = id;
+             stage.started_at = Instant(columns);
+             stage.ended_at = Instant(columns);
            });
   if (!status.ok()) return status;
   status = each(
@@ -427,12 +470,12 @@ absl::Status History::ReadDetails(std::int64_t row, FinishedJob& job) const {
       "SELECT indicator, reduce_avg, reduce_max, job_avg, job_max, interval_coverage "
       "FROM indicator_error WHERE job = ? ORDER BY position",
       [&](Statement& columns) {
-        IndicatorError error{.indicator = columns.Text()};
-        error.reduce_avg_error_points = columns.Real();
-        error.reduce_max_error_points = columns.Real();
-        error.job_avg_error_points = columns.Real();
-        error.job_max_error_points = columns.Real();
-        if (!columns.IsNull()) error.interval_coverage = columns.Real();
+        next::IndicatorError error{.indicator = columns.Text()};
+        error.last_stage_avg_points = RealOrNone(columns);
+        error.last_stage_max_points = RealOrNone(columns);
+        error.job_avg_points = columns.Real();
+        error.job_max_points = columns.Real();
+        error.interval_coverage = RealOrNone(columns);
         job.final.errors.push_back(std::move(error));
       });
 }

@@ -15,16 +15,17 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "tidemark/job.h"
 #include "tidemark/job_profile.h"
 #include "tidemark/job_summary.h"
-#include "tidemark/snapshot.h"
 
 struct sqlite3;
 
 namespace tidemark::store {
 
 struct FinishedJob {
-  Snapshot final;  // as far as the history keeps it: ids, state, instants, phases, errors
+  // As far as the history keeps it: ids, state, instants, its map and reduce stages, errors.
+  next::Snapshot final;
   JobSummary summary;
   // Ids that its reporter may report: patterns, with blanks between them.
   std::string name_space = "*";

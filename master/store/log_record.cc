@@ -6,7 +6,6 @@
 
 #include "master/store/run_profile.h"
 #include "proto/wire/job_codec.h"
-#include "proto/wire/snapshot_codec.h"
 #include "tidemark/storage/v1/event_log.pb.h"
 
 namespace tidemark::store {
@@ -183,8 +182,7 @@ void EncodePastRuns(const std::vector<PastRun>& runs, LogKey key, std::string& o
 void EncodeEnd(const EndedJob& job, LogKey key, std::string& out) {
   pb::EventLogRecord record;
   pb::LoggedEnd& end = *record.mutable_end();
-  wire::EncodeSnapshot(job.final, *end.mutable_snapshot());
-  if (!job.job.job_id.empty()) next::wire::EncodeSnapshot(job.job, *end.mutable_job());
+  next::wire::EncodeSnapshot(job.final, *end.mutable_snapshot());
   for (const AcceptedSequence& source : job.sources) {
     pb::SourceSequence& sequence = *end.add_sources();
     sequence.set_source_id(source.source_id);
@@ -211,14 +209,11 @@ std::optional<EndedJob> DecodeEnd(absl::string_view framed, LogKey key) {
   pb::EventLogRecord record;
   if (!record.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) return std::nullopt;
   if (!record.has_end() || record.end().frame_bytes() != framed.size()) return std::nullopt;
-  absl::StatusOr<Snapshot> final = wire::ParseSnapshot(record.end().snapshot());
-  if (!final.ok() || !final->is_final()) return std::nullopt;
+  absl::StatusOr<next::Snapshot> final = next::wire::ParseSnapshot(record.end().snapshot());
+  if (!final.ok() || !final->is_final) return std::nullopt;
   EndedJob job{.final = *std::move(final), .sources = {}, .opened_at = {}};
   for (const pb::SourceSequence& source : record.end().sources()) {
     job.sources.push_back({source.source_id(), source.accepted_sequence()});
-  }
-  if (auto of_job = next::wire::ParseSnapshot(record.end().job()); of_job.ok()) {
-    job.job = *std::move(of_job);
   }
   job.name_space = record.end().name_space();
   job.opened_at = absl::FromUnixSeconds(record.end().opened_at().seconds()) +

@@ -16,7 +16,6 @@
 #include "proto/wire/parse_event.h"
 #include "tidemark/job.h"
 #include "tidemark/job_monitor.h"
-#include "tidemark/snapshot.h"
 
 namespace tidemark::store {
 
@@ -41,11 +40,10 @@ inline constexpr std::size_t kStartBytes = kMagicBytes + 2 * sizeof(LogKey);
 
 // What is left of a job once it has ended.
 struct EndedJob {
-  Snapshot final;
+  next::Snapshot final;
   std::vector<AcceptedSequence> sources;
   absl::Time opened_at;
   std::string name_space = {};  // as EncodeLogStart() was given it
-  next::Snapshot job = {};      // `final` with all stages; without an id: not kept
 };
 
 // Before every payload.

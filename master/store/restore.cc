@@ -45,22 +45,19 @@ std::optional<EndedJob> ReadEnd(const std::string& path, std::uint64_t log_bytes
 }
 
 RestoredJob Restored(const EndedJob& ended, std::uint64_t log_bytes, LogKey key) {
-  RestoredJob restored = {.job_id = ended.final.job_id,
-                          .name_space = ended.name_space,
-                          .monitor = JobMonitor::OfEnded(ended.final, ended.job, ended.sources),
-                          .newest = ended.final,
-                          .job = {},
-                          .opened_at = ended.opened_at,
-                          .latest = ended.final.at,
-                          .log_bytes = log_bytes,
-                          .key = key,
-                          .records = 1,
-                          .has_end = true,
-                          .has_resumed = false,
-                          .damages = {},
-                          .torn = absl::OkStatus()};
-  restored.job = restored.monitor.job();
-  return restored;
+  return {.job_id = ended.final.job_id,
+          .name_space = ended.name_space,
+          .monitor = JobMonitor::OfEnded(ended.final, ended.sources),
+          .newest = ended.final,
+          .opened_at = ended.opened_at,
+          .latest = ended.final.at,
+          .log_bytes = log_bytes,
+          .key = key,
+          .records = 1,
+          .has_end = true,
+          .has_resumed = false,
+          .damages = {},
+          .torn = absl::OkStatus()};
 }
 
 // Folds in what the log says. With a checkpoint no estimate is made before it; of one that the log
@@ -72,7 +69,6 @@ absl::StatusOr<RestoredJob> ReplayLog(const std::string& path, const Checkpoint*
                   .name_space = (*reader)->name_space(),
                   .monitor = JobMonitor((*reader)->job_id(), (*reader)->options()),
                   .newest = {},
-                  .job = {},
                   .opened_at = absl::InfinitePast(),
                   .latest = absl::InfinitePast(),
                   .log_bytes = 0,
@@ -105,10 +101,8 @@ absl::StatusOr<RestoredJob> ReplayLog(const std::string& path, const Checkpoint*
                         job.monitor.Resume(checkpoint->monitor).ok();
       if (!job.has_resumed) break;
       job.newest = checkpoint->newest;
-      job.job = checkpoint->job;
     } else if (auto snapshot = Replay(**record, job.monitor)) {
       job.newest = *std::move(snapshot);
-      job.job = job.monitor.job();
     }
   }
   if (!job.monitor.is_open()) {
@@ -117,12 +111,22 @@ absl::StatusOr<RestoredJob> ReplayLog(const std::string& path, const Checkpoint*
   }
   job.log_bytes = (*reader)->offset();
   if (job.newest.sequence == 0) {
-    job.newest = Snapshot{.job_id = job.job_id, .at = job.opened_at, .started_at = job.opened_at};
+    job.newest = Unticked(job.job_id, job.monitor.run_uid(), job.opened_at);
   }
   return job;
 }
 
 }  // namespace
+
+next::Snapshot Unticked(const std::string& job_id, const std::string& run_uid,
+                        absl::Time opened_at) {
+  return {.job_id = job_id,
+          .run_uid = run_uid,
+          .at = opened_at,
+          .state = next::JobState::kRunning,
+          .info = next::JobInfo{},  // what it is shows when its stages are open
+          .started_at = opened_at};
+}
 
 absl::StatusOr<RestoredJob> RestoreJob(const std::string& path) {
   std::error_code error;

@@ -11,17 +11,20 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "master/store/log_record.h"
+#include "tidemark/job.h"
 #include "tidemark/job_monitor.h"
-#include "tidemark/snapshot.h"
 
 namespace tidemark::store {
+
+// What is told of a job that was opened and not ticked yet.
+next::Snapshot Unticked(const std::string& job_id, const std::string& run_uid,
+                        absl::Time opened_at);
 
 struct RestoredJob {
   std::string job_id;
   std::string name_space;  // as EncodeLogStart() was given it; empty: nobody said
   JobMonitor monitor;
-  Snapshot newest;          // the last one that was published; of sequence 0 before the first
-  next::Snapshot job;       // the same (JobMonitor::job())
+  next::Snapshot newest;    // the last one that was published; of sequence 0 before the first
   absl::Time opened_at;     // arrival of its first event
   absl::Time latest;        // of all instants the monitor was told
   std::uint64_t log_bytes;  // where the log goes on; what follows is to be cut off

@@ -4,6 +4,18 @@
 #include "proto/wire/fields.h"
 #include "tidemark/job.h"
 
+namespace tidemark {
+
+template <class Io, next::wire::ConstOrNot<AttemptId> V>
+void Fields(Io& io, V& attempt) {
+  io("stage", attempt.stage);
+  io("stage_attempt", attempt.stage_attempt);
+  io("index", attempt.index);
+  io("attempt", attempt.attempt);
+}
+
+}  // namespace tidemark
+
 namespace tidemark::next {
 
 template <class Io, wire::ConstOrNot<Range> V>
@@ -111,14 +123,6 @@ void Fields(Io& io, V& child) {
   io("failed_attempt_count", child.failed_attempts);
   io("message", child.message);
   io("after", child.after);
-}
-
-template <class Io, wire::ConstOrNot<TaskAttemptId> V>
-void Fields(Io& io, V& attempt) {
-  io("stage", attempt.stage);
-  io("stage_attempt", attempt.stage_attempt);
-  io("index", attempt.index);
-  io("attempt", attempt.attempt);
 }
 
 template <class Io, wire::ConstOrNot<NamedTask> V>

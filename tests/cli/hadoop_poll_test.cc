@@ -11,10 +11,13 @@
 #include "cli/hadoop/application_poller.h"
 #include "cli/hadoop/rest_view.h"
 #include "cli/hadoop/task_facts.h"
+#include "tests/master/estimates.h"
 
 namespace tidemark::cli {
 namespace {
 
+using test::EstimatesOf;
+using test::Left;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -169,7 +172,7 @@ TEST(TaskFacts, AReduceTaskCountsFromItsFirstReduceFunctionOn) {
 // A web service that gives these answers, by the end of the URL.
 class Poll : public ::testing::Test {
  protected:
-  Snapshot Look(double seconds) {
+  next::Snapshot Look(double seconds) {
     const auto snapshot = poller_.Look(At(seconds));
     EXPECT_TRUE(snapshot.ok()) << snapshot.status();
     return snapshot.value_or(Snapshot());
@@ -191,7 +194,7 @@ constexpr const char* kJobsUrl = "/proxy/application_17_0001/ws/v1/mapreduce/job
 
 TEST_F(Poll, KnowsTheApplicationByTheIdOfItsJobToo) {
   answers_[kApplicationUrl] = Application("ACCEPTED", "UNDEFINED");
-  EXPECT_FALSE(Look(0).is_final());
+  EXPECT_FALSE(Look(0).is_final);
   EXPECT_THAT(asked_, Contains(std::string("http://rm:8088") + kApplicationUrl));
 }
 
@@ -207,18 +210,18 @@ TEST_F(Poll, EstimatesByTheProgressOfReduceTasks) {
   // Both half through their reduce functions, one of them since ten seconds, the other since five.
   answers_["r_000000/attempts"] = Attempts({Attempt("r_000000_0", "RUNNING", 250.0 / 3, 10)});
   answers_["r_000001/attempts"] = Attempts({Attempt("r_000001_0", "RUNNING", 250.0 / 3, 15)});
-  const Snapshot snapshot = Look(20);
-  EXPECT_EQ(snapshot.job_name, "word count");
-  ASSERT_THAT(snapshot.forecasts, Not(IsEmpty()));
-  const Forecast& forecast = snapshot.forecasts[0];
+  const next::Snapshot snapshot = Look(20);
+  EXPECT_EQ(snapshot.info->name, "word count");
+  ASSERT_THAT(EstimatesOf(snapshot), Not(IsEmpty()));
+  const next::Estimate& forecast = snapshot.estimate;
   EXPECT_EQ(forecast.indicator, "tidemark");
-  ASSERT_TRUE(forecast.remaining.has_value());
+  ASSERT_TRUE(Left(forecast).has_value());
   // The first has 10 s left and the other 5, if they go on as they did.
-  EXPECT_GE(*forecast.remaining, absl::Seconds(10));
-  EXPECT_LE(*forecast.remaining, absl::Seconds(15));
-  EXPECT_THAT(snapshot.coverage.notes, Contains(HasSubstr("no key groups known")));
-  EXPECT_EQ(snapshot.coverage.anomalies, 0u);
-  EXPECT_EQ(snapshot.coverage.rejected_envelopes, 0u);
+  EXPECT_GE(*Left(forecast), absl::Seconds(10));
+  EXPECT_LE(*Left(forecast), absl::Seconds(15));
+  EXPECT_THAT(snapshot.notes, Contains(HasSubstr("no key groups known")));
+  EXPECT_EQ(snapshot.coverage->anomalies, 0u);
+  EXPECT_EQ(snapshot.coverage->rejected_envelopes, 0u);
 }
 
 TEST_F(Poll, ShowsProgressInTheMapPhase) {
@@ -227,27 +230,27 @@ TEST_F(Poll, ShowsProgressInTheMapPhase) {
   answers_["m_000000/attempts"] = Attempts({Attempt("m_000000_0", "RUNNING", 10)});
   Look(5);
   answers_["m_000000/attempts"] = Attempts({Attempt("m_000000_0", "RUNNING", 80)});
-  const Snapshot snapshot = Look(40);
-  ASSERT_THAT(snapshot.forecasts, Not(IsEmpty()));
-  EXPECT_GT(snapshot.forecasts[0].fraction_done, 0.1);
-  EXPECT_LT(snapshot.forecasts[0].fraction_done, 0.8);
+  const next::Snapshot snapshot = Look(40);
+  ASSERT_THAT(EstimatesOf(snapshot), Not(IsEmpty()));
+  EXPECT_GT(snapshot.estimate.fraction_done, 0.1);
+  EXPECT_LT(snapshot.estimate.fraction_done, 0.8);
 }
 
 TEST_F(Poll, EndsWithTheJob) {
   answers_[kJobsUrl] = Job("FAILED");
   answers_["/tasks"] = Tasks({Task("m_000000", "FAILED")});
-  const Snapshot snapshot = Look(61);
-  EXPECT_EQ(snapshot.state, JobState::kFailed);
+  const next::Snapshot snapshot = Look(61);
+  EXPECT_EQ(snapshot.state, next::JobState::kFailed);
   EXPECT_EQ(snapshot.message, "disk");
 }
 
 TEST_F(Poll, EndsWithTheApplicationWhenItsMasterHasGone) {
   answers_[kJobsUrl] = Job("RUNNING");
   answers_["/tasks"] = Tasks({});
-  EXPECT_FALSE(Look(0).is_final());
+  EXPECT_FALSE(Look(0).is_final);
   answers_.erase(kJobsUrl);
   answers_[kApplicationUrl] = Application("FINISHED", "SUCCEEDED");
-  EXPECT_EQ(Look(61).state, JobState::kSucceeded);
+  EXPECT_EQ(Look(61).state, next::JobState::kSucceeded);
 }
 
 TEST_F(Poll, GoesOnWhenTheMasterIsStartedAnew) {
@@ -256,9 +259,9 @@ TEST_F(Poll, GoesOnWhenTheMasterIsStartedAnew) {
   Look(0);
   answers_.erase(kJobsUrl);
   answers_[kApplicationUrl] = Application("RUNNING", "UNDEFINED");
-  EXPECT_FALSE(Look(1).is_final());
+  EXPECT_FALSE(Look(1).is_final);
   answers_[kJobsUrl] = Job("SUCCEEDED");
-  EXPECT_EQ(Look(2).state, JobState::kSucceeded);
+  EXPECT_EQ(Look(2).state, next::JobState::kSucceeded);
 }
 
 // The job has one map task; that a third one starts and reads contradicts that twice.
@@ -266,7 +269,7 @@ TEST_F(Poll, CountsWhatContradictsTheJobOnce) {
   answers_[kJobsUrl] = Job("RUNNING");
   answers_["/tasks"] = Tasks({Task("m_000002", "RUNNING")});
   answers_["m_000002/attempts"] = Attempts({Attempt("m_000002_0", "RUNNING", 10)});
-  EXPECT_EQ(Look(1).coverage.rejected_envelopes, 2u);
+  EXPECT_EQ(Look(1).coverage->rejected_envelopes, 2u);
 }
 
 TEST_F(Poll, AsksAboutRunningTasksAndNewEndsOnly) {

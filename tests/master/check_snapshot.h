@@ -7,7 +7,7 @@
 #include <cmath>
 #include <optional>
 
-#include "tidemark/snapshot.h"
+#include "tidemark/job.h"
 
 namespace tidemark::test {
 
@@ -27,23 +27,31 @@ inline void CheckInstant(std::optional<absl::Time> at) {
   EXPECT_LT(*at, absl::InfiniteFuture());
 }
 
-inline void CheckForecast(const Forecast& forecast, bool is_final) {
-  SCOPED_TRACE(forecast.indicator);
-  CheckFraction(forecast.fraction_done);
-  CheckFraction(forecast.reduce_fraction_done);
-  EXPECT_TRUE(is_final || forecast.fraction_done < 1);
-  EXPECT_EQ(forecast.state == ForecastState::kFinal, is_final);
-  EXPECT_EQ(forecast.remaining.has_value(), forecast.state == ForecastState::kValid);
-  for (const auto span : {forecast.remaining, forecast.remaining_lower, forecast.remaining_upper}) {
+inline void CheckRange(const std::optional<next::Range>& range) {
+  if (!range) return;
+  for (const auto span : {std::optional(range->median), range->lower, range->upper}) {
     CheckSpan(span);
   }
-  EXPECT_EQ(forecast.remaining_lower.has_value(), forecast.remaining_upper.has_value());
-  if (forecast.remaining_lower) {
-    EXPECT_LE(*forecast.remaining_lower, *forecast.remaining);
-    EXPECT_LE(*forecast.remaining, *forecast.remaining_upper);
+  EXPECT_LE(range->lower.value_or(range->median), range->median);
+  EXPECT_LE(range->median, range->upper.value_or(range->median));
+}
+
+inline void CheckEstimate(const next::Estimate& estimate, bool is_final) {
+  SCOPED_TRACE(estimate.indicator);
+  CheckFraction(estimate.fraction_done);
+  CheckFraction(estimate.fraction_done_lower);
+  CheckFraction(estimate.fraction_done_upper);
+  CheckFraction(estimate.known_share);
+  EXPECT_TRUE(is_final || estimate.fraction_done < 1);
+  EXPECT_EQ(estimate.state == next::EstimateState::kFinal, is_final);
+  EXPECT_EQ(estimate.remaining.has_value(), estimate.state == next::EstimateState::kValid);
+  CheckRange(estimate.remaining);
+  if (estimate.remaining) {
+    EXPECT_EQ(estimate.remaining->lower.has_value(), estimate.remaining->upper.has_value());
   }
-  if (!forecast.evidence) return;
-  const Evidence& evidence = *forecast.evidence;
+}
+
+inline void CheckEvidence(const next::Evidence& evidence) {
   double sum = 0;
   for (const double share : {evidence.own_neighbours, evidence.own_fit, evidence.other_neighbours,
                              evidence.other_fit, evidence.ratio}) {
@@ -53,39 +61,50 @@ inline void CheckForecast(const Forecast& forecast, bool is_final) {
   EXPECT_TRUE(sum == 0 || std::abs(sum - 1) < 1e-9) << sum;
 }
 
-inline void CheckPhase(const PhaseProgress& phase) {
-  CheckFraction(phase.fraction_done);
-  CheckInstant(phase.started_at);
-  CheckInstant(phase.finished_at);
-  EXPECT_LE(phase.running_task_count + phase.finished_task_count, phase.task_count);
+inline void CheckStage(const next::StageProgress& stage) {
+  CheckFraction(stage.fraction_done);
+  CheckInstant(stage.started_at);
+  CheckInstant(stage.ended_at);
+  CheckRange(stage.starts_in);
+  CheckRange(stage.ends_in);
+  EXPECT_LE(stage.running_tasks + stage.finished_tasks, stage.tasks);
+  if (stage.shuffle) CheckFraction(stage.shuffle->fraction_done);
 }
 
-inline void CheckStraggler(const Straggler& straggler) {
-  CheckSpan(straggler.remaining);
-  CheckFraction(straggler.heaviest_group_share);
-  EXPECT_FALSE(straggler.reason.empty());
+inline void CheckNamedTask(const next::NamedTask& task) {
+  CheckRange(task.remaining);
+  CheckFraction(task.heaviest_group_share);
+  EXPECT_FALSE(task.reason.empty());
 }
 
-inline void CheckErrors(const IndicatorError& error) {
-  for (const double points : {error.reduce_avg_error_points, error.reduce_max_error_points,
-                              error.job_avg_error_points, error.job_max_error_points}) {
+inline void CheckErrors(const next::IndicatorError& error) {
+  for (const double points :
+       {error.last_stage_avg_points.value_or(0), error.last_stage_max_points.value_or(0),
+        error.job_avg_points, error.job_max_points}) {
     EXPECT_TRUE(points >= 0 && points <= 100) << points;
   }
   if (error.interval_coverage) CheckFraction(*error.interval_coverage);
 }
 
-inline void Check(const Snapshot& snapshot) {
-  CheckSpan(snapshot.elapsed);
+inline void Check(const next::Snapshot& snapshot) {
+  CheckSpan(snapshot.elapsed());
   CheckInstant(snapshot.started_at);
-  CheckSpan(snapshot.coverage.data_age);
-  CheckSpan(snapshot.coverage.silent_for);
-  CheckFraction(snapshot.coverage.map_profiles);
-  for (const PhaseProgress& phase : snapshot.phases) CheckPhase(phase);
-  for (const Forecast& forecast : snapshot.forecasts) {
-    CheckForecast(forecast, snapshot.is_final());
+  CheckInstant(snapshot.ended_at);
+  EXPECT_LE(snapshot.silent_since.value_or(snapshot.at), snapshot.at);
+  if (snapshot.coverage) {
+    EXPECT_LE(snapshot.coverage->newest_event_at.value_or(snapshot.at), snapshot.at);
+    CheckFraction(snapshot.coverage->map_profiles.value_or(0));
   }
-  if (snapshot.straggler) CheckStraggler(*snapshot.straggler);
-  for (const IndicatorError& error : snapshot.errors) CheckErrors(error);
+  EXPECT_EQ(snapshot.stages.size(), snapshot.stage_infos.size());
+  for (const next::StageProgress& stage : snapshot.stages) CheckStage(stage);
+  CheckEstimate(snapshot.estimate, snapshot.is_final);
+  for (const next::Indicator& other : snapshot.indicators) {
+    CheckEstimate(other.estimate, snapshot.is_final);
+    CheckFraction(other.last_stage_fraction_done);
+    if (other.evidence) CheckEvidence(*other.evidence);
+  }
+  for (const next::NamedTask& task : snapshot.named_tasks) CheckNamedTask(task);
+  for (const next::IndicatorError& error : snapshot.errors) CheckErrors(error);
 }
 
 }  // namespace tidemark::test

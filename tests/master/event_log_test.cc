@@ -191,7 +191,7 @@ TEST_F(EventLog, CanBeReadUpToItsLastTickWhileItIsWritten) {
 TEST_F(EventLog, AReplayMakesTheSameSnapshots) {
   const test::Story story = Tell(test::QuadraticJob());
   JobMonitor live("job-1", options_);
-  std::vector<Snapshot> snapshots;
+  std::vector<next::Snapshot> snapshots;
   {
     const auto writer = Create();
     std::size_t number = 0;
@@ -219,12 +219,12 @@ TEST_F(EventLog, AReplayMakesTheSameSnapshots) {
   ASSERT_TRUE(reader.ok()) << reader.status();
   JobMonitor replayed((*reader)->job_id(), (*reader)->options());
   absl::Status status;
-  std::vector<Snapshot> again;
+  std::vector<next::Snapshot> again;
   for (const LogRecord& record : ReadAll(**reader, status)) {
     if (const auto snapshot = Replay(record, replayed)) again.push_back(*snapshot);
   }
   EXPECT_TRUE(status.ok()) << status;
-  EXPECT_TRUE(snapshots.back().is_final());
+  EXPECT_TRUE(snapshots.back().is_final);
   EXPECT_EQ(again, snapshots);
 }
 

@@ -566,12 +566,11 @@ struct Shape {
 
 class FoldShape : public ::testing::TestWithParam<Shape> {};
 
-TEST_P(FoldShape, HasThePhases) {
+TEST_P(FoldShape, HasTheStages) {
   Job job;
   EXPECT_TRUE(job.Say(0, JobOpened{.stages = GetParam().stages}).ok());
-  EXPECT_EQ(job.state.has_phase(Phase::kMap), GetParam().has_map);
-  EXPECT_EQ(job.state.has_phase(Phase::kShuffle), GetParam().has_reduce);
-  EXPECT_EQ(job.state.has_phase(Phase::kReduce), GetParam().has_reduce);
+  EXPECT_EQ(job.state.has_map_stage(), GetParam().has_map);
+  EXPECT_EQ(job.state.has_reduce_stage(), GetParam().has_reduce);
 }
 
 INSTANTIATE_TEST_SUITE_P(

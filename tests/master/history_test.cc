@@ -22,12 +22,15 @@ using ::testing::SizeIs;
 
 FinishedJob Ended(const std::string& job_id, double ended, const std::string& name = "nightly") {
   FinishedJob job;
-  job.final = {.job_id = job_id, .job_name = name, .at = At(ended), .state = JobState::kSucceeded};
+  job.final = {
+      .job_id = job_id, .at = At(ended), .state = next::JobState::kSucceeded, .is_final = true};
+  job.final.info = next::JobInfo{.name = name, .engine = "local"};
   job.final.started_at = At(ended - 60);
-  job.final.elapsed = absl::Seconds(60);
-  job.final.phases = {
-      {.phase = Phase::kMap, .started_at = At(ended - 60), .finished_at = At(ended)},
-      {.phase = Phase::kReduce}};
+  job.final.ended_at = At(ended);
+  job.final.stage_infos = {{.id = {0, kMapStage}, .kind = StageKind::kMap},
+                           {.id = {0, kReduceStage}, .kind = StageKind::kReduce}};
+  job.final.stages = {{.id = {0, kMapStage}, .started_at = At(ended - 60), .ended_at = At(ended)},
+                      {.id = {0, kReduceStage}}};
   job.final.errors = {{"tidemark", 1.5, 3, 2, 4, 0.9}, {"hadoop", 20, 60, 10, 30, std::nullopt}};
   job.summary = {.name = name,
                  .engine = "local",
@@ -43,6 +46,10 @@ FinishedJob Ended(const std::string& job_id, double ended, const std::string& na
   return job;
 }
 
+constexpr const char* kUndoSixth =
+    "UPDATE job SET state = state - 2; "
+    "CREATE TABLE phase (job INTEGER, phase INTEGER, started_at INTEGER, finished_at INTEGER); "
+    "INSERT INTO phase SELECT job, 2 * stage, started_at, ended_at FROM stage; DROP TABLE stage; ";
 constexpr const char* kUndoFifth = "DROP TABLE run_profile; ";
 constexpr const char* kUndoFourth =
     "DROP TABLE run_profile; DROP INDEX job_by_name; ALTER TABLE job DROP COLUMN name_space; "
@@ -116,9 +123,16 @@ TEST_F(HistoryTest, GivesBackWhatTheTasksOfStagesTook) {
   EXPECT_EQ(Open()->OfName("nightly", 1)->front().summary.stages, job.summary.stages);
 }
 
+TEST_F(HistoryTest, AHistoryOfTheFifthVersionIsTakenUp) {
+  const FinishedJob job = Ended("a", 100);
+  ASSERT_TRUE(Open()->Add(job).ok());
+  Undo(std::string(kUndoSixth) + "PRAGMA user_version = 5");
+  EXPECT_EQ(Open()->OfName("nightly", 1)->front().final, job.final);
+}
+
 TEST_F(HistoryTest, AHistoryOfTheFourthVersionIsTakenUp) {
   ASSERT_TRUE(Open()->Add(Ended("a", 100)).ok());
-  Undo(std::string(kUndoFifth) + "PRAGMA user_version = 4");
+  Undo(std::string(kUndoSixth) + kUndoFifth + "PRAGMA user_version = 4");
   EXPECT_THAT(Open()->OfName("nightly", 1)->front().summary.stages.stages, IsEmpty());
 }
 
@@ -135,7 +149,7 @@ TEST_F(HistoryTest, GivesBackTheNodeThatWasMeasuredLast) {
 
 TEST_F(HistoryTest, AHistoryOfTheThirdVersionIsTakenUpAsEverybodys) {
   ASSERT_TRUE(Open()->Add(Ended("a", 100)).ok());
-  Undo(std::string(kUndoFourth) + "PRAGMA user_version = 3");
+  Undo(std::string(kUndoSixth) + kUndoFourth + "PRAGMA user_version = 3");
   const auto found = Open()->OfName("nightly", 10);
   ASSERT_THAT(*found, SizeIs(1));
   EXPECT_EQ(found->front().name_space, "*");
@@ -143,14 +157,14 @@ TEST_F(HistoryTest, AHistoryOfTheThirdVersionIsTakenUpAsEverybodys) {
 
 TEST_F(HistoryTest, AHistoryOfTheSecondVersionIsTakenUp) {
   ASSERT_TRUE(Open()->Add(Ended("a", 100)).ok());
-  Undo(std::string(kUndoFourth) + "DROP TABLE node; PRAGMA user_version = 2");
+  Undo(std::string(kUndoSixth) + kUndoFourth + "DROP TABLE node; PRAGMA user_version = 2");
   EXPECT_EQ(*Open()->NewestNode(), std::nullopt);
   EXPECT_THAT(IdsOf(*Open()->OfName("nightly", 10)), ElementsAre("a"));
 }
 
 TEST_F(HistoryTest, AHistoryOfTheFirstVersionIsTakenUp) {
   ASSERT_TRUE(Open()->Add(Ended("a", 100)).ok());
-  Undo(std::string(kUndoFourth) +
+  Undo(std::string(kUndoSixth) + kUndoFourth +
        "DROP TABLE job_profile; DROP TABLE node; PRAGMA user_version = 1");
   const auto history = Open();
   EXPECT_THAT(IdsOf(*history->OfName("nightly", 10)), ElementsAre("a"));

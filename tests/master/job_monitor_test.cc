@@ -16,9 +16,13 @@ namespace {
 using test::At;
 using test::Closed;
 using test::Emitted;
+using test::EstimateOf;
+using test::EstimatesOf;
 using test::Finished;
-using test::ForecastOf;
 using test::Key;
+using test::LastStagesOf;
+using test::Left;
+using test::Lower;
 using test::M;
 using test::Opened;
 using test::Partition;
@@ -31,6 +35,7 @@ using test::Shuffled;
 using test::Source;
 using test::Started;
 using test::Story;
+using test::Upper;
 using test::VirtualJob;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -49,7 +54,7 @@ struct Watched {
   absl::Status Say(double seconds, EventBody body) {
     return monitor.Apply(source.At(seconds, std::move(body)));
   }
-  Snapshot Tick(double seconds) { return monitor.Tick(At(seconds)); }
+  next::Snapshot Tick(double seconds) { return monitor.Tick(At(seconds)); }
 };
 
 // One map and one reduce task; reducing begins at 12 s, 4000 bytes are to come.
@@ -95,27 +100,29 @@ TEST(JobMonitor, IsNotOpenBeforeJobOpened) {
 
 TEST(JobMonitor, WarmsUpUntilTheFirstGroupEnds) {
   Watched job = AboutToReduce();
-  const Snapshot snapshot = job.Tick(14);
-  ASSERT_EQ(snapshot.forecasts.size(), 4u);
-  for (const Forecast& forecast : snapshot.forecasts) {
-    EXPECT_EQ(forecast.state, ForecastState::kWarmingUp) << forecast.indicator;
+  const next::Snapshot snapshot = job.Tick(14);
+  ASSERT_EQ(EstimatesOf(snapshot).size(), 4u);
+  for (const next::Estimate& forecast : EstimatesOf(snapshot)) {
+    EXPECT_EQ(forecast.state, next::EstimateState::kWarmingUp) << forecast.indicator;
     EXPECT_EQ(forecast.fraction_done, 0) << forecast.indicator;
-    EXPECT_FALSE(forecast.remaining.has_value()) << forecast.indicator;
+    EXPECT_FALSE(Left(forecast).has_value()) << forecast.indicator;
   }
 }
 
 TEST(JobMonitor, ForecastsOnceAGroupHasEnded) {
   Watched job = Reducing();
-  for (const Forecast& forecast : job.Tick(15).forecasts) {
-    EXPECT_EQ(forecast.state, ForecastState::kValid) << forecast.indicator;
-    EXPECT_EQ(forecast.remaining, absl::Seconds(9)) << forecast.indicator;
-    const auto shown_after = [&](double seconds) {
-      return model::FractionDone(absl::Seconds(seconds), absl::Seconds(9));
-    };
+  const next::Snapshot snapshot = job.Tick(15);
+  const auto shown_after = [&](double seconds) {
+    return model::FractionDone(absl::Seconds(seconds), absl::Seconds(9));
+  };
+  for (const next::Estimate& forecast : EstimatesOf(snapshot)) {
+    EXPECT_EQ(forecast.state, next::EstimateState::kValid) << forecast.indicator;
+    EXPECT_EQ(Left(forecast), absl::Seconds(9)) << forecast.indicator;
     EXPECT_NEAR(forecast.fraction_done, 15.0 / 24, 0.004) << forecast.indicator;
     EXPECT_DOUBLE_EQ(forecast.fraction_done, shown_after(15)) << forecast.indicator;
-    EXPECT_DOUBLE_EQ(forecast.reduce_fraction_done, shown_after(3)) << forecast.indicator;
   }
+  ASSERT_EQ(LastStagesOf(snapshot).size(), 4u);
+  for (const double fraction : LastStagesOf(snapshot)) EXPECT_DOUBLE_EQ(fraction, shown_after(3));
 }
 
 TEST(JobMonitor, ShowsIndicatorsInTheOrderAskedFor) {
@@ -123,60 +130,60 @@ TEST(JobMonitor, ShowsIndicatorsInTheOrderAskedFor) {
   options.indicators = {"taskratio", "nearestfit"};
   JobMonitor monitor("job-1", options);
   EXPECT_TRUE(monitor.Apply(Source().At(0, Opened(1, 1))).ok());
-  const Snapshot snapshot = monitor.Tick(At(1));
-  ASSERT_EQ(snapshot.forecasts.size(), 2u);
-  EXPECT_EQ(snapshot.forecasts[0].indicator, "taskratio");
-  EXPECT_EQ(snapshot.forecasts[1].indicator, "nearestfit");
+  const next::Snapshot snapshot = monitor.Tick(At(1));
+  ASSERT_EQ(EstimatesOf(snapshot).size(), 2u);
+  EXPECT_EQ(snapshot.estimate.indicator, "taskratio");
+  EXPECT_EQ(snapshot.indicators[0].estimate.indicator, "nearestfit");
 }
 
 TEST(JobMonitor, SaysWhatTheJobIs) {
   Watched job = Reducing();
-  const Snapshot snapshot = job.Tick(15);
+  const next::Snapshot snapshot = job.Tick(15);
   EXPECT_EQ(snapshot.job_id, "job-1");
-  EXPECT_EQ(snapshot.job_name, "word count");
+  EXPECT_EQ(snapshot.info->name, "word count");
   EXPECT_EQ(snapshot.at, At(15));
   EXPECT_EQ(snapshot.started_at, At(0));
-  EXPECT_EQ(snapshot.elapsed, absl::Seconds(15));
-  EXPECT_EQ(snapshot.state, JobState::kRunning);
+  EXPECT_EQ(snapshot.elapsed(), absl::Seconds(15));
+  EXPECT_EQ(snapshot.state, next::JobState::kRunning);
 }
 
-TEST(JobMonitor, ShowsThePhasesInOrder) {
+TEST(JobMonitor, ShowsTheStagesInOrder) {
   Watched job = Reducing();
-  const Snapshot snapshot = job.Tick(15);
-  ASSERT_EQ(snapshot.phases.size(), 3u);
-  EXPECT_EQ(snapshot.phases[0].phase, Phase::kMap);
-  EXPECT_EQ(snapshot.phases[0].state, PhaseState::kDone);
-  EXPECT_EQ(snapshot.phases[1].phase, Phase::kShuffle);
-  EXPECT_EQ(snapshot.phases[1].state, PhaseState::kDone);
-  EXPECT_EQ(snapshot.phases[2].phase, Phase::kReduce);
-  EXPECT_EQ(snapshot.phases[2].state, PhaseState::kRunning);
-  EXPECT_EQ(snapshot.phases[2].fraction_done, snapshot.forecasts[0].reduce_fraction_done);
+  const next::Snapshot snapshot = job.Tick(15);
+  ASSERT_EQ(snapshot.stages.size(), 2u);
+  EXPECT_EQ(snapshot.stage_infos[0].kind, StageKind::kMap);
+  EXPECT_EQ(snapshot.stages[0].state, next::StageState::kDone);
+  EXPECT_EQ(snapshot.stage_infos[1].kind, StageKind::kReduce);
+  EXPECT_EQ(snapshot.stages[1].state, next::StageState::kRunning);
+  EXPECT_EQ(snapshot.stages[1].shuffle->fraction_done, 1);
+  EXPECT_EQ(snapshot.stages[1].shuffle->finished_tasks, snapshot.stages[1].tasks);
+  EXPECT_GT(snapshot.stages[1].fraction_done, 0);
 }
 
 TEST(JobMonitor, NamesTheStraggler) {
   Watched job = Reducing();
-  const Snapshot snapshot = job.Tick(15);
-  ASSERT_TRUE(snapshot.straggler.has_value());
-  EXPECT_EQ(snapshot.straggler->attempt, R(0));
-  EXPECT_EQ(snapshot.straggler->remaining, absl::Seconds(9));
+  const next::Snapshot snapshot = job.Tick(15);
+  ASSERT_EQ(snapshot.named_tasks.size(), 1u);
+  EXPECT_EQ(snapshot.named_tasks[0].attempt, R(0));
+  EXPECT_EQ(snapshot.named_tasks[0].remaining->median, absl::Seconds(9));
 }
 
 TEST(JobMonitor, PastThePredictedEndItSaysSoAndNoMore) {
   Watched job = Reducing();
-  const double shown = ForecastOf(job.Tick(15), "nearestfit").fraction_done;
+  const double shown = EstimateOf(job.Tick(15), "nearestfit").fraction_done;
   EXPECT_TRUE(job.Say(60, Read(R(0), 1000)).ok());
-  const Forecast forecast = ForecastOf(job.Tick(60), "nearestfit");  // predicted: 24 s
-  EXPECT_EQ(forecast.state, ForecastState::kOverdue);
-  EXPECT_FALSE(forecast.remaining.has_value());
-  EXPECT_FALSE(forecast.remaining_lower.has_value());
+  const next::Estimate forecast = EstimateOf(job.Tick(60), "nearestfit");  // predicted: 24 s
+  EXPECT_EQ(forecast.state, next::EstimateState::kOverdue);
+  EXPECT_FALSE(Left(forecast).has_value());
+  EXPECT_FALSE(Lower(forecast).has_value());
   EXPECT_EQ(forecast.fraction_done, shown) << "nothing tells how much further it is";
 }
 
 TEST(JobMonitor, ALittlePastThePredictedEndItIsAboutToEnd) {
   Watched job = Reducing();
-  const Forecast forecast = ForecastOf(job.Tick(25.5), "nearestfit");
-  EXPECT_EQ(forecast.state, ForecastState::kValid);
-  EXPECT_EQ(forecast.remaining, absl::ZeroDuration());
+  const next::Estimate forecast = EstimateOf(job.Tick(25.5), "nearestfit");
+  EXPECT_EQ(forecast.state, next::EstimateState::kValid);
+  EXPECT_EQ(Left(forecast), absl::ZeroDuration());
 }
 
 TEST(JobMonitor, AMapOnlyJobIsForecastByItsMapPhase) {
@@ -184,23 +191,25 @@ TEST(JobMonitor, AMapOnlyJobIsForecastByItsMapPhase) {
   EXPECT_TRUE(job.Say(0, Opened(1, 0)).ok());
   EXPECT_TRUE(job.Say(0, Started(M(0), 100)).ok());
   EXPECT_TRUE(job.Say(10, Read(M(0), 25)).ok());
-  const Snapshot snapshot = job.Tick(10);
-  ASSERT_EQ(snapshot.phases.size(), 1u);
-  EXPECT_EQ(snapshot.phases[0].phase, Phase::kMap);
-  EXPECT_FALSE(snapshot.straggler.has_value());
-  for (const Forecast& forecast : snapshot.forecasts) {
-    ASSERT_TRUE(forecast.remaining.has_value()) << forecast.indicator;
-    EXPECT_NEAR(absl::ToDoubleSeconds(*forecast.remaining), 30, 2) << forecast.indicator;
+  const next::Snapshot snapshot = job.Tick(10);
+  ASSERT_EQ(snapshot.stages.size(), 1u);
+  EXPECT_EQ(snapshot.stage_infos[0].kind, StageKind::kMap);
+  EXPECT_TRUE(snapshot.named_tasks.empty());
+  for (const next::Indicator& other : snapshot.indicators) {
+    EXPECT_EQ(other.last_stage_fraction_done, 0) << other.estimate.indicator;
+  }
+  for (const next::Estimate& forecast : EstimatesOf(snapshot)) {
+    ASSERT_TRUE(Left(forecast).has_value()) << forecast.indicator;
+    EXPECT_NEAR(absl::ToDoubleSeconds(*Left(forecast)), 30, 2) << forecast.indicator;
     EXPECT_NEAR(forecast.fraction_done, 0.25, 0.01) << forecast.indicator;
-    EXPECT_EQ(forecast.reduce_fraction_done, 0) << forecast.indicator;
     // A quarter of one task: known within a factor of two or so.
-    ASSERT_TRUE(forecast.remaining_lower && forecast.remaining_upper) << forecast.indicator;
-    EXPECT_GT(*forecast.remaining_upper, absl::Seconds(50)) << forecast.indicator;
-    EXPECT_LT(*forecast.remaining_lower, absl::Seconds(18)) << forecast.indicator;
+    ASSERT_TRUE(Lower(forecast) && Upper(forecast)) << forecast.indicator;
+    EXPECT_GT(*Upper(forecast), absl::Seconds(50)) << forecast.indicator;
+    EXPECT_LT(*Lower(forecast), absl::Seconds(18)) << forecast.indicator;
   }
   EXPECT_TRUE(job.Say(40, Finished(M(0))).ok());
   EXPECT_TRUE(job.Say(40, Closed()).ok());
-  EXPECT_EQ(job.Tick(41).forecasts[0].fraction_done, 1);
+  EXPECT_EQ(job.Tick(41).estimate.fraction_done, 1);
 }
 
 // Twice the bytes take twice as long: the second of two waves is the longer one.
@@ -213,9 +222,9 @@ TEST(JobMonitor, MapTasksAreForecastByTheirSizes) {
   for (std::uint32_t i = 0; i < 10; ++i) EXPECT_TRUE(job.Say(i + 1, Finished(M(i))).ok());
   EXPECT_TRUE(job.Say(10, Started(M(10), 500)).ok());
   EXPECT_TRUE(job.Say(10, Started(M(11), 2000)).ok());
-  const Forecast forecast = ForecastOf(job.Tick(10), "tidemark");
-  ASSERT_TRUE(forecast.remaining.has_value());
-  EXPECT_NEAR(absl::ToDoubleSeconds(*forecast.remaining), 20, 4);
+  const next::Estimate forecast = EstimateOf(job.Tick(10), "tidemark");
+  ASSERT_TRUE(Left(forecast).has_value());
+  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(forecast)), 20, 4);
 }
 
 // An engine that tells of reduce tasks how much they have read and when they end, and no key group.
@@ -234,14 +243,14 @@ TEST(JobMonitor, ReduceTasksWithoutKeyGroupsAreForecastByTheirSizes) {
   EXPECT_TRUE(job.Say(20, Finished(R(0))).ok());
   EXPECT_TRUE(job.Say(30, Finished(R(1))).ok());
   EXPECT_TRUE(job.Say(30, Read(R(2), 2000)).ok());
-  const Snapshot snapshot = job.Tick(30);
-  const Forecast forecast = ForecastOf(snapshot, "tidemark");
-  ASSERT_TRUE(forecast.remaining.has_value());
+  const next::Snapshot snapshot = job.Tick(30);
+  const next::Estimate forecast = EstimateOf(snapshot, "tidemark");
+  ASSERT_TRUE(Left(forecast).has_value());
   // Task 2 has half of its 4,000 bytes left, 20 s; task 3 takes 40 s on one of the free slots, as
   // far as two tasks and a half can tell.
-  EXPECT_NEAR(absl::ToDoubleSeconds(*forecast.remaining), 40, 12);
-  ASSERT_TRUE(snapshot.straggler.has_value());
-  EXPECT_EQ(snapshot.straggler->attempt.index, 3u);
+  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(forecast)), 40, 12);
+  ASSERT_EQ(snapshot.named_tasks.size(), 1u);
+  EXPECT_EQ(snapshot.named_tasks[0].attempt.index, 3u);
 }
 
 // Four reduce tasks of one size without key groups, at 20 s, when the first of two waves of 10 s
@@ -266,12 +275,12 @@ TEST(JobMonitor, ReduceTasksWithoutSizesAreForecastByThoseThatHaveEnded) {
   for (std::uint32_t i = 0; i < 10; ++i) EXPECT_TRUE(job.Say(10, Started(R(i))).ok());
   for (std::uint32_t i = 0; i < 10; ++i) EXPECT_TRUE(job.Say(210, Finished(R(i))).ok());
   for (std::uint32_t i = 10; i < 20; ++i) EXPECT_TRUE(job.Say(210, Started(R(i))).ok());
-  const Forecast forecast = ForecastOf(job.Tick(210), "tidemark");
-  ASSERT_TRUE(forecast.remaining.has_value());
+  const next::Estimate forecast = EstimateOf(job.Tick(210), "tidemark");
+  ASSERT_TRUE(Left(forecast).has_value());
   // The last of ten that scatter takes longer than their median.
-  EXPECT_NEAR(absl::ToDoubleSeconds(*forecast.remaining), 250, 50);
+  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(forecast)), 250, 50);
   for (std::uint32_t i = 10; i < 20; ++i) EXPECT_TRUE(job.Say(410, Finished(R(i))).ok());
-  EXPECT_EQ(ForecastOf(job.Tick(411), "tidemark").remaining, absl::ZeroDuration());
+  EXPECT_EQ(Left(EstimateOf(job.Tick(411), "tidemark")), absl::ZeroDuration());
 }
 
 // Without a past 10 s are left; by eight runs, 20.
@@ -282,7 +291,7 @@ TEST(JobMonitor, EarlierRunsCountBesideTheSizesOfTasks) {
       std::vector<PastRun>(8, {.map_time = absl::Seconds(10), .reduce_time = absl::Seconds(30)}));
   const auto left = [](Watched& job) {
     return absl::ToDoubleSeconds(
-        ForecastOf(job.Tick(20), "tidemark").remaining.value_or(absl::ZeroDuration()));
+        Left(EstimateOf(job.Tick(20), "tidemark")).value_or(absl::ZeroDuration()));
   };
   const double by_sizes = left(alone);
   EXPECT_GT(left(known), 1.2 * by_sizes);
@@ -293,9 +302,9 @@ TEST(JobMonitor, AnEndBySizesThatHasMovedIsLessSure) {
   Watched moved = HalfOfTheReduceTasksDone();
   for (double now = 20; now < 60; ++now) moved.Tick(now);
   const auto width = [](Watched& job) {
-    const Forecast forecast = ForecastOf(job.Tick(60), "tidemark");
-    return forecast.remaining_upper.value_or(absl::ZeroDuration()) -
-           forecast.remaining_lower.value_or(absl::ZeroDuration());
+    const next::Estimate forecast = EstimateOf(job.Tick(60), "tidemark");
+    return Upper(forecast).value_or(absl::ZeroDuration()) -
+           Lower(forecast).value_or(absl::ZeroDuration());
   };
   EXPECT_GT(width(moved), width(steady));
 }
@@ -309,9 +318,9 @@ TEST(JobMonitor, ReduceTasksWithoutAShuffleComeNearerToTheirEnd) {
   EXPECT_TRUE(job.Say(10, Started(R(0), 1000)).ok());
   EXPECT_TRUE(job.Say(15, Started(R(1), 1000)).ok());
   EXPECT_TRUE(job.Say(70, Finished(R(0))).ok());
-  const Forecast forecast = ForecastOf(job.Tick(70), "tidemark");
-  ASSERT_TRUE(forecast.remaining.has_value());
-  EXPECT_LT(*forecast.remaining, absl::Seconds(35));
+  const next::Estimate forecast = EstimateOf(job.Tick(70), "tidemark");
+  ASSERT_TRUE(Left(forecast).has_value());
+  EXPECT_LT(*Left(forecast), absl::Seconds(35));
 }
 
 TEST(JobMonitor, AMapOnlyJobOfAnUnknownNumberOfTasksHasNoEndInSight) {
@@ -319,9 +328,9 @@ TEST(JobMonitor, AMapOnlyJobOfAnUnknownNumberOfTasksHasNoEndInSight) {
   EXPECT_TRUE(job.Say(0, Opened({}, 0)).ok());
   EXPECT_TRUE(job.Say(0, Started(M(0), 100)).ok());
   EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
-  const Snapshot snapshot = job.Tick(1);
-  EXPECT_EQ(snapshot.forecasts[0].state, ForecastState::kWarmingUp);
-  EXPECT_EQ(snapshot.forecasts[0].fraction_done, 0);
+  const next::Snapshot snapshot = job.Tick(1);
+  EXPECT_EQ(snapshot.estimate.state, next::EstimateState::kWarmingUp);
+  EXPECT_EQ(snapshot.estimate.fraction_done, 0);
 }
 
 TEST(JobMonitor, PredictsAJobOfTwoWaves) {
@@ -330,11 +339,11 @@ TEST(JobMonitor, PredictsAJobOfTwoWaves) {
   const Story story = Tell(job);
   EXPECT_EQ(story.ends, 34);  // 10 + 2 x (2 + 10)
   JobMonitor monitor("job-1", {.indicators = {"nearestfit"}});
-  for (const Snapshot& snapshot : Watch(story, 1, monitor)) {
-    if (snapshot.at < At(14) || snapshot.is_final()) continue;
-    const Forecast& forecast = ForecastOf(snapshot, "nearestfit");
-    ASSERT_TRUE(forecast.remaining.has_value()) << snapshot.at;
-    EXPECT_NEAR(absl::ToDoubleSeconds(snapshot.at + *forecast.remaining - At(0)), 34, 0.01);
+  for (const next::Snapshot& snapshot : Watch(story, 1, monitor)) {
+    if (snapshot.at < At(14) || snapshot.is_final) continue;
+    const next::Estimate forecast = EstimateOf(snapshot, "nearestfit");
+    ASSERT_TRUE(Left(forecast).has_value()) << snapshot.at;
+    EXPECT_NEAR(absl::ToDoubleSeconds(snapshot.at + *Left(forecast) - At(0)), 34, 0.01);
   }
 }
 
@@ -344,19 +353,19 @@ class QuadraticJobTest : public ::testing::Test {
  protected:
   Story story_ = Tell(QuadraticJob());
   JobMonitor monitor_{"job-1", {.indicators = ComparedIndicators()}};
-  std::vector<Snapshot> snapshots_ = Watch(story_, 5, monitor_);
+  std::vector<next::Snapshot> snapshots_ = Watch(story_, 5, monitor_);
 
   // The end that `indicator` predicted at the first tick from `seconds` on, over the true one.
   double EndRatio(const std::string& indicator, double seconds) const {
-    for (const Snapshot& snapshot : snapshots_) {
-      const auto remaining = ForecastOf(snapshot, indicator).remaining;
+    for (const next::Snapshot& snapshot : snapshots_) {
+      const auto remaining = Left(EstimateOf(snapshot, indicator));
       if (snapshot.at < At(seconds) || !remaining) continue;
       return absl::ToDoubleSeconds(snapshot.at + *remaining - At(0)) / story_.ends;
     }
     return 0;
   }
-  IndicatorError ErrorOf(const std::string& indicator) const {
-    for (const IndicatorError& error : snapshots_.back().errors) {
+  next::IndicatorError ErrorOf(const std::string& indicator) const {
+    for (const next::IndicatorError& error : snapshots_.back().errors) {
       if (error.indicator == indicator) return error;
     }
     return {};
@@ -378,28 +387,31 @@ TEST_F(QuadraticJobTest, NearestFitStaysRightInsideTheGiant) {
 }
 
 TEST_F(QuadraticJobTest, TheErrorsOfTheFinalSnapshotTellThemApart) {
-  EXPECT_LT(ErrorOf("nearestfit").reduce_avg_error_points, 2);
+  EXPECT_LT(ErrorOf("nearestfit").last_stage_avg_points, 2);
   for (const char* indicator : {"hadoop", "jobratio", "taskratio"}) {
-    EXPECT_GT(ErrorOf(indicator).reduce_avg_error_points, 10) << indicator;
-    EXPECT_GT(ErrorOf(indicator).reduce_max_error_points, 40) << indicator;
+    EXPECT_GT(ErrorOf(indicator).last_stage_avg_points, 10) << indicator;
+    EXPECT_GT(ErrorOf(indicator).last_stage_max_points, 40) << indicator;
   }
 }
 
 TEST_F(QuadraticJobTest, TheStragglerIsInsideTheGiant) {
-  const auto inside = std::find_if(snapshots_.begin(), snapshots_.end(),
-                                   [&](const Snapshot& s) { return s.at > At(story_.ends - 200); });
-  ASSERT_TRUE(inside->straggler.has_value());
-  EXPECT_EQ(inside->straggler->attempt, R(1));
-  EXPECT_TRUE(inside->straggler->in_heaviest_group);
-  EXPECT_EQ(inside->straggler->heaviest_group_bytes, 20'000u);
-  EXPECT_NEAR(inside->straggler->heaviest_group_share, 1, 1e-6);
+  const auto inside =
+      std::find_if(snapshots_.begin(), snapshots_.end(),
+                   [&](const next::Snapshot& s) { return s.at > At(story_.ends - 200); });
+  ASSERT_EQ(inside->named_tasks.size(), 1u);
+  EXPECT_EQ(inside->named_tasks[0].attempt, R(1));
+  EXPECT_TRUE(inside->named_tasks[0].in_heaviest_group);
+  EXPECT_EQ(inside->named_tasks[0].heaviest_group_bytes, 20'000u);
+  EXPECT_NEAR(inside->named_tasks[0].heaviest_group_share, 1, 1e-6);
 }
 
 TEST_F(QuadraticJobTest, OnlyTheFinalSnapshotShowsAllDone) {
-  for (const Snapshot& snapshot : snapshots_) {
-    for (const Forecast& forecast : snapshot.forecasts) {
-      EXPECT_EQ(forecast.fraction_done == 1, snapshot.is_final()) << forecast.indicator;
-      EXPECT_EQ(forecast.reduce_fraction_done == 1, snapshot.is_final()) << forecast.indicator;
+  for (const next::Snapshot& snapshot : snapshots_) {
+    for (const next::Estimate& forecast : EstimatesOf(snapshot)) {
+      EXPECT_EQ(forecast.fraction_done == 1, snapshot.is_final) << forecast.indicator;
+    }
+    for (const double fraction : LastStagesOf(snapshot)) {
+      EXPECT_EQ(fraction == 1, snapshot.is_final) << snapshot.at;
     }
   }
 }
@@ -420,7 +432,7 @@ TEST_F(QuadraticJobTest, KeysRecognisedBySizeDoAsWell) {
   JobMonitor monitor("job-1", {.indicators = {"nearestfit"}});
   snapshots_ = Watch(story_, 5, monitor);
   EXPECT_NEAR(EndRatio("nearestfit", story_.reduce_starts + 35), 1, 0.02);
-  EXPECT_LT(ErrorOf("nearestfit").reduce_avg_error_points, 2);
+  EXPECT_LT(ErrorOf("nearestfit").last_stage_avg_points, 2);
 }
 
 // --- the end
@@ -430,8 +442,8 @@ TEST(JobMonitor, TheFinalSnapshotComesOnceAndIsThenRepeated) {
   job.Tick(15);
   EXPECT_TRUE(job.Say(20, Closed()).ok());
   EXPECT_TRUE(job.monitor.is_closed());
-  const Snapshot final_snapshot = job.Tick(21);
-  EXPECT_EQ(final_snapshot.state, JobState::kSucceeded);
+  const next::Snapshot final_snapshot = job.Tick(21);
+  EXPECT_EQ(final_snapshot.state, next::JobState::kSucceeded);
   EXPECT_EQ(final_snapshot.sequence, 2u);
   EXPECT_TRUE(job.Say(22, Started(R(0, 1))).ok());
   EXPECT_EQ(job.Tick(500), final_snapshot);
@@ -440,51 +452,51 @@ TEST(JobMonitor, TheFinalSnapshotComesOnceAndIsThenRepeated) {
 TEST(JobMonitor, AJobThatSucceededIsAllDone) {
   Watched job = Reducing();
   EXPECT_TRUE(job.Say(20, Closed()).ok());
-  const Snapshot snapshot = job.Tick(25);
-  EXPECT_EQ(snapshot.elapsed, absl::Seconds(20)) << "until it ended, not until it was looked at";
-  EXPECT_FALSE(snapshot.straggler.has_value());
+  const next::Snapshot snapshot = job.Tick(25);
+  EXPECT_EQ(snapshot.elapsed(), absl::Seconds(20)) << "until it ended, not until it was looked at";
+  EXPECT_TRUE(snapshot.named_tasks.empty());
   EXPECT_EQ(snapshot.message, "");
   ASSERT_EQ(snapshot.errors.size(), 4u);
-  for (const Forecast& forecast : snapshot.forecasts) {
-    EXPECT_EQ(forecast.state, ForecastState::kFinal);
+  for (const double fraction : LastStagesOf(snapshot)) EXPECT_EQ(fraction, 1);
+  for (const next::Estimate& forecast : EstimatesOf(snapshot)) {
+    EXPECT_EQ(forecast.state, next::EstimateState::kFinal);
     EXPECT_EQ(forecast.fraction_done, 1);
-    EXPECT_EQ(forecast.reduce_fraction_done, 1);
-    EXPECT_FALSE(forecast.remaining.has_value());
-    EXPECT_FALSE(forecast.remaining_upper.has_value());
+    EXPECT_FALSE(Left(forecast).has_value());
+    EXPECT_FALSE(Upper(forecast).has_value());
   }
 }
 
 struct Ending {
   const char* name;
   JobOutcome outcome;
-  JobState state;
+  next::JobState state;
 };
 class JobMonitorEnding : public ::testing::TestWithParam<Ending> {};
 
 TEST_P(JobMonitorEnding, SaysWhyAndGivesNoErrors) {
   Watched job = Reducing();
   EXPECT_TRUE(job.Say(20, Closed(GetParam().outcome, "out of memory")).ok());
-  const Snapshot snapshot = job.Tick(21);
+  const next::Snapshot snapshot = job.Tick(21);
   EXPECT_EQ(snapshot.state, GetParam().state);
   EXPECT_EQ(snapshot.message, "out of memory");
   EXPECT_TRUE(snapshot.errors.empty());
-  EXPECT_EQ(snapshot.forecasts[0].state, ForecastState::kFinal);
-  EXPECT_LT(snapshot.forecasts[0].fraction_done, 1) << "it was not all done";
+  EXPECT_EQ(snapshot.estimate.state, next::EstimateState::kFinal);
+  EXPECT_LT(snapshot.estimate.fraction_done, 1) << "it was not all done";
 }
 
-INSTANTIATE_TEST_SUITE_P(All, JobMonitorEnding,
-                         ::testing::Values(Ending{"Failed", JobOutcome::kFailed, JobState::kFailed},
-                                           Ending{"Killed", JobOutcome::kKilled,
-                                                  JobState::kKilled}),
-                         [](const auto& row) { return std::string(row.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    All, JobMonitorEnding,
+    ::testing::Values(Ending{"Failed", JobOutcome::kFailed, next::JobState::kFailed},
+                      Ending{"Killed", JobOutcome::kKilled, next::JobState::kKilled}),
+    [](const auto& row) { return std::string(row.param.name); });
 
 TEST(JobMonitor, AJobNobodyReportsOnIsAbandoned) {
   Watched job = Reducing();
   const double silent_since = 15;
-  EXPECT_EQ(job.Tick(silent_since + 15 * 60).state, JobState::kRunning);
+  EXPECT_EQ(job.Tick(silent_since + 15 * 60).state, next::JobState::kRunning);
   EXPECT_FALSE(job.monitor.is_closed());
-  const Snapshot snapshot = job.Tick(silent_since + 15 * 60 + 1);
-  EXPECT_EQ(snapshot.state, JobState::kAbandoned);
+  const next::Snapshot snapshot = job.Tick(silent_since + 15 * 60 + 1);
+  EXPECT_EQ(snapshot.state, next::JobState::kAbandoned);
   EXPECT_EQ(snapshot.message, "no news of the job for 15m");
   EXPECT_TRUE(job.monitor.is_closed());
   EXPECT_TRUE(snapshot.errors.empty());
@@ -492,7 +504,7 @@ TEST(JobMonitor, AJobNobodyReportsOnIsAbandoned) {
 
 TEST(JobMonitor, AnAbandonedJobStaysSoWhateverComes) {
   Watched job = Reducing();
-  const Snapshot snapshot = job.Tick(10'000);
+  const next::Snapshot snapshot = job.Tick(10'000);
   EXPECT_TRUE(job.Say(10'001, Closed()).ok());
   EXPECT_EQ(job.Tick(10'002), snapshot);
 }
@@ -515,8 +527,8 @@ TEST(JobMonitor, CountsWhatItDoesNotKnow) {
   event.sequence += 1;
   event.body = profile;
   EXPECT_TRUE(job.monitor.Apply(event).ok());
-  const Coverage coverage = job.Tick(20).coverage;
-  EXPECT_EQ(coverage.data_age, absl::Seconds(4));
+  const next::Coverage coverage = *job.Tick(20).coverage;
+  EXPECT_EQ(coverage.newest_event_at, At(16));
   EXPECT_EQ(coverage.lost_envelopes, 3u);
   EXPECT_EQ(coverage.dropped_events, 6u);
   EXPECT_EQ(coverage.rejected_envelopes, 2u);
@@ -528,21 +540,21 @@ TEST(JobMonitor, CountsWhatItDoesNotKnow) {
 TEST(JobMonitor, KnowsThePartOfFinishedMapTasksThatSentAProfile) {
   Watched job;
   EXPECT_TRUE(job.Say(0, Opened(4, 1)).ok());
-  EXPECT_EQ(job.Tick(0).coverage.map_profiles, 0);
+  EXPECT_EQ(job.Tick(0).coverage->map_profiles, std::nullopt);
   for (const std::uint32_t i : {0u, 1u}) EXPECT_TRUE(job.Say(1, Finished(M(i))).ok());
   EXPECT_TRUE(job.Say(1, Emitted(M(0), {})).ok());
-  EXPECT_EQ(job.Tick(12).coverage.map_profiles, 0.5);
+  EXPECT_EQ(job.Tick(12).coverage->map_profiles, 0.5);
 }
 
 TEST(JobMonitor, AProfileThatIsStillOnItsWayIsNotMissing) {
   Watched job;
   EXPECT_TRUE(job.Say(0, Opened(4, 1)).ok());
   EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
-  EXPECT_EQ(job.Tick(2).coverage.map_profiles, 1);
+  EXPECT_EQ(job.Tick(2).coverage->map_profiles, 1);
   EXPECT_TRUE(job.Say(2, Emitted(M(0), {})).ok());
   EXPECT_TRUE(job.Say(8, Finished(M(1))).ok());
-  EXPECT_EQ(job.Tick(18).coverage.map_profiles, 1);
-  EXPECT_EQ(job.Tick(19).coverage.map_profiles, 0.5);
+  EXPECT_EQ(job.Tick(18).coverage->map_profiles, 1);
+  EXPECT_EQ(job.Tick(19).coverage->map_profiles, 0.5);
 }
 
 TEST(JobMonitor, AfterTheJobNoProfileIsOnItsWay) {
@@ -551,7 +563,7 @@ TEST(JobMonitor, AfterTheJobNoProfileIsOnItsWay) {
   for (const std::uint32_t i : {0u, 1u}) EXPECT_TRUE(job.Say(1, Finished(M(i))).ok());
   EXPECT_TRUE(job.Say(1, Emitted(M(0), {})).ok());
   EXPECT_TRUE(job.Say(2, Closed()).ok());
-  EXPECT_EQ(job.Tick(2).coverage.map_profiles, 0.5);
+  EXPECT_EQ(job.Tick(2).coverage->map_profiles, 0.5);
 }
 
 TEST(JobMonitor, SaysThatKeysOfAPartOfTheMapOutputAreNotKnown) {
@@ -559,12 +571,12 @@ TEST(JobMonitor, SaysThatKeysOfAPartOfTheMapOutputAreNotKnown) {
   EXPECT_TRUE(job.Say(0, Opened(2, 1)).ok());
   for (const std::uint32_t i : {0u, 1u}) EXPECT_TRUE(job.Say(1, Finished(M(i))).ok());
   EXPECT_TRUE(job.Say(1, Emitted(M(0), {Partition(0, 1000, {Key(1, 100)})})).ok());
-  EXPECT_TRUE(job.Tick(1).coverage.notes.empty());
+  EXPECT_TRUE(job.Tick(1).notes.empty());
   PartitionProfile unread = Partition(0, 1000, {});
   unread.scanned_bytes = 0;
   EXPECT_TRUE(job.Say(1, Emitted(M(1), {unread})).ok());
-  ASSERT_EQ(job.Tick(2).coverage.notes.size(), 1u);
-  EXPECT_EQ(job.Tick(2).coverage.notes[0],
+  ASSERT_EQ(job.Tick(2).notes.size(), 1u);
+  EXPECT_EQ(job.Tick(2).notes[0],
             "keys known for 50 % of the map output; for the rest, only its size");
 }
 
@@ -573,9 +585,9 @@ TEST(JobMonitor, SaysThatKeysHaveNoNamesWhereAComparatorGroupsThem) {
   JobOpened opened = Opened(2, 1);
   test::ReduceStage(opened).is_grouping_opaque = true;
   EXPECT_TRUE(job.Say(0, opened).ok());
-  ASSERT_EQ(job.Tick(1).coverage.notes.size(), 1u);
+  ASSERT_EQ(job.Tick(1).notes.size(), 1u);
   EXPECT_EQ(
-      job.Tick(1).coverage.notes[0],
+      job.Tick(1).notes[0],
       "a grouping comparator decides which keys form a key group, so none is known by its key");
 }
 
@@ -585,7 +597,7 @@ TEST(JobMonitor, SaysThatKeyGroupsOfOtherStagesAreNotEstimated) {
       job.Say(0, JobOpened{.stages = {{.stage = 4, .kind = StageKind::kMap, .task_count = 1}}})
           .ok());
   EXPECT_TRUE(job.Say(1, MapProfile{.attempt = {.stage = 4}}).ok());
-  EXPECT_THAT(job.Tick(2).coverage.notes,
+  EXPECT_THAT(job.Tick(2).notes,
               ElementsAre("key groups of stages other than 0 and 1 are not estimated: 1 profile "
                           "was left out"));
 }
@@ -594,11 +606,11 @@ TEST(JobMonitor, AnOutcomeOfANewerVersionEndsTheJob) {
   Watched job;
   EXPECT_TRUE(job.Say(0, Opened(1, 0)).ok());
   EXPECT_TRUE(job.Say(1, JobClosed{.outcome = JobOutcome::kUnknown, .message = "preempted"}).ok());
-  const Snapshot final = job.Tick(2);
+  const next::Snapshot final = job.Tick(2);
   EXPECT_EQ(final.message, "preempted");
-  EXPECT_TRUE(final.is_final());
-  EXPECT_EQ(final.state, JobState::kAbandoned);
-  EXPECT_THAT(final.coverage.notes, ElementsAre(HasSubstr("only a newer version")));
+  EXPECT_TRUE(final.is_final);
+  EXPECT_EQ(final.state, next::JobState::kAbandoned);
+  EXPECT_THAT(final.notes, ElementsAre(HasSubstr("only a newer version")));
 }
 
 TEST(JobMonitor, StagesThatReadFromEachOtherLeaveTheForecastAlone) {
@@ -608,27 +620,27 @@ TEST(JobMonitor, StagesThatReadFromEachOtherLeaveTheForecastAlone) {
   EXPECT_TRUE(in_circles.Say(16, map).ok());
   EXPECT_TRUE(in_circles.Say(16, StageOpened{.stage = 2, .parents = {3}}).ok());
   EXPECT_TRUE(in_circles.Say(16, StageOpened{.stage = 3, .parents = {2}}).ok());
-  const Snapshot snapshot = in_circles.Tick(17);
-  EXPECT_EQ(snapshot.forecasts, job.Tick(17).forecasts);
-  EXPECT_EQ(snapshot.coverage.anomalies, 0u);
+  const next::Snapshot snapshot = in_circles.Tick(17);
+  EXPECT_EQ(EstimatesOf(snapshot), EstimatesOf(job.Tick(17)));
+  EXPECT_EQ(snapshot.coverage->anomalies, 0u);
 }
 
 TEST(JobMonitor, ATaskNobodyHeardOfForTenSecondsIsSilent) {
   Watched job = Reducing();
-  EXPECT_EQ(job.Tick(25).coverage.silent_tasks, 0u);
-  EXPECT_EQ(job.Tick(26).coverage.silent_tasks, 1u) << "the map task has finished and may be";
+  EXPECT_EQ(job.Tick(25).coverage->silent_tasks, 0u);
+  EXPECT_EQ(job.Tick(26).coverage->silent_tasks, 1u) << "the map task has finished and may be";
 }
 
 TEST(JobMonitor, AddsANoteOnce) {
   Watched job = Reducing();
   for (const char* note : {"no log", "slow disk", "no log"}) job.monitor.AddNote(note);
-  EXPECT_THAT(job.Tick(15).coverage.notes, ElementsAre("no log", "slow disk"));
+  EXPECT_THAT(job.Tick(15).notes, ElementsAre("no log", "slow disk"));
 }
 
 TEST(JobMonitor, KeepsAFewNotesOnly) {
   Watched job = Reducing();
   for (int i = 0; i < 1000; ++i) job.monitor.AddNote(std::to_string(i));
-  EXPECT_EQ(job.Tick(15).coverage.notes.size(), 16u);
+  EXPECT_EQ(job.Tick(15).notes.size(), 16u);
 }
 
 // Seven envelopes were taken; seven more are known to be lost: half of the evidence.
@@ -649,18 +661,18 @@ TEST(JobMonitor, DamageToItsLogIsTold) {
   }
   damaged.NoteDamage({.at = 300, .bytes = 700, .records = 7, .ticks_max = 50});
   EXPECT_TRUE(damaged.has_news());
-  const Snapshot before = whole.Tick(At(15));
-  const Snapshot after = damaged.Tick(At(15));
+  const next::Snapshot before = whole.Tick(At(15));
+  const next::Snapshot after = damaged.Tick(At(15));
   EXPECT_EQ(after.sequence, before.sequence + 50) << "lost ticks may have had these numbers";
   EXPECT_THAT(
-      after.coverage.notes,
+      after.notes,
       ElementsAre("the master's log of this job was damaged at byte 300: about 7 records were "
                   "lost (700 bytes); estimates are made without them, with wider intervals"));
-  ASSERT_TRUE(before.forecasts[0].remaining_upper && after.forecasts[0].remaining_upper);
-  EXPECT_EQ(after.forecasts[0].remaining, before.forecasts[0].remaining);
-  EXPECT_GT(*after.forecasts[0].remaining_upper, *before.forecasts[0].remaining_upper);
+  ASSERT_TRUE(Upper(before.estimate) && Upper(after.estimate));
+  EXPECT_EQ(Left(after.estimate), Left(before.estimate));
+  EXPECT_GT(*Upper(after.estimate), *Upper(before.estimate));
   damaged.NoteDamage({.at = 2000, .bytes = 50, .records = 1, .ticks_max = 5});
-  EXPECT_THAT(damaged.Tick(At(16)).coverage.notes,
+  EXPECT_THAT(damaged.Tick(At(16)).notes,
               ElementsAre(HasSubstr("in 2 places, the first at byte 300: about 8 records")));
 }
 
@@ -669,9 +681,9 @@ TEST(JobMonitor, DamageToACopyOrBeforeItsOpeningIsNoLoss) {
   monitor.NoteDamage({.at = 24, .bytes = 100, .records = 1, .ticks_max = 9});
   EXPECT_TRUE(monitor.Apply(Source().At(0, Opened(1, 1))).ok());
   monitor.NoteDamage({.at = 200, .bytes = 100, .records = 0, .ticks_max = 9});
-  const Snapshot snapshot = monitor.Tick(At(1));
+  const next::Snapshot snapshot = monitor.Tick(At(1));
   EXPECT_EQ(snapshot.sequence, 1u);
-  EXPECT_TRUE(snapshot.coverage.notes.empty());
+  EXPECT_TRUE(snapshot.notes.empty());
 }
 
 // --- what the service asks

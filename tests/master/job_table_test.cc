@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "proto/wire/encode_event.h"
+#include "tests/master/estimates.h"
 #include "tests/master/events.h"
+#include "tests/master/published.h"
 
 namespace tidemark::service {
 namespace {
@@ -22,11 +24,13 @@ using test::Closed;
 using test::Emitted;
 using test::Finished;
 using test::Key;
+using test::Left;
 using test::M;
 using test::Opened;
 using test::Partition;
 using test::Source;
 using test::Started;
+using test::Values;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -54,12 +58,13 @@ void OpenAndEnd(JobTable& jobs, const std::string& job_id, double seconds = 0) {
   EXPECT_TRUE(Ingest(jobs, source.At(seconds, Opened(1, 1))).ok());
   EXPECT_TRUE(Ingest(jobs, source.At(seconds, Closed())).ok());
   jobs.TickDue(At(seconds));
-  EXPECT_EQ(jobs.Get(job_id)->state, JobState::kSucceeded);
+  EXPECT_EQ(jobs.Newest(job_id)->state, next::JobState::kSucceeded);
 }
 
-std::vector<std::string> IdsOf(const std::vector<Snapshot>& snapshots) {
+std::vector<std::string> IdsOf(
+    const std::vector<std::shared_ptr<const next::Snapshot>>& snapshots) {
   std::vector<std::string> ids;
-  for (const Snapshot& snapshot : snapshots) ids.push_back(snapshot.job_id);
+  for (const next::Snapshot& snapshot : snapshots) ids.push_back(snapshot.job_id);
   return ids;
 }
 
@@ -67,37 +72,37 @@ std::vector<std::string> IdsOf(const std::vector<Snapshot>& snapshots) {
 
 TEST(JobTable, KnowsNoJobAtFirst) {
   const JobTable jobs({});
-  EXPECT_TRUE(absl::IsNotFound(jobs.Get("job-1").status()));
+  EXPECT_EQ(jobs.Newest("job-1"), nullptr);
   EXPECT_TRUE(jobs.List().empty());
 }
 
 TEST(JobTable, AJobIsKnownOnceItIsOpen) {
   JobTable jobs({});
   EXPECT_TRUE(absl::IsFailedPrecondition(Ingest(jobs, Source().At(0, Started(M(0))))));
-  EXPECT_TRUE(absl::IsNotFound(jobs.Get("job-1").status()));
+  EXPECT_EQ(jobs.Newest("job-1"), nullptr);
   Open(jobs, "job-1", 3);
-  const auto snapshot = jobs.Get("job-1");
+  const auto snapshot = jobs.Newest("job-1");
   ASSERT_TRUE(snapshot.ok());
-  EXPECT_EQ(snapshot->state, JobState::kRunning);
+  EXPECT_EQ(snapshot->state, next::JobState::kRunning);
   EXPECT_EQ(snapshot->at, At(3));
 }
 
 TEST(JobTable, WhatIsLeftOfAStageIsOfTheTickOfTheSnapshotWithIt) {
   JobTable jobs({});
   Source source = SourceOf("job-1");
-  EXPECT_TRUE(absl::IsNotFound(jobs.GetRunning("job-1").status()));
+  EXPECT_EQ(jobs.GetRunning("job-1").snapshot, nullptr);
   EXPECT_TRUE(Ingest(jobs, source.At(0, Opened(4, 0))).ok());
   for (const std::uint32_t i : {0U, 1U})
     EXPECT_TRUE(Ingest(jobs, source.At(0, Started(M(i)))).ok());
   EXPECT_TRUE(Ingest(jobs, source.At(5, Finished(M(0)))).ok());
   jobs.TickDue(At(5));
-  ASSERT_NE(jobs.GetRunning("job-1")->stage, nullptr);
-  EXPECT_EQ(jobs.GetRunning("job-1")->newest->sequence, jobs.Get("job-1")->sequence);
+  ASSERT_NE(jobs.GetRunning("job-1").stage, nullptr);
+  EXPECT_EQ(jobs.GetRunning("job-1").snapshot, jobs.Newest("job-1"));
   EXPECT_TRUE(Ingest(jobs, source.At(6, Closed())).ok());
-  EXPECT_NE(jobs.GetRunning("job-1")->stage, nullptr) << "no newer tick is published";
+  EXPECT_NE(jobs.GetRunning("job-1").stage, nullptr) << "no newer tick is published";
   jobs.TickDue(At(6));
-  EXPECT_TRUE(jobs.GetRunning("job-1")->newest->is_final);
-  EXPECT_EQ(jobs.GetRunning("job-1")->stage, nullptr);
+  EXPECT_TRUE(jobs.GetRunning("job-1").snapshot->is_final);
+  EXPECT_EQ(jobs.GetRunning("job-1").stage, nullptr);
 }
 
 TEST(JobTable, ListsTheNewestJobFirst) {
@@ -112,9 +117,9 @@ TEST(JobTable, JobsAreIndependent) {
   JobTable jobs({});
   Open(jobs, "a");
   OpenAndEnd(jobs, "b", 5);
-  EXPECT_EQ(jobs.Get("a")->state, JobState::kRunning);
-  EXPECT_EQ(jobs.Get("a")->coverage.lost_envelopes, 0u) << "sequences count within a job";
-  EXPECT_EQ(jobs.Get("b")->state, JobState::kSucceeded);
+  EXPECT_EQ(jobs.Newest("a")->state, next::JobState::kRunning);
+  EXPECT_EQ(jobs.Newest("a")->coverage->lost_envelopes, 0u) << "sequences count within a job";
+  EXPECT_EQ(jobs.Newest("b")->state, next::JobState::kSucceeded);
 }
 
 TEST(JobTable, MakesRoomByForgettingTheOldestJobThatHasEnded) {
@@ -160,10 +165,10 @@ TEST(JobTable, TheIdOfAnEndedJobCannotBeTakenAgain) {
 TEST(JobTable, ResendingTheEnvelopesOfAnEndedJobIsHarmless) {
   JobTable jobs({});
   OpenAndEnd(jobs, "job-1");
-  const Snapshot before = *jobs.Get("job-1");
+  const next::Snapshot before = *jobs.Newest("job-1");
   EXPECT_TRUE(Ingest(jobs, Source().At(9, Opened(1, 1))).ok());  // sequence 1 again
   EXPECT_TRUE(jobs.TickDue(At(100)).empty());
-  EXPECT_EQ(*jobs.Get("job-1"), before);
+  EXPECT_EQ(*jobs.Newest("job-1"), before);
 }
 
 // --- runs of a job id
@@ -178,21 +183,21 @@ TEST(JobTable, AnotherRunOfAnEndedJobIsWatchedFromItsBeginning) {
   Source first = OfRun("a");
   EXPECT_TRUE(Ingest(jobs, first.At(0, Opened(1, 1))).ok());
   EXPECT_TRUE(Ingest(jobs, first.At(1, Closed())).ok());
-  jobs.TickDue(At(1));
-  const JobView ended = *jobs.Look("job-1");
-  EXPECT_EQ(ended.newest.state, JobState::kSucceeded);
-  EXPECT_EQ(ended.newest.run_uid, "a");
+  const next::service::PublishedJob ended = jobs.TickDue(At(1)).at(0);
+  EXPECT_EQ(ended.newest->state, next::JobState::kSucceeded);
+  EXPECT_EQ(ended.newest->run_uid, "a");
 
   EXPECT_TRUE(Ingest(jobs, OfRun("b").At(9, Opened(7, 1))).ok());
-  EXPECT_EQ(jobs.Look("job-1")->newest.state, JobState::kRunning);
-  EXPECT_NE(jobs.Look("job-1")->run, ended.run) << "a resume token of the first run is told so";
-  const std::vector<Snapshot> ticked = jobs.TickDue(At(10));
+  EXPECT_EQ(jobs.Newest("job-1")->state, next::JobState::kRunning);
+  const auto ticked = jobs.TickDue(At(10));
   ASSERT_EQ(ticked.size(), 1u);
-  EXPECT_EQ(ticked[0].run_uid, "b");
-  EXPECT_EQ(ticked[0].sequence, 1u);
-  EXPECT_EQ(ticked[0].started_at, At(9));
-  EXPECT_EQ(ticked[0].phases.at(0).task_count, 7u);
-  EXPECT_EQ(jobs.List(), ticked) << "one id, one job";
+  EXPECT_NE(ticked[0].run, ended.run) << "a resume token of the first run is told so";
+  const next::Snapshot& newest = *ticked[0].newest;
+  EXPECT_EQ(newest.run_uid, "b");
+  EXPECT_EQ(newest.sequence, 1u);
+  EXPECT_EQ(newest.started_at, At(9));
+  EXPECT_EQ(newest.stages.at(0).tasks, 7u);
+  EXPECT_EQ(Values(jobs.List()), Values(ticked)) << "one id, one job";
 }
 
 TEST(JobTable, RefusesAnotherRunWhileTheFirstGoesOn) {
@@ -212,13 +217,13 @@ TEST(JobTable, RefusesAnotherRunWhileTheFirstGoesOn) {
   malformed.body = kMalformed;
   EXPECT_FALSE(jobs.Ingest(malformed, At(4)).status.ok());
 
-  const Snapshot shown = jobs.TickDue(At(5)).at(0);
-  EXPECT_EQ(shown.state, JobState::kRunning);
+  const next::Snapshot shown = *jobs.TickDue(At(5)).at(0).newest;
+  EXPECT_EQ(shown.state, next::JobState::kRunning);
   EXPECT_EQ(shown.run_uid, "a");
-  EXPECT_EQ(shown.phases.at(0).task_count, 1u);
-  EXPECT_EQ(shown.phases.at(0).running_task_count, 0u);
-  EXPECT_EQ(shown.coverage.data_age, absl::Seconds(5)) << "the reports of a stranger are no news";
-  EXPECT_EQ(shown.coverage.rejected_envelopes, 0u);
+  EXPECT_EQ(shown.stages.at(0).tasks, 1u);
+  EXPECT_EQ(shown.stages.at(0).running_tasks, 0u);
+  EXPECT_EQ(shown.coverage->newest_event_at, At(0)) << "the reports of a stranger are no news";
+  EXPECT_EQ(shown.coverage->rejected_envelopes, 0u);
 }
 
 TEST(JobTable, AnApplicationMasterThatStartsAgainGoesOnWithItsRun) {
@@ -227,14 +232,14 @@ TEST(JobTable, AnApplicationMasterThatStartsAgainGoesOnWithItsRun) {
   Source second = OfRun("a", "attempt 2");
   EXPECT_TRUE(Ingest(jobs, second.At(60, Opened(3, 2))).ok());
   EXPECT_TRUE(Ingest(jobs, second.At(61, Started(M(1)))).ok());
-  const Snapshot shown = jobs.TickDue(At(61)).at(0);
+  const next::Snapshot shown = *jobs.TickDue(At(61)).at(0).newest;
   EXPECT_EQ(shown.started_at, At(0));
-  EXPECT_EQ(shown.phases.at(0).running_task_count, 1u);
+  EXPECT_EQ(shown.stages.at(0).running_tasks, 1u);
   EXPECT_TRUE(Ingest(jobs, second.At(62, Closed())).ok());
   jobs.TickDue(At(62));
   const absl::Status late = Ingest(jobs, OfRun("a", "attempt 3").At(63, Opened(3, 2)));
   EXPECT_TRUE(absl::IsAlreadyExists(late)) << "a run that has ended is not opened again: " << late;
-  EXPECT_EQ(jobs.Get("job-1")->state, JobState::kSucceeded);
+  EXPECT_EQ(jobs.Newest("job-1")->state, next::JobState::kSucceeded);
 }
 
 TEST(JobTable, WhatALateTaskOfAnEarlierRunSaysIsNotTakenForTheNext) {
@@ -246,7 +251,7 @@ TEST(JobTable, WhatALateTaskOfAnEarlierRunSaysIsNotTakenForTheNext) {
   EXPECT_TRUE(Ingest(jobs, OfRun("b").At(9, Opened(1, 1))).ok());
   EXPECT_TRUE(absl::IsFailedPrecondition(Ingest(jobs, OfRun("a", "task").At(10, Started(M(0))))));
   EXPECT_TRUE(absl::IsAlreadyExists(Ingest(jobs, first.At(10, Opened(1, 1)))));
-  EXPECT_EQ(jobs.TickDue(At(10)).at(0).phases.at(0).running_task_count, 0u);
+  EXPECT_EQ(jobs.TickDue(At(10)).at(0).newest->stages.at(0).running_tasks, 0u);
 }
 
 TEST(JobTable, ASenderThatNamesNoRunIsTakenForTheOneThatGoesOn) {
@@ -255,7 +260,7 @@ TEST(JobTable, ASenderThatNamesNoRunIsTakenForTheOneThatGoesOn) {
   Source old = Source("task of 0.1");
   EXPECT_TRUE(Ingest(jobs, old.At(1, Opened(1, 1))).ok());
   EXPECT_TRUE(Ingest(jobs, old.At(1, Started(M(0)))).ok());
-  EXPECT_EQ(jobs.TickDue(At(1)).at(0).phases.at(0).running_task_count, 1u);
+  EXPECT_EQ(jobs.TickDue(At(1)).at(0).newest->stages.at(0).running_tasks, 1u);
 }
 
 TEST(JobTable, ARunMayFollowOneThatNobodyNamed) {
@@ -268,7 +273,7 @@ TEST(JobTable, ARunMayFollowOneThatNobodyNamed) {
   EXPECT_TRUE(Ingest(jobs, old.At(2, Closed())).ok());
   jobs.TickDue(At(2));
   EXPECT_TRUE(Ingest(jobs, OfRun("b").At(3, Opened(1, 1))).ok());
-  EXPECT_EQ(jobs.Get("job-1")->state, JobState::kRunning);
+  EXPECT_EQ(jobs.Newest("job-1")->state, next::JobState::kRunning);
 }
 
 // --- locks
@@ -310,14 +315,14 @@ TEST(JobTable, CountsMalformedEnvelopesOfAJob) {
   wire::ReceivedEvent malformed = wire::EncodeEvent(Source("other").At(1, Started(M(0))));
   malformed.body = kMalformed;
   EXPECT_TRUE(absl::IsInvalidArgument(jobs.Ingest(malformed, At(1)).status));
-  EXPECT_EQ(jobs.TickDue(At(1)).back().coverage.rejected_envelopes, 1u);
+  EXPECT_EQ(jobs.TickDue(At(1)).back().newest->coverage->rejected_envelopes, 1u);
 }
 
 TEST(JobTable, AnEventOfANewerVersionIsTakenAndTheJobSaysSo) {
   JobTable jobs({});
   Open(jobs, "job-1");
   EXPECT_TRUE(Ingest(jobs, Source("agent").At(1, UnknownEvent{})).ok());
-  const Coverage coverage = jobs.TickDue(At(1)).back().coverage;
+  const next::Coverage coverage = *jobs.TickDue(At(1)).back().newest->coverage;
   EXPECT_EQ(coverage.rejected_envelopes, 0u);
   EXPECT_EQ(coverage.lost_envelopes, 0u);
   EXPECT_THAT(coverage.notes, ElementsAre("1 report of a newer version of Tidemark was not "
@@ -335,7 +340,7 @@ TEST(JobTable, AnEventRefusedAtParsingIsNotLost) {
       EXPECT_EQ(jobs.Ingest(event, At(1)).status.ok(), i != 1);
     }
   }
-  const Coverage coverage = jobs.TickDue(At(1)).back().coverage;
+  const next::Coverage coverage = *jobs.TickDue(At(1)).back().newest->coverage;
   EXPECT_EQ(coverage.rejected_envelopes, 1u);
   EXPECT_EQ(coverage.lost_envelopes, 0u);
 }
@@ -379,10 +384,10 @@ TEST(JobTable, TicksAJobWithNewsAtMostSoOften) {
 TEST(JobTable, GivesTheNewestSnapshotOfTheTick) {
   JobTable jobs({});
   Open(jobs, "job-1");
-  const std::vector<Snapshot> published = jobs.TickDue(At(1));
+  const std::vector<next::Snapshot> published = Values(jobs.TickDue(At(1)));
   ASSERT_EQ(published.size(), 1u);
-  EXPECT_EQ(*jobs.Get("job-1"), published[0]);
-  EXPECT_EQ(jobs.List(), published);
+  EXPECT_EQ(*jobs.Newest("job-1"), published[0]);
+  EXPECT_EQ(Values(jobs.List()), published);
 }
 
 TEST(JobTable, AJobThatWasRunBeforeIsForecastFromItsFirstSnapshot) {
@@ -395,9 +400,9 @@ TEST(JobTable, AJobThatWasRunBeforeIsForecastFromItsFirstSnapshot) {
   JobTable jobs(options);
   Open(jobs, "job-1");
   jobs.TickDue(At(1));
-  const Forecast forecast = jobs.Get("job-1")->forecasts.front();
-  EXPECT_EQ(forecast.state, ForecastState::kValid);
-  EXPECT_NEAR(absl::ToDoubleSeconds(forecast.remaining.value_or(absl::ZeroDuration())), 39, 1e-6);
+  const next::Estimate forecast = jobs.Newest("job-1")->estimate;
+  EXPECT_EQ(forecast.state, next::EstimateState::kValid);
+  EXPECT_NEAR(absl::ToDoubleSeconds(Left(forecast).value_or(absl::ZeroDuration())), 39, 1e-6);
   jobs.TickDue(At(3));
   EXPECT_THAT(asked, ElementsAre(Opened(1, 1).name));
 }
@@ -412,14 +417,14 @@ TEST(JobTable, EndsAJobNobodyReportsOn) {
   JobTable jobs({});
   Open(jobs, "job-1");
   jobs.TickDue(At(0));
-  EXPECT_EQ(jobs.TickDue(At(3600)).back().state, JobState::kAbandoned);
+  EXPECT_EQ(jobs.TickDue(At(3600)).back().newest->state, next::JobState::kAbandoned);
 }
 
 // The thread that ticks looked at the clock before the one that took the event in.
 TEST(JobTable, InstantsThatCrossBetweenThreadsDoNotGoBack) {
   JobTable jobs({});
   Open(jobs, "job-1", 5);
-  EXPECT_EQ(jobs.TickDue(At(4.9)).back().at, At(5));
+  EXPECT_EQ(jobs.TickDue(At(4.9)).back().newest->at, At(5));
 }
 
 // --- event logs
@@ -434,8 +439,8 @@ class JobTableLog : public ::testing::Test {
   void TearDown() override { std::filesystem::remove_all(options_.event_log_dir); }
 
   // The snapshots that the log of a job makes again.
-  std::vector<Snapshot> Replayed(const std::string& job_id) const {
-    std::vector<Snapshot> snapshots;
+  std::vector<next::Snapshot> Replayed(const std::string& job_id) const {
+    std::vector<next::Snapshot> snapshots;
     auto reader = store::EventLogReader::Open(store::EventLogPath(options_.event_log_dir, job_id));
     EXPECT_TRUE(reader.ok()) << reader.status();
     if (!reader.ok()) return snapshots;
@@ -452,9 +457,10 @@ class JobTableLog : public ::testing::Test {
 
 TEST_F(JobTableLog, ReplaysToTheSameSnapshots) {
   JobTable jobs(options_);
-  std::vector<Snapshot> live;
+  std::vector<next::Snapshot> live;
   const auto tick = [&](double seconds) {
-    for (const Snapshot& snapshot : jobs.TickDue(At(seconds))) live.push_back(snapshot);
+    for (const next::Snapshot& snapshot : Values(jobs.TickDue(At(seconds))))
+      live.push_back(snapshot);
   };
   Source source;
   EXPECT_TRUE(Ingest(jobs, source.At(0, Opened(1, 1))).ok());
@@ -470,8 +476,8 @@ TEST_F(JobTableLog, ReplaysToTheSameSnapshots) {
   EXPECT_TRUE(Ingest(jobs, source.At(9, Closed())).ok());
   tick(10);
   ASSERT_EQ(live.size(), 3u);
-  EXPECT_EQ(live.back().coverage.rejected_envelopes, 3u);
-  EXPECT_EQ(live.back().coverage.lost_envelopes, 0u);
+  EXPECT_EQ(live.back().coverage->rejected_envelopes, 3u);
+  EXPECT_EQ(live.back().coverage->lost_envelopes, 0u);
   EXPECT_EQ(Replayed("job-1"), live);
 }
 
@@ -479,9 +485,9 @@ TEST_F(JobTableLog, AJobWhoseLogCannotBeWrittenGoesOnAndSaysSo) {
   options_.event_log_dir += "/gone";
   JobTable jobs(options_);
   Open(jobs, "job-1");
-  const std::vector<Snapshot> ticked = jobs.TickDue(At(1));
+  const std::vector<next::Snapshot> ticked = Values(jobs.TickDue(At(1)));
   ASSERT_EQ(ticked.size(), 1u);
-  EXPECT_THAT(ticked[0].coverage.notes,
+  EXPECT_THAT(ticked[0].notes,
               ElementsAre(AllOf(HasSubstr("no event log from here on"), HasSubstr("gone"))));
 }
 

@@ -400,8 +400,8 @@ TEST_F(QuotaOnADisk, WhoWritesAllItCanLeavesTheOthersSome) {
   EXPECT_EQ(evil.Tell(bad.At(1002, Closed())), "");
   look();
   EXPECT_EQ(evil.Open("evil-2"), "");
-  EXPECT_FALSE(jobs_->Look("evil-1").ok());
-  EXPECT_TRUE(jobs_->Look("good-1").ok());
+  EXPECT_EQ(jobs_->Newest("evil-1"), nullptr);
+  EXPECT_NE(jobs_->Newest("good-1"), nullptr);
 }
 
 }  // namespace

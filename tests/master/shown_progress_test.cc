@@ -17,15 +17,21 @@ using model::FractionDone;
 using test::At;
 using test::Closed;
 using test::Emitted;
+using test::EstimatesOf;
 using test::Finished;
+using test::LastStagesOf;
+using test::Left;
+using test::Lower;
 using test::M;
 using test::Opened;
 using test::Partition;
 using test::Point;
 using test::R;
 using test::Shuffled;
+using test::SilentFor;
 using test::Source;
 using test::Started;
+using test::Upper;
 
 constexpr absl::Duration kSecond = absl::Seconds(1);
 
@@ -88,7 +94,7 @@ TEST(LatestEnd, KnowsNothingUntilThereWasAnEndForASecond) {
 struct Watched {
   JobMonitor monitor{"job-1", {}};
   Source source;
-  Snapshot newest;
+  next::Snapshot newest;
   ReduceProfile reduced{.attempt = R(0)};
   absl::Status Say(double seconds, EventBody body) {
     return monitor.Apply(source.At(seconds, std::move(body)));
@@ -102,9 +108,9 @@ struct Watched {
     reduced.reduce_time += absl::Seconds(seconds);
     return Say(at, reduced);
   }
-  const Forecast& Tick(double seconds) {
+  const next::Estimate& Tick(double seconds) {
     newest = monitor.Tick(At(seconds));
-    return newest.forecasts.front();
+    return newest.estimate;
   }
 };
 
@@ -122,9 +128,9 @@ Watched AfterTheMapPhase() {
 // Whatever the part of a job that its map phase takes, half of it is never further off than that.
 TEST(ShownProgress, IsHalfwayAfterTheMapPhaseOfAnUnknownJob) {
   Watched job = AfterTheMapPhase();
-  const Forecast& forecast = job.Tick(10);
-  ASSERT_TRUE(forecast.remaining && forecast.remaining_upper);
-  EXPECT_GT(*forecast.remaining_upper, 10 * *forecast.remaining);
+  const next::Estimate& forecast = job.Tick(10);
+  ASSERT_TRUE(Left(forecast) && Upper(forecast));
+  EXPECT_GT(*Upper(forecast), 10 * *Left(forecast));
   EXPECT_NEAR(forecast.fraction_done, 0.5, 0.05);
 }
 
@@ -148,15 +154,15 @@ TEST(ShownProgress, NeverFallsInAnyForecastOrPhaseOfAnyJob) {
     told.slots = seed;
     JobMonitor monitor("job-1", {});
     std::map<std::string, double> shown;
-    std::map<Phase, double> of_phases;
-    for (const Snapshot& snapshot : test::Watch(Tell(told), 5, monitor)) {
-      for (const Forecast& forecast : snapshot.forecasts) {
+    std::map<std::uint32_t, double> of_stages;
+    for (const next::Snapshot& snapshot : test::Watch(Tell(told), 5, monitor)) {
+      for (const next::Estimate& forecast : EstimatesOf(snapshot)) {
         EXPECT_GE(forecast.fraction_done, shown[forecast.indicator]) << forecast.indicator;
         shown[forecast.indicator] = forecast.fraction_done;
       }
-      for (const PhaseProgress& phase : snapshot.phases) {
-        EXPECT_GE(phase.fraction_done, of_phases[phase.phase]);
-        of_phases[phase.phase] = phase.fraction_done;
+      for (const next::StageProgress& stage : snapshot.stages) {
+        EXPECT_GE(stage.fraction_done, of_stages[stage.id.stage]);
+        of_stages[stage.id.stage] = stage.fraction_done;
       }
     }
   }
@@ -169,9 +175,7 @@ TEST(ShownProgress, OfAReducePhaseThatWasShownEndsAtOne) {
   job.Tick(14);
   EXPECT_TRUE(job.Say(20, Closed()).ok());
   job.Tick(20);
-  for (const Forecast& forecast : job.newest.forecasts) {
-    EXPECT_EQ(forecast.reduce_fraction_done, 1) << forecast.indicator;
-  }
+  for (const double fraction : LastStagesOf(job.newest)) EXPECT_EQ(fraction, 1);
 }
 
 TEST(ShownProgress, GoesOnAfterARestartWhereItWas) {
@@ -208,57 +212,57 @@ Watched ThatFallsSilent() {
 
 TEST(ShownProgress, StandsStillWhileTheJobIsSilent) {
   Watched job = ThatFallsSilent();
-  const Forecast heard = job.Tick(21);
-  ASSERT_EQ(job.newest.coverage.silent_for, absl::ZeroDuration());
-  ASSERT_TRUE(heard.remaining && heard.remaining_upper);
-  Forecast silent = job.Tick(30);
-  ASSERT_GT(job.newest.coverage.silent_for, absl::ZeroDuration());
+  const next::Estimate heard = job.Tick(21);
+  ASSERT_EQ(SilentFor(job.newest), absl::ZeroDuration());
+  ASSERT_TRUE(Left(heard) && Upper(heard));
+  next::Estimate silent = job.Tick(30);
+  ASSERT_GT(SilentFor(job.newest), absl::ZeroDuration());
   EXPECT_EQ(silent.fraction_done, heard.fraction_done);
-  EXPECT_EQ(silent.remaining, heard.remaining) << "nobody has told that any of it is done";
+  EXPECT_EQ(Left(silent), Left(heard)) << "nobody has told that any of it is done";
   silent = job.Tick(300);
-  EXPECT_EQ(silent.state, ForecastState::kValid);
+  EXPECT_EQ(silent.state, next::EstimateState::kValid);
   EXPECT_EQ(silent.fraction_done, heard.fraction_done);
-  EXPECT_EQ(silent.remaining, heard.remaining);
+  EXPECT_EQ(Left(silent), Left(heard));
 }
 
 TEST(ShownProgress, StandsStillWhileTheJobIsSilentOverRestartsOfTheMaster) {
   Watched job = ThatFallsSilent();
-  const Forecast heard = job.Tick(30);
+  const next::Estimate heard = job.Tick(30);
   for (const double restart : {40.0, 100.0}) {
     job.monitor.NoteRestart(At(restart));
     for (const double after : {0.0, 1.0, 2.5, 20.0}) {
-      const Forecast silent = job.Tick(restart + after);
+      const next::Estimate silent = job.Tick(restart + after);
       EXPECT_EQ(silent.fraction_done, heard.fraction_done) << restart << " + " << after;
-      EXPECT_EQ(silent.remaining, heard.remaining) << restart << " + " << after;
+      EXPECT_EQ(Left(silent), Left(heard)) << restart << " + " << after;
     }
   }
 }
 
 TEST(ShownProgress, OpensTheIntervalWhileTheJobIsSilent) {
   Watched job = ThatFallsSilent();
-  const absl::Duration heard = job.Tick(21).remaining_upper.value();
-  const absl::Duration early = job.Tick(30).remaining_upper.value();
+  const absl::Duration heard = Upper(job.Tick(21)).value();
+  const absl::Duration early = Upper(job.Tick(30)).value();
   // Laplace: silent for t, 19 t longer with 5 %.
   EXPECT_NEAR(absl::ToDoubleSeconds(early - heard),
-              19 * absl::ToDoubleSeconds(job.newest.coverage.silent_for), 1e-6);
-  EXPECT_GT(job.Tick(60).remaining_upper.value(), early);
+              19 * absl::ToDoubleSeconds(SilentFor(job.newest)), 1e-6);
+  EXPECT_GT(Upper(job.Tick(60)).value(), early);
 }
 
 TEST(ShownProgress, ASilentJobMayHaveGoneOnUnheard) {
   Watched job = ThatFallsSilent();
-  const absl::Duration heard = job.Tick(21).remaining_lower.value();
+  const absl::Duration heard = Lower(job.Tick(21)).value();
   ASSERT_GT(heard, absl::Seconds(9));
-  const absl::Duration silent = job.Tick(30).remaining_lower.value();
-  ASSERT_GT(job.newest.coverage.silent_for, absl::ZeroDuration());
+  const absl::Duration silent = Lower(job.Tick(30)).value();
+  ASSERT_GT(SilentFor(job.newest), absl::ZeroDuration());
   EXPECT_EQ(silent, heard - absl::Seconds(9));
-  EXPECT_EQ(job.Tick(300).remaining_lower, absl::ZeroDuration());
+  EXPECT_EQ(Lower(job.Tick(300)), absl::ZeroDuration());
 }
 
 TEST(ShownProgress, OfAJobThatIsGivenUpStaysWhereItWas) {
   Watched job = ThatFallsSilent();
   const double heard = job.Tick(21).fraction_done;
   EXPECT_EQ(job.Tick(20 + 15 * 60 + 1).fraction_done, heard);
-  EXPECT_EQ(job.newest.state, JobState::kAbandoned);
+  EXPECT_EQ(job.newest.state, next::JobState::kAbandoned);
 }
 
 TEST(ShownProgress, GoesOnWhenThereIsNewsAgain) {
@@ -268,8 +272,8 @@ TEST(ShownProgress, GoesOnWhenThereIsNewsAgain) {
     EXPECT_TRUE(job.Reduce(at, 100, 1).ok());
     job.Tick(at);
   }
-  EXPECT_EQ(job.newest.coverage.silent_for, absl::ZeroDuration());
-  EXPECT_GT(job.newest.forecasts.front().fraction_done, shown);
+  EXPECT_EQ(SilentFor(job.newest), absl::ZeroDuration());
+  EXPECT_GT(job.newest.estimate.fraction_done, shown);
 }
 
 TEST(ShownProgress, AnEndIsNotKnownMoreCloselyThanItsGrace) {
@@ -279,9 +283,9 @@ TEST(ShownProgress, AnEndIsNotKnownMoreCloselyThanItsGrace) {
     EXPECT_TRUE(job.Reduce(at, 100, 1).ok());
     job.Tick(at);
   }
-  const Forecast& forecast = job.Tick(50.9);
-  ASSERT_EQ(forecast.state, ForecastState::kValid);
-  EXPECT_GE(forecast.remaining_upper.value(), 2 * kSecond);
+  const next::Estimate& forecast = job.Tick(50.9);
+  ASSERT_EQ(forecast.state, next::EstimateState::kValid);
+  EXPECT_GE(Upper(forecast).value(), 2 * kSecond);
   EXPECT_LT(forecast.fraction_done, 0.999);
 }
 

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "tests/master/estimates.h"
 #include "tests/master/events.h"
 #include "tidemark/job_monitor.h"
 
@@ -18,6 +19,7 @@ using test::Job;
 using test::M;
 using test::Opened;
 using test::Read;
+using test::SilentFor;
 using test::Source;
 using test::Started;
 using ::testing::HasSubstr;
@@ -94,24 +96,24 @@ JobMonitor Monitor() {
 
 TEST(Silence, IsInTheSnapshotUntilTheJobIsGivenUp) {
   JobMonitor monitor = Monitor();
-  EXPECT_EQ(monitor.Tick(At(12)).coverage.silent_for, absl::ZeroDuration());
-  EXPECT_EQ(monitor.Tick(At(22)).coverage.silent_for, absl::Seconds(12));
-  const Snapshot final = monitor.Tick(At(10 + 15 * 60 + 1));
-  EXPECT_EQ(final.state, JobState::kAbandoned);
-  EXPECT_EQ(final.coverage.silent_for, absl::ZeroDuration());
+  EXPECT_EQ(SilentFor(monitor.Tick(At(12))), absl::ZeroDuration());
+  EXPECT_EQ(SilentFor(monitor.Tick(At(22))), absl::Seconds(12));
+  const next::Snapshot final = monitor.Tick(At(10 + 15 * 60 + 1));
+  EXPECT_EQ(final.state, next::JobState::kAbandoned);
+  EXPECT_EQ(SilentFor(final), absl::ZeroDuration());
 }
 
 TEST(Silence, LastsOverARestartOfTheMaster) {
   JobMonitor monitor = Monitor();
   monitor.NoteRestart(At(100));
-  EXPECT_EQ(monitor.Tick(At(102)).coverage.silent_for, absl::Seconds(92));
+  EXPECT_EQ(SilentFor(monitor.Tick(At(102))), absl::Seconds(92));
 }
 
 TEST(Silence, WhileNoMasterListenedEndsNoJob) {
   JobMonitor monitor = Monitor();
   monitor.NoteRestart(At(10'000));
-  EXPECT_EQ(monitor.Tick(At(10'000 + 15 * 60)).state, JobState::kRunning);
-  EXPECT_EQ(monitor.Tick(At(10'000 + 15 * 60 + 1)).state, JobState::kAbandoned);
+  EXPECT_EQ(monitor.Tick(At(10'000 + 15 * 60)).state, next::JobState::kRunning);
+  EXPECT_EQ(monitor.Tick(At(10'000 + 15 * 60 + 1)).state, next::JobState::kAbandoned);
 }
 
 TEST(Silence, OfARunThatKeepsAnotherFromItsIdIsSaid) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/master/estimates.h"
 #include "tests/master/events.h"
 #include "tidemark/job_monitor.h"
 
@@ -17,8 +18,11 @@ namespace {
 
 using test::At;
 using test::Finished;
+using test::Left;
+using test::Lower;
 using test::Source;
 using test::Started;
+using test::Upper;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -64,7 +68,7 @@ struct Query {
     both(0, 2, 10, 20);
     both(1, 0, 20, 25);
   }
-  Snapshot Tick(double seconds) { return monitor.Tick(At(seconds)); }
+  next::Snapshot Tick(double seconds) { return monitor.Tick(At(seconds)); }
 
   Source driver;
   JobMonitor monitor{"job-1", {}};
@@ -80,23 +84,23 @@ PastRun EarlierRun() {
 }
 
 // Finite, ordered, not negative.
-void ExpectSane(const Snapshot& snapshot) {
-  const Forecast& said = snapshot.forecasts.front();
-  ASSERT_TRUE(said.remaining.has_value());
-  EXPECT_GE(*said.remaining, absl::ZeroDuration());
-  EXPECT_LE(*said.remaining_lower, *said.remaining);
-  EXPECT_GE(*said.remaining_upper, *said.remaining);
-  EXPECT_LT(*said.remaining_upper, absl::InfiniteDuration());
+void ExpectSane(const next::Snapshot& snapshot) {
+  const next::Estimate& said = snapshot.estimate;
+  ASSERT_TRUE(Left(said).has_value());
+  EXPECT_GE(*Left(said), absl::ZeroDuration());
+  EXPECT_LE(*Lower(said), *Left(said));
+  EXPECT_GE(*Upper(said), *Left(said));
+  EXPECT_LT(*Upper(said), absl::InfiniteDuration());
 }
 
 TEST(JobOfStages, IsEstimatedLive) {
   Query query;
   query.RunUntil(15);
-  const Snapshot snapshot = query.Tick(15);
+  const next::Snapshot snapshot = query.Tick(15);
   ExpectSane(snapshot);
   // 5 s of the running tasks, then two of unknown length side by side.
-  EXPECT_GT(*snapshot.forecasts.front().remaining, absl::Seconds(5));
-  EXPECT_LT(*snapshot.forecasts.front().remaining, absl::Seconds(30));
+  EXPECT_GT(*Left(snapshot.estimate), absl::Seconds(5));
+  EXPECT_LT(*Left(snapshot.estimate), absl::Seconds(30));
 }
 
 TEST(JobOfStages, KnowsWhenItsStagesStartAndEnd) {
@@ -118,9 +122,9 @@ TEST(JobOfStages, KnowsWhenItsStagesStartAndEnd) {
 TEST(JobOfStages, TheSecondRunKnowsTheFirst) {
   Query query{std::vector<StageOpened>{}};
   query.monitor.SetPastRuns({EarlierRun()});
-  const Snapshot snapshot = query.Tick(0);
+  const next::Snapshot snapshot = query.Tick(0);
   ExpectSane(snapshot);
-  EXPECT_NEAR(absl::ToDoubleSeconds(*snapshot.forecasts.front().remaining), 25, 3);
+  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(snapshot.estimate)), 25, 3);
   ASSERT_THAT(query.monitor.stage_forecasts(), SizeIs(2));
   EXPECT_EQ(query.monitor.stage_forecasts()[0].stage, std::nullopt) << "it is only expected";
   EXPECT_EQ(query.monitor.stage_forecasts()[0].name, "s0");
@@ -138,10 +142,9 @@ TEST(JobOfStages, ItsSummaryHoldsWhatItsTasksTook) {
 
 TEST(JobOfStages, StagesThatWaitForEachOtherAreNamedInANoteAndEstimated) {
   Query query({Stage(0, 1, {1}), Stage(1, 1, {0})});
-  const Snapshot snapshot = query.Tick(1);
+  const next::Snapshot snapshot = query.Tick(1);
   ExpectSane(snapshot);
-  EXPECT_THAT(snapshot.coverage.notes,
-              ElementsAre(HasSubstr("stages 0, 1, 0 wait for each other")));
+  EXPECT_THAT(snapshot.notes, ElementsAre(HasSubstr("stages 0, 1, 0 wait for each other")));
 }
 
 TEST(JobOfStages, AStageThatAppearsAfterItsChildrenIsEstimated) {
@@ -163,7 +166,7 @@ TEST(JobOfStages, AStageThatIsResubmittedWithFewerTasksIsEstimated) {
   query.Say(6, again);
   ExpectSane(query.Tick(6));
   // Three tasks of about 4 s on two slots.
-  EXPECT_LT(*query.Tick(6).forecasts.front().remaining, absl::Seconds(15));
+  EXPECT_LT(*Left(query.Tick(6).estimate), absl::Seconds(15));
 }
 
 // Sizes that turn out a thousand times too small, and too large.
@@ -188,7 +191,7 @@ TEST(JobOfStages, AJobWithoutStagesAndEarlierRunsIsNotOne) {
 TEST(JobOfStages, ASilentTaskOfAnyStageIsCounted) {
   Query query;
   query.Start(0, Task(0, 0));
-  EXPECT_EQ(query.Tick(11).coverage.silent_tasks, 1u);
+  EXPECT_EQ(query.Tick(11).coverage->silent_tasks, 1u);
 }
 
 TEST(JobOfStages, AnApplicationOfAHundredThousandStagesIsToldThatItIsTooLarge) {
@@ -196,9 +199,9 @@ TEST(JobOfStages, AnApplicationOfAHundredThousandStagesIsToldThatItIsTooLarge) {
   for (std::uint32_t i = 0; i < 100'000; ++i) {
     query.Say(1, i < 100 ? Stage(i, 1) : Stage(i, 1, {i - 100, i - 50}));
   }
-  const Snapshot snapshot = query.Tick(2);
-  EXPECT_EQ(snapshot.forecasts.front().remaining, std::nullopt);
-  EXPECT_THAT(snapshot.coverage.notes,
+  const next::Snapshot snapshot = query.Tick(2);
+  EXPECT_EQ(Left(snapshot.estimate), std::nullopt);
+  EXPECT_THAT(snapshot.notes,
               ElementsAre(HasSubstr("the job has 100000 stages; the end of a job")));
 }
 
@@ -216,7 +219,7 @@ TEST(JobOfStages, StagesThatAreOverDoNotMakeItTooLarge) {
 TEST(JobOfStages, ManyStagesWithTasksLeftAreToldToBeTooMany) {
   Query query{std::vector<StageOpened>{}};
   for (std::uint32_t i = 0; i < 10'001; ++i) query.Say(1, Stage(i, 1));
-  EXPECT_THAT(query.Tick(2).coverage.notes, ElementsAre(HasSubstr("10001 stages with tasks left")));
+  EXPECT_THAT(query.Tick(2).notes, ElementsAre(HasSubstr("10001 stages with tasks left")));
 }
 
 // 300 stages of which each reads from 4,000 that are never opened.
@@ -225,9 +228,9 @@ TEST(JobOfStages, TooManyDependenciesAreTold) {
   std::vector<std::uint32_t> parents(4'000);
   for (std::uint32_t i = 0; i < 4'000; ++i) parents[i] = 1'000 + i;
   for (std::uint32_t i = 0; i < 300; ++i) query.Say(1, Stage(i, 1, parents));
-  const Snapshot snapshot = query.Tick(2);
-  EXPECT_EQ(snapshot.forecasts.front().remaining, std::nullopt);
-  EXPECT_THAT(snapshot.coverage.notes, ElementsAre(HasSubstr("1200000 dependencies")));
+  const next::Snapshot snapshot = query.Tick(2);
+  EXPECT_EQ(Left(snapshot.estimate), std::nullopt);
+  EXPECT_THAT(snapshot.notes, ElementsAre(HasSubstr("1200000 dependencies")));
 }
 
 TEST(JobOfStages, ExpectedStagesCountTowardsTheirLimit) {
@@ -237,9 +240,9 @@ TEST(JobOfStages, ExpectedStagesCountTowardsTheirLimit) {
   }
   Query query{std::vector<StageOpened>{}};
   query.monitor.SetPastRuns({large});
-  const Snapshot snapshot = query.Tick(1);
-  EXPECT_EQ(snapshot.forecasts.front().remaining, std::nullopt);
-  EXPECT_THAT(snapshot.coverage.notes, ElementsAre(HasSubstr("10001 stages with tasks left")));
+  const next::Snapshot snapshot = query.Tick(1);
+  EXPECT_EQ(Left(snapshot.estimate), std::nullopt);
+  EXPECT_THAT(snapshot.notes, ElementsAre(HasSubstr("10001 stages with tasks left")));
 }
 
 TEST(JobOfStages, WhatEarlierRunsTakeInMemoryCounts) {
@@ -256,9 +259,9 @@ TEST(JobOfStages, WithoutASizeOfAStageNoEndIsPredictedAndANoteSaysWhy) {
   unknown.task_count.reset();
   Query query({Stage(0, 4), unknown});
   query.RunUntil(15);
-  const Snapshot snapshot = query.Tick(15);
-  EXPECT_EQ(snapshot.forecasts.front().remaining, std::nullopt);
-  EXPECT_THAT(snapshot.coverage.notes, ElementsAre(HasSubstr("how many tasks stage 3 has")));
+  const next::Snapshot snapshot = query.Tick(15);
+  EXPECT_EQ(Left(snapshot.estimate), std::nullopt);
+  EXPECT_THAT(snapshot.notes, ElementsAre(HasSubstr("how many tasks stage 3 has")));
 }
 
 TEST(JobOfStages, TheSizeOfAStageIsTakenFromAnEarlierRun) {
@@ -267,9 +270,9 @@ TEST(JobOfStages, TheSizeOfAStageIsTakenFromAnEarlierRun) {
   Query query({Stage(0, 4), unknown});
   query.monitor.SetPastRuns({EarlierRun()});
   query.RunUntil(15);
-  const Snapshot snapshot = query.Tick(15);
-  ASSERT_TRUE(snapshot.forecasts.front().remaining.has_value());
-  EXPECT_NEAR(absl::ToDoubleSeconds(*snapshot.forecasts.front().remaining), 10, 3);
+  const next::Snapshot snapshot = query.Tick(15);
+  ASSERT_TRUE(Left(snapshot.estimate).has_value());
+  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(snapshot.estimate)), 10, 3);
 }
 
 // Nobody tells of slots; the earlier run ran on 40.
@@ -283,7 +286,7 @@ TEST(JobOfStages, SlotsOfAnEarlierRunAreKeptWhenTheFirstTaskStarts) {
   EXPECT_TRUE(monitor.Apply(driver.At(0, JobOpened{.stages = {Stage(0, 400)}})).ok());
   const auto left = [&](double at) {
     return absl::ToDoubleSeconds(
-        monitor.Tick(At(at)).forecasts.front().remaining.value_or(absl::InfiniteDuration()));
+        Left(monitor.Tick(At(at)).estimate).value_or(absl::InfiniteDuration()));
   };
   EXPECT_NEAR(left(0), 100, 20);
   EXPECT_TRUE(monitor.Apply(driver.At(1, Started(Task(0, 0)))).ok());
@@ -321,7 +324,7 @@ TEST(JobOfStages, ALongCycleIsNotNamedWhole) {
   std::vector<StageOpened> stages;
   for (std::uint32_t i = 0; i < 100; ++i) stages.push_back(Stage(i, 1, {(i + 1) % 100}));
   Query query(stages);
-  EXPECT_THAT(query.Tick(1).coverage.notes, ElementsAre(HasSubstr(" and 93 others wait")));
+  EXPECT_THAT(query.Tick(1).notes, ElementsAre(HasSubstr(" and 93 others wait")));
 }
 
 }  // namespace

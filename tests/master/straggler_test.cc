@@ -58,7 +58,7 @@ TEST(Straggler, IsTheTaskThatEndsLast) {
   ASSERT_TRUE(straggler.has_value());
   EXPECT_EQ(straggler->attempt, R(1, 2)) << "by its leading attempt";
   EXPECT_EQ(straggler->host, "node-7");
-  EXPECT_EQ(straggler->remaining, absl::Seconds(40));
+  EXPECT_EQ(straggler->remaining->median, absl::Seconds(40));
 }
 
 TEST(Straggler, HasNoRemainingTimePastItsEnd) {

@@ -10,9 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "tests/master/estimates.h"
 #include "tests/master/events.h"
+#include "tidemark/job.h"
 #include "tidemark/job_monitor.h"
-#include "tidemark/snapshot.h"
 
 namespace tidemark::test {
 
@@ -142,10 +143,11 @@ inline Story Tell(const VirtualJob& job) {
 }
 
 // Tells `monitor` the story and looks every `tick_seconds` until the job is over.
-inline std::vector<Snapshot> Watch(const Story& story, double tick_seconds, JobMonitor& monitor) {
-  std::vector<Snapshot> snapshots;
+inline std::vector<next::Snapshot> Watch(const Story& story, double tick_seconds,
+                                         JobMonitor& monitor) {
+  std::vector<next::Snapshot> snapshots;
   auto event = story.events.begin();
-  for (double now = 0; snapshots.empty() || !snapshots.back().is_final(); now += tick_seconds) {
+  for (double now = 0; snapshots.empty() || !snapshots.back().is_final; now += tick_seconds) {
     for (; event != story.events.end() && event->arrived_at <= At(now); ++event) {
       monitor.Apply(*event).IgnoreError();
     }
@@ -153,14 +155,6 @@ inline std::vector<Snapshot> Watch(const Story& story, double tick_seconds, JobM
     if (now > story.ends + 10'000) break;
   }
   return snapshots;
-}
-
-inline const Forecast& ForecastOf(const Snapshot& snapshot, const std::string& indicator) {
-  static const Forecast kNone;
-  for (const Forecast& forecast : snapshot.forecasts) {
-    if (forecast.indicator == indicator) return forecast;
-  }
-  return kNone;
 }
 
 // Two reduce tasks, time quadratic in size (1000 bytes: 1 s); the last group of the second one is a

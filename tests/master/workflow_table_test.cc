@@ -87,9 +87,7 @@ class WorkflowTableTest : public ::testing::Test {
     return ticked;
   }
   void TickJobs(double seconds) {
-    std::vector<std::shared_ptr<const Snapshot>> jobs;
-    jobs_->TickDue(At(seconds), &jobs);
-    for (const auto& job : jobs) workflows_->Observe(job);
+    for (const auto& job : jobs_->TickDue(At(seconds))) workflows_->Observe(job.newest);
   }
   bool IsKnown(const std::string& id) const { return hub_->Find(id).ok(); }
   Snapshot Newest(const std::string& id) const {

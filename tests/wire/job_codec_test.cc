@@ -91,7 +91,7 @@ TEST(JobCodec, NoFieldOfAMessageIsForgotten) {
   EXPECT_TRUE(CoversAllFields<ShuffleProgress>(*v1::ShuffleProgress::descriptor()));
   EXPECT_TRUE(CoversAllFields<StageProgress>(*v1::StageProgress::descriptor()));
   EXPECT_TRUE(CoversAllFields<Child>(*v1::Child::descriptor()));
-  EXPECT_TRUE(CoversAllFields<TaskAttemptId>(*v1::TaskAttemptId::descriptor()));
+  EXPECT_TRUE(CoversAllFields<AttemptId>(*v1::TaskAttemptId::descriptor()));
   EXPECT_TRUE(CoversAllFields<NamedTask>(*v1::NamedTask::descriptor()));
   EXPECT_TRUE(CoversAllFields<Evidence>(*v1::Evidence::descriptor()));
   EXPECT_TRUE(CoversAllFields<Indicator>(*v1::Indicator::descriptor()));

@@ -49,7 +49,7 @@ TEST(ParseEvent, KnowsEveryStateAndOutcomeAndKind) {
     const JobClosed closed{static_cast<JobOutcome>(outcome), "", {}};
     EXPECT_EQ(Parsed(closed), EventBody(closed));
   }
-  for (int kind = 0; kind <= static_cast<int>(StageKind::kReduce); ++kind) {
+  for (int kind = 0; kind <= static_cast<int>(StageKind::kGeneric); ++kind) {
     const StageOpened stage{.kind = static_cast<StageKind>(kind)};
     EXPECT_EQ(Parsed(stage), EventBody(stage));
   }

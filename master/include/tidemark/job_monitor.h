@@ -6,7 +6,7 @@
 //
 //   tidemark::JobMonitor monitor("job-1", {});
 //   monitor.Apply(event);                           // whenever something happens
-//   tidemark::Snapshot now = monitor.Tick(time);    // whenever a snapshot is wanted
+//   tidemark::next::Snapshot now = monitor.Tick(time);  // whenever a snapshot is wanted
 //
 // Deterministic: the same calls in the same order give the same bits on every machine of one
 // architecture. Not thread-safe: one owner at a time. Memory: O(tasks + 35 lambda + distinct group
@@ -26,7 +26,6 @@
 #include "tidemark/job.h"
 #include "tidemark/job_summary.h"
 #include "tidemark/past_run.h"
-#include "tidemark/snapshot.h"
 #include "tidemark/stage_forecast.h"
 
 namespace tidemark {
@@ -89,7 +88,7 @@ class JobMonitor {
   JobMonitor(std::string job_id, const JobMonitorOptions& options);
   // A job that has ended, of which no more than this is kept: it takes events without looking at
   // them and gives `final` for ever. Memory: O(sources).
-  static JobMonitor OfEnded(const Snapshot& final, const next::Snapshot& job,
+  static JobMonitor OfEnded(const next::Snapshot& final,
                             const std::vector<AcceptedSequence>& sources);
   JobMonitor(JobMonitor&&) noexcept;
   JobMonitor& operator=(JobMonitor&&) noexcept;
@@ -111,15 +110,14 @@ class JobMonitor {
 
   // What is believed at `now`, which must not be before the last call's. Each call yields the next
   // sequence number; after the final snapshot it is returned again, unchanged.
-  Snapshot Tick(absl::Time now);
+  next::Snapshot Tick(absl::Time now);
 
   // When its stages start and end, as believed at the last Tick(), of a job that has other stages
   // than those of MapReduce: those it has by number, then those that earlier runs had. Empty:
   // nothing is believed.
   const std::vector<StageForecast>& stage_forecasts() const;
 
-  // The same of what Tick() returned last, in the form of tidemark/job.h: with all stages. Of
-  // sequence 0 before the first.
+  // What Tick() returned last; of sequence 0 before the first.
   const next::Snapshot& job() const;
 
   // Whether the job has been opened, and whether events arrived since the last Tick().
@@ -168,17 +166,17 @@ class JobMonitor {
 
   // The job was restored from its log at `now` by a master that could not hear its sources before:
   // their silence until then does not end the job, which is given up abandon_after later at the
-  // earliest. It is silence all the same: no estimate goes on, and Coverage::silent_for counts it.
+  // earliest. It is silence all the same: no estimate goes on, and Snapshot::silent_since says so.
   // From here on the new master's limits hold; none: those of before.
   void NoteRestart(absl::Time now, const std::optional<JobLimits>& limits = {});
-  // A part of its log was lost before a restart: Coverage says so, intervals widen as for events
+  // A part of its log was lost before a restart: a note says so, intervals widen as for events
   // that never came, and no sequence number that a lost tick may have used is used again. Changes
   // nothing of a job that is not open or has ended.
   void NoteDamage(const LogDamage& damage);
   // Counts an event that could not be understood, for Coverage. With its source and sequence, if
   // it names them, it was heard: it is not lost, and a duplicate changes nothing.
   void CountRejected(const AcceptedSequence& envelope = {});
-  // Adds a line to Coverage::notes once.
+  // Adds a line to Snapshot::notes once.
   void AddNote(const std::string& note);
 
  private:

@@ -14,8 +14,8 @@
 #include <optional>
 
 #include "absl/time/time.h"
+#include "tidemark/job.h"
 #include "tidemark/job_summary.h"
-#include "tidemark/snapshot.h"
 
 namespace tidemark {
 
@@ -32,6 +32,6 @@ struct PastRun {
 
 // What the final snapshot and the summary of a job say. Empty for a job that did not succeed, for
 // one of map tasks alone, and where an instant is not known.
-std::optional<PastRun> PastRunOf(const Snapshot& final, const JobSummary& summary);
+std::optional<PastRun> PastRunOf(const next::Snapshot& final, const JobSummary& summary);
 
 }  // namespace tidemark

@@ -15,7 +15,7 @@
 #include "master/cost/task_times.h"
 #include "master/model/checkpoint.h"
 #include "master/model/job_state.h"
-#include "tidemark/snapshot.h"
+#include "tidemark/job.h"
 
 namespace tidemark::model {
 
@@ -34,7 +34,7 @@ struct ReducePhaseForecast {
   std::optional<absl::Time> ends_at_lower;  // 90 % interval; empty: none is offered
   std::optional<absl::Time> ends_at_upper;
   std::vector<ReduceTaskForecast> tasks;  // unfinished ones, by index; empty: no view per task
-  std::optional<Evidence> evidence;
+  std::optional<next::Evidence> evidence;
   std::shared_ptr<const cost::RunningStage> stage;  // what `tasks` are made of; null: nothing
 };
 

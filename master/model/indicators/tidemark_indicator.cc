@@ -417,7 +417,7 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Tim
   // Sizes and times come from outside; some add up to more than any number.
   if (!ends.ok() || ends->end.upper >= schedule::kForever) return forecast;
   SetEnd(state, now, *ends, *application.draws, forecast);
-  forecast.evidence = Evidence{.own_fit = 1};
+  forecast.evidence = next::Evidence{.own_fit = 1};
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     const std::size_t i = tasks[t].index;
     const TaskLoad& load = remaining_.task(i);

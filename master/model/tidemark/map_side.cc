@@ -20,7 +20,7 @@ constexpr double kSecondsWorthWatching = 5;
 
 std::optional<cost::Draws> SecondsByMapSide(const JobState& state, absl::Time now,
                                             const cost::FixedDraws& draws) {
-  const PhaseProgress maps = MapProgress(state);
+  const next::StageProgress maps = MapProgress(state);
   if (state.map_tasks.empty() || maps.fraction_done < kPaceFrom) return std::nullopt;
   const std::optional<absl::Time> maps_end = MapPhaseEnd(state, now);
   if (!maps_end) return std::nullopt;

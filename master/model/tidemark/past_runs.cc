@@ -23,7 +23,7 @@ double Seconds(absl::Duration duration) { return absl::ToDoubleSeconds(duration)
 struct Standing {
   double map_input_bytes = 0;  // 0: not known of every map task
   std::optional<absl::Time> reduce_start;
-  PhaseProgress maps;
+  next::StageProgress maps;
   std::optional<absl::Time> maps_end;  // by their own pace
 };
 
@@ -60,9 +60,9 @@ double SecondsLeft(const JobState& state, const Standing& standing, absl::Time n
   const double reduce = scale * Seconds(run.reduce_time);
   if (standing.reduce_start) return Left(reduce, Seconds(now - *standing.reduce_start));
   const double shuffle = scale * Seconds(run.shuffle_time);
-  const PhaseProgress& maps = standing.maps;
-  if (maps.state == PhaseState::kDone && maps.finished_at) {
-    return Left(shuffle, std::max(0.0, Seconds(now - *maps.finished_at))) + reduce;
+  const next::StageProgress& maps = standing.maps;
+  if (maps.state == next::StageState::kDone && maps.ended_at) {
+    return Left(shuffle, std::max(0.0, Seconds(now - *maps.ended_at))) + reduce;
   }
   const double map = standing.maps_end ? std::max(0.0, Seconds(*standing.maps_end - now))
                                        : Left(scale * Seconds(run.map_time),

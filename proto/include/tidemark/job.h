@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "tidemark/event.h"
 
 namespace tidemark::next {
 
@@ -123,8 +124,6 @@ struct Counts {
   friend bool operator==(const Counts&, const Counts&) = default;
 };
 
-enum class StageKind : std::uint8_t { kUnknown, kMap, kReduce, kGeneric };
-
 // Stages that do not exist yet, but did in earlier runs, have numbers from here on.
 inline constexpr std::uint32_t kExpectedStages = std::uint32_t{1} << 31;
 
@@ -212,17 +211,9 @@ struct Child {
   friend bool operator==(const Child&, const Child&) = default;
 };
 
-struct TaskAttemptId {
-  std::uint32_t stage = 0;
-  std::uint32_t stage_attempt = 0;
-  std::uint32_t index = 0;
-  std::uint32_t attempt = 0;
-  friend bool operator==(const TaskAttemptId&, const TaskAttemptId&) = default;
-};
-
 // A task that is expected to be among the last to end, and why.
 struct NamedTask {
-  TaskAttemptId attempt;
+  AttemptId attempt;
   std::uint32_t child = 0;  // Child::number of the job it belongs to; 0: the job itself
   std::string host;
   std::optional<Range> remaining;

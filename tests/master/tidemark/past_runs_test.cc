@@ -16,6 +16,9 @@ namespace tidemark::model {
 namespace {
 
 using test::At;
+using test::Left;
+using test::Lower;
+using test::Upper;
 
 PastRun Took(double map, double shuffle, double reduce, std::uint64_t bytes = 0) {
   return {absl::Seconds(map), absl::Seconds(shuffle), absl::Seconds(reduce), bytes};
@@ -87,11 +90,11 @@ TEST(PastRuns, AbsurdRunsAreLeftOut) {
 }
 
 TEST(PastRuns, AreMadeOfTheFinalSnapshot) {
-  Snapshot final{.state = tidemark::JobState::kSucceeded, .started_at = At(0)};
-  final.phases = {{.phase = Phase::kMap, .finished_at = At(10)},
-                  {.phase = Phase::kReduce, .started_at = At(12), .finished_at = At(42)}};
+  next::Snapshot final{.state = next::JobState::kSucceeded, .started_at = At(0)};
+  final.stage_infos = {{.kind = StageKind::kMap}, {.kind = StageKind::kReduce}};
+  final.stages = {{.ended_at = At(10)}, {.started_at = At(12), .ended_at = At(42)}};
   EXPECT_EQ(PastRunOf(final, {.map_input_bytes = 7}), Took(10, 2, 30, 7));
-  final.state = tidemark::JobState::kFailed;
+  final.state = next::JobState::kFailed;
   EXPECT_FALSE(PastRunOf(final, {}).has_value());
 }
 
@@ -103,15 +106,15 @@ TEST(PastRuns, LetAJobBeForecastFromItsFirstSecond) {
   const test::Story story = test::Tell(job);
   JobMonitor monitor("job-1", {});
   monitor.SetPastRuns({Took(job.map_seconds, job.shuffle_seconds, 20)});
-  const std::vector<Snapshot> snapshots = test::Watch(story, 1, monitor);
+  const std::vector<next::Snapshot> snapshots = test::Watch(story, 1, monitor);
   for (std::size_t second = 1; second + 3 < snapshots.size(); ++second) {
-    const Forecast& forecast = snapshots[second].forecasts.front();
-    ASSERT_EQ(forecast.state, ForecastState::kValid) << second;
-    EXPECT_NEAR(absl::ToDoubleSeconds(*forecast.remaining),
-                story.ends - static_cast<double>(second), 0.2 * story.ends)
+    const next::Estimate& forecast = snapshots[second].estimate;
+    ASSERT_EQ(forecast.state, next::EstimateState::kValid) << second;
+    EXPECT_NEAR(absl::ToDoubleSeconds(*Left(forecast)), story.ends - static_cast<double>(second),
+                0.2 * story.ends)
         << second;
-    EXPECT_LE(*forecast.remaining_lower, *forecast.remaining);
-    EXPECT_GE(*forecast.remaining_upper, *forecast.remaining);
+    EXPECT_LE(*Lower(forecast), *Left(forecast));
+    EXPECT_GE(*Upper(forecast), *Left(forecast));
   }
 }
 

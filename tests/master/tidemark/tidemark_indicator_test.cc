@@ -15,7 +15,11 @@ namespace tidemark {
 namespace {
 
 using test::At;
+using test::EstimatesOf;
 using test::Key;
+using test::Left;
+using test::Lower;
+using test::Upper;
 using test::VirtualJob;
 
 // Four reduce tasks with quadratic costs and one key group that dwarfs all others, last in its
@@ -38,7 +42,7 @@ VirtualJob SkewedJob() {
 
 struct Told {
   double at = 0;
-  Snapshot snapshot;
+  next::Snapshot snapshot;
 };
 
 std::vector<Told> Watch(const VirtualJob& job, double& ends) {
@@ -61,16 +65,16 @@ TEST(TidemarkIndicator, SeesTheGiantComing) {
   const std::vector<Told> told = Watch(SkewedJob(), ends);
   int checked = 0;
   for (const Told& update : told) {
-    const Forecast& forecast = update.snapshot.forecasts.front();
-    const Forecast& linear = update.snapshot.forecasts.back();
-    if (update.at < 30 || !forecast.remaining || update.at > ends - 5) continue;
+    const next::Estimate& forecast = update.snapshot.estimate;
+    const next::Estimate& linear = EstimatesOf(update.snapshot).back();
+    if (update.at < 30 || !Left(forecast) || update.at > ends - 5) continue;
     const double left = ends - update.at;
-    const double said = update.at + absl::ToDoubleSeconds(*forecast.remaining);
+    const double said = update.at + absl::ToDoubleSeconds(*Left(forecast));
     EXPECT_NEAR(update.at / said, update.at / ends, 0.12) << update.at;
-    EXPECT_LE(absl::ToDoubleSeconds(*forecast.remaining_lower), left) << update.at;
-    EXPECT_GE(absl::ToDoubleSeconds(*forecast.remaining_upper), left) << update.at;
-    if (update.at < 60 && linear.remaining) {
-      EXPECT_LT(absl::ToDoubleSeconds(*linear.remaining), 0.7 * left) << update.at;
+    EXPECT_LE(absl::ToDoubleSeconds(*Lower(forecast)), left) << update.at;
+    EXPECT_GE(absl::ToDoubleSeconds(*Upper(forecast)), left) << update.at;
+    if (update.at < 60 && Left(linear)) {
+      EXPECT_LT(absl::ToDoubleSeconds(*Left(linear)), 0.7 * left) << update.at;
     }
     ++checked;
   }
@@ -92,10 +96,10 @@ TEST(TidemarkIndicator, DoesNotExpectAgainWhatFinishedUntold) {
   int checked = 0;
   for (const Event& event : story.events) {
     for (; At(next) < event.arrived_at; next += 1) {
-      const Snapshot snapshot = monitor.Tick(At(next));
-      const Forecast& forecast = snapshot.forecasts.front();
-      if (next < 30 || next > story.ends - 5 || !forecast.remaining) continue;
-      const double said_end = next + absl::ToDoubleSeconds(*forecast.remaining);
+      const next::Snapshot snapshot = monitor.Tick(At(next));
+      const next::Estimate& forecast = snapshot.estimate;
+      if (next < 30 || next > story.ends - 5 || !Left(forecast)) continue;
+      const double said_end = next + absl::ToDoubleSeconds(*Left(forecast));
       EXPECT_NEAR(next / said_end, next / story.ends, 0.2) << next;
       ++checked;
     }
@@ -116,13 +120,13 @@ TEST(TidemarkIndicator, TakesNoGroupForRunningSinceTheLastReport) {
   }
   JobMonitor monitor("job-1", {});
   const test::Story story = test::Tell(job);
-  for (const Snapshot& snapshot : test::Watch(story, 0.2, monitor)) {
-    const double at = absl::ToDoubleSeconds(snapshot.elapsed);
+  for (const next::Snapshot& snapshot : test::Watch(story, 0.2, monitor)) {
+    const double at = absl::ToDoubleSeconds(snapshot.elapsed());
     if (at < story.reduce_starts + 3 || at > story.ends - 1.5) continue;
-    const Forecast& forecast = snapshot.forecasts.front();
-    ASSERT_TRUE(forecast.remaining_upper.has_value()) << at;
-    EXPECT_NEAR(absl::ToDoubleSeconds(*forecast.remaining), story.ends - at, 1) << at;
-    EXPECT_LT(absl::ToDoubleSeconds(*forecast.remaining_upper), 1.3 * (story.ends - at) + 1) << at;
+    const next::Estimate& forecast = snapshot.estimate;
+    ASSERT_TRUE(Upper(forecast).has_value()) << at;
+    EXPECT_NEAR(absl::ToDoubleSeconds(*Left(forecast)), story.ends - at, 1) << at;
+    EXPECT_LT(absl::ToDoubleSeconds(*Upper(forecast)), 1.3 * (story.ends - at) + 1) << at;
   }
 }
 
@@ -131,9 +135,9 @@ TEST(TidemarkIndicator, NamesTheStragglerAndItsHeaviestGroup) {
   const std::vector<Told> told = Watch(SkewedJob(), ends);
   for (const Told& update : told) {
     if (update.at < 40 || update.at > ends - 5) continue;
-    ASSERT_TRUE(update.snapshot.straggler.has_value()) << update.at;
-    EXPECT_EQ(update.snapshot.straggler->attempt.index, 2u);
-    EXPECT_EQ(update.snapshot.straggler->heaviest_group_bytes, 9'000u);
+    ASSERT_EQ(update.snapshot.named_tasks.size(), 1u) << update.at;
+    EXPECT_EQ(update.snapshot.named_tasks[0].attempt.index, 2u);
+    EXPECT_EQ(update.snapshot.named_tasks[0].heaviest_group_bytes, 9'000u);
   }
 }
 
@@ -155,9 +159,9 @@ TEST(TidemarkIndicator, AJobOfEqualGroupsIsLinear) {
   }
   double ends = 0;
   for (const Told& update : Watch(job, ends)) {
-    const Forecast& forecast = update.snapshot.forecasts.front();
-    if (!forecast.remaining || update.at < 20 || update.at > ends - 2) continue;
-    EXPECT_NEAR(absl::ToDoubleSeconds(*forecast.remaining), ends - update.at, 1.5) << update.at;
+    const next::Estimate& forecast = update.snapshot.estimate;
+    if (!Left(forecast) || update.at < 20 || update.at > ends - 2) continue;
+    EXPECT_NEAR(absl::ToDoubleSeconds(*Left(forecast)), ends - update.at, 1.5) << update.at;
   }
 }
 
@@ -185,11 +189,10 @@ TEST(TidemarkIndicator, ThousandsOfTasksMayWait) {
   say(2, test::Started(test::R(0)));
   say(3, test::Shuffled(test::R(0)));
   say(4, test::Reduced(test::R(0), At(4), {test::Point(100, 0.2, 5)}));
-  const Snapshot snapshot = monitor.Tick(At(4));
-  ASSERT_TRUE(snapshot.forecasts.front().remaining.has_value());
+  const next::Snapshot snapshot = monitor.Tick(At(4));
+  ASSERT_TRUE(Left(snapshot.estimate).has_value());
   // Half of a task is left, and a second of shuffle and two of reducing of each of the others.
-  EXPECT_NEAR(absl::ToDoubleSeconds(*snapshot.forecasts.front().remaining), 3.0 * kReduces,
-              0.1 * kReduces);
+  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(snapshot.estimate)), 3.0 * kReduces, 0.1 * kReduces);
 }
 
 }  // namespace
