@@ -65,16 +65,13 @@ JobState StateOf(JobOutcome outcome) {
   return JobState::kAbandoned;
 }
 
-const auto& TaskOf(const auto& task) { return task; }
-const model::StageTask& TaskOf(const std::pair<const std::uint32_t, model::StageTask>& task) {
-  return task.second;
-}
-
-std::uint32_t SilentTasks(const auto& tasks, absl::Time now) {
+std::uint32_t SilentTasks(const model::JobState& state, absl::Time now) {
   std::uint32_t silent = 0;
-  for (const auto& task : tasks) {
-    for (const auto& [number, attempt] : TaskOf(task).attempts) {
-      silent += attempt.life.is_running() && now - attempt.life.last_heard_at > kSilence ? 1 : 0;
+  for (const auto& [number, stage] : state.stages) {
+    for (const model::Task& task : stage.tasks) {
+      for (const auto& [id, attempt] : task.attempts) {
+        silent += attempt.life.is_running() && now - attempt.life.last_heard_at > kSilence ? 1 : 0;
+      }
     }
   }
   return silent;
@@ -82,9 +79,9 @@ std::uint32_t SilentTasks(const auto& tasks, absl::Time now) {
 
 std::uint64_t DroppedPoints(const model::JobState& state) {
   std::uint64_t dropped = 0;
-  for (const model::ReduceTask& task : state.reduce_tasks) {
+  for (const model::Task& task : state.reduce_tasks()) {
     for (const auto& [number, attempt] : task.attempts) {
-      dropped = model::SaturatingAdd(dropped, attempt.dropped_points);
+      dropped = model::SaturatingAdd(dropped, attempt.reduce->dropped_points);
     }
   }
   return dropped;
@@ -235,29 +232,29 @@ JobState JobMonitor::Impl::StateAt(absl::Time now) const {
 EndPrediction JobMonitor::Impl::PredictMaps(absl::Time now) {
   EndPrediction prediction{.at = now};
   // More may come than has been heard of.
-  const StageOpened* const opened = state_.map_stage();
-  if (opened == nullptr || !opened->task_count) return prediction;
+  const model::Stage* const stage = state_.map_stage();
+  if (stage == nullptr || !stage->opened.task_count) return prediction;
   const PhaseProgress maps = model::MapProgress(state_);
   if (maps.state == PhaseState::kDone) {
     prediction.end = maps.finished_at;
     return prediction;
   }
   estimate::Application application = {.on = estimate::RoomForAll(),
-                                       .draws = &cost::FixedDraws::For(state_.map_tasks.size())};
-  std::optional<cost::StageLeft> stage = cost::MapStageBySize(state_, now, *application.draws);
-  if (!stage) return prediction;
-  application.stages.push_back(*std::move(stage));
+                                       .draws = &cost::FixedDraws::For(state_.map_tasks().size())};
+  std::optional<cost::SizedStage> left = cost::MapStageBySize(state_, now, *application.draws);
+  if (!left) return prediction;
+  application.stages.push_back(std::move(left->stage));
   const absl::StatusOr<estimate::Estimate> estimate = estimate::EstimateApplication(application);
   if (!estimate.ok() || estimate->end.upper >= schedule::kForever) return prediction;
   running_stage_ = std::make_shared<const cost::RunningStage>(cost::RunningStage{
       .index = kMapStage, .left = application.stages[0], .ends = estimate->ends});
-  const estimate::Range& left = estimate->end;
-  prediction.end = now + absl::Seconds(left.median);
+  const estimate::Range& end = estimate->end;
+  prediction.end = now + absl::Seconds(end.median);
   drift_.Observe(now, *prediction.end);
   const absl::Duration moved = model::kDeviationsOf90Percent * drift_.Drift();
-  const double upper = std::min(left.upper, model::kRemainingUpperMax * left.median);
-  prediction.lower = now + std::max(absl::Seconds(left.lower) - moved, absl::ZeroDuration());
-  prediction.upper = now + absl::Seconds(std::max(upper, left.median)) + moved;
+  const double upper = std::min(end.upper, model::kRemainingUpperMax * end.median);
+  prediction.lower = now + std::max(absl::Seconds(end.lower) - moved, absl::ZeroDuration());
+  prediction.upper = now + absl::Seconds(std::max(upper, end.median)) + moved;
   return prediction;
 }
 
@@ -385,11 +382,7 @@ Coverage JobMonitor::Impl::CoverageAt(absl::Time now) const {
   coverage.anomalies = state_.anomalies;
   coverage.rejected_envelopes = state_.rejected_envelopes;
   coverage.map_profiles = model::MapProfilesKnown(state_, now);
-  coverage.silent_tasks =
-      SilentTasks(state_.map_tasks, now) + SilentTasks(state_.reduce_tasks, now);
-  for (const auto& [number, stage] : state_.stages) {
-    coverage.silent_tasks += SilentTasks(stage.tasks, now);
-  }
+  coverage.silent_tasks = SilentTasks(state_, now);
   if (StateAt(now) == JobState::kRunning) {
     coverage.silent_for = model::SilentFor(state_, now);
   }
@@ -414,8 +407,8 @@ Coverage JobMonitor::Impl::CoverageAt(absl::Time now) const {
         kMapStage, kReduceStage, state_.unused_profiles,
         state_.unused_profiles == 1 ? " was" : "s were"));
   }
-  const StageOpened* const reduces = state_.reduce_stage();
-  if (reduces != nullptr && reduces->is_grouping_opaque.value_or(false)) {
+  const model::Stage* const reduces = state_.reduce_stage();
+  if (reduces != nullptr && reduces->opened.is_grouping_opaque.value_or(false)) {
     coverage.notes.push_back(
         "a grouping comparator decides which keys form a key group, so none is known by its key");
   }

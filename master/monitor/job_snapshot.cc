@@ -145,10 +145,9 @@ class Failures {
   const std::string* last_ = nullptr;
 };
 
-template <typename Tasks>
-void AddFailures(const Tasks& tasks, next::StageProgress& stage) {
+void AddFailures(const std::vector<model::Task>& tasks, next::StageProgress& stage) {
   Failures failures;
-  for (const auto& task : tasks) {
+  for (const model::Task& task : tasks) {
     for (const auto& [number, attempt] : task.attempts) failures.Add(attempt.life);
   }
   failures.Tell(stage);
@@ -169,15 +168,14 @@ next::StageInfo InfoOf(const StageOpened& opened) {
 
 // A stage whose tasks are told by nothing but their lives.
 next::StageProgress ProgressOf(const model::Stage& stage) {
-  next::StageProgress progress = {.id = {0, stage.opened.stage},
-                                  .tasks = stage.opened.task_count.value_or(stage.tasks.size())};
-  Failures failures;
+  next::StageProgress progress = {.id = {0, stage.opened.stage}};
   std::optional<absl::Time> ended_at;
-  for (const auto& [index, task] : stage.tasks) {
+  std::uint32_t heard_of = 0;
+  for (const model::Task& task : stage.tasks) {
+    heard_of += task.attempts.empty() ? 0 : 1;
     progress.running_tasks += task.is_running() ? 1 : 0;
     progress.finished_tasks += task.is_finished() ? 1 : 0;
     for (const auto& [number, attempt] : task.attempts) {
-      failures.Add(attempt.life);
       const auto started_at = attempt.life.started_at();
       if (started_at && (!progress.started_at || *started_at < *progress.started_at)) {
         progress.started_at = started_at;
@@ -186,7 +184,7 @@ next::StageProgress ProgressOf(const model::Stage& stage) {
       if (attempt.life.is_finished() && end && (!ended_at || *end > *ended_at)) ended_at = end;
     }
   }
-  failures.Tell(progress);
+  progress.tasks = stage.opened.task_count.value_or(heard_of);
   // One that is run again may have fewer tasks than before.
   progress.finished_tasks = std::min(progress.finished_tasks, progress.tasks);
   const bool is_done = stage.opened.task_count && progress.finished_tasks == progress.tasks;
@@ -224,11 +222,7 @@ void AddStages(const model::JobState& state, next::Snapshot& job) {
   }
   for (next::StageProgress& stage : job.stages) {
     const auto opened = state.stages.find(stage.id.stage);
-    const bool is_generic =
-        opened != state.stages.end() && !opened->second.is_map() && !opened->second.is_reduce();
-    if (is_generic) continue;
-    if (stage.id.stage == kMapStage) AddFailures(state.map_tasks, stage);
-    if (stage.id.stage == kReduceStage) AddFailures(state.reduce_tasks, stage);
+    if (opened != state.stages.end()) AddFailures(opened->second.tasks, stage);
   }
   const auto by_id = [](const auto& a, const auto& b) { return a.id < b.id; };
   std::sort(job.stage_infos.begin(), job.stage_infos.end(), by_id);
