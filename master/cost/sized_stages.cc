@@ -1,107 +1,100 @@
 #include "master/cost/sized_stages.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "master/cost/task_sizes.h"
-#include "master/model/leading_attempt.h"
 
 namespace tidemark::cost {
 namespace {
 
-double SecondsUntil(absl::Time end, const model::MapAttempt& attempt) {
-  if (!attempt.life.started_at()) return 0;
-  return std::max(absl::ToDoubleSeconds(end - *attempt.life.started_at()), 0.0);
-}
+using model::Task;
+using model::TaskAttempt;
 
-// Whether the engine says when an attempt begins to reduce. If not, its times are of the whole.
-bool TellsOfShuffles(const model::JobState& state) {
-  return std::any_of(state.reduce_tasks.begin(), state.reduce_tasks.end(), [](const auto& task) {
-    const model::ReduceAttempt* const done = task.finished_attempt();
-    return done != nullptr && done->reduce_started_at;
-  });
-}
+// The tasks of a stage by how far they are.
+class SortedTasks {
+ public:
+  // `begun_at`: when an attempt began with its bytes; empty while it has not.
+  template <typename BegunAt>
+  void Add(const Task& task, SizedTask sized, absl::Time now, BegunAt begun_at) {
+    const auto seconds_until = [](std::optional<absl::Time> start, absl::Time end) {
+      return start ? std::max(absl::ToDoubleSeconds(end - *start), 0.0) : 0;
+    };
+    if (const TaskAttempt* const done = task.finished_attempt()) {
+      sized.seconds = seconds_until(begun_at(*done), done->life.ended_at().value_or(now));
+      finished_.push_back(sized);
+    } else if (const TaskAttempt* const attempt = task.leading_attempt()) {
+      const std::optional<absl::Time> start = begun_at(*attempt);
+      const double bytes = sized.bytes.value_or(0);
+      sized.seconds = seconds_until(start, now);
+      if (start) sized.fetches = 0;
+      if (start && bytes > 0) sized.fraction = static_cast<double>(attempt->bytes_done) / bytes;
+      running_.push_back(sized);
+    } else {
+      pending_.push_back(sized);
+    }
+  }
 
-// The seconds of its reduce functions, or of the whole of an attempt whose shuffle is not told.
-double ReduceSeconds(absl::Time end, const model::ReduceAttempt& attempt) {
-  const std::optional<absl::Time> start =
-      attempt.reduce_started_at ? attempt.reduce_started_at : attempt.life.started_at();
-  return start ? std::max(absl::ToDoubleSeconds(end - *start), 0.0) : 0;
-}
+  std::size_t size() const { return finished_.size() + running_.size() + pending_.size(); }
+  bool any_has_ended() const { return !finished_.empty(); }
+  bool any_is_left() const { return size() > finished_.size(); }
+
+  std::optional<SizedStage> Left(std::size_t slots, const FixedDraws& draws) const {
+    SizedStage sized;
+    StageLeft& stage = sized.stage;
+    if (!TimesBySize(finished_, running_, pending_, draws, stage.times)) return std::nullopt;
+    stage.work.pending = pending_.size();
+    stage.work.running.resize(running_.size());
+    stage.work.at_once_max = std::max(slots, running_.size());
+    for (const SizedTask& task : running_) sized.tasks.push_back(task.index);
+    for (const SizedTask& task : pending_) sized.tasks.push_back(task.index);
+    return sized;
+  }
+
+ private:
+  std::vector<SizedTask> finished_;
+  std::vector<SizedTask> running_;
+  std::vector<SizedTask> pending_;
+};
 
 }  // namespace
 
-std::optional<StageLeft> MapStageBySize(const model::JobState& state, absl::Time now,
-                                        const FixedDraws& draws) {
-  std::vector<SizedTask> finished;
-  std::vector<SizedTask> running;
-  std::vector<SizedTask> pending;
-  for (std::size_t i = 0; i < state.map_tasks.size(); ++i) {
-    const model::MapTask& task = state.map_tasks[i];
-    SizedTask sized = {.index = i};
+std::optional<SizedStage> MapStageBySize(const model::JobState& state, absl::Time now,
+                                         const FixedDraws& draws) {
+  SortedTasks tasks;
+  for (const Task& task : state.map_tasks()) {
+    SizedTask sized = {.index = tasks.size()};
     if (task.input_bytes) sized.bytes = static_cast<double>(*task.input_bytes);
-    if (const model::MapAttempt* const done = task.finished_attempt()) {
-      sized.seconds = SecondsUntil(done->life.ended_at().value_or(now), *done);
-      finished.push_back(sized);
-    } else if (const model::MapAttempt* const attempt = model::LeadingAttempt(task)) {
-      sized.seconds = SecondsUntil(now, *attempt);
-      const double bytes = sized.bytes.value_or(0);
-      if (bytes > 0) sized.fraction = static_cast<double>(attempt->bytes_done) / bytes;
-      running.push_back(sized);
-    } else {
-      pending.push_back(sized);
-    }
+    tasks.Add(task, sized, now, [](const TaskAttempt& a) { return a.life.started_at(); });
   }
-  StageLeft stage;
-  if (!TimesBySize(finished, running, pending, draws, stage.times)) return std::nullopt;
-  stage.work.pending = pending.size();
-  stage.work.running.resize(running.size());
-  stage.work.at_once_max = std::max(state.map_slots(), running.size());
-  return stage;
+  return tasks.Left(state.map_slots(), draws);
 }
 
 std::optional<SizedStage> ReduceStageBySize(const model::JobState& state, absl::Time now,
                                             double shuffle_seconds_per_byte,
                                             const FixedDraws& draws) {
-  std::vector<SizedTask> finished;
-  std::vector<SizedTask> running;
-  std::vector<SizedTask> pending;
-  SizedStage sized;
-  std::vector<std::size_t> waiting;
-  const bool tells_shuffles = TellsOfShuffles(state);
+  // Whether the engine says when an attempt begins to reduce. If not, its times are of the whole.
+  const bool tells_shuffles = std::ranges::any_of(state.reduce_tasks(), [](const Task& task) {
+    const TaskAttempt* const done = task.finished_attempt();
+    return done != nullptr && done->reduce->reduce_started_at;
+  });
   const bool has_profiles = state.keys.profile_count() > 0;
-  for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) {
-    const model::ReduceTask& task = state.reduce_tasks[i];
-    const auto bytes = static_cast<double>(state.reduce_input_bytes(i));
-    SizedTask of_task = {.index = i};
-    if (bytes > 0 || has_profiles) of_task.bytes = bytes;
-    if (tells_shuffles) of_task.fetches = shuffle_seconds_per_byte * bytes;
-    if (const model::ReduceAttempt* const done = task.finished_attempt()) {
-      of_task.seconds = ReduceSeconds(done->life.ended_at().value_or(now), *done);
-      finished.push_back(of_task);
-    } else if (const model::ReduceAttempt* const attempt = model::LeadingAttempt(task)) {
-      const bool has_begun = attempt->reduce_started_at || !tells_shuffles;
-      if (has_begun) {
-        of_task.fetches = 0;
-        of_task.seconds = ReduceSeconds(now, *attempt);
-        if (bytes > 0) of_task.fraction = static_cast<double>(attempt->bytes_done) / bytes;
-      }
-      running.push_back(of_task);
-      sized.tasks.push_back(i);
-    } else {
-      pending.push_back(of_task);
-      waiting.push_back(i);
-    }
+  const auto begun_at = [&](const TaskAttempt& attempt) {
+    const bool has_begun = attempt.life.is_finished() || !tells_shuffles;
+    return attempt.reduce->reduce_started_at || !has_begun ? attempt.reduce->reduce_started_at
+                                                           : attempt.life.started_at();
+  };
+  SortedTasks tasks;
+  for (const Task& task : state.reduce_tasks()) {
+    const std::size_t index = tasks.size();
+    const auto bytes = static_cast<double>(state.reduce_input_bytes(index));
+    SizedTask sized = {.index = index};
+    if (bytes > 0 || has_profiles) sized.bytes = bytes;
+    if (tells_shuffles) sized.fetches = shuffle_seconds_per_byte * bytes;
+    tasks.Add(task, sized, now, begun_at);
   }
-  if (finished.empty() || running.size() + pending.size() == 0) return std::nullopt;
-  if (!TimesBySize(finished, running, pending, draws, sized.stage.times)) return std::nullopt;
-  sized.tasks.insert(sized.tasks.end(), waiting.begin(), waiting.end());
-  sized.stage.work.pending = pending.size();
-  sized.stage.work.running.resize(running.size());
-  sized.stage.work.at_once_max = std::max(state.reduce_slots(), running.size());
-  return sized;
+  if (!tasks.any_has_ended() || !tasks.any_is_left()) return std::nullopt;
+  return tasks.Left(state.reduce_slots(), draws);
 }
 
 }  // namespace tidemark::cost

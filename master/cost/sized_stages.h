@@ -13,14 +13,14 @@
 
 namespace tidemark::cost {
 
-// Empty: no map task has ended or told of progress. O(map tasks log map tasks).
-std::optional<StageLeft> MapStageBySize(const model::JobState& state, absl::Time now,
-                                        const FixedDraws& draws);
-
 struct SizedStage {
   StageLeft stage;
   std::vector<std::size_t> tasks;  // indexes, in the order of the stage's tasks
 };
+
+// Empty: no map task has ended or told of progress. O(map tasks log map tasks).
+std::optional<SizedStage> MapStageBySize(const model::JobState& state, absl::Time now,
+                                         const FixedDraws& draws);
 
 // Empty: no reduce task has ended, or none is left. O(reduce tasks log reduce tasks).
 std::optional<SizedStage> ReduceStageBySize(const model::JobState& state, absl::Time now,

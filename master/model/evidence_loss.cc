@@ -18,10 +18,10 @@ double Share(double lost, double kept) { return lost > 0 ? lost / (lost + kept) 
 double LostPoints(const JobState& state) {
   double dropped = 0;
   double done = 0;
-  for (const ReduceTask& task : state.reduce_tasks) {
+  for (const Task& task : state.reduce_tasks()) {
     for (const auto& [number, attempt] : task.attempts) {
-      const auto groups = static_cast<double>(attempt.groups_done);
-      dropped += std::min(static_cast<double>(attempt.dropped_points), groups);
+      const auto groups = static_cast<double>(attempt.reduce->groups_done);
+      dropped += std::min(static_cast<double>(attempt.reduce->dropped_points), groups);
       done += groups;
     }
   }
@@ -35,8 +35,8 @@ double LostEnvelopes(const JobState& state) {
   return Share(lost, static_cast<double>(state.taken_envelopes));
 }
 
-bool MayStillSendItsProfile(const MapTask& task, absl::Time now) {
-  const MapAttempt* finished = task.finished_attempt();
+bool MayStillSendItsProfile(const Task& task, absl::Time now) {
+  const TaskAttempt* finished = task.finished_attempt();
   return finished != nullptr &&
          now - finished->life.ended_at().value_or(absl::InfinitePast()) <= kProfileOnItsWay;
 }
@@ -62,7 +62,7 @@ double MapProfilesKnown(const JobState& state, absl::Time now) {
   const std::size_t known = state.keys.profile_count();
   std::size_t missing = state.map_profiles_missing;
   if (missing == 0) return known > 0 ? 1 : 0;
-  for (const MapTask& task : state.map_tasks) {
+  for (const Task& task : state.map_tasks()) {
     if (task.profile_missing && !state.closed && MayStillSendItsProfile(task, now)) --missing;
   }
   if (missing == 0) return 1;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -33,17 +32,18 @@ std::size_t BytesOf(const MapProfile& profile) {
   return bytes;
 }
 
-std::size_t BytesOf(const ReduceTask& task, const ReduceAttempt& attempt) {
+std::size_t BytesOf(const FinishedGroups& groups, const ReduceWork& work) {
   // A key that has finished is in a hash set and in a list.
   constexpr std::size_t kFinishedBytes = 2 * sizeof(KeyHash) + sizeof(FinishedKey);
   constexpr std::size_t kUnmatchedBytes = 64;  // a node of a tree
-  return sizeof(GroupPoint) * task.points.points().size() +
-         kFinishedBytes * attempt.finished_explicit.size() +
-         kUnmatchedBytes * attempt.unmatched_explicit.size();
+  return sizeof(GroupPoint) * groups.points.points().size() +
+         kFinishedBytes * work.finished_explicit.size() +
+         kUnmatchedBytes * work.unmatched_explicit.size();
 }
 
-absl::Status CheckRoom(const JobLimits& limits, const JobState& state) {
-  if (state.memory_bytes < limits.state_bytes_max) return absl::OkStatus();
+// Room for `added` bytes. Small things are only counted when they are there.
+absl::Status CheckRoom(const JobLimits& limits, const JobState& state, std::size_t added = 0) {
+  if (state.memory_bytes + added < limits.state_bytes_max) return absl::OkStatus();
   return LimitExceeded(
       "state_bytes_per_job",
       fmt::format("this master keeps at most {} bytes of state per job", limits.state_bytes_max));
@@ -67,32 +67,19 @@ class Folder {
  private:
   SourceState& source() { return state_.sources.find(event_.source_id)->second; }
   absl::Time ToMasterClock(std::optional<absl::Time> at) const;
-  template <typename Task>
-  void Grow(std::size_t count, std::vector<Task>& tasks);
+  void Grow(std::size_t count, Stage& stage);
   absl::StatusOr<Stage*> FindStage(const AttemptId& id, StageKind kind = StageKind::kUnknown);
-  absl::StatusOr<MapAttempt*> FindMapAttempt(const AttemptId& id);
-  absl::StatusOr<ReduceAttempt*> FindReduceAttempt(const AttemptId& id);
-  absl::StatusOr<StageTaskAttempt*> FindAttempt(const AttemptId& id, Stage& stage);
-  template <typename Task>
-  auto FindAttempt(const AttemptId& id, const char* limit_name, std::uint32_t limit,
-                   std::vector<Task>& tasks)
-      -> absl::StatusOr<decltype(&tasks[0].attempts.begin()->second)>;
-  absl::Status CheckAttempts(const AttemptId& id, std::size_t attempts) const;
-  template <typename Attempts, typename Number>
-  auto EnterAttempt(const Number& number, Attempts& attempts)
-      -> decltype(&attempts.begin()->second);
-  void Enter(const AttemptChanged& changed, AttemptLife& life);
-  absl::Status MapAttemptChanged(const AttemptChanged& changed);
-  absl::Status ReduceAttemptChanged(const AttemptChanged& changed);
-  void KeepProfile(const MapProfile& profile, MapAttempt& attempt);
-  void DropProfile(MapAttempt& attempt);
-  void SettleProfile(MapTask& task);
+  absl::StatusOr<TaskAttempt*> FindAttempt(const AttemptId& id, Stage& stage);
+  absl::Status CheckNewAttempt(const AttemptId& id, const Stage& stage) const;
+  void Enter(const AttemptChanged& changed, TaskAttempt& attempt);
+  void EnterReduce(TaskAttempt& attempt);
+  void DropProfile(TaskAttempt& attempt);
+  void SettleProfile(Task& task);
   void EndMapPhase();
   absl::Status CheckStage(const StageOpened& opened) const;
   absl::Status CheckRoomFor(absl::Span<const StageOpened> opened) const;
   void Open(StageOpened opened);
-  void MoveMapTasks(Stage& stage);
-  void MoveReduceTasks(Stage& stage);
+  void TakeOverTasks(Stage& stage);
   absl::Status LeaveOut(const AttemptId& id, Stage& stage);
 
   const Event& event_;
@@ -105,37 +92,56 @@ absl::Time Folder::ToMasterClock(std::optional<absl::Time> at) const {
   return clock.ToMasterClock(at.value_or(event_.sent_at), event_.arrived_at);
 }
 
+// How many tasks the map or reduce stage of a job may have. Those of other stages are bounded by
+// the memory they take.
+struct TaskLimit {
+  const char* name;
+  const char* kind;
+  std::uint32_t most;
+};
+
+std::optional<TaskLimit> LimitOf(std::uint32_t stage, StageKind kind, const JobLimits& limits) {
+  if (stage == kMapStage && kind == StageKind::kMap) {
+    return TaskLimit{"map_tasks", "map", limits.map_tasks_max};
+  }
+  if (stage == kReduceStage && kind == StageKind::kReduce) {
+    return TaskLimit{"reduce_tasks", "reduce", limits.reduce_tasks_max};
+  }
+  return std::nullopt;
+}
+
+std::optional<TaskLimit> LimitOf(const Stage& stage, const JobLimits& limits) {
+  return LimitOf(stage.opened.stage, stage.opened.kind, limits);
+}
+
 absl::Status Folder::CheckStage(const StageOpened& opened) const {
   const auto known = state_.stages.find(opened.stage);
   StageKind kind = opened.kind;
   if (known != state_.stages.end() && known->second.opened.kind != StageKind::kUnknown) {
     kind = known->second.opened.kind;
   }
-  const bool is_map = opened.stage == kMapStage && kind == StageKind::kMap;
-  const bool is_reduce = opened.stage == kReduceStage && kind == StageKind::kReduce;
-  if (!is_map && !is_reduce) return absl::OkStatus();
+  const std::optional<TaskLimit> limit = LimitOf(opened.stage, kind, limits_);
+  if (!limit) return absl::OkStatus();
   if (opened.attempt > 0) {
     return absl::InvalidArgumentError(
         fmt::format("attempt {} at stage {}: a map or reduce stage has one attempt; send attempt 0",
                     opened.attempt, opened.stage));
   }
   // After a restart with lower limits a job keeps the tasks that it has.
-  const auto check = [](const char* name, const char* what, std::optional<std::uint32_t> count,
-                        std::uint32_t limit, std::size_t has) {
-    if (count.value_or(0) <= std::max<std::size_t>(limit, has)) return absl::OkStatus();
+  const auto check = [](const char* name, const std::string& what,
+                        std::optional<std::uint32_t> count, std::uint32_t most, std::size_t has) {
+    if (count.value_or(0) <= std::max<std::size_t>(most, has)) return absl::OkStatus();
     return LimitExceeded(
         name, fmt::format("the job has {} {}; this master allows at most {} per job", *count, what,
-                          limit));
+                          most));
   };
-  if (is_reduce) {
-    return check("reduce_tasks", "reduce tasks", opened.task_count, limits_.reduce_tasks_max,
-                 state_.reduce_tasks.size());
-  }
-  absl::Status tasks = check("map_tasks", "map tasks", opened.task_count, limits_.map_tasks_max,
-                             state_.map_tasks.size());
-  if (!tasks.ok()) return tasks;
+  const std::size_t has =
+      opened.stage == kMapStage ? state_.map_tasks().size() : state_.reduce_tasks().size();
+  absl::Status tasks =
+      check(limit->name, fmt::format("{} tasks", limit->kind), opened.task_count, limit->most, has);
+  if (!tasks.ok() || opened.stage != kMapStage) return tasks;
   return check("reduce_tasks", "partitions", opened.partition_count, limits_.reduce_tasks_max,
-               state_.reduce_tasks.size());
+               state_.reduce_tasks().size());
 }
 
 absl::Status Folder::CheckRoomFor(absl::Span<const StageOpened> opened) const {
@@ -190,9 +196,11 @@ void DropRepeated(std::vector<std::uint32_t>& parents) {
 void Folder::Open(StageOpened opened) {
   DropRepeated(opened.parents);
   if (opened.opened_at) opened.opened_at = ToMasterClock(opened.opened_at);
-  const auto [known, is_new] = state_.stages.try_emplace(opened.stage, Stage{.opened = opened});
+  const auto [known, is_new] = state_.stages.try_emplace(opened.stage);
   Stage& stage = known->second;
+  const bool was_of_mapreduce = LimitOf(stage, limits_).has_value();
   if (is_new) {
+    stage.opened = opened;
     stage.announced_at = ToMasterClock(std::nullopt);
     state_.memory_bytes += kStageBytes;
   } else {
@@ -200,55 +208,35 @@ void Folder::Open(StageOpened opened) {
     if (!FillIn(opened, stage.opened)) ++state_.anomalies;
   }
   state_.memory_bytes += StateBytesOf(stage.opened);
+  const std::optional<TaskLimit> limit = LimitOf(stage, limits_);
+  if (!limit) return;
+  if (!was_of_mapreduce) TakeOverTasks(stage);
   // A count that was said before the kind has not been held against the limits.
-  const std::uint32_t tasks = stage.opened.task_count.value_or(0);
-  if (stage.is_reduce()) {
-    Grow(std::min(tasks, limits_.reduce_tasks_max), state_.reduce_tasks);
-    MoveReduceTasks(stage);
-  }
+  Grow(std::min(stage.opened.task_count.value_or(0), limit->most), stage);
   if (!stage.is_map()) return;
-  Grow(std::min(tasks, limits_.map_tasks_max), state_.map_tasks);
-  MoveMapTasks(stage);
   const std::vector<std::uint64_t>& sizes = stage.opened.task_bytes;
-  for (std::size_t i = 0; i < std::min(sizes.size(), state_.map_tasks.size()); ++i) {
-    if (!state_.map_tasks[i].input_bytes) state_.map_tasks[i].input_bytes = sizes[i];
+  for (std::size_t i = 0; i < std::min(sizes.size(), stage.tasks.size()); ++i) {
+    if (!stage.tasks[i].input_bytes) stage.tasks[i].input_bytes = sizes[i];
   }
 }
 
-// Tasks that were heard of before it was said that their stage maps.
-void Folder::MoveMapTasks(Stage& stage) {
-  const std::uint32_t limit = limits_.map_tasks_max;
-  for (auto& [index, task] : std::exchange(stage.tasks, {})) {
-    if (index >= std::min(stage.opened.task_count.value_or(limit), limit)) {
-      ++state_.anomalies;
-      continue;
-    }
-    Grow(index + std::size_t{1}, state_.map_tasks);
-    MapTask& moved = state_.map_tasks[index];
-    for (auto& [number, attempt] : task.attempts) {
-      if (!moved.input_bytes) moved.input_bytes = attempt.life.input_bytes;
-      moved.attempts[number.second] = {
-          .life = std::move(attempt.life), .bytes_done = attempt.bytes_done, .profile = {}};
-    }
-    SettleProfile(moved);
+// Tasks that were heard of before it was said that their stage maps or reduces.
+void Folder::TakeOverTasks(Stage& stage) {
+  const std::uint32_t most = LimitOf(stage, limits_)->most;
+  const std::size_t count = std::min(stage.opened.task_count.value_or(most), most);
+  for (std::size_t i = count; i < stage.tasks.size(); ++i) {
+    state_.anomalies += stage.tasks[i].attempts.empty() ? 0 : 1;
   }
-}
-
-// Likewise, that it reduces.
-void Folder::MoveReduceTasks(Stage& stage) {
-  const std::uint32_t limit = limits_.reduce_tasks_max;
-  for (auto& [index, task] : std::exchange(stage.tasks, {})) {
-    if (index >= std::min(stage.opened.task_count.value_or(limit), limit)) {
-      ++state_.anomalies;
-      continue;
-    }
-    Grow(index + std::size_t{1}, state_.reduce_tasks);
+  stage.tasks.resize(std::min(stage.tasks.size(), count));
+  for (Task& task : stage.tasks) {
+    state_.anomalies +=
+        std::erase_if(task.attempts, [](const auto& entry) { return entry.first.first > 0; });
+    if (stage.is_map()) SettleProfile(task);
+    if (!stage.is_reduce()) continue;
     for (auto& [number, attempt] : task.attempts) {
-      ReduceAttempt& moved = state_.reduce_tasks[index].attempts[number.second];
-      moved.life = std::move(attempt.life);
-      moved.fetched_bytes = attempt.bytes_done;
-      moved.reduce_started_at = moved.life.shuffled_at();
-      if (moved.reduce_started_at || moved.life.is_finished()) EndMapPhase();
+      attempt.reduce = std::make_unique<ReduceWork>();
+      attempt.reduce->fetched_bytes = std::exchange(attempt.bytes_done, 0);
+      EnterReduce(attempt);
     }
   }
 }
@@ -280,15 +268,13 @@ absl::Status Folder::operator()(const JobClosed& closed) {
 
 // Makes room for so many tasks. Of a map task that is first heard of when the phase is over, the
 // profile is missing.
-template <typename Task>
-void Folder::Grow(std::size_t count, std::vector<Task>& tasks) {
-  const std::size_t before = tasks.size();
+void Folder::Grow(std::size_t count, Stage& stage) {
+  const std::size_t before = stage.tasks.size();
   if (count <= before) return;
-  tasks.resize(count);
-  if constexpr (std::is_same_v<Task, MapTask>) {
-    if (!state_.map_phase_is_over) return;
-    for (std::size_t i = before; i < count; ++i) SettleProfile(tasks[i]);
-  }
+  stage.tasks.resize(count);
+  if (!LimitOf(stage, limits_)) state_.memory_bytes += (count - before) * sizeof(Task);
+  if (!stage.is_map() || !state_.map_phase_is_over) return;
+  for (std::size_t i = before; i < count; ++i) SettleProfile(stage.tasks[i]);
 }
 
 // The stage of an attempt, which may be heard of before whoever opens its stage: sources are not
@@ -316,20 +302,42 @@ absl::StatusOr<Stage*> Folder::FindStage(const AttemptId& id, StageKind kind) {
   return &stage;
 }
 
-// Whether one more attempt may be made at a task that has had so many.
-absl::Status Folder::CheckAttempts(const AttemptId& id, std::size_t attempts) const {
-  if (attempts < limits_.attempts_per_task_max) return CheckRoom(limits_, state_);
-  return LimitExceeded("attempts_per_task",
-                       fmt::format("{}: this master allows at most {} attempts per task",
-                                   ToString(id), limits_.attempts_per_task_max));
+// Whether one more attempt may be made.
+absl::Status Folder::CheckNewAttempt(const AttemptId& id, const Stage& stage) const {
+  const std::size_t tasks = stage.tasks.size();
+  const std::optional<TaskLimit> limit = LimitOf(stage, limits_);
+  if (limit && id.index >= std::max<std::size_t>(limit->most, tasks)) {
+    return LimitExceeded(
+        limit->name, fmt::format("{}: this master allows at most {} {} tasks per job", ToString(id),
+                                 limit->most, limit->kind));
+  }
+  // Those at an earlier attempt at the stage take none of its room.
+  std::ptrdiff_t attempts = 0;
+  if (id.index < tasks) {
+    const auto& known = stage.tasks[id.index].attempts;
+    attempts = std::distance(known.lower_bound({id.stage_attempt, 0}),
+                             known.upper_bound({id.stage_attempt, UINT32_MAX}));
+  }
+  if (attempts >= static_cast<std::ptrdiff_t>(limits_.attempts_per_task_max)) {
+    return LimitExceeded("attempts_per_task",
+                         fmt::format("{}: this master allows at most {} attempts per task",
+                                     ToString(id), limits_.attempts_per_task_max));
+  }
+  const std::size_t added = limit || id.index < tasks ? 0 : (id.index - tasks) * sizeof(Task);
+  return CheckRoom(limits_, state_, added);
 }
 
-// The attempt `number` among `attempts` at a task, which is made if it is new.
-template <typename Attempts, typename Number>
-auto Folder::EnterAttempt(const Number& number, Attempts& attempts)
-    -> decltype(&attempts.begin()->second) {
-  if (!attempts.contains(number)) state_.memory_bytes += kAttemptBytes;
-  auto& attempt = attempts[number];
+// What is refused takes no memory.
+absl::StatusOr<TaskAttempt*> Folder::FindAttempt(const AttemptId& id, Stage& stage) {
+  const std::pair number(id.stage_attempt, id.attempt);
+  if (id.index >= stage.tasks.size() || !stage.tasks[id.index].attempts.contains(number)) {
+    if (absl::Status checked = CheckNewAttempt(id, stage); !checked.ok()) return checked;
+    Grow(id.index + std::size_t{1}, stage);
+    TaskAttempt& made = stage.tasks[id.index].attempts[number];
+    if (stage.is_reduce()) made.reduce = std::make_unique<ReduceWork>();
+    state_.memory_bytes += kAttemptBytes;
+  }
+  TaskAttempt& attempt = stage.tasks[id.index].attempts[number];
   if (attempt.life.is_running()) {
     state_.report_gaps.Observe(event_.arrived_at - attempt.life.last_heard_at);
   }
@@ -337,48 +345,8 @@ auto Folder::EnterAttempt(const Number& number, Attempts& attempts)
   return &attempt;
 }
 
-template <typename Task>
-auto Folder::FindAttempt(const AttemptId& id, const char* limit_name, std::uint32_t limit,
-                         std::vector<Task>& tasks)
-    -> absl::StatusOr<decltype(&tasks[0].attempts.begin()->second)> {
-  if (id.index >= std::max<std::size_t>(limit, tasks.size())) {
-    return LimitExceeded(
-        limit_name, fmt::format("{}: this master allows at most {} {} tasks per job", ToString(id),
-                                limit, id.stage == kMapStage ? "map" : "reduce"));
-  }
-  Grow(id.index + std::size_t{1}, tasks);
-  auto& attempts = tasks[id.index].attempts;
-  if (!attempts.contains(id.attempt)) {
-    if (absl::Status checked = CheckAttempts(id, attempts.size()); !checked.ok()) return checked;
-  }
-  return EnterAttempt(id.attempt, attempts);
-}
-
-absl::StatusOr<MapAttempt*> Folder::FindMapAttempt(const AttemptId& id) {
-  return FindAttempt(id, "map_tasks", limits_.map_tasks_max, state_.map_tasks);
-}
-
-absl::StatusOr<ReduceAttempt*> Folder::FindReduceAttempt(const AttemptId& id) {
-  return FindAttempt(id, "reduce_tasks", limits_.reduce_tasks_max, state_.reduce_tasks);
-}
-
-absl::StatusOr<StageTaskAttempt*> Folder::FindAttempt(const AttemptId& id, Stage& stage) {
-  const std::pair number(id.stage_attempt, id.attempt);
-  const auto task = stage.tasks.find(id.index);
-  if (task == stage.tasks.end() || !task->second.attempts.contains(number)) {
-    std::size_t attempts = 0;  // those at an earlier attempt at the stage take none of its room
-    if (task != stage.tasks.end()) {
-      attempts = static_cast<std::size_t>(
-          std::count_if(task->second.attempts.begin(), task->second.attempts.end(),
-                        [&](const auto& entry) { return entry.first.first == id.stage_attempt; }));
-    }
-    // Before the task is made: what is refused takes no memory.
-    if (absl::Status checked = CheckAttempts(id, attempts); !checked.ok()) return checked;
-  }
-  return EnterAttempt(number, stage.tasks[id.index].attempts);
-}
-
-void Folder::Enter(const AttemptChanged& changed, AttemptLife& life) {
+void Folder::Enter(const AttemptChanged& changed, TaskAttempt& attempt) {
+  AttemptLife& life = attempt.life;
   if (!life.Enter(changed.state, ToMasterClock(changed.at))) ++state_.anomalies;
   const auto keep = [this](std::string& text, const std::string& said) {
     if (!text.empty() || !CheckRoom(limits_, state_).ok()) return;
@@ -389,6 +357,7 @@ void Folder::Enter(const AttemptChanged& changed, AttemptLife& life) {
     const auto executor = source().executors.find(*changed.executor);
     if (executor != source().executors.end()) {
       keep(life.host, state_.executors[executor->second].host);
+      if (!attempt.executor) attempt.executor = static_cast<std::uint32_t>(executor->second);
     }
   }
   keep(life.input_name, changed.input_name);
@@ -396,14 +365,6 @@ void Folder::Enter(const AttemptChanged& changed, AttemptLife& life) {
   life.speculative |= changed.speculative;
   if (!life.input_bytes) life.input_bytes = changed.input_bytes;
   if (!life.input_records) life.input_records = changed.input_records;
-}
-
-// The most tasks seen at once stands in for the number of slots while nobody says it; counting is
-// only worth its cost then.
-template <typename Task>
-std::uint32_t RunningCount(const std::vector<Task>& tasks) {
-  return static_cast<std::uint32_t>(std::count_if(
-      tasks.begin(), tasks.end(), [](const Task& task) { return task.is_running(); }));
 }
 
 absl::Status Folder::operator()(const AttemptChanged& changed) {
@@ -416,73 +377,47 @@ absl::Status Folder::operator()(const AttemptChanged& changed) {
         "attempt changed of {}: state is ATTEMPT_STATE_SHUFFLED; only reduce tasks shuffle",
         ToString(changed.attempt)));
   }
-  if ((*stage)->is_map()) return MapAttemptChanged(changed);
-  if ((*stage)->is_reduce()) return ReduceAttemptChanged(changed);
   const auto attempt = FindAttempt(changed.attempt, **stage);
   if (!attempt.ok()) return attempt.status();
-  Enter(changed, (*attempt)->life);
-  const auto executor = source().executors.find(changed.executor.value_or(0));
-  if (changed.executor && executor != source().executors.end() && !(*attempt)->executor) {
-    (*attempt)->executor = executor->second;
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Folder::ReduceAttemptChanged(const AttemptChanged& changed) {
-  const auto attempt = FindReduceAttempt(changed.attempt);
-  if (!attempt.ok()) return attempt.status();
-  Enter(changed, (*attempt)->life);
-  if (changed.state == AttemptState::kFinished) {
-    KeepColdBins(state_.reduce_tasks[changed.attempt.index]);
-  }
-  if (changed.state == AttemptState::kShuffled && !(*attempt)->reduce_started_at) {
-    (*attempt)->reduce_started_at = (*attempt)->life.shuffled_at();
-  }
-  if ((*attempt)->reduce_started_at || (*attempt)->life.is_finished()) EndMapPhase();
-  if (changed.state == AttemptState::kStarted && !state_.reduce_stage()->slots) {
-    state_.reduce_tasks_running_max =
-        std::max(state_.reduce_tasks_running_max, RunningCount(state_.reduce_tasks));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Folder::MapAttemptChanged(const AttemptChanged& changed) {
-  const auto attempt = FindMapAttempt(changed.attempt);
-  if (!attempt.ok()) return attempt.status();
-  MapTask& task = state_.map_tasks[changed.attempt.index];
-  Enter(changed, (*attempt)->life);
+  Task& task = (*stage)->tasks[changed.attempt.index];
+  Enter(changed, **attempt);
   if (!task.input_bytes) task.input_bytes = changed.input_bytes;
-  if ((*attempt)->life.has_ended() && !(*attempt)->life.is_finished()) DropProfile(**attempt);
-  if (changed.state == AttemptState::kStarted && !state_.map_stage()->slots) {
-    state_.map_tasks_running_max =
-        std::max(state_.map_tasks_running_max, RunningCount(state_.map_tasks));
+  if ((*stage)->is_reduce()) {
+    if (changed.state == AttemptState::kFinished) KeepColdBins(task);
+    EnterReduce(**attempt);
   }
-  SettleProfile(task);
+  if ((*stage)->is_map()) {
+    if ((*attempt)->life.has_ended() && !(*attempt)->life.is_finished()) DropProfile(**attempt);
+    SettleProfile(task);
+  }
+  // The most tasks seen at once stands in for the number of slots while nobody says it; counting is
+  // only worth its cost then.
+  const bool counts = LimitOf(**stage, limits_) && !(*stage)->opened.slots;
+  if (counts && changed.state == AttemptState::kStarted) {
+    (*stage)->tasks_running_max = std::max(
+        (*stage)->tasks_running_max, static_cast<std::uint32_t>((*stage)->running_task_count()));
+  }
   return absl::OkStatus();
+}
+
+// Whether or not it was told, a reduce function runs once the shuffle is over.
+void Folder::EnterReduce(TaskAttempt& attempt) {
+  std::optional<absl::Time>& started_at = attempt.reduce->reduce_started_at;
+  if (!started_at) started_at = attempt.life.shuffled_at();
+  if (started_at || attempt.life.is_finished()) EndMapPhase();
 }
 
 absl::Status Folder::operator()(const TaskHeartbeat& heartbeat) {
   const absl::StatusOr<Stage*> stage = FindStage(heartbeat.attempt);
   if (!stage.ok()) return stage.status();
-  const auto advance = [this](std::uint64_t told, std::uint64_t& done) {
-    if (told < done) ++state_.anomalies;
-    done = std::max(done, told);
-    return absl::OkStatus();
-  };
-  if ((*stage)->is_reduce()) {
-    const auto attempt = FindReduceAttempt(heartbeat.attempt);
-    if (!attempt.ok()) return attempt.status();
-    return advance(heartbeat.bytes_done, (*attempt)->fetched_bytes);
-  }
-  if ((*stage)->is_map()) {
-    const auto attempt = FindMapAttempt(heartbeat.attempt);
-    if (!attempt.ok()) return attempt.status();
-    return advance(heartbeat.bytes_done, (*attempt)->bytes_done);
-  }
   const auto attempt = FindAttempt(heartbeat.attempt, **stage);
   if (!attempt.ok()) return attempt.status();
+  std::uint64_t& done =
+      (*stage)->is_reduce() ? (*attempt)->reduce->fetched_bytes : (*attempt)->bytes_done;
+  if (heartbeat.bytes_done < done) ++state_.anomalies;
+  done = std::max(done, heartbeat.bytes_done);
   (*attempt)->records_done = std::max((*attempt)->records_done, heartbeat.records_done);
-  return advance(heartbeat.bytes_done, (*attempt)->bytes_done);
+  return absl::OkStatus();
 }
 
 // Key groups are estimated of the two stages of a MapReduce job. Those of another are heard of.
@@ -504,10 +439,10 @@ absl::Status Folder::operator()(const MapProfile& profile) {
   if (!(*stage)->is_map()) return LeaveOut(profile.attempt, **stage);
   std::optional<std::uint32_t> partition_count = (*stage)->opened.partition_count;
   if (!partition_count && state_.reduce_stage() != nullptr) {
-    partition_count = state_.reduce_stage()->task_count;
+    partition_count = state_.reduce_stage()->opened.task_count;
   }
   const auto partitions_max = static_cast<std::uint32_t>(
-      std::max<std::size_t>(limits_.reduce_tasks_max, state_.reduce_tasks.size()));
+      std::max<std::size_t>(limits_.reduce_tasks_max, state_.reduce_tasks().size()));
   const std::uint32_t partitions =
       std::min(partition_count.value_or(partitions_max), partitions_max);
   for (const PartitionProfile& partition : profile.partitions) {
@@ -517,9 +452,9 @@ absl::Status Folder::operator()(const MapProfile& profile) {
                       ToString(profile.attempt), partition.partition, partitions));
     }
   }
-  const auto attempt = FindMapAttempt(profile.attempt);
+  const auto attempt = FindAttempt(profile.attempt, **stage);
   if (!attempt.ok()) return attempt.status();
-  MapTask& task = state_.map_tasks[profile.attempt.index];
+  Task& task = (*stage)->tasks[profile.attempt.index];
   if (task.profile_counted || (*attempt)->profile || (*attempt)->life.has_ended()) {
     const bool still_wanted = (*attempt)->life.is_finished() && !task.profile_counted;
     if (!still_wanted) {
@@ -528,7 +463,9 @@ absl::Status Folder::operator()(const MapProfile& profile) {
     }
   }
   if (absl::Status room = CheckRoom(limits_, state_); !room.ok()) return room;
-  KeepProfile(profile, **attempt);
+  DropProfile(**attempt);
+  (*attempt)->profile = std::make_unique<MapProfile>(profile);
+  state_.memory_bytes += BytesOf(profile);
   SettleProfile(task);
   return absl::OkStatus();
 }
@@ -536,7 +473,7 @@ absl::Status Folder::operator()(const MapProfile& profile) {
 // The profile of the attempt that finished first is the task's; a rerun of a lost map task emits
 // the same pairs, so its profile must not count again. Settling is idempotent, and the only place
 // where profiles are counted as missing, or no longer.
-void Folder::SettleProfile(MapTask& task) {
+void Folder::SettleProfile(Task& task) {
   for (auto& [number, attempt] : task.attempts) {
     const bool counts = attempt.life.is_finished() || state_.map_phase_is_over;
     if (task.profile_counted || !counts || !attempt.profile) continue;
@@ -551,13 +488,7 @@ void Folder::SettleProfile(MapTask& task) {
   for (auto& [number, attempt] : task.attempts) DropProfile(attempt);
 }
 
-void Folder::KeepProfile(const MapProfile& profile, MapAttempt& attempt) {
-  DropProfile(attempt);
-  attempt.profile = profile;
-  state_.memory_bytes += BytesOf(profile);
-}
-
-void Folder::DropProfile(MapAttempt& attempt) {
+void Folder::DropProfile(TaskAttempt& attempt) {
   if (!attempt.profile) return;
   state_.memory_bytes -= BytesOf(*attempt.profile);
   attempt.profile.reset();
@@ -566,7 +497,9 @@ void Folder::DropProfile(MapAttempt& attempt) {
 // Whose end nobody told of has ended, too.
 void Folder::EndMapPhase() {
   if (std::exchange(state_.map_phase_is_over, true)) return;
-  for (MapTask& task : state_.map_tasks) SettleProfile(task);
+  const auto stage = state_.stages.find(kMapStage);
+  if (stage == state_.stages.end() || !stage->second.is_map()) return;
+  for (Task& task : stage->second.tasks) SettleProfile(task);
 }
 
 absl::Status Folder::operator()(const ReduceProfile& profile) {
@@ -579,15 +512,16 @@ absl::Status Folder::operator()(const ReduceProfile& profile) {
                     ToString(profile.attempt)));
   }
   if (!(*stage)->is_reduce()) return LeaveOut(profile.attempt, **stage);
-  const auto attempt = FindReduceAttempt(profile.attempt);
+  const auto attempt = FindAttempt(profile.attempt, **stage);
   if (!attempt.ok()) return attempt.status();
   if (absl::Status room = CheckRoom(limits_, state_); !room.ok()) return room;
-  ReduceTask& task = state_.reduce_tasks[profile.attempt.index];
-  const std::size_t before = BytesOf(task, **attempt);
+  Task& task = (*stage)->tasks[profile.attempt.index];
+  if (!task.groups) task.groups = std::make_unique<FinishedGroups>();
+  const std::size_t before = BytesOf(*task.groups, *(*attempt)->reduce);
   const ClockOffset& clock = state_.sources.find(event_.source_id)->second.clock;
   if (profile.groups_done > 0) EndMapPhase();
-  FoldReduceProfile(profile, clock, event_.arrived_at, **attempt, task, state_);
-  state_.memory_bytes += BytesOf(task, **attempt);
+  FoldReduceProfile(profile, clock, event_.arrived_at, **attempt, *task.groups, state_);
+  state_.memory_bytes += BytesOf(*task.groups, *(*attempt)->reduce);
   state_.memory_bytes -= before;
   return absl::OkStatus();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <span>
 
 namespace tidemark::model {
 namespace {
@@ -29,24 +30,26 @@ class Times {
   double squares_ = 0;
 };
 
+// Adds what the finished ones took, counted from `from` on; when the last of them ended.
+absl::Time AddFinished(std::span<const Task> tasks, absl::Time from, Times& times) {
+  absl::Time last = absl::InfinitePast();
+  for (const Task& task : tasks) {
+    const TaskAttempt* const attempt = task.finished_attempt();
+    if (attempt == nullptr || !attempt->life.started_at() || !attempt->life.ended_at()) continue;
+    times.Add(*attempt->life.ended_at() - std::max(*attempt->life.started_at(), from));
+    last = std::max(last, *attempt->life.ended_at());
+  }
+  return last;
+}
+
 }  // namespace
 
 std::optional<JobProfile> LearnProfile(const JobState& state, const JobSummary& summary) {
   Times maps;
-  absl::Time maps_ended = absl::InfinitePast();
-  for (const MapTask& task : state.map_tasks) {
-    const MapAttempt* const attempt = task.finished_attempt();
-    if (attempt == nullptr || !attempt->life.started_at() || !attempt->life.ended_at()) continue;
-    maps.Add(*attempt->life.ended_at() - *attempt->life.started_at());
-    maps_ended = std::max(maps_ended, *attempt->life.ended_at());
-  }
+  const absl::Time maps_ended = AddFinished(state.map_tasks(), absl::InfinitePast(), maps);
   if (maps.empty()) return std::nullopt;
   Times reduces;
-  for (const ReduceTask& task : state.reduce_tasks) {
-    const ReduceAttempt* const attempt = task.finished_attempt();
-    if (attempt == nullptr || !attempt->life.started_at() || !attempt->life.ended_at()) continue;
-    reduces.Add(*attempt->life.ended_at() - std::max(*attempt->life.started_at(), maps_ended));
-  }
+  AddFinished(state.reduce_tasks(), maps_ended, reduces);
   const std::size_t slots = std::max(state.map_slots(), state.reduce_slots());
   return JobProfile{.slots = static_cast<std::uint32_t>(std::min<std::size_t>(slots, UINT32_MAX)),
                     .map_tasks = summary.map_tasks,

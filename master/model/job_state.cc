@@ -5,52 +5,27 @@
 namespace tidemark::model {
 namespace {
 
-// What a process does first is slow: classes are loaded, code is not compiled, caches are empty.
-// Taste, after task processes of Hadoop, whose first tenth of a second is hundreds of times slower.
-constexpr absl::Duration kColdFor = absl::Milliseconds(300);
-
-template <typename Task>
-auto FinishedAttempt(const Task& task) -> decltype(&task.attempts.begin()->second) {
-  for (const auto& [number, attempt] : task.attempts) {
-    if (attempt.life.is_finished()) return &attempt;
-  }
-  return nullptr;
+const Stage* Find(const JobState& state, std::uint32_t number, bool (Stage::*is_it)() const) {
+  const auto stage = state.stages.find(number);
+  return stage != state.stages.end() && (stage->second.*is_it)() ? &stage->second : nullptr;
 }
 
-template <typename Task>
-bool IsRunning(const Task& task) {
-  if (task.is_finished()) return false;
-  return std::any_of(task.attempts.begin(), task.attempts.end(),
-                     [](const auto& entry) { return entry.second.life.is_running(); });
+std::span<const Task> TasksOf(const Stage* stage) {
+  return stage == nullptr ? std::span<const Task>() : stage->tasks;
 }
 
-std::size_t Slots(const StageOpened* stage, std::uint32_t seen) {
-  const std::uint32_t said = stage == nullptr ? 0 : stage->slots.value_or(0);
-  return std::max<std::size_t>({said, seen, 1});
-}
+std::size_t SlotsOf(const Stage* stage) { return stage == nullptr ? 1 : stage->slots(); }
 
 }  // namespace
 
-const MapAttempt* MapTask::finished_attempt() const { return FinishedAttempt(*this); }
-bool MapTask::is_running() const { return IsRunning(*this); }
-const ReduceAttempt* ReduceTask::finished_attempt() const { return FinishedAttempt(*this); }
-bool ReduceTask::is_running() const { return IsRunning(*this); }
+const Stage* JobState::map_stage() const { return Find(*this, kMapStage, &Stage::is_map); }
+const Stage* JobState::reduce_stage() const { return Find(*this, kReduceStage, &Stage::is_reduce); }
 
-bool ReduceAttempt::is_cold() const {
-  if (!processor_use) return false;
-  return reduce_time_alone + (running_group ? running_group->elapsed : absl::ZeroDuration()) <
-         kColdFor;
-}
+std::span<const Task> JobState::map_tasks() const { return TasksOf(map_stage()); }
+std::span<const Task> JobState::reduce_tasks() const { return TasksOf(reduce_stage()); }
 
-const StageOpened* JobState::map_stage() const {
-  const auto stage = stages.find(kMapStage);
-  return stage != stages.end() && stage->second.is_map() ? &stage->second.opened : nullptr;
-}
-
-const StageOpened* JobState::reduce_stage() const {
-  const auto stage = stages.find(kReduceStage);
-  return stage != stages.end() && stage->second.is_reduce() ? &stage->second.opened : nullptr;
-}
+std::size_t JobState::map_slots() const { return SlotsOf(map_stage()); }
+std::size_t JobState::reduce_slots() const { return SlotsOf(reduce_stage()); }
 
 bool JobState::has_map_stage() const {
   return stages.empty() ? opened.has_value() : map_stage() != nullptr;
@@ -67,19 +42,13 @@ double JobState::missing_profiles_factor() const {
 
 std::uint64_t JobState::reduce_input_bytes(std::size_t index) const {
   std::uint64_t read = 0;
-  for (const auto& [number, attempt] : reduce_tasks[index].attempts) {
+  for (const auto& [number, attempt] : reduce_tasks()[index].attempts) {
     if (attempt.life.input_bytes) return std::max(*attempt.life.input_bytes, attempt.bytes_done);
     read = std::max(read, attempt.bytes_done);
   }
   const double bytes =
       missing_profiles_factor() * static_cast<double>(keys.partition(index).total_bytes);
   return std::max(read, bytes < 1.8e19 ? static_cast<std::uint64_t>(bytes) : ~std::uint64_t{0});
-}
-
-std::size_t JobState::map_slots() const { return Slots(map_stage(), map_tasks_running_max); }
-
-std::size_t JobState::reduce_slots() const {
-  return Slots(reduce_stage(), reduce_tasks_running_max);
 }
 
 }  // namespace tidemark::model

@@ -8,19 +8,17 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
-#include "master/model/attempt_life.h"
 #include "master/model/clock_offset.h"
 #include "master/model/key_distribution.h"
 #include "master/model/report_gaps.h"
 #include "master/model/stage.h"
 #include "streaming/size_histogram.h"
-#include "streaming/smoothed_points.h"
 #include "tidemark/event.h"
 #include "tidemark/job_monitor.h"
 #include "tidemark/past_run.h"
@@ -33,71 +31,6 @@ struct SourceState {
   ClockOffset clock;
   std::uint32_t application_master_attempt = 0;  // that it opened the job as; 0: not said
   absl::flat_hash_map<std::uint32_t, std::size_t> executors;  // in JobState::executors, by number
-};
-
-struct MapAttempt {
-  AttemptLife life;
-  std::uint64_t bytes_done = 0;
-  std::optional<MapProfile> profile;  // kept until it counts or the attempt turns out useless
-};
-
-struct MapTask {
-  std::map<std::uint32_t, MapAttempt> attempts;
-  std::optional<std::uint64_t> input_bytes;
-  bool profile_counted = false;  // the profile of its first finished attempt is in JobState::keys
-  bool profile_missing = false;  // it is over and its profile is not
-
-  const MapAttempt* finished_attempt() const;
-  bool is_finished() const { return finished_attempt() != nullptr; }
-  bool is_running() const;
-};
-
-// What one attempt at a reduce task has done. A time "alone" leaves out what the attempt waited for
-// a processor, where its source tells that: it is what the same would take with nobody to share
-// with.
-struct ReduceAttempt {
-  AttemptLife life;
-  std::uint64_t fetched_bytes = 0;
-  std::uint64_t groups_done = 0;
-  std::uint64_t bytes_done = 0;
-  absl::Duration reduce_time;
-  absl::Duration reduce_time_alone;
-  std::optional<absl::Time> reduce_started_at;       // its first reduce function
-  std::optional<absl::Time> last_group_finished_at;  // p_i(t)
-  std::optional<RunningGroup> running_group;         // its time: alone
-  absl::Duration running_group_elapsed;              // its time as told
-  absl::Time running_group_seen_at;
-  std::optional<ProcessorUse> processor_use;  // as told last
-  double alone_share = 1;          // of its time of late: in which it did not wait for a processor
-  double alone_share_at_last = 1;  // the same between the last two looks
-  double alone_share_of_finished = 1;  // of the time of what finished between them
-  std::uint64_t dropped_points = 0;
-  double told_bytes = 0;  // of bytes_done, those whose bins or points came; the rest was lost
-  bool sends_bins = false;
-
-  // Explicit keys it has finished: by identity, or, where its source does not name them, by
-  // closeness of size.
-  absl::flat_hash_set<KeyHash> finished_explicit;
-  absl::flat_hash_set<KeyHash> finished_sampled;  // implicit ones of the sample
-  // The same in the order they became known; their times: alone.
-  std::vector<FinishedKey> finished_explicit_groups;
-  std::multimap<std::uint64_t, KeyHash> unmatched_explicit;  // by size; made when needed
-  std::size_t unmatched_as_of = 0;                           // map profiles it was made from
-
-  // Whether it has just begun to work, as far as its source tells how much it worked.
-  bool is_cold() const;
-};
-
-struct ReduceTask {
-  std::map<std::uint32_t, ReduceAttempt> attempts;
-  streaming::SmoothedPoints points;    // D_i(t), of all attempts
-  std::uint64_t points_version = 0;    // grows with every change of `points`
-  streaming::SizeHistogram bins;       // the same key groups as moments of their times alone ...
-  streaming::SizeHistogram cold_bins;  // ... but for what an attempt did while it was cold
-
-  const ReduceAttempt* finished_attempt() const;
-  bool is_finished() const { return finished_attempt() != nullptr; }
-  bool is_running() const;
 };
 
 struct JobState {
@@ -115,15 +48,11 @@ struct JobState {
   std::vector<ExecutorOpened> executors;  // of all sources, in the order in which they were opened
   std::map<std::uint32_t, Stage> stages;  // by number
   bool has_late_stages = false;           // some were opened after the job
-  std::vector<MapTask> map_tasks;         // by index; at least the opened count
-  std::vector<ReduceTask> reduce_tasks;   // likewise
   KeyDistribution keys;
   streaming::SizeHistogram implicit_sizes;  // of implicit key groups finished in any task
   std::size_t map_profiles_missing = 0;     // map tasks whose profile_missing is set
   // A reduce function runs only after the last map task, whatever else was told or lost.
   bool map_phase_is_over = false;
-  std::uint32_t map_tasks_running_max = 0;  // most seen running at once
-  std::uint32_t reduce_tasks_running_max = 0;
 
   std::vector<PastRun> past_runs;  // earlier runs of the same job, newest first
 
@@ -139,8 +68,11 @@ struct JobState {
   std::size_t memory_bytes = 0;
 
   // The stages of a MapReduce job; null: not opened.
-  const StageOpened* map_stage() const;
-  const StageOpened* reduce_stage() const;
+  const Stage* map_stage() const;
+  const Stage* reduce_stage() const;
+  // Their tasks by index; at least the opened count.
+  std::span<const Task> map_tasks() const;
+  std::span<const Task> reduce_tasks() const;
   // Whether it has that stage; a job of which no stage is known yet has both.
   bool has_map_stage() const;
   bool has_reduce_stage() const;

@@ -29,22 +29,22 @@ JobSummary Summarize(const JobState& state) {
     summary.name = state.opened->name;
     summary.engine = state.opened->engine;
   }
-  summary.map_tasks = static_cast<std::uint32_t>(state.map_tasks.size());
-  summary.reduce_tasks = static_cast<std::uint32_t>(state.reduce_tasks.size());
-  for (const MapTask& task : state.map_tasks) {
+  summary.map_tasks = static_cast<std::uint32_t>(state.map_tasks().size());
+  summary.reduce_tasks = static_cast<std::uint32_t>(state.reduce_tasks().size());
+  for (const Task& task : state.map_tasks()) {
     summary.map_input_bytes = SaturatingAdd(summary.map_input_bytes, task.input_bytes.value_or(0));
   }
   summary.map_output_bytes = state.keys.total_bytes();
   streaming::SizeHistogram bins;
-  for (const ReduceTask& task : state.reduce_tasks) {
-    bins.Merge(task.bins);
-    bins.Merge(task.cold_bins);
+  for (const Task& task : state.reduce_tasks()) {
+    bins.Merge(task.finished_groups().bins);
+    bins.Merge(task.finished_groups().cold_bins);
     // The work of the attempt that counts; others did it twice.
-    const ReduceAttempt* const attempt = task.finished_attempt();
+    const TaskAttempt* const attempt = task.finished_attempt();
     if (attempt == nullptr) continue;
-    summary.reduce_groups = SaturatingAdd(summary.reduce_groups, attempt->groups_done);
+    summary.reduce_groups = SaturatingAdd(summary.reduce_groups, attempt->reduce->groups_done);
     summary.reduce_input_bytes = SaturatingAdd(summary.reduce_input_bytes, attempt->bytes_done);
-    summary.reduce_time += attempt->reduce_time;
+    summary.reduce_time += attempt->reduce->reduce_time;
   }
   summary.bins = bins.bins();
   for (const GroupBin& bin : summary.bins) {

@@ -1,6 +1,7 @@
 #include "master/model/phases.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "master/schedule/greedy_list.h"
@@ -18,8 +19,7 @@ void KeepLargest(std::optional<T>& largest, const std::optional<T>& value) {
   if (value && (!largest || *value > *largest)) largest = value;
 }
 
-template <typename Task>
-void CountTasks(const std::vector<Task>& tasks, next::StageProgress& progress) {
+void CountTasks(std::span<const Task> tasks, next::StageProgress& progress) {
   progress.tasks = tasks.size();
   for (const Task& task : tasks) {
     progress.finished_tasks += task.is_finished() ? 1 : 0;
@@ -42,33 +42,27 @@ double Ratio(double done, double total) {
   return total > 0 ? std::clamp(done / total, 0.0, 1.0) : 0;
 }
 
-std::uint64_t BytesRead(const MapTask& task) {
-  std::uint64_t read = 0;
-  for (const auto& [number, attempt] : task.attempts) {
-    if (attempt.life.is_running()) read = std::max(read, attempt.bytes_done);
-  }
-  return read;
-}
-
 // The part of a map task that is done, 0..1.
-double MapTaskFraction(const MapTask& task) {
+double MapTaskFraction(const Task& task) {
   if (task.is_finished()) return 1;
   if (!task.input_bytes || *task.input_bytes == 0) return 0;
-  return Ratio(static_cast<double>(BytesRead(task)), static_cast<double>(*task.input_bytes));
+  const TaskAttempt* const attempt = task.leading_attempt();
+  const std::uint64_t read = attempt == nullptr ? 0 : attempt->bytes_done;
+  return Ratio(static_cast<double>(read), static_cast<double>(*task.input_bytes));
 }
 
 // Weight of each map task in the phase: its bytes if every task's are known, else one.
 std::vector<double> MapTaskWeights(const JobState& state) {
   std::vector<double> weights;
-  weights.reserve(state.map_tasks.size());
-  for (const MapTask& task : state.map_tasks) {
-    if (!task.input_bytes) return std::vector<double>(state.map_tasks.size(), 1.0);
+  weights.reserve(state.map_tasks().size());
+  for (const Task& task : state.map_tasks()) {
+    if (!task.input_bytes) return std::vector<double>(state.map_tasks().size(), 1.0);
     weights.push_back(std::max(1.0, static_cast<double>(*task.input_bytes)));
   }
   return weights;
 }
 
-const MapAttempt* RunningAttempt(const MapTask& task) {
+const TaskAttempt* RunningAttempt(const Task& task) {
   for (const auto& [number, attempt] : task.attempts) {
     if (attempt.life.is_running()) return &attempt;
   }
@@ -80,10 +74,11 @@ std::optional<double> MapSecondsPerWeight(const JobState& state, const std::vect
                                           absl::Time now) {
   double seconds = 0;
   double weight = 0;
-  for (std::size_t i = 0; i < state.map_tasks.size(); ++i) {
-    const MapTask& task = state.map_tasks[i];
+  for (std::size_t i = 0; i < state.map_tasks().size(); ++i) {
+    const Task& task = state.map_tasks()[i];
     const double fraction = MapTaskFraction(task);
-    const MapAttempt* attempt = task.is_finished() ? task.finished_attempt() : RunningAttempt(task);
+    const TaskAttempt* attempt =
+        task.is_finished() ? task.finished_attempt() : RunningAttempt(task);
     if (fraction <= 0 || attempt == nullptr || !attempt->life.started_at()) continue;
     const absl::Time until = attempt->life.ended_at().value_or(now);
     seconds +=
@@ -96,7 +91,7 @@ std::optional<double> MapSecondsPerWeight(const JobState& state, const std::vect
 
 // Where the shuffle of an attempt can begin: with slow start it runs beside the map phase, and the
 // time it waits there says nothing about its speed.
-absl::Time ShuffleStart(const ReduceAttempt& attempt, std::optional<absl::Time> maps_finished_at) {
+absl::Time ShuffleStart(const TaskAttempt& attempt, std::optional<absl::Time> maps_finished_at) {
   return std::max(*attempt.life.started_at(), maps_finished_at.value_or(absl::InfinitePast()));
 }
 
@@ -104,12 +99,12 @@ absl::Time ShuffleStart(const ReduceAttempt& attempt, std::optional<absl::Time> 
 
 next::StageProgress MapProgress(const JobState& state) {
   next::StageProgress progress{.id = {.stage = kMapStage}};
-  CountTasks(state.map_tasks, progress);
+  CountTasks(state.map_tasks(), progress);
   const std::vector<double> weights = MapTaskWeights(state);
   double done = 0;
   double total = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    done += weights[i] * MapTaskFraction(state.map_tasks[i]);
+    done += weights[i] * MapTaskFraction(state.map_tasks()[i]);
     total += weights[i];
   }
   progress.fraction_done = progress.state == next::StageState::kDone ? 1 : Ratio(done, total);
@@ -120,16 +115,16 @@ next::ShuffleProgress FetchProgress(const JobState& state) {
   next::ShuffleProgress progress;
   double done = 0;
   double total = 0;
-  for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) {
+  for (std::size_t i = 0; i < state.reduce_tasks().size(); ++i) {
     const double bytes = std::max(1.0, static_cast<double>(state.reduce_input_bytes(i)));
     double fetched = 0;
     bool is_shuffled = false;
     bool is_shuffling = false;
-    for (const auto& [number, attempt] : state.reduce_tasks[i].attempts) {
-      is_shuffled |= attempt.reduce_started_at.has_value() || attempt.life.is_finished();
+    for (const auto& [number, attempt] : state.reduce_tasks()[i].attempts) {
+      is_shuffled |= attempt.reduce->reduce_started_at.has_value() || attempt.life.is_finished();
       if (attempt.life.state() == AttemptState::kStarted) {
         is_shuffling = true;
-        fetched = std::max(fetched, static_cast<double>(attempt.fetched_bytes));
+        fetched = std::max(fetched, static_cast<double>(attempt.reduce->fetched_bytes));
       }
     }
     progress.finished_tasks += is_shuffled ? 1 : 0;
@@ -138,14 +133,14 @@ next::ShuffleProgress FetchProgress(const JobState& state) {
     total += bytes;
   }
   const bool done_all =
-      progress.finished_tasks == state.reduce_tasks.size() && !state.reduce_tasks.empty();
+      progress.finished_tasks == state.reduce_tasks().size() && !state.reduce_tasks().empty();
   progress.fraction_done = done_all ? 1 : Ratio(done, total);
   return progress;
 }
 
 next::StageProgress ReduceProgress(const JobState& state) {
   next::StageProgress progress{.id = {.stage = kReduceStage}};
-  CountTasks(state.reduce_tasks, progress);
+  CountTasks(state.reduce_tasks(), progress);
   progress.started_at = ReducePhaseStart(state);
   if (progress.state != next::StageState::kDone) {
     progress.state = progress.started_at ? next::StageState::kRunning : next::StageState::kPending;
@@ -162,8 +157,8 @@ std::optional<absl::Time> MapPhaseEnd(const JobState& state, absl::Time now) {
   if (!seconds_per_weight) return std::nullopt;
   std::vector<absl::Time> slots_free_at;
   std::vector<absl::Duration> waiting;
-  for (std::size_t i = 0; i < state.map_tasks.size(); ++i) {
-    const MapTask& task = state.map_tasks[i];
+  for (std::size_t i = 0; i < state.map_tasks().size(); ++i) {
+    const Task& task = state.map_tasks()[i];
     if (task.is_finished()) continue;
     const absl::Duration left =
         absl::Seconds(*seconds_per_weight * weights[i] * (1 - MapTaskFraction(task)));
@@ -186,9 +181,9 @@ std::optional<double> ShuffleSecondsPerByte(const JobState& state) {
   double seconds = 0;
   double bytes = 0;
   bool reduced = false;
-  for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) {
-    for (const auto& [number, attempt] : state.reduce_tasks[i].attempts) {
-      reduced |= attempt.groups_done > 0;
+  for (std::size_t i = 0; i < state.reduce_tasks().size(); ++i) {
+    for (const auto& [number, attempt] : state.reduce_tasks()[i].attempts) {
+      reduced |= attempt.reduce->groups_done > 0;
       if (!attempt.life.started_at() || !attempt.life.shuffled_at()) continue;
       const absl::Duration took =
           *attempt.life.shuffled_at() - ShuffleStart(attempt, maps.ended_at);
@@ -202,26 +197,25 @@ std::optional<double> ShuffleSecondsPerByte(const JobState& state) {
 
 std::optional<absl::Time> ReducePhaseStart(const JobState& state) {
   std::optional<absl::Time> start;
-  for (const ReduceTask& task : state.reduce_tasks) {
-    for (const auto& [number, attempt] : task.attempts) KeepLeast(start, attempt.reduce_started_at);
+  for (const Task& task : state.reduce_tasks()) {
+    for (const auto& [number, attempt] : task.attempts)
+      KeepLeast(start, attempt.reduce->reduce_started_at);
   }
   return start;
 }
 
 std::optional<absl::Time> ReducePhaseEnd(const JobState& state) {
   next::StageProgress progress;
-  CountTasks(state.reduce_tasks, progress);
+  CountTasks(state.reduce_tasks(), progress);
   return progress.ended_at;
 }
 
 bool ReduceSizesKnown(const JobState& state) {
   if (state.keys.profile_count() > 0) return true;
-  return std::any_of(
-      state.reduce_tasks.begin(), state.reduce_tasks.end(), [](const ReduceTask& task) {
-        return std::any_of(task.attempts.begin(), task.attempts.end(), [](const auto& entry) {
-          return entry.second.life.input_bytes.has_value();
-        });
-      });
+  return std::ranges::any_of(state.reduce_tasks(), [](const Task& task) {
+    return std::any_of(task.attempts.begin(), task.attempts.end(),
+                       [](const auto& entry) { return entry.second.life.input_bytes.has_value(); });
+  });
 }
 
 }  // namespace tidemark::model

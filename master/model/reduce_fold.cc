@@ -34,26 +34,26 @@ absl::Duration Alone(absl::Duration time, double alone_share) {
 
 // The share of its time since its last profile in which the attempt did not wait for a processor. A
 // profile may come in parts, which all tell the same.
-double TakeProcessorUse(const ReduceProfile& profile, ReduceAttempt& attempt) {
-  if (!profile.processor_use) return attempt.alone_share_at_last;
+double TakeProcessorUse(const ReduceProfile& profile, ReduceWork& work) {
+  if (!profile.processor_use) return work.alone_share_at_last;
   const ProcessorUse& told = *profile.processor_use;
-  const ProcessorUse before = attempt.processor_use.value_or(ProcessorUse{});
+  const ProcessorUse before = work.processor_use.value_or(ProcessorUse{});
   const absl::Duration watched = told.watched - before.watched;
-  if (watched <= absl::ZeroDuration()) return attempt.alone_share_at_last;
+  if (watched <= absl::ZeroDuration()) return work.alone_share_at_last;
   const absl::Duration waited =
       std::clamp(told.waited - before.waited, absl::ZeroDuration(), watched);
   const double share = std::max(kAloneShareMin, 1 - absl::FDivDuration(waited, watched));
-  const double kept = attempt.processor_use ? std::exp(-absl::FDivDuration(watched, kLately)) : 0;
-  attempt.alone_share = kept * attempt.alone_share + (1 - kept) * share;
-  attempt.processor_use = told;
-  attempt.alone_share_at_last = share;
+  const double kept = work.processor_use ? std::exp(-absl::FDivDuration(watched, kLately)) : 0;
+  work.alone_share = kept * work.alone_share + (1 - kept) * share;
+  work.processor_use = told;
+  work.alone_share_at_last = share;
   return share;
 }
 
 // The same share of the key groups that have finished since: the one that was in progress then
 // brings what it had already taken.
 double AloneShareOfFinished(const ReduceProfile& profile, double alone_share,
-                            const ReduceAttempt& before) {
+                            const ReduceWork& before) {
   const absl::Duration reduced = profile.reduce_time - before.reduce_time;
   if (reduced <= absl::ZeroDuration()) return before.alone_share_of_finished;
   if (!before.running_group || profile.groups_done <= before.groups_done) return alone_share;
@@ -63,23 +63,23 @@ double AloneShareOfFinished(const ReduceProfile& profile, double alone_share,
   return std::clamp(absl::FDivDuration(alone, reduced), kAloneShareMin, 1.0);
 }
 
-void TakeTotals(const ReduceProfile& profile, ReduceAttempt& attempt, JobState& state) {
-  if (profile.groups_done < attempt.groups_done || profile.bytes_done < attempt.bytes_done ||
-      profile.reduce_time < attempt.reduce_time) {
+void TakeTotals(const ReduceProfile& profile, TaskAttempt& attempt, JobState& state) {
+  ReduceWork& work = *attempt.reduce;
+  if (profile.groups_done < work.groups_done || profile.bytes_done < attempt.bytes_done ||
+      profile.reduce_time < work.reduce_time) {
     ++state.anomalies;
   }
-  attempt.reduce_time_alone +=
-      attempt.alone_share_of_finished *
-      std::max(profile.reduce_time - attempt.reduce_time, absl::ZeroDuration());
-  attempt.groups_done = std::max(attempt.groups_done, profile.groups_done);
+  work.reduce_time_alone += work.alone_share_of_finished *
+                            std::max(profile.reduce_time - work.reduce_time, absl::ZeroDuration());
+  work.groups_done = std::max(work.groups_done, profile.groups_done);
   attempt.bytes_done = std::max(attempt.bytes_done, profile.bytes_done);
-  attempt.reduce_time = std::max(attempt.reduce_time, profile.reduce_time);
-  attempt.dropped_points = std::max(attempt.dropped_points, profile.dropped_points);
+  work.reduce_time = std::max(work.reduce_time, profile.reduce_time);
+  work.dropped_points = std::max(work.dropped_points, profile.dropped_points);
 }
 
 // The group in progress with its time alone: with its share at each look, not with the last one.
 std::optional<RunningGroup> RunningAlone(const ReduceProfile& profile, double alone_share,
-                                         const ReduceAttempt& before) {
+                                         const ReduceWork& before) {
   std::optional<RunningGroup> running = profile.running_group;
   if (!running) return running;
   const bool is_same = before.running_group && before.groups_done == profile.groups_done &&
@@ -92,31 +92,31 @@ std::optional<RunningGroup> RunningAlone(const ReduceProfile& profile, double al
 }
 
 void TakeInstants(const ReduceProfile& profile, const ClockOffset& clock, absl::Time arrived_at,
-                  absl::Time job_started_at, ReduceAttempt& attempt) {
-  attempt.running_group_seen_at = arrived_at;
+                  absl::Time job_started_at, TaskAttempt& attempt) {
+  ReduceWork& work = *attempt.reduce;
+  work.running_group_seen_at = arrived_at;
   if (!profile.last_group_finished_at) return;
   const absl::Time finished_at = clock.ToMasterClock(*profile.last_group_finished_at, arrived_at);
-  attempt.last_group_finished_at =
-      std::max(attempt.last_group_finished_at.value_or(finished_at), finished_at);
+  work.last_group_finished_at =
+      std::max(work.last_group_finished_at.value_or(finished_at), finished_at);
   // Engines that never tell the end of the shuffle still have a first reduce function.
-  if (!attempt.reduce_started_at) {
-    attempt.reduce_started_at = std::max(finished_at - attempt.reduce_time,
-                                         attempt.life.started_at().value_or(job_started_at));
+  if (!work.reduce_started_at) {
+    work.reduce_started_at = std::max(finished_at - work.reduce_time,
+                                      attempt.life.started_at().value_or(job_started_at));
   }
 }
 
 // Explicit keys that may still be retired; made anew when a map profile came late.
-SizesLeft& SizesLeftOf(ReduceAttempt& attempt, const PartitionKeys& keys,
-                       std::size_t profile_count) {
-  if (attempt.unmatched_as_of != profile_count) {
-    attempt.unmatched_as_of = profile_count;
-    attempt.unmatched_explicit.clear();
+SizesLeft& SizesLeftOf(ReduceWork& work, const PartitionKeys& keys, std::size_t profile_count) {
+  if (work.unmatched_as_of != profile_count) {
+    work.unmatched_as_of = profile_count;
+    work.unmatched_explicit.clear();
     for (const ExplicitKey& key : keys.explicit_keys) {
-      if (attempt.finished_explicit.contains(key.key)) continue;
-      attempt.unmatched_explicit.emplace(key.size_bytes, key.key);
+      if (work.finished_explicit.contains(key.key)) continue;
+      work.unmatched_explicit.emplace(key.size_bytes, key.key);
     }
   }
-  return attempt.unmatched_explicit;
+  return work.unmatched_explicit;
 }
 
 // The explicit size nearest to `size_bytes`, if it is within this part of it.
@@ -135,16 +135,15 @@ SizesLeft::iterator Closest(std::uint64_t size_bytes, double closeness, SizesLef
 // Retires explicit keys by closeness of size ([NF] 5.2), those of at least `named_from_bytes`
 // aside: they are implicit groups no longer.
 void RetireByCloseness(const GroupPoint& point, double closeness, std::uint64_t named_from_bytes,
-                       double alone_share, SizesLeft& left, ReduceAttempt& attempt,
-                       JobState& state) {
+                       double alone_share, SizesLeft& left, ReduceWork& work, JobState& state) {
   std::uint64_t retired = 0;
   while (retired < point.count) {
     const auto match = Closest(point.size_bytes, closeness, left);
     if (match == left.end() || match->first >= named_from_bytes) break;
     const KeyHash key = match->second;
     left.erase(match);
-    if (!attempt.finished_explicit.insert(key).second) continue;
-    attempt.finished_explicit_groups.push_back(
+    if (!work.finished_explicit.insert(key).second) continue;
+    work.finished_explicit_groups.push_back(
         {key, point.size_bytes, Alone(point.mean_time(), alone_share), 0});
     ++retired;
   }
@@ -184,16 +183,16 @@ std::uint64_t NamedFromBytes(const ReduceProfile& profile, const KeyDistribution
   return profile.named_group_bytes_min;
 }
 
-void RetireByIdentity(const ReduceProfile& profile, double alone_share, ReduceAttempt& attempt,
+void RetireByIdentity(const ReduceProfile& profile, double alone_share, ReduceWork& work,
                       JobState& state) {
   for (const FinishedKey& finished : profile.finished_keys) {
     if (!state.keys.IsExplicit(profile.attempt.index, finished.key)) {
-      if (state.keys.sample().Contains(finished.key)) attempt.finished_sampled.insert(finished.key);
+      if (state.keys.sample().Contains(finished.key)) work.finished_sampled.insert(finished.key);
       continue;
     }
-    if (!attempt.finished_explicit.insert(finished.key).second) continue;
-    attempt.finished_explicit_groups.push_back(finished);
-    attempt.finished_explicit_groups.back().time = Alone(finished.time, alone_share);
+    if (!work.finished_explicit.insert(finished.key).second) continue;
+    work.finished_explicit_groups.push_back(finished);
+    work.finished_explicit_groups.back().time = Alone(finished.time, alone_share);
     state.implicit_sizes.RemoveSizes(finished.size_bytes, 1);
   }
 }
@@ -201,38 +200,38 @@ void RetireByIdentity(const ReduceProfile& profile, double alone_share, ReduceAt
 }  // namespace
 
 void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
-                       absl::Time arrived_at, ReduceAttempt& attempt, ReduceTask& task,
+                       absl::Time arrived_at, TaskAttempt& attempt, FinishedGroups& groups,
                        JobState& state) {
-  const double share_since_last = TakeProcessorUse(profile, attempt);
-  const double alone_share = AloneShareOfFinished(profile, share_since_last, attempt);
-  attempt.alone_share_of_finished = alone_share;
-  attempt.running_group = RunningAlone(profile, share_since_last, attempt);
-  attempt.running_group_elapsed =
+  ReduceWork& work = *attempt.reduce;
+  const double share_since_last = TakeProcessorUse(profile, work);
+  const double alone_share = AloneShareOfFinished(profile, share_since_last, work);
+  work.alone_share_of_finished = alone_share;
+  work.running_group = RunningAlone(profile, share_since_last, work);
+  work.running_group_elapsed =
       profile.running_group ? profile.running_group->elapsed : absl::ZeroDuration();
   TakeTotals(profile, attempt, state);
   TakeInstants(profile, clock, arrived_at, state.started_at, attempt);
   const PartitionKeys& keys = state.keys.partition(profile.attempt.index);
-  streaming::SizeHistogram& bins = attempt.is_cold() ? task.cold_bins : task.bins;
+  streaming::SizeHistogram& bins = work.is_cold() ? groups.cold_bins : groups.bins;
   for (GroupBin bin : profile.bins) {
     bin.seconds *= alone_share;
     bin.seconds_squared *= alone_share * alone_share;
     bins.Add(bin);
-    attempt.told_bytes += static_cast<double>(bin.size_bytes);
+    work.told_bytes += static_cast<double>(bin.size_bytes);
     state.implicit_sizes.Add({.bin = bin.bin, .count = bin.count, .size_bytes = bin.size_bytes});
   }
-  attempt.sends_bins |= !profile.bins.empty();
+  work.sends_bins |= !profile.bins.empty();
   const std::uint64_t named_from_bytes = NamedFromBytes(profile, state.keys);
   const auto retire = [&](const GroupPoint& point, double closeness) {
     if (point.size_bytes >= named_from_bytes) return;
     RetireByCloseness(point, closeness, named_from_bytes, alone_share,
-                      SizesLeftOf(attempt, keys, state.keys.profile_count()), attempt, state);
+                      SizesLeftOf(work, keys, state.keys.profile_count()), work, state);
   };
   for (const GroupPoint& point : profile.points) {
-    task.points.Add(point);
+    groups.points.Add(point);
     // Not every engine sends bins.
-    if (!attempt.sends_bins) {
-      attempt.told_bytes +=
-          static_cast<double>(point.size_bytes) * static_cast<double>(point.count);
+    if (!work.sends_bins) {
+      work.told_bytes += static_cast<double>(point.size_bytes) * static_cast<double>(point.count);
       bins.Add(point.size_bytes, point.count, Alone(point.total_time, alone_share));
       state.implicit_sizes.Add(point.size_bytes, point.count, absl::ZeroDuration());
     }
@@ -242,14 +241,14 @@ void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
   if (profile.points.empty() && named_from_bytes > 0) {
     for (const GroupPoint& point : UnnamedOf(profile)) retire(point, kClosenessOfBin);
   }
-  if (!profile.points.empty()) ++task.points_version;
-  if (profile.keys_named) RetireByIdentity(profile, alone_share, attempt, state);
+  if (!profile.points.empty()) ++groups.points_version;
+  if (profile.keys_named) RetireByIdentity(profile, alone_share, work, state);
 }
 
-void KeepColdBins(ReduceTask& task) {
-  const ReduceAttempt* const attempt = task.finished_attempt();
-  if (attempt == nullptr || !attempt->is_cold()) return;
-  task.bins.Merge(std::exchange(task.cold_bins, {}));
+void KeepColdBins(Task& task) {
+  const TaskAttempt* const attempt = task.finished_attempt();
+  if (attempt == nullptr || !attempt->reduce->is_cold() || !task.groups) return;
+  task.groups->bins.Merge(std::exchange(task.groups->cold_bins, {}));
 }
 
 }  // namespace tidemark::model

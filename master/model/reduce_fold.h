@@ -8,13 +8,13 @@
 
 namespace tidemark::model {
 
-// Folds `profile` of `attempt` of `task` into all three and into `state`'s job-wide evidence.
+// Folds `profile` of `attempt`, into the `groups` of its task and `state`'s job-wide evidence, too.
 void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
-                       absl::Time arrived_at, ReduceAttempt& attempt, ReduceTask& task,
+                       absl::Time arrived_at, TaskAttempt& attempt, FinishedGroups& groups,
                        JobState& state);
 
 // For a task that has finished: where tasks never get warm, what they do while cold is what they
 // do.
-void KeepColdBins(ReduceTask& task);
+void KeepColdBins(Task& task);
 
 }  // namespace tidemark::model

@@ -9,17 +9,11 @@ constexpr double kMissedReports = 3;
 constexpr absl::Duration kShortestSilence = absl::Seconds(3);
 constexpr absl::Duration kWithoutInterval = absl::Seconds(10);
 
-bool AnyRuns(const auto& tasks) {
-  return std::any_of(tasks.begin(), tasks.end(),
-                     [](const auto& task) { return task.is_running(); });
-}
-
 absl::Duration LongestPause(const JobState& state) {
   const std::optional<absl::Duration> interval = state.report_gaps.typical();
   if (!interval) return kWithoutInterval;
   const absl::Duration pause = std::max(kMissedReports * *interval, kShortestSilence);
   const bool owes_report =
-      AnyRuns(state.reduce_tasks) || AnyRuns(state.map_tasks) ||
       std::any_of(state.stages.begin(), state.stages.end(),
                   [](const auto& stage) { return stage.second.running_task_count() > 0; });
   return owes_report ? pause : std::max(pause, kWithoutInterval);

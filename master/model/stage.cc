@@ -7,6 +7,10 @@
 namespace tidemark::model {
 namespace {
 
+// What a process does first is slow: classes are loaded, code is not compiled, caches are empty.
+// Taste, after task processes of Hadoop, whose first tenth of a second is hundreds of times slower.
+constexpr absl::Duration kColdFor = absl::Milliseconds(300);
+
 // Each sets what was not said before; false if something else was said.
 
 template <typename T>
@@ -32,25 +36,48 @@ bool FillInSizes(const std::vector<std::uint64_t>& said, std::optional<std::uint
 
 }  // namespace
 
-bool StageTask::is_finished() const {
-  return std::any_of(attempts.begin(), attempts.end(),
-                     [](const auto& entry) { return entry.second.life.is_finished(); });
+bool ReduceWork::is_cold() const {
+  if (!processor_use) return false;
+  return reduce_time_alone + (running_group ? running_group->elapsed : absl::ZeroDuration()) <
+         kColdFor;
 }
 
-bool StageTask::is_running() const {
-  return !is_finished() && std::any_of(attempts.begin(), attempts.end(), [](const auto& entry) {
-    return entry.second.life.is_running();
-  });
+const TaskAttempt* Task::finished_attempt() const {
+  for (const auto& [number, attempt] : attempts) {
+    if (attempt.life.is_finished()) return &attempt;
+  }
+  return nullptr;
+}
+
+const TaskAttempt* Task::leading_attempt() const {
+  const TaskAttempt* leading = nullptr;
+  for (const auto& [number, attempt] : attempts) {
+    if (attempt.life.is_finished()) return nullptr;
+    if (!attempt.life.is_running()) continue;
+    if (leading == nullptr || attempt.bytes_done > leading->bytes_done) leading = &attempt;
+  }
+  return leading;
+}
+
+bool Task::is_running() const { return leading_attempt() != nullptr; }
+
+const FinishedGroups& Task::finished_groups() const {
+  static const FinishedGroups* const kNone = new FinishedGroups;
+  return groups == nullptr ? *kNone : *groups;
+}
+
+std::size_t Stage::slots() const {
+  return std::max<std::size_t>({opened.slots.value_or(0), tasks_running_max, 1});
 }
 
 std::size_t Stage::finished_task_count() const {
   return static_cast<std::size_t>(std::count_if(
-      tasks.begin(), tasks.end(), [](const auto& task) { return task.second.is_finished(); }));
+      tasks.begin(), tasks.end(), [](const Task& task) { return task.is_finished(); }));
 }
 
 std::size_t Stage::running_task_count() const {
   return static_cast<std::size_t>(std::count_if(
-      tasks.begin(), tasks.end(), [](const auto& task) { return task.second.is_running(); }));
+      tasks.begin(), tasks.end(), [](const Task& task) { return task.is_running(); }));
 }
 
 bool FillIn(const StageOpened& said, StageOpened& known) {

@@ -1,46 +1,110 @@
-// All that is known of one stage of a job.
+// All that is known of one stage of a job, and of its tasks.
 //
-// The tasks of a MapReduce job's two stages are in JobState::map_tasks and reduce_tasks, which know
-// of key groups; those of every other stage are here.
+// A MapReduce job has two stages, which know more of their tasks than others: map tasks bring map
+// profiles, reduce tasks work through key groups. What only they have hangs on the task or on the
+// attempt, and is null elsewhere.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "master/model/attempt_life.h"
+#include "streaming/size_histogram.h"
+#include "streaming/smoothed_points.h"
 #include "tidemark/event.h"
 
 namespace tidemark::model {
 
-struct StageTaskAttempt {
-  AttemptLife life;
-  std::uint64_t bytes_done = 0;
-  std::uint64_t records_done = 0;
-  std::optional<std::size_t> executor;  // where it runs: its place in JobState::executors
+// What the reduce functions of one attempt have done. A time "alone" leaves out what the attempt
+// waited for a processor, where its source tells that: it is what the same would take with nobody
+// to share with.
+struct ReduceWork {
+  std::uint64_t fetched_bytes = 0;
+  std::uint64_t groups_done = 0;
+  absl::Duration reduce_time;
+  absl::Duration reduce_time_alone;
+  std::optional<absl::Time> reduce_started_at;       // its first reduce function
+  std::optional<absl::Time> last_group_finished_at;  // p_i(t)
+  std::optional<RunningGroup> running_group;         // its time: alone
+  absl::Duration running_group_elapsed;              // its time as told
+  absl::Time running_group_seen_at;
+  std::optional<ProcessorUse> processor_use;  // as told last
+  double alone_share = 1;          // of its time of late: in which it did not wait for a processor
+  double alone_share_at_last = 1;  // the same between the last two looks
+  double alone_share_of_finished = 1;  // of the time of what finished between them
+  std::uint64_t dropped_points = 0;
+  double told_bytes = 0;  // of bytes_done, those whose bins or points came; the rest was lost
+  bool sends_bins = false;
+
+  // Explicit keys it has finished: by identity, or, where its source does not name them, by
+  // closeness of size.
+  absl::flat_hash_set<KeyHash> finished_explicit;
+  absl::flat_hash_set<KeyHash> finished_sampled;  // implicit ones of the sample
+  // The same in the order they became known; their times: alone.
+  std::vector<FinishedKey> finished_explicit_groups;
+  std::multimap<std::uint64_t, KeyHash> unmatched_explicit;  // by size; made when needed
+  std::size_t unmatched_as_of = 0;                           // map profiles it was made from
+
+  // Whether it has just begun to work, as far as its source tells how much it worked.
+  bool is_cold() const;
 };
 
-struct StageTask {
-  // By attempt at the stage and attempt at the task.
-  std::map<std::pair<std::uint32_t, std::uint32_t>, StageTaskAttempt> attempts;
+struct TaskAttempt {
+  AttemptLife life;
+  std::uint64_t bytes_done = 0;  // that its functions have read
+  std::uint64_t records_done = 0;
+  std::optional<std::uint32_t> executor;  // where it runs: its place in JobState::executors
+  std::unique_ptr<MapProfile> profile;    // until it counts or the attempt turns out useless
+  std::unique_ptr<ReduceWork> reduce;     // of every attempt at a reduce task
+};
 
-  bool is_finished() const;
+// The key groups that all attempts at a reduce task have finished.
+struct FinishedGroups {
+  streaming::SmoothedPoints points;    // D_i(t)
+  std::uint64_t points_version = 0;    // grows with every change of `points`
+  streaming::SizeHistogram bins;       // the same key groups as moments of their times alone ...
+  streaming::SizeHistogram cold_bins;  // ... but for what an attempt did while it was cold
+};
+
+struct Task {
+  // By attempt at the stage and attempt at the task.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, TaskAttempt> attempts;
+  std::optional<std::uint64_t> input_bytes;  // as its stage or an attempt at it told first
+  std::unique_ptr<FinishedGroups> groups;    // null: none was told of
+  bool profile_counted = false;  // the profile of its first finished attempt is in JobState::keys
+  bool profile_missing = false;  // it is over and its profile is not
+
+  const TaskAttempt* finished_attempt() const;
+  // The running attempt that has read most, which counts as the task's progress; null when none
+  // runs, or one has finished.
+  const TaskAttempt* leading_attempt() const;
+  bool is_finished() const { return finished_attempt() != nullptr; }
   bool is_running() const;
+  const FinishedGroups& finished_groups() const;
 };
 
 struct Stage {
-  StageOpened opened;                        // as its newest attempt has it
-  std::map<std::uint32_t, StageTask> tasks;  // by index; those of which something was heard
-  absl::Time announced_at;                   // when it was first told of
+  StageOpened opened;  // as its newest attempt has it
+  // By index: of a map or a reduce stage at least the opened count, of another up to the last that
+  // was heard of.
+  std::vector<Task> tasks;
+  absl::Time announced_at;              // when it was first told of
+  std::uint32_t tasks_running_max = 0;  // most seen running at once, while its slots are not told
 
   // The first stage of a MapReduce job, and the second.
   bool is_map() const { return opened.stage == kMapStage && opened.kind == StageKind::kMap; }
   bool is_reduce() const {
     return opened.stage == kReduceStage && opened.kind == StageKind::kReduce;
   }
+  // How many of its tasks can run at once; at least 1.
+  std::size_t slots() const;
   // O(tasks).
   std::size_t finished_task_count() const;
   std::size_t running_task_count() const;
@@ -51,7 +115,7 @@ struct Stage {
 // changes nothing.
 bool FillIn(const StageOpened& said, StageOpened& known);
 
-// What a stage takes in memory beyond its struct. bytes
+// What a stage takes in memory beyond its struct and its tasks. bytes
 std::size_t StateBytesOf(const StageOpened& stage);
 
 }  // namespace tidemark::model

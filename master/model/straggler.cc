@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string>
 
-#include "master/model/leading_attempt.h"
 #include "master/model/saturating.h"
 
 namespace tidemark::model {
@@ -33,7 +32,7 @@ std::string ShareText(double share) {
   return fmt::format("{} % of", static_cast<int>(100 * share));
 }
 
-std::string Reason(const next::NamedTask& straggler, const ReduceAttempt* attempt,
+std::string Reason(const next::NamedTask& straggler, const TaskAttempt* attempt,
                    std::uint64_t bytes_left) {
   const AttemptId& id = straggler.attempt;
   const std::string ends_last =
@@ -53,9 +52,9 @@ std::string Reason(const next::NamedTask& straggler, const ReduceAttempt* attemp
 
 AttemptId LeadingAttemptId(const JobState& state, std::size_t index) {
   AttemptId id{kReduceStage, static_cast<std::uint32_t>(index), 0};
-  const ReduceAttempt* leading = LeadingAttempt(state.reduce_tasks[index]);
-  for (const auto& [number, attempt] : state.reduce_tasks[index].attempts) {
-    if (&attempt == leading) id.attempt = number;
+  const TaskAttempt* leading = state.reduce_tasks()[index].leading_attempt();
+  for (const auto& [number, attempt] : state.reduce_tasks()[index].attempts) {
+    if (&attempt == leading) id.attempt = number.second;
   }
   return id;
 }
@@ -68,7 +67,7 @@ std::optional<next::NamedTask> FindStraggler(const JobState& state,
       std::max_element(forecast.tasks.begin(), forecast.tasks.end(),
                        [](const auto& a, const auto& b) { return a.ends_at < b.ends_at; });
   if (last == forecast.tasks.end()) return std::nullopt;
-  const ReduceAttempt* attempt = LeadingAttempt(state.reduce_tasks[last->index]);
+  const TaskAttempt* attempt = state.reduce_tasks()[last->index].leading_attempt();
   next::NamedTask straggler{.attempt = LeadingAttemptId(state, last->index),
                             .explicit_groups_left = last->explicit_groups_left,
                             .heaviest_group_bytes = last->heaviest.size_bytes};
@@ -80,9 +79,9 @@ std::optional<next::NamedTask> FindStraggler(const JobState& state,
     straggler.heaviest_group_share =
         std::clamp(absl::FDivDuration(last->heaviest_time, last->reduce_time_left), 0.0, 1.0);
   }
-  straggler.in_heaviest_group = attempt != nullptr && attempt->running_group &&
+  straggler.in_heaviest_group = attempt != nullptr && attempt->reduce->running_group &&
                                 straggler.heaviest_group_bytes > 0 &&
-                                attempt->running_group->key == last->heaviest.key;
+                                attempt->reduce->running_group->key == last->heaviest.key;
   const std::uint64_t done = attempt == nullptr ? 0 : attempt->bytes_done;
   straggler.reason =
       Reason(straggler, attempt, SaturatingSubtract(state.reduce_input_bytes(last->index), done));

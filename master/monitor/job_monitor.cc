@@ -189,29 +189,29 @@ next::JobState JobMonitor::Impl::StateAt(absl::Time now) const {
 EndPrediction JobMonitor::Impl::PredictMaps(absl::Time now) {
   EndPrediction prediction{.at = now};
   // More may come than has been heard of.
-  const StageOpened* const opened = state_.map_stage();
-  if (opened == nullptr || !opened->task_count) return prediction;
+  const model::Stage* const stage = state_.map_stage();
+  if (stage == nullptr || !stage->opened.task_count) return prediction;
   const next::StageProgress maps = model::MapProgress(state_);
   if (maps.state == next::StageState::kDone) {
     prediction.end = maps.ended_at;
     return prediction;
   }
   estimate::Application application = {.on = estimate::RoomForAll(),
-                                       .draws = &cost::FixedDraws::For(state_.map_tasks.size())};
-  std::optional<cost::StageLeft> stage = cost::MapStageBySize(state_, now, *application.draws);
-  if (!stage) return prediction;
-  application.stages.push_back(*std::move(stage));
+                                       .draws = &cost::FixedDraws::For(state_.map_tasks().size())};
+  std::optional<cost::SizedStage> left = cost::MapStageBySize(state_, now, *application.draws);
+  if (!left) return prediction;
+  application.stages.push_back(std::move(left->stage));
   const absl::StatusOr<estimate::Estimate> estimate = estimate::EstimateApplication(application);
   if (!estimate.ok() || estimate->end.upper >= schedule::kForever) return prediction;
   running_stage_ = std::make_shared<const cost::RunningStage>(cost::RunningStage{
       .index = kMapStage, .left = application.stages[0], .ends = estimate->ends});
-  const estimate::Range& left = estimate->end;
-  prediction.end = now + absl::Seconds(left.median);
+  const estimate::Range& end = estimate->end;
+  prediction.end = now + absl::Seconds(end.median);
   drift_.Observe(now, *prediction.end);
   const absl::Duration moved = model::kDeviationsOf90Percent * drift_.Drift();
-  const double upper = std::min(left.upper, model::kRemainingUpperMax * left.median);
-  prediction.lower = now + std::max(absl::Seconds(left.lower) - moved, absl::ZeroDuration());
-  prediction.upper = now + absl::Seconds(std::max(upper, left.median)) + moved;
+  const double upper = std::min(end.upper, model::kRemainingUpperMax * end.median);
+  prediction.lower = now + std::max(absl::Seconds(end.lower) - moved, absl::ZeroDuration());
+  prediction.upper = now + absl::Seconds(std::max(upper, end.median)) + moved;
   return prediction;
 }
 

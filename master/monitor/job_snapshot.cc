@@ -39,10 +39,9 @@ class Failures {
   const std::string* last_ = nullptr;
 };
 
-template <typename Tasks>
-void AddFailures(const Tasks& tasks, next::StageProgress& stage) {
+void AddFailures(std::span<const model::Task> tasks, next::StageProgress& stage) {
   Failures failures;
-  for (const auto& task : tasks) {
+  for (const model::Task& task : tasks) {
     for (const auto& [number, attempt] : task.attempts) failures.Add(attempt.life);
   }
   failures.Tell(stage);
@@ -50,15 +49,14 @@ void AddFailures(const Tasks& tasks, next::StageProgress& stage) {
 
 // A stage whose tasks are told by nothing but their lives.
 next::StageProgress ProgressOf(const model::Stage& stage) {
-  next::StageProgress progress = {.id = {0, stage.opened.stage},
-                                  .tasks = stage.opened.task_count.value_or(stage.tasks.size())};
-  Failures failures;
+  next::StageProgress progress = {.id = {0, stage.opened.stage}};
   std::optional<absl::Time> ended_at;
-  for (const auto& [index, task] : stage.tasks) {
+  std::uint32_t heard_of = 0;
+  for (const model::Task& task : stage.tasks) {
+    heard_of += task.attempts.empty() ? 0 : 1;
     progress.running_tasks += task.is_running() ? 1 : 0;
     progress.finished_tasks += task.is_finished() ? 1 : 0;
     for (const auto& [number, attempt] : task.attempts) {
-      failures.Add(attempt.life);
       const auto started_at = attempt.life.started_at();
       if (started_at && (!progress.started_at || *started_at < *progress.started_at)) {
         progress.started_at = started_at;
@@ -67,7 +65,7 @@ next::StageProgress ProgressOf(const model::Stage& stage) {
       if (attempt.life.is_finished() && end && (!ended_at || *end > *ended_at)) ended_at = end;
     }
   }
-  failures.Tell(progress);
+  progress.tasks = stage.opened.task_count.value_or(heard_of);
   // One that is run again may have fewer tasks than before.
   progress.finished_tasks = std::min(progress.finished_tasks, progress.tasks);
   progress.running_tasks =
@@ -108,7 +106,7 @@ next::StageProgress ReduceStage(const model::JobState& state) {
   if (stage.state == next::StageState::kPending && fetches) {
     stage.state = next::StageState::kRunning;
   }
-  AddFailures(state.reduce_tasks, stage);
+  AddFailures(state.reduce_tasks(), stage);
   return stage;
 }
 
@@ -118,7 +116,7 @@ void AddStages(const model::JobState& state, next::Snapshot& job) {
     job.stage_infos.push_back(
         InfoOf(state, {.id = {0, kMapStage}, .name = "map", .kind = StageKind::kMap}));
     job.stages.push_back(model::MapProgress(state));
-    AddFailures(state.map_tasks, job.stages.back());
+    AddFailures(state.map_tasks(), job.stages.back());
   }
   if (state.has_reduce_stage()) {
     next::StageInfo info = {.id = {0, kReduceStage}, .name = "reduce", .kind = StageKind::kReduce};
@@ -133,6 +131,7 @@ void AddStages(const model::JobState& state, next::Snapshot& job) {
         state,
         {.id = {0, number}, .kind = kind == StageKind::kUnknown ? StageKind::kGeneric : kind}));
     job.stages.push_back(ProgressOf(stage));
+    AddFailures(stage.tasks, job.stages.back());
     job.info->kind = next::JobKind::kApplication;
   }
   const auto by_id = [](const auto& a, const auto& b) { return a.id < b.id; };
@@ -140,16 +139,13 @@ void AddStages(const model::JobState& state, next::Snapshot& job) {
   std::sort(job.stages.begin(), job.stages.end(), by_id);
 }
 
-const auto& TaskOf(const auto& task) { return task; }
-const model::StageTask& TaskOf(const std::pair<const std::uint32_t, model::StageTask>& task) {
-  return task.second;
-}
-
-std::uint32_t SilentTasks(const auto& tasks, absl::Time now) {
+std::uint32_t SilentTasks(const model::JobState& state, absl::Time now) {
   std::uint32_t silent = 0;
-  for (const auto& task : tasks) {
-    for (const auto& [number, attempt] : TaskOf(task).attempts) {
-      silent += attempt.life.is_running() && now - attempt.life.last_heard_at > kSilence ? 1 : 0;
+  for (const auto& [number, stage] : state.stages) {
+    for (const model::Task& task : stage.tasks) {
+      for (const auto& [id, attempt] : task.attempts) {
+        silent += attempt.life.is_running() && now - attempt.life.last_heard_at > kSilence ? 1 : 0;
+      }
     }
   }
   return silent;
@@ -157,9 +153,9 @@ std::uint32_t SilentTasks(const auto& tasks, absl::Time now) {
 
 std::uint64_t DroppedPoints(const model::JobState& state) {
   std::uint64_t dropped = 0;
-  for (const model::ReduceTask& task : state.reduce_tasks) {
+  for (const model::Task& task : state.reduce_tasks()) {
     for (const auto& [number, attempt] : task.attempts) {
-      dropped = model::SaturatingAdd(dropped, attempt.dropped_points);
+      dropped = model::SaturatingAdd(dropped, attempt.reduce->dropped_points);
     }
   }
   return dropped;
@@ -174,16 +170,13 @@ next::Coverage CoverageAt(const model::JobState& state, absl::Time now) {
       .dropped_points = DroppedPoints(state),
       .anomalies = state.anomalies,
       .rejected_envelopes = state.rejected_envelopes,
-      .silent_tasks = SilentTasks(state.map_tasks, now) + SilentTasks(state.reduce_tasks, now)};
+      .silent_tasks = SilentTasks(state, now)};
   for (const auto& [id, source] : state.sources) {
     coverage.dropped_events = model::SaturatingAdd(coverage.dropped_events, source.dropped_events);
   }
-  for (const auto& [number, stage] : state.stages) {
-    coverage.silent_tasks += SilentTasks(stage.tasks, now);
-  }
-  const auto is_finished = [](const model::MapTask& task) { return task.is_finished(); };
+  const auto is_finished = [](const model::Task& task) { return task.is_finished(); };
   if (state.has_map_stage() && state.has_reduce_stage() &&
-      std::any_of(state.map_tasks.begin(), state.map_tasks.end(), is_finished)) {
+      std::ranges::any_of(state.map_tasks(), is_finished)) {
     coverage.map_profiles = model::MapProfilesKnown(state, now);
   }
   return coverage;
@@ -225,8 +218,8 @@ std::vector<std::string> NotesOf(const model::JobState& state) {
         kMapStage, kReduceStage, state.unused_profiles,
         state.unused_profiles == 1 ? " was" : "s were"));
   }
-  const StageOpened* const reduces = state.reduce_stage();
-  if (reduces != nullptr && reduces->is_grouping_opaque.value_or(false)) {
+  const model::Stage* const reduces = state.reduce_stage();
+  if (reduces != nullptr && reduces->opened.is_grouping_opaque.value_or(false)) {
     notes.push_back(
         "a grouping comparator decides which keys form a key group, so none is known by its key");
   }

@@ -30,7 +30,7 @@ std::string TooMany(std::size_t count, std::string_view what, std::size_t most) 
 // Why there is no time for the job; or empty. O(stages).
 std::string TooLarge(const model::JobState& state) {
   std::size_t edges = 0;
-  std::size_t tasks = state.map_tasks.size() + state.reduce_tasks.size();
+  std::size_t tasks = 0;
   for (const auto& [number, stage] : state.stages) {
     edges += stage.opened.parents.size();
     tasks += stage.tasks.size();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "master/model/leading_attempt.h"
 #include "master/model/phases.h"
 #include "master/model/saturating.h"
 #include "master/papers/reduce_schedule.h"
@@ -11,40 +10,40 @@ namespace tidemark::papers {
 namespace {
 
 using model::JobState;
-using model::LeadingAttempt;
-using model::ReduceAttempt;
 using model::ReducePhaseForecast;
-using model::ReduceTask;
+using model::Task;
+using model::TaskAttempt;
 
 // What a reduce task has done as its leading attempt sees it; a finished task has done all.
 TaskWork WorkOf(const JobState& state, std::size_t index) {
-  const ReduceTask& task = state.reduce_tasks[index];
+  const Task& task = state.reduce_tasks()[index];
   TaskWork work{.total_bytes = state.reduce_input_bytes(index)};
-  const ReduceAttempt* attempt =
-      task.is_finished() ? task.finished_attempt() : LeadingAttempt(task);
+  const TaskAttempt* attempt =
+      task.is_finished() ? task.finished_attempt() : task.leading_attempt();
   if (attempt != nullptr) {
     work.done_bytes = attempt->bytes_done;
-    work.reduce_seconds = absl::ToDoubleSeconds(attempt->reduce_time);
+    work.reduce_seconds = absl::ToDoubleSeconds(attempt->reduce->reduce_time);
   }
   return work;
 }
 
 std::vector<TaskWork> WorkOfAll(const JobState& state) {
   std::vector<TaskWork> works;
-  works.reserve(state.reduce_tasks.size());
-  for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) works.push_back(WorkOf(state, i));
+  works.reserve(state.reduce_tasks().size());
+  for (std::size_t i = 0; i < state.reduce_tasks().size(); ++i) works.push_back(WorkOf(state, i));
   return works;
 }
 
 // Hadoop counts what the reduce function has read, be the key group finished or not.
-void CountRunningGroup(const ReduceTask& task, TaskWork& work) {
+void CountRunningGroup(const Task& task, TaskWork& work) {
   if (task.is_finished()) {
     work.done_bytes = work.total_bytes;
     return;
   }
-  const ReduceAttempt* attempt = LeadingAttempt(task);
-  if (attempt == nullptr || !attempt->running_group) return;
-  work.done_bytes = model::SaturatingAdd(work.done_bytes, attempt->running_group->bytes_read);
+  const TaskAttempt* attempt = task.leading_attempt();
+  if (attempt == nullptr || !attempt->reduce->running_group) return;
+  work.done_bytes =
+      model::SaturatingAdd(work.done_bytes, attempt->reduce->running_group->bytes_read);
 }
 
 }  // namespace
@@ -53,7 +52,8 @@ ReducePhaseForecast HadoopIndicator::Estimate(const JobState& state, absl::Time 
   const std::optional<absl::Time> start = model::ReducePhaseStart(state);
   if (!start || !model::ReduceSizesKnown(state)) return {};
   std::vector<TaskWork> works = WorkOfAll(state);
-  for (std::size_t i = 0; i < works.size(); ++i) CountRunningGroup(state.reduce_tasks[i], works[i]);
+  for (std::size_t i = 0; i < works.size(); ++i)
+    CountRunningGroup(state.reduce_tasks()[i], works[i]);
   const double progress = HadoopProgress(works);
   ReducePhaseForecast forecast;
   if (progress > 0) forecast.ends_at = *start + (now - *start) / progress;

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <span>
 
-#include "master/model/leading_attempt.h"
 #include "master/model/phases.h"
 #include "master/model/saturating.h"
 
@@ -12,12 +11,11 @@ namespace tidemark::papers {
 namespace {
 
 using model::JobState;
-using model::LeadingAttempt;
-using model::ReduceAttempt;
 using model::ReducePhaseForecast;
-using model::ReduceTask;
 using model::SaturatingAdd;
 using model::SaturatingSubtract;
+using model::Task;
+using model::TaskAttempt;
 
 constexpr double kDeviationsOf90Percent = 1.645;
 // No forecast is known better than this part of what remains; taste.
@@ -83,14 +81,14 @@ struct NearestFitIndicator::TaskLeft {
 };
 
 void NearestFitIndicator::RefreshModel(const JobState& state) {
-  bool changed = !model_ || tasks_.size() != state.reduce_tasks.size();
-  tasks_.resize(state.reduce_tasks.size());
-  versions_.resize(state.reduce_tasks.size());
+  bool changed = !model_ || tasks_.size() != state.reduce_tasks().size();
+  tasks_.resize(state.reduce_tasks().size());
+  versions_.resize(state.reduce_tasks().size());
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
-    const ReduceTask& task = state.reduce_tasks[i];
-    if (versions_[i] == task.points_version) continue;
-    versions_[i] = task.points_version;
-    tasks_[i] = MakeTaskModel(task.points.points());
+    const Task& task = state.reduce_tasks()[i];
+    if (versions_[i] == task.finished_groups().points_version) continue;
+    versions_[i] = task.finished_groups().points_version;
+    tasks_[i] = MakeTaskModel(task.finished_groups().points.points());
     changed = true;
   }
   if (!changed) return;
@@ -108,9 +106,9 @@ std::optional<GroupPrediction> NearestFitIndicator::Predict(std::size_t index,
 }
 
 void NearestFitIndicator::AddExplicit(const JobState& state, std::size_t index, TaskLeft& left) {
-  const ReduceAttempt* attempt = LeadingAttempt(state.reduce_tasks[index]);
+  const TaskAttempt* attempt = state.reduce_tasks()[index].leading_attempt();
   for (const ExplicitKey& key : state.keys.partition(index).explicit_keys) {
-    if (attempt != nullptr && attempt->finished_explicit.contains(key.key)) continue;
+    if (attempt != nullptr && attempt->reduce->finished_explicit.contains(key.key)) continue;
     const auto prediction = Predict(index, key.size_bytes);
     if (!prediction) continue;
     left.Add(*prediction, 1);
@@ -120,7 +118,8 @@ void NearestFitIndicator::AddExplicit(const JobState& state, std::size_t index, 
       left.heaviest = key;
       left.heaviest_seconds = prediction->seconds;
     }
-    if (attempt != nullptr && attempt->running_group && attempt->running_group->key == key.key) {
+    if (attempt != nullptr && attempt->reduce->running_group &&
+        attempt->reduce->running_group->key == key.key) {
       left.running_seconds = prediction->seconds;
     }
   }
@@ -129,7 +128,7 @@ void NearestFitIndicator::AddExplicit(const JobState& state, std::size_t index, 
 void NearestFitIndicator::AddImplicit(const JobState& state,
                                       const std::vector<GroupBin>& composition, std::size_t index,
                                       TaskLeft& left) {
-  const ReduceAttempt* attempt = LeadingAttempt(state.reduce_tasks[index]);
+  const TaskAttempt* attempt = state.reduce_tasks()[index].leading_attempt();
   const std::uint64_t done = attempt == nullptr ? 0 : attempt->bytes_done;
   const std::uint64_t bytes = SaturatingSubtract(
       SaturatingSubtract(state.reduce_input_bytes(index), done), left.explicit_bytes);
@@ -158,7 +157,7 @@ NearestFitIndicator::TaskLeft NearestFitIndicator::LeftOf(const JobState& state,
                                                           const std::vector<GroupBin>& composition,
                                                           std::size_t index) {
   TaskLeft left;
-  if (state.reduce_tasks[index].is_finished()) return left;
+  if (state.reduce_tasks()[index].is_finished()) return left;
   AddExplicit(state, index, left);
   AddImplicit(state, composition, index, left);
   return left;
@@ -170,9 +169,10 @@ namespace {
 // after it.
 absl::Time EndsNoEarlier(const JobState& state, std::size_t index, double seconds,
                          double running_seconds) {
-  const ReduceAttempt* attempt = LeadingAttempt(state.reduce_tasks[index]);
+  const TaskAttempt* attempt = state.reduce_tasks()[index].leading_attempt();
   if (attempt == nullptr || running_seconds <= 0) return absl::InfinitePast();
-  return attempt->running_group_seen_at + absl::Seconds(std::max(0.0, seconds - running_seconds));
+  return attempt->reduce->running_group_seen_at +
+         absl::Seconds(std::max(0.0, seconds - running_seconds));
 }
 
 }  // namespace
@@ -209,7 +209,7 @@ ReducePhaseForecast NearestFitIndicator::Estimate(const JobState& state, absl::T
   std::vector<TaskLeft> lefts;
   std::vector<ReduceTimeLeft> times;
   next::Evidence evidence;
-  for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) {
+  for (std::size_t i = 0; i < state.reduce_tasks().size(); ++i) {
     lefts.push_back(LeftOf(state, composition, i));
     const TaskLeft& left = lefts.back();
     times.push_back(

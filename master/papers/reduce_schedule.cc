@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "master/model/leading_attempt.h"
 #include "master/model/phases.h"
 #include "master/schedule/greedy_list.h"
 
@@ -10,8 +9,8 @@ namespace tidemark::papers {
 namespace {
 
 using model::JobState;
-using model::ReduceAttempt;
-using model::ReduceTask;
+using model::Task;
+using model::TaskAttempt;
 
 // What reduce tasks wait for before their first reduce function.
 struct BeforeReduce {
@@ -24,10 +23,10 @@ struct BeforeReduce {
   }
 };
 
-absl::Time LastUpdate(const JobState& state, std::size_t index, const ReduceAttempt& attempt,
+absl::Time LastUpdate(const JobState& state, std::size_t index, const TaskAttempt& attempt,
                       const BeforeReduce& before, absl::Time now) {
-  if (attempt.last_group_finished_at) return *attempt.last_group_finished_at;
-  if (attempt.reduce_started_at) return *attempt.reduce_started_at;
+  if (attempt.reduce->last_group_finished_at) return *attempt.reduce->last_group_finished_at;
+  if (attempt.reduce->reduce_started_at) return *attempt.reduce->reduce_started_at;
   const absl::Time fetches_from =
       std::max(attempt.life.started_at().value_or(now), before.maps_end);
   return std::max(now, fetches_from + before.ShuffleTime(state, index));
@@ -44,9 +43,9 @@ std::vector<std::optional<absl::Time>> ReduceTaskEnds(const JobState& state, abs
   std::vector<absl::Duration> waiting;
   std::vector<std::size_t> waiting_index;
   for (std::size_t i = 0; i < left.size(); ++i) {
-    const ReduceTask& task = state.reduce_tasks[i];
+    const Task& task = state.reduce_tasks()[i];
     if (task.is_finished()) continue;
-    if (const ReduceAttempt* attempt = model::LeadingAttempt(task)) {
+    if (const TaskAttempt* attempt = task.leading_attempt()) {
       ends[i] = std::max(LastUpdate(state, i, *attempt, before, now) + left[i].left,
                          left[i].ends_no_earlier);
       slots_free_at.push_back(std::max(*ends[i], now));

@@ -57,7 +57,7 @@ void AddOwnStages(const next::Snapshot& job, std::uint32_t child, const JobPredi
 void AddExpectedStages(const JobPrediction& prediction, std::uint32_t child,
                        next::Snapshot& workflow) {
   for (const StagePrediction& predicted : prediction.stages) {
-    const bool is_map = predicted.kind == next::StageKind::kMap;
+    const bool is_map = predicted.kind == StageKind::kMap;
     next::StageInfo info = {
         .id = {child, next::kExpectedStages + (is_map ? kMapStage : kReduceStage)},
         .name = is_map ? "map" : "reduce",

@@ -10,7 +10,7 @@ namespace {
 
 using next::ChildState;
 
-TasksLeft LeftOf(const next::Snapshot& snapshot, next::StageKind phase) {
+TasksLeft LeftOf(const next::Snapshot& snapshot, StageKind phase) {
   const next::StageProgress* const progress = PhaseOf(snapshot, phase);
   if (progress == nullptr || progress->state == next::StageState::kDone) return {};
   const std::uint64_t begun = progress->running_tasks + progress->finished_tasks;
@@ -20,7 +20,7 @@ TasksLeft LeftOf(const next::Snapshot& snapshot, next::StageKind phase) {
 
 // Of what remains, the part before the reduce phase: the map phase at the speed it has had.
 double MapShareOf(const next::Snapshot& snapshot, double remaining) {
-  const next::StageProgress* const map = PhaseOf(snapshot, next::StageKind::kMap);
+  const next::StageProgress* const map = PhaseOf(snapshot, StageKind::kMap);
   if (map == nullptr || map->state == next::StageState::kDone || remaining <= 0) return 0;
   if (map->fraction_done <= 0 || !map->started_at) return 0.5;
   const double elapsed = absl::ToDoubleSeconds(snapshot.at - *map->started_at);
@@ -49,8 +49,8 @@ std::optional<RunningForecast> ForecastOf(const next::Snapshot& snapshot, absl::
 
 }  // namespace
 
-const next::StageProgress* PhaseOf(const next::Snapshot& snapshot, next::StageKind phase) {
-  const std::uint32_t number = phase == next::StageKind::kMap ? kMapStage : kReduceStage;
+const next::StageProgress* PhaseOf(const next::Snapshot& snapshot, StageKind phase) {
+  const std::uint32_t number = phase == StageKind::kMap ? kMapStage : kReduceStage;
   for (std::size_t i = 0; i < snapshot.stages.size(); ++i) {
     const bool is_phase =
         snapshot.stage_infos[i].kind == phase && snapshot.stages[i].id == next::StageId{0, number};
@@ -114,8 +114,8 @@ LiveJob FollowedJob::At(absl::Time now, const next::PlannedJob& planned,
   if (live.is_running) {
     live.elapsed = std::max(absl::ToDoubleSeconds(now - facts.started_at.value_or(now)), 0.0);
     if (newest != nullptr) {
-      live.map = LeftOf(*newest, next::StageKind::kMap);
-      live.reduce = LeftOf(*newest, next::StageKind::kReduce);
+      live.map = LeftOf(*newest, StageKind::kMap);
+      live.reduce = LeftOf(*newest, StageKind::kReduce);
       live.forecast = ForecastOf(*newest, now);
       // Which tasks of a silent job have gone on is not known.
       if (!is_silent()) live.stage = stage;

@@ -62,6 +62,6 @@ struct FollowedJob {
 };
 
 // The stage of a MapReduce job that `snapshot` is of; null: it has none.
-const next::StageProgress* PhaseOf(const next::Snapshot& snapshot, next::StageKind phase);
+const next::StageProgress* PhaseOf(const next::Snapshot& snapshot, StageKind phase);
 
 }  // namespace tidemark::workflow

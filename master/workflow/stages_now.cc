@@ -36,19 +36,6 @@ struct Begun {
   Warmth warmth = Warmth::kRest;
 };
 
-// Whose attempts are numbered within one attempt at the stage, and whose with it.
-std::uint32_t StageAttempt(std::uint32_t) { return 0; }
-std::uint32_t StageAttempt(const std::pair<std::uint32_t, std::uint32_t>& number) {
-  return number.first;
-}
-std::optional<std::size_t> ExecutorOf(const model::StageTaskAttempt& attempt) {
-  return attempt.executor;
-}
-template <typename Attempt>
-std::optional<std::size_t> ExecutorOf(const Attempt&) {
-  return std::nullopt;
-}
-
 class Looking {
  public:
   Looking(const model::JobState& state, absl::Time now) : state_(state), now_(now) {
@@ -95,32 +82,21 @@ class Looking {
     if (opened.slots) now.at_once_max = std::max<std::uint64_t>(*opened.slots, 1);
     if (opened.skipped) return;
     now.is_task_count_known = opened.task_count.has_value();
-    if (stage.is_map()) {
-      AddTasks(state_.map_tasks, opened);
-    } else if (stage.is_reduce()) {
-      AddTasks(state_.reduce_tasks, opened);
-    } else {
-      for (const auto& [index, task] : stage.tasks) AddTask(index, task.attempts, opened);
+    for (std::size_t i = 0; i < stage.tasks.size(); ++i) {
+      AddTask(static_cast<std::uint32_t>(i), stage.tasks[i], opened);
     }
     now.tasks = std::max<std::uint64_t>(now.tasks, older_ + opened.task_count.value_or(0));
     older_ = 0;
   }
 
-  template <typename Task>
-  void AddTasks(const std::vector<Task>& tasks, const StageOpened& opened) {
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-      AddTask(static_cast<std::uint32_t>(i), tasks[i].attempts, opened);
-    }
-  }
-
   // The attempts at one task, those of one attempt at the stage after the other.
-  template <typename Attempts>
-  void AddTask(std::uint32_t index, const Attempts& attempts, const StageOpened& opened) {
+  void AddTask(std::uint32_t index, const model::Task& task, const StageOpened& opened) {
+    const auto& attempts = task.attempts;
     for (auto first = attempts.begin(); first != attempts.end();) {
-      const std::uint32_t stage_attempt = StageAttempt(first->first);
+      const std::uint32_t stage_attempt = first->first.first;
       std::optional<std::size_t> counts;
-      for (; first != attempts.end() && StageAttempt(first->first) == stage_attempt; ++first) {
-        const auto& attempt = first->second;
+      for (; first != attempts.end() && first->first.first == stage_attempt; ++first) {
+        const model::TaskAttempt& attempt = first->second;
         if (!attempt.life.started_at() && !attempt.life.ended_at()) continue;
         const absl::Time end = attempt.life.ended_at().value_or(now_);
         Begun& begun = begun_.emplace_back();
@@ -128,7 +104,7 @@ class Looking {
         begun.index = index;
         begun.start = std::min(attempt.life.started_at().value_or(end), end);
         begun.end = attempt.life.ended_at();
-        begun.executor = ExecutorOf(attempt);
+        begun.executor = attempt.executor;
         begun.is_finished = attempt.life.is_finished();
         if (!begun.is_finished && !attempt.life.is_running()) continue;
         if (!counts || Leads(begun, begun_[*counts])) counts = begun_.size() - 1;

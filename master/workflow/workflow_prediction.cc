@@ -19,9 +19,9 @@ next::Range RangeOf(const estimate::Range& end) {
           .upper = Length(std::max(end.upper, end.median))};
 }
 
-StagePrediction PredictionOfStage(next::StageKind kind, const FollowedJob& job, const LiveJob& live,
+StagePrediction PredictionOfStage(StageKind kind, const FollowedJob& job, const LiveJob& live,
                                   const estimate::StageEstimate& estimate) {
-  const bool is_map = kind == next::StageKind::kMap;
+  const bool is_map = kind == StageKind::kMap;
   const PhaseOutlook& outlook = is_map ? live.outlook.map : live.outlook.reduce;
   StagePrediction stage = {.kind = kind, .tasks = outlook.tasks, .bottleneck = outlook.bottleneck};
   stage.left = {.pending = outlook.tasks};
@@ -58,9 +58,9 @@ JobPrediction PredictionOfJob(const FollowedJob& job, const LiveJob& live,
         absl::Seconds(live.elapsed),
         model::FlooredRemaining(prediction.ends_in->median, prediction.ends_in->upper));
   }
-  for (const next::StageKind kind : {next::StageKind::kMap, next::StageKind::kReduce}) {
+  for (const StageKind kind : {StageKind::kMap, StageKind::kReduce}) {
     StagePrediction stage =
-        PredictionOfStage(kind, job, live, kind == next::StageKind::kMap ? map : reduce);
+        PredictionOfStage(kind, job, live, kind == StageKind::kMap ? map : reduce);
     if (stage.tasks > 0) prediction.stages.push_back(std::move(stage));
   }
   return prediction;

@@ -16,7 +16,7 @@
 namespace tidemark::workflow {
 
 struct StagePrediction {
-  next::StageKind kind = next::StageKind::kUnknown;
+  StageKind kind = StageKind::kUnknown;
   std::uint64_t tasks = 0;
   TasksLeft left;
   std::optional<absl::Duration> starts_in;  // empty: it has begun, or nothing is left of it

@@ -59,8 +59,8 @@ TEST_P(FoldRefuses, SaysWhyAndCountsItAndNothingElse) {
   EXPECT_EQ(job.state.rejected_envelopes, 1u);
   EXPECT_EQ(job.state.anomalies, 0u);
   EXPECT_EQ(job.state.sources.at("app-master").accepted_sequence, 2u);
-  EXPECT_EQ(job.state.map_tasks.size(), 3u);
-  EXPECT_EQ(job.state.reduce_tasks.size(), 2u);
+  EXPECT_EQ(job.state.map_tasks().size(), 3u);
+  EXPECT_EQ(job.state.reduce_tasks().size(), 2u);
   EXPECT_EQ(job.state.keys.profile_count(), 0u);
 }
 
@@ -112,7 +112,7 @@ TEST(Fold, AnEventOfAnotherRunChangesNothing) {
   Source other("app-master", "job-1", "b");
   EXPECT_TRUE(absl::IsAlreadyExists(job.Take(other.At(5, Opened(9, 9)))));
   EXPECT_TRUE(absl::IsFailedPrecondition(job.Take(other.At(6, Started(M(0))))));
-  EXPECT_EQ(job.state.map_tasks.size(), 2u);
+  EXPECT_EQ(job.state.map_tasks().size(), 2u);
   EXPECT_EQ(job.state.last_arrival_at, At(0));
   EXPECT_EQ(job.state.rejected_envelopes, 0u);
   EXPECT_EQ(job.state.sources.at("app-master").accepted_sequence, 1u);
@@ -124,7 +124,7 @@ TEST(Fold, AJobThatIsRefusedStaysUnopened) {
   Job job;
   EXPECT_TRUE(absl::IsResourceExhausted(job.Say(0, Opened(200'001, 1))));
   EXPECT_FALSE(job.state.opened.has_value());
-  EXPECT_TRUE(job.state.map_tasks.empty());
+  EXPECT_TRUE(job.state.map_tasks().empty());
 }
 
 TEST(Fold, RefusesTasksOverTheLimitWhileTheirNumberIsUnknown) {
@@ -133,7 +133,7 @@ TEST(Fold, RefusesTasksOverTheLimitWhileTheirNumberIsUnknown) {
   ASSERT_TRUE(job.Say(0, Opened()).ok());
   EXPECT_TRUE(job.Say(1, Started(M(9))).ok());
   EXPECT_TRUE(absl::IsResourceExhausted(job.Say(2, Started(M(10)))));
-  EXPECT_EQ(job.state.map_tasks.size(), 10u);
+  EXPECT_EQ(job.state.map_tasks().size(), 10u);
 }
 
 TEST(Fold, RefusesPartitionsOverTheLimitWhileTheirNumberIsUnknown) {
@@ -183,7 +183,7 @@ TEST(Fold, IgnoresADuplicateEnvelope) {
   again.dropped_events = 9;
   EXPECT_TRUE(job.Take(event).ok());
   EXPECT_TRUE(job.Take(again).ok());
-  EXPECT_FALSE(job.state.map_tasks[1].is_running());
+  EXPECT_FALSE(job.state.map_tasks()[1].is_running());
   EXPECT_EQ(job.state.sources.at("app-master").dropped_events, 0u);
   EXPECT_EQ(job.state.anomalies, 0u);
 }
@@ -200,7 +200,7 @@ TEST(Fold, AnEnvelopeBehindAGapIsADuplicate) {
   const Event late = job.source.At(1, Started(M(0)));
   EXPECT_TRUE(job.Say(2, Started(M(1))).ok());
   EXPECT_TRUE(job.Take(late).ok());
-  EXPECT_FALSE(job.state.map_tasks[0].is_running());
+  EXPECT_FALSE(job.state.map_tasks()[0].is_running());
   EXPECT_EQ(job.state.lost_envelopes, 1u);
 }
 
@@ -263,10 +263,10 @@ TEST(Fold, ALaterJobOpenedFillsInWhatWasNotSaid) {
   EXPECT_EQ(job.state.opened->engine, "hadoop");
   EXPECT_EQ(job.state.opened->user, "ann");
   EXPECT_EQ(job.state.reduce_slots(), 2u);
-  EXPECT_EQ(job.state.map_stage()->has_combiner, true);
-  EXPECT_EQ(job.state.reduce_stage()->is_grouping_opaque, true);
-  EXPECT_EQ(job.state.map_tasks.size(), 4u);
-  EXPECT_EQ(job.state.reduce_tasks.size(), 2u);
+  EXPECT_EQ(job.state.map_stage()->opened.has_combiner, true);
+  EXPECT_EQ(job.state.reduce_stage()->opened.is_grouping_opaque, true);
+  EXPECT_EQ(job.state.map_tasks().size(), 4u);
+  EXPECT_EQ(job.state.reduce_tasks().size(), 2u);
   EXPECT_EQ(job.state.anomalies, 0u);
 }
 
@@ -275,7 +275,7 @@ TEST(Fold, AJobOpenedThatContradictsTheFirstChangesNothingAndIsCounted) {
   JobOpened other = Opened(5, 2);
   other.name = "sort";
   EXPECT_TRUE(job.Say(1, other).ok());
-  EXPECT_EQ(job.state.map_stage()->task_count, 3u);
+  EXPECT_EQ(job.state.map_stage()->opened.task_count, 3u);
   EXPECT_EQ(job.state.opened->name, "word count");
   EXPECT_EQ(job.state.anomalies, 1u);
 }
@@ -284,8 +284,8 @@ TEST(Fold, ATaskMayBeHeardOfBeforeTheirNumberIsKnown) {
   Job job;
   EXPECT_TRUE(job.Say(0, Opened()).ok());
   EXPECT_TRUE(job.Say(1, Started(M(2))).ok());
-  EXPECT_EQ(job.state.map_tasks.size(), 3u);
-  EXPECT_TRUE(job.state.map_tasks[2].is_running());
+  EXPECT_EQ(job.state.map_tasks().size(), 3u);
+  EXPECT_TRUE(job.state.map_tasks()[2].is_running());
 }
 
 TEST(Fold, IgnoresEverythingAfterTheJobClosed) {
@@ -296,7 +296,7 @@ TEST(Fold, IgnoresEverythingAfterTheJobClosed) {
   EXPECT_TRUE(job.Say(4, Closed(JobOutcome::kSucceeded)).ok());
   EXPECT_EQ(job.state.closed->outcome, JobOutcome::kKilled);
   EXPECT_EQ(job.state.closed_at, At(1));
-  EXPECT_FALSE(job.state.map_tasks[0].is_running());
+  EXPECT_FALSE(job.state.map_tasks()[0].is_running());
   EXPECT_EQ(job.state.rejected_envelopes, 0u);
   EXPECT_EQ(job.state.sources.at("app-master").accepted_sequence, 5u) << "still acknowledged";
 }
@@ -311,7 +311,7 @@ TEST(Fold, UnderstandsASourceWhoseClockIsWrong) {
   event.sent_at = At(10 - 3600);
   std::get<AttemptChanged>(event.body).at = At(8 - 3600);
   EXPECT_TRUE(job.Take(event).ok());
-  EXPECT_EQ(job.state.map_tasks[0].attempts.at(0).life.started_at(), At(8));
+  EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).life.started_at(), At(8));
 }
 
 TEST(Fold, CountsAnAttemptStateThatContradicts) {
@@ -319,7 +319,7 @@ TEST(Fold, CountsAnAttemptStateThatContradicts) {
   EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
   EXPECT_TRUE(job.Say(2, Failed(M(0))).ok());
   EXPECT_EQ(job.state.anomalies, 1u);
-  EXPECT_TRUE(job.state.map_tasks[0].is_finished());
+  EXPECT_TRUE(job.state.map_tasks()[0].is_finished());
 }
 
 TEST(Fold, KeepsTheFirstHostAndInputSizeOfAnAttempt) {
@@ -333,15 +333,15 @@ TEST(Fold, KeepsTheFirstHostAndInputSizeOfAnAttempt) {
   finished.input_bytes = 200;
   EXPECT_TRUE(job.Say(1, started).ok());
   EXPECT_TRUE(job.Say(2, finished).ok());
-  EXPECT_EQ(job.state.map_tasks[0].attempts.at(0).life.host, "node-1");
-  EXPECT_EQ(job.state.map_tasks[0].input_bytes, 100u);
+  EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).life.host, "node-1");
+  EXPECT_EQ(job.state.map_tasks()[0].input_bytes, 100u);
 }
 
 TEST(Fold, TheReducePhaseOfAnAttemptStartsWhenItHasShuffled) {
   Job job = OpenJob();
   EXPECT_TRUE(job.Say(1, Started(R(0))).ok());
   EXPECT_TRUE(job.Say(4, Shuffled(R(0))).ok());
-  EXPECT_EQ(job.state.reduce_tasks[0].attempts.at(0).reduce_started_at, At(4));
+  EXPECT_EQ(job.state.reduce_tasks()[0].attempts.at({0, 0}).reduce->reduce_started_at, At(4));
 }
 
 TEST(Fold, RemembersTheMostTasksSeenRunningAtOnce) {
@@ -360,8 +360,8 @@ TEST(Fold, HeartbeatsThatShrinkAreCountedAndDoNotGoBack) {
     EXPECT_TRUE(job.Say(1, Read(id, 100)).ok());
     EXPECT_TRUE(job.Say(2, Read(id, 60)).ok());
   }
-  EXPECT_EQ(job.state.map_tasks[0].attempts.at(0).bytes_done, 100u);
-  EXPECT_EQ(job.state.reduce_tasks[0].attempts.at(0).fetched_bytes, 100u);
+  EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).bytes_done, 100u);
+  EXPECT_EQ(job.state.reduce_tasks()[0].attempts.at({0, 0}).reduce->fetched_bytes, 100u);
   EXPECT_EQ(job.state.anomalies, 2u);
 }
 
@@ -422,10 +422,10 @@ TEST(Fold, AReduceFunctionThatRunsEndsTheMapPhaseWhateverWasLost) {
   EXPECT_EQ(job.state.keys.profile_count(), 0u);
   EXPECT_TRUE(job.Say(3, Shuffled(R(0))).ok());
   EXPECT_EQ(job.state.keys.profile_count(), 1u);
-  EXPECT_EQ(job.state.map_profiles_missing, job.state.map_tasks.size() - 1);
+  EXPECT_EQ(job.state.map_profiles_missing, job.state.map_tasks().size() - 1);
   EXPECT_TRUE(job.Say(4, Finished(M(0))).ok());  // late, and no news
   EXPECT_EQ(job.state.keys.profile_count(), 1u);
-  EXPECT_EQ(job.state.map_profiles_missing, job.state.map_tasks.size() - 1);
+  EXPECT_EQ(job.state.map_profiles_missing, job.state.map_tasks().size() - 1);
 }
 
 TEST(Fold, ASpeculativeTwinCountsOnce) {
@@ -443,7 +443,7 @@ TEST(Fold, ARerunOfALostMapTaskCountsOnce) {
   EXPECT_TRUE(job.Say(1, Emitted(M(0, 0), kPairs)).ok());
   EXPECT_TRUE(job.Say(2, Finished(M(0, 0))).ok());
   EXPECT_TRUE(job.Say(3, Obsolete(M(0, 0))).ok());
-  EXPECT_FALSE(job.state.map_tasks[0].is_finished());
+  EXPECT_FALSE(job.state.map_tasks()[0].is_finished());
   EXPECT_TRUE(job.Say(4, Emitted(M(0, 1), kPairs)).ok());
   EXPECT_TRUE(job.Say(5, Finished(M(0, 1))).ok());
   EXPECT_EQ(job.state.keys.partition(0).total_bytes, 100u);
@@ -608,10 +608,10 @@ TEST(FoldStages, CountsTheTasksOfAStageOfAnyKind) {
   EXPECT_EQ(stage.opened.task_count, 3u);
   EXPECT_EQ(stage.running_task_count(), 1u);
   EXPECT_EQ(stage.finished_task_count(), 1u);
-  const StageTaskAttempt& attempt = stage.tasks.at(0).attempts.at({0, 0});
+  const TaskAttempt& attempt = stage.tasks.at(0).attempts.at({0, 0});
   EXPECT_EQ(attempt.life.input_bytes, 700u);
   EXPECT_EQ(attempt.bytes_done, 500u);
-  EXPECT_TRUE(job.state.map_tasks.empty());
+  EXPECT_TRUE(job.state.map_tasks().empty());
 }
 
 TEST(FoldStages, TwoStagesWithTasksOfTheSameIndexStayApart) {
@@ -643,15 +643,14 @@ TEST(FoldStages, TasksHeardOfBeforeTheirMapAndReduceStagesAreTheirs) {
   EXPECT_TRUE(job.Say(3, Read(R(0), 50)).ok());
   EXPECT_TRUE(job.Say(4, Shuffled(R(0))).ok());
   for (const StageOpened& stage : MapReduceStages(3, 2)) EXPECT_TRUE(job.Say(5, stage).ok());
-  ASSERT_EQ(job.state.map_tasks.size(), 3u);
-  EXPECT_EQ(job.state.map_tasks[0].attempts.at(0).bytes_done, 300u);
-  EXPECT_EQ(job.state.map_tasks[0].input_bytes, 700u);
-  EXPECT_TRUE(job.state.map_tasks[1].is_finished());
-  ASSERT_EQ(job.state.reduce_tasks.size(), 2u);
-  EXPECT_EQ(job.state.reduce_tasks[0].attempts.at(0).fetched_bytes, 50u);
-  EXPECT_EQ(job.state.reduce_tasks[0].attempts.at(0).reduce_started_at, At(4));
+  ASSERT_EQ(job.state.map_tasks().size(), 3u);
+  EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).bytes_done, 300u);
+  EXPECT_EQ(job.state.map_tasks()[0].input_bytes, 700u);
+  EXPECT_TRUE(job.state.map_tasks()[1].is_finished());
+  ASSERT_EQ(job.state.reduce_tasks().size(), 2u);
+  EXPECT_EQ(job.state.reduce_tasks()[0].attempts.at({0, 0}).reduce->fetched_bytes, 50u);
+  EXPECT_EQ(job.state.reduce_tasks()[0].attempts.at({0, 0}).reduce->reduce_started_at, At(4));
   EXPECT_TRUE(job.state.map_phase_is_over);
-  EXPECT_TRUE(job.state.stages.at(kMapStage).tasks.empty());
   EXPECT_EQ(job.state.anomalies, 0u);
 }
 
@@ -741,7 +740,7 @@ TEST(FoldStages, AMapOrReduceStageHasOneAttempt) {
   again.attempt = 1;
   EXPECT_TRUE(absl::IsInvalidArgument(job.Say(1, again)));
   EXPECT_TRUE(absl::IsInvalidArgument(job.Say(1, Started(Task(kMapStage, 0, 1)))));
-  EXPECT_EQ(job.state.map_tasks.size(), 3u);
+  EXPECT_EQ(job.state.map_tasks().size(), 3u);
 }
 
 TEST(FoldStages, AStageThatChangesItsKindIsCountedAndOtherwiseFilledIn) {
@@ -751,7 +750,7 @@ TEST(FoldStages, AStageThatChangesItsKindIsCountedAndOtherwiseFilledIn) {
   EXPECT_TRUE(job.Say(0, JobOpened{.stages = {map, generic}}).ok());
   EXPECT_EQ(job.state.anomalies, 1u);
   ASSERT_NE(job.state.map_stage(), nullptr);
-  EXPECT_EQ(job.state.map_stage()->parents, std::vector<std::uint32_t>{9});
+  EXPECT_EQ(job.state.map_stage()->opened.parents, std::vector<std::uint32_t>{9});
 }
 
 TEST(FoldStages, AKindMayBeSaidLater) {
@@ -763,7 +762,7 @@ TEST(FoldStages, AKindMayBeSaidLater) {
   EXPECT_TRUE(job.Say(1, stage).ok());
   EXPECT_TRUE(job.Say(2, StageOpened{.stage = kMapStage, .kind = StageKind::kUnknown}).ok());
   ASSERT_NE(job.state.map_stage(), nullptr);
-  EXPECT_EQ(job.state.map_tasks.size(), 2u);
+  EXPECT_EQ(job.state.map_tasks().size(), 2u);
   EXPECT_EQ(job.state.anomalies, 0u);
 }
 
@@ -772,7 +771,7 @@ TEST(FoldStages, ACountSaidBeforeTheKindMakesNoMoreTasksThanTheLimits) {
   const StageOpened map{.stage = kMapStage, .kind = StageKind::kMap};
   StageOpened huge{.stage = kMapStage, .task_count = kHuge, .partition_count = kHuge};
   EXPECT_TRUE(job.Say(0, JobOpened{.stages = {huge, map}}).ok());
-  EXPECT_LE(job.state.map_tasks.size(), job.limits.map_tasks_max);
+  EXPECT_LE(job.state.map_tasks().size(), job.limits.map_tasks_max);
   EXPECT_FALSE(job.Say(1, Emitted(M(0), {Partition(kHuge - 1, 10)})).ok());
   EXPECT_FALSE(job.Say(1, Started(M(kHuge - 1))).ok());
 }
@@ -781,7 +780,7 @@ TEST(FoldStages, ATaskBeyondTheCountThatIsSaidLaterIsCountedAndLeftOut) {
   Job job = OpenGeneric({});
   EXPECT_TRUE(job.Say(1, Started(M(7))).ok());
   for (const StageOpened& stage : MapReduceStages(3, 2)) EXPECT_TRUE(job.Say(5, stage).ok());
-  EXPECT_EQ(job.state.map_tasks.size(), 3u);
+  EXPECT_EQ(job.state.map_tasks().size(), 3u);
   EXPECT_EQ(job.state.anomalies, 1u);
 }
 
@@ -863,7 +862,7 @@ TEST(FoldStages, SizesOfMapTasksAreTheirInput) {
   test::MapStage(opened).task_bytes = {100, 200};
   Job job;
   EXPECT_TRUE(job.Say(0, opened).ok());
-  EXPECT_EQ(job.state.map_tasks[1].input_bytes, 200u);
+  EXPECT_EQ(job.state.map_tasks()[1].input_bytes, 200u);
 }
 
 TEST(Fold, WhatANewerSenderSaysIsCountedAndIgnored) {
@@ -880,7 +879,7 @@ TEST(Fold, KeepsWhyAnAttemptFailed) {
   AttemptChanged failed = Failed(M(0));
   failed.failure = "disk full";
   EXPECT_TRUE(job.Say(1, failed).ok());
-  EXPECT_EQ(job.state.map_tasks[0].attempts.at(0).life.failure, "disk full");
+  EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).life.failure, "disk full");
 }
 
 TEST(Fold, AnExecutorThatChangesIsCountedAndOneThatIsUnknownIsNoError) {
@@ -891,7 +890,7 @@ TEST(Fold, AnExecutorThatChangesIsCountedAndOneThatIsUnknownIsNoError) {
   AttemptChanged started = Started(M(0));
   started.executor = 99;
   EXPECT_TRUE(job.Say(2, started).ok());
-  EXPECT_EQ(job.state.map_tasks[0].attempts.at(0).life.host, "");
+  EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).life.host, "");
 }
 
 TEST(Fold, NumbersOfExecutorsAreTheirSources) {
@@ -902,7 +901,7 @@ TEST(Fold, NumbersOfExecutorsAreTheirSources) {
   AttemptChanged started = Started(M(0));
   started.executor = 3;
   EXPECT_TRUE(job.Take(other.At(2, started)).ok());
-  EXPECT_EQ(job.state.map_tasks[0].attempts.at(0).life.host, "b");
+  EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).life.host, "b");
 }
 
 }  // namespace

@@ -39,8 +39,12 @@ Job JobWithKeys(std::vector<ExplicitKey> keys) {
   return job;
 }
 
-const ReduceAttempt& Attempt(const Job& job, std::uint32_t number = 0) {
-  return job.state.reduce_tasks[0].attempts.at(number);
+const TaskAttempt& Attempt(const Job& job, std::uint32_t number = 0) {
+  return job.state.reduce_tasks()[0].attempts.at({0, number});
+}
+
+const FinishedGroups& Groups(const Job& job) {
+  return job.state.reduce_tasks()[0].finished_groups();
 }
 
 // --- totals and instants
@@ -48,39 +52,39 @@ const ReduceAttempt& Attempt(const Job& job, std::uint32_t number = 0) {
 TEST(ReduceFold, KeepsTheTotalsOfAnAttempt) {
   Job job = JobWithKeys({});
   EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(100, 1, 2), Point(300, 0.5)})).ok());
-  EXPECT_EQ(Attempt(job).groups_done, 3u);
+  EXPECT_EQ(Attempt(job).reduce->groups_done, 3u);
   EXPECT_EQ(Attempt(job).bytes_done, 500u);
-  EXPECT_EQ(Attempt(job).reduce_time, absl::Seconds(2.5));
-  EXPECT_EQ(Attempt(job).last_group_finished_at, At(4));
+  EXPECT_EQ(Attempt(job).reduce->reduce_time, absl::Seconds(2.5));
+  EXPECT_EQ(Attempt(job).reduce->last_group_finished_at, At(4));
 }
 
 TEST(ReduceFold, TotalsThatShrinkAreCountedAndDoNotGoBack) {
   Job job = JobWithKeys({});
   EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(100, 1, 2)})).ok());
   EXPECT_TRUE(job.Say(6, Reduced(R(0), At(3), {Point(50, 1)})).ok());
-  EXPECT_EQ(Attempt(job).groups_done, 2u);
+  EXPECT_EQ(Attempt(job).reduce->groups_done, 2u);
   EXPECT_EQ(Attempt(job).bytes_done, 200u);
-  EXPECT_EQ(Attempt(job).last_group_finished_at, At(4));
+  EXPECT_EQ(Attempt(job).reduce->last_group_finished_at, At(4));
   EXPECT_EQ(job.state.anomalies, 1u);
 }
 
 TEST(ReduceFold, WithoutAWordOnTheShuffleTheFirstGroupTellsWhenReducingBegan) {
   Job job = JobWithKeys({});
   EXPECT_TRUE(job.Say(9, Reduced(R(0), At(8), {Point(100, 2, 2)})).ok());
-  EXPECT_EQ(Attempt(job).reduce_started_at, At(4));
+  EXPECT_EQ(Attempt(job).reduce->reduce_started_at, At(4));
 }
 
 TEST(ReduceFold, ReducingDoesNotBeginBeforeTheAttempt) {
   Job job = JobWithKeys({});
   EXPECT_TRUE(job.Say(9, Reduced(R(0), At(8), {Point(100, 100)})).ok());
-  EXPECT_EQ(Attempt(job).reduce_started_at, At(2));
+  EXPECT_EQ(Attempt(job).reduce->reduce_started_at, At(2));
 }
 
 TEST(ReduceFold, ReducingDoesNotBeginBeforeTheJob) {
   Job job;
   EXPECT_TRUE(job.Say(1, Opened(1, 1)).ok());
   EXPECT_TRUE(job.Say(9, Reduced(R(0), At(8), {Point(100, 1e12)})).ok());
-  EXPECT_EQ(Attempt(job).reduce_started_at, At(1));
+  EXPECT_EQ(Attempt(job).reduce->reduce_started_at, At(1));
 }
 
 // --- times alone
@@ -93,7 +97,7 @@ ReduceProfile Shared(ReduceProfile profile, double watched, double waited) {
 
 double SecondsInBins(const Job& job) {
   double seconds = 0;
-  for (const GroupBin& bin : job.state.reduce_tasks[0].bins.bins()) seconds += bin.seconds;
+  for (const GroupBin& bin : Groups(job).bins.bins()) seconds += bin.seconds;
   return seconds;
 }
 
@@ -101,15 +105,15 @@ double SecondsInBins(const Job& job) {
 TEST(ReduceFold, LeavesOutOfTimesWhatWasWaitedForAProcessor) {
   Job job = JobWithKeys({});
   EXPECT_TRUE(job.Say(5, Shared(Reduced(R(0), At(4), {Point(100, 2)}), 4, 3)).ok());
-  EXPECT_DOUBLE_EQ(Attempt(job).alone_share, 0.25);
+  EXPECT_DOUBLE_EQ(Attempt(job).reduce->alone_share, 0.25);
   EXPECT_DOUBLE_EQ(SecondsInBins(job), 0.5);
   ReduceProfile second = Shared(Reduced(R(0), At(8), {Point(100, 1)}), 8, 3);
   second.reduce_time = absl::Seconds(3);
   EXPECT_TRUE(job.Say(9, second).ok());
-  EXPECT_NEAR(Attempt(job).alone_share, 1 - 0.75 * std::exp(-4.0 / 3), 1e-12);
+  EXPECT_NEAR(Attempt(job).reduce->alone_share, 1 - 0.75 * std::exp(-4.0 / 3), 1e-12);
   EXPECT_DOUBLE_EQ(SecondsInBins(job), 1.5);
-  EXPECT_EQ(Attempt(job).reduce_time, absl::Seconds(3));
-  EXPECT_EQ(Attempt(job).reduce_time_alone, absl::Seconds(1.5));
+  EXPECT_EQ(Attempt(job).reduce->reduce_time, absl::Seconds(3));
+  EXPECT_EQ(Attempt(job).reduce->reduce_time_alone, absl::Seconds(1.5));
 }
 
 // By hand: 4 s at a quarter, then 2 s at full speed, are 3 s alone.
@@ -118,11 +122,11 @@ TEST(ReduceFold, TheGroupInProgressHasTheTimeAloneOfEachLook) {
   ReduceProfile profile = Shared(Reduced(R(0), At(0), {}), 4, 3);
   profile.running_group = RunningGroup{.key = KeyHash{7}, .elapsed = absl::Seconds(4)};
   EXPECT_TRUE(job.Say(5, profile).ok());
-  EXPECT_EQ(Attempt(job).running_group->elapsed, absl::Seconds(1));
+  EXPECT_EQ(Attempt(job).reduce->running_group->elapsed, absl::Seconds(1));
   profile = Shared(profile, 6, 3);
   profile.running_group->elapsed = absl::Seconds(6);
   EXPECT_TRUE(job.Say(7, profile).ok());
-  EXPECT_EQ(Attempt(job).running_group->elapsed, absl::Seconds(3));
+  EXPECT_EQ(Attempt(job).reduce->running_group->elapsed, absl::Seconds(3));
 }
 
 TEST(ReduceFold, WhatAnAttemptDoesWhileColdTellsNothingOfWhatItDoesWarm) {
@@ -134,7 +138,7 @@ TEST(ReduceFold, WhatAnAttemptDoesWhileColdTellsNothingOfWhatItDoesWarm) {
   EXPECT_TRUE(job.Say(6, second).ok());
   EXPECT_TRUE(job.Say(7, Finished(R(0))).ok());
   EXPECT_DOUBLE_EQ(SecondsInBins(job), 1);
-  EXPECT_EQ(job.state.reduce_tasks[0].cold_bins.bins().size(), 1u);
+  EXPECT_EQ(Groups(job).cold_bins.bins().size(), 1u);
 }
 
 TEST(ReduceFold, WhereTasksNeverGetWarmColdOnesTell) {
@@ -161,7 +165,7 @@ TEST(ReduceFold, AGroupInProgressForLessTimeThanBeforeIsAnother) {
   EXPECT_TRUE(job.Say(5, profile).ok());
   profile.running_group->elapsed = absl::Seconds(1);
   EXPECT_TRUE(job.Say(6, profile).ok());
-  EXPECT_EQ(Attempt(job).running_group->elapsed, absl::Seconds(1));
+  EXPECT_EQ(Attempt(job).reduce->running_group->elapsed, absl::Seconds(1));
 }
 
 // By hand: a group that took 4 s at a quarter, then 2 s at full speed, took 3 s alone.
@@ -172,22 +176,22 @@ TEST(ReduceFold, AGroupThatWasInProgressBringsItsTimeAlone) {
   EXPECT_TRUE(job.Say(5, profile).ok());
   EXPECT_TRUE(job.Say(7, Shared(Reduced(R(0), At(6), {Point(100, 6)}), 6, 3)).ok());
   EXPECT_DOUBLE_EQ(SecondsInBins(job), 3);
-  EXPECT_EQ(Attempt(job).reduce_time_alone, absl::Seconds(3));
+  EXPECT_EQ(Attempt(job).reduce->reduce_time_alone, absl::Seconds(3));
 }
 
 TEST(ReduceFold, ProcessorUseThatShrinksOrExceedsItselfTellsNothing) {
   Job job = JobWithKeys({});
   EXPECT_TRUE(job.Say(5, Shared(Reduced(R(0), At(4), {}), 4, 2)).ok());
   EXPECT_TRUE(job.Say(6, Shared(Reduced(R(0), At(4), {}), 3, 3)).ok());
-  EXPECT_DOUBLE_EQ(Attempt(job).alone_share, 0.5);
+  EXPECT_DOUBLE_EQ(Attempt(job).reduce->alone_share, 0.5);
   EXPECT_TRUE(job.Say(7, Shared(Reduced(R(0), At(4), {}), 1000, 1e9)).ok());
-  EXPECT_GT(Attempt(job).alone_share, 0);
+  EXPECT_GT(Attempt(job).reduce->alone_share, 0);
 }
 
 TEST(ReduceFold, TimesOfSourcesThatDoNotTellCountAsTheyAre) {
   Job job = JobWithKeys({});
   EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(100, 2)})).ok());
-  EXPECT_EQ(Attempt(job).alone_share, 1);
+  EXPECT_EQ(Attempt(job).reduce->alone_share, 1);
   EXPECT_DOUBLE_EQ(SecondsInBins(job), 2);
 }
 
@@ -198,27 +202,27 @@ TEST(ReduceFold, RemembersTheRunningGroupOfTheNewestProfile) {
   ReduceProfile profile = Reduced(R(0), At(4), {});
   profile.running_group = RunningGroup{.key = KeyHash{7}, .elapsed = absl::Seconds(3)};
   EXPECT_TRUE(job.Say(5, profile).ok());
-  EXPECT_EQ(Attempt(job).running_group->key, KeyHash{7});
-  EXPECT_EQ(Attempt(job).running_group_seen_at, At(5));
+  EXPECT_EQ(Attempt(job).reduce->running_group->key, KeyHash{7});
+  EXPECT_EQ(Attempt(job).reduce->running_group_seen_at, At(5));
   EXPECT_TRUE(job.Say(6, Reduced(R(0), At(4), {})).ok());
-  EXPECT_FALSE(Attempt(job).running_group.has_value());
+  EXPECT_FALSE(Attempt(job).reduce->running_group.has_value());
 }
 
 TEST(ReduceFold, PointsOfAllAttemptsAreEvidence) {
   Job job = JobWithKeys({});
   EXPECT_TRUE(job.Say(5, Reduced(R(0, 0), At(4), {Point(100, 1)})).ok());
   EXPECT_TRUE(job.Say(6, Reduced(R(0, 1), At(5), {Point(300, 2)})).ok());
-  EXPECT_EQ(job.state.reduce_tasks[0].points.group_count(), 2u);
+  EXPECT_EQ(Groups(job).points.group_count(), 2u);
 }
 
 TEST(ReduceFold, AProfileWithPointsIsNewEvidenceOneWithoutIsNot) {
   Job job = JobWithKeys({});
   EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(100, 1)})).ok());
-  const std::uint64_t version = job.state.reduce_tasks[0].points_version;
+  const std::uint64_t version = Groups(job).points_version;
   EXPECT_TRUE(job.Say(6, Reduced(R(0), At(4), {})).ok());
-  EXPECT_EQ(job.state.reduce_tasks[0].points_version, version);
+  EXPECT_EQ(Groups(job).points_version, version);
   EXPECT_TRUE(job.Say(7, Reduced(R(0), At(5), {Point(100, 1)})).ok());
-  EXPECT_NE(job.state.reduce_tasks[0].points_version, version);
+  EXPECT_NE(Groups(job).points_version, version);
 }
 
 // --- explicit keys that are named
@@ -226,13 +230,13 @@ TEST(ReduceFold, AProfileWithPointsIsNewEvidenceOneWithoutIsNot) {
 TEST(ReduceFold, RetiresANamedKeyWhateverItsSize) {
   Job job = JobWithKeys({Key(1, 5000), Key(2, 5000)});
   EXPECT_TRUE(job.Say(5, ReducedNamed(R(0), At(4), {Key(2, 9000)}, 1)).ok());
-  EXPECT_THAT(Attempt(job).finished_explicit, UnorderedElementsAre(KeyHash{2}));
+  EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{2}));
 }
 
 TEST(ReduceFold, ANamedKeyThatIsNotExplicitIsImplicit) {
   Job job = JobWithKeys({Key(1, 5000)});
   EXPECT_TRUE(job.Say(5, ReducedNamed(R(0), At(4), {Key(9, 5000)}, 1)).ok());
-  EXPECT_TRUE(Attempt(job).finished_explicit.empty());
+  EXPECT_TRUE(Attempt(job).reduce->finished_explicit.empty());
   EXPECT_EQ(job.state.implicit_sizes.count(), 1u);
 }
 
@@ -247,7 +251,7 @@ TEST(ReduceFold, AKeyNamedTwiceIsRetiredOnce) {
   Job job = JobWithKeys({Key(1, 5000)});
   EXPECT_TRUE(job.Say(5, ReducedNamed(R(0), At(4), {Key(1, 5000)}, 1)).ok());
   EXPECT_TRUE(job.Say(6, ReducedNamed(R(0), At(5), {Key(1, 5000)}, 1)).ok());
-  EXPECT_THAT(Attempt(job).finished_explicit, UnorderedElementsAre(KeyHash{1}));
+  EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{1}));
   EXPECT_EQ(job.state.implicit_sizes.count(), 1u) << "the second one is somebody else's";
 }
 
@@ -255,7 +259,7 @@ TEST(ReduceFold, ARetryHasAllItsKeysBeforeIt) {
   Job job = JobWithKeys({Key(1, 5000)});
   EXPECT_TRUE(job.Say(5, ReducedNamed(R(0, 0), At(4), {Key(1, 5000)}, 1)).ok());
   EXPECT_TRUE(job.Say(6, Started(R(0, 1))).ok());
-  EXPECT_TRUE(Attempt(job, 1).finished_explicit.empty());
+  EXPECT_TRUE(Attempt(job, 1).reduce->finished_explicit.empty());
 }
 
 // --- explicit keys of which some are named and some are not
@@ -275,29 +279,29 @@ TEST(ReduceFold, ASourceThatNamesFewerThanAskedForRetiresTheRestByTheirSize) {
   EXPECT_TRUE(job.Say(5, ReducedAndNamedFrom(4000, {Point(1000, 1), Point(4000, 1)},
                                              {{KeyHash{2}, 4000, absl::ZeroDuration(), 0}}))
                   .ok());
-  EXPECT_THAT(Attempt(job).finished_explicit, UnorderedElementsAre(KeyHash{1}, KeyHash{2}));
+  EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{1}, KeyHash{2}));
   EXPECT_EQ(job.state.implicit_sizes.count(), 0u);
 }
 
 TEST(ReduceFold, ASourceThatNamesAllThatWasAskedForLeavesNoneToTheirSize) {
   Job job = JobWithKeys({Key(1, 1000), Key(2, 4000)});
   EXPECT_TRUE(job.Say(5, ReducedAndNamedFrom(1000, {Point(990, 1)}, {})).ok());
-  EXPECT_TRUE(Attempt(job).finished_explicit.empty());
+  EXPECT_TRUE(Attempt(job).reduce->finished_explicit.empty());
   EXPECT_EQ(job.state.implicit_sizes.count(), 1u);
 }
 
 TEST(ReduceFold, WhatIsLargeEnoughForANameIsNotRetiredByItsSize) {
   Job job = JobWithKeys({Key(1, 1000), Key(2, 4000)});
   EXPECT_TRUE(job.Say(5, ReducedAndNamedFrom(3900, {Point(3890, 1), Point(4000, 1)}, {})).ok());
-  EXPECT_TRUE(Attempt(job).finished_explicit.empty());
+  EXPECT_TRUE(Attempt(job).reduce->finished_explicit.empty());
 }
 
 TEST(ReduceFold, AKeyThatWasNamedIsNotRetiredAgainByItsSize) {
   Job job = JobWithKeys({Key(1, 1000), Key(2, 4000)});
   EXPECT_TRUE(job.Say(5, ReducedNamed(R(0), At(4), {Key(1, 1000)}, 1)).ok());
   EXPECT_TRUE(job.Say(6, ReducedAndNamedFrom(4000, {Point(1000, 1)}, {})).ok());
-  EXPECT_THAT(Attempt(job).finished_explicit, UnorderedElementsAre(KeyHash{1}));
-  EXPECT_EQ(Attempt(job).finished_explicit_groups.size(), 1u);
+  EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{1}));
+  EXPECT_EQ(Attempt(job).reduce->finished_explicit_groups.size(), 1u);
 }
 
 // --- explicit keys that are recognised by their size ([NF] 5.2)
@@ -313,7 +317,7 @@ class ReduceFoldCloseness : public ::testing::TestWithParam<Closeness> {};
 TEST_P(ReduceFoldCloseness, IsFivePercentOfTheFinishedGroup) {
   Job job = JobWithKeys({Key(1, 1000)});
   EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(GetParam().group_bytes, 1)})).ok());
-  EXPECT_EQ(Attempt(job).finished_explicit.size(), GetParam().retires ? 1u : 0u);
+  EXPECT_EQ(Attempt(job).reduce->finished_explicit.size(), GetParam().retires ? 1u : 0u);
   EXPECT_EQ(job.state.implicit_sizes.count(), GetParam().retires ? 0u : 1u);
 }
 
@@ -327,19 +331,19 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(ReduceFold, RetiresTheExplicitKeyNearestInSize) {
   Job job = JobWithKeys({Key(1, 960), Key(2, 1010), Key(3, 1040)});
   EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(1000, 1)})).ok());
-  EXPECT_THAT(Attempt(job).finished_explicit, UnorderedElementsAre(KeyHash{2}));
+  EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{2}));
 }
 
 TEST(ReduceFold, EachGroupRetiresOneExplicitKey) {
   Job job = JobWithKeys({Key(1, 1000), Key(2, 1000), Key(3, 1000)});
   EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(1000, 1, 2)})).ok());
-  EXPECT_EQ(Attempt(job).finished_explicit.size(), 2u);
+  EXPECT_EQ(Attempt(job).reduce->finished_explicit.size(), 2u);
 }
 
 TEST(ReduceFold, GroupsBeyondTheExplicitKeysAreImplicit) {
   Job job = JobWithKeys({Key(1, 1000)});
   EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(1000, 1, 3)})).ok());
-  EXPECT_EQ(Attempt(job).finished_explicit.size(), 1u);
+  EXPECT_EQ(Attempt(job).reduce->finished_explicit.size(), 1u);
   EXPECT_EQ(job.state.implicit_sizes.count(), 2u);
 }
 
@@ -350,7 +354,7 @@ TEST(ReduceFold, AnExplicitKeyThatIsLearntLaterCanStillBeRetired) {
   EXPECT_TRUE(job.Say(2, Reduced(R(0), At(2), {Point(10, 1)})).ok());
   EXPECT_TRUE(job.Say(3, Emitted(M(0), {Partition(0, 9000, {Key(1, 1000)})})).ok());
   EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(1000, 1)})).ok());
-  EXPECT_EQ(Attempt(job).finished_explicit.size(), 1u);
+  EXPECT_EQ(Attempt(job).reduce->finished_explicit.size(), 1u);
 }
 
 TEST(ReduceFold, AnExplicitKeyIsNotRetiredTwiceWhenAnotherIsLearnt) {
@@ -362,7 +366,7 @@ TEST(ReduceFold, AnExplicitKeyIsNotRetiredTwiceWhenAnotherIsLearnt) {
   EXPECT_TRUE(job.Say(2, Reduced(R(0), At(2), {Point(1000, 1)})).ok());
   EXPECT_TRUE(job.Say(3, Emitted(M(1), {Partition(0, 9000, {Key(2, 5000)})})).ok());
   EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(1000, 1)})).ok());
-  EXPECT_THAT(Attempt(job).finished_explicit, UnorderedElementsAre(KeyHash{1}));
+  EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{1}));
   EXPECT_EQ(job.state.implicit_sizes.count(), 1u);
 }
 
@@ -383,17 +387,17 @@ ReduceProfile ReducedInBins(std::vector<GroupPoint> points) {
 TEST(ReduceFold, BinsRetireTheExplicitKeysOfTheirSizeThatNobodyNames) {
   Job job = JobWithKeys({Key(1, 1000), Key(2, 4000)});
   EXPECT_TRUE(job.Say(5, ReducedInBins({Point(1000, 2)})).ok());
-  EXPECT_THAT(Attempt(job).finished_explicit, ElementsAre(KeyHash{1}));
-  ASSERT_EQ(Attempt(job).finished_explicit_groups.size(), 1u);
-  EXPECT_EQ(Attempt(job).finished_explicit_groups[0].size_bytes, 1000u);
-  EXPECT_EQ(Attempt(job).finished_explicit_groups[0].time, absl::Seconds(2));
+  EXPECT_THAT(Attempt(job).reduce->finished_explicit, ElementsAre(KeyHash{1}));
+  ASSERT_EQ(Attempt(job).reduce->finished_explicit_groups.size(), 1u);
+  EXPECT_EQ(Attempt(job).reduce->finished_explicit_groups[0].size_bytes, 1000u);
+  EXPECT_EQ(Attempt(job).reduce->finished_explicit_groups[0].time, absl::Seconds(2));
   EXPECT_EQ(job.state.implicit_sizes.count(), 0u);
 }
 
 TEST(ReduceFold, ABinRetiresKeysWithinItsWidth) {
   Job job = JobWithKeys({Key(1, 1000), Key(2, 1100), Key(3, 1200)});
   EXPECT_TRUE(job.Say(5, ReducedInBins({Point(1050, 1, 2)})).ok());
-  EXPECT_THAT(Attempt(job).finished_explicit, UnorderedElementsAre(KeyHash{1}, KeyHash{2}));
+  EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{1}, KeyHash{2}));
 }
 
 TEST(ReduceFold, ABinOfKeysThatAreAllNamedRetiresNoOther) {
@@ -403,7 +407,7 @@ TEST(ReduceFold, ABinOfKeysThatAreAllNamedRetiresNoOther) {
   profile.named_group_bytes_min = 3900;
   profile.finished_keys = {{KeyHash{2}, 4000, absl::ZeroDuration(), 0}};
   EXPECT_TRUE(job.Say(5, profile).ok());
-  EXPECT_THAT(Attempt(job).finished_explicit, ElementsAre(KeyHash{2}));
+  EXPECT_THAT(Attempt(job).reduce->finished_explicit, ElementsAre(KeyHash{2}));
 }
 
 TEST(ReduceFold, OfABinInWhichOnlySomeAreNamedTheOthersRetireByTheirSize) {
@@ -418,7 +422,7 @@ TEST(ReduceFold, OfABinInWhichOnlySomeAreNamedTheOthersRetireByTheirSize) {
   profile.named_group_bytes_min = 995;
   profile.finished_keys = {{KeyHash{2}, 1000, absl::ZeroDuration(), 0}};
   EXPECT_TRUE(job.Say(5, profile).ok());
-  EXPECT_THAT(Attempt(job).finished_explicit, UnorderedElementsAre(KeyHash{1}, KeyHash{2}));
+  EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{1}, KeyHash{2}));
 }
 
 }  // namespace

@@ -62,6 +62,18 @@ TEST_F(StateBytes, AttemptsAndSourcesCount) {
             "state_bytes_per_job");
 }
 
+// An index far ahead makes room for all tasks before it.
+TEST_F(StateBytes, TasksOfAStageThatNobodyHeardOfCount) {
+  const AttemptId near{.stage = 7, .index = 100};
+  const AttemptId far{.stage = 7, .index = 1'000'000};
+  EXPECT_TRUE(Apply(app_.At(1, Started(near)), kLimits, state_).ok());
+  const std::size_t before = state_.memory_bytes;
+  EXPECT_GT(before, 100 * sizeof(Task));
+  EXPECT_EQ(ExceededLimit(Apply(app_.At(2, Started(far)), kLimits, state_)), "state_bytes_per_job");
+  EXPECT_EQ(state_.stages.at(7).tasks.size(), 101u);
+  EXPECT_EQ(state_.memory_bytes, before);
+}
+
 TEST_F(StateBytes, ProfilesThatWaitForTheirTaskCountUntilItEnds) {
   const absl::Status refused =
       ApplyUntilRefused(state_, [&](std::uint32_t n) { return app_.At(n, ProfileOf(n)); });

@@ -140,8 +140,8 @@ TEST(NearestFitModel, Section52AFinishedGroupIsExplicitIfItsSizeIsCloseElseImpli
   EXPECT_TRUE(job.Say(90, Finished(M(0))).ok());
   EXPECT_TRUE(job.Say(100, Started(R(0))).ok());
   EXPECT_TRUE(job.Say(120, Reduced(R(0), At(120), {Point(1010, 8), Point(200, 2)})).ok());
-  const model::ReduceAttempt& attempt = job.state.reduce_tasks[0].attempts.at(0);
-  EXPECT_TRUE(attempt.finished_explicit.contains(KeyHash{1}));
+  const model::Task& task = job.state.reduce_tasks()[0];
+  EXPECT_TRUE(task.attempts.at({0, 0}).reduce->finished_explicit.contains(KeyHash{1}));
   EXPECT_EQ(job.state.implicit_sizes.size_bytes(), 200u);
 }
 

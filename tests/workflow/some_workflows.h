@@ -48,7 +48,7 @@ inline next::Snapshot Running(const std::string& job_id, double start, double at
   snapshot.state = next::JobState::kRunning;
   snapshot.started_at = Second(start);
   snapshot.stage_infos = {
-      {.id = {0, kReduceStage}, .name = "reduce", .kind = next::StageKind::kReduce}};
+      {.id = {0, kReduceStage}, .name = "reduce", .kind = StageKind::kReduce}};
   snapshot.stages = {{.id = {0, kReduceStage},
                       .state = next::StageState::kRunning,
                       .tasks = 4,

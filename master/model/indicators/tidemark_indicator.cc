@@ -12,7 +12,6 @@
 #include "master/cost/opinions.h"
 #include "master/cost/sized_stages.h"
 #include "master/estimate/application_estimate.h"
-#include "master/model/leading_attempt.h"
 #include "master/model/phases.h"
 #include "master/model/tidemark/host_sharing.h"
 #include "master/model/tidemark/map_side.h"
@@ -48,8 +47,8 @@ double HeaviestSeconds(const JobState& state, const ExplicitKey& key,
 // model of them would have to speak for many others that it has not seen.
 bool IsMostlyTimedAlone(const JobState& state, const ExplicitEvidence& evidence) {
   double all = 0;
-  for (const ReduceTask& task : state.reduce_tasks) {
-    for (const GroupBin& bin : task.bins.bins()) all += bin.seconds;
+  for (const Task& task : state.reduce_tasks()) {
+    for (const GroupBin& bin : task.finished_groups().bins.bins()) all += bin.seconds;
   }
   return evidence.seconds() > kMostly * all;
 }
@@ -122,8 +121,8 @@ void TidemarkIndicator::UpdateSpeeds(const JobState& state) {
 
 GroupTimes TidemarkIndicator::ImplicitByteTimes(const JobState& state, GroupTimeTable& table) {
   double left = 0;
-  for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) {
-    if (!state.reduce_tasks[i].is_finished()) left += remaining_.task(i).implicit_bytes;
+  for (std::size_t i = 0; i < state.reduce_tasks().size(); ++i) {
+    if (!state.reduce_tasks()[i].is_finished()) left += remaining_.task(i).implicit_bytes;
   }
   implicit_sizes_.Update(state.implicit_sizes.bins(), left);
   GroupTimes times(table.curve_count());
@@ -150,7 +149,7 @@ GroupTimes TidemarkIndicator::ImplicitByteTimes(const JobState& state, GroupTime
 cost::ReduceTaskLeft TidemarkIndicator::LeftOf(const JobState& state, absl::Time now,
                                                std::size_t index, GroupCosts& group_costs) {
   const TaskLoad& load = remaining_.task(index);
-  const ReduceAttempt* attempt = LeadingAttempt(state.reduce_tasks[index]);
+  const TaskAttempt* attempt = state.reduce_tasks()[index].leading_attempt();
   GroupTimeTable& table = group_costs.explicit_table();
   cost::ReduceTaskLeft task{
       .index = index,
@@ -161,9 +160,9 @@ cost::ReduceTaskLeft TidemarkIndicator::LeftOf(const JobState& state, absl::Time
     table.Add(bin, remaining_.BinCorrection(bin), task.waiting);
   }
   double implicit_bytes = load.implicit_bytes;
-  if (attempt != nullptr && attempt->running_group && !load.running) {
-    implicit_bytes =
-        std::max(0.0, implicit_bytes - static_cast<double>(attempt->running_group->bytes_read));
+  if (attempt != nullptr && attempt->reduce->running_group && !load.running) {
+    implicit_bytes = std::max(
+        0.0, implicit_bytes - static_cast<double>(attempt->reduce->running_group->bytes_read));
   }
   if (group_costs.per_implicit_byte.mean > 0) {
     task.waiting.AddApart(group_costs.per_implicit_byte, implicit_bytes);
@@ -173,12 +172,12 @@ cost::ReduceTaskLeft TidemarkIndicator::LeftOf(const JobState& state, absl::Time
     group_costs.bytes_table->AddEqual(size, size, implicit_bytes / size, guess);
     task.waiting.AddApart(guess, 1);
   }
-  if (attempt != nullptr && attempt->reduce_started_at) {
+  if (attempt != nullptr && attempt->reduce->reduce_started_at) {
+    const ReduceWork& work = *attempt->reduce;
     // Since its last report a task has gone on, in that group or in others.
-    const absl::Time heard =
-        attempt->running_group ? std::min(now, attempt->running_group_seen_at) : now;
-    AddRunning(state, heard, *attempt, group_costs, task);
-    task.unheard = attempt->alone_share * absl::ToDoubleSeconds(now - heard);
+    const absl::Time heard = work.running_group ? std::min(now, work.running_group_seen_at) : now;
+    AddRunning(state, heard, work, group_costs, task);
+    task.unheard = work.alone_share * absl::ToDoubleSeconds(now - heard);
     task.other =
         OtherAttemptOf(state, now, index, *attempt, group_costs.shuffle_seconds_per_byte, task);
   } else {
@@ -191,18 +190,21 @@ cost::ReduceTaskLeft TidemarkIndicator::LeftOf(const JobState& state, absl::Time
 
 // By the pace of the two in bytes, once the other has a pace; before, on a node of speed 1.
 std::optional<cost::OtherAttempt> TidemarkIndicator::OtherAttemptOf(
-    const JobState& state, absl::Time now, std::size_t index, const ReduceAttempt& leading,
+    const JobState& state, absl::Time now, std::size_t index, const TaskAttempt& leading,
     double shuffle_seconds_per_byte, const cost::ReduceTaskLeft& task) {
-  const ReduceAttempt* other = nullptr;
-  for (const auto& [number, attempt] : state.reduce_tasks[index].attempts) {
+  const TaskAttempt* other = nullptr;
+  for (const auto& [number, attempt] : state.reduce_tasks()[index].attempts) {
     if (&attempt != &leading && attempt.life.is_running()) other = &attempt;
   }
   if (other == nullptr) return std::nullopt;
   const auto seconds_since = [now](std::optional<absl::Time> since) {
     return since ? std::max(0.0, absl::ToDoubleSeconds(now - *since)) : 0;
   };
-  const double leading_for = leading.alone_share * seconds_since(leading.reduce_started_at);
-  const double other_for = other->alone_share * seconds_since(other->reduce_started_at);
+  const auto reduced_for = [&](const ReduceWork& work) {
+    return work.alone_share * seconds_since(work.reduce_started_at);
+  };
+  const double leading_for = reduced_for(*leading.reduce);
+  const double other_for = reduced_for(*other->reduce);
   const double left =
       task.speed.factor * task.waiting.mean + (task.running ? task.running->Left(0, 0.5) : 0);
   double total = (leading_for + left) / task.speed.factor;
@@ -214,20 +216,20 @@ std::optional<cost::OtherAttempt> TidemarkIndicator::OtherAttemptOf(
     total = (leading_for + left) * (other_for / other_bytes) / (leading_for / leading_bytes);
     deviation = cost::kAgainDeviation / 2;
   }
-  const double shuffle = other->reduce_started_at ? 0 : shuffle_seconds_per_byte * all_bytes;
+  const double shuffle =
+      other->reduce->reduce_started_at ? 0 : shuffle_seconds_per_byte * all_bytes;
   return cost::OtherAttempt{shuffle + std::max(0.0, total - other_for), deviation};
 }
 
-void TidemarkIndicator::AddRunning(const JobState& state, absl::Time now,
-                                   const ReduceAttempt& attempt, GroupCosts& group_costs,
-                                   cost::ReduceTaskLeft& task) {
+void TidemarkIndicator::AddRunning(const JobState& state, absl::Time now, const ReduceWork& work,
+                                   GroupCosts& group_costs, cost::ReduceTaskLeft& task) {
   const std::optional<RunningExplicit>& known = remaining_.task(task.index).running;
   Expectation expected;
   double size = known ? known->size_bytes : 0;
   if (known && !known->is_exact) size *= remaining_.SizeCorrection(known->size_bytes);
-  if (attempt.running_group) {
-    const auto read = static_cast<double>(attempt.running_group->bytes_read);
-    size = running_.HasReadAll(task.index, *attempt.running_group) ? read : std::max(size, read);
+  if (work.running_group) {
+    const auto read = static_cast<double>(work.running_group->bytes_read);
+    size = running_.HasReadAll(task.index, *work.running_group) ? read : std::max(size, read);
   }
   const auto value_of = [&](CostFeature feature) {
     return FeatureOf(feature, size, known ? TraitsOf(state.keys, known->key) : KeyTraits());
@@ -242,7 +244,7 @@ void TidemarkIndicator::AddRunning(const JobState& state, absl::Time now,
           std::sqrt(group_costs.emissions.RelativeVariance(value) + beyond * beyond);
     }
   }
-  running_.Observe(state, task.index, attempt, now, expected);
+  running_.Observe(state, task.index, work, now, expected);
   if (!(size > 0)) return;
   GroupTimeTable& table = known ? group_costs.explicit_table() : *group_costs.bytes_table;
   const double value =
@@ -333,7 +335,7 @@ ReducePhaseForecast TidemarkIndicator::Expected(const JobState& state, absl::Tim
   ReducePhaseForecast forecast;
   forecast.ends_at = ReducePhaseEnd(state);
   if (forecast.ends_at) return forecast;
-  const cost::FixedDraws& draws = cost::FixedDraws::For(state.reduce_tasks.size());
+  const cost::FixedDraws& draws = cost::FixedDraws::For(state.reduce_tasks().size());
   std::optional<cost::Draws> seconds = SecondsByPastRuns(state, now, state.past_runs, draws);
   if (!seconds) {
     seconds = SecondsByBytesRead(state, now, draws);
@@ -353,8 +355,8 @@ ReducePhaseForecast TidemarkIndicator::Expected(const JobState& state, absl::Tim
 // Of an engine that shows no key groups although tasks have ended: by the sizes of the tasks.
 ReducePhaseForecast TidemarkIndicator::BySize(const JobState& state, absl::Time now) {
   ReducePhaseForecast forecast;
-  estimate::Application application = {.on = estimate::RoomForAll(),
-                                       .draws = &cost::FixedDraws::For(state.reduce_tasks.size())};
+  estimate::Application application = {
+      .on = estimate::RoomForAll(), .draws = &cost::FixedDraws::For(state.reduce_tasks().size())};
   std::optional<cost::SizedStage> sized = cost::ReduceStageBySize(
       state, now, ShuffleSecondsPerByte(state).value_or(0), *application.draws);
   if (!sized) return Expected(state, now);
@@ -381,7 +383,7 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Tim
   ChooseFeatures(state);
   sampled_.Update(state);
   remaining_.Update(state, time_feature_, sampled_);
-  predicted_total_.resize(state.reduce_tasks.size());
+  predicted_total_.resize(state.reduce_tasks().size());
   UpdateSpeeds(state);
   by_bytes_.Update(speeds_.PooledTimes(state));
   if (by_bytes_.empty()) return BySize(state, now);
@@ -399,11 +401,12 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Tim
   group_costs.per_implicit_byte = ImplicitByteTimes(state, *group_costs.bytes_table);
   const regression::CostModel& costs = group_costs.explicit_table().model();
   std::vector<cost::ReduceTaskLeft> tasks;
-  for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) {
-    if (state.reduce_tasks[i].is_finished()) continue;
+  for (std::size_t i = 0; i < state.reduce_tasks().size(); ++i) {
+    if (state.reduce_tasks()[i].is_finished()) continue;
     tasks.push_back(LeftOf(state, now, i, group_costs));
-    const ReduceAttempt* attempt = LeadingAttempt(state.reduce_tasks[i]);
-    const double done = attempt == nullptr ? 0 : absl::ToDoubleSeconds(attempt->reduce_time_alone);
+    const TaskAttempt* attempt = state.reduce_tasks()[i].leading_attempt();
+    const double done =
+        attempt == nullptr ? 0 : absl::ToDoubleSeconds(attempt->reduce->reduce_time_alone);
     predicted_total_[i] = done + tasks.back().waiting.mean * tasks.back().speed.factor;
   }
   if (tasks.empty()) {

@@ -56,10 +56,10 @@ class TidemarkIndicator final : public ProgressIndicator {
               const cost::FixedDraws& draws, ReducePhaseForecast& forecast);
   static std::optional<cost::OtherAttempt> OtherAttemptOf(const JobState& state, absl::Time now,
                                                           std::size_t index,
-                                                          const ReduceAttempt& leading,
+                                                          const TaskAttempt& leading,
                                                           double shuffle_seconds_per_byte,
                                                           const cost::ReduceTaskLeft& task);
-  void AddRunning(const JobState& state, absl::Time now, const ReduceAttempt& attempt,
+  void AddRunning(const JobState& state, absl::Time now, const ReduceWork& work,
                   GroupCosts& group_costs, cost::ReduceTaskLeft& task);
   std::vector<double> CurveWeights(const std::vector<cost::ReduceTaskLeft>& tasks,
                                    const regression::CostModel& costs) const;

@@ -17,12 +17,12 @@ double RelativeVariance(double count, double sum, double sum_of_squares) {
 }  // namespace
 
 void ExplicitEvidence::Update(const JobState& state) {
-  tasks_.resize(state.reduce_tasks.size());
+  tasks_.resize(state.reduce_tasks().size());
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
-    for (const auto& [number, attempt] : state.reduce_tasks[i].attempts) {
-      std::size_t& taken = tasks_[i].taken[number];
-      for (; taken < attempt.finished_explicit_groups.size(); ++taken) {
-        const FinishedKey& group = attempt.finished_explicit_groups[taken];
+    for (const auto& [number, attempt] : state.reduce_tasks()[i].attempts) {
+      std::size_t& taken = tasks_[i].taken[number.second];
+      for (; taken < attempt.reduce->finished_explicit_groups.size(); ++taken) {
+        const FinishedKey& group = attempt.reduce->finished_explicit_groups[taken];
         const double seconds = absl::ToDoubleSeconds(group.time);
         if (!(seconds > 0)) continue;  // timed with others
         const auto bytes = static_cast<double>(group.size_bytes);

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
-#include "master/model/leading_attempt.h"
 
 namespace tidemark::model {
 namespace {
@@ -37,23 +36,23 @@ schedule::SharedHost HostOf(const Seen& seen, bool is_named) {
 
 HostSharing ObserveHosts(const JobState& state) {
   HostSharing sharing;
-  sharing.host_of_task.resize(state.reduce_tasks.size());
+  sharing.host_of_task.resize(state.reduce_tasks().size());
   absl::flat_hash_map<std::string, std::uint32_t> index;
   std::vector<Seen> seen;
-  for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) {
-    const ReduceAttempt* attempt = LeadingAttempt(state.reduce_tasks[i]);
+  for (std::size_t i = 0; i < state.reduce_tasks().size(); ++i) {
+    const TaskAttempt* attempt = state.reduce_tasks()[i].leading_attempt();
     if (attempt == nullptr) continue;
     const auto [host, is_new] =
         index.try_emplace(attempt->life.host, static_cast<std::uint32_t>(seen.size()));
     if (is_new) seen.emplace_back();
     sharing.host_of_task[i] = host->second;
-    if (!attempt->reduce_started_at) continue;
+    if (!attempt->reduce->reduce_started_at) continue;
     Seen& on_host = seen[host->second];
     ++on_host.tasks;
-    if (!attempt->processor_use) continue;
+    if (!attempt->reduce->processor_use) continue;
     ++on_host.told;
-    on_host.alone_shares += attempt->alone_share;
-    on_host.processors = std::max(on_host.processors, attempt->processor_use->processors);
+    on_host.alone_shares += attempt->reduce->alone_share;
+    on_host.processors = std::max(on_host.processors, attempt->reduce->processor_use->processors);
   }
   sharing.hosts.resize(seen.size());
   for (const auto& [name, host] : index) {

@@ -21,7 +21,7 @@ constexpr double kSecondsWorthWatching = 5;
 std::optional<cost::Draws> SecondsByMapSide(const JobState& state, absl::Time now,
                                             const cost::FixedDraws& draws) {
   const next::StageProgress maps = MapProgress(state);
-  if (state.map_tasks.empty() || maps.fraction_done < kPaceFrom) return std::nullopt;
+  if (state.map_tasks().empty() || maps.fraction_done < kPaceFrom) return std::nullopt;
   const std::optional<absl::Time> maps_end = MapPhaseEnd(state, now);
   if (!maps_end) return std::nullopt;
   const double map_side = absl::ToDoubleSeconds(*maps_end - state.started_at);

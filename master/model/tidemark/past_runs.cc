@@ -30,7 +30,7 @@ struct Standing {
 Standing StandingOf(const JobState& state, absl::Time now) {
   Standing standing;
   standing.reduce_start = ReducePhaseStart(state);
-  for (const MapTask& task : state.map_tasks) {
+  for (const Task& task : state.map_tasks()) {
     if (!task.input_bytes) {
       standing.map_input_bytes = 0;
       break;

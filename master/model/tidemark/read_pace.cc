@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "master/cost/opinions.h"
-#include "master/model/leading_attempt.h"
 #include "master/model/phases.h"
 
 namespace tidemark::model {
@@ -12,23 +11,24 @@ namespace {
 
 constexpr double kDeviation = 1;
 
-double BytesRead(const ReduceTask& task, double all) {
+double BytesRead(const Task& task, double all) {
   if (task.is_finished()) return all;
-  const ReduceAttempt* attempt = LeadingAttempt(task);
+  const TaskAttempt* attempt = task.leading_attempt();
   if (attempt == nullptr) return 0;
   auto read = static_cast<double>(attempt->bytes_done);
-  if (attempt->running_group) read += static_cast<double>(attempt->running_group->bytes_read);
+  if (attempt->reduce->running_group)
+    read += static_cast<double>(attempt->reduce->running_group->bytes_read);
   return std::min(read, all);
 }
 
 // Whether somebody has begun and everybody who has is cold: their pace will not stay.
 bool AllAreCold(const JobState& state) {
   bool has_cold = false;
-  for (const ReduceTask& task : state.reduce_tasks) {
+  for (const Task& task : state.reduce_tasks()) {
     if (task.is_finished()) return false;
-    const ReduceAttempt* attempt = LeadingAttempt(task);
+    const TaskAttempt* attempt = task.leading_attempt();
     if (attempt == nullptr || attempt->bytes_done == 0) continue;
-    if (!attempt->is_cold()) return false;
+    if (!attempt->reduce->is_cold()) return false;
     has_cold = true;
   }
   return has_cold;
@@ -42,9 +42,9 @@ std::optional<cost::Draws> SecondsByBytesRead(const JobState& state, absl::Time 
   if (!start || AllAreCold(state)) return std::nullopt;
   double read = 0;
   double all = 0;
-  for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) {
+  for (std::size_t i = 0; i < state.reduce_tasks().size(); ++i) {
     const auto bytes = static_cast<double>(state.reduce_input_bytes(i));
-    read += BytesRead(state.reduce_tasks[i], bytes);
+    read += BytesRead(state.reduce_tasks()[i], bytes);
     all += bytes;
   }
   const double left = absl::ToDoubleSeconds(now - *start) * (all - read) / read;

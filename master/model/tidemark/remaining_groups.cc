@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "master/model/evidence_loss.h"
-#include "master/model/leading_attempt.h"
 #include "master/model/tidemark/explicit_evidence.h"
 
 namespace tidemark::model {
@@ -74,13 +73,12 @@ void RemainingGroups::Rebuild(const JobState& state, std::size_t index) {
   }
 }
 
-void RemainingGroups::Retire(const JobState& state, const ReduceAttempt& attempt,
-                             std::size_t index) {
+void RemainingGroups::Retire(const JobState& state, const TaskAttempt& attempt, std::size_t index) {
   Task& task = tasks_[index];
   if (task.load.running) Change(known_[task.load.running->key], 1, task.load);
   task.load.running.reset();
-  for (; task.retired < attempt.finished_explicit_groups.size(); ++task.retired) {
-    const FinishedKey& finished = attempt.finished_explicit_groups[task.retired];
+  for (; task.retired < attempt.reduce->finished_explicit_groups.size(); ++task.retired) {
+    const FinishedKey& finished = attempt.reduce->finished_explicit_groups[task.retired];
     const auto known = known_.find(finished.key);
     if (known == known_.end()) continue;
     Change(known->second, -1, task.load);
@@ -90,7 +88,7 @@ void RemainingGroups::Retire(const JobState& state, const ReduceAttempt& attempt
   }
   const auto& keys = state.keys.partition(index).explicit_keys;
   while (task.heaviest < keys.size() &&
-         attempt.finished_explicit.contains(keys[task.heaviest].key)) {
+         attempt.reduce->finished_explicit.contains(keys[task.heaviest].key)) {
     ++task.heaviest;
   }
   task.load.heaviest = task.heaviest < keys.size() ? keys[task.heaviest] : ExplicitKey{};
@@ -115,10 +113,10 @@ void RemainingGroups::Learn(const KnownKey& known, double true_bytes) {
   newest_weight_ = 1;
 }
 
-void RemainingGroups::SetRunning(const ReduceAttempt& attempt, Task& task) {
-  if (!attempt.running_group || !attempt.running_group->key) return;
-  const auto known = known_.find(*attempt.running_group->key);
-  if (known == known_.end() || attempt.finished_explicit.contains(known->first)) return;
+void RemainingGroups::SetRunning(const TaskAttempt& attempt, Task& task) {
+  if (!attempt.reduce->running_group || !attempt.reduce->running_group->key) return;
+  const auto known = known_.find(*attempt.reduce->running_group->key);
+  if (known == known_.end() || attempt.reduce->finished_explicit.contains(known->first)) return;
   Change(known->second, -1, task.load);
   task.load.running =
       RunningExplicit{known->first, known->second.size_bytes, known->second.feature,
@@ -128,7 +126,7 @@ void RemainingGroups::SetRunning(const ReduceAttempt& attempt, Task& task) {
 // Profiles of this task were lost. An explicit key that nobody told of may have finished among the
 // bytes that were not told, or it is among those that are left: as likely as there are bytes,
 // unless it is too large for one of the two.
-void RemainingGroups::GuessLoad(const JobState& state, const ReduceAttempt& attempt,
+void RemainingGroups::GuessLoad(const JobState& state, const TaskAttempt& attempt,
                                 double untold_bytes, std::size_t index) {
   Task& task = tasks_[index];
   const std::optional<RunningExplicit> running = task.load.running;
@@ -138,7 +136,7 @@ void RemainingGroups::GuessLoad(const JobState& state, const ReduceAttempt& atte
   const double likely = left_bytes > 0 ? left_bytes / (left_bytes + untold_bytes) : 0;
   task.load = {.running = running};
   for (const ExplicitKey& key : state.keys.partition(index).explicit_keys) {
-    if (attempt.finished_explicit.contains(key.key)) continue;
+    if (attempt.reduce->finished_explicit.contains(key.key)) continue;
     if (running && running->key == key.key) continue;
     const KnownKey& known = known_[key.key];
     const bool may_be_over = known.size_bytes < untold_bytes;
@@ -222,17 +220,17 @@ void RemainingGroups::Update(const JobState& state, CostFeature feature,
   if (std::isfinite(part)) slack_part_ = part;
   feature_ = feature;
   profile_count_ = state.keys.profile_count();
-  tasks_.resize(state.reduce_tasks.size());
+  tasks_.resize(state.reduce_tasks().size());
   if (new_profiles) Expect(state);
   LearnFrom(sampled);
   const bool has_losses = LostShare(state) > 0;
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
-    if (state.reduce_tasks[i].is_finished()) continue;
+    if (state.reduce_tasks()[i].is_finished()) continue;
     Task& task = tasks_[i];
-    const ReduceAttempt* attempt = LeadingAttempt(state.reduce_tasks[i]);
+    const TaskAttempt* attempt = state.reduce_tasks()[i].leading_attempt();
     std::uint32_t number = 0;
-    for (const auto& [n, a] : state.reduce_tasks[i].attempts) {
-      if (&a == attempt) number = n;
+    for (const auto& [n, a] : state.reduce_tasks()[i].attempts) {
+      if (&a == attempt) number = n.second;
     }
     if (new_profiles || task.is_guessed || task.has_attempt != (attempt != nullptr) ||
         (attempt != nullptr && task.attempt != number)) {
@@ -247,7 +245,7 @@ void RemainingGroups::Update(const JobState& state, CostFeature feature,
       Retire(state, *attempt, i);
       SetRunning(*attempt, task);
       done = static_cast<double>(attempt->bytes_done);
-      const double untold = done - attempt->told_bytes;
+      const double untold = done - attempt->reduce->told_bytes;
       if (has_losses && untold > kMissingMin * done) GuessLoad(state, *attempt, untold, i);
     } else {
       const auto& keys = state.keys.partition(i).explicit_keys;

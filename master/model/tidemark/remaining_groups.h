@@ -120,10 +120,10 @@ class RemainingGroups {
   using Ratios = std::array<Ratio, streaming::kSizeBins>;  // by bin
 
   void Rebuild(const JobState& state, std::size_t index);
-  void Retire(const JobState& state, const ReduceAttempt& attempt, std::size_t index);
-  void GuessLoad(const JobState& state, const ReduceAttempt& attempt, double untold_bytes,
+  void Retire(const JobState& state, const TaskAttempt& attempt, std::size_t index);
+  void GuessLoad(const JobState& state, const TaskAttempt& attempt, double untold_bytes,
                  std::size_t index);
-  void SetRunning(const ReduceAttempt& attempt, Task& task);
+  void SetRunning(const TaskAttempt& attempt, Task& task);
   struct KnownKey {
     double explicit_bytes = 0;  // what the map tasks named
     double slack_bytes = 0;     // what others may have had

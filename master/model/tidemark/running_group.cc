@@ -70,10 +70,10 @@ void SignalRecord::Learn(double log_told, double seconds) {
   count += share;
 }
 
-void RunningGroups::Settle(const ReduceAttempt& attempt, Group& group) {
+void RunningGroups::Settle(const ReduceWork& work, Group& group) {
   if (!group.key) return;
-  for (auto finished = attempt.finished_explicit_groups.rbegin();
-       finished != attempt.finished_explicit_groups.rend(); ++finished) {
+  for (auto finished = work.finished_explicit_groups.rbegin();
+       finished != work.finished_explicit_groups.rend(); ++finished) {
     if (finished->key != *group.key) continue;
     const double seconds = absl::ToDoubleSeconds(finished->time);
     if (!(seconds > 0)) return;
@@ -146,29 +146,29 @@ void RunningGroups::Follow(Signal signal, double part, double elapsed, double er
   if (signal == Signal::kRead) *group.log_time -= read_.log_share;
 }
 
-void RunningGroups::Observe(const JobState& state, std::size_t index, const ReduceAttempt& attempt,
+void RunningGroups::Observe(const JobState& state, std::size_t index, const ReduceWork& work,
                             absl::Time now, const Expectation& expected) {
-  groups_.resize(std::max(groups_.size(), state.reduce_tasks.size()));
+  groups_.resize(std::max(groups_.size(), state.reduce_tasks().size()));
   Group& group = groups_[index];
-  const std::optional<RunningGroup>& running = attempt.running_group;
+  const std::optional<RunningGroup>& running = work.running_group;
   const std::optional<KeyHash> key = running ? running->key : std::nullopt;
-  if (group.key != key || group.number != attempt.groups_done) {
-    Settle(attempt, group);
-    group = {.key = key, .number = attempt.groups_done};
+  if (group.key != key || group.number != work.groups_done) {
+    Settle(work, group);
+    group = {.key = key, .number = work.groups_done};
   }
   if (!running) {
     // Engines that do not tell: at least since the last group ended.
     const absl::Time since =
-        attempt.last_group_finished_at.value_or(attempt.reduce_started_at.value_or(now));
-    group.elapsed = std::max(0.0, attempt.alone_share * absl::ToDoubleSeconds(now - since));
+        work.last_group_finished_at.value_or(work.reduce_started_at.value_or(now));
+    group.elapsed = std::max(0.0, work.alone_share * absl::ToDoubleSeconds(now - since));
     return;
   }
   group.elapsed = absl::ToDoubleSeconds(
       running->elapsed +
-      attempt.alone_share * std::max(now - attempt.running_group_seen_at, absl::ZeroDuration()));
+      work.alone_share * std::max(now - work.running_group_seen_at, absl::ZeroDuration()));
   // Counters belong to the instant they were read at, not to now.
-  if (group.seen_at == attempt.running_group_seen_at) return;
-  group.seen_at = attempt.running_group_seen_at;
+  if (group.seen_at == work.running_group_seen_at) return;
+  group.seen_at = work.running_group_seen_at;
   group.log_time.reset();
   ++group.looks;
   if (running->bytes_read != group.bytes_read) group.looks_since_read = 0;

@@ -75,8 +75,8 @@ class RunningGroups {
 
   // To be called once an update for each running task, before TimeOf(): learns from the groups
   // that have finished and from what the running one shows.
-  void Observe(const JobState& state, std::size_t index, const ReduceAttempt& attempt,
-               absl::Time now, const Expectation& expected);
+  void Observe(const JobState& state, std::size_t index, const ReduceWork& work, absl::Time now,
+               const Expectation& expected);
   // Whether the group has stopped reading and emits all the same: what it has read is its size,
   // whatever was expected.
   bool HasReadAll(std::size_t index, const RunningGroup& running) const;
@@ -130,7 +130,7 @@ class RunningGroups {
   RunningGroupTime WithoutSurvival(std::size_t index, const regression::CostModel& costs,
                                    const std::vector<double>& model_seconds,
                                    double relative_variance, double beyond) const;
-  void Settle(const ReduceAttempt& attempt, Group& group);
+  void Settle(const ReduceWork& work, Group& group);
   void Follow(Signal signal, double part, double elapsed, double error, double exponent,
               Group& group);
   SignalRecord& RecordOf(Signal signal) { return signal == Signal::kRead ? read_ : emitted_; }

@@ -2,17 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
-#include "master/model/leading_attempt.h"
 #include "streaming/size_histogram.h"
 
 namespace tidemark::model {
 namespace {
 
-bool IsFinished(const ReduceTask& task, const ReduceAttempt* leading, KeyHash key) {
+bool IsFinished(const Task& task, const TaskAttempt* leading, KeyHash key) {
   if (task.is_finished()) return true;
-  return leading != nullptr &&
-         (leading->finished_explicit.contains(key) || leading->finished_sampled.contains(key));
+  return leading != nullptr && (leading->reduce->finished_explicit.contains(key) ||
+                                leading->reduce->finished_sampled.contains(key));
 }
 
 }  // namespace
@@ -25,12 +25,13 @@ void SampledGroups::Update(const JobState& state) {
   // A sum over some of the map tasks is not exact.
   has_sample_ = sample.below() > 0 && state.map_profiles_missing == 0;
   if (!has_sample_) return;
-  std::vector<const ReduceAttempt*> leading;
-  for (const ReduceTask& task : state.reduce_tasks) leading.push_back(LeadingAttempt(task));
+  const std::span<const Task> tasks = state.reduce_tasks();
+  std::vector<const TaskAttempt*> leading;
+  for (const Task& task : tasks) leading.push_back(task.leading_attempt());
   std::array<RecentSizes::Bin, streaming::kSizeBins> bins{};
   for (const auto& [key, sampled] : sample.keys()) {
-    if (sampled.partition >= state.reduce_tasks.size() ||
-        IsFinished(state.reduce_tasks[sampled.partition], leading[sampled.partition], key)) {
+    if (sampled.partition >= tasks.size() ||
+        IsFinished(tasks[sampled.partition], leading[sampled.partition], key)) {
       continue;
     }
     const auto size = static_cast<double>(sampled.size_bytes);

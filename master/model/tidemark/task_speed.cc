@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "master/model/leading_attempt.h"
 #include "streaming/size_histogram.h"
 
 namespace tidemark::model {
@@ -19,17 +18,17 @@ constexpr double kVarianceMin = regression::kBinErrorMin * regression::kBinError
 // Ablation: -1.19, +1.84 (two-path speculation).
 constexpr double kMisfitShare = 0.25;
 
-const std::string& HostOf(const ReduceTask& task) {
+const std::string& HostOf(const Task& task) {
   static const std::string* const kNone = new std::string;
-  const ReduceAttempt* attempt =
-      task.is_finished() ? task.finished_attempt() : LeadingAttempt(task);
+  const TaskAttempt* attempt =
+      task.is_finished() ? task.finished_attempt() : task.leading_attempt();
   return attempt == nullptr ? *kNone : attempt->life.host;
 }
 
 }  // namespace
 
 std::size_t TaskSpeeds::UnitOf(const JobState& state, std::size_t index) {
-  const std::string& host = HostOf(state.reduce_tasks[index]);
+  const std::string& host = HostOf(state.reduce_tasks()[index]);
   const auto [at, added] = unit_of_host_.try_emplace(
       host.empty() ? "task " + std::to_string(index) : "host " + host, units_.size());
   if (added) units_.emplace_back();
@@ -45,9 +44,9 @@ std::vector<regression::CostBin> TaskSpeeds::PooledTimes(const JobState& state) 
     double count = 0, bytes = 0, seconds = 0, squares = 0;
   };
   std::array<Sums, streaming::kSizeBins> sums{};
-  for (std::size_t i = 0; i < state.reduce_tasks.size(); ++i) {
+  for (std::size_t i = 0; i < state.reduce_tasks().size(); ++i) {
     const double q = of_task(i).factor;
-    for (const GroupBin& bin : state.reduce_tasks[i].bins.bins()) {
+    for (const GroupBin& bin : state.reduce_tasks()[i].finished_groups().bins.bins()) {
       Sums& sum = sums[bin.bin];
       sum.count += static_cast<double>(bin.count);
       sum.bytes += static_cast<double>(bin.size_bytes);
@@ -67,9 +66,9 @@ std::vector<regression::CostBin> TaskSpeeds::PooledTimes(const JobState& state) 
 }
 
 std::vector<std::vector<FinishedBin>> FinishedByBytes(const JobState& state) {
-  std::vector<std::vector<FinishedBin>> finished(state.reduce_tasks.size());
+  std::vector<std::vector<FinishedBin>> finished(state.reduce_tasks().size());
   for (std::size_t i = 0; i < finished.size(); ++i) {
-    for (const GroupBin& bin : state.reduce_tasks[i].bins.bins()) {
+    for (const GroupBin& bin : state.reduce_tasks()[i].finished_groups().bins.bins()) {
       const auto bytes = static_cast<double>(bin.size_bytes);
       finished[i].push_back({bin.bin, static_cast<double>(bin.count), bytes, bytes, bin.seconds});
     }
@@ -111,7 +110,7 @@ void TaskSpeeds::Fade(const std::vector<FinishedBin>& now, double predicted_tota
 void TaskSpeeds::Update(const JobState& state,
                         const std::vector<std::vector<FinishedBin>>& finished,
                         GroupTimeTable& table, const std::vector<double>& predicted_total) {
-  tasks_.resize(state.reduce_tasks.size());
+  tasks_.resize(state.reduce_tasks().size());
   for (Unit& unit : units_) unit = {};
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     Task& task = tasks_[i];

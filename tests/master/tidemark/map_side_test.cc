@@ -77,7 +77,7 @@ TEST_F(MapSide, StaysFiniteHoweverLongItTakes) {
     EXPECT_GT(cost::QuantileOf(*seconds, 0.95), 2 * median);
     before = median;
   }
-  state_.map_tasks[0].input_bytes = std::numeric_limits<std::uint64_t>::max();
+  state_.stages.at(kMapStage).tasks[0].input_bytes = std::numeric_limits<std::uint64_t>::max();
   auto seconds = SecondsAt(absl::InfiniteFuture());
   EXPECT_FALSE(seconds && !std::isfinite(cost::QuantileOf(*seconds, 0.5)));
 }

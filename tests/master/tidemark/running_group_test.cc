@@ -18,18 +18,20 @@ using test::Key;
 class RunningGroupTest : public ::testing::Test {
  protected:
   RunningGroupTest() : state_(10) {
-    state_.reduce_tasks.resize(1);
-    attempt_.reduce_started_at = At(0);
+    Stage& reduces = state_.stages[kReduceStage];
+    reduces.opened = {.stage = kReduceStage, .kind = StageKind::kReduce};
+    reduces.tasks.resize(1);
+    work_.reduce_started_at = At(0);
     costs_ = regression::CostModel::Fit({{100, 50, 1, 0.01}, {200, 50, 2, 0.01}});
   }
   // At `seconds`, the group has run that long and read and emitted so much.
   void See(double seconds, std::uint64_t read, std::uint64_t emitted, double now) {
-    attempt_.running_group = RunningGroup{KeyHash{1}, absl::Seconds(seconds), read, 1, emitted};
-    attempt_.running_group_seen_at = At(seconds);
+    work_.running_group = RunningGroup{KeyHash{1}, absl::Seconds(seconds), read, 1, emitted};
+    work_.running_group_seen_at = At(seconds);
     Ask(now);
   }
   void Ask(double now) {
-    groups_.Observe(state_, 0, attempt_, At(now), {.size_bytes = 1000, .emitted_bytes = 500});
+    groups_.Observe(state_, 0, work_, At(now), {.size_bytes = 1000, .emitted_bytes = 500});
   }
   // The median of what is left, when the model says 100 s, give or take a factor of 2.
   double MedianLeft() const {
@@ -38,7 +40,7 @@ class RunningGroupTest : public ::testing::Test {
   }
 
   JobState state_;
-  ReduceAttempt attempt_;
+  ReduceWork work_;
   regression::CostModel costs_;
   RunningGroups groups_{/*use_signals=*/true};
 };
@@ -79,21 +81,21 @@ TEST_F(RunningGroupTest, CountersBelongToTheInstantTheyWereReadAt) {
 // 900 of the 1000 bytes that were expected are all there is.
 TEST_F(RunningGroupTest, KnowsThatAllIsReadWhenItOnlyEmits) {
   for (int i = 1; i <= 4; ++i) See(5 * i, 225 * i, 0, 5 * i);
-  EXPECT_FALSE(groups_.HasReadAll(0, *attempt_.running_group));
+  EXPECT_FALSE(groups_.HasReadAll(0, *work_.running_group));
   for (int i = 1; i <= 3; ++i) See(20 + 5 * i, 900, 50 * i, 20 + 5 * i);
-  EXPECT_TRUE(groups_.HasReadAll(0, *attempt_.running_group));
+  EXPECT_TRUE(groups_.HasReadAll(0, *work_.running_group));
   See(40, 950, 200, 40);
-  EXPECT_FALSE(groups_.HasReadAll(0, *attempt_.running_group));
+  EXPECT_FALSE(groups_.HasReadAll(0, *work_.running_group));
 }
 
 // The model says 100 s, what is emitted 1000 s: as nobody is sure, the truth is sought between
 // them.
 TEST_F(RunningGroupTest, AVagueExpectationThatContradictsTheModelIsHeardByHalf) {
   for (int i = 1; i <= 10; ++i) {
-    attempt_.running_group =
+    work_.running_group =
         RunningGroup{KeyHash{1}, absl::Seconds(5 * i), 1000, 1, static_cast<std::uint64_t>(10 * i)};
-    attempt_.running_group_seen_at = At(5 * i);
-    groups_.Observe(state_, 0, attempt_, At(5 * i),
+    work_.running_group_seen_at = At(5 * i);
+    groups_.Observe(state_, 0, work_, At(5 * i),
                     {.size_bytes = 1000, .emitted_bytes = 2000, .emission_error = 0.3});
   }
   const std::vector<double> model(costs_.curves().size(), 100);
