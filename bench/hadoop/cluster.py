@@ -31,7 +31,7 @@ class Cluster:
     def __enter__(self):
         self.process = subprocess.Popen(
             ["mvn", "--batch-mode", "--no-transfer-progress", "-q", "-f",
-             str(ROOT / "agent" / "hadoop" / "pom.xml"), "verify", "-Dsurefire.skip=true",
+             str(ROOT / "agent" / "pom.xml"), "-pl", "hadoop", "-am", "verify", "-Dsurefire.skip=true",
              "-Dit.test=BenchCluster", f"-Dtidemark.command={self.tidemark}",
              f"-Dtidemark.bench={self.folder}",
              f"-Dtidemark.bench.node.mb={self.node_megabytes}"],

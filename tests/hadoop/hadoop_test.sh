@@ -9,7 +9,6 @@ suite=$1
 tidemark=$2
 version=${3:-}
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-connector=$root/agent/hadoop
 
 skip() { echo "SKIPPED: $*"; exit 77; }
 
@@ -20,7 +19,7 @@ for tool in java javac mvn; do
 done
 
 maven() {
-  mvn --batch-mode --no-transfer-progress -q -f "$connector/pom.xml" \
+  mvn --batch-mode --no-transfer-progress -q -f "$root/agent/pom.xml" -pl hadoop -am \
     ${version:+-Dhadoop.version="$version"} "$@"
 }
 
@@ -46,14 +45,14 @@ on_java() {
   fi
   "$java" -version 2>&1 | head -n 1
   maven verify -Djvm="$java" -Dtidemark.command="$tidemark" \
-    -Dtidemark.build="$connector/target/java$1" \
+    -Dtidemark.build="target/java$1" \
     -Dit.test='LocalModeIT#aJobWithoutACombinerIs*+theOldApiIs*,SecureMasterIT#aPauseWithin*'
 }
 
 # The first build fetches Hadoop; later ones need no network.
 case $suite in
   unit) maven package ;;
-  local) maven verify -Dsurefire.skip=true -Dit.test=LocalModeIT,RunCommandIT,SecureMasterIT \
+  local) maven verify -Dsurefire.skip=true -Dit.test=OneJarIT,LocalModeIT,RunCommandIT,SecureMasterIT \
     -Dtidemark.command="$tidemark" ;;
   yarn) maven verify -Dsurefire.skip=true -Dit.test=YarnIT -Dtidemark.command="$tidemark" ;;
   java11) on_java 11 "$JRE_11" ;;

@@ -8,12 +8,12 @@ import org.apache.hadoop.mapreduce.v2.api.records.TaskAttemptState;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskType;
 import org.apache.hadoop.mapreduce.v2.app.job.Task;
 import org.apache.hadoop.mapreduce.v2.app.job.TaskAttempt;
-import org.tidemark.hadoop.guard.Reasons;
-import org.tidemark.hadoop.transport.Sender;
-import org.tidemark.hadoop.wire.Attempt;
-import org.tidemark.hadoop.wire.AttemptNews;
-import org.tidemark.hadoop.wire.Events;
-import org.tidemark.hadoop.wire.Events.State;
+import org.tidemark.jvm.guard.Reasons;
+import org.tidemark.jvm.transport.Sender;
+import org.tidemark.jvm.wire.Attempt;
+import org.tidemark.jvm.wire.AttemptNews;
+import org.tidemark.jvm.wire.Events.State;
+import org.tidemark.jvm.wire.Events;
 
 /**
  * Turns what an application master knows of task attempts into attempt changes. It looks only while
@@ -74,7 +74,7 @@ final class AttemptWatch {
       if (!sender.hasRoom()) {
         return false;
       }
-      final AttemptNews news = new AttemptNews(new Attempt(true, index, 0), State.QUEUED);
+      final AttemptNews news = new AttemptNews(Attempt.map(index, 0), State.QUEUED);
       news.inputBytes = splitBytes[index];
       sender.send(Events.attemptChanged(news));
     }
@@ -129,7 +129,7 @@ final class AttemptWatch {
   private void tell(TaskAttempt attempt, boolean isMap, State state, boolean speculative) {
     final TaskAttemptId id = attempt.getID();
     final AttemptNews news =
-        new AttemptNews(new Attempt(isMap, id.getTaskId().getId(), id.getId()), state);
+        new AttemptNews(Attempt.of(isMap, id.getTaskId().getId(), id.getId()), state);
     news.atMillis = instant(attempt, state);
     if (attempt.getNodeId() != null) {
       news.executor = executorOf(attempt);
@@ -156,7 +156,7 @@ final class AttemptWatch {
     final int number = executors.size();
     sender.send(
         Events.executorOpened(
-            number, attempt.getNodeId().getHost(), attempt.getNodeRackName(), container));
+            number, attempt.getNodeId().getHost(), attempt.getNodeRackName(), container, 0));
     executors.put(container, number);
     return number;
   }

@@ -1,6 +1,6 @@
 package org.tidemark.hadoop;
 
-import org.tidemark.hadoop.guard.Guard;
+import org.tidemark.jvm.guard.Guard;
 
 /** What all parts of the connector share in a process: it is on or off as a whole. */
 final class Connector {

@@ -2,7 +2,7 @@ package org.tidemark.hadoop;
 
 import java.util.function.LongSupplier;
 import org.apache.hadoop.io.DataInputBuffer;
-import org.tidemark.hadoop.profile.ReduceMeter;
+import org.tidemark.jvm.profile.ReduceMeter;
 
 /** Tells the meter where key groups begin and end. Belongs to the task's thread. */
 final class GroupTimer {

@@ -10,12 +10,11 @@ import org.apache.hadoop.mapreduce.v2.app.AppContext;
 import org.apache.hadoop.mapreduce.v2.app.job.Job;
 import org.apache.hadoop.mapreduce.v2.app.job.Task;
 import org.apache.hadoop.security.UserGroupInformation;
-import org.tidemark.hadoop.guard.Reasons;
-import org.tidemark.hadoop.transport.Sender;
-import org.tidemark.hadoop.wire.Attempt;
-import org.tidemark.hadoop.wire.AttemptNews;
-import org.tidemark.hadoop.wire.Events;
-import org.tidemark.hadoop.wire.JobShape;
+import org.tidemark.jvm.guard.Reasons;
+import org.tidemark.jvm.transport.Sender;
+import org.tidemark.jvm.wire.Attempt;
+import org.tidemark.jvm.wire.AttemptNews;
+import org.tidemark.jvm.wire.Events;
 
 /**
  * Looks at the application master's job every second, on a daemon thread, and tells what changed:
@@ -39,7 +38,7 @@ final class JobWatch {
   private static final Sender.Reporter SIGN_OF_LIFE =
       () ->
           Events.attemptChanged(
-              new AttemptNews(new Attempt(true, 0, 0), Events.State.QUEUED));
+              new AttemptNews(Attempt.map(0, 0), Events.State.QUEUED));
 
   private final JobConf conf;
   private final AppContext context;
@@ -140,7 +139,7 @@ final class JobWatch {
     if (sender == null) {
       return false;
     }
-    sender.send(Events.jobOpened(shape(job)));
+    sender.send(Events.jobOpened(shape(job).news()));
     final long[] splitBytes =
         user.doAs((PrivilegedAction<long[]>) () -> LocalJob.splitBytes(id, conf));
     if (job.getTotalMaps() > 0) {

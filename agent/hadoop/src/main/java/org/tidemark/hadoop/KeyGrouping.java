@@ -10,8 +10,8 @@ import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.RawComparator;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.JobConf;
-import org.tidemark.hadoop.profile.KeyHash;
-import org.tidemark.hadoop.wire.JobShape.Grouping;
+import org.tidemark.hadoop.JobShape.Grouping;
+import org.tidemark.jvm.profile.KeyHash;
 
 /**
  * Which serialized keys of the map output form one key group, and what names it. Each instance has

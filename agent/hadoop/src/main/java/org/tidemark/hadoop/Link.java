@@ -9,10 +9,11 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.security.Credentials;
-import org.tidemark.hadoop.profile.MeterSettings;
-import org.tidemark.hadoop.transport.Endpoint;
-import org.tidemark.hadoop.transport.Sender;
-import org.tidemark.hadoop.transport.Tls;
+import org.tidemark.jvm.profile.MeterSettings;
+import org.tidemark.jvm.transport.Endpoint;
+import org.tidemark.jvm.transport.Sender;
+import org.tidemark.jvm.transport.Source;
+import org.tidemark.jvm.transport.Tls;
 
 /**
  * This process's connection to the master about one job. Plug-ins of one job in one process (local
@@ -43,9 +44,8 @@ final class Link {
         id ->
             new Sender(
                 master,
-                sourceId(),
-                id,
-                runUid(conf, id),
+                new Source("tidemark-hadoop", sourceId(), id, runUid(conf, id)),
+                Sender.TASK_BUFFER_BYTES_MAX,
                 new MeterSettings(),
                 TaskLog.LOG,
                 Connector.GUARD));

@@ -13,10 +13,10 @@ import org.apache.hadoop.mapreduce.JobID;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.split.SplitMetaInfoReader;
 import org.apache.hadoop.util.ShutdownHookManager;
-import org.tidemark.hadoop.transport.Sender;
-import org.tidemark.hadoop.wire.Attempt;
-import org.tidemark.hadoop.wire.AttemptNews;
-import org.tidemark.hadoop.wire.Events;
+import org.tidemark.jvm.transport.Sender;
+import org.tidemark.jvm.wire.Attempt;
+import org.tidemark.jvm.wire.AttemptNews;
+import org.tidemark.jvm.wire.Events;
 
 /**
  * A job of the LocalJobRunner, which has no application master: its tasks tell of their own start
@@ -97,11 +97,11 @@ final class LocalJob {
   synchronized void started(Attempt attempt) {
     if (!isExecutorTold) {
       isExecutorTold = true;
-      sender.send(Events.executorOpened(THIS_PROCESS, "localhost", "", ""));
+      sender.send(Events.executorOpened(THIS_PROCESS, "localhost", "", "", 0));
     }
     running.add(attempt);
     final AttemptNews news = news(attempt, Events.State.STARTED);
-    if (attempt.isMap && attempt.index < splitBytes.length) {
+    if (attempt.isMap() && attempt.index < splitBytes.length) {
       news.inputBytes = splitBytes[attempt.index];
     }
     sender.send(Events.attemptChanged(news));
@@ -116,7 +116,7 @@ final class LocalJob {
       sender.send(
           Events.attemptChanged(
               news(attempt, wentWell ? Events.State.FINISHED : Events.State.FAILED)));
-      if (attempt.isMap || !wentWell || ++reducesDone < reduceTasks) {
+      if (attempt.isMap() || !wentWell || ++reducesDone < reduceTasks) {
         return;
       }
     }

@@ -22,10 +22,10 @@ import org.apache.hadoop.mapreduce.CryptoUtils;
 import org.apache.hadoop.mapreduce.security.IntermediateEncryptedStream;
 import org.apache.hadoop.util.LimitInputStream;
 import org.apache.hadoop.util.ReflectionUtils;
-import org.tidemark.hadoop.profile.HeaviestKeys;
-import org.tidemark.hadoop.profile.KeySampler;
-import org.tidemark.hadoop.profile.NameBudget;
-import org.tidemark.hadoop.profile.PartitionKeys;
+import org.tidemark.jvm.profile.HeaviestKeys;
+import org.tidemark.jvm.profile.KeySampler;
+import org.tidemark.jvm.profile.NameBudget;
+import org.tidemark.jvm.profile.PartitionKeys;
 
 /**
  * Reads the final output of a map task once more, to know the exact sizes of its key groups after

@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.apache.hadoop.io.DataInputBuffer;
 import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.util.Progress;
-import org.tidemark.hadoop.guard.Guard;
+import org.tidemark.jvm.guard.Guard;
 
 /**
  * The sorted records of a task with a reducer of org.apache.hadoop.mapred.

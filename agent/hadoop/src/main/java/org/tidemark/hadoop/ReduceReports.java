@@ -2,11 +2,11 @@ package org.tidemark.hadoop;
 
 import java.util.function.LongSupplier;
 import org.apache.hadoop.mapred.Counters;
-import org.tidemark.hadoop.profile.ProcessorWatch;
-import org.tidemark.hadoop.profile.ReduceMeter;
-import org.tidemark.hadoop.transport.Sender;
-import org.tidemark.hadoop.wire.Event;
-import org.tidemark.hadoop.wire.Events;
+import org.tidemark.jvm.profile.ProcessorWatch;
+import org.tidemark.jvm.profile.ReduceMeter;
+import org.tidemark.jvm.transport.Sender;
+import org.tidemark.jvm.wire.Event;
+import org.tidemark.jvm.wire.Events;
 
 /** What a reduce task reports at every flush: first how much it fetched, then its key groups. */
 final class ReduceReports implements Sender.Reporter {

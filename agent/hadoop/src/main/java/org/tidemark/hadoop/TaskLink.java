@@ -4,12 +4,11 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
 import org.apache.hadoop.mapreduce.TaskType;
-import org.tidemark.hadoop.profile.MeterSettings;
-import org.tidemark.hadoop.transport.Sender;
-import org.tidemark.hadoop.wire.Attempt;
-import org.tidemark.hadoop.wire.Event;
-import org.tidemark.hadoop.wire.Events;
-import org.tidemark.hadoop.wire.JobShape;
+import org.tidemark.jvm.profile.MeterSettings;
+import org.tidemark.jvm.transport.Sender;
+import org.tidemark.jvm.wire.Attempt;
+import org.tidemark.jvm.wire.Event;
+import org.tidemark.jvm.wire.Events;
 
 /** What the plug-ins within a task share: who they are and whom they tell. */
 final class TaskLink {
@@ -24,10 +23,10 @@ final class TaskLink {
   private TaskLink(Sender sender, JobConf job, TaskAttemptID id) {
     this.sender = sender;
     attempt =
-        new Attempt(id.getTaskType() == TaskType.MAP, id.getTaskID().getId(), id.getId());
+        Attempt.of(id.getTaskType() == TaskType.MAP, id.getTaskID().getId(), id.getId());
     grouping = KeyGrouping.of(job);
     localJob = Link.isLocal(job) ? LocalJob.of(id.getJobID(), job, sender) : null;
-    sender.send(Events.jobOpened(shape(job)));
+    sender.send(Events.jobOpened(shape(job).news()));
     if (localJob != null) {
       localJob.started(attempt);
     }
@@ -55,7 +54,7 @@ final class TaskLink {
   /** The keys of the job turned out to have no names: {@link KeyGrouping}. */
   void tellContradiction(JobConf job) {
     TaskLog.warn("key groups are not known by their keys: " + grouping.contradiction());
-    sender.send(Events.jobOpened(shape(job)));
+    sender.send(Events.jobOpened(shape(job).news()));
   }
 
   void startReports(Sender.Reporter reporter) {

@@ -8,9 +8,9 @@ import org.apache.hadoop.mapred.TaskStatus;
 import org.apache.hadoop.mapreduce.Counter;
 import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormatCounter;
-import org.tidemark.hadoop.guard.Guard;
-import org.tidemark.hadoop.transport.Sender;
-import org.tidemark.hadoop.wire.Events;
+import org.tidemark.jvm.guard.Guard;
+import org.tidemark.jvm.transport.Sender;
+import org.tidemark.jvm.wire.Events;
 
 /**
  * The map side of the connector: passes everything to Hadoop's own collector and, once the output

@@ -10,7 +10,7 @@ import org.apache.hadoop.mapreduce.v2.app.AppContext;
 import org.apache.hadoop.mapreduce.v2.app.rm.preemption.AMPreemptionPolicy;
 import org.apache.hadoop.mapreduce.v2.app.rm.preemption.NoopAMPreemptionPolicy;
 import org.apache.hadoop.yarn.api.records.PreemptionMessage;
-import org.tidemark.hadoop.guard.Guard;
+import org.tidemark.jvm.guard.Guard;
 
 /**
  * The application master's side of the connector: leaves preemption to another policy, and uses that

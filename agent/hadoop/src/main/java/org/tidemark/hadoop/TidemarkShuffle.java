@@ -7,10 +7,10 @@ import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
 import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormatCounter;
-import org.tidemark.hadoop.guard.Guard;
-import org.tidemark.hadoop.profile.ReduceMeter;
-import org.tidemark.hadoop.wire.AttemptNews;
-import org.tidemark.hadoop.wire.Events;
+import org.tidemark.jvm.guard.Guard;
+import org.tidemark.jvm.profile.ReduceMeter;
+import org.tidemark.jvm.wire.AttemptNews;
+import org.tidemark.jvm.wire.Events;
 
 /**
  * The reduce side of the connector: lets Hadoop's own shuffle do the work and watches the sorted

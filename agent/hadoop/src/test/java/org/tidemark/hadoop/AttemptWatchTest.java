@@ -15,13 +15,14 @@ import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
 import org.junit.rules.Timeout;
-import org.tidemark.hadoop.guard.Guard;
-import org.tidemark.hadoop.profile.MeterSettings;
 import org.tidemark.hadoop.support.FakeJob;
-import org.tidemark.hadoop.transport.Endpoint;
-import org.tidemark.hadoop.transport.ListeningMaster;
-import org.tidemark.hadoop.transport.Sender;
-import org.tidemark.hadoop.wire.Events.State;
+import org.tidemark.jvm.guard.Guard;
+import org.tidemark.jvm.profile.MeterSettings;
+import org.tidemark.jvm.transport.Endpoint;
+import org.tidemark.jvm.transport.ListeningMaster;
+import org.tidemark.jvm.transport.Sender;
+import org.tidemark.jvm.transport.Source;
+import org.tidemark.jvm.wire.Events.State;
 
 /** What a master hears of the tasks that an application master knows. */
 public class AttemptWatchTest {
@@ -40,9 +41,8 @@ public class AttemptWatchTest {
     sender =
         new Sender(
             Endpoint.of(master.address, "", null),
-            "source",
-            "job",
-            "run",
+            new Source("test", "source", "job", "run"),
+            Sender.TASK_BUFFER_BYTES_MAX,
             new MeterSettings(),
             log::add,
             new Guard(log::add));

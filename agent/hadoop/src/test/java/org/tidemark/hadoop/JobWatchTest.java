@@ -18,8 +18,8 @@ import org.junit.Rule;
 import org.junit.Test;
 import org.junit.rules.Timeout;
 import org.tidemark.hadoop.support.FakeJob;
-import org.tidemark.hadoop.transport.ListeningMaster;
-import org.tidemark.hadoop.wire.Events.State;
+import org.tidemark.jvm.transport.ListeningMaster;
+import org.tidemark.jvm.wire.Events.State;
 
 /** The thread that looks at a job in its application master. */
 public class JobWatchTest {

@@ -14,7 +14,7 @@ import org.apache.hadoop.io.WritableComparable;
 import org.apache.hadoop.io.WritableComparator;
 import org.apache.hadoop.mapred.JobConf;
 import org.junit.Test;
-import org.tidemark.hadoop.wire.JobShape.Grouping;
+import org.tidemark.hadoop.JobShape.Grouping;
 
 public class KeyGroupingTest {
   /** "Foo" is "foo". */

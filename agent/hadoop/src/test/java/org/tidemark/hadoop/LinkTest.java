@@ -12,8 +12,8 @@ import org.junit.Rule;
 import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
 import org.junit.rules.Timeout;
-import org.tidemark.hadoop.support.ChildJvm;
-import org.tidemark.hadoop.transport.ListeningMaster;
+import org.tidemark.jvm.support.ChildJvm;
+import org.tidemark.jvm.transport.ListeningMaster;
 
 /** Names of hosts, which a task's JVM takes from a file of the test's. */
 public class LinkTest {

@@ -2,9 +2,9 @@ package org.tidemark.hadoop;
 
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.security.Credentials;
-import org.tidemark.hadoop.transport.Sender;
-import org.tidemark.hadoop.wire.Attempt;
-import org.tidemark.hadoop.wire.Events;
+import org.tidemark.jvm.transport.Sender;
+import org.tidemark.jvm.wire.Attempt;
+import org.tidemark.jvm.wire.Events;
 
 /**
  * A task that says one thing to the master at its first argument, waits so many milliseconds for
@@ -17,7 +17,7 @@ public final class LinkedTask {
     final Configuration conf = new Configuration(false);
     conf.set(Keys.MASTER, arguments[0]);
     final Sender sender = Link.of(conf, new Credentials(), "job_1_0001");
-    sender.send(Events.heartbeat(new Attempt(true, 0, 0), 1, 2, 3));
+    sender.send(Events.heartbeat(Attempt.map(0, 0), 1, 2, 3));
     System.out.println(sender.flush(Long.parseLong(arguments[1]) * 1_000_000L));
   }
 }

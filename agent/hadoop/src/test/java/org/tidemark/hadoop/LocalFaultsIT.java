@@ -14,14 +14,14 @@ import org.junit.BeforeClass;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
-import org.tidemark.hadoop.support.Certificates;
 import org.tidemark.hadoop.support.Client;
 import org.tidemark.hadoop.support.Cluster;
-import org.tidemark.hadoop.support.FarMachine;
 import org.tidemark.hadoop.support.Inputs;
 import org.tidemark.hadoop.support.Jobs;
-import org.tidemark.hadoop.support.Master;
-import org.tidemark.hadoop.support.OddMaster;
+import org.tidemark.jvm.support.Certificates;
+import org.tidemark.jvm.support.FarMachine;
+import org.tidemark.jvm.support.Master;
+import org.tidemark.jvm.support.OddMaster;
 
 /**
  * What a master that is not as it should be costs a short job: never its output or its exit code, and

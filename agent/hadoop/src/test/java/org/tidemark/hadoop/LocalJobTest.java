@@ -12,8 +12,8 @@ import org.junit.Rule;
 import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
 import org.junit.rules.Timeout;
-import org.tidemark.hadoop.transport.ListeningMaster;
-import org.tidemark.hadoop.wire.Attempt;
+import org.tidemark.jvm.transport.ListeningMaster;
+import org.tidemark.jvm.wire.Attempt;
 
 public class LocalJobTest {
   @Rule public final Timeout patience = Timeout.seconds(60);
@@ -45,7 +45,7 @@ public class LocalJobTest {
       conf.set(MRJobConfig.MAPREDUCE_JOB_DIR, directory.toURI().toString());
       final LocalJob job =
           LocalJob.of(id, conf, Link.of(conf, new Credentials(), id.toString()));
-      job.started(new Attempt(true, 0, 0));
+      job.started(Attempt.map(0, 0));
       final Thread watcher = watcher();
       assertTrue(directory.delete());
       while (watcher.isAlive() && !isInItsLastWords(watcher)) {

@@ -31,12 +31,12 @@ import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
 import org.tidemark.hadoop.jobs.FaultyWords;
 import org.tidemark.hadoop.jobs.OldEdges;
-import org.tidemark.hadoop.profile.MeterSettings;
-import org.tidemark.hadoop.profile.NameBudget;
 import org.tidemark.hadoop.support.EventLog;
 import org.tidemark.hadoop.support.Inputs;
 import org.tidemark.hadoop.support.Jobs;
-import org.tidemark.hadoop.support.Master;
+import org.tidemark.jvm.profile.MeterSettings;
+import org.tidemark.jvm.profile.NameBudget;
+import org.tidemark.jvm.support.Master;
 
 /** Real jobs in the LocalJobRunner, with a real master. */
 public class LocalModeIT {
@@ -104,7 +104,7 @@ public class LocalModeIT {
 
   /** The log of a job that ran with the connector, having checked what holds for every job. */
   private EventLog checked(Job job) throws Exception {
-    final EventLog log = master.log(job.getJobID().toString());
+    final EventLog log = EventLog.of(master, job.getJobID().toString());
     assertEquals(1, log.outcome);
     assertEquals(0, log.refused);
     assertEquals(count(job, TaskCounter.REDUCE_INPUT_GROUPS), log.groups());
@@ -297,7 +297,7 @@ public class LocalModeIT {
     final Job job =
         Jobs.prepared((JobConf) made.getConfiguration(), input, nextOutput(), 2);
     assertFalse("the job did not fail", job.waitForCompletion(false));
-    final EventLog log = master.log(job.getJobID().toString());
+    final EventLog log = EventLog.of(master, job.getJobID().toString());
     assertEquals(FAILED_JOB, log.outcome);
     final long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
     while (ourThreads() > 0) {

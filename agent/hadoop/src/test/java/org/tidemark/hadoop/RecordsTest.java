@@ -12,9 +12,9 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.util.Progress;
 import org.junit.Test;
-import org.tidemark.hadoop.guard.Guard;
-import org.tidemark.hadoop.profile.MeterSettings;
-import org.tidemark.hadoop.profile.ReduceMeter;
+import org.tidemark.jvm.guard.Guard;
+import org.tidemark.jvm.profile.MeterSettings;
+import org.tidemark.jvm.profile.ReduceMeter;
 
 /** The records that pass through us on their way to the reduce function. */
 public class RecordsTest {

@@ -20,10 +20,10 @@ import org.apache.hadoop.mapreduce.counters.GenericCounter;
 import org.apache.hadoop.mapreduce.task.ReduceContextImpl;
 import org.apache.hadoop.util.Progress;
 import org.junit.Test;
-import org.tidemark.hadoop.guard.Guard;
-import org.tidemark.hadoop.profile.KeyHash;
-import org.tidemark.hadoop.profile.MeterSettings;
-import org.tidemark.hadoop.profile.ReduceMeter;
+import org.tidemark.jvm.guard.Guard;
+import org.tidemark.jvm.profile.KeyHash;
+import org.tidemark.jvm.profile.MeterSettings;
+import org.tidemark.jvm.profile.ReduceMeter;
 
 /** What the watched records of a reduce task tell its meter, read as Hadoop reads them. */
 public class ReduceRecordsTest {

@@ -27,8 +27,8 @@ import org.tidemark.hadoop.support.Client;
 import org.tidemark.hadoop.support.Cluster;
 import org.tidemark.hadoop.support.Inputs;
 import org.tidemark.hadoop.support.Jobs;
-import org.tidemark.hadoop.support.Master;
-import org.tidemark.hadoop.support.OddMaster;
+import org.tidemark.jvm.support.Master;
+import org.tidemark.jvm.support.OddMaster;
 
 /** `tidemark run hadoop -- hadoop jar ...`, with jobs that run within the client. */
 public class RunCommandIT {

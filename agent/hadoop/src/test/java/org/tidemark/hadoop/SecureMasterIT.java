@@ -24,18 +24,20 @@ import org.junit.BeforeClass;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
-import org.tidemark.hadoop.guard.Guard;
-import org.tidemark.hadoop.profile.MeterSettings;
-import org.tidemark.hadoop.support.Certificates;
+import org.tidemark.hadoop.support.EventLog;
 import org.tidemark.hadoop.support.Inputs;
 import org.tidemark.hadoop.support.Jobs;
-import org.tidemark.hadoop.support.Master;
-import org.tidemark.hadoop.support.OddMaster;
-import org.tidemark.hadoop.transport.Endpoint;
-import org.tidemark.hadoop.transport.Sender;
-import org.tidemark.hadoop.transport.Tls;
-import org.tidemark.hadoop.wire.Events;
-import org.tidemark.hadoop.wire.JobShape;
+import org.tidemark.jvm.guard.Guard;
+import org.tidemark.jvm.profile.MeterSettings;
+import org.tidemark.jvm.support.Certificates;
+import org.tidemark.jvm.support.Master;
+import org.tidemark.jvm.support.OddMaster;
+import org.tidemark.jvm.transport.Endpoint;
+import org.tidemark.jvm.transport.Sender;
+import org.tidemark.jvm.transport.Source;
+import org.tidemark.jvm.transport.Tls;
+import org.tidemark.jvm.wire.Events;
+import org.tidemark.jvm.wire.JobNews;
 
 /**
  * Masters that want to know who reports, and of which a job wants to know who listens. Whether they
@@ -105,7 +107,7 @@ public class SecureMasterIT {
   private void checkHeard(Master master) throws Exception {
     assertArrayEquals(expected, run(Jobs.measured(conf, master.address)));
     assertEquals(1, master.jobs().size());
-    assertEquals(1, master.log(master.jobs().iterator().next()).outcome);
+    assertEquals(1, EventLog.of(master, master.jobs().iterator().next()).outcome);
   }
 
   private void checkUnheard(Master master) throws Exception {
@@ -236,16 +238,15 @@ public class SecureMasterIT {
       final Sender sender =
           new Sender(
               Endpoint.of(slow.address, "", tls),
-              "source",
-              "job_1_0001",
-              "job_1_0001",
+              new Source("test", "source", "job_1_0001", "job_1_0001"),
+              Sender.TASK_BUFFER_BYTES_MAX,
               new MeterSettings(),
               log::add,
               new Guard(log::add));
-      final JobShape shape = new JobShape();
-      shape.name = "paused";
-      sender.send(Events.jobOpened(shape));
-      assertTrue(sender.flush(TimeUnit.SECONDS.toNanos(60)));
+      final JobNews paused = new JobNews("test");
+      paused.name = "paused";
+      sender.send(Events.jobOpened(paused));
+      assertTrue(log.toString(), sender.flush(TimeUnit.SECONDS.toNanos(60)));
       assertEquals(Collections.emptyList(), log);
       sender.stop(0);
       assertEquals(Collections.singleton("job_1_0001"), master.jobs());

@@ -10,7 +10,7 @@ import org.junit.Rule;
 import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
 import org.junit.rules.Timeout;
-import org.tidemark.hadoop.support.ChildJvm;
+import org.tidemark.jvm.support.ChildJvm;
 
 public class TaskLogTest {
   @Rule public final Timeout patience = Timeout.seconds(60);

@@ -27,11 +27,11 @@ import org.junit.rules.TemporaryFolder;
 import org.junit.runners.MethodSorters;
 import org.tidemark.hadoop.support.Cluster;
 import org.tidemark.hadoop.support.EventLog;
-import org.tidemark.hadoop.support.FarMachine;
 import org.tidemark.hadoop.support.Inputs;
 import org.tidemark.hadoop.support.Jobs;
-import org.tidemark.hadoop.support.Master;
-import org.tidemark.hadoop.support.OddMaster;
+import org.tidemark.jvm.support.FarMachine;
+import org.tidemark.jvm.support.Master;
+import org.tidemark.jvm.support.OddMaster;
 
 /**
  * Whatever becomes of the master, the application master or a node, a job writes what it writes
@@ -150,7 +150,7 @@ public class YarnFaultsIT {
                 far.speak();
               });
       assertArrayEquals(expected, output);
-      final EventLog log = master.log(master.jobs().iterator().next());
+      final EventLog log = EventLog.of(master, master.jobs().iterator().next());
       assertEquals("it heard how the job ended", 1, log.outcome);
     }
   }
@@ -231,7 +231,7 @@ public class YarnFaultsIT {
                 assertTrue(kill(masters(job)) > 0);
               });
       assertArrayEquals(expected, output);
-      final EventLog log = master.log(master.jobs().iterator().next());
+      final EventLog log = EventLog.of(master, master.jobs().iterator().next());
       assertEquals("the second one told how it ended", 1, log.outcome);
     }
   }
@@ -254,7 +254,7 @@ public class YarnFaultsIT {
                 kill(cluster.containers("/" + lost + "/"));
               });
       assertArrayEquals(expected, output);
-      final EventLog log = master.log(master.jobs().iterator().next());
+      final EventLog log = EventLog.of(master, master.jobs().iterator().next());
       assertEquals(1, log.outcome);
       final long lost =
           log.attempts.values().stream()

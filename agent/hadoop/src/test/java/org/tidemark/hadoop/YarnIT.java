@@ -44,15 +44,15 @@ import org.junit.rules.TemporaryFolder;
 import org.tidemark.hadoop.jobs.FaultyWords;
 import org.tidemark.hadoop.jobs.InvertedIndex;
 import org.tidemark.hadoop.jobs.TwoPath;
-import org.tidemark.hadoop.profile.MeterSettings;
-import org.tidemark.hadoop.support.Certificates;
 import org.tidemark.hadoop.support.Client;
 import org.tidemark.hadoop.support.Cluster;
 import org.tidemark.hadoop.support.EventLog;
 import org.tidemark.hadoop.support.Inputs;
 import org.tidemark.hadoop.support.JobJar;
 import org.tidemark.hadoop.support.Jobs;
-import org.tidemark.hadoop.support.Master;
+import org.tidemark.jvm.profile.MeterSettings;
+import org.tidemark.jvm.support.Certificates;
+import org.tidemark.jvm.support.Master;
 
 /**
  * Real jobs on a real cluster, whose daemons know nothing of the connector. What they write is
@@ -182,7 +182,7 @@ public class YarnIT {
     final EventLog log;
 
     Ran(String id) throws Exception {
-      log = master.log(id);
+      log = EventLog.of(master, id);
       counters =
           new org.apache.hadoop.mapreduce.Cluster(conf).getJob(JobID.forName(id)).getCounters();
     }
@@ -415,7 +415,7 @@ public class YarnIT {
       settings.set(Keys.TLS_CA, certificates.authority().getName());
       Jobs.giveToken(settings, FILES.newFile(), TOKEN);
       run(Jobs.wordCount(settings, true), "/words", 2);
-      final EventLog log = careful.log(careful.jobs().iterator().next());
+      final EventLog log = EventLog.of(careful, careful.jobs().iterator().next());
       assertEquals(1, log.outcome);
       assertEquals(log.mapTasks, log.mapProfiles.size());
       assertEquals(2, log.reduces.size());
@@ -482,7 +482,7 @@ public class YarnIT {
     } catch (IOException noStatus) {
       // The application master is gone, and the history server does not know the job yet.
     }
-    final EventLog log = master.log(job.getJobID().toString());
+    final EventLog log = EventLog.of(master, job.getJobID().toString());
     assertEquals(FAILED_JOB, log.outcome);
     assertTrue(log.attempts.get("m-1.0").containsKey(FAILED));
     assertFalse(log.attempts.get("m-1.0").containsKey(FINISHED));

@@ -81,7 +81,7 @@ public final class Cluster implements AutoCloseable {
   /** The artefacts of Hadoop, for a class path; without the connector. */
   public static String hadoopLibraries() {
     return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
-        .filter(entry -> entry.endsWith(".jar") && !entry.contains("tidemark-hadoop"))
+        .filter(entry -> entry.endsWith(".jar") && !new File(entry).getName().startsWith("tidemark-"))
         .collect(Collectors.joining(File.pathSeparator));
   }
 

@@ -1,5 +1,6 @@
 package org.tidemark.hadoop.support;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -12,8 +13,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
-import org.tidemark.hadoop.profile.KeySampler;
-import org.tidemark.hadoop.wire.ProtoReader;
+import org.tidemark.jvm.profile.KeySampler;
+import org.tidemark.jvm.support.LogReader;
+import org.tidemark.jvm.support.Master;
+import org.tidemark.jvm.wire.ProtoReader;
 
 /** What a master logged of a job (docs/event-log.md), as far as the tests ask. */
 public final class EventLog {
@@ -42,12 +45,6 @@ public final class EventLog {
     public boolean hadRunningGroup;
   }
 
-  /** The magic and twice the key. */
-  private static final int START_BYTES = 24;
-
-  /** Length, checksum and guard of a record. */
-  private static final int FRAME_BYTES = 12;
-
   /** JobOutcome; 0: not closed. */
   public int outcome;
 
@@ -69,28 +66,24 @@ public final class EventLog {
   public final Map<String, Reduce> reduces = new TreeMap<>();
   public final Map<String, Long> inputBytes = new HashMap<>();
 
-  public static EventLog parse(byte[] file) {
+  /** That of a job which has ended, or will soon. */
+  public static EventLog of(Master master, String jobId) throws IOException, InterruptedException {
     final EventLog log = new EventLog();
-    if (file.length < START_BYTES) {
-      return log; // it has just been made
-    }
-    final ByteBuffer in = ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN);
-    in.position(START_BYTES);
-    byte[] before = new byte[0];
-    while (in.remaining() >= FRAME_BYTES) {
-      final int length = in.getInt();
-      in.position(in.position() + FRAME_BYTES - Integer.BYTES);
-      if (length > in.remaining()) {
-        break;
-      }
-      final byte[] record = new byte[length];
-      in.get(record);
-      // What opens a log stands twice in it.
-      if (!Arrays.equals(record, before)) {
-        log.takeRecord(new ProtoReader(record));
-      }
-      before = record;
-    }
+    LogReader.read(
+        master.log(jobId),
+        new LogReader.Taker() {
+          @Override
+          public void event(String source, byte[] event) {
+            log.source = source;
+            log.bytes += event.length;
+            log.takeEvent(new ProtoReader(event));
+          }
+
+          @Override
+          public void refusal() {
+            ++log.refused;
+          }
+        });
     return log;
   }
 
@@ -134,24 +127,6 @@ public final class EventLog {
     final Map<Long, Long> keys = new HashMap<>();
     reduces.values().forEach(r -> r.named.forEach((h, b) -> keys.merge(h, b, Long::sum)));
     return keys;
-  }
-
-  private void takeRecord(ProtoReader record) {
-    while (record.next()) {
-      if (record.field() == 2) {
-        final ProtoReader logged = new ProtoReader(record.content());
-        while (logged.next()) {
-          if (logged.field() == 2) {
-            source = new String(logged.content(), StandardCharsets.UTF_8);
-          } else if (logged.field() == 7) {
-            bytes += logged.content().length;
-            takeEvent(new ProtoReader(logged.content()));
-          }
-        }
-      } else if (record.field() == 3) {
-        ++refused;
-      }
-    }
   }
 
   private void takeEvent(ProtoReader event) {

@@ -1,0 +1,45 @@
+package org.tidemark.jvm.guard;
+
+import java.security.AccessController;
+import java.security.PrivilegedAction;
+
+/**
+ * Daemon threads that take nothing over from the thread that makes them: not its context class
+ * loader, access control context or thread group, and on Java 9 and later not its inheritable
+ * thread locals. So they keep nothing of the job's alive and act in nobody's name.
+ */
+final class OwnThreads {
+  private OwnThreads() {}
+
+  static Thread make(String name, Runnable body, Thread.UncaughtExceptionHandler handler) {
+    // A thread keeps the access control context it is made in: here, that of this class alone.
+    return AccessController.doPrivileged(
+        (PrivilegedAction<Thread>)
+            () -> {
+              final Thread thread = bare(topGroup(), body, name);
+              thread.setDaemon(true);
+              thread.setContextClassLoader(OwnThreads.class.getClassLoader());
+              thread.setUncaughtExceptionHandler(handler);
+              return thread;
+            });
+  }
+
+  private static Thread bare(ThreadGroup group, Runnable body, String name) {
+    try {
+      return Thread.class
+          .getConstructor(
+              ThreadGroup.class, Runnable.class, String.class, long.class, boolean.class)
+          .newInstance(group, body, name, 0L, false);
+    } catch (ReflectiveOperationException javaEight) {
+      return new Thread(group, body, name);
+    }
+  }
+
+  private static ThreadGroup topGroup() {
+    ThreadGroup group = Thread.currentThread().getThreadGroup();
+    while (group.getParent() != null) {
+      group = group.getParent();
+    }
+    return group;
+  }
+}

@@ -1,0 +1,129 @@
+package org.tidemark.jvm.profile;
+
+import java.util.Arrays;
+
+/**
+ * The keys of one map task that belong to the sample on which all map tasks agree: those of least
+ * rank, and the rank from which on some may be missing. The rules are those of
+ * streaming/key_sample.h; tests/vectors/sample_rank.json and key_sample.json hold the two together.
+ *
+ * <p>A binary heap in flat arrays, the greatest rank at its root: O(log capacity) for a key that
+ * enters, O(1) for one that does not. Not thread-safe.
+ */
+public final class KeySampler {
+  /** The bound below which every key lies, but one in 2^64. Ranks are unsigned. */
+  public static final long EVERY_RANK = -1;
+
+  private final int capacity;
+  private int kept;
+  private final long[] ranks;
+  private final long[] hashes;
+  private final long[] sizes;
+  private final long[] values;
+  private final int[] partitions;
+  private long below = EVERY_RANK;
+
+  /** {@code capacity} 0: no sample. */
+  public KeySampler(int capacity) {
+    this.capacity = capacity;
+    ranks = new long[capacity + 1];
+    hashes = new long[capacity + 1];
+    sizes = new long[capacity + 1];
+    values = new long[capacity + 1];
+    partitions = new int[capacity + 1];
+  }
+
+  /** The rank of a key: fmix64, the finalizer of MurmurHash3, over its hash. */
+  public static long rank(long hash) {
+    long rank = (hash ^ (hash >>> 33)) * 0xff51afd7ed558ccdL;
+    rank = (rank ^ (rank >>> 33)) * 0xc4ceb9fe1a85ec53L;
+    return rank ^ (rank >>> 33);
+  }
+
+  /** One key group of one partition. A key that comes twice takes two places. */
+  public void offer(int partition, long hash, long sizeBytes, long valueCount) {
+    final long rank = rank(hash);
+    if (capacity == 0 || Long.compareUnsigned(rank, below) >= 0) {
+      return;
+    }
+    put(kept, rank, hash, sizeBytes, valueCount, partition);
+    siftUp(kept++);
+    if (kept <= capacity) {
+      return;
+    }
+    below = ranks[0];
+    // Equal ranks are one key: what is left of it would not be all of it.
+    while (kept > 0 && ranks[0] == below) {
+      swap(0, --kept);
+      siftDown();
+    }
+  }
+
+  /** Below this rank no key that was offered is missing; 0: no sample. */
+  public long below() {
+    return capacity == 0 ? 0 : below;
+  }
+
+  /** Adds what was kept of the partition and is no explicit key of it, by rank. */
+  public void addTo(PartitionKeys keys) {
+    final Integer[] own = new Integer[kept];
+    int count = 0;
+    for (int i = 0; i < kept; ++i) {
+      if (partitions[i] == keys.partition && !keys.isExplicit(hashes[i], sizes[i])) {
+        own[count++] = i;
+      }
+    }
+    Arrays.sort(own, 0, count, (a, b) -> Long.compareUnsigned(ranks[a], ranks[b]));
+    keys.sampledHashes = new long[count];
+    keys.sampledBytes = new long[count];
+    keys.sampledValues = new long[count];
+    for (int i = 0; i < count; ++i) {
+      keys.sampledHashes[i] = hashes[own[i]];
+      keys.sampledBytes[i] = sizes[own[i]];
+      keys.sampledValues[i] = values[own[i]];
+    }
+  }
+
+  private void put(int at, long rank, long hash, long size, long valueCount, int partition) {
+    ranks[at] = rank;
+    hashes[at] = hash;
+    sizes[at] = size;
+    values[at] = valueCount;
+    partitions[at] = partition;
+  }
+
+  private void swap(int a, int b) {
+    final long rank = ranks[a];
+    final long hash = hashes[a];
+    final long size = sizes[a];
+    final long valueCount = values[a];
+    final int partition = partitions[a];
+    put(a, ranks[b], hashes[b], sizes[b], values[b], partitions[b]);
+    put(b, rank, hash, size, valueCount, partition);
+  }
+
+  private boolean greater(int a, int b) {
+    return Long.compareUnsigned(ranks[a], ranks[b]) > 0;
+  }
+
+  private void siftUp(int from) {
+    for (int at = from; at > 0 && greater(at, (at - 1) / 2); at = (at - 1) / 2) {
+      swap(at, (at - 1) / 2);
+    }
+  }
+
+  private void siftDown() {
+    int at = 0;
+    while (2 * at + 1 < kept) {
+      int child = 2 * at + 1;
+      if (child + 1 < kept && greater(child + 1, child)) {
+        ++child;
+      }
+      if (!greater(child, at)) {
+        return;
+      }
+      swap(at, child);
+      at = child;
+    }
+  }
+}

@@ -1,0 +1,145 @@
+package org.tidemark.jvm.profile;
+
+import java.util.Arrays;
+
+/**
+ * The finished key groups whose keys a reduce profile names: all of at least a certain size, and
+ * those that the master sampled. When there are more than {@code keysMax} of the first, or more than
+ * a profile may name, the smaller ones lose their names and the size from which all are named rises
+ * until the next {@link #clear}; of the sampled ones more than {@code keysMax} are left out
+ * (agent/named_keys.h). Not thread-safe.
+ */
+public final class NamedKeys {
+  private final int keysMax;
+  private final Columns large = new Columns();
+  private final Columns sampled = new Columns();
+  private long bytesMin;
+
+  public NamedKeys(int keysMax) {
+    this.keysMax = keysMax;
+  }
+
+  /**
+   * {@code timeNanos} is 0 for a key group that was timed together with others; {@code sampledBelow}
+   * is an unsigned rank.
+   */
+  public void add(
+      long hash,
+      long sizeBytes,
+      long timeNanos,
+      long emittedBytes,
+      long askedBytesMin,
+      long sampledBelow) {
+    bytesMin = Math.max(bytesMin, askedBytesMin);
+    if (Long.compareUnsigned(KeySampler.rank(hash), sampledBelow) < 0) {
+      if (sampled.count < keysMax) {
+        sampled.add(hash, sizeBytes, timeNanos, emittedBytes);
+      }
+    } else if (sizeBytes >= bytesMin) {
+      large.add(hash, sizeBytes, timeNanos, emittedBytes);
+      if (large.count >= 2 * keysMax) {
+        keepLargest(keysMax);
+      }
+    }
+  }
+
+  /** A key group of this size finished that cannot be named. */
+  public void leaveOut(long sizeBytes) {
+    bytesMin = Math.max(bytesMin, sizeBytes + 1);
+  }
+
+  /** Keeps only what the next profile names: so many of the large ones at most. */
+  public void settle(long askedBytesMin, int largeMax) {
+    bytesMin = Math.max(bytesMin, askedBytesMin);
+    keepLargest(Math.min(largeMax, keysMax));
+    large.keepFrom(bytesMin);
+  }
+
+  public int count() {
+    return sampled.count + large.count;
+  }
+
+  public long bytesMin() {
+    return bytesMin;
+  }
+
+  /** The sampled ones first, here and below. */
+  public long[] hashes() {
+    return joined(sampled.hashes, large.hashes);
+  }
+
+  public long[] sizes() {
+    return joined(sampled.sizes, large.sizes);
+  }
+
+  public long[] nanos() {
+    return joined(sampled.nanos, large.nanos);
+  }
+
+  public long[] emitted() {
+    return joined(sampled.emitted, large.emitted);
+  }
+
+  public void clear() {
+    sampled.count = 0;
+    large.count = 0;
+    bytesMin = 0;
+  }
+
+  private long[] joined(long[] first, long[] second) {
+    final long[] all = Arrays.copyOf(first, count());
+    System.arraycopy(second, 0, all, sampled.count, large.count);
+    return all;
+  }
+
+  /** All of one size go together: the promise is about sizes. */
+  private void keepLargest(int count) {
+    if (large.count <= count) {
+      return;
+    }
+    final long[] sorted = Arrays.copyOf(large.sizes, large.count);
+    Arrays.sort(sorted);
+    bytesMin = sorted[large.count - 1 - count] + 1;
+    large.keepFrom(bytesMin);
+  }
+
+  /** Key groups, a column for each of their properties. */
+  private static final class Columns {
+    int count;
+    long[] hashes = new long[64];
+    long[] sizes = new long[64];
+    long[] nanos = new long[64];
+    long[] emitted = new long[64];
+
+    void add(long hash, long sizeBytes, long timeNanos, long emittedBytes) {
+      if (count == hashes.length) {
+        grow();
+      }
+      hashes[count] = hash;
+      sizes[count] = sizeBytes;
+      nanos[count] = timeNanos;
+      emitted[count++] = emittedBytes;
+    }
+
+    void keepFrom(long sizeBytesMin) {
+      int kept = 0;
+      for (int i = 0; i < count; ++i) {
+        if (sizes[i] >= sizeBytesMin) {
+          hashes[kept] = hashes[i];
+          sizes[kept] = sizes[i];
+          nanos[kept] = nanos[i];
+          emitted[kept++] = emitted[i];
+        }
+      }
+      count = kept;
+    }
+
+    private void grow() {
+      final int room = hashes.length * 2;
+      hashes = Arrays.copyOf(hashes, room);
+      sizes = Arrays.copyOf(sizes, room);
+      nanos = Arrays.copyOf(nanos, room);
+      emitted = Arrays.copyOf(emitted, room);
+    }
+  }
+}

@@ -1,0 +1,45 @@
+package org.tidemark.jvm.profile;
+
+/** What one map task emitted into one partition: PartitionProfile of event.proto. */
+public final class PartitionKeys {
+  private static final long[] NONE = {};
+
+  public final int partition;
+  public long totalBytes;
+  public final long[] explicitHashes;
+  public final long[] explicitBytes;
+  /** Records of each explicit key's group. */
+  public final long[] explicitValues;
+  public long implicitKeyCount;
+  public long implicitBytes;
+  /** How much of {@link #totalBytes} was looked at. */
+  public long scannedBytes;
+  /** Implicit keys that are in the sample ({@link KeySampler}). */
+  public long[] sampledHashes = NONE;
+  public long[] sampledBytes = NONE;
+  public long[] sampledValues = NONE;
+
+  public PartitionKeys(int partition, int explicitCount) {
+    this.partition = partition;
+    explicitHashes = new long[explicitCount];
+    explicitBytes = new long[explicitCount];
+    explicitValues = new long[explicitCount];
+  }
+
+  /** Whether a key group of this hash and size is explicit. O(log explicit keys) */
+  boolean isExplicit(long hash, long sizeBytes) {
+    int low = 0;
+    int high = explicitHashes.length;
+    while (low < high) {
+      final int middle = (low + high) >>> 1;
+      if (HeaviestKeys.heavier(explicitBytes[middle], explicitHashes[middle], sizeBytes, hash)) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low < explicitHashes.length
+        && explicitHashes[low] == hash
+        && explicitBytes[low] == sizeBytes;
+  }
+}

@@ -1,0 +1,29 @@
+package org.tidemark.jvm.transport;
+
+import java.util.Random;
+
+/**
+ * Waiting times between attempts to connect: from 100 ms to 30 s, each twice the one before,
+ * shortened at random by up to a half so that the tasks of a cluster do not come back all at once.
+ */
+final class Backoff {
+  private static final long FIRST_NANOS = 100_000_000L;
+  private static final long MAX_NANOS = 30_000_000_000L;
+
+  private final Random random;
+  private long nextNanos = FIRST_NANOS;
+
+  Backoff(long seed) {
+    random = new Random(seed);
+  }
+
+  long next() {
+    final long full = nextNanos;
+    nextNanos = Math.min(2 * nextNanos, MAX_NANOS);
+    return full / 2 + (long) (random.nextDouble() * (full / 2));
+  }
+
+  void reset() {
+    nextNanos = FIRST_NANOS;
+  }
+}

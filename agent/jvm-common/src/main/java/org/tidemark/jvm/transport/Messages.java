@@ -1,0 +1,61 @@
+package org.tidemark.jvm.transport;
+
+import java.io.IOException;
+
+/**
+ * Puts gRPC's messages together from the pieces that frames carry: a byte for compression, a length
+ * of four bytes, the message. Holds one message at a time, and none above the limit. Not
+ * thread-safe.
+ */
+final class Messages {
+  /** Takes a whole message. */
+  interface Taker {
+    void take(byte[] message);
+  }
+
+  private static final int HEAD_BYTES = 5;
+  /** A master refuses a hundred events in one answer at most, each in a sentence. */
+  static final int BYTES_MAX = 1 << 17;
+
+  private final Taker taker;
+  private final byte[] head = new byte[HEAD_BYTES];
+  private int have;
+  /** Null: its length is not known yet. */
+  private byte[] message;
+
+  Messages(Taker taker) {
+    this.taker = taker;
+  }
+
+  /** The next piece. IOException: a message is too long, or compressed, which we never ask for. */
+  void add(byte[] piece, int from, int length) throws IOException {
+    final int end = from + length;
+    for (int at = from; at < end;) {
+      final byte[] target = message == null ? head : message;
+      final int taken = Math.min(target.length - have, end - at);
+      System.arraycopy(piece, at, target, have, taken);
+      have += taken;
+      at += taken;
+      if (have == target.length) {
+        have = 0;
+        take(target);
+      }
+    }
+  }
+
+  private void take(byte[] whole) throws IOException {
+    if (whole == head) {
+      final long length = new Http2.Frame(0, 0, 0, head).uint32(1);
+      if (head[0] != 0 || length > BYTES_MAX) {
+        throw new IOException("not an answer of IngestService");
+      }
+      message = new byte[(int) length];
+      if (length > 0) {
+        return;
+      }
+    }
+    final byte[] taken = message;
+    message = null;
+    taker.take(taken);
+  }
+}

@@ -1,0 +1,122 @@
+package org.tidemark.jvm.transport;
+
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The headers with which a master ends a call (RFC 7541), read as far as they say why. As we grant a
+ * table of 0 bytes, all names that matter come as literals; values in Huffman's code, which gRPC's own
+ * servers do not use, stay unread.
+ */
+final class Trailers {
+  private static final String[] CODES = {
+    "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND",
+    "ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED",
+    "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED"
+  };
+
+  private final byte[] block;
+  private int at;
+  private final int end;
+  private String status = "";
+  private String message = "";
+
+  private Trailers(byte[] block, int from, int end) {
+    this.block = block;
+    this.at = from;
+    this.end = end;
+  }
+
+  /** Such as "UNAUTHENTICATED: a token is needed", from a HEADERS frame. */
+  static String statusIn(Http2.Frame frame) {
+    try {
+      int from = 0;
+      int end = frame.payload.length;
+      if (frame.has(Http2.PADDED)) {
+        end -= frame.payload[from++] & 0xFF;
+      }
+      if (frame.has(Http2.PRIORITY)) {
+        from += 5;
+      }
+      final Trailers trailers = new Trailers(frame.payload, from, end);
+      trailers.read();
+      return trailers.describe();
+    } catch (RuntimeException malformed) {
+      return "for a reason that cannot be read";
+    }
+  }
+
+  /** The name of a google.rpc.Code. */
+  static String codeName(long code) {
+    return code >= 0 && code < CODES.length ? CODES[(int) code] : "code " + code;
+  }
+
+  private String describe() {
+    if (status.isEmpty()) {
+      return "for a reason that cannot be read";
+    }
+    final String code = codeName(Long.parseLong(status));
+    return message.isEmpty() ? code : code + ": " + message;
+  }
+
+  private void read() {
+    while (at < end) {
+      final int first = block[at] & 0xFF;
+      if (first >= 0x80) {
+        integer(7); // a field of the static table, none of which is gRPC's
+      } else if (first >= 0x20 && first < 0x40) {
+        integer(5); // the size of the table
+      } else {
+        readLiteral(first >= 0x40 ? 6 : 4);
+      }
+    }
+  }
+
+  private void readLiteral(int prefixBits) {
+    final String name = integer(prefixBits) == 0 ? string() : "";
+    final String value = string();
+    if (name.equals("grpc-status")) {
+      status = value;
+    } else if (name.equals("grpc-message")) {
+      message = percentDecoded(value);
+    }
+  }
+
+  private int integer(int prefixBits) {
+    final int mask = (1 << prefixBits) - 1;
+    int value = block[at++] & mask;
+    if (value < mask) {
+      return value;
+    }
+    for (int shift = 0; shift <= 21; shift += 7) {
+      final int more = block[at++];
+      value += (more & 0x7F) << shift;
+      if (more >= 0) {
+        return value;
+      }
+    }
+    throw new IllegalArgumentException("too large a number");
+  }
+
+  private String string() {
+    final boolean isHuffman = block[at] < 0;
+    final int length = integer(7);
+    final String text =
+        isHuffman ? "" : new String(block, at, length, StandardCharsets.US_ASCII);
+    at += length;
+    return text;
+  }
+
+  private static String percentDecoded(String text) {
+    final byte[] bytes = new byte[text.length()];
+    int size = 0;
+    for (int i = 0; i < text.length(); ++i) {
+      if (text.charAt(i) == '%' && i + 2 < text.length()) {
+        bytes[size++] = (byte) Integer.parseInt(text.substring(i + 1, i + 3), 16);
+        i += 2;
+      } else {
+        bytes[size++] = (byte) text.charAt(i);
+      }
+    }
+    return new String(bytes, 0, size, StandardCharsets.UTF_8);
+  }
+}

@@ -1,0 +1,44 @@
+package org.tidemark.jvm.wire;
+
+/** One attempt at one task: TaskAttemptId of event.proto. Immutable. */
+public final class Attempt {
+  /** The stages of a MapReduce job, as event.proto numbers them. */
+  public static final int MAP_STAGE = 0;
+
+  public static final int REDUCE_STAGE = 1;
+
+  public final int stage;
+  public final int stageAttempt;
+  public final int index;
+  public final int attempt;
+
+  public Attempt(int stage, int stageAttempt, int index, int attempt) {
+    this.stage = stage;
+    this.stageAttempt = stageAttempt;
+    this.index = index;
+    this.attempt = attempt;
+  }
+
+  /** At a map task of a MapReduce job. */
+  public static Attempt map(int index, int attempt) {
+    return new Attempt(MAP_STAGE, 0, index, attempt);
+  }
+
+  /** At a reduce task of a MapReduce job. */
+  public static Attempt reduce(int index, int attempt) {
+    return new Attempt(REDUCE_STAGE, 0, index, attempt);
+  }
+
+  public static Attempt of(boolean isMap, int index, int attempt) {
+    return isMap ? map(index, attempt) : reduce(index, attempt);
+  }
+
+  /** Of a MapReduce job: whether the task is a map task. */
+  public boolean isMap() {
+    return stage == MAP_STAGE;
+  }
+
+  ProtoWriter encoded() {
+    return new ProtoWriter().uint(1, stage).uint(2, stageAttempt).uint(3, index).uint(4, attempt);
+  }
+}

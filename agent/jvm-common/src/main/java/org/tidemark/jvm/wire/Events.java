@@ -1,0 +1,265 @@
+package org.tidemark.jvm.wire;
+
+import java.util.List;
+import org.tidemark.jvm.profile.GroupPoint;
+import org.tidemark.jvm.profile.PartitionKeys;
+import org.tidemark.jvm.profile.ProcessorWatch;
+import org.tidemark.jvm.profile.ReduceMeter;
+import org.tidemark.jvm.profile.SizeHistogram;
+
+/**
+ * Encodes events as proto/tidemark/v1/event.proto says. Field numbers stand here and nowhere else;
+ * tests/vectors/events.json holds them to what the master's generated code reads.
+ */
+public final class Events {
+  // Fields of Event.
+  private static final int JOB_OPENED = 1;
+  private static final int JOB_CLOSED = 2;
+  private static final int STAGE_OPENED = 3;
+  private static final int EXECUTOR_OPENED = 4;
+  private static final int ATTEMPT_CHANGED = 5;
+  private static final int TASK_HEARTBEAT = 6;
+  private static final int MAP_PROFILE = 7;
+  private static final int REDUCE_PROFILE = 8;
+
+  static final long NANOS_PER_MILLI = 1_000_000L;
+
+  /** AttemptState of event.proto. */
+  public enum State {
+    UNSPECIFIED,
+    QUEUED,
+    STARTED,
+    SHUFFLED,
+    FINISHED,
+    FAILED,
+    KILLED,
+    OBSOLETE
+  }
+
+  /** JobOutcome of event.proto. */
+  public enum Outcome {
+    UNSPECIFIED,
+    SUCCEEDED,
+    FAILED,
+    KILLED
+  }
+
+  private Events() {}
+
+  public static Event jobOpened(JobNews job) {
+    final ProtoWriter body =
+        new ProtoWriter()
+            .text(1, job.name)
+            .text(2, job.engine)
+            .text(3, job.applicationId)
+            .text(4, job.user)
+            .text(5, job.queue);
+    if (job.submittedMillis > 0) {
+      body.fixed64Always(6, job.submittedMillis * NANOS_PER_MILLI);
+    }
+    body.uint(7, job.masterAttempt);
+    for (StageNews stage : job.stages) {
+      body.message(8, stage.encoded());
+    }
+    return new Event(Event.Importance.JOB, JOB_OPENED, body, null);
+  }
+
+  public static Event stageOpened(StageNews stage) {
+    return new Event(Event.Importance.JOB, STAGE_OPENED, stage.encoded(), null);
+  }
+
+  public static Event jobClosed(Outcome outcome, String message, long atMillis) {
+    final ProtoWriter body =
+        new ProtoWriter()
+            .uint(1, outcome.ordinal())
+            .text(2, message)
+            .fixed64Always(3, atMillis * NANOS_PER_MILLI);
+    return new Event(Event.Importance.JOB, JOB_CLOSED, body, null);
+  }
+
+  /**
+   * To be told before the attempts that run in it. {@code number}: the caller's choice. {@code
+   * slots}: how many tasks it runs at once; 0: not known.
+   */
+  public static Event executorOpened(
+      int number, String host, String rack, String container, int slots) {
+    final ProtoWriter body =
+        new ProtoWriter()
+            .uint(1, number)
+            .text(2, host)
+            .text(3, rack)
+            .text(4, container)
+            .uint(5, slots);
+    return new Event(Event.Importance.ATTEMPT, EXECUTOR_OPENED, body, null);
+  }
+
+  public static Event attemptChanged(AttemptNews news) {
+    final ProtoWriter body =
+        new ProtoWriter().message(1, news.attempt.encoded()).uint(2, news.state.ordinal());
+    if (news.atMillis > 0) {
+      body.fixed64Always(3, news.atMillis * NANOS_PER_MILLI);
+    }
+    if (news.executor >= 0) {
+      body.uintAlways(4, news.executor);
+    }
+    body.bool(5, news.speculative);
+    if (news.inputBytes >= 0) {
+      body.uintAlways(6, news.inputBytes);
+    }
+    if (news.inputRecords >= 0) {
+      body.uintAlways(7, news.inputRecords);
+    }
+    body.text(8, news.failure);
+    return new Event(Event.Importance.ATTEMPT, ATTEMPT_CHANGED, body, null);
+  }
+
+  /** All counters are totals since the start of the attempt. */
+  public static Event heartbeat(
+      Attempt attempt, long bytesDone, long recordsDone, long bytesEmitted) {
+    final HeartbeatNews news = new HeartbeatNews(attempt);
+    news.bytesDone = bytesDone;
+    news.recordsDone = recordsDone;
+    news.bytesEmitted = bytesEmitted;
+    return heartbeat(news);
+  }
+
+  public static Event heartbeat(HeartbeatNews news) {
+    final ProtoWriter body =
+        new ProtoWriter()
+            .message(1, news.attempt.encoded())
+            .uint(2, news.bytesDone)
+            .uint(3, news.recordsDone)
+            .uint(4, news.bytesEmitted);
+    final long[] optional = {
+      news.cpuMicros,
+      news.schedulerWaitMicros,
+      news.processorWaitMicros,
+      news.memoryWaitMicros,
+      news.networkWaitMicros,
+      news.ioWaitMicros
+    };
+    for (int i = 0; i < optional.length; ++i) {
+      if (optional[i] >= 0) {
+        body.uintAlways(5 + i, optional[i]);
+      }
+    }
+    return new Event(Event.Importance.PROFILE, TASK_HEARTBEAT, body, null);
+  }
+
+  /** {@code sampledBelow}: every key of a lesser rank is explicit or sampled; 0: no sample. */
+  public static Event mapProfile(
+      Attempt attempt, List<PartitionKeys> partitions, long sampledBelow) {
+    final ProtoWriter body = new ProtoWriter().message(1, attempt.encoded());
+    for (PartitionKeys keys : partitions) {
+      final ProtoWriter partition =
+          new ProtoWriter()
+              .uint(1, keys.partition)
+              .uint(2, keys.totalBytes)
+              .packedFixed64(3, keys.explicitHashes)
+              .packedUints(4, keys.explicitBytes)
+              .uint(5, keys.implicitKeyCount)
+              .uint(6, keys.implicitBytes);
+      if (keys.scannedBytes < keys.totalBytes) {
+        partition.uintAlways(7, keys.scannedBytes);
+      }
+      partition
+          .packedFixed64(8, keys.sampledHashes)
+          .packedUints(9, keys.sampledBytes)
+          .packedUints(10, keys.explicitValues)
+          .packedUints(11, keys.sampledValues);
+      body.message(2, partition);
+    }
+    body.uint(3, sampledBelow);
+    return new Event(Event.Importance.PROFILE, MAP_PROFILE, body, null);
+  }
+
+  /**
+   * {@code lastEndMillis} is the wall clock's counterpart of {@link ReduceMeter.Taken#lastEndNanos}.
+   * {@code running} may be null. {@code named}: key hashes mean the same in every task. {@code use}:
+   * null when it is not known.
+   */
+  public static Event reduceProfile(
+      Attempt attempt,
+      ReduceMeter.Taken taken,
+      long lastEndMillis,
+      ReduceMeter.Running running,
+      boolean named,
+      ProcessorWatch.Use use) {
+    final ProtoWriter body = new ProtoWriter().message(1, attempt.encoded());
+    if (taken.groupsDone > 0) {
+      body.fixed64Always(2, lastEndMillis * NANOS_PER_MILLI);
+    }
+    body.uint(3, taken.groupsDone)
+        .uint(4, taken.bytesDone)
+        .uint(5, taken.reduceNanos);
+    if (taken.bins != null) {
+      addBins(body, taken.bins);
+      if (named) {
+        body.bool(12, true)
+            .uint(13, taken.namedBytesMin)
+            .packedFixed64(14, taken.namedHashes)
+            .packedUints(15, taken.namedSizes)
+            .packedUints(16, taken.namedNanos)
+            .packedUints(17, taken.namedEmitted);
+      }
+    }
+    body.uint(19, taken.droppedPoints);
+    if (use != null) {
+      body.message(20, processorUse(use));
+    }
+    if (taken.points != null) {
+      addPoints(body, taken.points);
+    }
+    return new Event(
+        Event.Importance.PROFILE,
+        REDUCE_PROFILE,
+        body,
+        running == null ? null : new RunningGroup(running, named));
+  }
+
+  private static ProtoWriter processorUse(ProcessorWatch.Use use) {
+    return new ProtoWriter()
+        .uint(1, use.watchedNanos)
+        .uint(2, use.waitedNanos)
+        .uint(3, use.processors);
+  }
+
+  private static void addPoints(ProtoWriter body, List<GroupPoint> points) {
+    final long[] sizes = new long[points.size()];
+    final long[] counts = new long[points.size()];
+    final long[] nanos = new long[points.size()];
+    for (int i = 0; i < points.size(); ++i) {
+      sizes[i] = points.get(i).sizeBytes;
+      counts[i] = points.get(i).count();
+      nanos[i] = (long) points.get(i).nanos();
+    }
+    body.packedUints(21, sizes).packedUints(22, counts).packedUints(23, nanos);
+  }
+
+  private static void addBins(ProtoWriter body, SizeHistogram bins) {
+    int used = 0;
+    final long[] indexes = new long[SizeHistogram.BINS];
+    for (int bin = 0; bin < SizeHistogram.BINS; ++bin) {
+      if (bins.counts[bin] > 0) {
+        indexes[used++] = bin;
+      }
+    }
+    final long[] index = new long[used];
+    final long[][] columns = new long[5][used];
+    for (int i = 0; i < used; ++i) {
+      final int bin = (int) indexes[i];
+      index[i] = bin;
+      columns[0][i] = bins.counts[bin];
+      columns[1][i] = bins.sizeBytes[bin];
+      columns[2][i] = Double.doubleToRawLongBits(bins.seconds[bin]);
+      columns[3][i] = Double.doubleToRawLongBits(bins.secondsSquared[bin]);
+      columns[4][i] = bins.emittedBytes[bin];
+    }
+    body.packedUints(6, index)
+        .packedUints(7, columns[0])
+        .packedUints(8, columns[1])
+        .packedFixed64(9, columns[2])
+        .packedFixed64(10, columns[3])
+        .packedUints(11, columns[4]);
+  }
+}

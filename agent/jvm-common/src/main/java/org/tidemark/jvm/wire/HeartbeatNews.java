@@ -1,0 +1,22 @@
+package org.tidemark.jvm.wire;
+
+/**
+ * What TaskHeartbeat says. Counters are totals since the start of the attempt; those below zero are
+ * not known.
+ */
+public final class HeartbeatNews {
+  public final Attempt attempt;
+  public long bytesDone;
+  public long recordsDone;
+  public long bytesEmitted;
+  public long cpuMicros = -1;
+  public long schedulerWaitMicros = -1;
+  public long processorWaitMicros = -1;
+  public long memoryWaitMicros = -1;
+  public long networkWaitMicros = -1;
+  public long ioWaitMicros = -1;
+
+  public HeartbeatNews(Attempt attempt) {
+    this.attempt = attempt;
+  }
+}

@@ -1,0 +1,40 @@
+package org.tidemark.jvm.profile;
+
+import static org.junit.Assert.assertEquals;
+
+import org.junit.Test;
+
+public final class NameBudgetTest {
+  private static void assertNames(int explicitKeys, int sampledKeys, NameBudget budget) {
+    assertEquals(explicitKeys, budget.explicitKeys);
+    assertEquals(sampledKeys, budget.sampledKeys);
+  }
+
+  /** 2,400,000 bytes: 1,000 names of 12 bytes are a two-hundredth. */
+  @Test
+  public void namesTakeATwoHundredthOfTheOutput() {
+    assertNames(667, 333, new NameBudget(2_400_000, 2000));
+  }
+
+  @Test
+  public void aSmallOutputStillNamesAFewHundred() {
+    assertNames(256, 128, new NameBudget(10_000, 2000));
+    assertNames(256, 128, new NameBudget(0, 2000));
+    assertNames(256, 128, new NameBudget(-1, 2000));
+  }
+
+  @Test
+  public void aLargeOutputNamesNoMoreThanAskedFor() {
+    assertNames(2000, 512, new NameBudget(Long.MAX_VALUE, 2000));
+    assertNames(7, 128, new NameBudget(10_000, 7));
+  }
+
+  /** 4,800,000 bytes: 1,000 names of 16 bytes are a three-hundredth. */
+  @Test
+  public void namesOfAReduceTaskTakeAThreeHundredthOfWhatItReduced() {
+    assertEquals(1000, NameBudget.finishedNames(4_800_000));
+    assertEquals(128, NameBudget.finishedNames(10_000));
+    assertEquals(128, NameBudget.finishedNames(-1));
+    assertEquals(Integer.MAX_VALUE, NameBudget.finishedNames(Long.MAX_VALUE));
+  }
+}

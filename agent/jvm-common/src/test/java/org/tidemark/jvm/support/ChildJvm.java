@@ -1,0 +1,68 @@
+package org.tidemark.jvm.support;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A program in a JVM of its own, as tight as a test needs it. Its output is read line by line. */
+public final class ChildJvm implements AutoCloseable {
+  private final Process process;
+  private final BufferedReader out;
+  private final List<String> lines = new ArrayList<>();
+
+  /** {@code limits}: for the shell, such as "ulimit -v 2000000"; empty: none. */
+  public ChildJvm(String limits, List<String> options, Class<?> program, Object... arguments)
+      throws IOException {
+    final List<String> java = new ArrayList<>();
+    java.add(System.getProperty("java.home") + "/bin/java");
+    java.addAll(options);
+    java.addAll(
+        Arrays.asList("-cp", System.getProperty("java.class.path"), program.getName()));
+    for (Object argument : arguments) {
+      java.add(argument.toString());
+    }
+    final List<String> command =
+        new ArrayList<>(
+            Arrays.asList("sh", "-c", (limits.isEmpty() ? ":" : limits) + " && exec \"$@\"", "sh"));
+    command.addAll(java);
+    process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    out =
+        new BufferedReader(
+            new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+  }
+
+  /** Reads its output up to this line; false: it ended first. */
+  public boolean awaitLine(String wanted) throws IOException {
+    for (String line = out.readLine(); line != null; line = out.readLine()) {
+      lines.add(line);
+      if (line.equals(wanted)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Its exit code. */
+  public int await() throws IOException, InterruptedException {
+    awaitLine(null);
+    if (!process.waitFor(60, TimeUnit.SECONDS)) {
+      throw new IOException("does not end: " + lines);
+    }
+    return process.exitValue();
+  }
+
+  /** What it has said so far, for messages. */
+  public String said() {
+    return lines.toString();
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly();
+  }
+}

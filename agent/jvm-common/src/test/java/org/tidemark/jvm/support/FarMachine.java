@@ -1,0 +1,106 @@
+package org.tidemark.jvm.support;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.AssumptionViolatedException;
+
+/**
+ * Another machine as far as the network goes: a network namespace at the other end of a cable of its
+ * own. It can fall silent, so that what is sent there vanishes and nobody is told. Needs root and
+ * iproute2; a test that cannot have one is skipped.
+ */
+public final class FarMachine implements AutoCloseable {
+  // Neighbours are not asked for who they are, or their silence would be an error and no black hole.
+  private static final String HARDWARE_ADDRESS = "02:00:00:00:00:02";
+
+  /** Its address, without a port. */
+  public final String address;
+
+  private final String ourAddress;
+  private final String name;
+  private final String ourEnd;
+  private final String farEnd;
+
+  private FarMachine() {
+    final long pid = ProcessHandle.current().pid();
+    // Of the network that is set aside for measuring machines (RFC 2544).
+    final String network = "198.18." + (pid >> 6 & 0xFF) + ".";
+    final long first = (pid & 0x3F) * 4;
+    name = "tidemark-" + pid;
+    ourEnd = "tm" + pid + "a";
+    farEnd = "tm" + pid + "b";
+    ourAddress = network + (first + 1);
+    address = network + (first + 2);
+  }
+
+  public static FarMachine start() throws Exception {
+    final FarMachine machine = new FarMachine();
+    try {
+      machine.ip("netns", "add", machine.name);
+    } catch (IOException notAllowed) {
+      final String why = "SKIPPED: network namespaces need root and iproute2: ";
+      System.out.println(why + notAllowed.getMessage());
+      throw new AssumptionViolatedException(why, notAllowed);
+    }
+    try {
+      machine.connect();
+      return machine;
+    } catch (Exception failed) {
+      machine.close();
+      throw failed;
+    }
+  }
+
+  private void connect() throws Exception {
+    ip("link", "add", ourEnd, "type", "veth", "peer", "name", farEnd,
+        "address", HARDWARE_ADDRESS, "netns", name);
+    ip("addr", "add", ourAddress + "/30", "dev", ourEnd);
+    ip("link", "set", ourEnd, "up");
+    ip("-n", name, "link", "set", farEnd, "up");
+    ip("neigh", "replace", address, "lladdr", HARDWARE_ADDRESS, "dev", ourEnd, "nud", "permanent");
+    speak();
+  }
+
+  /** The words before a command that run it there. */
+  public List<String> within() {
+    return Arrays.asList("ip", "netns", "exec", name);
+  }
+
+  /** From now on nothing is answered, not even by an error. */
+  public void fallSilent() throws Exception {
+    ip("-n", name, "addr", "flush", "dev", farEnd);
+  }
+
+  /** It is there again, and whatever runs on it. */
+  public void speak() throws Exception {
+    ip("-n", name, "addr", "add", address + "/30", "dev", farEnd);
+  }
+
+  @Override
+  public void close() throws Exception {
+    try {
+      // The end of the namespace would take the cable with it, but later: another one of that name
+      // may be wanted at once.
+      ip("link", "del", ourEnd);
+    } catch (IOException neverLaid) {
+      // There was no cable.
+    }
+    ip("netns", "del", name);
+  }
+
+  private void ip(String... words) throws IOException, InterruptedException {
+    final List<String> command = new ArrayList<>(Arrays.asList(words));
+    command.add(0, "ip");
+    final Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    try (InputStream in = process.getInputStream()) {
+      final String says = new String(in.readAllBytes(), StandardCharsets.UTF_8).trim();
+      if (process.waitFor() != 0) {
+        throw new IOException(String.join(" ", command) + ": " + says);
+      }
+    }
+  }
+}

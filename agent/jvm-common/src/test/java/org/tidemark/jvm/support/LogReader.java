@@ -1,0 +1,81 @@
+package org.tidemark.jvm.support;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.tidemark.jvm.wire.ProtoReader;
+
+/** Reads the log that a master keeps of a job (docs/event-log.md), also one that still grows. */
+public final class LogReader {
+  /** What is in a log. */
+  public interface Taker {
+    /** An event, encoded, and who sent it. */
+    void event(String source, byte[] event);
+
+    /** The master refused an event. */
+    default void refusal() {}
+  }
+
+  /** The magic and twice the key. */
+  private static final int START_BYTES = 24;
+
+  /** Length, checksum and guard of a record. */
+  private static final int FRAME_BYTES = 12;
+
+  private static final int JOB_CLOSED = 2;
+
+  private LogReader() {}
+
+  public static void read(byte[] file, Taker taker) {
+    if (file.length < START_BYTES) {
+      return; // it has just been made
+    }
+    final ByteBuffer in = ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN);
+    in.position(START_BYTES);
+    byte[] before = {};
+    while (in.remaining() >= FRAME_BYTES) {
+      final int length = in.getInt();
+      in.position(in.position() + FRAME_BYTES - Integer.BYTES);
+      if (length > in.remaining()) {
+        break;
+      }
+      final byte[] record = new byte[length];
+      in.get(record);
+      // What opens a log stands twice in it.
+      if (!Arrays.equals(record, before)) {
+        takeRecord(new ProtoReader(record), taker);
+      }
+      before = record;
+    }
+  }
+
+  static boolean isOfEndedJob(byte[] file) {
+    final boolean[] ended = {false};
+    read(
+        file,
+        (source, event) -> {
+          final ProtoReader fields = new ProtoReader(event);
+          ended[0] |= fields.next() && fields.field() == JOB_CLOSED;
+        });
+    return ended[0];
+  }
+
+  private static void takeRecord(ProtoReader record, Taker taker) {
+    String source = "";
+    while (record.next()) {
+      if (record.field() == 2) {
+        final ProtoReader logged = new ProtoReader(record.content());
+        while (logged.next()) {
+          if (logged.field() == 2) {
+            source = new String(logged.content(), StandardCharsets.UTF_8);
+          } else if (logged.field() == 7) {
+            taker.event(source, logged.content());
+          }
+        }
+      } else if (record.field() == 3) {
+        taker.refusal();
+      }
+    }
+  }
+}

@@ -1,0 +1,112 @@
+package org.tidemark.jvm.support;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+
+/** A master of the command `tidemark`, in a process of its own, with event logs. */
+public final class Master implements AutoCloseable {
+  public final String address;
+  private final Process process;
+  private final Path logs;
+
+  private Master(Process process, String address, Path logs) {
+    this.process = process;
+    this.address = address;
+    this.logs = logs;
+  }
+
+  /** {@code settings} as `tidemark serve --set` takes them. */
+  public static Master start(Path logs, String... settings) throws IOException {
+    return start(Collections.emptyList(), "127.0.0.1", logs, settings);
+  }
+
+  /** One on a machine that others can fail to reach. */
+  public static Master start(FarMachine machine, Path logs) throws IOException {
+    return start(machine.within(), machine.address, logs, "allow_insecure_remote=true");
+  }
+
+  private static Master start(List<String> within, String host, Path logs, String... settings)
+      throws IOException {
+    final String program = System.getProperty("tidemark.command", "");
+    if (!new File(program).canExecute()) {
+      throw new IllegalStateException("-Dtidemark.command must name the command: " + program);
+    }
+    final List<String> command = new ArrayList<>(within);
+    command.addAll(
+        Arrays.asList(program, "serve", "--listen", host + ":0", "--log-dir", logs.toString()));
+    for (String setting : settings) {
+      if (setting.startsWith("tokens=")) {
+        // A master takes no tokens that every user of the host may read.
+        Files.setPosixFilePermissions(
+            Paths.get(setting.substring("tokens=".length())),
+            PosixFilePermissions.fromString("rw-------"));
+      }
+      command.addAll(Arrays.asList("--set", setting));
+    }
+    final Process process = new ProcessBuilder(command).start();
+    final BufferedReader says =
+        new BufferedReader(new InputStreamReader(process.getErrorStream()));
+    final String line = says.readLine();
+    if (line == null || !line.startsWith("listening on ")) {
+      process.destroy();
+      throw new IOException("the master says: " + line);
+    }
+    return new Master(process, line.substring("listening on ".length()).trim(), logs);
+  }
+
+  /** The log of a job, once its end is on disk. */
+  public byte[] log(String jobId) throws IOException, InterruptedException {
+    final long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    byte[] log = {};
+    while (!LogReader.isOfEndedJob(log)) {
+      if (System.nanoTime() > deadline) {
+        throw new IOException("the master did not hear of the end of " + jobId);
+      }
+      Thread.sleep(100);
+      log = logSoFar(jobId);
+    }
+    return log;
+  }
+
+  /** The jobs it has logs of. */
+  public Set<String> jobs() {
+    final Set<String> ids = new TreeSet<>();
+    for (String name : logs.toFile().list()) {
+      ids.add(name.replaceAll("\\.[^.]*$", ""));
+    }
+    return ids;
+  }
+
+  /** Ends it at once. */
+  public void kill() throws InterruptedException {
+    process.destroyForcibly().waitFor();
+  }
+
+  /** What is in the log of a job that may be running; empty: there is none. */
+  public byte[] logSoFar(String jobId) throws IOException {
+    final File[] files = logs.toFile().listFiles((directory, name) -> name.contains(jobId));
+    return files == null || files.length == 0
+        ? new byte[0]
+        : Files.readAllBytes(files[0].toPath());
+  }
+
+  @Override
+  public void close() throws InterruptedException {
+    process.destroy();
+    process.waitFor(10, TimeUnit.SECONDS);
+    process.destroyForcibly();
+  }
+}

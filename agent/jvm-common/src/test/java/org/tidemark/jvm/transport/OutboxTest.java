@@ -1,0 +1,252 @@
+package org.tidemark.jvm.transport;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNotNull;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertTrue;
+import static org.junit.Assert.fail;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Collections;
+import org.junit.Test;
+import org.tidemark.jvm.profile.MeterSettings;
+import org.tidemark.jvm.wire.Attempt;
+import org.tidemark.jvm.wire.AttemptNews;
+import org.tidemark.jvm.wire.Event;
+import org.tidemark.jvm.wire.Events;
+import org.tidemark.jvm.wire.JobNews;
+import org.tidemark.jvm.wire.ProtoReader;
+import org.tidemark.jvm.wire.ProtoWriter;
+
+public class OutboxTest {
+  private static final Attempt SOME = Attempt.map(0, 0);
+
+  private static Event profile() {
+    return Events.heartbeat(SOME, 1, 1, 1);
+  }
+
+  private static Event attempt() {
+    return Events.attemptChanged(new AttemptNews(SOME, Events.State.STARTED));
+  }
+
+  private static long field(byte[] request, int field) {
+    final ProtoReader batch = new ProtoReader(request);
+    while (batch.next()) {
+      if (batch.field() == field) {
+        return batch.value();
+      }
+    }
+    return 0;
+  }
+
+  /** Of the source that the request opens; null: it opens none. */
+  private static String text(byte[] request, int field) {
+    final ProtoReader batch = new ProtoReader(request);
+    while (batch.next()) {
+      final ProtoReader source = new ProtoReader(batch.content());
+      while (batch.field() == 2 && source.next()) {
+        if (source.field() == field) {
+          return new String(source.content(), StandardCharsets.UTF_8);
+        }
+      }
+    }
+    return null;
+  }
+
+  /** Of the first event. */
+  private static long sequence(byte[] request) {
+    return field(request, 4);
+  }
+
+  private static long droppedBefore(byte[] request) {
+    return field(request, 6);
+  }
+
+  private static int events(byte[] request) {
+    int events = 0;
+    final ProtoReader batch = new ProtoReader(request);
+    while (batch.next()) {
+      events += batch.field() == 7 ? 1 : 0;
+    }
+    return events;
+  }
+
+  @Test
+  public void aBatchHoldsNoMoreEventsThanTheWireAllows() {
+    final Outbox outbox = new Outbox(new Source("test", "s", "j", ""), 64 << 20);
+    for (int i = 0; i < 10_001; ++i) {
+      outbox.add(profile());
+    }
+    int events = 0;
+    final ProtoReader batch = new ProtoReader(outbox.next(0, 0));
+    while (batch.next()) {
+      events += batch.field() == 7 ? 1 : 0;
+    }
+    assertEquals(10_000, events);
+    assertEquals(10_001, sequence(outbox.next(0, 0)));
+  }
+
+  @Test
+  public void whatIsSaidOfAnotherSourceChangesNothing() {
+    final Outbox outbox = new Outbox(new Source("test", "s", "j", ""), 1 << 20);
+    final MeterSettings settings = new MeterSettings();
+    outbox.add(profile());
+    outbox.next(0, 0);
+    final byte[] ofAnother =
+        new ProtoWriter()
+            .uint(2, 1)
+            .message(3, new ProtoWriter().uint(1, 1).uint(2, 3))
+            .message(4, new ProtoWriter().uint(8, 1))
+            .uint(1, 7)
+            .toByteArray();
+    Answers.apply(ofAnother, outbox, settings, reason -> fail(reason));
+    assertTrue(outbox.hasUnacknowledged());
+    assertFalse(settings.sendPoints());
+  }
+
+  @Test
+  public void refusalsWithoutReasonsAreTold() {
+    final Outbox outbox = new Outbox(new Source("test", "s", "j", ""), 1 << 20);
+    final StringBuilder told = new StringBuilder();
+    final byte[] answer = new ProtoWriter().uint(6, 200).toByteArray();
+    Answers.apply(answer, outbox, new MeterSettings(), told::append);
+    assertEquals("200 more, of which the master gives no reason", told.toString());
+  }
+
+  @Test
+  public void whatWaitsGoesInOneBatchInTheOrderOfArrival() {
+    final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 1 << 20);
+    outbox.add(profile());
+    outbox.add(attempt());
+    outbox.add(profile());
+    final byte[] first = outbox.next(0, 0);
+    assertEquals(1, sequence(first));
+    assertEquals(3, events(first));
+    assertNull(outbox.next(0, 0));
+    outbox.add(profile());
+    assertEquals(4, sequence(outbox.next(0, 0)));
+  }
+
+  @Test
+  public void opensItsSourceOnceForAStream() {
+    final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 1 << 20);
+    outbox.add(profile());
+    final byte[] first = outbox.next(0, 0);
+    assertEquals("source", text(first, 2));
+    assertEquals("job", text(first, 3));
+    assertEquals("run", text(first, 4));
+    outbox.add(profile());
+    assertNull(text(outbox.next(0, 0), 2));
+    outbox.rewind();
+    assertEquals("source", text(outbox.next(0, 0), 2));
+  }
+
+  @Test
+  public void aNewStreamRepeatsWhatWasNotAcknowledged() {
+    final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 1 << 20);
+    for (int i = 0; i < 3; ++i) {
+      outbox.add(profile());
+      assertNotNull(outbox.next(0, 0));
+    }
+    assertTrue(outbox.acknowledge(1));
+    outbox.rewind();
+    final byte[] repeated = outbox.next(0, 0);
+    assertEquals(2, sequence(repeated));
+    assertEquals(2, events(repeated));
+    assertFalse(outbox.isEmpty());
+    assertTrue(outbox.acknowledge(3));
+    assertTrue(outbox.isEmpty());
+  }
+
+  @Test
+  public void anAnswerToWhatWasNeverSentIsNotBelieved() {
+    final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 1 << 20);
+    outbox.add(profile());
+    assertFalse(outbox.acknowledge(7));
+    assertFalse(outbox.isEmpty());
+    assertEquals(1, sequence(outbox.next(0, 0)));
+  }
+
+  @Test
+  public void aRefusedEventIsNotSentAgain() {
+    final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 1 << 20);
+    for (int i = 0; i < 3; ++i) {
+      outbox.add(profile());
+    }
+    outbox.next(0, 0);
+    outbox.reject(2);
+    outbox.rewind();
+    assertEquals("no batch spans a gap", 1, events(outbox.next(0, 0)));
+    assertEquals(3, sequence(outbox.next(0, 0)));
+  }
+
+  @Test
+  public void whenItIsFullProfilesGoFirstAndAreCounted() {
+    final long room = 4L * attempt().sizeBytes + 64;
+    final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), room);
+    outbox.add(Events.jobOpened(new JobNews("test")));
+    for (int i = 0; i < 20; ++i) {
+      outbox.add(profile());
+    }
+    assertTrue(outbox.dropped() > 0);
+    for (int i = 0; i < 2; ++i) {
+      outbox.add(attempt());
+    }
+    final byte[] first = outbox.next(0, 0);
+    assertEquals("the opening of the job is still there", 1, sequence(first));
+    assertEquals(outbox.dropped(), droppedBefore(first));
+  }
+
+  @Test
+  public void anEventThatDoesNotFitLeavesTheOthersThere() {
+    final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 10L * attempt().sizeBytes);
+    for (int i = 0; i < 5; ++i) {
+      outbox.add(attempt());
+    }
+    final JobNews large = new JobNews("test");
+    large.name = String.join("", Collections.nCopies(4_000, "x"));
+    outbox.add(Events.jobOpened(large));
+    assertEquals(1, outbox.dropped());
+    assertEquals(5, events(outbox.next(0, 0)));
+  }
+
+  @Test
+  public void whatIsOnItsWayCountsForWhetherAnEventFits() {
+    final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 10L * attempt().sizeBytes);
+    for (int i = 0; i < 9; ++i) {
+      outbox.add(attempt());
+    }
+    while (outbox.next(0, 0) != null) {
+      // As many as may be on their way.
+    }
+    final JobNews large = new JobNews("test");
+    large.name = String.join("", Collections.nCopies(6 * attempt().sizeBytes, "x"));
+    outbox.add(Events.jobOpened(large));
+    assertEquals("only itself", 1, outbox.dropped());
+  }
+
+  @Test
+  public void aSilentMasterLeavesRoomForWhatIsNew() {
+    final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 20L * profile().sizeBytes);
+    for (int i = 0; i < 20; ++i) {
+      outbox.add(profile());
+    }
+    final int sent = events(outbox.next(0, 0));
+    assertNull(outbox.next(0, 0));
+    assertTrue("at most half is on its way: " + sent, sent <= 11);
+    outbox.add(attempt());
+    outbox.acknowledge(sent);
+    assertNotNull(outbox.next(0, 0));
+  }
+
+  @Test
+  public void waitingEndsWhenAllWasAnswered() throws Exception {
+    final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 1 << 20);
+    outbox.add(profile());
+    outbox.next(0, 0);
+    assertFalse(outbox.waitUntilSettled(outbox.newest(), System.nanoTime() + 1_000_000));
+    outbox.acknowledge(1);
+    assertTrue(outbox.waitUntilSettled(outbox.newest(), System.nanoTime()));
+  }
+}

@@ -1,0 +1,85 @@
+package org.tidemark.jvm.transport;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import java.io.DataInputStream;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.rules.Timeout;
+import org.tidemark.jvm.support.ChildJvm;
+import org.tidemark.jvm.support.OddMaster;
+import org.tidemark.jvm.support.TightTask;
+
+/** A process that has nothing left does not end because the connector wants some of it. */
+public class TightTaskTest {
+  @Rule public final Timeout patience = Timeout.seconds(120);
+
+  private static final List<String> SMALL =
+      Arrays.asList("-Xmx24m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
+
+  private static byte[] answerOf(int length) {
+    final byte[] whole = new byte[5 + length];
+    System.arraycopy(Http2.int32(length), 0, whole, 1, 4);
+    // A field of StreamEventsResponse that nobody knows: 15, with the rest as its content.
+    whole[5] = 15 << 3 | 2;
+    return whole;
+  }
+
+  private static void checkSurvivesAnAnswerOf(int length) throws Exception {
+    final CountDownLatch full = new CountDownLatch(1);
+    try (OddMaster master =
+            OddMaster.with(
+                (in, out) -> {
+                  new DataInputStream(in).readFully(new byte[24]);
+                  full.await();
+                  final byte[] answer = answerOf(length);
+                  for (int at = 0; at < answer.length; at += Http2.FRAME_BYTES_MAX) {
+                    final int size = Math.min(Http2.FRAME_BYTES_MAX, answer.length - at);
+                    Http2.write(out, Http2.DATA, 0, 1, answer, at, size);
+                  }
+                  out.flush();
+                  in.read(new byte[1 << 16]);
+                });
+        ChildJvm task = new ChildJvm("", SMALL, TightTask.class, "heap", master.address)) {
+      assertTrue(task.said(), task.awaitLine("full"));
+      full.countDown();
+      assertEquals(task.said(), 0, task.await());
+      assertTrue(task.said(), task.said().contains("the task has done its work"));
+      assertTrue(task.said(), task.said().contains("the job itself is not affected"));
+    }
+  }
+
+  @Test
+  public void aLargeAnswerInAFullHeap() throws Exception {
+    checkSurvivesAnAnswerOf(1_000_000);
+  }
+
+  @Test
+  public void aUsualAnswerInAFullHeap() throws Exception {
+    checkSurvivesAnAnswerOf(20_000);
+  }
+
+  @Test
+  public void noThreadForTheConnector() throws Exception {
+    final List<String> options =
+        Arrays.asList(
+            "-Xmx24m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:CompressedClassSpaceSize=16m",
+            "-XX:ReservedCodeCacheSize=16m",
+            "-Xss48m");
+    final String limits = "export MALLOC_ARENA_MAX=1; ulimit -v 2000000";
+    try (OddMaster master = OddMaster.with((in, out) -> in.read(new byte[1 << 16]));
+        ChildJvm task =
+            new ChildJvm(limits, options, TightTask.class, "threads", master.address)) {
+      assertEquals(task.said(), 0, task.await());
+      assertTrue(task.said(), task.said().contains("the task has done its work"));
+      assertTrue(task.said(), task.said().contains("native thread"));
+    }
+  }
+}
