@@ -108,7 +108,7 @@ void Translator::Translate(const json& event, Tell tell) {
   const auto handler = kHandlers->find(Text(event, "Event"));
   if (handler == kHandlers->end()) {
     ++unused_;
-  } else if (!is_closed_) {
+  } else {
     (this->*handler->second)(event, tell);
   }
 }
@@ -170,6 +170,10 @@ void Translator::ApplicationStart(const json& event, Tell tell) {
 void Translator::ApplicationEnd(const json& event, Tell tell) {
   const absl::Time at = Instant(event, "Timestamp");
   OpenApplication(tell);
+  if (is_closed_) {
+    ++contradictions_;
+    return;
+  }
   JobClosed closed = {.outcome = JobOutcome::kSucceeded, .message = failure_, .at = at};
   // Spark 4 says how the driver exited; before, an application failed if its last job did.
   const json& exit_code = Member(event, "ExitCode");
@@ -191,18 +195,17 @@ void Translator::ExecutorAdded(const json& event, Tell tell) {
   const json& info = Member(event, "Executor Info");
   const std::uint64_t cores =
       std::min<std::uint64_t>(Count(info, "Total Cores").value_or(0), 65'536);
+  const auto slots = static_cast<std::uint32_t>(cores / cores_of_task_);
   const auto number = static_cast<std::uint32_t>(executors_.size());
   if (id.empty() || number == kExecutorsMax ||
-      !executors_.try_emplace(id, ExecutorRecord{number, static_cast<double>(cores)}).second) {
+      !executors_.try_emplace(id, ExecutorRecord{number, slots}).second) {
     ++contradictions_;
     return;
   }
-  cores_ += static_cast<double>(cores);
-  cores_max_ = std::max(cores_max_, cores_);
-  ExecutorOpened opened = {.executor = number,
-                           .host = Text(info, "Host"),
-                           .container = id,
-                           .slots = static_cast<std::uint32_t>(cores / cores_of_task_)};
+  slots_ += slots;
+  slots_max_ = std::max(slots_max_, slots_);
+  ExecutorOpened opened = {
+      .executor = number, .host = Text(info, "Host"), .container = id, .slots = slots};
   if (is_open_) {
     tell(Now(), std::move(opened));
   } else {
@@ -217,7 +220,7 @@ void Translator::ExecutorRemoved(const json& event, Tell) {
     ++contradictions_;
     return;
   }
-  cores_ -= executor->second.cores;
+  slots_ -= executor->second.slots;
 }
 
 // --- SQL executions and jobs ------------------------------------------------------------------
@@ -366,12 +369,12 @@ void Translator::StageSubmitted(const json& event, Tell tell) {
       stage.state == StageState::kSkipped && attempt + stage.attempts_ahead <= stage.opened.attempt;
   if (is_new_attempt) stage.attempts_ahead = stage.opened.attempt + 1 - attempt;
   stage.state = StageState::kRunning;
-  stage.submitted_at = at;
   StageOpened& opened = stage.opened;
+  opened.opened_at.reset();
+  if (Count(info, "Submission Time")) opened.opened_at = at;
   opened.attempt = std::max(opened.attempt, attempt + stage.attempts_ahead);
   opened.skipped = false;
   if (const auto tasks = Number(info, "Number of Tasks")) opened.task_count = tasks;
-  opened.opened_at = at;
   if (const auto job = jobs_.find(stage.job); job != jobs_.end()) {
     job->second.is_told_of_skips = false;
   }
@@ -379,17 +382,21 @@ void Translator::StageSubmitted(const json& event, Tell tell) {
   Bound(kStagesMax, stages_);
 }
 
-void Translator::StageCompleted(const json& event, Tell) {
+void Translator::StageCompleted(const json& event, Tell tell) {
   const json& info = Member(event, "Stage Info");
-  Instant(info, "Completion Time");
   const std::optional<std::uint32_t> number = Number(info, "Stage ID");
-  const auto stage = number ? stages_.find(*number) : stages_.end();
-  if (stage == stages_.end()) {
+  const auto found = number ? stages_.find(*number) : stages_.end();
+  if (found == stages_.end()) {
     ++contradictions_;
     return;
   }
-  const bool is_broken = !Text(info, "Failure Reason").empty();
-  stage->second.state = is_broken ? StageState::kBroken : StageState::kDone;
+  StageRecord& stage = found->second;
+  const absl::Time submitted_at = Instant(info, "Submission Time");
+  Instant(info, "Completion Time");
+  stage.state = Text(info, "Failure Reason").empty() ? StageState::kDone : StageState::kBroken;
+  if (stage.opened.opened_at || !Count(info, "Submission Time")) return;
+  stage.opened.opened_at = submitted_at;  // Spark 1 says it only now
+  tell(Now(), stage.opened);
 }
 
 // The driver submits all stages that can run before it starts a task. So one that neither runs nor
@@ -502,7 +509,7 @@ void Translator::TaskEnd(const json& event, Tell tell) {
     totals.time.network_wait = Milliseconds(Count(shuffle, "Fetch Wait Time"));
     totals.time.io_wait = Nanoseconds(Count(written, "Shuffle Write Time"));
     const auto launched = Milliseconds(Count(task, "Launch Time"));
-    const auto& submitted_at = stages_[changed->attempt.stage].submitted_at;
+    const auto& submitted_at = stages_[changed->attempt.stage].opened.opened_at;
     if (launched && submitted_at) {
       totals.time.scheduler_wait =
           std::max(absl::UnixEpoch() + *launched - *submitted_at, absl::ZeroDuration());

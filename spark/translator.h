@@ -62,8 +62,8 @@ class Translator {
   std::uint64_t contradictions() const { return contradictions_; }
   // Of kinds that say nothing of progress, or that are newer than this.
   std::uint64_t unused_events() const { return unused_; }
-  // The most cores that executors had at once.
-  double cores_max() const { return cores_max_; }
+  // The most tasks that executors had room for at once.
+  std::uint64_t slots_max() const { return slots_max_; }
 
  private:
   static constexpr std::uint32_t kNoJob = std::numeric_limits<std::uint32_t>::max();
@@ -75,7 +75,6 @@ class Translator {
     std::uint32_t job = 0;             // that brought it
     std::uint32_t jobs = 0;            // so many that run list it
     std::uint32_t attempts_ahead = 0;  // what was told is so much higher than Spark's
-    std::optional<absl::Time> submitted_at;
   };
   struct Group {  // a SQL execution, or a job outside of any
     std::string name;
@@ -88,7 +87,7 @@ class Translator {
   };
   struct ExecutorRecord {
     std::uint32_t number = 0;
-    double cores = 0;
+    std::uint32_t slots = 0;
     bool is_gone = false;
   };
 
@@ -126,8 +125,8 @@ class Translator {
   std::optional<absl::Time> disbelieved_;
   std::vector<ExecutorOpened> waiting_executors_;
   absl::flat_hash_map<std::string, ExecutorRecord> executors_;
-  double cores_ = 0;
-  double cores_max_ = 0;
+  std::uint64_t slots_ = 0;
+  std::uint64_t slots_max_ = 0;
   std::uint64_t cores_of_task_ = 1;
   absl::flat_hash_map<std::string, std::uint32_t> occurrences_;
   std::map<std::uint64_t, Group> executions_;

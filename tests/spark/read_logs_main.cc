@@ -57,10 +57,10 @@ Outcome Read(const std::string& path) {
   const spark::LogCounts counts = (*reader)->counts();
   fmt::print(
       "{}: {} events of Spark ({} unused, {} contradictions, {} broken, {} oversized) gave {} "
-      "events, {} refused; {} executor cores; {}{:.2f} s {}\n",
+      "events, {} refused; {} slots; {}{:.2f} s {}\n",
       path, counts.events, counts.unused_events, counts.contradictions, counts.broken_events,
       counts.oversized_events, outcome.events, outcome.refused,
-      (*reader)->application().cores_max(), (*reader)->is_cut() ? "cut short; " : "", seconds, why);
+      (*reader)->application().slots_max(), (*reader)->is_cut() ? "cut short; " : "", seconds, why);
   return outcome;
 }
 

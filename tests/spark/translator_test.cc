@@ -135,6 +135,15 @@ TEST(Translator, ATaskTellsItsTotalsBeforeItsEnd) {
   EXPECT_EQ(changes[1].attempt, (AttemptId{.stage = 0, .index = 1}));
 }
 
+TEST(Translator, WhenAStageWasSubmittedMayBeToldAtItsEnd) {
+  const auto stages =
+      Of<StageOpened>(Read({kStart, Job(0, Stage(0, 2)), Submitted(Stage(0, 2)),
+                            Completed(Stage(0, 2, "", 0, R"(,"Submission Time":1001500)"))}));
+  ASSERT_EQ(stages.size(), 3u);
+  EXPECT_FALSE(stages[1].opened_at);
+  EXPECT_EQ(stages[2].opened_at, At(1'001'500));
+}
+
 TEST(Translator, ATaskWhoseStartIsNotInTheLogHasStarted) {
   const auto changes =
       Of<AttemptChanged>(Read({kStart, Job(0, Stage(0, 2)), Task("End", 0, 7, 1, kWell)}));
