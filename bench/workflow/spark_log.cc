@@ -3,174 +3,132 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
-#include <sstream>
+#include <optional>
+#include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "bench/workflow/unpack.h"
+#include "absl/time/time.h"
+#include "spark/log_reader.h"
 
 namespace tidemark::bench {
 namespace {
 
-using nlohmann::json;
-
-struct Task {
-  std::int64_t start_ms = 0;
-  std::int64_t end_ms = 0;
-  std::string executor;
-};
-
-struct Stage {
-  std::string name;
-  std::vector<int> parents;
-  int job = 0;
-  std::int64_t submitted_ms = 0;
-  std::vector<Task> tasks;
-};
-
-class LogReader {
+// The runs of one application, from what a driver tells.
+class Runs {
  public:
-  absl::Status Read(const std::string& text) {
-    std::istringstream lines(text);
-    std::size_t number = 0;
-    for (std::string line; std::getline(lines, line);) {
-      ++number;
-      try {
-        Event(json::parse(line));
-      } catch (const json::exception& error) {
-        // A log of a running or killed application ends in the middle of a line.
-        if (lines.peek() == std::istringstream::traits_type::eof()) break;
-        return absl::InvalidArgumentError(absl::StrCat("line ", number, ": ", error.what()));
-      }
-    }
-    if (submitted_ms_.empty()) return absl::InvalidArgumentError("no job");
-    return absl::OkStatus();
+  void Take(const Event& event) {
+    std::visit([&](const auto& body) { Take(event, body); }, event.body);
   }
 
-  Trace Build() {
-    begin_ms_ = submitted_ms_.begin()->second;
-    for (const auto& [job, at_ms] : submitted_ms_) begin_ms_ = std::min(begin_ms_, at_ms);
-    Trace trace = {.slots = std::max(cores_, 1.0)};
-    for (const auto& [added_ms, slots] : executors_) {
-      trace.executors.push_back({std::max(Seconds(added_ms), 0.0), slots});
+  Trace Build(std::uint64_t slots_max) {
+    for (const auto& [number, run] : stages_) begin_ = std::min(begin_, run.told_at);
+    Trace trace = {.slots = std::max(static_cast<double>(slots_max), 1.0)};
+    for (const auto& [at, slots] : executors_) {
+      trace.executors.push_back({std::max(Seconds(at), 0.0), slots});
     }
-    for (auto& [id, stage] : stages_) {
-      if (stage.tasks.empty()) continue;
-      place_[id] = trace.stages.size();
-      trace.stages.push_back(Build(stage));
+    for (const auto& [number, run] : stages_) {
+      if (run.tasks.empty()) continue;
+      place_[number] = trace.stages.size();
+      trace.stages.push_back(Build(run));
     }
     Finish(trace);
     return trace;
   }
 
+  bool has_job() const { return !stages_.empty(); }
+
  private:
-  void Event(const json& event) {
-    const std::string& kind = event.at("Event").get_ref<const std::string&>();
-    if (kind == "SparkListenerExecutorAdded") {
-      const double cores = event.at("Executor Info").at("Total Cores").get<double>();
-      const std::string id = event.at("Executor ID").get<std::string>();
-      if (executor_cores_.emplace(id, cores).second) {
-        executor_place_[id] = static_cast<std::uint32_t>(executors_.size());
-        executors_.push_back({event.value("Timestamp", std::int64_t{0}),
-                              static_cast<std::uint32_t>(std::max(cores, 1.0))});
-      }
-      cores_ = std::max(cores_, cores_now_ += cores);
-    } else if (kind == "SparkListenerExecutorRemoved") {
-      cores_now_ -= executor_cores_[event.at("Executor ID").get<std::string>()];
-    } else if (kind == "SparkListenerJobStart") {
-      JobStart(event);
-    } else if (kind == "SparkListenerStageCompleted") {
-      const json& info = event.at("Stage Info");
-      const auto stage = stages_.find(info.at("Stage ID").get<int>());
-      if (stage != stages_.end() && info.contains("Submission Time")) {
-        stage->second.submitted_ms = info.at("Submission Time").get<std::int64_t>();
-      }
-    } else if (kind == "SparkListenerTaskEnd") {
-      TaskEnd(event);
+  struct Task {
+    absl::Time start;
+    std::optional<absl::Time> end;
+    std::optional<std::uint32_t> executor;
+  };
+  struct Run {
+    StageOpened opened;  // as it was told first
+    absl::Time told_at;
+    std::optional<absl::Time> submitted_at;  // last
+    std::vector<Task> tasks;                 // of all attempts, in the order of their ends
+  };
+
+  template <typename Body>
+  void Take(const Event&, const Body&) {}
+
+  void Take(const Event& event, const ExecutorOpened& executor) {
+    executors_.emplace_back(event.arrived_at, std::max(executor.slots, 1u));
+  }
+
+  void Take(const Event& event, const StageOpened& stage) {
+    Run& run = stages_.try_emplace(stage.stage, Run{.opened = stage, .told_at = event.arrived_at})
+                   .first->second;
+    if (stage.opened_at) run.submitted_at = stage.opened_at;
+  }
+
+  void Take(const Event&, const AttemptChanged& changed) {
+    const AttemptId& id = changed.attempt;
+    const auto key = std::tuple(id.stage, id.stage_attempt, id.index, id.attempt);
+    if (changed.state == AttemptState::kStarted) {
+      running_[key] = {.start = *changed.at, .end = {}, .executor = changed.executor};
+      return;
     }
+    const auto task = running_.find(key);
+    if (task == running_.end()) return;  // obsolete
+    task->second.end = changed.at;
+    if (*changed.at >= task->second.start) stages_[id.stage].tasks.push_back(task->second);
+    running_.erase(task);
   }
 
-  void JobStart(const json& event) {
-    const int id = event.at("Job ID").get<int>();
-    const std::int64_t submitted_ms = event.at("Submission Time").get<std::int64_t>();
-    submitted_ms_[id] = submitted_ms;
-    for (const json& info : event.at("Stage Infos")) {
-      const int stage_id = info.at("Stage ID").get<int>();
-      // A stage that an earlier job shares is skipped by this one.
-      Stage stage = {.name = absl::StrCat(info.at("Stage Name").get<std::string>(), " of ",
-                                          info.at("Number of Tasks").get<int>()),
-                     .job = id,
-                     .submitted_ms = submitted_ms};
-      for (const json& parent : info.at("Parent IDs")) stage.parents.push_back(parent.get<int>());
-      stages_.try_emplace(stage_id, std::move(stage));
-    }
+  double Seconds(absl::Time at) const {
+    return static_cast<double>(absl::ToInt64Milliseconds(at - begin_)) * 1e-3;
   }
 
-  void TaskEnd(const json& event) {
-    const auto stage = stages_.find(event.at("Stage ID").get<int>());
-    if (stage == stages_.end()) return;
-    const json& info = event.at("Task Info");
-    const Task task = {info.at("Launch Time").get<std::int64_t>(),
-                       info.at("Finish Time").get<std::int64_t>(),
-                       info.at("Executor ID").get<std::string>()};
-    if (task.end_ms >= task.start_ms) stage->second.tasks.push_back(task);
-  }
-
-  double Seconds(std::int64_t ms) const { return static_cast<double>(ms - begin_ms_) * 1e-3; }
-
-  TraceStage Build(Stage& stage) {
-    TraceStage built = {.name = stage.name,
-                        .group = absl::StrCat("job ", stage.job),
-                        .visible_at = Seconds(submitted_ms_[stage.job]),
-                        .submitted_at = Seconds(stage.submitted_ms)};
-    for (const int parent : stage.parents) AddParent(parent, built);
-    std::stable_sort(stage.tasks.begin(), stage.tasks.end(),
-                     [](const Task& a, const Task& b) { return a.start_ms < b.start_ms; });
-    for (const Task& task : stage.tasks) {
-      TraceTask& ran = built.tasks.emplace_back();
-      ran.start = Seconds(task.start_ms);
-      ran.end = Seconds(task.end_ms);
-      const auto place = executor_place_.find(task.executor);
-      if (place != executor_place_.end()) ran.executor = place->second;
+  TraceStage Build(const Run& run) {
+    TraceStage built = {.name = absl::StrCat(run.opened.name, " of ", *run.opened.task_count),
+                        .group = run.opened.group,
+                        .visible_at = Seconds(run.told_at),
+                        .submitted_at = Seconds(run.submitted_at.value_or(run.told_at))};
+    for (const std::uint32_t parent : run.opened.parents) AddParent(parent, built);
+    for (const Task& task : run.tasks) {
+      built.tasks.push_back({Seconds(task.start), Seconds(*task.end), task.executor, {}});
     }
     return built;
   }
 
   // Parents without tasks stand for theirs.
-  void AddParent(int parent, TraceStage& stage) {
+  void AddParent(std::uint32_t parent, TraceStage& stage) {
     if (const auto place = place_.find(parent); place != place_.end()) {
       stage.parents.push_back(place->second);
     } else if (const auto skipped = stages_.find(parent); skipped != stages_.end()) {
-      for (const int grandparent : skipped->second.parents) {
-        if (grandparent < parent) AddParent(grandparent, stage);
+      for (const std::uint32_t grandparent : skipped->second.opened.parents) {
+        AddParent(grandparent, stage);
       }
     }
   }
 
-  std::map<int, std::int64_t> submitted_ms_;  // of jobs
-  std::map<int, Stage> stages_;
-  std::map<int, std::size_t> place_;
-  std::map<std::string, double> executor_cores_;
-  std::map<std::string, std::uint32_t> executor_place_;
-  std::vector<std::pair<std::int64_t, std::uint32_t>> executors_;  // when added, and their slots
-  double cores_ = 0;
-  double cores_now_ = 0;
-  std::int64_t begin_ms_ = 0;
+  absl::Time begin_ = absl::InfiniteFuture();
+  std::vector<std::pair<absl::Time, std::uint32_t>> executors_;
+  std::map<std::uint32_t, Run> stages_;
+  std::map<std::uint32_t, std::size_t> place_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, Task> running_;
 };
 
 }  // namespace
 
 absl::StatusOr<Trace> ReadSparkLog(const std::string& path) {
-  const absl::StatusOr<std::string> text = ReadUnpacked(path);
-  if (!text.ok()) return text.status();
-  LogReader reader;
-  if (absl::Status ok = reader.Read(*text); !ok.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": ", ok.message()));
+  const auto log = spark::LogReader::Open(path, {});
+  if (!log.ok()) return log.status();
+  Runs runs;
+  for (;;) {
+    const auto event = (*log)->Next();
+    if (!event.ok()) return event.status();
+    if (!*event) break;
+    runs.Take(**event);
   }
-  return reader.Build();
+  if (!runs.has_job()) return absl::InvalidArgumentError(absl::StrCat(path, ": no job"));
+  return runs.Build((*log)->application().slots_max());
 }
 
 }  // namespace tidemark::bench

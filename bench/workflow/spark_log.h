@@ -1,4 +1,4 @@
-// A Spark event log (one JSON event per line) as a trace.
+// An event log of Spark as a trace.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace tidemark::bench {
 
 // From the first submission of a job to the end of the last. A stage becomes visible with the job
 // that brings it. Failed attempts count as tasks that took their time; stages without
-// tasks are left out. InvalidArgument: no job, or a line that is no event.
+// tasks are left out. Errors: those of spark::LogReader; InvalidArgument: no job.
 absl::StatusOr<Trace> ReadSparkLog(const std::string& path);
 
 }  // namespace tidemark::bench

@@ -1,0 +1,243 @@
+#include "spark/event_scanner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+
+namespace tidemark::spark {
+namespace {
+
+// Members that say something; see spark_event.cc and translator.cc.
+const absl::flat_hash_set<std::string_view>& KeptKeys() {
+  static const auto* const keys = new absl::flat_hash_set<std::string_view>{
+      // Of several events.
+      "Event", "Timestamp", "Job ID", "Stage ID", "Stage Attempt ID", "Executor ID",
+      "Submission Time", "Completion Time", "executionId", "time",
+      // The application.
+      "App Name", "App ID", "App Attempt ID", "User", "ExitCode", "Spark Version",
+      "Spark Properties", "spark.yarn.queue", "spark.task.cpus",
+      // Executors.
+      "Executor Info", "Host", "Total Cores",
+      // Jobs, and SQL executions.
+      "Stage Infos", "Properties", "spark.sql.execution.id", "spark.scheduler.pool", "Job Result",
+      "Result", "Exception", "Message", "sparkPlanInfo", "nodeName", "children",
+      // Stages.
+      "Stage Info", "Stage Name", "Number of Tasks", "Parent IDs", "Failure Reason",
+      // Tasks.
+      "Task Info", "Task ID", "Index", "Attempt", "Launch Time", "Finish Time", "Speculative",
+      "Failed", "Killed", "Task End Reason", "Reason", "Class Name", "Description", "Kill Reason",
+      "Loss Reason", "Task Metrics", "Executor CPU Time", "JVM GC Time", "Input Metrics",
+      "Bytes Read", "Records Read", "Output Metrics", "Bytes Written", "Shuffle Read Metrics",
+      "Remote Bytes Read", "Local Bytes Read", "Total Records Read", "Fetch Wait Time",
+      "Shuffle Write Metrics", "Shuffle Bytes Written", "Shuffle Write Time"};
+  return *keys;
+}
+
+bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+// Longer than every name that is kept.
+constexpr std::size_t kKeyMax = 64;
+// The longest escape, \u and four digits.
+constexpr std::uint8_t kEscapeMax = 6;
+// Of a number: longer than every one of Spark's.
+constexpr std::size_t kScalarMax = 64;
+
+}  // namespace
+
+void EventScanner::Feed(std::string_view text, Take take) {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    // Spark ends an event and its line together: an object at the start of a line, inside of
+    // another, begins after one that was cut short.
+    if (std::exchange(is_line_new_, false) && *at == '{') {
+      if (is_inside()) ++broken_;
+      Reset();
+    }
+    if (string_ != StringUse::kNone) {
+      at = InString(at, end);
+      continue;
+    }
+    const char c = *at++;
+    if (c == '\n') is_line_new_ = true;
+    if (!is_lost_) Outside(c, take);
+  }
+}
+
+// Up to the end of the string, of the line, or of what there is.
+const char* EventScanner::InString(const char* at, const char* end) {
+  const bool is_key = string_ == StringUse::kKey;
+  const std::size_t most = is_key ? kKeyMax : kStringMax;
+  std::string* to = nullptr;
+  if (is_key) to = &key_;
+  if (string_ == StringUse::kValue && !is_oversized_) to = &text_;
+  while (at != end) {
+    if (escape_ > 0) {
+      const char c = *at++;
+      if (keeps_escape_) {
+        to->push_back(c);
+        ++kept_;
+      }
+      // The first character behind the backslash says how many there are.
+      const std::uint8_t digits = c == 'u' ? 4 : 0;
+      escape_ = escape_ == kEscapeMax ? digits : static_cast<std::uint8_t>(escape_ - 1);
+      continue;
+    }
+    const char* const from = at;
+    while (at != end && *at != '"' && *at != '\\' && *at != '\n') ++at;
+    if (to != nullptr && kept_ < most) {
+      const std::size_t size = std::min(static_cast<std::size_t>(at - from), most - kept_);
+      to->append(from, size);
+      kept_ += size;
+    }
+    if (at == end) break;
+    const char c = *at++;
+    if (c == '"') {
+      EndString();
+      break;
+    }
+    if (c == '\n') {
+      is_line_new_ = true;
+      break;
+    }
+    escape_ = kEscapeMax;
+    keeps_escape_ = to != nullptr && kept_ + kEscapeMax <= most;
+    if (keeps_escape_) {
+      to->push_back(c);
+      ++kept_;
+    }
+  }
+  return at;
+}
+
+void EventScanner::Outside(char c, Take take) {
+  const bool goes_on = std::exchange(is_in_scalar_, false);
+  if (IsSpace(c)) return;
+  if (stack_.empty()) {
+    if (c == '{') {
+      Open(c);
+    } else if (c != ',' && c != '[' && c != ']') {  // a log may be made an array
+      ++broken_;
+      is_lost_ = true;
+    }
+    return;
+  }
+  switch (c) {
+    case '"':
+      return BeginString();
+    case '{':
+    case '[':
+      return Open(c);
+    case '}':
+    case ']':
+      return Close(c, take);
+    case ',':
+      if (dropped_ > 0) return;
+      drops_value_ = false;
+      is_key_next_ = stack_.back() == '}';
+      return;
+    case ':':
+      return;
+    default:
+      if (is_dropping()) return;
+      if (!goes_on) BeginItem();
+      kept_ = goes_on ? kept_ + 1 : 1;
+      is_in_scalar_ = true;
+      if (kept_ <= kScalarMax) Keep({&c, 1});
+  }
+}
+
+void EventScanner::BeginString() {
+  kept_ = 0;
+  if (is_dropping()) {
+    string_ = StringUse::kDropped;
+  } else if (std::exchange(is_key_next_, false)) {
+    string_ = StringUse::kKey;
+    key_.clear();
+  } else {
+    string_ = StringUse::kValue;
+    BeginItem();
+    Keep("\"");
+  }
+}
+
+void EventScanner::EndString() {
+  const StringUse use = std::exchange(string_, StringUse::kNone);
+  if (use == StringUse::kValue) Keep("\"");
+  if (use != StringUse::kKey) return;
+  drops_value_ = !KeptKeys().contains(key_);
+  if (drops_value_) return;
+  BeginItem();
+  Keep("\"");
+  Keep(key_);
+  Keep("\":");
+}
+
+void EventScanner::Open(char c) {
+  if (is_dropping()) {
+    ++dropped_;
+    return;
+  }
+  BeginItem();
+  if (stack_.size() == kDepthMax) {
+    Keep("null");
+    drops_value_ = true;
+    ++dropped_;
+    return;
+  }
+  Keep({&c, 1});
+  is_key_next_ = c == '{';
+  stack_.push_back(c == '{' ? '}' : ']');
+}
+
+void EventScanner::Close(char c, Take take) {
+  if (dropped_ > 0) {
+    --dropped_;
+    return;
+  }
+  if (stack_.back() != c) {
+    ++broken_;
+    Reset();
+    is_lost_ = true;
+    return;
+  }
+  Keep({&c, 1});
+  stack_.pop_back();
+  drops_value_ = false;
+  is_key_next_ = false;
+  if (!stack_.empty()) return;
+  if (is_oversized_) {
+    ++oversized_;
+  } else {
+    take(text_);
+  }
+  Reset();
+}
+
+// A comma where one is due: members and elements before it may have been left out.
+void EventScanner::BeginItem() {
+  if (text_.empty()) return;
+  const char last = text_.back();
+  if (last != '{' && last != '[' && last != ':') Keep(",");
+}
+
+void EventScanner::Keep(std::string_view text) {
+  if (text_.size() + text.size() > kEventMax) is_oversized_ = true;
+  if (is_oversized_) {
+    text_.clear();
+  } else {
+    text_ += text;
+  }
+}
+
+void EventScanner::Reset() {
+  text_.clear();
+  stack_.clear();
+  dropped_ = 0;
+  string_ = StringUse::kNone;
+  escape_ = 0;
+  is_in_scalar_ = is_key_next_ = drops_value_ = is_lost_ = is_oversized_ = false;
+}
+
+}  // namespace tidemark::spark

@@ -1,0 +1,73 @@
+// Cuts the text of an event log into events, and out of each what is of use here.
+//
+// A log is a row of JSON objects. Spark writes one a line, but nothing here depends on lines: an
+// object ends with its last brace. Of the members of objects, at any depth, only those whose names
+// Spark gives to facts of use are kept, and of long strings the beginning: what remains of a plan
+// of 100 MB is a few kilobytes. So memory is bounded whatever the text holds.
+//
+// Knows only as much of JSON as that takes; a parser reads what remains. Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+
+namespace tidemark::spark {
+
+class EventScanner {
+ public:
+  // Of a string. bytes
+  static constexpr std::size_t kStringMax = 4096;
+  // Of an event: a job of 50,000 stages takes 10 MB. What is larger is counted and left out. bytes
+  static constexpr std::size_t kEventMax = std::size_t{16} << 20;
+  // What is nested deeper becomes null. Plans of SQL are the deepest: two levels an operator.
+  static constexpr std::size_t kDepthMax = 1000;
+
+  // Gets each event that is complete as a JSON object, in the order of the log.
+  using Take = absl::FunctionRef<void(std::string_view event)>;
+  void Feed(std::string_view text, Take take);
+
+  // Whether the text ends, so far, inside an event.
+  bool is_inside() const { return !stack_.empty(); }
+  // Events that broke off before a new line with the next one, or were no JSON.
+  std::uint64_t broken_events() const { return broken_; }
+  // Those of more than kEventMax.
+  std::uint64_t oversized_events() const { return oversized_; }
+
+ private:
+  enum class StringUse : std::uint8_t { kNone, kKey, kValue, kDropped };
+
+  const char* InString(const char* at, const char* end);
+  void Outside(char c, Take take);
+  void BeginString();
+  void EndString();
+  void Open(char c);
+  void Close(char c, Take take);
+  void BeginItem();
+  void Keep(std::string_view text);
+  void Reset();
+  bool is_dropping() const { return drops_value_ || dropped_ > 0; }
+
+  std::string text_;         // what is kept of the event
+  std::string key_;          // the name of the next value
+  std::vector<char> stack_;  // open objects and arrays that are kept, by their closing brackets
+  std::size_t dropped_ = 0;  // open objects and arrays inside of a value that is not kept
+  std::size_t kept_ = 0;     // of the string or the number
+  StringUse string_ = StringUse::kNone;
+  std::uint8_t escape_ = 0;  // characters left of one
+  bool keeps_escape_ = false;
+  bool is_in_scalar_ = false;
+  bool is_key_next_ = false;
+  bool drops_value_ = false;
+  bool is_line_new_ = false;
+  bool is_lost_ = false;  // until the next line
+  bool is_oversized_ = false;
+  std::uint64_t broken_ = 0;
+  std::uint64_t oversized_ = 0;
+};
+
+}  // namespace tidemark::spark

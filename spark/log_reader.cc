@@ -1,0 +1,125 @@
+#include "spark/log_reader.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "spark/log_files.h"
+
+namespace tidemark::spark {
+namespace {
+
+constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
+// Text without a single event of Spark, after which no more is read. bytes
+constexpr std::uint64_t kTextWithoutEventsMax = std::uint64_t{1} << 20;
+
+absl::Status CannotRead(const std::string& file) {
+  return absl::UnavailableError(fmt::format("cannot read {}: {}", file, std::strerror(errno)));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<LogReader>> LogReader::Open(const std::string& path,
+                                                           const LogReaderOptions& options) {
+  absl::StatusOr<std::vector<std::string>> files = FilesOfLog(path);
+  if (!files.ok()) return files.status();
+  return std::unique_ptr<LogReader>(new LogReader(path, *std::move(files), options));
+}
+
+LogReader::LogReader(std::string path, std::vector<std::string> files,
+                     const LogReaderOptions& options)
+    : path_(std::move(path)),
+      options_(options),
+      files_(std::move(files)),
+      parser_({.job_id = options.job_id}) {}
+
+LogReader::~LogReader() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+bool LogReader::is_cut() const {
+  return parser_.is_cut() || (unpacker_ != nullptr && unpacker_->is_cut());
+}
+
+absl::StatusOr<std::optional<Event>> LogReader::Next() {
+  while (events_.empty()) {
+    if (!error_.ok()) return error_;
+    const absl::StatusOr<bool> more = ReadPiece();
+    if (!more.ok()) {
+      error_ = more.status();
+    } else if (!*more) {
+      if (!options_.follows) error_ = Verdict();
+      if (error_.ok()) return std::nullopt;
+    }
+  }
+  std::optional<Event> event = std::move(events_.front());
+  events_.pop_front();
+  return event;
+}
+
+// Unpacks and parses a piece. False: there is nothing more, for now.
+absl::StatusOr<bool> LogReader::ReadPiece() {
+  if (packed_at_ == packed_.size()) {
+    if (descriptor_ < 0) {
+      descriptor_ = open(files_[file_].c_str(), O_RDONLY | O_CLOEXEC);
+      if (descriptor_ < 0) return CannotRead(files_[file_]);
+      unpacker_ = std::make_unique<Unpacker>();
+    }
+    packed_.resize(kPieceBytes);
+    packed_at_ = 0;
+    ssize_t size = 0;
+    do {
+      size = read(descriptor_, packed_.data(), packed_.size());
+    } while (size < 0 && errno == EINTR);
+    packed_.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+    if (size < 0) return CannotRead(files_[file_]);
+    if (size == 0) return NextFile();
+  }
+  text_.clear();
+  const absl::StatusOr<std::size_t> taken =
+      unpacker_->Unpack(std::string_view(packed_).substr(packed_at_), text_);
+  if (!taken.ok()) {
+    return absl::Status(taken.status().code(), fmt::format("{}: {}", files_[file_],
+                                                           std::string(taken.status().message())));
+  }
+  packed_at_ += *taken;
+  text_bytes_ += text_.size();
+  parser_.Feed(text_, [&](Event event) { events_.push_back(std::move(event)); });
+  if (text_bytes_ > kTextWithoutEventsMax && parser_.counts().events == 0 && !parser_.is_cut()) {
+    return Verdict();
+  }
+  return true;
+}
+
+// Spark goes on in the next file once this one is complete.
+absl::StatusOr<bool> LogReader::NextFile() {
+  if (file_ + 1 == files_.size() && options_.follows) {
+    if (auto next = FileAfter(files_[file_])) files_.push_back(*std::move(next));
+  }
+  if (file_ + 1 == files_.size()) return false;
+  ++file_;
+  close(std::exchange(descriptor_, -1));
+  return true;
+}
+
+// Of the whole of it.
+absl::Status LogReader::Verdict() const {
+  if (parser_.counts().events == 0) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{} holds no event of Spark; pass a file or folder that spark.eventLog.enabled=true made",
+        path_));
+  }
+  if (!parser_.application().is_open()) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: the application never started; there is nothing to show", path_));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tidemark::spark

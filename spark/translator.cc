@@ -1,0 +1,522 @@
+#include "spark/translator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "spark/json_fields.h"
+#include "spark/plan_hash.h"
+
+namespace tidemark::spark {
+namespace {
+
+using nlohmann::json;
+
+// Of the name of a stage in a signature, whose whole has 256 at most. bytes
+constexpr std::size_t kNameInSignature = 96;
+// Beyond which stages have no signature.
+constexpr std::size_t kNamesOfGroupMax = 1000;
+// How far an event may be ahead of the one before it: applications sleep over holidays, and an
+// instant beyond that is a mistake until a second event agrees.
+constexpr absl::Duration kLongestPause = absl::Hours(24 * 30);
+
+std::string ShortName(const std::string& name) {
+  std::size_t size = std::min(name.size(), kNameInSignature);
+  while (size > 0 && size < name.size() && (static_cast<unsigned char>(name[size]) & 0xC0) == 0x80)
+    --size;
+  return name.substr(0, size);
+}
+
+// Properties are strings.
+std::optional<std::uint64_t> NumberIn(const std::string& text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+template <typename Map>
+void Bound(std::size_t most, Map& map) {
+  while (map.size() > most) map.erase(map.begin());
+}
+
+std::optional<absl::Duration> Microseconds(std::optional<std::uint64_t> micros) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 53;
+  if (!micros || *micros > kMost) return std::nullopt;
+  return absl::Microseconds(static_cast<std::int64_t>(*micros));
+}
+
+std::optional<absl::Duration> Milliseconds(std::optional<std::uint64_t> millis) {
+  if (millis && *millis <= (std::uint64_t{1} << 40)) return Microseconds(*millis * 1000);
+  return std::nullopt;
+}
+
+std::optional<absl::Duration> Nanoseconds(std::optional<std::uint64_t> nanos) {
+  return nanos ? Microseconds(*nanos / 1000) : std::nullopt;
+}
+
+// What of these is known, added up.
+std::optional<std::uint64_t> Sum(std::initializer_list<std::optional<std::uint64_t>> parts) {
+  std::optional<std::uint64_t> sum;
+  for (const auto& part : parts) {
+    if (part && *part < (std::uint64_t{1} << 62)) {
+      sum = std::min(sum.value_or(0) + *part, std::uint64_t{1} << 62);
+    }
+  }
+  return sum;
+}
+
+AttemptState StateAfter(const std::string& reason, const json& task) {
+  if (reason == "Success") return AttemptState::kFinished;
+  if (reason == "Resubmitted") return AttemptState::kObsolete;
+  const bool is_killed = reason == "TaskKilled" || reason == "TaskCommitDenied" ||
+                         reason == "ExecutorLostFailure" || IsTrue(task, "Killed");
+  if (reason.empty() && !is_killed && !IsTrue(task, "Failed")) return AttemptState::kFinished;
+  return is_killed ? AttemptState::kKilled : AttemptState::kFailed;
+}
+
+std::string FailureIn(const json& reason) {
+  std::string failure = Text(reason, "Reason");
+  for (const char* part : {"Class Name", "Description", "Message", "Kill Reason", "Loss Reason"}) {
+    const std::string text = Text(reason, part);
+    if (!text.empty()) failure += (failure.empty() ? "" : ": ") + text;
+  }
+  return failure;
+}
+
+}  // namespace
+
+void Translator::Translate(const json& event, Tell tell) {
+  using Handler = void (Translator::*)(const json&, Tell);
+  static const auto* const kHandlers = new absl::flat_hash_map<std::string_view, Handler>{
+      {"SparkListenerApplicationStart", &Translator::ApplicationStart},
+      {"SparkListenerApplicationEnd", &Translator::ApplicationEnd},
+      {"SparkListenerExecutorAdded", &Translator::ExecutorAdded},
+      {"SparkListenerExecutorRemoved", &Translator::ExecutorRemoved},
+      {"SparkListenerEnvironmentUpdate", &Translator::EnvironmentUpdate},
+      {"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart",
+       &Translator::ExecutionStart},
+      {"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd", &Translator::ExecutionEnd},
+      {"SparkListenerJobStart", &Translator::JobStart},
+      {"SparkListenerJobEnd", &Translator::JobEnd},
+      {"SparkListenerStageSubmitted", &Translator::StageSubmitted},
+      {"SparkListenerStageCompleted", &Translator::StageCompleted},
+      {"SparkListenerTaskStart", &Translator::TaskStart},
+      {"SparkListenerTaskEnd", &Translator::TaskEnd}};
+  const auto handler = kHandlers->find(Text(event, "Event"));
+  if (handler == kHandlers->end()) {
+    ++unused_;
+  } else {
+    (this->*handler->second)(event, tell);
+  }
+}
+
+// --- time and the application -----------------------------------------------------------------
+
+// When something happened, and with it what time it is; now, if the event does not say.
+absl::Time Translator::Instant(const json& object, const char* name) {
+  const std::optional<std::uint64_t> millis = Count(object, name);
+  // Spark writes 0 and -1 for what has not happened.
+  if (!millis || *millis == 0 || *millis > (std::uint64_t{1} << 45)) {
+    return Now();
+  }
+  const absl::Time at = absl::FromUnixMillis(static_cast<std::int64_t>(*millis));
+  if (at <= now_ || now_ == absl::InfinitePast() || at - now_ <= kLongestPause) {
+    if (now_ < at) now_ = at;
+    disbelieved_.reset();
+    return at;
+  }
+  const bool agrees = disbelieved_ && absl::AbsDuration(at - *disbelieved_) <= kLongestPause;
+  disbelieved_ = at;
+  if (agrees) now_ = at;
+  return now_;
+}
+
+void Translator::OpenApplication(Tell tell) {
+  if (is_open_) return;
+  is_open_ = true;
+  application_.engine = "spark";
+  tell(Now(), application_);
+  for (ExecutorOpened& executor : waiting_executors_) tell(Now(), std::move(executor));
+  waiting_executors_.clear();
+}
+
+void Translator::EnvironmentUpdate(const json& event, Tell) {
+  const json& properties = Member(event, "Spark Properties");
+  application_.queue = Text(properties, "spark.yarn.queue");
+  if (const auto cores = NumberIn(Text(properties, "spark.task.cpus")); cores && *cores > 0) {
+    cores_of_task_ = *cores;
+  }
+}
+
+void Translator::ApplicationStart(const json& event, Tell tell) {
+  if (is_open_) {
+    ++contradictions_;
+    return;
+  }
+  application_.name = Text(event, "App Name");
+  application_.application_id = Text(event, "App ID");
+  application_.user = Text(event, "User");
+  application_.submitted_at = Instant(event, "Timestamp");
+  const auto attempt = NumberIn(Text(event, "App Attempt ID"));
+  if (attempt && *attempt < 1'000'000) {
+    application_.application_master_attempt = static_cast<std::uint32_t>(*attempt);
+  }
+  OpenApplication(tell);
+}
+
+void Translator::ApplicationEnd(const json& event, Tell tell) {
+  const absl::Time at = Instant(event, "Timestamp");
+  OpenApplication(tell);
+  if (is_closed_) {
+    ++contradictions_;
+    return;
+  }
+  JobClosed closed = {.outcome = JobOutcome::kSucceeded, .message = failure_, .at = at};
+  // Spark 4 says how the driver exited; before, an application failed if its last job did.
+  const json& exit_code = Member(event, "ExitCode");
+  if (exit_code.is_number_integer()) {
+    const auto code = exit_code.get<std::int64_t>();
+    if (code == 0) closed.message.clear();
+    if (code != 0) closed.message = fmt::format("the driver exited with {}", code);
+  }
+  if (!closed.message.empty()) closed.outcome = JobOutcome::kFailed;
+  is_closed_ = true;
+  tell(Now(), std::move(closed));
+}
+
+// --- executors --------------------------------------------------------------------------------
+
+void Translator::ExecutorAdded(const json& event, Tell tell) {
+  Instant(event, "Timestamp");
+  const std::string id = Text(event, "Executor ID");
+  const json& info = Member(event, "Executor Info");
+  const std::uint64_t cores =
+      std::min<std::uint64_t>(Count(info, "Total Cores").value_or(0), 65'536);
+  const auto slots = static_cast<std::uint32_t>(cores / cores_of_task_);
+  const auto number = static_cast<std::uint32_t>(executors_.size());
+  if (id.empty() || number == kExecutorsMax ||
+      !executors_.try_emplace(id, ExecutorRecord{number, slots}).second) {
+    ++contradictions_;
+    return;
+  }
+  slots_ += slots;
+  slots_max_ = std::max(slots_max_, slots_);
+  ExecutorOpened opened = {
+      .executor = number, .host = Text(info, "Host"), .container = id, .slots = slots};
+  if (is_open_) {
+    tell(Now(), std::move(opened));
+  } else {
+    waiting_executors_.push_back(std::move(opened));
+  }
+}
+
+void Translator::ExecutorRemoved(const json& event, Tell) {
+  Instant(event, "Timestamp");
+  const auto executor = executors_.find(Text(event, "Executor ID"));
+  if (executor == executors_.end() || std::exchange(executor->second.is_gone, true)) {
+    ++contradictions_;
+    return;
+  }
+  slots_ -= executor->second.slots;
+}
+
+// --- SQL executions and jobs ------------------------------------------------------------------
+
+// How many of that name there were before.
+std::uint32_t Translator::OccurrenceOf(const std::string& name) {
+  if (occurrences_.size() >= kNamesMax && !occurrences_.contains(name)) return 0;
+  return occurrences_[name]++;
+}
+
+void Translator::ExecutionStart(const json& event, Tell) {
+  Instant(event, "time");
+  const std::optional<std::uint64_t> id = Count(event, "executionId");
+  if (!id) {
+    ++contradictions_;
+    return;
+  }
+  Group& group = executions_[*id];
+  if (!group.name.empty()) return;
+  group.name = fmt::format("sql/{}", *id);
+  const std::string plan = fmt::format("sql:{:016x}", PlanHash(Member(event, "sparkPlanInfo")));
+  group.signature = fmt::format("{}:{}", plan, OccurrenceOf(plan));
+  Bound(kExecutionsMax, executions_);
+}
+
+void Translator::ExecutionEnd(const json& event, Tell) {
+  Instant(event, "time");
+  if (const auto id = Count(event, "executionId")) executions_.erase(*id);
+}
+
+void Translator::JobStart(const json& event, Tell tell) {
+  Instant(event, "Submission Time");
+  OpenApplication(tell);
+  const std::optional<std::uint32_t> id = Number(event, "Job ID");
+  const json& infos = Member(event, "Stage Infos");
+  if (!id || !infos.is_array() || jobs_.contains(*id)) {
+    ++contradictions_;
+    return;
+  }
+  std::map<std::uint32_t, const json*> by_number;
+  for (const json& info : infos) {
+    if (by_number.size() == kStagesOfJobMax) break;
+    if (const auto number = Number(info, "Stage ID")) by_number.emplace(*number, &info);
+  }
+  const json& properties = Member(event, "Properties");
+  Group own;
+  Group* group = &own;
+  if (const auto execution = NumberIn(Text(properties, "spark.sql.execution.id"))) {
+    if (const auto known = executions_.find(*execution); known != executions_.end()) {
+      group = &known->second;
+    } else {
+      own.name = fmt::format("sql/{}", *execution);
+    }
+  }
+  if (own.name.empty()) own.name = fmt::format("job/{}", *id);
+  if (group == &own && !by_number.empty()) {
+    // The stage that gives the result has the highest number.
+    const std::string job = "job:" + ShortName(Text(*by_number.rbegin()->second, "Stage Name"));
+    own.signature = fmt::format("{}:{}", job, OccurrenceOf(job));
+  }
+  JobRecord& job = jobs_[*id];
+  for (const auto& [number, info] : by_number) {
+    job.stages.push_back(number);
+    const auto known = stages_.find(number);
+    StageRecord& stage =
+        known != stages_.end()
+            ? known->second  // an earlier job has brought it
+            : OpenStage(number, *info, *id, *group, Text(properties, "spark.scheduler.pool"), tell);
+    ++stage.jobs;
+  }
+  Bound(kJobsMax, jobs_);
+  Bound(kStagesMax, stages_);
+}
+
+void Translator::JobEnd(const json& event, Tell tell) {
+  Instant(event, "Completion Time");
+  const json& result = Member(event, "Job Result");
+  const std::optional<std::uint32_t> id = Number(event, "Job ID");
+  const auto job = id ? jobs_.find(*id) : jobs_.end();
+  if (job == jobs_.end()) {
+    ++contradictions_;
+    return;
+  }
+  failure_.clear();
+  if (Text(result, "Result") == "JobFailed") {
+    const std::string why = Text(Member(result, "Exception"), "Message");
+    failure_ = fmt::format("job {} failed{}{}", *id, why.empty() ? "" : ": ", why);
+  }
+  const std::vector<std::uint32_t> stages = std::move(job->second.stages);
+  jobs_.erase(job);
+  // What has not run by now does not run, unless another job wants it.
+  for (const std::uint32_t number : stages) {
+    const auto stage = stages_.find(number);
+    if (stage == stages_.end() || --stage->second.jobs > 0) continue;
+    if (stage->second.state != StageState::kDone) Skip(stage->second, tell);
+  }
+}
+
+// --- stages -----------------------------------------------------------------------------------
+
+// A stage that is new.
+Translator::StageRecord& Translator::OpenStage(std::uint32_t number, const json& info,
+                                               std::uint32_t job, Group& group,
+                                               const std::string& pool, Tell tell) {
+  StageRecord& record = stages_[number];
+  record.job = job;
+  StageOpened& opened = record.opened;
+  opened.stage = number;
+  opened.name = Text(info, "Stage Name");
+  const std::string name = ShortName(opened.name);
+  if (!group.signature.empty() &&
+      (group.stages.size() < kNamesOfGroupMax || group.stages.contains(name))) {
+    opened.signature = fmt::format("{}/{}:{}", group.signature, name, group.stages[name]++);
+  }
+  opened.group = group.name;
+  opened.kind = StageKind::kGeneric;
+  opened.task_count = Number(info, "Number of Tasks");
+  opened.pool = pool;
+  if (const json& parents = Member(info, "Parent IDs"); parents.is_array()) {
+    for (const json& parent : parents) {
+      if (!parent.is_number_unsigned()) continue;
+      const auto id = parent.get<std::uint64_t>();
+      if (id < number) opened.parents.push_back(static_cast<std::uint32_t>(id));
+    }
+  }
+  tell(Now(), opened);
+  return record;
+}
+
+void Translator::StageSubmitted(const json& event, Tell tell) {
+  const json& info = Member(event, "Stage Info");
+  const absl::Time at = Instant(info, "Submission Time");
+  OpenApplication(tell);
+  const std::optional<std::uint32_t> number = Number(info, "Stage ID");
+  if (!number) {
+    ++contradictions_;
+    return;
+  }
+  const auto known = stages_.find(*number);
+  Group none;  // the start of its job is not in the log
+  StageRecord& stage =
+      known != stages_.end() ? known->second : OpenStage(*number, info, kNoJob, none, "", tell);
+  const std::uint32_t attempt = std::min(Number(info, "Stage Attempt ID").value_or(0), kAttemptMax);
+  // One that was given up runs after all: the attempt that was told of does not.
+  const bool is_new_attempt =
+      stage.state == StageState::kSkipped && attempt + stage.attempts_ahead <= stage.opened.attempt;
+  if (is_new_attempt) stage.attempts_ahead = stage.opened.attempt + 1 - attempt;
+  stage.state = StageState::kRunning;
+  StageOpened& opened = stage.opened;
+  opened.opened_at.reset();
+  if (Count(info, "Submission Time")) opened.opened_at = at;
+  opened.attempt = std::max(opened.attempt, attempt + stage.attempts_ahead);
+  opened.skipped = false;
+  if (const auto tasks = Number(info, "Number of Tasks")) opened.task_count = tasks;
+  if (const auto job = jobs_.find(stage.job); job != jobs_.end()) {
+    job->second.is_told_of_skips = false;
+  }
+  tell(Now(), opened);
+  Bound(kStagesMax, stages_);
+}
+
+void Translator::StageCompleted(const json& event, Tell tell) {
+  const json& info = Member(event, "Stage Info");
+  const std::optional<std::uint32_t> number = Number(info, "Stage ID");
+  const auto found = number ? stages_.find(*number) : stages_.end();
+  if (found == stages_.end()) {
+    ++contradictions_;
+    return;
+  }
+  StageRecord& stage = found->second;
+  const absl::Time submitted_at = Instant(info, "Submission Time");
+  Instant(info, "Completion Time");
+  stage.state = Text(info, "Failure Reason").empty() ? StageState::kDone : StageState::kBroken;
+  if (stage.opened.opened_at || !Count(info, "Submission Time")) return;
+  stage.opened.opened_at = submitted_at;  // Spark 1 says it only now
+  tell(Now(), stage.opened);
+}
+
+// The driver submits all stages that can run before it starts a task. So one that neither runs nor
+// waits for one that does has its output already, from an earlier job or a cache.
+void Translator::SkipAvailable(JobRecord& job, Tell tell) {
+  absl::flat_hash_set<std::uint32_t> unfinished;  // parents have lower numbers
+  for (const std::uint32_t number : job.stages) {
+    const auto found = stages_.find(number);
+    if (found == stages_.end()) continue;
+    StageRecord& stage = found->second;
+    const bool waits =
+        std::any_of(stage.opened.parents.begin(), stage.opened.parents.end(),
+                    [&](std::uint32_t parent) { return unfinished.contains(parent); });
+    const bool runs = stage.state == StageState::kRunning || stage.state == StageState::kBroken;
+    if (runs || (waits && stage.state == StageState::kPlanned)) {
+      unfinished.insert(number);
+    } else if (stage.state == StageState::kPlanned) {
+      Skip(stage, tell);
+    }
+  }
+  job.is_told_of_skips = true;
+}
+
+// None of its tasks that have not run yet will.
+void Translator::Skip(StageRecord& stage, Tell tell) {
+  if (stage.state == StageState::kSkipped) return;
+  if (stage.state != StageState::kPlanned) ++stage.opened.attempt;
+  stage.state = StageState::kSkipped;
+  stage.opened.skipped = true;
+  tell(Now(), stage.opened);
+}
+
+// --- tasks ------------------------------------------------------------------------------------
+
+Translator::StageRecord* Translator::FindStage(const json& event) {
+  const std::optional<std::uint32_t> number = Number(event, "Stage ID");
+  const auto found = number ? stages_.find(*number) : stages_.end();
+  return found == stages_.end() ? nullptr : &found->second;
+}
+
+std::optional<AttemptChanged> Translator::AttemptIn(const json& event) {
+  const json& task = Member(event, "Task Info");
+  StageRecord* const stage = FindStage(event);
+  const std::optional<std::uint32_t> index = Number(task, "Index");
+  if (stage == nullptr || !index) {
+    ++contradictions_;
+    return std::nullopt;
+  }
+  const std::uint32_t attempt =
+      std::min(Number(event, "Stage Attempt ID").value_or(0), kAttemptMax);
+  AttemptChanged changed = {.attempt = {.stage = stage->opened.stage,
+                                        .index = *index,
+                                        .attempt = Number(task, "Attempt").value_or(0),
+                                        .stage_attempt = attempt + stage->attempts_ahead},
+                            .speculative = IsTrue(task, "Speculative")};
+  const auto executor = executors_.find(Text(task, "Executor ID"));
+  if (executor != executors_.end()) changed.executor = executor->second.number;
+  return changed;
+}
+
+void Translator::TellStart(const json& event, AttemptChanged changed, Tell tell) {
+  changed.state = AttemptState::kStarted;
+  changed.at = Instant(Member(event, "Task Info"), "Launch Time");
+  tell(Now(), std::move(changed));
+}
+
+void Translator::TaskStart(const json& event, Tell tell) {
+  std::optional<AttemptChanged> changed = AttemptIn(event);
+  if (!changed) return;
+  if (const auto id = Count(Member(event, "Task Info"), "Task ID")) {
+    if (running_.size() < kRunningTasksMax) running_.insert(*id);
+  }
+  const StageRecord& stage = stages_[changed->attempt.stage];
+  if (const auto job = jobs_.find(stage.job); job != jobs_.end()) {
+    if (!job->second.is_told_of_skips) SkipAvailable(job->second, tell);
+  }
+  TellStart(event, *std::move(changed), tell);
+}
+
+void Translator::TaskEnd(const json& event, Tell tell) {
+  std::optional<AttemptChanged> changed = AttemptIn(event);
+  if (!changed) return;
+  const json& task = Member(event, "Task Info");
+  const json& reason = Member(event, "Task End Reason");
+  const auto id = Count(task, "Task ID");
+  changed->state = StateAfter(Text(reason, "Reason"), task);
+  if (changed->state == AttemptState::kObsolete) {
+    changed->at = Now();  // the event repeats when it finished
+    return tell(Now(), *std::move(changed));
+  }
+  if (!id || running_.erase(*id) == 0) TellStart(event, *changed, tell);
+  changed->at = Instant(task, "Finish Time");
+  if (changed->state != AttemptState::kFinished) changed->failure = FailureIn(reason);
+  if (const json& metrics = Member(event, "Task Metrics"); metrics.is_object()) {
+    const json& input = Member(metrics, "Input Metrics");
+    const json& shuffle = Member(metrics, "Shuffle Read Metrics");
+    const json& output = Member(metrics, "Output Metrics");
+    const json& written = Member(metrics, "Shuffle Write Metrics");
+    changed->input_bytes = Sum({Count(input, "Bytes Read"), Count(shuffle, "Remote Bytes Read"),
+                                Count(shuffle, "Local Bytes Read")});
+    changed->input_records =
+        Sum({Count(input, "Records Read"), Count(shuffle, "Total Records Read")});
+    TaskHeartbeat totals = {.attempt = changed->attempt,
+                            .bytes_done = changed->input_bytes.value_or(0),
+                            .records_done = changed->input_records.value_or(0)};
+    totals.bytes_emitted =
+        Sum({Count(output, "Bytes Written"), Count(written, "Shuffle Bytes Written")}).value_or(0);
+    totals.time.cpu = Nanoseconds(Count(metrics, "Executor CPU Time"));
+    totals.time.memory_wait = Milliseconds(Count(metrics, "JVM GC Time"));
+    totals.time.network_wait = Milliseconds(Count(shuffle, "Fetch Wait Time"));
+    totals.time.io_wait = Nanoseconds(Count(written, "Shuffle Write Time"));
+    const auto launched = Milliseconds(Count(task, "Launch Time"));
+    const auto& submitted_at = stages_[changed->attempt.stage].opened.opened_at;
+    if (launched && submitted_at) {
+      totals.time.scheduler_wait =
+          std::max(absl::UnixEpoch() + *launched - *submitted_at, absl::ZeroDuration());
+    }
+    tell(Now(), std::move(totals));
+  }
+  tell(Now(), *std::move(changed));
+}
+
+}  // namespace tidemark::spark

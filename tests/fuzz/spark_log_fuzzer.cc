@@ -1,0 +1,72 @@
+// Event logs of Spark with anything in them. The first byte, by its lowest bit: the rest is the
+// file as it is, or each piece of it a line of text. Aborts if time goes back, if a sequence is not
+// that of a source, or if the same text byte by byte tells something else.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "spark/log_parser.h"
+#include "spark/unpacker.h"
+#include "tests/fuzz/fuzz_input.h"
+#include "tidemark/job_monitor.h"
+
+namespace {
+
+using tidemark::Event;
+
+constexpr std::size_t kTextMax = std::size_t{1} << 22;
+
+// As far as it can be unpacked.
+std::string TextOf(std::string_view file) {
+  tidemark::spark::Unpacker unpacker;
+  std::string text;
+  while (!file.empty() && text.size() < kTextMax) {
+    const auto taken = unpacker.Unpack(file, text);
+    if (!taken.ok()) break;
+    if (*taken == 0 || *taken > file.size()) std::abort();
+    file.remove_prefix(*taken);
+  }
+  return text;
+}
+
+std::vector<Event> Read(std::string_view text, std::size_t piece) {
+  tidemark::spark::LogParser parser({.job_id = "job"});
+  std::vector<Event> events;
+  for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) {
+    parser.Feed(text.substr(0, piece), [&](Event event) { events.push_back(std::move(event)); });
+  }
+  return events;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string_view file(reinterpret_cast<const char*>(data) + 1, size - 1);
+  std::string text;
+  if (data[0] % 2 == 1) {
+    for (tidemark::fuzz::Pieces pieces(data + 1, size - 1); !pieces.empty();) {
+      text += pieces.Next();
+      text += '\n';
+    }
+  } else {
+    text = TextOf(file);
+  }
+  const std::vector<Event> events = Read(text, text.size());
+  tidemark::JobMonitor monitor("job", {});
+  absl::Time before = absl::InfinitePast();
+  std::uint64_t sequence = 0;
+  for (const Event& event : events) {
+    if (event.arrived_at < before || event.sequence != ++sequence) std::abort();
+    before = event.arrived_at;
+    monitor.Apply(event).IgnoreError();
+  }
+  if (!events.empty()) monitor.Tick(before);
+  if (Read(text, 1) != events) std::abort();
+  return 0;
+}

@@ -1,0 +1,179 @@
+#include "spark/log_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zstd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "spark/log_files.h"
+#include "tidemark/job_monitor.h"
+
+namespace tidemark::spark {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+constexpr char kStart[] =
+    R"({"Event":"SparkListenerApplicationStart","App Name":"sales","App ID":"app-1","Timestamp":1000000})"
+    "\n";
+constexpr char kJob[] =
+    R"({"Event":"SparkListenerJobStart","Job ID":0,"Submission Time":1001000,"Stage Infos":[{"Stage ID":0,"Stage Name":"scan","Number of Tasks":1,"Parent IDs":[]}]})"
+    "\n";
+constexpr char kEnd[] = R"({"Event":"SparkListenerApplicationEnd","Timestamp":1002000})"
+                        "\n";
+
+std::string Zstd(const std::string& text) {
+  std::string packed(ZSTD_compressBound(text.size()), '\0');
+  packed.resize(ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), 1));
+  return packed;
+}
+
+class LogReaderTest : public ::testing::Test {
+ protected:
+  LogReaderTest() { fs::remove_all(folder_); }
+
+  std::string Write(const std::string& name, const std::string& bytes, bool appends = false) {
+    const fs::path path = folder_ / name;
+    fs::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary | (appends ? std::ios::app : std::ios::trunc)) << bytes;
+    return path.string();
+  }
+
+  const fs::path folder_ = fs::path(::testing::TempDir()) /
+                           ::testing::UnitTest::GetInstance()->current_test_info()->name();
+};
+
+struct Outcome {
+  std::vector<Event> events;
+  absl::Status status;
+};
+
+Outcome ReadOn(LogReader& reader) {
+  Outcome outcome;
+  for (;;) {
+    auto event = reader.Next();
+    if (!event.ok()) outcome.status = event.status();
+    if (!event.ok() || !*event) return outcome;
+    outcome.events.push_back(**std::move(event));
+  }
+}
+
+Outcome Read(const std::string& path) {
+  const auto reader = LogReader::Open(path, {});
+  if (!reader.ok()) return {.status = reader.status()};
+  return ReadOn(**reader);
+}
+
+std::string Message(const Outcome& outcome) { return std::string(outcome.status.message()); }
+
+TEST_F(LogReaderTest, LogsOfSparkAreJobsThatEnd) {
+  struct Log {
+    const char* name;
+    std::uint32_t stages;
+    std::uint32_t finished_tasks;
+    std::uint32_t failed_attempts;
+  };
+  // As the index of the data they are from counts them.
+  for (const Log& log :
+       {Log{"app-20161116163331-0000", 1, 16, 8}, Log{"app-20180109111548-0000", 2, 20, 2},
+        Log{"local-1430917381534", 2, 110, 0}, Log{"local-1642039451826", 6, 35, 0}}) {
+    const auto reader =
+        LogReader::Open(std::string(TIDEMARK_SPARK_LOGS) + "/" + log.name + ".zst", {});
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    const Outcome outcome = ReadOn(**reader);
+    EXPECT_TRUE(outcome.status.ok()) << outcome.status;
+    std::uint32_t finished = 0;
+    std::uint32_t failed = 0;
+    std::set<std::uint32_t> ran;
+    JobMonitor monitor(log.name, {});
+    for (const Event& event : outcome.events) {
+      EXPECT_TRUE(monitor.Apply(event).ok()) << log.name << ": " << monitor.Apply(event);
+      if (const auto* changed = std::get_if<AttemptChanged>(&event.body)) {
+        ran.insert(changed->attempt.stage);
+        finished += changed->state == AttemptState::kFinished ? 1 : 0;
+        failed += changed->state == AttemptState::kFailed ? 1 : 0;
+      }
+    }
+    EXPECT_EQ(ran.size(), log.stages) << log.name;
+    EXPECT_EQ(finished, log.finished_tasks) << log.name;
+    EXPECT_EQ(failed, log.failed_attempts) << log.name;
+    const LogCounts counts = (*reader)->counts();
+    EXPECT_EQ(counts.contradictions + counts.broken_events + counts.oversized_events, 0u);
+    const Snapshot last = monitor.Tick(outcome.events.back().arrived_at);
+    EXPECT_TRUE(monitor.is_closed()) << log.name;
+    EXPECT_EQ(last.coverage.anomalies, 0u) << log.name;
+  }
+}
+
+TEST_F(LogReaderTest, ARollingFolderIsReadByNumbers) {
+  const std::string log = "eventlog_v2_app-1/";
+  Write(log + "appstatus_app-1.inprogress", "");
+  Write(log + "events_1_app-1.zstd", Zstd(kStart));
+  Write(log + "events_10_app-1.zstd", Zstd(kEnd));
+  Write(log + "events_9_app-1.zstd", Zstd(kJob));
+  const Outcome whole = Read((folder_ / log).string());
+  EXPECT_TRUE(whole.status.ok()) << whole.status;
+  ASSERT_EQ(whole.events.size(), 3u);
+  EXPECT_TRUE(std::holds_alternative<StageOpened>(whole.events[1].body));
+  EXPECT_TRUE(std::holds_alternative<JobClosed>(whole.events[2].body));
+
+  Write(log + "events_9_app-1.zstd.compact", Zstd(kStart));
+  EXPECT_EQ(Read((folder_ / log).string()).events.size(), 2u);
+}
+
+TEST_F(LogReaderTest, ALogThatIsBeingWrittenIsFollowed) {
+  const std::string log = (folder_ / "eventlog_v2_app-1").string();
+  const std::string frame = Zstd(kJob);
+  Write("eventlog_v2_app-1/events_1_app-1.zstd", Zstd(kStart) + frame.substr(0, 20));
+  const auto reader = LogReader::Open(log, {.follows = true});
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_EQ(ReadOn(**reader).events.size(), 1u);
+  EXPECT_TRUE((*reader)->is_cut());
+  EXPECT_EQ(ReadOn(**reader).events.size(), 0u);
+  Write("eventlog_v2_app-1/events_1_app-1.zstd", frame.substr(20), /*appends=*/true);
+  EXPECT_EQ(ReadOn(**reader).events.size(), 1u);
+  EXPECT_FALSE((*reader)->is_cut());
+  Write("eventlog_v2_app-1/events_2_app-1.zstd", Zstd(kEnd));
+  const Outcome end = ReadOn(**reader);
+  ASSERT_EQ(end.events.size(), 1u);
+  EXPECT_TRUE((*reader)->application().is_closed());
+}
+
+TEST_F(LogReaderTest, OfACutLogThePrefixCounts) {
+  const std::string whole = std::string(kStart) + kJob + kEnd;
+  const std::vector<Event> events = Read(Write("whole", whole)).events;
+  ASSERT_EQ(events.size(), 3u);
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    const Outcome cut = Read(Write("cut", whole.substr(0, size)));
+    ASSERT_LE(cut.events.size(), events.size());
+    EXPECT_TRUE(std::equal(cut.events.begin(), cut.events.end(), events.begin())) << size;
+    EXPECT_EQ(cut.status.ok(), !cut.events.empty()) << size;
+  }
+}
+
+TEST_F(LogReaderTest, SaysWhyALogIsRefused) {
+  EXPECT_EQ(Read((folder_ / "none").string()).status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(Message(Read("/dev/null")), HasSubstr("neither a file nor a folder"));
+  fs::create_directories(folder_ / "folder");
+  EXPECT_THAT(Message(Read((folder_ / "folder").string())), HasSubstr("no files events_N_"));
+  EXPECT_THAT(Message(Read(Write("empty", ""))), HasSubstr("holds no event of Spark"));
+  EXPECT_THAT(Message(Read(Write("large", std::string(3 << 20, 'x')))),
+              HasSubstr("holds no event of Spark"));
+  EXPECT_THAT(Message(Read(Write("idle", R"({"Event":"SparkListenerLogStart"})"))),
+              HasSubstr("never started"));
+  EXPECT_THAT(Message(Read(Write("log.snappy", "\x82SNAPPY"))), HasSubstr("log.snappy: it is"));
+  std::string damaged = Zstd(kStart) + Zstd(kJob);
+  damaged[Zstd(kStart).size()] ^= 1;
+  const Outcome outcome = Read(Write("damaged", damaged));
+  EXPECT_EQ(outcome.events.size(), 1u);
+  EXPECT_EQ(outcome.status.code(), absl::StatusCode::kDataLoss);
+}
+
+}  // namespace
+}  // namespace tidemark::spark

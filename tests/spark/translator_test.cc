@@ -1,0 +1,335 @@
+#include "spark/translator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "spark/log_parser.h"
+#include "spark/plan_hash.h"
+
+namespace tidemark::spark {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr char kStart[] =
+    R"({"Event":"SparkListenerApplicationStart","App Name":"sales","App ID":"app-1","Timestamp":1000000,"User":"ann"})";
+
+std::string Stage(int id, int tasks, const std::string& parents = "", int attempt = 0,
+                  const std::string& rest = "") {
+  return R"({"Stage ID":)" + std::to_string(id) + R"(,"Stage Attempt ID":)" +
+         std::to_string(attempt) + R"(,"Stage Name":"count at a.py:1","Number of Tasks":)" +
+         std::to_string(tasks) + R"(,"Parent IDs":[)" + parents + "]" + rest + "}";
+}
+
+std::string Job(int id, const std::string& stages, const std::string& properties = "") {
+  return R"({"Event":"SparkListenerJobStart","Job ID":)" + std::to_string(id) +
+         R"(,"Submission Time":1001000,"Stage Infos":[)" + stages + R"(],"Properties":{)" +
+         properties + "}}";
+}
+
+std::string JobEnd(int id, const std::string& result = R"({"Result":"JobSucceeded"})") {
+  return R"({"Event":"SparkListenerJobEnd","Job ID":)" + std::to_string(id) +
+         R"(,"Completion Time":1009000,"Job Result":)" + result + "}";
+}
+
+std::string Submitted(const std::string& stage) {
+  return R"({"Event":"SparkListenerStageSubmitted","Stage Info":)" + stage + "}";
+}
+
+std::string Completed(const std::string& stage) {
+  return R"({"Event":"SparkListenerStageCompleted","Stage Info":)" + stage + "}";
+}
+
+std::string Task(const std::string& kind, int stage, int id, int index,
+                 const std::string& rest = "", int stage_attempt = 0) {
+  return R"({"Event":"SparkListenerTask)" + kind + R"(","Stage ID":)" + std::to_string(stage) +
+         R"(,"Stage Attempt ID":)" + std::to_string(stage_attempt) + R"(,"Task Info":{"Task ID":)" +
+         std::to_string(id) + R"(,"Index":)" + std::to_string(index) +
+         R"(,"Attempt":0,"Launch Time":1002000,"Finish Time":1003500,"Executor ID":"e1"})" + rest +
+         "}";
+}
+
+constexpr char kWell[] = R"(,"Task End Reason":{"Reason":"Success"})";
+
+std::vector<Event> Read(const std::vector<std::string>& log, LogCounts* counts = nullptr) {
+  LogParser parser({});
+  std::vector<Event> events;
+  for (const std::string& line : log) {
+    parser.Feed(line + "\n", [&](Event event) { events.push_back(std::move(event)); });
+  }
+  if (counts != nullptr) *counts = parser.counts();
+  return events;
+}
+
+template <typename Body>
+std::vector<Body> Of(const std::vector<Event>& events) {
+  std::vector<Body> bodies;
+  for (const Event& event : events) {
+    if (const Body* body = std::get_if<Body>(&event.body)) bodies.push_back(*body);
+  }
+  return bodies;
+}
+
+std::vector<std::uint32_t> Skipped(const std::vector<Event>& events) {
+  std::vector<std::uint32_t> skipped;
+  for (const StageOpened& stage : Of<StageOpened>(events)) {
+    if (stage.skipped) skipped.push_back(stage.stage);
+  }
+  return skipped;
+}
+
+absl::Time At(std::int64_t millis) { return absl::FromUnixMillis(millis); }
+
+TEST(Translator, ExecutorsOfBeforeTheStartFollowIt) {
+  const auto events = Read(
+      {R"({"Event":"SparkListenerEnvironmentUpdate","Spark Properties":{"spark.task.cpus":"2","spark.yarn.queue":"etl"}})",
+       R"({"Event":"SparkListenerExecutorAdded","Timestamp":999000,"Executor ID":"e1","Executor Info":{"Host":"h","Total Cores":4}})",
+       kStart});
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].job_id, "app-1");
+  EXPECT_EQ(events[0].body, EventBody(JobOpened{.name = "sales",
+                                                .engine = "spark",
+                                                .application_id = "app-1",
+                                                .user = "ann",
+                                                .queue = "etl",
+                                                .submitted_at = At(1'000'000)}));
+  EXPECT_EQ(events[1].body,
+            EventBody(ExecutorOpened{.executor = 0, .host = "h", .container = "e1", .slots = 2}));
+}
+
+TEST(Translator, ATaskTellsItsTotalsBeforeItsEnd) {
+  const auto events = Read(
+      {kStart, Job(0, Stage(0, 2)), Submitted(Stage(0, 2, "", 0, R"(,"Submission Time":1001500)")),
+       Task("Start", 0, 7, 1),
+       Task(
+           "End", 0, 7, 1,
+           std::string(kWell) +
+               R"(,"Task Metrics":{"Executor CPU Time":1200000000,"JVM GC Time":30,"Input Metrics":{"Bytes Read":100,"Records Read":5},"Shuffle Read Metrics":{"Remote Bytes Read":20,"Local Bytes Read":3,"Total Records Read":2,"Fetch Wait Time":4},"Shuffle Write Metrics":{"Shuffle Bytes Written":50,"Shuffle Write Time":6000000}})")});
+  const auto stages = Of<StageOpened>(events);
+  ASSERT_EQ(stages.size(), 2u);
+  EXPECT_FALSE(stages[0].opened_at);
+  EXPECT_EQ(stages[1].opened_at, At(1'001'500));
+  const auto totals = Of<TaskHeartbeat>(events);
+  ASSERT_EQ(totals.size(), 1u);
+  EXPECT_EQ(totals[0].bytes_done, 123u);
+  EXPECT_EQ(totals[0].records_done, 7u);
+  EXPECT_EQ(totals[0].bytes_emitted, 50u);
+  EXPECT_EQ(totals[0].time, (TimeUse{.cpu = absl::Milliseconds(1200),
+                                     .scheduler_wait = absl::Milliseconds(500),
+                                     .memory_wait = absl::Milliseconds(30),
+                                     .network_wait = absl::Milliseconds(4),
+                                     .io_wait = absl::Milliseconds(6)}));
+  const auto changes = Of<AttemptChanged>(events);
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_EQ(changes[0].state, AttemptState::kStarted);
+  EXPECT_EQ(changes[0].at, At(1'002'000));
+  EXPECT_EQ(changes[1].state, AttemptState::kFinished);
+  EXPECT_EQ(changes[1].at, At(1'003'500));
+  EXPECT_EQ(changes[1].input_bytes, 123u);
+  EXPECT_EQ(changes[1].attempt, (AttemptId{.stage = 0, .index = 1}));
+}
+
+TEST(Translator, WhenAStageWasSubmittedMayBeToldAtItsEnd) {
+  const auto stages =
+      Of<StageOpened>(Read({kStart, Job(0, Stage(0, 2)), Submitted(Stage(0, 2)),
+                            Completed(Stage(0, 2, "", 0, R"(,"Submission Time":1001500)"))}));
+  ASSERT_EQ(stages.size(), 3u);
+  EXPECT_FALSE(stages[1].opened_at);
+  EXPECT_EQ(stages[2].opened_at, At(1'001'500));
+}
+
+TEST(Translator, ATaskWhoseStartIsNotInTheLogHasStarted) {
+  const auto changes =
+      Of<AttemptChanged>(Read({kStart, Job(0, Stage(0, 2)), Task("End", 0, 7, 1, kWell)}));
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_EQ(changes[0].state, AttemptState::kStarted);
+  EXPECT_EQ(changes[0].at, At(1'002'000));
+}
+
+TEST(Translator, SaysHowATaskEnded) {
+  const auto state_of = [](const std::string& reason) {
+    return Of<AttemptChanged>(Read({kStart, Job(0, Stage(0, 2)), Task("Start", 0, 7, 1),
+                                    Task("End", 0, 7, 1, ",\"Task End Reason\":" + reason)}))
+        .back();
+  };
+  EXPECT_EQ(state_of(R"({"Reason":"TaskKilled","Kill Reason":"another attempt succeeded"})").state,
+            AttemptState::kKilled);
+  EXPECT_EQ(state_of(R"({"Reason":"ExecutorLostFailure","Loss Reason":"gone"})").failure,
+            "ExecutorLostFailure: gone");
+  EXPECT_EQ(state_of(R"({"Reason":"Resubmitted"})").state, AttemptState::kObsolete);
+  const AttemptChanged failed = state_of(
+      R"({"Reason":"ExceptionFailure","Class Name":"a.B","Description":"bad","Stack Trace":[]})");
+  EXPECT_EQ(failed.state, AttemptState::kFailed);
+  EXPECT_EQ(failed.failure, "ExceptionFailure: a.B: bad");
+}
+
+TEST(Translator, GroupsAreExecutionsOfSqlElseJobs) {
+  const auto stages = Of<StageOpened>(Read(
+      {kStart,
+       R"({"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart","executionId":3,"sparkPlanInfo":{"nodeName":"Sort","simpleString":"Sort [x]","children":[{"nodeName":"Scan","children":[]}]},"time":1000500})",
+       Job(4, Stage(0, 2) + "," + Stage(1, 1, "0"),
+           R"("spark.sql.execution.id":"3","spark.scheduler.pool":"fast")"),
+       Job(5, Stage(2, 2), R"("spark.sql.execution.id":"3")"), Job(6, Stage(3, 9))}));
+  ASSERT_EQ(stages.size(), 4u);
+  EXPECT_EQ(stages[0].group, "sql/3");
+  EXPECT_EQ(stages[0].pool, "fast");
+  EXPECT_THAT(stages[1].parents, ElementsAre(0));
+  EXPECT_EQ(stages[2].group, "sql/3");
+  EXPECT_EQ(stages[3].group, "job/6");
+}
+
+// docs/spark-logs.md: what the connector for Spark has to compute, too.
+TEST(Translator, SignaturesAreThoseOfThePlanOrOfTheFinalStage) {
+  const std::string plan =
+      R"("sparkPlanInfo":{"nodeName":"Sort","children":[{"nodeName":"Scan","children":[]},{"nodeName":"Range","children":[]}]})";
+  EXPECT_EQ(PlanHash(nlohmann::json::parse("{" + plan + "}")["sparkPlanInfo"]),
+            0x96a85225f9e87322);  // FNV-1a of "Sort(Scan,Range)"
+  const auto execution = [&](int id) {
+    return R"({"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart","executionId":)" +
+           std::to_string(id) + "," + plan + "}";
+  };
+  const auto stages = Of<StageOpened>(
+      Read({kStart, execution(0), execution(1),
+            Job(0, Stage(0, 2) + "," + Stage(1, 1), R"("spark.sql.execution.id":"0")"),
+            Job(1, Stage(2, 1), R"("spark.sql.execution.id":"1")"), Job(2, Stage(3, 1)),
+            Job(3, Stage(4, 1))}));
+  std::vector<std::string> signatures;
+  for (const StageOpened& stage : stages) signatures.push_back(stage.signature);
+  EXPECT_THAT(signatures, ElementsAre("sql:96a85225f9e87322:0/count at a.py:1:0",
+                                      "sql:96a85225f9e87322:0/count at a.py:1:1",
+                                      "sql:96a85225f9e87322:1/count at a.py:1:0",
+                                      "job:count at a.py:1:0/count at a.py:1:0",
+                                      "job:count at a.py:1:1/count at a.py:1:0"));
+}
+
+TEST(Translator, AStageThatNeitherRunsNorWaitsIsSkippedAtTheFirstTask) {
+  // 0 and 1 have their output already; 2 runs, 3 waits for it and for 1.
+  const std::vector<std::string> log = {
+      kStart,
+      Job(0, Stage(0, 2) + "," + Stage(1, 2, "0") + "," + Stage(2, 2) + "," + Stage(3, 1, "1,2")),
+      Submitted(Stage(2, 2))};
+  EXPECT_THAT(Skipped(Read(log)), IsEmpty());
+  auto more = log;
+  more.push_back(Task("Start", 2, 1, 0));
+  EXPECT_THAT(Skipped(Read(more)), ElementsAre(0, 1));
+  more.insert(more.end(), {Task("Start", 2, 2, 1), Completed(Stage(2, 2)), Submitted(Stage(3, 1)),
+                           Task("Start", 3, 3, 0)});
+  EXPECT_THAT(Skipped(Read(more)), ElementsAre(0, 1));
+}
+
+TEST(Translator, ASkippedStageThatRunsAfterAllHasAnotherAttempt) {
+  const auto events = Read({kStart, Job(0, Stage(0, 2) + "," + Stage(1, 2, "0")),
+                            Submitted(Stage(1, 2)), Task("Start", 1, 1, 0),
+                            Completed(Stage(1, 2, "", 0, R"(,"Failure Reason":"FetchFailed")")),
+                            Submitted(Stage(0, 1)), Task("Start", 0, 2, 0)});
+  const auto stages = Of<StageOpened>(events);
+  EXPECT_THAT(Skipped(events), ElementsAre(0));
+  EXPECT_EQ(stages.back().stage, 0u);
+  EXPECT_EQ(stages.back().attempt, 1u);
+  EXPECT_FALSE(stages.back().skipped);
+  EXPECT_EQ(Of<AttemptChanged>(events).back().attempt.stage_attempt, 1u);
+}
+
+TEST(Translator, AResubmittedStageHasTheTasksThatItMisses) {
+  const auto events =
+      Read({kStart, Job(0, Stage(0, 4)), Submitted(Stage(0, 4)), Task("Start", 0, 1, 3),
+            Submitted(Stage(0, 1, "", 1)), Task("Start", 0, 2, 0, "", 1)});
+  EXPECT_EQ(Of<StageOpened>(events).back().attempt, 1u);
+  EXPECT_EQ(Of<StageOpened>(events).back().task_count, 1u);
+  EXPECT_EQ(Of<AttemptChanged>(events).back().attempt,
+            (AttemptId{.stage = 0, .index = 0, .stage_attempt = 1}));
+}
+
+TEST(Translator, WhatAJobLeavesAtItsEndDoesNotRun) {
+  const auto events =
+      Read({kStart, Job(0, Stage(0, 4) + "," + Stage(1, 2, "0")), Job(1, Stage(1, 2, "0")),
+            Submitted(Stage(0, 4)),
+            JobEnd(0, R"({"Result":"JobFailed","Exception":{"Message":"cancelled"}})")});
+  EXPECT_THAT(Skipped(events), ElementsAre(0));  // 1 may run yet
+  EXPECT_EQ(Of<StageOpened>(events).back().attempt, 1u);
+}
+
+TEST(Translator, AnApplicationEndsAsItsDriverOrItsLastJob) {
+  const auto outcome = [](const std::string& result, const std::string& end) {
+    return Of<JobClosed>(
+        Read({kStart, Job(0, Stage(0, 1)), JobEnd(0, result),
+              R"({"Event":"SparkListenerApplicationEnd","Timestamp":1010000)" + end + "}"}));
+  };
+  const std::string well = R"({"Result":"JobSucceeded"})";
+  const std::string ill = R"({"Result":"JobFailed","Exception":{"Message":"boom"}})";
+  EXPECT_EQ(outcome(well, "")[0], (JobClosed{.at = At(1'010'000)}));
+  EXPECT_EQ(outcome(ill, "")[0], (JobClosed{.outcome = JobOutcome::kFailed,
+                                            .message = "job 0 failed: boom",
+                                            .at = At(1'010'000)}));
+  EXPECT_EQ(outcome(ill, R"(,"ExitCode":0)")[0].outcome, JobOutcome::kSucceeded);
+  EXPECT_EQ(outcome(well, R"(,"ExitCode":3)")[0].message, "the driver exited with 3");
+}
+
+TEST(Translator, TheClockNeverGoesBack) {
+  const auto events = Read(
+      {kStart, Job(0, Stage(0, 2)),
+       R"({"Event":"SparkListenerExecutorAdded","Timestamp":5000000,"Executor ID":"e1","Executor Info":{"Host":"h","Total Cores":4}})",
+       Task("Start", 0, 1, 0), Task("End", 0, 1, 0, kWell)});
+  absl::Time before = absl::InfinitePast();
+  for (const Event& event : events) {
+    EXPECT_GE(event.arrived_at, before);
+    before = event.arrived_at;
+  }
+  EXPECT_EQ(before, At(5'000'000));
+  EXPECT_EQ(Of<AttemptChanged>(events).back().at, At(1'003'500));
+}
+
+TEST(Translator, AnInstantFarAheadIsBelievedWhenTheNextAgrees) {
+  const auto added = [](int id, const std::string& at) {
+    return R"({"Event":"SparkListenerExecutorAdded","Timestamp":)" + at + R"(,"Executor ID":"e)" +
+           std::to_string(id) + R"(","Executor Info":{"Host":"h","Total Cores":4}})";
+  };
+  const auto events = Read({kStart, added(1, "30000000000000"), added(2, "1002000"),
+                            added(3, "30000000000000"), added(4, "30000000001000")});
+  EXPECT_EQ(events[1].arrived_at, At(1'000'000));
+  EXPECT_EQ(events[2].arrived_at, At(1'002'000));
+  EXPECT_EQ(events[3].arrived_at, At(1'002'000));
+  EXPECT_EQ(events[4].arrived_at, At(30'000'000'001'000));
+}
+
+TEST(Translator, LeavesOutWhatCannotBe) {
+  LogCounts counts;
+  const auto events =
+      Read({kStart, kStart, Task("Start", 9, 1, 0), Task("End", 9, 1, 0, kWell), JobEnd(5),
+            Completed(Stage(8, 1)), R"({"Event":"SparkListenerJobStart"})",
+            R"({"Event":"SparkListenerTaskEnd","Stage ID":-1,"Task Info":[]})",
+            R"({"Event":"SparkListenerNew","Job ID":{}})", R"({"Event":7})", R"([1])", "nonsense"},
+           &counts);
+  EXPECT_EQ(events.size(), 1u);
+  EXPECT_EQ(counts.contradictions, 7u);
+  EXPECT_EQ(counts.unused_events, 2u);
+  EXPECT_EQ(counts.broken_events, 1u);
+}
+
+TEST(Translator, TextIsAlwaysUtf8) {
+  const auto events =
+      Read({"{\"Event\":\"SparkListenerApplicationStart\",\"App Name\":\"a\xff\x01 \xc3\xa9\","
+            "\"App ID\":\"x\",\"User\":\"half \\ud83d \\\\ud83d\"}"});
+  const auto opened = Of<JobOpened>(events);
+  ASSERT_EQ(opened.size(), 1u);
+  EXPECT_EQ(opened[0].name, "a?  \xc3\xa9");
+  EXPECT_EQ(opened[0].user, "half ? \\ud83d");
+}
+
+TEST(Translator, MemoryIsBoundedInALogOfNoEnd) {
+  LogParser parser({});
+  std::uint64_t told = 0;
+  const auto feed = [&](const std::string& line) { parser.Feed(line, [&](Event) { ++told; }); };
+  feed(kStart);
+  for (int i = 0; i < 20'000; ++i) feed(Job(i, Stage(i, 1)) + Task("Start", i, i, 0));
+  EXPECT_EQ(told, 40'001u);  // jobs beyond kJobsMax are forgotten, not refused
+}
+
+}  // namespace
+}  // namespace tidemark::spark
