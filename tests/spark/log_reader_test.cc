@@ -111,6 +111,26 @@ TEST_F(LogReaderTest, LogsOfSparkAreJobsThatEnd) {
   }
 }
 
+TEST_F(LogReaderTest, RunsOfAnApplicationHaveTheSameSignatures) {
+  std::vector<std::vector<std::string>> runs;
+  for (const char* name : {"eventlog_v2_local-1795466270213", "local-1795466322781.zst"}) {
+    const Outcome outcome = Read(std::string(TIDEMARK_SPARK_LOGS) + "/" + name);
+    ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+    std::set<std::string> signatures;
+    std::set<std::uint32_t> stages;
+    for (const Event& event : outcome.events) {
+      const auto* stage = std::get_if<StageOpened>(&event.body);
+      if (stage == nullptr) continue;
+      signatures.insert(stage->signature);
+      stages.insert(stage->stage);
+    }
+    EXPECT_EQ(stages.size(), 16u);
+    EXPECT_EQ(signatures.size(), stages.size());
+    runs.emplace_back(signatures.begin(), signatures.end());
+  }
+  EXPECT_EQ(runs[0], runs[1]);
+}
+
 TEST_F(LogReaderTest, ARollingFolderIsReadByNumbers) {
   const std::string log = "eventlog_v2_app-1/";
   Write(log + "appstatus_app-1.inprogress", "");
