@@ -83,7 +83,7 @@ void Background::TakeUntil(Instant deadline) {
   executed_ = 0;
 }
 
-// What nobody will execute any more.
+// What will never be executed.
 void Background::GiveUp(const Command& command) {
   if (const auto* flush = std::get_if<FlushNow>(&command)) {
     flush->newest->set_value(std::nullopt);

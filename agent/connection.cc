@@ -15,7 +15,7 @@ namespace {
 
 constexpr absl::Duration kConnectTimeout = absl::Seconds(2);
 // A master that says nothing for so long while events wait for its answer is taken for gone:
-// nobody tells us when the network between us is cut. Taste: far above any pause of a healthy one.
+// no error reports that the network was cut. Taste: far above any pause of a healthy one.
 constexpr absl::Duration kAnswerTimeout = absl::Seconds(60);
 
 // Whether the master said no, and not the network.

@@ -127,7 +127,7 @@ void EventStream::Take(const v1::StreamEventsResponse& response) {
     shared_->inbox.Wake();
   }
   for (const v1::Rejection& rejection : response.rejections()) {
-    // Before anybody who waited for the answer goes on.
+    // Before any waiter for the answer continues.
     const bool is_of_job = rejection.code() == static_cast<int>(grpc::StatusCode::ALREADY_EXISTS);
     if (is_of_job) shared_->transport.JobRefused(rejection.reason());
     if (rejection.sequence() == 0) {
@@ -170,7 +170,7 @@ void EventStream::NotUnderstood(const v1::Rejection& rejection) {
 }
 
 void EventStream::OnDone(const grpc::Status& status) {
-  const std::shared_ptr<Shared> shared = shared_;  // whoever sees the status may destroy this
+  const std::shared_ptr<Shared> shared = shared_;  // a reader of the status may destroy this
   {
     const std::lock_guard lock(mutex_);
     // A copy of its texts takes memory.

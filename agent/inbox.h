@@ -60,7 +60,7 @@ class Inbox {
   void Wake();
   // Returns all commands once there are any, on Wake() or at the deadline.
   std::vector<Command> WaitUntil(Instant deadline);
-  // Nobody listens any more: refuses all commands from now on and returns those that came before.
+  // Closed: refuses all commands from now on and returns those that came before.
   std::vector<Command> Close();
 
  private:

@@ -1,4 +1,4 @@
-// The agent of an engine that reports to nobody.
+// The agent of an engine that has no master.
 #pragma once
 
 #include <memory>

@@ -104,7 +104,7 @@ void ReduceRecorder::CloseUnit() {
   totals_.nanos += nanos;
   totals_.last_end_nanos = now;
   if (!meter_->ring.unit_fits()) totals_.dropped_points += unit_groups_;
-  // In this order, so that whoever has seen a point finds it in the totals.
+  // In this order, so that a reader that has seen a point finds it in the totals.
   meter_->totals.Write(totals_);
   meter_->ring.Publish(nanos);
   meter_->close_burst.store(false, std::memory_order_relaxed);

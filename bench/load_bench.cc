@@ -22,7 +22,7 @@
 #include "bench/service/master_process.h"
 #include "bench/service/scratch.h"
 #include "bench/service/serve.h"
-#include "tidemark/next/v1/job_service.grpc.pb.h"
+#include "tidemark/v1/job_service.grpc.pb.h"
 
 namespace tidemark::bench {
 namespace {
@@ -60,11 +60,11 @@ class Onlooker {
 
  private:
   void Run(const std::string& address) {
-    const auto stub = next::v1::JobService::NewStub(OwnChannel(address));
-    next::v1::WatchJobRequest request;
+    const auto stub = v1::JobService::NewStub(OwnChannel(address));
+    v1::WatchJobRequest request;
     request.set_job_id(job_id_);
     const auto stream = stub->WatchJob(&context_, request);
-    next::v1::WatchJobResponse response;
+    v1::WatchJobResponse response;
     const absl::Time begin = absl::Now();
     absl::Time last = begin;
     while (!stopping_ && stream->Read(&response)) {

@@ -154,7 +154,7 @@ nlohmann::ordered_json Soak(const Settings& settings, const std::vector<Recordin
       totals.refused += job.is_over() ? job.refused() : 0;
       return job.is_over();
     });
-    for (const next::service::PublishedJob& job : jobs.TickDue(now)) {
+    for (const service::PublishedJob& job : jobs.TickDue(now)) {
       ++totals.snapshots;
       totals.finals += job.newest->is_final ? 1 : 0;
     }

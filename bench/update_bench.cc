@@ -85,9 +85,9 @@ class RunningJob {
   // Seconds that the update takes.
   double Tick() {
     const double before = ThreadSeconds();  // an update waits for nothing but the processor
-    const next::Snapshot snapshot = monitor_.Tick(Now());
+    const Snapshot snapshot = monitor_.Tick(Now());
     const double elapsed = ThreadSeconds() - before;
-    is_estimated_ = snapshot.estimate.state == next::EstimateState::kValid;
+    is_estimated_ = snapshot.estimate.state == EstimateState::kValid;
     return elapsed;
   }
   bool is_estimated() const { return is_estimated_; }
@@ -140,7 +140,7 @@ class RunningJob {
         partition.explicit_keys.push_back({key.key, bytes});
         partition.total_bytes += bytes;
       }
-      // As many bytes again in small keys that nobody names.
+      // As many bytes again in small keys that are not named.
       partition.implicit_key_count = 1 + partition.total_bytes / 100;
       partition.implicit_bytes = partition.total_bytes;
       partition.total_bytes *= 2;
@@ -237,7 +237,7 @@ class StagesJob {
     now_ += 1;
     Say(ExecutorOpened{.executor = 0, .host = "a", .slots = 100});  // a sign of life
     const double before = ThreadSeconds();
-    const next::Snapshot snapshot = monitor_.Tick(Now());
+    const Snapshot snapshot = monitor_.Tick(Now());
     const double elapsed = ThreadSeconds() - before;
     if (!snapshot.estimate.remaining) fmt::print(stderr, "no estimate was made\n");
     return 1e3 * elapsed;

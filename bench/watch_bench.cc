@@ -21,8 +21,8 @@
 #include "bench/service/master_process.h"
 #include "bench/service/scratch.h"
 #include "bench/service/serve.h"
-#include "tidemark/next/v1/job_service.grpc.pb.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
+#include "tidemark/v1/job_service.grpc.pb.h"
 
 namespace tidemark::bench {
 namespace {
@@ -72,12 +72,12 @@ class AgentAndWatcher {
   }
 
   void Watch(const std::string& address) {
-    const auto stub = next::v1::JobService::NewStub(OwnChannel(address));
+    const auto stub = v1::JobService::NewStub(OwnChannel(address));
     grpc::ClientContext context;
-    next::v1::WatchJobRequest request;
+    v1::WatchJobRequest request;
     request.set_job_id(job_id_);
     const auto stream = stub->WatchJob(&context, request);
-    next::v1::WatchJobResponse response;
+    v1::WatchJobResponse response;
     while (latencies_.size() < sent_at_.size() && stream->Read(&response)) {
       const std::int64_t now = absl::GetCurrentTimeNanos();
       const std::uint64_t known = response.snapshot().coverage().dropped_events();

@@ -18,21 +18,21 @@ constexpr std::size_t kNamedMax = 10;
 }  // namespace
 
 int AtMaster(const MasterArguments& arguments,
-             const std::function<absl::StatusOr<int>(const next::Client&)>& ask) {
+             const std::function<absl::StatusOr<int>(const Client&)>& ask) {
   const auto master =
-      next::Client::Create({.address = arguments.address, .security = arguments.security});
+      Client::Create({.address = arguments.address, .security = arguments.security});
   const absl::StatusOr<int> exit_code = master.ok() ? ask(**master) : master.status();
   if (exit_code.ok()) return *exit_code;
   Complain(DescribeMasterTrouble(arguments.address, exit_code.status()));
   return ExitCodeOf(exit_code.status());
 }
 
-ExitCode NoSuchJob(const std::string& job_id, const next::Client& master) {
+ExitCode NoSuchJob(const std::string& job_id, const Client& master) {
   std::string message = fmt::format("no job {} at {}", job_id, master.address());
   std::vector<std::string> names;
   const auto jobs = master.ListJobs();
   if (jobs.ok()) {
-    for (const next::Snapshot& job : *jobs) names.push_back(job.job_id);
+    for (const Snapshot& job : *jobs) names.push_back(job.job_id);
     if (names.empty()) message += "; it has no jobs yet";
   }
   const std::string meant = text::DidYouMean(job_id, names);

@@ -14,9 +14,9 @@ namespace tidemark::cli {
 
 // Calls `ask` with the master and returns its exit code, or that of its error, which is told.
 int AtMaster(const MasterArguments& arguments,
-             const std::function<absl::StatusOr<int>(const next::Client&)>& ask);
+             const std::function<absl::StatusOr<int>(const Client&)>& ask);
 
 // Says that the master has no such job, and which was meant or is there. kNotFound.
-ExitCode NoSuchJob(const std::string& job_id, const next::Client& master);
+ExitCode NoSuchJob(const std::string& job_id, const Client& master);
 
 }  // namespace tidemark::cli

@@ -16,7 +16,7 @@ BackgroundProgress::BackgroundProgress(std::unique_ptr<Progress> progress)
 
 BackgroundProgress::~BackgroundProgress() { Finish(); }
 
-void BackgroundProgress::Show(const next::Snapshot& snapshot) { Add(snapshot); }
+void BackgroundProgress::Show(const Snapshot& snapshot) { Add(snapshot); }
 void BackgroundProgress::Say(const std::string& message) { Add(message); }
 
 void BackgroundProgress::PassOn(const std::string& line) {
@@ -52,7 +52,7 @@ void BackgroundProgress::Finish(const std::string& ending) {
 }
 
 void BackgroundProgress::ShowItem(const Item& item) {
-  if (const next::Snapshot* snapshot = std::get_if<next::Snapshot>(&item)) {
+  if (const Snapshot* snapshot = std::get_if<Snapshot>(&item)) {
     progress_->Show(*snapshot);  // a reader that has gone does not end the job
   } else if (const Line* line = std::get_if<Line>(&item)) {
     progress_->PassOn(line->text);

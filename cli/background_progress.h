@@ -1,4 +1,4 @@
-// Progress on a thread of its own, so that a slow terminal holds up nobody.
+// Progress on a thread of its own, so that a slow terminal does not hold up the job.
 #pragma once
 
 #include <condition_variable>
@@ -22,7 +22,7 @@ class BackgroundProgress {
   BackgroundProgress& operator=(const BackgroundProgress&) = delete;
 
   // Neither waits for the reader. When very many wait, the oldest is left out.
-  void Show(const next::Snapshot& snapshot);
+  void Show(const Snapshot& snapshot);
   void Say(const std::string& message);
   // Waits for the reader when very much is waiting: no line is left out.
   void PassOn(const std::string& line);
@@ -34,7 +34,7 @@ class BackgroundProgress {
   struct Line {
     std::string text;
   };
-  using Item = std::variant<next::Snapshot, std::string, Line>;
+  using Item = std::variant<Snapshot, std::string, Line>;
   void ShowItem(const Item& item);
   void Add(Item item);
   void ShowUntilFinished();

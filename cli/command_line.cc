@@ -42,11 +42,11 @@ const std::map<std::string, TableFormat> kTableFormats = {{"table", TableFormat:
                                                           {"json", TableFormat::kJson},
                                                           {"jsonl", TableFormat::kJsonl}};
 
-const std::map<std::string, next::SchedulingPolicy> kPolicies = {
-    {"fifo", next::SchedulingPolicy::kFifo},
-    {"fair", next::SchedulingPolicy::kFair},
-    {"drf", next::SchedulingPolicy::kDrf},
-    {"capacity", next::SchedulingPolicy::kCapacity}};
+const std::map<std::string, SchedulingPolicy> kPolicies = {
+    {"fifo", SchedulingPolicy::kFifo},
+    {"fair", SchedulingPolicy::kFair},
+    {"drf", SchedulingPolicy::kDrf},
+    {"capacity", SchedulingPolicy::kCapacity}};
 
 const std::map<std::string, examples::OutputKind> kOutputKinds = {
     {"text", examples::OutputKind::kText},

@@ -92,7 +92,7 @@ struct WhatIfArguments {
   std::string subject;               // a plan file, or the id of a job
   std::vector<std::uint32_t> slots;  // a scenario for each; empty: as it is
   std::optional<double> data_factor;
-  std::optional<next::SchedulingPolicy> policy;
+  std::optional<SchedulingPolicy> policy;
   MasterArguments master;
   TableFormat format = TableFormat::kTable;
 };

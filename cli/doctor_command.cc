@@ -110,10 +110,9 @@ void TellOfMaster(const MasterOptions& options, bool serves, const ClientSecurit
         "master",
         fmt::format("a master runs at {}, but takes no reports: its log says why", address));
   }
-  const auto master =
-      next::Client::Create({.address = DialledAddress(address), .security = security});
-  const auto jobs = master.ok() ? (*master)->ListJobs()
-                                : absl::StatusOr<std::vector<next::Snapshot>>(master.status());
+  const auto master = Client::Create({.address = DialledAddress(address), .security = security});
+  const auto jobs =
+      master.ok() ? (*master)->ListJobs() : absl::StatusOr<std::vector<Snapshot>>(master.status());
   if (jobs.ok()) {
     report.Fine("master", fmt::format("a healthy master runs at {} and has {} {}", address,
                                       jobs->size(), jobs->size() == 1 ? "job" : "jobs"));

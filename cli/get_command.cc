@@ -39,29 +39,29 @@ std::vector<std::string> TasksAsJson(const ordered_json& job) {
   return lines;
 }
 
-int ShowJob(const GetArguments& arguments, const next::Snapshot& job) {
-  const std::string json = next::wire::SnapshotJson(job);
+int ShowJob(const GetArguments& arguments, const Snapshot& job) {
+  const std::string json = wire::SnapshotJson(job);
   const auto options = TableOptionsFor(arguments.format);
   switch (arguments.what) {
     case Listed::kStages:
       return IsJson(arguments.format)
                  ? PrintJson(StagesAsJson(ordered_json::parse(json)), arguments.format)
-                 : PrintLines(next::console::RenderStageTable(job, options));
+                 : PrintLines(console::RenderStageTable(job, options));
     case Listed::kTasks:
       return IsJson(arguments.format)
                  ? PrintJson(TasksAsJson(ordered_json::parse(json)), arguments.format)
-                 : PrintLines(next::console::RenderTaskTable(job, options));
+                 : PrintLines(console::RenderTaskTable(job, options));
     case Listed::kJobs:
       break;
   }
   return IsJson(arguments.format) ? PrintLines({json})
-                                  : PrintLines(next::console::RenderJobTable({job}, options));
+                                  : PrintLines(console::RenderJobTable({job}, options));
 }
 
 }  // namespace
 
 int Do(const GetArguments& arguments) {
-  return AtMaster(arguments.master, [&](const next::Client& master) -> absl::StatusOr<int> {
+  return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
     if (!arguments.job_id.empty()) {
       const auto job = master.GetJob(arguments.job_id);
       if (absl::IsNotFound(job.status())) return NoSuchJob(arguments.job_id, master);
@@ -71,10 +71,10 @@ int Do(const GetArguments& arguments) {
     const auto jobs = master.ListJobs();
     if (!jobs.ok()) return jobs.status();
     if (!IsJson(arguments.format)) {
-      return PrintLines(next::console::RenderJobTable(*jobs, TableOptionsFor(arguments.format)));
+      return PrintLines(console::RenderJobTable(*jobs, TableOptionsFor(arguments.format)));
     }
     std::vector<std::string> lines;
-    for (const next::Snapshot& job : *jobs) lines.push_back(next::wire::SnapshotJson(job));
+    for (const Snapshot& job : *jobs) lines.push_back(wire::SnapshotJson(job));
     return PrintJson(lines, arguments.format);
   });
 }

@@ -20,7 +20,7 @@ constexpr std::chrono::seconds kAnswerWithin{10};
 }  // namespace
 
 absl::StatusOr<bool> TakesReports(const std::string& address, const ClientSecurity& security) {
-  const auto channel = next::client::MasterChannel(address, security);
+  const auto channel = client::MasterChannel(address, security);
   if (!channel.ok()) return channel.status();
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + kAnswerWithin);
@@ -28,7 +28,7 @@ absl::StatusOr<bool> TakesReports(const std::string& address, const ClientSecuri
   request.set_service(v1::IngestService::service_full_name());
   HealthCheckResponse response;
   const grpc::Status status = Health::NewStub(*channel)->Check(&context, request, &response);
-  if (!status.ok()) return next::client::FromGrpc(status);
+  if (!status.ok()) return client::FromGrpc(status);
   return response.status() == HealthCheckResponse::SERVING;
 }
 

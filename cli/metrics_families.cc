@@ -105,13 +105,12 @@ void AddSnapshots(const MasterStats& stats, Families& families) {
                MetricType::Histogram, {Histogram(stats.journal)});
 }
 
-using Jobs = std::vector<const next::Snapshot*>;
+using Jobs = std::vector<const Snapshot*>;
 
-bool IsShown(const next::Snapshot& job) { return !job.is_final && job.sequence > 0; }
+bool IsShown(const Snapshot& job) { return !job.is_final && job.sequence > 0; }
 
 // `kind` is "job" or "workflow".
 void AddStates(const std::string& kind, const Jobs& jobs, Families& families) {
-  using next::JobState;
   constexpr std::array<std::pair<JobState, const char*>, 5> kStates = {
       {{JobState::kRunning, "running"},
        {JobState::kSucceeded, "succeeded"},
@@ -121,7 +120,7 @@ void AddStates(const std::string& kind, const Jobs& jobs, Families& families) {
   std::vector<ClientMetric> metrics;
   for (const auto& [state, name] : kStates) {
     double count = 0;
-    for (const next::Snapshot* job : jobs) count += job->state == state ? 1 : 0;
+    for (const Snapshot* job : jobs) count += job->state == state ? 1 : 0;
     metrics.push_back(Labelled(Gauge(count), "state", name));
   }
   families.Add(kind + "s", "Number of " + kind + "s kept, by state.", MetricType::Gauge,
@@ -133,7 +132,7 @@ void AddProgress(const std::string& kind, const Jobs& jobs, Families& families) 
   std::vector<ClientMetric> remaining;
   std::vector<ClientMetric> lower;
   std::vector<ClientMetric> upper;
-  for (const next::Snapshot* job : jobs) {
+  for (const Snapshot* job : jobs) {
     if (!IsShown(*job)) continue;
     const auto add = [&](std::vector<ClientMetric>& metrics, double value) {
       metrics.push_back(Labelled(Gauge(value), kind, job->job_id));
@@ -162,7 +161,7 @@ void AddProgress(const std::string& kind, const Jobs& jobs, Families& families) 
 void AddCoverage(const Jobs& jobs, Families& families) {
   std::vector<ClientMetric> dropped;
   std::vector<ClientMetric> silent;
-  for (const next::Snapshot* job : jobs) {
+  for (const Snapshot* job : jobs) {
     if (!IsShown(*job)) continue;
     const auto add = [&job](std::vector<ClientMetric>& metrics, double value) {
       metrics.push_back(Labelled(Gauge(value), "job", job->job_id));
@@ -180,11 +179,11 @@ void AddCoverage(const Jobs& jobs, Families& families) {
 }  // namespace
 
 std::vector<MetricFamily> MetricFamilies(const MasterStats& stats,
-                                         const std::vector<next::Snapshot>& jobs) {
+                                         const std::vector<Snapshot>& jobs) {
   Jobs reporting;
   Jobs workflows;
-  for (const next::Snapshot& job : jobs) {
-    const bool is_workflow = job.info && job.info->kind == next::JobKind::kWorkflow;
+  for (const Snapshot& job : jobs) {
+    const bool is_workflow = job.info && job.info->kind == JobKind::kWorkflow;
     (is_workflow ? workflows : reporting).push_back(&job);
   }
   Families families;

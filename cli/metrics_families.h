@@ -15,6 +15,6 @@ namespace tidemark::cli {
 
 // `jobs`: those that report, and workflows.
 std::vector<prometheus::MetricFamily> MetricFamilies(const MasterStats& stats,
-                                                     const std::vector<next::Snapshot>& jobs);
+                                                     const std::vector<Snapshot>& jobs);
 
 }  // namespace tidemark::cli

@@ -24,39 +24,39 @@ absl::StatusOr<int> SuccessIf(const absl::Status& status) {
 }  // namespace
 
 int Do(const SubmitArguments& arguments) {
-  const auto plan = next::cli::ReadPlanFile(arguments.file, next::cli::PlanUse::kSubmit);
+  const auto plan = cli::ReadPlanFile(arguments.file, cli::PlanUse::kSubmit);
   if (!plan.ok()) return WrongFile(plan.status());
-  return AtMaster(arguments.master, [&](const next::Client& master) -> absl::StatusOr<int> {
+  return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
     if (absl::Status taken = master.SubmitJob(*plan); !taken.ok()) return taken;
     return WriteLine(stdout, plan->id) ? kSuccess : kReaderGone;
   });
 }
 
 int Do(const AttachArguments& arguments) {
-  return AtMaster(arguments.master, [&](const next::Client& master) {
+  return AtMaster(arguments.master, [&](const Client& master) {
     return SuccessIf(
         master.AttachJob(arguments.job_id, arguments.child_name, arguments.child_job_id));
   });
 }
 
 int Do(const UpdateArguments& arguments) {
-  next::PlanChange change = {.cancel_jobs = arguments.cancel_jobs, .cancel = arguments.cancel};
+  PlanChange change = {.cancel_jobs = arguments.cancel_jobs, .cancel = arguments.cancel};
   if (!arguments.file.empty()) {
-    auto added = next::cli::ReadPlanFile(arguments.file, next::cli::PlanUse::kAdd);
+    auto added = cli::ReadPlanFile(arguments.file, cli::PlanUse::kAdd);
     if (!added.ok()) return WrongFile(added.status());
     change.add_jobs = std::move(added->jobs);
   }
-  if (change == next::PlanChange()) {
+  if (change == PlanChange()) {
     Complain("nothing to change; pass --add, --cancel or --cancel-all");
     return kUsage;
   }
-  return AtMaster(arguments.master, [&](const next::Client& master) {
+  return AtMaster(arguments.master, [&](const Client& master) {
     return SuccessIf(master.UpdateJob(arguments.job_id, change));
   });
 }
 
 int Do(const ForgetArguments& arguments) {
-  return AtMaster(arguments.master, [&](const next::Client& master) {
+  return AtMaster(arguments.master, [&](const Client& master) {
     return SuccessIf(master.ForgetJob(arguments.job_id));
   });
 }

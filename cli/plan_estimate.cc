@@ -17,11 +17,11 @@
 #include "tidemark/field_error.h"
 #include "tidemark/plan.h"
 
-namespace tidemark::next::cli {
+namespace tidemark::cli {
 namespace {
 
+using tidemark::StageProfile;
 using tidemark::workflow::StageNow;
-using tidemark::workflow::StageProfile;
 using tidemark::workflow::Warmth;
 
 std::optional<Range> RangeOf(const estimate::Range& range) {
@@ -100,7 +100,7 @@ void SetTimes(const PlannedStage& stage, StageProfile& profile) {
   }
 }
 
-// What CheckPlan() says, in the words of whoever reads the file.
+// What CheckPlan() says, in the words of the plan file.
 std::string InWords(const absl::Status& status, const Plan& plan) {
   const WrongField wrong = WrongFieldOf(status);
   unsigned job = 0;
@@ -355,4 +355,4 @@ absl::StatusOr<Outcome> EstimateStages(const Plan& plan, const Scenario& scenari
   return StagesOfPlan(*applied, plan).Estimate(at);
 }
 
-}  // namespace tidemark::next::cli
+}  // namespace tidemark::cli

@@ -6,7 +6,7 @@
 #include "absl/time/time.h"
 #include "tidemark/job_query.h"
 
-namespace tidemark::next::cli {
+namespace tidemark::cli {
 
 // Whether all its jobs are described stage by stage. What a MapReduce job takes its earlier runs
 // tell, which only a master has.
@@ -18,4 +18,4 @@ bool IsOfStages(const Plan& plan);
 // with the plan.
 absl::StatusOr<Outcome> EstimateStages(const Plan& plan, const Scenario& scenario, absl::Time at);
 
-}  // namespace tidemark::next::cli
+}  // namespace tidemark::cli

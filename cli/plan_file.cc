@@ -21,10 +21,10 @@
 #include "proto/wire/plan_codec.h"
 #include "text/did_you_mean.h"
 #include "tidemark/field_error.h"
-#include "tidemark/next/v1/plan.pb.h"
+#include "tidemark/v1/plan.pb.h"
 #include "transport/small_file.h"
 
-namespace tidemark::next::cli {
+namespace tidemark::cli {
 namespace {
 
 using google::protobuf::Descriptor;
@@ -363,4 +363,4 @@ absl::StatusOr<Plan> ReadPlanFile(const std::string& path, PlanUse use) {
   return absl::Status(plan.status().code(), absl::StrCat(path, ": ", plan.status().message()));
 }
 
-}  // namespace tidemark::next::cli
+}  // namespace tidemark::cli

@@ -1,6 +1,6 @@
 // A plan that is described in YAML or JSON: jobs, stages, or both.
 //
-// The schema is tidemark.v1.Plan (proto/tidemark/next/v1/plan.proto) itself, by the names of its
+// The schema is tidemark.v1.Plan (proto/tidemark/v1/plan.proto) itself, by the names of its
 // fields, with shorter names for what people write often; docs/plans.md has them all:
 //
 //   id: visits-17
@@ -21,7 +21,7 @@
 #include "absl/status/statusor.h"
 #include "tidemark/plan.h"
 
-namespace tidemark::next::cli {
+namespace tidemark::cli {
 
 enum class PlanUse {
   kEstimate,  // `id` may be missing
@@ -36,4 +36,4 @@ absl::StatusOr<Plan> ParsePlanFile(const std::string& text, PlanUse use);
 // The same; errors name the file. NotFound: it cannot be read.
 absl::StatusOr<Plan> ReadPlanFile(const std::string& path, PlanUse use);
 
-}  // namespace tidemark::next::cli
+}  // namespace tidemark::cli

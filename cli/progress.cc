@@ -31,10 +31,10 @@ void NoteOutputError(int error) {
   output_error.compare_exchange_strong(none, error);
 }
 
-void WriteSummary(const next::Snapshot& snapshot, const std::string& ending, std::FILE* lines,
+void WriteSummary(const Snapshot& snapshot, const std::string& ending, std::FILE* lines,
                   const Environment& environment) {
-  const auto summary = next::console::RenderSummary(snapshot, WidthOf(lines),
-                                                    TextOptionsFor(lines, environment), ending);
+  const auto summary =
+      console::RenderSummary(snapshot, WidthOf(lines), TextOptionsFor(lines, environment), ending);
   for (const std::string& line : summary) WriteLine(lines, line);
 }
 
@@ -48,7 +48,7 @@ class BarProgress final : public Progress {
         lines_(lines),
         terminal_(fileno(stderr)) {}
 
-  bool Show(const next::Snapshot& snapshot) override {
+  bool Show(const Snapshot& snapshot) override {
     newest_ = snapshot;
     is_drawn_ = false;
     if (snapshot.is_final || absl::Now() - drawn_at_ >= kBetweenFrames) Draw();
@@ -67,19 +67,19 @@ class BarProgress final : public Progress {
 
  private:
   void Draw() {
-    next::console::FrameOptions options = options_;
+    console::FrameOptions options = options_;
     // A full line would leave the cursor on its last column, where terminals disagree.
     options.width = terminal_.size().columns - 1;
-    terminal_.Draw(next::console::RenderFrame(*newest_, options));
+    terminal_.Draw(console::RenderFrame(*newest_, options));
     drawn_at_ = absl::Now();
     is_drawn_ = true;
   }
 
   const Environment environment_;
-  const next::console::FrameOptions options_;
+  const console::FrameOptions options_;
   std::FILE* const lines_;
   console::Terminal terminal_;
-  std::optional<next::Snapshot> newest_;
+  std::optional<Snapshot> newest_;
   absl::Time drawn_at_ = absl::InfinitePast();
   bool is_drawn_ = false;  // the newest snapshot
 };
@@ -91,7 +91,7 @@ class PlainProgress final : public Progress {
         lines_(lines),
         plain_(TextOptionsFor(lines, environment_), compare) {}
 
-  bool Show(const next::Snapshot& snapshot) override {
+  bool Show(const Snapshot& snapshot) override {
     newest_ = snapshot;
     const std::optional<std::string> line = plain_.Next(*newest_);
     return !line || WriteLine(lines_, *line);
@@ -104,15 +104,15 @@ class PlainProgress final : public Progress {
  private:
   const Environment environment_;
   std::FILE* const lines_;
-  next::console::PlainLines plain_;
-  std::optional<next::Snapshot> newest_;
+  console::PlainLines plain_;
+  std::optional<Snapshot> newest_;
 };
 
 class JsonProgress final : public Progress {
  public:
   explicit JsonProgress(std::FILE* lines) : lines_(lines) {}
-  bool Show(const next::Snapshot& snapshot) override {
-    return WriteLine(lines_, next::wire::SnapshotJson(snapshot));
+  bool Show(const Snapshot& snapshot) override {
+    return WriteLine(lines_, wire::SnapshotJson(snapshot));
   }
 
  private:
@@ -122,7 +122,7 @@ class JsonProgress final : public Progress {
 // What goes wrong is said all the same.
 class NoProgress final : public Progress {
  public:
-  bool Show(const next::Snapshot&) override { return true; }
+  bool Show(const Snapshot&) override { return true; }
 };
 
 class ProgressOfJobs final : public Progress {
@@ -130,7 +130,7 @@ class ProgressOfJobs final : public Progress {
   explicit ProgressOfJobs(std::function<std::unique_ptr<Progress>()> make)
       : make_(std::move(make)), current_(make_()) {}
 
-  bool Show(const next::Snapshot& snapshot) override {
+  bool Show(const Snapshot& snapshot) override {
     if (job_id_ && job_id_ != snapshot.job_id) {
       current_->Finish();
       current_ = make_();

@@ -17,7 +17,7 @@ class Progress {
  public:
   virtual ~Progress() = default;
   // False when the reader has gone.
-  virtual bool Show(const next::Snapshot& snapshot) = 0;
+  virtual bool Show(const Snapshot& snapshot) = 0;
   // Something about the watching itself, for standard error.
   virtual void Say(const std::string& message);
   // A line that the watched program wrote to its standard error.

@@ -61,7 +61,7 @@ int Do(const ReplayArguments& arguments) {
     if (const auto* damage = std::get_if<store::Damage>(&**record)) {
       damages.push_back(store::RecordReader::Describe(store::kEventLog, arguments.log, *damage));
     }
-    const std::optional<next::Snapshot> snapshot = store::Replay(**record, monitor);
+    const std::optional<Snapshot> snapshot = store::Replay(**record, monitor);
     if (!snapshot) continue;
     pace.WaitFor(snapshot->at);
     if (!progress->Show(*snapshot)) return kReaderGone;

@@ -33,13 +33,13 @@ namespace {
 constexpr std::chrono::milliseconds kForTheFinalSnapshot{1000};
 
 // Where the job's snapshots go.
-using Show = std::function<void(const next::Snapshot&)>;
+using Show = std::function<void(const Snapshot&)>;
 
 // Why the job failed is what the command says last; for people, once is enough.
 Show ShowIn(BackgroundProgress& progress, ProgressMode mode) {
-  return [&progress, mode](next::Snapshot snapshot) {
+  return [&progress, mode](Snapshot snapshot) {
     const bool is_for_people = mode != ProgressMode::kJsonl;
-    if (is_for_people && snapshot.state == next::JobState::kFailed) snapshot.message.clear();
+    if (is_for_people && snapshot.state == JobState::kFailed) snapshot.message.clear();
     progress.Show(snapshot);
   };
 }
@@ -52,7 +52,7 @@ class RemoteWatch {
       : thread_([this, address = job.master_address, security = job.security, job_id = job.job_id,
                  run_uid = job.run_uid, show = std::move(show),
                  &progress](const std::stop_token& stop) {
-          const auto master = next::Client::Create({.address = address, .security = security});
+          const auto master = Client::Create({.address = address, .security = security});
           absl::Status status = master.status();
           if (master.ok()) {
             status = (*master)
@@ -61,7 +61,7 @@ class RemoteWatch {
                                      .run_uid = run_uid,
                                      .is_to_come = true},
                                     {.on_snapshot =
-                                         [&](const next::Snapshot& snapshot) {
+                                         [&](const Snapshot& snapshot) {
                                            is_absent_ = false;
                                            show(snapshot);
                                            return true;
@@ -167,7 +167,7 @@ int Do(const RunArguments& arguments) {
     BackgroundProgress progress(
         MakeProgress(arguments.progress, streams.progress, Environment::OfProcess()));
     const Show show = ShowIn(progress, arguments.progress.mode);
-    options.on_snapshot = [&show](const next::Snapshot& snapshot) { show(snapshot); };
+    options.on_snapshot = [&show](const Snapshot& snapshot) { show(snapshot); };
     options.on_notice = [&progress](const std::string& notice) { progress.Say(notice); };
     options.stop = &StopOnInterrupt();
     const auto summary = RunWatched(options, show, progress);

@@ -75,7 +75,7 @@ int Refuse(const absl::Status& status) {
   return absl::IsUnavailable(status) ? kJobFailed : kUsage;
 }
 
-// The metrics tell the ids of jobs to whoever asks.
+// The metrics show the ids of jobs to every reader.
 absl::Status CheckMetricsAddress(const ServeConfig& config) {
   const bool is_safe = config.metrics_address.empty() || config.master.allow_insecure_remote ||
                        transport::IsLocalAddress(config.metrics_address);

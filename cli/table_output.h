@@ -16,7 +16,7 @@ inline bool IsJson(TableFormat format) {
   return format == TableFormat::kJson || format == TableFormat::kJsonl;
 }
 
-inline next::console::TableOptions TableOptionsFor(TableFormat format) {
+inline console::TableOptions TableOptionsFor(TableFormat format) {
   return {.width = WidthOf(stdout),
           .text = TextOptionsFor(stdout, Environment::OfProcess()),
           .is_wide = format == TableFormat::kWide};

@@ -44,19 +44,19 @@ class Timer {
   std::jthread thread_;
 };
 
-absl::StatusOr<int> WatchOne(const WatchArguments& arguments, const next::Client& master) {
+absl::StatusOr<int> WatchOne(const WatchArguments& arguments, const Client& master) {
   const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
   bool has_reader = true;
   const Timer timer(arguments.timeout);
   const auto final = master.WatchJob(
       arguments.job_id, {},
       {.on_snapshot =
-           [&](const next::Snapshot& snapshot) { return has_reader = progress->Show(snapshot); },
+           [&](const Snapshot& snapshot) { return has_reader = progress->Show(snapshot); },
        .on_trouble = [&](const std::string& message) { progress->Say(message); }},
       timer.token());
   if (!has_reader) return kReaderGone;
   progress->Finish();
-  if (final.ok()) return final->state == next::JobState::kSucceeded ? kSuccess : kJobFailed;
+  if (final.ok()) return final->state == JobState::kSucceeded ? kSuccess : kJobFailed;
   if (timer.has_expired()) {
     Complain("--timeout: the job has not ended");
     return kTimeLimit;
@@ -74,7 +74,7 @@ class ListProgress {
         terminal_(fileno(stderr)) {}
 
   // False when the reader has gone.
-  bool Show(const std::map<std::string, next::Snapshot>& jobs) {
+  bool Show(const std::map<std::string, Snapshot>& jobs) {
     if (mode_ == ProgressMode::kQuiet) return true;
     if (mode_ == ProgressMode::kBar) {
       Draw(jobs);
@@ -82,7 +82,7 @@ class ListProgress {
     }
     std::erase_if(seen_, [&](const auto& seen) { return !jobs.contains(seen.first); });
     for (const auto& [id, job] : jobs) {
-      const next::console::PlainLines none(TextOptionsFor(stdout, environment_), compare_);
+      const console::PlainLines none(TextOptionsFor(stdout, environment_), compare_);
       Seen& seen = seen_.try_emplace(id, Seen{none}).first->second;
       if (seen.run_uid == job.run_uid && seen.sequence == job.sequence) continue;
       seen.run_uid = job.run_uid;
@@ -101,30 +101,30 @@ class ListProgress {
 
  private:
   struct Seen {
-    next::console::PlainLines lines;
+    console::PlainLines lines;
     std::string run_uid;
     std::uint64_t sequence = 0;  // none was told yet
   };
 
-  void Draw(const std::map<std::string, next::Snapshot>& jobs) {
-    std::vector<next::Snapshot> rows;
+  void Draw(const std::map<std::string, Snapshot>& jobs) {
+    std::vector<Snapshot> rows;
     for (const auto& [id, job] : jobs) rows.push_back(job);
     const auto size = terminal_.size();
     // A full line would leave the cursor on its last column, where terminals disagree; its row
     // stays free.
-    terminal_.Draw(next::console::RenderJobList(
+    terminal_.Draw(console::RenderJobList(
         std::move(rows), static_cast<std::size_t>(std::max(size.rows - 1, 3)),
         {.width = size.columns - 1, .text = TextOptionsFor(stderr, environment_)}));
   }
 
-  bool ShowOne(const next::Snapshot& job, next::console::PlainLines& lines) {
-    if (mode_ == ProgressMode::kJsonl) return WriteLine(stdout, next::wire::SnapshotJson(job));
+  bool ShowOne(const Snapshot& job, console::PlainLines& lines) {
+    if (mode_ == ProgressMode::kJsonl) return WriteLine(stdout, wire::SnapshotJson(job));
     const std::optional<std::string> line = lines.Next(WithIdInTitle(job));
     return !line || WriteLine(stdout, *line);
   }
 
   // Two runs of a job may have one name.
-  static next::Snapshot WithIdInTitle(next::Snapshot job) {
+  static Snapshot WithIdInTitle(Snapshot job) {
     if (!job.info || job.info->name.empty() || job.info->name == job.job_id) return job;
     job.info->name = job.job_id + " (" + job.info->name + ")";
     return job;
@@ -137,14 +137,14 @@ class ListProgress {
   std::map<std::string, Seen> seen_;
 };
 
-absl::StatusOr<int> WatchAll(const WatchArguments& arguments, const next::Client& master) {
+absl::StatusOr<int> WatchAll(const WatchArguments& arguments, const Client& master) {
   ListProgress progress(arguments.progress);
   bool has_reader = true;
   const Timer timer(arguments.timeout);
   const absl::Status status =
       master.WatchJobs({}, {},
                        {.on_jobs =
-                            [&](const std::map<std::string, next::Snapshot>& jobs) {
+                            [&](const std::map<std::string, Snapshot>& jobs) {
                               return has_reader = progress.Show(jobs);
                             },
                         .on_trouble = [&](const std::string& message) { progress.Say(message); }},
@@ -161,7 +161,7 @@ absl::StatusOr<int> WatchAll(const WatchArguments& arguments, const next::Client
 }  // namespace
 
 int Do(const WatchArguments& arguments) {
-  return AtMaster(arguments.master, [&](const next::Client& master) {
+  return AtMaster(arguments.master, [&](const Client& master) {
     return arguments.job_id.empty() ? WatchAll(arguments, master) : WatchOne(arguments, master);
   });
 }

@@ -67,8 +67,8 @@ bool ReactsAt(const std::string& address) {
 
 bool MasterAnswers(const MasterOptions& options, const std::string& address) {
   const std::string dialled = DialledAddress(address);
-  // Certificates that have expired, or that were replaced by wrong ones, let nobody new in and are
-  // no reason to end a master that serves its clients and could not start again.
+  // Certificates that have expired, or that were replaced by wrong ones, let no new client in and
+  // are no reason to end a master that serves its clients and could not start again.
   if (!options.tls.certificate_file.empty()) return ReactsAt(dialled);
   // A master that is not healthy answers, too.
   return TakesReports(dialled, {}).ok();

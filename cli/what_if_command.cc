@@ -21,12 +21,12 @@
 namespace tidemark::cli {
 namespace {
 
-using Outcomes = std::vector<next::Outcome>;
+using Outcomes = std::vector<Outcome>;
 
-std::vector<next::Scenario> ScenariosOf(const WhatIfArguments& arguments) {
-  next::Scenario scenario = {.data_factor = arguments.data_factor, .policy = arguments.policy};
+std::vector<Scenario> ScenariosOf(const WhatIfArguments& arguments) {
+  Scenario scenario = {.data_factor = arguments.data_factor, .policy = arguments.policy};
   if (arguments.slots.empty()) return {scenario};
-  std::vector<next::Scenario> scenarios;
+  std::vector<Scenario> scenarios;
   for (const std::uint32_t slots : arguments.slots) {
     scenario.slots = slots;
     scenarios.push_back(scenario);
@@ -34,37 +34,37 @@ std::vector<next::Scenario> ScenariosOf(const WhatIfArguments& arguments) {
   return scenarios;
 }
 
-std::string NameOf(const next::Scenario& scenario) {
+std::string NameOf(const Scenario& scenario) {
   std::vector<std::string> parts;
   if (scenario.slots) parts.push_back(fmt::format("{} slots", *scenario.slots));
   if (scenario.data_factor) parts.push_back(fmt::format("{:g}x data", *scenario.data_factor));
   return parts.empty() ? "as it is" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-int Show(const WhatIfArguments& arguments, const std::vector<next::Scenario>& scenarios,
+int Show(const WhatIfArguments& arguments, const std::vector<Scenario>& scenarios,
          const Outcomes& outcomes) {
   if (IsJson(arguments.format)) {
     std::vector<std::string> lines;
-    for (const next::Outcome& outcome : outcomes) {
+    for (const Outcome& outcome : outcomes) {
       const std::string busy =
           outcome.busy_share ? fmt::format(R"(,"busy_share":{})", *outcome.busy_share) : "";
       lines.push_back(
-          fmt::format(R"({{"snapshot":{}{}}})", next::wire::SnapshotJson(outcome.snapshot), busy));
+          fmt::format(R"({{"snapshot":{}{}}})", wire::SnapshotJson(outcome.snapshot), busy));
     }
     return PrintJson(lines, arguments.format);
   }
   const auto options = TableOptionsFor(arguments.format);
-  if (outcomes.size() == 1) return PrintLines(next::console::RenderEstimate(outcomes[0], options));
-  std::vector<std::pair<std::string, next::Outcome>> named;
+  if (outcomes.size() == 1) return PrintLines(console::RenderEstimate(outcomes[0], options));
+  std::vector<std::pair<std::string, Outcome>> named;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     named.emplace_back(i < scenarios.size() ? NameOf(scenarios[i]) : "", outcomes[i]);
   }
-  return PrintLines(next::console::RenderScenarios(named, options));
+  return PrintLines(console::RenderScenarios(named, options));
 }
 
-bool IsWorkflow(const std::string& job_id, const next::Client& master) {
-  const auto job = master.GetJob(job_id, next::View::kBasic);
-  return job.ok() && job->info && job->info->kind == next::JobKind::kWorkflow;
+bool IsWorkflow(const std::string& job_id, const Client& master) {
+  const auto job = master.GetJob(job_id, View::kBasic);
+  return job.ok() && job->info && job->info->kind == JobKind::kWorkflow;
 }
 
 // Whether it names a file rather than a job.
@@ -81,21 +81,21 @@ int OfPlan(const WhatIfArguments& arguments) {
     Complain(std::string(status.message()));
     return kUsage;
   };
-  auto plan = next::cli::ReadPlanFile(arguments.subject, next::cli::PlanUse::kEstimate);
+  auto plan = cli::ReadPlanFile(arguments.subject, cli::PlanUse::kEstimate);
   if (!plan.ok()) return wrong(plan.status());
   if (plan->id.empty() && plan->name.empty()) {
     plan->name = std::filesystem::path(arguments.subject).stem();
   }
-  if (next::cli::IsOfStages(*plan)) {
+  if (cli::IsOfStages(*plan)) {
     Outcomes outcomes;
-    for (const next::Scenario& scenario : scenarios) {
-      auto outcome = next::cli::EstimateStages(*plan, scenario, absl::Now());
+    for (const Scenario& scenario : scenarios) {
+      auto outcome = cli::EstimateStages(*plan, scenario, absl::Now());
       if (!outcome.ok()) return wrong(outcome.status());
       outcomes.push_back(*std::move(outcome));
     }
     return Show(arguments, scenarios, outcomes);
   }
-  return AtMaster(arguments.master, [&](const next::Client& master) -> absl::StatusOr<int> {
+  return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
     const auto outcomes = master.EstimatePlan(*plan, scenarios);
     if (!outcomes.ok()) return outcomes.status();
     return Show(arguments, scenarios, *outcomes);
@@ -107,7 +107,7 @@ int OfPlan(const WhatIfArguments& arguments) {
 int Do(const WhatIfArguments& arguments) {
   if (IsFile(arguments.subject)) return OfPlan(arguments);
   const auto scenarios = ScenariosOf(arguments);
-  return AtMaster(arguments.master, [&](const next::Client& master) -> absl::StatusOr<int> {
+  return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
     const auto outcomes = master.EstimateJob(arguments.subject, scenarios);
     if (absl::IsNotFound(outcomes.status())) return NoSuchJob(arguments.subject, master);
     if (absl::IsInvalidArgument(outcomes.status()) && !IsWorkflow(arguments.subject, master)) {

@@ -35,13 +35,13 @@ constexpr std::chrono::seconds kForTheFinalSnapshot{5};
 class Watching {
  public:
   // `master` must outlive it.
-  Watching(const next::Client& master, const std::string& id, const ProgressArguments& arguments)
+  Watching(const Client& master, const std::string& id, const ProgressArguments& arguments)
       : progress_(MakeProgress(arguments, StreamsOfRun(arguments.mode).progress,
                                Environment::OfProcess())),
         thread_([this, &master, id](const std::stop_token& stop) {
-          const next::WatchCalls calls = {
+          const WatchCalls calls = {
               .on_snapshot =
-                  [this](const next::Snapshot& snapshot) {
+                  [this](const Snapshot& snapshot) {
                     progress_.Show(snapshot);
                     return true;
                   },
@@ -126,12 +126,12 @@ void WriteResult(const examples::WorkflowSummary& summary, const std::string& id
 
 // Has the master watch the workflow.
 absl::Status Submit(const WorkflowRunArguments& arguments, const examples::WorkflowRunOptions& run,
-                    const next::Client& master) {
+                    const Client& master) {
   const auto plan = examples::PlanOf(run);
   if (!plan.ok()) return plan.status();
   // The master would take it for the same workflow, submitted once more, and show what became of
   // it.
-  if (!arguments.run.id.empty() && master.GetJob(run.id, next::View::kBasic).ok()) {
+  if (!arguments.run.id.empty() && master.GetJob(run.id, View::kBasic).ok()) {
     return absl::AlreadyExistsError(
         fmt::format("--id {}: the master has a job of that id already; choose another", run.id));
   }
@@ -142,7 +142,7 @@ absl::Status Submit(const WorkflowRunArguments& arguments, const examples::Workf
 
 absl::StatusOr<examples::WorkflowSummary> RunWatched(const WorkflowRunArguments& arguments,
                                                      const examples::WorkflowRunOptions& run,
-                                                     const next::Client& master) {
+                                                     const Client& master) {
   Watching watching(master, run.id, arguments.progress);
   examples::WorkflowRunOptions told = run;
   told.on_notice = [&watching](const std::string& notice) { watching.Say(notice); };
@@ -158,9 +158,9 @@ int Do(const WorkflowRunArguments& arguments) {
   Surroundings around;
   absl::Status status = Complete(arguments, run, around);
   ExitCode exit_code = ExitCodeOfRun(status);
-  absl::StatusOr<std::unique_ptr<next::Client>> master;
+  absl::StatusOr<std::unique_ptr<Client>> master;
   if (status.ok()) {
-    master = next::Client::Create({.address = run.master_address, .security = run.security});
+    master = Client::Create({.address = run.master_address, .security = run.security});
     status = master.ok() ? Submit(arguments, run, **master) : master.status();
     exit_code = ExitCodeOf(status);
   }

@@ -14,10 +14,10 @@
 #include "proto/wire/job_request.h"
 #include "proto/wire/message_time.h"
 #include "proto/wire/plan_codec.h"
-#include "tidemark/next/v1/job_service.grpc.pb.h"
+#include "tidemark/v1/job_service.grpc.pb.h"
 #include "transport/channel.h"
 
-namespace tidemark::next {
+namespace tidemark {
 namespace {
 
 using Stub = v1::JobService::Stub;
@@ -260,4 +260,4 @@ absl::StatusOr<ServerInfo> Client::GetServerInfo() const {
                     {response.features().begin(), response.features().end()}};
 }
 
-}  // namespace tidemark::next
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "proto/wire/error_details.h"
 #include "transport/reason.h"
 
-namespace tidemark::next::client {
+namespace tidemark::client {
 namespace {
 
 constexpr absl::Duration kFirstPause = absl::Milliseconds(200);
@@ -155,4 +155,4 @@ bool Follower::NoteTrouble(const absl::Status& status) {
   return IsToCome() || now - *troubled_since_ < options_.patience;
 }
 
-}  // namespace tidemark::next::client
+}  // namespace tidemark::client

@@ -12,7 +12,7 @@
 #include "absl/time/time.h"
 #include "tidemark/client.h"
 
-namespace tidemark::next::client {
+namespace tidemark::client {
 
 // For one watch.
 class Follower {
@@ -58,4 +58,4 @@ class Follower {
   absl::Duration pause_;
 };
 
-}  // namespace tidemark::next::client
+}  // namespace tidemark::client

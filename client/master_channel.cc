@@ -4,7 +4,7 @@
 #include "proto/wire/error_details.h"
 #include "transport/channel.h"
 
-namespace tidemark::next::client {
+namespace tidemark::client {
 
 absl::Status FromGrpc(const grpc::Status& status) {
   if (status.ok()) return absl::OkStatus();
@@ -31,4 +31,4 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> MasterChannel(const std::string& 
   return transport::MakeChannel(address, security, arguments);
 }
 
-}  // namespace tidemark::next::client
+}  // namespace tidemark::client

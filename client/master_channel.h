@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "tidemark/client_security.h"
 
-namespace tidemark::next::client {
+namespace tidemark::client {
 
 // The codes are the same.
 absl::Status FromGrpc(const grpc::Status& status);
@@ -20,4 +20,4 @@ absl::Status FromGrpc(const grpc::Status& status);
 absl::StatusOr<std::shared_ptr<grpc::Channel>> MasterChannel(const std::string& address,
                                                              const ClientSecurity& security);
 
-}  // namespace tidemark::next::client
+}  // namespace tidemark::client

@@ -45,7 +45,7 @@ std::optional<HeldOutError> HoldOut(const CurveData& data, double bandwidth) {
             std::log(std::max(Evaluate(curve, data.x[i], data.y[i]), 1e-300) / data.unit[i]);
         squared += curve.probability * std::min(off * off, kSquaredErrorMax);
       }
-      // Noise is nobody's fault.
+      // Noise is no error of the fit.
       sum += std::max(0.0, squared - data.error[i]) / data.error[i];
       count += 1 / data.error[i];
     }

@@ -88,7 +88,7 @@ absl::StatusOr<JudgedLog> JudgeLog(const std::string& path,
     judged.records.push_back({.indicator = indicator});
   }
   Lanes lanes;
-  std::optional<next::Snapshot> last;
+  std::optional<Snapshot> last;
   for (;;) {
     const auto record = (*reader)->Next();
     if (!record.ok()) return record.status();
@@ -98,8 +98,8 @@ absl::StatusOr<JudgedLog> JudgeLog(const std::string& path,
         lanes.Add(*change, event->sent_at);
       }
     }
-    std::optional<next::Snapshot> snapshot = store::Replay(**record, monitor);
-    if (!snapshot) continue;
+    std::optional<Snapshot> snapshot = store::Replay(**record, monitor);
+    if (!snapshot || !monitor.is_open()) continue;
     last = std::move(snapshot);
     if (last->is_final) break;
     for (IndicatorRecord& of : judged.records) {
@@ -107,7 +107,7 @@ absl::StatusOr<JudgedLog> JudgeLog(const std::string& path,
           PredictionOf(*last, of.indicator, absl::ToDoubleSeconds(last->at - *last->started_at)));
     }
   }
-  if (!last || last->state != next::JobState::kSucceeded) {
+  if (!last || last->state != JobState::kSucceeded) {
     return absl::FailedPreconditionError(fmt::format("{}: the job has not succeeded", path));
   }
   judged.timeline.end = absl::ToDoubleSeconds(last->elapsed());

@@ -26,7 +26,7 @@ struct JudgedLog {
 // part of it. The timeline has the attempts at reduce tasks, each in the lowest slot that was free
 // when it started, without the ends of their key groups; there is no oracle.
 // InvalidArgument, DataLoss, ...: a log that cannot be read; FailedPrecondition: the job has not
-// succeeded, so that nobody knows when it would have ended.
+// succeeded, so that when it would have ended is unknown.
 absl::StatusOr<JudgedLog> JudgeLog(const std::string& path,
                                    const std::vector<std::string>& indicators,
                                    std::span<const PastRun> past_runs = {});

@@ -113,7 +113,7 @@ class Rounds {
   const std::map<std::string, std::string> parameters_;
   std::vector<InputFile> inputs_;
   const std::string directory_;
-  const std::unique_ptr<Agent> agent_ = Agent::Create({});  // nobody watches
+  const std::unique_ptr<Agent> agent_ = Agent::Create({});  // unwatched
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
-// The yardstick: predicts the end from what nobody can know while the job runs.
+// The yardstick: predicts the end from what cannot be known while the job runs.
 //
 // It knows all key groups, the mean of each one's measured costs and the nominal speeds of the
 // nodes; not which of the measurements this run takes, nor the noise of the nodes, and nothing
-// about the inside of a running group but how long it has run. Not a lower bound: whoever sees
-// inside a running group can do better.
+// about the inside of a running group but how long it has run. Not a lower bound: an indicator that
+// sees inside a running group can do better.
 #pragma once
 
 #include <cstddef>

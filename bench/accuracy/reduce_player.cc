@@ -48,7 +48,7 @@ void ReducePlayer::EndGroups(double now) {
     const GroupCost& cost = group();
     if (!in_group_) recorder_->BeginGroup(KeyBytes(cost.key));
     in_group_ = false;
-    // Nobody looks at the number of values of a group that has ended.
+    // The number of values of a finished group is not read.
     if (cost.size_bytes > counters_.bytes_read) {
       recorder_->ValueRead(cost.size_bytes - counters_.bytes_read);
     }

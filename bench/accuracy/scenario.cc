@@ -230,7 +230,8 @@ const std::vector<Scenario>& AllScenarios() {
        .description = "a task fails half-way through its work and runs again",
        .task_fails = true},
       {.name = "speculation",
-       .description = "the task that would end last, on a very slow node, gets a twin half-way",
+       .description =
+           "the task that would end last, on a very slow node, gets a speculative attempt half-way",
        .node_speeds = OneVerySlowNode,
        .task_has_twin = true},
   };

@@ -270,7 +270,7 @@ void VirtualCluster::FlushAll(double now) {
 
 void VirtualCluster::Update(double now) {
   const double before = ThreadSeconds();
-  const next::Snapshot snapshot = monitor_.Tick(InstantOf(now));
+  const Snapshot snapshot = monitor_.Tick(InstantOf(now));
   tick_seconds_ += ThreadSeconds() - before;
   for (IndicatorRecord& record : records_) {
     record.predictions.push_back(PredictionOf(snapshot, record.indicator, now));
@@ -306,14 +306,16 @@ absl::Status CheckOptions(const CostLog& log, const SimulationOptions& options) 
 
 }  // namespace
 
-Prediction PredictionOf(const next::Snapshot& snapshot, const std::string& indicator, double at) {
-  const next::Estimate* estimate = &snapshot.estimate;
-  for (const next::Indicator& other : snapshot.indicators) {
+Prediction PredictionOf(const Snapshot& snapshot, const std::string& indicator, double at) {
+  const Estimate* estimate =
+      snapshot.estimate.indicator == indicator ? &snapshot.estimate : nullptr;
+  for (const Indicator& other : snapshot.indicators) {
     if (other.estimate.indicator == indicator) estimate = &other.estimate;
   }
   Prediction prediction = {.at = at};
+  if (estimate == nullptr) return prediction;
   const auto after = [at](absl::Duration left) { return at + absl::ToDoubleSeconds(left); };
-  if (estimate->state == next::EstimateState::kOverdue) prediction.end = at;
+  if (estimate->state == EstimateState::kOverdue) prediction.end = at;
   if (!estimate->remaining) return prediction;
   prediction.end = after(estimate->remaining->median);
   if (estimate->remaining->lower && estimate->remaining->upper) {

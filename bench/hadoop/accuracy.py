@@ -6,7 +6,7 @@ distance between what an indicator says and elapsed / total, in points of progre
 bench/results/hadoop_accuracy.json and docs/images/hadoop_accuracy.svg.
 Eight reduce tasks in one or two waves share the cores of this machine, and each goes faster when others
 end; in four waves on two cores each has one of its own. With --again each job runs twice at one master with
-a history: first as a job that nobody knows, then as one that has run before.
+a history: first as an unknown job, then as one that has run before.
 usage: ./dev bench hadoop_accuracy [--waves 1 2 4] [--jobs NAME...] [--again] [--log-dir DIR] [--scale X]
                                    [--add]
 """

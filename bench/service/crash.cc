@@ -22,8 +22,8 @@
 #include "bench/service/master_process.h"
 #include "master/store/event_log.h"
 #include "proto/wire/encode_event.h"
-#include "tidemark/next/v1/job_service.grpc.pb.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
+#include "tidemark/v1/job_service.grpc.pb.h"
 
 namespace tidemark::bench {
 namespace {
@@ -142,18 +142,18 @@ class Onlooker {
  private:
   void Run() {
     const auto channel = NewChannel(address_);
-    const auto stub = next::v1::JobService::NewStub(channel);
+    const auto stub = v1::JobService::NewStub(channel);
     while (!stopping_) {
       grpc::ClientContext context;
       context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(1));
-      next::v1::GetJobRequest request;
-      next::v1::GetJobResponse response;
+      v1::GetJobRequest request;
+      v1::GetJobResponse response;
       request.set_job_id(job_id_);
       if (stub->GetJob(&context, request, &response).ok()) Look(response.snapshot());
       absl::SleepFor(absl::Milliseconds(20));
     }
   }
-  void Look(const next::v1::Snapshot& snapshot) {
+  void Look(const v1::Snapshot& snapshot) {
     const bool goes_back = snapshot.sequence() < newest_.sequence();
     const bool differs = snapshot.sequence() == newest_.sequence() && snapshot.sequence() != 0 &&
                          snapshot.SerializeAsString() != newest_.SerializeAsString();
@@ -163,7 +163,7 @@ class Onlooker {
 
   const std::string job_id_;
   const std::string address_;
-  next::v1::Snapshot newest_;
+  v1::Snapshot newest_;
   std::atomic<std::uint64_t> reused_ = 0;
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
@@ -270,12 +270,12 @@ class Crasher {
     if (const grpc::Status status = stream->Finish(); !status.ok()) {
       return absl::UnavailableError(fmt::format("{}: {}", job_id, status.error_message()));
     }
-    const auto progress = next::v1::JobService::NewStub(channel);
+    const auto progress = v1::JobService::NewStub(channel);
     const absl::Time deadline = absl::Now() + kEndTimeout;
     while (absl::Now() < deadline) {
       grpc::ClientContext get_context;
-      next::v1::GetJobRequest get;
-      next::v1::GetJobResponse got;
+      v1::GetJobRequest get;
+      v1::GetJobResponse got;
       get.set_job_id(job_id);
       const grpc::Status status = progress->GetJob(&get_context, get, &got);
       if (status.ok() && got.snapshot().final()) {

@@ -31,7 +31,7 @@ class Tidemark : public Indicator {
   void Take(const Event& event) override { Require(monitor_.Apply(event)); }
 
   Answer Ask(absl::Time now) override {
-    const next::Snapshot snapshot = monitor_.Tick(now);
+    const Snapshot snapshot = monitor_.Tick(now);
     Answer answer;
     if (const auto& left = snapshot.estimate.remaining) {
       answer.remaining = absl::ToDoubleSeconds(left->median);

@@ -52,8 +52,7 @@ absl::StatusOr<JobTasks> ReadTasks(const std::string& log) {
 
 // Each job is a stage of map tasks and one of reduce tasks after it. Every task has a process of
 // its own, so that none is warmer than another.
-absl::StatusOr<Trace> ReadTrace(const next::Plan& plan, const std::string& log_dir,
-                                std::uint32_t slots) {
+absl::StatusOr<Trace> ReadTrace(const Plan& plan, const std::string& log_dir, std::uint32_t slots) {
   Trace trace = {.group = "web-log",
                  .name = plan.id,
                  .held_out = true,
@@ -61,7 +60,7 @@ absl::StatusOr<Trace> ReadTrace(const next::Plan& plan, const std::string& log_d
                  .owners = plan.jobs.size()};
   std::vector<JobTasks> jobs;
   absl::Time begin = absl::InfiniteFuture();
-  for (const next::PlannedJob& job : plan.jobs) {
+  for (const PlannedJob& job : plan.jobs) {
     absl::StatusOr<JobTasks> tasks = ReadTasks(store::EventLogPath(log_dir, job.job_id));
     if (!tasks.ok()) return tasks.status();
     for (const auto& [start, end] : tasks->map) begin = std::min(begin, start);
@@ -94,23 +93,23 @@ absl::StatusOr<Trace> ReadTrace(const next::Plan& plan, const std::string& log_d
 class Listener {
  public:
   // `master` must outlive it.
-  Listener(const next::Client& master, const std::string& id)
+  Listener(const Client& master, const std::string& id)
       : thread_([this, &master, id] {
-          const next::WatchCalls calls = {.on_snapshot = [this](const next::Snapshot& snapshot) {
+          const WatchCalls calls = {.on_snapshot = [this](const Snapshot& snapshot) {
             snapshots_.push_back(snapshot);
             return true;
           }};
           ended_ = master.WatchJob(id, {}, calls).status();
         }) {}
 
-  absl::StatusOr<std::vector<next::Snapshot>> Join() {
+  absl::StatusOr<std::vector<Snapshot>> Join() {
     thread_.join();
     if (!ended_.ok()) return ended_;
     return std::move(snapshots_);
   }
 
  private:
-  std::vector<next::Snapshot> snapshots_;
+  std::vector<Snapshot> snapshots_;
   absl::Status ended_;
   std::thread thread_;
 };
@@ -131,7 +130,7 @@ struct Mean {
 // The figures of judge.h from what was said; likewise averaged, each run as much as another.
 class LiveVerdict {
  public:
-  void Add(const std::vector<next::Snapshot>& said) {
+  void Add(const std::vector<Snapshot>& said) {
     if (said.empty() || !said.back().is_final) return;
     const double total = absl::ToDoubleSeconds(said.back().elapsed());
     Mean error;
@@ -141,10 +140,10 @@ class LiveVerdict {
     double worst = 0;
     double shown = 0;
     double backward = 0;
-    for (const next::Snapshot& snapshot : said) {
+    for (const Snapshot& snapshot : said) {
       backward = std::max(backward, 100 * (shown - snapshot.estimate.fraction_done));
       shown = std::max(shown, snapshot.estimate.fraction_done);
-      const std::optional<next::Range>& left = snapshot.estimate.remaining;
+      const std::optional<Range>& left = snapshot.estimate.remaining;
       if (!left) continue;
       const double elapsed = absl::ToDoubleSeconds(snapshot.elapsed());
       const double points = 100 * std::abs(snapshot.estimate.fraction_done - elapsed / total);
@@ -189,13 +188,13 @@ class LiveVerdict {
 
  private:
   // Of the last thing said by then.
-  static double EndErrorAt(const std::vector<next::Snapshot>& said, double at, double total) {
-    const next::Snapshot* last = &said.front();
-    for (const next::Snapshot& snapshot : said) {
+  static double EndErrorAt(const std::vector<Snapshot>& said, double at, double total) {
+    const Snapshot* last = &said.front();
+    for (const Snapshot& snapshot : said) {
       if (snapshot.estimate.remaining && absl::ToDoubleSeconds(snapshot.elapsed()) <= at)
         last = &snapshot;
     }
-    const absl::Duration left = last->estimate.remaining.value_or(next::Range()).median;
+    const absl::Duration left = last->estimate.remaining.value_or(Range()).median;
     const double end = absl::ToDoubleSeconds(last->elapsed() + left);
     return std::abs(end - total) / total;
   }
@@ -220,7 +219,7 @@ absl::StatusOr<LocalRuns> RunLocally(const LocalOptions& options) {
   if (!master.ok()) return master.status();
   LocalRuns runs;
   LiveVerdict live;
-  const auto client = next::Client::Create({.address = (*master)->address()});
+  const auto client = Client::Create({.address = (*master)->address()});
   if (!client.ok()) return client.status();
   for (int run = 0; run < options.runs; ++run) {
     const examples::WorkflowRunOptions workflow = {
@@ -231,7 +230,7 @@ absl::StatusOr<LocalRuns> RunLocally(const LocalOptions& options) {
         .slots = options.slots,
         .worker_command = options.worker_command,
         .master_address = (*master)->address()};
-    const absl::StatusOr<next::Plan> plan = examples::PlanOf(workflow);
+    const absl::StatusOr<Plan> plan = examples::PlanOf(workflow);
     if (!plan.ok()) return plan.status();
     if (absl::Status taken = (*client)->SubmitJob(*plan); !taken.ok()) return taken;
     Listener listener(**client, workflow.id);

@@ -9,7 +9,7 @@ namespace tidemark::console {
 namespace {
 
 constexpr absl::Duration kDay = absl::Hours(24);
-// Longer than anybody waits; larger values are shown as "over".
+// Longer than any job; larger values are shown as "over".
 constexpr absl::Duration kLongest = absl::Hours(999 * 24);
 // Taste: five digits of the rounded number lie within the interval.
 constexpr std::int64_t kStepsInInterval = 5;

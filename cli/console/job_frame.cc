@@ -8,7 +8,7 @@
 #include "cli/console/job_wording.h"
 #include "cli/console/text.h"
 
-namespace tidemark::next::console {
+namespace tidemark::console {
 namespace {
 
 using tidemark::console::Bar;
@@ -225,4 +225,4 @@ std::vector<std::string> RenderFrame(const Snapshot& snapshot, const FrameOption
   return Frame(snapshot, options).Render();
 }
 
-}  // namespace tidemark::next::console
+}  // namespace tidemark::console

@@ -22,7 +22,7 @@
 
 #include "tidemark/job.h"
 
-namespace tidemark::next::console {
+namespace tidemark::console {
 
 struct FrameOptions {
   int width = 80;        // columns; no line is ever wider, and none is drawn for zero
@@ -34,4 +34,4 @@ struct FrameOptions {
 // Fractions are drawn as they are, within their bounds.
 std::vector<std::string> RenderFrame(const Snapshot& snapshot, const FrameOptions& options);
 
-}  // namespace tidemark::next::console
+}  // namespace tidemark::console

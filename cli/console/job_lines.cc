@@ -6,7 +6,7 @@
 
 #include "cli/console/text.h"
 
-namespace tidemark::next::console {
+namespace tidemark::console {
 namespace {
 
 constexpr absl::Duration kAtLeastEvery = absl::Seconds(10);
@@ -82,4 +82,4 @@ std::optional<std::string> PlainLines::Next(const Snapshot& snapshot) {
   return PlainLine(snapshot, options_, compare_);
 }
 
-}  // namespace tidemark::next::console
+}  // namespace tidemark::console

@@ -8,7 +8,7 @@
 
 #include "cli/console/job_wording.h"
 
-namespace tidemark::next::console {
+namespace tidemark::console {
 
 // "[1 min 12 s] two-path: reduce 1/4 tasks, 41 %, ≈ 3 min 20 s left (...); reduce task 2 ends last:
 // ...". Of a workflow which of its jobs run and which have not started, of an application which
@@ -47,4 +47,4 @@ class PlainLines {
   absl::Time said_at_;
 };
 
-}  // namespace tidemark::next::console
+}  // namespace tidemark::console

@@ -6,7 +6,7 @@
 
 #include "cli/console/text.h"
 
-namespace tidemark::next::console {
+namespace tidemark::console {
 namespace {
 
 using tidemark::console::Clip;
@@ -90,4 +90,4 @@ std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
   return lines;
 }
 
-}  // namespace tidemark::next::console
+}  // namespace tidemark::console

@@ -6,7 +6,7 @@
 
 #include "cli/console/job_wording.h"
 
-namespace tidemark::next::console {
+namespace tidemark::console {
 
 // How the job ended, after how long, what was lost, and how wrong each indicator was:
 //
@@ -22,4 +22,4 @@ namespace tidemark::next::console {
 std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
                                        const TextOptions& options, const std::string& ending = "");
 
-}  // namespace tidemark::next::console
+}  // namespace tidemark::console

@@ -7,7 +7,7 @@
 
 #include "cli/console/text.h"
 
-namespace tidemark::next::console {
+namespace tidemark::console {
 namespace {
 
 using tidemark::console::Columns;
@@ -220,4 +220,4 @@ std::vector<std::string> RenderScenarios(
   return Render(rows, options);
 }
 
-}  // namespace tidemark::next::console
+}  // namespace tidemark::console

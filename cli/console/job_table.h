@@ -9,7 +9,7 @@
 #include "cli/console/job_wording.h"
 #include "tidemark/job_query.h"
 
-namespace tidemark::next::console {
+namespace tidemark::console {
 
 struct TableOptions {
   int width = 80;  // columns
@@ -38,4 +38,4 @@ std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptio
 std::vector<std::string> RenderScenarios(
     const std::vector<std::pair<std::string, Outcome>>& outcomes, const TableOptions& options);
 
-}  // namespace tidemark::next::console
+}  // namespace tidemark::console

@@ -9,7 +9,7 @@
 
 #include "cli/console/text.h"
 
-namespace tidemark::next::console {
+namespace tidemark::console {
 namespace {
 
 using tidemark::console::DurationText;
@@ -439,4 +439,4 @@ std::vector<std::string> WarningTexts(const Snapshot& snapshot, const TextOption
   return texts;
 }
 
-}  // namespace tidemark::next::console
+}  // namespace tidemark::console

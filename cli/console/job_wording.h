@@ -11,7 +11,7 @@
 #include "cli/console/styled_line.h"
 #include "tidemark/job.h"
 
-namespace tidemark::next::console {
+namespace tidemark::console {
 
 using tidemark::console::KnownRemaining;
 using tidemark::console::Style;
@@ -90,4 +90,4 @@ std::string StragglerText(const Snapshot& snapshot, const TextOptions& options);
 // What is lost, silent, failed or out of date; a line each, none if all is well.
 std::vector<std::string> WarningTexts(const Snapshot& snapshot, const TextOptions& options);
 
-}  // namespace tidemark::next::console
+}  // namespace tidemark::console

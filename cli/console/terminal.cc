@@ -47,7 +47,7 @@ void Terminal::Write(const std::string& bytes) const {
   while (written < bytes.size()) {
     const ssize_t count = write(fd_, bytes.data() + written, bytes.size() - written);
     if (count < 0 && errno == EINTR) continue;
-    // A terminal that has gone is nobody's loss.
+    // A closed terminal is no error.
     if (count <= 0) return;
     written += static_cast<std::size_t>(count);
   }

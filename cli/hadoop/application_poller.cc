@@ -37,7 +37,7 @@ ApplicationPoller::ApplicationPoller(std::string resource_manager, const std::st
   monitor_.AddNote("no key groups known: estimates rest on the progress of tasks alone");
 }
 
-absl::StatusOr<next::Snapshot> ApplicationPoller::Look(absl::Time now) {
+absl::StatusOr<Snapshot> ApplicationPoller::Look(absl::Time now) {
   absl::Status status = LookAtMaster(now);
   // It has not begun, has ended, or begins again after a failure of its own.
   if (!status.ok()) status = LookAtResourceManager(now);

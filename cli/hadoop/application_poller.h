@@ -33,9 +33,7 @@ class ApplicationPoller {
   // kQuestionsMax of them at a time. `now` must not be before the last call's. NotFound: the
   // resource manager does not know it. Unavailable: it does not answer, or not as expected;
   // looking again may help.
-  absl::StatusOr<next::Snapshot> Look(absl::Time now);
-
-  // JobMonitor::job() after it.
+  absl::StatusOr<Snapshot> Look(absl::Time now);
 
   static constexpr std::size_t kQuestionsMax = 200;
 

@@ -26,14 +26,14 @@ int Do(const HadoopPollArguments& arguments) {
   std::optional<absl::Time> answered_at;
   for (;;) {
     const absl::Time now = absl::Now();
-    const absl::StatusOr<next::Snapshot> snapshot = poller.Look(now);
+    const absl::StatusOr<Snapshot> snapshot = poller.Look(now);
     if (snapshot.ok()) {
       answered_at = now;
       const bool is_named = snapshot->info && !snapshot->info->name.empty();
       if (is_named && !progress->Show(*snapshot)) return kReaderGone;
       if (snapshot->is_final) {
         progress->Finish();
-        return snapshot->state == next::JobState::kSucceeded ? kSuccess : kJobFailed;
+        return snapshot->state == JobState::kSucceeded ? kSuccess : kJobFailed;
       }
     } else if (!answered_at || now - *answered_at > kPatience) {
       Complain(std::string(snapshot.status().message()));

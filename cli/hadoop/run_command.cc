@@ -49,7 +49,7 @@ std::string Variable(const char* name) {
 // Thread-safe.
 class JobsOfCommand {
  public:
-  JobsOfCommand(const next::Client& master, bool is_masters_own)
+  JobsOfCommand(const Client& master, bool is_masters_own)
       : master_(master), is_masters_own_(is_masters_own) {}
 
   // From the client's thread.
@@ -86,21 +86,21 @@ class JobsOfCommand {
   std::vector<std::string> Known(absl::Status& status, const std::stop_token& stop) const {
     std::vector<std::string> ids;
     if (is_masters_own_) {
-      const auto jobs = master_.ListJobs({}, next::View::kBasic, stop);
+      const auto jobs = master_.ListJobs({}, View::kBasic, stop);
       status = jobs.status();
       if (!jobs.ok()) return ids;
       for (auto job = jobs->rbegin(); job != jobs->rend(); ++job) ids.push_back(job->job_id);
       return ids;
     }
     for (const std::string& id : Awaited()) {
-      const absl::Status found = master_.GetJob(id, next::View::kBasic, stop).status();
+      const absl::Status found = master_.GetJob(id, View::kBasic, stop).status();
       if (found.ok()) ids.push_back(id);
       if (!found.ok() && !absl::IsNotFound(found)) status = found;
     }
     return ids;
   }
 
-  const next::Client& master_;
+  const Client& master_;
   const bool is_masters_own_;
   mutable std::mutex mutex_;  // guards expected_
   ExpectedJobs expected_;
@@ -135,10 +135,10 @@ class MastersWords {
 // says what keeps a job from being shown.
 class JobsWatch {
  public:
-  JobsWatch(const next::Client& master, JobsOfCommand& jobs, BackgroundProgress& progress)
+  JobsWatch(const Client& master, JobsOfCommand& jobs, BackgroundProgress& progress)
       : master_(master), jobs_(jobs), progress_(progress), thread_([this](std::stop_token stop) {
           // Whatever the client says or does not say.
-          Note(master_.ListJobs({}, next::View::kBasic, stop).status());
+          Note(master_.ListJobs({}, View::kBasic, stop).status());
           WatchAll(stop);
           ended_.set_value();
         }) {}
@@ -177,7 +177,7 @@ class JobsWatch {
 
   // Says it once for each kind of trouble.
   void Note(const absl::Status& status) {
-    const bool is_over = absl::IsCancelled(status);  // nobody waits for the answer any more
+    const bool is_over = absl::IsCancelled(status);  // no caller waits for the answer
     if (status.ok() || is_over || !noted_.insert(status.code()).second) return;
     has_seen_trouble_ = true;
     progress_.Say(
@@ -185,9 +185,9 @@ class JobsWatch {
   }
 
   void Follow(const std::string& id, const std::stop_token& stop) {
-    const next::WatchCalls calls = {
+    const WatchCalls calls = {
         .on_snapshot =
-            [this](const next::Snapshot& snapshot) {
+            [this](const Snapshot& snapshot) {
               has_seen_jobs_ = true;
               progress_.Show(snapshot);
               return true;
@@ -198,7 +198,7 @@ class JobsWatch {
              .status());
   }
 
-  const next::Client& master_;
+  const Client& master_;
   JobsOfCommand& jobs_;
   BackgroundProgress& progress_;
   std::set<absl::StatusCode> noted_;  // the thread's own
@@ -249,8 +249,8 @@ absl::StatusOr<int> RunWatched(const HadoopRunArguments& arguments, const std::s
   if (!variables.ok()) return variables.status();
 
   const auto master =
-      next::Client::Create({.address = master_address,
-                            .security = is_masters_own ? ClientSecurity() : arguments.security});
+      Client::Create({.address = master_address,
+                      .security = is_masters_own ? ClientSecurity() : arguments.security});
   if (!master.ok()) return master.status();
   JobsOfCommand jobs(**master, is_masters_own);
   JobsWatch watch(**master, jobs, progress);

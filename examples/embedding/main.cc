@@ -19,7 +19,7 @@ int main() {
     return 1;
   }
   const std::string address = (*master)->address();
-  auto watch = (*master)->Watch("job-1", [](const tidemark::next::Snapshot& now) {
+  auto watch = (*master)->Watch("job-1", [](const tidemark::Snapshot& now) {
     std::printf("%3.0f %% done", 100 * now.estimate.fraction_done);
     if (const auto& left = now.estimate.remaining) {
       std::printf(", %.1f s left", absl::ToDoubleSeconds(left->median));

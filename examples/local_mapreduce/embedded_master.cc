@@ -11,13 +11,12 @@ constexpr absl::Duration kShutdownGrace = absl::Seconds(1);
 
 absl::StatusOr<std::unique_ptr<EmbeddedMaster>> EmbeddedMaster::Start(
     const MasterOptions& options, const std::string& job_id,
-    std::function<void(const next::Snapshot&)> on_snapshot) {
+    std::function<void(const Snapshot&)> on_snapshot) {
   absl::StatusOr<std::unique_ptr<Master>> master = Master::Start(options);
   if (!master.ok()) return master.status();
   std::unique_ptr<EmbeddedMaster> embedded(new EmbeddedMaster(*std::move(master)));
   auto subscription = embedded->master_->Watch(
-      job_id,
-      [on_snapshot = std::move(on_snapshot), self = embedded.get()](const next::Snapshot& shot) {
+      job_id, [on_snapshot = std::move(on_snapshot), self = embedded.get()](const Snapshot& shot) {
         if (on_snapshot) on_snapshot(shot);
         if (shot.is_final) self->final_.set_value();
       });

@@ -18,7 +18,7 @@ class EmbeddedMaster {
   // `on_snapshot` may be empty.
   static absl::StatusOr<std::unique_ptr<EmbeddedMaster>> Start(
       const MasterOptions& options, const std::string& job_id,
-      std::function<void(const next::Snapshot&)> on_snapshot);
+      std::function<void(const Snapshot&)> on_snapshot);
   ~EmbeddedMaster();
 
   const std::string& address() const { return master_->address(); }

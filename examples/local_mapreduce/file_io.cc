@@ -34,7 +34,7 @@ absl::Status Annotate(const absl::Status& status, std::string_view where) {
 }
 
 absl::StatusOr<InputFileHandle> InputFileHandle::Open(const std::string& path) {
-  // A pipe that nobody writes to is not waited for.
+  // A pipe without a writer is not waited for.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return FileError("open", path, errno);
   struct stat info = {};

@@ -25,7 +25,7 @@ struct JobPlan {
   std::uint32_t round = 0;
   std::string job_id;
   std::string run_uid;
-  std::string master_address;  // empty: nobody watches
+  std::string master_address;  // empty: unwatched
   ClientSecurity security;     // towards the master
   std::string work_directory;
   OutputKind output = OutputKind::kText;

@@ -57,7 +57,7 @@ struct RunOptions {
   MasterOptions master_options;
   // Called with every snapshot of the job by an embedded master. A job of several rounds shows its
   // last; the master knows the others as JOB_ID-round-1, ...
-  std::function<void(const next::Snapshot&)> on_snapshot;
+  std::function<void(const Snapshot&)> on_snapshot;
   // Told what a person should hear while the job runs: why the master takes nothing of what is
   // reported (AgentOptions::on_trouble), and that a task failed and is tried again. From several
   // threads; may be empty.

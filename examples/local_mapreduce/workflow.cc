@@ -236,14 +236,13 @@ std::string DescribeWorkflow(const std::string& workflow) {
   return "";
 }
 
-absl::StatusOr<next::Plan> PlanOf(const WorkflowRunOptions& options) {
+absl::StatusOr<Plan> PlanOf(const WorkflowRunOptions& options) {
   const absl::StatusOr<const Definition*> definition = FindWorkflow(options);
   if (!definition.ok()) return definition.status();
   const bool is_fair = options.policy == SlotPolicy::kFair;
-  next::Plan plan = {.id = options.id, .name = (*definition)->name};
-  plan.cluster = {
-      .slots = options.slots,
-      .policy = is_fair ? next::SchedulingPolicy::kFair : next::SchedulingPolicy::kFifo};
+  Plan plan = {.id = options.id, .name = (*definition)->name};
+  plan.cluster = {.slots = options.slots,
+                  .policy = is_fair ? SchedulingPolicy::kFair : SchedulingPolicy::kFifo};
   for (const Step& step : (*definition)->steps) {
     plan.jobs.push_back({.name = step.name,
                          .job_id = JobId(options, step),

@@ -50,7 +50,7 @@ std::string DescribeWorkflow(const std::string& workflow);  // for --help
 
 // What to submit to the master before RunWorkflow(). NotFound: an unknown workflow.
 // InvalidArgument: a wrong number of inputs.
-absl::StatusOr<next::Plan> PlanOf(const WorkflowRunOptions& options);
+absl::StatusOr<Plan> PlanOf(const WorkflowRunOptions& options);
 
 // Runs each job in a thread of its own once its parents have ended. Errors: those of RunJob() for
 // the job that failed first, which is named; jobs that run then are stopped and no other begins.

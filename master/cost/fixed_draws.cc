@@ -41,7 +41,7 @@ std::uint64_t StreamOf(Drawn what, std::uint64_t index) {
 FixedDraws::FixedDraws(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     uniforms_.push_back((static_cast<double>(i) + 0.5) / static_cast<double>(count));
-    normals_.push_back(model::NormalQuantile(uniforms_.back()));
+    normals_.push_back(NormalQuantile(uniforms_.back()));
   }
 }
 

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "master/model/tidemark/normal.h"
+#include "master/cost/normal.h"
 
 namespace tidemark::cost {
 
@@ -29,7 +29,7 @@ enum class Drawn : std::uint64_t {
   kOpinion = 6,       // of the whole of what is left
   kWait = 7,          // how long something is waited for
   kCommon = 8,        // a factor on all that is left
-  kGrowth = 9,        // what nobody knows of yet
+  kGrowth = 9,        // stages that may still come
 };
 // Whose, as an index, where every source of task times has one.
 inline constexpr std::uint64_t kOfKeyGroups = 0;
@@ -60,7 +60,7 @@ class FixedDraws {
 // golden-ratio steps apart, so that any run of them covers the interval evenly: totals of many
 // tasks hardly scatter.
 inline double RowStart(std::uint64_t draw, std::uint64_t what) {
-  return model::FixedUniform(draw * 0x100000001b3 + what);
+  return FixedUniform(draw * 0x100000001b3 + what);
 }
 inline double RowNumber(double row_start, std::uint64_t n) {
   constexpr double kGoldenStep = 0.6180339887498949;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "master/model/tidemark/normal.h"
+#include "master/cost/normal.h"
 
 namespace tidemark::cost {
 namespace {
@@ -26,7 +26,7 @@ LogMoments MomentsOf(Draws seconds) {
   const double median = QuantileOf(seconds, 0.5);
   const double lower = std::max(QuantileOf(seconds, 0.05), kLowestShare * median);
   const double upper = QuantileOf(seconds, 0.95);
-  return {std::log(median), std::log(upper / lower) / (2 * model::kDeviationsOf90Percent)};
+  return {std::log(median), std::log(upper / lower) / (2 * kDeviationsOf90Percent)};
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ Draws Combine(const Draws& own, const Draws& other) {
   const double variance = own_variance + of_other.deviation * of_other.deviation;
   const double off = of_other.median - of_own.median;
   if (!of_own.can_be_weighed() || !of_other.can_be_weighed()) return own;
-  if (model::Contradict(off, variance)) return own;
+  if (Contradict(off, variance)) return own;
   const double weight = own_variance / variance;
   const double lowest = kLowestShare * std::exp(of_own.median);
   Draws both;

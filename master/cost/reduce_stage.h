@@ -9,10 +9,10 @@
 #include <span>
 
 #include "master/cost/fixed_draws.h"
+#include "master/cost/group_times.h"
+#include "master/cost/running_group.h"
+#include "master/cost/task_speed.h"
 #include "master/cost/task_times.h"
-#include "master/model/tidemark/group_times.h"
-#include "master/model/tidemark/running_group.h"
-#include "master/model/tidemark/task_speed.h"
 
 namespace tidemark::cost {
 
@@ -25,9 +25,9 @@ struct OtherAttempt {
 // What one unfinished reduce task still has to do; times of reduce functions: alone.
 struct ReduceTaskLeft {
   std::size_t index = 0;
-  model::GroupTimes waiting;                       // groups not begun
-  std::optional<model::RunningGroupTime> running;  // the group it is inside of
-  model::SpeedFactor speed;
+  GroupTimes waiting;                       // groups not begun
+  std::optional<RunningGroupTime> running;  // the group it is inside of
+  SpeedFactor speed;
   double unheard = 0;                 // seconds since all this was known, in which it has gone on
   double delay = 0;                   // seconds until its first reduce function can begin (shuffle)
   bool is_running = false;            // holds a slot

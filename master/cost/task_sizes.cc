@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "master/cost/normal.h"
 #include "master/model/phases.h"
-#include "master/model/tidemark/normal.h"
 #include "regression/cost_model.h"
 #include "regression/cost_noise.h"
 
@@ -169,7 +169,7 @@ class Sizes {
     const Draws by_size = Logs(Of(task));
     for (std::size_t d = 0; d < times.size(); ++d) {
       const double log = by_size[d] + weight * (by_pace - by_size[d]);
-      times[d] = model::LogNormalLeft(log, deviation, passed, times[d]);
+      times[d] = LogNormalLeft(log, deviation, passed, times[d]);
     }
     return times;
   }
@@ -211,7 +211,7 @@ void FillAlike(std::span<const SizedTask> pending, const Sizes& sizes, const Fix
   for (double& factor : times.factor) factor /= all;
   for (std::size_t i = 0; i < mean.size(); ++i) {
     const double u = RowNumber(0, i);
-    mean[i] = fetches[i] + mean[i] * std::exp(sizes.deviation() * model::NormalQuantile(u));
+    mean[i] = fetches[i] + mean[i] * std::exp(sizes.deviation() * NormalQuantile(u));
   }
   times.alike.fill(TimeDistribution::Empirical(std::move(mean)));
 }

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "master/model/tidemark/normal.h"
+#include "master/cost/normal.h"
 
 namespace tidemark::cost {
 namespace {
@@ -43,7 +43,7 @@ TimeDistribution TimeDistribution::Normal(const Moments& moments) {
 
 double TimeDistribution::Quantile(double p) const {
   if (is_normal_) {
-    return std::max(moments_.mean + std::sqrt(moments_.variance) * model::NormalQuantile(p), 0.0);
+    return std::max(moments_.mean + std::sqrt(moments_.variance) * NormalQuantile(p), 0.0);
   }
   if (sorted_.empty()) return 0;
   const double at = p * static_cast<double>(sorted_.size());
@@ -53,7 +53,7 @@ double TimeDistribution::Quantile(double p) const {
 double TimeDistribution::Below(double seconds) const {
   if (is_normal_) {
     if (moments_.variance == 0) return seconds < moments_.mean ? 0 : 1;
-    return model::NormalCdf((seconds - moments_.mean) / std::sqrt(moments_.variance));
+    return NormalCdf((seconds - moments_.mean) / std::sqrt(moments_.variance));
   }
   const auto above = std::upper_bound(sorted_.begin(), sorted_.end(), seconds);
   return static_cast<double>(above - sorted_.begin()) / static_cast<double>(sorted_.size());
@@ -62,7 +62,7 @@ double TimeDistribution::Below(double seconds) const {
 double TimeDistribution::Remaining(double elapsed, double u) const {
   if (empty()) return 0;
   const double below = Below(elapsed);
-  if (model::HasOutlasted(below)) return model::ParetoLeft(elapsed, u);
+  if (HasOutlasted(below)) return ParetoLeft(elapsed, u);
   return std::max(Quantile(below + u * (1 - below)) - elapsed, 0.0);
 }
 

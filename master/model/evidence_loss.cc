@@ -6,7 +6,7 @@
 namespace tidemark::model {
 namespace {
 
-// Taste: an interval ten times as wide says "nobody knows" well enough.
+// Taste: an interval ten times as wide says "unknown" well enough.
 constexpr double kWidestFactor = 10;
 // The end of a map task and its profile come from different senders. Taste: ten times as long as
 // agents wait to send by default.

@@ -10,7 +10,7 @@ namespace tidemark::model {
 
 // OK, unless the event says that it is of another run of the job than the one that was opened:
 // AlreadyExists if it opens that run, else FailedPrecondition. `given_up_at`: when the run that was
-// opened is given up unless it reports; told to whoever must wait for one that is silent.
+// opened is given up unless it reports; tells an engine how long a silent one is waited for.
 absl::Status CheckRun(const Event& event, const JobState& state,
                       absl::Time given_up_at = absl::InfiniteFuture());
 

@@ -19,7 +19,7 @@ void KeepLargest(std::optional<T>& largest, const std::optional<T>& value) {
   if (value && (!largest || *value > *largest)) largest = value;
 }
 
-void CountTasks(std::span<const Task> tasks, next::StageProgress& progress) {
+void CountTasks(std::span<const Task> tasks, StageProgress& progress) {
   progress.tasks = tasks.size();
   for (const Task& task : tasks) {
     progress.finished_tasks += task.is_finished() ? 1 : 0;
@@ -33,9 +33,9 @@ void CountTasks(std::span<const Task> tasks, next::StageProgress& progress) {
   }
   const bool done = progress.finished_tasks == progress.tasks && progress.tasks > 0;
   if (!done) progress.ended_at.reset();
-  progress.state = done                  ? next::StageState::kDone
-                   : progress.started_at ? next::StageState::kRunning
-                                         : next::StageState::kPending;
+  progress.state = done                  ? StageState::kDone
+                   : progress.started_at ? StageState::kRunning
+                                         : StageState::kPending;
 }
 
 double Ratio(double done, double total) {
@@ -74,8 +74,9 @@ std::optional<double> MapSecondsPerWeight(const JobState& state, const std::vect
                                           absl::Time now) {
   double seconds = 0;
   double weight = 0;
-  for (std::size_t i = 0; i < state.map_tasks().size(); ++i) {
-    const Task& task = state.map_tasks()[i];
+  const std::span<const Task> tasks = state.map_tasks();
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const Task& task = tasks[i];
     const double fraction = MapTaskFraction(task);
     const TaskAttempt* attempt =
         task.is_finished() ? task.finished_attempt() : RunningAttempt(task);
@@ -97,30 +98,42 @@ absl::Time ShuffleStart(const TaskAttempt& attempt, std::optional<absl::Time> ma
 
 }  // namespace
 
-next::StageProgress MapProgress(const JobState& state) {
-  next::StageProgress progress{.id = {.stage = kMapStage}};
-  CountTasks(state.map_tasks(), progress);
+const StageProgress* PhaseOf(const Snapshot& snapshot, StageKind phase) {
+  const std::uint32_t number = phase == StageKind::kMap ? kMapStage : kReduceStage;
+  for (std::size_t i = 0; i < snapshot.stages.size(); ++i) {
+    const bool is_phase =
+        snapshot.stage_infos[i].kind == phase && snapshot.stages[i].id == StageId{0, number};
+    if (is_phase) return &snapshot.stages[i];
+  }
+  return nullptr;
+}
+
+StageProgress MapProgress(const JobState& state) {
+  StageProgress progress{.id = {.stage = kMapStage}};
+  const std::span<const Task> tasks = state.map_tasks();
+  CountTasks(tasks, progress);
   const std::vector<double> weights = MapTaskWeights(state);
   double done = 0;
   double total = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    done += weights[i] * MapTaskFraction(state.map_tasks()[i]);
+    done += weights[i] * MapTaskFraction(tasks[i]);
     total += weights[i];
   }
-  progress.fraction_done = progress.state == next::StageState::kDone ? 1 : Ratio(done, total);
+  progress.fraction_done = progress.state == StageState::kDone ? 1 : Ratio(done, total);
   return progress;
 }
 
-next::ShuffleProgress FetchProgress(const JobState& state) {
-  next::ShuffleProgress progress;
+ShuffleProgress FetchProgress(const JobState& state) {
+  ShuffleProgress progress;
   double done = 0;
   double total = 0;
-  for (std::size_t i = 0; i < state.reduce_tasks().size(); ++i) {
+  const std::span<const Task> tasks = state.reduce_tasks();
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
     const double bytes = std::max(1.0, static_cast<double>(state.reduce_input_bytes(i)));
     double fetched = 0;
     bool is_shuffled = false;
     bool is_shuffling = false;
-    for (const auto& [number, attempt] : state.reduce_tasks()[i].attempts) {
+    for (const auto& [number, attempt] : tasks[i].attempts) {
       is_shuffled |= attempt.reduce->reduce_started_at.has_value() || attempt.life.is_finished();
       if (attempt.life.state() == AttemptState::kStarted) {
         is_shuffling = true;
@@ -132,33 +145,35 @@ next::ShuffleProgress FetchProgress(const JobState& state) {
     done += is_shuffled ? bytes : std::min(fetched, bytes);
     total += bytes;
   }
-  const bool done_all =
-      progress.finished_tasks == state.reduce_tasks().size() && !state.reduce_tasks().empty();
+  const bool done_all = progress.finished_tasks == tasks.size() && !tasks.empty();
   progress.fraction_done = done_all ? 1 : Ratio(done, total);
   return progress;
 }
 
-next::StageProgress ReduceProgress(const JobState& state) {
-  next::StageProgress progress{.id = {.stage = kReduceStage}};
+StageProgress ReduceProgress(const JobState& state) {
+  StageProgress progress{.id = {.stage = kReduceStage}};
   CountTasks(state.reduce_tasks(), progress);
   progress.started_at = ReducePhaseStart(state);
-  if (progress.state != next::StageState::kDone) {
-    progress.state = progress.started_at ? next::StageState::kRunning : next::StageState::kPending;
+  if (progress.state == StageState::kDone) {
+    progress.fraction_done = 1;
+  } else {
+    progress.state = progress.started_at ? StageState::kRunning : StageState::kPending;
   }
   return progress;
 }
 
 std::optional<absl::Time> MapPhaseEnd(const JobState& state, absl::Time now) {
-  const next::StageProgress progress = MapProgress(state);
-  if (progress.state == next::StageState::kDone) return progress.ended_at;
+  const StageProgress progress = MapProgress(state);
+  if (progress.state == StageState::kDone) return progress.ended_at;
   if (const auto reduce_start = ReducePhaseStart(state)) return reduce_start;
   const std::vector<double> weights = MapTaskWeights(state);
   const std::optional<double> seconds_per_weight = MapSecondsPerWeight(state, weights, now);
   if (!seconds_per_weight) return std::nullopt;
   std::vector<absl::Time> slots_free_at;
   std::vector<absl::Duration> waiting;
-  for (std::size_t i = 0; i < state.map_tasks().size(); ++i) {
-    const Task& task = state.map_tasks()[i];
+  const std::span<const Task> tasks = state.map_tasks();
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const Task& task = tasks[i];
     if (task.is_finished()) continue;
     const absl::Duration left =
         absl::Seconds(*seconds_per_weight * weights[i] * (1 - MapTaskFraction(task)));
@@ -177,12 +192,13 @@ std::optional<absl::Time> MapPhaseEnd(const JobState& state, absl::Time now) {
 }
 
 std::optional<double> ShuffleSecondsPerByte(const JobState& state) {
-  const next::StageProgress maps = MapProgress(state);
+  const StageProgress maps = MapProgress(state);
   double seconds = 0;
   double bytes = 0;
   bool reduced = false;
-  for (std::size_t i = 0; i < state.reduce_tasks().size(); ++i) {
-    for (const auto& [number, attempt] : state.reduce_tasks()[i].attempts) {
+  const std::span<const Task> tasks = state.reduce_tasks();
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    for (const auto& [number, attempt] : tasks[i].attempts) {
       reduced |= attempt.reduce->groups_done > 0;
       if (!attempt.life.started_at() || !attempt.life.shuffled_at()) continue;
       const absl::Duration took =
@@ -198,14 +214,15 @@ std::optional<double> ShuffleSecondsPerByte(const JobState& state) {
 std::optional<absl::Time> ReducePhaseStart(const JobState& state) {
   std::optional<absl::Time> start;
   for (const Task& task : state.reduce_tasks()) {
-    for (const auto& [number, attempt] : task.attempts)
+    for (const auto& [number, attempt] : task.attempts) {
       KeepLeast(start, attempt.reduce->reduce_started_at);
+    }
   }
   return start;
 }
 
 std::optional<absl::Time> ReducePhaseEnd(const JobState& state) {
-  next::StageProgress progress;
+  StageProgress progress;
   CountTasks(state.reduce_tasks(), progress);
   return progress.ended_at;
 }

@@ -12,18 +12,23 @@
 
 namespace tidemark::model {
 
+// The map or reduce stage of a MapReduce job: stage 0 of kind kMap, stage 1 of kind kReduce; null:
+// `snapshot` has none. Stages of these kinds with other numbers are those of another engine.
+// REQUIRES: its stages and their infos are in one order.
+const StageProgress* PhaseOf(const Snapshot& snapshot, StageKind phase);
+
 // From this part of its bytes on, what a task or a phase has done so far is a pace.
 // Ablation: +0.13, -0.19 (two-path speculation).
 inline constexpr double kPaceFrom = 0.02;
 
 // The map stage: counts, instants and the part of the input bytes that is read; by tasks where
 // sizes are unknown.
-next::StageProgress MapProgress(const JobState& state);
+StageProgress MapProgress(const JobState& state);
 // The part of the reduce tasks' input that was fetched.
-next::ShuffleProgress FetchProgress(const JobState& state);
-// The reduce stage, from the first reduce function on: counts and instants; fraction_done is left
-// to an indicator.
-next::StageProgress ReduceProgress(const JobState& state);
+ShuffleProgress FetchProgress(const JobState& state);
+// The reduce stage, from the first reduce function on: counts and instants; until it is done,
+// fraction_done is left to an indicator.
+StageProgress ReduceProgress(const JobState& state);
 
 // End of the map phase: known if it is over; else what is left of every map task at the seconds per
 // byte seen so far (per task where sizes are unknown), on the map slots, greedily. Empty before any
@@ -31,7 +36,7 @@ next::StageProgress ReduceProgress(const JobState& state);
 std::optional<absl::Time> MapPhaseEnd(const JobState& state, absl::Time now);
 
 // Seconds to fetch and sort one byte, learnt from the reduce tasks that have; 0 when a reduce
-// function ran although nobody told of a shuffle; empty when there is nothing to learn from.
+// function ran although no shuffle was reported; empty when there is nothing to learn from.
 std::optional<double> ShuffleSecondsPerByte(const JobState& state);
 
 // Start of the first reduce function: t_start ([NF] 3.2). Empty before.
@@ -39,7 +44,7 @@ std::optional<absl::Time> ReducePhaseStart(const JobState& state);
 // End of the last reduce task. Empty before.
 std::optional<absl::Time> ReducePhaseEnd(const JobState& state);
 
-// Whether anybody said how much the reduce tasks have to read.
+// Whether the sizes of the reduce tasks' input were reported.
 bool ReduceSizesKnown(const JobState& state);
 
 }  // namespace tidemark::model

@@ -12,15 +12,16 @@
 namespace tidemark::model {
 namespace {
 
-// How near in size a key group must be to pass for an explicit key that nobody named; 5 % to 20 %
+// How near in size a key group must be to pass for an explicit key that was not named; 5 % to 20 %
 // did equally well in our study, 0 worst.
 constexpr double kCloseness = 0.05;
 // Of a bin only the mean of its sizes is known: they lie within its width of that (six an octave).
 constexpr double kClosenessOfBin = 0.1225;
 
-// Of the share alone of late, what is older than this counts little. Taste: a few reports.
+// In the recent share of the processor, what is older than this counts little. Taste: a few
+// reports.
 constexpr absl::Duration kLately = absl::Seconds(3);
-// Nobody waits for so much of the time that nothing can be said of the rest.
+// A share below this says nothing about the rest of the time.
 constexpr double kAloneShareMin = 1e-3;
 
 constexpr std::uint64_t kNoneIsNamed = std::numeric_limits<std::uint64_t>::max();
@@ -28,8 +29,8 @@ constexpr std::uint64_t kNoneIsNamed = std::numeric_limits<std::uint64_t>::max()
 using SizesLeft = std::multimap<std::uint64_t, KeyHash>;
 
 // To multiply a duration costs as much as all else that is done with a point.
-absl::Duration Alone(absl::Duration time, double alone_share) {
-  return alone_share == 1 ? time : alone_share * time;
+absl::Duration Alone(absl::Duration time, double processor_share) {
+  return processor_share == 1 ? time : processor_share * time;
 }
 
 // The share of its time since its last profile in which the attempt did not wait for a processor. A
@@ -44,7 +45,7 @@ double TakeProcessorUse(const ReduceProfile& profile, ReduceWork& work) {
       std::clamp(told.waited - before.waited, absl::ZeroDuration(), watched);
   const double share = std::max(kAloneShareMin, 1 - absl::FDivDuration(waited, watched));
   const double kept = work.processor_use ? std::exp(-absl::FDivDuration(watched, kLately)) : 0;
-  work.alone_share = kept * work.alone_share + (1 - kept) * share;
+  work.processor_share = kept * work.processor_share + (1 - kept) * share;
   work.processor_use = told;
   work.alone_share_at_last = share;
   return share;
@@ -52,14 +53,14 @@ double TakeProcessorUse(const ReduceProfile& profile, ReduceWork& work) {
 
 // The same share of the key groups that have finished since: the one that was in progress then
 // brings what it had already taken.
-double AloneShareOfFinished(const ReduceProfile& profile, double alone_share,
+double AloneShareOfFinished(const ReduceProfile& profile, double processor_share,
                             const ReduceWork& before) {
   const absl::Duration reduced = profile.reduce_time - before.reduce_time;
   if (reduced <= absl::ZeroDuration()) return before.alone_share_of_finished;
-  if (!before.running_group || profile.groups_done <= before.groups_done) return alone_share;
+  if (!before.running_group || profile.groups_done <= before.groups_done) return processor_share;
   const absl::Duration since =
       std::max(reduced - before.running_group_elapsed, absl::ZeroDuration());
-  const absl::Duration alone = before.running_group->elapsed + alone_share * since;
+  const absl::Duration alone = before.running_group->elapsed + processor_share * since;
   return std::clamp(absl::FDivDuration(alone, reduced), kAloneShareMin, 1.0);
 }
 
@@ -78,7 +79,7 @@ void TakeTotals(const ReduceProfile& profile, TaskAttempt& attempt, JobState& st
 }
 
 // The group in progress with its time alone: with its share at each look, not with the last one.
-std::optional<RunningGroup> RunningAlone(const ReduceProfile& profile, double alone_share,
+std::optional<RunningGroup> RunningAlone(const ReduceProfile& profile, double processor_share,
                                          const ReduceWork& before) {
   std::optional<RunningGroup> running = profile.running_group;
   if (!running) return running;
@@ -87,7 +88,7 @@ std::optional<RunningGroup> RunningAlone(const ReduceProfile& profile, double al
   const absl::Duration looked_at = is_same ? before.running_group_elapsed : absl::ZeroDuration();
   const absl::Duration alone = is_same ? before.running_group->elapsed : absl::ZeroDuration();
   running->elapsed =
-      alone + alone_share * std::max(running->elapsed - looked_at, absl::ZeroDuration());
+      alone + processor_share * std::max(running->elapsed - looked_at, absl::ZeroDuration());
   return running;
 }
 
@@ -135,7 +136,7 @@ SizesLeft::iterator Closest(std::uint64_t size_bytes, double closeness, SizesLef
 // Retires explicit keys by closeness of size ([NF] 5.2), those of at least `named_from_bytes`
 // aside: they are implicit groups no longer.
 void RetireByCloseness(const GroupPoint& point, double closeness, std::uint64_t named_from_bytes,
-                       double alone_share, SizesLeft& left, ReduceWork& work, JobState& state) {
+                       double processor_share, SizesLeft& left, ReduceWork& work, JobState& state) {
   std::uint64_t retired = 0;
   while (retired < point.count) {
     const auto match = Closest(point.size_bytes, closeness, left);
@@ -144,7 +145,7 @@ void RetireByCloseness(const GroupPoint& point, double closeness, std::uint64_t 
     left.erase(match);
     if (!work.finished_explicit.insert(key).second) continue;
     work.finished_explicit_groups.push_back(
-        {key, point.size_bytes, Alone(point.mean_time(), alone_share), 0});
+        {key, point.size_bytes, Alone(point.mean_time(), processor_share), 0});
     ++retired;
   }
   if (retired > 0) state.implicit_sizes.RemoveSizes(point.size_bytes, retired);
@@ -183,7 +184,7 @@ std::uint64_t NamedFromBytes(const ReduceProfile& profile, const KeyDistribution
   return profile.named_group_bytes_min;
 }
 
-void RetireByIdentity(const ReduceProfile& profile, double alone_share, ReduceWork& work,
+void RetireByIdentity(const ReduceProfile& profile, double processor_share, ReduceWork& work,
                       JobState& state) {
   for (const FinishedKey& finished : profile.finished_keys) {
     if (!state.keys.IsExplicit(profile.attempt.index, finished.key)) {
@@ -192,7 +193,7 @@ void RetireByIdentity(const ReduceProfile& profile, double alone_share, ReduceWo
     }
     if (!work.finished_explicit.insert(finished.key).second) continue;
     work.finished_explicit_groups.push_back(finished);
-    work.finished_explicit_groups.back().time = Alone(finished.time, alone_share);
+    work.finished_explicit_groups.back().time = Alone(finished.time, processor_share);
     state.implicit_sizes.RemoveSizes(finished.size_bytes, 1);
   }
 }
@@ -204,8 +205,8 @@ void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
                        JobState& state) {
   ReduceWork& work = *attempt.reduce;
   const double share_since_last = TakeProcessorUse(profile, work);
-  const double alone_share = AloneShareOfFinished(profile, share_since_last, work);
-  work.alone_share_of_finished = alone_share;
+  const double processor_share = AloneShareOfFinished(profile, share_since_last, work);
+  work.alone_share_of_finished = processor_share;
   work.running_group = RunningAlone(profile, share_since_last, work);
   work.running_group_elapsed =
       profile.running_group ? profile.running_group->elapsed : absl::ZeroDuration();
@@ -214,8 +215,8 @@ void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
   const PartitionKeys& keys = state.keys.partition(profile.attempt.index);
   streaming::SizeHistogram& bins = work.is_cold() ? groups.cold_bins : groups.bins;
   for (GroupBin bin : profile.bins) {
-    bin.seconds *= alone_share;
-    bin.seconds_squared *= alone_share * alone_share;
+    bin.seconds *= processor_share;
+    bin.seconds_squared *= processor_share * processor_share;
     bins.Add(bin);
     work.told_bytes += static_cast<double>(bin.size_bytes);
     state.implicit_sizes.Add({.bin = bin.bin, .count = bin.count, .size_bytes = bin.size_bytes});
@@ -224,7 +225,7 @@ void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
   const std::uint64_t named_from_bytes = NamedFromBytes(profile, state.keys);
   const auto retire = [&](const GroupPoint& point, double closeness) {
     if (point.size_bytes >= named_from_bytes) return;
-    RetireByCloseness(point, closeness, named_from_bytes, alone_share,
+    RetireByCloseness(point, closeness, named_from_bytes, processor_share,
                       SizesLeftOf(work, keys, state.keys.profile_count()), work, state);
   };
   for (const GroupPoint& point : profile.points) {
@@ -232,7 +233,7 @@ void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
     // Not every engine sends bins.
     if (!work.sends_bins) {
       work.told_bytes += static_cast<double>(point.size_bytes) * static_cast<double>(point.count);
-      bins.Add(point.size_bytes, point.count, Alone(point.total_time, alone_share));
+      bins.Add(point.size_bytes, point.count, Alone(point.total_time, processor_share));
       state.implicit_sizes.Add(point.size_bytes, point.count, absl::ZeroDuration());
     }
     retire(point, kCloseness);
@@ -242,7 +243,7 @@ void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
     for (const GroupPoint& point : UnnamedOf(profile)) retire(point, kClosenessOfBin);
   }
   if (!profile.points.empty()) ++groups.points_version;
-  if (profile.keys_named) RetireByIdentity(profile, alone_share, work, state);
+  if (profile.keys_named) RetireByIdentity(profile, processor_share, work, state);
 }
 
 void KeepColdBins(Task& task) {

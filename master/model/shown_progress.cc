@@ -38,14 +38,14 @@ absl::Time LatestEnd::Hold(absl::Time now, absl::Time end) {
   return end;
 }
 
-void ShownProgress::NeverBack(next::Snapshot& snapshot) {
+void ShownProgress::NeverBack(Snapshot& snapshot) {
   Raise(of_job_[snapshot.estimate.indicator], snapshot.estimate.fraction_done);
-  for (next::Indicator& other : snapshot.indicators) {
+  for (Indicator& other : snapshot.indicators) {
     Raise(of_job_[other.estimate.indicator], other.estimate.fraction_done);
     Raise(of_last_stage_[other.estimate.indicator], other.last_stage_fraction_done);
   }
   for (std::size_t i = 0; i < snapshot.stages.size(); ++i) {
-    next::StageProgress& stage = snapshot.stages[i];
+    StageProgress& stage = snapshot.stages[i];
     Stage& shown = of_stages_[stage.id.stage];
     const std::uint32_t attempt = snapshot.stage_infos[i].attempt;
     if (std::exchange(shown.attempt, attempt) != attempt) shown = {.attempt = attempt};

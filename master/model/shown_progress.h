@@ -55,7 +55,7 @@ class ShownProgress {
  public:
   // Raises each fraction_done of `snapshot` to what was shown before: of the job, by indicator; of
   // a stage, by the same attempt of it. REQUIRES: its stages and their infos are in one order.
-  void NeverBack(next::Snapshot& snapshot);
+  void NeverBack(Snapshot& snapshot);
 
   // For checkpoints (master/model/checkpoint.h).
   template <class Archive>

@@ -2,10 +2,10 @@
 //
 // While a task runs somebody owes a report on it, so a job of which nothing was heard for three
 // report intervals may have died without a word: it is silent. Where the interval is not known yet,
-// and while no task runs and nobody owes anything, ten seconds without news are silence. A silence
+// and while no task runs and so no report is due, ten seconds without news are silence. A silence
 // of less than three seconds is not worth a word, whatever the interval.
 //
-// It lasts since the newest arrival, whoever is to blame: what a job did while its master was away
+// It lasts since the newest arrival, whatever the cause: what a job did while its master was away
 // is as unknown as what it does while it cannot be reached.
 #pragma once
 

@@ -32,7 +32,7 @@ std::string ShareText(double share) {
   return fmt::format("{} % of", static_cast<int>(100 * share));
 }
 
-std::string Reason(const next::NamedTask& straggler, const TaskAttempt* attempt,
+std::string Reason(const NamedTask& straggler, const TaskAttempt* attempt,
                    std::uint64_t bytes_left) {
   const AttemptId& id = straggler.attempt;
   const std::string ends_last =
@@ -61,19 +61,19 @@ AttemptId LeadingAttemptId(const JobState& state, std::size_t index) {
 
 }  // namespace
 
-std::optional<next::NamedTask> FindStraggler(const JobState& state,
-                                             const ReducePhaseForecast& forecast, absl::Time now) {
+std::optional<NamedTask> FindStraggler(const JobState& state, const ReducePhaseForecast& forecast,
+                                       absl::Time now) {
   const auto last =
       std::max_element(forecast.tasks.begin(), forecast.tasks.end(),
                        [](const auto& a, const auto& b) { return a.ends_at < b.ends_at; });
   if (last == forecast.tasks.end()) return std::nullopt;
   const TaskAttempt* attempt = state.reduce_tasks()[last->index].leading_attempt();
-  next::NamedTask straggler{.attempt = LeadingAttemptId(state, last->index),
-                            .explicit_groups_left = last->explicit_groups_left,
-                            .heaviest_group_bytes = last->heaviest.size_bytes};
+  NamedTask straggler{.attempt = LeadingAttemptId(state, last->index),
+                      .explicit_groups_left = last->explicit_groups_left,
+                      .heaviest_group_bytes = last->heaviest.size_bytes};
   if (attempt != nullptr) straggler.host = attempt->life.host;
   if (last->ends_at > now && last->ends_at != absl::InfiniteFuture()) {
-    straggler.remaining = next::Range{.median = last->ends_at - now};
+    straggler.remaining = Range{.median = last->ends_at - now};
   }
   if (last->reduce_time_left > absl::ZeroDuration()) {
     straggler.heaviest_group_share =

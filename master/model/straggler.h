@@ -11,7 +11,7 @@
 namespace tidemark::model {
 
 // Empty when the forecast has no view per task or every task has ended.
-std::optional<next::NamedTask> FindStraggler(const JobState& state,
-                                             const ReducePhaseForecast& forecast, absl::Time now);
+std::optional<NamedTask> FindStraggler(const JobState& state, const ReducePhaseForecast& forecast,
+                                       absl::Time now);
 
 }  // namespace tidemark::model

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <utility>
 
+#include "master/cost/normal.h"
 #include "master/cost/sized_stages.h"
 #include "master/estimate/application_estimate.h"
 #include "master/model/accuracy.h"
@@ -23,7 +24,6 @@
 #include "master/model/saturating.h"
 #include "master/model/shown_progress.h"
 #include "master/model/straggler.h"
-#include "master/model/tidemark/normal.h"
 #include "master/monitor/indicators.h"
 #include "master/monitor/job_snapshot.h"
 #include "master/monitor/stages_estimate.h"
@@ -48,18 +48,18 @@ constexpr std::size_t kNotesMax = 16;
 // The indicator that is made of points; all others do with bins.
 constexpr std::string_view kWantsPoints = "nearestfit";
 
-next::JobState StateOf(JobOutcome outcome) {
+JobState StateOf(JobOutcome outcome) {
   switch (outcome) {
     case JobOutcome::kSucceeded:
-      return next::JobState::kSucceeded;
+      return JobState::kSucceeded;
     case JobOutcome::kFailed:
-      return next::JobState::kFailed;
+      return JobState::kFailed;
     case JobOutcome::kKilled:
-      return next::JobState::kKilled;
+      return JobState::kKilled;
     case JobOutcome::kUnknown:
       break;
   }
-  return next::JobState::kAbandoned;
+  return JobState::kAbandoned;
 }
 
 std::size_t BytesOf(const std::vector<PastRun>& runs) {
@@ -86,12 +86,13 @@ class JobMonitor::Impl {
     }
   }
 
-  void End(const next::Snapshot& final, const std::vector<AcceptedSequence>& sources) {
+  void End(const Snapshot& final, const std::vector<AcceptedSequence>& sources) {
     for (const AcceptedSequence& source : sources) {
       state_.sources[source.source_id].accepted_sequence = source.sequence;
     }
     state_.opened.emplace();
     state_.run_uid = final.run_uid;
+    state_.started_at = final.started_at.value_or(final.at);
     state_.closed.emplace();
     job_ = final;
   }
@@ -109,13 +110,13 @@ class JobMonitor::Impl {
     model::Refuse(envelope, options_.limits, state_);
   }
 
-  const next::Snapshot& Tick(absl::Time now);
+  const Snapshot& Tick(absl::Time now);
 
   bool IsClosed() const { return job_.is_final || state_.closed.has_value(); }
 
   const std::vector<StageForecast>& stage_forecasts() const { return stages_.stages; }
   JobSummary Summary() const;
-  const next::Snapshot& job() const { return job_; }
+  const Snapshot& job() const { return job_; }
   const model::JobState& state() const { return state_; }
   model::JobState& state() { return state_; }
   bool has_news() const { return has_news_; }
@@ -147,16 +148,17 @@ class JobMonitor::Impl {
   // Sets running_stage_.
   EndPrediction PredictMaps(absl::Time now);
   EndPrediction PredictStages(absl::Time now);
-  // What the indicator says, without anything that was shown before.
-  next::Indicator Predict(Tracked& tracked, absl::Duration silence, next::Snapshot& snapshot);
-  next::Estimate Describe(const EndPrediction& prediction, const std::string& name) const;
+  // What the indicator says now; it may be less than was shown before. Adds to its history and, of
+  // the first one, sets running_stage_ and names a task in `snapshot`.
+  Indicator Predict(Tracked& tracked, absl::Duration silence, Snapshot& snapshot);
+  Estimate Describe(const EndPrediction& prediction, const std::string& name) const;
   // Sets the fractions that `said` bears.
-  void Show(absl::Time now, Tracked& tracked, next::Indicator& said) const;
+  void Show(absl::Time now, Tracked& tracked, Indicator& said) const;
   absl::Time GivenUpAt() const;
-  next::JobState StateAt(absl::Time now) const;
-  void AddEstimates(next::Snapshot& snapshot);
-  void Finish(next::Snapshot& snapshot) const;
-  std::vector<next::IndicatorError> Errors(absl::Time job_end) const;
+  JobState StateAt(absl::Time now) const;
+  void AddEstimates(Snapshot& snapshot);
+  void Finish(Snapshot& snapshot) const;
+  std::vector<IndicatorError> Errors(absl::Time job_end) const;
 
   std::string job_id_;
   JobMonitorOptions options_;
@@ -172,7 +174,7 @@ class JobMonitor::Impl {
   monitor::StagesEstimate stages_;                     // at the last Tick()
   model::ShownProgress shown_;
   std::shared_ptr<const cost::RunningStage> running_stage_;  // by the first indicator
-  next::Snapshot job_;                                       // what Tick() returned last
+  Snapshot job_;                                             // what Tick() returned last
 };
 
 // That nothing was heard while no master listened does not end a job.
@@ -180,9 +182,9 @@ absl::Time JobMonitor::Impl::GivenUpAt() const {
   return std::max(state_.last_arrival_at, listening_since_) + options_.abandon_after;
 }
 
-next::JobState JobMonitor::Impl::StateAt(absl::Time now) const {
+JobState JobMonitor::Impl::StateAt(absl::Time now) const {
   if (state_.closed) return StateOf(state_.closed->outcome);
-  return now > GivenUpAt() ? next::JobState::kAbandoned : next::JobState::kRunning;
+  return now > GivenUpAt() ? JobState::kAbandoned : JobState::kRunning;
 }
 
 // Of a job without a reduce phase: by the sizes of its map tasks.
@@ -191,8 +193,8 @@ EndPrediction JobMonitor::Impl::PredictMaps(absl::Time now) {
   // More may come than has been heard of.
   const model::Stage* const stage = state_.map_stage();
   if (stage == nullptr || !stage->opened.task_count) return prediction;
-  const next::StageProgress maps = model::MapProgress(state_);
-  if (maps.state == next::StageState::kDone) {
+  const StageProgress maps = model::MapProgress(state_);
+  if (maps.state == StageState::kDone) {
     prediction.end = maps.ended_at;
     return prediction;
   }
@@ -208,7 +210,7 @@ EndPrediction JobMonitor::Impl::PredictMaps(absl::Time now) {
   const estimate::Range& end = estimate->end;
   prediction.end = now + absl::Seconds(end.median);
   drift_.Observe(now, *prediction.end);
-  const absl::Duration moved = model::kDeviationsOf90Percent * drift_.Drift();
+  const absl::Duration moved = cost::kDeviationsOf90Percent * drift_.Drift();
   const double upper = std::min(end.upper, model::kRemainingUpperMax * end.median);
   prediction.lower = now + std::max(absl::Seconds(end.lower) - moved, absl::ZeroDuration());
   prediction.upper = now + absl::Seconds(std::max(upper, end.median)) + moved;
@@ -227,10 +229,9 @@ EndPrediction JobMonitor::Impl::PredictStages(absl::Time now) {
   return prediction;
 }
 
-// What nobody has told of for `silence` is believed as it was before, and how much longer it takes
-// to hear of it is anybody's guess.
-next::Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence,
-                                          next::Snapshot& snapshot) {
+// What was not reported for `silence` is estimated as before; how much longer it takes
+// until the next report is not known.
+Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Snapshot& snapshot) {
   const absl::Time now = informed_at_;
   EndPrediction prediction{.at = now};
   ReducePhaseForecast reduce;
@@ -255,8 +256,8 @@ next::Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silen
     prediction.lower.reset();
     prediction.upper.reset();
   }
-  next::Indicator said = {.estimate = Describe(prediction, tracked.indicator->name()),
-                          .evidence = reduce.evidence};
+  Indicator said = {.estimate = Describe(prediction, tracked.indicator->name()),
+                    .evidence = reduce.evidence};
   Show(prediction.at, tracked, said);
   if (auto& remaining = said.estimate.remaining; remaining && silence > absl::ZeroDuration()) {
     // It may have gone on unheard, or be about to hang for ever.
@@ -278,27 +279,27 @@ next::Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silen
   return said;
 }
 
-next::Estimate JobMonitor::Impl::Describe(const EndPrediction& prediction,
-                                          const std::string& name) const {
-  next::Estimate estimate = {.state = next::EstimateState::kWarmingUp, .indicator = name};
+Estimate JobMonitor::Impl::Describe(const EndPrediction& prediction,
+                                    const std::string& name) const {
+  Estimate estimate = {.state = EstimateState::kWarmingUp, .indicator = name};
   if (!prediction.end) return estimate;
   const absl::Time now = prediction.at;
   const absl::Duration elapsed = now - state_.started_at;
   const absl::Duration grace = std::max(kOverdueAfter, kOverdueShare * elapsed);
   if (now - *prediction.end > grace) {
-    estimate.state = next::EstimateState::kOverdue;
+    estimate.state = EstimateState::kOverdue;
     return estimate;
   }
-  estimate.state = next::EstimateState::kValid;
+  estimate.state = EstimateState::kValid;
   const auto left = [now](absl::Time end) { return std::max(end - now, absl::ZeroDuration()); };
-  next::Range& remaining = estimate.remaining.emplace();
+  Range& remaining = estimate.remaining.emplace();
   remaining.median = left(*prediction.end);
   if (prediction.lower) remaining.lower = left(*prediction.lower);
   if (prediction.upper) remaining.upper = std::max(left(*prediction.upper), grace);
   return estimate;
 }
 
-void JobMonitor::Impl::Show(absl::Time now, Tracked& tracked, next::Indicator& said) const {
+void JobMonitor::Impl::Show(absl::Time now, Tracked& tracked, Indicator& said) const {
   absl::Time end = absl::InfiniteFuture();
   if (const auto& remaining = said.estimate.remaining) {
     end = now + model::FlooredRemaining(remaining->median, remaining->upper);
@@ -321,13 +322,13 @@ void JobMonitor::Impl::NoteDamage(const LogDamage& damage) {
   all.records = model::SaturatingAdd(all.records, damage.records);
 }
 
-std::vector<next::IndicatorError> JobMonitor::Impl::Errors(absl::Time job_end) const {
+std::vector<IndicatorError> JobMonitor::Impl::Errors(absl::Time job_end) const {
   const auto reduce_start = model::ReducePhaseStart(state_);
   const auto reduce_end = model::ReducePhaseEnd(state_);
-  std::vector<next::IndicatorError> errors;
+  std::vector<IndicatorError> errors;
   for (const Tracked& tracked : tracked_) {
     const auto predictions = tracked.history.predictions();
-    next::IndicatorError& error = errors.emplace_back();
+    IndicatorError& error = errors.emplace_back();
     error.indicator = tracked.indicator->name();
     const auto of_job = model::ErrorOf(predictions, state_.started_at, job_end);
     error.job_avg_points = of_job.average_points;
@@ -343,11 +344,11 @@ std::vector<next::IndicatorError> JobMonitor::Impl::Errors(absl::Time job_end) c
 }
 
 // What all indicators say, the first for the job itself and its reduce stage.
-void JobMonitor::Impl::AddEstimates(next::Snapshot& snapshot) {
+void JobMonitor::Impl::AddEstimates(Snapshot& snapshot) {
   const absl::Duration silence = snapshot.at - snapshot.silent_since.value_or(snapshot.at);
   // That a job is given up is no news of it.
   const bool is_informed =
-      silence == absl::ZeroDuration() && snapshot.state != next::JobState::kAbandoned;
+      silence == absl::ZeroDuration() && snapshot.state != JobState::kAbandoned;
   if (is_informed || informed_at_ == absl::InfinitePast()) informed_at_ = snapshot.at;
   lost_share_ = model::LostShare(state_);
   running_stage_.reset();
@@ -357,34 +358,33 @@ void JobMonitor::Impl::AddEstimates(next::Snapshot& snapshot) {
     if (!stages_.problem.empty()) snapshot.notes.push_back(stages_.problem);
   }
   for (Tracked& tracked : tracked_) {
-    next::Indicator said = Predict(tracked, silence, snapshot);
+    Indicator said = Predict(tracked, silence, snapshot);
     if (&tracked != &tracked_.front()) {
       snapshot.indicators.push_back(std::move(said));
       continue;
     }
     snapshot.estimate = std::move(said.estimate);
-    next::StageProgress* const reduce = monitor::ReduceStageOf(snapshot);
-    if (reduce == nullptr) continue;
-    const bool is_done = reduce->state == next::StageState::kDone;
-    reduce->fraction_done = is_done ? 1 : said.last_stage_fraction_done;
+    StageProgress* const reduce = monitor::ReduceStageOf(snapshot);
+    if (reduce == nullptr || reduce->state == StageState::kDone) continue;
+    reduce->fraction_done = said.last_stage_fraction_done;
   }
 }
 
-void JobMonitor::Impl::Finish(next::Snapshot& snapshot) const {
-  const bool succeeded = snapshot.state == next::JobState::kSucceeded;
-  const auto finish = [succeeded](next::Estimate& estimate) {
-    estimate.state = next::EstimateState::kFinal;
+void JobMonitor::Impl::Finish(Snapshot& snapshot) const {
+  const bool succeeded = snapshot.state == JobState::kSucceeded;
+  const auto finish = [succeeded](Estimate& estimate) {
+    estimate.state = EstimateState::kFinal;
     estimate.remaining.reset();
-    estimate.basis = next::Basis::kDone;
+    estimate.basis = Basis::kDone;
     if (succeeded) estimate.fraction_done = 1;
   };
   if (!tracked_.empty()) finish(snapshot.estimate);
-  for (next::Indicator& other : snapshot.indicators) {
+  for (Indicator& other : snapshot.indicators) {
     finish(other.estimate);
     double& last_stage = other.last_stage_fraction_done;
     if (succeeded) last_stage = state_.has_reduce_stage() || last_stage > 0 ? 1 : 0;
   }
-  next::StageProgress* const reduce = monitor::ReduceStageOf(snapshot);
+  StageProgress* const reduce = monitor::ReduceStageOf(snapshot);
   if (succeeded && reduce != nullptr) reduce->fraction_done = 1;
   snapshot.named_tasks.clear();
   snapshot.message = state_.closed ? state_.closed->message
@@ -395,17 +395,18 @@ void JobMonitor::Impl::Finish(next::Snapshot& snapshot) const {
   if (succeeded) snapshot.errors = Errors(end);
 }
 
-const next::Snapshot& JobMonitor::Impl::Tick(absl::Time now) {
+const Snapshot& JobMonitor::Impl::Tick(absl::Time now) {
   has_news_ = false;
   if (job_.is_final) return job_;
-  next::Snapshot snapshot = {.job_id = job_id_,
-                             .run_uid = state_.run_uid,
-                             .sequence = ++sequence_,
-                             .at = now,
-                             .state = next::JobState::kRunning};
+  Snapshot snapshot = {.job_id = job_id_,
+                       .run_uid = state_.run_uid,
+                       .sequence = ++sequence_,
+                       .at = now,
+                       .state = JobState::kRunning,
+                       .info = JobInfo{}};
   if (!state_.opened) return job_ = std::move(snapshot);
   snapshot.state = StateAt(now);
-  snapshot.is_final = snapshot.state != next::JobState::kRunning;
+  snapshot.is_final = snapshot.state != JobState::kRunning;
   monitor::AddFacts(state_, notes_, snapshot);
   AddEstimates(snapshot);
   shown_.NeverBack(snapshot);
@@ -500,7 +501,7 @@ JobMonitor::JobMonitor(JobMonitor&&) noexcept = default;
 JobMonitor& JobMonitor::operator=(JobMonitor&&) noexcept = default;
 JobMonitor::~JobMonitor() = default;
 
-JobMonitor JobMonitor::OfEnded(const next::Snapshot& final,
+JobMonitor JobMonitor::OfEnded(const Snapshot& final,
                                const std::vector<AcceptedSequence>& sources) {
   JobMonitor monitor(final.job_id, {.indicators = {}, .lambda = 1});
   monitor.impl_->End(final, sources);
@@ -509,8 +510,8 @@ JobMonitor JobMonitor::OfEnded(const next::Snapshot& final,
 
 absl::Status JobMonitor::CheckRun(const Event& event) const { return impl_->CheckRun(event); }
 absl::Status JobMonitor::Apply(const Event& event) { return impl_->Apply(event); }
-next::Snapshot JobMonitor::Tick(absl::Time now) { return impl_->Tick(now); }
-const next::Snapshot& JobMonitor::job() const { return impl_->job(); }
+Snapshot JobMonitor::Tick(absl::Time now) { return impl_->Tick(now); }
+const Snapshot& JobMonitor::job() const { return impl_->job(); }
 std::string JobMonitor::Checkpoint() const { return impl_->Checkpoint(); }
 absl::Status JobMonitor::Resume(const std::string& checkpoint) { return impl_->Resume(checkpoint); }
 std::size_t JobMonitor::state_bytes() const { return impl_->state().memory_bytes; }

@@ -14,46 +14,45 @@
 namespace tidemark::monitor {
 namespace {
 
-// A task nobody heard of for this long is silent.
+// A task without a report for this long is silent.
 constexpr absl::Duration kSilence = absl::Seconds(10);
 
 // Counts attempts that have failed, and finds why the last of them did.
 class Failures {
  public:
-  void Add(const model::AttemptLife& life) {
+  // At one instant the highest index decides, in whatever order tasks are heard of.
+  void Add(std::uint32_t index, const model::AttemptLife& life) {
     if (life.state() != AttemptState::kFailed) return;
     ++count_;
-    const absl::Time at = life.ended_at().value_or(absl::InfinitePast());
+    const std::pair at(life.ended_at().value_or(absl::InfinitePast()), index);
     if (life.failure.empty() || at < last_at_) return;
     last_at_ = at;
     last_ = &life.failure;
   }
-  void Tell(next::StageProgress& stage) const {
+  void Tell(StageProgress& stage) const {
     stage.failed_attempts = count_;
     if (last_ != nullptr) stage.failure = *last_;
   }
 
  private:
   std::uint64_t count_ = 0;
-  absl::Time last_at_ = absl::InfinitePast();
+  std::pair<absl::Time, std::uint32_t> last_at_ = {absl::InfinitePast(), 0};
   const std::string* last_ = nullptr;
 };
 
-void AddFailures(std::span<const model::Task> tasks, next::StageProgress& stage) {
+void AddFailures(std::span<const model::Task> tasks, StageProgress& stage) {
   Failures failures;
   for (const model::Task& task : tasks) {
-    for (const auto& [number, attempt] : task.attempts) failures.Add(attempt.life);
+    for (const auto& [number, attempt] : task.attempts) failures.Add(task.index, attempt.life);
   }
   failures.Tell(stage);
 }
 
 // A stage whose tasks are told by nothing but their lives.
-next::StageProgress ProgressOf(const model::Stage& stage) {
-  next::StageProgress progress = {.id = {0, stage.opened.stage}};
+StageProgress ProgressOf(const model::Stage& stage) {
+  StageProgress progress = {.id = {0, stage.opened.stage}};
   std::optional<absl::Time> ended_at;
-  std::uint32_t heard_of = 0;
   for (const model::Task& task : stage.tasks) {
-    heard_of += task.attempts.empty() ? 0 : 1;
     progress.running_tasks += task.is_running() ? 1 : 0;
     progress.finished_tasks += task.is_finished() ? 1 : 0;
     for (const auto& [number, attempt] : task.attempts) {
@@ -65,16 +64,16 @@ next::StageProgress ProgressOf(const model::Stage& stage) {
       if (attempt.life.is_finished() && end && (!ended_at || *end > *ended_at)) ended_at = end;
     }
   }
-  progress.tasks = stage.opened.task_count.value_or(heard_of);
+  progress.tasks = stage.opened.task_count.value_or(static_cast<std::uint32_t>(stage.tasks.size()));
   // One that is run again may have fewer tasks than before.
   progress.finished_tasks = std::min(progress.finished_tasks, progress.tasks);
   progress.running_tasks =
       std::min(progress.running_tasks, progress.tasks - progress.finished_tasks);
   const bool is_done = stage.opened.task_count && progress.finished_tasks == progress.tasks;
-  progress.state = stage.opened.skipped  ? next::StageState::kSkipped
-                   : is_done             ? next::StageState::kDone
-                   : progress.started_at ? next::StageState::kRunning
-                                         : next::StageState::kPending;
+  progress.state = stage.opened.skipped  ? StageState::kSkipped
+                   : is_done             ? StageState::kDone
+                   : progress.started_at ? StageState::kRunning
+                                         : StageState::kPending;
   if (is_done) progress.ended_at = ended_at;
   if (is_done || stage.opened.skipped) {
     progress.fraction_done = 1;
@@ -85,8 +84,8 @@ next::StageProgress ProgressOf(const model::Stage& stage) {
   return progress;
 }
 
-// Of an opened stage; of one that nobody has opened, what MapReduce makes of it.
-next::StageInfo InfoOf(const model::JobState& state, next::StageInfo info) {
+// `info`, completed by what is known of the stage once it is opened.
+StageInfo InfoOf(const model::JobState& state, StageInfo info) {
   const auto stage = state.stages.find(info.id.stage);
   if (stage == state.stages.end()) return info;
   const StageOpened& opened = stage->second.opened;
@@ -99,19 +98,15 @@ next::StageInfo InfoOf(const model::JobState& state, next::StageInfo info) {
 }
 
 // Fetching what the maps wrote is a part of the reduce stage.
-next::StageProgress ReduceStage(const model::JobState& state) {
-  next::StageProgress stage = model::ReduceProgress(state);
+StageProgress ReduceStage(const model::JobState& state) {
+  StageProgress stage = model::ReduceProgress(state);
   stage.shuffle = model::FetchProgress(state);
-  const bool fetches = stage.shuffle->running_tasks > 0 || stage.shuffle->fraction_done > 0;
-  if (stage.state == next::StageState::kPending && fetches) {
-    stage.state = next::StageState::kRunning;
-  }
   AddFailures(state.reduce_tasks(), stage);
   return stage;
 }
 
 // By number. Those of a MapReduce job, which it may have before they are opened, and all others.
-void AddStages(const model::JobState& state, next::Snapshot& job) {
+void AddStages(const model::JobState& state, Snapshot& job) {
   if (state.has_map_stage()) {
     job.stage_infos.push_back(
         InfoOf(state, {.id = {0, kMapStage}, .name = "map", .kind = StageKind::kMap}));
@@ -119,7 +114,7 @@ void AddStages(const model::JobState& state, next::Snapshot& job) {
     AddFailures(state.map_tasks(), job.stages.back());
   }
   if (state.has_reduce_stage()) {
-    next::StageInfo info = {.id = {0, kReduceStage}, .name = "reduce", .kind = StageKind::kReduce};
+    StageInfo info = {.id = {0, kReduceStage}, .name = "reduce", .kind = StageKind::kReduce};
     if (state.has_map_stage()) info.parents = {kMapStage};
     job.stage_infos.push_back(InfoOf(state, std::move(info)));
     job.stages.push_back(ReduceStage(state));
@@ -132,7 +127,7 @@ void AddStages(const model::JobState& state, next::Snapshot& job) {
         {.id = {0, number}, .kind = kind == StageKind::kUnknown ? StageKind::kGeneric : kind}));
     job.stages.push_back(ProgressOf(stage));
     AddFailures(stage.tasks, job.stages.back());
-    job.info->kind = next::JobKind::kApplication;
+    job.info->kind = JobKind::kApplication;
   }
   const auto by_id = [](const auto& a, const auto& b) { return a.id < b.id; };
   std::sort(job.stage_infos.begin(), job.stage_infos.end(), by_id);
@@ -161,16 +156,15 @@ std::uint64_t DroppedPoints(const model::JobState& state) {
   return dropped;
 }
 
-next::Coverage CoverageAt(const model::JobState& state, absl::Time now) {
-  next::Coverage coverage = {
-      .newest_event_at = state.last_arrival_at == absl::InfinitePast()
-                             ? now
-                             : std::min(state.last_arrival_at, now),
-      .lost_envelopes = state.lost_envelopes,
-      .dropped_points = DroppedPoints(state),
-      .anomalies = state.anomalies,
-      .rejected_envelopes = state.rejected_envelopes,
-      .silent_tasks = SilentTasks(state, now)};
+Coverage CoverageAt(const model::JobState& state, absl::Time now) {
+  Coverage coverage = {.newest_event_at = state.last_arrival_at == absl::InfinitePast()
+                                              ? now
+                                              : std::min(state.last_arrival_at, now),
+                       .lost_envelopes = state.lost_envelopes,
+                       .dropped_points = DroppedPoints(state),
+                       .anomalies = state.anomalies,
+                       .rejected_envelopes = state.rejected_envelopes,
+                       .silent_tasks = SilentTasks(state, now)};
   for (const auto& [id, source] : state.sources) {
     coverage.dropped_events = model::SaturatingAdd(coverage.dropped_events, source.dropped_events);
   }
@@ -195,7 +189,7 @@ std::string DamageNote(const model::JobState& state) {
       where, damage.records, is_one ? " was" : "s were", damage.bytes, is_one ? "it" : "them");
 }
 
-// What the fold gives reason to say, for people.
+// Notes for people that follow from the fold.
 std::vector<std::string> NotesOf(const model::JobState& state) {
   std::vector<std::string> notes;
   if (state.log_damage_places > 0) notes.push_back(DamageNote(state));
@@ -237,7 +231,7 @@ double PartOf(absl::Duration passed, absl::Duration left) {
 }
 
 // The fractions at the bounds of what remains.
-void AddBounds(absl::Duration elapsed, next::Estimate& estimate) {
+void AddBounds(absl::Duration elapsed, Estimate& estimate) {
   estimate.fraction_done_lower = estimate.fraction_done_upper = estimate.fraction_done;
   if (!estimate.remaining) return;
   if (const auto& upper = estimate.remaining->upper) {
@@ -248,28 +242,27 @@ void AddBounds(absl::Duration elapsed, next::Estimate& estimate) {
   }
 }
 
-next::Basis BasisOf(const next::Snapshot& job, const model::JobState& state) {
+Basis BasisOf(const Snapshot& job, const model::JobState& state) {
   const bool has_begun = std::any_of(job.stages.begin(), job.stages.end(), [](const auto& stage) {
     return stage.started_at.has_value();
   });
-  if (has_begun) return next::Basis::kThisRun;
-  return state.past_runs.empty() ? next::Basis::kGuess : next::Basis::kEarlierRuns;
+  if (has_begun) return Basis::kThisRun;
+  return state.past_runs.empty() ? Basis::kGuess : Basis::kEarlierRuns;
 }
 
 }  // namespace
 
-void AddFacts(const model::JobState& state, const std::vector<std::string>& notes,
-              next::Snapshot& job) {
-  job.info = next::JobInfo{.name = state.opened->name,
-                           .kind = next::JobKind::kMapReduce,
-                           .engine = state.opened->engine,
-                           .application_id = state.opened->application_id,
-                           .user = state.opened->user,
-                           .queue = state.opened->queue};
+void AddFacts(const model::JobState& state, const std::vector<std::string>& notes, Snapshot& job) {
+  job.info = JobInfo{.name = state.opened->name,
+                     .kind = JobKind::kMapReduce,
+                     .engine = state.opened->engine,
+                     .application_id = state.opened->application_id,
+                     .user = state.opened->user,
+                     .queue = state.opened->queue};
   job.started_at = state.started_at;
   AddStages(state, job);
   job.coverage = CoverageAt(state, job.at);
-  if (job.state == next::JobState::kRunning) {
+  if (job.state == JobState::kRunning) {
     const absl::Duration silence = model::SilentFor(state, job.at);
     if (silence > absl::ZeroDuration()) job.silent_since = job.at - silence;
   }
@@ -277,42 +270,44 @@ void AddFacts(const model::JobState& state, const std::vector<std::string>& note
   for (std::string& note : NotesOf(state)) job.notes.push_back(std::move(note));
 }
 
-next::StageProgress* ReduceStageOf(next::Snapshot& job) {
-  for (std::size_t i = 0; i < job.stages.size(); ++i) {
-    const bool is_reduce =
-        job.stages[i].id.stage == kReduceStage && job.stage_infos[i].kind == StageKind::kReduce;
-    if (is_reduce) return &job.stages[i];
-  }
-  return nullptr;
+StageProgress* ReduceStageOf(Snapshot& job) {
+  // Of a job that may be changed.
+  return const_cast<StageProgress*>(model::PhaseOf(job, StageKind::kReduce));
 }
 
 // Those that are only expected have no number yet and are left out. REQUIRES: stages by number.
-void AddForecasts(const std::vector<StageForecast>& forecasts, next::Snapshot& job) {
+void AddForecasts(const std::vector<StageForecast>& forecasts, Snapshot& job) {
   for (const StageForecast& forecast : forecasts) {
     if (!forecast.stage) continue;
-    const auto stage = std::lower_bound(
-        job.stages.begin(), job.stages.end(), next::StageId{0, *forecast.stage},
-        [](const next::StageProgress& one, const next::StageId& id) { return one.id < id; });
-    const bool has_ended = stage == job.stages.end() || stage->state == next::StageState::kDone ||
-                           stage->state == next::StageState::kSkipped;
+    const auto stage =
+        std::lower_bound(job.stages.begin(), job.stages.end(), StageId{0, *forecast.stage},
+                         [](const StageProgress& one, const StageId& id) { return one.id < id; });
+    const bool has_ended = stage == job.stages.end() || stage->state == StageState::kDone ||
+                           stage->state == StageState::kSkipped;
     if (has_ended || stage->id.stage != *forecast.stage) continue;
-    if (!stage->started_at) stage->starts_in = next::Range{.median = forecast.starts_in};
-    stage->ends_in = next::Range{.median = forecast.ends_in};
+    if (!stage->started_at) stage->starts_in = Range{.median = forecast.starts_in};
+    stage->ends_in = Range{.median = forecast.ends_in};
     stage->is_critical = forecast.is_critical;
   }
 }
 
-void Complete(const model::JobState& state, std::optional<double> known_share,
-              next::Snapshot& job) {
+void Complete(const model::JobState& state, std::optional<double> known_share, Snapshot& job) {
+  // By what has been shown: it has fetched even if the attempt that did is lost.
+  if (StageProgress* const reduce = ReduceStageOf(job); reduce && reduce->shuffle) {
+    const bool fetches = reduce->shuffle->running_tasks > 0 || reduce->shuffle->fraction_done > 0;
+    if (reduce->state == StageState::kPending && fetches) {
+      reduce->state = StageState::kRunning;
+    }
+  }
   AddBounds(job.elapsed(), job.estimate);
-  for (next::Indicator& other : job.indicators) AddBounds(job.elapsed(), other.estimate);
-  if (job.estimate.state == next::EstimateState::kValid) {
+  for (Indicator& other : job.indicators) AddBounds(job.elapsed(), other.estimate);
+  if (job.estimate.state == EstimateState::kValid) {
     job.estimate.basis = BasisOf(job, state);
-    if (job.estimate.basis != next::Basis::kGuess) {
+    if (job.estimate.basis != Basis::kGuess) {
       job.estimate.known_share = known_share.value_or(1);
     }
   }
-  job.counts = next::CountParts(job);
+  job.counts = CountParts(job);
 }
 
 }  // namespace tidemark::monitor

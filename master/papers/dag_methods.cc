@@ -28,13 +28,13 @@ struct Pooled {
   std::vector<TimeDistribution> times;
 };
 
-void Append(const workflow::StageProfile& stage, std::vector<double>& seconds) {
+void Append(const StageProfile& stage, std::vector<double>& seconds) {
   for (const auto& kind : stage.seconds) seconds.insert(seconds.end(), kind.begin(), kind.end());
 }
 
 void AddExpected(const DagNow& now, std::vector<StageNow>& stages) {
   if (now.history.empty()) return;
-  const workflow::RunProfile& run = *now.history.front();
+  const RunProfile& run = *now.history.front();
   const auto matches = workflow::MatchStages(stages, run);
   std::map<std::size_t, std::size_t> place;
   for (std::size_t i = 0; i < matches.size(); ++i) {
@@ -55,7 +55,7 @@ Pooled PoolOf(const DagNow& now) {
   std::vector<StageNow> stages = now.stages;
   AddExpected(now, stages);
   std::vector<std::vector<double>> seconds(stages.size());
-  for (const workflow::RunProfile* run : now.history) {
+  for (const RunProfile* run : now.history) {
     const auto matches = workflow::MatchStages(stages, *run);
     for (std::size_t i = 0; i < matches.size(); ++i) {
       if (matches[i]) Append(run->stages[*matches[i]], seconds[i]);

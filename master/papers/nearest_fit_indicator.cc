@@ -21,7 +21,7 @@ constexpr double kDeviationsOf90Percent = 1.645;
 // No forecast is known better than this part of what remains; taste.
 constexpr double kHalfWidthMin = 0.05;
 
-double& ShareOf(PredictionSource source, next::Evidence& evidence) {
+double& ShareOf(PredictionSource source, Evidence& evidence) {
   switch (source) {
     case PredictionSource::kOwnNeighbours:
       return evidence.own_neighbours;
@@ -41,7 +41,7 @@ bool IsNeighbour(PredictionSource source) {
   return source == PredictionSource::kOwnNeighbours || source == PredictionSource::kOtherNeighbours;
 }
 
-next::Evidence Normalised(next::Evidence evidence) {
+Evidence Normalised(Evidence evidence) {
   const double sum = evidence.own_neighbours + evidence.own_fit + evidence.other_neighbours +
                      evidence.other_fit + evidence.ratio;
   if (!(sum > 0) || !std::isfinite(sum)) return {};
@@ -63,7 +63,7 @@ struct NearestFitIndicator::TaskLeft {
   std::uint64_t explicit_bytes = 0;
   ExplicitKey heaviest;
   double heaviest_seconds = 0;
-  next::Evidence evidence;  // seconds by source
+  Evidence evidence;  // seconds by source
 
   // `count` key groups that are all predicted alike.
   void Add(const GroupPrediction& prediction, double count) {
@@ -208,7 +208,7 @@ ReducePhaseForecast NearestFitIndicator::Estimate(const JobState& state, absl::T
   const std::vector<GroupBin> composition = state.implicit_sizes.bins();
   std::vector<TaskLeft> lefts;
   std::vector<ReduceTimeLeft> times;
-  next::Evidence evidence;
+  Evidence evidence;
   for (std::size_t i = 0; i < state.reduce_tasks().size(); ++i) {
     lefts.push_back(LeftOf(state, composition, i));
     const TaskLeft& left = lefts.back();

@@ -33,8 +33,8 @@ std::unique_ptr<model::ProgressIndicator> MakeJobMethod(const std::string& name)
 // A DAG of stages at one instant. Seconds.
 struct DagNow {
   const std::vector<workflow::StageNow>& stages;
-  double elapsed = 0;                                    // since it began
-  std::span<const workflow::RunProfile* const> history;  // earlier runs, newest first
+  double elapsed = 0;                          // since it began
+  std::span<const RunProfile* const> history;  // earlier runs, newest first
   const schedule::Resourcing& on;
 };
 

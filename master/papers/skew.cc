@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "master/model/tidemark/normal.h"
+#include "master/cost/normal.h"
 
 namespace tidemark::papers {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 double Density(double z) {
   return std::exp(-z * z / 2) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
 }
-double Probability(double z) { return model::NormalCdf(z); }
+double Probability(double z) { return cost::NormalCdf(z); }
 
 double SquareMean(const Moments& x) { return x.mean * x.mean + x.variance; }
 

@@ -15,7 +15,7 @@
 
 namespace tidemark::schedule {
 
-// Of a container, a node or a cluster. A resource that nobody counts is zero in every claim.
+// Of a container, a node or a cluster. A resource that is not counted is zero in every claim.
 struct Resources {
   double cores = 0;
   double memory_bytes = 0;

@@ -152,7 +152,7 @@ class Placing::Impl {
     }
     std::make_heap(slots_on_.begin(), slots_on_.end(), std::greater<>());
     for (std::uint32_t i = 0; i < stages_.size(); ++i) {
-      // What runs already waits for nobody to start more.
+      // What runs already does not wait for more to start.
       if (now_of_[i].running > 0) Admit(i);
     }
     for (std::uint32_t i = 0; i < stages_.size(); ++i) {
@@ -356,7 +356,7 @@ class Placing::Impl {
     return 0;
   }
 
-  // Whose first stage is next; the number of owners when nobody's fits.
+  // Whose first stage is next; the number of owners when none fits.
   std::size_t NextOwner() const {
     std::size_t best = ready_.size();
     double least = INFINITY;

@@ -2,7 +2,7 @@
 //
 // Processor sharing: of n tasks on a host, beside others of somebody else, each runs at the same
 // speed, as if it was alone while the processors suffice. When one ends the rest get faster, which
-// is why the last task of a crowded host ends sooner than its pace so far says. Where nobody waits
+// is why the last task of a crowded host ends sooner than its pace so far says. Where no task waits
 // for a processor there is one host with endless ones: then this is a heap of ends.
 //
 // For one thread.

@@ -18,7 +18,7 @@ struct StageWork {
   std::size_t owner = 0;             // who is served by turns: a workflow, or each stage on its own
   Resources container = {.cores = 1};
   std::uint64_t pending = 0;  // tasks that have not started
-  // One for each running task: for how long it has run, where whoever draws its time asks for that.
+  // One for each running task: for how long it has run, where the draw of its time needs that.
   std::vector<double> running;
   std::uint64_t tasks_per_container = 1;  // as so many containers kFair counts each of its own
   double lag = 0;                         // from the end of the last parent to the first task

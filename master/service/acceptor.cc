@@ -27,10 +27,10 @@ constexpr int kReviewEveryMillis = 5;
 // Keys of events above those of connections.
 constexpr std::uint64_t kWakeKey = ~std::uint64_t{0};
 constexpr std::uint64_t kListenerKey = std::uint64_t{1} << 63;
-// The kernel gives up a connection whose data nobody acknowledges for so long, as gRPC would ask.
+// The kernel gives up a connection whose data is not acknowledged for so long, as gRPC would ask.
 constexpr unsigned kUnacknowledgedMillis = 30'000;
 
-// Of a clock that nobody sets.
+// Of a clock that is never set back.
 absl::Time Now() {
   return absl::UnixEpoch() + absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
 }
@@ -66,7 +66,7 @@ std::optional<Peer> PeerOf(int connection) {
     return Peer{fmt::format("ipv4:{}:{}", host, port), host, true};
   }
   const std::string name = fmt::format("ipv6:[{}]:{}", Text(AF_INET6, &ip6.sin6_addr), port);
-  // Whoever has one address of a network has 2^64 of them.
+  // One customer of a network has 2^64 addresses.
   std::memset(&ip6.sin6_addr.s6_addr[8], 0, 8);
   return Peer{name, Text(AF_INET6, &ip6.sin6_addr), true};
 }

@@ -33,7 +33,7 @@ namespace tidemark::service {
 
 class Acceptor {
  public:
-  // `calls_prove`: whoever begins a call is known, since TLS has asked for a certificate. `metrics`
+  // `calls_prove`: the caller is known, since TLS has asked for a certificate. `metrics`
   // and `log` must outlive it.
   Acceptor(const ConnectionLimits& limits, bool calls_prove, Metrics& metrics, Log& log);
   ~Acceptor();  // Stop()

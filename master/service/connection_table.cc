@@ -11,7 +11,7 @@ ConnectionLimits LimitsFor(std::size_t descriptors_max, std::size_t descriptors_
   const std::size_t reserved = std::min(descriptors_reserved, descriptors_max / 4);
   const std::size_t room = (descriptors_max - reserved) / 2;
   ConnectionLimits limits = {.has_strangers = has_strangers, .connections_max = room};
-  // Where nobody is a stranger, nobody waits for longer than it takes to be accepted.
+  // Where every caller is known, none waits for longer than it takes to be accepted.
   const std::size_t waiting_max = has_strangers ? std::min<std::size_t>(room / 4, 1024) : room;
   limits.connections_per_host_max = has_strangers ? room / 2 : room;
   limits.waiting_max = waiting_max;

@@ -2,7 +2,7 @@
 //
 // A connection is a stranger until a call in it has shown a valid token or, where certificates are
 // all that is asked for, until a call has come. Strangers are admitted to the server a few of each
-// host at a time; the others of that host wait in a line, as descriptors that nobody reads. An
+// host at a time; the others of that host wait in a line, as descriptors that are not read. An
 // admitted stranger has little time, few calls and few bytes to become known; one that takes more
 // is cut, and the line of his host then stands still for a while. It also does, for a part of that
 // while, by what he took, when a stranger leaves: connecting again gains nothing. A host is an

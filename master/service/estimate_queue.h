@@ -19,7 +19,7 @@ namespace tidemark::service {
 
 class EstimateQueue {
  public:
-  // Taste: a few windows may be open on one host, and nobody waits for more than that of another.
+  // Taste: a few windows may be open on one host, and no host waits for more than that of another.
   static constexpr std::size_t kOfOneCallerMax = 4;
 
   explicit EstimateQueue(std::size_t waiting_max = 64);

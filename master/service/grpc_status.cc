@@ -11,7 +11,7 @@ namespace tidemark::service {
 grpc::Status ToGrpc(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
   return {static_cast<grpc::StatusCode>(status.code()), std::string(status.message()),
-          next::wire::EncodeErrorDetails(status, ExceededLimit(status), RetryDelayOf(status))};
+          wire::EncodeErrorDetails(status, ExceededLimit(status), RetryDelayOf(status))};
 }
 
 }  // namespace tidemark::service

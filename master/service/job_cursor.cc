@@ -8,7 +8,7 @@
 #include "proto/wire/snapshot_delta.h"
 #include "tidemark/field_error.h"
 
-namespace tidemark::next::service {
+namespace tidemark::service {
 namespace {
 
 constexpr int kTokenBase = 16;
@@ -79,4 +79,4 @@ JobCursor::Update JobCursor::Take(absl::Time now) {
   return update;
 }
 
-}  // namespace tidemark::next::service
+}  // namespace tidemark::service

@@ -16,7 +16,7 @@
 #include "proto/wire/job_view.h"
 #include "tidemark/job.h"
 
-namespace tidemark::next::service {
+namespace tidemark::service {
 
 // How far a watcher came.
 struct ResumePoint {
@@ -74,4 +74,4 @@ class JobCursor {
   std::shared_ptr<const Snapshot> next_;
 };
 
-}  // namespace tidemark::next::service
+}  // namespace tidemark::service

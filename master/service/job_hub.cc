@@ -6,7 +6,7 @@
 
 #include "tidemark/limit.h"
 
-namespace tidemark::next::service {
+namespace tidemark::service {
 namespace {
 
 JobKind KindOf(const PublishedJob& job) {
@@ -19,10 +19,10 @@ absl::Status JobHub::Enter(const PublishedJob& job) {
   const std::string& id = job.newest->job_id;
   const std::lock_guard lock(mutex_);
   if (const auto known = jobs_.find(id); known != jobs_.end()) {
-    const bool was_plan = KindOf(known->second) == JobKind::kWorkflow;
-    if (was_plan != (KindOf(job) == JobKind::kWorkflow)) {
+    const bool was_workflow = KindOf(known->second) == JobKind::kWorkflow;
+    if (was_workflow != (KindOf(job) == JobKind::kWorkflow)) {
       return absl::AlreadyExistsError(fmt::format("{} is the id of a {} already; use another", id,
-                                                  was_plan ? "plan" : "job that reports"));
+                                                  was_workflow ? "workflow" : "job that reports"));
     }
     places_.erase({known->second.run, id});
   }
@@ -158,4 +158,4 @@ std::optional<JobListCursor::Update> JobHub::Take(JobListCursor& cursor, std::si
   return cursor.Take(list_, most, up_to);
 }
 
-}  // namespace tidemark::next::service
+}  // namespace tidemark::service

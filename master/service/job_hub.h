@@ -26,11 +26,11 @@
 #include "master/service/job_list.h"
 #include "tidemark/job.h"
 
-namespace tidemark::next::service {
+namespace tidemark::service {
 
 struct PublishedJob {
   std::shared_ptr<const Snapshot> newest;  // of sequence 0 if there is none yet
-  // Tells this run of the job from every other of the same id, also where nobody has named it
+  // Tells this run of the job from every other of the same id, also where it was not named
   // (Snapshot::run_uid); the same after a recovery. Later ones are larger.
   std::uint64_t run = 0;
 };
@@ -69,7 +69,8 @@ class JobHub {
   absl::StatusOr<PublishedJob> Find(const std::string& job_id) const;
   // Whether its run is the newest of its id, and not forgotten.
   bool Knows(const PublishedJob& job) const;
-  // A place in the list of all jobs, the newest run first, which holds whoever comes or goes.
+  // A place in the list of all jobs, the newest run first, which stays the same as jobs come and
+  // go.
   struct Place {
     std::uint64_t run = std::numeric_limits<std::uint64_t>::max();
     std::string job_id;
@@ -111,4 +112,4 @@ class JobHub {
   absl::flat_hash_set<std::shared_ptr<JobWatcher>> at_round_end_;
 };
 
-}  // namespace tidemark::next::service
+}  // namespace tidemark::service

@@ -7,7 +7,7 @@
 
 #include "tidemark/field_error.h"
 
-namespace tidemark::next::service {
+namespace tidemark::service {
 namespace {
 
 constexpr int kTokenBase = 16;
@@ -112,4 +112,4 @@ JobListCursor::Update JobListCursor::Take(const JobList& list, std::size_t most,
   return update;
 }
 
-}  // namespace tidemark::next::service
+}  // namespace tidemark::service

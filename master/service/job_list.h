@@ -35,7 +35,7 @@
 #include "proto/wire/job_view.h"
 #include "tidemark/job.h"
 
-namespace tidemark::next::service {
+namespace tidemark::service {
 
 // Memory: O(jobs + removed_max).
 class JobList {
@@ -113,4 +113,4 @@ class JobListCursor {
   absl::flat_hash_set<std::string> has_;  // jobs that the watcher has, or may have
 };
 
-}  // namespace tidemark::next::service
+}  // namespace tidemark::service

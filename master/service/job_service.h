@@ -14,9 +14,9 @@
 #include "master/service/job_table.h"
 #include "master/service/workflow_table.h"
 #include "proto/wire/job_request.h"
-#include "tidemark/next/v1/job_service.grpc.pb.h"
+#include "tidemark/v1/job_service.grpc.pb.h"
 
-namespace tidemark::next::service {
+namespace tidemark::service {
 
 // What GetServerInfo says.
 struct ServerInfo {
@@ -99,4 +99,4 @@ class JobService final : public v1::JobService::CallbackService {
   tidemark::service::EstimateQueue estimates_;
 };
 
-}  // namespace tidemark::next::service
+}  // namespace tidemark::service

@@ -17,13 +17,8 @@
 #include "proto/wire/message_time.h"
 #include "tidemark/field_error.h"
 
-namespace tidemark::next::service {
+namespace tidemark::service {
 namespace {
-
-using tidemark::service::AdmittedStream;
-using tidemark::service::Gate;
-using tidemark::service::Right;
-using tidemark::service::ToGrpc;
 
 // Of the jobs in one response. Taste: some tens of kilobytes.
 constexpr int kJobsAtOnce = 100;
@@ -293,4 +288,4 @@ grpc::ServerWriteReactor<v1::WatchJobsResponse>* WatchJobs(const Publishing& pub
                               *interval);
 }
 
-}  // namespace tidemark::next::service
+}  // namespace tidemark::service

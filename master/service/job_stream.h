@@ -9,9 +9,9 @@
 #include "master/service/grpc_status.h"
 #include "master/service/job_hub.h"
 #include "master/service/metrics.h"
-#include "tidemark/next/v1/job_service.pb.h"
+#include "tidemark/v1/job_service.pb.h"
 
-namespace tidemark::next::service {
+namespace tidemark::service {
 
 // A response of many jobs ends with the job that fills it, in bytes. Clients of gRPC accept 4 MiB
 // unless they are told otherwise; taste: a quarter of that.
@@ -43,4 +43,4 @@ class RefusedStream final : public grpc::ServerWriteReactor<Response> {
   void OnDone() override { delete this; }
 };
 
-}  // namespace tidemark::next::service
+}  // namespace tidemark::service

@@ -21,7 +21,7 @@
 
 namespace tidemark::service {
 
-using next::service::PublishedJob;
+using service::PublishedJob;
 
 namespace {
 
@@ -53,7 +53,7 @@ JobTableOptions WithOneWriter(JobTableOptions options) {
   return options;
 }
 
-// Which run of its id, also where nobody has named it.
+// Which run of its id, also where it was not named.
 std::uint64_t RunAt(absl::Time opened_at) {
   return static_cast<std::uint64_t>(absl::ToUnixNanos(opened_at));
 }
@@ -137,8 +137,8 @@ bool JobTable::MakeRoomOf(const std::string& reporter) {
   return oldest.has_value();
 }
 
-// Room for the event logs is made among the reporter's own. REQUIRES: job.mutex is held, or nobody
-// else knows the job.
+// Room for the event logs is made among the reporter's own. REQUIRES: job.mutex is held, or no
+// other thread else knows the job.
 absl::Status JobTable::TakeDisk(std::size_t bytes, unsigned slack, Job& job) {
   absl::Status taken = job.holding.Take(Resource::kDiskBytes, bytes, slack);
   while (!taken.ok() && MakeRoomOf(job.reporter)) {
@@ -209,7 +209,7 @@ absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(const wire::Receiv
       !full.ok()) {
     return full;
   }
-  job->newest.snapshot = job->ticked.snapshot = std::make_shared<const next::Snapshot>(
+  job->newest.snapshot = job->ticked.snapshot = std::make_shared<const Snapshot>(
       store::Unticked(event.job_id, event.run_uid, event.arrived_at));
   // Who finds the job in the table waits here until its first record is kept.
   const std::lock_guard lock(job->mutex);
@@ -378,10 +378,10 @@ void JobTable::TickLocked(Job& job, absl::Time now) {
   const absl::Duration began = ThreadCpuTime();
   {
     const Stopwatch stopwatch(metrics_ == nullptr ? nullptr : &metrics_->estimate);
-    next::Snapshot ticked = job.monitor.Tick(job.NotBefore(now));
+    Snapshot ticked = job.monitor.Tick(job.NotBefore(now));
     if (plan_of_ && ticked.info) ticked.info->workflow_id = plan_of_(ticked.job_id);
     job.ticked.stage = ticked.is_final ? nullptr : job.monitor.running_stage();
-    job.ticked.snapshot = std::make_shared<const next::Snapshot>(std::move(ticked));
+    job.ticked.snapshot = std::make_shared<const Snapshot>(std::move(ticked));
   }
   job.tick_cost = ThreadCpuTime() - began;
   job.unkept_cost += job.tick_cost;
@@ -409,7 +409,7 @@ void JobTable::LoadPastRuns(Job& job) {
 // Reports the ended job to on_end and keeps no more of it than its end. REQUIRES: job.mutex is
 // held; the final snapshot is in job.ticked.
 void JobTable::End(Job& job) {
-  const next::Snapshot& final = *job.ticked.snapshot;
+  const Snapshot& final = *job.ticked.snapshot;
   if (options_.on_end) options_.on_end({final, job.monitor.Summary(), job.name_space});
   const std::vector<AcceptedSequence> sources = job.monitor.accepted_sequences();
   if (job.journal) {
@@ -551,7 +551,7 @@ void JobTable::Restore(store::RestoredJob restored, absl::Time now) {
   job->latest = restored.latest;
   job->ticked_at = restored.newest.at;
   restored.newest.run_uid = job->monitor.run_uid();
-  job->newest.snapshot = std::make_shared<const next::Snapshot>(std::move(restored.newest));
+  job->newest.snapshot = std::make_shared<const Snapshot>(std::move(restored.newest));
   job->ticked = job->newest;
   job->bytes = restored.log_bytes;
   job->key = restored.key;
@@ -608,10 +608,10 @@ JobTable::Running JobTable::GetRunning(const std::string& job_id) const {
   return job->newest;
 }
 
-std::vector<std::shared_ptr<const next::Snapshot>> JobTable::List() const {
+std::vector<std::shared_ptr<const Snapshot>> JobTable::List() const {
   std::vector<std::shared_ptr<Job>> jobs = All();
   // The order of opening is that of the runs, but for jobs of one instant.
-  std::vector<std::shared_ptr<const next::Snapshot>> snapshots;
+  std::vector<std::shared_ptr<const Snapshot>> snapshots;
   for (const std::shared_ptr<Job>& job : jobs) {
     const std::lock_guard lock(job->mutex);
     snapshots.push_back(job->newest.snapshot);

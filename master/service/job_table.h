@@ -67,8 +67,8 @@ struct JobTableOptions {
   // caller of TickDue(), before its first snapshot. May be empty.
   std::function<std::vector<PastRun>(const std::string& name, const store::Reported& job)>
       past_runs;
-  // Told of all jobs; may refuse an id. Null: nobody is. Outlives the table.
-  next::service::JobHub* hub = nullptr;
+  // Told of all jobs; may refuse an id. Null: none is. Outlives the table.
+  service::JobHub* hub = nullptr;
   TickPace pace;
 };
 
@@ -117,7 +117,7 @@ class JobTable {
   // Ticks running jobs that have news since pace.interval_min or were not ticked for pace.interval,
   // heavy ones in turns (tick_round.h), and returns the new snapshots. Waits until they are
   // durable; those of a disk that fails come with a later call. REQUIRES: one caller at a time.
-  std::vector<next::service::PublishedJob> TickDue(absl::Time now);
+  std::vector<service::PublishedJob> TickDue(absl::Time now);
 
   // One that has ended; one that is not known is OK, and so is one that is not of `run_uid`, if
   // that is not empty. FailedPrecondition: it runs.
@@ -126,20 +126,20 @@ class JobTable {
   // What was published of a job last, and the JobMonitor::running_stage() of the same tick; null of
   // a final one. Both null: not known.
   struct Running {
-    std::shared_ptr<const next::Snapshot> snapshot;
+    std::shared_ptr<const Snapshot> snapshot;
     std::shared_ptr<const cost::RunningStage> stage;
   };
   Running GetRunning(const std::string& job_id) const;
-  std::shared_ptr<const next::Snapshot> Newest(const std::string& job_id) const {
+  std::shared_ptr<const Snapshot> Newest(const std::string& job_id) const {
     return GetRunning(job_id).snapshot;
   }
   // Says in each snapshot from now on which plan follows the job; of `plan_of`, from any thread:
-  // empty for none. REQUIRES: nobody else uses the table yet, or any more.
+  // empty for none. REQUIRES: no other thread uses the table.
   void SayPlans(std::function<std::string(const std::string& job_id)> plan_of) {
     plan_of_ = std::move(plan_of);
   }
   // All of them, the newest job first.
-  std::vector<std::shared_ptr<const next::Snapshot>> List() const;
+  std::vector<std::shared_ptr<const Snapshot>> List() const;
 
   Journal& journal() { return journal_; }
   Shares& shares() { return shares_; }
@@ -165,7 +165,7 @@ class JobTable {
     Running ticked;            // that will be, when `mark` is durable
     bool is_published = true;  // `ticked` is `newest`
     Shares::Holding holding;
-    std::string name_space = store::kAllIds;  // of whoever opened it
+    std::string name_space = store::kAllIds;  // of the reporter that opened it
     absl::Time opened_at = absl::InfinitePast();
     absl::Time ticked_at = absl::InfinitePast();
     absl::Duration tick_cost;                  // CPU time of the last tick
@@ -217,7 +217,7 @@ class JobTable {
   void TickLocked(Job& job, absl::Time now);
   void LoadPastRuns(Job& job);
   void End(Job& job);
-  std::vector<next::service::PublishedJob> Publish();
+  std::vector<service::PublishedJob> Publish();
   void NoteEnded(const std::vector<std::shared_ptr<Job>>& jobs);
   bool WantsCheckpoint(const Job& job) const;
   void SaveCheckpoint(Job& job) const;

@@ -6,7 +6,7 @@
 //
 // A disk that is full or broken stops the positions, not the process: status() says why, the batch
 // is kept, and it is tried again until it succeeds. A single log that fails while others can be
-// written holds up nobody but those who wait for it: it is stuck, and tried again from time to
+// written holds up only those that wait for it: it is stuck, and tried again from time to
 // time. Callers that respect has_room() bound the memory this takes.
 //
 // Thread-safe.
@@ -66,7 +66,7 @@ class Journal {
   // One file. Kept alive by the journal while anything of it is not durable.
   class Log;
 
-  // A record: where it is and in which log; null: one that nobody keeps.
+  // A record: where it is and in which log; null: one that is not kept.
   struct Mark {
     // NOLINTNEXTLINE(google-explicit-constructor): a position of no log in particular.
     Mark(Position at = 0, std::shared_ptr<Log> in = nullptr) : position(at), log(std::move(in)) {}
@@ -86,7 +86,7 @@ class Journal {
   // The log at `path`, which goes on after its first `durable_bytes`.
   static std::shared_ptr<Log> MakeLog(std::string path, std::uint64_t durable_bytes);
 
-  // Appends whole records. A null log stands for one that nobody keeps: its records only get a
+  // Appends whole records. A null log stands for one that is not kept: its records only get a
   // position. O(size of the records).
   Position Append(const std::shared_ptr<Log>& log, absl::string_view records);
 
@@ -153,7 +153,7 @@ class Journal {
 
   std::atomic<Position> durable_ = 0;
   std::atomic<std::size_t> waiting_bytes_ = 0;
-  std::atomic<std::size_t> stuck_bytes_ = 0;  // of them, which hold up nobody else
+  std::atomic<std::size_t> stuck_bytes_ = 0;  // of them, which hold up no other log
   mutable std::mutex mutex_;                  // guards all below, and the first part of Log
   std::condition_variable work_;
   std::condition_variable changed_;  // durable_, status_ or stopping_

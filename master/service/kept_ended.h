@@ -1,6 +1,6 @@
 // Which of those that have ended makes room for another, of jobs or of workflows: the oldest of
-// whoever keeps the most. So room is made among one's own as soon as one keeps more than others do,
-// and nobody loses what has ended to somebody who keeps more.
+// the reporter that keeps the most. So room is made among one's own as soon as one keeps more than
+// others do, and none loses what has ended to one that keeps more.
 //
 // Not thread-safe. ToForget() is O(reporters), the rest O(log n).
 #pragma once

@@ -40,31 +40,31 @@
 namespace tidemark {
 namespace {
 
-using next::service::JobHub;
-using next::service::PublishedJob;
 using service::IngestService;
+using service::JobHub;
 using service::JobTable;
+using service::PublishedJob;
 
 constexpr absl::Duration kTokensCheckedEvery = absl::Seconds(1);
 
 constexpr const char* kIngestServiceName = "tidemark.v1.IngestService";
-constexpr const char* kServices[] = {kIngestServiceName, "tidemark.next.v1.JobService"};
+constexpr const char* kServices[] = {kIngestServiceName, "tidemark.v1.JobService"};
 
-const char* NameOf(next::JobState state) {
+const char* NameOf(JobState state) {
   switch (state) {
-    case next::JobState::kUnknown:
+    case JobState::kUnknown:
       break;
-    case next::JobState::kQueued:
+    case JobState::kQueued:
       return "queued";
-    case next::JobState::kRunning:
+    case JobState::kRunning:
       return "running";
-    case next::JobState::kSucceeded:
+    case JobState::kSucceeded:
       return "succeeded";
-    case next::JobState::kFailed:
+    case JobState::kFailed:
       return "failed";
-    case next::JobState::kKilled:
+    case JobState::kKilled:
       return "killed";
-    case next::JobState::kAbandoned:
+    case JobState::kAbandoned:
       return "abandoned";
   }
   return "unknown";
@@ -195,9 +195,9 @@ service::WorkflowTableOptions WorkflowOptions(
 
 // A callback as a watcher; after the final snapshot, and after Stop(), it is not called any more.
 // It is called outside the lock, so that it may end its own subscription.
-class CallbackWatcher final : public next::service::JobWatcher {
+class CallbackWatcher final : public service::JobWatcher {
  public:
-  CallbackWatcher(const JobHub& hub, std::function<void(const next::Snapshot&)> on_snapshot)
+  CallbackWatcher(const JobHub& hub, std::function<void(const Snapshot&)> on_snapshot)
       : hub_(hub), on_snapshot_(std::move(on_snapshot)) {}
   void Offer(const PublishedJob& job) override {
     {
@@ -223,7 +223,7 @@ class CallbackWatcher final : public next::service::JobWatcher {
 
  private:
   const JobHub& hub_;
-  const std::function<void(const next::Snapshot&)> on_snapshot_;
+  const std::function<void(const Snapshot&)> on_snapshot_;
   std::mutex mutex_;                  // guards the rest
   std::optional<std::uint64_t> run_;  // that it was told of first
   std::condition_variable returned_;
@@ -290,7 +290,7 @@ class Master::Impl {
   void Shutdown(absl::Duration grace);
 
   absl::StatusOr<std::unique_ptr<Subscription>> Watch(
-      const std::string& job_id, std::function<void(const next::Snapshot&)> on_snapshot) {
+      const std::string& job_id, std::function<void(const Snapshot&)> on_snapshot) {
     auto watcher = std::make_shared<CallbackWatcher>(*hub_, std::move(on_snapshot));
     if (absl::Status taken = hub_->Subscribe(job_id, watcher, /*wants_round_end=*/false);
         !taken.ok())
@@ -298,7 +298,7 @@ class Master::Impl {
     return std::make_unique<CallbackSubscription>(hub_, job_id, std::move(watcher));
   }
 
-  absl::StatusOr<next::Snapshot> WaitUntilFinal(const std::string& job_id, absl::Duration timeout);
+  absl::StatusOr<Snapshot> WaitUntilFinal(const std::string& job_id, absl::Duration timeout);
 
   const JobHub& hub() const { return *hub_; }
   const std::string& address() const { return acceptor_.address(); }
@@ -327,7 +327,7 @@ class Master::Impl {
   JobTable jobs_;
   IngestService ingest_;
   service::WorkflowTable workflows_;
-  next::service::JobService job_service_;
+  service::JobService job_service_;
   std::unique_ptr<grpc::Server> server_;
   std::atomic<bool> draining_ = false;
 
@@ -474,8 +474,8 @@ void Master::Impl::TickUntilStopped() {
   }
 }
 
-absl::StatusOr<next::Snapshot> Master::Impl::WaitUntilFinal(const std::string& job_id,
-                                                            absl::Duration timeout) {
+absl::StatusOr<Snapshot> Master::Impl::WaitUntilFinal(const std::string& job_id,
+                                                      absl::Duration timeout) {
   const absl::Time deadline = clock_.Now() + timeout;
   std::unique_lock lock(mutex_);
   while (!stopping_) {
@@ -553,25 +553,25 @@ absl::StatusOr<std::unique_ptr<Master>> Master::Start(const MasterOptions& optio
 }
 
 const std::string& Master::address() const { return impl_->address(); }
-absl::StatusOr<next::Snapshot> Master::GetJob(const std::string& job_id) const {
+absl::StatusOr<Snapshot> Master::GetJob(const std::string& job_id) const {
   const absl::StatusOr<PublishedJob> job = impl_->hub().Find(job_id);
   if (!job.ok()) return job.status();
   return *job->newest;
 }
-std::vector<next::Snapshot> Master::ListJobs() const {
-  std::vector<next::Snapshot> snapshots;
-  const auto all = [](const next::Snapshot&) { return true; };
+std::vector<Snapshot> Master::ListJobs() const {
+  std::vector<Snapshot> snapshots;
+  const auto all = [](const Snapshot&) { return true; };
   for (const PublishedJob& job : impl_->hub().List({}, all, SIZE_MAX)) {
     snapshots.push_back(*job.newest);
   }
   return snapshots;
 }
 absl::StatusOr<std::unique_ptr<Master::Subscription>> Master::Watch(
-    const std::string& job_id, std::function<void(const next::Snapshot&)> on_snapshot) {
+    const std::string& job_id, std::function<void(const Snapshot&)> on_snapshot) {
   return impl_->Watch(job_id, std::move(on_snapshot));
 }
-absl::StatusOr<next::Snapshot> Master::WaitUntilFinal(const std::string& job_id,
-                                                      absl::Duration timeout) const {
+absl::StatusOr<Snapshot> Master::WaitUntilFinal(const std::string& job_id,
+                                                absl::Duration timeout) const {
   return impl_->WaitUntilFinal(job_id, timeout);
 }
 MasterStats Master::stats() const { return impl_->stats(); }

@@ -2,9 +2,9 @@
 // under the logs, the memory of the jobs.
 //
 // A reporter is for whom a job or workflow is counted: the name space of the token that opened
-// it (name_space.h), or a host where there are no tokens. With a share of 80 %, nobody is given
-// more once what it has exceeds four times what is left: one who takes all it can get leaves a
-// fifth, two leave a ninth, so that there always is something for the next. Somebody who is alone
+// it (name_space.h), or a host where there are no tokens. With a share of 80 %, no reporter is
+// given more once what it has exceeds four times what is left: one who takes all it can get leaves
+// a fifth, two leave a ninth, so that there always is something for the next. Somebody who is alone
 // and takes less never notices (docs/adr/0026-quotas-by-token.md).
 //
 // Thread-safe. Two who ask at the same moment may both be given the last of it. O(1).

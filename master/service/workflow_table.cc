@@ -108,7 +108,7 @@ absl::Status WorkflowTable::CheckJournal() const {
   return status.ok() || options_.data_dir.empty() ? absl::OkStatus() : JournalFails(status);
 }
 
-absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(const next::Plan& plan,
+absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(const Plan& plan,
                                                                           const Sender& sender,
                                                                           absl::Time now) {
   auto entry = std::make_shared<Entry>(workflow::LiveWorkflow(plan, now, options_.live), now,
@@ -118,7 +118,7 @@ absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(const 
   entry->newest = entry->live.newest();
   std::string start;
   store::EncodeSubmission(plan, sender.name_space, now, entry->key, start);
-  // Nobody else knows this one yet, so its lock is free; others wait for it until the log begins.
+  // No other thread has this one yet, so its lock is free; others wait for it until the log begins.
   const std::lock_guard entry_lock(entry->mutex);
   {
     const std::lock_guard lock(mutex_);
@@ -151,7 +151,7 @@ absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(const 
   return entry;
 }
 
-absl::StatusOr<Journal::Mark> WorkflowTable::Submit(const next::Plan& plan, const Sender& sender,
+absl::StatusOr<Journal::Mark> WorkflowTable::Submit(const Plan& plan, const Sender& sender,
                                                     absl::Time now) {
   if (absl::Status ok = workflow::CheckWorkflow(plan, options_.jobs_per_workflow_max); !ok.ok())
     return ok;
@@ -236,8 +236,7 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Attach(const std::string& workflow_
 }
 
 absl::StatusOr<Journal::Mark> WorkflowTable::Update(const std::string& workflow_id,
-                                                    const next::PlanChange& change,
-                                                    absl::Time now) {
+                                                    const PlanChange& change, absl::Time now) {
   if (absl::Status ok = CheckJournal(); !ok.ok()) return ok;
   const std::shared_ptr<Entry> entry = Find(workflow_id);
   if (entry == nullptr) return NoWorkflow(workflow_id);
@@ -275,7 +274,7 @@ absl::Status WorkflowTable::Forget(const std::string& workflow_id, const std::st
   return absl::OkStatus();
 }
 
-void WorkflowTable::Observe(const std::shared_ptr<const next::Snapshot>& job) {
+void WorkflowTable::Observe(const std::shared_ptr<const Snapshot>& job) {
   std::vector<std::shared_ptr<Entry>> followers;
   {
     const std::lock_guard lock(mutex_);
@@ -306,7 +305,7 @@ bool WorkflowTable::IsDue(const Entry& entry, absl::Time now) const {
 void WorkflowTable::LoadHistory(Entry& entry) const {
   if (!options_.runs) return;
   std::vector<std::size_t> unknown;
-  std::vector<next::PlannedJob> jobs;
+  std::vector<PlannedJob> jobs;
   {
     const std::lock_guard lock(entry.mutex);
     for (std::size_t i = 0; i < entry.live.plan().jobs.size(); ++i) {
@@ -319,7 +318,7 @@ void WorkflowTable::LoadHistory(Entry& entry) const {
   const auto node = options_.node ? options_.node() : std::nullopt;
   std::vector<std::vector<JobProfile>> runs;
   runs.reserve(unknown.size());
-  for (const next::PlannedJob& job : jobs) {
+  for (const PlannedJob& job : jobs) {
     runs.push_back(options_.runs(
         job.history_name.empty() ? job.name : job.history_name,
         {.id = job.job_id.empty() ? entry.id : job.job_id, .name_space = entry.name_space}));
@@ -345,7 +344,7 @@ void WorkflowTable::Tick(Entry& entry, absl::Time now, bool estimates) {
     estimate = options_.estimate(question());
   }
   const std::lock_guard lock(entry.mutex);
-  const next::Snapshot& snapshot = entry.live.Tick(now, std::move(estimate));
+  const Snapshot& snapshot = entry.live.Tick(now, std::move(estimate));
   if (estimates) entry.tick_cost = ThreadCpuTime() - began;
   entry.ticked_at = now;
   entry.has_news = entry.has_news || !estimates;
@@ -360,7 +359,7 @@ void WorkflowTable::Tick(Entry& entry, absl::Time now, bool estimates) {
   if (snapshot.is_final) entry.log.reset();
 }
 
-std::vector<std::shared_ptr<const next::Snapshot>> WorkflowTable::TickDue(absl::Time now) {
+std::vector<std::shared_ptr<const Snapshot>> WorkflowTable::TickDue(absl::Time now) {
   std::vector<std::shared_ptr<Entry>> entries;
   std::vector<DueJob> due;
   for (std::shared_ptr<Entry>& entry : All()) {
@@ -378,8 +377,8 @@ std::vector<std::shared_ptr<const next::Snapshot>> WorkflowTable::TickDue(absl::
 }
 
 // Publishes the snapshots whose ticks are durable.
-std::vector<std::shared_ptr<const next::Snapshot>> WorkflowTable::Publish() {
-  std::vector<std::shared_ptr<const next::Snapshot>> published;
+std::vector<std::shared_ptr<const Snapshot>> WorkflowTable::Publish() {
+  std::vector<std::shared_ptr<const Snapshot>> published;
   for (std::shared_ptr<Entry>& entry : std::exchange(unpublished_, {})) {
     const auto mark = [&] {
       const std::lock_guard lock(entry->mutex);
@@ -477,7 +476,7 @@ absl::StatusOr<workflow::LiveWorkflow> WorkflowTable::Copy(const std::string& wo
   return std::move(asked.live);
 }
 
-absl::StatusOr<workflow::LiveWorkflow> WorkflowTable::Imagine(const next::Plan& plan,
+absl::StatusOr<workflow::LiveWorkflow> WorkflowTable::Imagine(const Plan& plan,
                                                               const std::string& name_space,
                                                               absl::Time now) const {
   if (absl::Status ok = workflow::CheckWorkflow(plan, options_.jobs_per_workflow_max); !ok.ok())

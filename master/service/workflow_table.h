@@ -4,7 +4,8 @@
 // when its record is, and a snapshot published when its tick is.
 //
 // Thread-safe: a lock for the table, which is never held while waiting for anything, and one for
-// each workflow, which is never held while estimating. Knows no clock.
+// each workflow, which is never held while estimating, but for O(jobs + stages) while the snapshot
+// of a tick is made. Knows no clock.
 #pragma once
 
 #include <cstddef>
@@ -48,9 +49,9 @@ struct WorkflowTableOptions {
   // What a node gets done that was measured; likewise.
   std::function<std::optional<ResourceProfile>()> node;
   // May take long; called without any lock.
-  std::function<absl::StatusOr<estimate::Estimate>(const workflow::LiveQuestion&)> estimate =
-      [](const workflow::LiveQuestion& question) { return workflow::EstimateLive(question); };
-  next::service::JobHub* hub = nullptr;  // as in JobTableOptions
+  std::function<absl::StatusOr<estimate::Estimate>(const workflow::JobsNow&)> estimate =
+      [](const workflow::JobsNow& question) { return workflow::EstimateJobs(question); };
+  service::JobHub* hub = nullptr;  // as in JobTableOptions
   TickPace pace;
 };
 
@@ -71,36 +72,34 @@ class WorkflowTable {
   // nothing was submitted yet.
   absl::StatusOr<WorkflowRecovery> Recover();
 
-  // Both give the position in the journal up to which everything must be durable before anybody is
-  // told of it, and do not wait for that.
+  // Both give the position in the journal up to which everything must be durable before the caller
+  // is told of it, and do not wait for that.
   //
   // Errors: those of CheckWorkflow(). AlreadyExists: another workflow of that id.
   // ResourceExhausted: workflows, share_percent. Unavailable: the journal fails; nothing was done.
-  absl::StatusOr<Journal::Mark> Submit(const next::Plan& plan, const Sender& sender,
-                                       absl::Time now);
+  absl::StatusOr<Journal::Mark> Submit(const Plan& plan, const Sender& sender, absl::Time now);
   // Errors: those of LiveWorkflow::Attach(). NotFound: no such workflow. Unavailable: as above.
   absl::StatusOr<Journal::Mark> Attach(const std::string& workflow_id, const std::string& job_name,
                                        const std::string& job_id, absl::Time now);
 
   // Errors: those of LiveWorkflow::Update(). NotFound, Unavailable: as above.
-  absl::StatusOr<Journal::Mark> Update(const std::string& workflow_id,
-                                       const next::PlanChange& change, absl::Time now);
+  absl::StatusOr<Journal::Mark> Update(const std::string& workflow_id, const PlanChange& change,
+                                       absl::Time now);
   // One that has ended; one that is not known is OK, and so is one that is not of `run_uid`, if
   // that is not empty. FailedPrecondition: it runs.
   absl::Status Forget(const std::string& workflow_id, const std::string& run_uid);
 
   // A job has a new snapshot, not null, which was published. O(workflows it is part of).
-  void Observe(const std::shared_ptr<const next::Snapshot>& job);
+  void Observe(const std::shared_ptr<const Snapshot>& job);
   // Ticks running workflows that have news since pace.interval_min or were not ticked for
   // pace.interval, heavy ones in turns, and returns the new snapshots. Waits until they are
   // durable; those of a disk that fails come with a later call. REQUIRES: one caller at a time.
-  std::vector<std::shared_ptr<const next::Snapshot>> TickDue(absl::Time now);
+  std::vector<std::shared_ptr<const Snapshot>> TickDue(absl::Time now);
 
   // With their history, to ask what would be: one that was submitted, as it is, and one that was
-  // not. `name_space`: which ids whoever asks might ask for.
+  // not. `name_space`: which ids the caller may ask for.
   absl::StatusOr<workflow::LiveWorkflow> Copy(const std::string& workflow_id) const;
-  absl::StatusOr<workflow::LiveWorkflow> Imagine(const next::Plan& plan,
-                                                 const std::string& name_space,
+  absl::StatusOr<workflow::LiveWorkflow> Imagine(const Plan& plan, const std::string& name_space,
                                                  absl::Time now) const;
 
   // Jobs whose snapshots running workflows wait for.
@@ -117,7 +116,7 @@ class WorkflowTable {
 
     const std::string id;
     const absl::Time submitted_at;
-    const std::string name_space;  // of whoever submitted it
+    const std::string name_space;  // of the caller that submitted it
 
     // Guarded by the table's lock.
     std::uint64_t number = 0;  // in the order of submission
@@ -129,8 +128,8 @@ class WorkflowTable {
     workflow::LiveWorkflow live;
     std::shared_ptr<Journal::Log> log;
     store::LogKey key = store::NewLogKey();
-    Journal::Mark mark;                            // of the last record, if it is kept
-    std::shared_ptr<const next::Snapshot> newest;  // that may be shown
+    Journal::Mark mark;                      // of the last record, if it is kept
+    std::shared_ptr<const Snapshot> newest;  // that may be shown
     bool is_published = true;
     Shares::Holding holding;
     absl::Time ticked_at = absl::InfinitePast();
@@ -142,7 +141,7 @@ class WorkflowTable {
   std::vector<std::shared_ptr<Entry>> All() const;
   std::string WorkflowOf(const std::string& job_id) const;
   absl::Status CheckJournal() const;
-  absl::StatusOr<std::shared_ptr<Entry>> Open(const next::Plan& plan, const Sender& sender,
+  absl::StatusOr<std::shared_ptr<Entry>> Open(const Plan& plan, const Sender& sender,
                                               absl::Time now);
   void Forget(const KeptEnded::One& ended);
   absl::Status EnterHub(const Entry& entry) const;
@@ -160,7 +159,7 @@ class WorkflowTable {
   // is read again.
   void AppendNewFacts(Entry& entry);
   bool IsDue(const Entry& entry, absl::Time now) const;
-  std::vector<std::shared_ptr<const next::Snapshot>> Publish();
+  std::vector<std::shared_ptr<const Snapshot>> Publish();
   void End(const std::shared_ptr<Entry>& entry);
 
   const WorkflowTableOptions options_;

@@ -33,7 +33,7 @@ std::string CheckpointPath(const std::string& log_path) {
 
 absl::Status WriteCheckpoint(const std::string& path, const Checkpoint& checkpoint) {
   storage::v1::Checkpoint message;
-  next::wire::EncodeSnapshot(checkpoint.newest, *message.mutable_snapshot());
+  wire::EncodeSnapshot(checkpoint.newest, *message.mutable_snapshot());
   message.set_monitor(checkpoint.monitor);
   std::string bytes(kMagic);
   EncodeFramed(message.SerializeAsString(), kKey, bytes);
@@ -67,8 +67,8 @@ std::optional<Checkpoint> ReadCheckpoint(const std::string& path) {
   storage::v1::Checkpoint message;
   if (!message.ParseFromArray(payload.data(), static_cast<int>(payload.size())))
     return std::nullopt;
-  absl::StatusOr<next::Snapshot> newest = next::wire::ParseSnapshot(message.snapshot());
-  if (!newest.ok()) return std::nullopt;
+  std::optional<Snapshot> newest = DecodeSnapshot(message.snapshot());
+  if (!newest) return std::nullopt;
   return Checkpoint{*std::move(newest), std::move(*message.mutable_monitor())};
 }
 

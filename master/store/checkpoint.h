@@ -14,8 +14,8 @@
 namespace tidemark::store {
 
 struct Checkpoint {
-  next::Snapshot newest;  // of the tick; as many ticks as its sequence says were in the log by then
-  std::string monitor;    // JobMonitor::Checkpoint() after it
+  Snapshot newest;      // of the tick; as many ticks as its sequence says were in the log by then
+  std::string monitor;  // JobMonitor::Checkpoint() after it
 };
 
 // The file that belongs to an event log.

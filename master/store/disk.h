@@ -39,12 +39,12 @@ class Disk {
   virtual absl::Status Sync(const std::vector<AppendFile*>& files) = 0;
 };
 
-// The file system. Nobody but its owner may read the files it makes. One fdatasync for each file,
+// The file system. Only their owner may read the files it makes. One fdatasync for each file,
 // or one syncfs for many; with `sync` false it is left to the operating system when to write, so
 // that a crash of the host, unlike one of the process, may lose what was written last.
 std::unique_ptr<Disk> MakeFileDisk(bool sync);
 
-// Creates an empty file that nobody but its owner may read, unless there is one of that name, for
+// Creates an empty file that only its owner may read, unless there is one of that name, for
 // those who write it by other means. What goes wrong they will meet.
 void MakePrivateFile(const std::string& path);
 

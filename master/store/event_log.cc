@@ -83,7 +83,7 @@ bool IsPlain(char c) {
 
 }  // namespace
 
-std::optional<next::Snapshot> Replay(const LogRecord& record, JobMonitor& monitor) {
+std::optional<Snapshot> Replay(const LogRecord& record, JobMonitor& monitor) {
   if (const Tick* tick = std::get_if<Tick>(&record)) return monitor.Tick(tick->at);
   if (const Event* event = std::get_if<Event>(&record)) {
     monitor.Apply(*event).IgnoreError();  // refused then, refused now: both are counted

@@ -54,7 +54,7 @@ using Damage = LogDamage;
 using LogRecord = std::variant<Event, Refused, Tick, Restart, PastRuns, Damage>;
 
 // Tells `monitor` what the record says; the snapshot if the record is a tick.
-std::optional<next::Snapshot> Replay(const LogRecord& record, JobMonitor& monitor);
+std::optional<Snapshot> Replay(const LogRecord& record, JobMonitor& monitor);
 
 class EventLogWriter {
  public:

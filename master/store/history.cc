@@ -9,12 +9,14 @@
 
 #include "master/store/disk.h"
 #include "master/store/run_profile.h"
+#include "master/workflow/followed_job.h"
 
 namespace tidemark::store {
 namespace {
 
 constexpr int kVersion = 6;
 
+// As of version 1: what later ones changed is below, and a new file goes through all of it.
 constexpr const char* kSchema = R"(
 CREATE TABLE job (
   id INTEGER PRIMARY KEY,
@@ -105,13 +107,13 @@ CREATE TABLE run_profile (            -- of a job with other stages than those o
 )";
 
 // What version 6 changed: the numbers of states and stages are those of snapshots, and errors of a
-// reduce stage without an update are not there.
+// reduce stage without an update are NULL.
 constexpr const char* kStages = R"(
-UPDATE job SET state = state + 2;     -- tidemark.next.v1.JobState
+UPDATE job SET state = state + 2;     -- tidemark.v1.JobState
 CREATE TABLE stage (                  -- of MapReduce
   job INTEGER NOT NULL REFERENCES job ON DELETE CASCADE,
   stage INTEGER NOT NULL,
-  kind INTEGER NOT NULL,              -- tidemark.next.v1.StageKind
+  kind INTEGER NOT NULL,              -- tidemark.v1.StageKind
   started_at INTEGER,
   ended_at INTEGER,
   PRIMARY KEY (job, stage)) WITHOUT ROWID;
@@ -130,6 +132,8 @@ CREATE TABLE indicator_error (        -- points of progress, 0..100
   interval_coverage REAL,
   PRIMARY KEY (job, position)) WITHOUT ROWID;
 INSERT INTO indicator_error SELECT * FROM errors_before;
+UPDATE indicator_error SET reduce_avg = NULL, reduce_max = NULL
+  WHERE reduce_max = 0 AND interval_coverage IS NULL;
 DROP TABLE errors_before;
 PRAGMA user_version = 6;
 )";
@@ -230,8 +234,9 @@ std::optional<std::int64_t> Nanos(const std::optional<absl::Time>& at) {
 }
 
 std::optional<double> RealOrNone(Statement& row) {
-  if (row.IsNull()) return std::nullopt;
-  return row.Real();
+  if (!row.IsNull()) return row.Real();
+  row.Skip();
+  return std::nullopt;
 }
 
 std::optional<absl::Time> Instant(Statement& row) {
@@ -306,7 +311,7 @@ absl::Status History::Add(const FinishedJob& job) {
 
 // REQUIRES: within a transaction.
 absl::Status History::AddWithin(const FinishedJob& job) const {
-  const next::Snapshot& final = job.final;
+  const Snapshot& final = job.final;
   const JobSummary& summary = job.summary;
   const auto run = [this](const char* sql, const auto&... values) {
     Statement statement(database_, path_, sql);
@@ -321,13 +326,12 @@ absl::Status History::AddWithin(const FinishedJob& job) const {
           summary.map_output_bytes, summary.reduce_groups, summary.reduce_input_bytes,
           summary.reduce_output_bytes, absl::ToDoubleSeconds(summary.reduce_time), job.name_space);
   const std::int64_t row = sqlite3_last_insert_rowid(database_);
-  for (std::size_t i = 0; i < final.stages.size(); ++i) {
+  for (const StageKind kind : {StageKind::kMap, StageKind::kReduce}) {
     if (!status.ok()) return status;
-    const StageKind kind = final.stage_infos[i].kind;
-    if (kind != StageKind::kMap && kind != StageKind::kReduce) continue;
-    const next::StageProgress& stage = final.stages[i];
-    status = run("INSERT INTO stage VALUES (?,?,?,?,?)", row, stage.id.stage,
-                 static_cast<std::int64_t>(kind), Nanos(stage.started_at), Nanos(stage.ended_at));
+    const StageProgress* const stage = workflow::PhaseOf(final, kind);
+    if (stage == nullptr) continue;
+    status = run("INSERT INTO stage VALUES (?,?,?,?,?)", row, stage->id.stage,
+                 static_cast<std::int64_t>(kind), Nanos(stage->started_at), Nanos(stage->ended_at));
   }
   for (const GroupBin& bin : summary.bins) {
     if (!status.ok()) return status;
@@ -350,7 +354,7 @@ absl::Status History::AddWithin(const FinishedJob& job) const {
                  Statement::Bytes{profile.SerializeAsString()});
   }
   std::int64_t position = 0;
-  for (const next::IndicatorError& error : final.errors) {
+  for (const IndicatorError& error : final.errors) {
     if (!status.ok()) return status;
     status = run("INSERT INTO indicator_error VALUES (?,?,?,?,?,?,?,?)", row, position++,
                  error.indicator, error.last_stage_avg_points, error.last_stage_max_points,
@@ -390,8 +394,8 @@ absl::StatusOr<FinishedJob> History::Read(std::int64_t row) const {
   job.final.job_id = columns.Text();
   job.summary.name = columns.Text();
   job.summary.engine = columns.Text();
-  job.final.info = next::JobInfo{.name = job.summary.name, .engine = job.summary.engine};
-  job.final.state = static_cast<next::JobState>(columns.Integer());
+  job.final.info = JobInfo{.name = job.summary.name, .engine = job.summary.engine};
+  job.final.state = static_cast<JobState>(columns.Integer());
   job.final.is_final = true;
   job.final.started_at = absl::FromUnixNanos(columns.Integer());
   job.final.at = absl::FromUnixNanos(columns.Integer());
@@ -420,10 +424,10 @@ absl::Status History::ReadDetails(std::int64_t row, FinishedJob& job) const {
   absl::Status status =
       each("SELECT stage, kind, started_at, ended_at FROM stage WHERE job = ? ORDER BY stage",
            [&](Statement& columns) {
-             const next::StageId id = {.stage = static_cast<std::uint32_t>(columns.Integer())};
+             const StageId id = {.stage = static_cast<std::uint32_t>(columns.Integer())};
              job.final.stage_infos.push_back(
                  {.id = id, .kind = static_cast<StageKind>(columns.Integer())});
-             next::StageProgress& stage = job.final.stages.emplace_back();
+             StageProgress& stage = job.final.stages.emplace_back();
              stage.id = id;
              stage.started_at = Instant(columns);
              stage.ended_at = Instant(columns);
@@ -470,7 +474,7 @@ absl::Status History::ReadDetails(std::int64_t row, FinishedJob& job) const {
       "SELECT indicator, reduce_avg, reduce_max, job_avg, job_max, interval_coverage "
       "FROM indicator_error WHERE job = ? ORDER BY position",
       [&](Statement& columns) {
-        next::IndicatorError error{.indicator = columns.Text()};
+        IndicatorError error{.indicator = columns.Text()};
         error.last_stage_avg_points = RealOrNone(columns);
         error.last_stage_max_points = RealOrNone(columns);
         error.job_avg_points = columns.Real();

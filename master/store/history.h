@@ -25,7 +25,7 @@ namespace tidemark::store {
 
 struct FinishedJob {
   // As far as the history keeps it: ids, state, instants, its map and reduce stages, errors.
-  next::Snapshot final;
+  Snapshot final;
   JobSummary summary;
   // Ids that its reporter may report: patterns, with blanks between them.
   std::string name_space = "*";

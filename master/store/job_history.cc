@@ -66,7 +66,7 @@ std::vector<JobProfile> JobHistory::Profiles(const std::string& name, const Repo
   std::vector<JobProfile> profiles;
   for (const FinishedJob& past : RunsOf(name, job)) {
     if (profiles.size() == JobMonitor::kPastRunsMax) break;
-    const bool is_whole = past.final.state == next::JobState::kSucceeded && past.summary.profile;
+    const bool is_whole = past.final.state == JobState::kSucceeded && past.summary.profile;
     if (is_whole) profiles.push_back(*past.summary.profile);
   }
   return profiles;

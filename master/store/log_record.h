@@ -17,6 +17,10 @@
 #include "tidemark/job.h"
 #include "tidemark/job_monitor.h"
 
+namespace tidemark::v1 {
+class Snapshot;
+}
+
 namespace tidemark::store {
 
 // What a log is called in messages, and the first bytes of its file. The last of them is the
@@ -40,7 +44,7 @@ inline constexpr std::size_t kStartBytes = kMagicBytes + 2 * sizeof(LogKey);
 
 // What is left of a job once it has ended.
 struct EndedJob {
-  next::Snapshot final;
+  Snapshot final;
   std::vector<AcceptedSequence> sources;
   absl::Time opened_at;
   std::string name_space = {};  // as EncodeLogStart() was given it
@@ -65,7 +69,7 @@ void EncodeFramed(absl::string_view payload, LogKey key, std::string& out);
 // Magic and keys. REQUIRES: not kNone.
 void EncodeStart(const LogKind& kind, LogKey key, std::string& out);
 // The beginning of every event log: its start and, twice, the header record. `name_space`: which
-// ids whoever opened the job might report, as patterns with blanks between them; empty: nobody
+// ids the job's reporter may report, as patterns with blanks between them; empty: nobody
 // asked.
 void EncodeLogStart(const std::string& job_id, const JobMonitorOptions& options,
                     const std::string& name_space, LogKey key, std::string& out);
@@ -83,6 +87,9 @@ void EncodeEnd(const EndedJob& job, LogKey key, std::string& out);
 // How long the last record of a log is, with its frame, if it is such an end: the last four bytes
 // of the log tell.
 std::uint32_t EndFrameBytes(const char* last_four_bytes);
+// What a file says of a job; empty: it cannot be read, or says of other stages how far they are
+// than what they are.
+std::optional<Snapshot> DecodeSnapshot(const v1::Snapshot& message);
 // Of the bytes that may be such a record; empty if they are not.
 std::optional<EndedJob> DecodeEnd(absl::string_view framed, LogKey key);
 

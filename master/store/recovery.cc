@@ -25,7 +25,7 @@ absl::Status SystemError(const std::string& path, const char* doing, const std::
 }
 
 // `name`, or with the first number behind it of which there is no file. One master owns the
-// directory, so nobody takes the name meanwhile.
+// directory, so the name stays free meanwhile.
 std::string FreeName(const std::string& name) {
   std::string free = name;
   std::error_code error;

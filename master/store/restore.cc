@@ -101,7 +101,7 @@ absl::StatusOr<RestoredJob> ReplayLog(const std::string& path, const Checkpoint*
                         job.monitor.Resume(checkpoint->monitor).ok();
       if (!job.has_resumed) break;
       job.newest = checkpoint->newest;
-    } else if (auto snapshot = Replay(**record, job.monitor)) {
+    } else if (auto snapshot = Replay(**record, job.monitor); snapshot && job.monitor.is_open()) {
       job.newest = *std::move(snapshot);
     }
   }
@@ -118,13 +118,12 @@ absl::StatusOr<RestoredJob> ReplayLog(const std::string& path, const Checkpoint*
 
 }  // namespace
 
-next::Snapshot Unticked(const std::string& job_id, const std::string& run_uid,
-                        absl::Time opened_at) {
+Snapshot Unticked(const std::string& job_id, const std::string& run_uid, absl::Time opened_at) {
   return {.job_id = job_id,
           .run_uid = run_uid,
           .at = opened_at,
-          .state = next::JobState::kRunning,
-          .info = next::JobInfo{},  // what it is shows when its stages are open
+          .state = JobState::kRunning,
+          .info = JobInfo{},  // what it is shows when its stages are open
           .started_at = opened_at};
 }
 

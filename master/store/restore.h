@@ -16,15 +16,14 @@
 
 namespace tidemark::store {
 
-// What is told of a job that was opened and not ticked yet.
-next::Snapshot Unticked(const std::string& job_id, const std::string& run_uid,
-                        absl::Time opened_at);
+// What is published of a job before its first tick.
+Snapshot Unticked(const std::string& job_id, const std::string& run_uid, absl::Time opened_at);
 
 struct RestoredJob {
   std::string job_id;
-  std::string name_space;  // as EncodeLogStart() was given it; empty: nobody said
+  std::string name_space;  // as EncodeLogStart() was given it; empty: not said
   JobMonitor monitor;
-  next::Snapshot newest;    // the last one that was published; of sequence 0 before the first
+  Snapshot newest;          // the last one that was published; of sequence 0 before the first
   absl::Time opened_at;     // arrival of its first event
   absl::Time latest;        // of all instants the monitor was told
   std::uint64_t log_bytes;  // where the log goes on; what follows is to be cut off

@@ -25,12 +25,13 @@ void EncodeRecord(const pb::WorkflowLogRecord& record, LogKey key, std::string& 
 }
 
 // The enum of the messages is that of the values.
-static_assert(static_cast<int>(next::ChildState::kCancelled) == next::v1::CHILD_STATE_CANCELLED);
+static_assert(static_cast<int>(ChildState::kPending) == v1::CHILD_STATE_PENDING);
+static_assert(static_cast<int>(ChildState::kCancelled) == v1::CHILD_STATE_CANCELLED);
 
 void EncodeFacts(const std::string& name, const workflow::JobFacts& facts,
                  pb::LoggedWorkflowJob& job) {
   job.set_job_name(name);
-  job.set_state(static_cast<next::v1::ChildState>(facts.state));
+  job.set_state(static_cast<v1::ChildState>(facts.state));
   if (facts.started_at) wire::EncodeTime(*facts.started_at, *job.mutable_started_at());
   if (facts.ended_at) wire::EncodeTime(*facts.ended_at, *job.mutable_ended_at());
   job.set_failed_attempts(facts.failed_attempts);
@@ -45,8 +46,8 @@ absl::Time InstantOf(const google::protobuf::Timestamp& message) {
 
 workflow::JobFacts FactsOf(const pb::LoggedWorkflowJob& job) {
   workflow::JobFacts facts = {.failed_attempts = job.failed_attempts(), .message = job.message()};
-  if (next::v1::ChildState_IsValid(job.state())) {
-    facts.state = static_cast<next::ChildState>(job.state());
+  if (v1::ChildState_IsValid(job.state()) && job.state() != v1::CHILD_STATE_UNSPECIFIED) {
+    facts.state = static_cast<ChildState>(job.state());
   }
   if (job.has_started_at()) facts.started_at = InstantOf(job.started_at());
   if (job.has_ended_at()) facts.ended_at = InstantOf(job.ended_at());
@@ -60,14 +61,14 @@ workflow::JobFacts FactsOf(const pb::LoggedWorkflowJob& job) {
 // It was taken under the limits of its day.
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
-absl::StatusOr<next::PlanChange> ChangeOf(const pb::LoggedChange& record) {
-  next::v1::Plan part;
+absl::StatusOr<PlanChange> ChangeOf(const pb::LoggedChange& record) {
+  v1::Plan part;
   *part.mutable_jobs() = record.add_jobs();
-  absl::StatusOr<next::Plan> added = next::wire::ParsePartOfPlan(part);
+  absl::StatusOr<Plan> added = wire::ParsePartOfPlan(part);
   if (!added.ok()) return added.status();
-  return next::PlanChange{.add_jobs = std::move(added->jobs),
-                          .cancel_jobs = {record.cancel_jobs().begin(), record.cancel_jobs().end()},
-                          .cancel = record.cancel()};
+  return PlanChange{.add_jobs = std::move(added->jobs),
+                    .cancel_jobs = {record.cancel_jobs().begin(), record.cancel_jobs().end()},
+                    .cancel = record.cancel()};
 }
 
 // Of a record that cannot be taken as it once was, the reason.
@@ -76,7 +77,7 @@ absl::Status Replay(const pb::WorkflowLogRecord& record, workflow::LiveWorkflow&
     return live.Attach(record.attached().job_name(), record.attached().job_id()).status();
   }
   if (record.has_changed()) {
-    const absl::StatusOr<next::PlanChange> change = ChangeOf(record.changed());
+    const absl::StatusOr<PlanChange> change = ChangeOf(record.changed());
     return change.ok() ? live.Update(*change, kNoLimit).status() : change.status();
   }
   if (record.has_tick()) {
@@ -86,7 +87,7 @@ absl::Status Replay(const pb::WorkflowLogRecord& record, workflow::LiveWorkflow&
     live.RestoreTick(record.tick().sequence(), InstantOf(record.tick().at()),
                      record.tick().fraction_done());
   } else if (record.has_end()) {
-    absl::StatusOr<next::Snapshot> final = next::wire::ParseSnapshot(record.end().snapshot());
+    absl::StatusOr<Snapshot> final = wire::ParseSnapshot(record.end().snapshot());
     if (!final.ok()) return final.status();
     if (!final->is_final) return absl::DataLossError("no final snapshot");
     live.RestoreEnd(*std::move(final));
@@ -102,12 +103,12 @@ std::string WorkflowLogPath(const std::string& directory, const std::string& wor
   return path + kWorkflowLogExtension;
 }
 
-void EncodeSubmission(const next::Plan& plan, const std::string& name_space, absl::Time at,
-                      LogKey key, std::string& out) {
+void EncodeSubmission(const Plan& plan, const std::string& name_space, absl::Time at, LogKey key,
+                      std::string& out) {
   EncodeStart(kWorkflowLog, key, out);
   pb::WorkflowLogRecord record;
   wire::EncodeTime(at, *record.mutable_submitted()->mutable_at());
-  next::wire::EncodePlan(plan, *record.mutable_submitted()->mutable_plan());
+  wire::EncodePlan(plan, *record.mutable_submitted()->mutable_plan());
   record.mutable_submitted()->set_name_space(name_space);
   for (int copies = 0; copies < 2; ++copies) EncodeRecord(record, key, out);
 }
@@ -121,19 +122,19 @@ void EncodeAttachment(const std::string& job_name, const std::string& job_id, ab
   EncodeRecord(record, key, out);
 }
 
-void EncodeChange(const next::PlanChange& change, absl::Time at, LogKey key, std::string& out) {
+void EncodeChange(const PlanChange& change, absl::Time at, LogKey key, std::string& out) {
   pb::WorkflowLogRecord record;
   pb::LoggedChange& changed = *record.mutable_changed();
   wire::EncodeTime(at, *changed.mutable_at());
-  next::v1::Plan added;
-  next::wire::EncodePlan({.jobs = change.add_jobs}, added);
+  v1::Plan added;
+  wire::EncodePlan({.jobs = change.add_jobs}, added);
   *changed.mutable_add_jobs() = std::move(*added.mutable_jobs());
   for (const std::string& name : change.cancel_jobs) changed.add_cancel_jobs(name);
   changed.set_cancel(change.cancel);
   EncodeRecord(record, key, out);
 }
 
-void EncodeWorkflowTick(const next::Snapshot& snapshot,
+void EncodeWorkflowTick(const Snapshot& snapshot,
                         const std::vector<std::pair<std::string, workflow::JobFacts>>& facts,
                         LogKey key, std::string& out) {
   pb::WorkflowLogRecord record;
@@ -145,9 +146,9 @@ void EncodeWorkflowTick(const next::Snapshot& snapshot,
   EncodeRecord(record, key, out);
 }
 
-void EncodeWorkflowEnd(const next::Snapshot& final, LogKey key, std::string& out) {
+void EncodeWorkflowEnd(const Snapshot& final, LogKey key, std::string& out) {
   pb::WorkflowLogRecord record;
-  next::wire::EncodeSnapshot(final, *record.mutable_end()->mutable_snapshot());
+  wire::EncodeSnapshot(final, *record.mutable_end()->mutable_snapshot());
   EncodeRecord(record, key, out);
 }
 
@@ -186,7 +187,7 @@ absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
     }
     if (restored) continue;
     if (!record.has_submitted()) break;
-    absl::StatusOr<next::Plan> plan = next::wire::ParsePartOfPlan(record.submitted().plan());
+    absl::StatusOr<Plan> plan = wire::ParsePartOfPlan(record.submitted().plan());
     if (!plan.ok()) return unusable("its plan cannot be read");
     if (!workflow::CheckWorkflow(*plan, kNoLimit).ok()) return unusable("its plan makes no sense");
     copy = {.at = records.offset(), .bytes = kFrameBytes + payload.size()};

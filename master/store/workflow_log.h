@@ -22,24 +22,25 @@
 
 namespace tidemark::store {
 
+// 7 and not 5: two bits from each of 1, 2 and 4, which were written before.
 inline constexpr LogKind kWorkflowLog = {"workflow log", "TIDEWFL7"};
 inline constexpr const char* kWorkflowLogExtension = ".tidemark-workflow";
 // The file for a workflow in `directory`; as EventLogPath().
 std::string WorkflowLogPath(const std::string& directory, const std::string& workflow_id);
 
-// The beginning of every such log, with the submission twice. `name_space`: which ids whoever
-// handed it in might report, as patterns with blanks between them; empty: nobody asked.
-void EncodeSubmission(const next::Plan& plan, const std::string& name_space, absl::Time at,
-                      LogKey key, std::string& out);
+// The beginning of every such log, with the submission twice. `name_space`: which ids the caller
+// that handed it in might report, as patterns with blanks between them; empty: not restricted.
+void EncodeSubmission(const Plan& plan, const std::string& name_space, absl::Time at, LogKey key,
+                      std::string& out);
 void EncodeAttachment(const std::string& job_name, const std::string& job_id, absl::Time at,
                       LogKey key, std::string& out);
-void EncodeChange(const next::PlanChange& change, absl::Time at, LogKey key, std::string& out);
+void EncodeChange(const PlanChange& change, absl::Time at, LogKey key, std::string& out);
 // `snapshot` is the newest; `facts` are new, by name of the job.
-void EncodeWorkflowTick(const next::Snapshot& snapshot,
+void EncodeWorkflowTick(const Snapshot& snapshot,
                         const std::vector<std::pair<std::string, workflow::JobFacts>>& facts,
                         LogKey key, std::string& out);
 // The final one was made, in place of its tick.
-void EncodeWorkflowEnd(const next::Snapshot& final, LogKey key, std::string& out);
+void EncodeWorkflowEnd(const Snapshot& final, LogKey key, std::string& out);
 
 struct RestoredWorkflow {
   workflow::LiveWorkflow live;  // its newest snapshot has the number and instant of the last tick

@@ -16,13 +16,11 @@
 namespace tidemark::workflow {
 namespace {
 
-using next::ChildState;
-
-// What is wrong with a plan of so many known jobs and those at `added` of a request behind them, in
-// terms of the request.
+// Rewrites the path of an error in the changed plan to that of the request: job `known + i` is
+// add_jobs[added[i]].
 absl::Status InRequest(const absl::Status& status, std::size_t known,
                        const std::vector<std::size_t>& added) {
-  auto [path, description] = next::WrongFieldOf(status);
+  auto [path, description] = WrongFieldOf(status);
   if (path.empty()) return status;
   for (std::size_t i = 0; i < added.size(); ++i) {
     const std::string job = absl::StrCat("jobs[", known + i, "]");
@@ -30,7 +28,7 @@ absl::Status InRequest(const absl::Status& status, std::size_t known,
       path = absl::StrCat("add_jobs[", added[i], "]", path.substr(job.size()));
     }
   }
-  return next::FieldError(path, description);
+  return FieldError(path, description);
 }
 
 }  // namespace
@@ -80,20 +78,19 @@ absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::st
   return true;
 }
 
-absl::StatusOr<bool> LiveWorkflow::Update(const next::PlanChange& change, std::size_t jobs_max) {
-  next::Plan changed = plan_;
+absl::StatusOr<bool> LiveWorkflow::Update(const PlanChange& change, std::size_t jobs_max) {
+  Plan changed = plan_;
   std::vector<std::size_t> added;  // places in the request
   for (std::size_t i = 0; i < change.add_jobs.size(); ++i) {
-    const next::PlannedJob& job = change.add_jobs[i];
+    const PlannedJob& job = change.add_jobs[i];
     const std::string path = absl::StrCat("add_jobs[", i, "]");
     if (const auto known = place_of_name_.find(job.name); known != place_of_name_.end()) {
       if (plan_.jobs[known->second] == job) continue;  // it was added before
-      return next::FieldError(path + ".name",
-                              job.name + " is taken by another job of the workflow");
+      return FieldError(path + ".name", job.name + " is taken by another job of the workflow");
     }
     if (!job.job_id.empty() && place_of_id_.contains(job.job_id)) {
-      return next::FieldError(path + ".job_id",
-                              job.job_id + " already is or was another job of the workflow");
+      return FieldError(path + ".job_id",
+                        job.job_id + " already is or was another job of the workflow");
     }
     changed.jobs.push_back(job);
     added.push_back(i);
@@ -103,9 +100,8 @@ absl::StatusOr<bool> LiveWorkflow::Update(const next::PlanChange& change, std::s
     const std::string& name = change.cancel_jobs[i];
     const auto place = place_of_name_.find(name);
     if (place == place_of_name_.end()) {
-      return next::FieldError(
-          absl::StrCat("cancel_jobs[", i, "]"),
-          absl::StrCat("unknown job ", name, text::DidYouMean(name, job_names())));
+      return FieldError(absl::StrCat("cancel_jobs[", i, "]"),
+                        absl::StrCat("unknown job ", name, text::DidYouMean(name, job_names())));
     }
     const ChildState state = jobs_[place->second].facts.state;
     if (state == ChildState::kCancelled) continue;

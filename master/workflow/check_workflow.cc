@@ -9,8 +9,8 @@
 
 namespace tidemark::workflow {
 
-absl::Status CheckWorkflow(const next::Plan& plan, std::size_t jobs_max) {
-  if (plan.id.empty()) return next::FieldError("id", "is missing");
+absl::Status CheckWorkflow(const Plan& plan, std::size_t jobs_max) {
+  if (plan.id.empty()) return FieldError("id", "is missing");
   if (plan.jobs.size() > jobs_max) {
     return LimitExceeded("jobs_per_workflow",
                          absl::StrCat("workflow ", plan.id, " has ", plan.jobs.size(),
@@ -18,14 +18,14 @@ absl::Status CheckWorkflow(const next::Plan& plan, std::size_t jobs_max) {
   }
   for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
     if (plan.jobs[i].stages.empty()) continue;
-    return next::FieldError(absl::StrCat("jobs[", i, "].stages"),
-                            "must be empty: a master estimates jobs by their task counts; "
-                            "estimate a file of stages without one");
+    return FieldError(absl::StrCat("jobs[", i, "].stages"),
+                      "must be empty: a master estimates jobs by their task counts; "
+                      "estimate a file of stages without one");
   }
-  return next::CheckPlan(plan);
+  return CheckPlan(plan);
 }
 
-schedule::Parents ParentsOf(const next::Plan& plan) {
+schedule::Parents ParentsOf(const Plan& plan) {
   absl::flat_hash_map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < plan.jobs.size(); ++i) places[plan.jobs[i].name] = i;
   schedule::Parents parents(plan.jobs.size());

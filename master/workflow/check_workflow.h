@@ -11,9 +11,9 @@ namespace tidemark::workflow {
 
 // InvalidArgument (FieldError): what CheckPlan() finds, no id, a job that is described by its
 // stages. ResourceExhausted: jobs_per_workflow. O(jobs + edges).
-absl::Status CheckWorkflow(const next::Plan& plan, std::size_t jobs_max);
+absl::Status CheckWorkflow(const Plan& plan, std::size_t jobs_max);
 
 // For each job the indexes of those it waits for. REQUIRES: CheckPlan(plan) is OK. O(jobs + edges).
-schedule::Parents ParentsOf(const next::Plan& plan);
+schedule::Parents ParentsOf(const Plan& plan);
 
 }  // namespace tidemark::workflow

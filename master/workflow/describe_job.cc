@@ -15,17 +15,17 @@ namespace {
 constexpr absl::Duration kMissedAfter = absl::Seconds(30);
 
 // So that a delta leaves out what still holds.
-std::optional<next::Range> Rounded(absl::Time at, const std::optional<next::Range>& range) {
+std::optional<Range> Rounded(absl::Time at, const std::optional<Range>& range) {
   if (!range) return std::nullopt;
-  return next::RoundedPrediction(at, *range);
+  return RoundedPrediction(at, *range);
 }
 
-std::optional<next::Range> Rounded(absl::Time at, const std::optional<absl::Duration>& median) {
+std::optional<Range> Rounded(absl::Time at, const std::optional<absl::Duration>& median) {
   if (!median) return std::nullopt;
-  return next::RoundedPrediction(at, {.median = *median});
+  return RoundedPrediction(at, {.median = *median});
 }
 
-void AddPrediction(const StagePrediction& prediction, absl::Time at, next::StageProgress& stage) {
+void AddPrediction(const StagePrediction& prediction, absl::Time at, StageProgress& stage) {
   if (!stage.started_at) stage.starts_in = Rounded(at, prediction.starts_in);
   if (!stage.ended_at) stage.ends_in = Rounded(at, prediction.ends_in);
   stage.task_time = prediction.task_time;
@@ -33,13 +33,13 @@ void AddPrediction(const StagePrediction& prediction, absl::Time at, next::Stage
   stage.is_critical = prediction.is_critical;
 }
 
-// The stages of the job itself, which alone is about them as a whole.
-void AddOwnStages(const next::Snapshot& job, std::uint32_t child, const JobPrediction& prediction,
-                  next::Snapshot& workflow) {
+// Copies the job's own stages; predictions of the workflow replace the job's.
+void AddOwnStages(const Snapshot& job, std::uint32_t child, const JobPrediction& prediction,
+                  Snapshot& workflow) {
   for (std::size_t i = 0; i < job.stages.size(); ++i) {
-    if (job.stages[i].id.stage >= next::kExpectedStages) continue;
-    next::StageInfo& info = workflow.stage_infos.emplace_back(job.stage_infos[i]);
-    next::StageProgress& stage = workflow.stages.emplace_back(job.stages[i]);
+    if (job.stages[i].id.stage >= kExpectedStages) continue;
+    StageInfo& info = workflow.stage_infos.emplace_back(job.stage_infos[i]);
+    StageProgress& stage = workflow.stages.emplace_back(job.stages[i]);
     info.id.child = stage.id.child = child;
     const auto predicted =
         std::find_if(prediction.stages.begin(), prediction.stages.end(),
@@ -54,45 +54,41 @@ void AddOwnStages(const next::Snapshot& job, std::uint32_t child, const JobPredi
 }
 
 // Those of a job that has not begun do not exist yet.
-void AddExpectedStages(const JobPrediction& prediction, std::uint32_t child,
-                       next::Snapshot& workflow) {
+void AddExpectedStages(const JobPrediction& prediction, std::uint32_t child, Snapshot& workflow) {
   for (const StagePrediction& predicted : prediction.stages) {
     const bool is_map = predicted.kind == StageKind::kMap;
-    next::StageInfo info = {
-        .id = {child, next::kExpectedStages + (is_map ? kMapStage : kReduceStage)},
-        .name = is_map ? "map" : "reduce",
-        .kind = predicted.kind};
-    if (!is_map && prediction.stages.size() > 1) info.parents = {next::kExpectedStages + kMapStage};
-    next::StageProgress stage = {
-        .id = info.id, .state = next::StageState::kExpected, .tasks = predicted.tasks};
+    StageInfo info = {.id = {child, kExpectedStages + (is_map ? kMapStage : kReduceStage)},
+                      .name = is_map ? "map" : "reduce",
+                      .kind = predicted.kind};
+    if (!is_map && prediction.stages.size() > 1) info.parents = {kExpectedStages + kMapStage};
+    StageProgress stage = {.id = info.id, .state = StageState::kExpected, .tasks = predicted.tasks};
     AddPrediction(predicted, workflow.at, stage);
     workflow.stage_infos.push_back(std::move(info));
     workflow.stages.push_back(std::move(stage));
   }
 }
 
-next::Estimate EstimateOf(const FollowedJob& job, const next::PlannedJob& planned,
-                          const JobPrediction& prediction, absl::Time at) {
-  const double fraction = job.facts.state == next::ChildState::kSucceeded
-                              ? 1
-                              : std::max(job.shown, prediction.fraction_done);
-  next::Estimate estimate = {.fraction_done = fraction,
-                             .fraction_done_lower = fraction,
-                             .fraction_done_upper = fraction,
-                             .remaining = Rounded(at, prediction.ends_in),
-                             .basis = job.BasisOf(planned)};
-  estimate.state = estimate.basis == next::Basis::kDone ? next::EstimateState::kFinal
-                   : estimate.remaining                 ? next::EstimateState::kValid
-                                                        : next::EstimateState::kWarmingUp;
+Estimate EstimateOf(const FollowedJob& job, const PlannedJob& planned,
+                    const JobPrediction& prediction, absl::Time at) {
+  const double fraction =
+      job.facts.state == ChildState::kSucceeded ? 1 : std::max(job.shown, prediction.fraction_done);
+  Estimate estimate = {.fraction_done = fraction,
+                       .fraction_done_lower = fraction,
+                       .fraction_done_upper = fraction,
+                       .remaining = Rounded(at, prediction.ends_in),
+                       .basis = job.BasisOf(planned)};
+  estimate.state = estimate.basis == Basis::kDone ? EstimateState::kFinal
+                   : estimate.remaining           ? EstimateState::kValid
+                                                  : EstimateState::kWarmingUp;
   return estimate;
 }
 
 }  // namespace
 
-void DescribeJob(const FollowedJob& job, const next::PlannedJob& planned,
+void DescribeJob(const FollowedJob& job, const PlannedJob& planned,
                  const std::vector<std::size_t>& parents, const JobPrediction& prediction,
-                 next::Snapshot& workflow) {
-  next::Child& child = workflow.children.emplace_back();
+                 Snapshot& workflow) {
+  Child& child = workflow.children.emplace_back();
   child = {.number = static_cast<std::uint32_t>(workflow.children.size()),
            .name = planned.name,
            .job_id = job.job_id,
@@ -123,7 +119,7 @@ std::string NoteOnJob(const FollowedJob& job, const std::string& name, absl::Tim
   if (!job.awaited_since || now - *job.awaited_since < kMissedAfter) return "";
   const std::string since =
       absl::FormatDuration(absl::Trunc(now - *job.awaited_since, absl::Seconds(1)));
-  if (job.facts.state == next::ChildState::kRetryable) {
+  if (job.facts.state == ChildState::kRetryable) {
     return absl::StrCat("job ", name, " failed ", since,
                         " ago and no retry is attached: ", job.facts.message);
   }

@@ -16,9 +16,9 @@ namespace tidemark::workflow {
 // Adds `job`, which waits for those at `parents`, to the children of `workflow`, and its stages: as
 // the job itself tells them once it has begun, until then those that are expected. Predictions are
 // as precise as it is worth to publish them. O(parents + stages).
-void DescribeJob(const FollowedJob& job, const next::PlannedJob& planned,
+void DescribeJob(const FollowedJob& job, const PlannedJob& planned,
                  const std::vector<std::size_t>& parents, const JobPrediction& prediction,
-                 next::Snapshot& workflow);
+                 Snapshot& workflow);
 
 // What a person should know of the job called `name`: that it is silent, or missed. Empty: nothing.
 std::string NoteOnJob(const FollowedJob& job, const std::string& name, absl::Time now);

@@ -1,13 +1,13 @@
-// Bounds that also admit what the predicted end of a workflow has moved by of late: stages that
-// nobody knew of have come before, and more may.
+// Bounds that also admit how much the predicted end of a workflow has moved recently: stages that
+// were not expected have come before, and more may.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 
 #include "absl/time/time.h"
+#include "master/cost/normal.h"
 #include "master/model/indicators/end_drift.h"
-#include "master/model/tidemark/normal.h"
 
 namespace tidemark::workflow {
 
@@ -17,7 +17,7 @@ namespace tidemark::workflow {
 inline void WidenByDrift(absl::Time now, double remaining, model::EndDrift& drift, double& lower,
                          double& upper) {
   drift.Observe(now, now + absl::Seconds(remaining));
-  const double moved = model::kDeviationsOf90Percent * absl::ToDoubleSeconds(drift.Drift());
+  const double moved = cost::kDeviationsOf90Percent * absl::ToDoubleSeconds(drift.Drift());
   if (!std::isfinite(moved)) return;
   lower = std::max(0.0, remaining - std::hypot(remaining - lower, moved));
   upper = remaining + std::hypot(upper - remaining, moved);

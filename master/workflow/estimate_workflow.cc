@@ -11,34 +11,34 @@ namespace tidemark::workflow {
 namespace {
 
 // Of the log of how much longer the jobs of a run take than they were to, all together and each:
-// between runs (see job_outlook.cc), and what one job says of the others.
+// between runs (see expected_job.cc), and what one job says of the others.
 constexpr double kCommonShiftDeviation = 0.15;
 constexpr double kOwnShiftDeviation = 0.3;
 // More is a typing error (also in ParseScenario()).
 constexpr double kDataFactorMax = 1e6;
 
-schedule::Policy PolicyOf(next::SchedulingPolicy policy) {
+schedule::Policy PolicyOf(SchedulingPolicy policy) {
   switch (policy) {
-    case next::SchedulingPolicy::kFair:
+    case SchedulingPolicy::kFair:
       return schedule::Policy::kFair;
-    case next::SchedulingPolicy::kDrf:
+    case SchedulingPolicy::kDrf:
       return schedule::Policy::kDrf;
-    case next::SchedulingPolicy::kCapacity:
+    case SchedulingPolicy::kCapacity:
       return schedule::Policy::kCapacity;
-    case next::SchedulingPolicy::kUnknown:
-    case next::SchedulingPolicy::kFifo:
+    case SchedulingPolicy::kUnknown:
+    case SchedulingPolicy::kFifo:
       break;
   }
   return schedule::Policy::kFifo;
 }
 
-schedule::Resourcing ResourcingOf(const next::Plan& plan, const next::Cluster& cluster) {
+schedule::Resourcing ResourcingOf(const Plan& plan, const Cluster& cluster) {
   schedule::Resourcing on;
   on.cluster.capacity = {.cores = static_cast<double>(cluster.slots)};
   on.cluster.policy = PolicyOf(cluster.policy);
-  for (const next::Queue& queue : cluster.queues) on.cluster.queue_shares.push_back(queue.share);
-  if (cluster.policy != next::SchedulingPolicy::kCapacity) return on;
-  for (const next::PlannedJob& job : plan.jobs) {
+  for (const Queue& queue : cluster.queues) on.cluster.queue_shares.push_back(queue.share);
+  if (cluster.policy != SchedulingPolicy::kCapacity) return on;
+  for (const PlannedJob& job : plan.jobs) {
     std::size_t place = 0;
     while (place < cluster.queues.size() && cluster.queues[place].name != job.queue) ++place;
     on.queue_of_owner.push_back(place);
@@ -53,7 +53,7 @@ double LiveWorkflow::Shift() const {
   double count = 0;
   for (const FollowedJob& job : jobs_) {
     const JobFacts& facts = job.facts;
-    if (facts.state != next::ChildState::kSucceeded || !facts.expected || !facts.started_at ||
+    if (facts.state != ChildState::kSucceeded || !facts.expected || !facts.started_at ||
         !facts.ended_at || *facts.expected < absl::Seconds(1)) {
       continue;
     }
@@ -67,9 +67,8 @@ double LiveWorkflow::Shift() const {
   return std::exp(common / (common + noise) * sum / count);
 }
 
-LiveQuestion LiveWorkflow::QuestionOn(absl::Time now, const next::Cluster& cluster,
-                                      double data_factor) const {
-  LiveQuestion question = {
+JobsNow LiveWorkflow::QuestionOn(absl::Time now, const Cluster& cluster, double data_factor) const {
+  JobsNow question = {
       .parents = parents_, .on = ResourcingOf(plan_, cluster), .options = options_.estimate};
   question.options.shift = Shift();
   question.jobs.reserve(jobs_.size());
@@ -79,15 +78,14 @@ LiveQuestion LiveWorkflow::QuestionOn(absl::Time now, const next::Cluster& clust
   return question;
 }
 
-LiveQuestion LiveWorkflow::QuestionAt(absl::Time now) {
+JobsNow LiveWorkflow::QuestionAt(absl::Time now) {
   now = std::max(now, newest_->at);
   if (!is_final()) FindAwaited(now);
   return QuestionOn(now, cluster_, 1);
 }
 
 WorkflowPrediction LiveWorkflow::PredictionAt(absl::Time now, const estimate::Estimate& estimate,
-                                              const next::Cluster& cluster,
-                                              double data_factor) const {
+                                              const Cluster& cluster, double data_factor) const {
   WorkflowPrediction prediction = PredictionOf(estimate);
   for (std::size_t i = 0; i < std::min(jobs_.size(), estimate.owner_ends.size()); ++i) {
     const LiveJob live = jobs_[i].At(now, plan_.jobs[i], cluster, data_factor);
@@ -96,24 +94,23 @@ WorkflowPrediction LiveWorkflow::PredictionAt(absl::Time now, const estimate::Es
   return prediction;
 }
 
-absl::StatusOr<next::Outcome> LiveWorkflow::Estimate(absl::Time now,
-                                                     const next::Scenario& scenario) const {
-  if (is_final()) return next::Outcome{.snapshot = *newest_};
+absl::StatusOr<Outcome> LiveWorkflow::Estimate(absl::Time now, const Scenario& scenario) const {
+  if (is_final()) return Outcome{.snapshot = *newest_};
   const double data_factor = scenario.data_factor.value_or(1);
   if (!(data_factor > 0 && data_factor <= kDataFactorMax)) {
-    return next::FieldError("data_factor", "must be above 0 and at most 1e6");
+    return FieldError("data_factor", "must be above 0 and at most 1e6");
   }
-  next::Plan changed = plan_;
+  Plan changed = plan_;
   changed.cluster = cluster_;
   if (scenario.slots) changed.cluster.slots = *scenario.slots;
   if (scenario.policy) changed.cluster.policy = *scenario.policy;
   if (absl::Status ok = CheckWorkflow(changed, jobs_.size()); !ok.ok()) return ok;
   now = std::max(now, newest_->at);
-  const auto estimate = EstimateLive(QuestionOn(now, changed.cluster, data_factor));
+  const auto estimate = EstimateJobs(QuestionOn(now, changed.cluster, data_factor));
   if (!estimate.ok()) return estimate.status();
   const WorkflowPrediction prediction = PredictionAt(now, *estimate, changed.cluster, data_factor);
-  return next::Outcome{.snapshot = Describe(now, &prediction),
-                       .busy_share = BusyShare(prediction, changed.cluster.slots)};
+  return Outcome{.snapshot = Describe(now, &prediction),
+                 .busy_share = BusyShare(prediction, changed.cluster.slots)};
 }
 
 }  // namespace tidemark::workflow

@@ -8,33 +8,31 @@
 namespace tidemark::workflow {
 namespace {
 
-using next::ChildState;
-
-TasksLeft LeftOf(const next::Snapshot& snapshot, StageKind phase) {
-  const next::StageProgress* const progress = PhaseOf(snapshot, phase);
-  if (progress == nullptr || progress->state == next::StageState::kDone) return {};
+TasksLeft LeftOf(const Snapshot& snapshot, StageKind phase) {
+  const StageProgress* const progress = PhaseOf(snapshot, phase);
+  if (progress == nullptr || progress->state == StageState::kDone) return {};
   const std::uint64_t begun = progress->running_tasks + progress->finished_tasks;
   return {.pending = progress->tasks > begun ? progress->tasks - begun : 0,
           .running = progress->running_tasks};
 }
 
 // Of what remains, the part before the reduce phase: the map phase at the speed it has had.
-double MapShareOf(const next::Snapshot& snapshot, double remaining) {
-  const next::StageProgress* const map = PhaseOf(snapshot, StageKind::kMap);
-  if (map == nullptr || map->state == next::StageState::kDone || remaining <= 0) return 0;
+double MapShareOf(const Snapshot& snapshot, double remaining) {
+  const StageProgress* const map = PhaseOf(snapshot, StageKind::kMap);
+  if (map == nullptr || map->state == StageState::kDone || remaining <= 0) return 0;
   if (map->fraction_done <= 0 || !map->started_at) return 0.5;
   const double elapsed = absl::ToDoubleSeconds(snapshot.at - *map->started_at);
   const double left = elapsed * (1 - map->fraction_done) / map->fraction_done;
   return std::clamp(left / remaining, 0.0, 0.95);
 }
 
-bool IsForecast(const next::Estimate& estimate) {
-  return estimate.state == next::EstimateState::kValid && estimate.remaining.has_value();
+bool IsForecast(const Estimate& estimate) {
+  return estimate.state == EstimateState::kValid && estimate.remaining.has_value();
 }
 
-std::optional<RunningForecast> ForecastOf(const next::Snapshot& snapshot, absl::Time now) {
+std::optional<RunningForecast> ForecastOf(const Snapshot& snapshot, absl::Time now) {
   if (!IsForecast(snapshot.estimate)) return std::nullopt;
-  const next::Range& remaining = *snapshot.estimate.remaining;
+  const Range& remaining = *snapshot.estimate.remaining;
   // The snapshot may be older than `now`.
   const absl::Duration age = std::max(now - snapshot.at, absl::ZeroDuration());
   const auto seconds = [&](absl::Duration left) {
@@ -49,16 +47,6 @@ std::optional<RunningForecast> ForecastOf(const next::Snapshot& snapshot, absl::
 
 }  // namespace
 
-const next::StageProgress* PhaseOf(const next::Snapshot& snapshot, StageKind phase) {
-  const std::uint32_t number = phase == StageKind::kMap ? kMapStage : kReduceStage;
-  for (std::size_t i = 0; i < snapshot.stages.size(); ++i) {
-    const bool is_phase =
-        snapshot.stage_infos[i].kind == phase && snapshot.stages[i].id == next::StageId{0, number};
-    if (is_phase) return &snapshot.stages[i];
-  }
-  return nullptr;
-}
-
 bool FollowedJob::is_over() const {
   return facts.state == ChildState::kSucceeded || facts.state == ChildState::kFailed ||
          facts.state == ChildState::kCancelled;
@@ -69,7 +57,7 @@ bool FollowedJob::is_waiting() const {
          facts.state == ChildState::kRetryable;
 }
 
-void FollowedJob::Observe(std::shared_ptr<const next::Snapshot> snapshot,
+void FollowedJob::Observe(std::shared_ptr<const Snapshot> snapshot,
                           std::shared_ptr<const cost::RunningStage> running_stage,
                           bool may_be_retried) {
   if (is_waiting()) {
@@ -86,7 +74,7 @@ void FollowedJob::Observe(std::shared_ptr<const next::Snapshot> snapshot,
   }
   if (!newest->is_final) return;
   facts.ended_at = newest->at;
-  if (newest->state == next::JobState::kSucceeded) {
+  if (newest->state == JobState::kSucceeded) {
     facts.state = ChildState::kSucceeded;
     return;
   }
@@ -95,14 +83,20 @@ void FollowedJob::Observe(std::shared_ptr<const next::Snapshot> snapshot,
   facts.state = may_be_retried ? ChildState::kRetryable : ChildState::kFailed;
 }
 
-next::Basis FollowedJob::BasisOf(const next::PlannedJob& planned) const {
-  if (is_over()) return next::Basis::kDone;
-  if (newest != nullptr && IsForecast(newest->estimate)) return next::Basis::kThisRun;
-  return planned.profile || !runs.empty() ? next::Basis::kEarlierRuns : next::Basis::kGuess;
+void FollowedJob::ForgetRun() {
+  newest.reset();
+  stage.reset();
+  runs.clear();
 }
 
-LiveJob FollowedJob::At(absl::Time now, const next::PlannedJob& planned,
-                        const next::Cluster& cluster, double data_factor) const {
+Basis FollowedJob::BasisOf(const PlannedJob& planned) const {
+  if (is_over()) return Basis::kDone;
+  if (newest != nullptr && IsForecast(newest->estimate)) return Basis::kThisRun;
+  return planned.profile || !runs.empty() ? Basis::kEarlierRuns : Basis::kGuess;
+}
+
+LiveJob FollowedJob::At(absl::Time now, const PlannedJob& planned, const Cluster& cluster,
+                        double data_factor) const {
   LiveJob live = {.is_over = is_over(), .is_running = is_running()};
   if (live.is_over) {
     if (facts.started_at && facts.ended_at) {
@@ -110,7 +104,7 @@ LiveJob FollowedJob::At(absl::Time now, const next::PlannedJob& planned,
     }
     return live;
   }
-  live.outlook = OutlookOfJob(planned, runs, cluster, data_factor);
+  live.expected = ExpectJob(planned, runs, cluster, data_factor);
   if (live.is_running) {
     live.elapsed = std::max(absl::ToDoubleSeconds(now - facts.started_at.value_or(now)), 0.0);
     if (newest != nullptr) {

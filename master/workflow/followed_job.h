@@ -1,4 +1,4 @@
-// What a workflow knows of one of its jobs, and what of it an estimate looks at.
+// One job of a workflow: what is known of it, and the part that an estimate needs.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 #include "absl/time/time.h"
 #include "master/cost/task_times.h"
+#include "master/model/phases.h"
 #include "master/workflow/jobs_application.h"
 #include "tidemark/job.h"
 #include "tidemark/job_profile.h"
@@ -18,7 +19,7 @@ namespace tidemark::workflow {
 
 // What of a job must outlive it.
 struct JobFacts {
-  next::ChildState state = next::ChildState::kPending;
+  ChildState state = ChildState::kPending;
   std::optional<absl::Time> started_at;
   std::optional<absl::Time> ended_at;
   std::uint32_t failed_attempts = 0;
@@ -31,37 +32,38 @@ struct FollowedJob {
   std::string job_id;  // empty: none is attached
   JobFacts facts;
   JobFacts kept;                                    // of `facts`, what was handed out
-  std::shared_ptr<const next::Snapshot> newest;     // null: it was not heard of
+  std::shared_ptr<const Snapshot> newest;           // null: it has not reported yet
   std::shared_ptr<const cost::RunningStage> stage;  // as of `newest`
   bool is_attached = false;                         // after the submission
   bool ended_before = false;  // a run of its id had ended when the plan was submitted
   std::optional<absl::Time> awaited_since;
   std::optional<absl::Duration> would_take;  // by the last estimate before it began
-  double shown = 0;                          // of its progress
+  double shown = 0;                          // the largest fraction shown so far
   bool has_runs = false;
   std::vector<JobProfile> runs;  // earlier ones, the most recent first
 
   // It has succeeded or will never do so.
   bool is_over() const;
   // It is over, or was and may be replaced.
-  bool has_ended() const { return is_over() || facts.state == next::ChildState::kRetryable; }
+  bool has_ended() const { return is_over() || facts.state == ChildState::kRetryable; }
   // It has not begun, or has failed and may be replaced.
   bool is_waiting() const;
-  bool is_running() const { return facts.state == next::ChildState::kRunning; }
+  bool is_running() const { return facts.state == ChildState::kRunning; }
   // Its reports are overdue.
   bool is_silent() const { return newest != nullptr && newest->silent_since.has_value(); }
 
   // Takes note of a newer snapshot of its run: whether and how it has begun and ended.
   // `may_be_retried`: another may be attached in its place if it fails.
-  void Observe(std::shared_ptr<const next::Snapshot> snapshot,
+  void Observe(std::shared_ptr<const Snapshot> snapshot,
                std::shared_ptr<const cost::RunningStage> running_stage, bool may_be_retried);
+  // Frees what only later snapshots of the workflow would need.
+  void ForgetRun();
   // What an estimate rests on, and whether the job says itself when it ends.
-  next::Basis BasisOf(const next::PlannedJob& planned) const;
-  LiveJob At(absl::Time now, const next::PlannedJob& planned, const next::Cluster& cluster,
+  Basis BasisOf(const PlannedJob& planned) const;
+  LiveJob At(absl::Time now, const PlannedJob& planned, const Cluster& cluster,
              double data_factor) const;
 };
 
-// The stage of a MapReduce job that `snapshot` is of; null: it has none.
-const next::StageProgress* PhaseOf(const next::Snapshot& snapshot, StageKind phase);
+using model::PhaseOf;
 
 }  // namespace tidemark::workflow

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "master/model/tidemark/normal.h"
+#include "master/cost/normal.h"
 #include "tidemark/event.h"
 
 namespace tidemark::workflow {
@@ -36,14 +36,13 @@ double Laplace(double waited, double u) { return waited * (1 / u - 1); }
 
 // A normal variable on each side of the median.
 double ForecastAt(const RunningForecast& forecast, double u) {
-  const double z = model::NormalQuantile(u);
+  const double z = cost::NormalQuantile(u);
   const double side =
       z < 0 ? forecast.remaining - forecast.lower : forecast.upper - forecast.remaining;
-  return std::max(forecast.remaining + z * std::max(side, 0.0) / model::kDeviationsOf90Percent,
-                  0.0);
+  return std::max(forecast.remaining + z * std::max(side, 0.0) / cost::kDeviationsOf90Percent, 0.0);
 }
 
-bool IsUnknown(const LiveJob& job) { return !job.outlook.is_known && job.outlook.map.tasks == 0; }
+bool IsUnknown(const LiveJob& job) { return !job.expected.is_known && job.expected.map.tasks == 0; }
 
 double Count(const TasksLeft& left) { return static_cast<double>(left.pending + left.running); }
 
@@ -53,18 +52,18 @@ std::uint64_t CountLeft(const LiveJob& job, double slots) {
     return job.map.pending + job.map.running + job.reduce.pending + job.reduce.running;
   }
   if (IsUnknown(job)) return 2 * static_cast<std::uint64_t>(slots);
-  return job.outlook.map.tasks + job.outlook.reduce.tasks;
+  return job.expected.map.tasks + job.expected.reduce.tasks;
 }
 
 // What a task of this job takes, as far as it can serve for another; 0: not known. A job that was
 // not known before it ran is taken for a wave of map and one of reduce tasks.
 double TaskSecondsOf(const LiveJob& job) {
-  if (job.outlook.is_known) return job.outlook.map.times.mean();
+  if (job.expected.is_known) return job.expected.map.times.mean();
   if (job.is_over) return job.took / 2;
   return job.forecast ? (job.elapsed + job.forecast->remaining) / 2 : 0;
 }
 
-// A job nobody knows has tasks like those of the others, in the geometric mean.
+// An unknown job has tasks like those of the others, in the geometric mean.
 double GuessTaskSeconds(std::span<const LiveJob> jobs) {
   double log_sum = 0;
   double known = 0;
@@ -92,7 +91,7 @@ class JobStages {
   JobStages(const LiveJob& job, std::size_t index, double slots, const JobsOptions& options,
             std::uint64_t running_max, const FixedDraws& draws)
       : job_(job), slots_(slots), running_max_(running_max), draws_(draws) {
-    const double deviation = job.outlook.is_known ? job.outlook.deviation : kUnknownDeviation;
+    const double deviation = job.expected.is_known ? job.expected.deviation : kUnknownDeviation;
     const Draws common = draws.Normals(Drawn::kCommon, cost::kOfJobs);
     const Draws own = draws.Normals(Drawn::kStage, index);
     uniforms_ = draws.Uniforms(Drawn::kStage, index);
@@ -119,20 +118,20 @@ class JobStages {
     Fill(kReduceStage, job_.reduce, std::move(of_reduces), reduce);
     // Reduce tasks that run beside map tasks fetch what those leave behind.
     reduce.work.waits_in_slots = true;
-    map.times.is_known = reduce.times.is_known = job_.outlook.is_known || job_.forecast;
+    map.times.is_known = reduce.times.is_known = job_.expected.is_known || job_.forecast;
   }
 
   void FillWaiting(double guess_seconds, double shift, StageLeft& map, StageLeft& reduce) const {
-    const auto fill = [&](const PhaseOutlook& phase, StageLeft& stage) {
+    const auto fill = [&](const ExpectedPhase& phase, StageLeft& stage) {
       stage.work.pending = IsUnknown(job_) ? static_cast<std::uint64_t>(slots_) : phase.tasks;
-      stage.times.alike.fill(job_.outlook.is_known ? phase.times
-                                                   : TimeDistribution::Empirical({guess_seconds}));
+      stage.times.alike.fill(job_.expected.is_known ? phase.times
+                                                    : TimeDistribution::Empirical({guess_seconds}));
       stage.times.factor = factor_;
       for (double& factor : stage.times.factor) factor *= shift;
-      stage.times.is_known = job_.outlook.is_known;
+      stage.times.is_known = job_.expected.is_known;
     };
-    fill(job_.outlook.map, map);
-    fill(job_.outlook.reduce, reduce);
+    fill(job_.expected.map, map);
+    fill(job_.expected.reduce, reduce);
     if (!(job_.awaited > 0)) return;
     for (const double u : waits_) map.times.lag.push_back(Laplace(job_.awaited, u));
   }
@@ -141,9 +140,9 @@ class JobStages {
   double Remaining(std::size_t draw) const {
     const double u = uniforms_[draw];
     if (job_.forecast) return ForecastAt(*job_.forecast, u);
-    const double whole = SecondsAlone(job_.outlook, slots_) * factor_[draw];
+    const double whole = SecondsAlone(job_.expected, slots_) * factor_[draw];
     if (whole > job_.elapsed) return whole - job_.elapsed;
-    const double waited = job_.outlook.is_known ? kOverdueShare * job_.elapsed : job_.elapsed;
+    const double waited = job_.expected.is_known ? kOverdueShare * job_.elapsed : job_.elapsed;
     return Laplace(std::max(waited, 1.0), u);
   }
 
@@ -234,7 +233,7 @@ estimate::Application ApplicationOfJobs(std::span<const LiveJob> jobs,
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     StageLeft map = {.work = {.owner = i}, .times = {}};
     StageLeft reduce = {.work = {.parents = {MapStageOf(i)}, .owner = i}, .times = {}};
-    // A job that runs waits for nobody, whatever was planned.
+    // A job that runs waits for no other thread, whatever was planned.
     if (!jobs[i].is_running) {
       for (const std::size_t parent : parents[i]) map.work.parents.push_back(ReduceStageOf(parent));
     }
@@ -250,7 +249,7 @@ estimate::Application ApplicationOfJobs(std::span<const LiveJob> jobs,
   return application;
 }
 
-absl::StatusOr<estimate::Estimate> EstimateLive(const LiveQuestion& question) {
+absl::StatusOr<estimate::Estimate> EstimateJobs(const JobsNow& question) {
   return estimate::EstimateApplication(
       ApplicationOfJobs(question.jobs, question.parents, question.on, question.options));
 }

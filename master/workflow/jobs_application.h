@@ -4,9 +4,10 @@
 // one remaining time from the forecast's distribution, and the tasks that the job has left share it
 // as the job's own estimate says, or evenly where that is not known. So it ends then if it keeps
 // the slots it has, frees each slot when a task ends, and gains when others leave theirs. A job
-// that waits takes the tasks of its outlook, one of which nothing is known those of the other jobs,
-// by their outlooks or by what they took, and widely. One that should have reported and has not may
-// be silent for as long again as it has been (Laplace: longer than t with probability w / (w + t)).
+// that waits takes the tasks of its expected, one of which nothing is known those of the other
+// jobs, by their expected_stages or by what they took, and widely. One that should have reported
+// and has not may be silent for as long again as it has been (Laplace: longer than t with
+// probability w / (w + t)).
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@
 #include "master/cost/task_times.h"
 #include "master/estimate/application_estimate.h"
 #include "master/schedule/dag.h"
-#include "master/workflow/job_outlook.h"
+#include "master/workflow/expected_job.h"
 
 namespace tidemark::workflow {
 
@@ -41,7 +42,7 @@ struct LiveJob {
   bool is_over = false;
   double took = 0;  // if it is over; 0: not known
   bool is_running = false;
-  JobOutlook outlook;
+  ExpectedJob expected;
   // Running only:
   double elapsed = 0;
   TasksLeft map;
@@ -56,18 +57,18 @@ struct LiveJob {
 // The stages of job i in the application, which has it as owner i.
 inline std::size_t MapStageOf(std::size_t job) { return 2 * job; }
 inline std::size_t ReduceStageOf(std::size_t job) { return 2 * job + 1; }
-inline std::size_t JobOfStage(std::size_t stage) { return stage / 2; }
 
 struct JobsOptions {
   // Of the log of a factor common to all jobs that have not begun: as that of StagesOptions, and
   // more, since jobs differ more from run to run than the stages of one query.
   double common_deviation = 0.08;
-  // What this run has shown: by so much longer than their outlooks all jobs are expected to take.
+  // What this run has shown: by so much longer than their expected_stages all jobs are expected to
+  // take.
   double shift = 1;
 };
 
 // All that an estimate of jobs looks at: a value, so that it can be answered without the workflow.
-struct LiveQuestion {
+struct JobsNow {
   std::vector<LiveJob> jobs;
   schedule::Parents parents;
   schedule::Resourcing on;
@@ -80,6 +81,6 @@ estimate::Application ApplicationOfJobs(std::span<const LiveJob> jobs,
                                         const schedule::Resourcing& on, const JobsOptions& options);
 
 // Of that application. Errors and cost: those of EstimateApplication().
-absl::StatusOr<estimate::Estimate> EstimateLive(const LiveQuestion& question);
+absl::StatusOr<estimate::Estimate> EstimateJobs(const JobsNow& question);
 
 }  // namespace tidemark::workflow

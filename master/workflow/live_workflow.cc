@@ -12,10 +12,8 @@
 namespace tidemark::workflow {
 namespace {
 
-using next::ChildState;
-
-next::Plan WithNames(next::Plan plan) {
-  for (next::PlannedJob& job : plan.jobs) {
+Plan WithNames(Plan plan) {
+  for (PlannedJob& job : plan.jobs) {
     if (job.name.empty()) job.name = plan.id;
   }
   return plan;
@@ -23,8 +21,7 @@ next::Plan WithNames(next::Plan plan) {
 
 }  // namespace
 
-LiveWorkflow::LiveWorkflow(next::Plan plan, absl::Time submitted_at,
-                           const LiveWorkflowOptions& options)
+LiveWorkflow::LiveWorkflow(Plan plan, absl::Time submitted_at, const LiveWorkflowOptions& options)
     : plan_(WithNames(std::move(plan))),
       submitted_jobs_(plan_.jobs.size()),
       parents_(ParentsOf(plan_)),
@@ -32,26 +29,26 @@ LiveWorkflow::LiveWorkflow(next::Plan plan, absl::Time submitted_at,
       submitted_at_(submitted_at),
       options_(options),
       active_at_(submitted_at) {
-  for (const next::PlannedJob& job : plan_.jobs) AddJob(job);
-  newest_ = std::make_shared<const next::Snapshot>(Describe(submitted_at, nullptr));
+  for (const PlannedJob& job : plan_.jobs) AddJob(job);
+  newest_ = std::make_shared<Snapshot>(Describe(submitted_at, nullptr));
 }
 
-void LiveWorkflow::AddJob(const next::PlannedJob& planned) {
+void LiveWorkflow::AddJob(const PlannedJob& planned) {
   place_of_name_[planned.name] = jobs_.size();
   if (!planned.job_id.empty()) place_of_id_[planned.job_id] = jobs_.size();
   jobs_.emplace_back().job_id = planned.job_id;
 }
 
-bool LiveWorkflow::WasSubmittedAs(next::Plan plan) const {
+bool LiveWorkflow::WasSubmittedAs(Plan plan) const {
   if (plan.jobs.size() != submitted_jobs_) return false;
-  next::Plan submitted = plan_;
+  Plan submitted = plan_;
   submitted.jobs.resize(submitted_jobs_);
   return submitted == WithNames(std::move(plan));
 }
 
 std::vector<std::string> LiveWorkflow::job_names() const {
   std::vector<std::string> names;
-  for (const next::PlannedJob& job : plan_.jobs) names.push_back(job.name);
+  for (const PlannedJob& job : plan_.jobs) names.push_back(job.name);
   return names;
 }
 
@@ -71,7 +68,7 @@ std::vector<std::string> LiveWorkflow::wanted_jobs() const {
   return wanted;
 }
 
-void LiveWorkflow::Observe(std::shared_ptr<const next::Snapshot> snapshot,
+void LiveWorkflow::Observe(std::shared_ptr<const Snapshot> snapshot,
                            std::shared_ptr<const cost::RunningStage> stage) {
   const auto place = place_of_id_.find(snapshot->job_id);
   if (place == place_of_id_.end() || is_final()) return;
@@ -79,8 +76,8 @@ void LiveWorkflow::Observe(std::shared_ptr<const next::Snapshot> snapshot,
   if (job.job_id != snapshot->job_id) return;
   if (job.has_ended()) {
     // Seen before a restart: what the same run said last has its stages.
-    const bool is_its_run = snapshot->started_at == job.facts.started_at;
-    if (job.newest == nullptr && is_its_run) job.newest = std::move(snapshot);
+    const bool is_its_end = snapshot->is_final && snapshot->started_at == job.facts.started_at;
+    if (job.newest == nullptr && is_its_end) job.newest = std::move(snapshot);
     return;
   }
   job.ended_before = snapshot->is_final && snapshot->at < submitted_at_ && !job.is_attached;
@@ -125,7 +122,6 @@ void LiveWorkflow::FindAwaited(absl::Time now) {
 }
 
 LiveWorkflow::End LiveWorkflow::EndAt(absl::Time now) {
-  using next::JobState;
   if (is_cancelled_) return {JobState::kKilled, "the workflow was cancelled"};
   End end;
   bool all_succeeded = true;
@@ -141,7 +137,10 @@ LiveWorkflow::End LiveWorkflow::EndAt(absl::Time now) {
     }
     if (job.facts.state != ChildState::kFailed || end.state != JobState::kRunning) continue;
     end.state = JobState::kFailed;
-    if (job.newest != nullptr && job.newest->is_final) end.state = job.newest->state;
+    // A job whose log was damaged may be restored with another end than the one that was seen.
+    const bool is_end_known =
+        job.newest != nullptr && job.newest->is_final && job.newest->state != JobState::kSucceeded;
+    if (is_end_known) end.state = job.newest->state;
     end.message = absl::StrCat("job ", plan_.jobs[i].name,
                                end.state == JobState::kKilled      ? " was killed"
                                : end.state == JobState::kAbandoned ? " was abandoned"
@@ -173,16 +172,16 @@ absl::Time LiveWorkflow::BeganBy(absl::Time now) const {
   return began;
 }
 
-next::Snapshot LiveWorkflow::Describe(absl::Time now, const WorkflowPrediction* prediction) const {
-  next::Snapshot snapshot = {.job_id = plan_.id, .at = now, .state = next::JobState::kRunning};
-  snapshot.info = next::JobInfo{.name = plan_.name.empty() ? plan_.id : plan_.name,
-                                .kind = next::JobKind::kWorkflow};
+Snapshot LiveWorkflow::Describe(absl::Time now, const WorkflowPrediction* prediction) const {
+  Snapshot snapshot = {.job_id = plan_.id, .at = now, .state = JobState::kRunning};
+  snapshot.info =
+      JobInfo{.name = plan_.name.empty() ? plan_.id : plan_.name, .kind = JobKind::kWorkflow};
   snapshot.started_at = std::min(submitted_at_, BeganBy(now));
-  next::Estimate& estimate = snapshot.estimate;
-  estimate.state = next::EstimateState::kWarmingUp;
+  tidemark::Estimate& estimate = snapshot.estimate;
+  estimate.state = EstimateState::kWarmingUp;
   if (prediction != nullptr) {
-    const next::Range& remaining = prediction->remaining;
-    estimate.state = next::EstimateState::kValid;
+    const Range& remaining = prediction->remaining;
+    estimate.state = EstimateState::kValid;
     estimate.remaining = remaining;
     // Waiting for the first job is no progress.
     const absl::Duration worked = now - BeganBy(now);
@@ -198,10 +197,10 @@ next::Snapshot LiveWorkflow::Describe(absl::Time now, const WorkflowPrediction* 
                 is_predicted ? prediction->jobs[i] : JobPrediction(), snapshot);
     // The strongest evidence of any part.
     if (jobs_[i].facts.state == ChildState::kCancelled) continue;
-    estimate.basis = std::max(
-        estimate.basis, std::min(snapshot.children.back().estimate.basis, next::Basis::kThisRun));
+    estimate.basis = std::max(estimate.basis,
+                              std::min(snapshot.children.back().estimate.basis, Basis::kThisRun));
   }
-  snapshot.counts = next::CountParts(snapshot);
+  snapshot.counts = CountParts(snapshot);
   return snapshot;
 }
 
@@ -218,30 +217,29 @@ void LiveWorkflow::AddNotes(absl::Time now, std::vector<std::string>& notes) con
   }
 }
 
-const next::Snapshot& LiveWorkflow::Tick(absl::Time now,
-                                         absl::StatusOr<estimate::Estimate> estimate) {
+const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<estimate::Estimate> estimate) {
   if (is_final()) return *newest_;
   now = std::max(now, newest_->at);
   FindAwaited(now);
   const End end = EndAt(now);
-  const bool is_final = end.state != next::JobState::kRunning;
+  const bool is_final = end.state != JobState::kRunning;
   std::optional<WorkflowPrediction> prediction;
   if (!is_final && estimate.ok()) {
     WidenByDrift(now, estimate->end.median, drift_, estimate->end.lower, estimate->end.upper);
     prediction = PredictionAt(now, *estimate, cluster_, 1);
   }
-  next::Snapshot snapshot = Describe(now, prediction ? &*prediction : nullptr);
+  Snapshot snapshot = Describe(now, prediction ? &*prediction : nullptr);
   snapshot.sequence = newest_->sequence + 1;
-  next::Estimate& shown = snapshot.estimate;
+  tidemark::Estimate& shown = snapshot.estimate;
   const double before = newest_->estimate.fraction_done;
   if (is_final) {
     snapshot.state = end.state;
     snapshot.is_final = true;
     snapshot.message = end.message;
     snapshot.ended_at = std::max(now, *snapshot.started_at);
-    shown.state = next::EstimateState::kFinal;
-    shown.basis = next::Basis::kDone;
-    shown.fraction_done = end.state == next::JobState::kSucceeded ? 1 : before;
+    shown.state = EstimateState::kFinal;
+    shown.basis = Basis::kDone;
+    shown.fraction_done = end.state == JobState::kSucceeded ? 1 : before;
     shown.fraction_done_lower = shown.fraction_done_upper = shown.fraction_done;
     shown.known_share = 1;
   } else {
@@ -252,16 +250,20 @@ const next::Snapshot& LiveWorkflow::Tick(absl::Time now,
     AddNotes(now, snapshot.notes);
   }
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
-    const next::Estimate& of_job = snapshot.children[i].estimate;
+    const auto& of_job = snapshot.children[i].estimate;
     jobs_[i].shown = of_job.fraction_done;
     if (!prediction || i >= prediction->jobs.size()) continue;
     const JobPrediction& predicted = prediction->jobs[i];
-    if (predicted.starts_in && predicted.ends_in && of_job.basis != next::Basis::kGuess) {
+    if (predicted.starts_in && predicted.ends_in && of_job.basis != Basis::kGuess) {
       jobs_[i].would_take =
           std::max(predicted.ends_in->median - *predicted.starts_in, absl::ZeroDuration());
     }
   }
-  newest_ = std::make_shared<const next::Snapshot>(std::move(snapshot));
+  newest_ = std::make_shared<Snapshot>(std::move(snapshot));
+  // The final snapshot says it all; a workflow is kept for long after its end.
+  for (FollowedJob& job : jobs_) {
+    if (is_final) job.ForgetRun();
+  }
   return *newest_;
 }
 
@@ -282,17 +284,14 @@ void LiveWorkflow::RestoreFacts(const std::string& name, JobFacts facts) {
 }
 
 void LiveWorkflow::RestoreTick(std::uint64_t sequence, absl::Time at, double fraction_done) {
-  next::Snapshot restored = *newest_;
-  restored.sequence = std::max(restored.sequence, sequence);
-  restored.at = std::max(restored.at, at);
-  restored.estimate.fraction_done = std::max(restored.estimate.fraction_done, fraction_done);
-  newest_ = std::make_shared<const next::Snapshot>(std::move(restored));
+  newest_->sequence = std::max(newest_->sequence, sequence);
+  newest_->at = std::max(newest_->at, at);
+  double& shown = newest_->estimate.fraction_done;
+  shown = std::max(shown, fraction_done);
   active_at_ = std::max(active_at_, at);
 }
 
-void LiveWorkflow::RestoreEnd(next::Snapshot final) {
-  newest_ = std::make_shared<const next::Snapshot>(std::move(final));
-}
+void LiveWorkflow::RestoreEnd(Snapshot final) { *newest_ = std::move(final); }
 
 void LiveWorkflow::NoteDamage(const LogDamage& damage) {
   if (is_final()) return;

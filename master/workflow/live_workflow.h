@@ -9,8 +9,8 @@
 // What changes it is in change_workflow.cc, what an estimate asks and answers in
 // estimate_workflow.cc, the rest in live_workflow.cc.
 //
-// Not thread-safe: one owner at a time. Copies are independent. Memory: O(jobs + edges), beside the
-// snapshots and stages that it shares with the table of jobs.
+// Not thread-safe: one owner at a time. Copies are independent. Memory: O(jobs + edges + stages),
+// and until it ends the snapshots of its jobs, which it shares with the table of jobs.
 #pragma once
 
 #include <cstddef>
@@ -49,15 +49,15 @@ struct LiveWorkflowOptions {
 class LiveWorkflow {
  public:
   // REQUIRES: CheckWorkflow(plan) is OK. A single job without a name gets that of the workflow.
-  LiveWorkflow(next::Plan plan, absl::Time submitted_at, const LiveWorkflowOptions& options);
+  LiveWorkflow(Plan plan, absl::Time submitted_at, const LiveWorkflowOptions& options);
 
   // With the jobs that were added since.
-  const next::Plan& plan() const { return plan_; }
+  const Plan& plan() const { return plan_; }
   // Whether `plan` is what was submitted, whatever was changed since.
-  bool WasSubmittedAs(next::Plan plan) const;
+  bool WasSubmittedAs(Plan plan) const;
   bool is_final() const { return newest_->is_final; }
   // The last snapshot, never null; of sequence 0 before the first.
-  const std::shared_ptr<const next::Snapshot>& newest() const { return newest_; }
+  std::shared_ptr<const Snapshot> newest() const { return newest_; }
 
   // Which job reports for job `name` from now on, be it one that has ended. True if that is news;
   // the same again is OK.
@@ -70,18 +70,19 @@ class LiveWorkflow {
   // InvalidArgument (FieldError) of UpdateJobRequest: a job that makes no sense here, an unknown
   // name. ResourceExhausted: jobs_per_workflow. FailedPrecondition: the workflow is over, or a job
   // to cancel has begun.
-  absl::StatusOr<bool> Update(const next::PlanChange& change, std::size_t jobs_max);
+  absl::StatusOr<bool> Update(const PlanChange& change, std::size_t jobs_max);
 
   // Ids of all jobs that are attached.
   std::vector<std::string> attached_jobs() const;
   // Of them, those that were not seen to have ended: it wants their snapshots.
   std::vector<std::string> wanted_jobs() const;
-  // The newest snapshot of an attached job, not null and not of sequence 0. That of a run which had
-  // ended when the workflow was submitted is ignored, unless it was attached since; so is that of a
-  // job that was seen to have ended, of which only the stages are shown if they are not known.
+  // Takes the newest published snapshot of an attached job, not null and not of sequence 0.
+  // Ignored: a run that ended before the submission, unless it was attached since. Of a job that
+  // has already been seen to end only the stages are taken, if they are not known (after a
+  // restart) and the snapshot is the final one of that run.
   // `stage`: JobMonitor::running_stage() as of that snapshot; without it the tasks that are left
   // are taken to be alike.
-  void Observe(std::shared_ptr<const next::Snapshot> job,
+  void Observe(std::shared_ptr<const Snapshot> snapshot,
                std::shared_ptr<const cost::RunningStage> stage = nullptr);
 
   // Earlier runs of job `index`, the most recent first.
@@ -91,63 +92,64 @@ class LiveWorkflow {
   bool has_runs(std::size_t index) const { return jobs_[index].has_runs; }
 
   // What is believed at `now`; each call yields the next sequence number. After the final snapshot
-  // it is returned again, unchanged. Cost: that of EstimateLive().
-  const next::Snapshot& Tick(absl::Time now) { return Tick(now, EstimateLive(QuestionAt(now))); }
+  // it is returned again, unchanged. Cost: that of EstimateJobs().
+  const Snapshot& Tick(absl::Time now) { return Tick(now, EstimateJobs(QuestionAt(now))); }
   // The same in two halves, O(jobs) and O(jobs + stages), so that others may use the workflow while
   // its end is estimated. What has changed since the question shows in the snapshot, and in the
   // estimate of the next one. An estimate that is not OK is left out, with its message as a note.
-  LiveQuestion QuestionAt(absl::Time now);
-  const next::Snapshot& Tick(absl::Time now, absl::StatusOr<estimate::Estimate> estimate);
+  JobsNow QuestionAt(absl::Time now);
+  const Snapshot& Tick(absl::Time now, absl::StatusOr<estimate::Estimate> estimate);
   // What would be at `now`: changes nothing, sequence 0. InvalidArgument (FieldError): a policy
   // that does not go with the plan.
-  absl::StatusOr<next::Outcome> Estimate(absl::Time now, const next::Scenario& scenario) const;
+  absl::StatusOr<Outcome> Estimate(absl::Time now, const Scenario& scenario) const;
 
   // Facts that have changed since they were last taken, by name of the job.
   std::vector<std::pair<std::string, JobFacts>> TakeNewFacts();
-  // Puts back what a master before this one kept.
+  // Puts back what a master before this one kept. REQUIRES: no Tick() yet, nobody holds newest(),
+  // no copy was made. Cost: RestoreTick() O(1), so that a long log is read in O(records).
   void RestoreFacts(const std::string& name, JobFacts facts);
   void RestoreTick(std::uint64_t sequence, absl::Time at, double fraction_done);
-  void RestoreEnd(next::Snapshot final);
+  void RestoreEnd(Snapshot final);
   // Part of its log is lost: a note says so from now on, and no sequence number is used twice.
   void NoteDamage(const LogDamage& damage);
 
  private:
   // How it has ended, if it has.
   struct End {
-    next::JobState state = next::JobState::kRunning;
+    JobState state = JobState::kRunning;
     std::string message;
   };
 
   std::vector<std::string> job_names() const;
-  void AddJob(const next::PlannedJob& planned);
+  void AddJob(const PlannedJob& planned);
   void FindParents();
   bool AreParentsDone(std::size_t job) const;
   void FindAwaited(absl::Time now);
   End EndAt(absl::Time now);
   // Of jobs that are over: how much longer they took than they were to, shrunk towards 1.
   double Shift() const;
-  LiveQuestion QuestionOn(absl::Time now, const next::Cluster& cluster, double data_factor) const;
+  JobsNow QuestionOn(absl::Time now, const Cluster& cluster, double data_factor) const;
   WorkflowPrediction PredictionAt(absl::Time now, const estimate::Estimate& estimate,
-                                  const next::Cluster& cluster, double data_factor) const;
+                                  const Cluster& cluster, double data_factor) const;
   // null: nothing is predicted.
-  next::Snapshot Describe(absl::Time now, const WorkflowPrediction* prediction) const;
+  Snapshot Describe(absl::Time now, const WorkflowPrediction* prediction) const;
   // Whether jobs run and all of them are silent: no progress is known.
   bool IsSilent() const;
   // When the first job began; `now` if none has.
   absl::Time BeganBy(absl::Time now) const;
   void AddNotes(absl::Time now, std::vector<std::string>& notes) const;
 
-  next::Plan plan_;
+  Plan plan_;
   std::size_t submitted_jobs_;  // of them, those that were not added since
   bool is_cancelled_ = false;
   schedule::Parents parents_;  // of those that were not cancelled
-  next::Cluster cluster_;      // of plan_, with the node if it was told
+  Cluster cluster_;            // of plan_, with the node if it was told
   absl::Time submitted_at_;
   LiveWorkflowOptions options_;
   std::vector<FollowedJob> jobs_;
   absl::flat_hash_map<std::string, std::size_t> place_of_name_;
   absl::flat_hash_map<std::string, std::size_t> place_of_id_;
-  std::shared_ptr<const next::Snapshot> newest_;
+  std::shared_ptr<Snapshot> newest_;   // changed by Restore...() only, replaced by Tick()
   model::EndDrift drift_;              // learnt anew after a restart
   absl::Time active_at_;               // when a job was last heard of, or the workflow handed in
   std::uint64_t damaged_records_ = 0;  // of its log

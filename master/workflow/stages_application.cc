@@ -26,36 +26,36 @@ constexpr double kKnownShift = 0.5;
 constexpr double kUnknownShift = 0.3;
 
 // The stages that there are and those that are to be expected, with what their tasks will take.
-struct Outlooks {
+struct ExpectedStages {
   std::vector<StageNow> stages;
-  std::vector<TaskOutlook> tasks;
+  std::vector<ExpectedTasks> tasks;
 };
 
-class OutlookBuilder {
+class ExpectedStagesBuilder {
  public:
-  OutlookBuilder(const WorkflowNow& now, std::span<const RunProfile* const> history, double slots,
-                 const OutlookConstants& constants)
+  ExpectedStagesBuilder(const WorkflowNow& now, std::span<const RunProfile* const> history,
+                        double slots, const ExpectationConstants& constants)
       : now_(now), history_(history), slots_(slots), constants_(constants) {}
 
-  Outlooks Build() {
-    outlooks_.stages = now_.stages;
-    runs_.resize(outlooks_.stages.size());
+  ExpectedStages Build() {
+    expected_.stages = now_.stages;
+    runs_.resize(expected_.stages.size());
     for (const RunProfile* run : history_) Collect(*run);
-    for (std::size_t i = 0; i < outlooks_.stages.size(); ++i) {
-      StageNow& stage = outlooks_.stages[i];
+    for (std::size_t i = 0; i < expected_.stages.size(); ++i) {
+      StageNow& stage = expected_.stages[i];
       if (!stage.lag && !runs_[i].empty()) stage.lag = runs_[i].front().stage->lag;
     }
-    for (std::size_t i = 0; i < outlooks_.stages.size(); ++i) {
-      const TaskOutlook before = OutlookFromRuns(runs_[i], slots_, constants_);
-      outlooks_.tasks.push_back(OutlookNow(before, outlooks_.stages[i], constants_));
+    for (std::size_t i = 0; i < expected_.stages.size(); ++i) {
+      const ExpectedTasks before = ExpectTasks(runs_[i], slots_, constants_);
+      expected_.tasks.push_back(ExpectTasksNow(before, expected_.stages[i], constants_));
     }
     GuessUnknown();
-    return std::move(outlooks_);
+    return std::move(expected_);
   }
 
  private:
   void Collect(const RunProfile& run) {
-    const auto matches = MatchStages(outlooks_.stages, run);
+    const auto matches = MatchStages(expected_.stages, run);
     for (std::size_t i = 0; i < matches.size(); ++i) {
       if (matches[i]) runs_[i].push_back({run.slots, &run.stages[*matches[i]]});
     }
@@ -65,16 +65,16 @@ class OutlookBuilder {
   void GuessUnknown() {
     double log_mean = 0;
     double known = 0;
-    for (const TaskOutlook& outlook : outlooks_.tasks) {
-      if (!outlook.is_known) continue;
-      log_mean += std::log(std::max(outlook.Of(Warmth::kRest).mean(), 1e-3));
+    for (const ExpectedTasks& expected : expected_.tasks) {
+      if (!expected.is_known) continue;
+      log_mean += std::log(std::max(expected.Of(Warmth::kRest).mean(), 1e-3));
       known += 1;
     }
     const double rest = known > 0 ? std::exp(log_mean / known) : LongestRunning();
-    for (TaskOutlook& outlook : outlooks_.tasks) {
-      if (outlook.is_known) continue;
+    for (ExpectedTasks& expected : expected_.tasks) {
+      if (expected.is_known) continue;
       for (std::size_t kind = 0; kind < schedule::kWarmths; ++kind) {
-        outlook.times[kind] = TimeDistribution::Empirical({rest * constants_.over_rest[kind]});
+        expected.times[kind] = TimeDistribution::Empirical({rest * constants_.over_rest[kind]});
       }
     }
   }
@@ -91,9 +91,9 @@ class OutlookBuilder {
   const WorkflowNow& now_;
   std::span<const RunProfile* const> history_;
   double slots_;
-  const OutlookConstants& constants_;
+  const ExpectationConstants& constants_;
   std::vector<std::vector<EarlierStage>> runs_;
-  Outlooks outlooks_;
+  ExpectedStages expected_;
 };
 
 schedule::StageWork WorkOf(const StageNow& stage) {
@@ -126,14 +126,14 @@ Draws FactorsOf(std::size_t stage, double deviation, double shift, const FixedDr
   return factors;
 }
 
-cost::StageLeft StageOf(const StageNow& stage, std::size_t index, const TaskOutlook& outlook,
-                        const OutlookConstants& constants, const FixedDraws& draws) {
-  cost::StageLeft left = {.work = WorkOf(stage), .times = {.alike = outlook.times}};
-  const double shift = outlook.is_known ? kKnownShift : kUnknownShift;
-  left.times.is_known = outlook.is_known;
+cost::StageLeft StageOf(const StageNow& stage, std::size_t index, const ExpectedTasks& expected,
+                        const ExpectationConstants& constants, const FixedDraws& draws) {
+  cost::StageLeft left = {.work = WorkOf(stage), .times = {.alike = expected.times}};
+  const double shift = expected.is_known ? kKnownShift : kUnknownShift;
+  left.times.is_known = expected.is_known;
   if (left.work.pending == 0 && left.work.running.empty()) return left;
-  left.times.factor = FactorsOf(index, outlook.deviation, shift, draws);
-  if (!outlook.is_known) {
+  left.times.factor = FactorsOf(index, expected.deviation, shift, draws);
+  if (!expected.is_known) {
     left.times.factor_of_bounds =
         FactorsOf(index, constants.unknown_interval_deviation, shift, draws);
   }
@@ -144,7 +144,7 @@ cost::StageLeft StageOf(const StageNow& stage, std::size_t index, const TaskOutl
       for (std::size_t d = 0; d < factors.size(); ++d) {
         const double u = cost::RowNumber(cost::RowStart(d, index), left.work.pending + n);
         const double elapsed = task.elapsed / factors[d];
-        times[n].push_back(outlook.Of(task.warmth).Remaining(elapsed, u) * factors[d]);
+        times[n].push_back(expected.Of(task.warmth).Remaining(elapsed, u) * factors[d]);
       }
     }
     return times;
@@ -156,7 +156,7 @@ cost::StageLeft StageOf(const StageNow& stage, std::size_t index, const TaskOutl
   return left;
 }
 
-// Work that nobody knows of yet. That the n-th submission was not the last has the odds 1 : n
+// Work that may still come. That the n-th submission was not the last has the odds 1 : n
 // (Laplace); if there is more, it is more than t with probability elapsed / (elapsed + t).
 Draws GrowthOf(const WorkflowNow& now, const FixedDraws& draws) {
   const double more = 1 / (static_cast<double>(now.jobs_seen) + 1);
@@ -208,17 +208,17 @@ estimate::Application ApplicationOfStages(const WorkflowNow& now,
                                           std::span<const RunProfile* const> history,
                                           const schedule::Resourcing& on,
                                           const StagesOptions& options) {
-  const Outlooks outlooks =
-      OutlookBuilder(now, history, SlotsOf(now.stages, on), options.outlook).Build();
+  const ExpectedStages expected_stages =
+      ExpectedStagesBuilder(now, history, SlotsOf(now.stages, on), options.expected).Build();
   std::size_t tasks = 0;
-  for (const StageNow& stage : outlooks.stages) tasks += stage.tasks;
+  for (const StageNow& stage : expected_stages.stages) tasks += stage.tasks;
   estimate::Application application = {.on = on,
                                        .draws = &FixedDraws::For(tasks),
                                        .warm_slots = now.warm_slots,
                                        .common_deviation = options.common_deviation};
-  for (std::size_t i = 0; i < outlooks.stages.size(); ++i) {
-    application.stages.push_back(
-        StageOf(outlooks.stages[i], i, outlooks.tasks[i], options.outlook, *application.draws));
+  for (std::size_t i = 0; i < expected_stages.stages.size(); ++i) {
+    application.stages.push_back(StageOf(expected_stages.stages[i], i, expected_stages.tasks[i],
+                                         options.expected, *application.draws));
   }
   if (now.may_grow && history.empty()) application.growth = GrowthOf(now, *application.draws);
   return application;

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "master/estimate/application_estimate.h"
-#include "master/workflow/task_outlook.h"
+#include "master/workflow/expected_tasks.h"
 #include "master/workflow/workflow_state.h"
 
 namespace tidemark::workflow {
 
 struct StagesOptions {
-  OutlookConstants outlook;
+  ExpectationConstants expected;
   // Of the log of a factor on the whole of what is left: runs of one query at one size differ by 3
   // to 7 %, and up to 17 % in a tenth of the cases (measured on TPC-DS).
   // Ablation: coverage -0.7, +0.9.
@@ -28,7 +28,7 @@ struct WorkflowNow {
   std::size_t warm_slots = 0;   // idle containers that have run a task
   std::size_t jobs_seen = 1;    // submissions so far; with may_grow each makes another less likely
   bool may_grow = false;        // stages have appeared since it began, so that without earlier runs
-                                // others may that nobody knows of
+                                // others may that are not known yet
   double slots = 0;             // tasks that can run at once; 0: not known
   bool are_slots_told = false;  // by executors or stages; else `slots` is what was seen
   // Numbers of stages of the job that were told to wait for each other, the first again at the end.

@@ -13,7 +13,7 @@ absl::Duration Length(double seconds) {
   return absl::Seconds(std::isfinite(seconds) ? std::clamp(seconds, 0.0, 1e10) : 1e10);
 }
 
-next::Range RangeOf(const estimate::Range& end) {
+Range RangeOf(const estimate::Range& end) {
   return {.median = Length(end.median),
           .lower = Length(std::min(end.lower, end.median)),
           .upper = Length(std::max(end.upper, end.median))};
@@ -22,19 +22,20 @@ next::Range RangeOf(const estimate::Range& end) {
 StagePrediction PredictionOfStage(StageKind kind, const FollowedJob& job, const LiveJob& live,
                                   const estimate::StageEstimate& estimate) {
   const bool is_map = kind == StageKind::kMap;
-  const PhaseOutlook& outlook = is_map ? live.outlook.map : live.outlook.reduce;
-  StagePrediction stage = {.kind = kind, .tasks = outlook.tasks, .bottleneck = outlook.bottleneck};
-  stage.left = {.pending = outlook.tasks};
+  const ExpectedPhase& expected = is_map ? live.expected.map : live.expected.reduce;
+  StagePrediction stage = {
+      .kind = kind, .tasks = expected.tasks, .bottleneck = expected.bottleneck};
+  stage.left = {.pending = expected.tasks};
   bool has_begun = false;
   if (live.is_running) {
     stage.left = is_map ? live.map : live.reduce;
     if (job.newest != nullptr) {
-      const next::StageProgress* const seen = PhaseOf(*job.newest, kind);
+      const StageProgress* const seen = PhaseOf(*job.newest, kind);
       stage.tasks = seen == nullptr ? 0 : seen->tasks;
       has_begun = seen != nullptr && seen->started_at.has_value();
     }
   }
-  if (!outlook.times.empty()) stage.task_time = Length(outlook.times.mean());
+  if (!expected.times.empty()) stage.task_time = Length(expected.times.mean());
   if (stage.left.pending + stage.left.running == 0) return stage;
   if (!has_begun) stage.starts_in = Length(estimate.start);
   stage.ends_in = Length(estimate.end);

@@ -29,14 +29,14 @@ struct StagePrediction {
 // Of a job that is over, nothing.
 struct JobPrediction {
   std::optional<absl::Duration> starts_in;  // empty: it runs
-  std::optional<next::Range> ends_in;
+  std::optional<Range> ends_in;
   bool is_critical = false;
   double fraction_done = 0;             // of one that runs and is heard of
   std::vector<StagePrediction> stages;  // of a kind that has tasks, map before reduce
 };
 
 struct WorkflowPrediction {
-  next::Range remaining;
+  Range remaining;
   double known_share = 0;
   std::vector<JobPrediction> jobs;  // jobs added since the question have none
 };

@@ -15,8 +15,6 @@ namespace tidemark::workflow {
 
 using schedule::kWarmths;
 using schedule::Warmth;
-using tidemark::RunProfile;
-using tidemark::StageProfile;
 
 struct FinishedTask {
   double seconds = 0;

@@ -13,12 +13,12 @@
 #include "tidemark/field_error.h"
 #include "tidemark/plan.h"
 
-namespace tidemark::next {
+namespace tidemark {
 namespace {
 
 // Of the wire: ids and names everywhere have at most so many bytes.
 constexpr std::size_t kTextBytesMax = 256;
-// Taste: more than anybody runs; a larger number is a typing error that would cost memory.
+// Taste: more than any plan has; a larger number is a typing error that would cost memory.
 constexpr std::uint32_t kSlotsMax = 1'000'000;
 constexpr std::uint64_t kTasksMax = 10'000'000;
 constexpr std::size_t kPartsMax = 1'000'000;
@@ -213,11 +213,12 @@ class Checker {
     std::vector<std::vector<std::size_t>> after(parts.size());
     for (std::size_t i = 0; i < parts.size(); ++i) {
       for (std::size_t j = 0; j < parts[i].after.size(); ++j) {
-        Text(fmt::format("{}[{}].after[{}]", path, i, j), parts[i].after[j]);
-        if (!status_.ok()) return;
-        const auto place = places.find(parts[i].after[j]);
+        const std::string& name = parts[i].after[j];
+        if (name.size() > kTextBytesMax) {
+          return Text(fmt::format("{}[{}].after[{}]", path, i, j), name);
+        }
+        const auto place = places.find(name);
         if (place == places.end()) {
-          const std::string& name = parts[i].after[j];
           std::vector<std::string> known;
           for (const Part& part : parts) known.push_back(part.name);
           if (known.size() > kNamesComparedMax) known.clear();
@@ -285,4 +286,4 @@ class Checker {
 
 absl::Status CheckPlan(const Plan& plan) { return Checker(plan).Run(); }
 
-}  // namespace tidemark::next
+}  // namespace tidemark

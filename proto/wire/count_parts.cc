@@ -1,6 +1,6 @@
 #include "tidemark/job.h"
 
-namespace tidemark::next {
+namespace tidemark {
 
 Counts CountParts(const Snapshot& snapshot) {
   Counts counts;
@@ -22,4 +22,4 @@ Counts CountParts(const Snapshot& snapshot) {
   return counts;
 }
 
-}  // namespace tidemark::next
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 #include "tidemark/field_error.h"
 #include "tidemark/rpc/v1/error_details.pb.h"
 
-namespace tidemark::next::wire {
+namespace tidemark::wire {
 namespace {
 
 constexpr char kTypePrefix[] = "type.googleapis.com/google.rpc.";
@@ -62,4 +62,4 @@ absl::Duration RetryAfterOf(const absl::Status& status) {
   return absl::ZeroDuration();
 }
 
-}  // namespace tidemark::next::wire
+}  // namespace tidemark::wire

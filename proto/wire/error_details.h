@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 
-namespace tidemark::next::wire {
+namespace tidemark::wire {
 
 // A serialized google.rpc.Status for the trailer grpc-status-details-bin. It holds, of domain
 // "tidemark", a google.rpc.ErrorInfo: reason LIMIT_EXCEEDED with the name of the `limit` if there
@@ -20,4 +20,4 @@ inline constexpr char kErrorDetailsPayload[] = "grpc-status-details-bin";
 // Its `retry_after`; zero where there is none, or none that can be read.
 absl::Duration RetryAfterOf(const absl::Status& status);
 
-}  // namespace tidemark::next::wire
+}  // namespace tidemark::wire

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/wire/valid_text.h"
 
-namespace tidemark::next {
+namespace tidemark {
 
 absl::Status FieldError(std::string_view path, std::string_view description) {
   const std::string field = tidemark::wire::ValidText(path);
@@ -31,4 +31,4 @@ absl::Status FieldErrorWithin(std::string_view prefix, const absl::Status& statu
   return FieldError(std::string(prefix) + (path.empty() ? "" : ".") + path, description);
 }
 
-}  // namespace tidemark::next
+}  // namespace tidemark

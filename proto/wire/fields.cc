@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace tidemark::next::wire {
+namespace tidemark::wire {
 
 std::string ReaderState::Path() const {
   std::string text;
@@ -39,4 +39,4 @@ void FieldReader::ParseFrom(const google::protobuf::Message& message, absl::Time
   }
 }
 
-}  // namespace tidemark::next::wire
+}  // namespace tidemark::wire

@@ -42,7 +42,7 @@
 #include "proto/wire/valid_text.h"
 #include "tidemark/field_error.h"
 
-namespace tidemark::next::wire {
+namespace tidemark::wire {
 
 template <typename V, typename T>
 concept ConstOrNot = std::same_as<std::remove_const_t<V>, T>;
@@ -348,4 +348,4 @@ absl::StatusOr<V> Parse(const google::protobuf::Message& message, bool is_strict
   return value;
 }
 
-}  // namespace tidemark::next::wire
+}  // namespace tidemark::wire

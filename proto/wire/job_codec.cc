@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "proto/wire/job_fields.h"
-#include "tidemark/next/v1/job.pb.h"
+#include "tidemark/v1/job.pb.h"
 
-namespace tidemark::next::wire {
+namespace tidemark::wire {
 namespace {
 
 // Each once, and in the order of what `key` gives.
@@ -52,4 +52,4 @@ std::string SnapshotJson(const Snapshot& snapshot) {
   return json;
 }
 
-}  // namespace tidemark::next::wire
+}  // namespace tidemark::wire

@@ -6,11 +6,11 @@
 #include "absl/status/statusor.h"
 #include "tidemark/job.h"
 
-namespace tidemark::next::v1 {
+namespace tidemark::v1 {
 class Snapshot;
-}  // namespace tidemark::next::v1
+}  // namespace tidemark::v1
 
-namespace tidemark::next::wire {
+namespace tidemark::wire {
 
 // Whatever the snapshot holds becomes a message that every reader takes; text is made UTF-8, and
 // times that a message cannot hold become the nearest that it can. A snapshot may be whole or a
@@ -27,4 +27,4 @@ absl::StatusOr<Snapshot> ParseSnapshot(const v1::Snapshot& message);
 // file and with zeros written out. Equal snapshots give equal bytes.
 std::string SnapshotJson(const Snapshot& snapshot);
 
-}  // namespace tidemark::next::wire
+}  // namespace tidemark::wire

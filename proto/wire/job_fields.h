@@ -6,7 +6,7 @@
 
 namespace tidemark {
 
-template <class Io, next::wire::ConstOrNot<AttemptId> V>
+template <class Io, wire::ConstOrNot<AttemptId> V>
 void Fields(Io& io, V& attempt) {
   io("stage", attempt.stage);
   io("stage_attempt", attempt.stage_attempt);
@@ -16,7 +16,7 @@ void Fields(Io& io, V& attempt) {
 
 }  // namespace tidemark
 
-namespace tidemark::next {
+namespace tidemark {
 
 template <class Io, wire::ConstOrNot<Range> V>
 void Fields(Io& io, V& range) {
@@ -203,4 +203,4 @@ void Fields(Io& io, V& snapshot) {
   io("errors", snapshot.errors);
 }
 
-}  // namespace tidemark::next
+}  // namespace tidemark

@@ -6,9 +6,9 @@
 #include "proto/wire/job_codec.h"
 #include "proto/wire/snapshot_delta.h"
 #include "tidemark/field_error.h"
-#include "tidemark/next/v1/job_service.pb.h"
+#include "tidemark/v1/job_service.pb.h"
 
-namespace tidemark::next::wire {
+namespace tidemark::wire {
 
 absl::StatusOr<Snapshot> JobReader::Take(const v1::WatchJobResponse& response) {
   const absl::StatusOr<Snapshot> received = ParseSnapshot(response.snapshot());
@@ -41,4 +41,4 @@ absl::Status JobListReader::Take(const v1::WatchJobsResponse& response) {
   return absl::OkStatus();
 }
 
-}  // namespace tidemark::next::wire
+}  // namespace tidemark::wire

@@ -18,12 +18,12 @@
 #include "absl/status/statusor.h"
 #include "tidemark/job.h"
 
-namespace tidemark::next::v1 {
+namespace tidemark::v1 {
 class WatchJobResponse;
 class WatchJobsResponse;
-}  // namespace tidemark::next::v1
+}  // namespace tidemark::v1
 
-namespace tidemark::next::wire {
+namespace tidemark::wire {
 
 // Of one job, with or without deltas.
 class JobReader {
@@ -58,4 +58,4 @@ class JobListReader {
   std::string resume_token_;
 };
 
-}  // namespace tidemark::next::wire
+}  // namespace tidemark::wire

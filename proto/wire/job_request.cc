@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "proto/wire/fields.h"
-#include "tidemark/next/v1/job_service.pb.h"
+#include "tidemark/v1/job_service.pb.h"
 
-namespace tidemark::next {
+namespace tidemark {
 
 template <class Io, wire::ConstOrNot<JobFilter> V>
 void Fields(Io& io, V& filter) {
@@ -112,4 +112,4 @@ absl::StatusOr<View> ParseView(int untrusted, View otherwise) {
 }
 
 }  // namespace wire
-}  // namespace tidemark::next
+}  // namespace tidemark

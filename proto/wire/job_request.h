@@ -8,12 +8,12 @@
 #include "absl/status/statusor.h"
 #include "tidemark/job_query.h"
 
-namespace tidemark::next::v1 {
+namespace tidemark::v1 {
 class JobFilter;
 class Scenario;
-}  // namespace tidemark::next::v1
+}  // namespace tidemark::v1
 
-namespace tidemark::next {
+namespace tidemark {
 
 namespace wire {
 
@@ -40,4 +40,4 @@ absl::StatusOr<Scenario> ParseScenario(const v1::Scenario& untrusted);
 absl::StatusOr<View> ParseView(int untrusted, View otherwise);
 
 }  // namespace wire
-}  // namespace tidemark::next
+}  // namespace tidemark

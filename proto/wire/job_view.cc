@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tidemark::next::wire {
+namespace tidemark::wire {
 namespace {
 
 template <typename T>
@@ -38,4 +38,4 @@ bool Matches(const JobFilter& filter, const Snapshot& snapshot) {
          IsEmptyOrIs(filter.workflow_id, info.workflow_id) && name.starts_with(filter.name_prefix);
 }
 
-}  // namespace tidemark::next::wire
+}  // namespace tidemark::wire

@@ -3,11 +3,9 @@
 
 #include "tidemark/job_query.h"
 
-namespace tidemark::next {
+namespace tidemark {
 
 namespace wire {
-
-using next::CountParts;
 
 // The snapshot without what `view` leaves out; kUnknown is kFull. A view of a view is the smaller
 // of both. For deltas, take the view first (proto/wire/snapshot_delta.h).
@@ -17,4 +15,4 @@ Snapshot WithView(Snapshot snapshot, View view);
 bool Matches(const JobFilter& filter, const Snapshot& snapshot);
 
 }  // namespace wire
-}  // namespace tidemark::next
+}  // namespace tidemark

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include "proto/wire/fields.h"
-#include "tidemark/next/v1/plan.pb.h"
 #include "tidemark/plan.h"
+#include "tidemark/v1/plan.pb.h"
 
-namespace tidemark::next {
+namespace tidemark {
 
 template <class Io, wire::ConstOrNot<TaskData> V>
 void Fields(Io& io, V& task) {
@@ -127,4 +127,4 @@ absl::StatusOr<Plan> ParsePlan(const v1::Plan& untrusted) {
 }
 
 }  // namespace wire
-}  // namespace tidemark::next
+}  // namespace tidemark

@@ -4,11 +4,11 @@
 #include "absl/status/statusor.h"
 #include "tidemark/plan.h"
 
-namespace tidemark::next::v1 {
+namespace tidemark::v1 {
 class Plan;
-}  // namespace tidemark::next::v1
+}  // namespace tidemark::v1
 
-namespace tidemark::next::wire {
+namespace tidemark::wire {
 
 // What proto3 text cannot hold becomes '?'. ParsePlan() gives the same plan back if it passes
 // CheckPlan().
@@ -21,4 +21,4 @@ absl::StatusOr<Plan> ParsePlan(const v1::Plan& untrusted);
 // The same without CheckPlan(): of a part of a plan.
 absl::StatusOr<Plan> ParsePartOfPlan(const v1::Plan& untrusted);
 
-}  // namespace tidemark::next::wire
+}  // namespace tidemark::wire

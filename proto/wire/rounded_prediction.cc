@@ -4,7 +4,7 @@
 
 #include "tidemark/job.h"
 
-namespace tidemark::next {
+namespace tidemark {
 namespace {
 
 // Taste: a prediction is at most 1.6 % off for it, less than any of ours is sure of.
@@ -33,4 +33,4 @@ Range RoundedPrediction(absl::Time at, const Range& range) {
   return result;
 }
 
-}  // namespace tidemark::next
+}  // namespace tidemark

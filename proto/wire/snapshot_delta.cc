@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 
-namespace tidemark::next::wire {
+namespace tidemark::wire {
 namespace {
 
 StageId KeyOf(const StageInfo& stage) { return stage.id; }
@@ -132,4 +132,4 @@ absl::StatusOr<Snapshot> Apply(const Snapshot& base, const Snapshot& delta) {
   return newer;
 }
 
-}  // namespace tidemark::next::wire
+}  // namespace tidemark::wire

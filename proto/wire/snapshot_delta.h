@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "tidemark/job.h"
 
-namespace tidemark::next::wire {
+namespace tidemark::wire {
 
 // REQUIRES: both are whole snapshots of one run in one view, with stages and children in order;
 // `newer` has the larger sequence. O(stages + children). Children never go away: a child of `base`
@@ -24,4 +24,4 @@ Snapshot Delta(const Snapshot& base, const Snapshot& newer);
 // children).
 absl::StatusOr<Snapshot> Apply(const Snapshot& base, const Snapshot& delta);
 
-}  // namespace tidemark::next::wire
+}  // namespace tidemark::wire

@@ -9,7 +9,7 @@ DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION =
     0, 1, 3, 4, 6, 7, 8, 9)
 END_STREAM, ACK, END_HEADERS = 1, 1, 4
 STREAM_EVENTS = "/tidemark.v1.IngestService/StreamEvents"
-GET_JOB = "/tidemark.next.v1.JobService/GetJob"
+GET_JOB = "/tidemark.v1.JobService/GetJob"
 
 
 def frame(kind, flags, stream, payload=b""):

@@ -30,8 +30,8 @@
 #include "proto/wire/plan_codec.h"
 #include "tests/master/events.h"
 #include "tests/master/secret_file.h"
-#include "tidemark/next/v1/job_service.grpc.pb.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
+#include "tidemark/v1/job_service.grpc.pb.h"
 
 namespace tidemark {
 namespace {
@@ -135,13 +135,13 @@ class GoodJob {
     }
   }
   void Ask(const std::string& address, const std::stop_token& stop) {
-    const auto stub = next::v1::JobService::NewStub(NewChannel(address));
-    next::v1::GetJobRequest request;
+    const auto stub = v1::JobService::NewStub(NewChannel(address));
+    v1::GetJobRequest request;
     request.set_job_id("good-job");
     while (!begun_) absl::SleepFor(absl::Milliseconds(1));
     while (!stop.stop_requested()) {
       const absl::Time began = absl::Now();
-      next::v1::GetJobResponse response;
+      v1::GetJobResponse response;
       const bool ok = stub->GetJob(ContextOf(kGood).get(), request, &response).ok();
       answers_.push_back(ok ? absl::ToDoubleMilliseconds(absl::Now() - began) : 1e6);
       absl::SleepFor(absl::Milliseconds(20));
@@ -180,15 +180,15 @@ Outcome ManyJobs(const Arena& arena) {
 }
 
 std::size_t JobsOf(const Arena& arena, const std::string& prefix) {
-  const auto stub = next::v1::JobService::NewStub(NewChannel(arena.address));
-  next::v1::ListJobsRequest request;
+  const auto stub = v1::JobService::NewStub(NewChannel(arena.address));
+  v1::ListJobsRequest request;
   request.set_page_size(1000);
-  next::v1::ListJobsResponse response;
+  v1::ListJobsResponse response;
   std::size_t jobs = 0;
   do {
     request.set_page_token(response.next_page_token());
     if (!stub->ListJobs(ContextOf(kGood).get(), request, &response).ok()) return 0;
-    for (const next::v1::Snapshot& job : response.snapshots()) {
+    for (const v1::Snapshot& job : response.snapshots()) {
       jobs += job.job_id().starts_with(prefix) ? 1 : 0;
     }
   } while (!response.next_page_token().empty());
@@ -258,11 +258,11 @@ Outcome ManyLists(const Arena& arena) {
     std::vector<std::jthread> askers;
     for (int n = 0; n < 8; ++n) {
       askers.emplace_back([&] {
-        const auto stub = next::v1::JobService::NewStub(NewChannel(arena.address));
-        next::v1::ListJobsRequest request;
+        const auto stub = v1::JobService::NewStub(NewChannel(arena.address));
+        v1::ListJobsRequest request;
         request.set_page_size(100);
         while (absl::Now() < end) {
-          next::v1::ListJobsResponse response;
+          v1::ListJobsResponse response;
           ++(stub->ListJobs(ContextOf(kEvil).get(), request, &response).ok() ? answered : refused);
         }
       });
@@ -272,7 +272,7 @@ Outcome ManyLists(const Arena& arena) {
 }
 
 Outcome HugeEstimates(const Arena& arena) {
-  next::Plan plan{.id = "evil-wf", .cluster = {.slots = 1000}};
+  Plan plan{.id = "evil-wf", .cluster = {.slots = 1000}};
   for (int i = 0; i < 1000; ++i) {
     plan.jobs.push_back({.name = fmt::format("job {}", i),
                          .map_task_count = 10'000'000,
@@ -281,23 +281,23 @@ Outcome HugeEstimates(const Arena& arena) {
   std::atomic<std::size_t> answered = 0;
   std::atomic<std::size_t> refused = 0;
   const absl::Time end = absl::Now() + arena.lasts;
-  const auto submitted = next::v1::JobService::NewStub(NewChannel(arena.address));
+  const auto submitted = v1::JobService::NewStub(NewChannel(arena.address));
   for (int i = 0; i < 5; ++i) {
-    next::v1::SubmitJobRequest request;
+    v1::SubmitJobRequest request;
     plan.id = fmt::format("evil-wf-{}", i);
-    next::wire::EncodePlan(plan, *request.mutable_plan());
-    next::v1::SubmitJobResponse response;
+    wire::EncodePlan(plan, *request.mutable_plan());
+    v1::SubmitJobResponse response;
     submitted->SubmitJob(ContextOf(kEvil).get(), request, &response);
   }
   {
     std::vector<std::jthread> askers;
     for (int n = 0; n < 8; ++n) {
       askers.emplace_back([&] {
-        const auto stub = next::v1::JobService::NewStub(NewChannel(arena.address));
-        next::v1::EstimateJobRequest request;
-        next::wire::EncodePlan(plan, *request.mutable_plan());
+        const auto stub = v1::JobService::NewStub(NewChannel(arena.address));
+        v1::EstimateJobRequest request;
+        wire::EncodePlan(plan, *request.mutable_plan());
         while (absl::Now() < end) {
-          next::v1::EstimateJobResponse response;
+          v1::EstimateJobResponse response;
           ++(stub->EstimateJob(ContextOf(kEvil).get(), request, &response).ok() ? answered
                                                                                 : refused);
         }

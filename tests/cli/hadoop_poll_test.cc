@@ -170,10 +170,10 @@ TEST(TaskFacts, AReduceTaskCountsFromItsFirstReduceFunctionOn) {
 // A web service that gives these answers, by the end of the URL.
 class Poll : public ::testing::Test {
  protected:
-  next::Snapshot Look(double seconds) {
+  Snapshot Look(double seconds) {
     const auto snapshot = poller_.Look(At(seconds));
     EXPECT_TRUE(snapshot.ok()) << snapshot.status();
-    return snapshot.value_or(next::Snapshot());
+    return snapshot.value_or(Snapshot());
   }
 
   std::map<std::string, std::string> answers_;
@@ -208,10 +208,9 @@ TEST_F(Poll, EstimatesByTheProgressOfReduceTasks) {
   // Both half through their reduce functions, one of them since ten seconds, the other since five.
   answers_["r_000000/attempts"] = Attempts({Attempt("r_000000_0", "RUNNING", 250.0 / 3, 10)});
   answers_["r_000001/attempts"] = Attempts({Attempt("r_000001_0", "RUNNING", 250.0 / 3, 15)});
-  const next::Snapshot snapshot = Look(20);
+  const Snapshot snapshot = Look(20);
   EXPECT_EQ(snapshot.info->name, "word count");
-  EXPECT_EQ(snapshot.estimate.indicator, "tidemark");
-  const next::Estimate& forecast = snapshot.estimate;
+  const Estimate& forecast = snapshot.estimate;
   EXPECT_EQ(forecast.indicator, "tidemark");
   ASSERT_TRUE(Left(forecast).has_value());
   // The first has 10 s left and the other 5, if they go on as they did.
@@ -228,7 +227,7 @@ TEST_F(Poll, ShowsProgressInTheMapPhase) {
   answers_["m_000000/attempts"] = Attempts({Attempt("m_000000_0", "RUNNING", 10)});
   Look(5);
   answers_["m_000000/attempts"] = Attempts({Attempt("m_000000_0", "RUNNING", 80)});
-  const next::Snapshot snapshot = Look(40);
+  const Snapshot snapshot = Look(40);
   EXPECT_EQ(snapshot.estimate.indicator, "tidemark");
   EXPECT_GT(snapshot.estimate.fraction_done, 0.1);
   EXPECT_LT(snapshot.estimate.fraction_done, 0.8);
@@ -237,8 +236,8 @@ TEST_F(Poll, ShowsProgressInTheMapPhase) {
 TEST_F(Poll, EndsWithTheJob) {
   answers_[kJobsUrl] = Job("FAILED");
   answers_["/tasks"] = Tasks({Task("m_000000", "FAILED")});
-  const next::Snapshot snapshot = Look(61);
-  EXPECT_EQ(snapshot.state, next::JobState::kFailed);
+  const Snapshot snapshot = Look(61);
+  EXPECT_EQ(snapshot.state, JobState::kFailed);
   EXPECT_EQ(snapshot.message, "disk");
 }
 
@@ -248,7 +247,7 @@ TEST_F(Poll, EndsWithTheApplicationWhenItsMasterHasGone) {
   EXPECT_FALSE(Look(0).is_final);
   answers_.erase(kJobsUrl);
   answers_[kApplicationUrl] = Application("FINISHED", "SUCCEEDED");
-  EXPECT_EQ(Look(61).state, next::JobState::kSucceeded);
+  EXPECT_EQ(Look(61).state, JobState::kSucceeded);
 }
 
 TEST_F(Poll, GoesOnWhenTheMasterIsStartedAnew) {
@@ -259,7 +258,7 @@ TEST_F(Poll, GoesOnWhenTheMasterIsStartedAnew) {
   answers_[kApplicationUrl] = Application("RUNNING", "UNDEFINED");
   EXPECT_FALSE(Look(1).is_final);
   answers_[kJobsUrl] = Job("SUCCEEDED");
-  EXPECT_EQ(Look(2).state, next::JobState::kSucceeded);
+  EXPECT_EQ(Look(2).state, JobState::kSucceeded);
 }
 
 // The job has one map task; that a third one starts and reads contradicts that twice.

@@ -17,7 +17,7 @@
 #include "cli/console/redraw.h"
 #include "tests/cli/some_jobs.h"
 
-namespace tidemark::next::console {
+namespace tidemark::console {
 namespace {
 
 class HostileJobs {
@@ -245,4 +245,4 @@ TEST_F(HostileJob, NeverBreaksTablesAndPlainLines) {
 }
 
 }  // namespace
-}  // namespace tidemark::next::console
+}  // namespace tidemark::console

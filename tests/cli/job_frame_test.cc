@@ -6,7 +6,7 @@
 #include "cli/console/redraw.h"
 #include "tests/cli/some_jobs.h"
 
-namespace tidemark::next::console {
+namespace tidemark::console {
 namespace {
 
 using testing::AllOf;
@@ -268,4 +268,4 @@ TEST(JobFrame, TakesAStateItDoesNotKnowForRunning) {
 }
 
 }  // namespace
-}  // namespace tidemark::next::console
+}  // namespace tidemark::console

@@ -4,7 +4,7 @@
 
 #include "tests/cli/some_jobs.h"
 
-namespace tidemark::next::console {
+namespace tidemark::console {
 namespace {
 
 constexpr TextOptions kAscii = {};
@@ -118,4 +118,4 @@ TEST(JobLines, OfAWorkflowComeWhenThereIsNews) {
 }
 
 }  // namespace
-}  // namespace tidemark::next::console
+}  // namespace tidemark::console

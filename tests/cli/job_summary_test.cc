@@ -5,7 +5,7 @@
 
 #include "tests/cli/some_jobs.h"
 
-namespace tidemark::next::console {
+namespace tidemark::console {
 namespace {
 
 using testing::ElementsAre;
@@ -80,4 +80,4 @@ TEST(JobSummary, OfAWorkflowTellsWhatEachJobTook) {
 }
 
 }  // namespace
-}  // namespace tidemark::next::console
+}  // namespace tidemark::console

@@ -5,7 +5,7 @@
 
 #include "tests/cli/some_jobs.h"
 
-namespace tidemark::next::console {
+namespace tidemark::console {
 namespace {
 
 using testing::AllOf;
@@ -158,4 +158,4 @@ TEST(EstimateTable, ComparesScenarios) {
 }
 
 }  // namespace
-}  // namespace tidemark::next::console
+}  // namespace tidemark::console

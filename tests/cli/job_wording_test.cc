@@ -6,7 +6,7 @@
 
 #include "tests/cli/some_jobs.h"
 
-namespace tidemark::next::console {
+namespace tidemark::console {
 namespace {
 
 TEST(JobPercent, IsCutNotRounded) {
@@ -55,4 +55,4 @@ TEST(JobWording, TheShuffleIsTheFirstPartOfTheReduceStage) {
 }
 
 }  // namespace
-}  // namespace tidemark::next::console
+}  // namespace tidemark::console

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tidemark/next/v1/job.pb.h"
+#include "tidemark/v1/job.pb.h"
 
 namespace tidemark::cli {
 namespace {
@@ -41,7 +41,7 @@ TEST(RareEntries, GoOnWhenTheClockIsSetBack) {
 
 // What a stranger's bytes make protobuf say: a job id that is no UTF-8.
 void MakeProtobufComplain() {
-  next::v1::Snapshot snapshot;
+  v1::Snapshot snapshot;
   EXPECT_FALSE(snapshot.ParseFromString("\x0a\x01\xff"));
 }
 

@@ -23,16 +23,13 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-using next::JobState;
-using next::Snapshot;
-
 Snapshot Running(const std::string& job_id) {
   Snapshot job{.job_id = job_id, .sequence = 1, .at = absl::FromUnixSeconds(100)};
   job.state = JobState::kRunning;
-  job.info = next::JobInfo{.kind = next::JobKind::kMapReduce};
+  job.info = JobInfo{.kind = JobKind::kMapReduce};
   job.estimate.fraction_done = 0.25;
-  job.estimate.remaining = next::Range{absl::Seconds(90), absl::Seconds(60), absl::Seconds(120)};
-  job.coverage = next::Coverage{.dropped_events = 3};
+  job.estimate.remaining = Range{absl::Seconds(90), absl::Seconds(60), absl::Seconds(120)};
+  job.coverage = Coverage{.dropped_events = 3};
   job.silent_since = job.at - absl::Seconds(12);
   return job;
 }
@@ -40,10 +37,9 @@ Snapshot Running(const std::string& job_id) {
 Snapshot RunningWorkflow(const std::string& workflow_id) {
   Snapshot workflow{.job_id = workflow_id, .sequence = 1};
   workflow.state = JobState::kRunning;
-  workflow.info = next::JobInfo{.kind = next::JobKind::kWorkflow};
+  workflow.info = JobInfo{.kind = JobKind::kWorkflow};
   workflow.estimate.fraction_done = 0.5;
-  workflow.estimate.remaining =
-      next::Range{absl::Seconds(30), absl::Seconds(20), absl::Seconds(50)};
+  workflow.estimate.remaining = Range{absl::Seconds(30), absl::Seconds(20), absl::Seconds(50)};
   return workflow;
 }
 

@@ -7,7 +7,7 @@
 
 #include "cli/plan_file.h"
 
-namespace tidemark::next::cli {
+namespace tidemark::cli {
 namespace {
 
 using ::testing::ElementsAre;
@@ -146,4 +146,4 @@ TEST(PlanEstimate, IsOfPlansOfStagesOnly) {
 }
 
 }  // namespace
-}  // namespace tidemark::next::cli
+}  // namespace tidemark::cli

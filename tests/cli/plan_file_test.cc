@@ -7,7 +7,7 @@
 #include <iterator>
 #include <string>
 
-namespace tidemark::next::cli {
+namespace tidemark::cli {
 namespace {
 
 using ::testing::ElementsAre;
@@ -284,4 +284,4 @@ TEST(PlanFile, ThatCannotBeReadIsNotFound) {
 }
 
 }  // namespace
-}  // namespace tidemark::next::cli
+}  // namespace tidemark::cli

@@ -5,7 +5,7 @@
 
 #include "tidemark/job.h"
 
-namespace tidemark::next::console {
+namespace tidemark::console {
 
 inline Estimate SomeEstimate(const std::string& indicator, double fraction_done) {
   return {.state = EstimateState::kValid, .fraction_done = fraction_done, .indicator = indicator};
@@ -160,4 +160,4 @@ inline Snapshot Query() {
   return snapshot;
 }
 
-}  // namespace tidemark::next::console
+}  // namespace tidemark::console

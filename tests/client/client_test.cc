@@ -23,9 +23,9 @@
 #include "proto/wire/job_codec.h"
 #include "tidemark/agent.h"
 #include "tidemark/master.h"
-#include "tidemark/next/v1/job_service.grpc.pb.h"
+#include "tidemark/v1/job_service.grpc.pb.h"
 
-namespace tidemark::next {
+namespace tidemark {
 namespace {
 
 using ::testing::ElementsAre;
@@ -353,4 +353,4 @@ TEST(Client, SaysThatNobodyAnswers) {
 }
 
 }  // namespace
-}  // namespace tidemark::next
+}  // namespace tidemark

@@ -12,7 +12,7 @@
 #include "absl/time/clock.h"
 #include "proto/wire/error_details.h"
 
-namespace tidemark::next::client {
+namespace tidemark::client {
 namespace {
 
 using ::testing::ElementsAre;
@@ -223,4 +223,4 @@ TEST(Follower, DoesNotWaitForAMasterThatHasNeverAnswered) {
 }
 
 }  // namespace
-}  // namespace tidemark::next::client
+}  // namespace tidemark::client

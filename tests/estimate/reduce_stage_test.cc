@@ -13,7 +13,7 @@ namespace {
 
 // A task with so many seconds left under the only curve there is.
 ReduceTaskLeft Left(std::size_t index, double seconds, bool is_running) {
-  ReduceTaskLeft task{.index = index, .waiting = model::GroupTimes(1), .is_running = is_running};
+  ReduceTaskLeft task{.index = index, .waiting = GroupTimes(1), .is_running = is_running};
   task.waiting.seconds[0] = task.waiting.mean = seconds;
   return task;
 }
@@ -112,7 +112,7 @@ TEST(ReduceStage, NoiseWidensTheInterval) {
 }
 
 TEST(ReduceStage, CurvesThatDisagreeWidenTheInterval) {
-  ReduceTaskLeft task{.waiting = model::GroupTimes(2), .is_running = true};
+  ReduceTaskLeft task{.waiting = GroupTimes(2), .is_running = true};
   task.waiting.seconds = {50, 200};
   task.waiting.mean = 125;
   const std::vector<double> weights = {0.5, 0.5};

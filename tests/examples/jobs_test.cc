@@ -25,8 +25,8 @@ class JobTest : public RunTest {
  protected:
   // The records of all part files: lines "key<TAB>value".
   std::vector<std::string> Run(RunOptions options) {
-    next::Snapshot last;
-    options.on_snapshot = [&last](const next::Snapshot& snapshot) {
+    Snapshot last;
+    options.on_snapshot = [&last](const Snapshot& snapshot) {
       EXPECT_GE(snapshot.estimate.fraction_done, last.estimate.fraction_done);
       EXPECT_LE(snapshot.estimate.fraction_done, 1);
       last = snapshot;
@@ -34,7 +34,7 @@ class JobTest : public RunTest {
     absl::StatusOr<RunSummary> summary = RunJob(options);
     EXPECT_TRUE(summary.ok()) << summary.status();
     if (!summary.ok()) return {};
-    EXPECT_EQ(last.state, next::JobState::kSucceeded);
+    EXPECT_EQ(last.state, JobState::kSucceeded);
     EXPECT_EQ(last.estimate.fraction_done, 1);
     EXPECT_EQ(summary->failed_attempts, 0);
     summary_ = *summary;

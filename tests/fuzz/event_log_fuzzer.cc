@@ -21,9 +21,9 @@
 #include "master/store/restore.h"
 #include "tests/fuzz/fuzz_input.h"
 
-namespace {
-
 namespace store = tidemark::store;
+
+namespace {
 
 // No sender learns the key of a log, so no input may: one that could be kept would soon hold frames
 // that it has seen compared.

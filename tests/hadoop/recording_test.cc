@@ -14,8 +14,8 @@ namespace {
 constexpr const char* kTwoPathLog = TIDEMARK_RECORDINGS "/two-path-on-yarn.tidemark-log";
 constexpr const char* kSharingLog = TIDEMARK_RECORDINGS "/two-path-sharing-processors.tidemark-log";
 
-std::vector<next::Snapshot> SnapshotsOf(const std::string& log) {
-  std::vector<next::Snapshot> snapshots;
+std::vector<Snapshot> SnapshotsOf(const std::string& log) {
+  std::vector<Snapshot> snapshots;
   const auto reader = store::EventLogReader::Open(log);
   if (!reader.ok()) {
     ADD_FAILURE() << reader.status();
@@ -26,22 +26,21 @@ std::vector<next::Snapshot> SnapshotsOf(const std::string& log) {
     const auto record = (*reader)->Next();
     EXPECT_TRUE(record.ok()) << record.status();
     if (!record.ok() || !record->has_value()) return snapshots;
-    if (const std::optional<next::Snapshot> snapshot = store::Replay(**record, monitor)) {
+    if (const std::optional<Snapshot> snapshot = store::Replay(**record, monitor)) {
       snapshots.push_back(*snapshot);
     }
   }
 }
 
-const std::vector<next::Snapshot>& TwoPath() {
-  static const std::vector<next::Snapshot> snapshots = SnapshotsOf(kTwoPathLog);
+const std::vector<Snapshot>& TwoPath() {
+  static const std::vector<Snapshot> snapshots = SnapshotsOf(kTwoPathLog);
   return snapshots;
 }
 
 // Points of progress in the reduce phase.
-std::optional<double> ErrorOf(const std::string& indicator,
-                              const std::vector<next::Snapshot>& job) {
+std::optional<double> ErrorOf(const std::string& indicator, const std::vector<Snapshot>& job) {
   if (job.empty()) return std::nullopt;
-  for (const next::IndicatorError& error : job.back().errors) {
+  for (const IndicatorError& error : job.back().errors) {
     if (error.indicator == indicator) return error.last_stage_avg_points;
   }
   return std::nullopt;
@@ -49,19 +48,22 @@ std::optional<double> ErrorOf(const std::string& indicator,
 
 TEST(RecordingOfYarn, TellsAWholeJob) {
   ASSERT_FALSE(TwoPath().empty());
-  const next::Snapshot& last = TwoPath().back();
-  EXPECT_EQ(last.state, next::JobState::kSucceeded);
+  const Snapshot& last = TwoPath().back();
+  EXPECT_EQ(last.state, JobState::kSucceeded);
   EXPECT_EQ(last.info->name, "two-path");
   ASSERT_EQ(last.stages.size(), 2u);
-  for (const next::StageProgress& stage : last.stages) {
-    EXPECT_EQ(stage.state, next::StageState::kDone);
+  for (const StageProgress& stage : last.stages) {
+    EXPECT_EQ(stage.state, StageState::kDone);
     EXPECT_EQ(stage.finished_tasks, stage.tasks);
+    if (stage.shuffle) {
+      EXPECT_EQ(stage.shuffle->finished_tasks, stage.tasks);
+    }
   }
 }
 
 TEST(RecordingOfYarn, ContradictsItselfNowhere) {
   ASSERT_FALSE(TwoPath().empty());
-  const next::Coverage& coverage = *TwoPath().back().coverage;
+  const Coverage& coverage = *TwoPath().back().coverage;
   EXPECT_EQ(coverage.anomalies, 0u);
   EXPECT_EQ(coverage.rejected_envelopes, 0u);
   EXPECT_EQ(coverage.lost_envelopes, 0u);
@@ -79,7 +81,7 @@ TEST(RecordingOfYarn, GoesOnFromACheckpointAsWithoutOne) {
   std::size_t ticks = 0;
   for (auto record = (*reader)->Next(); record.ok() && record->has_value();
        record = (*reader)->Next()) {
-    const std::optional<next::Snapshot> expected = store::Replay(**record, whole);
+    const std::optional<Snapshot> expected = store::Replay(**record, whole);
     for (JobMonitor& monitor : resumed) EXPECT_EQ(store::Replay(**record, monitor), expected);
     if (!expected) {
       told.push_back(**record);
@@ -102,7 +104,7 @@ TEST(RecordingOfYarn, IsEstimatedBetterThanByHadoopsRule) {
 // Eight tasks on two processors: who takes their pace so far for the one to come expects the end
 // far too late.
 TEST(RecordingOfYarn, TasksThatShareProcessorsAreExpectedToGetFaster) {
-  const std::vector<next::Snapshot> job = SnapshotsOf(kSharingLog);
+  const std::vector<Snapshot> job = SnapshotsOf(kSharingLog);
   const std::optional<double> tidemark = ErrorOf("tidemark", job);
   const std::optional<double> nearest_fit = ErrorOf("nearestfit", job);
   ASSERT_TRUE(tidemark && nearest_fit);

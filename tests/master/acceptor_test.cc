@@ -19,7 +19,7 @@
 #include "absl/time/clock.h"
 #include "tests/transport/certificates.h"
 #include "tidemark/master.h"
-#include "tidemark/next/v1/job_service.grpc.pb.h"
+#include "tidemark/v1/job_service.grpc.pb.h"
 
 namespace tidemark {
 namespace {
@@ -62,12 +62,10 @@ class AcceptorTest : public ::testing::Test {
     context.set_wait_for_ready(true);
     context.set_deadline(std::chrono::system_clock::now() + absl::ToChronoSeconds(kPatience));
     if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
-    next::v1::GetJobRequest request;
+    v1::GetJobRequest request;
     request.set_job_id("job");
-    next::v1::GetJobResponse response;
-    return next::v1::JobService::NewStub(channel)
-        ->GetJob(&context, request, &response)
-        .error_code();
+    v1::GetJobResponse response;
+    return v1::JobService::NewStub(channel)->GetJob(&context, request, &response).error_code();
   }
   template <typename Condition>
   static bool Eventually(Condition holds) {

@@ -27,7 +27,7 @@ inline void CheckInstant(std::optional<absl::Time> at) {
   EXPECT_LT(*at, absl::InfiniteFuture());
 }
 
-inline void CheckRange(const std::optional<next::Range>& range) {
+inline void CheckRange(const std::optional<Range>& range) {
   if (!range) return;
   for (const auto span : {std::optional(range->median), range->lower, range->upper}) {
     CheckSpan(span);
@@ -36,22 +36,22 @@ inline void CheckRange(const std::optional<next::Range>& range) {
   EXPECT_LE(range->median, range->upper.value_or(range->median));
 }
 
-inline void CheckEstimate(const next::Estimate& estimate, bool is_final) {
+inline void CheckEstimate(const Estimate& estimate, bool is_final) {
   SCOPED_TRACE(estimate.indicator);
   CheckFraction(estimate.fraction_done);
   CheckFraction(estimate.fraction_done_lower);
   CheckFraction(estimate.fraction_done_upper);
   CheckFraction(estimate.known_share);
   EXPECT_TRUE(is_final || estimate.fraction_done < 1);
-  EXPECT_EQ(estimate.state == next::EstimateState::kFinal, is_final);
-  EXPECT_EQ(estimate.remaining.has_value(), estimate.state == next::EstimateState::kValid);
+  EXPECT_EQ(estimate.state == EstimateState::kFinal, is_final);
+  EXPECT_EQ(estimate.remaining.has_value(), estimate.state == EstimateState::kValid);
   CheckRange(estimate.remaining);
   if (estimate.remaining) {
     EXPECT_EQ(estimate.remaining->lower.has_value(), estimate.remaining->upper.has_value());
   }
 }
 
-inline void CheckEvidence(const next::Evidence& evidence) {
+inline void CheckEvidence(const Evidence& evidence) {
   double sum = 0;
   for (const double share : {evidence.own_neighbours, evidence.own_fit, evidence.other_neighbours,
                              evidence.other_fit, evidence.ratio}) {
@@ -62,12 +62,12 @@ inline void CheckEvidence(const next::Evidence& evidence) {
 }
 
 // Of as many stages as a job may have: by hand, since expectations take their time.
-inline bool IsSane(const next::StageProgress& stage) {
+inline bool IsSane(const StageProgress& stage) {
   const auto is_fraction = [](double fraction) { return fraction >= 0 && fraction <= 1; };
   const auto is_instant = [](const std::optional<absl::Time>& at) {
     return !at || (*at > absl::InfinitePast() && *at < absl::InfiniteFuture());
   };
-  const auto is_span = [](const std::optional<next::Range>& range) {
+  const auto is_span = [](const std::optional<Range>& range) {
     return !range ||
            (range->median >= absl::ZeroDuration() && range->median < absl::InfiniteDuration());
   };
@@ -77,13 +77,13 @@ inline bool IsSane(const next::StageProgress& stage) {
          (!stage.shuffle || is_fraction(stage.shuffle->fraction_done));
 }
 
-inline void CheckNamedTask(const next::NamedTask& task) {
+inline void CheckNamedTask(const NamedTask& task) {
   CheckRange(task.remaining);
   CheckFraction(task.heaviest_group_share);
   EXPECT_FALSE(task.reason.empty());
 }
 
-inline void CheckErrors(const next::IndicatorError& error) {
+inline void CheckErrors(const IndicatorError& error) {
   for (const double points :
        {error.last_stage_avg_points.value_or(0), error.last_stage_max_points.value_or(0),
         error.job_avg_points, error.job_max_points}) {
@@ -92,7 +92,7 @@ inline void CheckErrors(const next::IndicatorError& error) {
   if (error.interval_coverage) CheckFraction(*error.interval_coverage);
 }
 
-inline void Check(const next::Snapshot& snapshot) {
+inline void Check(const Snapshot& snapshot) {
   CheckSpan(snapshot.elapsed());
   CheckInstant(snapshot.started_at);
   CheckInstant(snapshot.ended_at);
@@ -102,17 +102,17 @@ inline void Check(const next::Snapshot& snapshot) {
     CheckFraction(snapshot.coverage->map_profiles.value_or(0));
   }
   EXPECT_EQ(snapshot.stages.size(), snapshot.stage_infos.size());
-  for (const next::StageProgress& stage : snapshot.stages) {
+  for (const StageProgress& stage : snapshot.stages) {
     if (!IsSane(stage)) ADD_FAILURE() << "stage " << stage.id.stage;
   }
   CheckEstimate(snapshot.estimate, snapshot.is_final);
-  for (const next::Indicator& other : snapshot.indicators) {
+  for (const Indicator& other : snapshot.indicators) {
     CheckEstimate(other.estimate, snapshot.is_final);
     CheckFraction(other.last_stage_fraction_done);
     if (other.evidence) CheckEvidence(*other.evidence);
   }
-  for (const next::NamedTask& task : snapshot.named_tasks) CheckNamedTask(task);
-  for (const next::IndicatorError& error : snapshot.errors) CheckErrors(error);
+  for (const NamedTask& task : snapshot.named_tasks) CheckNamedTask(task);
+  for (const IndicatorError& error : snapshot.errors) CheckErrors(error);
 }
 
 }  // namespace tidemark::test

@@ -53,7 +53,7 @@ void ExpectTheSame(const Story& story, double taken_at) {
     for (; event != story.events.end() && event->arrived_at <= At(now); ++event) {
       EXPECT_EQ(whole.Apply(*event), resumed.Apply(*event));
     }
-    const next::Snapshot expected = whole.Tick(At(now));
+    const Snapshot expected = whole.Tick(At(now));
     if (has_resumed) {
       EXPECT_EQ(expected, resumed.Tick(At(now))) << "taken at " << taken_at << ", now " << now;
     } else if (now >= taken_at) {

@@ -191,7 +191,7 @@ TEST_F(EventLog, CanBeReadUpToItsLastTickWhileItIsWritten) {
 TEST_F(EventLog, AReplayMakesTheSameSnapshots) {
   const test::Story story = Tell(test::QuadraticJob());
   JobMonitor live("job-1", options_);
-  std::vector<next::Snapshot> snapshots;
+  std::vector<Snapshot> snapshots;
   {
     const auto writer = Create();
     std::size_t number = 0;
@@ -219,7 +219,7 @@ TEST_F(EventLog, AReplayMakesTheSameSnapshots) {
   ASSERT_TRUE(reader.ok()) << reader.status();
   JobMonitor replayed((*reader)->job_id(), (*reader)->options());
   absl::Status status;
-  std::vector<next::Snapshot> again;
+  std::vector<Snapshot> again;
   for (const LogRecord& record : ReadAll(**reader, status)) {
     if (const auto snapshot = Replay(record, replayed)) again.push_back(*snapshot);
   }
@@ -498,15 +498,15 @@ TEST_F(EventLog, AnEventThatIsRefusedTodayIsOneRefusedEvent) {
   EXPECT_TRUE(status.ok()) << status;
 }
 
-// --- logs of version 0.1
+// --- logs of earlier versions
 
-TEST_F(EventLog, ALogOfVersion01IsRefusedByName) {
+TEST_F(EventLog, ALogOfAnEarlierVersionIsRefusedByName) {
   for (const char* magic : {"TIDELOG1", "TIDELOG2"}) {
     SetBytes(std::string(magic) + std::string(100, 'x'));
     const absl::Status status = EventLogReader::Open(path_).status();
     EXPECT_TRUE(absl::IsUnimplemented(status)) << status;
     EXPECT_THAT(std::string(status.message()),
-                HasSubstr("was written by tidemark 0.1, which this version does not read"));
+                HasSubstr("was written by an earlier version of Tidemark, which this one"));
   }
 }
 

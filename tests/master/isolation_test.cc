@@ -32,15 +32,15 @@ JobTableOptions Options() {
 wire::ReceivedEvent Encoded(const Event& event) { return wire::EncodeEvent(event); }
 
 // Everything that is seen of `job_id` while its story is told, with a tick every second event.
-std::vector<next::Snapshot> Watched(JobTable& table, const std::string& job_id) {
-  std::vector<next::Snapshot> seen;
+std::vector<Snapshot> Watched(JobTable& table, const std::string& job_id) {
+  std::vector<Snapshot> seen;
   const test::Story story = Tell(test::QuadraticJob());
   bool ticks = false;
   for (Event event : story.events) {
     event.job_id = job_id;
     EXPECT_TRUE(table.Ingest(Encoded(event), event.arrived_at).status.ok());
     if (ticks = !ticks; !ticks) continue;
-    for (const next::Snapshot& snapshot : Values(table.TickDue(event.arrived_at))) {
+    for (const Snapshot& snapshot : Values(table.TickDue(event.arrived_at))) {
       if (snapshot.job_id == job_id) seen.push_back(snapshot);
     }
   }
@@ -80,7 +80,7 @@ void Flood(JobTable& table, const std::atomic<bool>& stop, const std::string& so
 
 TEST(Isolation, AFloodOfOneJobDoesNotMoveABitOfAnother) {
   JobTable alone(Options());
-  const std::vector<next::Snapshot> expected = Watched(alone, "calm");
+  const std::vector<Snapshot> expected = Watched(alone, "calm");
   ASSERT_GT(expected.size(), 10U);
 
   JobTable table(Options());
@@ -90,7 +90,7 @@ TEST(Isolation, AFloodOfOneJobDoesNotMoveABitOfAnother) {
     floods.emplace_back([&, source] { Flood(table, stop, source); });
   }
   while (table.Newest("flood") == nullptr) std::this_thread::yield();
-  const std::vector<next::Snapshot> seen = Watched(table, "calm");
+  const std::vector<Snapshot> seen = Watched(table, "calm");
   stop = true;
   for (std::thread& flood : floods) flood.join();
   EXPECT_EQ(seen, expected);
@@ -112,7 +112,7 @@ TEST(Isolation, AJobOverItsBytesIsRefusedByNameAndCanStillEnd) {
   EXPECT_EQ(ExceededLimit(refused), "bytes_per_job");
   EXPECT_TRUE(table.Ingest(Encoded(source.At(200, test::Closed())), At(200)).status.ok());
   table.TickDue(At(201));
-  EXPECT_EQ(table.Newest("job-1")->state, next::JobState::kSucceeded);
+  EXPECT_EQ(table.Newest("job-1")->state, JobState::kSucceeded);
 }
 
 TEST(Isolation, AJobsStateIsBoundedWhateverItsAgentsSend) {

@@ -10,7 +10,7 @@
 #include "proto/wire/snapshot_delta.h"
 #include "tests/wire/random_snapshots.h"
 
-namespace tidemark::next::service {
+namespace tidemark::service {
 namespace {
 
 constexpr std::uint64_t kRun = 77;
@@ -226,4 +226,4 @@ TEST(ResumeToken, SaysHowFarAndOfWhat) {
 }
 
 }  // namespace
-}  // namespace tidemark::next::service
+}  // namespace tidemark::service

@@ -28,8 +28,7 @@ class JobHistoryTest : public ::testing::Test {
 
   absl::Status Open() { return history_.Open(directory_, {}, now_); }
 
-  FinishedJob Run(const std::string& id, const std::string& name_space,
-                  next::JobState state) const {
+  FinishedJob Run(const std::string& id, const std::string& name_space, JobState state) const {
     FinishedJob job;
     job.final.job_id = id;
     job.final.at = now_;
@@ -48,7 +47,7 @@ class JobHistoryTest : public ::testing::Test {
 };
 
 TEST_F(JobHistoryTest, KnowsNothingAndKeepsNothingBeforeItIsOpen) {
-  history_.Add(Run("wc-1", "*", next::JobState::kSucceeded));
+  history_.Add(Run("wc-1", "*", JobState::kSucceeded));
   EXPECT_THAT(history_.Profiles("word count", {.id = "wc-2"}), IsEmpty());
   EXPECT_EQ(history_.Node(), std::nullopt);
   EXPECT_THAT(notices_, IsEmpty());
@@ -56,9 +55,9 @@ TEST_F(JobHistoryTest, KnowsNothingAndKeepsNothingBeforeItIsOpen) {
 
 TEST_F(JobHistoryTest, LearnsFromRunsThatSucceededUnderNamesOnesOwn) {
   ASSERT_TRUE(Open().ok());
-  history_.Add(Run("wc-1", "wc-*", next::JobState::kSucceeded));
-  history_.Add(Run("wc-2", "wc-*", next::JobState::kKilled));
-  history_.Add(Run("evil-1", "evil-*", next::JobState::kSucceeded));
+  history_.Add(Run("wc-1", "wc-*", JobState::kSucceeded));
+  history_.Add(Run("wc-2", "wc-*", JobState::kKilled));
+  history_.Add(Run("evil-1", "evil-*", JobState::kSucceeded));
   EXPECT_THAT(history_.Profiles("word count", {.id = "wc-3", .name_space = "wc-*"}), SizeIs(1));
   EXPECT_THAT(history_.Profiles("word count", {.id = "other-1", .name_space = "other-*"}),
               IsEmpty());
@@ -71,7 +70,7 @@ TEST_F(JobHistoryTest, OneThatCannotBeReadIsRenamedAndANewOneBegun) {
   EXPECT_THAT(notices_,
               ElementsAre(HasSubstr("it was renamed to " + directory_ +
                                     "/history.sqlite.damaged and a new one was started")));
-  history_.Add(Run("wc-1", "*", next::JobState::kSucceeded));
+  history_.Add(Run("wc-1", "*", JobState::kSucceeded));
   EXPECT_THAT(history_.Profiles("word count", {.id = "wc-2"}), SizeIs(1));
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace tidemark::next::service {
+namespace tidemark::service {
 namespace {
 
 using ::testing::ElementsAre;
@@ -187,4 +187,4 @@ TEST(JobHub, TellsTheEndOfARoundToThoseWhoWantIt) {
 }
 
 }  // namespace
-}  // namespace tidemark::next::service
+}  // namespace tidemark::service

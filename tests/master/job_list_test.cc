@@ -8,7 +8,7 @@
 #include <random>
 #include <string>
 
-namespace tidemark::next::service {
+namespace tidemark::service {
 namespace {
 
 using ::testing::ElementsAre;
@@ -239,4 +239,4 @@ TEST(JobList, AWatcherEndsWithWhatWasPublished) {
 }
 
 }  // namespace
-}  // namespace tidemark::next::service
+}  // namespace tidemark::service

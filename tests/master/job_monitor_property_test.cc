@@ -211,7 +211,7 @@ void CheckStream(const std::vector<Event>& events, const JobMonitorOptions& opti
     }
     if (i % 3 != 0) continue;
     const bool was_closed = monitor.is_closed();
-    const next::Snapshot snapshot = monitor.Tick(At(now));
+    const Snapshot snapshot = monitor.Tick(At(now));
     Check(snapshot);
     EXPECT_EQ(snapshot, twin.Tick(At(now)));
     EXPECT_TRUE(snapshot.sequence == sequence + 1 || (was_closed && snapshot.sequence == sequence));

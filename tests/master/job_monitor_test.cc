@@ -54,7 +54,7 @@ struct Watched {
   absl::Status Say(double seconds, EventBody body) {
     return monitor.Apply(source.At(seconds, std::move(body)));
   }
-  next::Snapshot Tick(double seconds) { return monitor.Tick(At(seconds)); }
+  Snapshot Tick(double seconds) { return monitor.Tick(At(seconds)); }
 };
 
 // One map and one reduce task; reducing begins at 12 s, 4000 bytes are to come.
@@ -98,12 +98,24 @@ TEST(JobMonitor, IsNotOpenBeforeJobOpened) {
   EXPECT_TRUE(job.monitor.is_open());
 }
 
+TEST(JobMonitor, TicksOfAJobThatIsNotOpenSayNothingOfIt) {
+  Watched job;
+  const Snapshot snapshot = job.Tick(1);
+  EXPECT_EQ(snapshot.sequence, 1u);
+  EXPECT_EQ(snapshot.at, At(1));
+  EXPECT_EQ(snapshot.state, JobState::kRunning);
+  ASSERT_TRUE(snapshot.info.has_value());
+  EXPECT_EQ(*snapshot.info, JobInfo{});
+  EXPECT_FALSE(snapshot.started_at.has_value());
+  EXPECT_TRUE(snapshot.stages.empty());
+}
+
 TEST(JobMonitor, WarmsUpUntilTheFirstGroupEnds) {
   Watched job = AboutToReduce();
-  const next::Snapshot snapshot = job.Tick(14);
+  const Snapshot snapshot = job.Tick(14);
   ASSERT_EQ(EstimatesOf(snapshot).size(), 4u);
-  for (const next::Estimate& forecast : EstimatesOf(snapshot)) {
-    EXPECT_EQ(forecast.state, next::EstimateState::kWarmingUp) << forecast.indicator;
+  for (const Estimate& forecast : EstimatesOf(snapshot)) {
+    EXPECT_EQ(forecast.state, EstimateState::kWarmingUp) << forecast.indicator;
     EXPECT_EQ(forecast.fraction_done, 0) << forecast.indicator;
     EXPECT_FALSE(Left(forecast).has_value()) << forecast.indicator;
   }
@@ -111,12 +123,12 @@ TEST(JobMonitor, WarmsUpUntilTheFirstGroupEnds) {
 
 TEST(JobMonitor, ForecastsOnceAGroupHasEnded) {
   Watched job = Reducing();
-  const next::Snapshot snapshot = job.Tick(15);
+  const Snapshot snapshot = job.Tick(15);
   const auto shown_after = [&](double seconds) {
     return model::FractionDone(absl::Seconds(seconds), absl::Seconds(9));
   };
-  for (const next::Estimate& forecast : EstimatesOf(snapshot)) {
-    EXPECT_EQ(forecast.state, next::EstimateState::kValid) << forecast.indicator;
+  for (const Estimate& forecast : EstimatesOf(snapshot)) {
+    EXPECT_EQ(forecast.state, EstimateState::kValid) << forecast.indicator;
     EXPECT_EQ(Left(forecast), absl::Seconds(9)) << forecast.indicator;
     EXPECT_NEAR(forecast.fraction_done, 15.0 / 24, 0.004) << forecast.indicator;
     EXPECT_DOUBLE_EQ(forecast.fraction_done, shown_after(15)) << forecast.indicator;
@@ -130,7 +142,7 @@ TEST(JobMonitor, ShowsIndicatorsInTheOrderAskedFor) {
   options.indicators = {"taskratio", "nearestfit"};
   JobMonitor monitor("job-1", options);
   EXPECT_TRUE(monitor.Apply(Source().At(0, Opened(1, 1))).ok());
-  const next::Snapshot snapshot = monitor.Tick(At(1));
+  const Snapshot snapshot = monitor.Tick(At(1));
   ASSERT_EQ(EstimatesOf(snapshot).size(), 2u);
   EXPECT_EQ(snapshot.estimate.indicator, "taskratio");
   EXPECT_EQ(snapshot.indicators[0].estimate.indicator, "nearestfit");
@@ -138,23 +150,23 @@ TEST(JobMonitor, ShowsIndicatorsInTheOrderAskedFor) {
 
 TEST(JobMonitor, SaysWhatTheJobIs) {
   Watched job = Reducing();
-  const next::Snapshot snapshot = job.Tick(15);
+  const Snapshot snapshot = job.Tick(15);
   EXPECT_EQ(snapshot.job_id, "job-1");
   EXPECT_EQ(snapshot.info->name, "word count");
   EXPECT_EQ(snapshot.at, At(15));
   EXPECT_EQ(snapshot.started_at, At(0));
   EXPECT_EQ(snapshot.elapsed(), absl::Seconds(15));
-  EXPECT_EQ(snapshot.state, next::JobState::kRunning);
+  EXPECT_EQ(snapshot.state, JobState::kRunning);
 }
 
 TEST(JobMonitor, ShowsTheStagesInOrder) {
   Watched job = Reducing();
-  const next::Snapshot snapshot = job.Tick(15);
+  const Snapshot snapshot = job.Tick(15);
   ASSERT_EQ(snapshot.stages.size(), 2u);
   EXPECT_EQ(snapshot.stage_infos[0].kind, StageKind::kMap);
-  EXPECT_EQ(snapshot.stages[0].state, next::StageState::kDone);
+  EXPECT_EQ(snapshot.stages[0].state, StageState::kDone);
   EXPECT_EQ(snapshot.stage_infos[1].kind, StageKind::kReduce);
-  EXPECT_EQ(snapshot.stages[1].state, next::StageState::kRunning);
+  EXPECT_EQ(snapshot.stages[1].state, StageState::kRunning);
   EXPECT_EQ(snapshot.stages[1].shuffle->fraction_done, 1);
   EXPECT_EQ(snapshot.stages[1].shuffle->finished_tasks, snapshot.stages[1].tasks);
   EXPECT_GT(snapshot.stages[1].fraction_done, 0);
@@ -162,7 +174,7 @@ TEST(JobMonitor, ShowsTheStagesInOrder) {
 
 TEST(JobMonitor, NamesTheStraggler) {
   Watched job = Reducing();
-  const next::Snapshot snapshot = job.Tick(15);
+  const Snapshot snapshot = job.Tick(15);
   ASSERT_EQ(snapshot.named_tasks.size(), 1u);
   EXPECT_EQ(snapshot.named_tasks[0].attempt, R(0));
   EXPECT_EQ(snapshot.named_tasks[0].remaining->median, absl::Seconds(9));
@@ -172,8 +184,8 @@ TEST(JobMonitor, PastThePredictedEndItSaysSoAndNoMore) {
   Watched job = Reducing();
   const double shown = EstimateOf(job.Tick(15), "nearestfit").fraction_done;
   EXPECT_TRUE(job.Say(60, Read(R(0), 1000)).ok());
-  const next::Estimate forecast = EstimateOf(job.Tick(60), "nearestfit");  // predicted: 24 s
-  EXPECT_EQ(forecast.state, next::EstimateState::kOverdue);
+  const Estimate forecast = EstimateOf(job.Tick(60), "nearestfit");  // predicted: 24 s
+  EXPECT_EQ(forecast.state, EstimateState::kOverdue);
   EXPECT_FALSE(Left(forecast).has_value());
   EXPECT_FALSE(Lower(forecast).has_value());
   EXPECT_EQ(forecast.fraction_done, shown) << "nothing tells how much further it is";
@@ -181,8 +193,8 @@ TEST(JobMonitor, PastThePredictedEndItSaysSoAndNoMore) {
 
 TEST(JobMonitor, ALittlePastThePredictedEndItIsAboutToEnd) {
   Watched job = Reducing();
-  const next::Estimate forecast = EstimateOf(job.Tick(25.5), "nearestfit");
-  EXPECT_EQ(forecast.state, next::EstimateState::kValid);
+  const Estimate forecast = EstimateOf(job.Tick(25.5), "nearestfit");
+  EXPECT_EQ(forecast.state, EstimateState::kValid);
   EXPECT_EQ(Left(forecast), absl::ZeroDuration());
 }
 
@@ -191,14 +203,14 @@ TEST(JobMonitor, AMapOnlyJobIsForecastByItsMapPhase) {
   EXPECT_TRUE(job.Say(0, Opened(1, 0)).ok());
   EXPECT_TRUE(job.Say(0, Started(M(0), 100)).ok());
   EXPECT_TRUE(job.Say(10, Read(M(0), 25)).ok());
-  const next::Snapshot snapshot = job.Tick(10);
+  const Snapshot snapshot = job.Tick(10);
   ASSERT_EQ(snapshot.stages.size(), 1u);
   EXPECT_EQ(snapshot.stage_infos[0].kind, StageKind::kMap);
   EXPECT_TRUE(snapshot.named_tasks.empty());
-  for (const next::Indicator& other : snapshot.indicators) {
+  for (const Indicator& other : snapshot.indicators) {
     EXPECT_EQ(other.last_stage_fraction_done, 0) << other.estimate.indicator;
   }
-  for (const next::Estimate& forecast : EstimatesOf(snapshot)) {
+  for (const Estimate& forecast : EstimatesOf(snapshot)) {
     ASSERT_TRUE(Left(forecast).has_value()) << forecast.indicator;
     EXPECT_NEAR(absl::ToDoubleSeconds(*Left(forecast)), 30, 2) << forecast.indicator;
     EXPECT_NEAR(forecast.fraction_done, 0.25, 0.01) << forecast.indicator;
@@ -222,7 +234,7 @@ TEST(JobMonitor, MapTasksAreForecastByTheirSizes) {
   for (std::uint32_t i = 0; i < 10; ++i) EXPECT_TRUE(job.Say(i + 1, Finished(M(i))).ok());
   EXPECT_TRUE(job.Say(10, Started(M(10), 500)).ok());
   EXPECT_TRUE(job.Say(10, Started(M(11), 2000)).ok());
-  const next::Estimate forecast = EstimateOf(job.Tick(10), "tidemark");
+  const Estimate forecast = EstimateOf(job.Tick(10), "tidemark");
   ASSERT_TRUE(Left(forecast).has_value());
   EXPECT_NEAR(absl::ToDoubleSeconds(*Left(forecast)), 20, 4);
 }
@@ -243,8 +255,8 @@ TEST(JobMonitor, ReduceTasksWithoutKeyGroupsAreForecastByTheirSizes) {
   EXPECT_TRUE(job.Say(20, Finished(R(0))).ok());
   EXPECT_TRUE(job.Say(30, Finished(R(1))).ok());
   EXPECT_TRUE(job.Say(30, Read(R(2), 2000)).ok());
-  const next::Snapshot snapshot = job.Tick(30);
-  const next::Estimate forecast = EstimateOf(snapshot, "tidemark");
+  const Snapshot snapshot = job.Tick(30);
+  const Estimate forecast = EstimateOf(snapshot, "tidemark");
   ASSERT_TRUE(Left(forecast).has_value());
   // Task 2 has half of its 4,000 bytes left, 20 s; task 3 takes 40 s on one of the free slots, as
   // far as two tasks and a half can tell.
@@ -275,7 +287,7 @@ TEST(JobMonitor, ReduceTasksWithoutSizesAreForecastByThoseThatHaveEnded) {
   for (std::uint32_t i = 0; i < 10; ++i) EXPECT_TRUE(job.Say(10, Started(R(i))).ok());
   for (std::uint32_t i = 0; i < 10; ++i) EXPECT_TRUE(job.Say(210, Finished(R(i))).ok());
   for (std::uint32_t i = 10; i < 20; ++i) EXPECT_TRUE(job.Say(210, Started(R(i))).ok());
-  const next::Estimate forecast = EstimateOf(job.Tick(210), "tidemark");
+  const Estimate forecast = EstimateOf(job.Tick(210), "tidemark");
   ASSERT_TRUE(Left(forecast).has_value());
   // The last of ten that scatter takes longer than their median.
   EXPECT_NEAR(absl::ToDoubleSeconds(*Left(forecast)), 250, 50);
@@ -302,7 +314,7 @@ TEST(JobMonitor, AnEndBySizesThatHasMovedIsLessSure) {
   Watched moved = HalfOfTheReduceTasksDone();
   for (double now = 20; now < 60; ++now) moved.Tick(now);
   const auto width = [](Watched& job) {
-    const next::Estimate forecast = EstimateOf(job.Tick(60), "tidemark");
+    const Estimate forecast = EstimateOf(job.Tick(60), "tidemark");
     return Upper(forecast).value_or(absl::ZeroDuration()) -
            Lower(forecast).value_or(absl::ZeroDuration());
   };
@@ -318,7 +330,7 @@ TEST(JobMonitor, ReduceTasksWithoutAShuffleComeNearerToTheirEnd) {
   EXPECT_TRUE(job.Say(10, Started(R(0), 1000)).ok());
   EXPECT_TRUE(job.Say(15, Started(R(1), 1000)).ok());
   EXPECT_TRUE(job.Say(70, Finished(R(0))).ok());
-  const next::Estimate forecast = EstimateOf(job.Tick(70), "tidemark");
+  const Estimate forecast = EstimateOf(job.Tick(70), "tidemark");
   ASSERT_TRUE(Left(forecast).has_value());
   EXPECT_LT(*Left(forecast), absl::Seconds(35));
 }
@@ -328,8 +340,8 @@ TEST(JobMonitor, AMapOnlyJobOfAnUnknownNumberOfTasksHasNoEndInSight) {
   EXPECT_TRUE(job.Say(0, Opened({}, 0)).ok());
   EXPECT_TRUE(job.Say(0, Started(M(0), 100)).ok());
   EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
-  const next::Snapshot snapshot = job.Tick(1);
-  EXPECT_EQ(snapshot.estimate.state, next::EstimateState::kWarmingUp);
+  const Snapshot snapshot = job.Tick(1);
+  EXPECT_EQ(snapshot.estimate.state, EstimateState::kWarmingUp);
   EXPECT_EQ(snapshot.estimate.fraction_done, 0);
 }
 
@@ -339,9 +351,9 @@ TEST(JobMonitor, PredictsAJobOfTwoWaves) {
   const Story story = Tell(job);
   EXPECT_EQ(story.ends, 34);  // 10 + 2 x (2 + 10)
   JobMonitor monitor("job-1", {.indicators = {"nearestfit"}});
-  for (const next::Snapshot& snapshot : Watch(story, 1, monitor)) {
+  for (const Snapshot& snapshot : Watch(story, 1, monitor)) {
     if (snapshot.at < At(14) || snapshot.is_final) continue;
-    const next::Estimate forecast = EstimateOf(snapshot, "nearestfit");
+    const Estimate forecast = EstimateOf(snapshot, "nearestfit");
     ASSERT_TRUE(Left(forecast).has_value()) << snapshot.at;
     EXPECT_NEAR(absl::ToDoubleSeconds(snapshot.at + *Left(forecast) - At(0)), 34, 0.01);
   }
@@ -353,19 +365,19 @@ class QuadraticJobTest : public ::testing::Test {
  protected:
   Story story_ = Tell(QuadraticJob());
   JobMonitor monitor_{"job-1", {.indicators = ComparedIndicators()}};
-  std::vector<next::Snapshot> snapshots_ = Watch(story_, 5, monitor_);
+  std::vector<Snapshot> snapshots_ = Watch(story_, 5, monitor_);
 
   // The end that `indicator` predicted at the first tick from `seconds` on, over the true one.
   double EndRatio(const std::string& indicator, double seconds) const {
-    for (const next::Snapshot& snapshot : snapshots_) {
+    for (const Snapshot& snapshot : snapshots_) {
       const auto remaining = Left(EstimateOf(snapshot, indicator));
       if (snapshot.at < At(seconds) || !remaining) continue;
       return absl::ToDoubleSeconds(snapshot.at + *remaining - At(0)) / story_.ends;
     }
     return 0;
   }
-  next::IndicatorError ErrorOf(const std::string& indicator) const {
-    for (const next::IndicatorError& error : snapshots_.back().errors) {
+  IndicatorError ErrorOf(const std::string& indicator) const {
+    for (const IndicatorError& error : snapshots_.back().errors) {
       if (error.indicator == indicator) return error;
     }
     return {};
@@ -395,9 +407,8 @@ TEST_F(QuadraticJobTest, TheErrorsOfTheFinalSnapshotTellThemApart) {
 }
 
 TEST_F(QuadraticJobTest, TheStragglerIsInsideTheGiant) {
-  const auto inside =
-      std::find_if(snapshots_.begin(), snapshots_.end(),
-                   [&](const next::Snapshot& s) { return s.at > At(story_.ends - 200); });
+  const auto inside = std::find_if(snapshots_.begin(), snapshots_.end(),
+                                   [&](const Snapshot& s) { return s.at > At(story_.ends - 200); });
   ASSERT_EQ(inside->named_tasks.size(), 1u);
   EXPECT_EQ(inside->named_tasks[0].attempt, R(1));
   EXPECT_TRUE(inside->named_tasks[0].in_heaviest_group);
@@ -406,8 +417,8 @@ TEST_F(QuadraticJobTest, TheStragglerIsInsideTheGiant) {
 }
 
 TEST_F(QuadraticJobTest, OnlyTheFinalSnapshotShowsAllDone) {
-  for (const next::Snapshot& snapshot : snapshots_) {
-    for (const next::Estimate& forecast : EstimatesOf(snapshot)) {
+  for (const Snapshot& snapshot : snapshots_) {
+    for (const Estimate& forecast : EstimatesOf(snapshot)) {
       EXPECT_EQ(forecast.fraction_done == 1, snapshot.is_final) << forecast.indicator;
     }
     for (const double fraction : LastStagesOf(snapshot)) {
@@ -442,8 +453,8 @@ TEST(JobMonitor, TheFinalSnapshotComesOnceAndIsThenRepeated) {
   job.Tick(15);
   EXPECT_TRUE(job.Say(20, Closed()).ok());
   EXPECT_TRUE(job.monitor.is_closed());
-  const next::Snapshot final_snapshot = job.Tick(21);
-  EXPECT_EQ(final_snapshot.state, next::JobState::kSucceeded);
+  const Snapshot final_snapshot = job.Tick(21);
+  EXPECT_EQ(final_snapshot.state, JobState::kSucceeded);
   EXPECT_EQ(final_snapshot.sequence, 2u);
   EXPECT_TRUE(job.Say(22, Started(R(0, 1))).ok());
   EXPECT_EQ(job.Tick(500), final_snapshot);
@@ -452,51 +463,78 @@ TEST(JobMonitor, TheFinalSnapshotComesOnceAndIsThenRepeated) {
 TEST(JobMonitor, AJobThatSucceededIsAllDone) {
   Watched job = Reducing();
   EXPECT_TRUE(job.Say(20, Closed()).ok());
-  const next::Snapshot snapshot = job.Tick(25);
+  const Snapshot snapshot = job.Tick(25);
   EXPECT_EQ(snapshot.elapsed(), absl::Seconds(20)) << "until it ended, not until it was looked at";
   EXPECT_TRUE(snapshot.named_tasks.empty());
   EXPECT_EQ(snapshot.message, "");
   ASSERT_EQ(snapshot.errors.size(), 4u);
   for (const double fraction : LastStagesOf(snapshot)) EXPECT_EQ(fraction, 1);
-  for (const next::Estimate& forecast : EstimatesOf(snapshot)) {
-    EXPECT_EQ(forecast.state, next::EstimateState::kFinal);
+  for (const Estimate& forecast : EstimatesOf(snapshot)) {
+    EXPECT_EQ(forecast.state, EstimateState::kFinal);
     EXPECT_EQ(forecast.fraction_done, 1);
     EXPECT_FALSE(Left(forecast).has_value());
     EXPECT_FALSE(Upper(forecast).has_value());
   }
 }
 
+TEST(JobMonitor, ErrorsOfAReduceStageAreKnownIfItWasLookedAt) {
+  for (const bool is_looked_at : {false, true}) {
+    Watched job = Reducing();
+    if (is_looked_at) job.Tick(15);
+    EXPECT_TRUE(job.Say(20, Finished(R(0))).ok());
+    EXPECT_TRUE(job.Say(21, Closed()).ok());
+    for (const IndicatorError& error : job.Tick(25).errors) {
+      EXPECT_EQ(error.last_stage_avg_points.has_value(), is_looked_at) << error.indicator;
+      EXPECT_EQ(error.last_stage_max_points.has_value(), is_looked_at) << error.indicator;
+    }
+  }
+}
+
+TEST(JobMonitor, AnEndedJobNamesItsStartToAnotherRun) {
+  const Snapshot final = {.job_id = "job-1",
+                          .run_uid = "a",
+                          .at = At(9),
+                          .state = JobState::kSucceeded,
+                          .is_final = true,
+                          .started_at = At(0)};
+  const JobMonitor ended = JobMonitor::OfEnded(final, {});
+  Event opening = Source().At(10, Opened(1, 1));
+  opening.run_uid = "b";
+  EXPECT_THAT(std::string(ended.CheckRun(opening).message()),
+              ::testing::HasSubstr("started at 2023-11-14 22:13:20 UTC"));
+}
+
 struct Ending {
   const char* name;
   JobOutcome outcome;
-  next::JobState state;
+  JobState state;
 };
 class JobMonitorEnding : public ::testing::TestWithParam<Ending> {};
 
 TEST_P(JobMonitorEnding, SaysWhyAndGivesNoErrors) {
   Watched job = Reducing();
   EXPECT_TRUE(job.Say(20, Closed(GetParam().outcome, "out of memory")).ok());
-  const next::Snapshot snapshot = job.Tick(21);
+  const Snapshot snapshot = job.Tick(21);
   EXPECT_EQ(snapshot.state, GetParam().state);
   EXPECT_EQ(snapshot.message, "out of memory");
   EXPECT_TRUE(snapshot.errors.empty());
-  EXPECT_EQ(snapshot.estimate.state, next::EstimateState::kFinal);
+  EXPECT_EQ(snapshot.estimate.state, EstimateState::kFinal);
   EXPECT_LT(snapshot.estimate.fraction_done, 1) << "it was not all done";
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, JobMonitorEnding,
-    ::testing::Values(Ending{"Failed", JobOutcome::kFailed, next::JobState::kFailed},
-                      Ending{"Killed", JobOutcome::kKilled, next::JobState::kKilled}),
-    [](const auto& row) { return std::string(row.param.name); });
+INSTANTIATE_TEST_SUITE_P(All, JobMonitorEnding,
+                         ::testing::Values(Ending{"Failed", JobOutcome::kFailed, JobState::kFailed},
+                                           Ending{"Killed", JobOutcome::kKilled,
+                                                  JobState::kKilled}),
+                         [](const auto& row) { return std::string(row.param.name); });
 
 TEST(JobMonitor, AJobNobodyReportsOnIsAbandoned) {
   Watched job = Reducing();
   const double silent_since = 15;
-  EXPECT_EQ(job.Tick(silent_since + 15 * 60).state, next::JobState::kRunning);
+  EXPECT_EQ(job.Tick(silent_since + 15 * 60).state, JobState::kRunning);
   EXPECT_FALSE(job.monitor.is_closed());
-  const next::Snapshot snapshot = job.Tick(silent_since + 15 * 60 + 1);
-  EXPECT_EQ(snapshot.state, next::JobState::kAbandoned);
+  const Snapshot snapshot = job.Tick(silent_since + 15 * 60 + 1);
+  EXPECT_EQ(snapshot.state, JobState::kAbandoned);
   EXPECT_EQ(snapshot.message, "no news of the job for 15m");
   EXPECT_TRUE(job.monitor.is_closed());
   EXPECT_TRUE(snapshot.errors.empty());
@@ -504,7 +542,7 @@ TEST(JobMonitor, AJobNobodyReportsOnIsAbandoned) {
 
 TEST(JobMonitor, AnAbandonedJobStaysSoWhateverComes) {
   Watched job = Reducing();
-  const next::Snapshot snapshot = job.Tick(10'000);
+  const Snapshot snapshot = job.Tick(10'000);
   EXPECT_TRUE(job.Say(10'001, Closed()).ok());
   EXPECT_EQ(job.Tick(10'002), snapshot);
 }
@@ -527,7 +565,7 @@ TEST(JobMonitor, CountsWhatItDoesNotKnow) {
   event.sequence += 1;
   event.body = profile;
   EXPECT_TRUE(job.monitor.Apply(event).ok());
-  const next::Coverage coverage = *job.Tick(20).coverage;
+  const Coverage coverage = *job.Tick(20).coverage;
   EXPECT_EQ(coverage.newest_event_at, At(16));
   EXPECT_EQ(coverage.lost_envelopes, 3u);
   EXPECT_EQ(coverage.dropped_events, 6u);
@@ -606,10 +644,10 @@ TEST(JobMonitor, AnOutcomeOfANewerVersionEndsTheJob) {
   Watched job;
   EXPECT_TRUE(job.Say(0, Opened(1, 0)).ok());
   EXPECT_TRUE(job.Say(1, JobClosed{.outcome = JobOutcome::kUnknown, .message = "preempted"}).ok());
-  const next::Snapshot final = job.Tick(2);
+  const Snapshot final = job.Tick(2);
   EXPECT_EQ(final.message, "preempted");
   EXPECT_TRUE(final.is_final);
-  EXPECT_EQ(final.state, next::JobState::kAbandoned);
+  EXPECT_EQ(final.state, JobState::kAbandoned);
   EXPECT_THAT(final.notes, ElementsAre(HasSubstr("only a newer version")));
 }
 
@@ -620,7 +658,7 @@ TEST(JobMonitor, StagesThatReadFromEachOtherLeaveTheForecastAlone) {
   EXPECT_TRUE(in_circles.Say(16, map).ok());
   EXPECT_TRUE(in_circles.Say(16, StageOpened{.stage = 2, .parents = {3}}).ok());
   EXPECT_TRUE(in_circles.Say(16, StageOpened{.stage = 3, .parents = {2}}).ok());
-  const next::Snapshot snapshot = in_circles.Tick(17);
+  const Snapshot snapshot = in_circles.Tick(17);
   EXPECT_EQ(EstimatesOf(snapshot), EstimatesOf(job.Tick(17)));
   EXPECT_EQ(snapshot.coverage->anomalies, 0u);
 }
@@ -661,8 +699,8 @@ TEST(JobMonitor, DamageToItsLogIsTold) {
   }
   damaged.NoteDamage({.at = 300, .bytes = 700, .records = 7, .ticks_max = 50});
   EXPECT_TRUE(damaged.has_news());
-  const next::Snapshot before = whole.Tick(At(15));
-  const next::Snapshot after = damaged.Tick(At(15));
+  const Snapshot before = whole.Tick(At(15));
+  const Snapshot after = damaged.Tick(At(15));
   EXPECT_EQ(after.sequence, before.sequence + 50) << "lost ticks may have had these numbers";
   EXPECT_THAT(
       after.notes,
@@ -681,7 +719,7 @@ TEST(JobMonitor, DamageToACopyOrBeforeItsOpeningIsNoLoss) {
   monitor.NoteDamage({.at = 24, .bytes = 100, .records = 1, .ticks_max = 9});
   EXPECT_TRUE(monitor.Apply(Source().At(0, Opened(1, 1))).ok());
   monitor.NoteDamage({.at = 200, .bytes = 100, .records = 0, .ticks_max = 9});
-  const next::Snapshot snapshot = monitor.Tick(At(1));
+  const Snapshot snapshot = monitor.Tick(At(1));
   EXPECT_EQ(snapshot.sequence, 1u);
   EXPECT_TRUE(snapshot.notes.empty());
 }

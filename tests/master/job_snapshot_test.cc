@@ -13,9 +13,11 @@ namespace {
 
 using test::At;
 using test::Closed;
+using test::Emitted;
 using test::Finished;
 using test::M;
 using test::Opened;
+using test::Partition;
 using test::R;
 using test::Source;
 using test::Started;
@@ -28,7 +30,7 @@ class JobSnapshotTest : public ::testing::Test {
     const absl::Status taken = monitor_.Apply(source_.At(seconds, std::move(body)));
     ASSERT_TRUE(taken.ok()) << taken;
   }
-  const next::Snapshot& Tick(double seconds) {
+  const Snapshot& Tick(double seconds) {
     monitor_.Tick(At(seconds));
     return monitor_.job();
   }
@@ -62,8 +64,8 @@ TEST_F(JobSnapshotTest, AMapReduceJobHasTwoStagesWithTheirFailures) {
   Say(3, Started(M(0, 1)));
   Say(4, FailedBecause(M(0, 1), "disk still full"));
   Say(5, Started(M(1)));
-  const next::Snapshot& job = Tick(6);
-  EXPECT_EQ(job.info->kind, next::JobKind::kMapReduce);
+  const Snapshot& job = Tick(6);
+  EXPECT_EQ(job.info->kind, JobKind::kMapReduce);
   EXPECT_EQ(job.info->engine, "hadoop");
   EXPECT_EQ(job.info->application_id, "application_1");
   EXPECT_EQ(job.info->user, "ada");
@@ -74,9 +76,38 @@ TEST_F(JobSnapshotTest, AMapReduceJobHasTwoStagesWithTheirFailures) {
   EXPECT_EQ(job.stages[0].failure, "disk still full");
   EXPECT_EQ(job.stages[0].running_tasks, 1u);
   EXPECT_THAT(job.stage_infos[1].parents, ElementsAre(0));
-  EXPECT_EQ(job.stages[1].state, next::StageState::kPending);
+  EXPECT_EQ(job.stages[1].state, StageState::kPending);
   EXPECT_TRUE(job.stages[1].shuffle.has_value());
-  EXPECT_EQ(job.counts, next::CountParts(job));
+  EXPECT_EQ(job.counts, CountParts(job));
+}
+
+TEST_F(JobSnapshotTest, AReduceStageThatHasFetchedStaysRunningWhenItsAttemptFails) {
+  Say(0, Opened(1, 1));
+  Say(1, Started(M(0)));
+  Say(2, Emitted(M(0), {Partition(0, 1000)}));
+  Say(2, Finished(M(0)));
+  Say(3, Started(R(0)));
+  Say(4, TaskHeartbeat{.attempt = R(0), .bytes_done = 500});
+  EXPECT_EQ(Tick(5).stages[1].state, StageState::kRunning);
+  EXPECT_EQ(Tick(5).stages[1].shuffle->fraction_done, 0.5);
+  Say(6, FailedBecause(R(0), "disk full"));
+  const Snapshot& job = Tick(7);
+  EXPECT_EQ(job.stages[1].shuffle->running_tasks, 0u);
+  EXPECT_EQ(job.stages[1].shuffle->fraction_done, 0.5);
+  EXPECT_EQ(job.stages[1].state, StageState::kRunning);
+}
+
+// Attempts of before go on beside those of the stage that is run again.
+TEST_F(JobSnapshotTest, NoMoreTasksRunThanAreLeft) {
+  Say(0, JobOpened{.name = "query"});
+  Say(0, Generic(4, 4, {}));
+  for (std::uint32_t i = 0; i < 4; ++i) Say(1, Started({.stage = 4, .index = i}));
+  EXPECT_EQ(Tick(2).stages[0].running_tasks, 4u);
+  StageOpened again = Generic(4, 2, {});
+  again.attempt = 1;
+  Say(3, again);
+  EXPECT_EQ(Tick(4).stages[0].tasks, 2u);
+  EXPECT_EQ(Tick(4).stages[0].running_tasks, 2u);
 }
 
 TEST_F(JobSnapshotTest, StagesOfEveryEngineAppearWithCountsAndStates) {
@@ -90,20 +121,20 @@ TEST_F(JobSnapshotTest, StagesOfEveryEngineAppearWithCountsAndStates) {
   Say(1, Started({.stage = 4, .index = 1}));
   Say(5, Finished({.stage = 4, .index = 0}));
   Say(6, FailedBecause({.stage = 4, .index = 1}, "fetch failed"));
-  const next::Snapshot& job = Tick(7);
-  EXPECT_EQ(job.info->kind, next::JobKind::kApplication);
+  const Snapshot& job = Tick(7);
+  EXPECT_EQ(job.info->kind, JobKind::kApplication);
   ASSERT_THAT(job.stages, SizeIs(3));
-  EXPECT_EQ(job.stages[0].id, (next::StageId{0, 2}));
-  EXPECT_EQ(job.stages[0].state, next::StageState::kSkipped);
-  const next::StageProgress& first = job.stages[1];
-  EXPECT_EQ(first.state, next::StageState::kRunning);
+  EXPECT_EQ(job.stages[0].id, (StageId{0, 2}));
+  EXPECT_EQ(job.stages[0].state, StageState::kSkipped);
+  const StageProgress& first = job.stages[1];
+  EXPECT_EQ(first.state, StageState::kRunning);
   EXPECT_EQ(first.tasks, 2u);
   EXPECT_EQ(first.finished_tasks, 1u);
   EXPECT_EQ(first.running_tasks, 0u);
   EXPECT_EQ(first.fraction_done, 0.5);
   EXPECT_EQ(first.started_at, At(1));
   EXPECT_EQ(first.failure, "fetch failed");
-  EXPECT_EQ(job.stages[2].state, next::StageState::kPending);
+  EXPECT_EQ(job.stages[2].state, StageState::kPending);
   EXPECT_EQ(job.stage_infos[2].name, "stage 9");
   EXPECT_EQ(job.stage_infos[2].group, "query 7");
   EXPECT_EQ(job.stage_infos[2].pool, "fast");
@@ -127,6 +158,23 @@ TEST_F(JobSnapshotTest, AStageGoesBackOnlyWhenItIsRunAgain) {
   EXPECT_EQ(Tick(8).stages[0].fraction_done, 0);
 }
 
+TEST_F(JobSnapshotTest, AStageWithoutACountHasTheTasksThatWereHeardOf) {
+  Say(0, JobOpened{.name = "query"});
+  Say(1, Started({.stage = 4, .index = 5}));
+  EXPECT_EQ(Tick(2).stages.at(0).tasks, 1u);
+}
+
+TEST_F(JobSnapshotTest, OfFailuresAtOneInstantThatOfTheLastTaskIsTold) {
+  Say(0, JobOpened{.name = "query"});
+  for (const std::uint32_t index : {2U, 7U, 1U}) {
+    Say(1, Started({.stage = 4, .index = index}));
+  }
+  for (const std::uint32_t index : {2U, 7U, 1U}) {
+    Say(3, FailedBecause({.stage = 4, .index = index}, "task " + std::to_string(index)));
+  }
+  EXPECT_EQ(Tick(4).stages.at(0).failure, "task 7");
+}
+
 TEST_F(JobSnapshotTest, TheEndIsSaidOnce) {
   Say(0, Opened(1, 1));
   for (const AttemptId id : {M(0), R(0)}) {
@@ -135,11 +183,11 @@ TEST_F(JobSnapshotTest, TheEndIsSaidOnce) {
   }
   EXPECT_FALSE(Tick(3).is_final);
   Say(4, Closed());
-  const next::Snapshot end = Tick(5);
+  const Snapshot end = Tick(5);
   EXPECT_TRUE(end.is_final);
-  EXPECT_EQ(end.state, next::JobState::kSucceeded);
+  EXPECT_EQ(end.state, JobState::kSucceeded);
   EXPECT_EQ(end.estimate.fraction_done, 1);
-  EXPECT_EQ(end.estimate.basis, next::Basis::kDone);
+  EXPECT_EQ(end.estimate.basis, Basis::kDone);
   EXPECT_EQ(end.ended_at, At(4));
   EXPECT_EQ(Tick(9), end);
 }

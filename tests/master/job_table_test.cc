@@ -58,11 +58,10 @@ void OpenAndEnd(JobTable& jobs, const std::string& job_id, double seconds = 0) {
   EXPECT_TRUE(Ingest(jobs, source.At(seconds, Opened(1, 1))).ok());
   EXPECT_TRUE(Ingest(jobs, source.At(seconds, Closed())).ok());
   jobs.TickDue(At(seconds));
-  EXPECT_EQ(jobs.Newest(job_id)->state, next::JobState::kSucceeded);
+  EXPECT_EQ(jobs.Newest(job_id)->state, JobState::kSucceeded);
 }
 
-std::vector<std::string> IdsOf(
-    const std::vector<std::shared_ptr<const next::Snapshot>>& snapshots) {
+std::vector<std::string> IdsOf(const std::vector<std::shared_ptr<const Snapshot>>& snapshots) {
   std::vector<std::string> ids;
   for (const auto& snapshot : snapshots) ids.push_back(snapshot->job_id);
   return ids;
@@ -83,7 +82,7 @@ TEST(JobTable, AJobIsKnownOnceItIsOpen) {
   Open(jobs, "job-1", 3);
   const auto snapshot = jobs.Newest("job-1");
   ASSERT_NE(snapshot, nullptr);
-  EXPECT_EQ(snapshot->state, next::JobState::kRunning);
+  EXPECT_EQ(snapshot->state, JobState::kRunning);
   EXPECT_EQ(snapshot->at, At(3));
 }
 
@@ -117,9 +116,9 @@ TEST(JobTable, JobsAreIndependent) {
   JobTable jobs({});
   Open(jobs, "a");
   OpenAndEnd(jobs, "b", 5);
-  EXPECT_EQ(jobs.Newest("a")->state, next::JobState::kRunning);
+  EXPECT_EQ(jobs.Newest("a")->state, JobState::kRunning);
   EXPECT_EQ(jobs.Newest("a")->coverage->lost_envelopes, 0u) << "sequences count within a job";
-  EXPECT_EQ(jobs.Newest("b")->state, next::JobState::kSucceeded);
+  EXPECT_EQ(jobs.Newest("b")->state, JobState::kSucceeded);
 }
 
 TEST(JobTable, MakesRoomByForgettingTheOldestJobThatHasEnded) {
@@ -165,7 +164,7 @@ TEST(JobTable, TheIdOfAnEndedJobCannotBeTakenAgain) {
 TEST(JobTable, ResendingTheEnvelopesOfAnEndedJobIsHarmless) {
   JobTable jobs({});
   OpenAndEnd(jobs, "job-1");
-  const next::Snapshot before = *jobs.Newest("job-1");
+  const Snapshot before = *jobs.Newest("job-1");
   EXPECT_TRUE(Ingest(jobs, Source().At(9, Opened(1, 1))).ok());  // sequence 1 again
   EXPECT_TRUE(jobs.TickDue(At(100)).empty());
   EXPECT_EQ(*jobs.Newest("job-1"), before);
@@ -183,16 +182,16 @@ TEST(JobTable, AnotherRunOfAnEndedJobIsWatchedFromItsBeginning) {
   Source first = OfRun("a");
   EXPECT_TRUE(Ingest(jobs, first.At(0, Opened(1, 1))).ok());
   EXPECT_TRUE(Ingest(jobs, first.At(1, Closed())).ok());
-  const next::service::PublishedJob ended = jobs.TickDue(At(1)).at(0);
-  EXPECT_EQ(ended.newest->state, next::JobState::kSucceeded);
+  const service::PublishedJob ended = jobs.TickDue(At(1)).at(0);
+  EXPECT_EQ(ended.newest->state, JobState::kSucceeded);
   EXPECT_EQ(ended.newest->run_uid, "a");
 
   EXPECT_TRUE(Ingest(jobs, OfRun("b").At(9, Opened(7, 1))).ok());
-  EXPECT_EQ(jobs.Newest("job-1")->state, next::JobState::kRunning);
+  EXPECT_EQ(jobs.Newest("job-1")->state, JobState::kRunning);
   const auto ticked = jobs.TickDue(At(10));
   ASSERT_EQ(ticked.size(), 1u);
   EXPECT_NE(ticked[0].run, ended.run) << "a resume token of the first run is told so";
-  const next::Snapshot& newest = *ticked[0].newest;
+  const Snapshot& newest = *ticked[0].newest;
   EXPECT_EQ(newest.run_uid, "b");
   EXPECT_EQ(newest.sequence, 1u);
   EXPECT_EQ(newest.started_at, At(9));
@@ -217,8 +216,8 @@ TEST(JobTable, RefusesAnotherRunWhileTheFirstGoesOn) {
   malformed.body = kMalformed;
   EXPECT_FALSE(jobs.Ingest(malformed, At(4)).status.ok());
 
-  const next::Snapshot shown = *jobs.TickDue(At(5)).at(0).newest;
-  EXPECT_EQ(shown.state, next::JobState::kRunning);
+  const Snapshot shown = *jobs.TickDue(At(5)).at(0).newest;
+  EXPECT_EQ(shown.state, JobState::kRunning);
   EXPECT_EQ(shown.run_uid, "a");
   EXPECT_EQ(shown.stages.at(0).tasks, 1u);
   EXPECT_EQ(shown.stages.at(0).running_tasks, 0u);
@@ -232,14 +231,14 @@ TEST(JobTable, AnApplicationMasterThatStartsAgainGoesOnWithItsRun) {
   Source second = OfRun("a", "attempt 2");
   EXPECT_TRUE(Ingest(jobs, second.At(60, Opened(3, 2))).ok());
   EXPECT_TRUE(Ingest(jobs, second.At(61, Started(M(1)))).ok());
-  const next::Snapshot shown = *jobs.TickDue(At(61)).at(0).newest;
+  const Snapshot shown = *jobs.TickDue(At(61)).at(0).newest;
   EXPECT_EQ(shown.started_at, At(0));
   EXPECT_EQ(shown.stages.at(0).running_tasks, 1u);
   EXPECT_TRUE(Ingest(jobs, second.At(62, Closed())).ok());
   jobs.TickDue(At(62));
   const absl::Status late = Ingest(jobs, OfRun("a", "attempt 3").At(63, Opened(3, 2)));
   EXPECT_TRUE(absl::IsAlreadyExists(late)) << "a run that has ended is not opened again: " << late;
-  EXPECT_EQ(jobs.Newest("job-1")->state, next::JobState::kSucceeded);
+  EXPECT_EQ(jobs.Newest("job-1")->state, JobState::kSucceeded);
 }
 
 TEST(JobTable, WhatALateTaskOfAnEarlierRunSaysIsNotTakenForTheNext) {
@@ -273,7 +272,7 @@ TEST(JobTable, ARunMayFollowOneThatNobodyNamed) {
   EXPECT_TRUE(Ingest(jobs, old.At(2, Closed())).ok());
   jobs.TickDue(At(2));
   EXPECT_TRUE(Ingest(jobs, OfRun("b").At(3, Opened(1, 1))).ok());
-  EXPECT_EQ(jobs.Newest("job-1")->state, next::JobState::kRunning);
+  EXPECT_EQ(jobs.Newest("job-1")->state, JobState::kRunning);
 }
 
 // --- locks
@@ -322,7 +321,7 @@ TEST(JobTable, AnEventOfANewerVersionIsTakenAndTheJobSaysSo) {
   JobTable jobs({});
   Open(jobs, "job-1");
   EXPECT_TRUE(Ingest(jobs, Source("agent").At(1, UnknownEvent{})).ok());
-  const next::Snapshot shown = *jobs.TickDue(At(1)).back().newest;
+  const Snapshot shown = *jobs.TickDue(At(1)).back().newest;
   EXPECT_EQ(shown.coverage->rejected_envelopes, 0u);
   EXPECT_EQ(shown.coverage->lost_envelopes, 0u);
   EXPECT_THAT(shown.notes, ElementsAre("1 report of a newer version of Tidemark was not "
@@ -340,7 +339,7 @@ TEST(JobTable, AnEventRefusedAtParsingIsNotLost) {
       EXPECT_EQ(jobs.Ingest(event, At(1)).status.ok(), i != 1);
     }
   }
-  const next::Coverage coverage = *jobs.TickDue(At(1)).back().newest->coverage;
+  const Coverage coverage = *jobs.TickDue(At(1)).back().newest->coverage;
   EXPECT_EQ(coverage.rejected_envelopes, 1u);
   EXPECT_EQ(coverage.lost_envelopes, 0u);
 }
@@ -384,7 +383,7 @@ TEST(JobTable, TicksAJobWithNewsAtMostSoOften) {
 TEST(JobTable, GivesTheNewestSnapshotOfTheTick) {
   JobTable jobs({});
   Open(jobs, "job-1");
-  const std::vector<next::Snapshot> published = Values(jobs.TickDue(At(1)));
+  const std::vector<Snapshot> published = Values(jobs.TickDue(At(1)));
   ASSERT_EQ(published.size(), 1u);
   EXPECT_EQ(*jobs.Newest("job-1"), published[0]);
   EXPECT_EQ(Values(jobs.List()), published);
@@ -400,8 +399,8 @@ TEST(JobTable, AJobThatWasRunBeforeIsForecastFromItsFirstSnapshot) {
   JobTable jobs(options);
   Open(jobs, "job-1");
   jobs.TickDue(At(1));
-  const next::Estimate forecast = jobs.Newest("job-1")->estimate;
-  EXPECT_EQ(forecast.state, next::EstimateState::kValid);
+  const Estimate forecast = jobs.Newest("job-1")->estimate;
+  EXPECT_EQ(forecast.state, EstimateState::kValid);
   EXPECT_NEAR(absl::ToDoubleSeconds(Left(forecast).value_or(absl::ZeroDuration())), 39, 1e-6);
   jobs.TickDue(At(3));
   EXPECT_THAT(asked, ElementsAre(Opened(1, 1).name));
@@ -417,7 +416,7 @@ TEST(JobTable, EndsAJobNobodyReportsOn) {
   JobTable jobs({});
   Open(jobs, "job-1");
   jobs.TickDue(At(0));
-  EXPECT_EQ(jobs.TickDue(At(3600)).back().newest->state, next::JobState::kAbandoned);
+  EXPECT_EQ(jobs.TickDue(At(3600)).back().newest->state, JobState::kAbandoned);
 }
 
 // The thread that ticks looked at the clock before the one that took the event in.
@@ -439,8 +438,8 @@ class JobTableLog : public ::testing::Test {
   void TearDown() override { std::filesystem::remove_all(options_.event_log_dir); }
 
   // The snapshots that the log of a job makes again.
-  std::vector<next::Snapshot> Replayed(const std::string& job_id) const {
-    std::vector<next::Snapshot> snapshots;
+  std::vector<Snapshot> Replayed(const std::string& job_id) const {
+    std::vector<Snapshot> snapshots;
     auto reader = store::EventLogReader::Open(store::EventLogPath(options_.event_log_dir, job_id));
     EXPECT_TRUE(reader.ok()) << reader.status();
     if (!reader.ok()) return snapshots;
@@ -457,10 +456,9 @@ class JobTableLog : public ::testing::Test {
 
 TEST_F(JobTableLog, ReplaysToTheSameSnapshots) {
   JobTable jobs(options_);
-  std::vector<next::Snapshot> live;
+  std::vector<Snapshot> live;
   const auto tick = [&](double seconds) {
-    for (const next::Snapshot& snapshot : Values(jobs.TickDue(At(seconds))))
-      live.push_back(snapshot);
+    for (const Snapshot& snapshot : Values(jobs.TickDue(At(seconds)))) live.push_back(snapshot);
   };
   Source source;
   EXPECT_TRUE(Ingest(jobs, source.At(0, Opened(1, 1))).ok());
@@ -485,7 +483,7 @@ TEST_F(JobTableLog, AJobWhoseLogCannotBeWrittenGoesOnAndSaysSo) {
   options_.event_log_dir += "/gone";
   JobTable jobs(options_);
   Open(jobs, "job-1");
-  const std::vector<next::Snapshot> ticked = Values(jobs.TickDue(At(1)));
+  const std::vector<Snapshot> ticked = Values(jobs.TickDue(At(1)));
   ASSERT_EQ(ticked.size(), 1u);
   EXPECT_THAT(ticked[0].notes,
               ElementsAre(AllOf(HasSubstr("no event log from here on"), HasSubstr("gone"))));

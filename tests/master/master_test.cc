@@ -24,8 +24,8 @@
 #include "master/store/event_log.h"
 #include "proto/wire/encode_event.h"
 #include "tests/master/events.h"
-#include "tidemark/next/v1/job_service.grpc.pb.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
+#include "tidemark/v1/job_service.grpc.pb.h"
 
 namespace tidemark {
 namespace {
@@ -123,17 +123,17 @@ class Watching {
  public:
   Watching(const std::shared_ptr<grpc::Channel>& channel, const std::string& job_id,
            const std::string& token = "", const std::string& run_uid = "")
-      : stub_(next::v1::JobService::NewStub(channel)) {
-    next::v1::WatchJobRequest request;
+      : stub_(v1::JobService::NewStub(channel)) {
+    v1::WatchJobRequest request;
     request.set_job_id(job_id);
     request.set_resume_token(token);
     request.set_run_uid(run_uid);
     reader_ = stub_->WatchJob(context_.get(), request);
   }
-  bool Read(next::v1::WatchJobResponse& response) { return reader_->Read(&response); }
-  std::vector<next::v1::WatchJobResponse> ReadAll() {
-    std::vector<next::v1::WatchJobResponse> responses;
-    next::v1::WatchJobResponse response;
+  bool Read(v1::WatchJobResponse& response) { return reader_->Read(&response); }
+  std::vector<v1::WatchJobResponse> ReadAll() {
+    std::vector<v1::WatchJobResponse> responses;
+    v1::WatchJobResponse response;
     while (Read(response)) responses.push_back(response);
     return responses;
   }
@@ -142,11 +142,11 @@ class Watching {
 
  private:
   std::unique_ptr<grpc::ClientContext> context_ = NewContext();
-  std::unique_ptr<next::v1::JobService::Stub> stub_;
-  std::unique_ptr<grpc::ClientReader<next::v1::WatchJobResponse>> reader_;
+  std::unique_ptr<v1::JobService::Stub> stub_;
+  std::unique_ptr<grpc::ClientReader<v1::WatchJobResponse>> reader_;
 };
 
-bool IsFinal(const next::v1::WatchJobResponse& response) { return response.snapshot().final(); }
+bool IsFinal(const v1::WatchJobResponse& response) { return response.snapshot().final(); }
 
 class MasterTest : public ::testing::Test {
  protected:
@@ -185,13 +185,13 @@ class MasterTest : public ::testing::Test {
   // As a watcher of job-1 has it that has read the snapshot of that sequence.
   std::string TokenAt(std::uint64_t sequence) const {
     Watching watching(channel_, "job-1");
-    next::v1::WatchJobResponse response;
+    v1::WatchJobResponse response;
     EXPECT_TRUE(watching.Read(response));
     watching.Kill();
-    auto point = next::service::ParseResumeToken(response.resume_token());
+    auto point = service::ParseResumeToken(response.resume_token());
     EXPECT_TRUE(point.ok()) << point.status();
     point->sequence = sequence;
-    return next::service::EncodeResumeToken(*point);
+    return service::EncodeResumeToken(*point);
   }
 
   std::unique_ptr<Master> master_;
@@ -214,15 +214,15 @@ TEST_F(MasterTest, AWatcherOfOneRunIsNotShownAnother) {
   Source second("app-master", "job-1", "b");
   const auto next = OpenJob(second);
   Watching in_time(channel_, "job-1", "", "b");
-  next::v1::WatchJobResponse response;
+  v1::WatchJobResponse response;
   ASSERT_TRUE(in_time.Read(response));
   EXPECT_EQ(response.snapshot().run_uid(), "b");
-  EXPECT_EQ(response.snapshot().state(), next::v1::JOB_STATE_RUNNING);
-  next::v1::WatchJobRequest resume;
+  EXPECT_EQ(response.snapshot().state(), v1::JOB_STATE_RUNNING);
+  v1::WatchJobRequest resume;
   resume.set_job_id("job-1");
   resume.set_resume_token(token);
   grpc::ClientContext context;
-  const auto resumed = next::v1::JobService::NewStub(channel_)->WatchJob(&context, resume);
+  const auto resumed = v1::JobService::NewStub(channel_)->WatchJob(&context, resume);
   ASSERT_TRUE(resumed->Read(&response));
   EXPECT_TRUE(response.restarted());
   EXPECT_EQ(Watching(channel_, "job-1", "", "a").ReadAll().size(), 0u);
@@ -233,7 +233,7 @@ TEST_F(MasterTest, ACallbackIsToldOfOneRun) {
   Start();
   std::mutex mutex;
   std::vector<std::string> runs;
-  const auto watch = master_->Watch("job-1", [&](const next::Snapshot& snapshot) {
+  const auto watch = master_->Watch("job-1", [&](const Snapshot& snapshot) {
     const std::lock_guard lock(mutex);
     if (runs.empty() || runs.back() != snapshot.run_uid) runs.push_back(snapshot.run_uid);
   });
@@ -476,7 +476,7 @@ TEST_F(MasterTest, ResendingOnANewStreamIsHarmless) {
     EXPECT_TRUE(ingest.Finish().ok());
   }
   ASSERT_TRUE(Eventually([&] { return NewestSequence() > 0; }));
-  const next::Coverage coverage = *master_->GetJob("job-1")->coverage;
+  const Coverage coverage = *master_->GetJob("job-1")->coverage;
   EXPECT_EQ(coverage.lost_envelopes, 0u);
   EXPECT_EQ(coverage.anomalies, 0u);
 }
@@ -520,21 +520,21 @@ grpc::StatusCode CodeOf(const grpc::Status& status) { return status.error_code()
 TEST_F(MasterTest, GetJobGivesTheNewestSnapshot) {
   Start();
   OpenAndClose("job-1");
-  const auto stub = next::v1::JobService::NewStub(channel_);
-  next::v1::GetJobRequest request;
-  next::v1::GetJobResponse response;
+  const auto stub = v1::JobService::NewStub(channel_);
+  v1::GetJobRequest request;
+  v1::GetJobResponse response;
   request.set_job_id("job-1");
   const grpc::Status status = stub->GetJob(NewContext().get(), request, &response);
   EXPECT_TRUE(status.ok()) << status.error_message();
   EXPECT_EQ(response.snapshot().job_id(), "job-1");
-  EXPECT_EQ(response.snapshot().state(), next::v1::JOB_STATE_SUCCEEDED);
+  EXPECT_EQ(response.snapshot().state(), v1::JOB_STATE_SUCCEEDED);
 }
 
 TEST_F(MasterTest, AnUnknownJobIsNotFound) {
   Start();
-  const auto stub = next::v1::JobService::NewStub(channel_);
-  next::v1::GetJobRequest request;
-  next::v1::GetJobResponse response;
+  const auto stub = v1::JobService::NewStub(channel_);
+  v1::GetJobRequest request;
+  v1::GetJobResponse response;
   request.set_job_id("nobody");
   EXPECT_EQ(CodeOf(stub->GetJob(NewContext().get(), request, &response)),
             grpc::StatusCode::NOT_FOUND);
@@ -547,16 +547,15 @@ TEST_F(MasterTest, AnUnknownJobIsNotFound) {
 TEST_F(MasterTest, ListJobsGivesPagesOfTheNewestFirst) {
   Start();
   for (const char* id : {"a", "b", "c"}) OpenAndClose(id);
-  const auto stub = next::v1::JobService::NewStub(channel_);
-  next::v1::ListJobsRequest request;
+  const auto stub = v1::JobService::NewStub(channel_);
+  v1::ListJobsRequest request;
   request.set_page_size(2);
   std::vector<std::string> ids;
   int pages = 0;
   do {
-    next::v1::ListJobsResponse response;
+    v1::ListJobsResponse response;
     ASSERT_TRUE(stub->ListJobs(NewContext().get(), request, &response).ok());
-    for (const next::v1::Snapshot& snapshot : response.snapshots())
-      ids.push_back(snapshot.job_id());
+    for (const v1::Snapshot& snapshot : response.snapshots()) ids.push_back(snapshot.job_id());
     request.set_page_token(response.next_page_token());
     ++pages;
   } while (!request.page_token().empty() && pages < 10);
@@ -569,10 +568,10 @@ TEST_F(MasterTest, JobsThatComeBetweenPagesNeitherRepeatNorHideOthers) {
   options.jobs_max = 4;
   Start(options);
   for (const char* id : {"a", "b", "c", "d"}) OpenAndClose(id);
-  const auto stub = next::v1::JobService::NewStub(channel_);
-  next::v1::ListJobsRequest request;
+  const auto stub = v1::JobService::NewStub(channel_);
+  v1::ListJobsRequest request;
   request.set_page_size(2);
-  next::v1::ListJobsResponse response;
+  v1::ListJobsResponse response;
   ASSERT_TRUE(stub->ListJobs(NewContext().get(), request, &response).ok());
   EXPECT_EQ(response.snapshots(1).job_id(), "c");
   request.set_page_token(response.next_page_token());
@@ -585,8 +584,8 @@ TEST_F(MasterTest, JobsThatComeBetweenPagesNeitherRepeatNorHideOthers) {
 
 TEST_F(MasterTest, ListJobsNeedsNoPageSize) {
   Start();
-  const auto stub = next::v1::JobService::NewStub(channel_);
-  next::v1::ListJobsResponse response;
+  const auto stub = v1::JobService::NewStub(channel_);
+  v1::ListJobsResponse response;
   EXPECT_TRUE(stub->ListJobs(NewContext().get(), {}, &response).ok());
   EXPECT_EQ(response.snapshots_size(), 0);
   EXPECT_EQ(response.next_page_token(), "");
@@ -594,10 +593,10 @@ TEST_F(MasterTest, ListJobsNeedsNoPageSize) {
 
 TEST_F(MasterTest, ListJobsRefusesATokenThatIsNotItsOwn) {
   Start();
-  const auto stub = next::v1::JobService::NewStub(channel_);
+  const auto stub = v1::JobService::NewStub(channel_);
   for (const char* token : {"first", "-1", "1x", "99999999999999999999999"}) {
-    next::v1::ListJobsRequest request;
-    next::v1::ListJobsResponse response;
+    v1::ListJobsRequest request;
+    v1::ListJobsResponse response;
     request.set_page_token(token);
     EXPECT_EQ(CodeOf(stub->ListJobs(NewContext().get(), request, &response)),
               grpc::StatusCode::INVALID_ARGUMENT)
@@ -613,7 +612,7 @@ TEST_F(MasterTest, AWatchBeginsWithTheNewestSnapshotAndEndsAfterTheFinalOne) {
   const auto ingest = OpenJob(source);
   ASSERT_TRUE(Eventually([&] { return NewestSequence() >= 3; }));
   Watching watching(channel_, "job-1");
-  next::v1::WatchJobResponse response;
+  v1::WatchJobResponse response;
   ASSERT_TRUE(watching.Read(response));
   EXPECT_GE(response.snapshot().sequence(), 3u);
   EXPECT_EQ(response.skipped_snapshots(), 0u) << "nothing was missed by one who came new";
@@ -636,7 +635,7 @@ TEST_F(MasterTest, AResumedWatchIsToldWhatItMissed) {
   const auto ingest = OpenJob(source);
   ASSERT_TRUE(Eventually([&] { return NewestSequence() >= 5; }));
   Watching watching(channel_, "job-1", TokenAt(2));
-  next::v1::WatchJobResponse response;
+  v1::WatchJobResponse response;
   ASSERT_TRUE(watching.Read(response));
   EXPECT_GE(response.snapshot().sequence(), 5u);
   EXPECT_EQ(response.skipped_snapshots(), response.snapshot().sequence() - 3);
@@ -658,7 +657,7 @@ TEST_F(MasterTest, AWatchResumedBeforeTheFinalSnapshotGetsItAlone) {
   EXPECT_TRUE(ingest->Send(source.At(1, Closed())));
   ASSERT_TRUE(master_->WaitUntilFinal("job-1", absl::FromChrono(kDeadline)).ok());
   Watching watching(channel_, "job-1", TokenAt(1));
-  const std::vector<next::v1::WatchJobResponse> responses = watching.ReadAll();
+  const std::vector<v1::WatchJobResponse> responses = watching.ReadAll();
   ASSERT_EQ(responses.size(), 1u);
   EXPECT_TRUE(IsFinal(responses[0]));
   EXPECT_EQ(responses[0].skipped_snapshots(), NewestSequence() - 2);
@@ -668,7 +667,7 @@ TEST_F(MasterTest, AWatchResumedFromAnEarlierLifeOfTheMasterStartsAnew) {
   Start();
   OpenAndClose("job-1");
   Watching watching(channel_, "job-1", TokenAt(1'000'000));
-  const std::vector<next::v1::WatchJobResponse> responses = watching.ReadAll();
+  const std::vector<v1::WatchJobResponse> responses = watching.ReadAll();
   ASSERT_EQ(responses.size(), 1u);
   EXPECT_TRUE(IsFinal(responses[0]));
   EXPECT_EQ(responses[0].skipped_snapshots(), 0u);
@@ -682,7 +681,7 @@ TEST_F(MasterTest, AReaderThatIsSlowMissesSnapshotsButNotTheFinalOne) {
   ASSERT_TRUE(Eventually([&] { return NewestSequence() >= 20; }));
   EXPECT_TRUE(ingest->Send(source.At(1, Closed())));
   ASSERT_TRUE(master_->WaitUntilFinal("job-1", absl::FromChrono(kDeadline)).ok());
-  const std::vector<next::v1::WatchJobResponse> responses = watching.ReadAll();
+  const std::vector<v1::WatchJobResponse> responses = watching.ReadAll();
   ASSERT_FALSE(responses.empty());
   EXPECT_TRUE(IsFinal(responses.back()));
   EXPECT_TRUE(watching.Finish().ok());
@@ -695,7 +694,7 @@ TEST_F(MasterTest, AWatcherThatIsKilledDisturbsNobody) {
   Watching stays(channel_, "job-1");
   for (int i = 0; i < 20; ++i) {
     Watching killed(NewChannel(), "job-1");
-    next::v1::WatchJobResponse response;
+    v1::WatchJobResponse response;
     EXPECT_TRUE(killed.Read(response));
     killed.Kill();
     killed.ReadAll();
@@ -713,7 +712,7 @@ TEST_F(MasterTest, TakesNoMoreWatchersThanItsLimit) {
   Source source;
   const auto ingest = OpenJob(source);
   Watching one(channel_, "job-1");
-  next::v1::WatchJobResponse response;
+  v1::WatchJobResponse response;
   ASSERT_TRUE(one.Read(response));
   Watching two(channel_, "job-1");
   EXPECT_FALSE(two.Read(response));
@@ -754,8 +753,8 @@ TEST_F(MasterTest, NoWatchMissesTheFinalSnapshotHoweverLateItBegins) {
 TEST_F(MasterTest, CallsBackWithEverySnapshotInOrderAndTheFinalOneLast) {
   Start();
   std::mutex mutex;
-  std::vector<next::Snapshot> seen;
-  const auto subscription = master_->Watch("job-1", [&](const next::Snapshot& snapshot) {
+  std::vector<Snapshot> seen;
+  const auto subscription = master_->Watch("job-1", [&](const Snapshot& snapshot) {
     const std::lock_guard lock(mutex);
     seen.push_back(snapshot);
   });
@@ -772,7 +771,7 @@ TEST_F(MasterTest, CallsBackWithEverySnapshotInOrderAndTheFinalOneLast) {
 TEST_F(MasterTest, CallsNobodyWhoseSubscriptionIsGone) {
   Start();
   std::atomic<int> calls = 0;
-  auto subscription = master_->Watch("job-1", [&](const next::Snapshot&) { ++calls; });
+  auto subscription = master_->Watch("job-1", [&](const Snapshot&) { ++calls; });
   Source source;
   const auto ingest = OpenJob(source);
   ASSERT_TRUE(Eventually([&] { return calls > 0; }));
@@ -790,7 +789,7 @@ TEST_F(MasterTest, ASubscriptionMayEndWithinItsOwnCall) {
   std::atomic<int> calls = 0;
   {
     const std::lock_guard lock(mutex);
-    subscription = *master_->Watch("job-1", [&](const next::Snapshot&) {
+    subscription = *master_->Watch("job-1", [&](const Snapshot&) {
       const std::lock_guard until_it_is_there(mutex);
       ++calls;
       subscription.reset();
@@ -810,16 +809,16 @@ TEST_F(MasterTest, TellsTheOneWatcherTooManySo) {
   MasterOptions options = QuickOptions();
   options.watchers_max = 1;
   Start(options);
-  const auto first = master_->Watch("job-1", [](const next::Snapshot&) {});
+  const auto first = master_->Watch("job-1", [](const Snapshot&) {});
   ASSERT_TRUE(first.ok()) << first.status();
-  const auto refused = master_->Watch("job-1", [](const next::Snapshot&) {});
+  const auto refused = master_->Watch("job-1", [](const Snapshot&) {});
   EXPECT_TRUE(absl::IsResourceExhausted(refused.status())) << refused.status();
   EXPECT_THAT(std::string(refused.status().message()), HasSubstr("at most 1 watchers"));
 }
 
 TEST_F(MasterTest, ASubscriptionMayOutliveItsMaster) {
   Start();
-  const auto subscription = master_->Watch("job-1", [](const next::Snapshot&) {});
+  const auto subscription = master_->Watch("job-1", [](const Snapshot&) {});
   master_.reset();
 }
 
@@ -834,7 +833,7 @@ TEST_F(MasterTest, WaitsForTheFinalSnapshotNoLongerThanAsked) {
   EXPECT_TRUE(ingest->Send(source.At(1, Closed())));
   const auto snapshot = master_->WaitUntilFinal("job-1", absl::InfiniteDuration());
   ASSERT_TRUE(snapshot.ok()) << snapshot.status();
-  EXPECT_EQ(snapshot->state, next::JobState::kSucceeded);
+  EXPECT_EQ(snapshot->state, JobState::kSucceeded);
 }
 
 TEST_F(MasterTest, ListsItsJobs) {
@@ -938,7 +937,7 @@ std::string HealthOf(const std::string& service, const std::shared_ptr<grpc::Cha
 
 TEST_F(MasterTest, SaysThatItIsHealthy) {
   Start();
-  for (const char* service : {"", "tidemark.v1.IngestService", "tidemark.next.v1.JobService"}) {
+  for (const char* service : {"", "tidemark.v1.IngestService", "tidemark.v1.JobService"}) {
     EXPECT_EQ(HealthOf(service, channel_), "\x08\x01") << service;
   }
 }
@@ -952,7 +951,7 @@ TEST_F(MasterTest, ShutdownTellsWatchersToResumeElsewhere) {
   std::vector<std::unique_ptr<Watching>> watchers;
   for (int i = 0; i < 5; ++i) {
     watchers.push_back(std::make_unique<Watching>(channel_, "job-1"));
-    next::v1::WatchJobResponse response;
+    v1::WatchJobResponse response;
     ASSERT_TRUE(watchers.back()->Read(response));
   }
   const absl::Time before = absl::Now();
@@ -1015,7 +1014,7 @@ TEST_F(MasterTest, WritesALogThatReplaysToTheFinalSnapshot) {
   auto reader = store::EventLogReader::Open(store::EventLogPath(directory, "job-1"));
   ASSERT_TRUE(reader.ok()) << reader.status();
   JobMonitor monitor((*reader)->job_id(), (*reader)->options());
-  next::Snapshot last;
+  Snapshot last;
   for (auto record = (*reader)->Next(); record.ok() && record->has_value();
        record = (*reader)->Next()) {
     if (store::Replay(**record, monitor)) last = monitor.job();

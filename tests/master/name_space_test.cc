@@ -19,8 +19,8 @@
 #include "tests/master/events.h"
 #include "tests/master/secret_file.h"
 #include "tidemark/master.h"
-#include "tidemark/next/v1/job_service.grpc.pb.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
+#include "tidemark/v1/job_service.grpc.pb.h"
 
 namespace tidemark {
 namespace {
@@ -137,7 +137,7 @@ class NameSpaceTest : public ::testing::Test {
     while (absl::Now() < deadline) {
       const auto snapshot = master_->GetJob(job_id);
       if (snapshot.ok() && snapshot->sequence > 0) {
-        return snapshot->estimate.state == next::EstimateState::kValid;
+        return snapshot->estimate.state == EstimateState::kValid;
       }
       absl::SleepFor(absl::Milliseconds(1));
     }
@@ -145,18 +145,18 @@ class NameSpaceTest : public ::testing::Test {
     return false;
   }
   // The basis of what is said about a workflow of one job whose history is "nightly".
-  next::v1::Basis BasisFor(const std::string& workflow_id, const std::string& token) {
-    next::v1::EstimateJobRequest request;
-    next::wire::EncodePlan({.id = workflow_id,
-                            .jobs = {{.name = "job", .history_name = "nightly"}},
-                            .cluster = {.slots = 2}},
-                           *request.mutable_plan());
-    next::v1::EstimateJobResponse response;
-    const auto stub = next::v1::JobService::NewStub(channel_);
+  v1::Basis BasisFor(const std::string& workflow_id, const std::string& token) {
+    v1::EstimateJobRequest request;
+    wire::EncodePlan({.id = workflow_id,
+                      .jobs = {{.name = "job", .history_name = "nightly"}},
+                      .cluster = {.slots = 2}},
+                     *request.mutable_plan());
+    v1::EstimateJobResponse response;
+    const auto stub = v1::JobService::NewStub(channel_);
     const grpc::Status status = stub->EstimateJob(Context(token).get(), request, &response);
     EXPECT_TRUE(status.ok()) << status.error_message();
     return status.ok() ? response.outcomes(0).snapshot().children(0).estimate().basis()
-                       : next::v1::BASIS_UNSPECIFIED;
+                       : v1::BASIS_UNSPECIFIED;
   }
 
   std::string directory_;
@@ -202,10 +202,10 @@ TEST(NameSpace, SomethingWithoutAnIdIsGivenOneWithin) {
 
 TEST_F(NameSpaceTest, AReaderAsksForNoTimesButThoseOfJobsThatItMayRead) {
   Run("team-b-1", "token-of-agent-of-b");
-  EXPECT_EQ(BasisFor("team-a-wf", "token-of-reader-of-a"), next::v1::BASIS_GUESS);
-  EXPECT_EQ(BasisFor("team-b-wf", "token-of-reader-of-b"), next::v1::BASIS_EARLIER_RUNS);
-  EXPECT_EQ(BasisFor("", "token-of-reader-of-a"), next::v1::BASIS_GUESS);
-  EXPECT_EQ(BasisFor("", "token-of-reader-of-b"), next::v1::BASIS_EARLIER_RUNS);
+  EXPECT_EQ(BasisFor("team-a-wf", "token-of-reader-of-a"), v1::BASIS_GUESS);
+  EXPECT_EQ(BasisFor("team-b-wf", "token-of-reader-of-b"), v1::BASIS_EARLIER_RUNS);
+  EXPECT_EQ(BasisFor("", "token-of-reader-of-a"), v1::BASIS_GUESS);
+  EXPECT_EQ(BasisFor("", "token-of-reader-of-b"), v1::BASIS_EARLIER_RUNS);
 }
 
 }  // namespace

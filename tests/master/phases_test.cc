@@ -36,8 +36,8 @@ Job OpenJob(std::uint32_t maps, std::uint32_t reduces) {
 TEST(MapPhase, IsPendingBeforeATaskStarts) {
   Job job = OpenJob(2, 1);
   EXPECT_TRUE(job.Say(1, Queued(M(0))).ok());
-  const next::StageProgress map = MapProgress(job.state);
-  EXPECT_EQ(map.state, next::StageState::kPending);
+  const StageProgress map = MapProgress(job.state);
+  EXPECT_EQ(map.state, StageState::kPending);
   EXPECT_EQ(map.tasks, 2u);
   EXPECT_EQ(map.fraction_done, 0);
   EXPECT_FALSE(map.started_at.has_value());
@@ -48,8 +48,8 @@ TEST(MapPhase, CountsItsTasks) {
   EXPECT_TRUE(job.Say(2, Started(M(0))).ok());
   EXPECT_TRUE(job.Say(1, Started(M(1))).ok());
   EXPECT_TRUE(job.Say(5, Finished(M(1))).ok());
-  const next::StageProgress map = MapProgress(job.state);
-  EXPECT_EQ(map.state, next::StageState::kRunning);
+  const StageProgress map = MapProgress(job.state);
+  EXPECT_EQ(map.state, StageState::kRunning);
   EXPECT_EQ(map.running_tasks, 1u);
   EXPECT_EQ(map.finished_tasks, 1u);
   EXPECT_EQ(map.started_at, At(1));
@@ -62,8 +62,8 @@ TEST(MapPhase, IsDoneWhenTheLastTaskHasFinished) {
     EXPECT_TRUE(job.Say(1, Started(M(i))).ok());
     EXPECT_TRUE(job.Say(7 - i, Finished(M(i))).ok());
   }
-  const next::StageProgress map = MapProgress(job.state);
-  EXPECT_EQ(map.state, next::StageState::kDone);
+  const StageProgress map = MapProgress(job.state);
+  EXPECT_EQ(map.state, StageState::kDone);
   EXPECT_EQ(map.fraction_done, 1);
   EXPECT_EQ(map.ended_at, At(7));
   EXPECT_EQ(MapPhaseEnd(job.state, At(100)), At(7));
@@ -156,7 +156,7 @@ TEST(ShufflePhase, GoesByBytesFetched) {
   EXPECT_TRUE(job.Say(11, Started(R(1))).ok());
   EXPECT_TRUE(job.Say(12, Read(R(1), 600)).ok());
   EXPECT_TRUE(job.Say(13, Shuffled(R(0))).ok());
-  const next::ShuffleProgress shuffle = FetchProgress(job.state);
+  const ShuffleProgress shuffle = FetchProgress(job.state);
   EXPECT_DOUBLE_EQ(shuffle.fraction_done, 1600.0 / 4000);
   EXPECT_EQ(shuffle.finished_tasks, 1u);
   EXPECT_EQ(shuffle.running_tasks, 1u);
@@ -168,7 +168,7 @@ TEST(ShufflePhase, IsDoneWhenEveryTaskHasBegunToReduce) {
     EXPECT_TRUE(job.Say(11, Started(R(i))).ok());
     EXPECT_TRUE(job.Say(13 + i, Shuffled(R(i))).ok());
   }
-  const next::ShuffleProgress shuffle = FetchProgress(job.state);
+  const ShuffleProgress shuffle = FetchProgress(job.state);
   EXPECT_EQ(shuffle.finished_tasks, 2u);
   EXPECT_EQ(shuffle.fraction_done, 1);
 }
@@ -184,7 +184,7 @@ TEST(ShufflePhase, ATaskThatReducesDoesNotShuffle) {
   Job job = ShufflingJob();
   EXPECT_TRUE(job.Say(11, Started(R(0))).ok());
   EXPECT_TRUE(job.Say(14, Reduced(R(0), At(13), {Point(10, 1)})).ok());
-  const next::ShuffleProgress shuffle = FetchProgress(job.state);
+  const ShuffleProgress shuffle = FetchProgress(job.state);
   EXPECT_EQ(shuffle.finished_tasks, 1u);
   EXPECT_EQ(shuffle.running_tasks, 0u);
 }
@@ -219,12 +219,12 @@ TEST(ReducePhase, StartsWithTheFirstReduceFunction) {
   Job job = ShufflingJob();
   EXPECT_TRUE(job.Say(11, Started(R(0))).ok());
   EXPECT_TRUE(job.Say(11, Started(R(1))).ok());
-  EXPECT_EQ(ReduceProgress(job.state).state, next::StageState::kPending);
+  EXPECT_EQ(ReduceProgress(job.state).state, StageState::kPending);
   EXPECT_FALSE(ReducePhaseStart(job.state).has_value());
   EXPECT_TRUE(job.Say(15, Shuffled(R(1))).ok());
   EXPECT_TRUE(job.Say(14, Shuffled(R(0))).ok());
   EXPECT_EQ(ReducePhaseStart(job.state), At(14));
-  EXPECT_EQ(ReduceProgress(job.state).state, next::StageState::kRunning);
+  EXPECT_EQ(ReduceProgress(job.state).state, StageState::kRunning);
   EXPECT_EQ(ReduceProgress(job.state).started_at, At(14));
 }
 
@@ -234,7 +234,8 @@ TEST(ReducePhase, EndsWithTheLastReduceTask) {
   EXPECT_FALSE(ReducePhaseEnd(job.state).has_value());
   EXPECT_TRUE(job.Say(23, Finished(R(1))).ok());
   EXPECT_EQ(ReducePhaseEnd(job.state), At(23));
-  EXPECT_EQ(ReduceProgress(job.state).state, next::StageState::kDone);
+  EXPECT_EQ(ReduceProgress(job.state).state, StageState::kDone);
+  EXPECT_EQ(ReduceProgress(job.state).fraction_done, 1);
 }
 
 TEST(ReducePhase, ItsSizesAreKnownFromAMapProfileOrAReduceTask) {

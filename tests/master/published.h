@@ -9,16 +9,15 @@
 
 namespace tidemark::test {
 
-inline std::vector<next::Snapshot> Values(const std::vector<next::service::PublishedJob>& jobs) {
-  std::vector<next::Snapshot> snapshots;
-  for (const next::service::PublishedJob& job : jobs) snapshots.push_back(*job.newest);
+inline std::vector<Snapshot> Values(const std::vector<service::PublishedJob>& jobs) {
+  std::vector<Snapshot> snapshots;
+  for (const service::PublishedJob& job : jobs) snapshots.push_back(*job.newest);
   return snapshots;
 }
 
-inline std::vector<next::Snapshot> Values(
-    const std::vector<std::shared_ptr<const next::Snapshot>>& jobs) {
-  std::vector<next::Snapshot> snapshots;
-  for (const std::shared_ptr<const next::Snapshot>& job : jobs) snapshots.push_back(*job);
+inline std::vector<Snapshot> Values(const std::vector<std::shared_ptr<const Snapshot>>& jobs) {
+  std::vector<Snapshot> snapshots;
+  for (const std::shared_ptr<const Snapshot>& job : jobs) snapshots.push_back(*job);
   return snapshots;
 }
 

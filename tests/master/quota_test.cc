@@ -23,9 +23,9 @@
 #include "tests/master/faulty_disk.h"
 #include "tests/master/secret_file.h"
 #include "tidemark/master.h"
-#include "tidemark/next/v1/job_service.grpc.pb.h"
 #include "tidemark/rpc/v1/error_details.pb.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
+#include "tidemark/v1/job_service.grpc.pb.h"
 
 namespace tidemark {
 namespace {
@@ -132,8 +132,8 @@ class QuotaTest : public ::testing::Test {
     EXPECT_TRUE(master_->WaitUntilFinal(job_id, absl::FromChrono(kDeadline)).ok()) << job_id;
   }
   grpc::Status List(const std::string& token) {
-    next::v1::ListJobsResponse response;
-    return next::v1::JobService::NewStub(channel_)->ListJobs(ContextOf(token).get(), {}, &response);
+    v1::ListJobsResponse response;
+    return v1::JobService::NewStub(channel_)->ListJobs(ContextOf(token).get(), {}, &response);
   }
 
   std::string directory_;
@@ -216,13 +216,13 @@ TEST_F(QuotaTest, WhoAsksTooMuchIsToldHowLongToWaitAndOthersAreAnswered) {
   EXPECT_GT(retry.retry_delay().seconds() + retry.retry_delay().nanos(), 0);
   EXPECT_TRUE(List(kGoodReader).ok()) << "a token of its own, though it may do the same";
   // A watch is a question, too; what an agent reports is not.
-  next::v1::WatchJobRequest request;
+  v1::WatchJobRequest request;
   request.set_job_id("good-1");
-  const auto stub = next::v1::JobService::NewStub(channel_);
+  const auto stub = v1::JobService::NewStub(channel_);
   const auto watch = [&] {
     const auto context = ContextOf(kEvilReader);
     const auto stream = stub->WatchJob(context.get(), request);
-    next::v1::WatchJobResponse response;
+    v1::WatchJobResponse response;
     EXPECT_FALSE(stream->Read(&response));
     return stream->Finish().error_code();
   };
@@ -255,27 +255,27 @@ TEST_F(QuotaTest, WhoGoesOnAskingFarBeyondItsLimitIsCutOff) {
 }
 
 // As many jobs and tasks as a submission may have.
-next::v1::EstimateJobRequest Huge() {
-  next::Plan plan{.id = "wf", .cluster = {.slots = 1'000'000}};
+v1::EstimateJobRequest Huge() {
+  Plan plan{.id = "wf", .cluster = {.slots = 1'000'000}};
   for (int i = 0; i < 1000; ++i) {
     plan.jobs.push_back({.name = "job " + std::to_string(i)});
     if (i % 2 != 0) continue;
     plan.jobs.back().map_task_count = plan.jobs.back().reduce_task_count = 10'000'000;
   }
-  next::v1::EstimateJobRequest request;
-  next::wire::EncodePlan(plan, *request.mutable_plan());
+  v1::EstimateJobRequest request;
+  wire::EncodePlan(plan, *request.mutable_plan());
   return request;
 }
 
 TEST_F(QuotaTest, HugeEstimatesKeepNobodyWaiting) {
   options_.calls_per_second = 0;
   Start();
-  const auto stub = next::v1::JobService::NewStub(channel_);
+  const auto stub = v1::JobService::NewStub(channel_);
   constexpr int kCalls = 8;
   std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
-  std::vector<next::v1::EstimateJobResponse> responses(kCalls);
+  std::vector<v1::EstimateJobResponse> responses(kCalls);
   std::vector<std::promise<grpc::Status>> done(kCalls);
-  const next::v1::EstimateJobRequest request = Huge();
+  const v1::EstimateJobRequest request = Huge();
   for (int i = 0; i < kCalls; ++i) {
     contexts.push_back(ContextOf(kEvilReader));
     stub->async()->EstimateJob(

@@ -130,7 +130,7 @@ TEST_F(RecoveryTest, KnowsTheRunOfAJobThatGoesOnAndOfOneThatHasEnded) {
   EXPECT_TRUE(absl::IsAlreadyExists(
       Ingest(*jobs, Source("attempt 2", "ended", "e").At(3, Opened(1, 1))).status));
   IngestDurably(*jobs, Source("x", "ended", "other").At(3, Opened(1, 1)));
-  EXPECT_EQ(jobs->Newest("ended")->state, next::JobState::kRunning);
+  EXPECT_EQ(jobs->Newest("ended")->state, JobState::kRunning);
 }
 
 TEST_F(RecoveryTest, AJobIsRestoredUnderTheLimitsUnderWhichItRan) {
@@ -176,14 +176,14 @@ TEST_F(RecoveryTest, ARestartTakesUpTheNewestRunOfAJob) {
   for (int i = 1; i < 50; ++i) IngestDurably(*jobs, first.At(i, test::Read(M(0), 1)));
   IngestDurably(*jobs, first.At(50, Closed()));
   jobs->TickDue(At(50));
-  ASSERT_EQ(jobs->Newest("job-1")->state, next::JobState::kSucceeded);
+  ASSERT_EQ(jobs->Newest("job-1")->state, JobState::kSucceeded);
   IngestDurably(*jobs, Source("app-master", "job-1", "b").At(60, Opened(2, 2)));
   jobs.reset();
 
   jobs = Restart(directory_, 61);
   EXPECT_THAT(recovery_.damages, IsEmpty());
   EXPECT_EQ(jobs->Newest("job-1")->run_uid, "b");
-  EXPECT_EQ(jobs->Newest("job-1")->state, next::JobState::kRunning);
+  EXPECT_EQ(jobs->Newest("job-1")->state, JobState::kRunning);
   EXPECT_EQ(jobs->TickDue(At(61)).at(0).newest->stages.at(0).tasks, 2u);
 }
 
@@ -205,7 +205,7 @@ TEST_F(RecoveryTest, ALogThatWasLeftBehindDoesNotBringItsJobBackUnderItsId) {
   jobs.reset();
   jobs = Restart(directory_, 61);
   EXPECT_THAT(recovery_.damages, IsEmpty());
-  EXPECT_EQ(jobs->Newest("job-1")->state, next::JobState::kRunning);
+  EXPECT_EQ(jobs->Newest("job-1")->state, JobState::kRunning);
   EXPECT_EQ(jobs->Newest("job-1")->started_at, At(60));
 }
 
@@ -236,7 +236,7 @@ TEST_F(RecoveryTest, TakesUpItsJobsInTheOrderInWhichTheyWereOpened) {
   }
   jobs = Restart(CopyOf(directory_));
   EXPECT_EQ(recovery_.jobs, 3u);
-  const std::vector<next::Snapshot> list = Values(jobs->List());
+  const std::vector<Snapshot> list = Values(jobs->List());
   ASSERT_EQ(list.size(), 3u);
   EXPECT_EQ(list[0].job_id, "c");
   EXPECT_EQ(list[2].job_id, "a");
@@ -291,8 +291,8 @@ TEST_P(RecoveryWithCheckpoints, PublishesWhatAnUninterruptedMasterWouldHavePubli
   const auto steady = Restart(directory_);
   std::string directory = NewDirectory();
   auto killed = Restart(directory);
-  std::vector<next::Snapshot> expected;
-  std::vector<next::Snapshot> seen;
+  std::vector<Snapshot> expected;
+  std::vector<Snapshot> seen;
   auto event = story.events.begin();
   int kills = 0;
   for (double now = 0; expected.empty() || !expected.back().is_final; now += 2) {
@@ -307,10 +307,8 @@ TEST_P(RecoveryWithCheckpoints, PublishesWhatAnUninterruptedMasterWouldHavePubli
       killed = Restart(directory, now - 2);  // resent in time
       for (auto again = first; again != event; ++again) Ingest(*killed, *again);
     }
-    for (const next::Snapshot& snapshot : Values(steady->TickDue(At(now))))
-      expected.push_back(snapshot);
-    for (const next::Snapshot& snapshot : Values(killed->TickDue(At(now))))
-      seen.push_back(snapshot);
+    for (const Snapshot& snapshot : Values(steady->TickDue(At(now)))) expected.push_back(snapshot);
+    for (const Snapshot& snapshot : Values(killed->TickDue(At(now)))) seen.push_back(snapshot);
     ASSERT_LT(now, story.ends + 1000);
   }
   EXPECT_GT(kills, 10);
@@ -328,14 +326,14 @@ TEST_P(RecoveryWithCheckpoints, AJobThatDiedStandsStillWhateverBecomesOfTheMaste
     for (; event->arrived_at <= At(std::min(now, died)); ++event) Ingest(*jobs, *event);
     jobs->TickDue(At(now));
   }
-  const next::Snapshot before = *jobs->Newest("job-1");
+  const Snapshot before = *jobs->Newest("job-1");
   ASSERT_GT(SilentFor(before), absl::ZeroDuration());
   ASSERT_GT(before.estimate.fraction_done, 0);
   for (int restarts = 0; restarts < 3; ++restarts, now += 100) {
     jobs = Restart(directory_ = CopyOf(directory_), now);
     for (const double after : {1.0, 3.0, 30.0}) {
       const auto replayed = Restart(CopyOf(directory_), now + after);
-      const next::Snapshot snapshot = *jobs->TickDue(At(now + after)).at(0).newest;
+      const Snapshot snapshot = *jobs->TickDue(At(now + after)).at(0).newest;
       EXPECT_EQ(*replayed->TickDue(At(now + after)).at(0).newest, snapshot);
       EXPECT_EQ(snapshot.silent_since, snapshot.coverage->newest_event_at);
       EXPECT_EQ(snapshot.estimate.fraction_done, before.estimate.fraction_done);
@@ -372,7 +370,7 @@ class CheckpointTest : public RecoveryTest {
   }
 
   Source source_;
-  next::Snapshot newest_;
+  Snapshot newest_;
 };
 
 TEST_F(CheckpointTest, SparesARestartTheEstimatesBefore) { EXPECT_EQ(Resumed(), 1u); }
@@ -450,7 +448,7 @@ TEST_F(RecoveryTest, RepeatedEnvelopesCountOnce) {
   const std::string copy = CopyOf(directory_);
   jobs = Restart(copy, 3);
   for (const Event& event : events) EXPECT_TRUE(Ingest(*jobs, event).status.ok());
-  const std::vector<next::Snapshot> ticked = Values(jobs->TickDue(At(4)));
+  const std::vector<Snapshot> ticked = Values(jobs->TickDue(At(4)));
   ASSERT_EQ(ticked.size(), 1u);
   EXPECT_EQ(ticked[0].coverage->lost_envelopes, 0u);
   EXPECT_EQ(ticked[0].coverage->anomalies, 0u);
@@ -471,7 +469,7 @@ TEST_F(RecoveryTest, AJobThatHadEndedKeepsItsFinalSnapshotAndTicksNoMore) {
   Source source;
   IngestDurably(*jobs, source.At(0, Opened(1, 1)));
   IngestDurably(*jobs, source.At(1, Closed()));
-  const std::vector<next::Snapshot> ticked = Values(jobs->TickDue(At(2)));
+  const std::vector<Snapshot> ticked = Values(jobs->TickDue(At(2)));
   ASSERT_EQ(ticked.size(), 1u);
   jobs = Restart(CopyOf(directory_), 1000);
   EXPECT_EQ(*jobs->Newest("job-1"), ticked[0]);
@@ -482,8 +480,8 @@ TEST_F(RecoveryTest, SilenceWhileTheMasterWasDeadEndsNoJob) {
   auto jobs = Restart(directory_);
   IngestDurably(*jobs, Source().At(0, Opened(1, 1)));
   jobs = Restart(CopyOf(directory_), 10'000);
-  EXPECT_EQ(jobs->TickDue(At(10'001)).at(0).newest->state, next::JobState::kRunning);
-  EXPECT_EQ(jobs->TickDue(At(20'000)).at(0).newest->state, next::JobState::kAbandoned);
+  EXPECT_EQ(jobs->TickDue(At(10'001)).at(0).newest->state, JobState::kRunning);
+  EXPECT_EQ(jobs->TickDue(At(20'000)).at(0).newest->state, JobState::kAbandoned);
 }
 
 TEST_F(RecoveryTest, AJobThatWasForgottenStaysForgotten) {
@@ -588,7 +586,7 @@ TEST_F(RecoveryTest, ZerosAtTheEndAreWhatACrashLeavesAndNoRecords) {
   EXPECT_THAT(recovery_.damages,
               ElementsAre(HasSubstr("torn record at byte " + std::to_string(whole))));
   jobs->TickDue(At(3));
-  const next::Snapshot shown = *jobs->Newest("job-1");
+  const Snapshot shown = *jobs->Newest("job-1");
   EXPECT_THAT(shown.notes, IsEmpty());
   EXPECT_EQ(shown.sequence, 2u) << "no tick was lost";
 }
@@ -632,7 +630,7 @@ class DamagedJournal : public RecoveryTest {
 
   Source source_;
   std::size_t middle_ = 0;
-  next::Snapshot newest_;  // that was published
+  Snapshot newest_;  // that was published
 };
 
 TEST_F(DamagedJournal, AFlippedBitLosesOneEventAndNothingBehindIt) {
@@ -653,7 +651,7 @@ TEST_F(DamagedJournal, WatchersAreToldAtOnceAndAfterEveryRestart) {
   std::string note;
   for (int restarts = 0; restarts < 3; ++restarts) {
     const auto jobs = Restart(directory_, 500 + restarts);
-    const next::Snapshot told = *jobs->Newest("job-1");
+    const Snapshot told = *jobs->Newest("job-1");
     EXPECT_EQ(told.coverage->lost_envelopes, 1u);
     ASSERT_EQ(told.notes.size(), 1u);
     EXPECT_THAT(told.notes[0], AllOf(HasSubstr("log of this job was damaged at byte"),
@@ -669,7 +667,7 @@ TEST_F(DamagedJournal, NoNumberThatWasSeenIsGivenToAnotherSnapshot) {
   for (std::size_t position = whole.size() - 200; position < whole.size(); position += 9) {
     std::ofstream(LogPath(), std::ios::binary | std::ios::trunc) << whole;
     Flip(position);
-    const next::Snapshot after = *Restart(directory_, 500)->Newest("job-1");
+    const Snapshot after = *Restart(directory_, 500)->Newest("job-1");
     ASSERT_GT(after.sequence, newest_.sequence) << position;
     ASSERT_EQ(after.notes.size(), 1u) << position;
   }
@@ -721,12 +719,12 @@ TEST_F(DamagedJournal, ACheckpointBehindTheDamageIsPassedOverAndOneBeforeItUsed)
   EXPECT_EQ(jobs->Newest("job-1")->coverage->lost_envelopes, 2u);
 }
 
-TEST_F(RecoveryTest, ADirectoryOfVersion01KeepsTheMasterFromStarting) {
+TEST_F(RecoveryTest, ADirectoryOfAnEarlierVersionKeepsTheMasterFromStarting) {
   std::ofstream(LogPath(), std::ios::binary) << "TIDELOG2" << std::string(100, 'x');
   JobTableOptions options;
   options.data_dir = directory_;
   const absl::Status status = JobTable(options).Recover(At(1), 1).status();
-  EXPECT_THAT(std::string(status.message()), HasSubstr("was written by tidemark 0.1"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("was written by an earlier version"));
   EXPECT_TRUE(fs::exists(LogPath())) << "it is left as it is";
 }
 
@@ -738,8 +736,9 @@ TEST_F(RecoveryTest, AnEventThatEndsLikeTheEndOfAJobEndsNoJob) {
     IngestDurably(*jobs, source.At(0, Opened(1, 1)));
     const Event event = source.At(1, Started(M(0)));
     wire::ReceivedEvent received = wire::EncodeEvent(event);
-    next::Snapshot final = *jobs->Newest("job-1");
-    final.state = next::JobState::kSucceeded;
+    Snapshot final = *jobs->Newest("job-1");
+    final.state = JobState::kSucceeded;
+    final.is_final = true;
     std::string end;
     store::EncodeEnd({.final = final, .sources = {}, .opened_at = At(0)}, store::LogKey{1}, end);
     // A field of a number that no version has.
@@ -749,7 +748,28 @@ TEST_F(RecoveryTest, AnEventThatEndsLikeTheEndOfAJobEndsNoJob) {
     ASSERT_TRUE(taken.status.ok()) << taken.status;
     ASSERT_TRUE(jobs->journal().WaitUntilDurable(taken.position));
   }
-  EXPECT_EQ(Restart(directory_, 2)->Newest("job-1")->state, next::JobState::kRunning);
+  EXPECT_EQ(Restart(directory_, 2)->Newest("job-1")->state, JobState::kRunning);
+}
+
+// Readers look for what a stage is at the place that it has among the stages.
+TEST_F(RecoveryTest, ASnapshotWithStagesThatNobodyToldOfIsOfNoUse) {
+  Snapshot final = {.job_id = "job-1", .sequence = 1, .at = At(1), .is_final = true};
+  const std::string path = root_ + "/checkpoint";
+  const auto is_read = [&] {
+    std::string end;
+    store::EncodeEnd({.final = final, .sources = {}, .opened_at = At(0)}, store::LogKey{7}, end);
+    EXPECT_TRUE(store::WriteCheckpoint(path, {final, "monitor"}).ok());
+    const bool has_end = store::DecodeEnd(end, store::LogKey{7}).has_value();
+    EXPECT_EQ(has_end, store::ReadCheckpoint(path).has_value());
+    return has_end;
+  };
+  EXPECT_TRUE(is_read());
+  final.stages = {{.id = {0, 1}}};
+  EXPECT_FALSE(is_read());
+  final.stage_infos = {{.id = {0, 0}}};
+  EXPECT_FALSE(is_read());
+  final.stage_infos = {{.id = {0, 1}}};
+  EXPECT_TRUE(is_read());
 }
 
 // --- a trace for people
@@ -768,7 +788,7 @@ TEST_F(RecoveryTest, TheTraceGoesOnAfterARestart) {
     IngestDurably(jobs, source.At(2, Started(M(0))));
   }
   fs::resize_file(trace, fs::file_size(trace) - 5);  // what a kill leaves unwritten
-  std::vector<next::Snapshot> live;
+  std::vector<Snapshot> live;
   {
     JobTable jobs(options);
     ASSERT_TRUE(jobs.Recover(At(3), 1).ok());
@@ -920,7 +940,7 @@ TEST_F(RecoveryTest, AJobWhoseLogCannotBeWrittenHoldsUpNoOther) {
   for (int i = 1; i < 10; ++i) {
     const IngestResult taken = Ingest(jobs, good.At(i, Started(M(0))));
     while (!jobs.journal().IsDurable(taken.mark())) absl::SleepFor(absl::Milliseconds(1));
-    const std::vector<next::Snapshot> ticked = Values(jobs.TickDue(At(i)));
+    const std::vector<Snapshot> ticked = Values(jobs.TickDue(At(i)));
     ASSERT_EQ(ticked.size(), 1u) << i;
     EXPECT_EQ(ticked[0].job_id, "good");
   }
@@ -952,7 +972,7 @@ TEST_F(RecoveryTest, AFullDiskHoldsAnswersAndSnapshotsUntilThereIsRoom) {
   while (jobs.journal().durable() < held.position || !jobs.journal().status().ok()) {
     absl::SleepFor(absl::Milliseconds(1));
   }
-  const std::vector<next::Snapshot> ticked = Values(jobs.TickDue(At(5)));
+  const std::vector<Snapshot> ticked = Values(jobs.TickDue(At(5)));
   ASSERT_EQ(ticked.size(), 1u);
   EXPECT_EQ(ticked[0].sequence, 2u);
 }

@@ -105,12 +105,12 @@ double SecondsInBins(const Job& job) {
 TEST(ReduceFold, LeavesOutOfTimesWhatWasWaitedForAProcessor) {
   Job job = JobWithKeys({});
   EXPECT_TRUE(job.Say(5, Shared(Reduced(R(0), At(4), {Point(100, 2)}), 4, 3)).ok());
-  EXPECT_DOUBLE_EQ(Attempt(job).reduce->alone_share, 0.25);
+  EXPECT_DOUBLE_EQ(Attempt(job).reduce->processor_share, 0.25);
   EXPECT_DOUBLE_EQ(SecondsInBins(job), 0.5);
   ReduceProfile second = Shared(Reduced(R(0), At(8), {Point(100, 1)}), 8, 3);
   second.reduce_time = absl::Seconds(3);
   EXPECT_TRUE(job.Say(9, second).ok());
-  EXPECT_NEAR(Attempt(job).reduce->alone_share, 1 - 0.75 * std::exp(-4.0 / 3), 1e-12);
+  EXPECT_NEAR(Attempt(job).reduce->processor_share, 1 - 0.75 * std::exp(-4.0 / 3), 1e-12);
   EXPECT_DOUBLE_EQ(SecondsInBins(job), 1.5);
   EXPECT_EQ(Attempt(job).reduce->reduce_time, absl::Seconds(3));
   EXPECT_EQ(Attempt(job).reduce->reduce_time_alone, absl::Seconds(1.5));
@@ -183,15 +183,15 @@ TEST(ReduceFold, ProcessorUseThatShrinksOrExceedsItselfTellsNothing) {
   Job job = JobWithKeys({});
   EXPECT_TRUE(job.Say(5, Shared(Reduced(R(0), At(4), {}), 4, 2)).ok());
   EXPECT_TRUE(job.Say(6, Shared(Reduced(R(0), At(4), {}), 3, 3)).ok());
-  EXPECT_DOUBLE_EQ(Attempt(job).reduce->alone_share, 0.5);
+  EXPECT_DOUBLE_EQ(Attempt(job).reduce->processor_share, 0.5);
   EXPECT_TRUE(job.Say(7, Shared(Reduced(R(0), At(4), {}), 1000, 1e9)).ok());
-  EXPECT_GT(Attempt(job).reduce->alone_share, 0);
+  EXPECT_GT(Attempt(job).reduce->processor_share, 0);
 }
 
 TEST(ReduceFold, TimesOfSourcesThatDoNotTellCountAsTheyAre) {
   Job job = JobWithKeys({});
   EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(100, 2)})).ok());
-  EXPECT_EQ(Attempt(job).reduce->alone_share, 1);
+  EXPECT_EQ(Attempt(job).reduce->processor_share, 1);
   EXPECT_DOUBLE_EQ(SecondsInBins(job), 2);
 }
 

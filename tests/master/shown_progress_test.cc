@@ -94,7 +94,7 @@ TEST(LatestEnd, KnowsNothingUntilThereWasAnEndForASecond) {
 struct Watched {
   JobMonitor monitor{"job-1", {}};
   Source source;
-  next::Snapshot newest;
+  Snapshot newest;
   ReduceProfile reduced{.attempt = R(0)};
   absl::Status Say(double seconds, EventBody body) {
     return monitor.Apply(source.At(seconds, std::move(body)));
@@ -108,7 +108,7 @@ struct Watched {
     reduced.reduce_time += absl::Seconds(seconds);
     return Say(at, reduced);
   }
-  const next::Estimate& Tick(double seconds) {
+  const Estimate& Tick(double seconds) {
     newest = monitor.Tick(At(seconds));
     return newest.estimate;
   }
@@ -128,7 +128,7 @@ Watched AfterTheMapPhase() {
 // Whatever the part of a job that its map phase takes, half of it is never further off than that.
 TEST(ShownProgress, IsHalfwayAfterTheMapPhaseOfAnUnknownJob) {
   Watched job = AfterTheMapPhase();
-  const next::Estimate& forecast = job.Tick(10);
+  const Estimate& forecast = job.Tick(10);
   ASSERT_TRUE(Left(forecast) && Upper(forecast));
   EXPECT_GT(*Upper(forecast), 10 * *Left(forecast));
   EXPECT_NEAR(forecast.fraction_done, 0.5, 0.05);
@@ -148,21 +148,25 @@ TEST(ShownProgress, NeverFallsThoughTheForecastDoes) {
   }
 }
 
-TEST(ShownProgress, NeverFallsInAnyForecastOrPhaseOfAnyJob) {
+TEST(ShownProgress, NeverFallsInAnyForecastOrStageOfAnyJob) {
   for (const std::size_t seed : {1, 2, 3}) {
     test::VirtualJob told = test::QuadraticJob();
     told.slots = seed;
     JobMonitor monitor("job-1", {});
     std::map<std::string, double> shown;
     std::map<std::uint32_t, double> of_stages;
-    for (const next::Snapshot& snapshot : test::Watch(Tell(told), 5, monitor)) {
-      for (const next::Estimate& forecast : EstimatesOf(snapshot)) {
+    double fetched = 0;
+    for (const Snapshot& snapshot : test::Watch(Tell(told), 5, monitor)) {
+      for (const Estimate& forecast : EstimatesOf(snapshot)) {
         EXPECT_GE(forecast.fraction_done, shown[forecast.indicator]) << forecast.indicator;
         shown[forecast.indicator] = forecast.fraction_done;
       }
-      for (const next::StageProgress& stage : snapshot.stages) {
+      for (const StageProgress& stage : snapshot.stages) {
         EXPECT_GE(stage.fraction_done, of_stages[stage.id.stage]);
         of_stages[stage.id.stage] = stage.fraction_done;
+        if (!stage.shuffle) continue;
+        EXPECT_GE(stage.shuffle->fraction_done, fetched);
+        fetched = stage.shuffle->fraction_done;
       }
     }
   }
@@ -212,26 +216,26 @@ Watched ThatFallsSilent() {
 
 TEST(ShownProgress, StandsStillWhileTheJobIsSilent) {
   Watched job = ThatFallsSilent();
-  const next::Estimate heard = job.Tick(21);
+  const Estimate heard = job.Tick(21);
   ASSERT_EQ(SilentFor(job.newest), absl::ZeroDuration());
   ASSERT_TRUE(Left(heard) && Upper(heard));
-  next::Estimate silent = job.Tick(30);
+  Estimate silent = job.Tick(30);
   ASSERT_GT(SilentFor(job.newest), absl::ZeroDuration());
   EXPECT_EQ(silent.fraction_done, heard.fraction_done);
   EXPECT_EQ(Left(silent), Left(heard)) << "nobody has told that any of it is done";
   silent = job.Tick(300);
-  EXPECT_EQ(silent.state, next::EstimateState::kValid);
+  EXPECT_EQ(silent.state, EstimateState::kValid);
   EXPECT_EQ(silent.fraction_done, heard.fraction_done);
   EXPECT_EQ(Left(silent), Left(heard));
 }
 
 TEST(ShownProgress, StandsStillWhileTheJobIsSilentOverRestartsOfTheMaster) {
   Watched job = ThatFallsSilent();
-  const next::Estimate heard = job.Tick(30);
+  const Estimate heard = job.Tick(30);
   for (const double restart : {40.0, 100.0}) {
     job.monitor.NoteRestart(At(restart));
     for (const double after : {0.0, 1.0, 2.5, 20.0}) {
-      const next::Estimate silent = job.Tick(restart + after);
+      const Estimate silent = job.Tick(restart + after);
       EXPECT_EQ(silent.fraction_done, heard.fraction_done) << restart << " + " << after;
       EXPECT_EQ(Left(silent), Left(heard)) << restart << " + " << after;
     }
@@ -262,7 +266,7 @@ TEST(ShownProgress, OfAJobThatIsGivenUpStaysWhereItWas) {
   Watched job = ThatFallsSilent();
   const double heard = job.Tick(21).fraction_done;
   EXPECT_EQ(job.Tick(20 + 15 * 60 + 1).fraction_done, heard);
-  EXPECT_EQ(job.newest.state, next::JobState::kAbandoned);
+  EXPECT_EQ(job.newest.state, JobState::kAbandoned);
 }
 
 TEST(ShownProgress, GoesOnWhenThereIsNewsAgain) {
@@ -283,8 +287,8 @@ TEST(ShownProgress, AnEndIsNotKnownMoreCloselyThanItsGrace) {
     EXPECT_TRUE(job.Reduce(at, 100, 1).ok());
     job.Tick(at);
   }
-  const next::Estimate& forecast = job.Tick(50.9);
-  ASSERT_EQ(forecast.state, next::EstimateState::kValid);
+  const Estimate& forecast = job.Tick(50.9);
+  ASSERT_EQ(forecast.state, EstimateState::kValid);
   EXPECT_GE(Upper(forecast).value(), 2 * kSecond);
   EXPECT_LT(forecast.fraction_done, 0.999);
 }

@@ -98,8 +98,8 @@ TEST(Silence, IsInTheSnapshotUntilTheJobIsGivenUp) {
   JobMonitor monitor = Monitor();
   EXPECT_EQ(SilentFor(monitor.Tick(At(12))), absl::ZeroDuration());
   EXPECT_EQ(SilentFor(monitor.Tick(At(22))), absl::Seconds(12));
-  const next::Snapshot final = monitor.Tick(At(10 + 15 * 60 + 1));
-  EXPECT_EQ(final.state, next::JobState::kAbandoned);
+  const Snapshot final = monitor.Tick(At(10 + 15 * 60 + 1));
+  EXPECT_EQ(final.state, JobState::kAbandoned);
   EXPECT_EQ(SilentFor(final), absl::ZeroDuration());
 }
 
@@ -112,8 +112,8 @@ TEST(Silence, LastsOverARestartOfTheMaster) {
 TEST(Silence, WhileNoMasterListenedEndsNoJob) {
   JobMonitor monitor = Monitor();
   monitor.NoteRestart(At(10'000));
-  EXPECT_EQ(monitor.Tick(At(10'000 + 15 * 60)).state, next::JobState::kRunning);
-  EXPECT_EQ(monitor.Tick(At(10'000 + 15 * 60 + 1)).state, next::JobState::kAbandoned);
+  EXPECT_EQ(monitor.Tick(At(10'000 + 15 * 60)).state, JobState::kRunning);
+  EXPECT_EQ(monitor.Tick(At(10'000 + 15 * 60 + 1)).state, JobState::kAbandoned);
 }
 
 TEST(Silence, OfARunThatKeepsAnotherFromItsIdIsSaid) {

@@ -68,7 +68,7 @@ struct Query {
     both(0, 2, 10, 20);
     both(1, 0, 20, 25);
   }
-  next::Snapshot Tick(double seconds) { return monitor.Tick(At(seconds)); }
+  Snapshot Tick(double seconds) { return monitor.Tick(At(seconds)); }
 
   Source driver;
   JobMonitor monitor{"job-1", {}};
@@ -84,8 +84,8 @@ PastRun EarlierRun() {
 }
 
 // Finite, ordered, not negative.
-void ExpectSane(const next::Snapshot& snapshot) {
-  const next::Estimate& said = snapshot.estimate;
+void ExpectSane(const Snapshot& snapshot) {
+  const Estimate& said = snapshot.estimate;
   ASSERT_TRUE(Left(said).has_value());
   EXPECT_GE(*Left(said), absl::ZeroDuration());
   EXPECT_LE(*Lower(said), *Left(said));
@@ -96,7 +96,7 @@ void ExpectSane(const next::Snapshot& snapshot) {
 TEST(JobOfStages, IsEstimatedLive) {
   Query query;
   query.RunUntil(15);
-  const next::Snapshot snapshot = query.Tick(15);
+  const Snapshot snapshot = query.Tick(15);
   ExpectSane(snapshot);
   // 5 s of the running tasks, then two of unknown length side by side.
   EXPECT_GT(*Left(snapshot.estimate), absl::Seconds(5));
@@ -122,7 +122,7 @@ TEST(JobOfStages, KnowsWhenItsStagesStartAndEnd) {
 TEST(JobOfStages, TheSecondRunKnowsTheFirst) {
   Query query{std::vector<StageOpened>{}};
   query.monitor.SetPastRuns({EarlierRun()});
-  const next::Snapshot snapshot = query.Tick(0);
+  const Snapshot snapshot = query.Tick(0);
   ExpectSane(snapshot);
   EXPECT_NEAR(absl::ToDoubleSeconds(*Left(snapshot.estimate)), 25, 3);
   ASSERT_THAT(query.monitor.stage_forecasts(), SizeIs(2));
@@ -142,7 +142,7 @@ TEST(JobOfStages, ItsSummaryHoldsWhatItsTasksTook) {
 
 TEST(JobOfStages, StagesThatWaitForEachOtherAreNamedInANoteAndEstimated) {
   Query query({Stage(0, 1, {1}), Stage(1, 1, {0})});
-  const next::Snapshot snapshot = query.Tick(1);
+  const Snapshot snapshot = query.Tick(1);
   ExpectSane(snapshot);
   EXPECT_THAT(snapshot.notes, ElementsAre(HasSubstr("stages 0, 1, 0 wait for each other")));
 }
@@ -199,7 +199,7 @@ TEST(JobOfStages, AnApplicationOfAHundredThousandStagesIsToldThatItIsTooLarge) {
   for (std::uint32_t i = 0; i < 100'000; ++i) {
     query.Say(1, i < 100 ? Stage(i, 1) : Stage(i, 1, {i - 100, i - 50}));
   }
-  const next::Snapshot snapshot = query.Tick(2);
+  const Snapshot snapshot = query.Tick(2);
   EXPECT_EQ(Left(snapshot.estimate), std::nullopt);
   EXPECT_THAT(snapshot.notes,
               ElementsAre(HasSubstr("the job has 100000 stages; the end of a job")));
@@ -228,9 +228,16 @@ TEST(JobOfStages, TooManyDependenciesAreTold) {
   std::vector<std::uint32_t> parents(4'000);
   for (std::uint32_t i = 0; i < 4'000; ++i) parents[i] = 1'000 + i;
   for (std::uint32_t i = 0; i < 300; ++i) query.Say(1, Stage(i, 1, parents));
-  const next::Snapshot snapshot = query.Tick(2);
+  const Snapshot snapshot = query.Tick(2);
   EXPECT_EQ(Left(snapshot.estimate), std::nullopt);
   EXPECT_THAT(snapshot.notes, ElementsAre(HasSubstr("1200000 dependencies")));
+}
+
+// It has heard of one of them.
+TEST(JobOfStages, OnlyTasksThatWereHeardOfCountTowardsTheirLimit) {
+  Query query({Stage(7, 600'000)});
+  query.Start(1, Task(7, 599'999));
+  EXPECT_THAT(query.Tick(2).notes, IsEmpty());
 }
 
 TEST(JobOfStages, ExpectedStagesCountTowardsTheirLimit) {
@@ -240,7 +247,7 @@ TEST(JobOfStages, ExpectedStagesCountTowardsTheirLimit) {
   }
   Query query{std::vector<StageOpened>{}};
   query.monitor.SetPastRuns({large});
-  const next::Snapshot snapshot = query.Tick(1);
+  const Snapshot snapshot = query.Tick(1);
   EXPECT_EQ(Left(snapshot.estimate), std::nullopt);
   EXPECT_THAT(snapshot.notes, ElementsAre(HasSubstr("10001 stages with tasks left")));
 }
@@ -259,7 +266,7 @@ TEST(JobOfStages, WithoutASizeOfAStageNoEndIsPredictedAndANoteSaysWhy) {
   unknown.task_count.reset();
   Query query({Stage(0, 4), unknown});
   query.RunUntil(15);
-  const next::Snapshot snapshot = query.Tick(15);
+  const Snapshot snapshot = query.Tick(15);
   EXPECT_EQ(Left(snapshot.estimate), std::nullopt);
   EXPECT_THAT(snapshot.notes, ElementsAre(HasSubstr("how many tasks stage 3 has")));
 }
@@ -270,7 +277,7 @@ TEST(JobOfStages, TheSizeOfAStageIsTakenFromAnEarlierRun) {
   Query query({Stage(0, 4), unknown});
   query.monitor.SetPastRuns({EarlierRun()});
   query.RunUntil(15);
-  const next::Snapshot snapshot = query.Tick(15);
+  const Snapshot snapshot = query.Tick(15);
   ASSERT_TRUE(Left(snapshot.estimate).has_value());
   EXPECT_NEAR(absl::ToDoubleSeconds(*Left(snapshot.estimate)), 10, 3);
 }
@@ -298,7 +305,7 @@ TEST(JobOfStages, WhatIsPublishedTellsWhenStagesStartAndEnd) {
   query.monitor.SetPastRuns({EarlierRun()});
   query.RunUntil(15);
   query.Tick(15);
-  const next::Snapshot job = query.monitor.job();
+  const Snapshot job = query.monitor.job();
   ASSERT_THAT(job.stages, SizeIs(2));
   EXPECT_EQ(job.stages[0].starts_in, std::nullopt) << "it has begun";
   ASSERT_TRUE(job.stages[0].ends_in && job.stages[1].starts_in && job.stages[1].ends_in);

@@ -143,9 +143,8 @@ inline Story Tell(const VirtualJob& job) {
 }
 
 // Tells `monitor` the story and looks every `tick_seconds` until the job is over.
-inline std::vector<next::Snapshot> Watch(const Story& story, double tick_seconds,
-                                         JobMonitor& monitor) {
-  std::vector<next::Snapshot> snapshots;
+inline std::vector<Snapshot> Watch(const Story& story, double tick_seconds, JobMonitor& monitor) {
+  std::vector<Snapshot> snapshots;
   auto event = story.events.begin();
   for (double now = 0; snapshots.empty() || !snapshots.back().is_final; now += tick_seconds) {
     for (; event != story.events.end() && event->arrived_at <= At(now); ++event) {

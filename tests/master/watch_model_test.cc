@@ -32,12 +32,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using next::service::JobCursor;
-using next::service::JobHub;
-using next::service::JobWatcher;
-using next::service::ParseResumeToken;
-using next::service::PublishedJob;
-using next::service::ResumePoint;
+using service::JobCursor;
+using service::JobHub;
+using service::JobWatcher;
+using service::ParseResumeToken;
+using service::PublishedJob;
+using service::ResumePoint;
 using test::At;
 
 constexpr const char* kJob = "job-1";
@@ -52,7 +52,7 @@ class Subscriber final : public JobWatcher {
 };
 
 // What a response was checked against: every snapshot ever published, by sequence.
-using Published = std::map<std::uint64_t, next::Snapshot>;
+using Published = std::map<std::uint64_t, Snapshot>;
 
 class Recorder final : public JobWatcher {
  public:
@@ -97,9 +97,9 @@ class Client {
     if (under_way_.empty()) return;
     const JobCursor::Update update = std::move(under_way_.front());
     under_way_.pop_front();
-    const auto whole = next::wire::Apply(newest_, update.snapshot);
+    const auto whole = wire::Apply(newest_, update.snapshot);
     ASSERT_TRUE(whole.ok()) << whole.status();
-    const next::Snapshot& snapshot = newest_ = *whole;
+    const Snapshot& snapshot = newest_ = *whole;
     EXPECT_FALSE(has_final_) << "nothing comes after the final snapshot";
     EXPECT_FALSE(update.restarted) << "the journal remembers";
     EXPECT_GT(snapshot.sequence, last_) << "sequences only grow";
@@ -121,7 +121,7 @@ class Client {
  private:
   std::shared_ptr<Subscriber> subscriber_;
   std::deque<JobCursor::Update> under_way_;
-  next::Snapshot newest_;
+  Snapshot newest_;
   std::uint64_t last_ = 0;
   std::string token_;
   bool has_final_ = false;

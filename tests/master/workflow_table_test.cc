@@ -28,10 +28,6 @@
 namespace tidemark::service {
 namespace {
 
-using next::Basis;
-using next::ChildState;
-using next::JobState;
-using next::Snapshot;
 using test::At;
 using test::Closed;
 using test::JobNamed;
@@ -62,7 +58,7 @@ class WorkflowTableTest : public ::testing::Test {
   void Start(double seconds) {
     workflows_.reset();
     jobs_.reset();
-    hub_ = std::make_unique<next::service::JobHub>("master", 10);
+    hub_ = std::make_unique<service::JobHub>("master", 10);
     jobs_ = std::make_unique<JobTable>(
         JobTableOptions{.data_dir = directory_, .disk = store::MakeFileDisk(/*sync=*/false)});
     ASSERT_TRUE(jobs_->Recover(At(seconds), 1).ok());
@@ -99,14 +95,14 @@ class WorkflowTableTest : public ::testing::Test {
 
   std::string directory_;
   WorkflowTableOptions options_;
-  std::unique_ptr<next::service::JobHub> hub_;
+  std::unique_ptr<service::JobHub> hub_;
   std::unique_ptr<JobTable> jobs_;
   std::unique_ptr<WorkflowTable> workflows_;
   WorkflowRecovery recovery_;
 };
 
 // a, then b.
-next::Plan Chain(const std::string& id = "wf") {
+Plan Chain(const std::string& id = "wf") {
   return {.id = id, .jobs = {JobNamed("a"), JobNamed("b", {"a"})}, .cluster = {.slots = 2}};
 }
 
@@ -121,7 +117,7 @@ TEST_F(WorkflowTableTest, AWorkflowIsKnownOnceItIsSubmitted) {
 TEST_F(WorkflowTableTest, TheSameSubmissionAgainIsHarmlessAndAnotherIsRefused) {
   ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
   EXPECT_TRUE(workflows_->Submit(Chain(), {}, At(5)).ok());
-  next::Plan other = Chain();
+  Plan other = Chain();
   other.cluster.slots = 3;
   EXPECT_TRUE(absl::IsAlreadyExists(workflows_->Submit(other, {}, At(5)).status()));
   EXPECT_TRUE(absl::IsInvalidArgument(workflows_->Submit({.id = "x"}, {}, At(5)).status()));
@@ -135,7 +131,7 @@ TEST_F(WorkflowTableTest, TheIdOfAnEndedWorkflowIsNotTakenByAnother) {
   Tick(3);
   const Snapshot final = Newest("wf");
   ASSERT_TRUE(final.is_final);
-  next::Plan other = Chain();
+  Plan other = Chain();
   other.jobs[1].job_id = "b-2";
   for (const bool is_restarted : {false, true}) {
     if (is_restarted) Start(10);
@@ -179,7 +175,7 @@ TEST_F(WorkflowTableTest, AJobThatIsSilentKeepsItsWorkflowStillOverARestart) {
 }
 
 TEST_F(WorkflowTableTest, WhatWasTakenBetweenTwoTicksStandsAfterARestart) {
-  next::Plan submitted = Chain();
+  Plan submitted = Chain();
   submitted.retry_within = absl::Hours(1);
   ASSERT_TRUE(workflows_->Submit(submitted, {}, At(0)).ok());
   Source a("master", "a-1");
@@ -215,6 +211,32 @@ TEST_F(WorkflowTableTest, ARecordThatCannotBeTakenAgainIsDamage) {
   Start(2);
   EXPECT_THAT(recovery_.damages, ElementsAre(HasSubstr("about 1 record was lost")));
   EXPECT_THAT(Newest("wf").notes, Contains(HasSubstr("log of this workflow was damaged")));
+}
+
+TEST_F(WorkflowTableTest, AJobThatIsLoggedWithoutAStateHasNotBegun) {
+  std::string records;
+  const store::LogKey key = store::NewLogKey();
+  store::EncodeSubmission(Chain(), "", At(0), key, records);
+  store::EncodeWorkflowTick({.sequence = 1, .at = At(1)}, {{"a", {.state = ChildState::kUnknown}}},
+                            key, records);
+  std::ofstream(log(), std::ios::binary) << records;
+  Start(2);
+  EXPECT_EQ(Newest("wf").children[0].state, ChildState::kAwaited);
+}
+
+TEST_F(WorkflowTableTest, AKilledJobWhoseRetryDoesNotComeAfterARestartKillsIt) {
+  Plan plan = Chain();
+  plan.retry_within = absl::Seconds(60);
+  ASSERT_TRUE(workflows_->Submit(plan, {}, At(0)).ok());
+  Source a("master", "a-1");
+  Tell(a, 1, Opened(1, 1));
+  Tick(2);
+  Tell(a, 3, Closed(JobOutcome::kKilled));
+  ASSERT_EQ(Tick(4).at(0).children[0].state, ChildState::kRetryable);
+  Start(10);
+  Tick(100);
+  EXPECT_EQ(Newest("wf").state, JobState::kKilled);
+  EXPECT_THAT(Newest("wf").message, HasSubstr("job a was killed"));
 }
 
 TEST_F(WorkflowTableTest, AJobThatIsSeenBeforeItsFirstTickShowsItsStages) {
@@ -279,8 +301,7 @@ TEST_F(WorkflowTableTest, FollowsItsJobsToTheirEnd) {
 // One reduce task takes 475 s, the other 75: its slot is free then, not when half of the job is
 // over.
 TEST_F(WorkflowTableTest, TheTasksOfARunningJobReachItsWorkflow) {
-  next::Plan submitted = {
-      .id = "wf", .jobs = {JobNamed("a"), JobNamed("b")}, .cluster = {.slots = 2}};
+  Plan submitted = {.id = "wf", .jobs = {JobNamed("a"), JobNamed("b")}, .cluster = {.slots = 2}};
   submitted.jobs[0].job_id = "job-1";
   submitted.jobs[1].profile = test::Profile(2, 10, 0, 0);
   ASSERT_TRUE(workflows_->Submit(submitted, {}, At(0)).ok());
@@ -289,7 +310,7 @@ TEST_F(WorkflowTableTest, TheTasksOfARunningJobReachItsWorkflow) {
     ASSERT_TRUE(jobs_->Ingest(wire::EncodeEvent(event), event.arrived_at).status.ok());
   }
   Tick(50);
-  const std::optional<next::Range> starts_in = Newest("wf").children[1].starts_in;
+  const std::optional<Range> starts_in = Newest("wf").children[1].starts_in;
   ASSERT_TRUE(starts_in.has_value());
   EXPECT_NEAR(absl::ToDoubleSeconds(starts_in->median), 12 + 75 - 50, 20);
 }
@@ -366,7 +387,7 @@ TEST_F(WorkflowTableTest, GoesOnAfterAKillWithoutRepeatingASequenceOrGoingBack) 
 }
 
 TEST_F(WorkflowTableTest, OneWithManyJobsCountsAsHeavyBeforeItHasBeenTicked) {
-  next::Plan many = Chain("many-0");
+  Plan many = Chain("many-0");
   while (many.jobs.size() < 100) many.jobs.push_back(JobNamed(std::to_string(many.jobs.size())));
   for (const char* id : {"many-0", "many-1", "many-2", "many-3", "many-4"}) {
     many.id = id;
@@ -421,7 +442,7 @@ TEST_F(WorkflowTableTest, TheFinalSnapshotStaysTheSameAfterAKill) {
 }
 
 TEST_F(WorkflowTableTest, AnAttachmentSurvivesAKill) {
-  next::Plan submitted = Chain();
+  Plan submitted = Chain();
   submitted.jobs[0].job_id.clear();
   ASSERT_TRUE(workflows_->Submit(submitted, {}, At(0)).ok());
   ASSERT_TRUE(workflows_->Attach("wf", "a", "late", At(1)).ok());
@@ -450,7 +471,7 @@ TEST_F(WorkflowTableTest, ATornEndIsCutOffAndReported) {
 }
 
 TEST_F(WorkflowTableTest, DamageInItsLogCostsOneRecordAndIsTold) {
-  next::Plan submitted = Chain();
+  Plan submitted = Chain();
   submitted.jobs[0].job_id.clear();
   const auto position = workflows_->Submit(submitted, {}, At(0));
   ASSERT_TRUE(position.ok()) << position.status();
@@ -517,7 +538,7 @@ TEST_F(WorkflowTableTest, ALogOfAnEarlierLayoutKeepsTheMasterFromStarting) {
   for (const char* magic : {"TIDEWFL2", "TIDEWFL4"}) {
     std::ofstream(log(), std::ios::binary) << magic << std::string(100, 'x');
     const absl::Status status = workflows_->Recover().status();
-    EXPECT_THAT(std::string(status.message()), HasSubstr("was written by tidemark 0.1"));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("was written by an earlier version"));
     EXPECT_TRUE(std::filesystem::exists(log())) << "it is left as it is";
   }
 }
@@ -545,7 +566,7 @@ TEST_F(WorkflowTableTest, EarlierRunsComeByTheNameOfTheJob) {
     return std::vector<JobProfile>{test::Profile(2, 10, 2, 10)};
   };
   Start(0);
-  next::Plan submitted = Chain();
+  Plan submitted = Chain();
   submitted.jobs[1].history_name = "nightly";
   ASSERT_TRUE(workflows_->Submit(submitted, {}, At(0)).ok());
   const auto snapshots = Tick(1);
@@ -594,7 +615,7 @@ TEST_F(WorkflowTableTest, AWorkflowThatIsHeldUpHoldsNoOtherUp) {
   Tell(a, 1, Opened(1, 1));
   Tell(a, 2, Closed(JobOutcome::kKilled));
   Tick(3);
-  next::Plan slow = {.id = "slow", .jobs = {JobNamed("slow")}, .cluster = {.slots = 2}};
+  Plan slow = {.id = "slow", .jobs = {JobNamed("slow")}, .cluster = {.slots = 2}};
   ASSERT_TRUE(workflows_->Submit(slow, {}, At(4)).ok());
   auto ticked = std::async(std::launch::async, [&] { return Tick(5); });
   while (!held.is_asked()) std::this_thread::yield();
@@ -615,9 +636,9 @@ TEST_F(WorkflowTableTest, AWorkflowThatIsHeldUpHoldsNoOtherUp) {
 // However long an estimate takes, whoever submits, attaches or watches does not wait for it.
 TEST_F(WorkflowTableTest, AnEstimateHoldsNobodyUp) {
   HeldUp held;
-  options_.estimate = [&](const workflow::LiveQuestion& question) {
+  options_.estimate = [&](const workflow::JobsNow& question) {
     if (!held.is_asked()) held.Runs();
-    return workflow::EstimateLive(question);
+    return workflow::EstimateJobs(question);
   };
   Start(0);
   ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
@@ -643,7 +664,7 @@ TEST_F(WorkflowTableTest, AQuestionWhatWouldBeHoldsNobodyUp) {
   HeldUp held;
   options_.runs = [&](const std::string&, const store::Reported&) { return held.Runs(); };
   Start(0);
-  next::Plan one = {.id = "wf", .jobs = {JobNamed("a")}, .cluster = {.slots = 2}};
+  Plan one = {.id = "wf", .jobs = {JobNamed("a")}, .cluster = {.slots = 2}};
   ASSERT_TRUE(workflows_->Submit(one, {}, At(0)).ok());
   auto asked = std::async(std::launch::async,
                           [&] { return workflows_->Copy("wf")->Estimate(At(1), {}).ok(); });
@@ -690,7 +711,7 @@ TEST_F(WorkflowTableTest, TellsTheHistoryWhoAsks) {
     return std::vector<JobProfile>();
   };
   Start(0);
-  next::Plan submitted = Chain();
+  Plan submitted = Chain();
   submitted.jobs[1].job_id.clear();
   ASSERT_TRUE(workflows_->Submit(submitted, {.name_space = "a-* wf"}, At(0)).ok());
   Tick(1);

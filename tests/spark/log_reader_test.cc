@@ -105,7 +105,7 @@ TEST_F(LogReaderTest, LogsOfSparkAreJobsThatEnd) {
     EXPECT_EQ(failed, log.failed_attempts) << log.name;
     const LogCounts counts = (*reader)->counts();
     EXPECT_EQ(counts.contradictions + counts.broken_events + counts.oversized_events, 0u);
-    const next::Snapshot last = monitor.Tick(outcome.events.back().arrived_at);
+    const Snapshot last = monitor.Tick(outcome.events.back().arrived_at);
     EXPECT_TRUE(monitor.is_closed()) << log.name;
     EXPECT_EQ(last.coverage->anomalies, 0u) << log.name;
   }

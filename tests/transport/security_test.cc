@@ -13,7 +13,7 @@
 #include "tests/transport/certificates.h"
 #include "tidemark/agent.h"
 #include "tidemark/master.h"
-#include "tidemark/next/v1/job_service.grpc.pb.h"
+#include "tidemark/v1/job_service.grpc.pb.h"
 #include "transport/channel.h"
 
 namespace tidemark {
@@ -89,16 +89,16 @@ class SecurityTest : public ::testing::Test {
   grpc::Status Ask(const ClientSecurity& security, const std::string& job_id = "nightly-1") {
     auto channel = transport::MakeChannel(master_->address(), security, {});
     if (!channel.ok()) return {grpc::StatusCode::ABORTED, std::string(channel.status().message())};
-    const auto stub = next::v1::JobService::NewStub(*channel);
+    const auto stub = v1::JobService::NewStub(*channel);
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + absl::ToChronoSeconds(kPatience));
     if (absl::Status token = transport::AddToken(master_->address(), security, context);
         !token.ok()) {
       return {grpc::StatusCode::ABORTED, std::string(token.message())};
     }
-    next::v1::GetJobRequest request;
+    v1::GetJobRequest request;
     request.set_job_id(job_id);
-    next::v1::GetJobResponse response;
+    v1::GetJobResponse response;
     return stub->GetJob(&context, request, &response);
   }
   template <typename Condition>

@@ -6,9 +6,9 @@
 #include "proto/wire/job_codec.h"
 #include "proto/wire/snapshot_delta.h"
 #include "tests/wire/random_snapshots.h"
-#include "tidemark/next/v1/job_service.pb.h"
+#include "tidemark/v1/job_service.pb.h"
 
-namespace tidemark::next::wire {
+namespace tidemark::wire {
 namespace {
 
 using ::testing::ElementsAre;
@@ -92,4 +92,4 @@ TEST(JobListReader, ADeltaInAListIsRefused) {
 }
 
 }  // namespace
-}  // namespace tidemark::next::wire
+}  // namespace tidemark::wire

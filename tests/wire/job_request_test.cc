@@ -8,10 +8,10 @@
 
 #include "proto/wire/error_details.h"
 #include "tidemark/field_error.h"
-#include "tidemark/next/v1/job_service.pb.h"
 #include "tidemark/rpc/v1/error_details.pb.h"
+#include "tidemark/v1/job_service.pb.h"
 
-namespace tidemark::next::wire {
+namespace tidemark::wire {
 namespace {
 
 TEST(JobRequest, AFilterIsReadWhole) {
@@ -137,4 +137,4 @@ TEST(FieldError, SaysWherePathAndDescriptionAreUtf8) {
 }
 
 }  // namespace
-}  // namespace tidemark::next::wire
+}  // namespace tidemark::wire

@@ -9,7 +9,7 @@
 #include "proto/wire/job_view.h"
 #include "tidemark/job.h"
 
-namespace tidemark::next::test {
+namespace tidemark::test {
 
 // Deterministic by its seed.
 class RandomSnapshots {
@@ -57,7 +57,7 @@ class RandomSnapshots {
     if (Chance(3)) snapshot.coverage = SomeCoverage();
     if (Chance(5)) snapshot.info->name += "!";
     if (Chance(2)) Scalars(snapshot);
-    snapshot.counts = wire::CountParts(snapshot);
+    snapshot.counts = CountParts(snapshot);
     return snapshot;
   }
 
@@ -160,10 +160,10 @@ class RandomSnapshots {
     snapshot.named_tasks.assign(Upto(3), {.attempt = {1, 0, 2, 3}, .remaining = SomeRange()});
     snapshot.indicators.assign(Upto(2), {.estimate = SomeEstimate()});
     snapshot.errors.assign(Upto(1), {.indicator = "hadoop", .last_stage_avg_points = 3});
-    snapshot.counts = wire::CountParts(snapshot);
+    snapshot.counts = CountParts(snapshot);
   }
 
   std::mt19937_64 random_;
 };
 
-}  // namespace tidemark::next::test
+}  // namespace tidemark::test

@@ -6,7 +6,7 @@
 #include "proto/wire/snapshot_delta.h"
 #include "tidemark/job.h"
 
-namespace tidemark::next {
+namespace tidemark {
 namespace {
 
 const absl::Time kAt = absl::FromUnixNanos(1'700'000'000'123'456'789);
@@ -70,4 +70,4 @@ TEST(RoundedPrediction, LeavesMostPredictionsOutOfADelta) {
 }
 
 }  // namespace
-}  // namespace tidemark::next
+}  // namespace tidemark

@@ -8,9 +8,9 @@
 #include "proto/wire/job_codec.h"
 #include "proto/wire/job_view.h"
 #include "tests/wire/random_snapshots.h"
-#include "tidemark/next/v1/job.pb.h"
+#include "tidemark/v1/job.pb.h"
 
-namespace tidemark::next::wire {
+namespace tidemark::wire {
 namespace {
 
 using ::testing::ElementsAre;
@@ -234,4 +234,4 @@ TEST(JobFilter, MeetsAllThatIsSet) {
 }
 
 }  // namespace
-}  // namespace tidemark::next::wire
+}  // namespace tidemark::wire

@@ -24,26 +24,26 @@ TEST(CheckWorkflow, TakesADiamond) {
 }
 
 TEST(CheckWorkflow, RefusesWhatMakesNoSenseAsAPlan) {
-  next::Plan plan = Diamond();
+  Plan plan = Diamond();
   plan.jobs[0].after = {"d"};
   EXPECT_EQ(CheckWorkflow(plan, 4).message(),
             "jobs[0].after: is part of a cycle: a waits for d waits for c waits for a");
   plan = Diamond();
-  plan.cluster.policy = next::SchedulingPolicy::kCapacity;
-  EXPECT_EQ(next::WrongFieldOf(CheckWorkflow(plan, 4)).path, "cluster.queues");
+  plan.cluster.policy = SchedulingPolicy::kCapacity;
+  EXPECT_EQ(WrongFieldOf(CheckWorkflow(plan, 4)).path, "cluster.queues");
 }
 
 TEST(CheckWorkflow, RefusesAPlanWithoutAnId) {
-  next::Plan plan = Diamond();
+  Plan plan = Diamond();
   plan.id.clear();
   EXPECT_EQ(CheckWorkflow(plan, 4).message(), "id: is missing");
 }
 
 TEST(CheckWorkflow, RefusesJobsThatAreDescribedByStages) {
-  next::Plan plan = Diamond();
+  Plan plan = Diamond();
   plan.jobs[1].stages = {{.name = "scan", .task_count = 1, .task_times = {absl::Seconds(1)}}};
-  EXPECT_TRUE(next::CheckPlan(plan).ok());
-  EXPECT_EQ(next::WrongFieldOf(CheckWorkflow(plan, 4)).path, "jobs[1].stages");
+  EXPECT_TRUE(CheckPlan(plan).ok());
+  EXPECT_EQ(WrongFieldOf(CheckWorkflow(plan, 4)).path, "jobs[1].stages");
 }
 
 TEST(CheckWorkflow, RefusesMoreJobsThanTheLimit) {
@@ -51,7 +51,7 @@ TEST(CheckWorkflow, RefusesMoreJobsThanTheLimit) {
 }
 
 TEST(CheckWorkflow, ALongChainIsCheckedInLinearTime) {
-  next::Plan plan = {.id = "w", .cluster = {.slots = 1}};
+  Plan plan = {.id = "w", .cluster = {.slots = 1}};
   plan.jobs.push_back(JobNamed("0"));
   for (int i = 1; i < 50'000; ++i) {
     plan.jobs.push_back(JobNamed(std::to_string(i), {std::to_string(i - 1)}));

@@ -24,7 +24,7 @@ constexpr JobsOptions kNoSpread = {.common_deviation = 0};
 LiveJob Waiting(std::uint64_t maps, double map_seconds, std::uint64_t reduces,
                 double reduce_seconds) {
   LiveJob job;
-  job.outlook = {
+  job.expected = {
       .map = {.tasks = maps, .times = cost::TimeDistribution::Empirical({map_seconds})},
       .reduce = {.tasks = reduces, .times = cost::TimeDistribution::Empirical({reduce_seconds})},
       .is_known = true};
@@ -103,7 +103,7 @@ TEST(ApplicationOfJobs, OfEqualJobsHalfIsKnownWhenOneIs) {
     std::vector<LiveJob> jobs(place + 1, Over());
     jobs[0] = Waiting(2, 60, 2, 60);
     LiveJob& unknown = jobs[place] = Waiting(2, 60, 2, 60);
-    unknown.outlook.is_known = false;
+    unknown.expected.is_known = false;
     const estimate::Estimate estimate = Estimate(jobs, schedule::Parents(jobs.size()), Slots(2));
     EXPECT_NEAR(estimate.known_share, 0.5, 0.02) << place;
   }
@@ -190,7 +190,7 @@ TEST(ApplicationOfJobs, TheForecastsIntervalIsTheWorkflows) {
 
 TEST(ApplicationOfJobs, WhatNobodyKnowsIsWideAndSaidToBeUnknown) {
   LiveJob job;
-  job.outlook.map.tasks = 4;
+  job.expected.map.tasks = 4;
   const estimate::Estimate estimate = Estimate({job}, {{}}, Slots(2));
   EXPECT_EQ(estimate.known_share, 0);
   EXPECT_GT(estimate.end.lower, 0);
@@ -199,14 +199,14 @@ TEST(ApplicationOfJobs, WhatNobodyKnowsIsWideAndSaidToBeUnknown) {
 
 TEST(ApplicationOfJobs, AJobNobodyKnowsIsTakenToBeLikeTheOthers) {
   LiveJob job;
-  job.outlook.map.tasks = 2;
+  job.expected.map.tasks = 2;
   const estimate::Estimate estimate = Estimate({job, Waiting(2, 7, 0, 0)}, {{}, {0}}, Slots(2));
   EXPECT_NEAR(estimate.owner_ends[0].median, 7, 2);
 }
 
 TEST(ApplicationOfJobs, AJobNobodyKnowsIsTakenToBeLikeThoseThatRan) {
   LiveJob unknown;
-  unknown.outlook.map.tasks = 2;
+  unknown.expected.map.tasks = 2;
   LiveJob over = Over();
   over.took = 20;
   EXPECT_NEAR(Estimate({over, unknown}, {{}, {0}}, Slots(2)).end.median, 10, 2);
@@ -230,7 +230,7 @@ TEST(ApplicationOfJobs, ARunningJobWithoutAForecastTakesWhatItsOutlookSaysOrAsLo
   known.map = {.running = 2};
   EXPECT_NEAR(Estimate({known}, {{}}, Slots(2)).end.median, 15, 1e-6);
   LiveJob unknown = known;
-  unknown.outlook = {};
+  unknown.expected = {};
   unknown.elapsed = 50;
   EXPECT_NEAR(Estimate({unknown}, {{}}, Slots(2)).end.median, 50, 8);
 }

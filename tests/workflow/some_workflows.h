@@ -29,12 +29,12 @@ inline JobProfile Profile(std::uint32_t maps, double map_seconds, std::uint32_t 
 }
 
 // A job named `name` with the id "NAME-1".
-inline next::PlannedJob JobNamed(const std::string& name, std::vector<std::string> after = {}) {
+inline PlannedJob JobNamed(const std::string& name, std::vector<std::string> after = {}) {
   return {.name = name, .job_id = name + "-1", .after = std::move(after)};
 }
 
 // a -> b, a -> c, b and c -> d, on 4 slots.
-inline next::Plan Diamond() {
+inline Plan Diamond() {
   return {.id = "wf",
           .jobs = {JobNamed("a"), JobNamed("b", {"a"}), JobNamed("c", {"a"}),
                    JobNamed("d", {"b", "c"})},
@@ -42,29 +42,26 @@ inline next::Plan Diamond() {
 }
 
 // A snapshot of a job that began at `start`, at `at`, with so much left by its own forecast.
-inline next::Snapshot Running(const std::string& job_id, double start, double at,
-                              double remaining) {
-  next::Snapshot snapshot = {.job_id = job_id, .sequence = 1, .at = Second(at)};
-  snapshot.state = next::JobState::kRunning;
+inline Snapshot Running(const std::string& job_id, double start, double at, double remaining) {
+  Snapshot snapshot = {.job_id = job_id, .sequence = 1, .at = Second(at)};
+  snapshot.state = JobState::kRunning;
   snapshot.started_at = Second(start);
-  snapshot.stage_infos = {
-      {.id = {0, kReduceStage}, .name = "reduce", .kind = StageKind::kReduce}};
+  snapshot.stage_infos = {{.id = {0, kReduceStage}, .name = "reduce", .kind = StageKind::kReduce}};
   snapshot.stages = {{.id = {0, kReduceStage},
-                      .state = next::StageState::kRunning,
+                      .state = StageState::kRunning,
                       .tasks = 4,
                       .running_tasks = 4,
                       .started_at = Second(start)}};
-  snapshot.estimate.state = next::EstimateState::kValid;
-  snapshot.estimate.remaining = next::Range{.median = absl::Seconds(remaining),
-                                            .lower = absl::Seconds(remaining * 0.8),
-                                            .upper = absl::Seconds(remaining * 1.5)};
+  snapshot.estimate.state = EstimateState::kValid;
+  snapshot.estimate.remaining = Range{.median = absl::Seconds(remaining),
+                                      .lower = absl::Seconds(remaining * 0.8),
+                                      .upper = absl::Seconds(remaining * 1.5)};
   return snapshot;
 }
 
-inline next::Snapshot Ended(const std::string& job_id, double start, double at,
-                            next::JobState state = next::JobState::kSucceeded,
-                            std::string message = "") {
-  next::Snapshot snapshot = {.job_id = job_id, .sequence = 2, .at = Second(at)};
+inline Snapshot Ended(const std::string& job_id, double start, double at,
+                      JobState state = JobState::kSucceeded, std::string message = "") {
+  Snapshot snapshot = {.job_id = job_id, .sequence = 2, .at = Second(at)};
   snapshot.state = state;
   snapshot.is_final = true;
   snapshot.message = std::move(message);
@@ -74,7 +71,7 @@ inline next::Snapshot Ended(const std::string& job_id, double start, double at,
 }
 
 // The median in seconds; -1 where nothing is predicted.
-inline double SecondsOf(const std::optional<next::Range>& range) {
+inline double SecondsOf(const std::optional<Range>& range) {
   return range ? absl::ToDoubleSeconds(range->median) : -1;
 }
 

@@ -87,7 +87,7 @@ struct AgentStats {
   std::uint64_t connections_made = 0;
   std::uint64_t connections_lost = 0;
   // How long the oldest event waits that the master has not answered for; zero: none waits. By this
-  // an engine can tell that nobody listens, and start its tasks' agents with a smaller
+  // an engine can tell that no master listens, and start its tasks' agents with a smaller
   // shutdown_budget, so that their waits do not add up.
   absl::Duration unanswered_for;
   // Of the transport, the last rejection, or why the agent has turned itself off; empty: none.

@@ -44,7 +44,7 @@
 #include "tidemark/job_query.h"
 #include "tidemark/plan.h"
 
-namespace tidemark::next {
+namespace tidemark {
 
 struct ClientOptions {
   std::string address;  // host:port or unix:PATH
@@ -128,7 +128,7 @@ class Client final {
   // runs.
   absl::Status ForgetJob(const std::string& job_id) const;
 
-  // What would be of a job that runs, or of a plan that nobody has submitted, in each scenario, in
+  // What would be of a job that runs, or of a plan that was not submitted, in each scenario, in
   // their order; without scenarios as things are. Changes nothing. NotFound; InvalidArgument.
   absl::StatusOr<std::vector<Outcome>> EstimateJob(const std::string& job_id,
                                                    const std::vector<Scenario>& scenarios) const;
@@ -143,4 +143,4 @@ class Client final {
   const std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace tidemark::next
+}  // namespace tidemark

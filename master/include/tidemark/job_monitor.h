@@ -6,7 +6,7 @@
 //
 //   tidemark::JobMonitor monitor("job-1", {});
 //   monitor.Apply(event);                           // whenever something happens
-//   tidemark::next::Snapshot now = monitor.Tick(time);  // whenever a snapshot is wanted
+//   tidemark::Snapshot now = monitor.Tick(time);  // whenever a snapshot is wanted
 //
 // Deterministic: the same calls in the same order give the same bits on every machine of one
 // architecture. Not thread-safe: one owner at a time. Memory: O(tasks + 35 lambda + distinct group
@@ -41,9 +41,8 @@ struct JobLimits {
   std::uint32_t attempts_per_task_max = 16;
   std::size_t sources_max = 100'000;
   std::size_t stages_max = 100'000;
-  // What attempts, sources, waiting map profiles, the points of reduce tasks and the tasks of stages
-  // other than map and reduce take in memory, estimated; beyond it nothing is taken that would add
-  // to it.
+  // What attempts, sources, waiting map profiles and the points of reduce tasks take in memory,
+  // estimated; beyond it nothing is taken that would add to it.
   std::size_t state_bytes_max = std::size_t{4} << 30;
   friend bool operator==(const JobLimits&, const JobLimits&) = default;
 };
@@ -54,7 +53,7 @@ struct JobMonitorOptions {
   std::vector<std::string> indicators = {"tidemark"};
   // Explicit keys per map task ([NF] 5.1); the heavy-key summary holds 35 times as many.
   std::uint32_t lambda = 2000;
-  // A job nobody reports on for so long ends as kAbandoned.
+  // A job without a report for so long ends as kAbandoned.
   absl::Duration abandon_after = absl::Minutes(15);
   JobLimits limits;
 };
@@ -88,9 +87,8 @@ class JobMonitor {
   // `options` must have passed Validate(); unknown indicators are left out.
   JobMonitor(std::string job_id, const JobMonitorOptions& options);
   // A job that has ended, of which no more than this is kept: it takes events without looking at
-  // them and gives `final` for ever. Memory: O(sources).
-  static JobMonitor OfEnded(const next::Snapshot& final,
-                            const std::vector<AcceptedSequence>& sources);
+  // them and gives `final` for ever. Memory: O(sources + stages).
+  static JobMonitor OfEnded(const Snapshot& final, const std::vector<AcceptedSequence>& sources);
   JobMonitor(JobMonitor&&) noexcept;
   JobMonitor& operator=(JobMonitor&&) noexcept;
   ~JobMonitor();
@@ -109,9 +107,9 @@ class JobMonitor {
   // A duplicate event is OK and changes nothing. Amortised O(size of the event).
   absl::Status Apply(const Event& event);
 
-  // What is believed at `now`, which must not be before the last call's. Each call yields the next
-  // sequence number; after the final snapshot it is returned again, unchanged.
-  next::Snapshot Tick(absl::Time now);
+  // What is believed at `now`, not before the last call's; of a job that is not open, nothing but
+  // ids and instant. Each call yields the next sequence number; the final snapshot is repeated.
+  Snapshot Tick(absl::Time now);
 
   // When its stages start and end, as believed at the last Tick(), of a job that has other stages
   // than those of MapReduce: those it has by number, then those that earlier runs had. Empty:
@@ -119,7 +117,7 @@ class JobMonitor {
   const std::vector<StageForecast>& stage_forecasts() const;
 
   // What Tick() returned last; of sequence 0 before the first.
-  const next::Snapshot& job() const;
+  const Snapshot& job() const;
 
   // Whether the job has been opened, and whether events arrived since the last Tick().
   bool is_open() const;

@@ -5,8 +5,8 @@
 //
 // The master keeps one for each job that has ended (docs/history.md); an embedder that has a store
 // of its own keeps it there and makes PastRuns of it (tidemark/past_run.h). Plain values: copyable,
-// comparable, safe to share while nobody writes. Memory: O(size bins), at most some kilobytes, and
-// of a job with other stages than those of MapReduce its RunProfile.
+// comparable, safe to share between threads when const. Memory: O(size bins), at most some
+// kilobytes, and of a job with other stages than those of MapReduce its RunProfile.
 #pragma once
 
 #include <cstdint>

@@ -114,9 +114,9 @@ class Master {
   const std::string& address() const;
 
   // The newest snapshot of a job or plan, of sequence 0 before the first. NotFound: no such job.
-  absl::StatusOr<next::Snapshot> GetJob(const std::string& job_id) const;
+  absl::StatusOr<Snapshot> GetJob(const std::string& job_id) const;
   // The newest snapshots of all jobs and plans, the newest first.
-  std::vector<next::Snapshot> ListJobs() const;
+  std::vector<Snapshot> ListJobs() const;
 
   // Calls `on_snapshot` with every new snapshot of the job, which need not be open yet, in order,
   // from the tick thread: it must return quickly and must not shut the master down. Ends with the
@@ -125,11 +125,10 @@ class Master {
   // Unavailable: the master is shutting down.
   class Subscription;
   absl::StatusOr<std::unique_ptr<Subscription>> Watch(
-      const std::string& job_id, std::function<void(const next::Snapshot&)> on_snapshot);
+      const std::string& job_id, std::function<void(const Snapshot&)> on_snapshot);
 
   // Waits for the final snapshot of the newest run. DeadlineExceeded: not within `timeout`.
-  absl::StatusOr<next::Snapshot> WaitUntilFinal(const std::string& job_id,
-                                                absl::Duration timeout) const;
+  absl::StatusOr<Snapshot> WaitUntilFinal(const std::string& job_id, absl::Duration timeout) const;
 
   MasterStats stats() const;
 

@@ -6,8 +6,8 @@
 //   // When the next of that name begins, before its first tick:
 //   next.SetPastRuns({run});
 //
-// A master with a data directory does this by itself. Plain values, safe to share while nobody
-// writes.
+// A master with a data directory does this by itself. Plain values, safe to share between threads
+// while nobody writes.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,6 @@ struct PastRun {
 
 // What the final snapshot and the summary of a job say. Empty for a job that did not succeed, for
 // one of map tasks alone, and where an instant is not known.
-std::optional<PastRun> PastRunOf(const next::Snapshot& final, const JobSummary& summary);
+std::optional<PastRun> PastRunOf(const Snapshot& final, const JobSummary& summary);
 
 }  // namespace tidemark

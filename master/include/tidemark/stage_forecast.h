@@ -5,7 +5,7 @@
 //     if (stage.is_critical) Print(stage.name, stage.ends_in);
 //   }
 //
-// Plain values, safe to share while nobody writes.
+// Plain values, safe to share between threads when const.
 #pragma once
 
 #include <cstdint>

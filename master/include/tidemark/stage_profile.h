@@ -3,8 +3,8 @@
 //   const tidemark::RunProfile run = monitor.Summary().stages;
 //   for (const tidemark::StageProfile& stage : run.stages) Print(stage.name, stage.tasks);
 //
-// Plain values: copyable, comparable, safe to share while nobody writes. Memory: O(stages + task
-// times); one made by a JobMonitor is within CanBeKept().
+// Plain values: copyable, comparable, safe to share between threads when const. Memory: O(stages +
+// task times); one made by a JobMonitor is within CanBeKept().
 #pragma once
 
 #include <array>

@@ -34,7 +34,7 @@ struct ReducePhaseForecast {
   std::optional<absl::Time> ends_at_lower;  // 90 % interval; empty: none is offered
   std::optional<absl::Time> ends_at_upper;
   std::vector<ReduceTaskForecast> tasks;  // unfinished ones, by index; empty: no view per task
-  std::optional<next::Evidence> evidence;
+  std::optional<Evidence> evidence;
   std::shared_ptr<const cost::RunningStage> stage;  // what `tasks` are made of; null: nothing
 };
 

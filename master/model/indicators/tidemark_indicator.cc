@@ -9,14 +9,14 @@
 #include <utility>
 
 #include "master/cost/fixed_draws.h"
+#include "master/cost/host_sharing.h"
+#include "master/cost/map_side.h"
 #include "master/cost/opinions.h"
+#include "master/cost/past_runs.h"
+#include "master/cost/read_pace.h"
 #include "master/cost/sized_stages.h"
 #include "master/estimate/application_estimate.h"
 #include "master/model/phases.h"
-#include "master/model/tidemark/host_sharing.h"
-#include "master/model/tidemark/map_side.h"
-#include "master/model/tidemark/past_runs.h"
-#include "master/model/tidemark/read_pace.h"
 #include "streaming/size_histogram.h"
 
 namespace tidemark::model {
@@ -27,7 +27,7 @@ namespace {
 constexpr double kWiden = 1.2;
 // Ablation: coverage -0.7, +2.3.
 constexpr double kHalfWidthMin = 0.08;
-// What finished of late counts as so many key groups of the sample, where there is one.
+// What finished recently counts as so many key groups of the sample, where there is one.
 // Ablation: -0.09, +0.20 (two-path cit-hepph).
 constexpr double kRecentBesideSample = 10;
 // How often the features are chosen anew, and how much better another than bytes must be.
@@ -38,14 +38,14 @@ constexpr double kBetterBy = 1.15;
 constexpr double kMostly = 0.5;
 
 double HeaviestSeconds(const JobState& state, const ExplicitKey& key,
-                       const regression::CostModel& costs, CostFeature feature) {
+                       const regression::CostModel& costs, cost::CostFeature feature) {
   const auto bytes = static_cast<double>(key.size_bytes);
-  return costs.Predict(FeatureOf(feature, bytes, TraitsOf(state.keys, key.key)), bytes);
+  return costs.Predict(cost::FeatureOf(feature, bytes, cost::TraitsOf(state.keys, key.key)), bytes);
 }
 
 // Whether explicit key groups that were timed alone are what most of the time goes to. Otherwise a
 // model of them would have to speak for many others that it has not seen.
-bool IsMostlyTimedAlone(const JobState& state, const ExplicitEvidence& evidence) {
+bool IsMostlyTimedAlone(const JobState& state, const cost::ExplicitEvidence& evidence) {
   double all = 0;
   for (const Task& task : state.reduce_tasks()) {
     for (const GroupBin& bin : task.finished_groups().bins.bins()) all += bin.seconds;
@@ -65,29 +65,29 @@ TidemarkIndicator::TidemarkIndicator(std::string name, Signals signals)
 
 struct TidemarkIndicator::GroupCosts {
   const regression::CostModel& emissions;
-  GroupTimeTable* bytes_table = nullptr;
-  GroupTimeTable* feature_table = nullptr;  // null: their bytes tell as much
-  GroupTimes per_implicit_byte;
+  cost::GroupTimeTable* bytes_table = nullptr;
+  cost::GroupTimeTable* feature_table = nullptr;  // null: their bytes tell as much
+  cost::GroupTimes per_implicit_byte;
   // What a task that has not begun to reduce waits for. The same for all, and looking at all tasks
   // for each of them would cost their square.
   double shuffle_seconds_per_byte = 0;
   double map_seconds_left = 0;
 
-  GroupTimeTable& explicit_table() { return feature_table ? *feature_table : *bytes_table; }
+  cost::GroupTimeTable& explicit_table() { return feature_table ? *feature_table : *bytes_table; }
 };
 
 // Bytes unless another feature explains the same key groups clearly better.
 void TidemarkIndicator::ChooseFeatures(const JobState& state) {
-  std::vector<CostFeature> others;
-  if (state.keys.has_two_inputs()) others.push_back(CostFeature::kProduct);
+  std::vector<cost::CostFeature> others;
+  if (state.keys.has_two_inputs()) others.push_back(cost::CostFeature::kProduct);
   if (state.keys.has_values() && IsMostlyTimedAlone(state, evidence_)) {
-    others.push_back(CostFeature::kValues);
+    others.push_back(cost::CostFeature::kValues);
   }
   if (others.empty() || updates_++ % kUpdatesBetweenChoices != 0) return;
   const auto choose = [&](const auto& bins_of) {
-    CostFeature chosen = CostFeature::kBytes;
+    cost::CostFeature chosen = cost::CostFeature::kBytes;
     double score = regression::CostModel::Fit(bins_of(chosen)).score();
-    for (const CostFeature other : others) {
+    for (const cost::CostFeature other : others) {
       const auto model = regression::CostModel::Fit(bins_of(other));
       const double unsure = regression::kBinErrorMin * regression::kBinErrorMin;
       const bool better = kBetterBy * model.score() + unsure < score;
@@ -97,66 +97,68 @@ void TidemarkIndicator::ChooseFeatures(const JobState& state) {
     }
     return chosen;
   };
-  const CostFeature before = time_feature_;
-  time_feature_ =
-      choose([&](CostFeature feature) { return evidence_.Times(feature, TaskSpeeds()); });
+  const cost::CostFeature before = time_feature_;
+  time_feature_ = choose(
+      [&](cost::CostFeature feature) { return evidence_.Times(feature, cost::TaskSpeeds()); });
   if (time_feature_ != before) {
     speeds_.Forget();
     raw_.Forget();
     by_feature_.Forget();
   }
-  const CostFeature emission_before = emission_feature_;
-  emission_feature_ = choose([&](CostFeature feature) { return evidence_.Emissions(feature); });
+  const cost::CostFeature emission_before = emission_feature_;
+  emission_feature_ =
+      choose([&](cost::CostFeature feature) { return evidence_.Emissions(feature); });
   if (emission_feature_ != emission_before) emissions_.Forget();
 }
 
 void TidemarkIndicator::UpdateSpeeds(const JobState& state) {
-  const bool by_bytes = time_feature_ == CostFeature::kBytes;
-  raw_.Update(by_bytes ? TaskSpeeds::RawTimes(state)
-                       : evidence_.Times(time_feature_, TaskSpeeds()));
+  const bool by_bytes = time_feature_ == cost::CostFeature::kBytes;
+  raw_.Update(by_bytes ? cost::TaskSpeeds::RawTimes(state)
+                       : evidence_.Times(time_feature_, cost::TaskSpeeds()));
   if (raw_.empty()) return;
-  speeds_.Update(state, by_bytes ? FinishedByBytes(state) : evidence_.Finished(time_feature_),
+  speeds_.Update(state, by_bytes ? cost::FinishedByBytes(state) : evidence_.Finished(time_feature_),
                  raw_.table(), predicted_total_);
 }
 
-GroupTimes TidemarkIndicator::ImplicitByteTimes(const JobState& state, GroupTimeTable& table) {
+cost::GroupTimes TidemarkIndicator::ImplicitByteTimes(const JobState& state,
+                                                      cost::GroupTimeTable& table) {
   double left = 0;
   for (std::size_t i = 0; i < state.reduce_tasks().size(); ++i) {
     if (!state.reduce_tasks()[i].is_finished()) left += remaining_.task(i).implicit_bytes;
   }
   implicit_sizes_.Update(state.implicit_sizes.bins(), left);
-  GroupTimes times(table.curve_count());
+  cost::GroupTimes times(table.curve_count());
   double bytes = 0;
-  const auto add = [&](std::span<const RecentSizes::Bin> bins, double weight) {
-    for (const RecentSizes::Bin& bin : bins) {
+  const auto add = [&](std::span<const cost::RecentSizes::Bin> bins, double weight) {
+    for (const cost::RecentSizes::Bin& bin : bins) {
       if (!(bin.count > 0)) continue;
-      const double x = std::log(std::max(1.0, bin.bytes / bin.count) / BinCentre(bin.bin));
+      const double x = std::log(std::max(1.0, bin.bytes / bin.count) / cost::BinCentre(bin.bin));
       const double count = weight * bin.count;
       table.Add({bin.bin, count, weight * bin.bytes, count * x, count * x * x}, 1, times);
       bytes += weight * bin.bytes;
     }
   };
   double recent = 0;
-  for (const RecentSizes::Bin& bin : implicit_sizes_.bins()) recent += bin.count;
+  for (const cost::RecentSizes::Bin& bin : implicit_sizes_.bins()) recent += bin.count;
   const double recent_max = sampled_.has_sample() ? kRecentBesideSample : recent;
   if (recent > 0) add(implicit_sizes_.bins(), std::min(1.0, recent_max / recent));
   add(sampled_.implicit_bins(), 1);
-  GroupTimes per_byte(table.curve_count());
+  cost::GroupTimes per_byte(table.curve_count());
   if (bytes > 0) per_byte.Add(times, 1 / bytes);
   return per_byte;
 }
 
 cost::ReduceTaskLeft TidemarkIndicator::LeftOf(const JobState& state, absl::Time now,
                                                std::size_t index, GroupCosts& group_costs) {
-  const TaskLoad& load = remaining_.task(index);
+  const cost::TaskLoad& load = remaining_.task(index);
   const TaskAttempt* attempt = state.reduce_tasks()[index].leading_attempt();
-  GroupTimeTable& table = group_costs.explicit_table();
+  cost::GroupTimeTable& table = group_costs.explicit_table();
   cost::ReduceTaskLeft task{
       .index = index,
-      .waiting = GroupTimes(table.curve_count()),
+      .waiting = cost::GroupTimes(table.curve_count()),
       .speed = attempt != nullptr ? speeds_.of_task(index) : speeds_.of_new_task(),
       .is_running = attempt != nullptr};
-  for (const BinLoad& bin : load.explicit_bins) {
+  for (const cost::BinLoad& bin : load.explicit_bins) {
     table.Add(bin, remaining_.BinCorrection(bin), task.waiting);
   }
   double implicit_bytes = load.implicit_bytes;
@@ -168,7 +170,7 @@ cost::ReduceTaskLeft TidemarkIndicator::LeftOf(const JobState& state, absl::Time
     task.waiting.AddApart(group_costs.per_implicit_byte, implicit_bytes);
   } else if (implicit_bytes > 0) {
     const double size = ImplicitSizeGuess(state, implicit_bytes);
-    GroupTimes guess(group_costs.bytes_table->curve_count());
+    cost::GroupTimes guess(group_costs.bytes_table->curve_count());
     group_costs.bytes_table->AddEqual(size, size, implicit_bytes / size, guess);
     task.waiting.AddApart(guess, 1);
   }
@@ -177,7 +179,7 @@ cost::ReduceTaskLeft TidemarkIndicator::LeftOf(const JobState& state, absl::Time
     // Since its last report a task has gone on, in that group or in others.
     const absl::Time heard = work.running_group ? std::min(now, work.running_group_seen_at) : now;
     AddRunning(state, heard, work, group_costs, task);
-    task.unheard = work.alone_share * absl::ToDoubleSeconds(now - heard);
+    task.unheard = work.processor_share * absl::ToDoubleSeconds(now - heard);
     task.other =
         OtherAttemptOf(state, now, index, *attempt, group_costs.shuffle_seconds_per_byte, task);
   } else {
@@ -201,7 +203,7 @@ std::optional<cost::OtherAttempt> TidemarkIndicator::OtherAttemptOf(
     return since ? std::max(0.0, absl::ToDoubleSeconds(now - *since)) : 0;
   };
   const auto reduced_for = [&](const ReduceWork& work) {
-    return work.alone_share * seconds_since(work.reduce_started_at);
+    return work.processor_share * seconds_since(work.reduce_started_at);
   };
   const double leading_for = reduced_for(*leading.reduce);
   const double other_for = reduced_for(*other->reduce);
@@ -223,16 +225,17 @@ std::optional<cost::OtherAttempt> TidemarkIndicator::OtherAttemptOf(
 
 void TidemarkIndicator::AddRunning(const JobState& state, absl::Time now, const ReduceWork& work,
                                    GroupCosts& group_costs, cost::ReduceTaskLeft& task) {
-  const std::optional<RunningExplicit>& known = remaining_.task(task.index).running;
-  Expectation expected;
+  const std::optional<cost::RunningExplicit>& known = remaining_.task(task.index).running;
+  cost::Expectation expected;
   double size = known ? known->size_bytes : 0;
   if (known && !known->is_exact) size *= remaining_.SizeCorrection(known->size_bytes);
   if (work.running_group) {
     const auto read = static_cast<double>(work.running_group->bytes_read);
     size = running_.HasReadAll(task.index, *work.running_group) ? read : std::max(size, read);
   }
-  const auto value_of = [&](CostFeature feature) {
-    return FeatureOf(feature, size, known ? TraitsOf(state.keys, known->key) : KeyTraits());
+  const auto value_of = [&](cost::CostFeature feature) {
+    return cost::FeatureOf(feature, size,
+                           known ? cost::TraitsOf(state.keys, known->key) : cost::KeyTraits());
   };
   if (known) {
     expected.size_bytes = size;
@@ -246,10 +249,10 @@ void TidemarkIndicator::AddRunning(const JobState& state, absl::Time now, const 
   }
   running_.Observe(state, task.index, work, now, expected);
   if (!(size > 0)) return;
-  GroupTimeTable& table = known ? group_costs.explicit_table() : *group_costs.bytes_table;
+  cost::GroupTimeTable& table = known ? group_costs.explicit_table() : *group_costs.bytes_table;
   const double value =
-      value_of(known && group_costs.feature_table ? time_feature_ : CostFeature::kBytes);
-  GroupTimes one(table.curve_count());
+      value_of(known && group_costs.feature_table ? time_feature_ : cost::CostFeature::kBytes);
+  cost::GroupTimes one(table.curve_count());
   table.AddEqual(value, size, 1, one);
   std::vector<double> seconds(group_costs.explicit_table().curve_count(), one.mean);
   if (&table == &group_costs.explicit_table()) seconds = one.seconds;
@@ -286,7 +289,7 @@ estimate::Application ReducePhase(const JobState& state,
                                        .draws = &cost::FixedDraws::For(tasks.size())};
   application.stages.push_back(
       cost::ReduceStage(tasks, weights, state.reduce_slots(), *application.draws));
-  HostSharing sharing = ObserveHosts(state);
+  cost::HostSharing sharing = cost::ObserveHosts(state);
   if (!sharing.is_felt) return application;
   application.hosts = std::move(sharing.hosts);
   std::vector<std::uint32_t>& hosts = application.host_of_running.emplace_back();
@@ -304,7 +307,7 @@ std::shared_ptr<const cost::RunningStage> RunningReduces(cost::StageLeft left,
 
 }  // namespace
 
-// The end by the draws of the tasks, by earlier runs, and as wide as it has moved of late.
+// The end by the draws of the tasks, by earlier runs, and as wide as it has moved recently.
 void TidemarkIndicator::SetEnd(const JobState& state, absl::Time now,
                                const estimate::Estimate& tasks, const cost::FixedDraws& draws,
                                ReducePhaseForecast& forecast) {
@@ -312,14 +315,14 @@ void TidemarkIndicator::SetEnd(const JobState& state, absl::Time now,
   for (double& time : seconds) {
     time = std::max(0.0, tasks.end.median + kWiden * (time - tasks.end.median));
   }
-  if (const auto past = SecondsByPastRuns(state, now, state.past_runs, draws)) {
+  if (const auto past = cost::SecondsByPastRuns(state, now, state.past_runs, draws)) {
     seconds = cost::Combine(seconds, *past);
   }
   const estimate::Range end = estimate::RangeOf(std::move(seconds));
   forecast.ends_at = now + absl::Seconds(end.median);
   drift_.Observe(now, *forecast.ends_at);
-  // How far the predicted end has moved of late is taken for one standard deviation.
-  double moved = kDeviationsOf90Percent * absl::ToDoubleSeconds(drift_.Drift());
+  // How far the predicted end has moved recently is taken for one standard deviation.
+  double moved = cost::kDeviationsOf90Percent * absl::ToDoubleSeconds(drift_.Drift());
   if (!std::isfinite(moved)) moved = 0;
   const double least = kHalfWidthMin * end.median;
   const double below = std::max(least, std::hypot(end.median - end.lower, moved));
@@ -336,10 +339,10 @@ ReducePhaseForecast TidemarkIndicator::Expected(const JobState& state, absl::Tim
   forecast.ends_at = ReducePhaseEnd(state);
   if (forecast.ends_at) return forecast;
   const cost::FixedDraws& draws = cost::FixedDraws::For(state.reduce_tasks().size());
-  std::optional<cost::Draws> seconds = SecondsByPastRuns(state, now, state.past_runs, draws);
+  std::optional<cost::Draws> seconds = cost::SecondsByPastRuns(state, now, state.past_runs, draws);
   if (!seconds) {
-    seconds = SecondsByBytesRead(state, now, draws);
-    if (auto map_side = SecondsByMapSide(state, now, draws)) {
+    seconds = cost::SecondsByBytesRead(state, now, draws);
+    if (auto map_side = cost::SecondsByMapSide(state, now, draws)) {
       seconds = seconds ? cost::Combine(*seconds, *map_side) : std::move(map_side);
     }
   }
@@ -391,10 +394,10 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Tim
   const absl::Time maps_end = MapPhaseEnd(state, now).value_or(now);
   GroupCosts group_costs{.emissions = emissions_.model(),
                          .bytes_table = &by_bytes_.table(),
-                         .per_implicit_byte = GroupTimes(),
+                         .per_implicit_byte = cost::GroupTimes(),
                          .shuffle_seconds_per_byte = ShuffleSecondsPerByte(state).value_or(0),
                          .map_seconds_left = std::max(0.0, absl::ToDoubleSeconds(maps_end - now))};
-  if (time_feature_ != CostFeature::kBytes) {
+  if (time_feature_ != cost::CostFeature::kBytes) {
     by_feature_.Update(evidence_.Times(time_feature_, speeds_));
     if (!by_feature_.empty()) group_costs.feature_table = &by_feature_.table();
   }
@@ -420,10 +423,10 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Tim
   // Sizes and times come from outside; some add up to more than any number.
   if (!ends.ok() || ends->end.upper >= schedule::kForever) return forecast;
   SetEnd(state, now, *ends, *application.draws, forecast);
-  forecast.evidence = next::Evidence{.own_fit = 1};
+  forecast.evidence = Evidence{.own_fit = 1};
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     const std::size_t i = tasks[t].index;
-    const TaskLoad& load = remaining_.task(i);
+    const cost::TaskLoad& load = remaining_.task(i);
     const double heaviest =
         load.heaviest.size_bytes > 0
             ? tasks[t].speed.factor * HeaviestSeconds(state, load.heaviest, costs, time_feature_)

@@ -4,7 +4,7 @@
 //   time left of a task = q_i (explicit groups left + implicit bytes left) + rest of the running
 //   one end                 = the last task, over many drawn futures: median and 90 % interval
 //
-// docs/estimator.md describes it; the parts are in master/model/tidemark/. Cost of an update:
+// docs/estimator.md describes it; the parts are in master/cost/. Cost of an update:
 // O(tasks x bins x curves), independent of the number of keys.
 #pragma once
 
@@ -12,16 +12,16 @@
 #include <string>
 #include <vector>
 
+#include "master/cost/explicit_evidence.h"
+#include "master/cost/lazy_fit.h"
+#include "master/cost/recent_sizes.h"
 #include "master/cost/reduce_stage.h"
+#include "master/cost/remaining_groups.h"
+#include "master/cost/running_group.h"
+#include "master/cost/task_speed.h"
 #include "master/estimate/application_estimate.h"
 #include "master/model/indicators/end_drift.h"
 #include "master/model/indicators/progress_indicator.h"
-#include "master/model/tidemark/explicit_evidence.h"
-#include "master/model/tidemark/lazy_fit.h"
-#include "master/model/tidemark/recent_sizes.h"
-#include "master/model/tidemark/remaining_groups.h"
-#include "master/model/tidemark/running_group.h"
-#include "master/model/tidemark/task_speed.h"
 #include "regression/cost_model.h"
 
 namespace tidemark::model {
@@ -47,7 +47,7 @@ class TidemarkIndicator final : public ProgressIndicator {
   struct GroupCosts;
   void ChooseFeatures(const JobState& state);
   void UpdateSpeeds(const JobState& state);
-  GroupTimes ImplicitByteTimes(const JobState& state, GroupTimeTable& table);
+  cost::GroupTimes ImplicitByteTimes(const JobState& state, cost::GroupTimeTable& table);
   cost::ReduceTaskLeft LeftOf(const JobState& state, absl::Time now, std::size_t index,
                               GroupCosts& group_costs);
   static ReducePhaseForecast Expected(const JobState& state, absl::Time now);
@@ -64,19 +64,19 @@ class TidemarkIndicator final : public ProgressIndicator {
   std::vector<double> CurveWeights(const std::vector<cost::ReduceTaskLeft>& tasks,
                                    const regression::CostModel& costs) const;
 
-  RemainingGroups remaining_;
-  ExplicitEvidence evidence_;
-  RecentSizes implicit_sizes_;
-  SampledGroups sampled_;
-  LazyFit raw_;         // as if all tasks were equally fast
-  LazyFit by_bytes_;    // of all key groups
-  LazyFit by_feature_;  // of explicit ones
-  LazyFit emissions_;   // of explicit ones, by emission_feature_
-  CostFeature time_feature_ = CostFeature::kBytes;
-  CostFeature emission_feature_ = CostFeature::kBytes;
+  cost::RemainingGroups remaining_;
+  cost::ExplicitEvidence evidence_;
+  cost::RecentSizes implicit_sizes_;
+  cost::SampledGroups sampled_;
+  cost::LazyFit raw_;         // as if all tasks were equally fast
+  cost::LazyFit by_bytes_;    // of all key groups
+  cost::LazyFit by_feature_;  // of explicit ones
+  cost::LazyFit emissions_;   // of explicit ones, by emission_feature_
+  cost::CostFeature time_feature_ = cost::CostFeature::kBytes;
+  cost::CostFeature emission_feature_ = cost::CostFeature::kBytes;
   std::uint64_t updates_ = 0;
-  TaskSpeeds speeds_;
-  RunningGroups running_;
+  cost::TaskSpeeds speeds_;
+  cost::RunningGroups running_;
   EndDrift drift_;
   std::vector<double> predicted_total_;  // reduce time of each task, seconds, as of last update
 };

@@ -14,7 +14,7 @@
 
 #include "absl/status/status.h"
 
-namespace tidemark::next {
+namespace tidemark {
 
 // The payload of such a Status: the path.
 inline constexpr char kFieldPayload[] = "tidemark/field";
@@ -34,4 +34,4 @@ WrongField WrongFieldOf(const absl::Status& status);
 // The same error of a message that is the field `prefix` of the request; any other Status as it is.
 absl::Status FieldErrorWithin(std::string_view prefix, const absl::Status& status);
 
-}  // namespace tidemark::next
+}  // namespace tidemark

@@ -18,7 +18,7 @@
 //   - exactly one snapshot of a run is final, the last;
 //   - the same events and ticks give the same snapshot, to the last bit.
 //
-// The plain counterpart of proto/tidemark/next/v1/job.proto, whose field comments hold here too.
+// The plain counterpart of proto/tidemark/v1/job.proto, whose field comments hold here too.
 // Values: copyable, comparable, safe to share between threads when const. Enums may grow: treat a
 // value that you do not know as kUnknown, and ask `is_final`, not the state, whether a job is over.
 #pragma once
@@ -32,7 +32,7 @@
 #include "absl/time/time.h"
 #include "tidemark/event.h"
 
-namespace tidemark::next {
+namespace tidemark {
 
 enum class JobKind : std::uint8_t {
   kUnknown,
@@ -308,4 +308,4 @@ struct Snapshot {
 // Snapshot::counts as its stages and children have it. O(stages + children).
 Counts CountParts(const Snapshot& snapshot);
 
-}  // namespace tidemark::next
+}  // namespace tidemark

@@ -1,6 +1,6 @@
 // What can be asked about jobs, as values: which of them, how much of each, and what would be.
 //
-// The plain counterpart of the requests in proto/tidemark/next/v1/job_service.proto, whose field
+// The plain counterpart of the requests in proto/tidemark/v1/job_service.proto, whose field
 // comments hold here too. Values: copyable, comparable, safe to share between threads when const.
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "tidemark/job.h"
 #include "tidemark/plan.h"
 
-namespace tidemark::next {
+namespace tidemark {
 
 enum class View : std::uint8_t {
   kUnknown,  // the caller's default
@@ -57,4 +57,4 @@ struct PlanChange {
   friend bool operator==(const PlanChange&, const PlanChange&) = default;
 };
 
-}  // namespace tidemark::next
+}  // namespace tidemark

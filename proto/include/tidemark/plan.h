@@ -11,10 +11,10 @@
 // Everywhere an empty optional means "as in its last run" and 0 means 0: a job of
 // `reduce_task_count = 0` has map tasks alone.
 //
-// Nothing here is checked: CheckPlan() says whether a plan makes sense,
-// and a plan that ParsePlan() or the reader of plan files has returned has passed it.
+// Nothing here is checked: CheckPlan() says whether a plan makes sense, and a plan that ParsePlan()
+// or the reader of plan files has returned has passed it.
 //
-// The plain counterpart of proto/tidemark/next/v1/plan.proto, whose field comments hold here too.
+// The plain counterpart of proto/tidemark/v1/plan.proto, whose field comments hold here too.
 // Values: copyable, comparable, safe to share between threads when const.
 #pragma once
 
@@ -27,7 +27,7 @@
 #include "absl/time/time.h"
 #include "tidemark/job_profile.h"
 
-namespace tidemark::next {
+namespace tidemark {
 
 // What one task works through; what is 0 is not done. Together with the cluster's `node` it tells
 // the task's time and its bottleneck.
@@ -121,4 +121,4 @@ struct Plan {
 // name O(names). Thread-safe.
 absl::Status CheckPlan(const Plan& plan);
 
-}  // namespace tidemark::next
+}  // namespace tidemark

@@ -42,7 +42,7 @@ VirtualJob SkewedJob() {
 
 struct Told {
   double at = 0;
-  next::Snapshot snapshot;
+  Snapshot snapshot;
 };
 
 std::vector<Told> Watch(const VirtualJob& job, double& ends) {
@@ -65,8 +65,8 @@ TEST(TidemarkIndicator, SeesTheGiantComing) {
   const std::vector<Told> told = Watch(SkewedJob(), ends);
   int checked = 0;
   for (const Told& update : told) {
-    const next::Estimate& forecast = update.snapshot.estimate;
-    const next::Estimate& linear = EstimatesOf(update.snapshot).back();
+    const Estimate& forecast = update.snapshot.estimate;
+    const Estimate& linear = EstimatesOf(update.snapshot).back();
     if (update.at < 30 || !Left(forecast) || update.at > ends - 5) continue;
     const double left = ends - update.at;
     const double said = update.at + absl::ToDoubleSeconds(*Left(forecast));
@@ -96,8 +96,8 @@ TEST(TidemarkIndicator, DoesNotExpectAgainWhatFinishedUntold) {
   int checked = 0;
   for (const Event& event : story.events) {
     for (; At(next) < event.arrived_at; next += 1) {
-      const next::Snapshot snapshot = monitor.Tick(At(next));
-      const next::Estimate& forecast = snapshot.estimate;
+      const Snapshot snapshot = monitor.Tick(At(next));
+      const Estimate& forecast = snapshot.estimate;
       if (next < 30 || next > story.ends - 5 || !Left(forecast)) continue;
       const double said_end = next + absl::ToDoubleSeconds(*Left(forecast));
       EXPECT_NEAR(next / said_end, next / story.ends, 0.2) << next;
@@ -120,10 +120,10 @@ TEST(TidemarkIndicator, TakesNoGroupForRunningSinceTheLastReport) {
   }
   JobMonitor monitor("job-1", {});
   const test::Story story = test::Tell(job);
-  for (const next::Snapshot& snapshot : test::Watch(story, 0.2, monitor)) {
+  for (const Snapshot& snapshot : test::Watch(story, 0.2, monitor)) {
     const double at = absl::ToDoubleSeconds(snapshot.elapsed());
     if (at < story.reduce_starts + 3 || at > story.ends - 1.5) continue;
-    const next::Estimate& forecast = snapshot.estimate;
+    const Estimate& forecast = snapshot.estimate;
     ASSERT_TRUE(Upper(forecast).has_value()) << at;
     EXPECT_NEAR(absl::ToDoubleSeconds(*Left(forecast)), story.ends - at, 1) << at;
     EXPECT_LT(absl::ToDoubleSeconds(*Upper(forecast)), 1.3 * (story.ends - at) + 1) << at;
@@ -159,7 +159,7 @@ TEST(TidemarkIndicator, AJobOfEqualGroupsIsLinear) {
   }
   double ends = 0;
   for (const Told& update : Watch(job, ends)) {
-    const next::Estimate& forecast = update.snapshot.estimate;
+    const Estimate& forecast = update.snapshot.estimate;
     if (!Left(forecast) || update.at < 20 || update.at > ends - 2) continue;
     EXPECT_NEAR(absl::ToDoubleSeconds(*Left(forecast)), ends - update.at, 1.5) << update.at;
   }
@@ -189,7 +189,7 @@ TEST(TidemarkIndicator, ThousandsOfTasksMayWait) {
   say(2, test::Started(test::R(0)));
   say(3, test::Shuffled(test::R(0)));
   say(4, test::Reduced(test::R(0), At(4), {test::Point(100, 0.2, 5)}));
-  const next::Snapshot snapshot = monitor.Tick(At(4));
+  const Snapshot snapshot = monitor.Tick(At(4));
   ASSERT_TRUE(Left(snapshot.estimate).has_value());
   // Half of a task is left, and a second of shuffle and two of reducing of each of the others.
   EXPECT_NEAR(absl::ToDoubleSeconds(*Left(snapshot.estimate)), 3.0 * kReduces, 0.1 * kReduces);

@@ -128,7 +128,7 @@ final class JobWatch {
     return now - lastTellNanos >= 0;
   }
 
-  /** False: there is nobody to tell. */
+  /** False: no master is set. */
   private boolean open(Job job) {
     final JobID id = TypeConverter.fromYarn(job.getID());
     try {

@@ -127,7 +127,7 @@ final class MapOutputScan {
 
   /**
    * The profile names every key of a lesser rank; 0: nothing is promised, because keys have no names
-   * or there was no time for some partition, of whose keys nobody knows.
+   * or there was no time for some partition, whose keys are unknown.
    */
   long sampledBelow() {
     if (!grouping.namesKeys()) {

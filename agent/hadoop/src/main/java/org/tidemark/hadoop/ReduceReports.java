@@ -15,10 +15,10 @@ final class ReduceReports implements Sender.Reporter {
   private final LongSupplier fetched;
   private final LongSupplier emitted;
   private ProcessorWatch processor;
-  /** Set last: whoever sees it sees the watch, too. */
+  /** Set last: a reader that sees it sees the watch, too. */
   private volatile boolean profiles;
 
-  /** {@code emitted}: null when nobody counts what the task writes. */
+  /** {@code emitted}: null when what the task writes is not counted. */
   ReduceReports(
       TaskLink link, ReduceMeter meter, LongSupplier fetched, Counters.Counter emitted) {
     this.link = link;

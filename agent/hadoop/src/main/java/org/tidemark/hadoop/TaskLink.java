@@ -32,7 +32,7 @@ final class TaskLink {
     }
   }
 
-  /** Null when there is nobody to tell, or when that cannot be found out. */
+  /** Null when no master is set, or when that cannot be found out. */
   static TaskLink open(JobConf job, TaskAttemptID id) {
     try {
       final Sender sender = Link.of(job, job.getCredentials(), id.getJobID().toString());

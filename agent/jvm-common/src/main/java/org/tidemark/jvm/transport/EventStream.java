@@ -39,7 +39,7 @@ final class EventStream {
   private static final int CONNECT_TIMEOUT_MILLIS = 2_000;
   private static final long HANDSHAKE_NANOS_MAX = 3_000_000_000L;
   private static final int LOOK_AGAIN_MILLIS = 1_000;
-  // As the agent in C++: nobody tells us when the network between us is cut.
+  // As the agent in C++: no error reports that the network was cut.
   static final long ANSWER_TIMEOUT_NANOS = 60_000_000_000L;
   private static final int WINDOW_REFILL_BYTES = 16_384;
   /** So many wait only for a master that does not read. */
@@ -186,7 +186,7 @@ final class EventStream {
         socket.close();
       }
     } catch (IOException alreadyGone) {
-      // Nobody needs it any more.
+      // No longer needed.
     }
   }
 

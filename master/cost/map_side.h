@@ -1,0 +1,28 @@
+// The end of a job as its map side lets expect it, while nothing was reduced yet and no earlier run
+// is known.
+//
+// Let M be the time from the start of the job to the end of its map phase (as long as that runs, to
+// its predicted end) and X the time from there to the end of the job. Then
+//   ln X ~ N(ln max(M, 5 s), 1.8^2)
+// and what is left is the rest of the map phase and X, or X given that it is longer than the time
+// since the map phase. 88 jobs of six Rumen traces, each trace counted once, have a deviation of
+// 1.84 about a geometric mean of 1.1 M. The five seconds are for map phases of no time to speak of:
+// unwatched a job that is over sooner.
+//
+// Pure function, thread-safe. Cost: O(map tasks).
+#pragma once
+
+#include <optional>
+
+#include "absl/time/time.h"
+#include "master/cost/fixed_draws.h"
+#include "master/cost/task_times.h"
+#include "master/model/job_state.h"
+
+namespace tidemark::cost {
+
+// Seconds until the job ends, by draw. Empty without map tasks and before they have shown a pace.
+std::optional<Draws> SecondsByMapSide(const model::JobState& state, absl::Time now,
+                                      const FixedDraws& draws);
+
+}  // namespace tidemark::cost

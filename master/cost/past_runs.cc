@@ -1,0 +1,105 @@
+#include "master/cost/past_runs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "master/cost/opinions.h"
+#include "master/model/phases.h"
+
+namespace tidemark::cost {
+namespace {
+
+// As how many runs what is usual counts beside how much these differ.
+constexpr double kPriorRuns = 2;
+// Inputs that differ by more are not the same job any more.
+constexpr double kScaleMax = 100;
+// A phase that takes longer than expected has at least this part of its time until now left.
+constexpr double kLeftMin = 0.1;
+
+double Seconds(absl::Duration duration) { return absl::ToDoubleSeconds(duration); }
+
+// Where the job stands: looked at once, whatever the number of runs.
+struct Standing {
+  double map_input_bytes = 0;  // 0: not known of every map task
+  std::optional<absl::Time> reduce_start;
+  StageProgress maps;
+  std::optional<absl::Time> maps_end;  // by their own pace
+};
+
+Standing StandingOf(const model::JobState& state, absl::Time now) {
+  Standing standing;
+  standing.reduce_start = model::ReducePhaseStart(state);
+  for (const model::Task& task : state.map_tasks()) {
+    if (!task.input_bytes) {
+      standing.map_input_bytes = 0;
+      break;
+    }
+    standing.map_input_bytes += static_cast<double>(*task.input_bytes);
+  }
+  if (standing.reduce_start) return standing;
+  standing.maps = model::MapProgress(state);
+  if (standing.maps.fraction_done >= model::kPaceFrom)
+    standing.maps_end = model::MapPhaseEnd(state, now);
+  return standing;
+}
+
+// How much larger the input is than that run's.
+double ScaleOf(const Standing& standing, const PastRun& run) {
+  if (!(standing.map_input_bytes > 0) || run.map_input_bytes == 0) return 1;
+  return std::clamp(standing.map_input_bytes / static_cast<double>(run.map_input_bytes),
+                    1 / kScaleMax, kScaleMax);
+}
+
+double Left(double expected, double passed) {
+  return std::max(expected - passed, kLeftMin * passed);
+}
+
+double SecondsLeft(const model::JobState& state, const Standing& standing, absl::Time now,
+                   const PastRun& run) {
+  const double scale = ScaleOf(standing, run);
+  const double reduce = scale * Seconds(run.reduce_time);
+  if (standing.reduce_start) return Left(reduce, Seconds(now - *standing.reduce_start));
+  const double shuffle = scale * Seconds(run.shuffle_time);
+  const StageProgress& maps = standing.maps;
+  if (maps.state == StageState::kDone && maps.ended_at) {
+    return Left(shuffle, std::max(0.0, Seconds(now - *maps.ended_at))) + reduce;
+  }
+  const double map = standing.maps_end ? std::max(0.0, Seconds(*standing.maps_end - now))
+                                       : Left(scale * Seconds(run.map_time),
+                                              std::max(0.0, Seconds(now - state.started_at)));
+  return map + shuffle + reduce;
+}
+
+bool IsSane(const PastRun& run) {
+  const absl::Duration zero = absl::ZeroDuration();
+  return run.map_time >= zero && run.shuffle_time >= zero && run.reduce_time >= zero &&
+         run.map_time + run.shuffle_time + run.reduce_time > zero &&
+         run.map_time + run.shuffle_time + run.reduce_time < absl::InfiniteDuration();
+}
+
+}  // namespace
+
+std::optional<Draws> SecondsByPastRuns(const model::JobState& state, absl::Time now,
+                                       std::span<const PastRun> runs, const FixedDraws& draws) {
+  if (runs.empty()) return std::nullopt;
+  const Standing standing = StandingOf(state, now);
+  std::vector<double> logs;
+  for (const PastRun& run : runs) {
+    if (!IsSane(run)) continue;
+    const double left = SecondsLeft(state, standing, now, run);
+    if (left > 0 && std::isfinite(left)) logs.push_back(std::log(left));
+  }
+  if (logs.empty()) return std::nullopt;
+  const auto n = static_cast<double>(logs.size());
+  double mean = 0;
+  for (const double log : logs) mean += log / n;
+  double squares = 0;
+  for (const double log : logs) squares += (log - mean) * (log - mean);
+  const double deviation =
+      std::sqrt((1 + 1 / n) * (kPriorRuns * kAgainDeviation * kAgainDeviation + squares) /
+                (kPriorRuns + n - 1));
+  return LogNormal(mean, deviation, Opinion::kPastRuns, draws);
+}
+
+}  // namespace tidemark::cost

@@ -1,0 +1,218 @@
+#include "master/workflow/expected_job.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "master/workflow/expected_tasks.h"
+#include "master/workflow/mapreduce_model.h"
+#include "master/workflow/task_model.h"
+
+namespace tidemark::workflow {
+namespace {
+
+// Of the log of a job's mean task time between runs of the same work: between that of the stages
+// without and with parents in expected_tasks.h, which measured them.
+constexpr double kRunDeviation = 0.15;
+// So many bytes a second bind nothing.
+constexpr double kUnbound = 1e18;
+constexpr double kShortestSeconds = 1e-3;
+
+NodeProfile NodeOf(const Cluster& cluster) {
+  const auto speed = [](double known) { return known > 0 ? known : kUnbound; };
+  const ResourceProfile node = cluster.node.value_or(ResourceProfile{});
+  return {.disk_read = speed(node.disk_read),
+          .disk_write = speed(node.disk_write),
+          .dfs_read = speed(node.dfs_read),
+          .dfs_write = speed(node.dfs_write),
+          .network = speed(node.network),
+          .cores = node.cores > 0 ? node.cores : kUnbound};
+}
+
+// The data and parallelism of one run.
+struct Conditions {
+  double split_bytes = 0;
+  double map_tasks = 1;
+  double reduce_tasks = 1;
+  double slots = 1;
+};
+
+struct ModelledTasks {
+  double map_seconds = 0;
+  double reduce_seconds = 0;
+  std::string map_bottleneck;
+  std::string reduce_bottleneck;
+};
+
+// One job's tasks as bottleneck oriented estimation sees them. The throughput of a core is what the
+// measured task got done.
+class Model {
+ public:
+  Model(const JobProfile& run, const Cluster& cluster, const Conditions& measured)
+      : node_(NodeOf(cluster)), nodes_(std::max<double>(cluster.nodes, 1)) {
+    const auto or_one = [](double selectivity) { return selectivity > 0 ? selectivity : 1; };
+    profile_.map_selectivity = or_one(run.map_selectivity);
+    // eq. 5 counts what is written over the split, a run over what its reduce tasks read.
+    profile_.reduce_selectivity = or_one(run.reduce_selectivity) * profile_.map_selectivity;
+    profile_.map_throughput = measured.split_bytes / Seconds(run.map_task_time);
+    profile_.reduce_throughput = ReduceBytes(measured) / Seconds(run.reduce_task_time);
+  }
+
+  ModelledTasks At(const Conditions& conditions) {
+    MapReduceProfile at = profile_;
+    at.split_bytes = conditions.split_bytes;
+    at.map_tasks = conditions.map_tasks;
+    at.reduce_tasks = conditions.reduce_tasks;
+    const auto per_node = [&](double tasks) {
+      return std::max(std::min(tasks, conditions.slots) / nodes_, 1e-3);
+    };
+    ModelledTasks tasks;
+    const auto map = EstimateTask(MapTask(at), node_, per_node(conditions.map_tasks));
+    const auto reduce =
+        EstimateTask(ReduceTask(at, nodes_), node_, per_node(conditions.reduce_tasks));
+    if (map.ok()) {
+      tasks.map_seconds = absl::ToDoubleSeconds(map->total);
+      tasks.map_bottleneck = std::string(NameOf(map->bottleneck));
+    }
+    if (reduce.ok()) {
+      tasks.reduce_seconds = absl::ToDoubleSeconds(reduce->total);
+      tasks.reduce_bottleneck = std::string(NameOf(reduce->bottleneck));
+    }
+    return tasks;
+  }
+
+ private:
+  static double Seconds(absl::Duration time) {
+    return std::max(absl::ToDoubleSeconds(time), kShortestSeconds);
+  }
+  double ReduceBytes(const Conditions& measured) const {
+    return profile_.map_selectivity * measured.split_bytes * measured.map_tasks /
+           std::max(measured.reduce_tasks, 1.0);
+  }
+
+  const NodeProfile node_;
+  const double nodes_;
+  MapReduceProfile profile_;
+};
+
+// The log of a mean and how spread out the tasks around it are, through several runs.
+class Mean {
+ public:
+  void Add(double seconds, double variation) {
+    logs_.push_back(std::log(std::max(seconds, kShortestSeconds)));
+    variations_ += variation;
+  }
+  bool empty() const { return logs_.empty(); }
+  double seconds() const { return std::exp(LogMean()); }
+  cost::TimeDistribution times() const {
+    if (empty()) return {};
+    const double deviation = seconds() * variations_ / static_cast<double>(logs_.size());
+    return cost::TimeDistribution::Normal({.mean = seconds(), .variance = deviation * deviation});
+  }
+  // Of the log of the next run's mean.
+  double variance() const {
+    const double count = static_cast<double>(logs_.size());
+    double squares = 0;
+    for (const double log : logs_) squares += (log - LogMean()) * (log - LogMean());
+    const double run =
+        (ExpectationConstants().run_deviation_weight * kRunDeviation * kRunDeviation + squares) /
+        (ExpectationConstants().run_deviation_weight + count - 1);
+    return run * (1 + 1 / count);
+  }
+
+ private:
+  double LogMean() const {
+    double sum = 0;
+    for (const double log : logs_) sum += log;
+    return sum / static_cast<double>(logs_.size());
+  }
+  std::vector<double> logs_;
+  double variations_ = 0;
+};
+
+Conditions MeasuredConditions(const JobProfile& run, const Cluster& cluster) {
+  return {.split_bytes = run.split_bytes,
+          .map_tasks = std::max<double>(run.map_tasks, 1),
+          .reduce_tasks = std::max<double>(run.reduce_tasks, 1),
+          .slots = run.slots > 0 ? run.slots : static_cast<double>(cluster.slots)};
+}
+
+// What is asked about, from what the job names and else from its last run.
+Conditions AskedConditions(const PlannedJob& job, const JobProfile& last, const Cluster& cluster,
+                           double data_factor) {
+  const std::uint32_t map_task_count = job.map_task_count.value_or(0);
+  double map_tasks = map_task_count > 0 ? map_task_count : last.map_tasks;
+  const double input_bytes = static_cast<double>(job.input_bytes.value_or(0));
+  double split_bytes = last.split_bytes;
+  if (input_bytes > 0 && map_task_count > 0) {
+    split_bytes = input_bytes / map_tasks;
+  } else if (input_bytes > 0 && split_bytes > 0) {
+    map_tasks = std::ceil(input_bytes / split_bytes);
+  }
+  map_tasks = std::ceil(std::max(map_tasks * data_factor, 1.0));
+  return {.split_bytes = split_bytes,
+          .map_tasks = map_tasks,
+          .reduce_tasks = static_cast<double>(job.reduce_task_count.value_or(last.reduce_tasks)),
+          .slots = static_cast<double>(cluster.slots)};
+}
+
+}  // namespace
+
+ExpectedJob ExpectJob(const PlannedJob& job, std::span<const JobProfile> runs,
+                      const Cluster& cluster, double data_factor) {
+  std::vector<JobProfile> all;
+  if (job.profile) all.push_back(*job.profile);
+  all.insert(all.end(), runs.begin(), runs.end());
+  ExpectedJob expected;
+  if (all.empty()) {
+    expected.map.tasks =
+        static_cast<std::uint64_t>(std::ceil(job.map_task_count.value_or(0) * data_factor));
+    expected.reduce.tasks = job.reduce_task_count.value_or(0);
+    return expected;
+  }
+  const Conditions asked = AskedConditions(job, all.front(), cluster, data_factor);
+  Mean map;
+  Mean reduce;
+  for (const JobProfile& run : all) {
+    const Conditions then = MeasuredConditions(run, cluster);
+    double map_ratio = 1;
+    double reduce_ratio = 1;
+    if (run.split_bytes > 0) {
+      Model model(run, cluster, then);
+      const ModelledTasks before = model.At(then);
+      const ModelledTasks now = model.At(asked);
+      if (before.map_seconds > 0) map_ratio = now.map_seconds / before.map_seconds;
+      if (before.reduce_seconds > 0) reduce_ratio = now.reduce_seconds / before.reduce_seconds;
+      if (cluster.node && map.empty()) {
+        expected.map.bottleneck = now.map_bottleneck;
+        expected.reduce.bottleneck = now.reduce_bottleneck;
+      }
+    }
+    map.Add(absl::ToDoubleSeconds(run.map_task_time) * map_ratio, run.map_task_variation);
+    if (run.reduce_tasks > 0) {
+      reduce.Add(absl::ToDoubleSeconds(run.reduce_task_time) * reduce_ratio,
+                 run.reduce_task_variation);
+    }
+  }
+  expected.is_known = true;
+  expected.map.tasks = static_cast<std::uint64_t>(asked.map_tasks);
+  expected.map.times = map.times();
+  expected.reduce.tasks = static_cast<std::uint64_t>(asked.reduce_tasks);
+  expected.reduce.times = reduce.empty() ? map.times() : reduce.times();
+  const double map_work = asked.map_tasks * map.seconds();
+  const double reduce_work = reduce.empty() ? 0 : asked.reduce_tasks * reduce.seconds();
+  const double variance =
+      map.variance() * map_work + (reduce_work > 0 ? reduce.variance() * reduce_work : 0);
+  expected.deviation = std::sqrt(variance / std::max(map_work + reduce_work, kShortestSeconds));
+  return expected;
+}
+
+double SecondsAlone(const ExpectedJob& expected, double slots) {
+  const auto phase = [&](const ExpectedPhase& tasks) {
+    const double waves = std::max(static_cast<double>(tasks.tasks) / slots, 1.0);
+    return tasks.tasks > 0 ? waves * tasks.times.mean() : 0;
+  };
+  return phase(expected.map) + phase(expected.reduce);
+}
+
+}  // namespace tidemark::workflow

@@ -1,0 +1,41 @@
+// What the tasks of a job that has not begun will take, from its earlier runs.
+//
+// Each run's measured task time is scaled by what bottleneck oriented estimation ([BOE] 4.2) says
+// of the task then and now: other data in a task, another number of tasks on a node. The runs'
+// times are averaged as logarithms; how far they lie apart, and how far runs of the same work
+// differ anyhow, is the expected's deviation.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "master/cost/time_distribution.h"
+#include "tidemark/job_profile.h"
+#include "tidemark/plan.h"
+
+namespace tidemark::workflow {
+
+struct ExpectedPhase {
+  std::uint64_t tasks = 0;
+  cost::TimeDistribution times;  // seconds; empty: not known
+  std::string bottleneck;        // empty: the node is unknown
+};
+
+struct ExpectedJob {
+  ExpectedPhase map;
+  ExpectedPhase reduce;
+  double deviation = 0;   // of the log of a factor common to all its tasks
+  bool is_known = false;  // some run or profile backs it
+};
+
+// `runs`: the most recent first; the job's own profile goes before them. `data_factor`: so many
+// times the data, in as many times more map tasks and as many reduce tasks as before. Without runs
+// or a profile only the numbers of tasks that the job names are known. O(runs).
+ExpectedJob ExpectJob(const PlannedJob& job, std::span<const JobProfile> runs,
+                      const Cluster& cluster, double data_factor);
+
+// What the job would take alone on `slots`, without its deviation; 0 when it is not known.
+double SecondsAlone(const ExpectedJob& expected, double slots);
+
+}  // namespace tidemark::workflow

@@ -1,0 +1,215 @@
+#include "master/workflow/expected_tasks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace tidemark::workflow {
+namespace {
+
+// Tasks shorter than this have no logarithm worth a fit. Seconds.
+constexpr double kShortest = 1e-6;
+
+double MeanOf(const std::vector<double>& seconds) {
+  double sum = 0;
+  for (const double time : seconds) sum += time;
+  return std::max(sum / static_cast<double>(seconds.size()), kShortest);
+}
+
+// The log of a mean task time over the log of slots, through earlier runs.
+class SlotsLine {
+ public:
+  void Add(double slots, double mean) {
+    slots_.push_back(std::max(slots, 1.0));
+    log_means_.push_back(std::log(mean));
+  }
+  bool empty() const { return slots_.empty(); }
+
+  void Fit(std::size_t kind, bool is_root, const ExpectationConstants& constants) {
+    const double count = static_cast<double>(slots_.size());
+    double log_mean = 0;
+    for (const double y : log_means_) log_mean += y / count;
+    crowd_ = constants.crowd[kind] * std::exp(log_mean * constants.crowd_power[kind]);
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      x_mean_ += std::log(slots_[i]) / count;
+      y_mean_ += (log_means_[i] - Crowding(slots_[i])) / count;
+    }
+    const double run = is_root ? constants.root_run_deviation : constants.run_deviation;
+    const double slope = is_root ? constants.root_exponent_deviation : constants.exponent_deviation;
+    run_variance_ = run * run;
+    FitSlope(1 / (slope * slope));
+    // What the runs scatter around the line counts beside what is usual.
+    const double usual = constants.run_deviation_weight;
+    run_variance_ = (usual * run_variance_ + Scatter()) / (usual + count - 1);
+  }
+
+  double At(double slots) const { return y_mean_ + slope_ * Away(slots) + Crowding(slots); }
+  double VarianceAt(double slots) const {
+    return run_variance_ * (1 + 1 / static_cast<double>(slots_.size())) +
+           Away(slots) * Away(slots) * slope_variance_;
+  }
+
+ private:
+  double Crowding(double slots) const { return std::log1p(std::max(slots, 1.0) / crowd_); }
+  double Away(double slots) const { return std::log(std::max(slots, 1.0)) - x_mean_; }
+
+  // Least squares with a normal prior around zero.
+  void FitSlope(double prior_weight) {
+    double sxx = 0;
+    double sxy = 0;
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      const double y = log_means_[i] - Crowding(slots_[i]) - y_mean_;
+      sxx += Away(slots_[i]) * Away(slots_[i]);
+      sxy += Away(slots_[i]) * y;
+    }
+    const double weight = prior_weight + sxx / run_variance_;
+    slope_ = sxy / run_variance_ / weight;
+    slope_variance_ = 1 / weight;
+  }
+
+  double Scatter() const {
+    double squares = 0;
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      const double off = log_means_[i] - At(slots_[i]);
+      squares += off * off;
+    }
+    return squares;
+  }
+
+  std::vector<double> slots_;
+  std::vector<double> log_means_;
+  double crowd_ = 1;
+  double x_mean_ = 0;
+  double y_mean_ = 0;
+  double slope_ = 0;
+  double slope_variance_ = 0;
+  double run_variance_ = 0;
+};
+
+// Gives a kind of task without times those of its nearest relative, scaled.
+void FillGaps(std::array<cost::TimeDistribution, kWarmths>& times,
+              const ExpectationConstants& constants) {
+  constexpr std::array<std::array<Warmth, 3>, kWarmths> kRelatives = {{
+      {Warmth::kFirst, Warmth::kRest, Warmth::kLast},
+      {Warmth::kFresh, Warmth::kRest, Warmth::kLast},
+      {Warmth::kLast, Warmth::kFirst, Warmth::kFresh},
+      {Warmth::kRest, Warmth::kFirst, Warmth::kFresh},
+  }};
+  const std::array<cost::TimeDistribution, kWarmths> known = times;
+  for (std::size_t kind = 0; kind < kWarmths; ++kind) {
+    for (const Warmth relative : kRelatives[kind]) {
+      const std::size_t from = static_cast<std::size_t>(relative);
+      if (!times[kind].empty() || known[from].empty()) continue;
+      times[kind] = known[from].Scaled(constants.over_rest[kind] / constants.over_rest[from]);
+    }
+  }
+}
+
+// Sums of what was seen and of what had been expected of the same tasks.
+struct Evidence {
+  double seen = 0;
+  double expected = 0;
+  double tasks = 0;
+  double rest_tasks = 0;  // beyond the first wave
+  double relative_variance = 0;
+};
+
+Evidence EvidenceOf(const ExpectedTasks& before, const StageNow& stage) {
+  Evidence evidence;
+  double squares = 0;
+  const auto add = [&](double seconds, Warmth warmth) {
+    const double expected = std::max(before.Of(warmth).mean(), kShortest);
+    evidence.seen += seconds;
+    evidence.expected += expected;
+    squares += (seconds / expected) * (seconds / expected);
+    evidence.tasks += 1;
+    evidence.rest_tasks += warmth == Warmth::kRest || warmth == Warmth::kLast ? 1 : 0;
+  };
+  for (const FinishedTask& task : stage.finished) add(task.seconds, task.warmth);
+  for (const RunningTask& task : stage.running) {
+    if (task.elapsed > before.Of(task.warmth).mean()) add(task.elapsed, task.warmth);
+  }
+  if (evidence.tasks > 0) {
+    const double ratio = evidence.seen / evidence.expected;
+    const double spread = squares / evidence.tasks / std::max(ratio * ratio, 1e-12) - 1;
+    // A handful of tasks says little about their own spread: never below a fifth.
+    evidence.relative_variance = std::max(spread, 0.04);
+  }
+  return evidence;
+}
+
+ExpectedTasks FromThisRunOnly(const StageNow& stage, const ExpectationConstants& constants) {
+  ExpectedTasks expected = {.deviation = constants.unknown_deviation};
+  if (stage.finished.empty()) return expected;
+  std::array<std::vector<double>, kWarmths> seconds;
+  for (const FinishedTask& task : stage.finished) {
+    seconds[static_cast<std::size_t>(task.warmth)].push_back(task.seconds);
+  }
+  for (std::size_t kind = 0; kind < kWarmths; ++kind) {
+    if (!seconds[kind].empty())
+      expected.times[kind] = cost::TimeDistribution::Empirical(std::move(seconds[kind]));
+  }
+  FillGaps(expected.times, constants);
+  expected.is_known = true;
+  return expected;
+}
+
+}  // namespace
+
+ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, double slots,
+                          const ExpectationConstants& constants) {
+  ExpectedTasks expected = {.deviation = constants.unknown_deviation};
+  double weight = 0;
+  double variance = 0;
+  for (std::size_t kind = 0; kind < kWarmths; ++kind) {
+    SlotsLine line;
+    for (const EarlierStage& run : runs) {
+      if (!run.stage->seconds[kind].empty()) line.Add(run.slots, MeanOf(run.stage->seconds[kind]));
+    }
+    if (line.empty()) continue;
+    line.Fit(kind, runs.front().stage->parents.empty(), constants);
+    const double mean = std::exp(line.At(slots));
+    std::vector<double> pooled;
+    for (const EarlierStage& run : runs) {
+      const std::vector<double>& seconds = run.stage->seconds[kind];
+      if (seconds.empty()) continue;
+      const double factor = mean / MeanOf(seconds);
+      for (const double time : seconds) pooled.push_back(time * factor);
+    }
+    const double work = mean * static_cast<double>(pooled.size());
+    weight += work;
+    variance += work * line.VarianceAt(slots);
+    expected.times[kind] = cost::TimeDistribution::Empirical(std::move(pooled));
+  }
+  if (weight <= 0) return expected;
+  FillGaps(expected.times, constants);
+  expected.is_known = true;
+  expected.deviation = std::sqrt(variance / weight);
+  return expected;
+}
+
+ExpectedTasks ExpectTasksNow(const ExpectedTasks& before, const StageNow& stage,
+                             const ExpectationConstants& constants) {
+  const ExpectedTasks prior = before.is_known ? before : FromThisRunOnly(stage, constants);
+  if (!prior.is_known) return before;
+  const Evidence evidence = EvidenceOf(prior, stage);
+  if (evidence.tasks == 0) return prior;
+  const double tasks = std::max(static_cast<double>(stage.tasks), evidence.tasks);
+  const double ahead = 1 - evidence.tasks / tasks;
+  // The first wave says less about the rest than the rest itself.
+  const double early = evidence.rest_tasks / evidence.tasks < 0.5 ? 2 : 1;
+  const double drift = constants.drift_deviation * early * ahead;
+  const double noise = evidence.relative_variance / evidence.tasks + drift * drift;
+  const double prior_variance = prior.deviation * prior.deviation;
+  const double trust = prior_variance / (prior_variance + noise);
+  const double shift = trust * std::log(std::max(evidence.seen, kShortest) / evidence.expected);
+  ExpectedTasks expected = {.deviation = std::sqrt(trust * noise), .is_known = true};
+  for (std::size_t kind = 0; kind < kWarmths; ++kind) {
+    expected.times[kind] = prior.times[kind].Scaled(std::exp(shift));
+  }
+  return expected;
+}
+
+}  // namespace tidemark::workflow

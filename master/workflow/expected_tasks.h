@@ -1,0 +1,78 @@
+// What the tasks of one stage will take, from earlier runs and from what this run has shown.
+//
+// Earlier runs had other numbers of slots. Crowding makes the mean time of a kind of task (fresh,
+// first, rest, last) grow like 1 + slots / N: short tasks, which wait for the driver, sooner than
+// long ones. What a stage does beyond that is fitted through its runs and held to nothing by a
+// prior, because lines through two runs explode when extrapolated. Runs of the same work differ
+// whatever one knows, and those of stages that fetch from others differ more; that goes into the
+// deviation.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "master/cost/time_distribution.h"
+#include "master/workflow/workflow_state.h"
+
+namespace tidemark::workflow {
+
+// Where a figure has no other source, it was chosen on one half of the workflows of the benchmark
+// (see bench/RESULTS.md, which reports the other half).
+struct ExpectationConstants {
+  // N = crowd x seconds^power: at so many slots a task takes twice as long as alone. By Warmth.
+  std::array<double, kWarmths> crowd = {120, 120, 200, 200};
+  std::array<double, kWarmths> crowd_power = {0.5, 0.5, 0.7, 0.7};
+  // Of the exponent of slots that a stage has beyond crowding; stages without and with parents.
+  // Ablation: half or twice changes nothing.
+  double root_exponent_deviation = 0.1;
+  // Ablation: -0.22, +0.39 (tpcds-live-five-runs).
+  double exponent_deviation = 0.2;
+  // Of the log of a stage's mean task time between runs at the same number of slots; likewise.
+  // Ablation: half or twice changes nothing.
+  double root_run_deviation = 0.06;
+  // Ablation: +1.62, -0.94 (tpcds-five-runs).
+  double run_deviation = 0.2;
+  // As how many runs the figures above count beside the scatter of the runs themselves.
+  // Ablation: +0.15, -0.41 (tpcds-five-runs).
+  double run_deviation_weight = 3;
+  // Of the log of the mean of the tasks seen so far around that of all tasks of the stage: early
+  // waves differ from late ones.
+  // Ablation: -0.09, +0.13 (tpcds-live-five-runs).
+  double drift_deviation = 0.15;
+  // Without any task of a kind: its mean over that of kRest.
+  std::array<double, kWarmths> over_rest = {2.0, 1.3, 1.0, 0.9};
+  // Of the log of a stage's mean task time when nothing is known of it.
+  // Ablation: +0.00, +2.08 (tpcds-live-no-history).
+  double unknown_deviation = 1.0;
+  // The same for the interval alone: a wider one in the draws themselves would move the median,
+  // too, since the longest of several stages decides.
+  double unknown_interval_deviation = 2.0;
+};
+
+struct ExpectedTasks {
+  std::array<cost::TimeDistribution, kWarmths> times;
+  double deviation = 0;   // of the log of a factor common to all tasks of the stage
+  bool is_known = false;  // something backs it: a run, or a finished task
+  const cost::TimeDistribution& Of(Warmth warmth) const {
+    return times[static_cast<std::size_t>(warmth)];
+  }
+};
+
+// One earlier run of a stage.
+struct EarlierStage {
+  double slots = 1;
+  const StageProfile* stage = nullptr;
+};
+
+// Before the stage has shown anything. Without runs: empty and unknown.
+// Cost: O(tasks log tasks).
+ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, double slots,
+                          const ExpectationConstants& constants);
+
+// With what the stage has shown: finished tasks, and running ones that have outrun their mean,
+// which count as at least that long. `before` shrinks towards it in proportion to the evidence; an
+// unknown one is replaced.
+ExpectedTasks ExpectTasksNow(const ExpectedTasks& before, const StageNow& stage,
+                             const ExpectationConstants& constants);
+
+}  // namespace tidemark::workflow
