@@ -19,10 +19,10 @@ absl::Status JobHub::Enter(const PublishedJob& job) {
   const std::string& id = job.newest->job_id;
   const std::lock_guard lock(mutex_);
   if (const auto known = jobs_.find(id); known != jobs_.end()) {
-    const bool was_plan = KindOf(known->second) == JobKind::kWorkflow;
-    if (was_plan != (KindOf(job) == JobKind::kWorkflow)) {
+    const bool was_workflow = KindOf(known->second) == JobKind::kWorkflow;
+    if (was_workflow != (KindOf(job) == JobKind::kWorkflow)) {
       return absl::AlreadyExistsError(fmt::format("{} is the id of a {} already; use another", id,
-                                                  was_plan ? "plan" : "job that reports"));
+                                                  was_workflow ? "workflow" : "job that reports"));
     }
     places_.erase({known->second.run, id});
   }

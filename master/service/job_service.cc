@@ -164,13 +164,13 @@ absl::StatusOr<JobService::Mark> JobService::Update(const grpc::CallbackServerCo
   if (!call.ok()) return call.status();
   v1::Plan part;
   *part.mutable_jobs() = untrusted.add_jobs();
-  const absl::StatusOr<Plan> plan = wire::ParsePartOfPlan(part);
+  absl::StatusOr<Plan> plan = wire::ParsePartOfPlan(part);
   if (!plan.ok()) {  // jobs[0] is add_jobs[0] in the request
     const auto [path, description] = WrongFieldOf(plan.status());
     return path.empty() ? plan.status() : FieldError("add_" + path, description);
   }
   const PlanChange change = {
-      .add_jobs = plan->jobs,
+      .add_jobs = std::move(plan->jobs),
       .cancel_jobs = {untrusted.cancel_jobs().begin(), untrusted.cancel_jobs().end()},
       .cancel = untrusted.cancel()};
   return workflows_.Update(untrusted.job_id(), change, publishing_.clock.Now());
@@ -257,9 +257,9 @@ absl::Status JobService::Estimate(const v1::EstimateJobRequest& untrusted,
     if (is_cancelled()) return absl::CancelledError();
     auto would_be = workflow->Estimate(now, scenarios[i]);
     if (absl::IsInvalidArgument(would_be.status())) {
-      const std::string wrong = WrongFieldOf(would_be.status()).description;
+      // The message names the job that the scenario does not go with.
       return FieldError(fmt::format("scenarios[{}]{}", i, scenarios[i].policy ? ".policy" : ""),
-                        wrong.empty() ? std::string(would_be.status().message()) : wrong);
+                        std::string(would_be.status().message()));
     }
     if (!would_be.ok()) return would_be.status();
     would_be->snapshot.sequence = 0;

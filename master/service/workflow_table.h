@@ -4,7 +4,8 @@
 // when its record is, and a snapshot published when its tick is.
 //
 // Thread-safe: a lock for the table, which is never held while waiting for anything, and one for
-// each workflow, which is never held while estimating. Knows no clock.
+// each workflow, which is never held while estimating, but for O(jobs + stages) while the snapshot
+// of a tick is made. Knows no clock.
 #pragma once
 
 #include <cstddef>

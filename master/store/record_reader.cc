@@ -29,7 +29,7 @@ bool MayBeginFrame(const char* bytes) {
 }
 
 // The same letters with version 1 or 2, or with 4 where that is no longer written.
-bool IsOf01(absl::string_view magic, const LogKind& kind) {
+bool IsOfEarlierLayout(absl::string_view magic, const LogKind& kind) {
   const std::size_t letters = kMagicBytes - 1;
   return magic.size() == kMagicBytes && magic.substr(0, letters) == kind.magic.substr(0, letters) &&
          magic[letters] != kind.magic[letters] &&
@@ -143,10 +143,10 @@ absl::Status RecordReader::ReadStart() {
   if (!got.ok()) return got.status();
   start.resize(*got);
   const absl::string_view magic = absl::string_view(start).substr(0, kMagicBytes);
-  if (IsOf01(magic, kind_)) {
+  if (IsOfEarlierLayout(magic, kind_)) {
     return absl::UnimplementedError(fmt::format(
-        "{} was written by tidemark 0.1, which this version does not read; read it with "
-        "that version, or move it away",
+        "{} was written by an earlier version of Tidemark, which this one does not read; read it "
+        "with that version, or move it away",
         path_));
   }
   const auto unknown = [&] {

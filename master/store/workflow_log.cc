@@ -25,6 +25,7 @@ void EncodeRecord(const pb::WorkflowLogRecord& record, LogKey key, std::string& 
 }
 
 // The enum of the messages is that of the values.
+static_assert(static_cast<int>(next::ChildState::kPending) == next::v1::CHILD_STATE_PENDING);
 static_assert(static_cast<int>(next::ChildState::kCancelled) == next::v1::CHILD_STATE_CANCELLED);
 
 void EncodeFacts(const std::string& name, const workflow::JobFacts& facts,
@@ -45,7 +46,8 @@ absl::Time InstantOf(const google::protobuf::Timestamp& message) {
 
 workflow::JobFacts FactsOf(const pb::LoggedWorkflowJob& job) {
   workflow::JobFacts facts = {.failed_attempts = job.failed_attempts(), .message = job.message()};
-  if (next::v1::ChildState_IsValid(job.state())) {
+  if (next::v1::ChildState_IsValid(job.state()) &&
+      job.state() != next::v1::CHILD_STATE_UNSPECIFIED) {
     facts.state = static_cast<next::ChildState>(job.state());
   }
   if (job.has_started_at()) facts.started_at = InstantOf(job.started_at());

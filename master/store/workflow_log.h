@@ -22,6 +22,7 @@
 
 namespace tidemark::store {
 
+// 7 and not 5: two bits from each of 1, 2 and 4, which were written before.
 inline constexpr LogKind kWorkflowLog = {"workflow log", "TIDEWFL7"};
 inline constexpr const char* kWorkflowLogExtension = ".tidemark-workflow";
 // The file for a workflow in `directory`; as EventLogPath().

@@ -18,8 +18,8 @@ namespace {
 
 using next::ChildState;
 
-// What is wrong with a plan of so many known jobs and those at `added` of a request behind them, in
-// terms of the request.
+// Rewrites the path of an error in the changed plan to that of the request: job `known + i` is
+// add_jobs[added[i]].
 absl::Status InRequest(const absl::Status& status, std::size_t known,
                        const std::vector<std::size_t>& added) {
   auto [path, description] = next::WrongFieldOf(status);

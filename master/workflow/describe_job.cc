@@ -33,7 +33,7 @@ void AddPrediction(const StagePrediction& prediction, absl::Time at, next::Stage
   stage.is_critical = prediction.is_critical;
 }
 
-// The stages of the job itself, which alone is about them as a whole.
+// Copies the job's own stages; predictions of the workflow replace the job's.
 void AddOwnStages(const next::Snapshot& job, std::uint32_t child, const JobPrediction& prediction,
                   next::Snapshot& workflow) {
   for (std::size_t i = 0; i < job.stages.size(); ++i) {

@@ -95,6 +95,12 @@ void FollowedJob::Observe(std::shared_ptr<const next::Snapshot> snapshot,
   facts.state = may_be_retried ? ChildState::kRetryable : ChildState::kFailed;
 }
 
+void FollowedJob::ForgetRun() {
+  newest.reset();
+  stage.reset();
+  runs.clear();
+}
+
 next::Basis FollowedJob::BasisOf(const next::PlannedJob& planned) const {
   if (is_over()) return next::Basis::kDone;
   if (newest != nullptr && IsForecast(newest->estimate)) return next::Basis::kThisRun;

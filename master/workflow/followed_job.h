@@ -1,4 +1,4 @@
-// What a workflow knows of one of its jobs, and what of it an estimate looks at.
+// One job of a workflow: what is known of it, and the part that an estimate needs.
 #pragma once
 
 #include <cstdint>
@@ -31,13 +31,13 @@ struct FollowedJob {
   std::string job_id;  // empty: none is attached
   JobFacts facts;
   JobFacts kept;                                    // of `facts`, what was handed out
-  std::shared_ptr<const next::Snapshot> newest;     // null: it was not heard of
+  std::shared_ptr<const next::Snapshot> newest;     // null: it has not reported yet
   std::shared_ptr<const cost::RunningStage> stage;  // as of `newest`
   bool is_attached = false;                         // after the submission
   bool ended_before = false;  // a run of its id had ended when the plan was submitted
   std::optional<absl::Time> awaited_since;
   std::optional<absl::Duration> would_take;  // by the last estimate before it began
-  double shown = 0;                          // of its progress
+  double shown = 0;                          // the largest fraction shown so far
   bool has_runs = false;
   std::vector<JobProfile> runs;  // earlier ones, the most recent first
 
@@ -55,6 +55,8 @@ struct FollowedJob {
   // `may_be_retried`: another may be attached in its place if it fails.
   void Observe(std::shared_ptr<const next::Snapshot> snapshot,
                std::shared_ptr<const cost::RunningStage> running_stage, bool may_be_retried);
+  // Frees what only later snapshots of the workflow would need.
+  void ForgetRun();
   // What an estimate rests on, and whether the job says itself when it ends.
   next::Basis BasisOf(const next::PlannedJob& planned) const;
   LiveJob At(absl::Time now, const next::PlannedJob& planned, const next::Cluster& cluster,

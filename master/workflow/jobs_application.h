@@ -56,7 +56,6 @@ struct LiveJob {
 // The stages of job i in the application, which has it as owner i.
 inline std::size_t MapStageOf(std::size_t job) { return 2 * job; }
 inline std::size_t ReduceStageOf(std::size_t job) { return 2 * job + 1; }
-inline std::size_t JobOfStage(std::size_t stage) { return stage / 2; }
 
 struct JobsOptions {
   // Of the log of a factor common to all jobs that have not begun: as that of StagesOptions, and

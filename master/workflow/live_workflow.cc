@@ -33,7 +33,7 @@ LiveWorkflow::LiveWorkflow(next::Plan plan, absl::Time submitted_at,
       options_(options),
       active_at_(submitted_at) {
   for (const next::PlannedJob& job : plan_.jobs) AddJob(job);
-  newest_ = std::make_shared<const next::Snapshot>(Describe(submitted_at, nullptr));
+  newest_ = std::make_shared<next::Snapshot>(Describe(submitted_at, nullptr));
 }
 
 void LiveWorkflow::AddJob(const next::PlannedJob& planned) {
@@ -79,8 +79,8 @@ void LiveWorkflow::Observe(std::shared_ptr<const next::Snapshot> snapshot,
   if (job.job_id != snapshot->job_id) return;
   if (job.has_ended()) {
     // Seen before a restart: what the same run said last has its stages.
-    const bool is_its_run = snapshot->started_at == job.facts.started_at;
-    if (job.newest == nullptr && is_its_run) job.newest = std::move(snapshot);
+    const bool is_its_end = snapshot->is_final && snapshot->started_at == job.facts.started_at;
+    if (job.newest == nullptr && is_its_end) job.newest = std::move(snapshot);
     return;
   }
   job.ended_before = snapshot->is_final && snapshot->at < submitted_at_ && !job.is_attached;
@@ -141,7 +141,10 @@ LiveWorkflow::End LiveWorkflow::EndAt(absl::Time now) {
     }
     if (job.facts.state != ChildState::kFailed || end.state != JobState::kRunning) continue;
     end.state = JobState::kFailed;
-    if (job.newest != nullptr && job.newest->is_final) end.state = job.newest->state;
+    // A job whose log was damaged may be restored with another end than the one that was seen.
+    const bool is_end_known =
+        job.newest != nullptr && job.newest->is_final && job.newest->state != JobState::kSucceeded;
+    if (is_end_known) end.state = job.newest->state;
     end.message = absl::StrCat("job ", plan_.jobs[i].name,
                                end.state == JobState::kKilled      ? " was killed"
                                : end.state == JobState::kAbandoned ? " was abandoned"
@@ -261,7 +264,11 @@ const next::Snapshot& LiveWorkflow::Tick(absl::Time now,
           std::max(predicted.ends_in->median - *predicted.starts_in, absl::ZeroDuration());
     }
   }
-  newest_ = std::make_shared<const next::Snapshot>(std::move(snapshot));
+  newest_ = std::make_shared<next::Snapshot>(std::move(snapshot));
+  // The final snapshot says it all; a workflow is kept for long after its end.
+  for (FollowedJob& job : jobs_) {
+    if (is_final) job.ForgetRun();
+  }
   return *newest_;
 }
 
@@ -282,17 +289,14 @@ void LiveWorkflow::RestoreFacts(const std::string& name, JobFacts facts) {
 }
 
 void LiveWorkflow::RestoreTick(std::uint64_t sequence, absl::Time at, double fraction_done) {
-  next::Snapshot restored = *newest_;
-  restored.sequence = std::max(restored.sequence, sequence);
-  restored.at = std::max(restored.at, at);
-  restored.estimate.fraction_done = std::max(restored.estimate.fraction_done, fraction_done);
-  newest_ = std::make_shared<const next::Snapshot>(std::move(restored));
+  newest_->sequence = std::max(newest_->sequence, sequence);
+  newest_->at = std::max(newest_->at, at);
+  double& shown = newest_->estimate.fraction_done;
+  shown = std::max(shown, fraction_done);
   active_at_ = std::max(active_at_, at);
 }
 
-void LiveWorkflow::RestoreEnd(next::Snapshot final) {
-  newest_ = std::make_shared<const next::Snapshot>(std::move(final));
-}
+void LiveWorkflow::RestoreEnd(next::Snapshot final) { *newest_ = std::move(final); }
 
 void LiveWorkflow::NoteDamage(const LogDamage& damage) {
   if (is_final()) return;

@@ -9,8 +9,8 @@
 // What changes it is in change_workflow.cc, what an estimate asks and answers in
 // estimate_workflow.cc, the rest in live_workflow.cc.
 //
-// Not thread-safe: one owner at a time. Copies are independent. Memory: O(jobs + edges), beside the
-// snapshots and stages that it shares with the table of jobs.
+// Not thread-safe: one owner at a time. Copies are independent. Memory: O(jobs + edges + stages),
+// and until it ends the snapshots of its jobs, which it shares with the table of jobs.
 #pragma once
 
 #include <cstddef>
@@ -57,7 +57,7 @@ class LiveWorkflow {
   bool WasSubmittedAs(next::Plan plan) const;
   bool is_final() const { return newest_->is_final; }
   // The last snapshot, never null; of sequence 0 before the first.
-  const std::shared_ptr<const next::Snapshot>& newest() const { return newest_; }
+  std::shared_ptr<const next::Snapshot> newest() const { return newest_; }
 
   // Which job reports for job `name` from now on, be it one that has ended. True if that is news;
   // the same again is OK.
@@ -76,12 +76,13 @@ class LiveWorkflow {
   std::vector<std::string> attached_jobs() const;
   // Of them, those that were not seen to have ended: it wants their snapshots.
   std::vector<std::string> wanted_jobs() const;
-  // The newest snapshot of an attached job, not null and not of sequence 0. That of a run which had
-  // ended when the workflow was submitted is ignored, unless it was attached since; so is that of a
-  // job that was seen to have ended, of which only the stages are shown if they are not known.
+  // Takes the newest published snapshot of an attached job, not null and not of sequence 0.
+  // Ignored: a run that ended before the submission, unless it was attached since. Of a job that
+  // has already been seen to end only the stages are taken, if they are not known (after a
+  // restart) and the snapshot is the final one of that run.
   // `stage`: JobMonitor::running_stage() as of that snapshot; without it the tasks that are left
   // are taken to be alike.
-  void Observe(std::shared_ptr<const next::Snapshot> job,
+  void Observe(std::shared_ptr<const next::Snapshot> snapshot,
                std::shared_ptr<const cost::RunningStage> stage = nullptr);
 
   // Earlier runs of job `index`, the most recent first.
@@ -104,7 +105,8 @@ class LiveWorkflow {
 
   // Facts that have changed since they were last taken, by name of the job.
   std::vector<std::pair<std::string, JobFacts>> TakeNewFacts();
-  // Puts back what a master before this one kept.
+  // Puts back what a master before this one kept. REQUIRES: no Tick() yet, nobody holds newest(),
+  // no copy was made. Cost: RestoreTick() O(1), so that a long log is read in O(records).
   void RestoreFacts(const std::string& name, JobFacts facts);
   void RestoreTick(std::uint64_t sequence, absl::Time at, double fraction_done);
   void RestoreEnd(next::Snapshot final);
@@ -147,8 +149,8 @@ class LiveWorkflow {
   std::vector<FollowedJob> jobs_;
   absl::flat_hash_map<std::string, std::size_t> place_of_name_;
   absl::flat_hash_map<std::string, std::size_t> place_of_id_;
-  std::shared_ptr<const next::Snapshot> newest_;
-  model::EndDrift drift_;              // learnt anew after a restart
+  std::shared_ptr<next::Snapshot> newest_;  // changed by Restore...() only, replaced by Tick()
+  model::EndDrift drift_;                   // learnt anew after a restart
   absl::Time active_at_;               // when a job was last heard of, or the workflow handed in
   std::uint64_t damaged_records_ = 0;  // of its log
 };

@@ -213,11 +213,12 @@ class Checker {
     std::vector<std::vector<std::size_t>> after(parts.size());
     for (std::size_t i = 0; i < parts.size(); ++i) {
       for (std::size_t j = 0; j < parts[i].after.size(); ++j) {
-        Text(fmt::format("{}[{}].after[{}]", path, i, j), parts[i].after[j]);
-        if (!status_.ok()) return;
-        const auto place = places.find(parts[i].after[j]);
+        const std::string& name = parts[i].after[j];
+        if (name.size() > kTextBytesMax) {
+          return Text(fmt::format("{}[{}].after[{}]", path, i, j), name);
+        }
+        const auto place = places.find(name);
         if (place == places.end()) {
-          const std::string& name = parts[i].after[j];
           std::vector<std::string> known;
           for (const Part& part : parts) known.push_back(part.name);
           if (known.size() > kNamesComparedMax) known.clear();

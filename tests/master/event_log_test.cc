@@ -498,15 +498,15 @@ TEST_F(EventLog, AnEventThatIsRefusedTodayIsOneRefusedEvent) {
   EXPECT_TRUE(status.ok()) << status;
 }
 
-// --- logs of version 0.1
+// --- logs of earlier versions
 
-TEST_F(EventLog, ALogOfVersion01IsRefusedByName) {
+TEST_F(EventLog, ALogOfAnEarlierVersionIsRefusedByName) {
   for (const char* magic : {"TIDELOG1", "TIDELOG2"}) {
     SetBytes(std::string(magic) + std::string(100, 'x'));
     const absl::Status status = EventLogReader::Open(path_).status();
     EXPECT_TRUE(absl::IsUnimplemented(status)) << status;
     EXPECT_THAT(std::string(status.message()),
-                HasSubstr("was written by tidemark 0.1, which this version does not read"));
+                HasSubstr("was written by an earlier version of Tidemark, which this one"));
   }
 }
 

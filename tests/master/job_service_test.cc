@@ -397,6 +397,9 @@ TEST_F(JobServiceTest, WhatIsWrongIsSaidByItsField) {
   grpc::Status status = Submit(cycle);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(DetailOf(status), "plan.jobs[0].after");
+  Plan staged = Chain();
+  staged.jobs[0].stages = {{.name = "scan", .task_count = 1, .task_times = {absl::Seconds(1)}}};
+  EXPECT_EQ(DetailOf(Submit(staged)), "plan.jobs[0].stages");
   Plan nameless = Chain();
   nameless.id = "";
   EXPECT_EQ(DetailOf(Submit(nameless)), "plan.id");
@@ -575,6 +578,21 @@ TEST_F(JobServiceTest, TellsWhatWouldBeInEachScenario) {
             "scenarios[2].data_factor");
   request.clear_subject();
   EXPECT_EQ(DetailOf(jobs_->EstimateJob(Context().get(), request, &response)), "subject");
+}
+
+TEST_F(JobServiceTest, APolicyThatDoesNotGoWithAJobIsRefusedNamingTheJob) {
+  Start();
+  Plan plan = Chain();
+  plan.cluster.queues = {{"etl", 1}};
+  plan.jobs[0].queue = "etl";
+  ASSERT_TRUE(Submit(plan).ok());
+  v1::EstimateJobRequest request;
+  request.set_job_id("wf");
+  request.add_scenarios()->set_policy(v1::SCHEDULING_POLICY_CAPACITY);
+  v1::EstimateJobResponse response;
+  const grpc::Status status = jobs_->EstimateJob(Context().get(), request, &response);
+  EXPECT_EQ(DetailOf(status), "scenarios[0].policy");
+  EXPECT_THAT(status.error_message(), HasSubstr("jobs[1].queue: is missing"));
 }
 
 TEST_F(JobServiceTest, TellsWhatWouldBeOfAPlanWithTheStagesThatHaveBegun) {

@@ -217,6 +217,32 @@ TEST_F(WorkflowTableTest, ARecordThatCannotBeTakenAgainIsDamage) {
   EXPECT_THAT(Newest("wf").notes, Contains(HasSubstr("log of this workflow was damaged")));
 }
 
+TEST_F(WorkflowTableTest, AJobThatIsLoggedWithoutAStateHasNotBegun) {
+  std::string records;
+  const store::LogKey key = store::NewLogKey();
+  store::EncodeSubmission(Chain(), "", At(0), key, records);
+  store::EncodeWorkflowTick({.sequence = 1, .at = At(1)}, {{"a", {.state = ChildState::kUnknown}}},
+                            key, records);
+  std::ofstream(log(), std::ios::binary) << records;
+  Start(2);
+  EXPECT_EQ(Newest("wf").children[0].state, ChildState::kAwaited);
+}
+
+TEST_F(WorkflowTableTest, AKilledJobWhoseRetryDoesNotComeAfterARestartKillsIt) {
+  next::Plan plan = Chain();
+  plan.retry_within = absl::Seconds(60);
+  ASSERT_TRUE(workflows_->Submit(plan, {}, At(0)).ok());
+  Source a("master", "a-1");
+  Tell(a, 1, Opened(1, 1));
+  Tick(2);
+  Tell(a, 3, Closed(JobOutcome::kKilled));
+  ASSERT_EQ(Tick(4).at(0).children[0].state, ChildState::kRetryable);
+  Start(10);
+  Tick(100);
+  EXPECT_EQ(Newest("wf").state, JobState::kKilled);
+  EXPECT_THAT(Newest("wf").message, HasSubstr("job a was killed"));
+}
+
 TEST_F(WorkflowTableTest, AJobThatIsSeenBeforeItsFirstTickShowsItsStages) {
   JobOpened opened = Opened(2, 1);
   opened.submitted_at = At(0);
@@ -517,7 +543,7 @@ TEST_F(WorkflowTableTest, ALogOfAnEarlierLayoutKeepsTheMasterFromStarting) {
   for (const char* magic : {"TIDEWFL2", "TIDEWFL4"}) {
     std::ofstream(log(), std::ios::binary) << magic << std::string(100, 'x');
     const absl::Status status = workflows_->Recover().status();
-    EXPECT_THAT(std::string(status.message()), HasSubstr("was written by tidemark 0.1"));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("was written by an earlier version"));
     EXPECT_TRUE(std::filesystem::exists(log())) << "it is left as it is";
   }
 }

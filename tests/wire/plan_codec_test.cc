@@ -229,6 +229,22 @@ TEST(CheckPlan, DoesNotRepeatALongName) {
   EXPECT_EQ(CheckPlan(plan).message(), "jobs[0].after[0]: must have at most 256 bytes, not 100000");
 }
 
+TEST(CheckPlan, RefusesNumbersThatMeanNothing) {
+  const auto wrong = [](const std::function<void(Plan&)>& spoil) {
+    Plan plan = Full();
+    spoil(plan);
+    return WrongFieldOf(CheckPlan(plan)).path;
+  };
+  EXPECT_EQ(wrong([](Plan&) {}), "");
+  EXPECT_EQ(wrong([](Plan& p) { p.cluster.node->network = -1; }), "cluster.node");
+  EXPECT_EQ(wrong([](Plan& p) { p.jobs[0].profile->map_task_variation = -1; }),
+            "jobs[0].profile.map_task_variation");
+  EXPECT_EQ(wrong([](Plan& p) { p.jobs[0].profile->split_bytes = kNan; }),
+            "jobs[0].profile.split_bytes");
+  EXPECT_EQ(wrong([](Plan& p) { p.jobs[0].profile->map_tasks = 10'000'001; }),
+            "jobs[0].profile.map_task_count");
+}
+
 // Random graphs: a plan is refused just where following the edges comes back.
 TEST(CheckPlan, FindsACycleWhereThereIsOne) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {

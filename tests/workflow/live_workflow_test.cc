@@ -471,6 +471,81 @@ TEST(LiveWorkflow, WhatMustOutliveAJobIsHandedOutOnceAndTakenBack) {
   EXPECT_THAT(again.wanted_jobs(), ElementsAre("b-1", "c-1", "d-1"));
 }
 
+TEST(LiveWorkflow, ALogOfManyTicksIsReadWithoutACopyForEach) {
+  LiveWorkflow live = WithRuns(Diamond());
+  const std::weak_ptr<const Snapshot> before = live.newest();
+  live.RestoreTick(7, Second(12), 0.5);
+  live.NoteDamage({.records = 1, .ticks_max = 2});
+  EXPECT_EQ(before.lock(), live.newest());
+  EXPECT_EQ(live.newest()->sequence, 9u);
+  EXPECT_EQ(live.newest()->at, Second(12));
+  EXPECT_EQ(live.newest()->estimate.fraction_done, 0.5);
+}
+
+TEST(LiveWorkflow, AnEndedWorkflowHoldsNoSnapshotsOfItsJobs) {
+  LiveWorkflow live = WithRuns(Diamond());
+  const auto failed =
+      std::make_shared<const Snapshot>(Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
+  const auto running = std::make_shared<const Snapshot>(Running("b-1", 0, 9, 100));
+  cost::RunningStage stage = {.index = kReduceStage, .ends = {100}};
+  stage.left.work.running.resize(4);
+  stage.left.times.of_task = {{1}, {1}, {1}, {100}};
+  const auto tasks = std::make_shared<const cost::RunningStage>(std::move(stage));
+  live.Observe(failed);
+  live.Observe(running, tasks);
+  const Snapshot final = live.Tick(Second(10));
+  ASSERT_TRUE(final.is_final);
+  EXPECT_EQ(final.message, "job a failed: out of disk");
+  EXPECT_EQ(FirstStageOf(final, 2).state, next::StageState::kRunning);
+  EXPECT_EQ(failed.use_count(), 1);
+  EXPECT_EQ(running.use_count(), 1);
+  EXPECT_EQ(tasks.use_count(), 1);
+  EXPECT_EQ(live.Tick(Second(99)), final);
+}
+
+TEST(LiveWorkflow, OfAJobThatWasSeenToEndOnlyTheEndOfThatRunIsTaken) {
+  LiveWorkflow live = WithRuns(Diamond());
+  live.RestoreFacts(
+      "a", {.state = ChildState::kSucceeded, .started_at = Second(0), .ended_at = Second(10)});
+  const auto own_stages = [&] {
+    std::vector<next::StageState> states;
+    for (const StageProgress& stage : live.Tick(Second(20)).stages) {
+      if (stage.id.child == 1) states.push_back(stage.state);
+    }
+    return states;
+  };
+  Observe(live, Running("a-1", 0, 9, 100));  // the log of the job has lost its end
+  EXPECT_THAT(own_stages(), IsEmpty());
+  Snapshot ended = Running("a-1", 0, 10, 0);
+  ended.is_final = true;
+  ended.state = JobState::kSucceeded;
+  ended.stages[0].state = next::StageState::kDone;
+  Observe(live, ended);
+  EXPECT_THAT(own_stages(), ElementsAre(next::StageState::kDone));
+}
+
+TEST(LiveWorkflow, AFailedJobNeverLetsItSucceedWhateverIsSeenOfTheJobAfterARestart) {
+  LiveWorkflow live = WithRuns(Diamond());
+  live.RestoreFacts("a", {.state = ChildState::kFailed,
+                          .started_at = Second(0),
+                          .ended_at = Second(10),
+                          .message = "out of disk"});
+  Observe(live, Ended("a-1", 0, 10));  // what a damaged log of the job has left
+  const Snapshot final = live.Tick(Second(11));
+  EXPECT_EQ(final.state, JobState::kFailed);
+  EXPECT_EQ(final.message, "job a failed: out of disk");
+}
+
+TEST(LiveWorkflow, ACancelledJobIsNoEvidenceForTheEstimateOfTheWhole) {
+  Plan plan = {
+      .id = "wf", .jobs = {test::JobNamed("a"), test::JobNamed("b")}, .cluster = {.slots = 4}};
+  LiveWorkflow live = Live(plan);
+  live.SetRuns(1, {Profile(2, 10, 2, 10)});
+  EXPECT_EQ(live.Tick(Second(0)).estimate.basis, Basis::kEarlierRuns);
+  ASSERT_TRUE(live.Update({.cancel_jobs = {"b"}}, 100).value_or(false));
+  EXPECT_EQ(live.Tick(Second(1)).estimate.basis, Basis::kGuess);
+}
+
 TEST(LiveWorkflow, AClockThatGoesBackDoesNot) {
   LiveWorkflow live = WithRuns(Diamond());
   live.Tick(Second(50));

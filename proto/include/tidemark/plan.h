@@ -11,8 +11,8 @@
 // Everywhere an empty optional means "as in its last run" and 0 means 0: a job of
 // `reduce_task_count = 0` has map tasks alone.
 //
-// Nothing here is checked: CheckPlan() says whether a plan makes sense,
-// and a plan that ParsePlan() or the reader of plan files has returned has passed it.
+// Nothing here is checked: CheckPlan() says whether a plan makes sense, and a plan that ParsePlan()
+// or the reader of plan files has returned has passed it.
 //
 // The plain counterpart of proto/tidemark/next/v1/plan.proto, whose field comments hold here too.
 // Values: copyable, comparable, safe to share between threads when const.
