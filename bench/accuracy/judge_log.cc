@@ -99,7 +99,7 @@ absl::StatusOr<JudgedLog> JudgeLog(const std::string& path,
       }
     }
     std::optional<next::Snapshot> snapshot = store::Replay(**record, monitor);
-    if (!snapshot) continue;
+    if (!snapshot || !monitor.is_open()) continue;
     last = std::move(snapshot);
     if (last->is_final) break;
     for (IndicatorRecord& of : judged.records) {

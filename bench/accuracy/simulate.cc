@@ -307,11 +307,13 @@ absl::Status CheckOptions(const CostLog& log, const SimulationOptions& options) 
 }  // namespace
 
 Prediction PredictionOf(const next::Snapshot& snapshot, const std::string& indicator, double at) {
-  const next::Estimate* estimate = &snapshot.estimate;
+  const next::Estimate* estimate =
+      snapshot.estimate.indicator == indicator ? &snapshot.estimate : nullptr;
   for (const next::Indicator& other : snapshot.indicators) {
     if (other.estimate.indicator == indicator) estimate = &other.estimate;
   }
   Prediction prediction = {.at = at};
+  if (estimate == nullptr) return prediction;
   const auto after = [at](absl::Duration left) { return at + absl::ToDoubleSeconds(left); };
   if (estimate->state == next::EstimateState::kOverdue) prediction.end = at;
   if (!estimate->remaining) return prediction;

@@ -52,8 +52,8 @@ inline constexpr char kWithHistory[] = "tidemark-with-history";
 
 absl::StatusOr<Simulation> Simulate(const CostLog& log, const SimulationOptions& options);
 
-// What `indicator`, which is one of its job's, says in `snapshot`, made `at` seconds after whatever
-// the prediction counts from.
+// What `indicator` predicts in `snapshot`; no end if it is not in there. `at` and the result are in
+// seconds from the same instant.
 Prediction PredictionOf(const next::Snapshot& snapshot, const std::string& indicator, double at);
 
 }  // namespace tidemark::bench

@@ -35,8 +35,6 @@ class ApplicationPoller {
   // looking again may help.
   absl::StatusOr<next::Snapshot> Look(absl::Time now);
 
-  // JobMonitor::job() after it.
-
   static constexpr std::size_t kQuestionsMax = 200;
 
  private:

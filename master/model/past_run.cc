@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "master/model/phases.h"
+
 namespace tidemark {
 
 bool CanBeKept(const RunProfile& run) {
@@ -20,21 +22,15 @@ bool CanBeKept(const RunProfile& run) {
 std::optional<PastRun> PastRunOf(const next::Snapshot& final, const JobSummary& summary) {
   if (final.state != next::JobState::kSucceeded) return std::nullopt;
   if (!summary.stages.stages.empty()) return PastRun{.stages = summary.stages};
-  std::optional<absl::Time> maps_end;
-  std::optional<absl::Time> reduce_start;
-  std::optional<absl::Time> reduce_end;
-  for (std::size_t i = 0; i < final.stages.size(); ++i) {
-    const StageKind kind = final.stage_infos[i].kind;
-    if (kind == StageKind::kMap) maps_end = final.stages[i].ended_at;
-    if (kind != StageKind::kReduce) continue;
-    reduce_start = final.stages[i].started_at;
-    reduce_end = final.stages[i].ended_at;
-  }
-  if (!final.started_at || !reduce_start || !reduce_end) return std::nullopt;
-  const absl::Time maps_ended = std::min(maps_end.value_or(*reduce_start), *reduce_start);
+  const next::StageProgress* const map = model::PhaseOf(final, StageKind::kMap);
+  const next::StageProgress* const reduce = model::PhaseOf(final, StageKind::kReduce);
+  if (!final.started_at || reduce == nullptr) return std::nullopt;
+  if (!reduce->started_at || !reduce->ended_at) return std::nullopt;
+  absl::Time maps_ended = *reduce->started_at;
+  if (map != nullptr && map->ended_at) maps_ended = std::min(maps_ended, *map->ended_at);
   return PastRun{.map_time = maps_ended - *final.started_at,
-                 .shuffle_time = *reduce_start - maps_ended,
-                 .reduce_time = *reduce_end - *reduce_start,
+                 .shuffle_time = *reduce->started_at - maps_ended,
+                 .reduce_time = *reduce->ended_at - *reduce->started_at,
                  .map_input_bytes = summary.map_input_bytes};
 }
 

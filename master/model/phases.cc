@@ -97,6 +97,16 @@ absl::Time ShuffleStart(const TaskAttempt& attempt, std::optional<absl::Time> ma
 
 }  // namespace
 
+const next::StageProgress* PhaseOf(const next::Snapshot& snapshot, StageKind phase) {
+  const std::uint32_t number = phase == StageKind::kMap ? kMapStage : kReduceStage;
+  for (std::size_t i = 0; i < snapshot.stages.size(); ++i) {
+    const bool is_phase =
+        snapshot.stage_infos[i].kind == phase && snapshot.stages[i].id == next::StageId{0, number};
+    if (is_phase) return &snapshot.stages[i];
+  }
+  return nullptr;
+}
+
 next::StageProgress MapProgress(const JobState& state) {
   next::StageProgress progress{.id = {.stage = kMapStage}};
   CountTasks(state.map_tasks(), progress);
@@ -142,7 +152,9 @@ next::StageProgress ReduceProgress(const JobState& state) {
   next::StageProgress progress{.id = {.stage = kReduceStage}};
   CountTasks(state.reduce_tasks(), progress);
   progress.started_at = ReducePhaseStart(state);
-  if (progress.state != next::StageState::kDone) {
+  if (progress.state == next::StageState::kDone) {
+    progress.fraction_done = 1;
+  } else {
     progress.state = progress.started_at ? next::StageState::kRunning : next::StageState::kPending;
   }
   return progress;

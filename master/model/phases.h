@@ -12,6 +12,11 @@
 
 namespace tidemark::model {
 
+// The map or reduce stage of a MapReduce job: stage 0 of kind kMap, stage 1 of kind kReduce; null:
+// `snapshot` has none. Stages of these kinds with other numbers are those of another engine.
+// REQUIRES: its stages and their infos are in one order.
+const next::StageProgress* PhaseOf(const next::Snapshot& snapshot, StageKind phase);
+
 // From this part of its bytes on, what a task or a phase has done so far is a pace.
 // Ablation: +0.13, -0.19 (two-path speculation).
 inline constexpr double kPaceFrom = 0.02;
@@ -21,8 +26,8 @@ inline constexpr double kPaceFrom = 0.02;
 next::StageProgress MapProgress(const JobState& state);
 // The part of the reduce tasks' input that was fetched.
 next::ShuffleProgress FetchProgress(const JobState& state);
-// The reduce stage, from the first reduce function on: counts and instants; fraction_done is left
-// to an indicator.
+// The reduce stage, from the first reduce function on: counts and instants; until it is done,
+// fraction_done is left to an indicator.
 next::StageProgress ReduceProgress(const JobState& state);
 
 // End of the map phase: known if it is over; else what is left of every map task at the seconds per

@@ -92,6 +92,7 @@ class JobMonitor::Impl {
     }
     state_.opened.emplace();
     state_.run_uid = final.run_uid;
+    state_.started_at = final.started_at.value_or(final.at);
     state_.closed.emplace();
     job_ = final;
   }
@@ -147,7 +148,8 @@ class JobMonitor::Impl {
   // Sets running_stage_.
   EndPrediction PredictMaps(absl::Time now);
   EndPrediction PredictStages(absl::Time now);
-  // What the indicator says, without anything that was shown before.
+  // What the indicator says now; it may be less than was shown before. Adds to its history and, of
+  // the first one, sets running_stage_ and names a task in `snapshot`.
   next::Indicator Predict(Tracked& tracked, absl::Duration silence, next::Snapshot& snapshot);
   next::Estimate Describe(const EndPrediction& prediction, const std::string& name) const;
   // Sets the fractions that `said` bears.
@@ -364,9 +366,8 @@ void JobMonitor::Impl::AddEstimates(next::Snapshot& snapshot) {
     }
     snapshot.estimate = std::move(said.estimate);
     next::StageProgress* const reduce = monitor::ReduceStageOf(snapshot);
-    if (reduce == nullptr) continue;
-    const bool is_done = reduce->state == next::StageState::kDone;
-    reduce->fraction_done = is_done ? 1 : said.last_stage_fraction_done;
+    if (reduce == nullptr || reduce->state == next::StageState::kDone) continue;
+    reduce->fraction_done = said.last_stage_fraction_done;
   }
 }
 
@@ -402,7 +403,8 @@ const next::Snapshot& JobMonitor::Impl::Tick(absl::Time now) {
                              .run_uid = state_.run_uid,
                              .sequence = ++sequence_,
                              .at = now,
-                             .state = next::JobState::kRunning};
+                             .state = next::JobState::kRunning,
+                             .info = next::JobInfo{}};
   if (!state_.opened) return job_ = std::move(snapshot);
   snapshot.state = StateAt(now);
   snapshot.is_final = snapshot.state != next::JobState::kRunning;

@@ -85,7 +85,7 @@ next::StageProgress ProgressOf(const model::Stage& stage) {
   return progress;
 }
 
-// Of an opened stage; of one that nobody has opened, what MapReduce makes of it.
+// `info`, completed by what is known of the stage once it is opened.
 next::StageInfo InfoOf(const model::JobState& state, next::StageInfo info) {
   const auto stage = state.stages.find(info.id.stage);
   if (stage == state.stages.end()) return info;
@@ -102,10 +102,6 @@ next::StageInfo InfoOf(const model::JobState& state, next::StageInfo info) {
 next::StageProgress ReduceStage(const model::JobState& state) {
   next::StageProgress stage = model::ReduceProgress(state);
   stage.shuffle = model::FetchProgress(state);
-  const bool fetches = stage.shuffle->running_tasks > 0 || stage.shuffle->fraction_done > 0;
-  if (stage.state == next::StageState::kPending && fetches) {
-    stage.state = next::StageState::kRunning;
-  }
   AddFailures(state.reduce_tasks(), stage);
   return stage;
 }
@@ -162,15 +158,14 @@ std::uint64_t DroppedPoints(const model::JobState& state) {
 }
 
 next::Coverage CoverageAt(const model::JobState& state, absl::Time now) {
-  next::Coverage coverage = {
-      .newest_event_at = state.last_arrival_at == absl::InfinitePast()
-                             ? now
-                             : std::min(state.last_arrival_at, now),
-      .lost_envelopes = state.lost_envelopes,
-      .dropped_points = DroppedPoints(state),
-      .anomalies = state.anomalies,
-      .rejected_envelopes = state.rejected_envelopes,
-      .silent_tasks = SilentTasks(state, now)};
+  next::Coverage coverage = {.newest_event_at = state.last_arrival_at == absl::InfinitePast()
+                                                    ? now
+                                                    : std::min(state.last_arrival_at, now),
+                             .lost_envelopes = state.lost_envelopes,
+                             .dropped_points = DroppedPoints(state),
+                             .anomalies = state.anomalies,
+                             .rejected_envelopes = state.rejected_envelopes,
+                             .silent_tasks = SilentTasks(state, now)};
   for (const auto& [id, source] : state.sources) {
     coverage.dropped_events = model::SaturatingAdd(coverage.dropped_events, source.dropped_events);
   }
@@ -195,7 +190,7 @@ std::string DamageNote(const model::JobState& state) {
       where, damage.records, is_one ? " was" : "s were", damage.bytes, is_one ? "it" : "them");
 }
 
-// What the fold gives reason to say, for people.
+// Notes for people that follow from the fold.
 std::vector<std::string> NotesOf(const model::JobState& state) {
   std::vector<std::string> notes;
   if (state.log_damage_places > 0) notes.push_back(DamageNote(state));
@@ -278,12 +273,8 @@ void AddFacts(const model::JobState& state, const std::vector<std::string>& note
 }
 
 next::StageProgress* ReduceStageOf(next::Snapshot& job) {
-  for (std::size_t i = 0; i < job.stages.size(); ++i) {
-    const bool is_reduce =
-        job.stages[i].id.stage == kReduceStage && job.stage_infos[i].kind == StageKind::kReduce;
-    if (is_reduce) return &job.stages[i];
-  }
-  return nullptr;
+  // Of a job that may be changed.
+  return const_cast<next::StageProgress*>(model::PhaseOf(job, StageKind::kReduce));
 }
 
 // Those that are only expected have no number yet and are left out. REQUIRES: stages by number.
@@ -304,6 +295,13 @@ void AddForecasts(const std::vector<StageForecast>& forecasts, next::Snapshot& j
 
 void Complete(const model::JobState& state, std::optional<double> known_share,
               next::Snapshot& job) {
+  // By what has been shown: it has fetched even if the attempt that did is lost.
+  if (next::StageProgress* const reduce = ReduceStageOf(job); reduce && reduce->shuffle) {
+    const bool fetches = reduce->shuffle->running_tasks > 0 || reduce->shuffle->fraction_done > 0;
+    if (reduce->state == next::StageState::kPending && fetches) {
+      reduce->state = next::StageState::kRunning;
+    }
+  }
   AddBounds(job.elapsed(), job.estimate);
   for (next::Indicator& other : job.indicators) AddBounds(job.elapsed(), other.estimate);
   if (job.estimate.state == next::EstimateState::kValid) {

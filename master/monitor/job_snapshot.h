@@ -13,9 +13,8 @@
 
 namespace tidemark::monitor {
 
-// Adds to `job`, whose `at` and `state` are set, what it is, since when it runs, its stages, its
-// silence, coverage and notes: `notes`, then those that the fold gives reason for. Pure. O(tasks).
-// REQUIRES: the job is open.
+// Fills in info, started_at, stages, silent_since, coverage and notes: first `notes`, then what the
+// fold has to say. Pure. O(tasks). REQUIRES: job.at and job.state are set, and the job is open.
 void AddFacts(const model::JobState& state, const std::vector<std::string>& notes,
               next::Snapshot& job);
 
@@ -25,8 +24,9 @@ next::StageProgress* ReduceStageOf(next::Snapshot& job);
 // When the stages that have not ended will start and end. REQUIRES: stages by number.
 void AddForecasts(const std::vector<StageForecast>& forecasts, next::Snapshot& job);
 
-// Derives what follows from the rest of it: the fractions at the bounds of the estimates, what the
-// estimate rests on, and how many parts there are. `known_share` of the work left; empty: all.
+// Fills in what follows from the rest: that a reduce stage which has fetched runs, the fractions at
+// the bounds of the estimates, what the estimate rests on, and how many parts there are.
+// `known_share`: of the work left; empty: all of it is known.
 void Complete(const model::JobState& state, std::optional<double> known_share, next::Snapshot& job);
 
 }  // namespace tidemark::monitor

@@ -67,8 +67,8 @@ std::optional<Checkpoint> ReadCheckpoint(const std::string& path) {
   storage::v1::Checkpoint message;
   if (!message.ParseFromArray(payload.data(), static_cast<int>(payload.size())))
     return std::nullopt;
-  absl::StatusOr<next::Snapshot> newest = next::wire::ParseSnapshot(message.snapshot());
-  if (!newest.ok()) return std::nullopt;
+  std::optional<next::Snapshot> newest = DecodeSnapshot(message.snapshot());
+  if (!newest) return std::nullopt;
   return Checkpoint{*std::move(newest), std::move(*message.mutable_monitor())};
 }
 

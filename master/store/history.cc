@@ -9,12 +9,14 @@
 
 #include "master/store/disk.h"
 #include "master/store/run_profile.h"
+#include "master/workflow/followed_job.h"
 
 namespace tidemark::store {
 namespace {
 
 constexpr int kVersion = 6;
 
+// As of version 1: what later ones changed is below, and a new file goes through all of it.
 constexpr const char* kSchema = R"(
 CREATE TABLE job (
   id INTEGER PRIMARY KEY,
@@ -105,7 +107,7 @@ CREATE TABLE run_profile (            -- of a job with other stages than those o
 )";
 
 // What version 6 changed: the numbers of states and stages are those of snapshots, and errors of a
-// reduce stage without an update are not there.
+// reduce stage without an update are NULL.
 constexpr const char* kStages = R"(
 UPDATE job SET state = state + 2;     -- tidemark.next.v1.JobState
 CREATE TABLE stage (                  -- of MapReduce
@@ -130,6 +132,8 @@ CREATE TABLE indicator_error (        -- points of progress, 0..100
   interval_coverage REAL,
   PRIMARY KEY (job, position)) WITHOUT ROWID;
 INSERT INTO indicator_error SELECT * FROM errors_before;
+UPDATE indicator_error SET reduce_avg = NULL, reduce_max = NULL
+  WHERE reduce_max = 0 AND interval_coverage IS NULL;
 DROP TABLE errors_before;
 PRAGMA user_version = 6;
 )";
@@ -321,13 +325,12 @@ absl::Status History::AddWithin(const FinishedJob& job) const {
           summary.map_output_bytes, summary.reduce_groups, summary.reduce_input_bytes,
           summary.reduce_output_bytes, absl::ToDoubleSeconds(summary.reduce_time), job.name_space);
   const std::int64_t row = sqlite3_last_insert_rowid(database_);
-  for (std::size_t i = 0; i < final.stages.size(); ++i) {
+  for (const StageKind kind : {StageKind::kMap, StageKind::kReduce}) {
     if (!status.ok()) return status;
-    const StageKind kind = final.stage_infos[i].kind;
-    if (kind != StageKind::kMap && kind != StageKind::kReduce) continue;
-    const next::StageProgress& stage = final.stages[i];
-    status = run("INSERT INTO stage VALUES (?,?,?,?,?)", row, stage.id.stage,
-                 static_cast<std::int64_t>(kind), Nanos(stage.started_at), Nanos(stage.ended_at));
+    const next::StageProgress* const stage = workflow::PhaseOf(final, kind);
+    if (stage == nullptr) continue;
+    status = run("INSERT INTO stage VALUES (?,?,?,?,?)", row, stage->id.stage,
+                 static_cast<std::int64_t>(kind), Nanos(stage->started_at), Nanos(stage->ended_at));
   }
   for (const GroupBin& bin : summary.bins) {
     if (!status.ok()) return status;

@@ -4,6 +4,8 @@
 #include <sys/random.h>
 #include <xxhash.h>
 
+#include <algorithm>
+
 #include "master/store/run_profile.h"
 #include "proto/wire/job_codec.h"
 #include "tidemark/storage/v1/event_log.pb.h"
@@ -199,6 +201,14 @@ std::uint32_t EndFrameBytes(const char* last_four_bytes) {
   return GetLittleEndian<std::uint32_t>(last_four_bytes);
 }
 
+std::optional<next::Snapshot> DecodeSnapshot(const next::v1::Snapshot& message) {
+  absl::StatusOr<next::Snapshot> snapshot = next::wire::ParseSnapshot(message);
+  if (!snapshot.ok()) return std::nullopt;
+  const auto id = [](const auto& stage) { return stage.id; };
+  if (!std::ranges::equal(snapshot->stages, snapshot->stage_infos, {}, id, id)) return std::nullopt;
+  return *std::move(snapshot);
+}
+
 std::optional<EndedJob> DecodeEnd(absl::string_view framed, LogKey key) {
   if (framed.size() < kFrameBytes) return std::nullopt;
   const Frame frame = ReadFrame(framed.data(), key);
@@ -209,8 +219,8 @@ std::optional<EndedJob> DecodeEnd(absl::string_view framed, LogKey key) {
   pb::EventLogRecord record;
   if (!record.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) return std::nullopt;
   if (!record.has_end() || record.end().frame_bytes() != framed.size()) return std::nullopt;
-  absl::StatusOr<next::Snapshot> final = next::wire::ParseSnapshot(record.end().snapshot());
-  if (!final.ok() || !final->is_final) return std::nullopt;
+  std::optional<next::Snapshot> final = DecodeSnapshot(record.end().snapshot());
+  if (!final || !final->is_final) return std::nullopt;
   EndedJob job{.final = *std::move(final), .sources = {}, .opened_at = {}};
   for (const pb::SourceSequence& source : record.end().sources()) {
     job.sources.push_back({source.source_id(), source.accepted_sequence()});

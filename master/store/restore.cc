@@ -101,7 +101,7 @@ absl::StatusOr<RestoredJob> ReplayLog(const std::string& path, const Checkpoint*
                         job.monitor.Resume(checkpoint->monitor).ok();
       if (!job.has_resumed) break;
       job.newest = checkpoint->newest;
-    } else if (auto snapshot = Replay(**record, job.monitor)) {
+    } else if (auto snapshot = Replay(**record, job.monitor); snapshot && job.monitor.is_open()) {
       job.newest = *std::move(snapshot);
     }
   }

@@ -16,7 +16,7 @@
 
 namespace tidemark::store {
 
-// What is told of a job that was opened and not ticked yet.
+// What is published of a job before its first tick.
 next::Snapshot Unticked(const std::string& job_id, const std::string& run_uid,
                         absl::Time opened_at);
 

@@ -49,16 +49,6 @@ std::optional<RunningForecast> ForecastOf(const next::Snapshot& snapshot, absl::
 
 }  // namespace
 
-const next::StageProgress* PhaseOf(const next::Snapshot& snapshot, StageKind phase) {
-  const std::uint32_t number = phase == StageKind::kMap ? kMapStage : kReduceStage;
-  for (std::size_t i = 0; i < snapshot.stages.size(); ++i) {
-    const bool is_phase =
-        snapshot.stage_infos[i].kind == phase && snapshot.stages[i].id == next::StageId{0, number};
-    if (is_phase) return &snapshot.stages[i];
-  }
-  return nullptr;
-}
-
 bool FollowedJob::is_over() const {
   return facts.state == ChildState::kSucceeded || facts.state == ChildState::kFailed ||
          facts.state == ChildState::kCancelled;

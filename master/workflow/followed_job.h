@@ -9,6 +9,7 @@
 
 #include "absl/time/time.h"
 #include "master/cost/task_times.h"
+#include "master/model/phases.h"
 #include "master/workflow/jobs_application.h"
 #include "tidemark/job.h"
 #include "tidemark/job_profile.h"
@@ -61,7 +62,6 @@ struct FollowedJob {
              double data_factor) const;
 };
 
-// The stage of a MapReduce job that `snapshot` is of; null: it has none.
-const next::StageProgress* PhaseOf(const next::Snapshot& snapshot, StageKind phase);
+using model::PhaseOf;
 
 }  // namespace tidemark::workflow

@@ -27,8 +27,9 @@ test::VirtualJob SomeJob() {
   return job;
 }
 
-// A log as a master writes it that ticks every second; of the whole story or of its first part.
-std::string WriteLog(const test::Story& story, double until) {
+// A log as a master writes it that ticks every second; of the whole story or of its first part,
+// which begins at 0.
+std::string WriteLog(const test::Story& story, double until, double from = 0) {
   const std::string path = ::testing::TempDir() + "/" +
                            ::testing::UnitTest::GetInstance()->current_test_info()->name() +
                            ".tidemark-log";
@@ -37,7 +38,7 @@ std::string WriteLog(const test::Story& story, double until) {
   auto writer = store::EventLogWriter::Create(path, "job-1", options);
   EXPECT_TRUE(writer.ok()) << writer.status();
   auto event = story.events.begin();
-  for (double now = 0; now <= until; now += 1) {
+  for (double now = from; now <= until; now += 1) {
     for (; event != story.events.end() && event->arrived_at <= At(now); ++event) {
       EXPECT_TRUE((*writer)->Append(*event).ok());
     }
@@ -58,6 +59,15 @@ TEST(JudgeLog, KnowsWhenTheJobEndedAndAsksIndicatorsThatDidNotWatch) {
   const Metrics metrics =
       Measure(judged->simulation.records[0].predictions, 0, judged->simulation.timeline.end);
   EXPECT_GT(metrics.avg_err, 0);
+}
+
+TEST(JudgeLog, TicksBeforeTheOpeningOfTheJobPredictNothing) {
+  const test::Story story = test::Tell(SomeJob());
+  const auto judged = JudgeLog(WriteLog(story, story.ends + 5), {"tidemark"});
+  const auto early = JudgeLog(WriteLog(story, story.ends + 5, -2), {"tidemark"});
+  ASSERT_TRUE(judged.ok() && early.ok()) << early.status();
+  EXPECT_EQ(early->simulation.records[0].predictions.size(),
+            judged->simulation.records[0].predictions.size());
 }
 
 TEST(JudgeLog, PutsAttemptsIntoAsFewSlotsAsThereWere) {

@@ -28,6 +28,13 @@ TEST(Simulate, IndicatorsOfTheMonitorAndTheOracleSpeakAtEveryUpdate) {
   }
 }
 
+TEST(Simulate, AnIndicatorThatIsNotInASnapshotPredictsNothing) {
+  next::Snapshot snapshot;
+  snapshot.estimate = {.indicator = "tidemark", .remaining = next::Range{absl::Seconds(3)}};
+  EXPECT_EQ(PredictionOf(snapshot, "tidemark", 2).end, 5);
+  EXPECT_FALSE(PredictionOf(snapshot, "hadoop", 2).end.has_value());
+}
+
 TEST(Simulate, SaysTheSameTwice) {
   const CostLog log = SomeCosts(kGroups);
   const auto first = Simulate(log, SomeOptions());

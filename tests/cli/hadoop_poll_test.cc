@@ -210,7 +210,6 @@ TEST_F(Poll, EstimatesByTheProgressOfReduceTasks) {
   answers_["r_000001/attempts"] = Attempts({Attempt("r_000001_0", "RUNNING", 250.0 / 3, 15)});
   const next::Snapshot snapshot = Look(20);
   EXPECT_EQ(snapshot.info->name, "word count");
-  EXPECT_EQ(snapshot.estimate.indicator, "tidemark");
   const next::Estimate& forecast = snapshot.estimate;
   EXPECT_EQ(forecast.indicator, "tidemark");
   ASSERT_TRUE(Left(forecast).has_value());

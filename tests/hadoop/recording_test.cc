@@ -56,6 +56,7 @@ TEST(RecordingOfYarn, TellsAWholeJob) {
   for (const next::StageProgress& stage : last.stages) {
     EXPECT_EQ(stage.state, next::StageState::kDone);
     EXPECT_EQ(stage.finished_tasks, stage.tasks);
+    if (stage.shuffle) EXPECT_EQ(stage.shuffle->finished_tasks, stage.tasks);
   }
 }
 

@@ -30,7 +30,7 @@ inline std::vector<next::Estimate> EstimatesOf(const next::Snapshot& snapshot) {
   return estimates;
 }
 
-// Of none that is known: an empty one.
+// Empty if there is no such indicator.
 inline next::Estimate EstimateOf(const next::Snapshot& snapshot, const std::string& indicator) {
   for (const next::Estimate& estimate : EstimatesOf(snapshot)) {
     if (estimate.indicator == indicator) return estimate;

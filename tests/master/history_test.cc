@@ -49,7 +49,17 @@ FinishedJob Ended(const std::string& job_id, double ended, const std::string& na
 constexpr const char* kUndoSixth =
     "UPDATE job SET state = state - 2; "
     "CREATE TABLE phase (job INTEGER, phase INTEGER, started_at INTEGER, finished_at INTEGER); "
-    "INSERT INTO phase SELECT job, 2 * stage, started_at, ended_at FROM stage; DROP TABLE stage; ";
+    "INSERT INTO phase SELECT job, 2 * stage, started_at, ended_at FROM stage; "
+    "INSERT INTO phase SELECT job, 1, started_at, ended_at FROM stage WHERE stage = 0; "
+    "DROP TABLE stage; "
+    "ALTER TABLE indicator_error RENAME TO errors_after; "
+    "CREATE TABLE indicator_error (job INTEGER NOT NULL REFERENCES job ON DELETE CASCADE, "
+    "position INTEGER NOT NULL, indicator TEXT NOT NULL, reduce_avg REAL NOT NULL, "
+    "reduce_max REAL NOT NULL, job_avg REAL NOT NULL, job_max REAL NOT NULL, "
+    "interval_coverage REAL, PRIMARY KEY (job, position)) WITHOUT ROWID; "
+    "INSERT INTO indicator_error SELECT job, position, indicator, ifnull(reduce_avg, 0), "
+    "ifnull(reduce_max, 0), job_avg, job_max, interval_coverage FROM errors_after; "
+    "DROP TABLE errors_after; ";
 constexpr const char* kUndoFifth = "DROP TABLE run_profile; ";
 constexpr const char* kUndoFourth =
     "DROP TABLE run_profile; DROP INDEX job_by_name; ALTER TABLE job DROP COLUMN name_space; "
@@ -98,6 +108,14 @@ TEST_F(HistoryTest, GivesBackWhatAJobTaught) {
   EXPECT_EQ(found->front().summary.reduce_selectivity(), 0.5);
 }
 
+TEST_F(HistoryTest, KeepsNoStagesOfOtherEngines) {
+  FinishedJob job = Ended("a", 100);
+  job.final.stage_infos = {{.id = {0, 7}, .kind = StageKind::kReduce}};
+  job.final.stages = {{.id = {0, 7}, .started_at = At(40), .ended_at = At(100)}};
+  ASSERT_TRUE(Open()->Add(job).ok());
+  EXPECT_THAT(Open()->OfName("nightly", 1)->front().final.stages, IsEmpty());
+}
+
 TEST_F(HistoryTest, GivesBackTheProfileOfAJob) {
   FinishedJob job = Ended("a", 100);
   job.summary.profile = JobProfile{.slots = 4,
@@ -124,7 +142,9 @@ TEST_F(HistoryTest, GivesBackWhatTheTasksOfStagesTook) {
 }
 
 TEST_F(HistoryTest, AHistoryOfTheFifthVersionIsTakenUp) {
-  const FinishedJob job = Ended("a", 100);
+  FinishedJob job = Ended("a", 100);
+  // No update while it reduced.
+  job.final.errors.push_back({.indicator = "jobratio", .job_avg_points = 10, .job_max_points = 30});
   ASSERT_TRUE(Open()->Add(job).ok());
   Undo(std::string(kUndoSixth) + "PRAGMA user_version = 5");
   EXPECT_EQ(Open()->OfName("nightly", 1)->front().final, job.final);

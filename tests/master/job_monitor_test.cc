@@ -98,6 +98,18 @@ TEST(JobMonitor, IsNotOpenBeforeJobOpened) {
   EXPECT_TRUE(job.monitor.is_open());
 }
 
+TEST(JobMonitor, TicksOfAJobThatIsNotOpenSayNothingOfIt) {
+  Watched job;
+  const next::Snapshot snapshot = job.Tick(1);
+  EXPECT_EQ(snapshot.sequence, 1u);
+  EXPECT_EQ(snapshot.at, At(1));
+  EXPECT_EQ(snapshot.state, next::JobState::kRunning);
+  ASSERT_TRUE(snapshot.info.has_value());
+  EXPECT_EQ(*snapshot.info, next::JobInfo{});
+  EXPECT_FALSE(snapshot.started_at.has_value());
+  EXPECT_TRUE(snapshot.stages.empty());
+}
+
 TEST(JobMonitor, WarmsUpUntilTheFirstGroupEnds) {
   Watched job = AboutToReduce();
   const next::Snapshot snapshot = job.Tick(14);
@@ -464,6 +476,33 @@ TEST(JobMonitor, AJobThatSucceededIsAllDone) {
     EXPECT_FALSE(Left(forecast).has_value());
     EXPECT_FALSE(Upper(forecast).has_value());
   }
+}
+
+TEST(JobMonitor, ErrorsOfAReduceStageAreKnownIfItWasLookedAt) {
+  for (const bool is_looked_at : {false, true}) {
+    Watched job = Reducing();
+    if (is_looked_at) job.Tick(15);
+    EXPECT_TRUE(job.Say(20, Finished(R(0))).ok());
+    EXPECT_TRUE(job.Say(21, Closed()).ok());
+    for (const next::IndicatorError& error : job.Tick(25).errors) {
+      EXPECT_EQ(error.last_stage_avg_points.has_value(), is_looked_at) << error.indicator;
+      EXPECT_EQ(error.last_stage_max_points.has_value(), is_looked_at) << error.indicator;
+    }
+  }
+}
+
+TEST(JobMonitor, AnEndedJobNamesItsStartToAnotherRun) {
+  const next::Snapshot final = {.job_id = "job-1",
+                                .run_uid = "a",
+                                .at = At(9),
+                                .state = next::JobState::kSucceeded,
+                                .is_final = true,
+                                .started_at = At(0)};
+  const JobMonitor ended = JobMonitor::OfEnded(final, {});
+  Event opening = Source().At(10, Opened(1, 1));
+  opening.run_uid = "b";
+  EXPECT_THAT(std::string(ended.CheckRun(opening).message()),
+              ::testing::HasSubstr("started at 2023-11-14 22:13:20 UTC"));
 }
 
 struct Ending {

@@ -13,9 +13,11 @@ namespace {
 
 using test::At;
 using test::Closed;
+using test::Emitted;
 using test::Finished;
 using test::M;
 using test::Opened;
+using test::Partition;
 using test::R;
 using test::Source;
 using test::Started;
@@ -77,6 +79,35 @@ TEST_F(JobSnapshotTest, AMapReduceJobHasTwoStagesWithTheirFailures) {
   EXPECT_EQ(job.stages[1].state, next::StageState::kPending);
   EXPECT_TRUE(job.stages[1].shuffle.has_value());
   EXPECT_EQ(job.counts, next::CountParts(job));
+}
+
+TEST_F(JobSnapshotTest, AReduceStageThatHasFetchedStaysRunningWhenItsAttemptFails) {
+  Say(0, Opened(1, 1));
+  Say(1, Started(M(0)));
+  Say(2, Emitted(M(0), {Partition(0, 1000)}));
+  Say(2, Finished(M(0)));
+  Say(3, Started(R(0)));
+  Say(4, TaskHeartbeat{.attempt = R(0), .bytes_done = 500});
+  EXPECT_EQ(Tick(5).stages[1].state, next::StageState::kRunning);
+  EXPECT_EQ(Tick(5).stages[1].shuffle->fraction_done, 0.5);
+  Say(6, FailedBecause(R(0), "disk full"));
+  const next::Snapshot& job = Tick(7);
+  EXPECT_EQ(job.stages[1].shuffle->running_tasks, 0u);
+  EXPECT_EQ(job.stages[1].shuffle->fraction_done, 0.5);
+  EXPECT_EQ(job.stages[1].state, next::StageState::kRunning);
+}
+
+// Attempts of before go on beside those of the stage that is run again.
+TEST_F(JobSnapshotTest, NoMoreTasksRunThanAreLeft) {
+  Say(0, JobOpened{.name = "query"});
+  Say(0, Generic(4, 4, {}));
+  for (std::uint32_t i = 0; i < 4; ++i) Say(1, Started({.stage = 4, .index = i}));
+  EXPECT_EQ(Tick(2).stages[0].running_tasks, 4u);
+  StageOpened again = Generic(4, 2, {});
+  again.attempt = 1;
+  Say(3, again);
+  EXPECT_EQ(Tick(4).stages[0].tasks, 2u);
+  EXPECT_EQ(Tick(4).stages[0].running_tasks, 2u);
 }
 
 TEST_F(JobSnapshotTest, StagesOfEveryEngineAppearWithCountsAndStates) {

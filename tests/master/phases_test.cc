@@ -235,6 +235,7 @@ TEST(ReducePhase, EndsWithTheLastReduceTask) {
   EXPECT_TRUE(job.Say(23, Finished(R(1))).ok());
   EXPECT_EQ(ReducePhaseEnd(job.state), At(23));
   EXPECT_EQ(ReduceProgress(job.state).state, next::StageState::kDone);
+  EXPECT_EQ(ReduceProgress(job.state).fraction_done, 1);
 }
 
 TEST(ReducePhase, ItsSizesAreKnownFromAMapProfileOrAReduceTask) {

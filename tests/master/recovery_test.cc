@@ -740,6 +740,7 @@ TEST_F(RecoveryTest, AnEventThatEndsLikeTheEndOfAJobEndsNoJob) {
     wire::ReceivedEvent received = wire::EncodeEvent(event);
     next::Snapshot final = *jobs->Newest("job-1");
     final.state = next::JobState::kSucceeded;
+    final.is_final = true;
     std::string end;
     store::EncodeEnd({.final = final, .sources = {}, .opened_at = At(0)}, store::LogKey{1}, end);
     // A field of a number that no version has.
@@ -750,6 +751,27 @@ TEST_F(RecoveryTest, AnEventThatEndsLikeTheEndOfAJobEndsNoJob) {
     ASSERT_TRUE(jobs->journal().WaitUntilDurable(taken.position));
   }
   EXPECT_EQ(Restart(directory_, 2)->Newest("job-1")->state, next::JobState::kRunning);
+}
+
+// Readers look for what a stage is at the place that it has among the stages.
+TEST_F(RecoveryTest, ASnapshotWithStagesThatNobodyToldOfIsOfNoUse) {
+  next::Snapshot final = {.job_id = "job-1", .sequence = 1, .at = At(1), .is_final = true};
+  const std::string path = root_ + "/checkpoint";
+  const auto is_read = [&] {
+    std::string end;
+    store::EncodeEnd({.final = final, .sources = {}, .opened_at = At(0)}, store::LogKey{7}, end);
+    EXPECT_TRUE(store::WriteCheckpoint(path, {final, "monitor"}).ok());
+    const bool has_end = store::DecodeEnd(end, store::LogKey{7}).has_value();
+    EXPECT_EQ(has_end, store::ReadCheckpoint(path).has_value());
+    return has_end;
+  };
+  EXPECT_TRUE(is_read());
+  final.stages = {{.id = {0, 1}}};
+  EXPECT_FALSE(is_read());
+  final.stage_infos = {{.id = {0, 0}}};
+  EXPECT_FALSE(is_read());
+  final.stage_infos = {{.id = {0, 1}}};
+  EXPECT_TRUE(is_read());
 }
 
 // --- a trace for people

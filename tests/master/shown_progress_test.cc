@@ -148,13 +148,14 @@ TEST(ShownProgress, NeverFallsThoughTheForecastDoes) {
   }
 }
 
-TEST(ShownProgress, NeverFallsInAnyForecastOrPhaseOfAnyJob) {
+TEST(ShownProgress, NeverFallsInAnyForecastOrStageOfAnyJob) {
   for (const std::size_t seed : {1, 2, 3}) {
     test::VirtualJob told = test::QuadraticJob();
     told.slots = seed;
     JobMonitor monitor("job-1", {});
     std::map<std::string, double> shown;
     std::map<std::uint32_t, double> of_stages;
+    double fetched = 0;
     for (const next::Snapshot& snapshot : test::Watch(Tell(told), 5, monitor)) {
       for (const next::Estimate& forecast : EstimatesOf(snapshot)) {
         EXPECT_GE(forecast.fraction_done, shown[forecast.indicator]) << forecast.indicator;
@@ -163,6 +164,9 @@ TEST(ShownProgress, NeverFallsInAnyForecastOrPhaseOfAnyJob) {
       for (const next::StageProgress& stage : snapshot.stages) {
         EXPECT_GE(stage.fraction_done, of_stages[stage.id.stage]);
         of_stages[stage.id.stage] = stage.fraction_done;
+        if (!stage.shuffle) continue;
+        EXPECT_GE(stage.shuffle->fraction_done, fetched);
+        fetched = stage.shuffle->fraction_done;
       }
     }
   }

@@ -73,7 +73,15 @@ Snapshot Full() {
                         "failed",
                         {2, 3}}};
   snapshot.removed_stages = {{1, 3}, {2, 0}};
-  snapshot.named_tasks = {{{1, 2, 3, 4}, 1, "node-5", range, 12, 4096, 0.75, true, "heavy"}};
+  snapshot.named_tasks = {{{.stage = 1, .index = 3, .attempt = 4, .stage_attempt = 2},
+                           1,
+                           "node-5",
+                           range,
+                           12,
+                           4096,
+                           0.75,
+                           true,
+                           "heavy"}};
   snapshot.indicators = {{estimate, 0.125, Evidence{0.5, 0.25, 0.125, 0.0625, 0.0625}}};
   snapshot.coverage = {at, 1, 2, 3, 4, 5, 0.5, 6};
   snapshot.errors = {{"nearestfit", 1.5, 2.5, 3, 4, 0.9}, {.indicator = "hadoop"}};

@@ -41,9 +41,9 @@ struct JobLimits {
   std::uint32_t attempts_per_task_max = 16;
   std::size_t sources_max = 100'000;
   std::size_t stages_max = 100'000;
-  // What attempts, sources, waiting map profiles, the points of reduce tasks and the tasks of stages
-  // other than map and reduce take in memory, estimated; beyond it nothing is taken that would add
-  // to it.
+  // What attempts, sources, waiting map profiles, the points of reduce tasks and the tasks of
+  // stages other than map and reduce take in memory, estimated; beyond it nothing is taken that
+  // would add to it.
   std::size_t state_bytes_max = std::size_t{4} << 30;
   friend bool operator==(const JobLimits&, const JobLimits&) = default;
 };
@@ -88,7 +88,7 @@ class JobMonitor {
   // `options` must have passed Validate(); unknown indicators are left out.
   JobMonitor(std::string job_id, const JobMonitorOptions& options);
   // A job that has ended, of which no more than this is kept: it takes events without looking at
-  // them and gives `final` for ever. Memory: O(sources).
+  // them and gives `final` for ever. Memory: O(sources + stages).
   static JobMonitor OfEnded(const next::Snapshot& final,
                             const std::vector<AcceptedSequence>& sources);
   JobMonitor(JobMonitor&&) noexcept;
@@ -109,8 +109,8 @@ class JobMonitor {
   // A duplicate event is OK and changes nothing. Amortised O(size of the event).
   absl::Status Apply(const Event& event);
 
-  // What is believed at `now`, which must not be before the last call's. Each call yields the next
-  // sequence number; after the final snapshot it is returned again, unchanged.
+  // What is believed at `now`, not before the last call's; of a job that is not open, nothing but
+  // ids and instant. Each call yields the next sequence number; the final snapshot is repeated.
   next::Snapshot Tick(absl::Time now);
 
   // When its stages start and end, as believed at the last Tick(), of a job that has other stages

@@ -71,7 +71,7 @@ enum class JobOutcome : std::uint8_t { kSucceeded, kFailed, kKilled, kUnknown };
 
 // What the tasks of a stage do, as far as estimates depend on it. A kMap task reads a split and
 // emits pairs; a kReduce task fetches one partition of the map output, then reduces one key group
-// after the other; kGeneric is anything else, kUnknown not said.
+// after the other; kGeneric is anything else, kUnknown not said. Numbered as in job.proto.
 enum class StageKind : std::uint8_t { kUnknown, kMap, kReduce, kGeneric };
 
 // How good the sizes of tasks are: counted, counted and rounded to within about 10 %, or an average

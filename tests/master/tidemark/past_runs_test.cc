@@ -91,10 +91,22 @@ TEST(PastRuns, AbsurdRunsAreLeftOut) {
 
 TEST(PastRuns, AreMadeOfTheFinalSnapshot) {
   next::Snapshot final{.state = next::JobState::kSucceeded, .started_at = At(0)};
-  final.stage_infos = {{.kind = StageKind::kMap}, {.kind = StageKind::kReduce}};
-  final.stages = {{.ended_at = At(10)}, {.started_at = At(12), .ended_at = At(42)}};
+  final.stage_infos = {{.id = {0, kMapStage}, .kind = StageKind::kMap},
+                       {.id = {0, kReduceStage}, .kind = StageKind::kReduce}};
+  final.stages = {{.id = {0, kMapStage}, .ended_at = At(10)},
+                  {.id = {0, kReduceStage}, .started_at = At(12), .ended_at = At(42)}};
   EXPECT_EQ(PastRunOf(final, {.map_input_bytes = 7}), Took(10, 2, 30, 7));
   final.state = next::JobState::kFailed;
+  EXPECT_FALSE(PastRunOf(final, {}).has_value());
+}
+
+// Engines of other kinds call stages of theirs map and reduce, too.
+TEST(PastRuns, StagesOfAnotherNumberAreNoMapReduce) {
+  next::Snapshot final{.state = next::JobState::kSucceeded, .started_at = At(0)};
+  final.stage_infos = {{.id = {0, 6}, .kind = StageKind::kMap},
+                       {.id = {0, 7}, .kind = StageKind::kReduce}};
+  final.stages = {{.id = {0, 6}, .ended_at = At(10)},
+                  {.id = {0, 7}, .started_at = At(12), .ended_at = At(42)}};
   EXPECT_FALSE(PastRunOf(final, {}).has_value());
 }
 
