@@ -234,8 +234,9 @@ std::optional<std::int64_t> Nanos(const std::optional<absl::Time>& at) {
 }
 
 std::optional<double> RealOrNone(Statement& row) {
-  if (row.IsNull()) return std::nullopt;
-  return row.Real();
+  if (!row.IsNull()) return row.Real();
+  row.Skip();
+  return std::nullopt;
 }
 
 std::optional<absl::Time> Instant(Statement& row) {

@@ -30,7 +30,7 @@ TEST(Simulate, IndicatorsOfTheMonitorAndTheOracleSpeakAtEveryUpdate) {
 
 TEST(Simulate, AnIndicatorThatIsNotInASnapshotPredictsNothing) {
   next::Snapshot snapshot;
-  snapshot.estimate = {.indicator = "tidemark", .remaining = next::Range{absl::Seconds(3)}};
+  snapshot.estimate = {.remaining = next::Range{absl::Seconds(3)}, .indicator = "tidemark"};
   EXPECT_EQ(PredictionOf(snapshot, "tidemark", 2).end, 5);
   EXPECT_FALSE(PredictionOf(snapshot, "hadoop", 2).end.has_value());
 }
