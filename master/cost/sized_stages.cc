@@ -14,7 +14,7 @@ using model::TaskAttempt;
 // The tasks of a stage by how far they are.
 class SortedTasks {
  public:
-  // `begun_at`: when an attempt began with its bytes; empty while it has not.
+  // `begun_at`: when an attempt began to read its bytes; empty if it has not.
   template <typename BegunAt>
   void Add(const Task& task, SizedTask sized, absl::Time now, BegunAt begun_at) {
     const auto seconds_until = [](std::optional<absl::Time> start, absl::Time end) {
@@ -79,10 +79,9 @@ std::optional<SizedStage> ReduceStageBySize(const model::JobState& state, absl::
     return done != nullptr && done->reduce->reduce_started_at;
   });
   const bool has_profiles = state.keys.profile_count() > 0;
-  const auto begun_at = [&](const TaskAttempt& attempt) {
-    const bool has_begun = attempt.life.is_finished() || !tells_shuffles;
-    return attempt.reduce->reduce_started_at || !has_begun ? attempt.reduce->reduce_started_at
-                                                           : attempt.life.started_at();
+  const auto begun_at = [&](const TaskAttempt& attempt) -> std::optional<absl::Time> {
+    if (attempt.reduce->reduce_started_at) return attempt.reduce->reduce_started_at;
+    return attempt.life.is_finished() || !tells_shuffles ? attempt.life.started_at() : std::nullopt;
   };
   SortedTasks tasks;
   for (const Task& task : state.reduce_tasks()) {

@@ -16,13 +16,19 @@
 namespace tidemark::model {
 namespace {
 
-// What one of each takes in memory, with what lies around it: measured once, rounded up.
+// What one of each takes in memory, with what lies around it: measured once, rounded up. An attempt
+// pays for its task, too.
 constexpr std::size_t kAttemptBytes = 512;
 constexpr std::size_t kSourceBytes = 256;
 constexpr std::size_t kStageBytes = 512;
 constexpr std::size_t kExecutorBytes = 256;
 constexpr std::size_t kPartitionBytes = 96;
 constexpr std::size_t kKeyBytes = sizeof(ExplicitKey);
+
+std::size_t BytesOf(const TaskAttempt& attempt) {
+  const AttemptLife& life = attempt.life;
+  return kAttemptBytes + life.host.size() + life.input_name.size() + life.failure.size();
+}
 
 std::size_t BytesOf(const MapProfile& profile) {
   std::size_t bytes = 0;
@@ -41,12 +47,22 @@ std::size_t BytesOf(const FinishedGroups& groups, const ReduceWork& work) {
          kUnmatchedBytes * work.unmatched_explicit.size();
 }
 
-// Room for `added` bytes. Small things are only counted when they are there.
-absl::Status CheckRoom(const JobLimits& limits, const JobState& state, std::size_t added = 0) {
-  if (state.memory_bytes + added < limits.state_bytes_max) return absl::OkStatus();
+// What is to be added is small, and counted once it is there.
+absl::Status CheckRoom(const JobLimits& limits, const JobState& state) {
+  if (state.memory_bytes < limits.state_bytes_max) return absl::OkStatus();
   return LimitExceeded(
       "state_bytes_per_job",
       fmt::format("this master keeps at most {} bytes of state per job", limits.state_bytes_max));
+}
+
+// Makes it so many tasks, unless it has more.
+void AddTasks(std::size_t count, Stage& stage) {
+  const std::size_t before = stage.tasks.size();
+  if (count <= before) return;
+  stage.tasks.resize(count);
+  for (std::size_t i = before; i < count; ++i) {
+    stage.tasks[i].index = static_cast<std::uint32_t>(i);
+  }
 }
 
 class Folder {
@@ -69,8 +85,9 @@ class Folder {
   absl::Time ToMasterClock(std::optional<absl::Time> at) const;
   void Grow(std::size_t count, Stage& stage);
   absl::StatusOr<Stage*> FindStage(const AttemptId& id, StageKind kind = StageKind::kUnknown);
+  Task& MakeTask(std::uint32_t index, Stage& stage);
   absl::StatusOr<TaskAttempt*> FindAttempt(const AttemptId& id, Stage& stage);
-  absl::Status CheckNewAttempt(const AttemptId& id, const Stage& stage) const;
+  absl::Status CheckNewAttempt(const AttemptId& id, const Stage& stage, const Task* task) const;
   void Enter(const AttemptChanged& changed, TaskAttempt& attempt);
   void EnterReduce(TaskAttempt& attempt);
   void DropProfile(TaskAttempt& attempt);
@@ -80,6 +97,7 @@ class Folder {
   absl::Status CheckRoomFor(absl::Span<const StageOpened> opened) const;
   void Open(StageOpened opened);
   void TakeOverTasks(Stage& stage);
+  void TakeOver(Task& task, const Stage& stage);
   absl::Status LeaveOut(const AttemptId& id, Stage& stage);
 
   const Event& event_;
@@ -223,21 +241,39 @@ void Folder::Open(StageOpened opened) {
 // Tasks that were heard of before it was said that their stage maps or reduces.
 void Folder::TakeOverTasks(Stage& stage) {
   const std::uint32_t most = LimitOf(stage, limits_)->most;
-  const std::size_t count = std::min(stage.opened.task_count.value_or(most), most);
-  for (std::size_t i = count; i < stage.tasks.size(); ++i) {
-    state_.anomalies += stage.tasks[i].attempts.empty() ? 0 : 1;
-  }
-  stage.tasks.resize(std::min(stage.tasks.size(), count));
-  for (Task& task : stage.tasks) {
-    state_.anomalies +=
-        std::erase_if(task.attempts, [](const auto& entry) { return entry.first.first > 0; });
-    if (stage.is_map()) SettleProfile(task);
-    if (!stage.is_reduce()) continue;
-    for (auto& [number, attempt] : task.attempts) {
-      attempt.reduce = std::make_unique<ReduceWork>();
-      attempt.reduce->fetched_bytes = std::exchange(attempt.bytes_done, 0);
-      EnterReduce(attempt);
+  const std::uint32_t count = std::min(stage.opened.task_count.value_or(most), most);
+  std::vector<Task> heard_of = std::exchange(stage.tasks, {});
+  stage.places.clear();
+  for (Task& task : heard_of) {
+    if (task.index < count) {
+      AddTasks(task.index + std::size_t{1}, stage);
+      TakeOver(task, stage);
+      stage.tasks[task.index] = std::move(task);
+    } else {
+      ++state_.anomalies;
+      for (const auto& [number, attempt] : task.attempts) {
+        state_.memory_bytes -= BytesOf(attempt);
+      }
     }
+  }
+  if (!stage.is_map()) return;
+  for (Task& task : stage.tasks) SettleProfile(task);
+}
+
+// Such a stage has one attempt: what was told of another is none of it.
+void Folder::TakeOver(Task& task, const Stage& stage) {
+  state_.anomalies += std::erase_if(task.attempts, [this](const auto& entry) {
+    const bool is_of_another = entry.first.first > 0;
+    if (is_of_another) state_.memory_bytes -= BytesOf(entry.second);
+    return is_of_another;
+  });
+  task.input_bytes.reset();
+  for (auto& [number, attempt] : task.attempts) {
+    if (!task.input_bytes) task.input_bytes = attempt.life.input_bytes;
+    if (!stage.is_reduce()) continue;
+    attempt.reduce = std::make_unique<ReduceWork>();
+    attempt.reduce->fetched_bytes = std::exchange(attempt.bytes_done, 0);
+    EnterReduce(attempt);
   }
 }
 
@@ -266,15 +302,25 @@ absl::Status Folder::operator()(const JobClosed& closed) {
   return absl::OkStatus();
 }
 
-// Makes room for so many tasks. Of a map task that is first heard of when the phase is over, the
-// profile is missing.
+// Of a map task that is first heard of when the phase is over, the profile is missing.
 void Folder::Grow(std::size_t count, Stage& stage) {
   const std::size_t before = stage.tasks.size();
-  if (count <= before) return;
-  stage.tasks.resize(count);
-  if (!LimitOf(stage, limits_)) state_.memory_bytes += (count - before) * sizeof(Task);
+  AddTasks(count, stage);
   if (!stage.is_map() || !state_.map_phase_is_over) return;
-  for (std::size_t i = before; i < count; ++i) SettleProfile(stage.tasks[i]);
+  for (std::size_t i = before; i < stage.tasks.size(); ++i) SettleProfile(stage.tasks[i]);
+}
+
+// One that nobody has heard of.
+Task& Folder::MakeTask(std::uint32_t index, Stage& stage) {
+  if (LimitOf(stage, limits_)) {
+    Grow(index + std::size_t{1}, stage);
+    return stage.tasks[index];
+  }
+  const auto place = static_cast<std::uint32_t>(stage.tasks.size());
+  if (place != index) stage.places[index] = place;
+  Task& task = stage.tasks.emplace_back();
+  task.index = index;
+  return task;
 }
 
 // The stage of an attempt, which may be heard of before whoever opens its stage: sources are not
@@ -302,42 +348,40 @@ absl::StatusOr<Stage*> Folder::FindStage(const AttemptId& id, StageKind kind) {
   return &stage;
 }
 
-// Whether one more attempt may be made.
-absl::Status Folder::CheckNewAttempt(const AttemptId& id, const Stage& stage) const {
-  const std::size_t tasks = stage.tasks.size();
+// Whether one more attempt may be made; `task`: null: nobody has heard of it.
+absl::Status Folder::CheckNewAttempt(const AttemptId& id, const Stage& stage,
+                                     const Task* task) const {
   const std::optional<TaskLimit> limit = LimitOf(stage, limits_);
-  if (limit && id.index >= std::max<std::size_t>(limit->most, tasks)) {
+  if (limit && task == nullptr && id.index >= limit->most) {
     return LimitExceeded(
         limit->name, fmt::format("{}: this master allows at most {} {} tasks per job", ToString(id),
                                  limit->most, limit->kind));
   }
   // Those at an earlier attempt at the stage take none of its room.
   std::ptrdiff_t attempts = 0;
-  if (id.index < tasks) {
-    const auto& known = stage.tasks[id.index].attempts;
-    attempts = std::distance(known.lower_bound({id.stage_attempt, 0}),
-                             known.upper_bound({id.stage_attempt, UINT32_MAX}));
+  if (task != nullptr) {
+    attempts = std::distance(task->attempts.lower_bound({id.stage_attempt, 0}),
+                             task->attempts.upper_bound({id.stage_attempt, UINT32_MAX}));
   }
   if (attempts >= static_cast<std::ptrdiff_t>(limits_.attempts_per_task_max)) {
     return LimitExceeded("attempts_per_task",
                          fmt::format("{}: this master allows at most {} attempts per task",
                                      ToString(id), limits_.attempts_per_task_max));
   }
-  const std::size_t added = limit || id.index < tasks ? 0 : (id.index - tasks) * sizeof(Task);
-  return CheckRoom(limits_, state_, added);
+  return CheckRoom(limits_, state_);
 }
 
 // What is refused takes no memory.
 absl::StatusOr<TaskAttempt*> Folder::FindAttempt(const AttemptId& id, Stage& stage) {
   const std::pair number(id.stage_attempt, id.attempt);
-  if (id.index >= stage.tasks.size() || !stage.tasks[id.index].attempts.contains(number)) {
-    if (absl::Status checked = CheckNewAttempt(id, stage); !checked.ok()) return checked;
-    Grow(id.index + std::size_t{1}, stage);
-    TaskAttempt& made = stage.tasks[id.index].attempts[number];
-    if (stage.is_reduce()) made.reduce = std::make_unique<ReduceWork>();
+  Task* task = stage.task(id.index);
+  if (task == nullptr || !task->attempts.contains(number)) {
+    if (absl::Status checked = CheckNewAttempt(id, stage, task); !checked.ok()) return checked;
+    if (task == nullptr) task = &MakeTask(id.index, stage);
+    if (stage.is_reduce()) task->attempts[number].reduce = std::make_unique<ReduceWork>();
     state_.memory_bytes += kAttemptBytes;
   }
-  TaskAttempt& attempt = stage.tasks[id.index].attempts[number];
+  TaskAttempt& attempt = task->attempts[number];
   if (attempt.life.is_running()) {
     state_.report_gaps.Observe(event_.arrived_at - attempt.life.last_heard_at);
   }
@@ -379,7 +423,7 @@ absl::Status Folder::operator()(const AttemptChanged& changed) {
   }
   const auto attempt = FindAttempt(changed.attempt, **stage);
   if (!attempt.ok()) return attempt.status();
-  Task& task = (*stage)->tasks[changed.attempt.index];
+  Task& task = *(*stage)->task(changed.attempt.index);
   Enter(changed, **attempt);
   if (!task.input_bytes) task.input_bytes = changed.input_bytes;
   if ((*stage)->is_reduce()) {
@@ -400,7 +444,8 @@ absl::Status Folder::operator()(const AttemptChanged& changed) {
   return absl::OkStatus();
 }
 
-// Whether or not it was told, a reduce function runs once the shuffle is over.
+// The reduce phase of an attempt starts when its shuffle is over; a finished attempt has reduced
+// even if nobody told of its shuffle.
 void Folder::EnterReduce(TaskAttempt& attempt) {
   std::optional<absl::Time>& started_at = attempt.reduce->reduce_started_at;
   if (!started_at) started_at = attempt.life.shuffled_at();
@@ -416,7 +461,6 @@ absl::Status Folder::operator()(const TaskHeartbeat& heartbeat) {
       (*stage)->is_reduce() ? (*attempt)->reduce->fetched_bytes : (*attempt)->bytes_done;
   if (heartbeat.bytes_done < done) ++state_.anomalies;
   done = std::max(done, heartbeat.bytes_done);
-  (*attempt)->records_done = std::max((*attempt)->records_done, heartbeat.records_done);
   return absl::OkStatus();
 }
 

@@ -74,8 +74,9 @@ std::optional<double> MapSecondsPerWeight(const JobState& state, const std::vect
                                           absl::Time now) {
   double seconds = 0;
   double weight = 0;
-  for (std::size_t i = 0; i < state.map_tasks().size(); ++i) {
-    const Task& task = state.map_tasks()[i];
+  const std::span<const Task> tasks = state.map_tasks();
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const Task& task = tasks[i];
     const double fraction = MapTaskFraction(task);
     const TaskAttempt* attempt =
         task.is_finished() ? task.finished_attempt() : RunningAttempt(task);
@@ -99,12 +100,13 @@ absl::Time ShuffleStart(const TaskAttempt& attempt, std::optional<absl::Time> ma
 
 next::StageProgress MapProgress(const JobState& state) {
   next::StageProgress progress{.id = {.stage = kMapStage}};
-  CountTasks(state.map_tasks(), progress);
+  const std::span<const Task> tasks = state.map_tasks();
+  CountTasks(tasks, progress);
   const std::vector<double> weights = MapTaskWeights(state);
   double done = 0;
   double total = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    done += weights[i] * MapTaskFraction(state.map_tasks()[i]);
+    done += weights[i] * MapTaskFraction(tasks[i]);
     total += weights[i];
   }
   progress.fraction_done = progress.state == next::StageState::kDone ? 1 : Ratio(done, total);
@@ -115,12 +117,13 @@ next::ShuffleProgress FetchProgress(const JobState& state) {
   next::ShuffleProgress progress;
   double done = 0;
   double total = 0;
-  for (std::size_t i = 0; i < state.reduce_tasks().size(); ++i) {
+  const std::span<const Task> tasks = state.reduce_tasks();
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
     const double bytes = std::max(1.0, static_cast<double>(state.reduce_input_bytes(i)));
     double fetched = 0;
     bool is_shuffled = false;
     bool is_shuffling = false;
-    for (const auto& [number, attempt] : state.reduce_tasks()[i].attempts) {
+    for (const auto& [number, attempt] : tasks[i].attempts) {
       is_shuffled |= attempt.reduce->reduce_started_at.has_value() || attempt.life.is_finished();
       if (attempt.life.state() == AttemptState::kStarted) {
         is_shuffling = true;
@@ -132,8 +135,7 @@ next::ShuffleProgress FetchProgress(const JobState& state) {
     done += is_shuffled ? bytes : std::min(fetched, bytes);
     total += bytes;
   }
-  const bool done_all =
-      progress.finished_tasks == state.reduce_tasks().size() && !state.reduce_tasks().empty();
+  const bool done_all = progress.finished_tasks == tasks.size() && !tasks.empty();
   progress.fraction_done = done_all ? 1 : Ratio(done, total);
   return progress;
 }
@@ -157,8 +159,9 @@ std::optional<absl::Time> MapPhaseEnd(const JobState& state, absl::Time now) {
   if (!seconds_per_weight) return std::nullopt;
   std::vector<absl::Time> slots_free_at;
   std::vector<absl::Duration> waiting;
-  for (std::size_t i = 0; i < state.map_tasks().size(); ++i) {
-    const Task& task = state.map_tasks()[i];
+  const std::span<const Task> tasks = state.map_tasks();
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const Task& task = tasks[i];
     if (task.is_finished()) continue;
     const absl::Duration left =
         absl::Seconds(*seconds_per_weight * weights[i] * (1 - MapTaskFraction(task)));
@@ -181,8 +184,9 @@ std::optional<double> ShuffleSecondsPerByte(const JobState& state) {
   double seconds = 0;
   double bytes = 0;
   bool reduced = false;
-  for (std::size_t i = 0; i < state.reduce_tasks().size(); ++i) {
-    for (const auto& [number, attempt] : state.reduce_tasks()[i].attempts) {
+  const std::span<const Task> tasks = state.reduce_tasks();
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    for (const auto& [number, attempt] : tasks[i].attempts) {
       reduced |= attempt.reduce->groups_done > 0;
       if (!attempt.life.started_at() || !attempt.life.shuffled_at()) continue;
       const absl::Duration took =
@@ -198,8 +202,9 @@ std::optional<double> ShuffleSecondsPerByte(const JobState& state) {
 std::optional<absl::Time> ReducePhaseStart(const JobState& state) {
   std::optional<absl::Time> start;
   for (const Task& task : state.reduce_tasks()) {
-    for (const auto& [number, attempt] : task.attempts)
+    for (const auto& [number, attempt] : task.attempts) {
       KeepLeast(start, attempt.reduce->reduce_started_at);
+    }
   }
   return start;
 }

@@ -8,7 +8,7 @@
 
 namespace tidemark::model {
 
-// Folds `profile` of `attempt`, into the `groups` of its task and `state`'s job-wide evidence, too.
+// Folds `profile` into its `attempt`, the `groups` of its task and `state`'s job-wide evidence.
 void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
                        absl::Time arrived_at, TaskAttempt& attempt, FinishedGroups& groups,
                        JobState& state);

@@ -13,9 +13,9 @@ absl::Duration LongestPause(const JobState& state) {
   const std::optional<absl::Duration> interval = state.report_gaps.typical();
   if (!interval) return kWithoutInterval;
   const absl::Duration pause = std::max(kMissedReports * *interval, kShortestSilence);
-  const bool owes_report =
-      std::any_of(state.stages.begin(), state.stages.end(),
-                  [](const auto& stage) { return stage.second.running_task_count() > 0; });
+  const bool owes_report = std::ranges::any_of(state.stages, [](const auto& stage) {
+    return std::ranges::any_of(stage.second.tasks, &Task::is_running);
+  });
   return owes_report ? pause : std::max(pause, kWithoutInterval);
 }
 

@@ -66,6 +66,12 @@ const FinishedGroups& Task::finished_groups() const {
   return groups == nullptr ? *kNone : *groups;
 }
 
+Task* Stage::task(std::uint32_t index) {
+  if (index < tasks.size() && tasks[index].index == index) return &tasks[index];
+  const auto place = places.find(index);
+  return place == places.end() ? nullptr : &tasks[place->second];
+}
+
 std::size_t Stage::slots() const {
   return std::max<std::size_t>({opened.slots.value_or(0), tasks_running_max, 1});
 }

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "master/model/attempt_life.h"
@@ -58,8 +59,7 @@ struct ReduceWork {
 
 struct TaskAttempt {
   AttemptLife life;
-  std::uint64_t bytes_done = 0;  // that its functions have read
-  std::uint64_t records_done = 0;
+  std::uint64_t bytes_done = 0;           // that its functions have read
   std::optional<std::uint32_t> executor;  // where it runs: its place in JobState::executors
   std::unique_ptr<MapProfile> profile;    // until it counts or the attempt turns out useless
   std::unique_ptr<ReduceWork> reduce;     // of every attempt at a reduce task
@@ -78,6 +78,7 @@ struct Task {
   std::map<std::pair<std::uint32_t, std::uint32_t>, TaskAttempt> attempts;
   std::optional<std::uint64_t> input_bytes;  // as its stage or an attempt at it told first
   std::unique_ptr<FinishedGroups> groups;    // null: none was told of
+  std::uint32_t index = 0;
   bool profile_counted = false;  // the profile of its first finished attempt is in JobState::keys
   bool profile_missing = false;  // it is over and its profile is not
 
@@ -92,9 +93,11 @@ struct Task {
 
 struct Stage {
   StageOpened opened;  // as its newest attempt has it
-  // By index: of a map or a reduce stage at least the opened count, of another up to the last that
-  // was heard of.
+  // Of a map or a reduce stage all, by index; at least the opened count. Of another those that were
+  // heard of, in that order: an index that is merely named takes no room for those before it.
   std::vector<Task> tasks;
+  // Where in `tasks` those are that are not at their index; by index.
+  absl::flat_hash_map<std::uint32_t, std::uint32_t> places;
   absl::Time announced_at;              // when it was first told of
   std::uint32_t tasks_running_max = 0;  // most seen running at once, while its slots are not told
 
@@ -103,6 +106,8 @@ struct Stage {
   bool is_reduce() const {
     return opened.stage == kReduceStage && opened.kind == StageKind::kReduce;
   }
+  // The task of that index; null: not in `tasks`.
+  Task* task(std::uint32_t index);
   // How many of its tasks can run at once; at least 1.
   std::size_t slots() const;
   // O(tasks).

@@ -20,10 +20,11 @@ constexpr absl::Duration kSilence = absl::Seconds(10);
 // Counts attempts that have failed, and finds why the last of them did.
 class Failures {
  public:
-  void Add(const model::AttemptLife& life) {
+  // At one instant the highest index decides, in whatever order tasks are heard of.
+  void Add(std::uint32_t index, const model::AttemptLife& life) {
     if (life.state() != AttemptState::kFailed) return;
     ++count_;
-    const absl::Time at = life.ended_at().value_or(absl::InfinitePast());
+    const std::pair at(life.ended_at().value_or(absl::InfinitePast()), index);
     if (life.failure.empty() || at < last_at_) return;
     last_at_ = at;
     last_ = &life.failure;
@@ -35,14 +36,14 @@ class Failures {
 
  private:
   std::uint64_t count_ = 0;
-  absl::Time last_at_ = absl::InfinitePast();
+  std::pair<absl::Time, std::uint32_t> last_at_ = {absl::InfinitePast(), 0};
   const std::string* last_ = nullptr;
 };
 
 void AddFailures(std::span<const model::Task> tasks, next::StageProgress& stage) {
   Failures failures;
   for (const model::Task& task : tasks) {
-    for (const auto& [number, attempt] : task.attempts) failures.Add(attempt.life);
+    for (const auto& [number, attempt] : task.attempts) failures.Add(task.index, attempt.life);
   }
   failures.Tell(stage);
 }
@@ -51,9 +52,7 @@ void AddFailures(std::span<const model::Task> tasks, next::StageProgress& stage)
 next::StageProgress ProgressOf(const model::Stage& stage) {
   next::StageProgress progress = {.id = {0, stage.opened.stage}};
   std::optional<absl::Time> ended_at;
-  std::uint32_t heard_of = 0;
   for (const model::Task& task : stage.tasks) {
-    heard_of += task.attempts.empty() ? 0 : 1;
     progress.running_tasks += task.is_running() ? 1 : 0;
     progress.finished_tasks += task.is_finished() ? 1 : 0;
     for (const auto& [number, attempt] : task.attempts) {
@@ -65,7 +64,7 @@ next::StageProgress ProgressOf(const model::Stage& stage) {
       if (attempt.life.is_finished() && end && (!ended_at || *end > *ended_at)) ended_at = end;
     }
   }
-  progress.tasks = stage.opened.task_count.value_or(heard_of);
+  progress.tasks = stage.opened.task_count.value_or(static_cast<std::uint32_t>(stage.tasks.size()));
   // One that is run again may have fewer tasks than before.
   progress.finished_tasks = std::min(progress.finished_tasks, progress.tasks);
   progress.running_tasks =
@@ -162,15 +161,14 @@ std::uint64_t DroppedPoints(const model::JobState& state) {
 }
 
 next::Coverage CoverageAt(const model::JobState& state, absl::Time now) {
-  next::Coverage coverage = {
-      .newest_event_at = state.last_arrival_at == absl::InfinitePast()
-                             ? now
-                             : std::min(state.last_arrival_at, now),
-      .lost_envelopes = state.lost_envelopes,
-      .dropped_points = DroppedPoints(state),
-      .anomalies = state.anomalies,
-      .rejected_envelopes = state.rejected_envelopes,
-      .silent_tasks = SilentTasks(state, now)};
+  next::Coverage coverage = {.newest_event_at = state.last_arrival_at == absl::InfinitePast()
+                                                    ? now
+                                                    : std::min(state.last_arrival_at, now),
+                             .lost_envelopes = state.lost_envelopes,
+                             .dropped_points = DroppedPoints(state),
+                             .anomalies = state.anomalies,
+                             .rejected_envelopes = state.rejected_envelopes,
+                             .silent_tasks = SilentTasks(state, now)};
   for (const auto& [id, source] : state.sources) {
     coverage.dropped_events = model::SaturatingAdd(coverage.dropped_events, source.dropped_events);
   }

@@ -52,8 +52,9 @@ ReducePhaseForecast HadoopIndicator::Estimate(const JobState& state, absl::Time 
   const std::optional<absl::Time> start = model::ReducePhaseStart(state);
   if (!start || !model::ReduceSizesKnown(state)) return {};
   std::vector<TaskWork> works = WorkOfAll(state);
-  for (std::size_t i = 0; i < works.size(); ++i)
+  for (std::size_t i = 0; i < works.size(); ++i) {
     CountRunningGroup(state.reduce_tasks()[i], works[i]);
+  }
   const double progress = HadoopProgress(works);
   ReducePhaseForecast forecast;
   if (progress > 0) forecast.ends_at = *start + (now - *start) / progress;

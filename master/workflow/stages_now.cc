@@ -82,15 +82,13 @@ class Looking {
     if (opened.slots) now.at_once_max = std::max<std::uint64_t>(*opened.slots, 1);
     if (opened.skipped) return;
     now.is_task_count_known = opened.task_count.has_value();
-    for (std::size_t i = 0; i < stage.tasks.size(); ++i) {
-      AddTask(static_cast<std::uint32_t>(i), stage.tasks[i], opened);
-    }
+    for (const model::Task& task : stage.tasks) AddTask(task, stage);
     now.tasks = std::max<std::uint64_t>(now.tasks, older_ + opened.task_count.value_or(0));
     older_ = 0;
   }
 
   // The attempts at one task, those of one attempt at the stage after the other.
-  void AddTask(std::uint32_t index, const model::Task& task, const StageOpened& opened) {
+  void AddTask(const model::Task& task, const model::Stage& stage) {
     const auto& attempts = task.attempts;
     for (auto first = attempts.begin(); first != attempts.end();) {
       const std::uint32_t stage_attempt = first->first.first;
@@ -101,15 +99,16 @@ class Looking {
         const absl::Time end = attempt.life.ended_at().value_or(now_);
         Begun& begun = begun_.emplace_back();
         begun.stage = stages_.size() - 1;
-        begun.index = index;
+        begun.index = task.index;
         begun.start = std::min(attempt.life.started_at().value_or(end), end);
         begun.end = attempt.life.ended_at();
-        begun.executor = attempt.executor;
+        // Slots of MapReduce are of its stages, not of executors.
+        if (!stage.is_map() && !stage.is_reduce()) begun.executor = attempt.executor;
         begun.is_finished = attempt.life.is_finished();
         if (!begun.is_finished && !attempt.life.is_running()) continue;
         if (!counts || Leads(begun, begun_[*counts])) counts = begun_.size() - 1;
       }
-      const bool is_newest = stage_attempt >= opened.attempt;
+      const bool is_newest = stage_attempt >= stage.opened.attempt;
       if (!counts) continue;  // it has to begin again
       begun_[*counts].counts = true;
       seen_.stages.back().tasks += 1;

@@ -630,7 +630,9 @@ TEST(FoldStages, AnAttemptOfAStageThatIsNotOpenYetIsKept) {
   EXPECT_TRUE(job.Say(3, Generic(7, 5)).ok());
   const Stage& stage = job.state.stages.at(7);
   EXPECT_EQ(stage.opened, Generic(7, 5));
-  EXPECT_TRUE(stage.tasks.at(2).is_finished());
+  ASSERT_EQ(stage.tasks.size(), 1u);
+  EXPECT_EQ(stage.tasks[0].index, 2u);
+  EXPECT_TRUE(stage.tasks[0].is_finished());
   EXPECT_EQ(job.state.anomalies, 0u);
 }
 
@@ -792,6 +794,30 @@ TEST(FoldStages, AnAttemptOfAnotherAttemptAtAMapStageThatIsSaidLaterIsCountedAnd
   for (const StageOpened& stage : MapReduceStages(3, 2)) EXPECT_TRUE(job.Say(5, stage).ok());
   EXPECT_EQ(job.state.map_tasks()[0].attempts.size(), 1u);
   EXPECT_EQ(job.state.anomalies, 1u);
+}
+
+TEST(FoldStages, TheInputOfAMapTaskIsWhatItsFirstAttemptSaysWhoeverIsHeardFirst) {
+  Job job = OpenGeneric({});
+  EXPECT_TRUE(job.Say(1, Started(M(1, 1), 200)).ok());
+  EXPECT_TRUE(job.Say(2, Started(M(1, 0), 100)).ok());
+  EXPECT_TRUE(job.Say(3, Started(Task(kMapStage, 0, 1), 300)).ok());
+  for (const StageOpened& stage : MapReduceStages(3, 2)) EXPECT_TRUE(job.Say(5, stage).ok());
+  EXPECT_EQ(job.state.map_tasks()[1].input_bytes, 100u);
+  EXPECT_EQ(job.state.map_tasks()[0].input_bytes, std::nullopt) << "no attempt of it is left";
+}
+
+TEST(FoldStages, TasksAreFoundInWhateverOrderTheyAreHeardOf) {
+  Job job = OpenGeneric({Generic(4)});
+  for (const std::uint32_t index : {5u, 1u, 0u, 2u, 900u}) {
+    EXPECT_TRUE(job.Say(1, Started(Task(4, index))).ok());
+  }
+  for (const std::uint32_t index : {900u, 5u, 0u}) {
+    EXPECT_TRUE(job.Say(2, Finished(Task(4, index))).ok());
+  }
+  const Stage& stage = job.state.stages.at(4);
+  EXPECT_EQ(stage.tasks.size(), 5u);
+  EXPECT_EQ(stage.finished_task_count(), 3u);
+  EXPECT_EQ(stage.running_task_count(), 2u);
 }
 
 TEST(FoldStages, WhereAMapTaskRunsIsKept) {

@@ -127,6 +127,23 @@ TEST_F(JobSnapshotTest, AStageGoesBackOnlyWhenItIsRunAgain) {
   EXPECT_EQ(Tick(8).stages[0].fraction_done, 0);
 }
 
+TEST_F(JobSnapshotTest, AStageWithoutACountHasTheTasksThatWereHeardOf) {
+  Say(0, JobOpened{.name = "query"});
+  Say(1, Started({.stage = 4, .index = 5}));
+  EXPECT_EQ(Tick(2).stages.at(0).tasks, 1u);
+}
+
+TEST_F(JobSnapshotTest, OfFailuresAtOneInstantThatOfTheLastTaskIsTold) {
+  Say(0, JobOpened{.name = "query"});
+  for (const std::uint32_t index : {2U, 7U, 1U}) {
+    Say(1, Started({.stage = 4, .index = index}));
+  }
+  for (const std::uint32_t index : {2U, 7U, 1U}) {
+    Say(3, FailedBecause({.stage = 4, .index = index}, "task " + std::to_string(index)));
+  }
+  EXPECT_EQ(Tick(4).stages.at(0).failure, "task 7");
+}
+
 TEST_F(JobSnapshotTest, TheEndIsSaidOnce) {
   Say(0, Opened(1, 1));
   for (const AttemptId id : {M(0), R(0)}) {

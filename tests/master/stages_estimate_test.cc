@@ -233,6 +233,13 @@ TEST(JobOfStages, TooManyDependenciesAreTold) {
   EXPECT_THAT(snapshot.notes, ElementsAre(HasSubstr("1200000 dependencies")));
 }
 
+// It has heard of one of them.
+TEST(JobOfStages, OnlyTasksThatWereHeardOfCountTowardsTheirLimit) {
+  Query query({Stage(7, 600'000)});
+  query.Start(1, Task(7, 599'999));
+  EXPECT_THAT(query.Tick(2).notes, IsEmpty());
+}
+
 TEST(JobOfStages, ExpectedStagesCountTowardsTheirLimit) {
   PastRun large;
   for (int i = 0; i < 10'001; ++i) {

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "master/model/fold.h"
 #include "tests/master/events.h"
@@ -62,16 +64,36 @@ TEST_F(StateBytes, AttemptsAndSourcesCount) {
             "state_bytes_per_job");
 }
 
-// An index far ahead makes room for all tasks before it.
-TEST_F(StateBytes, TasksOfAStageThatNobodyHeardOfCount) {
-  const AttemptId near{.stage = 7, .index = 100};
-  const AttemptId far{.stage = 7, .index = 1'000'000};
-  EXPECT_TRUE(Apply(app_.At(1, Started(near)), kLimits, state_).ok());
-  const std::size_t before = state_.memory_bytes;
-  EXPECT_GT(before, 100 * sizeof(Task));
-  EXPECT_EQ(ExceededLimit(Apply(app_.At(2, Started(far)), kLimits, state_)), "state_bytes_per_job");
-  EXPECT_EQ(state_.stages.at(7).tasks.size(), 101u);
-  EXPECT_EQ(state_.memory_bytes, before);
+// An index says nothing about the tasks before it, which may not exist.
+TEST_F(StateBytes, ATaskFarAheadTakesNoMoreRoomThanAnother) {
+  StageOpened counted = {.stage = 9, .kind = StageKind::kGeneric, .task_count = 2'000'000};
+  EXPECT_TRUE(Apply(app_.At(1, counted), kLimits, state_).ok());
+  for (const std::uint32_t stage : {7U, 8U, 9U}) {
+    EXPECT_TRUE(Apply(app_.At(1, Started({.stage = stage, .index = 0})), kLimits, state_).ok());
+    const std::size_t before = state_.memory_bytes;
+    EXPECT_TRUE(
+        Apply(app_.At(1, Started({.stage = stage, .index = 1'000'000})), kLimits, state_).ok());
+    EXPECT_LT(state_.memory_bytes - before, 1'000u);
+    EXPECT_EQ(state_.stages.at(stage).tasks.size(), 2u);
+  }
+}
+
+// Whichever source is heard first.
+TEST_F(StateBytes, TasksOfAMapStageCountAlikeBeforeAndAfterItsKindIsTold) {
+  const StageOpened map = {.stage = kMapStage, .kind = StageKind::kMap, .task_count = 9};
+  AttemptChanged of_none = Started({.stage = kMapStage, .index = 3, .stage_attempt = 1});
+  of_none.failure = "there is no such attempt";
+  const auto bytes_after = [](std::vector<EventBody> events) {
+    Source driver;
+    JobState state{10};
+    EXPECT_TRUE(Apply(driver.At(0, JobOpened{.name = "query"}), kLimits, state).ok());
+    for (EventBody& event : events) {
+      EXPECT_TRUE(Apply(driver.At(1, std::move(event)), kLimits, state).ok());
+    }
+    return state.memory_bytes;
+  };
+  EXPECT_EQ(bytes_after({Started(M(4)), Started(M(20)), Started(M(2)), of_none, map}),
+            bytes_after({map, Started(M(2)), Started(M(4))}));
 }
 
 TEST_F(StateBytes, ProfilesThatWaitForTheirTaskCountUntilItEnds) {

@@ -219,6 +219,29 @@ TEST(StagesNow, StagesOfMapReduceAreStagesLikeOthers) {
   EXPECT_FALSE(HasOtherStages(Job(MapReduceStages(2, 1)).state));
 }
 
+// What their executors say of slots is for stages of other engines.
+TEST(StagesNow, TasksOfMapReduceTellNothingOfWarmSlots) {
+  JobOpened opened = test::Opened(4, 1);
+  opened.stages.push_back(Stage(7, 1, {kReduceStage}));
+  Job job({});
+  job.Say(0, opened);
+  job.Executor(0, 0, 2);
+  for (const std::uint32_t index : {0U, 1U, 2U}) job.Run(index, index + 1, test::M(index));
+  const WorkflowNow now = job.Now(4);
+  EXPECT_THAT(WarmthsOf(now.stages[0]), ElementsAre(Warmth::kRest, Warmth::kRest, Warmth::kRest));
+  EXPECT_EQ(now.warm_slots, 0u);
+}
+
+TEST(StagesNow, TheOrderInWhichTasksAreHeardOfDoesNotMatter) {
+  Job job({Stage(3, 9)});
+  job.Run(2, 3, Task(3, 8));
+  job.Run(2, 5, Task(3, 1));
+  const StageNow stage = job.Now(6).stages[0];
+  EXPECT_EQ(stage.tasks, 9u);
+  ASSERT_EQ(stage.finished.size(), 2u);
+  EXPECT_DOUBLE_EQ(stage.finished[0].seconds, 3) << "by start, then by index";
+}
+
 TEST(ProfileOf, StagesThatDidNotRunAreLeftOutAndThoseBehindThemWaitForTheirs) {
   Job job({Stage(0, 1), Stage(1, 5, {0}), Stage(2, 1, {1})});
   job.Executor(0, 0, 1);

@@ -16,8 +16,9 @@ double BytesRead(const Task& task, double all) {
   const TaskAttempt* attempt = task.leading_attempt();
   if (attempt == nullptr) return 0;
   auto read = static_cast<double>(attempt->bytes_done);
-  if (attempt->reduce->running_group)
+  if (attempt->reduce->running_group) {
     read += static_cast<double>(attempt->reduce->running_group->bytes_read);
+  }
   return std::min(read, all);
 }
 
