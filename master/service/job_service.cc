@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -24,6 +25,7 @@ namespace {
 
 using tidemark::service::AnswerWhenDurable;
 using tidemark::service::HostOfPeer;
+using tidemark::service::LiveTable;
 using tidemark::service::Right;
 using tidemark::service::Sender;
 using tidemark::service::ThreadCpuTime;
@@ -181,13 +183,9 @@ absl::StatusOr<JobService::Mark> JobService::Forget(const grpc::CallbackServerCo
   const absl::StatusOr<AdmittedCall> call = Ask(context, Right::kReport, {untrusted.job_id()});
   if (!call.ok()) return call.status();
   if (absl::Status id = wire::CheckId("job_id", untrusted.job_id()); !id.ok()) return id;
-  if (const absl::Status forgotten = workflows_.Forget(untrusted.job_id(), untrusted.run_uid());
-      !forgotten.ok()) {
-    return forgotten;
-  }
-  if (const absl::Status forgotten = jobs_.Forget(untrusted.job_id(), untrusted.run_uid());
-      !forgotten.ok()) {
-    return forgotten;
+  for (LiveTable* table : std::initializer_list<LiveTable*>{&workflows_, &jobs_}) {
+    const absl::Status forgotten = table->Forget(untrusted.job_id(), untrusted.run_uid());
+    if (!forgotten.ok()) return forgotten;
   }
   // Files are removed before what is appended now is durable.
   return Mark(jobs_.journal().Append(nullptr, ""));

@@ -108,7 +108,7 @@ class RecoveryTest : public ::testing::Test {
 
 TEST_F(RecoveryTest, AnEmptyDirectoryHoldsNoJobs) {
   const auto jobs = Restart(directory_);
-  EXPECT_EQ(recovery_.jobs, 0u);
+  EXPECT_EQ(recovery_.restored, 0u);
   EXPECT_TRUE(jobs->List().empty());
 }
 
@@ -143,13 +143,13 @@ TEST_F(RecoveryTest, AJobIsRestoredUnderTheLimitsUnderWhichItRan) {
 
   limits_ = {};
   jobs = Restart(directory_, 2);
-  EXPECT_EQ(recovery_.jobs, 1u);
+  EXPECT_EQ(recovery_.restored, 1u);
   EXPECT_THAT(recovery_.damages, IsEmpty());
   IngestDurably(*jobs, source.At(3, Started(test::R(49'998))));  // it has the attempts it may have
   jobs.reset();
 
   jobs = Restart(directory_, 4);
-  EXPECT_EQ(recovery_.jobs, 1u);
+  EXPECT_EQ(recovery_.restored, 1u);
 }
 
 TEST_F(RecoveryTest, WhatWasRefusedForALimitIsRefusedAfterARestart) {
@@ -235,7 +235,7 @@ TEST_F(RecoveryTest, TakesUpItsJobsInTheOrderInWhichTheyWereOpened) {
     IngestDurably(*jobs, Source("app-master", id).At(*id, Opened(1, 1)));
   }
   jobs = Restart(CopyOf(directory_));
-  EXPECT_EQ(recovery_.jobs, 3u);
+  EXPECT_EQ(recovery_.restored, 3u);
   const std::vector<next::Snapshot> list = Values(jobs->List());
   ASSERT_EQ(list.size(), 3u);
   EXPECT_EQ(list[0].job_id, "c");
@@ -529,7 +529,7 @@ TEST_F(RecoveryTest, ACopyOfALogBesideItIsSetAside) {
   IngestDurably(*Restart(directory_), Source().At(0, Opened(1, 1)));
   fs::copy_file(LogPath(), directory_ + "/a-copy.tidemark-log");
   const auto jobs = Restart(directory_, 5);
-  EXPECT_EQ(recovery_.jobs, 1u);
+  EXPECT_EQ(recovery_.restored, 1u);
   EXPECT_THAT(recovery_.damages,
               ElementsAre(AllOf(HasSubstr("a-copy"), HasSubstr("under another name"))));
   EXPECT_TRUE(fs::exists(LogPath()));
@@ -640,7 +640,7 @@ TEST_F(DamagedJournal, AFlippedBitLosesOneEventAndNothingBehindIt) {
   fs::resize_file(LogPath(), size);
   Flip(middle_ + 30);
   const auto jobs = Restart(directory_, 500);
-  EXPECT_EQ(recovery_.jobs, 1u);
+  EXPECT_EQ(recovery_.restored, 1u);
   EXPECT_EQ(recovery_.records, records - 1);
   EXPECT_THAT(recovery_.damages, ElementsAre(AllOf(HasSubstr("job-1"), HasSubstr("damaged at byte"),
                                                    HasSubstr("about 1 record was lost"))));
@@ -679,7 +679,7 @@ TEST_F(DamagedJournal, WhatOpenedTheJobIsNotLostWithOneBit) {
     std::ofstream(LogPath(), std::ios::binary | std::ios::trunc) << whole;
     Flip(position);
     const auto jobs = Restart(directory_, 500);
-    ASSERT_EQ(recovery_.jobs, 1u) << position;
+    ASSERT_EQ(recovery_.restored, 1u) << position;
     ASSERT_EQ(recovery_.damages.size(), 1u) << position;
     ASSERT_EQ(jobs->Newest("job-1")->started_at, newest_.started_at) << position;
   }
@@ -790,10 +790,10 @@ TEST_F(RecoveryTest, ATraceInTheFolderOfTheJournalIsTheJournal) {
   options.data_dir = directory_;
   options.event_log_dir = directory_ + "/.";
   options.disk = store::MakeFileDisk(/*sync=*/false);
-  EXPECT_EQ(JobTable(options).Recover(At(1), 1)->jobs, 1u);
+  EXPECT_EQ(JobTable(options).Recover(At(1), 1)->restored, 1u);
   EXPECT_EQ(Bytes(LogPath()).substr(0, log.size()), log);
   Restart(directory_, 2);
-  EXPECT_EQ(recovery_.jobs, 1u);
+  EXPECT_EQ(recovery_.restored, 1u);
 }
 
 TEST_F(RecoveryTest, ATraceThatCannotGoOnSaysSo) {
@@ -820,13 +820,13 @@ TEST_F(RecoveryTest, ADirectoryInThePlaceOfALogIsSetAside) {
   EXPECT_THAT(recovery_.damages, ElementsAre(HasSubstr("other.tidemark-log.damaged")));
   IngestDurably(*jobs, Source().At(0, Opened(1, 1)));
   jobs = Restart(directory_);
-  EXPECT_EQ(recovery_.jobs, 1u);
+  EXPECT_EQ(recovery_.restored, 1u);
 }
 
 TEST_F(RecoveryTest, APipeInThePlaceOfALogHoldsNoStartUp) {
   ASSERT_EQ(::mkfifo(LogPath("other").c_str(), 0600), 0);
   Restart(directory_);
-  EXPECT_EQ(recovery_.jobs, 0u);
+  EXPECT_EQ(recovery_.restored, 0u);
   EXPECT_THAT(recovery_.damages, IsEmpty());
 }
 

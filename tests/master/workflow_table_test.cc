@@ -63,13 +63,10 @@ class WorkflowTableTest : public ::testing::Test {
     workflows_.reset();
     jobs_.reset();
     hub_ = std::make_unique<next::service::JobHub>("master", 10);
-    jobs_ = std::make_unique<JobTable>(
-        JobTableOptions{.data_dir = directory_, .disk = store::MakeFileDisk(/*sync=*/false)});
+    jobs_ = std::make_unique<JobTable>(JobTableOptions{
+        .data_dir = directory_, .disk = store::MakeFileDisk(/*sync=*/false), .hub = hub_.get()});
     ASSERT_TRUE(jobs_->Recover(At(seconds), 1).ok());
-    WorkflowTableOptions options = options_;
-    options.data_dir = directory_;
-    options.hub = hub_.get();
-    workflows_ = std::make_unique<WorkflowTable>(options, *jobs_);
+    workflows_ = std::make_unique<WorkflowTable>(options_, *jobs_);
     const auto recovery = workflows_->Recover();
     ASSERT_TRUE(recovery.ok()) << recovery.status();
     recovery_ = *recovery;
@@ -83,7 +80,7 @@ class WorkflowTableTest : public ::testing::Test {
   std::vector<Snapshot> Tick(double seconds) {
     TickJobs(seconds);
     std::vector<Snapshot> ticked;
-    for (const auto& snapshot : workflows_->TickDue(At(seconds))) ticked.push_back(*snapshot);
+    for (const auto& plan : workflows_->TickDue(At(seconds))) ticked.push_back(*plan.newest);
     return ticked;
   }
   void TickJobs(double seconds) {
@@ -102,7 +99,7 @@ class WorkflowTableTest : public ::testing::Test {
   std::unique_ptr<next::service::JobHub> hub_;
   std::unique_ptr<JobTable> jobs_;
   std::unique_ptr<WorkflowTable> workflows_;
-  WorkflowRecovery recovery_;
+  Recovery recovery_;
 };
 
 // a, then b.
@@ -352,7 +349,7 @@ TEST_F(WorkflowTableTest, GoesOnAfterAKillWithoutRepeatingASequenceOrGoingBack) 
   const Snapshot before = Newest("wf");
   const std::uint64_t run = hub_->Find("wf")->run;
   Start(50);
-  EXPECT_EQ(recovery_.workflows, 1u);
+  EXPECT_EQ(recovery_.restored, 1u);
   const Snapshot after = Newest("wf");
   EXPECT_EQ(after.sequence, before.sequence + 1);
   EXPECT_GE(after.estimate.fraction_done, before.estimate.fraction_done);
@@ -472,7 +469,7 @@ TEST_F(WorkflowTableTest, DamageInItsLogCostsOneRecordAndIsTold) {
   }
   for (int restart = 0; restart < 2; ++restart) {
     Start(30 + restart);
-    EXPECT_EQ(recovery_.workflows, 1u);
+    EXPECT_EQ(recovery_.restored, 1u);
     EXPECT_THAT(recovery_.damages, SizeIs(3));
     EXPECT_EQ(Newest("wf").children[0].job_id, "late") << "it is behind the damage";
     EXPECT_GT(Newest("wf").sequence, newest.sequence);
@@ -510,7 +507,7 @@ TEST_F(WorkflowTableTest, ALogWithoutUseIsSetAside) {
   std::ofstream(log(), std::ios::binary) << "nonsense";
   Start(5);
   EXPECT_THAT(recovery_.damages, ElementsAre(HasSubstr("it was renamed to")));
-  EXPECT_EQ(recovery_.workflows, 0u);
+  EXPECT_EQ(recovery_.restored, 0u);
 }
 
 TEST_F(WorkflowTableTest, ALogOfAnEarlierLayoutKeepsTheMasterFromStarting) {
@@ -678,7 +675,7 @@ TEST_F(WorkflowTableTest, AnIdThatWasForgottenBeginsAnewOnTheDisk) {
     ASSERT_TRUE(workflows_->Submit(Chain(id), {}, At(now)).ok());
   }
   Start(now + 1);
-  EXPECT_EQ(recovery_.workflows, 1u);
+  EXPECT_EQ(recovery_.restored, 1u);
   EXPECT_THAT(recovery_.damages, IsEmpty());
   EXPECT_FALSE(Newest("one").is_final);
 }
