@@ -3,7 +3,7 @@
 //   const auto reader = LogReader::Open("/logs/eventlog_v2_app-1", {});
 //   for (auto event = (*reader)->Next(); event.ok() && *event; event = (*reader)->Next()) ...
 //
-// Takes what Spark 1.x to 4.x write: one file or a rolling folder, plain, zstd or LZ4, of an
+// Takes what Spark 1.4 to 4.0 write: one file or a rolling folder, plain, zstd or LZ4, of an
 // application that has ended, runs or was killed. Not thread-safe. Memory: some megabytes, however
 // large the log is; see LogParser.
 #pragma once

@@ -16,13 +16,11 @@
 namespace tidemark::cli {
 namespace {
 
-using test::EstimatesOf;
 using test::Left;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr std::int64_t kBeginMillis = 1'700'000'000'000;
@@ -175,7 +173,7 @@ class Poll : public ::testing::Test {
   next::Snapshot Look(double seconds) {
     const auto snapshot = poller_.Look(At(seconds));
     EXPECT_TRUE(snapshot.ok()) << snapshot.status();
-    return snapshot.value_or(Snapshot());
+    return snapshot.value_or(next::Snapshot());
   }
 
   std::map<std::string, std::string> answers_;
@@ -212,7 +210,7 @@ TEST_F(Poll, EstimatesByTheProgressOfReduceTasks) {
   answers_["r_000001/attempts"] = Attempts({Attempt("r_000001_0", "RUNNING", 250.0 / 3, 15)});
   const next::Snapshot snapshot = Look(20);
   EXPECT_EQ(snapshot.info->name, "word count");
-  ASSERT_THAT(EstimatesOf(snapshot), Not(IsEmpty()));
+  EXPECT_EQ(snapshot.estimate.indicator, "tidemark");
   const next::Estimate& forecast = snapshot.estimate;
   EXPECT_EQ(forecast.indicator, "tidemark");
   ASSERT_TRUE(Left(forecast).has_value());
@@ -231,7 +229,7 @@ TEST_F(Poll, ShowsProgressInTheMapPhase) {
   Look(5);
   answers_["m_000000/attempts"] = Attempts({Attempt("m_000000_0", "RUNNING", 80)});
   const next::Snapshot snapshot = Look(40);
-  ASSERT_THAT(EstimatesOf(snapshot), Not(IsEmpty()));
+  EXPECT_EQ(snapshot.estimate.indicator, "tidemark");
   EXPECT_GT(snapshot.estimate.fraction_done, 0.1);
   EXPECT_LT(snapshot.estimate.fraction_done, 0.8);
 }

@@ -55,13 +55,13 @@ TEST(RecordingOfYarn, TellsAWholeJob) {
   ASSERT_EQ(last.stages.size(), 2u);
   for (const next::StageProgress& stage : last.stages) {
     EXPECT_EQ(stage.state, next::StageState::kDone);
-    EXPECT_EQ(phase.finished_task_count, phase.task_count);
+    EXPECT_EQ(stage.finished_tasks, stage.tasks);
   }
 }
 
 TEST(RecordingOfYarn, ContradictsItselfNowhere) {
   ASSERT_FALSE(TwoPath().empty());
-  const Coverage& coverage = TwoPath().back().coverage;
+  const next::Coverage& coverage = *TwoPath().back().coverage;
   EXPECT_EQ(coverage.anomalies, 0u);
   EXPECT_EQ(coverage.rejected_envelopes, 0u);
   EXPECT_EQ(coverage.lost_envelopes, 0u);

@@ -784,6 +784,25 @@ TEST(FoldStages, ATaskBeyondTheCountThatIsSaidLaterIsCountedAndLeftOut) {
   EXPECT_EQ(job.state.anomalies, 1u);
 }
 
+// A map or reduce stage has one attempt: what was told of another is none of it.
+TEST(FoldStages, AnAttemptOfAnotherAttemptAtAMapStageThatIsSaidLaterIsCountedAndLeftOut) {
+  Job job = OpenGeneric({{.stage = kMapStage, .kind = StageKind::kUnknown}});
+  EXPECT_TRUE(job.Say(1, Started(Task(kMapStage, 0, 1))).ok());
+  EXPECT_TRUE(job.Say(2, Started(M(0))).ok());
+  for (const StageOpened& stage : MapReduceStages(3, 2)) EXPECT_TRUE(job.Say(5, stage).ok());
+  EXPECT_EQ(job.state.map_tasks()[0].attempts.size(), 1u);
+  EXPECT_EQ(job.state.anomalies, 1u);
+}
+
+TEST(FoldStages, WhereAMapTaskRunsIsKept) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, ExecutorOpened{.executor = 4, .host = "a", .slots = 2}).ok());
+  AttemptChanged started = Started(M(0));
+  started.executor = 4;
+  EXPECT_TRUE(job.Say(2, started).ok());
+  EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).executor, 0u);
+}
+
 TEST(FoldStages, SizesThatDoNotFitTheCountAreNotTaken) {
   Job job = OpenGeneric({Generic(4, 3)});
   StageOpened other = Generic(4, 5);

@@ -307,8 +307,10 @@ TEST_P(RecoveryWithCheckpoints, PublishesWhatAnUninterruptedMasterWouldHavePubli
       killed = Restart(directory, now - 2);  // resent in time
       for (auto again = first; again != event; ++again) Ingest(*killed, *again);
     }
-    for (const next::Snapshot& snapshot : steady->TickDue(At(now))) expected.push_back(snapshot);
-    for (const next::Snapshot& snapshot : killed->TickDue(At(now))) seen.push_back(snapshot);
+    for (const next::Snapshot& snapshot : Values(steady->TickDue(At(now))))
+      expected.push_back(snapshot);
+    for (const next::Snapshot& snapshot : Values(killed->TickDue(At(now))))
+      seen.push_back(snapshot);
     ASSERT_LT(now, story.ends + 1000);
   }
   EXPECT_GT(kills, 10);
@@ -334,7 +336,7 @@ TEST_P(RecoveryWithCheckpoints, AJobThatDiedStandsStillWhateverBecomesOfTheMaste
     for (const double after : {1.0, 3.0, 30.0}) {
       const auto replayed = Restart(CopyOf(directory_), now + after);
       const next::Snapshot snapshot = *jobs->TickDue(At(now + after)).at(0).newest;
-      EXPECT_EQ(replayed->TickDue(At(now + after)).at(0), snapshot);
+      EXPECT_EQ(*replayed->TickDue(At(now + after)).at(0).newest, snapshot);
       EXPECT_EQ(snapshot.silent_since, snapshot.coverage->newest_event_at);
       EXPECT_EQ(snapshot.estimate.fraction_done, before.estimate.fraction_done);
       EXPECT_EQ(Left(snapshot.estimate), Left(before.estimate));
@@ -667,7 +669,7 @@ TEST_F(DamagedJournal, NoNumberThatWasSeenIsGivenToAnotherSnapshot) {
   for (std::size_t position = whole.size() - 200; position < whole.size(); position += 9) {
     std::ofstream(LogPath(), std::ios::binary | std::ios::trunc) << whole;
     Flip(position);
-    const next::Snapshot after = *Restart(directory_, 500)->Get("job-1");
+    const next::Snapshot after = *Restart(directory_, 500)->Newest("job-1");
     ASSERT_GT(after.sequence, newest_.sequence) << position;
     ASSERT_EQ(after.notes.size(), 1u) << position;
   }
@@ -747,7 +749,7 @@ TEST_F(RecoveryTest, AnEventThatEndsLikeTheEndOfAJobEndsNoJob) {
     ASSERT_TRUE(taken.status.ok()) << taken.status;
     ASSERT_TRUE(jobs->journal().WaitUntilDurable(taken.position));
   }
-  EXPECT_EQ(Restart(directory_, 2)->Get("job-1")->state, next::JobState::kRunning);
+  EXPECT_EQ(Restart(directory_, 2)->Newest("job-1")->state, next::JobState::kRunning);
 }
 
 // --- a trace for people

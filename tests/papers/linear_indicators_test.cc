@@ -98,7 +98,7 @@ TEST(JobRatioIndicator, KeepsAPartOfThePastWhenSmoothed) {
 TEST(RatioIndicator, RestsOnARatioAlone) {
   RatioIndicator indicator("jobratio", Scope::kJob, 0);
   const model::ReducePhaseForecast forecast = indicator.Estimate(HalfDone().state, At(23));
-  EXPECT_EQ(forecast.evidence, Evidence{.ratio = 1});
+  EXPECT_EQ(forecast.evidence, next::Evidence{.ratio = 1});
   EXPECT_TRUE(forecast.tasks.empty());
 }
 

@@ -121,13 +121,13 @@ TEST(NearestFitIndicator, BeforeAnImplicitGroupEndsTheLightestExplicitOneStandsI
 }
 
 TEST(NearestFitIndicator, KnowsThatItRestsOnNeighboursOfTheSameTask) {
-  EXPECT_EQ(Estimate(OneOfThreeDone(), 12).evidence, Evidence{.own_neighbours = 1});
+  EXPECT_EQ(Estimate(OneOfThreeDone(), 12).evidence, next::Evidence{.own_neighbours = 1});
 }
 
 TEST(NearestFitIndicator, KnowsThatItRestsOnNeighboursOfAnotherTask) {
   Job job = Reducing({Partition(0, 1000, {Key(1, 1000)}), Partition(1, 1000, {Key(2, 1000)})});
   EXPECT_TRUE(job.Say(12, ReducedNamed(R(0), At(12), {Key(1, 1000)}, 2)).ok());
-  EXPECT_EQ(Estimate(job, 12).evidence, Evidence{.other_neighbours = 1});
+  EXPECT_EQ(Estimate(job, 12).evidence, next::Evidence{.other_neighbours = 1});
 }
 
 // One size makes no curve: 2 s for 1000 bytes is all that is known of 3000.
@@ -136,13 +136,13 @@ TEST(NearestFitIndicator, KnowsThatItRestsOnAPlainRatio) {
   EXPECT_TRUE(job.Say(12, ReducedNamed(R(0), At(12), {Key(1, 1000)}, 2)).ok());
   const ReducePhaseForecast forecast = Estimate(job, 12);
   EXPECT_NEAR(EndOf(forecast), 12 + 6, 1e-6);
-  EXPECT_EQ(forecast.evidence, Evidence{.ratio = 1});
+  EXPECT_EQ(forecast.evidence, next::Evidence{.ratio = 1});
 }
 
 TEST(NearestFitIndicator, SharesOfTheEvidenceAreByPredictedTime) {
   Job job = Reducing({Partition(0, 5000, {Key(1, 1000), Key(2, 1000), Key(3, 3000)})});
   EXPECT_TRUE(job.Say(12, ReducedNamed(R(0), At(12), {Key(1, 1000)}, 2)).ok());
-  const Evidence evidence = Estimate(job, 12).evidence.value();
+  const next::Evidence evidence = Estimate(job, 12).evidence.value();
   EXPECT_DOUBLE_EQ(evidence.own_neighbours, 0.25);  // 2 s of 8 s
   EXPECT_DOUBLE_EQ(evidence.ratio, 0.75);
 }

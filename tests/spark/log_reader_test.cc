@@ -105,10 +105,30 @@ TEST_F(LogReaderTest, LogsOfSparkAreJobsThatEnd) {
     EXPECT_EQ(failed, log.failed_attempts) << log.name;
     const LogCounts counts = (*reader)->counts();
     EXPECT_EQ(counts.contradictions + counts.broken_events + counts.oversized_events, 0u);
-    const Snapshot last = monitor.Tick(outcome.events.back().arrived_at);
+    const next::Snapshot last = monitor.Tick(outcome.events.back().arrived_at);
     EXPECT_TRUE(monitor.is_closed()) << log.name;
-    EXPECT_EQ(last.coverage.anomalies, 0u) << log.name;
+    EXPECT_EQ(last.coverage->anomalies, 0u) << log.name;
   }
+}
+
+TEST_F(LogReaderTest, RunsOfAnApplicationHaveTheSameSignatures) {
+  std::vector<std::vector<std::string>> runs;
+  for (const char* name : {"eventlog_v2_local-1795466270213", "local-1795466322781.zst"}) {
+    const Outcome outcome = Read(std::string(TIDEMARK_SPARK_LOGS) + "/" + name);
+    ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+    std::set<std::string> signatures;
+    std::set<std::uint32_t> stages;
+    for (const Event& event : outcome.events) {
+      const auto* stage = std::get_if<StageOpened>(&event.body);
+      if (stage == nullptr) continue;
+      signatures.insert(stage->signature);
+      stages.insert(stage->stage);
+    }
+    EXPECT_EQ(stages.size(), 16u);
+    EXPECT_EQ(signatures.size(), stages.size());
+    runs.emplace_back(signatures.begin(), signatures.end());
+  }
+  EXPECT_EQ(runs[0], runs[1]);
 }
 
 TEST_F(LogReaderTest, ARollingFolderIsReadByNumbers) {

@@ -41,8 +41,9 @@ struct JobLimits {
   std::uint32_t attempts_per_task_max = 16;
   std::size_t sources_max = 100'000;
   std::size_t stages_max = 100'000;
-  // What attempts, sources, waiting map profiles and the points of reduce tasks take in memory,
-  // estimated; beyond it nothing is taken that would add to it.
+  // What attempts, sources, waiting map profiles, the points of reduce tasks and the tasks of stages
+  // other than map and reduce take in memory, estimated; beyond it nothing is taken that would add
+  // to it.
   std::size_t state_bytes_max = std::size_t{4} << 30;
   friend bool operator==(const JobLimits&, const JobLimits&) = default;
 };
