@@ -4,10 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
-#include <optional>
 #include <system_error>
-#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -275,12 +272,8 @@ IngestResult JobTable::Ingest(const wire::ReceivedEvent& received, absl::Time no
 }
 
 void JobTable::Tick(const std::shared_ptr<LiveEntry>& entry, absl::Time now) {
-  const std::lock_guard lock(entry->mutex);
-  TickLocked(AsJob(entry), now);
-}
-
-// REQUIRES: job.mutex is held.
-void JobTable::TickLocked(Job& job, absl::Time now) {
+  Job& job = AsJob(entry);
+  const std::lock_guard lock(job.mutex);
   if (job.ticked.snapshot->sequence == 0) LoadPastRuns(job);
   job.ticked_at = now;
   const absl::Duration began = ThreadCpuTime();
@@ -293,12 +286,8 @@ void JobTable::TickLocked(Job& job, absl::Time now) {
   }
   job.tick_cost = ThreadCpuTime() - began;
   job.unkept_cost += job.tick_cost;
-  if (job.trace) Logged(job.trace->AppendTick(job.latest), job);
-  if (job.log) {
-    std::string record;
-    store::EncodeTick(job.latest, job.key, record);
-    Append(job, record);
-  }
+  AppendRecord(job, [&](std::string& out) { store::EncodeTick(job.latest, job.key, out); });
+  if (job.trace) Logged(job.trace->Flush(), job);
   if (job.ticked.snapshot->is_final) End(job);
 }
 
@@ -409,7 +398,7 @@ void JobTable::Restore(store::RestoredJob restored, absl::Time now) {
     });
     if (restored.damages.empty()) return;
     // A number that a lost tick gave to a snapshot must not be gone back behind.
-    TickLocked(*job, job->latest);
+    Tick(job, job->latest);
     PublishLater(std::move(job));
   } else if (!restored.has_end) {
     End(*job);                     // it was killed in the middle of this

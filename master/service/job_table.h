@@ -15,18 +15,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "master/service/job_hub.h"
-#include "master/service/journal.h"
 #include "master/service/live_table.h"
 #include "master/service/metrics.h"
-#include "master/service/shares.h"
-#include "master/service/tick_pace.h"
 #include "master/store/disk.h"
 #include "master/store/event_log.h"
 #include "master/store/history.h"
 #include "master/store/restore.h"
 #include "proto/wire/parse_event.h"
-#include "tidemark/job.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::service {
@@ -56,7 +51,7 @@ struct JobTableOptions {
   // caller of TickDue(), before its first snapshot. May be empty.
   std::function<std::vector<PastRun>(const std::string& name, const store::Reported& job)>
       past_runs;
-  // Told of all jobs; may refuse an id. Null: nobody is. Outlives the table.
+  // Told of all jobs and workflows; may refuse an id. Null: nobody is. Outlives the table.
   next::service::JobHub* hub = nullptr;
   TickPace pace;
 };
@@ -64,13 +59,10 @@ struct JobTableOptions {
 // What became of an event.
 struct IngestResult {
   absl::Status status;  // OK, or the reason to refuse it; either way it need not be sent again ...
-  Journal::Position position = 0;     // ... once this is durable ...
-  std::shared_ptr<Journal::Log> log;  // ... in this log
-  bool is_of_job = false;             // a job answers, which asks for ...
-  NamedGroups wanted;                 // ... these names
-  bool wants_points = false;          // ... and, or not, for points
-
-  Journal::Mark mark() const { return {position, log}; }
+  Journal::Mark mark;   // ... once this is durable
+  bool is_of_job = false;     // a job answers, which asks for ...
+  NamedGroups wanted;         // ... these names
+  bool wants_points = false;  // ... and, or not, for points
 };
 
 class JobTable final : public LiveTable {
@@ -120,8 +112,7 @@ class JobTable final : public LiveTable {
     // REQUIRES: mutex is held.
     IngestResult Answer(absl::Status status) const {
       return {.status = std::move(status),
-              .position = mark.position,
-              .log = mark.log,
+              .mark = mark,
               .is_of_job = true,
               .wanted = monitor.wanted_names(),
               .wants_points = monitor.wants_points()};
@@ -150,7 +141,6 @@ class JobTable final : public LiveTable {
   absl::Status Charge(std::size_t bytes, const Event* event, Job& job);
   // Notes a log that can no longer be written and goes on without it.
   static void Logged(const absl::Status& status, Job& job);
-  void TickLocked(Job& job, absl::Time now);
   void LoadPastRuns(Job& job);
   void End(Job& job);
   bool WantsCheckpoint(const Job& job) const;

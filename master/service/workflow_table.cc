@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <optional>
-#include <system_error>
 #include <utility>
 
 #include "master/store/recovery.h"

@@ -21,7 +21,6 @@
 #include "absl/time/time.h"
 #include "master/estimate/application_estimate.h"
 #include "master/service/job_table.h"
-#include "master/service/journal.h"
 #include "master/service/live_table.h"
 #include "master/service/metrics.h"
 #include "master/store/name_space.h"

@@ -95,7 +95,7 @@ class RecoveryTest : public ::testing::Test {
   static void IngestDurably(JobTable& jobs, const Event& event) {
     const IngestResult taken = Ingest(jobs, event);
     EXPECT_TRUE(taken.status.ok()) << taken.status;
-    EXPECT_TRUE(jobs.journal().WaitUntilDurable(taken.position));
+    EXPECT_TRUE(jobs.journal().WaitUntilDurable(taken.mark.position));
   }
 
   std::string root_;
@@ -747,7 +747,7 @@ TEST_F(RecoveryTest, AnEventThatEndsLikeTheEndOfAJobEndsNoJob) {
                      static_cast<char>(end.size() >> 7) + end;
     const IngestResult taken = jobs->Ingest(received, At(1));
     ASSERT_TRUE(taken.status.ok()) << taken.status;
-    ASSERT_TRUE(jobs->journal().WaitUntilDurable(taken.position));
+    ASSERT_TRUE(jobs->journal().WaitUntilDurable(taken.mark.position));
   }
   EXPECT_EQ(Restart(directory_, 2)->Newest("job-1")->state, next::JobState::kRunning);
 }
@@ -919,14 +919,14 @@ TEST_F(RecoveryTest, AJobWhoseLogCannotBeWrittenHoldsUpNoOther) {
   const IngestResult held = Ingest(jobs, Source("app-master", "bad").At(0, Opened(1, 1)));
   for (int i = 1; i < 10; ++i) {
     const IngestResult taken = Ingest(jobs, good.At(i, Started(M(0))));
-    while (!jobs.journal().IsDurable(taken.mark())) absl::SleepFor(absl::Milliseconds(1));
+    while (!jobs.journal().IsDurable(taken.mark)) absl::SleepFor(absl::Milliseconds(1));
     const std::vector<next::Snapshot> ticked = Values(jobs.TickDue(At(i)));
     ASSERT_EQ(ticked.size(), 1u) << i;
     EXPECT_EQ(ticked[0].job_id, "good");
   }
-  EXPECT_FALSE(jobs.journal().IsDurable(held.mark()));
+  EXPECT_FALSE(jobs.journal().IsDurable(held.mark));
   disk->BreakFile(LogPath("bad"), absl::OkStatus());
-  while (!jobs.journal().IsDurable(held.mark())) absl::SleepFor(absl::Milliseconds(1));
+  while (!jobs.journal().IsDurable(held.mark)) absl::SleepFor(absl::Milliseconds(1));
   EXPECT_EQ(jobs.TickDue(At(20)).size(), 2u);
 }
 
@@ -945,11 +945,11 @@ TEST_F(RecoveryTest, AFullDiskHoldsAnswersAndSnapshotsUntilThereIsRoom) {
   disk->Break(absl::ResourceExhaustedError("no space left on device"));
   const IngestResult held = Ingest(jobs, source.At(2, Started(M(0))));
   EXPECT_TRUE(held.status.ok()) << "it is kept in memory, but ...";
-  EXPECT_FALSE(jobs.journal().WaitUntilDurable(held.position)) << "... not acknowledged";
+  EXPECT_FALSE(jobs.journal().WaitUntilDurable(held.mark.position)) << "... not acknowledged";
   EXPECT_THAT(jobs.TickDue(At(3)), IsEmpty());
   EXPECT_EQ(jobs.Newest("job-1")->sequence, 1u);
   disk->Break(absl::OkStatus());
-  while (jobs.journal().durable() < held.position || !jobs.journal().status().ok()) {
+  while (jobs.journal().durable() < held.mark.position || !jobs.journal().status().ok()) {
     absl::SleepFor(absl::Milliseconds(1));
   }
   const std::vector<next::Snapshot> ticked = Values(jobs.TickDue(At(5)));
