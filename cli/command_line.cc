@@ -434,9 +434,11 @@ double ParseSpeed(const std::string& word) {
 }
 
 void AddReplay(CLI::App& command, Choice& choice) {
-  CLI::App& app = *command.add_subcommand("replay", "Replay a job from its event log");
+  CLI::App& app = *command.add_subcommand("replay", "Replay a job from its event log, or Spark's");
   auto& arguments = ArgumentsOf<ReplayArguments>(app, choice);
-  app.add_option("LOG", arguments.log, "Event log to read")->required();
+  app.add_option("LOG", arguments.log,
+                 "Event log of Tidemark, or of Spark: a file or a rolling folder")
+      ->required();
   app.add_option_function<std::string>(
          "--speed", [&arguments](const std::string& word) { arguments.speed = ParseSpeed(word); },
          "How many times as fast as the job ran; default max: without waiting")

@@ -1,0 +1,119 @@
+#include "cli/spark_replay.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace tidemark::cli {
+namespace {
+
+// As a master ticks. Over a pause there are fewer: each goes a tenth of what is left of it.
+constexpr absl::Duration kTick = absl::Seconds(1);
+constexpr double kShareOfPause = 0.1;
+// A log does not give up: an application may wait for days.
+constexpr absl::Duration kAbandonAfter = absl::Hours(24 * 3650);
+
+}  // namespace
+
+absl::StatusOr<SparkReplay> SparkReplay::Open(const std::string& path,
+                                              const JobMonitorOptions& options) {
+  auto log = spark::LogReader::Open(path, {});
+  if (!log.ok()) return log.status();
+  return SparkReplay(*std::move(log), options);
+}
+
+SparkReplay::SparkReplay(std::unique_ptr<spark::LogReader> log, const JobMonitorOptions& options)
+    : log_(std::move(log)), options_(options) {
+  options_.abandon_after = kAbandonAfter;
+}
+
+absl::StatusOr<bool> SparkReplay::Next() {
+  while (!has_ended_) {
+    if (!next_) {
+      absl::StatusOr<std::optional<Event>> event = log_->Next();
+      if (!event.ok()) return event.status();
+      next_ = *std::move(event);
+      if (next_ && !monitor_) {
+        monitor_.emplace(next_->job_id, options_);
+        tick_ = next_->arrived_at + kTick;
+      }
+    }
+    const bool is_over = !next_ || monitor_->is_closed();
+    if (!is_over && tick_ > next_->arrived_at) {
+      Apply(*std::exchange(next_, std::nullopt));
+      continue;
+    }
+    const absl::Time at = is_over ? now_ : tick_;
+    if (!is_over) {
+      Beat(at);
+      tick_ += std::max(kTick, (next_->arrived_at - tick_) * kShareOfPause);
+    }
+    has_ended_ = is_over;
+    if (!monitor_) return false;
+    monitor_->Tick(at);
+    return true;
+  }
+  return false;
+}
+
+void SparkReplay::Apply(const Event& event) {
+  now_ = event.arrived_at;
+  if (!monitor_->Apply(event).ok()) ++refused_;
+  const auto* changed = std::get_if<AttemptChanged>(&event.body);
+  if (changed == nullptr) return;
+  const AttemptId& id = changed->attempt;
+  const std::tuple key(id.stage, id.stage_attempt, id.index, id.attempt);
+  if (changed->state == AttemptState::kStarted) {
+    running_.insert(key);
+  } else {
+    running_.erase(key);
+  }
+}
+
+// The driver repeats itself where no task runs.
+void SparkReplay::Beat(absl::Time at) {
+  const auto tell = [&](EventBody body) {
+    const Event beat = {.job_id = next_->job_id,
+                        .source_id = "replay",
+                        .sequence = ++beats_,
+                        .sent_at = at,
+                        .arrived_at = at,
+                        .body = std::move(body)};
+    monitor_->Apply(beat).IgnoreError();
+  };
+  for (const auto& [stage, stage_attempt, index, attempt] : running_) {
+    tell(TaskHeartbeat{
+        .attempt = {
+            .stage = stage, .index = index, .attempt = attempt, .stage_attempt = stage_attempt}});
+  }
+  if (running_.empty()) tell(JobOpened{});
+}
+
+std::vector<std::string> SparkReplay::Remarks() const {
+  std::vector<std::string> remarks;
+  const spark::LogCounts counts = log_->counts();
+  const std::uint64_t left_out = counts.contradictions + refused_;
+  if (left_out > 0) {
+    remarks.push_back(fmt::format(
+        "left out {} events that contradict others, such as tasks of a stage that was never opened",
+        left_out));
+  }
+  if (counts.broken_events > 0) {
+    remarks.push_back(
+        fmt::format("left out {} events that are broken off or no JSON", counts.broken_events));
+  }
+  if (counts.oversized_events > 0) {
+    remarks.push_back(
+        fmt::format("left out {} events that are too large", counts.oversized_events));
+  }
+  if (!log_->application().is_closed()) {
+    remarks.emplace_back(
+        "the log ends before the application: it was running when the log was copied, or was "
+        "killed");
+  }
+  return remarks;
+}
+
+}  // namespace tidemark::cli
