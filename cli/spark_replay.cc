@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <variant>
 
 namespace tidemark::cli {
 namespace {
@@ -47,7 +46,7 @@ absl::StatusOr<bool> SparkReplay::Next() {
     }
     const absl::Time at = is_over ? now_ : tick_;
     if (!is_over) {
-      Beat(at);
+      signs_.Tell(at, [&](const Event& sign) { monitor_->Apply(sign).IgnoreError(); });
       tick_ += std::max(kTick, (next_->arrived_at - tick_) * kShareOfPause);
     }
     has_ended_ = is_over;
@@ -61,34 +60,7 @@ absl::StatusOr<bool> SparkReplay::Next() {
 void SparkReplay::Apply(const Event& event) {
   now_ = event.arrived_at;
   if (!monitor_->Apply(event).ok()) ++refused_;
-  const auto* changed = std::get_if<AttemptChanged>(&event.body);
-  if (changed == nullptr) return;
-  const AttemptId& id = changed->attempt;
-  const std::tuple key(id.stage, id.stage_attempt, id.index, id.attempt);
-  if (changed->state == AttemptState::kStarted) {
-    running_.insert(key);
-  } else {
-    running_.erase(key);
-  }
-}
-
-// The driver repeats itself where no task runs.
-void SparkReplay::Beat(absl::Time at) {
-  const auto tell = [&](EventBody body) {
-    const Event beat = {.job_id = next_->job_id,
-                        .source_id = "replay",
-                        .sequence = ++beats_,
-                        .sent_at = at,
-                        .arrived_at = at,
-                        .body = std::move(body)};
-    monitor_->Apply(beat).IgnoreError();
-  };
-  for (const auto& [stage, stage_attempt, index, attempt] : running_) {
-    tell(TaskHeartbeat{
-        .attempt = {
-            .stage = stage, .index = index, .attempt = attempt, .stage_attempt = stage_attempt}});
-  }
-  if (running_.empty()) tell(JobOpened{});
+  signs_.Observe(event);
 }
 
 std::vector<std::string> SparkReplay::Remarks() const {

@@ -4,14 +4,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "spark/log_reader.h"
+#include "spark/signs_of_life.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::cli {
@@ -35,7 +34,6 @@ class SparkReplay {
  private:
   SparkReplay(std::unique_ptr<spark::LogReader> log, const JobMonitorOptions& options);
   void Apply(const Event& event);
-  void Beat(absl::Time at);
 
   std::unique_ptr<spark::LogReader> log_;
   JobMonitorOptions options_;
@@ -44,8 +42,7 @@ class SparkReplay {
   absl::Time now_ = absl::InfinitePast();   // the last event's
   absl::Time tick_ = absl::InfinitePast();  // the next one
   bool has_ended_ = false;                  // and the last snapshot was made
-  std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>> running_;
-  std::uint64_t beats_ = 0;
+  spark::SignsOfLife signs_{"replay"};
   std::uint64_t refused_ = 0;
 };
 

@@ -111,9 +111,8 @@ absl::StatusOr<bool> LogReader::NextFile() {
 // Of the whole of it.
 absl::Status LogReader::Verdict() const {
   if (parser_.counts().events == 0) {
-    return absl::InvalidArgumentError(fmt::format(
-        "{} is no event log: it holds no event of Tidemark or of Spark",
-        path_));
+    return absl::InvalidArgumentError(
+        fmt::format("{} is no event log: it holds no event of Tidemark or of Spark", path_));
   }
   if (!parser_.application().is_open()) {
     return absl::InvalidArgumentError(
