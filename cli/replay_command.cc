@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -16,6 +18,7 @@
 #include "cli/progress.h"
 #include "cli/spark_replay.h"
 #include "master/store/event_log.h"
+#include "master/store/history.h"
 #include "tidemark/job_monitor.h"
 #include "transport/small_file.h"
 
@@ -44,8 +47,19 @@ int CannotOpen(const absl::Status& status) {
 
 int ReplaySparkLog(const ReplayArguments& arguments) {
   const JobMonitorOptions defaults;
+  std::unique_ptr<store::History> history;
+  if (!arguments.history.empty()) {
+    // What was kept before stays, however old it is.
+    auto opened = store::History::Open(arguments.history + "/history.sqlite",
+                                       {.age_max = absl::InfiniteDuration(),
+                                        .bytes_max = std::numeric_limits<std::size_t>::max()});
+    if (!opened.ok()) return CannotOpen(opened.status());
+    history = *std::move(opened);
+  }
   auto replay = SparkReplay::Open(
-      arguments.log, {.indicators = IndicatorsFor(arguments.progress, defaults.indicators)});
+      arguments.log,
+      {.monitor = {.indicators = IndicatorsFor(arguments.progress, defaults.indicators)},
+       .history = history.get()});
   if (!replay.ok()) return CannotOpen(replay.status());
   const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
   Pace pace(arguments.speed);
@@ -75,6 +89,10 @@ int Do(const ReplayArguments& arguments) {
   const auto reader = store::EventLogReader::Open(arguments.log);
   if (absl::IsInvalidArgument(reader.status())) return ReplaySparkLog(arguments);
   if (!reader.ok()) return CannotOpen(reader.status());
+  if (!arguments.history.empty()) {
+    Complain("--history is for event logs of Spark; ours hold what was known of earlier runs");
+    return kUsage;
+  }
   const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
   JobMonitorOptions options = (*reader)->options();
   options.indicators = IndicatorsFor(arguments.progress, std::move(options.indicators));

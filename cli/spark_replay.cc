@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 namespace tidemark::cli {
 namespace {
@@ -17,15 +18,15 @@ constexpr absl::Duration kAbandonAfter = absl::Hours(24 * 3650);
 }  // namespace
 
 absl::StatusOr<SparkReplay> SparkReplay::Open(const std::string& path,
-                                              const JobMonitorOptions& options) {
+                                              const SparkReplayOptions& options) {
   auto log = spark::LogReader::Open(path, {});
   if (!log.ok()) return log.status();
   return SparkReplay(*std::move(log), options);
 }
 
-SparkReplay::SparkReplay(std::unique_ptr<spark::LogReader> log, const JobMonitorOptions& options)
+SparkReplay::SparkReplay(std::unique_ptr<spark::LogReader> log, const SparkReplayOptions& options)
     : log_(std::move(log)), options_(options) {
-  options_.abandon_after = kAbandonAfter;
+  options_.monitor.abandon_after = kAbandonAfter;
 }
 
 absl::StatusOr<bool> SparkReplay::Next() {
@@ -35,13 +36,14 @@ absl::StatusOr<bool> SparkReplay::Next() {
       if (!event.ok()) return event.status();
       next_ = *std::move(event);
       if (next_ && !monitor_) {
-        monitor_.emplace(next_->job_id, options_);
+        monitor_.emplace(next_->job_id, options_.monitor);
         tick_ = next_->arrived_at + kTick;
       }
     }
     const bool is_over = !next_ || monitor_->is_closed();
     if (!is_over && tick_ > next_->arrived_at) {
-      Apply(*std::exchange(next_, std::nullopt));
+      Apply(*next_);
+      next_.reset();
       continue;
     }
     const absl::Time at = is_over ? now_ : tick_;
@@ -52,6 +54,7 @@ absl::StatusOr<bool> SparkReplay::Next() {
     has_ended_ = is_over;
     if (!monitor_) return false;
     monitor_->Tick(at);
+    if (has_ended_) Teach();
     return true;
   }
   return false;
@@ -61,6 +64,31 @@ void SparkReplay::Apply(const Event& event) {
   now_ = event.arrived_at;
   if (!monitor_->Apply(event).ok()) ++refused_;
   signs_.Observe(event);
+  if (const auto* opened = std::get_if<JobOpened>(&event.body)) Learn(*opened);
+}
+
+// From other runs: the same may have been replayed before.
+void SparkReplay::Learn(const JobOpened& opened) {
+  if (options_.history == nullptr || opened.name.empty()) return;
+  const auto jobs = options_.history->OfName(
+      opened.name, 2 * JobMonitor::kPastRunsMax,
+      [&](const std::string& id, const std::string&) { return id != next_->job_id; });
+  if (!jobs.ok()) {
+    history_trouble_ = jobs.status();
+    return;
+  }
+  std::vector<PastRun> runs;
+  for (const store::FinishedJob& job : *jobs) {
+    if (runs.size() == JobMonitor::kPastRunsMax) break;
+    if (auto run = PastRunOf(job.final, job.summary)) runs.push_back(*std::move(run));
+  }
+  monitor_->SetPastRuns(std::move(runs));
+}
+
+void SparkReplay::Teach() {
+  if (options_.history == nullptr || !monitor_->job().is_final) return;
+  history_trouble_.Update(
+      options_.history->Add({.final = monitor_->job(), .summary = monitor_->Summary()}));
 }
 
 std::vector<std::string> SparkReplay::Remarks() const {
@@ -80,6 +108,7 @@ std::vector<std::string> SparkReplay::Remarks() const {
     remarks.push_back(
         fmt::format("left out {} events that are too large", counts.oversized_events));
   }
+  if (!history_trouble_.ok()) remarks.emplace_back(history_trouble_.message());
   if (!log_->application().is_closed()) {
     remarks.emplace_back(
         "the log ends before the application: it was running when the log was copied, or was "

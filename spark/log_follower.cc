@@ -18,6 +18,8 @@ namespace fs = std::filesystem;
 
 // How often it looks for new logs: a folder may hold those of years.
 constexpr absl::Duration kLookInterval = absl::Seconds(5);
+// As often as executors of Spark report to their driver.
+constexpr absl::Duration kSignInterval = absl::Seconds(10);
 constexpr std::string_view kInProgress = ".inprogress";
 
 // When the log was last written, if its name says that its application runs.
@@ -105,7 +107,10 @@ bool LogFollower::Follow(const std::string& path, Log& log, absl::Time now, Take
                      absl::FormatDuration(options_.quiet_max)));
     return false;
   }
-  log.signs.Tell(now, take);
+  if (now - log.sign_at >= kSignInterval) {
+    log.sign_at = now;
+    log.signs.Tell(now, take);
+  }
   return true;
 }
 

@@ -24,8 +24,8 @@ namespace tidemark::spark {
 struct LogFollowerOptions {
   // Of signs of life: unique among processes that follow the same logs.
   std::string source_id = "log";
-  // A log that did not grow for so long is of a driver that was killed. Drivers write only when
-  // stages begin and end, so it is longer than most stages.
+  // A log that did not grow for so long is of a driver that was killed. Drivers flush theirs when
+  // stages end and not for tasks, so it is longer than most stages.
   absl::Duration quiet_max = absl::Hours(6);
   // Logs at once; others wait.
   std::size_t logs_max = 1000;
@@ -52,6 +52,7 @@ class LogFollower {
     std::unique_ptr<LogReader> reader;
     SignsOfLife signs;
     absl::Time grew_at;
+    absl::Time sign_at = absl::InfinitePast();  // the last one
   };
 
   void FindLogs(absl::Time now);

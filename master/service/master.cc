@@ -36,6 +36,7 @@
 #include "master/service/tokens.h"
 #include "master/service/workflow_table.h"
 #include "master/store/job_history.h"
+#include "proto/wire/encode_event.h"
 
 namespace tidemark {
 namespace {
@@ -288,6 +289,11 @@ class Master::Impl {
     SetServing(false);
   }
   void Shutdown(absl::Duration grace);
+
+  absl::Status Report(const Event& event) {
+    return jobs_.Ingest(wire::EncodeEvent(event), clock_.Now(), {.reporter = "this process"})
+        .status;
+  }
 
   absl::StatusOr<std::unique_ptr<Subscription>> Watch(
       const std::string& job_id, std::function<void(const next::Snapshot&)> on_snapshot) {
@@ -566,6 +572,8 @@ std::vector<next::Snapshot> Master::ListJobs() const {
   }
   return snapshots;
 }
+absl::Status Master::Report(const Event& event) { return impl_->Report(event); }
+
 absl::StatusOr<std::unique_ptr<Master::Subscription>> Master::Watch(
     const std::string& job_id, std::function<void(const next::Snapshot&)> on_snapshot) {
   return impl_->Watch(job_id, std::move(on_snapshot));
