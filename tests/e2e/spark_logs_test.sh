@@ -46,20 +46,31 @@ head -n 2 "$work/taught.json" | grep -q '"remaining"' || fail "no estimate from 
 "$tidemark" what-if "$again" --slots 1,2,8 >"$work/what_if.txt" || fail "no estimate of other slots"
 grep -q '8 slots' "$work/what_if.txt" || fail "$(cat "$work/what_if.txt")"
 
-# A master follows applications that run from their logs.
+# A master follows applications that run from their logs, and goes on after it was killed.
 mkdir -p "$work/spark/eventlog_v2_app"
-mkdir "$work/logs"
-"$tidemark" serve --listen 127.0.0.1:0 --log-dir "$work/logs" --spark-logs "$work/spark" \
-  2>"$work/serve.err" &
-pids+=("$!")
-wait_for 30 grep -q 'listening on' "$work/serve.err"
-master=$(sed -n 's/.*listening on \([^ ]*\).*/\1/p' "$work/serve.err")
+follow() {
+  rm -f "$work/serve.err"
+  "$tidemark" serve --listen 127.0.0.1:0 --data-dir "$work/master" --spark-logs "$work/spark" \
+    2>"$work/serve.err" &
+  master_pid=$!
+  pids+=("$master_pid")
+  wait_for 30 grep -q 'listening on' "$work/serve.err"
+  master=$(sed -n 's/.*listening on \([^ ]*\).*/\1/p' "$work/serve.err" | head -n 1)
+}
+running() { "$tidemark" get jobs --master "$master" -o jsonl | grep -q "$application.*JOB_STATE_RUNNING"; }
 application=local-1795466270213
+follow
 : >"$work/spark/eventlog_v2_app/appstatus_app.inprogress"
 cp "$rolling/events_1_$application.zstd" "$work/spark/eventlog_v2_app/"
-running() { "$tidemark" get jobs --master "$master" -o jsonl | grep -q "$application.*JOB_STATE_RUNNING"; }
+wait_for 30 running
+kill -9 "$master_pid"
+wait "$master_pid" 2>/dev/null || true
+follow
 wait_for 30 running
 cp "$rolling/events_2_$application.zstd" "$work/spark/eventlog_v2_app/"
 timeout 60 "$tidemark" watch "$application" --master "$master" -o jsonl >"$work/watched.json" ||
   fail "the application did not end: $(tail -n 1 "$work/watched.json")"
 tail -n 1 "$work/watched.json" | grep -q JOB_STATE_SUCCEEDED || fail "it ended otherwise"
+"$tidemark" get stages "$application" --master "$master" -o jsonl >"$work/stages.json"
+grep -q 'groupByKey' "$work/stages.json" || fail "its stages are not known: $(cat "$work/stages.json")"
+! grep -q 'log of' "$work/serve.err" || fail "events were refused: $(cat "$work/serve.err")"
