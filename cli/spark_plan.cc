@@ -79,9 +79,8 @@ absl::StatusOr<next::Plan> PlanOfSparkLog(const std::string& path) {
   }
   // Tasks overlap a little in a log, so the most that ran at once is more than there was room for.
   const std::uint64_t slots = (*log)->application().slots_max();
-  plan.cluster.slots =
-      slots > 0 ? static_cast<std::uint32_t>(std::min(slots, kSlotsMax))
-                : static_cast<std::uint32_t>(std::max(std::round(run.slots), 1.0));
+  plan.cluster.slots = slots > 0 ? static_cast<std::uint32_t>(std::min(slots, kSlotsMax))
+                                 : static_cast<std::uint32_t>(std::max(std::round(run.slots), 1.0));
   next::PlannedJob job = {.name = plan.name};
   for (const StageProfile& ran : run.stages) {
     const auto name = names.find(ran.name);
