@@ -49,7 +49,7 @@ final class DriverHalf implements DriverPlugin {
 
   private Settings settings(SparkContext context) {
     try {
-      return Settings.of(context.conf(), Collections.emptyMap());
+      return Settings.of(context.conf()::get, Collections.emptyMap());
     } catch (IllegalArgumentException | IOException wrong) {
       log.warn(
           "no progress is reported: "

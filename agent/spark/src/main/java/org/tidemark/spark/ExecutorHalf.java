@@ -115,7 +115,7 @@ final class ExecutorHalf implements ExecutorPlugin {
     if (!isAsked) {
       isAsked = true;
       try {
-        final Settings settings = Settings.of(conf, told);
+        final Settings settings = Settings.of(conf::get, told);
         // In local mode this is made before the application has its id.
         final String application = conf.get("spark.app.id", "");
         // Nothing was told where the driver's half is off.

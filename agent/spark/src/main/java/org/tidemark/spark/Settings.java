@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
-import org.apache.spark.SparkConf;
+import java.util.function.BinaryOperator;
 import org.slf4j.LoggerFactory;
 import org.tidemark.jvm.guard.Guard;
 import org.tidemark.jvm.guard.Log;
@@ -53,14 +53,15 @@ final class Settings {
 
   /**
    * Null: nothing is to be reported. IllegalArgumentException, IOException: a setting is wrong.
-   * {@code told}: what the driver tells an executor; the driver's own is empty.
+   * {@code conf}: the value of a name, or what is given with it. {@code told}: what the driver
+   * tells an executor; the driver's own is empty.
    */
-  static Settings of(SparkConf conf, Map<String, String> told) throws IOException {
-    final String address = conf.get(MASTER, "").trim();
-    if (address.isEmpty() || !conf.getBoolean(ENABLED, true)) {
+  static Settings of(BinaryOperator<String> conf, Map<String, String> told) throws IOException {
+    final String address = conf.apply(MASTER, "").trim();
+    if (address.isEmpty() || !Boolean.parseBoolean(conf.apply(ENABLED, "true"))) {
       return null;
     }
-    String token = conf.get(TOKEN, told.getOrDefault(TOLD_TOKEN, "")).trim();
+    String token = conf.apply(TOKEN, told.getOrDefault(TOLD_TOKEN, "")).trim();
     final File file = file(conf, TOKEN_FILE);
     if (token.isEmpty() && file != null && told.isEmpty()) {
       token = read(file);
@@ -73,7 +74,7 @@ final class Settings {
               + address);
     }
     final String run = told.getOrDefault(RUN, UUID.randomUUID().toString());
-    return new Settings(conf.getBoolean(KEYS, false), master, token, run);
+    return new Settings(Boolean.parseBoolean(conf.apply(KEYS, "false")), master, token, run);
   }
 
   /** What an executor has to know of it. */
@@ -107,7 +108,7 @@ final class Settings {
   }
 
   /** Null: none. */
-  private static Tls tls(SparkConf conf) {
+  private static Tls tls(BinaryOperator<String> conf) {
     final File authorities = file(conf, TLS_CA);
     return authorities == null
         ? null
@@ -115,11 +116,11 @@ final class Settings {
             authorities,
             file(conf, TLS_CERTIFICATE),
             file(conf, TLS_KEY),
-            conf.get(TLS_SERVER_NAME, "").trim());
+            conf.apply(TLS_SERVER_NAME, "").trim());
   }
 
-  private static File file(SparkConf conf, String key) {
-    final String name = conf.get(key, "").trim();
+  private static File file(BinaryOperator<String> conf, String key) {
+    final String name = conf.apply(key, "").trim();
     return name.isEmpty() ? null : new File(name);
   }
 

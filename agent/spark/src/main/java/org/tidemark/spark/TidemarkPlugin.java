@@ -14,11 +14,19 @@ import org.apache.spark.api.plugin.SparkPlugin;
 public final class TidemarkPlugin implements SparkPlugin {
   @Override
   public DriverPlugin driverPlugin() {
-    return new DriverHalf();
+    try {
+      return new DriverHalf();
+    } catch (Throwable ours) {
+      return null; // to Spark: there is none
+    }
   }
 
   @Override
   public ExecutorPlugin executorPlugin() {
-    return new ExecutorHalf();
+    try {
+      return new ExecutorHalf();
+    } catch (Throwable ours) {
+      return null;
+    }
   }
 }

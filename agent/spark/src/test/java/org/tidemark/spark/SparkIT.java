@@ -1,0 +1,160 @@
+package org.tidemark.spark;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import java.io.File;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.BeforeClass;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
+import org.tidemark.jvm.support.Master;
+import org.tidemark.jvm.support.OddMaster;
+import org.tidemark.spark.support.EventLog;
+import org.tidemark.spark.support.Spark;
+
+/** Real applications, and a real master or what is none. */
+public class SparkIT {
+  @ClassRule public static final TemporaryFolder FOLDER = new TemporaryFolder();
+
+  private static final String LOCAL = "local[2,4]";
+  private static final String CLUSTER = "local-cluster[2,1,512]";
+
+  private static Spark spark;
+  private static String expected;
+
+  @BeforeClass
+  public static void runWithout() throws Exception {
+    spark = new Spark(FOLDER.newFolder().toPath());
+    final Spark.Ended plain = spark.work(LOCAL, Collections.emptyList(), "none");
+    assertEquals(plain.err, 0, plain.exitCode);
+    expected = plain.said("RESULT").get(0).substring(2);
+  }
+
+  private static void check(Spark.Ended ended, int contexts) {
+    assertEquals(ended.err, 0, ended.exitCode);
+    assertEquals(contexts, ended.said("RESULT").size());
+    for (int i = 0; i < contexts; ++i) {
+      assertEquals(i + " " + expected, ended.said("RESULT").get(i));
+      assertEquals("of the connector's threads", i + " 0", ended.said("THREADS").get(i));
+    }
+  }
+
+  private static long logged(File events, String kind) throws Exception {
+    try (Stream<Path> files = Files.walk(events.toPath())) {
+      long count = 0;
+      for (Path file : (Iterable<Path>) files.filter(Files::isRegularFile)::iterator) {
+        try (Stream<String> lines = Files.lines(file, StandardCharsets.UTF_8)) {
+          count += lines.filter(line -> line.contains("\"SparkListener" + kind + "\"")).count();
+        }
+      }
+      return count;
+    }
+  }
+
+  @Test
+  public void aLocalApplicationTellsWhatItsOwnLogTells() throws Exception {
+    final File events = FOLDER.newFolder();
+    final List<String> options = Spark.reporting(Spark.jar());
+    for (String setting :
+        Arrays.asList(
+            "spark.eventLog.enabled=true",
+            "spark.eventLog.compress=false",
+            "spark.eventLog.dir=" + events.toURI())) {
+      options.addAll(Arrays.asList("--conf", setting));
+    }
+    try (Master master = Master.start(FOLDER.newFolder().toPath())) {
+      final Spark.Ended ended = spark.work(LOCAL, options, master.address);
+      check(ended, 1);
+      final EventLog log = EventLog.of(master, ended.said("APPLICATION").get(0).substring(2));
+      assertEquals(1, log.outcome);
+      assertEquals(0, log.refused);
+      assertEquals("spark", log.engine);
+      assertEquals(Set.of("driver", "executor"), log.sources);
+      assertEquals(1, log.executors);
+      assertEquals(logged(events, "TaskStart"), log.attempts.size());
+      assertEquals(logged(events, "TaskEnd"), log.finished() + 1); // one attempt failed
+      assertEquals(
+          logged(events, "StageSubmitted"), log.stages.size() - log.skipped().size());
+      assertEquals("groupByKey's output was there for count()", Set.of(2L), log.skipped());
+      assertEquals(Set.of(0L), log.stages.get(1L).parents);
+      assertTrue(log.stages.get(1L).hasSizes);
+      assertEquals(6, log.stages.get(0L).tasks);
+      // Every task that ended said what it had used.
+      assertEquals(log.attempts.keySet(), log.cpuMicros.keySet());
+      assertEquals(
+          log.stages.size(), log.stages.values().stream().map(s -> s.signature).distinct().count());
+    }
+  }
+
+  @Test
+  public void contextsMayFollowOneAnotherWhateverTheirMasterDoes() throws Exception {
+    try (Master master = Master.start(FOLDER.newFolder().toPath());
+        OddMaster mute = OddMaster.with((in, out) -> Thread.sleep(600_000));
+        OddMaster garbage =
+            OddMaster.with(
+                (in, out) -> {
+                  while (in.read() >= 0) {
+                    out.write(new byte[] {7, 0, 77, 1, 2, 3, 4, 5, 6, 0, 0, 0});
+                    out.flush();
+                  }
+                });
+        OddMaster full = OddMaster.full()) {
+      final String[] masters = {
+        master.address,
+        OddMaster.absent(),
+        mute.address,
+        garbage.address,
+        full.address,
+        "no address",
+        master.address
+      };
+      final Spark.Ended ended =
+          spark.work(LOCAL, Spark.reporting(Spark.jar()), masters);
+      check(ended, masters.length);
+      assertEquals(2, master.jobs().size());
+      for (String job : master.jobs()) {
+        assertEquals(1, EventLog.of(master, job).outcome);
+      }
+      for (String line :
+          Arrays.asList("cannot be reached", "gave no proper answer", "is not HOST:PORT")) {
+        assertTrue(line + ": " + ended.err, ended.err.contains(line));
+      }
+    }
+  }
+
+  @Test
+  public void executorsInProcessesOfTheirOwnReport() throws Exception {
+    try (Master master = Master.start(FOLDER.newFolder().toPath())) {
+      final Spark.Ended ended =
+          spark.work(CLUSTER, Spark.reporting(Spark.jar()), master.address);
+      check(ended, 1);
+      final EventLog log = EventLog.of(master, ended.said("APPLICATION").get(0).substring(2));
+      assertEquals(1, log.outcome);
+      assertEquals(0, log.refused);
+      assertEquals(2, log.executors);
+      assertEquals(log.attempts.keySet(), log.cpuMicros.keySet());
+    }
+  }
+
+  @Test
+  public void anAbsentMasterIsNoTroubleToExecutorsEither() throws Exception {
+    check(spark.work(CLUSTER, Spark.reporting(Spark.jar()), OddMaster.absent()), 1);
+  }
+
+  @Test
+  public void whatTheConnectorLacksTurnsItOff() throws Exception {
+    for (String gone : Arrays.asList("Events", "TaskWatch", "Guard", "ApplicationListener")) {
+      final String broken = spark.jarWithout(gone);
+      check(spark.work(LOCAL, Spark.reporting(broken), OddMaster.absent()), 1);
+    }
+  }
+}
