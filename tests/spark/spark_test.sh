@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the connector for Spark and runs its unit tests (unit), or applications on a version of Spark
-# (3.5.7, 4.0.1, 4.3.0). $2 is the tidemark binary.
+# (3.5.7, 4.0.1, 4.3.0), or only some of them (4.0.1-some). $2 is the tidemark binary.
 set -euo pipefail
 suite=$1
 tidemark=$2
@@ -37,8 +37,10 @@ spark_home() {
 case $suite in
   unit) maven package -Dtest='org.tidemark.spark.*Test' -Dsurefire.failIfNoSpecifiedTests=false ;;
   [0-9]*)
-    spark_home "$suite"
-    maven verify -Dsurefire.skip=true -Dtidemark.command="$tidemark" -Dtidemark.spark.home="$spark"
+    some=()
+    [[ $suite != *-some ]] || some=(-Dit.test='OneJarIT,SparkIT#aLocal*+executors*+keyGroups*')
+    spark_home "${suite%-some}"
+    maven verify -Dsurefire.skip=true "${some[@]}" -Dtidemark.command="$tidemark" -Dtidemark.spark.home="$spark"
     ;;
   *) echo "no such suite: $suite" >&2; exit 2 ;;
 esac

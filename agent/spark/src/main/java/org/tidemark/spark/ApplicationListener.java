@@ -26,7 +26,6 @@ import org.tidemark.jvm.guard.Log;
 import org.tidemark.jvm.transport.Sender;
 import org.tidemark.jvm.wire.Attempt;
 import org.tidemark.jvm.wire.AttemptNews;
-import org.tidemark.jvm.wire.Event;
 import org.tidemark.jvm.wire.Events;
 import org.tidemark.jvm.wire.JobNews;
 import org.tidemark.jvm.wire.StageNews;
@@ -49,12 +48,16 @@ final class ApplicationListener extends SparkListener {
   private static final String SQL_EXECUTION_END =
       "org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd";
 
+  /** Nobody else speaks while the application waits for executors, or between two of its jobs. */
+  private static final Sender.Reporter SIGN_OF_LIFE =
+      () -> Events.jobOpened(new JobNews("spark"));
+
   private final SparkContext context;
   private final Settings settings;
   private final Log log;
   private final Guard guard;
   private final Members members = new Members();
-  private final Stages stages = new Stages();
+  private final Stages stages;
   private final SqlPlans plans = new SqlPlans(members);
   private final Map<String, Integer> executors = new HashMap<>();
   private final Map<Integer, int[]> stagesOfJobs = new HashMap<>();
@@ -70,6 +73,7 @@ final class ApplicationListener extends SparkListener {
   ApplicationListener(SparkContext context, Settings settings, Log log, Guard guard) {
     this.context = context;
     this.settings = settings;
+    stages = new Stages(settings.keys);
     this.log = log;
     this.guard = guard;
   }
@@ -98,9 +102,7 @@ final class ApplicationListener extends SparkListener {
       job.queue = context.conf().get("spark.yarn.queue", "");
       job.submittedMillis = start.time();
       sender.send(Events.jobOpened(job));
-      // Nobody else speaks while the application waits for executors, or between two of its jobs.
-      final Event signOfLife = Events.jobOpened(new JobNews("spark"));
-      sender.startReports(() -> signOfLife);
+      sender.startReports(SIGN_OF_LIFE);
     } catch (Throwable ours) {
       guard.turnOff(ours);
     }
@@ -239,6 +241,7 @@ final class ApplicationListener extends SparkListener {
     try {
       if (isOn() && !isClosed) {
         isClosed = true;
+        sender.endReports(SIGN_OF_LIFE);
         final int code = exitCodeOf(end);
         final String why = code == 0 ? failure : "the application exited with code " + code;
         sender.send(

@@ -6,6 +6,7 @@ import java.lang.management.ThreadMXBean;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.TaskFailedReason;
 import org.apache.spark.api.plugin.ExecutorPlugin;
@@ -36,7 +37,9 @@ final class ExecutorHalf implements ExecutorPlugin {
   private Map<String, String> told;
   /** Ours to turn off again. */
   private boolean monitorsContention;
+  private volatile boolean keys;
   // Guarded by this.
+  private boolean tapped;
   private boolean isAsked;
   private Sender sender;
 
@@ -63,10 +66,25 @@ final class ExecutorHalf implements ExecutorPlugin {
         final TaskWatch watch = new TaskWatch(task, members, threads);
         tasks.put(Thread.currentThread(), watch);
         open.startReports(watch);
+        // Not before: from Spark 4.0 on there is no shuffle manager until the first task.
+        if (keys && isFirst()) {
+          ShuffleTap.install(SparkEnv.get(), new KeyGroups(open, guard, this::watchOfThisTask));
+        }
       }
     } catch (Throwable ours) {
       guard.turnOff(ours);
     }
+  }
+
+  private synchronized boolean isFirst() {
+    final boolean first = !tapped;
+    tapped = true;
+    return first;
+  }
+
+  /** Null: it does not report. */
+  private TaskWatch watchOfThisTask() {
+    return tasks.get(Thread.currentThread());
   }
 
   @Override
@@ -85,6 +103,7 @@ final class ExecutorHalf implements ExecutorPlugin {
       final TaskWatch watch = tasks.remove(Thread.currentThread());
       if (watch != null && !guard.isOff()) {
         sender().endReports(watch);
+        watch.endKeyGroups();
       }
     } catch (Throwable ours) {
       guard.turnOff(ours);
@@ -122,6 +141,7 @@ final class ExecutorHalf implements ExecutorPlugin {
         if (settings != null && !application.isEmpty() && !told.isEmpty()) {
           sender =
               settings.open("executor-" + executor, application, BUFFER_BYTES_MAX, log, guard);
+          keys = settings.keys;
           monitorContention();
         }
       } catch (IllegalArgumentException | IOException wrong) {

@@ -59,6 +59,10 @@ final class Stages {
     }
   }
 
+  /** Key groups are known of stage 0 as a map stage and of stage 1 as a reduce stage (event.proto). */
+  private static final int LAST_WITH_KEYS = 1;
+
+  private final boolean keys;
   private final Map<Integer, Known> stages =
       new LinkedHashMap<Integer, Known>() {
         @Override
@@ -66,6 +70,11 @@ final class Stages {
           return size() > REMEMBERED_MAX;
         }
       };
+
+  /** {@code keys}: profiles of key groups may tell of some stages that they map or reduce. */
+  Stages(boolean keys) {
+    this.keys = keys;
+  }
 
   /** A job begins that may need these; null for those that an earlier job has listed. */
   StageNews listed(StageFacts facts, Work work) {
@@ -143,7 +152,7 @@ final class Stages {
     }
   }
 
-  private static boolean skip(Known known, List<StageNews> all) {
+  private boolean skip(Known known, List<StageNews> all) {
     if (known.isSubmitted || known.isSkipped) {
       return false;
     }
@@ -154,8 +163,13 @@ final class Stages {
     return true;
   }
 
-  private static StageNews news(Known known, StageFacts facts) {
-    final StageNews news = new StageNews(facts.stage, StageNews.Kind.GENERIC);
+  private StageNews news(Known known, StageFacts facts) {
+    final StageNews news =
+        new StageNews(
+            facts.stage,
+            keys && facts.stage <= LAST_WITH_KEYS
+                ? StageNews.Kind.UNSPECIFIED
+                : StageNews.Kind.GENERIC);
     news.attempt = facts.attempt;
     news.name = known.facts.name;
     news.signature = known.signature;

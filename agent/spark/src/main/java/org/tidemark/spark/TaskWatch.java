@@ -32,7 +32,7 @@ final class TaskWatch implements Sender.Reporter {
 
   private final Members members;
   private final ThreadMXBean threads;
-  private final Attempt attempt;
+  final Attempt attempt;
   private final TaskMetrics metrics;
   private final long thread = Thread.currentThread().getId();
   private final ProcessorWatch processor;
@@ -41,6 +41,10 @@ final class TaskWatch implements Sender.Reporter {
   private long waitedMillisBefore;
   private long memoryWaitMillis;
   private long cpuNanos;
+  /** Whether what was fetched is told, as the stage reduces. */
+  private volatile boolean tellsFetched;
+  /** What else ends with the task; null: nothing. Belongs to the task's thread. */
+  private Runnable atEnd;
 
   TaskWatch(TaskContext task, Members members, ThreadMXBean threads) {
     this.members = members;
@@ -61,17 +65,44 @@ final class TaskWatch implements Sender.Reporter {
     metrics.mergeShuffleReadMetrics();
     final HeartbeatNews news = new HeartbeatNews(attempt);
     addRead(news);
-    news.bytesEmitted =
-        metrics.outputMetrics().bytesWritten() + metrics.shuffleWriteMetrics().bytesWritten();
+    news.bytesEmitted = emitted();
     addWaits(news);
     return Events.heartbeat(news);
+  }
+
+  /** What the task has written so far. bytes */
+  long emitted() {
+    return metrics.outputMetrics().bytesWritten() + metrics.shuffleWriteMetrics().bytesWritten();
+  }
+
+  /** How many bytes of the shuffle there were for each record. */
+  double bytesPerRecord() {
+    metrics.mergeShuffleReadMetrics();
+    final long records = metrics.shuffleReadMetrics().recordsRead();
+    return records == 0 ? 0 : (double) metrics.shuffleReadMetrics().totalBytesRead() / records;
+  }
+
+  /** The stage reduces: says how much was fetched from now on. */
+  void tellFetched() {
+    tellsFetched = true;
+  }
+
+  /** The key groups of the task end with it. */
+  void endWith(Runnable keyGroups) {
+    atEnd = keyGroups;
+  }
+
+  void endKeyGroups() {
+    if (atEnd != null) {
+      atEnd.run();
+    }
   }
 
   private void addRead(HeartbeatNews news) {
     news.bytesDone = metrics.inputMetrics().bytesRead();
     news.recordsDone = metrics.inputMetrics().recordsRead();
     final long shuffled = metrics.shuffleReadMetrics().recordsRead();
-    if (shuffled > 0 && isPassedOn()) {
+    if (shuffled > 0 && (tellsFetched || isPassedOn())) {
       news.bytesDone += metrics.shuffleReadMetrics().totalBytesRead();
       news.recordsDone += shuffled;
     }

@@ -146,6 +146,30 @@ public class SparkIT {
   }
 
   @Test
+  public void keyGroupsOfAnRddsShuffleAreCountedAndNamed() throws Exception {
+    final int keys = 400;
+    final Spark.Ended plain = spark.groups(LOCAL, Collections.emptyList(), keys, 2_000, 10);
+    for (String cluster : Arrays.asList(LOCAL, CLUSTER)) {
+      try (Master master = Master.start(FOLDER.newFolder().toPath())) {
+        final List<String> options = Spark.reporting(Spark.jar());
+        options.addAll(Arrays.asList("--conf", Settings.MASTER + "=" + master.address));
+        options.addAll(Arrays.asList("--conf", Settings.KEYS + "=true"));
+        final Spark.Ended ended = spark.groups(cluster, options, keys, 2_000, 10);
+        assertEquals(ended.err, 0, ended.exitCode);
+        assertEquals(plain.said("RESULT"), ended.said("RESULT"));
+        final EventLog log = EventLog.of(master, ended.said("APPLICATION").get(0));
+        assertEquals(1, log.outcome);
+        assertEquals(0, log.refused);
+        assertEquals(keys, log.groups.values().stream().mapToLong(n -> n).sum());
+        assertTrue(log.heavyKeys.contains(KeyNames.of("key 0")));
+        assertTrue(log.doneKeys.contains(KeyNames.of("key 0")));
+        final long reduced = log.reduceBytes.values().stream().mapToLong(n -> n).sum();
+        assertEquals("but for rounding", log.mapBytes, reduced, keys);
+      }
+    }
+  }
+
+  @Test
   public void anAbsentMasterIsNoTroubleToExecutorsEither() throws Exception {
     check(spark.work(CLUSTER, Spark.reporting(Spark.jar()), OddMaster.absent()), 1);
   }

@@ -12,7 +12,7 @@ import org.junit.Test;
 import org.tidemark.jvm.wire.StageNews;
 
 public class StagesTest {
-  private final Stages stages = new Stages();
+  private final Stages stages = new Stages(false);
   private final Stages.Work job = new Stages.Work("job/0", "", "job");
 
   private static StageFacts facts(int stage, int attempt, int tasks, int partitions, int... parents) {
@@ -87,7 +87,7 @@ public class StagesTest {
     final String first = list(0).signature;
     final String second = list(1).signature;
     assertNotEquals(first, second);
-    final Stages again = new Stages();
+    final Stages again = new Stages(false);
     final Stages.Work sameJob = new Stages.Work("job/7", "", "job");
     assertEquals(first, again.listed(facts(20, 0, 8, 8), sameJob).signature);
     assertEquals(second, again.listed(facts(21, 0, 8, 8), sameJob).signature);

@@ -1,7 +1,10 @@
 package org.tidemark.spark.support;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
@@ -37,6 +40,14 @@ public final class EventLog {
   public final Map<String, Set<Integer>> attempts = new TreeMap<>();
   /** By the same: how often its task reported, and the processor time it had used. */
   public final Map<String, Long> cpuMicros = new TreeMap<>();
+  /** By the same: how many key groups were done. */
+  public final Map<String, Long> groups = new TreeMap<>();
+  /** The keys that map tasks named as heavy, and those that reduce tasks had done. */
+  public final Set<Long> heavyKeys = new HashSet<>();
+  public final Set<Long> doneKeys = new HashSet<>();
+  /** Of map tasks and of reduce tasks. */
+  public long mapBytes;
+  public final Map<String, Long> reduceBytes = new TreeMap<>();
   /** The kinds of sources that said something: "driver", "executor". */
   public final Set<String> sources = new HashSet<>();
 
@@ -103,6 +114,12 @@ public final class EventLog {
         break;
       case 6:
         takeHeartbeat(body);
+        break;
+      case 7:
+        takeMapProfile(body);
+        break;
+      case 8:
+        takeReduceProfile(body);
         break;
       default:
         break;
@@ -174,6 +191,42 @@ public final class EventLog {
         cpuMicros.merge(id, body.value(), Math::max);
       }
     }
+  }
+
+  private void takeMapProfile(ProtoReader body) {
+    while (body.next()) {
+      if (body.field() == 2) {
+        final ProtoReader partition = new ProtoReader(body.content());
+        while (partition.next()) {
+          if (partition.field() == 2) {
+            mapBytes += partition.value();
+          } else if (partition.field() == 3) {
+            heavyKeys.addAll(fixed64s(partition.content()));
+          }
+        }
+      }
+    }
+  }
+
+  private void takeReduceProfile(ProtoReader body) {
+    String id = "";
+    while (body.next()) {
+      if (body.field() == 1) {
+        id = attempt(body.content());
+      } else if (body.field() == 3) {
+        groups.merge(id, body.value(), Math::max);
+      } else if (body.field() == 4) {
+        reduceBytes.merge(id, body.value(), Math::max);
+      } else if (body.field() == 14) {
+        doneKeys.addAll(fixed64s(body.content()));
+      }
+    }
+  }
+
+  private static Set<Long> fixed64s(byte[] packed) {
+    final long[] values = new long[packed.length / Long.BYTES];
+    ByteBuffer.wrap(packed).order(ByteOrder.LITTLE_ENDIAN).asLongBuffer().get(values);
+    return Arrays.stream(values).boxed().collect(Collectors.toSet());
   }
 
   private static String attempt(byte[] message) {

@@ -16,6 +16,7 @@ import java.util.jar.JarOutputStream;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
+import org.tidemark.spark.jobs.Groups;
 import org.tidemark.spark.jobs.Work;
 
 /** A user at a shell: runs applications with spark-submit. */
@@ -39,11 +40,17 @@ public final class Spark {
 
   private final Path directory;
   private final Path jobs;
+  private final Path home;
   private int runs;
 
   public Spark(Path directory) throws Exception {
     this.directory = directory;
     jobs = directory.resolve("jobs.jar");
+    // What a cluster leaves behind is put where Spark is: links to it keep that clean.
+    home = Files.createDirectory(directory.resolve("spark"));
+    for (File part : new File(System.getProperty("tidemark.spark.home")).listFiles()) {
+      Files.createSymbolicLink(home.resolve(part.getName()), part.toPath());
+    }
     final Path classes =
         Paths.get(Work.class.getProtectionDomain().getCodeSource().getLocation().toURI());
     try (JarOutputStream jar = new JarOutputStream(Files.newOutputStream(jobs));
@@ -52,11 +59,6 @@ public final class Spark {
         add(jar, classes.relativize(file).toString(), Files.readAllBytes(file));
       }
     }
-  }
-
-  /** Where Spark is. */
-  public static File home() {
-    return new File(System.getProperty("tidemark.spark.home"));
   }
 
   /** The connector as users have it. */
@@ -95,12 +97,22 @@ public final class Spark {
     return submit(cluster, words);
   }
 
-  /** Runs a program in Python, {@code words} its name and arguments after options. */
-  public Ended submit(String cluster, List<String> words) throws Exception {
+  /** Runs {@link Groups} likewise. */
+  public Ended groups(String cluster, List<String> options, int keys, int most, int work)
+      throws Exception {
+    final List<String> words = new ArrayList<>(options);
+    words.addAll(Arrays.asList("--class", Groups.class.getName(), jobs.toString()));
+    for (int number : new int[] {keys, most, work}) {
+      words.add(Integer.toString(number));
+    }
+    return submit(cluster, words);
+  }
+
+  private Ended submit(String cluster, List<String> words) throws Exception {
     final List<String> command = new ArrayList<>();
     command.addAll(
         Arrays.asList(
-            home() + "/bin/spark-submit",
+            home.resolve("bin/spark-submit").toString(),
             "--master",
             cluster,
             "--driver-memory",
@@ -119,7 +131,7 @@ public final class Spark {
     final Path out = directory.resolve("out" + ++runs);
     final Path err = directory.resolve("err" + runs);
     final ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
-    builder.environment().put("SPARK_HOME", home().getPath());
+    builder.environment().put("SPARK_HOME", home.toString());
     builder.environment().put("SPARK_LOCAL_IP", "127.0.0.1");
     builder.environment().put("PYSPARK_PYTHON", "/usr/bin/python3");
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
