@@ -60,10 +60,10 @@ final class ApplicationListener extends SparkListener {
   private final Stages stages;
   private final SqlPlans plans = new SqlPlans(members);
   private final Map<String, Integer> executors = new HashMap<>();
-  private final Map<Integer, int[]> stagesOfJobs = new HashMap<>();
-  private final Map<String, Stages.Work> worksOfExecutions = new HashMap<>();
+  private final Map<Integer, int[]> stagesOfJobs = new Latest<>();
+  private final Map<String, Stages.Work> worksOfExecutions = new Latest<>();
   /** How many jobs there were of each name. */
-  private final Map<String, Integer> jobNames = new HashMap<>();
+  private final Map<String, Integer> jobNames = new Latest<>();
   private Sender sender;
   private SizeTeller sizes;
   /** Why the job that ended last failed; null: it succeeded. */

@@ -3,6 +3,7 @@ package org.tidemark.spark;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.apache.spark.Dependency;
 import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.NarrowDependency;
@@ -31,6 +32,9 @@ final class InputSizes {
 
   /** From so many partitions on, Spark keeps one average for most of a map output. */
   private static final int AVERAGED_FROM = 2_001;
+
+  /** Files of which only those columns are read that are asked for. */
+  private static final Pattern COLUMNS = Pattern.compile("\\.(parquet|orc)$");
 
   private static final String SQL = "org.apache.spark.sql.execution.";
 
@@ -257,16 +261,22 @@ final class InputSizes {
         worsen(Precision.ROUNDED);
         return lengthOf(members.call(members.call(partition, "serializableHadoopSplit"), "value"));
       case "FilePartition":
-        // Of files with columns, only those that are asked for are read.
-        worsen(Precision.ESTIMATED);
-        long bytes = 0;
-        for (Object file : (Object[]) members.call(partition, "files")) {
-          bytes += (Long) members.call(file, "length");
-        }
-        return bytes;
+        worsen(Precision.ROUNDED);
+        return lengthOfFiles((Object[]) members.call(partition, "files"));
       default:
         throw new Unknown(partition.getClass().getName());
     }
+  }
+
+  private long lengthOfFiles(Object[] files) throws Unknown, ReflectiveOperationException {
+    long bytes = 0;
+    for (Object file : files) {
+      if (COLUMNS.matcher(String.valueOf(members.call(file, "filePath"))).find()) {
+        throw new Unknown("how many columns are read");
+      }
+      bytes += (Long) members.call(file, "length");
+    }
+    return bytes;
   }
 
   private long lengthOf(Object split) throws ReflectiveOperationException {

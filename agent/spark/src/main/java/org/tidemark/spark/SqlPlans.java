@@ -1,6 +1,5 @@
 package org.tidemark.spark;
 
-import java.util.HashMap;
 import java.util.Map;
 
 /**
@@ -11,8 +10,8 @@ final class SqlPlans {
   private static final int NODES_MAX = 10_000;
 
   private final Members members;
-  private final Map<String, String> running = new HashMap<>();
-  private final Map<String, Integer> occurrences = new HashMap<>();
+  private final Map<String, String> running = new Latest<>();
+  private final Map<String, Integer> occurrences = new Latest<>();
 
   SqlPlans(Members members) {
     this.members = members;

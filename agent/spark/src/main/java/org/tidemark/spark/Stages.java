@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.tidemark.jvm.profile.KeyHash;
@@ -18,8 +17,6 @@ import org.tidemark.jvm.wire.StageNews;
  * latest jobs only. Not thread-safe.
  */
 final class Stages {
-  private static final int REMEMBERED_MAX = 10_000;
-
   private static final class Known {
     final StageFacts facts;
     final Work work;
@@ -63,13 +60,7 @@ final class Stages {
   private static final int LAST_WITH_KEYS = 1;
 
   private final boolean keys;
-  private final Map<Integer, Known> stages =
-      new LinkedHashMap<Integer, Known>() {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Integer, Known> eldest) {
-          return size() > REMEMBERED_MAX;
-        }
-      };
+  private final Map<Integer, Known> stages = new Latest<>();
 
   /** {@code keys}: profiles of key groups may tell of some stages that they map or reduce. */
   Stages(boolean keys) {

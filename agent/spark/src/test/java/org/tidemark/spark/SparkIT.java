@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.BeforeClass;
@@ -86,7 +87,7 @@ public class SparkIT {
           logged(events, "StageSubmitted"), log.stages.size() - log.skipped().size());
       assertEquals("groupByKey's output was there for count()", Set.of(2L), log.skipped());
       assertEquals(Set.of(0L), log.stages.get(1L).parents);
-      assertTrue(log.stages.get(1L).hasSizes);
+      assertEquals(4, log.stages.get(1L).taskBytes.length);
       assertEquals(6, log.stages.get(0L).tasks);
       // Every task that ended said what it had used.
       assertEquals(log.attempts.keySet(), log.cpuMicros.keySet());
@@ -166,6 +167,53 @@ public class SparkIT {
         final long reduced = log.reduceBytes.values().stream().mapToLong(n -> n).sum();
         assertEquals("but for rounding", log.mapBytes, reduced, keys);
       }
+    }
+  }
+
+  @Test
+  public void whatTasksOfAJoinHaveToReadIsKnownBefore() throws Exception {
+    try (Master master = Master.start(FOLDER.newFolder().toPath())) {
+      final List<String> options = Spark.reporting(Spark.jar());
+      options.addAll(Arrays.asList("--conf", Settings.MASTER + "=" + master.address));
+      final Spark.Ended ended = spark.python(LOCAL, options, "skew_join.py");
+      assertEquals(ended.err, 0, ended.exitCode);
+      assertEquals(2, ended.said("RESULT").size());
+      assertEquals(1, ended.said("RESULT").stream().distinct().count());
+      final EventLog log = EventLog.of(master, ended.said("APPLICATION").get(0));
+      assertEquals(0, log.refused);
+      int joins = 0;
+      for (Map.Entry<Long, EventLog.Stage> entry : log.stages.entrySet()) {
+        final EventLog.Stage stage = entry.getValue();
+        assertTrue(stage.group, stage.group.startsWith("sql/"));
+        if (stage.skipped || stage.parents.size() < 2) {
+          continue;
+        }
+        ++joins;
+        assertEquals(stage.tasks, stage.taskBytes.length);
+        for (int i = 0; i < stage.tasks; ++i) {
+          final double read = log.inputBytes.get(entry.getKey() + "." + i);
+          // Where nearly nothing is read, Spark rounds by more.
+          assertEquals("task " + i, read, stage.taskBytes[i], 0.1 * read + 100);
+        }
+      }
+      assertEquals(2, joins);
+    }
+  }
+
+  @Test
+  public void anExecutorThatDiesIsNoTrouble() throws Exception {
+    final Spark.Ended plain = spark.lost(CLUSTER, Collections.emptyList());
+    try (Master master = Master.start(FOLDER.newFolder().toPath())) {
+      final List<String> options = Spark.reporting(Spark.jar());
+      options.addAll(Arrays.asList("--conf", Settings.MASTER + "=" + master.address));
+      final Spark.Ended ended = spark.lost(CLUSTER, options);
+      assertEquals(ended.err, 0, ended.exitCode);
+      assertEquals(plain.said("RESULT"), ended.said("RESULT"));
+      final EventLog log = EventLog.of(master, ended.said("APPLICATION").get(0));
+      assertEquals(1, log.outcome);
+      assertEquals(0, log.refused);
+      assertTrue(log.executors >= 3);
+      assertTrue("a stage is tried again", log.stages.values().stream().anyMatch(s -> s.attempt > 0));
     }
   }
 

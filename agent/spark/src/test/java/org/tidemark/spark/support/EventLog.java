@@ -4,8 +4,10 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -23,7 +25,8 @@ public final class EventLog {
     public String group = "";
     public int tasks = -1;
     public boolean skipped;
-    public boolean hasSizes;
+    /** What its tasks have to read, by index; empty: not known. */
+    public long[] taskBytes = {};
     public long attempt;
     public final Set<Long> parents = new HashSet<>();
   }
@@ -36,6 +39,8 @@ public final class EventLog {
   public final Map<Long, Stage> stages = new TreeMap<>();
   public final Set<String> hosts = new HashSet<>();
   public int executors;
+  /** By stage.index: what the task had read when it finished. */
+  public final Map<String, Long> inputBytes = new TreeMap<>();
   /** By stage.attempt.index.attempt: the states it was in, by number. */
   public final Map<String, Set<Integer>> attempts = new TreeMap<>();
   /** By the same: how often its task reported, and the processor time it had used. */
@@ -158,7 +163,7 @@ public final class EventLog {
           said.skipped = true;
           break;
         case 11:
-          said.hasSizes = true;
+          said.taskBytes = varints(body.content());
           break;
         default:
           break;
@@ -167,7 +172,7 @@ public final class EventLog {
     final Stage before = stages.put(number, said);
     if (before != null) {
       said.skipped |= before.skipped;
-      said.hasSizes |= before.hasSizes;
+      said.taskBytes = said.taskBytes.length == 0 ? before.taskBytes : said.taskBytes;
     }
   }
 
@@ -178,6 +183,9 @@ public final class EventLog {
         id = attempt(body.content());
       } else if (body.field() == 2) {
         attempts.computeIfAbsent(id, unseen -> new HashSet<>()).add((int) body.value());
+      } else if (body.field() == 6) {
+        final String[] numbers = id.split("\\.");
+        inputBytes.put(numbers[0] + "." + numbers[2], body.value());
       }
     }
   }
@@ -221,6 +229,22 @@ public final class EventLog {
         doneKeys.addAll(fixed64s(body.content()));
       }
     }
+  }
+
+  private static long[] varints(byte[] packed) {
+    final List<Long> values = new ArrayList<>();
+    long value = 0;
+    int shift = 0;
+    for (byte part : packed) {
+      value |= (long) (part & 0x7F) << shift;
+      shift += 7;
+      if (part >= 0) {
+        values.add(value);
+        value = 0;
+        shift = 0;
+      }
+    }
+    return values.stream().mapToLong(Long::longValue).toArray();
   }
 
   private static Set<Long> fixed64s(byte[] packed) {

@@ -2,6 +2,7 @@ package org.tidemark.spark.support;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -17,6 +18,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import org.tidemark.spark.jobs.Groups;
+import org.tidemark.spark.jobs.Lost;
 import org.tidemark.spark.jobs.Work;
 
 /** A user at a shell: runs applications with spark-submit. */
@@ -105,6 +107,24 @@ public final class Spark {
     for (int number : new int[] {keys, most, work}) {
       words.add(Integer.toString(number));
     }
+    return submit(cluster, words);
+  }
+
+  /** Runs {@link Lost} likewise. */
+  public Ended lost(String cluster, List<String> options) throws Exception {
+    final List<String> words = new ArrayList<>(options);
+    words.addAll(Arrays.asList("--class", Lost.class.getName(), jobs.toString()));
+    return submit(cluster, words);
+  }
+
+  /** Runs a program of the tests' in Python. */
+  public Ended python(String cluster, List<String> options, String program) throws Exception {
+    final Path script = directory.resolve(program);
+    try (InputStream in = Spark.class.getResourceAsStream("/" + program)) {
+      Files.copy(in, script);
+    }
+    final List<String> words = new ArrayList<>(options);
+    words.add(script.toString());
     return submit(cluster, words);
   }
 
