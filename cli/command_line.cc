@@ -277,6 +277,10 @@ void AddServeOptions(CLI::App& app, ServeArguments& arguments) {
               arguments);
   AddOverride(app, "--log-dir", "log_dir",
               "Write each job's event log to this directory (setting log_dir)", arguments);
+  AddOverride(app, "--spark-logs", "spark_logs",
+              "Follow the applications that write their event logs to this directory\n"
+              "(setting spark_logs)",
+              arguments);
   app.add_flag_callback(
       "--allow-insecure-remote",
       [&arguments] {
@@ -407,7 +411,7 @@ void AddWhatIf(CLI::App& command, Choice& choice) {
       "what-if", "Estimate when a plan or a job would end, as it is or otherwise");
   auto& arguments = ArgumentsOf<WhatIfArguments>(app, choice);
   app.add_option("FILE|ID", arguments.subject,
-                 "Plan, YAML or JSON, or the id of a job; see docs/plans.md")
+                 "Plan, YAML or JSON, an event log of Spark, or the id of a job; see docs/plans.md")
       ->required();
   Between(1U, 1'000'000U,
           app.add_option("--slots", arguments.slots, "Numbers of slots, separated by commas")
@@ -418,7 +422,8 @@ void AddWhatIf(CLI::App& command, Choice& choice) {
   AddChoice(app, "--policy", kPolicies, arguments.policy, "Who gets a free slot");
   AddFormat(app, arguments.format);
   AddMaster(app, arguments.master);
-  app.footer(std::string("A plan of stages needs no master: its task times are in the file.\n") +
+  app.footer(std::string(
+                 "A plan of stages, or a log, needs no master: its task times are in the file.\n") +
              kExitCodes);
 }
 
@@ -434,13 +439,21 @@ double ParseSpeed(const std::string& word) {
 }
 
 void AddReplay(CLI::App& command, Choice& choice) {
-  CLI::App& app = *command.add_subcommand("replay", "Replay a job from its event log");
+  CLI::App& app = *command.add_subcommand("replay", "Replay a job from its event log, or Spark's");
   auto& arguments = ArgumentsOf<ReplayArguments>(app, choice);
-  app.add_option("LOG", arguments.log, "Event log to read")->required();
+  app.add_option("LOG", arguments.log,
+                 "Event log of Tidemark, or of Spark: a file or a rolling folder")
+      ->required();
   app.add_option_function<std::string>(
          "--speed", [&arguments](const std::string& word) { arguments.speed = ParseSpeed(word); },
          "How many times as fast as the job ran; default max: without waiting")
       ->type_name("N|max");
+  app.add_option(
+         "--history", arguments.history,
+         "Data directory of a master: learn from the runs in its history, and add this one\n"
+         "(logs of Spark)")
+      ->check(CLI::ExistingDirectory)
+      ->type_name("DIR");
   AddProgress(app, arguments.progress);
   app.footer("Exit code: 0 the log was shown, 2 it cannot be read, 4 it is torn or damaged.");
 }

@@ -99,7 +99,8 @@ struct WhatIfArguments {
 
 struct ReplayArguments {
   std::string log;
-  double speed = 0;  // times as fast as it was; 0: without waiting
+  double speed = 0;     // times as fast as it was; 0: without waiting
+  std::string history;  // a folder with history.sqlite; empty: none
   ProgressArguments progress;
 };
 

@@ -1,6 +1,12 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -10,7 +16,9 @@
 #include "cli/environment.h"
 #include "cli/exit_code.h"
 #include "cli/progress.h"
+#include "cli/spark_replay.h"
 #include "master/store/event_log.h"
+#include "master/store/history.h"
 #include "tidemark/job_monitor.h"
 #include "transport/small_file.h"
 
@@ -37,13 +45,54 @@ int CannotOpen(const absl::Status& status) {
   return absl::IsDataLoss(status) ? kLogTorn : kUsage;
 }
 
+int ReplaySparkLog(const ReplayArguments& arguments) {
+  const JobMonitorOptions defaults;
+  std::unique_ptr<store::History> history;
+  if (!arguments.history.empty()) {
+    // What was kept before stays, however old it is.
+    auto opened = store::History::Open(arguments.history + "/history.sqlite",
+                                       {.age_max = absl::InfiniteDuration(),
+                                        .bytes_max = std::numeric_limits<std::size_t>::max()});
+    if (!opened.ok()) return CannotOpen(opened.status());
+    history = *std::move(opened);
+  }
+  auto replay = SparkReplay::Open(
+      arguments.log,
+      {.monitor = {.indicators = IndicatorsFor(arguments.progress, defaults.indicators)},
+       .history = history.get()});
+  if (!replay.ok()) return CannotOpen(replay.status());
+  const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
+  Pace pace(arguments.speed);
+  absl::StatusOr<bool> more = false;
+  bool has_shown = false;
+  while ((more = replay->Next()).ok() && *more) {
+    has_shown = true;
+    pace.WaitFor(replay->monitor().job().at);
+    if (!progress->Show(replay->monitor().job())) return kReaderGone;
+  }
+  if (has_shown) progress->Finish();
+  for (const std::string& remark : replay->Remarks()) {
+    Complain(fmt::format("{}: {}", arguments.log, remark));
+  }
+  if (more.ok()) return kSuccess;
+  Complain(std::string(more.status().message()));
+  return has_shown ? kLogTorn : kUsage;
+}
+
 }  // namespace
 
 int Do(const ReplayArguments& arguments) {
+  std::error_code error;
+  if (std::filesystem::is_directory(arguments.log, error)) return ReplaySparkLog(arguments);
   const absl::Status readable = transport::CheckRegularFile(arguments.log);
   if (!readable.ok()) return CannotOpen(readable);
   const auto reader = store::EventLogReader::Open(arguments.log);
+  if (absl::IsInvalidArgument(reader.status())) return ReplaySparkLog(arguments);
   if (!reader.ok()) return CannotOpen(reader.status());
+  if (!arguments.history.empty()) {
+    Complain("--history is for event logs of Spark; ours hold what was known of earlier runs");
+    return kUsage;
+  }
   const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
   JobMonitorOptions options = (*reader)->options();
   options.indicators = IndicatorsFor(arguments.progress, std::move(options.indicators));

@@ -15,6 +15,7 @@
 #include "cli/metrics_exporter.h"
 #include "cli/progress.h"
 #include "cli/serve_log.h"
+#include "cli/spark_logs.h"
 #include "cli/watchdog.h"
 #include "tidemark/master.h"
 #include "transport/local_address.h"
@@ -116,10 +117,15 @@ int Do(const ServeArguments& arguments) {
     WriteLine(stderr, message);
   };
   say(fmt::format("listening on {}", (*master)->address()));
+  std::unique_ptr<SparkLogs> spark_logs;
+  if (!config->spark_logs.empty()) {
+    spark_logs = std::make_unique<SparkLogs>(config->spark_logs, **master, log);
+  }
   auto watchdog = std::make_unique<Watchdog>(
       [&] { return MasterAnswers(config->master, (*master)->address()); });
   signals.Wait();
   watchdog.reset();
+  spark_logs.reset();
   say("shutting down");
   (*master)->Drain();
   absl::SleepFor(config->shutdown_drain);

@@ -15,6 +15,7 @@
 #include "cli/plan_estimate.h"
 #include "cli/plan_file.h"
 #include "cli/progress.h"
+#include "cli/spark_plan.h"
 #include "cli/table_output.h"
 #include "proto/wire/job_codec.h"
 
@@ -67,12 +68,15 @@ bool IsWorkflow(const std::string& job_id, const Client& master) {
   return job.ok() && job->info && job->info->kind == JobKind::kWorkflow;
 }
 
-// Whether it names a file rather than a job.
+bool IsPlanByName(const std::string& subject) {
+  const std::string extension = std::filesystem::path(subject).extension();
+  return extension == ".yaml" || extension == ".yml" || extension == ".json";
+}
+
+// Whether it names a file or an event log rather than a job.
 bool IsFile(const std::string& subject) {
   std::error_code ignored;
-  const std::string extension = std::filesystem::path(subject).extension();
-  return extension == ".yaml" || extension == ".yml" || extension == ".json" ||
-         std::filesystem::exists(subject, ignored);
+  return IsPlanByName(subject) || std::filesystem::exists(subject, ignored);
 }
 
 int OfPlan(const WhatIfArguments& arguments) {
@@ -81,7 +85,9 @@ int OfPlan(const WhatIfArguments& arguments) {
     Complain(std::string(status.message()));
     return kUsage;
   };
-  auto plan = cli::ReadPlanFile(arguments.subject, cli::PlanUse::kEstimate);
+  auto plan = IsPlanByName(arguments.subject) || !IsSparkLog(arguments.subject)
+                  ? cli::ReadPlanFile(arguments.subject, cli::PlanUse::kEstimate)
+                  : PlanOfSparkLog(arguments.subject);
   if (!plan.ok()) return wrong(plan.status());
   if (plan->id.empty() && plan->name.empty()) {
     plan->name = std::filesystem::path(arguments.subject).stem();

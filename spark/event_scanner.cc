@@ -23,7 +23,8 @@ const absl::flat_hash_set<std::string_view>& KeptKeys() {
       "Stage Infos", "Properties", "spark.sql.execution.id", "spark.scheduler.pool", "Job Result",
       "Result", "Exception", "Message", "sparkPlanInfo", "nodeName", "children",
       // Stages.
-      "Stage Info", "Stage Name", "Number of Tasks", "Parent IDs", "Failure Reason",
+      "Stage Info", "RDD Info", "Name", "Scope", "Stage Name", "Number of Tasks", "Parent IDs",
+      "Failure Reason",
       // Tasks.
       "Task Info", "Task ID", "Index", "Attempt", "Launch Time", "Finish Time", "Speculative",
       "Failed", "Killed", "Task End Reason", "Reason", "Class Name", "Description", "Kill Reason",

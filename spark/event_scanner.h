@@ -22,7 +22,8 @@ class EventScanner {
  public:
   // Of a string. bytes
   static constexpr std::size_t kStringMax = 4096;
-  // Of an event: a job of 50,000 stages takes 10 MB. What is larger is counted and left out. bytes
+  // Of an event: a job of 20,000 stages of five RDDs takes 13 MB. What is larger is counted and
+  // left out. bytes
   static constexpr std::size_t kEventMax = std::size_t{16} << 20;
   // What is nested deeper becomes null. Plans of SQL are the deepest: two levels an operator.
   static constexpr std::size_t kDepthMax = 1000;

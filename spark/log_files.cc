@@ -88,8 +88,7 @@ absl::StatusOr<std::vector<std::string>> FilesOfLog(const std::string& path) {
   }
   if (parts.empty()) {
     return absl::InvalidArgumentError(fmt::format(
-        "{} has no files events_N_...; pass the event log of one application: a file, or a folder "
-        "eventlog_v2_...",
+        "cannot read {}: Is a directory, but no event log of Spark: it has no files events_N_...",
         path));
   }
   std::vector<std::string> files;

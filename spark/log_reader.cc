@@ -67,7 +67,7 @@ absl::StatusOr<std::optional<Event>> LogReader::Next() {
 absl::StatusOr<bool> LogReader::ReadPiece() {
   if (packed_at_ == packed_.size()) {
     if (descriptor_ < 0) {
-      descriptor_ = open(files_[file_].c_str(), O_RDONLY | O_CLOEXEC);
+      descriptor_ = open(files_[file_].c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
       if (descriptor_ < 0) return CannotRead(files_[file_]);
       unpacker_ = std::make_unique<Unpacker>();
     }
@@ -111,9 +111,8 @@ absl::StatusOr<bool> LogReader::NextFile() {
 // Of the whole of it.
 absl::Status LogReader::Verdict() const {
   if (parser_.counts().events == 0) {
-    return absl::InvalidArgumentError(fmt::format(
-        "{} holds no event of Spark; pass a file or folder that spark.eventLog.enabled=true made",
-        path_));
+    return absl::InvalidArgumentError(
+        fmt::format("{} is no event log: it holds no event of Tidemark or of Spark", path_));
   }
   if (!parser_.application().is_open()) {
     return absl::InvalidArgumentError(

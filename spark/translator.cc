@@ -7,27 +7,18 @@
 #include <utility>
 
 #include "spark/json_fields.h"
-#include "spark/plan_hash.h"
+#include "spark/signature.h"
 
 namespace tidemark::spark {
 namespace {
 
 using nlohmann::json;
 
-// Of the name of a stage in a signature, whose whole has 256 at most. bytes
-constexpr std::size_t kNameInSignature = 96;
 // Beyond which stages have no signature.
 constexpr std::size_t kNamesOfGroupMax = 1000;
 // How far an event may be ahead of the one before it: applications sleep over holidays, and an
 // instant beyond that is a mistake until a second event agrees.
 constexpr absl::Duration kLongestPause = absl::Hours(24 * 30);
-
-std::string ShortName(const std::string& name) {
-  std::size_t size = std::min(name.size(), kNameInSignature);
-  while (size > 0 && size < name.size() && (static_cast<unsigned char>(name[size]) & 0xC0) == 0x80)
-    --size;
-  return name.substr(0, size);
-}
 
 // Properties are strings.
 std::optional<std::uint64_t> NumberIn(const std::string& text) {
@@ -225,10 +216,10 @@ void Translator::ExecutorRemoved(const json& event, Tell) {
 
 // --- SQL executions and jobs ------------------------------------------------------------------
 
-// How many of that name there were before.
+// How many of that name there have been, with this one.
 std::uint32_t Translator::OccurrenceOf(const std::string& name) {
-  if (occurrences_.size() >= kNamesMax && !occurrences_.contains(name)) return 0;
-  return occurrences_[name]++;
+  if (occurrences_.size() >= kNamesMax && !occurrences_.contains(name)) return 1;
+  return ++occurrences_[name];
 }
 
 void Translator::ExecutionStart(const json& event, Tell) {
@@ -241,8 +232,8 @@ void Translator::ExecutionStart(const json& event, Tell) {
   Group& group = executions_[*id];
   if (!group.name.empty()) return;
   group.name = fmt::format("sql/{}", *id);
-  const std::string plan = fmt::format("sql:{:016x}", PlanHash(Member(event, "sparkPlanInfo")));
-  group.signature = fmt::format("{}:{}", plan, OccurrenceOf(plan));
+  const std::string plan = NameOfPlan(Member(event, "sparkPlanInfo"));
+  group.recognised_by = fmt::format("sql {} {}", plan, OccurrenceOf(plan));
   Bound(kExecutionsMax, executions_);
 }
 
@@ -269,17 +260,17 @@ void Translator::JobStart(const json& event, Tell tell) {
   Group own;
   Group* group = &own;
   if (const auto execution = NumberIn(Text(properties, "spark.sql.execution.id"))) {
-    if (const auto known = executions_.find(*execution); known != executions_.end()) {
-      group = &known->second;
-    } else {
-      own.name = fmt::format("sql/{}", *execution);
+    group = &executions_[*execution];
+    if (group->name.empty()) {  // its start is not in the log
+      group->name = fmt::format("sql/{}", *execution);
+      group->recognised_by = "sql ";
     }
-  }
-  if (own.name.empty()) own.name = fmt::format("job/{}", *id);
-  if (group == &own && !by_number.empty()) {
+  } else {
+    own.name = fmt::format("job/{}", *id);
     // The stage that gives the result has the highest number.
-    const std::string job = "job:" + ShortName(Text(*by_number.rbegin()->second, "Stage Name"));
-    own.signature = fmt::format("{}:{}", job, OccurrenceOf(job));
+    const std::string job =
+        "job " + (by_number.empty() ? "" : Text(*by_number.rbegin()->second, "Stage Name"));
+    own.recognised_by = fmt::format("{} {}", job, OccurrenceOf(job));
   }
   JobRecord& job = jobs_[*id];
   for (const auto& [number, info] : by_number) {
@@ -291,6 +282,7 @@ void Translator::JobStart(const json& event, Tell tell) {
             : OpenStage(number, *info, *id, *group, Text(properties, "spark.scheduler.pool"), tell);
     ++stage.jobs;
   }
+  Bound(kExecutionsMax, executions_);
   Bound(kJobsMax, jobs_);
   Bound(kStagesMax, stages_);
 }
@@ -330,10 +322,10 @@ Translator::StageRecord& Translator::OpenStage(std::uint32_t number, const json&
   StageOpened& opened = record.opened;
   opened.stage = number;
   opened.name = Text(info, "Stage Name");
-  const std::string name = ShortName(opened.name);
-  if (!group.signature.empty() &&
-      (group.stages.size() < kNamesOfGroupMax || group.stages.contains(name))) {
-    opened.signature = fmt::format("{}/{}:{}", group.signature, name, group.stages[name]++);
+  if (const std::uint64_t work = WorkOfStage(info);
+      !group.name.empty() &&
+      (group.stages.size() < kNamesOfGroupMax || group.stages.contains(work))) {
+    opened.signature = SignatureOf(group.recognised_by, work, ++group.stages[work]);
   }
   opened.group = group.name;
   opened.kind = StageKind::kGeneric;

@@ -78,8 +78,8 @@ class Translator {
   };
   struct Group {  // a SQL execution, or a job outside of any
     std::string name;
-    std::string signature;
-    absl::flat_hash_map<std::string, std::uint32_t> stages;  // how many of each name
+    std::string recognised_by;                                 // the same in every run
+    absl::flat_hash_map<std::uint64_t, std::uint32_t> stages;  // how many do the same work
   };
   struct JobRecord {
     std::vector<std::uint32_t> stages;

@@ -20,6 +20,8 @@ void AddService(std::vector<Setting>& settings) {
       "data_dir", "a directory", [](auto& c) -> auto& { return c.master.data_dir; }));
   settings.push_back(FileSetting(
       "log_dir", "a directory", [](auto& c) -> auto& { return c.master.event_log_dir; }));
+  settings.push_back(FileSetting(
+      "spark_logs", "a directory", [](auto& c) -> auto& { return c.spark_logs; }));
 }
 
 // Who is let in.

@@ -124,10 +124,10 @@ absl::StatusOr<std::string> FindJar(const std::string& jar) {
   const fs::path path = fs::canonical(jar, error);
   if (error) return absl::InvalidArgumentError(fmt::format("--jar {}: {}", jar, error.message()));
   if (const std::string fault = FaultOf(path); !fault.empty()) {
-    return absl::InvalidArgumentError(
-        fmt::format("--jar {}: {}; build the connector with `mvn -f agent/hadoop/pom.xml package` "
-                    "and name its tidemark-hadoop.jar",
-                    jar, fault));
+    return absl::InvalidArgumentError(fmt::format(
+        "--jar {}: {}; build the connector with `mvn -f agent/pom.xml -pl hadoop -am package` "
+        "and name its tidemark-hadoop.jar",
+        jar, fault));
   }
   return path.string();
 }

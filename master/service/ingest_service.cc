@@ -277,7 +277,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
 
   void Gather(const IngestResult& taken, Source& source) {
     const std::lock_guard lock(mutex_);
-    GatherMark(taken.mark());
+    GatherMark(taken.mark);
     if (gathered_count_++ == 0) gathered_since_ = clock_.Now();
     metrics_.unanswered_events.fetch_add(1, std::memory_order_relaxed);
     if (!std::exchange(source.is_gathered, true)) gathered_.push_back(&source);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -172,13 +173,9 @@ absl::StatusOr<JobService::Mark> JobService::Forget(const grpc::CallbackServerCo
   const absl::StatusOr<AdmittedCall> call = Ask(context, Right::kReport, {untrusted.job_id()});
   if (!call.ok()) return call.status();
   if (absl::Status id = wire::CheckId("job_id", untrusted.job_id()); !id.ok()) return id;
-  if (const absl::Status forgotten = workflows_.Forget(untrusted.job_id(), untrusted.run_uid());
-      !forgotten.ok()) {
-    return forgotten;
-  }
-  if (const absl::Status forgotten = jobs_.Forget(untrusted.job_id(), untrusted.run_uid());
-      !forgotten.ok()) {
-    return forgotten;
+  for (LiveTable* table : std::initializer_list<LiveTable*>{&workflows_, &jobs_}) {
+    const absl::Status forgotten = table->Forget(untrusted.job_id(), untrusted.run_uid());
+    if (!forgotten.ok()) return forgotten;
   }
   // Files are removed before what is appended now is durable.
   return Mark(jobs_.journal().Append(nullptr, ""));

@@ -36,6 +36,7 @@
 #include "master/service/tokens.h"
 #include "master/service/workflow_table.h"
 #include "master/store/job_history.h"
+#include "proto/wire/encode_event.h"
 
 namespace tidemark {
 namespace {
@@ -180,17 +181,14 @@ service::JobTableOptions TableOptions(
 }
 
 service::WorkflowTableOptions WorkflowOptions(
-    const MasterOptions& options, JobHub& hub,
+    const MasterOptions& options,
     std::function<std::vector<JobProfile>(const std::string&, const store::Reported&)> runs,
     std::function<std::optional<ResourceProfile>()> node) {
   return {.live = {.abandon_after = options.job.abandon_after},
           .jobs_per_workflow_max = options.workflow_jobs_max,
           .workflows_max = options.workflows_max,
-          .data_dir = options.data_dir,
           .runs = std::move(runs),
-          .node = std::move(node),
-          .hub = &hub,
-          .pace = PaceOf(options)};
+          .node = std::move(node)};
 }
 
 // A callback as a watcher; after the final snapshot, and after Stop(), it is not called any more.
@@ -269,7 +267,7 @@ class Master::Impl {
         ingest_(jobs_, clock_, gate_, metrics_,
                 {.flush_interval = options.agent_flush_interval, .lambda = options.job.lambda}),
         workflows_(WorkflowOptions(
-                       options, *hub_,
+                       options,
                        [this](const std::string& name, const store::Reported& job) {
                          return history_.Profiles(name, job);
                        },
@@ -288,6 +286,11 @@ class Master::Impl {
     SetServing(false);
   }
   void Shutdown(absl::Duration grace);
+
+  absl::Status Report(const Event& event) {
+    return jobs_.Ingest(wire::EncodeEvent(event), clock_.Now(), {.reporter = "this process"})
+        .status;
+  }
 
   absl::StatusOr<std::unique_ptr<Subscription>> Watch(
       const std::string& job_id, std::function<void(const Snapshot&)> on_snapshot) {
@@ -354,18 +357,20 @@ absl::Status Master::Impl::Recover() {
       jobs_.Recover(begin, std::max<std::size_t>(std::thread::hardware_concurrency(), 1));
   if (!recovery.ok()) return recovery.status();
   const absl::Duration took = clock_.Now() - begin;
-  clock_.NotBefore(recovery->latest);
-  for (const std::string& damage : recovery->damages) Notice(damage);
-  if (recovery->jobs > 0) {
-    Notice(fmt::format("recovered {} jobs from {} in {:.3f} s: {} records read", recovery->jobs,
+  const auto note = [this](const service::Recovery& found) {
+    clock_.NotBefore(found.latest);
+    for (const std::string& damage : found.damages) Notice(damage);
+  };
+  note(*recovery);
+  if (recovery->restored > 0) {
+    Notice(fmt::format("recovered {} jobs from {} in {:.3f} s: {} records read", recovery->restored,
                        options_.data_dir, absl::ToDoubleSeconds(took), recovery->records));
   }
   const auto workflows = workflows_.Recover();
   if (!workflows.ok()) return workflows.status();
-  clock_.NotBefore(workflows->latest);
-  for (const std::string& damage : workflows->damages) Notice(damage);
-  if (workflows->workflows > 0) {
-    Notice(fmt::format("recovered {} workflows from {}", workflows->workflows, options_.data_dir));
+  note(*workflows);
+  if (workflows->restored > 0) {
+    Notice(fmt::format("recovered {} workflows from {}", workflows->restored, options_.data_dir));
   }
   return absl::OkStatus();
 }
@@ -442,7 +447,8 @@ void Master::Impl::Tick() {
     workflows_.Observe(job);
     metrics_.snapshots_published.fetch_add(1, std::memory_order_relaxed);
   }
-  for (const auto& workflow : workflows_.TickDue(clock_.Now())) {
+  for (const PublishedJob& published : workflows_.TickDue(clock_.Now())) {
+    const auto& workflow = published.newest;
     const std::string& id = workflow->job_id;
     if (workflow->sequence == 1) log_.Info("workflow submitted", "", {{"workflow", id}});
     if (workflow->is_final) {
@@ -566,6 +572,8 @@ std::vector<Snapshot> Master::ListJobs() const {
   }
   return snapshots;
 }
+absl::Status Master::Report(const Event& event) { return impl_->Report(event); }
+
 absl::StatusOr<std::unique_ptr<Master::Subscription>> Master::Watch(
     const std::string& job_id, std::function<void(const Snapshot&)> on_snapshot) {
   return impl_->Watch(job_id, std::move(on_snapshot));

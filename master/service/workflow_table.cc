@@ -3,16 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <optional>
-#include <system_error>
 #include <utility>
 
-#include "master/service/tick_round.h"
 #include "master/store/recovery.h"
 #include "master/store/workflow_log.h"
 #include "master/workflow/check_workflow.h"
-#include "tidemark/limit.h"
 
 namespace tidemark::service {
 
@@ -30,20 +25,29 @@ absl::Status NoWorkflow(const std::string& id) {
 
 }  // namespace
 
-WorkflowTable::Entry::Entry(workflow::LiveWorkflow workflow, absl::Time at, std::string names)
-    : id(workflow.plan().id),
-      submitted_at(at),
-      name_space(std::move(names)),
-      live(std::move(workflow)),
-      tick_cost(live.plan().jobs.size() > kLightJobs ? absl::InfiniteDuration()
-                                                     : absl::ZeroDuration()) {}
+WorkflowTable::Entry::Entry(workflow::LiveWorkflow workflow, absl::Time submitted_at,
+                            const Sender& sender, Shares& shares)
+    : LiveEntry(workflow.newest(), submitted_at, sender, shares), live(std::move(workflow)) {
+  if (live.plan().jobs.size() > kLightJobs) tick_cost = absl::InfiniteDuration();
+}
 
 WorkflowTable::WorkflowTable(WorkflowTableOptions options, JobTable& jobs, Metrics* metrics)
-    : options_(std::move(options)), jobs_(jobs), metrics_(metrics) {
+    : LiveTable({.noun = "workflow",
+                 .max = options.workflows_max,
+                 .place = Resource::kWorkflows,
+                 .advice = "; cancel it before it is forgotten"},
+                jobs.context()),
+      options_(std::move(options)),
+      jobs_(jobs),
+      metrics_(metrics) {
   jobs_.SayPlans([this](const std::string& job_id) { return WorkflowOf(job_id); });
 }
 
 WorkflowTable::~WorkflowTable() { jobs_.SayPlans(nullptr); }
+
+std::vector<std::string> WorkflowTable::FilesOf(const std::string& id) const {
+  return {store::WorkflowLogPath(data_dir(), id)};
+}
 
 // Of several, the first to follow the job.
 std::string WorkflowTable::WorkflowOf(const std::string& job_id) const {
@@ -52,48 +56,14 @@ std::string WorkflowTable::WorkflowOf(const std::string& job_id) const {
   return of_job == followers_.end() ? "" : of_job->second.front()->id;
 }
 
-std::shared_ptr<WorkflowTable::Entry> WorkflowTable::Find(const std::string& workflow_id) const {
-  const std::lock_guard lock(mutex_);
-  const auto entry = workflows_.find(workflow_id);
-  return entry == workflows_.end() ? nullptr : entry->second;
-}
-
-std::vector<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::All() const {
-  std::vector<std::shared_ptr<Entry>> entries;
-  const std::lock_guard lock(mutex_);
-  entries.reserve(workflows_.size());
-  for (const auto& [id, entry] : workflows_) entries.push_back(entry);
-  return entries;
-}
-
-// REQUIRES: mutex_ is held.
-void WorkflowTable::Forget(const KeptEnded::One& ended) {
-  // A log that cannot be removed is restored after a restart, and forgotten again.
-  if (!options_.data_dir.empty()) {
-    journal().Remove(store::WorkflowLogPath(options_.data_dir, ended.id));
-  }
-  kept_.Remove(ended.reporter, ended.number);
-  kept_.Leave(ended.reporter);
-  workflows_.erase(ended.id);
-  if (options_.hub != nullptr) options_.hub->Remove(ended.id);
-}
-
-// REQUIRES: mutex_ is held.
-absl::Status WorkflowTable::EnterHub(const Entry& entry) const {
-  return options_.hub == nullptr ? absl::OkStatus()
-                                 : options_.hub->Enter({entry.newest, entry.run()});
-}
-
-// REQUIRES: entry.mutex is held.
-void WorkflowTable::AppendRecord(Entry& entry, const std::string& record) {
-  const Journal::Position position = journal().Append(entry.log, record);
-  if (options_.data_dir.empty()) return;
-  entry.mark = {position, entry.log};
+void WorkflowTable::AppendRecord(Entry& entry, const std::string& record) const {
+  if (data_dir().empty()) return;
+  Append(entry, record);
   entry.holding.Hold(Resource::kDiskBytes,
                      entry.holding.held(Resource::kDiskBytes) + record.size());
 }
 
-void WorkflowTable::AppendNewFacts(Entry& entry) {
+void WorkflowTable::AppendNewFacts(Entry& entry) const {
   if (entry.live.is_final()) return;
   const auto facts = entry.live.TakeNewFacts();
   if (facts.empty()) return;
@@ -105,47 +75,24 @@ void WorkflowTable::AppendNewFacts(Entry& entry) {
 // Nothing is accepted that cannot be made durable.
 absl::Status WorkflowTable::CheckJournal() const {
   const absl::Status status = journal().status();
-  return status.ok() || options_.data_dir.empty() ? absl::OkStatus() : JournalFails(status);
+  return status.ok() || data_dir().empty() ? absl::OkStatus() : JournalFails(status);
 }
 
 absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(const Plan& plan,
                                                                           const Sender& sender,
                                                                           absl::Time now) {
   auto entry = std::make_shared<Entry>(workflow::LiveWorkflow(plan, now, options_.live), now,
-                                       sender.name_space);
-  entry->reporter = sender.reporter.empty() ? sender.name_space : sender.reporter;
-  entry->holding = jobs_.shares().Of(entry->reporter);
-  entry->newest = entry->live.newest();
+                                       sender, shares());
+  if (absl::Status taken = entry->holding.Take(Resource::kDiskBytes, 0); !taken.ok()) return taken;
   std::string start;
   store::EncodeSubmission(plan, sender.name_space, now, entry->key, start);
   // No other thread has this one yet, so its lock is free; others wait for it until the log begins.
   const std::lock_guard entry_lock(entry->mutex);
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto known = workflows_.find(plan.id); known != workflows_.end()) {
-      return known->second;
-    }
-    std::optional<KeptEnded::One> to_forget;
-    if (workflows_.size() >= options_.workflows_max) {
-      to_forget = kept_.ToForget(entry->reporter);
-      if (!to_forget) {
-        return LimitExceeded(
-            "workflows", fmt::format("workflow {}: this master tracks at most {} workflows at once",
-                                     plan.id, options_.workflows_max));
-      }
-    }
-    absl::Status taken = entry->holding.Take(Resource::kWorkflows, 1);
-    if (taken.ok()) taken = entry->holding.Take(Resource::kDiskBytes, 0);
-    if (taken.ok()) taken = EnterHub(*entry);
-    if (!taken.ok()) return taken;
-    if (to_forget) Forget(*to_forget);
-    kept_.Enter(entry->reporter);
-    entry->number = ++submitted_;
-    workflows_.emplace(plan.id, entry);
-  }
-  if (!options_.data_dir.empty()) {
-    entry->log =
-        Journal::MakeLog(store::WorkflowLogPath(options_.data_dir, plan.id), std::string());
+  const auto known = Enter(entry);
+  if (!known.ok()) return known.status();
+  if (*known != nullptr) return std::static_pointer_cast<Entry>(*known);
+  if (!data_dir().empty()) {
+    entry->log = Journal::MakeLog(store::WorkflowLogPath(data_dir(), plan.id), std::string());
   }
   AppendRecord(*entry, start);
   return entry;
@@ -155,7 +102,7 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Submit(const Plan& plan, const Send
                                                     absl::Time now) {
   if (absl::Status ok = workflow::CheckWorkflow(plan, options_.jobs_per_workflow_max); !ok.ok())
     return ok;
-  std::shared_ptr<Entry> entry = Find(plan.id);
+  std::shared_ptr<Entry> entry = FindWorkflow(plan.id);
   if (entry == nullptr) {
     if (absl::Status ok = CheckJournal(); !ok.ok()) return ok;
     absl::StatusOr<std::shared_ptr<Entry>> opened = Open(plan, sender, now);
@@ -202,76 +149,59 @@ void WorkflowTable::Follow(const std::shared_ptr<Entry>& entry) {
 }
 
 void WorkflowTable::ObserveNewest(Entry& entry, const std::string& job_id) const {
-  JobTable::Running job = jobs_.GetRunning(job_id);
+  LiveEntry::Running job = jobs_.GetRunning(job_id);
   // When it began is known at its first tick.
   if (job.snapshot == nullptr || job.snapshot->sequence == 0) return;
   const std::lock_guard lock(entry.mutex);
   entry.live.Observe(std::move(job.snapshot), std::move(job.stage));
-  entry.has_news = true;
+  entry.is_changed = true;
+}
+
+absl::StatusOr<Journal::Mark> WorkflowTable::Change(
+    const std::string& workflow_id, const std::string& observed_job,
+    absl::FunctionRef<absl::StatusOr<bool>(workflow::LiveWorkflow&)> change,
+    absl::FunctionRef<void(store::LogKey, std::string&)> encode) {
+  if (absl::Status ok = CheckJournal(); !ok.ok()) return ok;
+  const std::shared_ptr<Entry> entry = FindWorkflow(workflow_id);
+  if (entry == nullptr) return NoWorkflow(workflow_id);
+  Journal::Mark mark;
+  {
+    const std::lock_guard lock(entry->mutex);
+    AppendNewFacts(*entry);
+    const absl::StatusOr<bool> is_news = change(entry->live);
+    if (!is_news.ok()) return is_news.status();
+    if (*is_news) {
+      std::string record;
+      encode(entry->key, record);
+      AppendRecord(*entry, record);
+      entry->is_changed = true;
+    }
+    mark = entry->mark;
+  }
+  if (!observed_job.empty()) ObserveNewest(*entry, observed_job);
+  Follow(entry);
+  return mark;
 }
 
 absl::StatusOr<Journal::Mark> WorkflowTable::Attach(const std::string& workflow_id,
                                                     const std::string& job_name,
                                                     const std::string& job_id, absl::Time now) {
-  if (absl::Status ok = CheckJournal(); !ok.ok()) return ok;
-  const std::shared_ptr<Entry> entry = Find(workflow_id);
-  if (entry == nullptr) return NoWorkflow(workflow_id);
-  Journal::Mark mark;
-  {
-    const std::lock_guard lock(entry->mutex);
-    AppendNewFacts(*entry);
-    const absl::StatusOr<bool> is_news = entry->live.Attach(job_name, job_id);
-    if (!is_news.ok()) return is_news.status();
-    if (*is_news) {
-      std::string record;
-      store::EncodeAttachment(job_name, job_id, now, entry->key, record);
-      AppendRecord(*entry, record);
-      entry->has_news = true;
-    }
-    mark = entry->mark;
-  }
-  ObserveNewest(*entry, job_id);
-  Follow(entry);
-  return mark;
+  return Change(
+      workflow_id, job_id,
+      [&](workflow::LiveWorkflow& live) { return live.Attach(job_name, job_id); },
+      [&](store::LogKey key, std::string& out) {
+        store::EncodeAttachment(job_name, job_id, now, key, out);
+      });
 }
 
 absl::StatusOr<Journal::Mark> WorkflowTable::Update(const std::string& workflow_id,
                                                     const PlanChange& change, absl::Time now) {
-  if (absl::Status ok = CheckJournal(); !ok.ok()) return ok;
-  const std::shared_ptr<Entry> entry = Find(workflow_id);
-  if (entry == nullptr) return NoWorkflow(workflow_id);
-  Journal::Mark mark;
-  {
-    const std::lock_guard lock(entry->mutex);
-    AppendNewFacts(*entry);
-    const absl::StatusOr<bool> is_news = entry->live.Update(change, options_.jobs_per_workflow_max);
-    if (!is_news.ok()) return is_news.status();
-    if (*is_news) {
-      std::string record;
-      store::EncodeChange(change, now, entry->key, record);
-      AppendRecord(*entry, record);
-      entry->has_news = true;
-    }
-    mark = entry->mark;
-  }
-  Follow(entry);
-  return mark;
-}
-
-absl::Status WorkflowTable::Forget(const std::string& workflow_id, const std::string& run_uid) {
-  const std::shared_ptr<Entry> entry = Find(workflow_id);
-  if (entry == nullptr || !run_uid.empty()) return absl::OkStatus();
-  const std::lock_guard entry_lock(entry->mutex);
-  if (!entry->newest->is_final) {
-    return absl::FailedPreconditionError(
-        fmt::format("workflow {} runs; cancel it before it is forgotten", workflow_id));
-  }
-  const std::lock_guard lock(mutex_);
-  const auto known = workflows_.find(workflow_id);
-  if (known != workflows_.end() && known->second == entry) {
-    Forget(KeptEnded::One{entry->reporter, entry->number, workflow_id});
-  }
-  return absl::OkStatus();
+  return Change(
+      workflow_id, /*observed_job=*/"",
+      [&](workflow::LiveWorkflow& live) {
+        return live.Update(change, options_.jobs_per_workflow_max);
+      },
+      [&](store::LogKey key, std::string& out) { store::EncodeChange(change, now, key, out); });
 }
 
 void WorkflowTable::Observe(const std::shared_ptr<const Snapshot>& job) {
@@ -282,23 +212,16 @@ void WorkflowTable::Observe(const std::shared_ptr<const Snapshot>& job) {
     if (of_job == followers_.end()) return;
     followers = of_job->second;
   }
-  const JobTable::Running running = jobs_.GetRunning(job->job_id);
+  const LiveEntry::Running running = jobs_.GetRunning(job->job_id);
   const auto stage = running.snapshot == job ? running.stage : nullptr;
   for (const std::shared_ptr<Entry>& entry : followers) {
     {
       const std::lock_guard lock(entry->mutex);
       entry->live.Observe(job, stage);
-      entry->has_news = true;
+      entry->is_changed = true;
     }
     if (job->is_final) Follow(entry);
   }
-}
-
-bool WorkflowTable::IsDue(const Entry& entry, absl::Time now) const {
-  if (entry.live.is_final() || !entry.is_published || jobs_.journal().IsStuck(entry.mark.log)) {
-    return false;  // what cannot be kept is not made
-  }
-  return options_.pace.IsDue(now - entry.ticked_at, entry.has_news);
 }
 
 // Loads the earlier runs of its jobs, once for each, and with them the measured node.
@@ -330,14 +253,14 @@ void WorkflowTable::LoadHistory(Entry& entry) const {
   }
 }
 
-void WorkflowTable::Tick(Entry& entry, absl::Time now, bool estimates) {
+void WorkflowTable::MakeSnapshot(Entry& entry, absl::Time now, bool estimates) {
   const absl::Duration began = ThreadCpuTime();
   absl::StatusOr<estimate::Estimate> estimate =
       absl::UnavailableError("no estimate yet: the master has just been restarted");
   if (estimates) {
     const auto question = [&] {
       const std::lock_guard lock(entry.mutex);
-      entry.has_news = false;
+      entry.is_changed = false;
       return entry.live.QuestionAt(now);
     };
     const Stopwatch stopwatch(metrics_ == nullptr ? nullptr : &metrics_->workflow_estimate);
@@ -347,7 +270,8 @@ void WorkflowTable::Tick(Entry& entry, absl::Time now, bool estimates) {
   const Snapshot& snapshot = entry.live.Tick(now, std::move(estimate));
   if (estimates) entry.tick_cost = ThreadCpuTime() - began;
   entry.ticked_at = now;
-  entry.has_news = entry.has_news || !estimates;
+  entry.ticked.snapshot = entry.live.newest();
+  entry.is_changed = entry.is_changed || !estimates;
   std::string record;
   if (snapshot.is_final) {
     store::EncodeWorkflowEnd(snapshot, entry.key, record);
@@ -355,95 +279,38 @@ void WorkflowTable::Tick(Entry& entry, absl::Time now, bool estimates) {
     store::EncodeWorkflowTick(snapshot, entry.live.TakeNewFacts(), entry.key, record);
   }
   AppendRecord(entry, record);
-  entry.is_published = false;
   if (snapshot.is_final) entry.log.reset();
 }
 
-std::vector<std::shared_ptr<const Snapshot>> WorkflowTable::TickDue(absl::Time now) {
-  std::vector<std::shared_ptr<Entry>> entries;
-  std::vector<DueJob> due;
-  for (std::shared_ptr<Entry>& entry : All()) {
+void WorkflowTable::Tick(const std::shared_ptr<LiveEntry>& entry, absl::Time now) {
+  LoadHistory(static_cast<Entry&>(*entry));
+  MakeSnapshot(static_cast<Entry&>(*entry), now, /*estimates=*/true);
+}
+
+// One that has ended follows no job any more.
+void WorkflowTable::OnPublished(const std::shared_ptr<LiveEntry>& entry) {
+  const auto is_final = [&] {
     const std::lock_guard lock(entry->mutex);
-    if (!IsDue(*entry, now)) continue;
-    due.push_back({.cost = entry->tick_cost, .ticked_at = entry->ticked_at});
-    entries.push_back(std::move(entry));
-  }
-  for (const std::size_t i : TickRound(due)) {
-    LoadHistory(*entries[i]);
-    Tick(*entries[i], now);
-    unpublished_.push_back(std::move(entries[i]));
-  }
-  return Publish();
+    return entry->newest.snapshot->is_final;
+  };
+  if (is_final()) Follow(std::static_pointer_cast<Entry>(entry));
 }
 
-// Publishes the snapshots whose ticks are durable.
-std::vector<std::shared_ptr<const Snapshot>> WorkflowTable::Publish() {
-  std::vector<std::shared_ptr<const Snapshot>> published;
-  for (std::shared_ptr<Entry>& entry : std::exchange(unpublished_, {})) {
-    const auto mark = [&] {
-      const std::lock_guard lock(entry->mutex);
-      return entry->mark;
-    };
-    if (!journal().WaitUntilDurable(mark())) {
-      unpublished_.push_back(std::move(entry));
-      continue;
-    }
-    {
-      const std::lock_guard lock(entry->mutex);
-      entry->newest = entry->live.newest();
-      entry->is_published = true;
-      if (entry->newest->is_final) entry->mark.log.reset();  // which closes the file
-      published.push_back(entry->newest);
-    }
-    if (options_.hub != nullptr) options_.hub->Publish({published.back(), entry->run()});
-    if (published.back()->is_final) End(entry);
-  }
-  return published;
-}
-
-// It follows no job any more, and may be forgotten to make room.
-void WorkflowTable::End(const std::shared_ptr<Entry>& entry) {
-  Follow(entry);
-  {
-    const std::lock_guard lock(entry->mutex);
-    entry->holding.Hold(Resource::kWorkflows, 0);
-  }
-  const std::lock_guard lock(mutex_);
-  const auto known = workflows_.find(entry->id);  // or it was forgotten since
-  if (known != workflows_.end() && known->second == entry) {
-    kept_.Add({entry->reporter, entry->number, entry->id});
-  }
-}
-
-absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover() {
-  auto recovered = store::RecoverWorkflows(options_.data_dir, options_.live);
+absl::StatusOr<Recovery> WorkflowTable::Recover() {
+  auto recovered = store::RecoverWorkflows(data_dir(), options_.live);
   if (!recovered.ok()) return recovered.status();
-  WorkflowRecovery recovery{.damages = std::move(recovered->damages)};
+  Recovery recovery{.restored = recovered->logs.size(), .damages = std::move(recovered->damages)};
   const absl::Duration began = ThreadCpuTime();
   for (auto& [path, workflow] : recovered->logs) {
-    auto entry = std::make_shared<Entry>(
-        std::move(workflow.live), workflow.submitted_at,
-        workflow.name_space.empty() ? store::kAllIds : std::move(workflow.name_space));
-    entry->newest = entry->live.newest();
+    const Sender sender = {.name_space =
+                               workflow.name_space.empty() ? store::kAllIds : workflow.name_space};
+    auto entry =
+        std::make_shared<Entry>(std::move(workflow.live), workflow.submitted_at, sender, shares());
     entry->key = workflow.key;
-    entry->reporter = entry->name_space;
-    entry->holding = jobs_.shares().Of(entry->reporter);
-    entry->holding.Hold(Resource::kDiskBytes, workflow.log_bytes);
-    entry->holding.Hold(Resource::kWorkflows, 1);
-    {
-      const std::lock_guard lock(mutex_);
-      entry->number = ++submitted_;
-      kept_.Enter(entry->reporter);
-      workflows_[entry->id] = entry;
-      // A log of an id that is taken by now stays as it is.
-      EnterHub(*entry).IgnoreError();
-    }
-    ++recovery.workflows;
-    if (entry->newest->is_final) {
-      End(entry);
-      continue;
-    }
-    recovery.latest = std::max(recovery.latest, entry->newest->at);
+    const Snapshot& newest = *entry->newest.snapshot;
+    Restore(entry, workflow.log_bytes, /*may_forget=*/newest.is_final);
+    if (newest.is_final) continue;
+    recovery.latest = std::max(recovery.latest, newest.at);
     entry->log = Journal::MakeLog(path, workflow.log_bytes);
     Follow(entry);
     // Those that have ended by now show their stages.
@@ -452,8 +319,8 @@ absl::StatusOr<WorkflowRecovery> WorkflowTable::Recover() {
     if (estimates) LoadHistory(*entry);
     // As it was: what has become of its jobs since is not known before they are ticked, and then it
     // is due.
-    Tick(*entry, entry->newest->at, estimates);
-    unpublished_.push_back(entry);
+    MakeSnapshot(*entry, newest.at, estimates);
+    PublishLater(std::move(entry));
   }
   Publish();
   return recovery;
@@ -465,13 +332,13 @@ std::size_t WorkflowTable::followed_jobs() const {
 }
 
 absl::StatusOr<workflow::LiveWorkflow> WorkflowTable::Copy(const std::string& workflow_id) const {
-  const std::shared_ptr<Entry> entry = Find(workflow_id);
+  const std::shared_ptr<Entry> entry = FindWorkflow(workflow_id);
   if (entry == nullptr) return NoWorkflow(workflow_id);
   const auto copy = [&] {
     const std::lock_guard lock(entry->mutex);
     return entry->live;
   };
-  Entry asked(copy(), entry->submitted_at, entry->name_space);
+  Entry asked(copy(), entry->began_at, {.name_space = entry->name_space}, shares());
   LoadHistory(asked);
   return std::move(asked.live);
 }
@@ -482,7 +349,8 @@ absl::StatusOr<workflow::LiveWorkflow> WorkflowTable::Imagine(const Plan& plan,
   if (absl::Status ok = workflow::CheckWorkflow(plan, options_.jobs_per_workflow_max); !ok.ok())
     return ok;
   // Nothing has begun, whatever its jobs are doing elsewhere.
-  Entry asked(workflow::LiveWorkflow(plan, now, options_.live), now, name_space);
+  Entry asked(workflow::LiveWorkflow(plan, now, options_.live), now, {.name_space = name_space},
+              shares());
   LoadHistory(asked);
   return std::move(asked.live);
 }

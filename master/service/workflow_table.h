@@ -1,11 +1,7 @@
-// All workflows of a master: each a LiveWorkflow, its log and its newest snapshot.
+// All workflows of a master: each a LiveWorkflow and its log. What holds for jobs and workflows
+// alike is in live_table.h.
 //
-// As with jobs (job_table.h), nothing is published before it is durable: a submission is answered
-// when its record is, and a snapshot published when its tick is.
-//
-// Thread-safe: a lock for the table, which is never held while waiting for anything, and one for
-// each workflow, which is never held while estimating, but for O(jobs + stages) while the snapshot
-// of a tick is made. Knows no clock.
+// Thread-safe, as said there; the lock of a workflow is never held while estimating.
 #pragma once
 
 #include <cstddef>
@@ -19,20 +15,16 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "master/estimate/application_estimate.h"
 #include "master/service/job_table.h"
-#include "master/service/journal.h"
-#include "master/service/kept_ended.h"
+#include "master/service/live_table.h"
 #include "master/service/metrics.h"
-#include "master/service/shares.h"
-#include "master/service/tick_pace.h"
-#include "master/store/log_record.h"
 #include "master/store/name_space.h"
 #include "master/workflow/live_workflow.h"
-#include "tidemark/job.h"
 #include "tidemark/job_query.h"
 #include "tidemark/plan.h"
 
@@ -42,7 +34,6 @@ struct WorkflowTableOptions {
   workflow::LiveWorkflowOptions live;
   std::size_t jobs_per_workflow_max = 1000;
   std::size_t workflows_max = 1000;  // the shares of `jobs` say how many one may run
-  std::string data_dir;  // of logs to recover from; empty: a workflow is gone with its master
   // Profiles of earlier runs of jobs of a name that may teach `job`, the most recent first. From
   // any thread; may be empty.
   std::function<std::vector<JobProfile>(const std::string& name, const store::Reported& job)> runs;
@@ -51,26 +42,18 @@ struct WorkflowTableOptions {
   // May take long; called without any lock.
   std::function<absl::StatusOr<estimate::Estimate>(const workflow::JobsNow&)> estimate =
       [](const workflow::JobsNow& question) { return workflow::EstimateJobs(question); };
-  service::JobHub* hub = nullptr;  // as in JobTableOptions
-  TickPace pace;
 };
 
-struct WorkflowRecovery {
-  std::size_t workflows = 0;
-  absl::Time latest = absl::InfinitePast();  // of those that go on: no instant may be before
-  std::vector<std::string> damages;  // for an operator: what could not be read, and where it is now
-};
-
-class WorkflowTable {
+class WorkflowTable final : public LiveTable {
  public:
-  // `jobs`, whose journal is used, and `metrics`, which may be null, must outlive the table.
+  // `jobs`, whose context is used, and `metrics`, which may be null, must outlive the table.
   WorkflowTable(WorkflowTableOptions options, JobTable& jobs, Metrics* metrics = nullptr);
-  ~WorkflowTable();
+  ~WorkflowTable() override;
 
   // Takes up the workflows of data_dir and makes the next snapshot of each, of the instant of its
   // last, so that no sequence number is published twice. REQUIRES: jobs were recovered,
   // nothing was submitted yet.
-  absl::StatusOr<WorkflowRecovery> Recover();
+  absl::StatusOr<Recovery> Recover();
 
   // Both give the position in the journal up to which everything must be durable before the caller
   // is told of it, and do not wait for that.
@@ -85,16 +68,9 @@ class WorkflowTable {
   // Errors: those of LiveWorkflow::Update(). NotFound, Unavailable: as above.
   absl::StatusOr<Journal::Mark> Update(const std::string& workflow_id, const PlanChange& change,
                                        absl::Time now);
-  // One that has ended; one that is not known is OK, and so is one that is not of `run_uid`, if
-  // that is not empty. FailedPrecondition: it runs.
-  absl::Status Forget(const std::string& workflow_id, const std::string& run_uid);
 
   // A job has a new snapshot, not null, which was published. O(workflows it is part of).
   void Observe(const std::shared_ptr<const Snapshot>& job);
-  // Ticks running workflows that have news since pace.interval_min or were not ticked for
-  // pace.interval, heavy ones in turns, and returns the new snapshots. Waits until they are
-  // durable; those of a disk that fails come with a later call. REQUIRES: one caller at a time.
-  std::vector<std::shared_ptr<const Snapshot>> TickDue(absl::Time now);
 
   // With their history, to ask what would be: one that was submitted, as it is, and one that was
   // not. `name_space`: which ids the caller may ask for.
@@ -104,73 +80,56 @@ class WorkflowTable {
 
   // Jobs whose snapshots running workflows wait for.
   std::size_t followed_jobs() const;
-  Journal& journal() const { return jobs_.journal(); }
 
  private:
-  struct Entry {
-    Entry(workflow::LiveWorkflow workflow, absl::Time at, std::string names);
-    // Tells this workflow from every other of the same id; the same after a recovery.
-    std::uint64_t run() const {
-      return static_cast<std::uint64_t>(absl::ToUnixNanos(submitted_at));
-    }
-
-    const std::string id;
-    const absl::Time submitted_at;
-    const std::string name_space;  // of the caller that submitted it
-
-    // Guarded by the table's lock.
-    std::uint64_t number = 0;  // in the order of submission
-    std::string reporter;      // for whom it is counted; set before the table knows it
-    absl::flat_hash_set<std::string> followed;
+  struct Entry final : LiveEntry {
+    Entry(workflow::LiveWorkflow workflow, absl::Time submitted_at, const Sender& sender,
+          Shares& shares);
+    bool has_news() const override { return is_changed; }
 
     std::mutex following;  // held by who brings `followed` up to date; taken before the others
-    std::mutex mutex;      // guards all below
+    absl::flat_hash_set<std::string> followed;  // guarded by mutex_ of the table
+
+    // Guarded by the lock of the entry.
     workflow::LiveWorkflow live;
-    std::shared_ptr<Journal::Log> log;
-    store::LogKey key = store::NewLogKey();
-    Journal::Mark mark;                      // of the last record, if it is kept
-    std::shared_ptr<const Snapshot> newest;  // that may be shown
-    bool is_published = true;
-    Shares::Holding holding;
-    absl::Time ticked_at = absl::InfinitePast();
-    absl::Duration tick_cost;  // CPU time of the last tick; before the first, a guess
-    bool has_news = true;
+    bool is_changed = true;  // since the last tick
   };
 
-  std::shared_ptr<Entry> Find(const std::string& workflow_id) const;
-  std::vector<std::shared_ptr<Entry>> All() const;
+  std::shared_ptr<Entry> FindWorkflow(const std::string& id) const {
+    return std::static_pointer_cast<Entry>(Find(id));
+  }
   std::string WorkflowOf(const std::string& job_id) const;
   absl::Status CheckJournal() const;
   absl::StatusOr<std::shared_ptr<Entry>> Open(const Plan& plan, const Sender& sender,
                                               absl::Time now);
-  void Forget(const KeptEnded::One& ended);
-  absl::Status EnterHub(const Entry& entry) const;
+  // Changes a workflow and appends the record of that if it is news. `observed_job`: one that it
+  // may have ignored before; empty: none.
+  absl::StatusOr<Journal::Mark> Change(
+      const std::string& workflow_id, const std::string& observed_job,
+      absl::FunctionRef<absl::StatusOr<bool>(workflow::LiveWorkflow&)> change,
+      absl::FunctionRef<void(store::LogKey, std::string&)> encode);
   // Follows the jobs that the workflow wants now and no others, and gives it the newest snapshots
-  // of new ones. REQUIRES: no lock of the entry is held, here and in the next three.
+  // of new ones. REQUIRES: no lock of the entry is held, here and in the next ones.
   void Follow(const std::shared_ptr<Entry>& entry);
   void LoadHistory(Entry& entry) const;
   void ObserveNewest(Entry& entry, const std::string& job_id) const;
-  // Makes the next snapshot; without an estimate, which the next one has. REQUIRES: as above; one
-  // caller at a time.
-  void Tick(Entry& entry, absl::Time now, bool estimates = true);
+  void Tick(const std::shared_ptr<LiveEntry>& entry, absl::Time now) override;
+  void OnPublished(const std::shared_ptr<LiveEntry>& entry) override;
+  std::vector<std::string> FilesOf(const std::string& id) const override;
+  // Makes the next snapshot; without an estimate, which the next one has. REQUIRES: one caller at a
+  // time.
+  void MakeSnapshot(Entry& entry, absl::Time now, bool estimates);
   // REQUIRES: entry.mutex is held, here and below.
-  void AppendRecord(Entry& entry, const std::string& record);
+  void AppendRecord(Entry& entry, const std::string& record) const;
   // What was seen since the last tick: it decides what may be attached or changed, also when that
   // is read again.
-  void AppendNewFacts(Entry& entry);
-  bool IsDue(const Entry& entry, absl::Time now) const;
-  std::vector<std::shared_ptr<const Snapshot>> Publish();
-  void End(const std::shared_ptr<Entry>& entry);
+  void AppendNewFacts(Entry& entry) const;
 
   const WorkflowTableOptions options_;
   JobTable& jobs_;
   Metrics* const metrics_;
-  std::vector<std::shared_ptr<Entry>> unpublished_;  // of the caller of TickDue()
-  mutable std::mutex mutex_;                         // guards all below
-  absl::flat_hash_map<std::string, std::shared_ptr<Entry>> workflows_;
-  KeptEnded kept_;  // by reporter, and those that have ended
+  mutable std::mutex mutex_;  // guards all below, and Entry::followed
   absl::flat_hash_map<std::string, std::vector<std::shared_ptr<Entry>>> followers_;  // by job id
-  std::uint64_t submitted_ = 0;
 };
 
 }  // namespace tidemark::service

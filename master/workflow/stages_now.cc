@@ -216,6 +216,11 @@ class Looking {
         if (ended->second < index) now.parents.push_back(ended->second);
       }
     }
+    // What is skipped is there when what it would have waited for is.
+    for (const std::size_t parent : now.parents) {
+      if (!opened.skipped) break;
+      stages_[index].last_end = std::max(stages_[index].last_end, stages_[parent].last_end);
+    }
     FindLag(index, now);
   }
 

@@ -48,7 +48,7 @@ TEST(SparkLog, BecomesATraceWhoseJobsAreGroups) {
 
 TEST(SparkLog, MayEndInTheMiddleOfALine) {
   EXPECT_TRUE(ReadSparkLog(Write("torn", std::string(kLog) + "{\"Event\":\"Spark")).ok());
-  EXPECT_THAT(ReadSparkLog(Write("empty", "")).status().message(), HasSubstr("no event of Spark"));
+  EXPECT_THAT(ReadSparkLog(Write("empty", "")).status().message(), HasSubstr("is no event log"));
   EXPECT_THAT(ReadSparkLog(Write("idle", R"({"Event":"SparkListenerApplicationStart"})"))
                   .status()
                   .message(),

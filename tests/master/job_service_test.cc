@@ -719,7 +719,7 @@ class JobServiceOnADisk : public ::testing::Test {
         .disk = disk_,
         .hub = &hub_});
     plans_ = std::make_unique<tidemark::service::WorkflowTable>(
-        tidemark::service::WorkflowTableOptions{.data_dir = "data", .hub = &hub_}, *jobs_);
+        tidemark::service::WorkflowTableOptions{}, *jobs_);
     service_ = std::make_unique<service::JobService>(
         service::Publishing{hub_, clock_, gate_, metrics_}, *jobs_, *plans_, service::ServerInfo{});
     grpc::ServerBuilder builder;

@@ -262,6 +262,19 @@ TEST_F(MasterTest, AcknowledgesWhatItTook) {
   EXPECT_THAT(ingest->Answered(3), IsEmpty());
 }
 
+TEST_F(MasterTest, TakesEventsOfSourcesInItsProcess) {
+  Start();
+  Source source;
+  EXPECT_TRUE(master_->Report(source.At(0, Opened(1, 1))).ok());
+  EXPECT_TRUE(master_->Report(source.At(1, Started(M(0)))).ok());
+  EXPECT_EQ(master_->Report(source.At(2, Started(M(1)))).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(master_->Report(source.At(3, Closed())).ok());
+  const auto final = master_->WaitUntilFinal("job-1", absl::FromChrono(kDeadline));
+  ASSERT_TRUE(final.ok()) << final.status();
+  EXPECT_EQ(final->state, JobState::kSucceeded);
+}
+
 TEST_F(MasterTest, TheFirstResponseSteersTheSourceAndLaterOnesLeaveItAlone) {
   Start();
   Source source;

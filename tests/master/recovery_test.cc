@@ -95,7 +95,7 @@ class RecoveryTest : public ::testing::Test {
   static void IngestDurably(JobTable& jobs, const Event& event) {
     const IngestResult taken = Ingest(jobs, event);
     EXPECT_TRUE(taken.status.ok()) << taken.status;
-    EXPECT_TRUE(jobs.journal().WaitUntilDurable(taken.position));
+    EXPECT_TRUE(jobs.journal().WaitUntilDurable(taken.mark.position));
   }
 
   std::string root_;
@@ -108,7 +108,7 @@ class RecoveryTest : public ::testing::Test {
 
 TEST_F(RecoveryTest, AnEmptyDirectoryHoldsNoJobs) {
   const auto jobs = Restart(directory_);
-  EXPECT_EQ(recovery_.jobs, 0u);
+  EXPECT_EQ(recovery_.restored, 0u);
   EXPECT_TRUE(jobs->List().empty());
 }
 
@@ -143,13 +143,13 @@ TEST_F(RecoveryTest, AJobIsRestoredUnderTheLimitsUnderWhichItRan) {
 
   limits_ = {};
   jobs = Restart(directory_, 2);
-  EXPECT_EQ(recovery_.jobs, 1u);
+  EXPECT_EQ(recovery_.restored, 1u);
   EXPECT_THAT(recovery_.damages, IsEmpty());
   IngestDurably(*jobs, source.At(3, Started(test::R(49'998))));  // it has the attempts it may have
   jobs.reset();
 
   jobs = Restart(directory_, 4);
-  EXPECT_EQ(recovery_.jobs, 1u);
+  EXPECT_EQ(recovery_.restored, 1u);
 }
 
 TEST_F(RecoveryTest, WhatWasRefusedForALimitIsRefusedAfterARestart) {
@@ -235,7 +235,7 @@ TEST_F(RecoveryTest, TakesUpItsJobsInTheOrderInWhichTheyWereOpened) {
     IngestDurably(*jobs, Source("app-master", id).At(*id, Opened(1, 1)));
   }
   jobs = Restart(CopyOf(directory_));
-  EXPECT_EQ(recovery_.jobs, 3u);
+  EXPECT_EQ(recovery_.restored, 3u);
   const std::vector<Snapshot> list = Values(jobs->List());
   ASSERT_EQ(list.size(), 3u);
   EXPECT_EQ(list[0].job_id, "c");
@@ -529,7 +529,7 @@ TEST_F(RecoveryTest, ACopyOfALogBesideItIsSetAside) {
   IngestDurably(*Restart(directory_), Source().At(0, Opened(1, 1)));
   fs::copy_file(LogPath(), directory_ + "/a-copy.tidemark-log");
   const auto jobs = Restart(directory_, 5);
-  EXPECT_EQ(recovery_.jobs, 1u);
+  EXPECT_EQ(recovery_.restored, 1u);
   EXPECT_THAT(recovery_.damages,
               ElementsAre(AllOf(HasSubstr("a-copy"), HasSubstr("under another name"))));
   EXPECT_TRUE(fs::exists(LogPath()));
@@ -640,7 +640,7 @@ TEST_F(DamagedJournal, AFlippedBitLosesOneEventAndNothingBehindIt) {
   fs::resize_file(LogPath(), size);
   Flip(middle_ + 30);
   const auto jobs = Restart(directory_, 500);
-  EXPECT_EQ(recovery_.jobs, 1u);
+  EXPECT_EQ(recovery_.restored, 1u);
   EXPECT_EQ(recovery_.records, records - 1);
   EXPECT_THAT(recovery_.damages, ElementsAre(AllOf(HasSubstr("job-1"), HasSubstr("damaged at byte"),
                                                    HasSubstr("about 1 record was lost"))));
@@ -679,7 +679,7 @@ TEST_F(DamagedJournal, WhatOpenedTheJobIsNotLostWithOneBit) {
     std::ofstream(LogPath(), std::ios::binary | std::ios::trunc) << whole;
     Flip(position);
     const auto jobs = Restart(directory_, 500);
-    ASSERT_EQ(recovery_.jobs, 1u) << position;
+    ASSERT_EQ(recovery_.restored, 1u) << position;
     ASSERT_EQ(recovery_.damages.size(), 1u) << position;
     ASSERT_EQ(jobs->Newest("job-1")->started_at, newest_.started_at) << position;
   }
@@ -746,7 +746,7 @@ TEST_F(RecoveryTest, AnEventThatEndsLikeTheEndOfAJobEndsNoJob) {
                      static_cast<char>(end.size() >> 7) + end;
     const IngestResult taken = jobs->Ingest(received, At(1));
     ASSERT_TRUE(taken.status.ok()) << taken.status;
-    ASSERT_TRUE(jobs->journal().WaitUntilDurable(taken.position));
+    ASSERT_TRUE(jobs->journal().WaitUntilDurable(taken.mark.position));
   }
   EXPECT_EQ(Restart(directory_, 2)->Newest("job-1")->state, JobState::kRunning);
 }
@@ -812,10 +812,10 @@ TEST_F(RecoveryTest, ATraceInTheFolderOfTheJournalIsTheJournal) {
   options.data_dir = directory_;
   options.event_log_dir = directory_ + "/.";
   options.disk = store::MakeFileDisk(/*sync=*/false);
-  EXPECT_EQ(JobTable(options).Recover(At(1), 1)->jobs, 1u);
+  EXPECT_EQ(JobTable(options).Recover(At(1), 1)->restored, 1u);
   EXPECT_EQ(Bytes(LogPath()).substr(0, log.size()), log);
   Restart(directory_, 2);
-  EXPECT_EQ(recovery_.jobs, 1u);
+  EXPECT_EQ(recovery_.restored, 1u);
 }
 
 TEST_F(RecoveryTest, ATraceThatCannotGoOnSaysSo) {
@@ -842,13 +842,13 @@ TEST_F(RecoveryTest, ADirectoryInThePlaceOfALogIsSetAside) {
   EXPECT_THAT(recovery_.damages, ElementsAre(HasSubstr("other.tidemark-log.damaged")));
   IngestDurably(*jobs, Source().At(0, Opened(1, 1)));
   jobs = Restart(directory_);
-  EXPECT_EQ(recovery_.jobs, 1u);
+  EXPECT_EQ(recovery_.restored, 1u);
 }
 
 TEST_F(RecoveryTest, APipeInThePlaceOfALogHoldsNoStartUp) {
   ASSERT_EQ(::mkfifo(LogPath("other").c_str(), 0600), 0);
   Restart(directory_);
-  EXPECT_EQ(recovery_.jobs, 0u);
+  EXPECT_EQ(recovery_.restored, 0u);
   EXPECT_THAT(recovery_.damages, IsEmpty());
 }
 
@@ -939,14 +939,14 @@ TEST_F(RecoveryTest, AJobWhoseLogCannotBeWrittenHoldsUpNoOther) {
   const IngestResult held = Ingest(jobs, Source("app-master", "bad").At(0, Opened(1, 1)));
   for (int i = 1; i < 10; ++i) {
     const IngestResult taken = Ingest(jobs, good.At(i, Started(M(0))));
-    while (!jobs.journal().IsDurable(taken.mark())) absl::SleepFor(absl::Milliseconds(1));
+    while (!jobs.journal().IsDurable(taken.mark)) absl::SleepFor(absl::Milliseconds(1));
     const std::vector<Snapshot> ticked = Values(jobs.TickDue(At(i)));
     ASSERT_EQ(ticked.size(), 1u) << i;
     EXPECT_EQ(ticked[0].job_id, "good");
   }
-  EXPECT_FALSE(jobs.journal().IsDurable(held.mark()));
+  EXPECT_FALSE(jobs.journal().IsDurable(held.mark));
   disk->BreakFile(LogPath("bad"), absl::OkStatus());
-  while (!jobs.journal().IsDurable(held.mark())) absl::SleepFor(absl::Milliseconds(1));
+  while (!jobs.journal().IsDurable(held.mark)) absl::SleepFor(absl::Milliseconds(1));
   EXPECT_EQ(jobs.TickDue(At(20)).size(), 2u);
 }
 
@@ -965,11 +965,11 @@ TEST_F(RecoveryTest, AFullDiskHoldsAnswersAndSnapshotsUntilThereIsRoom) {
   disk->Break(absl::ResourceExhaustedError("no space left on device"));
   const IngestResult held = Ingest(jobs, source.At(2, Started(M(0))));
   EXPECT_TRUE(held.status.ok()) << "it is kept in memory, but ...";
-  EXPECT_FALSE(jobs.journal().WaitUntilDurable(held.position)) << "... not acknowledged";
+  EXPECT_FALSE(jobs.journal().WaitUntilDurable(held.mark.position)) << "... not acknowledged";
   EXPECT_THAT(jobs.TickDue(At(3)), IsEmpty());
   EXPECT_EQ(jobs.Newest("job-1")->sequence, 1u);
   disk->Break(absl::OkStatus());
-  while (jobs.journal().durable() < held.position || !jobs.journal().status().ok()) {
+  while (jobs.journal().durable() < held.mark.position || !jobs.journal().status().ok()) {
     absl::SleepFor(absl::Milliseconds(1));
   }
   const std::vector<Snapshot> ticked = Values(jobs.TickDue(At(5)));

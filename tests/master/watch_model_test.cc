@@ -182,7 +182,7 @@ class Sources {
     EXPECT_TRUE(taken.status.ok()) << taken.status;
     auto& positions = positions_[event.source_id];
     positions.resize(std::max<std::size_t>(positions.size(), event.sequence));
-    positions[event.sequence - 1] = taken.position;
+    positions[event.sequence - 1] = taken.mark.position;
   }
 
   std::map<std::string, std::vector<Event>> pending_;

@@ -59,13 +59,10 @@ class WorkflowTableTest : public ::testing::Test {
     workflows_.reset();
     jobs_.reset();
     hub_ = std::make_unique<service::JobHub>("master", 10);
-    jobs_ = std::make_unique<JobTable>(
-        JobTableOptions{.data_dir = directory_, .disk = store::MakeFileDisk(/*sync=*/false)});
+    jobs_ = std::make_unique<JobTable>(JobTableOptions{
+        .data_dir = directory_, .disk = store::MakeFileDisk(/*sync=*/false), .hub = hub_.get()});
     ASSERT_TRUE(jobs_->Recover(At(seconds), 1).ok());
-    WorkflowTableOptions options = options_;
-    options.data_dir = directory_;
-    options.hub = hub_.get();
-    workflows_ = std::make_unique<WorkflowTable>(options, *jobs_);
+    workflows_ = std::make_unique<WorkflowTable>(options_, *jobs_);
     const auto recovery = workflows_->Recover();
     ASSERT_TRUE(recovery.ok()) << recovery.status();
     recovery_ = *recovery;
@@ -79,7 +76,7 @@ class WorkflowTableTest : public ::testing::Test {
   std::vector<Snapshot> Tick(double seconds) {
     TickJobs(seconds);
     std::vector<Snapshot> ticked;
-    for (const auto& snapshot : workflows_->TickDue(At(seconds))) ticked.push_back(*snapshot);
+    for (const auto& plan : workflows_->TickDue(At(seconds))) ticked.push_back(*plan.newest);
     return ticked;
   }
   void TickJobs(double seconds) {
@@ -98,7 +95,7 @@ class WorkflowTableTest : public ::testing::Test {
   std::unique_ptr<service::JobHub> hub_;
   std::unique_ptr<JobTable> jobs_;
   std::unique_ptr<WorkflowTable> workflows_;
-  WorkflowRecovery recovery_;
+  Recovery recovery_;
 };
 
 // a, then b.
@@ -373,7 +370,7 @@ TEST_F(WorkflowTableTest, GoesOnAfterAKillWithoutRepeatingASequenceOrGoingBack) 
   const Snapshot before = Newest("wf");
   const std::uint64_t run = hub_->Find("wf")->run;
   Start(50);
-  EXPECT_EQ(recovery_.workflows, 1u);
+  EXPECT_EQ(recovery_.restored, 1u);
   const Snapshot after = Newest("wf");
   EXPECT_EQ(after.sequence, before.sequence + 1);
   EXPECT_GE(after.estimate.fraction_done, before.estimate.fraction_done);
@@ -493,7 +490,7 @@ TEST_F(WorkflowTableTest, DamageInItsLogCostsOneRecordAndIsTold) {
   }
   for (int restart = 0; restart < 2; ++restart) {
     Start(30 + restart);
-    EXPECT_EQ(recovery_.workflows, 1u);
+    EXPECT_EQ(recovery_.restored, 1u);
     EXPECT_THAT(recovery_.damages, SizeIs(3));
     EXPECT_EQ(Newest("wf").children[0].job_id, "late") << "it is behind the damage";
     EXPECT_GT(Newest("wf").sequence, newest.sequence);
@@ -531,7 +528,7 @@ TEST_F(WorkflowTableTest, ALogWithoutUseIsSetAside) {
   std::ofstream(log(), std::ios::binary) << "nonsense";
   Start(5);
   EXPECT_THAT(recovery_.damages, ElementsAre(HasSubstr("it was renamed to")));
-  EXPECT_EQ(recovery_.workflows, 0u);
+  EXPECT_EQ(recovery_.restored, 0u);
 }
 
 TEST_F(WorkflowTableTest, ALogOfAnEarlierLayoutKeepsTheMasterFromStarting) {
@@ -699,7 +696,7 @@ TEST_F(WorkflowTableTest, AnIdThatWasForgottenBeginsAnewOnTheDisk) {
     ASSERT_TRUE(workflows_->Submit(Chain(id), {}, At(now)).ok());
   }
   Start(now + 1);
-  EXPECT_EQ(recovery_.workflows, 1u);
+  EXPECT_EQ(recovery_.restored, 1u);
   EXPECT_THAT(recovery_.damages, IsEmpty());
   EXPECT_FALSE(Newest("one").is_final);
 }

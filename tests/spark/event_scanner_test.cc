@@ -22,7 +22,7 @@ class EventScannerTest : public ::testing::Test {
 };
 
 TEST_F(EventScannerTest, KeepsOfAnEventWhatIsOfUse) {
-  Feed(R"({"Event":"E", "Stage Infos" : [ {"Stage ID": 7,"RDD Info":[{"Stage ID":[1,{}]}]},{"x":1}],
+  Feed(R"({"Event":"E", "Stage Infos" : [ {"Stage ID": 7,"Details":[{"Stage ID":[1,{}]}]},{"x":1}],
        "Classpath Entries":{"/a":"}"},"Job ID":-3.5e1,"Properties":null,"Accumulables":[]})");
   EXPECT_THAT(events_, ElementsAre(R"({"Event":"E","Stage Infos":[{"Stage ID":7},{}],)"
                                    R"("Job ID":-3.5e1,"Properties":null})"));
@@ -73,7 +73,7 @@ TEST_F(EventScannerTest, AnEventOfAnySizeTakesLittleMemory) {
   Feed("{\"Job ID\":1,\"physicalPlanDescription\":\"");
   const std::string piece(1 << 20, 'p');
   for (int i = 0; i < 100; ++i) Feed(piece);
-  Feed("\",\"RDD Info\":[");
+  Feed("\",\"Accumulables\":[");
   for (int i = 0; i < 100'000; ++i) Feed("{\"Stage ID\":[[[");
   for (int i = 0; i < 100'000; ++i) Feed("]]]},");
   Feed("]}");

@@ -182,9 +182,9 @@ TEST_F(LogReaderTest, SaysWhyALogIsRefused) {
   EXPECT_THAT(Message(Read("/dev/null")), HasSubstr("neither a file nor a folder"));
   fs::create_directories(folder_ / "folder");
   EXPECT_THAT(Message(Read((folder_ / "folder").string())), HasSubstr("no files events_N_"));
-  EXPECT_THAT(Message(Read(Write("empty", ""))), HasSubstr("holds no event of Spark"));
+  EXPECT_THAT(Message(Read(Write("empty", ""))), HasSubstr("is no event log"));
   EXPECT_THAT(Message(Read(Write("large", std::string(3 << 20, 'x')))),
-              HasSubstr("holds no event of Spark"));
+              HasSubstr("is no event log"));
   EXPECT_THAT(Message(Read(Write("idle", R"({"Event":"SparkListenerLogStart"})"))),
               HasSubstr("never started"));
   EXPECT_THAT(Message(Read(Write("log.snappy", "\x82SNAPPY"))), HasSubstr("log.snappy: it is"));

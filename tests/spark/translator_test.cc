@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "spark/log_parser.h"
-#include "spark/plan_hash.h"
+#include "spark/signature.h"
 
 namespace tidemark::spark {
 namespace {
@@ -185,27 +185,42 @@ TEST(Translator, GroupsAreExecutionsOfSqlElseJobs) {
 }
 
 // docs/spark-logs.md: what the connector for Spark has to compute, too.
-TEST(Translator, SignaturesAreThoseOfThePlanOrOfTheFinalStage) {
+TEST(Translator, SignaturesAreOfThePlanOrOfTheFinalStageAndOfWhatAStageDoes) {
   const std::string plan =
-      R"("sparkPlanInfo":{"nodeName":"Sort","children":[{"nodeName":"Scan","children":[]},{"nodeName":"Range","children":[]}]})";
-  EXPECT_EQ(PlanHash(nlohmann::json::parse("{" + plan + "}")["sparkPlanInfo"]),
-            0x96a85225f9e87322);  // FNV-1a of "Sort(Scan,Range)"
+      R"("sparkPlanInfo":{"nodeName":"Sort","children":[{"nodeName":"Scan t\u00e4\ud83d\ude00","children":[]},{"nodeName":"Range","children":[]}]})";
+  EXPECT_EQ(NameOfPlan(nlohmann::json::parse("{" + plan + "}")["sparkPlanInfo"]),
+            "e7b4e718.24");  // of its names in UTF-16, which are so many
   const auto execution = [&](int id) {
     return R"({"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart","executionId":)" +
-           std::to_string(id) + "," + plan + "}";
+           std::to_string(id) + R"(,"sparkPlanInfo":{"nodeName":"Scan"}})";
   };
   const auto stages = Of<StageOpened>(
       Read({kStart, execution(0), execution(1),
             Job(0, Stage(0, 2) + "," + Stage(1, 1), R"("spark.sql.execution.id":"0")"),
-            Job(1, Stage(2, 1), R"("spark.sql.execution.id":"1")"), Job(2, Stage(3, 1)),
-            Job(3, Stage(4, 1))}));
+            Job(1, Stage(2, 1), R"("spark.sql.execution.id":"1")"),
+            Job(2, Stage(4, 1) + "," + Stage(3, 1)), Job(3, Stage(5, 1))}));
+  const std::uint64_t work = WorkOfStage({{"Stage Name", "count at a.py:1"}});
   std::vector<std::string> signatures;
   for (const StageOpened& stage : stages) signatures.push_back(stage.signature);
-  EXPECT_THAT(signatures, ElementsAre("sql:96a85225f9e87322:0/count at a.py:1:0",
-                                      "sql:96a85225f9e87322:0/count at a.py:1:1",
-                                      "sql:96a85225f9e87322:1/count at a.py:1:0",
-                                      "job:count at a.py:1:0/count at a.py:1:0",
-                                      "job:count at a.py:1:1/count at a.py:1:0"));
+  const std::string scan = "sql " + NameOfPlan({{"nodeName", "Scan"}});
+  const std::string job = "job count at a.py:1";
+  EXPECT_THAT(signatures,
+              ElementsAre(SignatureOf(scan + " 1", work, 1), SignatureOf(scan + " 1", work, 2),
+                          SignatureOf(scan + " 2", work, 1), SignatureOf(job + " 1", work, 1),
+                          SignatureOf(job + " 1", work, 2), SignatureOf(job + " 2", work, 1)));
+  EXPECT_EQ(SignatureOf("job count 1", 0xabc, 2), "fdc1a19d972658e9-0000000000000abc-2");
+}
+
+TEST(Translator, TheOrderOfRddsMeansNothing) {
+  const auto work_of = [](const std::string& rdds) {
+    return WorkOfStage(
+        nlohmann::json::parse(R"({"Stage Name":"count","RDD Info":[)" + rdds + "]}"));
+  };
+  const std::string scan = R"({"Name":"FileScanRDD","Scope":"{\"id\":\"1\",\"name\":\"Scan\"}"})";
+  const std::string map = R"({"Name":"MapPartitionsRDD"})";
+  EXPECT_EQ(work_of(scan + "," + map), 0xcf321bafbd948d2cu);
+  EXPECT_EQ(work_of(map + "," + scan), 0xcf321bafbd948d2cu);
+  EXPECT_NE(work_of(map), 0xcf321bafbd948d2cu);
 }
 
 TEST(Translator, AStageThatNeitherRunsNorWaitsIsSkippedAtTheFirstTask) {

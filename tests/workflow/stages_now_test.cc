@@ -161,6 +161,20 @@ TEST(StagesNow, ASkippedStageHasNothingLeft) {
   EXPECT_EQ(Job({skipped}).Now(1).stages[0].tasks, 0u);
 }
 
+// As a job of Spark lists the stages of an earlier one that it descends from.
+TEST(StagesNow, BehindASkippedStageTheLagIsFromWhatThatWouldHaveWaitedFor) {
+  Job job({Stage(0, 1, {}, "job 0")});
+  job.Run(0, 10, Task(0, 0));
+  StageOpened skipped = Stage(1, 1, {}, "job 1");
+  skipped.skipped = true;
+  StageOpened last = Stage(2, 1, {1}, "job 1");
+  job.Say(11, skipped);
+  job.Say(11, last);
+  last.opened_at = At(12);
+  job.Say(12, last);
+  EXPECT_DOUBLE_EQ(job.Now(13).stages[2].lag.value_or(-1), 2);
+}
+
 TEST(StagesNow, AStageThatAppearsAfterItsChildrenIsTheirParentFromThenOn) {
   Job job({Stage(9, 2, {3})});
   EXPECT_THAT(job.Now(1).stages[0].parents, IsEmpty());

@@ -118,6 +118,10 @@ class Master {
   // The newest snapshots of all jobs and plans, the newest first.
   std::vector<Snapshot> ListJobs() const;
 
+  // Takes an event as if its source had sent it, for sources in this process. `arrived_at` is not
+  // looked at. OK, or why it was refused.
+  absl::Status Report(const Event& event);
+
   // Calls `on_snapshot` with every new snapshot of the job, which need not be open yet, in order,
   // from the tick thread: it must return quickly and must not shut the master down. Ends with the
   // final snapshot or when the returned handle is destroyed. No call is running after that, unless

@@ -122,8 +122,13 @@ public final class ReduceMeter {
 
   /** One record was read. */
   public void read(long recordBytes) {
-    bytes += recordBytes;
-    ++values;
+    readAll(recordBytes, 1);
+  }
+
+  /** So many records were read, of so many bytes in all. */
+  public void readAll(long recordsBytes, long records) {
+    bytes += recordsBytes;
+    values += records;
   }
 
   /** The key group in progress is large from here on. */

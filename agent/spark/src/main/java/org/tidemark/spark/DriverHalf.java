@@ -1,0 +1,61 @@
+package org.tidemark.spark;
+
+import java.io.IOException;
+import java.util.Collections;
+import java.util.Map;
+import org.apache.spark.SparkContext;
+import org.apache.spark.api.plugin.DriverPlugin;
+import org.apache.spark.api.plugin.PluginContext;
+import org.tidemark.jvm.guard.Guard;
+import org.tidemark.jvm.guard.Log;
+import org.tidemark.jvm.guard.Reasons;
+
+/** Tells of the application, its stages and their tasks: {@link ApplicationListener}. */
+final class DriverHalf implements DriverPlugin {
+  /** A queue of its own: neither waits for Spark's listeners nor makes them wait. */
+  private static final String QUEUE = "tidemark";
+
+  private final Log log = Settings.newLog();
+  private final Guard guard = new Guard(log);
+  /** Null: nothing is reported. */
+  private ApplicationListener listener;
+
+  @Override
+  public Map<String, String> init(SparkContext context, PluginContext plugin) {
+    try {
+      final Settings settings = settings(context);
+      if (settings != null) {
+        listener = new ApplicationListener(context, settings, log, guard);
+        context.listenerBus().addToQueue(listener, QUEUE);
+        return settings.toTell();
+      }
+    } catch (Throwable ours) {
+      guard.turnOff(ours);
+    }
+    return Collections.emptyMap();
+  }
+
+  /** The listener has heard everything by now. */
+  @Override
+  public void shutdown() {
+    try {
+      if (listener != null) {
+        listener.close();
+      }
+    } catch (Throwable ours) {
+      guard.turnOff(ours);
+    }
+  }
+
+  private Settings settings(SparkContext context) {
+    try {
+      return Settings.of(context.conf()::get, Collections.emptyMap());
+    } catch (IllegalArgumentException | IOException wrong) {
+      log.warn(
+          "no progress is reported: "
+              + Reasons.of(wrong)
+              + "; the application itself is not affected");
+      return null;
+    }
+  }
+}

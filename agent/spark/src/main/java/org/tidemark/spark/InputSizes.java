@@ -1,0 +1,289 @@
+package org.tidemark.spark;
+
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.apache.spark.Dependency;
+import org.apache.spark.MapOutputTrackerMaster;
+import org.apache.spark.NarrowDependency;
+import org.apache.spark.OneToOneDependency;
+import org.apache.spark.Partition;
+import org.apache.spark.ShuffleDependency;
+import org.apache.spark.SparkContext;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.rdd.RDD;
+import org.apache.spark.scheduler.MapStatus;
+import org.apache.spark.storage.StorageLevel;
+import org.tidemark.jvm.wire.StageNews;
+import org.tidemark.jvm.wire.StageNews.Precision;
+
+/**
+ * What each task of a stage has to read, from what the driver knows when the stage is submitted: the
+ * sizes of map outputs, and of the files or splits that partitions are for. A partition of a cached
+ * RDD, or of one whose source does not say sizes, has no known size, nor has its stage.
+ *
+ * <p>Looks at what belongs to Spark's scheduler without its lock: that a stage is gone, or a map
+ * output moved, means that the sizes are not known. Belongs to one thread.
+ */
+final class InputSizes {
+  /** Sizes of map outputs to look at for one stage: about 50 ms. Of more, some maps stand for all. */
+  private static final long LOOKS_MAX = 5_000_000;
+
+  /** From so many partitions on, Spark keeps one average for most of a map output. */
+  private static final int AVERAGED_FROM = 2_001;
+
+  /** Files of which only those columns are read that are asked for. */
+  private static final Pattern COLUMNS = Pattern.compile("\\.(parquet|orc)$");
+
+  private static final String SQL = "org.apache.spark.sql.execution.";
+
+  /** What is not known, which is to be expected. */
+  private static final class Unknown extends Exception {
+    Unknown(String what) {
+      super(what, null, false, false);
+    }
+  }
+
+  private final SparkContext context;
+  private final Members members;
+  // Of the stage that is looked at.
+  private final Map<Integer, long[]> known = new HashMap<>();
+  private Precision precision;
+  private long looksLeft;
+
+  InputSizes(SparkContext context, Members members) {
+    this.context = context;
+    this.members = members;
+  }
+
+  /** Whether the sizes are known, and have been added. */
+  boolean addTo(StageNews stage) {
+    try {
+      final Object scheduled =
+          Members.orNull(
+              (scala.Option<?>)
+                  members.call(context.dagScheduler().stageIdToStage(), "get", stage.number));
+      if (scheduled == null) {
+        return false;
+      }
+      precision = Precision.EXACT;
+      looksLeft = LOOKS_MAX;
+      final long[] bytes = of((RDD<?>) members.call(scheduled, "rdd"));
+      // Those of a job that needs only some partitions are those of the first ones.
+      if (bytes.length < stage.tasks) {
+        return false;
+      }
+      stage.taskBytes = Arrays.copyOf(bytes, stage.tasks);
+      stage.precision = precision;
+      return true;
+    } catch (Unknown | ReflectiveOperationException | RuntimeException notToBeHad) {
+      return false;
+    } finally {
+      known.clear();
+    }
+  }
+
+  /** By partition. bytes */
+  private long[] of(RDD<?> rdd) throws Unknown, ReflectiveOperationException {
+    final long[] before = known.get(rdd.id());
+    if (before != null) {
+      return before;
+    }
+    if (!rdd.getStorageLevel().equals(StorageLevel.NONE())) {
+      throw new Unknown("whether it is cached");
+    }
+    final Partition[] partitions = rdd.partitions();
+    final long[] bytes = new long[partitions.length];
+    boolean isSource = true;
+    for (Object dependency : members.list(rdd, "dependencies")) {
+      isSource = false;
+      add((Dependency<?>) dependency, partitions, bytes);
+    }
+    if (isSource) {
+      for (int i = 0; i < bytes.length; ++i) {
+        bytes[i] = ofSource(partitions[i]);
+      }
+    }
+    known.put(rdd.id(), bytes);
+    return bytes;
+  }
+
+  private void add(Dependency<?> dependency, Partition[] partitions, long[] bytes)
+      throws Unknown, ReflectiveOperationException {
+    if (dependency instanceof ShuffleDependency) {
+      addShuffled((ShuffleDependency<?, ?, ?>) dependency, partitions, bytes);
+      return;
+    }
+    if (!(dependency instanceof NarrowDependency)) {
+      throw new Unknown(dependency.getClass().getName());
+    }
+    final long[] parent = of(dependency.rdd());
+    for (int i = 0; i < bytes.length; ++i) {
+      if (dependency instanceof OneToOneDependency) {
+        bytes[i] += parent[i];
+      } else {
+        for (Object from : members.list(dependency, "getParents", i)) {
+          bytes[i] += parent[(Integer) from];
+        }
+      }
+    }
+  }
+
+  private void addShuffled(
+      ShuffleDependency<?, ?, ?> dependency, Partition[] partitions, long[] bytes)
+      throws Unknown, ReflectiveOperationException {
+    final MapStatus[] maps = mapsOf(dependency.shuffleId());
+    final int reducers = dependency.partitioner().numPartitions();
+    if (reducers >= AVERAGED_FROM) {
+      worsen(Precision.ESTIMATED);
+    } else {
+      worsen(Precision.ROUNDED);
+    }
+    long[] totals = null;
+    for (int i = 0; i < partitions.length; ++i) {
+      final String kind = partitions[i].getClass().getName();
+      if (!kind.startsWith(SQL + "ShuffledRowRDDPartition")) {
+        totals = totals == null ? totals(maps, reducers) : totals;
+        bytes[i] += totals[partitions[i].index()];
+        continue;
+      }
+      final Object spec = members.call(partitions[i], "spec");
+      switch (spec.getClass().getSimpleName()) {
+        case "CoalescedPartitionSpec":
+          totals = totals == null ? totals(maps, reducers) : totals;
+          for (int r = number(spec, "startReducerIndex"); r < number(spec, "endReducerIndex"); ++r) {
+            bytes[i] += totals[r];
+          }
+          break;
+        case "PartialReducerPartitionSpec":
+          bytes[i] +=
+              sum(
+                  maps,
+                  number(spec, "startMapIndex"),
+                  number(spec, "endMapIndex"),
+                  number(spec, "reducerIndex"),
+                  number(spec, "reducerIndex") + 1);
+          break;
+        case "PartialMapperPartitionSpec":
+          final int map = number(spec, "mapIndex");
+          bytes[i] +=
+              sum(
+                  maps,
+                  map,
+                  map + 1,
+                  number(spec, "startReducerIndex"),
+                  number(spec, "endReducerIndex"));
+          break;
+        case "CoalescedMapperPartitionSpec":
+          bytes[i] +=
+              sum(
+                  maps,
+                  number(spec, "startMapIndex"),
+                  number(spec, "endMapIndex"),
+                  0,
+                  number(spec, "numReducers"));
+          break;
+        default:
+          throw new Unknown(spec.getClass().getName());
+      }
+    }
+  }
+
+  private int number(Object spec, String name) throws ReflectiveOperationException {
+    return (Integer) members.call(spec, name);
+  }
+
+  private MapStatus[] mapsOf(int shuffle) throws Unknown, ReflectiveOperationException {
+    final Object tracker = SparkEnv.get().mapOutputTracker();
+    final Object status =
+        Members.orNull(
+            (scala.Option<?>)
+                members.call(
+                    ((MapOutputTrackerMaster) tracker).shuffleStatuses(), "get", shuffle));
+    if (status == null) {
+      throw new Unknown("the shuffle");
+    }
+    return (MapStatus[]) members.call(status, "mapStatuses");
+  }
+
+  /** By reducer. When there are too many to look at, some maps stand for all. */
+  private long[] totals(MapStatus[] maps, int reducers) throws Unknown {
+    final long looks = (long) maps.length * reducers;
+    final int step = (int) Math.max(1, (looks + looksLeft - 1) / Math.max(1, looksLeft));
+    if (step > 1) {
+      worsen(Precision.ESTIMATED);
+    }
+    looksLeft = Math.max(1, looksLeft - looks / step);
+    final long[] totals = new long[reducers];
+    int looked = 0;
+    for (int m = 0; m < maps.length; m += step) {
+      final MapStatus map = present(maps[m]);
+      ++looked;
+      for (int r = 0; r < reducers; ++r) {
+        totals[r] += map.getSizeForBlock(r);
+      }
+    }
+    for (int r = 0; step > 1 && r < reducers; ++r) {
+      totals[r] = (long) ((double) totals[r] * maps.length / looked);
+    }
+    return totals;
+  }
+
+  private long sum(MapStatus[] maps, int firstMap, int endMap, int firstReducer, int endReducer)
+      throws Unknown {
+    looksLeft -= (long) (endMap - firstMap) * (endReducer - firstReducer);
+    if (looksLeft <= 0) {
+      throw new Unknown("it would take too long");
+    }
+    long bytes = 0;
+    for (int m = firstMap; m < endMap; ++m) {
+      for (int r = firstReducer; r < endReducer; ++r) {
+        bytes += present(maps[m]).getSizeForBlock(r);
+      }
+    }
+    return bytes;
+  }
+
+  private static MapStatus present(MapStatus map) throws Unknown {
+    if (map == null) {
+      throw new Unknown("a map output");
+    }
+    return map;
+  }
+
+  private long ofSource(Partition partition) throws Unknown, ReflectiveOperationException {
+    switch (partition.getClass().getSimpleName()) {
+      case "HadoopPartition":
+        worsen(Precision.ROUNDED);
+        return lengthOf(members.call(members.call(partition, "inputSplit"), "value"));
+      case "NewHadoopPartition":
+        worsen(Precision.ROUNDED);
+        return lengthOf(members.call(members.call(partition, "serializableHadoopSplit"), "value"));
+      case "FilePartition":
+        worsen(Precision.ROUNDED);
+        return lengthOfFiles((Object[]) members.call(partition, "files"));
+      default:
+        throw new Unknown(partition.getClass().getName());
+    }
+  }
+
+  private long lengthOfFiles(Object[] files) throws Unknown, ReflectiveOperationException {
+    long bytes = 0;
+    for (Object file : files) {
+      if (COLUMNS.matcher(String.valueOf(members.call(file, "filePath"))).find()) {
+        throw new Unknown("how many columns are read");
+      }
+      bytes += (Long) members.call(file, "length");
+    }
+    return bytes;
+  }
+
+  private long lengthOf(Object split) throws ReflectiveOperationException {
+    return (Long) members.call(split, "getLength");
+  }
+
+  private void worsen(Precision to) {
+    precision = precision.compareTo(to) < 0 ? to : precision;
+  }
+}

@@ -1,0 +1,133 @@
+package org.tidemark.spark;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.BinaryOperator;
+import org.slf4j.LoggerFactory;
+import org.tidemark.jvm.guard.Guard;
+import org.tidemark.jvm.guard.Log;
+import org.tidemark.jvm.guard.OnceLog;
+import org.tidemark.jvm.profile.MeterSettings;
+import org.tidemark.jvm.transport.Endpoint;
+import org.tidemark.jvm.transport.Sender;
+import org.tidemark.jvm.transport.Source;
+import org.tidemark.jvm.transport.Tls;
+
+/** What a user can set; docs/spark.md lists it. Immutable. */
+final class Settings {
+  static final String MASTER = "spark.tidemark.master";
+  static final String ENABLED = "spark.tidemark.enabled";
+  /** Whether key groups of RDD shuffles are looked at. */
+  static final String KEYS = "spark.tidemark.keys";
+  static final String TOKEN = "spark.tidemark.token";
+  /** A file at the driver with the token. */
+  static final String TOKEN_FILE = "spark.tidemark.token.file";
+  static final String TLS_CA = "spark.tidemark.tls.ca";
+  static final String TLS_CERTIFICATE = "spark.tidemark.tls.certificate";
+  static final String TLS_KEY = "spark.tidemark.tls.key";
+  static final String TLS_SERVER_NAME = "spark.tidemark.tls.server.name";
+
+  // What the driver tells its executors. Spark shows these names with their values to whoever may see
+  // the application's settings, but hides the values of names with "token" in them.
+  private static final String RUN = "run";
+  private static final String TOLD_TOKEN = "token";
+
+  private static final int TOKEN_BYTES_MAX = 1 << 16;
+
+  final boolean keys;
+  private final Endpoint master;
+  private final String token;
+  private final String run;
+
+  private Settings(boolean keys, Endpoint master, String token, String run) {
+    this.keys = keys;
+    this.master = master;
+    this.token = token;
+    this.run = run;
+  }
+
+  /**
+   * Null: nothing is to be reported. IllegalArgumentException, IOException: a setting is wrong.
+   * {@code conf}: the value of a name, or what is given with it. {@code told}: what the driver
+   * tells an executor; the driver's own is empty.
+   */
+  static Settings of(BinaryOperator<String> conf, Map<String, String> told) throws IOException {
+    final String address = conf.apply(MASTER, "").trim();
+    if (address.isEmpty() || !Boolean.parseBoolean(conf.apply(ENABLED, "true"))) {
+      return null;
+    }
+    String token = conf.apply(TOKEN, told.getOrDefault(TOLD_TOKEN, "")).trim();
+    final File file = file(conf, TOKEN_FILE);
+    if (token.isEmpty() && file != null && told.isEmpty()) {
+      token = read(file);
+    }
+    final Endpoint master = Endpoint.of(address, token, tls(conf));
+    if (master == null) {
+      throw new IllegalArgumentException(
+          MASTER
+              + " is not HOST:PORT, with an IPv6 address in brackets ([::1]:7411): "
+              + address);
+    }
+    final String run = told.getOrDefault(RUN, UUID.randomUUID().toString());
+    return new Settings(Boolean.parseBoolean(conf.apply(KEYS, "false")), master, token, run);
+  }
+
+  /** What an executor has to know of it. */
+  Map<String, String> toTell() {
+    final Map<String, String> told = new HashMap<>();
+    told.put(RUN, run);
+    if (!token.isEmpty()) {
+      told.put(TOLD_TOKEN, token);
+    }
+    return told;
+  }
+
+  /**
+   * A connection about an application, which begins with the first event. {@code role}: "driver" or
+   * the executor's id.
+   */
+  Sender open(String role, String applicationId, long bufferBytesMax, Log log, Guard guard) {
+    return new Sender(
+        master,
+        new Source("tidemark-spark", role + "-" + UUID.randomUUID(), applicationId, run),
+        bufferBytesMax,
+        new MeterSettings(),
+        log,
+        guard);
+  }
+
+  static Log newLog() {
+    return new OnceLog(
+        what -> LoggerFactory.getLogger("org.tidemark.spark").warn("Tidemark: {}", what),
+        what -> LoggerFactory.getLogger("org.tidemark.spark").info("Tidemark: {}", what));
+  }
+
+  /** Null: none. */
+  private static Tls tls(BinaryOperator<String> conf) {
+    final File authorities = file(conf, TLS_CA);
+    return authorities == null
+        ? null
+        : new Tls(
+            authorities,
+            file(conf, TLS_CERTIFICATE),
+            file(conf, TLS_KEY),
+            conf.apply(TLS_SERVER_NAME, "").trim());
+  }
+
+  private static File file(BinaryOperator<String> conf, String key) {
+    final String name = conf.apply(key, "").trim();
+    return name.isEmpty() ? null : new File(name);
+  }
+
+  private static String read(File file) throws IOException {
+    if (file.length() > TOKEN_BYTES_MAX) {
+      throw new IOException(TOKEN_FILE + ": " + file + " is too large for a token");
+    }
+    return new String(Files.readAllBytes(file.toPath()), StandardCharsets.UTF_8).trim();
+  }
+}

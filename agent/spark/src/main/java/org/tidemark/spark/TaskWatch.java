@@ -1,0 +1,169 @@
+package org.tidemark.spark;
+
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
+import org.apache.spark.TaskContext;
+import org.apache.spark.executor.TaskMetrics;
+import org.tidemark.jvm.profile.ProcessorWatch;
+import org.tidemark.jvm.transport.Sender;
+import org.tidemark.jvm.wire.Attempt;
+import org.tidemark.jvm.wire.Event;
+import org.tidemark.jvm.wire.Events;
+import org.tidemark.jvm.wire.HeartbeatNews;
+
+/**
+ * How far a task is, and what it waited for. Made on the task's thread; looked at on one thread at a
+ * time.
+ *
+ * <p>What a task has read tells how far it is where each record is done with when the next is read.
+ * Where all are read, to be sorted or put into groups, before the first result, what was read tells
+ * nothing of how far the work is, and is kept back.
+ */
+final class TaskWatch implements Sender.Reporter {
+  /** A metric of the SQL operator that reads all its input before its first result. */
+  private static final String SORTS = "sort time";
+  /** Those whose tasks wait for memory wait for this. */
+  private static final String MEMORY_MANAGER = "org.apache.spark.memory.";
+
+  private static final long NANOS_PER_MICRO = 1_000;
+  private static final long MICROS_PER_MILLI = 1_000;
+
+  private final Members members;
+  private final ThreadMXBean threads;
+  final Attempt attempt;
+  private final TaskMetrics metrics;
+  private final long thread = Thread.currentThread().getId();
+  private final ProcessorWatch processor;
+  private final long cpuNanosBefore;
+  private final long collectionMillisBefore = collectionMillis();
+  private long waitedMillisBefore;
+  private long memoryWaitMillis;
+  private long cpuNanos;
+  /** Whether what was fetched is told, as the stage reduces. */
+  private volatile boolean tellsFetched;
+  /** What else ends with the task; null: nothing. Belongs to the task's thread. */
+  private Runnable atEnd;
+
+  TaskWatch(TaskContext task, Members members, ThreadMXBean threads) {
+    this.members = members;
+    this.threads = threads;
+    attempt =
+        new Attempt(
+            task.stageId(), task.stageAttemptNumber(), task.partitionId(), task.attemptNumber());
+    metrics = task.taskMetrics();
+    processor = ProcessorWatch.ofThisThread(System.nanoTime());
+    cpuNanosBefore = threads.getThreadCpuTime(thread);
+    final ThreadInfo info = threads.getThreadInfo(thread);
+    waitedMillisBefore = info == null ? 0 : info.getWaitedTime();
+  }
+
+  @Override
+  public Event report() {
+    // Until the task ends, what it fetched is counted elsewhere.
+    metrics.mergeShuffleReadMetrics();
+    final HeartbeatNews news = new HeartbeatNews(attempt);
+    addRead(news);
+    news.bytesEmitted = emitted();
+    addWaits(news);
+    return Events.heartbeat(news);
+  }
+
+  /** What the task has written so far. bytes */
+  long emitted() {
+    return metrics.outputMetrics().bytesWritten() + metrics.shuffleWriteMetrics().bytesWritten();
+  }
+
+  /** How many bytes of the shuffle there were for each record. */
+  double bytesPerRecord() {
+    metrics.mergeShuffleReadMetrics();
+    final long records = metrics.shuffleReadMetrics().recordsRead();
+    return records == 0 ? 0 : (double) metrics.shuffleReadMetrics().totalBytesRead() / records;
+  }
+
+  /** The stage reduces: says how much was fetched from now on. */
+  void tellFetched() {
+    tellsFetched = true;
+  }
+
+  /** The key groups of the task end with it. */
+  void endWith(Runnable keyGroups) {
+    atEnd = keyGroups;
+  }
+
+  void endKeyGroups() {
+    if (atEnd != null) {
+      atEnd.run();
+    }
+  }
+
+  private void addRead(HeartbeatNews news) {
+    news.bytesDone = metrics.inputMetrics().bytesRead();
+    news.recordsDone = metrics.inputMetrics().recordsRead();
+    final long shuffled = metrics.shuffleReadMetrics().recordsRead();
+    if (shuffled > 0 && (tellsFetched || isPassedOn())) {
+      news.bytesDone += metrics.shuffleReadMetrics().totalBytesRead();
+      news.recordsDone += shuffled;
+    }
+  }
+
+  /** Whether records of a shuffle are done with one after the other, as far as it can be told. */
+  private boolean isPassedOn() {
+    boolean isSql = false;
+    try {
+      for (Object accumulator : members.list(metrics, "accumulators")) {
+        final Object name = Members.orNull((scala.Option<?>) members.call(accumulator, "name"));
+        if (SORTS.equals(name)) {
+          return false;
+        }
+        isSql |= accumulator.getClass().getName().startsWith("org.apache.spark.sql.");
+      }
+    } catch (ReflectiveOperationException notTold) {
+      return false;
+    }
+    // What reads a shuffle of an RDD usually puts it into groups or into an order first.
+    return isSql;
+  }
+
+  private void addWaits(HeartbeatNews news) {
+    final long cpu = threads.getThreadCpuTime(thread);
+    if (cpu >= 0 && cpuNanosBefore >= 0) {
+      cpuNanos = Math.max(cpuNanos, cpu - cpuNanosBefore);
+      news.cpuMicros = cpuNanos / NANOS_PER_MICRO;
+    }
+    final ProcessorWatch.Use use = processor.read(System.nanoTime());
+    if (use != null) {
+      news.processorWaitMicros = use.waitedNanos / NANOS_PER_MICRO;
+    }
+    lookForMemoryWait();
+    news.memoryWaitMicros =
+        (memoryWaitMillis + collectionMillis() - collectionMillisBefore) * MICROS_PER_MILLI;
+    news.networkWaitMicros = metrics.shuffleReadMetrics().fetchWaitTime() * MICROS_PER_MILLI;
+    news.ioWaitMicros = metrics.shuffleWriteMetrics().writeTime() / NANOS_PER_MICRO;
+  }
+
+  /** A thread says how long it waited, but only what it waits for now. */
+  private void lookForMemoryWait() {
+    final ThreadInfo info = threads.getThreadInfo(thread);
+    if (info == null || info.getWaitedTime() < 0) {
+      return;
+    }
+    if (String.valueOf(info.getLockName()).startsWith(MEMORY_MANAGER)) {
+      memoryWaitMillis += Math.max(0, info.getWaitedTime() - waitedMillisBefore);
+    }
+    waitedMillisBefore = info.getWaitedTime();
+  }
+
+  /** For which all threads were stopped, or nearly; of collectors that work beside them, nothing. */
+  private static long collectionMillis() {
+    long millis = 0;
+    for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
+      final String name = collector.getName();
+      if (!name.contains("Concurrent") && !name.contains("Cycles")) {
+        millis += Math.max(0, collector.getCollectionTime());
+      }
+    }
+    return millis;
+  }
+}

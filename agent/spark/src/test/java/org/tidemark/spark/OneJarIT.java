@@ -1,0 +1,18 @@
+package org.tidemark.spark;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import java.util.Collections;
+import org.junit.Test;
+import org.tidemark.jvm.support.ConnectorJar;
+
+public class OneJarIT {
+  /** Another connector in the same JVM has another copy of what both use. */
+  @Test
+  public void everyClassIsBelowTheConnectorsOwnPackage() throws Exception {
+    assertEquals(
+        Collections.emptyList(), ConnectorJar.classesOutside("org.tidemark.spark"));
+    assertTrue(ConnectorJar.classes().contains("org/tidemark/spark/jvm/transport/Sender.class"));
+  }
+}

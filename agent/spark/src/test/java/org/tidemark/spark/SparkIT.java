@@ -1,0 +1,232 @@
+package org.tidemark.spark;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import java.io.File;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.BeforeClass;
+import org.junit.ClassRule;
+import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
+import org.tidemark.jvm.support.Master;
+import org.tidemark.jvm.support.OddMaster;
+import org.tidemark.spark.support.EventLog;
+import org.tidemark.spark.support.Spark;
+
+/** Real applications, and a real master or what is none. */
+public class SparkIT {
+  @ClassRule public static final TemporaryFolder FOLDER = new TemporaryFolder();
+
+  private static final String LOCAL = "local[2,4]";
+  private static final String CLUSTER = "local-cluster[2,1,512]";
+
+  private static Spark spark;
+  private static String expected;
+
+  @BeforeClass
+  public static void runWithout() throws Exception {
+    spark = new Spark(FOLDER.newFolder().toPath());
+    final Spark.Ended plain = spark.work(LOCAL, Collections.emptyList(), "none");
+    assertEquals(plain.err, 0, plain.exitCode);
+    expected = plain.said("RESULT").get(0).substring(2);
+  }
+
+  private static void check(Spark.Ended ended, int contexts) {
+    assertEquals(ended.err, 0, ended.exitCode);
+    assertEquals(contexts, ended.said("RESULT").size());
+    for (int i = 0; i < contexts; ++i) {
+      assertEquals(i + " " + expected, ended.said("RESULT").get(i));
+      assertEquals("of the connector's threads", i + " 0", ended.said("THREADS").get(i));
+    }
+  }
+
+  private static long logged(File events, String kind) throws Exception {
+    try (Stream<Path> files = Files.walk(events.toPath())) {
+      long count = 0;
+      for (Path file : (Iterable<Path>) files.filter(Files::isRegularFile)::iterator) {
+        try (Stream<String> lines = Files.lines(file, StandardCharsets.UTF_8)) {
+          count += lines.filter(line -> line.contains("\"SparkListener" + kind + "\"")).count();
+        }
+      }
+      return count;
+    }
+  }
+
+  @Test
+  public void aLocalApplicationTellsWhatItsOwnLogTells() throws Exception {
+    final File events = FOLDER.newFolder();
+    final List<String> options = Spark.reporting(Spark.jar());
+    for (String setting :
+        Arrays.asList(
+            "spark.eventLog.enabled=true",
+            "spark.eventLog.compress=false",
+            "spark.eventLog.dir=" + events.toURI())) {
+      options.addAll(Arrays.asList("--conf", setting));
+    }
+    try (Master master = Master.start(FOLDER.newFolder().toPath())) {
+      final Spark.Ended ended = spark.work(LOCAL, options, master.address);
+      check(ended, 1);
+      final EventLog log = EventLog.of(master, ended.said("APPLICATION").get(0).substring(2));
+      assertEquals(1, log.outcome);
+      assertEquals(0, log.refused);
+      assertEquals("spark", log.engine);
+      assertEquals(Set.of("driver", "executor"), log.sources);
+      assertEquals(1, log.executors);
+      assertEquals(logged(events, "TaskStart"), log.attempts.size());
+      assertEquals(logged(events, "TaskEnd"), log.finished() + 1); // one attempt failed
+      assertEquals(
+          logged(events, "StageSubmitted"), log.stages.size() - log.skipped().size());
+      assertEquals("groupByKey's output was there for count()", Set.of(2L), log.skipped());
+      assertEquals(Set.of(0L), log.stages.get(1L).parents);
+      assertEquals(4, log.stages.get(1L).taskBytes.length);
+      assertEquals(6, log.stages.get(0L).tasks);
+      // Every task that ended said what it had used.
+      assertEquals(log.attempts.keySet(), log.cpuMicros.keySet());
+      assertEquals(
+          log.stages.size(), log.stages.values().stream().map(s -> s.signature).distinct().count());
+    }
+  }
+
+  @Test
+  public void contextsMayFollowOneAnotherWhateverTheirMasterDoes() throws Exception {
+    try (Master master = Master.start(FOLDER.newFolder().toPath());
+        OddMaster mute = OddMaster.with((in, out) -> Thread.sleep(600_000));
+        OddMaster garbage =
+            OddMaster.with(
+                (in, out) -> {
+                  while (in.read() >= 0) {
+                    out.write(new byte[] {7, 0, 77, 1, 2, 3, 4, 5, 6, 0, 0, 0});
+                    out.flush();
+                  }
+                });
+        OddMaster full = OddMaster.full()) {
+      final String[] masters = {
+        master.address,
+        OddMaster.absent(),
+        mute.address,
+        garbage.address,
+        full.address,
+        "no address",
+        master.address
+      };
+      final Spark.Ended ended =
+          spark.work(LOCAL, Spark.reporting(Spark.jar()), masters);
+      check(ended, masters.length);
+      assertEquals(2, master.jobs().size());
+      for (String job : master.jobs()) {
+        assertEquals(1, EventLog.of(master, job).outcome);
+      }
+      for (String line :
+          Arrays.asList("cannot be reached", "gave no proper answer", "is not HOST:PORT")) {
+        assertTrue(line + ": " + ended.err, ended.err.contains(line));
+      }
+    }
+  }
+
+  @Test
+  public void executorsInProcessesOfTheirOwnReport() throws Exception {
+    try (Master master = Master.start(FOLDER.newFolder().toPath())) {
+      final Spark.Ended ended =
+          spark.work(CLUSTER, Spark.reporting(Spark.jar()), master.address);
+      check(ended, 1);
+      final EventLog log = EventLog.of(master, ended.said("APPLICATION").get(0).substring(2));
+      assertEquals(1, log.outcome);
+      assertEquals(0, log.refused);
+      assertEquals(2, log.executors);
+      assertEquals(log.attempts.keySet(), log.cpuMicros.keySet());
+    }
+  }
+
+  @Test
+  public void keyGroupsOfAnRddsShuffleAreCountedAndNamed() throws Exception {
+    final int keys = 400;
+    final Spark.Ended plain = spark.groups(LOCAL, Collections.emptyList(), keys, 2_000, 10);
+    for (String cluster : Arrays.asList(LOCAL, CLUSTER)) {
+      try (Master master = Master.start(FOLDER.newFolder().toPath())) {
+        final List<String> options = Spark.reporting(Spark.jar());
+        options.addAll(Arrays.asList("--conf", Settings.MASTER + "=" + master.address));
+        options.addAll(Arrays.asList("--conf", Settings.KEYS + "=true"));
+        final Spark.Ended ended = spark.groups(cluster, options, keys, 2_000, 10);
+        assertEquals(ended.err, 0, ended.exitCode);
+        assertEquals(plain.said("RESULT"), ended.said("RESULT"));
+        final EventLog log = EventLog.of(master, ended.said("APPLICATION").get(0));
+        assertEquals(1, log.outcome);
+        assertEquals(0, log.refused);
+        assertEquals(keys, log.groups.values().stream().mapToLong(n -> n).sum());
+        assertTrue(log.heavyKeys.contains(KeyNames.of("key 0")));
+        assertTrue(log.doneKeys.contains(KeyNames.of("key 0")));
+        final long reduced = log.reduceBytes.values().stream().mapToLong(n -> n).sum();
+        assertEquals("but for rounding", log.mapBytes, reduced, keys);
+      }
+    }
+  }
+
+  @Test
+  public void whatTasksOfAJoinHaveToReadIsKnownBefore() throws Exception {
+    try (Master master = Master.start(FOLDER.newFolder().toPath())) {
+      final List<String> options = Spark.reporting(Spark.jar());
+      options.addAll(Arrays.asList("--conf", Settings.MASTER + "=" + master.address));
+      final Spark.Ended ended = spark.python(LOCAL, options, "skew_join.py");
+      assertEquals(ended.err, 0, ended.exitCode);
+      assertEquals(2, ended.said("RESULT").size());
+      assertEquals(1, ended.said("RESULT").stream().distinct().count());
+      final EventLog log = EventLog.of(master, ended.said("APPLICATION").get(0));
+      assertEquals(0, log.refused);
+      int joins = 0;
+      for (Map.Entry<Long, EventLog.Stage> entry : log.stages.entrySet()) {
+        final EventLog.Stage stage = entry.getValue();
+        assertTrue(stage.group, stage.group.startsWith("sql/"));
+        if (stage.skipped || stage.parents.size() < 2) {
+          continue;
+        }
+        ++joins;
+        assertEquals(stage.tasks, stage.taskBytes.length);
+        for (int i = 0; i < stage.tasks; ++i) {
+          final double read = log.inputBytes.get(entry.getKey() + "." + i);
+          // Where nearly nothing is read, Spark rounds by more.
+          assertEquals("task " + i, read, stage.taskBytes[i], 0.1 * read + 100);
+        }
+      }
+      assertEquals(2, joins);
+    }
+  }
+
+  @Test
+  public void anExecutorThatDiesIsNoTrouble() throws Exception {
+    final Spark.Ended plain = spark.lost(CLUSTER, Collections.emptyList());
+    try (Master master = Master.start(FOLDER.newFolder().toPath())) {
+      final List<String> options = Spark.reporting(Spark.jar());
+      options.addAll(Arrays.asList("--conf", Settings.MASTER + "=" + master.address));
+      final Spark.Ended ended = spark.lost(CLUSTER, options);
+      assertEquals(ended.err, 0, ended.exitCode);
+      assertEquals(plain.said("RESULT"), ended.said("RESULT"));
+      final EventLog log = EventLog.of(master, ended.said("APPLICATION").get(0));
+      assertEquals(1, log.outcome);
+      assertEquals(0, log.refused);
+      assertTrue(log.executors >= 3);
+      assertTrue("a stage is tried again", log.stages.values().stream().anyMatch(s -> s.attempt > 0));
+    }
+  }
+
+  @Test
+  public void anAbsentMasterIsNoTroubleToExecutorsEither() throws Exception {
+    check(spark.work(CLUSTER, Spark.reporting(Spark.jar()), OddMaster.absent()), 1);
+  }
+
+  @Test
+  public void whatTheConnectorLacksTurnsItOff() throws Exception {
+    for (String gone : Arrays.asList("Events", "TaskWatch", "Guard", "ApplicationListener")) {
+      final String broken = spark.jarWithout(gone);
+      check(spark.work(LOCAL, Spark.reporting(broken), OddMaster.absent()), 1);
+    }
+  }
+}

@@ -1,0 +1,104 @@
+package org.tidemark.spark;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNotEquals;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertTrue;
+
+import java.util.List;
+import java.util.stream.Collectors;
+import org.junit.Test;
+import org.tidemark.jvm.wire.StageNews;
+
+public class StagesTest {
+  private final Stages stages = new Stages(false);
+  private final Stages.Work job = new Stages.Work("job/0", "", "job");
+
+  private static StageFacts facts(int stage, int attempt, int tasks, int partitions, int... parents) {
+    return new StageFacts(stage, attempt, "count", tasks, partitions, parents, "steps", 0);
+  }
+
+  private StageNews list(int stage, int... parents) {
+    return stages.listed(facts(stage, 0, 4, 4, parents), job);
+  }
+
+  private static List<Integer> skipped(List<StageNews> news) {
+    return news.stream().filter(n -> n.skipped).map(n -> n.number).collect(Collectors.toList());
+  }
+
+  @Test
+  public void stagesThatNeverRanBeforeOneThatRunsAreSkipped() {
+    list(0);
+    list(1, 0);
+    list(2);
+    list(3, 1, 2);
+    stages.submitted(facts(2, 0, 4, 4));
+    final List<StageNews> news = stages.submitted(facts(3, 0, 4, 4, 1, 2));
+    assertEquals(List.of(1, 0), skipped(news));
+    assertEquals(3, news.get(news.size() - 1).number);
+    assertFalse(news.get(news.size() - 1).skipped);
+  }
+
+  @Test
+  public void whatASucceededJobDidNotRunIsSkippedOnce() {
+    list(0);
+    list(1, 0);
+    stages.submitted(facts(1, 0, 4, 4, 0));
+    assertTrue(stages.succeeded(new int[] {0, 1}).isEmpty());
+    list(2);
+    assertEquals(List.of(2), skipped(stages.succeeded(new int[] {2, 99})));
+  }
+
+  @Test
+  public void aRetryOfSomeTasksHasAsManyAsThereArePartitions() {
+    list(0);
+    final StageNews retry = stages.submitted(facts(0, 1, 2, 4)).get(0);
+    assertEquals(1, retry.attempt);
+    assertEquals(4, retry.tasks);
+  }
+
+  @Test
+  public void tasksForSomePartitionsAreCountedOnceItIsKnownThatTheyAreForTheFirst() {
+    assertEquals(-1, stages.listed(facts(0, 0, 2, 10), job).tasks);
+    assertNull(stages.started(0, 0, 0, 0));
+    assertEquals(2, stages.started(0, 0, 1, 1).tasks);
+    assertEquals(2, stages.countOf(0));
+    assertNull(stages.started(0, 0, 1, 1));
+  }
+
+  @Test
+  public void tasksForOtherPartitionsAreNotCounted() {
+    stages.listed(facts(0, 0, 2, 10), job);
+    assertNull(stages.started(0, 0, 0, 3));
+    assertNull(stages.started(0, 0, 1, 4));
+    assertEquals(-1, stages.countOf(0));
+    assertEquals(-1, stages.submitted(facts(0, 1, 1, 10)).get(0).tasks);
+  }
+
+  @Test
+  public void aStageThatTwoJobsListIsToldOnce() {
+    list(0);
+    assertNull(stages.listed(facts(0, 0, 4, 4), new Stages.Work("job/1", "", "other")));
+  }
+
+  @Test
+  public void signaturesAreThoseOfAnotherRunAndDifferWithinOne() {
+    final String first = list(0).signature;
+    final String second = list(1).signature;
+    assertNotEquals(first, second);
+    final Stages again = new Stages(false);
+    final Stages.Work sameJob = new Stages.Work("job/7", "", "job");
+    assertEquals(first, again.listed(facts(20, 0, 8, 8), sameJob).signature);
+    assertEquals(second, again.listed(facts(21, 0, 8, 8), sameJob).signature);
+    final Stages.Work otherJob = new Stages.Work("job/8", "", "job 2");
+    assertNotEquals(first, again.listed(facts(22, 0, 8, 8), otherJob).signature);
+  }
+
+  @Test
+  public void aStageNobodyListedIsLeftOut() {
+    assertTrue(stages.submitted(facts(5, 0, 4, 4)).isEmpty());
+    assertNull(stages.started(5, 0, 3, 3));
+    assertNull(stages.again(facts(5, 0, 4, 4)));
+  }
+}

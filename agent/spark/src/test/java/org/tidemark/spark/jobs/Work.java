@@ -1,0 +1,93 @@
+package org.tidemark.spark.jobs;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.api.java.JavaSparkContext;
+import scala.Tuple2;
+
+/**
+ * An application whose result does not depend on the order of anything. Each argument is the address
+ * of a master, or "none", for a context of its own, one after the other. Prints of each the result,
+ * and how many threads of the connector's are left when it has stopped.
+ */
+public final class Work {
+  private static final int TASKS = 6;
+  private static final int KEYS = 50;
+  private static final int RECORDS = 30_000;
+  private static final long THREADS_END_MILLIS = 10_000;
+
+  private Work() {}
+
+  public static void main(String[] masters) throws Exception {
+    for (int i = 0; i < masters.length; ++i) {
+      final SparkConf conf = new SparkConf().setAppName("work " + i);
+      if (!masters[i].equals("none")) {
+        conf.set("spark.tidemark.master", masters[i]);
+      }
+      try (JavaSparkContext context = new JavaSparkContext(conf)) {
+        System.out.println("APPLICATION " + i + " " + context.sc().applicationId());
+        System.out.println("RESULT " + i + " " + run(context));
+      }
+      System.out.println("THREADS " + i + " " + threadsLeft());
+    }
+  }
+
+  /** Stages that are shared, skipped and retried, and tasks for some partitions only. */
+  private static String run(JavaSparkContext context) {
+    final List<Integer> numbers = new ArrayList<>();
+    for (int i = 0; i < RECORDS; ++i) {
+      numbers.add(i);
+    }
+    final JavaPairRDD<Integer, Long> sums =
+        context
+            .parallelize(numbers, TASKS)
+            // A third of all records have one key.
+            .mapToPair(n -> new Tuple2<>(n % 3 == 0 ? 0 : n % KEYS, (long) n))
+            .groupByKey(4)
+            .mapValues(Work::sum);
+    final long total = sums.map(pair -> pair._1() * pair._2()).reduce(Long::sum);
+    final long keys = sums.count(); // the first stage's output is there
+    final int firsts = context.parallelize(numbers, 10).filter(n -> n >= 2_990).take(100).size();
+    final int failed =
+        context
+            .parallelize(numbers, 3)
+            .mapPartitions(
+                all -> {
+                  final org.apache.spark.TaskContext task = org.apache.spark.TaskContext.get();
+                  if (task.partitionId() == 1 && task.attemptNumber() == 0) {
+                    throw new IllegalStateException("the first attempt fails");
+                  }
+                  return all;
+                })
+            .collect()
+            .size();
+    return total + " " + keys + " " + firsts + " " + failed;
+  }
+
+  private static long sum(Iterable<Long> values) {
+    long sum = 0;
+    for (long value : values) {
+      sum += value;
+    }
+    return sum;
+  }
+
+  private static int threadsLeft() throws InterruptedException {
+    final long deadline = System.currentTimeMillis() + THREADS_END_MILLIS;
+    while (ours() > 0 && System.currentTimeMillis() < deadline) {
+      Thread.sleep(50);
+    }
+    return ours();
+  }
+
+  private static int ours() {
+    int count = 0;
+    for (Thread thread : Thread.getAllStackTraces().keySet()) {
+      // Spark's own thread for our queue is not ours, and ends with it.
+      count += thread.getName().matches("tidemark-(sender|reader|sizes)") ? 1 : 0;
+    }
+    return count;
+  }
+}

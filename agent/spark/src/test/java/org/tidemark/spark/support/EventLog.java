@@ -1,0 +1,268 @@
+package org.tidemark.spark.support;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.tidemark.jvm.support.LogReader;
+import org.tidemark.jvm.support.Master;
+import org.tidemark.jvm.wire.ProtoReader;
+
+/** What a master logged of an application, as far as the tests ask. */
+public final class EventLog {
+  /** A stage, what was last said of it. */
+  public static final class Stage {
+    public String name = "";
+    public String signature = "";
+    public String group = "";
+    public int tasks = -1;
+    public boolean skipped;
+    /** What its tasks have to read, by index; empty: not known. */
+    public long[] taskBytes = {};
+    public long attempt;
+    public final Set<Long> parents = new HashSet<>();
+  }
+
+  private static final int FINISHED = 4;
+
+  public int outcome;
+  public int refused;
+  public String engine = "";
+  public final Map<Long, Stage> stages = new TreeMap<>();
+  public final Set<String> hosts = new HashSet<>();
+  public int executors;
+  /** By stage.index: what the task had read when it finished. */
+  public final Map<String, Long> inputBytes = new TreeMap<>();
+  /** By stage.attempt.index.attempt: the states it was in, by number. */
+  public final Map<String, Set<Integer>> attempts = new TreeMap<>();
+  /** By the same: how often its task reported, and the processor time it had used. */
+  public final Map<String, Long> cpuMicros = new TreeMap<>();
+  /** By the same: how many key groups were done. */
+  public final Map<String, Long> groups = new TreeMap<>();
+  /** The keys that map tasks named as heavy, and those that reduce tasks had done. */
+  public final Set<Long> heavyKeys = new HashSet<>();
+  public final Set<Long> doneKeys = new HashSet<>();
+  /** Of map tasks and of reduce tasks. */
+  public long mapBytes;
+  public final Map<String, Long> reduceBytes = new TreeMap<>();
+  /** The kinds of sources that said something: "driver", "executor". */
+  public final Set<String> sources = new HashSet<>();
+
+  public static EventLog of(Master master, String applicationId)
+      throws IOException, InterruptedException {
+    final EventLog log = new EventLog();
+    LogReader.read(
+        master.log(applicationId),
+        new LogReader.Taker() {
+          @Override
+          public void event(String source, byte[] event) {
+            log.sources.add(source.split("-")[0]);
+            final ProtoReader fields = new ProtoReader(event);
+            while (fields.next()) {
+              log.take(fields.field(), new ProtoReader(fields.content()));
+            }
+          }
+
+          @Override
+          public void refusal() {
+            ++log.refused;
+          }
+        });
+    return log;
+  }
+
+  /** How many task attempts finished. */
+  public long finished() {
+    return attempts.values().stream().filter(states -> states.contains(FINISHED)).count();
+  }
+
+  public Set<Long> skipped() {
+    return stages.entrySet().stream()
+        .filter(entry -> entry.getValue().skipped)
+        .map(Map.Entry::getKey)
+        .collect(Collectors.toSet());
+  }
+
+  private void take(int kind, ProtoReader body) {
+    switch (kind) {
+      case 1:
+        while (body.next()) {
+          engine = body.field() == 2 ? text(body) : engine;
+        }
+        break;
+      case 2:
+        while (body.next()) {
+          outcome = body.field() == 1 ? (int) body.value() : outcome;
+        }
+        break;
+      case 3:
+        takeStage(body);
+        break;
+      case 4:
+        ++executors;
+        while (body.next()) {
+          if (body.field() == 2) {
+            hosts.add(text(body));
+          }
+        }
+        break;
+      case 5:
+        takeAttempt(body);
+        break;
+      case 6:
+        takeHeartbeat(body);
+        break;
+      case 7:
+        takeMapProfile(body);
+        break;
+      case 8:
+        takeReduceProfile(body);
+        break;
+      default:
+        break;
+    }
+  }
+
+  private void takeStage(ProtoReader body) {
+    final Stage said = new Stage();
+    long number = 0;
+    while (body.next()) {
+      switch (body.field()) {
+        case 1:
+          number = body.value();
+          break;
+        case 2:
+          said.attempt = body.value();
+          break;
+        case 3:
+          said.name = text(body);
+          break;
+        case 4:
+          said.signature = text(body);
+          break;
+        case 5:
+          for (byte parent : body.content()) {
+            said.parents.add((long) parent); // there are few stages
+          }
+          break;
+        case 6:
+          said.group = text(body);
+          break;
+        case 8:
+          said.tasks = (int) body.value();
+          break;
+        case 9:
+          said.skipped = true;
+          break;
+        case 11:
+          said.taskBytes = varints(body.content());
+          break;
+        default:
+          break;
+      }
+    }
+    final Stage before = stages.put(number, said);
+    if (before != null) {
+      said.skipped |= before.skipped;
+      said.taskBytes = said.taskBytes.length == 0 ? before.taskBytes : said.taskBytes;
+    }
+  }
+
+  private void takeAttempt(ProtoReader body) {
+    String id = "";
+    while (body.next()) {
+      if (body.field() == 1) {
+        id = attempt(body.content());
+      } else if (body.field() == 2) {
+        attempts.computeIfAbsent(id, unseen -> new HashSet<>()).add((int) body.value());
+      } else if (body.field() == 6) {
+        final String[] numbers = id.split("\\.");
+        inputBytes.put(numbers[0] + "." + numbers[2], body.value());
+      }
+    }
+  }
+
+  private void takeHeartbeat(ProtoReader body) {
+    String id = "";
+    while (body.next()) {
+      if (body.field() == 1) {
+        id = attempt(body.content());
+      } else if (body.field() == 5) {
+        cpuMicros.merge(id, body.value(), Math::max);
+      }
+    }
+  }
+
+  private void takeMapProfile(ProtoReader body) {
+    while (body.next()) {
+      if (body.field() == 2) {
+        final ProtoReader partition = new ProtoReader(body.content());
+        while (partition.next()) {
+          if (partition.field() == 2) {
+            mapBytes += partition.value();
+          } else if (partition.field() == 3) {
+            heavyKeys.addAll(fixed64s(partition.content()));
+          }
+        }
+      }
+    }
+  }
+
+  private void takeReduceProfile(ProtoReader body) {
+    String id = "";
+    while (body.next()) {
+      if (body.field() == 1) {
+        id = attempt(body.content());
+      } else if (body.field() == 3) {
+        groups.merge(id, body.value(), Math::max);
+      } else if (body.field() == 4) {
+        reduceBytes.merge(id, body.value(), Math::max);
+      } else if (body.field() == 14) {
+        doneKeys.addAll(fixed64s(body.content()));
+      }
+    }
+  }
+
+  private static long[] varints(byte[] packed) {
+    final List<Long> values = new ArrayList<>();
+    long value = 0;
+    int shift = 0;
+    for (byte part : packed) {
+      value |= (long) (part & 0x7F) << shift;
+      shift += 7;
+      if (part >= 0) {
+        values.add(value);
+        value = 0;
+        shift = 0;
+      }
+    }
+    return values.stream().mapToLong(Long::longValue).toArray();
+  }
+
+  private static Set<Long> fixed64s(byte[] packed) {
+    final long[] values = new long[packed.length / Long.BYTES];
+    ByteBuffer.wrap(packed).order(ByteOrder.LITTLE_ENDIAN).asLongBuffer().get(values);
+    return Arrays.stream(values).boxed().collect(Collectors.toSet());
+  }
+
+  private static String attempt(byte[] message) {
+    final ProtoReader fields = new ProtoReader(message);
+    final long[] numbers = new long[5];
+    while (fields.next()) {
+      numbers[fields.field()] = fields.value();
+    }
+    return numbers[1] + "." + numbers[2] + "." + numbers[3] + "." + numbers[4];
+  }
+
+  private static String text(ProtoReader field) {
+    return new String(field.content(), StandardCharsets.UTF_8);
+  }
+}

@@ -1,0 +1,180 @@
+package org.tidemark.spark.support;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.jar.JarFile;
+import java.util.jar.JarOutputStream;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import org.tidemark.spark.jobs.Groups;
+import org.tidemark.spark.jobs.Lost;
+import org.tidemark.spark.jobs.Work;
+
+/** A user at a shell: runs applications with spark-submit. */
+public final class Spark {
+  /** What an application left behind. */
+  public static final class Ended {
+    public int exitCode;
+    public String out;
+    public String err;
+
+    /** What it printed on lines that begin so. */
+    public List<String> said(String word) {
+      return Arrays.stream(out.split("\n"))
+          .filter(line -> line.startsWith(word + " "))
+          .map(line -> line.substring(word.length() + 1))
+          .collect(Collectors.toList());
+    }
+  }
+
+  private static final int PATIENCE_MINUTES = 4;
+
+  private final Path directory;
+  private final Path jobs;
+  private final Path home;
+  private int runs;
+
+  public Spark(Path directory) throws Exception {
+    this.directory = directory;
+    jobs = directory.resolve("jobs.jar");
+    // What a cluster leaves behind is put where Spark is: links to it keep that clean.
+    home = Files.createDirectory(directory.resolve("spark"));
+    for (File part : new File(System.getProperty("tidemark.spark.home")).listFiles()) {
+      Files.createSymbolicLink(home.resolve(part.getName()), part.toPath());
+    }
+    final Path classes =
+        Paths.get(Work.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    try (JarOutputStream jar = new JarOutputStream(Files.newOutputStream(jobs));
+        Stream<Path> files = Files.walk(classes.resolve("org/tidemark/spark/jobs"))) {
+      for (Path file : files.filter(Files::isRegularFile).collect(Collectors.toList())) {
+        add(jar, classes.relativize(file).toString(), Files.readAllBytes(file));
+      }
+    }
+  }
+
+  /** The connector as users have it. */
+  public static String jar() {
+    return System.getProperty("tidemark.jar");
+  }
+
+  /** The connector without some classes. */
+  public String jarWithout(String... classes) throws IOException {
+    final Path broken = directory.resolve("broken" + ++runs + ".jar");
+    try (JarFile whole = new JarFile(jar());
+        JarOutputStream jar = new JarOutputStream(Files.newOutputStream(broken))) {
+      for (ZipEntry entry : whole.stream().collect(Collectors.toList())) {
+        final String name = entry.getName();
+        if (!entry.isDirectory()
+            && Arrays.stream(classes).noneMatch(gone -> name.endsWith("/" + gone + ".class"))) {
+          add(jar, name, whole.getInputStream(entry).readAllBytes());
+        }
+      }
+    }
+    return broken.toString();
+  }
+
+  /** The settings that use the connector. */
+  public static List<String> reporting(String jar) {
+    return new ArrayList<>(
+        Arrays.asList(
+            "--jars", jar, "--conf", "spark.plugins=org.tidemark.spark.TidemarkPlugin"));
+  }
+
+  /** Runs {@link Work} on {@code cluster}, such as "local[2,4]". */
+  public Ended work(String cluster, List<String> options, String... masters) throws Exception {
+    final List<String> words = new ArrayList<>(options);
+    words.addAll(Arrays.asList("--class", Work.class.getName(), jobs.toString()));
+    words.addAll(Arrays.asList(masters));
+    return submit(cluster, words);
+  }
+
+  /** Runs {@link Groups} likewise. */
+  public Ended groups(String cluster, List<String> options, int keys, int most, int work)
+      throws Exception {
+    final List<String> words = new ArrayList<>(options);
+    words.addAll(Arrays.asList("--class", Groups.class.getName(), jobs.toString()));
+    for (int number : new int[] {keys, most, work}) {
+      words.add(Integer.toString(number));
+    }
+    return submit(cluster, words);
+  }
+
+  /** Runs {@link Lost} likewise. */
+  public Ended lost(String cluster, List<String> options) throws Exception {
+    final List<String> words = new ArrayList<>(options);
+    words.addAll(Arrays.asList("--class", Lost.class.getName(), jobs.toString()));
+    return submit(cluster, words);
+  }
+
+  /** Runs a program of the tests' in Python. */
+  public Ended python(String cluster, List<String> options, String program) throws Exception {
+    final Path script = directory.resolve(program);
+    try (InputStream in = Spark.class.getResourceAsStream("/" + program)) {
+      Files.copy(in, script);
+    }
+    final List<String> words = new ArrayList<>(options);
+    words.add(script.toString());
+    return submit(cluster, words);
+  }
+
+  private Ended submit(String cluster, List<String> words) throws Exception {
+    final List<String> command = new ArrayList<>();
+    command.addAll(
+        Arrays.asList(
+            home.resolve("bin/spark-submit").toString(),
+            "--master",
+            cluster,
+            "--driver-memory",
+            "512m",
+            "--driver-java-options",
+            "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"));
+    for (String setting :
+        Arrays.asList(
+            "spark.ui.enabled=false",
+            "spark.driver.host=127.0.0.1",
+            "spark.executor.memory=512m",
+            "spark.executor.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")) {
+      command.addAll(Arrays.asList("--conf", setting));
+    }
+    command.addAll(words);
+    final Path out = directory.resolve("out" + ++runs);
+    final Path err = directory.resolve("err" + runs);
+    final ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
+    builder.environment().put("SPARK_HOME", home.toString());
+    builder.environment().put("SPARK_LOCAL_IP", "127.0.0.1");
+    builder.environment().put("PYSPARK_PYTHON", "/usr/bin/python3");
+    builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+    final Process process =
+        builder.redirectOutput(out.toFile()).redirectError(err.toFile()).start();
+    if (!process.waitFor(PATIENCE_MINUTES, TimeUnit.MINUTES)) {
+      process.destroyForcibly();
+      throw new IOException("still running: " + command + ": " + text(err));
+    }
+    final Ended ended = new Ended();
+    ended.exitCode = process.exitValue();
+    ended.out = text(out);
+    ended.err = text(err);
+    return ended;
+  }
+
+  private static void add(JarOutputStream jar, String name, byte[] content) throws IOException {
+    jar.putNextEntry(new ZipEntry(name));
+    ((OutputStream) jar).write(content);
+    jar.closeEntry();
+  }
+
+  private static String text(Path file) throws IOException {
+    return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+  }
+}

@@ -1,0 +1,54 @@
+#include "cli/spark_logs.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <utility>
+
+#include "absl/time/clock.h"
+
+namespace tidemark::cli {
+namespace {
+
+constexpr std::chrono::seconds kPollInterval{1};
+
+}  // namespace
+
+SparkLogs::SparkLogs(const std::string& folder, Master& master, LogSink log)
+    : master_(master),
+      log_(std::move(log)),
+      follower_(folder, {.source_id = fmt::format("log-{}", absl::GetCurrentTimeNanos()),
+                         .note =
+                             [this](const std::string& line) {
+                               log_({.severity = LogSeverity::kWarning, .message = line});
+                             }}),
+      thread_([this] { Run(); }) {}
+
+SparkLogs::~SparkLogs() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopped_ = true;
+  }
+  stop_.notify_all();
+  thread_.join();
+}
+
+void SparkLogs::Run() {
+  std::unique_lock lock(mutex_);
+  while (!is_stopped_) {
+    lock.unlock();
+    follower_.Poll(absl::Now(), [this](const Event& event) { Report(event); });
+    lock.lock();
+    stop_.wait_for(lock, kPollInterval, [this] { return is_stopped_; });
+  }
+}
+
+void SparkLogs::Report(const Event& event) {
+  const absl::Status taken = master_.Report(event);
+  if (taken.ok() || taken.message() == refusal_) return;
+  refusal_ = std::string(taken.message());
+  log_({.severity = LogSeverity::kWarning,
+        .message = fmt::format("log of {}: {}", event.job_id, refusal_)});
+}
+
+}  // namespace tidemark::cli

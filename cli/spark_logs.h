@@ -1,0 +1,38 @@
+// The applications of Spark whose event logs a master follows.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "spark/log_follower.h"
+#include "tidemark/log.h"
+#include "tidemark/master.h"
+
+namespace tidemark::cli {
+
+// One thread, which looks once a second.
+class SparkLogs {
+ public:
+  // REQUIRES: `master` lives as long.
+  SparkLogs(const std::string& folder, Master& master, LogSink log);
+  ~SparkLogs();
+  SparkLogs(const SparkLogs&) = delete;
+  SparkLogs& operator=(const SparkLogs&) = delete;
+
+ private:
+  void Run();
+  void Report(const Event& event);
+
+  Master& master_;
+  const LogSink log_;
+  spark::LogFollower follower_;
+  std::string refusal_;  // that was noted last
+  std::mutex mutex_;
+  std::condition_variable stop_;
+  bool is_stopped_ = false;  // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace tidemark::cli

@@ -1,0 +1,213 @@
+#include "master/service/live_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "master/service/tick_round.h"
+#include "tidemark/limit.h"
+
+namespace tidemark::service {
+
+using service::PublishedJob;
+
+LiveEntry::LiveEntry(std::shared_ptr<const Snapshot> first, absl::Time began, const Sender& sender,
+                     Shares& shares)
+    : id(first->job_id),
+      began_at(began),
+      name_space(sender.name_space),
+      reporter(sender.reporter.empty() ? sender.name_space : sender.reporter),
+      newest{std::move(first), nullptr},
+      ticked(newest),
+      holding(shares.Of(reporter)) {}
+
+std::shared_ptr<LiveEntry> LiveTable::Find(const std::string& id) const {
+  const std::lock_guard lock(mutex_);
+  const auto entry = entries_.find(id);
+  return entry == entries_.end() ? nullptr : entry->second;
+}
+
+// The newest first.
+std::vector<std::shared_ptr<LiveEntry>> LiveTable::All() const {
+  std::vector<std::shared_ptr<LiveEntry>> entries;
+  {
+    const std::lock_guard lock(mutex_);
+    entries.reserve(entries_.size());
+    for (const auto& [id, entry] : entries_) entries.push_back(entry);
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const auto& a, const auto& b) { return a->number > b->number; });
+  return entries;
+}
+
+LiveEntry::Running LiveTable::GetRunning(const std::string& id) const {
+  const std::shared_ptr<LiveEntry> entry = Find(id);
+  if (entry == nullptr) return {};
+  const std::lock_guard lock(entry->mutex);
+  return entry->newest;
+}
+
+std::vector<std::shared_ptr<const Snapshot>> LiveTable::List() const {
+  std::vector<std::shared_ptr<const Snapshot>> snapshots;
+  for (const std::shared_ptr<LiveEntry>& entry : All()) {
+    const std::lock_guard lock(entry->mutex);
+    snapshots.push_back(entry->newest.snapshot);
+  }
+  return snapshots;
+}
+
+absl::Status LiveTable::EnterHub(const LiveEntry& entry) const {
+  return context_->hub == nullptr ? absl::OkStatus()
+                                  : context_->hub->Enter({entry.newest.snapshot, entry.run()});
+}
+
+absl::StatusOr<std::shared_ptr<LiveEntry>> LiveTable::Enter(
+    const std::shared_ptr<LiveEntry>& entry, const std::shared_ptr<LiveEntry>& before) {
+  std::shared_ptr<LiveEntry> forgotten;  // destroyed last
+  const std::lock_guard lock(mutex_);
+  const auto known = entries_.find(entry->id);
+  if (known != entries_.end() && known->second != before) return known->second;
+  std::optional<KeptEnded::One> to_forget;
+  if (known == entries_.end() && entries_.size() >= kind_.max) {
+    to_forget = kept_.ToForget(entry->reporter);
+    if (!to_forget) {
+      return LimitExceeded(fmt::format("{}s", kind_.noun),
+                           fmt::format("{} {}: this master tracks at most {} {}s at once",
+                                       kind_.noun, entry->id, kind_.max, kind_.noun));
+    }
+  }
+  if (absl::Status taken = entry->holding.Take(kind_.place, 1); !taken.ok()) return taken;
+  if (absl::Status refused = EnterHub(*entry); !refused.ok()) return refused;
+  if (to_forget) forgotten = Forget(*to_forget);
+  if (known != entries_.end()) {
+    kept_.Remove(before->reporter, before->number);
+    kept_.Leave(before->reporter);
+  }
+  kept_.Enter(entry->reporter);
+  entry->number = ++entered_;
+  entries_[entry->id] = entry;
+  return nullptr;
+}
+
+void LiveTable::Restore(const std::shared_ptr<LiveEntry>& entry, std::uint64_t log_bytes,
+                        bool may_forget) {
+  entry->holding.Hold(Resource::kDiskBytes, log_bytes);
+  entry->holding.Hold(kind_.place, entry->newest.snapshot->is_final ? 0 : 1);
+  const std::lock_guard lock(mutex_);
+  entry->number = ++entered_;
+  kept_.Enter(entry->reporter);
+  if (may_forget) MayForget(*entry);
+  // A log of an id that is taken by now stays as it is.
+  EnterHub(*entry).IgnoreError();
+  entries_.emplace(entry->id, entry);
+}
+
+// Returns it, so that it is destroyed outside the lock.
+std::shared_ptr<LiveEntry> LiveTable::Forget(const KeptEnded::One& ended) {
+  // Handed to the journal here, so that it comes before the log of a next run of that id. A log
+  // that cannot be removed is restored after a restart, and forgotten again.
+  if (!data_dir().empty()) {
+    for (std::string& path : FilesOf(ended.id)) journal().Remove(std::move(path));
+  }
+  kept_.Remove(ended.reporter, ended.number);
+  kept_.Leave(ended.reporter);
+  const auto known = entries_.find(ended.id);
+  std::shared_ptr<LiveEntry> forgotten = std::move(known->second);
+  entries_.erase(known);
+  if (context_->hub != nullptr) context_->hub->Remove(ended.id);
+  return forgotten;
+}
+
+absl::Status LiveTable::Forget(const std::string& id, const std::string& run_uid) {
+  const std::shared_ptr<LiveEntry> entry = Find(id);
+  if (entry == nullptr) return absl::OkStatus();
+  const std::lock_guard entry_lock(entry->mutex);
+  const Snapshot& newest = *entry->newest.snapshot;
+  if (!run_uid.empty() && run_uid != newest.run_uid) return absl::OkStatus();
+  if (!newest.is_final) {
+    return absl::FailedPreconditionError(fmt::format("{} {} runs{}", kind_.noun, id, kind_.advice));
+  }
+  const std::lock_guard lock(mutex_);
+  const auto known = entries_.find(id);
+  if (known != entries_.end() && known->second == entry) {
+    Forget({entry->reporter, entry->number, id});
+  }
+  return absl::OkStatus();
+}
+
+bool LiveTable::MakeRoomOf(const std::string& reporter) {
+  std::shared_ptr<LiveEntry> forgotten;  // destroyed last
+  const std::lock_guard lock(mutex_);
+  const std::optional<KeptEnded::One> oldest = kept_.OldestOf(reporter);
+  if (oldest) forgotten = Forget(*oldest);
+  return oldest.has_value();
+}
+
+// What cannot be kept is not made: a disk that is full must not fill the memory, too. REQUIRES:
+// entry.mutex is held.
+bool LiveTable::IsDue(const LiveEntry& entry, absl::Time now) const {
+  const bool is_published = entry.ticked.snapshot == entry.newest.snapshot;
+  if (entry.newest.snapshot->is_final || !is_published) return false;
+  if (journal().IsStuck(entry.mark.log)) return false;
+  return context_->pace.IsDue(now - entry.ticked_at, entry.has_news());
+}
+
+std::vector<PublishedJob> LiveTable::TickDue(absl::Time now) {
+  std::vector<std::shared_ptr<LiveEntry>> entries;
+  std::vector<DueJob> due;
+  for (std::shared_ptr<LiveEntry>& entry : All()) {
+    const std::lock_guard lock(entry->mutex);
+    if (!IsDue(*entry, now)) continue;
+    due.push_back({.cost = entry->tick_cost, .ticked_at = entry->ticked_at});
+    entries.push_back(std::move(entry));
+  }
+  for (const std::size_t i : TickRound(due)) {
+    Tick(entries[i], now);
+    PublishLater(std::move(entries[i]));
+  }
+  return Publish();
+}
+
+std::vector<PublishedJob> LiveTable::Publish() {
+  std::vector<PublishedJob> published;
+  std::vector<std::shared_ptr<LiveEntry>> shown;
+  for (std::shared_ptr<LiveEntry>& entry : std::exchange(unpublished_, {})) {
+    if (!data_dir().empty()) {
+      const auto mark = [&] {
+        const std::lock_guard lock(entry->mutex);
+        return entry->mark;
+      };
+      if (!journal().WaitUntilDurable(mark())) {
+        PublishLater(std::move(entry));
+        continue;
+      }
+    }
+    const std::lock_guard lock(entry->mutex);
+    entry->newest = entry->ticked;
+    published.push_back({entry->newest.snapshot, entry->run()});
+    if (entry->newest.snapshot->is_final) {
+      entry->holding.Hold(kind_.place, 0);
+      entry->mark.log.reset();  // which closes the file
+    }
+    shown.push_back(entry);
+  }
+  if (context_->hub != nullptr) {
+    for (const PublishedJob& job : published) context_->hub->Publish(job);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      if (!published[i].newest->is_final) continue;
+      // Unless it was forgotten, or another run has taken its place already.
+      const auto known = entries_.find(shown[i]->id);
+      if (known != entries_.end() && known->second == shown[i]) MayForget(*shown[i]);
+    }
+  }
+  // Last: checkpoints take time, and a client that sees the end may want the room at once.
+  for (const std::shared_ptr<LiveEntry>& entry : shown) OnPublished(entry);
+  return published;
+}
+
+}  // namespace tidemark::service

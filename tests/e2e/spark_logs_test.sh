@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# An application of Spark is shown from its event log as a job is from ours.
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh" "$1"
+
+logs=$here/../data/spark
+rolling=$logs/eventlog_v2_local-1795466270213
+"$tidemark" replay "$rolling" -o jsonl >"$work/all.json" 2>"$work/all.err" || fail "$(cat "$work/all.err")"
+[ ! -s "$work/all.err" ] || fail "there is nothing to complain of: $(cat "$work/all.err")"
+tail -n 1 "$work/all.json" | grep -q JOB_STATE_SUCCEEDED || fail "the application succeeded"
+tail -n 1 "$work/all.json" | grep -q '"sales by region"' || fail "the application's name is not shown"
+[ "$(wc -l <"$work/all.json")" -gt 20 ] || fail "a snapshot a second, as of a running job"
+"$tidemark" replay "$rolling" -o plain >"$work/all.txt"
+tail -n 1 "$work/all.txt" | grep -q . || fail "no lines"
+
+# Of a driver that was killed: what is whole counts, and that it breaks off is said.
+head -c 20000 "$logs/local-1642039451826.zst" >"$work/cut"
+"$tidemark" replay "$work/cut" -o jsonl >"$work/cut.json" 2>"$work/cut.err" || fail "a cut log is a log"
+grep -q 'the log ends before the application' "$work/cut.err" || fail "not said: the log is cut"
+tail -n 1 "$work/cut.json" | grep -q JOB_STATE_RUNNING || fail "the application was running"
+
+refuses() { # WHY FILE
+  local status=0
+  "$tidemark" replay "$2" >"$work/out" 2>"$work/err" || status=$?
+  [ "$status" = 2 ] || fail "$2: exit code $status"
+  grep -q "$1" "$work/err" || fail "$2: $(cat "$work/err")"
+}
+echo 'no log' >"$work/nonsense"
+refuses 'is no event log' "$work/nonsense"
+refuses 'no files events_N' "$logs"
+printf '\x82SNAPPY\0' >"$work/app.snappy"
+refuses 'compressed with snappy' "$work/app.snappy"
+
+# The first run teaches the second, and a run does not teach itself.
+mkdir "$work/data"
+again=$logs/local-1795466322781.zst
+"$tidemark" replay "$rolling" --history "$work/data" -o jsonl >"$work/alone.json"
+"$tidemark" replay "$rolling" --history "$work/data" -o jsonl | cmp - "$work/alone.json" ||
+  fail "a run was taught by itself"
+"$tidemark" replay "$again" -o jsonl >"$work/blind.json"
+"$tidemark" replay "$again" --history "$work/data" -o jsonl >"$work/taught.json"
+! cmp -s "$work/blind.json" "$work/taught.json" || fail "nothing was learnt from the run before"
+head -n 2 "$work/taught.json" | grep -q '"remaining"' || fail "no estimate from the first second"
+
+# What if it had more slots?
+"$tidemark" what-if "$again" --slots 1,2,8 >"$work/what_if.txt" || fail "no estimate of other slots"
+grep -q '8 slots' "$work/what_if.txt" || fail "$(cat "$work/what_if.txt")"
+
+# A master follows applications that run from their logs, and goes on after it was killed.
+mkdir -p "$work/spark/eventlog_v2_app"
+follow() {
+  rm -f "$work/serve.err"
+  "$tidemark" serve --listen 127.0.0.1:0 --data-dir "$work/master" --spark-logs "$work/spark" \
+    2>"$work/serve.err" &
+  master_pid=$!
+  pids+=("$master_pid")
+  wait_for 30 grep -q 'listening on' "$work/serve.err"
+  master=$(sed -n 's/.*listening on \([^ ]*\).*/\1/p' "$work/serve.err" | head -n 1)
+}
+running() { "$tidemark" get jobs --master "$master" -o jsonl | grep -q "$application.*JOB_STATE_RUNNING"; }
+application=local-1795466270213
+follow
+: >"$work/spark/eventlog_v2_app/appstatus_app.inprogress"
+cp "$rolling/events_1_$application.zstd" "$work/spark/eventlog_v2_app/"
+wait_for 30 running
+kill -9 "$master_pid"
+wait "$master_pid" 2>/dev/null || true
+follow
+wait_for 30 running
+cp "$rolling/events_2_$application.zstd" "$work/spark/eventlog_v2_app/"
+timeout 60 "$tidemark" watch "$application" --master "$master" -o jsonl >"$work/watched.json" ||
+  fail "the application did not end: $(tail -n 1 "$work/watched.json")"
+tail -n 1 "$work/watched.json" | grep -q JOB_STATE_SUCCEEDED || fail "it ended otherwise"
+"$tidemark" get stages "$application" --master "$master" -o jsonl >"$work/stages.json"
+grep -q 'groupByKey' "$work/stages.json" || fail "its stages are not known: $(cat "$work/stages.json")"
+! grep -q 'log of' "$work/serve.err" || fail "events were refused: $(cat "$work/serve.err")"

@@ -1,0 +1,130 @@
+#include "spark/log_follower.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tidemark/job_monitor.h"
+
+namespace tidemark::spark {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr char kStart[] =
+    R"({"Event":"SparkListenerApplicationStart","App Name":"sales","App ID":"app-1","Timestamp":1000000})"
+    "\n"
+    R"({"Event":"SparkListenerJobStart","Job ID":0,"Submission Time":1001000,"Stage Infos":[{"Stage ID":0,"Stage Name":"scan","Number of Tasks":1,"Parent IDs":[]}]})"
+    "\n";
+constexpr char kTask[] =
+    R"({"Event":"SparkListenerTaskStart","Stage ID":0,"Stage Attempt ID":0,"Task Info":{"Task ID":7,"Index":0,"Launch Time":1002000}})"
+    "\n";
+constexpr char kEnd[] = R"({"Event":"SparkListenerApplicationEnd","Timestamp":1009000})"
+                        "\n";
+
+class LogFollowerTest : public ::testing::Test {
+ protected:
+  LogFollowerTest() {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+
+  void Append(const std::string& name, const std::string& text) {
+    fs::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name, std::ios::app) << text;
+  }
+
+  std::vector<Event> Poll() {
+    std::vector<Event> events;
+    now_ += absl::Seconds(10);
+    follower_.Poll(now_, [&](Event event) { events.push_back(std::move(event)); });
+    return events;
+  }
+
+  const fs::path folder_ = fs::path(::testing::TempDir()) /
+                           ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::vector<std::string> notes_;
+  LogFollower follower_{folder_.string(),
+                        {.source_id = "log-1",
+                         .quiet_max = absl::Minutes(5),
+                         .note = [this](const std::string& line) { notes_.push_back(line); }}};
+  absl::Time now_ = absl::FromUnixSeconds(2000);
+};
+
+TEST_F(LogFollowerTest, FollowsWhatRunsUntilItEnds) {
+  Append("finished", kStart);
+  EXPECT_THAT(Poll(), IsEmpty());
+  Append("app-1.inprogress", kStart);
+  std::vector<Event> events = Poll();
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[0].job_id, "app-1");
+  EXPECT_EQ(events[0].run_uid, "app-1");
+  EXPECT_EQ(events[0].sent_at, now_);
+  EXPECT_EQ(events[2].source_id, "log-1");  // the driver lives
+  Append("app-1.inprogress", kTask);
+  events = Poll();
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(std::get<AttemptChanged>(events[0].body).at, absl::FromUnixMillis(1'002'000));
+  EXPECT_EQ(events[1].body, EventBody(TaskHeartbeat{.attempt = {.stage = 0}}));
+  EXPECT_EQ(Poll().size(), 1u);
+  // Spark renames it, and what it wrote last is read all the same.
+  Append("app-1.inprogress", kEnd);
+  fs::rename(folder_ / "app-1.inprogress", folder_ / "app-1");
+  events = Poll();
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_TRUE(std::holds_alternative<JobClosed>(events[0].body));
+  EXPECT_EQ(follower_.followed_logs(), 0u);
+  EXPECT_THAT(Poll(), IsEmpty());
+  EXPECT_THAT(notes_, IsEmpty());
+}
+
+TEST_F(LogFollowerTest, ARollingFolderRunsWhileItsStatusSaysSo) {
+  Append("eventlog_v2_app-1/appstatus_app-1.inprogress", "");
+  EXPECT_THAT(Poll(), IsEmpty());  // no file yet
+  Append("eventlog_v2_app-1/events_1_app-1", kStart);
+  EXPECT_EQ(Poll().size(), 3u);
+  Append("eventlog_v2_app-1/events_2_app-1", kEnd);
+  EXPECT_EQ(Poll().size(), 1u);
+  EXPECT_EQ(follower_.followed_logs(), 0u);
+  EXPECT_THAT(Poll(), IsEmpty());  // though the status has not been renamed
+}
+
+TEST_F(LogFollowerTest, ALogThatDoesNotGrowIsOfADriverThatWasKilled) {
+  Append("app-1.inprogress", kStart);
+  EXPECT_EQ(Poll().size(), 3u);
+  now_ += absl::Minutes(6);
+  EXPECT_THAT(Poll(), IsEmpty());
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("did not grow for 5m")));
+  EXPECT_EQ(follower_.followed_logs(), 0u);
+}
+
+TEST_F(LogFollowerTest, WhoFollowsAnewTellsTheSameEvents) {
+  Append("app-1.inprogress", std::string(kStart) + kTask);
+  JobMonitor monitor("app-1", {});
+  for (const Event& event : Poll()) EXPECT_TRUE(monitor.Apply(event).ok());
+  LogFollower again(folder_.string(), {.source_id = "log-2"});
+  const std::uint64_t known = monitor.accepted_sequence("driver");
+  again.Poll(now_ + absl::Seconds(1), [&](Event event) { EXPECT_TRUE(monitor.Apply(event).ok()); });
+  EXPECT_EQ(monitor.accepted_sequence("driver"), known);
+}
+
+TEST_F(LogFollowerTest, SaysWhatItCannotRead) {
+  Append("app-1.inprogress", "\x82SNAPPY");
+  EXPECT_THAT(Poll(), IsEmpty());
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("compressed with snappy")));
+  fs::remove_all(folder_);
+  Poll();
+  Poll();
+  ASSERT_EQ(notes_.size(), 2u);
+  EXPECT_THAT(notes_[1], HasSubstr("cannot read " + folder_.string()));
+}
+
+}  // namespace
+}  // namespace tidemark::spark
