@@ -66,7 +66,7 @@ TEST(TidemarkIndicator, SeesTheGiantComing) {
   int checked = 0;
   for (const Told& update : told) {
     const Estimate& forecast = update.snapshot.estimate;
-    const Estimate& linear = EstimatesOf(update.snapshot).back();
+    const Estimate linear = EstimatesOf(update.snapshot).back();
     if (update.at < 30 || !Left(forecast) || update.at > ends - 5) continue;
     const double left = ends - update.at;
     const double said = update.at + absl::ToDoubleSeconds(*Left(forecast));
