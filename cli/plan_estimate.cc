@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "master/workflow/mapreduce_model.h"
+#include "master/workflow/scheduling_policy.h"
 #include "master/workflow/stages_application.h"
 #include "master/workflow/task_model.h"
 #include "tidemark/field_error.h"
@@ -20,9 +21,8 @@
 namespace tidemark::cli {
 namespace {
 
-using tidemark::StageProfile;
-using tidemark::workflow::StageNow;
-using tidemark::workflow::Warmth;
+using workflow::StageNow;
+using workflow::Warmth;
 
 std::optional<Range> RangeOf(const estimate::Range& range) {
   return Range{absl::Seconds(range.median), absl::Seconds(range.lower), absl::Seconds(range.upper)};
@@ -43,21 +43,6 @@ const char* NameOf(SchedulingPolicy policy) {
       break;
   }
   return "fifo";
-}
-
-schedule::Policy PolicyOf(SchedulingPolicy policy) {
-  switch (policy) {
-    case SchedulingPolicy::kFair:
-      return schedule::Policy::kFair;
-    case SchedulingPolicy::kDrf:
-      return schedule::Policy::kDrf;
-    case SchedulingPolicy::kCapacity:
-      return schedule::Policy::kCapacity;
-    case SchedulingPolicy::kUnknown:
-    case SchedulingPolicy::kFifo:
-      break;
-  }
-  return schedule::Policy::kFifo;
 }
 
 workflow::NodeProfile NodeOf(const Cluster& cluster) {
@@ -149,7 +134,7 @@ class StagesOfPlan {
   StagesOfPlan(const Plan& plan, const Plan& measured) : plan_(plan) {
     on_.cluster = {.capacity = {.cores = static_cast<double>(plan.cluster.slots),
                                 .memory_bytes = static_cast<double>(plan.cluster.memory_bytes)},
-                   .policy = PolicyOf(plan.cluster.policy)};
+                   .policy = workflow::PolicyOf(plan.cluster.policy)};
     for (const Queue& queue : plan.cluster.queues) on_.cluster.queue_shares.push_back(queue.share);
     profile_.slots = measured.cluster.slots;
     for (std::size_t i = 0; i < plan.jobs.size(); ++i) {

@@ -17,8 +17,6 @@
 
 namespace tidemark::service {
 
-using service::PublishedJob;
-
 namespace {
 
 // The ends of attempts and jobs may take so much of the limit of a job's bytes beyond it: 1/16.

@@ -52,7 +52,7 @@ struct JobTableOptions {
   std::function<std::vector<PastRun>(const std::string& name, const store::Reported& job)>
       past_runs;
   // Told of all jobs and workflows; may refuse an id. Null: none is. Outlives the table.
-  service::JobHub* hub = nullptr;
+  JobHub* hub = nullptr;
   TickPace pace;
 };
 
@@ -81,7 +81,7 @@ class JobTable final : public LiveTable {
                       const Sender& sender = {});
 
   // Also asks how much of the disk is free, and keeps estimates.
-  std::vector<service::PublishedJob> TickDue(absl::Time now) override;
+  std::vector<PublishedJob> TickDue(absl::Time now) override;
 
   // Says in each snapshot from now on which plan follows the job; of `plan_of`, from any thread:
   // empty for none. REQUIRES: no other thread uses the table.

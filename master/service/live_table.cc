@@ -11,8 +11,6 @@
 
 namespace tidemark::service {
 
-using service::PublishedJob;
-
 LiveEntry::LiveEntry(std::shared_ptr<const Snapshot> first, absl::Time began, const Sender& sender,
                      Shares& shares)
     : id(first->job_id),

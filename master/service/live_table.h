@@ -54,7 +54,7 @@ struct Sender {
 struct TableContext {
   std::string data_dir;  // of the logs; empty: what is tracked is gone with its master
   // Told of everything that is tracked; may refuse an id. Null: none is. Outlives the tables.
-  service::JobHub* hub = nullptr;
+  JobHub* hub = nullptr;
   TickPace pace;
   std::shared_ptr<store::Disk> disk;
   Shares shares;
@@ -114,7 +114,7 @@ class LiveTable {
   // Ticks those that run and have news since pace.interval_min, or were not ticked for
   // pace.interval, heavy ones in turns, and returns the new snapshots. Waits until they are
   // durable; those of a disk that fails come with a later call. REQUIRES: one caller at a time.
-  virtual std::vector<service::PublishedJob> TickDue(absl::Time now);
+  virtual std::vector<PublishedJob> TickDue(absl::Time now);
 
   // One that has ended; one that is not known is OK, and so is one that is not of `run_uid`, if
   // that is not empty. FailedPrecondition: it runs.
@@ -170,7 +170,7 @@ class LiveTable {
   // Publish() shows `ticked` of this one, too. REQUIRES: the caller of TickDue(), here and below.
   void PublishLater(std::shared_ptr<LiveEntry> entry) { unpublished_.push_back(std::move(entry)); }
   // Shows the snapshots whose ticks are durable.
-  std::vector<service::PublishedJob> Publish();
+  std::vector<PublishedJob> Publish();
 
  private:
   std::vector<std::shared_ptr<LiveEntry>> All() const;

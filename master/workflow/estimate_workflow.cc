@@ -5,6 +5,7 @@
 
 #include "master/workflow/check_workflow.h"
 #include "master/workflow/live_workflow.h"
+#include "master/workflow/scheduling_policy.h"
 #include "tidemark/field_error.h"
 
 namespace tidemark::workflow {
@@ -16,21 +17,6 @@ constexpr double kCommonShiftDeviation = 0.15;
 constexpr double kOwnShiftDeviation = 0.3;
 // More is a typing error (also in ParseScenario()).
 constexpr double kDataFactorMax = 1e6;
-
-schedule::Policy PolicyOf(SchedulingPolicy policy) {
-  switch (policy) {
-    case SchedulingPolicy::kFair:
-      return schedule::Policy::kFair;
-    case SchedulingPolicy::kDrf:
-      return schedule::Policy::kDrf;
-    case SchedulingPolicy::kCapacity:
-      return schedule::Policy::kCapacity;
-    case SchedulingPolicy::kUnknown:
-    case SchedulingPolicy::kFifo:
-      break;
-  }
-  return schedule::Policy::kFifo;
-}
 
 schedule::Resourcing ResourcingOf(const Plan& plan, const Cluster& cluster) {
   schedule::Resourcing on;

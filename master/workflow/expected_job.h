@@ -3,7 +3,7 @@
 // Each run's measured task time is scaled by what bottleneck oriented estimation ([BOE] 4.2) says
 // of the task then and now: other data in a task, another number of tasks on a node. The runs'
 // times are averaged as logarithms; how far they lie apart, and how far runs of the same work
-// differ anyhow, is the expected's deviation.
+// differ anyhow, is the deviation of what is expected.
 #pragma once
 
 #include <cstdint>

@@ -4,8 +4,8 @@
 // one remaining time from the forecast's distribution, and the tasks that the job has left share it
 // as the job's own estimate says, or evenly where that is not known. So it ends then if it keeps
 // the slots it has, frees each slot when a task ends, and gains when others leave theirs. A job
-// that waits takes the tasks of its expected, one of which nothing is known those of the other
-// jobs, by their expected_stages or by what they took, and widely. One that should have reported
+// that waits takes the tasks that are expected of it; one of which nothing is known takes those of
+// the other jobs, as expected or as they were, and widely. One that should have reported
 // and has not may be silent for as long again as it has been (Laplace: longer than t with
 // probability w / (w + t)).
 #pragma once
@@ -62,8 +62,7 @@ struct JobsOptions {
   // Of the log of a factor common to all jobs that have not begun: as that of StagesOptions, and
   // more, since jobs differ more from run to run than the stages of one query.
   double common_deviation = 0.08;
-  // What this run has shown: by so much longer than their expected_stages all jobs are expected to
-  // take.
+  // What this run has shown: by so much longer than expected all jobs seem to take.
   double shift = 1;
 };
 

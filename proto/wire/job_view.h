@@ -3,9 +3,7 @@
 
 #include "tidemark/job_query.h"
 
-namespace tidemark {
-
-namespace wire {
+namespace tidemark::wire {
 
 // The snapshot without what `view` leaves out; kUnknown is kFull. A view of a view is the smaller
 // of both. For deltas, take the view first (proto/wire/snapshot_delta.h).
@@ -14,5 +12,4 @@ Snapshot WithView(Snapshot snapshot, View view);
 // REQUIRES: the snapshot is whole.
 bool Matches(const JobFilter& filter, const Snapshot& snapshot);
 
-}  // namespace wire
-}  // namespace tidemark
+}  // namespace tidemark::wire
