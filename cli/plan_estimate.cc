@@ -45,24 +45,10 @@ const char* NameOf(SchedulingPolicy policy) {
   return "fifo";
 }
 
-workflow::NodeProfile NodeOf(const Cluster& cluster) {
-  if (!cluster.node) return {};
-  const ResourceProfile& node = *cluster.node;
-  return {.disk_read = node.disk_read,
-          .disk_write = node.disk_write,
-          .dfs_read = node.dfs_read,
-          .dfs_write = node.dfs_write,
-          .network = node.network,
-          .cores = node.cores > 0 ? node.cores : 1};
-}
-
-workflow::TaskModel ModelOf(const TaskData& task) {
-  return workflow::SparkTask({.load = task.load,
-                              .input_bytes = static_cast<double>(task.input_bytes),
-                              .shuffle_read_bytes = static_cast<double>(task.shuffle_read_bytes),
-                              .shuffle_write_bytes = static_cast<double>(task.shuffle_write_bytes),
-                              .output_bytes = static_cast<double>(task.output_bytes),
-                              .throughput = task.core_bytes_per_second});
+ResourceProfile NodeOf(const Cluster& cluster) {
+  ResourceProfile node = cluster.node.value_or(ResourceProfile());
+  if (!(node.cores > 0)) node.cores = 1;
+  return node;
 }
 
 std::vector<double> SecondsOf(const std::vector<absl::Duration>& times) {
@@ -230,8 +216,8 @@ class StagesOfPlan {
         const double at_once = std::min(on_.cluster.capacity.cores / stage.slots_per_task,
                                         static_cast<double>(now_.stages[i].tasks));
         const double per_node = std::max(at_once / plan_.cluster.nodes, 1.0);
-        const auto time =
-            workflow::EstimateTask(ModelOf(*stage.task), NodeOf(plan_.cluster), per_node);
+        const auto time = workflow::EstimateTask(workflow::SparkTask(*stage.task),
+                                                 NodeOf(plan_.cluster), per_node);
         if (!time.ok()) {
           return absl::InvalidArgumentError(fmt::format("stage {}: {}", now_.stages[i].name,
                                                         std::string(time.status().message())));

@@ -18,7 +18,7 @@ constexpr double kRunDeviation = 0.15;
 constexpr double kUnbound = 1e18;
 constexpr double kShortestSeconds = 1e-3;
 
-NodeProfile NodeOf(const Cluster& cluster) {
+ResourceProfile NodeOf(const Cluster& cluster) {
   const auto speed = [](double known) { return known > 0 ? known : kUnbound; };
   const ResourceProfile node = cluster.node.value_or(ResourceProfile{});
   return {.disk_read = speed(node.disk_read),
@@ -90,7 +90,7 @@ class Model {
            std::max(measured.reduce_tasks, 1.0);
   }
 
-  const NodeProfile node_;
+  const ResourceProfile node_;
   const double nodes_;
   MapReduceProfile profile_;
 };

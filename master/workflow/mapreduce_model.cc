@@ -31,18 +31,20 @@ TaskModel ReduceTask(const MapReduceProfile& job, double executors) {
                                      {Resource::kCpu, input_bytes, job.reduce_throughput}}}}};
 }
 
-TaskModel SparkTask(const SparkProfile& stage) {
+TaskModel SparkTask(const TaskData& task) {
+  const auto input = static_cast<double>(task.input_bytes);
+  const auto fetched = static_cast<double>(task.shuffle_read_bytes);
+  const auto written = static_cast<double>(task.shuffle_write_bytes);
+  const auto output = static_cast<double>(task.output_bytes);
   return {
-      .load = stage.load,
+      .load = task.load,
       .sub_stages = {{.name = "compute",
-                      .operations = {{Resource::kDfsRead, stage.input_bytes},
-                                     {Resource::kDiskRead, stage.shuffle_read_bytes},
-                                     {Resource::kNetwork, stage.shuffle_read_bytes},
-                                     {Resource::kCpu, stage.input_bytes + stage.shuffle_read_bytes,
-                                      stage.throughput},
-                                     {Resource::kDfsWrite, stage.output_bytes}}},
-                     {.name = "shuffle write",
-                      .operations = {{Resource::kDiskWrite, stage.shuffle_write_bytes}}}}};
+                      .operations = {{Resource::kDfsRead, input},
+                                     {Resource::kDiskRead, fetched},
+                                     {Resource::kNetwork, fetched},
+                                     {Resource::kCpu, input + fetched, task.core_bytes_per_second},
+                                     {Resource::kDfsWrite, output}}},
+                     {.name = "shuffle write", .operations = {{Resource::kDiskWrite, written}}}}};
 }
 
 }  // namespace tidemark::workflow

@@ -4,6 +4,7 @@
 
 #include "absl/time/time.h"
 #include "master/workflow/task_model.h"
+#include "tidemark/plan.h"
 
 namespace tidemark::workflow {
 
@@ -30,18 +31,9 @@ TaskModel MapTask(const MapReduceProfile& job);
 // 4 reads at the source is charged at theta_dw of the target.
 TaskModel ReduceTask(const MapReduceProfile& job, double executors = 0);
 
-// Job and data profile of one Spark stage. Bytes of one task; throughput of a core.
-struct SparkProfile {
-  absl::Duration load;
-  double input_bytes = 0;          // from the file system
-  double shuffle_read_bytes = 0;   // through disk and network
-  double shuffle_write_bytes = 0;  // to disk
-  double output_bytes = 0;         // to the file system
-  double throughput = 0;           // of input and shuffle read, together
-};
-
-// One pipelined sub-stage reads, computes and writes to the file system; a second writes what the
-// next stage will fetch.
-TaskModel SparkTask(const SparkProfile& stage);
+// One pipelined sub-stage reads from the file system, through disk and network, computes on input
+// and shuffle read together, and writes to the file system; a second writes to disk what the next
+// stage will fetch.
+TaskModel SparkTask(const TaskData& task);
 
 }  // namespace tidemark::workflow

@@ -15,7 +15,7 @@ constexpr double kSettled = 1e-12;
 
 std::size_t IndexOf(Resource resource) { return static_cast<std::size_t>(resource); }
 
-double Throughput(const NodeProfile& node, const Operation& operation) {
+double Throughput(const ResourceProfile& node, const Operation& operation) {
   switch (operation.resource) {
     case Resource::kCpu:
       return operation.core_bytes_per_second;
@@ -38,7 +38,7 @@ bool IsAmount(double value) { return std::isfinite(value) && value >= 0; }
 // Seconds of each resource (of one core for kCpu) that one task's sub-stage needs.
 using Needs = std::array<double, kResources>;
 
-absl::StatusOr<Needs> NeedsOf(const SubStage& sub_stage, const NodeProfile& node) {
+absl::StatusOr<Needs> NeedsOf(const SubStage& sub_stage, const ResourceProfile& node) {
   Needs needs = {};
   for (const Operation& operation : sub_stage.operations) {
     const absl::string_view name = NameOf(operation.resource);
@@ -188,7 +188,7 @@ absl::string_view NameOf(Resource resource) {
   return "unknown";
 }
 
-absl::StatusOr<std::vector<SubStageTime>> ShareNode(const NodeProfile& node,
+absl::StatusOr<std::vector<SubStageTime>> ShareNode(const ResourceProfile& node,
                                                     std::span<const Sharer> sharers) {
   if (!std::isfinite(node.cores) || node.cores <= 0) {
     return absl::InvalidArgumentError("a node needs a finite number of cores above zero");
@@ -215,7 +215,7 @@ absl::StatusOr<std::vector<SubStageTime>> ShareNode(const NodeProfile& node,
   return times;
 }
 
-absl::StatusOr<TaskTime> EstimateTask(const TaskModel& task, const NodeProfile& node,
+absl::StatusOr<TaskTime> EstimateTask(const TaskModel& task, const ResourceProfile& node,
                                       double tasks_per_node) {
   if (!std::isfinite(tasks_per_node) || tasks_per_node <= 0) {
     return absl::InvalidArgumentError("tasks per node must be finite and above zero");

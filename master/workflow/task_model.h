@@ -17,23 +17,13 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "tidemark/job_profile.h"
 
 namespace tidemark::workflow {
 
 enum class Resource { kCpu, kDiskRead, kDiskWrite, kDfsRead, kDfsWrite, kNetwork };
 inline constexpr std::size_t kResources = 6;
 absl::string_view NameOf(Resource resource);
-
-// Resource profile of a node ([BOE] Table 1). Bytes per second of the whole node; zero: unknown, an
-// error as soon as a task needs it.
-struct NodeProfile {
-  double disk_read = 0;   // theta_dr
-  double disk_write = 0;  // theta_dw
-  double dfs_read = 0;    // theta_dfsr
-  double dfs_write = 0;   // theta_dfsw
-  double network = 0;     // theta_net
-  double cores = 1;       // N_cores
-};
 
 struct Operation {
   Resource resource = Resource::kCpu;
@@ -68,7 +58,7 @@ struct TaskTime {
 // Of a task that shares its node with its like: `tasks_per_node` (Delta) of them, itself included,
 // 0 < tasks_per_node. InvalidArgument: a size, throughput or number that is negative or not finite,
 // a throughput of zero where there are data. Cost: O(operations).
-absl::StatusOr<TaskTime> EstimateTask(const TaskModel& task, const NodeProfile& node,
+absl::StatusOr<TaskTime> EstimateTask(const TaskModel& task, const ResourceProfile& node,
                                       double tasks_per_node);
 
 // Tasks of one stage on a node that tasks of other stages use as well.
@@ -82,7 +72,7 @@ struct Sharer {
 // tasks on the node, and what a task cannot use, because another resource or its core holds it
 // back, goes to the others. With a single sharer this is eq. 2. Errors as above.
 // Cost: O(rounds x sharers log sharers), at most 100 rounds.
-absl::StatusOr<std::vector<SubStageTime>> ShareNode(const NodeProfile& node,
+absl::StatusOr<std::vector<SubStageTime>> ShareNode(const ResourceProfile& node,
                                                     std::span<const Sharer> sharers);
 
 }  // namespace tidemark::workflow

@@ -18,7 +18,6 @@ using schedule::StageWork;
 using workflow::EstimateTask;
 using workflow::MapReduceProfile;
 using workflow::MapTask;
-using workflow::NodeProfile;
 using workflow::ReduceTask;
 using workflow::Resource;
 using workflow::TaskModel;
@@ -40,7 +39,7 @@ MapReduceProfile Job() {
           .reduce_tasks = 20};
 }
 
-NodeProfile Node() {
+ResourceProfile Node() {
   return {.disk_write = 128 * kMb,
           .dfs_read = 64 * kMb,
           .dfs_write = 80 * kMb,

@@ -16,7 +16,7 @@ constexpr double kMb = 1e6;
 
 double Seconds(const SubStageTime& time) { return absl::ToDoubleSeconds(time.time); }
 
-NodeProfile Node() {
+ResourceProfile Node() {
   return {.disk_read = 200 * kMb,
           .disk_write = 100 * kMb,
           .dfs_read = 160 * kMb,
@@ -91,7 +91,7 @@ TEST(ShareNode, NeverUsesMoreThanThereIsAndNeverLess) {
       sharers.push_back({&stage, static_cast<double>(1 + random() % 8)});
     }
     const auto times = Shared(sharers);
-    const NodeProfile node = Node();
+    const ResourceProfile node = Node();
     const std::array<double, kResources> throughput = {
         20 * kMb, node.disk_read, node.disk_write, node.dfs_read, node.dfs_write, node.network};
     std::array<double, kResources> used = {};
@@ -132,8 +132,9 @@ TEST(EstimateTask, SaysWhatIsWrong) {
 }
 
 TEST(SparkTask, NamesWhatBindsIt) {
-  const SparkProfile shuffle = {
-      .shuffle_read_bytes = 60 * kMb, .shuffle_write_bytes = 10 * kMb, .throughput = 30 * kMb};
+  const TaskData shuffle = {.shuffle_read_bytes = 60'000'000,
+                            .shuffle_write_bytes = 10'000'000,
+                            .core_bytes_per_second = 30 * kMb};
   // One task: 2 s of compute against 0.5 s of network. Six: 3 s of network.
   const auto one = EstimateTask(SparkTask(shuffle), Node(), 1);
   const auto six = EstimateTask(SparkTask(shuffle), Node(), 6);
