@@ -9,7 +9,6 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "master/store/disk.h"
 #include "master/store/event_log.h"
@@ -67,8 +66,8 @@ std::optional<Checkpoint> ReadCheckpoint(const std::string& path) {
   storage::v1::Checkpoint message;
   if (!message.ParseFromArray(payload.data(), static_cast<int>(payload.size())))
     return std::nullopt;
-  std::optional<Snapshot> newest = DecodeSnapshot(message.snapshot());
-  if (!newest) return std::nullopt;
+  absl::StatusOr<Snapshot> newest = wire::ParseSnapshot(message.snapshot());
+  if (!newest.ok()) return std::nullopt;
   return Checkpoint{*std::move(newest), std::move(*message.mutable_monitor())};
 }
 

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "master/store/run_profile.h"
-#include "proto/wire/encode_event.h"
 #include "proto/wire/parse_event.h"
 #include "tidemark/storage/v1/event_log.pb.h"
 
@@ -112,14 +111,6 @@ std::string EventLogPath(const std::string& directory, const std::string& job_id
   return fmt::format("{}/{}{}", directory, name, kEventLogExtension);
 }
 
-absl::StatusOr<std::unique_ptr<EventLogWriter>> EventLogWriter::Create(
-    const std::string& path, const std::string& job_id, const JobMonitorOptions& options,
-    LogKey key) {
-  std::string start;
-  EncodeLogStart(job_id, options, /*name_space=*/"", key, start);
-  return Begin(path, start, key);
-}
-
 absl::StatusOr<std::unique_ptr<EventLogWriter>> EventLogWriter::Begin(const std::string& path,
                                                                       const std::string& start,
                                                                       LogKey key) {
@@ -189,26 +180,6 @@ absl::Status EventLogWriter::AppendEncoded(const std::string& record) {
   return written == record.size() ? absl::OkStatus() : Fail("cannot write");
 }
 
-absl::Status EventLogWriter::Append(const Event& event) {
-  std::string record;
-  EncodeReceived(wire::EncodeEvent(event), event.arrived_at, key_, record);
-  return AppendEncoded(record);
-}
-
-absl::Status EventLogWriter::AppendRefused(const std::string& reason,
-                                           const AcceptedSequence& event) {
-  std::string record;
-  EncodeRefused(reason, event, key_, record);
-  return AppendEncoded(record);
-}
-
-absl::Status EventLogWriter::AppendTick(absl::Time at) {
-  std::string record;
-  EncodeTick(at, key_, record);
-  if (absl::Status status = AppendEncoded(record); !status.ok()) return status;
-  return Flush();
-}
-
 absl::Status EventLogWriter::Flush() {
   if (!failed_.ok()) return failed_;
   if (std::fflush(file_) != 0) return Fail("cannot write");
@@ -243,8 +214,7 @@ absl::Status EventLogReader::ReadHeader() {
   name_space_ = header.name_space();
   options_.indicators.assign(header.indicators().begin(), header.indicators().end());
   options_.lambda = header.lambda();
-  options_.abandon_after = absl::Seconds(header.abandon_after().seconds()) +
-                           absl::Nanoseconds(header.abandon_after().nanos());
+  options_.abandon_after = ToDuration(header.abandon_after());
   if (header.has_limits()) options_.limits = LimitsOf(header.limits());
   return Validate(options_);
 }

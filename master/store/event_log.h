@@ -58,19 +58,14 @@ std::optional<Snapshot> Replay(const LogRecord& record, JobMonitor& monitor);
 
 class EventLogWriter {
  public:
-  // Creates or replaces the file and writes the header. PermissionDenied, NotFound, ... name the
-  // path and the system's reason.
-  static absl::StatusOr<std::unique_ptr<EventLogWriter>> Create(const std::string& path,
-                                                                const std::string& job_id,
-                                                                const JobMonitorOptions& options,
-                                                                LogKey key = NewLogKey());
-  // The same with a beginning that was made by EncodeLogStart() with `key`.
+  // Creates or replaces the file and writes `start`, which EncodeLogStart() has made with `key`.
+  // PermissionDenied, NotFound, ... name the path and the system's reason.
   static absl::StatusOr<std::unique_ptr<EventLogWriter>> Begin(const std::string& path,
                                                                const std::string& start,
                                                                LogKey key);
   // Goes on with the file so that it holds the first `bytes` of `source`, a log of the same job
   // with `key`: what it lacks of them is copied, what is beyond them cut off. A file that is
-  // another log, or missing, becomes a copy. Errors: those of Create().
+  // another log, or missing, becomes a copy. Errors: those of Begin().
   static absl::StatusOr<std::unique_ptr<EventLogWriter>> Continue(const std::string& path,
                                                                   const std::string& source,
                                                                   std::uint64_t bytes, LogKey key);
@@ -78,17 +73,12 @@ class EventLogWriter {
   EventLogWriter(const EventLogWriter&) = delete;
   EventLogWriter& operator=(const EventLogWriter&) = delete;
 
-  // Each appends one record. ResourceExhausted when the disk is full; after any error the log is
-  // closed at its last whole record that reached the disk and every later call fails alike.
-  absl::Status Append(const Event& event);
-  absl::Status AppendEncoded(const std::string& record);  // of log_record.h, with key()
-  absl::Status AppendRefused(const std::string& reason, const AcceptedSequence& event = {});
-  // Also hands everything so far to the operating system.
-  absl::Status AppendTick(absl::Time at);
-  absl::Status Flush();  // that alone
-
-  const std::string& path() const { return path_; }
-  LogKey key() const { return key_; }
+  // Appends a record that log_record.h has encoded with the key. ResourceExhausted when the disk is
+  // full; after any error the log is closed at its last whole record that reached the disk, and
+  // every later call fails alike.
+  absl::Status AppendEncoded(const std::string& record);
+  // Hands everything so far to the operating system.
+  absl::Status Flush();
 
  private:
   EventLogWriter(std::string path, LogKey key, std::FILE* file)

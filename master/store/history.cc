@@ -525,16 +525,14 @@ absl::Status History::Expire(absl::Time now) {
     }
   }
   while (true) {
-    const auto used = Number(
-        "SELECT (page_count - freelist_count) * page_size "
-        "FROM pragma_page_count, pragma_freelist_count, pragma_page_size");
-    const auto jobs = Number("SELECT count(*) FROM job");
+    const absl::StatusOr<std::size_t> used = bytes();
+    const absl::StatusOr<std::size_t> jobs = count();
     if (!used.ok() || !jobs.ok()) return used.ok() ? jobs.status() : used.status();
-    if (*jobs == 0 || static_cast<std::size_t>(*used) <= options_.bytes_max) break;
+    if (*jobs == 0 || *used <= options_.bytes_max) break;
     // A tenth at a time: how much a job takes is not known exactly.
     Statement oldest(database_, path_,
                      "DELETE FROM job WHERE id IN (SELECT id FROM job ORDER BY ended_at LIMIT ?)");
-    if (absl::Status status = oldest.Bind(std::max<std::int64_t>(*jobs / 10, 1)).Run();
+    if (absl::Status status = oldest.Bind(std::max<std::uint64_t>(*jobs / 10, 1)).Run();
         !status.ok()) {
       return status;
     }

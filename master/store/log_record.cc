@@ -4,8 +4,6 @@
 #include <sys/random.h>
 #include <xxhash.h>
 
-#include <algorithm>
-
 #include "master/store/run_profile.h"
 #include "proto/wire/job_codec.h"
 #include "tidemark/storage/v1/event_log.pb.h"
@@ -121,8 +119,7 @@ void EncodeLogStart(const std::string& job_id, const JobMonitorOptions& options,
   header.set_job_id(job_id);
   for (const std::string& indicator : options.indicators) header.add_indicators(indicator);
   header.set_lambda(options.lambda);
-  *header.mutable_abandon_after() = google::protobuf::util::TimeUtil::NanosecondsToDuration(
-      absl::ToInt64Nanoseconds(options.abandon_after));
+  *header.mutable_abandon_after() = ToDuration(options.abandon_after);
   header.set_name_space(name_space);
   EncodeLimits(options.limits, *header.mutable_limits());
   for (int copies = 0; copies < 2; ++copies) EncodeRecord(record, key, out);
@@ -201,14 +198,6 @@ std::uint32_t EndFrameBytes(const char* last_four_bytes) {
   return GetLittleEndian<std::uint32_t>(last_four_bytes);
 }
 
-std::optional<Snapshot> DecodeSnapshot(const v1::Snapshot& message) {
-  absl::StatusOr<Snapshot> snapshot = wire::ParseSnapshot(message);
-  if (!snapshot.ok()) return std::nullopt;
-  const auto id = [](const auto& stage) { return stage.id; };
-  if (!std::ranges::equal(snapshot->stages, snapshot->stage_infos, {}, id, id)) return std::nullopt;
-  return *std::move(snapshot);
-}
-
 std::optional<EndedJob> DecodeEnd(absl::string_view framed, LogKey key) {
   if (framed.size() < kFrameBytes) return std::nullopt;
   const Frame frame = ReadFrame(framed.data(), key);
@@ -219,8 +208,8 @@ std::optional<EndedJob> DecodeEnd(absl::string_view framed, LogKey key) {
   pb::EventLogRecord record;
   if (!record.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) return std::nullopt;
   if (!record.has_end() || record.end().frame_bytes() != framed.size()) return std::nullopt;
-  std::optional<Snapshot> final = DecodeSnapshot(record.end().snapshot());
-  if (!final || !final->is_final) return std::nullopt;
+  absl::StatusOr<Snapshot> final = wire::ParseSnapshot(record.end().snapshot());
+  if (!final.ok() || !final->is_final) return std::nullopt;
   EndedJob job{.final = *std::move(final), .sources = {}, .opened_at = {}};
   for (const pb::SourceSequence& source : record.end().sources()) {
     job.sources.push_back({source.source_id(), source.accepted_sequence()});

@@ -87,9 +87,6 @@ void EncodeEnd(const EndedJob& job, LogKey key, std::string& out);
 // How long the last record of a log is, with its frame, if it is such an end: the last four bytes
 // of the log tell.
 std::uint32_t EndFrameBytes(const char* last_four_bytes);
-// What a file says of a job; empty: it cannot be read, or says of other stages how far they are
-// than what they are.
-std::optional<Snapshot> DecodeSnapshot(const v1::Snapshot& message);
 // Of the bytes that may be such a record; empty if they are not.
 std::optional<EndedJob> DecodeEnd(absl::string_view framed, LogKey key);
 

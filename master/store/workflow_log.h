@@ -4,9 +4,7 @@
 // Encode...() append to `out` and are functions of their arguments. O(size of the record).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

@@ -26,6 +26,11 @@ absl::Status CheckOrder(const Snapshot& snapshot) {
   if (!IsSorted(snapshot.children, [](const Child& child) { return child.number; })) {
     return FieldError("children", "must be sorted by number, each number once");
   }
+  // Of a delta, each list holds what has changed in it.
+  const bool is_whole = snapshot.base_sequence == 0;
+  if (is_whole && !std::ranges::equal(snapshot.stages, snapshot.stage_infos, {}, id, id)) {
+    return FieldError("stage_infos", "must be of the same stages as stages");
+  }
   return absl::OkStatus();
 }
 

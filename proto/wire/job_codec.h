@@ -18,9 +18,9 @@ namespace tidemark::wire {
 void EncodeSnapshot(const Snapshot& snapshot, v1::Snapshot& message);
 
 // InvalidArgument (FieldError) names the first field that breaks a promise of tidemark/job.h: a
-// fraction outside 0..1, a negative duration, stages out of order. Values of enums that this
-// version does not know become kUnknown, and unknown fields are ignored: a newer master may send
-// them.
+// fraction outside 0..1, a negative duration, stages out of order; of a whole snapshot also stages
+// without their info. Values of enums that this version does not know become kUnknown, and unknown
+// fields are ignored: a newer master may send them.
 absl::StatusOr<Snapshot> ParseSnapshot(const v1::Snapshot& message);
 
 // tidemark.v1.Snapshot in protobuf's JSON mapping, on one line, with the field names of the .proto

@@ -7,6 +7,7 @@
 #include "master/store/event_log.h"
 #include "tests/master/events.h"
 #include "tests/master/virtual_job.h"
+#include "tests/master/written_log.h"
 #include "tidemark/v1/ingest_service.pb.h"
 
 namespace tidemark::bench {
@@ -35,7 +36,7 @@ std::string WriteLog(const test::Story& story, double until, double from = 0) {
                            ".tidemark-log";
   JobMonitorOptions options;
   options.indicators = {"jobratio"};
-  auto writer = store::EventLogWriter::Create(path, "job-1", options);
+  auto writer = store::WrittenLog::Create(path, "job-1", options);
   EXPECT_TRUE(writer.ok()) << writer.status();
   auto event = story.events.begin();
   for (double now = from; now <= until; now += 1) {

@@ -15,6 +15,7 @@
 
 #include "master/store/log_record.h"
 #include "tests/master/virtual_job.h"
+#include "tests/master/written_log.h"
 
 namespace tidemark::store {
 namespace {
@@ -75,12 +76,12 @@ class EventLog : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(directory_); }
 
-  std::unique_ptr<EventLogWriter> Create() {
-    auto writer = EventLogWriter::Create(path_, "job-1", options_);
+  std::unique_ptr<WrittenLog> Create() {
+    auto writer = WrittenLog::Create(path_, "job-1", options_);
     EXPECT_TRUE(writer.ok()) << writer.status();
     return *std::move(writer);
   }
-  static absl::Status Append(EventLogWriter& writer, const Event& event) {
+  static absl::Status Append(WrittenLog& writer, const Event& event) {
     return writer.Append(event);
   }
   // Every kind of event, each followed by a tick, and two that were refused.
@@ -334,7 +335,7 @@ class DamagedLog : public EventLog {
   }
 
   const int memory_ = memfd_create("log", 0);
-  std::unique_ptr<EventLogWriter> writer_;
+  std::unique_ptr<WrittenLog> writer_;
   std::vector<LogRecord> records_;   // as a reader is to return them
   std::vector<std::uint64_t> ends_;  // of all that was written, copies too
   std::string whole_;
@@ -533,7 +534,7 @@ TEST_F(EventLog, ATraceGoesOnAsACopyOfItsJournal) {
     if (!row.trace.empty()) std::ofstream(trace, std::ios::binary) << row.trace;
     auto writer = EventLogWriter::Continue(trace, path_, bytes.size(), journal->key());
     ASSERT_TRUE(writer.ok()) << writer.status();
-    ASSERT_TRUE((*writer)->AppendTick(At(3)).ok());
+    ASSERT_TRUE(WrittenLog(*std::move(writer), journal->key()).AppendTick(At(3)).ok());
     std::string expected = bytes;
     EncodeTick(At(3), journal->key(), expected);
     std::ifstream file(trace, std::ios::binary);
@@ -573,7 +574,7 @@ TEST_F(EventLog, AMissingFileIsNotFound) {
 TEST_F(EventLog, ADirectoryIsNoLog) { EXPECT_FALSE(EventLogReader::Open(directory_).ok()); }
 
 TEST_F(EventLog, ADirectoryThatIsNotThereCannotBeWritten) {
-  const auto writer = EventLogWriter::Create(directory_ + "/gone/job.tidemark-log", "job-1", {});
+  const auto writer = WrittenLog::Create(directory_ + "/gone/job.tidemark-log", "job-1", {});
   EXPECT_TRUE(absl::IsNotFound(writer.status())) << writer.status();
   EXPECT_THAT(std::string(writer.status().message()), HasSubstr("gone/job.tidemark-log"));
 }
@@ -581,13 +582,13 @@ TEST_F(EventLog, ADirectoryThatIsNotThereCannotBeWritten) {
 TEST_F(EventLog, ADirectoryWithoutPermissionCannotBeWritten) {
   if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
   fs::permissions(directory_, fs::perms::owner_read | fs::perms::owner_exec);
-  EXPECT_TRUE(absl::IsPermissionDenied(EventLogWriter::Create(path_, "job-1", {}).status()));
+  EXPECT_TRUE(absl::IsPermissionDenied(WrittenLog::Create(path_, "job-1", {}).status()));
   fs::permissions(directory_, fs::perms::owner_all);
 }
 
 TEST_F(EventLog, AFullDiskIsToldAndEveryLaterCallFailsAlike) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  auto writer = EventLogWriter::Create("/dev/full", "job-1", {});
+  auto writer = WrittenLog::Create("/dev/full", "job-1", {});
   ASSERT_TRUE(writer.ok()) << writer.status();
   const absl::Status status = (*writer)->AppendTick(At(0));
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
@@ -599,7 +600,7 @@ TEST_F(EventLog, AFullDiskIsToldAndEveryLaterCallFailsAlike) {
 
 TEST_F(EventLog, AFullDiskIsToldWithinALongRecord) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  auto writer = EventLogWriter::Create("/dev/full", "job-1", {});
+  auto writer = WrittenLog::Create("/dev/full", "job-1", {});
   ASSERT_TRUE(writer.ok()) << writer.status();
   EXPECT_TRUE(absl::IsResourceExhausted((*writer)->AppendRefused(std::string(1 << 20, 'x'))));
 }

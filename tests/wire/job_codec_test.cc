@@ -224,6 +224,12 @@ const Malformed kMalformed[] = {
      "estimate.remaining: the median must be within the bounds"},
     {"StageTwice", [](auto& s) { *s.add_stages() = s.stages(0); },
      "stages: must be sorted by id, each id once"},
+    {"StageWithoutInfo",
+     [](auto& s) {
+       s.set_base_sequence(0);
+       s.mutable_stage_infos()->RemoveLast();
+     },
+     "stage_infos: must be of the same stages as stages"},
     {"ChildTwice", [](auto& s) { *s.add_children() = s.children(0); },
      "children: must be sorted by number, each number once"},
 };
