@@ -44,7 +44,7 @@ void AddIfAny(Suite suite, std::vector<Suite>& suites) {
 
 }  // namespace
 
-const Library::Run& Library::Keep(Trace trace) {
+const Library::Run& Library::Add(Trace trace) {
   PastRun profile = RunOf(trace);
   return runs_.emplace_back(Run{std::move(trace), std::move(profile)});
 }
@@ -70,7 +70,7 @@ absl::Status Library::LoadTpch(const std::vector<std::string>& files, std::vecto
         trace.group = query.size;
         trace.name = absl::StrCat(query.size, " q", query.query, " on ", executors);
         trace.held_out = query.query % 2 == 0;
-        runs[executors] = &Keep(std::move(trace));
+        runs[executors] = &Add(std::move(trace));
       }
       for (const auto& [executors, run] : runs) {
         own.cases.push_back({&run->trace, {&run->profile}});
@@ -119,9 +119,9 @@ absl::Status Library::LoadTpch(const std::vector<std::string>& files, std::vecto
         truth.group = queries->front().size;
         truth.name = absl::StrCat(truth.group, " mix of ", count);
         truth.held_out = count % 4 == 0;
-        const Run& run = Keep(std::move(truth));
+        const Run& run = Add(std::move(truth));
         Trace earlier = RunOnVirtualCluster(merged[40], 40, kPolicies[p]);
-        mixes[p].cases.push_back({&run.trace, {&Keep(std::move(earlier)).profile}});
+        mixes[p].cases.push_back({&run.trace, {&Add(std::move(earlier)).profile}});
       }
     }
   }
@@ -139,7 +139,7 @@ absl::Status Library::LoadSpark(const std::vector<std::string>& logs, std::vecto
     trace->name = std::filesystem::path(log).stem().string();
     std::vector<const Run*>& family = families[trace->group];
     trace->held_out = (families.size() - 1) % 2 == 1;  // queries in turn, whole
-    family.push_back(&Keep(*std::move(trace)));
+    family.push_back(&Add(*std::move(trace)));
   }
   Suite one = NewSuite("tpcds-one-run", Moment::kBeforeStart);
   Suite five = NewSuite("tpcds-five-runs", Moment::kBeforeStart);
@@ -184,7 +184,7 @@ absl::Status Library::LoadSimple(const Sources& sources, std::vector<Suite>& sui
     trace->group = "nds";
     trace->name = std::filesystem::path(log).stem().string();
     trace->held_out = true;
-    nds.cases.push_back({&Keep(*std::move(trace)).trace, {}});
+    nds.cases.push_back({&Add(*std::move(trace)).trace, {}});
   }
   AddIfAny(std::move(nds), suites);
   Suite rumen = NewSuite("rumen", Moment::kLive);
@@ -196,7 +196,7 @@ absl::Status Library::LoadSimple(const Sources& sources, std::vector<Suite>& sui
     if (!traces.ok()) return traces.status();
     for (Trace& trace : *traces) {
       trace.held_out = rumen.cases.size() % 2 == 1;
-      rumen.cases.push_back({&Keep(std::move(trace)).trace, {}});
+      rumen.cases.push_back({&Add(std::move(trace)).trace, {}});
     }
   }
   AddIfAny(std::move(rumen), suites);

@@ -1,7 +1,6 @@
 // What is asked: a run whose end is known, and the earlier runs that an indicator may learn from.
 #pragma once
 
-#include <cstddef>
 #include <deque>
 #include <string>
 #include <vector>
@@ -44,13 +43,12 @@ class Library {
     Trace trace;
     PastRun profile;
   };
-  const Run& Keep(Trace trace);
+  const Run& Add(Trace trace);
   absl::Status LoadTpch(const std::vector<std::string>& files, std::vector<Suite>& suites);
   absl::Status LoadSpark(const std::vector<std::string>& logs, std::vector<Suite>& suites);
   absl::Status LoadSimple(const Sources& sources, std::vector<Suite>& suites);
 
   std::deque<Run> runs_;
-  std::string wanted_;
 };
 
 }  // namespace tidemark::bench

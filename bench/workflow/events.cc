@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <variant>
 
 #include "absl/strings/str_cat.h"

@@ -6,7 +6,6 @@
 #include <map>
 #include <utility>
 
-#include "bench/accuracy/metrics.h"
 #include "bench/workflow/events.h"
 #include "bench/workflow/indicators.h"
 
@@ -23,6 +22,15 @@ struct Sample {
   std::optional<Metrics> live;
   double live_end_error = 0;
 };
+
+void AddLive(const std::vector<Prediction>& predictions, double end, Sample& sample) {
+  sample.live = Measure(predictions, 0, end);
+  for (const Prediction& prediction : predictions) {
+    // Nothing to say counts as being off by the whole duration.
+    sample.live_end_error += prediction.end ? std::abs(*prediction.end - end) / end : 1;
+  }
+  sample.live_end_error /= static_cast<double>(predictions.size());
+}
 
 class Judging {
  public:
@@ -86,22 +94,17 @@ class Judging {
   void Live(const Trace& truth, Replay& replay, Indicator& indicator,
             std::vector<Sample>& samples) const {
     std::vector<Prediction> predictions;
-    Sample sample = NewSample(truth);
     for (int k = 1; k < options_.updates; ++k) {
       const double at = truth.end * k / options_.updates;
       replay.Until(at, [&](const Event& event) { indicator.Take(event); });
       const Answer answer = indicator.Ask(At(at));
-      Prediction prediction = {.at = at};
+      Prediction& prediction = predictions.emplace_back(Prediction{.at = at});
       if (answer.remaining) prediction.end = at + *answer.remaining;
       if (answer.lower) prediction.lower = at + *answer.lower;
       if (answer.upper) prediction.upper = at + *answer.upper;
-      // Nothing to say counts as being off by the whole duration.
-      sample.live_end_error +=
-          prediction.end ? std::abs(*prediction.end - truth.end) / truth.end : 1;
-      predictions.push_back(prediction);
     }
-    sample.live_end_error /= options_.updates - 1;
-    sample.live = Measure(predictions, 0, truth.end);
+    Sample sample = NewSample(truth);
+    AddLive(predictions, truth.end, sample);
     samples.push_back(sample);
   }
 
@@ -184,6 +187,20 @@ Verdict VerdictOf(const std::vector<Sample>& samples, Moment moment) {
 }
 
 }  // namespace
+
+Verdict VerdictOf(const std::vector<WatchedRun>& runs) {
+  std::vector<Sample> samples;
+  for (const WatchedRun& run : runs) {
+    Sample& sample = samples.emplace_back();
+    AddLive(run.predictions, run.end, sample);
+    // The errors of what was shown, which may not be what was predicted: it never goes back.
+    const Metrics shown = Measure(run.shown, 0, run.end);
+    sample.live->avg_err = shown.avg_err;
+    sample.live->max_err = shown.max_err;
+    sample.live->backward_shown = shown.backward;
+  }
+  return VerdictOf(samples, Moment::kLive);
+}
 
 Judged Judge(const Suite& suite, const JudgeOptions& options) {
   Judged judged = {.suite = suite.name};

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/accuracy/metrics.h"
 #include "bench/workflow/cases.h"
 
 namespace tidemark::bench {
@@ -43,6 +44,15 @@ struct JudgeOptions {
   int updates = 40;  // of a live run
   std::vector<std::string> indicators;
 };
+
+// What was said while a run was watched, in order, and what came. Seconds since it began.
+struct WatchedRun {
+  std::vector<Prediction> predictions;
+  std::vector<Prediction> shown;  // the ends at which the shown fractions would have been right
+  double end = 0;
+};
+// Each run counts as much as another.
+Verdict VerdictOf(const std::vector<WatchedRun>& runs);
 
 // The indicator "oracle" is tidemark with the run itself as its only earlier run: what is left is
 // the form of the model, and that runs are taken to differ.

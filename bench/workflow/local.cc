@@ -1,11 +1,8 @@
 #include "bench/workflow/local.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <iterator>
 #include <map>
-#include <memory>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -114,95 +111,24 @@ class Listener {
   std::thread thread_;
 };
 
-// Sums over the looks of one run, or the runs of all.
-struct Mean {
-  double sum = 0;
-  double count = 0;
-  void Add(double value) {
-    sum += value;
-    count += 1;
+// Of the snapshots that say when it will end.
+WatchedRun Watched(const std::vector<Snapshot>& said) {
+  WatchedRun run = {.end = absl::ToDoubleSeconds(said.back().elapsed())};
+  for (const Snapshot& snapshot : said) {
+    const std::optional<Range>& left = snapshot.estimate.remaining;
+    const double at = absl::ToDoubleSeconds(snapshot.elapsed());
+    if (!left || at <= 0) continue;
+    const auto end_after = [at](absl::Duration time) { return at + absl::ToDoubleSeconds(time); };
+    run.predictions.push_back({.at = at,
+                               .end = end_after(left->median),
+                               .lower = end_after(left->lower.value_or(left->median)),
+                               .upper = end_after(left->upper.value_or(left->median))});
+    Prediction& shown = run.shown.emplace_back(Prediction{.at = at});
+    const double fraction = snapshot.estimate.fraction_done;
+    if (fraction > 0) shown.end = at / fraction;
   }
-  std::optional<double> value() const {
-    return count > 0 ? std::optional<double>(sum / count) : std::nullopt;
-  }
-};
-
-// The figures of judge.h from what was said; likewise averaged, each run as much as another.
-class LiveVerdict {
- public:
-  void Add(const std::vector<Snapshot>& said) {
-    if (said.empty() || !said.back().is_final) return;
-    const double total = absl::ToDoubleSeconds(said.back().elapsed());
-    Mean error;
-    Mean end_error;
-    Mean held;
-    Mean width;
-    double worst = 0;
-    double shown = 0;
-    double backward = 0;
-    for (const Snapshot& snapshot : said) {
-      backward = std::max(backward, 100 * (shown - snapshot.estimate.fraction_done));
-      shown = std::max(shown, snapshot.estimate.fraction_done);
-      const std::optional<Range>& left = snapshot.estimate.remaining;
-      if (!left) continue;
-      const double elapsed = absl::ToDoubleSeconds(snapshot.elapsed());
-      const double points = 100 * std::abs(snapshot.estimate.fraction_done - elapsed / total);
-      error.Add(points);
-      worst = std::max(worst, points);
-      const double end = elapsed + absl::ToDoubleSeconds(left->median);
-      end_error.Add(std::abs(end - total) / total);
-      const double lower = elapsed + absl::ToDoubleSeconds(left->lower.value_or(left->median));
-      const double upper = elapsed + absl::ToDoubleSeconds(left->upper.value_or(left->median));
-      held.Add(lower <= total && total <= upper ? 1 : 0);
-      width.Add((upper - lower) / total);
-    }
-    if (error.count == 0) return;
-    ++verdict_.cases;
-    avg_.Add(*error.value());
-    max_.Add(worst);
-    end_.Add(*end_error.value());
-    held_.Add(*held.value());
-    width_.Add(*width.value());
-    backward_.Add(backward);
-    constexpr double kShares[] = {0.10, 0.25, 0.50, 0.75, 0.90};
-    for (std::size_t i = 0; i < std::size(kShares); ++i) {
-      at_[i].Add(EndErrorAt(said, kShares[i] * total, total));
-    }
-  }
-
-  Verdict Result() const {
-    Verdict verdict = verdict_;
-    verdict.avg_err = avg_.value();
-    verdict.max_err = max_.value();
-    verdict.end_err = end_.value();
-    verdict.remaining_err_10 = at_[0].value();
-    verdict.remaining_err_25 = at_[1].value();
-    verdict.remaining_err_50 = at_[2].value();
-    verdict.remaining_err_75 = at_[3].value();
-    verdict.remaining_err_90 = at_[4].value();
-    verdict.coverage90 = held_.value();
-    verdict.width90 = width_.value();
-    verdict.backward_shown = backward_.value();
-    return verdict;
-  }
-
- private:
-  // Of the last thing said by then.
-  static double EndErrorAt(const std::vector<Snapshot>& said, double at, double total) {
-    const Snapshot* last = &said.front();
-    for (const Snapshot& snapshot : said) {
-      if (snapshot.estimate.remaining && absl::ToDoubleSeconds(snapshot.elapsed()) <= at)
-        last = &snapshot;
-    }
-    const absl::Duration left = last->estimate.remaining.value_or(Range()).median;
-    const double end = absl::ToDoubleSeconds(last->elapsed() + left);
-    return std::abs(end - total) / total;
-  }
-
-  Verdict verdict_;
-  Mean avg_, max_, end_, held_, width_, backward_;
-  Mean at_[5];
-};
+  return run;
+}
 
 }  // namespace
 
@@ -218,7 +144,7 @@ absl::StatusOr<LocalRuns> RunLocally(const LocalOptions& options) {
   auto master = Master::Start(master_options);
   if (!master.ok()) return master.status();
   LocalRuns runs;
-  LiveVerdict live;
+  std::vector<WatchedRun> watched;
   const auto client = Client::Create({.address = (*master)->address()});
   if (!client.ok()) return client.status();
   for (int run = 0; run < options.runs; ++run) {
@@ -238,14 +164,18 @@ absl::StatusOr<LocalRuns> RunLocally(const LocalOptions& options) {
     const auto said = listener.Join();
     if (!summary.ok()) return summary.status();
     if (!said.ok()) return said.status();
-    if (run > 0) live.Add(*said);
+    if (run > 0 && !said->empty() && said->back().is_final) {
+      watched.push_back(Watched(*said));
+      if (watched.back().predictions.empty()) watched.pop_back();
+    }
     std::error_code ignored;
     std::filesystem::remove_all(workflow.output_dir, ignored);
     absl::StatusOr<Trace> trace = ReadTrace(*plan, master_options.event_log_dir, options.slots);
     if (!trace.ok()) return trace.status();
     runs.traces.push_back(*std::move(trace));
   }
-  runs.live = {.indicator = "tidemark", .all = live.Result(), .held_out = live.Result()};
+  const Verdict verdict = VerdictOf(watched);
+  runs.live = {.indicator = "tidemark", .all = verdict, .held_out = verdict};
   return runs;
 }
 
