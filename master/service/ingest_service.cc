@@ -31,12 +31,7 @@ constexpr std::size_t kSourcesPerStreamMax = 10'000;
 // (ingest_service.proto).
 constexpr std::size_t kBatchEventsMax = 10'000;
 
-// A stream that is not let in.
-class RefusedStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
- public:
-  explicit RefusedStream(const absl::Status& status) { Finish(ToGrpc(status)); }
-  void OnDone() override { delete this; }
-};
+using Reactor = grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>;
 
 // What all streams of a service share.
 struct Dependencies {
@@ -49,7 +44,7 @@ struct Dependencies {
 
 // One stream: a read buffer, one response in flight, and what to say next. What is said about an
 // event passes three stages: it is gathered, waits for the journal, and is ready to be written.
-class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
+class IngestStream final : public Reactor,
                            public Journal::Waiter,
                            public std::enable_shared_from_this<IngestStream> {
  public:
@@ -285,7 +280,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     source.gathered.set_accepted_sequence(
         std::max(source.gathered.accepted_sequence(), source.event.sequence));
     if (!taken.status.ok()) AddRejection(taken.status, source);
-    Steer(taken, source);
+    TellWishes(taken, source);
   }
 
   // REQUIRES: mutex_ is held.
@@ -323,8 +318,8 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     metrics_.unanswered_events.fetch_sub(events, std::memory_order_relaxed);
   }
 
-  // REQUIRES: mutex_ is held.
-  void Steer(const IngestResult& taken, Source& source) {
+  // What the master asks of the sender, as far as that is new. REQUIRES: mutex_ is held.
+  void TellWishes(const IngestResult& taken, Source& source) {
     if (!std::exchange(source.greeted, true)) {
       v1::Control& control = *source.gathered.mutable_control();
       const std::int64_t nanos = absl::ToInt64Nanoseconds(control_.flush_interval);
@@ -443,7 +438,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* IngestService::StreamEvents(
     grpc::CallbackServerContext* context) {
   absl::StatusOr<AdmittedStream> admitted = gate_.Admit(*context);
-  if (!admitted.ok()) return new RefusedStream(admitted.status());
+  if (!admitted.ok()) return new RefusedStream<Reactor>(admitted.status());
   return IngestStream::Start({jobs_, clock_, gate_, metrics_, control_}, *std::move(admitted),
                              context->peer());
 }

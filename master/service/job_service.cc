@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
 #include <initializer_list>
-#include <optional>
 #include <utility>
 
-#include "master/service/answer_when_durable.h"
 #include "master/service/grpc_status.h"
 #include "master/store/name_space.h"
 #include "proto/wire/job_codec.h"
@@ -51,12 +48,6 @@ std::vector<std::string> IdsOf(const std::string& plan, const Jobs& jobs) {
     if (!job.job_id().empty()) ids.push_back(job.job_id());
   }
   return ids;
-}
-
-grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext& context, const absl::Status& status) {
-  grpc::ServerUnaryReactor* const reactor = context.DefaultReactor();
-  reactor->Finish(ToGrpc(status));
-  return reactor;
 }
 
 }  // namespace
@@ -257,52 +248,6 @@ absl::Status JobService::Estimate(const v1::EstimateJobRequest& untrusted,
     outcome.set_busy_share(would_be->busy_share.value_or(0));
   }
   return absl::OkStatus();
-}
-
-grpc::ServerUnaryReactor* JobService::GetJob(grpc::CallbackServerContext* context,
-                                             const v1::GetJobRequest* request,
-                                             v1::GetJobResponse* response) {
-  return Answer(*context, Get(*context, *request, *response));
-}
-
-grpc::ServerUnaryReactor* JobService::ListJobs(grpc::CallbackServerContext* context,
-                                               const v1::ListJobsRequest* request,
-                                               v1::ListJobsResponse* response) {
-  return Answer(*context, List(*context, *request, *response));
-}
-
-grpc::ServerWriteReactor<v1::WatchJobResponse>* JobService::WatchJob(
-    grpc::CallbackServerContext* context, const v1::WatchJobRequest* request) {
-  return service::WatchJob(publishing_, *context, *request);
-}
-
-grpc::ServerWriteReactor<v1::WatchJobsResponse>* JobService::WatchJobs(
-    grpc::CallbackServerContext* context, const v1::WatchJobsRequest* request) {
-  return service::WatchJobs(publishing_, *context, *request);
-}
-
-grpc::ServerUnaryReactor* JobService::SubmitJob(grpc::CallbackServerContext* context,
-                                                const v1::SubmitJobRequest* request,
-                                                v1::SubmitJobResponse*) {
-  return AnswerWhenDurable::Start(workflows_.journal(), Submit(*context, request->plan()));
-}
-
-grpc::ServerUnaryReactor* JobService::AttachJob(grpc::CallbackServerContext* context,
-                                                const v1::AttachJobRequest* request,
-                                                v1::AttachJobResponse*) {
-  return AnswerWhenDurable::Start(workflows_.journal(), Attach(*context, *request));
-}
-
-grpc::ServerUnaryReactor* JobService::UpdateJob(grpc::CallbackServerContext* context,
-                                                const v1::UpdateJobRequest* request,
-                                                v1::UpdateJobResponse*) {
-  return AnswerWhenDurable::Start(workflows_.journal(), Update(*context, *request));
-}
-
-grpc::ServerUnaryReactor* JobService::ForgetJob(grpc::CallbackServerContext* context,
-                                                const v1::ForgetJobRequest* request,
-                                                v1::ForgetJobResponse*) {
-  return AnswerWhenDurable::Start(workflows_.journal(), Forget(*context, *request));
 }
 
 grpc::ServerUnaryReactor* JobService::EstimateJob(grpc::CallbackServerContext* context,

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "master/service/answer_when_durable.h"
 #include "master/service/estimate_queue.h"
 #include "master/service/gate.h"
+#include "master/service/grpc_status.h"
 #include "master/service/job_stream.h"
 #include "master/service/job_table.h"
 #include "master/service/workflow_table.h"
@@ -28,32 +30,48 @@ struct ServerInfo {
 class JobService final : public v1::JobService::CallbackService {
  public:
   // All outlive the service.
-  JobService(const Publishing& publishing, tidemark::service::JobTable& jobs,
-             tidemark::service::WorkflowTable& workflows, ServerInfo info)
+  JobService(const Publishing& publishing, JobTable& jobs, WorkflowTable& workflows,
+             ServerInfo info)
       : publishing_(publishing), jobs_(jobs), workflows_(workflows), info_(std::move(info)) {}
 
   grpc::ServerUnaryReactor* GetJob(grpc::CallbackServerContext* context,
                                    const v1::GetJobRequest* request,
-                                   v1::GetJobResponse* response) override;
+                                   v1::GetJobResponse* response) override {
+    return Answer(*context, Get(*context, *request, *response));
+  }
   grpc::ServerUnaryReactor* ListJobs(grpc::CallbackServerContext* context,
                                      const v1::ListJobsRequest* request,
-                                     v1::ListJobsResponse* response) override;
+                                     v1::ListJobsResponse* response) override {
+    return Answer(*context, List(*context, *request, *response));
+  }
   grpc::ServerWriteReactor<v1::WatchJobResponse>* WatchJob(
-      grpc::CallbackServerContext* context, const v1::WatchJobRequest* request) override;
+      grpc::CallbackServerContext* context, const v1::WatchJobRequest* request) override {
+    return service::WatchJob(publishing_, *context, *request);
+  }
   grpc::ServerWriteReactor<v1::WatchJobsResponse>* WatchJobs(
-      grpc::CallbackServerContext* context, const v1::WatchJobsRequest* request) override;
+      grpc::CallbackServerContext* context, const v1::WatchJobsRequest* request) override {
+    return service::WatchJobs(publishing_, *context, *request);
+  }
   grpc::ServerUnaryReactor* SubmitJob(grpc::CallbackServerContext* context,
                                       const v1::SubmitJobRequest* request,
-                                      v1::SubmitJobResponse* response) override;
+                                      v1::SubmitJobResponse*) override {
+    return AnswerWhenDurable::Start(workflows_.journal(), Submit(*context, request->plan()));
+  }
   grpc::ServerUnaryReactor* AttachJob(grpc::CallbackServerContext* context,
                                       const v1::AttachJobRequest* request,
-                                      v1::AttachJobResponse* response) override;
+                                      v1::AttachJobResponse*) override {
+    return AnswerWhenDurable::Start(workflows_.journal(), Attach(*context, *request));
+  }
   grpc::ServerUnaryReactor* UpdateJob(grpc::CallbackServerContext* context,
                                       const v1::UpdateJobRequest* request,
-                                      v1::UpdateJobResponse* response) override;
+                                      v1::UpdateJobResponse*) override {
+    return AnswerWhenDurable::Start(workflows_.journal(), Update(*context, *request));
+  }
   grpc::ServerUnaryReactor* ForgetJob(grpc::CallbackServerContext* context,
                                       const v1::ForgetJobRequest* request,
-                                      v1::ForgetJobResponse* response) override;
+                                      v1::ForgetJobResponse*) override {
+    return AnswerWhenDurable::Start(workflows_.journal(), Forget(*context, *request));
+  }
   grpc::ServerUnaryReactor* EstimateJob(grpc::CallbackServerContext* context,
                                         const v1::EstimateJobRequest* request,
                                         v1::EstimateJobResponse* response) override;
@@ -62,8 +80,15 @@ class JobService final : public v1::JobService::CallbackService {
                                           v1::GetServerInfoResponse* response) override;
 
  private:
-  using Mark = tidemark::service::Journal::Mark;
-  using AdmittedCall = tidemark::service::Gate::AdmittedCall;
+  using Mark = Journal::Mark;
+  using AdmittedCall = Gate::AdmittedCall;
+
+  static grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext& context,
+                                          const absl::Status& status) {
+    grpc::ServerUnaryReactor* const reactor = context.DefaultReactor();
+    reactor->Finish(ToGrpc(status));
+    return reactor;
+  }
 
   // Each does what the call of that name asks for.
   absl::Status Get(const grpc::CallbackServerContext& context, const v1::GetJobRequest& untrusted,
@@ -88,15 +113,14 @@ class JobService final : public v1::JobService::CallbackService {
                                                  const std::string& name_space,
                                                  absl::Time now) const;
   // Who calls, if they have the right to each of `ids`.
-  absl::StatusOr<AdmittedCall> Ask(const grpc::CallbackServerContext& context,
-                                   tidemark::service::Right right,
+  absl::StatusOr<AdmittedCall> Ask(const grpc::CallbackServerContext& context, Right right,
                                    const std::vector<std::string>& ids);
 
   const Publishing publishing_;
-  tidemark::service::JobTable& jobs_;
-  tidemark::service::WorkflowTable& workflows_;
+  JobTable& jobs_;
+  WorkflowTable& workflows_;
   const ServerInfo info_;
-  tidemark::service::EstimateQueue estimates_;
+  EstimateQueue estimates_;
 };
 
 }  // namespace tidemark::service

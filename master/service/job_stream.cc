@@ -7,7 +7,6 @@
 #include <limits>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -228,7 +227,7 @@ class AllJobsStream final : public JobStream<v1::WatchJobsResponse> {
 absl::StatusOr<absl::Duration> IntervalOf(bool is_set,
                                           const google::protobuf::Duration& untrusted) {
   if (!is_set) return absl::ZeroDuration();
-  auto interval = tidemark::wire::ParseElapsed(untrusted, "interval_min");
+  auto interval = wire::ParseElapsed(untrusted, "interval_min");
   if (interval.ok()) return interval;
   return FieldError("interval_min", "must be a duration of 0 or more");
 }
@@ -256,7 +255,7 @@ absl::StatusOr<OneJobStream::Asked> AskedOf(const v1::WatchJobRequest& untrusted
 grpc::ServerWriteReactor<v1::WatchJobResponse>* WatchJob(const Publishing& publishing,
                                                          grpc::CallbackServerContext& context,
                                                          const v1::WatchJobRequest& untrusted) {
-  using Refused = RefusedStream<v1::WatchJobResponse>;
+  using Refused = RefusedStream<grpc::ServerWriteReactor<v1::WatchJobResponse>>;
   absl::StatusOr<Gate::AdmittedWatcher> admitted = publishing.gate.AdmitWatcher(context);
   if (!admitted.ok()) return new Refused(admitted.status());
   if (absl::Status allowed = admitted->stream.caller.Check(Right::kRead, untrusted.job_id());
@@ -271,7 +270,7 @@ grpc::ServerWriteReactor<v1::WatchJobResponse>* WatchJob(const Publishing& publi
 grpc::ServerWriteReactor<v1::WatchJobsResponse>* WatchJobs(const Publishing& publishing,
                                                            grpc::CallbackServerContext& context,
                                                            const v1::WatchJobsRequest& untrusted) {
-  using Refused = RefusedStream<v1::WatchJobsResponse>;
+  using Refused = RefusedStream<grpc::ServerWriteReactor<v1::WatchJobsResponse>>;
   absl::StatusOr<Gate::AdmittedWatcher> admitted = publishing.gate.AdmitWatcher(context);
   if (!admitted.ok()) return new Refused(admitted.status());
   absl::StatusOr<JobFilter> filter = wire::ParseJobFilter(untrusted.filter());

@@ -20,9 +20,9 @@ inline constexpr std::size_t kResponseBytes = std::size_t{1} << 20;
 // What all streams use, and what outlives them.
 struct Publishing {
   JobHub& hub;
-  const tidemark::service::Clock& clock;
-  tidemark::service::Gate& gate;
-  tidemark::service::Metrics& metrics;
+  const Clock& clock;
+  Gate& gate;
+  Metrics& metrics;
 };
 
 // The stream of WatchJob, or of WatchJobs; one that is refused ends at once.
@@ -32,15 +32,5 @@ grpc::ServerWriteReactor<v1::WatchJobResponse>* WatchJob(const Publishing& publi
 grpc::ServerWriteReactor<v1::WatchJobsResponse>* WatchJobs(const Publishing& publishing,
                                                            grpc::CallbackServerContext& context,
                                                            const v1::WatchJobsRequest& untrusted);
-
-// A subscription that is not accepted.
-template <typename Response>
-class RefusedStream final : public grpc::ServerWriteReactor<Response> {
- public:
-  explicit RefusedStream(const absl::Status& status) {
-    this->Finish(tidemark::service::ToGrpc(status));
-  }
-  void OnDone() override { delete this; }
-};
 
 }  // namespace tidemark::service

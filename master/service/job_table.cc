@@ -278,7 +278,7 @@ void JobTable::Tick(const std::shared_ptr<LiveEntry>& entry, absl::Time now) {
   {
     const Stopwatch stopwatch(metrics_ == nullptr ? nullptr : &metrics_->estimate);
     Snapshot ticked = job.monitor.Tick(job.NotBefore(now));
-    if (plan_of_ && ticked.info) ticked.info->workflow_id = plan_of_(ticked.job_id);
+    if (workflow_of_ && ticked.info) ticked.info->workflow_id = workflow_of_(ticked.job_id);
     job.ticked.stage = ticked.is_final ? nullptr : job.monitor.running_stage();
     job.ticked.snapshot = std::make_shared<const Snapshot>(std::move(ticked));
   }
@@ -377,7 +377,7 @@ void JobTable::Restore(store::RestoredJob restored, absl::Time now) {
                              restored.name_space.empty() ? store::kAllIds : restored.name_space};
   auto job = std::make_shared<Job>(std::move(restored.monitor), restored.newest, restored.opened_at,
                                    sender, shares());
-  LiveTable::Restore(job, restored.log_bytes, restored.has_end);
+  Adopt(job, restored.log_bytes, restored.has_end);
   job->holding.Hold(Resource::kStateBytes, job->monitor.state_bytes());
   job->latest = restored.latest;
   job->ticked_at = restored.newest.at;

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -83,17 +82,17 @@ class JobTable final : public LiveTable {
   // Also asks how much of the disk is free, and keeps estimates.
   std::vector<PublishedJob> TickDue(absl::Time now) override;
 
-  // Says in each snapshot from now on which plan follows the job; of `plan_of`, from any thread:
-  // empty for none. REQUIRES: no other thread uses the table.
-  void SayPlans(std::function<std::string(const std::string& job_id)> plan_of) {
-    plan_of_ = std::move(plan_of);
+  // Each snapshot names the workflow that follows its job from now on. `workflow_of` may be called
+  // on any thread; empty: no workflow does. REQUIRES: no other thread uses the table.
+  void SetWorkflowOf(std::function<std::string(const std::string& job_id)> workflow_of) {
+    workflow_of_ = std::move(workflow_of);
   }
 
  private:
   struct Job final : LiveEntry {
-    Job(JobMonitor job_monitor, const Snapshot& first, absl::Time opened_at, const Sender& sender,
+    Job(JobMonitor job_monitor, Snapshot first, absl::Time opened_at, const Sender& sender,
         Shares& shares)
-        : LiveEntry(std::make_shared<const Snapshot>(first), opened_at, sender, shares),
+        : LiveEntry(std::make_shared<const Snapshot>(std::move(first)), opened_at, sender, shares),
           monitor(std::move(job_monitor)) {}
     bool has_news() const override { return monitor.has_news(); }
 
@@ -151,7 +150,7 @@ class JobTable final : public LiveTable {
 
   const JobTableOptions options_;
   Metrics* const metrics_;
-  std::function<std::string(const std::string& job_id)> plan_of_;
+  std::function<std::string(const std::string& job_id)> workflow_of_;
   std::size_t checkpoints_ = 0;  // of this round; of the caller of TickDue()
 };
 

@@ -89,8 +89,8 @@ absl::StatusOr<std::shared_ptr<LiveEntry>> LiveTable::Enter(
   return nullptr;
 }
 
-void LiveTable::Restore(const std::shared_ptr<LiveEntry>& entry, std::uint64_t log_bytes,
-                        bool may_forget) {
+void LiveTable::Adopt(const std::shared_ptr<LiveEntry>& entry, std::uint64_t log_bytes,
+                      bool may_forget) {
   entry->holding.Hold(Resource::kDiskBytes, log_bytes);
   entry->holding.Hold(kind_.place, entry->newest.snapshot->is_final ? 0 : 1);
   const std::lock_guard lock(mutex_);

@@ -24,6 +24,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -157,9 +158,9 @@ class LiveTable {
   // AlreadyExists: the hub knows the id as that of something else. REQUIRES: entry.mutex is held.
   absl::StatusOr<std::shared_ptr<LiveEntry>> Enter(
       const std::shared_ptr<LiveEntry>& entry, const std::shared_ptr<LiveEntry>& before = nullptr);
-  // Takes up one of the data directory. `may_forget`: its end is durable. REQUIRES: called in the
+  // Enters one of the data directory. `may_forget`: its end is durable. REQUIRES: called in the
   // order in which they began, before anything else is done.
-  void Restore(const std::shared_ptr<LiveEntry>& entry, std::uint64_t log_bytes, bool may_forget);
+  void Adopt(const std::shared_ptr<LiveEntry>& entry, std::uint64_t log_bytes, bool may_forget);
   // Forgets the oldest of the reporter that has ended; false if all run.
   bool MakeRoomOf(const std::string& reporter);
 

@@ -40,10 +40,10 @@ WorkflowTable::WorkflowTable(WorkflowTableOptions options, JobTable& jobs, Metri
       options_(std::move(options)),
       jobs_(jobs),
       metrics_(metrics) {
-  jobs_.SayPlans([this](const std::string& job_id) { return WorkflowOf(job_id); });
+  jobs_.SetWorkflowOf([this](const std::string& job_id) { return WorkflowOf(job_id); });
 }
 
-WorkflowTable::~WorkflowTable() { jobs_.SayPlans(nullptr); }
+WorkflowTable::~WorkflowTable() { jobs_.SetWorkflowOf(nullptr); }
 
 std::vector<std::string> WorkflowTable::FilesOf(const std::string& id) const {
   return {store::WorkflowLogPath(data_dir(), id)};
@@ -51,7 +51,7 @@ std::vector<std::string> WorkflowTable::FilesOf(const std::string& id) const {
 
 // Of several, the first to follow the job.
 std::string WorkflowTable::WorkflowOf(const std::string& job_id) const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(followers_mutex_);
   const auto of_job = followers_.find(job_id);
   return of_job == followers_.end() ? "" : of_job->second.front()->id;
 }
@@ -83,7 +83,11 @@ absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(const 
                                                                           absl::Time now) {
   auto entry = std::make_shared<Entry>(workflow::LiveWorkflow(plan, now, options_.live), now,
                                        sender, shares());
-  if (absl::Status taken = entry->holding.Take(Resource::kDiskBytes, 0); !taken.ok()) return taken;
+  if (absl::Status taken = entry->holding.Take(Resource::kDiskBytes, 0); !taken.ok()) {
+    // Unless it has been submitted meanwhile: the same again is OK.
+    if (auto known = FindWorkflow(plan.id)) return known;
+    return taken;
+  }
   std::string start;
   store::EncodeSubmission(plan, sender.name_space, now, entry->key, start);
   // No other thread has this one yet, so its lock is free; others wait for it until the log begins.
@@ -131,7 +135,7 @@ void WorkflowTable::Follow(const std::shared_ptr<Entry>& entry) {
   }
   std::vector<std::string> fresh;
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(followers_mutex_);
     for (const std::string& job_id : entry->followed) {
       const auto of_job = wanted.contains(job_id) ? followers_.end() : followers_.find(job_id);
       if (of_job == followers_.end()) continue;
@@ -207,7 +211,7 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Update(const std::string& workflow_
 void WorkflowTable::Observe(const std::shared_ptr<const Snapshot>& job) {
   std::vector<std::shared_ptr<Entry>> followers;
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(followers_mutex_);
     const auto of_job = followers_.find(job->job_id);
     if (of_job == followers_.end()) return;
     followers = of_job->second;
@@ -308,7 +312,7 @@ absl::StatusOr<Recovery> WorkflowTable::Recover() {
         std::make_shared<Entry>(std::move(workflow.live), workflow.submitted_at, sender, shares());
     entry->key = workflow.key;
     const Snapshot& newest = *entry->newest.snapshot;
-    Restore(entry, workflow.log_bytes, /*may_forget=*/newest.is_final);
+    Adopt(entry, workflow.log_bytes, /*may_forget=*/newest.is_final);
     if (newest.is_final) continue;
     recovery.latest = std::max(recovery.latest, newest.at);
     entry->log = Journal::MakeLog(path, workflow.log_bytes);
@@ -327,7 +331,7 @@ absl::StatusOr<Recovery> WorkflowTable::Recover() {
 }
 
 std::size_t WorkflowTable::followed_jobs() const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(followers_mutex_);
   return followers_.size();
 }
 

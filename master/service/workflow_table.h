@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -88,7 +87,7 @@ class WorkflowTable final : public LiveTable {
     bool has_news() const override { return is_changed; }
 
     std::mutex following;  // held by who brings `followed` up to date; taken before the others
-    absl::flat_hash_set<std::string> followed;  // guarded by mutex_ of the table
+    absl::flat_hash_set<std::string> followed;  // guarded by followers_mutex_
 
     // Guarded by the lock of the entry.
     workflow::LiveWorkflow live;
@@ -128,7 +127,9 @@ class WorkflowTable final : public LiveTable {
   const WorkflowTableOptions options_;
   JobTable& jobs_;
   Metrics* const metrics_;
-  mutable std::mutex mutex_;  // guards all below, and Entry::followed
+  // Guards all below, and Entry::followed. Taken under the lock of a job or of an entry (Tick()
+  // asks for the workflow of a job), never together with that of a table.
+  mutable std::mutex followers_mutex_;
   absl::flat_hash_map<std::string, std::vector<std::shared_ptr<Entry>>> followers_;  // by job id
 };
 

@@ -111,6 +111,14 @@ TEST_F(WorkflowTableTest, AWorkflowIsKnownOnceItIsSubmitted) {
   EXPECT_EQ(Newest("wf").sequence, 1u);
 }
 
+TEST(WorkflowTable, WithoutADataDirectoryASubmissionIsAnsweredAtOnce) {
+  JobTable jobs({});
+  WorkflowTable workflows({}, jobs);
+  const auto mark = workflows.Submit(Chain(), {}, At(0));
+  ASSERT_TRUE(mark.ok()) << mark.status();
+  EXPECT_TRUE(jobs.journal().IsDurable(*mark));
+}
+
 TEST_F(WorkflowTableTest, TheSameSubmissionAgainIsHarmlessAndAnotherIsRefused) {
   ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
   EXPECT_TRUE(workflows_->Submit(Chain(), {}, At(5)).ok());
