@@ -123,8 +123,9 @@ void TidemarkIndicator::UpdateSpeeds(const JobState& state) {
 cost::GroupTimes TidemarkIndicator::ImplicitByteTimes(const JobState& state,
                                                       cost::GroupTimeTable& table) {
   double left = 0;
-  for (std::size_t i = 0; i < state.reduce_tasks().size(); ++i) {
-    if (!state.reduce_tasks()[i].is_finished()) left += remaining_.task(i).implicit_bytes;
+  const std::span<const Task> tasks = state.reduce_tasks();
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (!tasks[i].is_finished()) left += remaining_.task(i).implicit_bytes;
   }
   implicit_sizes_.Update(state.implicit_sizes.bins(), left);
   cost::GroupTimes times(table.curve_count());
@@ -404,10 +405,11 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Tim
   group_costs.per_implicit_byte = ImplicitByteTimes(state, *group_costs.bytes_table);
   const regression::CostModel& costs = group_costs.explicit_table().model();
   std::vector<cost::ReduceTaskLeft> tasks;
-  for (std::size_t i = 0; i < state.reduce_tasks().size(); ++i) {
-    if (state.reduce_tasks()[i].is_finished()) continue;
+  const std::span<const Task> known = state.reduce_tasks();
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (known[i].is_finished()) continue;
     tasks.push_back(LeftOf(state, now, i, group_costs));
-    const TaskAttempt* attempt = state.reduce_tasks()[i].leading_attempt();
+    const TaskAttempt* attempt = known[i].leading_attempt();
     const double done =
         attempt == nullptr ? 0 : absl::ToDoubleSeconds(attempt->reduce->reduce_time_alone);
     predicted_total_[i] = done + tasks.back().waiting.mean * tasks.back().speed.factor;
