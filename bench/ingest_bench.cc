@@ -11,7 +11,6 @@
 #include <limits>
 #include <map>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/time/clock.h"

@@ -3,8 +3,6 @@
 #include <benchmark/benchmark.h>
 #include <sqlite3.h>
 
-#include <filesystem>
-#include <memory>
 #include <string>
 
 #include "absl/time/time.h"

@@ -4,7 +4,6 @@
 #include <functional>
 #include <string>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cli/command_line.h"
 #include "cli/exit_code.h"

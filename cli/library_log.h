@@ -5,7 +5,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "absl/time/time.h"
 #include "tidemark/log.h"

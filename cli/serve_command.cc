@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
 
 #include "absl/time/clock.h"
 #include "cli/commands.h"
@@ -16,6 +15,7 @@
 #include "cli/progress.h"
 #include "cli/serve_log.h"
 #include "cli/spark_logs.h"
+#include "cli/temporary_directory.h"
 #include "cli/watchdog.h"
 #include "tidemark/master.h"
 #include "transport/local_address.h"
@@ -44,21 +44,11 @@ class EndSignals {
   sigset_t signals_;
 };
 
-// An empty name stands for none.
-absl::Status MakeFolder(const char* flag, const std::string& folder) {
-  if (folder.empty()) return absl::OkStatus();
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (!error) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      fmt::format("{}: cannot create {}: {}", flag, folder, error.message()));
-}
-
 // What agents report is not for every user of the host: a new folder is its owner's alone.
 absl::Status MakeDataFolder(const std::string& folder, const LogSink& log) {
   if (folder.empty()) return absl::OkStatus();
   const absl::Status parent =
-      MakeFolder("--data-dir", std::filesystem::path(folder).parent_path().string());
+      CreateDirectory("--data-dir", std::filesystem::path(folder).parent_path().string());
   if (!parent.ok()) return parent;
   ::mkdir(folder.c_str(), S_IRWXU);
   struct stat facts {};
@@ -68,7 +58,7 @@ absl::Status MakeDataFolder(const std::string& folder, const LogSink& log) {
              fmt::format("data_dir: every user of this host may look into {}; run chmod o= {}",
                          folder, folder)});
   }
-  return MakeFolder("--data-dir", folder);
+  return CreateDirectory("--data-dir", folder);
 }
 
 int Refuse(const absl::Status& status) {
@@ -93,7 +83,7 @@ int Do(const ServeArguments& arguments) {
   auto config = LoadServeConfig(arguments.config_file, arguments.overrides);
   if (!config.ok()) return Refuse(config.status());
   absl::Status status = CheckMetricsAddress(*config);
-  if (status.ok()) status = MakeFolder("--log-dir", config->master.event_log_dir);
+  if (status.ok()) status = CreateDirectory("--log-dir", config->master.event_log_dir);
   const LogSink log = MakeLogSink(config->log_as_json, config->log_least);
   if (status.ok()) status = MakeDataFolder(config->master.data_dir, log);
   if (!status.ok()) return Refuse(status);

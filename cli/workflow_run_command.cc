@@ -71,23 +71,23 @@ class Watching {
 };
 
 // What the run needs as long as it lasts.
-struct Surroundings {
+struct RunResources {
   std::optional<TemporaryDirectory> temporary;  // for what is not kept
   std::unique_ptr<Master> master;               // our own, if so
 };
 
 absl::Status Complete(const WorkflowRunArguments& arguments, examples::WorkflowRunOptions& run,
-                      Surroundings& around) {
+                      RunResources& resources) {
   if (run.id.empty()) run.id = NewRunId(run.workflow);
   run.worker_command = WorkerCommand();
   if (run.output_dir.empty() || arguments.visits > 0) {
     absl::StatusOr<TemporaryDirectory> created = TemporaryDirectory::Create();
     if (!created.ok()) return created.status();
-    around.temporary.emplace(*std::move(created));
+    resources.temporary.emplace(*std::move(created));
   }
-  if (run.output_dir.empty()) run.output_dir = around.temporary->path() + "/output";
+  if (run.output_dir.empty()) run.output_dir = resources.temporary->path() + "/output";
   if (arguments.visits > 0) {
-    run.inputs = {around.temporary->path() + "/visits"};
+    run.inputs = {resources.temporary->path() + "/visits"};
     if (absl::Status made = examples::GenerateVisits(run.inputs.front(), arguments.visits);
         !made.ok()) {
       return made;
@@ -99,8 +99,8 @@ absl::Status Complete(const WorkflowRunArguments& arguments, examples::WorkflowR
   if (!run.master_address.empty()) return absl::OkStatus();
   absl::StatusOr<std::unique_ptr<Master>> master = Master::Start(arguments.own_master);
   if (!master.ok()) return master.status();
-  around.master = *std::move(master);
-  run.master_address = around.master->address();
+  resources.master = *std::move(master);
+  run.master_address = resources.master->address();
   run.security = ClientSecurity();  // what TIDEMARK_TLS_CA and the like say is of another master
   return absl::OkStatus();
 }
@@ -155,8 +155,8 @@ absl::StatusOr<examples::WorkflowSummary> RunWatched(const WorkflowRunArguments&
 
 int Do(const WorkflowRunArguments& arguments) {
   examples::WorkflowRunOptions run = arguments.run;
-  Surroundings around;
-  absl::Status status = Complete(arguments, run, around);
+  RunResources resources;
+  absl::Status status = Complete(arguments, run, resources);
   ExitCode exit_code = ExitCodeOfRun(status);
   absl::StatusOr<std::unique_ptr<Client>> master;
   if (status.ok()) {
@@ -173,7 +173,7 @@ int Do(const WorkflowRunArguments& arguments) {
     status = summary.status();
     exit_code = ExitCodeOfRun(status);
   }
-  if (around.master) around.master->Shutdown(absl::Seconds(1));
+  if (resources.master) resources.master->Shutdown(absl::Seconds(1));
   if (!status.ok() && !absl::IsCancelled(status)) Complain(std::string(status.message()));
   return exit_code;
 }

@@ -1,7 +1,6 @@
 // Goes on with a stream from a master through the master's absences.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <optional>

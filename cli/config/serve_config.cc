@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "cli/config/flat_yaml.h"
 #include "cli/config/settings.h"
 #include "text/did_you_mean.h"

@@ -1,7 +1,6 @@
 #include "cli/console/bar.h"
 
 #include <algorithm>
-#include <cstddef>
 
 namespace tidemark::console {
 namespace {

@@ -5,21 +5,12 @@
 #include <algorithm>
 
 #include "cli/console/bar.h"
+#include "cli/console/duration_text.h"
 #include "cli/console/job_wording.h"
 #include "cli/console/text.h"
 
 namespace tidemark::console {
 namespace {
-
-using tidemark::console::Bar;
-using tidemark::console::Clip;
-using tidemark::console::Columns;
-using tidemark::console::DurationText;
-using tidemark::console::MakeBar;
-using tidemark::console::PadLeft;
-using tidemark::console::PadRight;
-using tidemark::console::StyledLine;
-using tidemark::console::WrapWords;
 
 // Columns. "  41 %" and the gap behind it.
 constexpr int kPercentColumns = 6;

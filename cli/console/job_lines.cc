@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "cli/console/text.h"
+#include "cli/console/duration_text.h"
 
 namespace tidemark::console {
 namespace {
@@ -42,8 +42,8 @@ std::string PartsText(const Snapshot& snapshot, const TextOptions& options) {
 }  // namespace
 
 std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool compare) {
-  std::string line = fmt::format("[{}] {}:", tidemark::console::DurationText(snapshot.elapsed()),
-                                 JobTitle(snapshot, options));
+  std::string line =
+      fmt::format("[{}] {}:", DurationText(snapshot.elapsed()), JobTitle(snapshot, options));
   if (const std::string step = CurrentStep(snapshot); !step.empty()) line += " " + step + ",";
   const std::string percent = PercentText(snapshot, snapshot.estimate);
   if (percent != "-") line += fmt::format(" {},", percent);

@@ -4,17 +4,11 @@
 
 #include <algorithm>
 
+#include "cli/console/duration_text.h"
 #include "cli/console/text.h"
 
 namespace tidemark::console {
 namespace {
-
-using tidemark::console::Clip;
-using tidemark::console::Columns;
-using tidemark::console::ElapsedText;
-using tidemark::console::PadRight;
-using tidemark::console::Printable;
-using tidemark::console::StyledLine;
 
 constexpr int kNameMax = 24;
 

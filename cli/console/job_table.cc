@@ -5,16 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/console/duration_text.h"
 #include "cli/console/text.h"
 
 namespace tidemark::console {
 namespace {
-
-using tidemark::console::Columns;
-using tidemark::console::DurationText;
-using tidemark::console::PadRight;
-using tidemark::console::Printable;
-using tidemark::console::StyledLine;
 
 // Cells, the last of which may be the longest.
 using Row = std::vector<std::string>;

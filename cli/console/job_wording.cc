@@ -7,15 +7,11 @@
 #include <cstdint>
 #include <optional>
 
+#include "cli/console/duration_text.h"
 #include "cli/console/text.h"
 
 namespace tidemark::console {
 namespace {
-
-using tidemark::console::DurationText;
-using tidemark::console::Printable;
-using tidemark::console::RangeText;
-using tidemark::console::RoundToKnown;
 
 // Just below what rounds to a full bar.
 constexpr double kRunningMax = 0.999;

@@ -7,15 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/console/duration_text.h"
 #include "cli/console/styled_line.h"
 #include "tidemark/job.h"
 
 namespace tidemark::console {
-
-using tidemark::console::KnownRemaining;
-using tidemark::console::Style;
-using tidemark::console::TextOptions;
 
 // The name of the job, or its id if it has none.
 std::string JobTitle(const Snapshot& snapshot, const TextOptions& options);

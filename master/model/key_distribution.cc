@@ -1,9 +1,6 @@
 #include "master/model/key_distribution.h"
 
 #include <algorithm>
-#include <limits>
-#include <optional>
-#include <utility>
 
 #include "master/model/saturating.h"
 

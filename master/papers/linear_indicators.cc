@@ -1,7 +1,5 @@
 #include "master/papers/linear_indicators.h"
 
-#include <algorithm>
-
 #include "master/model/phases.h"
 #include "master/model/saturating.h"
 #include "master/papers/reduce_schedule.h"

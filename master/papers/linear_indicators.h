@@ -1,7 +1,6 @@
 // Hadoop, JobRatio and TaskRatio ([NF] 7.1) as progress indicators. They give no interval.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 
 #include "master/model/phases.h"
 #include "master/model/saturating.h"
+#include "master/papers/reduce_schedule.h"
 
 namespace tidemark::papers {
 namespace {

@@ -26,7 +26,6 @@
 #include "master/model/indicators/end_drift.h"
 #include "master/model/indicators/progress_indicator.h"
 #include "master/papers/nearest_fit.h"
-#include "master/papers/reduce_schedule.h"
 
 namespace tidemark::papers {
 

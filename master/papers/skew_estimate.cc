@@ -1,7 +1,5 @@
 #include "master/papers/skew_estimate.h"
 
-#include <cstdint>
-
 #include "master/cost/fixed_draws.h"
 
 namespace tidemark::papers {

@@ -6,7 +6,6 @@
 // and it stays on its host, whose processors its tasks share (running_tasks.h).
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

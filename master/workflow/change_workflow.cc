@@ -1,7 +1,6 @@
 // How a workflow is changed from outside while it runs.
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

@@ -26,11 +26,11 @@ std::string EncodeErrorDetails(const absl::Status& status, const std::string& li
   info.set_reason(!limit.empty() ? "LIMIT_EXCEEDED"
                   : is_of_field  ? "INVALID_FIELD"
                                  : absl::StatusCodeToString(status.code()));
-  if (!limit.empty()) (*info.mutable_metadata())["limit"] = tidemark::wire::ValidText(limit);
+  if (!limit.empty()) (*info.mutable_metadata())["limit"] = ValidText(limit);
   rpc::v1::Status details;
   details.set_code(static_cast<int>(status.code()));
-  details.set_message(tidemark::wire::ValidText(
-      std::string_view(status.message().data(), status.message().size())));
+  details.set_message(
+      ValidText(std::string_view(status.message().data(), status.message().size())));
   AddDetail("ErrorInfo", info.SerializeAsString(), details);
   if (is_of_field) {
     const auto [path, description] = WrongFieldOf(status);
@@ -42,7 +42,7 @@ std::string EncodeErrorDetails(const absl::Status& status, const std::string& li
   }
   if (retry_after > absl::ZeroDuration()) {
     rpc::v1::RetryInfo retry;
-    tidemark::wire::EncodeDuration(retry_after, *retry.mutable_retry_delay());
+    EncodeDuration(retry_after, *retry.mutable_retry_delay());
     AddDetail("RetryInfo", retry.SerializeAsString(), details);
   }
   return details.SerializeAsString();
@@ -56,7 +56,7 @@ absl::Duration RetryAfterOf(const absl::Status& status) {
     rpc::v1::RetryInfo retry;
     if (any.type_url() != kTypePrefix + std::string("RetryInfo")) continue;
     if (!retry.ParseFromString(any.value())) continue;
-    const auto delay = tidemark::wire::ParseElapsed(retry.retry_delay(), "retry_delay");
+    const auto delay = ParseElapsed(retry.retry_delay(), "retry_delay");
     if (delay.ok()) return *delay;
   }
   return absl::ZeroDuration();

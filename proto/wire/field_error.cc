@@ -9,9 +9,9 @@
 namespace tidemark {
 
 absl::Status FieldError(std::string_view path, std::string_view description) {
-  const std::string field = tidemark::wire::ValidText(path);
+  const std::string field = wire::ValidText(path);
   absl::Status status = absl::InvalidArgumentError(
-      absl::StrCat(field, field.empty() ? "" : ": ", tidemark::wire::ValidText(description)));
+      absl::StrCat(field, field.empty() ? "" : ": ", wire::ValidText(description)));
   status.SetPayload(kFieldPayload, absl::Cord(field));
   return status;
 }

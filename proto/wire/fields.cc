@@ -20,7 +20,7 @@ void FieldReader::FailNumber(const char* wanted, double value) {
 
 void FieldReader::ParseFrom(const google::protobuf::Message& message, absl::Duration& value) {
   const auto& read = static_cast<const google::protobuf::Duration&>(message);
-  if (const auto parsed = tidemark::wire::ParseElapsed(read, ""); parsed.ok()) {
+  if (const auto parsed = ParseElapsed(read, ""); parsed.ok()) {
     value = *parsed;
   } else {
     state_.Fail(fmt::format("must be from 0 to 315576000000 s, not {} s and {} ns", read.seconds(),
@@ -30,7 +30,7 @@ void FieldReader::ParseFrom(const google::protobuf::Message& message, absl::Dura
 
 void FieldReader::ParseFrom(const google::protobuf::Message& message, absl::Time& value) {
   const auto& read = static_cast<const google::protobuf::Timestamp&>(message);
-  if (const auto parsed = tidemark::wire::ParseTime(read, ""); parsed.ok()) {
+  if (const auto parsed = ParseTime(read, ""); parsed.ok()) {
     value = *parsed;
   } else {
     state_.Fail(

@@ -126,7 +126,7 @@ class FieldWriter {
 
   void Put(const Field& field, const std::string& value) {
     if (!value.empty()) {
-      reflection_.SetString(&message_, &field, tidemark::wire::ValidText(value));
+      reflection_.SetString(&message_, &field, ValidText(value));
     }
   }
   template <typename T>
@@ -167,7 +167,7 @@ class FieldWriter {
   void Put(const Field& field, const std::vector<T>& values) {
     for (const T& value : values) {
       if constexpr (std::same_as<T, std::string>) {
-        reflection_.AddString(&message_, &field, tidemark::wire::ValidText(value));
+        reflection_.AddString(&message_, &field, ValidText(value));
       } else if constexpr (std::same_as<T, std::uint32_t>) {
         reflection_.AddUInt32(&message_, &field, value);
       } else if constexpr (std::is_enum_v<T>) {
@@ -184,10 +184,10 @@ class FieldWriter {
   }
 
   static void EncodeTo(absl::Duration value, google::protobuf::Message& message) {
-    tidemark::wire::EncodeDuration(value, static_cast<google::protobuf::Duration&>(message));
+    EncodeDuration(value, static_cast<google::protobuf::Duration&>(message));
   }
   static void EncodeTo(absl::Time value, google::protobuf::Message& message) {
-    tidemark::wire::EncodeTime(value, static_cast<google::protobuf::Timestamp&>(message));
+    EncodeTime(value, static_cast<google::protobuf::Timestamp&>(message));
   }
   template <typename T>
   static void EncodeTo(const T& value, google::protobuf::Message& message) {
