@@ -47,15 +47,6 @@ LiveEntry::Running LiveTable::GetRunning(const std::string& id) const {
   return entry->newest;
 }
 
-std::vector<std::shared_ptr<const Snapshot>> LiveTable::List() const {
-  std::vector<std::shared_ptr<const Snapshot>> snapshots;
-  for (const std::shared_ptr<LiveEntry>& entry : All()) {
-    const std::lock_guard lock(entry->mutex);
-    snapshots.push_back(entry->newest.snapshot);
-  }
-  return snapshots;
-}
-
 absl::Status LiveTable::EnterHub(const LiveEntry& entry) const {
   return context_->hub == nullptr ? absl::OkStatus()
                                   : context_->hub->Enter({entry.newest.snapshot, entry.run()});

@@ -126,8 +126,6 @@ class LiveTable {
   std::shared_ptr<const Snapshot> Newest(const std::string& id) const {
     return GetRunning(id).snapshot;
   }
-  // All of them, the newest entry first.
-  std::vector<std::shared_ptr<const Snapshot>> List() const;
 
   const std::shared_ptr<TableContext>& context() const { return context_; }
   const std::string& data_dir() const { return context_->data_dir; }

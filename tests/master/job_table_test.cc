@@ -19,10 +19,12 @@
 namespace tidemark::service {
 namespace {
 
+using test::AllOf;
 using test::At;
 using test::Closed;
 using test::Emitted;
 using test::Finished;
+using test::IdsOf;
 using test::Key;
 using test::Left;
 using test::M;
@@ -61,18 +63,13 @@ void OpenAndEnd(JobTable& jobs, const std::string& job_id, double seconds = 0) {
   EXPECT_EQ(jobs.Newest(job_id)->state, JobState::kSucceeded);
 }
 
-std::vector<std::string> IdsOf(const std::vector<std::shared_ptr<const Snapshot>>& snapshots) {
-  std::vector<std::string> ids;
-  for (const auto& snapshot : snapshots) ids.push_back(snapshot->job_id);
-  return ids;
-}
-
 // --- jobs
 
 TEST(JobTable, KnowsNoJobAtFirst) {
-  const JobTable jobs({});
+  service::JobHub hub("i", 1);
+  const JobTable jobs({.hub = &hub});
   EXPECT_EQ(jobs.Newest("job-1"), nullptr);
-  EXPECT_TRUE(jobs.List().empty());
+  EXPECT_TRUE(IdsOf(hub).empty());
 }
 
 TEST(JobTable, AJobIsKnownOnceItIsOpen) {
@@ -105,11 +102,12 @@ TEST(JobTable, WhatIsLeftOfAStageIsOfTheTickOfTheSnapshotWithIt) {
 }
 
 TEST(JobTable, ListsTheNewestJobFirst) {
-  JobTable jobs({});
+  service::JobHub hub("i", 1);
+  JobTable jobs({.hub = &hub});
   Open(jobs, "b", 1);
   Open(jobs, "a", 2);
   Open(jobs, "c", 3);
-  EXPECT_THAT(IdsOf(jobs.List()), ElementsAre("c", "a", "b"));
+  EXPECT_THAT(IdsOf(hub), ElementsAre("c", "a", "b"));
 }
 
 TEST(JobTable, JobsAreIndependent) {
@@ -122,18 +120,22 @@ TEST(JobTable, JobsAreIndependent) {
 }
 
 TEST(JobTable, MakesRoomByForgettingTheOldestJobThatHasEnded) {
+  service::JobHub hub("i", 1);
   JobTableOptions options;
+  options.hub = &hub;
   options.jobs_max = 3;
   JobTable jobs(options);
   Open(jobs, "running");
   OpenAndEnd(jobs, "old");
   OpenAndEnd(jobs, "new", 10);
   Open(jobs, "newest", 20);
-  EXPECT_THAT(IdsOf(jobs.List()), ElementsAre("newest", "new", "running"));
+  EXPECT_THAT(IdsOf(hub), ElementsAre("newest", "new", "running"));
 }
 
 TEST(JobTable, RefusesAJobWhenAllRun) {
+  service::JobHub hub("i", 1);
   JobTableOptions options;
+  options.hub = &hub;
   options.jobs_max = 2;
   JobTable jobs(options);
   Open(jobs, "a");
@@ -141,16 +143,18 @@ TEST(JobTable, RefusesAJobWhenAllRun) {
   const absl::Status status = Ingest(jobs, SourceOf("c").At(0, Opened(1, 1)));
   EXPECT_TRUE(absl::IsResourceExhausted(status));
   EXPECT_THAT(std::string(status.message()), HasSubstr("at most 2 jobs at once"));
-  EXPECT_THAT(IdsOf(jobs.List()), ElementsAre("b", "a"));
+  EXPECT_THAT(IdsOf(hub), ElementsAre("b", "a"));
 }
 
 TEST(JobTable, AJobThatIsRefusedTakesNoRoom) {
+  service::JobHub hub("i", 1);
   JobTableOptions options;
+  options.hub = &hub;
   options.jobs_max = 1;
   JobTable jobs(options);
   OpenAndEnd(jobs, "ended");
   EXPECT_TRUE(absl::IsResourceExhausted(Ingest(jobs, SourceOf("giant").At(0, Opened(900'000, 1)))));
-  EXPECT_THAT(IdsOf(jobs.List()), ElementsAre("ended"));
+  EXPECT_THAT(IdsOf(hub), ElementsAre("ended"));
 }
 
 TEST(JobTable, TheIdOfAnEndedJobCannotBeTakenAgain) {
@@ -178,7 +182,8 @@ Source OfRun(const std::string& run_uid, const std::string& source_id = "app-mas
 }
 
 TEST(JobTable, AnotherRunOfAnEndedJobIsWatchedFromItsBeginning) {
-  JobTable jobs({});
+  service::JobHub hub("i", 1);
+  JobTable jobs({.hub = &hub});
   Source first = OfRun("a");
   EXPECT_TRUE(Ingest(jobs, first.At(0, Opened(1, 1))).ok());
   EXPECT_TRUE(Ingest(jobs, first.At(1, Closed())).ok());
@@ -196,7 +201,7 @@ TEST(JobTable, AnotherRunOfAnEndedJobIsWatchedFromItsBeginning) {
   EXPECT_EQ(newest.sequence, 1u);
   EXPECT_EQ(newest.started_at, At(9));
   EXPECT_EQ(newest.stages.at(0).tasks, 7u);
-  EXPECT_EQ(Values(jobs.List()), Values(ticked)) << "one id, one job";
+  EXPECT_EQ(Values(AllOf(hub)), Values(ticked)) << "one id, one job";
 }
 
 TEST(JobTable, RefusesAnotherRunWhileTheFirstGoesOn) {
@@ -280,7 +285,9 @@ TEST(JobTable, ARunMayFollowOneThatNobodyNamed) {
 TEST(JobTable, OpeningAJobAtTheLimitWaitsForNoOther) {
   std::promise<void> busy;
   std::promise<void> release;
+  service::JobHub hub("i", 1);
   JobTableOptions options;
+  options.hub = &hub;
   options.jobs_max = 2;
   options.past_runs = [&](const std::string& name, const store::Reported&) {
     if (name == "busy") {
@@ -303,7 +310,7 @@ TEST(JobTable, OpeningAJobAtTheLimitWaitsForNoOther) {
   release.set_value();
   EXPECT_TRUE(opened.get().ok());
   ticking.join();
-  EXPECT_THAT(IdsOf(jobs.List()), ElementsAre("new", "busy"));
+  EXPECT_THAT(IdsOf(hub), ElementsAre("new", "busy"));
 }
 
 // --- envelopes
@@ -345,9 +352,10 @@ TEST(JobTable, AnEventRefusedAtParsingIsNotLost) {
 }
 
 TEST(JobTable, RefusesAMalformedEnvelopeOfNoJob) {
-  JobTable jobs({});
+  service::JobHub hub("i", 1);
+  JobTable jobs({.hub = &hub});
   EXPECT_TRUE(absl::IsInvalidArgument(jobs.Ingest({}, At(0)).status));
-  EXPECT_TRUE(jobs.List().empty());
+  EXPECT_TRUE(IdsOf(hub).empty());
 }
 
 TEST(JobTable, KnowsTheSmallestExplicitKeyOfAJob) {
@@ -381,12 +389,13 @@ TEST(JobTable, TicksAJobWithNewsAtMostSoOften) {
 }
 
 TEST(JobTable, GivesTheNewestSnapshotOfTheTick) {
-  JobTable jobs({});
+  service::JobHub hub("i", 1);
+  JobTable jobs({.hub = &hub});
   Open(jobs, "job-1");
   const std::vector<Snapshot> published = Values(jobs.TickDue(At(1)));
   ASSERT_EQ(published.size(), 1u);
   EXPECT_EQ(*jobs.Newest("job-1"), published[0]);
-  EXPECT_EQ(Values(jobs.List()), published);
+  EXPECT_EQ(Values(AllOf(hub)), published);
 }
 
 TEST(JobTable, AJobThatWasRunBeforeIsForecastFromItsFirstSnapshot) {

@@ -1,7 +1,9 @@
 // What a table of jobs publishes, as values.
 #pragma once
 
-#include <memory>
+#include <cstddef>
+#include <limits>
+#include <string>
 #include <vector>
 
 #include "master/service/job_hub.h"
@@ -15,10 +17,15 @@ inline std::vector<Snapshot> Values(const std::vector<service::PublishedJob>& jo
   return snapshots;
 }
 
-inline std::vector<Snapshot> Values(const std::vector<std::shared_ptr<const Snapshot>>& jobs) {
-  std::vector<Snapshot> snapshots;
-  for (const std::shared_ptr<const Snapshot>& job : jobs) snapshots.push_back(*job);
-  return snapshots;
+// All that the hub knows, the last to begin first.
+inline std::vector<service::PublishedJob> AllOf(const service::JobHub& hub) {
+  return hub.List(
+      {}, [](const Snapshot&) { return true; }, std::numeric_limits<std::size_t>::max());
+}
+inline std::vector<std::string> IdsOf(const service::JobHub& hub) {
+  std::vector<std::string> ids;
+  for (const service::PublishedJob& job : AllOf(hub)) ids.push_back(job.newest->job_id);
+  return ids;
 }
 
 }  // namespace tidemark::test
