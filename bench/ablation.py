@@ -11,7 +11,8 @@ nothing is known of its worth.
 
 Rows of reduce phases (accuracy) judge the constants of the regression, of the reduce phase and of
 the placing; workflows those of the placing and of workflows. What the forecast is not made of
-(silence, display, limits of memory) is left out by SKIPPED, each with its reason.
+(silence, display, limits of memory and of processor time, guards, rounding) is left out by SKIPPED,
+each with its reason; what is made of another constant changes with that.
 """
 
 import argparse
@@ -33,6 +34,21 @@ SKIPPED = {
     "report_gaps": "silence", "shown_progress": "display", "straggler.cc": "wording",
     "clock_offset.h": "clocks", "normal.cc": "tables of a formula",
     "accuracy.cc": "record of errors", "evidence_loss.cc": "lost messages",
+    "describe_job.cc": "wording",
+    "kRemainingUpperMax": "limit of what an interval says",
+    "kPredictionsMax": "memory", "kCountersPerExplicitKeyMax": "memory",
+    "kChangeTolerance": "processor time", "kUpdatesPerChoiceMin": "processor time",
+    "kProfilesPerSearchTolerance": "processor time", "kPendingMax": "processor time",
+    "kWavesPlayedMin": "processor time", "kTasksMax": "processor time",
+    "kLooksMax": "processor time", "kParentsMax": "processor time",
+    "kPivotTolerance": "rounding", "kRoundingTolerance": "rounding", "kMissingTolerance": "rounding",
+    "kRateTolerance": "rounding", "kRoundsMax": "iterations",
+    "kShareMin": "guard", "kSpeedMin": "guard", "kTaskSecondsMin": "guard", "kLogMax": "guard",
+    "kWeightMax": "guard", "kCrowdMax": "guard",
+    "kResolutionOfValues": "resolution",
+    "newest_weight_": "of any unit", "shift": "a factor of 1 until something is learnt",
+    "kOfJobs": "stream number", "kOfSizes": "stream number",
+    "kCores": "sentinel", "kUnbound": "sentinel",
     "kNotesMax": "limit", "kDataFactorMax": "limit", "kSilence": "silence", "kSilenceMore": "silence",
     "kDeviationsOf90Percent": "mathematics", "kZ95": "mathematics", "kGoldenStep": "mathematics",
     "kCoefficients": "mathematics", "kPowerBit": "mathematics", "kNoneIsNamed": "sentinel",
@@ -104,8 +120,8 @@ def constants():
                     MEMBER.match(line) if path.suffix == ".h" else None)
                 if not match or is_skipped(path.name, match["name"]):
                     continue
-                # Half and twice of nothing is nothing.
-                if match["value"] == "0":
+                # Half and twice of nothing is nothing; what is made of others changes with them.
+                if match["value"] == "0" or re.search(r"\bk[A-Z]", match["value"]):
                     continue
                 found.append(Constant(path.relative_to(ROOT), number, match))
     return found

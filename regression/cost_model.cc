@@ -73,7 +73,7 @@ CostModel CostModel::Fit(std::vector<CostBin> bins) {
     const double own = noise.evidence[b];
     const double variance =
         (own * noise.variance[b] + kPriorWeight * first_guess[b]) / (own + kPriorWeight);
-    data.error.push_back(variance / bin.count + kBinErrorMin * kBinErrorMin);
+    data.error.push_back(variance / bin.count + kBinVarianceMin);
     data.base.push_back(1 / data.error.back());
   }
   const BandwidthChoice choice = ChooseBandwidths(data);

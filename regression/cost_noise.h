@@ -24,7 +24,9 @@ namespace tidemark::regression {
 // Ablation: -0.07, +0.12 (join phase-ab).
 inline constexpr double kSquaredErrorMax = 4;
 // No bin is known better than this, relative: curves are not exact.
+// Ablation: +0.18 (two-path bend), -1.08 (join lost-10).
 inline constexpr double kBinErrorMin = 0.03;
+inline constexpr double kBinVarianceMin = kBinErrorMin * kBinErrorMin;
 // As how many key groups what holds for others counts beside what was seen of these.
 // Ablation: -0.07, +0.83 (join lost-10).
 inline constexpr double kPriorWeight = 1;

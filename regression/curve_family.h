@@ -49,7 +49,11 @@ struct FittedCurve {
   bool is_linear = false;  // of L_c
 };
 
-// Which exponents are tried: `min`, `min + step`, ... up to 5.
+// No cost grows faster than this power, of sizes or of what of a key group is done.
+// Ablation: +10.83, -0.03 (n^4-1.4).
+inline constexpr double kExponentMax = 5;
+
+// Which exponents are tried: `min`, `min + step`, ... up to kExponentMax.
 struct ExponentGrid {
   double min = 0.3;
   double step = 0.1;

@@ -75,7 +75,7 @@ BandwidthChoice ChooseBandwidths(const CurveData& data) {
     const std::optional<HeldOutError> error = HoldOut(data, kBandwidths[f]);
     if (!error) return choice;
     errors[f] = *error;
-    errors[f].mean += kBinErrorMin * kBinErrorMin;  // does not count against it
+    errors[f].mean += kBinVarianceMin;  // does not count against it
   }
   choice.error = *std::min_element(
       errors.begin(), errors.end(),

@@ -6,7 +6,9 @@
 namespace tidemark::regression {
 namespace {
 
-constexpr double kSingular = 1e-12;  // of a diagonal element, after elimination
+// A pivot that is this part of its diagonal element before elimination is rounding: the equations
+// are singular.
+constexpr double kPivotTolerance = 1e-12;
 
 bool IsCoefficient(double value) { return value >= 0 && std::isfinite(value); }
 
@@ -43,7 +45,7 @@ bool NormalEquations::SolveTwo(int i, int j, Coefficients& s) const {
   if (!(gram[i][i] > 0) || !(gram[j][j] > 0)) return false;
   const double factor = gram[i][j] / gram[i][i];
   const double left = gram[j][j] - factor * gram[i][j];
-  if (!(left > kSingular * gram[j][j])) return false;
+  if (!(left > kPivotTolerance * gram[j][j])) return false;
   s = {};
   s[j] = (right[j] - factor * right[i]) / left;
   s[i] = (right[i] - gram[i][j] * s[j]) / gram[i][i];
@@ -57,10 +59,10 @@ bool NormalEquations::SolveThree(Coefficients& s) const {
   const double g11 = gram[1][1] - of_one * gram[0][1];
   const double g12 = gram[1][2] - of_one * gram[0][2];
   const double r1 = right[1] - of_one * right[0];
-  if (!(g11 > kSingular * gram[1][1])) return false;
+  if (!(g11 > kPivotTolerance * gram[1][1])) return false;
   const double factor = (gram[1][2] - of_two * gram[0][1]) / g11;
   const double g22 = gram[2][2] - of_two * gram[0][2] - factor * g12;
-  if (!(g22 > kSingular * gram[2][2])) return false;
+  if (!(g22 > kPivotTolerance * gram[2][2])) return false;
   s[2] = (right[2] - of_two * right[0] - factor * r1) / g22;
   s[1] = (r1 - g12 * s[2]) / g11;
   s[0] = (right[0] - gram[0][1] * s[1] - gram[0][2] * s[2]) / gram[0][0];

@@ -16,8 +16,9 @@ enum class CostFeature : std::uint8_t {
 };
 inline constexpr std::size_t kCostFeatures = 3;
 
-// One value counts as so much: bins of sizes below it would not tell 1 from 2 from 3.
-inline constexpr double kFeatureOfOneValue = 16;
+// Resolution: one value counts as so many bytes, since bins of sizes tell integers from 9 on apart
+// as finely as they can.
+inline constexpr double kResolutionOfValues = 16;
 
 // What is known of a key beside its size.
 struct KeyTraits {
@@ -33,7 +34,7 @@ inline double FeatureOf(CostFeature feature, double bytes, const KeyTraits& key)
     case CostFeature::kProduct:
       return 1 + bytes * bytes * key.first_input_share * (1 - key.first_input_share);
     case CostFeature::kValues:
-      return std::max(1.0, kFeatureOfOneValue * bytes * key.values_per_byte);
+      return std::max(1.0, kResolutionOfValues * bytes * key.values_per_byte);
   }
   return std::max(1.0, bytes);
 }

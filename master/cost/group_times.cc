@@ -43,7 +43,7 @@ GroupTimeTable::Row GroupTimeTable::MakeRow(double centre, double size_factor) c
 void GroupTimeTable::Add(const BinLoad& load, double size_factor, GroupTimes& times) {
   if (load.count <= 0) return;
   Row& row = rows_[load.bin];
-  if (!row.is_filled || std::abs(size_factor / row.size_factor - 1) > kNews) {
+  if (!row.is_filled || std::abs(size_factor / row.size_factor - 1) > kChangeTolerance) {
     row = MakeRow(BinCentre(load.bin), size_factor);
   }
   AddTerms(row, load, times);

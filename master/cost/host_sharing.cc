@@ -4,15 +4,13 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
+#include "regression/cost_noise.h"
 
 namespace tidemark::cost {
 namespace {
 
-// Taste: less waiting is what any busy host has.
-// Ablation: half or twice changes nothing.
-constexpr double kAlmostAlone = 0.95;
-// Among so many that compete one task more or less makes no difference.
-constexpr double kCrowd = 1e6;
+// Limits: among so many that compete one task more or less makes no difference.
+constexpr double kCrowdMax = 1e6;
 
 struct Seen {
   std::size_t tasks = 0;
@@ -23,8 +21,11 @@ struct Seen {
 
 schedule::SharedHost HostOf(const Seen& seen, bool is_named) {
   const double share = seen.told == 0 ? 1 : seen.processor_shares / static_cast<double>(seen.told);
-  if (share > kAlmostAlone) return {.processors = kCrowd};
-  if (seen.processors == 0 || !is_named) return {.processors = share * kCrowd, .others = kCrowd};
+  // Waiting that makes a task slower by less than its time is known is not told from none.
+  if (share > 1 - regression::kBinErrorMin) return {.processors = kCrowdMax};
+  if (seen.processors == 0 || !is_named) {
+    return {.processors = share * kCrowdMax, .others = kCrowdMax};
+  }
   const auto tasks = static_cast<double>(seen.tasks);
   const double compete = seen.processors / share;
   // Tasks that wait for more than processors need fewer of them than there are.

@@ -16,7 +16,7 @@ namespace tidemark::cost {
 
 class LazyFit {
  public:
-  explicit LazyFit(double growth = kNews) : growth_(growth) {}
+  explicit LazyFit(double growth = kChangeTolerance) : growth_(growth) {}
   LazyFit(const LazyFit&) = delete;  // the table points at the model
   LazyFit& operator=(const LazyFit&) = delete;
 

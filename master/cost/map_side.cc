@@ -13,8 +13,6 @@ namespace {
 
 // Of ln X. Measured: 88 jobs of six Rumen traces (map_side.h).
 constexpr double kDeviation = 1.8;
-// Shorter jobs need no better estimate.
-constexpr double kSecondsWorthWatching = 5;
 
 }  // namespace
 
@@ -28,7 +26,7 @@ std::optional<Draws> SecondsByMapSide(const model::JobState& state, absl::Time n
   const double maps_left = std::max(0.0, absl::ToDoubleSeconds(*maps_end - now));
   const double passed = std::max(0.0, absl::ToDoubleSeconds(now - *maps_end));
   if (!(map_side > 0) || !std::isfinite(map_side + passed)) return std::nullopt;
-  const double log_median = std::log(std::max(map_side, kSecondsWorthWatching));
+  const double log_median = std::log(map_side);
   Draws seconds = draws.Uniforms(Drawn::kOpinion, static_cast<std::uint64_t>(Opinion::kMapSide));
   for (double& time : seconds)
     time = maps_left + LogNormalLeft(log_median, kDeviation, passed, time);

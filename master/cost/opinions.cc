@@ -9,7 +9,7 @@
 namespace tidemark::cost {
 namespace {
 
-// On a log scale, this part of the median stands for what reaches down to now.
+// On a log scale, this part of the median stands for what reaches down to now. Taste.
 constexpr double kLowestShare = 0.05;
 
 struct LogMoments {

@@ -4,18 +4,12 @@
 #include <cmath>
 #include <vector>
 
+#include "master/cost/normal.h"
 #include "master/cost/opinions.h"
 #include "master/model/phases.h"
 
 namespace tidemark::cost {
 namespace {
-
-// As how many runs what is usual counts beside how much these differ.
-constexpr double kPriorRuns = 2;
-// Inputs that differ by more are not the same job any more.
-constexpr double kScaleMax = 100;
-// A phase that takes longer than expected has at least this part of its time until now left.
-constexpr double kLeftMin = 0.1;
 
 double Seconds(absl::Duration duration) { return absl::ToDoubleSeconds(duration); }
 
@@ -47,12 +41,12 @@ Standing StandingOf(const model::JobState& state, absl::Time now) {
 // How much larger the input is than that run's.
 double ScaleOf(const Standing& standing, const PastRun& run) {
   if (!(standing.map_input_bytes > 0) || run.map_input_bytes == 0) return 1;
-  return std::clamp(standing.map_input_bytes / static_cast<double>(run.map_input_bytes),
-                    1 / kScaleMax, kScaleMax);
+  return standing.map_input_bytes / static_cast<double>(run.map_input_bytes);
 }
 
+// A phase that takes longer than expected goes on as whatever has outlasted all expectation.
 double Left(double expected, double passed) {
-  return std::max(expected - passed, kLeftMin * passed);
+  return std::max(expected - passed, ParetoLeft(passed, 0.5));
 }
 
 double SecondsLeft(const model::JobState& state, const Standing& standing, absl::Time now,
@@ -97,8 +91,8 @@ std::optional<Draws> SecondsByPastRuns(const model::JobState& state, absl::Time 
   double squares = 0;
   for (const double log : logs) squares += (log - mean) * (log - mean);
   const double deviation =
-      std::sqrt((1 + 1 / n) * (kPriorRuns * kAgainDeviation * kAgainDeviation + squares) /
-                (kPriorRuns + n - 1));
+      std::sqrt((1 + 1 / n) * (kPriorCount * kAgainDeviation * kAgainDeviation + squares) /
+                (kPriorCount + n - 1));
   return LogNormal(mean, deviation, Opinion::kPastRuns, draws);
 }
 

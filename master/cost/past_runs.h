@@ -2,7 +2,8 @@
 //
 // Each earlier run r says how much is left: of the map phase what the job's own pace says once
 // there is one, else the run's map time; then the run's shuffle and reduce time; all times the
-// ratio of the inputs. With l_r = ln(what is left by run r), n runs, nu = 2 and s0 = 0.3:
+// ratio of the inputs. With l_r = ln(what is left by run r), n runs, nu = kPriorCount and s0 =
+// kAgainDeviation (opinions.h):
 //   l   = mean of l_r
 //   s^2 = (1 + 1/n) (nu s0^2 + sum (l_r - l)^2) / (nu + n - 1)
 // which is the predictive variance of the next run under a mild prior: jobs of one name differ by

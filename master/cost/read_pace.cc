@@ -9,8 +9,6 @@
 namespace tidemark::cost {
 namespace {
 
-constexpr double kDeviation = 1;
-
 double BytesRead(const model::Task& task, double all) {
   if (task.is_finished()) return all;
   const model::TaskAttempt* attempt = task.leading_attempt();
@@ -50,7 +48,7 @@ std::optional<Draws> SecondsByBytesRead(const model::JobState& state, absl::Time
   }
   const double left = absl::ToDoubleSeconds(now - *start) * (all - read) / read;
   if (!(left > 0) || !std::isfinite(left)) return std::nullopt;
-  return LogNormal(std::log(left), kDeviation, Opinion::kBytesRead, draws);
+  return LogNormal(std::log(left), kUnknownDeviation, Opinion::kBytesRead, draws);
 }
 
 }  // namespace tidemark::cost

@@ -4,15 +4,12 @@
 #include <cmath>
 
 #include "master/cost/explicit_evidence.h"
+#include "master/cost/opinions.h"
 #include "master/model/evidence_loss.h"
 
 namespace tidemark::cost {
 namespace {
 
-// As how many keys what was expected counts beside what is seen: a correction of 1 and half of the
-// slack beside finished keys, and what these tell beside sampled keys that are left.
-// Ablation: -0.15, +0.29 (two-path cit-hepph).
-constexpr double kPriorKeys = 3;
 // What finished keys of neighbouring bins tell of one. Without them two-path on cit-hepph had an
 // avgErr of 1.13 instead of 0.89.
 constexpr std::uint32_t kCorrectionReach = 3;
@@ -26,13 +23,13 @@ constexpr double kSlackPartExpected = 0.5;
 constexpr double kMemoryMin = 30;
 // Ablation: -0.19, +0.27 (two-path lost-50).
 constexpr double kMemoryPart = 0.05;
+// Limits weights, long before they are no numbers any more: all are scaled down then.
 constexpr double kWeightMax = 1e100;
 // One key group cannot say more than this.
 // Ablation: -0.68, +0.26 (two-path lost-50).
 constexpr double kRatioMax = 10;
-// If less than this part of the bytes may be missing none is: it may be rounding, or still on its
-// way.
-constexpr double kMissingMin = 0.01;
+// If less than this part of the bytes is missing, it is rounding or still on its way.
+constexpr double kMissingTolerance = 0.01;
 
 }  // namespace
 
@@ -121,7 +118,7 @@ void RemainingGroups::SetRunning(const model::TaskAttempt& attempt, Task& task) 
   Change(known->second, -1, task.load);
   task.load.running =
       RunningExplicit{known->first, known->second.size_bytes, known->second.feature,
-                      known->second.slack_bytes < kMissingMin * known->second.size_bytes};
+                      known->second.slack_bytes < kMissingTolerance * known->second.size_bytes};
 }
 
 // Profiles of this task were lost. An explicit key that was not reported may have finished among
@@ -189,15 +186,15 @@ void RemainingGroups::Expect(const model::JobState& state) {
 // From finished keys, which may have been unlike those to come, and from sampled ones that are
 // left.
 double RemainingGroups::SlackPart(const SampledGroups& sampled) const {
-  const double learnt = (slack_used_ + kPriorKeys * mean_slack_bytes_ * kSlackPartExpected) /
-                        (slack_seen_ + kPriorKeys * mean_slack_bytes_);
+  const double learnt = (slack_used_ + kPriorCount * mean_slack_bytes_ * kSlackPartExpected) /
+                        (slack_seen_ + kPriorCount * mean_slack_bytes_);
   double used = 0;
   double seen = 0;
   for (const SampledGroup& group : sampled.explicit_groups()) {
     used += std::clamp(group.size_bytes - group.explicit_bytes, 0.0, group.slack_bytes);
     seen += group.slack_bytes;
   }
-  const double prior = kPriorKeys * mean_slack_bytes_;
+  const double prior = kPriorCount * mean_slack_bytes_;
   return seen > 0 ? (used + prior * learnt) / (seen + prior) : learnt;
 }
 
@@ -215,7 +212,7 @@ void RemainingGroups::Update(const model::JobState& state, CostFeature feature,
                              const SampledGroups& sampled) {
   // Expected sizes move with what is learnt about slacks; they are made anew when it is worth it.
   const double part = SlackPart(sampled);
-  const bool moved = std::isfinite(part) && std::abs(part - slack_part_) > kNews;
+  const bool moved = std::isfinite(part) && std::abs(part - slack_part_) > kChangeTolerance;
   const bool new_profiles =
       profile_count_ != state.keys.profile_count() || feature_ != feature || moved;
   if (std::isfinite(part)) slack_part_ = part;
@@ -247,7 +244,7 @@ void RemainingGroups::Update(const model::JobState& state, CostFeature feature,
       SetRunning(*attempt, task);
       done = static_cast<double>(attempt->bytes_done);
       const double untold = done - attempt->reduce->told_bytes;
-      if (has_losses && untold > kMissingMin * done) GuessLoad(state, *attempt, untold, i);
+      if (has_losses && untold > kMissingTolerance * done) GuessLoad(state, *attempt, untold, i);
     } else {
       const auto& keys = state.keys.partition(i).explicit_keys;
       task.load.heaviest = keys.empty() ? ExplicitKey{} : keys.front();
@@ -280,9 +277,9 @@ double RemainingGroups::SizeCorrection(double size_bytes) const {
   };
   const Ratio finished = around(ratios_);
   const Ratio sampled = around(sampled_ratios_);
-  const double prior = kPriorKeys * newest_weight_;
+  const double prior = kPriorCount * newest_weight_;
   const double learnt = (prior + finished.sum) / (prior + finished.count);
-  return (kPriorKeys * learnt + sampled.sum) / (kPriorKeys + sampled.count);
+  return (kPriorCount * learnt + sampled.sum) / (kPriorCount + sampled.count);
 }
 
 }  // namespace tidemark::cost

@@ -23,9 +23,9 @@
 
 namespace tidemark::cost {
 
-// What rests on a figure is worked out anew when that has changed by more than this part.
-// Ablation: half or twice changes nothing.
-inline constexpr double kNews = 0.02;
+// Limits processor time: what rests on a figure is worked out anew when that has changed by more
+// than this part.
+inline constexpr double kChangeTolerance = 0.02;
 
 // Key groups within one bin of streaming/size_histogram.h, by what the cost depends on: their
 // moments around its centre.
@@ -148,7 +148,7 @@ class RemainingGroups {
   CostFeature feature_ = CostFeature::kBytes;
   absl::flat_hash_map<KeyHash, KnownKey> known_;  // explicit keys
   Ratios ratios_{};           // of finished keys, each with the weight that was new when it came
-  double newest_weight_ = 1;  // it grows, so that what came before counts ever less
+  double newest_weight_ = 1;  // of any unit: it grows, so that what came before counts ever less
   Ratios sampled_ratios_{};   // of sampled ones that are left
   // What of their slack finished keys turned out to have, and the part that sizes are expected
   // with.

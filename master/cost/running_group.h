@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "master/cost/group_times.h"
+#include "master/cost/opinions.h"
 #include "master/model/job_state.h"
 #include "regression/cost_model.h"
 
@@ -34,6 +35,9 @@ struct RunningGroupTime {
   double Left(std::size_t k, double quantile) const;
 };
 
+// By so many groups a counter is judged. Ablation: +0.02, -0.19 (two-path restart, slow-node).
+inline constexpr double kGroupsToJudge = 2;
+
 // One counter inside groups: how well it has told their time.
 struct SignalRecord {
   double squared_error = 0;  // of ln(time told / time taken), a mean
@@ -43,11 +47,12 @@ struct SignalRecord {
   // Which part of a group's time has passed when the counter is exhausted, as a logarithm: less
   // than 0 where a function reads first and works later.
   double log_share = 0;
-  double share_weight = 0;                   // of groups, short ones in part
-  double share_squared_error = 0.15 * 0.15;  // by how much groups differ in it
+  double share_weight = 0;  // of groups, short ones in part
+  double share_squared_error = kAgainDeviation * kAgainDeviation / 4;  // by how groups differ in it
 
-  bool is_trusted() const { return count >= 2 && squared_error < 0.2 * 0.2; }
-  bool is_useless() const { return count >= 2 && squared_error > 0.3 * 0.3; }
+  // Whether it tells more than to have done the same work before would.
+  bool is_trusted() const { return is_judged() && !errs(); }
+  bool is_useless() const { return is_judged() && errs(); }
   // Of a group that took `seconds`; the longer, the more it counts.
   void Learn(double log_told, double seconds);
   // That it was exhausted after `exhausted_seconds` of them.
@@ -59,6 +64,8 @@ struct SignalRecord {
   }
 
  private:
+  bool is_judged() const { return count >= kGroupsToJudge; }
+  bool errs() const { return squared_error > kAgainDeviation * kAgainDeviation; }
   double PartOfLongest(double seconds);
 };
 
@@ -110,7 +117,7 @@ class RunningGroups {
     double last_look = 0;          // elapsed
     std::uint64_t bytes_read = 0;  // then
     std::uint64_t bytes_emitted = 0;
-    int looks_since_read = 0;        // in each of which it had emitted more
+    bool only_emits = false;         // it emitted more since it last read
     std::optional<double> read_for;  // seconds until all was read
     double silent_for = 0;           // seconds until it began to emit, at least
     double silence_unsure = 0;       // by how much that may be short
@@ -120,10 +127,9 @@ class RunningGroups {
 
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(key, number, looks, seen_at, elapsed, signal, expectation_error, n, x, y, xx, xy,
-              slope, log_time, log_time_deviation, last_look, bytes_read, bytes_emitted,
-              looks_since_read, read_for, silent_for, silence_unsure, emits_while_reading,
-              read_said, emitted_said);
+      archive(key, number, looks, seen_at, elapsed, signal, n, x, y, xx, xy, slope, log_time,
+              log_time_deviation, last_look, bytes_read, bytes_emitted, only_emits, read_for,
+              silent_for, silence_unsure, emits_while_reading, read_said, emitted_said);
     }
   };
 
@@ -137,8 +143,9 @@ class RunningGroups {
 
   bool use_signals_;
   std::vector<Group> groups_;
-  SignalRecord read_{.squared_error = 0.3 * 0.3};
-  SignalRecord emitted_{.squared_error = 0.15 * 0.15};
+  // What is emitted mostly comes at an even pace, what is read may not.
+  SignalRecord read_{.squared_error = kAgainDeviation * kAgainDeviation};
+  SignalRecord emitted_{.squared_error = kAgainDeviation * kAgainDeviation / 4};
 };
 
 }  // namespace tidemark::cost

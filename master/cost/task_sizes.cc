@@ -8,25 +8,19 @@
 #include <vector>
 
 #include "master/cost/normal.h"
+#include "master/cost/opinions.h"
 #include "master/model/phases.h"
 #include "regression/cost_model.h"
 #include "regression/cost_noise.h"
+#include "streaming/size_histogram.h"
 
 namespace tidemark::cost {
 namespace {
 
-// Sizes are told apart by the eighth of an octave.
-constexpr double kBinsPerOctave = 8;
-// Of the log of a task's time around its curve, before any shows it, and as how many tasks that
-// counts. Taste: the same factor of 1.65 as between runs of jobs of which nothing is known.
+// Of the log of a task's time around its curve, before any shows it. Taste: a factor of 1.65.
 constexpr double kDeviation = 0.5;
-constexpr double kDeviationWeight = 2;
-// Of the log of a running task's whole time by its own pace, when half of it is done.
-constexpr double kPaceDeviation = 0.3;
-// Pending tasks beyond so many are drawn from as many of them.
+// Limits processor time: pending tasks beyond so many are drawn from as many of them.
 constexpr std::size_t kPendingMax = 256;
-// Of the log of a time: beyond it no time is told from another.
-constexpr double kLogMax = 30;
 
 bool IsAmount(double value) { return std::isfinite(value) && value > 0; }
 
@@ -52,7 +46,7 @@ class Evidence {
   void Add(const SizedTask& task, double size, double weight) {
     const double seconds = task.seconds / weight;
     if (!IsAmount(seconds)) return;
-    Bin& bin = bins_[std::lround(kBinsPerOctave * std::log2(size))];
+    Bin& bin = bins_[std::lround(streaming::kBinsPerOctave * std::log2(size))];
     bin.count += weight;
     bin.size += weight * size;
     bin.seconds += weight * seconds;
@@ -79,14 +73,14 @@ class Evidence {
 
   // Of the log of a task's time around the model.
   double Deviation(const regression::CostModel& model) const {
-    double squares = kDeviationWeight * kDeviation * kDeviation;
+    double squares = kPriorCount * kDeviation * kDeviation;
     for (const auto& [place, bin] : bins_) {
       const double mean = bin.logs / bin.count;
       const double within = std::max(bin.log_squares / bin.count - mean * mean, 0.0);
       const double off = mean - std::log(std::max(model.Predict(bin.size / bin.count), 1e-9));
       squares += bin.count * std::min(within + off * off, regression::kSquaredErrorMax);
     }
-    return std::sqrt(squares / (kDeviationWeight + count_));
+    return std::sqrt(squares / (kPriorCount + count_));
   }
 
  private:
@@ -160,7 +154,7 @@ class Sizes {
     double weight = 0;  // of its own pace
     double deviation = deviation_;
     if (fraction >= model::kPaceFrom && passed > 0) {
-      const double of_pace = kPaceDeviation * std::sqrt((1 - fraction) / fraction);
+      const double of_pace = kAgainDeviation * std::sqrt((1 - fraction) / fraction);
       const double of_size = deviation_ * deviation_;
       weight = of_size / (of_size + of_pace * of_pace);
       deviation = std::max(std::sqrt((1 - weight) * of_size), 1e-3);

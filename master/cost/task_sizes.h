@@ -27,8 +27,9 @@ struct SizedTask {
 
 // Fills `stage`'s task times: `running` in the order of its running tasks, `pending` in that of its
 // start. Numbers that are no times or sizes are left out. False, and nothing is filled in: no task
-// has ended or told of progress. Cost: that of a fit of the finished tasks' sizes, by the eighth of
-// an octave, and O(draws x curves x (running + min(pending, 256)) + tasks log tasks).
+// has ended or told of progress. Cost: that of a fit of the finished tasks' sizes, in bins of
+// streaming/size_histogram.h, and O(draws x curves x (running + min(pending, 256)) + tasks log
+// tasks).
 bool TimesBySize(std::span<const SizedTask> finished, std::span<const SizedTask> running,
                  std::span<const SizedTask> pending, const FixedDraws& draws, TaskTimes& times);
 

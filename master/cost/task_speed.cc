@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "master/cost/normal.h"
 #include "streaming/size_histogram.h"
 
 namespace tidemark::cost {
@@ -12,11 +13,15 @@ namespace {
 // What finished this part of a task's work ago counts half.
 // Ablation: +0.81, -0.56 (two-path speculation).
 constexpr double kHalfLife = 0.3;
-// Nodes differ by at least so much, and the model is not known better.
-// Ablation: -0.12, +1.11 (join lost-10).
-constexpr double kVarianceMin = regression::kBinErrorMin * regression::kBinErrorMin;
 // Ablation: -1.19, +1.84 (two-path speculation).
 constexpr double kMisfitShare = 0.25;
+// Of ln q between nodes: how much they differ before any shows it, and as how many nodes that
+// counts. Ablation: +0.02, -0.05 (two-path slow-node); -0.31, +0.32 (two-path speculation).
+constexpr double kPriorVariance = 0.005;
+constexpr double kPriorNodes = 2;
+// A node of which less is known says nothing about how much nodes differ.
+// Ablation: -0.07, +0.02 (two-path hidden-modes).
+constexpr double kVarianceToTellMax = 0.25;
 
 const std::string& HostOf(const model::Task& task) {
   static const std::string* const kNone = new std::string;
@@ -135,28 +140,27 @@ void TaskSpeeds::Update(const model::JobState& state,
   for (std::size_t u = 0; u < units_.size(); ++u) {
     const Unit& unit = units_[u];
     if (!(unit.predicted > 0) || !(unit.observed > 0)) continue;
-    log_ratio[u] = std::clamp(std::log(unit.observed / unit.predicted), -3.0, 3.0);
+    log_ratio[u] = std::clamp(std::log(unit.observed / unit.predicted), -kLogMax, kLogMax);
     // Where the model is off, it is off for whole tasks.
-    sampling[u] = unit.variance / (unit.predicted * unit.predicted) + kVarianceMin +
+    sampling[u] = unit.variance / (unit.predicted * unit.predicted) + regression::kBinVarianceMin +
                   kMisfitShare * table.model().score();
     centre += log_ratio[u] / (sampling[u] + between_ * between_);
     weight += 1 / (sampling[u] + between_ * between_);
   }
   if (weight > 0) centre /= weight;
   // The variance between units, by moments.
-  double sum = 0.01;
-  double units = 2;
+  double sum = kPriorNodes * kPriorVariance;
+  double units = kPriorNodes;
   for (std::size_t u = 0; u < units_.size(); ++u) {
     if (sampling[u] < 0) continue;
     // What all have in common is the cost model's business: factors are relative to the middle,
     // or the two would run away together.
     log_ratio[u] -= centre;
-    // A unit that has hardly begun says nothing about the spread.
-    if (sampling[u] > 0.25) continue;
+    if (sampling[u] > kVarianceToTellMax) continue;
     sum += log_ratio[u] * log_ratio[u] - sampling[u];
     units += 1;
   }
-  const double between = std::max(kVarianceMin, sum / units);
+  const double between = std::max(regression::kBinVarianceMin, sum / units);
   between_ = std::sqrt(between);
   for (std::size_t u = 0; u < units_.size(); ++u) {
     if (sampling[u] < 0) {

@@ -15,6 +15,7 @@
 #include "master/cost/group_times.h"
 #include "master/model/job_state.h"
 #include "regression/cost_model.h"
+#include "regression/cost_noise.h"
 
 namespace tidemark::cost {
 
@@ -99,7 +100,7 @@ class TaskSpeeds {
   std::vector<Task> tasks_;
   std::vector<Unit> units_;
   absl::flat_hash_map<std::string, std::size_t> unit_of_host_;
-  double between_ = 0.03;  // deviation between nodes
+  double between_ = regression::kBinErrorMin;  // deviation between nodes
 };
 
 }  // namespace tidemark::cost

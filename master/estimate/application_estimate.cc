@@ -14,8 +14,8 @@ using cost::QuantileOf;
 using cost::StageLeft;
 using cost::TaskTimes;
 
-// More tasks than this that are alike run in bunches: at each, the policy looks at all owners, so
-// of many owners there are fewer. What a stranger's workflow may cost is bounded by it.
+// Limit what a stranger's workflow may cost: more tasks than this that are alike run in bunches.
+// At each, the policy looks at all owners, so of many owners there are fewer.
 constexpr double kTasksMax = 20'000;
 constexpr double kLooksMax = 1e6;
 

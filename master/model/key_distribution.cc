@@ -7,14 +7,14 @@
 namespace tidemark::model {
 namespace {
 
-// Counters per explicit key of a map task ([NF] 8.5).
-constexpr std::size_t kCountersPerExplicitKey = 35;
-// Profiles that may come before the smallest explicit key is looked for again, as a divisor of
-// those there were: taste. What it is for, naming key groups, does not need it to the byte.
-constexpr std::size_t kRecentShare = 16;
+// Limits memory: counters per explicit key of a map task ([NF] 8.5).
+constexpr std::size_t kCountersPerExplicitKeyMax = 35;
+// Limits processor time: the smallest explicit key is looked for again once there is more than a
+// sixteenth of the profiles more. What it is for, naming key groups, does not need it to the byte.
+constexpr std::size_t kProfilesPerSearchTolerance = 16;
 
 std::size_t CapacityFor(std::uint32_t lambda) {
-  return std::clamp<std::size_t>(kCountersPerExplicitKey * std::size_t{lambda}, 1,
+  return std::clamp<std::size_t>(kCountersPerExplicitKeyMax * std::size_t{lambda}, 1,
                                  streaming::kSpaceSavingCapacityMax);
 }
 
@@ -160,8 +160,8 @@ std::uint64_t KeyDistribution::smallest_explicit_bytes() const {
 
 std::uint64_t KeyDistribution::recent_smallest_explicit_bytes() const {
   const std::size_t added = profile_count_ - rebuilt_with_profiles_;
-  return added > rebuilt_with_profiles_ / kRecentShare ? smallest_explicit_bytes()
-                                                       : smallest_explicit_bytes_;
+  return added > rebuilt_with_profiles_ / kProfilesPerSearchTolerance ? smallest_explicit_bytes()
+                                                                      : smallest_explicit_bytes_;
 }
 
 }  // namespace tidemark::model

@@ -21,6 +21,10 @@ const StageProgress* PhaseOf(const Snapshot& snapshot, StageKind phase);
 // Ablation: +0.13, -0.19 (two-path speculation).
 inline constexpr double kPaceFrom = 0.02;
 
+// Guards divisions: a part of a time, of a processor or of a key group, below this is what a broken
+// clock or counter says.
+inline constexpr double kShareMin = 1e-3;
+
 // The map stage: counts, instants and the part of the input bytes that is read; by tasks where
 // sizes are unknown.
 StageProgress MapProgress(const JobState& state);

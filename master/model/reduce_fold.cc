@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "master/model/phases.h"
 #include "streaming/size_histogram.h"
 
 namespace tidemark::model {
@@ -15,14 +16,10 @@ namespace {
 // How near in size a key group must be to pass for an explicit key that was not named; 5 % to 20 %
 // did equally well in our study, 0 worst.
 constexpr double kCloseness = 0.05;
-// Of a bin only the mean of its sizes is known: they lie within its width of that (six an octave).
-constexpr double kClosenessOfBin = 0.1225;
 
 // In the recent share of the processor, what is older than this counts little. Taste: a few
 // reports.
 constexpr absl::Duration kLately = absl::Seconds(3);
-// A share below this says nothing about the rest of the time.
-constexpr double kAloneShareMin = 1e-3;
 
 constexpr std::uint64_t kNoneIsNamed = std::numeric_limits<std::uint64_t>::max();
 
@@ -43,7 +40,7 @@ double TakeProcessorUse(const ReduceProfile& profile, ReduceWork& work) {
   if (watched <= absl::ZeroDuration()) return work.alone_share_at_last;
   const absl::Duration waited =
       std::clamp(told.waited - before.waited, absl::ZeroDuration(), watched);
-  const double share = std::max(kAloneShareMin, 1 - absl::FDivDuration(waited, watched));
+  const double share = std::max(kShareMin, 1 - absl::FDivDuration(waited, watched));
   const double kept = work.processor_use ? std::exp(-absl::FDivDuration(watched, kLately)) : 0;
   work.processor_share = kept * work.processor_share + (1 - kept) * share;
   work.processor_use = told;
@@ -61,7 +58,7 @@ double AloneShareOfFinished(const ReduceProfile& profile, double processor_share
   const absl::Duration since =
       std::max(reduced - before.running_group_elapsed, absl::ZeroDuration());
   const absl::Duration alone = before.running_group->elapsed + processor_share * since;
-  return std::clamp(absl::FDivDuration(alone, reduced), kAloneShareMin, 1.0);
+  return std::clamp(absl::FDivDuration(alone, reduced), kShareMin, 1.0);
 }
 
 void TakeTotals(const ReduceProfile& profile, TaskAttempt& attempt, JobState& state) {
@@ -240,7 +237,9 @@ void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
   }
   // Points know sizes better, where the master asks for them.
   if (profile.points.empty() && named_from_bytes > 0) {
-    for (const GroupPoint& point : UnnamedOf(profile)) retire(point, kClosenessOfBin);
+    // Of a bin only the mean of its sizes is known: they lie within its width of that.
+    static const double width = std::exp2(1.0 / streaming::kBinsPerOctave) - 1;
+    for (const GroupPoint& point : UnnamedOf(profile)) retire(point, width);
   }
   if (!profile.points.empty()) ++groups.points_version;
   if (profile.keys_named) RetireByIdentity(profile, processor_share, work, state);

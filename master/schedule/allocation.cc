@@ -13,7 +13,7 @@ namespace tidemark::schedule {
 namespace {
 
 // Relative: a sum of a million containers may be off by this much.
-constexpr double kRounding = 1e-9;
+constexpr double kRoundingTolerance = 1e-9;
 
 bool IsAmount(double value) { return std::isfinite(value) && value >= 0; }
 bool IsValid(const Resources& r) { return IsAmount(r.cores) && IsAmount(r.memory_bytes); }
@@ -64,7 +64,7 @@ std::uint64_t Room(const Resources& container, const Resources& free) {
   if (container.memory_bytes > 0) {
     room = std::min(room, free.memory_bytes / container.memory_bytes);
   }
-  room = std::floor(room * (1 + kRounding) + kRounding);
+  room = std::floor(room * (1 + kRoundingTolerance) + kRoundingTolerance);
   return room <= 0 ? 0 : static_cast<std::uint64_t>(std::min(room, 1e18));
 }
 

@@ -13,11 +13,12 @@ namespace {
 constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t kWarm = kNever - 1;  // has run something, but no stage of these
 
-// Instants that differ by less are one: tasks that end together are followed together.
-constexpr double kSameInstant = 1e-9;
-// Tasks run one after the other as one only while so many times more are left than run: the last
-// waves are played task by task. Taste.
-constexpr std::uint64_t kWavesPlayed = 4;
+// Seconds, and cores: instants and amounts that differ by less differ by rounding. Tasks that end
+// together are followed together.
+constexpr double kRoundingTolerance = 1e-9;
+// Limits processor time, where a stage has more tasks than are played one by one (`bunch`): the
+// last waves are played so all the same, since how they end is how the stage does.
+constexpr std::uint64_t kWavesPlayedMin = 4;
 
 // Those stages of one owner that have pending tasks and may start them, lowest index first.
 class ReadyStages {
@@ -360,7 +361,7 @@ class Placing::Impl {
   std::size_t NextOwner() const {
     std::size_t best = ready_.size();
     double least = INFINITY;
-    if (least_cores_ > free_.cores + kSameInstant) return best;
+    if (least_cores_ > free_.cores + kRoundingTolerance) return best;
     for (std::size_t owner = 0; owner < ready_.size(); ++owner) {
       if (ready_[owner].empty() || !FitsNow(ready_[owner].first())) continue;
       const double rank = Rank(owner);
@@ -374,7 +375,7 @@ class Placing::Impl {
 
   bool FitsNow(std::size_t stage) const {
     const Resources& container = stages_[stage].container;
-    return container.cores <= free_.cores + kSameInstant &&
+    return container.cores <= free_.cores + kRoundingTolerance &&
            container.memory_bytes <= free_.memory_bytes + 1;
   }
 
@@ -389,7 +390,7 @@ class Placing::Impl {
       const bool is_bunched = options_.bunch > 1 && !options_.is_told_apart[index];
       if (is_bunched) {
         wide = WidthOf(index);
-        const std::uint64_t waves = stage.pending / (kWavesPlayed * (stage.running + wide));
+        const std::uint64_t waves = stage.pending / (kWavesPlayedMin * (stage.running + wide));
         in_row =
             std::clamp<std::uint64_t>(options_.bunch / wide, 1, std::max<std::uint64_t>(waves, 1));
       }
@@ -418,7 +419,7 @@ class Placing::Impl {
     double room = static_cast<double>(std::min(options_.bunch, stage.pending));
     room = std::min(room, static_cast<double>(work.at_once_max - stage.running));
     if (work.container.cores > 0) {
-      room = std::min(room, (free_.cores + kSameInstant) / work.container.cores);
+      room = std::min(room, (free_.cores + kRoundingTolerance) / work.container.cores);
     }
     if (work.container.memory_bytes > 0) {
       room = std::min(room, (free_.memory_bytes + 1) / work.container.memory_bytes);
@@ -453,7 +454,7 @@ class Placing::Impl {
       } else {
         Arrive(event->number);
       }
-      event = tasks_.Next(now_ + kSameInstant);
+      event = tasks_.Next(now_ + kRoundingTolerance);
     }
     Settle();
     Dispatch();

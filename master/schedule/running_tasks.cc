@@ -5,14 +5,14 @@
 namespace tidemark::schedule {
 namespace {
 
-// No host is slower: of a million tasks that compete each still gets on.
-constexpr double kSlowest = 1e-6;
+// Guards divisions: however many tasks compete, each still gets on.
+constexpr double kSpeedMin = 1e-6;
 
 }  // namespace
 
 double SharedHost::Speed(std::size_t tasks) const {
   const double compete = others + static_cast<double>(tasks);
-  return compete > processors ? std::max(processors / compete, kSlowest) : 1;
+  return compete > processors ? std::max(processors / compete, kSpeedMin) : 1;
 }
 
 RunningTasks::RunningTasks(std::vector<SharedHost> hosts) {

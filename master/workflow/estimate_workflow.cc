@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "master/cost/opinions.h"
 #include "master/workflow/check_workflow.h"
 #include "master/workflow/live_workflow.h"
 #include "master/workflow/scheduling_policy.h"
@@ -11,10 +12,6 @@
 namespace tidemark::workflow {
 namespace {
 
-// Of the log of how much longer the jobs of a run take than they were to, all together and each:
-// between runs (see expected_job.cc), and what one job says of the others.
-constexpr double kCommonShiftDeviation = 0.15;
-constexpr double kOwnShiftDeviation = 0.3;
 // More is a typing error (also in ParseScenario()).
 constexpr double kDataFactorMax = 1e6;
 
@@ -48,8 +45,9 @@ double LiveWorkflow::Shift() const {
     count += 1;
   }
   if (count == 0) return 1;
-  const double common = kCommonShiftDeviation * kCommonShiftDeviation;
-  const double noise = kOwnShiftDeviation * kOwnShiftDeviation / count;
+  // A job may differ from its last run on its own.
+  const double common = options_.estimate.common_deviation * options_.estimate.common_deviation;
+  const double noise = cost::kAgainDeviation * cost::kAgainDeviation / count;
   return std::exp(common / (common + noise) * sum / count);
 }
 

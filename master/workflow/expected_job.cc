@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "master/cost/opinions.h"
+#include "master/model/phases.h"
 #include "master/workflow/expected_tasks.h"
 #include "master/workflow/mapreduce_model.h"
 #include "master/workflow/task_model.h"
@@ -11,12 +13,8 @@
 namespace tidemark::workflow {
 namespace {
 
-// Of the log of a job's mean task time between runs of the same work: between that of the stages
-// without and with parents in expected_tasks.h, which measured them.
-constexpr double kRunDeviation = 0.15;
 // So many bytes a second bind nothing.
 constexpr double kUnbound = 1e18;
-constexpr double kShortestSeconds = 1e-3;
 
 ResourceProfile NodeOf(const Cluster& cluster) {
   const auto speed = [](double known) { return known > 0 ? known : kUnbound; };
@@ -64,7 +62,7 @@ class Model {
     at.map_tasks = conditions.map_tasks;
     at.reduce_tasks = conditions.reduce_tasks;
     const auto per_node = [&](double tasks) {
-      return std::max(std::min(tasks, conditions.slots) / nodes_, 1e-3);
+      return std::max(std::min(tasks, conditions.slots) / nodes_, model::kShareMin);
     };
     ModelledTasks tasks;
     const auto map = EstimateTask(MapTask(at), node_, per_node(conditions.map_tasks));
@@ -83,7 +81,7 @@ class Model {
 
  private:
   static double Seconds(absl::Duration time) {
-    return std::max(absl::ToDoubleSeconds(time), kShortestSeconds);
+    return std::max(absl::ToDoubleSeconds(time), kTaskSecondsMin);
   }
   double ReduceBytes(const Conditions& measured) const {
     return profile_.map_selectivity * measured.split_bytes * measured.map_tasks /
@@ -98,8 +96,10 @@ class Model {
 // The log of a mean and how spread out the tasks around it are, through several runs.
 class Mean {
  public:
+  // `usual_deviation`: of that log between runs of the same work.
+  explicit Mean(double usual_deviation) : usual_(usual_deviation) {}
   void Add(double seconds, double variation) {
-    logs_.push_back(std::log(std::max(seconds, kShortestSeconds)));
+    logs_.push_back(std::log(std::max(seconds, kTaskSecondsMin)));
     variations_ += variation;
   }
   bool empty() const { return logs_.empty(); }
@@ -115,8 +115,7 @@ class Mean {
     double squares = 0;
     for (const double log : logs_) squares += (log - LogMean()) * (log - LogMean());
     const double run =
-        (ExpectationConstants().run_deviation_weight * kRunDeviation * kRunDeviation + squares) /
-        (ExpectationConstants().run_deviation_weight + count - 1);
+        (cost::kPriorCount * usual_ * usual_ + squares) / (cost::kPriorCount + count - 1);
     return run * (1 + 1 / count);
   }
 
@@ -126,6 +125,7 @@ class Mean {
     for (const double log : logs_) sum += log;
     return sum / static_cast<double>(logs_.size());
   }
+  const double usual_;
   std::vector<double> logs_;
   double variations_ = 0;
 };
@@ -171,8 +171,9 @@ ExpectedJob ExpectJob(const PlannedJob& job, std::span<const JobProfile> runs,
     return expected;
   }
   const Conditions asked = AskedConditions(job, all.front(), cluster, data_factor);
-  Mean map;
-  Mean reduce;
+  // Map tasks wait for no others, reduce tasks do.
+  Mean map(ExpectationConstants().root_run_deviation);
+  Mean reduce(ExpectationConstants().run_deviation);
   for (const JobProfile& run : all) {
     const Conditions then = MeasuredConditions(run, cluster);
     double map_ratio = 1;
@@ -203,7 +204,7 @@ ExpectedJob ExpectJob(const PlannedJob& job, std::span<const JobProfile> runs,
   const double reduce_work = reduce.empty() ? 0 : asked.reduce_tasks * reduce.seconds();
   const double variance =
       map.variance() * map_work + (reduce_work > 0 ? reduce.variance() * reduce_work : 0);
-  expected.deviation = std::sqrt(variance / std::max(map_work + reduce_work, kShortestSeconds));
+  expected.deviation = std::sqrt(variance / std::max(map_work + reduce_work, kTaskSecondsMin));
   return expected;
 }
 

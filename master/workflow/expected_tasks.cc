@@ -6,16 +6,21 @@
 #include <utility>
 #include <vector>
 
+#include "master/cost/opinions.h"
+
 namespace tidemark::workflow {
 namespace {
 
-// Tasks shorter than this have no logarithm worth a fit. Seconds.
-constexpr double kShortest = 1e-6;
+// A handful of tasks says little about their own spread: never below a fifth. Taste.
+constexpr double kRelativeVarianceMin = 0.04;
+// The first wave says less about the rest of a stage than the rest itself: by this factor on
+// drift_deviation. Ablation: -0.04, +0.09 (tpcds-live-five-runs).
+constexpr double kDriftOfFirstWave = 2;
 
 double MeanOf(const std::vector<double>& seconds) {
   double sum = 0;
   for (const double time : seconds) sum += time;
-  return std::max(sum / static_cast<double>(seconds.size()), kShortest);
+  return std::max(sum / static_cast<double>(seconds.size()), kTaskSecondsMin);
 }
 
 // The log of a mean task time over the log of slots, through earlier runs.
@@ -37,12 +42,12 @@ class SlotsLine {
       y_mean_ += (log_means_[i] - Crowding(slots_[i])) / count;
     }
     const double run = is_root ? constants.root_run_deviation : constants.run_deviation;
-    const double slope = is_root ? constants.root_exponent_deviation : constants.exponent_deviation;
     run_variance_ = run * run;
+    const double slope = is_root ? constants.root_exponent_deviation : constants.exponent_deviation;
     FitSlope(1 / (slope * slope));
     // What the runs scatter around the line counts beside what is usual.
-    const double usual = constants.run_deviation_weight;
-    run_variance_ = (usual * run_variance_ + Scatter()) / (usual + count - 1);
+    run_variance_ =
+        (cost::kPriorCount * run_variance_ + Scatter()) / (cost::kPriorCount + count - 1);
   }
 
   double At(double slots) const { return y_mean_ + slope_ * Away(slots) + Crowding(slots); }
@@ -120,7 +125,7 @@ Evidence EvidenceOf(const ExpectedTasks& before, const StageNow& stage) {
   Evidence evidence;
   double squares = 0;
   const auto add = [&](double seconds, Warmth warmth) {
-    const double expected = std::max(before.Of(warmth).mean(), kShortest);
+    const double expected = std::max(before.Of(warmth).mean(), kTaskSecondsMin);
     evidence.seen += seconds;
     evidence.expected += expected;
     squares += (seconds / expected) * (seconds / expected);
@@ -134,14 +139,13 @@ Evidence EvidenceOf(const ExpectedTasks& before, const StageNow& stage) {
   if (evidence.tasks > 0) {
     const double ratio = evidence.seen / evidence.expected;
     const double spread = squares / evidence.tasks / std::max(ratio * ratio, 1e-12) - 1;
-    // A handful of tasks says little about their own spread: never below a fifth.
-    evidence.relative_variance = std::max(spread, 0.04);
+    evidence.relative_variance = std::max(spread, kRelativeVarianceMin);
   }
   return evidence;
 }
 
 ExpectedTasks FromThisRunOnly(const StageNow& stage, const ExpectationConstants& constants) {
-  ExpectedTasks expected = {.deviation = constants.unknown_deviation};
+  ExpectedTasks expected = {.deviation = cost::kUnknownDeviation};
   if (stage.finished.empty()) return expected;
   std::array<std::vector<double>, kWarmths> seconds;
   for (const FinishedTask& task : stage.finished) {
@@ -160,7 +164,7 @@ ExpectedTasks FromThisRunOnly(const StageNow& stage, const ExpectationConstants&
 
 ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, double slots,
                           const ExpectationConstants& constants) {
-  ExpectedTasks expected = {.deviation = constants.unknown_deviation};
+  ExpectedTasks expected = {.deviation = cost::kUnknownDeviation};
   double weight = 0;
   double variance = 0;
   for (std::size_t kind = 0; kind < kWarmths; ++kind) {
@@ -198,13 +202,13 @@ ExpectedTasks ExpectTasksNow(const ExpectedTasks& before, const StageNow& stage,
   if (evidence.tasks == 0) return prior;
   const double tasks = std::max(static_cast<double>(stage.tasks), evidence.tasks);
   const double ahead = 1 - evidence.tasks / tasks;
-  // The first wave says less about the rest than the rest itself.
-  const double early = evidence.rest_tasks / evidence.tasks < 0.5 ? 2 : 1;
+  const double early = evidence.rest_tasks < evidence.tasks / 2 ? kDriftOfFirstWave : 1;
   const double drift = constants.drift_deviation * early * ahead;
   const double noise = evidence.relative_variance / evidence.tasks + drift * drift;
   const double prior_variance = prior.deviation * prior.deviation;
   const double trust = prior_variance / (prior_variance + noise);
-  const double shift = trust * std::log(std::max(evidence.seen, kShortest) / evidence.expected);
+  const double shift =
+      trust * std::log(std::max(evidence.seen, kTaskSecondsMin) / evidence.expected);
   ExpectedTasks expected = {.deviation = std::sqrt(trust * noise), .is_known = true};
   for (std::size_t kind = 0; kind < kWarmths; ++kind) {
     expected.times[kind] = prior.times[kind].Scaled(std::exp(shift));

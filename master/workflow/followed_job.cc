@@ -23,7 +23,7 @@ double MapShareOf(const Snapshot& snapshot, double remaining) {
   if (map->fraction_done <= 0 || !map->started_at) return 0.5;
   const double elapsed = absl::ToDoubleSeconds(snapshot.at - *map->started_at);
   const double left = elapsed * (1 - map->fraction_done) / map->fraction_done;
-  return std::clamp(left / remaining, 0.0, 0.95);
+  return std::clamp(left / remaining, 0.0, 1.0);
 }
 
 bool IsForecast(const Estimate& estimate) {

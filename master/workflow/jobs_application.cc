@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "master/cost/normal.h"
+#include "master/cost/opinions.h"
+#include "master/workflow/expected_tasks.h"
 #include "tidemark/event.h"
 
 namespace tidemark::workflow {
@@ -18,17 +20,11 @@ using cost::FixedDraws;
 using cost::StageLeft;
 using cost::TimeDistribution;
 
-// Of the log of a job's task times when nothing is known of it, and what its tasks are taken to be
-// when nothing is known of any job. Taste: a factor of e either way, and a minute of map and one of
+// What tasks are taken to be when nothing is known of any job. Taste: a minute of map and one of
 // reduce tasks on all slots.
-constexpr double kUnknownDeviation = 1;
 constexpr double kUnknownTaskSeconds = 60;
-// Of a job that is past its predicted end: it may take a tenth of what it has taken so far, and
-// longer than t more with probability w / (w + t) for that w.
-constexpr double kOverdueShare = 0.1;
-// Of a stage with more tasks that are known one by one than this only the number counts, and more
-// running ones are taken for so many wide ones. What the running tasks of a stranger's many jobs
-// cost is bounded, too.
+// Limit what a stranger's jobs may cost: of a stage with more tasks that are known one by one than
+// this only the number counts, and more running ones are taken for so many wide ones.
 constexpr std::ptrdiff_t kRunningMax = 1'000;
 constexpr std::ptrdiff_t kRunningMaxOfAllJobs = 20'000;
 
@@ -70,7 +66,7 @@ double GuessTaskSeconds(std::span<const LiveJob> jobs) {
   for (const LiveJob& job : jobs) {
     const double seconds = TaskSecondsOf(job);
     if (seconds <= 0) continue;
-    log_sum += std::log(std::max(seconds, 1e-3));
+    log_sum += std::log(std::max(seconds, kTaskSecondsMin));
     known += 1;
   }
   return known > 0 ? std::exp(log_sum / known) : kUnknownTaskSeconds;
@@ -91,7 +87,8 @@ class JobStages {
   JobStages(const LiveJob& job, std::size_t index, double slots, const JobsOptions& options,
             std::uint64_t running_max, const FixedDraws& draws)
       : job_(job), slots_(slots), running_max_(running_max), draws_(draws) {
-    const double deviation = job.expected.is_known ? job.expected.deviation : kUnknownDeviation;
+    const double deviation =
+        job.expected.is_known ? job.expected.deviation : cost::kUnknownDeviation;
     const Draws common = draws.Normals(Drawn::kCommon, cost::kOfJobs);
     const Draws own = draws.Normals(Drawn::kStage, index);
     uniforms_ = draws.Uniforms(Drawn::kStage, index);
@@ -142,8 +139,8 @@ class JobStages {
     if (job_.forecast) return ForecastAt(*job_.forecast, u);
     const double whole = SecondsAlone(job_.expected, slots_) * factor_[draw];
     if (whole > job_.elapsed) return whole - job_.elapsed;
-    const double waited = job_.expected.is_known ? kOverdueShare * job_.elapsed : job_.elapsed;
-    return Laplace(std::max(waited, 1.0), u);
+    const double elapsed = std::max(job_.elapsed, 1.0);
+    return job_.expected.is_known ? cost::ParetoLeft(elapsed, u) : Laplace(elapsed, u);
   }
 
   // `seconds`: by draw, until the stage ends if it keeps its slots.

@@ -59,9 +59,9 @@ inline std::size_t MapStageOf(std::size_t job) { return 2 * job; }
 inline std::size_t ReduceStageOf(std::size_t job) { return 2 * job + 1; }
 
 struct JobsOptions {
-  // Of the log of a factor common to all jobs that have not begun: as that of StagesOptions, and
-  // more, since jobs differ more from run to run than the stages of one query.
-  double common_deviation = 0.08;
+  // Of the log of a factor common to all jobs of a run: more than that of the stages of one query
+  // (kCommonDeviation), and what the first jobs show of the others. Taste.
+  double common_deviation = 0.15;
   // What this run has shown: by so much longer than expected all jobs seem to take.
   double shift = 1;
 };

@@ -67,7 +67,7 @@ class ExpectedStagesBuilder {
     double known = 0;
     for (const ExpectedTasks& expected : expected_.tasks) {
       if (!expected.is_known) continue;
-      log_mean += std::log(std::max(expected.Of(Warmth::kRest).mean(), 1e-3));
+      log_mean += std::log(std::max(expected.Of(Warmth::kRest).mean(), kTaskSecondsMin));
       known += 1;
     }
     const double rest = known > 0 ? std::exp(log_mean / known) : LongestRunning();

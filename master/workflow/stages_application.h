@@ -16,10 +16,8 @@ namespace tidemark::workflow {
 
 struct StagesOptions {
   ExpectationConstants expected;
-  // Of the log of a factor on the whole of what is left: runs of one query at one size differ by 3
-  // to 7 %, and up to 17 % in a tenth of the cases (measured on TPC-DS).
-  // Ablation: coverage -0.7, +0.9.
-  double common_deviation = 0.05;
+  // Of the log of a factor on the whole of what is left.
+  double common_deviation = kCommonDeviation;
 };
 
 struct WorkflowNow {

@@ -17,7 +17,7 @@ namespace {
 // How many of the groups that ended last a new one is taken to have waited for. Measured: drivers
 // of TPC-DS run at most as many jobs side by side.
 constexpr std::size_t kGroupsWaitedFor = 8;
-// How many stages one of a profile may wait for: it bounds what a stranger's graph may cost.
+// Limits what a stranger's graph may cost: how many stages one of a profile may wait for.
 constexpr std::size_t kParentsMax = 256;
 
 double SecondsBetween(absl::Time from, absl::Time to) {

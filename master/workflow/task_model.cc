@@ -10,8 +10,8 @@ namespace tidemark::workflow {
 namespace {
 
 // Rounds of redistribution: each settles at least one resource in all cases seen.
-constexpr int kRounds = 100;
-constexpr double kSettled = 1e-12;
+constexpr int kRoundsMax = 100;
+constexpr double kRateTolerance = 1e-12;  // relative
 
 std::size_t IndexOf(Resource resource) { return static_cast<std::size_t>(resource); }
 
@@ -75,10 +75,10 @@ class Sharing {
 
   // Sub-stages per second of each sharer.
   void Settle() {
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < kRoundsMax; ++round) {
       double change = 0;
       for (std::size_t r = 0; r < kResources; ++r) change = std::max(change, SplitResource(r));
-      if (change < kSettled) return;
+      if (change < kRateTolerance) return;
     }
   }
 

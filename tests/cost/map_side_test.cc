@@ -57,14 +57,6 @@ TEST_F(MapSide, WhoeverHasTakenLongIsExpectedToTakeLonger) {
   EXPECT_NEAR(QuantileOf(*seconds, 0.5), 26.938 - 8, 0.01);
 }
 
-// M = 1, for which 5 s stand.
-TEST_F(MapSide, AMapPhaseOfNoTimeSaysLittle) {
-  Fold(source_.At(1, test::Finished(M(0))));
-  auto seconds = SecondsAt(At(1));
-  ASSERT_TRUE(seconds.has_value());
-  EXPECT_NEAR(QuantileOf(*seconds, 0.5), 5, 1e-6);
-}
-
 TEST_F(MapSide, StaysFiniteHoweverLongItTakes) {
   Fold(source_.At(8, test::Finished(M(0))));
   double before = 0;

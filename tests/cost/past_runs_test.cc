@@ -58,7 +58,7 @@ TEST(PastRuns, WithoutRunsThereIsNothingToExpect) {
   EXPECT_FALSE(SecondsLeft(At(1), {}).has_value());
 }
 
-// 10 - 4 s of map, 2 s of shuffle, 30 s of reduce; sqrt((1 + 1) (2 x 0.09) / 2).
+// 10 - 4 s of map, 2 s of shuffle, 30 s of reduce; sqrt((1 + 1) (3 x 0.09) / 3).
 TEST(PastRuns, OneRunIsExpectedToComeAgain) {
   const std::vector<PastRun> runs = {Took(10, 2, 30)};
   EXPECT_NEAR(MedianLeft(At(4), runs), 38, 1e-9);
@@ -71,17 +71,23 @@ TEST(PastRuns, TimesGrowWithTheInput) {
   EXPECT_NEAR(MedianLeft(At(0), runs), 84, 1e-9);
 }
 
-// 40 and 90: sqrt(3600); ln(1.5) off the mean each: (1 + 1/2) (0.18 + 2 ln(1.5)^2) / 3.
+TEST(PastRuns, TimesGrowWithAnInputThatIsAThousandTimesLarger) {
+  const std::vector<PastRun> runs = {Took(10, 2, 30, 1)};
+  EXPECT_NEAR(MedianLeft(At(0), runs), 42'000, 1e-6);
+}
+
+// 40 and 90: sqrt(3600); ln(1.5) off the mean each: (1 + 1/2) (0.27 + 2 ln(1.5)^2) / 4.
 TEST(PastRuns, SeveralRunsAreAveragedAndTheirSpreadIsKnown) {
   const std::vector<PastRun> runs = {Took(10, 0, 30), Took(10, 0, 80)};
   EXPECT_NEAR(MedianLeft(At(0), runs), 60, 1e-9);
   const double log = std::log(1.5);
-  EXPECT_NEAR(DeviationLeft(At(0), runs), std::sqrt(1.5 * (0.18 + 2 * log * log) / 3), 0.01);
+  EXPECT_NEAR(DeviationLeft(At(0), runs), std::sqrt(1.5 * (0.27 + 2 * log * log) / 4), 0.01);
 }
 
+// Half of what has outlasted all expectation ends within 2^(1/4) of what it has taken.
 TEST(PastRuns, AJobThatTakesLongerIsNotOver) {
   const std::vector<PastRun> runs = {Took(10, 0, 0)};
-  EXPECT_NEAR(MedianLeft(At(50), runs), 5, 1e-9);
+  EXPECT_NEAR(MedianLeft(At(50), runs), 50 * (std::pow(2, 0.25) - 1), 1e-9);
 }
 
 TEST(PastRuns, AbsurdRunsAreLeftOut) {

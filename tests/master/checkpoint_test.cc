@@ -121,8 +121,8 @@ TEST(Checkpoint, HasTheLayoutThatItsNumberSays) {
     monitor.Apply(event).IgnoreError();
   }
   monitor.Tick(At(20));
-  EXPECT_EQ(model::kCheckpointLayout, 5);
-  EXPECT_EQ(monitor.Checkpoint().size(), 72198);
+  EXPECT_EQ(model::kCheckpointLayout, 6);
+  EXPECT_EQ(monitor.Checkpoint().size(), 72088);
 }
 
 }  // namespace

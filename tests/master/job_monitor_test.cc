@@ -312,9 +312,9 @@ TEST(JobMonitor, EarlierRunsCountBesideTheSizesOfTasks) {
 TEST(JobMonitor, AnEndBySizesThatHasMovedIsLessSure) {
   Watched steady = HalfOfTheReduceTasksDone();
   Watched moved = HalfOfTheReduceTasksDone();
-  for (double now = 20; now < 60; ++now) moved.Tick(now);
+  for (double now = 20; now < 30; ++now) moved.Tick(now);
   const auto width = [](Watched& job) {
-    const Estimate forecast = EstimateOf(job.Tick(60), "tidemark");
+    const Estimate forecast = EstimateOf(job.Tick(30), "tidemark");
     return Upper(forecast).value_or(absl::ZeroDuration()) -
            Lower(forecast).value_or(absl::ZeroDuration());
   };

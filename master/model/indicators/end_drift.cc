@@ -5,6 +5,7 @@
 
 namespace tidemark::model {
 namespace {
+// Limits memory to 12 KiB a job; of more, every second one is forgotten.
 constexpr std::size_t kPredictionsMax = 512;
 }  // namespace
 

@@ -30,12 +30,12 @@ constexpr double kHalfWidthMin = 0.08;
 // What finished recently counts as so many key groups of the sample, where there is one.
 // Ablation: -0.09, +0.20 (two-path cit-hepph).
 constexpr double kRecentBesideSample = 10;
-// How often the features are chosen anew, and how much better another than bytes must be.
-// Ablation: half or twice changes nothing.
-constexpr std::uint64_t kUpdatesBetweenChoices = 5;
+// Limits processor time: a choice takes up to six fits, so features are chosen at every fifth
+// update.
+constexpr std::uint64_t kUpdatesPerChoiceMin = 5;
+// How much better than bytes another feature must explain the times.
 // Ablation: -1.93, -0.03 (two-path lost-50).
 constexpr double kBetterBy = 1.15;
-constexpr double kMostly = 0.5;
 
 double HeaviestSeconds(const JobState& state, const ExplicitKey& key,
                        const regression::CostModel& costs, cost::CostFeature feature) {
@@ -50,7 +50,7 @@ bool IsMostlyTimedAlone(const JobState& state, const cost::ExplicitEvidence& evi
   for (const Task& task : state.reduce_tasks()) {
     for (const GroupBin& bin : task.finished_groups().bins.bins()) all += bin.seconds;
   }
-  return evidence.seconds() > kMostly * all;
+  return evidence.seconds() > all / 2;
 }
 
 double ImplicitSizeGuess(const JobState& state, double bytes) {
@@ -83,13 +83,13 @@ void TidemarkIndicator::ChooseFeatures(const JobState& state) {
   if (state.keys.has_values() && IsMostlyTimedAlone(state, evidence_)) {
     others.push_back(cost::CostFeature::kValues);
   }
-  if (others.empty() || updates_++ % kUpdatesBetweenChoices != 0) return;
+  if (others.empty() || updates_++ % kUpdatesPerChoiceMin != 0) return;
   const auto choose = [&](const auto& bins_of) {
     cost::CostFeature chosen = cost::CostFeature::kBytes;
     double score = regression::CostModel::Fit(bins_of(chosen)).score();
     for (const cost::CostFeature other : others) {
       const auto model = regression::CostModel::Fit(bins_of(other));
-      const double unsure = regression::kBinErrorMin * regression::kBinErrorMin;
+      const double unsure = regression::kBinVarianceMin;
       const bool better = kBetterBy * model.score() + unsure < score;
       if (!better) continue;
       chosen = other;
