@@ -81,16 +81,21 @@ absl::StatusOr<std::vector<std::string>> DataSets::Find(const std::string& name)
   if (name == "books") return Books();
   if (name.starts_with("zipf-")) return Relations(name);
   if (name.starts_with("blocks-")) return Matrices(name);
-  return Graph(name);
+  if (name.starts_with("rumen/")) {
+    return File(fmt::format("hadoop/{}.json.gz", name), fmt::format("workflows/{}.json.gz", name));
+  }
+  const std::string graph = fmt::format("graphs/{}.txt.zst", name);
+  return File(graph, graph);
 }
 
-absl::StatusOr<std::vector<std::string>> DataSets::Graph(const std::string& name) const {
-  for (const std::string& place : {places_.data, places_.repository}) {
-    const std::string path = fmt::format("{}/graphs/{}.txt.zst", place, name);
+absl::StatusOr<std::vector<std::string>> DataSets::File(const std::string& in_data,
+                                                        const std::string& in_repository) const {
+  const std::string paths[] = {examples::PathOf(places_.data, in_data),
+                               examples::PathOf(places_.repository, in_repository)};
+  for (const std::string& path : paths) {
     if (IsThere(path)) return std::vector<std::string>{path};
   }
-  return absl::NotFoundError(
-      fmt::format("no graph {} in {} or {}", name, places_.data, places_.repository));
+  return absl::NotFoundError(fmt::format("neither {} nor {} is there", paths[0], paths[1]));
 }
 
 absl::StatusOr<std::vector<std::string>> DataSets::Books() const {

@@ -16,7 +16,7 @@ inline constexpr std::uint32_t kBlockSide = 384;
 
 // Where they may be.
 struct DataPlaces {
-  std::string data;        // with graphs/NAME.txt.zst and text/books-N.tar.zst
+  std::string data;        // with graphs/NAME.txt.zst, text/books-N.tar.zst, hadoop/rumen/
   std::string repository;  // the small ones that come with the source; where `data` has none
   std::string cache;       // for what is unpacked and generated
 };
@@ -30,12 +30,15 @@ class DataSets {
   //   books                             a collection of English books
   //   zipf-A, zipf-A-B                  two relations, below
   //   blocks-uniform, blocks-skewed     one or two sparse matrices, below
+  //   rumen/NAME                        a Rumen trace of Hadoop jobs
   //   anything else                     the graph of that name
   // NotFound: it is nowhere.
   absl::StatusOr<std::vector<std::string>> Find(const std::string& name) const;
 
  private:
-  absl::StatusOr<std::vector<std::string>> Graph(const std::string& name) const;
+  // The first file of that name below the places.
+  absl::StatusOr<std::vector<std::string>> File(const std::string& in_data,
+                                                const std::string& in_repository) const;
   absl::StatusOr<std::vector<std::string>> Books() const;
   absl::StatusOr<std::vector<std::string>> Relations(const std::string& name) const;
   absl::StatusOr<std::vector<std::string>> Matrices(const std::string& name) const;

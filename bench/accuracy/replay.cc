@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bench/accuracy/live.h"
+#include "bench/accuracy/maps.h"
 #include "bench/accuracy/measure.h"
 #include "bench/accuracy/scenario.h"
 #include "examples/local_mapreduce/file_io.h"
@@ -96,7 +97,7 @@ absl::StatusOr<std::vector<RowResult>> ReplayRows(const std::vector<Row>& rows,
       continue;
     }
     if (!inputs.ok()) return WhereIs(row, inputs.status());
-    if (row.is_live) {
+    if (row.is_live || row.only_maps) {
       tasks.push_back({.row = row, .inputs = *std::move(inputs)});
       continue;
     }
@@ -115,7 +116,8 @@ absl::StatusOr<std::vector<RowResult>> ReplayRows(const std::vector<Row>& rows,
   const auto work = [&] {
     for (std::size_t i = next++; i < tasks.size(); i = next++) {
       if (tasks[i].row.is_live) continue;
-      tasks[i].result = ReplayRow(tasks[i].row, tasks[i].inputs, replayed);
+      const auto& run = tasks[i].row.only_maps ? RunMaps : ReplayRow;
+      tasks[i].result = run(tasks[i].row, tasks[i].inputs, replayed);
       if (!tasks[i].result->ok()) next = tasks.size();
     }
   };

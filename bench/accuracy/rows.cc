@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "bench/accuracy/maps.h"
 #include "bench/accuracy/scenario.h"
 
 namespace tidemark::bench {
@@ -16,6 +17,7 @@ constexpr char kPaper[] = "paper";
 constexpr char kSynthetic[] = "synthetic";
 constexpr char kStress[] = "stress";
 constexpr char kLive[] = "live";
+constexpr char kMap[] = "map";
 
 Row MakeRow(const std::string& job, const std::string& data) {
   Row row = {.job = job, .data = data, .data_set = data};
@@ -118,11 +120,42 @@ std::vector<Row> LiveRows() {
   return rows;
 }
 
+// Jobs of a Rumen trace with ten map tasks and more, on slots for about ten waves, and what may be
+// made of those that know their bytes.
+std::vector<Row> MapRows() {
+  constexpr char kCluster[] = "rumen/19-jobs.trace";
+  const auto make = [](const std::string& job, const char* trace, std::uint32_t slots) {
+    Row row = {.job = "map", .data = job, .data_set = trace};
+    row.only_maps = true;
+    row.workers = slots + 1;
+    return row;
+  };
+  const std::vector<Row> sized = {make("job_200904211745_0004", kCluster, 10),
+                                  make("job_200904211745_0008", kCluster, 100),
+                                  make("job_200904211745_0020", kCluster, 20)};
+  std::vector<Row> rows = {make("job_200904211745_0005", kCluster, 3),
+                           make("job_200904211745_0006", kCluster, 4),
+                           make("job_200904211745_0009", kCluster, 10),
+                           make("job_200904211745_0011", kCluster, 50),
+                           make("job_201102091609_0090", "rumen/trace_3m", 10),
+                           make("job_201103030619_0062", "rumen/compression_case4_trace", 10)};
+  for (const char* made :
+       {"", kWholeFiles, kSkewedFiles, kSmallestFirst, kLargestFirst, kNoSizes}) {
+    for (Row row : sized) {
+      row.scenario = made;
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
 Split SplitOf(const Row& row) {
   constexpr std::string_view kTrainData[] = {"musae-github", "cit-hepph", "email-enron"};
+  constexpr std::string_view kTrainMaps[] = {"job_200904211745_0004", "job_200904211745_0006",
+                                             "job_200904211745_0020"};
   const bool is_train = std::ranges::count(kTrainData, row.data_set) > 0 ||
-                        row.job == "natural-join" || row.data.starts_with("n^2") ||
-                        row.data.starts_with("n^4");
+                        std::ranges::count(kTrainMaps, row.data) > 0 || row.job == "natural-join" ||
+                        row.data.starts_with("n^2") || row.data.starts_with("n^4");
   return is_train ? Split::kTrain : Split::kValid;
 }
 
@@ -131,13 +164,14 @@ Split SplitOf(const Row& row) {
 const char* NameOf(Split split) { return split == Split::kTrain ? "train" : "valid"; }
 
 std::string Row::name() const {
-  std::string text = fmt::format("{} {} {}x{}", job, data, workers, waves);
+  std::string text = fmt::format("{} {} {}", job, data, workers);
+  if (!only_maps) text += fmt::format("x{}", waves);
   if (!scenario.empty()) text += " " + scenario;
   if (is_live) text += " live";
   return text;
 }
 
-std::vector<std::string> SuiteNames() { return {kPaper, kSynthetic, kStress, kLive}; }
+std::vector<std::string> SuiteNames() { return {kPaper, kSynthetic, kStress, kLive, kMap}; }
 
 absl::StatusOr<std::vector<Row>> RowsOf(const std::string& suite) {
   std::vector<Row> rows;
@@ -149,6 +183,8 @@ absl::StatusOr<std::vector<Row>> RowsOf(const std::string& suite) {
     rows = StressRows();
   } else if (suite == kLive) {
     rows = LiveRows();
+  } else if (suite == kMap) {
+    rows = MapRows();
   } else {
     return absl::InvalidArgumentError(
         fmt::format("no suite \"{}\"; there are {}", suite, fmt::join(SuiteNames(), ", ")));

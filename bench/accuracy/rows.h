@@ -1,5 +1,5 @@
 // The suites: which jobs are measured, and on which virtual cluster they are replayed; or which are
-// really run.
+// really run; or recorded map tasks.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +29,14 @@ struct Row {
   std::uint32_t waves = 1;    // reduce tasks for each other worker
   std::string scenario;       // of scenario.h
   bool is_live = false;       // really run, on as many slots of this machine
+  bool only_maps = false;     // recorded map tasks of job `data` (maps.h)
   Split split = Split::kTrain;
 
   std::uint32_t slots() const { return workers - 1; }
   // "two-path.cnr-2000"
   std::string cost_log_name() const { return job + "." + data; }
-  // "two-path cnr-2000 8x1 slow-node"
+  // "two-path cnr-2000 8x1 slow-node"; of map tasks, whose waves follow from their number, "map
+  // job_1 11 whole-files"
   std::string name() const;
 };
 

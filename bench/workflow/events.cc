@@ -34,7 +34,7 @@ absl::Time At(double seconds) {
   return absl::FromUnixSeconds(1'700'000'000) + absl::Seconds(seconds);
 }
 
-Replay::Replay(const Trace& trace) : end_(trace.end) {
+Replay::Replay(const Trace& trace) : trace_(trace) {
   JobOpened job = {.name = trace.name, .engine = "replay", .submitted_at = At(0)};
   for (std::uint32_t i = 0; i < trace.stages.size(); ++i) {
     if (trace.stages[i].group.empty()) job.stages.push_back(bench::Opening(trace, i));
@@ -44,7 +44,7 @@ Replay::Replay(const Trace& trace) : end_(trace.end) {
     const TraceExecutor& executor = trace.executors[i];
     Add(executor.at, ExecutorOpened{.executor = i, .slots = executor.slots});
   }
-  AddStages(trace);
+  AddStages();
   std::stable_sort(bodies_.begin(), bodies_.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   while (opening_ < bodies_.size() && bodies_[opening_].first <= 0 &&
@@ -53,33 +53,52 @@ Replay::Replay(const Trace& trace) : end_(trace.end) {
   }
 }
 
-void Replay::AddStages(const Trace& trace) {
-  for (std::uint32_t i = 0; i < trace.stages.size(); ++i) {
-    const TraceStage& stage = trace.stages[i];
-    if (!stage.group.empty()) Add(stage.visible_at, bench::Opening(trace, i));
+void Replay::AddStages() {
+  for (std::uint32_t i = 0; i < trace_.stages.size(); ++i) {
+    const TraceStage& stage = trace_.stages[i];
+    if (!stage.group.empty()) Add(stage.visible_at, bench::Opening(trace_, i));
   }
-  for (std::uint32_t i = 0; i < trace.stages.size(); ++i) {
-    const TraceStage& stage = trace.stages[i];
+  for (std::uint32_t i = 0; i < trace_.stages.size(); ++i) {
+    const TraceStage& stage = trace_.stages[i];
     if (!stage.submitted_at) continue;
-    StageOpened opened = bench::Opening(trace, i);
+    StageOpened opened = bench::Opening(trace_, i);
     opened.opened_at = At(*stage.submitted_at);
     Add(*stage.submitted_at, std::move(opened));
   }
-  for (std::uint32_t i = 0; i < trace.stages.size(); ++i) {
-    const TraceStage& stage = trace.stages[i];
-    for (std::uint32_t t = 0; t < stage.tasks.size(); ++t) {
-      const TraceTask& task = stage.tasks[t];
-      AttemptChanged changed = {.attempt = {.stage = i, .index = t}, .executor = task.executor};
-      const auto enter = [&](AttemptState state, double at) {
-        changed.state = state;
-        changed.at = At(at);
-        Add(at, changed);
-      };
-      enter(AttemptState::kStarted, task.start);
-      if (task.shuffled) enter(AttemptState::kShuffled, *task.shuffled);
-      enter(AttemptState::kFinished, task.end);
+  for (std::uint32_t i = 0; i < trace_.stages.size(); ++i) {
+    for (std::uint32_t t = 0; t < trace_.stages[i].tasks.size(); ++t) {
+      AddTask({.stage = i, .index = t});
     }
   }
+}
+
+void Replay::AddTask(const AttemptId& attempt) {
+  const TraceStage& stage = trace_.stages[attempt.stage];
+  const TraceTask& task = stage.tasks[attempt.index];
+  AttemptChanged changed = {.attempt = attempt, .input_bytes = task.bytes};
+  if (task.bytes) {
+    changed.state = AttemptState::kQueued;
+    Add(stage.visible_at, changed);
+  }
+  changed.executor = task.executor;
+  const auto enter = [&](AttemptState state, double at) {
+    changed.state = state;
+    changed.at = At(at);
+    Add(at, changed);
+  };
+  enter(AttemptState::kStarted, task.start);
+  if (task.shuffled) enter(AttemptState::kShuffled, *task.shuffled);
+  enter(AttemptState::kFinished, task.end);
+}
+
+TaskHeartbeat Replay::Heartbeat(const AttemptId& attempt, double at) const {
+  const TraceTask& task = trace_.stages[attempt.stage].tasks[attempt.index];
+  TaskHeartbeat heartbeat = {.attempt = attempt};
+  if (task.bytes && task.end > task.start) {
+    const double read = (at - task.start) / (task.end - task.start);
+    heartbeat.bytes_done = static_cast<std::uint64_t>(read * static_cast<double>(*task.bytes));
+  }
+  return heartbeat;
 }
 
 void Replay::Add(double at, EventBody body) {
@@ -89,7 +108,8 @@ void Replay::Add(double at, EventBody body) {
 void Replay::BeatUntil(double at, Take take) {
   if (running_.empty()) return;
   while (sent_at_ + kBeat < at) {
-    Send(sent_at_ + kBeat, TaskHeartbeat{.attempt = running_.begin()->second}, take);
+    const double next = sent_at_ + kBeat;
+    Send(next, Heartbeat(running_.begin()->second, next), take);
   }
 }
 
@@ -120,13 +140,13 @@ void Replay::Until(double seconds, Take take) {
   }
   BeatUntil(seconds, take);
   for (const auto& [task, attempt] : running_) {
-    Send(seconds, TaskHeartbeat{.attempt = attempt}, take);
+    Send(seconds, Heartbeat(attempt, seconds), take);
   }
 }
 
 void Replay::ToTheEnd(Take take) {
-  Until(end_, take);
-  Send(end_, JobClosed{.outcome = JobOutcome::kSucceeded, .at = At(end_)}, take);
+  Until(trace_.end, take);
+  Send(trace_.end, JobClosed{.outcome = JobOutcome::kSucceeded, .at = At(trace_.end)}, take);
 }
 
 PastRun RunOf(const Trace& trace) {

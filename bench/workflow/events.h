@@ -19,7 +19,8 @@ absl::Time At(double seconds);
 
 // Events of one run in the order in which they happened: what its driver tells, and signs of life
 // while tasks run, of each at every look. A stage of a group is told of when it became visible,
-// others with the job. Not thread-safe.
+// others with the job. Of a map task the bytes of its split are told before it starts, and while it
+// runs how many it has read: as if it read at a steady pace. Not thread-safe.
 class Replay {
  public:
   // REQUIRES: `trace` lives as long.
@@ -36,11 +37,13 @@ class Replay {
 
  private:
   void Add(double at, EventBody body);
-  void AddStages(const Trace& trace);
+  void AddStages();
+  void AddTask(const AttemptId& attempt);
+  TaskHeartbeat Heartbeat(const AttemptId& attempt, double at) const;
   void BeatUntil(double at, Take take);
   void Send(double at, EventBody body, Take take);
 
-  double end_ = 0;
+  const Trace& trace_;
   std::vector<std::pair<double, EventBody>> bodies_;  // by time
   std::size_t next_ = 0;
   std::size_t opening_ = 0;  // so many open the job

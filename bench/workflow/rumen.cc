@@ -1,6 +1,7 @@
 #include "bench/workflow/rumen.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
@@ -24,6 +25,8 @@ TraceStage StageOf(const json& tasks, const std::string& name, StageKind kind, d
       TraceTask& ran = stage.tasks.emplace_back();
       ran.start = (start - begin_ms) * 1e-3;
       ran.end = (end - begin_ms) * 1e-3;
+      const double bytes = attempt.value("hdfsBytesRead", -1.0);
+      if (kind == StageKind::kMap && bytes >= 0) ran.bytes = static_cast<std::uint64_t>(bytes);
       const double shuffled = attempt.value("shuffleFinished", -1.0);
       if (kind == StageKind::kReduce && shuffled >= start && shuffled <= end) {
         ran.shuffled = (shuffled - begin_ms) * 1e-3;
@@ -66,7 +69,7 @@ Trace TraceOf(const json& job) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<Trace>> ReadRumen(const std::string& path) {
+absl::StatusOr<std::vector<Trace>> ReadRumen(const std::string& path, bool failed_too) {
   const absl::StatusOr<std::string> text = ReadUnpacked(path);
   if (!text.ok()) return text.status();
   std::vector<Trace> traces;
@@ -75,7 +78,7 @@ absl::StatusOr<std::vector<Trace>> ReadRumen(const std::string& path) {
     while (jobs >> std::ws && jobs.peek() != std::istringstream::traits_type::eof()) {
       json job;
       jobs >> job;
-      if (job.value("outcome", "") != "SUCCESS") continue;
+      if (!failed_too && job.value("outcome", "") != "SUCCESS") continue;
       Trace trace = TraceOf(job);
       if (!trace.stages.empty() && trace.end > 0) traces.push_back(std::move(trace));
     }

@@ -18,6 +18,7 @@ struct TraceTask {
   double end = 0;
   std::optional<std::uint32_t> executor;  // in Trace::executors; empty: a process of its own
   std::optional<double> shuffled;         // of a reduce task, if it is known
+  std::optional<std::uint64_t> bytes;     // of a map task's split, if they are known
 };
 
 struct TraceExecutor {

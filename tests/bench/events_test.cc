@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <variant>
 #include <vector>
 
 #include "bench/workflow/indicators.h"
@@ -59,6 +61,37 @@ TEST(Replay, TheOpeningStartsNoTask) {
   EXPECT_EQ(state.stages.size(), 2u);
   EXPECT_EQ(state.executors.size(), 2u);
   EXPECT_TRUE(state.stages.at(0).tasks.empty());
+}
+
+// As AttemptWatch of the Hadoop connector and the heartbeats of its map tasks do.
+TEST(Replay, TellsOfMapTasksAsAConnectorDoes) {
+  Trace trace = RunOnVirtualCluster({{"map", {}, 0, {4, 2}}}, 1, schedule::Policy::kFifo);
+  trace.stages[0].kind = StageKind::kMap;
+  trace.stages[0].tasks[0].bytes = 1000;
+  trace.stages[0].tasks[1].bytes = 300;
+  std::vector<AttemptChanged> changes;
+  std::vector<TaskHeartbeat> heartbeats;
+  Replay replay(trace);
+  const auto take = [&](const Event& event) {
+    if (const auto* changed = std::get_if<AttemptChanged>(&event.body)) changes.push_back(*changed);
+    if (const auto* beat = std::get_if<TaskHeartbeat>(&event.body)) heartbeats.push_back(*beat);
+  };
+  replay.Until(0, take);
+  replay.Until(3, take);
+  ASSERT_EQ(changes.size(), 3u);  // what waits is told of with its bytes
+  EXPECT_EQ(changes[0].state, AttemptState::kQueued);
+  EXPECT_EQ(changes[0].input_bytes, 1000u);
+  EXPECT_EQ(changes[0].executor, std::nullopt);
+  EXPECT_EQ(changes[1].state, AttemptState::kStarted);
+  EXPECT_EQ(changes[1].input_bytes, 1000u);
+  EXPECT_EQ(changes[2].state, AttemptState::kQueued);
+  EXPECT_EQ(changes[2].input_bytes, 300u);
+  EXPECT_EQ(changes[2].attempt, (AttemptId{.stage = 0, .index = 1}));
+  EXPECT_EQ(heartbeats.back(), (TaskHeartbeat{.attempt = {}, .bytes_done = 750}));
+  replay.Until(6, take);
+  ASSERT_EQ(changes.size(), 6u);
+  EXPECT_EQ(changes[3].state, AttemptState::kFinished);
+  EXPECT_EQ(changes[5].at, At(6));
 }
 
 TEST(RunOf, IsWhatTheNextRunStartsFrom) {

@@ -73,7 +73,8 @@ TEST(TpchTimes, ComeInTheOrderOfWaves) {
 TEST(Rumen, JobsAreMapsThenReduces) {
   const auto traces =
       ReadRumen(Write("rumen", R"({"jobID":"j","outcome":"SUCCESS","launchTime":1000,
-"mapTasks":[{"attempts":[{"startTime":2000,"finishTime":5000,"result":"SUCCESS"}]}],
+"mapTasks":[{"attempts":[{"startTime":2000,"finishTime":5000,"result":"SUCCESS",
+"hdfsBytesRead":64}]}],
 "reduceTasks":[{"attempts":[{"startTime":4000,"finishTime":9000,"result":"SUCCESS"},
 {"startTime":4000,"finishTime":6000,"result":"KILLED"}]}]}
 {"jobID":"k","outcome":"FAILED"})"));
@@ -82,6 +83,7 @@ TEST(Rumen, JobsAreMapsThenReduces) {
   EXPECT_DOUBLE_EQ(traces->front().end, 8);
   EXPECT_DOUBLE_EQ(traces->front().slots, 2);
   ASSERT_EQ(traces->front().stages.size(), 2u);
+  EXPECT_EQ(traces->front().stages[0].tasks[0].bytes, 64u);
   EXPECT_THAT(traces->front().stages[1].parents, ElementsAre(0));
 }
 
