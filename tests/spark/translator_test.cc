@@ -1,8 +1,11 @@
 #include "spark/translator.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -10,6 +13,7 @@
 
 #include "spark/log_parser.h"
 #include "spark/signature.h"
+#include "tests/vectors/vectors.h"
 
 namespace tidemark::spark {
 namespace {
@@ -209,6 +213,37 @@ TEST(Translator, SignaturesAreOfThePlanOrOfTheFinalStageAndOfWhatAStageDoes) {
                           SignatureOf(scan + " 2", work, 1), SignatureOf(job + " 1", work, 1),
                           SignatureOf(job + " 1", work, 2), SignatureOf(job + " 2", work, 1)));
   EXPECT_EQ(SignatureOf("job count 1", 0xabc, 2), "fdc1a19d972658e9-0000000000000abc-2");
+}
+
+// Of real applications, and of text beyond ASCII: the connector is held to the same.
+TEST(Translator, SignaturesAreThoseOfTheVectors) {
+  for (const nlohmann::json& vector : vectors::Read("spark_signatures.json")) {
+    SCOPED_TRACE(vector["what"]);
+    std::map<int, std::string> expected;
+    std::string final_name;
+    for (const nlohmann::json& stage : vector["stages"]) {
+      expected[stage["number"]] = stage["signature"];
+      if (expected.rbegin()->first == stage["number"]) final_name = stage["name"];
+    }
+    const bool is_sql = vector.contains("plan");
+    if (is_sql) EXPECT_EQ(NameOfPlan(vector["plan"]), vector["plan_name"]);
+    const std::string group = fmt::format("{} {} {}", is_sql ? "sql" : "job",
+                                          is_sql ? NameOfPlan(vector["plan"]) : final_name,
+                                          vector["nth"].get<int>());
+    EXPECT_EQ(group, vector["group"]);
+    std::map<int, nlohmann::json> stages;
+    for (const nlohmann::json& stage : vector["stages"]) stages[stage["number"]] = stage;
+    std::map<std::uint64_t, std::uint32_t> alike;
+    for (const auto& [number, stage] : stages) {
+      nlohmann::json info = {{"Stage Name", stage["name"]}};
+      for (const nlohmann::json& rdd : stage["rdds"]) {
+        info["RDD Info"].push_back(
+            {{"Name", rdd["name"]}, {"Scope", nlohmann::json{{"name", rdd["scope"]}}.dump()}});
+      }
+      const std::uint64_t work = WorkOfStage(info);
+      EXPECT_EQ(SignatureOf(group, work, ++alike[work]), expected[number]);
+    }
+  }
 }
 
 TEST(Translator, TheOrderOfRddsMeansNothing) {
