@@ -28,7 +28,9 @@ class SortedTasks {
       const double bytes = sized.bytes.value_or(0);
       sized.seconds = seconds_until(start, now);
       if (start) sized.fetches = 0;
-      if (start && bytes > 0) sized.fraction = static_cast<double>(attempt->bytes_done) / bytes;
+      if (start && bytes > 0 && !attempt->input_is_read_first) {
+        sized.fraction = static_cast<double>(attempt->bytes_done) / bytes;
+      }
       running_.push_back(sized);
     } else {
       pending_.push_back(sized);

@@ -22,6 +22,7 @@ constexpr std::size_t kAttemptBytes = 512;
 constexpr std::size_t kSourceBytes = 256;
 constexpr std::size_t kStageBytes = 512;
 constexpr std::size_t kExecutorBytes = 256;
+constexpr std::size_t kGroupBytes = 384;
 constexpr std::size_t kPartitionBytes = 96;
 constexpr std::size_t kKeyBytes = sizeof(ExplicitKey);
 
@@ -79,6 +80,10 @@ class Folder {
   absl::Status operator()(const MapProfile& profile);
   absl::Status operator()(const ReduceProfile& profile);
   absl::Status operator()(const UnknownEvent& unknown);
+  absl::Status operator()(const StageClosed& closed);
+  absl::Status operator()(const GroupOpened& opened);
+  absl::Status operator()(const GroupClosed& closed);
+  absl::Status operator()(const ExecutorClosed& closed);
 
  private:
   SourceState& source() { return state_.sources.find(event_.source_id)->second; }
@@ -93,6 +98,8 @@ class Folder {
   void DropProfile(TaskAttempt& attempt);
   void SettleProfile(Task& task);
   void EndMapPhase();
+  absl::StatusOr<GroupState*> MakeGroup(const std::string& name);
+  void Keep(const std::string& said, std::string& text);
   absl::Status CheckStage(const StageOpened& opened) const;
   absl::Status CheckRoomFor(absl::Span<const StageOpened> opened) const;
   void Open(StageOpened opened);
@@ -224,6 +231,7 @@ void Folder::Open(StageOpened opened) {
   } else {
     state_.memory_bytes -= StateBytesOf(stage.opened);
     if (!FillIn(opened, stage.opened)) ++state_.anomalies;
+    if (stage.closed && stage.closed->attempt < stage.opened.attempt) stage.closed.reset();
   }
   state_.memory_bytes += StateBytesOf(stage.opened);
   const std::optional<TaskLimit> limit = LimitOf(stage, limits_);
@@ -280,14 +288,78 @@ void Folder::TakeOver(Task& task, const Stage& stage) {
 absl::Status Folder::operator()(const ExecutorOpened& opened) {
   const auto known = source().executors.find(opened.executor);
   if (known != source().executors.end()) {
-    if (state_.executors[known->second] != opened) ++state_.anomalies;
+    if (state_.executors[known->second].opened != opened) ++state_.anomalies;
     return absl::OkStatus();
   }
   if (absl::Status room = CheckRoom(limits_, state_); !room.ok()) return room;
   state_.memory_bytes +=
       kExecutorBytes + opened.host.size() + opened.rack.size() + opened.container.size();
   source().executors[opened.executor] = state_.executors.size();
-  state_.executors.push_back(opened);
+  state_.executors.push_back({.opened = opened});
+  return absl::OkStatus();
+}
+
+absl::Status Folder::operator()(const ExecutorClosed& closed) {
+  const auto known = source().executors.find(closed.executor);
+  if (known == source().executors.end()) {
+    ++state_.anomalies;
+  } else {
+    state_.executors[known->second].is_closed = true;
+  }
+  return absl::OkStatus();
+}
+
+// Unless there is something already, or no room.
+void Folder::Keep(const std::string& said, std::string& text) {
+  if (!text.empty() || !CheckRoom(limits_, state_).ok()) return;
+  text = said;
+  state_.memory_bytes += said.size();
+}
+
+absl::Status Folder::operator()(const StageClosed& closed) {
+  auto found = state_.stages.find(closed.stage);
+  if (found == state_.stages.end()) {
+    const StageOpened implied{.stage = closed.stage, .attempt = closed.attempt};
+    if (absl::Status opened = (*this)(implied); !opened.ok()) return opened;
+    found = state_.stages.find(closed.stage);
+  }
+  Stage& stage = found->second;
+  const bool is_known = stage.closed && stage.closed->attempt >= closed.attempt;
+  if (is_known || closed.attempt < stage.opened.attempt) return absl::OkStatus();
+  stage.closed = {.stage = closed.stage,
+                  .attempt = closed.attempt,
+                  .outcome = closed.outcome,
+                  .at = ToMasterClock(closed.at)};
+  Keep(closed.message, stage.closed->message);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<GroupState*> Folder::MakeGroup(const std::string& name) {
+  const auto known = state_.groups.find(name);
+  if (known != state_.groups.end()) return &known->second;
+  if (absl::Status room = CheckRoom(limits_, state_); !room.ok()) return room;
+  state_.memory_bytes += kGroupBytes + 2 * name.size();
+  GroupState& group = state_.groups[name];
+  group.opened.group = name;
+  return &group;
+}
+
+absl::Status Folder::operator()(const GroupOpened& opened) {
+  const absl::StatusOr<GroupState*> group = MakeGroup(opened.group);
+  if (!group.ok()) return group.status();
+  GroupOpened& known = (*group)->opened;
+  Keep(opened.name, known.name);
+  if (!known.opened_at) known.opened_at = ToMasterClock(opened.opened_at);
+  return absl::OkStatus();
+}
+
+absl::Status Folder::operator()(const GroupClosed& closed) {
+  const absl::StatusOr<GroupState*> group = MakeGroup(closed.group);
+  if (!group.ok()) return group.status();
+  if ((*group)->closed) return absl::OkStatus();
+  (*group)->closed = {
+      .group = closed.group, .outcome = closed.outcome, .at = ToMasterClock(closed.at)};
+  Keep(closed.message, (*group)->closed->message);
   return absl::OkStatus();
 }
 
@@ -341,9 +413,10 @@ absl::StatusOr<Stage*> Folder::FindStage(const AttemptId& id, StageKind kind) {
   }
   // An earlier attempt at the stage may have had more tasks.
   const bool is_of_newest = id.stage_attempt >= stage.opened.attempt;
-  if (is_of_newest && stage.opened.task_count && id.index >= *stage.opened.task_count) {
-    return absl::InvalidArgumentError(fmt::format("{} does not exist: the stage has {} tasks",
-                                                  ToString(id), *stage.opened.task_count));
+  if (const auto most = stage.index_count(); is_of_newest && most && id.index >= *most) {
+    return absl::InvalidArgumentError(fmt::format("{} does not exist: the stage has {} {}",
+                                                  ToString(id), *most,
+                                                  stage.opened.index_count ? "indexes" : "tasks"));
   }
   return &stage;
 }
@@ -392,20 +465,15 @@ absl::StatusOr<TaskAttempt*> Folder::FindAttempt(const AttemptId& id, Stage& sta
 void Folder::Enter(const AttemptChanged& changed, TaskAttempt& attempt) {
   AttemptLife& life = attempt.life;
   if (!life.Enter(changed.state, ToMasterClock(changed.at))) ++state_.anomalies;
-  const auto keep = [this](std::string& text, const std::string& said) {
-    if (!text.empty() || !CheckRoom(limits_, state_).ok()) return;
-    text = said;
-    state_.memory_bytes += said.size();
-  };
   if (changed.executor) {
     const auto executor = source().executors.find(*changed.executor);
     if (executor != source().executors.end()) {
-      keep(life.host, state_.executors[executor->second].host);
+      Keep(state_.executors[executor->second].opened.host, life.host);
       if (!attempt.executor) attempt.executor = static_cast<std::uint32_t>(executor->second);
     }
   }
-  keep(life.input_name, changed.input_name);
-  keep(life.failure, changed.failure);
+  Keep(changed.input_name, life.input_name);
+  Keep(changed.failure, life.failure);
   life.speculative |= changed.speculative;
   if (!life.input_bytes) life.input_bytes = changed.input_bytes;
   if (!life.input_records) life.input_records = changed.input_records;
@@ -461,6 +529,7 @@ absl::Status Folder::operator()(const TaskHeartbeat& heartbeat) {
       (*stage)->is_reduce() ? (*attempt)->reduce->fetched_bytes : (*attempt)->bytes_done;
   if (heartbeat.bytes_done < done) ++state_.anomalies;
   done = std::max(done, heartbeat.bytes_done);
+  (*attempt)->input_is_read_first |= heartbeat.input_is_read_first;
   return absl::OkStatus();
 }
 

@@ -33,6 +33,17 @@ struct SourceState {
   absl::flat_hash_map<std::uint32_t, std::size_t> executors;  // in JobState::executors, by number
 };
 
+struct Executor {
+  ExecutorOpened opened;
+  bool is_closed = false;
+};
+
+// What was said of a group of stages; instants of the master's clock.
+struct GroupState {
+  GroupOpened opened;
+  std::optional<GroupClosed> closed;
+};
+
 struct JobState {
   explicit JobState(std::uint32_t lambda) : keys(lambda) {}
 
@@ -45,9 +56,11 @@ struct JobState {
   ReportGaps report_gaps;
 
   absl::flat_hash_map<std::string, SourceState> sources;
-  std::vector<ExecutorOpened> executors;  // of all sources, in the order in which they were opened
+  std::vector<Executor> executors;        // of all sources, in the order in which they were opened
   std::map<std::uint32_t, Stage> stages;  // by number
   bool has_late_stages = false;           // some were opened after the job
+  std::map<std::string, GroupState>
+      groups;  // that somebody opened or closed, by StageOpened::group
   KeyDistribution keys;
   streaming::SizeHistogram implicit_sizes;  // of implicit key groups finished in any task
   std::size_t map_profiles_missing = 0;     // map tasks whose profile_missing is set

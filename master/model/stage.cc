@@ -27,10 +27,11 @@ bool FillInList(const List& said, List& known) {
   return known == said;
 }
 
-// Sizes of so many tasks.
-bool FillInSizes(const std::vector<std::uint64_t>& said, std::optional<std::uint32_t> task_count,
+// Sizes, one for each index.
+bool FillInSizes(const std::vector<std::uint64_t>& said, const StageOpened& stage,
                  std::vector<std::uint64_t>& known) {
-  const bool fits = said.empty() || said.size() == task_count;
+  const bool fits =
+      said.empty() || said.size() == (stage.index_count ? stage.index_count : stage.task_count);
   return fits && FillInList(said, known);
 }
 
@@ -40,6 +41,11 @@ bool ReduceWork::is_cold() const {
   if (!processor_use) return false;
   return reduce_time_alone + (running_group ? running_group->elapsed : absl::ZeroDuration()) <
          kColdFor;
+}
+
+std::optional<double> TaskAttempt::FractionDone(std::optional<std::uint64_t> input_bytes) const {
+  if (input_is_read_first || input_bytes.value_or(0) == 0) return std::nullopt;
+  return std::min(static_cast<double>(bytes_done) / static_cast<double>(*input_bytes), 1.0);
 }
 
 const TaskAttempt* Task::finished_attempt() const {
@@ -70,6 +76,11 @@ Task* Stage::task(std::uint32_t index) {
   if (index < tasks.size() && tasks[index].index == index) return &tasks[index];
   const auto place = places.find(index);
   return place == places.end() ? nullptr : &tasks[place->second];
+}
+
+std::optional<std::uint64_t> Stage::input_bytes(const Task& task) const {
+  if (task.input_bytes || task.index >= opened.task_bytes.size()) return task.input_bytes;
+  return opened.task_bytes[task.index];
 }
 
 std::size_t Stage::slots() const {
@@ -107,8 +118,9 @@ bool FillIn(const StageOpened& said, StageOpened& known) {
                         FillInList(said.parents, known.parents),
                         FillInList(said.group, known.group),
                         FillInList(said.pool, known.pool),
-                        FillInSizes(said.task_bytes, known.task_count, known.task_bytes),
-                        FillInSizes(said.task_records, known.task_count, known.task_records),
+                        FillIn(said.index_count, known.index_count),
+                        FillInSizes(said.task_bytes, known, known.task_bytes),
+                        FillInSizes(said.task_records, known, known.task_records),
                         FillIn(said.slots, known.slots),
                         FillIn(said.partition_count, known.partition_count),
                         FillIn(said.has_combiner, known.has_combiner),

@@ -63,6 +63,10 @@ struct TaskAttempt {
   std::optional<std::uint32_t> executor;  // where it runs: its place in JobState::executors
   std::unique_ptr<MapProfile> profile;    // until it counts or the attempt turns out useless
   std::unique_ptr<ReduceWork> reduce;     // of every attempt at a reduce task
+  bool input_is_read_first = false;       // what it has read is no progress
+
+  // The part of so many bytes of input that its functions are done with; empty: not known. 0..1
+  std::optional<double> FractionDone(std::optional<std::uint64_t> input_bytes) const;
 };
 
 // The key groups that all attempts at a reduce task have finished.
@@ -93,6 +97,8 @@ struct Task {
 
 struct Stage {
   StageOpened opened;  // as its newest attempt has it
+  // Of that attempt, or of a later one that nobody has opened; its instant: of the master's clock.
+  std::optional<StageClosed> closed;
   // Of a map or a reduce stage all, by index; at least the opened count. Of another those that were
   // heard of, in that order: an index that is merely named takes no room for those before it.
   std::vector<Task> tasks;
@@ -108,6 +114,12 @@ struct Stage {
   }
   // The task of that index; null: not in `tasks`.
   Task* task(std::uint32_t index);
+  // Indexes of its tasks are below it; empty: not known.
+  std::optional<std::uint32_t> index_count() const {
+    return opened.index_count ? opened.index_count : opened.task_count;
+  }
+  // What the task has to read, as the stage or an attempt told first; empty: not known. bytes
+  std::optional<std::uint64_t> input_bytes(const Task& task) const;
   // How many of its tasks can run at once; at least 1.
   std::size_t slots() const;
   // O(tasks).

@@ -81,9 +81,11 @@ class Looking {
     now.owner = owners_.try_emplace(opened.pool, owners_.size()).first->second;
     if (opened.slots) now.at_once_max = std::max<std::uint64_t>(*opened.slots, 1);
     if (opened.skipped) return;
-    now.is_task_count_known = opened.task_count.has_value();
+    now.is_task_count_known = opened.task_count.has_value() || stage.closed;
     for (const model::Task& task : stage.tasks) AddTask(task, stage);
-    now.tasks = std::max<std::uint64_t>(now.tasks, older_ + opened.task_count.value_or(0));
+    if (!stage.closed) {
+      now.tasks = std::max<std::uint64_t>(now.tasks, older_ + opened.task_count.value_or(0));
+    }
     older_ = 0;
   }
 
@@ -105,7 +107,8 @@ class Looking {
         // Slots of MapReduce are of its stages, not of executors.
         if (!stage.is_map() && !stage.is_reduce()) begun.executor = attempt.executor;
         begun.is_finished = attempt.life.is_finished();
-        if (!begun.is_finished && !attempt.life.is_running()) continue;
+        // Of a stage that has ended, what still runs is of no use.
+        if (!begun.is_finished && (!attempt.life.is_running() || stage.closed)) continue;
         if (!counts || Leads(begun, begun_[*counts])) counts = begun_.size() - 1;
       }
       const bool is_newest = stage_attempt >= stage.opened.attempt;
@@ -132,7 +135,7 @@ class Looking {
     std::uint64_t running = 0;
     for (Begun& task : begun_) {
       running += task.end ? 0 : 1;
-      const std::uint64_t slots = task.executor ? state_.executors[*task.executor].slots : 0;
+      const std::uint64_t slots = task.executor ? state_.executors[*task.executor].opened.slots : 0;
       if (slots > 0) {
         const auto last = last_stage.try_emplace(*task.executor, task.stage).first;
         const bool has_changed = slots == 1 && last->second != task.stage;
@@ -252,11 +255,13 @@ class Looking {
   }
 
   void FindSlots() {
-    const std::vector<bool> is_gone = GoneExecutors();
+    std::vector<bool> is_gone = GoneExecutors();
     std::uint64_t told = 0;
     for (std::size_t i = 0; i < is_gone.size(); ++i) {
-      if (!is_gone[i]) told += state_.executors[i].slots;
+      if (!is_gone[i]) told += state_.executors[i].opened.slots;
     }
+    // Those that were given up for want of work come again with it: as many as there were.
+    if (told == 0) is_gone.assign(is_gone.size(), false);
     if (told == 0) {
       for (const StageFacts& facts : stages_) {
         told = std::max<std::uint64_t>(told, facts.stage->opened.slots.value_or(0));
@@ -266,9 +271,11 @@ class Looking {
     seen_.slots = static_cast<double>(std::max(told, MostAtOnce(is_gone)));
   }
 
-  // By place: those of drivers that a later attempt of the application master has replaced.
+  // By place: those that were closed, and those of drivers that a later attempt of the application
+  // master has replaced.
   std::vector<bool> GoneExecutors() const {
-    std::vector<bool> is_gone(state_.executors.size());
+    std::vector<bool> is_gone;
+    for (const model::Executor& executor : state_.executors) is_gone.push_back(executor.is_closed);
     const std::uint32_t newest = state_.opened ? state_.opened->application_master_attempt : 0;
     for (const auto& [id, source] : state_.sources) {
       const std::uint32_t attempt = source.application_master_attempt;

@@ -191,6 +191,15 @@ void EncodeStage(const StageOpened& stage, v1::StageOpened& message) {
   if (stage.has_combiner) message.set_has_combiner(*stage.has_combiner);
   if (stage.is_grouping_opaque) message.set_is_grouping_opaque(*stage.is_grouping_opaque);
   if (stage.opened_at) message.set_opened_at(absl::ToUnixNanos(*stage.opened_at));
+  if (stage.index_count) message.set_index_count(*stage.index_count);
+}
+
+// What the ends of jobs, stages and groups have in common.
+template <typename Closed, typename Message>
+void EncodeEnd(const Closed& closed, Message& message) {
+  message.set_outcome(Encode(closed.outcome));
+  message.set_message(ValidText(closed.message));
+  if (closed.at) message.set_closed_at(absl::ToUnixNanos(*closed.at));
 }
 
 // One overload for each event: sets the matching member of the oneof.
@@ -229,11 +238,30 @@ struct BodyEncoder {
     message.set_slots(executor.slots);
   }
 
-  void operator()(const JobClosed& closed) const {
-    v1::JobClosed& message = *event.mutable_job_closed();
-    message.set_outcome(Encode(closed.outcome));
-    message.set_message(ValidText(closed.message));
-    if (closed.at) message.set_closed_at(absl::ToUnixNanos(*closed.at));
+  void operator()(const JobClosed& closed) const { EncodeEnd(closed, *event.mutable_job_closed()); }
+
+  void operator()(const StageClosed& closed) const {
+    v1::StageClosed& message = *event.mutable_stage_closed();
+    message.set_stage(closed.stage);
+    message.set_attempt(closed.attempt);
+    EncodeEnd(closed, message);
+  }
+
+  void operator()(const GroupOpened& group) const {
+    v1::GroupOpened& message = *event.mutable_group_opened();
+    message.set_group(ValidText(group.group));
+    message.set_name(ValidText(group.name));
+    if (group.opened_at) message.set_opened_at(absl::ToUnixNanos(*group.opened_at));
+  }
+
+  void operator()(const GroupClosed& closed) const {
+    v1::GroupClosed& message = *event.mutable_group_closed();
+    message.set_group(ValidText(closed.group));
+    EncodeEnd(closed, message);
+  }
+
+  void operator()(const ExecutorClosed& closed) const {
+    event.mutable_executor_closed()->set_executor(closed.executor);
   }
 
   void operator()(const AttemptChanged& changed) const {
@@ -262,6 +290,7 @@ struct BodyEncoder {
     if (time.memory_wait) message.set_memory_wait_micros(Micros(*time.memory_wait));
     if (time.network_wait) message.set_network_wait_micros(Micros(*time.network_wait));
     if (time.io_wait) message.set_io_wait_micros(Micros(*time.io_wait));
+    message.set_input_is_read_first(heartbeat.input_is_read_first);
   }
 
   void operator()(const MapProfile& profile) const {

@@ -61,6 +61,7 @@ void CheckStage(const v1::StageOpened& untrusted, const EventLimits& limits, Che
     if (value > max) check.Refuse("stage {}: {} is {}; send at most {}", stage, what, value, max);
   };
   at_most("task_count", untrusted.task_count(), limits.task_index_max);
+  at_most("index_count", untrusted.index_count(), limits.task_index_max);
   at_most("partition_count", untrusted.partition_count(), limits.partitions_max);
   at_most("bytes of signature", untrusted.signature().size(), limits.id_bytes_max);
   at_most("number of parents", static_cast<std::size_t>(untrusted.parents_size()),
@@ -68,14 +69,20 @@ void CheckStage(const v1::StageOpened& untrusted, const EventLimits& limits, Che
   if (std::count(untrusted.parents().begin(), untrusted.parents().end(), stage) > 0) {
     check.Refuse("stage {} is among its own parents; send the stages it reads from", stage);
   }
+  if (untrusted.has_index_count() && untrusted.index_count() < untrusted.task_count()) {
+    check.Refuse("stage {}: index_count is {}, but it has {} tasks; send at least as many indexes",
+                 stage, untrusted.index_count(), untrusted.task_count());
+  }
   const auto sizes = [&](const char* field, int size) {
     if (size == 0) return;
     constexpr const char* kInstead = "send task_count, and one size for each task";
+    const std::uint32_t indexes =
+        untrusted.has_index_count() ? untrusted.index_count() : untrusted.task_count();
     if (!untrusted.has_task_count()) {
       check.Refuse("stage {} has {} {} but no task_count; {}", stage, size, field, kInstead);
-    } else if (static_cast<std::uint32_t>(size) != untrusted.task_count()) {
-      check.Refuse("stage {} has {} {} but {} tasks; {}", stage, size, field,
-                   untrusted.task_count(), kInstead);
+    } else if (static_cast<std::uint32_t>(size) != indexes) {
+      check.Refuse("stage {} has {} {} but {} {}; {}", stage, size, field, indexes,
+                   untrusted.has_index_count() ? "indexes" : "tasks", kInstead);
     }
   };
   sizes("task_bytes", untrusted.task_bytes_size());
@@ -104,6 +111,7 @@ StageOpened ParseStage(const v1::StageOpened& untrusted, const EventLimits& limi
   if (untrusted.has_has_combiner()) stage.has_combiner = untrusted.has_combiner();
   if (untrusted.has_is_grouping_opaque()) stage.is_grouping_opaque = untrusted.is_grouping_opaque();
   if (untrusted.has_opened_at()) stage.opened_at = absl::FromUnixNanos(untrusted.opened_at());
+  if (untrusted.has_index_count()) stage.index_count = untrusted.index_count();
   return stage;
 }
 
@@ -148,12 +156,14 @@ absl::StatusOr<EventBody> ParseStageOpened(const v1::StageOpened& untrusted,
   return stage;
 }
 
-absl::StatusOr<EventBody> ParseJobClosed(const v1::JobClosed& untrusted,
-                                         const EventLimits& limits) {
-  JobClosed closed;
+// What the ends of jobs, stages and groups have in common.
+template <typename Message, typename Closed>
+absl::StatusOr<EventBody> ParseEnd(const char* what, const Message& untrusted,
+                                   const EventLimits& limits, Closed closed) {
   switch (untrusted.outcome()) {
     case v1::JOB_OUTCOME_UNSPECIFIED:
-      return absl::InvalidArgumentError("job closed: outcome is missing; say how the job ended");
+      return absl::InvalidArgumentError(
+          fmt::format("{} closed: outcome is missing; say how the {} ended", what, what));
     case v1::JOB_OUTCOME_SUCCEEDED:
       closed.outcome = JobOutcome::kSucceeded;
       break;
@@ -169,6 +179,30 @@ absl::StatusOr<EventBody> ParseJobClosed(const v1::JobClosed& untrusted,
   closed.message = Cut(untrusted.message(), limits.text_bytes_max);
   if (untrusted.has_closed_at()) closed.at = absl::FromUnixNanos(untrusted.closed_at());
   return closed;
+}
+
+absl::Status CheckGroup(const char* what, const std::string& group) {
+  Checks check(what);
+  if (group.empty()) check.Refuse("group is missing; say which, as its stages do");
+  return check.status();
+}
+
+absl::StatusOr<EventBody> ParseGroupOpened(const v1::GroupOpened& untrusted,
+                                           const EventLimits& limits) {
+  absl::Status named = CheckGroup("group opened", untrusted.group());
+  if (!named.ok()) return named;
+  GroupOpened group = {.group = Cut(untrusted.group(), limits.text_bytes_max),
+                       .name = Cut(untrusted.name(), limits.text_bytes_max)};
+  if (untrusted.has_opened_at()) group.opened_at = absl::FromUnixNanos(untrusted.opened_at());
+  return group;
+}
+
+absl::StatusOr<EventBody> ParseGroupClosed(const v1::GroupClosed& untrusted,
+                                           const EventLimits& limits) {
+  absl::Status named = CheckGroup("group closed", untrusted.group());
+  if (!named.ok()) return named;
+  GroupClosed closed = {.group = Cut(untrusted.group(), limits.text_bytes_max)};
+  return ParseEnd("group", untrusted, limits, std::move(closed));
 }
 
 EventBody ParseExecutor(const v1::ExecutorOpened& untrusted, const EventLimits& limits) {
@@ -246,6 +280,7 @@ absl::StatusOr<EventBody> ParseHeartbeat(const v1::TaskHeartbeat& untrusted,
   keep(untrusted.has_memory_wait_micros(), untrusted.memory_wait_micros(), time.memory_wait);
   keep(untrusted.has_network_wait_micros(), untrusted.network_wait_micros(), time.network_wait);
   keep(untrusted.has_io_wait_micros(), untrusted.io_wait_micros(), time.io_wait);
+  heartbeat.input_is_read_first = untrusted.input_is_read_first();
   return heartbeat;
 }
 
@@ -256,7 +291,7 @@ absl::StatusOr<EventBody> ParseBody(const v1::Event& untrusted, const EventLimit
     case v1::Event::kJobOpened:
       return ParseJobOpened(untrusted.job_opened(), limits);
     case v1::Event::kJobClosed:
-      return ParseJobClosed(untrusted.job_closed(), limits);
+      return ParseEnd("job", untrusted.job_closed(), limits, JobClosed{});
     case v1::Event::kStageOpened:
       return ParseStageOpened(untrusted.stage_opened(), limits);
     case v1::Event::kExecutorOpened:
@@ -269,6 +304,16 @@ absl::StatusOr<EventBody> ParseBody(const v1::Event& untrusted, const EventLimit
       return ParseMapProfile(untrusted.map_profile(), limits);
     case v1::Event::kReduceProfile:
       return ParseReduceProfile(untrusted.reduce_profile(), limits);
+    case v1::Event::kStageClosed:
+      return ParseEnd("stage", untrusted.stage_closed(), limits,
+                      StageClosed{.stage = untrusted.stage_closed().stage(),
+                                  .attempt = untrusted.stage_closed().attempt()});
+    case v1::Event::kGroupOpened:
+      return ParseGroupOpened(untrusted.group_opened(), limits);
+    case v1::Event::kGroupClosed:
+      return ParseGroupClosed(untrusted.group_closed(), limits);
+    case v1::Event::kExecutorClosed:
+      return ExecutorClosed{.executor = untrusted.executor_closed().executor()};
     case v1::Event::EVENT_NOT_SET:
       break;
   }

@@ -736,6 +736,46 @@ TEST(FoldStages, AStageThatIsResubmittedMayHaveFewerTasks) {
   EXPECT_EQ(job.state.anomalies, 0u);
 }
 
+// take() runs the first partition, then some of the next.
+TEST(FoldStages, AStageOfSomePartitionsHasTasksBeyondTheirNumber) {
+  Job job = OpenGeneric({});
+  StageOpened some = Generic(2, 4);
+  some.index_count = 34;
+  EXPECT_TRUE(job.Say(1, some).ok());
+  EXPECT_TRUE(job.Say(2, Started(Task(2, 4))).ok());
+  EXPECT_TRUE(job.Say(2, Started(Task(2, 33))).ok());
+  const absl::Status refused = job.Say(2, Started(Task(2, 34)));
+  EXPECT_EQ(refused.message(), "task 34 of stage 2 does not exist: the stage has 34 indexes");
+}
+
+TEST(FoldStages, TheEndOfAStageIsOfItsNewestAttempt) {
+  Job job = OpenGeneric({Generic(2, 10)});
+  const auto& closed = job.state.stages.at(2).closed;
+  StageOpened again = Generic(2, 3);
+  again.attempt = 1;
+  EXPECT_TRUE(job.Say(1, StageClosed{.stage = 2, .outcome = JobOutcome::kFailed}).ok());
+  EXPECT_TRUE(job.Say(1, StageClosed{.stage = 2}).ok());
+  EXPECT_EQ(closed->outcome, JobOutcome::kFailed) << "the first end";
+  EXPECT_TRUE(job.Say(2, again).ok());
+  EXPECT_FALSE(closed.has_value());
+  EXPECT_TRUE(job.Say(3, StageClosed{.stage = 2}).ok());
+  EXPECT_FALSE(closed.has_value()) << "late news of the first attempt";
+  EXPECT_TRUE(job.Say(4, StageClosed{.stage = 2, .attempt = 1, .at = At(3.5)}).ok());
+  EXPECT_EQ(closed->at, At(3.5));
+  EXPECT_TRUE(job.Say(5, StageClosed{.stage = 7}).ok());
+  EXPECT_TRUE(job.state.stages.at(7).closed.has_value()) << "of a stage that is opened later";
+  EXPECT_EQ(job.state.anomalies, 0u);
+}
+
+TEST(FoldStages, GroupsThatNobodyBoundsTakeRoom) {
+  Job job = OpenGeneric({});
+  job.limits.state_bytes_max = job.state.memory_bytes + 900;
+  EXPECT_TRUE(job.Say(1, GroupOpened{"sql/1", std::string(600, 'x')}).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(job.Say(1, GroupOpened{"sql/2"})));
+  EXPECT_TRUE(absl::IsResourceExhausted(job.Say(1, GroupClosed{"sql/2"})));
+  EXPECT_TRUE(job.Say(1, GroupClosed{"sql/1"}).ok());
+}
+
 TEST(FoldStages, AMapOrReduceStageHasOneAttempt) {
   Job job = OpenJob();
   StageOpened again = MapReduceStages(2, 1)[kMapStage];
@@ -936,6 +976,15 @@ TEST(Fold, AnExecutorThatChangesIsCountedAndOneThatIsUnknownIsNoError) {
   started.executor = 99;
   EXPECT_TRUE(job.Say(2, started).ok());
   EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).life.host, "");
+}
+
+TEST(Fold, AnExecutorThatIsGoneIsMarkedAndOneThatIsUnknownIsCounted) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, ExecutorOpened{.executor = 3, .host = "a"}).ok());
+  EXPECT_TRUE(job.Say(2, ExecutorClosed{3}).ok());
+  EXPECT_TRUE(job.state.executors.at(0).is_closed);
+  EXPECT_TRUE(job.Say(2, ExecutorClosed{4}).ok());
+  EXPECT_EQ(job.state.anomalies, 1u);
 }
 
 TEST(Fold, NumbersOfExecutorsAreTheirSources) {

@@ -205,11 +205,25 @@ const Malformed kJobs[] = {
      "stage 7 is among its own parents"},
     {"FewerSizesThanTasks", SomeStage(),
      [](auto& e) { Stage(e).mutable_task_bytes()->RemoveLast(); },
-     "stage 7 has 1 task_bytes but 2 tasks"},
+     "stage 7 has 2 task_bytes but 3 indexes"},
     {"SizesOfUnknownTasks", SomeStage(), [](auto& e) { Stage(e).clear_task_count(); },
-     "stage 7 has 2 task_bytes but no task_count; send task_count, and one size for each task"},
-    {"MoreRecordsThanTasks", SomeStage(), [](auto& e) { Stage(e).add_task_records(1); },
+     "stage 7 has 3 task_bytes but no task_count; send task_count, and one size for each task"},
+    {"MoreRecordsThanTasks", SomeStage(),
+     [](auto& e) {
+       Stage(e).clear_index_count();
+       Stage(e).clear_task_bytes();
+     },
      "stage 7 has 3 task_records but 2 tasks"},
+    {"FewerIndexesThanTasks", SomeStage(), [](auto& e) { Stage(e).set_index_count(1); },
+     "stage 7: index_count is 1, but it has 2 tasks; send at least as many indexes"},
+    {"TooManyIndexes", StageOpened{}, [](auto& e) { Stage(e).set_index_count(1'000'001); },
+     "index_count is 1000001; send at most 1000000"},
+    {"EndOfAStageWithoutOutcome", StageClosed{},
+     [](auto& e) { e.mutable_stage_closed()->clear_outcome(); },
+     "stage closed: outcome is missing; say how the stage ended"},
+    {"GroupWithoutName", GroupOpened{}, [](auto&) {},
+     "group opened: group is missing; say which, as its stages do"},
+    {"EndOfNoGroup", GroupClosed{}, [](auto&) {}, "group closed: group is missing"},
     {"OutcomeUnspecified", JobClosed{}, [](auto& e) { e.mutable_job_closed()->clear_outcome(); },
      "outcome is missing"},
 };

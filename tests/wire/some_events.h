@@ -32,8 +32,9 @@ inline StageOpened SomeStage() {
   stage.task_count = 2;
   stage.skipped = true;
   stage.pool = "etl";
-  stage.task_bytes = {1'000, 1ull << 40};
-  stage.task_records = {10, 0};
+  stage.index_count = 3;
+  stage.task_bytes = {1'000, 1ull << 40, 0};
+  stage.task_records = {10, 0, 0};
   stage.size_precision = SizePrecision::kRounded;
   stage.slots = 4;
   stage.opened_at = absl::FromUnixMillis(1'700'000'000'100);
@@ -79,6 +80,7 @@ inline TaskHeartbeat SomeHeartbeat() {
                     .memory_wait = absl::Seconds(1),
                     .network_wait = absl::Seconds(2),
                     .io_wait = absl::Seconds(3)};
+  heartbeat.input_is_read_first = true;
   return heartbeat;
 }
 
@@ -126,6 +128,17 @@ inline std::vector<Event> SomeEvents() {
           WithBody(JobOpened{}),
           WithBody(JobClosed{JobOutcome::kKilled, "by hand", absl::FromUnixSeconds(1'700'000'009)}),
           WithBody(JobClosed{}),
+          WithBody(StageClosed{.stage = 7,
+                               .attempt = 1,
+                               .outcome = JobOutcome::kFailed,
+                               .message = "fetch failed",
+                               .at = absl::FromUnixSeconds(1'700'000'005)}),
+          WithBody(GroupOpened{"sql/3", "the sales of May", absl::FromUnixSeconds(1'700'000'001)}),
+          WithBody(GroupClosed{.group = "sql/3",
+                               .outcome = JobOutcome::kFailed,
+                               .message = "no such table",
+                               .at = absl::FromUnixSeconds(1'700'000'007)}),
+          WithBody(ExecutorClosed{4}),
           WithBody(SomeAttemptChanged()),
           WithBody(AttemptChanged{}),
           WithBody(SomeStage()),

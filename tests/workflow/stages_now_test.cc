@@ -341,6 +341,36 @@ TEST(StagesNow, ExecutorsThatDoNotTellTheirSlotsAreCountedByWhatTheyRun) {
   EXPECT_THAT(WarmthsOf(now.stages[0]), ElementsAre(Warmth::kRest, Warmth::kRest, Warmth::kRest));
 }
 
+TEST(StagesNow, ExecutorsThatAreGoneHaveNoSlotsUnlessAllAreGone) {
+  Job job({Stage(0, 9)});
+  job.Executor(0, 0, 4);
+  job.Executor(0, 1, 2);
+  EXPECT_EQ(job.Now(1).slots, 6);
+  for (std::uint32_t i = 0; i < 4; ++i) job.Run(1, 2, Task(0, i), 0);
+  job.Say(3, ExecutorClosed{0});
+  EXPECT_EQ(job.Now(3).slots, 2);
+  job.Say(4, ExecutorClosed{1});
+  EXPECT_EQ(job.Now(4).slots, 4);  // that ran at once
+}
+
+TEST(StagesNow, AStageThatHasEndedHasTheTasksThatHaveFinished) {
+  StageOpened unknown = Stage(0, 0);
+  unknown.task_count.reset();
+  Job job({unknown, Stage(1, 5), Stage(2, 1, {0, 1})});
+  job.Executor(0, 0, 4);
+  job.Run(1, 3, Task(0, 7));
+  job.Run(1, 3, Task(1, 0));
+  job.Start(2, Task(1, 1), 0);
+  job.Say(4, StageClosed{.stage = 0});
+  job.Say(4, StageClosed{.stage = 1, .outcome = JobOutcome::kFailed});
+  const WorkflowNow now = job.Now(6);
+  EXPECT_TRUE(now.stages[0].is_task_count_known);
+  EXPECT_EQ(now.stages[0].tasks, 1u);
+  EXPECT_EQ(now.stages[1].tasks, 1u);
+  EXPECT_THAT(now.stages[1].running, IsEmpty());
+  EXPECT_EQ(now.stages[2].waited, 3);  // since its parents' last task
+}
+
 TEST(StagesNow, ExecutorsOfADriverThatWasRestartedDoNotCountTwice) {
   Job job({Stage(0, 9)});
   job.Say(0, JobOpened{.application_master_attempt = 1});

@@ -44,7 +44,7 @@ inline constexpr std::uint32_t kReduceStage = 1;
 // One attempt at one task.
 struct AttemptId {
   std::uint32_t stage = kMapStage;
-  std::uint32_t index = 0;          // among the tasks of the stage; of a reduce task, its partition
+  std::uint32_t index = 0;          // among the tasks of the stage; its partition, if it has one
   std::uint32_t attempt = 0;        // a retry or a speculative attempt has the next number
   std::uint32_t stage_attempt = 0;  // a higher one replaces what earlier ones said
   friend bool operator==(const AttemptId&, const AttemptId&) = default;
@@ -65,8 +65,8 @@ enum class AttemptState : std::uint8_t {
   kObsolete,  // it had finished, but its output was lost: the task must run again
 };
 
-// How a job ended: with all its output, by giving up, because somebody stopped it, or in a way that
-// only a newer version knows.
+// How a job, a stage or a group ended: with all its output, by giving up, because somebody stopped
+// it, or in a way that only a newer version knows.
 enum class JobOutcome : std::uint8_t { kSucceeded, kFailed, kKilled, kUnknown };
 
 // What the tasks of a stage do, as far as estimates depend on it. A kMap task reads a split and
@@ -87,13 +87,14 @@ struct StageOpened {
   std::string signature;      // by which an earlier run's stage is recognised
   // Stages whose output it reads. They may never be opened, and a cycle is not refused here.
   std::vector<std::uint32_t> parents;
-  std::string group;  // the engine's job or query within the job; empty: none
+  std::string group;  // as GroupOpened names it; empty: none
   StageKind kind = StageKind::kUnknown;
-  std::optional<std::uint32_t> task_count;
-  bool skipped = false;                     // its output was there already: none of its tasks runs
-  std::string pool;                         // of the scheduler; empty: the job's
-  std::vector<std::uint64_t> task_bytes;    // by index of the task; empty: not known
-  std::vector<std::uint64_t> task_records;  // likewise
+  std::optional<std::uint32_t> task_count;   // of this attempt
+  std::optional<std::uint32_t> index_count;  // above all indexes; empty: as many as tasks
+  bool skipped = false;                      // its output was there already: none of its tasks runs
+  std::string pool;                          // of the scheduler; empty: the job's
+  std::vector<std::uint64_t> task_bytes;     // by index of the task; empty: not known
+  std::vector<std::uint64_t> task_records;   // likewise
   SizePrecision size_precision = SizePrecision::kUnknown;
   std::optional<std::uint32_t> slots;            // tasks at once; empty: as many as were seen
   std::optional<std::uint32_t> partition_count;  // of a map stage
@@ -110,8 +111,37 @@ struct StageOpened {
 std::vector<StageOpened> MapReduceStages(std::optional<std::uint32_t> map_task_count,
                                          std::optional<std::uint32_t> reduce_task_count);
 
+// An attempt at a stage has ended: none of its tasks that has not begun will. What is said of an
+// attempt that a later one has replaced is ignored, and so is a second end.
+struct StageClosed {
+  std::uint32_t stage = 0;
+  std::uint32_t attempt = 0;
+  JobOutcome outcome = JobOutcome::kSucceeded;
+  std::string message;           // why it failed, for a person
+  std::optional<absl::Time> at;  // by the sender's wall clock
+  friend bool operator==(const StageClosed&, const StageClosed&) = default;
+};
+
+// Stages of the job that people wait for together, such as those of a SQL execution, have a name.
+// May come again and after the stages: a later one fills in what earlier ones left empty.
+struct GroupOpened {
+  std::string group;  // as in StageOpened
+  std::string name;   // for people; never interpreted
+  std::optional<absl::Time> opened_at;
+  friend bool operator==(const GroupOpened&, const GroupOpened&) = default;
+};
+
+// A group has ended. The first one counts.
+struct GroupClosed {
+  std::string group;
+  JobOutcome outcome = JobOutcome::kSucceeded;
+  std::string message;           // why it failed, for a person
+  std::optional<absl::Time> at;  // by the sender's wall clock
+  friend bool operator==(const GroupClosed&, const GroupClosed&) = default;
+};
+
 // The job exists. Any source may say so, and again; a run that is named and new begins the job anew
-// once the run before has ended.
+// once the run before has ended. Without anything in it, it is a sign of life.
 struct JobOpened {
   std::string name;            // for people, and by which earlier runs of the job are found
   std::string engine;          // "hadoop", "spark", "local", ...; never interpreted
@@ -132,6 +162,12 @@ struct ExecutorOpened {
   std::string container;
   std::uint32_t slots = 0;  // 0: not known
   friend bool operator==(const ExecutorOpened&, const ExecutorOpened&) = default;
+};
+
+// An executor is gone, and its slots with it. Its attempts end by events of their own.
+struct ExecutorClosed {
+  std::uint32_t executor = 0;  // that the same source has opened
+  friend bool operator==(const ExecutorClosed&, const ExecutorClosed&) = default;
 };
 
 // The job has ended. The first one counts; all later events of the job are ignored.
@@ -175,6 +211,9 @@ struct TaskHeartbeat {
   std::uint64_t records_done = 0;
   std::uint64_t bytes_emitted = 0;  // output so far
   TimeUse time;
+  // All input is read before the work begins, to be sorted or put into groups: what has been read
+  // says nothing of how much time has passed. Stays true once said.
+  bool input_is_read_first = false;
   friend bool operator==(const TaskHeartbeat&, const TaskHeartbeat&) = default;
 };
 
@@ -294,7 +333,8 @@ struct UnknownEvent {
 
 // What happened. A fold handles each with std::visit; new kinds are added at the end.
 using EventBody = std::variant<JobOpened, JobClosed, StageOpened, ExecutorOpened, AttemptChanged,
-                               TaskHeartbeat, MapProfile, ReduceProfile, UnknownEvent>;
+                               TaskHeartbeat, MapProfile, ReduceProfile, UnknownEvent, StageClosed,
+                               GroupOpened, GroupClosed, ExecutorClosed>;
 
 // One event with its origin. `arrived_at` is the master's clock; it never decreases within a job.
 struct Event {
