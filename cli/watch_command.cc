@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <cstddef>
@@ -44,6 +47,60 @@ class Timer {
   std::jthread thread_;
 };
 
+// One group of a job, by JOB/GROUP; ids of jobs may have slashes, too. Empty: there is no such job.
+struct GroupName {
+  std::string job_id;
+  std::string group;
+};
+std::optional<GroupName> FindGroup(const std::string& name, const Client& master) {
+  for (std::size_t at = name.rfind('/'); at != std::string::npos && at > 0;
+       at = name.rfind('/', at - 1)) {
+    GroupName found = {name.substr(0, at), name.substr(at + 1)};
+    if (master.GetJob(found.job_id, View::kBasic).ok()) return found;
+  }
+  return std::nullopt;
+}
+
+ExitCode NoSuchGroup(const GroupName& name, const Snapshot& job) {
+  std::vector<std::string> running;
+  for (const Group& group : job.groups) {
+    if (group.state == JobState::kRunning && running.size() < 8) running.push_back(group.group);
+  }
+  Complain(fmt::format("job {} has no {}; {}", name.job_id, name.group,
+                       running.empty() ? "none of its SQL executions or jobs runs now"
+                                       : fmt::format("now it runs {}", fmt::join(running, ", "))));
+  return kNotFound;
+}
+
+absl::StatusOr<int> WatchGroup(const WatchArguments& arguments, const GroupName& name,
+                               const Client& master) {
+  const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
+  std::optional<int> exit_code;
+  const Timer timer(arguments.timeout);
+  const auto show = [&](const Snapshot& job) {
+    const std::optional<Snapshot> group = SnapshotOfGroup(job, name.group);
+    if (!group) {
+      exit_code = NoSuchGroup(name, job);
+    } else if (!progress->Show(*group)) {
+      exit_code = kReaderGone;
+    } else if (group->is_final) {
+      exit_code = group->state == JobState::kSucceeded ? kSuccess : kJobFailed;
+    }
+    return !exit_code;
+  };
+  const auto final = master.WatchJob(
+      name.job_id, {},
+      {.on_snapshot = show, .on_trouble = [&](const std::string& what) { progress->Say(what); }},
+      timer.token());
+  if (exit_code != kReaderGone) progress->Finish();
+  if (exit_code) return *exit_code;
+  if (timer.has_expired()) {
+    Complain("--timeout: the job has not ended");
+    return kTimeLimit;
+  }
+  return final.ok() ? absl::InternalError("the job ended without its group") : final.status();
+}
+
 absl::StatusOr<int> WatchOne(const WatchArguments& arguments, const Client& master) {
   const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
   bool has_reader = true;
@@ -61,7 +118,10 @@ absl::StatusOr<int> WatchOne(const WatchArguments& arguments, const Client& mast
     Complain("--timeout: the job has not ended");
     return kTimeLimit;
   }
-  if (absl::IsNotFound(final.status())) return NoSuchJob(arguments.job_id, master);
+  if (absl::IsNotFound(final.status())) {
+    const auto group = FindGroup(arguments.job_id, master);
+    return group ? WatchGroup(arguments, *group, master) : NoSuchJob(arguments.job_id, master);
+  }
   return final.status();
 }
 

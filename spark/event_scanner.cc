@@ -21,17 +21,18 @@ const absl::flat_hash_set<std::string_view>& KeptKeys() {
       "Executor Info", "Host", "Total Cores",
       // Jobs, and SQL executions.
       "Stage Infos", "Properties", "spark.sql.execution.id", "spark.scheduler.pool", "Job Result",
-      "Result", "Exception", "Message", "sparkPlanInfo", "nodeName", "children",
+      "Result", "Exception", "Message", "sparkPlanInfo", "nodeName", "children", "description",
+      "spark.job.description", "errorMessage",
       // Stages.
-      "Stage Info", "RDD Info", "Name", "Scope", "Stage Name", "Number of Tasks", "Parent IDs",
-      "Failure Reason",
+      "Stage Info", "RDD Info", "Name", "Scope", "Number of Partitions", "Stage Name",
+      "Number of Tasks", "Parent IDs", "Failure Reason",
       // Tasks.
-      "Task Info", "Task ID", "Index", "Attempt", "Launch Time", "Finish Time", "Speculative",
-      "Failed", "Killed", "Task End Reason", "Reason", "Class Name", "Description", "Kill Reason",
-      "Loss Reason", "Task Metrics", "Executor CPU Time", "JVM GC Time", "Input Metrics",
-      "Bytes Read", "Records Read", "Output Metrics", "Bytes Written", "Shuffle Read Metrics",
-      "Remote Bytes Read", "Local Bytes Read", "Total Records Read", "Fetch Wait Time",
-      "Shuffle Write Metrics", "Shuffle Bytes Written", "Shuffle Write Time"};
+      "Task Info", "Task ID", "Index", "Partition ID", "Attempt", "Launch Time", "Finish Time",
+      "Speculative", "Failed", "Killed", "Task End Reason", "Reason", "Class Name", "Description",
+      "Kill Reason", "Loss Reason", "Task Metrics", "Executor CPU Time", "JVM GC Time",
+      "Input Metrics", "Bytes Read", "Records Read", "Output Metrics", "Bytes Written",
+      "Shuffle Read Metrics", "Remote Bytes Read", "Local Bytes Read", "Total Records Read",
+      "Fetch Wait Time", "Shuffle Write Metrics", "Shuffle Bytes Written", "Shuffle Write Time"};
   return *keys;
 }
 

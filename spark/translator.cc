@@ -204,7 +204,7 @@ void Translator::ExecutorAdded(const json& event, Tell tell) {
   }
 }
 
-void Translator::ExecutorRemoved(const json& event, Tell) {
+void Translator::ExecutorRemoved(const json& event, Tell tell) {
   Instant(event, "Timestamp");
   const auto executor = executors_.find(Text(event, "Executor ID"));
   if (executor == executors_.end() || std::exchange(executor->second.is_gone, true)) {
@@ -212,6 +212,10 @@ void Translator::ExecutorRemoved(const json& event, Tell) {
     return;
   }
   slots_ -= executor->second.slots;
+  const std::uint32_t number = executor->second.number;
+  if (is_open_) return tell(Now(), ExecutorClosed{number});
+  std::erase_if(waiting_executors_,
+                [&](const ExecutorOpened& waiting) { return waiting.executor == number; });
 }
 
 // --- SQL executions and jobs ------------------------------------------------------------------
@@ -222,8 +226,8 @@ std::uint32_t Translator::OccurrenceOf(const std::string& name) {
   return ++occurrences_[name];
 }
 
-void Translator::ExecutionStart(const json& event, Tell) {
-  Instant(event, "time");
+void Translator::ExecutionStart(const json& event, Tell tell) {
+  const absl::Time at = Instant(event, "time");
   const std::optional<std::uint64_t> id = Count(event, "executionId");
   if (!id) {
     ++contradictions_;
@@ -234,16 +238,27 @@ void Translator::ExecutionStart(const json& event, Tell) {
   group.name = fmt::format("sql/{}", *id);
   const std::string plan = NameOfPlan(Member(event, "sparkPlanInfo"));
   group.recognised_by = fmt::format("sql {} {}", plan, OccurrenceOf(plan));
+  OpenApplication(tell);
+  tell(Now(), GroupOpened{group.name, Text(event, "description"), at});
   Bound(kExecutionsMax, executions_);
 }
 
-void Translator::ExecutionEnd(const json& event, Tell) {
-  Instant(event, "time");
-  if (const auto id = Count(event, "executionId")) executions_.erase(*id);
+void Translator::ExecutionEnd(const json& event, Tell tell) {
+  const absl::Time at = Instant(event, "time");
+  const auto id = Count(event, "executionId");
+  const auto execution = id ? executions_.find(*id) : executions_.end();
+  if (execution == executions_.end()) return;
+  // Spark 3.4 says why it failed; before, it failed if one of its jobs did.
+  GroupClosed closed = {.group = execution->second.name, .at = at};
+  closed.message =
+      event.contains("errorMessage") ? Text(event, "errorMessage") : execution->second.failure;
+  if (!closed.message.empty()) closed.outcome = JobOutcome::kFailed;
+  executions_.erase(execution);
+  tell(Now(), std::move(closed));
 }
 
 void Translator::JobStart(const json& event, Tell tell) {
-  Instant(event, "Submission Time");
+  const absl::Time at = Instant(event, "Submission Time");
   OpenApplication(tell);
   const std::optional<std::uint32_t> id = Number(event, "Job ID");
   const json& infos = Member(event, "Stage Infos");
@@ -259,20 +274,28 @@ void Translator::JobStart(const json& event, Tell tell) {
   const json& properties = Member(event, "Properties");
   Group own;
   Group* group = &own;
-  if (const auto execution = NumberIn(Text(properties, "spark.sql.execution.id"))) {
+  const auto execution = NumberIn(Text(properties, "spark.sql.execution.id"));
+  if (execution) {
     group = &executions_[*execution];
     if (group->name.empty()) {  // its start is not in the log
       group->name = fmt::format("sql/{}", *execution);
       group->recognised_by = "sql ";
+      tell(Now(), GroupOpened{.group = group->name, .opened_at = at});
     }
   } else {
     own.name = fmt::format("job/{}", *id);
+    std::string shown = Text(properties, "spark.job.description");
+    if (shown.empty() && !by_number.empty()) {
+      shown = Text(*by_number.rbegin()->second, "Stage Name");
+    }
+    tell(Now(), GroupOpened{own.name, std::move(shown), at});
     // The stage that gives the result has the highest number.
     const std::string job =
         "job " + (by_number.empty() ? "" : Text(*by_number.rbegin()->second, "Stage Name"));
     own.recognised_by = fmt::format("{} {}", job, OccurrenceOf(job));
   }
   JobRecord& job = jobs_[*id];
+  job.execution = execution;
   for (const auto& [number, info] : by_number) {
     job.stages.push_back(number);
     const auto known = stages_.find(number);
@@ -288,7 +311,7 @@ void Translator::JobStart(const json& event, Tell tell) {
 }
 
 void Translator::JobEnd(const json& event, Tell tell) {
-  Instant(event, "Completion Time");
+  const absl::Time at = Instant(event, "Completion Time");
   const json& result = Member(event, "Job Result");
   const std::optional<std::uint32_t> id = Number(event, "Job ID");
   const auto job = id ? jobs_.find(*id) : jobs_.end();
@@ -301,13 +324,24 @@ void Translator::JobEnd(const json& event, Tell tell) {
     const std::string why = Text(Member(result, "Exception"), "Message");
     failure_ = fmt::format("job {} failed{}{}", *id, why.empty() ? "" : ": ", why);
   }
-  const std::vector<std::uint32_t> stages = std::move(job->second.stages);
+  const JobRecord ended = std::move(job->second);
   jobs_.erase(job);
   // What has not run by now does not run, unless another job wants it.
-  for (const std::uint32_t number : stages) {
+  for (const std::uint32_t number : ended.stages) {
     const auto stage = stages_.find(number);
     if (stage == stages_.end() || --stage->second.jobs > 0) continue;
-    if (stage->second.state != StageState::kDone) Skip(stage->second, tell);
+    if (stage->second.state == StageState::kPlanned) Skip(stage->second, tell);
+    if (stage->second.state == StageState::kRunning) {
+      Close(stage->second, JobOutcome::kKilled, "its job has ended", tell);
+    }
+  }
+  if (!ended.execution) {
+    GroupClosed closed = {.group = fmt::format("job/{}", *id), .message = failure_, .at = at};
+    if (!failure_.empty()) closed.outcome = JobOutcome::kFailed;
+    tell(Now(), std::move(closed));
+  } else if (const auto execution = executions_.find(*ended.execution);
+             execution != executions_.end() && !failure_.empty()) {
+    execution->second.failure = failure_;
   }
 }
 
@@ -367,6 +401,13 @@ void Translator::StageSubmitted(const json& event, Tell tell) {
   opened.attempt = std::max(opened.attempt, attempt + stage.attempts_ahead);
   opened.skipped = false;
   if (const auto tasks = Number(info, "Number of Tasks")) opened.task_count = tasks;
+  // The first RDD is the one whose partitions its tasks make.
+  opened.index_count.reset();
+  const json& rdds = Member(info, "RDD Info");
+  if (rdds.is_array() && !rdds.empty()) {
+    const auto partitions = Number(rdds.front(), "Number of Partitions");
+    if (partitions > opened.task_count) opened.index_count = partitions;
+  }
   if (const auto job = jobs_.find(stage.job); job != jobs_.end()) {
     job->second.is_told_of_skips = false;
   }
@@ -385,10 +426,25 @@ void Translator::StageCompleted(const json& event, Tell tell) {
   StageRecord& stage = found->second;
   const absl::Time submitted_at = Instant(info, "Submission Time");
   Instant(info, "Completion Time");
-  stage.state = Text(info, "Failure Reason").empty() ? StageState::kDone : StageState::kBroken;
-  if (stage.opened.opened_at || !Count(info, "Submission Time")) return;
-  stage.opened.opened_at = submitted_at;  // Spark 1 says it only now
-  tell(Now(), stage.opened);
+  if (!stage.opened.opened_at && Count(info, "Submission Time")) {
+    stage.opened.opened_at = submitted_at;  // Spark 1 says it only now
+    tell(Now(), stage.opened);
+  }
+  const std::uint32_t attempt = std::min(Number(info, "Stage Attempt ID").value_or(0), kAttemptMax);
+  if (attempt + stage.attempts_ahead < stage.opened.attempt) return;  // it runs again already
+  std::string why = Text(info, "Failure Reason");
+  const JobOutcome outcome = why.empty() ? JobOutcome::kSucceeded : JobOutcome::kFailed;
+  Close(stage, outcome, std::move(why), tell);
+}
+
+// The attempt that was told last has ended.
+void Translator::Close(StageRecord& stage, JobOutcome outcome, std::string why, Tell tell) {
+  stage.state = outcome == JobOutcome::kSucceeded ? StageState::kDone : StageState::kBroken;
+  tell(Now(), StageClosed{.stage = stage.opened.stage,
+                          .attempt = stage.opened.attempt,
+                          .outcome = outcome,
+                          .message = std::move(why),
+                          .at = Now()});
 }
 
 // The driver submits all stages that can run before it starts a task. So one that neither runs nor
@@ -412,10 +468,8 @@ void Translator::SkipAvailable(JobRecord& job, Tell tell) {
   job.is_told_of_skips = true;
 }
 
-// None of its tasks that have not run yet will.
+// None of its tasks runs. REQUIRES: it is planned.
 void Translator::Skip(StageRecord& stage, Tell tell) {
-  if (stage.state == StageState::kSkipped) return;
-  if (stage.state != StageState::kPlanned) ++stage.opened.attempt;
   stage.state = StageState::kSkipped;
   stage.opened.skipped = true;
   tell(Now(), stage.opened);
@@ -432,7 +486,13 @@ Translator::StageRecord* Translator::FindStage(const json& event) {
 std::optional<AttemptChanged> Translator::AttemptIn(const json& event) {
   const json& task = Member(event, "Task Info");
   StageRecord* const stage = FindStage(event);
-  const std::optional<std::uint32_t> index = Number(task, "Index");
+  std::optional<std::uint32_t> index = Number(task, "Index");
+  // Executors know no other number than the partition. Spark writes -1 where it does not know it.
+  if (const auto partition = Number(task, "Partition ID"); partition && stage != nullptr) {
+    const StageOpened& opened = stage->opened;
+    const auto most = opened.index_count ? opened.index_count : opened.task_count;
+    if (!most || *partition < *most) index = partition;
+  }
   if (stage == nullptr || !index) {
     ++contradictions_;
     return std::nullopt;

@@ -4,14 +4,21 @@
 //
 //   ApplicationStart        JobOpened
 //   ExecutorAdded           ExecutorOpened; those from before the start follow it
-//   JobStart                StageOpened of each of its stages that is new
+//   ExecutorRemoved         ExecutorClosed
+//   SQLExecutionStart       GroupOpened
+//   JobStart                GroupOpened outside of SQL; StageOpened of each stage that is new
 //   StageSubmitted          StageOpened with its attempt and instant
 //   TaskStart, TaskEnd      TaskHeartbeat with the totals of the task, AttemptChanged
-//   JobEnd                  StageOpened: its stages that never ran are skipped
+//   StageCompleted          StageClosed
+//   JobEnd                  StageOpened: its stages that never ran are skipped; StageClosed of
+//   those
+//                           that ran; GroupClosed outside of SQL
+//   SQLExecutionEnd         GroupClosed
 //   ApplicationEnd          JobClosed
 //
 // Instants are the driver's; docs/spark-logs.md says what is made of the rest. A task's index is
-// that of Spark, dense in each attempt at its stage: Spark's partitions are not.
+// its partition where the log says it, else Spark's own, which is dense in each attempt at its
+// stage.
 //
 // Never fails: what an event lacks is not known, and an event that contradicts what is known, such
 // as a task of a stage that nobody opened, is counted and left out. Memory: bounded by kStagesMax
@@ -79,11 +86,13 @@ class Translator {
   struct Group {  // a SQL execution, or a job outside of any
     std::string name;
     std::string recognised_by;                                 // the same in every run
+    std::string failure;                                       // of a job of it
     absl::flat_hash_map<std::uint64_t, std::uint32_t> stages;  // how many do the same work
   };
   struct JobRecord {
     std::vector<std::uint32_t> stages;
-    bool is_told_of_skips = true;  // since a stage of it was submitted last
+    std::optional<std::uint64_t> execution;  // that it is of; empty: it is a group of its own
+    bool is_told_of_skips = true;            // since a stage of it was submitted last
   };
   struct ExecutorRecord {
     std::uint32_t number = 0;
@@ -115,6 +124,7 @@ class Translator {
                          Group& group, const std::string& pool, Tell tell);
   void SkipAvailable(JobRecord& job, Tell tell);
   void Skip(StageRecord& stage, Tell tell);
+  void Close(StageRecord& stage, JobOutcome outcome, std::string why, Tell tell);
   std::optional<AttemptChanged> AttemptIn(const nlohmann::json& event);
   void TellStart(const nlohmann::json& event, AttemptChanged changed, Tell tell);
 

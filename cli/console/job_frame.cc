@@ -199,8 +199,8 @@ void Frame::AddParts() {
   for (const StageProgress& stage : snapshot_.stages) {
     if (stage.state == StageState::kRunning) ++running;
   }
-  if (!is_workflow && running > parts.size()) {
-    AddSentence(Style::kDim, fmt::format("and {} more running stages", running - parts.size()));
+  if (!is_workflow && running > kStagesShown) {
+    AddSentence(Style::kDim, fmt::format("and {} more running stages", running - kStagesShown));
   }
   // What the star in front of a part says; nothing where there is none.
   if (has_critical) {

@@ -268,6 +268,8 @@ std::string StageStateText(const StageProgress& stage, const TextOptions& option
       return "skipped";
     case StageState::kExpected:
       return "expected";
+    case StageState::kFailed:
+      return "failed";
     case StageState::kRunning:
       return EndText(stage.ends_in, options);
     case StageState::kPending:
@@ -395,8 +397,18 @@ std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options) 
   std::vector<Part> parts;
   for (const Child& child : snapshot.children) parts.push_back(PartOf(child, options));
   if (KindOf(snapshot) != JobKind::kApplication) return parts;
+  for (const Group& group : snapshot.groups) {
+    if (group.state != JobState::kRunning || parts.size() == kGroupsShown) continue;
+    const std::string name = group.name.empty() ? group.group : group.group + " " + group.name;
+    parts.push_back({.name = Printable(name, options.unicode),
+                     .state = EndText(group.ends_in, options),
+                     .fraction_done = group.fraction_done,
+                     .is_running = true,
+                     .has_started = true});
+  }
+  const std::size_t most = parts.size() + kStagesShown;
   for (const StageProgress& stage : snapshot.stages) {
-    if (stage.state != StageState::kRunning || parts.size() == kStagesShown) continue;
+    if (stage.state != StageState::kRunning || parts.size() == most) continue;
     parts.push_back({.name = StageName(snapshot, stage.id, options),
                      .state = EndText(stage.ends_in, options),
                      .fraction_done = stage.fraction_done,

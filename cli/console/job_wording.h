@@ -63,7 +63,7 @@ std::string StageStateText(const StageProgress& stage, const TextOptions& option
 // "reduce task 2", "task 7 of scan"; a repeated one says which attempt it is.
 std::string TaskText(const Snapshot& snapshot, const NamedTask& task, const TextOptions& options);
 
-// A job of a workflow or a stage of an application, as a line.
+// A job of a workflow, or a group or a stage of an application, as a line.
 struct Part {
   std::string name;
   std::string state;  // "done", "~ 1 min left", "starts in ~ 2 min", "no report yet"
@@ -74,8 +74,9 @@ struct Part {
   bool has_started = false;
   bool is_critical = false;
 };
-// The jobs of a workflow; of an application the stages that run, at most kStagesShown of them; of a
-// MapReduce job none.
+// The jobs of a workflow; of an application the groups that run, then the stages that do, at most
+// kGroupsShown and kStagesShown of them; of a MapReduce job none.
+inline constexpr std::size_t kGroupsShown = 4;
 inline constexpr std::size_t kStagesShown = 8;
 std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options);
 

@@ -52,6 +52,7 @@ void ShownProgress::NeverBack(Snapshot& snapshot) {
     Raise(shown.fraction_done, stage.fraction_done);
     if (stage.shuffle) Raise(shown.fetched, stage.shuffle->fraction_done);
   }
+  for (Group& group : snapshot.groups) Raise(of_groups_[group.group], group.fraction_done);
 }
 
 }  // namespace tidemark::model

@@ -54,13 +54,14 @@ class LatestEnd {
 class ShownProgress {
  public:
   // Raises each fraction_done of `snapshot` to what was shown before: of the job, by indicator; of
-  // a stage, by the same attempt of it. REQUIRES: its stages and their infos are in one order.
+  // a stage, by the same attempt of it; of a group. REQUIRES: its stages and their infos are in one
+  // order.
   void NeverBack(Snapshot& snapshot);
 
   // For checkpoints (master/model/checkpoint.h).
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(of_job_, of_last_stage_, of_stages_);
+    archive(of_job_, of_last_stage_, of_stages_, of_groups_);
   }
 
  private:
@@ -78,6 +79,7 @@ class ShownProgress {
   std::map<std::string, double> of_job_;         // by indicator
   std::map<std::string, double> of_last_stage_;  // likewise
   std::map<std::uint32_t, Stage> of_stages_;     // by number
+  std::map<std::string, double> of_groups_;      // by group
 };
 
 }  // namespace tidemark::model

@@ -47,20 +47,6 @@ constexpr std::size_t kNotesMax = 16;
 // The indicator that is made of points; all others do with bins.
 constexpr std::string_view kWantsPoints = "nearestfit";
 
-JobState StateOf(JobOutcome outcome) {
-  switch (outcome) {
-    case JobOutcome::kSucceeded:
-      return JobState::kSucceeded;
-    case JobOutcome::kFailed:
-      return JobState::kFailed;
-    case JobOutcome::kKilled:
-      return JobState::kKilled;
-    case JobOutcome::kUnknown:
-      break;
-  }
-  return JobState::kAbandoned;
-}
-
 std::size_t BytesOf(const std::vector<PastRun>& runs) {
   std::size_t bytes = 0;
   for (const PastRun& run : runs) {
@@ -182,7 +168,7 @@ absl::Time JobMonitor::Impl::GivenUpAt() const {
 }
 
 JobState JobMonitor::Impl::StateAt(absl::Time now) const {
-  if (state_.closed) return StateOf(state_.closed->outcome);
+  if (state_.closed) return monitor::StateAfter(state_.closed->outcome);
   return now > GivenUpAt() ? JobState::kAbandoned : JobState::kRunning;
 }
 
@@ -408,6 +394,7 @@ const Snapshot& JobMonitor::Impl::Tick(absl::Time now) {
   snapshot.is_final = snapshot.state != JobState::kRunning;
   monitor::AddFacts(state_, notes_, snapshot);
   AddEstimates(snapshot);
+  monitor::AddGroups(state_, stages_.stages, snapshot);
   shown_.NeverBack(snapshot);
   if (snapshot.is_final) {
     Finish(snapshot);

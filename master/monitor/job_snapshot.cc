@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "master/model/evidence_loss.h"
 #include "master/model/phases.h"
 #include "master/model/saturating.h"
+#include "master/model/shown_progress.h"
 #include "master/model/silence.h"
 
 namespace tidemark::monitor {
@@ -31,7 +34,7 @@ class Failures {
   }
   void Tell(StageProgress& stage) const {
     stage.failed_attempts = count_;
-    if (last_ != nullptr) stage.failure = *last_;
+    if (last_ != nullptr && stage.failure.empty()) stage.failure = *last_;
   }
 
  private:
@@ -48,13 +51,54 @@ void AddFailures(std::span<const model::Task> tasks, StageProgress& stage) {
   failures.Tell(stage);
 }
 
-// A stage whose tasks are told by nothing but their lives.
+// What the newest attempt at a stage has shown of a task.
+struct Shown {
+  bool is_of_newest = false;  // there is anything
+  bool is_finished = false;
+  bool is_running = false;
+  double fraction_done = 0;  // while it runs, as far as its input tells
+};
+
+Shown ShownBy(const model::Task& task, const model::Stage& stage) {
+  Shown shown;
+  for (auto at = task.attempts.lower_bound({stage.opened.attempt, 0}); at != task.attempts.end();
+       ++at) {
+    const model::TaskAttempt& attempt = at->second;
+    shown.is_of_newest = true;
+    shown.is_finished |= attempt.life.is_finished();
+    shown.is_running |= attempt.life.is_running();
+    if (!attempt.life.is_running()) continue;
+    const auto fraction = attempt.FractionDone(stage.input_bytes(task));
+    shown.fraction_done = std::max(shown.fraction_done, fraction.value_or(0));
+  }
+  shown.is_running &= !shown.is_finished;
+  return shown;
+}
+
+StageState StateOf(const model::Stage& stage, const StageProgress& progress) {
+  if (stage.opened.skipped) return StageState::kSkipped;
+  if (stage.closed) {
+    return stage.closed->outcome == JobOutcome::kSucceeded ? StageState::kDone
+                                                           : StageState::kFailed;
+  }
+  if (stage.opened.task_count && progress.finished_tasks == progress.tasks) {
+    return StageState::kDone;
+  }
+  return progress.started_at ? StageState::kRunning : StageState::kPending;
+}
+
+// A stage whose tasks are told by nothing but their lives and what they have read.
 StageProgress ProgressOf(const model::Stage& stage) {
   StageProgress progress = {.id = {0, stage.opened.stage}};
   std::optional<absl::Time> ended_at;
+  std::uint64_t seen = 0;
+  double fractions = 0;  // of running tasks
   for (const model::Task& task : stage.tasks) {
-    progress.running_tasks += task.is_running() ? 1 : 0;
-    progress.finished_tasks += task.is_finished() ? 1 : 0;
+    const Shown shown = ShownBy(task, stage);
+    seen += shown.is_of_newest ? 1 : 0;
+    progress.running_tasks += shown.is_running ? 1 : 0;
+    progress.finished_tasks += shown.is_finished ? 1 : 0;
+    if (shown.is_running) fractions += shown.fraction_done;
     for (const auto& [number, attempt] : task.attempts) {
       const auto started_at = attempt.life.started_at();
       if (started_at && (!progress.started_at || *started_at < *progress.started_at)) {
@@ -64,22 +108,25 @@ StageProgress ProgressOf(const model::Stage& stage) {
       if (attempt.life.is_finished() && end && (!ended_at || *end > *ended_at)) ended_at = end;
     }
   }
-  progress.tasks = stage.opened.task_count.value_or(static_cast<std::uint32_t>(stage.tasks.size()));
-  // One that is run again may have fewer tasks than before.
+  progress.tasks = stage.opened.task_count.value_or(seen);
+  // Attempts with an index may come from elsewhere than the tasks that were promised.
   progress.finished_tasks = std::min(progress.finished_tasks, progress.tasks);
   progress.running_tasks =
       std::min(progress.running_tasks, progress.tasks - progress.finished_tasks);
-  const bool is_done = stage.opened.task_count && progress.finished_tasks == progress.tasks;
-  progress.state = stage.opened.skipped  ? StageState::kSkipped
-                   : is_done             ? StageState::kDone
-                   : progress.started_at ? StageState::kRunning
-                                         : StageState::kPending;
-  if (is_done) progress.ended_at = ended_at;
+  progress.state = StateOf(stage, progress);
+  if (stage.closed && !stage.opened.skipped) {
+    progress.running_tasks = 0;
+    if (progress.state == StageState::kDone) progress.finished_tasks = progress.tasks;
+    ended_at = stage.closed->at;
+    progress.failure = stage.closed->message;
+  }
+  const bool is_done = progress.state == StageState::kDone;
+  if (is_done || progress.state == StageState::kFailed) progress.ended_at = ended_at;
   if (is_done || stage.opened.skipped) {
     progress.fraction_done = 1;
   } else if (progress.tasks > 0) {
-    progress.fraction_done =
-        static_cast<double>(progress.finished_tasks) / static_cast<double>(progress.tasks);
+    const double done = static_cast<double>(progress.finished_tasks) + fractions;
+    progress.fraction_done = std::min(done / static_cast<double>(progress.tasks), 1.0);
   }
   return progress;
 }
@@ -107,6 +154,9 @@ StageProgress ReduceStage(const model::JobState& state) {
 
 // By number. Those of a MapReduce job, which it may have before they are opened, and all others.
 void AddStages(const model::JobState& state, Snapshot& job) {
+  // Nothing is known of what the job is made of.
+  if (state.stages.empty()) return;
+  job.info->kind = JobKind::kMapReduce;
   if (state.has_map_stage()) {
     job.stage_infos.push_back(
         InfoOf(state, {.id = {0, kMapStage}, .name = "map", .kind = StageKind::kMap}));
@@ -252,9 +302,22 @@ Basis BasisOf(const Snapshot& job, const model::JobState& state) {
 
 }  // namespace
 
+JobState StateAfter(JobOutcome outcome) {
+  switch (outcome) {
+    case JobOutcome::kSucceeded:
+      return JobState::kSucceeded;
+    case JobOutcome::kFailed:
+      return JobState::kFailed;
+    case JobOutcome::kKilled:
+      return JobState::kKilled;
+    case JobOutcome::kUnknown:
+      break;
+  }
+  return JobState::kAbandoned;
+}
+
 void AddFacts(const model::JobState& state, const std::vector<std::string>& notes, Snapshot& job) {
   job.info = JobInfo{.name = state.opened->name,
-                     .kind = JobKind::kMapReduce,
                      .engine = state.opened->engine,
                      .application_id = state.opened->application_id,
                      .user = state.opened->user,
@@ -275,6 +338,54 @@ StageProgress* ReduceStageOf(Snapshot& job) {
   return const_cast<StageProgress*>(model::PhaseOf(job, StageKind::kReduce));
 }
 
+void AddGroups(const model::JobState& state, const std::vector<StageForecast>& forecasts,
+               Snapshot& job) {
+  struct Sum {
+    double done = 0;  // of its tasks
+    double tasks = 0;
+    std::optional<absl::Duration> ends_in;
+  };
+  std::map<std::string_view, Sum> sums;
+  for (const auto& [name, group] : state.groups) sums[name];
+  const auto sum_of = [&](std::uint32_t stage) {
+    const auto opened = state.stages.find(stage);
+    return opened == state.stages.end() ? sums.end() : sums.find(opened->second.opened.group);
+  };
+  for (const StageProgress& stage : job.stages) {
+    const auto sum = sum_of(stage.id.stage);
+    if (sum == sums.end()) continue;
+    sum->second.done += stage.fraction_done * static_cast<double>(stage.tasks);
+    sum->second.tasks += static_cast<double>(stage.tasks);
+  }
+  for (const StageForecast& forecast : forecasts) {
+    const auto sum = forecast.stage ? sum_of(*forecast.stage) : sums.end();
+    if (sum == sums.end()) continue;
+    auto& ends_in = sum->second.ends_in;
+    ends_in = std::max(ends_in.value_or(absl::ZeroDuration()), forecast.ends_in);
+  }
+  for (const auto& [name, group] : state.groups) {
+    const Sum& sum = sums[name];
+    Group& shown = job.groups.emplace_back();
+    shown.group = name;
+    shown.name = group.opened.name;
+    shown.started_at = group.opened.opened_at;
+    // It ends with its job.
+    shown.state = group.closed ? StateAfter(group.closed->outcome) : job.state;
+    if (group.closed) {
+      shown.message = group.closed->message;
+      shown.ended_at = group.closed->at;
+    } else if (sum.ends_in > absl::ZeroDuration() && !job.is_final) {
+      shown.ends_in = Range{.median = *sum.ends_in};
+    }
+    const double by_tasks = sum.tasks > 0 ? sum.done / sum.tasks : 0;
+    const bool is_by_time = shown.ends_in && shown.started_at;
+    shown.fraction_done =
+        shown.state == JobState::kSucceeded ? 1
+        : is_by_time ? model::FractionDone(job.at - *shown.started_at, shown.ends_in->median)
+                     : std::min(by_tasks, model::kRunningFractionMax);
+  }
+}
+
 // Those that are only expected have no number yet and are left out. REQUIRES: stages by number.
 void AddForecasts(const std::vector<StageForecast>& forecasts, Snapshot& job) {
   for (const StageForecast& forecast : forecasts) {
@@ -283,7 +394,8 @@ void AddForecasts(const std::vector<StageForecast>& forecasts, Snapshot& job) {
         std::lower_bound(job.stages.begin(), job.stages.end(), StageId{0, *forecast.stage},
                          [](const StageProgress& one, const StageId& id) { return one.id < id; });
     const bool has_ended = stage == job.stages.end() || stage->state == StageState::kDone ||
-                           stage->state == StageState::kSkipped;
+                           stage->state == StageState::kSkipped ||
+                           stage->state == StageState::kFailed;
     if (has_ended || stage->id.stage != *forecast.stage) continue;
     if (!stage->started_at) stage->starts_in = Range{.median = forecast.starts_in};
     stage->ends_in = Range{.median = forecast.ends_in};

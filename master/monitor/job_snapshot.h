@@ -13,12 +13,19 @@
 
 namespace tidemark::monitor {
 
+// The state of a job or a group that ended so.
+JobState StateAfter(JobOutcome outcome);
+
 // Fills in info, started_at, stages, silent_since, coverage and notes: first `notes`, then what the
 // fold has to say. Pure. O(tasks). REQUIRES: job.at and job.state are set, and the job is open.
 void AddFacts(const model::JobState& state, const std::vector<std::string>& notes, Snapshot& job);
 
 // The reduce stage of a MapReduce job; null: it has none.
 StageProgress* ReduceStageOf(Snapshot& job);
+
+// How far the groups are that the engine has told of. After AddFacts(). O(stages + groups).
+void AddGroups(const model::JobState& state, const std::vector<StageForecast>& forecasts,
+               Snapshot& job);
 
 // When the stages that have not ended will start and end. REQUIRES: stages by number.
 void AddForecasts(const std::vector<StageForecast>& forecasts, Snapshot& job);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "tidemark/job.h"
 
 namespace tidemark {
@@ -20,6 +22,52 @@ Counts CountParts(const Snapshot& snapshot) {
     if (child.state == ChildState::kSucceeded) ++counts.finished_children;
   }
   return counts;
+}
+
+std::optional<Snapshot> SnapshotOfGroup(const Snapshot& job, std::string_view group) {
+  const auto found = std::find_if(job.groups.begin(), job.groups.end(),
+                                  [&](const Group& one) { return one.group == group; });
+  if (found == job.groups.end()) return std::nullopt;
+  Snapshot whole = {.job_id = job.job_id + "/" + found->group,
+                    .run_uid = job.run_uid,
+                    .sequence = job.sequence,
+                    .at = job.at,
+                    .state = found->state,
+                    .is_final = job.is_final || found->state != JobState::kRunning,
+                    .message = found->message,
+                    .info = job.info,
+                    .started_at = found->started_at,
+                    .ended_at = found->ended_at,
+                    .silent_since = job.silent_since};
+  if (whole.info) {
+    whole.info->name = found->name.empty() ? whole.job_id : found->name;
+    whole.info->kind = JobKind::kApplication;
+  }
+  whole.estimate = {.state = EstimateState::kWarmingUp,
+                    .fraction_done = found->fraction_done,
+                    .fraction_done_lower = found->fraction_done,
+                    .fraction_done_upper = found->fraction_done,
+                    .remaining = found->ends_in,
+                    .basis = job.estimate.basis,
+                    .known_share = job.estimate.known_share};
+  if (found->ends_in) whole.estimate.state = EstimateState::kValid;
+  if (whole.is_final) whole.estimate.state = EstimateState::kFinal;
+  std::vector<StageId> members;  // stages and their infos are in one order
+  for (const StageInfo& info : job.stage_infos) {
+    if (info.group != found->group) continue;
+    whole.stage_infos.push_back(info);
+    members.push_back(info.id);
+  }
+  for (const StageProgress& stage : job.stages) {
+    if (std::binary_search(members.begin(), members.end(), stage.id)) whole.stages.push_back(stage);
+  }
+  for (const NamedTask& task : job.named_tasks) {
+    const StageId stage = {task.child, task.attempt.stage};
+    if (std::binary_search(members.begin(), members.end(), stage))
+      whole.named_tasks.push_back(task);
+  }
+  whole.counts = CountParts(whole);
+  return whole;
 }
 
 }  // namespace tidemark

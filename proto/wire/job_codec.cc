@@ -31,6 +31,9 @@ absl::Status CheckOrder(const Snapshot& snapshot) {
   if (is_whole && !std::ranges::equal(snapshot.stages, snapshot.stage_infos, {}, id, id)) {
     return FieldError("stage_infos", "must be of the same stages as stages");
   }
+  if (!IsSorted(snapshot.groups, [](const Group& group) { return group.group; })) {
+    return FieldError("groups", "must be sorted by group, each group once");
+  }
   return absl::OkStatus();
 }
 

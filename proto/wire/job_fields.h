@@ -109,6 +109,18 @@ void Fields(Io& io, V& stage) {
   io("failure", stage.failure);
 }
 
+template <class Io, wire::ConstOrNot<Group> V>
+void Fields(Io& io, V& group) {
+  io("group", group.group);
+  io("name", group.name);
+  io("state", group.state);
+  io("message", group.message);
+  io.Fraction("fraction_done", group.fraction_done);
+  io("started_at", group.started_at);
+  io("ended_at", group.ended_at);
+  io("ends_in", group.ends_in);
+}
+
 template <class Io, wire::ConstOrNot<Child> V>
 void Fields(Io& io, V& child) {
   io("number", child.number);
@@ -197,6 +209,7 @@ void Fields(Io& io, V& snapshot) {
   io("stages", snapshot.stages);
   io("children", snapshot.children);
   io("removed_stages", snapshot.removed_stages);
+  io("groups", snapshot.groups);
   io("named_tasks", snapshot.named_tasks);
   io("indicators", snapshot.indicators);
   io("coverage", snapshot.coverage);

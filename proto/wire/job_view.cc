@@ -26,6 +26,7 @@ Snapshot WithView(Snapshot snapshot, View view) {
   snapshot.stage_infos.clear();
   snapshot.stages.clear();
   snapshot.children.clear();
+  snapshot.groups.clear();
   snapshot.removed_stages.clear();
   return snapshot;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@ namespace {
 StageId KeyOf(const StageInfo& stage) { return stage.id; }
 StageId KeyOf(const StageProgress& stage) { return stage.id; }
 std::uint32_t KeyOf(const Child& child) { return child.number; }
+const std::string& KeyOf(const Group& group) { return group.group; }
 
 // --- What becomes of a prediction that still holds when `passed` has passed ---
 
@@ -33,6 +35,7 @@ void Age(absl::Duration passed, StageProgress& stage) {
   Age(passed, stage.starts_in);
   Age(passed, stage.ends_in);
 }
+void Age(absl::Duration passed, Group& group) { Age(passed, group.ends_in); }
 void Age(absl::Duration passed, Child& child) {
   Age(passed, child.starts_in);
   Age(passed, child.estimate.remaining);
@@ -41,7 +44,8 @@ void Age(absl::Duration passed, Child& child) {
 // Elements of `newer` that are not what those of `base` have become; keys of those that are gone.
 template <typename T>
 std::vector<T> Changed(const std::vector<T>& base, const std::vector<T>& newer,
-                       absl::Duration passed, std::vector<decltype(KeyOf(T{}))>& gone) {
+                       absl::Duration passed,
+                       std::vector<std::decay_t<decltype(KeyOf(T{}))>>& gone) {
   std::vector<T> changed;
   auto old = base.begin();
   for (const T& element : newer) {
@@ -73,7 +77,7 @@ std::vector<T> Merged(const std::vector<T>& base, std::vector<T> changed, absl::
       merged.push_back(std::move(*replacement++));
       continue;
     }
-    if constexpr (!std::is_same_v<T, Child>) {
+    if constexpr (std::is_same_v<decltype(KeyOf(old)), StageId>) {
       if (std::binary_search(gone.begin(), gone.end(), KeyOf(old))) continue;
     }
     merged.push_back(old);
@@ -93,16 +97,20 @@ Snapshot Delta(const Snapshot& base, const Snapshot& newer) {
   std::vector<StageInfo> infos = Changed(base.stage_infos, newer.stage_infos, passed, gone_infos);
   std::vector<StageProgress> stages = Changed(base.stages, newer.stages, passed, gone_stages);
   std::vector<Child> children = Changed(base.children, newer.children, passed, gone_children);
+  std::vector<std::string> gone_groups;
+  std::vector<Group> groups = Changed(base.groups, newer.groups, passed, gone_groups);
   // A list of what is gone is one for both: what only one of them has lost is said whole.
   const bool is_whole = base.sequence == 0 || passed < absl::ZeroDuration() ||
-                        !gone_children.empty() || gone_infos != gone_stages ||
-                        (base.info && !newer.info) || (base.coverage && !newer.coverage);
+                        !gone_children.empty() || !gone_groups.empty() ||
+                        gone_infos != gone_stages || (base.info && !newer.info) ||
+                        (base.coverage && !newer.coverage);
   if (is_whole) return newer;
   Snapshot delta = newer;  // of this the lists are replaced
   delta.base_sequence = base.sequence;
   delta.stage_infos = std::move(infos);
   delta.stages = std::move(stages);
   delta.children = std::move(children);
+  delta.groups = std::move(groups);
   delta.removed_stages = std::move(gone_stages);
   if (delta.info == base.info) delta.info.reset();
   if (delta.coverage == base.coverage) delta.coverage.reset();
@@ -127,6 +135,7 @@ absl::StatusOr<Snapshot> Apply(const Snapshot& base, const Snapshot& delta) {
   newer.stage_infos = Merged(base.stage_infos, delta.stage_infos, passed, gone);
   newer.stages = Merged(base.stages, delta.stages, passed, gone);
   newer.children = Merged(base.children, delta.children, passed, gone);
+  newer.groups = Merged(base.groups, delta.groups, passed, gone);
   if (!newer.info) newer.info = base.info;
   if (!newer.coverage) newer.coverage = base.coverage;
   return newer;

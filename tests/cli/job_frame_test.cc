@@ -241,6 +241,21 @@ TEST(JobFrame, OfAnApplicationHasABarForStagesThatRun) {
   EXPECT_EQ(lines[11], "* critical path: a delay here delays the job");
 }
 
+TEST(JobFrame, OfAnApplicationShowsTheGroupsThatRunFirst) {
+  Snapshot query = Query();
+  query.groups = {{.group = "job/2", .name = "count", .state = JobState::kSucceeded},
+                  {.group = "sql/3",
+                   .name = "sales\x1b[2J",
+                   .state = JobState::kRunning,
+                   .fraction_done = 0.5,
+                   .ends_in = Range{absl::Seconds(60)}}};
+  const auto lines = RenderFrame(query, kAscii80);
+  EXPECT_THAT(lines[2], AllOf(StartsWith("  sql/3 sales [2J  ["), EndsWith("50 %  ~ 1 min left")));
+  EXPECT_THAT(lines[3], StartsWith("  scan "));
+  ASSERT_THAT(lines, SizeIs(13));
+  EXPECT_EQ(lines[11], "and 2 more running stages");
+}
+
 TEST(JobFrame, SaysNoMoreThanASmallViewHolds) {
   Snapshot basic = WarmingUp();
   basic.stages.clear();

@@ -74,3 +74,15 @@ tail -n 1 "$work/watched.json" | grep -q JOB_STATE_SUCCEEDED || fail "it ended o
 "$tidemark" get stages "$application" --master "$master" -o jsonl >"$work/stages.json"
 grep -q 'groupByKey' "$work/stages.json" || fail "its stages are not known: $(cat "$work/stages.json")"
 ! grep -q 'log of' "$work/serve.err" || fail "events were refused: $(cat "$work/serve.err")"
+
+# A SQL execution and a job of it are watched by their names, and one that is not there is said.
+for group in sql/0 job/5; do
+  "$tidemark" watch "$application/$group" --master "$master" -o jsonl >"$work/group.json" ||
+    fail "$group did not succeed: $(cat "$work/group.json")"
+  grep -q "\"job_id\":\"$application/$group\".*JOB_STATE_SUCCEEDED" "$work/group.json" ||
+    fail "$group is not shown: $(cat "$work/group.json")"
+done
+status=0
+"$tidemark" watch "$application/sql/7" --master "$master" 2>"$work/group.err" || status=$?
+[ "$status" = 5 ] || fail "sql/7: exit code $status"
+grep -q "job $application has no sql/7" "$work/group.err" || fail "$(cat "$work/group.err")"

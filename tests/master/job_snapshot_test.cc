@@ -22,6 +22,7 @@ using test::R;
 using test::Source;
 using test::Started;
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 class JobSnapshotTest : public ::testing::Test {
@@ -105,9 +106,142 @@ TEST_F(JobSnapshotTest, NoMoreTasksRunThanAreLeft) {
   EXPECT_EQ(Tick(2).stages[0].running_tasks, 4u);
   StageOpened again = Generic(4, 2, {});
   again.attempt = 1;
+  again.index_count = 4;
   Say(3, again);
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    Say(4, Started({.stage = 4, .index = i, .stage_attempt = 1}));
+  }
   EXPECT_EQ(Tick(4).stages[0].tasks, 2u);
   EXPECT_EQ(Tick(4).stages[0].running_tasks, 2u);
+}
+
+TEST_F(JobSnapshotTest, AStageThatRunsAgainHasTheTasksOfThatAttempt) {
+  Say(0, JobOpened{.name = "query"});
+  Say(0, Generic(4, 4, {}));
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    Say(1, Started({.stage = 4, .index = i}));
+    Say(2, Finished({.stage = 4, .index = i}));
+  }
+  EXPECT_EQ(Tick(2).stages[0].state, StageState::kDone);
+  StageOpened again = Generic(4, 2, {});
+  again.attempt = 1;
+  again.index_count = 4;
+  Say(3, again);
+  Say(4, Finished({.stage = 4, .index = 3, .stage_attempt = 1}));
+  const Snapshot& job = Tick(5);
+  EXPECT_EQ(job.stages[0].state, StageState::kRunning);
+  EXPECT_EQ(job.stages[0].finished_tasks, 1u);
+  EXPECT_EQ(job.stages[0].fraction_done, 0.5);
+}
+
+TEST_F(JobSnapshotTest, AStageThatHasEndedIsOverWhateverItsTasksHaveTold) {
+  Say(0, JobOpened{.name = "query"});
+  Say(0, StageOpened{.stage = 4});  // of how many tasks is not known
+  Say(0, Generic(5, 3, {}));
+  Say(0, Generic(6, 3, {}));
+  for (const std::uint32_t stage : {4U, 5U, 6U}) Say(1, Started({.stage = stage, .index = 1}));
+  Say(2, Finished({.stage = 4, .index = 1}));
+  Say(3, StageClosed{.stage = 4});
+  Say(4, StageClosed{.stage = 5});
+  Say(5, StageClosed{.stage = 6, .outcome = JobOutcome::kFailed, .message = "fetch failed"});
+  const Snapshot& job = Tick(6);
+  EXPECT_EQ(job.stages[0].state, StageState::kDone);
+  EXPECT_EQ(job.stages[0].tasks, 1u);
+  EXPECT_EQ(job.stages[0].ended_at, At(3));
+  EXPECT_EQ(job.stages[1].state, StageState::kDone);
+  EXPECT_EQ(job.stages[1].finished_tasks, 3u);
+  EXPECT_EQ(job.stages[1].running_tasks, 0u);
+  EXPECT_EQ(job.stages[1].fraction_done, 1);
+  EXPECT_EQ(job.stages[2].state, StageState::kFailed);
+  EXPECT_EQ(job.stages[2].failure, "fetch failed");
+  EXPECT_EQ(job.stages[2].fraction_done, 0);
+  StageOpened again = Generic(6, 2, {});
+  again.attempt = 1;
+  Say(7, again);
+  EXPECT_EQ(Tick(8).stages[2].state, StageState::kRunning);
+}
+
+TEST_F(JobSnapshotTest, WhatRunningTasksHaveReadIsProgressUnlessTheyReadFirst) {
+  Say(0, JobOpened{.name = "query"});
+  StageOpened stage = Generic(4, 2, {});
+  stage.task_bytes = {1000, 1000};
+  Say(0, stage);
+  Say(1, Started({.stage = 4, .index = 0}));
+  Say(1, Started({.stage = 4, .index = 1}));
+  Say(2, TaskHeartbeat{.attempt = {.stage = 4, .index = 0}, .bytes_done = 500});
+  Say(2, TaskHeartbeat{
+             .attempt = {.stage = 4, .index = 1}, .bytes_done = 1000, .input_is_read_first = true});
+  EXPECT_EQ(Tick(3).stages[0].fraction_done, 0.25);
+}
+
+TEST_F(JobSnapshotTest, AJobOfWhichNoStageIsKnownHasNone) {
+  Say(0, JobOpened{.name = "query", .engine = "spark"});
+  const Snapshot& job = Tick(1);
+  EXPECT_THAT(job.stages, IsEmpty());
+  EXPECT_EQ(job.info->kind, JobKind::kUnknown);
+  EXPECT_EQ(job.estimate.state, EstimateState::kWarmingUp);
+}
+
+TEST_F(JobSnapshotTest, GroupsAreToldWithTheirEnd) {
+  Say(0, JobOpened{.name = "query"});
+  Say(1, GroupOpened{"query 7", "the sales of May", At(1)});
+  Say(1, GroupOpened{"query 8", "", At(1)});
+  Say(2, Generic(4, 4, {}));
+  Say(2, Started({.stage = 4, .index = 0}));
+  for (std::uint32_t i = 1; i < 4; ++i) {
+    Say(2, Started({.stage = 4, .index = i}));
+    Say(4, Finished({.stage = 4, .index = i}));
+  }
+  Snapshot job = Tick(5);
+  ASSERT_THAT(job.groups, SizeIs(2));
+  const Group& running = job.groups[0];
+  EXPECT_EQ(running.group, "query 7");
+  EXPECT_EQ(running.name, "the sales of May");
+  EXPECT_EQ(running.state, JobState::kRunning);
+  EXPECT_EQ(running.started_at, At(1));
+  ASSERT_TRUE(running.ends_in);
+  EXPECT_GT(running.fraction_done, 0.5);
+  EXPECT_LT(running.fraction_done, 1);
+  EXPECT_EQ(job.groups[1].fraction_done, 0);
+  Say(6, GroupClosed{"query 7", JobOutcome::kFailed, "no such table", At(6)});
+  Say(7, GroupClosed{"query 7", JobOutcome::kSucceeded, "", At(7)});  // the first one counts
+  Say(7, GroupClosed{.group = "query 8"});
+  job = Tick(8);
+  EXPECT_EQ(job.groups[0].state, JobState::kFailed);
+  EXPECT_EQ(job.groups[0].message, "no such table");
+  EXPECT_EQ(job.groups[0].ended_at, At(6));
+  EXPECT_GE(job.groups[0].fraction_done, running.fraction_done);
+  EXPECT_LT(job.groups[0].fraction_done, 1);
+  EXPECT_EQ(job.groups[1].state, JobState::kSucceeded);
+  EXPECT_EQ(job.groups[1].fraction_done, 1);
+}
+
+TEST_F(JobSnapshotTest, AGroupIsShownAsAJob) {
+  Say(0, JobOpened{.name = "nightly", .engine = "spark"});
+  Say(1, GroupOpened{"query 7", "the sales of May", At(1)});
+  Say(2, Generic(4, 2, {}));
+  Say(2, StageOpened{.stage = 5, .group = "query 8", .task_count = 2});
+  Say(2, Started({.stage = 4, .index = 0}));
+  Say(4, Finished({.stage = 4, .index = 0}));
+  Snapshot job = Tick(5);
+  EXPECT_FALSE(SnapshotOfGroup(job, "query 8").has_value());  // nobody has told of it
+  Snapshot group = SnapshotOfGroup(job, "query 7").value();
+  EXPECT_EQ(group.job_id, "job-1/query 7");
+  EXPECT_EQ(group.info->name, "the sales of May");
+  EXPECT_EQ(group.info->kind, JobKind::kApplication);
+  EXPECT_EQ(group.started_at, At(1));
+  EXPECT_FALSE(group.is_final);
+  EXPECT_EQ(group.estimate.state, EstimateState::kValid);
+  EXPECT_EQ(group.estimate.remaining, job.groups[0].ends_in);
+  EXPECT_EQ(group.counts.stages, 1u);
+  EXPECT_EQ(group.counts.tasks, 2u);
+  EXPECT_EQ(group.stages.at(0).id, (StageId{0, 4}));
+  Say(6, GroupClosed{.group = "query 7", .at = At(6)});
+  group = SnapshotOfGroup(Tick(7), "query 7").value();
+  EXPECT_TRUE(group.is_final);
+  EXPECT_EQ(group.state, JobState::kSucceeded);
+  EXPECT_EQ(group.estimate.fraction_done, 1);
+  EXPECT_EQ(group.ended_at, At(6));
 }
 
 TEST_F(JobSnapshotTest, StagesOfEveryEngineAppearWithCountsAndStates) {

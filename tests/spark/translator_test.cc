@@ -226,10 +226,12 @@ TEST(Translator, SignaturesAreThoseOfTheVectors) {
       if (expected.rbegin()->first == stage["number"]) final_name = stage["name"];
     }
     const bool is_sql = vector.contains("plan");
-    if (is_sql) EXPECT_EQ(NameOfPlan(vector["plan"]), vector["plan_name"]);
-    const std::string group = fmt::format("{} {} {}", is_sql ? "sql" : "job",
-                                          is_sql ? NameOfPlan(vector["plan"]) : final_name,
-                                          vector["nth"].get<int>());
+    if (is_sql) {
+      EXPECT_EQ(NameOfPlan(vector["plan"]), vector["plan_name"]);
+    }
+    const std::string group =
+        fmt::format("{} {} {}", is_sql ? "sql" : "job",
+                    is_sql ? NameOfPlan(vector["plan"]) : final_name, vector["nth"].get<int>());
     EXPECT_EQ(group, vector["group"]);
     std::map<int, nlohmann::json> stages;
     for (const nlohmann::json& stage : vector["stages"]) stages[stage["number"]] = stage;
@@ -301,8 +303,84 @@ TEST(Translator, WhatAJobLeavesAtItsEndDoesNotRun) {
       Read({kStart, Job(0, Stage(0, 4) + "," + Stage(1, 2, "0")), Job(1, Stage(1, 2, "0")),
             Submitted(Stage(0, 4)),
             JobEnd(0, R"({"Result":"JobFailed","Exception":{"Message":"cancelled"}})")});
-  EXPECT_THAT(Skipped(events), ElementsAre(0));  // 1 may run yet
-  EXPECT_EQ(Of<StageOpened>(events).back().attempt, 1u);
+  EXPECT_THAT(Skipped(events), IsEmpty());  // 1 may run yet
+  EXPECT_THAT(Of<StageClosed>(events), ElementsAre(StageClosed{.stage = 0,
+                                                               .outcome = JobOutcome::kKilled,
+                                                               .message = "its job has ended",
+                                                               .at = At(1'009'000)}));
+}
+
+TEST(Translator, AStageEndsWhateverItsTasksHaveTold) {
+  const auto events =
+      Read({kStart, Job(0, Stage(0, 4) + "," + Stage(1, 2, "0")), Submitted(Stage(0, 4)),
+            Completed(Stage(0, 4, "", 0, R"(,"Completion Time":1004000)")), Submitted(Stage(1, 2)),
+            Completed(
+                Stage(1, 2, "", 0, R"(,"Completion Time":1005000,"Failure Reason":"FetchFailed")")),
+            JobEnd(0)});
+  EXPECT_THAT(Of<StageClosed>(events), ElementsAre(StageClosed{.stage = 0, .at = At(1'004'000)},
+                                                   StageClosed{.stage = 1,
+                                                               .outcome = JobOutcome::kFailed,
+                                                               .message = "FetchFailed",
+                                                               .at = At(1'005'000)}));
+}
+
+// As take() runs them: the first partition, then the next four.
+TEST(Translator, ATaskOfSomePartitionsIsThatOfItsPartition) {
+  const std::string rdds =
+      R"(,"RDD Info":[{"Name":"a","Number of Partitions":34},{"Name":"b","Number of Partitions":9}])";
+  const auto start = [](int id, int index, int partition) {
+    return R"({"Event":"SparkListenerTaskStart","Stage ID":0,"Stage Attempt ID":0,"Task Info":{"Task ID":)" +
+           std::to_string(id) + R"(,"Index":)" + std::to_string(index) + R"(,"Partition ID":)" +
+           std::to_string(partition) + R"(,"Attempt":0,"Launch Time":1002000}})";
+  };
+  const auto events = Read({kStart, Job(0, Stage(0, 4)), Submitted(Stage(0, 4, "", 0, rdds)),
+                            start(1, 0, 1), start(2, 3, 4), start(3, 2, -1)});
+  EXPECT_EQ(Of<StageOpened>(events).back().task_count, 4u);
+  EXPECT_EQ(Of<StageOpened>(events).back().index_count, 34u);
+  std::vector<std::uint32_t> indexes;
+  for (const AttemptChanged& changed : Of<AttemptChanged>(events)) {
+    indexes.push_back(changed.attempt.index);
+  }
+  EXPECT_THAT(indexes, ElementsAre(1, 4, 2));  // of one that is not known: Spark's own
+}
+
+TEST(Translator, ExecutionsAndJobsAreGroups) {
+  const std::string sql = "org.apache.spark.sql.execution.ui.SparkListenerSQLExecution";
+  const auto ended = [&](int id, const std::string& rest) {
+    return R"({"Event":")" + sql + R"(End","time":1009500,"executionId":)" + std::to_string(id) +
+           rest + "}";
+  };
+  const auto events = Read(
+      {kStart,
+       R"({"Event":")" + sql +
+           R"(Start","time":1000500,"executionId":3,"description":"the sales of May","sparkPlanInfo":{"nodeName":"Scan"}})",
+       Job(0, Stage(0, 2), R"("spark.sql.execution.id":"3")"), JobEnd(0),
+       ended(3, R"(,"errorMessage":"")"), Job(1, Stage(1, 2), R"("spark.sql.execution.id":"4")"),
+       JobEnd(1, R"({"Result":"JobFailed","Exception":{"Message":"boom"}})"), ended(4, ""),
+       Job(2, Stage(2, 1)), JobEnd(2), Job(3, Stage(3, 1), R"("spark.job.description":"count")"),
+       JobEnd(3, R"({"Result":"JobFailed","Exception":{"Message":"boom"}})"), ended(9, "")});
+  EXPECT_THAT(Of<GroupOpened>(events),
+              ElementsAre(GroupOpened{"sql/3", "the sales of May", At(1'000'500)},
+                          GroupOpened{"sql/4", "", At(1'001'000)},
+                          GroupOpened{"job/2", "count at a.py:1", At(1'001'000)},
+                          GroupOpened{"job/3", "count", At(1'001'000)}));
+  EXPECT_THAT(
+      Of<GroupClosed>(events),
+      ElementsAre(GroupClosed{.group = "sql/3", .at = At(1'009'500)},
+                  GroupClosed{"sql/4", JobOutcome::kFailed, "job 1 failed: boom", At(1'009'500)},
+                  GroupClosed{.group = "job/2", .at = At(1'009'000)},
+                  GroupClosed{"job/3", JobOutcome::kFailed, "job 3 failed: boom", At(1'009'000)}));
+}
+
+TEST(Translator, AnExecutorThatIsGoneIsSaid) {
+  const std::string added =
+      R"({"Event":"SparkListenerExecutorAdded","Timestamp":1000000,"Executor ID":"e1","Executor Info":{"Host":"h","Total Cores":4}})";
+  const std::string removed =
+      R"({"Event":"SparkListenerExecutorRemoved","Timestamp":1000500,"Executor ID":"e1"})";
+  EXPECT_THAT(Of<ExecutorClosed>(Read({kStart, added, removed})), ElementsAre(ExecutorClosed{0}));
+  const auto before = Read({added, removed, kStart});  // nobody has to hear of it
+  EXPECT_THAT(Of<ExecutorOpened>(before), IsEmpty());
+  EXPECT_THAT(Of<ExecutorClosed>(before), IsEmpty());
 }
 
 TEST(Translator, AnApplicationEndsAsItsDriverOrItsLastJob) {
@@ -378,7 +456,7 @@ TEST(Translator, MemoryIsBoundedInALogOfNoEnd) {
   const auto feed = [&](const std::string& line) { parser.Feed(line, [&](Event) { ++told; }); };
   feed(kStart);
   for (int i = 0; i < 20'000; ++i) feed(Job(i, Stage(i, 1)) + Task("Start", i, i, 0));
-  EXPECT_EQ(told, 40'001u);  // jobs beyond kJobsMax are forgotten, not refused
+  EXPECT_EQ(told, 60'001u);  // jobs beyond kJobsMax are forgotten, not refused
 }
 
 }  // namespace

@@ -72,6 +72,8 @@ Snapshot Full() {
                         2,
                         "failed",
                         {2, 3}}};
+  snapshot.groups = {
+      {"sql/3", "the sales of May", JobState::kFailed, "no such table", 0.5, at, at, range}};
   snapshot.removed_stages = {{1, 3}, {2, 0}};
   snapshot.named_tasks = {{{.stage = 1, .index = 3, .attempt = 4, .stage_attempt = 2},
                            1,
@@ -232,6 +234,8 @@ const Malformed kMalformed[] = {
      "stage_infos: must be of the same stages as stages"},
     {"ChildTwice", [](auto& s) { *s.add_children() = s.children(0); },
      "children: must be sorted by number, each number once"},
+    {"GroupTwice", [](auto& s) { *s.add_groups() = s.groups(0); },
+     "groups: must be sorted by group, each group once"},
 };
 INSTANTIATE_TEST_SUITE_P(Fields, ParseJobSnapshotRefuses, ::testing::ValuesIn(kMalformed),
                          [](const auto& row) { return row.param.name; });

@@ -76,14 +76,19 @@ TEST(SnapshotDelta, APredictionThatHoldsIsNotSaidAgain) {
   Snapshot base = {.job_id = "a", .sequence = 1};
   base.stages = {{.id = {0, 0}, .ends_in = Range{absl::Seconds(60), absl::ZeroDuration()}}};
   base.children = {{.number = 1, .starts_in = Range{absl::Seconds(5)}}};
+  base.groups = {{.group = "sql/3", .ends_in = Range{absl::Seconds(5)}},
+                 {.group = "sql/4", .ends_in = Range{absl::Seconds(5)}}};
   Snapshot newer = base;
   newer.sequence = 2;
   newer.at += absl::Seconds(1);
   newer.stages[0].ends_in = Range{absl::Seconds(59), absl::ZeroDuration()};
   newer.children[0].starts_in->median = absl::Seconds(4);
+  newer.groups[0].ends_in->median = absl::Seconds(4);
+  newer.groups[1].ends_in->median = absl::Seconds(9);
   const Snapshot delta = Delta(base, newer);
   EXPECT_THAT(delta.stages, IsEmpty());
   EXPECT_THAT(delta.children, IsEmpty());
+  EXPECT_EQ(delta.groups, (std::vector<Group>{newer.groups[1]}));
   EXPECT_EQ(Apply(base, delta).value(), newer);
 }
 

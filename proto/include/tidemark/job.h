@@ -27,6 +27,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -152,6 +153,7 @@ enum class StageState : std::uint8_t {
   kDone,      // all have ended well
   kSkipped,   // its output was there already
   kExpected,  // earlier runs had it; it does not exist yet
+  kFailed,    // it has ended without all of its output; a later attempt may run
 };
 
 // How far the tasks of a stage are with fetching what other stages wrote.
@@ -181,6 +183,20 @@ struct StageProgress {
   std::optional<ShuffleProgress> shuffle;   // of tasks that first fetch what others wrote
   std::string failure;                      // why the last failed attempt failed
   friend bool operator==(const StageProgress&, const StageProgress&) = default;
+};
+
+// Stages that people wait for together, such as those of a SQL execution; while it runs, more may
+// come.
+struct Group {
+  std::string group;  // as StageInfo names it, such as "sql/3"
+  std::string name;   // for people; empty: not said
+  JobState state = JobState::kUnknown;
+  std::string message;       // why it failed
+  double fraction_done = 0;  // by time where an end is predicted, else by tasks; never falls
+  std::optional<absl::Time> started_at;
+  std::optional<absl::Time> ended_at;
+  std::optional<Range> ends_in;  // of the stages that it has now
+  friend bool operator==(const Group&, const Group&) = default;
 };
 
 enum class ChildState : std::uint8_t {
@@ -286,9 +302,10 @@ struct Snapshot {
   std::optional<absl::Time> silent_since;  // reports are due since then; empty: there is news
   std::vector<std::string> notes;
 
-  std::vector<StageInfo> stage_infos;  // this and the next two: not in the smallest view
+  std::vector<StageInfo> stage_infos;  // this and the next three: not in the smallest view
   std::vector<StageProgress> stages;
   std::vector<Child> children;
+  std::vector<Group> groups;            // that the engine has told of, by group
   std::vector<StageId> removed_stages;  // of a delta
 
   std::vector<NamedTask> named_tasks;  // from here on: in the largest view only
@@ -307,5 +324,10 @@ struct Snapshot {
 
 // Snapshot::counts as its stages and children have it. O(stages + children).
 Counts CountParts(const Snapshot& snapshot);
+
+// One group of a job as if it were a job, with the id JOB/GROUP: to show it as jobs are shown.
+// Final once the group has ended. Empty: the job has no such group. REQUIRES: `job` is whole and
+// has its stages. O(stages).
+std::optional<Snapshot> SnapshotOfGroup(const Snapshot& job, std::string_view group);
 
 }  // namespace tidemark
