@@ -100,6 +100,7 @@ class Folder {
   void EndMapPhase();
   absl::StatusOr<GroupState*> MakeGroup(const std::string& name);
   void Keep(const std::string& said, std::string& text);
+  void Reopen(Stage& stage);
   absl::Status CheckStage(const StageOpened& opened) const;
   absl::Status CheckRoomFor(absl::Span<const StageOpened> opened) const;
   void Open(StageOpened opened);
@@ -231,7 +232,7 @@ void Folder::Open(StageOpened opened) {
   } else {
     state_.memory_bytes -= StateBytesOf(stage.opened);
     if (!FillIn(opened, stage.opened)) ++state_.anomalies;
-    if (stage.closed && stage.closed->attempt < stage.opened.attempt) stage.closed.reset();
+    if (stage.closed && stage.closed->attempt < stage.opened.attempt) Reopen(stage);
   }
   state_.memory_bytes += StateBytesOf(stage.opened);
   const std::optional<TaskLimit> limit = LimitOf(stage, limits_);
@@ -326,12 +327,18 @@ absl::Status Folder::operator()(const StageClosed& closed) {
   Stage& stage = found->second;
   const bool is_known = stage.closed && stage.closed->attempt >= closed.attempt;
   if (is_known || closed.attempt < stage.opened.attempt) return absl::OkStatus();
+  Reopen(stage);
   stage.closed = {.stage = closed.stage,
                   .attempt = closed.attempt,
                   .outcome = closed.outcome,
                   .at = ToMasterClock(closed.at)};
   Keep(closed.message, stage.closed->message);
   return absl::OkStatus();
+}
+
+void Folder::Reopen(Stage& stage) {
+  if (stage.closed) state_.memory_bytes -= stage.closed->message.size();
+  stage.closed.reset();
 }
 
 absl::StatusOr<GroupState*> Folder::MakeGroup(const std::string& name) {

@@ -14,9 +14,9 @@
 
 namespace tidemark::wire {
 
-// REQUIRES: both are whole snapshots of one run in one view, with stages and children in order;
-// `newer` has the larger sequence. O(stages + children). Children never go away: a child of `base`
-// that is not in `newer` makes the result whole.
+// REQUIRES: both are whole snapshots of one run in one view, with stages, children and groups in
+// order; `newer` has the larger sequence. O(stages + children + groups). Children and groups never
+// go away: one of `base` that is not in `newer` makes the result whole.
 Snapshot Delta(const Snapshot& base, const Snapshot& newer);
 
 // The newer snapshot. A whole `delta` is its own result. FailedPrecondition: the delta is of

@@ -250,7 +250,7 @@ TEST(JobFrame, OfAnApplicationShowsTheGroupsThatRunFirst) {
                    .fraction_done = 0.5,
                    .ends_in = Range{absl::Seconds(60)}}};
   const auto lines = RenderFrame(query, kAscii80);
-  EXPECT_THAT(lines[2], AllOf(StartsWith("  sql/3 sales [2J  ["), EndsWith("50 %  ~ 1 min left")));
+  EXPECT_THAT(lines[2], AllOf(StartsWith("  sql/3 sales [2J ["), EndsWith("50 %  ~ 1 min left")));
   EXPECT_THAT(lines[3], StartsWith("  scan "));
   ASSERT_THAT(lines, SizeIs(13));
   EXPECT_EQ(lines[11], "and 2 more running stages");

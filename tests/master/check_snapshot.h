@@ -105,6 +105,12 @@ inline void Check(const Snapshot& snapshot) {
   for (const StageProgress& stage : snapshot.stages) {
     if (!IsSane(stage)) ADD_FAILURE() << "stage " << stage.id.stage;
   }
+  for (const Group& group : snapshot.groups) {
+    CheckFraction(group.fraction_done);
+    CheckInstant(group.started_at);
+    CheckInstant(group.ended_at);
+    CheckRange(group.ends_in);
+  }
   CheckEstimate(snapshot.estimate, snapshot.is_final);
   for (const Indicator& other : snapshot.indicators) {
     CheckEstimate(other.estimate, snapshot.is_final);

@@ -99,6 +99,7 @@ class Chaos {
         .stage = Index(),
         .attempt = OneIn(4) ? Index() : 0,
         .parents = {Index()},
+        .group = OneIn(2) ? "a" : "b",
         .kind = OneOf<StageKind>({StageKind::kGeneric, StageKind::kMap, StageKind::kReduce}),
         .task_count = MaybeCount(),
         .slots = MaybeCount()};
@@ -163,7 +164,7 @@ class Chaos {
     return profile;
   }
   EventBody Body() {
-    switch (Below(12)) {
+    switch (Below(15)) {
       case 0:
         return Opened();
       case 1:
@@ -181,6 +182,17 @@ class Chaos {
         [[fallthrough]];
       default:
         return Reduced();
+      case 12:
+        return StageClosed{.stage = Index(),
+                           .attempt = OneIn(4) ? Index() : 0,
+                           .outcome = OneIn(2) ? JobOutcome::kSucceeded : JobOutcome::kFailed,
+                           .at = MaybeInstant()};
+      case 13:
+        if (OneIn(2)) return GroupOpened{OneIn(2) ? "a" : "b", "sales", MaybeInstant()};
+        return GroupClosed{.group = OneIn(2) ? "a" : "b", .at = MaybeInstant()};
+      case 14:
+        if (OneIn(2)) return ExecutorOpened{.executor = Index(), .slots = Index()};
+        return ExecutorClosed{Index()};
     }
   }
   // Event `number` of a stream.

@@ -63,11 +63,11 @@ TEST_F(LogFollowerTest, FollowsWhatRunsUntilItEnds) {
   EXPECT_THAT(Poll(), IsEmpty());
   Append("app-1.inprogress", kStart);
   std::vector<Event> events = Poll();
-  ASSERT_EQ(events.size(), 3u);
+  ASSERT_EQ(events.size(), 4u);
   EXPECT_EQ(events[0].job_id, "app-1");
   EXPECT_EQ(events[0].run_uid, "app-1");
   EXPECT_EQ(events[0].sent_at, now_);
-  EXPECT_EQ(events[2].source_id, "log-1");  // the driver lives
+  EXPECT_EQ(events[3].source_id, "log-1");  // the driver lives
   Append("app-1.inprogress", kTask);
   events = Poll();
   ASSERT_EQ(events.size(), 2u);
@@ -89,7 +89,7 @@ TEST_F(LogFollowerTest, ARollingFolderRunsWhileItsStatusSaysSo) {
   Append("eventlog_v2_app-1/appstatus_app-1.inprogress", "");
   EXPECT_THAT(Poll(), IsEmpty());  // no file yet
   Append("eventlog_v2_app-1/events_1_app-1", kStart);
-  EXPECT_EQ(Poll().size(), 3u);
+  EXPECT_EQ(Poll().size(), 4u);
   Append("eventlog_v2_app-1/events_2_app-1", kEnd);
   EXPECT_EQ(Poll().size(), 1u);
   EXPECT_EQ(follower_.followed_logs(), 0u);
@@ -98,7 +98,7 @@ TEST_F(LogFollowerTest, ARollingFolderRunsWhileItsStatusSaysSo) {
 
 TEST_F(LogFollowerTest, ALogThatDoesNotGrowIsOfADriverThatWasKilled) {
   Append("app-1.inprogress", kStart);
-  EXPECT_EQ(Poll().size(), 3u);
+  EXPECT_EQ(Poll().size(), 4u);
   now_ += absl::Minutes(6);
   EXPECT_THAT(Poll(), IsEmpty());
   EXPECT_THAT(notes_, ElementsAre(HasSubstr("did not grow for 5m")));

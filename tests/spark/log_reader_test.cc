@@ -139,9 +139,10 @@ TEST_F(LogReaderTest, ARollingFolderIsReadByNumbers) {
   Write(log + "events_9_app-1.zstd", Zstd(kJob));
   const Outcome whole = Read((folder_ / log).string());
   EXPECT_TRUE(whole.status.ok()) << whole.status;
-  ASSERT_EQ(whole.events.size(), 3u);
-  EXPECT_TRUE(std::holds_alternative<StageOpened>(whole.events[1].body));
-  EXPECT_TRUE(std::holds_alternative<JobClosed>(whole.events[2].body));
+  ASSERT_EQ(whole.events.size(), 4u);
+  EXPECT_TRUE(std::holds_alternative<GroupOpened>(whole.events[1].body));
+  EXPECT_TRUE(std::holds_alternative<StageOpened>(whole.events[2].body));
+  EXPECT_TRUE(std::holds_alternative<JobClosed>(whole.events[3].body));
 
   Write(log + "events_9_app-1.zstd.compact", Zstd(kStart));
   EXPECT_EQ(Read((folder_ / log).string()).events.size(), 2u);
@@ -157,7 +158,7 @@ TEST_F(LogReaderTest, ALogThatIsBeingWrittenIsFollowed) {
   EXPECT_TRUE((*reader)->is_cut());
   EXPECT_EQ(ReadOn(**reader).events.size(), 0u);
   Write("eventlog_v2_app-1/events_1_app-1.zstd", frame.substr(20), /*appends=*/true);
-  EXPECT_EQ(ReadOn(**reader).events.size(), 1u);
+  EXPECT_EQ(ReadOn(**reader).events.size(), 2u);
   EXPECT_FALSE((*reader)->is_cut());
   Write("eventlog_v2_app-1/events_2_app-1.zstd", Zstd(kEnd));
   const Outcome end = ReadOn(**reader);
@@ -168,7 +169,7 @@ TEST_F(LogReaderTest, ALogThatIsBeingWrittenIsFollowed) {
 TEST_F(LogReaderTest, OfACutLogThePrefixCounts) {
   const std::string whole = std::string(kStart) + kJob + kEnd;
   const std::vector<Event> events = Read(Write("whole", whole)).events;
-  ASSERT_EQ(events.size(), 3u);
+  ASSERT_EQ(events.size(), 4u);
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const Outcome cut = Read(Write("cut", whole.substr(0, size)));
     ASSERT_LE(cut.events.size(), events.size());

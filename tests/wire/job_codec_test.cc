@@ -116,7 +116,7 @@ TEST(JobCodec, EnumsHaveTheNumbersOfTheirMessages) {
   EXPECT_EQ(static_cast<int>(EstimateState::kFinal), v1::EstimateState_MAX);
   EXPECT_EQ(static_cast<int>(Basis::kDone), v1::Basis_MAX);
   EXPECT_EQ(static_cast<int>(StageKind::kGeneric), v1::StageKind_MAX);
-  EXPECT_EQ(static_cast<int>(StageState::kExpected), v1::StageState_MAX);
+  EXPECT_EQ(static_cast<int>(StageState::kFailed), v1::StageState_MAX);
   EXPECT_EQ(static_cast<int>(ChildState::kCancelled), v1::ChildState_MAX);
 }
 

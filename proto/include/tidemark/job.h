@@ -14,7 +14,7 @@
 //   - estimate.fraction_done is never less than in an earlier snapshot of the run, and 1 only of a
 //     job that has succeeded;
 //   - what is not known is empty, never a guess: an empty `remaining` is no zero;
-//   - stages are sorted by id, children by number, each once;
+//   - stages are sorted by id, children by number, groups by group, each once;
 //   - exactly one snapshot of a run is final, the last;
 //   - the same events and ticks give the same snapshot, to the last bit.
 //
