@@ -14,8 +14,8 @@ for tool in java javac mvn; do
     "On Debian: ./dev setup, or apt-get install default-jdk-headless maven."
 done
 
-maven() {
-  mvn --batch-mode --no-transfer-progress -q -f "$root/agent/pom.xml" -pl spark -am "$@"
+maven() { # MODULE...
+  mvn --batch-mode --no-transfer-progress -q -f "$root/agent/pom.xml" -am -pl "$@"
 }
 
 # PyPI's package pyspark is a whole Spark; pip keeps it in .cache/tools.
@@ -35,12 +35,13 @@ spark_home() {
 
 # The first build fetches what Spark is compiled against; later ones need no network.
 case $suite in
-  unit) maven package -Dtest='org.tidemark.spark.*Test' -Dsurefire.failIfNoSpecifiedTests=false ;;
+  unit) maven spark package -Dtest='org.tidemark.spark.*Test' -Dsurefire.failIfNoSpecifiedTests=false ;;
   [0-9]*)
     some=()
     [[ $suite != *-some ]] || some=(-Dit.test='OneJarIT,SparkIT#aLocal*+executors*+keyGroups*')
     spark_home "${suite%-some}"
-    maven verify -Dsurefire.skip=true "${some[@]}" -Dtidemark.command="$tidemark" -Dtidemark.spark.home="$spark"
+    maven hadoop package -Dsurefire.skip=true # for a process with both connectors
+    maven spark verify -Dsurefire.skip=true "${some[@]}" -Dtidemark.command="$tidemark" -Dtidemark.spark.home="$spark"
     ;;
   *) echo "no such suite: $suite" >&2; exit 2 ;;
 esac

@@ -1,12 +1,17 @@
 package org.tidemark.spark;
 
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import org.apache.spark.ExecutorLostFailure;
 import org.apache.spark.SparkContext;
+import org.apache.spark.TaskCommitDenied;
 import org.apache.spark.TaskEndReason;
 import org.apache.spark.TaskFailedReason;
+import org.apache.spark.TaskKilled;
 import org.apache.spark.executor.TaskMetrics;
 import org.apache.spark.scheduler.JobFailed;
 import org.apache.spark.scheduler.SparkListener;
@@ -14,8 +19,10 @@ import org.apache.spark.scheduler.SparkListenerApplicationEnd;
 import org.apache.spark.scheduler.SparkListenerApplicationStart;
 import org.apache.spark.scheduler.SparkListenerEvent;
 import org.apache.spark.scheduler.SparkListenerExecutorAdded;
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.apache.spark.scheduler.SparkListenerJobEnd;
 import org.apache.spark.scheduler.SparkListenerJobStart;
+import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.scheduler.SparkListenerTaskStart;
@@ -26,6 +33,7 @@ import org.tidemark.jvm.guard.Log;
 import org.tidemark.jvm.transport.Sender;
 import org.tidemark.jvm.wire.Attempt;
 import org.tidemark.jvm.wire.AttemptNews;
+import org.tidemark.jvm.wire.Event;
 import org.tidemark.jvm.wire.Events;
 import org.tidemark.jvm.wire.JobNews;
 import org.tidemark.jvm.wire.StageNews;
@@ -48,9 +56,8 @@ final class ApplicationListener extends SparkListener {
   private static final String SQL_EXECUTION_END =
       "org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd";
 
-  /** Nobody else speaks while the application waits for executors, or between two of its jobs. */
-  private static final Sender.Reporter SIGN_OF_LIFE =
-      () -> Events.jobOpened(new JobNews("spark"));
+  /** What tells `tidemark spark run` which application it has started; see cli/spark/settings.cc. */
+  private static final String ANNOUNCEMENT = "Tidemark: reporting on application ";
 
   private final SparkContext context;
   private final Settings settings;
@@ -59,6 +66,8 @@ final class ApplicationListener extends SparkListener {
   private final Members members = new Members();
   private final Stages stages;
   private final SqlPlans plans = new SqlPlans(members);
+  private final Standing standing = new Standing();
+  private final Sender.Reporter signOfLife = this::signOfLife;
   private final Map<String, Integer> executors = new HashMap<>();
   private final Map<Integer, int[]> stagesOfJobs = new Latest<>();
   private final Map<String, Stages.Work> worksOfExecutions = new Latest<>();
@@ -101,8 +110,13 @@ final class ApplicationListener extends SparkListener {
       job.user = start.sparkUser();
       job.queue = context.conf().get("spark.yarn.queue", "");
       job.submittedMillis = start.time();
-      sender.send(Events.jobOpened(job));
-      sender.startReports(SIGN_OF_LIFE);
+      final Event opened = Events.jobOpened(job);
+      standing.jobOpened(opened);
+      sender.send(opened);
+      sender.startReports(signOfLife);
+      if (settings.isAnnounced) {
+        System.err.println(ANNOUNCEMENT + id);
+      }
     } catch (Throwable ours) {
       guard.turnOff(ours);
     }
@@ -123,18 +137,33 @@ final class ApplicationListener extends SparkListener {
   }
 
   @Override
+  public void onExecutorRemoved(SparkListenerExecutorRemoved removed) {
+    try {
+      final Integer number = executors.get(removed.executorId());
+      if (isOn() && number != null) {
+        standing.executorClosed(number);
+        sender.send(Events.executorClosed(number));
+      }
+    } catch (Throwable ours) {
+      guard.turnOff(ours);
+    }
+  }
+
+  @Override
   public void onJobStart(SparkListenerJobStart start) {
     try {
       if (isOn()) {
         final List<Object> infos = members.list(start, "stageInfos");
-        final Stages.Work work = workOf(start.jobId(), infos, start.properties());
+        // Spark lists them in another order in every run.
+        infos.sort(Comparator.comparingInt(info -> ((StageInfo) info).stageId()));
+        final Stages.Work work = workOf(start, infos);
         final int[] numbers = new int[infos.size()];
         for (int i = 0; i < numbers.length; ++i) {
           final StageFacts facts = factsOf((StageInfo) infos.get(i));
           numbers[i] = facts.stage;
           final StageNews news = stages.listed(facts, work);
           if (news != null) {
-            sender.send(Events.stageOpened(news));
+            tell(news);
           }
         }
         stagesOfJobs.put(start.jobId(), numbers);
@@ -149,12 +178,36 @@ final class ApplicationListener extends SparkListener {
     try {
       if (isOn()) {
         final StageFacts facts = factsOf(submitted.stageInfo());
+        StageNews last = null;
         for (StageNews news : stages.submitted(facts)) {
-          sender.send(Events.stageOpened(news));
+          tell(news);
+          last = news;
         }
-        if (stages.countOf(facts.stage) > 0) {
-          sizes.tell(stages.again(facts));
+        if (last != null) {
+          sizes.tell(last);
         }
+      }
+    } catch (Throwable ours) {
+      guard.turnOff(ours);
+    }
+  }
+
+  @Override
+  public void onStageCompleted(SparkListenerStageCompleted completed) {
+    try {
+      final StageInfo info = completed.stageInfo();
+      if (isOn() && stages.isKnown(info.stageId())) {
+        final Object why = Members.orNull(info.failureReason());
+        final Object at = Members.orNull(info.completionTime());
+        final Event closed =
+            Events.stageClosed(
+                info.stageId(),
+                info.attemptNumber(),
+                why == null ? Events.Outcome.SUCCEEDED : Events.Outcome.FAILED,
+                why == null ? null : cut(why.toString()),
+                at == null ? 0 : (Long) at);
+        standing.stageClosed(info.stageId(), closed);
+        sender.send(closed);
       }
     } catch (Throwable ours) {
       guard.turnOff(ours);
@@ -166,16 +219,10 @@ final class ApplicationListener extends SparkListener {
     try {
       if (isOn()) {
         final TaskInfo task = start.taskInfo();
-        final StageNews counted =
-            stages.started(
-                start.stageId(), start.stageAttemptId(), task.index(), task.partitionId());
-        if (counted != null) {
-          sender.send(Events.stageOpened(counted));
-        }
         final AttemptNews news =
             attempt(start.stageId(), start.stageAttemptId(), task, Events.State.STARTED);
         news.atMillis = task.launchTime();
-        sender.send(Events.attemptChanged(news));
+        tell(news);
       }
     } catch (Throwable ours) {
       guard.turnOff(ours);
@@ -189,13 +236,15 @@ final class ApplicationListener extends SparkListener {
         final TaskInfo task = end.taskInfo();
         final AttemptNews news =
             attempt(end.stageId(), end.stageAttemptId(), task, stateAfter(end.reason(), task));
-        news.atMillis = task.finishTime();
+        if (news.state != Events.State.OBSOLETE) {
+          news.atMillis = task.finishTime();
+        }
         if (news.state == Events.State.FINISHED) {
           addInput(news, end.taskMetrics());
         } else {
           news.failure = failureOf(end.reason());
         }
-        sender.send(Events.attemptChanged(news));
+        tell(news);
       }
     } catch (Throwable ours) {
       guard.turnOff(ours);
@@ -207,14 +256,14 @@ final class ApplicationListener extends SparkListener {
     try {
       final int[] numbers = stagesOfJobs.remove(end.jobId());
       if (isOn() && numbers != null) {
-        failure = null;
-        if (end.jobResult() instanceof JobFailed) {
-          failure = cut(String.valueOf(((JobFailed) end.jobResult()).exception().getMessage()));
-          return;
+        failure =
+            end.jobResult() instanceof JobFailed
+                ? cut(String.valueOf(((JobFailed) end.jobResult()).exception().getMessage()))
+                : null;
+        for (StageNews news : stages.ended(numbers)) {
+          tell(news);
         }
-        for (StageNews news : stages.succeeded(numbers)) {
-          sender.send(Events.stageOpened(news));
-        }
+        closeGroup("job/" + end.jobId(), failure, end.time());
       }
     } catch (Throwable ours) {
       guard.turnOff(ours);
@@ -227,8 +276,14 @@ final class ApplicationListener extends SparkListener {
       if (isOn()) {
         if (event.getClass().getName().equals(SQL_EXECUTION_START)) {
           plans.started(event);
+          openGroup(
+              "sql/" + members.call(event, "executionId"),
+              String.valueOf(members.call(event, "description")),
+              (Long) members.call(event, "time"));
         } else if (event.getClass().getName().equals(SQL_EXECUTION_END)) {
-          worksOfExecutions.remove(plans.ended(event));
+          final String id = plans.ended(event);
+          worksOfExecutions.remove(id);
+          closeGroup("sql/" + id, failureOfExecution(event), (Long) members.call(event, "time"));
         }
       }
     } catch (Throwable ours) {
@@ -241,12 +296,8 @@ final class ApplicationListener extends SparkListener {
     try {
       if (isOn() && !isClosed) {
         isClosed = true;
-        sender.endReports(SIGN_OF_LIFE);
-        final int code = exitCodeOf(end);
-        final String why = code == 0 ? failure : "the application exited with code " + code;
-        sender.send(
-            Events.jobClosed(
-                why == null ? Events.Outcome.SUCCEEDED : Events.Outcome.FAILED, why, end.time()));
+        sender.endReports(signOfLife);
+        sender.send(closing(end));
       }
     } catch (Throwable ours) {
       guard.turnOff(ours);
@@ -257,20 +308,84 @@ final class ApplicationListener extends SparkListener {
     return sender != null && !guard.isOff();
   }
 
-  /** The job, or the SQL execution that has several; recognised in other runs by what it does. */
-  private Stages.Work workOf(int job, List<Object> infos, Properties properties)
-      throws ReflectiveOperationException {
-    final String pool = property(properties, "spark.scheduler.pool");
-    final String execution = property(properties, SQL_EXECUTION);
-    if (execution.isEmpty()) {
-      final String name =
-          infos.isEmpty() ? "" : ((StageInfo) infos.get(infos.size() - 1)).name();
-      return new Stages.Work(
-          "job/" + job, pool, "job " + name + " " + jobNames.merge(name, 1, Integer::sum));
+  /**
+   * Nobody else speaks while the application waits for executors, or between two of its jobs. If
+   * there was no room for all events while the master was away, it is told all that holds again.
+   */
+  private Event signOfLife() {
+    standing.tellAfterDrops(sender.dropped(), sender::send);
+    return Events.jobOpened(new JobNews(null));
+  }
+
+  private void tell(StageNews news) {
+    final Event opened = Events.stageOpened(news);
+    standing.stageOpened(news.number, opened);
+    sender.send(opened);
+  }
+
+  private void tell(AttemptNews news) {
+    final Event changed = Events.attemptChanged(news);
+    standing.attemptChanged(news, changed);
+    sender.send(changed);
+  }
+
+  private void openGroup(String group, String name, long atMillis) {
+    final Event opened = Events.groupOpened(group, name, atMillis);
+    standing.groupOpened(group, opened);
+    sender.send(opened);
+  }
+
+  /** {@code why}: it failed; null: it did not. Nothing is said of a group that was not opened. */
+  private void closeGroup(String group, String why, long atMillis) {
+    if (standing.groupClosed(group)) {
+      sender.send(
+          Events.groupClosed(
+              group,
+              why == null ? Events.Outcome.SUCCEEDED : Events.Outcome.FAILED,
+              why,
+              atMillis));
     }
-    return worksOfExecutions.computeIfAbsent(
-        execution,
-        id -> new Stages.Work("sql/" + id, pool, "sql " + plans.recognisedBy(id)));
+  }
+
+  /** Null: it succeeded, or Spark is older than 3.4, which does not say it. */
+  private String failureOfExecution(Object event) throws ReflectiveOperationException {
+    final Object why = Members.orNull((scala.Option<?>) members.call(event, "errorMessage"));
+    return why == null || why.toString().isEmpty() ? null : cut(why.toString());
+  }
+
+  private Event closing(SparkListenerApplicationEnd end) {
+    final Integer code = exitCodeOf(end);
+    if (code != null && code != 0) {
+      return Events.jobClosed(
+          Events.Outcome.FAILED, "the driver exited with " + code, end.time());
+    }
+    if (!stagesOfJobs.isEmpty()) {
+      return Events.jobClosed(
+          Events.Outcome.KILLED,
+          "the application was stopped while " + stagesOfJobs.size() + " of its jobs ran",
+          end.time());
+    }
+    final String why = code == null ? failure : null;
+    return Events.jobClosed(
+        why == null ? Events.Outcome.SUCCEEDED : Events.Outcome.FAILED, why, end.time());
+  }
+
+  /** The job, or the SQL execution that has several; recognised in other runs by what it does. */
+  private Stages.Work workOf(SparkListenerJobStart start, List<Object> infos) {
+    final String pool = property(start.properties(), "spark.scheduler.pool");
+    final String execution = property(start.properties(), SQL_EXECUTION);
+    if (!execution.isEmpty()) {
+      return worksOfExecutions.computeIfAbsent(
+          execution,
+          id -> new Stages.Work("sql/" + id, pool, "sql " + plans.recognisedBy(id)));
+    }
+    // The stage that gives the result has the highest number.
+    final String name = infos.isEmpty() ? "" : ((StageInfo) infos.get(infos.size() - 1)).name();
+    final String group = "job/" + start.jobId();
+    final String description = property(start.properties(), "spark.job.description");
+    openGroup(group, description.isEmpty() ? name : description, start.time());
+    return new Stages.Work(
+        group, pool, "job " + name + " " + jobNames.merge(name, 1, Integer::sum));
   }
 
   private static String property(Properties properties, String key) {
@@ -281,11 +396,11 @@ final class ApplicationListener extends SparkListener {
     final int[] parents =
         members.list(info, "parentIds").stream().mapToInt(id -> (Integer) id).sorted().toArray();
     final List<Object> rdds = members.list(info, "rddInfos");
-    final StringBuilder steps = new StringBuilder();
+    final List<String> steps = new ArrayList<>();
     for (Object rdd : rdds) {
-      steps.append(members.call(rdd, "name")).append(' ');
       final Object scope = Members.orNull((scala.Option<?>) members.call(rdd, "scope"));
-      steps.append(scope == null ? "" : members.call(scope, "name")).append('\n');
+      steps.add(
+          members.call(rdd, "name") + " " + (scope == null ? "" : members.call(scope, "name")));
     }
     final Object submitted = Members.orNull(info.submissionTime());
     return new StageFacts(
@@ -295,7 +410,7 @@ final class ApplicationListener extends SparkListener {
         info.numTasks(),
         rdds.isEmpty() ? -1 : (Integer) members.call(rdds.get(0), "numPartitions"),
         parents,
-        steps.toString(),
+        Signature.ofWork(info.name(), steps),
         submitted == null ? 0 : (Long) submitted);
   }
 
@@ -317,7 +432,9 @@ final class ApplicationListener extends SparkListener {
     }
     final int number = executors.size();
     final int coresOfTask = Math.max(1, context.conf().getInt("spark.task.cpus", 1));
-    sender.send(Events.executorOpened(number, host, "", id, cores / coresOfTask));
+    final Event opened = Events.executorOpened(number, host, "", id, cores / coresOfTask);
+    standing.executorOpened(number, opened);
+    sender.send(opened);
     executors.put(id, number);
     return number;
   }
@@ -330,7 +447,12 @@ final class ApplicationListener extends SparkListener {
     if (task.successful()) {
       return Events.State.FINISHED;
     }
-    return task.killed() ? Events.State.KILLED : Events.State.FAILED;
+    return task.killed()
+            || reason instanceof TaskKilled
+            || reason instanceof TaskCommitDenied
+            || reason instanceof ExecutorLostFailure
+        ? Events.State.KILLED
+        : Events.State.FAILED;
   }
 
   /** What it has read is what there was to read. */
@@ -353,13 +475,12 @@ final class ApplicationListener extends SparkListener {
     return text.substring(0, Math.min(text.length(), FAILURE_CHARS_MAX));
   }
 
-  /** 0 before Spark 4.0, which does not say it. */
-  private int exitCodeOf(SparkListenerApplicationEnd end) {
+  /** Null before Spark 4.0, which does not say it. */
+  private Integer exitCodeOf(SparkListenerApplicationEnd end) {
     try {
-      final Object code = Members.orNull((scala.Option<?>) members.call(end, "exitCode"));
-      return code == null ? 0 : (Integer) code;
+      return (Integer) Members.orNull((scala.Option<?>) members.call(end, "exitCode"));
     } catch (ReflectiveOperationException notSaid) {
-      return 0;
+      return null;
     }
   }
 }

@@ -1,6 +1,5 @@
 package org.tidemark.spark;
 
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -70,11 +69,10 @@ final class InputSizes {
       precision = Precision.EXACT;
       looksLeft = LOOKS_MAX;
       final long[] bytes = of((RDD<?>) members.call(scheduled, "rdd"));
-      // Those of a job that needs only some partitions are those of the first ones.
-      if (bytes.length < stage.tasks) {
+      if (bytes.length != Math.max(stage.tasks, stage.indexes)) {
         return false;
       }
-      stage.taskBytes = Arrays.copyOf(bytes, stage.tasks);
+      stage.taskBytes = bytes;
       stage.precision = precision;
       return true;
     } catch (Unknown | ReflectiveOperationException | RuntimeException notToBeHad) {

@@ -146,7 +146,7 @@ final class KeyGroups {
       final AttemptNews shuffled = new AttemptNews(watch.attempt, Events.State.SHUFFLED);
       shuffled.atMillis = System.currentTimeMillis();
       sender.send(Events.attemptChanged(shuffled));
-      watch.tellFetched();
+      watch.reduces();
       final GroupTimes times = new GroupTimes(watch, sender.settings());
       sender.startReports(times);
       watch.endWith(

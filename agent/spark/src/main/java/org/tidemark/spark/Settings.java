@@ -24,6 +24,8 @@ final class Settings {
   static final String ENABLED = "spark.tidemark.enabled";
   /** Whether key groups of RDD shuffles are looked at. */
   static final String KEYS = "spark.tidemark.keys";
+  /** Whether the driver writes the application's id to standard error. */
+  static final String ANNOUNCE = "spark.tidemark.announce";
   static final String TOKEN = "spark.tidemark.token";
   /** A file at the driver with the token. */
   static final String TOKEN_FILE = "spark.tidemark.token.file";
@@ -40,12 +42,15 @@ final class Settings {
   private static final int TOKEN_BYTES_MAX = 1 << 16;
 
   final boolean keys;
+  final boolean isAnnounced;
   private final Endpoint master;
   private final String token;
   private final String run;
 
-  private Settings(boolean keys, Endpoint master, String token, String run) {
+  private Settings(
+      boolean keys, boolean isAnnounced, Endpoint master, String token, String run) {
     this.keys = keys;
+    this.isAnnounced = isAnnounced;
     this.master = master;
     this.token = token;
     this.run = run;
@@ -74,7 +79,12 @@ final class Settings {
               + address);
     }
     final String run = told.getOrDefault(RUN, UUID.randomUUID().toString());
-    return new Settings(Boolean.parseBoolean(conf.apply(KEYS, "false")), master, token, run);
+    return new Settings(
+        Boolean.parseBoolean(conf.apply(KEYS, "false")),
+        Boolean.parseBoolean(conf.apply(ANNOUNCE, "false")),
+        master,
+        token,
+        run);
   }
 
   /** What an executor has to know of it. */

@@ -21,7 +21,7 @@ final class SqlPlans {
   void started(Object event) throws ReflectiveOperationException {
     final StringBuilder names = new StringBuilder();
     addNames(members.call(event, "sparkPlanInfo"), names, new int[] {NODES_MAX});
-    final String plan = Integer.toHexString(names.toString().hashCode()) + "." + names.length();
+    final String plan = Signature.ofPlan(names.toString());
     running.put(
         String.valueOf(members.call(event, "executionId")),
         plan + " " + occurrences.merge(plan, 1, Integer::sum));

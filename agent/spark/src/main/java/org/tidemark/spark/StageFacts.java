@@ -10,8 +10,8 @@ final class StageFacts {
   /** How many partitions there are; below zero: not known. */
   final int partitions;
   final int[] parents;
-  /** What its tasks do, step by step: the same in every run. */
-  final String steps;
+  /** What its tasks do ({@link Signature#ofWork}): the same in every run. */
+  final long work;
   /** 0: not submitted yet. */
   final long submittedMillis;
 
@@ -22,7 +22,7 @@ final class StageFacts {
       int tasks,
       int partitions,
       int[] parents,
-      String steps,
+      long work,
       long submittedMillis) {
     this.stage = stage;
     this.attempt = attempt;
@@ -30,7 +30,7 @@ final class StageFacts {
     this.tasks = tasks;
     this.partitions = partitions;
     this.parents = parents;
-    this.steps = steps;
+    this.work = work;
     this.submittedMillis = submittedMillis;
   }
 }

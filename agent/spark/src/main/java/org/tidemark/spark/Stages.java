@@ -1,6 +1,5 @@
 package org.tidemark.spark;
 
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -8,21 +7,21 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.tidemark.jvm.profile.KeyHash;
 import org.tidemark.jvm.wire.StageNews;
 
 /**
  * The stages of an application as the master is to know them. A task's index is its partition, in
- * every attempt at its stage: that is all that executors know of it. Remembers the stages of the
- * latest jobs only. Not thread-safe.
+ * every attempt at its stage: that is all that executors know of it. An attempt may be for some
+ * partitions only: those that a job such as take() wants, or those whose output was lost. Remembers
+ * the stages of the latest jobs only. Not thread-safe.
  */
 final class Stages {
   private static final class Known {
     final StageFacts facts;
     final Work work;
     final String signature;
-    /** Of every attempt; below zero: which partitions the tasks are for is not known. */
-    int count;
+    /** How many jobs that run list it. */
+    int jobs;
     boolean isSubmitted;
     boolean isSkipped;
 
@@ -30,12 +29,14 @@ final class Stages {
       this.facts = facts;
       this.work = work;
       this.signature = signature;
-      count = facts.partitions < 0 || facts.partitions == facts.tasks ? facts.tasks : -1;
     }
   }
 
   /** The job or SQL execution that stages are for. */
   static final class Work {
+    /** As in spark/translator.cc. */
+    private static final int WORKS_MAX = 1_000;
+
     final String group;
     final String pool;
     private final String recognisedBy;
@@ -49,10 +50,12 @@ final class Stages {
       this.recognisedBy = recognisedBy;
     }
 
+    /** Empty: the stages do too many different things for all to be told apart. */
     private String signatureOf(StageFacts facts) {
-      final long does = hash(facts.name + "\n" + facts.steps);
-      return String.format(
-          "%016x-%016x-%d", hash(recognisedBy), does, alike.merge(does, 1, Integer::sum));
+      if (alike.size() >= WORKS_MAX && !alike.containsKey(facts.work)) {
+        return "";
+      }
+      return Signature.of(recognisedBy, facts.work, alike.merge(facts.work, 1, Integer::sum));
     }
   }
 
@@ -67,12 +70,18 @@ final class Stages {
     this.keys = keys;
   }
 
-  /** A job begins that may need these; null for those that an earlier job has listed. */
+  /**
+   * A job begins that may need this; its stages are listed by number. Null: an earlier job has
+   * listed it.
+   */
   StageNews listed(StageFacts facts, Work work) {
-    if (stages.containsKey(facts.stage)) {
+    final Known earlier = stages.get(facts.stage);
+    if (earlier != null) {
+      ++earlier.jobs;
       return null;
     }
     final Known known = new Known(facts, work, work.signatureOf(facts));
+    known.jobs = 1;
     stages.put(facts.stage, known);
     return news(known, facts);
   }
@@ -92,42 +101,20 @@ final class Stages {
     return all;
   }
 
-  /**
-   * A task of a stage starts. Not null: it shows that the tasks, of which there are fewer than
-   * partitions, are for the first ones.
-   */
-  StageNews started(int stage, int attempt, int index, int partition) {
-    final Known known = stages.get(stage);
-    if (known == null || known.count >= 0 || attempt > 0
-        || index != partition || index != known.facts.tasks - 1) {
-      return null;
-    }
-    known.count = known.facts.tasks;
-    return news(known, known.facts);
-  }
-
-  /** A job that needed these has succeeded: those that never ran were not needed. */
-  List<StageNews> succeeded(int[] jobs) {
+  /** A job that listed these has ended: those that never ran will not, unless another wants them. */
+  List<StageNews> ended(int[] jobs) {
     final List<StageNews> all = new ArrayList<>();
     for (int stage : jobs) {
       final Known known = stages.get(stage);
-      if (known != null) {
+      if (known != null && --known.jobs <= 0) {
         skip(known, all);
       }
     }
     return all;
   }
 
-  /** How many tasks the master was told of; below zero: not known, nor is the stage. */
-  int countOf(int stage) {
-    final Known known = stages.get(stage);
-    return known == null ? -1 : known.count;
-  }
-
-  /** The news of an attempt once more, to say more of it; null: the stage is not known. */
-  StageNews again(StageFacts facts) {
-    final Known known = stages.get(facts.stage);
-    return known == null ? null : news(known, facts);
+  boolean isKnown(int stage) {
+    return stages.containsKey(stage);
   }
 
   private void skipBefore(Known submitted, List<StageNews> all) {
@@ -166,14 +153,12 @@ final class Stages {
     news.signature = known.signature;
     news.parents = Arrays.stream(known.facts.parents).asLongStream().toArray();
     news.group = known.work.group;
-    news.tasks = known.count;
+    news.tasks = facts.tasks;
+    if (facts.partitions > facts.tasks) {
+      news.indexes = facts.partitions;
+    }
     news.pool = known.work.pool;
     news.openedMillis = facts.submittedMillis;
     return news;
-  }
-
-  private static long hash(String text) {
-    final byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-    return KeyHash.of(bytes, 0, bytes.length);
   }
 }

@@ -18,8 +18,8 @@ import org.tidemark.jvm.wire.HeartbeatNews;
  * time.
  *
  * <p>What a task has read tells how far it is where each record is done with when the next is read.
- * Where all are read, to be sorted or put into groups, before the first result, what was read tells
- * nothing of how far the work is, and is kept back.
+ * Where all are read, to be sorted or put into groups, before the first result, it says so: what was
+ * read tells nothing of how far the work is.
  */
 final class TaskWatch implements Sender.Reporter {
   /** A metric of the SQL operator that reads all its input before its first result. */
@@ -41,8 +41,9 @@ final class TaskWatch implements Sender.Reporter {
   private long waitedMillisBefore;
   private long memoryWaitMillis;
   private long cpuNanos;
-  /** Whether what was fetched is told, as the stage reduces. */
-  private volatile boolean tellsFetched;
+  /** How far the task is, its key groups tell. */
+  private volatile boolean isReducing;
+  private boolean isInputReadFirst;
   /** What else ends with the task; null: nothing. Belongs to the task's thread. */
   private Runnable atEnd;
 
@@ -82,9 +83,9 @@ final class TaskWatch implements Sender.Reporter {
     return records == 0 ? 0 : (double) metrics.shuffleReadMetrics().totalBytesRead() / records;
   }
 
-  /** The stage reduces: says how much was fetched from now on. */
-  void tellFetched() {
-    tellsFetched = true;
+  /** From now on, its key groups tell how far the task is. */
+  void reduces() {
+    isReducing = true;
   }
 
   /** The key groups of the task end with it. */
@@ -99,31 +100,32 @@ final class TaskWatch implements Sender.Reporter {
   }
 
   private void addRead(HeartbeatNews news) {
-    news.bytesDone = metrics.inputMetrics().bytesRead();
-    news.recordsDone = metrics.inputMetrics().recordsRead();
     final long shuffled = metrics.shuffleReadMetrics().recordsRead();
-    if (shuffled > 0 && (tellsFetched || isPassedOn())) {
-      news.bytesDone += metrics.shuffleReadMetrics().totalBytesRead();
-      news.recordsDone += shuffled;
+    news.bytesDone =
+        metrics.inputMetrics().bytesRead() + metrics.shuffleReadMetrics().totalBytesRead();
+    news.recordsDone = metrics.inputMetrics().recordsRead() + shuffled;
+    if (news.recordsDone > 0 && !isInputReadFirst) {
+      isInputReadFirst = isReadFirst(shuffled > 0);
     }
+    news.isInputReadFirst = isInputReadFirst && !isReducing;
   }
 
-  /** Whether records of a shuffle are done with one after the other, as far as it can be told. */
-  private boolean isPassedOn() {
+  /** Whether all records are read before the first result, as far as it can be told. */
+  private boolean isReadFirst(boolean isShuffle) {
     boolean isSql = false;
     try {
       for (Object accumulator : members.list(metrics, "accumulators")) {
         final Object name = Members.orNull((scala.Option<?>) members.call(accumulator, "name"));
         if (SORTS.equals(name)) {
-          return false;
+          return true;
         }
         isSql |= accumulator.getClass().getName().startsWith("org.apache.spark.sql.");
       }
     } catch (ReflectiveOperationException notTold) {
-      return false;
+      return true;
     }
     // What reads a shuffle of an RDD usually puts it into groups or into an order first.
-    return isSql;
+    return isShuffle && !isSql;
   }
 
   private void addWaits(HeartbeatNews news) {

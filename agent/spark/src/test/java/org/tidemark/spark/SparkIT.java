@@ -2,6 +2,7 @@ package org.tidemark.spark;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
+import static org.junit.Assume.assumeTrue;
 
 import java.io.File;
 import java.nio.charset.StandardCharsets;
@@ -9,9 +10,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.BeforeClass;
 import org.junit.ClassRule;
@@ -28,6 +32,10 @@ public class SparkIT {
 
   private static final String LOCAL = "local[2,4]";
   private static final String CLUSTER = "local-cluster[2,1,512]";
+
+  // States of attempts, by number.
+  private static final int FINISHED = 4;
+  private static final int KILLED = 6;
 
   private static Spark spark;
   private static String expected;
@@ -46,6 +54,7 @@ public class SparkIT {
     for (int i = 0; i < contexts; ++i) {
       assertEquals(i + " " + expected, ended.said("RESULT").get(i));
       assertEquals("of the connector's threads", i + " 0", ended.said("THREADS").get(i));
+      assertEquals("of its connections", i + " 0", ended.said("SOCKETS").get(i));
     }
   }
 
@@ -61,9 +70,7 @@ public class SparkIT {
     }
   }
 
-  @Test
-  public void aLocalApplicationTellsWhatItsOwnLogTells() throws Exception {
-    final File events = FOLDER.newFolder();
+  private static List<String> logging(File events) {
     final List<String> options = Spark.reporting(Spark.jar());
     for (String setting :
         Arrays.asList(
@@ -72,6 +79,36 @@ public class SparkIT {
             "spark.eventLog.dir=" + events.toURI())) {
       options.addAll(Arrays.asList("--conf", setting));
     }
+    return options;
+  }
+
+  /** What a master makes of Spark's own logs in a folder, with no connector anywhere. */
+  private static EventLog readFrom(File events, String application) throws Exception {
+    try (Stream<Path> files = Files.walk(events.toPath())) {
+      for (Path file : files.collect(Collectors.toList())) {
+        // A master reads the logs of what runs.
+        final String name = file.getFileName().toString();
+        if (name.equals(application) || name.equals("appstatus_" + application)) {
+          Files.move(file, file.resolveSibling(name + ".inprogress"));
+        }
+      }
+    }
+    try (Master reader =
+        Master.start(FOLDER.newFolder().toPath(), "spark_logs=" + events)) {
+      return EventLog.of(reader, application);
+    }
+  }
+
+  private static Map<Long, String> signatures(EventLog log) {
+    final Map<Long, String> signatures = new TreeMap<>();
+    log.stages.forEach((number, stage) -> signatures.put(number, stage.signature));
+    return signatures;
+  }
+
+  @Test
+  public void aLocalApplicationTellsWhatItsOwnLogTells() throws Exception {
+    final File events = FOLDER.newFolder();
+    final List<String> options = logging(events);
     try (Master master = Master.start(FOLDER.newFolder().toPath())) {
       final Spark.Ended ended = spark.work(LOCAL, options, master.address);
       check(ended, 1);
@@ -89,10 +126,21 @@ public class SparkIT {
       assertEquals(Set.of(0L), log.stages.get(1L).parents);
       assertEquals(4, log.stages.get(1L).taskBytes.length);
       assertEquals(6, log.stages.get(0L).tasks);
+      assertTrue(
+          "take() wants some partitions of 10",
+          log.stages.values().stream().anyMatch(s -> s.indexes == 10 && s.tasks < 10));
+      assertEquals(logged(events, "StageCompleted"), log.closedStages.size());
+      assertEquals(Set.of(1), new HashSet<>(log.closedStages.values()));
+      assertEquals(logged(events, "JobEnd"), log.closedGroups.size());
+      assertEquals(log.groupNames.keySet(), log.closedGroups.keySet());
+      assertTrue(log.groupNames.toString(), log.groupNames.get("job/0").startsWith("reduce at"));
+      assertTrue("groups are made of all that is read", log.readFirst.contains(1L));
       // Every task that ended said what it had used.
       assertEquals(log.attempts.keySet(), log.cpuMicros.keySet());
       assertEquals(
           log.stages.size(), log.stages.values().stream().map(s -> s.signature).distinct().count());
+      final EventLog read = readFrom(events, ended.said("APPLICATION").get(0).substring(2));
+      assertEquals(signatures(log), signatures(read));
     }
   }
 
@@ -173,7 +221,8 @@ public class SparkIT {
   @Test
   public void whatTasksOfAJoinHaveToReadIsKnownBefore() throws Exception {
     try (Master master = Master.start(FOLDER.newFolder().toPath())) {
-      final List<String> options = Spark.reporting(Spark.jar());
+      final File events = FOLDER.newFolder();
+      final List<String> options = logging(events);
       options.addAll(Arrays.asList("--conf", Settings.MASTER + "=" + master.address));
       final Spark.Ended ended = spark.python(LOCAL, options, "skew_join.py");
       assertEquals(ended.err, 0, ended.exitCode);
@@ -197,6 +246,11 @@ public class SparkIT {
         }
       }
       assertEquals(2, joins);
+      assertEquals(log.groupNames.keySet(), log.closedGroups.keySet());
+      assertEquals(Set.of(1), new HashSet<>(log.closedGroups.values()));
+      assertTrue(log.groupNames.toString(), log.groupNames.get("sql/0").startsWith("collect at"));
+      assertEquals(
+          signatures(log), signatures(readFrom(events, ended.said("APPLICATION").get(0))));
     }
   }
 
@@ -213,7 +267,86 @@ public class SparkIT {
       assertEquals(1, log.outcome);
       assertEquals(0, log.refused);
       assertTrue(log.executors >= 3);
+      assertTrue(log.closedExecutors >= 1);
+      assertEquals("it was lost, and no fault of the task's", KILLED, log.stateOf("1.0.0.0"));
       assertTrue("a stage is tried again", log.stages.values().stream().anyMatch(s -> s.attempt > 0));
+    }
+  }
+
+  @Test
+  public void bothConnectorsMayWorkInOneProcess() throws Exception {
+    final File hadoop = new File(System.getProperty("tidemark.hadoop.jar", ""));
+    assumeTrue("there is no " + hadoop, hadoop.exists());
+    final File input = FOLDER.newFile();
+    Files.write(input.toPath(), "one\ntwo\nthree\n".getBytes(StandardCharsets.UTF_8));
+    try (Master master = Master.start(FOLDER.newFolder().toPath())) {
+      final List<String> options = Spark.reporting(Spark.jar());
+      options.addAll(Arrays.asList("--driver-class-path", hadoop.getPath()));
+      options.addAll(Arrays.asList("--conf", Settings.MASTER + "=" + master.address));
+      final Spark.Ended ended =
+          spark.python(
+              LOCAL,
+              options,
+              "both.py",
+              input.getPath(),
+              FOLDER.getRoot() + "/both",
+              master.address);
+      assertEquals(ended.err, 0, ended.exitCode);
+      assertEquals(Arrays.asList("3"), ended.said("RESULT"));
+      assertEquals(Arrays.asList("0"), ended.said("THREADS"));
+      final String job = ended.said("MAPREDUCE").get(0);
+      assertTrue(job, job.endsWith(" True"));
+      assertEquals(1, EventLog.of(master, job.split(" ")[0]).outcome);
+      assertEquals(1, EventLog.of(master, ended.said("APPLICATION").get(0)).outcome);
+    }
+  }
+
+  @Test
+  public void anApplicationThatIsInterruptedSaysSo() throws Exception {
+    try (Master master = Master.start(FOLDER.newFolder().toPath())) {
+      final List<String> options = Spark.reporting(Spark.jar());
+      options.addAll(Arrays.asList("--conf", Settings.MASTER + "=" + master.address));
+      final Spark.Ended ended = spark.interrupted(LOCAL, options);
+      final EventLog log = EventLog.of(master, ended.said("APPLICATION").get(0));
+      assertEquals("killed", 3, log.outcome);
+    }
+  }
+
+  @Test
+  public void ofTwoAttemptsAtATaskTheOneThatFinishedCounts() throws Exception {
+    try (Master master = Master.start(FOLDER.newFolder().toPath())) {
+      final List<String> options = Spark.reporting(Spark.jar());
+      for (String setting :
+          Arrays.asList(
+              Settings.MASTER + "=" + master.address,
+              "spark.speculation=true",
+              "spark.speculation.interval=100ms",
+              "spark.speculation.quantile=0.5")) {
+        options.addAll(Arrays.asList("--conf", setting));
+      }
+      final Spark.Ended ended = spark.slow(CLUSTER, options);
+      assertEquals(ended.err, 0, ended.exitCode);
+      final EventLog log = EventLog.of(master, ended.said("APPLICATION").get(0));
+      assertEquals(0, log.refused);
+      assertEquals(Set.of("0.0.0.1"), log.speculative);
+      assertEquals(FINISHED, log.stateOf("0.0.0.1"));
+      assertEquals(4, log.finished());
+    }
+  }
+
+  @Test
+  public void aCommandThatIsRunIsShownAndDoesWhatItDoesWithout() throws Exception {
+    final Spark.Ended alone = spark.watchedWork(LOCAL, Arrays.asList("-o", "jsonl"));
+    check(alone, 1);
+    final String application = alone.said("APPLICATION").get(0).substring(2);
+    assertTrue(alone.err, alone.err.contains(application));
+    assertTrue(alone.err, alone.err.contains("JOB_STATE_SUCCEEDED"));
+    try (Master master = Master.start(FOLDER.newFolder().toPath())) {
+      final Spark.Ended other =
+          spark.watchedWork(LOCAL, Arrays.asList("-o", "jsonl", "--master", master.address));
+      check(other, 1);
+      assertTrue(other.err, other.err.contains("JOB_STATE_SUCCEEDED"));
+      assertEquals(1, master.jobs().size());
     }
   }
 

@@ -16,7 +16,7 @@ public class StagesTest {
   private final Stages.Work job = new Stages.Work("job/0", "", "job");
 
   private static StageFacts facts(int stage, int attempt, int tasks, int partitions, int... parents) {
-    return new StageFacts(stage, attempt, "count", tasks, partitions, parents, "steps", 0);
+    return new StageFacts(stage, attempt, "count", tasks, partitions, parents, 77, 0);
   }
 
   private StageNews list(int stage, int... parents) {
@@ -41,42 +41,6 @@ public class StagesTest {
   }
 
   @Test
-  public void whatASucceededJobDidNotRunIsSkippedOnce() {
-    list(0);
-    list(1, 0);
-    stages.submitted(facts(1, 0, 4, 4, 0));
-    assertTrue(stages.succeeded(new int[] {0, 1}).isEmpty());
-    list(2);
-    assertEquals(List.of(2), skipped(stages.succeeded(new int[] {2, 99})));
-  }
-
-  @Test
-  public void aRetryOfSomeTasksHasAsManyAsThereArePartitions() {
-    list(0);
-    final StageNews retry = stages.submitted(facts(0, 1, 2, 4)).get(0);
-    assertEquals(1, retry.attempt);
-    assertEquals(4, retry.tasks);
-  }
-
-  @Test
-  public void tasksForSomePartitionsAreCountedOnceItIsKnownThatTheyAreForTheFirst() {
-    assertEquals(-1, stages.listed(facts(0, 0, 2, 10), job).tasks);
-    assertNull(stages.started(0, 0, 0, 0));
-    assertEquals(2, stages.started(0, 0, 1, 1).tasks);
-    assertEquals(2, stages.countOf(0));
-    assertNull(stages.started(0, 0, 1, 1));
-  }
-
-  @Test
-  public void tasksForOtherPartitionsAreNotCounted() {
-    stages.listed(facts(0, 0, 2, 10), job);
-    assertNull(stages.started(0, 0, 0, 3));
-    assertNull(stages.started(0, 0, 1, 4));
-    assertEquals(-1, stages.countOf(0));
-    assertEquals(-1, stages.submitted(facts(0, 1, 1, 10)).get(0).tasks);
-  }
-
-  @Test
   public void aStageThatTwoJobsListIsToldOnce() {
     list(0);
     assertNull(stages.listed(facts(0, 0, 4, 4), new Stages.Work("job/1", "", "other")));
@@ -96,9 +60,35 @@ public class StagesTest {
   }
 
   @Test
+  public void whatAJobThatEndedDidNotRunIsSkippedOnceNobodyWantsIt() {
+    list(0);
+    list(1, 0);
+    stages.submitted(facts(1, 0, 4, 4, 0));
+    assertTrue(stages.ended(new int[] {0, 1}).isEmpty());
+    list(2);
+    list(2);
+    assertTrue(stages.ended(new int[] {2}).isEmpty());
+    assertEquals(List.of(2), skipped(stages.ended(new int[] {2, 99})));
+  }
+
+  @Test
+  public void anAttemptForSomePartitionsSaysHowManyThereAre() {
+    final StageNews whole = list(0);
+    assertEquals(4, whole.tasks);
+    assertEquals("as many as tasks", -1, whole.indexes);
+    final StageNews retry = stages.submitted(facts(0, 1, 2, 4)).get(0);
+    assertEquals(1, retry.attempt);
+    assertEquals(2, retry.tasks);
+    assertEquals(4, retry.indexes);
+    final StageNews take = stages.listed(facts(1, 0, 2, 10), job);
+    assertEquals(2, take.tasks);
+    assertEquals(10, take.indexes);
+    assertEquals("unknown", -1, stages.listed(facts(2, 0, 2, -1), job).indexes);
+  }
+
+  @Test
   public void aStageNobodyListedIsLeftOut() {
     assertTrue(stages.submitted(facts(5, 0, 4, 4)).isEmpty());
-    assertNull(stages.started(5, 0, 3, 3));
-    assertNull(stages.again(facts(5, 0, 4, 4)));
+    assertFalse(stages.isKnown(5));
   }
 }

@@ -90,6 +90,11 @@ public final class Sender {
     return !outbox.isCongested();
   }
 
+  /** How many events had to go because there was no room. */
+  public long dropped() {
+    return outbox.dropped();
+  }
+
   public void send(Event event) {
     outbox.add(event);
     wake();

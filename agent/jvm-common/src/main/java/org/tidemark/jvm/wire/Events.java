@@ -21,6 +21,10 @@ public final class Events {
   private static final int TASK_HEARTBEAT = 6;
   private static final int MAP_PROFILE = 7;
   private static final int REDUCE_PROFILE = 8;
+  private static final int STAGE_CLOSED = 9;
+  private static final int GROUP_OPENED = 10;
+  private static final int GROUP_CLOSED = 11;
+  private static final int EXECUTOR_CLOSED = 12;
 
   static final long NANOS_PER_MILLI = 1_000_000L;
 
@@ -54,9 +58,7 @@ public final class Events {
             .text(3, job.applicationId)
             .text(4, job.user)
             .text(5, job.queue);
-    if (job.submittedMillis > 0) {
-      body.fixed64Always(6, job.submittedMillis * NANOS_PER_MILLI);
-    }
+    addInstant(body, 6, job.submittedMillis);
     body.uint(7, job.masterAttempt);
     for (StageNews stage : job.stages) {
       body.message(8, stage.encoded());
@@ -66,6 +68,33 @@ public final class Events {
 
   public static Event stageOpened(StageNews stage) {
     return new Event(Event.Importance.JOB, STAGE_OPENED, stage.encoded(), null);
+  }
+
+  /** {@code message}: why the attempt at the stage failed; null if it did not. */
+  public static Event stageClosed(
+      int stage, int attempt, Outcome outcome, String message, long atMillis) {
+    final ProtoWriter body =
+        new ProtoWriter()
+            .uint(1, stage)
+            .uint(2, attempt)
+            .uint(3, outcome.ordinal())
+            .text(4, message);
+    addInstant(body, 5, atMillis);
+    return new Event(Event.Importance.JOB, STAGE_CLOSED, body, null);
+  }
+
+  /** {@code group}: as {@link StageNews#group} has it. {@code name}: what people call it. */
+  public static Event groupOpened(String group, String name, long atMillis) {
+    final ProtoWriter body = new ProtoWriter().text(1, group).text(2, name);
+    addInstant(body, 3, atMillis);
+    return new Event(Event.Importance.JOB, GROUP_OPENED, body, null);
+  }
+
+  public static Event groupClosed(String group, Outcome outcome, String message, long atMillis) {
+    final ProtoWriter body =
+        new ProtoWriter().text(1, group).uint(2, outcome.ordinal()).text(3, message);
+    addInstant(body, 4, atMillis);
+    return new Event(Event.Importance.JOB, GROUP_CLOSED, body, null);
   }
 
   public static Event jobClosed(Outcome outcome, String message, long atMillis) {
@@ -93,12 +122,16 @@ public final class Events {
     return new Event(Event.Importance.ATTEMPT, EXECUTOR_OPENED, body, null);
   }
 
+  /** {@code number}: of one that {@link #executorOpened} told. */
+  public static Event executorClosed(int number) {
+    return new Event(
+        Event.Importance.ATTEMPT, EXECUTOR_CLOSED, new ProtoWriter().uint(1, number), null);
+  }
+
   public static Event attemptChanged(AttemptNews news) {
     final ProtoWriter body =
         new ProtoWriter().message(1, news.attempt.encoded()).uint(2, news.state.ordinal());
-    if (news.atMillis > 0) {
-      body.fixed64Always(3, news.atMillis * NANOS_PER_MILLI);
-    }
+    addInstant(body, 3, news.atMillis);
     if (news.executor >= 0) {
       body.uintAlways(4, news.executor);
     }
@@ -143,6 +176,7 @@ public final class Events {
         body.uintAlways(5 + i, optional[i]);
       }
     }
+    body.bool(11, news.isInputReadFirst);
     return new Event(Event.Importance.PROFILE, TASK_HEARTBEAT, body, null);
   }
 
@@ -215,6 +249,13 @@ public final class Events {
         REDUCE_PROFILE,
         body,
         running == null ? null : new RunningGroup(running, named));
+  }
+
+  /** 0: not known. */
+  private static void addInstant(ProtoWriter body, int field, long atMillis) {
+    if (atMillis > 0) {
+      body.fixed64Always(field, atMillis * NANOS_PER_MILLI);
+    }
   }
 
   private static ProtoWriter processorUse(ProcessorWatch.Use use) {

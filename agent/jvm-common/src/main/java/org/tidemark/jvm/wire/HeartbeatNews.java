@@ -15,6 +15,8 @@ public final class HeartbeatNews {
   public long memoryWaitMicros = -1;
   public long networkWaitMicros = -1;
   public long ioWaitMicros = -1;
+  /** What was read says nothing of how far the task is: all is read before its work begins. */
+  public boolean isInputReadFirst;
 
   public HeartbeatNews(Attempt attempt) {
     this.attempt = attempt;

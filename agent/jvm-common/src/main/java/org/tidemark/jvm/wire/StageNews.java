@@ -28,8 +28,10 @@ public final class StageNews {
   public String signature;
   public long[] parents = {};
   public String group;
-  /** Below zero: not known. */
+  /** How many tasks this attempt has; below zero: not known. */
   public int tasks = -1;
+  /** Indexes of tasks are below it; below zero: there are as many as tasks. */
+  public int indexes = -1;
 
   public boolean skipped;
   public String pool;
@@ -77,6 +79,9 @@ public final class StageNews {
     }
     if (openedMillis > 0) {
       stage.fixed64Always(18, openedMillis * Events.NANOS_PER_MILLI);
+    }
+    if (indexes >= 0) {
+      stage.uintAlways(19, indexes);
     }
     return stage;
   }

@@ -82,10 +82,26 @@ public class EventsTest {
     events.put("executor opened with slots", Events.executorOpened(4, "node-2", "", "1", 16));
     events.put("stage opened again", Events.stageOpened(retriedStage()));
     events.put("stage opened that is skipped", Events.stageOpened(skippedStage()));
+    final StageNews some = new StageNews(9, StageNews.Kind.GENERIC);
+    some.tasks = 2;
+    some.indexes = 10;
+    events.put("stage opened for some partitions", Events.stageOpened(some));
+    events.put(
+        "stage closed",
+        Events.stageClosed(7, 1, Events.Outcome.FAILED, "fetch failed", 1_700_000_001_000L));
+    events.put("group opened", Events.groupOpened("sql/4", "count at Job.scala:12", 1_700_000_000_500L));
+    events.put(
+        "group closed",
+        Events.groupClosed("sql/4", Events.Outcome.SUCCEEDED, null, 1_700_000_001_000L));
+    events.put("executor closed", Events.executorClosed(3));
     events.put("map attempt started", Events.attemptChanged(startedMap()));
     events.put("reduce attempt failed", Events.attemptChanged(failedReduce()));
     events.put("heartbeat", Events.heartbeat(Attempt.map(3, 1), 1 << 20, 12_345, 777));
     events.put("heartbeat of a task that waits", Events.heartbeat(waitingTask()));
+    final HeartbeatNews sorting = new HeartbeatNews(new Attempt(7, 0, 2, 0));
+    sorting.recordsDone = 50;
+    sorting.isInputReadFirst = true;
+    events.put("heartbeat of a task that sorts", Events.heartbeat(sorting));
     events.put("attempt started with records to read", Events.attemptChanged(knownInput()));
     events.put(
         "map profile",

@@ -1,7 +1,17 @@
 package org.tidemark.spark.jobs;
 
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -10,7 +20,7 @@ import scala.Tuple2;
 /**
  * An application whose result does not depend on the order of anything. Each argument is the address
  * of a master, or "none", for a context of its own, one after the other. Prints of each the result,
- * and how many threads of the connector's are left when it has stopped.
+ * and how many threads of the connector's, and sockets to the master, are left when it has stopped.
  */
 public final class Work {
   private static final int TASKS = 6;
@@ -31,6 +41,7 @@ public final class Work {
         System.out.println("RESULT " + i + " " + run(context));
       }
       System.out.println("THREADS " + i + " " + threadsLeft());
+      System.out.println("SOCKETS " + i + " " + socketsTo(masters[i]));
     }
   }
 
@@ -80,6 +91,33 @@ public final class Work {
       Thread.sleep(50);
     }
     return ours();
+  }
+
+  private static int socketsTo(String master) throws IOException {
+    final Matcher port = Pattern.compile(":([0-9]+)$").matcher(master);
+    if (!port.find()) {
+      return 0;
+    }
+    final String suffix = String.format(":%04X", Integer.parseInt(port.group(1)));
+    final Set<String> sockets = new HashSet<>();
+    for (String table : Arrays.asList("/proc/self/net/tcp", "/proc/self/net/tcp6")) {
+      for (String line : Files.readAllLines(Paths.get(table))) {
+        final String[] fields = line.trim().split(" +");
+        if (fields[2].endsWith(suffix)) {
+          sockets.add("socket:[" + fields[9] + "]");
+        }
+      }
+    }
+    int count = 0;
+    for (File descriptor : new File("/proc/self/fd").listFiles()) {
+      try {
+        final Path open = Files.readSymbolicLink(descriptor.toPath());
+        count += sockets.contains(open.toString()) ? 1 : 0;
+      } catch (IOException closedMeanwhile) {
+        // It is not open.
+      }
+    }
+    return count;
   }
 
   private static int ours() {

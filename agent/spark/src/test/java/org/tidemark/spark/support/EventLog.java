@@ -6,11 +6,13 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.tidemark.jvm.support.LogReader;
 import org.tidemark.jvm.support.Master;
@@ -24,6 +26,8 @@ public final class EventLog {
     public String signature = "";
     public String group = "";
     public int tasks = -1;
+    /** Where they are for some partitions only. */
+    public int indexes = -1;
     public boolean skipped;
     /** What its tasks have to read, by index; empty: not known. */
     public long[] taskBytes = {};
@@ -39,6 +43,16 @@ public final class EventLog {
   public final Map<Long, Stage> stages = new TreeMap<>();
   public final Set<String> hosts = new HashSet<>();
   public int executors;
+  public int closedExecutors;
+  /** By stage.attempt: how it ended, by number. */
+  public final Map<String, Integer> closedStages = new TreeMap<>();
+  /** SQL executions and jobs: what they are called, and how they ended. */
+  public final Map<String, String> groupNames = new TreeMap<>();
+  public final Map<String, Integer> closedGroups = new TreeMap<>();
+  /** By stage.attempt.index.attempt. */
+  public final Set<String> speculative = new HashSet<>();
+  /** Stages whose tasks said that they read all before they begin. */
+  public final Set<Long> readFirst = new TreeSet<>();
   /** By stage.index: what the task had read when it finished. */
   public final Map<String, Long> inputBytes = new TreeMap<>();
   /** By stage.attempt.index.attempt: the states it was in, by number. */
@@ -77,6 +91,11 @@ public final class EventLog {
           }
         });
     return log;
+  }
+
+  /** The last state of an attempt. */
+  public int stateOf(String attempt) {
+    return Collections.max(attempts.get(attempt));
   }
 
   /** How many task attempts finished. */
@@ -126,8 +145,37 @@ public final class EventLog {
       case 8:
         takeReduceProfile(body);
         break;
+      case 9:
+        final long[] stage = new long[4];
+        while (body.next()) {
+          if (body.field() < stage.length) {
+            stage[body.field()] = body.value();
+          }
+        }
+        closedStages.put(stage[1] + "." + stage[2], (int) stage[3]);
+        break;
+      case 10:
+      case 11:
+        takeGroup(body, kind == 10);
+        break;
+      case 12:
+        ++closedExecutors;
+        break;
       default:
         break;
+    }
+  }
+
+  private void takeGroup(ProtoReader body, boolean isOpened) {
+    String group = "";
+    while (body.next()) {
+      if (body.field() == 1) {
+        group = text(body);
+      } else if (body.field() == 2 && isOpened) {
+        groupNames.put(group, text(body));
+      } else if (body.field() == 2) {
+        closedGroups.put(group, (int) body.value());
+      }
     }
   }
 
@@ -165,6 +213,9 @@ public final class EventLog {
         case 11:
           said.taskBytes = varints(body.content());
           break;
+        case 19:
+          said.indexes = (int) body.value();
+          break;
         default:
           break;
       }
@@ -183,6 +234,8 @@ public final class EventLog {
         id = attempt(body.content());
       } else if (body.field() == 2) {
         attempts.computeIfAbsent(id, unseen -> new HashSet<>()).add((int) body.value());
+      } else if (body.field() == 5) {
+        speculative.add(id);
       } else if (body.field() == 6) {
         final String[] numbers = id.split("\\.");
         inputBytes.put(numbers[0] + "." + numbers[2], body.value());
@@ -197,6 +250,8 @@ public final class EventLog {
         id = attempt(body.content());
       } else if (body.field() == 5) {
         cpuMicros.merge(id, body.value(), Math::max);
+      } else if (body.field() == 11) {
+        readFirst.add(Long.parseLong(id.split("\\.")[0]));
       }
     }
   }

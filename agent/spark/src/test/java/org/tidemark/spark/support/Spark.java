@@ -17,8 +17,10 @@ import java.util.jar.JarOutputStream;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
+import org.tidemark.spark.jobs.Asleep;
 import org.tidemark.spark.jobs.Groups;
 import org.tidemark.spark.jobs.Lost;
+import org.tidemark.spark.jobs.Slow;
 import org.tidemark.spark.jobs.Work;
 
 /** A user at a shell: runs applications with spark-submit. */
@@ -38,7 +40,7 @@ public final class Spark {
     }
   }
 
-  private static final int PATIENCE_MINUTES = 4;
+  private static final int PATIENCE_MINUTES = 8;
 
   private final Path directory;
   private final Path jobs;
@@ -117,18 +119,62 @@ public final class Spark {
     return submit(cluster, words);
   }
 
+  /** Runs {@link Slow} likewise. */
+  public Ended slow(String cluster, List<String> options) throws Exception {
+    final List<String> words = new ArrayList<>(options);
+    words.addAll(Arrays.asList("--class", Slow.class.getName(), jobs.toString()));
+    return submit(cluster, words);
+  }
+
+  /** Ends {@link Asleep} as a user does at a shell, once its tasks run. */
+  public Ended interrupted(String cluster, List<String> options) throws Exception {
+    final List<String> words = new ArrayList<>(options);
+    words.addAll(Arrays.asList("--class", Asleep.class.getName(), jobs.toString()));
+    return run(
+        commandOf(cluster, words),
+        (process, out) -> {
+          while (!text(out).contains("RUNNING")) {
+            Thread.sleep(100);
+          }
+          process.destroy();
+        });
+  }
+
+  /** Runs {@link Work} through `tidemark spark run` with these options. */
+  public Ended watchedWork(String cluster, List<String> options) throws Exception {
+    final List<String> command = new ArrayList<>();
+    command.addAll(
+        Arrays.asList(System.getProperty("tidemark.command"), "spark", "run", "--jar", jar()));
+    command.addAll(options);
+    command.add("--");
+    command.addAll(
+        commandOf(
+            cluster, Arrays.asList("--class", Work.class.getName(), jobs.toString(), "none")));
+    return run(command, (process, out) -> {});
+  }
+
   /** Runs a program of the tests' in Python. */
-  public Ended python(String cluster, List<String> options, String program) throws Exception {
+  public Ended python(String cluster, List<String> options, String program, String... arguments)
+      throws Exception {
     final Path script = directory.resolve(program);
     try (InputStream in = Spark.class.getResourceAsStream("/" + program)) {
       Files.copy(in, script);
     }
     final List<String> words = new ArrayList<>(options);
     words.add(script.toString());
+    words.addAll(Arrays.asList(arguments));
     return submit(cluster, words);
   }
 
+  private interface User {
+    void doWhile(Process process, Path out) throws Exception;
+  }
+
   private Ended submit(String cluster, List<String> words) throws Exception {
+    return run(commandOf(cluster, words), (process, out) -> {});
+  }
+
+  private List<String> commandOf(String cluster, List<String> words) {
     final List<String> command = new ArrayList<>();
     command.addAll(
         Arrays.asList(
@@ -148,6 +194,10 @@ public final class Spark {
       command.addAll(Arrays.asList("--conf", setting));
     }
     command.addAll(words);
+    return command;
+  }
+
+  private Ended run(List<String> command, User user) throws Exception {
     final Path out = directory.resolve("out" + ++runs);
     final Path err = directory.resolve("err" + runs);
     final ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
@@ -157,6 +207,7 @@ public final class Spark {
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
     final Process process =
         builder.redirectOutput(out.toFile()).redirectError(err.toFile()).start();
+    user.doWhile(process, out);
     if (!process.waitFor(PATIENCE_MINUTES, TimeUnit.MINUTES)) {
       process.destroyForcibly();
       throw new IOException("still running: " + command + ": " + text(err));
