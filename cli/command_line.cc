@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_replace.h"
 #include "cli/config/settings.h"
@@ -458,33 +459,17 @@ void AddReplay(CLI::App& command, Choice& choice) {
   app.footer("Exit code: 0 the log was shown, 2 it cannot be read, 4 it is torn or damaged.");
 }
 
-void AddJar(CLI::App& app, std::string& jar) {
-  app.add_option("--jar", jar, "The connector, tidemark-hadoop.jar")
-      ->envname("TIDEMARK_HADOOP_JAR")
+void AddJar(CLI::App& app, const std::string& engine, std::string& jar) {
+  app.add_option("--jar", jar, fmt::format("The connector, tidemark-{}.jar", engine))
+      ->envname(fmt::format("TIDEMARK_{}_JAR", absl::AsciiStrToUpper(engine)))
       ->required()
       ->type_name("FILE");
 }
 
-void AddHadoopConf(CLI::App& hadoop, Choice& choice) {
-  CLI::App& app =
-      *hadoop.add_subcommand("conf", "Print the settings that make a Hadoop job report");
-  auto& arguments = ArgumentsOf<HadoopConfArguments>(app, choice);
-  AddJar(app, arguments.jar);
-  arguments.master = kDefaultMaster;
-  Address(app.add_option("--master", arguments.master, "host:port of the master")
-              ->envname("TIDEMARK_MASTER")
-              ->capture_default_str());
-  app.add_option("--site", arguments.site,
-                 "Keep what this mapred-site.xml plugs into the same places as the connector")
-      ->type_name("FILE");
-  app.add_flag("--options", arguments.as_options, "Print -D options for a shell instead of XML");
-  app.footer("Save the XML and give it to a job: hadoop jar JAR JOB -conf FILE ...");
-}
-
-void AddRunHadoop(CLI::App& run, Choice& choice) {
-  CLI::App& app = *run.add_subcommand("hadoop", "Run a Hadoop command and show its jobs");
-  auto& arguments = ArgumentsOf<HadoopRunArguments>(app, choice);
-  AddJar(app, arguments.jar);
+// What a command of an engine takes whose jobs are shown.
+void AddWatchedCommand(CLI::App& app, const std::string& engine,
+                       WatchedCommandArguments& arguments) {
+  AddJar(app, engine, arguments.jar);
   CLI::Option* master =
       Address(app.add_option("--master", arguments.master,
                              "Report to this master; without it, one runs as long as the command")
@@ -503,6 +488,27 @@ void AddRunHadoop(CLI::App& run, Choice& choice) {
       ->type_name("DIR")
       ->excludes(master);
   AddProgress(app, arguments.progress);
+}
+
+void AddHadoopConf(CLI::App& hadoop, Choice& choice) {
+  CLI::App& app =
+      *hadoop.add_subcommand("conf", "Print the settings that make a Hadoop job report");
+  auto& arguments = ArgumentsOf<HadoopConfArguments>(app, choice);
+  AddJar(app, "hadoop", arguments.jar);
+  arguments.master = kDefaultMaster;
+  Address(app.add_option("--master", arguments.master, "host:port of the master")
+              ->envname("TIDEMARK_MASTER")
+              ->capture_default_str());
+  app.add_option("--site", arguments.site,
+                 "Keep what this mapred-site.xml plugs into the same places as the connector")
+      ->type_name("FILE");
+  app.add_flag("--options", arguments.as_options, "Print -D options for a shell instead of XML");
+  app.footer("Save the XML and give it to a job: hadoop jar JAR JOB -conf FILE ...");
+}
+
+void AddRunHadoop(CLI::App& run, Choice& choice) {
+  CLI::App& app = *run.add_subcommand("hadoop", "Run a Hadoop command and show its jobs");
+  AddWatchedCommand(app, "hadoop", ArgumentsOf<HadoopRunArguments>(app, choice));
   app.footer(
       "COMMAND is `hadoop jar ...`, `yarn jar ...` or the like; it reads HADOOP_CONF_DIR and\n"
       "HADOOP_CLASSPATH, which are set for it. Exit code: the command's own, or 2: it could not "
@@ -537,6 +543,36 @@ void AddHadoop(CLI::App& command, Choice& choice) {
   app.require_subcommand(1);
   AddHadoopConf(app, choice);
   AddHadoopPoll(app, choice);
+}
+
+// `spark run`, and `run spark` as the grammar of commands has it.
+void AddSparkRun(CLI::App& parent, const char* name, Choice& choice) {
+  CLI::App& app = *parent.add_subcommand(name, "Run a command of Spark and show its applications");
+  AddWatchedCommand(app, "spark", ArgumentsOf<SparkRunArguments>(app, choice));
+  app.footer(
+      "COMMAND is `spark-submit ...`, `pyspark`, `spark-shell` or `spark-sql`. Exit code: the\n"
+      "command's own, or 2: it could not be started.");
+}
+
+void AddSparkConf(CLI::App& spark, Choice& choice) {
+  CLI::App& app =
+      *spark.add_subcommand("conf", "Print the settings that make an application report");
+  auto& arguments = ArgumentsOf<SparkConfArguments>(app, choice);
+  AddJar(app, "spark", arguments.jar);
+  arguments.master = kDefaultMaster;
+  Address(app.add_option("--master", arguments.master, "host:port of the master")
+              ->envname("TIDEMARK_MASTER")
+              ->capture_default_str());
+  AddSecurity(app, arguments.security);
+  app.add_flag("--options", arguments.as_options,
+               "Print --conf options for a shell instead of lines of spark-defaults.conf");
+}
+
+void AddSpark(CLI::App& command, Choice& choice) {
+  CLI::App& app = *command.add_subcommand("spark", "Run and follow applications of Apache Spark");
+  app.require_subcommand(1);
+  AddSparkRun(app, "run", choice);
+  AddSparkConf(app, choice);
 }
 
 void AddProfile(CLI::App& command, Choice& choice) {
@@ -635,7 +671,9 @@ void AddCommands(CLI::App& command, Choice& choice) {
   AddRunExample(run, choice);
   AddRunWorkflow(run, choice);
   AddRunHadoop(run, choice);
+  AddSparkRun(run, "spark", choice);
   AddHadoop(command, choice);
+  AddSpark(command, choice);
   AddServe(command, choice);
   AddDoctor(command, choice);
   AddProfile(command, choice);
@@ -718,10 +756,13 @@ Answer AnswerTo(const CLI::App& command, const CLI::ParseError& error) {
                              FullName(Innermost(command)))};
 }
 
-// Takes what stands behind the `--` of `tidemark run hadoop`: it is another program's command line,
-// of which not a letter may change. How many words stand before it.
+// Takes what stands behind the `--` of `run hadoop` and `run spark`: it is another program's
+// command line, of which not a letter may change. How many words stand before it.
 std::size_t CutCommand(const std::vector<std::string>& words, std::vector<std::string>& command) {
-  if (words.size() < 3 || words[1] != "run" || words[2] != "hadoop") return words.size();
+  const bool has_command =
+      words.size() >= 3 && ((words[1] == "run" && (words[2] == "hadoop" || words[2] == "spark")) ||
+                            (words[1] == "spark" && words[2] == "run"));
+  if (!has_command) return words.size();
   const auto mark = std::find(words.begin(), words.end(), "--");
   if (mark != words.end()) command.assign(mark + 1, words.end());
   return static_cast<std::size_t>(mark - words.begin());
@@ -739,11 +780,13 @@ std::variant<Arguments, Answer> ParseCommandLine(const std::vector<std::string>&
   for (std::size_t i = 0; i < own_words; ++i) argv.push_back(words[i].c_str());
   try {
     command.parse(static_cast<int>(argv.size()), argv.data());
-    if (auto* hadoop = std::get_if<HadoopRunArguments>(&*choice)) {
+    WatchedCommandArguments* watched = std::get_if<HadoopRunArguments>(&*choice);
+    if (watched == nullptr) watched = std::get_if<SparkRunArguments>(&*choice);
+    if (watched != nullptr) {
       if (cut.empty()) {
         throw CLI::ValidationError("the command to run is missing; put it after --");
       }
-      hadoop->command = std::move(cut);
+      watched->command = std::move(cut);
     }
   } catch (const CLI::ParseError& error) {
     return AnswerTo(command, error);

@@ -111,13 +111,24 @@ struct HadoopConfArguments {
   bool as_options = false;  // -D key=value rather than XML
 };
 
-struct HadoopRunArguments {
-  std::string jar;
+// A command of an engine whose jobs are to report.
+struct WatchedCommandArguments {
+  std::string jar;           // the connector for that engine
   std::string master;        // empty: one of our own
   ClientSecurity security;   // to watch that master
   MasterOptions own_master;  // if so
   std::vector<std::string> command;
   ProgressArguments progress;
+};
+
+struct HadoopRunArguments : WatchedCommandArguments {};
+struct SparkRunArguments : WatchedCommandArguments {};
+
+struct SparkConfArguments {
+  std::string jar;
+  std::string master;
+  ClientSecurity security;  // with what the application connects to it
+  bool as_options = false;  // --conf key=value rather than lines of spark-defaults.conf
 };
 
 struct HadoopPollArguments {
@@ -151,7 +162,8 @@ using Arguments =
     std::variant<GetArguments, WatchArguments, SubmitArguments, AttachArguments, UpdateArguments,
                  ForgetArguments, WhatIfArguments, ReplayArguments, RunArguments,
                  WorkflowRunArguments, HadoopRunArguments, HadoopConfArguments, HadoopPollArguments,
-                 ServeArguments, DoctorArguments, ProfileNodeArguments, CompletionArguments>;
+                 SparkRunArguments, SparkConfArguments, ServeArguments, DoctorArguments,
+                 ProfileNodeArguments, CompletionArguments>;
 
 // Everything there is to say when there is nothing to do: help, version, or what was wrong.
 struct Answer {

@@ -18,6 +18,8 @@ int Do(const WorkflowRunArguments& arguments);
 int Do(const HadoopRunArguments& arguments);
 int Do(const HadoopConfArguments& arguments);
 int Do(const HadoopPollArguments& arguments);
+int Do(const SparkRunArguments& arguments);
+int Do(const SparkConfArguments& arguments);
 int Do(const ServeArguments& arguments);
 int Do(const DoctorArguments& arguments);
 int Do(const ProfileNodeArguments& arguments);

@@ -1,20 +1,68 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/connector_jar.h"
 #include "cli/exit_code.h"
 #include "cli/hadoop/configuration.h"
 #include "cli/hadoop/settings.h"
 #include "cli/progress.h"
+#include "cli/watched_command.h"
 #include "transport/small_file.h"
 
 namespace tidemark::cli {
+namespace {
+
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// What the client's environment must have: a copy of Hadoop's settings with ours among them, and
+// the connector on the class path, for jobs that run within the client.
+absl::StatusOr<std::map<std::string, std::string>> ClientVariables(
+    const std::string& program, const std::vector<HadoopSetting>& settings, const std::string& jar,
+    const std::string& directory) {
+  const absl::StatusOr<std::string> configuration = FindConfiguration(program, Variable);
+  if (!configuration.ok()) return configuration.status();
+  const absl::Status copied = CopyConfiguration(*configuration, settings, directory);
+  if (!copied.ok()) return copied;
+  const std::string class_path = Variable("HADOOP_CLASSPATH");
+  return std::map<std::string, std::string>{
+      {"HADOOP_CONF_DIR", directory},
+      {"YARN_CONF_DIR", directory},
+      {"HADOOP_CLASSPATH", class_path.empty() ? jar : jar + ":" + class_path}};
+}
+
+}  // namespace
+
+int Do(const HadoopRunArguments& arguments) {
+  const absl::StatusOr<std::string> jar = FindJar(arguments.jar, "hadoop", ConnectorClasses());
+  if (!jar.ok()) {
+    Complain(std::string(jar.status().message()));
+    return kUsage;
+  }
+  const auto launch = [&](const std::string& master,
+                          const std::string& directory) -> absl::StatusOr<CommandLaunch> {
+    auto variables =
+        ClientVariables(arguments.command[0], ConnectorSettings(master, *jar), *jar, directory);
+    if (!variables.ok()) return variables.status();
+    return CommandLaunch{WithJar(arguments.command, *jar), *std::move(variables)};
+  };
+  return RunWatched(
+      arguments, {.launch = launch,
+                  .ids_in = JobIdsIn,
+                  .silent_job = "the logs of its application master and tasks",
+                  .no_job = "no job has reported; see docs/hadoop.md for what may be in the way"});
+}
 
 int Do(const HadoopConfArguments& arguments) {
-  const absl::StatusOr<std::string> jar = FindJar(arguments.jar);
+  const absl::StatusOr<std::string> jar = FindJar(arguments.jar, "hadoop", ConnectorClasses());
   if (!jar.ok()) {
     Complain(std::string(jar.status().message()));
     return kUsage;

@@ -1,15 +1,12 @@
 #include "cli/hadoop/configuration.h"
 
 #include <fmt/format.h>
-#include <zip.h>
 
 #include <filesystem>
 #include <fstream>
-#include <optional>
-#include <sstream>
 #include <system_error>
 
-#include "absl/strings/str_replace.h"
+#include "cli/client_process.h"
 #include "transport/small_file.h"
 
 namespace tidemark::cli {
@@ -24,42 +21,8 @@ bool IsFolder(const fs::path& path) {
   return fs::is_directory(path, error);
 }
 
-// As a shell finds it.
-std::optional<fs::path> FindProgram(const std::string& program, const std::string& search_path) {
-  if (program.find('/') != program.npos) return program;
-  std::istringstream folders(search_path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    std::error_code error;
-    const fs::path candidate = fs::path(folder) / program;
-    if (fs::is_regular_file(candidate, error)) return candidate;
-  }
-  return std::nullopt;
-}
-
 absl::Status Trouble(const fs::path& path, const std::string& what) {
   return absl::UnavailableError(fmt::format("{}: {}", path.string(), what));
-}
-
-// Why jobs that name our classes would fail with this jar; empty: they would not.
-std::string FaultOf(const fs::path& jar) {
-  int error = 0;
-  zip_t* archive = zip_open(jar.c_str(), ZIP_RDONLY, &error);
-  if (archive == nullptr) {
-    zip_error_t reason;
-    zip_error_init_with_code(&reason, error);
-    std::string text = fmt::format("not a jar ({})", zip_error_strerror(&reason));
-    zip_error_fini(&reason);
-    return text;
-  }
-  std::string fault;
-  for (const std::string& name : ConnectorClasses()) {
-    const std::string entry = absl::StrReplaceAll(name, {{".", "/"}}) + ".class";
-    if (fault.empty() && zip_name_locate(archive, entry.c_str(), 0) < 0) {
-      fault = fmt::format("not Tidemark's connector: it has no {}", name);
-    }
-  }
-  zip_discard(archive);
-  return fault;
 }
 
 absl::Status WriteSite(const fs::path& original, const std::vector<HadoopSetting>& settings,
@@ -114,22 +77,6 @@ absl::Status CopyConfiguration(const std::string& configuration,
   }
   if (error) return Trouble(configuration, error.message());
   return WriteSite(fs::path(configuration) / kSite, settings, fs::path(copy) / kSite);
-}
-
-absl::StatusOr<std::string> FindJar(const std::string& jar) {
-  if (const absl::Status readable = transport::CheckRegularFile(jar); !readable.ok()) {
-    return absl::InvalidArgumentError(fmt::format("--jar {}", std::string(readable.message())));
-  }
-  std::error_code error;
-  const fs::path path = fs::canonical(jar, error);
-  if (error) return absl::InvalidArgumentError(fmt::format("--jar {}: {}", jar, error.message()));
-  if (const std::string fault = FaultOf(path); !fault.empty()) {
-    return absl::InvalidArgumentError(fmt::format(
-        "--jar {}: {}; build the connector with `mvn -f agent/pom.xml -pl hadoop -am package` "
-        "and name its tidemark-hadoop.jar",
-        jar, fault));
-  }
-  return path.string();
 }
 
 }  // namespace tidemark::cli

@@ -24,8 +24,4 @@ absl::StatusOr<std::string> FindConfiguration(
 absl::Status CopyConfiguration(const std::string& configuration,
                                const std::vector<HadoopSetting>& settings, const std::string& copy);
 
-// The absolute path of the connector. InvalidArgument: it cannot be read, or lacks a class that the
-// settings name, so that every job that has them would fail; the message says what to do.
-absl::StatusOr<std::string> FindJar(const std::string& jar);
-
 }  // namespace tidemark::cli

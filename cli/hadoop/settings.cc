@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_replace.h"
+#include "cli/client_process.h"
 
 namespace tidemark::cli {
 namespace {
@@ -16,6 +19,13 @@ constexpr const char* kTidemarkCollector = "org.tidemark.hadoop.TidemarkCollecto
 constexpr const char* kTidemarkShuffle = "org.tidemark.hadoop.TidemarkShuffle";
 constexpr const char* kTidemarkPolicy = "org.tidemark.hadoop.TidemarkPolicy";
 constexpr const char* kHadoopsCollector = "org.apache.hadoop.mapred.MapTask$MapOutputBuffer";
+
+bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
+std::size_t SkipDigits(std::string_view text, std::size_t at) {
+  while (at < text.size() && IsDigit(text[at])) ++at;
+  return at;
+}
 
 std::string EscapedForXml(std::string_view text) {
   std::string escaped;
@@ -35,20 +45,6 @@ std::string EscapedForXml(std::string_view text) {
     }
   }
   return escaped;
-}
-
-// In single quotes, of which none can be within: one ends the quotes, is written alone and begins
-// them again.
-std::string QuotedForShell(std::string_view text) {
-  std::string quoted = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "'";
 }
 
 std::string Property(const HadoopSetting& setting) {
@@ -182,6 +178,23 @@ std::vector<std::string> WithJar(std::vector<std::string> command, std::string_v
     if (is_list || is_setting) command[i] += fmt::format(",file://{}", jar);
   }
   return command;
+}
+
+std::vector<std::string> JobIdsIn(std::string_view line) {
+  constexpr std::string_view kJob = "job_";
+  constexpr std::string_view kLocal = "local";
+  std::vector<std::string> ids;
+  for (std::size_t at = line.find(kJob); at != line.npos; at = line.find(kJob, at + 1)) {
+    if (at > 0 && std::isalnum(static_cast<unsigned char>(line[at - 1])) != 0) continue;
+    std::size_t number = at + kJob.size();
+    if (line.substr(number, kLocal.size()) == kLocal) number += kLocal.size();
+    const std::size_t underscore = SkipDigits(line, number);
+    if (underscore == number || line.substr(underscore, 1) != "_") continue;
+    const std::size_t end = SkipDigits(line, underscore + 1);
+    if (end == underscore + 1) continue;
+    ids.emplace_back(line.substr(at, end - at));
+  }
+  return ids;
 }
 
 }  // namespace tidemark::cli

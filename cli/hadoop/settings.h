@@ -49,4 +49,7 @@ absl::StatusOr<std::string> WithSettings(std::string_view xml,
 // replaces the setting tmpjars, name the jar as well.
 std::vector<std::string> WithJar(std::vector<std::string> command, std::string_view jar);
 
+// The ids of jobs that a line of a client names: "job_1700000000000_0001", "job_local12_0001".
+std::vector<std::string> JobIdsIn(std::string_view line);
+
 }  // namespace tidemark::cli

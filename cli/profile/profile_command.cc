@@ -17,7 +17,7 @@
 #include "absl/time/clock.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
-#include "cli/hadoop/client_process.h"
+#include "cli/client_process.h"
 #include "cli/interrupt.h"
 #include "cli/profile/node_tools.h"
 #include "cli/progress.h"

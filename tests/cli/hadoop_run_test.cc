@@ -12,11 +12,12 @@
 #include <variant>
 #include <vector>
 
+#include "cli/client_process.h"
 #include "cli/command_line.h"
+#include "cli/connector_jar.h"
 #include "cli/exit_code.h"
-#include "cli/hadoop/client_process.h"
+#include "cli/expected_jobs.h"
 #include "cli/hadoop/configuration.h"
-#include "cli/hadoop/expected_jobs.h"
 
 namespace tidemark::cli {
 namespace {
@@ -174,8 +175,11 @@ class FindJarTest : public Folder {
     EXPECT_EQ(zip_close(jar), 0);
     return path;
   }
+  static absl::StatusOr<std::string> FindHadoopJar(const std::string& jar) {
+    return FindJar(jar, "hadoop", ConnectorClasses());
+  }
   static std::string Fault(const std::string& jar) {
-    return std::string(FindJar(jar).status().message());
+    return std::string(FindHadoopJar(jar).status().message());
   }
 };
 
@@ -183,7 +187,7 @@ TEST_F(FindJarTest, TakesTheConnector) {
   const std::string jar = Jar(
       {"META-INF/MANIFEST.MF", "org/tidemark/hadoop/TidemarkCollector.class",
        "org/tidemark/hadoop/TidemarkPolicy.class", "org/tidemark/hadoop/TidemarkShuffle.class"});
-  EXPECT_EQ(*FindJar(jar), fs::canonical(jar));
+  EXPECT_EQ(*FindHadoopJar(jar), fs::canonical(jar));
 }
 
 TEST_F(FindJarTest, RefusesAJarOfOthersBeforeAJobFailsForIt) {

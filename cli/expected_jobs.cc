@@ -1,4 +1,4 @@
-#include "cli/hadoop/expected_jobs.h"
+#include "cli/expected_jobs.h"
 
 #include <utility>
 

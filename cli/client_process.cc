@@ -1,4 +1,4 @@
-#include "cli/hadoop/client_process.h"
+#include "cli/client_process.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -9,9 +9,10 @@
 #include <unistd.h>
 
 #include <array>
-#include <cctype>
 #include <cerrno>
+#include <filesystem>
 #include <optional>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -126,13 +127,6 @@ std::optional<int> ExitCodeOf(pid_t pid) {
   return WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state);
 }
 
-bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-
-std::size_t SkipDigits(std::string_view text, std::size_t at) {
-  while (at < text.size() && IsDigit(text[at])) ++at;
-  return at;
-}
-
 }  // namespace
 
 absl::StatusOr<int> RunClient(const std::vector<std::string>& command,
@@ -153,21 +147,27 @@ absl::StatusOr<int> RunClient(const std::vector<std::string>& command,
   }
 }
 
-std::vector<std::string> JobIdsIn(std::string_view line) {
-  constexpr std::string_view kJob = "job_";
-  constexpr std::string_view kLocal = "local";
-  std::vector<std::string> ids;
-  for (std::size_t at = line.find(kJob); at != line.npos; at = line.find(kJob, at + 1)) {
-    if (at > 0 && std::isalnum(static_cast<unsigned char>(line[at - 1])) != 0) continue;
-    std::size_t number = at + kJob.size();
-    if (line.substr(number, kLocal.size()) == kLocal) number += kLocal.size();
-    const std::size_t underscore = SkipDigits(line, number);
-    if (underscore == number || line.substr(underscore, 1) != "_") continue;
-    const std::size_t end = SkipDigits(line, underscore + 1);
-    if (end == underscore + 1) continue;
-    ids.emplace_back(line.substr(at, end - at));
+std::string QuotedForShell(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      quoted += "'\\''";
+    } else {
+      quoted += c;
+    }
   }
-  return ids;
+  return quoted + "'";
+}
+
+std::optional<std::string> FindProgram(const std::string& program, const std::string& search_path) {
+  if (program.find('/') != program.npos) return program;
+  std::istringstream folders(search_path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    std::error_code error;
+    const std::filesystem::path candidate = std::filesystem::path(folder) / program;
+    if (std::filesystem::is_regular_file(candidate, error)) return candidate.string();
+  }
+  return std::nullopt;
 }
 
 }  // namespace tidemark::cli

@@ -1,9 +1,10 @@
-// The client of Hadoop, such as `hadoop jar`, as a child process.
+// The client of an engine, such as `hadoop jar` or `spark-submit`, as a child process.
 #pragma once
 
 #include <atomic>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +25,11 @@ absl::StatusOr<int> RunClient(const std::vector<std::string>& command,
                               const std::function<void(const std::string&)>& on_line,
                               const std::atomic<bool>& stop);
 
-// The ids of jobs that a line of the client names: "job_1700000000000_0001", "job_local12_0001".
-std::vector<std::string> JobIdsIn(std::string_view line);
+// The file of a program, as a shell with this PATH finds it.
+std::optional<std::string> FindProgram(const std::string& program, const std::string& search_path);
+
+// In single quotes, of which none can be within: one ends the quotes, is written alone and begins
+// them again.
+std::string QuotedForShell(std::string_view text);
 
 }  // namespace tidemark::cli

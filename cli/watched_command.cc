@@ -1,8 +1,9 @@
+#include "cli/watched_command.h"
+
 #include <fmt/format.h>
 
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <future>
 #include <map>
 #include <memory>
@@ -15,15 +16,12 @@
 
 #include "absl/time/clock.h"
 #include "cli/background_progress.h"
-#include "cli/commands.h"
+#include "cli/client_process.h"
 #include "cli/console/duration_text.h"
 #include "cli/descriptor_limit.h"
 #include "cli/environment.h"
 #include "cli/exit_code.h"
-#include "cli/hadoop/client_process.h"
-#include "cli/hadoop/configuration.h"
-#include "cli/hadoop/expected_jobs.h"
-#include "cli/hadoop/settings.h"
+#include "cli/expected_jobs.h"
 #include "cli/interrupt.h"
 #include "cli/master_trouble.h"
 #include "cli/progress.h"
@@ -39,22 +37,18 @@ constexpr std::chrono::milliseconds kBetweenLooks{200};
 // not waited for.
 constexpr std::chrono::seconds kForTheFinalSnapshot{3};
 
-std::string Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-// The jobs of the command: all those of a master of our own, else those that the client names.
+// The jobs of the command: all those of a master of our own, else those that the command names.
 // Thread-safe.
 class JobsOfCommand {
  public:
-  JobsOfCommand(const Client& master, bool is_masters_own)
-      : master_(master), is_masters_own_(is_masters_own) {}
+  JobsOfCommand(const CommandEngine& engine, const Client& master, bool is_masters_own)
+      : engine_(engine), master_(master), is_masters_own_(is_masters_own) {}
+  const CommandEngine& engine() const { return engine_; }
 
   // From the client's thread.
   void NoteLine(const std::string& line) {
     const std::lock_guard lock(mutex_);
-    for (const std::string& id : JobIdsIn(line)) expected_.Name(id, absl::Now());
+    for (const std::string& id : engine_.ids_in(line)) expected_.Name(id, absl::Now());
   }
 
   // Appends those that have reported and were not taken before, the first to report first. Else
@@ -99,6 +93,7 @@ class JobsOfCommand {
     return ids;
   }
 
+  const CommandEngine& engine_;
   const Client& master_;
   const bool is_masters_own_;
   mutable std::mutex mutex_;  // guards expected_
@@ -168,10 +163,12 @@ class JobsWatch {
   }
 
   void SayLate(const std::string& id) {
-    progress_.Say(fmt::format(
-        "{} has not reported to the master at {} in {}; if it is running, the logs of its "
-        "application master and tasks say why, in lines with \"Tidemark:\"",
-        id, master_.address(), console::DurationText(ExpectedJobs::kReportsWithin)));
+    progress_.Say(
+        fmt::format("{} has not reported to the master at {} in {}; if it is running, {} say why, "
+                    "in lines with "
+                    "\"Tidemark:\"",
+                    id, master_.address(), console::DurationText(ExpectedJobs::kReportsWithin),
+                    jobs_.engine().silent_job));
   }
 
   // Says it once for each kind of trouble.
@@ -208,22 +205,6 @@ class JobsWatch {
   std::jthread thread_;
 };
 
-// What the client's environment must have: a copy of Hadoop's settings with ours among them, and
-// the connector on the class path, for jobs that run within the client.
-absl::StatusOr<std::map<std::string, std::string>> ClientVariables(
-    const std::string& program, const std::vector<HadoopSetting>& settings, const std::string& jar,
-    const std::string& directory) {
-  const absl::StatusOr<std::string> configuration = FindConfiguration(program, Variable);
-  if (!configuration.ok()) return configuration.status();
-  const absl::Status copied = CopyConfiguration(*configuration, settings, directory);
-  if (!copied.ok()) return copied;
-  const std::string class_path = Variable("HADOOP_CLASSPATH");
-  return std::map<std::string, std::string>{
-      {"HADOOP_CONF_DIR", directory},
-      {"YARN_CONF_DIR", directory},
-      {"HADOOP_CLASSPATH", class_path.empty() ? jar : jar + ":" + class_path}};
-}
-
 absl::StatusOr<std::unique_ptr<Master>> StartMaster(const MasterOptions& options) {
   const std::string& address = options.listen_address;
   if (address.starts_with("unix:") || address.starts_with("0.0.0.0:") ||
@@ -238,24 +219,23 @@ absl::StatusOr<std::unique_ptr<Master>> StartMaster(const MasterOptions& options
   return Master::Start(options);
 }
 
-absl::StatusOr<int> RunWatched(const HadoopRunArguments& arguments, const std::string& jar,
-                               const std::string& master_address, bool is_masters_own,
-                               BackgroundProgress& progress) {
+absl::StatusOr<int> RunAt(const std::string& master_address, bool is_masters_own,
+                          const WatchedCommandArguments& arguments, const CommandEngine& engine,
+                          BackgroundProgress& progress) {
   const absl::StatusOr<TemporaryDirectory> directory = TemporaryDirectory::Create();
   if (!directory.ok()) return directory.status();
-  const auto variables = ClientVariables(
-      arguments.command[0], ConnectorSettings(master_address, jar), jar, directory->path());
-  if (!variables.ok()) return variables.status();
+  const absl::StatusOr<CommandLaunch> launch = engine.launch(master_address, directory->path());
+  if (!launch.ok()) return launch.status();
 
   const auto master =
       Client::Create({.address = master_address,
                       .security = is_masters_own ? ClientSecurity() : arguments.security});
   if (!master.ok()) return master.status();
-  JobsOfCommand jobs(**master, is_masters_own);
+  JobsOfCommand jobs(engine, **master, is_masters_own);
   JobsWatch watch(**master, jobs, progress);
   const std::atomic<bool>& stop = StopOnInterrupt();
   const absl::StatusOr<int> exit_code = RunClient(
-      WithJar(arguments.command, jar), *variables,
+      launch->command, launch->variables,
       [&](const std::string& line) {
         jobs.NoteLine(line);
         progress.PassOn(line);
@@ -263,28 +243,26 @@ absl::StatusOr<int> RunWatched(const HadoopRunArguments& arguments, const std::s
       stop);
   if (exit_code.ok() && !stop) watch.WaitForTheEnd();
   if (exit_code.ok() && *exit_code == 0 && !watch.has_seen_jobs() && !watch.has_seen_trouble()) {
-    progress.Say("no job has reported; see docs/hadoop.md for what may be in the way");
+    progress.Say(engine.no_job);
   }
   return exit_code;
 }
 
 }  // namespace
 
-int Do(const HadoopRunArguments& arguments) {
+int RunWatched(const WatchedCommandArguments& arguments, const CommandEngine& engine) {
   const auto run = [&]() -> absl::StatusOr<int> {
-    const absl::StatusOr<std::string> jar = FindJar(arguments.jar);
-    if (!jar.ok()) return jar.status();
     BackgroundProgress progress(
         MakeProgressOfJobs(arguments.progress, stderr, Environment::OfProcess()));
     if (!arguments.master.empty()) {
-      return RunWatched(arguments, *jar, arguments.master, false, progress);
+      return RunAt(arguments.master, false, arguments, engine, progress);
     }
     MastersWords words(progress);
     MasterOptions options = arguments.own_master;
     options.job.indicators = IndicatorsFor(arguments.progress, std::move(options.job.indicators));
     const auto master = StartMaster(words.Heard(std::move(options)));
     if (!master.ok()) return master.status();
-    return RunWatched(arguments, *jar, (*master)->address(), true, progress);
+    return RunAt((*master)->address(), true, arguments, engine, progress);
   };
   const absl::StatusOr<int> exit_code = run();
   if (exit_code.ok()) return *exit_code;

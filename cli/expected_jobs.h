@@ -1,4 +1,4 @@
-// Which of the jobs that a client of Hadoop names have reported to the master: a pure record.
+// Which of the jobs that the client of an engine names have reported to the master: a pure record.
 #pragma once
 
 #include <map>

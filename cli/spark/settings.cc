@@ -1,0 +1,169 @@
+#include "cli/spark/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "cli/client_process.h"
+
+namespace tidemark::cli {
+namespace {
+
+constexpr const char* kJars = "spark.jars";
+constexpr const char* kPlugins = "spark.plugins";
+// As the connector writes it; see ApplicationListener.java.
+constexpr std::string_view kAnnounced = "Tidemark: reporting on application ";
+constexpr std::string_view kOfYarn = "application_";
+
+// Of spark-submit and the shells; all other options that begin with -- take a value.
+bool IsFlag(std::string_view word) {
+  constexpr std::string_view kFlags[] = {"--verbose", "-v",        "--supervise",  "--help",
+                                         "-h",        "--version", "--usage-error"};
+  return std::find(std::begin(kFlags), std::end(kFlags), word) != std::end(kFlags);
+}
+
+// The options of a command of Spark: what stands between the program and the application's file.
+struct Options {
+  std::map<std::string, std::string> values;  // "--jars" and the like; the last one counts
+  std::map<std::string, std::string> settings;
+  std::size_t end = 1;  // the first word behind them
+};
+
+Options OptionsIn(const std::vector<std::string>& command) {
+  Options options;
+  std::size_t& at = options.end;
+  while (at < command.size() && command[at].starts_with("-") && command[at].size() > 1) {
+    std::string name = command[at++];
+    const std::size_t equals = name.find('=');
+    std::string value;
+    if (name.starts_with("--") && equals != name.npos) {
+      value = name.substr(equals + 1);
+      name.resize(equals);
+    } else if (!IsFlag(name) && at < command.size() &&
+               (name.starts_with("--") || name == "-c" || !command[at].starts_with("-"))) {
+      value = command[at++];
+    }
+    const std::size_t assigned = value.find('=');
+    if ((name == "--conf" || name == "-c") && assigned != value.npos) {
+      options.settings[value.substr(0, assigned)] = value.substr(assigned + 1);
+    }
+    options.values[name] = std::move(value);
+  }
+  return options;
+}
+
+// `list`, `item` behind it unless it is there.
+std::string With(const std::string& list, const std::string& item) {
+  for (const absl::string_view known : absl::StrSplit(absl::string_view(list), ',')) {
+    if (absl::StripAsciiWhitespace(known) == item) return list;
+  }
+  return list.empty() ? item : list + "," + item;
+}
+
+std::string Found(const std::map<std::string, std::string>& values, const std::string& key) {
+  const auto found = values.find(key);
+  return found == values.end() ? "" : found->second;
+}
+
+}  // namespace
+
+std::vector<SparkSetting> SparkConnectorSettings(std::string_view master, std::string_view jar,
+                                                 const ClientSecurity& security) {
+  std::vector<SparkSetting> settings = {{kJars, std::string(jar)},
+                                        {kPlugins, kSparkPlugin},
+                                        {"spark.tidemark.master", std::string(master)}};
+  const SparkSetting files[] = {{"spark.tidemark.tls.ca", security.ca_file},
+                                {"spark.tidemark.tls.certificate", security.certificate_file},
+                                {"spark.tidemark.tls.key", security.key_file},
+                                {"spark.tidemark.tls.server.name", security.server_name},
+                                {"spark.tidemark.token.file", security.token_file}};
+  for (const SparkSetting& setting : files) {
+    if (!setting.second.empty()) settings.push_back(setting);
+  }
+  return settings;
+}
+
+std::string ToSparkDefaults(const std::vector<SparkSetting>& settings) {
+  std::string text;
+  for (const auto& [key, value] : settings) text += fmt::format("{} {}\n", key, value);
+  return text;
+}
+
+std::string ToSparkOptions(const std::vector<SparkSetting>& settings) {
+  std::string options;
+  for (const auto& [key, value] : settings) {
+    if (!options.empty()) options += " \\\n";
+    options += "--conf " + QuotedForShell(fmt::format("{}={}", key, value));
+  }
+  return options + "\n";
+}
+
+std::map<std::string, std::string> SparkDefaults(std::string_view text) {
+  std::map<std::string, std::string> settings;
+  for (absl::string_view line : absl::StrSplit(absl::string_view(text.data(), text.size()), '\n')) {
+    line = absl::StripAsciiWhitespace(line);
+    if (line.empty() || line[0] == '#' || line[0] == '!') continue;
+    // As java.util.Properties: a key ends at the first space, = or :.
+    const std::size_t end = std::min(line.find_first_of(" \t=:"), line.size());
+    absl::string_view value = absl::StripLeadingAsciiWhitespace(line.substr(end));
+    if (!value.empty() && (value[0] == '=' || value[0] == ':')) value.remove_prefix(1);
+    settings[std::string(line.substr(0, end))] = std::string(absl::StripAsciiWhitespace(value));
+  }
+  return settings;
+}
+
+std::string PropertiesFileOf(const std::vector<std::string>& command) {
+  return Found(OptionsIn(command).values, "--properties-file");
+}
+
+std::vector<std::string> WithSparkSettings(const std::vector<std::string>& command,
+                                           const std::map<std::string, std::string>& defaults,
+                                           const std::vector<SparkSetting>& settings) {
+  const Options options = OptionsIn(command);
+  std::vector<std::string> words(command.begin(),
+                                 command.begin() + static_cast<std::ptrdiff_t>(options.end));
+  for (const auto& [key, value] : settings) {
+    std::string set = Found(options.settings, key);
+    if (set.empty()) set = Found(defaults, key);
+    if (key == kJars) {
+      // --jars counts more than the setting.
+      const std::string jars = Found(options.values, "--jars");
+      words.insert(words.end(), {"--jars", With(jars.empty() ? set : jars, value)});
+    } else {
+      words.insert(
+          words.end(),
+          {"--conf", fmt::format("{}={}", key, key == kPlugins ? With(set, value) : value)});
+    }
+  }
+  words.insert(words.end(), command.begin() + static_cast<std::ptrdiff_t>(options.end),
+               command.end());
+  return words;
+}
+
+std::vector<std::string> ApplicationIdsIn(std::string_view line) {
+  if (line.starts_with(kAnnounced)) {
+    return {std::string(line.substr(kAnnounced.size()))};
+  }
+  const auto is_part = [](char c) {
+    return std::isdigit(static_cast<unsigned char>(c)) || c == '_';
+  };
+  std::vector<std::string> ids;
+  for (std::size_t at = line.find(kOfYarn); at != line.npos; at = line.find(kOfYarn, at + 1)) {
+    const std::string_view rest = line.substr(at + kOfYarn.size());
+    const auto end = std::find_if_not(rest.begin(), rest.end(), is_part);
+    const std::string_view numbers = rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
+    const std::size_t underscore = numbers.find('_');
+    const bool is_word = at > 0 && std::isalnum(static_cast<unsigned char>(line[at - 1])) != 0;
+    if (!is_word && underscore != 0 && underscore != numbers.npos &&
+        underscore + 1 < numbers.size()) {
+      ids.emplace_back(line.substr(at, kOfYarn.size() + numbers.size()));
+    }
+  }
+  return ids;
+}
+
+}  // namespace tidemark::cli

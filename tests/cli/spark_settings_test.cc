@@ -1,0 +1,110 @@
+// What `tidemark spark run` and `conf` are made of; SparkIT runs them with a real Spark.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cli/command_line.h"
+#include "cli/exit_code.h"
+#include "cli/spark/settings.h"
+
+namespace tidemark::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+using Words = std::vector<std::string>;
+
+const std::vector<SparkSetting> kSettings = SparkConnectorSettings("m:1", "/t.jar", {});
+
+TEST(WithSparkSettings, PutsThemAmongTheOptionsOfSpark) {
+  EXPECT_THAT(
+      WithSparkSettings({"spark-submit", "--name", "my app", "-v", "app.py", "--jars", "its own"},
+                        {}, kSettings),
+      ElementsAre("spark-submit", "--name", "my app", "-v", "--jars", "/t.jar", "--conf",
+                  "spark.plugins=org.tidemark.spark.TidemarkPlugin", "--conf",
+                  "spark.tidemark.master=m:1", "app.py", "--jars", "its own"));
+  EXPECT_THAT(WithSparkSettings({"pyspark"}, {}, {{"spark.tidemark.master", "m:1"}}),
+              ElementsAre("pyspark", "--conf", "spark.tidemark.master=m:1"));
+}
+
+TEST(WithSparkSettings, KeepsTheJarsAndPluginsThatAreNamedAlready) {
+  const std::vector<SparkSetting> settings(kSettings.begin(), kSettings.begin() + 2);
+  const auto behind = [&](const Words& options) {
+    Words words =
+        WithSparkSettings(options, {{"spark.jars", "d.jar"}, {"spark.plugins", "D"}}, settings);
+    words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(options.size()));
+    return words;
+  };
+  EXPECT_THAT(behind({"spark-shell"}),
+              ElementsAre("--jars", "d.jar,/t.jar", "--conf",
+                          "spark.plugins=D,org.tidemark.spark.TidemarkPlugin"));
+  EXPECT_THAT(behind({"spark-shell", "--jars=a.jar,b.jar", "--conf", "spark.plugins=A"}),
+              ElementsAre("--jars", "a.jar,b.jar,/t.jar", "--conf",
+                          "spark.plugins=A,org.tidemark.spark.TidemarkPlugin"));
+  EXPECT_THAT(behind({"spark-shell", "-c", "spark.jars=a.jar", "--jars", "/t.jar"}),
+              ElementsAre("--jars", "/t.jar", "--conf",
+                          "spark.plugins=D,org.tidemark.spark.TidemarkPlugin"));
+}
+
+TEST(WithSparkSettings, TakesNoWordOfTheApplicationForAnOption) {
+  EXPECT_THAT(WithSparkSettings({"spark-sql", "-S", "--driver-java-options", "-Xmx1g", "-e", "-1"},
+                                {}, {{"k", "v"}}),
+              ElementsAre("spark-sql", "-S", "--driver-java-options", "-Xmx1g", "-e", "-1",
+                          "--conf", "k=v"));
+}
+
+TEST(SparkDefaults, AreReadAsJavaReadsThem) {
+  EXPECT_THAT(
+      SparkDefaults("# a comment\nspark.jars  a.jar,b.jar \nspark.plugins=A\n a: b c\r\n\n"),
+      UnorderedElementsAre(Pair("spark.jars", "a.jar,b.jar"), Pair("spark.plugins", "A"),
+                           Pair("a", "b c")));
+}
+
+TEST(PropertiesFileOf, IsTheOneThatTheOptionsName) {
+  EXPECT_EQ(PropertiesFileOf({"spark-submit", "--properties-file", "f", "app.jar"}), "f");
+  EXPECT_EQ(PropertiesFileOf({"spark-submit", "app.jar", "--properties-file", "f"}), "");
+}
+
+TEST(SparkConnectorSettings, NameWhatAProtectedMasterWants) {
+  const auto settings =
+      SparkConnectorSettings("m:1", "/t.jar", {.ca_file = "/ca.pem", .token_file = "/token"});
+  EXPECT_EQ(ToSparkDefaults(settings),
+            "spark.jars /t.jar\nspark.plugins org.tidemark.spark.TidemarkPlugin\n"
+            "spark.tidemark.master m:1\nspark.tidemark.tls.ca /ca.pem\n"
+            "spark.tidemark.token.file /token\n");
+  EXPECT_EQ(ToSparkOptions({{"a", "b c"}, {"d", "e"}}), "--conf 'a=b c' \\\n--conf 'd=e'\n");
+}
+
+TEST(ApplicationIdsIn, FindsWhatTheConnectorWritesAndThoseOfYarn) {
+  EXPECT_THAT(ApplicationIdsIn("Tidemark: reporting on application app-20260101120000-0000"),
+              ElementsAre("app-20260101120000-0000"));
+  EXPECT_THAT(ApplicationIdsIn("INFO Client: Submitted application application_17_0001"),
+              ElementsAre("application_17_0001"));
+  EXPECT_THAT(ApplicationIdsIn("my application_x, application_12, myapplication_1_2"), IsEmpty());
+}
+
+TEST(SparkRunCommandLine, LeavesTheCommandAsItIs) {
+  for (const Words& verb : {Words{"tidemark", "spark", "run"}, Words{"tidemark", "run", "spark"}}) {
+    Words words = verb;
+    words.insert(words.end(), {"--jar", "t.jar", "--", "spark-submit", "--", "--jar", "[a,b]"});
+    const auto parsed = ParseCommandLine(words);
+    ASSERT_TRUE(std::holds_alternative<Arguments>(parsed));
+    const auto& run = std::get<SparkRunArguments>(std::get<Arguments>(parsed));
+    EXPECT_EQ(run.jar, "t.jar");
+    EXPECT_THAT(run.command, ElementsAre("spark-submit", "--", "--jar", "[a,b]"));
+  }
+}
+
+TEST(SparkRunCommandLine, WantsACommand) {
+  const auto parsed = ParseCommandLine({"tidemark", "spark", "run", "--jar", "t.jar"});
+  ASSERT_TRUE(std::holds_alternative<Answer>(parsed));
+  EXPECT_EQ(std::get<Answer>(parsed).exit_code, kUsage);
+}
+
+}  // namespace
+}  // namespace tidemark::cli
