@@ -80,6 +80,34 @@ public class KeyCountsTest {
   }
 
   @Test
+  public void eachKeyIsCountedHoweverManyThereAre() {
+    final int keys = 20_000;
+    for (int i = 0; i < 3 * keys; ++i) {
+      counts.add(i % keys);
+    }
+    final Event event = counts.profile(new Attempt(0, 0, 0, 0), new long[] {1 << 30, 1 << 30}, keys);
+    final ProtoReader fields = new ProtoReader(event.encoded(0).toByteArray());
+    assertTrue(fields.next());
+    final ProtoReader profile = new ProtoReader(fields.content());
+    long named = 0;
+    while (profile.next()) {
+      if (profile.field() == 2) {
+        final ProtoReader partition = new ProtoReader(profile.content());
+        while (partition.next()) {
+          if (partition.field() == 3) {
+            named += partition.content().length / Long.BYTES;
+          } else if (partition.field() == 5) {
+            named += partition.value();
+          } else if (partition.field() == 10) {
+            assertEquals(0, sum(partition.content()) % 3);
+          }
+        }
+      }
+    }
+    assertEquals(keys, named);
+  }
+
+  @Test
   public void keysWithoutNamesLeaveTheSizesOfPartitions() {
     counts.add(1);
     counts.add(new Object());
