@@ -46,8 +46,11 @@ import org.tidemark.jvm.wire.StageNews;
 final class ApplicationListener extends SparkListener {
   /** Room for what 20,000 tasks make known. bytes */
   private static final long BUFFER_BYTES_MAX = 8 << 20;
-  /** What the end of an application may wait for its last words to arrive. */
-  private static final long LAST_WORDS_NANOS = 200_000_000L;
+  /**
+   * What the end of an application may wait for its last words to arrive: with those of an executor in
+   * the same process, less than a second.
+   */
+  private static final long LAST_WORDS_NANOS = 600_000_000L;
   private static final int FAILURE_CHARS_MAX = 1_000;
 
   private static final String SQL_EXECUTION = "spark.sql.execution.id";
@@ -258,7 +261,11 @@ final class ApplicationListener extends SparkListener {
       if (isOn() && numbers != null) {
         failure =
             end.jobResult() instanceof JobFailed
-                ? cut(String.valueOf(((JobFailed) end.jobResult()).exception().getMessage()))
+                ? cut(
+                    "job "
+                        + end.jobId()
+                        + " failed: "
+                        + ((JobFailed) end.jobResult()).exception().getMessage())
                 : null;
         for (StageNews news : stages.ended(numbers)) {
           tell(news);

@@ -33,8 +33,7 @@ public class SparkIT {
   private static final String LOCAL = "local[2,4]";
   private static final String CLUSTER = "local-cluster[2,1,512]";
 
-  // States of attempts, by number.
-  private static final int FINISHED = 4;
+  /** A state of attempts. */
   private static final int KILLED = 6;
 
   private static Spark spark;
@@ -309,28 +308,6 @@ public class SparkIT {
       final Spark.Ended ended = spark.interrupted(LOCAL, options);
       final EventLog log = EventLog.of(master, ended.said("APPLICATION").get(0));
       assertEquals("killed", 3, log.outcome);
-    }
-  }
-
-  @Test
-  public void ofTwoAttemptsAtATaskTheOneThatFinishedCounts() throws Exception {
-    try (Master master = Master.start(FOLDER.newFolder().toPath())) {
-      final List<String> options = Spark.reporting(Spark.jar());
-      for (String setting :
-          Arrays.asList(
-              Settings.MASTER + "=" + master.address,
-              "spark.speculation=true",
-              "spark.speculation.interval=100ms",
-              "spark.speculation.quantile=0.5")) {
-        options.addAll(Arrays.asList("--conf", setting));
-      }
-      final Spark.Ended ended = spark.slow(CLUSTER, options);
-      assertEquals(ended.err, 0, ended.exitCode);
-      final EventLog log = EventLog.of(master, ended.said("APPLICATION").get(0));
-      assertEquals(0, log.refused);
-      assertEquals(Set.of("0.0.0.1"), log.speculative);
-      assertEquals(FINISHED, log.stateOf("0.0.0.1"));
-      assertEquals(4, log.finished());
     }
   }
 

@@ -49,8 +49,6 @@ public final class EventLog {
   /** SQL executions and jobs: what they are called, and how they ended. */
   public final Map<String, String> groupNames = new TreeMap<>();
   public final Map<String, Integer> closedGroups = new TreeMap<>();
-  /** By stage.attempt.index.attempt. */
-  public final Set<String> speculative = new HashSet<>();
   /** Stages whose tasks said that they read all before they begin. */
   public final Set<Long> readFirst = new TreeSet<>();
   /** By stage.index: what the task had read when it finished. */
@@ -234,8 +232,6 @@ public final class EventLog {
         id = attempt(body.content());
       } else if (body.field() == 2) {
         attempts.computeIfAbsent(id, unseen -> new HashSet<>()).add((int) body.value());
-      } else if (body.field() == 5) {
-        speculative.add(id);
       } else if (body.field() == 6) {
         final String[] numbers = id.split("\\.");
         inputBytes.put(numbers[0] + "." + numbers[2], body.value());

@@ -20,7 +20,6 @@ import java.util.zip.ZipEntry;
 import org.tidemark.spark.jobs.Asleep;
 import org.tidemark.spark.jobs.Groups;
 import org.tidemark.spark.jobs.Lost;
-import org.tidemark.spark.jobs.Slow;
 import org.tidemark.spark.jobs.Work;
 
 /** A user at a shell: runs applications with spark-submit. */
@@ -116,13 +115,6 @@ public final class Spark {
   public Ended lost(String cluster, List<String> options) throws Exception {
     final List<String> words = new ArrayList<>(options);
     words.addAll(Arrays.asList("--class", Lost.class.getName(), jobs.toString()));
-    return submit(cluster, words);
-  }
-
-  /** Runs {@link Slow} likewise. */
-  public Ended slow(String cluster, List<String> options) throws Exception {
-    final List<String> words = new ArrayList<>(options);
-    words.addAll(Arrays.asList("--class", Slow.class.getName(), jobs.toString()));
     return submit(cluster, words);
   }
 
