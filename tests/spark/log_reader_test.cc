@@ -158,7 +158,7 @@ TEST_F(LogReaderTest, ALogThatIsBeingWrittenIsFollowed) {
   EXPECT_TRUE((*reader)->is_cut());
   EXPECT_EQ(ReadOn(**reader).events.size(), 0u);
   Write("eventlog_v2_app-1/events_1_app-1.zstd", frame.substr(20), /*appends=*/true);
-  EXPECT_EQ(ReadOn(**reader).events.size(), 2u);
+  EXPECT_EQ(ReadOn(**reader).events.size(), 2u);  // the job, as a group, and its stage
   EXPECT_FALSE((*reader)->is_cut());
   Write("eventlog_v2_app-1/events_2_app-1.zstd", Zstd(kEnd));
   const Outcome end = ReadOn(**reader);
