@@ -170,10 +170,15 @@ void Translator::ApplicationEnd(const json& event, Tell tell) {
   const json& exit_code = Member(event, "ExitCode");
   if (exit_code.is_number_integer()) {
     const auto code = exit_code.get<std::int64_t>();
-    if (code == 0) closed.message.clear();
-    if (code != 0) closed.message = fmt::format("the driver exited with {}", code);
+    closed.message = code == 0 ? "" : fmt::format("the driver exited with {}", code);
   }
   if (!closed.message.empty()) closed.outcome = JobOutcome::kFailed;
+  // Nobody else stops an application whose jobs run.
+  if (closed.outcome == JobOutcome::kSucceeded && !jobs_.empty()) {
+    closed.outcome = JobOutcome::kKilled;
+    closed.message =
+        fmt::format("the application was stopped while {} of its jobs ran", jobs_.size());
+  }
   is_closed_ = true;
   tell(Now(), std::move(closed));
 }

@@ -399,6 +399,20 @@ TEST(Translator, AnApplicationEndsAsItsDriverOrItsLastJob) {
   EXPECT_EQ(outcome(well, R"(,"ExitCode":3)")[0].message, "the driver exited with 3");
 }
 
+TEST(Translator, AnApplicationThatIsStoppedWhileItsJobsRunWasKilled) {
+  const auto outcome = [](const std::string& end) {
+    return Of<JobClosed>(
+        Read({kStart, Job(0, Stage(0, 1)), JobEnd(0), Job(1, Stage(1, 1)),
+              R"({"Event":"SparkListenerApplicationEnd","Timestamp":1010000)" + end + "}"}))[0];
+  };
+  EXPECT_EQ(outcome(""),
+            (JobClosed{.outcome = JobOutcome::kKilled,
+                       .message = "the application was stopped while 1 of its jobs ran",
+                       .at = At(1'010'000)}));
+  EXPECT_EQ(outcome(R"(,"ExitCode":0)").outcome, JobOutcome::kKilled);
+  EXPECT_EQ(outcome(R"(,"ExitCode":3)").outcome, JobOutcome::kFailed);
+}
+
 TEST(Translator, TheClockNeverGoesBack) {
   const auto events = Read(
       {kStart, Job(0, Stage(0, 2)),

@@ -366,15 +366,18 @@ final class ApplicationListener extends SparkListener {
       return Events.jobClosed(
           Events.Outcome.FAILED, "the driver exited with " + code, end.time());
     }
+    final String why = code == null ? failure : null;
+    if (why != null) {
+      return Events.jobClosed(Events.Outcome.FAILED, why, end.time());
+    }
+    // Nobody else stops an application whose jobs run.
     if (!stagesOfJobs.isEmpty()) {
       return Events.jobClosed(
           Events.Outcome.KILLED,
           "the application was stopped while " + stagesOfJobs.size() + " of its jobs ran",
           end.time());
     }
-    final String why = code == null ? failure : null;
-    return Events.jobClosed(
-        why == null ? Events.Outcome.SUCCEEDED : Events.Outcome.FAILED, why, end.time());
+    return Events.jobClosed(Events.Outcome.SUCCEEDED, null, end.time());
   }
 
   /** The job, or the SQL execution that has several; recognised in other runs by what it does. */
