@@ -13,7 +13,6 @@
 
 #include "master/cost/time_distribution.h"
 #include "master/schedule/placing.h"
-#include "tidemark/event.h"
 
 namespace tidemark::cost {
 
@@ -46,14 +45,14 @@ struct TaskTimes {
 struct StageLeft {
   schedule::StageWork work;
   TaskTimes times;
+  std::uint32_t number = 0;  // in its job (event.h)
 };
 
-// The stage of a job that runs, as its own estimate has it: what the job brings to an estimate of
-// several that share a cluster.
-struct RunningStage {
-  std::uint32_t index = kMapStage;  // in the job (event.h)
-  StageLeft left;
-  Draws ends;  // by draw, of this stage on the slots it has; seconds
+// The stages of a job that runs, as its own estimate has them: what the job brings to an estimate
+// of several that share a cluster.
+struct StagesLeft {
+  std::vector<StageLeft> stages;  // by number; those that are done are left out or have no work
+  Draws ends;                     // by draw, of all of them on the slots the job has; seconds
 };
 
 }  // namespace tidemark::cost

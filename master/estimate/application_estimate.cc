@@ -87,6 +87,8 @@ class Futures {
     std::vector<double> settled;
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       StageEstimate& stage = estimate.stages.emplace_back();
+      stage.owner = stages_[i].work.owner;
+      stage.number = stages_[i].number;
       stage.start = QuantileOf(starts_[i], 0.5);
       stage.end = QuantileOf(ends_[i], 0.5);
       settled.push_back(QuantileOf(settled_[i], 0.5));

@@ -45,8 +45,10 @@ struct Range {
 };
 
 struct StageEstimate {
-  double start = 0;  // median; 0 when it runs or is done
-  double end = 0;    // median; 0 when nothing of it is left
+  std::size_t owner = 0;     // as its work says
+  std::uint32_t number = 0;  // in its job (event.h)
+  double start = 0;          // median; 0 when it runs or is done
+  double end = 0;            // median; 0 when nothing of it is left
   bool is_critical = false;
   std::vector<double> task_ends;  // medians, of the tasks known one by one
 };

@@ -116,7 +116,7 @@ class JobMonitor::Impl {
     listening_since_ = std::max(listening_since_, now);
     if (limits) options_.limits = *limits;
   }
-  std::shared_ptr<const cost::RunningStage> running_stage() const { return running_stage_; }
+  std::shared_ptr<const cost::StagesLeft> stages_left() const { return left_; }
   void NoteDamage(const LogDamage& damage);
   void AddNote(const std::string& note) {
     const bool known = std::find(notes_.begin(), notes_.end(), note) != notes_.end();
@@ -130,11 +130,11 @@ class JobMonitor::Impl {
     model::LatestEnd latest_end;
   };
 
-  // Sets running_stage_.
+  // Sets left_.
   EndPrediction PredictMaps(absl::Time now);
   EndPrediction PredictStages(absl::Time now);
   // What the indicator says now; it may be less than was shown before. Adds to its history and, of
-  // the first one, sets running_stage_ and names a task in `snapshot`.
+  // the first one, sets left_ and names a task in `snapshot`.
   Indicator Predict(Tracked& tracked, absl::Duration silence, Snapshot& snapshot);
   Estimate Describe(const EndPrediction& prediction, const std::string& name) const;
   // Sets the fractions that `said` bears.
@@ -158,8 +158,8 @@ class JobMonitor::Impl {
   model::EndDrift drift_;                              // of a job without a reduce phase
   monitor::StagesEstimate stages_;                     // at the last Tick()
   model::ShownProgress shown_;
-  std::shared_ptr<const cost::RunningStage> running_stage_;  // by the first indicator
-  Snapshot job_;                                             // what Tick() returned last
+  std::shared_ptr<const cost::StagesLeft> left_;  // by the first indicator
+  Snapshot job_;                                  // what Tick() returned last
 };
 
 // That nothing was heard while no master listened does not end a job.
@@ -190,8 +190,10 @@ EndPrediction JobMonitor::Impl::PredictMaps(absl::Time now) {
   application.stages.push_back(std::move(left->stage));
   const absl::StatusOr<estimate::Estimate> estimate = estimate::EstimateApplication(application);
   if (!estimate.ok() || estimate->end.upper >= schedule::kForever) return prediction;
-  running_stage_ = std::make_shared<const cost::RunningStage>(cost::RunningStage{
-      .index = kMapStage, .left = application.stages[0], .ends = estimate->ends});
+  // In a cluster that jobs share a stage takes what slots it gets.
+  application.stages[0].work.at_once_max = schedule::kNoLimit;
+  left_ = std::make_shared<const cost::StagesLeft>(
+      cost::StagesLeft{.stages = std::move(application.stages), .ends = estimate->ends});
   const estimate::Range& end = estimate->end;
   prediction.end = now + absl::Seconds(end.median);
   drift_.Observe(now, *prediction.end);
@@ -205,6 +207,7 @@ EndPrediction JobMonitor::Impl::PredictMaps(absl::Time now) {
 // Of a job of stages of any kind.
 EndPrediction JobMonitor::Impl::PredictStages(absl::Time now) {
   EndPrediction prediction{.at = now};
+  left_ = stages_.left;
   if (!stages_.end) return prediction;
   auto [median, lower, upper] = *stages_.end;
   workflow::WidenByDrift(now, median, drift_, lower, upper);
@@ -226,7 +229,7 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
     prediction = PredictMaps(now);
   } else {
     reduce = tracked.indicator->Estimate(state_, now);
-    if (&tracked == &tracked_.front()) running_stage_ = reduce.stage;
+    if (&tracked == &tracked_.front()) left_ = reduce.left;
     prediction.end = reduce.ends_at;
     prediction.lower = reduce.ends_at_lower;
     prediction.upper = reduce.ends_at_upper;
@@ -336,7 +339,7 @@ void JobMonitor::Impl::AddEstimates(Snapshot& snapshot) {
       silence == absl::ZeroDuration() && snapshot.state != JobState::kAbandoned;
   if (is_informed || informed_at_ == absl::InfinitePast()) informed_at_ = snapshot.at;
   lost_share_ = model::LostShare(state_);
-  running_stage_.reset();
+  left_.reset();
   stages_ = {};
   if (monitor::IsOfStages(state_)) {
     stages_ = monitor::EstimateStages(state_, informed_at_);
@@ -531,8 +534,8 @@ NamedGroups JobMonitor::wanted_names() const {
 void JobMonitor::NoteRestart(absl::Time now, const std::optional<JobLimits>& limits) {
   impl_->NoteRestart(now, limits);
 }
-std::shared_ptr<const cost::RunningStage> JobMonitor::running_stage() const {
-  return impl_->running_stage();
+std::shared_ptr<const cost::StagesLeft> JobMonitor::stages_left() const {
+  return impl_->stages_left();
 }
 void JobMonitor::SetPastRuns(std::vector<PastRun> runs) {
   if (runs.size() > kPastRunsMax) runs.resize(kPastRunsMax);

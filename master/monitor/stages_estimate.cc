@@ -51,6 +51,23 @@ std::string CycleNote(const std::vector<std::uint32_t>& cycle) {
       others > 0 ? fmt::format(" and {} others", others) : "");
 }
 
+// Those that are done keep their places, which others name as parents, and nothing else.
+std::shared_ptr<const cost::StagesLeft> LeftOf(const workflow::WorkflowNow& seen, std::size_t there,
+                                               estimate::Application application,
+                                               const cost::Draws& ends) {
+  const auto slots = static_cast<std::uint64_t>(std::max(seen.slots, 1.0));
+  for (std::size_t i = 0; i < application.stages.size(); ++i) {
+    cost::StageLeft& stage = application.stages[i];
+    stage.number =
+        i < there ? seen.stages[i].number : kExpectedStages + static_cast<std::uint32_t>(i - there);
+    if (stage.work.pending == 0 && stage.work.running.empty()) stage.times = {};
+    // What its executors have, also where others leave more to it.
+    if (seen.are_slots_told) stage.work.at_once_max = std::min(stage.work.at_once_max, slots);
+  }
+  return std::make_shared<const cost::StagesLeft>(
+      cost::StagesLeft{.stages = std::move(application.stages), .ends = ends});
+}
+
 std::vector<const RunProfile*> HistoryOf(const model::JobState& state) {
   std::vector<const RunProfile*> history;
   for (const PastRun& run : state.past_runs) {
@@ -89,7 +106,7 @@ StagesEstimate EstimateStages(const model::JobState& state, absl::Time now) {
   }
   result.problem = TooMany(left, "stages with tasks left", kStagesLeftMax);
   if (!result.problem.empty()) return result;
-  const estimate::Application application =
+  estimate::Application application =
       workflow::ApplicationOfStages(seen, history, workflow::ResourcingOf(seen), {});
   const absl::StatusOr<estimate::Estimate> estimate = estimate::EstimateApplication(application);
   if (!seen.cycle.empty()) result.problem = CycleNote(seen.cycle);
@@ -110,6 +127,7 @@ StagesEstimate EstimateStages(const model::JobState& state, absl::Time now) {
     forecast.ends_in = absl::Seconds(stage.end);
     forecast.is_critical = stage.is_critical;
   }
+  result.left = LeftOf(seen, there, std::move(application), estimate->ends);
   return result;
 }
 

@@ -1,6 +1,7 @@
 // The end of a job of stages of any kind (a Spark application), from its events and earlier runs.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,8 +20,9 @@ bool IsOfStages(const model::JobState& state);
 struct StagesEstimate {
   std::optional<estimate::Range> end;  // from now on; empty: nothing can be said
   std::vector<StageForecast> stages;   // those there are by number, then those that are expected
-  double known_share = 0;              // of the work left, what this run or earlier ones tell about
-  std::string problem;                 // what is wrong with the stages, for people; or empty
+  std::shared_ptr<const cost::StagesLeft> left;  // the same, for JobMonitor::stages_left()
+  double known_share = 0;  // of the work left, what this run or earlier ones tell about
+  std::string problem;     // what is wrong with the stages, for people; or empty
 };
 
 // Cost: that of workflow::StagesNow(), workflow::ApplicationOfStages() and

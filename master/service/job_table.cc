@@ -279,7 +279,7 @@ void JobTable::Tick(const std::shared_ptr<LiveEntry>& entry, absl::Time now) {
     const Stopwatch stopwatch(metrics_ == nullptr ? nullptr : &metrics_->estimate);
     Snapshot ticked = job.monitor.Tick(job.NotBefore(now));
     if (workflow_of_ && ticked.info) ticked.info->workflow_id = workflow_of_(ticked.job_id);
-    job.ticked.stage = ticked.is_final ? nullptr : job.monitor.running_stage();
+    job.ticked.left = ticked.is_final ? nullptr : job.monitor.stages_left();
     job.ticked.snapshot = std::make_shared<const Snapshot>(std::move(ticked));
   }
   job.tick_cost = ThreadCpuTime() - began;

@@ -76,8 +76,8 @@ struct LiveEntry {
   // What is known of it at one tick.
   struct Running {
     std::shared_ptr<const Snapshot> snapshot;
-    // JobMonitor::running_stage(); null of a workflow, and with a final snapshot.
-    std::shared_ptr<const cost::RunningStage> stage;
+    // JobMonitor::stages_left(); null of a workflow, and with a final snapshot.
+    std::shared_ptr<const cost::StagesLeft> left;
   };
 
   // `first`: of sequence 0, or the last that was published before a restart.

@@ -183,11 +183,13 @@ service::JobTableOptions TableOptions(
 service::WorkflowTableOptions WorkflowOptions(
     const MasterOptions& options,
     std::function<std::vector<JobProfile>(const std::string&, const store::Reported&)> runs,
+    std::function<std::vector<RunProfile>(const std::string&, const store::Reported&)> stage_runs,
     std::function<std::optional<ResourceProfile>()> node) {
   return {.live = {.abandon_after = options.job.abandon_after},
           .jobs_per_workflow_max = options.workflow_jobs_max,
           .workflows_max = options.workflows_max,
           .runs = std::move(runs),
+          .stage_runs = std::move(stage_runs),
           .node = std::move(node)};
 }
 
@@ -270,6 +272,9 @@ class Master::Impl {
                        options,
                        [this](const std::string& name, const store::Reported& job) {
                          return history_.Profiles(name, job);
+                       },
+                       [this](const std::string& name, const store::Reported& job) {
+                         return history_.StageRuns(name, job);
                        },
                        [this] { return history_.Node(); }),
                    jobs_, &metrics_),

@@ -157,7 +157,7 @@ void WorkflowTable::ObserveNewest(Entry& entry, const std::string& job_id) const
   // When it began is known at its first tick.
   if (job.snapshot == nullptr || job.snapshot->sequence == 0) return;
   const std::lock_guard lock(entry.mutex);
-  entry.live.Observe(std::move(job.snapshot), std::move(job.stage));
+  entry.live.Observe(std::move(job.snapshot), std::move(job.left));
   entry.is_changed = true;
 }
 
@@ -217,11 +217,11 @@ void WorkflowTable::Observe(const std::shared_ptr<const Snapshot>& job) {
     followers = of_job->second;
   }
   const LiveEntry::Running running = jobs_.GetRunning(job->job_id);
-  const auto stage = running.snapshot == job ? running.stage : nullptr;
+  const auto left = running.snapshot == job ? running.left : nullptr;
   for (const std::shared_ptr<Entry>& entry : followers) {
     {
       const std::lock_guard lock(entry->mutex);
-      entry->live.Observe(job, stage);
+      entry->live.Observe(job, left);
       entry->is_changed = true;
     }
     if (job->is_final) Follow(entry);
@@ -243,18 +243,19 @@ void WorkflowTable::LoadHistory(Entry& entry) const {
   }
   if (unknown.empty()) return;
   const auto node = options_.node ? options_.node() : std::nullopt;
-  std::vector<std::vector<JobProfile>> runs;
-  runs.reserve(unknown.size());
-  for (const PlannedJob& job : jobs) {
-    runs.push_back(options_.runs(
-        job.history_name.empty() ? job.name : job.history_name,
-        {.id = job.job_id.empty() ? entry.id : job.job_id, .name_space = entry.name_space}));
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const PlannedJob& job = jobs[i];
+    const std::string& name = job.history_name.empty() ? job.name : job.history_name;
+    const store::Reported reported = {.id = job.job_id.empty() ? entry.id : job.job_id,
+                                      .name_space = entry.name_space};
+    std::vector<JobProfile> runs = options_.runs(name, reported);
+    workflow::StageRuns stage_runs;
+    if (runs.empty() && options_.stage_runs) stage_runs = options_.stage_runs(name, reported);
+    const std::lock_guard lock(entry.mutex);
+    entry.live.SetRuns(unknown[i], std::move(runs), std::move(stage_runs));
   }
   const std::lock_guard lock(entry.mutex);
   if (node) entry.live.SetNode(*node);
-  for (std::size_t i = 0; i < unknown.size(); ++i) {
-    entry.live.SetRuns(unknown[i], std::move(runs[i]));
-  }
 }
 
 void WorkflowTable::MakeSnapshot(Entry& entry, absl::Time now, bool estimates) {

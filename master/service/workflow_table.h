@@ -36,6 +36,9 @@ struct WorkflowTableOptions {
   // Profiles of earlier runs of jobs of a name that may teach `job`, the most recent first. From
   // any thread; may be empty.
   std::function<std::vector<JobProfile>(const std::string& name, const store::Reported& job)> runs;
+  // Earlier runs of applications of stages; likewise.
+  std::function<workflow::StageRuns(const std::string& name, const store::Reported& job)>
+      stage_runs;
   // What a node gets done that was measured; likewise.
   std::function<std::optional<ResourceProfile>()> node;
   // May take long; called without any lock.

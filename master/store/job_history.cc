@@ -72,6 +72,14 @@ std::vector<JobProfile> JobHistory::Profiles(const std::string& name, const Repo
   return profiles;
 }
 
+std::vector<RunProfile> JobHistory::StageRuns(const std::string& name, const Reported& job) const {
+  std::vector<RunProfile> stages;
+  for (PastRun& run : PastRuns(name, job)) {
+    if (!run.stages.stages.empty()) stages.push_back(std::move(run.stages));
+  }
+  return stages;
+}
+
 std::optional<ResourceProfile> JobHistory::Node() const {
   const std::lock_guard lock(mutex_);
   if (history_ == nullptr) return std::nullopt;

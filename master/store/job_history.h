@@ -43,6 +43,8 @@ class JobHistory {
   // they say of times, and of those that succeeded, their profiles. O(runs of that name).
   std::vector<PastRun> PastRuns(const std::string& name, const Reported& job) const;
   std::vector<JobProfile> Profiles(const std::string& name, const Reported& job) const;
+  // The same of applications of stages.
+  std::vector<RunProfile> StageRuns(const std::string& name, const Reported& job) const;
   // The node that was measured last.
   std::optional<ResourceProfile> Node() const;
 

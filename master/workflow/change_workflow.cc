@@ -67,7 +67,7 @@ absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::st
   job.is_attached = true;
   job.ended_before = false;
   job.newest.reset();
-  job.stage.reset();
+  job.left.reset();
   job.shown = 0;
   job.awaited_since.reset();
   job.facts.state = ChildState::kPending;

@@ -42,8 +42,10 @@ void AddOwnStages(const Snapshot& job, std::uint32_t child, const JobPrediction&
     StageProgress& stage = workflow.stages.emplace_back(job.stages[i]);
     info.id.child = stage.id.child = child;
     const auto predicted =
-        std::find_if(prediction.stages.begin(), prediction.stages.end(),
-                     [&](const StagePrediction& other) { return other.kind == info.kind; });
+        std::find_if(prediction.stages.begin(), prediction.stages.end(), [&](const auto& other) {
+          return other.number == stage.id.stage &&
+                 (other.kind == StageKind::kUnknown || other.kind == info.kind);
+        });
     if (predicted != prediction.stages.end()) {
       AddPrediction(*predicted, workflow.at, stage);
     } else {
@@ -57,10 +59,16 @@ void AddOwnStages(const Snapshot& job, std::uint32_t child, const JobPrediction&
 void AddExpectedStages(const JobPrediction& prediction, std::uint32_t child, Snapshot& workflow) {
   for (const StagePrediction& predicted : prediction.stages) {
     const bool is_map = predicted.kind == StageKind::kMap;
-    StageInfo info = {.id = {child, kExpectedStages + (is_map ? kMapStage : kReduceStage)},
-                      .name = is_map ? "map" : "reduce",
-                      .kind = predicted.kind};
-    if (!is_map && prediction.stages.size() > 1) info.parents = {kExpectedStages + kMapStage};
+    StageInfo info = {.id = {child, predicted.number}, .kind = predicted.kind};
+    if (predicted.kind == StageKind::kUnknown) {
+      info.kind = StageKind::kGeneric;
+      info.name = predicted.name;
+      info.parents = predicted.parents;
+    } else {
+      info.id.stage += kExpectedStages;
+      info.name = is_map ? "map" : "reduce";
+      if (!is_map && prediction.stages.size() > 1) info.parents = {kExpectedStages + kMapStage};
+    }
     StageProgress stage = {.id = info.id, .state = StageState::kExpected, .tasks = predicted.tasks};
     AddPrediction(predicted, workflow.at, stage);
     workflow.stage_infos.push_back(std::move(info));

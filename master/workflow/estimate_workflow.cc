@@ -71,9 +71,10 @@ JobsNow LiveWorkflow::QuestionAt(absl::Time now) {
 WorkflowPrediction LiveWorkflow::PredictionAt(absl::Time now, const estimate::Estimate& estimate,
                                               const Cluster& cluster, double data_factor) const {
   WorkflowPrediction prediction = PredictionOf(estimate);
-  for (std::size_t i = 0; i < std::min(jobs_.size(), estimate.owner_ends.size()); ++i) {
+  const std::vector<std::vector<std::size_t>> own = OwnStages(estimate);
+  for (std::size_t i = 0; i < std::min(jobs_.size(), own.size()); ++i) {
     const LiveJob live = jobs_[i].At(now, plan_.jobs[i], cluster, data_factor);
-    prediction.jobs.push_back(PredictionOfJob(jobs_[i], live, estimate, i));
+    prediction.jobs.push_back(PredictionOfJob(jobs_[i], live, estimate, i, own[i]));
   }
   return prediction;
 }

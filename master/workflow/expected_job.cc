@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "master/cost/opinions.h"
@@ -206,6 +207,55 @@ ExpectedJob ExpectJob(const PlannedJob& job, std::span<const JobProfile> runs,
       map.variance() * map_work + (reduce_work > 0 ? reduce.variance() * reduce_work : 0);
   expected.deviation = std::sqrt(variance / std::max(map_work + reduce_work, kTaskSecondsMin));
   return expected;
+}
+
+std::shared_ptr<const StageRuns> WithData(std::shared_ptr<const StageRuns> runs,
+                                          double data_factor) {
+  if (runs == nullptr || data_factor == 1) return runs;
+  StageRuns scaled = *runs;
+  for (RunProfile& run : scaled) {
+    for (StageProfile& stage : run.stages) {
+      if (stage.parents.empty()) {
+        const double tasks = std::ceil(static_cast<double>(stage.tasks) * data_factor);
+        stage.tasks = static_cast<std::uint64_t>(std::clamp(tasks, 1.0, 1e15));
+        continue;
+      }
+      for (auto& seconds : stage.seconds) {
+        for (double& time : seconds) time *= data_factor;
+      }
+    }
+  }
+  return std::make_shared<const StageRuns>(std::move(scaled));
+}
+
+JobProfile AsOnePhase(const RunProfile& run) {
+  JobProfile profile = {.slots = static_cast<std::uint32_t>(std::clamp(run.slots, 1.0, 1e9))};
+  double tasks = 0;
+  double sum = 0;
+  double squares = 0;
+  for (const StageProfile& stage : run.stages) {
+    const double count = static_cast<double>(stage.tasks);
+    const double mean = MeanTaskSeconds(stage);
+    tasks += count;
+    sum += count * mean;
+    squares += count * mean * mean;
+  }
+  if (!(sum > 0) || !std::isfinite(squares)) return profile;
+  const double mean = sum / tasks;
+  profile.map_tasks = static_cast<std::uint32_t>(std::min(tasks, 4e9));
+  profile.map_task_time = absl::Seconds(mean);
+  profile.map_task_variation = std::sqrt(std::max(squares / tasks - mean * mean, 0.0)) / mean;
+  return profile;
+}
+
+double MeanTaskSeconds(const StageProfile& stage) {
+  double sum = 0;
+  double count = 0;
+  for (const auto& seconds : stage.seconds) {
+    for (const double time : seconds) sum += time;
+    count += static_cast<double>(seconds.size());
+  }
+  return count > 0 ? sum / count : 0;
 }
 
 double SecondsAlone(const ExpectedJob& expected, double slots) {

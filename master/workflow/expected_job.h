@@ -7,12 +7,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "master/cost/time_distribution.h"
 #include "tidemark/job_profile.h"
 #include "tidemark/plan.h"
+#include "tidemark/stage_profile.h"
 
 namespace tidemark::workflow {
 
@@ -22,9 +25,14 @@ struct ExpectedPhase {
   std::string bottleneck;        // empty: the node is unknown
 };
 
+// Earlier runs of an application of stages, the most recent first; at least one.
+using StageRuns = std::vector<RunProfile>;
+
 struct ExpectedJob {
   ExpectedPhase map;
   ExpectedPhase reduce;
+  // Of an application of stages, whose tasks are all in `map`, too; null: of a MapReduce job.
+  std::shared_ptr<const StageRuns> stages;
   double deviation = 0;   // of the log of a factor common to all its tasks
   bool is_known = false;  // some run or profile backs it
 };
@@ -34,6 +42,17 @@ struct ExpectedJob {
 // or a profile only the numbers of tasks that the job names are known. O(runs).
 ExpectedJob ExpectJob(const PlannedJob& job, std::span<const JobProfile> runs,
                       const Cluster& cluster, double data_factor);
+
+// `runs`, null or not, with so many times the data: more tasks in stages that read them, and longer
+// ones in those behind. O(1) of data as before, else O(stages + task times).
+std::shared_ptr<const StageRuns> WithData(std::shared_ptr<const StageRuns> runs,
+                                          double data_factor);
+
+// A run of an application of stages as one of a job that has map tasks alone. O(stages + times)
+JobProfile AsOnePhase(const RunProfile& run);
+
+// Of a stage of an earlier run, the mean of its task times; 0: it has none. seconds
+double MeanTaskSeconds(const StageProfile& stage);
 
 // What the job would take alone on `slots`, without its deviation; 0 when it is not known.
 double SecondsAlone(const ExpectedJob& expected, double slots);

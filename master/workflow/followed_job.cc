@@ -8,12 +8,30 @@
 namespace tidemark::workflow {
 namespace {
 
-TasksLeft LeftOf(const Snapshot& snapshot, StageKind phase) {
-  const StageProgress* const progress = PhaseOf(snapshot, phase);
-  if (progress == nullptr || progress->state == StageState::kDone) return {};
-  const std::uint64_t begun = progress->running_tasks + progress->finished_tasks;
-  return {.pending = progress->tasks > begun ? progress->tasks - begun : 0,
-          .running = progress->running_tasks};
+TasksLeft LeftOf(const StageProgress* stage) {
+  if (stage == nullptr || stage->state == StageState::kDone) return {};
+  const std::uint64_t begun = stage->running_tasks + stage->finished_tasks;
+  return {.pending = stage->tasks > begun ? stage->tasks - begun : 0,
+          .running = stage->running_tasks};
+}
+
+bool IsOfStages(const Snapshot& snapshot) {
+  const StageProgress* const map = PhaseOf(snapshot, StageKind::kMap);
+  const StageProgress* const reduce = PhaseOf(snapshot, StageKind::kReduce);
+  return std::ranges::any_of(snapshot.stages, [&](const StageProgress& stage) {
+    return &stage != map && &stage != reduce;
+  });
+}
+
+TasksLeft LeftOfAll(const Snapshot& snapshot) {
+  TasksLeft all;
+  for (const StageProgress& stage : snapshot.stages) {
+    if (stage.state == StageState::kSkipped) continue;
+    const TasksLeft left = LeftOf(&stage);
+    all.pending += left.pending;
+    all.running += left.running;
+  }
+  return all;
 }
 
 // Of what remains, the part before the reduce phase: the map phase at the speed it has had.
@@ -58,7 +76,7 @@ bool FollowedJob::is_waiting() const {
 }
 
 void FollowedJob::Observe(std::shared_ptr<const Snapshot> snapshot,
-                          std::shared_ptr<const cost::RunningStage> running_stage,
+                          std::shared_ptr<const cost::StagesLeft> stages_left,
                           bool may_be_retried) {
   if (is_waiting()) {
     facts.expected = would_take;
@@ -67,7 +85,7 @@ void FollowedJob::Observe(std::shared_ptr<const Snapshot> snapshot,
   }
   const bool is_first = newest == nullptr;
   newest = std::move(snapshot);
-  stage = std::move(running_stage);
+  left = std::move(stages_left);
   if (is_first && is_silent()) {
     // It fell silent before it was followed: its own bar is all there is to show.
     shown = std::max(shown, newest->estimate.fraction_done);
@@ -85,8 +103,9 @@ void FollowedJob::Observe(std::shared_ptr<const Snapshot> snapshot,
 
 void FollowedJob::ForgetRun() {
   newest.reset();
-  stage.reset();
+  left.reset();
   runs.clear();
+  stage_runs.reset();
 }
 
 Basis FollowedJob::BasisOf(const PlannedJob& planned) const {
@@ -105,15 +124,22 @@ LiveJob FollowedJob::At(absl::Time now, const PlannedJob& planned, const Cluster
     return live;
   }
   live.expected = ExpectJob(planned, runs, cluster, data_factor);
+  if (!planned.profile) live.expected.stages = WithData(stage_runs, data_factor);
+  live.is_of_stages = ran_stages && !planned.profile;
   if (live.is_running) {
     live.elapsed = std::max(absl::ToDoubleSeconds(now - facts.started_at.value_or(now)), 0.0);
     if (newest != nullptr) {
-      live.map = LeftOf(*newest, StageKind::kMap);
-      live.reduce = LeftOf(*newest, StageKind::kReduce);
+      live.is_of_stages = IsOfStages(*newest);
+      if (live.is_of_stages) {
+        live.map = LeftOfAll(*newest);
+      } else {
+        live.map = LeftOf(PhaseOf(*newest, StageKind::kMap));
+        live.reduce = LeftOf(PhaseOf(*newest, StageKind::kReduce));
+      }
       live.forecast = ForecastOf(*newest, now);
       // Which tasks of a silent job have gone on is not known.
-      if (!is_silent()) live.stage = stage;
-      live.stage_age = std::max(absl::ToDoubleSeconds(now - newest->at), 0.0);
+      if (!is_silent()) live.left = left;
+      live.left_age = std::max(absl::ToDoubleSeconds(now - newest->at), 0.0);
     }
   } else if (awaited_since) {
     live.awaited = std::max(absl::ToDoubleSeconds(now - *awaited_since), 0.0);

@@ -31,16 +31,19 @@ struct JobFacts {
 struct FollowedJob {
   std::string job_id;  // empty: none is attached
   JobFacts facts;
-  JobFacts kept;                                    // of `facts`, what was handed out
-  std::shared_ptr<const Snapshot> newest;           // null: it has not reported yet
-  std::shared_ptr<const cost::RunningStage> stage;  // as of `newest`
-  bool is_attached = false;                         // after the submission
+  JobFacts kept;                                 // of `facts`, what was handed out
+  std::shared_ptr<const Snapshot> newest;        // null: it has not reported yet
+  std::shared_ptr<const cost::StagesLeft> left;  // as of `newest`
+  bool is_attached = false;                      // after the submission
   bool ended_before = false;  // a run of its id had ended when the plan was submitted
   std::optional<absl::Time> awaited_since;
   std::optional<absl::Duration> would_take;  // by the last estimate before it began
   double shown = 0;                          // the largest fraction shown so far
   bool has_runs = false;
   std::vector<JobProfile> runs;  // earlier ones, the most recent first
+  bool ran_stages = false;       // they are of an application of stages, each as one phase
+  // Of such an application, the stages; null: not kept.
+  std::shared_ptr<const StageRuns> stage_runs;
 
   // It has succeeded or will never do so.
   bool is_over() const;
@@ -55,7 +58,7 @@ struct FollowedJob {
   // Takes note of a newer snapshot of its run: whether and how it has begun and ended.
   // `may_be_retried`: another may be attached in its place if it fails.
   void Observe(std::shared_ptr<const Snapshot> snapshot,
-               std::shared_ptr<const cost::RunningStage> running_stage, bool may_be_retried);
+               std::shared_ptr<const cost::StagesLeft> stages_left, bool may_be_retried);
   // Frees what only later snapshots of the workflow would need.
   void ForgetRun();
   // What an estimate rests on, and whether the job says itself when it ends.

@@ -9,7 +9,9 @@
 #include "master/cost/normal.h"
 #include "master/cost/opinions.h"
 #include "master/workflow/expected_tasks.h"
+#include "master/workflow/stages_application.h"
 #include "tidemark/event.h"
+#include "tidemark/job.h"
 
 namespace tidemark::workflow {
 namespace {
@@ -23,10 +25,15 @@ using cost::TimeDistribution;
 // What tasks are taken to be when nothing is known of any job. Taste: a minute of map and one of
 // reduce tasks on all slots.
 constexpr double kUnknownTaskSeconds = 60;
-// Limit what a stranger's jobs may cost: of a stage with more tasks that are known one by one than
-// this only the number counts, and more running ones are taken for so many wide ones.
+// Of a job with more tasks that are known one by one than this, or more stages, only the number of
+// tasks counts, and more running ones are taken for so many wide ones. What the running tasks and
+// the stages of a stranger's many jobs cost is bounded, too.
 constexpr std::ptrdiff_t kRunningMax = 1'000;
 constexpr std::ptrdiff_t kRunningMaxOfAllJobs = 20'000;
+constexpr std::size_t kStagesMax = 10'000;
+constexpr std::size_t kStagesMaxOfAllJobs = 20'000;
+// Streams of draws of the stages of one job.
+constexpr std::uint64_t kStreamsOfJob = std::uint64_t{1} << 32;
 
 double Laplace(double waited, double u) { return waited * (1 / u - 1); }
 
@@ -85,8 +92,13 @@ double OneTask(const TasksLeft& left, double seconds, double slots) {
 class JobStages {
  public:
   JobStages(const LiveJob& job, std::size_t index, double slots, const JobsOptions& options,
-            std::uint64_t running_max, const FixedDraws& draws)
-      : job_(job), slots_(slots), running_max_(running_max), draws_(draws) {
+            std::uint64_t running_max, std::size_t stages_max, const FixedDraws& draws)
+      : job_(job),
+        index_(index),
+        slots_(slots),
+        running_max_(running_max),
+        stages_max_(stages_max),
+        draws_(draws) {
     const double deviation =
         job.expected.is_known ? job.expected.deviation : cost::kUnknownDeviation;
     const Draws common = draws.Normals(Drawn::kCommon, cost::kOfJobs);
@@ -94,8 +106,15 @@ class JobStages {
     uniforms_ = draws.Uniforms(Drawn::kStage, index);
     waits_ = draws.Uniforms(Drawn::kWait, index);
     for (std::size_t d = 0; d < draws.count(); ++d) {
-      factor_.push_back(std::exp(options.common_deviation * common[d] + deviation * own[d]));
+      common_.push_back(std::exp(options.common_deviation * common[d]));
+      factor_.push_back(common_.back() * std::exp(deviation * own[d]));
     }
+  }
+
+  // Those that it has of its own, which name each other as parents; empty: not known. O(stages).
+  std::vector<StageLeft> Own(double shift) const {
+    if (job_.is_running) return AreTasksKnown() ? Running() : std::vector<StageLeft>();
+    return job_.expected.stages ? Expected(shift) : std::vector<StageLeft>();
   }
 
   void FillRunning(StageLeft& map, StageLeft& reduce) const {
@@ -111,8 +130,8 @@ class JobStages {
       of_maps.push_back(maps);
       of_reduces.push_back(remaining - maps);
     }
-    Fill(kMapStage, job_.map, std::move(of_maps), map);
-    Fill(kReduceStage, job_.reduce, std::move(of_reduces), reduce);
+    Spread(job_.map, std::move(of_maps), map);
+    Spread(job_.reduce, std::move(of_reduces), reduce);
     // Reduce tasks that run beside map tasks fetch what those leave behind.
     reduce.work.waits_in_slots = true;
     map.times.is_known = reduce.times.is_known = job_.expected.is_known || job_.forecast;
@@ -129,7 +148,11 @@ class JobStages {
     };
     fill(job_.expected.map, map);
     fill(job_.expected.reduce, reduce);
-    if (!(job_.awaited > 0)) return;
+  }
+
+  // Before a job that waits, where it begins.
+  void FillAwaited(StageLeft& map) const {
+    if (job_.is_running || !(job_.awaited > 0)) return;
     for (const double u : waits_) map.times.lag.push_back(Laplace(job_.awaited, u));
   }
 
@@ -143,49 +166,79 @@ class JobStages {
     return job_.expected.is_known ? cost::ParetoLeft(elapsed, u) : Laplace(elapsed, u);
   }
 
-  // `seconds`: by draw, until the stage ends if it keeps its slots.
-  void Fill(std::uint32_t index, const TasksLeft& left, Draws seconds, StageLeft& stage) const {
-    const cost::RunningStage* const own = job_.stage.get();
-    if (own != nullptr && own->index == index && job_.forecast &&
-        own->left.times.of_task.size() <= running_max_) {
-      Share(*own, seconds, stage);
-      return;
+  bool AreTasksKnown() const {
+    if (job_.left == nullptr || !job_.forecast || job_.left->stages.size() > stages_max_) {
+      return false;
     }
-    for (double& time : seconds) time = OneTask(left, time, slots_);
-    Spread(left, std::move(seconds), stage);
+    std::size_t known = 0;
+    for (const StageLeft& stage : job_.left->stages) known += stage.times.of_task.size();
+    return known <= running_max_;
   }
 
-  // The tasks as the job's own estimate has them, of which its forecast knows more: earlier runs,
-  // how far the end has moved, what was lost. So an early end of the forecast is an early one of
-  // the tasks, and all tasks of a draw are stretched to end when the forecast does.
-  void Share(const cost::RunningStage& own, const Draws& seconds, StageLeft& stage) const {
-    std::vector<std::size_t> by_end(own.ends.size());
+  // As the job's own estimate has them, of which its forecast knows more: earlier runs, how far the
+  // end has moved, what was lost. So an early end of the forecast is an early one of the tasks, and
+  // all tasks of a draw are stretched to end when the forecast does.
+  std::vector<StageLeft> Running() const {
+    const cost::StagesLeft& theirs = *job_.left;
+    std::vector<std::size_t> by_end(theirs.ends.size());
     std::iota(by_end.begin(), by_end.end(), std::size_t{0});
     std::stable_sort(by_end.begin(), by_end.end(),
-                     [&](std::size_t a, std::size_t b) { return own.ends[a] < own.ends[b]; });
-    const cost::TaskTimes& theirs = own.left.times;
-    stage.work.pending = own.left.work.pending;
-    stage.work.running = own.left.work.running;
-    stage.times.alike = theirs.alike;
-    stage.times.of_task.resize(theirs.of_task.size());
+                     [&](std::size_t a, std::size_t b) { return theirs.ends[a] < theirs.ends[b]; });
+    std::vector<std::size_t> draw_of(draws_.count());
+    Draws age(draws_.count());
+    Draws stretch(draws_.count());
     for (std::size_t d = 0; d < draws_.count(); ++d) {
       const auto rank = static_cast<std::size_t>(uniforms_[d] * static_cast<double>(by_end.size()));
-      const std::size_t draw = by_end[rank];
-      const double age = own.ends[draw] > job_.stage_age ? job_.stage_age : 0;
-      const double left = own.ends[draw] - age;
-      const double stretch = left > 0 ? seconds[d] / left : 1;
-      for (std::size_t n = 0; n < theirs.of_task.size(); ++n) {
-        const double passed = n < stage.work.running.size() ? age : 0;
-        const double time = std::max(theirs.of_task[n][draw] - passed, 0.0);
-        stage.times.of_task[n].push_back(stretch * time);
-      }
-      stage.times.factor.push_back(stretch * (theirs.factor.empty() ? 1 : theirs.factor[draw]));
+      draw_of[d] = by_end[rank];
+      const double end = theirs.ends[draw_of[d]];
+      age[d] = end > job_.left_age ? job_.left_age : 0;
+      stretch[d] = end - age[d] > 0 ? Remaining(d) / (end - age[d]) : 1;
     }
+    std::vector<StageLeft> stages;
+    for (const StageLeft& their : theirs.stages) {
+      StageLeft& stage = stages.emplace_back();
+      stage.work = their.work;
+      stage.number = their.number;
+      if (their.work.pending == 0 && their.work.running.empty()) continue;
+      stage.times.alike = their.times.alike;
+      stage.times.is_known = their.times.is_known;
+      stage.times.of_task.resize(their.times.of_task.size());
+      for (std::size_t d = 0; d < draws_.count(); ++d) {
+        for (std::size_t n = 0; n < their.times.of_task.size(); ++n) {
+          const double passed = n < their.work.running.size() ? age[d] : 0;
+          const double left = std::max(their.times.of_task[n][draw_of[d]] - passed, 0.0);
+          stage.times.of_task[n].push_back(stretch[d] * left);
+        }
+        const Draws& factor = their.times.factor;
+        stage.times.factor.push_back(stretch[d] * (factor.empty() ? 1 : factor[draw_of[d]]));
+        if (their.work.lag > 0) stage.times.lag.push_back(stretch[d] * their.work.lag);
+      }
+    }
+    return stages;
+  }
+
+  std::vector<StageLeft> Expected(double shift) const {
+    const StageRuns& runs = *job_.expected.stages;
+    if (runs.front().stages.size() > stages_max_) return {};
+    std::vector<const RunProfile*> history;
+    for (const RunProfile& run : runs) history.push_back(&run);
+    WorkflowNow now;
+    ExpectStages(history, now);
+    std::vector<StageLeft> stages = LeftOfStages(now, history, slots_, ExpectationConstants(),
+                                                 draws_, kStreamsOfJob * (index_ + 1));
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+      stages[i].number = kExpectedStages + static_cast<std::uint32_t>(i);
+      Draws& factor = stages[i].times.factor;
+      for (std::size_t d = 0; d < factor.size(); ++d) factor[d] *= shift * common_[d];
+    }
+    return stages;
   }
 
   // Running tasks end evenly apart, the last of them after a whole task: all there is to know from
   // outside the job.
+  // `of_task`: by draw, until the last of them ends if the job keeps its slots.
   void Spread(TasksLeft left, Draws of_task, StageLeft& stage) const {
+    for (double& seconds : of_task) seconds = OneTask(left, seconds, slots_);
     const auto widest = static_cast<std::uint64_t>(slots_);
     const std::uint64_t wide =
         std::clamp<std::uint64_t>((left.running + running_max_ - 1) / running_max_, 1, widest);
@@ -204,13 +257,35 @@ class JobStages {
   }
 
   const LiveJob& job_;
+  const std::size_t index_;
   const double slots_;
-  const std::uint64_t running_max_;  // tasks of a stage that are told apart
+  const std::uint64_t running_max_;  // tasks of it that are told apart
+  const std::size_t stages_max_;
   const FixedDraws& draws_;
   Draws uniforms_;
   Draws waits_;
-  Draws factor_;
+  Draws common_;  // a factor of all jobs
+  Draws factor_;  // of this one
 };
+
+// Puts a job's own stages between where it begins and where it ends.
+void Insert(std::size_t job, std::vector<StageLeft> own, estimate::Application& application) {
+  const std::size_t first = application.stages.size();
+  std::vector<bool> is_parent(own.size());
+  for (StageLeft& stage : own) {
+    for (std::size_t& parent : stage.work.parents) {
+      is_parent[parent] = true;
+      parent += first;
+    }
+    if (stage.work.parents.empty()) stage.work.parents = {MapStageOf(job)};
+    stage.work.owner = job;
+  }
+  std::vector<std::size_t>& ends = application.stages[ReduceStageOf(job)].work.parents;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (!is_parent[i]) ends.push_back(first + i);
+    application.stages.push_back(std::move(own[i]));
+  }
+}
 
 }  // namespace
 
@@ -226,22 +301,33 @@ estimate::Application ApplicationOfJobs(std::span<const LiveJob> jobs,
       std::count_if(jobs.begin(), jobs.end(), [](const LiveJob& job) { return job.is_running; });
   const auto running_max = static_cast<std::uint64_t>(std::clamp<std::ptrdiff_t>(
       kRunningMaxOfAllJobs / std::max<std::ptrdiff_t>(running, 1), 1, kRunningMax));
+  const auto of_stages = static_cast<std::size_t>(
+      std::count_if(jobs.begin(), jobs.end(), [](const LiveJob& job) { return !job.is_over; }));
+  const std::size_t stages_max =
+      std::min(kStagesMaxOfAllJobs / std::max<std::size_t>(of_stages, 1), kStagesMax);
   estimate::Application application = {.on = on, .draws = &FixedDraws::For(tasks)};
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    StageLeft map = {.work = {.owner = i}, .times = {}};
-    StageLeft reduce = {.work = {.parents = {MapStageOf(i)}, .owner = i}, .times = {}};
+    application.stages.push_back({.work = {.owner = i}, .times = {}});
+    application.stages.push_back({.work = {.parents = {MapStageOf(i)}, .owner = i}, .times = {}});
+  }
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    StageLeft& map = application.stages[MapStageOf(i)];
+    StageLeft& reduce = application.stages[ReduceStageOf(i)];
     // A job that runs waits for no other thread, whatever was planned.
     if (!jobs[i].is_running) {
       for (const std::size_t parent : parents[i]) map.work.parents.push_back(ReduceStageOf(parent));
     }
-    const JobStages stages(jobs[i], i, slots, options, running_max, *application.draws);
-    if (jobs[i].is_running) {
+    if (jobs[i].is_over) continue;
+    const JobStages stages(jobs[i], i, slots, options, running_max, stages_max, *application.draws);
+    stages.FillAwaited(map);
+    std::vector<StageLeft> own = stages.Own(options.shift);
+    if (!own.empty()) {
+      Insert(i, std::move(own), application);
+    } else if (jobs[i].is_running) {
       stages.FillRunning(map, reduce);
-    } else if (!jobs[i].is_over) {
+    } else {
       stages.FillWaiting(guess, options.shift, map, reduce);
     }
-    application.stages.push_back(std::move(map));
-    application.stages.push_back(std::move(reduce));
   }
   return application;
 }

@@ -1,10 +1,11 @@
 // The jobs of a workflow, of which some run, some wait and some are over, as an application.
 //
-// Each job is an owner and has two stages. A running one keeps to its own forecast: a draw takes
-// one remaining time from the forecast's distribution, and the tasks that the job has left share it
-// as the job's own estimate says, or evenly where that is not known. So it ends then if it keeps
-// the slots it has, frees each slot when a task ends, and gains when others leave theirs. A job
-// that waits takes the tasks that are expected of it; one of which nothing is known takes those of
+// Each job is an owner and has the stages that its own estimate or its earlier runs know of. A
+// running one keeps to its own forecast: a draw takes one remaining time from the forecast's
+// distribution, and the tasks that the job has left share it as the job's own estimate says, or
+// evenly where that is not known. So it ends then if it keeps the slots it has, frees each slot
+// when a task ends, and gains when others leave theirs. A job that waits takes the tasks that are
+// expected of it; one of which nothing is known takes those of
 // the other jobs, as expected or as they were, and widely. One that should have reported
 // and has not may be silent for as long again as it has been (Laplace: longer than t with
 // probability w / (w + t)).
@@ -45,16 +46,19 @@ struct LiveJob {
   ExpectedJob expected;
   // Running only:
   double elapsed = 0;
+  bool is_of_stages = false;  // other ones than those of MapReduce: what is left of all is in `map`
   TasksLeft map;
   TasksLeft reduce;
   std::optional<RunningForecast> forecast;  // empty: it does not say yet, or has been proved wrong
-  std::shared_ptr<const cost::RunningStage> stage;  // null: its tasks are not known one by one
-  double stage_age = 0;                             // for so long they have gone on since
+  std::shared_ptr<const cost::StagesLeft> left;  // null: only the numbers of its tasks are known
+  double left_age = 0;                           // for so long they have gone on since
   // Waiting only: since nothing held it back any more.
   double awaited = 0;
 };
 
-// The stages of job i in the application, which has it as owner i.
+// The stages of job i in the application, which has it as owner i. Of a job whose stages are known
+// these are where it begins and ends and have no tasks; its own are behind those of all jobs, with
+// their numbers.
 inline std::size_t MapStageOf(std::size_t job) { return 2 * job; }
 inline std::size_t ReduceStageOf(std::size_t job) { return 2 * job + 1; }
 
@@ -74,7 +78,7 @@ struct JobsNow {
   JobsOptions options;
 };
 
-// `jobs` as many as `parents`. O(draws x (jobs + running tasks)).
+// `jobs` as many as `parents`. O(draws x (stages + running tasks) + task times of earlier runs).
 estimate::Application ApplicationOfJobs(std::span<const LiveJob> jobs,
                                         const schedule::Parents& parents,
                                         const schedule::Resourcing& on, const JobsOptions& options);

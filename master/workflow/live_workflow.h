@@ -79,13 +79,15 @@ class LiveWorkflow {
   // Ignored: a run that ended before the submission, unless it was attached since. Of a job that
   // has already been seen to end only the stages are taken, if they are not known (after a
   // restart) and the snapshot is the final one of that run.
-  // `stage`: JobMonitor::running_stage() as of that snapshot; without it the tasks that are left
+  // `left`: JobMonitor::stages_left() as of that snapshot; without it the tasks that are left
   // are taken to be alike.
   void Observe(std::shared_ptr<const Snapshot> snapshot,
-               std::shared_ptr<const cost::RunningStage> stage = nullptr);
+               std::shared_ptr<const cost::StagesLeft> left = nullptr);
 
-  // Earlier runs of job `index`, the most recent first.
-  void SetRuns(std::size_t index, std::vector<JobProfile> runs);
+  // Earlier runs of job `index`, the most recent first: of a MapReduce job, or of an application of
+  // stages. Of the latter no more are kept than the estimate of a workflow has time for; of others
+  // how many tasks they had and how long those took.
+  void SetRuns(std::size_t index, std::vector<JobProfile> runs, StageRuns stage_runs = {});
   // What a node of the cluster gets done, unless the workflow itself says it.
   void SetNode(const ResourceProfile& node);
   bool has_runs(std::size_t index) const { return jobs_[index].has_runs; }
@@ -146,6 +148,7 @@ class LiveWorkflow {
   absl::Time submitted_at_;
   LiveWorkflowOptions options_;
   std::vector<FollowedJob> jobs_;
+  std::size_t history_size_ = 0;  // of the stage runs of all jobs: stages, edges and task times
   absl::flat_hash_map<std::string, std::size_t> place_of_name_;
   absl::flat_hash_map<std::string, std::size_t> place_of_id_;
   std::shared_ptr<Snapshot> newest_;   // changed by Restore...() only, replaced by Tick()

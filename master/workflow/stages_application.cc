@@ -118,7 +118,7 @@ double SlotsOf(const std::vector<StageNow>& stages, const schedule::Resourcing& 
 }
 
 // A factor on all times of a stage.
-Draws FactorsOf(std::size_t stage, double deviation, double shift, const FixedDraws& draws) {
+Draws FactorsOf(std::uint64_t stage, double deviation, double shift, const FixedDraws& draws) {
   Draws factors = draws.Normals(Drawn::kStage, stage);
   for (double& factor : factors) {
     factor = std::exp(deviation * factor - shift * deviation * deviation);
@@ -126,23 +126,23 @@ Draws FactorsOf(std::size_t stage, double deviation, double shift, const FixedDr
   return factors;
 }
 
-cost::StageLeft StageOf(const StageNow& stage, std::size_t index, const ExpectedTasks& expected,
+cost::StageLeft StageOf(const StageNow& stage, std::uint64_t stream, const ExpectedTasks& expected,
                         const ExpectationConstants& constants, const FixedDraws& draws) {
   cost::StageLeft left = {.work = WorkOf(stage), .times = {.alike = expected.times}};
   const double shift = expected.is_known ? kKnownShift : kUnknownShift;
   left.times.is_known = expected.is_known;
   if (left.work.pending == 0 && left.work.running.empty()) return left;
-  left.times.factor = FactorsOf(index, expected.deviation, shift, draws);
+  left.times.factor = FactorsOf(stream, expected.deviation, shift, draws);
   if (!expected.is_known) {
     left.times.factor_of_bounds =
-        FactorsOf(index, constants.unknown_interval_deviation, shift, draws);
+        FactorsOf(stream, constants.unknown_interval_deviation, shift, draws);
   }
   const auto running = [&](const Draws& factors) {
     std::vector<Draws> times(stage.running.size());
     for (std::size_t n = 0; n < times.size(); ++n) {
       const RunningTask& task = stage.running[n];
       for (std::size_t d = 0; d < factors.size(); ++d) {
-        const double u = cost::RowNumber(cost::RowStart(d, index), left.work.pending + n);
+        const double u = cost::RowNumber(cost::RowStart(d, stream), left.work.pending + n);
         const double elapsed = task.elapsed / factors[d];
         times[n].push_back(expected.Of(task.warmth).Remaining(elapsed, u) * factors[d]);
       }
@@ -204,22 +204,31 @@ void ExpectStages(std::span<const RunProfile* const> history, WorkflowNow& now) 
   }
 }
 
+std::vector<cost::StageLeft> LeftOfStages(const WorkflowNow& now,
+                                          std::span<const RunProfile* const> history, double slots,
+                                          const ExpectationConstants& constants,
+                                          const FixedDraws& draws, std::uint64_t first_stream) {
+  const ExpectedStages expected = ExpectedStagesBuilder(now, history, slots, constants).Build();
+  std::vector<cost::StageLeft> left;
+  for (std::size_t i = 0; i < expected.stages.size(); ++i) {
+    left.push_back(
+        StageOf(expected.stages[i], first_stream + i, expected.tasks[i], constants, draws));
+  }
+  return left;
+}
+
 estimate::Application ApplicationOfStages(const WorkflowNow& now,
                                           std::span<const RunProfile* const> history,
                                           const schedule::Resourcing& on,
                                           const StagesOptions& options) {
-  const ExpectedStages expected_stages =
-      ExpectedStagesBuilder(now, history, SlotsOf(now.stages, on), options.expected).Build();
   std::size_t tasks = 0;
-  for (const StageNow& stage : expected_stages.stages) tasks += stage.tasks;
+  for (const StageNow& stage : now.stages) tasks += stage.tasks;
   estimate::Application application = {.on = on,
                                        .draws = &FixedDraws::For(tasks),
                                        .warm_slots = now.warm_slots,
                                        .common_deviation = options.common_deviation};
-  for (std::size_t i = 0; i < expected_stages.stages.size(); ++i) {
-    application.stages.push_back(StageOf(expected_stages.stages[i], i, expected_stages.tasks[i],
-                                         options.expected, *application.draws));
-  }
+  application.stages =
+      LeftOfStages(now, history, SlotsOf(now.stages, on), options.expected, *application.draws);
   if (now.may_grow && history.empty()) application.growth = GrowthOf(now, *application.draws);
   return application;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -37,6 +38,15 @@ struct WorkflowNow {
 // A stage whose task count is not known gets that of its newest counterpart. `history`: earlier
 // runs of the same workflow, the most recent first. Cost: O(stages of history + edges).
 void ExpectStages(std::span<const RunProfile* const> history, WorkflowNow& now);
+
+// What is left of the stages of `now`, as ExpectStages() leaves them with the same history, with
+// `slots` to run on. `first_stream`: of what it draws, so that two applications draw apart.
+// Cost: O(tasks of history + draws x (stages + running tasks)).
+std::vector<cost::StageLeft> LeftOfStages(const WorkflowNow& now,
+                                          std::span<const RunProfile* const> history, double slots,
+                                          const ExpectationConstants& constants,
+                                          const cost::FixedDraws& draws,
+                                          std::uint64_t first_stream = 0);
 
 // Its stages are those of `now`, as ExpectStages() leaves them with the same history.
 // Cost: O(tasks of history + draws x (stages + running tasks)).

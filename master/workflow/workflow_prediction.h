@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,11 @@
 namespace tidemark::workflow {
 
 struct StagePrediction {
+  std::uint32_t number = 0;  // in its job
+  // Of a MapReduce job; kUnknown: the stage of that number, whatever it is.
   StageKind kind = StageKind::kUnknown;
+  std::string name;                    // of one that is expected
+  std::vector<std::uint32_t> parents;  // likewise
   std::uint64_t tasks = 0;
   TasksLeft left;
   std::optional<absl::Duration> starts_in;  // empty: it has begun, or nothing is left of it
@@ -32,7 +37,7 @@ struct JobPrediction {
   std::optional<Range> ends_in;
   bool is_critical = false;
   double fraction_done = 0;             // of one that runs and is heard of
-  std::vector<StagePrediction> stages;  // of a kind that has tasks, map before reduce
+  std::vector<StagePrediction> stages;  // by number; of MapReduce only those that have tasks
 };
 
 struct WorkflowPrediction {
@@ -41,9 +46,14 @@ struct WorkflowPrediction {
   std::vector<JobPrediction> jobs;  // jobs added since the question have none
 };
 
-// `live` is `job` at the instant of the estimate, which has it as owner `index`.
+// `live` is `job` at the instant of the estimate, which has it as owner `index`, and its own stages
+// at `own` (OwnStages()).
 JobPrediction PredictionOfJob(const FollowedJob& job, const LiveJob& live,
-                              const estimate::Estimate& estimate, std::size_t index);
+                              const estimate::Estimate& estimate, std::size_t index,
+                              std::span<const std::size_t> own);
+
+// By job, where in the estimate its own stages are. O(stages).
+std::vector<std::vector<std::size_t>> OwnStages(const estimate::Estimate& estimate);
 
 // The whole, without its jobs.
 WorkflowPrediction PredictionOf(const estimate::Estimate& estimate);

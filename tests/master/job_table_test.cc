@@ -92,13 +92,13 @@ TEST(JobTable, WhatIsLeftOfAStageIsOfTheTickOfTheSnapshotWithIt) {
     EXPECT_TRUE(Ingest(jobs, source.At(0, Started(M(i)))).ok());
   EXPECT_TRUE(Ingest(jobs, source.At(5, Finished(M(0)))).ok());
   jobs.TickDue(At(5));
-  ASSERT_NE(jobs.GetRunning("job-1").stage, nullptr);
+  ASSERT_NE(jobs.GetRunning("job-1").left, nullptr);
   EXPECT_EQ(jobs.GetRunning("job-1").snapshot, jobs.Newest("job-1"));
   EXPECT_TRUE(Ingest(jobs, source.At(6, Closed())).ok());
-  EXPECT_NE(jobs.GetRunning("job-1").stage, nullptr) << "no newer tick is published";
+  EXPECT_NE(jobs.GetRunning("job-1").left, nullptr) << "no newer tick is published";
   jobs.TickDue(At(6));
   EXPECT_TRUE(jobs.GetRunning("job-1").snapshot->is_final);
-  EXPECT_EQ(jobs.GetRunning("job-1").stage, nullptr);
+  EXPECT_EQ(jobs.GetRunning("job-1").left, nullptr);
 }
 
 TEST(JobTable, ListsTheNewestJobFirst) {

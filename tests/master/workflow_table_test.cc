@@ -584,6 +584,24 @@ TEST_F(WorkflowTableTest, EarlierRunsComeByTheNameOfTheJob) {
       4);
 }
 
+TEST_F(WorkflowTableTest, EarlierRunsOfApplicationsComeByTheNameOfTheJob) {
+  options_.runs = [](const std::string&, const store::Reported&) {
+    return std::vector<JobProfile>();
+  };
+  options_.stage_runs = [](const std::string& name, const store::Reported&) {
+    workflow::StageRuns runs;
+    if (name != "a") return runs;
+    runs.push_back({.slots = 4});
+    runs[0].stages.push_back({.name = "scan", .tasks = 4, .seconds = {{{10}, {10}, {10}, {10}}}});
+    return runs;
+  };
+  Start(0);
+  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
+  const auto snapshots = Tick(1);
+  EXPECT_EQ(snapshots.front().children[0].estimate.basis, Basis::kEarlierRuns);
+  EXPECT_EQ(snapshots.front().stage_infos[0].name, "scan");
+}
+
 // What is asked of the history waits until it is let go.
 class HeldUp {
  public:

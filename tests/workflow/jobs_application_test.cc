@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/schedule/some_stages.h"
+#include "tidemark/event.h"
 
 namespace tidemark::workflow {
 namespace {
@@ -133,10 +134,11 @@ TEST(ApplicationOfJobs, JobsSideBySideShareTheSlots) {
 // free for the other job's four tasks of 5 s long before the straggler's is.
 LiveJob WithAStraggler() {
   LiveJob job = RunningFor(40, {.running = 4});
-  cost::RunningStage stage = {.index = kReduceStage, .ends = {40}};
-  stage.left.work.running = {0, 0, 0, 0};
-  stage.left.times.of_task = {{4}, {4}, {40}, {4}};
-  job.stage = std::make_shared<const cost::RunningStage>(std::move(stage));
+  cost::StagesLeft left = {.stages = {{.work = {}, .times = {}, .number = kReduceStage}},
+                           .ends = {40}};
+  left.stages[0].work.running = {0, 0, 0, 0};
+  left.stages[0].times.of_task = {{4}, {4}, {40}, {4}};
+  job.left = std::make_shared<const cost::StagesLeft>(std::move(left));
   return job;
 }
 
@@ -150,7 +152,7 @@ TEST(ApplicationOfJobs, TheTasksOfARunningJobFreeTheirSlotsWhenTheyEnd) {
 
 TEST(ApplicationOfJobs, WhatHasPassedSinceTheTasksWereSeenIsTakenOffEachOfThem) {
   LiveJob job = WithAStraggler();
-  job.stage_age = 3;
+  job.left_age = 3;
   job.forecast = RunningForecast{.remaining = 37, .lower = 37, .upper = 37};
   const estimate::Estimate estimate = Estimate({job, Waiting(4, 5, 0, 0)}, {{}, {}}, Slots(4));
   EXPECT_NEAR(estimate.owner_ends[0].median, 37, 1e-6);
@@ -169,10 +171,11 @@ TEST(ApplicationOfJobs, TheTasksOfARunningJobKeepToItsForecast) {
 // Else the tasks of a few hundred jobs of a stranger would cost what they like.
 TEST(ApplicationOfJobs, OfMoreTasksThanAreToldApartOnlyTheNumberCounts) {
   LiveJob job = RunningFor(40, {.running = 2'000});
-  cost::RunningStage stage = {.index = kReduceStage, .ends = {40}};
-  stage.left.work.running.resize(2'000);
-  stage.left.times.of_task.assign(2'000, {40});
-  job.stage = std::make_shared<const cost::RunningStage>(std::move(stage));
+  cost::StagesLeft left = {.stages = {{.work = {}, .times = {}, .number = kReduceStage}},
+                           .ends = {40}};
+  left.stages[0].work.running.resize(2'000);
+  left.stages[0].times.of_task.assign(2'000, {40});
+  job.left = std::make_shared<const cost::StagesLeft>(std::move(left));
   const estimate::Application application =
       ApplicationOfJobs(std::vector<LiveJob>{job}, {{}}, Slots(2'000), kNoSpread);
   EXPECT_LE(application.stages[ReduceStageOf(0)].times.of_task.size(), 1'000u);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "master/workflow/check_workflow.h"
+#include "tests/master/events.h"
 #include "tests/master/virtual_job.h"
 #include "tests/workflow/some_workflows.h"
 #include "tidemark/field_error.h"
@@ -38,8 +39,8 @@ LiveWorkflow Live(Plan plan, const LiveWorkflowOptions& options = {}) {
 }
 
 void Observe(LiveWorkflow& live, Snapshot job,
-             std::shared_ptr<const cost::RunningStage> stage = nullptr) {
-  live.Observe(std::make_shared<const Snapshot>(std::move(job)), std::move(stage));
+             std::shared_ptr<const cost::StagesLeft> left = nullptr) {
+  live.Observe(std::make_shared<const Snapshot>(std::move(job)), std::move(left));
 }
 
 std::vector<std::string> CriticalJobs(const Snapshot& snapshot) {
@@ -116,26 +117,152 @@ TEST(LiveWorkflow, TheNextJobStartsWhenATaskOfTheRunningOneEndsBesideItsStraggle
   Plan plan = {
       .id = "wf", .jobs = {test::JobNamed("a"), test::JobNamed("b")}, .cluster = {.slots = 2}};
   plan.jobs[0].job_id = "job-1";
-  const auto starts_in = [&](std::shared_ptr<const cost::RunningStage> stage) {
+  const auto starts_in = [&](std::shared_ptr<const cost::StagesLeft> left) {
     LiveWorkflow live(plan, test::At(0), {});
     live.SetRuns(1, {Profile(2, 10, 0, 0)});
-    Observe(live, snapshot, std::move(stage));
+    Observe(live, snapshot, std::move(left));
     const Snapshot seen = live.Tick(test::At(kNow));
     EXPECT_NEAR(SecondsOf(seen.children[0].estimate.remaining),
                 SecondsOf(snapshot.estimate.remaining), 20);
     return SecondsOf(seen.children[1].starts_in);
   };
-  EXPECT_NEAR(starts_in(monitor.running_stage()), 12 + 75 - kNow, 20);
+  EXPECT_NEAR(starts_in(monitor.stages_left()), 12 + 75 - kNow, 20);
   EXPECT_GT(starts_in(nullptr), 100);
+}
+
+// An application of stages: 40 tasks of 10 s on 4 slots, of which 8 have ended and 4 run; then
+// `behind` tasks of another stage.
+JobMonitor RunningApplication(std::uint32_t behind) {
+  JobMonitor monitor("app-1", {});
+  test::Source driver("driver", "app-1");
+  const auto say = [&](double seconds, EventBody body) {
+    const absl::Status applied = monitor.Apply(driver.At(seconds, std::move(body)));
+    EXPECT_TRUE(applied.ok()) << applied;
+  };
+  JobOpened opened = {.name = "app", .submitted_at = test::At(0)};
+  opened.stages.push_back(
+      {.stage = 0, .name = "scan", .kind = StageKind::kGeneric, .task_count = 40, .slots = 4});
+  if (behind > 0) {
+    StageOpened& join = opened.stages.emplace_back(opened.stages[0]);
+    join.stage = 1;
+    join.name = "join";
+    join.parents = {0};
+    join.task_count = behind;
+  }
+  say(0, opened);
+  for (std::uint32_t index = 0; index < 12; ++index) {
+    const double start = 10 * (index / 4);
+    say(start, test::Started({.stage = 0, .index = index}));
+  }
+  for (std::uint32_t index = 0; index < 8; ++index) {
+    const double end = 10 * (index / 4) + 10;
+    say(end, test::Finished({.stage = 0, .index = index}));
+  }
+  monitor.Tick(test::At(20));
+  return monitor;
+}
+
+Plan ApplicationAndJob() {
+  Plan plan = {
+      .id = "wf", .jobs = {test::JobNamed("app"), test::JobNamed("job")}, .cluster = {.slots = 4}};
+  plan.cluster.policy = SchedulingPolicy::kFair;
+  return plan;
+}
+
+// 32 tasks of 10 s left and 40 of the other job: 180 s of 4 slots.
+TEST(LiveWorkflow, AnApplicationOfStagesTakesSlotsLikeAnyJob) {
+  const JobMonitor monitor = RunningApplication(0);
+  LiveWorkflow live(ApplicationAndJob(), test::At(0), {});
+  live.SetRuns(1, {Profile(40, 10, 0, 0)});
+  Observe(live, monitor.job(), monitor.stages_left());
+  const Snapshot snapshot = live.Tick(test::At(20));
+  EXPECT_NEAR(SecondsOf(snapshot.estimate.remaining), 180, 12);
+  EXPECT_GT(SecondsOf(snapshot.children[0].estimate.remaining), 140) << "80 alone";
+  EXPECT_NEAR(SecondsOf(FirstStageOf(snapshot, 1).ends_in),
+              SecondsOf(snapshot.children[0].estimate.remaining), 10);
+}
+
+// The same while only the numbers of its tasks are known.
+TEST(LiveWorkflow, AnApplicationOfStagesThatIsSilentTakesSlotsLikeAnyJob) {
+  Snapshot silent = RunningApplication(0).job();
+  silent.silent_since = silent.at - absl::Seconds(1);
+  LiveWorkflow live(ApplicationAndJob(), test::At(0), {});
+  live.SetRuns(1, {Profile(40, 10, 0, 0)});
+  Observe(live, silent);
+  EXPECT_NEAR(SecondsOf(live.Tick(test::At(20)).estimate.remaining), 180, 30);
+}
+
+TEST(LiveWorkflow, TheStagesOfAnApplicationWaitForEachOther) {
+  const JobMonitor monitor = RunningApplication(4);
+  LiveWorkflow live({.id = "wf", .jobs = {test::JobNamed("app")}, .cluster = {.slots = 4}},
+                    test::At(0), {});
+  Observe(live, monitor.job(), monitor.stages_left());
+  const Snapshot snapshot = live.Tick(test::At(20));
+  EXPECT_NEAR(SecondsOf(snapshot.estimate.remaining), SecondsOf(monitor.job().estimate.remaining),
+              5);
+  ASSERT_THAT(snapshot.stages, SizeIs(2));
+  EXPECT_NEAR(SecondsOf(snapshot.stages[0].ends_in), 80, 10);
+  EXPECT_GE(SecondsOf(snapshot.stages[1].starts_in), SecondsOf(snapshot.stages[0].ends_in) - 1);
+  EXPECT_TRUE(snapshot.stages[1].is_critical);
+}
+
+RunProfile RunOfStages() {
+  RunProfile run = {.slots = 4};
+  run.stages.push_back({.name = "scan", .tasks = 8, .seconds = {{{10}, {10}, {10}, {10}}}});
+  run.stages.push_back(
+      {.name = "join", .parents = {0}, .tasks = 4, .seconds = {{{5}, {5}, {5}, {5}}}});
+  return run;
+}
+
+TEST(LiveWorkflow, AnApplicationThatHasNotBegunTakesTheStagesOfItsEarlierRuns) {
+  Plan plan = {.id = "wf",
+               .jobs = {test::JobNamed("app"), test::JobNamed("after", {"app"})},
+               .cluster = {.slots = 4}};
+  LiveWorkflow live(plan, Second(0), {});
+  live.SetRuns(0, {}, {RunOfStages()});
+  live.SetRuns(1, {Profile(4, 10, 0, 0)});
+  const Snapshot snapshot = live.Tick(Second(0));
+  EXPECT_NEAR(SecondsOf(snapshot.children[0].estimate.remaining), 25, 5);
+  EXPECT_NEAR(SecondsOf(snapshot.estimate.remaining), 35, 6);
+  EXPECT_EQ(snapshot.children[0].estimate.basis, Basis::kEarlierRuns);
+  EXPECT_EQ(snapshot.estimate.known_share, 1);
+  ASSERT_THAT(snapshot.stages, SizeIs(3));
+  EXPECT_EQ(snapshot.stage_infos[0].name, "scan");
+  EXPECT_EQ(snapshot.stage_infos[0].kind, StageKind::kGeneric);
+  EXPECT_EQ(snapshot.stages[0].state, StageState::kExpected);
+  EXPECT_EQ(snapshot.stages[0].tasks, 8u);
+  EXPECT_EQ(snapshot.stage_infos[1].name, "join");
+  EXPECT_THAT(snapshot.stage_infos[1].parents, ElementsAre(snapshot.stages[0].id.stage));
+  EXPECT_NEAR(SecondsOf(snapshot.stages[1].starts_in), 20, 4);
+  EXPECT_EQ(snapshot.stages[1].task_time, absl::Seconds(5));
+  const auto twice = live.Estimate(Second(0), {.data_factor = 2});
+  ASSERT_TRUE(twice.ok());
+  EXPECT_NEAR(SecondsOf(twice->snapshot.children[0].estimate.remaining), 50, 10);
+}
+
+// Eight runs of thousands of stages each, in a thousand jobs, would be gigabytes.
+TEST(LiveWorkflow, OfRunsThatAreTooBigForAnEstimateTheTasksCount) {
+  RunProfile big = {.slots = 4};
+  for (std::size_t i = 0; i < RunProfile::kStagesMax; ++i) {
+    big.stages.push_back({.name = "s", .tasks = 4, .seconds = {{{1, 1, 1, 1}, {}, {}, {}}}});
+  }
+  Plan plan = {.id = "wf", .cluster = {.slots = 4}};
+  for (int i = 0; i < 20; ++i) plan.jobs.push_back(test::JobNamed("j" + std::to_string(i)));
+  LiveWorkflow live(plan, Second(0), {});
+  for (std::size_t i = 0; i < plan.jobs.size(); ++i) live.SetRuns(i, {}, {big});
+  const Snapshot snapshot = live.Tick(Second(0));
+  EXPECT_NEAR(SecondsOf(snapshot.estimate.remaining), 20 * 10'000, 40'000);
+  EXPECT_LE(snapshot.stages.size(), 20'000u);
 }
 
 TEST(LiveWorkflow, OfAJobThatHasFallenSilentTheTasksAreNotKnown) {
   LiveWorkflow live = WithRuns(
       {.id = "wf", .jobs = {test::JobNamed("a"), test::JobNamed("b")}, .cluster = {.slots = 4}});
-  cost::RunningStage stage = {.index = kReduceStage, .ends = {100}};
-  stage.left.work.running.resize(4);
-  stage.left.times.of_task = {{1}, {1}, {1}, {100}};
-  const auto tasks = std::make_shared<const cost::RunningStage>(std::move(stage));
+  cost::StagesLeft left = {.stages = {{.work = {}, .times = {}, .number = kReduceStage}},
+                           .ends = {100}};
+  left.stages[0].work.running.resize(4);
+  left.stages[0].times.of_task = {{1}, {1}, {1}, {100}};
+  const auto tasks = std::make_shared<const cost::StagesLeft>(std::move(left));
   Snapshot a = Running("a-1", 0, 50, 100);
   Observe(live, a, tasks);
   EXPECT_LT(SecondsOf(live.Tick(Second(50)).children[1].starts_in), 2);
@@ -479,10 +606,11 @@ TEST(LiveWorkflow, AnEndedWorkflowHoldsNoSnapshotsOfItsJobs) {
   const auto failed =
       std::make_shared<const Snapshot>(Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
   const auto running = std::make_shared<const Snapshot>(Running("b-1", 0, 9, 100));
-  cost::RunningStage stage = {.index = kReduceStage, .ends = {100}};
-  stage.left.work.running.resize(4);
-  stage.left.times.of_task = {{1}, {1}, {1}, {100}};
-  const auto tasks = std::make_shared<const cost::RunningStage>(std::move(stage));
+  cost::StagesLeft left = {.stages = {{.work = {}, .times = {}, .number = kReduceStage}},
+                           .ends = {100}};
+  left.stages[0].work.running.resize(4);
+  left.stages[0].times.of_task = {{1}, {1}, {1}, {100}};
+  const auto tasks = std::make_shared<const cost::StagesLeft>(std::move(left));
   live.Observe(failed);
   live.Observe(running, tasks);
   const Snapshot final = live.Tick(Second(10));

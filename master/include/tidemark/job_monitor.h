@@ -31,7 +31,7 @@
 namespace tidemark {
 
 namespace cost {
-struct RunningStage;  // master/cost/task_times.h
+struct StagesLeft;  // master/cost/task_times.h
 }
 
 // Bounds on what one job may make the master remember.
@@ -143,9 +143,9 @@ class JobMonitor {
   // sixteenth of the map profiles at most, so that asking after each costs little.
   NamedGroups wanted_names() const;
 
-  // What the tasks of the stage that runs still take, as the last Tick() had it, for an estimate of
+  // What the tasks of the stages that are left take, as the last Tick() had it, for an estimate of
   // jobs that share a cluster; null: not known. Means nothing outside of Tidemark.
-  std::shared_ptr<const cost::RunningStage> running_stage() const;
+  std::shared_ptr<const cost::StagesLeft> stages_left() const;
 
   // Whether any of its indicators needs the points of reduce profiles beside their bins.
   bool wants_points() const;

@@ -35,7 +35,7 @@ struct ReducePhaseForecast {
   std::optional<absl::Time> ends_at_upper;
   std::vector<ReduceTaskForecast> tasks;  // unfinished ones, by index; empty: no view per task
   std::optional<Evidence> evidence;
-  std::shared_ptr<const cost::RunningStage> stage;  // what `tasks` are made of; null: nothing
+  std::shared_ptr<const cost::StagesLeft> left;  // what `tasks` are made of; null: nothing
 };
 
 // An interval says at most that what is left takes so many times as long as expected.

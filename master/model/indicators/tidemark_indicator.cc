@@ -300,10 +300,13 @@ estimate::Application ReducePhase(const JobState& state,
   return application;
 }
 
-std::shared_ptr<const cost::RunningStage> RunningReduces(cost::StageLeft left,
-                                                         const cost::Draws& ends) {
-  return std::make_shared<const cost::RunningStage>(
-      cost::RunningStage{.index = kReduceStage, .left = std::move(left), .ends = ends});
+// In a cluster that jobs share a stage takes what slots it gets.
+std::shared_ptr<const cost::StagesLeft> LeftForOthers(cost::StageLeft stage,
+                                                      const cost::Draws& ends) {
+  stage.number = kReduceStage;
+  stage.work.at_once_max = schedule::kNoLimit;
+  return std::make_shared<const cost::StagesLeft>(
+      cost::StagesLeft{.stages = {std::move(stage)}, .ends = ends});
 }
 
 }  // namespace
@@ -376,7 +379,7 @@ ReducePhaseForecast TidemarkIndicator::BySize(const JobState& state, absl::Time 
   }
   std::sort(forecast.tasks.begin(), forecast.tasks.end(),
             [](const auto& a, const auto& b) { return a.index < b.index; });
-  forecast.stage = RunningReduces(std::move(application.stages[0]), ends->ends);
+  forecast.left = LeftForOthers(std::move(application.stages[0]), ends->ends);
   return forecast;
 }
 
@@ -441,7 +444,7 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Tim
   }
   std::sort(forecast.tasks.begin(), forecast.tasks.end(),
             [](const auto& a, const auto& b) { return a.index < b.index; });
-  forecast.stage = RunningReduces(std::move(application.stages[0]), ends->ends);
+  forecast.left = LeftForOthers(std::move(application.stages[0]), ends->ends);
   return forecast;
 }
 
