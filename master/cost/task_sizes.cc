@@ -239,4 +239,21 @@ bool TimesBySize(std::span<const SizedTask> finished, std::span<const SizedTask>
   return true;
 }
 
+std::vector<Draws> LogRatiosBySize(std::span<const SizedTask> finished, double usual,
+                                   std::span<const double> sizes, const FixedDraws& draws) {
+  const SizeOf size_of = {finished};
+  Evidence evidence;
+  for (const SizedTask& task : finished) evidence.Add(task, size_of(task), 1);
+  regression::CostModel model = evidence.Fit();
+  if (model.empty()) return {};
+  const Sizes by_size(std::move(model), evidence, size_of, draws);
+  const Draws base = by_size.Logs(std::max(usual, 1.0));
+  std::vector<Draws> ratios;
+  for (const double size : sizes) {
+    Draws& ratio = ratios.emplace_back(by_size.Logs(std::max(size, 1.0)));
+    for (std::size_t d = 0; d < ratio.size(); ++d) ratio[d] -= base[d];
+  }
+  return ratios;
+}
+
 }  // namespace tidemark::cost

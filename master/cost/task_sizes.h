@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "master/cost/fixed_draws.h"
 #include "master/cost/task_times.h"
@@ -32,5 +33,10 @@ struct SizedTask {
 // tasks).
 bool TimesBySize(std::span<const SizedTask> finished, std::span<const SizedTask> running,
                  std::span<const SizedTask> pending, const FixedDraws& draws, TaskTimes& times);
+
+// How sizes scale times: by draw, the logarithm of what a task of `size` takes over what one of
+// `usual` does, for each of `sizes`. Empty: no task has ended whose size is known. Cost: as above.
+std::vector<Draws> LogRatiosBySize(std::span<const SizedTask> finished, double usual,
+                                   std::span<const double> sizes, const FixedDraws& draws);
 
 }  // namespace tidemark::cost

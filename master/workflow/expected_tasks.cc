@@ -189,7 +189,7 @@ ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, double slots,
   }
   if (weight <= 0) return expected;
   FillGaps(expected.times, constants);
-  expected.is_known = true;
+  expected.is_known = expected.is_of_runs = true;
   expected.deviation = std::sqrt(variance / weight);
   return expected;
 }
@@ -209,7 +209,8 @@ ExpectedTasks ExpectTasksNow(const ExpectedTasks& before, const StageNow& stage,
   const double trust = prior_variance / (prior_variance + noise);
   const double shift =
       trust * std::log(std::max(evidence.seen, kTaskSecondsMin) / evidence.expected);
-  ExpectedTasks expected = {.deviation = std::sqrt(trust * noise), .is_known = true};
+  ExpectedTasks expected = {
+      .deviation = std::sqrt(trust * noise), .is_known = true, .is_of_runs = prior.is_of_runs};
   for (std::size_t kind = 0; kind < kWarmths; ++kind) {
     expected.times[kind] = prior.times[kind].Scaled(std::exp(shift));
   }

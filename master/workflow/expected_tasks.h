@@ -55,8 +55,9 @@ inline constexpr double kTaskSecondsMin = 1e-3;
 
 struct ExpectedTasks {
   std::array<cost::TimeDistribution, kWarmths> times;
-  double deviation = 0;   // of the log of a factor common to all tasks of the stage
-  bool is_known = false;  // something backs it: a run, or a finished task
+  double deviation = 0;     // of the log of a factor common to all tasks of the stage
+  bool is_known = false;    // something backs it: a run, or a finished task
+  bool is_of_runs = false;  // earlier runs back it, which had tasks of all sizes
   const cost::TimeDistribution& Of(Warmth warmth) const {
     return times[static_cast<std::size_t>(warmth)];
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "master/workflow/match_stages.h"
+#include "master/workflow/size_factors.h"
 
 namespace tidemark::workflow {
 namespace {
@@ -137,14 +138,18 @@ cost::StageLeft StageOf(const StageNow& stage, std::uint64_t stream, const Expec
     left.times.factor_of_bounds =
         FactorsOf(stream, constants.unknown_interval_deviation, shift, draws);
   }
+  const SizeFactors by_size = FactorsBySize(stage, expected, draws);
+  const auto size_factor = [&](std::size_t task, std::size_t draw) {
+    return by_size.of_task.empty() ? 1 : by_size.of_task[task][draw];
+  };
   const auto running = [&](const Draws& factors) {
     std::vector<Draws> times(stage.running.size());
     for (std::size_t n = 0; n < times.size(); ++n) {
       const RunningTask& task = stage.running[n];
       for (std::size_t d = 0; d < factors.size(); ++d) {
         const double u = cost::RowNumber(cost::RowStart(d, stream), left.work.pending + n);
-        const double elapsed = task.elapsed / factors[d];
-        times[n].push_back(expected.Of(task.warmth).Remaining(elapsed, u) * factors[d]);
+        const double factor = factors[d] * size_factor(n, d);
+        times[n].push_back(expected.Of(task.warmth).Remaining(task.elapsed / factor, u) * factor);
       }
     }
     return times;
@@ -152,6 +157,19 @@ cost::StageLeft StageOf(const StageNow& stage, std::uint64_t stream, const Expec
   left.times.of_task = running(left.times.factor);
   if (!left.times.factor_of_bounds.empty()) {
     left.times.running_in_bounds = running(left.times.factor_of_bounds);
+  }
+  // Those of other sizes than have ended are told apart; times of a warm slot are taken for all.
+  for (std::size_t n = stage.running.size(); n < by_size.of_task.size(); ++n) {
+    Draws& times = left.times.of_task.emplace_back();
+    for (std::size_t d = 0; d < draws.count(); ++d) {
+      const std::size_t place = by_size.of_task.size() - 1 - n;
+      const double u = cost::RowNumber(cost::RowStart(d, stream), place);
+      times.push_back(expected.Of(Warmth::kRest).Quantile(u) * left.times.factor[d] *
+                      size_factor(n, d));
+    }
+  }
+  for (std::size_t d = 0; d < by_size.of_others.size(); ++d) {
+    left.times.factor[d] *= by_size.of_others[d];
   }
   return left;
 }

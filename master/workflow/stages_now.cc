@@ -5,6 +5,7 @@
 #include <optional>
 #include <queue>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -168,16 +169,42 @@ class Looking {
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       StageNow& now = seen_.stages[i];
       StageFacts& facts = stages_[i];
+      const std::span<const std::uint64_t> sizes = SizesOf(facts.stage->opened);
+      const auto size_of = [&](const Begun& task) {
+        return task.index < sizes.size() ? static_cast<double>(sizes[task.index]) : 0;
+      };
       for (const std::size_t place : facts.begun) {
         const Begun& task = begun_[place];
         if (task.is_finished) {
-          now.finished.push_back({SecondsBetween(task.start, *task.end), task.warmth});
+          now.finished.push_back(
+              {SecondsBetween(task.start, *task.end), task.warmth, size_of(task)});
           facts.last_end = std::max(facts.last_end, *task.end);
         } else {
-          now.running.push_back({SecondsBetween(task.start, now_), task.warmth});
+          now.running.push_back({SecondsBetween(task.start, now_), task.warmth, size_of(task)});
         }
       }
       facts.is_done = now.is_task_count_known && now.finished.size() == now.tasks;
+      if (!facts.is_done) FindPendingSizes(sizes, facts, now);
+    }
+  }
+
+  // By task; empty: not known of all of them.
+  static std::span<const std::uint64_t> SizesOf(const StageOpened& opened) {
+    for (const std::vector<std::uint64_t>* sizes : {&opened.task_bytes, &opened.task_records}) {
+      if (!sizes->empty() && sizes->size() == opened.task_count) return *sizes;
+    }
+    return {};
+  }
+
+  void FindPendingSizes(std::span<const std::uint64_t> sizes, const StageFacts& facts,
+                        StageNow& now) const {
+    std::vector<bool> has_begun(sizes.size());
+    for (const std::size_t place : facts.begun) {
+      const std::uint32_t index = begun_[place].index;
+      if (index < sizes.size()) has_begun[index] = true;
+    }
+    for (std::size_t index = 0; index < sizes.size(); ++index) {
+      if (!has_begun[index]) now.pending_sizes.push_back(static_cast<double>(sizes[index]));
     }
   }
 

@@ -19,11 +19,13 @@ using schedule::Warmth;
 struct FinishedTask {
   double seconds = 0;
   Warmth warmth = Warmth::kRest;
+  double size = 0;  // as in StageNow::pending_sizes
 };
 
 struct RunningTask {
   double elapsed = 0;
   Warmth warmth = Warmth::kRest;
+  double size = 0;
 };
 
 struct StageNow {
@@ -35,6 +37,10 @@ struct StageNow {
   bool is_task_count_known = true;
   std::vector<FinishedTask> finished;
   std::vector<RunningTask> running;
+  // Of the tasks that have not begun, in the order in which they will, what they are to read:
+  // bytes, or records where those are not told. Empty: the sizes of the stage's tasks are not
+  // known.
+  std::vector<double> pending_sizes;
   // From the end of the last parent to the first task; empty: as in earlier runs.
   std::optional<double> lag;
   double waited = 0;  // since the last parent ended, if nothing has begun

@@ -169,6 +169,45 @@ TEST(JobOfStages, AStageThatIsResubmittedWithFewerTasksIsEstimated) {
   EXPECT_LT(*Left(query.Tick(6).estimate), absl::Seconds(15));
 }
 
+// 40 tasks on 4 slots of a stage, of which 8 small ones have ended in 10 s and 4 have begun, and
+// those that are left have ten times the data: 700 s if times grow with them.
+Snapshot WithLargeOnesLeft(bool by_bytes, std::uint32_t tasks = 40) {
+  StageOpened sized = Stage(0, tasks);
+  sized.slots = 4;
+  std::vector<std::uint64_t>& sizes = by_bytes ? sized.task_bytes : sized.task_records;
+  for (std::uint32_t i = 0; i < tasks; ++i) {
+    sizes.push_back(i < 12 ? 10'000'000 + 100'000 * (i % 4) : 100'000'000);
+  }
+  JobMonitor monitor("job-1", {});
+  Source driver;
+  const auto say = [&](double seconds, EventBody body) {
+    EXPECT_TRUE(monitor.Apply(driver.At(seconds, std::move(body))).ok());
+  };
+  say(0, JobOpened{.name = "query", .submitted_at = At(0), .stages = {sized}});
+  for (std::uint32_t i = 0; i < 12; ++i) say(10 * (i / 4), Started(Task(0, i)));
+  for (std::uint32_t i = 0; i < 8; ++i) say(10 + 10 * (i / 4), Finished(Task(0, i)));
+  return monitor.Tick(At(20));
+}
+
+TEST(JobOfStages, TasksOfOtherSizesThanHaveEndedTakeTimesOfTheirSizes) {
+  for (const bool by_bytes : {true, false}) {
+    const Snapshot snapshot = WithLargeOnesLeft(by_bytes);
+    ExpectSane(snapshot);
+    EXPECT_GT(*Left(snapshot.estimate), absl::Seconds(400)) << by_bytes;
+    EXPECT_LT(*Left(snapshot.estimate), absl::Seconds(1100)) << by_bytes;
+    EXPECT_LT(*Lower(snapshot.estimate), absl::Seconds(700)) << by_bytes;
+    EXPECT_GT(*Upper(snapshot.estimate), absl::Seconds(700)) << by_bytes;
+  }
+}
+
+// Too many to tell them apart: 12,000 more of 100 s on 4 slots.
+TEST(JobOfStages, ManyTasksOfOtherSizesThanHaveEndedTakeTimesOfTheirSizes) {
+  const Snapshot snapshot = WithLargeOnesLeft(true, 12'012);
+  ExpectSane(snapshot);
+  EXPECT_GT(*Left(snapshot.estimate), absl::Seconds(120'000));
+  EXPECT_GT(*Upper(snapshot.estimate), absl::Seconds(300'000));
+}
+
 // Sizes that turn out a thousand times too small, and too large.
 TEST(JobOfStages, SizesThatAreWrongAThousandfoldLeaveAFiniteEstimate) {
   for (const std::uint64_t said : {std::uint64_t{1'000}, std::uint64_t{1'000'000'000}}) {

@@ -1,0 +1,31 @@
+// What the sizes of a stage's tasks say of those that are left, where they differ from those that
+// have ended.
+//
+// The mean of the tasks that have ended and the curve of their times by size
+// (master/cost/task_sizes.h) are two opinions on the tasks that are left. Of a task like those that
+// have ended they agree. Of another one the mean is off by as much as the times may grow with the
+// sizes, the curve by as much as its draws lie apart; the two count by their precision.
+#pragma once
+
+#include <vector>
+
+#include "master/cost/fixed_draws.h"
+#include "master/cost/task_times.h"
+#include "master/workflow/expected_tasks.h"
+#include "master/workflow/workflow_state.h"
+
+namespace tidemark::workflow {
+
+// Factors on the times that are expected by the mean, by draw.
+struct SizeFactors {
+  // Of the tasks that run, and, unless there are too many of them, of those that wait; empty: 1.
+  std::vector<cost::Draws> of_task;
+  cost::Draws of_others;  // of all that wait, if they are too many; empty: 1
+};
+
+// Empty where no sizes are known, where those that are left are as usual, and where earlier runs
+// say what the tasks take. Cost: O(tasks), and that of cost::LogRatiosBySize() where they are not.
+SizeFactors FactorsBySize(const StageNow& stage, const ExpectedTasks& expected,
+                          const cost::FixedDraws& draws);
+
+}  // namespace tidemark::workflow
