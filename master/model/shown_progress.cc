@@ -38,15 +38,20 @@ absl::Time LatestEnd::Hold(absl::Time now, absl::Time end) {
   return end;
 }
 
+void ShownProgress::Restore(double fraction_done) { Raise(of_job_[""], fraction_done); }
+
 void ShownProgress::NeverBack(Snapshot& snapshot) {
   Raise(of_job_[snapshot.estimate.indicator], snapshot.estimate.fraction_done);
   for (Indicator& other : snapshot.indicators) {
     Raise(of_job_[other.estimate.indicator], other.estimate.fraction_done);
     Raise(of_last_stage_[other.estimate.indicator], other.last_stage_fraction_done);
   }
+  for (Child& child : snapshot.children) {
+    Raise(parts_[child.number].fraction_done, child.estimate.fraction_done);
+  }
   for (std::size_t i = 0; i < snapshot.stages.size(); ++i) {
     StageProgress& stage = snapshot.stages[i];
-    Stage& shown = of_stages_[stage.id.stage];
+    Stage& shown = parts_[stage.id.child].stages[stage.id.stage];
     const std::uint32_t attempt = snapshot.stage_infos[i].attempt;
     if (std::exchange(shown.attempt, attempt) != attempt) shown = {.attempt = attempt};
     Raise(shown.fraction_done, stage.fraction_done);

@@ -50,18 +50,23 @@ class LatestEnd {
   std::vector<std::pair<absl::Time, absl::Time>> said_;  // when, and which end
 };
 
-// Keeps what one job has shown, so that none of it goes back. Not thread-safe.
+// Keeps what one job, or a workflow and its jobs, has shown, so that none of it goes back. Not
+// thread-safe.
 class ShownProgress {
  public:
   // Raises each fraction_done of `snapshot` to what was shown before: of the job, by indicator; of
-  // a stage, by the same attempt of it; of a group. REQUIRES: its stages and their infos are in one
-  // order.
+  // a child; of a stage, by the same attempt of it; of a group. REQUIRES: its stages and their infos
+  // are in one order. O((children + stages + groups) log of them).
   void NeverBack(Snapshot& snapshot);
+  // The job was shown so far before a restart.
+  void Restore(double fraction_done);
+  // Another job takes the place of a child.
+  void Forget(std::uint32_t child) { parts_.erase(child); }
 
   // For checkpoints (master/model/checkpoint.h).
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(of_job_, of_last_stage_, of_stages_, of_groups_);
+    archive(of_job_, of_last_stage_, parts_[0].stages, of_groups_);
   }
 
  private:
@@ -76,9 +81,14 @@ class ShownProgress {
     }
   };
 
+  struct Part {
+    double fraction_done = 0;
+    std::map<std::uint32_t, Stage> stages;  // by number
+  };
+
   std::map<std::string, double> of_job_;         // by indicator
   std::map<std::string, double> of_last_stage_;  // likewise
-  std::map<std::uint32_t, Stage> of_stages_;     // by number
+  std::map<std::uint32_t, Part> parts_;          // by child; 0: the job itself
   std::map<std::string, double> of_groups_;      // by group
 };
 

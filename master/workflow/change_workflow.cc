@@ -68,7 +68,8 @@ absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::st
   job.ended_before = false;
   job.newest.reset();
   job.left.reset();
-  job.shown = 0;
+  job.own_bar = 0;
+  shown_.Forget(static_cast<std::uint32_t>(place->second) + 1);
   job.awaited_since.reset();
   job.facts.state = ChildState::kPending;
   job.facts.started_at.reset();

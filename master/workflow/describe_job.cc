@@ -78,8 +78,9 @@ void AddExpectedStages(const JobPrediction& prediction, std::uint32_t child, Sna
 
 Estimate EstimateOf(const FollowedJob& job, const PlannedJob& planned,
                     const JobPrediction& prediction, absl::Time at) {
-  const double fraction =
-      job.facts.state == ChildState::kSucceeded ? 1 : std::max(job.shown, prediction.fraction_done);
+  const double fraction = job.facts.state == ChildState::kSucceeded
+                              ? 1
+                              : std::max(job.own_bar, prediction.fraction_done);
   Estimate estimate = {.fraction_done = fraction,
                        .fraction_done_lower = fraction,
                        .fraction_done_upper = fraction,

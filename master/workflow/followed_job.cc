@@ -88,7 +88,7 @@ void FollowedJob::Observe(std::shared_ptr<const Snapshot> snapshot,
   left = std::move(stages_left);
   if (is_first && is_silent()) {
     // It fell silent before it was followed: its own bar is all there is to show.
-    shown = std::max(shown, newest->estimate.fraction_done);
+    own_bar = newest->estimate.fraction_done;
   }
   if (!newest->is_final) return;
   facts.ended_at = newest->at;

@@ -38,7 +38,7 @@ struct FollowedJob {
   bool ended_before = false;  // a run of its id had ended when the plan was submitted
   std::optional<absl::Time> awaited_since;
   std::optional<absl::Duration> would_take;  // by the last estimate before it began
-  double shown = 0;                          // the largest fraction shown so far
+  double own_bar = 0;  // what it showed itself, if it was silent when it was first followed
   bool has_runs = false;
   std::vector<JobProfile> runs;  // earlier ones, the most recent first
   bool ran_stages = false;       // they are of an application of stages, each as one phase

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "master/model/shown_progress.h"
 #include "master/workflow/check_workflow.h"
 #include "master/workflow/describe_job.h"
 #include "master/workflow/drift.h"
@@ -23,6 +22,18 @@ std::size_t SizeOf(const RunProfile& run) {
     for (const auto& seconds : stage.seconds) size += seconds.size();
   }
   return size;
+}
+
+// The bounds of what is shown hold it; of jobs none are offered.
+void NeverBack(model::ShownProgress& before, Snapshot& snapshot) {
+  before.NeverBack(snapshot);
+  tidemark::Estimate& shown = snapshot.estimate;
+  shown.fraction_done_lower = std::min(shown.fraction_done_lower, shown.fraction_done);
+  shown.fraction_done_upper = std::max(shown.fraction_done_upper, shown.fraction_done);
+  for (Child& child : snapshot.children) {
+    tidemark::Estimate& of_job = child.estimate;
+    of_job.fraction_done_lower = of_job.fraction_done_upper = of_job.fraction_done;
+  }
 }
 
 Plan WithNames(Plan plan) {
@@ -257,7 +268,6 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<estimate::Esti
   Snapshot snapshot = Describe(now, prediction ? &*prediction : nullptr);
   snapshot.sequence = newest_->sequence + 1;
   tidemark::Estimate& shown = snapshot.estimate;
-  const double before = newest_->estimate.fraction_done;
   if (is_final) {
     snapshot.state = end.state;
     snapshot.is_final = true;
@@ -265,19 +275,17 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<estimate::Esti
     snapshot.ended_at = std::max(now, *snapshot.started_at);
     shown.state = EstimateState::kFinal;
     shown.basis = Basis::kDone;
-    shown.fraction_done = end.state == JobState::kSucceeded ? 1 : before;
-    shown.fraction_done_lower = shown.fraction_done_upper = shown.fraction_done;
+    shown.fraction_done = end.state == JobState::kSucceeded ? 1 : 0;
     shown.known_share = 1;
   } else {
     if (!estimate.ok()) snapshot.notes.emplace_back(estimate.status().message());
-    shown.fraction_done = IsSilent() ? before : std::max(shown.fraction_done, before);
-    shown.fraction_done_lower = std::min(shown.fraction_done_lower, shown.fraction_done);
-    shown.fraction_done_upper = std::max(shown.fraction_done_upper, shown.fraction_done);
+    if (IsSilent()) shown.fraction_done = 0;  // as far as before
     AddNotes(now, snapshot.notes);
   }
+  NeverBack(shown_, snapshot);
+  if (is_final) shown.fraction_done_lower = shown.fraction_done_upper = shown.fraction_done;
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
-    const auto& of_job = snapshot.children[i].estimate;
-    jobs_[i].shown = of_job.fraction_done;
+    const tidemark::Estimate& of_job = snapshot.children[i].estimate;
     if (!prediction || i >= prediction->jobs.size()) continue;
     const JobPrediction& predicted = prediction->jobs[i];
     if (predicted.starts_in && predicted.ends_in && of_job.basis != Basis::kGuess) {
@@ -314,6 +322,7 @@ void LiveWorkflow::RestoreTick(std::uint64_t sequence, absl::Time at, double fra
   newest_->at = std::max(newest_->at, at);
   double& shown = newest_->estimate.fraction_done;
   shown = std::max(shown, fraction_done);
+  shown_.Restore(shown);
   active_at_ = std::max(active_at_, at);
 }
 

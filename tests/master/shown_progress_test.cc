@@ -125,6 +125,51 @@ Watched AfterTheMapPhase() {
   return job;
 }
 
+// Two jobs of a workflow that are both at stage 0, the first of them ahead.
+Snapshot OfTwoJobs(double first, double second) {
+  Snapshot snapshot;
+  for (const std::uint32_t number : {1, 2}) {
+    const double done = number == 1 ? first : second;
+    snapshot.children.push_back({.number = number});
+    snapshot.children.back().estimate.fraction_done = done;
+    snapshot.stage_infos.push_back({.id = {.child = number}});
+    snapshot.stages.push_back({.id = {.child = number}, .fraction_done = done});
+  }
+  return snapshot;
+}
+
+TEST(ShownProgress, OfJobsInAWorkflowEachGoesOnFromItsOwn) {
+  model::ShownProgress shown;
+  Snapshot before = OfTwoJobs(0.8, 0.3);
+  shown.NeverBack(before);
+  Snapshot after = OfTwoJobs(0.5, 0.4);
+  shown.NeverBack(after);
+  EXPECT_EQ(after.children[0].estimate.fraction_done, 0.8);
+  EXPECT_EQ(after.children[1].estimate.fraction_done, 0.4);
+  EXPECT_EQ(after.stages[0].fraction_done, 0.8);
+  EXPECT_EQ(after.stages[1].fraction_done, 0.4);
+}
+
+TEST(ShownProgress, AJobInPlaceOfAnotherBeginsAnew) {
+  model::ShownProgress shown;
+  Snapshot before = OfTwoJobs(0.8, 0.3);
+  shown.NeverBack(before);
+  shown.Forget(1);
+  Snapshot after = OfTwoJobs(0.1, 0.1);
+  shown.NeverBack(after);
+  EXPECT_EQ(after.children[0].estimate.fraction_done, 0.1);
+  EXPECT_EQ(after.stages[0].fraction_done, 0.1);
+  EXPECT_EQ(after.children[1].estimate.fraction_done, 0.3);
+}
+
+TEST(ShownProgress, IsRestoredByWhatWasShown) {
+  model::ShownProgress shown;
+  shown.Restore(0.7);
+  Snapshot snapshot;
+  shown.NeverBack(snapshot);
+  EXPECT_EQ(snapshot.estimate.fraction_done, 0.7);
+}
+
 // Whatever the part of a job that its map phase takes, half of it is never further off than that.
 TEST(ShownProgress, IsHalfwayAfterTheMapPhaseOfAnUnknownJob) {
   Watched job = AfterTheMapPhase();
