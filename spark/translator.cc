@@ -409,10 +409,11 @@ void Translator::StageSubmitted(const json& event, Tell tell) {
   // The first RDD is the one whose partitions its tasks make.
   opened.index_count.reset();
   const json& rdds = Member(info, "RDD Info");
-  if (rdds.is_array() && !rdds.empty()) {
-    const auto partitions = Number(rdds.front(), "Number of Partitions");
-    if (partitions > opened.task_count) opened.index_count = partitions;
-  }
+  const auto partitions = rdds.is_array() && !rdds.empty()
+                              ? Number(rdds.front(), "Number of Partitions")
+                              : std::nullopt;
+  if (partitions > opened.task_count) opened.index_count = partitions;
+  stage.is_by_partition = partitions && partitions >= opened.task_count;
   if (const auto job = jobs_.find(stage.job); job != jobs_.end()) {
     job->second.is_told_of_skips = false;
   }
@@ -493,10 +494,11 @@ std::optional<AttemptChanged> Translator::AttemptIn(const json& event) {
   StageRecord* const stage = FindStage(event);
   std::optional<std::uint32_t> index = Number(task, "Index");
   // Executors know no other number than the partition. Spark writes -1 where it does not know it.
-  if (const auto partition = Number(task, "Partition ID"); partition && stage != nullptr) {
+  if (stage != nullptr && stage->is_by_partition) {
     const StageOpened& opened = stage->opened;
     const auto most = opened.index_count ? opened.index_count : opened.task_count;
-    if (!most || *partition < *most) index = partition;
+    const auto partition = Number(task, "Partition ID");
+    if (partition && (!most || *partition < *most)) index = partition;
   }
   if (stage == nullptr || !index) {
     ++contradictions_;

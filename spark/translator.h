@@ -79,6 +79,7 @@ class Translator {
   struct StageRecord {
     StageOpened opened;  // as it was told last
     StageState state = StageState::kPlanned;
+    bool is_by_partition = false;      // so tasks are numbered
     std::uint32_t job = 0;             // that brought it
     std::uint32_t jobs = 0;            // so many that run list it
     std::uint32_t attempts_ahead = 0;  // what was told is so much higher than Spark's

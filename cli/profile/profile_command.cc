@@ -15,9 +15,9 @@
 
 #include "absl/status/status.h"
 #include "absl/time/clock.h"
+#include "cli/client_process.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
-#include "cli/client_process.h"
 #include "cli/interrupt.h"
 #include "cli/profile/node_tools.h"
 #include "cli/progress.h"

@@ -55,8 +55,8 @@ class LatestEnd {
 class ShownProgress {
  public:
   // Raises each fraction_done of `snapshot` to what was shown before: of the job, by indicator; of
-  // a child; of a stage, by the same attempt of it; of a group. REQUIRES: its stages and their infos
-  // are in one order. O((children + stages + groups) log of them).
+  // a child; of a stage, by the same attempt of it; of a group. REQUIRES: its stages and their
+  // infos are in one order. O((children + stages + groups) log of them).
   void NeverBack(Snapshot& snapshot);
   // The job was shown so far before a restart.
   void Restore(double fraction_done);

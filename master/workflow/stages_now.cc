@@ -83,6 +83,7 @@ class Looking {
     if (opened.slots) now.at_once_max = std::max<std::uint64_t>(*opened.slots, 1);
     if (opened.skipped) return;
     now.is_task_count_known = opened.task_count.has_value() || stage.closed;
+    now.has_failed = stage.closed && stage.closed->outcome != JobOutcome::kSucceeded;
     for (const model::Task& task : stage.tasks) AddTask(task, stage);
     if (!stage.closed) {
       now.tasks = std::max<std::uint64_t>(now.tasks, older_ + opened.task_count.value_or(0));
@@ -349,6 +350,9 @@ std::vector<double> Chosen(std::vector<double> seconds, std::size_t most) {
   return chosen;
 }
 
+// Of others, earlier runs say nothing of how many tasks the stage has.
+bool RanWhole(const StageNow& stage) { return !stage.has_failed && !stage.finished.empty(); }
+
 }  // namespace
 
 bool HasOtherStages(const model::JobState& state) {
@@ -377,7 +381,7 @@ RunProfile ProfileOf(const WorkflowNow& now) {
   std::size_t edges = 0;
   for (const StageNow& stage : now.stages) {
     parents.push_back(stage.parents);
-    kept += stage.finished.empty() ? 0 : 1;
+    kept += RanWhole(stage) ? 1 : 0;
     edges += stage.parents.size();
   }
   if (kept == 0 || kept > RunProfile::kStagesMax || edges > RunProfile::kEdgesMax) return run;
@@ -392,13 +396,13 @@ RunProfile ProfileOf(const WorkflowNow& now) {
       if (before.size() > kParentsMax) return run;
     }
     parents[i].assign(before.begin(), before.end());
-    stands_for[i] = now.stages[i].finished.empty() ? std::move(before) : std::set<std::size_t>{i};
+    stands_for[i] = RanWhole(now.stages[i]) ? std::set<std::size_t>{i} : std::move(before);
   }
   const std::size_t most = std::max<std::size_t>(RunProfile::kTaskTimesMax / (kWarmths * kept), 1);
   std::vector<std::size_t> place(now.stages.size());
   for (std::size_t i = 0; i < now.stages.size(); ++i) {
     const StageNow& stage = now.stages[i];
-    if (stage.finished.empty()) continue;
+    if (!RanWhole(stage)) continue;
     place[i] = run.stages.size();
     StageProfile profile = {.name = stage.name, .tasks = stage.tasks, .lag = stage.lag.value_or(0)};
     for (const FinishedTask& task : stage.finished) {
@@ -408,7 +412,7 @@ RunProfile ProfileOf(const WorkflowNow& now) {
     run.stages.push_back(std::move(profile));
   }
   for (std::size_t i = 0; i < now.stages.size(); ++i) {
-    if (now.stages[i].finished.empty()) continue;
+    if (!RanWhole(now.stages[i])) continue;
     for (const std::size_t parent : parents[i]) {
       run.stages[place[i]].parents.push_back(place[parent]);
     }

@@ -35,6 +35,7 @@ struct StageNow {
   schedule::Resources container = {.cores = 1};
   std::uint64_t tasks = 0;  // in all; those that have begun while is_task_count_known is not set
   bool is_task_count_known = true;
+  bool has_failed = false;  // it ended without its result
   std::vector<FinishedTask> finished;
   std::vector<RunningTask> running;
   // Of the tasks that have not begun, in the order in which they will, what they are to read:

@@ -344,6 +344,22 @@ TEST(Translator, ATaskOfSomePartitionsIsThatOfItsPartition) {
   EXPECT_THAT(indexes, ElementsAre(1, 4, 2));  // of one that is not known: Spark's own
 }
 
+// Partition 4 of four tasks would be beyond them, and its index 3 that of partition 3.
+TEST(Translator, TasksAreNumberedByIndexWhereThePartitionsAreNotCounted) {
+  const auto start = [](int index) {
+    return fmt::format(
+        R"({{"Event":"SparkListenerTaskStart","Stage ID":0,"Stage Attempt ID":0,"Task Info":{{"Task ID":{0},"Index":{0},"Partition ID":{1},"Attempt":0,"Launch Time":1002000}}}})",
+        index, index + 1);
+  };
+  const auto events = Read({kStart, Job(0, Stage(0, 4)), Submitted(Stage(0, 4)), start(0), start(1),
+                            start(2), start(3)});
+  std::vector<std::uint32_t> indexes;
+  for (const AttemptChanged& changed : Of<AttemptChanged>(events)) {
+    indexes.push_back(changed.attempt.index);
+  }
+  EXPECT_THAT(indexes, ElementsAre(0, 1, 2, 3));
+}
+
 TEST(Translator, ExecutionsAndJobsAreGroups) {
   const std::string sql = "org.apache.spark.sql.execution.ui.SparkListenerSQLExecution";
   const auto ended = [&](int id, const std::string& rest) {

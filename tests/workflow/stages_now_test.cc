@@ -270,6 +270,17 @@ TEST(ProfileOf, StagesThatDidNotRunAreLeftOutAndThoseBehindThemWaitForTheirs) {
   EXPECT_THAT(run.stages[1].seconds[static_cast<std::size_t>(Warmth::kFirst)], ElementsAre(2));
 }
 
+// Half of its tasks are no pattern for the next run.
+TEST(ProfileOf, AStageThatFailedIsLeftOut) {
+  Job job({Stage(0, 2), Stage(1, 1)});
+  job.Run(1, 2, Task(0, 0));
+  job.Say(2, StageClosed{.stage = 0, .outcome = JobOutcome::kFailed, .at = At(2)});
+  job.Run(2, 3, Task(1, 0));
+  const RunProfile run = ProfileOf(job.Now(4));
+  ASSERT_EQ(run.stages.size(), 1u);
+  EXPECT_EQ(run.stages[0].name, "s1");
+}
+
 TEST(ProfileOf, KeepsAnEvenChoiceOfManyTaskTimes) {
   WorkflowNow now;
   for (std::size_t i = 0; i < 100; ++i) {
