@@ -68,7 +68,7 @@ class Onlooker {
     const absl::Time begin = absl::Now();
     absl::Time last = begin;
     while (!stopping_ && stream->Read(&response)) {
-      lost_ = response.snapshot().coverage().lost_envelopes();
+      lost_ = response.snapshot().coverage().lost_events();
       const absl::Time now = absl::Now();
       const absl::Duration gap = now - std::exchange(last, now);
       if (now > until_) continue;  // agents have ended, there is little news

@@ -39,7 +39,7 @@ absl::StatusOr<RowResult> ReplayLog(const Row& row, CostLog log, const ReplayOpt
     for (const IndicatorRecord& record : simulation->records) {
       result.indicators.push_back(record.indicator);
     }
-    if (simulation->refused_events > 0 && scenario->lost_envelopes == 0) {
+    if (simulation->refused_events > 0 && scenario->lost_events == 0) {
       return absl::InternalError(
           fmt::format("the monitor refused {} events", simulation->refused_events));
     }

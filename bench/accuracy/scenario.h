@@ -19,7 +19,7 @@ struct Scenario {
   // Of each node; the phase is meant to last `phase_seconds`.
   std::vector<NominalSpeed> (*node_speeds)(std::uint32_t nodes, double phase_seconds) = nullptr;
   double cost_noise = 0;       // standard deviation of the logarithm of a group's cost
-  double lost_envelopes = 0;   // share of all but the opening of the job
+  double lost_events = 0;      // share of all but the opening of the job
   bool task_fails = false;     // one of them, half-way through its work; it runs again at once
   bool task_has_twin = false;  // the one that ends last, from half-way through its time
   std::uint32_t slots = 0;     // 0: as the row says

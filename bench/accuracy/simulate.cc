@@ -83,7 +83,7 @@ class VirtualCluster {
         monitor_(kJobId, {.indicators = options.indicators,
                           .lambda = options.lambda,
                           .abandon_after = absl::Hours(1'000)}),
-        ingest_(monitor_, options.scenario.lost_envelopes, options.seed),
+        ingest_(monitor_, options.scenario.lost_events, options.seed),
         application_master_(AgentOf("app-master")),
         mapped_bytes_(log.groups.size()),
         oracle_(workload, timeline, std::move(perfect_nodes)),

@@ -278,7 +278,7 @@ class Crasher {
       get.set_job_id(job_id);
       const grpc::Status status = progress->GetJob(&get_context, get, &got);
       if (status.ok() && got.snapshot().final()) {
-        report_.lost_in_snapshots += got.snapshot().coverage().lost_envelopes();
+        report_.lost_in_snapshots += got.snapshot().coverage().lost_events();
         return absl::OkStatus();
       }
       absl::SleepFor(absl::Milliseconds(20));

@@ -151,10 +151,26 @@ std::vector<std::string> RenderStageTable(const Snapshot& snapshot, const TableO
   return Render(rows, options);
 }
 
-std::vector<std::string> RenderTaskTable(const Snapshot& snapshot, const TableOptions& options) {
-  if (snapshot.named_tasks.empty()) {
-    return {Line("no task is expected to hold up the job", options)};
+namespace {
+
+// Why no task is named: that none holds up the job is known of applications alone.
+std::string WhyNoTask(const Snapshot& snapshot) {
+  if (snapshot.is_final) return "the job has ended";
+  const JobKind kind = snapshot.info ? snapshot.info->kind : JobKind::kUnknown;
+  if (kind == JobKind::kWorkflow) {
+    return "a workflow names no tasks; ask for those of one of its jobs";
   }
+  if (snapshot.estimate.state != EstimateState::kValid) {
+    return "not known yet which task holds up the job; it has no estimate yet";
+  }
+  return kind == JobKind::kApplication ? "no running task is late or the last of its stage"
+                                       : "not known yet which task will end last";
+}
+
+}  // namespace
+
+std::vector<std::string> RenderTaskTable(const Snapshot& snapshot, const TableOptions& options) {
+  if (snapshot.named_tasks.empty()) return {Line(WhyNoTask(snapshot), options)};
   std::vector<Row> rows = {{"TASK", "HOST", "LEFT", "WHY"}};
   for (const NamedTask& task : snapshot.named_tasks) {
     rows.push_back({TaskText(snapshot, task, options.text),

@@ -198,10 +198,10 @@ void AddCount(std::uint64_t count, const char* one, const char* many,
 
 std::string LossText(const Coverage& coverage) {
   std::vector<std::string> parts;
-  AddCount(coverage.lost_envelopes, "message lost", "messages lost", parts);
+  AddCount(coverage.lost_events, "message lost", "messages lost", parts);
   AddCount(coverage.dropped_events, "event dropped", "events dropped", parts);
   AddCount(coverage.dropped_points, "measurement dropped", "measurements dropped", parts);
-  AddCount(coverage.rejected_envelopes, "message refused", "messages refused", parts);
+  AddCount(coverage.rejected_events, "message refused", "messages refused", parts);
   AddCount(coverage.anomalies, "conflicting event ignored", "conflicting events ignored", parts);
   return fmt::format("{}", fmt::join(parts, ", "));
 }

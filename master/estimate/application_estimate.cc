@@ -74,6 +74,7 @@ class Futures {
       const double growth = At(application_.growth, draw, 0);
       const double factor = std::exp(application_.common_deviation * common[draw]);
       totals_.push_back(future.seconds);
+      stretches_.push_back(factor);
       stretched_.push_back(future.seconds * factor + growth);
       TakeStages(future);
     }
@@ -85,24 +86,39 @@ class Futures {
     estimate.end.lower = std::min(estimate.end.lower, estimate.end.median);
     estimate.end.upper = std::max(estimate.end.upper, estimate.end.median);
     std::vector<double> settled;
+    double known = 0;  // of what is left, in container seconds
+    double all = 0;
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       StageEstimate& stage = estimate.stages.emplace_back();
       stage.owner = stages_[i].work.owner;
       stage.number = stages_[i].number;
-      stage.start = QuantileOf(starts_[i], 0.5);
-      stage.end = QuantileOf(ends_[i], 0.5);
+      AddRanges(i, stage);
+      const double left = SecondsOf(stages_[i]);
+      const double work = stages_[i].work.container.cores * left;
+      all += work;
+      known += stages_[i].times.is_known ? work : 0;
+      stage.task_time = MeanOfTasks(stages_[i].work, left);
       settled.push_back(QuantileOf(settled_[i], 0.5));
       for (Draws& ends : task_ends_[i]) {
         stage.task_ends.push_back(ends.empty() ? 0 : QuantileOf(ends, 0.5));
       }
     }
     for (Draws& ends : owner_ends_) estimate.owner_ends.push_back(RangeOf(ends));
-    estimate.known_share = KnownShare();
+    estimate.known_share = all > 0 && std::isfinite(all) ? known / all : 1;
     MarkCriticalPath(settled, estimate);
     return estimate;
   }
 
-  Range Bounds() { return RangeOf(stretched_); }
+  // Widens the bounds of `estimate` to those of these futures.
+  void WidenBounds(Estimate& estimate) {
+    Widen(RangeOf(stretched_), estimate.end);
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      StageEstimate wide;
+      AddRanges(i, wide);
+      Widen(wide.starts, estimate.stages[i].starts);
+      Widen(wide.ends, estimate.stages[i].ends);
+    }
+  }
 
  private:
   const schedule::Placed& PlayOne(std::size_t draw, bool bounds) {
@@ -168,8 +184,38 @@ class Futures {
     std::reverse(estimate.critical_path.begin(), estimate.critical_path.end());
   }
 
-  // What is left of a stage, in container seconds: the median of the draws.
-  double WorkOf(const StageLeft& stage) const {
+  // The median of `seconds`, and the bounds that the common factor widens.
+  Range Stretched(Draws& seconds) const {
+    Draws stretched = seconds;
+    for (std::size_t d = 0; d < stretched.size(); ++d) stretched[d] *= stretches_[d];
+    Range range = RangeOf(std::move(stretched));
+    range.median = QuantileOf(seconds, 0.5);
+    range.lower = std::min(range.lower, range.median);
+    range.upper = std::max(range.upper, range.median);
+    return range;
+  }
+
+  void AddRanges(std::size_t index, StageEstimate& stage) {
+    stage.starts = Stretched(starts_[index]);
+    stage.ends = Stretched(ends_[index]);
+    stage.start = stage.starts.median;
+    stage.end = stage.ends.median;
+  }
+
+  static void Widen(const Range& bounds, Range& range) {
+    range.lower = std::min(range.lower, bounds.lower);
+    range.upper = std::max(range.upper, bounds.upper);
+  }
+
+  static double MeanOfTasks(const schedule::StageWork& work, double left) {
+    const std::uint64_t tasks = CountLeft(work);
+    for (const double elapsed : work.running) left += elapsed;
+    return tasks > 0 ? left / static_cast<double>(tasks) : 0;
+  }
+
+  // What is left of a stage, all its tasks together: the median of the draws.
+  double SecondsOf(const StageLeft& stage) const {
+    if (CountLeft(stage.work) == 0) return 0;
     const double alike =
         static_cast<double>(Alike(stage)) * stage.times.Of(schedule::Warmth::kRest).mean();
     Draws seconds(application_.draws->count());
@@ -177,25 +223,15 @@ class Futures {
       seconds[d] = alike * At(stage.times.factor, d, 1);
       for (const Draws& task : stage.times.of_task) seconds[d] += task[d];
     }
-    return stage.work.container.cores * QuantileOf(seconds, 0.5);
-  }
-
-  double KnownShare() const {
-    double known = 0;
-    double all = 0;
-    for (const StageLeft& stage : stages_) {
-      const double seconds = WorkOf(stage);
-      all += seconds;
-      known += stage.times.is_known ? seconds : 0;
-    }
-    return all > 0 && std::isfinite(all) ? known / all : 1;
+    return QuantileOf(seconds, 0.5);
   }
 
   const Application& application_;
   const std::vector<StageLeft>& stages_;
   schedule::Placing placing_;
   Draws totals_;
-  Draws stretched_;  // by the common factor
+  Draws stretches_;  // by draw, the common factor
+  Draws stretched_;  // totals_ by it, and growth
   std::vector<Draws> starts_;
   std::vector<Draws> ends_;
   std::vector<Draws> settled_;
@@ -241,9 +277,7 @@ absl::StatusOr<Estimate> EstimateApplication(const Application& application) {
   if (!again.ok()) return again.status();
   Futures wide(application, *std::move(again));
   wide.Play(/*bounds=*/true);
-  const Range bounds = wide.Bounds();
-  estimate.end.lower = std::min(estimate.end.lower, bounds.lower);
-  estimate.end.upper = std::max(estimate.end.upper, bounds.upper);
+  wide.WidenBounds(estimate);
   return estimate;
 }
 

@@ -49,6 +49,11 @@ struct StageEstimate {
   std::uint32_t number = 0;  // in its job (event.h)
   double start = 0;          // median; 0 when it runs or is done
   double end = 0;            // median; 0 when nothing of it is left
+  Range starts;              // the same with the bounds; all 0 when it runs or is done
+  Range ends;
+  // Mean of those that are left, with what running ones have run so far as far as its work says;
+  // 0 when nothing of it is left.
+  double task_time = 0;
   bool is_critical = false;
   std::vector<double> task_ends;  // medians, of the tasks known one by one
 };

@@ -28,11 +28,11 @@ double LostPoints(const JobState& state) {
   return Share(dropped, done - dropped);
 }
 
-double LostEnvelopes(const JobState& state) {
+double LostEvents(const JobState& state) {
   // Records of a damaged log show as gaps, too, once their sources are heard again.
-  auto lost = static_cast<double>(std::max(state.lost_envelopes, state.log_damage.records));
+  auto lost = static_cast<double>(std::max(state.lost_events, state.log_damage.records));
   for (const auto& [id, source] : state.sources) lost += static_cast<double>(source.dropped_events);
-  return Share(lost, static_cast<double>(state.taken_envelopes));
+  return Share(lost, static_cast<double>(state.taken_events));
 }
 
 bool MayStillSendItsProfile(const Task& task, absl::Time now) {
@@ -44,7 +44,7 @@ bool MayStillSendItsProfile(const Task& task, absl::Time now) {
 }  // namespace
 
 double LostShare(const JobState& state) {
-  return 1 - (1 - LostPoints(state)) * (1 - LostEnvelopes(state));
+  return 1 - (1 - LostPoints(state)) * (1 - LostEvents(state));
 }
 
 EndPrediction WidenedFor(double lost_share, const EndPrediction& prediction) {

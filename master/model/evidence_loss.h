@@ -1,9 +1,9 @@
 // What a job's evidence has lost on its way, and what that does to an interval.
 //
-// Lost are key groups whose point an agent had no room for, and envelopes that never came, were
+// Lost are key groups whose point an agent had no room for, and events that never came, were
 // dropped before they were sent, or could not be read from a damaged log any more. With
 //   p = points dropped / key groups done
-//   e = envelopes lost / (envelopes taken + lost), with about as many lost as a damaged log held
+//   e = events lost / (events taken + lost), with about as many lost as a damaged log held
 // the share of the evidence that is missing is 1 - (1 - p)(1 - e), 0..1.
 #pragma once
 

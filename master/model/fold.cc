@@ -660,12 +660,11 @@ absl::Status AdmitSource(const std::string& source_id, const JobLimits& limits, 
   return absl::OkStatus();
 }
 
-// Whether the envelope is new; notes its sequence and what is missing before it.
+// Whether the event is new; notes its sequence and what is missing before it.
 bool TakeSequence(std::uint64_t sequence, SourceState& source, JobState& state) {
   if (sequence <= source.accepted_sequence) return false;
-  state.lost_envelopes =
-      SaturatingAdd(state.lost_envelopes, sequence - source.accepted_sequence - 1);
-  ++state.taken_envelopes;
+  state.lost_events = SaturatingAdd(state.lost_events, sequence - source.accepted_sequence - 1);
+  ++state.taken_events;
   source.accepted_sequence = sequence;
   return true;
 }
@@ -705,12 +704,12 @@ absl::Status CheckRun(const Event& event, const JobState& state, absl::Time give
 absl::Status Apply(const Event& event, const JobLimits& limits, JobState& state) {
   if (absl::Status of_run = CheckRun(event, state); !of_run.ok()) return of_run;
   if (event.arrived_at == absl::InfinitePast() || event.arrived_at == absl::InfiniteFuture()) {
-    ++state.rejected_envelopes;
+    ++state.rejected_events;
     return absl::InvalidArgumentError(fmt::format("event {} of {}: arrived_at must be an instant",
                                                   event.sequence, event.source_id));
   }
   if (absl::Status room = AdmitSource(event.source_id, limits, state); !room.ok()) {
-    ++state.rejected_envelopes;
+    ++state.rejected_events;
     return room;
   }
   SourceState& source = state.sources.find(event.source_id)->second;
@@ -726,17 +725,17 @@ absl::Status Apply(const Event& event, const JobLimits& limits, JobState& state)
   } else {
     status = std::visit(Folder(event, limits, state), event.body);
   }
-  if (!status.ok()) ++state.rejected_envelopes;
+  if (!status.ok()) ++state.rejected_events;
   return status;
 }
 
-void Refuse(const AcceptedSequence& envelope, const JobLimits& limits, JobState& state) {
-  const bool is_placed = envelope.sequence > 0;
-  if (is_placed && AdmitSource(envelope.source_id, limits, state).ok()) {
-    SourceState& source = state.sources.find(envelope.source_id)->second;
-    if (!TakeSequence(envelope.sequence, source, state)) return;
+void Refuse(const AcceptedSequence& event, const JobLimits& limits, JobState& state) {
+  const bool is_placed = event.sequence > 0;
+  if (is_placed && AdmitSource(event.source_id, limits, state).ok()) {
+    SourceState& source = state.sources.find(event.source_id)->second;
+    if (!TakeSequence(event.sequence, source, state)) return;
   }
-  ++state.rejected_envelopes;
+  ++state.rejected_events;
 }
 
 }  // namespace tidemark::model

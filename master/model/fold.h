@@ -21,13 +21,13 @@ absl::Status CheckRun(const Event& event, const JobState& state,
 // changes, totals that shrink. Counted in `state.unknown_events`: what a newer sender says; in
 // `unused_profiles`: key groups of stages that have no estimate of them. Ignored: a duplicate event
 // (sequence at or below the last), any event after JobClosed. Refused, with nothing changed but the
-// source's sequence and `rejected_envelopes`: FailedPrecondition before the job is open,
+// source's sequence and `rejected_events`: FailedPrecondition before the job is open,
 // InvalidArgument for a task or partition that the job does not have, ResourceExhausted over a
 // limit. Refused with nothing changed at all: what CheckRun() refuses.
 absl::Status Apply(const Event& event, const JobLimits& limits, JobState& state);
 
 // Counts an event that was refused before it could be understood. Where it names its source and
 // sequence (above 0) it was heard, so it is not lost, and counts once.
-void Refuse(const AcceptedSequence& envelope, const JobLimits& limits, JobState& state);
+void Refuse(const AcceptedSequence& event, const JobLimits& limits, JobState& state);
 
 }  // namespace tidemark::model

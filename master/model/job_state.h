@@ -69,10 +69,10 @@ struct JobState {
 
   std::vector<PastRun> past_runs;  // earlier runs of the same job, newest first
 
-  std::uint64_t taken_envelopes = 0;
-  std::uint64_t lost_envelopes = 0;
+  std::uint64_t taken_events = 0;
+  std::uint64_t lost_events = 0;
   std::uint64_t anomalies = 0;
-  std::uint64_t rejected_envelopes = 0;
+  std::uint64_t rejected_events = 0;
   std::uint64_t unknown_events = 0;   // that a newer version would understand
   std::uint64_t unused_profiles = 0;  // of key groups, of stages whose key groups are not estimated
   LogDamage log_damage;               // of all places; `at` is the first

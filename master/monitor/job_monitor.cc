@@ -23,6 +23,7 @@
 #include "master/model/saturating.h"
 #include "master/model/shown_progress.h"
 #include "master/model/straggler.h"
+#include "master/monitor/held_forecasts.h"
 #include "master/monitor/indicators.h"
 #include "master/monitor/job_snapshot.h"
 #include "master/monitor/stages_estimate.h"
@@ -91,9 +92,7 @@ class JobMonitor::Impl {
     return model::Apply(event, options_.limits, state_);
   }
 
-  void Refuse(const AcceptedSequence& envelope) {
-    model::Refuse(envelope, options_.limits, state_);
-  }
+  void Refuse(const AcceptedSequence& event) { model::Refuse(event, options_.limits, state_); }
 
   const Snapshot& Tick(absl::Time now);
 
@@ -158,6 +157,7 @@ class JobMonitor::Impl {
   model::EndDrift drift_;                              // of a job without a reduce phase
   monitor::StagesEstimate stages_;                     // at the last Tick()
   model::ShownProgress shown_;
+  monitor::HeldForecasts held_;
   std::shared_ptr<const cost::StagesLeft> left_;  // by the first indicator
   Snapshot job_;                                  // what Tick() returned last
 };
@@ -344,6 +344,7 @@ void JobMonitor::Impl::AddEstimates(Snapshot& snapshot) {
   if (monitor::IsOfStages(state_)) {
     stages_ = monitor::EstimateStages(state_, informed_at_);
     if (!stages_.problem.empty()) snapshot.notes.push_back(stages_.problem);
+    snapshot.named_tasks = stages_.named_tasks;
   }
   for (Tracked& tracked : tracked_) {
     Indicator said = Predict(tracked, silence, snapshot);
@@ -402,7 +403,8 @@ const Snapshot& JobMonitor::Impl::Tick(absl::Time now) {
   if (snapshot.is_final) {
     Finish(snapshot);
   } else {
-    monitor::AddForecasts(stages_.stages, snapshot);
+    monitor::AddForecasts(stages_, snapshot);
+    held_.Hold(snapshot);
   }
   std::optional<double> known_share;
   if (stages_.end) known_share = stages_.known_share;
@@ -422,7 +424,7 @@ JobSummary JobMonitor::Impl::Summary() const {
 std::string JobMonitor::Impl::Checkpoint() const {
   std::ostringstream out;
   model::CheckpointWriter writer(out);
-  writer(model::kCheckpointLayout, sequence_, lost_share_, informed_at_, drift_, shown_,
+  writer(model::kCheckpointLayout, sequence_, lost_share_, informed_at_, drift_, shown_, held_,
          tracked_.size());
   for (const Tracked& tracked : tracked_) {
     writer(tracked.indicator->name(), tracked.history, tracked.latest_end);
@@ -444,7 +446,7 @@ absl::Status JobMonitor::Impl::Resume(const std::string& checkpoint) {
                                                     job_id_, layout, model::kCheckpointLayout));
     }
     std::size_t count = 0;
-    reader(sequence_, lost_share_, informed_at_, drift_, shown_, count);
+    reader(sequence_, lost_share_, informed_at_, drift_, shown_, held_, count);
     bool is_same = count == tracked_.size();
     for (std::size_t i = 0; is_same && i < count; ++i) {
       std::string name;
@@ -545,7 +547,7 @@ void JobMonitor::SetPastRuns(std::vector<PastRun> runs) {
   state.memory_bytes += BytesOf(state.past_runs);
 }
 void JobMonitor::NoteDamage(const LogDamage& damage) { impl_->NoteDamage(damage); }
-void JobMonitor::CountRejected(const AcceptedSequence& envelope) { impl_->Refuse(envelope); }
+void JobMonitor::CountRejected(const AcceptedSequence& event) { impl_->Refuse(event); }
 void JobMonitor::AddNote(const std::string& note) { impl_->AddNote(note); }
 
 }  // namespace tidemark

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string_view>
@@ -210,10 +211,10 @@ Coverage CoverageAt(const model::JobState& state, absl::Time now) {
   Coverage coverage = {.newest_event_at = state.last_arrival_at == absl::InfinitePast()
                                               ? now
                                               : std::min(state.last_arrival_at, now),
-                       .lost_envelopes = state.lost_envelopes,
+                       .lost_events = state.lost_events,
                        .dropped_points = DroppedPoints(state),
                        .anomalies = state.anomalies,
-                       .rejected_envelopes = state.rejected_envelopes,
+                       .rejected_events = state.rejected_events,
                        .silent_tasks = SilentTasks(state, now)};
   for (const auto& [id, source] : state.sources) {
     coverage.dropped_events = model::SaturatingAdd(coverage.dropped_events, source.dropped_events);
@@ -298,6 +299,20 @@ Basis BasisOf(const Snapshot& job, const model::JobState& state) {
   });
   if (has_begun) return Basis::kThisRun;
   return state.past_runs.empty() ? Basis::kGuess : Basis::kEarlierRuns;
+}
+
+// What drift, lost events and silence have made of the job's bounds, as factors on the distances
+// of the lower and the upper bound from the median.
+std::pair<double, double> WideningOf(const StagesEstimate& estimate, const Estimate& published) {
+  const auto& left = published.remaining;
+  if (!estimate.end || !left || !left->lower || !left->upper) return {1, 1};
+  const auto factor = [](absl::Duration shown, double estimated) {
+    const double wider = absl::ToDoubleSeconds(shown) / estimated;
+    return std::isfinite(wider) ? std::max(wider, 1.0) : 1;
+  };
+  const estimate::Range& end = *estimate.end;
+  return {factor(left->median - *left->lower, end.median - end.lower),
+          factor(*left->upper - left->median, end.upper - end.median)};
 }
 
 }  // namespace
@@ -386,21 +401,44 @@ void AddGroups(const model::JobState& state, const std::vector<StageForecast>& f
   }
 }
 
-// Those that are only expected have no number yet and are left out. REQUIRES: stages by number.
-void AddForecasts(const std::vector<StageForecast>& forecasts, Snapshot& job) {
-  for (const StageForecast& forecast : forecasts) {
-    if (!forecast.stage) continue;
-    const auto stage =
-        std::lower_bound(job.stages.begin(), job.stages.end(), StageId{0, *forecast.stage},
-                         [](const StageProgress& one, const StageId& id) { return one.id < id; });
-    const bool has_ended = stage == job.stages.end() || stage->state == StageState::kDone ||
+void AddForecasts(const StagesEstimate& estimate, Snapshot& job) {
+  const auto& [below, above] = WideningOf(estimate, job.estimate);
+  const auto widened = [&](std::optional<Range> range) {
+    if (!range) return range;
+    range->lower =
+        std::max(range->median - below * (range->median - *range->lower), absl::ZeroDuration());
+    range->upper = range->median + above * (*range->upper - range->median);
+    return range;
+  };
+  const std::size_t there = job.stages.size();
+  // Of an engine that uses these numbers itself, none is expected.
+  const bool has_room = job.stages.empty() || job.stages.back().id.stage < kExpectedStages;
+  auto stage = job.stages.begin();
+  for (const StageProgress& predicted : estimate.predictions) {
+    if (predicted.state == StageState::kExpected) break;
+    while (stage != job.stages.end() && stage->id < predicted.id) ++stage;
+    if (stage == job.stages.end()) break;
+    const bool has_ended = stage->state == StageState::kDone ||
                            stage->state == StageState::kSkipped ||
                            stage->state == StageState::kFailed;
-    if (has_ended || stage->id.stage != *forecast.stage) continue;
-    if (!stage->started_at) stage->starts_in = Range{.median = forecast.starts_in};
-    stage->ends_in = Range{.median = forecast.ends_in};
-    stage->is_critical = forecast.is_critical;
+    if (has_ended || stage->id != predicted.id) continue;
+    if (!stage->started_at) stage->starts_in = widened(predicted.starts_in);
+    stage->ends_in = widened(predicted.ends_in);
+    stage->task_time = predicted.task_time;
+    stage->is_critical = predicted.is_critical;
   }
+  if (!has_room) return;
+  for (const StageProgress& predicted : estimate.predictions) {
+    if (predicted.state != StageState::kExpected) continue;
+    StageProgress& expected = job.stages.emplace_back(predicted);
+    expected.starts_in = widened(predicted.starts_in);
+    expected.ends_in = widened(predicted.ends_in);
+  }
+  job.stage_infos.insert(job.stage_infos.end(), estimate.expected.begin(), estimate.expected.end());
+  const auto by_id = [](const auto& a, const auto& b) { return a.id < b.id; };
+  std::sort(job.stages.begin() + static_cast<std::ptrdiff_t>(there), job.stages.end(), by_id);
+  std::sort(job.stage_infos.begin() + static_cast<std::ptrdiff_t>(there), job.stage_infos.end(),
+            by_id);
 }
 
 void Complete(const model::JobState& state, std::optional<double> known_share, Snapshot& job) {

@@ -27,8 +27,9 @@ StageProgress* ReduceStageOf(Snapshot& job);
 void AddGroups(const model::JobState& state, const std::vector<StageForecast>& forecasts,
                Snapshot& job);
 
-// When the stages that have not ended will start and end. REQUIRES: stages by number.
-void AddForecasts(const std::vector<StageForecast>& forecasts, Snapshot& job);
+// When the stages that have not ended will start and end, and those that are expected to come. The
+// bounds are wider than estimated by as much as those of the job. REQUIRES: stages by number.
+void AddForecasts(const StagesEstimate& estimate, Snapshot& job);
 
 // Fills in what follows from the rest: that a reduce stage which has fetched runs, the fractions at
 // the bounds of the estimates, what the estimate rests on, and how many parts there are.

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <string_view>
 
+#include "master/monitor/stragglers.h"
 #include "master/workflow/stages_application.h"
 #include "master/workflow/stages_now.h"
 
@@ -18,6 +20,8 @@ constexpr std::size_t kStagesLeftMax = 10'000;
 constexpr std::size_t kStagesMax = 50'000;
 constexpr std::size_t kEdgesMax = 1'000'000;
 constexpr std::size_t kTasksMax = 500'000;  // they are sorted at every tick
+// Seconds; what is longer is published as this.
+constexpr double kLongest = 1e10;
 // A note names so many stages of a cycle.
 constexpr std::size_t kNamedMax = 8;
 
@@ -52,14 +56,13 @@ std::string CycleNote(const std::vector<std::uint32_t>& cycle) {
 }
 
 // Those that are done keep their places, which others name as parents, and nothing else.
-std::shared_ptr<const cost::StagesLeft> LeftOf(const workflow::WorkflowNow& seen, std::size_t there,
+std::shared_ptr<const cost::StagesLeft> LeftOf(const workflow::WorkflowNow& seen,
                                                estimate::Application application,
                                                const cost::Draws& ends) {
   const auto slots = static_cast<std::uint64_t>(std::max(seen.slots, 1.0));
   for (std::size_t i = 0; i < application.stages.size(); ++i) {
     cost::StageLeft& stage = application.stages[i];
-    stage.number =
-        i < there ? seen.stages[i].number : kExpectedStages + static_cast<std::uint32_t>(i - there);
+    stage.number = seen.stages[i].number;
     if (stage.work.pending == 0 && stage.work.running.empty()) stage.times = {};
     // What its executors have, also where others leave more to it.
     if (seen.are_slots_told) stage.work.at_once_max = std::min(stage.work.at_once_max, slots);
@@ -74,6 +77,39 @@ std::vector<const RunProfile*> HistoryOf(const model::JobState& state) {
     if (!run.stages.stages.empty()) history.push_back(&run.stages);
   }
   return history;
+}
+
+absl::Duration Length(double seconds) {
+  return absl::Seconds(std::isfinite(seconds) ? std::clamp(seconds, 0.0, kLongest) : kLongest);
+}
+
+Range RangeOf(const estimate::Range& range) {
+  return {
+      .median = Length(range.median), .lower = Length(range.lower), .upper = Length(range.upper)};
+}
+
+StageProgress PredictionOf(const workflow::StageNow& stage,
+                           const estimate::StageEstimate& estimate) {
+  StageProgress prediction = {.id = {0, stage.number}, .is_critical = estimate.is_critical};
+  if (stage.finished.empty() && stage.running.empty()) {
+    prediction.starts_in = RangeOf(estimate.starts);
+  }
+  prediction.ends_in = RangeOf(estimate.ends);
+  prediction.task_time = Length(estimate.task_time);
+  return prediction;
+}
+
+// Stages that do not exist yet: those from `there` on.
+void AddExpected(const workflow::WorkflowNow& seen, std::size_t there, StagesEstimate& result) {
+  for (std::size_t i = there; i < seen.stages.size(); ++i) {
+    const workflow::StageNow& stage = seen.stages[i];
+    StageInfo& info = result.expected.emplace_back();
+    info = {.id = {0, stage.number}, .name = stage.name, .kind = StageKind::kGeneric};
+    for (const std::size_t parent : stage.parents) {
+      info.parents.push_back(seen.stages[parent].number);
+    }
+    std::sort(info.parents.begin(), info.parents.end());
+  }
 }
 
 }  // namespace
@@ -126,8 +162,17 @@ StagesEstimate EstimateStages(const model::JobState& state, absl::Time now) {
     forecast.starts_in = absl::Seconds(stage.start);
     forecast.ends_in = absl::Seconds(stage.end);
     forecast.is_critical = stage.is_critical;
+    const std::uint64_t tasks = seen.stages[i].tasks;
+    if (i < there && seen.stages[i].finished.size() >= tasks) continue;
+    StageProgress& prediction =
+        result.predictions.emplace_back(PredictionOf(seen.stages[i], stage));
+    if (i < there) continue;
+    prediction.state = StageState::kExpected;
+    prediction.tasks = tasks;
   }
-  result.left = LeftOf(seen, there, std::move(application), estimate->ends);
+  AddExpected(seen, there, result);
+  result.named_tasks = FindStragglers(state, seen, *estimate);
+  result.left = LeftOf(seen, std::move(application), estimate->ends);
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "master/estimate/application_estimate.h"
 #include "master/model/job_state.h"
+#include "tidemark/job.h"
 #include "tidemark/stage_forecast.h"
 
 namespace tidemark::monitor {
@@ -21,8 +22,13 @@ struct StagesEstimate {
   std::optional<estimate::Range> end;  // from now on; empty: nothing can be said
   std::vector<StageForecast> stages;   // those there are by number, then those that are expected
   std::shared_ptr<const cost::StagesLeft> left;  // the same, for JobMonitor::stages_left()
-  double known_share = 0;  // of the work left, what this run or earlier ones tell about
-  std::string problem;     // what is wrong with the stages, for people; or empty
+  // What is predicted of stages with tasks left, and nothing else but their ids, by number. Of
+  // those that are only expected, `expected` has the rest.
+  std::vector<StageProgress> predictions;
+  std::vector<StageInfo> expected;
+  std::vector<NamedTask> named_tasks;  // stragglers, the last to end first
+  double known_share = 0;              // of the work left, what this run or earlier ones tell about
+  std::string problem;                 // what is wrong with the stages, for people; or empty
 };
 
 // Cost: that of workflow::StagesNow(), workflow::ApplicationOfStages() and

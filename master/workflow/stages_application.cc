@@ -8,6 +8,7 @@
 
 #include "master/workflow/match_stages.h"
 #include "master/workflow/size_factors.h"
+#include "tidemark/job.h"
 
 namespace tidemark::workflow {
 namespace {
@@ -211,6 +212,8 @@ void ExpectStages(std::span<const RunProfile* const> history, WorkflowNow& now) 
     expected.push_back(i);
     StageNow& stage = now.stages.emplace_back(
         StageNow{.name = before[i].name, .tasks = before[i].tasks, .lag = before[i].lag});
+    // The same for as long as it does not exist, whichever others appear before it.
+    stage.number = kExpectedStages + static_cast<std::uint32_t>(i);
     if (seen == 0) continue;
     stage.owner = now.stages.front().owner;
     stage.container = now.stages.front().container;

@@ -29,6 +29,8 @@ double SecondsBetween(absl::Time from, absl::Time to) {
 struct Begun {
   std::size_t stage = 0;
   std::uint32_t index = 0;
+  std::uint32_t attempt = 0;
+  std::uint32_t stage_attempt = 0;
   absl::Time start;
   std::optional<absl::Time> end;
   std::optional<std::size_t> executor;
@@ -104,6 +106,8 @@ class Looking {
         Begun& begun = begun_.emplace_back();
         begun.stage = stages_.size() - 1;
         begun.index = task.index;
+        begun.attempt = first->first.second;
+        begun.stage_attempt = stage_attempt;
         begun.start = std::min(attempt.life.started_at().value_or(end), end);
         begun.end = attempt.life.ended_at();
         // Slots of MapReduce are of its stages, not of executors.
@@ -181,7 +185,10 @@ class Looking {
               {SecondsBetween(task.start, *task.end), task.warmth, size_of(task)});
           facts.last_end = std::max(facts.last_end, *task.end);
         } else {
-          now.running.push_back({SecondsBetween(task.start, now_), task.warmth, size_of(task)});
+          now.running.push_back({SecondsBetween(task.start, now_),
+                                 task.warmth,
+                                 size_of(task),
+                                 {now.number, task.index, task.attempt, task.stage_attempt}});
         }
       }
       facts.is_done = now.is_task_count_known && now.finished.size() == now.tasks;

@@ -9,6 +9,7 @@
 
 #include "master/schedule/allocation.h"
 #include "master/schedule/placing.h"
+#include "tidemark/event.h"
 #include "tidemark/stage_profile.h"
 
 namespace tidemark::workflow {
@@ -26,6 +27,7 @@ struct RunningTask {
   double elapsed = 0;
   Warmth warmth = Warmth::kRest;
   double size = 0;
+  AttemptId id;  // of a stage of a job: the attempt that decides when the task ends
 };
 
 struct StageNow {
@@ -46,7 +48,8 @@ struct StageNow {
   std::optional<double> lag;
   double waited = 0;  // since the last parent ended, if nothing has begun
   std::uint64_t at_once_max = schedule::kNoLimit;  // tasks of the stage
-  std::uint32_t number = 0;                        // of a stage of a job
+  // Of a stage of a job; of one that is only expected, from kExpectedStages on.
+  std::uint32_t number = 0;
 };
 
 }  // namespace tidemark::workflow

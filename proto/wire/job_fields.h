@@ -169,11 +169,11 @@ void Fields(Io& io, V& indicator) {
 template <class Io, wire::ConstOrNot<Coverage> V>
 void Fields(Io& io, V& coverage) {
   io("newest_event_at", coverage.newest_event_at);
-  io("lost_envelopes", coverage.lost_envelopes);
+  io("lost_events", coverage.lost_events);
   io("dropped_events", coverage.dropped_events);
   io("dropped_points", coverage.dropped_points);
   io("anomalies", coverage.anomalies);
-  io("rejected_envelopes", coverage.rejected_envelopes);
+  io("rejected_events", coverage.rejected_events);
   io.Fraction("map_profiles", coverage.map_profiles);
   io("silent_tasks", coverage.silent_tasks);
 }

@@ -218,7 +218,7 @@ TEST_F(Poll, EstimatesByTheProgressOfReduceTasks) {
   EXPECT_LE(*Left(forecast), absl::Seconds(15));
   EXPECT_THAT(snapshot.notes, Contains(HasSubstr("no key groups known")));
   EXPECT_EQ(snapshot.coverage->anomalies, 0u);
-  EXPECT_EQ(snapshot.coverage->rejected_envelopes, 0u);
+  EXPECT_EQ(snapshot.coverage->rejected_events, 0u);
 }
 
 TEST_F(Poll, ShowsProgressInTheMapPhase) {
@@ -266,7 +266,7 @@ TEST_F(Poll, CountsWhatContradictsTheJobOnce) {
   answers_[kJobsUrl] = Job("RUNNING");
   answers_["/tasks"] = Tasks({Task("m_000002", "RUNNING")});
   answers_["m_000002/attempts"] = Attempts({Attempt("m_000002_0", "RUNNING", 10)});
-  EXPECT_EQ(Look(1).coverage->rejected_envelopes, 2u);
+  EXPECT_EQ(Look(1).coverage->rejected_events, 2u);
 }
 
 TEST_F(Poll, AsksAboutRunningTasksAndNewEndsOnly) {

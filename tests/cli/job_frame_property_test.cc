@@ -54,7 +54,7 @@ class HostileJobs {
                                .reason = Text()}};
     }
     if (Upto(1) == 1) {
-      snapshot.coverage = Coverage{.lost_envelopes = Count(),
+      snapshot.coverage = Coverage{.lost_events = Count(),
                                    .dropped_events = ~std::uint64_t{0},
                                    .map_profiles = Number(),
                                    .silent_tasks = Count()};

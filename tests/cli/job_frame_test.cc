@@ -145,7 +145,7 @@ TEST(JobFrame, ComparesBarsAloneWhenThereIsNoRoom) {
 
 TEST(JobFrame, TellsWhatIsLost) {
   Snapshot snapshot = SomeSnapshot();
-  snapshot.coverage = Coverage{.lost_envelopes = 3, .dropped_points = 1, .map_profiles = 0.75};
+  snapshot.coverage = Coverage{.lost_events = 3, .dropped_points = 1, .map_profiles = 0.75};
   snapshot.notes = {"no event log from here on: the disk is full"};
   snapshot.silent_since = snapshot.at - absl::Seconds(25);
   EXPECT_THAT(RenderFrame(snapshot, {.width = 100}),

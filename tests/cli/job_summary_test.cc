@@ -62,7 +62,7 @@ TEST(JobSummary, TellsTheEndThatOnlyTheCallerKnows) {
 
 TEST(JobSummary, TellsWhatWasLost) {
   Snapshot snapshot = Ended(JobState::kSucceeded);
-  snapshot.coverage->lost_envelopes = 1;
+  snapshot.coverage->lost_events = 1;
   EXPECT_THAT(RenderSummary(snapshot, 80, kAscii),
               ElementsAre("two-path succeeded after 1 min 12 s", "1 message lost"));
 }

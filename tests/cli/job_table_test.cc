@@ -82,7 +82,24 @@ TEST(TaskTable, SaysWhichTasksEndLastAndWhy) {
   const auto lines = RenderTaskTable(SomeSnapshot(), {.width = 120});
   ASSERT_THAT(lines, SizeIs(2));
   EXPECT_THAT(lines[1], AllOf(StartsWith("reduce task 2"), HasSubstr("ends last: 1.2 MB key")));
-  EXPECT_THAT(RenderTaskTable({}, {}), ElementsAre("no task is expected to hold up the job"));
+}
+
+TEST(TaskTable, SaysWhetherItIsKnownThatThereAreNone) {
+  Snapshot job = {.state = JobState::kRunning};
+  job.estimate.state = EstimateState::kWarmingUp;
+  EXPECT_THAT(RenderTaskTable(job, {}),
+              ElementsAre("not known yet which task holds up the job; it has no estimate yet"));
+  job.estimate.state = EstimateState::kValid;
+  job.info = JobInfo{.kind = JobKind::kMapReduce};
+  EXPECT_THAT(RenderTaskTable(job, {}), ElementsAre("not known yet which task will end last"));
+  job.info->kind = JobKind::kApplication;
+  EXPECT_THAT(RenderTaskTable(job, {}),
+              ElementsAre("no running task is late or the last of its stage"));
+  job.info->kind = JobKind::kWorkflow;
+  EXPECT_THAT(RenderTaskTable(job, {}),
+              ElementsAre("a workflow names no tasks; ask for those of one of its jobs"));
+  job.is_final = true;
+  EXPECT_THAT(RenderTaskTable(job, {}), ElementsAre("the job has ended"));
 }
 
 TEST(JobList, ShowsWhatRunsAndTheNewestAndCountsTheRest) {

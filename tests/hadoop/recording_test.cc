@@ -65,8 +65,8 @@ TEST(RecordingOfYarn, ContradictsItselfNowhere) {
   ASSERT_FALSE(TwoPath().empty());
   const Coverage& coverage = *TwoPath().back().coverage;
   EXPECT_EQ(coverage.anomalies, 0u);
-  EXPECT_EQ(coverage.rejected_envelopes, 0u);
-  EXPECT_EQ(coverage.lost_envelopes, 0u);
+  EXPECT_EQ(coverage.rejected_events, 0u);
+  EXPECT_EQ(coverage.lost_events, 0u);
   EXPECT_EQ(coverage.dropped_events, 0u);
   EXPECT_EQ(coverage.map_profiles, 1);
 }

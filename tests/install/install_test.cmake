@@ -7,6 +7,9 @@ endfunction()
 
 file(REMOVE_RECURSE ${WORK_DIR})
 run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/prefix)
+# What clients in other languages are made of is there and complete.
+run(protoc -I ${WORK_DIR}/prefix/share/tidemark/proto -o ${WORK_DIR}/prefix/api.binpb
+  tidemark/v1/ingest_service.proto tidemark/v1/job_service.proto tidemark/rpc/v1/error_details.proto)
 run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/examples/embedding -B ${WORK_DIR}/build -G ${GENERATOR}
   -D CMAKE_PREFIX_PATH=${WORK_DIR}/prefix -D CMAKE_BUILD_TYPE=${BUILD_TYPE}
   -D CMAKE_CXX_COMPILER=${CXX_COMPILER} -D CMAKE_CXX_COMPILER_LAUNCHER=${CXX_LAUNCHER}

@@ -122,7 +122,7 @@ TEST(Checkpoint, HasTheLayoutThatItsNumberSays) {
   }
   monitor.Tick(At(20));
   EXPECT_EQ(model::kCheckpointLayout, 6);
-  EXPECT_EQ(monitor.Checkpoint().size(), 72096);
+  EXPECT_EQ(monitor.Checkpoint().size(), 72120);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ TEST(ClockOffset, LearnsAClockAnewThatWasSetForward) {
   EXPECT_EQ(clock.ToMasterClock(At(15 + 3600), At(20)), At(15));
 }
 
-TEST(ClockOffset, EnvelopesThatCrossInsideTheirSourceAreNoClockSetBack) {
+TEST(ClockOffset, EventsThatCrossInsideTheirSourceAreNoClockSetBack) {
   ClockOffset clock;
   clock.Observe(At(10.5), At(110.5));
   clock.Observe(At(10), At(113));

@@ -33,7 +33,7 @@ TEST(EvidenceLoss, ThreeOfFourPointsDroppedAreThreeQuarters) {
 
 // Sequences 1, 2 and 5 of one source, which dropped one more before it had a number: three came,
 // three did not.
-TEST(EvidenceLoss, EnvelopesThatNeverCameAreMissing) {
+TEST(EvidenceLoss, EventsThatNeverCameAreMissing) {
   Source source;
   std::vector<Event> events = {source.At(0, Opened(1, 1)), source.At(1, Started(R(0))),
                                source.At(2, Started(R(0)))};
@@ -49,7 +49,7 @@ TEST(EvidenceLoss, RecordsOfADamagedLogAreMissingUntilTheirGapIsSeen) {
   JobState state = Told(events);
   state.log_damage.records = 2;
   EXPECT_DOUBLE_EQ(LostShare(state), 0.5);
-  state.lost_envelopes = 2;
+  state.lost_events = 2;
   EXPECT_DOUBLE_EQ(LostShare(state), 0.5);
 }
 

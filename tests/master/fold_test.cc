@@ -56,7 +56,7 @@ TEST_P(FoldRefuses, SaysWhyAndCountsItAndNothingElse) {
   const absl::Status status = job.Say(1, GetParam().body);
   EXPECT_EQ(status.code(), GetParam().code) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr(GetParam().reason));
-  EXPECT_EQ(job.state.rejected_envelopes, 1u);
+  EXPECT_EQ(job.state.rejected_events, 1u);
   EXPECT_EQ(job.state.anomalies, 0u);
   EXPECT_EQ(job.state.sources.at("app-master").accepted_sequence, 2u);
   EXPECT_EQ(job.state.map_tasks().size(), 3u);
@@ -100,7 +100,7 @@ TEST(Fold, RefusesEventsOfAJobThatIsNotOpen) {
   const absl::Status status = job.Say(0, Started(M(0)));
   EXPECT_TRUE(absl::IsFailedPrecondition(status));
   EXPECT_THAT(std::string(status.message()), HasSubstr("job-1 is not open; send JobOpened first"));
-  EXPECT_EQ(job.state.rejected_envelopes, 1u);
+  EXPECT_EQ(job.state.rejected_events, 1u);
   EXPECT_EQ(job.state.sources.at("app-master").accepted_sequence, 1u);
 }
 
@@ -114,7 +114,7 @@ TEST(Fold, AnEventOfAnotherRunChangesNothing) {
   EXPECT_TRUE(absl::IsFailedPrecondition(job.Take(other.At(6, Started(M(0))))));
   EXPECT_EQ(job.state.map_tasks().size(), 2u);
   EXPECT_EQ(job.state.last_arrival_at, At(0));
-  EXPECT_EQ(job.state.rejected_envelopes, 0u);
+  EXPECT_EQ(job.state.rejected_events, 0u);
   EXPECT_EQ(job.state.sources.at("app-master").accepted_sequence, 1u);
   Source unsaid("task of 0.1");
   EXPECT_TRUE(job.Take(unsaid.At(7, Started(M(0)))).ok());
@@ -161,7 +161,7 @@ TEST(Fold, RefusesSourcesOverTheLimit) {
   EXPECT_TRUE(job.Take(Source("m-0").At(1, Started(M(0)))).ok());
   EXPECT_TRUE(absl::IsResourceExhausted(job.Take(Source("m-1").At(1, Started(M(1))))));
   EXPECT_TRUE(job.Say(2, Started(M(2))).ok()) << "known sources go on";
-  EXPECT_EQ(job.state.rejected_envelopes, 1u);
+  EXPECT_EQ(job.state.rejected_events, 1u);
   EXPECT_EQ(job.state.sources.size(), 2u);
 }
 
@@ -173,9 +173,9 @@ TEST(Fold, RefusesAnEventThatArrivesAtNoTime) {
   EXPECT_EQ(job.state.last_arrival_at, At(0));
 }
 
-// --- envelopes
+// --- events
 
-TEST(Fold, IgnoresADuplicateEnvelope) {
+TEST(Fold, IgnoresADuplicateEvent) {
   Job job = OpenJob();
   const Event event = job.source.At(1, Started(M(0)));
   Event again = event;
@@ -192,16 +192,16 @@ TEST(Fold, CountsAGapInTheSequenceAsLost) {
   Job job = OpenJob();
   for (int i = 0; i < 3; ++i) job.source.At(1, Started(M(0)));  // never arrive
   EXPECT_TRUE(job.Say(2, Started(M(1))).ok());
-  EXPECT_EQ(job.state.lost_envelopes, 3u);
+  EXPECT_EQ(job.state.lost_events, 3u);
 }
 
-TEST(Fold, AnEnvelopeBehindAGapIsADuplicate) {
+TEST(Fold, AnEventBehindAGapIsADuplicate) {
   Job job = OpenJob();
   const Event late = job.source.At(1, Started(M(0)));
   EXPECT_TRUE(job.Say(2, Started(M(1))).ok());
   EXPECT_TRUE(job.Take(late).ok());
   EXPECT_FALSE(job.state.map_tasks()[0].is_running());
-  EXPECT_EQ(job.state.lost_envelopes, 1u);
+  EXPECT_EQ(job.state.lost_events, 1u);
 }
 
 TEST(Fold, CountsSequencesForEachSourceAlone) {
@@ -209,18 +209,18 @@ TEST(Fold, CountsSequencesForEachSourceAlone) {
   Source other("other");
   EXPECT_TRUE(job.Take(other.At(1, Started(M(0)))).ok());
   EXPECT_TRUE(job.Say(1, Started(M(1))).ok());
-  EXPECT_EQ(job.state.lost_envelopes, 0u);
+  EXPECT_EQ(job.state.lost_events, 0u);
   EXPECT_EQ(job.state.sources.at("other").accepted_sequence, 1u);
 }
 
-TEST(Fold, TheCountOfLostEnvelopesStopsAtTheLargestNumber) {
+TEST(Fold, TheCountOfLostEventsStopsAtTheLargestNumber) {
   Job job = OpenJob();
   for (const char* source : {"a", "b"}) {
     Event event = Source(source).At(1, Started(M(0)));
     event.sequence = std::numeric_limits<std::uint64_t>::max();
     EXPECT_TRUE(job.Take(event).ok());
   }
-  EXPECT_EQ(job.state.lost_envelopes, std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(job.state.lost_events, std::numeric_limits<std::uint64_t>::max());
 }
 
 TEST(Fold, KeepsTheLargestCountOfDroppedEvents) {
@@ -297,7 +297,7 @@ TEST(Fold, IgnoresEverythingAfterTheJobClosed) {
   EXPECT_EQ(job.state.closed->outcome, JobOutcome::kKilled);
   EXPECT_EQ(job.state.closed_at, At(1));
   EXPECT_FALSE(job.state.map_tasks()[0].is_running());
-  EXPECT_EQ(job.state.rejected_envelopes, 0u);
+  EXPECT_EQ(job.state.rejected_events, 0u);
   EXPECT_EQ(job.state.sources.at("app-master").accepted_sequence, 5u) << "still acknowledged";
 }
 
@@ -496,38 +496,38 @@ TEST(Fold, AMapCountToldAfterReducingBeganTellsHowManyProfilesAreMissing) {
   EXPECT_EQ(job.state.map_profiles_missing, 2u);
 }
 
-// --- envelopes that never became events
+// --- events that never became events
 
-TEST(Fold, AnEnvelopeThatIsRefusedWasHeard) {
+TEST(Fold, AnEventThatIsRefusedWasHeard) {
   Job job = OpenJob();
   Refuse({"app-master", 2}, job.limits, job.state);
   Event event = job.source.At(1, Started(M(0)));
   event.sequence = 3;
   EXPECT_TRUE(job.Take(event).ok());
-  EXPECT_EQ(job.state.rejected_envelopes, 1u);
-  EXPECT_EQ(job.state.lost_envelopes, 0u);
+  EXPECT_EQ(job.state.rejected_events, 1u);
+  EXPECT_EQ(job.state.lost_events, 0u);
 }
 
-TEST(Fold, AnEnvelopeThatIsRefusedTellsWhatIsMissingBeforeItAndCountsOnce) {
+TEST(Fold, AnEventThatIsRefusedTellsWhatIsMissingBeforeItAndCountsOnce) {
   Job job = OpenJob();
   for (int i = 0; i < 2; ++i) Refuse({"app-master", 4}, job.limits, job.state);
-  EXPECT_EQ(job.state.rejected_envelopes, 1u);
-  EXPECT_EQ(job.state.lost_envelopes, 2u);
+  EXPECT_EQ(job.state.rejected_events, 1u);
+  EXPECT_EQ(job.state.lost_events, 2u);
 }
 
-TEST(Fold, AnEnvelopeThatNamesNoPlaceIsCounted) {
+TEST(Fold, AnEventThatNamesNoPlaceIsCounted) {
   Job job = OpenJob();
   for (int i = 0; i < 2; ++i) Refuse({}, job.limits, job.state);
-  EXPECT_EQ(job.state.rejected_envelopes, 2u);
-  EXPECT_EQ(job.state.lost_envelopes, 0u);
+  EXPECT_EQ(job.state.rejected_events, 2u);
+  EXPECT_EQ(job.state.lost_events, 0u);
   EXPECT_EQ(job.state.sources.size(), 1u);
 }
 
-TEST(Fold, ARefusedEnvelopeTakesNoRoomForItsSourceBeyondTheLimit) {
+TEST(Fold, ARefusedEventTakesNoRoomForItsSourceBeyondTheLimit) {
   Job job = OpenJob();
   job.limits.sources_max = 1;
   Refuse({"other", 1}, job.limits, job.state);
-  EXPECT_EQ(job.state.rejected_envelopes, 1u);
+  EXPECT_EQ(job.state.rejected_events, 1u);
   EXPECT_EQ(job.state.sources.size(), 1u);
 }
 
@@ -890,7 +890,7 @@ TEST(FoldStages, MapAndReduceTasksOfOtherStagesAreKeptWithoutTheirKeyGroups) {
   EXPECT_TRUE(job.state.stages.at(6).tasks.at(0).is_finished());
   EXPECT_EQ(job.state.unused_profiles, 2u);
   EXPECT_EQ(job.state.keys.profile_count(), 0u);
-  EXPECT_EQ(job.state.rejected_envelopes, 0u);
+  EXPECT_EQ(job.state.rejected_events, 0u);
 }
 
 TEST(FoldStages, TasksOfAnotherKindHaveNoKeyGroups) {
@@ -954,8 +954,8 @@ TEST(Fold, WhatANewerSenderSaysIsCountedAndIgnored) {
   Job job = OpenJob();
   EXPECT_TRUE(job.Say(1, UnknownEvent{}).ok());
   EXPECT_EQ(job.state.unknown_events, 1u);
-  EXPECT_EQ(job.state.rejected_envelopes, 0u);
-  EXPECT_EQ(job.state.lost_envelopes, 0u);
+  EXPECT_EQ(job.state.rejected_events, 0u);
+  EXPECT_EQ(job.state.lost_events, 0u);
   EXPECT_TRUE(job.Say(2, Started(M(0))).ok());
 }
 

@@ -567,9 +567,9 @@ TEST(JobMonitor, CountsWhatItDoesNotKnow) {
   EXPECT_TRUE(job.monitor.Apply(event).ok());
   const Coverage coverage = *job.Tick(20).coverage;
   EXPECT_EQ(coverage.newest_event_at, At(16));
-  EXPECT_EQ(coverage.lost_envelopes, 3u);
+  EXPECT_EQ(coverage.lost_events, 3u);
   EXPECT_EQ(coverage.dropped_events, 6u);
-  EXPECT_EQ(coverage.rejected_envelopes, 2u);
+  EXPECT_EQ(coverage.rejected_events, 2u);
   EXPECT_EQ(coverage.dropped_points, 8u);
   EXPECT_EQ(coverage.anomalies, 0u);
   EXPECT_EQ(coverage.map_profiles, 1);
@@ -681,7 +681,7 @@ TEST(JobMonitor, KeepsAFewNotesOnly) {
   EXPECT_EQ(job.Tick(15).notes.size(), 16u);
 }
 
-// Seven envelopes were taken; seven more are known to be lost: half of the evidence.
+// Seven events were taken; seven more are known to be lost: half of the evidence.
 TEST(JobMonitor, DamageToItsLogIsTold) {
   JobMonitor whole("job-1", {});
   JobMonitor damaged("job-1", {});

@@ -115,7 +115,7 @@ TEST(JobTable, JobsAreIndependent) {
   Open(jobs, "a");
   OpenAndEnd(jobs, "b", 5);
   EXPECT_EQ(jobs.Newest("a")->state, JobState::kRunning);
-  EXPECT_EQ(jobs.Newest("a")->coverage->lost_envelopes, 0u) << "sequences count within a job";
+  EXPECT_EQ(jobs.Newest("a")->coverage->lost_events, 0u) << "sequences count within a job";
   EXPECT_EQ(jobs.Newest("b")->state, JobState::kSucceeded);
 }
 
@@ -165,7 +165,7 @@ TEST(JobTable, TheIdOfAnEndedJobCannotBeTakenAgain) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("open the new one under another id"));
 }
 
-TEST(JobTable, ResendingTheEnvelopesOfAnEndedJobIsHarmless) {
+TEST(JobTable, ResendingTheEventsOfAnEndedJobIsHarmless) {
   JobTable jobs({});
   OpenAndEnd(jobs, "job-1");
   const Snapshot before = *jobs.Newest("job-1");
@@ -227,7 +227,7 @@ TEST(JobTable, RefusesAnotherRunWhileTheFirstGoesOn) {
   EXPECT_EQ(shown.stages.at(0).tasks, 1u);
   EXPECT_EQ(shown.stages.at(0).running_tasks, 0u);
   EXPECT_EQ(shown.coverage->newest_event_at, At(0)) << "the reports of a stranger are no news";
-  EXPECT_EQ(shown.coverage->rejected_envelopes, 0u);
+  EXPECT_EQ(shown.coverage->rejected_events, 0u);
 }
 
 TEST(JobTable, AnApplicationMasterThatStartsAgainGoesOnWithItsRun) {
@@ -313,15 +313,15 @@ TEST(JobTable, OpeningAJobAtTheLimitWaitsForNoOther) {
   EXPECT_THAT(IdsOf(hub), ElementsAre("new", "busy"));
 }
 
-// --- envelopes
+// --- events
 
-TEST(JobTable, CountsMalformedEnvelopesOfAJob) {
+TEST(JobTable, CountsMalformedEventsOfAJob) {
   JobTable jobs({});
   Open(jobs, "job-1");
   wire::ReceivedEvent malformed = wire::EncodeEvent(Source("other").At(1, Started(M(0))));
   malformed.body = kMalformed;
   EXPECT_TRUE(absl::IsInvalidArgument(jobs.Ingest(malformed, At(1)).status));
-  EXPECT_EQ(jobs.TickDue(At(1)).back().newest->coverage->rejected_envelopes, 1u);
+  EXPECT_EQ(jobs.TickDue(At(1)).back().newest->coverage->rejected_events, 1u);
 }
 
 TEST(JobTable, AnEventOfANewerVersionIsTakenAndTheJobSaysSo) {
@@ -329,8 +329,8 @@ TEST(JobTable, AnEventOfANewerVersionIsTakenAndTheJobSaysSo) {
   Open(jobs, "job-1");
   EXPECT_TRUE(Ingest(jobs, Source("agent").At(1, UnknownEvent{})).ok());
   const Snapshot shown = *jobs.TickDue(At(1)).back().newest;
-  EXPECT_EQ(shown.coverage->rejected_envelopes, 0u);
-  EXPECT_EQ(shown.coverage->lost_envelopes, 0u);
+  EXPECT_EQ(shown.coverage->rejected_events, 0u);
+  EXPECT_EQ(shown.coverage->lost_events, 0u);
   EXPECT_THAT(shown.notes, ElementsAre("1 report of a newer version of Tidemark was not "
                                        "understood and left out; update the master"));
 }
@@ -347,11 +347,11 @@ TEST(JobTable, AnEventRefusedAtParsingIsNotLost) {
     }
   }
   const Coverage coverage = *jobs.TickDue(At(1)).back().newest->coverage;
-  EXPECT_EQ(coverage.rejected_envelopes, 1u);
-  EXPECT_EQ(coverage.lost_envelopes, 0u);
+  EXPECT_EQ(coverage.rejected_events, 1u);
+  EXPECT_EQ(coverage.lost_events, 0u);
 }
 
-TEST(JobTable, RefusesAMalformedEnvelopeOfNoJob) {
+TEST(JobTable, RefusesAMalformedEventOfNoJob) {
   service::JobHub hub("i", 1);
   JobTable jobs({.hub = &hub});
   EXPECT_TRUE(absl::IsInvalidArgument(jobs.Ingest({}, At(0)).status));
@@ -483,8 +483,8 @@ TEST_F(JobTableLog, ReplaysToTheSameSnapshots) {
   EXPECT_TRUE(Ingest(jobs, source.At(9, Closed())).ok());
   tick(10);
   ASSERT_EQ(live.size(), 3u);
-  EXPECT_EQ(live.back().coverage->rejected_envelopes, 3u);
-  EXPECT_EQ(live.back().coverage->lost_envelopes, 0u);
+  EXPECT_EQ(live.back().coverage->rejected_events, 3u);
+  EXPECT_EQ(live.back().coverage->lost_events, 0u);
   EXPECT_EQ(Replayed("job-1"), live);
 }
 

@@ -490,7 +490,7 @@ TEST_F(MasterTest, ResendingOnANewStreamIsHarmless) {
   }
   ASSERT_TRUE(Eventually([&] { return NewestSequence() > 0; }));
   const Coverage coverage = *master_->GetJob("job-1")->coverage;
-  EXPECT_EQ(coverage.lost_envelopes, 0u);
+  EXPECT_EQ(coverage.lost_events, 0u);
   EXPECT_EQ(coverage.anomalies, 0u);
 }
 

@@ -94,7 +94,7 @@ class RecoveryTest : public ::testing::Test {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  // Everything up to this envelope is on the disk.
+  // Everything up to this event is on the disk.
   static void IngestDurably(JobTable& jobs, const Event& event) {
     const IngestResult taken = Ingest(jobs, event);
     EXPECT_TRUE(taken.status.ok()) << taken.status;
@@ -168,7 +168,7 @@ TEST_F(RecoveryTest, WhatWasRefusedForALimitIsRefusedAfterARestart) {
   limits_.attempts_per_task_max = 2;
   jobs = Restart(directory_, 3);
   jobs->TickDue(At(4));
-  EXPECT_EQ(jobs->Newest("job-1")->coverage->rejected_envelopes, 1u);
+  EXPECT_EQ(jobs->Newest("job-1")->coverage->rejected_events, 1u);
   IngestDurably(*jobs, source.At(5, Started(M(0, 1))));
   EXPECT_TRUE(absl::IsResourceExhausted(Ingest(*jobs, source.At(6, Started(M(0, 2)))).status));
 }
@@ -440,7 +440,7 @@ TEST_F(CheckpointTest, IsNotWrittenForLittle) {
 
 // --- jobs
 
-TEST_F(RecoveryTest, RepeatedEnvelopesCountOnce) {
+TEST_F(RecoveryTest, RepeatedEventsCountOnce) {
   auto jobs = Restart(directory_);
   Source source;
   const std::vector<Event> events = {source.At(0, Opened(2, 1)), source.At(1, Started(M(0))),
@@ -451,7 +451,7 @@ TEST_F(RecoveryTest, RepeatedEnvelopesCountOnce) {
   for (const Event& event : events) EXPECT_TRUE(Ingest(*jobs, event).status.ok());
   const std::vector<Snapshot> ticked = Values(jobs->TickDue(At(4)));
   ASSERT_EQ(ticked.size(), 1u);
-  EXPECT_EQ(ticked[0].coverage->lost_envelopes, 0u);
+  EXPECT_EQ(ticked[0].coverage->lost_events, 0u);
   EXPECT_EQ(ticked[0].coverage->anomalies, 0u);
 }
 
@@ -652,7 +652,7 @@ TEST_F(DamagedJournal, WatchersAreToldAtOnceAndAfterEveryRestart) {
   for (int restarts = 0; restarts < 3; ++restarts) {
     const auto jobs = Restart(directory_, 500 + restarts);
     const Snapshot told = *jobs->Newest("job-1");
-    EXPECT_EQ(told.coverage->lost_envelopes, 1u);
+    EXPECT_EQ(told.coverage->lost_events, 1u);
     ASSERT_EQ(told.notes.size(), 1u);
     EXPECT_THAT(told.notes[0], AllOf(HasSubstr("log of this job was damaged at byte"),
                                      HasSubstr("about 1 record was lost")));
@@ -716,7 +716,7 @@ TEST_F(DamagedJournal, ACheckpointBehindTheDamageIsPassedOverAndOneBeforeItUsed)
   Flip(middle_ + 30);
   const auto jobs = Restart(CopyOf(directory_), 600);
   EXPECT_EQ(recovery_.resumed, 0u);
-  EXPECT_EQ(jobs->Newest("job-1")->coverage->lost_envelopes, 2u);
+  EXPECT_EQ(jobs->Newest("job-1")->coverage->lost_events, 2u);
 }
 
 TEST_F(RecoveryTest, ADirectoryOfAnEarlierVersionKeepsTheMasterFromStarting) {

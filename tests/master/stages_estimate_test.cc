@@ -351,11 +351,120 @@ TEST(JobOfStages, WhatIsPublishedTellsWhenStagesStartAndEnd) {
   EXPECT_EQ(job.stages[1].starts_in->median, query.monitor.stage_forecasts()[1].starts_in);
   EXPECT_EQ(job.stages[1].ends_in->median, query.monitor.stage_forecasts()[1].ends_in);
   EXPECT_TRUE(job.stages[1].is_critical);
+  for (const auto& range :
+       {job.stages[0].ends_in, job.stages[1].starts_in, job.stages[1].ends_in}) {
+    ASSERT_TRUE(range->lower && range->upper);
+    EXPECT_LE(*range->lower, range->median);
+    EXPECT_LT(range->median, *range->upper);
+  }
+  ASSERT_TRUE(job.stages[0].task_time && job.stages[1].task_time);
+  EXPECT_NEAR(absl::ToDoubleSeconds(*job.stages[0].task_time), 10, 2) << "with what it has run";
+  EXPECT_NEAR(absl::ToDoubleSeconds(*job.stages[1].task_time), 5, 2);
   EXPECT_EQ(job.estimate.known_share, 1);
   query.RunUntil(25);
   query.Say(25, test::Closed());
   query.Tick(25);
   EXPECT_EQ(query.monitor.job().stages[1].ends_in, std::nullopt);
+}
+
+// The stage that ends last is as uncertain as the job.
+TEST(JobOfStages, BoundsOfTheLastStageAreNoCloserThanThoseOfTheJob) {
+  Query query;
+  query.RunUntil(15);
+  const Snapshot job = query.Tick(15);
+  ASSERT_TRUE(job.stages[1].ends_in && Upper(job.estimate));
+  EXPECT_NEAR(absl::FDivDuration(*job.stages[1].ends_in->upper, *Upper(job.estimate)), 1, 0.1);
+}
+
+TEST(JobOfStages, StagesOfAnEarlierRunAreExpectedUntilTheyExist) {
+  Query query{{Stage(0, 4)}};
+  query.monitor.SetPastRuns({EarlierRun()});
+  query.RunUntil(15);
+  Snapshot job = query.Tick(15);
+  ASSERT_THAT(job.stages, SizeIs(2));
+  ASSERT_THAT(job.stage_infos, SizeIs(2));
+  const StageProgress& join = job.stages[1];
+  EXPECT_EQ(join.id.stage, kExpectedStages + 1) << "its place in that run";
+  EXPECT_EQ(job.stage_infos[1].id, join.id);
+  EXPECT_EQ(job.stage_infos[1].name, "s1");
+  EXPECT_THAT(job.stage_infos[1].parents, ElementsAre(0));
+  EXPECT_EQ(join.state, StageState::kExpected);
+  EXPECT_EQ(join.tasks, 2u);
+  EXPECT_TRUE(join.starts_in && join.ends_in && join.task_time);
+  EXPECT_EQ(job.counts.stages, 1u);
+  query.Say(15, Stage(1, 2, {0}));
+  job = query.Tick(16);
+  ASSERT_THAT(job.stages, SizeIs(2));
+  EXPECT_EQ(job.stages[1].id.stage, 1u);
+  EXPECT_EQ(job.stages[1].state, StageState::kPending);
+}
+
+TEST(JobOfStages, NamesATaskThatIsLate) {
+  Query query{{Stage(0, 100), Stage(1, 2, {0})}};
+  query.Start(0, Task(0, 0));
+  for (std::uint32_t i = 1; i <= 4; ++i) {
+    query.Start(10 * (i - 1), Task(0, i));
+    query.Say(10 * i, Finished(Task(0, i)));
+  }
+  const Snapshot job = query.Tick(42);
+  ASSERT_THAT(job.named_tasks, SizeIs(1));
+  EXPECT_EQ(job.named_tasks[0].attempt, Task(0, 0));
+  EXPECT_EQ(job.named_tasks[0].host, "h");
+  EXPECT_EQ(job.named_tasks[0].reason,
+            "Task 0 of stage 0 has run 4.2 times as long as the median of those that have ended");
+}
+
+TEST(JobOfStages, NamesTheTaskThatEndsLastOnceAllOfItsStageHaveBegun) {
+  Query query;
+  query.RunUntil(15);
+  const Snapshot job = query.Tick(15);
+  ASSERT_THAT(job.named_tasks, SizeIs(1));
+  EXPECT_EQ(job.named_tasks[0].attempt.stage, 0u);
+  EXPECT_THAT(job.named_tasks[0].reason, HasSubstr("is expected to be the last of stage 0 to end"));
+  EXPECT_TRUE(job.named_tasks[0].remaining.has_value());
+}
+
+TEST(JobOfStages, NamesAtMostTwentyTasksTheLastToEndFirst) {
+  Query query{{Stage(0, 40)}};
+  for (std::uint32_t i = 0; i < 40; ++i) query.Start(0.1 * i, Task(0, i));
+  for (std::uint32_t i = 0; i < 5; ++i) query.Say(5, Finished(Task(0, i)));
+  const Snapshot job = query.Tick(40);
+  ASSERT_THAT(job.named_tasks, SizeIs(20));
+  for (std::size_t i = 1; i < job.named_tasks.size(); ++i) {
+    EXPECT_GE(job.named_tasks[i - 1].remaining->median, job.named_tasks[i].remaining->median);
+  }
+}
+
+// An application whose estimate moves by a little is not said anew at every tick.
+TEST(JobOfStages, AForecastThatHoldsIsRepeated) {
+  Query query{{Stage(0, 100), Stage(1, 50, {0})}};
+  query.monitor.SetPastRuns({EarlierRun()});
+  query.RunUntil(15);
+  const Snapshot before = query.Tick(15);
+  const Snapshot after = query.Tick(16);
+  ASSERT_TRUE(before.stages[1].ends_in && after.stages[1].ends_in);
+  EXPECT_EQ(after.stages[1].ends_in->median, before.stages[1].ends_in->median - absl::Seconds(1));
+  EXPECT_EQ(after.stages[1].task_time, before.stages[1].task_time);
+}
+
+TEST(JobOfStages, AForecastThatIsWrongIsReplacedAtOnce) {
+  Query query{{Stage(0, 100), Stage(1, 50, {0})}};
+  query.monitor.SetPastRuns({EarlierRun()});
+  query.RunUntil(15);
+  const Snapshot before = query.Tick(15);
+  query.Say(15, ExecutorOpened{.executor = 1, .host = "h2", .slots = 2});
+  const Snapshot after = query.Tick(16);
+  EXPECT_LT(after.stages[1].ends_in->median, 0.7 * before.stages[1].ends_in->median);
+}
+
+TEST(JobOfStages, ForecastsGoOnFromACheckpointToTheLastBit) {
+  Query query{{Stage(0, 100), Stage(1, 50, {0})}};
+  query.RunUntil(15);
+  query.Tick(15);
+  Query again{{Stage(0, 100), Stage(1, 50, {0})}};
+  again.RunUntil(15);
+  ASSERT_TRUE(again.monitor.Resume(query.monitor.Checkpoint()).ok());
+  EXPECT_EQ(again.Tick(17), query.Tick(17));
 }
 
 TEST(JobOfStages, OnlyAPartOfTheWorkMayBeKnown) {

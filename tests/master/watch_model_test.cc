@@ -1,4 +1,4 @@
-// The watch contract of docs/api.md against a model, over histories drawn at random: envelopes are
+// The watch contract of docs/api.md against a model, over histories drawn at random: events are
 // delayed, repeated and overtaken by those of other sources; the master is killed and comes back
 // from what it had on the disk; watchers read slowly, lose their connection with answers under way,
 // and resume. Deterministic but for what the journal had written when the master was killed, which
@@ -127,7 +127,7 @@ class Client {
   bool has_final_ = false;
 };
 
-// The sources of a story: each sends its envelopes in order and repeats those that the master has
+// The sources of a story: each sends its events in order and repeats those that the master has
 // not acknowledged; which source comes next is a matter of luck.
 class Sources {
  public:

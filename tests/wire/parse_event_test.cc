@@ -398,6 +398,32 @@ TEST(WireSize, AHeartbeatTakesAtMost40Bytes) {
   EXPECT_LE(batch.ByteSizeLong() - alone, 25u);
 }
 
+// What the Spark connector sends of a task that has run for an hour in a stage of many tasks: six
+// times beside what was read and written. 40 bytes are for one who tells no times.
+TEST(WireSize, AHeartbeatOfSparkTakesAtMost75BytesAloneAnd60InABatch) {
+  TaskHeartbeat heartbeat;
+  heartbeat.attempt = {.stage = 300, .index = 50'000};
+  heartbeat.bytes_done = 4ull << 30;
+  heartbeat.records_done = 100'000'000;
+  heartbeat.bytes_emitted = 1ull << 30;
+  heartbeat.time = {.cpu = absl::Minutes(50),
+                    .processor_wait = absl::Minutes(2),
+                    .memory_wait = absl::Minutes(2),
+                    .network_wait = absl::Minutes(4),
+                    .io_wait = absl::Minutes(2)};
+  v1::StreamEventsRequest batch;
+  EncodeRequest(WithBody(heartbeat), batch);
+  batch.clear_sources();
+  batch.set_first_sequence(10'000);
+  const std::size_t alone = batch.ByteSizeLong();
+  EncodeBody(heartbeat, *batch.add_events());
+  const std::size_t in_a_batch = batch.ByteSizeLong() - alone;
+  RecordProperty("alone", static_cast<int>(alone));
+  RecordProperty("in_a_batch", static_cast<int>(in_a_batch));
+  EXPECT_LE(alone, 75u);
+  EXPECT_LE(in_a_batch, 60u);
+}
+
 TEST(WireSize, AWaitTakesAtMostSixBytes) {
   TaskHeartbeat heartbeat;
   const std::size_t before = Encoded(heartbeat).ByteSizeLong();

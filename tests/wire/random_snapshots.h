@@ -99,7 +99,7 @@ class RandomSnapshots {
             Enum(Basis::kDone),          Fraction(), Text()};
   }
   Coverage SomeCoverage() {
-    return {.newest_event_at = At(), .lost_envelopes = Upto(3), .map_profiles = Fraction()};
+    return {.newest_event_at = At(), .lost_events = Upto(3), .map_profiles = Fraction()};
   }
   StageProgress SomeStage(StageId id) {
     StageProgress stage = {.id = id,

@@ -174,7 +174,7 @@ class JobMonitor {
   void NoteDamage(const LogDamage& damage);
   // Counts an event that could not be understood, for Coverage. With its source and sequence, if
   // it names them, it was heard: it is not lost, and a duplicate changes nothing.
-  void CountRejected(const AcceptedSequence& envelope = {});
+  void CountRejected(const AcceptedSequence& event = {});
   // Adds a line to Snapshot::notes once.
   void AddNote(const std::string& note);
 

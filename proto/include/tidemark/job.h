@@ -262,11 +262,11 @@ struct Indicator {
 // How much of what happened reached the master.
 struct Coverage {
   std::optional<absl::Time> newest_event_at;
-  std::uint64_t lost_envelopes = 0;
+  std::uint64_t lost_events = 0;
   std::uint64_t dropped_events = 0;
   std::uint64_t dropped_points = 0;
   std::uint64_t anomalies = 0;  // events that contradict earlier ones
-  std::uint64_t rejected_envelopes = 0;
+  std::uint64_t rejected_events = 0;
   std::optional<double> map_profiles;  // of the finished map tasks: those whose profile arrived
   std::uint32_t silent_tasks = 0;      // running ones, not heard of for more than 10 s
   friend bool operator==(const Coverage&, const Coverage&) = default;

@@ -1,0 +1,127 @@
+#include "master/monitor/held_forecasts.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace tidemark::monitor {
+namespace {
+
+// Of a prediction's scale; less than the error of any of ours.
+constexpr double kHolds = 1.0 / 32;
+// A prediction of less than this is measured against it: half a second is soon enough.
+constexpr absl::Duration kShortest = absl::Seconds(4);
+// From here on a second more or less says nothing, and whole seconds take half the bytes.
+constexpr absl::Duration kWholeSeconds = absl::Seconds(64);
+
+absl::Duration ScaleOf(const Range& range) {
+  const absl::Duration lower = range.lower.value_or(range.median);
+  const absl::Duration upper = range.upper.value_or(range.median);
+  return std::max({range.median, upper - lower, kShortest});
+}
+
+// As wire::Delta() does.
+void Age(absl::Duration passed, absl::Duration& left) {
+  left = std::max(left - passed, absl::ZeroDuration());
+}
+void Age(absl::Duration passed, std::optional<Range>& range) {
+  if (!range) return;
+  Age(passed, range->median);
+  if (range->lower) Age(passed, *range->lower);
+  if (range->upper) Age(passed, *range->upper);
+}
+
+constexpr double kOther = std::numeric_limits<double>::infinity();
+
+double Difference(const std::optional<absl::Duration>& held,
+                  const std::optional<absl::Duration>& newer, absl::Duration scale) {
+  if (held.has_value() != newer.has_value()) return kOther;
+  if (!held) return 0;
+  return *held == *newer ? 0 : absl::FDivDuration(absl::AbsDuration(*held - *newer), scale);
+}
+double Difference(const std::optional<Range>& held, const std::optional<Range>& newer) {
+  if (held.has_value() != newer.has_value()) return kOther;
+  if (!held) return 0;
+  const absl::Duration scale = ScaleOf(*newer);
+  return std::max({Difference(held->median, newer->median, scale),
+                   Difference(held->lower, newer->lower, scale),
+                   Difference(held->upper, newer->upper, scale)});
+}
+
+void Round(absl::Duration scale, absl::Duration& length) {
+  if (scale >= kWholeSeconds) {
+    length = absl::Trunc(length + absl::Milliseconds(500), absl::Seconds(1));
+  }
+}
+void Round(std::optional<Range>& range) {
+  if (!range) return;
+  const absl::Duration scale = ScaleOf(*range);
+  Round(scale, range->median);
+  if (range->lower) Round(scale, *range->lower);
+  if (range->upper) Round(scale, *range->upper);
+}
+
+}  // namespace
+
+HeldForecasts::Forecast HeldForecasts::ForecastOf(const StageProgress& stage) {
+  return {stage.starts_in, stage.ends_in, stage.task_time};
+}
+
+double HeldForecasts::Difference(const Forecast& held, const Forecast& newer) {
+  const absl::Duration task_time =
+      std::max(newer.task_time.value_or(absl::ZeroDuration()), absl::Milliseconds(1));
+  return std::max({monitor::Difference(held.starts_in, newer.starts_in),
+                   monitor::Difference(held.ends_in, newer.ends_in),
+                   monitor::Difference(held.task_time, newer.task_time, task_time)});
+}
+
+void HeldForecasts::Hold(Snapshot& snapshot) {
+  struct Waiting {
+    double difference;
+    StageProgress* stage;
+    const Forecast* held;
+  };
+  const absl::Duration passed = snapshot.at - std::exchange(at_, snapshot.at);
+  std::vector<Waiting> waiting;
+  const auto repeat = [](const Forecast& held, StageProgress& stage) {
+    stage.starts_in = held.starts_in;
+    stage.ends_in = held.ends_in;
+    stage.task_time = held.task_time;
+  };
+  for (auto& [number, held] : of_stages_) {
+    Age(passed, held.starts_in);
+    Age(passed, held.ends_in);
+  }
+  for (StageProgress& stage : snapshot.stages) {
+    const auto held = of_stages_.find(stage.id.stage);
+    if (held == of_stages_.end()) continue;
+    const double difference = Difference(held->second, ForecastOf(stage));
+    if (difference < kHolds) {
+      repeat(held->second, stage);
+    } else if (!stage.started_at && difference < kOther) {
+      waiting.push_back({difference, &stage, &held->second});
+    }
+  }
+  std::stable_sort(waiting.begin(), waiting.end(),
+                   [](const Waiting& a, const Waiting& b) { return a.difference > b.difference; });
+  for (std::size_t i = kRefreshedMax; i < waiting.size(); ++i) {
+    repeat(*waiting[i].held, *waiting[i].stage);
+  }
+  std::map<std::uint32_t, Forecast> kept;
+  for (StageProgress& stage : snapshot.stages) {
+    const Forecast forecast = ForecastOf(stage);
+    const auto held = of_stages_.find(stage.id.stage);
+    if (held == of_stages_.end() || Difference(held->second, forecast) > 0) {
+      Round(stage.starts_in);
+      Round(stage.ends_in);
+      if (stage.task_time) Round(*stage.task_time, *stage.task_time);
+    }
+    if (stage.starts_in || stage.ends_in || stage.task_time) {
+      kept.emplace_hint(kept.end(), stage.id.stage, ForecastOf(stage));
+    }
+  }
+  of_stages_ = std::move(kept);
+}
+
+}  // namespace tidemark::monitor
