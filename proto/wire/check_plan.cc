@@ -112,10 +112,12 @@ class Checker {
     if (job.name.empty() && plan_.jobs.size() > 1) {
       Fail(path + ".name", "is missing; every job of several needs one");
     }
-    Number(path + ".map_task_count", job.map_task_count.value_or(0), 0, kTasksMax);
+    Number(path + ".map_task_count", job.map_task_count.value_or(1), 1, kTasksMax);
     Number(path + ".reduce_task_count", job.reduce_task_count.value_or(0), 0, kTasksMax);
     Number(path + ".profiled_slots", job.profiled_slots.value_or(1), 1, kSlotsMax);
+    if (job.input_bytes == 0u) Fail(path + ".input_bytes", "must be from 1, not 0");
     if (job.profile) CheckProfile(path + ".profile", *job.profile);
+    if (job.profile) CheckMapTasks(path, job, *job.profile);
     if (job.stages.empty()) return CheckQueue(path + ".queue", job.queue);
     if (job.map_task_count || job.reduce_task_count || job.input_bytes || job.profile) {
       Fail(path + ".stages",
@@ -186,6 +188,23 @@ class Checker {
         profile.reduce_task_time == absl::ZeroDuration()) {
       Fail(path, "has no task time; add one or leave the profile out");
     }
+  }
+
+  // What its own profile leaves open is not taken from earlier runs.
+  void CheckMapTasks(const std::string& path, const PlannedJob& job, const JobProfile& profile) {
+    if (job.input_bytes && profile.split_bytes == 0) {
+      Fail(path + ".input_bytes", "needs profile.split_bytes, what one map task reads");
+    }
+    if (job.map_task_count) return;
+    if (!job.input_bytes) {
+      if (profile.map_tasks > 0) return;
+      return Fail(path + ".profile.map_task_count", "is missing, and so is the job's own");
+    }
+    const double map_tasks = static_cast<double>(*job.input_bytes) / profile.split_bytes;
+    if (map_tasks <= static_cast<double>(kTasksMax)) return;
+    Fail(path + ".input_bytes",
+         fmt::format("makes {:.3g} map tasks of profile.split_bytes; {} is the most", map_tasks,
+                     kTasksMax));
   }
 
   void CheckJobIds() {

@@ -235,12 +235,9 @@ class FieldReader {
   void Amount(const char*, auto& value) {
     Read(value, [](double read) { return read >= 0 ? "" : "0 or more"; });
   }
-  void NonZero(const char* name, auto& value) {
-    if constexpr (std::floating_point<std::remove_reference_t<decltype(value)>>) {
-      Amount(name, value);
-    } else {
-      (*this)(name, value);
-    }
+  // Unset is "not known": a zero that was sent would be taken for that.
+  void NonZero(const char*, auto& value) {
+    Read(value, [](double read) { return read > 0 ? "" : "above 0 (or unset if not known)"; });
   }
 
  private:
@@ -286,6 +283,7 @@ class FieldReader {
       value = reflection_.GetBool(message_, &field);
     } else if constexpr (std::same_as<T, std::uint32_t>) {
       value = reflection_.GetUInt32(message_, &field);
+      Finite(value, check);
     } else if constexpr (std::same_as<T, std::uint64_t>) {
       value = reflection_.GetUInt64(message_, &field);
     } else if constexpr (std::same_as<T, double>) {

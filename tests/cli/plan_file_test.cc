@@ -108,7 +108,7 @@ stages:
 TEST(PlanFile, MixesJobsByNumbersAndByStages) {
   const Plan plan = PlanOf(R"(
 jobs:
-  - {name: parse, maps: 0, reduces: 0}
+  - {name: parse, maps: 2, reduces: 0}
   - {name: q1, after: parse, stages: [{name: scan, tasks: 4, task_seconds: 0.5}]}
 )");
   EXPECT_EQ(plan.jobs[0].reduce_task_count, 0u) << "0 is 0";

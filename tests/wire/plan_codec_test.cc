@@ -176,7 +176,34 @@ const Malformed kMalformed[] = {
     {"BothForms", [](auto& p) { p.mutable_jobs(1)->set_map_task_count(3); }, "jobs[1].stages",
      "not by both"},
     {"MapTasks", [](auto& p) { p.mutable_jobs(0)->set_map_task_count(~0U); },
-     "jobs[0].map_task_count", "must be from 0 to 10000000, not 4294967295"},
+     "jobs[0].map_task_count", "must be from 1 to 10000000, not 4294967295"},
+    {"NoMapTasks", [](auto& p) { p.mutable_jobs(0)->set_map_task_count(0); },
+     "jobs[0].map_task_count", "must be from 1 to 10000000, not 0"},
+    {"NoInput", [](auto& p) { p.mutable_jobs(0)->set_input_bytes(0); }, "jobs[0].input_bytes",
+     "must be from 1, not 0"},
+    {"UnknownMapTasks",
+     [](auto& p) {
+       p.mutable_jobs(0)->clear_map_task_count();
+       p.mutable_jobs(0)->clear_input_bytes();
+       p.mutable_jobs(0)->mutable_profile()->clear_map_task_count();
+     },
+     "jobs[0].profile.map_task_count", "is missing, and so is the job's own"},
+    {"InputOfUnknownTasks",
+     [](auto& p) { p.mutable_jobs(0)->mutable_profile()->clear_split_bytes(); },
+     "jobs[0].input_bytes", "needs profile.split_bytes, what one map task reads"},
+    {"InputOfTooManyTasks",
+     [](auto& p) {
+       p.mutable_jobs(0)->clear_map_task_count();
+       p.mutable_jobs(0)->set_input_bytes(~std::uint64_t{0});
+     },
+     "jobs[0].input_bytes",
+     "makes 1.84e+11 map tasks of profile.split_bytes; 10000000 is the most"},
+    {"NoProfileSlots", [](auto& p) { p.mutable_jobs(0)->mutable_profile()->set_slots(0); },
+     "jobs[0].profile.slots", "must be above 0 (or unset if not known), not 0"},
+    {"NoSplit", [](auto& p) { p.mutable_jobs(0)->mutable_profile()->set_split_bytes(0); },
+     "jobs[0].profile.split_bytes", "must be above 0 (or unset if not known), not 0"},
+    {"NoMapOutput", [](auto& p) { p.mutable_jobs(0)->mutable_profile()->set_map_selectivity(0); },
+     "jobs[0].profile.map_selectivity", "must be above 0 (or unset if not known), not 0"},
     {"ProfileTime",
      [](auto& p) {
        p.mutable_jobs(0)->mutable_profile()->clear_map_task_time();
