@@ -14,12 +14,14 @@
 namespace tidemark::workflow {
 namespace {
 
+// Of a map task, where what it reads is not known: the same then and now.
+constexpr double kUnknownSplit = 1;
 // So many bytes a second bind nothing.
 constexpr double kUnbound = 1e18;
 
-ResourceProfile NodeOf(const Cluster& cluster) {
+ResourceProfile Unbound(const std::optional<ResourceProfile>& known_node) {
   const auto speed = [](double known) { return known > 0 ? known : kUnbound; };
-  const ResourceProfile node = cluster.node.value_or(ResourceProfile{});
+  const ResourceProfile node = known_node.value_or(ResourceProfile{});
   return {.disk_read = speed(node.disk_read),
           .disk_write = speed(node.disk_write),
           .dfs_read = speed(node.dfs_read),
@@ -47,8 +49,10 @@ struct ModelledTasks {
 // measured task got done.
 class Model {
  public:
-  Model(const JobProfile& run, const Cluster& cluster, const Conditions& measured)
-      : node_(NodeOf(cluster)), nodes_(std::max<double>(cluster.nodes, 1)) {
+  // Without a node nothing but the processors takes time.
+  Model(const JobProfile& run, const std::optional<ResourceProfile>& node, double nodes,
+        const Conditions& measured)
+      : node_(Unbound(node)), nodes_(std::max(nodes, 1.0)) {
     const auto or_one = [](double selectivity) { return selectivity > 0 ? selectivity : 1; };
     profile_.map_selectivity = or_one(run.map_selectivity);
     // eq. 5 counts what is written over the split, a run over what its reduce tasks read.
@@ -141,14 +145,15 @@ Conditions MeasuredConditions(const JobProfile& run, const Cluster& cluster) {
 // What is asked about, from what the job names and else from its last run.
 Conditions AskedConditions(const PlannedJob& job, const JobProfile& last, const Cluster& cluster,
                            double data_factor) {
-  const std::uint32_t map_task_count = job.map_task_count.value_or(0);
-  double map_tasks = map_task_count > 0 ? map_task_count : last.map_tasks;
-  const double input_bytes = static_cast<double>(job.input_bytes.value_or(0));
+  double map_tasks = job.map_task_count.value_or(last.map_tasks);
   double split_bytes = last.split_bytes;
-  if (input_bytes > 0 && map_task_count > 0) {
-    split_bytes = input_bytes / map_tasks;
-  } else if (input_bytes > 0 && split_bytes > 0) {
-    map_tasks = std::ceil(input_bytes / split_bytes);
+  if (job.input_bytes && split_bytes > 0) {
+    const double input_bytes = static_cast<double>(*job.input_bytes);
+    if (job.map_task_count) {
+      split_bytes = input_bytes / map_tasks;
+    } else {
+      map_tasks = std::ceil(input_bytes / split_bytes);
+    }
   }
   map_tasks = std::ceil(std::max(map_tasks * data_factor, 1.0));
   return {.split_bytes = split_bytes,
@@ -176,19 +181,22 @@ ExpectedJob ExpectJob(const PlannedJob& job, std::span<const JobProfile> runs,
   Mean map(ExpectationConstants().root_run_deviation);
   Mean reduce(ExpectationConstants().run_deviation);
   for (const JobProfile& run : all) {
-    const Conditions then = MeasuredConditions(run, cluster);
-    double map_ratio = 1;
-    double reduce_ratio = 1;
-    if (run.split_bytes > 0) {
-      Model model(run, cluster, then);
-      const ModelledTasks before = model.At(then);
-      const ModelledTasks now = model.At(asked);
-      if (before.map_seconds > 0) map_ratio = now.map_seconds / before.map_seconds;
-      if (before.reduce_seconds > 0) reduce_ratio = now.reduce_seconds / before.reduce_seconds;
-      if (cluster.node && map.empty()) {
-        expected.map.bottleneck = now.map_bottleneck;
-        expected.reduce.bottleneck = now.reduce_bottleneck;
-      }
+    Conditions then = MeasuredConditions(run, cluster);
+    Conditions now = asked;
+    const bool is_split_known = then.split_bytes > 0 && now.split_bytes > 0;
+    // How fast a node is says nothing of tasks whose bytes are not known, but more map tasks still
+    // make more data for each reduce task.
+    if (!is_split_known) then.split_bytes = now.split_bytes = kUnknownSplit;
+    const std::optional<ResourceProfile> node = is_split_known ? cluster.node : std::nullopt;
+    Model model(run, node, cluster.nodes, then);
+    const ModelledTasks before = model.At(then);
+    const ModelledTasks modelled = model.At(now);
+    const double map_ratio = before.map_seconds > 0 ? modelled.map_seconds / before.map_seconds : 1;
+    const double reduce_ratio =
+        before.reduce_seconds > 0 ? modelled.reduce_seconds / before.reduce_seconds : 1;
+    if (node && map.empty()) {
+      expected.map.bottleneck = modelled.map_bottleneck;
+      expected.reduce.bottleneck = modelled.reduce_bottleneck;
     }
     map.Add(absl::ToDoubleSeconds(run.map_task_time) * map_ratio, run.map_task_variation);
     if (run.reduce_tasks > 0) {

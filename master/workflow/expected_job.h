@@ -38,7 +38,8 @@ struct ExpectedJob {
 };
 
 // `runs`: the most recent first; the job's own profile goes before them. `data_factor`: so many
-// times the data, in as many times more map tasks and as many reduce tasks as before. Without runs
+// times the data, in as many times more map tasks, whose time stays, and as many reduce tasks as
+// before, each with as many times the data, whatever is known of the bytes. Without runs
 // or a profile only the numbers of tasks that the job names are known. O(runs).
 ExpectedJob ExpectJob(const PlannedJob& job, std::span<const JobProfile> runs,
                       const Cluster& cluster, double data_factor);

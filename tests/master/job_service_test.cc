@@ -564,7 +564,7 @@ TEST_F(JobServiceTest, TellsWhatWouldBeInEachScenario) {
     };
     EXPECT_NEAR(remaining(0), 2 * (40 + 10), 10);
     EXPECT_NEAR(remaining(1), 2 * (10 + 10), 5);
-    EXPECT_NEAR(remaining(2), 2 * (20 + 10), 8);
+    EXPECT_NEAR(remaining(2), 2 * (20 + 20), 8);
     EXPECT_GT(response.outcomes(0).busy_share(), 0.8);
     EXPECT_LT(response.outcomes(1).busy_share(), 0.8);
   };

@@ -55,6 +55,30 @@ TEST(ExpectedJob, MoreInputIsMoreMapTasksOfTheSameLengthAndLongerReduceTasks) {
   EXPECT_NEAR(expected.reduce.times.mean(), 60, 1e-6);
 }
 
+// Each reduce task has the output of more map tasks, of however many bytes.
+TEST(ExpectedJob, TenTimesTheDataMakesReduceTasksTenTimesAsLongWhateverItsBytes) {
+  for (const double split_bytes : {0.0, 100.0}) {
+    JobProfile run = Profile(10, 4, 2, 30);
+    run.split_bytes = split_bytes;
+    const std::vector<JobProfile> runs = {run};
+    const ExpectedJob expected = ExpectJob({.name = "j"}, runs, {.slots = 5}, 10);
+    EXPECT_EQ(expected.map.tasks, 100u);
+    EXPECT_NEAR(expected.map.times.mean(), 4, 1e-6) << split_bytes;
+    EXPECT_NEAR(expected.reduce.times.mean(), 300, 1e-6) << split_bytes;
+  }
+}
+
+TEST(ExpectedJob, ARunOfUnknownBytesCountsBesideOneOfKnownBytes) {
+  JobProfile known = Profile(10, 4, 2, 30);
+  known.split_bytes = 100;
+  const JobProfile unknown = Profile(10, 4, 2, 30);
+  for (const auto& runs : {std::vector{known, unknown}, std::vector{unknown, known}}) {
+    const ExpectedJob expected = ExpectJob({.name = "j"}, runs, {.slots = 5}, 2);
+    EXPECT_NEAR(expected.map.times.mean(), 4, 1e-6);
+    EXPECT_NEAR(expected.reduce.times.mean(), 60, 1e-6);
+  }
+}
+
 // [BOE] 4.2 by hand: a split of 100 MB that one core maps in 1 s is read from a file system of
 // 100 MB/s. With one task a node reading and computing take 1 s each; with four, each task has
 // 25 MB/s and waits 4 s for its data: four times as long, and the file system is the bottleneck.
