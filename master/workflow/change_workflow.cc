@@ -44,6 +44,7 @@ absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::st
     return false;
   }
   const std::string which = absl::StrCat("job ", name, " of workflow ", plan_.id);
+  if (is_cancelled_) return absl::FailedPreconditionError(which + ": the workflow was cancelled");
   if (is_final()) return absl::FailedPreconditionError(which + ": the workflow has ended");
   if (job.facts.state == ChildState::kCancelled) {
     return absl::FailedPreconditionError(which + ": it was cancelled");
@@ -79,6 +80,9 @@ absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::st
 }
 
 absl::StatusOr<bool> LiveWorkflow::Update(const PlanChange& change, std::size_t jobs_max) {
+  if (change.cancel && !change.add_jobs.empty()) {
+    return FieldError("add_jobs", "none can be added by a request that cancels the workflow");
+  }
   Plan changed = plan_;
   std::vector<std::size_t> added;  // places in the request
   for (std::size_t i = 0; i < change.add_jobs.size(); ++i) {
@@ -113,6 +117,10 @@ absl::StatusOr<bool> LiveWorkflow::Update(const PlanChange& change, std::size_t 
   }
   const bool is_news = !added.empty() || !cancelled.empty() || (change.cancel && !is_cancelled_);
   if (!is_news) return false;
+  // It ends with its next snapshot.
+  if (is_cancelled_) {
+    return absl::FailedPreconditionError(absl::StrCat("workflow ", plan_.id, " was cancelled"));
+  }
   if (is_final()) {
     return absl::FailedPreconditionError(absl::StrCat("workflow ", plan_.id, " has ended"));
   }

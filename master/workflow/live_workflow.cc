@@ -159,7 +159,15 @@ void LiveWorkflow::FindAwaited(absl::Time now) {
 }
 
 LiveWorkflow::End LiveWorkflow::EndAt(absl::Time now) {
-  if (is_cancelled_) return {JobState::kKilled, "the workflow was cancelled"};
+  if (is_cancelled_) {
+    for (FollowedJob& job : jobs_) {
+      if (job.is_waiting()) {
+        const bool has_failed = job.facts.state == ChildState::kRetryable;
+        job.facts.state = has_failed ? ChildState::kFailed : ChildState::kCancelled;
+      }
+    }
+    return {JobState::kKilled, "the workflow was cancelled"};
+  }
   End end;
   bool all_succeeded = true;
   bool any_succeeded = false;

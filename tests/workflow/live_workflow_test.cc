@@ -666,6 +666,37 @@ TEST(LiveWorkflow, ACancelledJobIsNoEvidenceForTheEstimateOfTheWhole) {
   EXPECT_EQ(live.Tick(Second(1)).estimate.basis, Basis::kGuess);
 }
 
+TEST(LiveWorkflow, NothingChangesOnceItIsCancelled) {
+  LiveWorkflow live = WithRuns(Diamond());
+  ASSERT_TRUE(live.Update({.add_jobs = {test::JobNamed("e")}}, 100).value_or(false));
+  ASSERT_TRUE(live.Update({.cancel = true}, 100).value_or(false));
+  const auto update = [&](const PlanChange& change) { return live.Update(change, 100).status(); };
+  EXPECT_EQ(update({.add_jobs = {test::JobNamed("f")}}).message(), "workflow wf was cancelled");
+  EXPECT_TRUE(absl::IsFailedPrecondition(update({.cancel_jobs = {"a"}})));
+  EXPECT_TRUE(absl::IsFailedPrecondition(live.Attach("a", "a-2").status()));
+  EXPECT_TRUE(update({.cancel = true}).ok()) << "it may be said again";
+  EXPECT_TRUE(update({.add_jobs = {test::JobNamed("e")}}).ok()) << "so may what came before";
+}
+
+TEST(LiveWorkflow, ARequestThatCancelsItAddsNoJobs) {
+  LiveWorkflow live = WithRuns(Diamond());
+  const absl::Status refused =
+      live.Update({.add_jobs = {test::JobNamed("e")}, .cancel = true}, 100).status();
+  EXPECT_EQ(WrongFieldOf(refused).path, "add_jobs") << refused;
+  EXPECT_EQ(live.Tick(Second(1)).state, JobState::kRunning);
+}
+
+TEST(LiveWorkflow, JobsThatHadNotBegunWhenItWasCancelledAreCancelled) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Observe(live, Running("a-1", 0, 5, 10));
+  live.Tick(Second(5));
+  ASSERT_TRUE(live.Update({.cancel = true}, 100).ok());
+  const Snapshot final = live.Tick(Second(6));
+  EXPECT_EQ(final.state, JobState::kKilled);
+  EXPECT_THAT(StatesOf(final), ElementsAre(ChildState::kRunning, ChildState::kCancelled,
+                                           ChildState::kCancelled, ChildState::kCancelled));
+}
+
 TEST(LiveWorkflow, AClockThatGoesBackDoesNot) {
   LiveWorkflow live = WithRuns(Diamond());
   live.Tick(Second(50));
