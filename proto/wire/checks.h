@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "tidemark/event.h"
+#include "tidemark/job.h"
 
 namespace tidemark::wire {
 
@@ -38,6 +40,10 @@ class Checks {
   }
   void AtMost(const char* field, std::size_t value, std::size_t max) {
     if (value > max) Refuse("{} is {}; send at most {}", field, value, max);
+  }
+  // Numbers from kExpectedStages on are the master's own.
+  void StageIsOfSender(const char* field, std::uint32_t stage) {
+    AtMost(field, stage, kExpectedStages - 1);
   }
   void ItemsAtMost(const char* field, std::size_t items, std::size_t max) {
     if (items > max) Refuse("{} {}; send at most {} in one event", items, field, max);

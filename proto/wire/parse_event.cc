@@ -60,6 +60,8 @@ void CheckStage(const v1::StageOpened& untrusted, const EventLimits& limits, Che
   const auto at_most = [&](const char* what, std::size_t value, std::size_t max) {
     if (value > max) check.Refuse("stage {}: {} is {}; send at most {}", stage, what, value, max);
   };
+  check.StageIsOfSender("stage", stage);
+  for (const std::uint32_t parent : untrusted.parents()) check.StageIsOfSender("parent", parent);
   at_most("task_count", untrusted.task_count(), limits.task_index_max);
   at_most("index_count", untrusted.index_count(), limits.task_index_max);
   at_most("partition_count", untrusted.partition_count(), limits.partitions_max);
@@ -179,6 +181,15 @@ absl::StatusOr<EventBody> ParseEnd(const char* what, const Message& untrusted,
   closed.message = Cut(untrusted.message(), limits.text_bytes_max);
   if (untrusted.has_closed_at()) closed.at = absl::FromUnixNanos(untrusted.closed_at());
   return closed;
+}
+
+absl::StatusOr<EventBody> ParseStageClosed(const v1::StageClosed& untrusted,
+                                           const EventLimits& limits) {
+  Checks check("stage closed");
+  check.StageIsOfSender("stage", untrusted.stage());
+  if (!check.ok()) return check.status();
+  return ParseEnd("stage", untrusted, limits,
+                  StageClosed{.stage = untrusted.stage(), .attempt = untrusted.attempt()});
 }
 
 absl::Status CheckGroup(const char* what, const std::string& group) {
@@ -305,9 +316,7 @@ absl::StatusOr<EventBody> ParseBody(const v1::Event& untrusted, const EventLimit
     case v1::Event::kReduceProfile:
       return ParseReduceProfile(untrusted.reduce_profile(), limits);
     case v1::Event::kStageClosed:
-      return ParseEnd("stage", untrusted.stage_closed(), limits,
-                      StageClosed{.stage = untrusted.stage_closed().stage(),
-                                  .attempt = untrusted.stage_closed().attempt()});
+      return ParseStageClosed(untrusted.stage_closed(), limits);
     case v1::Event::kGroupOpened:
       return ParseGroupOpened(untrusted.group_opened(), limits);
     case v1::Event::kGroupClosed:

@@ -25,6 +25,7 @@ AttemptId ParseAttempt(const Message& event, const EventLimits& limits, Checks& 
   id.stage_attempt = event.attempt().stage_attempt();
   id.index = event.attempt().index();
   id.attempt = event.attempt().attempt();
+  check.StageIsOfSender("attempt.stage", id.stage);
   check.AtMost("attempt.index", id.index, limits.task_index_max);
   return id;
 }
