@@ -34,6 +34,7 @@
 #include "master/service/metrics.h"
 #include "master/service/tls.h"
 #include "master/service/tokens.h"
+#include "master/service/unknown_calls.h"
 #include "master/service/workflow_table.h"
 #include "master/store/job_history.h"
 #include "proto/wire/encode_event.h"
@@ -336,6 +337,7 @@ class Master::Impl {
   IngestService ingest_;
   service::WorkflowTable workflows_;
   service::JobService job_service_;
+  service::UnknownCalls unknown_calls_{TIDEMARK_VERSION};
   std::unique_ptr<grpc::Server> server_;
   std::atomic<bool> draining_ = false;
 
@@ -409,6 +411,7 @@ absl::Status Master::Impl::Start() {
       std::min<std::size_t>(options_.message_bytes_max, std::numeric_limits<int>::max())));
   builder.RegisterService(&ingest_);
   builder.RegisterService(&job_service_);
+  builder.RegisterCallbackGenericService(&unknown_calls_);
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) return absl::UnavailableError("the gRPC server does not start");
   acceptor_.Serve();

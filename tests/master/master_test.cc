@@ -12,6 +12,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -541,6 +542,22 @@ TEST_F(MasterTest, GetJobGivesTheNewestSnapshot) {
   EXPECT_TRUE(status.ok()) << status.error_message();
   EXPECT_EQ(response.snapshot().job_id(), "job-1");
   EXPECT_EQ(response.snapshot().state(), v1::JOB_STATE_SUCCEEDED);
+}
+
+// As clients of version 0.1 call.
+TEST_F(MasterTest, ACallThatItDoesNotHaveIsAnsweredWithWords) {
+  Start();
+  grpc::GenericStub stub(channel_);
+  const auto context = NewContext();
+  const grpc::Slice empty;
+  const grpc::ByteBuffer nothing(&empty, 1);
+  grpc::ByteBuffer answer;
+  std::promise<grpc::Status> done;
+  stub.UnaryCall(context.get(), "/tidemark.v1.WatchService/Watch", {}, &nothing, &answer,
+                 [&](grpc::Status status) { done.set_value(std::move(status)); });
+  const grpc::Status status = done.get_future().get();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_THAT(status.error_message(), HasSubstr("has no method /tidemark.v1.WatchService/Watch"));
 }
 
 TEST_F(MasterTest, AnUnknownJobIsNotFound) {
