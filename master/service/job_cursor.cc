@@ -18,6 +18,11 @@ bool ParseNumber(const char* begin, const char* end, std::uint64_t& number) {
   return error == std::errc() && parsed == end;
 }
 
+Snapshot DeltaIn(View view, const Snapshot& base, const Snapshot& newer) {
+  if (view == View::kFull) return wire::Delta(base, newer);
+  return wire::Delta(wire::WithView(base, view), wire::WithView(newer, view));
+}
+
 }  // namespace
 
 std::string EncodeResumeToken(const ResumePoint& point) {
@@ -63,7 +68,7 @@ absl::Time JobCursor::next_at() const {
 
 JobCursor::Update JobCursor::Take(absl::Time now) {
   const std::shared_ptr<const Snapshot> taken = std::exchange(next_, nullptr);
-  Update update{.snapshot = wire::WithView(*taken, options_.view)};
+  Update update{.published = taken};
   if (tells_gaps_) update.skipped = taken->sequence - from_.sequence - 1;
   update.restarted = std::exchange(restarted_, false);
   tells_gaps_ = true;
@@ -72,9 +77,10 @@ JobCursor::Update JobCursor::Take(absl::Time now) {
   taken_at_ = now;
   update.resume_token = EncodeResumeToken(from_);
   if (options_.deltas) {
-    Snapshot whole = std::exchange(update.snapshot, {});
-    update.snapshot = wire::Delta(sent_, whole);
-    sent_ = std::move(whole);
+    if (sent_ != nullptr) update.delta = DeltaIn(options_.view, *sent_, *taken);
+    const bool is_whole = update.delta && update.delta->base_sequence == 0;
+    if (is_whole) update.delta.reset();
+    sent_ = taken;
   }
   return update;
 }

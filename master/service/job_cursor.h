@@ -3,7 +3,7 @@
 //
 // Keeps the newest snapshot only: a reader that is slow gets it and learns how many it missed. The
 // last snapshot of a job is final, so the newest one never hides it. With deltas it keeps what was
-// sent last, too. Not thread-safe. O(size of a snapshot).
+// sent last, too. Both are shared with all who hold them. Not thread-safe. O(size of a snapshot).
 #pragma once
 
 #include <cstdint>
@@ -39,10 +39,11 @@ class JobCursor {
     absl::Duration interval_min;  // between two updates; the final one does not wait
   };
   struct Update {
-    Snapshot snapshot;
-    std::uint64_t skipped = 0;  // snapshots between the one before and this
-    bool restarted = false;     // sequences before this one do not count any more
-    std::string resume_token;   // for one who has this snapshot
+    std::shared_ptr<const Snapshot> published;  // shared with other watchers: not in the view
+    std::optional<Snapshot> delta;              // in the view; to be sent instead
+    std::uint64_t skipped = 0;                  // snapshots between the one before and this
+    bool restarted = false;                     // sequences before this one do not count any more
+    std::string resume_token;                   // for one who has this snapshot
   };
 
   JobCursor(const ResumePoint& from, const Options& options) : from_(from), options_(options) {}
@@ -59,8 +60,11 @@ class JobCursor {
   absl::Time next_at() const;
   // REQUIRES: next_at() <= now.
   Update Take(absl::Time now);
+  // Holds what was sent last no longer: the next update is whole.
+  void ForgetSent() { sent_.reset(); }
   // Whether the watcher has the final snapshot.
   bool is_over() const { return over_; }
+  View view() const { return options_.view; }
 
  private:
   ResumePoint from_;  // of what was taken last
@@ -70,7 +74,7 @@ class JobCursor {
   bool restarted_ = false;
   bool over_ = false;
   absl::Time taken_at_ = absl::InfinitePast();
-  Snapshot sent_;  // with deltas; sequence 0: nothing was
+  std::shared_ptr<const Snapshot> sent_;  // with deltas; null: nothing was
   std::shared_ptr<const Snapshot> next_;
 };
 

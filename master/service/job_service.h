@@ -27,7 +27,9 @@ struct ServerInfo {
   std::map<std::string, std::uint64_t> limits;
 };
 
-class JobService final : public v1::JobService::CallbackService {
+class JobService final
+    : public v1::JobService::WithRawCallbackMethod_WatchJob<
+          v1::JobService::WithRawCallbackMethod_WatchJobs<v1::JobService::CallbackService>> {
  public:
   // All outlive the service.
   JobService(const Publishing& publishing, JobTable& jobs, WorkflowTable& workflows,
@@ -44,12 +46,12 @@ class JobService final : public v1::JobService::CallbackService {
                                      v1::ListJobsResponse* response) override {
     return Answer(*context, List(*context, *request, *response));
   }
-  grpc::ServerWriteReactor<v1::WatchJobResponse>* WatchJob(
-      grpc::CallbackServerContext* context, const v1::WatchJobRequest* request) override {
+  ByteStream* WatchJob(grpc::CallbackServerContext* context,
+                       const grpc::ByteBuffer* request) override {
     return service::WatchJob(publishing_, *context, *request);
   }
-  grpc::ServerWriteReactor<v1::WatchJobsResponse>* WatchJobs(
-      grpc::CallbackServerContext* context, const v1::WatchJobsRequest* request) override {
+  ByteStream* WatchJobs(grpc::CallbackServerContext* context,
+                        const grpc::ByteBuffer* request) override {
     return service::WatchJobs(publishing_, *context, *request);
   }
   grpc::ServerUnaryReactor* SubmitJob(grpc::CallbackServerContext* context,

@@ -1,9 +1,13 @@
 #include "master/service/job_stream.h"
 
 #include <fmt/format.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/wire_format_lite.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -15,18 +19,40 @@
 #include "proto/wire/job_request.h"
 #include "proto/wire/message_time.h"
 #include "tidemark/field_error.h"
+#include "tidemark/v1/job_service.pb.h"
 
 namespace tidemark::service {
 namespace {
 
 // Of the jobs in one response. Taste: some tens of kilobytes.
 constexpr int kJobsAtOnce = 100;
+// Of a reader that has so many newer snapshots to come no old one is kept to make a delta of.
+// Taste: about ten seconds of a job with news.
+constexpr int kBehindMax = 50;
 // How often a watcher of all jobs is sent a token alone, also where nothing has changed: clients
 // take a master for mute that says nothing for 10 s.
 constexpr absl::Duration kTokenEvery = absl::Seconds(2);
 
-template <typename Response>
-class JobStream : public grpc::ServerWriteReactor<Response>, public JobWatcher {
+using Refused = RefusedStream<ByteStream>;
+
+grpc::Slice Serialized(const google::protobuf::MessageLite& message) {
+  return grpc::Slice(message.SerializeAsString());
+}
+
+// A call of a request that cannot be read is one of a broken client.
+template <typename Request>
+absl::StatusOr<Request> RequestOf(const grpc::ByteBuffer& untrusted) {
+  Request request;
+  grpc::Slice bytes;
+  if (untrusted.DumpToSingleSlice(&bytes).ok() &&
+      request.ParseFromArray(bytes.begin(), static_cast<int>(bytes.size()))) {
+    return request;
+  }
+  return absl::InvalidArgumentError(
+      fmt::format("the request is no {}", Request::descriptor()->full_name()));
+}
+
+class JobStream : public ByteStream, public JobWatcher {
  public:
   void OnRoundEnd() override {
     const std::lock_guard lock(mutex_);
@@ -38,6 +64,7 @@ class JobStream : public grpc::ServerWriteReactor<Response>, public JobWatcher {
   void OnWriteDone(bool ok) override {
     const std::lock_guard lock(mutex_);
     writing_ = false;
+    response_.Clear();
     if (!ok) return EndLocked(absl::CancelledError());
     GoOn();
   }
@@ -60,24 +87,24 @@ class JobStream : public grpc::ServerWriteReactor<Response>, public JobWatcher {
 
   // What to write now, if there is anything; whether nothing will follow; and whether the caller
   // still may read it. REQUIRES: mutex_ is held, here and below.
-  virtual bool Take(absl::Time now, Response& response) = 0;
+  virtual bool Take(absl::Time now, grpc::ByteBuffer& response) = 0;
   virtual bool IsOver() const { return false; }
   virtual absl::Status Check() = 0;
+  bool is_writing() const { return writing_; }
 
   void GoOn() {
     if (writing_ || ended_) return;
     // The token may have been withdrawn meanwhile.
     if (const absl::Status allowed = Check(); !allowed.ok()) return EndLocked(allowed);
-    response_.Clear();
     if (Take(publishing_.clock.Now(), response_)) {
       writing_ = true;
-      this->StartWrite(&response_);
+      StartWrite(&response_);
     } else if (IsOver()) {
       EndLocked(absl::OkStatus());
     }
   }
   void EndLocked(const absl::Status& status) {
-    if (!std::exchange(ended_, true)) this->Finish(ToGrpc(status));
+    if (!std::exchange(ended_, true)) Finish(ToGrpc(status));
   }
   void End(const absl::Status& status) {
     const std::lock_guard lock(mutex_);
@@ -93,10 +120,10 @@ class JobStream : public grpc::ServerWriteReactor<Response>, public JobWatcher {
   std::shared_ptr<JobStream> self_;
   bool writing_ = false;
   bool ended_ = false;
-  Response response_;  // of the write in flight
+  grpc::ByteBuffer response_;  // of the write in flight
 };
 
-class OneJobStream final : public JobStream<v1::WatchJobResponse> {
+class OneJobStream final : public JobStream {
  public:
   struct Asked {
     std::string job_id;
@@ -119,6 +146,7 @@ class OneJobStream final : public JobStream<v1::WatchJobResponse> {
     const std::lock_guard lock(mutex_);
     if (!begun_ && !publishing_.hub.Knows(job)) return;
     Note(job);
+    if (is_writing() && ++offered_meanwhile_ == kBehindMax) cursor_.ForgetSent();
     GoOn();
   }
 
@@ -146,15 +174,39 @@ class OneJobStream final : public JobStream<v1::WatchJobResponse> {
     cursor_.Begin(job.newest, job.run);
   }
 
-  bool Take(absl::Time now, v1::WatchJobResponse& response) override {
+  bool Take(absl::Time now, grpc::ByteBuffer& response) override {
     if (cursor_.next_at() > now) return false;
+    offered_meanwhile_ = 0;
     const JobCursor::Update update = cursor_.Take(now);
-    wire::EncodeSnapshot(update.snapshot, *response.mutable_snapshot());
-    response.set_skipped_snapshots(update.skipped);
-    response.set_restarted(update.restarted);
-    response.set_resume_token(update.resume_token);
+    v1::WatchJobResponse message;
+    message.set_skipped_snapshots(update.skipped);
+    message.set_restarted(update.restarted);
+    message.set_resume_token(update.resume_token);
+    if (update.delta) {
+      wire::EncodeSnapshot(*update.delta, *message.mutable_snapshot());
+      const grpc::Slice whole = Serialized(message);
+      response = grpc::ByteBuffer(&whole, 1);
+    } else {
+      // A message may be put together from its fields.
+      const grpc::Slice snapshot = publishing_.encoded.Of(update.published, cursor_.view());
+      const grpc::Slice parts[] = {HeadOfSnapshot(snapshot.size()), snapshot, Serialized(message)};
+      response = grpc::ByteBuffer(parts, std::size(parts));
+    }
     publishing_.metrics.snapshots_skipped.fetch_add(update.skipped, std::memory_order_relaxed);
     return true;
+  }
+  // What stands before the bytes of WatchJobResponse.snapshot.
+  static grpc::Slice HeadOfSnapshot(std::size_t bytes) {
+    using google::protobuf::internal::WireFormatLite;
+    std::string head;
+    {
+      google::protobuf::io::StringOutputStream out(&head);
+      google::protobuf::io::CodedOutputStream coded(&out);
+      coded.WriteTag(WireFormatLite::MakeTag(v1::WatchJobResponse::kSnapshotFieldNumber,
+                                             WireFormatLite::WIRETYPE_LENGTH_DELIMITED));
+      coded.WriteVarint32(static_cast<std::uint32_t>(bytes));
+    }
+    return grpc::Slice(head);
   }
   bool IsOver() const override { return cursor_.is_over(); }
   absl::Status Check() override { return stream_.caller.Check(Right::kRead, job_id_); }
@@ -162,10 +214,11 @@ class OneJobStream final : public JobStream<v1::WatchJobResponse> {
   const std::string run_uid_;
   const bool waits_for_job_;
   bool begun_ = false;
+  int offered_meanwhile_ = 0;  // during the write in flight
   JobCursor cursor_;
 };
 
-class AllJobsStream final : public JobStream<v1::WatchJobsResponse> {
+class AllJobsStream final : public JobStream {
  public:
   static AllJobsStream* Start(const Publishing& publishing, AdmittedStream admitted,
                               JobListCursor cursor, absl::Duration interval_min) {
@@ -183,7 +236,14 @@ class AllJobsStream final : public JobStream<v1::WatchJobsResponse> {
         interval_min_(interval_min),
         cursor_(std::move(cursor)) {}
 
-  bool Take(absl::Time now, v1::WatchJobsResponse& response) override {
+  bool Take(absl::Time now, grpc::ByteBuffer& bytes) override {
+    v1::WatchJobsResponse response;
+    if (!Take(now, response)) return false;
+    const grpc::Slice whole = Serialized(response);
+    bytes = grpc::ByteBuffer(&whole, 1);
+    return true;
+  }
+  bool Take(absl::Time now, v1::WatchJobsResponse& response) {
     if (synced_ && !is_cut_ && now < written_at_ + interval_min_) return false;
     bool synced = synced_;
     std::size_t bytes = 0;
@@ -229,7 +289,7 @@ absl::StatusOr<absl::Duration> IntervalOf(bool is_set,
   if (!is_set) return absl::ZeroDuration();
   auto interval = wire::ParseElapsed(untrusted, "interval_min");
   if (interval.ok()) return interval;
-  return FieldError("interval_min", "must be a duration of 0 or more");
+  return FieldError("interval_min", "must be from 0 to 315576000000 s");
 }
 
 absl::StatusOr<OneJobStream::Asked> AskedOf(const v1::WatchJobRequest& untrusted) {
@@ -252,35 +312,35 @@ absl::StatusOr<OneJobStream::Asked> AskedOf(const v1::WatchJobRequest& untrusted
 
 }  // namespace
 
-grpc::ServerWriteReactor<v1::WatchJobResponse>* WatchJob(const Publishing& publishing,
-                                                         grpc::CallbackServerContext& context,
-                                                         const v1::WatchJobRequest& untrusted) {
-  using Refused = RefusedStream<grpc::ServerWriteReactor<v1::WatchJobResponse>>;
+ByteStream* WatchJob(const Publishing& publishing, grpc::CallbackServerContext& context,
+                     const grpc::ByteBuffer& untrusted_bytes) {
   absl::StatusOr<Gate::AdmittedWatcher> admitted = publishing.gate.AdmitWatcher(context);
   if (!admitted.ok()) return new Refused(admitted.status());
-  if (absl::Status allowed = admitted->stream.caller.Check(Right::kRead, untrusted.job_id());
+  const auto untrusted = RequestOf<v1::WatchJobRequest>(untrusted_bytes);
+  if (!untrusted.ok()) return new Refused(untrusted.status());
+  if (absl::Status allowed = admitted->stream.caller.Check(Right::kRead, untrusted->job_id());
       !allowed.ok()) {
     return new Refused(publishing.gate.Refuse(std::move(allowed), context.peer()));
   }
-  absl::StatusOr<OneJobStream::Asked> asked = AskedOf(untrusted);
+  absl::StatusOr<OneJobStream::Asked> asked = AskedOf(*untrusted);
   if (!asked.ok()) return new Refused(asked.status());
   return OneJobStream::Start(publishing, std::move(admitted->stream), *std::move(asked));
 }
 
-grpc::ServerWriteReactor<v1::WatchJobsResponse>* WatchJobs(const Publishing& publishing,
-                                                           grpc::CallbackServerContext& context,
-                                                           const v1::WatchJobsRequest& untrusted) {
-  using Refused = RefusedStream<grpc::ServerWriteReactor<v1::WatchJobsResponse>>;
+ByteStream* WatchJobs(const Publishing& publishing, grpc::CallbackServerContext& context,
+                      const grpc::ByteBuffer& untrusted_bytes) {
   absl::StatusOr<Gate::AdmittedWatcher> admitted = publishing.gate.AdmitWatcher(context);
   if (!admitted.ok()) return new Refused(admitted.status());
-  absl::StatusOr<JobFilter> filter = wire::ParseJobFilter(untrusted.filter());
+  const auto untrusted = RequestOf<v1::WatchJobsRequest>(untrusted_bytes);
+  if (!untrusted.ok()) return new Refused(untrusted.status());
+  absl::StatusOr<JobFilter> filter = wire::ParseJobFilter(untrusted->filter());
   if (!filter.ok()) return new Refused(FieldErrorWithin("filter", filter.status()));
-  const absl::StatusOr<View> view = wire::ParseView(untrusted.view(), View::kBasic);
+  const absl::StatusOr<View> view = wire::ParseView(untrusted->view(), View::kBasic);
   if (!view.ok()) return new Refused(view.status());
-  const auto interval = IntervalOf(untrusted.has_interval_min(), untrusted.interval_min());
+  const auto interval = IntervalOf(untrusted->has_interval_min(), untrusted->interval_min());
   if (!interval.ok()) return new Refused(interval.status());
   absl::StatusOr<JobListCursor> cursor = publishing.hub.Open(
-      *std::move(filter), *view, untrusted.resume_token(),
+      *std::move(filter), *view, untrusted->resume_token(),
       [caller = admitted->stream.caller](const std::string& id) { return caller.MayRead(id); });
   if (!cursor.ok()) return new Refused(cursor.status());
   return AllJobsStream::Start(publishing, std::move(admitted->stream), *std::move(cursor),

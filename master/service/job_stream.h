@@ -1,15 +1,16 @@
-// Streams to watchers over gRPC: each a cursor, and whether a write is in flight.
+// Streams to watchers over gRPC: each a cursor, and whether a write is in flight. They hold
+// responses as bytes: messages take several times as much, for as long as a reader does not read.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
 
 #include "absl/status/status.h"
 #include "master/service/clock.h"
+#include "master/service/encoded_snapshots.h"
 #include "master/service/gate.h"
 #include "master/service/grpc_status.h"
 #include "master/service/job_hub.h"
 #include "master/service/metrics.h"
-#include "tidemark/v1/job_service.pb.h"
 
 namespace tidemark::service {
 
@@ -20,17 +21,18 @@ inline constexpr std::size_t kResponseBytes = std::size_t{1} << 20;
 // What all streams use, and what outlives them.
 struct Publishing {
   JobHub& hub;
+  EncodedSnapshots& encoded;
   const Clock& clock;
   Gate& gate;
   Metrics& metrics;
 };
 
-// The stream of WatchJob, or of WatchJobs; one that is refused ends at once.
-grpc::ServerWriteReactor<v1::WatchJobResponse>* WatchJob(const Publishing& publishing,
-                                                         grpc::CallbackServerContext& context,
-                                                         const v1::WatchJobRequest& untrusted);
-grpc::ServerWriteReactor<v1::WatchJobsResponse>* WatchJobs(const Publishing& publishing,
-                                                           grpc::CallbackServerContext& context,
-                                                           const v1::WatchJobsRequest& untrusted);
+// The stream of WatchJob, or of WatchJobs, whose request and responses are serialized; one that is
+// refused ends at once.
+using ByteStream = grpc::ServerWriteReactor<grpc::ByteBuffer>;
+ByteStream* WatchJob(const Publishing& publishing, grpc::CallbackServerContext& context,
+                     const grpc::ByteBuffer& untrusted);
+ByteStream* WatchJobs(const Publishing& publishing, grpc::CallbackServerContext& context,
+                      const grpc::ByteBuffer& untrusted);
 
 }  // namespace tidemark::service

@@ -279,7 +279,7 @@ class Master::Impl {
                        },
                        [this] { return history_.Node(); }),
                    jobs_, &metrics_),
-        job_service_({*hub_, clock_, gate_, metrics_}, jobs_, workflows_,
+        job_service_({*hub_, encoded_, clock_, gate_, metrics_}, jobs_, workflows_,
                      {.version = TIDEMARK_VERSION,
                       .instance = hub_->instance(),
                       .limits = LimitsOf(options)}) {}
@@ -332,6 +332,7 @@ class Master::Impl {
   const std::unique_ptr<service::Tokens> tokens_;
   service::Acceptor acceptor_;
   service::Gate gate_;
+  service::EncodedSnapshots encoded_;
   std::shared_ptr<JobHub> hub_;  // subscriptions may outlive the master
   JobTable jobs_;
   IngestService ingest_;

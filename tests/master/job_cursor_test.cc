@@ -38,7 +38,7 @@ TEST(JobCursor, BeginsWithTheNewestSnapshotAndNoGap) {
   JobCursor cursor({}, {});
   cursor.Begin(Number(5), kRun);
   const auto update = cursor.Take(absl::UnixEpoch());
-  EXPECT_EQ(update.snapshot.sequence, 5u);
+  EXPECT_EQ(update.published->sequence, 5u);
   EXPECT_EQ(update.skipped, 0u);
   EXPECT_FALSE(update.restarted);
   EXPECT_FALSE(HasNext(cursor));
@@ -49,7 +49,7 @@ TEST(JobCursor, WaitsForTheFirstSnapshotOfAJobThatHasNone) {
   cursor.Begin(Number(0), kRun);
   EXPECT_FALSE(HasNext(cursor));
   cursor.Offer(Number(1), kRun);
-  EXPECT_EQ(cursor.Take(absl::UnixEpoch()).snapshot.sequence, 1u);
+  EXPECT_EQ(cursor.Take(absl::UnixEpoch()).published->sequence, 1u);
 }
 
 TEST(JobCursor, ASlowReaderGetsTheNewestAndIsToldHowManyItMissed) {
@@ -58,7 +58,7 @@ TEST(JobCursor, ASlowReaderGetsTheNewestAndIsToldHowManyItMissed) {
   cursor.Take(absl::UnixEpoch());
   for (const std::uint64_t sequence : {2, 3, 4}) cursor.Offer(Number(sequence), kRun);
   const auto update = cursor.Take(absl::UnixEpoch());
-  EXPECT_EQ(update.snapshot.sequence, 4u);
+  EXPECT_EQ(update.published->sequence, 4u);
   EXPECT_EQ(update.skipped, 2u);
 }
 
@@ -75,7 +75,7 @@ TEST(JobCursor, IsToldOfOneRunOfAnIdOnlyAlsoWhereNobodyHasNamedIt) {
   JobCursor slow({}, {});
   slow.Begin(Number(2, JobState::kSucceeded), kRun);
   slow.Offer(Number(3), kRun + 1);
-  EXPECT_EQ(slow.Take(absl::UnixEpoch()).snapshot.sequence, 2u);
+  EXPECT_EQ(slow.Take(absl::UnixEpoch()).published->sequence, 2u);
   EXPECT_TRUE(slow.is_over());
   slow.Offer(Number(4), kRun + 1);
   EXPECT_FALSE(HasNext(slow));
@@ -85,7 +85,7 @@ TEST(JobCursor, IsToldOfOneRunOfAnIdOnlyAlsoWhereNobodyHasNamedIt) {
   early.Offer(Number(2, JobState::kSucceeded), kRun);
   EXPECT_FALSE(HasNext(early));
   early.Offer(Number(1), kRun + 1);
-  EXPECT_EQ(early.Take(absl::UnixEpoch()).snapshot.sequence, 1u);
+  EXPECT_EQ(early.Take(absl::UnixEpoch()).published->sequence, 1u);
 }
 
 TEST(JobCursor, IgnoresOffersBeforeItKnowsTheRun) {
@@ -100,7 +100,7 @@ TEST(JobCursor, GoesOnAfterATokenAndTellsTheGap) {
   JobCursor second(After(first.Take(absl::UnixEpoch())), {});
   second.Begin(Number(6), kRun);
   const auto update = second.Take(absl::UnixEpoch());
-  EXPECT_EQ(update.snapshot.sequence, 6u);
+  EXPECT_EQ(update.published->sequence, 6u);
   EXPECT_EQ(update.skipped, 2u);
   EXPECT_FALSE(update.restarted);
 }
@@ -139,7 +139,7 @@ TEST(JobCursor, IsOverAfterTheFinalSnapshot) {
   cursor.Offer(Number(2, JobState::kSucceeded), kRun);
   EXPECT_FALSE(cursor.is_over());
   const auto update = cursor.Take(absl::UnixEpoch());
-  EXPECT_TRUE(update.snapshot.is_final);
+  EXPECT_TRUE(update.published->is_final);
   EXPECT_TRUE(cursor.is_over());
 }
 
@@ -167,11 +167,37 @@ TEST(JobCursor, HasTheViewThatWasAskedFor) {
   Snapshot snapshot = *Number(1);
   snapshot.stages = {{.id = {0, 0}}};
   snapshot.coverage = Coverage{};
-  JobCursor cursor({}, {.view = View::kStages});
+  JobCursor cursor({}, {.view = View::kStages, .deltas = true});
   cursor.Begin(std::make_shared<Snapshot>(snapshot), kRun);
+  EXPECT_EQ(cursor.view(), View::kStages);
+  EXPECT_FALSE(cursor.Take(absl::UnixEpoch()).delta.has_value());
+  snapshot.sequence = 2;
+  snapshot.coverage->silent_tasks = 3;  // not for this reader
+  cursor.Offer(std::make_shared<Snapshot>(snapshot), kRun);
+  EXPECT_FALSE(cursor.Take(absl::UnixEpoch()).delta->coverage.has_value());
+}
+
+TEST(JobCursor, HoldsNoCopyOfWhatItWasOffered) {
+  for (const bool deltas : {false, true}) {
+    JobCursor cursor({}, {.deltas = deltas});
+    const SharedSnapshot offered = Number(1);
+    cursor.Begin(offered, kRun);
+    EXPECT_EQ(cursor.Take(absl::UnixEpoch()).published, offered);
+    EXPECT_EQ(offered.use_count(), deltas ? 2 : 1) << "to make a delta of it";
+  }
+}
+
+TEST(JobCursor, HoldsNothingOldForAReaderThatIsFarBehind) {
+  JobCursor cursor({}, {.deltas = true});
+  const SharedSnapshot sent = Number(1);
+  cursor.Begin(sent, kRun);
+  cursor.Take(absl::UnixEpoch());
+  cursor.ForgetSent();
+  EXPECT_EQ(sent.use_count(), 1);
+  cursor.Offer(Number(9), kRun);
   const auto update = cursor.Take(absl::UnixEpoch());
-  EXPECT_EQ(update.snapshot.stages.size(), 1u);
-  EXPECT_FALSE(update.snapshot.coverage.has_value());
+  EXPECT_FALSE(update.delta.has_value());
+  EXPECT_EQ(update.skipped, 7u);
 }
 
 // A reader that applies every delta has what was published, however slow it is and wherever its
@@ -196,10 +222,11 @@ TEST(JobCursor, ADeltaReaderHasWhatWasPublished) {
       }
       if (HasNext(cursor) && random.Chance(2)) {
         const auto update = cursor.Take(absl::UnixEpoch());
-        ASSERT_TRUE(!is_first || update.snapshot.base_sequence == 0) << "whole at first";
+        ASSERT_TRUE(!is_first || !update.delta) << "whole at first";
         is_first = false;
-        deltas += update.snapshot.base_sequence != 0 ? 1 : 0;
-        const auto applied = wire::Apply(reader, update.snapshot);
+        deltas += update.delta ? 1 : 0;
+        const auto applied = wire::Apply(
+            reader, update.delta.value_or(wire::WithView(*update.published, options.view)));
         ASSERT_TRUE(applied.ok()) << applied.status();
         reader = *applied;
         ASSERT_EQ(reader, wire::WithView(published, options.view)) << "seed " << seed;

@@ -721,7 +721,8 @@ class JobServiceOnADisk : public ::testing::Test {
     plans_ = std::make_unique<tidemark::service::WorkflowTable>(
         tidemark::service::WorkflowTableOptions{}, *jobs_);
     service_ = std::make_unique<service::JobService>(
-        service::Publishing{hub_, clock_, gate_, metrics_}, *jobs_, *plans_, service::ServerInfo{});
+        service::Publishing{hub_, encoded_, clock_, gate_, metrics_}, *jobs_, *plans_,
+        service::ServerInfo{});
     grpc::ServerBuilder builder;
     int port = 0;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
@@ -771,6 +772,7 @@ class JobServiceOnADisk : public ::testing::Test {
   tidemark::service::Metrics metrics_;
   tidemark::service::Log log_{LogSink()};
   tidemark::service::Acceptor acceptor_{{}, true, metrics_, log_};
+  tidemark::service::EncodedSnapshots encoded_;
   tidemark::service::Gate gate_{*tokens_, acceptor_, 1000, metrics_, log_};
   tidemark::service::Clock clock_;
   service::JobHub hub_{"master", 1000};

@@ -97,7 +97,7 @@ class Client {
     if (under_way_.empty()) return;
     const JobCursor::Update update = std::move(under_way_.front());
     under_way_.pop_front();
-    const auto whole = wire::Apply(newest_, update.snapshot);
+    const auto whole = wire::Apply(newest_, update.delta.value_or(*update.published));
     ASSERT_TRUE(whole.ok()) << whole.status();
     const Snapshot& snapshot = newest_ = *whole;
     EXPECT_FALSE(has_final_) << "nothing comes after the final snapshot";
