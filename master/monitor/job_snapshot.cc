@@ -185,6 +185,22 @@ void AddStages(const model::JobState& state, Snapshot& job) {
   std::sort(job.stages.begin(), job.stages.end(), by_id);
 }
 
+// Nothing runs once the job has ended, whatever was lost of the ends of its tasks and stages.
+void EndStages(Snapshot& job) {
+  for (StageProgress& stage : job.stages) {
+    stage.running_tasks = 0;
+    if (stage.shuffle) stage.shuffle->running_tasks = 0;
+    if (stage.state != StageState::kRunning) continue;
+    if (job.state != JobState::kSucceeded) {
+      stage.state = StageState::kFailed;
+      continue;
+    }
+    stage.state = StageState::kDone;
+    stage.finished_tasks = stage.tasks;
+    stage.fraction_done = 1;
+  }
+}
+
 std::uint32_t SilentTasks(const model::JobState& state, absl::Time now) {
   std::uint32_t silent = 0;
   for (const auto& [number, stage] : state.stages) {
@@ -339,6 +355,7 @@ void AddFacts(const model::JobState& state, const std::vector<std::string>& note
                      .queue = state.opened->queue};
   job.started_at = state.started_at;
   AddStages(state, job);
+  if (job.is_final) EndStages(job);
   job.coverage = CoverageAt(state, job.at);
   if (job.state == JobState::kRunning) {
     const absl::Duration silence = model::SilentFor(state, job.at);

@@ -326,5 +326,38 @@ TEST_F(JobSnapshotTest, TheEndIsSaidOnce) {
   EXPECT_EQ(Tick(9), end);
 }
 
+// The ends of some tasks, and of the stages, were lost.
+TEST_F(JobSnapshotTest, NothingRunsOnceItHasEnded) {
+  Say(0, JobOpened{.name = "query", .engine = "spark"});
+  Say(0, Generic(4, 3, {}));
+  Say(0, Generic(9, 3, {4}));
+  Say(1, Started({.stage = 4, .index = 0}));
+  Say(1, Started({.stage = 4, .index = 1}));
+  Say(2, Finished({.stage = 4, .index = 0}));
+  Say(4, Closed());
+  const Snapshot end = Tick(5);
+  ASSERT_THAT(end.stages, SizeIs(2));
+  EXPECT_EQ(end.stages[0].state, StageState::kDone);
+  EXPECT_EQ(end.stages[0].running_tasks, 0u);
+  EXPECT_EQ(end.stages[0].finished_tasks, 3u);
+  EXPECT_EQ(end.stages[0].fraction_done, 1);
+  EXPECT_EQ(end.counts.running_tasks, 0u);
+}
+
+TEST_F(JobSnapshotTest, AStageThatRanWhenItsJobWasKilledHasFailed) {
+  Say(0, Opened(2, 1));
+  Say(1, Started(M(0)));
+  Say(2, Finished(M(0)));
+  Say(2, Started(M(1)));
+  Say(2, Started(R(0)));
+  Say(4, JobClosed{.outcome = JobOutcome::kKilled});
+  const Snapshot end = Tick(5);
+  ASSERT_THAT(end.stages, SizeIs(2));
+  EXPECT_EQ(end.stages[0].state, StageState::kFailed);
+  EXPECT_EQ(end.stages[0].finished_tasks, 1u);
+  EXPECT_EQ(end.counts.running_tasks, 0u);
+  EXPECT_EQ(end.stages[1].shuffle->running_tasks, 0u);
+}
+
 }  // namespace
 }  // namespace tidemark
