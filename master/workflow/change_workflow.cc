@@ -61,6 +61,9 @@ absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::st
     return LimitExceeded("retries_per_job", absl::StrCat(which, ": this master allows at most ",
                                                          options_.retries_max, " retries"));
   }
+  if (job_id == plan_.id) {
+    return FieldError("child_job_id", job_id + " is the id of the workflow");
+  }
   // An id that was never heard of is not kept.
   if (job.facts.state != ChildState::kRetryable) place_of_id_.erase(job.job_id);
   job.job_id = job_id;

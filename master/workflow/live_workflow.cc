@@ -235,6 +235,12 @@ Snapshot LiveWorkflow::Describe(absl::Time now, const WorkflowPrediction* predic
     estimate.fraction_done_lower = model::FractionDone(worked, *remaining.upper);
     estimate.fraction_done_upper = model::FractionDone(worked, *remaining.lower);
     estimate.known_share = prediction->known_share;
+    if (*remaining.upper >= kLongestShown) {
+      snapshot.notes.emplace_back(
+          "the estimate reaches 1e10 s (317 years), the longest time that is shown; what is shown "
+          "as "
+          "that may take longer");
+    }
   }
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     const bool is_predicted = prediction != nullptr && i < prediction->jobs.size();

@@ -10,7 +10,8 @@ namespace tidemark::workflow {
 namespace {
 
 absl::Duration Length(double seconds) {
-  return absl::Seconds(std::isfinite(seconds) ? std::clamp(seconds, 0.0, 1e10) : 1e10);
+  const double longest = absl::ToDoubleSeconds(kLongestShown);
+  return absl::Seconds(std::isfinite(seconds) ? std::clamp(seconds, 0.0, longest) : longest);
 }
 
 Range RangeOf(const estimate::Range& end) {

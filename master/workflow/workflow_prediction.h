@@ -16,6 +16,9 @@
 
 namespace tidemark::workflow {
 
+// Longer estimates are shown as this: 317 years, which every format of a duration holds.
+inline constexpr absl::Duration kLongestShown = absl::Seconds(10'000'000'000);
+
 struct StagePrediction {
   std::uint32_t number = 0;  // in its job
   // Of a MapReduce job; kUnknown: the stage of that number, whatever it is.

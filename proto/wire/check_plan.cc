@@ -18,6 +18,8 @@ namespace {
 
 // Of the wire: ids and names everywhere have at most so many bytes.
 constexpr std::size_t kTextBytesMax = 256;
+// Standard deviation over mean of task times. Taste: measured ones are below 10.
+constexpr double kVariationMax = 1000;
 // Taste: more than any plan has; a larger number is a typing error that would cost memory.
 constexpr std::uint32_t kSlotsMax = 1'000'000;
 constexpr std::uint64_t kTasksMax = 10'000'000;
@@ -176,14 +178,14 @@ class Checker {
     const std::pair<const char*, double> amounts[] = {
         {".split_bytes", profile.split_bytes},
         {".map_selectivity", profile.map_selectivity},
-        {".reduce_selectivity", profile.reduce_selectivity},
-        {".map_task_variation", profile.map_task_variation},
-        {".reduce_task_variation", profile.reduce_task_variation}};
+        {".reduce_selectivity", profile.reduce_selectivity}};
     for (const auto& [field, amount] : amounts) {
       if (!(amount >= 0) || !std::isfinite(amount)) {
         Fail(path + field, fmt::format("must be a finite number of 0 or more, not {}", amount));
       }
     }
+    Number(path + ".map_task_variation", profile.map_task_variation, 0, kVariationMax);
+    Number(path + ".reduce_task_variation", profile.reduce_task_variation, 0, kVariationMax);
     if (profile.map_task_time == absl::ZeroDuration() &&
         profile.reduce_task_time == absl::ZeroDuration()) {
       Fail(path, "has no task time; add one or leave the profile out");
@@ -212,6 +214,10 @@ class Checker {
     for (std::size_t i = 0; i < plan_.jobs.size(); ++i) {
       const PlannedJob& job = plan_.jobs[i];
       if (job.job_id.empty()) continue;
+      if (job.job_id == plan_.id) {
+        return Fail(fmt::format("jobs[{}].job_id", i),
+                    fmt::format("{} is the id of the plan; give its job another", job.job_id));
+      }
       const auto [known, is_new] = taken.emplace(job.job_id, job.name);
       if (!is_new) {
         return Fail(fmt::format("jobs[{}].job_id", i),

@@ -439,6 +439,11 @@ TEST(LiveWorkflow, RefusesAnAttachmentThatContradicts) {
   EXPECT_TRUE(absl::IsFailedPrecondition(live.Attach("a", "a-2").status()));
 }
 
+TEST(LiveWorkflow, IsNoJobOfItsOwn) {
+  LiveWorkflow live = WithRuns(Diamond());
+  EXPECT_TRUE(absl::IsInvalidArgument(live.Attach("a", "wf").status()));
+}
+
 TEST(LiveWorkflow, AnIdThatWasReplacedUnheardIsFreeAgain) {
   LiveWorkflow live = WithRuns(Diamond());
   ASSERT_TRUE(*live.Attach("a", "typo"));
@@ -483,6 +488,15 @@ TEST(LiveWorkflow, NothingKnownIsWideAndFinite) {
   EXPECT_EQ(snapshot.children[0].estimate.basis, Basis::kGuess);
   EXPECT_GT(*snapshot.estimate.remaining->upper, 3 * *snapshot.estimate.remaining->lower);
   EXPECT_LT(*snapshot.estimate.remaining->upper, absl::Hours(24));
+}
+
+TEST(LiveWorkflow, SaysThatItsEndIsBeyondTheLongestTimeThatIsShown) {
+  LiveWorkflow live = Live({.id = "wf", .jobs = {test::JobNamed("a")}, .cluster = {.slots = 4}});
+  live.SetRuns(0, {Profile(100, 1e10, 1, 1)});
+  const auto outcome = live.Estimate(Second(0), {});
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_THAT(outcome->snapshot.notes, ElementsAre(HasSubstr("the longest time that is shown")));
+  EXPECT_THAT(live.Tick(Second(0)).notes, Contains(HasSubstr("the longest time that is shown")));
 }
 
 TEST(LiveWorkflow, JobsThatTookLongerThanTheyWereToMakeTheRestLonger) {
