@@ -152,11 +152,15 @@ std::vector<PublishedJob> LiveTable::TickDue(absl::Time now) {
     due.push_back({.cost = entry->tick_cost, .ticked_at = entry->ticked_at});
     entries.push_back(std::move(entry));
   }
+  std::vector<PublishedJob> published;
   for (const std::size_t i : TickRound(due)) {
+    // The others do not wait for a heavy estimate to be shown.
+    if (due[i].cost > kHeavyEstimate) published = Publish();
     Tick(entries[i], now);
     PublishLater(std::move(entries[i]));
   }
-  return Publish();
+  for (PublishedJob& last : Publish()) published.push_back(std::move(last));
+  return published;
 }
 
 std::vector<PublishedJob> LiveTable::Publish() {

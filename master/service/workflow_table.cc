@@ -262,6 +262,11 @@ void WorkflowTable::MakeSnapshot(Entry& entry, absl::Time now, bool estimates) {
   const absl::Duration began = ThreadCpuTime();
   absl::StatusOr<estimate::Estimate> estimate =
       absl::UnavailableError("no estimate yet: the master has just been restarted");
+  const auto is_cancelled = [&] {
+    const std::lock_guard lock(entry.mutex);
+    return entry.live.is_cancelled();
+  };
+  estimates = estimates && !is_cancelled();
   if (estimates) {
     const auto question = [&] {
       const std::lock_guard lock(entry.mutex);

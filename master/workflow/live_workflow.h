@@ -56,6 +56,8 @@ class LiveWorkflow {
   // Whether `plan` is what was submitted, whatever was changed since.
   bool WasSubmittedAs(Plan plan) const;
   bool is_final() const { return newest_->is_final; }
+  // It ends with its next tick, whatever is estimated.
+  bool is_cancelled() const { return is_cancelled_; }
   // The last snapshot, never null; of sequence 0 before the first.
   std::shared_ptr<const Snapshot> newest() const { return newest_; }
 

@@ -207,6 +207,40 @@ TEST_F(WorkflowTableTest, WhatWasTakenBetweenTwoTicksStandsAfterARestart) {
   EXPECT_EQ(plan.children[2].state, ChildState::kRunning);
 }
 
+// More than 50 jobs make a workflow heavy.
+Plan Heavy() {
+  Plan plan = {.id = "heavy"};
+  for (int i = 0; i < 51; ++i) plan.jobs.push_back(JobNamed("job" + std::to_string(i)));
+  return plan;
+}
+
+TEST_F(WorkflowTableTest, OthersAreShownBeforeAHeavyOneIsEstimated) {
+  std::uint64_t shown = 0;
+  options_.estimate = [&](const workflow::JobsNow& question) {
+    if (question.jobs.size() > 50) shown = Newest("wf").sequence;
+    return workflow::EstimateJobs(question);
+  };
+  Start(0);
+  ASSERT_TRUE(workflows_->Submit(Heavy(), {}, At(0)).ok());
+  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
+  EXPECT_THAT(Tick(1), SizeIs(2));
+  EXPECT_EQ(shown, 1u);
+}
+
+TEST_F(WorkflowTableTest, OneThatWasCancelledIsNotEstimated) {
+  int estimates = 0;
+  options_.estimate = [&](const workflow::JobsNow& question) {
+    ++estimates;
+    return workflow::EstimateJobs(question);
+  };
+  Start(0);
+  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
+  ASSERT_TRUE(workflows_->Update("wf", {.cancel = true}, At(1)).ok());
+  ASSERT_THAT(Tick(2), SizeIs(1));
+  EXPECT_EQ(Newest("wf").state, JobState::kKilled);
+  EXPECT_EQ(estimates, 0);
+}
+
 TEST_F(WorkflowTableTest, ARecordThatCannotBeTakenAgainIsDamage) {
   std::string records;
   const store::LogKey key = store::NewLogKey();
