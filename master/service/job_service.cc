@@ -134,6 +134,7 @@ absl::StatusOr<JobService::Mark> JobService::Attach(const grpc::CallbackServerCo
   const absl::StatusOr<AdmittedCall> call =
       Ask(context, Right::kReport, {untrusted.job_id(), untrusted.child_job_id()});
   if (!call.ok()) return call.status();
+  if (absl::Status id = wire::CheckId("job_id", untrusted.job_id()); !id.ok()) return id;
   if (absl::Status id = wire::CheckId("child_job_id", untrusted.child_job_id()); !id.ok())
     return id;
   return workflows_.Attach(untrusted.job_id(), untrusted.child_name(), untrusted.child_job_id(),
@@ -145,6 +146,7 @@ absl::StatusOr<JobService::Mark> JobService::Update(const grpc::CallbackServerCo
   const absl::StatusOr<AdmittedCall> call =
       Ask(context, Right::kReport, IdsOf(untrusted.job_id(), untrusted.add_jobs()));
   if (!call.ok()) return call.status();
+  if (absl::Status id = wire::CheckId("job_id", untrusted.job_id()); !id.ok()) return id;
   v1::Plan part;
   *part.mutable_jobs() = untrusted.add_jobs();
   absl::StatusOr<Plan> plan = wire::ParsePartOfPlan(part);

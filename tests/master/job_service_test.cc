@@ -453,6 +453,7 @@ TEST_F(JobServiceTest, APlanGrowsAndShrinksAlsoAcrossARestart) {
   EXPECT_EQ(DetailOf(Update(Adding({JobNamed("e", {"x"})}))), "add_jobs[0].after[0]");
   EXPECT_EQ(DetailOf(Update(Adding({JobNamed("a", {"b"})}))), "add_jobs[0].name");
   EXPECT_EQ(DetailOf(Update(Cancelling({"bb"}))), "cancel_jobs[0]");
+  EXPECT_EQ(DetailOf(Update({})), "job_id");
   Start();
   RunJob("a-1");
   RunJob("c-1");  // waits for b no more
