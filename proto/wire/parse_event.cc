@@ -327,7 +327,7 @@ absl::StatusOr<EventBody> ParseBody(const v1::Event& untrusted, const EventLimit
       break;
   }
   if (untrusted.GetReflection()->GetUnknownFields(untrusted).empty()) {
-    return absl::InvalidArgumentError("event: it says nothing; set one of its fields");
+    return absl::InvalidArgumentError("it says nothing; set one of its fields");
   }
   return UnknownEvent{};
 }
@@ -348,13 +348,14 @@ absl::Status CheckSource(const ReceivedEvent& received, const EventLimits& limit
 absl::Status CheckPlace(const ReceivedEvent& received, const EventLimits& limits) {
   if (absl::Status source = CheckSource(received, limits); !source.ok()) return source;
   if (received.sequence > 0) return absl::OkStatus();
-  return absl::InvalidArgumentError("event: its sequence is 0; count from 1");
+  return absl::InvalidArgumentError(
+      fmt::format("an event of {}: its sequence is 0; count from 1", received.source_id));
 }
 
 absl::StatusOr<Event> ParseEvent(const ReceivedEvent& received, absl::Time arrived_at,
                                  const EventLimits& limits) {
   if (absl::Status place = CheckPlace(received, limits); !place.ok()) return place;
-  const auto refused = [&](const char* why) {
+  const auto refused = [&](const std::string& why) {
     return absl::InvalidArgumentError(
         fmt::format("event {} of {}: {}", received.sequence, received.source_id, why));
   };
@@ -363,12 +364,14 @@ absl::StatusOr<Event> ParseEvent(const ReceivedEvent& received, absl::Time arriv
   if (received.body.size() > 2 * limits.stages_max) {
     const std::size_t stages = CountFields(
         received.body, {v1::Event::kJobOpenedFieldNumber, v1::JobOpened::kStagesFieldNumber});
-    if (absl::Status few = CheckStageCount(stages, limits); !few.ok()) return few;
+    if (absl::Status few = CheckStageCount(stages, limits); !few.ok()) {
+      return refused(std::string(few.message()));
+    }
   }
   ReusedMessage<v1::Event> message;
   if (!message.Parse(received.body)) return refused("is not a tidemark.v1.Event");
   absl::StatusOr<EventBody> body = ParseBody(*message, limits);
-  if (!body.ok()) return body.status();
+  if (!body.ok()) return refused(std::string(body.status().message()));
 
   Event event;
   event.job_id = received.job_id;

@@ -82,8 +82,7 @@ TEST(ParseNewer, AnUnknownEvent) {
 }
 
 TEST(ParseNewer, ButAnEventOfNothingIsNoneOfANewerSender) {
-  EXPECT_EQ(ParseBody(v1::Event()).status().message(),
-            "event: it says nothing; set one of its fields");
+  EXPECT_EQ(ParseBody(v1::Event()).status().message(), "it says nothing; set one of its fields");
 }
 
 TEST(ParseNewer, AnUnknownState) {
@@ -130,7 +129,10 @@ TEST(CheckPlace, NeedsASourceAJobAndASequence) {
               HasSubstr("job_id has 257 bytes"));
   EXPECT_THAT(refused([](auto& e) { e.run_uid = std::string(129, 'x'); }),
               HasSubstr("run_uid has 129 bytes; send 0 to 128"));
-  EXPECT_THAT(refused([](auto& e) { e.sequence = 0; }), HasSubstr("sequence is 0; count from 1"));
+  EXPECT_THAT(refused([](auto& e) { e.sequence = 0; }),
+              "an event of host-7: its sequence is 0; count from 1");
+  EXPECT_THAT(refused([](auto& e) { e.body = ""; }),
+              "event 42 of host-7: it says nothing; set one of its fields");
   EXPECT_THAT(refused([](auto& e) { e.sent_at.reset(); }),
               HasSubstr("event 42 of host-7: sent_at is missing"));
   EXPECT_THAT(refused([](auto& e) { e.body = "nonsense"; }),
