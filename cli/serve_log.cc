@@ -28,8 +28,10 @@ std::string TimeText(absl::Time at) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", at, absl::UTCTimeZone());
 }
 
+// ASCII: some characters of a stranger's text steer a terminal, or turn the rest of its line.
 std::string Json(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return nlohmann::json(text).dump(-1, ' ', /*ensure_ascii=*/true,
+                                   nlohmann::json::error_handler_t::replace);
 }
 
 std::string Value(const std::string& text) {

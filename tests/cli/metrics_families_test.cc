@@ -192,5 +192,11 @@ TEST(LogLine, AStrangersJobIdCannotForgeALine) {
                                      R"("message":"job opened","job":"a\n2026 error \"b\""})");
 }
 
+TEST(LogLine, AStrangersJobIdCannotTurnALine) {
+  const LogEntry entry{LogSeverity::kInfo, "job opened", "\u202Eabc", {}};
+  EXPECT_EQ(LogLine(entry, kAt), R"(2026-01-02T03:04:05.678Z info job opened job="\u202eabc")");
+  EXPECT_THAT(LogLineJson(entry, kAt), ::testing::HasSubstr(R"("job":"\u202eabc")"));
+}
+
 }  // namespace
 }  // namespace tidemark::cli
