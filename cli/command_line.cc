@@ -84,7 +84,8 @@ CLI::Option* Address(CLI::Option* option) {
     // Of an IPv6 address in brackets only what stands behind them is a port.
     const std::size_t colon = word.rfind(':');
     const bool has_colon = colon != std::string::npos && word.find(']', colon) == std::string::npos;
-    if (word.empty() || word.starts_with("unix:") || word.starts_with("unix-abstract:")) return "";
+    if (word.empty()) return "must be host:port or unix:PATH, not empty";
+    if (word.starts_with("unix:") || word.starts_with("unix-abstract:")) return "";
     if (has_colon && colon + 1 < word.size()) {
       const std::string port = word.substr(colon + 1);
       std::uint32_t number = 0;
@@ -428,13 +429,16 @@ void AddWhatIf(CLI::App& command, Choice& choice) {
              kExitCodes);
 }
 
+// Of a replay. Taste: slower ones seem to stand still.
+constexpr double kSpeedMin = 0.001;
+
 double ParseSpeed(const std::string& word) {
   if (word == "max") return 0;
   char* end = nullptr;
   const double speed = std::strtod(word.c_str(), &end);
-  if (end == word.c_str() || *end != '\0' || !std::isfinite(speed) || speed <= 0) {
+  if (end == word.c_str() || *end != '\0' || !std::isfinite(speed) || speed < kSpeedMin) {
     throw CLI::ValidationError(
-        fmt::format("--speed must be a number above 0, or max, not {}", word));
+        fmt::format("--speed must be a number of at least {}, or max, not {}", kSpeedMin, word));
   }
   return speed;
 }
