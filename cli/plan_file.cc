@@ -5,6 +5,7 @@
 #include <google/protobuf/duration.pb.h>
 #include <google/protobuf/message.h>
 #include <google/protobuf/util/time_util.h>
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -347,8 +348,15 @@ class Reader {
 }  // namespace
 
 absl::StatusOr<Plan> ParsePlanFile(const std::string& text, PlanUse use) {
+  if (text.starts_with("TIDELOG")) {
+    return absl::InvalidArgumentError(
+        "is a log of Tidemark, not a plan; `tidemark replay` shows event logs");
+  }
   try {
     return Reader().Read(YAML::Load(text), use);
+  } catch (const YAML::DeepRecursion& error) {
+    return absl::InvalidArgumentError(
+        fmt::format("line {}: nested too deeply for a plan", error.mark.line + 1));
   } catch (const YAML::Exception& error) {  // of the library only
     return absl::InvalidArgumentError(
         fmt::format("line {}: not valid YAML: {}", error.mark.line + 1, error.msg));

@@ -70,13 +70,18 @@ int ReplaySparkLog(const ReplayArguments& arguments) {
     pace.WaitFor(replay->monitor().job().at);
     if (!progress->Show(replay->monitor().job())) return kReaderGone;
   }
+  // Of a file that is no log there is nothing to remark.
+  if (!has_shown && !more.ok()) {
+    Complain(std::string(more.status().message()));
+    return kUsage;
+  }
   if (has_shown) progress->Finish();
   for (const std::string& remark : replay->Remarks()) {
     Complain(fmt::format("{}: {}", arguments.log, remark));
   }
   if (more.ok()) return kSuccess;
   Complain(std::string(more.status().message()));
-  return has_shown ? kLogTorn : kUsage;
+  return kLogTorn;
 }
 
 }  // namespace

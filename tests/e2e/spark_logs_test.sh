@@ -27,6 +27,7 @@ refuses() { # WHY FILE
 }
 echo 'no log' >"$work/nonsense"
 refuses 'is no event log' "$work/nonsense"
+[ "$(wc -l <"$work/err")" = 1 ] || fail "remarks on a file that is no log: $(cat "$work/err")"
 refuses 'no files events_N' "$logs"
 printf '\x82SNAPPY\0' >"$work/app.snappy"
 refuses 'compressed with snappy' "$work/app.snappy"
