@@ -53,7 +53,11 @@ RemainingWords WarmingUpWords(const Snapshot& snapshot, const Estimate& estimate
   const auto words = [](const char* for_what) {
     return RemainingWords{"no estimate yet", ": ", for_what};
   };
-  if (KindOf(snapshot) == JobKind::kApplication) return words("waiting for the first tasks to end");
+  if (KindOf(snapshot) == JobKind::kApplication) {
+    // Its notes say why there is none although some have ended.
+    if (snapshot.counts.finished_tasks > 0) return {.about = "no estimate"};
+    return words("waiting for the first tasks to end");
+  }
   if (KindOf(snapshot) == JobKind::kWorkflow || snapshot.stages.empty()) {
     return {.about = "no estimate yet"};
   }

@@ -43,6 +43,17 @@ TEST(JobWording, NamesATaskByItsStage) {
   EXPECT_EQ(StragglerText(snapshot, {}), "last to end: task 7 of stage 0");
 }
 
+TEST(JobWording, AnApplicationWithoutAnEstimateWaitsForItsFirstTasksOnly) {
+  Snapshot snapshot = WarmingUp();
+  snapshot.info->kind = JobKind::kApplication;
+  snapshot.counts.finished_tasks = 0;
+  const auto words = [&] { return DescribeRemaining(snapshot, snapshot.estimate, {}); };
+  EXPECT_EQ(words().detail, "waiting for the first tasks to end");
+  snapshot.counts.finished_tasks = 1500;
+  EXPECT_EQ(words().about, "no estimate");
+  EXPECT_EQ(words().detail, "");
+}
+
 TEST(JobWording, TheShuffleIsTheFirstPartOfTheReduceStage) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.stages[1].finished_tasks = 0;
