@@ -16,6 +16,12 @@ int WrongFile(const absl::Status& status) {
   return kUsage;
 }
 
+// What the master refuses about the file is said like what is wrong with it here.
+absl::StatusOr<int> Refused(const std::string& file, const absl::Status& status) {
+  if (!absl::IsInvalidArgument(status)) return status;
+  return WrongFile(InPlanFile(file, status));
+}
+
 absl::StatusOr<int> SuccessIf(const absl::Status& status) {
   if (status.ok()) return kSuccess;
   return status;
@@ -27,7 +33,8 @@ int Do(const SubmitArguments& arguments) {
   const auto plan = cli::ReadPlanFile(arguments.file, cli::PlanUse::kSubmit);
   if (!plan.ok()) return WrongFile(plan.status());
   return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
-    if (absl::Status taken = master.SubmitJob(*plan); !taken.ok()) return taken;
+    const absl::Status taken = master.SubmitJob(*plan);
+    if (!taken.ok()) return Refused(arguments.file, taken);
     return WriteLine(stdout, plan->id) ? kSuccess : kReaderGone;
   });
 }
@@ -50,8 +57,10 @@ int Do(const UpdateArguments& arguments) {
     Complain("nothing to change; pass --add, --cancel or --cancel-all");
     return kUsage;
   }
-  return AtMaster(arguments.master, [&](const Client& master) {
-    return SuccessIf(master.UpdateJob(arguments.job_id, change));
+  return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
+    const absl::Status changed = master.UpdateJob(arguments.job_id, change);
+    if (changed.ok()) return kSuccess;
+    return arguments.file.empty() ? changed : Refused(arguments.file, changed);
   });
 }
 

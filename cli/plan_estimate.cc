@@ -209,7 +209,8 @@ class StagesOfPlan {
   absl::Status ApplyModels() {
     bottlenecks_.resize(now_.stages.size());
     std::size_t place = 0;
-    for (const PlannedJob& job : plan_.jobs) {
+    for (std::size_t j = 0; j < plan_.jobs.size(); ++j) {
+      const PlannedJob& job = plan_.jobs[j];
       for (const PlannedStage& stage : job.stages) {
         const std::size_t i = place++;
         if (!stage.task) continue;
@@ -219,8 +220,8 @@ class StagesOfPlan {
         const auto time = workflow::EstimateTask(workflow::SparkTask(*stage.task),
                                                  NodeOf(plan_.cluster), per_node);
         if (!time.ok()) {
-          return absl::InvalidArgumentError(fmt::format("stage {}: {}", now_.stages[i].name,
-                                                        std::string(time.status().message())));
+          return FieldError(fmt::format("jobs[{}].stages[{}].task", j, &stage - &job.stages[0]),
+                            std::string(time.status().message()));
         }
         bottlenecks_[i] = std::string(workflow::NameOf(time->bottleneck));
         for (auto& kind : profile_.stages[i].seconds) kind = {absl::ToDoubleSeconds(time->total)};

@@ -4,7 +4,6 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/duration.pb.h>
 #include <google/protobuf/message.h>
-#include <google/protobuf/util/time_util.h>
 #include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/yaml.h>
 
@@ -13,9 +12,11 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "proto/wire/message_time.h"
@@ -92,6 +93,13 @@ class Reader {
     if (!parsed.ok()) return AsWritten(parsed.status());
     if (use == PlanUse::kSubmit && parsed->id.empty()) return Wrong("", "id is missing");
     return parsed;
+  }
+
+  // The same error, said about the file.
+  absl::Status Locate(const YAML::Node& root, const absl::Status& error) {
+    v1::Plan plan;
+    ReadRoot(root, plan);
+    return AsWritten(error);
   }
 
  private:
@@ -309,15 +317,16 @@ class Reader {
   void ReadSeconds(const YAML::Node& node, google::protobuf::Duration& message,
                    const Place& place) {
     double seconds = NAN;
-    const bool is_number = node.IsScalar() && YAML::convert<double>::decode(node, seconds);
-    if (is_number && seconds >= 0 && seconds <= kSecondsMax) {
+    absl::Duration written;
+    if (node.IsScalar() && !YAML::convert<double>::decode(node, seconds) &&
+        absl::ParseDuration(node.Scalar(), &written)) {
+      seconds = absl::ToDoubleSeconds(written);
+    }
+    if (seconds >= 0 && seconds <= kSecondsMax) {
       return tidemark::wire::EncodeDuration(absl::Seconds(seconds), message);
     }
-    const bool is_text = node.IsScalar() && !is_number &&
-                         google::protobuf::util::TimeUtil::FromString(node.Scalar(), &message);
-    if (!is_text || message.seconds() < 0 || message.nanos() < 0) {
-      Fail(place, fmt::format("must be seconds from 0 to {:.12g}", kSecondsMax));
-    }
+    Fail(place, fmt::format("must be from 0 to {:.12g} seconds, or text such as 90s or 1h30m",
+                            kSecondsMax));
   }
 
   // "fifo" for SCHEDULING_POLICY_FIFO.
@@ -369,6 +378,30 @@ absl::StatusOr<Plan> ReadPlanFile(const std::string& path, PlanUse use) {
   absl::StatusOr<Plan> plan = ParsePlanFile(*text, use);
   if (plan.ok()) return plan;
   return absl::Status(plan.status().code(), absl::StrCat(path, ": ", plan.status().message()));
+}
+
+absl::Status InPlanFile(const std::string& path, const absl::Status& error) {
+  std::string message(error.message());
+  // A request holds the plan as `plan`, or its jobs as `add_jobs`.
+  for (const std::string_view prefix : {"plan.", "add_"}) {
+    if (message.starts_with(prefix)) message.erase(0, prefix.size());
+  }
+  const std::size_t end = message.find(": ");
+  const std::string field = message.substr(0, end);
+  const bool is_field = std::all_of(field.begin(), field.end(), [](char c) {
+    return absl::ascii_islower(c) || absl::ascii_isdigit(c) || absl::StrContains("_.[]", c);
+  });
+  const auto text = transport::ReadSmallFile(path);
+  if (!absl::IsInvalidArgument(error) || end == message.npos || !is_field || !text.ok()) {
+    return error;
+  }
+  try {
+    const absl::Status located =
+        Reader().Locate(YAML::Load(*text), FieldError(field, message.substr(end + 2)));
+    return absl::InvalidArgumentError(absl::StrCat(path, ": ", located.message()));
+  } catch (const YAML::Exception&) {  // the file has changed
+    return error;
+  }
 }
 
 }  // namespace tidemark::cli

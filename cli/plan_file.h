@@ -12,8 +12,8 @@
 //       queue: adhoc
 //       stages: [{name: scan, tasks: 40, task_seconds: [11, 12]}]
 //
-// A list of one may be written as its element, durations are seconds or text such as "90s", and
-// `stages` at the top level are those of the only job.
+// A list of one may be written as its element, durations are seconds or text such as "90s" or
+// "1h30m", and `stages` at the top level are those of the only job.
 #pragma once
 
 #include <string>
@@ -35,5 +35,8 @@ enum class PlanUse {
 absl::StatusOr<Plan> ParsePlanFile(const std::string& text, PlanUse use);
 // The same; errors name the file. NotFound: it cannot be read.
 absl::StatusOr<Plan> ReadPlanFile(const std::string& path, PlanUse use);
+// What a master said about the plan of that file ("add_jobs[0].queue: is missing"), with file, line
+// and the names that the file uses; any other error as it is.
+absl::Status InPlanFile(const std::string& path, const absl::Status& error);
 
 }  // namespace tidemark::cli

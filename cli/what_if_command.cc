@@ -96,13 +96,16 @@ int OfPlan(const WhatIfArguments& arguments) {
     Outcomes outcomes;
     for (const Scenario& scenario : scenarios) {
       auto outcome = cli::EstimateStages(*plan, scenario, absl::Now());
-      if (!outcome.ok()) return wrong(outcome.status());
+      if (!outcome.ok()) return wrong(InPlanFile(arguments.subject, outcome.status()));
       outcomes.push_back(*std::move(outcome));
     }
     return Show(arguments, scenarios, outcomes);
   }
   return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
     const auto outcomes = master.EstimatePlan(*plan, scenarios);
+    if (absl::IsInvalidArgument(outcomes.status())) {
+      return wrong(InPlanFile(arguments.subject, outcomes.status()));
+    }
     if (!outcomes.ok()) return outcomes.status();
     return Show(arguments, scenarios, *outcomes);
   });

@@ -19,8 +19,8 @@ absl::Status CheckWorkflow(const Plan& plan, std::size_t jobs_max) {
   for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
     if (plan.jobs[i].stages.empty()) continue;
     return FieldError(absl::StrCat("jobs[", i, "].stages"),
-                      "must be empty: a master estimates jobs by their task counts; "
-                      "estimate a file of stages without one");
+                      "must be empty: a master takes jobs that are described by their task "
+                      "counts; `tidemark what-if` estimates stages without a master");
   }
   return CheckPlan(plan);
 }

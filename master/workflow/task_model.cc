@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 
 namespace tidemark::workflow {
 namespace {
@@ -38,6 +40,30 @@ bool IsAmount(double value) { return std::isfinite(value) && value >= 0; }
 // Seconds of each resource (of one core for kCpu) that one task's sub-stage needs.
 using Needs = std::array<double, kResources>;
 
+// The field of a plan that says it: of `node`, or of the task itself.
+std::string FieldOf(Resource resource) {
+  if (resource == Resource::kCpu) return "core_bytes_per_second";
+  const std::string field = absl::StrReplaceAll(NameOf(resource), {{" ", "_"}});
+  return absl::StrCat("node.", field, "_bytes_per_second");
+}
+
+// InvalidArgument names every throughput that the task needs and that is not known.
+absl::Status CheckThroughputs(const TaskModel& task, const ResourceProfile& node) {
+  std::vector<std::string> missing;
+  for (const SubStage& sub_stage : task.sub_stages) {
+    for (const Operation& operation : sub_stage.operations) {
+      if (operation.bytes == 0 || Throughput(node, operation) != 0) continue;
+      const std::string field = FieldOf(operation.resource);
+      if (std::find(missing.begin(), missing.end(), field) == missing.end()) {
+        missing.push_back(field);
+      }
+    }
+  }
+  if (missing.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("needs ", absl::StrJoin(missing, " and "),
+                                                 "; `tidemark profile node` measures a node"));
+}
+
 absl::StatusOr<Needs> NeedsOf(const SubStage& sub_stage, const ResourceProfile& node) {
   Needs needs = {};
   for (const Operation& operation : sub_stage.operations) {
@@ -50,9 +76,8 @@ absl::StatusOr<Needs> NeedsOf(const SubStage& sub_stage, const ResourceProfile& 
     }
     if (operation.bytes == 0) continue;
     if (throughput == 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "sub-stage ", sub_stage.name, " needs ", name,
-          ", whose throughput is zero; set it for the node (`tidemark profile node` measures it)"));
+      return absl::InvalidArgumentError(absl::StrCat("sub-stage ", sub_stage.name, " needs ", name,
+                                                     ", whose throughput is zero"));
     }
     needs[IndexOf(operation.resource)] += operation.bytes / throughput;
   }
@@ -84,7 +109,7 @@ class Sharing {
 
   double Rate(std::size_t i) const { return RateElsewhere(i, kResources); }
 
-  // What holds the sharer back; its core when that is as tight as anything else.
+  // The resource that limits this sharer; on a tie, its core.
   Resource Bottleneck(std::size_t i) const {
     const auto tightest = std::min_element(limits_[i].begin(), limits_[i].end());
     if (*tightest >= alone_[i]) return Resource::kCpu;
@@ -223,6 +248,7 @@ absl::StatusOr<TaskTime> EstimateTask(const TaskModel& task, const ResourceProfi
   if (task.load < absl::ZeroDuration() || task.load == absl::InfiniteDuration()) {
     return absl::InvalidArgumentError("the load time must be finite and not negative");
   }
+  if (absl::Status known = CheckThroughputs(task, node); !known.ok()) return known;
   TaskTime estimate = {.total = task.load};
   absl::Duration longest = -absl::InfiniteDuration();
   for (const SubStage& sub_stage : task.sub_stages) {

@@ -113,7 +113,10 @@ jobs:
 TEST(PlanEstimate, ObjectsToDataWithoutAThroughput) {
   const Plan plan =
       PlanOf("stages: [{name: a, tasks: 1, task: {input_bytes: 5, core_bytes_per_second: 1}}]");
-  EXPECT_THAT(EstimateStages(plan, {}, kNow).status().ToString(), HasSubstr("throughput is zero"));
+  EXPECT_EQ(std::string(EstimateStages(plan, {}, kNow).status().message()),
+            "jobs[0].stages[0].task: needs node.file_system_read_bytes_per_second; `tidemark "
+            "profile node` "
+            "measures a node");
 }
 
 // A scenario is checked like a plan of its own.

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <string>
 
+#include "cli/plan_estimate.h"
+
 namespace tidemark::cli {
 namespace {
 
@@ -127,6 +129,16 @@ TEST(PlanFile, IsJsonAsWell) {
   EXPECT_EQ(plan.cluster.policy, SchedulingPolicy::kFair);
 }
 
+TEST(PlanFile, TakesDurationsAsSettingsHaveThem) {
+  const auto within = [](const std::string& text) {
+    return PlanOf("retry_within: " + text + "\njobs: [{name: a}]").retry_within;
+  };
+  EXPECT_EQ(within("90"), absl::Seconds(90));
+  EXPECT_EQ(within("90s"), absl::Seconds(90));
+  EXPECT_EQ(within("1m"), absl::Minutes(1));
+  EXPECT_EQ(within("1h30m"), absl::Minutes(90));
+}
+
 struct Fault {
   const char* name;
   std::string text;
@@ -168,10 +180,14 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"NoTimes", Second("name: b, tasks: 1"),
               "line 3: stages[1]: no task times: set task_seconds, or task with the data of one "
               "task"},
-        Fault{"NegativeTime", Second("name: b, tasks: 1, task_seconds: -1"),
-              "line 3: stages[1].task_seconds: must be seconds from 0 to 1000000000"},
-        Fault{"NanTime", Second("name: b, tasks: 1, task_seconds: [1, .nan]"),
-              "line 3: stages[1].task_seconds[1]: must be seconds from 0 to 1000000000"},
+        Fault{
+            "NegativeTime", Second("name: b, tasks: 1, task_seconds: -1"),
+            "line 3: stages[1].task_seconds: must be from 0 to 1000000000 seconds, or text such as "
+            "90s or 1h30m"},
+        Fault{
+            "NanTime", Second("name: b, tasks: 1, task_seconds: [1, .nan]"),
+            "line 3: stages[1].task_seconds[1]: must be from 0 to 1000000000 seconds, or text such "
+            "as 90s or 1h30m"},
         Fault{"UnknownParent", Second("name: bee, tasks: 1, task_seconds: 1, after: [be]"),
               "line 3: stages[1].after[0]: unknown stage be; did you mean bee?"},
         Fault{"Cycle", Second("name: b, tasks: 1, task_seconds: 1, after: b"),
@@ -266,7 +282,23 @@ TEST(PlanFile, NeedsAnIdToBeSubmitted) {
   EXPECT_TRUE(ParsePlanFile(kJobs, PlanUse::kSubmit).ok());
 }
 
-TEST(PlanFile, EveryExampleOfTheDocumentIsRead) {
+// What a master refuses is said by the names of the request.
+TEST(PlanFile, SaysInTheFileWhatAMasterRefuses) {
+  const std::string path = ::testing::TempDir() + "/plan_file_test_add.yaml";
+  std::ofstream(path) << "jobs:\n- {name: a}\n- name: b\n  maps: 3\n";
+  const auto said = [&](const std::string& message) {
+    const absl::Status located = InPlanFile(path, absl::InvalidArgumentError(message));
+    return std::string(located.message());
+  };
+  EXPECT_EQ(said("add_jobs[1].queue: is missing"), path + ": line 3: jobs[1].queue: is missing");
+  EXPECT_EQ(said("plan.jobs[1].map_task_count: too many"),
+            path + ": line 4: jobs[1].maps: too many");
+  EXPECT_EQ(said("No field: nothing to say"), "No field: nothing to say");
+  const absl::Status other = absl::UnavailableError("jobs[0]: gone");
+  EXPECT_EQ(InPlanFile(path, other), other);
+}
+
+TEST(PlanFile, EveryExampleOfTheDocumentIsReadAndEstimated) {
   std::ifstream file(TIDEMARK_SOURCE_DIR "/docs/plans.md");
   ASSERT_TRUE(file) << "docs/plans.md is missing";
   const std::string text(std::istreambuf_iterator<char>(file), {});
@@ -277,6 +309,10 @@ TEST(PlanFile, EveryExampleOfTheDocumentIsRead) {
     const auto plan =
         ParsePlanFile(text.substr(from, text.find("```", from) - from), PlanUse::kEstimate);
     EXPECT_TRUE(plan.ok()) << "example " << examples << ": " << plan.status();
+    if (plan.ok() && IsOfStages(*plan)) {
+      const auto outcome = EstimateStages(*plan, {}, absl::UnixEpoch());
+      EXPECT_TRUE(outcome.ok()) << "example " << examples << ": " << outcome.status();
+    }
     ++examples;
   }
   EXPECT_EQ(examples, 3);

@@ -122,7 +122,11 @@ TEST(EstimateTask, SaysWhatIsWrong) {
   const auto message = [](const absl::StatusOr<TaskTime>& time) {
     return std::string(time.status().message());
   };
-  EXPECT_THAT(message(EstimateTask(reads, {.cores = 1}, 1)), HasSubstr("throughput is zero"));
+  const TaskModel more = {.sub_stages = {Reads(1), {.operations = {{Resource::kCpu, 1, 0}}}}};
+  EXPECT_EQ(
+      message(EstimateTask(more, {.cores = 1}, 1)),
+      "needs node.file_system_read_bytes_per_second and core_bytes_per_second; `tidemark profile "
+      "node` measures a node");
   EXPECT_THAT(message(EstimateTask(reads, Node(), 0)), HasSubstr("above zero"));
   EXPECT_THAT(message(EstimateTask({.sub_stages = {Reads(-1)}}, Node(), 1)),
               HasSubstr("not negative"));
