@@ -11,6 +11,9 @@
 namespace tidemark::console {
 namespace {
 
+// With which the words for a remaining time end.
+constexpr std::string_view kLeft = " left";
+
 // Cells, the last of which may be the longest.
 using Row = std::vector<std::string>;
 
@@ -182,9 +185,12 @@ std::vector<std::string> RenderTaskTable(const Snapshot& snapshot, const TableOp
 
 std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptions& options) {
   const Snapshot& snapshot = outcome.snapshot;
-  std::string whole =
-      fmt::format("{}: {}", JobTitle(snapshot, options.text),
-                  DescribeRemaining(snapshot, snapshot.estimate, options.text).text());
+  RemainingWords remaining = DescribeRemaining(snapshot, snapshot.estimate, options.text);
+  const bool has_begun = snapshot.state != JobState::kQueued;
+  if (!has_begun && remaining.about.ends_with(kLeft)) {
+    remaining.about = "takes " + remaining.about.substr(0, remaining.about.size() - kLeft.size());
+  }
+  std::string whole = fmt::format("{}: {}", JobTitle(snapshot, options.text), remaining.text());
   if (outcome.busy_share) whole += ", " + BusyText(outcome) + " of the slots' time used";
   std::vector<std::string> lines = {Line(whole, options)};
   const bool has_jobs = !snapshot.children.empty();
@@ -198,7 +204,10 @@ std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptio
                     Criticality(stage.is_critical, stage.bottleneck, options.text)});
   }
   for (const Child& child : snapshot.children) {
-    if (!snapshot.stages.empty()) break;
+    const auto is_of_child = [&](const StageProgress& stage) {
+      return stage.id.child == child.number;
+    };
+    if (std::any_of(snapshot.stages.begin(), snapshot.stages.end(), is_of_child)) continue;
     rows.push_back({Printable(child.name, options.text.unicode), DurationOr(child.starts_in, "-"),
                     DurationOr(child.estimate.remaining, "-"),
                     Criticality(child.is_critical, "", options.text)});

@@ -34,7 +34,8 @@ absl::StatusOr<JobHub::Place> ParsePageToken(const std::string& token) {
   const char* const last = token.data() + token.size();
   const auto [end, error] = std::from_chars(token.data(), last, place.run);
   if (error != std::errc() || end == last || *end != '/') {
-    return FieldError("page_token", "not one of this service; start without one");
+    return FieldError("page_token",
+                      "was not issued by this service; leave it empty for the first page");
   }
   place.job_id.assign(end + 1, last);
   return place;
@@ -194,7 +195,7 @@ absl::Status JobService::EstimateAsItIs(Snapshot newest, const std::vector<Scena
   for (const Scenario& scenario : scenarios) {
     if (scenario != Scenario() && is_workflow) {
       return absl::FailedPreconditionError(fmt::format(
-          "workflow {} has ended: nothing of it can be otherwise; ask without scenarios",
+          "workflow {} has ended; run what-if without --slots, --data-factor and --policy",
           newest.job_id));
     }
     if (scenario != Scenario()) {
@@ -244,7 +245,10 @@ absl::Status JobService::Estimate(const v1::EstimateJobRequest& untrusted,
     }
     if (!would_be.ok()) return would_be.status();
     would_be->snapshot.sequence = 0;
-    if (untrusted.has_plan()) would_be->snapshot.job_id = untrusted.plan().id();
+    if (untrusted.has_plan()) {
+      would_be->snapshot.job_id = untrusted.plan().id();
+      would_be->snapshot.state = JobState::kQueued;
+    }
     v1::Outcome& outcome = *response.add_outcomes();
     wire::EncodeSnapshot(would_be->snapshot, *outcome.mutable_snapshot());
     outcome.set_busy_share(would_be->busy_share.value_or(0));

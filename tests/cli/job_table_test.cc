@@ -152,6 +152,29 @@ TEST(EstimateTable, ShowsTheEndAndEachStage) {
                   "parse  0 s     20 s  critical, bound by network"));
 }
 
+// Nothing of it has passed, so nothing is "left".
+TEST(EstimateTable, SaysHowLongAPlanTakes) {
+  Outcome outcome = Planned(absl::Seconds(20));
+  outcome.busy_share.reset();
+  outcome.snapshot.state = JobState::kQueued;
+  EXPECT_EQ(RenderEstimate(outcome, {.width = 120}).front(), "visits: takes ~ 20 s");
+  outcome.snapshot.estimate.remaining =
+      Range{absl::Seconds(20), absl::Seconds(10), absl::Seconds(30)};
+  EXPECT_EQ(RenderEstimate(outcome, {.width = 120}).front(), "visits: takes ~ 20 s (10-30 s)");
+}
+
+TEST(EstimateTable, ShowsJobsBesideTheStagesOfOthers) {
+  Outcome outcome = Planned(absl::Seconds(20));
+  outcome.snapshot.stages[0].id = outcome.snapshot.stage_infos[0].id = {2, 0};
+  outcome.snapshot.children = {
+      {.number = 1, .name = "load", .estimate = {.remaining = Range{.median = absl::Seconds(5)}}},
+      {.number = 2, .name = "report"}};
+  const auto lines = RenderEstimate(outcome, {.width = 120});
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_THAT(lines[2], HasSubstr("report/parse"));
+  EXPECT_THAT(lines[3], HasSubstr("load          -       5 s"));
+}
+
 // Of a job that is no plan nobody knows how busy its slots are.
 TEST(EstimateTable, LeavesOutWhatIsNotKnown) {
   Outcome outcome = Planned(absl::Seconds(20));

@@ -561,6 +561,8 @@ TEST_F(JobServiceTest, TellsWhatWouldBeInEachScenario) {
     const auto remaining = [&](int i) {
       const v1::Snapshot& snapshot = response.outcomes(i).snapshot();
       EXPECT_EQ(snapshot.sequence(), 0u);
+      EXPECT_EQ(snapshot.state(),
+                request.has_plan() ? v1::JOB_STATE_QUEUED : v1::JOB_STATE_RUNNING);
       return static_cast<double>(snapshot.estimate().remaining().median().seconds());
     };
     EXPECT_NEAR(remaining(0), 2 * (40 + 10), 10);
