@@ -17,8 +17,8 @@ Counts CountParts(const Snapshot& snapshot) {
     counts.finished_tasks += stage.finished_tasks;
     counts.failed_attempts += stage.failed_attempts;
   }
-  counts.children = static_cast<std::uint32_t>(snapshot.children.size());
   for (const Child& child : snapshot.children) {
+    if (child.state != ChildState::kCancelled) ++counts.children;
     if (child.state == ChildState::kSucceeded) ++counts.finished_children;
   }
   return counts;
