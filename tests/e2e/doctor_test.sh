@@ -60,8 +60,8 @@ wait_for 30 grep -q '^ACCEPT ' other.out
 other=$(sed -n 's/^ACCEPT //p' other.out | head -n 1)
 doctor 1 "FAIL  master       cannot listen on $other" "$other" --data-dir data
 
-# The unit: the doctor hears the words of the master.
-unit=$here/../../packaging/tidemark.service
+# The unit: the doctor checks what the master will run.
+unit=$here/../../packaging/tidemark.service.in
 words_of() { sed -n "s/^$1=.*tidemark $2 //p" "$unit"; }
 [ -n "$(words_of ExecStart serve)" ] &&
   [ "$(words_of ExecStart serve)" = "$(words_of ExecStartPre doctor)" ] ||
