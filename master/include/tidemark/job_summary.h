@@ -33,10 +33,12 @@ struct JobSummary {
   // As the tasks reported them: splits read, pairs emitted after any combiner.
   std::uint64_t map_input_bytes = 0;
   std::uint64_t map_output_bytes = 0;
-  std::uint64_t reduce_groups = 0;  // finished key groups
+  // Finished key groups.
+  std::uint64_t reduce_groups = 0;
   std::uint64_t reduce_input_bytes = 0;
   std::uint64_t reduce_output_bytes = 0;
-  absl::Duration reduce_time;  // inside reduce functions
+  // Inside reduce functions.
+  absl::Duration reduce_time;
   // The cost model of the reduce function as data: moments of the finished key groups by logarithm
   // of size (streaming/size_histogram.h), from which any curve can be fitted again.
   std::vector<GroupBin> bins;

@@ -26,32 +26,43 @@ struct LatencyCounts {
   double sum_seconds = 0;
 };
 
+// Copyable; one value is safe to share between threads when const.
 struct MasterStats {
   // Events, as they came off the network.
   std::uint64_t events = 0;
   std::uint64_t event_bytes = 0;
-  std::uint64_t events_refused = 0;           // malformed, of no open job, ...
-  std::uint64_t events_refused_by_limit = 0;  // part of the above
-  std::uint64_t calls_unauthenticated = 0;    // no token, or an unknown one
-  std::uint64_t calls_denied = 0;             // a token without the right
+  // Malformed, of no open job, or beyond a limit; the second counts the last of these alone.
+  std::uint64_t events_refused = 0;
+  std::uint64_t events_refused_by_limit = 0;
+  // Without a token, or with an unknown one.
+  std::uint64_t calls_unauthenticated = 0;
+  // With a token that lacks the right.
+  std::uint64_t calls_denied = 0;
   std::uint64_t calls_refused_by_limit = 0;
-  std::uint64_t connections_refused = 0;  // for lack of room or descriptors
-  std::uint64_t connections_cut = 0;      // of strangers, who showed no valid token in time
+  // For lack of room or descriptors.
+  std::uint64_t connections_refused = 0;
+  // Of strangers, who showed no valid token in time.
+  std::uint64_t connections_cut = 0;
   std::uint64_t snapshots_published = 0;
-  std::uint64_t snapshots_skipped = 0;  // of a watcher that was too slow for all of them
+  // Those that a watcher was too slow for.
+  std::uint64_t snapshots_skipped = 0;
 
   // Open now.
   std::size_t connections = 0;
-  std::size_t connections_waiting = 0;  // part of the above: of strangers not yet listened to
+  // Part of the above: of strangers not yet listened to.
+  std::size_t connections_waiting = 0;
   std::size_t ingest_streams = 0;
   std::size_t watchers = 0;
   // Events that were read and are not answered yet.
   std::size_t unanswered_events = 0;
 
-  LatencyCounts tick;               // one round over all jobs that are due
-  LatencyCounts estimate;           // one snapshot of one job
-  LatencyCounts workflow_estimate;  // one snapshot of one workflow
-  LatencyCounts journal;  // from an event's arrival to its being on disk; none without a journal
+  // One round over all jobs that are due.
+  LatencyCounts tick;
+  // One snapshot of one job, and of one workflow.
+  LatencyCounts estimate;
+  LatencyCounts workflow_estimate;
+  // From an event's arrival to its being on the disk; none without a journal.
+  LatencyCounts journal;
 };
 
 }  // namespace tidemark

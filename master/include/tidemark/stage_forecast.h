@@ -19,10 +19,14 @@ namespace tidemark {
 struct StageForecast {
   // Its number within the job; empty: earlier runs had it, and it does not exist yet.
   std::optional<std::uint32_t> stage;
-  std::string name;          // its signature, else what people call it
-  absl::Duration starts_in;  // zero: it runs, or is over
-  absl::Duration ends_in;    // of its last task; zero: nothing of it is left
-  bool is_critical = false;  // a delay here delays the job
+  // Its signature, else what people call it.
+  std::string name;
+  // From the tick on. Zero: it runs, or is over.
+  absl::Duration starts_in;
+  // The end of its last task. Zero: nothing of it is left.
+  absl::Duration ends_in;
+  // Whether a delay of this stage delays the job.
+  bool is_critical = false;
   friend bool operator==(const StageForecast&, const StageForecast&) = default;
 };
 

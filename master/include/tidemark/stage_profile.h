@@ -17,25 +17,32 @@ namespace tidemark {
 
 // One stage of a finished run.
 struct StageProfile {
-  std::string name;                  // its signature, which is the same in every run
-  std::vector<std::size_t> parents;  // indexes in RunProfile::stages
+  // Its signature, which is the same in every run.
+  std::string name;
+  // Indexes in RunProfile::stages.
+  std::vector<std::size_t> parents;
   std::uint64_t tasks = 0;
-  double lag = 0;  // from the end of the last parent to its first task. seconds
-  // Of its tasks, or of an even choice of them: the first on their slot, the first of this stage on
-  // their slot, all others, and those around which slots went idle. seconds
+  // From the end of the last parent to its first task. Seconds.
+  double lag = 0;
+  // Seconds that its tasks, or an even choice of them, took, in four kinds: the first on their
+  // slot, the first of this stage on their slot, all others, and those around which slots went
+  // idle.
   std::array<std::vector<double>, 4> seconds;
   friend bool operator==(const StageProfile&, const StageProfile&) = default;
 };
 
+// All stages of a finished run.
 struct RunProfile {
-  // One time of each kind for each stage fits. Eight such runs are 30 MB at most, half of what a
-  // record of a log may hold.
+  // Bounds, checked by CanBeKept(). One time of each kind for each stage fits. Eight such runs are
+  // 30 MB at most, half of what a record of a log may hold.
   static constexpr std::size_t kStagesMax = 10'000;
   static constexpr std::size_t kTaskTimesMax = 4 * kStagesMax;
   static constexpr std::size_t kEdgesMax = 100'000;
   static constexpr std::size_t kNameBytesMax = std::size_t{2} << 20;
-  double slots = 1;                  // tasks that the run could have at once
-  std::vector<StageProfile> stages;  // empty: nothing is known of them
+  // Tasks that the run could have at once.
+  double slots = 1;
+  // Empty: nothing is known of them.
+  std::vector<StageProfile> stages;
   friend bool operator==(const RunProfile&, const RunProfile&) = default;
 };
 

@@ -44,25 +44,35 @@ inline constexpr std::uint32_t kReduceStage = 1;
 // One attempt at one task.
 struct AttemptId {
   std::uint32_t stage = kMapStage;
-  std::uint32_t index = 0;          // among the tasks of the stage; its partition, if it has one
-  std::uint32_t attempt = 0;        // a retry or a speculative attempt has the next number
-  std::uint32_t stage_attempt = 0;  // a higher one replaces what earlier ones said
+  // Among the tasks of the stage; the number of its partition, if it has one.
+  std::uint32_t index = 0;
+  // A retry or a speculative attempt has the next number.
+  std::uint32_t attempt = 0;
+  // Of the stage. A higher one replaces what earlier ones reported.
+  std::uint32_t stage_attempt = 0;
   friend bool operator==(const AttemptId&, const AttemptId&) = default;
 };
 
 // "task 17 of stage 0", with ", attempt 2" or ", stage attempt 1" where they are not the first.
 std::string ToString(const AttemptId& id);
 
-// In the order of an attempt's life. States may be skipped or told late; one that the attempt has
-// already passed changes nothing.
+// In the order of an attempt's life. States may be skipped or reported late; one that the attempt
+// has already passed changes nothing.
 enum class AttemptState : std::uint8_t {
-  kQueued,    // wants a slot
-  kStarted,   // has one and runs; a reduce task fetches its input first
-  kShuffled,  // a reduce task has all its input, sorted: its first reduce function starts
-  kFinished,  // its output is committed
-  kFailed,    // it broke; the engine may try again
-  kKilled,    // preempted, lost with its node, or overtaken by another attempt
-  kObsolete,  // it had finished, but its output was lost: the task must run again
+  // Wants a slot.
+  kQueued,
+  // Has one and runs; a reduce task fetches its input first.
+  kStarted,
+  // A reduce task has all its input, sorted: its first reduce function starts.
+  kShuffled,
+  // Its output is committed.
+  kFinished,
+  // It broke; the engine may try again.
+  kFailed,
+  // Preempted, lost with its node, or overtaken by another attempt.
+  kKilled,
+  // It had finished, but its output was lost: the task must run again.
+  kObsolete,
 };
 
 // How a job, a stage or a group ended: with all its output, by giving up, because somebody stopped
@@ -71,34 +81,50 @@ enum class JobOutcome : std::uint8_t { kSucceeded, kFailed, kKilled, kUnknown };
 
 // What the tasks of a stage do, as far as estimates depend on it. A kMap task reads a split and
 // emits pairs; a kReduce task fetches one partition of the map output, then reduces one key group
-// after the other; kGeneric is anything else, kUnknown not said. Numbered as in job.proto.
+// after the other; kGeneric is anything else, kUnknown not reported. Numbered as in job.proto.
 enum class StageKind : std::uint8_t { kUnknown, kMap, kReduce, kGeneric };
 
 // How good the sizes of tasks are: counted, counted and rounded to within about 10 %, or an average
 // of several.
 enum class SizePrecision : std::uint8_t { kUnknown, kExact, kRounded, kEstimated };
 
-// A stage of a job: tasks that do the same to different data. It may come after the stages that
-// read its output, and again: a later one fills in what earlier ones left empty.
+// A stage of a job: tasks that do the same to different data. The event may come after the stages
+// that read its output, and again: a later one fills in what earlier ones left empty.
 struct StageOpened {
-  std::uint32_t stage = 0;    // its number within the job
-  std::uint32_t attempt = 0;  // at the stage; a higher one may have fewer tasks
-  std::string name;           // for people; never interpreted
-  std::string signature;      // by which an earlier run's stage is recognised
+  // Its number within the job.
+  std::uint32_t stage = 0;
+  // At the stage; a higher one may have fewer tasks.
+  std::uint32_t attempt = 0;
+  // For people; never interpreted.
+  std::string name;
+  // By which the stage of an earlier run is recognised: the same in every run of the job, and
+  // different for its other stages.
+  std::string signature;
   // Stages whose output it reads. They may never be opened, and a cycle is not refused here.
   std::vector<std::uint32_t> parents;
-  std::string group;  // as GroupOpened names it; empty: none
+  // As GroupOpened names it; empty: none.
+  std::string group;
   StageKind kind = StageKind::kUnknown;
-  std::optional<std::uint32_t> task_count;   // of this attempt
-  std::optional<std::uint32_t> index_count;  // above all indexes; empty: as many as tasks
-  bool skipped = false;                      // its output was there already: none of its tasks runs
-  std::string pool;                          // of the scheduler; empty: the job's
-  std::vector<std::uint64_t> task_bytes;     // by index of the task; empty: not known
-  std::vector<std::uint64_t> task_records;   // likewise
+  // Tasks of this attempt.
+  std::optional<std::uint32_t> task_count;
+  // One above the highest index of a task; empty: as task_count.
+  std::optional<std::uint32_t> index_count;
+  // Its output was there already: none of its tasks runs.
+  bool skipped = false;
+  // Of the engine's scheduler; empty: the job's.
+  std::string pool;
+  // Input of each task, by index; empty: not known.
+  std::vector<std::uint64_t> task_bytes;
+  // Likewise, in records.
+  std::vector<std::uint64_t> task_records;
+  // Of both. Kept, but no estimate uses it yet.
   SizePrecision size_precision = SizePrecision::kUnknown;
-  std::optional<std::uint32_t> slots;            // tasks at once; empty: as many as were seen
-  std::optional<std::uint32_t> partition_count;  // of a map stage
-  // Of a map stage: reduce tasks may find smaller key groups than map tasks told.
+  // Tasks that can run at once; empty: as many as were seen.
+  std::optional<std::uint32_t> slots;
+  // Of a map stage: partitions of its output.
+  std::optional<std::uint32_t> partition_count;
+  // Of a map stage: reduce tasks may find smaller key groups than map tasks reported. Kept, but no
+  // estimate uses it yet.
   std::optional<bool> has_combiner;
   // Of a reduce stage: a comparator decides which keys are one key group, so hashes of keys mean
   // nothing.
@@ -111,22 +137,26 @@ struct StageOpened {
 std::vector<StageOpened> MapReduceStages(std::optional<std::uint32_t> map_task_count,
                                          std::optional<std::uint32_t> reduce_task_count);
 
-// An attempt at a stage has ended: none of its tasks that has not begun will. What is said of an
-// attempt that a later one has replaced is ignored, and so is a second end.
+// An attempt at a stage has ended: none of its tasks that has not begun will. What is reported of
+// an attempt that a later one has replaced is ignored, and so is a second end.
 struct StageClosed {
   std::uint32_t stage = 0;
   std::uint32_t attempt = 0;
   JobOutcome outcome = JobOutcome::kSucceeded;
-  std::string message;           // why it failed, for a person
-  std::optional<absl::Time> at;  // by the sender's wall clock
+  // Why it failed, for a person.
+  std::string message;
+  // By the sender's wall clock.
+  std::optional<absl::Time> at;
   friend bool operator==(const StageClosed&, const StageClosed&) = default;
 };
 
-// Stages of the job that people wait for together, such as those of a SQL execution, have a name.
-// May come again and after the stages: a later one fills in what earlier ones left empty.
+// A name for stages of the job that people wait for together, such as those of a SQL execution. May
+// come again and after the stages: a later one fills in what earlier ones left empty.
 struct GroupOpened {
-  std::string group;  // as in StageOpened
-  std::string name;   // for people; never interpreted
+  // As in StageOpened.
+  std::string group;
+  // For people; never interpreted.
+  std::string name;
   std::optional<absl::Time> opened_at;
   friend bool operator==(const GroupOpened&, const GroupOpened&) = default;
 };
@@ -135,46 +165,59 @@ struct GroupOpened {
 struct GroupClosed {
   std::string group;
   JobOutcome outcome = JobOutcome::kSucceeded;
-  std::string message;           // why it failed, for a person
-  std::optional<absl::Time> at;  // by the sender's wall clock
+  // Why it failed, for a person.
+  std::string message;
+  // By the sender's wall clock.
+  std::optional<absl::Time> at;
   friend bool operator==(const GroupClosed&, const GroupClosed&) = default;
 };
 
-// The job exists. Any source may say so, and again; a run that is named and new begins the job anew
-// once the run before has ended. Without anything in it, it is a sign of life.
+// The job exists. Any source may report it, and again; a run_uid that is new begins the job anew
+// once the run before has ended. Without anything in it, the event is a sign of life.
 struct JobOpened {
-  std::string name;            // for people, and by which earlier runs of the job are found
-  std::string engine;          // "hadoop", "spark", "local", ...; never interpreted
-  std::string application_id;  // the engine's own
+  // For people, and by which earlier runs of the job are found.
+  std::string name;
+  // "hadoop", "spark", "local_mapreduce", ...; never interpreted.
+  std::string engine;
+  // The engine's own id of the job.
+  std::string application_id;
   std::string user;
   std::string queue;
   std::optional<absl::Time> submitted_at;
-  std::uint32_t application_master_attempt = 0;  // from 1; 0: not said
-  std::vector<StageOpened> stages;               // that are known already
+  // From 1; 0: not reported.
+  std::uint32_t application_master_attempt = 0;
+  // Those that are known already.
+  std::vector<StageOpened> stages;
   friend bool operator==(const JobOpened&, const JobOpened&) = default;
 };
 
-// A process that runs tasks, by its number among those of the source.
+// A process that runs tasks.
 struct ExecutorOpened {
+  // Its number among those of the source.
   std::uint32_t executor = 0;
   std::string host;
+  // These two are kept, but nothing uses them yet.
   std::string rack;
   std::string container;
-  std::uint32_t slots = 0;  // 0: not known
+  // Tasks that it can run at once; 0: not known.
+  std::uint32_t slots = 0;
   friend bool operator==(const ExecutorOpened&, const ExecutorOpened&) = default;
 };
 
 // An executor is gone, and its slots with it. Its attempts end by events of their own.
 struct ExecutorClosed {
-  std::uint32_t executor = 0;  // that the same source has opened
+  // That the same source has opened.
+  std::uint32_t executor = 0;
   friend bool operator==(const ExecutorClosed&, const ExecutorClosed&) = default;
 };
 
 // The job has ended. The first one counts; all later events of the job are ignored.
 struct JobClosed {
   JobOutcome outcome = JobOutcome::kSucceeded;
-  std::string message;           // why, for a person; empty when all is well
-  std::optional<absl::Time> at;  // by the sender's wall clock
+  // Why, for a person; empty when all is well.
+  std::string message;
+  // By the sender's wall clock.
+  std::optional<absl::Time> at;
   friend bool operator==(const JobClosed&, const JobClosed&) = default;
 };
 
@@ -182,37 +225,49 @@ struct JobClosed {
 struct AttemptChanged {
   AttemptId attempt;
   AttemptState state = AttemptState::kQueued;
-  std::optional<absl::Time> at;           // by the sender's wall clock
-  std::optional<std::uint32_t> executor;  // that the same source has opened
-  bool speculative = false;               // it runs beside another attempt at the task
-  // What it has to read: a map task's split, a reduce task's partition.
+  // By the sender's wall clock.
+  std::optional<absl::Time> at;
+  // Where it runs; that the same source has opened.
+  std::optional<std::uint32_t> executor;
+  // It runs beside another attempt at the task. Kept, but nothing uses it yet.
+  bool speculative = false;
+  // What it has to read: a map task's split, a reduce task's partition. Records are kept, but no
+  // estimate uses them yet.
   std::optional<std::uint64_t> input_bytes;
   std::optional<std::uint64_t> input_records;
-  std::string input_name;  // of a map task: which of the job's inputs it reads
-  std::string failure;     // why it failed or was killed
+  // Of a map task: which of the job's inputs it reads.
+  std::string input_name;
+  // Why it failed or was killed.
+  std::string failure;
   friend bool operator==(const AttemptChanged&, const AttemptChanged&) = default;
 };
 
-// For what an attempt used a processor, and for what it waited. Empty: not measured.
+// For what an attempt used a processor, and for what it waited. Empty: not measured. A master does
+// not keep these times yet.
 struct TimeUse {
   std::optional<absl::Duration> cpu;
-  std::optional<absl::Duration> scheduler_wait;  // before it could start
+  // Before it could start.
+  std::optional<absl::Duration> scheduler_wait;
   std::optional<absl::Duration> processor_wait;
-  std::optional<absl::Duration> memory_wait;  // garbage collection, spilling, paging
+  // Garbage collection, spilling, paging.
+  std::optional<absl::Duration> memory_wait;
   std::optional<absl::Duration> network_wait;
-  std::optional<absl::Duration> io_wait;  // a disk or a file system
+  // A disk or a file system.
+  std::optional<absl::Duration> io_wait;
   friend bool operator==(const TimeUse&, const TimeUse&) = default;
 };
 
 // How far a task is, or the shuffle of a reduce task. Totals since the start of the attempt.
 struct TaskHeartbeat {
   AttemptId attempt;
-  std::uint64_t bytes_done = 0;  // input processed; of a shuffle, fetched
+  // Input processed; of a shuffle, fetched.
+  std::uint64_t bytes_done = 0;
+  // A master does not keep these two yet: input records processed, and output so far.
   std::uint64_t records_done = 0;
-  std::uint64_t bytes_emitted = 0;  // output so far
+  std::uint64_t bytes_emitted = 0;
   TimeUse time;
   // All input is read before the work begins, to be sorted or put into groups: what has been read
-  // says nothing of how much time has passed. Stays true once said.
+  // says nothing of how much time has passed. Once true, it stays true.
   bool input_is_read_first = false;
   friend bool operator==(const TaskHeartbeat&, const TaskHeartbeat&) = default;
 };
@@ -221,7 +276,8 @@ struct TaskHeartbeat {
 struct ExplicitKey {
   KeyHash key{};
   std::uint64_t size_bytes = 0;
-  std::uint64_t values = 0;  // records of the key group; 0: not known
+  // Records of the key group; 0: not known.
+  std::uint64_t values = 0;
   friend bool operator==(const ExplicitKey&, const ExplicitKey&) = default;
 };
 
@@ -229,20 +285,24 @@ struct ExplicitKey {
 // the heaviest of the task, each with its size; of all others only the sums are known.
 struct PartitionProfile {
   std::uint32_t partition = 0;
-  std::uint64_t total_bytes = 0;  // exact
+  // Exact, of all keys.
+  std::uint64_t total_bytes = 0;
   std::vector<ExplicitKey> explicit_keys;
   std::uint64_t implicit_key_count = 0;
   std::uint64_t implicit_bytes = 0;
-  std::optional<std::uint64_t> scanned_bytes;  // empty: all of total_bytes
-  std::vector<ExplicitKey> sampled_keys;       // implicit ones of a rank below sampled_below
+  // How much of total_bytes was searched for explicit keys; empty: all of it.
+  std::optional<std::uint64_t> scanned_bytes;
+  // Implicit keys of a rank below MapProfile::sampled_below.
+  std::vector<ExplicitKey> sampled_keys;
   friend bool operator==(const PartitionProfile&, const PartitionProfile&) = default;
 };
 
 // The sizes of the key groups that one map task emitted: once, when its output is final. Only the
-// profile of the attempt that finishes first counts.
+// profile of the attempt that finishes first counts. Memory: O(partitions + keys).
 struct MapProfile {
   AttemptId attempt;
-  std::vector<PartitionProfile> partitions;  // those that have data
+  // Those that have data.
+  std::vector<PartitionProfile> partitions;
   // No key of a rank (streaming/key_sample.h) below it is missing from the explicit and the sampled
   // keys; 0: nothing is promised.
   std::uint64_t sampled_below = 0;
@@ -260,73 +320,88 @@ struct GroupPoint {
   friend bool operator==(const GroupPoint&, const GroupPoint&) = default;
 };
 
-// Moments of the key groups whose size falls into one bin of streaming/size_histogram.h.
+// Moments of the key groups whose size falls into one bin of streaming/size_histogram.h: their
+// count, and sums over them.
 struct GroupBin {
   std::uint32_t bin = 0;
   std::uint64_t count = 0;
-  std::uint64_t size_bytes = 0;     // sum
-  double seconds = 0;               // sum
-  double seconds_squared = 0;       // sum of squares
-  std::uint64_t emitted_bytes = 0;  // sum
+  std::uint64_t size_bytes = 0;
+  double seconds = 0;
+  // Sum of the squares.
+  double seconds_squared = 0;
+  std::uint64_t emitted_bytes = 0;
   friend bool operator==(const GroupBin&, const GroupBin&) = default;
 };
 
-// A finished key group that is told by its key.
+// A finished key group, named by its key.
 struct FinishedKey {
   KeyHash key{};
   std::uint64_t size_bytes = 0;
-  absl::Duration time;  // zero: it was timed together with others
+  // Zero: it was timed together with others.
+  absl::Duration time;
   std::uint64_t emitted_bytes = 0;
   friend bool operator==(const FinishedKey&, const FinishedKey&) = default;
 };
 
-// Which finished key groups the master wants to have named.
+// Which finished key groups the master wants to have named: those of at least this size, and those
+// of a rank below this.
 struct NamedGroups {
-  std::uint64_t bytes_min = 0;      // those of at least this size,
-  std::uint64_t sampled_below = 0;  // and those of a rank below this
+  std::uint64_t bytes_min = 0;
+  std::uint64_t sampled_below = 0;
   friend bool operator==(const NamedGroups&, const NamedGroups&) = default;
 };
 
 // The reduce function call in progress, from inside: how far it has come, by three counters.
 struct RunningGroup {
   std::optional<KeyHash> key;
-  absl::Duration elapsed;  // at the moment the event was sent
+  // At the moment the event was sent.
+  absl::Duration elapsed;
   std::uint64_t bytes_read = 0;
+  // No estimate uses it yet.
   std::uint64_t values_read = 0;
   std::uint64_t bytes_emitted = 0;
   friend bool operator==(const RunningGroup&, const RunningGroup&) = default;
 };
 
-// Of the thread that runs a task's functions, since it was first looked at.
+// Of the thread that runs a task's functions, since it was first observed.
 struct ProcessorUse {
   absl::Duration watched;
-  absl::Duration waited;         // of that: it could have run but had no processor
-  std::uint32_t processors = 0;  // that the task's process may use; 0: not known
+  // The part of `watched` in which it could have run but had no processor.
+  absl::Duration waited;
+  // That the task's process may use; 0: not known.
+  std::uint32_t processors = 0;
   friend bool operator==(const ProcessorUse&, const ProcessorUse&) = default;
 };
 
 // What a reduce task has done since its last profile: exact totals, and the key groups that have
-// finished since as moments by size (bins), the largest of them by name.
+// finished since as moments by size (bins), the largest of them by name. Memory: O(points + bins +
+// finished keys).
 struct ReduceProfile {
   AttemptId attempt;
-  std::optional<absl::Time> last_group_finished_at;  // p_i(t), by the sender's wall clock
-  std::uint64_t groups_done = 0;                     // totals since the start of the attempt
+  // p_i(t), by the sender's wall clock.
+  std::optional<absl::Time> last_group_finished_at;
+  // Totals since the start of the attempt.
+  std::uint64_t groups_done = 0;
   std::uint64_t bytes_done = 0;
   absl::Duration reduce_time;
-  std::vector<GroupPoint> points;  // since the last profile, where the master asks for them
-  std::vector<GroupBin> bins;      // the same key groups
+  // Since the last profile, where the master asks for them.
+  std::vector<GroupPoint> points;
+  // The same key groups.
+  std::vector<GroupBin> bins;
   // Whether every finished key group that the master asked for (NamedGroups) and that has at least
-  // so many bytes is among the finished keys. If not, the master guesses which have finished.
+  // this many bytes is among the finished keys. If not, the master guesses which have finished.
   bool keys_named = false;
   std::uint64_t named_group_bytes_min = 0;
-  std::vector<FinishedKey> finished_keys;  // since the last profile
+  // Since the last profile.
+  std::vector<FinishedKey> finished_keys;
   std::optional<RunningGroup> running_group;
-  std::uint64_t dropped_points = 0;  // total since the start of the attempt
+  // Total since the start of the attempt.
+  std::uint64_t dropped_points = 0;
   std::optional<ProcessorUse> processor_use;
   friend bool operator==(const ReduceProfile&, const ReduceProfile&) = default;
 };
 
-// What a newer sender says and this version does not understand: counted, and otherwise ignored.
+// What a newer sender reports and this version does not understand: counted, and otherwise ignored.
 struct UnknownEvent {
   friend bool operator==(const UnknownEvent&, const UnknownEvent&) = default;
 };
@@ -336,15 +411,21 @@ using EventBody = std::variant<JobOpened, JobClosed, StageOpened, ExecutorOpened
                                TaskHeartbeat, MapProfile, ReduceProfile, UnknownEvent, StageClosed,
                                GroupOpened, GroupClosed, ExecutorClosed>;
 
-// One event with its origin. `arrived_at` is the master's clock; it never decreases within a job.
+// One event with its origin.
 struct Event {
   std::string job_id;
-  std::string run_uid;  // which run of the job; empty: not said
+  // Which run of the job; empty: not reported.
+  std::string run_uid;
+  // The process that reports.
   std::string source_id;
-  std::uint64_t sequence = 0;        // 1, 2, 3, ... within a source
-  absl::Time sent_at;                // the sender's wall clock
-  absl::Time arrived_at;             // the master's clock
-  std::uint64_t dropped_events = 0;  // by the source so far, for want of room
+  // 1, 2, 3, ... within a source.
+  std::uint64_t sequence = 0;
+  // By the sender's wall clock.
+  absl::Time sent_at;
+  // By the master's clock; it never decreases within a job.
+  absl::Time arrived_at;
+  // By the source so far, for want of room.
+  std::uint64_t dropped_events = 0;
   EventBody body;
   friend bool operator==(const Event&, const Event&) = default;
 };

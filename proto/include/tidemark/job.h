@@ -37,19 +37,24 @@ namespace tidemark {
 
 enum class JobKind : std::uint8_t {
   kUnknown,
-  kMapReduce,    // a map stage and a reduce stage, or a map stage alone
-  kApplication,  // stages, of which more may come
-  kWorkflow,     // other jobs, with edges between them
+  // A map stage and a reduce stage, or a map stage alone.
+  kMapReduce,
+  // Stages, of which more may come while it runs.
+  kApplication,
+  // Other jobs, with edges between them.
+  kWorkflow,
 };
 
 enum class JobState : std::uint8_t {
   kUnknown,
-  kQueued,  // known, and nothing of it has begun
+  // Known, but nothing of it has begun.
+  kQueued,
   kRunning,
   kSucceeded,
   kFailed,
   kKilled,
-  kAbandoned,  // nothing was heard of it for too long
+  // Nothing was heard of it for too long (JobMonitorOptions::abandon_after).
+  kAbandoned,
 };
 
 // A duration that is estimated: as likely longer than the median as shorter, and within the bounds
@@ -61,66 +66,84 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-// The same prediction, made at `at`, as precisely as it is worth to publish it: the instants that
-// it points to lie on a grid whose step is a power of two of nanoseconds, at most a 32nd of the
-// median or of the width of the interval, whichever is larger. A prediction that moves by much less
-// than that from one snapshot to the next is then mostly the same instant, and no delta mentions
-// it. Negative durations become zero; what is longer than 100 years stays as it is.
+// The same prediction, made at `at`, as precisely as it is worth publishing: the instants that it
+// points to lie on a grid whose step is a power of two of nanoseconds, at most a 32nd of the median
+// or of the width of the interval, whichever is larger. A prediction that moves by much less than
+// that from one snapshot to the next is then mostly the same instant, and no delta mentions it.
+// Negative durations become zero; what is longer than 100 years stays as it is. O(1).
 Range RoundedPrediction(absl::Time at, const Range& range);
 
 enum class EstimateState : std::uint8_t {
   kUnknown,
-  kWarmingUp,  // too early to tell: `remaining` is empty
+  // Too early to tell: `remaining` is empty.
+  kWarmingUp,
   kValid,
-  kOverdue,  // past the predicted end and still running: `remaining` is empty
-  kFinal,    // it has ended
+  // Past the predicted end and still running: `remaining` is empty.
+  kOverdue,
+  // It has ended.
+  kFinal,
 };
 
 // The strongest evidence that an estimate rests on.
 enum class Basis : std::uint8_t {
   kUnknown,
-  kGuess,        // other jobs, or nothing
-  kEarlierRuns,  // a profile, or earlier runs
+  // Other jobs, or nothing.
+  kGuess,
+  // A profile, or earlier runs of the job.
+  kEarlierRuns,
   kThisRun,
-  kDone,  // nothing is left to estimate
+  // Nothing is left to estimate.
+  kDone,
 };
 
 // How far something is and when it ends.
 struct Estimate {
   EstimateState state = EstimateState::kUnknown;
-  // To be shown: the part of its time that has passed. The bounds are of this instant alone, so
-  // that fraction_done may lie above them.
+  // The part of its time that has passed, to be shown: it never falls. The bounds are those of this
+  // instant alone, so fraction_done may lie above them.
   double fraction_done = 0;
   double fraction_done_lower = 0;
   double fraction_done_upper = 0;
+  // From Snapshot::at on. Empty: not known; see `state`.
   std::optional<Range> remaining;
   Basis basis = Basis::kUnknown;
-  double known_share = 0;  // of the work left: what this run or earlier ones tell about
-  std::string indicator;   // that made it; empty: "tidemark"
+  // The share of the work left that this run or earlier ones tell about. 0..1.
+  double known_share = 0;
+  // The indicator that made the estimate. Empty: "tidemark".
+  std::string indicator;
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
-// What rarely changes while a job runs. Empty text: not said.
+// What rarely changes while a job runs. Empty text: not reported.
 struct JobInfo {
-  std::string name;  // empty: its id
+  // Empty: the job is called by its id.
+  std::string name;
   JobKind kind = JobKind::kUnknown;
-  std::string engine;          // "hadoop", "spark", "local", ...
-  std::string application_id;  // the engine's own
+  // "hadoop", "spark", "local_mapreduce", ...
+  std::string engine;
+  // The engine's own id of it, such as "application_1700000000000_0001".
+  std::string application_id;
   std::string user;
   std::string queue;
-  std::string workflow_id;  // of the plan that follows it
+  // The workflow that this job is a child of.
+  std::string workflow_id;
   friend bool operator==(const JobInfo&, const JobInfo&) = default;
 };
 
-// How many parts a job has: what is left of stages and children in the smallest view.
+// How many parts a job has. The smallest view has these counts in place of stages and children.
 struct Counts {
-  std::uint32_t stages = 0;           // without those that are only expected
-  std::uint32_t finished_stages = 0;  // done or skipped
+  // Without those that are only expected.
+  std::uint32_t stages = 0;
+  // Done or skipped.
+  std::uint32_t finished_stages = 0;
+  // Sums over all stages.
   std::uint64_t tasks = 0;
   std::uint64_t running_tasks = 0;
   std::uint64_t finished_tasks = 0;
   std::uint64_t failed_attempts = 0;
+  // Without those that were cancelled.
   std::uint32_t children = 0;
+  // Those that have succeeded.
   std::uint32_t finished_children = 0;
   friend bool operator==(const Counts&, const Counts&) = default;
 };
@@ -128,38 +151,55 @@ struct Counts {
 // Stages that do not exist yet, but did in earlier runs, have numbers from here on.
 inline constexpr std::uint32_t kExpectedStages = std::uint32_t{1} << 31;
 
+// Names a stage within a snapshot. Ids sort by child, then by number.
 struct StageId {
-  std::uint32_t child = 0;  // Child::number of the job it belongs to; 0: the job itself
-  std::uint32_t stage = 0;  // its number within that job
+  // Child::number of the job that the stage belongs to; 0: the job itself.
+  std::uint32_t child = 0;
+  // Its number within that job.
+  std::uint32_t stage = 0;
   friend auto operator<=>(const StageId&, const StageId&) = default;
 };
 
 // What does not change while a stage is worked on.
 struct StageInfo {
   StageId id;
-  std::uint32_t attempt = 0;  // a stage that is run again has the next one
+  // Counts from 0; a stage that is run again has the next one.
+  std::uint32_t attempt = 0;
+  // For people; never interpreted.
   std::string name;
   StageKind kind = StageKind::kUnknown;
-  std::vector<std::uint32_t> parents;  // stages of the same job that must end before it works
-  std::string group;                   // the engine's job or query that it belongs to
-  std::string pool;                    // of the scheduler; empty: the job's queue
+  // Numbers of stages of the same job that must end before this one can work.
+  std::vector<std::uint32_t> parents;
+  // The Group that it belongs to, such as "sql/3"; empty: none.
+  std::string group;
+  // Of the engine's scheduler; empty: the job's queue.
+  std::string pool;
   friend bool operator==(const StageInfo&, const StageInfo&) = default;
 };
 
 enum class StageState : std::uint8_t {
   kUnknown,
-  kPending,   // none of its tasks has begun
-  kRunning,   // one has, and not all have ended
-  kDone,      // all have ended well
-  kSkipped,   // its output was there already
-  kExpected,  // earlier runs had it; it does not exist yet
-  kFailed,    // it has ended without all of its output; a later attempt may run
+  // None of its tasks has begun.
+  kPending,
+  // One has begun, and not all have ended.
+  kRunning,
+  // All of its tasks have ended well.
+  kDone,
+  // It does not run: its output was there already.
+  kSkipped,
+  // Earlier runs had it; it does not exist yet.
+  kExpected,
+  // It has ended without all of its output; a later attempt may run.
+  kFailed,
 };
 
 // How far the tasks of a stage are with fetching what other stages wrote.
 struct ShuffleProgress {
-  double fraction_done = 0;  // by bytes
+  // By bytes; it never falls. 0..1.
+  double fraction_done = 0;
+  // Those that fetch.
   std::uint64_t running_tasks = 0;
+  // Those that have fetched all of their input.
   std::uint64_t finished_tasks = 0;
   friend bool operator==(const ShuffleProgress&, const ShuffleProgress&) = default;
 };
@@ -168,80 +208,116 @@ struct ShuffleProgress {
 struct StageProgress {
   StageId id;
   StageState state = StageState::kUnknown;
-  double fraction_done = 0;  // by time where an estimate tells it, else by bytes, else by tasks
+  // By time where an estimate tells it, else by bytes, else by tasks. 0..1.
+  double fraction_done = 0;
   std::uint64_t tasks = 0;
   std::uint64_t running_tasks = 0;
+  // Those that have ended well.
   std::uint64_t finished_tasks = 0;
+  // Attempts at its tasks.
   std::uint64_t failed_attempts = 0;
+  // When its first task began and when its last one ended, by the master's clock.
   std::optional<absl::Time> started_at;
   std::optional<absl::Time> ended_at;
-  std::optional<Range> starts_in;           // empty: it has begun, or it is not known
-  std::optional<Range> ends_in;             // empty: it has ended, or it is not known
-  std::optional<absl::Duration> task_time;  // mean of the unfinished tasks, as expected now
-  std::string bottleneck;                   // "cpu", "disk read", ...; empty: not known
-  bool is_critical = false;                 // a delay here delays the whole
-  std::optional<ShuffleProgress> shuffle;   // of tasks that first fetch what others wrote
-  std::string failure;                      // why the last failed attempt failed
+  // From Snapshot::at on. Empty: it has begun, or it is not known.
+  std::optional<Range> starts_in;
+  // Of its last task. Empty: it has ended, or it is not known.
+  std::optional<Range> ends_in;
+  // Mean of the unfinished tasks, as expected now.
+  std::optional<absl::Duration> task_time;
+  // The resource that limits its tasks: "cpu", "disk read", ...; empty: not known.
+  std::string bottleneck;
+  // Whether a delay of this stage delays the whole job.
+  bool is_critical = false;
+  // Of tasks that first fetch what other stages wrote.
+  std::optional<ShuffleProgress> shuffle;
+  // Why the last failed attempt at one of its tasks failed.
+  std::string failure;
   friend bool operator==(const StageProgress&, const StageProgress&) = default;
 };
 
-// Stages that people wait for together, such as those of a SQL execution; while it runs, more may
-// come.
+// Stages that people wait for together, such as those of a SQL execution. More may come while it
+// runs. SnapshotOfGroup() shows one like a job.
 struct Group {
-  std::string group;  // as StageInfo names it, such as "sql/3"
-  std::string name;   // for people; empty: not said
+  // As StageInfo names it, such as "sql/3".
+  std::string group;
+  // For people; empty: not reported.
+  std::string name;
   JobState state = JobState::kUnknown;
-  std::string message;       // why it failed
-  double fraction_done = 0;  // by time where an end is predicted, else by tasks; never falls
+  // Why it failed.
+  std::string message;
+  // By time where an end is predicted, else by tasks. It never falls. 0..1.
+  double fraction_done = 0;
   std::optional<absl::Time> started_at;
   std::optional<absl::Time> ended_at;
-  std::optional<Range> ends_in;  // of the stages that it has now
+  // Of the stages that it has now.
+  std::optional<Range> ends_in;
   friend bool operator==(const Group&, const Group&) = default;
 };
 
 enum class ChildState : std::uint8_t {
   kUnknown,
-  kPending,  // waits for others
-  kAwaited,  // nothing holds it back, and it has not reported yet
+  // Waits for others.
+  kPending,
+  // Nothing holds it back, and it has not reported yet.
+  kAwaited,
   kRunning,
   kSucceeded,
-  kRetryable,  // ended badly, and another job may be attached in its place
-  kFailed,     // failed, killed or abandoned
-  kCancelled,  // taken out of the workflow
+  // Ended badly, and another job may be attached in its place.
+  kRetryable,
+  // Failed, killed or abandoned, for good.
+  kFailed,
+  // Taken out of the workflow.
+  kCancelled,
 };
 
-// A job of a workflow. Its stages are among Snapshot::stages, under its number.
+// A job of a workflow. Its stages are among Snapshot::stages, with its number in their ids.
 struct Child {
-  std::uint32_t number = 0;  // its place in the workflow, from 1 on; never given to another
-  std::string name;          // what the workflow calls it
-  std::string job_id;        // that reports for it; empty: none is attached
+  // Its place in the workflow, from 1 on; never given to another.
+  std::uint32_t number = 0;
+  // What the workflow calls it.
+  std::string name;
+  // The job that reports for it; empty: none is attached.
+  std::string job_id;
   ChildState state = ChildState::kUnknown;
   Estimate estimate;
   std::optional<absl::Time> started_at;
   std::optional<absl::Time> ended_at;
-  std::optional<Range> starts_in;  // empty: it has begun, or it is not known
-  bool is_critical = false;        // a delay here delays the workflow
+  // From Snapshot::at on. Empty: it has begun, or it is not known.
+  std::optional<Range> starts_in;
+  // Whether a delay of this job delays the workflow.
+  bool is_critical = false;
+  // Jobs that were attached to it and ended badly.
   std::uint32_t failed_attempts = 0;
-  std::string message;               // why the last of them failed
-  std::vector<std::uint32_t> after;  // numbers of those it waits for
+  // Why the last of them failed.
+  std::string message;
+  // Numbers of the children that it waits for.
+  std::vector<std::uint32_t> after;
   friend bool operator==(const Child&, const Child&) = default;
 };
 
 // A task that is expected to be among the last to end, and why.
 struct NamedTask {
   AttemptId attempt;
-  std::uint32_t child = 0;  // Child::number of the job it belongs to; 0: the job itself
+  // Child::number of the job that the task belongs to; 0: the job itself.
+  std::uint32_t child = 0;
+  // Empty: not known, or it waits for a slot.
   std::string host;
   std::optional<Range> remaining;
-  std::uint64_t explicit_groups_left = 0;  // key groups of known size that it has not finished
+  // Key groups of known size that it has not finished.
+  std::uint64_t explicit_groups_left = 0;
+  // The heaviest of these, 0 if there is none; its share of the task's remaining time; and whether
+  // the task is working on it now.
   std::uint64_t heaviest_group_bytes = 0;
-  double heaviest_group_share = 0;  // of the task's remaining time
+  double heaviest_group_share = 0;
   bool in_heaviest_group = false;
-  std::string reason;  // one sentence
+  // One sentence for people.
+  std::string reason;
   friend bool operator==(const NamedTask&, const NamedTask&) = default;
 };
 
-// Where predicted reduce time comes from: shares that add up to 1, or all 0.
+// What predicted reduce time was taken from: shares that add up to 1, or all 0. Key groups of
+// similar size, or a fitted curve, of the task itself or of others; or a plain ratio to bytes.
 struct Evidence {
   double own_neighbours = 0;
   double own_fit = 0;
@@ -251,69 +327,105 @@ struct Evidence {
   friend bool operator==(const Evidence&, const Evidence&) = default;
 };
 
-// What another progress indicator says of the job.
+// What another progress indicator says of the job. Only for those that were asked for
+// (JobMonitorOptions::indicators).
 struct Indicator {
-  Estimate estimate;  // with the indicator's name
+  // With the indicator's name.
+  Estimate estimate;
+  // The part of the last stage's time that has passed. 0..1.
   double last_stage_fraction_done = 0;
   std::optional<Evidence> evidence;
   friend bool operator==(const Indicator&, const Indicator&) = default;
 };
 
-// How much of what happened reached the master.
+// How much of what happened reached the master. Counts are totals of the run.
 struct Coverage {
+  // When the newest event arrived, by the master's clock.
   std::optional<absl::Time> newest_event_at;
+  // Gaps in the numbers of sources.
   std::uint64_t lost_events = 0;
+  // What sources say they dropped for want of room.
   std::uint64_t dropped_events = 0;
   std::uint64_t dropped_points = 0;
-  std::uint64_t anomalies = 0;  // events that contradict earlier ones
+  // Events that contradict earlier ones.
+  std::uint64_t anomalies = 0;
+  // Events that the master refused.
   std::uint64_t rejected_events = 0;
-  std::optional<double> map_profiles;  // of the finished map tasks: those whose profile arrived
-  std::uint32_t silent_tasks = 0;      // running ones, not heard of for more than 10 s
+  // The share of the finished map tasks whose profile arrived. 0..1.
+  std::optional<double> map_profiles;
+  // Running tasks that were not heard of for more than 10 s.
+  std::uint32_t silent_tasks = 0;
   friend bool operator==(const Coverage&, const Coverage&) = default;
 };
 
-// How wrong an indicator was ([NF] 7.4), in points of progress, 0..100.
+// How wrong an indicator was over the whole run ([NF] 7.4), in points of progress, 0..100: the
+// average and the largest difference to the truth, which is known once the job has ended.
 struct IndicatorError {
   std::string indicator;
+  // Within the last stage. Empty: there was no update while it ran.
   std::optional<double> last_stage_avg_points;
   std::optional<double> last_stage_max_points;
   double job_avg_points = 0;
   double job_max_points = 0;
-  std::optional<double> interval_coverage;  // share of updates whose interval held the true end
+  // The share of the updates within the last stage whose interval held the true end. 0..1.
+  // Empty: it gave no interval.
+  std::optional<double> interval_coverage;
   friend bool operator==(const IndicatorError&, const IndicatorError&) = default;
 };
 
 // A job at one instant: whole, or, if base_sequence is not 0, what has changed since an earlier
 // snapshot. Delta() and Apply() (proto/wire/snapshot_delta.h) go from one form to the other.
+//
+// To walk through a workflow:
+//
+//   for (const tidemark::Child& child : snapshot.children) {
+//     for (const tidemark::StageProgress& stage : snapshot.stages) {
+//       if (stage.id.child == child.number) Show(child, stage);
+//     }
+//   }
 struct Snapshot {
   std::string job_id;
-  std::string run_uid;  // which run of the job; empty: not said
+  // Which run of the job; empty: not reported.
+  std::string run_uid;
+  // Grows with every snapshot of the run; 0: of a plan that was not submitted.
   std::uint64_t sequence = 0;
+  // Of a delta: the snapshot that it must be applied to.
   std::uint64_t base_sequence = 0;
+  // When it was made, by the master's clock.
   absl::Time at;
   JobState state = JobState::kUnknown;
+  // Whether the job has ended and no later snapshot of the run will come.
   bool is_final = false;
-  std::string message;          // why it failed, was killed or abandoned
-  std::optional<JobInfo> info;  // empty only in a delta: as it was
+  // Why it failed, was killed or abandoned.
+  std::string message;
+  // Empty only in a delta: as it was.
+  std::optional<JobInfo> info;
+  // When it was submitted or, if that is not known, first heard of; by the master's clock.
   std::optional<absl::Time> started_at;
   std::optional<absl::Time> ended_at;
   Estimate estimate;
   Counts counts;
-  std::optional<absl::Time> silent_since;  // reports are due since then; empty: there is news
+  // Reports are due since then. Empty: they come as they should.
+  std::optional<absl::Time> silent_since;
+  // What a person should know, such as a job that has not reported; one sentence each.
   std::vector<std::string> notes;
 
-  std::vector<StageInfo> stage_infos;  // this and the next three: not in the smallest view
+  // Not in the smallest view.
+  std::vector<StageInfo> stage_infos;
   std::vector<StageProgress> stages;
   std::vector<Child> children;
-  std::vector<Group> groups;            // that the engine has told of, by group
-  std::vector<StageId> removed_stages;  // of a delta
+  std::vector<Group> groups;
+  // Of a delta: stages that are gone.
+  std::vector<StageId> removed_stages;
 
-  std::vector<NamedTask> named_tasks;  // from here on: in the largest view only
+  // In the largest view only. Named tasks: the last to end first.
+  std::vector<NamedTask> named_tasks;
   std::vector<Indicator> indicators;
   std::optional<Coverage> coverage;
+  // Once the job has succeeded.
   std::vector<IndicatorError> errors;
 
-  // How long it has been running, or ran.
+  // How long it has been running, or ran; zero before it started. O(1).
   absl::Duration elapsed() const {
     if (!started_at) return absl::ZeroDuration();
     const absl::Duration since = ended_at.value_or(at) - *started_at;

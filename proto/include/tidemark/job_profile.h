@@ -1,4 +1,11 @@
-// What a job and a node are like, as measured: the profiles of [BOE] Table 1.
+// What a job and a node are like, as measured: the profiles of [BOE] Table 1, whose symbols the
+// comments name.
+//
+//   tidemark::Plan plan = {.cluster = {.slots = 16, .node = tidemark::ResourceProfile{.cores =
+//   8}}}; plan.jobs.push_back({.name = "parse", .profile = summary.profile});   // a JobSummary's
+//
+// Units are bytes and bytes per second. 0: not known. Values: copyable, comparable, no invariants,
+// safe to share between threads when const.
 #pragma once
 
 #include <cstdint>
@@ -7,29 +14,40 @@
 
 namespace tidemark {
 
-// Job and data profile, of one run. 0: not known.
+// What one run of a MapReduce job was like.
 struct JobProfile {
-  std::uint32_t slots = 0;         // containers that the run had at once
-  std::uint32_t map_tasks = 0;     // N_m
-  std::uint32_t reduce_tasks = 0;  // N_r
-  double split_bytes = 0;          // B
-  double map_selectivity = 0;      // alpha_m: bytes written over bytes read by map tasks
-  double reduce_selectivity = 0;   // alpha_r: the same of reduce tasks
-  absl::Duration map_task_time;    // means; of reduce tasks from the end of the last map task on
+  // Containers that the run had at once.
+  std::uint32_t slots = 0;
+  // N_m and N_r.
+  std::uint32_t map_tasks = 0;
+  std::uint32_t reduce_tasks = 0;
+  // B: mean input of a map task.
+  double split_bytes = 0;
+  // alpha_m: bytes written over bytes read by map tasks.
+  double map_selectivity = 0;
+  // alpha_r: the same of reduce tasks.
+  double reduce_selectivity = 0;
+  // Means. Reduce tasks count from the end of the last map task on.
+  absl::Duration map_task_time;
   absl::Duration reduce_task_time;
-  double map_task_variation = 0;  // standard deviation over mean
+  // Standard deviation over mean.
+  double map_task_variation = 0;
   double reduce_task_variation = 0;
   friend bool operator==(const JobProfile&, const JobProfile&) = default;
 };
 
-// Resource profile, of one node. Bytes per second; 0: not known.
+// What one node can do. `tidemark profile node` measures it.
 struct ResourceProfile {
-  double disk_read = 0;   // theta_dr
-  double disk_write = 0;  // theta_dw
-  double dfs_read = 0;    // theta_dfsr
-  double dfs_write = 0;   // theta_dfsw
-  double network = 0;     // theta_net
-  double cores = 0;       // N_cores
+  // theta_dr and theta_dw.
+  double disk_read = 0;
+  double disk_write = 0;
+  // theta_dfsr and theta_dfsw: the distributed file system.
+  double dfs_read = 0;
+  double dfs_write = 0;
+  // theta_net.
+  double network = 0;
+  // N_cores.
+  double cores = 0;
   friend bool operator==(const ResourceProfile&, const ResourceProfile&) = default;
 };
 

@@ -32,83 +32,120 @@ namespace tidemark {
 // What one task works through; what is 0 is not done. Together with the cluster's `node` it tells
 // the task's time and its bottleneck.
 struct TaskData {
-  absl::Duration load;  // before it works, such as to load its code
+  // Before it works, such as to load its code.
+  absl::Duration load;
   std::uint64_t input_bytes = 0;
   std::uint64_t shuffle_read_bytes = 0;
   std::uint64_t shuffle_write_bytes = 0;
   std::uint64_t output_bytes = 0;
+  // What one core works through.
   double core_bytes_per_second = 0;
   friend bool operator==(const TaskData&, const TaskData&) = default;
 };
 
-// Tasks that do the same to different data. Either `task_times` or `task` says what one takes.
+// Tasks that do the same to different data. Either `task_times` or `task` says what one takes:
+//
+//   PlannedStage scan = {.name = "scan", .task_count = 40, .task_times = {absl::Seconds(11)}};
+//   PlannedStage join = {.name = "join", .after = {"scan"}, .task_count = 8};
+//   join.task = TaskData{.input_bytes = 1 << 28, .core_bytes_per_second = 5e7};
 struct PlannedStage {
-  std::string name;                // unique within its job
-  std::vector<std::string> after;  // names of stages of the same job
-  std::uint64_t task_count = 0;    // 0: it takes no time
-  absl::Duration lag;              // from the end of the last stage it waits for to its first task
+  // Unique within its job.
+  std::string name;
+  // Names of stages of the same job.
+  std::vector<std::string> after;
+  // 0: it takes no time.
+  std::uint64_t task_count = 0;
+  // From the end of the last stage that it waits for to its first task.
+  absl::Duration lag;
   // Measured; one is enough. The others are of its first task on a slot, of the very first task on
   // a slot, and of tasks around which slots go idle; empty: as task_times.
   std::vector<absl::Duration> task_times;
   std::vector<absl::Duration> first_task_times;
   std::vector<absl::Duration> fresh_task_times;
   std::vector<absl::Duration> last_task_times;
+  // In place of task_times.
   std::optional<TaskData> task;
   double slots_per_task = 1;
   std::uint64_t memory_bytes_per_task = 0;
-  std::string owner;  // owners take turns by the policy; empty: the queue
-  std::string queue;  // empty: its job's
+  // Owners take turns by the policy; empty: the queue.
+  std::string owner;
+  // Empty: its job's.
+  std::string queue;
   friend bool operator==(const PlannedStage&, const PlannedStage&) = default;
 };
 
 // A MapReduce job by its numbers, or any job stage by stage.
 struct PlannedJob {
-  std::string name;          // unique within the plan; may be empty if it is the only one
-  std::string job_id;        // that reports for it; empty: attached later
-  std::string history_name;  // under which its earlier runs are known; empty: name
+  // Unique within the plan; may be empty if it is the only one.
+  std::string name;
+  // The job that reports for it; empty: attached later (AttachJob).
+  std::string job_id;
+  // The name under which its earlier runs are known; empty: name.
+  std::string history_name;
+  // Names of jobs of the same plan that must succeed before it begins.
   std::vector<std::string> after;
+  // Empty: none; an error with SchedulingPolicy::kCapacity.
   std::string queue;
   std::optional<std::uint32_t> map_task_count;
   std::optional<std::uint32_t> reduce_task_count;
   std::optional<std::uint64_t> input_bytes;
-  std::optional<JobProfile> profile;            // empty: what its last runs taught
-  std::vector<PlannedStage> stages;             // if any, the four fields above are empty
-  std::optional<std::uint32_t> profiled_slots;  // of its stages' task times; empty: the cluster's
+  // Empty: what its last runs taught.
+  std::optional<JobProfile> profile;
+  // If there are any, the four fields above are empty.
+  std::vector<PlannedStage> stages;
+  // Slots of the run in which the task times of its stages were measured; empty: the cluster's.
+  std::optional<std::uint32_t> profiled_slots;
   friend bool operator==(const PlannedJob&, const PlannedJob&) = default;
 };
 
 // Who gets a free slot; an owner is a job, or what PlannedStage::owner says.
 enum class SchedulingPolicy : std::uint8_t {
-  kUnknown,   // taken for kFifo
-  kFifo,      // owners in the order of the plan, each as much as it wants
-  kFair,      // the owner with the fewest containers first
-  kDrf,       // the owner with the least dominant share first
-  kCapacity,  // the queue furthest below its share first
+  // Taken for kFifo.
+  kUnknown,
+  // Owners in the order of the plan, each as much as it wants.
+  kFifo,
+  // The owner with the fewest containers first.
+  kFair,
+  // The owner with the least dominant share first.
+  kDrf,
+  // The queue furthest below its share first.
+  kCapacity,
 };
 
+// What SchedulingPolicy::kCapacity shares the cluster among.
 struct Queue {
+  // Unique within the cluster.
   std::string name;
-  double share = 0;  // beside the shares of the other queues; more than 0
+  // Relative to the shares of the other queues. More than 0.
+  double share = 0;
   friend bool operator==(const Queue&, const Queue&) = default;
 };
 
-// Where the jobs run. `node` is needed for bottlenecks and for TaskData only.
+// Where the jobs run.
 struct Cluster {
+  // Tasks that can run at once, on all nodes together.
   std::uint32_t slots = 1;
   std::uint32_t nodes = 1;
   SchedulingPolicy policy = SchedulingPolicy::kFifo;
+  // Needed with kCapacity only.
   std::vector<Queue> queues;
+  // What one node can do; needed for bottlenecks and for TaskData only.
   std::optional<ResourceProfile> node;
-  std::uint64_t memory_bytes = 0;  // of all nodes; 0: memory does not limit
+  // Of all nodes; 0: memory does not limit.
+  std::uint64_t memory_bytes = 0;
   friend bool operator==(const Cluster&, const Cluster&) = default;
 };
 
 struct Plan {
-  std::string id;    // may be empty where it is only estimated
-  std::string name;  // empty: id
+  // May be empty where the plan is only estimated.
+  std::string id;
+  // For people; empty: id.
+  std::string name;
+  // At least one, in the order in which they take slots under SchedulingPolicy::kFifo.
   std::vector<PlannedJob> jobs;
   Cluster cluster;
-  absl::Duration retry_within;  // how long a failed job may be replaced; zero: not at all
+  // How long a failed job may be replaced; zero: not at all.
+  absl::Duration retry_within;
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
