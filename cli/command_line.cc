@@ -95,7 +95,7 @@ CLI::Option* Address(CLI::Option* option) {
     return fmt::format("port missing; did you mean {}:{}?",
                        word.substr(0, has_colon ? colon : word.npos), kDefaultPort);
   };
-  return option->check(check, "");
+  return option->check(check, "")->type_name("HOST:PORT");
 }
 
 // What the command line asks for, once it is known.
@@ -124,8 +124,9 @@ void AddChoice(CLI::App& app, const char* name, const std::map<std::string, Valu
 void AddProgress(CLI::App& app, ProgressArguments& progress) {
   AddChoice(app, "-o,--output", kProgressModes, progress.mode,
             "How to show progress [auto: a bar on a terminal, plain lines elsewhere]");
-  app.add_flag("--compare", progress.compare,
-               "Show the methods of papers too; of a remote master, only those it computes");
+  app.add_flag(
+      "--compare", progress.compare,
+      "Also show the indicators from the literature; with a remote master, those that it computes");
 }
 
 CLI::Option* AddIndicators(CLI::App& app, std::vector<std::string>& indicators) {
@@ -165,7 +166,7 @@ void AddSecurity(CLI::App& app, ClientSecurity& security) {
 
 void AddMaster(CLI::App& app, MasterArguments& master) {
   master.address = kDefaultMaster;
-  Address(app.add_option("--master", master.address, "host:port or unix:PATH of the master")
+  Address(app.add_option("--master", master.address, "Address of the master; also unix:PATH")
               ->envname("TIDEMARK_MASTER")
               ->capture_default_str());
   AddSecurity(app, master.security);
@@ -202,7 +203,7 @@ std::string JobsHelp() {
 }
 
 void AddRunExample(CLI::App& run, Choice& choice) {
-  CLI::App& app = *run.add_subcommand("example", "Run a job of the example MapReduce engine");
+  CLI::App& app = *run.add_subcommand("example", "Run a job of the example engine");
   auto& arguments = ArgumentsOf<RunArguments>(app, choice);
   examples::RunOptions& job = arguments.job;
   app.footer(JobsHelp);
@@ -247,14 +248,15 @@ void AddRunExample(CLI::App& run, Choice& choice) {
 }
 
 // An option of `serve` that is a setting by another name.
-void AddOverride(CLI::App& app, const char* name, const char* key, const char* help,
-                 ServeArguments& arguments) {
+void AddOverride(CLI::App& app, const char* name, const char* key, const char* type,
+                 const char* help, ServeArguments& arguments) {
   app.add_option_function<std::string>(
-      name,
-      [&arguments, name, key](const std::string& word) {
-        arguments.overrides.push_back({.origin = name, .key = key, .words = {word}});
-      },
-      help);
+         name,
+         [&arguments, name, key](const std::string& word) {
+           arguments.overrides.push_back({.origin = name, .key = key, .words = {word}});
+         },
+         help)
+      ->type_name(type);
 }
 
 SettingOverride ParseOverride(const std::string& word) {
@@ -273,13 +275,14 @@ SettingOverride ParseOverride(const std::string& word) {
 void AddServeOptions(CLI::App& app, ServeArguments& arguments) {
   app.add_option("--config", arguments.config_file, "Settings file (YAML); options override it")
       ->type_name("FILE");
-  AddOverride(app, "--listen", "listen", "host:port or unix:PATH (setting listen)", arguments);
-  AddOverride(app, "--data-dir", "data_dir",
+  AddOverride(app, "--listen", "listen", "HOST:PORT",
+              "Address to listen on; also unix:PATH (setting listen)", arguments);
+  AddOverride(app, "--data-dir", "data_dir", "DIR",
               "Keep all jobs in this directory and resume them after a restart (setting data_dir)",
               arguments);
-  AddOverride(app, "--log-dir", "log_dir",
+  AddOverride(app, "--log-dir", "log_dir", "DIR",
               "Write each job's event log to this directory (setting log_dir)", arguments);
-  AddOverride(app, "--spark-logs", "spark_logs",
+  AddOverride(app, "--spark-logs", "spark_logs", "DIR",
               "Follow the applications that write their event logs to this directory\n"
               "(setting spark_logs)",
               arguments);
@@ -313,6 +316,10 @@ void AddServeOptions(CLI::App& app, ServeArguments& arguments) {
 void AddServe(CLI::App& command, Choice& choice) {
   CLI::App& app = *command.add_subcommand("serve", "Run a master for any number of jobs");
   AddServeOptions(app, ArgumentsOf<ServeArguments>(app, choice));
+  app.footer(
+      "Exit code: 0 shut down by SIGTERM or SIGINT, 1 it cannot listen, 2 an option, a setting or "
+      "a\n"
+      "file is wrong.");
 }
 
 void AddDoctor(CLI::App& command, Choice& choice) {
@@ -326,7 +333,7 @@ void AddDoctor(CLI::App& command, Choice& choice) {
 
 // What asks a master about a job, or about all.
 CLI::Option* AddJobId(CLI::App& app, std::string& job_id) {
-  return app.add_option("ID", job_id, "Id of the job; see `tidemark get jobs`");
+  return app.add_option("ID", job_id, "Id of the job, as `tidemark get jobs` lists it");
 }
 
 void AddGet(CLI::App& command, Choice& choice) {
@@ -361,13 +368,13 @@ void AddWatch(CLI::App& command, Choice& choice) {
           app.add_option_function<double>(
                  "--timeout",
                  [&arguments](double seconds) { arguments.timeout = absl::Seconds(seconds); },
-                 "Give up after so many seconds")
+                 "Give up after this many seconds")
               ->type_name("SECONDS"));
   app.footer(kExitCodesOfWatching);
 }
 
 void AddSubmit(CLI::App& command, Choice& choice) {
-  CLI::App& app = *command.add_subcommand("submit", "Have a master watch a plan of jobs");
+  CLI::App& app = *command.add_subcommand("submit", "Submit a plan of jobs for a master to watch");
   auto& arguments = ArgumentsOf<SubmitArguments>(app, choice);
   app.add_option("FILE", arguments.file, "Plan, YAML or JSON; see docs/plans.md")->required();
   AddMaster(app, arguments.master);
@@ -412,7 +419,7 @@ void AddWhatIf(CLI::App& command, Choice& choice) {
   CLI::App& app = *command.add_subcommand(
       "what-if", "Estimate when a plan or a job would end, as it is or otherwise");
   auto& arguments = ArgumentsOf<WhatIfArguments>(app, choice);
-  app.add_option("FILE|ID", arguments.subject,
+  app.add_option("FILE|LOG|ID", arguments.subject,
                  "Plan, YAML or JSON, an event log of Spark, or the id of a job; see docs/plans.md")
       ->required();
   Between(1U, 1'000'000U,
@@ -420,7 +427,7 @@ void AddWhatIf(CLI::App& command, Choice& choice) {
               ->delimiter(','));
   Between(1e-6, 1e6,
           app.add_option("--data-factor", arguments.data_factor,
-                         "So many times the data in what has not begun"));
+                         "Scale the data of what has not started by this factor"));
   AddChoice(app, "--policy", kPolicies, arguments.policy, "Who gets a free slot");
   AddFormat(app, arguments.format);
   AddMaster(app, arguments.master);
@@ -444,7 +451,8 @@ double ParseSpeed(const std::string& word) {
 }
 
 void AddReplay(CLI::App& command, Choice& choice) {
-  CLI::App& app = *command.add_subcommand("replay", "Replay a job from its event log, or Spark's");
+  CLI::App& app = *command.add_subcommand(
+      "replay", "Replay a job from its event log, or a Spark application from its own");
   auto& arguments = ArgumentsOf<ReplayArguments>(app, choice);
   app.add_option("LOG", arguments.log,
                  "Event log of Tidemark, or of Spark: a file or a rolling folder")
@@ -481,7 +489,8 @@ void AddWatchedCommand(CLI::App& app, const std::string& engine,
   AddSecurity(app, arguments.security);
   MasterOptions& own = arguments.own_master;
   app.add_option("--listen", own.listen_address,
-                 "host:port of that master; all nodes of the cluster must reach it")
+                 "Address of that master; all nodes of the cluster must reach it")
+      ->type_name("HOST:PORT")
       ->capture_default_str()
       ->excludes(master);
   app.add_flag("--allow-insecure-remote", own.allow_insecure_remote,
@@ -543,7 +552,7 @@ void AddHadoopPoll(CLI::App& hadoop, Choice& choice) {
 }
 
 void AddHadoop(CLI::App& command, Choice& choice) {
-  CLI::App& app = *command.add_subcommand("hadoop", "Follow jobs of Apache Hadoop");
+  CLI::App& app = *command.add_subcommand("hadoop", "Follow Apache Hadoop jobs");
   app.require_subcommand(1);
   AddHadoopConf(app, choice);
   AddHadoopPoll(app, choice);
@@ -623,10 +632,9 @@ void AddRunWorkflow(CLI::App& command, Choice& choice) {
   CLI::Option* input = app.add_option("--input", run.inputs, "Input files, plain or .zst")
                            ->expected(1, -1)
                            ->type_name("FILE");
-  Between(
-      std::uint64_t{1}, std::uint64_t{1'000'000'000},
-      app.add_option("--visits", arguments.visits, "Generate this many web site visits as input")
-          ->excludes(input));
+  Between(std::uint64_t{1}, std::uint64_t{1'000'000'000},
+          app.add_option("--visits", arguments.visits, "Generate this many website visits as input")
+              ->excludes(input));
   app.add_option("--output-dir", run.output_dir,
                  "Directory for the results, one per job; not kept if omitted")
       ->type_name("DIR");
@@ -760,8 +768,8 @@ Answer AnswerTo(const CLI::App& command, const CLI::ParseError& error) {
                              FullName(Innermost(command)))};
 }
 
-// Takes what stands behind the `--` of `run hadoop` and `run spark`: it is another program's
-// command line, of which not a letter may change. How many words stand before it.
+// Removes the command after `--` from those that run one; it must be passed on unchanged. Returns
+// the number of words before it.
 std::size_t CutCommand(const std::vector<std::string>& words, std::vector<std::string>& command) {
   const bool has_command =
       words.size() >= 3 && ((words[1] == "run" && (words[2] == "hadoop" || words[2] == "spark")) ||

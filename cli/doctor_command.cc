@@ -86,7 +86,7 @@ void CheckFolder(const char* setting, const std::string& folder, Report& report)
     return report.Fail(setting, fmt::format("{}: {}", folder, std::strerror(errno)));
   }
   if ((facts.st_mode & S_IRWXO) != 0 && setting == std::string("data_dir")) {
-    report.Warn(setting, fmt::format("every user of this host may look into {}; run chmod o= {}",
+    report.Warn(setting, fmt::format("{} is open to every user of this host; run chmod o= {}",
                                      folder, folder));
   }
   struct statvfs room {};

@@ -60,7 +60,7 @@ std::optional<LogEntry> RareEntries::Next(const std::string& library, const std:
   }
   told_at_ = now;
   LogEntry entry{.severity = LogSeverity::kWarning,
-                 .message = "a library complains",
+                 .message = "gRPC or protobuf logged",
                  .fields = {{"library", library}, {"text", text}}};
   if (const std::uint64_t left_out = std::exchange(left_out_, 0); left_out > 0) {
     entry.fields.emplace_back("left_out", std::to_string(left_out));

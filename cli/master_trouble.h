@@ -36,7 +36,7 @@ inline std::string DescribeMasterTrouble(const std::string& address, const absl:
   // What a server that waits for a TLS handshake does with a client that does not begin one.
   const bool has_answered = says("gave up after");
   if (says("Socket closed") && !has_answered) {
-    return fmt::format("{} closed the connection; probably the server wants TLS (--tls-ca)",
+    return fmt::format("{} closed the connection; probably the master wants TLS (--tls-ca)",
                        address);
   }
   if (says("wrong version number")) {

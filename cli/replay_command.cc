@@ -77,7 +77,7 @@ int ReplaySparkLog(const ReplayArguments& arguments) {
   }
   if (has_shown) progress->Finish();
   for (const std::string& remark : replay->Remarks()) {
-    Complain(fmt::format("{}: {}", arguments.log, remark));
+    if (has_shown) Complain(fmt::format("{}: {}", arguments.log, remark));
   }
   if (more.ok()) return kSuccess;
   Complain(std::string(more.status().message()));

@@ -54,9 +54,8 @@ absl::Status MakeDataFolder(const std::string& folder, const LogSink& log) {
   struct stat facts {};
   if (::stat(folder.c_str(), &facts) == 0 && (facts.st_mode & S_IRWXO) != 0) {
     log({.severity = LogSeverity::kWarning,
-         .message =
-             fmt::format("data_dir: every user of this host may look into {}; run chmod o= {}",
-                         folder, folder)});
+         .message = fmt::format("data_dir: {} is open to every user of this host; run chmod o= {}",
+                                folder, folder)});
   }
   return CreateDirectory("--data-dir", folder);
 }

@@ -15,6 +15,10 @@ constexpr double kShareOfPause = 0.1;
 // A log does not give up: an application may wait for days.
 constexpr absl::Duration kAbandonAfter = absl::Hours(24 * 3650);
 
+std::string EventsText(std::uint64_t count) {
+  return fmt::format("{} {}", count, count == 1 ? "event" : "events");
+}
+
 }  // namespace
 
 absl::StatusOr<SparkReplay> SparkReplay::Open(const std::string& path,
@@ -97,16 +101,15 @@ std::vector<std::string> SparkReplay::Remarks() const {
   const std::uint64_t left_out = counts.contradictions + refused_;
   if (left_out > 0) {
     remarks.push_back(fmt::format(
-        "left out {} events that contradict others, such as tasks of a stage that was never opened",
-        left_out));
+        "skipped {}: in conflict with others, such as a task of a stage that was never opened",
+        EventsText(left_out)));
   }
   if (counts.broken_events > 0) {
     remarks.push_back(
-        fmt::format("left out {} events that are broken off or no JSON", counts.broken_events));
+        fmt::format("skipped {}: incomplete or not JSON", EventsText(counts.broken_events)));
   }
   if (counts.oversized_events > 0) {
-    remarks.push_back(
-        fmt::format("left out {} events that are too large", counts.oversized_events));
+    remarks.push_back(fmt::format("skipped {}: too large", EventsText(counts.oversized_events)));
   }
   if (!history_trouble_.ok()) remarks.emplace_back(history_trouble_.message());
   if (!log_->application().is_closed()) {

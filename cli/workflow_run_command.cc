@@ -162,7 +162,7 @@ int Do(const WorkflowRunArguments& arguments) {
   if (status.ok()) {
     master = Client::Create({.address = run.master_address, .security = run.security});
     status = master.ok() ? Submit(arguments, run, **master) : master.status();
-    exit_code = ExitCodeOf(status);
+    exit_code = absl::IsNotFound(status) ? kUsage : ExitCodeOf(status);  // not found: the workflow
   }
   if (status.ok()) {
     run.stop = &StopOnInterrupt();

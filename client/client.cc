@@ -163,13 +163,13 @@ absl::StatusOr<Snapshot> Client::WatchJob(const std::string& job_id, const Watch
     const bool is_wanted = follower.Hear([&] { return calls.on_snapshot(*snapshot); });
     if (snapshot->is_final) final = *std::move(snapshot);
     // Nothing follows the final snapshot, and the end of the stream may be long in coming.
-    return is_wanted && !final ? absl::OkStatus() : absl::CancelledError("no more is wanted");
+    return is_wanted && !final ? absl::OkStatus() : absl::CancelledError("cancelled by the caller");
   };
   const auto read_stream = [&]() -> absl::Status {
     request.set_resume_token(reader.resume_token());
     const absl::Status status = impl_->Read(&Stub::WatchJob, request, stop, take);
     if (final) return absl::OkStatus();
-    return status.ok() ? absl::UnavailableError("it ended the stream") : status;
+    return status.ok() ? absl::UnavailableError("the master ended the stream") : status;
   };
   if (absl::Status status = follower.Follow(read_stream, stop); !status.ok()) return status;
   return *std::move(final);
@@ -190,13 +190,13 @@ absl::Status Client::WatchJobs(const JobFilter& filter, const WatchOptions& opti
                          !response.removed_job_ids().empty();
     const bool is_wanted = follower.Hear(
         [&] { return !is_news || !reader.is_synced() || calls.on_jobs(reader.jobs()); });
-    return is_wanted ? absl::OkStatus() : absl::CancelledError("no more is wanted");
+    return is_wanted ? absl::OkStatus() : absl::CancelledError("cancelled by the caller");
   };
   return follower.Follow(
       [&] {
         request.set_resume_token(reader.resume_token());
         const absl::Status status = impl_->Read(&Stub::WatchJobs, request, stop, take);
-        return status.ok() ? absl::UnavailableError("it ended the stream") : status;
+        return status.ok() ? absl::UnavailableError("the master ended the stream") : status;
       },
       stop);
 }

@@ -61,7 +61,7 @@ absl::Status Follower::Follow(const std::function<absl::Status()>& read_stream,
     EndStream();
     if (status.ok()) return status;
     if (stop.stop_requested()) return absl::CancelledError("stopped");
-    if (!is_wanted_) return absl::CancelledError("no more is wanted");
+    if (!is_wanted_) return absl::CancelledError("cancelled by the caller");
     if (absl::IsCancelled(status)) {  // by a proxy, or by the master: neither speaks for us
       status = absl::UnavailableError(status.message().empty() ? "the stream was cancelled"
                                                                : status.message());
@@ -86,7 +86,7 @@ bool Follower::Hear(const std::function<bool()>& show) {
   has_brought_ = true;
   is_mute_ = false;
   is_wanted_ = show();
-  heard_at_ = absl::Now();  // a slow reader of ours is no mute master
+  heard_at_ = absl::Now();  // a slow reader is not a silent master
   return is_wanted_;
 }
 

@@ -47,6 +47,7 @@ std::string Reason(const NamedTask& straggler, const TaskAttempt* attempt,
     return fmt::format("{}: {} key still to come, {} its remaining time", ends_last, group, share);
   }
   if (attempt == nullptr) return fmt::format("{}: waiting for a slot", ends_last);
+  if (bytes_left == 0) return ends_last;
   return fmt::format("{}: {} left to reduce", ends_last, FormatBytes(bytes_left));
 }
 

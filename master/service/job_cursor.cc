@@ -37,7 +37,7 @@ absl::StatusOr<ResumePoint> ParseResumeToken(const std::string& token) {
   if (dash == std::string::npos || !ParseNumber(begin, begin + dash, run) ||
       !ParseNumber(begin + dash + 1, begin + token.size(), point.sequence)) {
     return FieldError("resume_token",
-                      "not one of this service; send the one of the last response, or none");
+                      "was not issued by this service; send that of the last response, or none");
   }
   point.run = run;
   return point;

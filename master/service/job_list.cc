@@ -57,7 +57,7 @@ absl::StatusOr<JobListCursor> JobListCursor::Open(const JobList& list, JobFilter
   const auto [parsed, error] = std::from_chars(number, end, position, kTokenBase);
   if (error != std::errc() || parsed != end) {
     return FieldError("resume_token",
-                      "not one of this service; send the one of the last response, or none");
+                      "was not issued by this service; send that of the last response, or none");
   }
   cursor.restarted_ = resume_token.substr(0, dash) != list.instance_ ||
                       position < list.forgotten_ || position > list.newest_;

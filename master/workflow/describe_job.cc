@@ -132,7 +132,7 @@ std::string NoteOnJob(const FollowedJob& job, const std::string& name, absl::Tim
     return absl::StrCat("job ", name, " failed ", since,
                         " ago and no retry is attached: ", job.facts.message);
   }
-  const std::string missed = absl::StrCat("job ", name, " could have started ", since, " ago");
+  const std::string missed = absl::StrCat("job ", name, " should have started ", since, " ago");
   if (job.job_id.empty()) return missed + ", but no job is attached to it";
   if (job.ended_before) {
     return absl::StrCat(missed, "; a run of ", job.job_id,

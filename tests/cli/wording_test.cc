@@ -114,7 +114,7 @@ TEST(Wording, SaysWhichFlagLetsOneIn) {
   EXPECT_EQ(says(absl::UnauthenticatedError("this master does not know the token")),
             "the master at m:1 does not know the token; pass another with --token-file");
   EXPECT_EQ(says(absl::UnavailableError("last error: UNKNOWN: Socket closed")),
-            "m:1 closed the connection; probably the server wants TLS (--tls-ca)");
+            "m:1 closed the connection; probably the master wants TLS (--tls-ca)");
   EXPECT_EQ(says(absl::UnavailableError("last error: SSL routines::wrong version number")),
             "the server at m:1 does not use TLS; leave out --tls-ca");
   EXPECT_EQ(says(absl::InvalidArgumentError("pass both --tls-certificate and --tls-key")),

@@ -311,7 +311,7 @@ TEST_F(QuotaTest, TokensThatEveryUserOfTheHostMayReadAreRefused) {
   const absl::Status refused = Master::Start(options_).status();
   EXPECT_FALSE(refused.ok());
   EXPECT_THAT(std::string(refused.message()),
-              HasSubstr("Every user of this host may read it; run chmod o= "));
+              HasSubstr("every user of this host may read it; run chmod o= "));
 }
 
 // --- the disk

@@ -119,6 +119,14 @@ TEST(Straggler, SaysHowMuchIsLeftWhenNoGroupStandsOut) {
             "Reduce task 1, attempt 2, ends last: 3.5 MB left to reduce");
 }
 
+TEST(Straggler, GivesNoReasonWhenNothingIsLeftToReduce) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
+  EXPECT_TRUE(job.Say(1, Started(R(0), 0)).ok());
+  EXPECT_EQ(FindStraggler(job.state, {.tasks = {EndOf(0, 50)}}, At(10))->reason,
+            "Reduce task 0 ends last");
+}
+
 TEST(Straggler, SaysThatItWaitsForASlot) {
   const Job job = RunningJob();
   const auto straggler = FindStraggler(job.state, {.tasks = {EndOf(2, 50)}}, At(10));

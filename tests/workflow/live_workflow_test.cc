@@ -467,7 +467,7 @@ TEST(LiveWorkflow, AJobThatNeverReportsIsStatedAndThenGivenUp) {
   Snapshot snapshot = live.Tick(Second(120));
   EXPECT_EQ(snapshot.state, JobState::kRunning);
   EXPECT_THAT(snapshot.notes,
-              ElementsAre("job a could have started 2m ago, but a-1 has not reported"));
+              ElementsAre("job a should have started 2m ago, but a-1 has not reported"));
   EXPECT_GT(*snapshot.estimate.remaining->upper, absl::Minutes(10));
   snapshot = live.Tick(Second(901));
   EXPECT_EQ(snapshot.state, JobState::kAbandoned);
