@@ -26,7 +26,7 @@ std::vector<absl::Duration> TimesOf(const std::vector<double>& seconds) {
   return times;
 }
 
-// The first of these kinds of which there are any.
+// The task times of the first kind that has any.
 const std::vector<double>& AnyOf(const std::array<std::vector<double>, 4>& kinds) {
   for (const std::size_t kind : {2, 1, 3, 0}) {
     if (!kinds[kind].empty()) return kinds[kind];

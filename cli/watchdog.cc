@@ -23,7 +23,7 @@ constexpr int kNoFlags = 0;  // of the variables of the environment: they stay
 constexpr int kAnswerWithinMillis = 3000;
 constexpr char kUnix[] = "unix:";
 
-// Whether there is an answer, if only a refusal, to what is no greeting of any protocol.
+// Whether the peer responds, even with a refusal, to bytes of no known protocol.
 bool Reacts(int connection) {
   constexpr char kNothing[] = "\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n";
   if (send(connection, kNothing, sizeof kNothing, MSG_NOSIGNAL) < 0) return true;  // refused

@@ -131,7 +131,7 @@ class JobsWatch {
  public:
   JobsWatch(const Client& master, JobsOfCommand& jobs, BackgroundProgress& progress)
       : master_(master), jobs_(jobs), progress_(progress), thread_([this](std::stop_token stop) {
-          // Whatever the client says or does not say.
+          // Independent of what the client prints.
           Note(master_.ListJobs({}, View::kBasic, stop).status());
           WatchAll(stop);
           ended_.set_value();

@@ -26,7 +26,7 @@ class TaskFacts {
 
   // What is new about an attempt at `now`. O(log attempts)
   std::vector<EventBody> Observe(const RestAttempt& attempt, absl::Time now);
-  // The same of a task that succeeded, of whose attempt no more is known. At most once for each.
+  // The same for a task that succeeded when its attempt is no longer known. At most once for each.
   std::vector<EventBody> ObserveEnd(const RestTask& task);
 
   // Whether it was told that this task succeeded.

@@ -20,7 +20,7 @@ inline constexpr double kUnknownDeviation = 1;
 // Ablation: +0.23, -0.32 (tpcds-five-runs).
 inline constexpr double kPriorCount = 3;
 
-// Whose opinion: its numbers are independent of the others'.
+// The source of an opinion. Each source has its own stream of random numbers.
 enum class Opinion : std::uint64_t { kPastRuns = 0, kMapSide, kBytesRead };
 
 // Log-normal ones.

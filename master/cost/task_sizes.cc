@@ -17,14 +17,15 @@
 namespace tidemark::cost {
 namespace {
 
-// Of the log of a task's time around its curve, before any shows it. Taste: a factor of 1.65.
+// Standard deviation of the logarithm of a task's time around its curve, before any task shows it.
+// Taste: a factor of 1.65.
 constexpr double kDeviation = 0.5;
 // Limits processor time: pending tasks beyond so many are drawn from as many of them.
 constexpr std::size_t kPendingMax = 256;
 
 bool IsAmount(double value) { return std::isfinite(value) && value > 0; }
 
-// What tells tasks apart: their bytes, if those of all are known; else nothing does.
+// The size of tasks: their bytes, if those of all are known; else the same for each.
 class SizeOf {
  public:
   SizeOf(std::initializer_list<std::span<const SizedTask>> tasks) {

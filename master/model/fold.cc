@@ -16,8 +16,8 @@
 namespace tidemark::model {
 namespace {
 
-// What one of each takes in memory, with what lies around it: measured once, rounded up. An attempt
-// pays for its task, too.
+// Memory that one of each takes, with what the allocator adds: measured once, rounded up. That of
+// an attempt includes its task. Bytes.
 constexpr std::size_t kAttemptBytes = 512;
 constexpr std::size_t kSourceBytes = 256;
 constexpr std::size_t kStageBytes = 512;
@@ -48,7 +48,7 @@ std::size_t BytesOf(const FinishedGroups& groups, const ReduceWork& work) {
          kUnmatchedBytes * work.unmatched_explicit.size();
 }
 
-// What is to be added is small, and counted once it is there.
+// Whether the job may grow. What is added is small, and counted once it is there.
 absl::Status CheckRoom(const JobLimits& limits, const JobState& state) {
   if (state.memory_bytes < limits.state_bytes_max) return absl::OkStatus();
   return LimitExceeded(
@@ -56,7 +56,7 @@ absl::Status CheckRoom(const JobLimits& limits, const JobState& state) {
       fmt::format("this master keeps at most {} bytes of state per job", limits.state_bytes_max));
 }
 
-// Makes it so many tasks, unless it has more.
+// Gives the stage at least this many tasks.
 void AddTasks(std::size_t count, Stage& stage) {
   const std::size_t before = stage.tasks.size();
   if (count <= before) return;
@@ -269,7 +269,7 @@ void Folder::TakeOverTasks(Stage& stage) {
   for (Task& task : stage.tasks) SettleProfile(task);
 }
 
-// Such a stage has one attempt: what was told of another is none of it.
+// Map and reduce stages have one attempt; events of other attempts are ignored.
 void Folder::TakeOver(Task& task, const Stage& stage) {
   state_.anomalies += std::erase_if(task.attempts, [this](const auto& entry) {
     const bool is_of_another = entry.first.first > 0;
@@ -310,7 +310,7 @@ absl::Status Folder::operator()(const ExecutorClosed& closed) {
   return absl::OkStatus();
 }
 
-// Unless there is something already, or no room.
+// Sets `text`, unless it is set already or there is no room.
 void Folder::Keep(const std::string& said, std::string& text) {
   if (!text.empty() || !CheckRoom(limits_, state_).ok()) return;
   text = said;
@@ -381,7 +381,7 @@ absl::Status Folder::operator()(const JobClosed& closed) {
   return absl::OkStatus();
 }
 
-// Of a map task that is first heard of when the phase is over, the profile is missing.
+// The profile of a map task that is first mentioned once the phase is over counts as missing.
 void Folder::Grow(std::size_t count, Stage& stage) {
   const std::size_t before = stage.tasks.size();
   AddTasks(count, stage);
@@ -389,7 +389,7 @@ void Folder::Grow(std::size_t count, Stage& stage) {
   for (std::size_t i = before; i < stage.tasks.size(); ++i) SettleProfile(stage.tasks[i]);
 }
 
-// One that nobody has heard of.
+// Adds a task that no event has mentioned before.
 Task& Folder::MakeTask(std::uint32_t index, Stage& stage) {
   if (LimitOf(stage, limits_)) {
     Grow(index + std::size_t{1}, stage);
@@ -428,7 +428,7 @@ absl::StatusOr<Stage*> Folder::FindStage(const AttemptId& id, StageKind kind) {
   return &stage;
 }
 
-// Whether one more attempt may be made; `task`: null: nobody has heard of it.
+// Whether one more attempt may be made; `task` is null if no event has mentioned it.
 absl::Status Folder::CheckNewAttempt(const AttemptId& id, const Stage& stage,
                                      const Task* task) const {
   const std::optional<TaskLimit> limit = LimitOf(stage, limits_);
@@ -540,7 +540,8 @@ absl::Status Folder::operator()(const TaskHeartbeat& heartbeat) {
   return absl::OkStatus();
 }
 
-// Key groups are estimated of the two stages of a MapReduce job. Those of another are heard of.
+// Key groups are estimated in the two stages of a MapReduce job only; in others they are
+// counted.
 absl::Status Folder::LeaveOut(const AttemptId& id, Stage& stage) {
   const auto attempt = FindAttempt(id, stage);
   if (attempt.ok()) ++state_.unused_profiles;
@@ -646,7 +647,7 @@ absl::Status Folder::operator()(const ReduceProfile& profile) {
   return absl::OkStatus();
 }
 
-// Makes room for a source that is new.
+// Adds a source if it is new and there is room.
 absl::Status AdmitSource(const std::string& source_id, const JobLimits& limits, JobState& state) {
   if (state.sources.contains(source_id)) return absl::OkStatus();
   if (state.sources.size() >= limits.sources_max) {
@@ -669,7 +670,7 @@ bool TakeSequence(std::uint64_t sequence, SourceState& source, JobState& state) 
   return true;
 }
 
-// What is to be said of the run that stands in the way of the one that `event` opens.
+// Why the run that `event` opens cannot begin: the run before has not ended.
 std::string WhyToWait(const Event& event, const JobState& state, absl::Time given_up_at) {
   if (state.closed) return "is about to end; wait until it has ended";
   const absl::Duration silence = SilentFor(state, event.arrived_at);

@@ -88,7 +88,7 @@ StageState StateOf(const model::Stage& stage, const StageProgress& progress) {
   return progress.started_at ? StageState::kRunning : StageState::kPending;
 }
 
-// A stage whose tasks are told by nothing but their lives and what they have read.
+// A stage of whose tasks only state changes and bytes read are reported.
 StageProgress ProgressOf(const model::Stage& stage) {
   StageProgress progress = {.id = {0, stage.opened.stage}};
   std::optional<absl::Time> ended_at;

@@ -54,7 +54,7 @@ struct DagForecast {
 // All but the first two take a stage's task times from its earlier runs, untouched, else from its
 // finished tasks, else from the other stages.
 std::vector<std::string> DagMethods();
-// Says nothing for an unknown name, or where the stages have a cycle or do not fit the cluster.
+// Returns an empty forecast for an unknown method, a cycle, or stages that do not fit the cluster.
 DagForecast EstimateDag(absl::string_view method, const DagNow& now);
 
 }  // namespace tidemark::papers

@@ -22,7 +22,8 @@
 namespace tidemark::service {
 namespace {
 
-// How soon a stranger that takes too much is noticed. At 30,000 calls a second these are 150.
+// How often connections without a token are checked for using too much. At 30,000 calls a second,
+// 150 calls pass in between.
 constexpr int kReviewEveryMillis = 5;
 // Keys of events above those of connections.
 constexpr std::uint64_t kWakeKey = ~std::uint64_t{0};
@@ -66,7 +67,7 @@ std::optional<Peer> PeerOf(int connection) {
     return Peer{fmt::format("ipv4:{}:{}", host, port), host, true};
   }
   const std::string name = fmt::format("ipv6:[{}]:{}", Text(AF_INET6, &ip6.sin6_addr), port);
-  // One customer of a network has 2^64 addresses.
+  // A single customer of a provider has 2^64 addresses, so they count as one.
   std::memset(&ip6.sin6_addr.s6_addr[8], 0, 8);
   return Peer{name, Text(AF_INET6, &ip6.sin6_addr), true};
 }
@@ -184,7 +185,7 @@ void Acceptor::Loop() {
   }
 }
 
-// What is left over comes with the next round.
+// The rest is handled in the next round.
 void Acceptor::AcceptAll(int listener, absl::Time now) {
   constexpr int kAtATime = 16;
   for (int i = 0; i < kAtATime; ++i) {
@@ -295,7 +296,7 @@ void Acceptor::Close(ConnectionId id) {
   if (socket == sockets_.end()) return;
   // Closing does not do that while the server has a duplicate.
   Watch(socket->second.descriptor.get(), 0, 0, EPOLL_CTL_DEL);
-  // It may have done much since it was looked at.
+  // It may have sent much since the last check.
   table_.Sent(id, BytesSent(socket->second.descriptor.get()), 0);
   table_.Closed(id, Now());
   const auto of_peer = ids_.find(socket->second.peer);

@@ -48,8 +48,8 @@ class Acceptor {
               const std::shared_ptr<grpc::ServerCredentials>& credentials);
   // The server that was built has started.
   void Serve();
-  // No connection is accepted any more, and those that wait are closed. To be called before the
-  // server shuts down. Idempotent.
+  // Accepts no more connections and closes those that wait. To be called before the server shuts
+  // down. Idempotent.
   void Stop();
 
   // A call of the peer, as gRPC names it, has shown a valid token.

@@ -20,7 +20,7 @@ using google::protobuf::Value;
 // successors.
 constexpr std::int64_t kLateBy = 100;
 
-// What gRPC answered in JSON; empty if it answered nothing.
+// gRPC's answer in JSON; empty if there was none.
 Struct Parse(char* json) {
   Struct message;
   if (json != nullptr) {

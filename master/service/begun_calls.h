@@ -21,8 +21,8 @@ class BegunCalls {
  public:
   // Reads the servers that this process has now.
   void LookAtServers();
-  // Of each of these peers, in their order; plain ones. 0 as well while a handshake is under way.
-  // Asking for all of a few is cheap however many others are connected.
+  // For each peer, in order, the number of calls begun; 0 also while its handshake is under way.
+  // O(peers), however many others are connected.
   std::vector<std::uint64_t> Of(const std::vector<std::string>& peers);
 
  private:

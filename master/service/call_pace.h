@@ -32,7 +32,7 @@ class CallPace {
 
   // Counts a call, or says how long to wait: ResourceExhausted, with RetryDelayOf().
   absl::Status Enter(const std::string& caller, absl::Time now);
-  // It took so long to answer.
+  // Adds the time that it took to answer.
   void Charge(const std::string& caller, absl::Duration took, absl::Time now);
   std::size_t callers() const;
 

@@ -43,7 +43,7 @@ class EstimateQueue {
   std::condition_variable changed_;
   bool stopping_ = false;
   std::deque<Asked> waiting_;
-  // How many of these, and of the one that is made, are whose.
+  // How many of these, the one in progress included, each caller has.
   absl::flat_hash_map<std::string, std::size_t> counts_;
   std::thread thread_;
 };

@@ -21,7 +21,7 @@
 
 namespace tidemark::service {
 
-// A stream that was let in; holds its place while it lasts.
+// A stream that was admitted; holds its place while it lasts.
 struct AdmittedStream {
   Caller caller;
   PeerLimit::Place place;
@@ -42,7 +42,7 @@ class Gate {
     ~Meter() {
       if (gate_ != nullptr) gate_->Charge(key_, ThreadCpuTime() - began_);
     }
-    // Whose calls are counted.
+    // The caller that these calls are counted for.
     const std::string& key() const { return key_; }
 
    private:
@@ -50,7 +50,7 @@ class Gate {
     std::string key_;
     absl::Duration began_;
   };
-  // One question that was let in.
+  // A query that was admitted.
   struct AdmittedCall {
     Caller caller;
     Meter meter;
@@ -70,16 +70,16 @@ class Gate {
 
   // For the stream of an agent. Unauthenticated; ResourceExhausted: streams_per_peer.
   absl::StatusOr<AdmittedStream> Admit(const grpc::CallbackServerContext& context);
-  // For that of a watcher, whose opening is metered as a question is. As above; ResourceExhausted:
+  // The same for a watcher; opening its stream is metered like a query. Also ResourceExhausted:
   // calls_per_second.
   struct AdmittedWatcher {
     AdmittedStream stream;
     Meter meter;
   };
   absl::StatusOr<AdmittedWatcher> AdmitWatcher(const grpc::CallbackServerContext& context);
-  // For one question. Unauthenticated; ResourceExhausted: calls_per_second.
+  // For one query. Unauthenticated; ResourceExhausted: calls_per_second.
   absl::StatusOr<AdmittedCall> Ask(const grpc::CallbackServerContext& context);
-  // A call of `key` took so long elsewhere.
+  // Adds the time that a call of `key` took elsewhere.
   void Charge(const std::string& key, absl::Duration took) {
     pace_.Charge(key, took, clock_.Now());
   }

@@ -22,7 +22,7 @@ namespace {
 
 // More refused events than this wait for one response only as a count.
 constexpr int kRejectionsMax = 100;
-// So many wait on one stream whose client does not listen.
+// Refused events that wait on one stream whose client does not read.
 constexpr int kRejectionsPerStreamMax = 1000;
 // One stream may relay for so many sources; each costs a little memory while it lasts.
 constexpr std::size_t kSourcesPerStreamMax = 10'000;
@@ -33,7 +33,7 @@ constexpr std::size_t kBatchEventsMax = 10'000;
 
 using Reactor = grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>;
 
-// What all streams of a service share.
+// State that all streams of a service share.
 struct Dependencies {
   JobTable& jobs;
   const Clock& clock;
@@ -96,7 +96,7 @@ class IngestStream final : public Reactor,
     if (held_.exchange(false)) ReadNext();
   }
 
-  // Tells the agent why it has to wait.
+  // Tells the agent why it must wait.
   void OnStalled(const absl::Status& status) override {
     const std::lock_guard lock(mutex_);
     for (Source* source : awaiting_) {
@@ -212,7 +212,7 @@ class IngestStream final : public Reactor,
     source.event.dropped_events = request.dropped_events();
     source.event.sequence = request.first_sequence();
     const absl::Status may = stream_.caller.Check(Right::kReport, source.event.job_id);
-    // A token that was withdrawn meanwhile.
+    // The token may have been withdrawn meanwhile.
     if (absl::IsUnauthenticated(may)) return ToGrpc(gate_.Refuse(may, peer_));
     const Sender sender = {.name_space = stream_.caller.NameSpaceOf(Right::kReport),
                            .reporter = stream_.caller.ReporterAt(HostOfPeer(peer_))};
@@ -380,7 +380,7 @@ class IngestStream final : public Reactor,
     StartWrite(&response_);
   }
 
-  // The source has said all it will; it still wants its acknowledgements.
+  // The client sends no more, but still waits for acknowledgements.
   void EndWhenAnswered() {
     const std::lock_guard lock(mutex_);
     reads_over_ = true;

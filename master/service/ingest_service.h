@@ -1,4 +1,4 @@
-// IngestService over a JobTable: reads events, acknowledges, steers. Knows no formula.
+// IngestService over a JobTable: reads events, acknowledges them and tells agents what to send.
 #pragma once
 
 #include "absl/time/time.h"
@@ -10,7 +10,7 @@
 
 namespace tidemark::service {
 
-// What agents are told when they connect.
+// Settings that agents are told when they connect.
 struct AgentControl {
   absl::Duration flush_interval = absl::Seconds(1);
   std::uint32_t lambda = 2000;

@@ -18,7 +18,7 @@
 
 namespace tidemark::service {
 
-// How far a watcher came.
+// The position of a watcher.
 struct ResumePoint {
   std::uint64_t sequence = 0;        // the last it has; 0: none
   std::optional<std::uint64_t> run;  // of the job it has it from; empty: it does not say
@@ -28,7 +28,7 @@ struct ResumePoint {
 
 // Opaque to watchers.
 std::string EncodeResumeToken(const ResumePoint& point);
-// InvalidArgument (FieldError): not a token of ours.
+// InvalidArgument (FieldError): not a token of this service.
 absl::StatusOr<ResumePoint> ParseResumeToken(const std::string& token);
 
 class JobCursor {

@@ -40,9 +40,9 @@ class JobWatcher {
   // A job that it watches has a new snapshot: of the run that the hub knows, or of one that was
   // forgotten or followed by another meanwhile.
   virtual void Offer(const PublishedJob& /*job*/) {}
-  // All that is published in this round was offered.
+  // Everything published in this round was offered.
   virtual void OnRoundEnd() {}
-  // The master is going away.
+  // The master shuts down.
   virtual void Close() = 0;
 };
 
@@ -64,7 +64,7 @@ class JobHub {
   // REQUIRES: the caller of Publish().
   void EndRound();
 
-  // NotFound.
+  // Errors: NotFound.
   absl::StatusOr<PublishedJob> Find(const std::string& job_id) const;
   // Whether its run is the newest of its id, and not forgotten.
   bool Knows(const PublishedJob& job) const;

@@ -92,8 +92,8 @@ class JobListCursor {
                 std::uint64_t up_to = std::numeric_limits<std::uint64_t>::max()) const {
     return is_new_ || position_ < std::min(list.newest_, up_to);
   }
-  // At most about `most` jobs, of the changes up to the one of that number, so that several updates
-  // in one response name a job once. O(most log jobs).
+  // Returns about `most` jobs at most, of the changes up to the given number, so that several
+  // updates in one response name a job once. O(most log jobs).
   Update Take(const JobList& list, std::size_t most,
               std::uint64_t up_to = std::numeric_limits<std::uint64_t>::max());
   View view() const { return view_; }

@@ -31,7 +31,7 @@ class KeptEnded {
 
   // What makes room for one more of `reporter`; empty: nothing may.
   std::optional<One> ToForget(const std::string& reporter) const;
-  // The oldest of `reporter` itself.
+  // The oldest that `reporter` itself has.
   std::optional<One> OldestOf(const std::string& reporter) const;
 
  private:

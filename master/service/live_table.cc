@@ -88,7 +88,7 @@ void LiveTable::Adopt(const std::shared_ptr<LiveEntry>& entry, std::uint64_t log
   entry->number = ++entered_;
   kept_.Enter(entry->reporter);
   if (may_forget) MayForget(*entry);
-  // A log of an id that is taken by now stays as it is.
+  // The log of an id that is in use by now is left alone.
   EnterHub(*entry).IgnoreError();
   entries_.emplace(entry->id, entry);
 }

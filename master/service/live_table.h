@@ -62,18 +62,19 @@ struct TableContext {
   Journal journal;  // last, so that its thread ends before all else does
 };
 
-// What was found in a data directory.
+// What was restored from a data directory.
 struct Recovery {
   std::size_t restored = 0;  // jobs, or workflows
   std::size_t resumed = 0;   // of them, those whose estimates a checkpoint spared
   std::uint64_t records = 0;
-  absl::Time latest = absl::InfinitePast();  // told to one that goes on: no instant may be before
+  // The latest instant given to a restored entry; no later call may be earlier.
+  absl::Time latest = absl::InfinitePast();
   std::vector<std::string> damages;  // for an operator: what could not be read, and where it is now
 };
 
-// One of what is tracked.
+// A tracked job or workflow.
 struct LiveEntry {
-  // What is known of it at one tick.
+  // Its snapshot at one tick, and what belongs to it.
   struct Running {
     std::shared_ptr<const Snapshot> snapshot;
     // JobMonitor::stages_left(); null of a workflow, and with a final snapshot.
@@ -147,7 +148,7 @@ class LiveTable {
   virtual void Tick(const std::shared_ptr<LiveEntry>& entry, absl::Time now) = 0;
   // Its snapshot was published.
   virtual void OnPublished(const std::shared_ptr<LiveEntry>& /*entry*/) {}
-  // What there is of `id` in the data directory.
+  // The files of `id` in the data directory.
   virtual std::vector<std::string> FilesOf(const std::string& id) const = 0;
 
   std::shared_ptr<LiveEntry> Find(const std::string& id) const;

@@ -118,7 +118,7 @@ void LimitStrangers(const MasterOptions& options, grpc::ServerBuilder& builder) 
   builder.AddChannelArgument(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kReadAtOnceBytes);
 }
 
-// Another one after every start.
+// Different after every start.
 std::string InstanceName() {
   std::random_device random;
   return fmt::format("{:08x}{:08x}", random(), random());
@@ -226,7 +226,7 @@ class CallbackWatcher final : public service::JobWatcher {
   const JobHub& hub_;
   const std::function<void(const Snapshot&)> on_snapshot_;
   std::mutex mutex_;                  // guards the rest
-  std::optional<std::uint64_t> run_;  // that it was told of first
+  std::optional<std::uint64_t> run_;  // the run it was first called for
   std::condition_variable returned_;
   bool stopped_ = false;
   std::thread::id caller_;  // of the call that is running

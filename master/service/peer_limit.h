@@ -41,7 +41,7 @@ class PeerLimit {
     std::string host_;
   };
 
-  // Must outlive its places.
+  // Must outlive all places it has given.
   explicit PeerLimit(std::size_t calls_max) : calls_max_(calls_max) {}
 
   // ResourceExhausted: streams_per_peer.

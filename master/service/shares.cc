@@ -73,7 +73,7 @@ bool Shares::Allows(const Account& account, Resource resource, std::uint64_t amo
   if (options_.percent >= 100 || slack >= 16) return true;
   const std::uint64_t wanted = Capped(account.taken[Index(resource)]) + Capped(amount);
   if (IsBytes(resource) && wanted <= options_.bytes_min) return true;
-  // Of few places, a small share would be none at all.
+  // A small share of few places would be none at all.
   if (!IsBytes(resource) && wanted <= 1) return Left(resource) >= amount;
   const std::uint64_t counted = wanted - wanted / 16 * slack;
   return counted * (100 - options_.percent) <= Capped(Left(resource)) * options_.percent;

@@ -61,7 +61,7 @@ class Shares {
     // ResourceExhausted, which says what there is too little of; then nothing was taken. `slack`:
     // what may be taken beyond the share, in sixteenths of it; 16: anything.
     absl::Status Take(Resource resource, std::uint64_t amount, unsigned slack = 0);
-    // Takes it in any case, or gives some back, so that it holds just so much.
+    // Sets what it holds, whether or not there is room.
     void Hold(Resource resource, std::uint64_t amount);
     std::uint64_t held(Resource resource) const {
       return held_[static_cast<std::size_t>(resource)];

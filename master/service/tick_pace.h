@@ -1,4 +1,4 @@
-// When something that is watched is ticked. Pure.
+// When a job or workflow is ticked. Pure.
 #pragma once
 
 #include "absl/time/time.h"

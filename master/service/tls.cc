@@ -11,7 +11,7 @@
 namespace tidemark::service {
 namespace {
 
-// How soon a change of a file is noticed.
+// How often the files are checked for changes.
 constexpr unsigned kRefreshSeconds = 2;
 
 }  // namespace

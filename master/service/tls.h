@@ -1,4 +1,4 @@
-// What the server shows to its clients, and asks of them.
+// The server's certificate, and what it asks of its clients.
 #pragma once
 
 #include <grpcpp/grpcpp.h>

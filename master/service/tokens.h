@@ -58,7 +58,7 @@ class TokenTable {
 // The newest version of the file. Thread-safe.
 class Tokens {
  public:
-  // An empty name: everybody may do everything.
+  // An empty path: all clients may do everything.
   static absl::StatusOr<std::unique_ptr<Tokens>> Load(const std::string& file);
 
   // Reads the file again if it has changed; whether it has. An error leaves the rights as they

@@ -297,7 +297,7 @@ void WorkflowTable::Tick(const std::shared_ptr<LiveEntry>& entry, absl::Time now
   MakeSnapshot(static_cast<Entry&>(*entry), now, /*estimates=*/true);
 }
 
-// One that has ended follows no job any more.
+// A workflow that has ended follows no jobs.
 void WorkflowTable::OnPublished(const std::shared_ptr<LiveEntry>& entry) {
   const auto is_final = [&] {
     const std::lock_guard lock(entry->mutex);
@@ -323,7 +323,7 @@ absl::StatusOr<Recovery> WorkflowTable::Recover() {
     recovery.latest = std::max(recovery.latest, newest.at);
     entry->log = Journal::MakeLog(path, workflow.log_bytes);
     Follow(entry);
-    // Those that have ended by now show their stages.
+    // Jobs that have ended by now show their stages.
     for (const std::string& job_id : entry->live.attached_jobs()) ObserveNewest(*entry, job_id);
     const bool estimates = ThreadCpuTime() - began < kRecoveryCpu;
     if (estimates) LoadHistory(*entry);

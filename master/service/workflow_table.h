@@ -41,7 +41,7 @@ struct WorkflowTableOptions {
       stage_runs;
   // What a node gets done that was measured; likewise.
   std::function<std::optional<ResourceProfile>()> node;
-  // May take long; called without any lock.
+  // May be slow, and is called without any lock.
   std::function<absl::StatusOr<estimate::Estimate>(const workflow::JobsNow&)> estimate =
       [](const workflow::JobsNow& question) { return workflow::EstimateJobs(question); };
 };

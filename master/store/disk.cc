@@ -14,10 +14,11 @@
 namespace tidemark::store {
 namespace {
 
-// From so many files on, one syncfs is cheaper than a journal commit of the file system for each.
+// From this many files on, one syncfs is cheaper than a commit of the file system's journal for
+// each.
 constexpr std::size_t kSyncAllFrom = 8;
 
-// What agents report is not for every user of the host.
+// Other users of the host must not read what agents report.
 constexpr mode_t kMode = S_IRUSR | S_IWUSR;
 
 absl::Status SystemError(const std::string& path, const char* doing) {

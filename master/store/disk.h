@@ -26,13 +26,13 @@ class AppendFile {
 class Disk {
  public:
   virtual ~Disk() = default;
-  // A new, empty file, in place of whatever has its name.
+  // Creates an empty file, which replaces any of that name.
   virtual absl::StatusOr<std::unique_ptr<AppendFile>> Create(const std::string& path) = 0;
-  // A file that is there, with what it holds.
+  // Opens an existing file and keeps its contents.
   virtual absl::StatusOr<std::unique_ptr<AppendFile>> Open(const std::string& path) = 0;
   // OK if there is no such file.
   virtual absl::Status Remove(const std::string& path) = 0;
-  // What may still be written under the directory, in bytes. Thread-safe.
+  // Free space for the directory, in bytes. Thread-safe.
   virtual absl::StatusOr<std::uint64_t> FreeBytes(const std::string& directory) = 0;
   // Returns OK once everything written to `files`, all opened by this disk, survives a loss of
   // power.
@@ -45,7 +45,7 @@ class Disk {
 std::unique_ptr<Disk> MakeFileDisk(bool sync);
 
 // Creates an empty file that only its owner may read, unless there is one of that name, for
-// those who write it by other means. What goes wrong they will meet.
+// a writer that uses it by other means. Errors are left for that writer to report.
 void MakePrivateFile(const std::string& path);
 
 }  // namespace tidemark::store

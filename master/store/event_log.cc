@@ -34,7 +34,7 @@ absl::Duration ToDuration(const google::protobuf::Duration& duration) {
   return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
 }
 
-// Refused if this version refuses what another took.
+// Another version may have accepted what this one refuses.
 LogRecord EventOf(const std::string& job_id, pb::LoggedEvent& logged) {
   wire::ReceivedEvent received = {.job_id = job_id,
                                   .run_uid = logged.run_uid(),

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kVersion = 6;
 
-// As of version 1: what later ones changed is below, and a new file goes through all of it.
+// The schema of version 1. A new file gets it and then every change below.
 constexpr const char* kSchema = R"(
 CREATE TABLE job (
   id INTEGER PRIMARY KEY,
@@ -188,7 +188,7 @@ class Statement {
     return *this;
   }
 
-  // For a statement without rows.
+  // Runs a statement that returns no rows.
   absl::Status Run() {
     const absl::StatusOr<bool> row = Next();
     return row.status();
@@ -365,7 +365,7 @@ absl::Status History::AddWithin(const FinishedJob& job) const {
 
 absl::StatusOr<std::vector<FinishedJob>> History::OfName(const std::string& name, std::size_t count,
                                                          const Filter& may_use) const {
-  // Of the index alone: however many runs are not let through, they are passed over quickly.
+  // Reads the index alone, so that runs which are not let through cost little.
   Statement rows(database_, path_,
                  "SELECT id, job_id, name_space FROM job WHERE name = ? "
                  "ORDER BY ended_at DESC, id DESC");

@@ -32,7 +32,7 @@ struct FinishedJob {
 };
 
 struct HistoryOptions {
-  // What is older, or the oldest when the file holds more, is forgotten.
+  // Older runs are removed, and the oldest ones while the file is larger.
   absl::Duration age_max = absl::Hours(24 * 90);
   std::size_t bytes_max = std::size_t{256} << 20;
 };
@@ -55,10 +55,10 @@ class History {
   // one lets all. O(log jobs + runs of that name).
   absl::StatusOr<std::vector<FinishedJob>> OfName(const std::string& name, std::size_t count,
                                                   const Filter& may_use = {}) const;
-  // What a node was measured to get done; the same host measured again replaces itself.
+  // Keeps the measured throughputs of a node, in place of earlier ones of the same host.
   absl::Status AddNode(const std::string& host, absl::Time measured_at,
                        const ResourceProfile& node);
-  // That of the host measured last; empty: none was.
+  // The node that was measured last; empty: none was.
   absl::StatusOr<std::optional<ResourceProfile>> NewestNode() const;
   // Forgets jobs by age and size.
   absl::Status Expire(absl::Time now);

@@ -10,7 +10,7 @@
 namespace tidemark::store {
 namespace {
 
-// Forgetting costs syncs of the disk: once for so many jobs that end.
+// Removing old runs costs syncs of the disk, so it is done once for this many jobs that end.
 constexpr std::uint64_t kExpireEvery = 64;
 
 }  // namespace
@@ -40,7 +40,7 @@ void JobHistory::Add(const FinishedJob& job) {
   if (!status.ok()) notice_(std::string(status.message()));
 }
 
-// Failed runs say nothing of a time, so more are looked at than are used.
+// Failed runs tell no times, so more runs are read than are used.
 std::vector<FinishedJob> JobHistory::RunsOf(const std::string& name, const Reported& job) const {
   const std::lock_guard lock(mutex_);
   if (history_ == nullptr || name.empty()) return {};

@@ -14,7 +14,7 @@ namespace pb = storage::v1;
 
 namespace {
 
-// A thread keeps the memory of an event up to this size for the next one.
+// Buffers up to this size are kept by their thread and used again. Bytes.
 constexpr std::size_t kKeptBytes = 256 << 10;
 // What the guard of a frame is of: the length and the checksum before it.
 constexpr std::size_t kGuardedBytes = 8;
@@ -78,7 +78,7 @@ void EncodeLimits(const JobLimits& limits, pb::LoggedLimits& logged) {
 
 LogKey NewLogKey() {
   std::uint64_t key = 0;
-  // It fails on no system we know; a log whose key can be guessed is still a log.
+  // This fails on no system we know; a log with a key that can be guessed can still be read.
   while (key == 0) {
     if (getrandom(&key, sizeof(key), 0) != static_cast<ssize_t>(sizeof(key))) key = 1;
   }

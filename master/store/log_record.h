@@ -37,7 +37,7 @@ inline constexpr std::size_t kMagicBytes = 8;
 enum class LogKey : std::uint64_t { kNone = 0 };
 LogKey NewLogKey();
 
-// A corrupt length must not make a reader allocate the world; events are smaller than this.
+// Bounds what a corrupt length can make a reader allocate; events are smaller than this.
 inline constexpr std::uint32_t kRecordBytesMax = 64u << 20;
 // A log begins with its magic and twice its key.
 inline constexpr std::size_t kStartBytes = kMagicBytes + 2 * sizeof(LogKey);
@@ -73,7 +73,7 @@ void EncodeStart(const LogKind& kind, LogKey key, std::string& out);
 // asked.
 void EncodeLogStart(const std::string& job_id, const JobMonitorOptions& options,
                     const std::string& name_space, LogKey key, std::string& out);
-// What happened is written as it came and not looked at.
+// Writes an event as it was received, without parsing it.
 void EncodeReceived(const wire::ReceivedEvent& received, absl::Time arrived_at, LogKey key,
                     std::string& out);
 // An event that could not be understood; of sequence 0 when it does not say which it is.

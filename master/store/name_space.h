@@ -11,7 +11,7 @@
 
 namespace tidemark::store {
 
-// That of everybody at a master without tokens.
+// The name space of all clients of a master without tokens.
 inline constexpr const char* kAllIds = "*";
 
 // `pattern` is an id, or the beginning of one and a *.

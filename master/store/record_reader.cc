@@ -90,7 +90,7 @@ absl::StatusOr<std::size_t> RecordReader::ReadAt(std::uint64_t at, char* out, st
   return got;
 }
 
-// What stands at `at`; frame_ and payload_ are of it, as far as they are whole.
+// Reads the record at `at` into frame_ and payload_, as far as it is whole.
 absl::StatusOr<RecordReader::State> RecordReader::Look(std::uint64_t at) {
   std::array<char, 16> bytes;
   absl::StatusOr<std::size_t> got = ReadAt(at, bytes.data(), kFrameBytes);

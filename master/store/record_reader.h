@@ -1,4 +1,4 @@
-// Reads the records of a log one after the other, and finds its feet again behind damage.
+// Reads the records of a log one after the other, and goes on behind damage.
 //
 // A damaged record costs itself alone: behind it the file is searched for the next bytes whose
 // checks hold. These are made with the key of the log, so that neither chance nor a sender's
@@ -50,7 +50,7 @@ class RecordReader {
   LogKey key() const { return key_; }
   const std::string& path() const { return path_; }
 
-  // Damage of which so many records are known to be lost.
+  // Damage that has cost a known number of records.
   static LogDamage DamageOf(std::uint64_t at, std::uint64_t bytes, std::uint64_t records);
   // About the damage, for people; `kind` names the log.
   static std::string Describe(const LogKind& kind, const std::string& path,

@@ -35,7 +35,7 @@ std::string FreeName(const std::string& name) {
   return free;
 }
 
-// What would not end when it is read, or not begin: pipes, sockets, devices.
+// Reading one of these might never return: pipes, sockets, devices.
 bool IsNoFile(const fs::directory_entry& entry) {
   std::error_code error;
   const fs::file_type type = entry.status(error).type();
@@ -43,7 +43,7 @@ bool IsNoFile(const fs::directory_entry& entry) {
          type == fs::file_type::character || type == fs::file_type::block;
 }
 
-// Two logs of one job, as when somebody keeps a copy beside it, would become one file.
+// Two logs of one job, such as a copy that somebody made, would be written as one file.
 bool IsLogOf(const std::string& job_id, const std::string& path) {
   return fs::path(EventLogPath("", job_id)).filename() == fs::path(path).filename();
 }

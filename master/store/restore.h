@@ -15,7 +15,7 @@
 
 namespace tidemark::store {
 
-// What is published of a job before its first tick.
+// The snapshot that is published before the first tick of a job.
 Snapshot Unticked(const std::string& job_id, const std::string& run_uid, absl::Time opened_at);
 
 struct RestoredJob {

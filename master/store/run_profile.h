@@ -1,4 +1,4 @@
-// What the tasks of a run's stages took, as it is kept on the disk.
+// The task times of a run's stages, as they are stored on the disk.
 #pragma once
 
 #include "tidemark/stage_profile.h"

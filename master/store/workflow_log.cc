@@ -58,7 +58,7 @@ workflow::JobFacts FactsOf(const pb::LoggedWorkflowJob& job) {
   return facts;
 }
 
-// It was taken under the limits of its day.
+// It was accepted under the limits of that time.
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
 absl::StatusOr<PlanChange> ChangeOf(const pb::LoggedChange& record) {

@@ -127,7 +127,7 @@ absl::StatusOr<bool> LiveWorkflow::Update(const PlanChange& change, std::size_t 
   if (is_final()) {
     return absl::FailedPreconditionError(absl::StrCat("workflow ", plan_.id, " has ended"));
   }
-  // Without new jobs it stands whatever the limit is by now.
+  // Without new jobs the plan is valid, even if the limit is lower by now.
   if (!added.empty()) {
     const absl::Status checked = CheckWorkflow(changed, jobs_max);
     if (!checked.ok()) return InRequest(checked, plan_.jobs.size(), added);

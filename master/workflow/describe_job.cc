@@ -11,10 +11,10 @@
 namespace tidemark::workflow {
 namespace {
 
-// A job that should report is missed after this long.
+// A note says that a job has not reported once this much time has passed.
 constexpr absl::Duration kMissedAfter = absl::Seconds(30);
 
-// So that a delta leaves out what still holds.
+// Rounded, so that a delta leaves out predictions that still hold.
 std::optional<Range> Rounded(absl::Time at, const std::optional<Range>& range) {
   if (!range) return std::nullopt;
   return RoundedPrediction(at, *range);
@@ -55,7 +55,7 @@ void AddOwnStages(const Snapshot& job, std::uint32_t child, const JobPrediction&
   }
 }
 
-// Those of a job that has not begun do not exist yet.
+// The stages of a job that has not begun do not exist yet.
 void AddExpectedStages(const JobPrediction& prediction, std::uint32_t child, Snapshot& workflow) {
   for (const StagePrediction& predicted : prediction.stages) {
     const bool is_map = predicted.kind == StageKind::kMap;

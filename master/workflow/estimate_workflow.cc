@@ -1,4 +1,4 @@
-// What the estimate of a workflow is asked, and what becomes of its answer.
+// The input of a workflow's estimate, and the use of its result.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -12,7 +12,7 @@
 namespace tidemark::workflow {
 namespace {
 
-// More is a typing error (also in ParseScenario()).
+// More is taken for a typing error; ParseScenario() has the same limit.
 constexpr double kDataFactorMax = 1e6;
 
 schedule::Resourcing ResourcingOf(const Plan& plan, const Cluster& cluster) {

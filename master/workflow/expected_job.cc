@@ -16,7 +16,7 @@ namespace {
 
 // Of a map task, where what it reads is not known: the same then and now.
 constexpr double kUnknownSplit = 1;
-// So many bytes a second bind nothing.
+// A throughput so high that it never limits a task.
 constexpr double kUnbound = 1e18;
 
 ResourceProfile Unbound(const std::optional<ResourceProfile>& known_node) {
@@ -114,7 +114,7 @@ class Mean {
     const double deviation = seconds() * variations_ / static_cast<double>(logs_.size());
     return cost::TimeDistribution::Normal({.mean = seconds(), .variance = deviation * deviation});
   }
-  // Of the log of the next run's mean.
+  // The variance of the logarithm of the next run's mean.
   double variance() const {
     const double count = static_cast<double>(logs_.size());
     double squares = 0;

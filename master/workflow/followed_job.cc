@@ -87,7 +87,7 @@ void FollowedJob::Observe(std::shared_ptr<const Snapshot> snapshot,
   newest = std::move(snapshot);
   left = std::move(stages_left);
   if (is_first && is_silent()) {
-    // It fell silent before it was followed: its own bar is all there is to show.
+    // It was silent already before the workflow followed it: only its own fraction can be shown.
     own_bar = newest->estimate.fraction_done;
   }
   if (!newest->is_final) return;
@@ -137,7 +137,7 @@ LiveJob FollowedJob::At(absl::Time now, const PlannedJob& planned, const Cluster
         live.reduce = LeftOf(PhaseOf(*newest, StageKind::kReduce));
       }
       live.forecast = ForecastOf(*newest, now);
-      // Which tasks of a silent job have gone on is not known.
+      // Which tasks of a silent job have ended since is not known.
       if (!is_silent()) live.left = left;
       live.left_age = std::max(absl::ToDoubleSeconds(now - newest->at), 0.0);
     }

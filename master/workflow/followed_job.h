@@ -17,7 +17,7 @@
 
 namespace tidemark::workflow {
 
-// What of a job must outlive it.
+// What a workflow keeps of a job, also once the job is forgotten.
 struct JobFacts {
   ChildState state = ChildState::kPending;
   std::optional<absl::Time> started_at;
@@ -47,9 +47,9 @@ struct FollowedJob {
 
   // It has succeeded or will never do so.
   bool is_over() const;
-  // It is over, or was and may be replaced.
+  // It has ended, for good or until it is replaced.
   bool has_ended() const { return is_over() || facts.state == ChildState::kRetryable; }
-  // It has not begun, or has failed and may be replaced.
+  // It has not begun, or it failed and may be replaced.
   bool is_waiting() const;
   bool is_running() const { return facts.state == ChildState::kRunning; }
   // Its reports are overdue.

@@ -150,7 +150,7 @@ class JobStages {
     fill(job_.expected.reduce, reduce);
   }
 
-  // Before a job that waits, where it begins.
+  // The lag of an awaited job's first stage: how long it has yet to wait.
   void FillAwaited(StageLeft& map) const {
     if (job_.is_running || !(job_.awaited > 0)) return;
     for (const double u : waits_) map.times.lag.push_back(Laplace(job_.awaited, u));
@@ -313,7 +313,7 @@ estimate::Application ApplicationOfJobs(std::span<const LiveJob> jobs,
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     StageLeft& map = application.stages[MapStageOf(i)];
     StageLeft& reduce = application.stages[ReduceStageOf(i)];
-    // A job that runs waits for no other thread, whatever was planned.
+    // A running job waits for no other job, whatever the plan says.
     if (!jobs[i].is_running) {
       for (const std::size_t parent : parents[i]) map.work.parents.push_back(ReduceStageOf(parent));
     }

@@ -66,11 +66,11 @@ struct JobsOptions {
   // Of the log of a factor common to all jobs of a run: more than that of the stages of one query
   // (kCommonDeviation), and what the first jobs show of the others. Taste.
   double common_deviation = 0.15;
-  // What this run has shown: by so much longer than expected all jobs seem to take.
+  // By this factor all jobs of this run seem to take longer than expected.
   double shift = 1;
 };
 
-// All that an estimate of jobs looks at: a value, so that it can be answered without the workflow.
+// All input of an estimate of jobs: a value, so that the estimate needs no access to the workflow.
 struct JobsNow {
   std::vector<LiveJob> jobs;
   schedule::Parents parents;

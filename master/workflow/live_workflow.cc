@@ -308,7 +308,7 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<estimate::Esti
     }
   }
   newest_ = std::make_shared<Snapshot>(std::move(snapshot));
-  // The final snapshot says it all; a workflow is kept for long after its end.
+  // A workflow is kept long after its end, so what only later snapshots would need is freed.
   for (FollowedJob& job : jobs_) {
     if (is_final) job.ForgetRun();
   }

@@ -51,7 +51,7 @@ class LiveWorkflow {
   // REQUIRES: CheckWorkflow(plan) is OK. A single job without a name gets that of the workflow.
   LiveWorkflow(Plan plan, absl::Time submitted_at, const LiveWorkflowOptions& options);
 
-  // With the jobs that were added since.
+  // Includes the jobs that were added since.
   const Plan& plan() const { return plan_; }
   // Whether `plan` is what was submitted, whatever was changed since.
   bool WasSubmittedAs(Plan plan) const;
@@ -76,7 +76,7 @@ class LiveWorkflow {
 
   // Ids of all jobs that are attached.
   std::vector<std::string> attached_jobs() const;
-  // Of them, those that were not seen to have ended: it wants their snapshots.
+  // Those of them whose end was not seen: their snapshots are needed.
   std::vector<std::string> wanted_jobs() const;
   // Takes the newest published snapshot of an attached job, not null and not of sequence 0.
   // Ignored: a run that ended before the submission, unless it was attached since. Of a job that
@@ -91,7 +91,7 @@ class LiveWorkflow {
   // stages. Of the latter no more are kept than the estimate of a workflow has time for; of others
   // how many tasks they had and how long those took.
   void SetRuns(std::size_t index, std::vector<JobProfile> runs, StageRuns stage_runs = {});
-  // What a node of the cluster gets done, unless the workflow itself says it.
+  // The throughputs of a node, used unless the plan has its own.
   void SetNode(const ResourceProfile& node);
   bool has_runs(std::size_t index) const { return jobs_[index].has_runs; }
 
@@ -109,7 +109,7 @@ class LiveWorkflow {
 
   // Facts that have changed since they were last taken, by name of the job.
   std::vector<std::pair<std::string, JobFacts>> TakeNewFacts();
-  // Puts back what a master before this one kept. REQUIRES: no Tick() yet, nobody holds newest(),
+  // Restores what an earlier master kept. REQUIRES: no Tick() yet, nobody holds newest(),
   // no copy was made. Cost: RestoreTick() O(1), so that a long log is read in O(records).
   void RestoreFacts(const std::string& name, JobFacts facts);
   void RestoreTick(std::uint64_t sequence, absl::Time at, double fraction_done);
@@ -118,7 +118,7 @@ class LiveWorkflow {
   void NoteDamage(const LogDamage& damage);
 
  private:
-  // How it has ended, if it has.
+  // The end of the workflow, if it has ended.
   struct End {
     JobState state = JobState::kRunning;
     std::string message;
@@ -130,7 +130,7 @@ class LiveWorkflow {
   bool AreParentsDone(std::size_t job) const;
   void FindAwaited(absl::Time now);
   End EndAt(absl::Time now);
-  // Of jobs that are over: how much longer they took than they were to, shrunk towards 1.
+  // Mean ratio of actual to predicted time of finished jobs, shrunk towards 1.
   double Shift() const;
   JobsNow QuestionOn(absl::Time now, const Cluster& cluster, double data_factor) const;
   WorkflowPrediction PredictionAt(absl::Time now, const estimate::Estimate& estimate,

@@ -27,7 +27,7 @@ double LogOf(double size) { return std::log(std::max(size, 1.0)); }
 struct Usual {
   double mean = 0;
   double deviation = 0;
-  // By how much a size is beyond what is usual.
+  // The distance of a size from the usual range.
   double Beyond(double size) const {
     return std::max(std::abs(LogOf(size) - mean) - kUsualDeviations * deviation, 0.0);
   }

@@ -18,7 +18,7 @@ namespace tidemark::workflow {
 
 // Factors on the times that are expected by the mean, by draw.
 struct SizeFactors {
-  // Of the tasks that run, and, unless there are too many of them, of those that wait; empty: 1.
+  // For running tasks and, unless there are too many, for waiting ones; empty: 1.
   std::vector<cost::Draws> of_task;
   cost::Draws of_others;  // of all that wait, if they are too many; empty: 1
 };

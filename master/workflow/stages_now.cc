@@ -346,7 +346,7 @@ class Looking {
   std::uint64_t older_ = 0;  // tasks of earlier attempts at the stage that is being added
 };
 
-// At most `most` of them, evenly spread over what they are.
+// At most `most` of them, evenly spaced by rank.
 std::vector<double> Chosen(std::vector<double> seconds, std::size_t most) {
   if (seconds.size() <= most) return seconds;
   std::sort(seconds.begin(), seconds.end());

@@ -77,7 +77,7 @@ void Fields(Io& io, V& plan) {
 
 namespace wire {
 
-// Where a call finds them whose arguments are of namespace tidemark.
+// In this namespace, so that argument-dependent lookup finds them.
 template <class Io, ConstOrNot<JobProfile> V>
 void Fields(Io& io, V& profile) {
   io.NonZero("slots", profile.slots);

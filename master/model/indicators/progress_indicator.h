@@ -38,7 +38,7 @@ struct ReducePhaseForecast {
   std::shared_ptr<const cost::StagesLeft> left;  // what `tasks` are made of; null: nothing
 };
 
-// An interval says at most that what is left takes so many times as long as expected.
+// Upper bound of the interval, as a multiple of the expected remaining time.
 inline constexpr double kRemainingUpperMax = 20;
 
 class ProgressIndicator {
