@@ -1,4 +1,4 @@
-// Asking a master, and what to say when it does not answer as hoped.
+// Asks a master, and reports what went wrong.
 #pragma once
 
 #include <functional>

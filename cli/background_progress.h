@@ -21,7 +21,7 @@ class BackgroundProgress {
   BackgroundProgress(const BackgroundProgress&) = delete;
   BackgroundProgress& operator=(const BackgroundProgress&) = delete;
 
-  // Neither waits for the reader. When very many wait, the oldest is left out.
+  // Neither waits for the reader. When very many are queued, the oldest is dropped.
   void Show(const Snapshot& snapshot);
   void Say(const std::string& message);
   // Waits for the reader when very much is waiting: no line is left out.

@@ -19,7 +19,7 @@
 namespace tidemark::cli {
 namespace {
 
-// How late the end of the client, or the wish to end it, may be noticed.
+// How often the end of the client, or a request to end it, is checked for.
 constexpr int kLookMillis = 100;
 
 // name=value for each variable.
@@ -35,7 +35,7 @@ std::vector<std::string> Environment(const std::map<std::string, std::string>& v
   return environment;
 }
 
-// What exec() wants: it only reads them.
+// exec() takes pointers to mutable characters, but only reads them.
 std::vector<char*> Pointers(const std::vector<std::string>& words) {
   std::vector<char*> pointers;
   for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));

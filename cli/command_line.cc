@@ -29,7 +29,7 @@ namespace {
 
 // More worker processes than make sense on one machine.
 constexpr std::uint32_t kSlotsMax = 1024;
-// Of a master, unless told otherwise; as in kDefaultMaster.
+// The default port of a master, as in kDefaultMaster.
 constexpr int kDefaultPort = 7411;
 
 const std::map<std::string, ProgressMode> kProgressModes = {{"auto", ProgressMode::kAuto},
@@ -331,7 +331,7 @@ void AddDoctor(CLI::App& command, Choice& choice) {
   app.footer("Exit code: 0 no check failed (there may be warnings), 1 a check failed.");
 }
 
-// What asks a master about a job, or about all.
+// The optional argument of commands that ask about one job or all.
 CLI::Option* AddJobId(CLI::App& app, std::string& job_id) {
   return app.add_option("ID", job_id, "Id of the job, as `tidemark get jobs` lists it");
 }
@@ -478,7 +478,7 @@ void AddJar(CLI::App& app, const std::string& engine, std::string& jar) {
       ->type_name("FILE");
 }
 
-// What a command of an engine takes whose jobs are shown.
+// Options of commands that run an engine's command and show its jobs.
 void AddWatchedCommand(CLI::App& app, const std::string& engine,
                        WatchedCommandArguments& arguments) {
   AddJar(app, engine, arguments.jar);
@@ -723,7 +723,7 @@ std::vector<std::string> OptionsOf(const CLI::App& command) {
   return options;
 }
 
-// What to say of a word that the command has no use for.
+// The error for a word that the command does not know.
 std::string DescribeUnknown(const CLI::App& command, const std::string& word) {
   if (word.starts_with("-")) {
     const std::string name = word.substr(0, word.find('='));

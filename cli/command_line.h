@@ -1,4 +1,4 @@
-// What the user asked for, out of the words of the command line.
+// What the user asked for, parsed from the command line.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct ProgressArguments {
   bool compare = false;
 };
 
-// Which master is asked.
+// The master to ask.
 struct MasterArguments {
   std::string address;
   ClientSecurity security;
@@ -165,7 +165,7 @@ using Arguments =
                  SparkRunArguments, SparkConfArguments, ServeArguments, DoctorArguments,
                  ProfileNodeArguments, CompletionArguments>;
 
-// Everything there is to say when there is nothing to do: help, version, or what was wrong.
+// What to print when there is nothing to do: help, the version, or what was wrong.
 struct Answer {
   int exit_code = 0;
   std::string out;  // for standard output
@@ -176,7 +176,7 @@ struct Answer {
 // what asks a master; those of ClientSecurity for the options about TLS and tokens.
 std::variant<Arguments, Answer> ParseCommandLine(const std::vector<std::string>& words);
 
-// What the last of `words` may become: subcommands and options that begin like it.
+// Completions of the last of `words`: subcommands and options that begin with it.
 std::vector<std::string> CompletionsOf(const std::vector<std::string>& words);
 
 }  // namespace tidemark::cli

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Why jobs that name these classes would fail with this jar; empty: they would not.
+// Why jobs that name these classes would fail with this jar; empty: they would work.
 std::string FaultOf(const fs::path& jar, const std::vector<std::string>& classes) {
   int error = 0;
   zip_t* archive = zip_open(jar.c_str(), ZIP_RDONLY, &error);

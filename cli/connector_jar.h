@@ -1,4 +1,4 @@
-// The jar of one of our connectors.
+// The jar of one of Tidemark's connectors.
 #pragma once
 
 #include <string>

@@ -8,7 +8,8 @@
 
 namespace tidemark::cli {
 
-// Where a client on this host finds who listens at `address`: every address is no address.
+// The address at which a client on this host reaches the master that listens at `address`; 0.0.0.0
+// and [::] cannot be dialled.
 std::string DialledAddress(const std::string& address);
 
 // What to trust there unless `security` says: the certificate of the installation itself.

@@ -28,7 +28,7 @@ constexpr std::uint64_t kRoomBytesMin = std::uint64_t{1} << 30;
 // Enough for a holiday of the administrator.
 constexpr absl::Duration kRenewBefore = absl::Hours(24 * 30);
 
-// Tells each finding on a line of standard output.
+// Prints each finding on a line of standard output.
 class Report {
  public:
   void Fine(const std::string& what, const std::string& finding) { Tell("ok", what, finding); }
@@ -37,7 +37,7 @@ class Report {
     failed_ = true;
     Tell("FAIL", what, finding);
   }
-  // Whether it is OK; tells what else.
+  // Whether the status is OK; reports the error if not.
   bool Check(const std::string& what, const absl::Status& status) {
     if (!status.ok()) Fail(what, std::string(status.message()));
     return status.ok();
@@ -101,7 +101,7 @@ void CheckFolder(const char* setting, const std::string& folder, Report& report)
   }
 }
 
-// A master of ours answers: how it is.
+// Reports the health of a Tidemark master that answers.
 void TellOfMaster(const MasterOptions& options, bool serves, const ClientSecurity& security,
                   Report& report) {
   const std::string& address = options.listen_address;
@@ -130,7 +130,7 @@ void CheckAddress(const MasterOptions& options, const ClientSecurity& given, Rep
   const ClientSecurity security = Trusting(options, given);
   const auto serves = TakesReports(DialledAddress(address), security);
   if (serves.ok()) return TellOfMaster(options, *serves, security, report);
-  // Without TLS and tokens: only the port is asked for, and given back at once.
+  // Needs no TLS or tokens: the port is only bound, and released at once.
   MasterOptions trial;
   trial.listen_address = address;
   trial.allow_insecure_remote = true;

@@ -1,4 +1,4 @@
-// What the process's environment says about its screen.
+// What the environment variables say about the screen.
 #pragma once
 
 #include <cstdio>

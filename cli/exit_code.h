@@ -1,4 +1,4 @@
-// What the command tells the shell.
+// Exit codes of the command.
 #pragma once
 
 #include "absl/status/status.h"
@@ -18,7 +18,7 @@ enum ExitCode : int {
   kReaderGone = 141,       // 128 + SIGPIPE
 };
 
-// Of a question that a master has not answered as hoped.
+// The code for an error of a call to a master.
 inline ExitCode ExitCodeOf(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kOk:

@@ -31,7 +31,7 @@ const std::atomic<bool>& StopOnInterrupt() {
   return stop_requested;
 }
 
-// A handler of our own, unlike SIG_IGN, does not outlive exec().
+// A handler, unlike SIG_IGN, is reset by exec().
 void SurviveClosedPipes() {
   Install(SIGPIPE, [](int) {});
 }

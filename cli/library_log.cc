@@ -53,7 +53,7 @@ void Listen() {
 std::optional<LogEntry> RareEntries::Next(const std::string& library, const std::string& text,
                                           absl::Time now) {
   const std::lock_guard lock(mutex_);
-  // A clock that was set back must not silence them.
+  // A clock that was set back must not suppress entries.
   if (now >= told_at_ && now - told_at_ < absl::Seconds(1)) {
     ++left_out_;
     return std::nullopt;

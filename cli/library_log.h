@@ -1,4 +1,4 @@
-// Where gRPC and protobuf write what they have to say, much of which strangers can cause at will.
+// The destination of log messages of gRPC and protobuf, many of which strangers can cause at will.
 #pragma once
 
 #include <cstdint>

@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
   if (words.size() > 1 && words[1] == "worker") {
     return tidemark::examples::WorkerMain({words.begin() + 2, words.end()});
   }
-  // What the script of `tidemark completion` asks.
+  // The hidden command that the script of `tidemark completion` calls.
   if (words.size() > 1 && words[1] == "complete") {
     for (const std::string& word : tidemark::cli::CompletionsOf({words.begin() + 2, words.end()})) {
       std::puts(word.c_str());

@@ -1,4 +1,4 @@
-// Whether a master is in good health.
+// Whether a master is healthy.
 #pragma once
 
 #include <string>

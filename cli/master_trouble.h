@@ -1,4 +1,4 @@
-// What to tell when a master does not answer as hoped.
+// Messages for calls to a master that failed.
 #pragma once
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ inline std::string DescribeMasterTrouble(const std::string& address, const absl:
   if (absl::IsUnauthenticated(status)) {
     return fmt::format("the master at {} requires a token; pass --token-file", address);
   }
-  // What was given to this command.
+  // The flags that this command was given.
   if (absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status)) return reason;
   const bool is_refused = absl::IsNotFound(status) || absl::IsAlreadyExists(status);
   if (is_refused) return reason;
@@ -47,7 +47,7 @@ inline std::string DescribeMasterTrouble(const std::string& address, const absl:
         "cannot verify the certificate of the master at {}; check --tls-ca and --tls-server-name",
         address);
   }
-  // Its address is taken: none can be started there.
+  // The address is in use: no master can be started there.
   if (says("something listens there")) {
     return fmt::format("no master answers at {}: {}; name another with --master", address, reason);
   }

@@ -28,7 +28,7 @@ class HttpExporter final : public MetricsExporter {
     if (server_ != nullptr) MHD_stop_daemon(server_);
   }
 
-  // Whether it could; else errno says why not.
+  // Whether it succeeded; else errno says why not.
   bool Start(const sockaddr* address) {
     const unsigned family = address->sa_family == AF_INET6 ? MHD_USE_IPv6 : MHD_NO_FLAG;
     server_ = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | family, 0, nullptr, nullptr, &Answer,

@@ -16,7 +16,7 @@ int WrongFile(const absl::Status& status) {
   return kUsage;
 }
 
-// What the master refuses about the file is said like what is wrong with it here.
+// Reports what the master refuses in the plan like an error that was found in the file here.
 absl::StatusOr<int> Refused(const std::string& file, const absl::Status& status) {
   if (!absl::IsInvalidArgument(status)) return status;
   return WrongFile(InPlanFile(file, status));

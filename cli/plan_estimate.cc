@@ -57,7 +57,7 @@ std::vector<double> SecondsOf(const std::vector<absl::Duration>& times) {
   return seconds;
 }
 
-// Kinds that were not measured apart are like the others.
+// Kinds without times of their own take those of the others.
 void SetTimes(const PlannedStage& stage, StageProfile& profile) {
   const auto of = [&profile](Warmth warmth) -> std::vector<double>& {
     return profile.seconds[static_cast<std::size_t>(warmth)];

@@ -1,4 +1,4 @@
-// Where the snapshots of a job go: a bar, lines, JSON, or nowhere.
+// Shows the snapshots of a job: as a bar, as lines, as JSON, or not at all.
 #pragma once
 
 #include <cstdio>
@@ -18,7 +18,7 @@ class Progress {
   virtual ~Progress() = default;
   // False when the reader has gone.
   virtual bool Show(const Snapshot& snapshot) = 0;
-  // Something about the watching itself, for standard error.
+  // A message about the watching itself, for standard error.
   virtual void Say(const std::string& message);
   // A line that the watched program wrote to its standard error.
   virtual void PassOn(const std::string& line);

@@ -1,6 +1,6 @@
 // Tells systemd that the service is up, and goes on telling it while the master answers.
 //
-// A master can be alive and deaf: its threads run and it accepts no connection. So the watchdog of
+// A master's threads can be alive while it accepts no connection. So the watchdog of
 // systemd (WatchdogSec in the unit) is fed only after an answer to a new connection. Without
 // systemd nothing happens.
 #pragma once

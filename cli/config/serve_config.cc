@@ -38,7 +38,7 @@ std::string FolderOf(const std::string& file) {
   return slash == 0 ? "/" : file.substr(0, slash);
 }
 
-// What no single value can tell.
+// Checks that involve more than one value.
 absl::Status CheckTogether(const std::string& file, const ServeConfig& config) {
   if (config.master.tick_interval_min > config.master.tick_interval) {
     return absl::InvalidArgumentError(

@@ -12,7 +12,7 @@ constexpr absl::Duration kWeek = absl::Hours(24 * 7);
 
 const std::vector<Setting>& AllSettings() {
   static const auto* const kSettings = new std::vector<Setting>{
-      // What the service is.
+      // The service.
       TextSetting(
           "listen", "host:port, or unix:PATH",
           [](auto& c) -> auto& { return c.master.listen_address; }),
@@ -24,7 +24,7 @@ const std::vector<Setting>& AllSettings() {
           "log_dir", "a directory", [](auto& c) -> auto& { return c.master.event_log_dir; }),
       FileSetting(
           "spark_logs", "a directory", [](auto& c) -> auto& { return c.spark_logs; }),
-      // Who is let in.
+      // Access.
       FileSetting(
           "tls.certificate", "a PEM file",
           [](auto& c) -> auto& { return c.master.tls.certificate_file; }),
@@ -35,7 +35,7 @@ const std::vector<Setting>& AllSettings() {
           [](auto& c) -> auto& { return c.master.tls.client_ca_file; }),
       FileSetting(
           "tokens", "a file of tokens", [](auto& c) -> auto& { return c.master.tokens_file; }),
-      // What an operator sees.
+      // Logs and metrics.
       TextSetting(
           "metrics.listen", "host:port", [](auto& c) -> auto& { return c.metrics_address; }),
       ChoiceSetting<bool>(
@@ -58,7 +58,7 @@ const std::vector<Setting>& AllSettings() {
       BytesSetting(
           "history.bytes", std::uint64_t{1} << 20, kBytesMax,
           [](auto& c) -> auto& { return c.master.history_bytes_max; }),
-      // When snapshots are made and what agents are told.
+      // Intervals of snapshots and of agents.
       DurationSetting(
           "tick.interval", absl::Milliseconds(10), absl::Hours(1),
           [](auto& c) -> auto& { return c.master.tick_interval; }),
@@ -76,7 +76,7 @@ const std::vector<Setting>& AllSettings() {
       DurationSetting(
           "estimate.abandon_after", absl::Seconds(1), kWeek,
           [](auto& c) -> auto& { return c.master.job.abandon_after; }),
-      // What one stranger may cost.
+      // Limits on what one reporter may cost the master.
       BytesSetting(
           "limits.message_bytes", 1024, std::uint64_t{1} << 30,
           [](auto& c) -> auto& { return c.master.message_bytes_max; }),

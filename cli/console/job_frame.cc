@@ -22,7 +22,7 @@ constexpr int kBarMin = 15;
 constexpr int kBarMax = 50;
 constexpr int kLabelMax = 16;
 constexpr int kLinesOfSentence = 2;
-// Narrower headers leave out the phases that are over or to come.
+// Narrower headers leave out phases that have ended or not begun.
 constexpr int kAllStepsFrom = 60;
 // The same of the lines of parts.
 constexpr int kPartNameMax = 24;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr absl::Duration kAtLeastEvery = absl::Seconds(10);
 
-// Those that have anything to say.
+// The other indicators that have a percentage to show.
 std::string OtherIndicators(const Snapshot& snapshot, const TextOptions& options) {
   std::string text;
   for (const Indicator& indicator : snapshot.indicators) {

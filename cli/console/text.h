@@ -1,4 +1,4 @@
-// Text that comes from strangers, measured in the columns of a terminal.
+// Untrusted text, made printable and measured in columns of a terminal.
 //
 // Names, messages and reasons arrive over the network. Before they reach a screen, whatever could
 // move its cursor, change its colours or turn its direction is replaced. Pure; O(length).

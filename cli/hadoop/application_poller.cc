@@ -15,13 +15,13 @@ std::string WithPrefix(std::string_view id, std::string_view prefix, std::string
   return id.starts_with(prefix) ? std::string(id) : fmt::format("{}{}", prefix, id);
 }
 
-// Without key groups nearestfit has nothing to say.
+// nearestfit needs key groups, of which nothing is known here.
 JobMonitorOptions Options(bool compare) {
   if (!compare) return {};
   return {.indicators = {"tidemark", "hadoop", "jobratio", "taskratio"}};
 }
 
-// An answer that cannot be read is as good as none.
+// An answer that cannot be parsed counts as none.
 absl::Status Unreadable(const absl::Status& status, const std::string& url) {
   return absl::UnavailableError(fmt::format("{}: {}", url, std::string(status.message())));
 }

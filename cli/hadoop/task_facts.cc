@@ -44,7 +44,7 @@ std::uint64_t Units(double fraction) {
                                     static_cast<double>(kTaskUnits));
 }
 
-// How much of its reduce function an attempt has done, and in which time.
+// How much of its reduce function an attempt has done, and how long that took.
 ReduceProfile ReduceWorkOf(const RestAttempt& attempt, absl::Time now) {
   const bool is_over = attempt.state == RestState::kSucceeded;
   const absl::Time until = is_over ? attempt.finished_at.value_or(now) : now;

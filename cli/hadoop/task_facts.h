@@ -21,7 +21,7 @@ inline constexpr std::uint64_t kTaskUnits = 1'000'000;
 
 class TaskFacts {
  public:
-  // What opens the job and announces its tasks.
+  // The events that open the job and announce its tasks.
   static std::vector<EventBody> Opening(const RestJob& job);
 
   // What is new about an attempt at `now`. O(log attempts)
@@ -29,10 +29,10 @@ class TaskFacts {
   // The same for a task that succeeded when its attempt is no longer known. At most once for each.
   std::vector<EventBody> ObserveEnd(const RestTask& task);
 
-  // Whether it was told that this task succeeded.
+  // Whether an event has reported that this task succeeded.
   bool HasEnded(const RestTask& task) const;
 
-  // What closes the job.
+  // The event that closes the job.
   static JobClosed Closing(JobOutcome outcome, const std::string& diagnostics,
                            std::optional<absl::Time> at);
 

@@ -1,4 +1,4 @@
-// Asks web services.
+// A client of web services.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace tidemark::cli {
 
-// One connection that is kept as long as it serves. Not thread-safe.
+// One connection, which is reused while it works. Not thread-safe.
 class WebClient {
  public:
   WebClient();

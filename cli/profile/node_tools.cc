@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-// A speed at the end of a path of names; 0 where it is not.
+// The speed at the end of a path of names; 0 if there is none.
 double SpeedAt(const json& root, const json::json_pointer& path) {
   if (!root.contains(path) || !root.at(path).is_number()) return 0;
   const double speed = root.at(path).get<double>();

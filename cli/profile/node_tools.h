@@ -1,4 +1,4 @@
-// What fio and iperf3 say about a node.
+// Measurements of a node by fio and iperf3.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace tidemark::cli {
 
-// Of sequential transfers. Bytes per second.
+// Speeds of sequential transfers. Bytes per second.
 struct DiskSpeeds {
   double read = 0;
   double write = 0;

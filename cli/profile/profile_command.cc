@@ -38,7 +38,7 @@ std::string ReadAll(const std::string& path) {
   return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
 }
 
-// Runs it to its end; what it said on standard error becomes part of the error.
+// Runs it to its end; an error includes what it wrote to standard error.
 absl::Status RunTool(const std::vector<std::string>& command, const std::atomic<bool>& stop) {
   std::string last_words;
   const auto code = RunClient(
