@@ -1,4 +1,4 @@
-// The test engine: MapReduce on one machine, for `tidemark run`, the tests and the benchmarks
+// The example engine: MapReduce on one machine, for `tidemark run`, the tests and the benchmarks
 // (README.md). For how to embed Tidemark see examples/embedding/main.cc.
 //
 // RunJob() splits the input, runs map and reduce tasks as worker processes on N slots with sorted,

@@ -1,4 +1,4 @@
-// Visits of a web site that never was: input for the workflow web-log.
+// Made-up visits of a website: input for the workflow web-log.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Workflows of the test engine: jobs of this folder that read one another's output, on slots
+// Workflows of the example engine: jobs of this folder that read one another's output, on slots
 // that they share.
 #pragma once
 

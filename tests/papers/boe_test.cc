@@ -1,4 +1,12 @@
-// [BOE]: the equations of tasks, states and skew, with numbers worked by hand.
+// [BOE]: the equations of tasks, states and skew, with numbers worked by hand. Where each is tested:
+//
+//   eq. 1, 2      sharing a node's resources: tests/workflow/task_model_test.cc
+//   eq. 3, 4, 5   map tasks, shuffle, sort and reduce: here
+//   eq. 6         degrees of parallelism under DRF: tests/schedule/allocation_test.cc
+//   eq. 7, 8      stages and states: here; whole DAGs: state_estimate_test.cc
+//   eq. 9 to 14   skew: here; whole stages: skew_estimate_test.cc
+//   eq. 15, 16    not implemented: they have constants that the paper does not give
+//   theorem 1     here
 #include <gtest/gtest.h>
 
 #include <algorithm>
