@@ -5,7 +5,7 @@
 //   eq. 6         degrees of parallelism under DRF: tests/schedule/allocation_test.cc
 //   eq. 7, 8      stages and states: here; whole DAGs: state_estimate_test.cc
 //   eq. 9 to 14   skew: here; whole stages: skew_estimate_test.cc
-//   eq. 15, 16    not implemented: they have constants that the paper does not give
+//   eq. 15, 16    here, as a part of eq. 14: in closed form, as the paper leaves constants unknown
 //   theorem 1     here
 #include <gtest/gtest.h>
 
