@@ -236,6 +236,10 @@ class Reader {
     }
     if (value.IsScalar()) return ReadValue(value, message, field, full, place);
     if (!value.IsSequence()) return Fail(place, "must be a list");
+    // Without any it would be a job by its numbers.
+    if (value.size() == 0 && field.message_type() == v1::PlannedStage::descriptor()) {
+      return Fail(place, "must hold at least one stage");
+    }
     for (std::size_t i = 0; i < value.size() && status_.ok(); ++i) {
       const std::string item = fmt::format("[{}]", i);
       ReadValue(value[i], message, field, full + item,

@@ -167,6 +167,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"NoJobs", "id: x", "line 1: has neither jobs nor stages; add one of them"},
         Fault{"Both", "jobs: []\nstages: []",
               "line 1: has jobs and stages at the top level; put the stages into a job"},
+        Fault{"EmptyStages", "stages: []", "line 1: stages: must hold at least one stage"},
         Fault{"EmptyJobs", "jobs: []", "line 1: jobs: must hold at least one job"},
         Fault{"MisspeltJobs", "job: []", "line 1: unknown field job; did you mean jobs?"},
         Fault{"NameTaken", Second("name: a, tasks: 1, task_seconds: 1"),

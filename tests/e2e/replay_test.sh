@@ -23,6 +23,12 @@ estimates() { sed 's/"\(counts\|notes\)".*//; s/.*"estimate"//' "$1"; }
 [ "$(estimates "$work/live.json")" = "$(estimates "$work/compared.json")" ] ||
   fail "--compare changes what tidemark says"
 
+# Of a file that is no log only that is said.
+echo 'not a log' >"$work/no-log"
+! "$tidemark" replay "$work/no-log" 2>"$work/no-log.err" || fail "a file that is no log was replayed"
+[ "$(wc -l <"$work/no-log.err")" = 1 ] && grep -q 'is no event log' "$work/no-log.err" ||
+  fail "not said once: $(cat "$work/no-log.err")"
+
 # A torn tail keeps everything before it and says so.
 head -c -3 "$log" >"$work/torn.tidemark-log"
 status=0

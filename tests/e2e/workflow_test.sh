@@ -131,6 +131,12 @@ done
 ! head -n 1 "$work/gw-second.json" | grep -q BASIS_GUESS || fail "nothing was learnt"
 head -n 1 "$work/gw-first.json" | grep -q BASIS_GUESS || fail "the first run knew too much"
 
+# --- an unknown name is wrong use, not a job that a master does not have
+status=0
+"$tidemark" run workflow nosuch --slots 2 --master "$master" 2>"$work/nosuch.err" || status=$?
+[ "$status" = 2 ] || fail "an unknown workflow must exit with 2, not $status"
+grep -q 'unknown workflow nosuch' "$work/nosuch.err" || fail "not the name: $(cat "$work/nosuch.err")"
+
 # --- a job that fails takes its workflow with it
 echo 'not a visit' >"$work/broken"
 ! "$tidemark" run workflow web-log --input "$work/broken" --slots 2 --master "$master" --id broken \

@@ -1,4 +1,5 @@
-// [BOE]: the equations of tasks, states and skew, with numbers worked by hand. Where each is tested:
+// [BOE]: the equations of tasks, states and skew, with numbers worked by hand. Where each is
+// tested:
 //
 //   eq. 1, 2      sharing a node's resources: tests/workflow/task_model_test.cc
 //   eq. 3, 4, 5   map tasks, shuffle, sort and reduce: here
