@@ -19,7 +19,7 @@
 #include "absl/time/time.h"
 #include "bench/zipf.h"
 #include "master/model/fold.h"
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 #include "streaming/space_saving.h"
 #include "tidemark/event.h"
 
@@ -135,7 +135,7 @@ void BM_CountProfiles(benchmark::State& state, Draws draws) {
 void BM_ApplyProfiles(benchmark::State& state, Draws draws) {
   const std::vector<MapProfile>& pool = Profiles(draws);
   for (auto _ : state) {
-    model::JobState job(kLambda);
+    model::JobRecord job(kLambda);
     Event event{.job_id = "job", .source_id = "source", .sequence = 0};
     event.sent_at = event.arrived_at = absl::UnixEpoch();
     const auto apply = [&](EventBody body) {

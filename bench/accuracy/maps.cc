@@ -116,7 +116,7 @@ absl::StatusOr<Simulation> ReplayMaps(const Trace& trace, int updates) {
   simulation.timeline.end = trace.end;
   simulation.records = {{"tidemark", {}}, {"map-pace", {}}, {"bytes-done", {}}, {"tasks-done", {}}};
   JobMonitor monitor(trace.name, {.indicators = {"tidemark"}, .abandon_after = absl::Hours(1'000)});
-  model::JobState state(/*lambda=*/1);
+  model::JobRecord state(/*lambda=*/1);
   absl::Status refused;
   const auto take = [&](const Event& event) {
     refused.Update(monitor.Apply(event));

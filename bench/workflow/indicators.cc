@@ -69,7 +69,7 @@ class OfPapers : public Indicator {
   const std::vector<PastRun> runs_;
   std::vector<const RunProfile*> history_;
   const schedule::Resourcing on_;
-  model::JobState state_;
+  model::JobRecord state_;
 };
 
 }  // namespace

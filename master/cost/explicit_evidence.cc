@@ -16,7 +16,7 @@ double RelativeVariance(double count, double sum, double sum_of_squares) {
 
 }  // namespace
 
-void ExplicitEvidence::Update(const model::JobState& state) {
+void ExplicitEvidence::Update(const model::JobRecord& state) {
   tasks_.resize(state.reduce_tasks().size());
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     for (const auto& [number, attempt] : state.reduce_tasks()[i].attempts) {

@@ -15,7 +15,7 @@
 
 #include "master/cost/cost_feature.h"
 #include "master/cost/task_speed.h"
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 #include "regression/cost_model.h"
 
 namespace tidemark::cost {
@@ -26,7 +26,7 @@ inline KeyTraits TraitsOf(const model::KeyDistribution& keys, KeyHash key) {
 
 class ExplicitEvidence {
  public:
-  void Update(const model::JobState& state);
+  void Update(const model::JobRecord& state);
   // Seconds on a node of speed 1, and bytes emitted, over the feature.
   std::vector<regression::CostBin> Times(CostFeature feature, const TaskSpeeds& speeds) const;
   // Of all of them together, on whatever node.

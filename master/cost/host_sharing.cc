@@ -35,7 +35,7 @@ schedule::SharedHost HostOf(const Seen& seen, bool is_named) {
 
 }  // namespace
 
-HostSharing ObserveHosts(const model::JobState& state) {
+HostSharing ObserveHosts(const model::JobRecord& state) {
   HostSharing sharing;
   sharing.host_of_task.resize(state.reduce_tasks().size());
   absl::flat_hash_map<std::string, std::uint32_t> index;

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 #include "master/schedule/running_tasks.h"
 
 namespace tidemark::cost {
@@ -20,6 +20,6 @@ struct HostSharing {
 };
 
 // O(reduce tasks).
-HostSharing ObserveHosts(const model::JobState& state);
+HostSharing ObserveHosts(const model::JobRecord& state);
 
 }  // namespace tidemark::cost

@@ -16,7 +16,7 @@ constexpr double kDeviation = 1.8;
 
 }  // namespace
 
-std::optional<Draws> SecondsByMapSide(const model::JobState& state, absl::Time now,
+std::optional<Draws> SecondsByMapSide(const model::JobRecord& state, absl::Time now,
                                       const FixedDraws& draws) {
   const StageProgress maps = model::MapProgress(state);
   if (state.map_tasks().empty() || maps.fraction_done < model::kPaceFrom) return std::nullopt;

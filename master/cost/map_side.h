@@ -16,12 +16,12 @@
 #include "absl/time/time.h"
 #include "master/cost/fixed_draws.h"
 #include "master/cost/task_times.h"
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 
 namespace tidemark::cost {
 
 // Seconds until the job ends, by draw. Empty without map tasks and before they have shown a pace.
-std::optional<Draws> SecondsByMapSide(const model::JobState& state, absl::Time now,
+std::optional<Draws> SecondsByMapSide(const model::JobRecord& state, absl::Time now,
                                       const FixedDraws& draws);
 
 }  // namespace tidemark::cost

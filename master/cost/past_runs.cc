@@ -21,7 +21,7 @@ struct Standing {
   std::optional<absl::Time> maps_end;  // by their own pace
 };
 
-Standing StandingOf(const model::JobState& state, absl::Time now) {
+Standing StandingOf(const model::JobRecord& state, absl::Time now) {
   Standing standing;
   standing.reduce_start = model::ReducePhaseStart(state);
   for (const model::Task& task : state.map_tasks()) {
@@ -49,7 +49,7 @@ double Left(double expected, double passed) {
   return std::max(expected - passed, ParetoLeft(passed, 0.5));
 }
 
-double SecondsLeft(const model::JobState& state, const Standing& standing, absl::Time now,
+double SecondsLeft(const model::JobRecord& state, const Standing& standing, absl::Time now,
                    const PastRun& run) {
   const double scale = ScaleOf(standing, run);
   const double reduce = scale * Seconds(run.reduce_time);
@@ -74,7 +74,7 @@ bool IsSane(const PastRun& run) {
 
 }  // namespace
 
-std::optional<Draws> SecondsByPastRuns(const model::JobState& state, absl::Time now,
+std::optional<Draws> SecondsByPastRuns(const model::JobRecord& state, absl::Time now,
                                        std::span<const PastRun> runs, const FixedDraws& draws) {
   if (runs.empty()) return std::nullopt;
   const Standing standing = StandingOf(state, now);

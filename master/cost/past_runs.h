@@ -18,14 +18,14 @@
 #include "absl/time/time.h"
 #include "master/cost/fixed_draws.h"
 #include "master/cost/task_times.h"
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 #include "tidemark/past_run.h"
 
 namespace tidemark::cost {
 
 // Seconds until the job ends, by draw. Empty without runs, or when none of them is of any use:
 // `runs` that are absurd (no time at all, negative) are left out.
-std::optional<Draws> SecondsByPastRuns(const model::JobState& state, absl::Time now,
+std::optional<Draws> SecondsByPastRuns(const model::JobRecord& state, absl::Time now,
                                        std::span<const PastRun> runs, const FixedDraws& draws);
 
 }  // namespace tidemark::cost

@@ -21,7 +21,7 @@ double BytesRead(const model::Task& task, double all) {
 }
 
 // Whether somebody has begun and everybody who has is cold: their pace will not stay.
-bool AllAreCold(const model::JobState& state) {
+bool AllAreCold(const model::JobRecord& state) {
   bool has_cold = false;
   for (const model::Task& task : state.reduce_tasks()) {
     if (task.is_finished()) return false;
@@ -35,7 +35,7 @@ bool AllAreCold(const model::JobState& state) {
 
 }  // namespace
 
-std::optional<Draws> SecondsByBytesRead(const model::JobState& state, absl::Time now,
+std::optional<Draws> SecondsByBytesRead(const model::JobRecord& state, absl::Time now,
                                         const FixedDraws& draws) {
   const std::optional<absl::Time> start = model::ReducePhaseStart(state);
   if (!start || AllAreCold(state)) return std::nullopt;

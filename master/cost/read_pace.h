@@ -14,13 +14,13 @@
 #include "absl/time/time.h"
 #include "master/cost/fixed_draws.h"
 #include "master/cost/task_times.h"
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 
 namespace tidemark::cost {
 
 // Seconds until the phase ends, by draw. Empty before the reduce phase and before anything is read
 // in it, when all is, and while all that have begun are cold.
-std::optional<Draws> SecondsByBytesRead(const model::JobState& state, absl::Time now,
+std::optional<Draws> SecondsByBytesRead(const model::JobRecord& state, absl::Time now,
                                         const FixedDraws& draws);
 
 }  // namespace tidemark::cost

@@ -60,7 +60,7 @@ void RemainingGroups::Change(const KnownKey& key, double sign, TaskLoad& load) {
   load.explicit_count = std::max(0.0, load.explicit_count + count);
 }
 
-void RemainingGroups::Rebuild(const model::JobState& state, std::size_t index) {
+void RemainingGroups::Rebuild(const model::JobRecord& state, std::size_t index) {
   Task& task = tasks_[index];
   task.load = {};
   task.retired = 0;
@@ -70,7 +70,7 @@ void RemainingGroups::Rebuild(const model::JobState& state, std::size_t index) {
   }
 }
 
-void RemainingGroups::Retire(const model::JobState& state, const model::TaskAttempt& attempt,
+void RemainingGroups::Retire(const model::JobRecord& state, const model::TaskAttempt& attempt,
                              std::size_t index) {
   Task& task = tasks_[index];
   if (task.load.running) Change(known_[task.load.running->key], 1, task.load);
@@ -124,7 +124,7 @@ void RemainingGroups::SetRunning(const model::TaskAttempt& attempt, Task& task) 
 // Profiles of this task were lost. An explicit key that was not reported may have finished among
 // the bytes that were not told, or it is among those that are left: as likely as there are bytes,
 // unless it is too large for one of the two.
-void RemainingGroups::GuessLoad(const model::JobState& state, const model::TaskAttempt& attempt,
+void RemainingGroups::GuessLoad(const model::JobRecord& state, const model::TaskAttempt& attempt,
                                 double untold_bytes, std::size_t index) {
   Task& task = tasks_[index];
   const std::optional<RunningExplicit> running = task.load.running;
@@ -151,14 +151,14 @@ void RemainingGroups::GuessLoad(const model::JobState& state, const model::TaskA
 // Of a key that n of m map tasks named, with profiles of M - m more missing. Those who named it
 // first apart, n - 1 of m - 1 did, so (M - m) (n - 1) / (m - 1) of the missing ones will have; what
 // is then missing of all explicit bytes is keys like it that were not named.
-double RemainingGroups::SizeFactor(const model::JobState& state, KeyHash key, double factor) {
+double RemainingGroups::SizeFactor(const model::JobRecord& state, KeyHash key, double factor) {
   const auto profiles = static_cast<double>(state.keys.profile_count());
   const auto named = static_cast<double>(state.keys.MapTasksNaming(key));
   if (factor <= 1 || profiles < 2 || named < 1) return factor;
   return 1 + (factor - 1) * profiles / named * (named - 1) / (profiles - 1);
 }
 
-void RemainingGroups::Expect(const model::JobState& state) {
+void RemainingGroups::Expect(const model::JobRecord& state) {
   known_.clear();
   mean_slack_bytes_ = 0;
   const auto& sample = state.keys.sample().keys();
@@ -208,7 +208,7 @@ void RemainingGroups::LearnFrom(const SampledGroups& sampled) {
   }
 }
 
-void RemainingGroups::Update(const model::JobState& state, CostFeature feature,
+void RemainingGroups::Update(const model::JobRecord& state, CostFeature feature,
                              const SampledGroups& sampled) {
   // Expected sizes move with what is learnt about slacks; they are made anew when it is worth it.
   const double part = SlackPart(sampled);

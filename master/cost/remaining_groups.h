@@ -18,7 +18,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "master/cost/cost_feature.h"
 #include "master/cost/sampled_groups.h"
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 #include "streaming/size_histogram.h"
 
 namespace tidemark::cost {
@@ -77,7 +77,7 @@ class RemainingGroups {
  public:
   // Follows `state`, with bins by `feature`; a change of it costs O(explicit keys). `sampled` is of
   // the same state.
-  void Update(const model::JobState& state, CostFeature feature, const SampledGroups& sampled);
+  void Update(const model::JobRecord& state, CostFeature feature, const SampledGroups& sampled);
   std::size_t task_count() const { return tasks_.size(); }
   // Of an unfinished task.
   const TaskLoad& task(std::size_t index) const { return tasks_[index].load; }
@@ -119,9 +119,9 @@ class RemainingGroups {
   };
   using Ratios = std::array<Ratio, streaming::kSizeBins>;  // by bin
 
-  void Rebuild(const model::JobState& state, std::size_t index);
-  void Retire(const model::JobState& state, const model::TaskAttempt& attempt, std::size_t index);
-  void GuessLoad(const model::JobState& state, const model::TaskAttempt& attempt,
+  void Rebuild(const model::JobRecord& state, std::size_t index);
+  void Retire(const model::JobRecord& state, const model::TaskAttempt& attempt, std::size_t index);
+  void GuessLoad(const model::JobRecord& state, const model::TaskAttempt& attempt,
                  double untold_bytes, std::size_t index);
   void SetRunning(const model::TaskAttempt& attempt, Task& task);
   struct KnownKey {
@@ -136,8 +136,8 @@ class RemainingGroups {
       archive(explicit_bytes, slack_bytes, size_bytes, feature, count);
     }
   };
-  static double SizeFactor(const model::JobState& state, KeyHash key, double factor);
-  void Expect(const model::JobState& state);
+  static double SizeFactor(const model::JobRecord& state, KeyHash key, double factor);
+  void Expect(const model::JobRecord& state);
   double SlackPart(const SampledGroups& sampled) const;
   void LearnFrom(const SampledGroups& sampled);
   void Learn(const KnownKey& known, double true_bytes);

@@ -140,7 +140,7 @@ void RunningGroups::Follow(Signal signal, double part, double elapsed, double er
   if (signal == Signal::kRead) *group.log_time -= read_.log_share;
 }
 
-void RunningGroups::Observe(const model::JobState& state, std::size_t index,
+void RunningGroups::Observe(const model::JobRecord& state, std::size_t index,
                             const model::ReduceWork& work, absl::Time now,
                             const Expectation& expected) {
   groups_.resize(std::max(groups_.size(), state.reduce_tasks().size()));

@@ -18,7 +18,7 @@
 
 #include "master/cost/group_times.h"
 #include "master/cost/opinions.h"
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 #include "regression/cost_model.h"
 
 namespace tidemark::cost {
@@ -82,7 +82,7 @@ class RunningGroups {
 
   // To be called once an update for each running task, before TimeOf(): learns from the groups
   // that have finished and from what the running one shows.
-  void Observe(const model::JobState& state, std::size_t index, const model::ReduceWork& work,
+  void Observe(const model::JobRecord& state, std::size_t index, const model::ReduceWork& work,
                absl::Time now, const Expectation& expected);
   // Whether the group has stopped reading and emits all the same: what it has read is its size,
   // whatever was expected.

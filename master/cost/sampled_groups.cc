@@ -17,7 +17,7 @@ bool IsFinished(const model::Task& task, const model::TaskAttempt* leading, KeyH
 
 }  // namespace
 
-void SampledGroups::Update(const model::JobState& state) {
+void SampledGroups::Update(const model::JobRecord& state) {
   explicit_.clear();
   bins_.clear();
   implicit_count_ = 0;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "master/cost/recent_sizes.h"
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 
 namespace tidemark::cost {
 
@@ -25,7 +25,7 @@ struct SampledGroup {
 
 class SampledGroups {
  public:
-  void Update(const model::JobState& state);
+  void Update(const model::JobRecord& state);
 
   bool has_sample() const { return has_sample_; }
   std::span<const SampledGroup> explicit_groups() const { return explicit_; }

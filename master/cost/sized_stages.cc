@@ -61,7 +61,7 @@ class SortedTasks {
 
 }  // namespace
 
-std::optional<SizedStage> MapStageBySize(const model::JobState& state, absl::Time now,
+std::optional<SizedStage> MapStageBySize(const model::JobRecord& state, absl::Time now,
                                          const FixedDraws& draws) {
   SortedTasks tasks;
   for (const Task& task : state.map_tasks()) {
@@ -72,7 +72,7 @@ std::optional<SizedStage> MapStageBySize(const model::JobState& state, absl::Tim
   return tasks.Left(state.map_slots(), draws);
 }
 
-std::optional<SizedStage> ReduceStageBySize(const model::JobState& state, absl::Time now,
+std::optional<SizedStage> ReduceStageBySize(const model::JobRecord& state, absl::Time now,
                                             double shuffle_seconds_per_byte,
                                             const FixedDraws& draws) {
   // Whether the engine says when an attempt begins to reduce. If not, its times are of the whole.

@@ -9,7 +9,7 @@
 #include "absl/time/time.h"
 #include "master/cost/fixed_draws.h"
 #include "master/cost/task_times.h"
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 
 namespace tidemark::cost {
 
@@ -19,11 +19,11 @@ struct SizedStage {
 };
 
 // Empty: no map task has ended or told of progress. O(map tasks log map tasks).
-std::optional<SizedStage> MapStageBySize(const model::JobState& state, absl::Time now,
+std::optional<SizedStage> MapStageBySize(const model::JobRecord& state, absl::Time now,
                                          const FixedDraws& draws);
 
 // Empty: no reduce task has ended, or none is left. O(reduce tasks log reduce tasks).
-std::optional<SizedStage> ReduceStageBySize(const model::JobState& state, absl::Time now,
+std::optional<SizedStage> ReduceStageBySize(const model::JobRecord& state, absl::Time now,
                                             double shuffle_seconds_per_byte,
                                             const FixedDraws& draws);
 

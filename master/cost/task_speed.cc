@@ -32,7 +32,7 @@ const std::string& HostOf(const model::Task& task) {
 
 }  // namespace
 
-std::size_t TaskSpeeds::UnitOf(const model::JobState& state, std::size_t index) {
+std::size_t TaskSpeeds::UnitOf(const model::JobRecord& state, std::size_t index) {
   const std::string& host = HostOf(state.reduce_tasks()[index]);
   const auto [at, added] = unit_of_host_.try_emplace(
       host.empty() ? "task " + std::to_string(index) : "host " + host, units_.size());
@@ -40,11 +40,11 @@ std::size_t TaskSpeeds::UnitOf(const model::JobState& state, std::size_t index) 
   return at->second;
 }
 
-std::vector<regression::CostBin> TaskSpeeds::RawTimes(const model::JobState& state) {
+std::vector<regression::CostBin> TaskSpeeds::RawTimes(const model::JobRecord& state) {
   return TaskSpeeds().PooledTimes(state);
 }
 
-std::vector<regression::CostBin> TaskSpeeds::PooledTimes(const model::JobState& state) const {
+std::vector<regression::CostBin> TaskSpeeds::PooledTimes(const model::JobRecord& state) const {
   struct Sums {
     double count = 0, bytes = 0, seconds = 0, squares = 0;
   };
@@ -70,7 +70,7 @@ std::vector<regression::CostBin> TaskSpeeds::PooledTimes(const model::JobState& 
   return pooled;
 }
 
-std::vector<std::vector<FinishedBin>> FinishedByBytes(const model::JobState& state) {
+std::vector<std::vector<FinishedBin>> FinishedByBytes(const model::JobRecord& state) {
   std::vector<std::vector<FinishedBin>> finished(state.reduce_tasks().size());
   for (std::size_t i = 0; i < finished.size(); ++i) {
     for (const GroupBin& bin : state.reduce_tasks()[i].finished_groups().bins.bins()) {
@@ -112,7 +112,7 @@ void TaskSpeeds::Fade(const std::vector<FinishedBin>& now, double predicted_tota
   task.seen = now;
 }
 
-void TaskSpeeds::Update(const model::JobState& state,
+void TaskSpeeds::Update(const model::JobRecord& state,
                         const std::vector<std::vector<FinishedBin>>& finished,
                         GroupTimeTable& table, const std::vector<double>& predicted_total) {
   tasks_.resize(state.reduce_tasks().size());

@@ -13,7 +13,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "master/cost/group_times.h"
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 #include "regression/cost_model.h"
 #include "regression/cost_noise.h"
 
@@ -44,19 +44,19 @@ struct FinishedBin {
 };
 
 // Of every task, by bytes: all key groups it has finished.
-std::vector<std::vector<FinishedBin>> FinishedByBytes(const model::JobState& state);
+std::vector<std::vector<FinishedBin>> FinishedByBytes(const model::JobRecord& state);
 
 class TaskSpeeds {
  public:
   // The key groups finished so far in all tasks, each task's times divided by its factor.
-  std::vector<regression::CostBin> PooledTimes(const model::JobState& state) const;
+  std::vector<regression::CostBin> PooledTimes(const model::JobRecord& state) const;
   // The same as if all tasks were equally fast.
-  static std::vector<regression::CostBin> RawTimes(const model::JobState& state);
+  static std::vector<regression::CostBin> RawTimes(const model::JobRecord& state);
   // Takes in what has finished, and compares what is new with `table`, whose model must not know of
   // any factors: it would find them confirmed. `finished[i]` is all that
   // task i has finished, by the feature of the table's model; `predicted_total` is the predicted
   // reduce time of each task in all, seconds.
-  void Update(const model::JobState& state, const std::vector<std::vector<FinishedBin>>& finished,
+  void Update(const model::JobRecord& state, const std::vector<std::vector<FinishedBin>>& finished,
               GroupTimeTable& table, const std::vector<double>& predicted_total);
 
   // What was taken in so far was by another feature.
@@ -95,7 +95,7 @@ class TaskSpeeds {
   };
 
   static void Fade(const std::vector<FinishedBin>& now, double predicted_total, Task& task);
-  std::size_t UnitOf(const model::JobState& state, std::size_t index);
+  std::size_t UnitOf(const model::JobRecord& state, std::size_t index);
 
   std::vector<Task> tasks_;
   std::vector<Unit> units_;

@@ -15,7 +15,7 @@ constexpr absl::Duration kProfileOnItsWay = absl::Seconds(10);
 // lost / (lost + kept); 0 of nothing.
 double Share(double lost, double kept) { return lost > 0 ? lost / (lost + kept) : 0; }
 
-double LostPoints(const JobState& state) {
+double LostPoints(const JobRecord& state) {
   double dropped = 0;
   double done = 0;
   for (const Task& task : state.reduce_tasks()) {
@@ -28,7 +28,7 @@ double LostPoints(const JobState& state) {
   return Share(dropped, done - dropped);
 }
 
-double LostEvents(const JobState& state) {
+double LostEvents(const JobRecord& state) {
   // Records of a damaged log show as gaps, too, once their sources are heard again.
   auto lost = static_cast<double>(std::max(state.lost_events, state.log_damage.records));
   for (const auto& [id, source] : state.sources) lost += static_cast<double>(source.dropped_events);
@@ -43,7 +43,7 @@ bool MayStillSendItsProfile(const Task& task, absl::Time now) {
 
 }  // namespace
 
-double LostShare(const JobState& state) {
+double LostShare(const JobRecord& state) {
   return 1 - (1 - LostPoints(state)) * (1 - LostEvents(state));
 }
 
@@ -58,7 +58,7 @@ EndPrediction WidenedFor(double lost_share, const EndPrediction& prediction) {
   return widened;
 }
 
-double MapProfilesKnown(const JobState& state, absl::Time now) {
+double MapProfilesKnown(const JobRecord& state, absl::Time now) {
   const std::size_t known = state.keys.profile_count();
   std::size_t missing = state.map_profiles_missing;
   if (missing == 0) return known > 0 ? 1 : 0;

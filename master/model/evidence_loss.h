@@ -9,12 +9,12 @@
 
 #include "absl/time/time.h"
 #include "master/model/accuracy.h"
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 
 namespace tidemark::model {
 
 // O(tasks + sources).
-double LostShare(const JobState& state);
+double LostShare(const JobRecord& state);
 
 // The prediction with an interval as wide as fewer independent observations make it: half-widths
 // grow by 1 / sqrt(1 - share), at most tenfold. Without loss nothing changes, to the last bit.
@@ -23,6 +23,6 @@ EndPrediction WidenedFor(double lost_share, const EndPrediction& prediction);
 // The part of the map tasks that are over whose profile is there, 0..1; 0 before any is over. A
 // profile that may still be on its way is not missing yet: its task ended within the last 10 s, and
 // the job has not. O(map tasks).
-double MapProfilesKnown(const JobState& state, absl::Time now);
+double MapProfilesKnown(const JobRecord& state, absl::Time now);
 
 }  // namespace tidemark::model

@@ -49,7 +49,7 @@ std::size_t BytesOf(const FinishedGroups& groups, const ReduceWork& work) {
 }
 
 // Whether the job may grow. What is added is small, and counted once it is there.
-absl::Status CheckRoom(const JobLimits& limits, const JobState& state) {
+absl::Status CheckRoom(const JobLimits& limits, const JobRecord& state) {
   if (state.memory_bytes < limits.state_bytes_max) return absl::OkStatus();
   return LimitExceeded(
       "state_bytes_per_job",
@@ -68,7 +68,7 @@ void AddTasks(std::size_t count, Stage& stage) {
 
 class Folder {
  public:
-  Folder(const Event& event, const JobLimits& limits, JobState& state)
+  Folder(const Event& event, const JobLimits& limits, JobRecord& state)
       : event_(event), limits_(limits), state_(state) {}
 
   absl::Status operator()(const JobOpened& opened);
@@ -110,7 +110,7 @@ class Folder {
 
   const Event& event_;
   const JobLimits& limits_;
-  JobState& state_;
+  JobRecord& state_;
 };
 
 absl::Time Folder::ToMasterClock(std::optional<absl::Time> at) const {
@@ -648,7 +648,7 @@ absl::Status Folder::operator()(const ReduceProfile& profile) {
 }
 
 // Adds a source if it is new and there is room.
-absl::Status AdmitSource(const std::string& source_id, const JobLimits& limits, JobState& state) {
+absl::Status AdmitSource(const std::string& source_id, const JobLimits& limits, JobRecord& state) {
   if (state.sources.contains(source_id)) return absl::OkStatus();
   if (state.sources.size() >= limits.sources_max) {
     return LimitExceeded("sources_per_job",
@@ -662,7 +662,7 @@ absl::Status AdmitSource(const std::string& source_id, const JobLimits& limits, 
 }
 
 // Whether the event is new; notes its sequence and what is missing before it.
-bool TakeSequence(std::uint64_t sequence, SourceState& source, JobState& state) {
+bool TakeSequence(std::uint64_t sequence, SourceState& source, JobRecord& state) {
   if (sequence <= source.accepted_sequence) return false;
   state.lost_events = SaturatingAdd(state.lost_events, sequence - source.accepted_sequence - 1);
   ++state.taken_events;
@@ -671,7 +671,7 @@ bool TakeSequence(std::uint64_t sequence, SourceState& source, JobState& state) 
 }
 
 // Why the run that `event` opens cannot begin: the run before has not ended.
-std::string WhyToWait(const Event& event, const JobState& state, absl::Time given_up_at) {
+std::string WhyToWait(const Event& event, const JobRecord& state, absl::Time given_up_at) {
   if (state.closed) return "is about to end; wait until it has ended";
   const absl::Duration silence = SilentFor(state, event.arrived_at);
   if (silence == absl::ZeroDuration() || given_up_at == absl::InfiniteFuture()) {
@@ -688,7 +688,7 @@ std::string WhyToWait(const Event& event, const JobState& state, absl::Time give
 
 }  // namespace
 
-absl::Status CheckRun(const Event& event, const JobState& state, absl::Time given_up_at) {
+absl::Status CheckRun(const Event& event, const JobRecord& state, absl::Time given_up_at) {
   const bool is_of_run = event.run_uid.empty() || event.run_uid == state.run_uid;
   if (is_of_run || !state.opened) return absl::OkStatus();
   if (std::holds_alternative<JobOpened>(event.body)) {
@@ -702,7 +702,7 @@ absl::Status CheckRun(const Event& event, const JobState& state, absl::Time give
                   event.sequence, event.source_id, event.run_uid, event.job_id));
 }
 
-absl::Status Apply(const Event& event, const JobLimits& limits, JobState& state) {
+absl::Status Apply(const Event& event, const JobLimits& limits, JobRecord& state) {
   if (absl::Status of_run = CheckRun(event, state); !of_run.ok()) return of_run;
   if (event.arrived_at == absl::InfinitePast() || event.arrived_at == absl::InfiniteFuture()) {
     ++state.rejected_events;
@@ -730,7 +730,7 @@ absl::Status Apply(const Event& event, const JobLimits& limits, JobState& state)
   return status;
 }
 
-void Refuse(const AcceptedSequence& event, const JobLimits& limits, JobState& state) {
+void Refuse(const AcceptedSequence& event, const JobLimits& limits, JobRecord& state) {
   const bool is_placed = event.sequence > 0;
   if (is_placed && AdmitSource(event.source_id, limits, state).ok()) {
     SourceState& source = state.sources.find(event.source_id)->second;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "absl/status/status.h"
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 #include "tidemark/event.h"
 #include "tidemark/job_monitor.h"
 
@@ -11,7 +11,7 @@ namespace tidemark::model {
 // OK, unless the event says that it is of another run of the job than the one that was opened:
 // AlreadyExists if it opens that run, else FailedPrecondition. `given_up_at`: when the run that was
 // opened is given up unless it reports; tells an engine how long a silent one is waited for.
-absl::Status CheckRun(const Event& event, const JobState& state,
+absl::Status CheckRun(const Event& event, const JobRecord& state,
                       absl::Time given_up_at = absl::InfiniteFuture());
 
 // Folds one event into `state`.
@@ -24,10 +24,10 @@ absl::Status CheckRun(const Event& event, const JobState& state,
 // source's sequence and `rejected_events`: FailedPrecondition before the job is open,
 // InvalidArgument for a task or partition that the job does not have, ResourceExhausted over a
 // limit. Refused with nothing changed at all: what CheckRun() refuses.
-absl::Status Apply(const Event& event, const JobLimits& limits, JobState& state);
+absl::Status Apply(const Event& event, const JobLimits& limits, JobRecord& state);
 
 // Counts an event that was refused before it could be understood. Where it names its source and
 // sequence (above 0) it was heard, so it is not lost, and counts once.
-void Refuse(const AcceptedSequence& event, const JobLimits& limits, JobState& state);
+void Refuse(const AcceptedSequence& event, const JobLimits& limits, JobRecord& state);
 
 }  // namespace tidemark::model

@@ -44,7 +44,7 @@ absl::Time AddFinished(std::span<const Task> tasks, absl::Time from, Times& time
 
 }  // namespace
 
-std::optional<JobProfile> LearnProfile(const JobState& state, const JobSummary& summary) {
+std::optional<JobProfile> LearnProfile(const JobRecord& state, const JobSummary& summary) {
   Times maps;
   const absl::Time maps_ended = AddFinished(state.map_tasks(), absl::InfinitePast(), maps);
   if (maps.empty()) return std::nullopt;

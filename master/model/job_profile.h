@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 #include "tidemark/job_profile.h"
 #include "tidemark/job_summary.h"
 
@@ -12,6 +12,6 @@ namespace tidemark::model {
 // From the attempts that finished. A reduce task's time counts from the end of the last map task
 // on: what it waited for before says nothing of its own work. Empty: no map task finished whose
 // times are known. `summary` is that of `state`. O(tasks).
-std::optional<JobProfile> LearnProfile(const JobState& state, const JobSummary& summary);
+std::optional<JobProfile> LearnProfile(const JobRecord& state, const JobSummary& summary);
 
 }  // namespace tidemark::model

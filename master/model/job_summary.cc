@@ -23,7 +23,7 @@ std::optional<double> JobSummary::reduce_selectivity() const {
 
 namespace model {
 
-JobSummary Summarize(const JobState& state) {
+JobSummary Summarize(const JobRecord& state) {
   JobSummary summary;
   if (state.opened) {
     summary.name = state.opened->name;

@@ -1,12 +1,12 @@
 // The state of a job boiled down to what its next run can use.
 #pragma once
 
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 #include "tidemark/job_summary.h"
 
 namespace tidemark::model {
 
 // O(tasks · size bins).
-JobSummary Summarize(const JobState& state);
+JobSummary Summarize(const JobRecord& state);
 
 }  // namespace tidemark::model

@@ -52,7 +52,7 @@ double MapTaskFraction(const Task& task) {
 }
 
 // Weight of each map task in the phase: its bytes if every task's are known, else one.
-std::vector<double> MapTaskWeights(const JobState& state) {
+std::vector<double> MapTaskWeights(const JobRecord& state) {
   std::vector<double> weights;
   weights.reserve(state.map_tasks().size());
   for (const Task& task : state.map_tasks()) {
@@ -70,8 +70,8 @@ const TaskAttempt* RunningAttempt(const Task& task) {
 }
 
 // Seconds for one unit of weight, from finished and running map tasks; empty before any progress.
-std::optional<double> MapSecondsPerWeight(const JobState& state, const std::vector<double>& weights,
-                                          absl::Time now) {
+std::optional<double> MapSecondsPerWeight(const JobRecord& state,
+                                          const std::vector<double>& weights, absl::Time now) {
   double seconds = 0;
   double weight = 0;
   const std::span<const Task> tasks = state.map_tasks();
@@ -108,7 +108,7 @@ const StageProgress* PhaseOf(const Snapshot& snapshot, StageKind phase) {
   return nullptr;
 }
 
-StageProgress MapProgress(const JobState& state) {
+StageProgress MapProgress(const JobRecord& state) {
   StageProgress progress{.id = {.stage = kMapStage}};
   const std::span<const Task> tasks = state.map_tasks();
   CountTasks(tasks, progress);
@@ -123,7 +123,7 @@ StageProgress MapProgress(const JobState& state) {
   return progress;
 }
 
-ShuffleProgress FetchProgress(const JobState& state) {
+ShuffleProgress FetchProgress(const JobRecord& state) {
   ShuffleProgress progress;
   double done = 0;
   double total = 0;
@@ -150,7 +150,7 @@ ShuffleProgress FetchProgress(const JobState& state) {
   return progress;
 }
 
-StageProgress ReduceProgress(const JobState& state) {
+StageProgress ReduceProgress(const JobRecord& state) {
   StageProgress progress{.id = {.stage = kReduceStage}};
   CountTasks(state.reduce_tasks(), progress);
   progress.started_at = ReducePhaseStart(state);
@@ -162,7 +162,7 @@ StageProgress ReduceProgress(const JobState& state) {
   return progress;
 }
 
-std::optional<absl::Time> MapPhaseEnd(const JobState& state, absl::Time now) {
+std::optional<absl::Time> MapPhaseEnd(const JobRecord& state, absl::Time now) {
   const StageProgress progress = MapProgress(state);
   if (progress.state == StageState::kDone) return progress.ended_at;
   if (const auto reduce_start = ReducePhaseStart(state)) return reduce_start;
@@ -191,7 +191,7 @@ std::optional<absl::Time> MapPhaseEnd(const JobState& state, absl::Time now) {
   return end;
 }
 
-std::optional<double> ShuffleSecondsPerByte(const JobState& state) {
+std::optional<double> ShuffleSecondsPerByte(const JobRecord& state) {
   const StageProgress maps = MapProgress(state);
   double seconds = 0;
   double bytes = 0;
@@ -211,7 +211,7 @@ std::optional<double> ShuffleSecondsPerByte(const JobState& state) {
   return reduced ? std::optional<double>(0) : std::nullopt;
 }
 
-std::optional<absl::Time> ReducePhaseStart(const JobState& state) {
+std::optional<absl::Time> ReducePhaseStart(const JobRecord& state) {
   std::optional<absl::Time> start;
   for (const Task& task : state.reduce_tasks()) {
     for (const auto& [number, attempt] : task.attempts) {
@@ -221,13 +221,13 @@ std::optional<absl::Time> ReducePhaseStart(const JobState& state) {
   return start;
 }
 
-std::optional<absl::Time> ReducePhaseEnd(const JobState& state) {
+std::optional<absl::Time> ReducePhaseEnd(const JobRecord& state) {
   StageProgress progress;
   CountTasks(state.reduce_tasks(), progress);
   return progress.ended_at;
 }
 
-bool ReduceSizesKnown(const JobState& state) {
+bool ReduceSizesKnown(const JobRecord& state) {
   if (state.keys.profile_count() > 0) return true;
   return std::ranges::any_of(state.reduce_tasks(), [](const Task& task) {
     return std::any_of(task.attempts.begin(), task.attempts.end(),

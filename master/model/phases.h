@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "absl/time/time.h"
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 #include "tidemark/job.h"
 
 namespace tidemark::model {
@@ -27,28 +27,28 @@ inline constexpr double kShareMin = 1e-3;
 
 // The map stage: counts, instants and the part of the input bytes that is read; by tasks where
 // sizes are unknown.
-StageProgress MapProgress(const JobState& state);
+StageProgress MapProgress(const JobRecord& state);
 // The part of the reduce tasks' input that was fetched.
-ShuffleProgress FetchProgress(const JobState& state);
+ShuffleProgress FetchProgress(const JobRecord& state);
 // The reduce stage, from the first reduce function on: counts and instants; until it is done,
 // fraction_done is left to an indicator.
-StageProgress ReduceProgress(const JobState& state);
+StageProgress ReduceProgress(const JobRecord& state);
 
 // End of the map phase: known if it is over; else what is left of every map task at the seconds per
 // byte seen so far (per task where sizes are unknown), on the map slots, greedily. Empty before any
 // map task has read anything.
-std::optional<absl::Time> MapPhaseEnd(const JobState& state, absl::Time now);
+std::optional<absl::Time> MapPhaseEnd(const JobRecord& state, absl::Time now);
 
 // Seconds to fetch and sort one byte, learnt from the reduce tasks that have; 0 when a reduce
 // function ran although no shuffle was reported; empty when there is nothing to learn from.
-std::optional<double> ShuffleSecondsPerByte(const JobState& state);
+std::optional<double> ShuffleSecondsPerByte(const JobRecord& state);
 
 // Start of the first reduce function: t_start ([NF] 3.2). Empty before.
-std::optional<absl::Time> ReducePhaseStart(const JobState& state);
+std::optional<absl::Time> ReducePhaseStart(const JobRecord& state);
 // End of the last reduce task. Empty before.
-std::optional<absl::Time> ReducePhaseEnd(const JobState& state);
+std::optional<absl::Time> ReducePhaseEnd(const JobRecord& state);
 
 // Whether the sizes of the reduce tasks' input were reported.
-bool ReduceSizesKnown(const JobState& state);
+bool ReduceSizesKnown(const JobRecord& state);
 
 }  // namespace tidemark::model

@@ -61,7 +61,7 @@ double AloneShareOfFinished(const ReduceProfile& profile, double processor_share
   return std::clamp(absl::FDivDuration(alone, reduced), kShareMin, 1.0);
 }
 
-void TakeTotals(const ReduceProfile& profile, TaskAttempt& attempt, JobState& state) {
+void TakeTotals(const ReduceProfile& profile, TaskAttempt& attempt, JobRecord& state) {
   ReduceWork& work = *attempt.reduce;
   if (profile.groups_done < work.groups_done || profile.bytes_done < attempt.bytes_done ||
       profile.reduce_time < work.reduce_time) {
@@ -133,7 +133,8 @@ SizesLeft::iterator Closest(std::uint64_t size_bytes, double closeness, SizesLef
 // Retires explicit keys by closeness of size ([NF] 5.2), those of at least `named_from_bytes`
 // aside: they are implicit groups no longer.
 void RetireByCloseness(const GroupPoint& point, double closeness, std::uint64_t named_from_bytes,
-                       double processor_share, SizesLeft& left, ReduceWork& work, JobState& state) {
+                       double processor_share, SizesLeft& left, ReduceWork& work,
+                       JobRecord& state) {
   std::uint64_t retired = 0;
   while (retired < point.count) {
     const auto match = Closest(point.size_bytes, closeness, left);
@@ -182,7 +183,7 @@ std::uint64_t NamedFromBytes(const ReduceProfile& profile, const KeyDistribution
 }
 
 void RetireByIdentity(const ReduceProfile& profile, double processor_share, ReduceWork& work,
-                      JobState& state) {
+                      JobRecord& state) {
   for (const FinishedKey& finished : profile.finished_keys) {
     if (!state.keys.IsExplicit(profile.attempt.index, finished.key)) {
       if (state.keys.sample().Contains(finished.key)) work.finished_sampled.insert(finished.key);
@@ -199,7 +200,7 @@ void RetireByIdentity(const ReduceProfile& profile, double processor_share, Redu
 
 void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
                        absl::Time arrived_at, TaskAttempt& attempt, FinishedGroups& groups,
-                       JobState& state) {
+                       JobRecord& state) {
   ReduceWork& work = *attempt.reduce;
   const double share_since_last = TakeProcessorUse(profile, work);
   const double processor_share = AloneShareOfFinished(profile, share_since_last, work);

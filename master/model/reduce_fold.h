@@ -3,7 +3,7 @@
 
 #include "absl/time/time.h"
 #include "master/model/clock_offset.h"
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 #include "tidemark/event.h"
 
 namespace tidemark::model {
@@ -11,7 +11,7 @@ namespace tidemark::model {
 // Folds `profile` into its `attempt`, the `groups` of its task and `state`'s job-wide evidence.
 void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
                        absl::Time arrived_at, TaskAttempt& attempt, FinishedGroups& groups,
-                       JobState& state);
+                       JobRecord& state);
 
 // For a task that has finished: where tasks never get warm, what they do while cold is what they
 // do.

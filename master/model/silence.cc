@@ -9,7 +9,7 @@ constexpr double kMissedReports = 3;
 constexpr absl::Duration kShortestSilence = absl::Seconds(3);
 constexpr absl::Duration kWithoutInterval = absl::Seconds(10);
 
-absl::Duration LongestPause(const JobState& state) {
+absl::Duration LongestPause(const JobRecord& state) {
   const std::optional<absl::Duration> interval = state.report_gaps.typical();
   if (!interval) return kWithoutInterval;
   const absl::Duration pause = std::max(kMissedReports * *interval, kShortestSilence);
@@ -21,7 +21,7 @@ absl::Duration LongestPause(const JobState& state) {
 
 }  // namespace
 
-absl::Duration SilentFor(const JobState& state, absl::Time now) {
+absl::Duration SilentFor(const JobRecord& state, absl::Time now) {
   if (!state.opened || state.closed) return absl::ZeroDuration();
   const absl::Duration pause = now - state.last_arrival_at;
   // Nothing shorter is silence, and looking at every task is not for nothing.

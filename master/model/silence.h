@@ -10,12 +10,12 @@
 #pragma once
 
 #include "absl/time/time.h"
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 
 namespace tidemark::model {
 
 // How long the job has been silent at `now`; zero when it is not silent, not open or over.
 // O(tasks).
-absl::Duration SilentFor(const JobState& state, absl::Time now);
+absl::Duration SilentFor(const JobRecord& state, absl::Time now);
 
 }  // namespace tidemark::model

@@ -60,7 +60,7 @@ struct ReduceWork {
 struct TaskAttempt {
   AttemptLife life;
   std::uint64_t bytes_done = 0;           // that its functions have read
-  std::optional<std::uint32_t> executor;  // where it runs: its place in JobState::executors
+  std::optional<std::uint32_t> executor;  // where it runs: its place in JobRecord::executors
   std::unique_ptr<MapProfile> profile;    // until it counts or the attempt turns out useless
   std::unique_ptr<ReduceWork> reduce;     // of every attempt at a reduce task
   bool input_is_read_first = false;       // what it has read is no progress
@@ -83,7 +83,7 @@ struct Task {
   std::optional<std::uint64_t> input_bytes;  // as its stage or an attempt at it told first
   std::unique_ptr<FinishedGroups> groups;    // null: none was told of
   std::uint32_t index = 0;
-  bool profile_counted = false;  // the profile of its first finished attempt is in JobState::keys
+  bool profile_counted = false;  // the profile of its first finished attempt is in JobRecord::keys
   bool profile_missing = false;  // it is over and its profile is not
 
   const TaskAttempt* finished_attempt() const;

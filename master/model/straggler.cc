@@ -51,7 +51,7 @@ std::string Reason(const NamedTask& straggler, const TaskAttempt* attempt,
   return fmt::format("{}: {} left to reduce", ends_last, FormatBytes(bytes_left));
 }
 
-AttemptId LeadingAttemptId(const JobState& state, std::size_t index) {
+AttemptId LeadingAttemptId(const JobRecord& state, std::size_t index) {
   AttemptId id{kReduceStage, static_cast<std::uint32_t>(index), 0};
   const TaskAttempt* leading = state.reduce_tasks()[index].leading_attempt();
   for (const auto& [number, attempt] : state.reduce_tasks()[index].attempts) {
@@ -62,7 +62,7 @@ AttemptId LeadingAttemptId(const JobState& state, std::size_t index) {
 
 }  // namespace
 
-std::optional<NamedTask> FindStraggler(const JobState& state, const ReducePhaseForecast& forecast,
+std::optional<NamedTask> FindStraggler(const JobRecord& state, const ReducePhaseForecast& forecast,
                                        absl::Time now) {
   const auto last =
       std::max_element(forecast.tasks.begin(), forecast.tasks.end(),

@@ -5,13 +5,13 @@
 
 #include "absl/time/time.h"
 #include "master/model/indicators/progress_indicator.h"
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 #include "tidemark/job.h"
 
 namespace tidemark::model {
 
 // Empty when the forecast has no view per task or every task has ended.
-std::optional<NamedTask> FindStraggler(const JobState& state, const ReducePhaseForecast& forecast,
+std::optional<NamedTask> FindStraggler(const JobRecord& state, const ReducePhaseForecast& forecast,
                                        absl::Time now);
 
 }  // namespace tidemark::model

@@ -17,7 +17,7 @@
 #include "master/model/fold.h"
 #include "master/model/indicators/end_drift.h"
 #include "master/model/indicators/progress_indicator.h"
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 #include "master/model/job_summary.h"
 #include "master/model/phases.h"
 #include "master/model/saturating.h"
@@ -101,8 +101,8 @@ class JobMonitor::Impl {
   const std::vector<StageForecast>& stage_forecasts() const { return stages_.stages; }
   JobSummary Summary() const;
   const Snapshot& job() const { return job_; }
-  const model::JobState& state() const { return state_; }
-  model::JobState& state() { return state_; }
+  const model::JobRecord& state() const { return state_; }
+  model::JobRecord& state() { return state_; }
   bool has_news() const { return has_news_; }
   bool wants_points() const {
     return std::any_of(tracked_.begin(), tracked_.end(), [](const Tracked& tracked) {
@@ -146,7 +146,7 @@ class JobMonitor::Impl {
 
   std::string job_id_;
   JobMonitorOptions options_;
-  model::JobState state_;
+  model::JobRecord state_;
   std::vector<Tracked> tracked_;
   std::vector<std::string> notes_;
   std::uint64_t sequence_ = 0;
@@ -541,7 +541,7 @@ std::shared_ptr<const cost::StagesLeft> JobMonitor::stages_left() const {
 }
 void JobMonitor::SetPastRuns(std::vector<PastRun> runs) {
   if (runs.size() > kPastRunsMax) runs.resize(kPastRunsMax);
-  model::JobState& state = impl_->state();
+  model::JobRecord& state = impl_->state();
   state.memory_bytes -= BytesOf(state.past_runs);
   state.past_runs = std::move(runs);
   state.memory_bytes += BytesOf(state.past_runs);

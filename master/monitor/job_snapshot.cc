@@ -133,7 +133,7 @@ StageProgress ProgressOf(const model::Stage& stage) {
 }
 
 // `info`, completed by what is known of the stage once it is opened.
-StageInfo InfoOf(const model::JobState& state, StageInfo info) {
+StageInfo InfoOf(const model::JobRecord& state, StageInfo info) {
   const auto stage = state.stages.find(info.id.stage);
   if (stage == state.stages.end()) return info;
   const StageOpened& opened = stage->second.opened;
@@ -146,7 +146,7 @@ StageInfo InfoOf(const model::JobState& state, StageInfo info) {
 }
 
 // Fetching what the maps wrote is a part of the reduce stage.
-StageProgress ReduceStage(const model::JobState& state) {
+StageProgress ReduceStage(const model::JobRecord& state) {
   StageProgress stage = model::ReduceProgress(state);
   stage.shuffle = model::FetchProgress(state);
   AddFailures(state.reduce_tasks(), stage);
@@ -154,7 +154,7 @@ StageProgress ReduceStage(const model::JobState& state) {
 }
 
 // By number. Those of a MapReduce job, which it may have before they are opened, and all others.
-void AddStages(const model::JobState& state, Snapshot& job) {
+void AddStages(const model::JobRecord& state, Snapshot& job) {
   // Nothing is known of what the job is made of.
   if (state.stages.empty()) return;
   job.info->kind = JobKind::kMapReduce;
@@ -201,7 +201,7 @@ void EndStages(Snapshot& job) {
   }
 }
 
-std::uint32_t SilentTasks(const model::JobState& state, absl::Time now) {
+std::uint32_t SilentTasks(const model::JobRecord& state, absl::Time now) {
   std::uint32_t silent = 0;
   for (const auto& [number, stage] : state.stages) {
     for (const model::Task& task : stage.tasks) {
@@ -213,7 +213,7 @@ std::uint32_t SilentTasks(const model::JobState& state, absl::Time now) {
   return silent;
 }
 
-std::uint64_t DroppedPoints(const model::JobState& state) {
+std::uint64_t DroppedPoints(const model::JobRecord& state) {
   std::uint64_t dropped = 0;
   for (const model::Task& task : state.reduce_tasks()) {
     for (const auto& [number, attempt] : task.attempts) {
@@ -223,7 +223,7 @@ std::uint64_t DroppedPoints(const model::JobState& state) {
   return dropped;
 }
 
-Coverage CoverageAt(const model::JobState& state, absl::Time now) {
+Coverage CoverageAt(const model::JobRecord& state, absl::Time now) {
   Coverage coverage = {.newest_event_at = state.last_arrival_at == absl::InfinitePast()
                                               ? now
                                               : std::min(state.last_arrival_at, now),
@@ -243,7 +243,7 @@ Coverage CoverageAt(const model::JobState& state, absl::Time now) {
   return coverage;
 }
 
-std::string DamageNote(const model::JobState& state) {
+std::string DamageNote(const model::JobRecord& state) {
   const LogDamage& damage = state.log_damage;
   const std::string where =
       state.log_damage_places == 1
@@ -257,7 +257,7 @@ std::string DamageNote(const model::JobState& state) {
 }
 
 // Notes for people that follow from the fold.
-std::vector<std::string> NotesOf(const model::JobState& state) {
+std::vector<std::string> NotesOf(const model::JobRecord& state) {
   std::vector<std::string> notes;
   if (state.log_damage_places > 0) notes.push_back(DamageNote(state));
   if (state.unknown_events > 0) {
@@ -309,7 +309,7 @@ void AddBounds(absl::Duration elapsed, Estimate& estimate) {
   }
 }
 
-Basis BasisOf(const Snapshot& job, const model::JobState& state) {
+Basis BasisOf(const Snapshot& job, const model::JobRecord& state) {
   const bool has_begun = std::any_of(job.stages.begin(), job.stages.end(), [](const auto& stage) {
     return stage.started_at.has_value();
   });
@@ -347,7 +347,7 @@ JobState StateAfter(JobOutcome outcome) {
   return JobState::kAbandoned;
 }
 
-void AddFacts(const model::JobState& state, const std::vector<std::string>& notes, Snapshot& job) {
+void AddFacts(const model::JobRecord& state, const std::vector<std::string>& notes, Snapshot& job) {
   job.info = JobInfo{.name = state.opened->name,
                      .engine = state.opened->engine,
                      .application_id = state.opened->application_id,
@@ -370,7 +370,7 @@ StageProgress* ReduceStageOf(Snapshot& job) {
   return const_cast<StageProgress*>(model::PhaseOf(job, StageKind::kReduce));
 }
 
-void AddGroups(const model::JobState& state, const std::vector<StageForecast>& forecasts,
+void AddGroups(const model::JobRecord& state, const std::vector<StageForecast>& forecasts,
                Snapshot& job) {
   struct Sum {
     double done = 0;  // of its tasks
@@ -458,7 +458,7 @@ void AddForecasts(const StagesEstimate& estimate, Snapshot& job) {
             by_id);
 }
 
-void Complete(const model::JobState& state, std::optional<double> known_share, Snapshot& job) {
+void Complete(const model::JobRecord& state, std::optional<double> known_share, Snapshot& job) {
   // By what has been shown: it has fetched even if the attempt that did is lost.
   if (StageProgress* const reduce = ReduceStageOf(job); reduce && reduce->shuffle) {
     const bool fetches = reduce->shuffle->running_tasks > 0 || reduce->shuffle->fraction_done > 0;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 #include "master/monitor/stages_estimate.h"
 #include "tidemark/job.h"
 
@@ -18,13 +18,13 @@ JobState StateAfter(JobOutcome outcome);
 
 // Fills in info, started_at, stages, silent_since, coverage and notes: first `notes`, then what the
 // fold has to say. Pure. O(tasks). REQUIRES: job.at and job.state are set, and the job is open.
-void AddFacts(const model::JobState& state, const std::vector<std::string>& notes, Snapshot& job);
+void AddFacts(const model::JobRecord& state, const std::vector<std::string>& notes, Snapshot& job);
 
 // The reduce stage of a MapReduce job; null: it has none.
 StageProgress* ReduceStageOf(Snapshot& job);
 
 // How far the groups are that the engine has told of. After AddFacts(). O(stages + groups).
-void AddGroups(const model::JobState& state, const std::vector<StageForecast>& forecasts,
+void AddGroups(const model::JobRecord& state, const std::vector<StageForecast>& forecasts,
                Snapshot& job);
 
 // When the stages that have not ended will start and end, and those that are expected to come. The
@@ -34,6 +34,6 @@ void AddForecasts(const StagesEstimate& estimate, Snapshot& job);
 // Fills in what follows from the rest: that a reduce stage which has fetched runs, the fractions at
 // the bounds of the estimates, what the estimate rests on, and how many parts there are.
 // `known_share`: of the work left; empty: all of it is known.
-void Complete(const model::JobState& state, std::optional<double> known_share, Snapshot& job);
+void Complete(const model::JobRecord& state, std::optional<double> known_share, Snapshot& job);
 
 }  // namespace tidemark::monitor

@@ -32,7 +32,7 @@ std::string TooMany(std::size_t count, std::string_view what, std::size_t most) 
 }
 
 // Why there is no time for the job; or empty. O(stages).
-std::string TooLarge(const model::JobState& state) {
+std::string TooLarge(const model::JobRecord& state) {
   std::size_t edges = 0;
   std::size_t tasks = 0;
   for (const auto& [number, stage] : state.stages) {
@@ -71,7 +71,7 @@ std::shared_ptr<const cost::StagesLeft> LeftOf(const workflow::WorkflowNow& seen
       cost::StagesLeft{.stages = std::move(application.stages), .ends = ends});
 }
 
-std::vector<const RunProfile*> HistoryOf(const model::JobState& state) {
+std::vector<const RunProfile*> HistoryOf(const model::JobRecord& state) {
   std::vector<const RunProfile*> history;
   for (const PastRun& run : state.past_runs) {
     if (!run.stages.stages.empty()) history.push_back(&run.stages);
@@ -114,11 +114,11 @@ void AddExpected(const workflow::WorkflowNow& seen, std::size_t there, StagesEst
 
 }  // namespace
 
-bool IsOfStages(const model::JobState& state) {
+bool IsOfStages(const model::JobRecord& state) {
   return workflow::HasOtherStages(state) || (state.stages.empty() && !HistoryOf(state).empty());
 }
 
-StagesEstimate EstimateStages(const model::JobState& state, absl::Time now) {
+StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now) {
   StagesEstimate result;
   result.problem = TooLarge(state);
   if (!result.problem.empty()) return result;

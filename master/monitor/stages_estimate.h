@@ -8,7 +8,7 @@
 
 #include "absl/time/time.h"
 #include "master/estimate/application_estimate.h"
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 #include "tidemark/job.h"
 #include "tidemark/stage_forecast.h"
 
@@ -16,7 +16,7 @@ namespace tidemark::monitor {
 
 // Whether this is how the job's end is estimated: it has other stages than those of MapReduce, or
 // none yet, and its earlier runs had such.
-bool IsOfStages(const model::JobState& state);
+bool IsOfStages(const model::JobRecord& state);
 
 struct StagesEstimate {
   std::optional<estimate::Range> end;  // from now on; empty: nothing can be said
@@ -33,6 +33,6 @@ struct StagesEstimate {
 
 // Cost: that of workflow::StagesNow(), workflow::ApplicationOfStages() and
 // estimate::EstimateApplication().
-StagesEstimate EstimateStages(const model::JobState& state, absl::Time now);
+StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now);
 
 }  // namespace tidemark::monitor

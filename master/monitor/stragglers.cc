@@ -32,7 +32,7 @@ std::string NameOf(const AttemptId& id) {
                          : fmt::format("Task {}, attempt {},", id.index, id.attempt);
 }
 
-std::string HostOf(const model::JobState& state, const AttemptId& id) {
+std::string HostOf(const model::JobRecord& state, const AttemptId& id) {
   const model::Stage& stage = state.stages.at(id.stage);
   const auto place = stage.places.find(id.index);
   const model::Task& task = stage.tasks[place == stage.places.end() ? id.index : place->second];
@@ -41,7 +41,7 @@ std::string HostOf(const model::JobState& state, const AttemptId& id) {
 
 }  // namespace
 
-std::vector<NamedTask> FindStragglers(const model::JobState& state,
+std::vector<NamedTask> FindStragglers(const model::JobRecord& state,
                                       const workflow::WorkflowNow& seen,
                                       const estimate::Estimate& estimate) {
   std::vector<std::pair<double, NamedTask>> found;  // when it ends, from now on; seconds

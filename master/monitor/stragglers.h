@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "master/estimate/application_estimate.h"
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 #include "master/workflow/stages_application.h"
 #include "tidemark/job.h"
 
@@ -16,7 +16,7 @@ inline constexpr std::size_t kStragglersMax = 20;
 // Tasks that have run for longer than tasks of their stage do, and of each critical stage whose
 // tasks have all begun the one that is expected to end last: at most kStragglersMax, the last to
 // end first. REQUIRES: `estimate` is of an application of the stages of `seen`. O(tasks).
-std::vector<NamedTask> FindStragglers(const model::JobState& state,
+std::vector<NamedTask> FindStragglers(const model::JobRecord& state,
                                       const workflow::WorkflowNow& seen,
                                       const estimate::Estimate& estimate);
 

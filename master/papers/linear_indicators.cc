@@ -7,13 +7,13 @@
 namespace tidemark::papers {
 namespace {
 
-using model::JobState;
+using model::JobRecord;
 using model::ReducePhaseForecast;
 using model::Task;
 using model::TaskAttempt;
 
 // What a reduce task has done as its leading attempt sees it; a finished task has done all.
-TaskWork WorkOf(const JobState& state, std::size_t index) {
+TaskWork WorkOf(const JobRecord& state, std::size_t index) {
   const Task& task = state.reduce_tasks()[index];
   TaskWork work{.total_bytes = state.reduce_input_bytes(index)};
   const TaskAttempt* attempt =
@@ -25,7 +25,7 @@ TaskWork WorkOf(const JobState& state, std::size_t index) {
   return work;
 }
 
-std::vector<TaskWork> WorkOfAll(const JobState& state) {
+std::vector<TaskWork> WorkOfAll(const JobRecord& state) {
   std::vector<TaskWork> works;
   works.reserve(state.reduce_tasks().size());
   for (std::size_t i = 0; i < state.reduce_tasks().size(); ++i) works.push_back(WorkOf(state, i));
@@ -46,7 +46,7 @@ void CountRunningGroup(const Task& task, TaskWork& work) {
 
 }  // namespace
 
-ReducePhaseForecast HadoopIndicator::Estimate(const JobState& state, absl::Time now) {
+ReducePhaseForecast HadoopIndicator::Estimate(const JobRecord& state, absl::Time now) {
   const std::optional<absl::Time> start = model::ReducePhaseStart(state);
   if (!start || !model::ReduceSizesKnown(state)) return {};
   std::vector<TaskWork> works = WorkOfAll(state);
@@ -71,7 +71,7 @@ double RatioIndicator::TaskRate(std::size_t index, const TaskWork& work, double 
   return task_rates_[index].Update(TaskSecondsPerByte(work, job_rate));
 }
 
-ReducePhaseForecast RatioIndicator::Estimate(const JobState& state, absl::Time now) {
+ReducePhaseForecast RatioIndicator::Estimate(const JobRecord& state, absl::Time now) {
   if (!model::ReduceSizesKnown(state)) return {};
   const std::vector<TaskWork> works = WorkOfAll(state);
   const std::optional<double> measured = JobSecondsPerByte(works);

@@ -14,7 +14,7 @@ namespace tidemark::papers {
 class HadoopIndicator final : public model::ProgressIndicator {
  public:
   HadoopIndicator() : model::ProgressIndicator("hadoop") {}
-  model::ReducePhaseForecast Estimate(const model::JobState& state, absl::Time now) override;
+  model::ReducePhaseForecast Estimate(const model::JobRecord& state, absl::Time now) override;
   void Save(model::CheckpointWriter&) const override {}
   void Resume(model::CheckpointReader&) override {}
 };
@@ -25,7 +25,7 @@ class RatioIndicator final : public model::ProgressIndicator {
  public:
   enum class Scope : std::uint8_t { kJob, kTask };
   RatioIndicator(std::string name, Scope scope, double ewma_keep);
-  model::ReducePhaseForecast Estimate(const model::JobState& state, absl::Time now) override;
+  model::ReducePhaseForecast Estimate(const model::JobRecord& state, absl::Time now) override;
   void Save(model::CheckpointWriter& checkpoint) const override;
   void Resume(model::CheckpointReader& checkpoint) override;
 

@@ -10,7 +10,7 @@
 namespace tidemark::papers {
 namespace {
 
-using model::JobState;
+using model::JobRecord;
 using model::ReducePhaseForecast;
 using model::SaturatingAdd;
 using model::SaturatingSubtract;
@@ -80,7 +80,7 @@ struct NearestFitIndicator::TaskLeft {
   double deviation() const { return std::sqrt(model_spread * model_spread + scatter_squared); }
 };
 
-void NearestFitIndicator::RefreshModel(const JobState& state) {
+void NearestFitIndicator::RefreshModel(const JobRecord& state) {
   bool changed = !model_ || tasks_.size() != state.reduce_tasks().size();
   tasks_.resize(state.reduce_tasks().size());
   versions_.resize(state.reduce_tasks().size());
@@ -105,7 +105,7 @@ std::optional<GroupPrediction> NearestFitIndicator::Predict(std::size_t index,
   return known->second;
 }
 
-void NearestFitIndicator::AddExplicit(const JobState& state, std::size_t index, TaskLeft& left) {
+void NearestFitIndicator::AddExplicit(const JobRecord& state, std::size_t index, TaskLeft& left) {
   const TaskAttempt* attempt = state.reduce_tasks()[index].leading_attempt();
   for (const ExplicitKey& key : state.keys.partition(index).explicit_keys) {
     if (attempt != nullptr && attempt->reduce->finished_explicit.contains(key.key)) continue;
@@ -125,7 +125,7 @@ void NearestFitIndicator::AddExplicit(const JobState& state, std::size_t index, 
   }
 }
 
-void NearestFitIndicator::AddImplicit(const JobState& state,
+void NearestFitIndicator::AddImplicit(const JobRecord& state,
                                       const std::vector<GroupBin>& composition, std::size_t index,
                                       TaskLeft& left) {
   const TaskAttempt* attempt = state.reduce_tasks()[index].leading_attempt();
@@ -153,7 +153,7 @@ void NearestFitIndicator::AddImplicit(const JobState& state,
   }
 }
 
-NearestFitIndicator::TaskLeft NearestFitIndicator::LeftOf(const JobState& state,
+NearestFitIndicator::TaskLeft NearestFitIndicator::LeftOf(const JobRecord& state,
                                                           const std::vector<GroupBin>& composition,
                                                           std::size_t index) {
   TaskLeft left;
@@ -167,7 +167,7 @@ namespace {
 
 // When the running explicit key group takes longer than predicted, the others are still to come
 // after it.
-absl::Time EndsNoEarlier(const JobState& state, std::size_t index, double seconds,
+absl::Time EndsNoEarlier(const JobRecord& state, std::size_t index, double seconds,
                          double running_seconds) {
   const TaskAttempt* attempt = state.reduce_tasks()[index].leading_attempt();
   if (attempt == nullptr || running_seconds <= 0) return absl::InfinitePast();
@@ -177,7 +177,7 @@ absl::Time EndsNoEarlier(const JobState& state, std::size_t index, double second
 
 }  // namespace
 
-void NearestFitIndicator::AddInterval(const JobState& state, absl::Time now,
+void NearestFitIndicator::AddInterval(const JobRecord& state, absl::Time now,
                                       const std::vector<TaskLeft>& lefts,
                                       ReducePhaseForecast& forecast) const {
   const auto end_at = [&](double deviations) {
@@ -201,7 +201,7 @@ void NearestFitIndicator::AddInterval(const JobState& state, absl::Time now,
   forecast.ends_at_upper = std::max(*forecast.ends_at_upper, *forecast.ends_at);
 }
 
-ReducePhaseForecast NearestFitIndicator::Estimate(const JobState& state, absl::Time now) {
+ReducePhaseForecast NearestFitIndicator::Estimate(const JobRecord& state, absl::Time now) {
   RefreshModel(state);
   ReducePhaseForecast forecast;
   if (!model::ReduceSizesKnown(state) || !model_->Predict(0, 0)) return forecast;

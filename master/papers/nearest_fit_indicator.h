@@ -32,7 +32,7 @@ namespace tidemark::papers {
 class NearestFitIndicator final : public model::ProgressIndicator {
  public:
   NearestFitIndicator() : model::ProgressIndicator("nearestfit") {}
-  model::ReducePhaseForecast Estimate(const model::JobState& state, absl::Time now) override;
+  model::ReducePhaseForecast Estimate(const model::JobRecord& state, absl::Time now) override;
   // Without the models, which follow from the state.
   void Save(model::CheckpointWriter& checkpoint) const override { checkpoint(drift_); }
   void Resume(model::CheckpointReader& checkpoint) override { checkpoint(drift_); }
@@ -41,15 +41,15 @@ class NearestFitIndicator final : public model::ProgressIndicator {
   // r~_i with its spread, its sources and the heaviest explicit key group in it.
   struct TaskLeft;
 
-  void RefreshModel(const model::JobState& state);
+  void RefreshModel(const model::JobRecord& state);
   std::optional<GroupPrediction> Predict(std::size_t index, std::uint64_t size_bytes);
-  TaskLeft LeftOf(const model::JobState& state, const std::vector<GroupBin>& composition,
+  TaskLeft LeftOf(const model::JobRecord& state, const std::vector<GroupBin>& composition,
                   std::size_t index);
-  void AddExplicit(const model::JobState& state, std::size_t index, TaskLeft& left);
-  void AddImplicit(const model::JobState& state, const std::vector<GroupBin>& composition,
+  void AddExplicit(const model::JobRecord& state, std::size_t index, TaskLeft& left);
+  void AddImplicit(const model::JobRecord& state, const std::vector<GroupBin>& composition,
                    std::size_t index, TaskLeft& left);
-  void AddInterval(const model::JobState& state, absl::Time now, const std::vector<TaskLeft>& lefts,
-                   model::ReducePhaseForecast& forecast) const;
+  void AddInterval(const model::JobRecord& state, absl::Time now,
+                   const std::vector<TaskLeft>& lefts, model::ReducePhaseForecast& forecast) const;
 
   std::vector<std::uint64_t> versions_;  // of the points that tasks_ were made from
   std::vector<std::shared_ptr<const TaskModel>> tasks_;

@@ -8,7 +8,7 @@
 namespace tidemark::papers {
 namespace {
 
-using model::JobState;
+using model::JobRecord;
 using model::Task;
 using model::TaskAttempt;
 
@@ -17,13 +17,13 @@ struct BeforeReduce {
   absl::Time maps_end;
   double shuffle_seconds_per_byte = 0;
 
-  absl::Duration ShuffleTime(const JobState& state, std::size_t index) const {
+  absl::Duration ShuffleTime(const JobRecord& state, std::size_t index) const {
     return absl::Seconds(shuffle_seconds_per_byte *
                          static_cast<double>(state.reduce_input_bytes(index)));
   }
 };
 
-absl::Time LastUpdate(const JobState& state, std::size_t index, const TaskAttempt& attempt,
+absl::Time LastUpdate(const JobRecord& state, std::size_t index, const TaskAttempt& attempt,
                       const BeforeReduce& before, absl::Time now) {
   if (attempt.reduce->last_group_finished_at) return *attempt.reduce->last_group_finished_at;
   if (attempt.reduce->reduce_started_at) return *attempt.reduce->reduce_started_at;
@@ -34,7 +34,7 @@ absl::Time LastUpdate(const JobState& state, std::size_t index, const TaskAttemp
 
 }  // namespace
 
-std::vector<std::optional<absl::Time>> ReduceTaskEnds(const JobState& state, absl::Time now,
+std::vector<std::optional<absl::Time>> ReduceTaskEnds(const JobRecord& state, absl::Time now,
                                                       const std::vector<ReduceTimeLeft>& left) {
   const BeforeReduce before{model::MapPhaseEnd(state, now).value_or(now),
                             model::ShuffleSecondsPerByte(state).value_or(0)};

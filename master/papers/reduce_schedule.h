@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 
 namespace tidemark::papers {
 
@@ -23,7 +23,7 @@ struct ReduceTimeLeft {
 // e~_i for each task by index, with p_i(t) the end of the last finished key group, or the start of
 // the first reduce function, or, while the attempt still shuffles, when that is expected; finished
 // ones have none. `left` has one entry for each task.
-std::vector<std::optional<absl::Time>> ReduceTaskEnds(const model::JobState& state, absl::Time now,
+std::vector<std::optional<absl::Time>> ReduceTaskEnds(const model::JobRecord& state, absl::Time now,
                                                       const std::vector<ReduceTimeLeft>& left);
 // The latest of `ends`; empty if there is none.
 std::optional<absl::Time> LatestEnd(const std::vector<std::optional<absl::Time>>& ends);

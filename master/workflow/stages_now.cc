@@ -41,7 +41,7 @@ struct Begun {
 
 class Looking {
  public:
-  Looking(const model::JobState& state, absl::Time now) : state_(state), now_(now) {
+  Looking(const model::JobRecord& state, absl::Time now) : state_(state), now_(now) {
     seen_.elapsed = SecondsBetween(state.started_at, now);
     seen_.may_grow = state.has_late_stages;
   }
@@ -334,7 +334,7 @@ class Looking {
     return static_cast<std::uint64_t>(most);
   }
 
-  const model::JobState& state_;
+  const model::JobRecord& state_;
   const absl::Time now_;
   WorkflowNow seen_;
   std::vector<StageFacts> stages_;
@@ -362,7 +362,7 @@ bool RanWhole(const StageNow& stage) { return !stage.has_failed && !stage.finish
 
 }  // namespace
 
-bool HasOtherStages(const model::JobState& state) {
+bool HasOtherStages(const model::JobRecord& state) {
   return std::any_of(state.stages.begin(), state.stages.end(), [](const auto& entry) {
     const model::Stage& stage = entry.second;
     if (stage.is_map() || stage.is_reduce()) return false;
@@ -370,7 +370,7 @@ bool HasOtherStages(const model::JobState& state) {
   });
 }
 
-WorkflowNow StagesNow(const model::JobState& state, absl::Time now) {
+WorkflowNow StagesNow(const model::JobRecord& state, absl::Time now) {
   return Looking(state, now).Look();
 }
 

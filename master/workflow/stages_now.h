@@ -2,13 +2,13 @@
 #pragma once
 
 #include "absl/time/time.h"
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 #include "master/workflow/stages_application.h"
 
 namespace tidemark::workflow {
 
 // Whether the job has other stages with tasks than the map and the reduce stage of MapReduce.
-bool HasOtherStages(const model::JobState& state);
+bool HasOtherStages(const model::JobRecord& state);
 
 // What is known at `now`; stages by their numbers. A task counts in the newest attempt at its
 // stage; what earlier attempts have ended or still run counts beside it. The first stages of a
@@ -21,7 +21,7 @@ bool HasOtherStages(const model::JobState& state);
 // many as tasks ran at once; 0 if none has run. Executors that were closed, and those of an earlier
 // attempt of the application master, do not count as long as there are others. A stage that was
 // closed has the tasks that have finished. Cost: O(tasks log tasks + stages log stages + edges).
-WorkflowNow StagesNow(const model::JobState& state, absl::Time now);
+WorkflowNow StagesNow(const model::JobRecord& state, absl::Time now);
 
 // Where they run: on so many slots, the pools of the engine served by turns.
 schedule::Resourcing ResourcingOf(const WorkflowNow& now);

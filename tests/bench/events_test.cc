@@ -24,7 +24,7 @@ Trace ScanAndJoin() {
 }
 
 WorkflowNow SeenAt(const Trace& trace, double seconds) {
-  model::JobState state(1);
+  model::JobRecord state(1);
   Replay(trace).Until(seconds, [&](const Event& event) {
     const absl::Status applied = model::Apply(event, {}, state);
     EXPECT_TRUE(applied.ok()) << applied;
@@ -54,7 +54,7 @@ TEST(Replay, HidesStagesThatTheEngineHasNotToldOf) {
 }
 
 TEST(Replay, TheOpeningStartsNoTask) {
-  model::JobState state(1);
+  model::JobRecord state(1);
   Replay(ScanAndJoin()).Opening([&](const Event& event) {
     EXPECT_TRUE(model::Apply(event, {}, state).ok());
   });

@@ -27,14 +27,14 @@ class MapSide : public testing::Test {
     return SecondsByMapSide(state_, now, FixedDraws::For(1));
   }
 
-  model::JobState state_{10};
+  model::JobRecord state_{10};
   test::Source source_{"app-master"};
 };
 
 TEST_F(MapSide, SaysNothingBeforeItHasAPace) { EXPECT_FALSE(SecondsAt(At(4)).has_value()); }
 
 TEST_F(MapSide, SaysNothingOfAJobWithoutMapTasks) {
-  EXPECT_FALSE(SecondsByMapSide(model::JobState(10), At(4), FixedDraws::For(1)).has_value());
+  EXPECT_FALSE(SecondsByMapSide(model::JobRecord(10), At(4), FixedDraws::For(1)).has_value());
 }
 
 // Half read after 4 s: M = 8; 4 s of it and X are left. X is 8 s in the median, and 8 s times or

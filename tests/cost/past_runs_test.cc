@@ -25,8 +25,8 @@ PastRun Took(double map, double shuffle, double reduce, std::uint64_t bytes = 0)
 }
 
 // A job of two map tasks of 500 bytes each that started at second 0.
-model::JobState Opened() {
-  model::JobState state(10);
+model::JobRecord Opened() {
+  model::JobRecord state(10);
   test::Source source("app-master");
   EXPECT_TRUE(model::Apply(source.At(0, test::Opened(2, 1)), {}, state).ok());
   for (std::uint32_t i = 0; i < 2; ++i) {

@@ -36,12 +36,12 @@ class ReadPace : public testing::Test {
     return SecondsByBytesRead(state_, now, FixedDraws::For(2));
   }
 
-  model::JobState state_{10};
+  model::JobRecord state_{10};
   test::Source source_{"app-master"};
 };
 
 TEST_F(ReadPace, SaysNothingBeforeAnythingIsRead) {
-  EXPECT_FALSE(SecondsByBytesRead(model::JobState(10), At(12), FixedDraws::For(2)).has_value());
+  EXPECT_FALSE(SecondsByBytesRead(model::JobRecord(10), At(12), FixedDraws::For(2)).has_value());
   EXPECT_FALSE(SecondsAt(At(12)).has_value());
 }
 

@@ -35,7 +35,7 @@ class RemainingGroupsTest : public testing::Test {
     return groups_.task(0);
   }
 
-  model::JobState state_{10};
+  model::JobRecord state_{10};
   test::Source source_{"app-master"};
   RemainingGroups groups_;
 };

@@ -39,7 +39,7 @@ class RunningGroupTest : public ::testing::Test {
     return groups_.TimeOf(0, costs_, model, 0.7, 0).Left(0, 0.5);
   }
 
-  model::JobState state_;
+  model::JobRecord state_;
   model::ReduceWork work_;
   regression::CostModel costs_;
   RunningGroups groups_{/*use_signals=*/true};

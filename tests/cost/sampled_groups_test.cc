@@ -19,8 +19,8 @@ using test::R;
 
 // One map task that names key 1 (600 bytes) and samples keys 2 and 3 (100 and 40 bytes); another
 // that only samples: 50 bytes of key 1 and 60 of key 2.
-model::JobState TwoMapTasks(std::uint64_t sampled_below = streaming::kEveryRank) {
-  model::JobState state(10);
+model::JobRecord TwoMapTasks(std::uint64_t sampled_below = streaming::kEveryRank) {
+  model::JobRecord state(10);
   test::Source app;
   const auto say = [&](double seconds, EventBody body) {
     EXPECT_TRUE(model::Apply(app.At(seconds, std::move(body)), JobLimits(), state).ok());
@@ -59,7 +59,7 @@ TEST(SampledGroups, KnowsTheWholeSizeOfWhatMapTasksNamedInPart) {
 }
 
 TEST(SampledGroups, IsWithoutWhatHasFinished) {
-  model::JobState state = TwoMapTasks();
+  model::JobRecord state = TwoMapTasks();
   test::Source reducer("reducer");
   ReduceProfile profile{.attempt = R(0),
                         .groups_done = 2,

@@ -16,7 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "master/model/fold.h"
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 #include "tidemark/event.h"
 
 namespace tidemark::test {
@@ -130,7 +130,7 @@ inline ReduceProfile ReducedNamed(AttemptId id, absl::Time last_group_finished_a
 
 // A job state that one source tells everything.
 struct Job {
-  model::JobState state{/*lambda=*/10};
+  model::JobRecord state{/*lambda=*/10};
   JobLimits limits;
   Source source;
 

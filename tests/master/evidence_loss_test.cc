@@ -13,8 +13,8 @@ using test::R;
 using test::Source;
 using test::Started;
 
-JobState Told(const std::vector<Event>& events) {
-  JobState state(10);
+JobRecord Told(const std::vector<Event>& events) {
+  JobRecord state(10);
   for (const Event& event : events) EXPECT_TRUE(Apply(event, {}, state).ok());
   return state;
 }
@@ -23,7 +23,7 @@ ReduceProfile Reduced(std::uint64_t groups, std::uint64_t dropped) {
   return {.attempt = R(0), .groups_done = groups, .dropped_points = dropped};
 }
 
-TEST(EvidenceLoss, NothingIsLostOfNothing) { EXPECT_EQ(LostShare(JobState(10)), 0); }
+TEST(EvidenceLoss, NothingIsLostOfNothing) { EXPECT_EQ(LostShare(JobRecord(10)), 0); }
 
 TEST(EvidenceLoss, ThreeOfFourPointsDroppedAreThreeQuarters) {
   Source source;
@@ -46,7 +46,7 @@ TEST(EvidenceLoss, EventsThatNeverCameAreMissing) {
 TEST(EvidenceLoss, RecordsOfADamagedLogAreMissingUntilTheirGapIsSeen) {
   Source source;
   std::vector<Event> events = {source.At(0, Opened(1, 1)), source.At(1, Started(R(0)))};
-  JobState state = Told(events);
+  JobRecord state = Told(events);
   state.log_damage.records = 2;
   EXPECT_DOUBLE_EQ(LostShare(state), 0.5);
   state.lost_events = 2;

@@ -28,7 +28,7 @@ class JobProfileTest : public ::testing::Test {
   }
   std::optional<JobProfile> Learn() { return LearnProfile(state_, Summarize(state_)); }
 
-  JobState state_{2000};
+  JobRecord state_{2000};
   JobLimits limits_;
   Source source_;
 };

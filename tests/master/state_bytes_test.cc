@@ -23,7 +23,7 @@ constexpr JobLimits kLimits = {.state_bytes_max = 100'000};
 
 // Applies what `next` makes until it is refused.
 template <typename Next>
-absl::Status ApplyUntilRefused(JobState& state, Next next) {
+absl::Status ApplyUntilRefused(JobRecord& state, Next next) {
   for (std::uint32_t n = 1; n < 100'000; ++n) {
     if (absl::Status status = Apply(next(n), kLimits, state); !status.ok()) return status;
   }
@@ -40,7 +40,7 @@ class StateBytes : public ::testing::Test {
   }
 
   Source app_;
-  JobState state_{10};
+  JobRecord state_{10};
 };
 
 TEST_F(StateBytes, PointsOfReduceTasksCount) {
@@ -85,7 +85,7 @@ TEST_F(StateBytes, TasksOfAMapStageCountAlikeBeforeAndAfterItsKindIsTold) {
   of_none.failure = "there is no such attempt";
   const auto bytes_after = [](std::vector<EventBody> events) {
     Source driver;
-    JobState state{10};
+    JobRecord state{10};
     EXPECT_TRUE(Apply(driver.At(0, JobOpened{.name = "query"}), kLimits, state).ok());
     for (EventBody& event : events) {
       EXPECT_TRUE(Apply(driver.At(1, std::move(event)), kLimits, state).ok());

@@ -11,7 +11,7 @@
 namespace tidemark::papers {
 namespace {
 
-using model::JobState;
+using model::JobRecord;
 using test::At;
 using test::Emitted;
 using test::Finished;

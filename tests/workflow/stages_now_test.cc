@@ -55,7 +55,7 @@ struct Job {
   WorkflowNow Now(double seconds) const { return StagesNow(state, At(seconds)); }
 
   test::Source driver;
-  model::JobState state{1};
+  model::JobRecord state{1};
 };
 
 std::vector<Warmth> WarmthsOf(const StageNow& stage) {

@@ -14,7 +14,7 @@
 #include "absl/time/time.h"
 #include "master/cost/task_times.h"
 #include "master/model/checkpoint.h"
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 #include "tidemark/job.h"
 
 namespace tidemark::model {
@@ -48,7 +48,7 @@ class ProgressIndicator {
   const std::string& name() const { return name_; }
 
   // Deterministic in the sequence of calls; `now` never decreases. Not thread-safe.
-  virtual ReducePhaseForecast Estimate(const JobState& state, absl::Time now) = 0;
+  virtual ReducePhaseForecast Estimate(const JobRecord& state, absl::Time now) = 0;
 
   // What Estimate() remembers. One that resumes goes on as the other would have.
   virtual void Save(CheckpointWriter& checkpoint) const = 0;

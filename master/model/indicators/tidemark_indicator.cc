@@ -37,7 +37,7 @@ constexpr std::uint64_t kUpdatesPerChoiceMin = 5;
 // Ablation: -1.93, -0.03 (two-path lost-50).
 constexpr double kBetterBy = 1.15;
 
-double HeaviestSeconds(const JobState& state, const ExplicitKey& key,
+double HeaviestSeconds(const JobRecord& state, const ExplicitKey& key,
                        const regression::CostModel& costs, cost::CostFeature feature) {
   const auto bytes = static_cast<double>(key.size_bytes);
   return costs.Predict(cost::FeatureOf(feature, bytes, cost::TraitsOf(state.keys, key.key)), bytes);
@@ -45,7 +45,7 @@ double HeaviestSeconds(const JobState& state, const ExplicitKey& key,
 
 // Whether explicit key groups that were timed alone are what most of the time goes to. Otherwise a
 // model of them would have to speak for many others that it has not seen.
-bool IsMostlyTimedAlone(const JobState& state, const cost::ExplicitEvidence& evidence) {
+bool IsMostlyTimedAlone(const JobRecord& state, const cost::ExplicitEvidence& evidence) {
   double all = 0;
   for (const Task& task : state.reduce_tasks()) {
     for (const GroupBin& bin : task.finished_groups().bins.bins()) all += bin.seconds;
@@ -53,7 +53,7 @@ bool IsMostlyTimedAlone(const JobState& state, const cost::ExplicitEvidence& evi
   return evidence.seconds() > all / 2;
 }
 
-double ImplicitSizeGuess(const JobState& state, double bytes) {
+double ImplicitSizeGuess(const JobRecord& state, double bytes) {
   const auto lightest = static_cast<double>(state.keys.smallest_explicit_bytes());
   return std::max(1.0, lightest > 0 ? std::min(lightest, bytes) : bytes);
 }
@@ -77,7 +77,7 @@ struct TidemarkIndicator::GroupCosts {
 };
 
 // Bytes unless another feature explains the same key groups clearly better.
-void TidemarkIndicator::ChooseFeatures(const JobState& state) {
+void TidemarkIndicator::ChooseFeatures(const JobRecord& state) {
   std::vector<cost::CostFeature> others;
   if (state.keys.has_two_inputs()) others.push_back(cost::CostFeature::kProduct);
   if (state.keys.has_values() && IsMostlyTimedAlone(state, evidence_)) {
@@ -111,7 +111,7 @@ void TidemarkIndicator::ChooseFeatures(const JobState& state) {
   if (emission_feature_ != emission_before) emissions_.Forget();
 }
 
-void TidemarkIndicator::UpdateSpeeds(const JobState& state) {
+void TidemarkIndicator::UpdateSpeeds(const JobRecord& state) {
   const bool by_bytes = time_feature_ == cost::CostFeature::kBytes;
   raw_.Update(by_bytes ? cost::TaskSpeeds::RawTimes(state)
                        : evidence_.Times(time_feature_, cost::TaskSpeeds()));
@@ -120,7 +120,7 @@ void TidemarkIndicator::UpdateSpeeds(const JobState& state) {
                  raw_.table(), predicted_total_);
 }
 
-cost::GroupTimes TidemarkIndicator::ImplicitByteTimes(const JobState& state,
+cost::GroupTimes TidemarkIndicator::ImplicitByteTimes(const JobRecord& state,
                                                       cost::GroupTimeTable& table) {
   double left = 0;
   const std::span<const Task> tasks = state.reduce_tasks();
@@ -149,7 +149,7 @@ cost::GroupTimes TidemarkIndicator::ImplicitByteTimes(const JobState& state,
   return per_byte;
 }
 
-cost::ReduceTaskLeft TidemarkIndicator::LeftOf(const JobState& state, absl::Time now,
+cost::ReduceTaskLeft TidemarkIndicator::LeftOf(const JobRecord& state, absl::Time now,
                                                std::size_t index, GroupCosts& group_costs) {
   const cost::TaskLoad& load = remaining_.task(index);
   const TaskAttempt* attempt = state.reduce_tasks()[index].leading_attempt();
@@ -193,7 +193,7 @@ cost::ReduceTaskLeft TidemarkIndicator::LeftOf(const JobState& state, absl::Time
 
 // By the pace of the two in bytes, once the other has a pace; before, on a node of speed 1.
 std::optional<cost::OtherAttempt> TidemarkIndicator::OtherAttemptOf(
-    const JobState& state, absl::Time now, std::size_t index, const TaskAttempt& leading,
+    const JobRecord& state, absl::Time now, std::size_t index, const TaskAttempt& leading,
     double shuffle_seconds_per_byte, const cost::ReduceTaskLeft& task) {
   const TaskAttempt* other = nullptr;
   for (const auto& [number, attempt] : state.reduce_tasks()[index].attempts) {
@@ -224,7 +224,7 @@ std::optional<cost::OtherAttempt> TidemarkIndicator::OtherAttemptOf(
   return cost::OtherAttempt{shuffle + std::max(0.0, total - other_for), deviation};
 }
 
-void TidemarkIndicator::AddRunning(const JobState& state, absl::Time now, const ReduceWork& work,
+void TidemarkIndicator::AddRunning(const JobRecord& state, absl::Time now, const ReduceWork& work,
                                    GroupCosts& group_costs, cost::ReduceTaskLeft& task) {
   const std::optional<cost::RunningExplicit>& known = remaining_.task(task.index).running;
   cost::Expectation expected;
@@ -283,7 +283,7 @@ std::vector<double> TidemarkIndicator::CurveWeights(const std::vector<cost::Redu
 namespace {
 
 // The reduce phase of a job: slots of its own, on a cluster that has room for all of them.
-estimate::Application ReducePhase(const JobState& state,
+estimate::Application ReducePhase(const JobRecord& state,
                                   std::span<const cost::ReduceTaskLeft> tasks,
                                   std::span<const double> weights) {
   estimate::Application application = {.on = estimate::RoomForAll(),
@@ -312,7 +312,7 @@ std::shared_ptr<const cost::StagesLeft> LeftForOthers(cost::StageLeft stage,
 }  // namespace
 
 // The end by the draws of the tasks, by earlier runs, and as wide as it has moved recently.
-void TidemarkIndicator::SetEnd(const JobState& state, absl::Time now,
+void TidemarkIndicator::SetEnd(const JobRecord& state, absl::Time now,
                                const estimate::Estimate& tasks, const cost::FixedDraws& draws,
                                ReducePhaseForecast& forecast) {
   cost::Draws seconds = tasks.ends;
@@ -338,7 +338,7 @@ void TidemarkIndicator::SetEnd(const JobState& state, absl::Time now,
 
 // Before there is evidence of its own, what earlier runs of the job let expect, else what its map
 // side and the bytes read since do. Once all reduce tasks have ended, when the last of them did.
-ReducePhaseForecast TidemarkIndicator::Expected(const JobState& state, absl::Time now) {
+ReducePhaseForecast TidemarkIndicator::Expected(const JobRecord& state, absl::Time now) {
   ReducePhaseForecast forecast;
   forecast.ends_at = ReducePhaseEnd(state);
   if (forecast.ends_at) return forecast;
@@ -360,7 +360,7 @@ ReducePhaseForecast TidemarkIndicator::Expected(const JobState& state, absl::Tim
 }
 
 // Of an engine that shows no key groups although tasks have ended: by the sizes of the tasks.
-ReducePhaseForecast TidemarkIndicator::BySize(const JobState& state, absl::Time now) {
+ReducePhaseForecast TidemarkIndicator::BySize(const JobRecord& state, absl::Time now) {
   ReducePhaseForecast forecast;
   estimate::Application application = {
       .on = estimate::RoomForAll(), .draws = &cost::FixedDraws::For(state.reduce_tasks().size())};
@@ -383,7 +383,7 @@ ReducePhaseForecast TidemarkIndicator::BySize(const JobState& state, absl::Time 
   return forecast;
 }
 
-ReducePhaseForecast TidemarkIndicator::Estimate(const JobState& state, absl::Time now) {
+ReducePhaseForecast TidemarkIndicator::Estimate(const JobRecord& state, absl::Time now) {
   ReducePhaseForecast forecast;
   if (!ReduceSizesKnown(state)) return BySize(state, now);
   evidence_.Update(state);

@@ -31,7 +31,7 @@ class TidemarkIndicator final : public ProgressIndicator {
   // Without signals, of a running group only its key and the time it has taken are used.
   enum class Signals : std::uint8_t { kIgnored, kUsed };
   TidemarkIndicator(std::string name, Signals signals);
-  ReducePhaseForecast Estimate(const JobState& state, absl::Time now) override;
+  ReducePhaseForecast Estimate(const JobRecord& state, absl::Time now) override;
   void Save(CheckpointWriter& checkpoint) const override { checkpoint(*this); }
   void Resume(CheckpointReader& checkpoint) override { checkpoint(*this); }
   // For checkpoints (master/model/checkpoint.h).
@@ -45,21 +45,21 @@ class TidemarkIndicator final : public ProgressIndicator {
  private:
   // What key groups cost, at one update.
   struct GroupCosts;
-  void ChooseFeatures(const JobState& state);
-  void UpdateSpeeds(const JobState& state);
-  cost::GroupTimes ImplicitByteTimes(const JobState& state, cost::GroupTimeTable& table);
-  cost::ReduceTaskLeft LeftOf(const JobState& state, absl::Time now, std::size_t index,
+  void ChooseFeatures(const JobRecord& state);
+  void UpdateSpeeds(const JobRecord& state);
+  cost::GroupTimes ImplicitByteTimes(const JobRecord& state, cost::GroupTimeTable& table);
+  cost::ReduceTaskLeft LeftOf(const JobRecord& state, absl::Time now, std::size_t index,
                               GroupCosts& group_costs);
-  static ReducePhaseForecast Expected(const JobState& state, absl::Time now);
-  ReducePhaseForecast BySize(const JobState& state, absl::Time now);
-  void SetEnd(const JobState& state, absl::Time now, const estimate::Estimate& tasks,
+  static ReducePhaseForecast Expected(const JobRecord& state, absl::Time now);
+  ReducePhaseForecast BySize(const JobRecord& state, absl::Time now);
+  void SetEnd(const JobRecord& state, absl::Time now, const estimate::Estimate& tasks,
               const cost::FixedDraws& draws, ReducePhaseForecast& forecast);
-  static std::optional<cost::OtherAttempt> OtherAttemptOf(const JobState& state, absl::Time now,
+  static std::optional<cost::OtherAttempt> OtherAttemptOf(const JobRecord& state, absl::Time now,
                                                           std::size_t index,
                                                           const TaskAttempt& leading,
                                                           double shuffle_seconds_per_byte,
                                                           const cost::ReduceTaskLeft& task);
-  void AddRunning(const JobState& state, absl::Time now, const ReduceWork& work,
+  void AddRunning(const JobRecord& state, absl::Time now, const ReduceWork& work,
                   GroupCosts& group_costs, cost::ReduceTaskLeft& task);
   std::vector<double> CurveWeights(const std::vector<cost::ReduceTaskLeft>& tasks,
                                    const regression::CostModel& costs) const;

@@ -1,11 +1,11 @@
-#include "master/model/job_state.h"
+#include "master/model/job_record.h"
 
 #include <algorithm>
 
 namespace tidemark::model {
 namespace {
 
-const Stage* Find(const JobState& state, std::uint32_t number, bool (Stage::*is_it)() const) {
+const Stage* Find(const JobRecord& state, std::uint32_t number, bool (Stage::*is_it)() const) {
   const auto stage = state.stages.find(number);
   return stage != state.stages.end() && (stage->second.*is_it)() ? &stage->second : nullptr;
 }
@@ -18,29 +18,31 @@ std::size_t SlotsOf(const Stage* stage) { return stage == nullptr ? 1 : stage->s
 
 }  // namespace
 
-const Stage* JobState::map_stage() const { return Find(*this, kMapStage, &Stage::is_map); }
-const Stage* JobState::reduce_stage() const { return Find(*this, kReduceStage, &Stage::is_reduce); }
+const Stage* JobRecord::map_stage() const { return Find(*this, kMapStage, &Stage::is_map); }
+const Stage* JobRecord::reduce_stage() const {
+  return Find(*this, kReduceStage, &Stage::is_reduce);
+}
 
-std::span<const Task> JobState::map_tasks() const { return TasksOf(map_stage()); }
-std::span<const Task> JobState::reduce_tasks() const { return TasksOf(reduce_stage()); }
+std::span<const Task> JobRecord::map_tasks() const { return TasksOf(map_stage()); }
+std::span<const Task> JobRecord::reduce_tasks() const { return TasksOf(reduce_stage()); }
 
-std::size_t JobState::map_slots() const { return SlotsOf(map_stage()); }
-std::size_t JobState::reduce_slots() const { return SlotsOf(reduce_stage()); }
+std::size_t JobRecord::map_slots() const { return SlotsOf(map_stage()); }
+std::size_t JobRecord::reduce_slots() const { return SlotsOf(reduce_stage()); }
 
-bool JobState::has_map_stage() const {
+bool JobRecord::has_map_stage() const {
   return stages.empty() ? opened.has_value() : map_stage() != nullptr;
 }
 
-bool JobState::has_reduce_stage() const {
+bool JobRecord::has_reduce_stage() const {
   return stages.empty() ? opened.has_value() : reduce_stage() != nullptr;
 }
 
-double JobState::missing_profiles_factor() const {
+double JobRecord::missing_profiles_factor() const {
   const auto seen = static_cast<double>(keys.profile_count());
   return seen > 0 ? (seen + static_cast<double>(map_profiles_missing)) / seen : 1;
 }
 
-std::uint64_t JobState::reduce_input_bytes(std::size_t index) const {
+std::uint64_t JobRecord::reduce_input_bytes(std::size_t index) const {
   std::uint64_t read = 0;
   for (const auto& [number, attempt] : reduce_tasks()[index].attempts) {
     if (attempt.life.input_bytes) return std::max(*attempt.life.input_bytes, attempt.bytes_done);

@@ -1,7 +1,7 @@
 // All that is known of one job: a fold over its events.
 //
 // Values without behaviour beyond simple look-ups; the fold is master/model/fold.h, estimates are
-// functions of a const JobState and an instant. Instants are of the master's clock.
+// functions of a const JobRecord and an instant. Instants are of the master's clock.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct SourceState {
   std::uint64_t dropped_events = 0;
   ClockOffset clock;
   std::uint32_t application_master_attempt = 0;  // that it opened the job as; 0: not said
-  absl::flat_hash_map<std::uint32_t, std::size_t> executors;  // in JobState::executors, by number
+  absl::flat_hash_map<std::uint32_t, std::size_t> executors;  // in JobRecord::executors, by number
 };
 
 struct Executor {
@@ -44,8 +44,8 @@ struct GroupState {
   std::optional<GroupClosed> closed;
 };
 
-struct JobState {
-  explicit JobState(std::uint32_t lambda) : keys(lambda) {}
+struct JobRecord {
+  explicit JobRecord(std::uint32_t lambda) : keys(lambda) {}
 
   std::optional<JobOpened> opened;  // its stages: in `stages`
   std::string run_uid;              // of the one who opened it; empty: not said
