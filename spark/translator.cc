@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string_view>
 #include <utility>
 
 #include "spark/json_fields.h"
@@ -26,6 +27,16 @@ std::optional<std::uint64_t> NumberIn(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return number;
+}
+
+// What a reader sees of a description, which may be a whole query or stack: its first line with
+// words.
+std::string FirstLine(std::string_view text) {
+  constexpr char kBlank[] = " \t\v\f\r\n";
+  const std::size_t begin = text.find_first_not_of(kBlank);
+  if (begin == text.npos) return "";
+  const std::string_view line = text.substr(begin, text.find_first_of("\r\n", begin) - begin);
+  return std::string(line.substr(0, line.find_last_not_of(kBlank) + 1));
 }
 
 template <typename Map>
@@ -244,7 +255,7 @@ void Translator::ExecutionStart(const json& event, Tell tell) {
   const std::string plan = NameOfPlan(Member(event, "sparkPlanInfo"));
   group.recognised_by = fmt::format("sql {} {}", plan, OccurrenceOf(plan));
   OpenApplication(tell);
-  tell(Now(), GroupOpened{group.name, Text(event, "description"), at});
+  tell(Now(), GroupOpened{group.name, FirstLine(Text(event, "description")), at});
   Bound(kExecutionsMax, executions_);
 }
 
@@ -289,9 +300,9 @@ void Translator::JobStart(const json& event, Tell tell) {
     }
   } else {
     own.name = fmt::format("job/{}", *id);
-    std::string shown = Text(properties, "spark.job.description");
+    std::string shown = FirstLine(Text(properties, "spark.job.description"));
     if (shown.empty() && !by_number.empty()) {
-      shown = Text(*by_number.rbegin()->second, "Stage Name");
+      shown = FirstLine(Text(*by_number.rbegin()->second, "Stage Name"));
     }
     tell(Now(), GroupOpened{own.name, std::move(shown), at});
     // The stage that gives the result has the highest number.

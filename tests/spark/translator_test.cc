@@ -388,6 +388,20 @@ TEST(Translator, ExecutionsAndJobsAreGroups) {
                   GroupClosed{"job/3", JobOutcome::kFailed, "job 3 failed: boom", At(1'009'000)}));
 }
 
+TEST(Translator, AGroupIsNamedByTheFirstLineOfItsDescription) {
+  const std::string stage =
+      R"({"Stage ID":1,"Stage Name":"\n count at a.py:1\nat b.py:2","Number of Tasks":1})";
+  const auto events = Read(
+      {kStart,
+       R"({"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart","time":1000500,"executionId":0,"description":" \r\n\tselect a\r\nfrom b"})",
+       Job(0, Stage(0, 1), R"("spark.job.description":"load\nat Main.java:7")"),
+       Job(1, stage, R"("spark.job.description":" \n")")});
+  EXPECT_THAT(Of<GroupOpened>(events),
+              ElementsAre(GroupOpened{"sql/0", "select a", At(1'000'500)},
+                          GroupOpened{"job/0", "load", At(1'001'000)},
+                          GroupOpened{"job/1", "count at a.py:1", At(1'001'000)}));
+}
+
 TEST(Translator, AnExecutorThatIsGoneIsSaid) {
   const std::string added =
       R"({"Event":"SparkListenerExecutorAdded","Timestamp":1000000,"Executor ID":"e1","Executor Info":{"Host":"h","Total Cores":4}})";

@@ -285,7 +285,7 @@ final class ApplicationListener extends SparkListener {
           plans.started(event);
           openGroup(
               "sql/" + members.call(event, "executionId"),
-              String.valueOf(members.call(event, "description")),
+              GroupName.of((String) members.call(event, "description"), ""),
               (Long) members.call(event, "time"));
         } else if (event.getClass().getName().equals(SQL_EXECUTION_END)) {
           final String id = plans.ended(event);
@@ -393,7 +393,7 @@ final class ApplicationListener extends SparkListener {
     final String name = infos.isEmpty() ? "" : ((StageInfo) infos.get(infos.size() - 1)).name();
     final String group = "job/" + start.jobId();
     final String description = property(start.properties(), "spark.job.description");
-    openGroup(group, description.isEmpty() ? name : description, start.time());
+    openGroup(group, GroupName.of(description, name), start.time());
     return new Stages.Work(
         group, pool, "job " + name + " " + jobNames.merge(name, 1, Integer::sum));
   }
