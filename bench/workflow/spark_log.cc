@@ -86,7 +86,11 @@ class Runs {
   }
 
   TraceStage Build(const Run& run) {
-    TraceStage built = {.name = absl::StrCat(run.opened.name, " of ", *run.opened.task_count),
+    const StageOpened& opened = run.opened;
+    // As the shipped program recognises it.
+    TraceStage built = {.name = opened.signature.empty()
+                                    ? absl::StrCat(opened.name, " of ", *opened.task_count)
+                                    : opened.signature,
                         .group = run.opened.group,
                         .visible_at = Seconds(run.told_at),
                         .submitted_at = Seconds(run.submitted_at.value_or(run.told_at))};

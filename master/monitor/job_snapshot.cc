@@ -419,8 +419,8 @@ void AddGroups(const model::JobRecord& state, const std::vector<StageForecast>& 
 }
 
 void AddForecasts(const StagesEstimate& estimate, Snapshot& job) {
-  const auto& [below, above] = WideningOf(estimate, job.estimate);
-  const auto widened = [&](std::optional<Range> range) {
+  const auto [of_lower, of_upper] = WideningOf(estimate, job.estimate);
+  const auto widened = [below = of_lower, above = of_upper](std::optional<Range> range) {
     if (!range) return range;
     range->lower =
         std::max(range->median - below * (range->median - *range->lower), absl::ZeroDuration());
