@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -283,8 +284,8 @@ void Insert(std::size_t job, std::vector<StageLeft> own, estimate::Application& 
   std::vector<std::size_t>& ends = application.stages[ReduceStageOf(job)].work.parents;
   for (std::size_t i = 0; i < own.size(); ++i) {
     if (!is_parent[i]) ends.push_back(first + i);
-    application.stages.push_back(std::move(own[i]));
   }
+  std::ranges::move(own, std::back_inserter(application.stages));
 }
 
 }  // namespace
