@@ -23,8 +23,8 @@ import org.tidemark.jvm.wire.Events;
  * and end, and the last reduce task of the end of the job.
  *
  * <p>Nobody is told when a reduce task or the job fails. But the runner removes the job's directory
- * when the job is over, and the job ends with this process at the latest: what has not ended by then
- * has failed, or was killed. Thread-safe.
+ * when the job is over, and the job ends with this process at the latest: if the runner still waits
+ * for its tasks then, it was killed, else it has failed. Thread-safe.
  */
 final class LocalJob {
   private static final long LOOK_FOR_THE_END_MILLIS = 100;
@@ -150,7 +150,7 @@ final class LocalJob {
       if (Connector.GUARD.isOff()) {
         return;
       }
-      if (directory.exists()) {
+      if (directory.exists() && isRunnerWaitingForTasks()) {
         end(Events.Outcome.KILLED, "its process ended before the job did");
       } else {
         end(Events.Outcome.FAILED, ENDED_EARLY);
@@ -160,6 +160,19 @@ final class LocalJob {
     } catch (Throwable ours) {
       Connector.GUARD.turnOff(ours);
     }
+  }
+
+  /**
+   * A client learns that its job has failed, and may exit, before the runner removes the directory.
+   * With two jobs in one process, either counts.
+   */
+  private static boolean isRunnerWaitingForTasks() {
+    return Thread.getAllStackTraces().values().stream()
+        .flatMap(Arrays::stream)
+        .anyMatch(
+            frame ->
+                frame.getClassName().equals("org.apache.hadoop.mapred.LocalJobRunner$Job")
+                    && frame.getMethodName().equals("runTasks"));
   }
 
   /** Only the first call says something. */
