@@ -16,7 +16,7 @@ constexpr double kBeat = 10;
 StageOpened Opening(const Trace& trace, std::uint32_t number) {
   const TraceStage& stage = trace.stages[number];
   StageOpened opened = {.stage = number,
-                        .name = stage.name,
+                        .name = stage.title.empty() ? stage.name : stage.title,
                         .signature = stage.name,
                         .group = stage.group,
                         .kind = stage.kind,

@@ -91,6 +91,7 @@ class Runs {
     TraceStage built = {.name = opened.signature.empty()
                                     ? absl::StrCat(opened.name, " of ", *opened.task_count)
                                     : opened.signature,
+                        .title = opened.name,
                         .group = run.opened.group,
                         .visible_at = Seconds(run.told_at),
                         .submitted_at = Seconds(run.submitted_at.value_or(run.told_at))};

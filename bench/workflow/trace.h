@@ -27,7 +27,8 @@ struct TraceExecutor {
 };
 
 struct TraceStage {
-  std::string name;
+  std::string name;                  // by which it is recognised in another run
+  std::string title;                 // what it does; empty: as its name says
   std::vector<std::size_t> parents;  // lower indexes
   std::size_t owner = 0;
   std::string group;  // the engine's job that brings it; empty: it is known at once

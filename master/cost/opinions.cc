@@ -29,6 +29,9 @@ LogMoments MomentsOf(Draws seconds) {
   return {std::log(median), std::log(upper / lower) / (2 * kDeviationsOf90Percent)};
 }
 
+// Of the log of a task's time by its own pace, and by anything else, at least: a tenth. Taste.
+constexpr double kDeviationMin = 0.1;
+
 }  // namespace
 
 Draws LogNormal(double log_median, double deviation, Opinion whose, const FixedDraws& draws) {
@@ -54,6 +57,21 @@ Draws Combine(const Draws& own, const Draws& other) {
         std::exp((1 - weight) * std::log(std::max(own[d], lowest)) + weight * std::log(other[d])));
   }
   return both;
+}
+
+Draws LeftByPace(const Draws& totals, double elapsed, double fraction, const Draws& u) {
+  const double done = std::min(fraction, 1.0);
+  const LogMoments otherwise = MomentsOf(totals);
+  const double deviation = std::max(otherwise.deviation, kDeviationMin);
+  const double of_pace = std::max(kAgainDeviation * std::sqrt((1 - done) / done), kDeviationMin);
+  const double weight = deviation * deviation / (deviation * deviation + of_pace * of_pace);
+  const double log = (1 - weight) * otherwise.median + weight * std::log(elapsed / done);
+  Draws left;
+  left.reserve(u.size());
+  for (const double place : u) {
+    left.push_back(LogNormalLeft(log, std::sqrt(1 - weight) * deviation, elapsed, place));
+  }
+  return left;
 }
 
 }  // namespace tidemark::cost

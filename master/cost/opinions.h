@@ -32,4 +32,11 @@ Draws LogNormal(double log_median, double deviation, Opinion whose, const FixedD
 // sure. REQUIRES: as many draws of one as of the other.
 Draws Combine(const Draws& own, const Draws& other);
 
+// By draw, what is left of a task that is done with `fraction` of its input after `elapsed`
+// seconds. `totals`: by draw, what the whole task takes by all else that is known, all above zero.
+// The pace of the task itself counts by its precision, which grows with the fraction, but is never
+// perfect: what follows the last record is not of that pace. `u`: by draw, in (0, 1). REQUIRES:
+// elapsed and fraction above zero, as many of `u` as of `totals`.
+Draws LeftByPace(const Draws& totals, double elapsed, double fraction, const Draws& u);
+
 }  // namespace tidemark::cost

@@ -83,6 +83,9 @@ class Futures {
   Estimate Result() {
     Estimate estimate = {.end = RangeOf(stretched_), .ends = totals_};
     estimate.end.median = QuantileOf(totals_, 0.5);
+    if (Draws growth = application_.growth; !growth.empty()) {
+      estimate.end.median += QuantileOf(growth, 0.5);
+    }
     estimate.end.lower = std::min(estimate.end.lower, estimate.end.median);
     estimate.end.upper = std::max(estimate.end.upper, estimate.end.median);
     std::vector<double> settled;

@@ -32,8 +32,8 @@ struct Application {
   // Of the log of a factor on the whole of what is left, which widens the bounds: on each task it
   // would, with few draws, move the median, too.
   double common_deviation = 0;
-  // By draw, work that may still come, which moves the bounds; empty: none. Seconds. In the
-  // median, too, avgErr of the suite tpcds without history was 5.9 and not 4.9.
+  // By draw, work that may still come; empty: none. Seconds. Its median is added to that of the
+  // end: what comes less often than not moves the bounds alone.
   cost::Draws growth;
 };
 

@@ -536,6 +536,7 @@ absl::Status Folder::operator()(const TaskHeartbeat& heartbeat) {
       (*stage)->is_reduce() ? (*attempt)->reduce->fetched_bytes : (*attempt)->bytes_done;
   if (heartbeat.bytes_done < done) ++state_.anomalies;
   done = std::max(done, heartbeat.bytes_done);
+  (*attempt)->records_done = std::max((*attempt)->records_done, heartbeat.records_done);
   (*attempt)->input_is_read_first |= heartbeat.input_is_read_first;
   return absl::OkStatus();
 }

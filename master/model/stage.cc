@@ -43,11 +43,6 @@ bool ReduceWork::is_cold() const {
          kColdFor;
 }
 
-std::optional<double> TaskAttempt::FractionDone(std::optional<std::uint64_t> input_bytes) const {
-  if (input_is_read_first || input_bytes.value_or(0) == 0) return std::nullopt;
-  return std::min(static_cast<double>(bytes_done) / static_cast<double>(*input_bytes), 1.0);
-}
-
 const TaskAttempt* Task::finished_attempt() const {
   for (const auto& [number, attempt] : attempts) {
     if (attempt.life.is_finished()) return &attempt;
@@ -70,6 +65,33 @@ bool Task::is_running() const { return leading_attempt() != nullptr; }
 const FinishedGroups& Task::finished_groups() const {
   static const FinishedGroups* const kNone = new FinishedGroups;
   return groups == nullptr ? *kNone : *groups;
+}
+
+double Stage::RecordsPerByte() const {
+  double records = 0;
+  double bytes = 0;
+  for (const Task& task : tasks) {
+    const TaskAttempt* const finished = task.finished_attempt();
+    if (finished == nullptr || !finished->life.input_records) continue;
+    records += static_cast<double>(*finished->life.input_records);
+    bytes += static_cast<double>(input_bytes(task).value_or(0));
+  }
+  return bytes > 0 ? records / bytes : 0;
+}
+
+std::optional<double> Stage::FractionDone(const Task& task, const TaskAttempt& attempt,
+                                          double records_per_byte) const {
+  if (attempt.input_is_read_first) return std::nullopt;
+  const auto bytes = static_cast<double>(input_bytes(task).value_or(0));
+  double records = bytes * records_per_byte;
+  if (task.index < opened.task_records.size()) {
+    records = static_cast<double>(opened.task_records[task.index]);
+  }
+  if (records > 0 && attempt.records_done > 0) {
+    return std::min(static_cast<double>(attempt.records_done) / records, 1.0);
+  }
+  if (bytes <= 0) return std::nullopt;
+  return std::min(static_cast<double>(attempt.bytes_done) / bytes, 1.0);
 }
 
 Task* Stage::task(std::uint32_t index) {

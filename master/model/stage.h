@@ -60,13 +60,11 @@ struct ReduceWork {
 struct TaskAttempt {
   AttemptLife life;
   std::uint64_t bytes_done = 0;           // that its functions have read
+  std::uint64_t records_done = 0;         // of a stage of another kind than map and reduce
   std::optional<std::uint32_t> executor;  // where it runs: its place in JobRecord::executors
   std::unique_ptr<MapProfile> profile;    // until it counts or the attempt turns out useless
   std::unique_ptr<ReduceWork> reduce;     // of every attempt at a reduce task
   bool input_is_read_first = false;       // what it has read is no progress
-
-  // The part of so many bytes of input that its functions are done with; empty: not known. 0..1
-  std::optional<double> FractionDone(std::optional<std::uint64_t> input_bytes) const;
 };
 
 // The key groups that all attempts at a reduce task have finished.
@@ -120,6 +118,13 @@ struct Stage {
   }
   // What the task has to read, as the stage or an attempt told first; empty: not known. bytes
   std::optional<std::uint64_t> input_bytes(const Task& task) const;
+  // Of the tasks that have finished; 0: not known. O(tasks).
+  double RecordsPerByte() const;
+  // The part of its input that the functions of an attempt at `task` are done with; empty: not
+  // known. By records where it is known how many there are: bytes are fetched ahead of what is
+  // done with them, and come in blocks. `records_per_byte`: as above. 0..1
+  std::optional<double> FractionDone(const Task& task, const TaskAttempt& attempt,
+                                     double records_per_byte) const;
   // How many of its tasks can run at once; at least 1.
   std::size_t slots() const;
   // O(tasks).

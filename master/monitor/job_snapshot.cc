@@ -60,7 +60,7 @@ struct Shown {
   double fraction_done = 0;  // while it runs, as far as its input tells
 };
 
-Shown ShownBy(const model::Task& task, const model::Stage& stage) {
+Shown ShownBy(const model::Task& task, const model::Stage& stage, double records_per_byte) {
   Shown shown;
   for (auto at = task.attempts.lower_bound({stage.opened.attempt, 0}); at != task.attempts.end();
        ++at) {
@@ -69,7 +69,7 @@ Shown ShownBy(const model::Task& task, const model::Stage& stage) {
     shown.is_finished |= attempt.life.is_finished();
     shown.is_running |= attempt.life.is_running();
     if (!attempt.life.is_running()) continue;
-    const auto fraction = attempt.FractionDone(stage.input_bytes(task));
+    const auto fraction = stage.FractionDone(task, attempt, records_per_byte);
     shown.fraction_done = std::max(shown.fraction_done, fraction.value_or(0));
   }
   shown.is_running &= !shown.is_finished;
@@ -94,8 +94,9 @@ StageProgress ProgressOf(const model::Stage& stage) {
   std::optional<absl::Time> ended_at;
   std::uint64_t seen = 0;
   double fractions = 0;  // of running tasks
+  const double records_per_byte = stage.RecordsPerByte();
   for (const model::Task& task : stage.tasks) {
-    const Shown shown = ShownBy(task, stage);
+    const Shown shown = ShownBy(task, stage, records_per_byte);
     seen += shown.is_of_newest ? 1 : 0;
     progress.running_tasks += shown.is_running ? 1 : 0;
     progress.finished_tasks += shown.is_finished ? 1 : 0;

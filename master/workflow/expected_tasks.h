@@ -74,9 +74,12 @@ struct EarlierStage {
 ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, double slots,
                           const ExpectationConstants& constants);
 
-// With what the stage has shown: finished tasks, and running ones that have outrun their mean,
-// which count as at least that long. `before` shrinks towards it in proportion to the evidence; an
-// unknown one is replaced.
+// Whether what a running task has done of its input is enough to tell how long all of it takes.
+bool ShowsItsPace(const RunningTask& task);
+
+// With what the stage has shown: finished tasks, the part of running ones that is done where that
+// is told, and others that have outrun their mean, which count as at least that long. `before`
+// shrinks towards it in proportion to the evidence; an unknown one is replaced.
 ExpectedTasks ExpectTasksNow(const ExpectedTasks& before, const StageNow& stage,
                              const ExpectationConstants& constants);
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "master/cost/opinions.h"
 #include "master/workflow/match_stages.h"
 #include "master/workflow/size_factors.h"
 #include "tidemark/job.h"
@@ -147,10 +148,17 @@ cost::StageLeft StageOf(const StageNow& stage, std::uint64_t stream, const Expec
     std::vector<Draws> times(stage.running.size());
     for (std::size_t n = 0; n < times.size(); ++n) {
       const RunningTask& task = stage.running[n];
+      Draws totals;
+      Draws places;
       for (std::size_t d = 0; d < factors.size(); ++d) {
         const double u = cost::RowNumber(cost::RowStart(d, stream), left.work.pending + n);
         const double factor = factors[d] * size_factor(n, d);
         times[n].push_back(expected.Of(task.warmth).Remaining(task.elapsed / factor, u) * factor);
+        totals.push_back(std::max(task.elapsed + times[n].back(), kTaskSecondsMin));
+        places.push_back(u);
+      }
+      if (ShowsItsPace(task)) {
+        times[n] = cost::LeftByPace(totals, task.elapsed, *task.fraction, places);
       }
     }
     return times;
@@ -173,15 +181,6 @@ cost::StageLeft StageOf(const StageNow& stage, std::uint64_t stream, const Expec
     left.times.factor[d] *= by_size.of_others[d];
   }
   return left;
-}
-
-// Work that may still come. That the n-th submission was not the last has the odds 1 : n
-// (Laplace); if there is more, it is more than t with probability elapsed / (elapsed + t).
-Draws GrowthOf(const WorkflowNow& now, const FixedDraws& draws) {
-  const double more = 1 / (static_cast<double>(now.jobs_seen) + 1);
-  Draws growth = draws.Uniforms(Drawn::kGrowth, cost::kOfRun);
-  for (double& u : growth) u = u < more ? now.elapsed * (more / u - 1) : 0;
-  return growth;
 }
 
 }  // namespace
@@ -250,7 +249,9 @@ estimate::Application ApplicationOfStages(const WorkflowNow& now,
                                        .common_deviation = options.common_deviation};
   application.stages =
       LeftOfStages(now, history, SlotsOf(now.stages, on), options.expected, *application.draws);
-  if (now.may_grow && history.empty()) application.growth = GrowthOf(now, *application.draws);
+  if (now.may_grow && history.empty()) {
+    application.growth = GrowthOf(now.submissions, now.elapsed, *application.draws);
+  }
   return application;
 }
 

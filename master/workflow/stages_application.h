@@ -11,6 +11,7 @@
 
 #include "master/estimate/application_estimate.h"
 #include "master/workflow/expected_tasks.h"
+#include "master/workflow/growth.h"
 #include "master/workflow/workflow_state.h"
 
 namespace tidemark::workflow {
@@ -23,9 +24,9 @@ struct StagesOptions {
 
 struct WorkflowNow {
   std::vector<StageNow> stages;
-  double elapsed = 0;           // since it began
-  std::size_t warm_slots = 0;   // idle containers that have run a task
-  std::size_t jobs_seen = 1;    // submissions so far; with may_grow each makes another less likely
+  double elapsed = 0;          // since it began
+  std::size_t warm_slots = 0;  // idle containers that have run a task
+  Submissions submissions;
   bool may_grow = false;        // stages have appeared since it began, so that without earlier runs
                                 // others may that are not known yet
   double slots = 0;             // tasks that can run at once; 0: not known

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
 #include <queue>
 #include <set>
 #include <span>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -36,6 +38,7 @@ struct Begun {
   std::optional<std::size_t> executor;
   bool counts = false;  // for its task; others only used its slot
   bool is_finished = false;
+  std::optional<double> fraction;  // of its input that it is done with, while it runs
   Warmth warmth = Warmth::kRest;
 };
 
@@ -72,6 +75,7 @@ class Looking {
     absl::Time end = absl::InfinitePast();
     bool is_done = true;
     std::optional<std::size_t> last;  // of its stages that ran
+    std::string_view kind;            // the name of its final stage: what it does
   };
 
   void Add(std::uint32_t number, const model::Stage& stage) {
@@ -86,7 +90,8 @@ class Looking {
     if (opened.skipped) return;
     now.is_task_count_known = opened.task_count.has_value() || stage.closed;
     now.has_failed = stage.closed && stage.closed->outcome != JobOutcome::kSucceeded;
-    for (const model::Task& task : stage.tasks) AddTask(task, stage);
+    const double records_per_byte = stage.closed ? 0 : stage.RecordsPerByte();
+    for (const model::Task& task : stage.tasks) AddTask(task, stage, records_per_byte);
     if (!stage.closed) {
       now.tasks = std::max<std::uint64_t>(now.tasks, older_ + opened.task_count.value_or(0));
     }
@@ -94,7 +99,7 @@ class Looking {
   }
 
   // The attempts at one task, those of one attempt at the stage after the other.
-  void AddTask(const model::Task& task, const model::Stage& stage) {
+  void AddTask(const model::Task& task, const model::Stage& stage, double records_per_byte) {
     const auto& attempts = task.attempts;
     for (auto first = attempts.begin(); first != attempts.end();) {
       const std::uint32_t stage_attempt = first->first.first;
@@ -115,6 +120,9 @@ class Looking {
         begun.is_finished = attempt.life.is_finished();
         // Of a stage that has ended, what still runs is of no use.
         if (!begun.is_finished && (!attempt.life.is_running() || stage.closed)) continue;
+        if (!begun.is_finished) {
+          begun.fraction = stage.FractionDone(task, attempt, records_per_byte);
+        }
         if (!counts || Leads(begun, begun_[*counts])) counts = begun_.size() - 1;
       }
       const bool is_newest = stage_attempt >= stage.opened.attempt;
@@ -188,6 +196,7 @@ class Looking {
           now.running.push_back({SecondsBetween(task.start, now_),
                                  task.warmth,
                                  size_of(task),
+                                 task.fraction,
                                  {now.number, task.index, task.attempt, task.stage_attempt}});
         }
       }
@@ -217,25 +226,42 @@ class Looking {
   }
 
   void FindGroups() {
-    std::set<absl::Time> instants;  // of stages without a group
+    std::multimap<absl::Time, std::string_view> kinds;  // of stages without a group, by instant
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       const StageFacts& facts = stages_[i];
       const absl::Time announced = facts.stage->announced_at;
       if (facts.stage->opened.group.empty()) {
-        instants.insert(announced);
+        const auto same = kinds.find(announced);
+        if (same == kinds.end()) {
+          kinds.emplace(announced, facts.stage->opened.name);
+        } else {
+          same->second = facts.stage->opened.name;
+        }
         continue;
       }
       Group& group = groups_[facts.stage->opened.group];
       group.announced = std::min(group.announced, announced);
       group.end = std::max(group.end, facts.last_end);
       group.is_done &= facts.is_done;
+      group.kind = facts.stage->opened.name;
       if (!facts.begun.empty()) group.last = i;
     }
     for (const auto& [name, group] : groups_) {
       if (group.is_done && group.last) ended_.emplace_back(group.end, *group.last);
     }
     std::sort(ended_.begin(), ended_.end());
-    seen_.jobs_seen = std::max<std::size_t>(groups_.size() + instants.size(), 1);
+    CountSubmissions(std::move(kinds));
+  }
+
+  void CountSubmissions(std::multimap<absl::Time, std::string_view> kinds) {
+    for (const auto& [name, group] : groups_) kinds.emplace(group.announced, group.kind);
+    if (kinds.empty()) return;
+    std::set<std::string_view> known;
+    for (const auto& [at, kind] : kinds) {
+      seen_.submissions.is_newest_repeated = !known.insert(kind).second;
+    }
+    seen_.submissions.count = kinds.size();
+    seen_.submissions.kinds = known.size();
   }
 
   void FindParents(std::size_t index) {

@@ -27,6 +27,7 @@ struct RunningTask {
   double elapsed = 0;
   Warmth warmth = Warmth::kRest;
   double size = 0;
+  std::optional<double> fraction;  // of its input that it is done with, if that is told; 0..1
   AttemptId id;  // of a stage of a job: the attempt that decides when the task ends
 };
 

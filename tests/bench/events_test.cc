@@ -50,7 +50,7 @@ TEST(Replay, HidesStagesThatTheEngineHasNotToldOf) {
   trace.stages[1].visible_at = 6;
   EXPECT_EQ(SeenAt(trace, 5).stages.size(), 1u);
   EXPECT_EQ(SeenAt(trace, 6).stages.size(), 2u);
-  EXPECT_EQ(SeenAt(trace, 6).jobs_seen, 2u);
+  EXPECT_EQ(SeenAt(trace, 6).submissions.count, 2u);
 }
 
 TEST(Replay, TheOpeningStartsNoTask) {

@@ -96,6 +96,27 @@ TEST(ExpectedTasks, RunningTasksBeyondTheirMeanCountAsAtLeastThatLong) {
   EXPECT_GT(RestMean(ExpectTasksNow(before, old, kConstants)), 10);
 }
 
+// 4 s for a quarter of its input: 16 s, before any task has ended.
+TEST(ExpectedTasks, TheFirstTaskTellsByItsPaceHowLongTheOthersTake) {
+  StageNow stage = {.name = "scan", .tasks = 10};
+  stage.running.push_back({.elapsed = 4, .warmth = Warmth::kRest, .fraction = 0.25});
+  const ExpectedTasks expected = ExpectTasksNow({}, stage, kConstants);
+  EXPECT_TRUE(expected.is_known);
+  EXPECT_NEAR(RestMean(expected), 16, 1e-9);
+  stage.running[0].fraction = 0.01;
+  EXPECT_FALSE(ExpectTasksNow({}, stage, kConstants).is_known) << "hardly begun";
+}
+
+TEST(ExpectedTasks, APartOfATaskIsLessEvidenceThanAWholeOne) {
+  const StageProfile run = Profile({10});
+  const ExpectedTasks before = ExpectTasks(std::vector<EarlierStage>{{10, &run}}, 10, kConstants);
+  StageNow stage = {.name = "scan", .tasks = 10};
+  stage.running.push_back({.elapsed = 4, .warmth = Warmth::kRest, .fraction = 0.2});
+  const double by_part = RestMean(ExpectTasksNow(before, stage, kConstants));
+  EXPECT_GT(by_part, 10);
+  EXPECT_LT(by_part, RestMean(ExpectTasksNow(before, Finished(10, 1, 20), kConstants)));
+}
+
 TEST(MatchStages, PrefersTheNameThenTheTasksThenThePlace) {
   RunProfile run;
   run.stages = {{.name = "a", .tasks = 5}, {.name = "b", .tasks = 9}, {.name = "a", .tasks = 7}};

@@ -134,7 +134,7 @@ TEST(StagesNow, TheFirstStagesOfAGroupWaitForTheGroupsThatHadEnded) {
   job.Say(5, Stage(4, 1, {3}, "job 1"));
   const WorkflowNow now = job.Now(6);
   EXPECT_TRUE(now.may_grow);
-  EXPECT_EQ(now.jobs_seen, 2u);
+  EXPECT_EQ(now.submissions.count, 2u);
   EXPECT_THAT(now.stages[1].parents, ElementsAre(0));
   EXPECT_THAT(now.stages[2].parents, ElementsAre(1));
   EXPECT_DOUBLE_EQ(now.stages[1].waited, 2);
