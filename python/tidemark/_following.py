@@ -83,7 +83,7 @@ class Follower:
                         grpc.StatusCode.UNAVAILABLE, "the master ended the stream", 0.0)
                 except grpc.RpcError as error:
                     code, reason = error.code(), error.details() or ""
-                    delay_s = _wire.retry_after(error)
+                    delay_s = _wire.retry_after_s(error)
                 if has_brought and time.monotonic() - began >= _LONGEST_PAUSE_S:
                     # One response is no recovery: a master may break each stream after its first.
                     self._troubled_since = None

@@ -22,12 +22,12 @@ def read_snapshot(message: Any) -> job.Snapshot:
         ) from None
 
 
-def _read(kind: type, message: Any) -> Any:
+def _read(kind: Any, message: Any) -> Any:
     return kind(**{name: read(message) for name, read in _readers(kind)})
 
 
 @functools.lru_cache(maxsize=None)
-def _readers(kind: type) -> list[tuple[str, Callable[[Any], Any]]]:
+def _readers(kind: Any) -> list[tuple[str, Callable[[Any], Any]]]:
     hints = typing.get_type_hints(kind)
     return [
         (field.name, _reader(field.name, hints[field.name])) for field in dataclasses.fields(kind)

@@ -1,6 +1,6 @@
 """The messages and methods of a master, from the descriptors that were compiled with the package.
 
-They are in a pool of their own and hold no generated code: any version of protobuf reads them, and a
+They are in a pool of their own and hold no generated code: any protobuf from 4.25 on reads them, and a
 program that has generated modules of tidemark.v1 for itself may go on using these (ADR 35).
 """
 
@@ -15,7 +15,7 @@ from google.protobuf.message import DecodeError
 
 _pool = descriptor_pool.DescriptorPool()
 for _file in descriptor_pb2.FileDescriptorSet.FromString(
-    importlib.resources.files(__package__).joinpath("_wire.binpb").read_bytes()
+    importlib.resources.files("tidemark").joinpath("_wire.binpb").read_bytes()
 ).file:
     _pool.AddSerializedFile(_file.SerializeToString())
 
@@ -29,8 +29,8 @@ def message(name: str) -> Any:
 
 def request(method: str, **fields: Any) -> Any:
     """A request of a method of JobService; fields that are None stay unset."""
-    fields = {name: value for name, value in fields.items() if value is not None}
-    return message_factory.GetMessageClass(_service.methods_by_name[method].input_type)(**fields)
+    said = {name: value for name, value in fields.items() if value is not None}
+    return message(_service.methods_by_name[method].input_type.full_name)(**said)
 
 
 def methods(channel: grpc.Channel) -> dict[str, Any]:
@@ -41,21 +41,21 @@ def methods(channel: grpc.Channel) -> dict[str, Any]:
         found[method.name] = callable_of(
             f"/{_service.full_name}/{method.name}",
             request_serializer=lambda request: request.SerializeToString(),
-            response_deserializer=message_factory.GetMessageClass(method.output_type).FromString,
+            response_deserializer=message(method.output_type.full_name).FromString,
         )
     return found
 
 
-def retry_after(error: grpc.RpcError) -> float:
-    """How long the master asks to wait before the next call, in seconds; 0: it does not."""
-    for key, value in error.trailing_metadata() or ():  # type: ignore[attr-defined]
+def retry_after_s(error: Any) -> float:
+    """How long the master asks to wait before the next call; 0: it does not."""
+    for key, value in error.trailing_metadata() or ():
         if key != "grpc-status-details-bin":
             continue
         try:
             for detail in message("tidemark.rpc.v1.Status").FromString(value).details:
                 if detail.type_url.endswith("/google.rpc.RetryInfo"):
                     info = message("tidemark.rpc.v1.RetryInfo").FromString(detail.value)
-                    return max(info.retry_delay.seconds + info.retry_delay.nanos / 1e9, 0.0)
+                    return max(float(info.retry_delay.seconds + info.retry_delay.nanos / 1e9), 0.0)
         except DecodeError:
             break
     return 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import html
+import importlib
 import logging
 import os
 import sys
@@ -185,8 +186,7 @@ class NotebookBar(Bar):
             self._update()
 
     def _update(self) -> None:
-        from IPython.display import display  # type: ignore[import-not-found]
-
+        display: Any = importlib.import_module("IPython.display").display
         bundle = {"text/html": self._html(), "text/plain": self._text()}
         if self._display is None:
             self._display = display(bundle, raw=True, display_id=True)
