@@ -20,8 +20,13 @@ class BuildDescriptors(build_py):
 def compile_descriptors(file):
     from grpc_tools import protoc
 
-    words = ["protoc", "-Iproto", f"-I{importlib.resources.files('grpc_tools') / '_proto'}",
-             "--include_imports", f"--descriptor_set_out={file}"]
+    words = [
+        "protoc",
+        "-Iproto",
+        f"-I{importlib.resources.files('grpc_tools') / '_proto'}",
+        "--include_imports",
+        f"--descriptor_set_out={file}",
+    ]
     if protoc.main(words + SERVICES) != 0:
         sys.exit("protoc could not compile proto/")
 

@@ -114,7 +114,7 @@ def watch(
     file: Optional[TextIO] = None,
     disable: Optional[bool] = False,
 ) -> Watch[Snapshot]:
-    """The snapshots of a job until it ends, as Client.watch() gives them, drawn as show() does it."""
+    """The snapshots of a job until it ends, as of Client.watch(), drawn as by show()."""
     client = Client(
         master,
         token=token,

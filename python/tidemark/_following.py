@@ -18,7 +18,7 @@ _FIRST_PAUSE_S = 0.2
 _LONGEST_PAUSE_S = 2.0
 # Of what a master asks to wait.
 _LONGEST_DELAY_S = 60.0
-# Without a word from the master, unless its pauses were longer before: then three times the longest.
+# Without a word from the master; three times its longest pause so far if that is more.
 _MUTE_AFTER_S = 10.0
 
 # What another attempt cannot put right.
@@ -80,7 +80,10 @@ class Follower:
                         has_brought = True
                         yield response
                     code, reason, delay_s = (
-                        grpc.StatusCode.UNAVAILABLE, "the master ended the stream", 0.0)
+                        grpc.StatusCode.UNAVAILABLE,
+                        "the master ended the stream",
+                        0.0,
+                    )
                 except grpc.RpcError as error:
                     code, reason = error.code(), error.details() or ""
                     delay_s = _wire.retry_after_s(error)
@@ -154,8 +157,11 @@ class Follower:
             self._troubled_since = now
         what = self._describe(code, reason)
         if not self._waits_for_job() and now - self._troubled_since >= self._patience_s:
-            kind = (errors.NotFoundError if code == grpc.StatusCode.NOT_FOUND
-                    else errors.UnreachableError)
+            kind = (
+                errors.NotFoundError
+                if code == grpc.StatusCode.NOT_FOUND
+                else errors.UnreachableError
+            )
             raise kind(f"{what}; gave up after {self._patience_s:.0f} s")
         is_expected = self._waits_for_job() and code == grpc.StatusCode.NOT_FOUND
         with self._lock:

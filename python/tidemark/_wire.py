@@ -1,7 +1,7 @@
 """The messages and methods of a master, from the descriptors that were compiled with the package.
 
-They are in a pool of their own and hold no generated code: any protobuf from 4.25 on reads them, and a
-program that has generated modules of tidemark.v1 for itself may go on using these (ADR 35).
+They are in a pool of their own and hold no generated code: any protobuf from 4.25 on reads them, and
+a program that has generated modules of tidemark.v1 for itself may go on using these (ADR 35).
 """
 
 from __future__ import annotations

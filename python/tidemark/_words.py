@@ -18,8 +18,7 @@ _DAY = timedelta(days=1)
 # Longer than any job; larger values are shown as "over".
 _LONGEST = 999 * _DAY
 _STEPS = [
-    timedelta(seconds=seconds)
-    for seconds in (5, 10, 30, 60, 300, 600, 1800, 3600, 6 * 3600, 86400)
+    timedelta(seconds=seconds) for seconds in (5, 10, 30, 60, 300, 600, 1800, 3600, 6 * 3600, 86400)
 ]
 
 

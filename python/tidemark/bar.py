@@ -30,9 +30,8 @@ def show(
 ) -> Generator[Snapshot, None, None]:
     """Hands on each snapshot once it is drawn.
 
-    file: where terminals and plain lines go; standard error without it. A notebook gets a bar of its own
-    unless a file is given.
-    disable: True draws nothing, None only on a terminal or in a notebook.
+    file: where the bar or the lines go. Without it: into a notebook, else to standard error.
+    disable: True draws nothing; None draws on a terminal and in a notebook only.
     """
     with contextlib.closing(make_bar(file, disable)) as bar:
         yield from shown(snapshots, bar)
@@ -244,7 +243,11 @@ def _parts_done(fraction: float, parts: int) -> int:
 
 def _columns(text: str) -> int:
     return sum(
-        0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+        (
+            0
+            if unicodedata.combining(letter)
+            else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+        )
         for letter in text
     )
 
@@ -263,7 +266,8 @@ def _width(stream: TextIO) -> int:
 
 
 def _is_terminal(stream: TextIO) -> bool:
-    if os.environ.get("TERM", "") in ("", "dumb"):
+    # Windows has no TERM, and its consoles go back to the beginning of a line all the same.
+    if os.environ.get("TERM", "" if os.name == "posix" else "windows") in ("", "dumb"):
         return False
     try:
         return stream.isatty()

@@ -7,8 +7,20 @@ import difflib
 import logging
 from datetime import timedelta
 from types import TracebackType
-from typing import (Any, Callable, Dict, Generator, Generic, Iterable, Iterator, List, Optional, Type,
-                    TypeVar, Union)
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Generator,
+    Generic,
+    Iterable,
+    Iterator,
+    List,
+    Optional,
+    Type,
+    TypeVar,
+    Union,
+)
 
 import grpc
 
@@ -26,7 +38,7 @@ _log = logging.getLogger("tidemark")
 
 
 class Watch(Generic[T]):
-    """What a watch brings, one after the other. Closing it, or the end of a `with`, ends the call."""
+    """What a watch brings, in order. Closing it, or the end of a `with`, ends the call."""
 
     def __init__(self, values: Generator[T, None, None]) -> None:
         self._values = values
@@ -50,8 +62,8 @@ class Watch(Generic[T]):
 class Client:
     """A connection to one master, which any number of threads may use at once.
 
-    What is None is taken from TIDEMARK_MASTER, TIDEMARK_TOKEN_FILE, TIDEMARK_TLS_CA and so on, as by
-    the command line. Without tls_ca there is no TLS, and a token is sent within this machine only.
+    What is None is taken from TIDEMARK_MASTER, TIDEMARK_TOKEN_FILE, TIDEMARK_TLS_CA and so on, as
+    by the command line. Without tls_ca there is no TLS, and a token is sent within this machine only.
     Nothing is sent before the first call. `answer_within` bounds every call but a watch.
 
     ValueError, OSError: arguments that do not go together, or a file that cannot be read; a
@@ -146,12 +158,12 @@ class Client:
     ) -> Watch[Snapshot]:
         """Every new snapshot of a job, from the newest on, to the final one.
 
-        "app-1/sql/3" is one group of a job: a SQL execution of a Spark application, or "app-1/job/7".
+        "app-1/sql/3" is one group of a job: a SQL execution of a Spark application.
 
         It goes on through breaks of the network and restarts of the master from where it was: no
-        snapshot comes twice. A reader that is slow gets the newest. `on_trouble` is told, in words and
-        from any thread, what keeps snapshots from coming, and that they come again; without it, the
-        logger "tidemark" is.
+        snapshot comes twice. A reader that is slow gets the newest. `on_trouble` is told, in words
+        and from any thread, what keeps snapshots from coming, and that they come again; without it,
+        the logger "tidemark" is.
 
         wait_for_job: wait, without limit, for a job, and a master, that are not there yet.
         timeout: NotEndedError when the job has not ended by then, counted from the first snapshot
@@ -172,13 +184,29 @@ class Client:
             )
         )
 
-    def wait(self, job_id: str, **options: Any) -> Snapshot:
-        """The final snapshot of a job. Options as of watch()."""
-        with self.watch(job_id, **options) as snapshots:
+    def wait(
+        self,
+        job_id: str,
+        *,
+        view: View = View.FULL,
+        wait_for_job: bool = False,
+        timeout: Optional[Seconds] = None,
+        patience: Seconds = 60,
+        on_trouble: Optional[Callable[[str], None]] = None,
+    ) -> Snapshot:
+        """The final snapshot of a job. The arguments are those of watch()."""
+        with self.watch(
+            job_id,
+            view=view,
+            wait_for_job=wait_for_job,
+            timeout=timeout,
+            patience=patience,
+            on_trouble=on_trouble,
+        ) as snapshots:
             for snapshot in snapshots:
                 if snapshot.final:
-                    break
-            return snapshot
+                    return snapshot
+        raise AssertionError("a watch has ended without a final snapshot")
 
     def watch_all(
         self,
@@ -211,7 +239,7 @@ class Client:
         )
 
     def forget(self, job_id: str) -> None:
-        """Removes a job that has ended; one that is not known is no error. RefusedError: it runs."""
+        """Removes a job that has ended; an unknown one is no error. RefusedError: it runs."""
         self._ask("ForgetJob", job_id=job_id)
 
     def _ask(self, method: str, **fields: Any) -> Any:
@@ -298,7 +326,10 @@ class Client:
         self, wanted: Any, view: View, options: Dict[str, Any]
     ) -> Generator[Dict[str, Snapshot], None, None]:
         request = _wire.request(
-            "WatchJobs", filter=wanted, view=_view(view), interval_min=_duration(options["interval_s"])
+            "WatchJobs",
+            filter=wanted,
+            view=_view(view),
+            interval_min=_duration(options["interval_s"]),
         )
         responses = Follower(self.address, **options).follow(self._stream("WatchJobs", request))
         jobs: Dict[str, Snapshot] = {}
@@ -354,8 +385,11 @@ def _no_such_group(job: Snapshot, group: str) -> errors.NotFoundError:
     running = [one.group for one in job.groups if one.state == JobState.RUNNING][:8]
     return errors.NotFoundError(
         f"job {job.job_id} has no {group}; "
-        + (f"now it runs {', '.join(running)}" if running
-           else "none of its SQL executions or jobs runs now")
+        + (
+            f"now it runs {', '.join(running)}"
+            if running
+            else "none of its SQL executions or jobs runs now"
+        )
     )
 
 
@@ -367,9 +401,7 @@ def _duration(seconds: float) -> Any:
     if seconds <= 0:
         return None
     nanos = round(seconds * 1e9)
-    return _wire.message("google.protobuf.Duration")(
-        seconds=nanos // 10**9, nanos=nanos % 10**9
-    )
+    return _wire.message("google.protobuf.Duration")(seconds=nanos // 10**9, nanos=nanos % 10**9)
 
 
 def _view(view: View) -> str:

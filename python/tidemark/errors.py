@@ -44,7 +44,8 @@ def describe(address: str, code: grpc.StatusCode, reason: str) -> TidemarkError:
     if code == grpc.StatusCode.UNAUTHENTICATED:
         what = "does not know the token" if "does not know" in reason else "requires a token"
         return DeniedError(
-            f"the master at {address} {what}; pass token_file= or token=, or set TIDEMARK_TOKEN_FILE"
+            f"the master at {address} {what}; "
+            "pass token_file= or token=, or set TIDEMARK_TOKEN_FILE"
         )
     if code == grpc.StatusCode.PERMISSION_DENIED:
         return DeniedError(f"the master at {address}: {reason}")

@@ -1,8 +1,8 @@
 """What a master knows of a job at one instant.
 
-Names and meanings are those of proto/tidemark/v1/job.proto. Instants are aware datetimes in UTC by the
-master's clock, durations are timedeltas, fractions and shares are within 0..1. What is not known is None,
-or an empty text where the proto file says so.
+Names and meanings are those of proto/tidemark/v1/job.proto. Instants are aware datetimes in UTC by
+the master's clock, durations are timedeltas, fractions and shares are within 0..1. What is not known
+is None, or an empty text where the proto file says so.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Child:
-    """A job of a workflow. Its stages are among those of the snapshot, with its number in their ids."""
+    """A job of a workflow. Its stages are those of the snapshot with its number in their ids."""
 
     number: int = 0
     name: str = ""

@@ -1,4 +1,4 @@
-"""The settings that put Tidemark's connector into an application of Spark; docs/spark.md explains each."""
+"""The settings that put Tidemark's connector into an application of Spark; see docs/spark.md."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ def spark_conf(
             builder = builder.config(key, value)
 
     What is None is taken from the environment as by the command line: TIDEMARK_MASTER,
-    TIDEMARK_SPARK_JAR, TIDEMARK_TOKEN_FILE, TIDEMARK_TLS_CA and so on. `existing`: settings that the
-    application has; jars and plug-ins in them stay in use.
+    TIDEMARK_SPARK_JAR, TIDEMARK_TOKEN_FILE, TIDEMARK_TLS_CA and so on. `existing`: settings that
+    the application has; jars and plug-ins in them stay in use.
 
-    ValueError: no jar was named, or arguments that do not go together. FileNotFoundError: no such jar.
+    ValueError: no jar was named, or arguments that do not go together. FileNotFoundError: there is
+    no such jar.
     """
     how = _security.access(
         master, token, token_file, tls_ca, tls_certificate, tls_key, tls_server_name

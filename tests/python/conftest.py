@@ -35,8 +35,17 @@ class Master:
         self.address = f"unix:{folder}/socket"
         self.spark_logs = folder / "spark"
         self.spark_logs.mkdir()
-        self._words = [PROGRAM, "serve", "--listen", self.address, "--data-dir", str(folder / "data"),
-                       "--spark-logs", str(self.spark_logs), *options]
+        self._words = [
+            PROGRAM,
+            "serve",
+            "--listen",
+            self.address,
+            "--data-dir",
+            str(folder / "data"),
+            "--spark-logs",
+            str(self.spark_logs),
+            *options,
+        ]
         self._process = None
 
     def start(self):
@@ -60,8 +69,23 @@ class Master:
         """A small MapReduce job, to its end."""
         text = self.folder / "text"
         text.write_text("to be or not to be\n" * 100)
-        run("run", "example", "word-count", "--input", text, "--slots", 1, "--reducers", 1,
-            "--job-id", job_id, "--master", self.address, "-o", "quiet")
+        run(
+            "run",
+            "example",
+            "word-count",
+            "--input",
+            text,
+            "--slots",
+            1,
+            "--reducers",
+            1,
+            "--job-id",
+            job_id,
+            "--master",
+            self.address,
+            "-o",
+            "quiet",
+        )
 
     def begin_application(self):
         """A Spark application that runs until end_application(). A master notices at its start, or

@@ -8,9 +8,12 @@ import tidemark
 @pytest.fixture
 def secrets(tmp_path):
     files = {}
-    for name, text in {"tokens": "reader * token-of-a-reader\nadmin * token-of-an-admin\n",
-                       "reader": "# what it is for\ntoken-of-a-reader\n", "stranger": "token-of-nobody-here\n",
-                       "two": "one\ntwo\n"}.items():
+    for name, text in {
+        "tokens": "reader * token-of-a-reader\nadmin * token-of-an-admin\n",
+        "reader": "# what it is for\ntoken-of-a-reader\n",
+        "stranger": "token-of-nobody-here\n",
+        "two": "one\ntwo\n",
+    }.items():
         files[name] = tmp_path / name
         files[name].write_text(text)
         files[name].chmod(0o600)
@@ -73,14 +76,35 @@ def openssl(folder, *words):
 
 def test_over_tls_a_master_is_known_by_its_certificate(new_master, secrets, tmp_path):
     for name in ("master", "another"):
-        openssl(tmp_path, "req", "-x509", "-newkey", "ec", "-pkeyopt",
-                "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", f"/CN={name}",
-                "-addext", f"subjectAltName=DNS:{name}", "-keyout", f"{name}.key",
-                "-out", f"{name}.crt")
+        openssl(
+            tmp_path,
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            f"/CN={name}",
+            "-addext",
+            f"subjectAltName=DNS:{name}",
+            "-keyout",
+            f"{name}.key",
+            "-out",
+            f"{name}.crt",
+        )
         (tmp_path / f"{name}.key").chmod(0o600)
-    guarded = new_master("--set", f"tokens={secrets['tokens']}",
-                         "--set", f"tls.certificate={tmp_path}/master.crt",
-                         "--set", f"tls.key={tmp_path}/master.key").start()
+    guarded = new_master(
+        "--set",
+        f"tokens={secrets['tokens']}",
+        "--set",
+        f"tls.certificate={tmp_path}/master.crt",
+        "--set",
+        f"tls.key={tmp_path}/master.key",
+    ).start()
 
     def ask(**tls):
         with tidemark.Client(guarded.address, token="token-of-a-reader", **tls) as client:

@@ -25,8 +25,9 @@ def some_snapshot(seconds=65, fraction=0.415, name="visits", **changes):
             estimate=Estimate(
                 state=tidemark.EstimateState.VALID,
                 fraction_done=fraction,
-                remaining=Range(timedelta(seconds=41.4), timedelta(seconds=35.2),
-                                timedelta(seconds=51.1)),
+                remaining=Range(
+                    timedelta(seconds=41.4), timedelta(seconds=35.2), timedelta(seconds=51.1)
+                ),
             ),
         ),
         **changes,
@@ -76,7 +77,7 @@ def on_screen(text):
 def test_a_terminal_gets_one_line_that_is_written_over():
     text = drawn([some_snapshot(), some_snapshot(fraction=0.9)], Stream(is_terminal=True))
     assert text.count("\n") == 1 and text.endswith("\n")
-    (line, rest) = on_screen(text)
+    line, rest = on_screen(text)
     assert line.startswith("visits:  90 % ██") and rest == ""
     assert "1 min 05 s, 3/8 tasks, ≈ 41 s left (35–52 s)" in text
     assert max(len(part) for part in text.strip().split("\r")) < 80
@@ -87,8 +88,9 @@ def test_the_bar_is_full_only_of_what_has_succeeded():
     assert "99 %" in nearly and "▉ " in nearly
     done = on_screen(drawn([some_snapshot(), final_snapshot()], Stream(is_terminal=True)))[0]
     assert "100 %" in done and "░" not in done and done.endswith("succeeded")
-    failed = drawn([final_snapshot(tidemark.JobState.FAILED, "no\x1b space")],
-                   Stream(is_terminal=True))
+    failed = drawn(
+        [final_snapshot(tidemark.JobState.FAILED, "no\x1b space")], Stream(is_terminal=True)
+    )
     assert "failed: no  space" in failed and "100 %" not in failed
 
 
@@ -98,8 +100,13 @@ def test_a_stream_that_knows_no_unicode_gets_ascii():
 
 
 def test_anything_else_gets_plain_lines_when_something_has_changed():
-    snapshots = [some_snapshot(), some_snapshot(66), some_snapshot(67, fraction=0.43),
-                 some_snapshot(78, fraction=0.43), final_snapshot()]
+    snapshots = [
+        some_snapshot(),
+        some_snapshot(66),
+        some_snapshot(67, fraction=0.43),
+        some_snapshot(78, fraction=0.43),
+        final_snapshot(),
+    ]
     assert drawn(snapshots, Stream()).splitlines() == [
         "[1 min 05 s] visits: 41 %, 3/8 tasks, ≈ 41 s left (35–52 s)",
         "[1 min 07 s] visits: 43 %, 3/8 tasks, ≈ 41 s left (35–52 s)",
@@ -121,7 +128,8 @@ def test_what_is_not_known_is_said_and_no_zero_stands_for_it():
 def test_it_says_which_task_ends_last_and_why():
     task = tidemark.NamedTask(reason="Reduce task 2 ends last: 1.2 MB key")
     assert "; Reduce task 2 ends last: 1.2 MB key" in drawn(
-        [some_snapshot(named_tasks=(task,))], Stream())
+        [some_snapshot(named_tasks=(task,))], Stream()
+    )
 
 
 @pytest.mark.parametrize("is_terminal", [False, True])
@@ -166,7 +174,8 @@ def test_troubles_are_told_above_the_bar(new_master):
     master.start()
     stream = Stream(is_terminal=True)
     watch = tidemark.watch(
-        APPLICATION, master=master.address, wait_for_job=True, patience=0.3, file=stream)
+        APPLICATION, master=master.address, wait_for_job=True, patience=0.3, file=stream
+    )
     next(watch)
     master.kill()
     with pytest.raises(tidemark.UnreachableError):
@@ -203,7 +212,9 @@ def test_a_notebook_gets_one_bar_that_changes_in_place(monkeypatch, capsys):
     list(tidemark.show([some_snapshot(), some_snapshot(fraction=0.9, notes=("a <note>",))]))
     (bundle,) = notebook.shown
     assert '<progress max="1" value="0.9000">' in bundle["text/html"]
-    assert "≈ 41 s left (35–52 s)" in bundle["text/html"] and "a &lt;note&gt;" in bundle["text/html"]
+    assert (
+        "≈ 41 s left (35–52 s)" in bundle["text/html"] and "a &lt;note&gt;" in bundle["text/html"]
+    )
     assert bundle["text/plain"].startswith("visits: 90 %, 1 min 05 s, 3/8 tasks, ≈ 41 s left")
     assert capsys.readouterr() == ("", "")
 

@@ -36,12 +36,18 @@ def test_instants_are_aware_and_durations_are_durations(client):
 def test_a_duration_of_zero_is_zero_and_not_none():
     message = _wire.message("tidemark.v1.Snapshot")()
     json_format.ParseDict(
-        {"at": "2026-01-01T00:00:00Z", "estimate": {"remaining": {"median": "0s"}},
-         "stages": [{"startsIn": {"median": "1.5s", "upper": "2s"}}]}, message)
+        {
+            "at": "2026-01-01T00:00:00Z",
+            "estimate": {"remaining": {"median": "0s"}},
+            "stages": [{"startsIn": {"median": "1.5s", "upper": "2s"}}],
+        },
+        message,
+    )
     snapshot = read_snapshot(message)
     assert snapshot.remaining == tidemark.Range(timedelta())
     assert snapshot.stages[0].starts_in == tidemark.Range(
-        timedelta(seconds=1.5), upper=timedelta(seconds=2))
+        timedelta(seconds=1.5), upper=timedelta(seconds=2)
+    )
     assert snapshot.started_at is None and snapshot.elapsed is None and snapshot.coverage is None
 
 
@@ -85,7 +91,8 @@ def test_list_has_the_jobs_that_meet_the_filter(client):
 def test_lists_of_many_pages_are_whole(client, monkeypatch):
     request = _wire.request
     monkeypatch.setattr(
-        _wire, "request", lambda method, **fields: request(method, page_size=1, **fields))
+        _wire, "request", lambda method, **fields: request(method, page_size=1, **fields)
+    )
     assert {job.job_id for job in client.list()} == {"words", APPLICATION}
 
 

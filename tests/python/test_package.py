@@ -38,8 +38,11 @@ def test_values_have_the_fields_of_their_messages(kind):
     assert {field.name for field in dataclasses.fields(kind)} == fields
 
 
-ENUMS = [kind for kind in vars(job).values()
-         if isinstance(kind, type) and issubclass(kind, Enum) and list(kind)]
+ENUMS = [
+    kind
+    for kind in vars(job).values()
+    if isinstance(kind, type) and issubclass(kind, Enum) and list(kind)
+]
 
 
 @pytest.mark.parametrize("kind", ENUMS, ids=lambda kind: kind.__name__)
@@ -47,9 +50,10 @@ def test_enums_have_the_values_of_the_wire(kind):
     prefix = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).upper() + "_"
     file = _wire.message("tidemark.v1.GetJobRequest").DESCRIPTOR.file
     files = [file, *file.dependencies, *(f for d in file.dependencies for f in d.dependencies)]
-    wire = next(f.enum_types_by_name[kind.__name__] for f in files
-                if kind.__name__ in f.enum_types_by_name)
-    names = [value.name[len(prefix):].replace("UNSPECIFIED", "UNKNOWN") for value in wire.values]
+    wire = next(
+        f.enum_types_by_name[kind.__name__] for f in files if kind.__name__ in f.enum_types_by_name
+    )
+    names = [value.name[len(prefix) :].replace("UNSPECIFIED", "UNKNOWN") for value in wire.values]
     assert [member.name for member in kind] == (names[1:] if kind is job.View else names)
     assert [value.number for value in wire.values] == list(range(len(wire.values)))
 

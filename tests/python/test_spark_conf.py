@@ -22,11 +22,16 @@ def printed(*words):
 
 def test_settings_are_those_that_the_command_line_prints(jar, tmp_path):
     assert tidemark.spark_conf(jar=jar) == printed("--jar", jar)
-    files = {"token_file": tmp_path / "token", "tls_ca": tmp_path / "ca",
-             "tls_certificate": tmp_path / "crt", "tls_key": tmp_path / "key",
-             "tls_server_name": "name"}
-    words = [word for name, value in files.items()
-             for word in ("--" + name.replace("_", "-"), value)]
+    files = {
+        "token_file": tmp_path / "token",
+        "tls_ca": tmp_path / "ca",
+        "tls_certificate": tmp_path / "crt",
+        "tls_key": tmp_path / "key",
+        "tls_server_name": "name",
+    }
+    words = [
+        word for name, value in files.items() for word in ("--" + name.replace("_", "-"), value)
+    ]
     ours = tidemark.spark_conf(jar=jar, master="host.example:17411", **files)
     assert ours == printed("--jar", jar, "--master", "host.example:17411", *words)
     assert list(ours)[:2] == ["spark.jars", "spark.plugins"]

@@ -14,10 +14,28 @@ from tidemark import _following
 def test_snapshots_come_in_order_to_the_final_one(new_master):
     master = new_master().start()
     job = subprocess.Popen(
-        [PROGRAM, "run", "example", "two-path", "--input",
-         ROOT / "data" / "graphs" / "facebook-combined.txt.zst", "--output-format", "count",
-         "--slots", "1", "--reducers", "2", "--job-id", "paths", "--master", master.address,
-         "-o", "quiet"], stdout=subprocess.DEVNULL)
+        [
+            PROGRAM,
+            "run",
+            "example",
+            "two-path",
+            "--input",
+            ROOT / "data" / "graphs" / "facebook-combined.txt.zst",
+            "--output-format",
+            "count",
+            "--slots",
+            "1",
+            "--reducers",
+            "2",
+            "--job-id",
+            "paths",
+            "--master",
+            master.address,
+            "-o",
+            "quiet",
+        ],
+        stdout=subprocess.DEVNULL,
+    )
     with tidemark.Client(master.address) as client:
         snapshots = list(client.watch("paths", wait_for_job=True, timeout=60))
     assert job.wait() == 0
@@ -153,8 +171,11 @@ for snapshot in tidemark.watch({APPLICATION!r}, file=Terminal()):
     print(snapshot.job_id, flush=True)
 """
     process = subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env={"TERM": "xterm", "TIDEMARK_MASTER": master.address})
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={"TERM": "xterm", "TIDEMARK_MASTER": master.address},
+    )
     assert process.stdout.readline().decode() == f"{APPLICATION}\n"
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=10)
