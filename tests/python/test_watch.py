@@ -126,7 +126,9 @@ def test_a_master_that_hangs_is_told(new_master, monkeypatch):
             next(watch)
             next(watch)
             master.signal(signal.SIGSTOP)
-            threading.Timer(1.5, master.signal, [signal.SIGCONT]).start()
+            threading.Thread(
+                target=lambda: (wait_for(lambda: troubles), master.signal(signal.SIGCONT))
+            ).start()
             for _ in watch:
                 if troubles[-1:] == ["the master is back"]:
                     break
