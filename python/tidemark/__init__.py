@@ -1,0 +1,142 @@
+"""How far MapReduce and Spark jobs are, and when they will end.
+
+    import tidemark
+
+    for snapshot in tidemark.watch("app-1"):   # draws a bar, in a notebook too
+        ...
+
+docs/python.md is the guide.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+from typing import Generator, Optional, TextIO
+
+from tidemark._security import Path
+from tidemark.bar import make_bar, show, shown
+from tidemark.client import Client, Seconds, Watch
+from tidemark.errors import (
+    DeniedError,
+    NotEndedError,
+    NotFoundError,
+    RefusedError,
+    TidemarkError,
+    UnreachableError,
+)
+from tidemark.job import (
+    Basis,
+    Child,
+    ChildState,
+    Counts,
+    Coverage,
+    Estimate,
+    EstimateState,
+    Evidence,
+    Group,
+    Indicator,
+    IndicatorError,
+    JobInfo,
+    JobKind,
+    JobState,
+    NamedTask,
+    Range,
+    ShuffleProgress,
+    Snapshot,
+    StageId,
+    StageInfo,
+    StageKind,
+    StageProgress,
+    StageState,
+    TaskAttemptId,
+    View,
+)
+from tidemark.spark import spark_conf
+
+__version__ = importlib.metadata.version("tidemark")
+
+__all__ = [
+    "Basis",
+    "Child",
+    "ChildState",
+    "Client",
+    "Counts",
+    "Coverage",
+    "DeniedError",
+    "Estimate",
+    "EstimateState",
+    "Evidence",
+    "Group",
+    "Indicator",
+    "IndicatorError",
+    "JobInfo",
+    "JobKind",
+    "JobState",
+    "NamedTask",
+    "NotEndedError",
+    "NotFoundError",
+    "Range",
+    "RefusedError",
+    "ShuffleProgress",
+    "Snapshot",
+    "StageId",
+    "StageInfo",
+    "StageKind",
+    "StageProgress",
+    "StageState",
+    "TaskAttemptId",
+    "TidemarkError",
+    "UnreachableError",
+    "View",
+    "Watch",
+    "show",
+    "spark_conf",
+    "watch",
+]
+
+
+def watch(
+    job_id: str,
+    *,
+    master: Optional[str] = None,
+    token: Optional[str] = None,
+    token_file: Optional[Path] = None,
+    tls_ca: Optional[Path] = None,
+    tls_certificate: Optional[Path] = None,
+    tls_key: Optional[Path] = None,
+    tls_server_name: Optional[str] = None,
+    view: View = View.FULL,
+    interval_min: Seconds = 0,
+    wait_for_job: bool = False,
+    timeout: Optional[Seconds] = None,
+    patience: Seconds = 60,
+    file: Optional[TextIO] = None,
+    disable: Optional[bool] = False,
+) -> Watch[Snapshot]:
+    """The snapshots of a job until it ends, as of Client.watch(), drawn as by show()."""
+    client = Client(
+        master,
+        token=token,
+        token_file=token_file,
+        tls_ca=tls_ca,
+        tls_certificate=tls_certificate,
+        tls_key=tls_key,
+        tls_server_name=tls_server_name,
+    )
+
+    def drawn() -> Generator[Snapshot, None, None]:
+        with client, contextlib.closing(make_bar(file, disable)) as bar:
+            snapshots = client.watch(
+                job_id,
+                view=view,
+                interval_min=interval_min,
+                wait_for_job=wait_for_job,
+                timeout=timeout,
+                patience=patience,
+                on_trouble=bar.say,
+            )
+            with snapshots:
+                yield from shown(snapshots, bar)
+
+    return Watch(drawn())

@@ -1,0 +1,127 @@
+"""Which master, how a client proves who it is, and how it knows the master: arguments, else the
+environment, as for the command line."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from typing import Any, Optional, Union
+
+import grpc
+
+Path = Union[str, "os.PathLike[str]"]
+
+DEFAULT_MASTER = "127.0.0.1:7411"
+
+
+@dataclass(frozen=True)
+class Access:
+    address: str
+    token: Optional[str] = field(repr=False)
+    token_file: str
+    tls_ca: str
+    tls_certificate: str
+    tls_key: str
+    tls_server_name: str
+
+
+def access(
+    master: Optional[str],
+    token: Optional[str],
+    token_file: Optional[Path],
+    tls_ca: Optional[Path],
+    tls_certificate: Optional[Path],
+    tls_key: Optional[Path],
+    tls_server_name: Optional[str],
+) -> Access:
+    """ValueError: these do not go together."""
+
+    def given(value: Optional[Path], variable: str) -> str:
+        return os.fspath(value) if value is not None else os.environ.get(variable, "")
+
+    if token is not None and token_file is not None:
+        raise ValueError("pass token or token_file, not both")
+    found = Access(
+        address=given(master, "TIDEMARK_MASTER") or DEFAULT_MASTER,
+        token=token,
+        token_file="" if token is not None else given(token_file, "TIDEMARK_TOKEN_FILE"),
+        tls_ca=given(tls_ca, "TIDEMARK_TLS_CA"),
+        tls_certificate=given(tls_certificate, "TIDEMARK_TLS_CERTIFICATE"),
+        tls_key=given(tls_key, "TIDEMARK_TLS_KEY"),
+        tls_server_name=given(tls_server_name, "TIDEMARK_TLS_SERVER_NAME"),
+    )
+    if not found.address.startswith(("unix:", "unix-abstract:")) and not re.search(
+        r":\d+$", found.address
+    ):
+        raise ValueError(f"port missing in {found.address!r}; did you mean {found.address}:7411?")
+    if bool(found.tls_certificate) != bool(found.tls_key):
+        raise ValueError("tls_certificate and tls_key go together: pass both, or neither")
+    if found.tls_certificate and not found.tls_ca:
+        raise ValueError("a client certificate is used only over TLS: pass tls_ca too")
+    return found
+
+
+def open_channel(how: Access) -> grpc.Channel:
+    """Does not connect yet. OSError: a file for TLS cannot be read."""
+    options: list[tuple[str, Any]] = [
+        # A master is near; a proxy for the web would only be in the way.
+        ("grpc.enable_http_proxy", 0),
+        # Back as soon as the master is.
+        ("grpc.initial_reconnect_backoff_ms", 200),
+        # Also how long an attempt at connecting may take.
+        ("grpc.min_reconnect_backoff_ms", 2000),
+        ("grpc.max_reconnect_backoff_ms", 2000),
+        # Notice a host that has vanished without closing its connections.
+        ("grpc.keepalive_time_ms", 30_000),
+        ("grpc.keepalive_timeout_ms", 10_000),
+        # A whole snapshot of a plan with tens of thousands of stages.
+        ("grpc.max_receive_message_length", 64 << 20),
+    ]
+    if not how.tls_ca:
+        return grpc.insecure_channel(how.address, options)
+    if how.tls_server_name:
+        options.append(("grpc.ssl_target_name_override", how.tls_server_name))
+    ca, key, certificate = map(_content, (how.tls_ca, how.tls_key, how.tls_certificate))
+    return grpc.secure_channel(
+        how.address, grpc.ssl_channel_credentials(ca, key, certificate), options
+    )
+
+
+def metadata(how: Access) -> list[tuple[str, str]]:
+    """What a call sends along. A token that is replaced in its file is sent from the next call on.
+
+    ValueError: there is no token in the file, or it would go to another host in the clear.
+    """
+    if how.token is None and not how.token_file:
+        return []
+    if not how.tls_ca and not _is_local(how.address):
+        raise ValueError(f"the token is not sent to {how.address} without TLS: pass tls_ca")
+    token = how.token if how.token is not None else _token_in(how.token_file)
+    if not re.fullmatch(r"[!-~]+", token):
+        raise ValueError("a token is printable ASCII without spaces")
+    return [("authorization", f"Bearer {token}")]
+
+
+def _content(file: str) -> Optional[bytes]:
+    if not file:
+        return None
+    with open(file, "rb") as opened:
+        return opened.read()
+
+
+def _token_in(file: str) -> str:
+    with open(file, encoding="utf-8", errors="replace") as opened:
+        lines = [line.strip() for line in opened.read(1 << 20).splitlines()]
+    tokens = [line for line in lines if line and not line.startswith("#")]
+    if len(tokens) != 1:
+        raise ValueError(f"{file} must contain exactly one token, alone on a line")
+    return tokens[0]
+
+
+def _is_local(address: str) -> bool:
+    if address.startswith("unix:"):
+        return True
+    host = address.rpartition(":")[0]
+    # A name such as 127.evil.example must not pass for an address.
+    return host in ("localhost", "[::1]") or re.fullmatch(r"127\.[0-9.]+", host) is not None

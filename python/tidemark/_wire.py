@@ -1,0 +1,61 @@
+"""The messages and methods of a master, from the descriptors that were compiled with the package.
+
+They are in a pool of their own and hold no generated code: any protobuf from 4.25 on reads them, and
+a program that has generated modules of tidemark.v1 for itself may go on using these (ADR 35).
+"""
+
+from __future__ import annotations
+
+import importlib.resources
+from typing import Any
+
+import grpc
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf.message import DecodeError
+
+_pool = descriptor_pool.DescriptorPool()
+for _file in descriptor_pb2.FileDescriptorSet.FromString(
+    importlib.resources.files("tidemark").joinpath("_wire.binpb").read_bytes()
+).file:
+    _pool.AddSerializedFile(_file.SerializeToString())
+
+_service = _pool.FindServiceByName("tidemark.v1.JobService")
+
+
+def message(name: str) -> Any:
+    """The class of a message, such as tidemark.v1.Snapshot."""
+    return message_factory.GetMessageClass(_pool.FindMessageTypeByName(name))
+
+
+def request(method: str, **fields: Any) -> Any:
+    """A request of a method of JobService; fields that are None stay unset."""
+    said = {name: value for name, value in fields.items() if value is not None}
+    return message(_service.methods_by_name[method].input_type.full_name)(**said)
+
+
+def methods(channel: grpc.Channel) -> dict[str, Any]:
+    """Callables for the methods of JobService, by name."""
+    found = {}
+    for method in _service.methods:
+        callable_of = channel.unary_stream if method.server_streaming else channel.unary_unary
+        found[method.name] = callable_of(
+            f"/{_service.full_name}/{method.name}",
+            request_serializer=lambda request: request.SerializeToString(),
+            response_deserializer=message(method.output_type.full_name).FromString,
+        )
+    return found
+
+
+def retry_after_s(error: Any) -> float:
+    """How long the master asks to wait before the next call; 0: it does not."""
+    for key, value in error.trailing_metadata() or ():
+        if key != "grpc-status-details-bin":
+            continue
+        try:
+            for detail in message("tidemark.rpc.v1.Status").FromString(value).details:
+                if detail.type_url.endswith("/google.rpc.RetryInfo"):
+                    info = message("tidemark.rpc.v1.RetryInfo").FromString(detail.value)
+                    return max(float(info.retry_delay.seconds + info.retry_delay.nanos / 1e9), 0.0)
+        except DecodeError:
+            break
+    return 0.0

@@ -1,0 +1,186 @@
+"""What there is to say about a snapshot, in the words and with the rounding of the console
+(cli/console/). Everything is printable, whatever the snapshot holds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Optional
+
+from tidemark.job import Estimate, EstimateState, JobKind, JobState, Range, Snapshot
+
+_ZERO = timedelta()
+_SECOND = timedelta(seconds=1)
+_MINUTE = timedelta(minutes=1)
+_HOUR = timedelta(hours=1)
+_DAY = timedelta(days=1)
+# Longer than any job; larger values are shown as "over".
+_LONGEST = 999 * _DAY
+_STEPS = [
+    timedelta(seconds=seconds) for seconds in (5, 10, 30, 60, 300, 600, 1800, 3600, 6 * 3600, 86400)
+]
+
+
+def printable(text: str) -> str:
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def duration_text(duration: timedelta) -> str:
+    if duration > _LONGEST:
+        return "over 999 d"
+    seconds = max(duration // _SECOND, 0)
+    if seconds < 60:
+        return f"{seconds} s"
+    if seconds < 3600:
+        return _two_units(seconds, 60, "min", 1, "s")
+    if seconds < 86400:
+        return _two_units(seconds, 3600, "h", 60, "min")
+    return _two_units(seconds, 86400, "d", 3600, "h")
+
+
+def _two_units(seconds: int, large: int, large_name: str, small: int, small_name: str) -> str:
+    rest = seconds % large // small
+    text = f"{seconds // large} {large_name}"
+    return f"{text} {rest:02} {small_name}" if rest else text
+
+
+@dataclass(frozen=True)
+class Known:
+    """A range, rounded to what is known of it."""
+
+    remaining: timedelta
+    lower: timedelta
+    upper: timedelta
+    has_range: bool
+
+
+def round_to_known(found: Range) -> Known:
+    remaining = _sane(found.median)
+    if found.lower is None or found.upper is None:
+        rounded = _nearest(remaining, _rounding_step(remaining / 10))
+        return Known(rounded, rounded, rounded, False)
+    least = min(_sane(found.lower), remaining)
+    most = max(_sane(found.upper), remaining)
+    # Taste: five digits of a rounded number lie within the interval, and no number is rounded away.
+    of_width = (most - least) / 5
+
+    def step(number: timedelta) -> timedelta:
+        return _rounding_step(min(of_width, number / 2))
+
+    return Known(
+        _nearest(remaining, step(remaining)),
+        least // step(least) * step(least),
+        -(-most // step(most)) * step(most),
+        True,
+    )
+
+
+def _sane(duration: timedelta) -> timedelta:
+    return min(max(duration, _ZERO), _LONGEST + _SECOND)
+
+
+def _rounding_step(precision: timedelta) -> timedelta:
+    return max((step for step in _STEPS if step <= precision), default=_SECOND)
+
+
+def _nearest(duration: timedelta, step: timedelta) -> timedelta:
+    return (duration + step / 2) // step * step
+
+
+def range_text(lower: timedelta, upper: timedelta, unicode: bool) -> str:
+    dash = "–" if unicode else "-"
+    if upper > _LONGEST:
+        return f"{duration_text(lower)} or more"
+    if duration_text(lower) == duration_text(upper):
+        return duration_text(upper)
+    if upper <= _MINUTE:
+        return f"{lower // _SECOND}{dash}{upper // _SECOND} s"
+    if lower <= _ZERO:
+        return f"up to {duration_text(upper)}"
+    for unit, name, most in ((_MINUTE, "min", _HOUR), (_HOUR, "h", _DAY)):
+        if upper < most and not lower % unit and not upper % unit:
+            return f"{lower // unit}{dash}{upper // unit} {name}"
+    return f"{duration_text(lower)} {dash} {duration_text(upper)}"
+
+
+def state_name(snapshot: Snapshot) -> str:
+    if snapshot.state in (JobState.UNKNOWN, JobState.RUNNING):
+        return "ended" if snapshot.final else "running"
+    return str(snapshot.state)
+
+
+def remaining_text(snapshot: Snapshot, unicode: bool) -> str:
+    """When it will end; of an ended job its state, and why."""
+    estimate = snapshot.estimate
+    if snapshot.final:
+        reason = printable(snapshot.message)
+        return f"{state_name(snapshot)}: {reason}" if reason else state_name(snapshot)
+    if estimate.state == EstimateState.UNKNOWN:
+        return "not started"
+    if estimate.state == EstimateState.WARMING_UP:
+        has_tasks = snapshot.counts.finished_task_count > 0
+        is_application = snapshot.info.kind == JobKind.APPLICATION
+        return "no estimate" if is_application and has_tasks else "no estimate yet"
+    if estimate.state == EstimateState.OVERDUE:
+        return "past the predicted end"
+    if estimate.remaining is None:
+        return "remaining time unknown"
+    known = round_to_known(estimate.remaining)
+    if known.remaining <= _ZERO:
+        if not known.has_range or known.upper <= _ZERO:
+            return "about to end"
+        return f"less than {duration_text(known.upper)} left"
+    text = f"{'≈' if unicode else '~'} {duration_text(known.remaining)} left"
+    return f"{text} ({range_text(known.lower, known.upper, unicode)})" if known.has_range else text
+
+
+def shown_fraction(snapshot: Snapshot) -> float:
+    """1 only of what has succeeded."""
+    if snapshot.state == JobState.SUCCEEDED:
+        return 1.0
+    return min(snapshot.fraction_done, 0.999)
+
+
+def percent_text(snapshot: Snapshot) -> str:
+    """Cut, not rounded; "-" while nothing has been estimated."""
+    # A hair more, so that 0.29, whose product with 100 is below 29, is shown as 29.
+    percent = math.floor(100 * shown_fraction(snapshot) + 1e-9)
+    estimate: Estimate = snapshot.estimate
+    says_nothing = estimate.state in (EstimateState.WARMING_UP, EstimateState.UNKNOWN)
+    return "-" if says_nothing and percent == 0 else f"{percent} %"
+
+
+def parts_text(snapshot: Snapshot) -> str:
+    counts = snapshot.counts
+    if snapshot.info.kind == JobKind.WORKFLOW or counts.child_count:
+        return f"{counts.finished_child_count} of {counts.child_count} jobs done"
+    if snapshot.info.kind == JobKind.APPLICATION and counts.stage_count:
+        return f"{counts.finished_stage_count} of {counts.stage_count} stages done"
+    if counts.task_count:
+        return f"{counts.finished_task_count}/{counts.task_count} tasks"
+    return ""
+
+
+def elapsed_text(snapshot: Snapshot) -> str:
+    return duration_text(snapshot.elapsed or _ZERO)
+
+
+def silence_text(snapshot: Snapshot) -> Optional[str]:
+    if snapshot.final or snapshot.silent_since is None:
+        return None
+    return f"no news from the job for {duration_text(snapshot.at - snapshot.silent_since)}"
+
+
+def straggler_text(snapshot: Snapshot) -> Optional[str]:
+    """Which task ends last, and why."""
+    if snapshot.final or not snapshot.named_tasks:
+        return None
+    return printable(snapshot.named_tasks[0].reason)
+
+
+def line_text(snapshot: Snapshot, unicode: bool) -> str:
+    """Everything but the name and the bar."""
+    texts = [parts_text(snapshot), remaining_text(snapshot, unicode)]
+    line = ", ".join(filter(None, texts))
+    return "; ".join(filter(None, [line, silence_text(snapshot), straggler_text(snapshot)]))

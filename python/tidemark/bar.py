@@ -1,0 +1,286 @@
+"""Draws snapshots as they pass by: a bar on a terminal or in a notebook, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import importlib
+import logging
+import os
+import sys
+import threading
+import unicodedata
+from typing import Any, Generator, Iterable, Optional, TextIO
+
+from tidemark import _words
+from tidemark.job import JobState, Snapshot
+
+_log = logging.getLogger("tidemark")
+
+# Plain lines: at least so often, by the master's clock.
+_AT_LEAST_EVERY_S = 10
+_TITLE_COLUMNS_MAX = 30
+
+
+def show(
+    snapshots: Iterable[Snapshot],
+    *,
+    file: Optional[TextIO] = None,
+    disable: Optional[bool] = False,
+) -> Generator[Snapshot, None, None]:
+    """Hands on each snapshot once it is drawn.
+
+    file: where the bar or the lines go. Without it: into a notebook, else to standard error.
+    disable: True draws nothing; None draws on a terminal and in a notebook only.
+    """
+    with contextlib.closing(make_bar(file, disable)) as bar:
+        yield from shown(snapshots, bar)
+
+
+def shown(snapshots: Iterable[Snapshot], bar: Bar) -> Generator[Snapshot, None, None]:
+    for snapshot in snapshots:
+        bar.draw(snapshot)
+        yield snapshot
+
+
+def make_bar(file: Optional[TextIO], disable: Optional[bool]) -> Bar:
+    if disable:
+        return Bar()
+    if file is None and _in_notebook():
+        return NotebookBar()
+    stream = sys.stderr if file is None else file
+    if stream is None:  # as of programs without a console
+        return Bar()
+    if _is_terminal(stream):
+        return TerminalBar(stream)
+    return Bar() if disable is None else PlainLines(stream)
+
+
+class Bar:
+    """Draws nothing. say() may come from another thread."""
+
+    def draw(self, snapshot: Snapshot) -> None:
+        pass
+
+    def say(self, message: str) -> None:
+        """What keeps snapshots from coming, and that they come again."""
+        _log.warning(message)
+
+    def close(self) -> None:
+        pass
+
+
+class _StreamBar(Bar):
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._unicode = _has_unicode(stream)
+        self._lock = threading.Lock()
+        self._notes: set[str] = set()
+
+    def _new_notes(self, snapshot: Snapshot) -> list[str]:
+        new = [note for note in map(_words.printable, snapshot.notes) if note not in self._notes]
+        self._notes.update(new)
+        return new
+
+    def _write(self, text: str) -> None:
+        if not self._unicode:
+            text = text.encode("ascii", "replace").decode()
+        self._stream.write(text)
+        self._stream.flush()
+
+
+class PlainLines(_StreamBar):
+    """A line whenever something that matters has changed, and every ten seconds."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
+        self._said: Optional[tuple[object, ...]] = None
+        self._said_at: Any = None
+
+    def draw(self, snapshot: Snapshot) -> None:
+        with self._lock:
+            percent = _words.percent_text(snapshot)
+            estimate = snapshot.estimate.state
+            is_silent = snapshot.silent_since is not None
+            now = (percent, snapshot.state, snapshot.final, estimate, is_silent)
+            if now != self._said or (
+                (snapshot.at - self._said_at).total_seconds() >= _AT_LEAST_EVERY_S
+            ):
+                self._said, self._said_at = now, snapshot.at
+                percent = "" if percent == "-" else f"{percent}, "
+                self._write(
+                    f"[{_words.elapsed_text(snapshot)}] {_title(snapshot)}: {percent}"
+                    f"{_words.line_text(snapshot, self._unicode)}\n"
+                )
+            for note in self._new_notes(snapshot):
+                self._write(f"{_title(snapshot)}: {note}\n")
+
+    def say(self, message: str) -> None:
+        with self._lock:
+            self._write(f"tidemark: {_words.printable(message)}\n")
+
+
+class TerminalBar(_StreamBar):
+    """One line that is written over; it stays when the bar is closed."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
+        self._line = ""
+
+    def draw(self, snapshot: Snapshot) -> None:
+        with self._lock:
+            for note in self._new_notes(snapshot):
+                self._above(f"{_title(snapshot)}: {note}")
+            self._redraw(self._render(snapshot))
+
+    def say(self, message: str) -> None:
+        with self._lock:
+            line = self._line
+            self._above(f"tidemark: {_words.printable(message)}")
+            self._redraw(line)
+
+    def close(self) -> None:
+        with self._lock:
+            if self._line:
+                self._line = ""
+                self._write("\n")
+
+    def _above(self, text: str) -> None:
+        self._redraw("")
+        self._write(f"{text}\n")
+
+    def _redraw(self, line: str) -> None:
+        blanks = " " * max(_columns(self._line) - _columns(line), 0)
+        self._write(f"\r{line}{blanks}" + ("" if line else "\r"))
+        self._line = line
+
+    def _render(self, snapshot: Snapshot) -> str:
+        # A full line would leave the cursor on its last column, where terminals disagree.
+        width = _width(self._stream) - 1
+        title = _cut(_title(snapshot), min(_TITLE_COLUMNS_MAX, width // 3))
+        before = f"{title}: {_words.percent_text(snapshot):>5} "
+        behind = f" {_words.elapsed_text(snapshot)}, {_words.line_text(snapshot, self._unicode)}"
+        room = width - _columns(before) - _columns(behind)
+        bar = _bar_text(_words.shown_fraction(snapshot), max(min(room, 40), 10), self._unicode)
+        return _cut(before + bar + behind, width)
+
+
+class NotebookBar(Bar):
+    """An output of the cell that changes in place."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._display: Any = None
+        self._newest: Optional[Snapshot] = None
+        self._trouble = ""
+
+    def draw(self, snapshot: Snapshot) -> None:
+        with self._lock:
+            self._newest = snapshot
+            self._update()
+
+    def say(self, message: str) -> None:
+        with self._lock:
+            self._trouble = message
+            self._update()
+
+    def _update(self) -> None:
+        display: Any = importlib.import_module("IPython.display").display
+        bundle = {"text/html": self._html(), "text/plain": self._text()}
+        if self._display is None:
+            self._display = display(bundle, raw=True, display_id=True)
+        else:
+            self._display.update(bundle, raw=True)
+
+    def _text(self) -> str:
+        if self._newest is None:
+            return self._trouble
+        texts = [
+            f"{_title(self._newest)}: {_words.percent_text(self._newest)}, "
+            f"{_words.elapsed_text(self._newest)}, {_words.line_text(self._newest, True)}"
+        ]
+        return "\n".join(texts + self._remarks())
+
+    def _html(self) -> str:
+        rows = [f"<div>{html.escape(_words.printable(remark))}</div>" for remark in self._remarks()]
+        if self._newest is None:
+            return "".join(rows)
+        snapshot = self._newest
+        color = ""
+        if snapshot.final:
+            color = "#2e7d32" if snapshot.state == JobState.SUCCEEDED else "#c62828"
+            color = f' style="accent-color: {color}"'
+        text = f"{_words.elapsed_text(snapshot)}, {_words.line_text(snapshot, True)}"
+        return (
+            f"<div><b>{html.escape(_title(snapshot))}</b> "
+            f'<progress max="1" value="{_words.shown_fraction(snapshot):.4f}"{color}></progress> '
+            f"{html.escape(_words.percent_text(snapshot))} &nbsp; {html.escape(text)}</div>"
+            + "".join(rows)
+        )
+
+    def _remarks(self) -> list[str]:
+        notes = list(self._newest.notes) if self._newest else []
+        return notes + ([f"tidemark: {self._trouble}"] if self._trouble else [])
+
+
+def _title(snapshot: Snapshot) -> str:
+    return _words.printable(snapshot.name) or "(unnamed)"
+
+
+def _bar_text(fraction: float, columns: int, unicode: bool) -> str:
+    if not unicode:
+        done = _parts_done(fraction, columns - 2)
+        return f"[{'#' * done}{'.' * (columns - 2 - done)}]"
+    eighths = _parts_done(fraction, 8 * columns)
+    text = "█" * (eighths // 8) + ("▏▎▍▌▋▊▉"[eighths % 8 - 1] if eighths % 8 else "")
+    return text + "░" * (columns - len(text))
+
+
+def _parts_done(fraction: float, parts: int) -> int:
+    """All of them only when everything is done."""
+    return parts if fraction >= 1 else min(int(fraction * parts), parts - 1)
+
+
+def _columns(text: str) -> int:
+    return sum(
+        (
+            0
+            if unicodedata.combining(letter)
+            else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+        )
+        for letter in text
+    )
+
+
+def _cut(text: str, columns: int) -> str:
+    while _columns(text) > columns:
+        text = text[:-1]
+    return text
+
+
+def _width(stream: TextIO) -> int:
+    try:
+        return max(os.get_terminal_size(stream.fileno()).columns, 20)
+    except (AttributeError, OSError, ValueError):
+        return 80
+
+
+def _is_terminal(stream: TextIO) -> bool:
+    # Windows has no TERM, and its consoles go back to the beginning of a line all the same.
+    if os.environ.get("TERM", "" if os.name == "posix" else "windows") in ("", "dumb"):
+        return False
+    try:
+        return stream.isatty()
+    except (AttributeError, ValueError):
+        return False
+
+
+def _has_unicode(stream: TextIO) -> bool:
+    return "utf" in (getattr(stream, "encoding", None) or "").lower()
+
+
+def _in_notebook() -> bool:
+    """Whether this runs in a kernel, whose output a notebook shows."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return getattr(shell, "kernel", None) is not None

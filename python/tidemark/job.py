@@ -1,0 +1,383 @@
+"""What a master knows of a job at one instant.
+
+Names and meanings are those of proto/tidemark/v1/job.proto. Instants are aware datetimes in UTC by
+the master's clock, durations are timedeltas, fractions and shares are within 0..1. What is not known
+is None, or an empty text where the proto file says so.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from enum import Enum
+from typing import Optional
+
+
+class _Name(str, Enum):
+    """Equal to its text: JobState.RUNNING == "running". UNKNOWN: not said, or of a newer master."""
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+class View(_Name):
+    """How much of a snapshot to ask for."""
+
+    BASIC = "basic"  # no stages, children or groups
+    STAGES = "stages"  # with these
+    FULL = "full"  # also named tasks, other indicators, coverage, errors
+
+
+class JobKind(_Name):
+    UNKNOWN = "unknown"
+    MAPREDUCE = "mapreduce"
+    APPLICATION = "application"
+    WORKFLOW = "workflow"
+
+
+class JobState(_Name):
+    UNKNOWN = "unknown"
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    KILLED = "killed"
+    ABANDONED = "abandoned"  # not heard of for so long that the master stopped waiting
+
+
+class EstimateState(_Name):
+    UNKNOWN = "unknown"
+    WARMING_UP = "warming_up"  # too early to tell
+    VALID = "valid"
+    OVERDUE = "overdue"  # the predicted end has passed and the job runs on
+    FINAL = "final"
+
+
+class Basis(_Name):
+    UNKNOWN = "unknown"
+    GUESS = "guess"
+    EARLIER_RUNS = "earlier_runs"
+    THIS_RUN = "this_run"
+    DONE = "done"
+
+
+class StageKind(_Name):
+    UNKNOWN = "unknown"
+    MAP = "map"
+    REDUCE = "reduce"
+    GENERIC = "generic"
+
+
+class StageState(_Name):
+    UNKNOWN = "unknown"
+    PENDING = "pending"
+    RUNNING = "running"
+    DONE = "done"
+    SKIPPED = "skipped"
+    EXPECTED = "expected"
+    FAILED = "failed"
+
+
+class ChildState(_Name):
+    UNKNOWN = "unknown"
+    PENDING = "pending"
+    AWAITED = "awaited"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    RETRYABLE = "retryable"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True)
+class Range:
+    """An estimated duration: its median and, where there is one, its 90 % interval."""
+
+    median: timedelta
+    lower: Optional[timedelta] = None
+    upper: Optional[timedelta] = None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    state: EstimateState = EstimateState.UNKNOWN
+    fraction_done: float = 0.0
+    fraction_done_lower: float = 0.0
+    fraction_done_upper: float = 0.0
+    remaining: Optional[Range] = None
+    basis: Basis = Basis.UNKNOWN
+    known_share: float = 0.0
+    indicator: str = ""
+
+
+@dataclass(frozen=True)
+class JobInfo:
+    name: str = ""
+    kind: JobKind = JobKind.UNKNOWN
+    engine: str = ""
+    application_id: str = ""
+    user: str = ""
+    queue: str = ""
+    workflow_id: str = ""
+
+
+@dataclass(frozen=True)
+class Counts:
+    stage_count: int = 0
+    finished_stage_count: int = 0
+    task_count: int = 0
+    running_task_count: int = 0
+    finished_task_count: int = 0
+    failed_attempt_count: int = 0
+    child_count: int = 0
+    finished_child_count: int = 0
+
+
+@dataclass(frozen=True)
+class StageId:
+    child: int = 0
+    stage: int = 0
+
+
+@dataclass(frozen=True)
+class StageInfo:
+    id: StageId = StageId()
+    attempt: int = 0
+    name: str = ""
+    kind: StageKind = StageKind.UNKNOWN
+    parents: tuple[int, ...] = ()
+    group: str = ""
+    pool: str = ""
+
+
+@dataclass(frozen=True)
+class ShuffleProgress:
+    fraction_done: float = 0.0
+    running_task_count: int = 0
+    finished_task_count: int = 0
+
+
+@dataclass(frozen=True)
+class StageProgress:
+    id: StageId = StageId()
+    state: StageState = StageState.UNKNOWN
+    fraction_done: float = 0.0
+    task_count: int = 0
+    running_task_count: int = 0
+    finished_task_count: int = 0
+    failed_attempt_count: int = 0
+    started_at: Optional[datetime] = None
+    ended_at: Optional[datetime] = None
+    starts_in: Optional[Range] = None
+    ends_in: Optional[Range] = None
+    task_time: Optional[timedelta] = None
+    bottleneck: str = ""
+    is_critical: bool = False
+    shuffle: Optional[ShuffleProgress] = None
+    failure: str = ""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Stages that people wait for together, such as those of a SQL execution ("sql/3")."""
+
+    group: str = ""
+    name: str = ""
+    state: JobState = JobState.UNKNOWN
+    message: str = ""
+    fraction_done: float = 0.0
+    started_at: Optional[datetime] = None
+    ended_at: Optional[datetime] = None
+    ends_in: Optional[Range] = None
+
+
+@dataclass(frozen=True)
+class Child:
+    """A job of a workflow. Its stages are those of the snapshot with its number in their ids."""
+
+    number: int = 0
+    name: str = ""
+    job_id: str = ""
+    state: ChildState = ChildState.UNKNOWN
+    estimate: Estimate = Estimate()
+    started_at: Optional[datetime] = None
+    ended_at: Optional[datetime] = None
+    starts_in: Optional[Range] = None
+    is_critical: bool = False
+    failed_attempt_count: int = 0
+    message: str = ""
+    after: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class TaskAttemptId:
+    stage: int = 0
+    stage_attempt: int = 0
+    index: int = 0
+    attempt: int = 0
+
+
+@dataclass(frozen=True)
+class NamedTask:
+    """A task that is expected to be among the last to end, and why."""
+
+    attempt: TaskAttemptId = TaskAttemptId()
+    child: int = 0
+    host: str = ""
+    remaining: Optional[Range] = None
+    explicit_groups_left: int = 0
+    heaviest_group_bytes: int = 0
+    heaviest_group_share: float = 0.0
+    in_heaviest_group: bool = False
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    own_neighbours: float = 0.0
+    own_fit: float = 0.0
+    other_neighbours: float = 0.0
+    other_fit: float = 0.0
+    ratio: float = 0.0
+
+
+@dataclass(frozen=True)
+class Indicator:
+    estimate: Estimate = Estimate()
+    last_stage_fraction_done: float = 0.0
+    evidence: Optional[Evidence] = None
+
+
+@dataclass(frozen=True)
+class Coverage:
+    newest_event_at: Optional[datetime] = None
+    lost_events: int = 0
+    dropped_events: int = 0
+    dropped_points: int = 0
+    anomalies: int = 0
+    rejected_events: int = 0
+    map_profiles: Optional[float] = None
+    silent_tasks: int = 0
+
+
+@dataclass(frozen=True)
+class IndicatorError:
+    indicator: str = ""
+    last_stage_avg_points: Optional[float] = None
+    last_stage_max_points: Optional[float] = None
+    job_avg_points: float = 0.0
+    job_max_points: float = 0.0
+    interval_coverage: Optional[float] = None
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    job_id: str
+    at: datetime
+    run_uid: str = ""
+    sequence: int = 0
+    state: JobState = JobState.UNKNOWN
+    final: bool = False
+    message: str = ""
+    info: JobInfo = JobInfo()
+    started_at: Optional[datetime] = None
+    ended_at: Optional[datetime] = None
+    estimate: Estimate = Estimate()
+    counts: Counts = Counts()
+    silent_since: Optional[datetime] = None
+    notes: tuple[str, ...] = ()
+    stage_infos: tuple[StageInfo, ...] = ()
+    stages: tuple[StageProgress, ...] = ()
+    children: tuple[Child, ...] = ()
+    groups: tuple[Group, ...] = ()
+    named_tasks: tuple[NamedTask, ...] = ()
+    indicators: tuple[Indicator, ...] = ()
+    coverage: Optional[Coverage] = None
+    errors: tuple[IndicatorError, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What people call the job: its name, or its id where it has none."""
+        return self.info.name or self.job_id
+
+    @property
+    def fraction_done(self) -> float:
+        """Of the estimate: the part of the job's time that has passed."""
+        return self.estimate.fraction_done
+
+    @property
+    def remaining(self) -> Optional[Range]:
+        """Of the estimate: the time until the end. None: not known; estimate.state says why."""
+        return self.estimate.remaining
+
+    @property
+    def elapsed(self) -> Optional[timedelta]:
+        """How long the job has been running, or ran. None: it is not said when it began."""
+        if self.started_at is None:
+            return None
+        return max((self.ended_at or self.at) - self.started_at, timedelta())
+
+    def of_group(self, group: str) -> Optional[Snapshot]:
+        """One group of the job, such as "sql/3", shown like a job. None: there is no such group."""
+        found = next((one for one in self.groups if one.group == group), None)
+        if found is None:
+            return None
+        infos = tuple(info for info in self.stage_infos if info.group == group)
+        members = {info.id for info in infos}
+        stages = tuple(stage for stage in self.stages if stage.id in members)
+        job_id = f"{self.job_id}/{group}"
+        is_final = self.final or found.state != JobState.RUNNING
+        if is_final:
+            state = EstimateState.FINAL
+        else:
+            state = EstimateState.WARMING_UP if found.ends_in is None else EstimateState.VALID
+        return Snapshot(
+            job_id=job_id,
+            at=self.at,
+            run_uid=self.run_uid,
+            sequence=self.sequence,
+            state=found.state,
+            final=is_final,
+            message=found.message,
+            info=dataclasses.replace(
+                self.info, name=found.name or job_id, kind=JobKind.APPLICATION
+            ),
+            started_at=found.started_at,
+            ended_at=found.ended_at,
+            estimate=Estimate(
+                state=state,
+                fraction_done=found.fraction_done,
+                fraction_done_lower=found.fraction_done,
+                fraction_done_upper=found.fraction_done,
+                remaining=found.ends_in,
+                basis=self.estimate.basis,
+                known_share=self.estimate.known_share,
+            ),
+            counts=_counts_of(stages),
+            silent_since=self.silent_since,
+            stage_infos=infos,
+            stages=stages,
+            named_tasks=tuple(
+                task
+                for task in self.named_tasks
+                if StageId(task.child, task.attempt.stage) in members
+            ),
+        )
+
+
+def _counts_of(stages: tuple[StageProgress, ...]) -> Counts:
+    known = [stage for stage in stages if stage.state != StageState.EXPECTED]
+    return Counts(
+        stage_count=len(known),
+        finished_stage_count=sum(
+            stage.state in (StageState.DONE, StageState.SKIPPED) for stage in known
+        ),
+        task_count=sum(stage.task_count for stage in known),
+        running_task_count=sum(stage.running_task_count for stage in known),
+        finished_task_count=sum(stage.finished_task_count for stage in known),
+        failed_attempt_count=sum(stage.failed_attempt_count for stage in known),
+    )
+
+
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)

@@ -1,0 +1,141 @@
+"""Real masters, and jobs that report to them."""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import tidemark
+
+sys.dont_write_bytecode = True
+
+PROGRAM = os.environ["TIDEMARK"]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+APPLICATION = "local-1795466270213"
+_ROLLING = ROOT / "tests" / "data" / "spark" / f"eventlog_v2_{APPLICATION}"
+
+
+def run(*words, **options):
+    """The command's standard output."""
+    return subprocess.run(
+        [PROGRAM, *map(str, words)], check=True, capture_output=True, text=True, **options
+    ).stdout
+
+
+class Master:
+    """`tidemark serve`. It may be killed and started again at the same address, on the same data."""
+
+    def __init__(self, folder, *options):
+        self.folder = folder
+        self.address = f"unix:{folder}/socket"
+        self.spark_logs = folder / "spark"
+        self.spark_logs.mkdir()
+        self._words = [
+            PROGRAM,
+            "serve",
+            "--listen",
+            self.address,
+            "--data-dir",
+            str(folder / "data"),
+            "--spark-logs",
+            str(self.spark_logs),
+            *options,
+        ]
+        self._process = None
+
+    def start(self):
+        log = self.folder / "log"
+        with open(log, "wb") as opened:
+            self._process = subprocess.Popen(self._words, stderr=opened)
+        wait_for(lambda: "listening on" in log.read_text() or self._process.poll() is not None)
+        assert self._process.poll() is None, log.read_text()
+        return self
+
+    def signal(self, number):
+        self._process.send_signal(number)
+
+    def kill(self):
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def run_job(self, job_id):
+        """A small MapReduce job, to its end."""
+        text = self.folder / "text"
+        text.write_text("to be or not to be\n" * 100)
+        run(
+            "run",
+            "example",
+            "word-count",
+            "--input",
+            text,
+            "--slots",
+            1,
+            "--reducers",
+            1,
+            "--job-id",
+            job_id,
+            "--master",
+            self.address,
+            "-o",
+            "quiet",
+        )
+
+    def begin_application(self):
+        """A Spark application that runs until end_application(). A master notices at its start, or
+        within seconds."""
+        log = self.spark_logs / "eventlog_v2_app"
+        log.mkdir()
+        (log / "appstatus_app.inprogress").touch()
+        shutil.copy(_ROLLING / f"events_1_{APPLICATION}.zstd", log)
+
+    def end_application(self):
+        shutil.copy(_ROLLING / f"events_2_{APPLICATION}.zstd", self.spark_logs / "eventlog_v2_app")
+
+
+def wait_for(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def new_master(tmp_path):
+    """Makes masters that are not started yet."""
+    made = []
+
+    def make(*options):
+        folder = tmp_path / str(len(made))
+        folder.mkdir()
+        made.append(Master(folder, *options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.kill()
+
+
+@pytest.fixture(scope="session")
+def master(tmp_path_factory):
+    """One for tests that leave it as it is: the job `words` has ended, an application runs."""
+    shared = Master(tmp_path_factory.mktemp("master"))
+    shared.begin_application()
+    shared.start()
+    shared.run_job("words")
+    with tidemark.Client(shared.address) as client:
+        wait_for(lambda: len(client.list()) == 2)
+    yield shared
+    shared.kill()
+
+
+@pytest.fixture
+def client(master):
+    with tidemark.Client(master.address) as made:
+        yield made

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Builds the package for Python, source and wheel, installs the wheel in an environment of its own, and
+# tests it there. $1 is the tidemark binary, $2 a folder, whose environment the next run uses again.
+set -euo pipefail
+tidemark=$1
+folder=$2
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+python=$folder/environment/bin/python
+readonly TOOLS=(build setuptools grpcio-tools pytest)
+
+skip() { echo "SKIPPED: $*"; exit 77; }
+
+cd "$folder"
+log=$folder/log
+if ! cmp -s "$folder/environment/tools" <(echo "${TOOLS[@]}"); then
+  rm -rf environment
+  /usr/bin/python3 -m venv environment >"$log" 2>&1 ||
+    skip "no virtual environment: $(tail -n 1 "$log"). On Debian: ./dev setup, or apt-get install python3-venv"
+  "$python" -m pip install -q --disable-pip-version-check "${TOOLS[@]}" >"$log" 2>&1 ||
+    skip "pip cannot install ${TOOLS[*]}: $(tail -n 1 "$log")"
+  echo "${TOOLS[@]}" >environment/tools
+fi
+
+# A copy, so that nothing is written into the source tree.
+rm -rf source dist
+cp -rL "$root/python" source
+rm -rf source/build source/*.egg-info
+"$python" -m build --no-isolation -o dist source >"$log" 2>&1 || { cat "$log"; exit 1; }
+"$python" -m pip install -q --disable-pip-version-check --no-index --force-reinstall --no-deps dist/*.whl
+"$python" -m pip check
+
+# Not in the folder with the sources, so that what is installed is what is tested.
+TIDEMARK=$tidemark "$python" -m pytest -q -p no:cacheprovider --import-mode=importlib \
+  --rootdir "$root/tests/python" "$root/tests/python"

@@ -1,0 +1,119 @@
+import subprocess
+
+import pytest
+
+import tidemark
+
+
+@pytest.fixture
+def secrets(tmp_path):
+    files = {}
+    for name, text in {
+        "tokens": "reader * token-of-a-reader\nadmin * token-of-an-admin\n",
+        "reader": "# what it is for\ntoken-of-a-reader\n",
+        "stranger": "token-of-nobody-here\n",
+        "two": "one\ntwo\n",
+    }.items():
+        files[name] = tmp_path / name
+        files[name].write_text(text)
+        files[name].chmod(0o600)
+    return files
+
+
+@pytest.fixture
+def guarded(new_master, secrets):
+    return new_master("--set", f"tokens={secrets['tokens']}").start()
+
+
+def test_a_token_opens_the_door(guarded, secrets, monkeypatch):
+    assert tidemark.Client(guarded.address, token="token-of-a-reader").list() == []
+    assert tidemark.Client(guarded.address, token_file=secrets["reader"]).list() == []
+    monkeypatch.setenv("TIDEMARK_TOKEN_FILE", str(secrets["reader"]))
+    assert tidemark.Client(guarded.address).list() == []
+
+
+def test_without_a_token_it_says_that_one_is_wanted(guarded):
+    with pytest.raises(tidemark.DeniedError, match="requires a token; pass token_file="):
+        tidemark.Client(guarded.address).list()
+    with pytest.raises(PermissionError):
+        list(tidemark.watch("one", master=guarded.address, wait_for_job=True, disable=True))
+
+
+def test_another_token_is_refused(guarded, secrets):
+    with pytest.raises(tidemark.DeniedError, match="does not know the token"):
+        tidemark.Client(guarded.address, token_file=secrets["stranger"]).list()
+
+
+def test_a_token_that_may_not_do_that_is_refused(guarded):
+    with pytest.raises(tidemark.DeniedError):
+        tidemark.Client(guarded.address, token="token-of-a-reader").forget("one")
+
+
+def test_a_token_is_not_sent_to_other_hosts_in_the_clear():
+    for host in ("192.0.2.1", "127.evil.example"):
+        with pytest.raises(ValueError, match="without TLS"):
+            tidemark.Client(f"{host}:7411", token="secret").list()
+
+
+def test_a_token_is_not_shown():
+    assert "secret" not in repr(tidemark.Client(token="secret"))
+    assert "secret" not in repr(vars(tidemark.Client(token="secret"))["_access"])
+
+
+def test_what_is_no_token_is_refused(secrets):
+    for wrong in ({"token_file": secrets["two"]}, {"token": "two words"}):
+        with pytest.raises(ValueError, match="token"):
+            tidemark.Client("127.0.0.1:1", **wrong).list()
+    with pytest.raises(ValueError, match="not both"):
+        tidemark.Client(token="a", token_file="b")
+    with pytest.raises(ValueError, match="go together"):
+        tidemark.Client(tls_ca="a", tls_key="b")
+
+
+def openssl(folder, *words):
+    subprocess.run(["openssl", *words], check=True, cwd=folder, capture_output=True)
+
+
+def test_over_tls_a_master_is_known_by_its_certificate(new_master, secrets, tmp_path):
+    for name in ("master", "another"):
+        openssl(
+            tmp_path,
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            f"/CN={name}",
+            "-addext",
+            f"subjectAltName=DNS:{name}",
+            "-keyout",
+            f"{name}.key",
+            "-out",
+            f"{name}.crt",
+        )
+        (tmp_path / f"{name}.key").chmod(0o600)
+    guarded = new_master(
+        "--set",
+        f"tokens={secrets['tokens']}",
+        "--set",
+        f"tls.certificate={tmp_path}/master.crt",
+        "--set",
+        f"tls.key={tmp_path}/master.key",
+    ).start()
+
+    def ask(**tls):
+        with tidemark.Client(guarded.address, token="token-of-a-reader", **tls) as client:
+            return client.list()
+
+    assert ask(tls_ca=tmp_path / "master.crt", tls_server_name="master") == []
+    with pytest.raises(tidemark.UnreachableError, match="cannot verify the certificate"):
+        ask(tls_ca=tmp_path / "another.crt", tls_server_name="master")
+    with pytest.raises(tidemark.UnreachableError, match="wants TLS"):
+        ask()
+    with pytest.raises(OSError):
+        ask(tls_ca=tmp_path / "absent")

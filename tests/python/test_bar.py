@@ -1,0 +1,231 @@
+import dataclasses
+import io
+import sys
+import types
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+import tidemark
+from conftest import APPLICATION
+from tidemark import Estimate, JobInfo, Range, Snapshot
+
+AT = datetime(2026, 1, 1, tzinfo=timezone.utc)
+
+
+def some_snapshot(seconds=65, fraction=0.415, name="visits", **changes):
+    return dataclasses.replace(
+        Snapshot(
+            job_id="job-1",
+            at=AT + timedelta(seconds=seconds),
+            started_at=AT,
+            state=tidemark.JobState.RUNNING,
+            info=JobInfo(name=name),
+            counts=tidemark.Counts(task_count=8, finished_task_count=3),
+            estimate=Estimate(
+                state=tidemark.EstimateState.VALID,
+                fraction_done=fraction,
+                remaining=Range(
+                    timedelta(seconds=41.4), timedelta(seconds=35.2), timedelta(seconds=51.1)
+                ),
+            ),
+        ),
+        **changes,
+    )
+
+
+def final_snapshot(state=tidemark.JobState.SUCCEEDED, message=""):
+    estimate = Estimate(state=tidemark.EstimateState.FINAL, fraction_done=1.0)
+    return some_snapshot(state=state, final=True, estimate=estimate, message=message)
+
+
+class Stream(io.StringIO):
+    def __init__(self, is_terminal=False, encoding="utf-8"):
+        super().__init__()
+        self._is_terminal = is_terminal
+        self._encoding = encoding
+
+    @property
+    def encoding(self):
+        return self._encoding
+
+    def isatty(self):
+        return self._is_terminal
+
+
+@pytest.fixture(autouse=True)
+def terminal_type(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+
+
+def drawn(snapshots, stream, **options):
+    assert list(tidemark.show(snapshots, file=stream, **options)) == list(snapshots)
+    return stream.getvalue()
+
+
+def on_screen(text):
+    """The lines that a terminal shows."""
+    lines = []
+    for line in text.split("\n"):
+        cells = []
+        for part in line.split("\r"):
+            cells[: len(part)] = part
+        lines.append("".join(cells).rstrip())
+    return lines
+
+
+def test_a_terminal_gets_one_line_that_is_written_over():
+    text = drawn([some_snapshot(), some_snapshot(fraction=0.9)], Stream(is_terminal=True))
+    assert text.count("\n") == 1 and text.endswith("\n")
+    line, rest = on_screen(text)
+    assert line.startswith("visits:  90 % ██") and rest == ""
+    assert "1 min 05 s, 3/8 tasks, ≈ 41 s left (35–52 s)" in text
+    assert max(len(part) for part in text.strip().split("\r")) < 80
+
+
+def test_the_bar_is_full_only_of_what_has_succeeded():
+    nearly = drawn([some_snapshot(fraction=1.0)], Stream(is_terminal=True))
+    assert "99 %" in nearly and "▉ " in nearly
+    done = on_screen(drawn([some_snapshot(), final_snapshot()], Stream(is_terminal=True)))[0]
+    assert "100 %" in done and "░" not in done and done.endswith("succeeded")
+    failed = drawn(
+        [final_snapshot(tidemark.JobState.FAILED, "no\x1b space")], Stream(is_terminal=True)
+    )
+    assert "failed: no  space" in failed and "100 %" not in failed
+
+
+def test_a_stream_that_knows_no_unicode_gets_ascii():
+    text = drawn([some_snapshot(name="Zähler")], Stream(is_terminal=True, encoding="ascii"))
+    assert text.isascii() and "[####" in text and "~ 41 s left (35-52 s)" in text
+
+
+def test_anything_else_gets_plain_lines_when_something_has_changed():
+    snapshots = [
+        some_snapshot(),
+        some_snapshot(66),
+        some_snapshot(67, fraction=0.43),
+        some_snapshot(78, fraction=0.43),
+        final_snapshot(),
+    ]
+    assert drawn(snapshots, Stream()).splitlines() == [
+        "[1 min 05 s] visits: 41 %, 3/8 tasks, ≈ 41 s left (35–52 s)",
+        "[1 min 07 s] visits: 43 %, 3/8 tasks, ≈ 41 s left (35–52 s)",
+        "[1 min 18 s] visits: 43 %, 3/8 tasks, ≈ 41 s left (35–52 s)",
+        "[1 min 05 s] visits: 100 %, 3/8 tasks, succeeded",
+    ]
+
+
+def test_what_is_not_known_is_said_and_no_zero_stands_for_it():
+    early = Estimate(state=tidemark.EstimateState.WARMING_UP)
+    overdue = Estimate(state=tidemark.EstimateState.OVERDUE, fraction_done=0.9)
+    silent = some_snapshot(silent_since=AT + timedelta(seconds=5))
+    text = drawn([some_snapshot(estimate=early), some_snapshot(estimate=overdue), silent], Stream())
+    assert text.splitlines()[0].endswith("visits: 3/8 tasks, no estimate yet")
+    assert text.splitlines()[1].endswith("90 %, 3/8 tasks, past the predicted end")
+    assert text.splitlines()[2].endswith("; no news from the job for 1 min")
+
+
+def test_it_says_which_task_ends_last_and_why():
+    task = tidemark.NamedTask(reason="Reduce task 2 ends last: 1.2 MB key")
+    assert "; Reduce task 2 ends last: 1.2 MB key" in drawn(
+        [some_snapshot(named_tasks=(task,))], Stream()
+    )
+
+
+@pytest.mark.parametrize("is_terminal", [False, True])
+def test_notes_are_told_once(is_terminal):
+    snapshots = [some_snapshot(notes=("job b has not reported",))] * 2
+    text = drawn(snapshots, Stream(is_terminal))
+    assert [line.rstrip() for line in on_screen(text)].count("visits: job b has not reported") == 1
+
+
+def test_names_cannot_steer_the_terminal():
+    text = drawn([some_snapshot(name="\x1b[2Jx\ny", notes=("\x07",))], Stream(is_terminal=True))
+    assert "\x1b" not in text and "\x07" not in text and " [2Jx y" in text
+
+
+def test_disabled_it_draws_nothing():
+    assert drawn([some_snapshot()], Stream(is_terminal=True), disable=True) == ""
+    assert drawn([some_snapshot()], Stream(), disable=None) == ""
+    assert drawn([some_snapshot()], Stream(is_terminal=True), disable=None) != ""
+
+
+def test_a_terminal_that_cannot_move_its_cursor_gets_plain_lines(monkeypatch):
+    monkeypatch.setenv("TERM", "dumb")
+    assert drawn([some_snapshot()], Stream(is_terminal=True)).startswith("[1 min 05 s]")
+
+
+def test_wide_letters_take_two_columns():
+    text = drawn([some_snapshot(name="作業" * 40)], Stream(is_terminal=True))
+    assert all(tidemark.bar._columns(part) < 80 for part in text.strip().split("\r"))
+
+
+def test_progress_goes_to_standard_error_and_standard_output_is_left_alone(master, capsys):
+    for _ in tidemark.watch("words", master=master.address):
+        pass
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "word-count: 100 %" in said.err and "succeeded" in said.err
+
+
+def test_troubles_are_told_above_the_bar(new_master):
+    master = new_master()
+    master.begin_application()
+    master.start()
+    stream = Stream(is_terminal=True)
+    watch = tidemark.watch(
+        APPLICATION, master=master.address, wait_for_job=True, patience=0.3, file=stream
+    )
+    next(watch)
+    master.kill()
+    with pytest.raises(tidemark.UnreachableError):
+        list(watch)
+    lines = on_screen(stream.getvalue())
+    assert lines[0].startswith("tidemark: lost contact with the master")
+    assert lines[1].startswith("sales by region:") and lines[2] == ""
+
+
+class Notebook:
+    """What IPython shows of a cell."""
+
+    def __init__(self, monkeypatch):
+        self.shown = []
+        shell = types.SimpleNamespace(kernel=object())
+        ipython = types.ModuleType("IPython")
+        ipython.get_ipython = lambda: shell
+        ipython.display = types.ModuleType("IPython.display")
+        ipython.display.display = self._display
+        monkeypatch.setitem(sys.modules, "IPython", ipython)
+        monkeypatch.setitem(sys.modules, "IPython.display", ipython.display)
+
+    def _display(self, bundle, raw, display_id):
+        assert raw and display_id
+        self.shown.append(bundle)
+        return types.SimpleNamespace(update=lambda bundle, raw: self._replace(bundle))
+
+    def _replace(self, bundle):
+        self.shown[-1] = bundle
+
+
+def test_a_notebook_gets_one_bar_that_changes_in_place(monkeypatch, capsys):
+    notebook = Notebook(monkeypatch)
+    list(tidemark.show([some_snapshot(), some_snapshot(fraction=0.9, notes=("a <note>",))]))
+    (bundle,) = notebook.shown
+    assert '<progress max="1" value="0.9000">' in bundle["text/html"]
+    assert (
+        "≈ 41 s left (35–52 s)" in bundle["text/html"] and "a &lt;note&gt;" in bundle["text/html"]
+    )
+    assert bundle["text/plain"].startswith("visits: 90 %, 1 min 05 s, 3/8 tasks, ≈ 41 s left")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_names_are_text_in_a_notebook(monkeypatch):
+    notebook = Notebook(monkeypatch)
+    list(tidemark.show([some_snapshot(name="<script>alert(1)</script>")]))
+    assert "<script>" not in notebook.shown[0]["text/html"]
+
+
+def test_a_file_is_written_in_a_notebook_too(monkeypatch):
+    notebook = Notebook(monkeypatch)
+    assert "visits" in drawn([some_snapshot()], Stream())
+    assert notebook.shown == []

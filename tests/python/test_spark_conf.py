@@ -1,0 +1,71 @@
+import zipfile
+
+import pytest
+
+import tidemark
+from conftest import run
+
+
+@pytest.fixture
+def jar(tmp_path):
+    """As far as `tidemark spark conf` looks into it."""
+    file = tmp_path / "tidemark-spark.jar"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("org/tidemark/spark/TidemarkPlugin.class", b"")
+    return file
+
+
+def printed(*words):
+    lines = run("spark", "conf", *words).splitlines()
+    return dict(line.split(" ", 1) for line in lines)
+
+
+def test_settings_are_those_that_the_command_line_prints(jar, tmp_path):
+    assert tidemark.spark_conf(jar=jar) == printed("--jar", jar)
+    files = {
+        "token_file": tmp_path / "token",
+        "tls_ca": tmp_path / "ca",
+        "tls_certificate": tmp_path / "crt",
+        "tls_key": tmp_path / "key",
+        "tls_server_name": "name",
+    }
+    words = [
+        word for name, value in files.items() for word in ("--" + name.replace("_", "-"), value)
+    ]
+    ours = tidemark.spark_conf(jar=jar, master="host.example:17411", **files)
+    assert ours == printed("--jar", jar, "--master", "host.example:17411", *words)
+    assert list(ours)[:2] == ["spark.jars", "spark.plugins"]
+
+
+def test_the_environment_is_that_of_the_command_line(jar, monkeypatch):
+    monkeypatch.setenv("TIDEMARK_SPARK_JAR", str(jar))
+    monkeypatch.setenv("TIDEMARK_MASTER", "host.example:17411")
+    monkeypatch.setenv("TIDEMARK_TLS_CA", "ca.crt")
+    assert tidemark.spark_conf() == printed()
+    assert tidemark.spark_conf()["spark.tidemark.master"] == "host.example:17411"
+
+
+def test_jars_and_plugins_of_the_application_stay_in_use(jar):
+    existing = {"spark.jars": "theirs.jar", "spark.plugins": "org.example.Theirs", "spark.ui": "no"}
+    merged = tidemark.spark_conf(jar=jar, existing=existing)
+    assert merged["spark.jars"] == f"theirs.jar,{jar}"
+    assert merged["spark.plugins"] == "org.example.Theirs,org.tidemark.spark.TidemarkPlugin"
+    assert tidemark.spark_conf(jar=jar, existing=merged) == merged
+    assert "spark.ui" not in merged
+
+
+def test_a_token_is_a_setting_that_spark_hides(jar):
+    assert tidemark.spark_conf(jar=jar, token="secret")["spark.tidemark.token"] == "secret"
+
+
+def test_a_jar_that_is_not_there_is_an_error(tmp_path):
+    with pytest.raises(FileNotFoundError, match="does not start"):
+        tidemark.spark_conf(jar=tmp_path / "absent.jar")
+    with pytest.raises(ValueError, match="TIDEMARK_SPARK_JAR"):
+        tidemark.spark_conf()
+
+
+@pytest.fixture(autouse=True)
+def no_environment(monkeypatch):
+    for name in ("MASTER", "SPARK_JAR", "TLS_CA", "TOKEN_FILE"):
+        monkeypatch.delenv(f"TIDEMARK_{name}", raising=False)

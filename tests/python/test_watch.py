@@ -1,0 +1,187 @@
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import tidemark
+from conftest import APPLICATION, ROOT, PROGRAM, wait_for
+from tidemark import _following
+
+
+def test_snapshots_come_in_order_to_the_final_one(new_master):
+    master = new_master().start()
+    job = subprocess.Popen(
+        [
+            PROGRAM,
+            "run",
+            "example",
+            "two-path",
+            "--input",
+            ROOT / "data" / "graphs" / "facebook-combined.txt.zst",
+            "--output-format",
+            "count",
+            "--slots",
+            "1",
+            "--reducers",
+            "2",
+            "--job-id",
+            "paths",
+            "--master",
+            master.address,
+            "-o",
+            "quiet",
+        ],
+        stdout=subprocess.DEVNULL,
+    )
+    with tidemark.Client(master.address) as client:
+        snapshots = list(client.watch("paths", wait_for_job=True, timeout=60))
+    assert job.wait() == 0
+    assert len(snapshots) > 1
+    assert [snapshot.final for snapshot in snapshots].count(True) == 1
+    assert snapshots[-1].final and snapshots[-1].state is tidemark.JobState.SUCCEEDED
+    assert snapshots[-1].fraction_done == 1 and snapshots[-1].ended_at is not None
+    for earlier, later in zip(snapshots, snapshots[1:]):
+        assert earlier.sequence < later.sequence
+        assert earlier.fraction_done <= later.fraction_done
+    assert all(snapshot.ended_at is None for snapshot in snapshots[:-1])
+
+
+def test_a_watch_goes_on_after_the_master_was_killed_and_started_again(new_master):
+    master = new_master()
+    master.begin_application()
+    master.start()
+    troubles, snapshots = [], []
+    with tidemark.Client(master.address) as client:
+        watch = client.watch(APPLICATION, wait_for_job=True, timeout=60, on_trouble=troubles.append)
+        snapshots.append(next(watch))
+        master.kill()
+        starter = threading.Timer(0.5, lambda: (master.end_application(), master.start()))
+        starter.start()
+        snapshots += watch
+        starter.join()
+    assert snapshots[-1].final
+    sequences = [snapshot.sequence for snapshot in snapshots]
+    assert sequences == sorted(set(sequences))
+    assert "lost contact" in troubles[0] and troubles[0].endswith("retrying")
+    assert troubles[-1] == "the master is back"
+
+
+def test_patience_has_an_end(new_master):
+    master = new_master()
+    master.begin_application()
+    master.start()
+    with tidemark.Client(master.address) as client:
+        watch = client.watch(APPLICATION, wait_for_job=True, timeout=60, patience=0.5)
+        next(watch)
+        master.kill()
+        with pytest.raises(tidemark.UnreachableError, match="lost contact.*gave up after"):
+            list(watch)
+
+
+def test_a_master_that_has_lost_the_job_is_told_apart_from_one_that_is_away(new_master, caplog):
+    master = new_master()
+    master.begin_application()
+    master.start()
+    with tidemark.Client(master.address) as client:
+        watch = client.watch(APPLICATION, wait_for_job=True, timeout=60, patience=1)
+        next(watch)
+        master.kill()
+        another = new_master()
+        another._words[another._words.index("--listen") + 1] = master.address
+        another.start()
+        with pytest.raises(tidemark.NotFoundError, match="no longer knows the job"):
+            list(watch)
+    assert "retrying" in caplog.text
+
+
+def test_a_watch_may_begin_before_the_master(new_master):
+    master = new_master()
+    starter = threading.Timer(0.3, lambda: (master.start(), master.run_job("one")))
+    starter.start()
+    with tidemark.Client(master.address) as client:
+        assert client.wait("one", wait_for_job=True, timeout=60).state == "succeeded"
+    starter.join()
+
+
+def test_timeout_ends_a_watch_of_a_job_that_goes_on(client):
+    began = time.monotonic()
+    with pytest.raises(tidemark.NotEndedError, match=f"{APPLICATION} has not ended within 0.5 s"):
+        client.wait(APPLICATION, timeout=0.5)
+    assert time.monotonic() - began < 5
+    with pytest.raises(TimeoutError):
+        client.wait("not known yet", wait_for_job=True, timeout=0.1)
+
+
+def test_a_master_that_hangs_is_told(new_master, monkeypatch):
+    monkeypatch.setattr(_following, "_MUTE_AFTER_S", 0.3)
+    master = new_master("--set", "tick.interval=100ms", "--set", "tick.interval_min=100ms")
+    master.begin_application()
+    master.start()
+    troubles = []
+    with tidemark.Client(master.address) as client:
+        with client.watch(APPLICATION, wait_for_job=True, on_trouble=troubles.append) as watch:
+            next(watch)
+            next(watch)
+            master.signal(signal.SIGSTOP)
+            threading.Thread(
+                target=lambda: (wait_for(lambda: troubles), master.signal(signal.SIGCONT))
+            ).start()
+            for _ in watch:
+                if troubles[-1:] == ["the master is back"]:
+                    break
+    assert troubles[0].startswith("nothing heard from the master at")
+
+
+def test_closing_a_watch_leaves_no_thread_and_no_call(client):
+    before = set(threading.enumerate())
+    with client.watch(APPLICATION) as watch:
+        next(watch)
+    wait_for(lambda: set(threading.enumerate()) <= before)
+    assert list(watch) == []
+    assert client.get("words").final
+
+
+def test_a_group_is_watched_like_a_job(new_master):
+    master = new_master()
+    master.begin_application()
+    master.end_application()
+    master.start()
+    with tidemark.Client(master.address) as client:
+        assert client.wait(APPLICATION, wait_for_job=True, timeout=30).groups
+        for name in ("sql/0", "job/5"):
+            group = client.wait(f"{APPLICATION}/{name}", view=tidemark.View.BASIC)
+            assert group.final and group.state == "succeeded"
+            assert group.job_id == f"{APPLICATION}/{name}"
+            assert group.counts.stage_count == len(group.stages) > 0
+            assert group.fraction_done == 1 and group.elapsed is not None
+        with pytest.raises(tidemark.NotFoundError, match=f"job {APPLICATION} has no sql/7"):
+            client.wait(f"{APPLICATION}/sql/7")
+
+
+def test_interrupted_it_ends_at_once_and_leaves_the_line_it_has_drawn(master):
+    program = f"""
+import sys, tidemark
+class Terminal:
+    encoding = "utf-8"
+    def isatty(self): return True
+    def write(self, text): sys.stderr.write(text)
+    def flush(self): sys.stderr.flush()
+for snapshot in tidemark.watch({APPLICATION!r}, file=Terminal()):
+    print(snapshot.job_id, flush=True)
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={"TERM": "xterm", "TIDEMARK_MASTER": master.address},
+    )
+    assert process.stdout.readline().decode() == f"{APPLICATION}\n"
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=10)
+    assert process.returncode == -signal.SIGINT
+    line, rest = said.decode().split("\n", 1)
+    assert "sales by region" in line
+    assert rest.startswith("Traceback") and rest.endswith("KeyboardInterrupt\n")

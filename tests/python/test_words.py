@@ -1,0 +1,71 @@
+"""The words are those of the console."""
+
+from datetime import timedelta
+
+import pytest
+from google.protobuf import json_format
+
+from conftest import ROOT, run
+from tidemark import Range, _wire, _words
+from tidemark._reading import read_snapshot
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (-5, "0 s"),
+        (0.999, "0 s"),
+        (41, "41 s"),
+        (60, "1 min"),
+        (65, "1 min 05 s"),
+        (2 * 3600 + 359, "2 h 05 min"),
+        (76 * 3600, "3 d 04 h"),
+        (1000 * 86400, "over 999 d"),
+    ],
+)
+def test_durations_are_two_units(seconds, text):
+    assert _words.duration_text(timedelta(seconds=seconds)) == text
+
+
+@pytest.mark.parametrize(
+    ("median", "lower", "upper", "text"),
+    [
+        (41.4, 35.2, 51.1, "35-52 s"),
+        (198, 171, 249, "2 min 50 s - 4 min 10 s"),
+        (50 * 60, 22 * 60, 81 * 60, "20 min - 1 h 30 min"),
+        (4.6, 2.2, 29, "2-30 s"),
+        (9, 12, 4, "9 s"),
+        (60, 0, 180, "up to 3 min"),
+        (1e9, 35, 1e11, "30 s or more"),
+    ],
+)
+def test_ranges_are_rounded_to_what_is_known(median, lower, upper, text):
+    known = _words.round_to_known(
+        Range(*(timedelta(seconds=seconds) for seconds in (median, lower, upper)))
+    )
+    assert _words.range_text(known.lower, known.upper, unicode=False) == text
+
+
+@pytest.mark.parametrize("log", ["two-path-on-yarn.tidemark-log", "spark/local-1795466322781.zst"])
+def test_every_line_of_the_command_line_has_our_words(log):
+    file = ROOT / "tests" / "data" / log
+    snapshots = []
+    for line in run("replay", file, "-o", "jsonl").splitlines():
+        message = _wire.message("tidemark.v1.Snapshot")()
+        snapshots.append(read_snapshot(json_format.Parse(line, message)))
+    lines = [
+        line
+        for line in run("replay", file, "-o", "plain", env={"LC_ALL": "C.UTF-8"}).splitlines()
+        if line.startswith("[")
+    ]
+    assert len(lines) > 5
+    for line in lines:
+        assert any(is_in(line, snapshot) for snapshot in snapshots), line
+
+
+def is_in(line, snapshot):
+    percent = _words.percent_text(snapshot)
+    words = _words.remaining_text(snapshot, unicode=True).split(":")[0]
+    words = words if percent == "-" else f"{percent}, {words}"
+    beginning = f"[{_words.elapsed_text(snapshot)}] {_words.printable(snapshot.name)}:"
+    return line.startswith(beginning) and f" {words}" in line
