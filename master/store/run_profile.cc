@@ -19,6 +19,7 @@ void EncodeRunProfile(const RunProfile& run, pb::LoggedRunProfile& message) {
     pb::LoggedStageProfile& logged = *message.add_stages();
     logged.set_name(stage.name);
     logged.mutable_parents()->Add(stage.parents.begin(), stage.parents.end());
+    if (!stage.fetches) logged.set_fetches(false);
     logged.set_tasks(stage.tasks);
     logged.set_lag_seconds(stage.lag);
     for (const auto& times : stage.seconds) {
@@ -39,6 +40,7 @@ RunProfile DecodeRunProfile(const pb::LoggedRunProfile& message) {
         stage.parents.push_back(parent);
       }
     }
+    stage.fetches = !logged.has_fetches() || logged.fetches();
     stage.tasks = logged.tasks();
     stage.lag = IsTime(logged.lag_seconds()) ? logged.lag_seconds() : 0;
     const std::size_t kinds =

@@ -192,7 +192,8 @@ ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, double slots,
       if (!run.stage->seconds[kind].empty()) line.Add(run.slots, MeanOf(run.stage->seconds[kind]));
     }
     if (line.empty()) continue;
-    line.Fit(kind, runs.front().stage->parents.empty(), constants);
+    const StageProfile& newest = *runs.front().stage;
+    line.Fit(kind, newest.parents.empty() || !newest.fetches, constants);
     const double mean = std::exp(line.At(slots));
     std::vector<double> pooled;
     for (const EarlierStage& run : runs) {

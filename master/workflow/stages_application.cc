@@ -183,6 +183,17 @@ cost::StageLeft StageOf(const StageNow& stage, std::uint64_t stream, const Expec
   return left;
 }
 
+// How long ago the last of what it waits for ended; 0 while something has not.
+double WaitedSoFar(const StageNow& stage, const WorkflowNow& now) {
+  double waited = now.elapsed;
+  for (const std::size_t number : stage.parents) {
+    const StageNow& parent = now.stages[number];
+    const bool is_done = parent.is_task_count_known && parent.finished.size() == parent.tasks;
+    waited = std::min(waited, is_done ? parent.done_since : 0);
+  }
+  return waited;
+}
+
 }  // namespace
 
 void ExpectStages(std::span<const RunProfile* const> history, WorkflowNow& now) {
@@ -218,9 +229,11 @@ void ExpectStages(std::span<const RunProfile* const> history, WorkflowNow& now) 
     stage.container = now.stages.front().container;
   }
   for (std::size_t n = 0; n < expected.size(); ++n) {
+    StageNow& stage = now.stages[seen + n];
     for (const std::size_t parent : before[expected[n]].parents) {
-      if (parent < place.size()) now.stages[seen + n].parents.push_back(*place[parent]);
+      if (parent < place.size()) stage.parents.push_back(*place[parent]);
     }
+    stage.waited = WaitedSoFar(stage, now);
   }
 }
 

@@ -17,9 +17,9 @@
 namespace tidemark::workflow {
 namespace {
 
-// How many of the groups that ended last a new one is taken to have waited for. Measured: drivers
-// of TPC-DS run at most as many jobs side by side.
-constexpr std::size_t kGroupsWaitedFor = 8;
+// How many of the groups and stages that ended last a new one is taken to have waited for.
+// Measured: drivers of TPC-DS run at most as many jobs side by side.
+constexpr std::size_t kWaitedForMax = 8;
 // Limits what a stranger's graph may cost: how many stages one of a profile may wait for.
 constexpr std::size_t kParentsMax = 256;
 
@@ -57,7 +57,10 @@ class Looking {
     FindWarmth();
     FillIn();
     FindGroups();
-    for (std::size_t i = 0; i < stages_.size(); ++i) FindParents(i);
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      FindParents(i);
+      FindLag(i);
+    }
     BreakCycles();
     FindSlots();
     return std::move(seen_);
@@ -76,6 +79,7 @@ class Looking {
     bool is_done = true;
     std::optional<std::size_t> last;  // of its stages that ran
     std::string_view kind;            // the name of its final stage: what it does
+    std::vector<std::pair<absl::Time, std::size_t>> ended;  // of its stages: when, and which
   };
 
   void Add(std::uint32_t number, const model::Stage& stage) {
@@ -85,6 +89,7 @@ class Looking {
     StageNow& now = seen_.stages.emplace_back();
     now.name = opened.signature.empty() ? opened.name : opened.signature;
     now.number = number;
+    now.fetches = !opened.parents.empty();
     now.owner = owners_.try_emplace(opened.pool, owners_.size()).first->second;
     if (opened.slots) now.at_once_max = std::max<std::uint64_t>(*opened.slots, 1);
     if (opened.skipped) return;
@@ -245,8 +250,10 @@ class Looking {
       group.is_done &= facts.is_done;
       group.kind = facts.stage->opened.name;
       if (!facts.begun.empty()) group.last = i;
+      if (!facts.begun.empty() && facts.is_done) group.ended.emplace_back(facts.last_end, i);
     }
-    for (const auto& [name, group] : groups_) {
+    for (auto& [name, group] : groups_) {
+      std::sort(group.ended.begin(), group.ended.end());
       if (group.is_done && group.last) ended_.emplace_back(group.end, *group.last);
     }
     std::sort(ended_.begin(), ended_.end());
@@ -271,30 +278,40 @@ class Looking {
       const auto parent = place_.find(number);
       if (parent != place_.end() && parent->second != index) now.parents.push_back(parent->second);
     }
+    // The driver submits a job, of the same group or another, when others have ended.
     if (opened.parents.empty() && !opened.group.empty()) {
-      const absl::Time appeared = groups_[opened.group].announced;
-      auto ended =
-          std::upper_bound(ended_.begin(), ended_.end(), std::pair(appeared, stages_.size()));
-      for (std::size_t n = 0; n < kGroupsWaitedFor && ended != ended_.begin(); ++n) {
-        --ended;
-        if (ended->second < index) now.parents.push_back(ended->second);
-      }
+      const Group& group = groups_[opened.group];
+      WaitFor(ended_, group.announced, index, now);
+      WaitFor(group.ended, stages_[index].stage->announced_at, index, now);
     }
     // What is skipped is there when what it would have waited for is.
     for (const std::size_t parent : now.parents) {
       if (!opened.skipped) break;
       stages_[index].last_end = std::max(stages_[index].last_end, stages_[parent].last_end);
     }
-    FindLag(index, now);
   }
 
-  void FindLag(std::size_t index, StageNow& now) const {
+  // For those of `ended` that had ended at `appeared`.
+  static void WaitFor(const std::vector<std::pair<absl::Time, std::size_t>>& ended,
+                      absl::Time appeared, std::size_t index, StageNow& now) {
+    auto at = std::upper_bound(ended.begin(), ended.end(), std::pair(appeared, index));
+    for (std::size_t n = 0; n < kWaitedForMax && at != ended.begin(); ++n) {
+      --at;
+      if (at->second < index) now.parents.push_back(at->second);
+    }
+  }
+
+  void FindLag(std::size_t index) {
+    StageNow& now = seen_.stages[index];
+    const StageFacts& facts = stages_[index];
+    if (facts.is_done) {
+      now.done_since = SecondsBetween(std::max(facts.last_end, state_.started_at), now_);
+    }
     absl::Time ready = state_.started_at;
     for (const std::size_t parent : now.parents) {
       if (!stages_[parent].is_done) return;
       ready = std::max(ready, stages_[parent].last_end);
     }
-    const StageFacts& facts = stages_[index];
     // When its first task started says less: it may have waited for a slot.
     if (const auto& opened_at = facts.stage->opened.opened_at) {
       now.lag = SecondsBetween(ready, *opened_at);
@@ -437,7 +454,10 @@ RunProfile ProfileOf(const WorkflowNow& now) {
     const StageNow& stage = now.stages[i];
     if (!RanWhole(stage)) continue;
     place[i] = run.stages.size();
-    StageProfile profile = {.name = stage.name, .tasks = stage.tasks, .lag = stage.lag.value_or(0)};
+    StageProfile profile = {.name = stage.name,
+                            .fetches = stage.fetches,
+                            .tasks = stage.tasks,
+                            .lag = stage.lag.value_or(0)};
     for (const FinishedTask& task : stage.finished) {
       profile.seconds[static_cast<std::size_t>(task.warmth)].push_back(task.seconds);
     }

@@ -34,6 +34,7 @@ struct RunningTask {
 struct StageNow {
   std::string name;                  // as engines name it: the same in every run
   std::vector<std::size_t> parents;  // indexes
+  bool fetches = true;               // its tasks read what parents wrote (stage_profile.h)
   std::size_t owner = 0;
   schedule::Resources container = {.cores = 1};
   std::uint64_t tasks = 0;  // in all; those that have begun while is_task_count_known is not set
@@ -47,7 +48,8 @@ struct StageNow {
   std::vector<double> pending_sizes;
   // From the end of the last parent to the first task; empty: as in earlier runs.
   std::optional<double> lag;
-  double waited = 0;  // since the last parent ended, if nothing has begun
+  double waited = 0;      // since the last parent ended, if nothing has begun
+  double done_since = 0;  // how long ago the last task ended, if none is left
   std::uint64_t at_once_max = schedule::kNoLimit;  // tasks of the stage
   // Of a stage of a job; of one that is only expected, from kExpectedStages on.
   std::uint32_t number = 0;

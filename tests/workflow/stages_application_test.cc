@@ -159,6 +159,22 @@ TEST(ExpectStages, KeepsParentsWithHigherNumbers) {
   EXPECT_NEAR(Estimate({}, {&run}, 4).end.median, 25, 2.5);
 }
 
+// 20 of the 30 s between the scan and the join have passed.
+TEST(ExpectStages, WhatHasPassedOfAWaitDoesNotComeAgain) {
+  RunProfile run = {.slots = 4, .stages = {Profile("scan", 8, 10), Profile("join", 4, 5, {0})}};
+  run.stages[1].lag = 30;
+  WorkflowNow now = {.stages = {{.name = "scan", .tasks = 8, .done_since = 20}}, .elapsed = 40};
+  now.stages[0].finished.assign(8, {.seconds = 10, .warmth = Warmth::kRest});
+  ExpectStages(std::vector<const RunProfile*>{&run}, now);
+  ASSERT_EQ(now.stages.size(), 2u);
+  EXPECT_DOUBLE_EQ(now.stages[1].waited, 20);
+  EXPECT_NEAR(Estimate(now, {&run}, 4).end.median, 10 + 5, 1);
+  now.stages.resize(1);
+  now.stages[0].finished.pop_back();
+  ExpectStages(std::vector<const RunProfile*>{&run}, now);
+  EXPECT_DOUBLE_EQ(now.stages[1].waited, 0) << "the scan has not ended";
+}
+
 TEST(ExpectStages, ATaskCountThatIsNotKnownIsThatOfTheNewestRunWithTheStage) {
   const RunProfile newest = {.stages = {Profile("other", 3, 1)}};
   const RunProfile before = {.stages = {Profile("scan", 8, 10)}};

@@ -145,6 +145,33 @@ TEST(StagesNow, TheFirstStagesOfAGroupWaitForTheGroupsThatHadEnded) {
   EXPECT_DOUBLE_EQ(job.Now(8).stages[1].lag.value_or(-1), 3);
 }
 
+// An adaptive query: its second job lists the first one's stage anew, as skipped.
+TEST(StagesNow, ALaterJobOfAGroupWaitsForItsStagesThatHadEnded) {
+  Job job({});
+  job.Say(1, Stage(0, 1, {}, "sql/0"));
+  job.Run(1, 4, Task(0, 0));
+  StageOpened skipped = Stage(1, 1, {}, "sql/0");
+  skipped.skipped = true;
+  job.Say(5, skipped);
+  StageOpened join = Stage(2, 1, {1}, "sql/0");
+  join.opened_at = At(6);
+  job.Say(6, join);
+  const WorkflowNow now = job.Now(7);
+  EXPECT_THAT(now.stages[1].parents, ElementsAre(0));
+  EXPECT_DOUBLE_EQ(now.stages[2].lag.value_or(-1), 2) << "since the end of stage 0";
+  EXPECT_TRUE(now.stages[2].fetches);
+  EXPECT_FALSE(now.stages[0].fetches);
+  EXPECT_DOUBLE_EQ(now.stages[0].done_since, 3);
+}
+
+TEST(StagesNow, StagesOfAGroupThatAreToldTogetherDoNotWait) {
+  Job job({});
+  job.Say(1, Stage(0, 1, {}, "sql/0"));
+  job.Say(1, Stage(1, 1, {}, "sql/0"));
+  job.Run(1, 4, Task(0, 0));
+  EXPECT_TRUE(job.Now(5).stages[1].parents.empty());
+}
+
 TEST(StagesNow, PoolsTakeTurns) {
   StageOpened first = Stage(0, 1);
   StageOpened second = Stage(1, 1);

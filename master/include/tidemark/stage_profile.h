@@ -19,8 +19,11 @@ namespace tidemark {
 struct StageProfile {
   // Its signature, which is the same in every run.
   std::string name;
-  // Indexes in RunProfile::stages.
+  // What it waited for: indexes in RunProfile::stages.
   std::vector<std::size_t> parents;
+  // Whether its tasks read what parents wrote. Else its driver alone waited for them, as for one
+  // query before the next.
+  bool fetches = true;
   std::uint64_t tasks = 0;
   // From the end of the last parent to its first task. Seconds.
   double lag = 0;
