@@ -332,21 +332,21 @@ class Looking {
     }
   }
 
+  // What was seen does not add to what is told: the end of a task may be told late, when the next
+  // on its slot has started, so that for moments more seem to run than there are slots.
   void FindSlots() {
-    std::vector<bool> is_gone = GoneExecutors();
+    const std::vector<bool> is_gone = GoneExecutors();
     std::uint64_t told = 0;
     for (std::size_t i = 0; i < is_gone.size(); ++i) {
       if (!is_gone[i]) told += state_.executors[i].opened.slots;
     }
-    // Those that were given up for want of work come again with it: as many as there were.
-    if (told == 0) is_gone.assign(is_gone.size(), false);
     if (told == 0) {
       for (const StageFacts& facts : stages_) {
         told = std::max<std::uint64_t>(told, facts.stage->opened.slots.value_or(0));
       }
     }
     seen_.are_slots_told = told > 0;
-    seen_.slots = static_cast<double>(std::max(told, MostAtOnce(is_gone)));
+    seen_.slots = static_cast<double>(told > 0 ? told : MostAtOnce());
   }
 
   // By place: those that were closed, and those of drivers that a later attempt of the application
@@ -363,10 +363,10 @@ class Looking {
     return is_gone;
   }
 
-  std::uint64_t MostAtOnce(const std::vector<bool>& is_gone) const {
+  // Also on executors that are gone: those that were given up for want of work come again with it.
+  std::uint64_t MostAtOnce() const {
     std::vector<std::pair<absl::Time, int>> changes;
     for (const Begun& task : begun_) {
-      if (task.executor && is_gone[*task.executor]) continue;  // its end may never be told
       changes.emplace_back(task.start, 1);
       if (task.end) changes.emplace_back(*task.end, -1);
     }

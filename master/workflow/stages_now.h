@@ -17,10 +17,10 @@ bool HasOtherStages(const model::JobRecord& state);
 // left out, and where stages wait for each other, all parents with higher numbers.
 //
 // How warm a task's slot was needs the executors and their slots; without them all slots are alike.
-// Slots of the cluster: those that executors tell, else those that stages tell, and at least as
-// many as tasks ran at once; 0 if none has run. Executors that were closed, and those of an earlier
-// attempt of the application master, do not count as long as there are others. A stage that was
-// closed has the tasks that have finished. Cost: O(tasks log tasks + stages log stages + edges).
+// Slots of the cluster: those that executors tell, else those that stages tell, else as many as
+// tasks ran at once; 0 if none has run. Executors that were closed, and those of an earlier attempt
+// of the application master, do not count as long as there are others. A stage that was closed has
+// the tasks that have finished. Cost: O(tasks log tasks + stages log stages + edges).
 WorkflowNow StagesNow(const model::JobRecord& state, absl::Time now);
 
 // Where they run: on so many slots, the pools of the engine served by turns.

@@ -379,6 +379,27 @@ TEST(StagesNow, ExecutorsThatDoNotTellTheirSlotsAreCountedByWhatTheyRun) {
   EXPECT_THAT(WarmthsOf(now.stages[0]), ElementsAre(Warmth::kRest, Warmth::kRest, Warmth::kRest));
 }
 
+// As drivers of Spark do.
+TEST(StagesNow, EndsThatAreToldLateAddNoSlotsToThoseThatAreTold) {
+  Job job({Stage(0, 9)});
+  job.Executor(0, 0, 2);
+  for (const std::uint32_t index : {0, 1}) job.Run(0, 3, Task(0, index), 0);
+  for (const std::uint32_t index : {2, 3}) job.Run(2.5, 5, Task(0, index), 0);
+  EXPECT_DOUBLE_EQ(job.Now(2.7).slots, 2);
+  const WorkflowNow now = job.Now(5);
+  EXPECT_DOUBLE_EQ(now.slots, 2);
+  EXPECT_DOUBLE_EQ(ProfileOf(now).slots, 2);
+}
+
+TEST(StagesNow, EndsThatAreToldLateAddNoSlotsToThoseOfAStage) {
+  StageOpened said = Stage(0, 9);
+  said.slots = 2;
+  Job job({said});
+  for (const std::uint32_t index : {0, 1}) job.Run(0, 3, Task(0, index));
+  for (const std::uint32_t index : {2, 3}) job.Run(2.5, 5, Task(0, index));
+  EXPECT_DOUBLE_EQ(job.Now(5).slots, 2);
+}
+
 TEST(StagesNow, ExecutorsThatAreGoneHaveNoSlotsUnlessAllAreGone) {
   Job job({Stage(0, 9)});
   job.Executor(0, 0, 4);
