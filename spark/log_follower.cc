@@ -54,11 +54,17 @@ void LogFollower::Note(const std::string& line) const {
 void LogFollower::Poll(absl::Time now, Take take) {
   if (now - looked_at_ >= kLookInterval) FindLogs(now);
   for (auto at = logs_.begin(); at != logs_.end();) {
-    if (Follow(at->first, at->second, now, take)) {
-      ++at;
-    } else {
-      finished_.insert(at->first);
+    const auto& [path, log] = *at;
+    if (!Follow(at->second, now, take)) {
+      finished_.insert(path);
       at = logs_.erase(at);
+    } else if (IsQuiet(log, now)) {
+      Note(fmt::format("{} did not grow for {}: its driver may have been killed; the log is "
+                       "followed again once it grows",
+                       path, absl::FormatDuration(options_.quiet_max)));
+      at = logs_.erase(at);
+    } else {
+      ++at;
     }
   }
 }
@@ -87,7 +93,7 @@ void LogFollower::FindLogs(absl::Time now) {
 }
 
 // False: there is no more to come of it.
-bool LogFollower::Follow(const std::string& path, Log& log, absl::Time now, Take take) {
+bool LogFollower::Follow(Log& log, absl::Time now, Take take) {
   for (std::size_t events = 0; events < options_.events_max; ++events) {
     absl::StatusOr<std::optional<Event>> event = log.reader->Next();
     if (!event.ok()) {
@@ -102,12 +108,7 @@ bool LogFollower::Follow(const std::string& path, Log& log, absl::Time now, Take
     take(**std::move(event));
   }
   if (log.reader->application().is_closed()) return false;
-  if (now - log.grew_at > options_.quiet_max) {
-    Note(fmt::format("{} did not grow for {}: its driver was killed", path,
-                     absl::FormatDuration(options_.quiet_max)));
-    return false;
-  }
-  if (now - log.sign_at >= kSignInterval) {
+  if (!IsQuiet(log, now) && now - log.sign_at >= kSignInterval) {
     log.sign_at = now;
     log.signs.Tell(now, take);
   }

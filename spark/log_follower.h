@@ -24,8 +24,8 @@ namespace tidemark::spark {
 struct LogFollowerOptions {
   // Of signs of life: unique among processes that follow the same logs.
   std::string source_id = "log";
-  // A log that did not grow for so long is of a driver that was killed. Drivers flush theirs when
-  // stages end and not for tasks, so it is longer than most stages.
+  // A log that did not grow for so long is taken for that of a driver that was killed, until it
+  // grows. Drivers flush theirs when stages end and not for tasks, so it is longer than most stages.
   absl::Duration quiet_max = absl::Hours(6);
   // Logs at once; others wait.
   std::size_t logs_max = 1000;
@@ -56,7 +56,10 @@ class LogFollower {
   };
 
   void FindLogs(absl::Time now);
-  bool Follow(const std::string& path, Log& log, absl::Time now, Take take);
+  bool Follow(Log& log, absl::Time now, Take take);
+  bool IsQuiet(const Log& log, absl::Time now) const {
+    return now - log.grew_at > options_.quiet_max;
+  }
   void Note(const std::string& line) const;
 
   const std::string folder_;

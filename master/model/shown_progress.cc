@@ -54,6 +54,7 @@ void ShownProgress::NeverBack(Snapshot& snapshot) {
     Stage& shown = parts_[stage.id.child].stages[stage.id.stage];
     const std::uint32_t attempt = snapshot.stage_infos[i].attempt;
     if (std::exchange(shown.attempt, attempt) != attempt) shown = {.attempt = attempt};
+    if (stage.state == StageState::kSkipped) continue;  // it may run after all
     Raise(shown.fraction_done, stage.fraction_done);
     if (stage.shuffle) Raise(shown.fetched, stage.shuffle->fraction_done);
   }

@@ -100,6 +100,12 @@ Task* Stage::task(std::uint32_t index) {
   return place == places.end() ? nullptr : &tasks[place->second];
 }
 
+bool Stage::is_skipped() const {
+  return opened.skipped && std::none_of(tasks.begin(), tasks.end(), [this](const Task& task) {
+           return task.attempts.lower_bound({opened.attempt, 0}) != task.attempts.end();
+         });
+}
+
 std::optional<std::uint64_t> Stage::input_bytes(const Task& task) const {
   if (task.input_bytes || task.index >= opened.task_bytes.size()) return task.input_bytes;
   return opened.task_bytes[task.index];

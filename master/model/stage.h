@@ -112,6 +112,9 @@ struct Stage {
   }
   // The task of that index; null: not in `tasks`.
   Task* task(std::uint32_t index);
+  // Whether none of its tasks runs. One whose output was there and is lost runs after all, maybe as
+  // the attempt that was said to be skipped. O(tasks).
+  bool is_skipped() const;
   // Indexes of its tasks are below it; empty: not known.
   std::optional<std::uint32_t> index_count() const {
     return opened.index_count ? opened.index_count : opened.task_count;

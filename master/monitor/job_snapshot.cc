@@ -77,7 +77,7 @@ Shown ShownBy(const model::Task& task, const model::Stage& stage, double records
 }
 
 StageState StateOf(const model::Stage& stage, const StageProgress& progress) {
-  if (stage.opened.skipped) return StageState::kSkipped;
+  if (stage.is_skipped()) return StageState::kSkipped;
   if (stage.closed) {
     return stage.closed->outcome == JobOutcome::kSucceeded ? StageState::kDone
                                                            : StageState::kFailed;
@@ -116,7 +116,8 @@ StageProgress ProgressOf(const model::Stage& stage) {
   progress.running_tasks =
       std::min(progress.running_tasks, progress.tasks - progress.finished_tasks);
   progress.state = StateOf(stage, progress);
-  if (stage.closed && !stage.opened.skipped) {
+  const bool is_skipped = progress.state == StageState::kSkipped;
+  if (stage.closed && !is_skipped) {
     progress.running_tasks = 0;
     if (progress.state == StageState::kDone) progress.finished_tasks = progress.tasks;
     ended_at = stage.closed->at;
@@ -124,7 +125,7 @@ StageProgress ProgressOf(const model::Stage& stage) {
   }
   const bool is_done = progress.state == StageState::kDone;
   if (is_done || progress.state == StageState::kFailed) progress.ended_at = ended_at;
-  if (is_done || stage.opened.skipped) {
+  if (is_done || is_skipped) {
     progress.fraction_done = 1;
   } else if (progress.tasks > 0) {
     const double done = static_cast<double>(progress.finished_tasks) + fractions;

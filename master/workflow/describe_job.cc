@@ -42,11 +42,11 @@ void AddOwnStages(const Snapshot& job, std::uint32_t child, const JobPrediction&
     StageProgress& stage = workflow.stages.emplace_back(job.stages[i]);
     info.id.child = stage.id.child = child;
     const auto predicted =
-        std::find_if(prediction.stages.begin(), prediction.stages.end(), [&](const auto& other) {
-          return other.number == stage.id.stage &&
-                 (other.kind == StageKind::kUnknown || other.kind == info.kind);
-        });
-    if (predicted != prediction.stages.end()) {
+        std::ranges::lower_bound(prediction.stages, stage.id.stage, {}, &StagePrediction::number);
+    const bool is_predicted =
+        predicted != prediction.stages.end() && predicted->number == stage.id.stage &&
+        (predicted->kind == StageKind::kUnknown || predicted->kind == info.kind);
+    if (is_predicted) {
       AddPrediction(*predicted, workflow.at, stage);
     } else {
       stage.ends_in.reset();

@@ -172,8 +172,13 @@ class JobStages {
       return false;
     }
     std::size_t known = 0;
-    for (const StageLeft& stage : job_.left->stages) known += stage.times.of_task.size();
-    return known <= running_max_;
+    bool is_anything_left = false;
+    for (const StageLeft& stage : job_.left->stages) {
+      known += stage.times.of_task.size();
+      is_anything_left |= stage.work.pending > 0 || !stage.work.running.empty();
+    }
+    // Between the jobs of an application, only the forecast knows that more is to come.
+    return is_anything_left && known <= running_max_;
   }
 
   // As the job's own estimate has them, of which its forecast knows more: earlier runs, how far the

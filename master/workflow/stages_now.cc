@@ -92,7 +92,7 @@ class Looking {
     now.fetches = !opened.parents.empty();
     now.owner = owners_.try_emplace(opened.pool, owners_.size()).first->second;
     if (opened.slots) now.at_once_max = std::max<std::uint64_t>(*opened.slots, 1);
-    if (opened.skipped) return;
+    if (stage.is_skipped()) return;
     now.is_task_count_known = opened.task_count.has_value() || stage.closed;
     now.has_failed = stage.closed && stage.closed->outcome != JobOutcome::kSucceeded;
     const double records_per_byte = stage.closed ? 0 : stage.RecordsPerByte();
@@ -285,8 +285,9 @@ class Looking {
       WaitFor(group.ended, stages_[index].stage->announced_at, index, now);
     }
     // What is skipped is there when what it would have waited for is.
+    const bool is_skipped = stages_[index].stage->is_skipped();
     for (const std::size_t parent : now.parents) {
-      if (!opened.skipped) break;
+      if (!is_skipped) break;
       stages_[index].last_end = std::max(stages_[index].last_end, stages_[parent].last_end);
     }
   }

@@ -277,6 +277,20 @@ TEST_F(JobSnapshotTest, StagesOfEveryEngineAppearWithCountsAndStates) {
   EXPECT_EQ(job.counts.finished_stages, 1u);
 }
 
+TEST_F(JobSnapshotTest, ASkippedStageWhoseTasksRunIsShownToRun) {
+  Say(0, JobOpened{.name = "query"});
+  StageOpened skipped = Generic(4, 2, {});
+  skipped.skipped = true;
+  Say(0, skipped);
+  EXPECT_EQ(Tick(1).stages[0].state, StageState::kSkipped);
+  Say(2, Generic(4, 2, {}));
+  Say(2, Started({.stage = 4, .index = 0}));
+  const StageProgress& stage = Tick(3).stages[0];
+  EXPECT_EQ(stage.state, StageState::kRunning);
+  EXPECT_EQ(stage.running_tasks, 1u);
+  EXPECT_EQ(stage.fraction_done, 0);
+}
+
 TEST_F(JobSnapshotTest, AStageGoesBackOnlyWhenItIsRunAgain) {
   Say(0, JobOpened{.name = "query"});
   Say(0, Generic(4, 2, {}));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -103,6 +104,20 @@ TEST_F(LogFollowerTest, ALogThatDoesNotGrowIsOfADriverThatWasKilled) {
   EXPECT_THAT(Poll(), IsEmpty());
   EXPECT_THAT(notes_, ElementsAre(HasSubstr("did not grow for 5m")));
   EXPECT_EQ(follower_.followed_logs(), 0u);
+}
+
+TEST_F(LogFollowerTest, ALogThatWasGivenUpIsFollowedAgainOnceItGrows) {
+  Append("app-1.inprogress", kStart);
+  EXPECT_EQ(Poll().size(), 4u);
+  fs::last_write_time(folder_ / "app-1.inprogress",
+                      fs::file_time_type::clock::now() - std::chrono::minutes(10));
+  now_ += absl::Minutes(6);
+  EXPECT_THAT(Poll(), IsEmpty());
+  EXPECT_THAT(Poll(), IsEmpty());
+  EXPECT_EQ(follower_.followed_logs(), 0u);
+  Append("app-1.inprogress", kTask);
+  EXPECT_EQ(Poll().size(), 5u);
+  EXPECT_EQ(follower_.followed_logs(), 1u);
 }
 
 TEST_F(LogFollowerTest, WhoFollowsAnewTellsTheSameEvents) {

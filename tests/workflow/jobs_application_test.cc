@@ -168,6 +168,17 @@ TEST(ApplicationOfJobs, TheTasksOfARunningJobKeepToItsForecast) {
   EXPECT_NEAR(estimate.end.upper, 160, 16);
 }
 
+// As a Spark driver between two of its jobs: that more is to come only the forecast knows.
+TEST(ApplicationOfJobs, AnApplicationWhoseStagesHaveAllEndedKeepsToItsForecast) {
+  LiveJob job = RunningFor(40, {});
+  job.is_of_stages = true;
+  job.left = std::make_shared<const cost::StagesLeft>(
+      cost::StagesLeft{.stages = {{.work = {}, .times = {}, .number = 3}}, .ends = {0}});
+  const estimate::Estimate estimate = Estimate({job, Waiting(4, 5, 0, 0)}, {{}, {0}}, Slots(4));
+  EXPECT_NEAR(estimate.owner_ends[0].median, 40, 1e-6);
+  EXPECT_NEAR(estimate.owner_ends[1].median, 45, 1e-6);
+}
+
 // Else the tasks of a few hundred jobs of a stranger would cost what they like.
 TEST(ApplicationOfJobs, OfMoreTasksThanAreToldApartOnlyTheNumberCounts) {
   LiveJob job = RunningFor(40, {.running = 2'000});

@@ -188,6 +188,17 @@ TEST(StagesNow, ASkippedStageHasNothingLeft) {
   EXPECT_EQ(Job({skipped}).Now(1).stages[0].tasks, 0u);
 }
 
+// As a map stage of Spark whose output was there and was lost with its executor.
+TEST(StagesNow, ASkippedStageWhoseTasksRunIsNotSkipped) {
+  StageOpened skipped = Stage(0, 2);
+  skipped.skipped = true;
+  Job job({skipped});
+  job.Say(3, Stage(0, 2));
+  job.Say(4, Started(Task(0, 0)));
+  EXPECT_EQ(job.Now(5).stages[0].tasks, 2u);
+  EXPECT_EQ(job.Now(5).stages[0].running.size(), 1u);
+}
+
 // As a job of Spark lists the stages of an earlier one that it descends from.
 TEST(StagesNow, BehindASkippedStageTheLagIsFromWhatThatWouldHaveWaitedFor) {
   Job job({Stage(0, 1, {}, "job 0")});

@@ -231,8 +231,7 @@ struct AttemptChanged {
   std::optional<std::uint32_t> executor;
   // It runs beside another attempt at the task. Kept, but nothing uses it yet.
   bool speculative = false;
-  // What it has to read: a map task's split, a reduce task's partition. Records are kept, but no
-  // estimate uses them yet.
+  // What it has to read: a map task's split, a reduce task's partition.
   std::optional<std::uint64_t> input_bytes;
   std::optional<std::uint64_t> input_records;
   // Of a map task: which of the job's inputs it reads.
@@ -262,8 +261,9 @@ struct TaskHeartbeat {
   AttemptId attempt;
   // Input processed; of a shuffle, fetched.
   std::uint64_t bytes_done = 0;
-  // A master does not keep these two yet: input records processed, and output so far.
+  // Input records processed.
   std::uint64_t records_done = 0;
+  // Output so far. A master does not keep it yet.
   std::uint64_t bytes_emitted = 0;
   TimeUse time;
   // All input is read before the work begins, to be sorted or put into groups: what has been read
