@@ -59,9 +59,10 @@ void LogFollower::Poll(absl::Time now, Take take) {
       finished_.insert(path);
       at = logs_.erase(at);
     } else if (IsQuiet(log, now)) {
-      Note(fmt::format("{} did not grow for {}: its driver may have been killed; the log is "
-                       "followed again once it grows",
-                       path, absl::FormatDuration(options_.quiet_max)));
+      Note(
+          fmt::format("{} did not grow for {}: its driver may have been killed; the log is "
+                      "followed again once it grows",
+                      path, absl::FormatDuration(options_.quiet_max)));
       at = logs_.erase(at);
     } else {
       ++at;

@@ -25,7 +25,8 @@ struct LogFollowerOptions {
   // Of signs of life: unique among processes that follow the same logs.
   std::string source_id = "log";
   // A log that did not grow for so long is taken for that of a driver that was killed, until it
-  // grows. Drivers flush theirs when stages end and not for tasks, so it is longer than most stages.
+  // grows. Drivers flush theirs when stages end and not for tasks, so it is longer than most
+  // stages.
   absl::Duration quiet_max = absl::Hours(6);
   // Logs at once; others wait.
   std::size_t logs_max = 1000;

@@ -199,6 +199,11 @@ void Frame::AddParts() {
   for (const StageProgress& stage : snapshot_.stages) {
     if (stage.state == StageState::kRunning) ++running;
   }
+  const auto groups = static_cast<std::size_t>(std::ranges::count(
+      snapshot_.groups, JobState::kRunning, [](const Group& group) { return group.state; }));
+  if (!is_workflow && groups > kGroupsShown) {
+    AddSentence(Style::kDim, fmt::format("and {} more running groups", groups - kGroupsShown));
+  }
   if (!is_workflow && running > kStagesShown) {
     AddSentence(Style::kDim, fmt::format("and {} more running stages", running - kStagesShown));
   }

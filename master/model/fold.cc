@@ -345,6 +345,12 @@ absl::StatusOr<GroupState*> Folder::MakeGroup(const std::string& name) {
   const auto known = state_.groups.find(name);
   if (known != state_.groups.end()) return &known->second;
   if (absl::Status room = CheckRoom(limits_, state_); !room.ok()) return room;
+  if (state_.groups.size() >= limits_.stages_max) {
+    return LimitExceeded("stages_per_job",
+                         fmt::format("the job has {} groups of stages; this master allows at most "
+                                     "as many per job as stages, {}",
+                                     state_.groups.size(), limits_.stages_max));
+  }
   state_.memory_bytes += kGroupBytes + 2 * name.size();
   GroupState& group = state_.groups[name];
   group.opened.group = name;

@@ -72,9 +72,10 @@ double Stage::RecordsPerByte() const {
   double bytes = 0;
   for (const Task& task : tasks) {
     const TaskAttempt* const finished = task.finished_attempt();
-    if (finished == nullptr || !finished->life.input_records) continue;
+    const std::uint64_t read = input_bytes(task).value_or(0);
+    if (finished == nullptr || !finished->life.input_records || read == 0) continue;
     records += static_cast<double>(*finished->life.input_records);
-    bytes += static_cast<double>(input_bytes(task).value_or(0));
+    bytes += static_cast<double>(read);
   }
   return bytes > 0 ? records / bytes : 0;
 }

@@ -6,7 +6,7 @@
 // median or of the width of its interval, whichever is larger. Of stages that have not started,
 // those that differ by more are renewed kRefreshedMax at a tick, the worst first: after a jump of
 // everything the forecast of a stage far away may be that of some ticks ago, 80 at most for 1,000
-// stages. What is said of the job and of stages that run is always of this tick.
+// stages. What is said of the job is always of this tick.
 #pragma once
 
 #include <cstddef>

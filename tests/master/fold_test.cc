@@ -767,6 +767,14 @@ TEST(FoldStages, TheEndOfAStageIsOfItsNewestAttempt) {
   EXPECT_EQ(job.state.anomalies, 0u);
 }
 
+TEST(FoldStages, AJobHasNoMoreGroupsThanItMayHaveStages) {
+  Job job = OpenGeneric({});
+  job.limits.stages_max = 1;
+  EXPECT_TRUE(job.Say(1, GroupOpened{"sql/1"}).ok());
+  EXPECT_EQ(ExceededLimit(job.Say(1, GroupOpened{"sql/2"})), "stages_per_job");
+  EXPECT_TRUE(job.Say(1, GroupClosed{"sql/1"}).ok());
+}
+
 TEST(FoldStages, GroupsThatNobodyBoundsTakeRoom) {
   Job job = OpenGeneric({});
   job.limits.state_bytes_max = job.state.memory_bytes + 900;

@@ -204,8 +204,8 @@ struct ShuffleProgress {
   friend bool operator==(const ShuffleProgress&, const ShuffleProgress&) = default;
 };
 
-// How far a stage is. Its fraction_done never falls within one attempt of the stage, unless that was
-// skipped and runs after all.
+// How far a stage is. Its fraction_done never falls within one attempt of the stage, unless that
+// was skipped and runs after all.
 struct StageProgress {
   StageId id;
   StageState state = StageState::kUnknown;

@@ -354,7 +354,7 @@ final class ApplicationListener extends SparkListener {
     }
   }
 
-  /** Null: it succeeded, or Spark is older than 3.4, which does not say it. */
+  /** Null: it succeeded. */
   private String failureOfExecution(Object event) throws ReflectiveOperationException {
     final Object why = Members.orNull((scala.Option<?>) members.call(event, "errorMessage"));
     return why == null || why.toString().isEmpty() ? null : cut(why.toString());
