@@ -15,7 +15,7 @@ public final class Groups {
   private static final int KEYS = 2_000;
   private static final int MAPS = 8;
   private static final int REDUCES = 8;
-  private static final double MOST = 150_000;
+  private static final double MOST = 240_000;
   private static final double SKEW = 0.7;
 
   private Groups() {}

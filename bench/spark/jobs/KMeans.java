@@ -17,11 +17,11 @@ import scala.Tuple2;
  * result does not depend on the order of additions. Argument: how much of the usual work.
  */
 public final class KMeans {
-  private static final int POINTS = 1_200_000;
+  private static final int POINTS = 3_000_000;
   private static final int DIMENSIONS = 12;
-  private static final int CLUSTERS = 40;
+  private static final int CLUSTERS = 80;
   private static final int PARTITIONS = 6;
-  private static final int ITERATIONS = 15;
+  private static final int ITERATIONS = 20;
 
   private KMeans() {}
 

@@ -15,7 +15,7 @@ import scala.Tuple2;
  * result does not depend on the order of additions. Argument: how much of the usual work.
  */
 public final class PageRank {
-  private static final int PAGES = 120_000;
+  private static final int PAGES = 240_000;
   private static final int LINKS = 12; // of a page
   private static final int PARTITIONS = 6;
   private static final int ITERATIONS = 10;

@@ -4,8 +4,8 @@ import sys
 
 from pyspark.sql import SparkSession
 
-ROWS = 60_000_000
-GROUPS = 3_000_000
+ROWS = 120_000_000
+GROUPS = 6_000_000
 
 
 def run(spark, scale):

@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.functions import udf
 from pyspark.sql.types import IntegerType
 
-ROWS = 1_000_000
+ROWS = 5_000_000
 
 
 def steps_to_one(n):

@@ -7,9 +7,9 @@ import sys
 
 from pyspark.sql import SparkSession
 
-CUSTOMERS = 300_000
-ORDERS = 3_000_000
-LINES = 12_000_000
+CUSTOMERS = 1_000_000
+ORDERS = 10_000_000
+LINES = 40_000_000
 
 scale = float(sys.argv[1])
 session = SparkSession.builder.getOrCreate()

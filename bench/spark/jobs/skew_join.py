@@ -4,9 +4,9 @@ import sys
 
 from pyspark.sql import SparkSession
 
-FACTS = 6_000_000
+FACTS = 16_000_000
 KEYS = 50_000
-MATCHES_OF_THE_HOT_KEY = 600
+MATCHES_OF_THE_HOT_KEY = 3_000
 
 
 def run(spark, scale):

@@ -7,12 +7,12 @@ import tempfile
 
 from pyspark.sql import SparkSession
 
-ROWS = 8_000_000
+ROWS = 24_000_000
 
 session = SparkSession.builder.getOrCreate()
 with tempfile.TemporaryDirectory() as folder:
     rows = session.range(0, int(ROWS * float(sys.argv[1])), 1, 8).selectExpr(
-        "xxhash64(id) AS k", "id", "repeat(hex(id), 4) AS payload")
+        "xxhash64(id) AS k", "id", "hex(id) AS payload")
     rows.orderBy("k", "id").write.csv(f"{folder}/sorted")
     session.stop()
     digest = hashlib.sha256()
