@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import pathlib
-import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -15,6 +15,7 @@ import measure  # noqa: E402
 
 BUILD = ROOT / "build" / "bench" / "spark"
 CONNECTOR = ROOT / "agent" / "spark" / "target" / "tidemark-spark.jar"
+PROCESSOR_TIME = pathlib.Path(__file__).resolve().parent / "processor_time.py"
 JOBS = pathlib.Path(__file__).resolve().parent / "jobs"
 EXECUTOR_MEGABYTES = 1024
 CLUSTER = f"local-cluster[2,1,{EXECUTOR_MEGABYTES}]"
@@ -32,6 +33,19 @@ def must(command, **options):
 def build_connector():
     must(["mvn", "--batch-mode", "--no-transfer-progress", "-q", "-f", str(ROOT / "agent" / "pom.xml"),
           "-pl", "spark", "-am", "package", "-DskipTests"])
+
+
+def finished(command, out, err, **options):
+    """Its exit code. All its processes are gone when this is interrupted."""
+    with open(out, "w") as to_out, open(err, "w") as to_err:
+        process = subprocess.Popen(command, stdout=to_out, stderr=to_err, stdin=subprocess.DEVNULL,
+                                   start_new_session=True, **options)
+    try:
+        return process.wait(PATIENCE_SECONDS)
+    except BaseException:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait()
+        raise
 
 
 class Ended:
@@ -78,8 +92,10 @@ class Spark:
         if not jar.exists() or any(s.stat().st_mtime > jar.stat().st_mtime for s in sources):
             BUILD.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory() as classes:
-                must(["javac", "-nowarn", "-cp", f"{self.installed}/jars/*", "-d", classes, *map(str, sources)])
-                must(["jar", "cf", str(jar), "-C", classes, "."])
+                must(["javac", "-nowarn", "-cp", f"{self.installed}/jars/*", "-d", classes,
+                      *map(str, sources)])
+                must(["jar", "cf", f"{jar}.new", "-C", classes, "."])
+            pathlib.Path(f"{jar}.new").rename(jar)
         return jar
 
     def submit(self, words, settings, events):
@@ -111,16 +127,12 @@ class Spark:
         command = self.submit(words, settings or {}, events)
         if watched is not None:
             command = [self.tidemark, "spark", "run", "--jar", str(CONNECTOR), *watched, "--", *command]
-        out, err = self.folder / f"out{self.runs}", self.folder / f"err{self.runs}"
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        with open(out, "w") as to_out, open(err, "w") as to_err:
-            done = subprocess.run(command, stdout=to_out, stderr=to_err, stdin=subprocess.DEVNULL,
-                                  env=self.environment(), cwd=self.folder, timeout=PATIENCE_SECONDS)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        if done.returncode != 0:
-            raise SystemExit(f"{' '.join(command)}\nfailed with {done.returncode}:\n{err.read_text()[-3000:]}")
+        out, err, used = (self.folder / f"{name}{self.runs}" for name in ("out", "err", "used"))
+        code = finished([sys.executable, PROCESSOR_TIME, used, *command], out, err,
+                        env=self.environment(), cwd=self.folder)
+        if code != 0:
+            raise SystemExit(f"{' '.join(command)}\nfailed with {code}:\n{err.read_text()[-3000:]}")
         logs = sorted(events.iterdir())
         if not logs:
             raise SystemExit(f"{' '.join(command)}\nwrote no event log")
-        return Ended(out.read_text(), err.read_text(), logs[0],
-                     after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        return Ended(out.read_text(), err.read_text(), logs[0], float(used.read_text()))

@@ -1,8 +1,9 @@
 package org.tidemark.bench;
 
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
@@ -21,28 +22,30 @@ public final class Groups {
   private Groups() {}
 
   public static void main(String[] arguments) {
-    // Work grows with the square of the sizes.
-    final double most = MOST * Math.sqrt(Double.parseDouble(arguments[0]));
     try (JavaSparkContext context = new JavaSparkContext(new SparkConf())) {
-      final Tuple2<Long, Long> result =
-          context
-              .parallelize(IntStream.range(0, MAPS).boxed().collect(Collectors.toList()), MAPS)
-              .flatMapToPair(
-                  map ->
-                      IntStream.range(0, KEYS)
-                          .boxed()
-                          .flatMap(rank -> valuesOf(rank, (long) (most / Math.pow(rank + 1, SKEW)), map))
-                          .iterator())
-              .groupByKey(REDUCES)
-              .mapValues(Groups::pairsApart)
-              .map(group -> new Tuple2<>(1L, group._2()))
-              .reduce((a, b) -> new Tuple2<>(a._1() + b._1(), a._2() + b._2()));
-      System.out.println("RESULT " + result._1() + " groups, " + result._2());
+      System.out.println("RESULT " + run(context, Double.parseDouble(arguments[0])));
     }
   }
 
+  /** The number of groups, and of pairs of values that are far apart. */
+  public static Tuple2<Long, Long> run(JavaSparkContext context, double scale) {
+    final double most = MOST * Math.sqrt(scale); // work grows with the square of the sizes
+    return context
+        .parallelize(IntStream.range(0, MAPS).boxed().collect(Collectors.toList()), MAPS)
+        .flatMapToPair(
+            map ->
+                IntStream.range(0, KEYS)
+                    .boxed()
+                    .flatMap(rank -> valuesOf(rank, (long) (most / Math.pow(rank + 1, SKEW)), map))
+                    .iterator())
+        .groupByKey(REDUCES)
+        .mapValues(Groups::pairsApart)
+        .map(group -> new Tuple2<>(1L, group._2()))
+        .reduce((a, b) -> new Tuple2<>(a._1() + b._1(), a._2() + b._2()));
+  }
+
   /** Those that one of the map tasks emits. */
-  private static java.util.stream.Stream<Tuple2<String, Long>> valuesOf(int rank, long values, int map) {
+  private static Stream<Tuple2<String, Long>> valuesOf(int rank, long values, int map) {
     return LongStream.iterate(map, i -> i < values, i -> i + MAPS)
         .mapToObj(i -> new Tuple2<>("key " + rank, (i + rank) * 0x9e3779b97f4a7c15L));
   }
