@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A skewed groupByKey and a skewed join on a real Spark, watched: Tidemark's bar below, Spark's own count of tasks above.
+"""A skewed groupByKey and a skewed join on a real Spark: the bar, and above it Spark's own count of tasks.
 
 usage: ./dev demo spark [RUN_OPTION...]
 """

@@ -32,8 +32,9 @@ PLAIN, CONNECTED, KEYS = None, {}, {"spark.tidemark.keys": "true"}
 def run(spark, words, settings, address, kind):
     """Seconds of the application and of its processors."""
     if kind is not PLAIN:
-        settings = {**settings, "spark.jars": ",".join(filter(None, [settings.get("spark.jars"), str(cluster.CONNECTOR)])),
-                    "spark.plugins": "org.tidemark.spark.TidemarkPlugin", "spark.tidemark.master": address, **kind}
+        settings = {**settings, "spark.jars": str(cluster.CONNECTOR),
+                    "spark.plugins": "org.tidemark.spark.TidemarkPlugin",
+                    "spark.tidemark.master": address, **kind}
     ended = spark.run(words, settings)
     log = judge.TasksDone(ended.events)
     return {"job": log.end - log.begin, "processor": ended.processor_seconds, "out": ended.out}
@@ -64,19 +65,22 @@ def pairs(spark, address, arguments):
         # Each application goes first as often as second.
         order = kinds if (pair + pair // len(arguments.jobs)) % 2 == 0 else kinds[::-1]
         runs = runs_of(spark, *applications.words_of(spark, name, arguments.scale), address, order)
-        print(f"{name}, pair {pair + 1} of {arguments.pairs}, {runs['plain']['job']:.0f} s: " + ", ".join(
-            f"{measure} {100 * ratio(runs, 'connected', measure):+.1f} %" for measure in ("job", "processor")), flush=True)
+        print(f"{name}, pair {pair + 1} of {arguments.pairs}, {runs['plain']['job']:.0f} s: " +
+              ", ".join(f"{measure} {100 * ratio(runs, 'connected', measure):+.1f} %"
+                        for measure in ("job", "processor")), flush=True)
         yield {"application": name, **runs}
 
 
 def records(spark, address, arguments):
     kinds = [("plain", PLAIN), ("connected", CONNECTED), ("keys", KEYS)]
-    words = ["--name", "records", "--class", "org.tidemark.bench.Records", str(spark.jobs_jar()), f"{arguments.scale:g}"]
+    words = ["--name", "records", "--class", "org.tidemark.bench.Records", str(spark.jobs_jar()),
+             f"{arguments.scale:g}"]
     for pair in range(arguments.record_pairs):
         turn = pair % len(kinds)
         runs = runs_of(spark, words, {}, address, kinds[turn:] + kinds[:turn])
-        print(f"records, {pair + 1} of {arguments.record_pairs}, {runs['plain']['processor']:.0f} s of processors: " + ", ".join(
-            f"{kind} {100 * ratio(runs, kind, 'processor'):+.1f} %" for kind in ("connected", "keys")), flush=True)
+        print(f"records, {pair + 1} of {arguments.record_pairs}, {runs['plain']['processor']:.0f} s of "
+              "processors: " + ", ".join(f"{kind} {100 * ratio(runs, kind, 'processor'):+.1f} %"
+                                         for kind in ("connected", "keys")), flush=True)
         yield runs
 
 
@@ -101,8 +105,8 @@ def main():
     parser.add_argument("--scale", type=float, default=1, help="so much of the usual work")
     arguments = parser.parse_args()
     cluster.build_connector()
-    with cluster.Spark(arguments.version, arguments.tidemark) as spark, tempfile.TemporaryDirectory() as logs, \
-            accuracy.master(arguments.tidemark, logs) as address:
+    with cluster.Spark(arguments.version, arguments.tidemark) as spark, \
+            tempfile.TemporaryDirectory() as logs, accuracy.master(arguments.tidemark, logs) as address:
         task_end_us = micros_of_a_task_end(spark, address, arguments.tasks)
         print(f"the end of a task: {task_end_us:.2f} us at the driver", flush=True)
         record_runs = list(records(spark, address, arguments))
@@ -120,8 +124,9 @@ def main():
                       for name, kind in (("plain", "connected"), ("keys", "keys"))}
         result["per_record"] = {name: mean for name, (mean, _) in of_records.items()}
         result["per_record_standard_error"] = {name: error for name, (_, error) in of_records.items()}
-        print("a shuffled record: " + ", ".join(f"{name} {100 * mean:+.2f} % +- {100 * (error or math.nan):.2f} %"
-                                                for name, (mean, error) in of_records.items()))
+        print("a shuffled record: " + ", ".join(
+            f"{name} {100 * mean:+.2f} % +- {100 * (error or math.nan):.2f} %"
+            for name, (mean, error) in of_records.items()))
     path = pathlib.Path(arguments.json)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(result, indent=1) + "\n")

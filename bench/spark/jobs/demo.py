@@ -1,4 +1,7 @@
-"""A skewed groupByKey or join, which says meanwhile how many tasks Spark counts. Arguments: groups or join, how much work."""
+"""A skewed groupByKey or join, and meanwhile how many tasks Spark counts.
+
+Arguments: groups or join; how much of the usual work.
+"""
 
 import sys
 import threading
