@@ -90,7 +90,9 @@ def tell(rows):
     print(f"{rows[0]['job']}, Spark {rows[0]['version']}, run {rows[0]['run']}, {rows[0]['seconds']:.0f} s: " +
           ", ".join(f"{row['indicator']} {row['avg_err']:.1f}" for row in rows) +
           f"; its end {100 * rows[0]['eta_err']:.0f} % off" +
-          (f", held {100 * rows[0]['coverage90']:.0f} %" if rows[0]["coverage90"] is not None else ""), flush=True)
+          (f", held {100 * rows[0]['coverage90']:.0f} %" if rows[0]["coverage90"] is not None else "") +
+          (f"; reduce phase {rows[0]['reduce_avg_err']:.1f}" if "reduce_avg_err" in rows[0] else ""),
+          flush=True)
 
 
 def run_application(spark, job, words, settings, runs, kept):

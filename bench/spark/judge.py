@@ -134,5 +134,10 @@ def rows_of(snapshots, spark_log):
         raise SystemExit(f"{spark_log}: the application did not end")
     if not snapshots:
         raise SystemExit(f"{spark_log}: the application did not report to the master")
-    return [{"indicator": name, **errors(said, tasks_done.begin, tasks_done.end)}
-            for name, said in (("tidemark", said_by_snapshots(snapshots)), ("tasks_done", tasks_done.said))]
+    rows = [{"indicator": name, **errors(said, tasks_done.begin, tasks_done.end)}
+            for name, said in (("tidemark", said_by_snapshots(snapshots)),
+                               ("tasks_done", tasks_done.said))]
+    for own in snapshots[-1].get("errors", []):
+        if own["indicator"] == "tidemark" and "last_stage_avg_points" in own:
+            rows[0]["reduce_avg_err"] = round(own["last_stage_avg_points"], 4)
+    return rows
