@@ -18,28 +18,13 @@ maven() { # MODULE...
   mvn --batch-mode --no-transfer-progress -q -f "$root/agent/pom.xml" -am -pl "$@"
 }
 
-# PyPI's package pyspark is a whole Spark; pip keeps it in .cache/tools.
-spark_home() {
-  local home=$root/.cache/tools/spark-$1 log
-  if ! [[ -x $home/pyspark/bin/spark-submit ]]; then
-    log=$(mktemp)
-    rm -rf "$home" "$home.new"
-    /usr/bin/python3 -m pip install -q --no-deps --no-compile --disable-pip-version-check \
-      --target "$home.new" "pyspark==$1" >"$log" 2>&1 ||
-      skip "no Spark $1: pip cannot install pyspark: $(tail -n 1 "$log")"
-    mv "$home.new" "$home"
-    rm -f "$log"
-  fi
-  spark=$home/pyspark
-}
-
 # The first build fetches what Spark is compiled against; later ones need no network.
 case $suite in
   unit) maven spark package -Dtest='org.tidemark.spark.*Test' -Dsurefire.failIfNoSpecifiedTests=false ;;
   [0-9]*)
     some=()
     [[ $suite != *-some ]] || some=(-Dit.test='OneJarIT,SparkIT#aLocal*+executors*+keyGroups*')
-    spark_home "${suite%-some}"
+    spark=$(bash "$root/tests/spark/spark_home.sh" "${suite%-some}") || skip "no Spark ${suite%-some}"
     maven hadoop package -Dsurefire.skip=true # for a process with both connectors
     maven spark verify -Dsurefire.skip=true "${some[@]}" -Dtidemark.command="$tidemark" -Dtidemark.spark.home="$spark"
     ;;

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""How wrong Tidemark is about Spark applications, beside Spark's own count of tasks.
+
+Each application runs on two executors in processes of their own: without the connector, whose output is the
+one to expect, then twice at one master with a history, first as unknown, then as one that has run before.
+From the start of the application to its end, at 200 instants, the errors are those of what the master
+published last, as the bar shows it, and of the tasks that had ended among those that Spark knew of.
+docs/spark.md says what each figure is.
+
+--keep DIR has the master's event log and Spark's of each run: with --replay another build of Tidemark says again
+what it would have said, in seconds and without Spark.
+usage: ./dev bench spark_accuracy [--json FILE] [--versions V...] [--jobs NAME...] [--scale X] [--runs N]
+                                  [--keep DIR] [--replay] [--add] [--job 'FILE.py|FILE.jar ARGUMENT...'...]
+"""
+
+import argparse
+import contextlib
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+
+import applications
+import cluster
+import judge
+
+VERSIONS = ("3.5.7", "4.0.1", "4.3.0")
+# A version that is tested in short runs only.
+SHORT = {"4.3.0": 0.3}
+KEYS = ("job", "version", "run", "indicator")
+
+
+@contextlib.contextmanager
+def master(tidemark, log_dir):
+    """A master with a history of its own: its address."""
+    with tempfile.TemporaryDirectory() as directory:
+        said = pathlib.Path(directory) / "serve.err"
+        with open(said, "w") as err:
+            process = subprocess.Popen(
+                [tidemark, "serve", "--listen", "127.0.0.1:0", "--data-dir", f"{directory}/data",
+                 "--log-dir", str(log_dir)], stderr=err)
+        try:
+            deadline = time.monotonic() + 30
+            while not (address := re.search(r"listening on (\S+)", said.read_text())):
+                if process.poll() is not None or time.monotonic() > deadline:
+                    raise SystemExit(said.read_text())
+                time.sleep(0.1)
+            yield address[1]
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+
+
+def replayed(tidemark, log):
+    """The snapshots that a log leads to."""
+    return [json.loads(line)
+            for line in cluster.must([tidemark, "replay", str(log), "-o", "jsonl"]).splitlines()]
+
+
+class Kept:
+    """The folder of logs: JOB@VERSION@RUN.tidemark-log and .spark-log of each run."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder).resolve()
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def put(self, name, tidemark_log, spark_log):
+        tidemark_log.rename(self.folder / f"{name}.tidemark-log")
+        shutil.move(spark_log, self.folder / f"{name}.spark-log")
+
+    def spark_log(self, name):
+        return self.folder / f"{name}.spark-log"
+
+    def tidemark_log(self, name):
+        return self.folder / f"{name}.tidemark-log"
+
+    def names(self):
+        return sorted(path.name.removesuffix(".tidemark-log") for path in self.folder.glob("*.tidemark-log"))
+
+
+def identified(rows, name):
+    job, version, run = name.split("@")
+    return [{"job": job, "version": version, "run": int(run), **row} for row in rows]
+
+
+def tell(rows):
+    print(f"{rows[0]['job']}, Spark {rows[0]['version']}, run {rows[0]['run']}, {rows[0]['seconds']:.0f} s: " +
+          ", ".join(f"{row['indicator']} {row['avg_err']:.1f}" for row in rows) +
+          f"; its end {100 * rows[0]['eta_err']:.0f} % off" +
+          (f", held {100 * rows[0]['coverage90']:.0f} %" if rows[0]["coverage90"] is not None else "") +
+          (f"; reduce phase {rows[0]['reduce_avg_err']:.1f}" if "reduce_avg_err" in rows[0] else ""),
+          flush=True)
+
+
+def run_application(spark, job, words, settings, runs, kept):
+    """Yields the rows of each run."""
+    plain = spark.run(words, settings)
+    with tempfile.TemporaryDirectory(dir=kept.folder) as logs, master(spark.tidemark, logs) as address:
+        for run in range(1, runs + 1):
+            ended = spark.run(words, settings, watched=["--master", address, "-o", "jsonl"])
+            if ended.digest() != plain.digest():
+                problem = f"{job}, run {run}: the output is not that of a run without the connector"
+                if job in applications.OURS:
+                    raise SystemExit(f"{problem}:\n{plain.out}\n{ended.out}")
+                print(problem, flush=True)
+            snapshots = ended.snapshots()
+            if not snapshots or not snapshots[-1].get("final"):
+                raise SystemExit(f"{job}: the master did not tell the end:\n{ended.err[-3000:]}")
+            rows = judge.rows_of(snapshots, ended.events)
+            name = f"{job}@{spark.version}@{run}"
+            kept.put(name, pathlib.Path(logs) / f"{snapshots[-1]['job_id']}.tidemark-log", ended.events)
+            yield identified(rows, name)
+
+
+def run_all(arguments):
+    kept = Kept(arguments.keep)
+    cluster.build_connector()
+    for version in arguments.versions:
+        with cluster.Spark(version, arguments.tidemark) as spark:
+            scale = arguments.scale * SHORT.get(version, 1)
+            if arguments.job:
+                todo = [(name, words, {}) for name, words in applications.others(arguments.job).items()]
+            else:
+                todo = [(name, *applications.words_of(spark, name, scale)) for name in arguments.jobs]
+            for job, words, settings in todo:
+                yield from run_application(spark, job, words, settings, arguments.runs, kept)
+
+
+def replay_all(arguments):
+    kept = Kept(arguments.keep)
+    for name in kept.names():
+        job, version, run = name.split("@")
+        if (version in arguments.versions and int(run) <= arguments.runs and
+                (job in arguments.jobs or job not in applications.OURS)):
+            yield identified(judge.rows_of(replayed(arguments.tidemark, kept.tidemark_log(name)),
+                                           kept.spark_log(name)), name)
+
+
+def print_means(rows):
+    for version, run in sorted({(row["version"], row["run"]) for row in rows}):
+        some = [row for row in rows if (row["version"], row["run"]) == (version, run)]
+        means = {indicator: judge.mean([row["avg_err"] for row in some if row["indicator"] == indicator])
+                 for indicator in ("tidemark", "tasks_done")}
+        print(f"Spark {version}, run {run}, mean of {len(some) // 2}: " +
+              ", ".join(f"{indicator} {mean:.2f}" for indicator, mean in means.items()))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tidemark", default=cluster.measure.TIDEMARK)
+    parser.add_argument("--json", default=cluster.BUILD / "accuracy.json", help="where the figures go")
+    parser.add_argument("--versions", nargs="+", default=list(VERSIONS))
+    parser.add_argument("--jobs", nargs="+", default=list(applications.OURS), choices=list(applications.OURS))
+    parser.add_argument("--job", nargs="+", help="other applications, each as one word")
+    parser.add_argument("--scale", type=float, default=1, help="so much of the usual work")
+    parser.add_argument("--runs", type=int, default=2, help="of each application at one master")
+    parser.add_argument("--keep", default=cluster.BUILD / "logs", help="where the logs of each run go")
+    parser.add_argument("--replay", action="store_true", help="judge the logs that are kept")
+    parser.add_argument("--add", action="store_true", help="to the figures that are in the file")
+    arguments = parser.parse_args()
+    path = pathlib.Path(arguments.json)
+    rows = json.loads(path.read_text())["rows"] if arguments.add and path.exists() else []
+    context = cluster.measure.context()
+    for some in replay_all(arguments) if arguments.replay else run_all(arguments):
+        tell(some)
+        told = [tuple(row[key] for key in KEYS) for row in some]
+        rows = [row for row in rows if tuple(row[key] for key in KEYS) not in told] + some
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"context": context, "scale": arguments.scale, "rows": rows}, indent=1) + "\n")
+    if rows:
+        print_means(rows)
+
+
+if __name__ == "__main__":
+    main()

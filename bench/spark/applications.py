@@ -1,0 +1,57 @@
+"""The applications that the benchmarks for Spark run."""
+
+import re
+import shlex
+
+from cluster import JOBS
+
+ADAPTIVE = {"spark.sql.adaptive.enabled": "true",
+            "spark.sql.adaptive.advisoryPartitionSizeInBytes": "2m",
+            "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "2m",
+            "spark.sql.adaptive.skewJoin.skewedPartitionFactor": "2"}
+# As large partitions as adaptive execution finds on a cluster would leave this machine's cores idle.
+PARTITIONED = {"spark.sql.adaptive.enabled": "true",
+               "spark.sql.adaptive.advisoryPartitionSizeInBytes": "4m"}
+
+OURS = {  # name: a class or a script, settings
+    "groups": ("Groups", {}),
+    "groups-keys": ("Groups", {"spark.tidemark.keys": "true"}),
+    "skew-join-aqe": ("skew_join.py", ADAPTIVE),
+    "skew-join": ("skew_join.py", {"spark.sql.adaptive.enabled": "false"}),
+    "sort": ("sort.py", PARTITIONED),
+    "aggregate": ("aggregate.py", PARTITIONED),
+    "pagerank": ("PageRank", {}),
+    "kmeans": ("KMeans", {}),
+    "query": ("query.py", PARTITIONED),
+    "python-udf": ("python_udf.py", PARTITIONED),
+    "fair-pools": ("fair_pools.py", {**ADAPTIVE, "spark.scheduler.mode": "FAIR"}),
+}
+
+
+def words_of(spark, name, scale):
+    """What spark-submit gets of one of ours, and its settings. Histories go by the name."""
+    program, settings = OURS[name]
+    if program.endswith(".py"):
+        words = [str(JOBS / program)]
+    else:
+        words = ["--class", f"org.tidemark.bench.{program}", str(spark.jobs_jar())]
+    return ["--name", name, *words, f"{scale:g}"], settings
+
+
+def others(words):
+    """Applications by name: each begins with a file, or with options and a file, in one word.
+
+    Words in which there is no file that ends in .py or .jar are arguments of the one before.
+    """
+    found = {}
+    for word in words:
+        parts = shlex.split(word)
+        file = next((part for part in parts if re.search(r"\.(py|jar)$", part)), None)
+        if file:
+            name = re.sub(r".*/|\.(py|jar)$", "", file)
+            found[f"{name}-{len(found) + 1}" if name in found else name] = command = parts
+        elif not found:
+            raise SystemExit(f"{word}: no file that ends in .py or .jar")
+        else:
+            command += parts
+    return found

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""What the connector costs Spark applications: the same application with and without it, in pairs.
+
+Each pair runs both in alternating order, on two executors in processes of their own, with a master on the same
+machine and nobody who watches. The slowdown is with / without - 1: of the time from the application's start to its
+end as Spark's event log tells it, and of the processor time of all its processes, which other work on the machine
+disturbs less. What a shuffled record costs is the same of an application that does little else, with the connector
+and with its key groups, too. What the end of a task costs at the driver is the processor time of the thread that tells
+the connector all events, Spark's share of it and the starts of tasks included.
+usage: ./dev bench spark_slowdown [--json FILE] [--pairs N] [--record-pairs N] [--tasks N] [--version V]
+                                  [--jobs NAME...] [--scale X]
+"""
+
+import argparse
+import json
+import math
+import pathlib
+import statistics
+import tempfile
+
+import accuracy
+import applications
+import cluster
+import judge
+
+# Between half a minute and two; pairs take them in turn.
+JOBS = ("aggregate", "groups", "query", "pagerank", "skew-join-aqe")
+# Kinds of runs: settings beside those that report.
+PLAIN, CONNECTED, KEYS = None, {}, {"spark.tidemark.keys": "true"}
+
+
+def run(spark, words, settings, address, kind):
+    """Seconds of the application and of its processors."""
+    if kind is not PLAIN:
+        settings = {**settings, "spark.jars": str(cluster.CONNECTOR),
+                    "spark.plugins": "org.tidemark.spark.TidemarkPlugin",
+                    "spark.tidemark.master": address, **kind}
+    ended = spark.run(words, settings)
+    log = judge.TasksDone(ended.events)
+    return {"job": log.end - log.begin, "processor": ended.processor_seconds, "out": ended.out}
+
+
+def runs_of(spark, words, settings, address, kinds):
+    """One after the other, in this order."""
+    runs = {name: run(spark, words, settings, address, kind) for name, kind in kinds}
+    outs = {one.pop("out") for one in runs.values()}
+    if len(outs) != 1:
+        raise SystemExit(f"the output is not the same with the connector: {outs}")
+    return runs
+
+
+def ratio(runs, kind, measure):
+    return runs[kind][measure] / runs["plain"][measure] - 1
+
+
+def mean_and_error(values):
+    error = statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else None
+    return statistics.fmean(values), error
+
+
+def pairs(spark, address, arguments):
+    kinds = [("plain", PLAIN), ("connected", CONNECTED)]
+    for pair in range(arguments.pairs):
+        name = arguments.jobs[pair % len(arguments.jobs)]
+        # Each application goes first as often as second.
+        order = kinds if (pair + pair // len(arguments.jobs)) % 2 == 0 else kinds[::-1]
+        runs = runs_of(spark, *applications.words_of(spark, name, arguments.scale), address, order)
+        print(f"{name}, pair {pair + 1} of {arguments.pairs}, {runs['plain']['job']:.0f} s: " +
+              ", ".join(f"{measure} {100 * ratio(runs, 'connected', measure):+.1f} %"
+                        for measure in ("job", "processor")), flush=True)
+        yield {"application": name, **runs}
+
+
+def records(spark, address, arguments):
+    kinds = [("plain", PLAIN), ("connected", CONNECTED), ("keys", KEYS)]
+    words = ["--name", "records", "--class", "org.tidemark.bench.Records", str(spark.jobs_jar()),
+             f"{arguments.scale:g}"]
+    for pair in range(arguments.record_pairs):
+        turn = pair % len(kinds)
+        runs = runs_of(spark, words, {}, address, kinds[turn:] + kinds[:turn])
+        print(f"records, {pair + 1} of {arguments.record_pairs}, {runs['plain']['processor']:.0f} s of "
+              "processors: " + ", ".join(f"{kind} {100 * ratio(runs, kind, 'processor'):+.1f} %"
+                                         for kind in ("connected", "keys")), flush=True)
+        yield runs
+
+
+def micros_of_a_task_end(spark, address, tasks):
+    words = ["--name", "tasks", "--class", "org.tidemark.bench.Tasks", str(spark.jobs_jar()), str(tasks)]
+    out = run(spark, words, {}, address, CONNECTED)["out"]
+    micros = float(out.split("MICROS ")[1])
+    if micros == 0:
+        raise SystemExit("the connector has no queue of events")
+    return micros / tasks
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tidemark", default=cluster.measure.TIDEMARK)
+    parser.add_argument("--json", default=cluster.BUILD / "slowdown.json", help="where the figures go")
+    parser.add_argument("--version", default="3.5.7", help="of Spark")
+    parser.add_argument("--pairs", type=int, default=10)
+    parser.add_argument("--record-pairs", type=int, default=6, help="of the application that shuffles records")
+    parser.add_argument("--tasks", type=int, default=12_000, help="of the application of tasks that do nothing")
+    parser.add_argument("--jobs", nargs="+", default=list(JOBS), choices=list(applications.OURS))
+    parser.add_argument("--scale", type=float, default=1, help="so much of the usual work")
+    arguments = parser.parse_args()
+    cluster.build_connector()
+    with cluster.Spark(arguments.version, arguments.tidemark) as spark, \
+            tempfile.TemporaryDirectory() as logs, accuracy.master(arguments.tidemark, logs) as address:
+        task_end_us = micros_of_a_task_end(spark, address, arguments.tasks)
+        print(f"the end of a task: {task_end_us:.2f} us at the driver", flush=True)
+        record_runs = list(records(spark, address, arguments))
+        pair_runs = list(pairs(spark, address, arguments))
+    result = {"context": cluster.measure.context(), "version": arguments.version, "pairs": len(pair_runs),
+              "task_end_us": round(task_end_us, 3), "runs": pair_runs, "record_runs": record_runs}
+    if pair_runs:
+        for name, measure in (("job", "job"), ("cpu", "processor")):
+            result[f"{name}_mean"], result[f"{name}_standard_error"] = mean_and_error(
+                [ratio(runs, "connected", measure) for runs in pair_runs])
+            print(f"{name}: {100 * result[f'{name}_mean']:+.2f} %, standard error "
+                  f"{100 * (result[f'{name}_standard_error'] or math.nan):.2f} %")
+    if record_runs:
+        of_records = {name: mean_and_error([ratio(runs, kind, "processor") for runs in record_runs])
+                      for name, kind in (("plain", "connected"), ("keys", "keys"))}
+        result["per_record"] = {name: mean for name, (mean, _) in of_records.items()}
+        result["per_record_standard_error"] = {name: error for name, (_, error) in of_records.items()}
+        print("a shuffled record: " + ", ".join(
+            f"{name} {100 * mean:+.2f} % +- {100 * (error or math.nan):.2f} %"
+            for name, (mean, error) in of_records.items()))
+    path = pathlib.Path(arguments.json)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
