@@ -7,15 +7,13 @@
 #include <vector>
 
 #include "master/cost/opinions.h"
+#include "master/model/phases.h"
 
 namespace tidemark::workflow {
 namespace {
 
 // A handful of tasks says little about their own spread: never below a fifth. Taste.
 constexpr double kRelativeVarianceMin = 0.04;
-// From this part of its input on, what a task has done is a pace. Taste: before, most of the time
-// is that of starting.
-constexpr double kPaceFrom = 0.05;
 // The first wave says less about the rest of a stage than the rest itself: by this factor on
 // drift_deviation. Ablation: -0.04, +0.09 (tpcds-live-five-runs).
 constexpr double kDriftOfFirstWave = 2;
@@ -178,7 +176,7 @@ ExpectedTasks FromThisRunOnly(const StageNow& stage, const ExpectationConstants&
 }  // namespace
 
 bool ShowsItsPace(const RunningTask& task) {
-  return task.elapsed > 0 && task.fraction.value_or(0) >= kPaceFrom;
+  return task.elapsed > 0 && task.fraction.value_or(0) >= model::kPaceFrom;
 }
 
 ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, double slots,
