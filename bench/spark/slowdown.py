@@ -5,8 +5,8 @@ Each pair runs both in alternating order, on two executors in processes of their
 machine and nobody who watches. The slowdown is with / without - 1: of the time from the application's start to its
 end as Spark's event log tells it, and of the processor time of all its processes, which other work on the machine
 disturbs less. What a shuffled record costs is the same of an application that does little else, with the connector
-and with its key groups, too. What the end of a task costs at the driver is the processor time of the thread that tells
-the connector all events, Spark's share of it and the starts of tasks included.
+and with its key groups, too. What a task costs at the driver, its start and its end, is the processor time of the
+thread that tells the connector all events, less that of one that tells them a listener that does nothing.
 usage: ./dev bench spark_slowdown [--json FILE] [--pairs N] [--record-pairs N] [--tasks N] [--version V]
                                   [--jobs NAME...] [--scale X]
 """
@@ -87,10 +87,10 @@ def records(spark, address, arguments):
 def micros_of_a_task_end(spark, address, tasks):
     words = ["--name", "tasks", "--class", "org.tidemark.bench.Tasks", str(spark.jobs_jar()), str(tasks)]
     out = run(spark, words, {}, address, CONNECTED)["out"]
-    micros = float(out.split("MICROS ")[1])
-    if micros == 0:
+    ours, nothing = (float(micros) for micros in out.split("MICROS ")[1].split())
+    if ours == 0:
         raise SystemExit("the connector has no queue of events")
-    return micros / tasks
+    return (ours - nothing) / tasks, nothing / tasks
 
 
 def main():
@@ -107,12 +107,14 @@ def main():
     cluster.build_connector()
     with cluster.Spark(arguments.version, arguments.tidemark) as spark, \
             tempfile.TemporaryDirectory() as logs, accuracy.master(arguments.tidemark, logs) as address:
-        task_end_us = micros_of_a_task_end(spark, address, arguments.tasks)
-        print(f"the end of a task: {task_end_us:.2f} us at the driver", flush=True)
+        task_end_us, sparks_us = micros_of_a_task_end(spark, address, arguments.tasks)
+        print(f"a task, its start and end: {task_end_us:.2f} us at the driver, beside {sparks_us:.2f} us of Spark's",
+              flush=True)
         record_runs = list(records(spark, address, arguments))
         pair_runs = list(pairs(spark, address, arguments))
     result = {"context": cluster.measure.context(), "version": arguments.version, "pairs": len(pair_runs),
-              "task_end_us": round(task_end_us, 3), "runs": pair_runs, "record_runs": record_runs}
+              "task_end_us": round(task_end_us, 3),
+              "task_end_us_of_spark": round(sparks_us, 3), "runs": pair_runs, "record_runs": record_runs}
     if pair_runs:
         for name, measure in (("job", "job"), ("cpu", "processor")):
             result[f"{name}_mean"], result[f"{name}_standard_error"] = mean_and_error(
