@@ -1,9 +1,11 @@
 """What the benchmark scripts share: running the command line, context of a run, JSON results."""
 
+import contextlib
 import json
 import os
 import pathlib
 import platform
+import re
 import statistics
 import subprocess
 import tempfile
@@ -47,6 +49,28 @@ def run_job(arguments):
         raise SystemExit(f"{' '.join(command)}\nfailed with {done.returncode}:\n{done.stderr[-2000:]}")
     snapshots = [json.loads(line) for line in done.stdout.splitlines()]
     return seconds, snapshots
+
+
+@contextlib.contextmanager
+def master(tidemark, log_dir=None, indicators=()):
+    """A master with a history of its own, and with event logs in `log_dir`: its address."""
+    with tempfile.TemporaryDirectory() as directory:
+        said = pathlib.Path(directory) / "serve.err"
+        command = [str(tidemark), "serve", "--listen", "127.0.0.1:0", "--data-dir", f"{directory}/data",
+                   *(["--indicator", *indicators] if indicators else []),
+                   *(["--log-dir", str(log_dir)] if log_dir else [])]
+        with open(said, "w") as err:
+            process = subprocess.Popen(command, stderr=err)
+        try:
+            deadline = time.monotonic() + 30
+            while not (address := re.search(r"listening on (\S+)", said.read_text())):
+                if process.poll() is not None or time.monotonic() > deadline:
+                    raise SystemExit(said.read_text())
+                time.sleep(0.1)
+            yield address[1]
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
 
 
 def spread(values):

@@ -13,9 +13,7 @@ usage: ./dev bench hadoop_accuracy [--waves 1 2 4] [--jobs NAME...] [--again] [-
 
 import argparse
 import calendar
-import contextlib
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -29,6 +27,7 @@ import measure  # noqa: E402
 MAPS = 4
 REDUCES = 8
 TERA_BYTES = 300_000_000
+INDICATORS = ("tidemark", "nearestfit", "hadoop", "jobratio", "taskratio")
 BOOK_COPIES = 24
 SAMPLES = 200
 TRUTH = [(k + 0.5) / SAMPLES for k in range(SAMPLES)]
@@ -111,28 +110,6 @@ def sampled(points, begin, end):
 
 def average_error(curve):
     return 100 * sum(abs(said - share) for said, share in zip(curve, TRUTH)) / len(TRUTH)
-
-
-@contextlib.contextmanager
-def master(tidemark, log_dir):
-    """A master with a history of its own: its address."""
-    with tempfile.TemporaryDirectory() as directory:
-        said = pathlib.Path(directory) / "serve.err"
-        with open(said, "w") as err:
-            process = subprocess.Popen(
-                [tidemark, "serve", "--listen", "127.0.0.1:0", "--data-dir", f"{directory}/data",
-                 "--indicator", "tidemark", "nearestfit", "hadoop", "jobratio", "taskratio"] +
-                (["--log-dir", log_dir] if log_dir else []), stderr=err)
-        try:
-            deadline = time.monotonic() + 30
-            while not (address := re.search(r"listening on (\S+)", said.read_text())):
-                if process.poll() is not None or time.monotonic() > deadline:
-                    raise SystemExit(said.read_text())
-                time.sleep(0.1)
-            yield address[1]
-        finally:
-            process.terminate()
-            process.wait(timeout=30)
 
 
 def run_job(cluster, name, scale, address):
@@ -226,7 +203,7 @@ def main():
                 if "terasort" in arguments.jobs:
                     cluster.generate_rows(TERA_BYTES * arguments.scale)
                 for name in arguments.jobs:
-                    with master(arguments.tidemark, arguments.log_dir) as address:
+                    with measure.master(arguments.tidemark, arguments.log_dir, INDICATORS) as address:
                         for earlier_runs in range(2 if arguments.again else 1):
                             run = {"commit": commit, "scale": arguments.scale,
                                    "waves": waves, "earlier_runs": earlier_runs,

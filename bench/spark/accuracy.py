@@ -14,14 +14,10 @@ usage: ./dev bench spark_accuracy [--json FILE] [--versions V...] [--jobs NAME..
 """
 
 import argparse
-import contextlib
 import json
 import pathlib
-import re
 import shutil
-import subprocess
 import tempfile
-import time
 
 import applications
 import cluster
@@ -31,27 +27,6 @@ VERSIONS = ("3.5.7", "4.0.1", "4.3.0")
 # A version that is tested in short runs only.
 SHORT = {"4.3.0": 0.3}
 KEYS = ("job", "version", "run", "indicator")
-
-
-@contextlib.contextmanager
-def master(tidemark, log_dir):
-    """A master with a history of its own: its address."""
-    with tempfile.TemporaryDirectory() as directory:
-        said = pathlib.Path(directory) / "serve.err"
-        with open(said, "w") as err:
-            process = subprocess.Popen(
-                [tidemark, "serve", "--listen", "127.0.0.1:0", "--data-dir", f"{directory}/data",
-                 "--log-dir", str(log_dir)], stderr=err)
-        try:
-            deadline = time.monotonic() + 30
-            while not (address := re.search(r"listening on (\S+)", said.read_text())):
-                if process.poll() is not None or time.monotonic() > deadline:
-                    raise SystemExit(said.read_text())
-                time.sleep(0.1)
-            yield address[1]
-        finally:
-            process.terminate()
-            process.wait(timeout=30)
 
 
 def replayed(tidemark, log):
@@ -98,7 +73,7 @@ def tell(rows):
 def run_application(spark, job, words, settings, runs, kept):
     """Yields the rows of each run."""
     plain = spark.run(words, settings)
-    with tempfile.TemporaryDirectory(dir=kept.folder) as logs, master(spark.tidemark, logs) as address:
+    with tempfile.TemporaryDirectory(dir=kept.folder) as logs, cluster.measure.master(spark.tidemark, logs) as address:
         for run in range(1, runs + 1):
             ended = spark.run(words, settings, watched=["--master", address, "-o", "jsonl"])
             if ended.digest() != plain.digest():

@@ -18,7 +18,6 @@ import pathlib
 import statistics
 import tempfile
 
-import accuracy
 import applications
 import cluster
 import judge
@@ -106,7 +105,7 @@ def main():
     arguments = parser.parse_args()
     cluster.build_connector()
     with cluster.Spark(arguments.version, arguments.tidemark) as spark, \
-            tempfile.TemporaryDirectory() as logs, accuracy.master(arguments.tidemark, logs) as address:
+            tempfile.TemporaryDirectory() as logs, cluster.measure.master(arguments.tidemark, logs) as address:
         task_end_us, sparks_us = micros_of_a_task_end(spark, address, arguments.tasks)
         print(f"a task, its start and end: {task_end_us:.2f} us at the driver, beside {sparks_us:.2f} us of Spark's",
               flush=True)

@@ -231,17 +231,12 @@ class Looking {
   }
 
   void FindGroups() {
-    std::multimap<absl::Time, std::string_view> kinds;  // of stages without a group, by instant
+    std::map<absl::Time, std::string_view> kinds;  // of stages without a group, by instant
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       const StageFacts& facts = stages_[i];
       const absl::Time announced = facts.stage->announced_at;
       if (facts.stage->opened.group.empty()) {
-        const auto same = kinds.find(announced);
-        if (same == kinds.end()) {
-          kinds.emplace(announced, facts.stage->opened.name);
-        } else {
-          same->second = facts.stage->opened.name;
-        }
+        kinds[announced] = facts.stage->opened.name;
         continue;
       }
       Group& group = groups_[facts.stage->opened.group];
@@ -257,7 +252,7 @@ class Looking {
       if (group.is_done && group.last) ended_.emplace_back(group.end, *group.last);
     }
     std::sort(ended_.begin(), ended_.end());
-    CountSubmissions(std::move(kinds));
+    CountSubmissions({kinds.begin(), kinds.end()});
   }
 
   void CountSubmissions(std::multimap<absl::Time, std::string_view> kinds) {

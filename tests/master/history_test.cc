@@ -133,9 +133,10 @@ TEST_F(HistoryTest, GivesBackTheProfileOfAJob) {
 
 TEST_F(HistoryTest, GivesBackWhatTheTasksOfStagesTook) {
   FinishedJob job = Ended("a", 100);
-  job.summary.stages = {.slots = 8,
-                        .stages = {{.name = "scan", .tasks = 3, .seconds = {{{2.5}, {}, {1.5, 4}}}},
-                                   {.name = "join", .parents = {0}, .tasks = 1, .lag = 0.25}}};
+  job.summary.stages = {
+      .slots = 8,
+      .stages = {{.name = "scan", .fetches = false, .tasks = 3, .seconds = {{{2.5}, {}, {1.5, 4}}}},
+                 {.name = "join", .parents = {0}, .tasks = 1, .lag = 0.25}}};
   ASSERT_TRUE(Open()->Add(job).ok());
   EXPECT_EQ(Open()->OfName("nightly", 1)->front().summary.stages, job.summary.stages);
 }
