@@ -8,8 +8,6 @@
 namespace tidemark::model {
 namespace {
 
-constexpr absl::Duration kHeldFor = absl::Seconds(1);
-
 void Raise(double& shown, double& fraction) {
   shown = std::max(shown, fraction);
   fraction = shown;

@@ -6,7 +6,8 @@
 //   e / (e + max(m, u / 20)),
 //
 // where 20 is the widest interval there is: a job whose median has run out is not at its end while
-// its interval is open. What is left counts to the latest end that was given within a second.
+// its interval is open. What is left counts to the latest end that was given within kHeldFor; a job
+// that has not run for so long has shown nothing.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,9 @@ namespace tidemark::model {
 
 // A running job never shows 100 %.
 inline constexpr double kRunningFractionMax = 0.999;
+
+// An end counts once nothing later was given for so long.
+inline constexpr absl::Duration kHeldFor = absl::Seconds(1);
 
 // max(m, u / 20). Never below `remaining` where that is not negative.
 absl::Duration FlooredRemaining(absl::Duration remaining,

@@ -289,7 +289,9 @@ Estimate JobMonitor::Impl::Describe(const EndPrediction& prediction,
 
 void JobMonitor::Impl::Show(absl::Time now, Tracked& tracked, Indicator& said) const {
   absl::Time end = absl::InfiniteFuture();
-  if (const auto& remaining = said.estimate.remaining) {
+  // In its first instants the first key groups of all may have ended: small ones, as a rule.
+  const bool has_just_begun = now - state_.started_at < model::kHeldFor;
+  if (const auto& remaining = said.estimate.remaining; remaining && !has_just_begun) {
     end = now + model::FlooredRemaining(remaining->median, remaining->upper);
   }
   const absl::Duration left = tracked.latest_end.Hold(now, end) - now;

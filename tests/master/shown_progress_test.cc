@@ -170,6 +170,25 @@ TEST(ShownProgress, IsRestoredByWhatWasShown) {
   EXPECT_EQ(snapshot.estimate.fraction_done, 0.7);
 }
 
+// The first tick finds a few key groups that ended at once, and sees the end in a moment.
+TEST(ShownProgress, AJobThatHasJustBegunIsNotShownByItsFirstKeyGroups) {
+  Watched job;
+  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
+  EXPECT_TRUE(job.Say(0, Started(M(0), 100)).ok());
+  EXPECT_TRUE(job.Say(0.1, Emitted(M(0), {Partition(0, 4000)})).ok());
+  EXPECT_TRUE(job.Say(0.1, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(0.1, Started(R(0))).ok());
+  for (const double at : {0.12, 0.14, 0.16, 0.18}) {
+    EXPECT_TRUE(job.Reduce(at, 500, 0.02).ok());
+  }
+  EXPECT_LT(job.Tick(0.2).remaining->median, absl::Seconds(1));
+  EXPECT_EQ(job.newest.estimate.fraction_done, 0);
+  EXPECT_TRUE(job.Reduce(1.1, 500, 0.9).ok());
+  job.Tick(1.2);
+  EXPECT_TRUE(job.Reduce(9, 500, 7.8).ok());
+  EXPECT_GT(job.Tick(9.1).fraction_done, 0.1);
+}
+
 // Whatever the part of a job that its map phase takes, half of it is never further off than that.
 TEST(ShownProgress, IsHalfwayAfterTheMapPhaseOfAnUnknownJob) {
   Watched job = AfterTheMapPhase();
