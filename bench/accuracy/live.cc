@@ -38,7 +38,8 @@ class RunDirectory {
 
 // The event log of the run, in `directory`.
 absl::StatusOr<std::string> RunOnce(const Row& row, const JobInputs& inputs,
-                                    const std::string& directory, std::uint64_t seed) {
+                                    const std::string& directory, std::uint64_t seed,
+                                    const std::vector<std::string>& indicators) {
   if (absl::Status made = examples::MakeDirectories(directory); !made.ok()) return made;
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
@@ -55,6 +56,8 @@ absl::StatusOr<std::string> RunOnce(const Row& row, const JobInputs& inputs,
                               .parameters = inputs.parameters,
                               .worker_command = {self.string(), "worker"}};
   run.master_options.event_log_dir = directory;
+  // So that agents send what these need.
+  run.master_options.job.indicators = indicators;
   run.master_options.tick_interval = run.master_options.tick_interval_min = absl::Seconds(1);
   const absl::StatusOr<examples::RunSummary> summary = examples::RunJob(run);
   if (!summary.ok()) return summary.status();
@@ -88,8 +91,8 @@ absl::StatusOr<RowResult> RunLive(const Row& row, const JobInputs& inputs,
   std::vector<JudgedLog> runs;
   for (std::uint64_t seed = 1; seed <= options.seeds; ++seed) {
     fmt::print(stderr, "running {} ...\n", row.name());
-    const auto log =
-        RunOnce(row, inputs, examples::PathOf(directory.path(), fmt::to_string(seed)), seed);
+    const auto log = RunOnce(row, inputs, examples::PathOf(directory.path(), fmt::to_string(seed)),
+                             seed, options.indicators);
     if (!log.ok()) return examples::Annotate(log.status(), row.name());
     absl::StatusOr<JudgedLog> judged = JudgeLog(*log, options.indicators);
     if (!judged.ok()) return examples::Annotate(judged.status(), row.name());

@@ -1,0 +1,74 @@
+package org.tidemark.spark;
+
+import java.util.Arrays;
+import java.util.Locale;
+
+/**
+ * How many tasks each stage has that a SQL execution will have had when it is over: the rules of
+ * spark/planned_stages.h, so that a run seen by the connector and one read from an event log agree.
+ */
+final class PlannedStages {
+  static final long[] NONE = {};
+
+  private static final int NODES_MAX = 10_000;
+  private static final int STAGES_MAX = 1_000;
+
+  private final Members members;
+  private final long[] taskCounts = new long[STAGES_MAX];
+  private int stages;
+  private int nodes;
+  private boolean isAdaptive;
+
+  private PlannedStages(Members members) {
+    this.members = members;
+  }
+
+  /** {@code plan}: a SparkPlanInfo. None: nothing is known of stages that are still to come. */
+  static long[] of(Object plan, Members members) {
+    final PlannedStages planned = new PlannedStages(members);
+    try {
+      planned.visit(plan);
+    } catch (ReflectiveOperationException anotherVersion) {
+      return NONE;
+    }
+    final boolean isWhole = planned.nodes <= NODES_MAX && planned.stages <= STAGES_MAX;
+    return planned.isAdaptive && isWhole
+        ? Arrays.copyOf(planned.taskCounts, planned.stages)
+        : NONE;
+  }
+
+  /** Whether what is above the node, up to the end of its stage, reads a single partition. */
+  private boolean visit(Object node) throws ReflectiveOperationException {
+    if (++nodes > NODES_MAX) {
+      return false;
+    }
+    boolean isSingle = false;
+    for (Object child : members.list(node, "children")) {
+      isSingle |= visit(child);
+    }
+    final String name = (String) members.call(node, "nodeName");
+    if (name.startsWith("AdaptiveSparkPlan")) {
+      isAdaptive = true;
+      add(isSingle);
+      return false;
+    }
+    // Plug-ins for other processors have exchanges of their own, such as GpuColumnarExchange.
+    if (!name.endsWith("Exchange") || name.startsWith("Reused")) {
+      return isSingle;
+    }
+    final String partitioning =
+        ((String) members.call(node, "simpleString")).toLowerCase(Locale.ROOT);
+    if (partitioning.contains("rangepartitioning")) {
+      add(isSingle);
+    }
+    add(isSingle);
+    return partitioning.contains("singlepartition");
+  }
+
+  private void add(boolean isSingle) {
+    if (stages < STAGES_MAX) {
+      taskCounts[stages] = isSingle ? 1 : 0;
+    }
+    ++stages;
+  }
+}
