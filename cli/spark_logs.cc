@@ -11,6 +11,8 @@ namespace tidemark::cli {
 namespace {
 
 constexpr std::chrono::seconds kPollInterval{1};
+// Limits memory: of more applications no refusals are noted.
+constexpr std::size_t kRefusalsMax = 10'000;
 
 }  // namespace
 
@@ -45,10 +47,12 @@ void SparkLogs::Run() {
 
 void SparkLogs::Report(const Event& event) {
   const absl::Status taken = master_.Report(event);
-  if (taken.ok() || taken.message() == refusal_) return;
-  refusal_ = std::string(taken.message());
+  if (taken.ok() || (refusals_.size() >= kRefusalsMax && !refusals_.contains(event.job_id))) return;
+  // Texts name what was refused: one of each kind is enough.
+  const std::string kind = absl::StatusCodeToString(taken.code());
+  if (std::exchange(refusals_[event.job_id], kind) == kind) return;
   log_({.severity = LogSeverity::kWarning,
-        .message = fmt::format("log of {}: {}", event.job_id, refusal_)});
+        .message = fmt::format("log of {}: {}", event.job_id, std::string(taken.message()))});
 }
 
 }  // namespace tidemark::cli

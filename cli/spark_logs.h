@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "absl/container/flat_hash_map.h"
 #include "spark/log_follower.h"
 #include "tidemark/log.h"
 #include "tidemark/master.h"
@@ -28,7 +29,8 @@ class SparkLogs {
   Master& master_;
   const LogSink log_;
   spark::LogFollower follower_;
-  std::string refusal_;  // that was noted last
+  // By job: what was noted last of its events that were refused.
+  absl::flat_hash_map<std::string, std::string> refusals_;
   std::mutex mutex_;
   std::condition_variable stop_;
   bool is_stopped_ = false;  // guarded by mutex_

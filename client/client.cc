@@ -160,6 +160,8 @@ absl::StatusOr<Snapshot> Client::WatchJob(const std::string& job_id, const Watch
   const auto take = [&](const v1::WatchJobResponse& response) -> absl::Status {
     absl::StatusOr<Snapshot> snapshot = reader.Take(response);
     if (!snapshot.ok()) return snapshot.status();
+    // A master that does not know it any more has lost it.
+    request.set_wait_for_job(false);
     const bool is_wanted = follower.Hear([&] { return calls.on_snapshot(*snapshot); });
     if (snapshot->is_final) final = *std::move(snapshot);
     // Nothing follows the final snapshot, and the end of the stream may be long in coming.
