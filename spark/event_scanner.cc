@@ -8,6 +8,10 @@
 namespace tidemark::spark {
 namespace {
 
+// Says what an operator of a plan does to which columns, and may be long: the first words count.
+constexpr std::string_view kOperator = "simpleString";
+constexpr std::size_t kOperatorMax = 64;
+
 // Members that say something; see spark_event.cc and translator.cc.
 const absl::flat_hash_set<std::string_view>& KeptKeys() {
   static const auto* const keys = new absl::flat_hash_set<std::string_view>{
@@ -21,8 +25,8 @@ const absl::flat_hash_set<std::string_view>& KeptKeys() {
       "Executor Info", "Host", "Total Cores",
       // Jobs, and SQL executions.
       "Stage Infos", "Properties", "spark.sql.execution.id", "spark.scheduler.pool", "Job Result",
-      "Result", "Exception", "Message", "sparkPlanInfo", "nodeName", "children", "description",
-      "spark.job.description", "errorMessage",
+      "Result", "Exception", "Message", "sparkPlanInfo", "nodeName", kOperator, "children",
+      "description", "spark.job.description", "errorMessage",
       // Stages.
       "Stage Info", "RDD Info", "Name", "Scope", "Number of Partitions", "Stage Name",
       "Number of Tasks", "Parent IDs", "Failure Reason",
@@ -70,7 +74,7 @@ void EventScanner::Feed(std::string_view text, Take take) {
 // Up to the end of the string, of the line, or of what there is.
 const char* EventScanner::InString(const char* at, const char* end) {
   const bool is_key = string_ == StringUse::kKey;
-  const std::size_t most = is_key ? kKeyMax : kStringMax;
+  const std::size_t most = is_key ? kKeyMax : key_ == kOperator ? kOperatorMax : kStringMax;
   std::string* to = nullptr;
   if (is_key) to = &key_;
   if (string_ == StringUse::kValue && !is_oversized_) to = &text_;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "spark/json_fields.h"
+#include "spark/planned_stages.h"
 #include "spark/signature.h"
 
 namespace tidemark::spark {
@@ -100,6 +101,8 @@ void Translator::Translate(const json& event, Tell tell) {
       {"SparkListenerEnvironmentUpdate", &Translator::EnvironmentUpdate},
       {"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart",
        &Translator::ExecutionStart},
+      {"org.apache.spark.sql.execution.ui.SparkListenerSQLAdaptiveExecutionUpdate",
+       &Translator::ExecutionUpdate},
       {"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd", &Translator::ExecutionEnd},
       {"SparkListenerJobStart", &Translator::JobStart},
       {"SparkListenerJobEnd", &Translator::JobEnd},
@@ -255,8 +258,21 @@ void Translator::ExecutionStart(const json& event, Tell tell) {
   const std::string plan = NameOfPlan(Member(event, "sparkPlanInfo"));
   group.recognised_by = fmt::format("sql {} {}", plan, OccurrenceOf(plan));
   OpenApplication(tell);
-  tell(Now(), GroupOpened{group.name, FirstLine(Text(event, "description")), at});
+  group.planned_task_counts = PlannedTaskCounts(Member(event, "sparkPlanInfo"));
+  tell(Now(), GroupOpened{group.name, FirstLine(Text(event, "description")), at,
+                          group.planned_task_counts});
   Bound(kExecutionsMax, executions_);
+}
+
+void Translator::ExecutionUpdate(const json& event, Tell tell) {
+  const auto id = Count(event, "executionId");
+  const auto execution = id ? executions_.find(*id) : executions_.end();
+  if (execution == executions_.end() || execution->second.name.empty()) return;
+  std::vector<std::uint32_t> planned = PlannedTaskCounts(Member(event, "sparkPlanInfo"));
+  if (planned == execution->second.planned_task_counts) return;
+  execution->second.planned_task_counts = std::move(planned);
+  tell(Now(), GroupOpened{.group = execution->second.name,
+                          .planned_task_counts = execution->second.planned_task_counts});
 }
 
 void Translator::ExecutionEnd(const json& event, Tell tell) {
@@ -376,6 +392,7 @@ Translator::StageRecord& Translator::OpenStage(std::uint32_t number, const json&
       !group.name.empty() &&
       (group.stages.size() < kNamesOfGroupMax || group.stages.contains(work))) {
     opened.signature = SignatureOf(group.recognised_by, work, ++group.stages[work]);
+    opened.work = work;
   }
   opened.group = group.name;
   opened.kind = StageKind::kGeneric;

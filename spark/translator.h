@@ -6,6 +6,7 @@
 //   ExecutorAdded           ExecutorOpened; those from before the start follow it
 //   ExecutorRemoved         ExecutorClosed
 //   SQLExecutionStart       GroupOpened
+//   SQLAdaptiveExecutionUpdate  GroupOpened with the stages that are planned now
 //   JobStart                GroupOpened outside of SQL; StageOpened of each stage that is new
 //   StageSubmitted          StageOpened with its attempt and instant
 //   TaskStart, TaskEnd      TaskHeartbeat with the totals of the task, AttemptChanged
@@ -88,6 +89,7 @@ class Translator {
     std::string name;
     std::string recognised_by;                                 // the same in every run
     std::string failure;                                       // of a job of it
+    std::vector<std::uint32_t> planned_task_counts;            // as told last
     absl::flat_hash_map<std::uint64_t, std::uint32_t> stages;  // how many do the same work
   };
   struct JobRecord {
@@ -111,6 +113,7 @@ class Translator {
   void ExecutorRemoved(const nlohmann::json& event, Tell tell);
   void EnvironmentUpdate(const nlohmann::json& event, Tell tell);
   void ExecutionStart(const nlohmann::json& event, Tell tell);
+  void ExecutionUpdate(const nlohmann::json& event, Tell tell);
   void ExecutionEnd(const nlohmann::json& event, Tell tell);
   void JobStart(const nlohmann::json& event, Tell tell);
   void JobEnd(const nlohmann::json& event, Tell tell);

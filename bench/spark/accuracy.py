@@ -26,6 +26,7 @@ import judge
 VERSIONS = ("3.5.7", "4.0.1", "4.3.0")
 # A version that is tested in short runs only.
 SHORT = {"4.3.0": 0.3}
+TASK_FRACTIONS = cluster.ROOT / "build" / "release" / "bench" / "tidemark_task_fractions_bench"
 KEYS = ("job", "version", "run", "indicator")
 
 
@@ -56,8 +57,13 @@ class Kept:
         return sorted(path.name.removesuffix(".tidemark-log") for path in self.folder.glob("*.tidemark-log"))
 
 
-def identified(rows, name):
+def rows_of(snapshots, kept, name):
+    """Of both indicators, and of ours how well it knew how far running tasks were."""
     job, version, run = name.split("@")
+    rows = judge.rows_of(snapshots, kept.spark_log(name))
+    tasks = json.loads(cluster.must([TASK_FRACTIONS, str(kept.tidemark_log(name))]))["all"]
+    if tasks["mean_error"] is not None:
+        rows[0]["task_fraction_err"] = round(tasks["mean_error"], 4)
     return [{"job": job, "version": version, "run": int(run), **row} for row in rows]
 
 
@@ -84,10 +90,9 @@ def run_application(spark, job, words, settings, runs, kept):
             snapshots = ended.snapshots()
             if not snapshots or not snapshots[-1].get("final"):
                 raise SystemExit(f"{job}: the master did not tell the end:\n{ended.err[-3000:]}")
-            rows = judge.rows_of(snapshots, ended.events)
             name = f"{job}@{spark.version}@{run}"
             kept.put(name, pathlib.Path(logs) / f"{snapshots[-1]['job_id']}.tidemark-log", ended.events)
-            yield identified(rows, name)
+            yield rows_of(snapshots, kept, name)
 
 
 def run_all(arguments):
@@ -110,8 +115,7 @@ def replay_all(arguments):
         job, version, run = name.split("@")
         if (version in arguments.versions and int(run) <= arguments.runs and
                 (job in arguments.jobs or job not in applications.OURS)):
-            yield identified(judge.rows_of(replayed(arguments.tidemark, kept.tidemark_log(name)),
-                                           kept.spark_log(name)), name)
+            yield rows_of(replayed(arguments.tidemark, kept.tidemark_log(name)), kept, name)
 
 
 def print_means(rows):

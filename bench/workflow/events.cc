@@ -20,7 +20,8 @@ StageOpened Opening(const Trace& trace, std::uint32_t number) {
                         .signature = stage.name,
                         .group = stage.group,
                         .kind = stage.kind,
-                        .task_count = static_cast<std::uint32_t>(stage.tasks.size())};
+                        .task_count = static_cast<std::uint32_t>(stage.tasks.size()),
+                        .work = stage.work};
   for (const std::size_t parent : stage.parents) {
     opened.parents.push_back(static_cast<std::uint32_t>(parent));
   }
@@ -44,6 +45,7 @@ Replay::Replay(const Trace& trace) : trace_(trace) {
     const TraceExecutor& executor = trace.executors[i];
     Add(executor.at, ExecutorOpened{.executor = i, .slots = executor.slots});
   }
+  for (const auto& [at, body] : trace.groups) Add(at, body);
   AddStages();
   std::stable_sort(bodies_.begin(), bodies_.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -30,6 +30,9 @@ class Runs {
     for (const auto& [at, slots] : executors_) {
       trace.executors.push_back({std::max(Seconds(at), 0.0), slots});
     }
+    for (auto& [at, body] : groups_) {
+      trace.groups.emplace_back(std::max(Seconds(at), 0.0), std::move(body));
+    }
     for (const auto& [number, run] : stages_) {
       if (run.tasks.empty()) continue;
       place_[number] = trace.stages.size();
@@ -67,6 +70,13 @@ class Runs {
     if (stage.opened_at) run.submitted_at = stage.opened_at;
   }
 
+  void Take(const Event& event, const GroupOpened& group) {
+    groups_.emplace_back(event.arrived_at, group);
+  }
+  void Take(const Event& event, const GroupClosed& group) {
+    groups_.emplace_back(event.arrived_at, group);
+  }
+
   void Take(const Event&, const AttemptChanged& changed) {
     const AttemptId& id = changed.attempt;
     const auto key = std::tuple(id.stage, id.stage_attempt, id.index, id.attempt);
@@ -93,6 +103,7 @@ class Runs {
                                     : opened.signature,
                         .title = opened.name,
                         .group = run.opened.group,
+                        .work = run.opened.work,
                         .visible_at = Seconds(run.told_at),
                         .submitted_at = Seconds(run.submitted_at.value_or(run.told_at))};
     for (const std::uint32_t parent : run.opened.parents) AddParent(parent, built);
@@ -115,6 +126,7 @@ class Runs {
 
   absl::Time begin_ = absl::InfiniteFuture();
   std::vector<std::pair<absl::Time, std::uint32_t>> executors_;
+  std::vector<std::pair<absl::Time, EventBody>> groups_;
   std::map<std::uint32_t, Run> stages_;
   std::map<std::uint32_t, std::size_t> place_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, Task> running_;

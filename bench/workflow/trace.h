@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "master/schedule/allocation.h"
@@ -31,7 +32,8 @@ struct TraceStage {
   std::string title;                 // what it does; empty: as its name says
   std::vector<std::size_t> parents;  // lower indexes
   std::size_t owner = 0;
-  std::string group;  // the engine's job that brings it; empty: it is known at once
+  std::string group;       // the engine's job that brings it; empty: it is known at once
+  std::uint64_t work = 0;  // as StageOpened has it
   StageKind kind = StageKind::kGeneric;
   double visible_at = 0;               // when the engine told of it
   std::optional<double> submitted_at;  // when its tasks could first have run
@@ -47,6 +49,8 @@ struct Trace {
   std::size_t owners = 1;
   double end = 0;
   std::vector<TraceExecutor> executors;
+  // What the engine told of groups, and when: GroupOpened and GroupClosed.
+  std::vector<std::pair<double, EventBody>> groups;
   std::vector<TraceStage> stages;
 };
 

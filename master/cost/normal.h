@@ -1,6 +1,7 @@
 // The distributions that estimates draw from, and numbers drawn once and for all.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -42,6 +43,11 @@ double LogNormalLeft(double log_median, double deviation, double passed, double 
 // history.
 double ParetoLeft(double passed, double u);
 inline bool HasOutlasted(double probability_below) { return probability_below > 1 - 1e-9; }
+
+// The quantile at `u` of what is left of something that is late by `late`, or has been waited for
+// so long, where nothing tells the scale of times: as likely more than `late` as less, as Laplace's
+// rule of succession and the lifetimes of processes have it (Harchol-Balter and Downey, 1997).
+inline double LateLeft(double late, double u) { return std::max(late, 0.0) * (1 / (1 - u) - 1); }
 
 // A number in (0, 1) that depends on nothing but `index`: the same at every update, so that two
 // estimates differ by what is known and not by luck.

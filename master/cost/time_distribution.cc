@@ -59,6 +59,10 @@ double TimeDistribution::Below(double seconds) const {
   return static_cast<double>(above - sorted_.begin()) / static_cast<double>(sorted_.size());
 }
 
+bool TimeDistribution::IsOutlastedBy(double elapsed) const {
+  return !empty() && HasOutlasted(Below(elapsed));
+}
+
 double TimeDistribution::Remaining(double elapsed, double u) const {
   if (empty()) return 0;
   const double below = Below(elapsed);

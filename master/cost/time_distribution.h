@@ -30,6 +30,8 @@ class TimeDistribution {
 
   // Cost: O(1).
   double Quantile(double p) const;
+  // Whether no known task has taken so long. Cost: O(log tasks).
+  bool IsOutlastedBy(double elapsed) const;
   // The quantile at `u` of what a task still takes that has run for `elapsed`. Beyond the longest
   // known task: a Pareto tail, the longer the longer it has run. Cost: O(log tasks).
   double Remaining(double elapsed, double u) const;

@@ -100,6 +100,7 @@ class Folder {
   void EndMapPhase();
   absl::StatusOr<GroupState*> MakeGroup(const std::string& name);
   void Keep(const std::string& said, std::string& text);
+  void Plan(const std::vector<std::uint32_t>& said, std::vector<std::uint32_t>& planned);
   void Reopen(Stage& stage);
   absl::Status CheckStage(const StageOpened& opened) const;
   absl::Status CheckRoomFor(absl::Span<const StageOpened> opened) const;
@@ -363,7 +364,15 @@ absl::Status Folder::operator()(const GroupOpened& opened) {
   GroupOpened& known = (*group)->opened;
   Keep(opened.name, known.name);
   if (!known.opened_at) known.opened_at = ToMasterClock(opened.opened_at);
+  Plan(opened.planned_task_counts, known.planned_task_counts);
   return absl::OkStatus();
+}
+
+void Folder::Plan(const std::vector<std::uint32_t>& said, std::vector<std::uint32_t>& planned) {
+  if (said.empty() || (said.size() > planned.size() && !CheckRoom(limits_, state_).ok())) return;
+  state_.memory_bytes += sizeof(said[0]) * said.size();
+  state_.memory_bytes -= sizeof(said[0]) * planned.size();
+  planned = said;
 }
 
 absl::Status Folder::operator()(const GroupClosed& closed) {

@@ -138,6 +138,7 @@ bool FillIn(const StageOpened& said, StageOpened& known) {
   }
   if (known.size_precision == SizePrecision::kUnknown) known.size_precision = said.size_precision;
   if (!known.opened_at) known.opened_at = said.opened_at;
+  if (known.work == 0) known.work = said.work;
   known.skipped |= said.skipped;
   // Each is filled in, whether or not the one before agrees.
   const bool agree[] = {is_of_kind,

@@ -344,9 +344,19 @@ void JobMonitor::Impl::AddEstimates(Snapshot& snapshot) {
   left_.reset();
   stages_ = {};
   if (monitor::IsOfStages(state_)) {
-    stages_ = monitor::EstimateStages(state_, informed_at_);
+    // Of an engine that shows key groups, they tell more of its first reduce stage than tasks do.
+    model::ReducePhaseForecast reduce;
+    if (state_.has_reduce_stage() && !tracked_.empty()) {
+      reduce = tracked_.front().indicator->Estimate(state_, informed_at_);
+    }
+    stages_ = monitor::EstimateStages(state_, informed_at_, reduce.left.get());
     if (!stages_.problem.empty()) snapshot.notes.push_back(stages_.problem);
     snapshot.named_tasks = stages_.named_tasks;
+    if (auto last = model::FindStraggler(state_, reduce, informed_at_)) {
+      std::erase_if(snapshot.named_tasks,
+                    [&](const NamedTask& other) { return other.attempt == last->attempt; });
+      snapshot.named_tasks.insert(snapshot.named_tasks.begin(), *std::move(last));
+    }
   }
   for (Tracked& tracked : tracked_) {
     Indicator said = Predict(tracked, silence, snapshot);

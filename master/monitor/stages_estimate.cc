@@ -99,6 +99,10 @@ StageProgress PredictionOf(const workflow::StageNow& stage,
   return prediction;
 }
 
+bool ByIndex(const workflow::RunningTask& a, const workflow::RunningTask& b) {
+  return a.id.index < b.id.index;
+}
+
 // Stages that do not exist yet: those from `there` on.
 void AddExpected(const workflow::WorkflowNow& seen, std::size_t there, StagesEstimate& result) {
   for (std::size_t i = there; i < seen.stages.size(); ++i) {
@@ -118,7 +122,8 @@ bool IsOfStages(const model::JobRecord& state) {
   return workflow::HasOtherStages(state) || (state.stages.empty() && !HistoryOf(state).empty());
 }
 
-StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now) {
+StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now,
+                              const cost::StagesLeft* by_key_groups) {
   StagesEstimate result;
   result.problem = TooLarge(state);
   if (!result.problem.empty()) return result;
@@ -142,8 +147,15 @@ StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now) {
   }
   result.problem = TooMany(left, "stages with tasks left", kStagesLeftMax);
   if (!result.problem.empty()) return result;
+  workflow::StagesOptions options;
+  if (by_key_groups != nullptr) {
+    options.by_key_groups = &by_key_groups->stages.front();
+    for (workflow::StageNow& stage : seen.stages) {
+      if (stage.number == options.by_key_groups->number) std::ranges::sort(stage.running, ByIndex);
+    }
+  }
   estimate::Application application =
-      workflow::ApplicationOfStages(seen, history, workflow::ResourcingOf(seen), {});
+      workflow::ApplicationOfStages(seen, history, workflow::ResourcingOf(seen), options);
   const absl::StatusOr<estimate::Estimate> estimate = estimate::EstimateApplication(application);
   if (!seen.cycle.empty()) result.problem = CycleNote(seen.cycle);
   if (!estimate.ok()) {

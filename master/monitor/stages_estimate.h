@@ -31,8 +31,10 @@ struct StagesEstimate {
   std::string problem;                 // what is wrong with the stages, for people; or empty
 };
 
-// Cost: that of workflow::StagesNow(), workflow::ApplicationOfStages() and
+// `by_key_groups`: its reduce stage, as an indicator leaves it; null: nothing is known of key
+// groups. Cost: that of workflow::StagesNow(), workflow::ApplicationOfStages() and
 // estimate::EstimateApplication().
-StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now);
+StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now,
+                              const cost::StagesLeft* by_key_groups = nullptr);
 
 }  // namespace tidemark::monitor

@@ -36,8 +36,6 @@ constexpr std::size_t kStagesMaxOfAllJobs = 20'000;
 // Streams of draws of the stages of one job.
 constexpr std::uint64_t kStreamsOfJob = std::uint64_t{1} << 32;
 
-double Laplace(double waited, double u) { return waited * (1 / u - 1); }
-
 // A normal variable on each side of the median.
 double ForecastAt(const RunningForecast& forecast, double u) {
   const double z = cost::NormalQuantile(u);
@@ -154,7 +152,7 @@ class JobStages {
   // The lag of an awaited job's first stage: how long it has yet to wait.
   void FillAwaited(StageLeft& map) const {
     if (job_.is_running || !(job_.awaited > 0)) return;
-    for (const double u : waits_) map.times.lag.push_back(Laplace(job_.awaited, u));
+    for (const double u : waits_) map.times.lag.push_back(cost::LateLeft(job_.awaited, u));
   }
 
  private:
@@ -164,7 +162,7 @@ class JobStages {
     const double whole = SecondsAlone(job_.expected, slots_) * factor_[draw];
     if (whole > job_.elapsed) return whole - job_.elapsed;
     const double elapsed = std::max(job_.elapsed, 1.0);
-    return job_.expected.is_known ? cost::ParetoLeft(elapsed, u) : Laplace(elapsed, u);
+    return job_.expected.is_known ? cost::ParetoLeft(elapsed, u) : cost::LateLeft(elapsed, u);
   }
 
   bool AreTasksKnown() const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -28,6 +29,9 @@ constexpr double kKnownShift = 0.5;
 // Ablation: -0.71, +1.74 (tpcds-live-no-history).
 constexpr double kUnknownShift = 0.3;
 
+// Limits processor time: of stages that did the same the newest count.
+constexpr std::size_t kRepeatedMax = 3;
+
 // The stages that there are and those that are to be expected, with what their tasks will take.
 struct ExpectedStages {
   std::vector<StageNow> stages;
@@ -48,9 +52,14 @@ class ExpectedStagesBuilder {
       StageNow& stage = expected_.stages[i];
       if (!stage.lag && !runs_[i].empty()) stage.lag = runs_[i].front().stage->lag;
     }
+    FindRepeated();
     for (std::size_t i = 0; i < expected_.stages.size(); ++i) {
-      const ExpectedTasks before = ExpectTasks(runs_[i], slots_, constants_);
-      expected_.tasks.push_back(ExpectTasksNow(before, expected_.stages[i], constants_));
+      const StageNow& stage = expected_.stages[i];
+      const auto repeated = repeated_.find(runs_[i].empty() ? stage.work : 0);
+      const ExpectedTasks before = repeated == repeated_.end()
+                                       ? ExpectTasks(runs_[i], slots_, constants_)
+                                       : repeated->second;
+      expected_.tasks.push_back(ExpectTasksNow(before, stage, constants_));
     }
     GuessUnknown();
     return std::move(expected_);
@@ -62,6 +71,33 @@ class ExpectedStagesBuilder {
     for (std::size_t i = 0; i < matches.size(); ++i) {
       if (matches[i]) runs_[i].push_back({run.slots, &run.stages[*matches[i]]});
     }
+  }
+
+  // What stages of this run that are done let expect of those that do the same: they count as its
+  // earlier runs.
+  void FindRepeated() {
+    std::map<std::uint64_t, std::vector<StageProfile>> done;  // the newest first
+    for (std::size_t i = now_.stages.size(); i-- > 0;) {
+      const StageNow& stage = now_.stages[i];
+      const bool is_done = !stage.finished.empty() && stage.finished.size() == stage.tasks;
+      if (stage.work == 0 || !is_done || stage.has_failed) continue;
+      std::vector<StageProfile>& alike = done[stage.work];
+      if (alike.size() < kRepeatedMax) alike.push_back(ProfileOf(stage));
+    }
+    for (const auto& [work, alike] : done) {
+      std::vector<EarlierStage> runs;
+      for (const StageProfile& stage : alike) runs.push_back({slots_, &stage});
+      repeated_[work] = ExpectTasks(runs, slots_, constants_);
+    }
+  }
+
+  static StageProfile ProfileOf(const StageNow& stage) {
+    StageProfile profile = {
+        .parents = stage.parents, .fetches = stage.fetches, .tasks = stage.tasks};
+    for (const FinishedTask& task : stage.finished) {
+      profile.seconds[static_cast<std::size_t>(task.warmth)].push_back(task.seconds);
+    }
+    return profile;
   }
 
   // A stage without runs or finished tasks: as the others of this workflow, and wide.
@@ -96,6 +132,7 @@ class ExpectedStagesBuilder {
   double slots_;
   const ExpectationConstants& constants_;
   std::vector<std::vector<EarlierStage>> runs_;
+  std::map<std::uint64_t, ExpectedTasks> repeated_;  // by work
   ExpectedStages expected_;
 };
 
@@ -144,6 +181,9 @@ cost::StageLeft StageOf(const StageNow& stage, std::uint64_t stream, const Expec
   const auto size_factor = [&](std::size_t task, std::size_t draw) {
     return by_size.of_task.empty() ? 1 : by_size.of_task[task][draw];
   };
+  const auto late_chance = [&](std::size_t draw) {
+    return cost::RowNumber(cost::RowStart(draw, stream), left.work.pending + stage.running.size());
+  };
   const auto running = [&](const Draws& factors) {
     std::vector<Draws> times(stage.running.size());
     for (std::size_t n = 0; n < times.size(); ++n) {
@@ -153,7 +193,12 @@ cost::StageLeft StageOf(const StageNow& stage, std::uint64_t stream, const Expec
       for (std::size_t d = 0; d < factors.size(); ++d) {
         const double u = cost::RowNumber(cost::RowStart(d, stream), left.work.pending + n);
         const double factor = factors[d] * size_factor(n, d);
-        times[n].push_back(expected.Of(task.warmth).Remaining(task.elapsed / factor, u) * factor);
+        const TimeDistribution& usual = expected.Of(task.warmth);
+        const double alone = task.elapsed / factor;
+        // Tasks of one stage are late for one reason: of each draw, all of them by the same chance.
+        times[n].push_back(factor * (usual.IsOutlastedBy(alone)
+                                         ? cost::LateLeft(alone - usual.mean(), late_chance(d))
+                                         : usual.Remaining(alone, u)));
         totals.push_back(std::max(task.elapsed + times[n].back(), kTaskSecondsMin));
         places.push_back(u);
       }
@@ -183,6 +228,30 @@ cost::StageLeft StageOf(const StageNow& stage, std::uint64_t stream, const Expec
   return left;
 }
 
+Draws Resampled(const Draws& draws, std::size_t count) {
+  Draws resampled;
+  if (draws.empty()) return resampled;
+  for (std::size_t d = 0; d < count; ++d) resampled.push_back(draws[d * draws.size() / count]);
+  return resampled;
+}
+
+// What key groups tell of a stage is better than what its tasks do.
+void TakeKeyGroups(const cost::StageLeft& by_key_groups, std::size_t draws,
+                   cost::StageLeft& stage) {
+  if (by_key_groups.work.running.size() != stage.work.running.size() ||
+      by_key_groups.work.pending != stage.work.pending) {
+    return;
+  }
+  stage.work.running = by_key_groups.work.running;
+  stage.times = by_key_groups.times;
+  for (auto* each : {&stage.times.of_task, &stage.times.running_in_bounds}) {
+    for (Draws& times : *each) times = Resampled(times, draws);
+  }
+  for (Draws* each : {&stage.times.factor, &stage.times.factor_of_bounds, &stage.times.lag}) {
+    *each = Resampled(*each, draws);
+  }
+}
+
 // How long ago the last of what it waits for ended; 0 while something has not.
 double WaitedSoFar(const StageNow& stage, const WorkflowNow& now) {
   double waited = now.elapsed;
@@ -192,6 +261,16 @@ double WaitedSoFar(const StageNow& stage, const WorkflowNow& now) {
     waited = std::min(waited, is_done ? parent.done_since : 0);
   }
   return waited;
+}
+
+void AddPlanned(WorkflowNow& now) {
+  for (std::size_t i = 0; i < now.planned.size(); ++i) {
+    PlannedStage& planned = now.planned[i];
+    StageNow& stage = now.stages.emplace_back(StageNow{
+        .parents = std::move(planned.parents), .owner = planned.owner, .tasks = planned.tasks});
+    stage.number = kExpectedStages + static_cast<std::uint32_t>(i);
+  }
+  now.planned.clear();
 }
 
 }  // namespace
@@ -208,7 +287,7 @@ void ExpectStages(std::span<const RunProfile* const> history, WorkflowNow& now) 
     }
     if (run == history.front()) matches = of_run;
   }
-  if (history.empty()) return;
+  if (history.empty()) return AddPlanned(now);
   const std::vector<StageProfile>& before = history.front()->stages;
   std::vector<std::optional<std::size_t>> place(before.size());
   for (std::size_t i = 0; i < matches.size(); ++i) {
@@ -262,6 +341,10 @@ estimate::Application ApplicationOfStages(const WorkflowNow& now,
                                        .common_deviation = options.common_deviation};
   application.stages =
       LeftOfStages(now, history, SlotsOf(now.stages, on), options.expected, *application.draws);
+  for (std::size_t i = 0; options.by_key_groups != nullptr && i < now.stages.size(); ++i) {
+    if (now.stages[i].number != options.by_key_groups->number) continue;
+    TakeKeyGroups(*options.by_key_groups, application.draws->count(), application.stages[i]);
+  }
   if (now.may_grow && history.empty()) {
     application.growth = GrowthOf(now.submissions, now.elapsed, *application.draws);
   }

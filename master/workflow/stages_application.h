@@ -20,10 +20,21 @@ struct StagesOptions {
   ExpectationConstants expected;
   // Of the log of a factor on the whole of what is left.
   double common_deviation = kCommonDeviation;
+  // The reduce stage as its key groups have it; null: nothing is known of them. Its tasks are in
+  // the order of their indexes, those that run first. It counts where as many run and wait.
+  const cost::StageLeft* by_key_groups = nullptr;
+};
+
+// A stage that its engine has planned and not opened yet.
+struct PlannedStage {
+  std::uint64_t tasks = 0;
+  std::vector<std::size_t> parents;  // indexes of `stages`, which the planned ones follow
+  std::size_t owner = 0;
 };
 
 struct WorkflowNow {
   std::vector<StageNow> stages;
+  std::vector<PlannedStage> planned;
   double elapsed = 0;          // since it began
   std::size_t warm_slots = 0;  // idle containers that have run a task
   Submissions submissions;
@@ -35,9 +46,10 @@ struct WorkflowNow {
   std::vector<std::uint32_t> cycle;
 };
 
-// Adds the stages of the most recent run that have no counterpart (match_stages.h), in their order.
-// A stage whose task count is not known gets that of its newest counterpart. `history`: earlier
-// runs of the same workflow, the most recent first. Cost: O(stages of history + edges).
+// Adds the stages of the most recent run that have no counterpart (match_stages.h), in their order;
+// without earlier runs, those that are planned. A stage whose task count is not known gets that of
+// its newest counterpart. `history`: earlier runs of the same workflow, the most recent first.
+// Cost: O(stages of history + edges).
 void ExpectStages(std::span<const RunProfile* const> history, WorkflowNow& now);
 
 // What is left of the stages of `now`, as ExpectStages() leaves them with the same history, with

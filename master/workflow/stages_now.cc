@@ -42,6 +42,11 @@ struct Begun {
   Warmth warmth = Warmth::kRest;
 };
 
+// An engine that groups stages may bring more of them, whatever these do.
+bool IsOfMapReduce(const model::Stage& stage) {
+  return (stage.is_map() || stage.is_reduce()) && stage.opened.group.empty();
+}
+
 class Looking {
  public:
   Looking(const model::JobRecord& state, absl::Time now) : state_(state), now_(now) {
@@ -63,6 +68,7 @@ class Looking {
     }
     BreakCycles();
     FindSlots();
+    FindPlanned();
     return std::move(seen_);
   }
 
@@ -89,6 +95,7 @@ class Looking {
     StageNow& now = seen_.stages.emplace_back();
     now.name = opened.signature.empty() ? opened.name : opened.signature;
     now.number = number;
+    now.work = opened.work;
     now.fetches = !opened.parents.empty();
     now.owner = owners_.try_emplace(opened.pool, owners_.size()).first->second;
     if (opened.slots) now.at_once_max = std::max<std::uint64_t>(*opened.slots, 1);
@@ -121,7 +128,7 @@ class Looking {
         begun.start = std::min(attempt.life.started_at().value_or(end), end);
         begun.end = attempt.life.ended_at();
         // Slots of MapReduce are of its stages, not of executors.
-        if (!stage.is_map() && !stage.is_reduce()) begun.executor = attempt.executor;
+        if (!IsOfMapReduce(stage)) begun.executor = attempt.executor;
         begun.is_finished = attempt.life.is_finished();
         // Of a stage that has ended, what still runs is of no use.
         if (!begun.is_finished && (!attempt.life.is_running() || stage.closed)) continue;
@@ -345,6 +352,30 @@ class Looking {
     seen_.slots = static_cast<double>(told > 0 ? told : MostAtOnce());
   }
 
+  // Of each group that has not ended, what its plan names beyond the stages that there are. They
+  // run one after the other, and the first waits for all that there are.
+  void FindPlanned() {
+    absl::flat_hash_map<std::string_view, std::vector<std::size_t>> of_group;
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      const model::Stage& stage = *stages_[i].stage;
+      if (!stage.is_skipped()) of_group[stage.opened.group].push_back(i);
+    }
+    for (const auto& [name, group] : state_.groups) {
+      if (group.closed) continue;
+      const std::vector<std::size_t>& there = of_group[name];
+      std::uint64_t tasks = static_cast<std::uint64_t>(std::max(seen_.slots, 1.0));
+      for (const std::size_t i : there) tasks = std::max(tasks, seen_.stages[i].tasks);
+      std::vector<std::size_t> before = there;
+      const std::vector<std::uint32_t>& counts = group.opened.planned_task_counts;
+      for (std::size_t n = there.size(); n < counts.size(); ++n) {
+        seen_.planned.push_back(
+            {.tasks = counts[n] > 0 ? counts[n] : tasks,
+             .parents = std::exchange(before, {stages_.size() + seen_.planned.size()}),
+             .owner = there.empty() ? 0 : seen_.stages[there.back()].owner});
+      }
+    }
+  }
+
   // By place: those that were closed, and those of drivers that a later attempt of the application
   // master has replaced.
   std::vector<bool> GoneExecutors() const {
@@ -404,7 +435,7 @@ bool RanWhole(const StageNow& stage) { return !stage.has_failed && !stage.finish
 bool HasOtherStages(const model::JobRecord& state) {
   return std::any_of(state.stages.begin(), state.stages.end(), [](const auto& entry) {
     const model::Stage& stage = entry.second;
-    if (stage.is_map() || stage.is_reduce()) return false;
+    if (IsOfMapReduce(stage)) return false;
     return stage.opened.task_count.value_or(0) > 0 || !stage.tasks.empty();
   });
 }

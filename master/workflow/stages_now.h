@@ -7,7 +7,8 @@
 
 namespace tidemark::workflow {
 
-// Whether the job has other stages with tasks than the map and the reduce stage of MapReduce.
+// Whether the job has other stages with tasks than the map and the reduce stage of MapReduce, which
+// belong to no group.
 bool HasOtherStages(const model::JobRecord& state);
 
 // What is known at `now`; stages by their numbers. A task counts in the newest attempt at its

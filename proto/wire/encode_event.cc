@@ -192,6 +192,7 @@ void EncodeStage(const StageOpened& stage, v1::StageOpened& message) {
   if (stage.is_grouping_opaque) message.set_is_grouping_opaque(*stage.is_grouping_opaque);
   if (stage.opened_at) message.set_opened_at(absl::ToUnixNanos(*stage.opened_at));
   if (stage.index_count) message.set_index_count(*stage.index_count);
+  message.set_work(stage.work);
 }
 
 // What the ends of jobs, stages and groups have in common.
@@ -252,6 +253,8 @@ struct BodyEncoder {
     message.set_group(ValidText(group.group));
     message.set_name(ValidText(group.name));
     if (group.opened_at) message.set_opened_at(absl::ToUnixNanos(*group.opened_at));
+    message.mutable_planned_task_counts()->Add(group.planned_task_counts.begin(),
+                                               group.planned_task_counts.end());
   }
 
   void operator()(const GroupClosed& closed) const {

@@ -114,6 +114,7 @@ StageOpened ParseStage(const v1::StageOpened& untrusted, const EventLimits& limi
   if (untrusted.has_is_grouping_opaque()) stage.is_grouping_opaque = untrusted.is_grouping_opaque();
   if (untrusted.has_opened_at()) stage.opened_at = absl::FromUnixNanos(untrusted.opened_at());
   if (untrusted.has_index_count()) stage.index_count = untrusted.index_count();
+  stage.work = untrusted.work();
   return stage;
 }
 
@@ -202,9 +203,19 @@ absl::StatusOr<EventBody> ParseGroupOpened(const v1::GroupOpened& untrusted,
                                            const EventLimits& limits) {
   absl::Status named = CheckGroup("group opened", untrusted.group());
   if (!named.ok()) return named;
+  Checks check("group opened");
+  check.ItemsAtMost("planned_task_counts",
+                    static_cast<std::size_t>(untrusted.planned_task_counts_size()),
+                    limits.array_items_max);
+  for (const std::uint32_t tasks : untrusted.planned_task_counts()) {
+    check.AtMost("planned_task_counts", tasks, limits.task_index_max);
+  }
+  if (!check.ok()) return check.status();
   GroupOpened group = {.group = Cut(untrusted.group(), limits.text_bytes_max),
                        .name = Cut(untrusted.name(), limits.text_bytes_max)};
   if (untrusted.has_opened_at()) group.opened_at = absl::FromUnixNanos(untrusted.opened_at());
+  group.planned_task_counts.assign(untrusted.planned_task_counts().begin(),
+                                   untrusted.planned_task_counts().end());
   return group;
 }
 

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "master/cost/normal.h"
+
 namespace tidemark::cost {
 namespace {
 
@@ -21,6 +23,20 @@ TEST(TimeDistribution, ATaskThatHasRunIsOneOfTheLonger) {
   const TimeDistribution times = TimeDistribution::Empirical({4, 1, 3, 2});
   EXPECT_DOUBLE_EQ(times.Remaining(2, 0.25), 1);
   EXPECT_DOUBLE_EQ(times.Remaining(2, 0.75), 2);
+}
+
+TEST(TimeDistribution, IsOutlastedByWhatTakesLongerThanAllThatIsKnown) {
+  const TimeDistribution times = TimeDistribution::Empirical({1, 3});
+  EXPECT_FALSE(times.IsOutlastedBy(2.9));
+  EXPECT_TRUE(times.IsOutlastedBy(3));
+  EXPECT_FALSE(TimeDistribution().IsOutlastedBy(3)) << "nothing is known";
+}
+
+// P(left > t) = late / (late + t).
+TEST(LateLeft, IsAsLikelyMoreThanWhatHasPassedAsLess) {
+  EXPECT_DOUBLE_EQ(LateLeft(6, 0.5), 6);
+  EXPECT_DOUBLE_EQ(LateLeft(6, 0.75), 18);
+  EXPECT_DOUBLE_EQ(LateLeft(-1, 0.5), 0);
 }
 
 TEST(TimeDistribution, BeyondTheLongestTaskTheRestGrowsWithTheTimeRun) {

@@ -31,6 +31,7 @@ using test::Reduced;
 using test::Shuffled;
 using test::Source;
 using test::Started;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Three map tasks, two reduce tasks.
@@ -773,6 +774,21 @@ TEST(FoldStages, AJobHasNoMoreGroupsThanItMayHaveStages) {
   EXPECT_TRUE(job.Say(1, GroupOpened{"sql/1"}).ok());
   EXPECT_EQ(ExceededLimit(job.Say(1, GroupOpened{"sql/2"})), "stages_per_job");
   EXPECT_TRUE(job.Say(1, GroupClosed{"sql/1"}).ok());
+}
+
+TEST(FoldStages, APlanThatIsMadeAnewReplacesTheOneBefore) {
+  Job job = OpenGeneric({});
+  const std::size_t empty = job.state.memory_bytes;
+  const auto plan = [&](std::vector<std::uint32_t> counts) {
+    EXPECT_TRUE(job.Say(1, GroupOpened{.group = "sql/1", .planned_task_counts = counts}).ok());
+    return job.state.groups.at("sql/1").opened.planned_task_counts;
+  };
+  EXPECT_THAT(plan({8, 0, 1}), ElementsAre(8, 0, 1));
+  const std::size_t planned = job.state.memory_bytes;
+  EXPECT_THAT(plan({}), ElementsAre(8, 0, 1)) << "nothing new is said of it";
+  EXPECT_THAT(plan({8}), ElementsAre(8));
+  EXPECT_LT(job.state.memory_bytes, planned);
+  EXPECT_GT(job.state.memory_bytes, empty);
 }
 
 TEST(FoldStages, GroupsThatNobodyBoundsTakeRoom) {

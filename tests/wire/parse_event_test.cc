@@ -232,6 +232,14 @@ const Malformed kJobs[] = {
      "stage closed: outcome is missing; say how the stage ended"},
     {"GroupWithoutName", GroupOpened{}, [](auto&) {},
      "group opened: group is missing; say which, as its stages do"},
+    {"PlanOfTooManyStages", GroupOpened{.group = "sql/1"},
+     [](auto& e) {
+       for (int i = 0; i <= 1'000'000; ++i) e.mutable_group_opened()->add_planned_task_counts(1);
+     },
+     "planned_task_counts; send at most"},
+    {"PlanOfTooManyTasks", GroupOpened{.group = "sql/1"},
+     [](auto& e) { e.mutable_group_opened()->add_planned_task_counts(1'000'001); },
+     "planned_task_counts is 1000001; send at most 1000000"},
     {"EndOfNoGroup", GroupClosed{}, [](auto&) {}, "group closed: group is missing"},
     {"OutcomeUnspecified", JobClosed{}, [](auto& e) { e.mutable_job_closed()->clear_outcome(); },
      "outcome is missing"},

@@ -33,6 +33,7 @@ inline StageOpened SomeStage() {
   stage.skipped = true;
   stage.pool = "etl";
   stage.index_count = 3;
+  stage.work = 0xfedcba9876543210;
   stage.task_bytes = {1'000, 1ull << 40, 0};
   stage.task_records = {10, 0, 0};
   stage.size_precision = SizePrecision::kRounded;
@@ -133,7 +134,8 @@ inline std::vector<Event> SomeEvents() {
                                .outcome = JobOutcome::kFailed,
                                .message = "fetch failed",
                                .at = absl::FromUnixSeconds(1'700'000'005)}),
-          WithBody(GroupOpened{"sql/3", "the sales of May", absl::FromUnixSeconds(1'700'000'001)}),
+          WithBody(GroupOpened{
+              "sql/3", "the sales of May", absl::FromUnixSeconds(1'700'000'001), {12, 0, 1}}),
           WithBody(GroupClosed{.group = "sql/3",
                                .outcome = JobOutcome::kFailed,
                                .message = "no such table",

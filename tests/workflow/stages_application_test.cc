@@ -110,6 +110,79 @@ TEST(ApplicationOfStages, AdmitsStagesThatNobodyKnowsOf) {
   EXPECT_GT(Estimate(now, {}, 4).end.upper, 100);
 }
 
+// Two tasks of 10 s are left of the stage; a planned one has four tasks like them.
+TEST(ApplicationOfStages, ExpectsStagesThatArePlanned) {
+  WorkflowNow now = {.stages = {{.name = "scan", .tasks = 4}}, .elapsed = 10};
+  now.stages[0].finished.assign(2, {.seconds = 10, .warmth = Warmth::kRest});
+  now.stages[0].running.assign(2, {.elapsed = 0, .warmth = Warmth::kRest});
+  const double without = Estimate(now, {}, 2).end.median;
+  now.planned = {{.tasks = 4, .parents = {0}}};
+  const estimate::Estimate with = Estimate(now, {}, 2);
+  ASSERT_EQ(with.stages.size(), 2u);
+  EXPECT_NEAR(with.end.median, without + 20, 8);
+  EXPECT_LT(with.known_share, 0.7) << "nothing tells what its tasks take";
+}
+
+TEST(ApplicationOfStages, AnEarlierRunKnowsMoreThanThePlan) {
+  const RunProfile run = ScanAndJoin();
+  WorkflowNow now = {.stages = {Shape(run.stages[0]), Shape(run.stages[1])}};
+  now.planned = {{.tasks = 100, .parents = {1}}};
+  EXPECT_NEAR(Estimate(now, {&run}, 4).end.median, 25, 2.5);
+}
+
+// Those of a loop: the first round took 40 s on two slots.
+TEST(ApplicationOfStages, AStageThatDoesWhatAnotherHasDoneTakesAsLong) {
+  WorkflowNow now = {.stages = {{.name = "load", .tasks = 8},
+                                {.name = "round 1", .parents = {0}, .tasks = 8},
+                                {.name = "round 2", .parents = {1}, .tasks = 8}},
+                     .elapsed = 500,
+                     .warm_slots = 2};
+  now.stages[0].finished.assign(8, {.seconds = 100, .warmth = Warmth::kRest});
+  now.stages[1].finished.assign(8, {.seconds = 10, .warmth = Warmth::kRest});
+  const estimate::Estimate blind = Estimate(now, {}, 2);
+  EXPECT_GT(blind.end.median, 80) << "as the others, in the geometric mean";
+  now.stages[1].work = now.stages[2].work = 7;
+  const estimate::Estimate repeated = Estimate(now, {}, 2);
+  EXPECT_NEAR(repeated.end.median, 43, 5) << "the first tasks of a stage take longer";
+  EXPECT_LT(repeated.end.upper - repeated.end.lower, blind.end.upper - blind.end.lower);
+  EXPECT_DOUBLE_EQ(repeated.known_share, 1);
+}
+
+// All others took 1 s. One that is late by 20 s is late by 20 s more, as likely as not.
+TEST(ApplicationOfStages, ATaskThatIsLateIsLateByAsMuchAgain) {
+  WorkflowNow now = {.stages = {{.name = "join", .tasks = 8}}, .elapsed = 30};
+  now.stages[0].finished.assign(7, {.seconds = 1, .warmth = Warmth::kRest});
+  now.stages[0].running = {{.elapsed = 21, .warmth = Warmth::kRest}};
+  const estimate::Estimate late = Estimate(now, {}, 4);
+  EXPECT_GT(late.end.median, 12);
+  EXPECT_LT(late.end.median, 21);
+  EXPECT_GT(late.end.upper, 100);
+}
+
+TEST(ApplicationOfStages, ManyLateTasksAreLateForOneReason) {
+  WorkflowNow now = {.stages = {{.name = "join", .tasks = 48}}, .elapsed = 30};
+  now.stages[0].finished.assign(8, {.seconds = 1, .warmth = Warmth::kRest});
+  now.stages[0].running.assign(40, {.elapsed = 21, .warmth = Warmth::kRest});
+  EXPECT_LT(Estimate(now, {}, 40).end.median, 21) << "not the latest of 40 that know nothing";
+}
+
+TEST(ApplicationOfStages, KeyGroupsTellMoreThanTasks) {
+  WorkflowNow now = {.stages = {{.name = "group", .tasks = 2, .number = kReduceStage}}};
+  now.stages[0].running.assign(2, {.elapsed = 5, .warmth = Warmth::kRest});
+  cost::StageLeft by_key_groups = {.work = {.running = {5, 5}}, .number = kReduceStage};
+  by_key_groups.times.of_task = {{3, 4, 5}, {30, 40, 50}};
+  by_key_groups.times.is_known = true;
+  const auto end = [&] {
+    const auto estimate = estimate::EstimateApplication(ApplicationOfStages(
+        now, {}, Slots(2), {.common_deviation = 0, .by_key_groups = &by_key_groups}));
+    return estimate.ok() ? estimate->end : estimate::Range{};
+  };
+  EXPECT_NEAR(end().median, 40, 1e-9);
+  EXPECT_NEAR(end().upper, 50, 1e-9);
+  by_key_groups.work.running = {5};  // of another instant
+  EXPECT_LT(end().median, 30);
+}
+
 TEST(ApplicationOfStages, SaysWhatIsWrong) {
   WorkflowNow now = {.stages = {{.name = "a", .parents = {0}, .tasks = 1}}};
   const auto estimate =

@@ -17,6 +17,7 @@ using test::Finished;
 using test::Started;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 AttemptId Task(std::uint32_t stage, std::uint32_t index, std::uint32_t stage_attempt = 0) {
   return {.stage = stage, .index = index, .stage_attempt = stage_attempt};
@@ -269,6 +270,35 @@ TEST(StagesNow, StagesOfMapReduceAreStagesLikeOthers) {
   EXPECT_EQ(now.stages[0].tasks, 2u);
   EXPECT_THAT(now.stages[2].parents, ElementsAre(1));
   EXPECT_FALSE(HasOtherStages(Job(MapReduceStages(2, 1)).state));
+}
+
+// With key groups the first job of a Spark application has the stages of MapReduce.
+TEST(StagesNow, AnEngineThatGroupsStagesMayBringMore) {
+  std::vector<StageOpened> stages = MapReduceStages(2, 1);
+  for (StageOpened& stage : stages) stage.group = "job/0";
+  EXPECT_TRUE(HasOtherStages(Job(stages).state));
+}
+
+TEST(StagesNow, WhatAPlanNamesBeyondItsStagesIsToCome) {
+  Job job({});
+  job.Executor(0, 0, 2);
+  job.Say(1, GroupOpened{.group = "sql/0", .planned_task_counts = {0, 0, 1}});
+  EXPECT_THAT(job.Now(1).planned, SizeIs(3)) << "nothing runs yet";
+  job.Say(2, Stage(0, 8, {}, "sql/0"));
+  const std::vector<PlannedStage> planned = job.Now(2).planned;
+  ASSERT_THAT(planned, SizeIs(2));
+  EXPECT_EQ(planned[0].tasks, 8u) << "as many as the largest of the group has";
+  EXPECT_THAT(planned[0].parents, ElementsAre(0));
+  EXPECT_EQ(planned[1].tasks, 1u);
+  EXPECT_THAT(planned[1].parents, ElementsAre(1)) << "the one before it";
+  StageOpened skipped = Stage(1, 8, {}, "sql/0");
+  skipped.skipped = true;
+  job.Say(3, skipped);
+  EXPECT_THAT(job.Now(3).planned, SizeIs(2)) << "the plan does not count what ran for another";
+  job.Say(4, GroupOpened{.group = "sql/0", .planned_task_counts = {0, 1}});
+  EXPECT_THAT(job.Now(4).planned, SizeIs(1)) << "it was planned anew";
+  job.Say(5, GroupClosed{.group = "sql/0"});
+  EXPECT_THAT(job.Now(5).planned, IsEmpty());
 }
 
 // What their executors say of slots is for stages of other engines.

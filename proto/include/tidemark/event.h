@@ -113,6 +113,8 @@ struct StageOpened {
   bool skipped = false;
   // Of the engine's scheduler; empty: the job's.
   std::string pool;
+  // Equal for stages that do the same to other data; 0: not known.
+  std::uint64_t work = 0;
   // Input of each task, by index; empty: not known.
   std::vector<std::uint64_t> task_bytes;
   // Likewise, in records.
@@ -158,6 +160,9 @@ struct GroupOpened {
   // For people; never interpreted.
   std::string name;
   std::optional<absl::Time> opened_at;
+  // Tasks of each stage that is planned, in order and with those that are opened; 0: not known.
+  // Empty: no plan is known. A later one replaces it.
+  std::vector<std::uint32_t> planned_task_counts;
   friend bool operator==(const GroupOpened&, const GroupOpened&) = default;
 };
 

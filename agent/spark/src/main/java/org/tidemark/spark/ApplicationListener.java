@@ -56,6 +56,8 @@ final class ApplicationListener extends SparkListener {
   private static final String SQL_EXECUTION = "spark.sql.execution.id";
   private static final String SQL_EXECUTION_START =
       "org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart";
+  private static final String SQL_EXECUTION_UPDATE =
+      "org.apache.spark.sql.execution.ui.SparkListenerSQLAdaptiveExecutionUpdate";
   private static final String SQL_EXECUTION_END =
       "org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd";
 
@@ -282,11 +284,12 @@ final class ApplicationListener extends SparkListener {
     try {
       if (isOn()) {
         if (event.getClass().getName().equals(SQL_EXECUTION_START)) {
-          plans.started(event);
-          openGroup(
-              "sql/" + members.call(event, "executionId"),
-              GroupName.of((String) members.call(event, "description"), ""),
-              (Long) members.call(event, "time"));
+          tell(plans.started(event));
+        } else if (event.getClass().getName().equals(SQL_EXECUTION_UPDATE)) {
+          final SqlPlans.Execution updated = plans.updated(event);
+          if (updated != null) {
+            tell(updated);
+          }
         } else if (event.getClass().getName().equals(SQL_EXECUTION_END)) {
           final String id = plans.ended(event);
           worksOfExecutions.remove(id);
@@ -336,8 +339,13 @@ final class ApplicationListener extends SparkListener {
     sender.send(changed);
   }
 
-  private void openGroup(String group, String name, long atMillis) {
-    final Event opened = Events.groupOpened(group, name, atMillis);
+  private void tell(SqlPlans.Execution execution) {
+    openGroup(
+        execution.group, execution.name, execution.startedMillis, execution.plannedTaskCounts());
+  }
+
+  private void openGroup(String group, String name, long atMillis, long... plannedTaskCounts) {
+    final Event opened = Events.groupOpened(group, name, atMillis, plannedTaskCounts);
     standing.groupOpened(group, opened);
     sender.send(opened);
   }

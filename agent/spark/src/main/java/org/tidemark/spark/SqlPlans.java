@@ -1,16 +1,40 @@
 package org.tidemark.spark;
 
+import java.util.Arrays;
 import java.util.Map;
 
-/**
- * By what the SQL executions that run now are recognised in another run of the application: the names
- * of the nodes of their plans, and how many with the same plan there were before. Not thread-safe.
- */
+/** The SQL executions that run now, by what their plans say of them. Not thread-safe. */
 final class SqlPlans {
+  /** One that runs. */
+  static final class Execution {
+    /** As {@link org.tidemark.jvm.wire.StageNews#group} has it. */
+    final String group;
+    final String name;
+    final long startedMillis;
+    /**
+     * By what it is recognised in another run of the application: the names of the nodes of its plan,
+     * and how many with the same plan there were before.
+     */
+    private final String recognisedBy;
+    /** As {@link PlannedStages} has them. */
+    private long[] plannedTaskCounts = PlannedStages.NONE;
+
+    private Execution(String id, String name, long startedMillis, String recognisedBy) {
+      this.group = "sql/" + id;
+      this.name = name;
+      this.startedMillis = startedMillis;
+      this.recognisedBy = recognisedBy;
+    }
+
+    long[] plannedTaskCounts() {
+      return plannedTaskCounts;
+    }
+  }
+
   private static final int NODES_MAX = 10_000;
 
   private final Members members;
-  private final Map<String, String> running = new Latest<>();
+  private final Map<String, Execution> running = new Latest<>();
   private final Map<String, Integer> occurrences = new Latest<>();
 
   SqlPlans(Members members) {
@@ -18,24 +42,54 @@ final class SqlPlans {
   }
 
   /** {@code event}: a SparkListenerSQLExecutionStart. */
-  void started(Object event) throws ReflectiveOperationException {
+  Execution started(Object event) throws ReflectiveOperationException {
     final StringBuilder names = new StringBuilder();
-    addNames(members.call(event, "sparkPlanInfo"), names, new int[] {NODES_MAX});
+    final Object root = members.call(event, "sparkPlanInfo");
+    addNames(root, names, new int[] {NODES_MAX});
     final String plan = Signature.ofPlan(names.toString());
-    running.put(
-        String.valueOf(members.call(event, "executionId")),
-        plan + " " + occurrences.merge(plan, 1, Integer::sum));
+    final String id = idOf(event);
+    final Execution execution =
+        new Execution(
+            id,
+            GroupName.of((String) members.call(event, "description"), ""),
+            (Long) members.call(event, "time"),
+            plan + " " + occurrences.merge(plan, 1, Integer::sum));
+    execution.plannedTaskCounts = PlannedStages.of(root, members);
+    running.put(id, execution);
+    return execution;
+  }
+
+  /**
+   * {@code event}: a SparkListenerSQLAdaptiveExecutionUpdate. Null: it changes nothing of what is
+   * told.
+   */
+  Execution updated(Object event) throws ReflectiveOperationException {
+    final Execution execution = running.get(idOf(event));
+    if (execution == null) {
+      return null;
+    }
+    final long[] planned = PlannedStages.of(members.call(event, "sparkPlanInfo"), members);
+    if (Arrays.equals(planned, execution.plannedTaskCounts)) {
+      return null;
+    }
+    execution.plannedTaskCounts = planned;
+    return execution;
   }
 
   /** {@code event}: a SparkListenerSQLExecutionEnd; returns the execution's id. */
   String ended(Object event) throws ReflectiveOperationException {
-    final String id = String.valueOf(members.call(event, "executionId"));
+    final String id = idOf(event);
     running.remove(id);
     return id;
   }
 
   String recognisedBy(String executionId) {
-    return running.getOrDefault(executionId, "");
+    final Execution execution = running.get(executionId);
+    return execution == null ? "" : execution.recognisedBy;
+  }
+
+  private String idOf(Object event) throws ReflectiveOperationException {
+    return String.valueOf(members.call(event, "executionId"));
   }
 
   private void addNames(Object node, StringBuilder names, int[] left)

@@ -145,12 +145,13 @@ final class Stages {
     final StageNews news =
         new StageNews(
             facts.stage,
-            keys && facts.stage <= LAST_WITH_KEYS
+            keys && facts.stage <= LAST_WITH_KEYS && facts.partitions <= facts.tasks
                 ? StageNews.Kind.UNSPECIFIED
                 : StageNews.Kind.GENERIC);
     news.attempt = facts.attempt;
     news.name = known.facts.name;
     news.signature = known.signature;
+    news.work = facts.work;
     news.parents = Arrays.stream(known.facts.parents).asLongStream().toArray();
     news.group = known.work.group;
     news.tasks = facts.tasks;

@@ -83,10 +83,15 @@ public final class Events {
     return new Event(Event.Importance.JOB, STAGE_CLOSED, body, null);
   }
 
-  /** {@code group}: as {@link StageNews#group} has it. {@code name}: what people call it. */
-  public static Event groupOpened(String group, String name, long atMillis) {
+  /**
+   * {@code group}: as {@link StageNews#group} has it. {@code name}: what people call it. {@code
+   * plannedTaskCounts}: of each stage that is planned, in order; 0: not known.
+   */
+  public static Event groupOpened(
+      String group, String name, long atMillis, long... plannedTaskCounts) {
     final ProtoWriter body = new ProtoWriter().text(1, group).text(2, name);
     addInstant(body, 3, atMillis);
+    body.packedUints(4, plannedTaskCounts);
     return new Event(Event.Importance.JOB, GROUP_OPENED, body, null);
   }
 

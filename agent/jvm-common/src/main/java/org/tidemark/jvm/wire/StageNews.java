@@ -37,6 +37,8 @@ public final class StageNews {
   public String pool;
   /** By task, or empty. bytes */
   public long[] taskBytes = {};
+  /** Equal for stages that do the same to other data; 0: not known. */
+  public long work;
   /** By task, or empty. */
   public long[] taskRecords = {};
   public Precision precision = Precision.UNSPECIFIED;
@@ -82,6 +84,9 @@ public final class StageNews {
     }
     if (indexes >= 0) {
       stage.uintAlways(19, indexes);
+    }
+    if (work != 0) {
+      stage.fixed64Always(20, work);
     }
     return stage;
   }
