@@ -49,8 +49,7 @@ void SparkLogs::Report(const Event& event) {
   const absl::Status taken = master_.Report(event);
   if (taken.ok() || (refusals_.size() >= kRefusalsMax && !refusals_.contains(event.job_id))) return;
   // Texts name what was refused: one of each kind is enough.
-  const std::string kind = absl::StatusCodeToString(taken.code());
-  if (std::exchange(refusals_[event.job_id], kind) == kind) return;
+  if (!refusals_[event.job_id].insert(taken.code()).second) return;
   log_({.severity = LogSeverity::kWarning,
         .message = fmt::format("log of {}: {}", event.job_id, std::string(taken.message()))});
 }

@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
 #include "spark/log_follower.h"
 #include "tidemark/log.h"
 #include "tidemark/master.h"
@@ -29,8 +31,8 @@ class SparkLogs {
   Master& master_;
   const LogSink log_;
   spark::LogFollower follower_;
-  // By job: what was noted last of its events that were refused.
-  absl::flat_hash_map<std::string, std::string> refusals_;
+  // By job: which refusals were noted, by the codes of their statuses.
+  absl::flat_hash_map<std::string, absl::flat_hash_set<absl::StatusCode>> refusals_;
   std::mutex mutex_;
   std::condition_variable stop_;
   bool is_stopped_ = false;  // guarded by mutex_

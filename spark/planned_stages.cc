@@ -15,6 +15,12 @@ using nlohmann::json;
 
 constexpr int kNodesMax = 10'000;
 
+// What is below is run for another operator, or was when it was cached.
+bool HasItsOutput(const std::string& name) {
+  return absl::StartsWith(name, "Reused") || absl::StartsWith(name, "InMemoryTableScan") ||
+         absl::StartsWith(name, "Scan In-memory");
+}
+
 class PlannedStages {
  public:
   std::vector<std::uint32_t> Of(const json& plan) {
@@ -27,6 +33,8 @@ class PlannedStages {
   // Whether what is above `node`, up to the end of its stage, reads a single partition.
   bool Visit(const json& node) {
     if (++nodes_ > kNodesMax) return false;
+    const std::size_t before = task_counts_.size();
+    const bool was_adaptive = is_adaptive_;
     bool is_single = false;
     if (const json& children = Member(node, "children"); children.is_array()) {
       for (const json& child : children) is_single |= Visit(child);
@@ -37,8 +45,13 @@ class PlannedStages {
       task_counts_.push_back(is_single ? 1 : 0);
       return false;
     }
+    if (HasItsOutput(name)) {
+      task_counts_.resize(before);
+      is_adaptive_ = was_adaptive;
+      return is_single;
+    }
     // Plug-ins for other processors have exchanges of their own, such as GpuColumnarExchange.
-    if (!absl::EndsWith(name, "Exchange") || absl::StartsWith(name, "Reused")) return is_single;
+    if (!absl::EndsWith(name, "Exchange")) return is_single;
     const std::string partitioning = absl::AsciiStrToLower(Text(node, "simpleString"));
     if (absl::StrContains(partitioning, "rangepartitioning")) {
       task_counts_.push_back(is_single ? 1 : 0);

@@ -66,7 +66,7 @@ std::string NameOfPlan(const json& plan) {
   return fmt::format("{:x}.{}", names.hash(), names.length());
 }
 
-std::uint64_t WorkOfStage(const json& info) {
+std::uint64_t WorkOfStage(const json& info, bool is_of_sql) {
   std::vector<std::string> steps;
   if (const json& rdds = Member(info, "RDD Info"); rdds.is_array()) {
     for (const json& rdd : rdds) {
@@ -75,9 +75,13 @@ std::uint64_t WorkOfStage(const json& info) {
     }
   }
   std::sort(steps.begin(), steps.end());
-  std::string work = Text(info, "Stage Name") + "\n";
+  std::string work = (is_of_sql ? "" : Text(info, "Stage Name")) + "\n";
   for (const std::string& step : steps) work += step;
   return HashOf(work);
+}
+
+std::uint64_t RepeatedWork(std::string_view plan, std::uint64_t work) {
+  return plan.empty() ? work : HashOf(fmt::format("{} {:016x}", plan, work));
 }
 
 std::string SignatureOf(std::string_view group, std::uint64_t work, std::uint32_t occurrence) {

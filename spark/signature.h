@@ -13,8 +13,13 @@ namespace tidemark::spark {
 std::string NameOfPlan(const nlohmann::json& plan);
 
 // Of what a stage does ("Stage Info"): its name, and names and scopes of its RDDs in any order.
-// Spark lists these in another order in every run.
-std::uint64_t WorkOfStage(const nlohmann::json& info);
+// Spark lists these in another order in every run. The name of a stage of SQL is left out: it is
+// the line that submitted the query, for which Spark takes another thread's where several submit.
+std::uint64_t WorkOfStage(const nlohmann::json& info, bool is_of_sql);
+
+// The same for stages of one application that do the same to other data: in SQL, where stages of
+// other plans have the same steps, those of plans with the same operators.
+std::uint64_t RepeatedWork(std::string_view plan, std::uint64_t work);
 
 // Of the `occurrence`-th stage, from 1, that does `work` for the SQL execution or job that `group`
 // describes.

@@ -256,6 +256,7 @@ void Translator::ExecutionStart(const json& event, Tell tell) {
   if (!group.name.empty()) return;
   group.name = fmt::format("sql/{}", *id);
   const std::string plan = NameOfPlan(Member(event, "sparkPlanInfo"));
+  group.plan = plan;
   group.recognised_by = fmt::format("sql {} {}", plan, OccurrenceOf(plan));
   OpenApplication(tell);
   group.planned_task_counts = PlannedTaskCounts(Member(event, "sparkPlanInfo"));
@@ -388,11 +389,11 @@ Translator::StageRecord& Translator::OpenStage(std::uint32_t number, const json&
   StageOpened& opened = record.opened;
   opened.stage = number;
   opened.name = Text(info, "Stage Name");
-  if (const std::uint64_t work = WorkOfStage(info);
+  if (const std::uint64_t work = WorkOfStage(info, group.name.starts_with("sql/"));
       !group.name.empty() &&
       (group.stages.size() < kNamesOfGroupMax || group.stages.contains(work))) {
     opened.signature = SignatureOf(group.recognised_by, work, ++group.stages[work]);
-    opened.work = work;
+    opened.work = RepeatedWork(group.plan, work);
   }
   opened.group = group.name;
   opened.kind = StageKind::kGeneric;

@@ -87,6 +87,7 @@ class Translator {
   };
   struct Group {  // a SQL execution, or a job outside of any
     std::string name;
+    std::string plan;                                          // of SQL, by its operators
     std::string recognised_by;                                 // the same in every run
     std::string failure;                                       // of a job of it
     std::vector<std::uint32_t> planned_task_counts;            // as told last

@@ -7,7 +7,7 @@
 // and what is left is the rest of the map phase and X, or X given that it is longer than the time
 // since the map phase. 88 jobs of six Rumen traces, each trace counted once, have a deviation of
 // 1.84 about a geometric mean of 1.1 M. The five seconds are for map phases of no time to speak of:
-// unwatched a job that is over sooner.
+// nobody watches a job that is over sooner.
 //
 // Pure function, thread-safe. Cost: O(map tasks).
 #pragma once

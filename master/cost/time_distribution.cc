@@ -78,4 +78,14 @@ TimeDistribution TimeDistribution::Scaled(double factor) const {
   return times;
 }
 
+std::vector<double> EvenlyChosen(std::vector<double> values, std::size_t most) {
+  if (values.size() <= most) return values;
+  std::sort(values.begin(), values.end());
+  std::vector<double> chosen;
+  for (std::size_t i = 0; i < most; ++i) {
+    chosen.push_back(values[(2 * i + 1) * values.size() / (2 * most)]);
+  }
+  return chosen;
+}
+
 }  // namespace tidemark::cost

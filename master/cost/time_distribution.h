@@ -46,4 +46,8 @@ class TimeDistribution {
   bool is_normal_ = false;
 };
 
+// At most `most` of the values, evenly spaced by rank; all, in their order, if they are no more.
+// O(values log values).
+std::vector<double> EvenlyChosen(std::vector<double> values, std::size_t most);
+
 }  // namespace tidemark::cost

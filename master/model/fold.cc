@@ -372,7 +372,7 @@ void Folder::Plan(const std::vector<std::uint32_t>& said, std::vector<std::uint3
   if (said.empty() || (said.size() > planned.size() && !CheckRoom(limits_, state_).ok())) return;
   state_.memory_bytes += sizeof(said[0]) * said.size();
   state_.memory_bytes -= sizeof(said[0]) * planned.size();
-  planned = said;
+  planned = std::vector<std::uint32_t>(said);  // an assignment of values would keep the room
 }
 
 absl::Status Folder::operator()(const GroupClosed& closed) {

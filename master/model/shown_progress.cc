@@ -8,6 +8,10 @@
 namespace tidemark::model {
 namespace {
 
+// With 20 in its place bars of applications that may grow end at 69 % and not at 82, and first runs
+// of ten of Spark have a mean error of 15.9 points and not of 15.4 (bench/RESULTS.md).
+constexpr double kUpperShare = 1 / (2 * kRemainingUpperMax);
+
 void Raise(double& shown, double& fraction) {
   shown = std::max(shown, fraction);
   fraction = shown;
@@ -17,7 +21,11 @@ void Raise(double& shown, double& fraction) {
 
 absl::Duration FlooredRemaining(absl::Duration remaining,
                                 std::optional<absl::Duration> remaining_upper) {
-  return std::max(remaining, remaining_upper.value_or(remaining) / kRemainingUpperMax);
+  return std::max(remaining, remaining_upper.value_or(remaining) * kUpperShare);
+}
+
+absl::Duration UnknownRemaining(absl::Duration elapsed, double known_share) {
+  return std::clamp(1 - known_share, 0.0, 1.0) * elapsed;
 }
 
 double FractionDone(absl::Duration elapsed, absl::Duration left) {

@@ -3,11 +3,13 @@
 // A forecast says what is left as a median m and a 90 % interval up to u; after an elapsed time e a
 // job is shown at
 //
-//   e / (e + max(m, u / 20)),
+//   e / (e + max(m, u / 40)),
 //
-// where 20 is the widest interval there is: a job whose median has run out is not at its end while
-// its interval is open. What is left counts to the latest end that was given within kHeldFor; a job
-// that has not run for so long has shown nothing.
+// where 40 is twice the widest interval of a job whose work is all known: a job whose median has
+// run out is not at its end while its interval is open. Of a job of stages, (1 - k) e is left at
+// least, where the times of a part k of the work that is left are backed by what has ended: of work
+// that nothing tells about, as much is expected as has passed. What is left counts to the latest
+// end that was given within kHeldFor; a job that has not run for so long has shown nothing.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +31,12 @@ inline constexpr double kRunningFractionMax = 0.999;
 // An end counts once nothing later was given for so long.
 inline constexpr absl::Duration kHeldFor = absl::Seconds(1);
 
-// max(m, u / 20). Never below `remaining` where that is not negative.
+// max(m, u / 40). Never below `remaining` where that is not negative.
 absl::Duration FlooredRemaining(absl::Duration remaining,
                                 std::optional<absl::Duration> remaining_upper);
+
+// (1 - k) e. `known_share`: k, 0..1.
+absl::Duration UnknownRemaining(absl::Duration elapsed, double known_share);
 
 // e / (e + left), 0..kRunningFractionMax.
 double FractionDone(absl::Duration elapsed, absl::Duration left);

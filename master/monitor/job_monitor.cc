@@ -27,6 +27,7 @@
 #include "master/monitor/indicators.h"
 #include "master/monitor/job_snapshot.h"
 #include "master/monitor/stages_estimate.h"
+#include "master/monitor/stragglers.h"
 #include "master/schedule/placing.h"
 #include "master/workflow/drift.h"
 #include "master/workflow/stages_now.h"
@@ -132,6 +133,7 @@ class JobMonitor::Impl {
   // Sets left_.
   EndPrediction PredictMaps(absl::Time now);
   EndPrediction PredictStages(absl::Time now);
+  ReducePhaseForecast ForecastReduceStage(absl::Time now);
   // What the indicator says now; it may be less than was shown before. Adds to its history and, of
   // the first one, sets left_ and names a task in `snapshot`.
   Indicator Predict(Tracked& tracked, absl::Duration silence, Snapshot& snapshot);
@@ -156,6 +158,8 @@ class JobMonitor::Impl {
   absl::Time informed_at_ = absl::InfinitePast();      // the last Tick() without silence
   model::EndDrift drift_;                              // of a job without a reduce phase
   monitor::StagesEstimate stages_;                     // at the last Tick()
+  ReducePhaseForecast reduce_;                         // likewise, of an application of stages
+  model::PredictionHistory of_reduce_stage_;           // the same of all ticks
   model::ShownProgress shown_;
   monitor::HeldForecasts held_;
   std::shared_ptr<const cost::StagesLeft> left_;  // by the first indicator
@@ -293,6 +297,10 @@ void JobMonitor::Impl::Show(absl::Time now, Tracked& tracked, Indicator& said) c
   const bool has_just_begun = now - state_.started_at < model::kHeldFor;
   if (const auto& remaining = said.estimate.remaining; remaining && !has_just_begun) {
     end = now + model::FlooredRemaining(remaining->median, remaining->upper);
+    if (stages_.end) {
+      end = std::max(end,
+                     now + model::UnknownRemaining(now - state_.started_at, stages_.known_share));
+    }
   }
   const absl::Duration left = tracked.latest_end.Hold(now, end) - now;
   said.estimate.fraction_done = model::FractionDone(now - state_.started_at, left);
@@ -317,13 +325,17 @@ std::vector<IndicatorError> JobMonitor::Impl::Errors(absl::Time job_end) const {
   const auto reduce_end = model::ReducePhaseEnd(state_);
   std::vector<IndicatorError> errors;
   for (const Tracked& tracked : tracked_) {
-    const auto predictions = tracked.history.predictions();
+    auto predictions = tracked.history.predictions();
     IndicatorError& error = errors.emplace_back();
     error.indicator = tracked.indicator->name();
     const auto of_job = model::ErrorOf(predictions, state_.started_at, job_end);
     error.job_avg_points = of_job.average_points;
     error.job_max_points = of_job.largest_points;
     if (!reduce_start || !reduce_end) continue;
+    if (monitor::IsOfStages(state_)) {
+      if (&tracked != &tracked_.front()) continue;
+      predictions = of_reduce_stage_.predictions();
+    }
     const auto of_reduce = model::ErrorOf(predictions, *reduce_start, *reduce_end);
     if (of_reduce.updates == 0) continue;
     error.last_stage_avg_points = of_reduce.average_points;
@@ -343,19 +355,14 @@ void JobMonitor::Impl::AddEstimates(Snapshot& snapshot) {
   lost_share_ = model::LostShare(state_);
   left_.reset();
   stages_ = {};
+  reduce_ = {};
   if (monitor::IsOfStages(state_)) {
-    // Of an engine that shows key groups, they tell more of its first reduce stage than tasks do.
-    model::ReducePhaseForecast reduce;
-    if (state_.has_reduce_stage() && !tracked_.empty()) {
-      reduce = tracked_.front().indicator->Estimate(state_, informed_at_);
-    }
-    stages_ = monitor::EstimateStages(state_, informed_at_, reduce.left.get());
+    reduce_ = ForecastReduceStage(snapshot.at);
+    stages_ = monitor::EstimateStages(state_, informed_at_, reduce_.left.get());
     if (!stages_.problem.empty()) snapshot.notes.push_back(stages_.problem);
     snapshot.named_tasks = stages_.named_tasks;
-    if (auto last = model::FindStraggler(state_, reduce, informed_at_)) {
-      std::erase_if(snapshot.named_tasks,
-                    [&](const NamedTask& other) { return other.attempt == last->attempt; });
-      snapshot.named_tasks.insert(snapshot.named_tasks.begin(), *std::move(last));
+    if (auto last = model::FindStraggler(state_, reduce_, informed_at_)) {
+      monitor::NameStraggler(*std::move(last), snapshot.named_tasks);
     }
   }
   for (Tracked& tracked : tracked_) {
@@ -367,8 +374,26 @@ void JobMonitor::Impl::AddEstimates(Snapshot& snapshot) {
     snapshot.estimate = std::move(said.estimate);
     StageProgress* const reduce = monitor::ReduceStageOf(snapshot);
     if (reduce == nullptr || reduce->state == StageState::kDone) continue;
-    reduce->fraction_done = said.last_stage_fraction_done;
+    if (!monitor::IsOfStages(state_)) {
+      reduce->fraction_done = said.last_stage_fraction_done;
+    } else if (const auto start = model::ReducePhaseStart(state_); start && reduce_.ends_at) {
+      reduce->fraction_done =
+          model::FractionDone(informed_at_ - *start, *reduce_.ends_at - informed_at_);
+    }
   }
+}
+
+// Of an engine that shows key groups, they tell more of the first reduce stage of an application
+// than tasks do.
+ReducePhaseForecast JobMonitor::Impl::ForecastReduceStage(absl::Time now) {
+  const model::Stage* const stage = state_.reduce_stage();
+  if (stage == nullptr || stage->closed || tracked_.empty()) return {};
+  ReducePhaseForecast reduce = tracked_.front().indicator->Estimate(state_, informed_at_);
+  of_reduce_stage_.Add({.at = now,
+                        .end = reduce.ends_at,
+                        .lower = reduce.ends_at_lower,
+                        .upper = reduce.ends_at_upper});
+  return reduce;
 }
 
 void JobMonitor::Impl::Finish(Snapshot& snapshot) const {
@@ -437,7 +462,7 @@ std::string JobMonitor::Impl::Checkpoint() const {
   std::ostringstream out;
   model::CheckpointWriter writer(out);
   writer(model::kCheckpointLayout, sequence_, lost_share_, informed_at_, drift_, shown_, held_,
-         tracked_.size());
+         of_reduce_stage_, tracked_.size());
   for (const Tracked& tracked : tracked_) {
     writer(tracked.indicator->name(), tracked.history, tracked.latest_end);
     tracked.indicator->Save(writer);
@@ -458,7 +483,7 @@ absl::Status JobMonitor::Impl::Resume(const std::string& checkpoint) {
                                                     job_id_, layout, model::kCheckpointLayout));
     }
     std::size_t count = 0;
-    reader(sequence_, lost_share_, informed_at_, drift_, shown_, held_, count);
+    reader(sequence_, lost_share_, informed_at_, drift_, shown_, held_, of_reduce_stage_, count);
     bool is_same = count == tracked_.size();
     for (std::size_t i = 0; is_same && i < count; ++i) {
       std::string name;

@@ -392,7 +392,7 @@ void AddGroups(const model::JobRecord& state, const std::vector<StageForecast>& 
     sum->second.tasks += static_cast<double>(stage.tasks);
   }
   for (const StageForecast& forecast : forecasts) {
-    const auto sum = forecast.stage ? sum_of(*forecast.stage) : sums.end();
+    const auto sum = forecast.stage ? sum_of(*forecast.stage) : sums.find(forecast.group);
     if (sum == sums.end()) continue;
     auto& ends_in = sum->second.ends_in;
     ends_in = std::max(ends_in.value_or(absl::ZeroDuration()), forecast.ends_in);

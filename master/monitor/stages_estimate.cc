@@ -99,6 +99,11 @@ StageProgress PredictionOf(const workflow::StageNow& stage,
   return prediction;
 }
 
+bool HasAnyTaskEnded(const workflow::WorkflowNow& seen) {
+  return std::ranges::any_of(
+      seen.stages, [](const workflow::StageNow& stage) { return !stage.finished.empty(); });
+}
+
 bool ByIndex(const workflow::RunningTask& a, const workflow::RunningTask& b) {
   return a.id.index < b.id.index;
 }
@@ -108,7 +113,10 @@ void AddExpected(const workflow::WorkflowNow& seen, std::size_t there, StagesEst
   for (std::size_t i = there; i < seen.stages.size(); ++i) {
     const workflow::StageNow& stage = seen.stages[i];
     StageInfo& info = result.expected.emplace_back();
-    info = {.id = {0, stage.number}, .name = stage.name, .kind = StageKind::kGeneric};
+    info = {.id = {0, stage.number},
+            .name = stage.name,
+            .kind = StageKind::kGeneric,
+            .group = stage.group};
     for (const std::size_t parent : stage.parents) {
       info.parents.push_back(seen.stages[parent].number);
     }
@@ -129,7 +137,8 @@ StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now,
   if (!result.problem.empty()) return result;
   const std::vector<const RunProfile*> history = HistoryOf(state);
   workflow::WorkflowNow seen = workflow::StagesNow(state, now);
-  if (!seen.are_slots_told && !history.empty()) {
+  // Executors register one after the other, while the first of them run tasks.
+  if (!history.empty() && (!seen.are_slots_told || !HasAnyTaskEnded(seen))) {
     seen.slots = std::max(seen.slots, history.front()->slots);
   }
   const std::size_t there = seen.stages.size();
@@ -170,6 +179,7 @@ StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now,
     const estimate::StageEstimate& stage = estimate->stages[i];
     StageForecast& forecast = result.stages.emplace_back();
     if (i < there) forecast.stage = seen.stages[i].number;
+    forecast.group = seen.stages[i].group;
     forecast.name = seen.stages[i].name;
     forecast.starts_in = absl::Seconds(stage.start);
     forecast.ends_in = absl::Seconds(stage.end);

@@ -82,4 +82,15 @@ std::vector<NamedTask> FindStragglers(const model::JobRecord& state,
   return named;
 }
 
+void NameStraggler(NamedTask straggler, std::vector<NamedTask>& named) {
+  std::erase_if(named, [&](const NamedTask& other) { return other.attempt == straggler.attempt; });
+  const auto left = [](const NamedTask& task) {
+    return task.remaining ? task.remaining->median : absl::ZeroDuration();
+  };
+  const auto place = std::ranges::find_if(
+      named, [&](const NamedTask& other) { return left(other) < left(straggler); });
+  named.insert(place, std::move(straggler));
+  if (named.size() > kStragglersMax) named.pop_back();
+}
+
 }  // namespace tidemark::monitor

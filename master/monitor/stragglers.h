@@ -20,4 +20,8 @@ std::vector<NamedTask> FindStragglers(const model::JobRecord& state,
                                       const workflow::WorkflowNow& seen,
                                       const estimate::Estimate& estimate);
 
+// Adds one that another source tells of to those, in the place of what they say of the same
+// attempt.
+void NameStraggler(NamedTask straggler, std::vector<NamedTask>& named);
+
 }  // namespace tidemark::monitor

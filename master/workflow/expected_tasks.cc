@@ -215,7 +215,11 @@ ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, double slots,
 ExpectedTasks ExpectTasksNow(const ExpectedTasks& before, const StageNow& stage,
                              const ExpectationConstants& constants) {
   const ExpectedTasks prior = before.is_known ? before : FromThisRunOnly(stage, constants);
-  if (!prior.is_known) return before;
+  return prior.is_known ? WithEvidence(prior, stage, constants) : before;
+}
+
+ExpectedTasks WithEvidence(const ExpectedTasks& prior, const StageNow& stage,
+                           const ExpectationConstants& constants) {
   const Evidence evidence = EvidenceOf(prior, stage);
   if (evidence.tasks == 0) return prior;
   const double tasks = std::max(static_cast<double>(stage.tasks), evidence.tasks);
@@ -227,8 +231,9 @@ ExpectedTasks ExpectTasksNow(const ExpectedTasks& before, const StageNow& stage,
   const double trust = prior_variance / (prior_variance + noise);
   const double shift =
       trust * std::log(std::max(evidence.seen, kTaskSecondsMin) / evidence.expected);
-  ExpectedTasks expected = {
-      .deviation = std::sqrt(trust * noise), .is_known = true, .is_of_runs = prior.is_of_runs};
+  ExpectedTasks expected = {.deviation = std::sqrt(trust * noise),
+                            .is_known = prior.is_known,
+                            .is_of_runs = prior.is_of_runs};
   for (std::size_t kind = 0; kind < kWarmths; ++kind) {
     expected.times[kind] = prior.times[kind].Scaled(std::exp(shift));
   }

@@ -84,4 +84,8 @@ bool ShowsItsPace(const RunningTask& task);
 ExpectedTasks ExpectTasksNow(const ExpectedTasks& before, const StageNow& stage,
                              const ExpectationConstants& constants);
 
+// The same of `prior`, which may be a mere guess and stays one. REQUIRES: it has times.
+ExpectedTasks WithEvidence(const ExpectedTasks& prior, const StageNow& stage,
+                           const ExpectationConstants& constants);
+
 }  // namespace tidemark::workflow

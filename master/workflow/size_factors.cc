@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "master/cost/task_sizes.h"
+#include "master/cost/time_distribution.h"
 
 namespace tidemark::workflow {
 namespace {
@@ -57,16 +58,6 @@ double VarianceOf(const Draws& draws) {
   return std::max(squares / count - (sum / count) * (sum / count), 0.0);
 }
 
-// Evenly spaced by rank.
-std::vector<double> Chosen(std::vector<double> sizes) {
-  std::sort(sizes.begin(), sizes.end());
-  std::vector<double> chosen;
-  for (std::size_t i = 0; i < kPendingMax; ++i) {
-    chosen.push_back(sizes[(2 * i + 1) * sizes.size() / (2 * kPendingMax)]);
-  }
-  return chosen;
-}
-
 }  // namespace
 
 SizeFactors FactorsBySize(const StageNow& stage, const ExpectedTasks& expected,
@@ -78,7 +69,7 @@ SizeFactors FactorsBySize(const StageNow& stage, const ExpectedTasks& expected,
   std::vector<double> sizes;
   for (const RunningTask& task : stage.running) sizes.push_back(task.size);
   const bool are_many = stage.pending_sizes.size() > kPendingMax;
-  const std::vector<double> pending = are_many ? Chosen(stage.pending_sizes) : stage.pending_sizes;
+  const std::vector<double> pending = cost::EvenlyChosen(stage.pending_sizes, kPendingMax);
   sizes.insert(sizes.end(), pending.begin(), pending.end());
   const Usual usual = UsualOf(stage);
   const bool is_usual =

@@ -29,8 +29,10 @@ constexpr double kKnownShift = 0.5;
 // Ablation: -0.71, +1.74 (tpcds-live-no-history).
 constexpr double kUnknownShift = 0.3;
 
-// Limits processor time: of stages that did the same the newest count.
+// Limit processor time and memory: of stages that did the same the newest count, and of each kind
+// of task so many times.
 constexpr std::size_t kRepeatedMax = 3;
+constexpr std::size_t kRepeatedTimesMax = 32;
 
 // The stages that there are and those that are to be expected, with what their tasks will take.
 struct ExpectedStages {
@@ -55,7 +57,8 @@ class ExpectedStagesBuilder {
     FindRepeated();
     for (std::size_t i = 0; i < expected_.stages.size(); ++i) {
       const StageNow& stage = expected_.stages[i];
-      const auto repeated = repeated_.find(runs_[i].empty() ? stage.work : 0);
+      const bool is_over = stage.finished.size() == stage.tasks;
+      const auto repeated = repeated_.find(runs_[i].empty() && !is_over ? stage.work : 0);
       const ExpectedTasks before = repeated == repeated_.end()
                                        ? ExpectTasks(runs_[i], slots_, constants_)
                                        : repeated->second;
@@ -87,7 +90,10 @@ class ExpectedStagesBuilder {
     for (const auto& [work, alike] : done) {
       std::vector<EarlierStage> runs;
       for (const StageProfile& stage : alike) runs.push_back({slots_, &stage});
-      repeated_[work] = ExpectTasks(runs, slots_, constants_);
+      ExpectedTasks expected = ExpectTasks(runs, slots_, constants_);
+      // Of other data, its tasks may have other sizes.
+      expected.is_of_runs = false;
+      repeated_[work] = std::move(expected);
     }
   }
 
@@ -96,6 +102,9 @@ class ExpectedStagesBuilder {
         .parents = stage.parents, .fetches = stage.fetches, .tasks = stage.tasks};
     for (const FinishedTask& task : stage.finished) {
       profile.seconds[static_cast<std::size_t>(task.warmth)].push_back(task.seconds);
+    }
+    for (auto& seconds : profile.seconds) {
+      seconds = cost::EvenlyChosen(std::move(seconds), kRepeatedTimesMax);
     }
     return profile;
   }
@@ -110,11 +119,14 @@ class ExpectedStagesBuilder {
       known += 1;
     }
     const double rest = known > 0 ? std::exp(log_mean / known) : LongestRunning();
-    for (ExpectedTasks& expected : expected_.tasks) {
+    for (std::size_t i = 0; i < expected_.tasks.size(); ++i) {
+      ExpectedTasks& expected = expected_.tasks[i];
       if (expected.is_known) continue;
       for (std::size_t kind = 0; kind < schedule::kWarmths; ++kind) {
         expected.times[kind] = TimeDistribution::Empirical({rest * constants_.over_rest[kind]});
       }
+      // Tasks that have outrun the guess say that those behind them take longer, too.
+      expected.times = WithEvidence(expected, expected_.stages[i], constants_).times;
     }
   }
 
@@ -264,11 +276,13 @@ double WaitedSoFar(const StageNow& stage, const WorkflowNow& now) {
 }
 
 void AddPlanned(WorkflowNow& now) {
-  for (std::size_t i = 0; i < now.planned.size(); ++i) {
-    PlannedStage& planned = now.planned[i];
-    StageNow& stage = now.stages.emplace_back(StageNow{
-        .parents = std::move(planned.parents), .owner = planned.owner, .tasks = planned.tasks});
-    stage.number = kExpectedStages + static_cast<std::uint32_t>(i);
+  for (PlannedStage& planned : now.planned) {
+    now.stages.push_back({.name = "planned stage",
+                          .parents = std::move(planned.parents),
+                          .owner = planned.owner,
+                          .tasks = planned.tasks,
+                          .number = planned.number,
+                          .group = std::move(planned.group)});
   }
   now.planned.clear();
 }

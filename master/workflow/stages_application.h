@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "master/estimate/application_estimate.h"
@@ -27,6 +28,8 @@ struct StagesOptions {
 
 // A stage that its engine has planned and not opened yet.
 struct PlannedStage {
+  std::uint32_t number = 0;  // the same until it is opened, from kExpectedStages on
+  std::string group;
   std::uint64_t tasks = 0;
   std::vector<std::size_t> parents;  // indexes of `stages`, which the planned ones follow
   std::size_t owner = 0;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "master/cost/time_distribution.h"
 #include "master/schedule/dag.h"
 
 namespace tidemark::workflow {
@@ -26,6 +27,9 @@ constexpr std::size_t kParentsMax = 256;
 double SecondsBetween(absl::Time from, absl::Time to) {
   return std::max(absl::ToDoubleSeconds(to - from), 0.0);
 }
+
+// Limits what a stranger's plans may cost. So many are more than an end is predicted for.
+constexpr std::size_t kPlannedMax = 10'001;
 
 // One attempt at a task that has begun.
 struct Begun {
@@ -360,7 +364,10 @@ class Looking {
       const model::Stage& stage = *stages_[i].stage;
       if (!stage.is_skipped()) of_group[stage.opened.group].push_back(i);
     }
+    std::uint32_t first = kExpectedStages;  // of the group's stages
     for (const auto& [name, group] : state_.groups) {
+      const std::uint32_t number = first;
+      first += static_cast<std::uint32_t>(group.opened.planned_task_counts.size());
       if (group.closed) continue;
       const std::vector<std::size_t>& there = of_group[name];
       std::uint64_t tasks = static_cast<std::uint64_t>(std::max(seen_.slots, 1.0));
@@ -368,8 +375,11 @@ class Looking {
       std::vector<std::size_t> before = there;
       const std::vector<std::uint32_t>& counts = group.opened.planned_task_counts;
       for (std::size_t n = there.size(); n < counts.size(); ++n) {
+        if (seen_.planned.size() == kPlannedMax) return;
         seen_.planned.push_back(
-            {.tasks = counts[n] > 0 ? counts[n] : tasks,
+            {.number = number + static_cast<std::uint32_t>(n),
+             .group = name,
+             .tasks = counts[n] > 0 ? counts[n] : tasks,
              .parents = std::exchange(before, {stages_.size() + seen_.planned.size()}),
              .owner = there.empty() ? 0 : seen_.stages[there.back()].owner});
       }
@@ -415,17 +425,6 @@ class Looking {
   std::vector<std::pair<absl::Time, std::size_t>> ended_;  // groups: when, and their last stage
   std::uint64_t older_ = 0;  // tasks of earlier attempts at the stage that is being added
 };
-
-// At most `most` of them, evenly spaced by rank.
-std::vector<double> Chosen(std::vector<double> seconds, std::size_t most) {
-  if (seconds.size() <= most) return seconds;
-  std::sort(seconds.begin(), seconds.end());
-  std::vector<double> chosen;
-  for (std::size_t i = 0; i < most; ++i) {
-    chosen.push_back(seconds[(2 * i + 1) * seconds.size() / (2 * most)]);
-  }
-  return chosen;
-}
 
 // Of others, earlier runs say nothing of how many tasks the stage has.
 bool RanWhole(const StageNow& stage) { return !stage.has_failed && !stage.finished.empty(); }
@@ -488,7 +487,9 @@ RunProfile ProfileOf(const WorkflowNow& now) {
     for (const FinishedTask& task : stage.finished) {
       profile.seconds[static_cast<std::size_t>(task.warmth)].push_back(task.seconds);
     }
-    for (auto& seconds : profile.seconds) seconds = Chosen(std::move(seconds), most);
+    for (auto& seconds : profile.seconds) {
+      seconds = cost::EvenlyChosen(std::move(seconds), most);
+    }
     run.stages.push_back(std::move(profile));
   }
   for (std::size_t i = 0; i < now.stages.size(); ++i) {

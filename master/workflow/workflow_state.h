@@ -54,6 +54,7 @@ struct StageNow {
   std::uint64_t at_once_max = schedule::kNoLimit;  // tasks of the stage
   // Of a stage of a job; of one that is only expected, from kExpectedStages on.
   std::uint32_t number = 0;
+  std::string group;  // of a stage that is only planned: the group that plans it
 };
 
 }  // namespace tidemark::workflow

@@ -206,7 +206,7 @@ absl::StatusOr<EventBody> ParseGroupOpened(const v1::GroupOpened& untrusted,
   Checks check("group opened");
   check.ItemsAtMost("planned_task_counts",
                     static_cast<std::size_t>(untrusted.planned_task_counts_size()),
-                    limits.array_items_max);
+                    limits.stages_max);
   for (const std::uint32_t tasks : untrusted.planned_task_counts()) {
     check.AtMost("planned_task_counts", tasks, limits.task_index_max);
   }

@@ -121,8 +121,8 @@ TEST(Checkpoint, HasTheLayoutThatItsNumberSays) {
     monitor.Apply(event).IgnoreError();
   }
   monitor.Tick(At(20));
-  EXPECT_EQ(model::kCheckpointLayout, 6);
-  EXPECT_EQ(monitor.Checkpoint().size(), 72120);
+  EXPECT_EQ(model::kCheckpointLayout, 7);
+  EXPECT_EQ(monitor.Checkpoint().size(), 72144);
 }
 
 }  // namespace

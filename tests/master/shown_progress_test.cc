@@ -46,8 +46,14 @@ TEST(FractionDone, IsElapsedOverTheWhole) {
 }
 
 TEST(FractionDone, IsNotAtTheEndWhileTheIntervalIsOpen) {
-  // The median says that the job is over; 40 s may be left. 60 / (60 + 40 / 20)
-  EXPECT_DOUBLE_EQ(Shown(60 * kSecond, absl::ZeroDuration(), 40 * kSecond), 60.0 / 62);
+  // The median says that the job is over; 80 s may be left. 60 / (60 + 80 / 40)
+  EXPECT_DOUBLE_EQ(Shown(60 * kSecond, absl::ZeroDuration(), 80 * kSecond), 60.0 / 62);
+}
+
+TEST(UnknownRemaining, IsAsMuchAsHasPassedOfWhatNothingTellsAbout) {
+  EXPECT_EQ(model::UnknownRemaining(60 * kSecond, 0.75), 15 * kSecond);
+  EXPECT_EQ(model::UnknownRemaining(60 * kSecond, 1), absl::ZeroDuration());
+  EXPECT_EQ(model::UnknownRemaining(60 * kSecond, 1.5), absl::ZeroDuration());
 }
 
 TEST(FractionDone, IsAFractionWhateverItIsGiven) {

@@ -131,6 +131,80 @@ TEST(JobOfStages, TheSecondRunKnowsTheFirst) {
   EXPECT_EQ(query.monitor.stage_forecasts()[1].name, "s1");
 }
 
+// With key groups the first job of a Spark application has the stages of MapReduce.
+TEST(JobOfStages, AfterStagesThatBelongToAGroupMoreMayFollow) {
+  Query query{std::vector<StageOpened>{}};
+  for (StageOpened& stage : MapReduceStages(2, 1)) {
+    stage.group = "job/0";
+    query.Say(0, stage);
+  }
+  for (const std::uint32_t index : {0u, 1u}) query.Start(0, Task(kMapStage, index));
+  for (const std::uint32_t index : {0u, 1u}) query.Say(10, Finished(Task(kMapStage, index)));
+  query.Start(10, Task(kReduceStage, 0));
+  query.Say(20, Finished(Task(kReduceStage, 0)));
+  const Snapshot snapshot = query.Tick(21);
+  ExpectSane(snapshot);
+  EXPECT_GT(*Upper(snapshot.estimate), absl::Seconds(60)) << "another job may come";
+  query.Say(22, test::Closed());
+  const auto run = PastRunOf(query.Tick(22), query.monitor.Summary());
+  ASSERT_TRUE(run.has_value());
+  EXPECT_THAT(run->stages.stages, SizeIs(2)) << "the next run knows them";
+}
+
+// Two key groups of 10 and 30 s of the one reduce task, of which the first has ended, then a stage
+// that nothing is known of.
+TEST(JobOfStages, ItsReduceStageIsJudgedByItsKeyGroups) {
+  Query query{std::vector<StageOpened>{}};
+  for (StageOpened& stage : MapReduceStages(1, 1)) {
+    stage.group = "job/0";
+    query.Say(0, stage);
+  }
+  StageOpened next = Stage(2, 2, {kReduceStage});
+  next.group = "job/0";
+  query.Say(0, next);
+  query.Start(0, Task(kMapStage, 0));
+  const ExplicitKey small = test::Key(1, 1'000'000);
+  const ExplicitKey large = test::Key(2, 3'000'000);
+  query.Say(9, test::Emitted(Task(kMapStage, 0), {test::Partition(0, 4'000'000, {small, large})}));
+  query.Say(10, Finished(Task(kMapStage, 0)));
+  query.Start(10, Task(kReduceStage, 0));
+  query.Say(10, test::Shuffled(Task(kReduceStage, 0)));
+  query.Say(20, test::ReducedNamed(Task(kReduceStage, 0), At(20), {small}, 10));
+  const Snapshot snapshot = query.Tick(20);
+  ExpectSane(snapshot);
+  const auto reduce = std::ranges::find(snapshot.stages, StageId{0, kReduceStage},
+                                        [](const StageProgress& stage) { return stage.id; });
+  ASSERT_NE(reduce, snapshot.stages.end());
+  EXPECT_GT(reduce->fraction_done, 0.1) << "its own end, not that of what follows";
+  ASSERT_FALSE(snapshot.named_tasks.empty());
+  EXPECT_EQ(snapshot.named_tasks[0].attempt.stage, kReduceStage);
+}
+
+TEST(JobOfStages, APlannedStageBelongsToItsGroup) {
+  Query query{std::vector<StageOpened>{}};
+  query.Say(0, GroupOpened{.group = "sql/0", .opened_at = At(0), .planned_task_counts = {0, 1}});
+  StageOpened scan = Stage(0, 4);
+  scan.group = "sql/0";
+  query.Say(0, scan);
+  query.RunUntil(15);
+  const Snapshot snapshot = query.Tick(15);
+  ASSERT_THAT(snapshot.stage_infos, SizeIs(2));
+  EXPECT_EQ(snapshot.stage_infos[1].group, "sql/0");
+  EXPECT_EQ(snapshot.stages[1].state, StageState::kExpected);
+  ASSERT_THAT(snapshot.groups, SizeIs(1));
+  ASSERT_TRUE(snapshot.groups[0].ends_in.has_value());
+  EXPECT_EQ(snapshot.groups[0].ends_in->median, *Left(snapshot.estimate)) << "all of it is left";
+}
+
+TEST(JobOfStages, UntilATaskHasEndedAsManySlotsAreExpectedAsTheRunBeforeHad) {
+  Query query{std::vector<StageOpened>{}};
+  query.monitor.SetPastRuns({EarlierRun()});
+  query.Say(1, ExecutorClosed{.executor = 0});
+  query.Say(1, ExecutorOpened{.executor = 1, .host = "h", .slots = 1});
+  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(query.Tick(1).estimate)), 25, 4)
+      << "the other executor is about to register";
+}
+
 TEST(JobOfStages, ItsSummaryHoldsWhatItsTasksTook) {
   const RunProfile run = EarlierRun().stages;
   EXPECT_DOUBLE_EQ(run.slots, 2);

@@ -69,6 +69,15 @@ TEST_F(EventScannerTest, CutsLongStringsButNoEscape) {
   }
 }
 
+TEST_F(EventScannerTest, OfAnOperatorOfAPlanTheFirstWordsAreKept) {
+  const std::string columns(10'000, 'c');
+  Feed(R"({"nodeName":"Exchange","simpleString":"Exchange SinglePartition, )" + columns +
+       R"(","children":[]})");
+  ASSERT_EQ(events_.size(), 1u);
+  EXPECT_THAT(events_[0], ::testing::HasSubstr("Exchange SinglePartition"));
+  EXPECT_LT(events_[0].size(), 200u);
+}
+
 TEST_F(EventScannerTest, AnEventOfAnySizeTakesLittleMemory) {
   Feed("{\"Job ID\":1,\"physicalPlanDescription\":\"");
   const std::string piece(1 << 20, 'p');

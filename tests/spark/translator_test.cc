@@ -188,6 +188,42 @@ TEST(Translator, GroupsAreExecutionsOfSqlElseJobs) {
   EXPECT_EQ(stages[3].group, "job/6");
 }
 
+TEST(Translator, WhatAPlanHasInMindIsToldWhenItChanges) {
+  const auto event = [](const char* kind, const std::string& plan) {
+    return std::string(R"({"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQL)") + kind +
+           R"(","executionId":3,"time":1000500,"sparkPlanInfo":)" + plan + "}";
+  };
+  const std::string scan = R"({"nodeName":"Scan","children":[]})";
+  const auto exchange = [](const std::string& from) {
+    return R"({"nodeName":"Exchange","simpleString":"Exchange SinglePartition","children":[)" +
+           from + "]}";
+  };
+  const auto adaptive = [](const std::string& from) {
+    return R"({"nodeName":"AdaptiveSparkPlan","children":[)" + from + "]}";
+  };
+  const auto plan = adaptive(exchange(scan));
+  const auto groups = Of<GroupOpened>(
+      Read({kStart, event("ExecutionStart", plan), event("AdaptiveExecutionUpdate", plan),
+            event("AdaptiveExecutionUpdate", adaptive(exchange(exchange(scan)))),
+            event("AdaptiveExecutionUpdate", scan), event("ExecutionEnd", "0"),
+            event("AdaptiveExecutionUpdate", plan)}));
+  ASSERT_EQ(groups.size(), 3u) << "the same once, and none of an execution that has ended";
+  EXPECT_THAT(groups[0].planned_task_counts, ElementsAre(0, 1));
+  EXPECT_EQ(groups[1].group, "sql/3");
+  EXPECT_THAT(groups[1].planned_task_counts, ElementsAre(0, 1, 1));
+  EXPECT_THAT(groups[2].planned_task_counts, IsEmpty());
+}
+
+TEST(Translator, StagesThatDoTheSameHaveTheSameWork) {
+  const auto stages = Of<StageOpened>(
+      Read({kStart, Job(0, Stage(0, 2)), Job(1, Stage(1, 9)),
+            Job(2, R"({"Stage ID":2,"Stage Name":"save at a.py:7","Number of Tasks":2})")}));
+  ASSERT_EQ(stages.size(), 3u);
+  EXPECT_NE(stages[0].work, 0u);
+  EXPECT_EQ(stages[0].work, stages[1].work);
+  EXPECT_NE(stages[0].work, stages[2].work);
+}
+
 // docs/spark-logs.md: what the connector for Spark has to compute, too.
 TEST(Translator, SignaturesAreOfThePlanOrOfTheFinalStageAndOfWhatAStageDoes) {
   const std::string plan =
@@ -203,14 +239,16 @@ TEST(Translator, SignaturesAreOfThePlanOrOfTheFinalStageAndOfWhatAStageDoes) {
             Job(0, Stage(0, 2) + "," + Stage(1, 1), R"("spark.sql.execution.id":"0")"),
             Job(1, Stage(2, 1), R"("spark.sql.execution.id":"1")"),
             Job(2, Stage(4, 1) + "," + Stage(3, 1)), Job(3, Stage(5, 1))}));
-  const std::uint64_t work = WorkOfStage({{"Stage Name", "count at a.py:1"}});
+  const nlohmann::json count = {{"Stage Name", "count at a.py:1"}};
+  const std::uint64_t of_sql = WorkOfStage(count, /*is_of_sql=*/true);
+  const std::uint64_t work = WorkOfStage(count, /*is_of_sql=*/false);
   std::vector<std::string> signatures;
   for (const StageOpened& stage : stages) signatures.push_back(stage.signature);
   const std::string scan = "sql " + NameOfPlan({{"nodeName", "Scan"}});
   const std::string job = "job count at a.py:1";
   EXPECT_THAT(signatures,
-              ElementsAre(SignatureOf(scan + " 1", work, 1), SignatureOf(scan + " 1", work, 2),
-                          SignatureOf(scan + " 2", work, 1), SignatureOf(job + " 1", work, 1),
+              ElementsAre(SignatureOf(scan + " 1", of_sql, 1), SignatureOf(scan + " 1", of_sql, 2),
+                          SignatureOf(scan + " 2", of_sql, 1), SignatureOf(job + " 1", work, 1),
                           SignatureOf(job + " 1", work, 2), SignatureOf(job + " 2", work, 1)));
   EXPECT_EQ(SignatureOf("job count 1", 0xabc, 2), "fdc1a19d972658e9-0000000000000abc-2");
 }
@@ -242,7 +280,7 @@ TEST(Translator, SignaturesAreThoseOfTheVectors) {
         info["RDD Info"].push_back(
             {{"Name", rdd["name"]}, {"Scope", nlohmann::json{{"name", rdd["scope"]}}.dump()}});
       }
-      const std::uint64_t work = WorkOfStage(info);
+      const std::uint64_t work = WorkOfStage(info, is_sql);
       EXPECT_EQ(SignatureOf(group, work, ++alike[work]), expected[number]);
     }
   }
@@ -250,8 +288,8 @@ TEST(Translator, SignaturesAreThoseOfTheVectors) {
 
 TEST(Translator, TheOrderOfRddsMeansNothing) {
   const auto work_of = [](const std::string& rdds) {
-    return WorkOfStage(
-        nlohmann::json::parse(R"({"Stage Name":"count","RDD Info":[)" + rdds + "]}"));
+    return WorkOfStage(nlohmann::json::parse(R"({"Stage Name":"count","RDD Info":[)" + rdds + "]}"),
+                       false);
   };
   const std::string scan = R"({"Name":"FileScanRDD","Scope":"{\"id\":\"1\",\"name\":\"Scan\"}"})";
   const std::string map = R"({"Name":"MapPartitionsRDD"})";

@@ -234,9 +234,9 @@ const Malformed kJobs[] = {
      "group opened: group is missing; say which, as its stages do"},
     {"PlanOfTooManyStages", GroupOpened{.group = "sql/1"},
      [](auto& e) {
-       for (int i = 0; i <= 1'000'000; ++i) e.mutable_group_opened()->add_planned_task_counts(1);
+       for (int i = 0; i <= 10'000; ++i) e.mutable_group_opened()->add_planned_task_counts(1);
      },
-     "planned_task_counts; send at most"},
+     "10001 planned_task_counts; send at most 10000"},
     {"PlanOfTooManyTasks", GroupOpened{.group = "sql/1"},
      [](auto& e) { e.mutable_group_opened()->add_planned_task_counts(1'000'001); },
      "planned_task_counts is 1000001; send at most 1000000"},

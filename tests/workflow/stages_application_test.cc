@@ -159,6 +159,19 @@ TEST(ApplicationOfStages, ATaskThatIsLateIsLateByAsMuchAgain) {
   EXPECT_GT(late.end.upper, 100);
 }
 
+// Eight tasks on two slots, of which two run for 20 s where those of the stage before took one.
+TEST(ApplicationOfStages, TasksThatOutrunAGuessSayThatThoseBehindThemTakeLonger) {
+  WorkflowNow now = {.stages = {{.name = "map", .tasks = 8}, {.name = "group", .parents = {0}}},
+                     .elapsed = 30,
+                     .warm_slots = 2};
+  now.stages[0].finished.assign(8, {.seconds = 1, .warmth = Warmth::kRest});
+  now.stages[1].tasks = 8;
+  now.stages[1].running.assign(2, {.elapsed = 20, .warmth = Warmth::kFirst});
+  const estimate::Estimate estimate = Estimate(now, {}, 2);
+  EXPECT_GT(estimate.end.median, 40);
+  EXPECT_LT(estimate.known_share, 0.1) << "none has ended";
+}
+
 TEST(ApplicationOfStages, ManyLateTasksAreLateForOneReason) {
   WorkflowNow now = {.stages = {{.name = "join", .tasks = 48}}, .elapsed = 30};
   now.stages[0].finished.assign(8, {.seconds = 1, .warmth = Warmth::kRest});

@@ -17,8 +17,11 @@
 namespace tidemark {
 
 struct StageForecast {
-  // Its number within the job; empty: earlier runs had it, and it does not exist yet.
+  // Its number within the job; empty: earlier runs had it, or a plan has, and it does not exist
+  // yet.
   std::optional<std::uint32_t> stage;
+  // Of one that is only planned: the group of stages that plans it.
+  std::string group;
   // Its signature, else what people call it.
   std::string name;
   // From the tick on. Zero: it runs, or is over.

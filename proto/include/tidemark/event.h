@@ -161,7 +161,7 @@ struct GroupOpened {
   std::string name;
   std::optional<absl::Time> opened_at;
   // Tasks of each stage that is planned, in order and with those that are opened; 0: not known.
-  // Empty: no plan is known. A later one replaces it.
+  // Empty: nothing is said of a plan. A later one that is not empty replaces it.
   std::vector<std::uint32_t> planned_task_counts;
   friend bool operator==(const GroupOpened&, const GroupOpened&) = default;
 };

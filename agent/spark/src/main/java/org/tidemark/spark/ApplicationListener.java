@@ -71,6 +71,7 @@ final class ApplicationListener extends SparkListener {
   private final Members members = new Members();
   private final Stages stages;
   private final SqlPlans plans = new SqlPlans(members);
+  private final ShuffleRecords shuffles = new ShuffleRecords();
   private final Standing standing = new Standing();
   private final Sender.Reporter signOfLife = this::signOfLife;
   private final Map<String, Integer> executors = new HashMap<>();
@@ -108,7 +109,7 @@ final class ApplicationListener extends SparkListener {
         return;
       }
       sender = settings.open("driver", id.toString(), BUFFER_BYTES_MAX, log, guard);
-      sizes = new SizeTeller(new InputSizes(context, members), sender, guard);
+      sizes = new SizeTeller(new InputSizes(context, members, shuffles), sender, guard);
       final JobNews job = new JobNews("spark");
       job.name = start.appName();
       job.applicationId = id.toString();
@@ -183,6 +184,10 @@ final class ApplicationListener extends SparkListener {
     try {
       if (isOn()) {
         final StageFacts facts = factsOf(submitted.stageInfo());
+        final Object shuffle = shuffleOf(submitted.stageInfo());
+        if (shuffle != null) {
+          shuffles.writes(facts.stage, (Integer) shuffle);
+        }
         StageNews last = null;
         for (StageNews news : stages.submitted(facts)) {
           tell(news);
@@ -246,6 +251,7 @@ final class ApplicationListener extends SparkListener {
         }
         if (news.state == Events.State.FINISHED) {
           addInput(news, end.taskMetrics());
+          noteOutput(end.stageId(), end.taskMetrics());
         } else {
           news.failure = failureOf(end.reason());
         }
@@ -395,7 +401,9 @@ final class ApplicationListener extends SparkListener {
     if (!execution.isEmpty()) {
       return worksOfExecutions.computeIfAbsent(
           execution,
-          id -> new Stages.Work("sql/" + id, pool, "sql " + plans.recognisedBy(id)));
+          id ->
+              new Stages.Work(
+                  "sql/" + id, pool, "sql " + plans.recognisedBy(id), plans.planOf(id)));
     }
     // The stage that gives the result has the highest number.
     final String name = infos.isEmpty() ? "" : ((StageInfo) infos.get(infos.size() - 1)).name();
@@ -403,7 +411,7 @@ final class ApplicationListener extends SparkListener {
     final String description = property(start.properties(), "spark.job.description");
     openGroup(group, GroupName.of(description, name), start.time());
     return new Stages.Work(
-        group, pool, "job " + name + " " + jobNames.merge(name, 1, Integer::sum));
+        group, pool, "job " + name + " " + jobNames.merge(name, 1, Integer::sum), "");
   }
 
   private static String property(Properties properties, String key) {
@@ -428,7 +436,7 @@ final class ApplicationListener extends SparkListener {
         info.numTasks(),
         rdds.isEmpty() ? -1 : (Integer) members.call(rdds.get(0), "numPartitions"),
         parents,
-        Signature.ofWork(info.name(), steps),
+        steps,
         submitted == null ? 0 : (Long) submitted);
   }
 
@@ -480,6 +488,24 @@ final class ApplicationListener extends SparkListener {
           metrics.inputMetrics().bytesRead() + metrics.shuffleReadMetrics().totalBytesRead();
       news.inputRecords =
           metrics.inputMetrics().recordsRead() + metrics.shuffleReadMetrics().recordsRead();
+    }
+  }
+
+  private void noteOutput(int stage, TaskMetrics metrics) {
+    if (metrics != null) {
+      shuffles.wrote(
+          stage,
+          metrics.shuffleWriteMetrics().recordsWritten(),
+          metrics.shuffleWriteMetrics().bytesWritten());
+    }
+  }
+
+  /** The shuffle that its tasks write; null: none, or it is not said (before Spark 3.2). */
+  private Object shuffleOf(StageInfo info) {
+    try {
+      return Members.orNull((scala.Option<?>) members.call(info, "shuffleDepId"));
+    } catch (ReflectiveOperationException notSaid) {
+      return null;
     }
   }
 

@@ -1,5 +1,6 @@
 package org.tidemark.spark;
 
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -44,16 +45,35 @@ final class InputSizes {
     }
   }
 
+  /** By partition. */
+  private static final class Sizes {
+    final long[] bytes;
+    final double[] records;
+    boolean areRecordsKnown = true;
+
+    Sizes(int partitions) {
+      bytes = new long[partitions];
+      records = new double[partitions];
+    }
+
+    void add(int partition, Sizes from, int fromPartition) {
+      bytes[partition] += from.bytes[fromPartition];
+      records[partition] += from.records[fromPartition];
+    }
+  }
+
   private final SparkContext context;
   private final Members members;
-  // Of the stage that is looked at.
-  private final Map<Integer, long[]> known = new HashMap<>();
+  private final ShuffleRecords shuffleRecords;
+  // Of the stage that is looked at, by RDD.
+  private final Map<Integer, Sizes> known = new HashMap<>();
   private Precision precision;
   private long looksLeft;
 
-  InputSizes(SparkContext context, Members members) {
+  InputSizes(SparkContext context, Members members, ShuffleRecords shuffleRecords) {
     this.context = context;
     this.members = members;
+    this.shuffleRecords = shuffleRecords;
   }
 
   /** Whether the sizes are known, and have been added. */
@@ -68,11 +88,14 @@ final class InputSizes {
       }
       precision = Precision.EXACT;
       looksLeft = LOOKS_MAX;
-      final long[] bytes = of((RDD<?>) members.call(scheduled, "rdd"));
-      if (bytes.length != Math.max(stage.tasks, stage.indexes)) {
+      final Sizes sizes = of((RDD<?>) members.call(scheduled, "rdd"));
+      if (sizes.bytes.length != Math.max(stage.tasks, stage.indexes)) {
         return false;
       }
-      stage.taskBytes = bytes;
+      stage.taskBytes = sizes.bytes;
+      if (sizes.areRecordsKnown) {
+        stage.taskRecords = Arrays.stream(sizes.records).mapToLong(Math::round).toArray();
+      }
       stage.precision = precision;
       return true;
     } catch (Unknown | ReflectiveOperationException | RuntimeException notToBeHad) {
@@ -82,9 +105,8 @@ final class InputSizes {
     }
   }
 
-  /** By partition. bytes */
-  private long[] of(RDD<?> rdd) throws Unknown, ReflectiveOperationException {
-    final long[] before = known.get(rdd.id());
+  private Sizes of(RDD<?> rdd) throws Unknown, ReflectiveOperationException {
+    final Sizes before = known.get(rdd.id());
     if (before != null) {
       return before;
     }
@@ -92,37 +114,47 @@ final class InputSizes {
       throw new Unknown("whether it is cached");
     }
     final Partition[] partitions = rdd.partitions();
-    final long[] bytes = new long[partitions.length];
+    final Sizes sizes = new Sizes(partitions.length);
     boolean isSource = true;
     for (Object dependency : members.list(rdd, "dependencies")) {
       isSource = false;
-      add((Dependency<?>) dependency, partitions, bytes);
+      add((Dependency<?>) dependency, partitions, sizes);
     }
     if (isSource) {
-      for (int i = 0; i < bytes.length; ++i) {
-        bytes[i] = ofSource(partitions[i]);
+      sizes.areRecordsKnown = false;
+      for (int i = 0; i < partitions.length; ++i) {
+        sizes.bytes[i] = ofSource(partitions[i]);
       }
     }
-    known.put(rdd.id(), bytes);
-    return bytes;
+    known.put(rdd.id(), sizes);
+    return sizes;
   }
 
-  private void add(Dependency<?> dependency, Partition[] partitions, long[] bytes)
+  private void add(Dependency<?> dependency, Partition[] partitions, Sizes sizes)
       throws Unknown, ReflectiveOperationException {
     if (dependency instanceof ShuffleDependency) {
-      addShuffled((ShuffleDependency<?, ?, ?>) dependency, partitions, bytes);
+      final ShuffleDependency<?, ?, ?> shuffle = (ShuffleDependency<?, ?, ?>) dependency;
+      final long[] bytes = new long[partitions.length];
+      addShuffled(shuffle, partitions, bytes);
+      final double recordsPerByte = shuffleRecords.perByte(shuffle.shuffleId());
+      sizes.areRecordsKnown &= recordsPerByte > 0;
+      for (int i = 0; i < bytes.length; ++i) {
+        sizes.bytes[i] += bytes[i];
+        sizes.records[i] += bytes[i] * recordsPerByte;
+      }
       return;
     }
     if (!(dependency instanceof NarrowDependency)) {
       throw new Unknown(dependency.getClass().getName());
     }
-    final long[] parent = of(dependency.rdd());
-    for (int i = 0; i < bytes.length; ++i) {
+    final Sizes parent = of(dependency.rdd());
+    sizes.areRecordsKnown &= parent.areRecordsKnown;
+    for (int i = 0; i < partitions.length; ++i) {
       if (dependency instanceof OneToOneDependency) {
-        bytes[i] += parent[i];
+        sizes.add(i, parent, i);
       } else {
         for (Object from : members.list(dependency, "getParents", i)) {
-          bytes[i] += parent[(Integer) from];
+          sizes.add(i, parent, (Integer) from);
         }
       }
     }

@@ -42,6 +42,8 @@ final class PlannedStages {
     if (++nodes > NODES_MAX) {
       return false;
     }
+    final int before = stages;
+    final boolean wasAdaptive = isAdaptive;
     boolean isSingle = false;
     for (Object child : members.list(node, "children")) {
       isSingle |= visit(child);
@@ -52,8 +54,13 @@ final class PlannedStages {
       add(isSingle);
       return false;
     }
+    if (hasItsOutput(name)) {
+      stages = before;
+      isAdaptive = wasAdaptive;
+      return isSingle;
+    }
     // Plug-ins for other processors have exchanges of their own, such as GpuColumnarExchange.
-    if (!name.endsWith("Exchange") || name.startsWith("Reused")) {
+    if (!name.endsWith("Exchange")) {
       return isSingle;
     }
     final String partitioning =
@@ -63,6 +70,13 @@ final class PlannedStages {
     }
     add(isSingle);
     return partitioning.contains("singlepartition");
+  }
+
+  /** What is below is run for another operator, or was when it was cached. */
+  private static boolean hasItsOutput(String name) {
+    return name.startsWith("Reused")
+        || name.startsWith("InMemoryTableScan")
+        || name.startsWith("Scan In-memory");
   }
 
   private void add(boolean isSingle) {

@@ -17,7 +17,10 @@ final class Signature {
     return Integer.toHexString(names.hashCode()) + "." + names.length();
   }
 
-  /** Of what a stage does: its name, and a step for each of its RDDs, listed in any order. */
+  /**
+   * Of what a stage does: its name (empty in SQL), and a step for each of its RDDs, listed in any
+   * order.
+   */
   static long ofWork(String name, List<String> steps) {
     final byte[][] sorted = new byte[steps.size()][];
     int length = 0;
@@ -34,6 +37,18 @@ final class Signature {
       at += step.length;
     }
     return KeyHash.of(whole, 0, whole.length);
+  }
+
+  /**
+   * The same for stages of one application that do the same to other data; {@code plan}: of their
+   * SQL execution, empty: they are of none.
+   */
+  static long repeated(String plan, long work) {
+    if (plan.isEmpty()) {
+      return work;
+    }
+    final byte[] text = String.format("%s %016x", plan, work).getBytes(StandardCharsets.UTF_8);
+    return KeyHash.of(text, 0, text.length);
   }
 
   /**

@@ -11,19 +11,19 @@ final class SqlPlans {
     final String group;
     final String name;
     final long startedMillis;
-    /**
-     * By what it is recognised in another run of the application: the names of the nodes of its plan,
-     * and how many with the same plan there were before.
-     */
-    private final String recognisedBy;
+    /** By the names of its nodes. */
+    private final String plan;
+    /** How many with the same plan there were until then. */
+    private final int occurrence;
     /** As {@link PlannedStages} has them. */
     private long[] plannedTaskCounts = PlannedStages.NONE;
 
-    private Execution(String id, String name, long startedMillis, String recognisedBy) {
+    private Execution(String id, String name, long startedMillis, String plan, int occurrence) {
       this.group = "sql/" + id;
       this.name = name;
       this.startedMillis = startedMillis;
-      this.recognisedBy = recognisedBy;
+      this.plan = plan;
+      this.occurrence = occurrence;
     }
 
     long[] plannedTaskCounts() {
@@ -53,7 +53,8 @@ final class SqlPlans {
             id,
             GroupName.of((String) members.call(event, "description"), ""),
             (Long) members.call(event, "time"),
-            plan + " " + occurrences.merge(plan, 1, Integer::sum));
+            plan,
+            occurrences.merge(plan, 1, Integer::sum));
     execution.plannedTaskCounts = PlannedStages.of(root, members);
     running.put(id, execution);
     return execution;
@@ -83,9 +84,16 @@ final class SqlPlans {
     return id;
   }
 
+  /** In another run of the application: by its plan and its occurrence. */
   String recognisedBy(String executionId) {
     final Execution execution = running.get(executionId);
-    return execution == null ? "" : execution.recognisedBy;
+    return execution == null ? "" : execution.plan + " " + execution.occurrence;
+  }
+
+  /** Empty: not known. */
+  String planOf(String executionId) {
+    final Execution execution = running.get(executionId);
+    return execution == null ? "" : execution.plan;
   }
 
   private String idOf(Object event) throws ReflectiveOperationException {

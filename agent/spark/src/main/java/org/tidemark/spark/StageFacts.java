@@ -1,5 +1,7 @@
 package org.tidemark.spark;
 
+import java.util.List;
+
 /** What Spark says of one attempt at a stage. Immutable. */
 final class StageFacts {
   final int stage;
@@ -10,8 +12,8 @@ final class StageFacts {
   /** How many partitions there are; below zero: not known. */
   final int partitions;
   final int[] parents;
-  /** What its tasks do ({@link Signature#ofWork}): the same in every run. */
-  final long work;
+  /** A step for each of its RDDs, in any order. */
+  private final List<String> steps;
   /** 0: not submitted yet. */
   final long submittedMillis;
 
@@ -22,7 +24,7 @@ final class StageFacts {
       int tasks,
       int partitions,
       int[] parents,
-      long work,
+      List<String> steps,
       long submittedMillis) {
     this.stage = stage;
     this.attempt = attempt;
@@ -30,7 +32,12 @@ final class StageFacts {
     this.tasks = tasks;
     this.partitions = partitions;
     this.parents = parents;
-    this.work = work;
+    this.steps = steps;
     this.submittedMillis = submittedMillis;
+  }
+
+  /** What its tasks do ({@link Signature#ofWork}): the same in every run. */
+  long work(boolean isOfSql) {
+    return Signature.ofWork(isOfSql ? "" : name, steps);
   }
 }

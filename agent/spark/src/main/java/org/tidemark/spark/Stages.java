@@ -40,22 +40,30 @@ final class Stages {
     final String group;
     final String pool;
     private final String recognisedBy;
+    /** Of the SQL execution; empty: it is none, or not known. */
+    private final String plan;
     /** How many stages do the same, by what they do. */
     private final Map<Long, Integer> alike = new HashMap<>();
 
     /** {@code recognisedBy}: the same in every run of the application. */
-    Work(String group, String pool, String recognisedBy) {
+    Work(String group, String pool, String recognisedBy, String plan) {
       this.group = group;
       this.pool = pool;
       this.recognisedBy = recognisedBy;
+      this.plan = plan;
+    }
+
+    private long of(StageFacts facts) {
+      return facts.work(group.startsWith("sql/"));
     }
 
     /** Empty: the stages do too many different things for all to be told apart. */
     private String signatureOf(StageFacts facts) {
-      if (alike.size() >= WORKS_MAX && !alike.containsKey(facts.work)) {
+      final long work = of(facts);
+      if (alike.size() >= WORKS_MAX && !alike.containsKey(work)) {
         return "";
       }
-      return Signature.of(recognisedBy, facts.work, alike.merge(facts.work, 1, Integer::sum));
+      return Signature.of(recognisedBy, work, alike.merge(work, 1, Integer::sum));
     }
   }
 
@@ -151,7 +159,7 @@ final class Stages {
     news.attempt = facts.attempt;
     news.name = known.facts.name;
     news.signature = known.signature;
-    news.work = facts.work;
+    news.work = Signature.repeated(known.work.plan, known.work.of(known.facts));
     news.parents = Arrays.stream(known.facts.parents).asLongStream().toArray();
     news.group = known.work.group;
     news.tasks = facts.tasks;

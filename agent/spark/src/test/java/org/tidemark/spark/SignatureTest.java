@@ -25,7 +25,7 @@ public class SignatureTest {
         .forEach(rdd -> steps.add(rdd.get("name").asText() + " " + rdd.get("scope").asText()));
     final String name = stage.get("name").asText();
     return new StageFacts(
-        stage.get("number").asInt(), 0, name, 1, 1, new int[0], Signature.ofWork(name, steps), 0);
+        stage.get("number").asInt(), 0, name, 1, 1, new int[0], steps, 0);
   }
 
   @Test
@@ -36,7 +36,9 @@ public class SignatureTest {
         addNames(vector.get("plan"), names);
         assertEquals(vector.get("plan_name").asText(), Signature.ofPlan(names.toString()));
       }
-      final Stages.Work work = new Stages.Work("", "", vector.get("group").asText());
+      final Stages.Work work = 
+          new Stages.Work(
+              vector.has("plan") ? "sql/1" : "job/1", "", vector.get("group").asText(), "");
       final List<JsonNode> stages = new ArrayList<>();
       vector.get("stages").forEach(stages::add);
       stages.sort(Comparator.comparingInt(stage -> stage.get("number").asInt()));

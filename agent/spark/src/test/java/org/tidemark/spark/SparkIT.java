@@ -242,6 +242,9 @@ public class SparkIT {
           final double read = log.inputBytes.get(entry.getKey() + "." + i);
           // Where nearly nothing is read, Spark rounds by more.
           assertEquals("task " + i, read, stage.taskBytes[i], 0.1 * read + 100);
+          final double records = log.inputRecords.get(entry.getKey() + "." + i);
+          // By the mean size of a record of the shuffle: those of the heavy key are smaller.
+          assertEquals("task " + i, records, stage.taskRecords[i], 0.6 * records + 100);
         }
       }
       assertEquals(2, joins);

@@ -13,10 +13,10 @@ import org.tidemark.jvm.wire.StageNews;
 
 public class StagesTest {
   private final Stages stages = new Stages(false);
-  private final Stages.Work job = new Stages.Work("job/0", "", "job");
+  private final Stages.Work job = new Stages.Work("job/0", "", "job", "");
 
   private static StageFacts facts(int stage, int attempt, int tasks, int partitions, int... parents) {
-    return new StageFacts(stage, attempt, "count", tasks, partitions, parents, 77, 0);
+    return new StageFacts(stage, attempt, "count", tasks, partitions, parents, List.of("step"), 0);
   }
 
   private StageNews list(int stage, int... parents) {
@@ -43,7 +43,7 @@ public class StagesTest {
   @Test
   public void aStageThatTwoJobsListIsToldOnce() {
     list(0);
-    assertNull(stages.listed(facts(0, 0, 4, 4), new Stages.Work("job/1", "", "other")));
+    assertNull(stages.listed(facts(0, 0, 4, 4), new Stages.Work("job/1", "", "other", "")));
   }
 
   @Test
@@ -52,10 +52,10 @@ public class StagesTest {
     final String second = list(1).signature;
     assertNotEquals(first, second);
     final Stages again = new Stages(false);
-    final Stages.Work sameJob = new Stages.Work("job/7", "", "job");
+    final Stages.Work sameJob = new Stages.Work("job/7", "", "job", "");
     assertEquals(first, again.listed(facts(20, 0, 8, 8), sameJob).signature);
     assertEquals(second, again.listed(facts(21, 0, 8, 8), sameJob).signature);
-    final Stages.Work otherJob = new Stages.Work("job/8", "", "job 2");
+    final Stages.Work otherJob = new Stages.Work("job/8", "", "job 2", "");
     assertNotEquals(first, again.listed(facts(22, 0, 8, 8), otherJob).signature);
   }
 
@@ -90,5 +90,24 @@ public class StagesTest {
   public void aStageNobodyListedIsLeftOut() {
     assertTrue(stages.submitted(facts(5, 0, 4, 4)).isEmpty());
     assertFalse(stages.isKnown(5));
+  }
+
+  @Test
+  public void whatSubmittedAQueryDoesNotTellItsStagesApart() {
+    final Stages.Work query = new Stages.Work("sql/3", "", "sql 1f.7 1", "1f.7");
+    final StageFacts ofOneLine =
+        new StageFacts(0, 0, "collect at a.py:1", 4, 4, new int[0], List.of("scan"), 0);
+    final StageFacts ofAnother =
+        new StageFacts(0, 0, "collect at a.py:9", 4, 4, new int[0], List.of("scan"), 0);
+    final StageNews first = stages.listed(ofOneLine, query);
+    final StageNews again =
+        new Stages(false)
+            .listed(ofAnother, new Stages.Work("sql/5", "", "sql 1f.7 1", "1f.7"));
+    assertEquals(first.signature, again.signature);
+    assertEquals(first.work, again.work);
+    final StageNews ofAnotherPlan =
+        new Stages(false)
+            .listed(ofAnother, new Stages.Work("sql/5", "", "sql 2e.7 1", "2e.7"));
+    assertNotEquals(first.work, ofAnotherPlan.work);
   }
 }

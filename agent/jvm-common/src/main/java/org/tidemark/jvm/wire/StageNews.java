@@ -91,10 +91,12 @@ public final class StageNews {
     return stage;
   }
 
-  /** None rather than some: the master takes as many sizes as there are tasks, or none. */
+  /** Of all tasks or of none, as the master takes them; bytes alone where there is no room for both. */
   private void addSizes(ProtoWriter stage) {
-    final ProtoWriter sizes =
-        new ProtoWriter().packedUints(11, taskBytes).packedUints(12, taskRecords);
+    final ProtoWriter bytes = new ProtoWriter().packedUints(11, taskBytes);
+    final ProtoWriter both = new ProtoWriter().append(bytes.toByteArray());
+    both.packedUints(12, taskRecords);
+    final ProtoWriter sizes = both.size() <= SIZES_BYTES_MAX ? both : bytes;
     if (sizes.size() > 0 && sizes.size() <= SIZES_BYTES_MAX) {
       stage.append(sizes.toByteArray()).uint(13, precision.ordinal());
     }

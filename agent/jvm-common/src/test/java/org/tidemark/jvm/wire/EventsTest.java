@@ -86,10 +86,17 @@ public class EventsTest {
     some.tasks = 2;
     some.indexes = 10;
     events.put("stage opened for some partitions", Events.stageOpened(some));
+    final StageNews ofLoop = new StageNews(9, StageNews.Kind.GENERIC);
+    ofLoop.tasks = 2;
+    ofLoop.work = 0x0123456789abcdefL;
+    events.put("stage opened of a loop", Events.stageOpened(ofLoop));
     events.put(
         "stage closed",
         Events.stageClosed(7, 1, Events.Outcome.FAILED, "fetch failed", 1_700_000_001_000L));
     events.put("group opened", Events.groupOpened("sql/4", "count at Job.scala:12", 1_700_000_000_500L));
+    events.put(
+        "group opened with a plan",
+        Events.groupOpened("sql/4", "count at Job.scala:12", 1_700_000_000_500L, 12, 0, 1));
     events.put(
         "group closed",
         Events.groupClosed("sql/4", Events.Outcome.SUCCEEDED, null, 1_700_000_001_000L));

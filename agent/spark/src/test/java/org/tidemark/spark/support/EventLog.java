@@ -31,6 +31,7 @@ public final class EventLog {
     public boolean skipped;
     /** What its tasks have to read, by index; empty: not known. */
     public long[] taskBytes = {};
+    public long[] taskRecords = {};
     public long attempt;
     public final Set<Long> parents = new HashSet<>();
   }
@@ -53,6 +54,7 @@ public final class EventLog {
   public final Set<Long> readFirst = new TreeSet<>();
   /** By stage.index: what the task had read when it finished. */
   public final Map<String, Long> inputBytes = new TreeMap<>();
+  public final Map<String, Long> inputRecords = new TreeMap<>();
   /** By stage.attempt.index.attempt: the states it was in, by number. */
   public final Map<String, Set<Integer>> attempts = new TreeMap<>();
   /** By the same: how often its task reported, and the processor time it had used. */
@@ -211,6 +213,9 @@ public final class EventLog {
         case 11:
           said.taskBytes = varints(body.content());
           break;
+        case 12:
+          said.taskRecords = varints(body.content());
+          break;
         case 19:
           said.indexes = (int) body.value();
           break;
@@ -222,6 +227,7 @@ public final class EventLog {
     if (before != null) {
       said.skipped |= before.skipped;
       said.taskBytes = said.taskBytes.length == 0 ? before.taskBytes : said.taskBytes;
+      said.taskRecords = said.taskRecords.length == 0 ? before.taskRecords : said.taskRecords;
     }
   }
 
@@ -235,6 +241,9 @@ public final class EventLog {
       } else if (body.field() == 6) {
         final String[] numbers = id.split("\\.");
         inputBytes.put(numbers[0] + "." + numbers[2], body.value());
+      } else if (body.field() == 7) {
+        final String[] numbers = id.split("\\.");
+        inputRecords.put(numbers[0] + "." + numbers[2], body.value());
       }
     }
   }

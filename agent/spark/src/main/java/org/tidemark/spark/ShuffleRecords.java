@@ -1,0 +1,35 @@
+package org.tidemark.spark;
+
+import java.util.Map;
+
+/** How many records there are to a byte of each shuffle, from the map tasks that wrote it. Thread-safe. */
+final class ShuffleRecords {
+  private static final class Written {
+    long records;
+    long bytes;
+  }
+
+  private final Map<Integer, Integer> shuffleOfStage = new Latest<>();
+  private final Map<Integer, Written> shuffles = new Latest<>();
+
+  synchronized void writes(int stage, int shuffle) {
+    shuffleOfStage.put(stage, shuffle);
+  }
+
+  /** A task of the stage has finished. */
+  synchronized void wrote(int stage, long records, long bytes) {
+    final Integer shuffle = shuffleOfStage.get(stage);
+    if (shuffle == null) {
+      return;
+    }
+    final Written written = shuffles.computeIfAbsent(shuffle, unseen -> new Written());
+    written.records += records;
+    written.bytes += bytes;
+  }
+
+  /** 0: not known. */
+  synchronized double perByte(int shuffle) {
+    final Written written = shuffles.get(shuffle);
+    return written == null || written.bytes <= 0 ? 0 : (double) written.records / written.bytes;
+  }
+}

@@ -1,0 +1,28 @@
+package org.tidemark.spark;
+
+import static org.junit.Assert.assertEquals;
+
+import org.junit.Test;
+
+public class ShuffleRecordsTest {
+  private final ShuffleRecords shuffles = new ShuffleRecords();
+
+  @Test
+  public void areTheRecordsOverTheBytesOfAllTasksThatWroteTheShuffle() {
+    shuffles.writes(4, 1);
+    shuffles.wrote(4, 10, 100);
+    shuffles.wrote(4, 30, 100);
+    shuffles.writes(7, 1); // what was lost is written again by a stage of another number
+    shuffles.wrote(7, 20, 200);
+    assertEquals(0.15, shuffles.perByte(1), 1e-9);
+  }
+
+  @Test
+  public void areNotKnownOfAShuffleThatNobodyWrote() {
+    shuffles.wrote(4, 10, 100);
+    shuffles.writes(5, 2);
+    shuffles.wrote(5, 0, 0);
+    assertEquals(0, shuffles.perByte(1), 0);
+    assertEquals(0, shuffles.perByte(2), 0);
+  }
+}
