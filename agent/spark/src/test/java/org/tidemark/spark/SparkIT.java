@@ -268,7 +268,8 @@ public class SparkIT {
       final EventLog log = EventLog.of(master, ended.said("APPLICATION").get(0));
       assertEquals(1, log.outcome);
       assertEquals(0, log.refused);
-      assertTrue(log.executors >= 3);
+      // The one that takes its place may register when all tasks have ended on the other.
+      assertTrue(log.executors >= 2);
       assertTrue(log.closedExecutors >= 1);
       assertEquals("it was lost, and no fault of the task's", KILLED, log.stateOf("1.0.0.0"));
       assertTrue("a stage is tried again", log.stages.values().stream().anyMatch(s -> s.attempt > 0));
