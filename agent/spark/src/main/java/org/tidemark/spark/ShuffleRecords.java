@@ -2,7 +2,10 @@ package org.tidemark.spark;
 
 import java.util.Map;
 
-/** How many records there are to a byte of each shuffle, from the map tasks that wrote it. Thread-safe. */
+/**
+ * How many records there are to a byte of each shuffle, from the map tasks that wrote it.
+ * Thread-safe.
+ */
 final class ShuffleRecords {
   private static final class Written {
     long records;
