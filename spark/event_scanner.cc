@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kOperator = "simpleString";
 constexpr std::size_t kOperatorMax = 64;
 
-// Members that say something; see spark_event.cc and translator.cc.
+// Members that say something; see translator.cc.
 const absl::flat_hash_set<std::string_view>& KeptKeys() {
   static const auto* const keys = new absl::flat_hash_set<std::string_view>{
       // Of several events.

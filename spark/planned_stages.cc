@@ -1,6 +1,5 @@
 #include "spark/planned_stages.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 

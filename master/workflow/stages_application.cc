@@ -57,8 +57,7 @@ class ExpectedStagesBuilder {
     FindRepeated();
     for (std::size_t i = 0; i < expected_.stages.size(); ++i) {
       const StageNow& stage = expected_.stages[i];
-      const bool is_over = stage.finished.size() == stage.tasks;
-      const auto repeated = repeated_.find(runs_[i].empty() && !is_over ? stage.work : 0);
+      const auto repeated = repeated_.find(MayRepeat(i) ? stage.work : 0);
       const ExpectedTasks before = repeated == repeated_.end()
                                        ? ExpectTasks(runs_[i], slots_, constants_)
                                        : repeated->second;
@@ -76,18 +75,27 @@ class ExpectedStagesBuilder {
     }
   }
 
+  bool MayRepeat(std::size_t index) const {
+    const StageNow& stage = expected_.stages[index];
+    return stage.work != 0 && runs_[index].empty() && stage.finished.size() < stage.tasks;
+  }
+
   // What stages of this run that are done let expect of those that do the same: they count as its
   // earlier runs.
   void FindRepeated() {
     std::map<std::uint64_t, std::vector<StageProfile>> done;  // the newest first
+    for (std::size_t i = 0; i < expected_.stages.size(); ++i) {
+      if (MayRepeat(i)) done[expected_.stages[i].work];
+    }
     for (std::size_t i = now_.stages.size(); i-- > 0;) {
       const StageNow& stage = now_.stages[i];
       const bool is_done = !stage.finished.empty() && stage.finished.size() == stage.tasks;
-      if (stage.work == 0 || !is_done || stage.has_failed) continue;
-      std::vector<StageProfile>& alike = done[stage.work];
-      if (alike.size() < kRepeatedMax) alike.push_back(ProfileOf(stage));
+      const auto alike = done.find(stage.work);
+      if (alike == done.end() || !is_done || stage.has_failed) continue;
+      if (alike->second.size() < kRepeatedMax) alike->second.push_back(ProfileOf(stage));
     }
     for (const auto& [work, alike] : done) {
+      if (alike.empty()) continue;
       std::vector<EarlierStage> runs;
       for (const StageProfile& stage : alike) runs.push_back({slots_, &stage});
       ExpectedTasks expected = ExpectTasks(runs, slots_, constants_);

@@ -23,13 +23,12 @@ namespace {
 constexpr std::size_t kWaitedForMax = 8;
 // Limits what a stranger's graph may cost: how many stages one of a profile may wait for.
 constexpr std::size_t kParentsMax = 256;
+// Limits what a stranger's plans may cost. So many are more than an end is predicted for.
+constexpr std::size_t kPlannedMax = 10'001;
 
 double SecondsBetween(absl::Time from, absl::Time to) {
   return std::max(absl::ToDoubleSeconds(to - from), 0.0);
 }
-
-// Limits what a stranger's plans may cost. So many are more than an end is predicted for.
-constexpr std::size_t kPlannedMax = 10'001;
 
 // One attempt at a task that has begun.
 struct Begun {

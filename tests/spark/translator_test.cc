@@ -188,7 +188,7 @@ TEST(Translator, GroupsAreExecutionsOfSqlElseJobs) {
   EXPECT_EQ(stages[3].group, "job/6");
 }
 
-TEST(Translator, WhatAPlanHasInMindIsToldWhenItChanges) {
+TEST(Translator, PlannedStagesAreToldWhenAPlanChanges) {
   const auto event = [](const char* kind, const std::string& plan) {
     return std::string(R"({"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQL)") + kind +
            R"(","executionId":3,"time":1000500,"sparkPlanInfo":)" + plan + "}";

@@ -20,15 +20,19 @@ final class Stages {
     final StageFacts facts;
     final Work work;
     final String signature;
+    /** As {@link StageNews#work} has it. */
+    final long repeatedWork;
     /** How many jobs that run list it. */
     int jobs;
     boolean isSubmitted;
     boolean isSkipped;
 
-    Known(StageFacts facts, Work work, String signature) {
+    Known(StageFacts facts, Work work) {
+      final long does = work.of(facts);
       this.facts = facts;
       this.work = work;
-      this.signature = signature;
+      signature = work.signatureOf(does);
+      repeatedWork = Signature.repeated(work.plan, does);
     }
   }
 
@@ -58,8 +62,7 @@ final class Stages {
     }
 
     /** Empty: the stages do too many different things for all to be told apart. */
-    private String signatureOf(StageFacts facts) {
-      final long work = of(facts);
+    private String signatureOf(long work) {
       if (alike.size() >= WORKS_MAX && !alike.containsKey(work)) {
         return "";
       }
@@ -88,7 +91,7 @@ final class Stages {
       ++earlier.jobs;
       return null;
     }
-    final Known known = new Known(facts, work, work.signatureOf(facts));
+    final Known known = new Known(facts, work);
     known.jobs = 1;
     stages.put(facts.stage, known);
     return news(known, facts);
@@ -159,7 +162,7 @@ final class Stages {
     news.attempt = facts.attempt;
     news.name = known.facts.name;
     news.signature = known.signature;
-    news.work = Signature.repeated(known.work.plan, known.work.of(known.facts));
+    news.work = known.repeatedWork;
     news.parents = Arrays.stream(known.facts.parents).asLongStream().toArray();
     news.group = known.work.group;
     news.tasks = facts.tasks;

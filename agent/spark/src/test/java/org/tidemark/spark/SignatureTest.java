@@ -36,7 +36,7 @@ public class SignatureTest {
         addNames(vector.get("plan"), names);
         assertEquals(vector.get("plan_name").asText(), Signature.ofPlan(names.toString()));
       }
-      final Stages.Work work = 
+      final Stages.Work work =
           new Stages.Work(
               vector.has("plan") ? "sql/1" : "job/1", "", vector.get("group").asText(), "");
       final List<JsonNode> stages = new ArrayList<>();

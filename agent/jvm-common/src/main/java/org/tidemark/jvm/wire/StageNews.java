@@ -37,8 +37,6 @@ public final class StageNews {
   public String pool;
   /** By task, or empty. bytes */
   public long[] taskBytes = {};
-  /** Equal for stages that do the same to other data; 0: not known. */
-  public long work;
   /** By task, or empty. */
   public long[] taskRecords = {};
   public Precision precision = Precision.UNSPECIFIED;
@@ -49,6 +47,8 @@ public final class StageNews {
   public boolean isGroupingOpaque;
   /** 0: not known. */
   public long openedMillis;
+  /** Equal for stages that do the same to other data; 0: not known. */
+  public long work;
 
   public StageNews(int number, Kind kind) {
     this.number = number;
