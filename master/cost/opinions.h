@@ -21,7 +21,7 @@ inline constexpr double kUnknownDeviation = 1;
 inline constexpr double kPriorCount = 3;
 
 // The source of an opinion. Each source has its own stream of random numbers.
-enum class Opinion : std::uint64_t { kPastRuns = 0, kMapSide, kBytesRead };
+enum class Opinion : std::uint64_t { kPastRuns = 0, kMapSide, kBytesRead, kOtherJobs };
 
 // Log-normal ones.
 Draws LogNormal(double log_median, double deviation, Opinion whose, const FixedDraws& draws);

@@ -4,12 +4,21 @@
 #include <cmath>
 #include <vector>
 
+#include "master/cost/log_line.h"
 #include "master/cost/normal.h"
 #include "master/cost/opinions.h"
 #include "master/model/phases.h"
 
 namespace tidemark::cost {
 namespace {
+
+// Of the power, about one, by which the times of a job grow with its input: a run of a hundred
+// times the input says less than one of the same. Taste.
+constexpr double kInputPowerDeviation = 0.5;
+// How the time of one job after another grows with its input: by a power between none and one.
+// Taste.
+constexpr double kInputSlope = 0.5;
+constexpr double kInputSlopeDeviation = 0.25;
 
 double Seconds(absl::Duration duration) { return absl::ToDoubleSeconds(duration); }
 
@@ -49,9 +58,9 @@ double Left(double expected, double passed) {
   return std::max(expected - passed, ParetoLeft(passed, 0.5));
 }
 
+// `scale`: how much larger the job is than that run.
 double SecondsLeft(const model::JobRecord& state, const Standing& standing, absl::Time now,
-                   const PastRun& run) {
-  const double scale = ScaleOf(standing, run);
+                   const PastRun& run, double scale) {
   const double reduce = scale * Seconds(run.reduce_time);
   if (standing.reduce_start) return Left(reduce, Seconds(now - *standing.reduce_start));
   const double shuffle = scale * Seconds(run.shuffle_time);
@@ -78,22 +87,49 @@ std::optional<Draws> SecondsByPastRuns(const model::JobRecord& state, absl::Time
                                        std::span<const PastRun> runs, const FixedDraws& draws) {
   if (runs.empty()) return std::nullopt;
   const Standing standing = StandingOf(state, now);
-  std::vector<double> logs;
+  struct RunSays {
+    double log = 0;
+    double weight = 1;
+  };
+  std::vector<RunSays> opinions;
+  double n = 0;
   for (const PastRun& run : runs) {
-    if (!IsSane(run)) continue;
-    const double left = SecondsLeft(state, standing, now, run);
-    if (left > 0 && std::isfinite(left)) logs.push_back(std::log(left));
+    if (run.is_of_other_job || !IsSane(run)) continue;
+    const double scale = ScaleOf(standing, run);
+    const double left = SecondsLeft(state, standing, now, run, scale);
+    if (!(left > 0) || !std::isfinite(left)) continue;
+    const double off = kInputPowerDeviation * std::log(scale) / kAgainDeviation;
+    opinions.push_back({std::log(left), 1 / (1 + off * off)});
+    n += opinions.back().weight;
   }
-  if (logs.empty()) return std::nullopt;
-  const auto n = static_cast<double>(logs.size());
+  if (opinions.empty()) return std::nullopt;
   double mean = 0;
-  for (const double log : logs) mean += log / n;
+  for (const RunSays& run : opinions) mean += run.weight * run.log / n;
   double squares = 0;
-  for (const double log : logs) squares += (log - mean) * (log - mean);
+  for (const RunSays& run : opinions) squares += run.weight * (run.log - mean) * (run.log - mean);
   const double deviation =
       std::sqrt((1 + 1 / n) * (kPriorCount * kAgainDeviation * kAgainDeviation + squares) /
-                (kPriorCount + n - 1));
+                (kPriorCount + std::max(n - 1, 0.0)));
   return LogNormal(mean, deviation, Opinion::kPastRuns, draws);
+}
+
+std::optional<Draws> SecondsByOtherJobs(const model::JobRecord& state, absl::Time now,
+                                        std::span<const PastRun> runs, const FixedDraws& draws) {
+  if (runs.empty()) return std::nullopt;
+  const Standing standing = StandingOf(state, now);
+  LogLine line(kUnknownDeviation, kInputSlope, kInputSlopeDeviation);
+  for (const PastRun& run : runs) {
+    if (!run.is_of_other_job || !IsSane(run)) continue;
+    const double left = SecondsLeft(state, standing, now, run, /*scale=*/1);
+    if (!(left > 0) || !std::isfinite(left)) continue;
+    line.Add(run.map_input_bytes > 0 ? std::optional(static_cast<double>(run.map_input_bytes))
+                                     : std::nullopt,
+             left);
+  }
+  if (line.empty()) return std::nullopt;
+  const LogLine::Prediction at = line.At(
+      standing.map_input_bytes > 0 ? std::optional(standing.map_input_bytes) : std::nullopt);
+  return LogNormal(at.log, at.deviation, Opinion::kOtherJobs, draws);
 }
 
 }  // namespace tidemark::cost

@@ -10,13 +10,16 @@ bool CanBeKept(const RunProfile& run) {
   std::size_t edges = 0;
   std::size_t name_bytes = 0;
   std::size_t times = 0;
+  std::size_t long_tasks = 0;
   for (const StageProfile& stage : run.stages) {
     edges += stage.parents.size();
     name_bytes += stage.name.size();
     for (const auto& seconds : stage.seconds) times += seconds.size();
+    long_tasks += stage.long_tasks.size();
   }
   return run.stages.size() <= RunProfile::kStagesMax && edges <= RunProfile::kEdgesMax &&
-         name_bytes <= RunProfile::kNameBytesMax && times <= RunProfile::kTaskTimesMax;
+         name_bytes <= RunProfile::kNameBytesMax && times <= RunProfile::kTaskTimesMax &&
+         long_tasks <= RunProfile::kLongTasksMax;
 }
 
 std::optional<PastRun> PastRunOf(const Snapshot& final, const JobSummary& summary) {

@@ -31,6 +31,11 @@ inline constexpr double kRunningFractionMax = 0.999;
 // An end counts once nothing later was given for so long.
 inline constexpr absl::Duration kHeldFor = absl::Seconds(1);
 
+// How long a later end counts. Of an application that may grow, a fifth of the time it has run:
+// between two of its jobs nothing is left that is known of, and a bar that never falls would stand
+// for the rest of the run where such a moment has put it.
+absl::Duration HeldFor(absl::Duration elapsed, bool may_grow);
+
 // max(m, u / 40). Never below `remaining` where that is not negative.
 absl::Duration FlooredRemaining(absl::Duration remaining,
                                 std::optional<absl::Duration> remaining_upper);
@@ -41,13 +46,13 @@ absl::Duration UnknownRemaining(absl::Duration elapsed, double known_share);
 // e / (e + left), 0..kRunningFractionMax.
 double FractionDone(absl::Duration elapsed, absl::Duration left);
 
-// The latest end that a forecast has given within the last second, and by the update before: one
+// The latest end that a forecast has given recently, and by the update before: one
 // update that knows too much, as when the first key group of all has ended, moves no bar. Not
-// thread-safe. Memory: an update each that the second has seen.
+// thread-safe. Memory: O(1), 64 ends at most.
 class LatestEnd {
  public:
   // What is believed at `now`, which never decreases; an infinite `end`: nothing.
-  absl::Time Hold(absl::Time now, absl::Time end);
+  absl::Time Hold(absl::Time now, absl::Time end, absl::Duration held_for = kHeldFor);
 
   // For checkpoints (master/model/checkpoint.h).
   template <class Archive>
@@ -56,7 +61,8 @@ class LatestEnd {
   }
 
  private:
-  std::vector<std::pair<absl::Time, absl::Time>> said_;  // when, and which end
+  // Until when it was believed, and which end; each earlier than the one before.
+  std::vector<std::pair<absl::Time, absl::Time>> said_;
 };
 
 // Keeps what one job, or a workflow and its jobs, has shown, so that none of it goes back. Not

@@ -302,7 +302,8 @@ void JobMonitor::Impl::Show(absl::Time now, Tracked& tracked, Indicator& said) c
                      now + model::UnknownRemaining(now - state_.started_at, stages_.known_share));
     }
   }
-  const absl::Duration left = tracked.latest_end.Hold(now, end) - now;
+  const absl::Duration held_for = model::HeldFor(now - state_.started_at, stages_.may_grow);
+  const absl::Duration left = tracked.latest_end.Hold(now, end, held_for) - now;
   said.estimate.fraction_done = model::FractionDone(now - state_.started_at, left);
   if (const auto reduce_start = model::ReducePhaseStart(state_)) {
     said.last_stage_fraction_done = model::FractionDone(now - *reduce_start, left);

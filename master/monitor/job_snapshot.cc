@@ -316,7 +316,9 @@ Basis BasisOf(const Snapshot& job, const model::JobRecord& state) {
     return stage.started_at.has_value();
   });
   if (has_begun) return Basis::kThisRun;
-  return state.past_runs.empty() ? Basis::kGuess : Basis::kEarlierRuns;
+  const bool has_run = std::any_of(state.past_runs.begin(), state.past_runs.end(),
+                                   [](const PastRun& run) { return !run.is_of_other_job; });
+  return has_run ? Basis::kEarlierRuns : Basis::kGuess;
 }
 
 // What drift, lost events and silence have made of the job's bounds, as factors on the distances

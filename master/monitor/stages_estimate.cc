@@ -175,6 +175,7 @@ StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now,
   if (estimate->end.upper >= schedule::kForever) return result;
   result.end = estimate->end;
   result.known_share = estimate->known_share;
+  result.may_grow = seen.may_grow && history.empty();
   for (std::size_t i = 0; i < estimate->stages.size(); ++i) {
     const estimate::StageEstimate& stage = estimate->stages[i];
     StageForecast& forecast = result.stages.emplace_back();

@@ -70,7 +70,8 @@ PastRuns PastRunsOf(const pb::LoggedPastRuns& logged) {
                          .shuffle_time = ToDuration(run.shuffle_time()),
                          .reduce_time = ToDuration(run.reduce_time()),
                          .map_input_bytes = run.map_input_bytes(),
-                         .stages = DecodeRunProfile(run.stages())});
+                         .stages = DecodeRunProfile(run.stages()),
+                         .is_of_other_job = run.of_other_job()});
   }
   return past;
 }

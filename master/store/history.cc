@@ -15,6 +15,8 @@ namespace tidemark::store {
 namespace {
 
 constexpr int kVersion = 6;
+// Limits processor time: of runs of any name no more are looked at.
+constexpr std::int64_t kLookedAtMax = 256;
 
 // The schema of version 1. A new file gets it and then every change below.
 constexpr const char* kSchema = R"(
@@ -365,11 +367,27 @@ absl::Status History::AddWithin(const FinishedJob& job) const {
 
 absl::StatusOr<std::vector<FinishedJob>> History::OfName(const std::string& name, std::size_t count,
                                                          const Filter& may_use) const {
-  // Reads the index alone, so that runs which are not let through cost little.
+  return Last(&name, count, may_use);
+}
+
+absl::StatusOr<std::vector<FinishedJob>> History::Newest(std::size_t count,
+                                                         const Filter& may_use) const {
+  return Last(nullptr, count, may_use);
+}
+
+absl::StatusOr<std::vector<FinishedJob>> History::Last(const std::string* name, std::size_t count,
+                                                       const Filter& may_use) const {
+  // Reads the index alone, so that runs of a name which are not let through cost little.
   Statement rows(database_, path_,
-                 "SELECT id, job_id, name_space FROM job WHERE name = ? "
-                 "ORDER BY ended_at DESC, id DESC");
-  rows.Bind(name);
+                 name != nullptr ? "SELECT id, job_id, name_space FROM job WHERE name = ? "
+                                   "ORDER BY ended_at DESC, id DESC"
+                                 : "SELECT id, job_id, name_space FROM job "
+                                   "ORDER BY ended_at DESC, id DESC LIMIT ?");
+  if (name != nullptr) {
+    rows.Bind(*name);
+  } else {
+    rows.Bind(kLookedAtMax);
+  }
   std::vector<FinishedJob> jobs;
   while (jobs.size() < count) {
     const absl::StatusOr<bool> found = rows.Next();

@@ -59,6 +59,29 @@ std::vector<PastRun> JobHistory::PastRuns(const std::string& name, const Reporte
     if (runs.size() == JobMonitor::kPastRunsMax) break;
     if (const auto run = PastRunOf(past.final, past.summary)) runs.push_back(*run);
   }
+  return runs.empty() ? RunsOfOthers(job) : runs;
+}
+
+// What the stages of another application take says nothing.
+std::vector<PastRun> JobHistory::RunsOfOthers(const Reported& job) const {
+  const std::lock_guard lock(mutex_);
+  if (history_ == nullptr) return {};
+  const auto jobs = history_->Newest(2 * JobMonitor::kPastRunsMax,
+                                     [&](const std::string& id, const std::string& name_space) {
+                                       return ShareNames({id, name_space}, job);
+                                     });
+  if (!jobs.ok()) {
+    notice_(std::string(jobs.status().message()));
+    return {};
+  }
+  std::vector<PastRun> runs;
+  for (const FinishedJob& other : *jobs) {
+    if (runs.size() == JobMonitor::kPastRunsMax) break;
+    std::optional<PastRun> run = PastRunOf(other.final, other.summary);
+    if (!run || !run->stages.stages.empty()) continue;
+    run->is_of_other_job = true;
+    runs.push_back(*std::move(run));
+  }
   return runs;
 }
 

@@ -40,7 +40,8 @@ class JobHistory {
 
   void Add(const FinishedJob& job);
   // Of the last runs of that name, the newest first, at most JobMonitor::kPastRunsMax of them: what
-  // they say of times, and of those that succeeded, their profiles. O(runs of that name).
+  // they say of times, or where there are none what runs of MapReduce jobs of other names say. And
+  // of those that succeeded, their profiles. O(runs of that name).
   std::vector<PastRun> PastRuns(const std::string& name, const Reported& job) const;
   std::vector<JobProfile> Profiles(const std::string& name, const Reported& job) const;
   // The same of applications of stages.
@@ -50,6 +51,7 @@ class JobHistory {
 
  private:
   std::vector<FinishedJob> RunsOf(const std::string& name, const Reported& job) const;
+  std::vector<PastRun> RunsOfOthers(const Reported& job) const;
 
   const std::function<void(const std::string& line)> notice_;
   mutable std::mutex mutex_;  // guards all below

@@ -25,6 +25,11 @@ void EncodeRunProfile(const RunProfile& run, pb::LoggedRunProfile& message) {
     for (const auto& times : stage.seconds) {
       logged.add_kinds()->mutable_seconds()->Add(times.begin(), times.end());
     }
+    for (const LongTask& task : stage.long_tasks) {
+      pb::LoggedLongTask& long_task = *logged.add_long_tasks();
+      long_task.set_index(task.index);
+      long_task.set_over_usual(static_cast<float>(task.over_usual));
+    }
   }
 }
 
@@ -49,6 +54,11 @@ RunProfile DecodeRunProfile(const pb::LoggedRunProfile& message) {
       for (const float seconds : logged.kinds(static_cast<int>(kind)).seconds()) {
         if (IsTime(seconds)) stage.seconds[kind].push_back(seconds);
       }
+    }
+    for (const pb::LoggedLongTask& task : logged.long_tasks()) {
+      const bool is_next = stage.long_tasks.empty() || stage.long_tasks.back().index < task.index();
+      if (!is_next || !IsTime(task.over_usual()) || task.over_usual() < 1) continue;
+      stage.long_tasks.push_back({.index = task.index(), .over_usual = task.over_usual()});
     }
   }
   if (!CanBeKept(run)) run.stages.clear();

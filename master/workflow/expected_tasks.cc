@@ -8,6 +8,7 @@
 
 #include "master/cost/opinions.h"
 #include "master/model/phases.h"
+#include "master/workflow/long_tasks.h"
 
 namespace tidemark::workflow {
 namespace {
@@ -126,20 +127,24 @@ Evidence EvidenceOf(const ExpectedTasks& before, const StageNow& stage) {
   Evidence evidence;
   double squares = 0;
   // `part`: of a task.
-  const auto add = [&](double seconds, Warmth warmth, double part) {
-    const double expected = std::max(before.Of(warmth).mean(), kTaskSecondsMin);
+  const auto expected_of = [&](Warmth warmth, std::uint32_t index) {
+    return std::max(before.Of(warmth).mean(), kTaskSecondsMin) *
+           OverUsual(before.long_tasks, index);
+  };
+  const auto add = [&](double seconds, Warmth warmth, std::uint32_t index, double part) {
+    const double expected = expected_of(warmth, index);
     evidence.seen += part * seconds;
     evidence.expected += part * expected;
     squares += part * (seconds / expected) * (seconds / expected);
     evidence.tasks += part;
     evidence.rest_tasks += warmth == Warmth::kRest || warmth == Warmth::kLast ? part : 0;
   };
-  for (const FinishedTask& task : stage.finished) add(task.seconds, task.warmth, 1);
+  for (const FinishedTask& task : stage.finished) add(task.seconds, task.warmth, task.index, 1);
   for (const RunningTask& task : stage.running) {
     if (ShowsItsPace(task)) {
-      add(task.elapsed / *task.fraction, task.warmth, *task.fraction);
-    } else if (task.elapsed > before.Of(task.warmth).mean()) {
-      add(task.elapsed, task.warmth, 1);
+      add(task.elapsed / *task.fraction, task.warmth, task.id.index, *task.fraction);
+    } else if (task.elapsed > expected_of(task.warmth, task.id.index)) {
+      add(task.elapsed, task.warmth, task.id.index, 1);
     }
   }
   if (evidence.tasks > 0) {
@@ -179,15 +184,21 @@ bool ShowsItsPace(const RunningTask& task) {
   return task.elapsed > 0 && task.fraction.value_or(0) >= model::kPaceFrom;
 }
 
-ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, double slots,
+ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, std::uint64_t tasks, double slots,
                           const ExpectationConstants& constants) {
-  ExpectedTasks expected = {.deviation = cost::kUnknownDeviation};
+  ExpectedTasks expected = {.deviation = cost::kUnknownDeviation,
+                            .long_tasks = ExpectLongTasks(runs, tasks)};
+  const auto times_of = [&](const EarlierStage& run, std::size_t kind) {
+    const std::vector<double>& seconds = run.stage->seconds[kind];
+    return expected.long_tasks.empty() ? seconds : UsualTimes(seconds);
+  };
   double weight = 0;
   double variance = 0;
   for (std::size_t kind = 0; kind < kWarmths; ++kind) {
     SlotsLine line;
     for (const EarlierStage& run : runs) {
-      if (!run.stage->seconds[kind].empty()) line.Add(run.slots, MeanOf(run.stage->seconds[kind]));
+      const std::vector<double> seconds = times_of(run, kind);
+      if (!seconds.empty()) line.Add(run.slots, MeanOf(seconds));
     }
     if (line.empty()) continue;
     const StageProfile& newest = *runs.front().stage;
@@ -195,7 +206,7 @@ ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, double slots,
     const double mean = std::exp(line.At(slots));
     std::vector<double> pooled;
     for (const EarlierStage& run : runs) {
-      const std::vector<double>& seconds = run.stage->seconds[kind];
+      const std::vector<double> seconds = times_of(run, kind);
       if (seconds.empty()) continue;
       const double factor = mean / MeanOf(seconds);
       for (const double time : seconds) pooled.push_back(time * factor);
@@ -233,7 +244,8 @@ ExpectedTasks WithEvidence(const ExpectedTasks& prior, const StageNow& stage,
       trust * std::log(std::max(evidence.seen, kTaskSecondsMin) / evidence.expected);
   ExpectedTasks expected = {.deviation = std::sqrt(trust * noise),
                             .is_known = prior.is_known,
-                            .is_of_runs = prior.is_of_runs};
+                            .is_of_runs = prior.is_of_runs,
+                            .long_tasks = prior.long_tasks};
   for (std::size_t kind = 0; kind < kWarmths; ++kind) {
     expected.times[kind] = prior.times[kind].Scaled(std::exp(shift));
   }

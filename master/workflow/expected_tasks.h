@@ -9,7 +9,9 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "master/cost/time_distribution.h"
 #include "master/workflow/workflow_state.h"
@@ -59,6 +61,8 @@ struct ExpectedTasks {
   double deviation = 0;     // of the log of a factor common to all tasks of the stage
   bool is_known = false;    // something backs it: a run, or a finished task
   bool is_of_runs = false;  // earlier runs back it, which had tasks of all sizes
+  // Those that take longer than `times` say, by index (master/workflow/long_tasks.h).
+  std::vector<LongTask> long_tasks;
   const cost::TimeDistribution& Of(Warmth warmth) const {
     return times[static_cast<std::size_t>(warmth)];
   }
@@ -70,9 +74,9 @@ struct EarlierStage {
   const StageProfile* stage = nullptr;
 };
 
-// Before the stage has shown anything. Without runs: empty and unknown.
-// Cost: O(tasks log tasks).
-ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, double slots,
+// Of a stage of so many tasks before it has shown anything. `runs`: the newest first. Without runs:
+// empty and unknown. Cost: O(tasks log tasks).
+ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, std::uint64_t tasks, double slots,
                           const ExpectationConstants& constants);
 
 // Whether what a running task has done of its input is enough to tell how long all of it takes.

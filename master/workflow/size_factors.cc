@@ -19,8 +19,6 @@ constexpr double kUsualDeviations = 2;
 // Of the exponent by which times may grow with sizes, where the mean takes it for 0: tasks take as
 // long whatever they read, or as much longer as they read more.
 constexpr double kExponentDeviation = 1;
-// Of more tasks than this that wait so many are looked at, evenly spaced by size.
-constexpr std::size_t kPendingMax = 256;
 
 double LogOf(double size) { return std::log(std::max(size, 1.0)); }
 
@@ -60,7 +58,7 @@ double VarianceOf(const Draws& draws) {
 
 }  // namespace
 
-SizeFactors FactorsBySize(const StageNow& stage, const ExpectedTasks& expected,
+TaskFactors FactorsBySize(const StageNow& stage, const ExpectedTasks& expected,
                           const cost::FixedDraws& draws) {
   const std::size_t begun = stage.finished.size() + stage.running.size();
   const bool are_known =
@@ -68,8 +66,8 @@ SizeFactors FactorsBySize(const StageNow& stage, const ExpectedTasks& expected,
   if (!are_known || !expected.is_known || expected.is_of_runs) return {};
   std::vector<double> sizes;
   for (const RunningTask& task : stage.running) sizes.push_back(task.size);
-  const bool are_many = stage.pending_sizes.size() > kPendingMax;
-  const std::vector<double> pending = cost::EvenlyChosen(stage.pending_sizes, kPendingMax);
+  const bool are_many = stage.pending_sizes.size() > kToldApartMax;
+  const std::vector<double> pending = cost::EvenlyChosen(stage.pending_sizes, kToldApartMax);
   sizes.insert(sizes.end(), pending.begin(), pending.end());
   const Usual usual = UsualOf(stage);
   const bool is_usual =
@@ -79,7 +77,7 @@ SizeFactors FactorsBySize(const StageNow& stage, const ExpectedTasks& expected,
   for (const FinishedTask& task : stage.finished) {
     finished.push_back({.bytes = task.size, .seconds = task.seconds});
   }
-  SizeFactors factors;
+  TaskFactors factors;
   factors.of_task = cost::LogRatiosBySize(finished, std::exp(usual.mean), sizes, draws);
   for (std::size_t n = 0; n < factors.of_task.size(); ++n) {
     Draws& ratios = factors.of_task[n];
@@ -91,7 +89,7 @@ SizeFactors FactorsBySize(const StageNow& stage, const ExpectedTasks& expected,
   factors.of_others.assign(draws.count(), 0);
   for (std::size_t n = stage.running.size(); n < factors.of_task.size(); ++n) {
     for (std::size_t d = 0; d < draws.count(); ++d) {
-      factors.of_others[d] += factors.of_task[n][d] / static_cast<double>(kPendingMax);
+      factors.of_others[d] += factors.of_task[n][d] / static_cast<double>(kToldApartMax);
     }
   }
   factors.of_task.resize(stage.running.size());

@@ -7,25 +7,17 @@
 // sizes, the curve by as much as its draws lie apart; the two count by their precision.
 #pragma once
 
-#include <vector>
-
 #include "master/cost/fixed_draws.h"
-#include "master/cost/task_times.h"
 #include "master/workflow/expected_tasks.h"
+#include "master/workflow/task_factors.h"
 #include "master/workflow/workflow_state.h"
 
 namespace tidemark::workflow {
 
-// Factors on the times that are expected by the mean, by draw.
-struct SizeFactors {
-  // For running tasks and, unless there are too many, for waiting ones; empty: 1.
-  std::vector<cost::Draws> of_task;
-  cost::Draws of_others;  // of all that wait, if they are too many; empty: 1
-};
-
-// Empty where no sizes are known, where those that are left are as usual, and where earlier runs
-// say what the tasks take. Cost: O(tasks), and that of cost::LogRatiosBySize() where they are not.
-SizeFactors FactorsBySize(const StageNow& stage, const ExpectedTasks& expected,
+// Factors on the times that are expected by the mean. Empty where no sizes are known, where those
+// that are left are as usual, and where earlier runs say what the tasks take. Cost: O(tasks), and
+// that of cost::LogRatiosBySize() where they are not.
+TaskFactors FactorsBySize(const StageNow& stage, const ExpectedTasks& expected,
                           const cost::FixedDraws& draws);
 
 }  // namespace tidemark::workflow

@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "master/cost/opinions.h"
+#include "master/workflow/long_tasks.h"
 #include "master/workflow/match_stages.h"
 #include "master/workflow/size_factors.h"
+#include "master/workflow/unseen_stages.h"
 #include "tidemark/job.h"
 
 namespace tidemark::workflow {
@@ -57,9 +59,9 @@ class ExpectedStagesBuilder {
     FindRepeated();
     for (std::size_t i = 0; i < expected_.stages.size(); ++i) {
       const StageNow& stage = expected_.stages[i];
-      const auto repeated = repeated_.find(MayRepeat(i) ? stage.work : 0);
+      const auto repeated = repeated_.find({MayRepeat(i) ? stage.work : 0, stage.tasks});
       const ExpectedTasks before = repeated == repeated_.end()
-                                       ? ExpectTasks(runs_[i], slots_, constants_)
+                                       ? ExpectTasks(runs_[i], stage.tasks, slots_, constants_)
                                        : repeated->second;
       expected_.tasks.push_back(ExpectTasksNow(before, stage, constants_));
     }
@@ -80,8 +82,8 @@ class ExpectedStagesBuilder {
     return stage.work != 0 && runs_[index].empty() && stage.finished.size() < stage.tasks;
   }
 
-  // What stages of this run that are done let expect of those that do the same: they count as its
-  // earlier runs.
+  // What stages of this run that are done let expect of those that do the same: they count as
+  // their earlier runs.
   void FindRepeated() {
     std::map<std::uint64_t, std::vector<StageProfile>> done;  // the newest first
     for (std::size_t i = 0; i < expected_.stages.size(); ++i) {
@@ -94,20 +96,23 @@ class ExpectedStagesBuilder {
       if (alike == done.end() || !is_done || stage.has_failed) continue;
       if (alike->second.size() < kRepeatedMax) alike->second.push_back(ProfileOf(stage));
     }
-    for (const auto& [work, alike] : done) {
-      if (alike.empty()) continue;
+    for (std::size_t i = 0; i < expected_.stages.size(); ++i) {
+      const StageNow& stage = expected_.stages[i];
+      if (!MayRepeat(i) || done[stage.work].empty()) continue;
+      const auto [repeated, is_new] = repeated_.try_emplace({stage.work, stage.tasks});
+      if (!is_new) continue;
       std::vector<EarlierStage> runs;
-      for (const StageProfile& stage : alike) runs.push_back({slots_, &stage});
-      ExpectedTasks expected = ExpectTasks(runs, slots_, constants_);
+      for (const StageProfile& before : done[stage.work]) runs.push_back({slots_, &before});
+      repeated->second = ExpectTasks(runs, stage.tasks, slots_, constants_);
       // Of other data, its tasks may have other sizes.
-      expected.is_of_runs = false;
-      repeated_[work] = std::move(expected);
+      repeated->second.is_of_runs = false;
     }
   }
 
   static StageProfile ProfileOf(const StageNow& stage) {
     StageProfile profile = {
         .parents = stage.parents, .fetches = stage.fetches, .tasks = stage.tasks};
+    profile.long_tasks = LongTasksOf(stage);
     for (const FinishedTask& task : stage.finished) {
       profile.seconds[static_cast<std::size_t>(task.warmth)].push_back(task.seconds);
     }
@@ -117,19 +122,23 @@ class ExpectedStagesBuilder {
     return profile;
   }
 
-  // A stage without runs or finished tasks: as the others of this workflow, and wide.
+  static bool Fetches(const StageNow& stage) { return stage.fetches && !stage.parents.empty(); }
+
+  // A stage without runs or finished tasks: by the others of this workflow, and wide.
   void GuessUnknown() {
-    double log_mean = 0;
-    double known = 0;
-    for (const ExpectedTasks& expected : expected_.tasks) {
+    UnseenStages unseen;
+    for (std::size_t i = 0; i < expected_.tasks.size(); ++i) {
+      const ExpectedTasks& expected = expected_.tasks[i];
       if (!expected.is_known) continue;
-      log_mean += std::log(std::max(expected.Of(Warmth::kRest).mean(), kTaskSecondsMin));
-      known += 1;
+      unseen.Add(Fetches(expected_.stages[i]),
+                 std::max(expected.Of(Warmth::kRest).mean(), kTaskSecondsMin));
     }
-    const double rest = known > 0 ? std::exp(log_mean / known) : LongestRunning();
     for (std::size_t i = 0; i < expected_.tasks.size(); ++i) {
       ExpectedTasks& expected = expected_.tasks[i];
       if (expected.is_known) continue;
+      const double rest = unseen.empty()
+                              ? LongestRunning()
+                              : std::exp(unseen.LogSecondsOf(Fetches(expected_.stages[i])));
       for (std::size_t kind = 0; kind < schedule::kWarmths; ++kind) {
         expected.times[kind] = TimeDistribution::Empirical({rest * constants_.over_rest[kind]});
       }
@@ -152,7 +161,8 @@ class ExpectedStagesBuilder {
   double slots_;
   const ExpectationConstants& constants_;
   std::vector<std::vector<EarlierStage>> runs_;
-  std::map<std::uint64_t, ExpectedTasks> repeated_;  // by work
+  // By work and number of tasks.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, ExpectedTasks> repeated_;
   ExpectedStages expected_;
 };
 
@@ -197,22 +207,24 @@ cost::StageLeft StageOf(const StageNow& stage, std::uint64_t stream, const Expec
     left.times.factor_of_bounds =
         FactorsOf(stream, constants.unknown_interval_deviation, shift, draws);
   }
-  const SizeFactors by_size = FactorsBySize(stage, expected, draws);
-  const auto size_factor = [&](std::size_t task, std::size_t draw) {
-    return by_size.of_task.empty() ? 1 : by_size.of_task[task][draw];
+  const TaskFactors factors = expected.long_tasks.empty()
+                                  ? FactorsBySize(stage, expected, draws)
+                                  : FactorsOfLongTasks(stage, expected.long_tasks, draws);
+  const auto task_factor = [&](std::size_t task, std::size_t draw) {
+    return factors.of_task.empty() ? 1 : factors.of_task[task][draw];
   };
   const auto late_chance = [&](std::size_t draw) {
     return cost::RowNumber(cost::RowStart(draw, stream), left.work.pending + stage.running.size());
   };
-  const auto running = [&](const Draws& factors) {
+  const auto running = [&](const Draws& of_stage) {
     std::vector<Draws> times(stage.running.size());
     for (std::size_t n = 0; n < times.size(); ++n) {
       const RunningTask& task = stage.running[n];
       Draws totals;
       Draws places;
-      for (std::size_t d = 0; d < factors.size(); ++d) {
+      for (std::size_t d = 0; d < of_stage.size(); ++d) {
         const double u = cost::RowNumber(cost::RowStart(d, stream), left.work.pending + n);
-        const double factor = factors[d] * size_factor(n, d);
+        const double factor = of_stage[d] * task_factor(n, d);
         const TimeDistribution& usual = expected.Of(task.warmth);
         const double alone = task.elapsed / factor;
         // Tasks of one stage are late for one reason: of each draw, all of them by the same chance.
@@ -232,18 +244,19 @@ cost::StageLeft StageOf(const StageNow& stage, std::uint64_t stream, const Expec
   if (!left.times.factor_of_bounds.empty()) {
     left.times.running_in_bounds = running(left.times.factor_of_bounds);
   }
-  // Those of other sizes than have ended are told apart; times of a warm slot are taken for all.
-  for (std::size_t n = stage.running.size(); n < by_size.of_task.size(); ++n) {
+  // Those that take another time than the rest are told apart; times of a warm slot are taken for
+  // all.
+  for (std::size_t n = stage.running.size(); n < factors.of_task.size(); ++n) {
     Draws& times = left.times.of_task.emplace_back();
     for (std::size_t d = 0; d < draws.count(); ++d) {
-      const std::size_t place = by_size.of_task.size() - 1 - n;
+      const std::size_t place = factors.of_task.size() - 1 - n;
       const double u = cost::RowNumber(cost::RowStart(d, stream), place);
       times.push_back(expected.Of(Warmth::kRest).Quantile(u) * left.times.factor[d] *
-                      size_factor(n, d));
+                      task_factor(n, d));
     }
   }
-  for (std::size_t d = 0; d < by_size.of_others.size(); ++d) {
-    left.times.factor[d] *= by_size.of_others[d];
+  for (std::size_t d = 0; d < factors.of_others.size(); ++d) {
+    left.times.factor[d] *= factors.of_others[d];
   }
   return left;
 }

@@ -14,6 +14,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "master/cost/time_distribution.h"
 #include "master/schedule/dag.h"
+#include "master/workflow/long_tasks.h"
 
 namespace tidemark::workflow {
 namespace {
@@ -205,7 +206,7 @@ class Looking {
         const Begun& task = begun_[place];
         if (task.is_finished) {
           now.finished.push_back(
-              {SecondsBetween(task.start, *task.end), task.warmth, size_of(task)});
+              {SecondsBetween(task.start, *task.end), task.warmth, task.index, size_of(task)});
           facts.last_end = std::max(facts.last_end, *task.end);
         } else {
           now.running.push_back({SecondsBetween(task.start, now_),
@@ -474,6 +475,7 @@ RunProfile ProfileOf(const WorkflowNow& now) {
     stands_for[i] = RanWhole(now.stages[i]) ? std::set<std::size_t>{i} : std::move(before);
   }
   const std::size_t most = std::max<std::size_t>(RunProfile::kTaskTimesMax / (kWarmths * kept), 1);
+  const std::size_t long_tasks_most = RunProfile::kLongTasksMax / kept;
   std::vector<std::size_t> place(now.stages.size());
   for (std::size_t i = 0; i < now.stages.size(); ++i) {
     const StageNow& stage = now.stages[i];
@@ -489,6 +491,8 @@ RunProfile ProfileOf(const WorkflowNow& now) {
     for (auto& seconds : profile.seconds) {
       seconds = cost::EvenlyChosen(std::move(seconds), most);
     }
+    profile.long_tasks = LongTasksOf(stage);
+    if (profile.long_tasks.size() > long_tasks_most) profile.long_tasks.clear();
     run.stages.push_back(std::move(profile));
   }
   for (std::size_t i = 0; i < now.stages.size(); ++i) {

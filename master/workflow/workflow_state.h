@@ -20,7 +20,8 @@ using schedule::Warmth;
 struct FinishedTask {
   double seconds = 0;
   Warmth warmth = Warmth::kRest;
-  double size = 0;  // as in StageNow::pending_sizes
+  std::uint32_t index = 0;  // in its stage
+  double size = 0;          // as in StageNow::pending_sizes
 };
 
 struct RunningTask {

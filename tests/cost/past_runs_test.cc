@@ -71,6 +71,13 @@ TEST(PastRuns, TimesGrowWithTheInput) {
   EXPECT_NEAR(MedianLeft(At(0), runs), 84, 1e-9);
 }
 
+// 40 s by the same input with weight 1, 90 s by a third of it with 1 / (1 + (0.5 ln 3 / 0.3)^2) =
+// 0.2298: exp((ln 40 + 0.2298 ln 270) / 1.2298).
+TEST(PastRuns, ARunOfAnotherInputCountsLess) {
+  const std::vector<PastRun> runs = {Took(10, 2, 28, 1000), Took(20, 0, 70, 1000 / 3)};
+  EXPECT_NEAR(MedianLeft(At(0), runs), 57.2, 0.3);
+}
+
 TEST(PastRuns, TimesGrowWithAnInputThatIsAThousandTimesLarger) {
   const std::vector<PastRun> runs = {Took(10, 2, 30, 1)};
   EXPECT_NEAR(MedianLeft(At(0), runs), 42'000, 1e-6);
@@ -134,6 +141,36 @@ TEST(PastRuns, LetAJobBeForecastFromItsFirstSecond) {
     EXPECT_LE(*Lower(forecast), *Left(forecast));
     EXPECT_GE(*Upper(forecast), *Left(forecast));
   }
+}
+
+PastRun OfOther(PastRun run) {
+  run.is_of_other_job = true;
+  return run;
+}
+
+std::optional<Draws> ByOthers(absl::Time now, const std::vector<PastRun>& runs) {
+  return SecondsByOtherJobs(Opened(), now, runs, FixedDraws::For(2));
+}
+
+TEST(PastRuns, OfOtherJobsAreNoEarlierRuns) {
+  EXPECT_FALSE(SecondsLeft(At(1), {OfOther(Took(10, 2, 30))}).has_value());
+  EXPECT_FALSE(ByOthers(At(1), {Took(10, 2, 30)}).has_value());
+  EXPECT_FALSE(ByOthers(At(1), {}).has_value());
+}
+
+// 8 + 2 + 30 s and 18 + 2 + 70 s: sqrt(40 x 90).
+TEST(PastRuns, OfOtherJobsTheMeanIsExpected) {
+  std::optional<Draws> seconds =
+      ByOthers(At(2), {OfOther(Took(10, 2, 30)), OfOther(Took(20, 2, 70))});
+  ASSERT_TRUE(seconds.has_value());
+  EXPECT_NEAR(QuantileOf(*seconds, 0.5), 60, 1e-9);
+}
+
+// A hundred times the input of 10 bytes: ten times 42 s, by a slope of one half.
+TEST(PastRuns, OfOtherJobsASmallerInputTookLess) {
+  std::optional<Draws> seconds = ByOthers(At(0), {OfOther(Took(10, 2, 30, 10))});
+  ASSERT_TRUE(seconds.has_value());
+  EXPECT_NEAR(QuantileOf(*seconds, 0.5), 420, 1e-6);
 }
 
 }  // namespace

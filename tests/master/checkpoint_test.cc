@@ -121,7 +121,7 @@ TEST(Checkpoint, HasTheLayoutThatItsNumberSays) {
     monitor.Apply(event).IgnoreError();
   }
   monitor.Tick(At(20));
-  EXPECT_EQ(model::kCheckpointLayout, 7);
+  EXPECT_EQ(model::kCheckpointLayout, 8);
   EXPECT_EQ(monitor.Checkpoint().size(), 72144);
 }
 

@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -274,6 +275,35 @@ TEST_F(HistoryTest, AFileThatIsNoDatabaseIsRefused) {
 
 TEST_F(HistoryTest, ADirectoryThatIsNotThereIsAnError) {
   EXPECT_FALSE(History::Open(directory_ + "/gone/history.sqlite", {}).ok());
+}
+
+TEST_F(HistoryTest, TheNewestRunsOfJobsOfAnyNameAreFound) {
+  const auto history = Open();
+  ASSERT_TRUE(history->Add(Ended("a", 100, "hourly")).ok());
+  ASSERT_TRUE(history->Add(Ended("b", 300, "nightly")).ok());
+  ASSERT_TRUE(history->Add(Ended("c", 200, "weekly")).ok());
+  EXPECT_THAT(IdsOf(*history->Newest(2)), ElementsAre("b", "c"));
+  const auto not_b = [](const std::string& id, const std::string&) { return id != "b"; };
+  EXPECT_THAT(IdsOf(*history->Newest(9, not_b)), ElementsAre("c", "a"));
+}
+
+TEST_F(HistoryTest, LongTasksOfAStageAreKeptByIndex) {
+  FinishedJob job = Ended("a", 100);
+  StageProfile stage = {.name = "join", .tasks = 200, .long_tasks = {{7, 2.5}, {199, 40}}};
+  stage.seconds[2] = {1, 40};
+  job.summary.stages.stages = {stage};
+  ASSERT_TRUE(Open()->Add(job).ok());
+  EXPECT_THAT(Open()->OfName("nightly", 1)->front().summary.stages.stages, ElementsAre(stage));
+}
+
+TEST_F(HistoryTest, LongTasksOutOfOrderOrWithoutATimeAreLeftOut) {
+  FinishedJob job = Ended("a", 100);
+  StageProfile stage = {.name = "join", .tasks = 200};
+  stage.long_tasks = {{7, 2.5}, {7, 3}, {6, 4}, {8, NAN}, {9, 0.5}, {10, INFINITY}, {11, 4}};
+  job.summary.stages.stages = {stage};
+  ASSERT_TRUE(Open()->Add(job).ok());
+  EXPECT_THAT(Open()->OfName("nightly", 1)->front().summary.stages.stages[0].long_tasks,
+              ElementsAre(LongTask{7, 2.5}, LongTask{11, 4}));
 }
 
 TEST_F(HistoryTest, OfARunOfTooManyStagesNothingIsKept) {

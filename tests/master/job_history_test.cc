@@ -64,6 +64,35 @@ TEST_F(JobHistoryTest, LearnsFromRunsThatSucceededUnderNamesOnesOwn) {
   EXPECT_THAT(history_.Profiles("", {.id = "wc-3"}), IsEmpty());
 }
 
+TEST_F(JobHistoryTest, AJobWithoutRunsOfItsOwnLearnsFromOthersThatItMayKnow) {
+  const auto took = [&](FinishedJob job, const std::string& name, absl::Duration reduce) {
+    job.summary.name = name;
+    for (const std::uint32_t stage : {kMapStage, kReduceStage}) {
+      job.final.stage_infos.push_back({
+          .id = {0, stage},
+      });
+      job.final.stages.push_back({.id = {0, stage}, .started_at = now_, .ended_at = now_});
+    }
+    job.final.stage_infos[0].kind = StageKind::kMap;
+    job.final.stage_infos[1].kind = StageKind::kReduce;
+    job.final.stages[1].ended_at = now_ + reduce;
+    return job;
+  };
+  ASSERT_TRUE(Open().ok());
+  history_.Add(took(Run("wc-1", "wc-*", JobState::kSucceeded), "word count", absl::Seconds(7)));
+  history_.Add(took(Run("wc-2", "wc-*", JobState::kKilled), "sort", absl::Seconds(8)));
+  history_.Add(took(Run("evil-1", "evil-*", JobState::kSucceeded), "join", absl::Seconds(9)));
+  const std::vector<PastRun> others =
+      history_.PastRuns("grep", {.id = "wc-3", .name_space = "wc-*"});
+  ASSERT_THAT(others, SizeIs(1));
+  EXPECT_TRUE(others[0].is_of_other_job);
+  EXPECT_EQ(others[0].reduce_time, absl::Seconds(7));
+  const std::vector<PastRun> own =
+      history_.PastRuns("word count", {.id = "wc-3", .name_space = "wc-*"});
+  ASSERT_THAT(own, SizeIs(1));
+  EXPECT_FALSE(own[0].is_of_other_job);
+}
+
 TEST_F(JobHistoryTest, OneThatCannotBeReadIsRenamedAndANewOneBegun) {
   std::ofstream(directory_ + "/history.sqlite") << std::string(4096, 'x');
   ASSERT_TRUE(Open().ok());

@@ -95,6 +95,34 @@ TEST(LatestEnd, KnowsNothingUntilThereWasAnEndForASecond) {
   EXPECT_EQ(held.Hold(At(2.6), At(9)), At(9));
 }
 
+TEST(LatestEnd, HoldsForAsLongAsItIsAskedTo) {
+  model::LatestEnd held;
+  held.Hold(At(1), At(100));
+  EXPECT_EQ(held.Hold(At(2), At(9), absl::Seconds(20)), At(100));
+  EXPECT_EQ(held.Hold(At(21), At(9), absl::Seconds(20)), At(100)) << "believed until 2";
+  EXPECT_EQ(held.Hold(At(22), At(9), absl::Seconds(20)), At(9));
+}
+
+TEST(LatestEnd, OneThatNobodyBelievesAnyMoreIsOverWhileNewerOnesRise) {
+  model::LatestEnd held;
+  held.Hold(At(1), At(100));
+  for (double at = 2; at < 12; ++at) held.Hold(At(at), At(at + 10), absl::Seconds(10));
+  EXPECT_EQ(held.Hold(At(12), At(22), absl::Seconds(10)), At(22));
+}
+
+TEST(LatestEnd, ThatNothingWasKnownIsHeldForASecondAlone) {
+  model::LatestEnd held;
+  held.Hold(At(1), absl::InfiniteFuture());
+  held.Hold(At(2), At(100), absl::Seconds(20));
+  EXPECT_EQ(held.Hold(At(3), At(100), absl::Seconds(20)), At(100));
+}
+
+TEST(LatestEnd, OfAnApplicationThatMayGrowCountsForAFifthOfItsTime) {
+  EXPECT_EQ(model::HeldFor(absl::Seconds(100), /*may_grow=*/true), absl::Seconds(20));
+  EXPECT_EQ(model::HeldFor(absl::Seconds(2), /*may_grow=*/true), absl::Seconds(1));
+  EXPECT_EQ(model::HeldFor(absl::Seconds(100), /*may_grow=*/false), absl::Seconds(1));
+}
+
 // --- in the snapshots of a job
 
 struct Watched {

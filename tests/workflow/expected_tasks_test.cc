@@ -31,7 +31,8 @@ StageNow Finished(std::size_t tasks, std::size_t finished, double seconds) {
 
 TEST(ExpectedTasks, IsTheEarlierRunAtTheSameNumberOfSlots) {
   const StageProfile run = Profile({8, 12});
-  const ExpectedTasks expected = ExpectTasks(std::vector<EarlierStage>{{10, &run}}, 10, kConstants);
+  const ExpectedTasks expected =
+      ExpectTasks(std::vector<EarlierStage>{{10, &run}}, run.tasks, 10, kConstants);
   EXPECT_TRUE(expected.is_known);
   EXPECT_NEAR(RestMean(expected), 10, 1e-9);
 }
@@ -40,14 +41,14 @@ TEST(ExpectedTasks, IsTheEarlierRunAtTheSameNumberOfSlots) {
 TEST(ExpectedTasks, GrowsByCrowdingAfterOneRun) {
   const StageProfile run = Profile({10});
   const std::vector<EarlierStage> runs = {{10, &run}};
-  const ExpectedTasks same = ExpectTasks(runs, 10, kConstants);
-  const ExpectedTasks more = ExpectTasks(runs, 100, kConstants);
+  const ExpectedTasks same = ExpectTasks(runs, 1, 10, kConstants);
+  const ExpectedTasks more = ExpectTasks(runs, 1, 100, kConstants);
   const double crowd = 200 * std::pow(10, 0.7);
   EXPECT_NEAR(RestMean(more), 10 * (1 + 100 / crowd) / (1 + 10 / crowd), 1e-9);
   EXPECT_GT(more.deviation, same.deviation);
   const StageProfile brief = Profile({0.1});
   const std::vector<EarlierStage> brief_runs = {{10, &brief}};
-  EXPECT_GT(RestMean(ExpectTasks(brief_runs, 100, kConstants)) / 0.1, RestMean(more) / 10);
+  EXPECT_GT(RestMean(ExpectTasks(brief_runs, 1, 100, kConstants)) / 0.1, RestMean(more) / 10);
 }
 
 // 10 s on 10 and 20 s on 40 slots: between them near the geometric mean; at 160 slots the line
@@ -56,19 +57,20 @@ TEST(ExpectedTasks, InterpolatesBetweenRunsAndHoldsBackBeyondThem) {
   const StageProfile few = Profile({10});
   const StageProfile many = Profile({20});
   const std::vector<EarlierStage> runs = {{10, &few}, {40, &many}};
-  EXPECT_NEAR(RestMean(ExpectTasks(runs, 20, kConstants)), std::sqrt(200.0), 0.5);
-  EXPECT_LT(RestMean(ExpectTasks(runs, 160, kConstants)), 39);
+  EXPECT_NEAR(RestMean(ExpectTasks(runs, 1, 20, kConstants)), std::sqrt(200.0), 0.5);
+  EXPECT_LT(RestMean(ExpectTasks(runs, 1, 160, kConstants)), 39);
 }
 
 TEST(ExpectedTasks, GivesEveryKindOfTaskATime) {
   const StageProfile run = Profile({10});
-  const ExpectedTasks expected = ExpectTasks(std::vector<EarlierStage>{{10, &run}}, 10, kConstants);
+  const ExpectedTasks expected =
+      ExpectTasks(std::vector<EarlierStage>{{10, &run}}, run.tasks, 10, kConstants);
   for (const cost::TimeDistribution& times : expected.times) EXPECT_GT(times.mean(), 0);
   EXPECT_GT(expected.Of(Warmth::kFresh).mean(), expected.Of(Warmth::kFirst).mean());
 }
 
 TEST(ExpectedTasks, IsUnknownWithoutRunsOrTasks) {
-  const ExpectedTasks expected = ExpectTasks({}, 10, kConstants);
+  const ExpectedTasks expected = ExpectTasks({}, 1, 10, kConstants);
   EXPECT_FALSE(expected.is_known);
   EXPECT_FALSE(ExpectTasksNow(expected, {.name = "scan", .tasks = 4}, kConstants).is_known);
   EXPECT_NEAR(RestMean(ExpectTasksNow(expected, Finished(9, 3, 7), kConstants)), 7, 1e-6);
@@ -77,7 +79,8 @@ TEST(ExpectedTasks, IsUnknownWithoutRunsOrTasks) {
 // The earlier run said 10 s; this one shows 20 s: the more tasks, the nearer to 20 s and the surer.
 TEST(ExpectedTasks, MovesToWhatThisRunShowsInProportionToTheEvidence) {
   const StageProfile run = Profile({10});
-  const ExpectedTasks before = ExpectTasks(std::vector<EarlierStage>{{10, &run}}, 10, kConstants);
+  const ExpectedTasks before =
+      ExpectTasks(std::vector<EarlierStage>{{10, &run}}, run.tasks, 10, kConstants);
   const ExpectedTasks few = ExpectTasksNow(before, Finished(1000, 2, 20), kConstants);
   const ExpectedTasks many = ExpectTasksNow(before, Finished(1000, 900, 20), kConstants);
   EXPECT_GT(RestMean(few), 10);
@@ -89,7 +92,8 @@ TEST(ExpectedTasks, MovesToWhatThisRunShowsInProportionToTheEvidence) {
 
 TEST(ExpectedTasks, RunningTasksBeyondTheirMeanCountAsAtLeastThatLong) {
   const StageProfile run = Profile({10});
-  const ExpectedTasks before = ExpectTasks(std::vector<EarlierStage>{{10, &run}}, 10, kConstants);
+  const ExpectedTasks before =
+      ExpectTasks(std::vector<EarlierStage>{{10, &run}}, run.tasks, 10, kConstants);
   StageNow young = {.name = "scan", .tasks = 4, .running = {{5, Warmth::kRest}}};
   StageNow old = {.name = "scan", .tasks = 4, .running = {{40, Warmth::kRest}}};
   EXPECT_DOUBLE_EQ(RestMean(ExpectTasksNow(before, young, kConstants)), 10);
@@ -109,7 +113,8 @@ TEST(ExpectedTasks, TheFirstTaskTellsByItsPaceHowLongTheOthersTake) {
 
 TEST(ExpectedTasks, APartOfATaskIsLessEvidenceThanAWholeOne) {
   const StageProfile run = Profile({10});
-  const ExpectedTasks before = ExpectTasks(std::vector<EarlierStage>{{10, &run}}, 10, kConstants);
+  const ExpectedTasks before =
+      ExpectTasks(std::vector<EarlierStage>{{10, &run}}, run.tasks, 10, kConstants);
   StageNow stage = {.name = "scan", .tasks = 10};
   stage.running.push_back({.elapsed = 4, .warmth = Warmth::kRest, .fraction = 0.2});
   const double by_part = RestMean(ExpectTasksNow(before, stage, kConstants));

@@ -26,7 +26,7 @@ StageNow WithPending(const std::vector<double>& sizes) {
 double Median(cost::Draws draws) { return cost::QuantileOf(draws, 0.5); }
 
 TEST(SizeFactors, OfTasksAsUsualTheMeanIsTheOnlyOpinion) {
-  const SizeFactors factors = FactorsBySize(WithPending({1e7, 1e7}), kOfThisRun, kDraws);
+  const TaskFactors factors = FactorsBySize(WithPending({1e7, 1e7}), kOfThisRun, kDraws);
   EXPECT_THAT(factors.of_task, IsEmpty());
   EXPECT_THAT(factors.of_others, IsEmpty());
 }
@@ -38,7 +38,7 @@ TEST(SizeFactors, SizesThatScatterAsThoseThatHaveEndedAreUsual) {
 }
 
 TEST(SizeFactors, ALargerTaskTakesLongerAndASmallerOneLessLong) {
-  const SizeFactors factors = FactorsBySize(WithPending({1e8, 1e6, 1e7}), kOfThisRun, kDraws);
+  const TaskFactors factors = FactorsBySize(WithPending({1e8, 1e6, 1e7}), kOfThisRun, kDraws);
   ASSERT_THAT(factors.of_task, SizeIs(4));  // the one that runs first
   EXPECT_EQ(Median(factors.of_task[0]), 1);
   EXPECT_GT(Median(factors.of_task[1]), 4);
@@ -66,7 +66,7 @@ TEST(SizeFactors, SizesOfSomeTasksAloneSayNothing) {
 }
 
 TEST(SizeFactors, OfTooManyTasksTheMeanOfTheirFactorsCounts) {
-  const SizeFactors factors =
+  const TaskFactors factors =
       FactorsBySize(WithPending(std::vector<double>(1000, 1e8)), kOfThisRun, kDraws);
   EXPECT_THAT(factors.of_task, SizeIs(1));
   EXPECT_GT(Median(factors.of_others), 4);

@@ -368,6 +368,16 @@ TEST(ProfileOf, KeepsAnEvenChoiceOfManyTaskTimes) {
   EXPECT_LE(kept, RunProfile::kTaskTimesMax);
 }
 
+TEST(ProfileOf, KeepsWhichTasksWereLong) {
+  WorkflowNow now;
+  StageNow& stage = now.stages.emplace_back(StageNow{.tasks = 4});
+  for (const double seconds : {1, 1, 5, 1}) {
+    stage.finished.push_back(
+        {.seconds = seconds, .index = static_cast<std::uint32_t>(stage.finished.size())});
+  }
+  EXPECT_THAT(ProfileOf(now).stages[0].long_tasks, ElementsAre(LongTask{2, 5}));
+}
+
 TEST(StagesNow, StagesThatWaitForEachOtherWaitForLowerNumbersAlone) {
   Job job({Stage(4, 1, {5}), Stage(5, 1, {4}), Stage(6, 1, {5})});
   const WorkflowNow now = job.Now(1);

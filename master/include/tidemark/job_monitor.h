@@ -150,8 +150,9 @@ class JobMonitor {
   // Whether any of its indicators needs the points of reduce profiles beside their bins.
   bool wants_points() const;
 
-  // Earlier runs of the same job, newest first; at most kPastRunsMax are kept. To be set before
-  // the first Tick(), so that forecasts begin with the job; later calls replace the runs.
+  // Earlier runs of the same job, or of others where there are none, newest first; at most
+  // kPastRunsMax are kept. To be set before the first Tick(), so that forecasts begin with the job;
+  // later calls replace the runs.
   static constexpr std::size_t kPastRunsMax = 8;
   void SetPastRuns(std::vector<PastRun> runs);
 

@@ -1,5 +1,5 @@
-// An earlier run of a job of the same name: what a forecast starts from before the job has shown
-// anything itself.
+// An earlier run of a job of the same name, or of another job of the same cluster where there is
+// none: what a forecast starts from before the job has shown anything itself.
 //
 //   // When a job has ended:
 //   if (auto run = tidemark::PastRunOf(monitor.Tick(now), monitor.Summary())) Store(*run);
@@ -27,6 +27,7 @@ struct PastRun {
   absl::Duration reduce_time;         // from there to the end of the last reduce task
   std::uint64_t map_input_bytes = 0;  // 0: not known
   RunProfile stages;                  // of a job with other stages than those of MapReduce
+  bool is_of_other_job = false;       // it had another name
   friend bool operator==(const PastRun&, const PastRun&) = default;
 };
 

@@ -15,8 +15,18 @@
 
 namespace tidemark {
 
+// A task that took at least three times as long as is usual in its stage, as that of a hot
+// partition does.
+struct LongTask {
+  std::uint32_t index = 0;
+  // What it took over the mean of those tasks of its kind that are not long. Not below 1.
+  double over_usual = 1;
+  friend bool operator==(const LongTask&, const LongTask&) = default;
+};
+
 // One stage of a finished run.
 struct StageProfile {
+  static constexpr std::size_t kLongTasksMax = 64;
   // Its signature, which is the same in every run.
   std::string name;
   // What it waited for: indexes in RunProfile::stages.
@@ -31,6 +41,8 @@ struct StageProfile {
   // slot, the first of this stage on their slot, all others, and those around which slots went
   // idle.
   std::array<std::vector<double>, 4> seconds;
+  // By index; if there are more than kLongTasksMax, the longest.
+  std::vector<LongTask> long_tasks;
   friend bool operator==(const StageProfile&, const StageProfile&) = default;
 };
 
@@ -40,6 +52,7 @@ struct RunProfile {
   // 30 MB at most, half of what a record of a log may hold.
   static constexpr std::size_t kStagesMax = 10'000;
   static constexpr std::size_t kTaskTimesMax = 4 * kStagesMax;
+  static constexpr std::size_t kLongTasksMax = kStagesMax;
   static constexpr std::size_t kEdgesMax = 100'000;
   static constexpr std::size_t kNameBytesMax = std::size_t{2} << 20;
   // Tasks that the run could have at once.

@@ -337,7 +337,8 @@ void TidemarkIndicator::SetEnd(const JobRecord& state, absl::Time now,
 }
 
 // Before there is evidence of its own, what earlier runs of the job let expect, else what its map
-// side and the bytes read since do. Once all reduce tasks have ended, when the last of them did.
+// side, the bytes read since, and other jobs of the cluster do. Once all reduce tasks have ended,
+// when the last of them did.
 ReducePhaseForecast TidemarkIndicator::Expected(const JobRecord& state, absl::Time now) {
   ReducePhaseForecast forecast;
   forecast.ends_at = ReducePhaseEnd(state);
@@ -348,6 +349,9 @@ ReducePhaseForecast TidemarkIndicator::Expected(const JobRecord& state, absl::Ti
     seconds = cost::SecondsByBytesRead(state, now, draws);
     if (auto map_side = cost::SecondsByMapSide(state, now, draws)) {
       seconds = seconds ? cost::Combine(*seconds, *map_side) : std::move(map_side);
+    }
+    if (auto others = cost::SecondsByOtherJobs(state, now, state.past_runs, draws)) {
+      seconds = seconds ? cost::Combine(*seconds, *others) : std::move(others);
     }
   }
   if (!seconds) return forecast;
