@@ -2,7 +2,6 @@ package org.tidemark.spark;
 
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
 import org.apache.spark.TaskContext;
 import org.apache.spark.executor.TaskMetrics;
@@ -24,8 +23,6 @@ import org.tidemark.jvm.wire.HeartbeatNews;
 final class TaskWatch implements Sender.Reporter {
   /** A metric of the SQL operator that reads all its input before its first result. */
   private static final String SORTS = "sort time";
-  /** Those whose tasks wait for memory wait for this. */
-  private static final String MEMORY_MANAGER = "org.apache.spark.memory.";
 
   private static final long NANOS_PER_MICRO = 1_000;
   private static final long MICROS_PER_MILLI = 1_000;
@@ -38,8 +35,7 @@ final class TaskWatch implements Sender.Reporter {
   private final ProcessorWatch processor;
   private final long cpuNanosBefore;
   private final long collectionMillisBefore = collectionMillis();
-  private long waitedMillisBefore;
-  private long memoryWaitMillis;
+  private final MemoryWait memory;
   private long cpuNanos;
   /** How far the task is, its key groups tell. */
   private volatile boolean isReducing;
@@ -56,8 +52,7 @@ final class TaskWatch implements Sender.Reporter {
     metrics = task.taskMetrics();
     processor = ProcessorWatch.ofThisThread(System.nanoTime());
     cpuNanosBefore = threads.getThreadCpuTime(thread);
-    final ThreadInfo info = threads.getThreadInfo(thread);
-    waitedMillisBefore = info == null ? 0 : info.getWaitedTime();
+    memory = new MemoryWait(threads.getThreadInfo(thread));
   }
 
   @Override
@@ -138,23 +133,13 @@ final class TaskWatch implements Sender.Reporter {
     if (use != null) {
       news.processorWaitMicros = use.waitedNanos / NANOS_PER_MICRO;
     }
-    lookForMemoryWait();
     news.memoryWaitMicros =
-        (memoryWaitMillis + collectionMillis() - collectionMillisBefore) * MICROS_PER_MILLI;
+        (memory.millisUntil(threads.getThreadInfo(thread))
+                + collectionMillis()
+                - collectionMillisBefore)
+            * MICROS_PER_MILLI;
     news.networkWaitMicros = metrics.shuffleReadMetrics().fetchWaitTime() * MICROS_PER_MILLI;
     news.ioWaitMicros = metrics.shuffleWriteMetrics().writeTime() / NANOS_PER_MICRO;
-  }
-
-  /** A thread says how long it waited, but only what it waits for now. */
-  private void lookForMemoryWait() {
-    final ThreadInfo info = threads.getThreadInfo(thread);
-    if (info == null || info.getWaitedTime() < 0) {
-      return;
-    }
-    if (String.valueOf(info.getLockName()).startsWith(MEMORY_MANAGER)) {
-      memoryWaitMillis += Math.max(0, info.getWaitedTime() - waitedMillisBefore);
-    }
-    waitedMillisBefore = info.getWaitedTime();
   }
 
   /** For which all threads were stopped, or nearly; of collectors that work beside them, nothing. */
