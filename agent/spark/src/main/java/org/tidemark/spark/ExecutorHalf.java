@@ -29,6 +29,7 @@ final class ExecutorHalf implements ExecutorPlugin {
   private final Log log = Settings.newLog();
   private final Guard guard = new Guard(log);
   private final Members members = new Members();
+  private final RowsFromPython python = new RowsFromPython();
   private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
   private final Map<Thread, TaskWatch> tasks = new ConcurrentHashMap<>();
 
@@ -63,7 +64,7 @@ final class ExecutorHalf implements ExecutorPlugin {
       final Sender open = sender();
       final TaskContext task = TaskContext.get();
       if (open != null && task != null) {
-        final TaskWatch watch = new TaskWatch(task, members, threads);
+        final TaskWatch watch = new TaskWatch(task, members, threads, python);
         tasks.put(Thread.currentThread(), watch);
         open.startReports(watch);
         // Not before: from Spark 4.0 on there is no shuffle manager until the first task.
@@ -89,21 +90,24 @@ final class ExecutorHalf implements ExecutorPlugin {
 
   @Override
   public void onTaskSucceeded() {
-    endTask();
+    endTask(true);
   }
 
   @Override
   public void onTaskFailed(TaskFailedReason reason) {
-    endTask();
+    endTask(false);
   }
 
   /** Says a last time how far the task was, and waits for nobody. */
-  private void endTask() {
+  private void endTask(boolean succeeded) {
     try {
       final TaskWatch watch = tasks.remove(Thread.currentThread());
       if (watch != null && !guard.isOff()) {
         sender().endReports(watch);
         watch.endKeyGroups();
+        if (succeeded) {
+          watch.finished();
+        }
       }
     } catch (Throwable ours) {
       guard.turnOff(ours);

@@ -131,6 +131,7 @@ final class KeyGroups {
 
     @Override
     public Iterator<Product2<Object, Object>> read() {
+      watch.reduces();
       final Iterator<Product2<Object, Object>> groups = reader.read();
       try {
         if (!guard.isOff()) {
@@ -146,7 +147,6 @@ final class KeyGroups {
       final AttemptNews shuffled = new AttemptNews(watch.attempt, Events.State.SHUFFLED);
       shuffled.atMillis = System.currentTimeMillis();
       sender.send(Events.attemptChanged(shuffled));
-      watch.reduces();
       final GroupTimes times = new GroupTimes(watch, sender.settings());
       sender.startReports(times);
       watch.endWith(

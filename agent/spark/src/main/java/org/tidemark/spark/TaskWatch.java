@@ -15,15 +15,8 @@ import org.tidemark.jvm.wire.HeartbeatNews;
 /**
  * How far a task is, and what it waited for. Made on the task's thread; looked at on one thread at a
  * time.
- *
- * <p>What a task has read tells how far it is where each record is done with when the next is read.
- * Where all are read, to be sorted or put into groups, before the first result, it says so: what was
- * read tells nothing of how far the work is.
  */
 final class TaskWatch implements Sender.Reporter {
-  /** A metric of the SQL operator that reads all its input before its first result. */
-  private static final String SORTS = "sort time";
-
   private static final long NANOS_PER_MICRO = 1_000;
   private static final long MICROS_PER_MILLI = 1_000;
 
@@ -31,26 +24,28 @@ final class TaskWatch implements Sender.Reporter {
   private final ThreadMXBean threads;
   final Attempt attempt;
   private final TaskMetrics metrics;
+  private final InputDone input;
   private final long thread = Thread.currentThread().getId();
   private final ProcessorWatch processor;
+  private final long startNanos = System.nanoTime();
   private final long cpuNanosBefore;
   private final long collectionMillisBefore = collectionMillis();
   private final MemoryWait memory;
   private long cpuNanos;
   /** How far the task is, its key groups tell. */
   private volatile boolean isReducing;
-  private boolean isInputReadFirst;
   /** What else ends with the task; null: nothing. Belongs to the task's thread. */
   private Runnable atEnd;
 
-  TaskWatch(TaskContext task, Members members, ThreadMXBean threads) {
+  TaskWatch(TaskContext task, Members members, ThreadMXBean threads, RowsFromPython python) {
     this.members = members;
     this.threads = threads;
     attempt =
         new Attempt(
             task.stageId(), task.stageAttemptNumber(), task.partitionId(), task.attemptNumber());
     metrics = task.taskMetrics();
-    processor = ProcessorWatch.ofThisThread(System.nanoTime());
+    input = new InputDone(attempt.stage, python);
+    processor = ProcessorWatch.ofThisThread(startNanos);
     cpuNanosBefore = threads.getThreadCpuTime(thread);
     memory = new MemoryWait(threads.getThreadInfo(thread));
   }
@@ -78,7 +73,7 @@ final class TaskWatch implements Sender.Reporter {
     return records == 0 ? 0 : (double) metrics.shuffleReadMetrics().totalBytesRead() / records;
   }
 
-  /** From now on, its key groups tell how far the task is. */
+  /** From now on, its key groups tell how far the task is, not what it has read to make them. */
   void reduces() {
     isReducing = true;
   }
@@ -94,33 +89,31 @@ final class TaskWatch implements Sender.Reporter {
     }
   }
 
-  private void addRead(HeartbeatNews news) {
-    final long shuffled = metrics.shuffleReadMetrics().recordsRead();
-    news.bytesDone =
-        metrics.inputMetrics().bytesRead() + metrics.shuffleReadMetrics().totalBytesRead();
-    news.recordsDone = metrics.inputMetrics().recordsRead() + shuffled;
-    if (news.recordsDone > 0 && !isInputReadFirst) {
-      isInputReadFirst = isReadFirst(shuffled > 0);
-    }
-    news.isInputReadFirst = isInputReadFirst && !isReducing;
+  /** The task has finished. */
+  void finished() {
+    input.finished(recordsRead(), operators(), System.nanoTime() - startNanos);
   }
 
-  /** Whether all records are read before the first result, as far as it can be told. */
-  private boolean isReadFirst(boolean isShuffle) {
-    boolean isSql = false;
-    try {
-      for (Object accumulator : members.list(metrics, "accumulators")) {
-        final Object name = Members.orNull((scala.Option<?>) members.call(accumulator, "name"));
-        if (SORTS.equals(name)) {
-          return true;
-        }
-        isSql |= accumulator.getClass().getName().startsWith("org.apache.spark.sql.");
-      }
-    } catch (ReflectiveOperationException notTold) {
-      return true;
+  private void addRead(HeartbeatNews news) {
+    final long shuffled = metrics.shuffleReadMetrics().totalBytesRead();
+    news.bytesDone = metrics.inputMetrics().bytesRead() + shuffled;
+    if (!isReducing) {
+      news.recordsDone = recordsRead();
+      input.tell(news, shuffled > 0, operators(), System.nanoTime() - startNanos);
     }
-    // What reads a shuffle of an RDD usually puts it into groups or into an order first.
-    return isShuffle && !isSql;
+  }
+
+  private long recordsRead() {
+    return metrics.inputMetrics().recordsRead() + metrics.shuffleReadMetrics().recordsRead();
+  }
+
+  /** Null: not known. */
+  private Operators operators() {
+    try {
+      return Operators.of(metrics, members);
+    } catch (ReflectiveOperationException notTold) {
+      return null;
+    }
   }
 
   private void addWaits(HeartbeatNews news) {

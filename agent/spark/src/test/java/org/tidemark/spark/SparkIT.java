@@ -202,6 +202,12 @@ public class SparkIT {
         assertEquals(1, log.outcome);
         assertEquals(0, log.refused);
         assertEquals(keys, log.groups.values().stream().mapToLong(n -> n).sum());
+        for (String attempt : Arrays.asList("1.0.0.0", "1.0.1.0", "1.0.2.0", "1.0.3.0")) {
+          assertEquals(
+              "groups tell how far it is, not what it has read",
+              0,
+              (long) Collections.max(log.recordsDone.get(attempt)));
+        }
         assertTrue(log.heavyKeys.contains(KeyNames.of("key 0")));
         assertTrue(log.doneKeys.contains(KeyNames.of("key 0")));
         final long reduced = log.reduceBytes.values().stream().mapToLong(n -> n).sum();
@@ -237,6 +243,7 @@ public class SparkIT {
           final double records = log.inputRecords.get(entry.getKey() + "." + i);
           // By the mean size of a record of the shuffle: those of the heavy key are smaller.
           assertEquals("task " + i, records, stage.taskRecords[i], 0.6 * records + 100);
+          assertTrue("it sorts", log.readFirst.contains(entry.getKey() + ".0." + i + ".0"));
         }
       }
       assertEquals(2, joins);
