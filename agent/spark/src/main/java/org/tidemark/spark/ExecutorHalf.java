@@ -33,20 +33,24 @@ final class ExecutorHalf implements ExecutorPlugin {
   private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
   private final Map<Thread, TaskWatch> tasks = new ConcurrentHashMap<>();
 
+  private PluginContext context;
   private SparkConf conf;
   private String executor;
   private Map<String, String> told;
   /** Ours to turn off again. */
   private boolean monitorsContention;
   private volatile boolean keys;
+  /** Null: not known yet. */
+  private volatile MapOutputs outputs;
   // Guarded by this.
-  private boolean tapped;
+  private boolean isSetUp;
   private boolean isAsked;
   private Sender sender;
 
   @Override
   public void init(PluginContext context, Map<String, String> told) {
     try {
+      this.context = context;
       conf = context.conf();
       executor = context.executorID();
       this.told = told;
@@ -68,8 +72,8 @@ final class ExecutorHalf implements ExecutorPlugin {
         tasks.put(Thread.currentThread(), watch);
         open.startReports(watch);
         // Not before: from Spark 4.0 on there is no shuffle manager until the first task.
-        if (keys && isFirst()) {
-          ShuffleTap.install(SparkEnv.get(), new KeyGroups(open, guard, this::watchOfThisTask));
+        if (isFirst()) {
+          lookAtShuffles(open);
         }
       }
     } catch (Throwable ours) {
@@ -78,9 +82,16 @@ final class ExecutorHalf implements ExecutorPlugin {
   }
 
   private synchronized boolean isFirst() {
-    final boolean first = !tapped;
-    tapped = true;
+    final boolean first = !isSetUp;
+    isSetUp = true;
     return first;
+  }
+
+  private void lookAtShuffles(Sender open) throws IllegalAccessException {
+    outputs = new MapOutputs(SparkEnv.get(), members);
+    if (keys) {
+      ShuffleTap.install(SparkEnv.get(), new KeyGroups(open, guard, this::watchOfThisTask));
+    }
   }
 
   /** Null: it does not report. */
@@ -107,10 +118,25 @@ final class ExecutorHalf implements ExecutorPlugin {
         watch.endKeyGroups();
         if (succeeded) {
           watch.finished();
+          tellOutput(watch);
         }
       }
     } catch (Throwable ours) {
       guard.turnOff(ours);
+    }
+  }
+
+  /** To the driver, before it hears that the task has finished. */
+  private void tellOutput(TaskWatch watch) {
+    final MapOutputs known = outputs;
+    try {
+      final long[] written =
+          known == null ? null : known.writtenBy(watch.attempt.stage, watch.task);
+      if (written != null) {
+        context.send(written);
+      }
+    } catch (IOException | ReflectiveOperationException | RuntimeException notToBeHad) {
+      // The driver knows what Spark tells it.
     }
   }
 

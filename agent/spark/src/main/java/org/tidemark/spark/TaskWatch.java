@@ -23,6 +23,8 @@ final class TaskWatch implements Sender.Reporter {
   private final Members members;
   private final ThreadMXBean threads;
   final Attempt attempt;
+  /** Its number in the application. */
+  final long task;
   private final TaskMetrics metrics;
   private final InputDone input;
   private final long thread = Thread.currentThread().getId();
@@ -40,6 +42,7 @@ final class TaskWatch implements Sender.Reporter {
   TaskWatch(TaskContext task, Members members, ThreadMXBean threads, RowsFromPython python) {
     this.members = members;
     this.threads = threads;
+    this.task = task.taskAttemptId();
     attempt =
         new Attempt(
             task.stageId(), task.stageAttemptNumber(), task.partitionId(), task.attemptNumber());
