@@ -21,13 +21,17 @@ public final class SparkLog {
     final SparkLog log = new SparkLog();
     final ObjectMapper json = new ObjectMapper();
     try (Stream<Path> files = Files.walk(folder.toPath())) {
-      for (Path file : files.filter(Files::isRegularFile).collect(Collectors.toList())) {
+      for (Path file : files.filter(SparkLog::isOfEvents).collect(Collectors.toList())) {
         for (String line : Files.readAllLines(file, StandardCharsets.UTF_8)) {
           log.take(json.readTree(line));
         }
       }
     }
     return log;
+  }
+
+  private static boolean isOfEvents(Path file) {
+    return Files.isRegularFile(file) && !file.getFileName().toString().startsWith("."); // checksums
   }
 
   /**
