@@ -131,7 +131,6 @@ final class KeyGroups {
 
     @Override
     public Iterator<Product2<Object, Object>> read() {
-      watch.reduces();
       final Iterator<Product2<Object, Object>> groups = reader.read();
       try {
         if (!guard.isOff()) {

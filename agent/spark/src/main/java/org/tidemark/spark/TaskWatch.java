@@ -34,8 +34,6 @@ final class TaskWatch implements Sender.Reporter {
   private final long collectionMillisBefore = collectionMillis();
   private final MemoryWait memory;
   private long cpuNanos;
-  /** How far the task is, its key groups tell. */
-  private volatile boolean isReducing;
   /** What else ends with the task; null: nothing. Belongs to the task's thread. */
   private Runnable atEnd;
 
@@ -76,11 +74,6 @@ final class TaskWatch implements Sender.Reporter {
     return records == 0 ? 0 : (double) metrics.shuffleReadMetrics().totalBytesRead() / records;
   }
 
-  /** From now on, its key groups tell how far the task is, not what it has read to make them. */
-  void reduces() {
-    isReducing = true;
-  }
-
   /** The key groups of the task end with it. */
   void endWith(Runnable keyGroups) {
     atEnd = keyGroups;
@@ -100,10 +93,8 @@ final class TaskWatch implements Sender.Reporter {
   private void addRead(HeartbeatNews news) {
     final long shuffled = metrics.shuffleReadMetrics().totalBytesRead();
     news.bytesDone = metrics.inputMetrics().bytesRead() + shuffled;
-    if (!isReducing) {
-      news.recordsDone = recordsRead();
-      input.tell(news, shuffled > 0, operators(), System.nanoTime() - startNanos);
-    }
+    news.recordsDone = recordsRead();
+    input.tell(news, shuffled > 0, operators(), System.nanoTime() - startNanos);
   }
 
   private long recordsRead() {
