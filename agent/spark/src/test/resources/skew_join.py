@@ -1,14 +1,19 @@
-"""A join whose partitions adaptive execution joins and splits, and the same without it."""
+"""A join whose partitions adaptive execution joins and splits, and the same without it.
+
+Arguments: how many partitions; with adaptive execution ("true") and without, one after the other.
+"""
+import sys
+
 from pyspark.sql import SparkSession, functions as F
 
 spark = SparkSession.builder.appName("skew join").getOrCreate()
 print("APPLICATION", spark.sparkContext.applicationId)
 spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
-spark.conf.set("spark.sql.shuffle.partitions", "24")
+spark.conf.set("spark.sql.shuffle.partitions", sys.argv[1])
 spark.conf.set("spark.sql.adaptive.advisoryPartitionSizeInBytes", "150k")
 spark.conf.set("spark.sql.adaptive.coalescePartitions.parallelismFirst", "false")
 spark.conf.set("spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", "200k")
-for adaptive in ("true", "false"):
+for adaptive in sys.argv[2:]:
     spark.conf.set("spark.sql.adaptive.enabled", adaptive)
     key = F.when(F.col("id") % 3 == 0, F.lit(7)).otherwise(F.col("id") % 2000)
     text = F.sha1(F.col("id").cast("string"))

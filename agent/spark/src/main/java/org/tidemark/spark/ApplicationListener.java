@@ -72,6 +72,7 @@ final class ApplicationListener extends SparkListener {
   private final Stages stages;
   private final SqlPlans plans = new SqlPlans(members);
   private final ShuffleRecords shuffles = new ShuffleRecords();
+  private final WrittenSizes written = new WrittenSizes();
   private final Standing standing = new Standing();
   private final Sender.Reporter signOfLife = this::signOfLife;
   private final Map<String, Integer> executors = new HashMap<>();
@@ -93,6 +94,11 @@ final class ApplicationListener extends SparkListener {
     this.guard = guard;
   }
 
+  /** What executors tell of the outputs of their map tasks; on any thread. */
+  WrittenSizes written() {
+    return written;
+  }
+
   /** The context stops. If nobody said that the application has ended, nor do we. */
   void close() {
     if (sender != null) {
@@ -109,7 +115,7 @@ final class ApplicationListener extends SparkListener {
         return;
       }
       sender = settings.open("driver", id.toString(), BUFFER_BYTES_MAX, log, guard);
-      sizes = new SizeTeller(new InputSizes(context, members, shuffles), sender, guard);
+      sizes = new SizeTeller(new InputSizes(context, members, shuffles, written), sender, guard);
       final JobNews job = new JobNews("spark");
       job.name = start.appName();
       job.applicationId = id.toString();

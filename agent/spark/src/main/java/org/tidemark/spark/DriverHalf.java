@@ -35,6 +35,19 @@ final class DriverHalf implements DriverPlugin {
     return Collections.emptyMap();
   }
 
+  /** From {@link ExecutorHalf}: what a map task wrote for each partition. It expects no answer. */
+  @Override
+  public Object receive(Object message) {
+    try {
+      if (listener != null && message instanceof long[]) {
+        listener.written().add((long[]) message);
+      }
+    } catch (Throwable ours) {
+      guard.turnOff(ours);
+    }
+    return null;
+  }
+
   /** The listener has heard everything by now. */
   @Override
   public void shutdown() {

@@ -29,23 +29,28 @@ final class ExecutorHalf implements ExecutorPlugin {
   private final Log log = Settings.newLog();
   private final Guard guard = new Guard(log);
   private final Members members = new Members();
+  private final RowsFromPython python = new RowsFromPython();
   private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
   private final Map<Thread, TaskWatch> tasks = new ConcurrentHashMap<>();
 
+  private PluginContext context;
   private SparkConf conf;
   private String executor;
   private Map<String, String> told;
   /** Ours to turn off again. */
   private boolean monitorsContention;
   private volatile boolean keys;
+  /** Null: not known yet. */
+  private volatile MapOutputs outputs;
   // Guarded by this.
-  private boolean tapped;
+  private boolean isSetUp;
   private boolean isAsked;
   private Sender sender;
 
   @Override
   public void init(PluginContext context, Map<String, String> told) {
     try {
+      this.context = context;
       conf = context.conf();
       executor = context.executorID();
       this.told = told;
@@ -63,12 +68,12 @@ final class ExecutorHalf implements ExecutorPlugin {
       final Sender open = sender();
       final TaskContext task = TaskContext.get();
       if (open != null && task != null) {
-        final TaskWatch watch = new TaskWatch(task, members, threads);
+        final TaskWatch watch = new TaskWatch(task, members, threads, python);
         tasks.put(Thread.currentThread(), watch);
         open.startReports(watch);
         // Not before: from Spark 4.0 on there is no shuffle manager until the first task.
-        if (keys && isFirst()) {
-          ShuffleTap.install(SparkEnv.get(), new KeyGroups(open, guard, this::watchOfThisTask));
+        if (isFirst()) {
+          lookAtShuffles(open);
         }
       }
     } catch (Throwable ours) {
@@ -77,9 +82,16 @@ final class ExecutorHalf implements ExecutorPlugin {
   }
 
   private synchronized boolean isFirst() {
-    final boolean first = !tapped;
-    tapped = true;
+    final boolean first = !isSetUp;
+    isSetUp = true;
     return first;
+  }
+
+  private void lookAtShuffles(Sender open) throws IllegalAccessException {
+    outputs = new MapOutputs(SparkEnv.get(), members);
+    if (keys) {
+      ShuffleTap.install(SparkEnv.get(), new KeyGroups(open, guard, this::watchOfThisTask));
+    }
   }
 
   /** Null: it does not report. */
@@ -89,24 +101,42 @@ final class ExecutorHalf implements ExecutorPlugin {
 
   @Override
   public void onTaskSucceeded() {
-    endTask();
+    endTask(true);
   }
 
   @Override
   public void onTaskFailed(TaskFailedReason reason) {
-    endTask();
+    endTask(false);
   }
 
   /** Says a last time how far the task was, and waits for nobody. */
-  private void endTask() {
+  private void endTask(boolean succeeded) {
     try {
       final TaskWatch watch = tasks.remove(Thread.currentThread());
       if (watch != null && !guard.isOff()) {
         sender().endReports(watch);
         watch.endKeyGroups();
+        if (succeeded) {
+          watch.finished();
+          tellOutput(watch);
+        }
       }
     } catch (Throwable ours) {
       guard.turnOff(ours);
+    }
+  }
+
+  /** To the driver, before it hears that the task has finished. */
+  private void tellOutput(TaskWatch watch) {
+    final MapOutputs known = outputs;
+    try {
+      final long[] written =
+          known == null ? null : known.writtenBy(watch.attempt.stage, watch.task);
+      if (written != null) {
+        context.send(written);
+      }
+    } catch (IOException | ReflectiveOperationException | RuntimeException notToBeHad) {
+      // The driver knows what Spark tells it.
     }
   }
 

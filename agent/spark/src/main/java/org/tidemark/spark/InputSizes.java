@@ -30,9 +30,6 @@ final class InputSizes {
   /** Sizes of map outputs to look at for one stage: about 50 ms. Of more, some maps stand for all. */
   private static final long LOOKS_MAX = 5_000_000;
 
-  /** From so many partitions on, Spark keeps one average for most of a map output. */
-  private static final int AVERAGED_FROM = 2_001;
-
   /** Files of which only those columns are read that are asked for. */
   private static final Pattern COLUMNS = Pattern.compile("\\.(parquet|orc)$");
 
@@ -65,19 +62,25 @@ final class InputSizes {
   private final SparkContext context;
   private final Members members;
   private final ShuffleRecords shuffleRecords;
+  private final WrittenSizes written;
   // Of the stage that is looked at, by RDD.
   private final Map<Integer, Sizes> known = new HashMap<>();
   private Precision precision;
   private long looksLeft;
 
-  InputSizes(SparkContext context, Members members, ShuffleRecords shuffleRecords) {
+  InputSizes(
+      SparkContext context,
+      Members members,
+      ShuffleRecords shuffleRecords,
+      WrittenSizes written) {
     this.context = context;
     this.members = members;
     this.shuffleRecords = shuffleRecords;
+    this.written = written;
   }
 
   /** Whether the sizes are known, and have been added. */
-  boolean addTo(StageNews stage) {
+  boolean addTo(StageNews stage) throws InterruptedException {
     try {
       final Object scheduled =
           Members.orNull(
@@ -105,7 +108,8 @@ final class InputSizes {
     }
   }
 
-  private Sizes of(RDD<?> rdd) throws Unknown, ReflectiveOperationException {
+  private Sizes of(RDD<?> rdd)
+      throws Unknown, ReflectiveOperationException, InterruptedException {
     final Sizes before = known.get(rdd.id());
     if (before != null) {
       return before;
@@ -131,7 +135,7 @@ final class InputSizes {
   }
 
   private void add(Dependency<?> dependency, Partition[] partitions, Sizes sizes)
-      throws Unknown, ReflectiveOperationException {
+      throws Unknown, ReflectiveOperationException, InterruptedException {
     if (dependency instanceof ShuffleDependency) {
       final ShuffleDependency<?, ?, ?> shuffle = (ShuffleDependency<?, ?, ?>) dependency;
       final long[] bytes = new long[partitions.length];
@@ -162,15 +166,13 @@ final class InputSizes {
 
   private void addShuffled(
       ShuffleDependency<?, ?, ?> dependency, Partition[] partitions, long[] bytes)
-      throws Unknown, ReflectiveOperationException {
+      throws Unknown, ReflectiveOperationException, InterruptedException {
     final MapStatus[] maps = mapsOf(dependency.shuffleId());
     final int reducers = dependency.partitioner().numPartitions();
-    if (reducers >= AVERAGED_FROM) {
-      worsen(Precision.ESTIMATED);
-    } else {
-      worsen(Precision.ROUNDED);
+    long[] totals = totalsAsWritten(dependency.shuffleId(), maps, reducers);
+    if (totals == null) {
+      worsenWhereAveraged(reducers);
     }
-    long[] totals = null;
     for (int i = 0; i < partitions.length; ++i) {
       final String kind = partitions[i].getClass().getName();
       if (!kind.startsWith(SQL + "ShuffledRowRDDPartition")) {
@@ -187,6 +189,7 @@ final class InputSizes {
           }
           break;
         case "PartialReducerPartitionSpec":
+          worsenWhereAveraged(reducers);
           bytes[i] +=
               sum(
                   maps,
@@ -196,6 +199,7 @@ final class InputSizes {
                   number(spec, "reducerIndex") + 1);
           break;
         case "PartialMapperPartitionSpec":
+          worsenWhereAveraged(reducers);
           final int map = number(spec, "mapIndex");
           bytes[i] +=
               sum(
@@ -206,6 +210,7 @@ final class InputSizes {
                   number(spec, "endReducerIndex"));
           break;
         case "CoalescedMapperPartitionSpec":
+          worsenWhereAveraged(reducers);
           bytes[i] +=
               sum(
                   maps,
@@ -235,6 +240,20 @@ final class InputSizes {
       throw new Unknown("the shuffle");
     }
     return (MapStatus[]) members.call(status, "mapStatuses");
+  }
+
+  /** By reducer; null: only Spark's own sizes are known, which do for fewer reducers. */
+  private long[] totalsAsWritten(int shuffle, MapStatus[] maps, int reducers)
+      throws Unknown, InterruptedException {
+    if (!MapOutputs.areTold(reducers)) {
+      return null;
+    }
+    final long[] tasks = new long[maps.length];
+    for (int m = 0; m < maps.length; ++m) {
+      tasks[m] = present(maps[m]).mapId();
+    }
+    final long[] totals = written.of(shuffle, tasks);
+    return totals == null || totals.length != reducers ? null : totals;
   }
 
   /** By reducer. When there are too many to look at, some maps stand for all. */
@@ -311,6 +330,11 @@ final class InputSizes {
 
   private long lengthOf(Object split) throws ReflectiveOperationException {
     return (Long) members.call(split, "getLength");
+  }
+
+  /** What single maps wrote is known from Spark alone. */
+  private void worsenWhereAveraged(int reducers) {
+    worsen(MapOutputs.areAveraged(reducers) ? Precision.ESTIMATED : Precision.ROUNDED);
   }
 
   private void worsen(Precision to) {

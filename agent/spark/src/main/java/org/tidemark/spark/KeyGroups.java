@@ -146,7 +146,6 @@ final class KeyGroups {
       final AttemptNews shuffled = new AttemptNews(watch.attempt, Events.State.SHUFFLED);
       shuffled.atMillis = System.currentTimeMillis();
       sender.send(Events.attemptChanged(shuffled));
-      watch.reduces();
       final GroupTimes times = new GroupTimes(watch, sender.settings());
       sender.startReports(times);
       watch.endWith(

@@ -2,7 +2,6 @@ package org.tidemark.spark;
 
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
 import org.apache.spark.TaskContext;
 import org.apache.spark.executor.TaskMetrics;
@@ -16,48 +15,40 @@ import org.tidemark.jvm.wire.HeartbeatNews;
 /**
  * How far a task is, and what it waited for. Made on the task's thread; looked at on one thread at a
  * time.
- *
- * <p>What a task has read tells how far it is where each record is done with when the next is read.
- * Where all are read, to be sorted or put into groups, before the first result, it says so: what was
- * read tells nothing of how far the work is.
  */
 final class TaskWatch implements Sender.Reporter {
-  /** A metric of the SQL operator that reads all its input before its first result. */
-  private static final String SORTS = "sort time";
-  /** Those whose tasks wait for memory wait for this. */
-  private static final String MEMORY_MANAGER = "org.apache.spark.memory.";
-
   private static final long NANOS_PER_MICRO = 1_000;
   private static final long MICROS_PER_MILLI = 1_000;
 
   private final Members members;
   private final ThreadMXBean threads;
   final Attempt attempt;
+  /** Its number in the application. */
+  final long task;
   private final TaskMetrics metrics;
+  private final InputDone input;
   private final long thread = Thread.currentThread().getId();
   private final ProcessorWatch processor;
+  private final long startNanos = System.nanoTime();
   private final long cpuNanosBefore;
   private final long collectionMillisBefore = collectionMillis();
-  private long waitedMillisBefore;
-  private long memoryWaitMillis;
+  private final MemoryWait memory;
   private long cpuNanos;
-  /** How far the task is, its key groups tell. */
-  private volatile boolean isReducing;
-  private boolean isInputReadFirst;
   /** What else ends with the task; null: nothing. Belongs to the task's thread. */
   private Runnable atEnd;
 
-  TaskWatch(TaskContext task, Members members, ThreadMXBean threads) {
+  TaskWatch(TaskContext task, Members members, ThreadMXBean threads, RowsFromPython python) {
     this.members = members;
     this.threads = threads;
+    this.task = task.taskAttemptId();
     attempt =
         new Attempt(
             task.stageId(), task.stageAttemptNumber(), task.partitionId(), task.attemptNumber());
     metrics = task.taskMetrics();
-    processor = ProcessorWatch.ofThisThread(System.nanoTime());
+    input = new InputDone(attempt.stage, python);
+    processor = ProcessorWatch.ofThisThread(startNanos);
     cpuNanosBefore = threads.getThreadCpuTime(thread);
-    final ThreadInfo info = threads.getThreadInfo(thread);
-    waitedMillisBefore = info == null ? 0 : info.getWaitedTime();
+    memory = new MemoryWait(threads.getThreadInfo(thread));
   }
 
   @Override
@@ -83,11 +74,6 @@ final class TaskWatch implements Sender.Reporter {
     return records == 0 ? 0 : (double) metrics.shuffleReadMetrics().totalBytesRead() / records;
   }
 
-  /** From now on, its key groups tell how far the task is. */
-  void reduces() {
-    isReducing = true;
-  }
-
   /** The key groups of the task end with it. */
   void endWith(Runnable keyGroups) {
     atEnd = keyGroups;
@@ -99,33 +85,29 @@ final class TaskWatch implements Sender.Reporter {
     }
   }
 
-  private void addRead(HeartbeatNews news) {
-    final long shuffled = metrics.shuffleReadMetrics().recordsRead();
-    news.bytesDone =
-        metrics.inputMetrics().bytesRead() + metrics.shuffleReadMetrics().totalBytesRead();
-    news.recordsDone = metrics.inputMetrics().recordsRead() + shuffled;
-    if (news.recordsDone > 0 && !isInputReadFirst) {
-      isInputReadFirst = isReadFirst(shuffled > 0);
-    }
-    news.isInputReadFirst = isInputReadFirst && !isReducing;
+  /** The task has finished. */
+  void finished() {
+    input.finished(recordsRead(), operators(), System.nanoTime() - startNanos);
   }
 
-  /** Whether all records are read before the first result, as far as it can be told. */
-  private boolean isReadFirst(boolean isShuffle) {
-    boolean isSql = false;
+  private void addRead(HeartbeatNews news) {
+    final long shuffled = metrics.shuffleReadMetrics().totalBytesRead();
+    news.bytesDone = metrics.inputMetrics().bytesRead() + shuffled;
+    news.recordsDone = recordsRead();
+    input.tell(news, shuffled > 0, operators(), System.nanoTime() - startNanos);
+  }
+
+  private long recordsRead() {
+    return metrics.inputMetrics().recordsRead() + metrics.shuffleReadMetrics().recordsRead();
+  }
+
+  /** Null: not known. */
+  private Operators operators() {
     try {
-      for (Object accumulator : members.list(metrics, "accumulators")) {
-        final Object name = Members.orNull((scala.Option<?>) members.call(accumulator, "name"));
-        if (SORTS.equals(name)) {
-          return true;
-        }
-        isSql |= accumulator.getClass().getName().startsWith("org.apache.spark.sql.");
-      }
+      return Operators.of(metrics, members);
     } catch (ReflectiveOperationException notTold) {
-      return true;
+      return null;
     }
-    // What reads a shuffle of an RDD usually puts it into groups or into an order first.
-    return isShuffle && !isSql;
   }
 
   private void addWaits(HeartbeatNews news) {
@@ -138,23 +120,13 @@ final class TaskWatch implements Sender.Reporter {
     if (use != null) {
       news.processorWaitMicros = use.waitedNanos / NANOS_PER_MICRO;
     }
-    lookForMemoryWait();
     news.memoryWaitMicros =
-        (memoryWaitMillis + collectionMillis() - collectionMillisBefore) * MICROS_PER_MILLI;
+        (memory.millisUntil(threads.getThreadInfo(thread))
+                + collectionMillis()
+                - collectionMillisBefore)
+            * MICROS_PER_MILLI;
     news.networkWaitMicros = metrics.shuffleReadMetrics().fetchWaitTime() * MICROS_PER_MILLI;
     news.ioWaitMicros = metrics.shuffleWriteMetrics().writeTime() / NANOS_PER_MICRO;
-  }
-
-  /** A thread says how long it waited, but only what it waits for now. */
-  private void lookForMemoryWait() {
-    final ThreadInfo info = threads.getThreadInfo(thread);
-    if (info == null || info.getWaitedTime() < 0) {
-      return;
-    }
-    if (String.valueOf(info.getLockName()).startsWith(MEMORY_MANAGER)) {
-      memoryWaitMillis += Math.max(0, info.getWaitedTime() - waitedMillisBefore);
-    }
-    waitedMillisBefore = info.getWaitedTime();
   }
 
   /** For which all threads were stopped, or nearly; of collectors that work beside them, nothing. */

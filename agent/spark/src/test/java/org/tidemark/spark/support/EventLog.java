@@ -36,7 +36,9 @@ public final class EventLog {
     public final Set<Long> parents = new HashSet<>();
   }
 
+  private static final int STARTED = 2;
   private static final int FINISHED = 4;
+  private static final long NANOS_PER_MILLI = 1_000_000;
 
   public int outcome;
   public int refused;
@@ -50,8 +52,8 @@ public final class EventLog {
   /** SQL executions and jobs: what they are called, and how they ended. */
   public final Map<String, String> groupNames = new TreeMap<>();
   public final Map<String, Integer> closedGroups = new TreeMap<>();
-  /** Stages whose tasks said that they read all before they begin. */
-  public final Set<Long> readFirst = new TreeSet<>();
+  /** By stage.attempt: when its tasks could first have run. milliseconds */
+  private final Map<String, Long> openedMillis = new TreeMap<>();
   /** By stage.index: what the task had read when it finished. */
   public final Map<String, Long> inputBytes = new TreeMap<>();
   public final Map<String, Long> inputRecords = new TreeMap<>();
@@ -59,6 +61,15 @@ public final class EventLog {
   public final Map<String, Set<Integer>> attempts = new TreeMap<>();
   /** By the same: how often its task reported, and the processor time it had used. */
   public final Map<String, Long> cpuMicros = new TreeMap<>();
+  /** By the same: how long it said last that it had waited. */
+  public final Map<String, Long> processorWaitMicros = new TreeMap<>();
+  public final Map<String, Long> memoryWaitMicros = new TreeMap<>();
+  /** By the same: which records it said were done with, one report after the other. */
+  public final Map<String, List<Long>> recordsDone = new TreeMap<>();
+  /** Those that said that they read all before they begin. */
+  public final Set<String> readFirst = new TreeSet<>();
+  /** By the same: when it started. milliseconds */
+  private final Map<String, Long> startedMillis = new TreeMap<>();
   /** By the same: how many key groups were done. */
   public final Map<String, Long> groups = new TreeMap<>();
   /** The keys that map tasks named as heavy, and those that reduce tasks had done. */
@@ -101,6 +112,31 @@ public final class EventLog {
   /** How many task attempts finished. */
   public long finished() {
     return attempts.values().stream().filter(states -> states.contains(FINISHED)).count();
+  }
+
+  /** By stage.attempt.index.attempt: from when it could have run until it did. milliseconds */
+  public Map<String, Long> schedulerWaits() {
+    final Map<String, Long> waits = new TreeMap<>();
+    startedMillis.forEach(
+        (attempt, started) -> {
+          final String[] numbers = attempt.split("\\.");
+          waits.put(attempt, started - openedMillis.get(numbers[0] + "." + numbers[1]));
+        });
+    return waits;
+  }
+
+  /**
+   * The largest share by which a task of the stage has read more or less than was said before, but for
+   * {@code bytes}.
+   */
+  public double worstSize(long stage, long bytes) {
+    final long[] said = stages.get(stage).taskBytes;
+    double worst = said.length == stages.get(stage).tasks ? 0 : Double.POSITIVE_INFINITY;
+    for (int i = 0; i < said.length; ++i) {
+      final long read = inputBytes.get(stage + "." + i);
+      worst = Math.max(worst, (Math.abs(read - said[i]) - bytes) / (double) Math.max(1, read));
+    }
+    return worst;
   }
 
   public Set<Long> skipped() {
@@ -216,6 +252,9 @@ public final class EventLog {
         case 12:
           said.taskRecords = varints(body.content());
           break;
+        case 18:
+          openedMillis.put(number + "." + said.attempt, body.value() / NANOS_PER_MILLI);
+          break;
         case 19:
           said.indexes = (int) body.value();
           break;
@@ -233,11 +272,15 @@ public final class EventLog {
 
   private void takeAttempt(ProtoReader body) {
     String id = "";
+    int state = 0;
     while (body.next()) {
       if (body.field() == 1) {
         id = attempt(body.content());
       } else if (body.field() == 2) {
-        attempts.computeIfAbsent(id, unseen -> new HashSet<>()).add((int) body.value());
+        state = (int) body.value();
+        attempts.computeIfAbsent(id, unseen -> new HashSet<>()).add(state);
+      } else if (body.field() == 3 && state == STARTED) {
+        startedMillis.put(id, body.value() / NANOS_PER_MILLI);
       } else if (body.field() == 6) {
         final String[] numbers = id.split("\\.");
         inputBytes.put(numbers[0] + "." + numbers[2], body.value());
@@ -250,15 +293,32 @@ public final class EventLog {
 
   private void takeHeartbeat(ProtoReader body) {
     String id = "";
+    long records = 0;
     while (body.next()) {
-      if (body.field() == 1) {
-        id = attempt(body.content());
-      } else if (body.field() == 5) {
-        cpuMicros.merge(id, body.value(), Math::max);
-      } else if (body.field() == 11) {
-        readFirst.add(Long.parseLong(id.split("\\.")[0]));
+      switch (body.field()) {
+        case 1:
+          id = attempt(body.content());
+          break;
+        case 3:
+          records = body.value();
+          break;
+        case 5:
+          cpuMicros.put(id, body.value());
+          break;
+        case 7:
+          processorWaitMicros.put(id, body.value());
+          break;
+        case 8:
+          memoryWaitMicros.put(id, body.value());
+          break;
+        case 11:
+          readFirst.add(id);
+          break;
+        default:
+          break;
       }
     }
+    recordsDone.computeIfAbsent(id, unseen -> new ArrayList<>()).add(records);
   }
 
   private void takeMapProfile(ProtoReader body) {

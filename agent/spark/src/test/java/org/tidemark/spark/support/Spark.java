@@ -18,8 +18,6 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import org.tidemark.spark.jobs.Asleep;
-import org.tidemark.spark.jobs.Groups;
-import org.tidemark.spark.jobs.Lost;
 import org.tidemark.spark.jobs.Work;
 
 /** A user at a shell: runs applications with spark-submit. */
@@ -92,29 +90,35 @@ public final class Spark {
             "--jars", jar, "--conf", "spark.plugins=org.tidemark.spark.TidemarkPlugin"));
   }
 
+  /** The settings that use it, and have Spark log its events in a folder. */
+  public static List<String> logging(File events) {
+    final List<String> options = reporting(jar());
+    for (String setting :
+        Arrays.asList(
+            "spark.eventLog.enabled=true",
+            "spark.eventLog.compress=false",
+            "spark.eventLog.dir=" + events.toURI())) {
+      options.addAll(Arrays.asList("--conf", setting));
+    }
+    return options;
+  }
+
+  /** Runs a class of the tests' jobs. */
+  public Ended job(Class<?> job, String cluster, List<String> options, int... arguments)
+      throws Exception {
+    final List<String> words = new ArrayList<>(options);
+    words.addAll(Arrays.asList("--class", job.getName(), jobs.toString()));
+    for (int argument : arguments) {
+      words.add(Integer.toString(argument));
+    }
+    return submit(cluster, words);
+  }
+
   /** Runs {@link Work} on {@code cluster}, such as "local[2,4]". */
   public Ended work(String cluster, List<String> options, String... masters) throws Exception {
     final List<String> words = new ArrayList<>(options);
     words.addAll(Arrays.asList("--class", Work.class.getName(), jobs.toString()));
     words.addAll(Arrays.asList(masters));
-    return submit(cluster, words);
-  }
-
-  /** Runs {@link Groups} likewise. */
-  public Ended groups(String cluster, List<String> options, int keys, int most, int work)
-      throws Exception {
-    final List<String> words = new ArrayList<>(options);
-    words.addAll(Arrays.asList("--class", Groups.class.getName(), jobs.toString()));
-    for (int number : new int[] {keys, most, work}) {
-      words.add(Integer.toString(number));
-    }
-    return submit(cluster, words);
-  }
-
-  /** Runs {@link Lost} likewise. */
-  public Ended lost(String cluster, List<String> options) throws Exception {
-    final List<String> words = new ArrayList<>(options);
-    words.addAll(Arrays.asList("--class", Lost.class.getName(), jobs.toString()));
     return submit(cluster, words);
   }
 

@@ -1,0 +1,71 @@
+package org.tidemark.spark;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.apache.spark.executor.TaskMetrics;
+
+/** What a task's accumulators tell of the operators of SQL that it runs. Immutable. */
+final class Operators {
+  // Names of metrics. Those of one operator have numbers that follow one another.
+  private static final String SORTS = "sort time";
+  private static final String SENT_TO_PYTHON = "data sent to Python workers";
+  private static final String ROWS_OUT = "number of output rows";
+
+  private static final String SQL = "org.apache.spark.sql.";
+  private static final long NONE = -1;
+
+  /** There are some. */
+  final boolean areThere;
+  /** One of them reads all its input before its first result. */
+  final boolean sort;
+  /** How many rows have come back from all that run Python. Below zero: none runs it. */
+  final long rowsFromPython;
+
+  private Operators(boolean areThere, boolean sort, long rowsFromPython) {
+    this.areThere = areThere;
+    this.sort = sort;
+    this.rowsFromPython = rowsFromPython;
+  }
+
+  static Operators of(TaskMetrics task, Members members) throws ReflectiveOperationException {
+    return of(members.list(task, "accumulators"), members);
+  }
+
+  static Operators of(List<Object> accumulators, Members members)
+      throws ReflectiveOperationException {
+    final List<Metric> metrics = new ArrayList<>();
+    for (Object accumulator : accumulators) {
+      if (accumulator.getClass().getName().startsWith(SQL)) {
+        metrics.add(new Metric(accumulator, members));
+      }
+    }
+    metrics.sort(Comparator.comparingLong(metric -> metric.number));
+    boolean sort = false;
+    long rows = NONE;
+    boolean isOfPython = false;
+    for (Metric metric : metrics) {
+      sort |= SORTS.equals(metric.name);
+      if (SENT_TO_PYTHON.equals(metric.name)) {
+        isOfPython = true;
+        rows = Math.max(rows, 0);
+      } else if (isOfPython && ROWS_OUT.equals(metric.name)) {
+        isOfPython = false;
+        rows += ((Number) members.call(metric.accumulator, "value")).longValue();
+      }
+    }
+    return new Operators(!metrics.isEmpty(), sort, rows);
+  }
+
+  private static final class Metric {
+    final Object accumulator;
+    final long number;
+    final Object name;
+
+    Metric(Object accumulator, Members members) throws ReflectiveOperationException {
+      this.accumulator = accumulator;
+      number = ((Number) members.call(accumulator, "id")).longValue();
+      name = Members.orNull((scala.Option<?>) members.call(accumulator, "name"));
+    }
+  }
+}

@@ -1,0 +1,73 @@
+package org.tidemark.spark;
+
+import static org.junit.Assert.assertArrayEquals;
+import static org.junit.Assert.assertNull;
+
+import org.junit.Test;
+
+public class WrittenSizesTest {
+  private static final int SHUFFLE = 3;
+
+  private final WrittenSizes sizes = new WrittenSizes();
+
+  private static long[] told(long task, long... bytes) {
+    final long[] told = new long[2 + bytes.length];
+    told[0] = SHUFFLE;
+    told[1] = task;
+    System.arraycopy(bytes, 0, told, 2, bytes.length);
+    return told;
+  }
+
+  @Test
+  public void areTheSumsOfWhatTheTasksWrote() throws Exception {
+    sizes.add(told(10, 5, 0, 7));
+    sizes.add(told(12, 1, 2, 3));
+    sizes.add(told(12, 1, 2, 3)); // again
+    assertArrayEquals(new long[] {6, 2, 10}, sizes.of(SHUFFLE, new long[] {12, 10}));
+  }
+
+  @Test
+  public void waitForWhatIsStillUnderWay() throws Exception {
+    final Thread late =
+        new Thread(
+            () -> {
+              try {
+                Thread.sleep(20);
+              } catch (InterruptedException never) {
+                return;
+              }
+              sizes.add(told(10, 5));
+            });
+    late.start();
+    assertArrayEquals(new long[] {5}, sizes.of(SHUFFLE, new long[] {10}));
+    late.join();
+  }
+
+  @Test
+  public void areNotKnownWhereATaskDidNotTellOrTheOutputOfOneWasLost() throws Exception {
+    assertNull(sizes.of(SHUFFLE, new long[] {10}));
+    sizes.add(told(10, 5));
+    sizes.add(told(11, 6)); // in place of the one before
+    assertNull(sizes.of(SHUFFLE, new long[] {11}));
+    assertNull(sizes.of(SHUFFLE, new long[] {10, 12}));
+    assertNull("of another length", sizes.of(SHUFFLE, new long[] {10, 11, 12}));
+  }
+
+  @Test
+  public void passOverWhatCannotBe() throws Exception {
+    sizes.add(new long[] {});
+    sizes.add(new long[] {SHUFFLE, -1, 4});
+    sizes.add(told(10, 5, 6));
+    sizes.add(told(11, 5)); // another number of partitions
+    assertArrayEquals(new long[] {5, 6}, sizes.of(SHUFFLE, new long[] {10}));
+  }
+
+  @Test
+  public void areForgottenWhenThereAreNewerOnes() throws Exception {
+    sizes.add(told(10, 5));
+    for (int shuffle = 100; shuffle < 120; ++shuffle) {
+      sizes.add(new long[] {shuffle, 11, 5});
+    }
+    assertNull(sizes.of(SHUFFLE, new long[] {10}));
+  }
+}
