@@ -14,10 +14,8 @@ import org.apache.hadoop.io.compress.CodecPool;
 import org.apache.hadoop.io.compress.CompressionCodec;
 import org.apache.hadoop.io.compress.Decompressor;
 import org.apache.hadoop.io.compress.DefaultCodec;
-import org.apache.hadoop.mapred.IndexRecord;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.MapOutputFile;
-import org.apache.hadoop.mapred.SpillRecord;
 import org.apache.hadoop.mapreduce.CryptoUtils;
 import org.apache.hadoop.mapreduce.security.IntermediateEncryptedStream;
 import org.apache.hadoop.util.LimitInputStream;
@@ -43,7 +41,7 @@ final class MapOutputScan {
 
   private final JobConf job;
   private final KeyGrouping grouping;
-  private final SpillRecord index;
+  private final MapOutputIndex index;
   private final Path output;
   private final int padding;
   private final int lambda;
@@ -57,7 +55,7 @@ final class MapOutputScan {
       throws IOException {
     this.job = job;
     this.grouping = grouping;
-    index = new SpillRecord(files.getOutputIndexFile(), job);
+    index = MapOutputIndex.read(job, files.getOutputIndexFile());
     output = files.getOutputFile();
     padding = CryptoUtils.cryptoPadding(job);
     codec =
@@ -67,16 +65,16 @@ final class MapOutputScan {
             : null;
     final NameBudget names = new NameBudget(outputBytes(), lambda);
     this.lambda = names.explicitKeys;
-    heaviest = new HeaviestKeys(index.size(), lambda());
+    heaviest = new HeaviestKeys(index.partitions(), lambda());
     sampler = new KeySampler(grouping.namesKeys() ? names.sampledKeys : 0);
-    pairBytes = new long[index.size()];
-    scanned = new boolean[index.size()];
+    pairBytes = new long[index.partitions()];
+    scanned = new boolean[index.partitions()];
   }
 
   /** Reads partitions until all are done or the budget is spent. */
   void run(long seed, ScanBudget budget) throws IOException {
     final List<Integer> order = new ArrayList<>();
-    for (int partition = 0; partition < index.size(); ++partition) {
+    for (int partition = 0; partition < index.partitions(); ++partition) {
       order.add(partition);
     }
     Collections.shuffle(order, new Random(seed));
@@ -103,7 +101,7 @@ final class MapOutputScan {
     final double pairsInRecords = pairsInRecords();
     final boolean isSampled = sampledBelow() != 0;
     final List<PartitionKeys> partitions = new ArrayList<>();
-    for (int partition = 0; partition < index.size(); ++partition) {
+    for (int partition = 0; partition < index.partitions(); ++partition) {
       if (recordBytes(partition) == 0) {
         continue;
       }
@@ -133,7 +131,7 @@ final class MapOutputScan {
     if (!grouping.namesKeys()) {
       return 0;
     }
-    for (int partition = 0; partition < index.size(); ++partition) {
+    for (int partition = 0; partition < index.partitions(); ++partition) {
       if (!scanned[partition]) {
         return 0;
       }
@@ -144,22 +142,22 @@ final class MapOutputScan {
   /** What is shuffled of the task. */
   private long outputBytes() {
     long bytes = 0;
-    for (int partition = 0; partition < index.size(); ++partition) {
-      bytes += index.getIndex(partition).partLength;
+    for (int partition = 0; partition < index.partitions(); ++partition) {
+      bytes += index.partBytes(partition);
     }
     return bytes;
   }
 
   /** The records of a partition as the index knows them: keys, values and their lengths. bytes */
   private long recordBytes(int partition) {
-    return index.getIndex(partition).rawLength - END_MARK_BYTES - padding;
+    return index.recordBytes(partition) - END_MARK_BYTES - padding;
   }
 
   /** How much of the records is keys and values, from what was read; 1 when nothing was. */
   private double pairsInRecords() {
     long pairs = 0;
     long records = 0;
-    for (int partition = 0; partition < index.size(); ++partition) {
+    for (int partition = 0; partition < index.partitions(); ++partition) {
       if (scanned[partition]) {
         pairs += pairBytes[partition];
         records += recordBytes(partition);
@@ -171,7 +169,7 @@ final class MapOutputScan {
   /** False: the time was up first, or what was read does not add up to what the index says. */
   private boolean scan(int partition, ScanBudget budget) throws IOException {
     final Decompressor decompressor = codec == null ? null : CodecPool.getDecompressor(codec);
-    try (MapOutputRecords reader = open(index.getIndex(partition), decompressor, budget)) {
+    try (MapOutputRecords reader = open(partition, decompressor, budget)) {
       long records = 0;
       long lengthBytes = 0;
       long groupBytes = 0;
@@ -210,15 +208,15 @@ final class MapOutputScan {
     sampler.offer(partition, hash, bytes, values);
   }
 
-  private MapOutputRecords open(
-      IndexRecord record, Decompressor decompressor, ScanBudget budget) throws IOException {
+  private MapOutputRecords open(int partition, Decompressor decompressor, ScanBudget budget)
+      throws IOException {
     final FSDataInputStream raw = FileSystem.getLocal(job).getRaw().open(output);
     try {
-      raw.seek(record.startOffset);
+      raw.seek(index.startOffset(partition));
       final InputStream in =
           new LimitInputStream(
               IntermediateEncryptedStream.wrapIfNecessary(job, raw, output),
-              record.partLength - padding - CHECKSUM_BYTES);
+              index.partBytes(partition) - padding - CHECKSUM_BYTES);
       return new MapOutputRecords(
           codec == null ? in : codec.createInputStream(in, decompressor), budget::isSpent);
     } catch (IOException | RuntimeException cannotOpen) {
