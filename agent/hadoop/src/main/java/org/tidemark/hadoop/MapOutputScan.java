@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.function.BooleanSupplier;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -50,6 +51,9 @@ final class MapOutputScan {
   private final KeySampler sampler;
   private final long[] pairBytes;
   private final boolean[] scanned;
+  private final ScanPace pace = new ScanPace();
+  /** Of the partition that is read, with the lengths of keys and values. */
+  private long readBytes;
 
   MapOutputScan(JobConf job, MapOutputFile files, KeyGrouping grouping, int lambda)
       throws IOException {
@@ -71,7 +75,7 @@ final class MapOutputScan {
     scanned = new boolean[index.partitions()];
   }
 
-  /** Reads partitions until all are done or the budget is spent. */
+  /** Reads the partitions for which the budget suffices, as far as can be told. */
   void run(long seed, ScanBudget budget) throws IOException {
     final List<Integer> order = new ArrayList<>();
     for (int partition = 0; partition < index.partitions(); ++partition) {
@@ -84,11 +88,12 @@ final class MapOutputScan {
       }
       if (recordBytes(partition) == 0) {
         scanned[partition] = true;
-      } else if (scan(partition, budget)) {
-        scanned[partition] = true;
-      } else {
-        heaviest.forget(partition);
-        pairBytes[partition] = 0;
+      } else if (pace.isWorthBeginning(recordBytes(partition), budget.leftNanos())) {
+        scanned[partition] = scan(partition, budget);
+        if (!scanned[partition]) {
+          heaviest.forget(partition);
+          pairBytes[partition] = 0;
+        }
       }
     }
   }
@@ -169,9 +174,17 @@ final class MapOutputScan {
   /** False: the time was up first, or what was read does not add up to what the index says. */
   private boolean scan(int partition, ScanBudget budget) throws IOException {
     final Decompressor decompressor = codec == null ? null : CodecPool.getDecompressor(codec);
-    try (MapOutputRecords reader = open(partition, decompressor, budget)) {
+    final long spentBefore = budget.spentNanos();
+    final long left = budget.leftNanos();
+    readBytes = 0;
+    pace.begin();
+    final BooleanSupplier isTimeUp =
+        () ->
+            budget.isSpent()
+                || !pace.isWorthGoingOn(
+                    recordBytes(partition), readBytes, budget.spentNanos() - spentBefore, left);
+    try (MapOutputRecords reader = open(partition, decompressor, isTimeUp)) {
       long records = 0;
-      long lengthBytes = 0;
       long groupBytes = 0;
       long groupValues = 0;
       long hash = 0;
@@ -190,15 +203,19 @@ final class MapOutputScan {
         groupBytes += keyLength + valueLength;
         ++groupValues;
         pairBytes[partition] += keyLength + valueLength;
-        lengthBytes +=
-            WritableUtils.getVIntSize(keyLength) + WritableUtils.getVIntSize(valueLength);
+        readBytes +=
+            keyLength
+                + valueLength
+                + WritableUtils.getVIntSize(keyLength)
+                + WritableUtils.getVIntSize(valueLength);
         ++records;
       }
       if (records > 0) {
         offer(partition, hash, groupBytes, groupValues);
       }
-      return pairBytes[partition] + lengthBytes == recordBytes(partition);
+      return readBytes == recordBytes(partition);
     } finally {
+      pace.end(readBytes, budget.spentNanos() - spentBefore);
       CodecPool.returnDecompressor(decompressor);
     }
   }
@@ -208,8 +225,8 @@ final class MapOutputScan {
     sampler.offer(partition, hash, bytes, values);
   }
 
-  private MapOutputRecords open(int partition, Decompressor decompressor, ScanBudget budget)
-      throws IOException {
+  private MapOutputRecords open(
+      int partition, Decompressor decompressor, BooleanSupplier isTimeUp) throws IOException {
     final FSDataInputStream raw = FileSystem.getLocal(job).getRaw().open(output);
     try {
       raw.seek(index.startOffset(partition));
@@ -218,7 +235,7 @@ final class MapOutputScan {
               IntermediateEncryptedStream.wrapIfNecessary(job, raw, output),
               index.partBytes(partition) - padding - CHECKSUM_BYTES);
       return new MapOutputRecords(
-          codec == null ? in : codec.createInputStream(in, decompressor), budget::isSpent);
+          codec == null ? in : codec.createInputStream(in, decompressor), isTimeUp);
     } catch (IOException | RuntimeException cannotOpen) {
       raw.close();
       throw cannotOpen;
