@@ -14,7 +14,8 @@ report_us     what the connector's threads take for a report of a reduce task, a
 The medians are of differences between neighbours in time. The parts named `inside` are the same by the clocks
 of threads: of the task's own within the connector, and of the connector's. They scatter less and leave out
 what the JVM compiles and collects meanwhile.
-usage: ./dev bench cost [--json FILE] [--pairs N] [--long-pairs N] [--records N] [--map-megabytes N] [--java=OPTIONS]
+usage: ./dev bench cost [--json FILE] [--pairs N] [--long-pairs N] [--records N] [--map-megabytes N]
+                        [--java=OPTIONS] [--set NAME=VALUE...]
 """
 
 import argparse
@@ -27,6 +28,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from xml.sax.saxutils import escape
 
 import cluster as hadoop
 
@@ -48,11 +50,16 @@ def class_path(folder):
     return (folder / "classpath").read_text()
 
 
+def property_of(name, value):
+    return f"<property><name>{escape(name)}</name><value>{escape(value)}</value></property>"
+
+
 class Tasks:
     """Runs the processes of tasks."""
 
-    def __init__(self, folder, classes, java_options, port):
+    def __init__(self, folder, classes, java_options, properties, port):
         self.folder = folder
+        self.properties = "".join(property_of(*words.split("=", 1)) for words in properties)
         self.java_options = java_options
         self.classes = classes
         self.port = port
@@ -60,7 +67,8 @@ class Tasks:
     def run(self, attempt, settings):
         """Nanoseconds by part, as Stopwatch has them, and `process` of all."""
         place = pathlib.Path(tempfile.mkdtemp(prefix="task-", dir=self.folder))
-        shutil.copy(self.folder / f"{settings}.xml", place / "job.xml")
+        job = (self.folder / f"{settings}.xml").read_text()
+        (place / "job.xml").write_text(job.replace("</configuration>", f"{self.properties}</configuration>"))
         environment = {**os.environ, "PWD": str(place), "USER": os.environ.get("USER", "root"),
                        "LOCAL_DIRS": str(place / "local"), "HADOOP_TOKEN_FILE_LOCATION": str(self.folder / "tokens"),
                        "CONTAINER_ID": "container_1_0001_01_000002"}
@@ -210,6 +218,7 @@ def main():
     parser.add_argument("--records", type=int, default=30_000_000, help="of a reduce task")
     parser.add_argument("--map-megabytes", type=int, default=128)
     parser.add_argument("--java", default=JAVA_OPTIONS, metavar="OPTIONS", help='of the tasks: --java="-Xmx200m"')
+    parser.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help="more settings of the jobs")
     arguments = parser.parse_args()
     context = measure.context()
     with tempfile.TemporaryDirectory(prefix="tidemark-cost-") as name:
@@ -218,7 +227,7 @@ def main():
         with measure.master(arguments.tidemark) as address, \
                 task_host(folder, classes, address, arguments.map_megabytes * 1_000_000,
                           arguments.records) as port:
-            tasks = Tasks(folder, classes, arguments.java, port)
+            tasks = Tasks(folder, classes, arguments.java, arguments.set, port)
             for kind in ("m", "r"):  # warms the caches of files
                 tasks.run(f"attempt_1_9999_{kind}_000000_0", f"watched-{ONE_RECORD}")
             runs = (processes(tasks, arguments.pairs), maps(tasks, arguments.long_pairs),
@@ -228,8 +237,8 @@ def main():
     path = pathlib.Path(arguments.json)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(
-        {"benchmark": "cost", "context": context, "java": arguments.java, "records": arguments.records,
-         "map_bytes": arguments.map_megabytes * 1_000_000, **result}, indent=1) + "\n")
+        {"benchmark": "cost", "context": context, "java": arguments.java, "settings": arguments.set,
+         "records": arguments.records, "map_bytes": arguments.map_megabytes * 1_000_000, **result}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

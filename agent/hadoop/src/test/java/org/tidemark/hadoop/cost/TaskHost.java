@@ -5,8 +5,6 @@ import java.io.File;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.Random;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -36,6 +34,8 @@ import org.apache.hadoop.security.Credentials;
 public final class TaskHost {
   private static final int REDUCES = 4;
   private static final long LITTLE_BYTES = 1_000;
+  private static final int ROW_BYTES = 100;
+  private static final int KEY_BYTES = 10;
 
   private final File folder;
 
@@ -117,17 +117,20 @@ public final class TaskHost {
     return SplitMetaInfoReader.readSplitMetaInfo(new JobID("", 0), files, job, directory)[0].getSplitIndex();
   }
 
-  /** Of 100 bytes, with keys of 10 digits in no order. */
+  /** Of 100 bytes: keys of 10 digits in no order, and values of 64 letters, which hardly compress. */
   private static void writeRows(File file, long bytes) throws IOException {
-    final byte[] row = new byte[100];
-    Arrays.fill(row, (byte) 'v');
-    row[10] = '\t';
-    row[99] = '\n';
+    final byte[] row = new byte[ROW_BYTES];
+    row[KEY_BYTES] = '\t';
+    row[ROW_BYTES - 1] = '\n';
     final Random random = new Random(1);
     try (OutputStream out = new BufferedOutputStream(new FileOutputStream(file), 1 << 16)) {
-      for (long written = 0; written < bytes; written += row.length) {
-        final String key = String.format("%010d", (long) (random.nextDouble() * 1e10));
-        System.arraycopy(key.getBytes(StandardCharsets.US_ASCII), 0, row, 0, 10);
+      for (long written = 0; written < bytes; written += ROW_BYTES) {
+        for (int i = 0; i < KEY_BYTES; ++i) {
+          row[i] = (byte) ('0' + random.nextInt(10));
+        }
+        for (int i = KEY_BYTES + 1; i < ROW_BYTES - 1; ++i) {
+          row[i] = (byte) ('0' + random.nextInt(64));
+        }
         out.write(row);
       }
     }
