@@ -39,16 +39,19 @@ final class Link {
               + " is not HOST:PORT, with an IPv6 address in brackets ([::1]:7411): "
               + address);
     }
-    return OPEN.computeIfAbsent(
-        jobId,
-        id ->
-            new Sender(
-                master,
-                new Source("tidemark-hadoop", sourceId(), id, runUid(conf, id)),
-                Sender.TASK_BUFFER_BYTES_MAX,
-                new MeterSettings(),
-                TaskLog.LOG,
-                Connector.GUARD));
+    Sender sender = OPEN.get(jobId);
+    if (sender == null) {
+      sender =
+          new Sender(
+              master,
+              new Source("tidemark-hadoop", sourceId(), jobId, runUid(conf, jobId)),
+              Sender.TASK_BUFFER_BYTES_MAX,
+              new MeterSettings(),
+              TaskLog.LOG,
+              Connector.GUARD);
+      OPEN.put(jobId, sender);
+    }
+    return sender;
   }
 
   /**

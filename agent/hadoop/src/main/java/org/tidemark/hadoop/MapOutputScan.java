@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.function.BooleanSupplier;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -14,10 +15,8 @@ import org.apache.hadoop.io.compress.CodecPool;
 import org.apache.hadoop.io.compress.CompressionCodec;
 import org.apache.hadoop.io.compress.Decompressor;
 import org.apache.hadoop.io.compress.DefaultCodec;
-import org.apache.hadoop.mapred.IndexRecord;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.MapOutputFile;
-import org.apache.hadoop.mapred.SpillRecord;
 import org.apache.hadoop.mapreduce.CryptoUtils;
 import org.apache.hadoop.mapreduce.security.IntermediateEncryptedStream;
 import org.apache.hadoop.util.LimitInputStream;
@@ -43,7 +42,7 @@ final class MapOutputScan {
 
   private final JobConf job;
   private final KeyGrouping grouping;
-  private final SpillRecord index;
+  private final MapOutputIndex index;
   private final Path output;
   private final int padding;
   private final int lambda;
@@ -52,12 +51,15 @@ final class MapOutputScan {
   private final KeySampler sampler;
   private final long[] pairBytes;
   private final boolean[] scanned;
+  private final ScanPace pace = new ScanPace();
+  /** Of the partition that is read, with the lengths of keys and values. */
+  private long readBytes;
 
   MapOutputScan(JobConf job, MapOutputFile files, KeyGrouping grouping, int lambda)
       throws IOException {
     this.job = job;
     this.grouping = grouping;
-    index = new SpillRecord(files.getOutputIndexFile(), job);
+    index = MapOutputIndex.read(job, files.getOutputIndexFile());
     output = files.getOutputFile();
     padding = CryptoUtils.cryptoPadding(job);
     codec =
@@ -67,16 +69,16 @@ final class MapOutputScan {
             : null;
     final NameBudget names = new NameBudget(outputBytes(), lambda);
     this.lambda = names.explicitKeys;
-    heaviest = new HeaviestKeys(index.size(), lambda());
+    heaviest = new HeaviestKeys(index.partitions(), lambda());
     sampler = new KeySampler(grouping.namesKeys() ? names.sampledKeys : 0);
-    pairBytes = new long[index.size()];
-    scanned = new boolean[index.size()];
+    pairBytes = new long[index.partitions()];
+    scanned = new boolean[index.partitions()];
   }
 
-  /** Reads partitions until all are done or the budget is spent. */
+  /** Reads the partitions for which the budget suffices, as far as can be told. */
   void run(long seed, ScanBudget budget) throws IOException {
     final List<Integer> order = new ArrayList<>();
-    for (int partition = 0; partition < index.size(); ++partition) {
+    for (int partition = 0; partition < index.partitions(); ++partition) {
       order.add(partition);
     }
     Collections.shuffle(order, new Random(seed));
@@ -86,11 +88,12 @@ final class MapOutputScan {
       }
       if (recordBytes(partition) == 0) {
         scanned[partition] = true;
-      } else if (scan(partition, budget)) {
-        scanned[partition] = true;
-      } else {
-        heaviest.forget(partition);
-        pairBytes[partition] = 0;
+      } else if (pace.isWorthBeginning(recordBytes(partition), budget.leftNanos())) {
+        scanned[partition] = scan(partition, budget);
+        if (!scanned[partition]) {
+          heaviest.forget(partition);
+          pairBytes[partition] = 0;
+        }
       }
     }
   }
@@ -103,7 +106,7 @@ final class MapOutputScan {
     final double pairsInRecords = pairsInRecords();
     final boolean isSampled = sampledBelow() != 0;
     final List<PartitionKeys> partitions = new ArrayList<>();
-    for (int partition = 0; partition < index.size(); ++partition) {
+    for (int partition = 0; partition < index.partitions(); ++partition) {
       if (recordBytes(partition) == 0) {
         continue;
       }
@@ -133,7 +136,7 @@ final class MapOutputScan {
     if (!grouping.namesKeys()) {
       return 0;
     }
-    for (int partition = 0; partition < index.size(); ++partition) {
+    for (int partition = 0; partition < index.partitions(); ++partition) {
       if (!scanned[partition]) {
         return 0;
       }
@@ -144,22 +147,22 @@ final class MapOutputScan {
   /** What is shuffled of the task. */
   private long outputBytes() {
     long bytes = 0;
-    for (int partition = 0; partition < index.size(); ++partition) {
-      bytes += index.getIndex(partition).partLength;
+    for (int partition = 0; partition < index.partitions(); ++partition) {
+      bytes += index.partBytes(partition);
     }
     return bytes;
   }
 
   /** The records of a partition as the index knows them: keys, values and their lengths. bytes */
   private long recordBytes(int partition) {
-    return index.getIndex(partition).rawLength - END_MARK_BYTES - padding;
+    return index.recordBytes(partition) - END_MARK_BYTES - padding;
   }
 
   /** How much of the records is keys and values, from what was read; 1 when nothing was. */
   private double pairsInRecords() {
     long pairs = 0;
     long records = 0;
-    for (int partition = 0; partition < index.size(); ++partition) {
+    for (int partition = 0; partition < index.partitions(); ++partition) {
       if (scanned[partition]) {
         pairs += pairBytes[partition];
         records += recordBytes(partition);
@@ -171,9 +174,17 @@ final class MapOutputScan {
   /** False: the time was up first, or what was read does not add up to what the index says. */
   private boolean scan(int partition, ScanBudget budget) throws IOException {
     final Decompressor decompressor = codec == null ? null : CodecPool.getDecompressor(codec);
-    try (MapOutputRecords reader = open(index.getIndex(partition), decompressor, budget)) {
+    final long spentBefore = budget.spentNanos();
+    final long left = budget.leftNanos();
+    readBytes = 0;
+    pace.begin();
+    final BooleanSupplier isTimeUp =
+        () ->
+            budget.isSpent()
+                || !pace.isWorthGoingOn(
+                    recordBytes(partition), readBytes, budget.spentNanos() - spentBefore, left);
+    try (MapOutputRecords reader = open(partition, decompressor, isTimeUp)) {
       long records = 0;
-      long lengthBytes = 0;
       long groupBytes = 0;
       long groupValues = 0;
       long hash = 0;
@@ -192,15 +203,19 @@ final class MapOutputScan {
         groupBytes += keyLength + valueLength;
         ++groupValues;
         pairBytes[partition] += keyLength + valueLength;
-        lengthBytes +=
-            WritableUtils.getVIntSize(keyLength) + WritableUtils.getVIntSize(valueLength);
+        readBytes +=
+            keyLength
+                + valueLength
+                + WritableUtils.getVIntSize(keyLength)
+                + WritableUtils.getVIntSize(valueLength);
         ++records;
       }
       if (records > 0) {
         offer(partition, hash, groupBytes, groupValues);
       }
-      return pairBytes[partition] + lengthBytes == recordBytes(partition);
+      return readBytes == recordBytes(partition);
     } finally {
+      pace.end(readBytes, budget.spentNanos() - spentBefore);
       CodecPool.returnDecompressor(decompressor);
     }
   }
@@ -211,16 +226,16 @@ final class MapOutputScan {
   }
 
   private MapOutputRecords open(
-      IndexRecord record, Decompressor decompressor, ScanBudget budget) throws IOException {
+      int partition, Decompressor decompressor, BooleanSupplier isTimeUp) throws IOException {
     final FSDataInputStream raw = FileSystem.getLocal(job).getRaw().open(output);
     try {
-      raw.seek(record.startOffset);
+      raw.seek(index.startOffset(partition));
       final InputStream in =
           new LimitInputStream(
               IntermediateEncryptedStream.wrapIfNecessary(job, raw, output),
-              record.partLength - padding - CHECKSUM_BYTES);
+              index.partBytes(partition) - padding - CHECKSUM_BYTES);
       return new MapOutputRecords(
-          codec == null ? in : codec.createInputStream(in, decompressor), budget::isSpent);
+          codec == null ? in : codec.createInputStream(in, decompressor), isTimeUp);
     } catch (IOException | RuntimeException cannotOpen) {
       raw.close();
       throw cannotOpen;

@@ -1,7 +1,6 @@
 package org.tidemark.hadoop;
 
 import java.util.function.LongSupplier;
-import org.apache.hadoop.mapred.Counters;
 import org.tidemark.jvm.profile.ProcessorWatch;
 import org.tidemark.jvm.profile.ReduceMeter;
 import org.tidemark.jvm.transport.Sender;
@@ -18,13 +17,11 @@ final class ReduceReports implements Sender.Reporter {
   /** Set last: a reader that sees it sees the watch, too. */
   private volatile boolean profiles;
 
-  /** {@code emitted}: null when what the task writes is not counted. */
-  ReduceReports(
-      TaskLink link, ReduceMeter meter, LongSupplier fetched, Counters.Counter emitted) {
+  ReduceReports(TaskLink link, ReduceMeter meter, LongSupplier fetched, LongSupplier emitted) {
     this.link = link;
     this.meter = meter;
     this.fetched = fetched;
-    this.emitted = emitted == null ? () -> 0 : emitted::getValue;
+    this.emitted = emitted;
   }
 
   LongSupplier emitted() {

@@ -13,17 +13,30 @@ final class ScanBudget {
 
   private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
   private final boolean knowsProcessorTime = threads.isCurrentThreadCpuTimeSupported();
+  private final long nanos;
   private final long wallEndNanos;
-  private final long processorEndNanos;
+  private final long startNanos;
 
   ScanBudget(long nanos) {
-    final long wallNanos = knowsProcessorTime ? WALL_FACTOR * nanos : nanos;
-    wallEndNanos = System.nanoTime() + wallNanos;
-    processorEndNanos = knowsProcessorTime ? threads.getCurrentThreadCpuTime() + nanos : 0;
+    this.nanos = nanos;
+    wallEndNanos = System.nanoTime() + (knowsProcessorTime ? WALL_FACTOR * nanos : nanos);
+    startNanos = now();
   }
 
   boolean isSpent() {
-    return System.nanoTime() - wallEndNanos >= 0
-        || knowsProcessorTime && threads.getCurrentThreadCpuTime() - processorEndNanos >= 0;
+    return leftNanos() <= 0 || System.nanoTime() - wallEndNanos >= 0;
+  }
+
+  /** Of the thread's processor time, where that is known. */
+  long spentNanos() {
+    return now() - startNanos;
+  }
+
+  long leftNanos() {
+    return nanos - spentNanos();
+  }
+
+  private long now() {
+    return knowsProcessorTime ? threads.getCurrentThreadCpuTime() : System.nanoTime();
   }
 }

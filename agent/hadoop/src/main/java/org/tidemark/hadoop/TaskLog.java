@@ -1,5 +1,6 @@
 package org.tidemark.hadoop;
 
+import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 import org.tidemark.jvm.guard.Log;
 import org.tidemark.jvm.guard.OnceLog;
@@ -12,10 +13,25 @@ import org.tidemark.jvm.guard.Reasons;
 final class TaskLog {
   private static final String NAME = "org.tidemark.hadoop";
 
-  static final Log LOG =
-      new OnceLog(
-          what -> LoggerFactory.getLogger(NAME).warn("Tidemark: {}", what),
-          what -> LoggerFactory.getLogger(NAME).info("Tidemark: {}", what));
+  static final Log LOG = new OnceLog(new Lines(true), new Lines(false));
+
+  /** Each lambda in its stead would take a process longer to link than this class to load. */
+  private static final class Lines implements Consumer<String> {
+    private final boolean warn;
+
+    Lines(boolean warn) {
+      this.warn = warn;
+    }
+
+    @Override
+    public void accept(String what) {
+      if (warn) {
+        LoggerFactory.getLogger(NAME).warn("Tidemark: {}", what);
+      } else {
+        LoggerFactory.getLogger(NAME).info("Tidemark: {}", what);
+      }
+    }
+  }
 
   private TaskLog() {}
 

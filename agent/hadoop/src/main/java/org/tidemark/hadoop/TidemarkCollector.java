@@ -10,6 +10,7 @@ import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormatCounter;
 import org.tidemark.jvm.guard.Guard;
 import org.tidemark.jvm.transport.Sender;
+import org.tidemark.jvm.wire.Event;
 import org.tidemark.jvm.wire.Events;
 
 /**
@@ -90,9 +91,13 @@ public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
     final Counter records = reporter.getCounter((Enum<?>) TaskCounter.MAP_INPUT_RECORDS);
     final Counter emitted = reporter.getCounter((Enum<?>) TaskCounter.MAP_OUTPUT_BYTES);
     heartbeats =
-        () ->
-            Events.heartbeat(
+        new Sender.Reporter() {
+          @Override
+          public Event report() {
+            return Events.heartbeat(
                 link.attempt, bytes.getValue(), records.getValue(), emitted.getValue());
+          }
+        };
     link.startReports(heartbeats);
   }
 

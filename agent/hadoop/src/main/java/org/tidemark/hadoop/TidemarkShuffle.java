@@ -1,7 +1,6 @@
 package org.tidemark.hadoop;
 
 import java.io.IOException;
-import org.apache.hadoop.mapred.Counters;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
@@ -77,10 +76,12 @@ public final class TidemarkShuffle<K, V> implements ShuffleConsumerPlugin<K, V> 
     link = TaskLink.open(context.getJobConf(), context.getReduceId());
     if (link != null) {
       meter = new ReduceMeter(link.settings());
-      final Counters.Counter emitted =
-          context.getReporter().getCounter(FileOutputFormatCounter.BYTES_WRITTEN);
       reports =
-          new ReduceReports(link, meter, context.getReduceShuffleBytes()::getValue, emitted);
+          new ReduceReports(
+              link,
+              meter,
+              new CounterValue(context.getReduceShuffleBytes()),
+              counter(FileOutputFormatCounter.BYTES_WRITTEN));
       link.startReports(reports);
     }
   }
@@ -91,12 +92,14 @@ public final class TidemarkShuffle<K, V> implements ShuffleConsumerPlugin<K, V> 
     link.send(Events.attemptChanged(shuffled));
     reports.beginProfiles();
     final JobConf job = context.getJobConf();
-    final Counters.Counter groups =
-        context.getReporter().getCounter(TaskCounter.REDUCE_INPUT_GROUPS);
     timer = new GroupTimer(meter, link.grouping, reports.emitted());
     return job.getUseNewReducer()
-        ? new NewApiRecords(records, timer, groups::getValue, guard)
+        ? new NewApiRecords(records, timer, counter(TaskCounter.REDUCE_INPUT_GROUPS), guard)
         : new OldApiRecords(records, timer, guard);
+  }
+
+  private CounterValue counter(Enum<?> name) {
+    return new CounterValue(context.getReporter().getCounter(name));
   }
 
   private void disconnect() {

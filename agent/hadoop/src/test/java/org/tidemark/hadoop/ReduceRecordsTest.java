@@ -8,18 +8,16 @@ import static org.junit.Assert.assertTrue;
 import java.io.IOException;
 import java.util.Arrays;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.io.DataInputBuffer;
 import org.apache.hadoop.io.DataOutputBuffer;
 import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.RawComparator;
 import org.apache.hadoop.mapred.JobConf;
-import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.mapreduce.Counter;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
 import org.apache.hadoop.mapreduce.counters.GenericCounter;
 import org.apache.hadoop.mapreduce.task.ReduceContextImpl;
-import org.apache.hadoop.util.Progress;
 import org.junit.Test;
+import org.tidemark.hadoop.support.RecordBuffers;
 import org.tidemark.jvm.guard.Guard;
 import org.tidemark.jvm.profile.KeyHash;
 import org.tidemark.jvm.profile.MeterSettings;
@@ -28,11 +26,9 @@ import org.tidemark.jvm.profile.ReduceMeter;
 /** What the watched records of a reduce task tell its meter, read as Hadoop reads them. */
 public class ReduceRecordsTest {
   /** Sorted records, each with a value of so many bytes. */
-  private static final class Records implements RawKeyValueIterator {
+  private static final class Records extends RecordBuffers {
     private final int[] keys;
     private final int valueBytes;
-    private final DataInputBuffer key = new DataInputBuffer();
-    private final DataInputBuffer value = new DataInputBuffer();
     private int at = -1;
 
     Records(int valueBytes, int... keys) {
@@ -50,24 +46,6 @@ public class ReduceRecordsTest {
       value.reset(new byte[valueBytes], 0, valueBytes);
       return true;
     }
-
-    @Override
-    public DataInputBuffer getKey() {
-      return key;
-    }
-
-    @Override
-    public DataInputBuffer getValue() {
-      return value;
-    }
-
-    @Override
-    public Progress getProgress() {
-      return new Progress();
-    }
-
-    @Override
-    public void close() {}
   }
 
   private static final int VALUE_BYTES = 8;

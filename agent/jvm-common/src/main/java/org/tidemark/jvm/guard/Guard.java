@@ -73,14 +73,30 @@ public final class Guard {
    * can throw, as any allocation can: do both within the guard.
    */
   public Thread thread(String name, Work work) {
-    return OwnThreads.make(name, () -> runGuarded(work), (thread, thrown) -> turnOff(thrown));
+    final GuardedWork guarded = new GuardedWork(work);
+    return OwnThreads.make(name, guarded, guarded);
   }
 
-  private void runGuarded(Work work) {
-    try {
-      work.run();
-    } catch (Throwable ours) {
-      turnOff(ours);
+  /** Each lambda in its stead would take a process longer to link than this class to load. */
+  private final class GuardedWork implements Runnable, Thread.UncaughtExceptionHandler {
+    private final Work work;
+
+    GuardedWork(Work work) {
+      this.work = work;
+    }
+
+    @Override
+    public void run() {
+      try {
+        work.run();
+      } catch (Throwable ours) {
+        turnOff(ours);
+      }
+    }
+
+    @Override
+    public void uncaughtException(Thread thread, Throwable thrown) {
+      turnOff(thrown);
     }
   }
 

@@ -14,14 +14,16 @@ final class OwnThreads {
   static Thread make(String name, Runnable body, Thread.UncaughtExceptionHandler handler) {
     // A thread keeps the access control context it is made in: here, that of this class alone.
     return AccessController.doPrivileged(
-        (PrivilegedAction<Thread>)
-            () -> {
-              final Thread thread = bare(topGroup(), body, name);
-              thread.setDaemon(true);
-              thread.setContextClassLoader(OwnThreads.class.getClassLoader());
-              thread.setUncaughtExceptionHandler(handler);
-              return thread;
-            });
+        new PrivilegedAction<Thread>() {
+          @Override
+          public Thread run() {
+            final Thread thread = bare(topGroup(), body, name);
+            thread.setDaemon(true);
+            thread.setContextClassLoader(OwnThreads.class.getClassLoader());
+            thread.setUncaughtExceptionHandler(handler);
+            return thread;
+          }
+        });
   }
 
   private static Thread bare(ThreadGroup group, Runnable body, String name) {

@@ -61,7 +61,9 @@ final class EventStream {
   private String whyEnded = "closed the connection without an answer";
 
   // The reading thread's own.
-  private final Messages answers;
+  private final Reading reading = new Reading();
+  private final Messages answers = new Messages(reading);
+  private Http2.FrameReader frames;
   private int unreportedBytes;
   private long silentSinceNanos;
 
@@ -70,7 +72,6 @@ final class EventStream {
     this.listener = listener;
     this.guard = guard;
     this.answerTimeoutNanos = answerTimeoutNanos;
-    answers = new Messages(this::answered);
   }
 
   /**
@@ -81,17 +82,20 @@ final class EventStream {
     socket =
         TickingSocket.connectedTo(
             InetAddress.getAllByName(master.host), master.port, CONNECT_TIMEOUT_MILLIS);
-    final long connectedNanos = System.nanoTime();
-    socket.startTicking(() -> checkHandshake(connectedNanos));
-    final Socket channel = master.tls == null ? socket : master.tls.over(socket, master.host);
+    final Socket channel = master.tls == null ? socket : encrypted(master);
     silentSinceNanos = System.nanoTime();
-    socket.startTicking(this::checkSilence);
+    socket.startTicking(reading);
     out = new BufferedOutputStream(channel.getOutputStream(), Http2.FRAME_BYTES_MAX);
     Http2.writeCall(out, master, METHOD);
     out.flush();
-    final Http2.FrameReader frames =
-        new Http2.FrameReader(new BufferedInputStream(channel.getInputStream()));
-    guard.thread("tidemark-reader", () -> readAll(frames)).start();
+    frames = new Http2.FrameReader(new BufferedInputStream(channel.getInputStream()));
+    guard.thread("tidemark-reader", reading).start();
+  }
+
+  private Socket encrypted(Endpoint master) throws IOException {
+    final long connectedNanos = System.nanoTime();
+    socket.startTicking(() -> checkHandshake(connectedNanos));
+    return master.tls.over(socket, master.host);
   }
 
   synchronized boolean isEnded() {
@@ -190,7 +194,26 @@ final class EventStream {
     }
   }
 
-  private void readAll(Http2.FrameReader frames) {
+  /** Each lambda in its stead would take a process longer to link than this class to load. */
+  private final class Reading implements Guard.Work, Messages.Taker, TickingSocket.Tick {
+    @Override
+    public void run() {
+      readAll();
+    }
+
+    @Override
+    public void take(byte[] message) {
+      silentSinceNanos = System.nanoTime();
+      listener.answered(message);
+    }
+
+    @Override
+    public void tick() throws IOException {
+      checkSilence();
+    }
+  }
+
+  private void readAll() {
     try {
       while (!isEnded() && take(frames.read())) {}
     } catch (EOFException closed) {
@@ -280,11 +303,6 @@ final class EventStream {
       unreportedBytes = 0;
     }
     answers.add(frame.payload, from, length);
-  }
-
-  private void answered(byte[] message) {
-    silentSinceNanos = System.nanoTime();
-    listener.answered(message);
   }
 
   private void takePing(Http2.Frame frame) throws IOException {
