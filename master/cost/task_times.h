@@ -28,7 +28,10 @@ struct TaskTimes {
   // The others, by schedule::Warmth, and by draw a factor on all of them; empty: 1.
   std::array<TimeDistribution, schedule::kWarmths> alike;
   Draws factor;
-  // The same for the bounds of the estimate alone, where a factor as wide in the draws themselves
+  // Of those of them that start first: seconds that they take more than their kind, by draw, before
+  // `factor`. Negative: less.
+  std::vector<Draws> more_of_first;
+  // `factor` for the bounds of the estimate alone, where a factor as wide in the draws themselves
   // would move the median, too; empty: as `factor`.
   Draws factor_of_bounds;
   std::vector<Draws> running_in_bounds;  // of running tasks, in the place of `of_task`

@@ -29,7 +29,7 @@ std::uint64_t CountLeft(const schedule::StageWork& work) {
   return work.pending + work.running.size();
 }
 
-// Pending tasks that are not known one by one.
+// Pending tasks whose times are those of their kind.
 std::uint64_t Alike(const StageLeft& stage) {
   const std::uint64_t left = CountLeft(stage.work);
   return left > stage.times.of_task.size() ? left - stage.times.of_task.size() : 0;
@@ -138,7 +138,10 @@ class Futures {
           const Draws& factor =
               bounds && !times.factor_of_bounds.empty() ? times.factor_of_bounds : times.factor;
           const double u = cost::RowNumber(rows_[start.stage], start.place);
-          return times.Of(start.warmth).Quantile(u) * At(factor, draw, 1);
+          const std::uint64_t number = start.task - times.of_task.size();
+          const double more =
+              number < times.more_of_first.size() ? times.more_of_first[number][draw] : 0;
+          return (times.Of(start.warmth).Quantile(u) + more) * At(factor, draw, 1);
         },
         [&](std::size_t stage) {
           const schedule::StageWork& work = stages_[stage].work;
@@ -219,10 +222,11 @@ class Futures {
   // What is left of a stage, all its tasks together: the median of the draws.
   double SecondsOf(const StageLeft& stage) const {
     if (CountLeft(stage.work) == 0) return 0;
-    const double alike =
-        static_cast<double>(Alike(stage)) * stage.times.Of(schedule::Warmth::kRest).mean();
+    const double usual = stage.times.Of(schedule::Warmth::kRest).mean();
     Draws seconds(application_.draws->count());
     for (std::size_t d = 0; d < seconds.size(); ++d) {
+      double alike = static_cast<double>(Alike(stage)) * usual;
+      for (const Draws& more : stage.times.more_of_first) alike += more[d];
       seconds[d] = alike * At(stage.times.factor, d, 1);
       for (const Draws& task : stage.times.of_task) seconds[d] += task[d];
     }
@@ -267,7 +271,8 @@ absl::StatusOr<Estimate> EstimateApplication(const Application& application) {
   bool has_bounds = false;
   for (const StageLeft& stage : application.stages) {
     work.push_back(stage.work);
-    options.is_told_apart.push_back(stage.times.of_task.size() > stage.work.running.size());
+    options.is_told_apart.push_back(stage.times.of_task.size() > stage.work.running.size() ||
+                                    !stage.times.more_of_first.empty());
     has_bounds |= !stage.times.factor_of_bounds.empty();
   }
   auto placing = schedule::Placing::Create(work, application.on, options);

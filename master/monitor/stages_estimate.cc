@@ -99,9 +99,14 @@ StageProgress PredictionOf(const workflow::StageNow& stage,
   return prediction;
 }
 
-bool HasAnyTaskEnded(const workflow::WorkflowNow& seen) {
-  return std::ranges::any_of(
-      seen.stages, [](const workflow::StageNow& stage) { return !stage.finished.empty(); });
+// Tasks run, and none has ended.
+bool HasJustBegun(const workflow::WorkflowNow& seen) {
+  bool has_begun = false;
+  for (const workflow::StageNow& stage : seen.stages) {
+    if (!stage.finished.empty()) return false;
+    has_begun |= !stage.running.empty();
+  }
+  return has_begun;
 }
 
 bool ByIndex(const workflow::RunningTask& a, const workflow::RunningTask& b) {
@@ -138,7 +143,7 @@ StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now,
   const std::vector<const RunProfile*> history = HistoryOf(state);
   workflow::WorkflowNow seen = workflow::StagesNow(state, now);
   // Executors register one after the other, while the first of them run tasks.
-  if (!history.empty() && (!seen.are_slots_told || !HasAnyTaskEnded(seen))) {
+  if (!history.empty() && (!seen.are_slots_told || HasJustBegun(seen))) {
     seen.slots = std::max(seen.slots, history.front()->slots);
   }
   const std::size_t there = seen.stages.size();

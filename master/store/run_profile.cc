@@ -28,7 +28,7 @@ void EncodeRunProfile(const RunProfile& run, pb::LoggedRunProfile& message) {
     for (const LongTask& task : stage.long_tasks) {
       pb::LoggedLongTask& long_task = *logged.add_long_tasks();
       long_task.set_index(task.index);
-      long_task.set_over_usual(static_cast<float>(task.over_usual));
+      long_task.set_more_seconds(static_cast<float>(task.more_seconds));
     }
   }
 }
@@ -57,8 +57,8 @@ RunProfile DecodeRunProfile(const pb::LoggedRunProfile& message) {
     }
     for (const pb::LoggedLongTask& task : logged.long_tasks()) {
       const bool is_next = stage.long_tasks.empty() || stage.long_tasks.back().index < task.index();
-      if (!is_next || !IsTime(task.over_usual()) || task.over_usual() < 1) continue;
-      stage.long_tasks.push_back({.index = task.index(), .over_usual = task.over_usual()});
+      if (!is_next || !IsTime(task.more_seconds())) continue;
+      stage.long_tasks.push_back({.index = task.index(), .more_seconds = task.more_seconds()});
     }
   }
   if (!CanBeKept(run)) run.stages.clear();

@@ -231,6 +231,7 @@ std::shared_ptr<const StageRuns> WithData(std::shared_ptr<const StageRuns> runs,
       for (auto& seconds : stage.seconds) {
         for (double& time : seconds) time *= data_factor;
       }
+      for (LongTask& task : stage.long_tasks) task.more_seconds *= data_factor;
     }
   }
   return std::make_shared<const StageRuns>(std::move(scaled));

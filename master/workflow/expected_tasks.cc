@@ -128,8 +128,8 @@ Evidence EvidenceOf(const ExpectedTasks& before, const StageNow& stage) {
   double squares = 0;
   // `part`: of a task.
   const auto expected_of = [&](Warmth warmth, std::uint32_t index) {
-    return std::max(before.Of(warmth).mean(), kTaskSecondsMin) *
-           OverUsual(before.long_tasks, index);
+    return std::max(before.Of(warmth).mean(), kTaskSecondsMin) +
+           MoreSeconds(before.long_tasks, index);
   };
   const auto add = [&](double seconds, Warmth warmth, std::uint32_t index, double part) {
     const double expected = expected_of(warmth, index);
@@ -186,11 +186,20 @@ bool ShowsItsPace(const RunningTask& task) {
 
 ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, std::uint64_t tasks, double slots,
                           const ExpectationConstants& constants) {
-  ExpectedTasks expected = {.deviation = cost::kUnknownDeviation,
-                            .long_tasks = ExpectLongTasks(runs, tasks)};
+  ExpectedTasks expected = {.deviation = cost::kUnknownDeviation};
+  // Whether a task is known by its index.
+  const bool has_long = !runs.empty() && runs.front().stage->tasks == tasks &&
+                        std::ranges::any_of(runs, [&](const EarlierStage& run) {
+                          return run.stage->tasks == tasks && !run.stage->long_tasks.empty();
+                        });
+  struct Work {
+    double now = 0;
+    double then = 0;
+  };
+  std::vector<Work> work_of(runs.size());
   const auto times_of = [&](const EarlierStage& run, std::size_t kind) {
     const std::vector<double>& seconds = run.stage->seconds[kind];
-    return expected.long_tasks.empty() ? seconds : UsualTimes(seconds);
+    return has_long ? UsualTimes(seconds) : seconds;
   };
   double weight = 0;
   double variance = 0;
@@ -205,10 +214,12 @@ ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, std::uint64_t task
     line.Fit(kind, newest.parents.empty() || !newest.fetches, constants);
     const double mean = std::exp(line.At(slots));
     std::vector<double> pooled;
-    for (const EarlierStage& run : runs) {
-      const std::vector<double> seconds = times_of(run, kind);
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+      const std::vector<double> seconds = times_of(runs[r], kind);
       if (seconds.empty()) continue;
       const double factor = mean / MeanOf(seconds);
+      work_of[r].now += static_cast<double>(seconds.size()) * mean;
+      work_of[r].then += static_cast<double>(seconds.size()) * MeanOf(seconds);
       for (const double time : seconds) pooled.push_back(time * factor);
     }
     const double work = mean * static_cast<double>(pooled.size());
@@ -220,6 +231,13 @@ ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, std::uint64_t task
   FillGaps(expected.times, constants);
   expected.is_known = expected.is_of_runs = true;
   expected.deviation = std::sqrt(variance / weight);
+  if (!has_long) return expected;
+  std::vector<LongTasksOfRun> long_tasks;
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    const double scale = work_of[r].then > 0 ? work_of[r].now / work_of[r].then : 1;
+    long_tasks.push_back({runs[r].stage->tasks, runs[r].stage->long_tasks, scale});
+  }
+  expected.long_tasks = ExpectLongTasks(long_tasks);
   return expected;
 }
 
@@ -249,6 +267,7 @@ ExpectedTasks WithEvidence(const ExpectedTasks& prior, const StageNow& stage,
   for (std::size_t kind = 0; kind < kWarmths; ++kind) {
     expected.times[kind] = prior.times[kind].Scaled(std::exp(shift));
   }
+  for (LongTask& task : expected.long_tasks) task.more_seconds *= std::exp(shift);
   return expected;
 }
 

@@ -172,7 +172,7 @@ class JobStages {
     std::size_t known = 0;
     bool is_anything_left = false;
     for (const StageLeft& stage : job_.left->stages) {
-      known += stage.times.of_task.size();
+      known += stage.times.of_task.size() + stage.times.more_of_first.size();
       is_anything_left |= stage.work.pending > 0 || !stage.work.running.empty();
     }
     // Between the jobs of an application, only the forecast knows that more is to come.
@@ -207,11 +207,15 @@ class JobStages {
       stage.times.alike = their.times.alike;
       stage.times.is_known = their.times.is_known;
       stage.times.of_task.resize(their.times.of_task.size());
+      stage.times.more_of_first.resize(their.times.more_of_first.size());
       for (std::size_t d = 0; d < draws_.count(); ++d) {
         for (std::size_t n = 0; n < their.times.of_task.size(); ++n) {
           const double passed = n < their.work.running.size() ? age[d] : 0;
           const double left = std::max(their.times.of_task[n][draw_of[d]] - passed, 0.0);
           stage.times.of_task[n].push_back(stretch[d] * left);
+        }
+        for (std::size_t n = 0; n < their.times.more_of_first.size(); ++n) {
+          stage.times.more_of_first[n].push_back(their.times.more_of_first[n][draw_of[d]]);
         }
         const Draws& factor = their.times.factor;
         stage.times.factor.push_back(stretch[d] * (factor.empty() ? 1 : factor[draw_of[d]]));

@@ -72,14 +72,15 @@ std::vector<LongTask> LongTasksOf(const StageNow& stage) {
   for (const FinishedTask& task : stage.finished) {
     const auto kind = static_cast<std::size_t>(task.warmth);
     if (task.seconds < long_from[kind]) continue;
-    long_tasks.push_back({.index = task.index, .over_usual = task.seconds / usual[kind]});
+    long_tasks.push_back({.index = task.index, .more_seconds = task.seconds - usual[kind]});
   }
   const std::size_t kept = std::min(long_tasks.size(), StageProfile::kLongTasksMax);
   const auto end = long_tasks.begin() + static_cast<std::ptrdiff_t>(kept);
-  std::partial_sort(
-      long_tasks.begin(), end, long_tasks.end(), [](const LongTask& a, const LongTask& b) {
-        return a.over_usual != b.over_usual ? a.over_usual > b.over_usual : a.index < b.index;
-      });
+  std::partial_sort(long_tasks.begin(), end, long_tasks.end(),
+                    [](const LongTask& a, const LongTask& b) {
+                      return a.more_seconds != b.more_seconds ? a.more_seconds > b.more_seconds
+                                                              : a.index < b.index;
+                    });
   long_tasks.resize(kept);
   std::sort(long_tasks.begin(), long_tasks.end(),
             [](const LongTask& a, const LongTask& b) { return a.index < b.index; });
@@ -100,58 +101,55 @@ std::vector<double> UsualTimes(std::span<const double> seconds) {
   return usual;
 }
 
-std::vector<LongTask> ExpectLongTasks(std::span<const EarlierStage> runs, std::uint64_t tasks) {
-  if (runs.empty() || runs.front().stage->tasks != tasks) return {};
-  std::map<std::uint32_t, double> log_sums;
+std::vector<LongTask> ExpectLongTasks(std::span<const LongTasksOfRun> runs) {
+  std::map<std::uint32_t, double> sums;
   double count = 0;
-  for (const EarlierStage& run : runs) {
-    if (run.stage->tasks != tasks) continue;
+  for (const LongTasksOfRun& run : runs) {
+    if (run.tasks != runs.front().tasks) continue;
     count += 1;
-    for (const LongTask& task : run.stage->long_tasks) {
-      log_sums[task.index] += std::log(task.over_usual);
-    }
+    for (const LongTask& task : run.long_tasks) sums[task.index] += run.scale * task.more_seconds;
   }
   std::vector<LongTask> expected;
-  for (const auto& [index, log_sum] : log_sums) {
-    expected.push_back({.index = index, .over_usual = std::exp(log_sum / count)});
+  for (const auto& [index, sum] : sums) {
+    expected.push_back({.index = index, .more_seconds = sum / count});
   }
   return expected;
 }
 
-double OverUsual(std::span<const LongTask> long_tasks, std::uint32_t index) {
+double MoreSeconds(std::span<const LongTask> long_tasks, std::uint32_t index) {
   const auto at = std::lower_bound(
       long_tasks.begin(), long_tasks.end(), index,
       [](const LongTask& task, std::uint32_t wanted) { return task.index < wanted; });
-  return at != long_tasks.end() && at->index == index ? at->over_usual : 1;
+  return at != long_tasks.end() && at->index == index ? at->more_seconds : 0;
 }
 
-TaskFactors FactorsOfLongTasks(const StageNow& stage, std::span<const LongTask> long_tasks,
+TaskFactors FactorsOfLongTasks(const StageNow& stage, const ExpectedTasks& expected,
                                const cost::FixedDraws& draws) {
   TaskFactors factors;
-  if (long_tasks.empty()) return factors;
-  const std::vector<std::uint32_t> begun = BegunOf(stage);
-  const std::size_t pending = stage.tasks > begun.size() ? stage.tasks - begun.size() : 0;
-  double pending_surplus = 0;
-  bool is_any_long = false;
-  for (const LongTask& task : long_tasks) {
-    if (std::ranges::binary_search(begun, task.index)) continue;
-    pending_surplus += task.over_usual - 1;
-    is_any_long = true;
-  }
-  std::vector<double> over_usual;
+  if (expected.long_tasks.empty()) return factors;
+  const auto factor = [&](double more_seconds, Warmth over) {
+    return 1 + more_seconds / std::max(expected.Of(over).mean(), kTaskSecondsMin);
+  };
   for (const RunningTask& task : stage.running) {
-    over_usual.push_back(OverUsual(long_tasks, task.id.index));
-    is_any_long |= over_usual.back() != 1;
+    const double more_seconds = MoreSeconds(expected.long_tasks, task.id.index);
+    factors.of_running.emplace_back(draws.count(), factor(more_seconds, task.warmth));
   }
-  if (!is_any_long) return factors;
-  if (pending > kToldApartMax) {
-    factors.of_others.assign(draws.count(), 1 + pending_surplus / static_cast<double>(pending));
-  } else {
-    for (const std::uint32_t index : PendingOf(begun, pending)) {
-      over_usual.push_back(OverUsual(long_tasks, index));
-    }
+  const std::vector<std::uint32_t> begun = BegunOf(stage);
+  double waiting_more = 0;
+  for (const LongTask& task : expected.long_tasks) {
+    if (!std::ranges::binary_search(begun, task.index)) waiting_more += task.more_seconds;
   }
-  for (const double factor : over_usual) factors.of_task.emplace_back(draws.count(), factor);
+  const std::size_t waiting = stage.tasks > begun.size() ? stage.tasks - begun.size() : 0;
+  if (waiting_more == 0 || waiting == 0) return factors;
+  if (waiting > kToldApartMax) {
+    factors.of_others.assign(draws.count(),
+                             factor(waiting_more / static_cast<double>(waiting), Warmth::kRest));
+    return factors;
+  }
+  for (const std::uint32_t index : PendingOf(begun, waiting)) {
+    factors.of_waiting.emplace_back(draws.count(),
+                                    factor(MoreSeconds(expected.long_tasks, index), Warmth::kRest));
+  }
   return factors;
 }
 

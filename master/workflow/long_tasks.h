@@ -21,16 +21,23 @@ std::vector<LongTask> LongTasksOf(const StageNow& stage);
 // times).
 std::vector<double> UsualTimes(std::span<const double> seconds);
 
-// From those runs that had `tasks` tasks: the geometric mean over these; by index. `runs`: the
-// newest first. Empty where the newest had another number of tasks.
-std::vector<LongTask> ExpectLongTasks(std::span<const EarlierStage> runs, std::uint64_t tasks);
+// Of one run; `scale`: what its tasks are expected to take now over what they took then.
+struct LongTasksOfRun {
+  std::uint64_t tasks = 0;  // of the stage
+  std::span<const LongTask> long_tasks;
+  double scale = 1;
+};
 
-// Of one task; 1 for those that are not long. `long_tasks`: by index. O(log long tasks).
-double OverUsual(std::span<const LongTask> long_tasks, std::uint32_t index);
+// The mean over those runs that had as many tasks as the newest, which is the first; by index.
+std::vector<LongTask> ExpectLongTasks(std::span<const LongTasksOfRun> runs);
 
-// Empty where none that is left is long. Cost: O(tasks log tasks + draws x tasks that
-// are told apart).
-TaskFactors FactorsOfLongTasks(const StageNow& stage, std::span<const LongTask> long_tasks,
+// Of one task; 0 for those that are not long. `long_tasks`: by index. O(log long tasks).
+double MoreSeconds(std::span<const LongTask> long_tasks, std::uint32_t index);
+
+// Of running tasks over those of their kind, of waiting ones over kRest. Empty where none that is
+// left is long. REQUIRES: `expected` has times. Cost: O(tasks log tasks + draws x tasks that are
+// told apart).
+TaskFactors FactorsOfLongTasks(const StageNow& stage, const ExpectedTasks& expected,
                                const cost::FixedDraws& draws);
 
 }  // namespace tidemark::workflow

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 #include "master/cost/task_sizes.h"
 #include "master/cost/time_distribution.h"
@@ -78,21 +79,24 @@ TaskFactors FactorsBySize(const StageNow& stage, const ExpectedTasks& expected,
     finished.push_back({.bytes = task.size, .seconds = task.seconds});
   }
   TaskFactors factors;
-  factors.of_task = cost::LogRatiosBySize(finished, std::exp(usual.mean), sizes, draws);
-  for (std::size_t n = 0; n < factors.of_task.size(); ++n) {
-    Draws& ratios = factors.of_task[n];
+  std::vector<Draws> ratios = cost::LogRatiosBySize(finished, std::exp(usual.mean), sizes, draws);
+  for (std::size_t n = 0; n < ratios.size(); ++n) {
     const double of_mean = std::pow(kExponentDeviation * usual.Beyond(sizes[n]), 2);
-    const double weight = of_mean > 0 ? of_mean / (of_mean + VarianceOf(ratios)) : 0;
-    for (double& ratio : ratios) ratio = std::exp(weight * ratio);
+    const double weight = of_mean > 0 ? of_mean / (of_mean + VarianceOf(ratios[n])) : 0;
+    for (double& ratio : ratios[n]) ratio = std::exp(weight * ratio);
   }
-  if (!are_many || factors.of_task.empty()) return factors;
+  if (ratios.empty()) return factors;
+  const auto waiting = ratios.begin() + static_cast<std::ptrdiff_t>(stage.running.size());
+  factors.of_waiting.assign(waiting, ratios.end());
+  ratios.erase(waiting, ratios.end());
+  factors.of_running = std::move(ratios);
+  if (!are_many) return factors;
   factors.of_others.assign(draws.count(), 0);
-  for (std::size_t n = stage.running.size(); n < factors.of_task.size(); ++n) {
+  for (const Draws& each : std::exchange(factors.of_waiting, {})) {
     for (std::size_t d = 0; d < draws.count(); ++d) {
-      factors.of_others[d] += factors.of_task[n][d] / static_cast<double>(kToldApartMax);
+      factors.of_others[d] += each[d] / static_cast<double>(kToldApartMax);
     }
   }
-  factors.of_task.resize(stage.running.size());
   return factors;
 }
 

@@ -207,11 +207,10 @@ cost::StageLeft StageOf(const StageNow& stage, std::uint64_t stream, const Expec
     left.times.factor_of_bounds =
         FactorsOf(stream, constants.unknown_interval_deviation, shift, draws);
   }
-  const TaskFactors factors = expected.long_tasks.empty()
-                                  ? FactorsBySize(stage, expected, draws)
-                                  : FactorsOfLongTasks(stage, expected.long_tasks, draws);
+  TaskFactors factors = expected.long_tasks.empty() ? FactorsBySize(stage, expected, draws)
+                                                    : FactorsOfLongTasks(stage, expected, draws);
   const auto task_factor = [&](std::size_t task, std::size_t draw) {
-    return factors.of_task.empty() ? 1 : factors.of_task[task][draw];
+    return factors.of_running.empty() ? 1 : factors.of_running[task][draw];
   };
   const auto late_chance = [&](std::size_t draw) {
     return cost::RowNumber(cost::RowStart(draw, stream), left.work.pending + stage.running.size());
@@ -244,15 +243,13 @@ cost::StageLeft StageOf(const StageNow& stage, std::uint64_t stream, const Expec
   if (!left.times.factor_of_bounds.empty()) {
     left.times.running_in_bounds = running(left.times.factor_of_bounds);
   }
-  // Those that take another time than the rest are told apart; times of a warm slot are taken for
-  // all.
-  for (std::size_t n = stage.running.size(); n < factors.of_task.size(); ++n) {
-    Draws& times = left.times.of_task.emplace_back();
-    for (std::size_t d = 0; d < draws.count(); ++d) {
-      const std::size_t place = factors.of_task.size() - 1 - n;
-      const double u = cost::RowNumber(cost::RowStart(d, stream), place);
-      times.push_back(expected.Of(Warmth::kRest).Quantile(u) * left.times.factor[d] *
-                      task_factor(n, d));
+  // Of a task on a slot that is not warm, its start-up is not longer for that.
+  for (std::size_t n = 0; n < factors.of_waiting.size(); ++n) {
+    Draws& more = left.times.more_of_first.emplace_back(std::move(factors.of_waiting[n]));
+    for (std::size_t d = 0; d < more.size(); ++d) {
+      const double u =
+          cost::RowNumber(cost::RowStart(d, stream), factors.of_waiting.size() - 1 - n);
+      more[d] = (more[d] - 1) * expected.Of(Warmth::kRest).Quantile(u);
     }
   }
   for (std::size_t d = 0; d < factors.of_others.size(); ++d) {

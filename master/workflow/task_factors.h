@@ -11,11 +11,11 @@ namespace tidemark::workflow {
 // Of more tasks than this that wait not each is told apart: limits the cost of placing them.
 inline constexpr std::size_t kToldApartMax = 256;
 
-// By draw.
+// By draw. Empty: 1.
 struct TaskFactors {
-  // For running tasks and, unless there are too many, for waiting ones; empty: 1.
-  std::vector<cost::Draws> of_task;
-  cost::Draws of_others;  // of all that wait, if they are too many; empty: 1
+  std::vector<cost::Draws> of_running;
+  std::vector<cost::Draws> of_waiting;  // in the order in which they will start, over kRest
+  cost::Draws of_others;                // of all that wait, if they are too many to tell apart
 };
 
 }  // namespace tidemark::workflow

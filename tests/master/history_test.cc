@@ -299,7 +299,7 @@ TEST_F(HistoryTest, LongTasksOfAStageAreKeptByIndex) {
 TEST_F(HistoryTest, LongTasksOutOfOrderOrWithoutATimeAreLeftOut) {
   FinishedJob job = Ended("a", 100);
   StageProfile stage = {.name = "join", .tasks = 200};
-  stage.long_tasks = {{7, 2.5}, {7, 3}, {6, 4}, {8, NAN}, {9, 0.5}, {10, INFINITY}, {11, 4}};
+  stage.long_tasks = {{7, 2.5}, {7, 3}, {6, 4}, {8, NAN}, {9, -0.5}, {10, INFINITY}, {11, 4}};
   job.summary.stages.stages = {stage};
   ASSERT_TRUE(Open()->Add(job).ok());
   EXPECT_THAT(Open()->OfName("nightly", 1)->front().summary.stages.stages[0].long_tasks,

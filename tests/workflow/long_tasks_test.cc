@@ -34,8 +34,14 @@ StageProfile ProfileOf(const std::vector<double>& seconds) {
   return profile;
 }
 
+ExpectedTasks OfTwoSeconds(std::vector<LongTask> long_tasks) {
+  ExpectedTasks expected = {.is_known = true, .long_tasks = std::move(long_tasks)};
+  expected.times.fill(cost::TimeDistribution::Empirical({2}));
+  return expected;
+}
+
 TEST(LongTasks, TakeThreeTimesTheMedianOfTheirKind) {
-  EXPECT_THAT(LongTasksOf(Finished({10, 12, 8, 40, 10})), ElementsAre(LongTask{3, 4}));
+  EXPECT_THAT(LongTasksOf(Finished({10, 12, 8, 40, 10})), ElementsAre(LongTask{3, 30}));
   EXPECT_THAT(LongTasksOf(Finished({10, 12, 8, 29, 10})), IsEmpty());
   EXPECT_THAT(LongTasksOf(Finished({5})), IsEmpty()) << "of a kind of its own";
   EXPECT_THAT(LongTasksOf(Finished({})), IsEmpty());
@@ -53,7 +59,7 @@ TEST(LongTasks, OfTooManyTheLongestAreKeptInOrderOfTheirIndexes) {
   const std::vector<LongTask> long_tasks = LongTasksOf(Finished(seconds));
   ASSERT_THAT(long_tasks, SizeIs(StageProfile::kLongTasksMax));
   EXPECT_EQ(long_tasks.front().index, 100 - StageProfile::kLongTasksMax);
-  EXPECT_EQ(long_tasks.back(), (LongTask{99, 109}));
+  EXPECT_EQ(long_tasks.back(), (LongTask{99, 108}));
 }
 
 TEST(LongTasks, OfTasksWithoutATimeNoneIsLong) {
@@ -61,24 +67,22 @@ TEST(LongTasks, OfTasksWithoutATimeNoneIsLong) {
   EXPECT_THAT(UsualTimes(std::vector<double>{0, 0}), SizeIs(2));
 }
 
+// 30 s more, and 80 s in a run whose tasks took twice as long as they are expected to.
 TEST(LongTasks, AreExpectedToBeAsLongAgainByTheRunsThatHadAsManyTasks) {
-  const StageProfile newest = ProfileOf({10, 40, 10, 10});
-  const StageProfile older = ProfileOf({10, 90, 10, 10});
-  const StageProfile other = ProfileOf({10, 10, 500, 10, 10});
-  const std::vector<EarlierStage> runs = {{2, &newest}, {2, &older}, {2, &other}};
-  const std::vector<LongTask> expected = ExpectLongTasks(runs, 4);
-  ASSERT_THAT(expected, SizeIs(1));
-  EXPECT_EQ(expected[0].index, 1);
-  EXPECT_NEAR(expected[0].over_usual, std::sqrt(4 * 9), 1e-9);
-  EXPECT_THAT(ExpectLongTasks(runs, 7), IsEmpty()) << "of other partitions";
+  const std::vector<LongTask> newest = {{1, 30}};
+  const std::vector<LongTask> older = {{1, 80}};
+  const std::vector<LongTask> other = {{2, 490}};
+  const std::vector<LongTasksOfRun> runs = {{4, newest}, {4, older, 0.5}, {5, other}};
+  EXPECT_THAT(ExpectLongTasks(runs), ElementsAre(LongTask{1, 35}));
+  EXPECT_THAT(ExpectLongTasks({}), IsEmpty());
 }
 
-// A node was slow in one run: in two more nothing was. 4^(1/3) = 1.587.
-TEST(LongTasks, WhatWasLongOnceInThreeRunsIsExpectedToBeLittleLonger) {
-  const StageProfile slow = ProfileOf({10, 40, 10, 10});
-  const StageProfile usual = ProfileOf({10, 10, 10, 10});
-  const std::vector<EarlierStage> runs = {{2, &usual}, {2, &slow}, {2, &usual}};
-  EXPECT_NEAR(OverUsual(ExpectLongTasks(runs, 4), 1), 1.587, 1e-3);
+// A node was slow in one run: in two more nothing was.
+TEST(LongTasks, WhatWasLongOnceInThreeRunsIsExpectedToBeAThirdOfThatLonger) {
+  const std::vector<LongTask> slow = {{1, 30}};
+  const std::vector<LongTasksOfRun> runs = {{4, {}}, {4, slow}, {4, {}}};
+  EXPECT_NEAR(MoreSeconds(ExpectLongTasks(runs), 1), 10, 1e-9);
+  EXPECT_EQ(MoreSeconds(ExpectLongTasks(runs), 2), 0);
 }
 
 TEST(LongTasks, OthersAreExpectedToTakeWhatOthersTook) {
@@ -100,31 +104,30 @@ TEST(LongTasks, SmallTasksThatEndFirstDoNotSayThatTheStageIsFaster) {
   stage.running.push_back({.elapsed = 15, .id = {.index = 3}});
   const ExpectedTasks now = ExpectTasksNow(before, stage, kConstants);
   EXPECT_NEAR(now.Of(Warmth::kRest).mean(), 10, 1e-9);
-  const TaskFactors factors = FactorsOfLongTasks(stage, now.long_tasks, kDraws);
-  ASSERT_THAT(factors.of_task, SizeIs(1));
-  EXPECT_NEAR(factors.of_task[0][0], 4, 1e-9);
+  const TaskFactors factors = FactorsOfLongTasks(stage, now, kDraws);
+  ASSERT_THAT(factors.of_running, SizeIs(1));
+  EXPECT_NEAR(factors.of_running[0][0], 4, 1e-9);
 }
 
 TEST(LongTasks, ThoseThatWaitAreToldApartInTheOrderOfTheirIndexes) {
   StageNow stage = {.tasks = 5};
   stage.finished.push_back({.seconds = 1, .index = 1});
   stage.running.push_back({.elapsed = 1, .id = {.index = 2}});
-  const std::vector<LongTask> long_tasks = {{1, 7}, {3, 4}};
-  const TaskFactors factors = FactorsOfLongTasks(stage, long_tasks, kDraws);
-  ASSERT_THAT(factors.of_task, SizeIs(4));  // task 2, which runs, then 0, 3 and 4
-  EXPECT_EQ(factors.of_task[0][0], 1);
-  EXPECT_EQ(factors.of_task[1][0], 1);
-  EXPECT_EQ(factors.of_task[2][0], 4);
-  EXPECT_EQ(factors.of_task[3][0], 1);
+  const TaskFactors factors = FactorsOfLongTasks(stage, OfTwoSeconds({{1, 7}, {3, 6}}), kDraws);
+  ASSERT_THAT(factors.of_running, SizeIs(1));
+  EXPECT_EQ(factors.of_running[0][0], 1);
+  ASSERT_THAT(factors.of_waiting, SizeIs(3)) << "0, 3 and 4";
+  EXPECT_EQ(factors.of_waiting[0][0], 1);
+  EXPECT_EQ(factors.of_waiting[1][0], 4);
+  EXPECT_EQ(factors.of_waiting[2][0], 1);
   EXPECT_THAT(factors.of_others, IsEmpty());
 }
 
-// A hot task of 901 among 1,000 that wait: 1 + 900 / 1,000.
+// A hot task of 1,802 s among 1,000 that wait, of 2 s each: 1 + 1,800 / 1,000 / 2.
 TEST(LongTasks, OfManyThatWaitTheMeanIsExpected) {
   StageNow stage = {.tasks = 1'000};
-  const std::vector<LongTask> long_tasks = {{500, 901}};
-  const TaskFactors factors = FactorsOfLongTasks(stage, long_tasks, kDraws);
-  EXPECT_THAT(factors.of_task, IsEmpty());
+  const TaskFactors factors = FactorsOfLongTasks(stage, OfTwoSeconds({{500, 1800}}), kDraws);
+  EXPECT_THAT(factors.of_waiting, IsEmpty());
   ASSERT_THAT(factors.of_others, SizeIs(kDraws.count()));
   EXPECT_NEAR(factors.of_others[0], 1.9, 1e-9);
 }
@@ -132,8 +135,7 @@ TEST(LongTasks, OfManyThatWaitTheMeanIsExpected) {
 TEST(LongTasks, ThatHaveEndedLeaveTheOthersAsTheyAre) {
   StageNow stage = {.tasks = 3};
   stage.finished.push_back({.seconds = 1, .index = 1});
-  const std::vector<LongTask> long_tasks = {{1, 7}};
-  EXPECT_THAT(FactorsOfLongTasks(stage, long_tasks, kDraws).of_task, IsEmpty());
+  EXPECT_THAT(FactorsOfLongTasks(stage, OfTwoSeconds({{1, 7}}), kDraws).of_waiting, IsEmpty());
 }
 
 }  // namespace

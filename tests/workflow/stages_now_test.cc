@@ -375,7 +375,7 @@ TEST(ProfileOf, KeepsWhichTasksWereLong) {
     stage.finished.push_back(
         {.seconds = seconds, .index = static_cast<std::uint32_t>(stage.finished.size())});
   }
-  EXPECT_THAT(ProfileOf(now).stages[0].long_tasks, ElementsAre(LongTask{2, 5}));
+  EXPECT_THAT(ProfileOf(now).stages[0].long_tasks, ElementsAre(LongTask{2, 4}));
 }
 
 TEST(StagesNow, StagesThatWaitForEachOtherWaitForLowerNumbersAlone) {

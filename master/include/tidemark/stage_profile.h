@@ -19,8 +19,9 @@ namespace tidemark {
 // partition does.
 struct LongTask {
   std::uint32_t index = 0;
-  // What it took over the mean of those tasks of its kind that are not long. Not below 1.
-  double over_usual = 1;
+  // Seconds that it took more than, in the mean, those tasks of its kind that are not long. Not
+  // negative.
+  double more_seconds = 0;
   friend bool operator==(const LongTask&, const LongTask&) = default;
 };
 
