@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
-import java.util.function.BooleanSupplier;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -51,9 +50,6 @@ final class MapOutputScan {
   private final KeySampler sampler;
   private final long[] pairBytes;
   private final boolean[] scanned;
-  private final ScanPace pace = new ScanPace();
-  /** Of the partition that is read, with the lengths of keys and values. */
-  private long readBytes;
 
   MapOutputScan(JobConf job, MapOutputFile files, KeyGrouping grouping, int lambda)
       throws IOException {
@@ -75,7 +71,7 @@ final class MapOutputScan {
     scanned = new boolean[index.partitions()];
   }
 
-  /** Reads the partitions for which the budget suffices, as far as can be told. */
+  /** Reads partitions until all are done or the budget is spent. */
   void run(long seed, ScanBudget budget) throws IOException {
     final List<Integer> order = new ArrayList<>();
     for (int partition = 0; partition < index.partitions(); ++partition) {
@@ -88,12 +84,11 @@ final class MapOutputScan {
       }
       if (recordBytes(partition) == 0) {
         scanned[partition] = true;
-      } else if (pace.isWorthBeginning(recordBytes(partition), budget.leftNanos())) {
-        scanned[partition] = scan(partition, budget);
-        if (!scanned[partition]) {
-          heaviest.forget(partition);
-          pairBytes[partition] = 0;
-        }
+      } else if (scan(partition, budget)) {
+        scanned[partition] = true;
+      } else {
+        heaviest.forget(partition);
+        pairBytes[partition] = 0;
       }
     }
   }
@@ -174,17 +169,9 @@ final class MapOutputScan {
   /** False: the time was up first, or what was read does not add up to what the index says. */
   private boolean scan(int partition, ScanBudget budget) throws IOException {
     final Decompressor decompressor = codec == null ? null : CodecPool.getDecompressor(codec);
-    final long spentBefore = budget.spentNanos();
-    final long left = budget.leftNanos();
-    readBytes = 0;
-    pace.begin();
-    final BooleanSupplier isTimeUp =
-        () ->
-            budget.isSpent()
-                || !pace.isWorthGoingOn(
-                    recordBytes(partition), readBytes, budget.spentNanos() - spentBefore, left);
-    try (MapOutputRecords reader = open(partition, decompressor, isTimeUp)) {
+    try (MapOutputRecords reader = open(partition, decompressor, budget)) {
       long records = 0;
+      long lengthBytes = 0;
       long groupBytes = 0;
       long groupValues = 0;
       long hash = 0;
@@ -203,19 +190,15 @@ final class MapOutputScan {
         groupBytes += keyLength + valueLength;
         ++groupValues;
         pairBytes[partition] += keyLength + valueLength;
-        readBytes +=
-            keyLength
-                + valueLength
-                + WritableUtils.getVIntSize(keyLength)
-                + WritableUtils.getVIntSize(valueLength);
+        lengthBytes +=
+            WritableUtils.getVIntSize(keyLength) + WritableUtils.getVIntSize(valueLength);
         ++records;
       }
       if (records > 0) {
         offer(partition, hash, groupBytes, groupValues);
       }
-      return readBytes == recordBytes(partition);
+      return pairBytes[partition] + lengthBytes == recordBytes(partition);
     } finally {
-      pace.end(readBytes, budget.spentNanos() - spentBefore);
       CodecPool.returnDecompressor(decompressor);
     }
   }
@@ -225,8 +208,8 @@ final class MapOutputScan {
     sampler.offer(partition, hash, bytes, values);
   }
 
-  private MapOutputRecords open(
-      int partition, Decompressor decompressor, BooleanSupplier isTimeUp) throws IOException {
+  private MapOutputRecords open(int partition, Decompressor decompressor, ScanBudget budget)
+      throws IOException {
     final FSDataInputStream raw = FileSystem.getLocal(job).getRaw().open(output);
     try {
       raw.seek(index.startOffset(partition));
@@ -235,7 +218,7 @@ final class MapOutputScan {
               IntermediateEncryptedStream.wrapIfNecessary(job, raw, output),
               index.partBytes(partition) - padding - CHECKSUM_BYTES);
       return new MapOutputRecords(
-          codec == null ? in : codec.createInputStream(in, decompressor), isTimeUp);
+          codec == null ? in : codec.createInputStream(in, decompressor), budget::isSpent);
     } catch (IOException | RuntimeException cannotOpen) {
       raw.close();
       throw cannotOpen;

@@ -13,30 +13,17 @@ final class ScanBudget {
 
   private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
   private final boolean knowsProcessorTime = threads.isCurrentThreadCpuTimeSupported();
-  private final long nanos;
   private final long wallEndNanos;
-  private final long startNanos;
+  private final long processorEndNanos;
 
   ScanBudget(long nanos) {
-    this.nanos = nanos;
-    wallEndNanos = System.nanoTime() + (knowsProcessorTime ? WALL_FACTOR * nanos : nanos);
-    startNanos = now();
+    final long wallNanos = knowsProcessorTime ? WALL_FACTOR * nanos : nanos;
+    wallEndNanos = System.nanoTime() + wallNanos;
+    processorEndNanos = knowsProcessorTime ? threads.getCurrentThreadCpuTime() + nanos : 0;
   }
 
   boolean isSpent() {
-    return leftNanos() <= 0 || System.nanoTime() - wallEndNanos >= 0;
-  }
-
-  /** Of the thread's processor time, where that is known. */
-  long spentNanos() {
-    return now() - startNanos;
-  }
-
-  long leftNanos() {
-    return nanos - spentNanos();
-  }
-
-  private long now() {
-    return knowsProcessorTime ? threads.getCurrentThreadCpuTime() : System.nanoTime();
+    return System.nanoTime() - wallEndNanos >= 0
+        || knowsProcessorTime && threads.getCurrentThreadCpuTime() - processorEndNanos >= 0;
   }
 }
