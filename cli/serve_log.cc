@@ -41,10 +41,19 @@ std::string Value(const std::string& text) {
   return is_word ? text : Json(text);
 }
 
+// A line of its own, without what steers a terminal: messages quote ids and paths of strangers.
+std::string Message(const std::string& text) {
+  const bool is_plain =
+      std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  if (is_plain) return text;
+  const std::string quoted = Json(text);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
 }  // namespace
 
 std::string LogLine(const LogEntry& entry, absl::Time at) {
-  std::string line = TimeText(at) + " " + NameOf(entry.severity) + " " + entry.message;
+  std::string line = TimeText(at) + " " + NameOf(entry.severity) + " " + Message(entry.message);
   if (!entry.job_id.empty()) line += " job=" + Value(entry.job_id);
   for (const auto& [name, value] : entry.fields) line += " " + name + "=" + Value(value);
   return line;

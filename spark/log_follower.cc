@@ -56,7 +56,7 @@ void LogFollower::Poll(absl::Time now, Take take) {
   for (auto at = logs_.begin(); at != logs_.end();) {
     const auto& [path, log] = *at;
     if (!Follow(at->second, now, take)) {
-      finished_.insert(path);
+      if (!log.is_replaced) finished_.insert(path);
       at = logs_.erase(at);
     } else if (IsQuiet(log, now)) {
       Note(
@@ -99,6 +99,7 @@ bool LogFollower::Follow(Log& log, absl::Time now, Take take) {
     absl::StatusOr<std::optional<Event>> event = log.reader->Next();
     if (!event.ok()) {
       Note(std::string(event.status().message()));
+      log.is_replaced = absl::IsAborted(event.status());
       return false;
     }
     if (!*event) break;

@@ -54,6 +54,7 @@ class LogFollower {
     SignsOfLife signs;
     absl::Time grew_at;
     absl::Time sign_at = absl::InfinitePast();  // the last one
+    bool is_replaced = false;                   // to be read from its start
   };
 
   void FindLogs(absl::Time now);

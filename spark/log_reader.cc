@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +19,9 @@ namespace {
 constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
 // Text without a single event of Spark, after which no more is read. bytes
 constexpr std::uint64_t kTextWithoutEventsMax = std::uint64_t{1} << 20;
+// Limits how long others wait for a followed log that unpacks to next to nothing but space: about a
+// fifth of a second. bytes
+constexpr std::uint64_t kTextAtOnceMax = std::uint64_t{64} << 20;
 
 absl::Status CannotRead(const std::string& file) {
   return absl::UnavailableError(fmt::format("cannot read {}: {}", file, std::strerror(errno)));
@@ -48,7 +52,9 @@ bool LogReader::is_cut() const {
 }
 
 absl::StatusOr<std::optional<Event>> LogReader::Next() {
+  const std::uint64_t until = text_bytes_ + kTextAtOnceMax;
   while (events_.empty()) {
+    if (options_.follows && text_bytes_ > until) return std::nullopt;
     if (!error_.ok()) return error_;
     const absl::StatusOr<bool> more = ReadPiece();
     if (!more.ok()) {
@@ -69,6 +75,12 @@ absl::StatusOr<bool> LogReader::ReadPiece() {
     if (descriptor_ < 0) {
       descriptor_ = open(files_[file_].c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
       if (descriptor_ < 0) return CannotRead(files_[file_]);
+      struct stat what;
+      if (fstat(descriptor_, &what) != 0) return CannotRead(files_[file_]);
+      if (!S_ISREG(what.st_mode)) {
+        return absl::InvalidArgumentError(
+            fmt::format("{} is no regular file; logs are read from those alone", files_[file_]));
+      }
       unpacker_ = std::make_unique<Unpacker>();
     }
     packed_.resize(kPieceBytes);
@@ -102,10 +114,27 @@ absl::StatusOr<bool> LogReader::NextFile() {
   if (file_ + 1 == files_.size() && options_.follows) {
     if (auto next = FileAfter(files_[file_])) files_.push_back(*std::move(next));
   }
-  if (file_ + 1 == files_.size()) return false;
+  if (file_ + 1 == files_.size()) {
+    if (options_.follows && IsReplaced()) {
+      return absl::AbortedError(fmt::format(
+          "{} was truncated or replaced while it was followed; it is read again from its start",
+          files_[file_]));
+    }
+    return false;
+  }
   ++file_;
   close(std::exchange(descriptor_, -1));
   return true;
+}
+
+// Whether its path names another file by now, or it is shorter than what has been read of it.
+bool LogReader::IsReplaced() const {
+  struct stat opened;
+  struct stat named;
+  if (fstat(descriptor_, &opened) != 0) return false;
+  if (opened.st_size < lseek(descriptor_, 0, SEEK_CUR)) return true;
+  return stat(files_[file_].c_str(), &named) == 0 &&
+         (named.st_ino != opened.st_ino || named.st_dev != opened.st_dev);
 }
 
 // Of the whole of it.

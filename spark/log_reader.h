@@ -36,13 +36,15 @@ class LogReader {
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
 
-  // The next event. Empty: that is all, or all so far where the log is followed. A log that ends
+  // The next event. Empty: that is all, or all so far where the log is followed, or all that such a
+  // call has time for. A log that ends
   // in the middle of an event or of a frame has told what is before. Errors name the file, and are
   // given again by every later call:
   //   InvalidArgument  it is no event log of Spark, or of an application that never started
   //   Unimplemented    it is compressed in a way that is not read
   //   DataLoss         it is damaged; everything before the damage has been told
   //   Unavailable      it could not be read
+  //   Aborted          one that is followed was truncated or replaced: to be opened anew
   absl::StatusOr<std::optional<Event>> Next();
 
   // Whether it ends, so far, in the middle of an event or of a frame.
@@ -54,6 +56,7 @@ class LogReader {
   LogReader(std::string path, std::vector<std::string> files, const LogReaderOptions& options);
   absl::StatusOr<bool> ReadPiece();
   absl::StatusOr<bool> NextFile();
+  bool IsReplaced() const;
   absl::Status Verdict() const;
 
   const std::string path_;

@@ -4,6 +4,13 @@
 #include <variant>
 
 namespace tidemark::spark {
+namespace {
+
+// Limits what a log costs a master while it does not grow; so many are sign enough that the job
+// lives.
+constexpr std::size_t kToldMax = 1000;
+
+}  // namespace
 
 void SignsOfLife::Observe(const Event& event) {
   job_id_ = event.job_id;
@@ -13,7 +20,7 @@ void SignsOfLife::Observe(const Event& event) {
   const AttemptId& id = changed->attempt;
   const std::tuple key(id.stage, id.stage_attempt, id.index, id.attempt);
   if (changed->state == AttemptState::kStarted) {
-    running_.insert(key);
+    if (running_.size() < kToldMax) running_.insert(key);
   } else {
     running_.erase(key);
   }

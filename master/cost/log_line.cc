@@ -41,7 +41,8 @@ LogLine::Prediction LogLine::At(std::optional<double> size) const {
   const double seen = (kPriorCount * variance + squares) / (kPriorCount + count - 1);
   const double at = size && sized > 0 ? std::log(*size) - log_size : 0;
   return {.log = log_seconds + slope * at,
-          .deviation = std::sqrt(seen * (1 + 1 / count) + at * at / precision)};
+          .deviation = std::sqrt(seen * (1 + 1 / count) + at * at / precision),
+          .slope = slope};
 }
 
 }  // namespace tidemark::cost

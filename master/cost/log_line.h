@@ -21,11 +21,14 @@ class LogLine {
   void Add(std::optional<double> size, double seconds);
   bool empty() const { return pairs_.empty(); }
 
+  // Of the log of a time (ln s).
   struct Prediction {
     double log = 0;
     double deviation = 0;
+    double slope = 0;  // of the line
   };
-  // Where the size is not known, or those of the pairs are not, the mean. REQUIRES: !empty().
+  // Pairs without a size move the level alone. Where the size is not known, or those of the pairs
+  // are not, the mean. REQUIRES: !empty().
   Prediction At(std::optional<double> size) const;
 
  private:

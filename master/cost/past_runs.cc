@@ -74,11 +74,21 @@ double SecondsLeft(const model::JobRecord& state, const Standing& standing, absl
   return map + shuffle + reduce;
 }
 
+absl::Duration WholeTime(const PastRun& run) {
+  return run.map_time + run.shuffle_time + run.reduce_time;
+}
+
 bool IsSane(const PastRun& run) {
   const absl::Duration zero = absl::ZeroDuration();
   return run.map_time >= zero && run.shuffle_time >= zero && run.reduce_time >= zero &&
-         run.map_time + run.shuffle_time + run.reduce_time > zero &&
-         run.map_time + run.shuffle_time + run.reduce_time < absl::InfiniteDuration();
+         WholeTime(run) > zero && WholeTime(run) < absl::InfiniteDuration();
+}
+
+// Anyone may have made up the times of a job of another name: those of a job that nobody would
+// watch are not taken for what this one takes.
+bool TellsOfOthers(const PastRun& run) {
+  return run.is_of_other_job && IsSane(run) && WholeTime(run) >= absl::Seconds(1) &&
+         WholeTime(run) <= absl::Hours(24 * 30);
 }
 
 }  // namespace
@@ -117,19 +127,26 @@ std::optional<Draws> SecondsByOtherJobs(const model::JobRecord& state, absl::Tim
                                         std::span<const PastRun> runs, const FixedDraws& draws) {
   if (runs.empty()) return std::nullopt;
   const Standing standing = StandingOf(state, now);
+  const auto known = [](double bytes) { return bytes > 0 ? std::optional(bytes) : std::nullopt; };
   LogLine line(kUnknownDeviation, kInputSlope, kInputSlopeDeviation);
   for (const PastRun& run : runs) {
-    if (!run.is_of_other_job || !IsSane(run)) continue;
-    const double left = SecondsLeft(state, standing, now, run, /*scale=*/1);
-    if (!(left > 0) || !std::isfinite(left)) continue;
-    line.Add(run.map_input_bytes > 0 ? std::optional(static_cast<double>(run.map_input_bytes))
-                                     : std::nullopt,
-             left);
+    if (!TellsOfOthers(run)) continue;
+    line.Add(known(static_cast<double>(run.map_input_bytes)), Seconds(WholeTime(run)));
   }
   if (line.empty()) return std::nullopt;
-  const LogLine::Prediction at = line.At(
-      standing.map_input_bytes > 0 ? std::optional(standing.map_input_bytes) : std::nullopt);
-  return LogNormal(at.log, at.deviation, Opinion::kOtherJobs, draws);
+  const LogLine::Prediction whole = line.At(known(standing.map_input_bytes));
+  double sum = 0;
+  double count = 0;
+  for (const PastRun& run : runs) {
+    if (!TellsOfOthers(run)) continue;
+    const double scale = std::pow(ScaleOf(standing, run), whole.slope);
+    const double left = SecondsLeft(state, standing, now, run, scale);
+    if (!(left > 0) || !std::isfinite(left)) continue;
+    sum += std::log(left);
+    count += 1;
+  }
+  if (count == 0) return std::nullopt;
+  return LogNormal(sum / count, whole.deviation, Opinion::kOtherJobs, draws);
 }
 
 }  // namespace tidemark::cost

@@ -11,8 +11,10 @@
 // which is, for runs of the same input, the predictive variance of the next run under a mild prior:
 // jobs of one name differ by some 30 % where nothing else is known.
 //
-// Of other jobs s0 = kUnknownDeviation, and how much their times grow with their inputs x is to be
-// learnt, too: l_r = l + b (ln x_r - mean), with a normal prior on b.
+// Of other jobs, how much their times grow with their inputs x is to be learnt, too: the logs of
+// their whole times lie on a line over ln x with slope b (log_line.h), whose predictive deviation
+// is s, and times are scaled by q_r^b. Those of less than a second or more than 30 days are left
+// out.
 //
 // Pure functions, thread-safe. Cost: O(runs + map tasks).
 #pragma once

@@ -43,15 +43,30 @@ double FractionDone(absl::Duration elapsed, absl::Duration left) {
 }
 
 absl::Time LatestEnd::Hold(absl::Time now, absl::Time end, absl::Duration held_for) {
+  if (is_unknown_) unknown_until_ = now;
+  is_unknown_ = end == absl::InfiniteFuture();
   if (!said_.empty()) said_.back().first = std::min(said_.back().first, now);
   std::erase_if(said_, [&](const auto& one) {
-    const bool is_nothing = one.second == absl::InfiniteFuture();
     // What is said now is at least as late, and will be believed for longer.
-    return one.second <= end || one.first <= now - (is_nothing ? kHeldFor : held_for);
+    const bool is_covered = !is_unknown_ && one.second <= end;
+    return is_covered || one.first <= now - held_for;
   });
-  if (said_.size() == kSaidMax) said_.erase(said_.begin() + 1);
-  said_.emplace_back(absl::InfiniteFuture(), end);
-  return said_.front().second;
+  if (!is_unknown_) {
+    if (said_.size() == kSaidMax) ForgetOne();
+    said_.emplace_back(absl::InfiniteFuture(), end);
+  }
+  const bool is_news = unknown_until_ > now - kHeldFor;
+  return is_unknown_ || is_news ? absl::InfiniteFuture() : said_.front().second;
+}
+
+// The one whose neighbours are nearest to each other, so that those that stay are evenly apart.
+void LatestEnd::ForgetOne() {
+  const auto apart = [&](std::size_t i) { return said_[i - 1].second - said_[i + 1].second; };
+  std::size_t nearest = 1;
+  for (std::size_t i = 2; i + 1 < said_.size(); ++i) {
+    if (apart(i) < apart(nearest)) nearest = i;
+  }
+  said_.erase(said_.begin() + static_cast<std::ptrdiff_t>(nearest));
 }
 
 absl::Duration HeldFor(absl::Duration elapsed, bool may_grow) {

@@ -9,7 +9,7 @@
 // run out is not at its end while its interval is open. Of a job of stages, (1 - k) e is left at
 // least, where the times of a part k of the work that is left are backed by what has ended: of work
 // that nothing tells about, as much is expected as has passed. What is left counts to the latest
-// end that was given within kHeldFor; a job that has not run for so long has shown nothing.
+// end that was given within HeldFor(); a job that has not run for so long has shown nothing.
 #pragma once
 
 #include <cstdint>
@@ -57,12 +57,16 @@ class LatestEnd {
   // For checkpoints (master/model/checkpoint.h).
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(said_);
+    archive(said_, is_unknown_, unknown_until_);
   }
 
  private:
+  void ForgetOne();
+
   // Until when it was believed, and which end; each earlier than the one before.
   std::vector<std::pair<absl::Time, absl::Time>> said_;
+  bool is_unknown_ = false;  // by the last update
+  absl::Time unknown_until_ = absl::InfinitePast();
 };
 
 // Keeps what one job, or a workflow and its jobs, has shown, so that none of it goes back. Not

@@ -55,6 +55,7 @@ std::size_t BytesOf(const std::vector<PastRun>& runs) {
     for (const StageProfile& stage : run.stages.stages) {
       bytes += sizeof(stage) + stage.name.size() + sizeof(std::size_t) * stage.parents.size();
       for (const auto& seconds : stage.seconds) bytes += sizeof(double) * seconds.size();
+      bytes += sizeof(LongTask) * stage.long_tasks.size();
     }
   }
   return bytes;
@@ -161,6 +162,7 @@ class JobMonitor::Impl {
   ReducePhaseForecast reduce_;                         // likewise, of an application of stages
   model::PredictionHistory of_reduce_stage_;           // the same of all ticks
   model::ShownProgress shown_;
+  std::map<std::string, model::LatestEnd> group_ends_;  // of groups that have not ended
   monitor::HeldForecasts held_;
   std::shared_ptr<const cost::StagesLeft> left_;  // by the first indicator
   Snapshot job_;                                  // what Tick() returned last
@@ -436,7 +438,7 @@ const Snapshot& JobMonitor::Impl::Tick(absl::Time now) {
   snapshot.is_final = snapshot.state != JobState::kRunning;
   monitor::AddFacts(state_, notes_, snapshot);
   AddEstimates(snapshot);
-  monitor::AddGroups(state_, stages_.stages, snapshot);
+  monitor::AddGroups(state_, stages_, informed_at_, group_ends_, snapshot);
   shown_.NeverBack(snapshot);
   if (snapshot.is_final) {
     Finish(snapshot);
@@ -463,7 +465,7 @@ std::string JobMonitor::Impl::Checkpoint() const {
   std::ostringstream out;
   model::CheckpointWriter writer(out);
   writer(model::kCheckpointLayout, sequence_, lost_share_, informed_at_, drift_, shown_, held_,
-         of_reduce_stage_, tracked_.size());
+         of_reduce_stage_, group_ends_, tracked_.size());
   for (const Tracked& tracked : tracked_) {
     writer(tracked.indicator->name(), tracked.history, tracked.latest_end);
     tracked.indicator->Save(writer);
@@ -484,7 +486,8 @@ absl::Status JobMonitor::Impl::Resume(const std::string& checkpoint) {
                                                     job_id_, layout, model::kCheckpointLayout));
     }
     std::size_t count = 0;
-    reader(sequence_, lost_share_, informed_at_, drift_, shown_, held_, of_reduce_stage_, count);
+    reader(sequence_, lost_share_, informed_at_, drift_, shown_, held_, of_reduce_stage_,
+           group_ends_, count);
     bool is_same = count == tracked_.size();
     for (std::size_t i = 0; is_same && i < count; ++i) {
       std::string name;

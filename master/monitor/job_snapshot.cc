@@ -12,7 +12,6 @@
 #include "master/model/evidence_loss.h"
 #include "master/model/phases.h"
 #include "master/model/saturating.h"
-#include "master/model/shown_progress.h"
 #include "master/model/silence.h"
 
 namespace tidemark::monitor {
@@ -374,8 +373,8 @@ StageProgress* ReduceStageOf(Snapshot& job) {
   return const_cast<StageProgress*>(model::PhaseOf(job, StageKind::kReduce));
 }
 
-void AddGroups(const model::JobRecord& state, const std::vector<StageForecast>& forecasts,
-               Snapshot& job) {
+void AddGroups(const model::JobRecord& state, const StagesEstimate& estimate, absl::Time now,
+               std::map<std::string, model::LatestEnd>& latest_ends, Snapshot& job) {
   struct Sum {
     double done = 0;  // of its tasks
     double tasks = 0;
@@ -393,7 +392,7 @@ void AddGroups(const model::JobRecord& state, const std::vector<StageForecast>& 
     sum->second.done += stage.fraction_done * static_cast<double>(stage.tasks);
     sum->second.tasks += static_cast<double>(stage.tasks);
   }
-  for (const StageForecast& forecast : forecasts) {
+  for (const StageForecast& forecast : estimate.stages) {
     const auto sum = forecast.stage ? sum_of(*forecast.stage) : sums.find(forecast.group);
     if (sum == sums.end()) continue;
     auto& ends_in = sum->second.ends_in;
@@ -407,18 +406,25 @@ void AddGroups(const model::JobRecord& state, const std::vector<StageForecast>& 
     shown.started_at = group.opened.opened_at;
     // It ends with its job.
     shown.state = group.closed ? StateAfter(group.closed->outcome) : job.state;
+    const double by_tasks = sum.tasks > 0 ? sum.done / sum.tasks : 0;
+    shown.fraction_done =
+        shown.state == JobState::kSucceeded ? 1 : std::min(by_tasks, model::kRunningFractionMax);
     if (group.closed) {
       shown.message = group.closed->message;
       shown.ended_at = group.closed->at;
-    } else if (sum.ends_in > absl::ZeroDuration() && !job.is_final) {
-      shown.ends_in = Range{.median = *sum.ends_in};
+      latest_ends.erase(name);
+      continue;
     }
-    const double by_tasks = sum.tasks > 0 ? sum.done / sum.tasks : 0;
-    const bool is_by_time = shown.ends_in && shown.started_at;
-    shown.fraction_done =
-        shown.state == JobState::kSucceeded ? 1
-        : is_by_time ? model::FractionDone(job.at - *shown.started_at, shown.ends_in->median)
-                     : std::min(by_tasks, model::kRunningFractionMax);
+    if (job.is_final) continue;
+    const bool is_any_left = sum.ends_in > absl::ZeroDuration();
+    if (is_any_left) shown.ends_in = Range{.median = *sum.ends_in};
+    if (estimate.stages.empty() || !shown.started_at) continue;
+    // Between its jobs all that is known of it has ended, and it goes on.
+    const absl::Duration elapsed = now - *shown.started_at;
+    const absl::Time end = is_any_left ? now + *sum.ends_in : absl::InfiniteFuture();
+    const absl::Time latest =
+        latest_ends[name].Hold(now, end, model::HeldFor(elapsed, estimate.may_grow));
+    shown.fraction_done = model::FractionDone(elapsed, latest - now);
   }
 }
 

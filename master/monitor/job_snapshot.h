@@ -2,12 +2,14 @@
 // What is estimated of them, a monitor adds (job_monitor.cc).
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "master/model/job_record.h"
+#include "master/model/shown_progress.h"
 #include "master/monitor/stages_estimate.h"
 #include "tidemark/job.h"
 
@@ -23,9 +25,10 @@ void AddFacts(const model::JobRecord& state, const std::vector<std::string>& not
 // The reduce stage of a MapReduce job; null: it has none.
 StageProgress* ReduceStageOf(Snapshot& job);
 
-// How far the groups are that the engine has told of. After AddFacts(). O(stages + groups).
-void AddGroups(const model::JobRecord& state, const std::vector<StageForecast>& forecasts,
-               Snapshot& job);
+// How far the groups are that the engine has told of, by what was known at `now`. `latest_ends`: of
+// groups that have not ended, from call to call. After AddFacts(). O(stages + groups).
+void AddGroups(const model::JobRecord& state, const StagesEstimate& estimate, absl::Time now,
+               std::map<std::string, model::LatestEnd>& latest_ends, Snapshot& job);
 
 // When the stages that have not ended will start and end, and those that are expected to come. The
 // bounds are wider than estimated by as much as those of the job. REQUIRES: stages by number.

@@ -138,9 +138,10 @@ bool IsOfStages(const model::JobRecord& state) {
 StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now,
                               const cost::StagesLeft* by_key_groups) {
   StagesEstimate result;
+  const std::vector<const RunProfile*> history = HistoryOf(state);
+  result.may_grow = state.has_late_stages && history.empty();
   result.problem = TooLarge(state);
   if (!result.problem.empty()) return result;
-  const std::vector<const RunProfile*> history = HistoryOf(state);
   workflow::WorkflowNow seen = workflow::StagesNow(state, now);
   // Executors register one after the other, while the first of them run tasks.
   if (!history.empty() && (!seen.are_slots_told || HasJustBegun(seen))) {
@@ -180,7 +181,6 @@ StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now,
   if (estimate->end.upper >= schedule::kForever) return result;
   result.end = estimate->end;
   result.known_share = estimate->known_share;
-  result.may_grow = seen.may_grow && history.empty();
   for (std::size_t i = 0; i < estimate->stages.size(); ++i) {
     const estimate::StageEstimate& stage = estimate->stages[i];
     StageForecast& forecast = result.stages.emplace_back();

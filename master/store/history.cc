@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kVersion = 6;
 // Limits processor time: of runs of any name no more are looked at.
-constexpr std::int64_t kLookedAtMax = 256;
+constexpr std::int64_t kLookedAtMax = 1024;
 
 // The schema of version 1. A new file gets it and then every change below.
 constexpr const char* kSchema = R"(
@@ -367,27 +367,30 @@ absl::Status History::AddWithin(const FinishedJob& job) const {
 
 absl::StatusOr<std::vector<FinishedJob>> History::OfName(const std::string& name, std::size_t count,
                                                          const Filter& may_use) const {
-  return Last(&name, count, may_use);
+  // Reads the index alone, so that runs which are not let through cost little.
+  return Select(
+      "SELECT id, job_id, name_space FROM job WHERE name = ? ORDER BY ended_at DESC, id DESC", name,
+      count, may_use);
 }
 
-absl::StatusOr<std::vector<FinishedJob>> History::Newest(std::size_t count,
+absl::StatusOr<std::vector<FinishedJob>> History::OfOtherNames(const std::string& name,
+                                                               std::size_t count,
+                                                               const Filter& may_use) const {
+  static const std::string* const query = new std::string(
+      fmt::format("SELECT id, job_id, name_space FROM "
+                  "(SELECT * FROM job ORDER BY ended_at DESC, id DESC LIMIT {}) AS newest "
+                  "WHERE name <> ? AND state = {} AND reduce_tasks > 0 "
+                  "AND NOT EXISTS (SELECT 1 FROM run_profile WHERE run_profile.job = newest.id) "
+                  "ORDER BY ended_at DESC, id DESC",
+                  kLookedAtMax, static_cast<int>(JobState::kSucceeded)));
+  return Select(query->c_str(), name, count, may_use);
+}
+
+absl::StatusOr<std::vector<FinishedJob>> History::Select(const char* query, const std::string& name,
+                                                         std::size_t count,
                                                          const Filter& may_use) const {
-  return Last(nullptr, count, may_use);
-}
-
-absl::StatusOr<std::vector<FinishedJob>> History::Last(const std::string* name, std::size_t count,
-                                                       const Filter& may_use) const {
-  // Reads the index alone, so that runs of a name which are not let through cost little.
-  Statement rows(database_, path_,
-                 name != nullptr ? "SELECT id, job_id, name_space FROM job WHERE name = ? "
-                                   "ORDER BY ended_at DESC, id DESC"
-                                 : "SELECT id, job_id, name_space FROM job "
-                                   "ORDER BY ended_at DESC, id DESC LIMIT ?");
-  if (name != nullptr) {
-    rows.Bind(*name);
-  } else {
-    rows.Bind(kLookedAtMax);
-  }
+  Statement rows(database_, path_, query);
+  rows.Bind(name);
   std::vector<FinishedJob> jobs;
   while (jobs.size() < count) {
     const absl::StatusOr<bool> found = rows.Next();

@@ -55,9 +55,9 @@ class History {
   // one lets all. O(log jobs + runs of that name).
   absl::StatusOr<std::vector<FinishedJob>> OfName(const std::string& name, std::size_t count,
                                                   const Filter& may_use = {}) const;
-  // The same of jobs of any name, among the last 256. O(log jobs).
-  absl::StatusOr<std::vector<FinishedJob>> Newest(std::size_t count,
-                                                  const Filter& may_use = {}) const;
+  // The same of MapReduce jobs of other names that succeeded, among the last 1,024 jobs. O(1).
+  absl::StatusOr<std::vector<FinishedJob>> OfOtherNames(const std::string& name, std::size_t count,
+                                                        const Filter& may_use = {}) const;
   // Keeps the measured throughputs of a node, in place of earlier ones of the same host.
   absl::Status AddNode(const std::string& host, absl::Time measured_at,
                        const ResourceProfile& node);
@@ -75,8 +75,8 @@ class History {
   absl::Status Prepare() const;
   absl::StatusOr<std::int64_t> Number(const char* query) const;
   absl::Status AddWithin(const FinishedJob& job) const;
-  absl::StatusOr<std::vector<FinishedJob>> Last(const std::string* name, std::size_t count,
-                                                const Filter& may_use) const;
+  absl::StatusOr<std::vector<FinishedJob>> Select(const char* query, const std::string& name,
+                                                  std::size_t count, const Filter& may_use) const;
   absl::StatusOr<FinishedJob> Read(std::int64_t row) const;
   absl::Status ReadDetails(std::int64_t row, FinishedJob& job) const;
 

@@ -59,26 +59,24 @@ std::vector<PastRun> JobHistory::PastRuns(const std::string& name, const Reporte
     if (runs.size() == JobMonitor::kPastRunsMax) break;
     if (const auto run = PastRunOf(past.final, past.summary)) runs.push_back(*run);
   }
-  return runs.empty() ? RunsOfOthers(job) : runs;
+  return runs.empty() ? RunsOfOthers(name, job) : runs;
 }
 
-// What the stages of another application take says nothing.
-std::vector<PastRun> JobHistory::RunsOfOthers(const Reported& job) const {
+std::vector<PastRun> JobHistory::RunsOfOthers(const std::string& name, const Reported& job) const {
   const std::lock_guard lock(mutex_);
   if (history_ == nullptr) return {};
-  const auto jobs = history_->Newest(2 * JobMonitor::kPastRunsMax,
-                                     [&](const std::string& id, const std::string& name_space) {
-                                       return ShareNames({id, name_space}, job);
-                                     });
+  const auto jobs = history_->OfOtherNames(
+      name, JobMonitor::kPastRunsMax, [&](const std::string& id, const std::string& name_space) {
+        return ShareNames({id, name_space}, job);
+      });
   if (!jobs.ok()) {
     notice_(std::string(jobs.status().message()));
     return {};
   }
   std::vector<PastRun> runs;
   for (const FinishedJob& other : *jobs) {
-    if (runs.size() == JobMonitor::kPastRunsMax) break;
     std::optional<PastRun> run = PastRunOf(other.final, other.summary);
-    if (!run || !run->stages.stages.empty()) continue;
+    if (!run) continue;
     run->is_of_other_job = true;
     runs.push_back(*std::move(run));
   }
@@ -97,8 +95,12 @@ std::vector<JobProfile> JobHistory::Profiles(const std::string& name, const Repo
 
 std::vector<RunProfile> JobHistory::StageRuns(const std::string& name, const Reported& job) const {
   std::vector<RunProfile> stages;
-  for (PastRun& run : PastRuns(name, job)) {
-    if (!run.stages.stages.empty()) stages.push_back(std::move(run.stages));
+  for (FinishedJob& past : RunsOf(name, job)) {
+    if (stages.size() == JobMonitor::kPastRunsMax) break;
+    const bool is_whole = past.final.state == JobState::kSucceeded;
+    if (is_whole && !past.summary.stages.stages.empty()) {
+      stages.push_back(std::move(past.summary.stages));
+    }
   }
   return stages;
 }

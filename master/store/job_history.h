@@ -51,7 +51,7 @@ class JobHistory {
 
  private:
   std::vector<FinishedJob> RunsOf(const std::string& name, const Reported& job) const;
-  std::vector<PastRun> RunsOfOthers(const Reported& job) const;
+  std::vector<PastRun> RunsOfOthers(const std::string& name, const Reported& job) const;
 
   const std::function<void(const std::string& line)> notice_;
   mutable std::mutex mutex_;  // guards all below

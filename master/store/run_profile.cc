@@ -57,7 +57,8 @@ RunProfile DecodeRunProfile(const pb::LoggedRunProfile& message) {
     }
     for (const pb::LoggedLongTask& task : logged.long_tasks()) {
       const bool is_next = stage.long_tasks.empty() || stage.long_tasks.back().index < task.index();
-      if (!is_next || !IsTime(task.more_seconds())) continue;
+      if (!is_next || task.index() >= stage.tasks || !IsTime(task.more_seconds())) continue;
+      if (stage.long_tasks.size() == StageProfile::kLongTasksMax) break;
       stage.long_tasks.push_back({.index = task.index(), .more_seconds = task.more_seconds()});
     }
   }

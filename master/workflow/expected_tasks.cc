@@ -187,27 +187,27 @@ bool ShowsItsPace(const RunningTask& task) {
 ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, std::uint64_t tasks, double slots,
                           const ExpectationConstants& constants) {
   ExpectedTasks expected = {.deviation = cost::kUnknownDeviation};
-  // Whether a task is known by its index.
-  const bool has_long = !runs.empty() && runs.front().stage->tasks == tasks &&
-                        std::ranges::any_of(runs, [&](const EarlierStage& run) {
-                          return run.stage->tasks == tasks && !run.stage->long_tasks.empty();
-                        });
+  // Of those runs the tasks that were long are expected by their index, apart from the others.
+  std::vector<bool> is_apart;
+  for (const EarlierStage& run : runs) {
+    is_apart.push_back(run.stage->tasks == tasks && TellsLongTasks(*run.stage));
+  }
   struct Work {
     double now = 0;
     double then = 0;
   };
   std::vector<Work> work_of(runs.size());
-  const auto times_of = [&](const EarlierStage& run, std::size_t kind) {
-    const std::vector<double>& seconds = run.stage->seconds[kind];
-    return has_long ? UsualTimes(seconds) : seconds;
+  const auto times_of = [&](std::size_t run, std::size_t kind) {
+    const std::vector<double>& seconds = runs[run].stage->seconds[kind];
+    return is_apart[run] ? UsualTimes(seconds) : seconds;
   };
   double weight = 0;
   double variance = 0;
   for (std::size_t kind = 0; kind < kWarmths; ++kind) {
     SlotsLine line;
-    for (const EarlierStage& run : runs) {
-      const std::vector<double> seconds = times_of(run, kind);
-      if (!seconds.empty()) line.Add(run.slots, MeanOf(seconds));
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+      const std::vector<double> seconds = times_of(r, kind);
+      if (!seconds.empty()) line.Add(runs[r].slots, MeanOf(seconds));
     }
     if (line.empty()) continue;
     const StageProfile& newest = *runs.front().stage;
@@ -215,7 +215,7 @@ ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, std::uint64_t task
     const double mean = std::exp(line.At(slots));
     std::vector<double> pooled;
     for (std::size_t r = 0; r < runs.size(); ++r) {
-      const std::vector<double> seconds = times_of(runs[r], kind);
+      const std::vector<double> seconds = times_of(r, kind);
       if (seconds.empty()) continue;
       const double factor = mean / MeanOf(seconds);
       work_of[r].now += static_cast<double>(seconds.size()) * mean;
@@ -231,11 +231,10 @@ ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, std::uint64_t task
   FillGaps(expected.times, constants);
   expected.is_known = expected.is_of_runs = true;
   expected.deviation = std::sqrt(variance / weight);
-  if (!has_long) return expected;
   std::vector<LongTasksOfRun> long_tasks;
   for (std::size_t r = 0; r < runs.size(); ++r) {
-    const double scale = work_of[r].then > 0 ? work_of[r].now / work_of[r].then : 1;
-    long_tasks.push_back({runs[r].stage->tasks, runs[r].stage->long_tasks, scale});
+    if (!is_apart[r] || work_of[r].then <= 0) continue;
+    long_tasks.push_back({runs[r].stage->long_tasks, work_of[r].now / work_of[r].then});
   }
   expected.long_tasks = ExpectLongTasks(long_tasks);
   return expected;

@@ -74,17 +74,12 @@ std::vector<LongTask> LongTasksOf(const StageNow& stage) {
     if (task.seconds < long_from[kind]) continue;
     long_tasks.push_back({.index = task.index, .more_seconds = task.seconds - usual[kind]});
   }
-  const std::size_t kept = std::min(long_tasks.size(), StageProfile::kLongTasksMax);
-  const auto end = long_tasks.begin() + static_cast<std::ptrdiff_t>(kept);
-  std::partial_sort(long_tasks.begin(), end, long_tasks.end(),
-                    [](const LongTask& a, const LongTask& b) {
-                      return a.more_seconds != b.more_seconds ? a.more_seconds > b.more_seconds
-                                                              : a.index < b.index;
-                    });
-  long_tasks.resize(kept);
-  std::sort(long_tasks.begin(), long_tasks.end(),
-            [](const LongTask& a, const LongTask& b) { return a.index < b.index; });
-  // One that ran again after a lost shuffle.
+  // More than that are no hot partitions but tasks of two kinds.
+  if (long_tasks.size() > StageProfile::kLongTasksMax) return {};
+  // Of one that ran again after a lost shuffle, the longest counts.
+  std::sort(long_tasks.begin(), long_tasks.end(), [](const LongTask& a, const LongTask& b) {
+    return a.index != b.index ? a.index < b.index : a.more_seconds > b.more_seconds;
+  });
   const auto repeated =
       std::unique(long_tasks.begin(), long_tasks.end(),
                   [](const LongTask& a, const LongTask& b) { return a.index == b.index; });
@@ -101,11 +96,17 @@ std::vector<double> UsualTimes(std::span<const double> seconds) {
   return usual;
 }
 
+bool TellsLongTasks(const StageProfile& stage) {
+  return !stage.long_tasks.empty() ||
+         std::ranges::all_of(stage.seconds, [](const std::vector<double>& seconds) {
+           return UsualTimes(seconds).size() == seconds.size();
+         });
+}
+
 std::vector<LongTask> ExpectLongTasks(std::span<const LongTasksOfRun> runs) {
   std::map<std::uint32_t, double> sums;
   double count = 0;
   for (const LongTasksOfRun& run : runs) {
-    if (run.tasks != runs.front().tasks) continue;
     count += 1;
     for (const LongTask& task : run.long_tasks) sums[task.index] += run.scale * task.more_seconds;
   }

@@ -14,21 +14,25 @@
 
 namespace tidemark::workflow {
 
-// Of the tasks that have ended, by index. Cost: O(tasks log tasks).
+// Of the tasks that have ended, by index; none where there are more than
+// StageProfile::kLongTasksMax. Cost: O(tasks log tasks).
 std::vector<LongTask> LongTasksOf(const StageNow& stage);
 
 // Those times of one kind of task that are not long. Empty only if `seconds` is. O(times log
 // times).
 std::vector<double> UsualTimes(std::span<const double> seconds);
 
-// Of one run; `scale`: what its tasks are expected to take now over what they took then.
+// Whether all long ones among its times are known by their index. O(times log times).
+bool TellsLongTasks(const StageProfile& stage);
+
+// Of one run that tells them; `scale`: what its tasks are expected to take now over what they took
+// then.
 struct LongTasksOfRun {
-  std::uint64_t tasks = 0;  // of the stage
   std::span<const LongTask> long_tasks;
   double scale = 1;
 };
 
-// The mean over those runs that had as many tasks as the newest, which is the first; by index.
+// The mean over runs of as many tasks each; by index.
 std::vector<LongTask> ExpectLongTasks(std::span<const LongTasksOfRun> runs);
 
 // Of one task; 0 for those that are not long. `long_tasks`: by index. O(log long tasks).

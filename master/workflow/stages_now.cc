@@ -130,6 +130,8 @@ class Looking {
         begun.attempt = first->first.second;
         begun.stage_attempt = stage_attempt;
         begun.start = std::min(attempt.life.started_at().value_or(end), end);
+        // What runs has not run for longer than its job, whatever its clock says.
+        if (!attempt.life.ended_at()) begun.start = std::max(begun.start, OpenedAt());
         begun.end = attempt.life.ended_at();
         // Slots of MapReduce are of its stages, not of executors.
         if (!IsOfMapReduce(stage)) begun.executor = attempt.executor;
@@ -148,6 +150,8 @@ class Looking {
       if (!is_newest) ++older_;
     }
   }
+
+  absl::Time OpenedAt() const { return std::min(state_.started_at, now_); }
 
   // Whether `a` decides when the task ends: the first that has finished, else the first to start.
   static bool Leads(const Begun& a, const Begun& b) {

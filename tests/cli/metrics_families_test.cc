@@ -192,6 +192,12 @@ TEST(LogLine, AStrangersJobIdCannotForgeALine) {
                                      R"("message":"job opened","job":"a\n2026 error \"b\""})");
 }
 
+TEST(LogLine, AMessageCannotForgeALine) {
+  const LogEntry entry{LogSeverity::kWarning, "log of \x1b[31m\n2026 info \"job\""};
+  EXPECT_EQ(LogLine(entry, kAt),
+            R"(2026-01-02T03:04:05.678Z warning log of \u001b[31m\n2026 info \"job\")");
+}
+
 TEST(LogLine, AStrangersJobIdCannotTurnALine) {
   const LogEntry entry{LogSeverity::kInfo, "job opened", "\u202Eabc", {}};
   EXPECT_EQ(LogLine(entry, kAt), R"(2026-01-02T03:04:05.678Z info job opened job="\u202eabc")");

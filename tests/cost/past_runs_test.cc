@@ -173,5 +173,17 @@ TEST(PastRuns, OfOtherJobsASmallerInputTookLess) {
   EXPECT_NEAR(QuantileOf(*seconds, 0.5), 420, 1e-6);
 }
 
+// After 30 s: 100 s of map instead of 10, of which 30 have passed, then 10 x 32 s.
+TEST(PastRuns, OfOtherJobsTheTimeThatHasPassedIsThisJobsOwn) {
+  const std::optional<Draws> seconds = ByOthers(At(30), {OfOther(Took(10, 2, 30, 10))});
+  ASSERT_TRUE(seconds.has_value());
+  Draws draws = *seconds;
+  EXPECT_NEAR(QuantileOf(draws, 0.5), 390, 1e-6);
+}
+
+TEST(PastRuns, OfOtherJobsAbsurdTimesAreLeftOut) {
+  EXPECT_FALSE(ByOthers(At(1), {OfOther(Took(1e-9, 0, 0)), OfOther(Took(0, 0, 1e9))}).has_value());
+}
+
 }  // namespace
 }  // namespace tidemark::cost

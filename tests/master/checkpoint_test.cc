@@ -122,7 +122,7 @@ TEST(Checkpoint, HasTheLayoutThatItsNumberSays) {
   }
   monitor.Tick(At(20));
   EXPECT_EQ(model::kCheckpointLayout, 8);
-  EXPECT_EQ(monitor.Checkpoint().size(), 72144);
+  EXPECT_EQ(monitor.Checkpoint().size(), 72288);
 }
 
 }  // namespace

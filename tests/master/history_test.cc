@@ -277,14 +277,22 @@ TEST_F(HistoryTest, ADirectoryThatIsNotThereIsAnError) {
   EXPECT_FALSE(History::Open(directory_ + "/gone/history.sqlite", {}).ok());
 }
 
-TEST_F(HistoryTest, TheNewestRunsOfJobsOfAnyNameAreFound) {
+TEST_F(HistoryTest, RunsOfMapReduceJobsOfOtherNamesAreFound) {
   const auto history = Open();
-  ASSERT_TRUE(history->Add(Ended("a", 100, "hourly")).ok());
-  ASSERT_TRUE(history->Add(Ended("b", 300, "nightly")).ok());
-  ASSERT_TRUE(history->Add(Ended("c", 200, "weekly")).ok());
-  EXPECT_THAT(IdsOf(*history->Newest(2)), ElementsAre("b", "c"));
+  FinishedJob failed = Ended("failed", 500, "weekly");
+  failed.final.state = JobState::kFailed;
+  FinishedJob of_stages = Ended("spark", 400, "query");
+  of_stages.summary.stages.stages = {{.name = "scan", .tasks = 1}};
+  FinishedJob of_maps = Ended("maps", 350, "copy");
+  of_maps.summary.reduce_tasks = 0;
+  for (const FinishedJob& job : {failed, of_stages, of_maps, Ended("a", 100, "hourly"),
+                                 Ended("b", 300, "nightly"), Ended("c", 200, "weekly")}) {
+    ASSERT_TRUE(history->Add(job).ok());
+  }
+  EXPECT_THAT(IdsOf(*history->OfOtherNames("nightly", 9)), ElementsAre("c", "a"));
+  EXPECT_THAT(IdsOf(*history->OfOtherNames("monthly", 2)), ElementsAre("b", "c"));
   const auto not_b = [](const std::string& id, const std::string&) { return id != "b"; };
-  EXPECT_THAT(IdsOf(*history->Newest(9, not_b)), ElementsAre("c", "a"));
+  EXPECT_THAT(IdsOf(*history->OfOtherNames("monthly", 1, not_b)), ElementsAre("c"));
 }
 
 TEST_F(HistoryTest, LongTasksOfAStageAreKeptByIndex) {

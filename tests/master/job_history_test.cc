@@ -67,6 +67,7 @@ TEST_F(JobHistoryTest, LearnsFromRunsThatSucceededUnderNamesOnesOwn) {
 TEST_F(JobHistoryTest, AJobWithoutRunsOfItsOwnLearnsFromOthersThatItMayKnow) {
   const auto took = [&](FinishedJob job, const std::string& name, absl::Duration reduce) {
     job.summary.name = name;
+    job.summary.reduce_tasks = 1;
     for (const std::uint32_t stage : {kMapStage, kReduceStage}) {
       job.final.stage_infos.push_back({
           .id = {0, stage},

@@ -216,6 +216,19 @@ TEST_F(JobSnapshotTest, GroupsAreToldWithTheirEnd) {
   EXPECT_EQ(job.groups[1].fraction_done, 1);
 }
 
+TEST_F(JobSnapshotTest, BetweenItsJobsAGroupIsNotShownAsAboutToEnd) {
+  Say(0, JobOpened{.name = "query"});
+  Say(0, GroupOpened{"query 7", "", At(0)});
+  Say(0, Generic(4, 2, {}));
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    Say(0, Started({.stage = 4, .index = i}));
+  }
+  Say(4, Finished({.stage = 4, .index = 0}));
+  const double while_one_ran = Tick(4).groups[0].fraction_done;
+  Say(5, Finished({.stage = 4, .index = 1}));
+  EXPECT_EQ(Tick(60).groups[0].fraction_done, while_one_ran);
+}
+
 TEST_F(JobSnapshotTest, AGroupIsShownAsAJob) {
   Say(0, JobOpened{.name = "nightly", .engine = "spark"});
   Say(1, GroupOpened{"query 7", "the sales of May", At(1)});

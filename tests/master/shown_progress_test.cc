@@ -117,6 +117,23 @@ TEST(LatestEnd, ThatNothingWasKnownIsHeldForASecondAlone) {
   EXPECT_EQ(held.Hold(At(3), At(100), absl::Seconds(20)), At(100));
 }
 
+TEST(LatestEnd, OneUpdateWithoutAnEndForgetsNone) {
+  model::LatestEnd held;
+  held.Hold(At(1), At(100), absl::Seconds(20));
+  EXPECT_EQ(held.Hold(At(2), absl::InfiniteFuture(), absl::Seconds(20)), absl::InfiniteFuture());
+  EXPECT_EQ(held.Hold(At(3), At(9), absl::Seconds(20)), absl::InfiniteFuture());
+  EXPECT_EQ(held.Hold(At(5), At(9), absl::Seconds(20)), At(100)) << "believed until 2";
+  EXPECT_EQ(held.Hold(At(22), At(9), absl::Seconds(20)), At(9));
+}
+
+TEST(LatestEnd, OfManyFallingEndsTheLatestIsHeldToItsTime) {
+  model::LatestEnd held;
+  absl::Time latest;
+  for (int at = 1; at <= 300; ++at) latest = held.Hold(At(at), At(1000 - at), absl::Seconds(200));
+  // 200 s ago 900 was believed; as it may have been forgotten for a neighbour, about that.
+  EXPECT_NEAR(absl::ToDoubleSeconds(latest - At(900)), 0, 10);
+}
+
 TEST(LatestEnd, OfAnApplicationThatMayGrowCountsForAFifthOfItsTime) {
   EXPECT_EQ(model::HeldFor(absl::Seconds(100), /*may_grow=*/true), absl::Seconds(20));
   EXPECT_EQ(model::HeldFor(absl::Seconds(2), /*may_grow=*/true), absl::Seconds(1));

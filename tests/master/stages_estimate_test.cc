@@ -197,12 +197,16 @@ TEST(JobOfStages, APlannedStageBelongsToItsGroup) {
   EXPECT_EQ(snapshot.groups[0].ends_in->median, *Left(snapshot.estimate)) << "all of it is left";
 }
 
-TEST(JobOfStages, UntilATaskHasEndedAsManySlotsAreExpectedAsTheRunBeforeHad) {
-  Query query{std::vector<StageOpened>{}};
+TEST(JobOfStages, WhileTheFirstTasksRunAsManySlotsAreExpectedAsTheRunBeforeHad) {
+  Query query;
   query.monitor.SetPastRuns({EarlierRun()});
   query.Say(1, ExecutorClosed{.executor = 0});
   query.Say(1, ExecutorOpened{.executor = 1, .host = "h", .slots = 1});
-  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(query.Tick(1).estimate)), 25, 4)
+  EXPECT_GT(*Left(query.Tick(1).estimate), absl::Seconds(40)) << "one slot is all there is";
+  AttemptChanged started = Started(Task(0, 0));
+  started.executor = 1;
+  query.Say(2, started);
+  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(query.Tick(2).estimate)), 25, 4)
       << "the other executor is about to register";
 }
 

@@ -106,6 +106,41 @@ TEST_F(LogFollowerTest, ALogThatDoesNotGrowIsOfADriverThatWasKilled) {
   EXPECT_EQ(follower_.followed_logs(), 0u);
 }
 
+TEST_F(LogFollowerTest, ALogThatIsTruncatedOrReplacedIsReadFromItsStart) {
+  Append("app-1.inprogress", std::string(kStart) + kTask);
+  EXPECT_EQ(Poll().size(), 5u);
+  std::ofstream(folder_ / "app-1.inprogress", std::ios::trunc) << kStart;
+  EXPECT_THAT(Poll(), IsEmpty());
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("was truncated or replaced while it was followed")));
+  EXPECT_EQ(Poll().size(), 4u);
+  fs::remove(folder_ / "app-1.inprogress");
+  Append("app-1.inprogress", std::string(kStart) + kTask);
+  EXPECT_THAT(Poll(), IsEmpty());
+  EXPECT_EQ(Poll().size(), 5u);
+}
+
+TEST_F(LogFollowerTest, APartOfALogThatIsNoFileIsNotRead) {
+  Append("eventlog_v2_app-1/appstatus_app-1.inprogress", "");
+  Append("eventlog_v2_app-1/events_1_app-1", kStart);
+  fs::create_symlink("/dev/zero", folder_ / "eventlog_v2_app-1/events_2_app-1");
+  EXPECT_EQ(Poll().size(), 3u);
+  EXPECT_EQ(follower_.followed_logs(), 0u);
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("is no regular file")));
+}
+
+TEST_F(LogFollowerTest, OfManyTasksThatRunSomeAreSignsOfLife) {
+  std::string text = kStart;
+  for (int task = 0; task < 1500; ++task) {
+    std::string started = kTask;
+    started.replace(started.find("\"Index\":0"), 9, "\"Index\":" + std::to_string(task));
+    started.replace(started.find("\"Task ID\":7"), 11, "\"Task ID\":" + std::to_string(task));
+    text += started;
+  }
+  Append("app-1.inprogress", text);
+  Poll();
+  EXPECT_EQ(Poll().size(), 1000u);
+}
+
 TEST_F(LogFollowerTest, ALogThatWasGivenUpIsFollowedAgainOnceItGrows) {
   Append("app-1.inprogress", kStart);
   EXPECT_EQ(Poll().size(), 4u);

@@ -42,7 +42,7 @@ struct StageProfile {
   // slot, the first of this stage on their slot, all others, and those around which slots went
   // idle.
   std::array<std::vector<double>, 4> seconds;
-  // By index; if there are more than kLongTasksMax, the longest.
+  // By index; none if there are more than kLongTasksMax.
   std::vector<LongTask> long_tasks;
   friend bool operator==(const StageProfile&, const StageProfile&) = default;
 };

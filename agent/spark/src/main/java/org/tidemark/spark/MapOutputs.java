@@ -20,7 +20,7 @@ final class MapOutputs {
   private static final int AVERAGED_FROM = 2_001;
 
   /** Of more, what a task would tell is not small any more: 80 kB. */
-  private static final int PARTITIONS_MAX = 10_000;
+  static final int PARTITIONS_MAX = 10_000;
 
   /** Which tasks of this process wrote which shuffle: a field of Spark's own shuffle manager. */
   private static final String TASKS_OF_SHUFFLES = "taskIdMapsForShuffle";

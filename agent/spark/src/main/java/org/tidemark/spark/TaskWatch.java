@@ -20,6 +20,8 @@ final class TaskWatch implements Sender.Reporter {
   private static final long NANOS_PER_MICRO = 1_000;
   private static final long MICROS_PER_MILLI = 1_000;
 
+  private boolean hasFinished;
+
   private final Members members;
   private final ThreadMXBean threads;
   final Attempt attempt;
@@ -85,8 +87,9 @@ final class TaskWatch implements Sender.Reporter {
     }
   }
 
-  /** The task has finished. */
-  void finished() {
+  /** The task has finished. A last report may be under way, under this monitor too. */
+  synchronized void finished() {
+    hasFinished = true;
     input.finished(recordsRead(), operators(), System.nanoTime() - startNanos);
   }
 
@@ -94,6 +97,9 @@ final class TaskWatch implements Sender.Reporter {
     final long shuffled = metrics.shuffleReadMetrics().totalBytesRead();
     news.bytesDone = metrics.inputMetrics().bytesRead() + shuffled;
     news.recordsDone = recordsRead();
+    if (hasFinished) {
+      return;
+    }
     input.tell(news, shuffled > 0, operators(), System.nanoTime() - startNanos);
   }
 

@@ -11,6 +11,9 @@ import java.util.Map;
  */
 final class WrittenSizes {
   /** The newest: those of a stage are asked for when it is submitted. */
+  /** Limits memory: of applications with more tasks before it, a shuffle keeps Spark's averages. */
+  private static final long TASKS_MAX = 10_000_000;
+
   private static final int SHUFFLES_MAX = 20;
 
   /** What the last executor told may still be under way when the next stage is submitted. */
@@ -38,7 +41,10 @@ final class WrittenSizes {
   /** {@code told}: the shuffle, the number of a task, and what it wrote for each partition. */
   synchronized void add(long[] told) {
     final int partitions = told.length - 2;
-    if (partitions < 0 || told[1] < 0 || told[1] > Integer.MAX_VALUE) {
+    if (partitions < 0 || partitions > MapOutputs.PARTITIONS_MAX) {
+      return;
+    }
+    if (told[1] < 0 || told[1] > TASKS_MAX) {
       return;
     }
     final Shuffle shuffle =

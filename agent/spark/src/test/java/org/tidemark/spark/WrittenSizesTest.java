@@ -57,6 +57,8 @@ public class WrittenSizesTest {
   public void passOverWhatCannotBe() throws Exception {
     sizes.add(new long[] {});
     sizes.add(new long[] {SHUFFLE, -1, 4});
+    sizes.add(new long[] {SHUFFLE, Integer.MAX_VALUE, 4});
+    sizes.add(told(10, new long[MapOutputs.PARTITIONS_MAX + 1]));
     sizes.add(told(10, 5, 6));
     sizes.add(told(11, 5)); // another number of partitions
     assertArrayEquals(new long[] {5, 6}, sizes.of(SHUFFLE, new long[] {10}));
