@@ -13,8 +13,7 @@
 namespace tidemark::spark {
 
 // Without them a monitor would take the job for silent: its estimate would stand still and at last
-// it would be given up. Not thread-safe. Memory: O(running tasks), of which 1,000 at most are told
-// of.
+// it would be given up. Not thread-safe. Memory: O(1), as 1,000 running tasks at most are told of.
 class SignsOfLife {
  public:
   // `source_id`: of the events, other than that of the log's own.

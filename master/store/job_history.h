@@ -39,10 +39,11 @@ class JobHistory {
   absl::Status Open(const std::string& data_dir, const HistoryOptions& options, absl::Time now);
 
   void Add(const FinishedJob& job);
-  // Of the last runs of that name, the newest first, at most JobMonitor::kPastRunsMax of them: what
-  // they say of times, or where there are none what runs of MapReduce jobs of other names say. And
-  // of those that succeeded, their profiles. O(runs of that name).
+  // Of the last runs of that name, the newest first, at most JobMonitor::kPastRunsMax of them, what
+  // they say of times; where there are none, what runs of MapReduce jobs of other names say.
+  // O(runs of that name).
   std::vector<PastRun> PastRuns(const std::string& name, const Reported& job) const;
+  // The profiles of those of that name that succeeded. O(runs of that name).
   std::vector<JobProfile> Profiles(const std::string& name, const Reported& job) const;
   // The same of applications of stages.
   std::vector<RunProfile> StageRuns(const std::string& name, const Reported& job) const;

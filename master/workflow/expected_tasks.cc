@@ -19,12 +19,6 @@ constexpr double kRelativeVarianceMin = 0.04;
 // drift_deviation. Ablation: -0.04, +0.09 (tpcds-live-five-runs).
 constexpr double kDriftOfFirstWave = 2;
 
-double MeanOf(const std::vector<double>& seconds) {
-  double sum = 0;
-  for (const double time : seconds) sum += time;
-  return std::max(sum / static_cast<double>(seconds.size()), kTaskSecondsMin);
-}
-
 // The log of a mean task time over the log of slots, through earlier runs.
 class SlotsLine {
  public:
@@ -180,6 +174,12 @@ ExpectedTasks FromThisRunOnly(const StageNow& stage, const ExpectationConstants&
 
 }  // namespace
 
+double MeanSeconds(std::span<const double> seconds) {
+  double sum = 0;
+  for (const double time : seconds) sum += time;
+  return std::max(sum / static_cast<double>(seconds.size()), kTaskSecondsMin);
+}
+
 bool ShowsItsPace(const RunningTask& task) {
   return task.elapsed > 0 && task.fraction.value_or(0) >= model::kPaceFrom;
 }
@@ -207,7 +207,7 @@ ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, std::uint64_t task
     SlotsLine line;
     for (std::size_t r = 0; r < runs.size(); ++r) {
       const std::vector<double> seconds = times_of(r, kind);
-      if (!seconds.empty()) line.Add(runs[r].slots, MeanOf(seconds));
+      if (!seconds.empty()) line.Add(runs[r].slots, MeanSeconds(seconds));
     }
     if (line.empty()) continue;
     const StageProfile& newest = *runs.front().stage;
@@ -217,9 +217,9 @@ ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, std::uint64_t task
     for (std::size_t r = 0; r < runs.size(); ++r) {
       const std::vector<double> seconds = times_of(r, kind);
       if (seconds.empty()) continue;
-      const double factor = mean / MeanOf(seconds);
+      const double factor = mean / MeanSeconds(seconds);
       work_of[r].now += static_cast<double>(seconds.size()) * mean;
-      work_of[r].then += static_cast<double>(seconds.size()) * MeanOf(seconds);
+      work_of[r].then += static_cast<double>(seconds.size()) * MeanSeconds(seconds);
       for (const double time : seconds) pooled.push_back(time * factor);
     }
     const double work = mean * static_cast<double>(pooled.size());

@@ -56,6 +56,9 @@ inline constexpr double kCommonDeviation = 0.05;
 // Guards logarithms and divisions: no task is taken to be shorter. Seconds.
 inline constexpr double kTaskSecondsMin = 1e-3;
 
+// At least kTaskSecondsMin. REQUIRES: !seconds.empty().
+double MeanSeconds(std::span<const double> seconds);
+
 struct ExpectedTasks {
   std::array<cost::TimeDistribution, kWarmths> times;
   double deviation = 0;     // of the log of a factor common to all tasks of the stage

@@ -29,12 +29,6 @@ double LongFrom(std::span<const double> seconds) {
   return kLongFrom * std::max(MedianOf(seconds), kTaskSecondsMin);
 }
 
-double MeanOf(std::span<const double> seconds) {
-  double sum = 0;
-  for (const double time : seconds) sum += time;
-  return std::max(sum / static_cast<double>(seconds.size()), kTaskSecondsMin);
-}
-
 std::vector<std::uint32_t> BegunOf(const StageNow& stage) {
   std::vector<std::uint32_t> begun;
   for (const FinishedTask& task : stage.finished) begun.push_back(task.index);
@@ -66,7 +60,7 @@ std::vector<LongTask> LongTasksOf(const StageNow& stage) {
   for (std::size_t kind = 0; kind < kWarmths; ++kind) {
     if (seconds[kind].empty()) continue;
     long_from[kind] = LongFrom(seconds[kind]);
-    usual[kind] = MeanOf(UsualTimes(seconds[kind]));
+    usual[kind] = MeanSeconds(UsualTimes(seconds[kind]));
   }
   std::vector<LongTask> long_tasks;
   for (const FinishedTask& task : stage.finished) {

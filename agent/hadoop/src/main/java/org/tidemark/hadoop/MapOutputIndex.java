@@ -23,7 +23,10 @@ final class MapOutputIndex {
     this.numbers = numbers;
   }
 
-  /** The checksum at the end is not looked at: what is read by this index has to add up. */
+  /**
+   * The checksum at the end is not looked at: partitions that are scanned have to add up to what it says, and
+   * of others its sizes are taken as they are.
+   */
   static MapOutputIndex read(JobConf job, Path file) throws IOException {
     final FileSystem files = FileSystem.getLocal(job).getRaw();
     final long partitions =
