@@ -8,9 +8,12 @@ published last, as the bar shows it, and of the tasks that had ended among those
 docs/spark.md says what each figure is.
 
 --keep DIR has the master's event log and Spark's of each run: with --replay another build of Tidemark says again
-what it would have said, in seconds and without Spark.
+what it would have said, in seconds and without Spark. A master's log holds what its history said; --replay spark
+reads Spark's logs instead, run by run with one history, so that the second run knows what this build learns from
+the first, but not what only the connector tells.
 usage: ./dev bench spark_accuracy [--json FILE] [--versions V...] [--jobs NAME...] [--scale X] [--runs N]
-                                  [--keep DIR] [--replay] [--add] [--job 'FILE.py|FILE.jar ARGUMENT...'...]
+                                  [--keep DIR] [--replay [spark]] [--add]
+                                  [--job 'FILE.py|FILE.jar ARGUMENT...'...]
 """
 
 import argparse
@@ -30,10 +33,10 @@ TASK_FRACTIONS = cluster.ROOT / "build" / "release" / "bench" / "tidemark_task_f
 KEYS = ("job", "version", "run", "indicator")
 
 
-def replayed(tidemark, log):
+def replayed(tidemark, log, options=()):
     """The snapshots that a log leads to."""
     return [json.loads(line)
-            for line in cluster.must([tidemark, "replay", str(log), "-o", "jsonl"]).splitlines()]
+            for line in cluster.must([tidemark, "replay", str(log), "-o", "jsonl", *options]).splitlines()]
 
 
 class Kept:
@@ -58,13 +61,18 @@ class Kept:
 
 
 def rows_of(snapshots, kept, name):
-    """Of both indicators, and of ours how well it knew how far running tasks were."""
+    """Of both indicators."""
     job, version, run = name.split("@")
-    rows = judge.rows_of(snapshots, kept.spark_log(name))
+    return [{"job": job, "version": version, "run": int(run), **row}
+            for row in judge.rows_of(snapshots, kept.spark_log(name))]
+
+
+def with_task_fractions(rows, kept, name):
+    """How well ours knew how far running tasks were."""
     tasks = json.loads(cluster.must([TASK_FRACTIONS, str(kept.tidemark_log(name))]))["all"]
     if tasks["mean_error"] is not None:
         rows[0]["task_fraction_err"] = round(tasks["mean_error"], 4)
-    return [{"job": job, "version": version, "run": int(run), **row} for row in rows]
+    return rows
 
 
 def tell(rows):
@@ -92,7 +100,7 @@ def run_application(spark, job, words, settings, runs, kept):
                 raise SystemExit(f"{job}: the master did not tell the end:\n{ended.err[-3000:]}")
             name = f"{job}@{spark.version}@{run}"
             kept.put(name, pathlib.Path(logs) / f"{snapshots[-1]['job_id']}.tidemark-log", ended.events)
-            yield rows_of(snapshots, kept, name)
+            yield with_task_fractions(rows_of(snapshots, kept, name), kept, name)
 
 
 def run_all(arguments):
@@ -109,13 +117,30 @@ def run_all(arguments):
                 yield from run_application(spark, job, words, settings, arguments.runs, kept)
 
 
-def replay_all(arguments):
-    kept = Kept(arguments.keep)
+def kept_names(arguments, kept):
     for name in kept.names():
         job, version, run = name.split("@")
         if (version in arguments.versions and int(run) <= arguments.runs and
                 (job in arguments.jobs or job not in applications.OURS)):
-            yield rows_of(replayed(arguments.tidemark, kept.tidemark_log(name)), kept, name)
+            yield name
+
+
+def replay_tidemark_logs(arguments):
+    kept = Kept(arguments.keep)
+    for name in kept_names(arguments, kept):
+        rows = rows_of(replayed(arguments.tidemark, kept.tidemark_log(name)), kept, name)
+        yield with_task_fractions(rows, kept, name)
+
+
+def replay_spark_logs(arguments):
+    kept = Kept(arguments.keep)
+    with tempfile.TemporaryDirectory() as histories:
+        for name in kept_names(arguments, kept):  # the runs of one application one after the other
+            history = pathlib.Path(histories) / name.rpartition("@")[0]
+            yield rows_of(replayed(arguments.tidemark, kept.spark_log(name), ["--history", str(history)]), kept, name)
+
+
+ROWS_FROM = {None: run_all, "tidemark": replay_tidemark_logs, "spark": replay_spark_logs}
 
 
 def print_means(rows):
@@ -137,13 +162,14 @@ def main():
     parser.add_argument("--scale", type=float, default=1, help="so much of the usual work")
     parser.add_argument("--runs", type=int, default=2, help="of each application at one master")
     parser.add_argument("--keep", default=cluster.BUILD / "logs", help="where the logs of each run go")
-    parser.add_argument("--replay", action="store_true", help="judge the logs that are kept")
+    parser.add_argument("--replay", nargs="?", choices=["tidemark", "spark"], const="tidemark",
+                        help="judge the logs that are kept: a master's, or Spark's with a history of their own")
     parser.add_argument("--add", action="store_true", help="to the figures that are in the file")
     arguments = parser.parse_args()
     path = pathlib.Path(arguments.json)
     rows = json.loads(path.read_text())["rows"] if arguments.add and path.exists() else []
     context = cluster.measure.context()
-    for some in replay_all(arguments) if arguments.replay else run_all(arguments):
+    for some in ROWS_FROM[arguments.replay](arguments):
         tell(some)
         told = [tuple(row[key] for key in KEYS) for row in some]
         rows = [row for row in rows if tuple(row[key] for key in KEYS) not in told] + some

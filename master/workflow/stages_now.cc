@@ -66,6 +66,7 @@ class Looking {
     FindWarmth();
     FillIn();
     FindGroups();
+    FindFreeBefore();
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       FindParents(i);
       FindLag(i);
@@ -82,6 +83,8 @@ class Looking {
     std::vector<std::size_t> begun;  // that count, in order of their starts
     absl::Time last_end = absl::InfinitePast();
     bool is_done = false;
+    // Since when, at its first task's start, nothing else had run; infinite: something still did.
+    absl::Time free_since = absl::InfiniteFuture();
   };
   struct Group {
     absl::Time announced = absl::InfiniteFuture();
@@ -312,6 +315,26 @@ class Looking {
     }
   }
 
+  void FindFreeBefore() {
+    std::vector<std::size_t> by_start;
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      if (!stages_[i].begun.empty()) by_start.push_back(i);
+    }
+    std::sort(by_start.begin(), by_start.end(), [&](std::size_t a, std::size_t b) {
+      return std::tuple(FirstStart(a), a) < std::tuple(FirstStart(b), b);
+    });
+    absl::Time free_since = absl::InfinitePast();
+    for (const std::size_t i : by_start) {
+      stages_[i].free_since = free_since;
+      if (!stages_[i].is_done) return;
+      free_since = std::max(free_since, stages_[i].last_end);
+    }
+  }
+
+  absl::Time FirstStart(std::size_t index) const {
+    return begun_[stages_[index].begun.front()].start;
+  }
+
   void FindLag(std::size_t index) {
     StageNow& now = seen_.stages[index];
     const StageFacts& facts = stages_[index];
@@ -323,9 +346,10 @@ class Looking {
       if (!stages_[parent].is_done) return;
       ready = std::max(ready, stages_[parent].last_end);
     }
-    // When its first task started says less: it may have waited for a slot.
     if (const auto& opened_at = facts.stage->opened.opened_at) {
-      now.lag = SecondsBetween(ready, *opened_at);
+      // Its first task may have waited for a slot, unless all of them were free.
+      const bool has_waited = facts.begun.empty() || facts.free_since > *opened_at;
+      now.lag = SecondsBetween(ready, has_waited ? *opened_at : FirstStart(index));
     }
     if (facts.begun.empty()) now.waited = SecondsBetween(ready, now_);
   }

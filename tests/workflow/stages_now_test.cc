@@ -146,6 +146,30 @@ TEST(StagesNow, TheFirstStagesOfAGroupWaitForTheGroupsThatHadEnded) {
   EXPECT_DOUBLE_EQ(job.Now(8).stages[1].lag.value_or(-1), 3);
 }
 
+TEST(StagesNow, TheLagOfAStageEndsWhenItsFirstTaskStartsOnAFreeSlot) {
+  Job job({});
+  job.Say(1, Stage(0, 1, {}, "job 0"));
+  job.Run(1, 4, Task(0, 0));
+  StageOpened submitted = Stage(1, 1, {0}, "job 0");
+  submitted.opened_at = At(5);
+  job.Say(5, submitted);
+  job.Run(7, 8, Task(1, 0));
+  EXPECT_DOUBLE_EQ(job.Now(9).stages[1].lag.value_or(-1), 3) << "its tasks were serialized for 2 s";
+}
+
+TEST(StagesNow, TheTimeForWhichAStageWaitsForASlotIsNotLag) {
+  Job job({});
+  job.Say(1, Stage(0, 1, {}, "job 0"));
+  job.Say(1, Stage(1, 1, {}, "job 1"));
+  job.Run(1, 4, Task(0, 0));
+  StageOpened submitted = Stage(2, 1, {0}, "job 0");
+  submitted.opened_at = At(5);
+  job.Run(2, 7, Task(1, 0));
+  job.Say(7, submitted);
+  job.Run(7, 8, Task(2, 0));
+  EXPECT_DOUBLE_EQ(job.Now(9).stages[2].lag.value_or(-1), 1);
+}
+
 // An adaptive query: its second job lists the first one's stage anew, as skipped.
 TEST(StagesNow, ALaterJobOfAGroupWaitsForItsStagesThatHadEnded) {
   Job job({});
