@@ -14,6 +14,8 @@ import org.tidemark.jvm.wire.Events;
 final class TaskLink {
   /** What a task may wait at its end for its last words to arrive. */
   private static final long LAST_WORDS_NANOS = 200_000_000L;
+  /** On a busy machine an answer takes longer, and the sizes of a map task's keys are lost without. */
+  private static final long LAST_WORDS_TO_ANSWERING_NANOS = 800_000_000L;
 
   final Attempt attempt;
   final KeyGrouping grouping;
@@ -70,7 +72,7 @@ final class TaskLink {
     if (localJob != null) {
       localJob.ended(attempt, wentWell);
     } else {
-      sender.flush(LAST_WORDS_NANOS);
+      sender.flush(LAST_WORDS_NANOS, LAST_WORDS_TO_ANSWERING_NANOS);
     }
   }
 

@@ -54,6 +54,7 @@ public final class Sender {
   // The sender's thread's own.
   private volatile EventStream stream;
   private volatile boolean answered;
+  private volatile boolean silent;
   /** Belongs to the reading threads, of which there is one at a time. */
   private volatile boolean heard;
   private long retryAtNanos;
@@ -119,12 +120,18 @@ public final class Sender {
    * master cannot be reached; whether it is.
    */
   public boolean flush(long budgetNanos) {
+    return flush(budgetNanos, budgetNanos);
+  }
+
+  /** The same with another budget for a master that has answered on this connection. */
+  public boolean flush(long budgetNanos, long budgetOfAnsweringNanos) {
     try {
       synchronized (this) {
         lastAttempt = true;
       }
       wake();
-      final long deadline = System.nanoTime() + (unreachable ? 0 : budgetNanos);
+      final long budget = answered && !silent ? budgetOfAnsweringNanos : budgetNanos;
+      final long deadline = System.nanoTime() + (unreachable ? 0 : budget);
       final boolean settled = outbox.waitUntilSettled(outbox.newest(), deadline);
       if (!settled && !answered && !unreachable) {
         complaints.tell("did not answer before this process finished");
@@ -294,6 +301,7 @@ public final class Sender {
       Answers.apply(
           message, outbox, settings, reason -> complaints.tell("refused a report: " + reason));
       answered = true;
+      silent = false;
       unreachable = false;
       wake();
       if (!heard) {
@@ -317,6 +325,7 @@ public final class Sender {
       final long tolerated =
           Math.max(SILENT_FLUSHES * settings.flushNanos(), SILENT_NANOS_MIN);
       if (nanos >= tolerated) {
+        silent = true;
         complaints.tell("has not answered for " + tolerated / 1_000_000_000L + " s");
       }
     }

@@ -214,6 +214,43 @@ public class SenderTest {
   }
 
   @Test
+  public void aMasterThatHasAnsweredIsWaitedForLonger() throws Exception {
+    final CountDownLatch ending = new CountDownLatch(1);
+    try (ServerSocket server =
+        serve(
+            (in, out) -> {
+              skipToData(in);
+              answer(out, new ProtoWriter().uint(2, 1));
+              ending.await();
+              Thread.sleep(2 * FLUSH_NANOS / 1_000_000L);
+              answer(out, new ProtoWriter().uint(2, 2));
+              in.read();
+            })) {
+      final Sender sender = sender(server, new MeterSettings());
+      say(sender);
+      assertTrue(sender.flush(LONG_NANOS));
+      say(sender);
+      ending.countDown();
+      assertTrue(sender.flush(FLUSH_NANOS, LONG_NANOS));
+      sender.stop(0);
+    }
+  }
+
+  @Test
+  public void aMasterThatHasNotAnsweredIsNotWaitedForLonger() throws Exception {
+    final CountDownLatch done = new CountDownLatch(1);
+    try (ServerSocket server = serve((in, out) -> done.await())) {
+      final Sender sender = sender(server, new MeterSettings());
+      say(sender);
+      final long start = System.nanoTime();
+      assertFalse(sender.flush(FLUSH_NANOS, LONG_NANOS));
+      assertTrue(System.nanoTime() - start < LONG_NANOS);
+      sender.stop(0);
+      done.countDown();
+    }
+  }
+
+  @Test
   public void aLostConnectionIsMadeAgainAndNothingIsLost() throws Exception {
     final int[] calls = {0};
     try (ServerSocket server =
