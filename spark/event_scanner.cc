@@ -1,6 +1,7 @@
 #include "spark/event_scanner.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -48,6 +49,15 @@ constexpr std::size_t kKeyMax = 64;
 constexpr std::uint8_t kEscapeMax = 6;
 // Of a number: longer than every one of Spark's.
 constexpr std::size_t kScalarMax = 64;
+
+constexpr std::string_view kMarks = "\"{}[],:";
+
+// Whether it is a number or a word of JSON. Java writes NaN and Infinity, too.
+bool IsScalar(std::string_view text) {
+  const bool is_count =
+      std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return (is_count && text[0] != '0') || nlohmann::json::accept(text);
+}
 
 }  // namespace
 
@@ -118,7 +128,7 @@ const char* EventScanner::InString(const char* at, const char* end) {
 }
 
 void EventScanner::Outside(char c, Take take) {
-  const bool goes_on = std::exchange(is_in_scalar_, false);
+  if (!scalar_.empty() && (IsSpace(c) || kMarks.find(c) != kMarks.npos)) EndScalar();
   if (IsSpace(c)) return;
   if (stack_.empty()) {
     if (c == '{') {
@@ -146,12 +156,15 @@ void EventScanner::Outside(char c, Take take) {
     case ':':
       return;
     default:
-      if (is_dropping()) return;
-      if (!goes_on) BeginItem();
-      kept_ = goes_on ? kept_ + 1 : 1;
-      is_in_scalar_ = true;
-      if (kept_ <= kScalarMax) Keep({&c, 1});
+      if (!is_dropping() && scalar_.size() < kScalarMax) scalar_ += c;
   }
+}
+
+// One bad number of an event does not make the others unknown.
+void EventScanner::EndScalar() {
+  BeginItem();
+  Keep(IsScalar(scalar_) ? scalar_ : "null");
+  scalar_.clear();
 }
 
 void EventScanner::BeginString() {
@@ -243,7 +256,8 @@ void EventScanner::Reset() {
   dropped_ = 0;
   string_ = StringUse::kNone;
   escape_ = 0;
-  is_in_scalar_ = is_key_next_ = drops_value_ = is_lost_ = is_oversized_ = false;
+  scalar_.clear();
+  is_key_next_ = drops_value_ = is_lost_ = is_oversized_ = false;
 }
 
 }  // namespace tidemark::spark

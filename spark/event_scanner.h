@@ -5,7 +5,8 @@
 // Spark gives to facts of use are kept, and of long strings the beginning: what remains of a plan
 // of 100 MB is a few kilobytes. So memory is bounded whatever the text holds.
 //
-// Knows only as much of JSON as that takes; a parser reads what remains. Not thread-safe.
+// Knows only as much of JSON as that takes; a parser reads what remains. A number that is none in
+// JSON, such as NaN, becomes null: the others of the event stand. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -46,6 +47,7 @@ class EventScanner {
   void Outside(char c, Take take);
   void BeginString();
   void EndString();
+  void EndScalar();
   void Open(char c);
   void Close(char c, Take take);
   void BeginItem();
@@ -55,13 +57,13 @@ class EventScanner {
 
   std::string text_;         // what is kept of the event
   std::string key_;          // the name of the next value
+  std::string scalar_;       // a number or a word, as far as it has come
   std::vector<char> stack_;  // open objects and arrays that are kept, by their closing brackets
   std::size_t dropped_ = 0;  // open objects and arrays inside of a value that is not kept
-  std::size_t kept_ = 0;     // of the string or the number
+  std::size_t kept_ = 0;     // of the string
   StringUse string_ = StringUse::kNone;
   std::uint8_t escape_ = 0;  // characters left of one
   bool keeps_escape_ = false;
-  bool is_in_scalar_ = false;
   bool is_key_next_ = false;
   bool drops_value_ = false;
   bool is_line_new_ = false;

@@ -60,13 +60,21 @@ std::optional<absl::Duration> Nanoseconds(std::optional<std::uint64_t> nanos) {
   return nanos ? Microseconds(*nanos / 1000) : std::nullopt;
 }
 
-// What of these is known, added up.
-std::optional<std::uint64_t> Sum(std::initializer_list<std::optional<std::uint64_t>> parts) {
+struct Part {
+  const json& object;
+  const char* name;
+};
+
+// What a task has of these, added up: only those that it has are in the log. Empty: none, or one is
+// no count.
+std::optional<std::uint64_t> Sum(std::initializer_list<Part> parts) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
   std::optional<std::uint64_t> sum;
-  for (const auto& part : parts) {
-    if (part && *part < (std::uint64_t{1} << 62)) {
-      sum = std::min(sum.value_or(0) + *part, std::uint64_t{1} << 62);
-    }
+  for (const Part& part : parts) {
+    if (!part.object.is_object() || !part.object.contains(part.name)) continue;
+    const auto count = Count(part.object, part.name);
+    if (!count || *count >= kMost) return std::nullopt;
+    sum = std::min(sum.value_or(0) + *count, kMost);
   }
   return sum;
 }
@@ -583,15 +591,14 @@ void Translator::TaskEnd(const json& event, Tell tell) {
     const json& shuffle = Member(metrics, "Shuffle Read Metrics");
     const json& output = Member(metrics, "Output Metrics");
     const json& written = Member(metrics, "Shuffle Write Metrics");
-    changed->input_bytes = Sum({Count(input, "Bytes Read"), Count(shuffle, "Remote Bytes Read"),
-                                Count(shuffle, "Local Bytes Read")});
-    changed->input_records =
-        Sum({Count(input, "Records Read"), Count(shuffle, "Total Records Read")});
+    changed->input_bytes = Sum(
+        {{input, "Bytes Read"}, {shuffle, "Remote Bytes Read"}, {shuffle, "Local Bytes Read"}});
+    changed->input_records = Sum({{input, "Records Read"}, {shuffle, "Total Records Read"}});
     TaskHeartbeat totals = {.attempt = changed->attempt,
                             .bytes_done = changed->input_bytes.value_or(0),
                             .records_done = changed->input_records.value_or(0)};
     totals.bytes_emitted =
-        Sum({Count(output, "Bytes Written"), Count(written, "Shuffle Bytes Written")}).value_or(0);
+        Sum({{output, "Bytes Written"}, {written, "Shuffle Bytes Written"}}).value_or(0);
     totals.time.cpu = Nanoseconds(Count(metrics, "Executor CPU Time"));
     totals.time.memory_wait = Milliseconds(Count(metrics, "JVM GC Time"));
     totals.time.network_wait = Milliseconds(Count(shuffle, "Fetch Wait Time"));

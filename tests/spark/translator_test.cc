@@ -107,6 +107,27 @@ TEST(Translator, ExecutorsOfBeforeTheStartFollowIt) {
             EventBody(ExecutorOpened{.executor = 0, .host = "h", .container = "e1", .slots = 2}));
 }
 
+TEST(Translator, OfAMetricThatIsNoCountOnlyThatIsUnknown) {
+  LogCounts counts;
+  const auto events = Read(
+      {kStart, Job(0, Stage(0, 2)), Submitted(Stage(0, 2)), Task("Start", 0, 7, 1),
+       Task(
+           "End", 0, 7, 1,
+           std::string(kWell) +
+               R"(,"Task Metrics":{"Executor CPU Time":NaN,"JVM GC Time":"NaN","Input Metrics":{"Bytes Read":-Infinity,"Records Read":5},"Shuffle Read Metrics":{"Remote Bytes Read":20,"Fetch Wait Time":4}})")},
+      &counts);
+  EXPECT_EQ(counts, (LogCounts{.events = 5}));
+  const auto totals = Of<TaskHeartbeat>(events);
+  ASSERT_EQ(totals.size(), 1u);
+  EXPECT_EQ(totals[0].time.network_wait, absl::Milliseconds(4));
+  EXPECT_FALSE(totals[0].time.cpu || totals[0].time.memory_wait);
+  const auto changes = Of<AttemptChanged>(events);
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_EQ(changes[1].state, AttemptState::kFinished);
+  EXPECT_FALSE(changes[1].input_bytes);  // 20 and an unknown number
+  EXPECT_EQ(changes[1].input_records, 5u);
+}
+
 TEST(Translator, ATaskTellsItsTotalsBeforeItsEnd) {
   const auto events = Read(
       {kStart, Job(0, Stage(0, 2)), Submitted(Stage(0, 2, "", 0, R"(,"Submission Time":1001500)")),
