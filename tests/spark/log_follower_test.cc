@@ -106,6 +106,19 @@ TEST_F(LogFollowerTest, ALogThatDoesNotGrowIsOfADriverThatWasKilled) {
   EXPECT_EQ(follower_.followed_logs(), 0u);
 }
 
+TEST_F(LogFollowerTest, WhenItIsStoppedNoOtherLogIsWaitedFor) {
+  for (const char* name : {"app-1.inprogress", "app-2.inprogress"}) Append(name, kStart);
+  std::size_t told = 0;
+  follower_.Poll(now_, [&](const Event&) {
+    ++told;
+    follower_.Stop();
+  });
+  EXPECT_EQ(told, 1u);
+  Append("app-2.inprogress", kTask);
+  EXPECT_THAT(Poll(), IsEmpty());
+  EXPECT_THAT(notes_, IsEmpty());
+}
+
 TEST_F(LogFollowerTest, ALogThatIsTruncatedOrReplacedIsReadFromItsStart) {
   Append("app-1.inprogress", std::string(kStart) + kTask);
   EXPECT_EQ(Poll().size(), 5u);
