@@ -8,6 +8,7 @@
 // large the log is; see LogParser.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -55,7 +56,8 @@ class LogReader {
   LogReader(std::string path, std::vector<std::string> files, const LogReaderOptions& options);
   absl::StatusOr<bool> ReadPiece();
   absl::StatusOr<bool> NextFile();
-  bool IsReplaced() const;
+  absl::Status ReadFile();
+  bool IsRenamed() const;
   absl::Status Verdict() const;
 
   const std::string path_;
@@ -63,6 +65,8 @@ class LogReader {
   std::vector<std::string> files_;
   std::size_t file_ = 0;  // the one being read
   int descriptor_ = -1;
+  std::uint64_t file_bytes_ = 0;  // read of it
+  std::string seen_;              // the last of them, of one that is followed
   std::unique_ptr<Unpacker> unpacker_;
   std::string packed_;  // read and not yet unpacked, from packed_at_
   std::size_t packed_at_ = 0;

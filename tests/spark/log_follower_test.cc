@@ -132,6 +132,19 @@ TEST_F(LogFollowerTest, ALogThatIsTruncatedOrReplacedIsReadFromItsStart) {
   EXPECT_EQ(Poll().size(), 5u);
 }
 
+TEST_F(LogFollowerTest, ALogThatIsTruncatedAndHasGrownSinceIsReadFromItsStart) {
+  Append("app-1.inprogress", std::string(kStart) + kTask);
+  EXPECT_EQ(Poll().size(), 5u);
+  std::string other = kStart;
+  other.replace(other.find("app-1"), 5, "app-9");
+  std::ofstream(folder_ / "app-1.inprogress", std::ios::trunc) << other << other << kTask << kTask;
+  EXPECT_THAT(Poll(), IsEmpty());
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("was truncated or replaced while it was followed")));
+  const std::vector<Event> events = Poll();
+  ASSERT_FALSE(events.empty());
+  EXPECT_EQ(events[0].job_id, "app-9");
+}
+
 TEST_F(LogFollowerTest, APartOfALogThatIsNoFileIsNotRead) {
   Append("eventlog_v2_app-1/appstatus_app-1.inprogress", "");
   Append("eventlog_v2_app-1/events_1_app-1", kStart);
