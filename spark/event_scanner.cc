@@ -43,6 +43,8 @@ const absl::flat_hash_set<std::string_view>& KeptKeys() {
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
+// What one large event took is given back after it: a master follows many logs. bytes
+constexpr std::size_t kKeptMax = std::size_t{1} << 20;
 // Longer than every name that is kept.
 constexpr std::size_t kKeyMax = 64;
 // The longest escape, \u and four digits.
@@ -162,7 +164,7 @@ void EventScanner::Outside(char c, Take take) {
 
 // One bad number of an event does not make the others unknown.
 void EventScanner::EndScalar() {
-  BeginItem();
+  BeginValue();
   Keep(IsScalar(scalar_) ? scalar_ : "null");
   scalar_.clear();
 }
@@ -176,7 +178,7 @@ void EventScanner::BeginString() {
     key_.clear();
   } else {
     string_ = StringUse::kValue;
-    BeginItem();
+    BeginValue();
     Keep("\"");
   }
 }
@@ -198,7 +200,7 @@ void EventScanner::Open(char c) {
     ++dropped_;
     return;
   }
-  BeginItem();
+  BeginValue();
   if (stack_.size() == kDepthMax) {
     Keep("null");
     drops_value_ = true;
@@ -241,6 +243,11 @@ void EventScanner::BeginItem() {
   if (last != '{' && last != '[' && last != ':') Keep(",");
 }
 
+void EventScanner::BeginValue() {
+  BeginItem();
+  if (++values_ > kValuesMax) is_oversized_ = true;
+}
+
 void EventScanner::Keep(std::string_view text) {
   if (text_.size() + text.size() > kEventMax) is_oversized_ = true;
   if (is_oversized_) {
@@ -251,7 +258,9 @@ void EventScanner::Keep(std::string_view text) {
 }
 
 void EventScanner::Reset() {
+  if (text_.capacity() > kKeptMax) std::string().swap(text_);
   text_.clear();
+  values_ = 0;
   stack_.clear();
   dropped_ = 0;
   string_ = StringUse::kNone;

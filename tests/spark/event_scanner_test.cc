@@ -105,6 +105,21 @@ TEST_F(EventScannerTest, LeavesOutWhatIsTooLargeAndGoesOn) {
   EXPECT_EQ(scanner_.oversized_events(), 1u);
 }
 
+TEST_F(EventScannerTest, LeavesOutWhatHasTooManyValuesAndGoesOn) {
+  const auto feed = [&](std::size_t values) {
+    Feed("{\"Parent IDs\":[");  // the event and this list are two
+    for (std::size_t i = 2; i < values; ++i) Feed("7,");
+    Feed("]}\n");
+  };
+  feed(EventScanner::kValuesMax);
+  EXPECT_EQ(events_.size(), 1u);
+  feed(EventScanner::kValuesMax + 1);
+  EXPECT_EQ(scanner_.oversized_events(), 1u);
+  Feed("{\"Parent IDs\":[1,\"2\",{}],\"Job ID\":2}");
+  ASSERT_EQ(events_.size(), 2u);
+  EXPECT_EQ(events_[1], R"({"Parent IDs":[1,"2",{}],"Job ID":2})");
+}
+
 TEST_F(EventScannerTest, WhatIsNestedTooDeepIsNull) {
   std::string text = "{\"children\":";
   for (int i = 0; i < 2000; ++i) text += "[";
