@@ -104,6 +104,9 @@ absl::StatusOr<bool> LogReader::ReadPiece() {
   packed_at_ += *taken;
   text_bytes_ += text_.size();
   parser_.Feed(text_, [&](Event event) { events_.push_back(std::move(event)); });
+  if (const std::string& fault = parser_.application().fault(); !fault.empty()) {
+    return absl::InvalidArgumentError(fmt::format("{}: {}", path_, fault));
+  }
   if (text_bytes_ > kTextWithoutEventsMax && parser_.counts().events == 0 && !parser_.is_cut()) {
     return Verdict();
   }
@@ -168,7 +171,9 @@ absl::Status LogReader::Verdict() const {
   }
   if (!parser_.application().is_open()) {
     return absl::InvalidArgumentError(
-        fmt::format("{}: the application never started; there is nothing to show", path_));
+        fmt::format("{}: the application never started, or no event says when anything happened; "
+                    "there is nothing to show",
+                    path_));
   }
   return absl::OkStatus();
 }

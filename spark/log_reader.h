@@ -40,7 +40,8 @@ class LogReader {
   // The next event. Empty: that is all, or all so far where the log is followed, or all that such a
   // call has time for. A log that ends in the middle of an event or of a frame has told what is
   // before. Errors name the file, and are given again by every later call:
-  //   InvalidArgument  it is no event log of Spark, or of an application that never started
+  //   InvalidArgument  it is no event log of Spark, or of an application that never started, or
+  //                    its clock cannot be believed
   //   Unimplemented    it is compressed in a way that is not read
   //   DataLoss         it is damaged; everything before the damage has been told
   //   Unavailable      it could not be read
