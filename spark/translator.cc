@@ -165,6 +165,12 @@ absl::Time Translator::Instant(const json& object, const char* name) {
 // Whether anything can be told: the application has started, and what time it is, is known.
 bool Translator::OpenApplication(Tell tell) {
   if (is_open_) return true;
+  if (!has_started_) {
+    fault_ =
+        "the start of the application (SparkListenerApplicationStart) is not there before its jobs, "
+        "so nobody knows how long it has run; pass the whole log, of a rolled one its folder";
+    return false;
+  }
   if (now_ == absl::InfinitePast()) {
     ++contradictions_;
     return false;
@@ -186,7 +192,7 @@ void Translator::EnvironmentUpdate(const json& event, Tell) {
 }
 
 void Translator::ApplicationStart(const json& event, Tell tell) {
-  if (is_open_) {
+  if (std::exchange(has_started_, true)) {
     ++contradictions_;
     return;
   }

@@ -136,6 +136,7 @@ class Translator {
   void TellStart(const nlohmann::json& event, AttemptChanged changed, Tell tell);
 
   JobOpened application_;
+  bool has_started_ = false;
   bool is_open_ = false;
   bool is_closed_ = false;
   std::string fault_;

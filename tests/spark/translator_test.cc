@@ -563,6 +563,17 @@ TEST(Translator, OneInstantOfLongBeforeIsNotBelieved) {
   EXPECT_EQ(stages[1].opened_at, At(1'600'000'000'000));
 }
 
+TEST(Translator, ALogWithoutTheStartOfItsApplicationTellsNothing) {
+  const std::string end = R"({"Event":"SparkListenerApplicationEnd","Timestamp":1010000})";
+  for (const std::string& first : {Job(0, Stage(0, 2)), Submitted(Stage(0, 2)), end}) {
+    LogParser parser({});
+    const auto fail = [](const Event&) { ADD_FAILURE(); };
+    parser.Feed(Task("End", 0, 7, 1, kWell) + first + kStart + end, fail);
+    EXPECT_THAT(parser.application().fault(),
+                ::testing::HasSubstr("(SparkListenerApplicationStart) is not there"));
+  }
+}
+
 TEST(Translator, NothingHappensBeforeAnEventSaysWhen) {
   const auto events = Read({R"({"Event":"SparkListenerApplicationStart","App Name":"sales"})",
                             R"({"Event":"SparkListenerJobStart","Job ID":7,"Stage Infos":[]})",
