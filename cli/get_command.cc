@@ -35,7 +35,8 @@ std::vector<std::string> StagesAsJson(const ordered_json& job) {
 
 std::vector<std::string> TasksAsJson(const ordered_json& job) {
   std::vector<std::string> lines;
-  for (const ordered_json& task : ListOf(job, "named_tasks")) lines.push_back(text::AsciiJson(task.dump()));
+  for (const ordered_json& task : ListOf(job, "named_tasks"))
+    lines.push_back(text::AsciiJson(task.dump()));
   return lines;
 }
 

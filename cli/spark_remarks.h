@@ -9,8 +9,8 @@
 
 namespace tidemark::cli {
 
-// What of a log that was read was left out, and whether it breaks off, for a person; empty: nothing.
-// `refused`: events that were told and that a JobMonitor did not take.
+// What of a log that was read was left out, and whether it breaks off, for a person; empty:
+// nothing. `refused`: events that were told and that a JobMonitor did not take.
 std::vector<std::string> RemarksOn(const spark::LogReader& log, std::uint64_t refused);
 
 }  // namespace tidemark::cli

@@ -26,7 +26,7 @@ class EventScanner {
   // Of an event: a job of 20,000 stages of five RDDs takes 13 MB. What is larger is counted and
   // left out. bytes
   static constexpr std::size_t kEventMax = std::size_t{16} << 20;
-  // And this many values, since a parser needs up to 100 bytes for each: that job has 560,000.
+  // And this many values, since a parser takes about 100 bytes for each: that job has 560,000.
   static constexpr std::size_t kValuesMax = 1'000'000;
   // What is nested deeper becomes null. Plans of SQL are the deepest: two levels an operator.
   static constexpr std::size_t kDepthMax = 1000;

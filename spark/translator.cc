@@ -167,7 +167,8 @@ bool Translator::OpenApplication(Tell tell) {
   if (is_open_) return true;
   if (!has_started_) {
     fault_ =
-        "the start of the application (SparkListenerApplicationStart) is not there before its jobs, "
+        "the start of the application (SparkListenerApplicationStart) is not there before its "
+        "jobs, "
         "so nobody knows how long it has run; pass the whole log, of a rolled one its folder";
     return false;
   }
@@ -618,8 +619,8 @@ void Translator::TaskEnd(const json& event, Tell tell) {
     const json& shuffle = Member(metrics, "Shuffle Read Metrics");
     const json& output = Member(metrics, "Output Metrics");
     const json& written = Member(metrics, "Shuffle Write Metrics");
-    changed->input_bytes = Sum(
-        {{input, "Bytes Read"}, {shuffle, "Remote Bytes Read"}, {shuffle, "Local Bytes Read"}});
+    changed->input_bytes =
+        Sum({{input, "Bytes Read"}, {shuffle, "Remote Bytes Read"}, {shuffle, "Local Bytes Read"}});
     changed->input_records = Sum({{input, "Records Read"}, {shuffle, "Total Records Read"}});
     TaskHeartbeat totals = {.attempt = changed->attempt,
                             .bytes_done = changed->input_bytes.value_or(0),

@@ -10,8 +10,8 @@ bool IsAscii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 
 // Of characters beyond ASCII.
 std::string Escaped(const std::string& text) {
-  const std::string quoted = nlohmann::json(text).dump(
-      -1, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace);
+  const std::string quoted = nlohmann::json(text).dump(-1, ' ', /*ensure_ascii=*/true,
+                                                       nlohmann::json::error_handler_t::replace);
   return quoted.substr(1, quoted.size() - 2);
 }
 

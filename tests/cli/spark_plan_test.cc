@@ -46,9 +46,11 @@ TEST(SparkPlan, SaysThatItsLogBreaksOffAndWhatWasLeftOut) {
   std::ofstream(path)
       << R"({"Event":"SparkListenerApplicationStart","App Name":"cut","Timestamp":1000000})" << '\n'
       << R"({"Event":"SparkListenerStageSubmitted","Stage Info":{"Stage ID":0,"Number of Tasks":2,)"
-      << R"("Submission Time":1001000}})" << "\n{\"Event\":\n"
+      << R"("Submission Time":1001000}})"
+      << "\n{\"Event\":\n"
       << R"({"Event":"SparkListenerTaskEnd","Stage ID":0,"Task Info":{"Task ID":1,"Index":0,)"
-      << R"("Launch Time":1001000,"Finish Time":1009000}})" << "\n{\"Event";
+      << R"("Launch Time":1001000,"Finish Time":1009000}})"
+      << "\n{\"Event";
   const auto plan = PlanOfSparkLog(path);
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_THAT(plan->remarks, ElementsAre(HasSubstr("skipped 1 event: incomplete"),
@@ -66,7 +68,8 @@ TEST(SparkPlan, OfALogThatIsRefusedGivesTheReason) {
 
 TEST(SparkPlan, NeedsATaskThatHasEnded) {
   const std::string path = ::testing::TempDir() + "/idle";
-  std::ofstream(path) << R"({"Event":"SparkListenerApplicationStart","App Name":"idle","Timestamp":1000000})";
+  std::ofstream(path)
+      << R"({"Event":"SparkListenerApplicationStart","App Name":"idle","Timestamp":1000000})";
   EXPECT_TRUE(IsSparkLog(path));
   EXPECT_EQ(PlanOfSparkLog(path).status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_FALSE(IsSparkLog(Log("")));

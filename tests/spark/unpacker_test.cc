@@ -144,8 +144,7 @@ std::string FlushedLz4Frame(std::string_view text) {
 
 TEST(Unpacker, OfWhatWasCutGivesEachWholeBlock) {
   const std::string text = Text().substr(0, 178'000);
-  for (const std::string& packed :
-       {FlushedZstd(text, {50'000, 128'000}), FlushedLz4Frame(text)}) {
+  for (const std::string& packed : {FlushedZstd(text, {50'000, 128'000}), FlushedLz4Frame(text)}) {
     const Result result = Unpack(packed, packed.size());
     EXPECT_TRUE(result.status.ok()) << result.status;
     EXPECT_TRUE(result.is_cut);
