@@ -98,6 +98,15 @@ CLI::Option* Address(CLI::Option* option) {
   return option->check(check, "")->type_name("HOST:PORT");
 }
 
+// The same of a master that a connector reports to.
+CLI::Option* NetworkAddress(CLI::Option* option) {
+  const auto check = [](const std::string& word) -> std::string {
+    if (!word.starts_with("unix:") && !word.starts_with("unix-abstract:")) return "";
+    return fmt::format("must be host:port, not {}: connectors in a JVM know no unix sockets", word);
+  };
+  return Address(option->check(check, ""));
+}
+
 // What the command line asks for, once it is known.
 using Choice = std::optional<Arguments>;
 
@@ -483,9 +492,10 @@ void AddWatchedCommand(CLI::App& app, const std::string& engine,
                        WatchedCommandArguments& arguments) {
   AddJar(app, engine, arguments.jar);
   CLI::Option* master =
-      Address(app.add_option("--master", arguments.master,
-                             "Report to this master; without it, one runs as long as the command")
-                  ->envname("TIDEMARK_MASTER"));
+      NetworkAddress(app.add_option("--master", arguments.master,
+                                    "Report to this master; without it, one runs as long as the "
+                                    "command")
+                         ->envname("TIDEMARK_MASTER"));
   AddSecurity(app, arguments.security);
   MasterOptions& own = arguments.own_master;
   app.add_option("--listen", own.listen_address,
@@ -509,9 +519,9 @@ void AddHadoopConf(CLI::App& hadoop, Choice& choice) {
   auto& arguments = ArgumentsOf<HadoopConfArguments>(app, choice);
   AddJar(app, "hadoop", arguments.jar);
   arguments.master = kDefaultMaster;
-  Address(app.add_option("--master", arguments.master, "host:port of the master")
-              ->envname("TIDEMARK_MASTER")
-              ->capture_default_str());
+  NetworkAddress(app.add_option("--master", arguments.master, "host:port of the master")
+                     ->envname("TIDEMARK_MASTER")
+                     ->capture_default_str());
   app.add_option("--site", arguments.site,
                  "Keep what this mapred-site.xml plugs into the same places as the connector")
       ->type_name("FILE");
@@ -573,9 +583,9 @@ void AddSparkConf(CLI::App& spark, Choice& choice) {
   auto& arguments = ArgumentsOf<SparkConfArguments>(app, choice);
   AddJar(app, "spark", arguments.jar);
   arguments.master = kDefaultMaster;
-  Address(app.add_option("--master", arguments.master, "host:port of the master")
-              ->envname("TIDEMARK_MASTER")
-              ->capture_default_str());
+  NetworkAddress(app.add_option("--master", arguments.master, "host:port of the master")
+                     ->envname("TIDEMARK_MASTER")
+                     ->capture_default_str());
   AddSecurity(app, arguments.security);
   app.add_flag("--options", arguments.as_options,
                "Print --conf options for a shell instead of lines of spark-defaults.conf");

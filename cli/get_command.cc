@@ -7,6 +7,7 @@
 #include "cli/console/job_table.h"
 #include "cli/table_output.h"
 #include "proto/wire/job_codec.h"
+#include "text/ascii_json.h"
 
 namespace tidemark::cli {
 namespace {
@@ -27,14 +28,15 @@ std::vector<std::string> StagesAsJson(const ordered_json& job) {
       if (info.value("id", ordered_json()) == progress.value("id", ordered_json()))
         stage.update(info);
     }
-    lines.push_back(stage.dump());
+    lines.push_back(text::AsciiJson(stage.dump()));
   }
   return lines;
 }
 
 std::vector<std::string> TasksAsJson(const ordered_json& job) {
   std::vector<std::string> lines;
-  for (const ordered_json& task : ListOf(job, "named_tasks")) lines.push_back(task.dump());
+  for (const ordered_json& task : ListOf(job, "named_tasks"))
+    lines.push_back(text::AsciiJson(task.dump()));
   return lines;
 }
 

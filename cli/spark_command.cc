@@ -58,7 +58,7 @@ bool IsOfSpark(const std::string& program) {
 }
 
 absl::StatusOr<std::string> FindSparkJar(const std::string& jar) {
-  return FindJar(jar, "spark", {kSparkPlugin});
+  return FindJar(jar, "spark", {kSparkPlugin, kSparkPart});
 }
 
 }  // namespace

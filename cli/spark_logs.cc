@@ -27,6 +27,7 @@ SparkLogs::SparkLogs(const std::string& folder, Master& master, LogSink log)
       thread_([this] { Run(); }) {}
 
 SparkLogs::~SparkLogs() {
+  follower_.Stop();
   {
     const std::lock_guard lock(mutex_);
     is_stopped_ = true;

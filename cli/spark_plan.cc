@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "cli/spark_remarks.h"
 #include "spark/log_reader.h"
 #include "tidemark/job_monitor.h"
 
@@ -49,22 +51,23 @@ PlannedStage StageOf(const StageProfile& ran, const std::string& name) {
 bool IsSparkLog(const std::string& path) {
   const auto log = spark::LogReader::Open(path, {});
   if (!log.ok()) return false;
-  const auto event = (*log)->Next();
-  return event.ok() && event->has_value();
+  (*log)->Next().IgnoreError();  // why it cannot be used, whoever uses it is told
+  return (*log)->counts().events > 0;
 }
 
-absl::StatusOr<Plan> PlanOfSparkLog(const std::string& path) {
+absl::StatusOr<SparkLogPlan> PlanOfSparkLog(const std::string& path) {
   const auto log = spark::LogReader::Open(path, {});
   if (!log.ok()) return log.status();
   JobMonitor monitor("log", {});
   Plan plan;
   std::map<std::string, std::string> names;  // for people, by signature
+  std::uint64_t refused = 0;
   absl::Time last = absl::InfinitePast();
   for (;;) {
     auto event = (*log)->Next();
     if (!event.ok()) return event.status();
     if (!*event) break;
-    monitor.Apply(**event).IgnoreError();
+    if (!monitor.Apply(**event).ok()) ++refused;
     last = (*event)->arrived_at;
     if (const auto* opened = std::get_if<JobOpened>(&(*event)->body)) plan.name = opened->name;
     if (const auto* stage = std::get_if<StageOpened>(&(*event)->body)) {
@@ -93,7 +96,7 @@ absl::StatusOr<Plan> PlanOfSparkLog(const std::string& path) {
   }
   plan.jobs.push_back(std::move(job));
   if (absl::Status makes_sense = CheckPlan(plan); !makes_sense.ok()) return makes_sense;
-  return plan;
+  return SparkLogPlan{std::move(plan), RemarksOn(**log, refused)};
 }
 
 }  // namespace tidemark::cli

@@ -1,10 +1,10 @@
 #include "cli/spark_replay.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 #include <variant>
+
+#include "cli/spark_remarks.h"
 
 namespace tidemark::cli {
 namespace {
@@ -14,10 +14,6 @@ constexpr absl::Duration kTick = absl::Seconds(1);
 constexpr double kShareOfPause = 0.1;
 // A log does not give up: an application may wait for days.
 constexpr absl::Duration kAbandonAfter = absl::Hours(24 * 3650);
-
-std::string EventsText(std::uint64_t count) {
-  return fmt::format("{} {}", count, count == 1 ? "event" : "events");
-}
 
 }  // namespace
 
@@ -96,27 +92,8 @@ void SparkReplay::Teach() {
 }
 
 std::vector<std::string> SparkReplay::Remarks() const {
-  std::vector<std::string> remarks;
-  const spark::LogCounts counts = log_->counts();
-  const std::uint64_t left_out = counts.contradictions + refused_;
-  if (left_out > 0) {
-    remarks.push_back(fmt::format(
-        "skipped {}: in conflict with others, such as a task of a stage that was never opened",
-        EventsText(left_out)));
-  }
-  if (counts.broken_events > 0) {
-    remarks.push_back(
-        fmt::format("skipped {}: incomplete or not JSON", EventsText(counts.broken_events)));
-  }
-  if (counts.oversized_events > 0) {
-    remarks.push_back(fmt::format("skipped {}: too large", EventsText(counts.oversized_events)));
-  }
+  std::vector<std::string> remarks = RemarksOn(*log_, refused_);
   if (!history_trouble_.ok()) remarks.emplace_back(history_trouble_.message());
-  if (!log_->application().is_closed()) {
-    remarks.emplace_back(
-        "the log ends before the application: it was running when the log was copied, or was "
-        "killed");
-  }
   return remarks;
 }
 

@@ -79,15 +79,24 @@ bool IsFile(const std::string& subject) {
   return IsPlanByName(subject) || std::filesystem::exists(subject, ignored);
 }
 
+// Says what of a log is not in it.
+absl::StatusOr<Plan> PlanIn(const std::string& subject) {
+  if (IsPlanByName(subject) || !IsSparkLog(subject)) {
+    return cli::ReadPlanFile(subject, cli::PlanUse::kEstimate);
+  }
+  absl::StatusOr<SparkLogPlan> log = PlanOfSparkLog(subject);
+  if (!log.ok()) return log.status();
+  for (const std::string& remark : log->remarks) Complain(fmt::format("{}: {}", subject, remark));
+  return std::move(log->plan);
+}
+
 int OfPlan(const WhatIfArguments& arguments) {
   const auto scenarios = ScenariosOf(arguments);
   const auto wrong = [](const absl::Status& status) {
     Complain(std::string(status.message()));
     return kUsage;
   };
-  auto plan = IsPlanByName(arguments.subject) || !IsSparkLog(arguments.subject)
-                  ? cli::ReadPlanFile(arguments.subject, cli::PlanUse::kEstimate)
-                  : PlanOfSparkLog(arguments.subject);
+  auto plan = PlanIn(arguments.subject);
   if (!plan.ok()) return wrong(plan.status());
   if (plan->id.empty() && plan->name.empty()) {
     plan->name = std::filesystem::path(arguments.subject).stem();

@@ -1,6 +1,7 @@
 #include "spark/event_scanner.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -42,12 +43,23 @@ const absl::flat_hash_set<std::string_view>& KeptKeys() {
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
+// What one large event took is given back after it: a master follows many logs. bytes
+constexpr std::size_t kKeptMax = std::size_t{1} << 20;
 // Longer than every name that is kept.
 constexpr std::size_t kKeyMax = 64;
 // The longest escape, \u and four digits.
 constexpr std::uint8_t kEscapeMax = 6;
 // Of a number: longer than every one of Spark's.
 constexpr std::size_t kScalarMax = 64;
+
+constexpr std::string_view kMarks = "\"{}[],:";
+
+// Whether it is a number or a word of JSON. Java writes NaN and Infinity, too.
+bool IsScalar(std::string_view text) {
+  const bool is_count =
+      std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return (is_count && text[0] != '0') || nlohmann::json::accept(text);
+}
 
 }  // namespace
 
@@ -118,7 +130,7 @@ const char* EventScanner::InString(const char* at, const char* end) {
 }
 
 void EventScanner::Outside(char c, Take take) {
-  const bool goes_on = std::exchange(is_in_scalar_, false);
+  if (!scalar_.empty() && (IsSpace(c) || kMarks.find(c) != kMarks.npos)) EndScalar();
   if (IsSpace(c)) return;
   if (stack_.empty()) {
     if (c == '{') {
@@ -146,12 +158,15 @@ void EventScanner::Outside(char c, Take take) {
     case ':':
       return;
     default:
-      if (is_dropping()) return;
-      if (!goes_on) BeginItem();
-      kept_ = goes_on ? kept_ + 1 : 1;
-      is_in_scalar_ = true;
-      if (kept_ <= kScalarMax) Keep({&c, 1});
+      if (!is_dropping() && scalar_.size() < kScalarMax) scalar_ += c;
   }
+}
+
+// One bad number of an event does not make the others unknown.
+void EventScanner::EndScalar() {
+  BeginValue();
+  Keep(IsScalar(scalar_) ? scalar_ : "null");
+  scalar_.clear();
 }
 
 void EventScanner::BeginString() {
@@ -163,7 +178,7 @@ void EventScanner::BeginString() {
     key_.clear();
   } else {
     string_ = StringUse::kValue;
-    BeginItem();
+    BeginValue();
     Keep("\"");
   }
 }
@@ -185,7 +200,7 @@ void EventScanner::Open(char c) {
     ++dropped_;
     return;
   }
-  BeginItem();
+  BeginValue();
   if (stack_.size() == kDepthMax) {
     Keep("null");
     drops_value_ = true;
@@ -228,6 +243,11 @@ void EventScanner::BeginItem() {
   if (last != '{' && last != '[' && last != ':') Keep(",");
 }
 
+void EventScanner::BeginValue() {
+  BeginItem();
+  if (++values_ > kValuesMax) is_oversized_ = true;
+}
+
 void EventScanner::Keep(std::string_view text) {
   if (text_.size() + text.size() > kEventMax) is_oversized_ = true;
   if (is_oversized_) {
@@ -238,12 +258,15 @@ void EventScanner::Keep(std::string_view text) {
 }
 
 void EventScanner::Reset() {
+  if (text_.capacity() > kKeptMax) std::string().swap(text_);
   text_.clear();
+  values_ = 0;
   stack_.clear();
   dropped_ = 0;
   string_ = StringUse::kNone;
   escape_ = 0;
-  is_in_scalar_ = is_key_next_ = drops_value_ = is_lost_ = is_oversized_ = false;
+  scalar_.clear();
+  is_key_next_ = drops_value_ = is_lost_ = is_oversized_ = false;
 }
 
 }  // namespace tidemark::spark

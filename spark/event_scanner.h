@@ -5,7 +5,8 @@
 // Spark gives to facts of use are kept, and of long strings the beginning: what remains of a plan
 // of 100 MB is a few kilobytes. So memory is bounded whatever the text holds.
 //
-// Knows only as much of JSON as that takes; a parser reads what remains. Not thread-safe.
+// Knows only as much of JSON as that takes; a parser reads what remains. A number that is none in
+// JSON, such as NaN, becomes null: the others of the event stand. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +26,8 @@ class EventScanner {
   // Of an event: a job of 20,000 stages of five RDDs takes 13 MB. What is larger is counted and
   // left out. bytes
   static constexpr std::size_t kEventMax = std::size_t{16} << 20;
+  // And this many values, since a parser takes about 100 bytes for each: that job has 560,000.
+  static constexpr std::size_t kValuesMax = 1'000'000;
   // What is nested deeper becomes null. Plans of SQL are the deepest: two levels an operator.
   static constexpr std::size_t kDepthMax = 1000;
 
@@ -36,7 +39,7 @@ class EventScanner {
   bool is_inside() const { return !stack_.empty(); }
   // Events that broke off before a new line with the next one, or were no JSON.
   std::uint64_t broken_events() const { return broken_; }
-  // Those of more than kEventMax.
+  // Those of more than kEventMax or kValuesMax.
   std::uint64_t oversized_events() const { return oversized_; }
 
  private:
@@ -46,22 +49,25 @@ class EventScanner {
   void Outside(char c, Take take);
   void BeginString();
   void EndString();
+  void EndScalar();
   void Open(char c);
   void Close(char c, Take take);
   void BeginItem();
+  void BeginValue();
   void Keep(std::string_view text);
   void Reset();
   bool is_dropping() const { return drops_value_ || dropped_ > 0; }
 
   std::string text_;         // what is kept of the event
   std::string key_;          // the name of the next value
+  std::string scalar_;       // a number or a word, as far as it has come
   std::vector<char> stack_;  // open objects and arrays that are kept, by their closing brackets
   std::size_t dropped_ = 0;  // open objects and arrays inside of a value that is not kept
-  std::size_t kept_ = 0;     // of the string or the number
+  std::size_t kept_ = 0;     // of the string
+  std::size_t values_ = 0;   // that are kept
   StringUse string_ = StringUse::kNone;
   std::uint8_t escape_ = 0;  // characters left of one
   bool keeps_escape_ = false;
-  bool is_in_scalar_ = false;
   bool is_key_next_ = false;
   bool drops_value_ = false;
   bool is_line_new_ = false;

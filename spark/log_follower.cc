@@ -53,7 +53,7 @@ void LogFollower::Note(const std::string& line) const {
 
 void LogFollower::Poll(absl::Time now, Take take) {
   if (now - looked_at_ >= kLookInterval) FindLogs(now);
-  for (auto at = logs_.begin(); at != logs_.end();) {
+  for (auto at = logs_.begin(); at != logs_.end() && !is_stopped_;) {
     const auto& [path, log] = *at;
     if (!Follow(at->second, now, take)) {
       if (!log.is_replaced) finished_.insert(path);
@@ -74,7 +74,8 @@ void LogFollower::FindLogs(absl::Time now) {
   looked_at_ = now;
   std::set<std::string> named_running;
   std::error_code error;
-  for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
+  for (fs::directory_iterator at(folder_, error), end; !error && at != end && !is_stopped_;
+       at.increment(error)) {
     const auto written_at = WrittenAt(*at);
     if (!written_at) continue;
     const std::string path = at->path().string();
@@ -95,7 +96,7 @@ void LogFollower::FindLogs(absl::Time now) {
 
 // False: there is no more to come of it.
 bool LogFollower::Follow(Log& log, absl::Time now, Take take) {
-  for (std::size_t events = 0; events < options_.events_max; ++events) {
+  for (std::size_t events = 0; events < options_.events_max && !is_stopped_; ++events) {
     absl::StatusOr<std::optional<Event>> event = log.reader->Next();
     if (!event.ok()) {
       Note(std::string(event.status().message()));
@@ -110,7 +111,7 @@ bool LogFollower::Follow(Log& log, absl::Time now, Take take) {
     take(**std::move(event));
   }
   if (log.reader->application().is_closed()) return false;
-  if (!IsQuiet(log, now) && now - log.sign_at >= kSignInterval) {
+  if (!is_stopped_ && !IsQuiet(log, now) && now - log.sign_at >= kSignInterval) {
     log.sign_at = now;
     log.signs.Tell(now, take);
   }

@@ -31,7 +31,7 @@ struct LogCounts {
   std::uint64_t unused_events = 0;     // of those: kinds that say nothing of progress
   std::uint64_t contradictions = 0;    // what cannot be, such as tasks of stages never opened
   std::uint64_t broken_events = 0;     // no JSON, or cut short
-  std::uint64_t oversized_events = 0;  // more than EventScanner::kEventMax of use
+  std::uint64_t oversized_events = 0;  // more than EventScanner takes
   friend bool operator==(const LogCounts&, const LogCounts&) = default;
 };
 

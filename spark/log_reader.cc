@@ -17,6 +17,9 @@ namespace tidemark::spark {
 namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
+// Of what has been read of a followed file: another log that has the same at the same place is none
+// that an application wrote. bytes
+constexpr std::size_t kSeenBytes = 1024;
 // Text without a single event of Spark, after which no more is read. bytes
 constexpr std::uint64_t kTextWithoutEventsMax = std::uint64_t{1} << 20;
 // Limits how long others wait for a followed log that unpacks to next to nothing but space: about a
@@ -25,6 +28,11 @@ constexpr std::uint64_t kTextAtOnceMax = std::uint64_t{64} << 20;
 
 absl::Status CannotRead(const std::string& file) {
   return absl::UnavailableError(fmt::format("cannot read {}: {}", file, std::strerror(errno)));
+}
+
+absl::Status Replaced(const std::string& file) {
+  return absl::AbortedError(fmt::format(
+      "{} was truncated or replaced while it was followed; it is read again from its start", file));
 }
 
 }  // namespace
@@ -83,15 +91,8 @@ absl::StatusOr<bool> LogReader::ReadPiece() {
       }
       unpacker_ = std::make_unique<Unpacker>();
     }
-    packed_.resize(kPieceBytes);
-    packed_at_ = 0;
-    ssize_t size = 0;
-    do {
-      size = read(descriptor_, packed_.data(), packed_.size());
-    } while (size < 0 && errno == EINTR);
-    packed_.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
-    if (size < 0) return CannotRead(files_[file_]);
-    if (size == 0) return NextFile();
+    if (absl::Status read = ReadFile(); !read.ok()) return read;
+    if (packed_.empty()) return NextFile();
   }
   text_.clear();
   const absl::StatusOr<std::size_t> taken =
@@ -103,10 +104,39 @@ absl::StatusOr<bool> LogReader::ReadPiece() {
   packed_at_ += *taken;
   text_bytes_ += text_.size();
   parser_.Feed(text_, [&](Event event) { events_.push_back(std::move(event)); });
+  if (const std::string& fault = parser_.application().fault(); !fault.empty()) {
+    return absl::InvalidArgumentError(fmt::format("{}: {}", path_, fault));
+  }
   if (text_bytes_ > kTextWithoutEventsMax && parser_.counts().events == 0 && !parser_.is_cut()) {
     return Verdict();
   }
   return true;
+}
+
+// The next piece of the file into packed_: what follows what has been seen of it. Both are read at
+// once, so that the piece is of the file that was seen.
+absl::Status LogReader::ReadFile() {
+  packed_.resize(seen_.size() + kPieceBytes);
+  packed_at_ = 0;
+  ssize_t size = 0;
+  do {
+    size = pread(descriptor_, packed_.data(), packed_.size(),
+                 static_cast<off_t>(file_bytes_ - seen_.size()));
+  } while (size < 0 && errno == EINTR);
+  const int error = errno;
+  packed_.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  if (size < 0) {
+    errno = error;
+    return CannotRead(files_[file_]);
+  }
+  if (!packed_.starts_with(seen_)) return Replaced(files_[file_]);
+  packed_.erase(0, seen_.size());
+  file_bytes_ += packed_.size();
+  if (options_.follows) {
+    seen_ += packed_;
+    if (seen_.size() > kSeenBytes) seen_.erase(0, seen_.size() - kSeenBytes);
+  }
+  return absl::OkStatus();
 }
 
 // Spark goes on in the next file once this one is complete.
@@ -115,25 +145,21 @@ absl::StatusOr<bool> LogReader::NextFile() {
     if (auto next = FileAfter(files_[file_])) files_.push_back(*std::move(next));
   }
   if (file_ + 1 == files_.size()) {
-    if (options_.follows && IsReplaced()) {
-      return absl::AbortedError(fmt::format(
-          "{} was truncated or replaced while it was followed; it is read again from its start",
-          files_[file_]));
-    }
+    if (options_.follows && IsRenamed()) return Replaced(files_[file_]);
     return false;
   }
   ++file_;
+  file_bytes_ = 0;
+  seen_.clear();
   close(std::exchange(descriptor_, -1));
   return true;
 }
 
-// Whether its path names another file by now, or it is shorter than what has been read of it.
-bool LogReader::IsReplaced() const {
+// Whether its path names another file by now.
+bool LogReader::IsRenamed() const {
   struct stat opened;
   struct stat named;
-  if (fstat(descriptor_, &opened) != 0) return false;
-  if (opened.st_size < lseek(descriptor_, 0, SEEK_CUR)) return true;
-  return stat(files_[file_].c_str(), &named) == 0 &&
+  return fstat(descriptor_, &opened) == 0 && stat(files_[file_].c_str(), &named) == 0 &&
          (named.st_ino != opened.st_ino || named.st_dev != opened.st_dev);
 }
 
@@ -145,7 +171,9 @@ absl::Status LogReader::Verdict() const {
   }
   if (!parser_.application().is_open()) {
     return absl::InvalidArgumentError(
-        fmt::format("{}: the application never started; there is nothing to show", path_));
+        fmt::format("{}: the application never started, or no event says when anything happened; "
+                    "there is nothing to show",
+                    path_));
   }
   return absl::OkStatus();
 }

@@ -8,6 +8,7 @@
 // large the log is; see LogParser.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -39,7 +40,8 @@ class LogReader {
   // The next event. Empty: that is all, or all so far where the log is followed, or all that such a
   // call has time for. A log that ends in the middle of an event or of a frame has told what is
   // before. Errors name the file, and are given again by every later call:
-  //   InvalidArgument  it is no event log of Spark, or of an application that never started
+  //   InvalidArgument  it is no event log of Spark, or of an application that never started, or
+  //                    its clock cannot be believed
   //   Unimplemented    it is compressed in a way that is not read
   //   DataLoss         it is damaged; everything before the damage has been told
   //   Unavailable      it could not be read
@@ -55,7 +57,8 @@ class LogReader {
   LogReader(std::string path, std::vector<std::string> files, const LogReaderOptions& options);
   absl::StatusOr<bool> ReadPiece();
   absl::StatusOr<bool> NextFile();
-  bool IsReplaced() const;
+  absl::Status ReadFile();
+  bool IsRenamed() const;
   absl::Status Verdict() const;
 
   const std::string path_;
@@ -63,6 +66,8 @@ class LogReader {
   std::vector<std::string> files_;
   std::size_t file_ = 0;  // the one being read
   int descriptor_ = -1;
+  std::uint64_t file_bytes_ = 0;  // read of it
+  std::string seen_;              // the last of them, of one that is followed
   std::unique_ptr<Unpacker> unpacker_;
   std::string packed_;  // read and not yet unpacked, from packed_at_
   std::size_t packed_at_ = 0;

@@ -21,6 +21,8 @@ constexpr std::size_t kNamesOfGroupMax = 1000;
 // How far an event may be ahead of the one before it: applications sleep over holidays, and an
 // instant beyond that is a mistake until a second event agrees.
 constexpr absl::Duration kLongestPause = absl::Hours(24 * 30);
+// Taste: no application runs for so long.
+constexpr absl::Duration kLongestLife = absl::Hours(24 * 999);
 
 // Properties are strings.
 std::optional<std::uint64_t> NumberIn(const std::string& text) {
@@ -60,16 +62,33 @@ std::optional<absl::Duration> Nanoseconds(std::optional<std::uint64_t> nanos) {
   return nanos ? Microseconds(*nanos / 1000) : std::nullopt;
 }
 
-// What of these is known, added up.
-std::optional<std::uint64_t> Sum(std::initializer_list<std::optional<std::uint64_t>> parts) {
+struct Part {
+  const json& object;
+  const char* name;
+};
+
+// What a task has of these, added up: only those that it has are in the log. Empty: none, or one is
+// no count.
+std::optional<std::uint64_t> Sum(std::initializer_list<Part> parts) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
   std::optional<std::uint64_t> sum;
-  for (const auto& part : parts) {
-    if (part && *part < (std::uint64_t{1} << 62)) {
-      sum = std::min(sum.value_or(0) + *part, std::uint64_t{1} << 62);
-    }
+  for (const Part& part : parts) {
+    if (!part.object.is_object() || !part.object.contains(part.name)) continue;
+    const auto count = Count(part.object, part.name);
+    if (!count || *count >= kMost) return std::nullopt;
+    sum = std::min(sum.value_or(0) + *count, kMost);
   }
   return sum;
 }
+
+// Spark writes 0 and -1 for what has not happened.
+bool IsInstant(const json& object, const char* name) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 45;
+  const auto millis = Count(object, name);
+  return millis && *millis > 0 && *millis <= kMost;
+}
+
+std::string DayOf(absl::Time at) { return absl::FormatTime("%Y-%m-%d", at, absl::UTCTimeZone()); }
 
 AttemptState StateAfter(const std::string& reason, const json& task) {
   if (reason == "Success") return AttemptState::kFinished;
@@ -92,6 +111,7 @@ std::string FailureIn(const json& reason) {
 }  // namespace
 
 void Translator::Translate(const json& event, Tell tell) {
+  if (!fault_.empty()) return;
   using Handler = void (Translator::*)(const json&, Tell);
   static const auto* const kHandlers = new absl::flat_hash_map<std::string_view, Handler>{
       {"SparkListenerApplicationStart", &Translator::ApplicationStart},
@@ -122,30 +142,46 @@ void Translator::Translate(const json& event, Tell tell) {
 
 // When something happened, and with it what time it is; now, if the event does not say.
 absl::Time Translator::Instant(const json& object, const char* name) {
-  const std::optional<std::uint64_t> millis = Count(object, name);
-  // Spark writes 0 and -1 for what has not happened.
-  if (!millis || *millis == 0 || *millis > (std::uint64_t{1} << 45)) {
-    return Now();
-  }
-  const absl::Time at = absl::FromUnixMillis(static_cast<std::int64_t>(*millis));
-  if (at <= now_ || now_ == absl::InfinitePast() || at - now_ <= kLongestPause) {
-    if (now_ < at) now_ = at;
+  if (!IsInstant(object, name)) return Now();
+  const absl::Time at = absl::FromUnixMillis(static_cast<std::int64_t>(*Count(object, name)));
+  if (now_ == absl::InfinitePast()) first_ = now_ = at;
+  if (at - now_ <= kLongestPause && first_ - at <= kLongestPause) {
+    now_ = std::max(now_, at);
     disbelieved_.reset();
     return at;
   }
   const bool agrees = disbelieved_ && absl::AbsDuration(at - *disbelieved_) <= kLongestPause;
   disbelieved_ = at;
-  if (agrees) now_ = at;
+  if (!agrees) return now_;
+  if (at < first_ || at - first_ > kLongestLife) {
+    fault_ = fmt::format("its clock goes from {} to {}, so nobody knows when its events happened",
+                         DayOf(first_), DayOf(at));
+  } else {
+    now_ = at;
+  }
   return now_;
 }
 
-void Translator::OpenApplication(Tell tell) {
-  if (is_open_) return;
+// Whether anything can be told: the application has started, and what time it is, is known.
+bool Translator::OpenApplication(Tell tell) {
+  if (is_open_) return true;
+  if (!has_started_) {
+    fault_ =
+        "the start of the application (SparkListenerApplicationStart) is not there before its "
+        "jobs, "
+        "so nobody knows how long it has run; pass the whole log, of a rolled one its folder";
+    return false;
+  }
+  if (now_ == absl::InfinitePast()) {
+    ++contradictions_;
+    return false;
+  }
   is_open_ = true;
   application_.engine = "spark";
   tell(Now(), application_);
   for (ExecutorOpened& executor : waiting_executors_) tell(Now(), std::move(executor));
   waiting_executors_.clear();
+  return true;
 }
 
 void Translator::EnvironmentUpdate(const json& event, Tell) {
@@ -157,24 +193,24 @@ void Translator::EnvironmentUpdate(const json& event, Tell) {
 }
 
 void Translator::ApplicationStart(const json& event, Tell tell) {
-  if (is_open_) {
+  if (std::exchange(has_started_, true)) {
     ++contradictions_;
     return;
   }
   application_.name = Text(event, "App Name");
   application_.application_id = Text(event, "App ID");
   application_.user = Text(event, "User");
-  application_.submitted_at = Instant(event, "Timestamp");
+  if (IsInstant(event, "Timestamp")) application_.submitted_at = Instant(event, "Timestamp");
   const auto attempt = NumberIn(Text(event, "App Attempt ID"));
   if (attempt && *attempt < 1'000'000) {
     application_.application_master_attempt = static_cast<std::uint32_t>(*attempt);
   }
-  OpenApplication(tell);
+  if (now_ != absl::InfinitePast()) OpenApplication(tell);
 }
 
 void Translator::ApplicationEnd(const json& event, Tell tell) {
   const absl::Time at = Instant(event, "Timestamp");
-  OpenApplication(tell);
+  if (!OpenApplication(tell)) return;
   if (is_closed_) {
     ++contradictions_;
     return;
@@ -247,6 +283,7 @@ std::uint32_t Translator::OccurrenceOf(const std::string& name) {
 
 void Translator::ExecutionStart(const json& event, Tell tell) {
   const absl::Time at = Instant(event, "time");
+  if (!OpenApplication(tell)) return;
   const std::optional<std::uint64_t> id = Count(event, "executionId");
   if (!id) {
     ++contradictions_;
@@ -258,7 +295,6 @@ void Translator::ExecutionStart(const json& event, Tell tell) {
   const std::string plan = NameOfPlan(Member(event, "sparkPlanInfo"));
   group.plan = plan;
   group.recognised_by = fmt::format("sql {} {}", plan, OccurrenceOf(plan));
-  OpenApplication(tell);
   group.planned_task_counts = PlannedTaskCounts(Member(event, "sparkPlanInfo"));
   tell(Now(), GroupOpened{group.name, FirstLine(Text(event, "description")), at,
                           group.planned_task_counts});
@@ -292,7 +328,7 @@ void Translator::ExecutionEnd(const json& event, Tell tell) {
 
 void Translator::JobStart(const json& event, Tell tell) {
   const absl::Time at = Instant(event, "Submission Time");
-  OpenApplication(tell);
+  if (!OpenApplication(tell)) return;
   const std::optional<std::uint32_t> id = Number(event, "Job ID");
   const json& infos = Member(event, "Stage Infos");
   if (!id || !infos.is_array() || jobs_.contains(*id)) {
@@ -413,7 +449,7 @@ Translator::StageRecord& Translator::OpenStage(std::uint32_t number, const json&
 void Translator::StageSubmitted(const json& event, Tell tell) {
   const json& info = Member(event, "Stage Info");
   const absl::Time at = Instant(info, "Submission Time");
-  OpenApplication(tell);
+  if (!OpenApplication(tell)) return;
   const std::optional<std::uint32_t> number = Number(info, "Stage ID");
   if (!number) {
     ++contradictions_;
@@ -583,24 +619,22 @@ void Translator::TaskEnd(const json& event, Tell tell) {
     const json& shuffle = Member(metrics, "Shuffle Read Metrics");
     const json& output = Member(metrics, "Output Metrics");
     const json& written = Member(metrics, "Shuffle Write Metrics");
-    changed->input_bytes = Sum({Count(input, "Bytes Read"), Count(shuffle, "Remote Bytes Read"),
-                                Count(shuffle, "Local Bytes Read")});
-    changed->input_records =
-        Sum({Count(input, "Records Read"), Count(shuffle, "Total Records Read")});
+    changed->input_bytes =
+        Sum({{input, "Bytes Read"}, {shuffle, "Remote Bytes Read"}, {shuffle, "Local Bytes Read"}});
+    changed->input_records = Sum({{input, "Records Read"}, {shuffle, "Total Records Read"}});
     TaskHeartbeat totals = {.attempt = changed->attempt,
                             .bytes_done = changed->input_bytes.value_or(0),
                             .records_done = changed->input_records.value_or(0)};
     totals.bytes_emitted =
-        Sum({Count(output, "Bytes Written"), Count(written, "Shuffle Bytes Written")}).value_or(0);
+        Sum({{output, "Bytes Written"}, {written, "Shuffle Bytes Written"}}).value_or(0);
     totals.time.cpu = Nanoseconds(Count(metrics, "Executor CPU Time"));
     totals.time.memory_wait = Milliseconds(Count(metrics, "JVM GC Time"));
     totals.time.network_wait = Milliseconds(Count(shuffle, "Fetch Wait Time"));
     totals.time.io_wait = Nanoseconds(Count(written, "Shuffle Write Time"));
-    const auto launched = Milliseconds(Count(task, "Launch Time"));
     const auto& submitted_at = stages_[changed->attempt.stage].opened.opened_at;
-    if (launched && submitted_at) {
+    if (submitted_at && IsInstant(task, "Launch Time")) {
       totals.time.scheduler_wait =
-          std::max(absl::UnixEpoch() + *launched - *submitted_at, absl::ZeroDuration());
+          std::max(Instant(task, "Launch Time") - *submitted_at, absl::ZeroDuration());
     }
     tell(Now(), std::move(totals));
   }

@@ -63,6 +63,8 @@ class Translator {
   // Whether anything was told, and whether the application has ended.
   bool is_open() const { return is_open_; }
   bool is_closed() const { return is_closed_; }
+  // Why its events are not told any more; empty: they are.
+  const std::string& fault() const { return fault_; }
   // What Spark calls the application, such as application_1481182872654_0030; empty: not known.
   const std::string& application_id() const { return application_.application_id; }
   // What the log says and cannot be: tasks of stages that were never opened, fields without which
@@ -106,7 +108,7 @@ class Translator {
 
   absl::Time Now() const { return now_ == absl::InfinitePast() ? absl::UnixEpoch() : now_; }
   absl::Time Instant(const nlohmann::json& object, const char* name);
-  void OpenApplication(Tell tell);
+  bool OpenApplication(Tell tell);
 
   void ApplicationStart(const nlohmann::json& event, Tell tell);
   void ApplicationEnd(const nlohmann::json& event, Tell tell);
@@ -134,8 +136,11 @@ class Translator {
   void TellStart(const nlohmann::json& event, AttemptChanged changed, Tell tell);
 
   JobOpened application_;
+  bool has_started_ = false;
   bool is_open_ = false;
   bool is_closed_ = false;
+  std::string fault_;
+  absl::Time first_ = absl::InfinitePast();  // instant
   absl::Time now_ = absl::InfinitePast();
   std::optional<absl::Time> disbelieved_;
   std::vector<ExecutorOpened> waiting_executors_;

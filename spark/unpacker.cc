@@ -35,13 +35,17 @@ class Plain : public Unpacker::Format {
 class Zstd : public Unpacker::Format {
  public:
   absl::StatusOr<std::size_t> Unpack(std::string_view packed, std::string& out) override {
-    const std::size_t before = out.size();
-    out.resize(before + kPieceBytes);
     ZSTD_inBuffer from = {packed.data(), packed.size(), 0};
-    ZSTD_outBuffer to = {out.data() + before, kPieceBytes, 0};
-    left_ = ZSTD_decompressStream(stream_.get(), &to, &from);
-    out.resize(before + to.pos);
-    if (ZSTD_isError(left_) != 0) return Damaged("zstd frame", ZSTD_getErrorName(left_));
+    // What is taken is told, though nothing may follow it: a full piece may not be all.
+    for (bool is_full = true; is_full;) {
+      const std::size_t before = out.size();
+      out.resize(before + kPieceBytes);
+      ZSTD_outBuffer to = {out.data() + before, kPieceBytes, 0};
+      left_ = ZSTD_decompressStream(stream_.get(), &to, &from);
+      out.resize(before + to.pos);
+      if (ZSTD_isError(left_) != 0) return Damaged("zstd frame", ZSTD_getErrorName(left_));
+      is_full = to.pos == kPieceBytes && from.pos == packed.size() && left_ != 0;
+    }
     return from.pos;
   }
   bool is_cut() const override { return left_ != 0; }
@@ -57,15 +61,21 @@ class Lz4Frames : public Unpacker::Format {
   Lz4Frames() { LZ4F_createDecompressionContext(&context_, LZ4F_VERSION); }
   ~Lz4Frames() override { LZ4F_freeDecompressionContext(context_); }
   absl::StatusOr<std::size_t> Unpack(std::string_view packed, std::string& out) override {
-    const std::size_t before = out.size();
-    out.resize(before + kPieceBytes);
-    std::size_t taken = packed.size();
-    std::size_t given = kPieceBytes;
-    left_ = LZ4F_decompress(context_, out.data() + before, &given, packed.data(), &taken, nullptr);
-    const bool is_damaged = LZ4F_isError(left_) != 0;
-    out.resize(before + (is_damaged ? 0 : given));
-    if (is_damaged) return Damaged("LZ4 frame", LZ4F_getErrorName(left_));
-    return taken;
+    std::size_t all_taken = 0;
+    for (bool is_full = true; is_full;) {  // as of zstd
+      const std::size_t before = out.size();
+      out.resize(before + kPieceBytes);
+      std::size_t taken = packed.size() - all_taken;
+      std::size_t given = kPieceBytes;
+      left_ = LZ4F_decompress(context_, out.data() + before, &given, packed.data() + all_taken,
+                              &taken, nullptr);
+      const bool is_damaged = LZ4F_isError(left_) != 0;
+      out.resize(before + (is_damaged ? 0 : given));
+      if (is_damaged) return Damaged("LZ4 frame", LZ4F_getErrorName(left_));
+      all_taken += taken;
+      is_full = given == kPieceBytes && all_taken == packed.size() && left_ != 0;
+    }
+    return all_taken;
   }
   bool is_cut() const override { return left_ != 0; }
 

@@ -17,6 +17,8 @@ using SparkSetting = std::pair<std::string, std::string>;
 
 // The class that spark.plugins names.
 inline constexpr char kSparkPlugin[] = "org.tidemark.spark.TidemarkPlugin";
+// One that it needs, and that Maven puts only into the jar that works.
+inline constexpr char kSparkPart[] = "org.tidemark.spark.jvm.guard.Guard";
 
 // `jar` is an absolute path. All of them belong together: an application that names the class
 // without the jar fails. `security`: with what its processes connect to that master.

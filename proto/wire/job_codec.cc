@@ -3,8 +3,10 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "proto/wire/job_fields.h"
+#include "text/ascii_json.h"
 #include "tidemark/v1/job.pb.h"
 
 namespace tidemark::wire {
@@ -57,7 +59,7 @@ std::string SnapshotJson(const Snapshot& snapshot) {
   std::string json;
   // Fails for no message of ours: Encode() keeps times within what JSON can say.
   if (!google::protobuf::util::MessageToJsonString(message, &json, options).ok()) return "{}";
-  return json;
+  return text::AsciiJson(std::move(json));
 }
 
 }  // namespace tidemark::wire

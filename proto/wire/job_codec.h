@@ -24,7 +24,7 @@ void EncodeSnapshot(const Snapshot& snapshot, v1::Snapshot& message);
 absl::StatusOr<Snapshot> ParseSnapshot(const v1::Snapshot& message);
 
 // tidemark.v1.Snapshot in protobuf's JSON mapping, on one line, with the field names of the .proto
-// file and with zeros written out. Equal snapshots give equal bytes.
+// file and with zeros written out, in ASCII. Equal snapshots give equal bytes.
 std::string SnapshotJson(const Snapshot& snapshot);
 
 }  // namespace tidemark::wire

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from typing import Dict, Mapping, Optional
 
 from tidemark import _security
 from tidemark._security import Path
 
 _PLUGIN = "org.tidemark.spark.TidemarkPlugin"
+# One that it needs, and that Maven puts only into the jar that works.
+_PART = "org.tidemark.spark.jvm.guard.Guard"
 
 
 def spark_conf(
@@ -33,7 +36,8 @@ def spark_conf(
     TIDEMARK_SPARK_JAR, TIDEMARK_TOKEN_FILE, TIDEMARK_TLS_CA and so on. `existing`: settings that
     the application has; jars and plug-ins in them stay in use.
 
-    ValueError: no jar was named, or arguments that do not go together. FileNotFoundError: there is
+    ValueError: no jar was named, it is another than the connector's, its master is
+    a unix socket, or arguments that do not go together. FileNotFoundError: there is
     no such jar.
     """
     how = _security.access(
@@ -48,6 +52,11 @@ def spark_conf(
     file = os.path.realpath(file)
     if not os.path.isfile(file):
         raise FileNotFoundError(f"no such jar: {file}; an application that lacks it does not start")
+    _check_jar(file)
+    if how.address.startswith(("unix:", "unix-abstract:")):
+        raise ValueError(
+            f"master must be host:port, not {how.address}: connectors in a JVM know no unix sockets"
+        )
     has = existing or {}
     settings = {
         "spark.jars": _appended(has.get("spark.jars", ""), file),
@@ -61,6 +70,17 @@ def spark_conf(
         "spark.tidemark.token": how.token or "",
     }
     return {key: value for key, value in settings.items() if value}
+
+
+def _check_jar(file: str) -> None:
+    try:
+        with zipfile.ZipFile(file) as archive:
+            entries = set(archive.namelist())
+    except zipfile.BadZipFile as fault:
+        raise ValueError(f"{file} is not a jar: {fault}") from fault
+    for name in (_PLUGIN, _PART):
+        if name.replace(".", "/") + ".class" not in entries:
+            raise ValueError(f"{file} is not Tidemark's connector: it has no {name}")
 
 
 def _appended(items: str, item: str) -> str:

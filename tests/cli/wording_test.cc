@@ -66,6 +66,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"PortOfIpv6",
              {"get", "jobs", "--master", "[::1]"},
              "--master: port missing; did you mean [::1]:7411?"},
+        Case{"SocketForASparkConnector",
+             {"spark", "conf", "--jar", "a.jar", "--master", "unix:/run/m"},
+             "--master must be host:port, not unix:/run/m: connectors in a JVM know no unix "
+             "sockets"},
+        Case{"SocketForAHadoopConnector",
+             {"run", "hadoop", "--jar", "a.jar", "--master", "unix-abstract:m", "--", "yarn"},
+             "--master must be host:port, not unix-abstract:m: connectors in a JVM know no unix "
+             "sockets"},
         Case{"PortRange",
              {"get", "jobs", "--master", "127.0.0.1:99999"},
              "--master: the port must be from 1 to 65535, not 99999"},

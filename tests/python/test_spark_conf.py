@@ -1,3 +1,4 @@
+import subprocess
 import zipfile
 
 import pytest
@@ -12,6 +13,7 @@ def jar(tmp_path):
     file = tmp_path / "tidemark-spark.jar"
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("org/tidemark/spark/TidemarkPlugin.class", b"")
+        archive.writestr("org/tidemark/spark/jvm/guard/Guard.class", b"")
     return file
 
 
@@ -63,6 +65,24 @@ def test_a_jar_that_is_not_there_is_an_error(tmp_path):
         tidemark.spark_conf(jar=tmp_path / "absent.jar")
     with pytest.raises(ValueError, match="TIDEMARK_SPARK_JAR"):
         tidemark.spark_conf()
+
+
+def test_a_jar_that_is_not_the_connector_is_an_error(tmp_path):
+    file = tmp_path / "original-tidemark-spark.jar"
+    file.write_bytes(b"no jar")
+    with pytest.raises(ValueError, match="not a jar"):
+        tidemark.spark_conf(jar=file)
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("org/tidemark/spark/TidemarkPlugin.class", b"")
+    with pytest.raises(ValueError, match="it has no org.tidemark.spark.jvm.guard.Guard"):
+        tidemark.spark_conf(jar=file)
+    with pytest.raises(subprocess.CalledProcessError):
+        printed("--jar", file)
+
+
+def test_a_master_that_the_connector_cannot_reach_is_an_error(jar):
+    with pytest.raises(ValueError, match="know no unix sockets"):
+        tidemark.spark_conf(jar=jar, master="unix:/run/tidemark.sock")
 
 
 @pytest.fixture(autouse=True)

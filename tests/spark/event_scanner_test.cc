@@ -28,6 +28,14 @@ TEST_F(EventScannerTest, KeepsOfAnEventWhatIsOfUse) {
                                    R"("Job ID":-3.5e1,"Properties":null})"));
 }
 
+TEST_F(EventScannerTest, ANumberThatIsNoneInJsonIsNullAndTheOthersStand) {
+  Feed(R"({"JVM GC Time":NaN,"Index":[-Infinity, 1e999,007,Infinity ],"Bytes Read":"NaN",)"
+       R"("x":NaN,"Job ID":0,"Failed":true,"Attempt":-1.5E-3,"User":null})");
+  EXPECT_THAT(events_,
+              ElementsAre(R"({"JVM GC Time":null,"Index":[null,null,null,null],"Bytes Read":"NaN",)"
+                          R"("Job ID":0,"Failed":true,"Attempt":-1.5E-3,"User":null})"));
+}
+
 TEST_F(EventScannerTest, NeedsNoLines) {
   Feed(R"({"Job ID":1}{"Job ID":2},{"Job ID":3}])");
   EXPECT_THAT(events_, ElementsAre(R"({"Job ID":1})", R"({"Job ID":2})", R"({"Job ID":3})"));
@@ -95,6 +103,21 @@ TEST_F(EventScannerTest, LeavesOutWhatIsTooLargeAndGoesOn) {
   Feed("]}{\"Job ID\":2}");
   EXPECT_THAT(events_, ElementsAre(R"({"Job ID":2})"));
   EXPECT_EQ(scanner_.oversized_events(), 1u);
+}
+
+TEST_F(EventScannerTest, LeavesOutWhatHasTooManyValuesAndGoesOn) {
+  const auto feed = [&](std::size_t values) {
+    Feed("{\"Parent IDs\":[");  // the event and this list are two
+    for (std::size_t i = 2; i < values; ++i) Feed("7,");
+    Feed("]}\n");
+  };
+  feed(EventScanner::kValuesMax);
+  EXPECT_EQ(events_.size(), 1u);
+  feed(EventScanner::kValuesMax + 1);
+  EXPECT_EQ(scanner_.oversized_events(), 1u);
+  Feed("{\"Parent IDs\":[1,\"2\",{}],\"Job ID\":2}");
+  ASSERT_EQ(events_.size(), 2u);
+  EXPECT_EQ(events_[1], R"({"Parent IDs":[1,"2",{}],"Job ID":2})");
 }
 
 TEST_F(EventScannerTest, WhatIsNestedTooDeepIsNull) {

@@ -106,6 +106,19 @@ TEST_F(LogFollowerTest, ALogThatDoesNotGrowIsOfADriverThatWasKilled) {
   EXPECT_EQ(follower_.followed_logs(), 0u);
 }
 
+TEST_F(LogFollowerTest, WhenItIsStoppedNoOtherLogIsWaitedFor) {
+  for (const char* name : {"app-1.inprogress", "app-2.inprogress"}) Append(name, kStart);
+  std::size_t told = 0;
+  follower_.Poll(now_, [&](const Event&) {
+    ++told;
+    follower_.Stop();
+  });
+  EXPECT_EQ(told, 1u);
+  Append("app-2.inprogress", kTask);
+  EXPECT_THAT(Poll(), IsEmpty());
+  EXPECT_THAT(notes_, IsEmpty());
+}
+
 TEST_F(LogFollowerTest, ALogThatIsTruncatedOrReplacedIsReadFromItsStart) {
   Append("app-1.inprogress", std::string(kStart) + kTask);
   EXPECT_EQ(Poll().size(), 5u);
@@ -117,6 +130,19 @@ TEST_F(LogFollowerTest, ALogThatIsTruncatedOrReplacedIsReadFromItsStart) {
   Append("app-1.inprogress", std::string(kStart) + kTask);
   EXPECT_THAT(Poll(), IsEmpty());
   EXPECT_EQ(Poll().size(), 5u);
+}
+
+TEST_F(LogFollowerTest, ALogThatIsTruncatedAndHasGrownSinceIsReadFromItsStart) {
+  Append("app-1.inprogress", std::string(kStart) + kTask);
+  EXPECT_EQ(Poll().size(), 5u);
+  std::string other = kStart;
+  other.replace(other.find("app-1"), 5, "app-9");
+  std::ofstream(folder_ / "app-1.inprogress", std::ios::trunc) << other << other << kTask << kTask;
+  EXPECT_THAT(Poll(), IsEmpty());
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("was truncated or replaced while it was followed")));
+  const std::vector<Event> events = Poll();
+  ASSERT_FALSE(events.empty());
+  EXPECT_EQ(events[0].job_id, "app-9");
 }
 
 TEST_F(LogFollowerTest, APartOfALogThatIsNoFileIsNotRead) {

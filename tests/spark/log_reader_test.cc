@@ -188,6 +188,8 @@ TEST_F(LogReaderTest, SaysWhyALogIsRefused) {
               HasSubstr("is no event log"));
   EXPECT_THAT(Message(Read(Write("idle", R"({"Event":"SparkListenerLogStart"})"))),
               HasSubstr("never started"));
+  EXPECT_THAT(Message(Read(Write("late", std::string(kJob) + kStart + kEnd))),
+              HasSubstr("late: the start of the application"));
   EXPECT_THAT(Message(Read(Write("log.snappy", "\x82SNAPPY"))), HasSubstr("log.snappy: it is"));
   std::string damaged = Zstd(kStart) + Zstd(kJob);
   damaged[Zstd(kStart).size()] ^= 1;

@@ -107,6 +107,27 @@ TEST(Translator, ExecutorsOfBeforeTheStartFollowIt) {
             EventBody(ExecutorOpened{.executor = 0, .host = "h", .container = "e1", .slots = 2}));
 }
 
+TEST(Translator, OfAMetricThatIsNoCountOnlyThatIsUnknown) {
+  LogCounts counts;
+  const auto events = Read(
+      {kStart, Job(0, Stage(0, 2)), Submitted(Stage(0, 2)), Task("Start", 0, 7, 1),
+       Task(
+           "End", 0, 7, 1,
+           std::string(kWell) +
+               R"(,"Task Metrics":{"Executor CPU Time":NaN,"JVM GC Time":"NaN","Input Metrics":{"Bytes Read":-Infinity,"Records Read":5},"Shuffle Read Metrics":{"Remote Bytes Read":20,"Fetch Wait Time":4}})")},
+      &counts);
+  EXPECT_EQ(counts, (LogCounts{.events = 5}));
+  const auto totals = Of<TaskHeartbeat>(events);
+  ASSERT_EQ(totals.size(), 1u);
+  EXPECT_EQ(totals[0].time.network_wait, absl::Milliseconds(4));
+  EXPECT_FALSE(totals[0].time.cpu || totals[0].time.memory_wait);
+  const auto changes = Of<AttemptChanged>(events);
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_EQ(changes[1].state, AttemptState::kFinished);
+  EXPECT_FALSE(changes[1].input_bytes);  // 20 and an unknown number
+  EXPECT_EQ(changes[1].input_records, 5u);
+}
+
 TEST(Translator, ATaskTellsItsTotalsBeforeItsEnd) {
   const auto events = Read(
       {kStart, Job(0, Stage(0, 2)), Submitted(Stage(0, 2, "", 0, R"(,"Submission Time":1001500)")),
@@ -500,12 +521,76 @@ TEST(Translator, AnInstantFarAheadIsBelievedWhenTheNextAgrees) {
     return R"({"Event":"SparkListenerExecutorAdded","Timestamp":)" + at + R"(,"Executor ID":"e)" +
            std::to_string(id) + R"(","Executor Info":{"Host":"h","Total Cores":4}})";
   };
-  const auto events = Read({kStart, added(1, "30000000000000"), added(2, "1002000"),
-                            added(3, "30000000000000"), added(4, "30000000001000")});
+  // 100 days are 8.64e9 ms.
+  const auto events = Read({kStart, added(1, "8640000000"), added(2, "1002000"),
+                            added(3, "8640000000"), added(4, "8640001000")});
   EXPECT_EQ(events[1].arrived_at, At(1'000'000));
   EXPECT_EQ(events[2].arrived_at, At(1'002'000));
   EXPECT_EQ(events[3].arrived_at, At(1'002'000));
-  EXPECT_EQ(events[4].arrived_at, At(30'000'000'001'000));
+  EXPECT_EQ(events[4].arrived_at, At(8'640'001'000));
+}
+
+TEST(Translator, NothingIsToldFromWhereTheClockIsAbsurd) {
+  const auto started = [](const std::string& at) {
+    return R"({"Event":"SparkListenerApplicationStart","App ID":"a","Timestamp":)" + at + "}";
+  };
+  // The job and the stage begin at 1970-01-01 00:16:41.
+  const std::string stage = Stage(0, 2, "", 0, R"(,"Submission Time":1001500)");
+  for (const std::string& start : {started("1600000000000"), started("30000000000000")}) {
+    const auto events =
+        Read({start, Job(0, stage), Submitted(stage), Task("Start", 0, 7, 0), JobEnd(0)});
+    ASSERT_FALSE(events.empty());
+    for (const Event& event : events) EXPECT_EQ(event.arrived_at, events[0].arrived_at);
+    EXPECT_THAT(Of<AttemptChanged>(events), IsEmpty());
+  }
+  LogParser parser({});
+  const std::string late =
+      R"({"Event":"SparkListenerExecutorAdded","Executor ID":"e","Timestamp":1600000000000})";
+  parser.Feed(std::string(kStart) + late + Job(0, stage) + late, [](const Event&) {});
+  EXPECT_EQ(parser.application().fault(), "");  // two that agree have to follow one another
+  parser.Feed(late, [](const Event&) {});
+  EXPECT_EQ(
+      parser.application().fault(),
+      "its clock goes from 1970-01-01 to 2020-09-13, so nobody knows when its events happened");
+}
+
+TEST(Translator, OneInstantOfLongBeforeIsNotBelieved) {
+  const std::string start =
+      R"({"Event":"SparkListenerApplicationStart","App ID":"a","Timestamp":1600000000000})";
+  const auto stages = Of<StageOpened>(
+      Read({start, Submitted(Stage(0, 2, "", 0, R"(,"Submission Time":1001500)"))}));
+  ASSERT_EQ(stages.size(), 2u);
+  EXPECT_EQ(stages[1].opened_at, At(1'600'000'000'000));
+}
+
+TEST(Translator, ALogWithoutTheStartOfItsApplicationTellsNothing) {
+  const std::string end = R"({"Event":"SparkListenerApplicationEnd","Timestamp":1010000})";
+  for (const std::string& first : {Job(0, Stage(0, 2)), Submitted(Stage(0, 2)), end}) {
+    LogParser parser({});
+    const auto fail = [](const Event&) { ADD_FAILURE(); };
+    parser.Feed(Task("End", 0, 7, 1, kWell) + first + kStart + end, fail);
+    EXPECT_THAT(parser.application().fault(),
+                ::testing::HasSubstr("(SparkListenerApplicationStart) is not there"));
+  }
+}
+
+TEST(Translator, NothingHappensBeforeAnEventSaysWhen) {
+  const auto events = Read({R"({"Event":"SparkListenerApplicationStart","App Name":"sales"})",
+                            R"({"Event":"SparkListenerJobStart","Job ID":7,"Stage Infos":[]})",
+                            Job(0, Stage(0, 2))});
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[0].body, EventBody(JobOpened{.name = "sales", .engine = "spark"}));
+  for (const Event& event : events) EXPECT_EQ(event.arrived_at, At(1'001'000));
+}
+
+TEST(Translator, ATaskWaitsForTheSchedulerFromItsStageOn) {
+  const std::string start =
+      R"({"Event":"SparkListenerApplicationStart","App ID":"a","Timestamp":1600000000000})";
+  const auto totals = Of<TaskHeartbeat>(Read(
+      {start, Submitted(Stage(0, 2, "", 0, R"(,"Submission Time":1600000001000)")),
+       R"({"Event":"SparkListenerTaskEnd","Stage ID":0,"Task Info":{"Task ID":1,"Index":0,"Launch Time":1600000001250,"Finish Time":1600000009000},"Task Metrics":{}})"}));
+  ASSERT_EQ(totals.size(), 1u);
+  EXPECT_EQ(totals[0].time.scheduler_wait, absl::Milliseconds(250));
 }
 
 TEST(Translator, LeavesOutWhatCannotBe) {
@@ -525,7 +610,7 @@ TEST(Translator, LeavesOutWhatCannotBe) {
 TEST(Translator, TextIsAlwaysUtf8) {
   const auto events =
       Read({"{\"Event\":\"SparkListenerApplicationStart\",\"App Name\":\"a\xff\x01 \xc3\xa9\","
-            "\"App ID\":\"x\",\"User\":\"half \\ud83d \\\\ud83d\"}"});
+            "\"Timestamp\":1000000,\"App ID\":\"x\",\"User\":\"half \\ud83d \\\\ud83d\"}"});
   const auto opened = Of<JobOpened>(events);
   ASSERT_EQ(opened.size(), 1u);
   EXPECT_EQ(opened[0].name, "a?  \xc3\xa9");

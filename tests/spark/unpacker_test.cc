@@ -7,6 +7,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -107,6 +108,48 @@ TEST(Unpacker, GivesThePrefixOfWhatWasCut) {
     EXPECT_TRUE(result.status.ok()) << result.status;
     EXPECT_TRUE(result.is_cut);
     EXPECT_EQ(text.compare(0, result.text.size(), result.text), 0);
+  }
+}
+
+// What a driver has flushed, in blocks of these sizes, before it was killed.
+std::string FlushedZstd(std::string_view text, std::initializer_list<std::size_t> blocks) {
+  std::string packed(ZSTD_compressBound(text.size()) + 1000, '\0');
+  ZSTD_CCtx* context = ZSTD_createCCtx();
+  ZSTD_outBuffer to = {packed.data(), packed.size(), 0};
+  for (const std::size_t block : blocks) {
+    ZSTD_inBuffer from = {text.data(), block, 0};
+    EXPECT_EQ(ZSTD_compressStream2(context, &to, &from, ZSTD_e_flush), 0u);
+    text.remove_prefix(block);
+  }
+  ZSTD_freeCCtx(context);
+  packed.resize(to.pos);
+  return packed;
+}
+
+std::string FlushedLz4Frame(std::string_view text) {
+  LZ4F_preferences_t preferences = {};
+  preferences.frameInfo.blockSizeID = LZ4F_max1MB;
+  std::string packed(LZ4F_compressBound(text.size(), &preferences) + 1000, '\0');
+  LZ4F_cctx* context = nullptr;
+  LZ4F_createCompressionContext(&context, LZ4F_VERSION);
+  const auto rest = [&](std::size_t used) { return packed.size() - used; };
+  std::size_t size = LZ4F_compressBegin(context, packed.data(), packed.size(), &preferences);
+  size += LZ4F_compressUpdate(context, packed.data() + size, rest(size), text.data(), text.size(),
+                              nullptr);
+  size += LZ4F_flush(context, packed.data() + size, rest(size), nullptr);
+  LZ4F_freeCompressionContext(context);
+  packed.resize(size);
+  return packed;
+}
+
+TEST(Unpacker, OfWhatWasCutGivesEachWholeBlock) {
+  const std::string text = Text().substr(0, 178'000);
+  for (const std::string& packed : {FlushedZstd(text, {50'000, 128'000}), FlushedLz4Frame(text)}) {
+    const Result result = Unpack(packed, packed.size());
+    EXPECT_TRUE(result.status.ok()) << result.status;
+    EXPECT_TRUE(result.is_cut);
+    EXPECT_EQ(result.text.size(), text.size());
+    EXPECT_EQ(result.text, text);
   }
 }
 

@@ -240,6 +240,11 @@ const Malformed kMalformed[] = {
 INSTANTIATE_TEST_SUITE_P(Fields, ParseJobSnapshotRefuses, ::testing::ValuesIn(kMalformed),
                          [](const auto& row) { return row.param.name; });
 
+TEST(SnapshotJson, HoldsNoCharacterThatTurnsALine) {
+  Snapshot snapshot = {.job_id = "job-1", .message = "x\xe2\x81\xa6y\xe2\x80\xaez"};
+  EXPECT_THAT(SnapshotJson(snapshot), HasSubstr(R"("message":"x\u2066y\u202ez")"));
+}
+
 TEST(SnapshotJson, HasTheNamesOfTheProtoAndWritesZeros) {
   Snapshot snapshot = {.job_id = "job-1", .sequence = 3, .state = JobState::kRunning};
   snapshot.at = absl::FromUnixSeconds(1'700'000'000);

@@ -31,7 +31,7 @@ final class MapOutputs {
   private final Members members;
   /** Null: there is no such manager. */
   private final Map<?, ?> tasksOfShuffles;
-  /** Or NOT_OF_USE. */
+  /** Or NOT_OF_USE. Guarded by itself. */
   private final Map<Integer, Integer> shuffleOfStage = new Latest<>();
 
   MapOutputs(SparkEnv env, Members members) throws IllegalAccessException {
@@ -73,16 +73,22 @@ final class MapOutputs {
    * The shuffle, the task, and the bytes of each partition; null: none, or Spark's own sizes will
    * do. {@code task}: its number in the application.
    */
-  synchronized long[] writtenBy(int stage, long task)
+  long[] writtenBy(int stage, long task)
       throws IOException, ReflectiveOperationException {
     if (tasksOfShuffles == null) {
       return null;
     }
-    final Integer known = shuffleOfStage.get(stage);
+    final Integer known;
+    synchronized (shuffleOfStage) {
+      known = shuffleOfStage.get(stage);
+    }
+    // Without the lock: tasks do not wait for one another's files.
     final int shuffle = known == null ? shuffleOf(task) : known;
     final File index = shuffle == NOT_OF_USE ? null : indexOf(shuffle, task);
     final boolean isOfUse = index != null && areTold(index.length() / Long.BYTES - 1);
-    shuffleOfStage.put(stage, isOfUse ? shuffle : NOT_OF_USE);
+    synchronized (shuffleOfStage) {
+      shuffleOfStage.put(stage, isOfUse ? shuffle : NOT_OF_USE);
+    }
     return isOfUse ? told(shuffle, task, Files.readAllBytes(index.toPath())) : null;
   }
 

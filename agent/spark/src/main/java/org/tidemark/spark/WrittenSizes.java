@@ -10,10 +10,10 @@ import java.util.Map;
  * executors tell it ({@link MapOutputs}). Thread-safe.
  */
 final class WrittenSizes {
-  /** The newest: those of a stage are asked for when it is submitted. */
   /** Limits memory: of applications with more tasks before it, a shuffle keeps Spark's averages. */
   private static final long TASKS_MAX = 10_000_000;
 
+  /** The newest: those of a stage are asked for when it is submitted. */
   private static final int SHUFFLES_MAX = 20;
 
   /** What the last executor told may still be under way when the next stage is submitted. */
@@ -38,6 +38,9 @@ final class WrittenSizes {
         }
       };
 
+  /** Nobody has told anything when it was waited for: there may be nobody who does. */
+  private boolean isSilent;
+
   /** {@code told}: the shuffle, the number of a task, and what it wrote for each partition. */
   synchronized void add(long[] told) {
     final int partitions = told.length - 2;
@@ -51,6 +54,7 @@ final class WrittenSizes {
         shuffles.computeIfAbsent((int) told[0], unseen -> new Shuffle(partitions));
     final int task = (int) told[1];
     if (shuffle.bytes.length == partitions && !shuffle.tasks.get(task)) {
+      isSilent = false;
       shuffle.tasks.set(task);
       for (int p = 0; p < partitions; ++p) {
         shuffle.bytes[p] += told[2 + p];
@@ -64,10 +68,11 @@ final class WrittenSizes {
    * been lost since, or twice.
    */
   synchronized long[] of(int shuffle, long[] tasks) throws InterruptedException {
-    final long deadline = System.nanoTime() + PATIENCE_NANOS;
+    final long deadline = System.nanoTime() + (isSilent ? 0 : PATIENCE_NANOS);
     while (countOf(shuffle) < tasks.length) {
       final long left = deadline - System.nanoTime();
       if (left <= 0) {
+        isSilent = shuffles.isEmpty();
         return null;
       }
       wait(Math.max(1, left / NANOS_PER_MILLI));

@@ -2,6 +2,7 @@ package org.tidemark.spark;
 
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertTrue;
 
 import org.junit.Test;
 
@@ -41,6 +42,19 @@ public class WrittenSizesTest {
     late.start();
     assertArrayEquals(new long[] {5}, sizes.of(SHUFFLE, new long[] {10}));
     late.join();
+  }
+
+  @Test
+  public void areWaitedForOnceWhereNobodyTells() throws Exception {
+    assertNull(sizes.of(SHUFFLE, new long[] {10}));
+    final long before = System.nanoTime();
+    for (int i = 0; i < 50; ++i) {
+      assertNull(sizes.of(SHUFFLE, new long[] {10}));
+    }
+    // Fifty waits of 200 ms are 10 s.
+    assertTrue(System.nanoTime() - before < 5_000_000_000L);
+    sizes.add(new long[] {SHUFFLE + 1, 11, 5}); // somebody does
+    waitForWhatIsStillUnderWay();
   }
 
   @Test
