@@ -135,7 +135,8 @@ void AddProgress(CLI::App& app, ProgressArguments& progress) {
             "How to show progress [auto: a bar on a terminal, plain lines elsewhere]");
   app.add_flag(
       "--compare", progress.compare,
-      "Also show the indicators from the literature; with a remote master, those that it computes");
+      "Also show the indicators from the literature, with a remote master those that it computes, "
+      "and at the end how wrong each was");
 }
 
 CLI::Option* AddIndicators(CLI::App& app, std::vector<std::string>& indicators) {
@@ -370,7 +371,10 @@ void AddWatch(CLI::App& command, Choice& choice) {
   CLI::App& app =
       *command.add_subcommand("watch", "Follow a job of a master until it ends, or all jobs");
   auto& arguments = ArgumentsOf<WatchArguments>(app, choice);
-  AddJobId(app, arguments.job_id);
+  AddJobId(app, arguments.job_id)
+      ->description(
+          "Id of the job, as `tidemark get jobs` lists it, or of a SQL execution or job of a Spark "
+          "application, as ID/sql/3 or ID/job/7");
   AddMaster(app, arguments.master);
   AddProgress(app, arguments.progress);
   Between(0.1, 1e9,
@@ -533,10 +537,10 @@ void AddRunHadoop(CLI::App& run, Choice& choice) {
   CLI::App& app = *run.add_subcommand("hadoop", "Run a Hadoop command and show its jobs");
   AddWatchedCommand(app, "hadoop", ArgumentsOf<HadoopRunArguments>(app, choice));
   app.footer(
-      "COMMAND is `hadoop jar ...`, `yarn jar ...` or the like; it reads HADOOP_CONF_DIR and\n"
-      "HADOOP_CLASSPATH, which are set for it. Exit code: the command's own, or 2: it could not "
-      "be\n"
-      "started.");
+      "The command follows the options: tidemark run hadoop --jar FILE -- COMMAND. It is\n"
+      "`hadoop jar ...`, `yarn jar ...` or the like, and reads HADOOP_CONF_DIR and "
+      "HADOOP_CLASSPATH,\n"
+      "which are set for it. Exit code: the command's own, or 2: it could not be started.");
 }
 
 void AddHadoopPoll(CLI::App& hadoop, Choice& choice) {
@@ -573,8 +577,9 @@ void AddSparkRun(CLI::App& parent, const char* name, Choice& choice) {
   CLI::App& app = *parent.add_subcommand(name, "Run a command of Spark and show its applications");
   AddWatchedCommand(app, "spark", ArgumentsOf<SparkRunArguments>(app, choice));
   app.footer(
-      "COMMAND is `spark-submit ...`, `pyspark`, `spark-shell` or `spark-sql`. Exit code: the\n"
-      "command's own, or 2: it could not be started.");
+      "The command follows the options: tidemark spark run --jar FILE -- COMMAND. It is\n"
+      "`spark-submit ...`, `pyspark`, `spark-shell` or `spark-sql`. Exit code: the command's own,\n"
+      "or 2: it could not be started.");
 }
 
 void AddSparkConf(CLI::App& spark, Choice& choice) {

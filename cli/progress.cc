@@ -31,10 +31,10 @@ void NoteOutputError(int error) {
   output_error.compare_exchange_strong(none, error);
 }
 
-void WriteSummary(const Snapshot& snapshot, const std::string& ending, std::FILE* lines,
-                  const Environment& environment) {
-  const auto summary =
-      console::RenderSummary(snapshot, WidthOf(lines), TextOptionsFor(lines, environment), ending);
+void WriteSummary(const Snapshot& snapshot, const std::string& ending, bool compare,
+                  std::FILE* lines, const Environment& environment) {
+  const auto summary = console::RenderSummary(snapshot, WidthOf(lines),
+                                              TextOptionsFor(lines, environment), ending, compare);
   for (const std::string& line : summary) WriteLine(lines, line);
 }
 
@@ -62,7 +62,7 @@ class BarProgress final : public Progress {
     if (!newest_) return;
     if (!is_drawn_) Draw();
     terminal_.Keep();
-    WriteSummary(*newest_, ending, lines_, environment_);
+    WriteSummary(*newest_, ending, options_.compare, lines_, environment_);
   }
 
  private:
@@ -88,6 +88,7 @@ class PlainProgress final : public Progress {
  public:
   PlainProgress(bool compare, std::FILE* lines, Environment environment)
       : environment_(std::move(environment)),
+        compare_(compare),
         lines_(lines),
         plain_(TextOptionsFor(lines, environment_), compare) {}
 
@@ -98,11 +99,12 @@ class PlainProgress final : public Progress {
   }
 
   void Finish(const std::string& ending) override {
-    if (newest_) WriteSummary(*newest_, ending, lines_, environment_);
+    if (newest_) WriteSummary(*newest_, ending, compare_, lines_, environment_);
   }
 
  private:
   const Environment environment_;
+  const bool compare_;
   std::FILE* const lines_;
   console::PlainLines plain_;
   std::optional<Snapshot> newest_;

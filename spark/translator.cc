@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "spark/failure_cause.h"
 #include "spark/json_fields.h"
 #include "spark/planned_stages.h"
 #include "spark/signature.h"
@@ -105,7 +106,7 @@ std::string FailureIn(const json& reason) {
     const std::string text = Text(reason, part);
     if (!text.empty()) failure += (failure.empty() ? "" : ": ") + text;
   }
-  return failure;
+  return FailureCause(failure);
 }
 
 }  // namespace
@@ -220,7 +221,8 @@ void Translator::ApplicationEnd(const json& event, Tell tell) {
   const json& exit_code = Member(event, "ExitCode");
   if (exit_code.is_number_integer()) {
     const auto code = exit_code.get<std::int64_t>();
-    closed.message = code == 0 ? "" : fmt::format("the driver exited with {}", code);
+    const std::string why = closed.message.empty() ? "" : closed.message + "; ";
+    closed.message = code == 0 ? "" : fmt::format("{}the driver exited with {}", why, code);
   }
   if (!closed.message.empty()) closed.outcome = JobOutcome::kFailed;
   // Nobody else stops an application whose jobs run.
@@ -319,8 +321,8 @@ void Translator::ExecutionEnd(const json& event, Tell tell) {
   if (execution == executions_.end()) return;
   // Spark 3.4 says why it failed; before, it failed if one of its jobs did.
   GroupClosed closed = {.group = execution->second.name, .at = at};
-  closed.message =
-      event.contains("errorMessage") ? Text(event, "errorMessage") : execution->second.failure;
+  closed.message = event.contains("errorMessage") ? FailureCause(Text(event, "errorMessage"))
+                                                  : execution->second.failure;
   if (!closed.message.empty()) closed.outcome = JobOutcome::kFailed;
   executions_.erase(execution);
   tell(Now(), std::move(closed));
@@ -390,7 +392,7 @@ void Translator::JobEnd(const json& event, Tell tell) {
   }
   failure_.clear();
   if (Text(result, "Result") == "JobFailed") {
-    const std::string why = Text(Member(result, "Exception"), "Message");
+    const std::string why = FailureCause(Text(Member(result, "Exception"), "Message"));
     failure_ = fmt::format("job {} failed{}{}", *id, why.empty() ? "" : ": ", why);
   }
   const JobRecord ended = std::move(job->second);
@@ -503,7 +505,7 @@ void Translator::StageCompleted(const json& event, Tell tell) {
   }
   const std::uint32_t attempt = std::min(Number(info, "Stage Attempt ID").value_or(0), kAttemptMax);
   if (attempt + stage.attempts_ahead < stage.opened.attempt) return;  // it runs again already
-  std::string why = Text(info, "Failure Reason");
+  std::string why = FailureCause(Text(info, "Failure Reason"));
   const JobOutcome outcome = why.empty() ? JobOutcome::kSucceeded : JobOutcome::kFailed;
   Close(stage, outcome, std::move(why), tell);
 }

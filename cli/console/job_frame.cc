@@ -156,9 +156,11 @@ void Frame::AddIndicator(const Estimate& estimate, int label_columns, int bar_co
     const std::string label = Clip(IndicatorName(estimate, text_), label_columns, options_.unicode);
     line.Add(is_main ? Style::kStrong : Style::kPlain, PadRight(label, label_columns + kGap));
   }
-  AddBar(ShownFraction(estimate.fraction_done, snapshot_.state == JobState::kSucceeded),
-         is_main ? StateStyle(snapshot_) : Style::kPlain, bar_columns,
-         PercentText(snapshot_, estimate), line);
+  const bool has_succeeded = snapshot_.state == JobState::kSucceeded;
+  AddBar(
+      IsPercentTold(snapshot_, estimate) ? ShownFraction(estimate.fraction_done, has_succeeded) : 0,
+      is_main ? StateStyle(snapshot_) : Style::kPlain, bar_columns,
+      PercentText(snapshot_, estimate), line);
   if (room > 0) {
     const RemainingWords words = DescribeRemaining(snapshot_, estimate, text_);
     const std::string text = is_main && Columns(words.text()) <= room ? words.text() : words.about;
@@ -190,8 +192,8 @@ void Frame::AddParts() {
     StyledLine line;
     line.Add(Style::kDim, part.is_critical ? "* " : "  ");
     line.Add(Style::kPlain, PadRight(Clip(part.name, names, options_.unicode), names + 1));
-    AddBar(ShownFraction(part.fraction_done, part.has_succeeded), part.style, columns,
-           fmt::format("{} %", ShownPercent(part.fraction_done, part.has_succeeded)), line);
+    AddBar(part.is_percent_told ? ShownFraction(part.fraction_done, part.has_succeeded) : 0,
+           part.style, columns, PercentText(part), line);
     Add(line.Add(Style::kDim, "  " + part.state));
   }
   const bool is_workflow = !snapshot_.children.empty();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "cli/console/duration_text.h"
@@ -10,6 +11,13 @@ namespace tidemark::console {
 namespace {
 
 constexpr absl::Duration kAtLeastEvery = absl::Seconds(10);
+// Taste: an end that has moved by less does not mislead.
+constexpr absl::Duration kEndMoves = absl::Seconds(5);
+
+std::optional<absl::Time> EndOf(const Snapshot& snapshot) {
+  if (!snapshot.estimate.remaining) return std::nullopt;
+  return snapshot.at + snapshot.estimate.remaining->median;
+}
 
 // The other indicators that have a percentage to show.
 std::string OtherIndicators(const Snapshot& snapshot, const TextOptions& options) {
@@ -28,7 +36,7 @@ std::string PartsText(const Snapshot& snapshot, const TextOptions& options) {
   std::vector<std::string> waiting;
   for (const Part& part : PartsOf(snapshot, options)) {
     if (part.is_running) {
-      running.push_back(fmt::format("{} {} %", part.name, ShownPercent(part.fraction_done, false)));
+      running.push_back(part.is_percent_told ? part.name + " " + PercentText(part) : part.name);
     } else if (!part.has_started) {
       waiting.push_back(part.name);
     }
@@ -59,8 +67,7 @@ std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool
 }
 
 PlainLines::Said PlainLines::What(const Snapshot& snapshot) {
-  Said said{.percent = ShownPercent(snapshot.estimate.fraction_done,
-                                    snapshot.state == JobState::kSucceeded),
+  Said said{.percent = PercentText(snapshot, snapshot.estimate),
             .state = snapshot.state,
             .is_final = snapshot.is_final,
             .estimate = snapshot.estimate.state,
@@ -73,12 +80,22 @@ PlainLines::Said PlainLines::What(const Snapshot& snapshot) {
   return said;
 }
 
+bool PlainLines::HasEndMoved(const Snapshot& snapshot) const {
+  const std::optional<absl::Time> end = EndOf(snapshot);
+  if (!end || !said_end_) return end.has_value() != said_end_.has_value();
+  const absl::Duration moved = absl::AbsDuration(*end - *said_end_);
+  const absl::Duration longer = std::max(*end, *said_end_) - snapshot.at;
+  return moved >= kEndMoves && moved > longer / 2;
+}
+
 std::optional<std::string> PlainLines::Next(const Snapshot& snapshot) {
   Said now = What(snapshot);
-  const bool is_due = !said_ || now != *said_ || snapshot.at - said_at_ >= kAtLeastEvery;
+  const bool is_due =
+      !said_ || now != *said_ || HasEndMoved(snapshot) || snapshot.at - said_at_ >= kAtLeastEvery;
   if (!is_due) return std::nullopt;
   said_ = std::move(now);
   said_at_ = snapshot.at;
+  said_end_ = EndOf(snapshot);
   return PlainLine(snapshot, options_, compare_);
 }
 

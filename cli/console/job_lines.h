@@ -23,13 +23,13 @@ class PlainLines {
 
   // The line for `snapshot`, if since the last line its percentage has moved by a point, the state
   // of the job or of one of a workflow, its phase or the notes have changed, a silence has begun or
-  // ended, or ten seconds have passed.
+  // ended, the predicted end has moved by much, or ten seconds have passed.
   std::optional<std::string> Next(const Snapshot& snapshot);
 
  private:
   // What the last line was about.
   struct Said {
-    int percent = 0;
+    std::string percent;
     std::string phase;
     JobState state = JobState::kUnknown;
     bool is_final = false;
@@ -40,11 +40,14 @@ class PlainLines {
     friend bool operator==(const Said&, const Said&) = default;
   };
   static Said What(const Snapshot& snapshot);
+  // Whether the end that was said last misleads now.
+  bool HasEndMoved(const Snapshot& snapshot) const;
 
   const TextOptions options_;
   const bool compare_;
   std::optional<Said> said_;
   absl::Time said_at_;
+  std::optional<absl::Time> said_end_;
 };
 
 }  // namespace tidemark::console

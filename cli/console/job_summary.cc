@@ -42,7 +42,8 @@ bool HasReduce(const Snapshot& snapshot) {
 }  // namespace
 
 std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
-                                       const TextOptions& options, const std::string& ending) {
+                                       const TextOptions& options, const std::string& ending,
+                                       bool compare) {
   std::vector<std::string> lines;
   const auto add = [&](Style style, const std::string& text) {
     lines.push_back(StyledLine().Add(style, text).Render(width, options));
@@ -66,11 +67,11 @@ std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
     add(Style::kPlain, fmt::format("  {}: {}", Printable(child.name, options.unicode),
                                    ElapsedText(*child.ended_at - *child.started_at)));
   }
-  if (snapshot.errors.empty()) return lines;
+  if (!compare || snapshot.errors.empty()) return lines;
 
   const int name_columns = WidestName(snapshot, options);
   const std::string indent(static_cast<std::size_t>(name_columns), ' ');
-  add(Style::kPlain, "Forecast error (percentage points)");
+  add(Style::kPlain, "How far the progress of each indicator was from the truth, in points of 100");
   add(Style::kDim,
       fmt::format("{}  {:-^28}   {:-^13}", indent,
                   HasReduce(snapshot) ? " reduce phase " : " last stage ", " whole job "));

@@ -8,10 +8,11 @@
 
 namespace tidemark::console {
 
-// How the job ended, after how long, what was lost, and how wrong each indicator was:
+// How the job ended, after how long, what was lost, and, with `compare`, how wrong each indicator
+// was:
 //
 //   two-path succeeded after 4 min 32 s
-//   Forecast error (percentage points)
+//   How far the progress of each indicator was from the truth, in points of 100
 //               ------- reduce phase -------   - whole job -
 //                  avg     max  end in range     avg     max
 //   nearestfit     2.1     8.9          92 %     1.8     9.1
@@ -20,6 +21,7 @@ namespace tidemark::console {
 // Of a workflow also what each of its jobs took. Of a job that had not ended: after how long, or
 // `ending`, such as "succeeded", for those who know more than the snapshot.
 std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
-                                       const TextOptions& options, const std::string& ending = "");
+                                       const TextOptions& options, const std::string& ending = "",
+                                       bool compare = false);
 
 }  // namespace tidemark::console

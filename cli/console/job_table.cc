@@ -77,9 +77,12 @@ std::string DurationOr(const std::optional<Range>& range, const char* otherwise)
   return range ? DurationText(range->median) : otherwise;
 }
 
+// Of those that wait for each other; one that only holds the slots of others is not on it.
+constexpr char kCriticalPath[] = "critical path";
+
 std::string Criticality(bool is_critical, const std::string& bottleneck,
                         const TextOptions& options) {
-  std::string text = is_critical ? "critical" : "";
+  std::string text = is_critical ? kCriticalPath : "";
   if (!bottleneck.empty()) {
     text += (text.empty() ? "bound by " : ", bound by ") + Printable(bottleneck, options.unicode);
   }
@@ -148,7 +151,8 @@ std::vector<std::string> RenderStageTable(const Snapshot& snapshot, const TableO
       row.push_back(stage.bottleneck.empty() ? "-"
                                              : Printable(stage.bottleneck, options.text.unicode));
     }
-    row.push_back(StageStateText(stage, options.text) + (stage.is_critical ? ", critical" : ""));
+    row.push_back(StageStateText(stage, options.text) +
+                  (stage.is_critical ? std::string(", ") + kCriticalPath : ""));
     rows.push_back(std::move(row));
   }
   return Render(rows, options);
@@ -214,6 +218,14 @@ std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptio
   }
   if (rows.size() == 1) return lines;
   for (std::string& line : Render(rows, options)) lines.push_back(std::move(line));
+  const auto is_critical = [](const auto& part) { return part.is_critical; };
+  if (std::ranges::any_of(snapshot.stages, is_critical) ||
+      std::ranges::any_of(snapshot.children, is_critical)) {
+    lines.push_back(Line(fmt::format("{}: each waits for the one before; others may still hold the "
+                                     "slots that these need",
+                                     kCriticalPath),
+                         options, Style::kDim));
+  }
   return lines;
 }
 

@@ -15,6 +15,10 @@ namespace {
 
 // Just below what rounds to a full bar.
 constexpr double kRunningMax = 0.999;
+// Taste. How far the truth may be from what is shown.
+constexpr double kPercentOffMax = 1.0 / 3;
+// Taste. How much of the work left must be backed by what has ended, where there is no interval.
+constexpr double kKnownShareMin = 0.5;
 // Coverage::silent_tasks counts tasks that were not heard of for so long.
 constexpr absl::Duration kTaskSilence = absl::Seconds(10);
 // Taste: more would push the bars off a small screen.
@@ -140,6 +144,41 @@ std::vector<Phase> PhasesOf(const Snapshot& snapshot) {
 
 std::string DoneText(std::uint64_t finished, std::uint64_t all, const char* what) {
   return fmt::format("{} of {} {} done", finished, all, what);
+}
+
+bool HasInterval(const Estimate& estimate) {
+  return estimate.remaining && estimate.remaining->lower && estimate.remaining->upper;
+}
+
+// Of a group of stages, which has no interval: whether most of the work left is known, and makes
+// what is shown about right.
+bool IsGroupPercentTold(double shown, absl::Duration elapsed, const std::optional<Range>& left,
+                        double known_share) {
+  if (known_share < kKnownShareMin) return false;
+  if (!left) return true;
+  const double whole = absl::ToDoubleSeconds(elapsed + left->median);
+  return !(whole > 0) || std::abs(absl::ToDoubleSeconds(elapsed) / whole - shown) <= kPercentOffMax;
+}
+
+std::uint32_t CountOf(const Snapshot& snapshot, StageState state) {
+  return static_cast<std::uint32_t>(
+      std::ranges::count(snapshot.stages, state, &StageProgress::state));
+}
+
+// The smallest view has no stages, only how many are done or skipped.
+std::string StagesText(const Snapshot& snapshot) {
+  const Counts& counts = snapshot.counts;
+  const std::uint32_t expected = CountOf(snapshot, StageState::kExpected);
+  if (counts.stages == 0) return fmt::format("{} stages expected", expected);
+  if (snapshot.stages.empty() && counts.finished_stages > 0) {
+    return DoneText(counts.finished_stages, counts.stages, "stages") + " or skipped";
+  }
+  const std::uint32_t skipped =
+      std::min(CountOf(snapshot, StageState::kSkipped), counts.finished_stages);
+  std::string text = DoneText(counts.finished_stages - skipped, counts.stages - skipped, "stages");
+  if (skipped > 0) text += fmt::format(", {} skipped", skipped);
+  if (expected > 0) text += fmt::format(", {} more expected", expected);
+  return IsPercentTold(snapshot, snapshot.estimate) ? text : text + ", more may come";
 }
 
 // A guess: what it waits for has not ended.
@@ -324,12 +363,30 @@ int ShownPercent(double fraction_done, bool has_succeeded) {
   return static_cast<int>(std::floor(100 * ShownFraction(fraction_done, has_succeeded) + 1e-9));
 }
 
+bool IsPercentTold(const Snapshot& snapshot, const Estimate& estimate) {
+  if (snapshot.is_final || estimate.state != EstimateState::kValid) return true;
+  if (HasInterval(estimate)) {
+    return std::max(estimate.fraction_done - estimate.fraction_done_lower,
+                    estimate.fraction_done_upper - estimate.fraction_done) <= kPercentOffMax;
+  }
+  const bool is_of_group =
+      KindOf(snapshot) == JobKind::kApplication && &estimate == &snapshot.estimate;
+  return !is_of_group || IsGroupPercentTold(estimate.fraction_done, snapshot.elapsed(),
+                                            estimate.remaining, estimate.known_share);
+}
+
 std::string PercentText(const Snapshot& snapshot, const Estimate& estimate) {
+  if (!IsPercentTold(snapshot, estimate)) return "-";
   const int percent = ShownPercent(estimate.fraction_done, HasSucceeded(snapshot));
   const bool has_said_nothing =
       estimate.state == EstimateState::kWarmingUp || estimate.state == EstimateState::kUnknown;
   if (has_said_nothing && percent == 0) return "-";
   return fmt::format("{} %", percent);
+}
+
+std::string PercentText(const Part& part) {
+  if (!part.is_percent_told) return "-";
+  return fmt::format("{} %", ShownPercent(part.fraction_done, part.has_succeeded));
 }
 
 std::string IndicatorName(const Estimate& estimate, const TextOptions& options) {
@@ -360,8 +417,10 @@ std::vector<Step> StepsOf(const Snapshot& snapshot) {
   if (kind == JobKind::kWorkflow || counts.children > 0) {
     return {{DoneText(counts.finished_children, counts.children, "jobs"), true}};
   }
-  if (kind == JobKind::kApplication && counts.stages > 0) {
-    return {{DoneText(counts.finished_stages, counts.stages, "stages"), true}};
+  // Before the first stage of a known application its kind is not known.
+  const bool is_expected = counts.stages == 0 && CountOf(snapshot, StageState::kExpected) > 0;
+  if (is_expected || (kind == JobKind::kApplication && counts.stages > 0)) {
+    return {{StagesText(snapshot), true}};
   }
   if (snapshot.stages.empty()) {
     if (counts.tasks == 0) return {};
@@ -407,6 +466,9 @@ std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options) 
     parts.push_back({.name = Printable(name, options.unicode),
                      .state = EndText(group.ends_in, options),
                      .fraction_done = group.fraction_done,
+                     .is_percent_told = IsGroupPercentTold(
+                         group.fraction_done, snapshot.at - group.started_at.value_or(snapshot.at),
+                         group.ends_in, snapshot.estimate.known_share),
                      .is_running = true,
                      .has_started = true});
   }

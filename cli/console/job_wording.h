@@ -25,7 +25,10 @@ Style StateStyle(const Snapshot& snapshot);
 double ShownFraction(double fraction_done, bool has_succeeded);
 int ShownPercent(double fraction_done, bool has_succeeded);
 
-// "41 %"; "-" while the indicator warms up and has never said anything.
+// Whether a percentage says anything: not where the part of its time that has passed may be a third
+// of the whole away from what is shown, as of an application that is not known and may go on.
+bool IsPercentTold(const Snapshot& snapshot, const Estimate& estimate);
+// "41 %"; "-" where it would say nothing, and while the indicator warms up and has never said any.
 std::string PercentText(const Snapshot& snapshot, const Estimate& estimate);
 
 // The name of the indicator that made an estimate.
@@ -47,7 +50,7 @@ RemainingWords DescribeRemaining(const Snapshot& snapshot, const Estimate& estim
                                  const TextOptions& options);
 
 // Where a job is, in pieces for a header: "map done", "shuffle 40 %", "reduce 1/4 tasks" of a
-// MapReduce job; "3 of 12 stages done" or "1 of 4 jobs done" of others.
+// MapReduce job; "3 of 12 stages done, 2 skipped" or "1 of 4 jobs done" of others.
 struct Step {
   std::string text;
   bool is_current = false;  // at most one
@@ -69,6 +72,7 @@ struct Part {
   std::string state;  // "done", "~ 1 min left", "starts in ~ 2 min", "no report yet"
   Style style = Style::kBar;
   double fraction_done = 0;
+  bool is_percent_told = true;
   bool has_succeeded = false;
   bool is_running = false;
   bool has_started = false;
@@ -79,6 +83,8 @@ struct Part {
 inline constexpr std::size_t kGroupsShown = 4;
 inline constexpr std::size_t kStagesShown = 8;
 std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options);
+// "41 %"; "-" where it would say nothing.
+std::string PercentText(const Part& part);
 
 // "Reduce task 2 ends last: 1.2 MB key, ..."; empty if no task is named.
 std::string StragglerText(const Snapshot& snapshot, const TextOptions& options);

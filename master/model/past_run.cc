@@ -13,7 +13,7 @@ bool CanBeKept(const RunProfile& run) {
   std::size_t long_tasks = 0;
   for (const StageProfile& stage : run.stages) {
     edges += stage.parents.size();
-    name_bytes += stage.name.size();
+    name_bytes += stage.name.size() + stage.title.size();
     for (const auto& seconds : stage.seconds) times += seconds.size();
     long_tasks += stage.long_tasks.size();
   }

@@ -53,7 +53,8 @@ std::size_t BytesOf(const std::vector<PastRun>& runs) {
   std::size_t bytes = 0;
   for (const PastRun& run : runs) {
     for (const StageProfile& stage : run.stages.stages) {
-      bytes += sizeof(stage) + stage.name.size() + sizeof(std::size_t) * stage.parents.size();
+      bytes += sizeof(stage) + stage.name.size() + stage.title.size() +
+               sizeof(std::size_t) * stage.parents.size();
       for (const auto& seconds : stage.seconds) bytes += sizeof(double) * seconds.size();
       bytes += sizeof(LongTask) * stage.long_tasks.size();
     }

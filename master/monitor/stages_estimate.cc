@@ -119,7 +119,7 @@ void AddExpected(const workflow::WorkflowNow& seen, std::size_t there, StagesEst
     const workflow::StageNow& stage = seen.stages[i];
     StageInfo& info = result.expected.emplace_back();
     info = {.id = {0, stage.number},
-            .name = stage.name,
+            .name = stage.title.empty() ? stage.name : stage.title,
             .kind = StageKind::kGeneric,
             .group = stage.group};
     for (const std::size_t parent : stage.parents) {

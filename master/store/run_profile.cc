@@ -18,6 +18,7 @@ void EncodeRunProfile(const RunProfile& run, pb::LoggedRunProfile& message) {
   for (const StageProfile& stage : run.stages) {
     pb::LoggedStageProfile& logged = *message.add_stages();
     logged.set_name(stage.name);
+    logged.set_title(stage.title);
     logged.mutable_parents()->Add(stage.parents.begin(), stage.parents.end());
     if (!stage.fetches) logged.set_fetches(false);
     logged.set_tasks(stage.tasks);
@@ -40,6 +41,7 @@ RunProfile DecodeRunProfile(const pb::LoggedRunProfile& message) {
   for (const pb::LoggedStageProfile& logged : message.stages()) {
     StageProfile& stage = run.stages.emplace_back();
     stage.name = logged.name();
+    stage.title = logged.title();
     for (const std::uint32_t parent : logged.parents()) {
       if (parent < static_cast<std::uint32_t>(message.stages_size())) {
         stage.parents.push_back(parent);

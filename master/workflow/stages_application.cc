@@ -343,8 +343,10 @@ void ExpectStages(std::span<const RunProfile* const> history, WorkflowNow& now) 
     if (place[i]) continue;
     place[i] = now.stages.size();
     expected.push_back(i);
-    StageNow& stage = now.stages.emplace_back(
-        StageNow{.name = before[i].name, .tasks = before[i].tasks, .lag = before[i].lag});
+    StageNow& stage = now.stages.emplace_back(StageNow{.name = before[i].name,
+                                                       .title = before[i].title,
+                                                       .tasks = before[i].tasks,
+                                                       .lag = before[i].lag});
     // The same for as long as it does not exist, whichever others appear before it.
     stage.number = kExpectedStages + static_cast<std::uint32_t>(i);
     if (seen == 0) continue;

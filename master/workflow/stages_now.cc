@@ -101,6 +101,7 @@ class Looking {
     stages_.push_back({.stage = &stage});
     StageNow& now = seen_.stages.emplace_back();
     now.name = opened.signature.empty() ? opened.name : opened.signature;
+    if (!opened.signature.empty()) now.title = opened.name;
     now.number = number;
     now.work = opened.work;
     now.fetches = !opened.parents.empty();
@@ -510,6 +511,7 @@ RunProfile ProfileOf(const WorkflowNow& now) {
     if (!RanWhole(stage)) continue;
     place[i] = run.stages.size();
     StageProfile profile = {.name = stage.name,
+                            .title = stage.title,
                             .fetches = stage.fetches,
                             .tasks = stage.tasks,
                             .lag = stage.lag.value_or(0)};
@@ -528,6 +530,9 @@ RunProfile ProfileOf(const WorkflowNow& now) {
     for (const std::size_t parent : parents[i]) {
       run.stages[place[i]].parents.push_back(place[parent]);
     }
+  }
+  if (!CanBeKept(run)) {
+    for (StageProfile& stage : run.stages) stage.title.clear();
   }
   if (!CanBeKept(run)) run.stages.clear();
   return run;

@@ -71,7 +71,7 @@ StagePrediction PredictionOfOwn(const LiveJob& live, const estimate::StageEstima
     return stage;
   }
   const StageProfile& before = live.expected.stages->front().stages[place];
-  stage.name = before.name;
+  stage.name = before.title.empty() ? before.name : before.title;
   for (const std::size_t parent : before.parents) {
     stage.parents.push_back(kExpectedStages + static_cast<std::uint32_t>(parent));
   }

@@ -34,6 +34,7 @@ struct RunningTask {
 
 struct StageNow {
   std::string name;                  // as engines name it: the same in every run
+  std::string title;                 // for people; empty: its name
   std::vector<std::size_t> parents;  // indexes
   std::uint64_t work = 0;            // equal for stages that do the same; 0: not known
   bool fetches = true;               // its tasks read what parents wrote (stage_profile.h)

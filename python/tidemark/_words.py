@@ -8,13 +8,25 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Optional
 
-from tidemark.job import Estimate, EstimateState, JobKind, JobState, Range, Snapshot
+from tidemark.job import (
+    Estimate,
+    EstimateState,
+    JobKind,
+    JobState,
+    Range,
+    Snapshot,
+    StageState,
+)
 
 _ZERO = timedelta()
 _SECOND = timedelta(seconds=1)
 _MINUTE = timedelta(minutes=1)
 _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
+# How far the truth may be from a percentage that is shown, and how much of the work left must be
+# backed by what has ended, where there is no interval.
+_PERCENT_OFF_MAX = 1 / 3
+_KNOWN_SHARE_MIN = 0.5
 # Longer than any job; larger values are shown as "over".
 _LONGEST = 999 * _DAY
 _STEPS = [
@@ -135,15 +147,38 @@ def remaining_text(snapshot: Snapshot, unicode: bool) -> str:
     return f"{text} ({range_text(known.lower, known.upper, unicode)})" if known.has_range else text
 
 
+def _is_percent_told(snapshot: Snapshot) -> bool:
+    """Not where the truth may be far away, as of an application that is not known and may go on."""
+    estimate = snapshot.estimate
+    if snapshot.final or estimate.state != EstimateState.VALID or estimate.remaining is None:
+        return True
+    shown = estimate.fraction_done
+    if estimate.remaining.lower is not None and estimate.remaining.upper is not None:
+        off = max(shown - estimate.fraction_done_lower, estimate.fraction_done_upper - shown)
+        return off <= _PERCENT_OFF_MAX
+    if snapshot.info.kind != JobKind.APPLICATION:
+        return True
+    # A group of stages, which has no interval.
+    if estimate.known_share < _KNOWN_SHARE_MIN:
+        return False
+    elapsed = snapshot.elapsed or _ZERO
+    whole = elapsed + estimate.remaining.median
+    return whole <= _ZERO or abs(elapsed / whole - shown) <= _PERCENT_OFF_MAX
+
+
 def shown_fraction(snapshot: Snapshot) -> float:
-    """1 only of what has succeeded."""
+    """1 only of what has succeeded; 0 where a number would say nothing."""
     if snapshot.state == JobState.SUCCEEDED:
         return 1.0
+    if not _is_percent_told(snapshot):
+        return 0.0
     return min(snapshot.fraction_done, 0.999)
 
 
 def percent_text(snapshot: Snapshot) -> str:
-    """Cut, not rounded; "-" while nothing has been estimated."""
+    """Cut, not rounded; "-" where it would say nothing, and while nothing has been estimated."""
+    if not _is_percent_told(snapshot):
+        return "-"
     # A hair more, so that 0.29, whose product with 100 is below 29, is shown as 29.
     percent = math.floor(100 * shown_fraction(snapshot) + 1e-9)
     estimate: Estimate = snapshot.estimate
@@ -155,11 +190,32 @@ def parts_text(snapshot: Snapshot) -> str:
     counts = snapshot.counts
     if snapshot.info.kind == JobKind.WORKFLOW or counts.child_count:
         return f"{counts.finished_child_count} of {counts.child_count} jobs done"
+    expected = _stages_that_are(StageState.EXPECTED, snapshot)
+    if not counts.stage_count and expected:
+        return f"{expected} stages expected"
     if snapshot.info.kind == JobKind.APPLICATION and counts.stage_count:
-        return f"{counts.finished_stage_count} of {counts.stage_count} stages done"
+        return _stages_text(snapshot, expected)
     if counts.task_count:
         return f"{counts.finished_task_count}/{counts.task_count} tasks"
     return ""
+
+
+def _stages_that_are(state: StageState, snapshot: Snapshot) -> int:
+    return sum(stage.state == state for stage in snapshot.stages)
+
+
+def _stages_text(snapshot: Snapshot, expected: int) -> str:
+    counts = snapshot.counts
+    # The smallest view has no stages, only how many are done or skipped.
+    if not snapshot.stages and counts.finished_stage_count:
+        return f"{counts.finished_stage_count} of {counts.stage_count} stages done or skipped"
+    skipped = min(_stages_that_are(StageState.SKIPPED, snapshot), counts.finished_stage_count)
+    text = f"{counts.finished_stage_count - skipped} of {counts.stage_count - skipped} stages done"
+    if skipped:
+        text += f", {skipped} skipped"
+    if expected:
+        text += f", {expected} more expected"
+    return text if _is_percent_told(snapshot) else f"{text}, more may come"
 
 
 def elapsed_text(snapshot: Snapshot) -> str:

@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 import unicodedata
+from datetime import timedelta
 from typing import Any, Generator, Iterable, Optional, TextIO
 
 from tidemark import _words
@@ -19,6 +20,8 @@ _log = logging.getLogger("tidemark")
 
 # Plain lines: at least so often, by the master's clock.
 _AT_LEAST_EVERY_S = 10
+# An end that has moved by less does not mislead.
+_END_MOVES = timedelta(seconds=5)
 _TITLE_COLUMNS_MAX = 30
 
 
@@ -96,6 +99,7 @@ class PlainLines(_StreamBar):
         super().__init__(stream)
         self._said: Optional[tuple[object, ...]] = None
         self._said_at: Any = None
+        self._said_left: Optional[timedelta] = None
 
     def draw(self, snapshot: Snapshot) -> None:
         with self._lock:
@@ -103,10 +107,12 @@ class PlainLines(_StreamBar):
             estimate = snapshot.estimate.state
             is_silent = snapshot.silent_since is not None
             now = (percent, snapshot.state, snapshot.final, estimate, is_silent)
-            if now != self._said or (
-                (snapshot.at - self._said_at).total_seconds() >= _AT_LEAST_EVERY_S
+            if (
+                now != self._said
+                or (snapshot.at - self._said_at).total_seconds() >= _AT_LEAST_EVERY_S
+                or self._has_end_moved(snapshot)
             ):
-                self._said, self._said_at = now, snapshot.at
+                self._said, self._said_at, self._said_left = now, snapshot.at, _left(snapshot)
                 percent = "" if percent == "-" else f"{percent}, "
                 self._write(
                     f"[{_words.elapsed_text(snapshot)}] {_title(snapshot)}: {percent}"
@@ -114,6 +120,15 @@ class PlainLines(_StreamBar):
                 )
             for note in self._new_notes(snapshot):
                 self._write(f"{_title(snapshot)}: {note}\n")
+
+    def _has_end_moved(self, snapshot: Snapshot) -> bool:
+        """Whether the end that was said last misleads now."""
+        left = _left(snapshot)
+        if left is None or self._said_left is None:
+            return left is not self._said_left
+        said = self._said_left - (snapshot.at - self._said_at)
+        moved = abs(left - said)
+        return moved >= _END_MOVES and moved > max(left, said) / 2
 
     def say(self, message: str) -> None:
         with self._lock:
@@ -221,6 +236,11 @@ class NotebookBar(Bar):
     def _remarks(self) -> list[str]:
         notes = list(self._newest.notes) if self._newest else []
         return notes + ([f"tidemark: {self._trouble}"] if self._trouble else [])
+
+
+def _left(snapshot: Snapshot) -> Optional[timedelta]:
+    remaining = snapshot.estimate.remaining
+    return None if remaining is None else remaining.median
 
 
 def _title(snapshot: Snapshot) -> str:

@@ -241,6 +241,13 @@ TEST(JobFrame, OfAnApplicationHasABarForStagesThatRun) {
   EXPECT_EQ(lines[11], "* critical path: a delay here delays the job");
 }
 
+TEST(JobFrame, OfAnUnknownApplicationHasAnEmptyBarAndSaysThatMoreMayCome) {
+  const auto lines = RenderFrame(UnknownQuery(), kAscii80);
+  EXPECT_EQ(lines[0], "q64 | 4 of 14 stages done, more may come | 1 min 12 s");
+  EXPECT_EQ(lines[1], "[.......................]     -  ~ 1 min left (7 s - 12 min)");
+  EXPECT_EQ(lines[2], "  scan     [#######.....................]  25 %  ~ 1 min left");
+}
+
 TEST(JobFrame, OfAnApplicationShowsTheGroupsThatRunFirst) {
   Snapshot query = Query();
   query.groups = {{.group = "job/2", .name = "count", .state = JobState::kSucceeded},
@@ -248,6 +255,7 @@ TEST(JobFrame, OfAnApplicationShowsTheGroupsThatRunFirst) {
                    .name = "sales\x1b[2J",
                    .state = JobState::kRunning,
                    .fraction_done = 0.5,
+                   .started_at = query.at - absl::Seconds(60),
                    .ends_in = Range{absl::Seconds(60)}}};
   const auto lines = RenderFrame(query, kAscii80);
   EXPECT_THAT(lines[2], AllOf(StartsWith("  sql/3 sales [2J ["), EndsWith("50 %  ~ 1 min left")));

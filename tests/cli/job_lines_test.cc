@@ -97,6 +97,45 @@ TEST(JobLines, SayANewPhaseStateOrNote) {
   EXPECT_TRUE(lines.Next(shuffling).has_value());
 }
 
+Snapshot EndingIn(int seconds_later, int seconds_left) {
+  Snapshot snapshot = After(seconds_later, 0.41);
+  snapshot.estimate.remaining = Range{absl::Seconds(seconds_left)};
+  return snapshot;
+}
+
+TEST(JobLines, SayAtOnceThatTheEndHasMovedByMuch) {
+  PlainLines lines(kAscii, false);
+  lines.Next(EndingIn(0, 20));
+  EXPECT_FALSE(lines.Next(EndingIn(1, 19)).has_value());
+  EXPECT_FALSE(lines.Next(EndingIn(2, 30)).has_value()) << "12 of 30 s later";
+  EXPECT_TRUE(lines.Next(EndingIn(3, 40)).has_value()) << "23 of 40 s later";
+  EXPECT_FALSE(lines.Next(EndingIn(4, 39)).has_value());
+  EXPECT_TRUE(lines.Next(EndingIn(5, 18)).has_value()) << "20 of 38 s sooner";
+}
+
+TEST(JobLines, DoNotSayThatTheEndHasMovedByAMoment) {
+  PlainLines lines(kAscii, false);
+  lines.Next(EndingIn(0, 1));
+  EXPECT_FALSE(lines.Next(EndingIn(1, 4)).has_value());
+}
+
+TEST(JobLines, SayThatAnEndIsKnownNoLonger) {
+  PlainLines lines(kAscii, false);
+  lines.Next(EndingIn(0, 20));
+  Snapshot without = After(1, 0.41);
+  without.estimate.remaining.reset();
+  EXPECT_TRUE(lines.Next(without).has_value());
+}
+
+TEST(JobLine, OfAnUnknownApplicationHasNoPercentage) {
+  Snapshot query = UnknownQuery();
+  query.stages.resize(5);
+  query.groups = {{.group = "sql/3", .state = JobState::kRunning, .fraction_done = 0.5}};
+  EXPECT_EQ(PlainLine(query, kAscii, false),
+            "[1 min 12 s] q64: 4 of 14 stages done, more may come, ~ 1 min left (7 s - 12 min); "
+            "running: sql/3, scan 25 %");
+}
+
 TEST(JobLine, OfAWorkflowSaysWhatRunsAndWhatWaits) {
   EXPECT_EQ(PlainLine(Visits(), kAscii, false),
             "[1 min 12 s] page visits: 1 of 3 jobs done, 41 %, ~ 3 min 20 s left (2 min 50 s - 4 "

@@ -16,12 +16,18 @@ constexpr TextOptions kAscii = {};
 
 TEST(JobSummary, TellsHowWrongEachIndicatorWas) {
   EXPECT_THAT(
-      RenderSummary(Succeeded(), 80, kAscii),
-      ElementsAre("two-path succeeded after 1 min 12 s", "Forecast error (percentage points)",
+      RenderSummary(Succeeded(), 80, kAscii, "", true),
+      ElementsAre("two-path succeeded after 1 min 12 s",
+                  "How far the progress of each indicator was from the truth, in points of 100",
                   "            ------- reduce phase -------   - whole job -",
                   "               avg     max  end in range     avg     max",
                   "nearestfit     2.1     8.9          92 %     1.8     9.1",
                   "hadoop        31.0    62.1             -    30.2    61.0"));
+}
+
+TEST(JobSummary, TellsHowWrongIndicatorsWereOnlyWhenTheyAreCompared) {
+  EXPECT_THAT(RenderSummary(Succeeded(), 80, kAscii),
+              ElementsAre("two-path succeeded after 1 min 12 s"));
 }
 
 TEST(JobSummary, HasNoErrorOfAReducePhaseWithoutAnUpdate) {
@@ -31,7 +37,7 @@ TEST(JobSummary, HasNoErrorOfAReducePhaseWithoutAnUpdate) {
                       .last_stage_avg_points = 0,
                       .last_stage_max_points = 0,
                       .interval_coverage = 1}};
-  const auto lines = RenderSummary(snapshot, 80, kAscii);
+  const auto lines = RenderSummary(snapshot, 80, kAscii, "", true);
   EXPECT_EQ(lines[4], "tidemark       -       -             -     3.0     4.0");
   EXPECT_EQ(lines[5], "exact        0.0     0.0         100 %     0.0     0.0");
 }

@@ -48,6 +48,15 @@ TEST(JobTable, SaysWhereAWorkflowIsAndWhatASmallViewHolds) {
   const auto lines = RenderJobTable({basic, Query()}, {.width = 120});
   EXPECT_THAT(lines[1], HasSubstr("  1 of 3 jobs done "));
   EXPECT_THAT(lines[2], HasSubstr("  4 of 14 stages done "));
+  Snapshot small = Query();
+  small.stages.clear();
+  EXPECT_THAT(RenderJobTable({small}, {.width = 120})[1],
+              HasSubstr("  4 of 14 stages done or skipped  "));
+}
+
+TEST(JobTable, HasNoPercentageOfAnUnknownApplication) {
+  EXPECT_THAT(RenderJobTable({UnknownQuery()}, {.width = 120})[1],
+              HasSubstr("  running  -     1 min 12 s  4 of 14 stages done, more may come  "));
 }
 
 TEST(JobTable, IsWideWhenAsked) {
@@ -149,7 +158,15 @@ TEST(EstimateTable, ShowsTheEndAndEachStage) {
   EXPECT_THAT(
       RenderEstimate(Planned(absl::Seconds(20)), {.width = 120}),
       ElementsAre("visits: ~ 20 s left, 50 % of the slots' time used", "STAGE  STARTS  ENDS",
-                  "parse  0 s     20 s  critical, bound by network"));
+                  "parse  0 s     20 s  critical path, bound by network",
+                  "critical path: each waits for the one before; others may still hold the slots "
+                  "that these need"));
+}
+
+TEST(EstimateTable, SaysNothingOfACriticalPathWhereThereIsNone) {
+  Outcome outcome = Planned(absl::Seconds(20));
+  outcome.snapshot.stages[0].is_critical = false;
+  EXPECT_THAT(RenderEstimate(outcome, {.width = 120}), SizeIs(3));
 }
 
 // Nothing of it has passed, so nothing is "left".
@@ -170,7 +187,7 @@ TEST(EstimateTable, ShowsJobsBesideTheStagesOfOthers) {
       {.number = 1, .name = "load", .estimate = {.remaining = Range{.median = absl::Seconds(5)}}},
       {.number = 2, .name = "report"}};
   const auto lines = RenderEstimate(outcome, {.width = 120});
-  ASSERT_EQ(lines.size(), 4u);
+  ASSERT_EQ(lines.size(), 5u);
   EXPECT_THAT(lines[2], HasSubstr("report/parse"));
   EXPECT_THAT(lines[3], HasSubstr("load          -       5 s"));
 }

@@ -65,5 +65,60 @@ TEST(JobWording, TheShuffleIsTheFirstPartOfTheReduceStage) {
   EXPECT_EQ(StepsOf(snapshot)[1].text, "shuffle 50 %");
 }
 
+TEST(Percentage, IsNotToldWhereItMayBeAThirdOfTheWholeAway) {
+  Snapshot snapshot = SomeSnapshot();  // 41 %
+  snapshot.estimate.fraction_done_lower = 0.1;
+  snapshot.estimate.fraction_done_upper = 0.74;
+  EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "41 %");
+  snapshot.estimate.fraction_done_upper = 0.75;
+  EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "-");
+  // What was shown never falls, also where it has turned out to be too much.
+  snapshot.estimate.fraction_done_lower = 0.03;
+  snapshot.estimate.fraction_done_upper = 0.06;
+  EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "-");
+  snapshot.state = JobState::kFailed;
+  snapshot.is_final = true;
+  EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "41 %");
+}
+
+TEST(Percentage, OfAGroupNeedsMostOfItsWorkToBeKnown) {
+  Snapshot query = Query();
+  query.groups = {{.group = "sql/3",
+                   .state = JobState::kRunning,
+                   .fraction_done = 0.5,
+                   .started_at = query.at - absl::Seconds(60),
+                   .ends_in = Range{absl::Seconds(60)}}};
+  const auto of_group = [&] { return PercentText(PartsOf(query, {}).front()); };
+  const auto of_group_alone = [&] {
+    const Snapshot alone = SnapshotOfGroup(query, "sql/3").value();
+    return PercentText(alone, alone.estimate);
+  };
+  EXPECT_EQ(of_group(), "50 %");
+  EXPECT_EQ(of_group_alone(), "50 %");
+  query.groups[0].ends_in = Range{absl::Minutes(9)};  // 60 of 600 s
+  EXPECT_EQ(of_group(), "-");
+  EXPECT_EQ(of_group_alone(), "-");
+  query.groups[0].ends_in = Range{absl::Seconds(60)};
+  query.estimate.known_share = 0.4;
+  EXPECT_EQ(of_group(), "-");
+  EXPECT_EQ(of_group_alone(), "-");
+}
+
+TEST(Steps, CountStagesThatRanApartFromSkippedAndExpectedOnes) {
+  Snapshot query = Query();
+  for (const std::size_t skipped : {1, 2}) query.stages[skipped].state = StageState::kSkipped;
+  EXPECT_EQ(CurrentStep(query), "2 of 12 stages done, 2 skipped");
+  query.stages.push_back({.id = {0, kExpectedStages}, .state = StageState::kExpected});
+  EXPECT_EQ(CurrentStep(query), "2 of 12 stages done, 2 skipped, 1 more expected");
+}
+
+TEST(Steps, SayHowManyStagesAreExpectedBeforeTheFirst) {
+  Snapshot query = Query();
+  query.info->kind = JobKind::kUnknown;
+  query.counts = {};
+  for (StageProgress& stage : query.stages) stage.state = StageState::kExpected;
+  EXPECT_EQ(CurrentStep(query), "14 stages expected");
+}
+
 }  // namespace
 }  // namespace tidemark::console

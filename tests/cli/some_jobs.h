@@ -8,7 +8,11 @@
 namespace tidemark::console {
 
 inline Estimate SomeEstimate(const std::string& indicator, double fraction_done) {
-  return {.state = EstimateState::kValid, .fraction_done = fraction_done, .indicator = indicator};
+  return {.state = EstimateState::kValid,
+          .fraction_done = fraction_done,
+          .fraction_done_lower = fraction_done,
+          .fraction_done_upper = fraction_done,
+          .indicator = indicator};
 }
 
 // A MapReduce job in its reduce stage, at 41 %, with a task that ends last.
@@ -124,6 +128,8 @@ inline Snapshot Visits() {
   snapshot.estimate = {
       .state = EstimateState::kValid,
       .fraction_done = 0.414,
+      .fraction_done_lower = 0.22,
+      .fraction_done_upper = 0.5,
       .remaining = Range{absl::Seconds(200), absl::Seconds(170), absl::Seconds(250)}};
   snapshot.counts = {.children = 3, .finished_children = 1};
   Child parse = {.number = 1, .name = "parse", .state = ChildState::kSucceeded};
@@ -143,7 +149,7 @@ inline Snapshot Visits() {
   return snapshot;
 }
 
-// An application of twelve stages, of which four are done and ten run.
+// An application of fourteen stages, of which four are done and ten run.
 inline Snapshot Query() {
   Snapshot snapshot = Visits();
   snapshot.info = JobInfo{.name = "q64", .kind = JobKind::kApplication, .engine = "spark"};
@@ -157,6 +163,19 @@ inline Snapshot Query() {
     snapshot.stage_infos.push_back({.id = {0, i}, .name = i == 4 ? "scan" : ""});
   }
   snapshot.counts = {.stages = 14, .finished_stages = 4, .tasks = 100, .finished_tasks = 30};
+  snapshot.estimate.known_share = 1;
+  return snapshot;
+}
+
+// The same in its first run, when nothing tells whether more jobs come: its 50 % are those of an
+// application that takes from a tenth of its time more to ten times as long.
+inline Snapshot UnknownQuery() {
+  Snapshot snapshot = Query();
+  snapshot.estimate = {.state = EstimateState::kValid,
+                       .fraction_done = 0.5,
+                       .fraction_done_lower = 0.09,
+                       .fraction_done_upper = 0.91,
+                       .remaining = Range{absl::Seconds(72), absl::Seconds(7), absl::Seconds(720)}};
   return snapshot;
 }
 

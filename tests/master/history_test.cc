@@ -304,6 +304,14 @@ TEST_F(HistoryTest, LongTasksOfAStageAreKeptByIndex) {
   EXPECT_THAT(Open()->OfName("nightly", 1)->front().summary.stages.stages, ElementsAre(stage));
 }
 
+TEST_F(HistoryTest, WhatPeopleCallAStageIsKept) {
+  FinishedJob job = Ended("a", 100);
+  const StageProfile stage = {.name = "0f-1", .title = "join at a.py:7", .tasks = 1};
+  job.summary.stages.stages = {stage};
+  ASSERT_TRUE(Open()->Add(job).ok());
+  EXPECT_THAT(Open()->OfName("nightly", 1)->front().summary.stages.stages, ElementsAre(stage));
+}
+
 TEST_F(HistoryTest, LongTasksOutOfOrderOrWithoutATimeAreLeftOut) {
   FinishedJob job = Ended("a", 100);
   StageProfile stage = {.name = "join", .tasks = 200};

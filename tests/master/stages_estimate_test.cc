@@ -457,7 +457,9 @@ TEST(JobOfStages, BoundsOfTheLastStageAreNoCloserThanThoseOfTheJob) {
 
 TEST(JobOfStages, StagesOfAnEarlierRunAreExpectedUntilTheyExist) {
   Query query{{Stage(0, 4)}};
-  query.monitor.SetPastRuns({EarlierRun()});
+  PastRun run = EarlierRun();
+  run.stages.stages[1].title = "join at a.py:7";
+  query.monitor.SetPastRuns({run});
   query.RunUntil(15);
   Snapshot job = query.Tick(15);
   ASSERT_THAT(job.stages, SizeIs(2));
@@ -465,7 +467,7 @@ TEST(JobOfStages, StagesOfAnEarlierRunAreExpectedUntilTheyExist) {
   const StageProgress& join = job.stages[1];
   EXPECT_EQ(join.id.stage, kExpectedStages + 1) << "its place in that run";
   EXPECT_EQ(job.stage_infos[1].id, join.id);
-  EXPECT_EQ(job.stage_infos[1].name, "s1");
+  EXPECT_EQ(job.stage_infos[1].name, "join at a.py:7");
   EXPECT_THAT(job.stage_infos[1].parents, ElementsAre(0));
   EXPECT_EQ(join.state, StageState::kExpected);
   EXPECT_EQ(join.tasks, 2u);

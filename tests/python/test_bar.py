@@ -25,6 +25,8 @@ def some_snapshot(seconds=65, fraction=0.415, name="visits", **changes):
             estimate=Estimate(
                 state=tidemark.EstimateState.VALID,
                 fraction_done=fraction,
+                fraction_done_lower=fraction,
+                fraction_done_upper=fraction,
                 remaining=Range(
                     timedelta(seconds=41.4), timedelta(seconds=35.2), timedelta(seconds=51.1)
                 ),
@@ -123,6 +125,62 @@ def test_what_is_not_known_is_said_and_no_zero_stands_for_it():
     assert text.splitlines()[0].endswith("visits: 3/8 tasks, no estimate yet")
     assert text.splitlines()[1].endswith("90 %, 3/8 tasks, past the predicted end")
     assert text.splitlines()[2].endswith("; no news from the job for 1 min")
+
+
+def test_plain_lines_come_at_once_when_the_end_has_moved_by_much():
+    def ending_in(seconds_later, seconds_left):
+        snapshot = some_snapshot(60 + seconds_later)
+        remaining = Range(timedelta(seconds=seconds_left))
+        estimate = dataclasses.replace(snapshot.estimate, remaining=remaining)
+        return dataclasses.replace(snapshot, estimate=estimate)
+
+    text = drawn(
+        [ending_in(0, 20), ending_in(1, 19), ending_in(2, 30), ending_in(3, 40), ending_in(4, 39)],
+        Stream(),
+    )
+    assert [line.split("]")[0] for line in text.splitlines()] == ["[1 min", "[1 min 03 s"]
+
+
+def test_an_unknown_application_has_no_percentage_and_an_empty_bar():
+    stages = tuple(
+        tidemark.StageProgress(state=state)
+        for state in [tidemark.StageState.DONE, tidemark.StageState.RUNNING]
+        + 3 * [tidemark.StageState.SKIPPED]
+    )
+    snapshot = some_snapshot(
+        info=JobInfo(name="q64", kind=tidemark.JobKind.APPLICATION),
+        counts=tidemark.Counts(stage_count=5, finished_stage_count=4),
+        stages=stages,
+    )
+    known = drawn([snapshot], Stream())
+    assert "q64: 41 %, 1 of 2 stages done, 3 skipped, ≈" in known
+    estimate = dataclasses.replace(snapshot.estimate, fraction_done_lower=0.09)
+    unknown = dataclasses.replace(estimate, fraction_done_upper=0.91)
+    first_run = dataclasses.replace(snapshot, estimate=unknown)
+    lines = drawn([first_run], Stream())
+    assert "q64: 1 of 2 stages done, 3 skipped, more may come, ≈" in lines
+    bar = drawn([first_run], Stream(is_terminal=True))
+    assert "%" not in bar and "█" not in bar
+
+
+def test_before_its_first_stage_a_known_application_says_what_is_expected():
+    expected = tidemark.StageProgress(state=tidemark.StageState.EXPECTED)
+    snapshot = some_snapshot(counts=tidemark.Counts(), stages=(expected, expected))
+    assert "visits: 41 %, 2 stages expected, ≈" in drawn([snapshot], Stream())
+
+
+def test_a_group_has_a_percentage_when_most_of_its_work_is_known():
+    def of_group(known_share, seconds_left):
+        snapshot = some_snapshot(60, info=JobInfo(kind=tidemark.JobKind.APPLICATION))
+        remaining = Range(timedelta(seconds=seconds_left))
+        estimate = dataclasses.replace(
+            snapshot.estimate, fraction_done=0.5, remaining=remaining, known_share=known_share
+        )
+        return drawn([dataclasses.replace(snapshot, estimate=estimate)], Stream())
+
+    assert "50 %" in of_group(1, 60)
+    assert "%" not in of_group(0.4, 60)
+    assert "%" not in of_group(1, 540)
 
 
 def test_it_says_which_task_ends_last_and_why():

@@ -192,6 +192,12 @@ TEST(Translator, SaysHowATaskEnded) {
       R"({"Reason":"ExceptionFailure","Class Name":"a.B","Description":"bad","Stack Trace":[]})");
   EXPECT_EQ(failed.state, AttemptState::kFailed);
   EXPECT_EQ(failed.failure, "ExceptionFailure: a.B: bad");
+  EXPECT_EQ(
+      state_of(
+          R"({"Reason":"ExceptionFailure","Class Name":"a.PythonException",)"
+          R"("Description":"Traceback (most recent call last):\n  File 1\nValueError: bad\n"})")
+          .failure,
+      "ValueError: bad");
 }
 
 TEST(Translator, GroupsAreExecutionsOfSqlElseJobs) {
@@ -486,6 +492,18 @@ TEST(Translator, AnApplicationEndsAsItsDriverOrItsLastJob) {
                                             .at = At(1'010'000)}));
   EXPECT_EQ(outcome(ill, R"(,"ExitCode":0)")[0].outcome, JobOutcome::kSucceeded);
   EXPECT_EQ(outcome(well, R"(,"ExitCode":3)")[0].message, "the driver exited with 3");
+  EXPECT_EQ(outcome(ill, R"(,"ExitCode":3)")[0].message,
+            "job 0 failed: boom; the driver exited with 3");
+}
+
+TEST(Translator, AJobFailedForTheExceptionThatPythonRaised) {
+  const std::string python =
+      R"(most recent failure: Lost task 0.0 in stage 0.0 (TID 0) (host executor driver): )"
+      R"(a.PythonException: Traceback (most recent call last):\n  File 1\nValueError: bad\n)";
+  const auto events =
+      Read({kStart, Job(0, Stage(0, 1)),
+            JobEnd(0, R"({"Result":"JobFailed","Exception":{"Message":")" + python + R"("}})")});
+  EXPECT_EQ(Of<GroupClosed>(events)[0].message, "job 0 failed: ValueError: bad");
 }
 
 TEST(Translator, AnApplicationThatIsStoppedWhileItsJobsRunWasKilled) {

@@ -357,6 +357,7 @@ TEST(ProfileOf, StagesThatDidNotRunAreLeftOutAndThoseBehindThemWaitForTheirs) {
   EXPECT_DOUBLE_EQ(run.slots, 1);
   ASSERT_EQ(run.stages.size(), 2u);
   EXPECT_EQ(run.stages[1].name, "s2");
+  EXPECT_EQ(run.stages[1].title, "stage");
   EXPECT_THAT(run.stages[1].parents, ElementsAre(0));
   EXPECT_THAT(run.stages[0].seconds[static_cast<std::size_t>(Warmth::kFresh)], ElementsAre(3));
   EXPECT_THAT(run.stages[1].seconds[static_cast<std::size_t>(Warmth::kFirst)], ElementsAre(2));

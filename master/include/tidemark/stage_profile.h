@@ -30,6 +30,8 @@ struct StageProfile {
   static constexpr std::size_t kLongTasksMax = 64;
   // Its signature, which is the same in every run.
   std::string name;
+  // For people; empty: its name.
+  std::string title;
   // What it waited for: indexes in RunProfile::stages.
   std::vector<std::size_t> parents;
   // Whether its tasks read what parents wrote. Else its driver alone waited for them, as for one

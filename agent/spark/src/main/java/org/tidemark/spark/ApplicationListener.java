@@ -220,7 +220,7 @@ final class ApplicationListener extends SparkListener {
                 info.stageId(),
                 info.attemptNumber(),
                 why == null ? Events.Outcome.SUCCEEDED : Events.Outcome.FAILED,
-                why == null ? null : cut(why.toString()),
+                why == null ? null : causeIn(why.toString()),
                 at == null ? 0 : (Long) at);
         standing.stageClosed(info.stageId(), closed);
         sender.send(closed);
@@ -275,11 +275,11 @@ final class ApplicationListener extends SparkListener {
       if (isOn() && numbers != null) {
         failure =
             end.jobResult() instanceof JobFailed
-                ? cut(
-                    "job "
-                        + end.jobId()
-                        + " failed: "
-                        + ((JobFailed) end.jobResult()).exception().getMessage())
+                ? "job "
+                    + end.jobId()
+                    + " failed: "
+                    + causeIn(
+                        String.valueOf(((JobFailed) end.jobResult()).exception().getMessage()))
                 : null;
         for (StageNews news : stages.ended(numbers)) {
           tell(news);
@@ -377,14 +377,16 @@ final class ApplicationListener extends SparkListener {
   /** Null: it succeeded. */
   private String failureOfExecution(Object event) throws ReflectiveOperationException {
     final Object why = Members.orNull((scala.Option<?>) members.call(event, "errorMessage"));
-    return why == null || why.toString().isEmpty() ? null : cut(why.toString());
+    return why == null || why.toString().isEmpty() ? null : causeIn(why.toString());
   }
 
   private Event closing(SparkListenerApplicationEnd end) {
     final Integer code = exitCodeOf(end);
     if (code != null && code != 0) {
       return Events.jobClosed(
-          Events.Outcome.FAILED, "the driver exited with " + code, end.time());
+          Events.Outcome.FAILED,
+          (failure == null ? "" : failure + "; ") + "the driver exited with " + code,
+          end.time());
     }
     final String why = code == null ? failure : null;
     if (why != null) {
@@ -517,12 +519,14 @@ final class ApplicationListener extends SparkListener {
 
   private static String failureOf(TaskEndReason reason) {
     return reason instanceof TaskFailedReason
-        ? cut(((TaskFailedReason) reason).toErrorString())
+        ? causeIn(((TaskFailedReason) reason).toErrorString())
         : "";
   }
 
-  private static String cut(String text) {
-    return text.substring(0, Math.min(text.length(), FAILURE_CHARS_MAX));
+  /** What made it fail, out of {@code text}, and of that no more than a snapshot has room for. */
+  private static String causeIn(String text) {
+    final String cause = FailureCause.of(text);
+    return cause.substring(0, Math.min(cause.length(), FAILURE_CHARS_MAX));
   }
 
   /** Null before Spark 4.0, which does not say it. */
