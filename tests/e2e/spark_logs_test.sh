@@ -18,6 +18,9 @@ head -c 20000 "$logs/local-1642039451826.zst" >"$work/cut"
 "$tidemark" replay "$work/cut" -o jsonl >"$work/cut.json" 2>"$work/cut.err" || fail "a cut log is a log"
 grep -q 'the log ends before the application' "$work/cut.err" || fail "not said: the log is cut"
 tail -n 1 "$work/cut.json" | grep -q JOB_STATE_RUNNING || fail "the application was running"
+head -c 3300 "$logs/local-1795466322781.zst" >"$work/cut"
+"$tidemark" what-if "$work/cut" >"$work/cut.txt" 2>"$work/cut.err" || fail "tasks of it have ended"
+grep -q 'the log ends before the application' "$work/cut.err" || fail "not said by what-if: the log is cut"
 
 refuses() { # WHY FILE
   local status=0
@@ -31,6 +34,8 @@ refuses 'is no event log' "$work/nonsense"
 refuses 'no files events_N' "$logs"
 printf '\x82SNAPPY\0' >"$work/app.snappy"
 refuses 'compressed with snappy' "$work/app.snappy"
+echo '{"Event":"SparkListenerApplicationEnd","Timestamp":1600000000000}' >"$work/late"
+refuses 'the start of the application .* is not there' "$work/late"
 
 # The first run teaches the second, and a run does not teach itself.
 mkdir "$work/data"
