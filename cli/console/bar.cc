@@ -1,6 +1,7 @@
 #include "cli/console/bar.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tidemark::console {
 namespace {
@@ -22,6 +23,11 @@ int PartsDone(double fraction, int total) {
   return fraction < 1 ? std::min(parts, total - 1) : total;
 }
 
+// Without brackets: what a bar of so many columns has between them, if it has any.
+int InnerColumns(int columns, bool unicode) {
+  return unicode || columns < 4 ? columns : columns - 2;
+}
+
 Bar UnicodeBar(double fraction, int columns) {
   const int eighths = PartsDone(fraction, 8 * columns);
   Bar bar{.done = Repeat("█", eighths / 8)};
@@ -32,11 +38,10 @@ Bar UnicodeBar(double fraction, int columns) {
 }
 
 Bar AsciiBar(double fraction, int columns) {
-  const bool has_brackets = columns >= 4;
-  const int inner = has_brackets ? columns - 2 : columns;
+  const int inner = InnerColumns(columns, /*unicode=*/false);
   const int done = PartsDone(fraction, inner);
   Bar bar{.done = Repeat("#", done), .left = Repeat(".", inner - done)};
-  if (has_brackets) bar = {.done = "[" + bar.done, .left = bar.left + "]"};
+  if (inner < columns) bar = {.done = "[" + bar.done, .left = bar.left + "]"};
   return bar;
 }
 
@@ -45,6 +50,22 @@ Bar AsciiBar(double fraction, int columns) {
 Bar MakeBar(double fraction, int columns, bool unicode) {
   if (columns <= 0) return {};
   return unicode ? UnicodeBar(Held(fraction), columns) : AsciiBar(Held(fraction), columns);
+}
+
+RangeBar MakeRangeBar(double lower, double upper, int columns, bool unicode) {
+  if (columns <= 0) return {};
+  const int inner = InnerColumns(columns, unicode);
+  const int from = std::min(static_cast<int>(Held(lower) * inner), inner - 1);
+  const int to = std::max(static_cast<int>(std::ceil(Held(upper) * inner)), from + 1);
+  const char* const outside = unicode ? "░" : ".";
+  RangeBar bar{.before = Repeat(outside, from),
+               .within = Repeat(unicode ? "▒" : "-", to - from),
+               .after = Repeat(outside, inner - to)};
+  if (inner < columns) {
+    bar.before = "[" + bar.before;
+    bar.after += "]";
+  }
+  return bar;
 }
 
 }  // namespace tidemark::console

@@ -65,6 +65,8 @@ class Frame {
   void AddIndicator(const Estimate& estimate, int label_columns, int bar_columns, int room);
   void AddBar(double fraction, Style style, int columns, const std::string& percent,
               StyledLine& line);
+  void AddRangeBar(const Estimate& estimate, Style style, int columns, const std::string& percent,
+                   StyledLine& line);
   void AddParts();
   int LabelColumns() const;
 
@@ -157,10 +159,13 @@ void Frame::AddIndicator(const Estimate& estimate, int label_columns, int bar_co
     line.Add(is_main ? Style::kStrong : Style::kPlain, PadRight(label, label_columns + kGap));
   }
   const bool has_succeeded = snapshot_.state == JobState::kSucceeded;
-  AddBar(
-      IsPercentTold(snapshot_, estimate) ? ShownFraction(estimate.fraction_done, has_succeeded) : 0,
-      is_main ? StateStyle(snapshot_) : Style::kPlain, bar_columns,
-      PercentText(snapshot_, estimate), line);
+  const Style style = is_main ? StateStyle(snapshot_) : Style::kPlain;
+  const std::string percent = PercentText(snapshot_, estimate);
+  if (IsPercentTold(snapshot_, estimate)) {
+    AddBar(ShownFraction(estimate.fraction_done, has_succeeded), style, bar_columns, percent, line);
+  } else {
+    AddRangeBar(estimate, style, bar_columns, percent, line);
+  }
   if (room > 0) {
     const RemainingWords words = DescribeRemaining(snapshot_, estimate, text_);
     const std::string text = is_main && Columns(words.text()) <= room ? words.text() : words.about;
@@ -174,6 +179,21 @@ void Frame::AddBar(double fraction, Style style, int columns, const std::string&
   const Bar bar = MakeBar(fraction, columns, options_.unicode);
   line.Add(style, bar.done).Add(Style::kDim, bar.left);
   line.Add(Style::kPlain, PadLeft(percent, kPercentColumns));
+}
+
+void Frame::AddRangeBar(const Estimate& estimate, Style style, int columns,
+                        const std::string& percent, StyledLine& line) {
+  const int percent_columns = std::max(Columns(percent) + 1, kPercentColumns);
+  columns -= percent_columns - kPercentColumns;
+  const bool has_range = HasInterval(estimate);
+  const RangeBar bar = MakeRangeBar(estimate.fraction_done_lower, estimate.fraction_done_upper,
+                                    columns, options_.unicode);
+  if (has_range) {
+    line.Add(Style::kDim, bar.before).Add(style, bar.within).Add(Style::kDim, bar.after);
+  } else {
+    line.Add(Style::kDim, MakeBar(0, columns, options_.unicode).left);
+  }
+  line.Add(Style::kPlain, PadLeft(percent, percent_columns));
 }
 
 void Frame::AddParts() {

@@ -67,7 +67,9 @@ std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool
 }
 
 PlainLines::Said PlainLines::What(const Snapshot& snapshot) {
-  Said said{.percent = PercentText(snapshot, snapshot.estimate),
+  Said said{.percent = IsPercentTold(snapshot, snapshot.estimate)
+                           ? PercentText(snapshot, snapshot.estimate)
+                           : "",  // a wide range moves all the time
             .state = snapshot.state,
             .is_final = snapshot.is_final,
             .estimate = snapshot.estimate.state,

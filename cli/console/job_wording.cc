@@ -146,10 +146,6 @@ std::string DoneText(std::uint64_t finished, std::uint64_t all, const char* what
   return fmt::format("{} of {} {} done", finished, all, what);
 }
 
-bool HasInterval(const Estimate& estimate) {
-  return estimate.remaining && estimate.remaining->lower && estimate.remaining->upper;
-}
-
 // Of a group of stages, which has no interval: whether most of the work left is known, and makes
 // what is shown about right.
 bool IsGroupPercentTold(double shown, absl::Duration elapsed, const std::optional<Range>& left,
@@ -363,6 +359,10 @@ int ShownPercent(double fraction_done, bool has_succeeded) {
   return static_cast<int>(std::floor(100 * ShownFraction(fraction_done, has_succeeded) + 1e-9));
 }
 
+bool HasInterval(const Estimate& estimate) {
+  return estimate.remaining && estimate.remaining->lower && estimate.remaining->upper;
+}
+
 bool IsPercentTold(const Snapshot& snapshot, const Estimate& estimate) {
   if (snapshot.is_final || estimate.state != EstimateState::kValid) return true;
   if (HasInterval(estimate)) {
@@ -376,7 +376,11 @@ bool IsPercentTold(const Snapshot& snapshot, const Estimate& estimate) {
 }
 
 std::string PercentText(const Snapshot& snapshot, const Estimate& estimate) {
-  if (!IsPercentTold(snapshot, estimate)) return "-";
+  if (!IsPercentTold(snapshot, estimate)) {
+    if (!HasInterval(estimate)) return "-";
+    return fmt::format("{}-{} %", ShownPercent(estimate.fraction_done_lower, false),
+                       ShownPercent(estimate.fraction_done_upper, false));
+  }
   const int percent = ShownPercent(estimate.fraction_done, HasSucceeded(snapshot));
   const bool has_said_nothing =
       estimate.state == EstimateState::kWarmingUp || estimate.state == EstimateState::kUnknown;

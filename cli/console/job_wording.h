@@ -28,7 +28,9 @@ int ShownPercent(double fraction_done, bool has_succeeded);
 // Whether a percentage says anything: not where the part of its time that has passed may be a third
 // of the whole away from what is shown, as of an application that is not known and may go on.
 bool IsPercentTold(const Snapshot& snapshot, const Estimate& estimate);
-// "41 %"; "-" where it would say nothing, and while the indicator warms up and has never said any.
+bool HasInterval(const Estimate& estimate);
+// "41 %"; the range, "9-91 %", where that would say nothing; "-" where there is none, and while the
+// indicator warms up and has never said any.
 std::string PercentText(const Snapshot& snapshot, const Estimate& estimate);
 
 // The name of the indicator that made an estimate.

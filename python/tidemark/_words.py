@@ -147,13 +147,18 @@ def remaining_text(snapshot: Snapshot, unicode: bool) -> str:
     return f"{text} ({range_text(known.lower, known.upper, unicode)})" if known.has_range else text
 
 
-def _is_percent_told(snapshot: Snapshot) -> bool:
+def _has_interval(estimate: Estimate) -> bool:
+    left = estimate.remaining
+    return left is not None and left.lower is not None and left.upper is not None
+
+
+def is_percent_told(snapshot: Snapshot) -> bool:
     """Not where the truth may be far away, as of an application that is not known and may go on."""
     estimate = snapshot.estimate
     if snapshot.final or estimate.state != EstimateState.VALID or estimate.remaining is None:
         return True
     shown = estimate.fraction_done
-    if estimate.remaining.lower is not None and estimate.remaining.upper is not None:
+    if _has_interval(estimate):
         off = max(shown - estimate.fraction_done_lower, estimate.fraction_done_upper - shown)
         return off <= _PERCENT_OFF_MAX
     if snapshot.info.kind != JobKind.APPLICATION:
@@ -170,18 +175,25 @@ def shown_fraction(snapshot: Snapshot) -> float:
     """1 only of what has succeeded; 0 where a number would say nothing."""
     if snapshot.state == JobState.SUCCEEDED:
         return 1.0
-    if not _is_percent_told(snapshot):
+    if not is_percent_told(snapshot):
         return 0.0
     return min(snapshot.fraction_done, 0.999)
 
 
-def percent_text(snapshot: Snapshot) -> str:
-    """Cut, not rounded; "-" where it would say nothing, and while nothing has been estimated."""
-    if not _is_percent_told(snapshot):
-        return "-"
+def _percent(fraction: float) -> int:
     # A hair more, so that 0.29, whose product with 100 is below 29, is shown as 29.
-    percent = math.floor(100 * shown_fraction(snapshot) + 1e-9)
+    return math.floor(100 * fraction + 1e-9)
+
+
+def percent_text(snapshot: Snapshot) -> str:
+    """Cut, not rounded; the range where that would say nothing, "-" where there is none."""
     estimate: Estimate = snapshot.estimate
+    if not is_percent_told(snapshot):
+        if not _has_interval(estimate):
+            return "-"
+        lower, upper = estimate.fraction_done_lower, estimate.fraction_done_upper
+        return f"{_percent(min(lower, 0.999))}-{_percent(min(upper, 0.999))} %"
+    percent = _percent(shown_fraction(snapshot))
     says_nothing = estimate.state in (EstimateState.WARMING_UP, EstimateState.UNKNOWN)
     return "-" if says_nothing and percent == 0 else f"{percent} %"
 
@@ -215,7 +227,7 @@ def _stages_text(snapshot: Snapshot, expected: int) -> str:
         text += f", {skipped} skipped"
     if expected:
         text += f", {expected} more expected"
-    return text if _is_percent_told(snapshot) else f"{text}, more may come"
+    return text if is_percent_told(snapshot) else f"{text}, more may come"
 
 
 def elapsed_text(snapshot: Snapshot) -> str:

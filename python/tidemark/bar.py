@@ -106,7 +106,9 @@ class PlainLines(_StreamBar):
             percent = _words.percent_text(snapshot)
             estimate = snapshot.estimate.state
             is_silent = snapshot.silent_since is not None
-            now = (percent, snapshot.state, snapshot.final, estimate, is_silent)
+            # A wide range moves all the time.
+            moves = percent if _words.is_percent_told(snapshot) else ""
+            now = (moves, snapshot.state, snapshot.final, estimate, is_silent)
             if (
                 now != self._said
                 or (snapshot.at - self._said_at).total_seconds() >= _AT_LEAST_EVERY_S

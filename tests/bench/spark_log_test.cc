@@ -22,7 +22,8 @@ std::string Write(const std::string& name, const std::string& text) {
 }
 
 constexpr char kLog[] =
-    R"({"Event":"SparkListenerExecutorAdded","Executor ID":"1","Executor Info":{"Total Cores":1}}
+    R"({"Event":"SparkListenerApplicationStart","App Name":"two jobs","Timestamp":1000}
+{"Event":"SparkListenerExecutorAdded","Executor ID":"1","Executor Info":{"Total Cores":1}}
 {"Event":"SparkListenerJobStart","Job ID":0,"Submission Time":1000,"Stage Infos":[{"Stage ID":0,"Stage Name":"scan","Number of Tasks":2,"Parent IDs":[]}]}
 {"Event":"SparkListenerTaskEnd","Stage ID":0,"Task Info":{"Task ID":0,"Index":0,"Launch Time":1000,"Finish Time":4000,"Executor ID":"1"}}
 {"Event":"SparkListenerTaskEnd","Stage ID":0,"Task Info":{"Task ID":1,"Index":1,"Launch Time":4000,"Finish Time":5000,"Executor ID":"1"}}
@@ -49,10 +50,11 @@ TEST(SparkLog, BecomesATraceWhoseJobsAreGroups) {
 TEST(SparkLog, MayEndInTheMiddleOfALine) {
   EXPECT_TRUE(ReadSparkLog(Write("torn", std::string(kLog) + "{\"Event\":\"Spark")).ok());
   EXPECT_THAT(ReadSparkLog(Write("empty", "")).status().message(), HasSubstr("is no event log"));
-  EXPECT_THAT(ReadSparkLog(Write("idle", R"({"Event":"SparkListenerApplicationStart"})"))
-                  .status()
-                  .message(),
-              HasSubstr("no job"));
+  EXPECT_THAT(
+      ReadSparkLog(Write("idle", R"({"Event":"SparkListenerApplicationStart","Timestamp":1000})"))
+          .status()
+          .message(),
+      HasSubstr("no job"));
 }
 
 TEST(TpchTimes, ComeInTheOrderOfWaves) {

@@ -45,6 +45,31 @@ TEST(Bar, IsExactlyAsWideAsAsked) {
   }
 }
 
+std::string RangeText(double lower, double upper, int columns, bool unicode) {
+  const RangeBar bar = MakeRangeBar(lower, upper, columns, unicode);
+  return bar.before + bar.within + bar.after;
+}
+
+TEST(RangeBar, ShowsWhereTheEndMayBe) {
+  EXPECT_EQ(RangeText(0.25, 0.75, 4, true), "░▒▒░");
+  EXPECT_EQ(RangeText(0.1, 0.5, 12, false), "[.----.....]");
+  EXPECT_EQ(RangeText(0.5, 0.5, 4, true), "░░▒░") << "a column at least";
+  EXPECT_EQ(RangeText(1, 1, 4, true), "░░░▒");
+  EXPECT_EQ(RangeText(std::nan(""), -1, 4, true), "▒░░░");
+}
+
+TEST(RangeBar, IsExactlyAsWideAsAsked) {
+  for (const bool unicode : {false, true}) {
+    for (int columns = 0; columns < 60; ++columns) {
+      for (int lower = -10; lower <= 120; lower += 7) {
+        for (int upper = -10; upper <= 120; upper += 7) {
+          ASSERT_EQ(Columns(RangeText(lower / 100.0, upper / 100.0, columns, unicode)), columns);
+        }
+      }
+    }
+  }
+}
+
 TEST(Bar, HoldsHostileValues) {
   EXPECT_EQ(BarText(std::nan(""), 4, true), "░░░░");
   EXPECT_EQ(BarText(-1, 4, true), "░░░░");

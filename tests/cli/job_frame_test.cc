@@ -241,10 +241,10 @@ TEST(JobFrame, OfAnApplicationHasABarForStagesThatRun) {
   EXPECT_EQ(lines[11], "* critical path: a delay here delays the job");
 }
 
-TEST(JobFrame, OfAnUnknownApplicationHasAnEmptyBarAndSaysThatMoreMayCome) {
+TEST(JobFrame, OfAnUnknownApplicationShowsTheRangeAndSaysThatMoreMayCome) {
   const auto lines = RenderFrame(UnknownQuery(), kAscii80);
   EXPECT_EQ(lines[0], "q64 | 4 of 14 stages done, more may come | 1 min 12 s");
-  EXPECT_EQ(lines[1], "[.......................]     -  ~ 1 min left (7 s - 12 min)");
+  EXPECT_EQ(lines[1], "[.--------------------.] 9-91 %  ~ 1 min left (7 s - 12 min)");
   EXPECT_EQ(lines[2], "  scan     [#######.....................]  25 %  ~ 1 min left");
 }
 

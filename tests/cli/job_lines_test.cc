@@ -127,13 +127,13 @@ TEST(JobLines, SayThatAnEndIsKnownNoLonger) {
   EXPECT_TRUE(lines.Next(without).has_value());
 }
 
-TEST(JobLine, OfAnUnknownApplicationHasNoPercentage) {
+TEST(JobLine, OfAnUnknownApplicationHasARangeOfPercentages) {
   Snapshot query = UnknownQuery();
   query.stages.resize(5);
   query.groups = {{.group = "sql/3", .state = JobState::kRunning, .fraction_done = 0.5}};
   EXPECT_EQ(PlainLine(query, kAscii, false),
-            "[1 min 12 s] q64: 4 of 14 stages done, more may come, ~ 1 min left (7 s - 12 min); "
-            "running: sql/3, scan 25 %");
+            "[1 min 12 s] q64: 4 of 14 stages done, more may come, 9-91 %, ~ 1 min left (7 s - "
+            "12 min); running: sql/3, scan 25 %");
 }
 
 TEST(JobLine, OfAWorkflowSaysWhatRunsAndWhatWaits) {

@@ -54,9 +54,9 @@ TEST(JobTable, SaysWhereAWorkflowIsAndWhatASmallViewHolds) {
               HasSubstr("  4 of 14 stages done or skipped  "));
 }
 
-TEST(JobTable, HasNoPercentageOfAnUnknownApplication) {
+TEST(JobTable, HasARangeOfPercentagesOfAnUnknownApplication) {
   EXPECT_THAT(RenderJobTable({UnknownQuery()}, {.width = 120})[1],
-              HasSubstr("  running  -     1 min 12 s  4 of 14 stages done, more may come  "));
+              HasSubstr("  running  9-91 %  1 min 12 s  4 of 14 stages done, more may come  "));
 }
 
 TEST(JobTable, IsWideWhenAsked) {

@@ -65,17 +65,17 @@ TEST(JobWording, TheShuffleIsTheFirstPartOfTheReduceStage) {
   EXPECT_EQ(StepsOf(snapshot)[1].text, "shuffle 50 %");
 }
 
-TEST(Percentage, IsNotToldWhereItMayBeAThirdOfTheWholeAway) {
+TEST(Percentage, IsARangeWhereItMayBeAThirdOfTheWholeAway) {
   Snapshot snapshot = SomeSnapshot();  // 41 %
   snapshot.estimate.fraction_done_lower = 0.1;
   snapshot.estimate.fraction_done_upper = 0.74;
   EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "41 %");
   snapshot.estimate.fraction_done_upper = 0.75;
-  EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "-");
+  EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "10-75 %");
   // What was shown never falls, also where it has turned out to be too much.
   snapshot.estimate.fraction_done_lower = 0.03;
   snapshot.estimate.fraction_done_upper = 0.06;
-  EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "-");
+  EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "3-6 %");
   snapshot.state = JobState::kFailed;
   snapshot.is_final = true;
   EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "41 %");

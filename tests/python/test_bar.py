@@ -141,7 +141,7 @@ def test_plain_lines_come_at_once_when_the_end_has_moved_by_much():
     assert [line.split("]")[0] for line in text.splitlines()] == ["[1 min", "[1 min 03 s"]
 
 
-def test_an_unknown_application_has_no_percentage_and_an_empty_bar():
+def test_an_unknown_application_has_a_range_and_an_empty_bar():
     stages = tuple(
         tidemark.StageProgress(state=state)
         for state in [tidemark.StageState.DONE, tidemark.StageState.RUNNING]
@@ -158,9 +158,9 @@ def test_an_unknown_application_has_no_percentage_and_an_empty_bar():
     unknown = dataclasses.replace(estimate, fraction_done_upper=0.91)
     first_run = dataclasses.replace(snapshot, estimate=unknown)
     lines = drawn([first_run], Stream())
-    assert "q64: 1 of 2 stages done, 3 skipped, more may come, ≈" in lines
+    assert "q64: 9-91 %, 1 of 2 stages done, 3 skipped, more may come, ≈" in lines
     bar = drawn([first_run], Stream(is_terminal=True))
-    assert "%" not in bar and "█" not in bar
+    assert "9-91 %" in bar and "█" not in bar
 
 
 def test_before_its_first_stage_a_known_application_says_what_is_expected():
