@@ -58,18 +58,21 @@ std::optional<Line> Fitted(const MatrixXd& centred, const VectorXd& labels,
   for (Eigen::Index i = 0; i < p; ++i) {
     x.col(i) = centred.col(static_cast<Eigen::Index>(line.features[static_cast<std::size_t>(i)]));
   }
-  const MatrixXd squares = x.transpose() * x;
-  const Eigen::FullPivLU<MatrixXd> lu(squares);
-  if (p > 0 && !lu.isInvertible()) return std::nullopt;
-  line.inverse = p > 0 ? MatrixXd(lu.inverse()) : MatrixXd(0, 0);
-  line.coefficients = line.inverse * (x.transpose() * labels);
-  line.residuals = labels - x * line.coefficients;
+  VectorXd leverages = VectorXd::Constant(n, 1 / static_cast<double>(n));
+  line.residuals = labels;
+  if (p > 0) {
+    const Eigen::FullPivLU<MatrixXd> squares(x.transpose() * x);
+    if (!squares.isInvertible()) return std::nullopt;
+    line.inverse = squares.inverse();
+    line.coefficients = line.inverse * (x.transpose() * labels);
+    line.residuals -= x * line.coefficients;
+    leverages += (x * line.inverse).cwiseProduct(x).rowwise().sum();
+  }
   double sum = 0;
   for (Eigen::Index i = 0; i < n; ++i) {
-    const double leverage =
-        1 / static_cast<double>(n) + (x.row(i) * line.inverse * x.row(i).transpose()).value();
-    if (!(leverage < 1 - 1e-9)) return std::nullopt;  // a run that alone shows something
-    const double error = line.residuals[i] / (1 - leverage);
+    // A run that alone shows something decides nothing.
+    if (!(leverages[i] < 1 - 1e-9)) return std::nullopt;
+    const double error = line.residuals[i] / (1 - leverages[i]);
     sum += error * error;
   }
   line.validated = std::sqrt(sum / static_cast<double>(n));
@@ -94,7 +97,7 @@ std::optional<std::size_t> Next(const MatrixXd& centred, const Line& line) {
 
 Line Chosen(const MatrixXd& centred, const VectorXd& labels, double tiny) {
   std::optional<Line> line = Fitted(centred, labels, {});
-  if (!line) return {.residuals = labels, .inverse = MatrixXd(0, 0)};  // a single run
+  if (!line) return {.residuals = labels};  // a single run
   while (line->validated > tiny) {
     const std::optional<std::size_t> next = Next(centred, *line);
     if (!next) break;
