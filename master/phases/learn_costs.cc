@@ -398,15 +398,6 @@ CostStatistics LearntCosts::Of(std::size_t stage) const {
 
 bool LearntCosts::IsToldApart(Cost cost) const { return is_told_apart_[Index(cost)]; }
 
-std::vector<Cost> LearntCosts::Untold(const Work& work) const {
-  std::vector<Cost> untold;
-  for (std::size_t i = 0; i < kCosts; ++i) {
-    const Cost cost = static_cast<Cost>(i);
-    if (work[cost] > 0 && !IsToldApart(cost)) untold.push_back(cost);
-  }
-  return untold;
-}
-
 // With h the mixed and k the own information: the variance of s'x + o y, where the shared s have
 // covariance C after y was eliminated, is o^2/k + (s - o h/k)'C(s - o h/k).
 Prediction LearntCosts::Predict(std::size_t stage, const Work& work) const {

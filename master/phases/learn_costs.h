@@ -67,9 +67,8 @@ class LearntCosts {
   CostStatistics Of(std::size_t stage) const;
   // Of kCompute: whether of all stages that were seen.
   bool IsToldApart(Cost cost) const;
-  // Costs that `work` needs and that are not told apart: what a prediction rests on by hearsay.
-  std::vector<Cost> Untold(const Work& work) const;
-  // Cost: O(1).
+  // Also of a difference, whose units may be negative: what the costs are not known by counts as
+  // far as the difference needs them. Cost: O(1).
   Prediction Predict(std::size_t stage, const Work& work) const;
   // Of the mean of a stage in one run around its model, as a share.
   double model_deviation() const { return model_deviation_; }

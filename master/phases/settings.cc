@@ -90,10 +90,11 @@ absl::StatusOr<ShuffleManager> ParseManager(const std::string& text, const Versi
 }
 
 absl::Status SetExecutors(Reader& reader, const SeenExecutors& seen, Settings& settings) {
-  settings.executors = seen.count;
-  settings.executor_cores = seen.cores;
+  settings.executors = settings.executor_cores = 0;
   reader.Read("spark.executor.instances", settings.executors, UpTo(kExecutorsMax));
   reader.Read("spark.executor.cores", settings.executor_cores, UpTo(kCoresMax));
+  if (seen.count > 0) settings.executors = seen.count;
+  if (seen.cores > 0) settings.executor_cores = seen.cores;
   reader.Read("spark.task.cpus", settings.task_cores, UpTo(kCoresMax));
   if (!reader.wrong().ok()) return reader.wrong();
   for (const auto& [count, name] : {std::pair(settings.executors, "spark.executor.instances"),
@@ -144,6 +145,29 @@ absl::Status SetMemory(Reader& reader, Settings& settings) {
 }
 
 }  // namespace
+
+const std::vector<const char*>& PropertiesOfUse() {
+  static const auto* const names =
+      new std::vector<const char*>{"spark.executor.instances",
+                                   "spark.executor.cores",
+                                   "spark.task.cpus",
+                                   "spark.executor.memory",
+                                   "spark.memory.fraction",
+                                   "spark.memory.storageFraction",
+                                   "spark.memory.offHeap.enabled",
+                                   "spark.memory.offHeap.size",
+                                   "spark.memory.useLegacyMode",
+                                   "spark.shuffle.memoryFraction",
+                                   "spark.shuffle.safetyFraction",
+                                   "spark.shuffle.spill",
+                                   "spark.shuffle.manager",
+                                   "spark.shuffle.sort.bypassMergeThreshold",
+                                   "spark.shuffle.compress",
+                                   "spark.shuffle.spill.compress",
+                                   "spark.io.compression.codec",
+                                   "spark.serializer"};
+  return *names;
+}
 
 double Settings::tasks_at_once() const {
   return std::max<double>(executor_cores / std::max(task_cores, 1U), 1);

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -72,7 +73,7 @@ struct Settings {
   double tasks_at_once() const;
 };
 
-// As events of the application show them; 0: not known.
+// As events of the application show them; 0: not known, or to be otherwise.
 struct SeenExecutors {
   std::uint32_t count = 0;
   std::uint32_t cores = 0;  // of each
@@ -81,8 +82,12 @@ struct SeenExecutors {
 // The name of the setting and its value; others than those of use are not looked at.
 using Properties = std::map<std::string, std::string>;
 
-// What `properties` say counts more than what was seen. InvalidArgument names the setting, its
-// value and what is wanted; FailedPrecondition: neither says how many executors or cores there are.
+// Their names.
+const std::vector<const char*>& PropertiesOfUse();
+
+// What was seen counts more than what `properties` asked for. InvalidArgument names the setting,
+// its value and what is wanted; FailedPrecondition: neither says how many executors or cores there
+// are.
 absl::StatusOr<Settings> ParseSettings(absl::string_view version, const Properties& properties,
                                        const SeenExecutors& seen);
 

@@ -16,8 +16,9 @@ using ::testing::ElementsAre;
 std::string Log(const std::string& name) { return std::string(TIDEMARK_SPARK_LOGS) + "/" + name; }
 
 TEST(SparkPlan, HasTheStagesThatRanAndTheSlotsThatThereWere) {
-  const auto plan = PlanOfSparkLog(Log("local-1795466322781.zst"));
-  ASSERT_TRUE(plan.ok()) << plan.status();
+  const auto run = ReadSparkRun(Log("local-1795466322781.zst"));
+  ASSERT_TRUE(run.ok()) << run.status();
+  const Plan* const plan = &run->plan;
   EXPECT_EQ(plan->name, "sales by region");
   EXPECT_EQ(plan->cluster.slots, 2u);
   ASSERT_EQ(plan->jobs.size(), 1u);
@@ -31,8 +32,9 @@ TEST(SparkPlan, HasTheStagesThatRanAndTheSlotsThatThereWere) {
 
 // 57 s.
 TEST(SparkPlan, AgainOnTheSameSlotsItTakesAsLong) {
-  const auto plan = PlanOfSparkLog(Log("local-1795466322781.zst"));
-  ASSERT_TRUE(plan.ok()) << plan.status();
+  const auto run = ReadSparkRun(Log("local-1795466322781.zst"));
+  ASSERT_TRUE(run.ok()) << run.status();
+  const Plan* const plan = &run->plan;
   const auto outcome = cli::EstimateStages(*plan, {}, absl::UnixEpoch());
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   EXPECT_NEAR(absl::ToDoubleSeconds(outcome->snapshot.estimate.remaining->median), 57, 6);
@@ -42,7 +44,7 @@ TEST(SparkPlan, NeedsATaskThatHasEnded) {
   const std::string path = ::testing::TempDir() + "/idle";
   std::ofstream(path) << R"({"Event":"SparkListenerApplicationStart","App Name":"idle"})";
   EXPECT_TRUE(IsSparkLog(path));
-  EXPECT_EQ(PlanOfSparkLog(path).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(ReadSparkRun(path).status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_FALSE(IsSparkLog(Log("")));
 }
 

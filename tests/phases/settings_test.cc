@@ -12,8 +12,8 @@ using testing::HasSubstr;
 
 constexpr SeenExecutors kSeen = {.count = 4, .cores = 8};
 
-Settings Of(const char* version, const Properties& properties = {}) {
-  const auto settings = ParseSettings(version, properties, kSeen);
+Settings Of(const char* version, const Properties& properties = {}, SeenExecutors seen = kSeen) {
+  const auto settings = ParseSettings(version, properties, seen);
   EXPECT_TRUE(settings.ok()) << settings.status();
   return settings.value_or(Settings{});
 }
@@ -42,16 +42,17 @@ TEST(ParseSettings, HasTheDefaultsOfTheVersion) {
 }
 
 TEST(ParseSettings, TakesWhatIsSet) {
-  const Settings settings =
-      Of("3.5.1", {{"spark.executor.instances", "16"},
-                   {"spark.executor.cores", "4"},
-                   {"spark.task.cpus", "2"},
-                   {"spark.executor.memory", "4g"},
-                   {"spark.memory.offHeap.enabled", "true"},
-                   {"spark.memory.offHeap.size", "1g"},
-                   {"spark.shuffle.compress", "false"},
-                   {"spark.io.compression.codec", "zstd"},
-                   {"spark.serializer", "org.apache.spark.serializer.KryoSerializer"}});
+  const Settings settings = Of("3.5.1",
+                               {{"spark.executor.instances", "16"},
+                                {"spark.executor.cores", "4"},
+                                {"spark.task.cpus", "2"},
+                                {"spark.executor.memory", "4g"},
+                                {"spark.memory.offHeap.enabled", "true"},
+                                {"spark.memory.offHeap.size", "1g"},
+                                {"spark.shuffle.compress", "false"},
+                                {"spark.io.compression.codec", "zstd"},
+                                {"spark.serializer", "org.apache.spark.serializer.KryoSerializer"}},
+                               {});
   EXPECT_EQ(settings.executors, 16);
   EXPECT_DOUBLE_EQ(settings.tasks_at_once(), 2);
   EXPECT_EQ(settings.executor_memory_bytes, 4096.0 * kMib);
@@ -59,6 +60,11 @@ TEST(ParseSettings, TakesWhatIsSet) {
   EXPECT_FALSE(settings.compresses_shuffle);
   EXPECT_EQ(settings.codec, Codec::kZstd);
   EXPECT_EQ(settings.serializer, Serializer::kKryo);
+}
+
+// An application that asked for six executors and got four had four.
+TEST(ParseSettings, WhatWasSeenCountsMoreThanWhatWasAskedFor) {
+  EXPECT_EQ(Of("3.5.1", {{"spark.executor.instances", "6"}}).executors, 4);
 }
 
 TEST(ParseSettings, OffHeapMemoryCountsWhereItIsEnabled) {
