@@ -12,6 +12,7 @@ namespace tidemark::cli {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::string Log(const std::string& name) { return std::string(TIDEMARK_SPARK_LOGS) + "/" + name; }
 
@@ -38,6 +39,47 @@ TEST(SparkPlan, AgainOnTheSameSlotsItTakesAsLong) {
   const auto outcome = cli::EstimateStages(*plan, {}, absl::UnixEpoch());
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   EXPECT_NEAR(absl::ToDoubleSeconds(outcome->snapshot.estimate.remaining->median), 57, 6);
+}
+
+SparkRun Run() {
+  auto run = ReadSparkRun(Log("local-1795466322781.zst"));
+  EXPECT_TRUE(run.ok()) << run.status();
+  return run.ok() ? *std::move(run) : SparkRun{};
+}
+
+TEST(WithSettings, OfNoChangeIsTheRunAsItWas) {
+  const SparkRun run = Run();
+  const auto same = WithSettings(run, {});
+  ASSERT_TRUE(same.ok()) << same.status();
+  EXPECT_EQ(same->plan, run.plan);
+  EXPECT_EQ(same->slots, 2u);
+  EXPECT_EQ(same->deviation, 0);
+  EXPECT_THAT(same->remarks, ::testing::IsEmpty());
+}
+
+TEST(WithSettings, MoreExecutorsAreMoreSlots) {
+  const auto other = WithSettings(Run(), {{"spark.executor.instances", "4"}});
+  ASSERT_TRUE(other.ok()) << other.status();
+  EXPECT_EQ(other->slots, 8u);
+  EXPECT_GT(other->deviation, 0);
+}
+
+TEST(WithSettings, NamesTheSettingThatIsWrong) {
+  const auto message = [](const std::map<std::string, std::string>& changes) {
+    return std::string(WithSettings(Run(), changes).status().message());
+  };
+  EXPECT_THAT(message({{"spark.executor.memory", "4x"}}),
+              HasSubstr("spark.executor.memory: \"4x\""));
+  EXPECT_THAT(message({{"spark.sql.ansi.enabled", "true"}}),
+              HasSubstr("spark.sql.ansi.enabled: what it does to tasks is not modelled"));
+}
+
+TEST(WithSettings, AsksForWhatTheLogDoesNotTell) {
+  const auto run = ReadSparkRun(Log("local-1430917381534.zst"));
+  ASSERT_TRUE(run.ok()) << run.status();
+  SparkRun without = *run;
+  without.measured = {};
+  EXPECT_FALSE(WithSettings(without, {{"spark.executor.instances", "4"}}).ok());
 }
 
 TEST(SparkPlan, NeedsATaskThatHasEnded) {
