@@ -57,6 +57,9 @@ absl::StatusOr<std::pair<phases::Settings, phases::Settings>> SettingsOf(
   const std::vector<const char*>& known = phases::PropertiesOfUse();
   phases::Properties properties = measured.properties();
   phases::SeenExecutors seen = measured.executors();
+  if (measured.version().empty()) {
+    return absl::FailedPreconditionError("the log does not say which version of Spark wrote it");
+  }
   const auto ran = phases::ParseSettings(measured.version(), properties, seen);
   if (!ran.ok()) return ran.status();
   for (const auto& [name, value] : changes) {
