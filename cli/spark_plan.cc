@@ -119,6 +119,7 @@ double WorkOf(const PlannedStage& stage) {
 }
 
 void Stretch(double factor, PlannedStage& stage) {
+  if (factor == 1) return;
   for (auto* times : {&stage.task_times, &stage.first_task_times, &stage.fresh_task_times,
                       &stage.last_task_times}) {
     for (absl::Duration& time : *times) time *= factor;

@@ -41,11 +41,11 @@ TEST(MeasuredStages, HasVersionExecutorsAndCountersOfTasks) {
 
 TEST(MeasuredStages, LeavesOutWhatFailedAndWhatCannotBe) {
   MeasuredStages measured;
-  const auto end = [&measured](const char* reason, int finish) {
+  const auto end = [&measured](const char* reason, unsigned finish) {
     measured.Take({{"Event", "SparkListenerTaskEnd"},
-                   {"Stage ID", 1},
+                   {"Stage ID", 1u},
                    {"Task End Reason", {{"Reason", reason}}},
-                   {"Task Info", {{"Launch Time", 1000}, {"Finish Time", finish}}},
+                   {"Task Info", {{"Launch Time", 1000u}, {"Finish Time", finish}}},
                    {"Task Metrics", {{"Executor Run Time", 5}, {"Result Size", -7}}}});
   };
   end("ExceptionFailure", 2000);
@@ -62,9 +62,9 @@ TEST(MeasuredStages, KeepsABoundedNumberOfTasks) {
   MeasuredStages measured;
   for (std::size_t i = 0; i < MeasuredStages::kTasksOfStageMax + 10; ++i) {
     measured.Take({{"Event", "SparkListenerTaskEnd"},
-                   {"Stage ID", 1},
+                   {"Stage ID", 1u},
                    {"Task End Reason", {{"Reason", "Success"}}},
-                   {"Task Info", {{"Launch Time", 1000}, {"Finish Time", 2000}}},
+                   {"Task Info", {{"Launch Time", 1000u}, {"Finish Time", 2000u}}},
                    {"Task Metrics", nlohmann::json::object()}});
   }
   EXPECT_EQ(measured.stages().at(1).tasks.size(), MeasuredStages::kTasksOfStageMax);
@@ -74,7 +74,7 @@ TEST(MeasuredStages, KeepsABoundedNumberOfTasks) {
 TEST(MeasuredStages, CountsExecutorsThatWereThereTogether) {
   MeasuredStages measured;
   const auto event = [&measured](const char* kind, const char* id) {
-    measured.Take({{"Event", kind}, {"Executor ID", id}, {"Executor Info", {{"Total Cores", 4}}}});
+    measured.Take({{"Event", kind}, {"Executor ID", id}, {"Executor Info", {{"Total Cores", 4u}}}});
   };
   event("SparkListenerExecutorAdded", "1");
   event("SparkListenerExecutorAdded", "2");
