@@ -192,8 +192,9 @@ absl::StatusOr<OtherRun> WithSettings(const SparkRun& run,
   if (!settings.ok()) return settings.status();
   const auto models = phases::WhatIf::Learn(StagesOf(run), settings->first, phases::UsualCosts());
   if (!models.ok()) {
-    return absl::FailedPreconditionError(fmt::format(
-        "the log has no metrics of tasks to learn from: {}", models.status().message()));
+    return absl::FailedPreconditionError(
+        fmt::format("the log has no metrics of tasks to learn from: {}",
+                    std::string(models.status().message())));
   }
   OtherRun other = {.plan = run.plan, .slots = SlotsWith(run, *settings)};
   double work = 0;

@@ -32,7 +32,7 @@ constexpr double kLargeError = 0.5;
 // Of a cost, over its prior: disks, networks and processors in use differ by so much. Taste.
 constexpr double kPriorDeviation = 2;
 // A cost is told apart if the data bring its deviation below this part of the prior's.
-constexpr double kToldApart = 0.5;
+constexpr double kToldApart = 0.25;
 // A time is to be met up to this part of the whole task: where several costs add up, and where one
 // is measured alone.
 constexpr double kShareOfTask = 0.1;

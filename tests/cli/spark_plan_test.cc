@@ -41,14 +41,14 @@ TEST(SparkPlan, AgainOnTheSameSlotsItTakesAsLong) {
   EXPECT_NEAR(absl::ToDoubleSeconds(outcome->snapshot.estimate.remaining->median), 57, 6);
 }
 
-SparkRun Run() {
+SparkRun RunAgain() {
   auto run = ReadSparkRun(Log("local-1795466322781.zst"));
   EXPECT_TRUE(run.ok()) << run.status();
   return run.ok() ? *std::move(run) : SparkRun{};
 }
 
 TEST(WithSettings, OfNoChangeIsTheRunAsItWas) {
-  const SparkRun run = Run();
+  const SparkRun run = RunAgain();
   const auto same = WithSettings(run, {});
   ASSERT_TRUE(same.ok()) << same.status();
   EXPECT_EQ(same->plan, run.plan);
@@ -58,7 +58,7 @@ TEST(WithSettings, OfNoChangeIsTheRunAsItWas) {
 }
 
 TEST(WithSettings, MoreExecutorsAreMoreSlots) {
-  const auto other = WithSettings(Run(), {{"spark.executor.instances", "4"}});
+  const auto other = WithSettings(RunAgain(), {{"spark.executor.instances", "4"}});
   ASSERT_TRUE(other.ok()) << other.status();
   EXPECT_EQ(other->slots, 8u);
   EXPECT_GT(other->deviation, 0);
@@ -66,7 +66,7 @@ TEST(WithSettings, MoreExecutorsAreMoreSlots) {
 
 TEST(WithSettings, NamesTheSettingThatIsWrong) {
   const auto message = [](const std::map<std::string, std::string>& changes) {
-    return std::string(WithSettings(Run(), changes).status().message());
+    return std::string(WithSettings(RunAgain(), changes).status().message());
   };
   EXPECT_THAT(message({{"spark.executor.memory", "4x"}}),
               HasSubstr("spark.executor.memory: \"4x\""));
