@@ -207,7 +207,7 @@ absl::StatusOr<OtherRun> WithSettings(const SparkRun& run,
     Stretch(changed.times, stages[i]);
     // Stages err alike, by the costs that they share.
     work += seconds * changed.times;
-    spread += seconds * changed.deviation;
+    spread += seconds * changed.times * changed.deviation;
     untold.insert(changed.untold.begin(), changed.untold.end());
   }
   if (work > 0) other.deviation = spread / work;

@@ -22,29 +22,28 @@ double IntermediateFactor(const Stage& stage, const Settings& from, const Settin
 
 absl::StatusOr<WhatIf> WhatIf::Learn(std::vector<RanStage> stages, const Settings& settings,
                                      const CostStatistics& prior) {
-  std::vector<Stage> models;
-  std::vector<bool> is_known;
+  std::vector<Known> known;
   std::vector<MeasuredTask> measured;
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const RanStage& ran = stages[i];
-    is_known.push_back(!ran.tasks.empty());
-    models.push_back(ran.tasks.empty()
-                         ? Stage{}
-                         : StageOf(ran.tasks, ran.next_tasks, ran.is_relocatable, settings));
+    Known& stage = known.emplace_back();
+    if (ran.tasks.empty()) continue;
+    stage.stage = StageOf(ran.tasks, ran.next_tasks, ran.is_relocatable, settings);
     for (const TaskCounters& task : ran.tasks) {
-      measured.push_back(Measured(task, i, 0, WorkOf(task, models.back(), settings)));
+      stage.mean_seconds += task.seconds / static_cast<double>(ran.tasks.size());
+      measured.push_back(Measured(task, i, 0, WorkOf(task, stage.stage, settings)));
     }
   }
   auto costs = LearntCosts::Learn(measured, prior);
   if (!costs.ok()) return costs.status();
-  return WhatIf(std::move(models), std::move(is_known), settings, *std::move(costs));
+  return WhatIf(std::move(known), settings, *std::move(costs));
 }
 
 Changed WhatIf::On(std::size_t stage, const Settings& settings) const {
   Changed changed;
   if (settings == settings_) return changed;
-  const Stage& base = stages_[stage];
-  if (!is_known_[stage]) {
+  const auto& [base, mean_seconds] = stages_[stage];
+  if (!(mean_seconds > 0)) {
     changed.deviation = kUnknownDeviation;
     return changed;
   }
@@ -52,11 +51,12 @@ Changed WhatIf::On(std::size_t stage, const Settings& settings) const {
   other.size.intermediate.bytes *= IntermediateFactor(base, settings_, settings);
   const Work before = TaskOf(base, settings_).work();
   const Work difference = TaskOf(other, settings).work() + -1 * before;
-  const double seconds = costs_.Predict(stage, before).seconds;
-  if (!(seconds > 0)) return changed;
+  // Where the models explain less than was measured, the rest does not change with them.
+  const double seconds = std::max(costs_.Predict(stage, before).seconds, mean_seconds);
   const Prediction change = costs_.Predict(stage, difference);
   changed.times = std::max(1 + change.seconds / seconds, kTimesMin);
-  changed.deviation = change.deviation / seconds;
+  const double share = change.deviation / seconds / changed.times;
+  changed.deviation = std::sqrt(std::log1p(share * share));  // as of a log-normal distribution
   const CostStatistics costs = costs_.Of(stage);
   for (std::size_t i = 0; i < kCosts; ++i) {
     const Cost cost = static_cast<Cost>(i);

@@ -27,7 +27,7 @@ struct RanStage {
 struct Changed {
   double times = 1;          // factor on the time of a task
   double tasks = 1;          // factor on their number
-  double deviation = 0;      // of `times`
+  double deviation = 0;      // of its log
   std::vector<Cost> untold;  // that matter to the change and are not told apart
 };
 
@@ -42,15 +42,14 @@ class WhatIf {
   const LearntCosts& costs() const { return costs_; }
 
  private:
-  WhatIf(std::vector<Stage> stages, std::vector<bool> is_known, const Settings& settings,
-         LearntCosts costs)
-      : stages_(std::move(stages)),
-        is_known_(std::move(is_known)),
-        settings_(settings),
-        costs_(std::move(costs)) {}
+  struct Known {
+    Stage stage;
+    double mean_seconds = 0;  // of its tasks; 0: nothing is known of it
+  };
+  WhatIf(std::vector<Known> stages, const Settings& settings, LearntCosts costs)
+      : stages_(std::move(stages)), settings_(settings), costs_(std::move(costs)) {}
 
-  std::vector<Stage> stages_;
-  std::vector<bool> is_known_;
+  std::vector<Known> stages_;
   Settings settings_;
   LearntCosts costs_;
 };
