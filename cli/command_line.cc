@@ -435,9 +435,26 @@ void AddWhatIf(CLI::App& command, Choice& choice) {
   app.add_option("FILE|LOG|ID", arguments.subject,
                  "Plan, YAML or JSON, an event log of Spark, or the id of a job; see docs/plans.md")
       ->required();
+  CLI::Option* slots =
+      Between(1U, 1'000'000U,
+              app.add_option("--slots", arguments.slots, "Numbers of slots, separated by commas")
+                  ->delimiter(','));
   Between(1U, 1'000'000U,
-          app.add_option("--slots", arguments.slots, "Numbers of slots, separated by commas")
-              ->delimiter(','));
+          app.add_option("--executors", arguments.executors,
+                         "Of a log of Spark: numbers of executors, separated by commas")
+              ->delimiter(','))
+      ->excludes(slots);
+  app.add_option_function<std::vector<std::string>>(
+         "--conf",
+         [&arguments](const std::vector<std::string>& words) {
+           for (const std::string& word : words) {
+             const auto [key, value] = ParseAssignment("--conf", word);
+             arguments.settings[key] = value;
+           }
+         },
+         "Of a log of Spark: settings, as spark-submit takes them; see docs/what-if.md")
+      ->expected(1, -1)
+      ->type_name("KEY=VALUE");
   Between(1e-6, 1e6,
           app.add_option("--data-factor", arguments.data_factor,
                          "Scale the data of what has not started by this factor"));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -89,8 +90,10 @@ struct ForgetArguments {
 };
 
 struct WhatIfArguments {
-  std::string subject;               // a plan file, or the id of a job
-  std::vector<std::uint32_t> slots;  // a scenario for each; empty: as it is
+  std::string subject;                          // a plan file, or the id of a job
+  std::vector<std::uint32_t> slots;             // a scenario for each; empty: as it is
+  std::vector<std::uint32_t> executors;         // of an application of Spark, likewise
+  std::map<std::string, std::string> settings;  // of Spark
   std::optional<double> data_factor;
   std::optional<SchedulingPolicy> policy;
   MasterArguments master;

@@ -134,11 +134,13 @@ class StagesOfPlan {
     Connect();
   }
 
-  absl::StatusOr<Outcome> Estimate(absl::Time at) {
+  absl::StatusOr<Outcome> Estimate(absl::Time at, double deviation) {
     if (absl::Status modelled = ApplyModels(); !modelled.ok()) return modelled;
     const std::vector<const RunProfile*> history = {&profile_};
-    const auto answer = estimate::EstimateApplication(
-        workflow::ApplicationOfStages(now_, history, on_, workflow::StagesOptions()));
+    workflow::StagesOptions options;
+    options.common_deviation = std::hypot(options.common_deviation, deviation);
+    const auto answer =
+        estimate::EstimateApplication(workflow::ApplicationOfStages(now_, history, on_, options));
     if (!answer.ok()) return answer.status();
     Outcome outcome = {.snapshot = Whole(*answer, at)};
     const double capacity = answer->end.median * on_.cluster.capacity.cores;
@@ -321,10 +323,11 @@ bool IsOfStages(const Plan& plan) {
                      [](const PlannedJob& job) { return !job.stages.empty(); });
 }
 
-absl::StatusOr<Outcome> EstimateStages(const Plan& plan, const Scenario& scenario, absl::Time at) {
+absl::StatusOr<Outcome> EstimateStages(const Plan& plan, const Scenario& scenario, absl::Time at,
+                                       double deviation) {
   const absl::StatusOr<Plan> applied = Applied(plan, scenario);
   if (!applied.ok()) return applied.status();
-  return StagesOfPlan(*applied, plan).Estimate(at);
+  return StagesOfPlan(*applied, plan).Estimate(at, deviation);
 }
 
 }  // namespace tidemark::cli

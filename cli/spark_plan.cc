@@ -1,18 +1,22 @@
 #include "cli/spark_plan.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <map>
+#include <set>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "cli/spark_remarks.h"
+#include "master/phases/what_if.h"
 #include "spark/log_reader.h"
 #include "tidemark/job_monitor.h"
 
@@ -46,6 +50,84 @@ PlannedStage StageOf(const StageProfile& ran, const std::string& name) {
           .last_task_times = TimesOf(ran.seconds[3])};
 }
 
+// Of a stage that Spark's events did not name.
+constexpr std::uint32_t kNoStage = std::numeric_limits<std::uint32_t>::max();
+
+// As it ran, and as it would.
+absl::StatusOr<std::pair<phases::Settings, phases::Settings>> SettingsOf(
+    const spark::MeasuredStages& measured, const std::map<std::string, std::string>& changes) {
+  const std::vector<const char*>& known = phases::PropertiesOfUse();
+  phases::Properties properties = measured.properties();
+  phases::SeenExecutors seen = measured.executors();
+  if (measured.version().empty()) {
+    return absl::FailedPreconditionError("the log does not say which version of Spark wrote it");
+  }
+  const auto ran = phases::ParseSettings(measured.version(), properties, seen);
+  if (!ran.ok()) return ran.status();
+  for (const auto& [name, value] : changes) {
+    const auto is_it = [&name = name](const char* other) { return name == other; };
+    if (std::none_of(known.begin(), known.end(), is_it)) {
+      return absl::InvalidArgumentError(fmt::format(
+          "{}: what it does to tasks is not modelled; known are {}", name, fmt::join(known, ", ")));
+    }
+    if (name == "spark.executor.instances") seen.count = 0;
+    if (name == "spark.executor.cores") seen.cores = 0;
+    properties[name] = value;
+  }
+  const auto other = phases::ParseSettings(measured.version(), properties, seen);
+  if (!other.ok()) return other.status();
+  return std::pair(*ran, *other);
+}
+
+// With the counters of their tasks.
+std::vector<phases::RanStage> StagesOf(const SparkRun& run) {
+  const std::vector<PlannedStage>& planned = run.plan.jobs[0].stages;
+  std::map<std::string, std::uint64_t> readers;  // tasks that read what the stage wrote
+  for (const PlannedStage& stage : planned) {
+    for (const std::string& parent : stage.after) {
+      readers[parent] = std::max(readers[parent], stage.task_count);
+    }
+  }
+  const bool is_kryo = [&] {
+    const auto set = run.measured.properties().find("spark.serializer");
+    return set != run.measured.properties().end() && set->second.ends_with(".KryoSerializer");
+  }();
+  std::vector<phases::RanStage> stages;
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    phases::RanStage& ran = stages.emplace_back();
+    ran.next_tasks = static_cast<double>(readers[planned[i].name]);
+    const auto measured = run.measured.stages().find(run.numbers[i]);
+    if (measured == run.measured.stages().end()) continue;
+    ran.tasks = measured->second.tasks;
+    ran.is_relocatable = measured->second.is_of_sql || is_kryo;
+  }
+  return stages;
+}
+
+// The slots that it had, unless there would be other executors.
+std::uint32_t SlotsWith(const SparkRun& run,
+                        const std::pair<phases::Settings, phases::Settings>& settings) {
+  const auto slots = [](const phases::Settings& of) { return of.executors * of.tasks_at_once(); };
+  const auto& [ran, other] = settings;
+  if (slots(ran) == slots(other)) return run.plan.cluster.slots;
+  return static_cast<std::uint32_t>(std::clamp(slots(other), 1.0, static_cast<double>(kSlotsMax)));
+}
+
+double WorkOf(const PlannedStage& stage) {
+  double sum = 0;
+  for (const absl::Duration time : stage.task_times) sum += absl::ToDoubleSeconds(time);
+  if (stage.task_times.empty()) return 0;
+  return sum / static_cast<double>(stage.task_times.size()) * static_cast<double>(stage.task_count);
+}
+
+void Stretch(double factor, PlannedStage& stage) {
+  if (factor == 1) return;
+  for (auto* times : {&stage.task_times, &stage.first_task_times, &stage.fresh_task_times,
+                      &stage.last_task_times}) {
+    for (absl::Duration& time : *times) time *= factor;
+  }
+}
+
 }  // namespace
 
 bool IsSparkLog(const std::string& path) {
@@ -55,12 +137,17 @@ bool IsSparkLog(const std::string& path) {
   return (*log)->counts().events > 0;
 }
 
-absl::StatusOr<SparkLogPlan> PlanOfSparkLog(const std::string& path) {
-  const auto log = spark::LogReader::Open(path, {});
+absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
+  SparkRun result;
+  const auto log = spark::LogReader::Open(path, {.measured = &result.measured});
   if (!log.ok()) return log.status();
   JobMonitor monitor("log", {});
-  Plan plan;
-  std::map<std::string, std::string> names;  // for people, by signature
+  Plan& plan = result.plan;
+  struct Named {
+    std::uint32_t number = 0;
+    std::string name;  // for people
+  };
+  std::map<std::string, Named> stages;  // by signature
   std::uint64_t refused = 0;
   absl::Time last = absl::InfinitePast();
   for (;;) {
@@ -71,7 +158,8 @@ absl::StatusOr<SparkLogPlan> PlanOfSparkLog(const std::string& path) {
     last = (*event)->arrived_at;
     if (const auto* opened = std::get_if<JobOpened>(&(*event)->body)) plan.name = opened->name;
     if (const auto* stage = std::get_if<StageOpened>(&(*event)->body)) {
-      names.try_emplace(stage->signature, fmt::format("{} {}", stage->stage, stage->name));
+      stages.try_emplace(stage->signature,
+                         Named{stage->stage, fmt::format("{} {}", stage->stage, stage->name)});
     }
   }
   if (last != absl::InfinitePast()) monitor.Tick(last);
@@ -86,8 +174,10 @@ absl::StatusOr<SparkLogPlan> PlanOfSparkLog(const std::string& path) {
                                  : static_cast<std::uint32_t>(std::max(std::round(run.slots), 1.0));
   PlannedJob job = {.name = plan.name};
   for (const StageProfile& ran : run.stages) {
-    const auto name = names.find(ran.name);
-    job.stages.push_back(StageOf(ran, name == names.end() ? ran.name : name->second));
+    const auto known = stages.find(ran.name);
+    const Named named = known == stages.end() ? Named{kNoStage, ran.name} : known->second;
+    job.stages.push_back(StageOf(ran, named.name));
+    result.numbers.push_back(named.number);
   }
   for (std::size_t i = 0; i < run.stages.size(); ++i) {
     for (const std::size_t parent : run.stages[i].parents) {
@@ -96,7 +186,42 @@ absl::StatusOr<SparkLogPlan> PlanOfSparkLog(const std::string& path) {
   }
   plan.jobs.push_back(std::move(job));
   if (absl::Status makes_sense = CheckPlan(plan); !makes_sense.ok()) return makes_sense;
-  return SparkLogPlan{std::move(plan), RemarksOn(**log, refused)};
+  result.remarks = RemarksOn(**log, refused);
+  return result;
+}
+
+absl::StatusOr<OtherRun> WithSettings(const SparkRun& run,
+                                      const std::map<std::string, std::string>& changes) {
+  const auto settings = SettingsOf(run.measured, changes);
+  if (!settings.ok()) return settings.status();
+  const auto models = phases::WhatIf::Learn(StagesOf(run), settings->first, phases::UsualCosts());
+  if (!models.ok()) {
+    return absl::FailedPreconditionError(
+        fmt::format("the log has no metrics of tasks to learn from: {}",
+                    std::string(models.status().message())));
+  }
+  OtherRun other = {.plan = run.plan, .slots = SlotsWith(run, *settings)};
+  double work = 0;
+  double spread = 0;  // work times its deviation
+  std::set<phases::Cost> untold;
+  std::vector<PlannedStage>& stages = other.plan.jobs[0].stages;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const phases::Changed changed = models->On(i, settings->second);
+    const double seconds = WorkOf(stages[i]);
+    Stretch(changed.times, stages[i]);
+    // Stages err alike, by the costs that they share.
+    work += seconds * changed.times;
+    spread += seconds * changed.times * changed.deviation;
+    untold.insert(changed.untold.begin(), changed.untold.end());
+  }
+  if (work > 0) other.deviation = spread / work;
+  if (!untold.empty()) {
+    std::vector<std::string> names;
+    for (const phases::Cost cost : untold) names.emplace_back(phases::NameOf(cost));
+    other.remarks.push_back(fmt::format("usual costs are taken for what this run does not tell: {}",
+                                        fmt::join(names, ", ")));
+  }
+  return other;
 }
 
 }  // namespace tidemark::cli

@@ -37,7 +37,16 @@ const absl::flat_hash_set<std::string_view>& KeptKeys() {
       "Kill Reason", "Loss Reason", "Task Metrics", "Executor CPU Time", "JVM GC Time",
       "Input Metrics", "Bytes Read", "Records Read", "Output Metrics", "Bytes Written",
       "Shuffle Read Metrics", "Remote Bytes Read", "Local Bytes Read", "Total Records Read",
-      "Fetch Wait Time", "Shuffle Write Metrics", "Shuffle Bytes Written", "Shuffle Write Time"};
+      "Fetch Wait Time", "Shuffle Write Metrics", "Shuffle Bytes Written", "Shuffle Write Time",
+      // Of use for other settings alone; see measured_stages.h.
+      "Executor Run Time", "Executor Deserialize Time", "Result Size", "Memory Bytes Spilled",
+      "Disk Bytes Spilled", "Peak Execution Memory", "Shuffle Records Written", "Records Written",
+      "spark.executor.instances", "spark.executor.cores", "spark.executor.memory",
+      "spark.memory.fraction", "spark.memory.storageFraction", "spark.memory.offHeap.enabled",
+      "spark.memory.offHeap.size", "spark.memory.useLegacyMode", "spark.shuffle.memoryFraction",
+      "spark.shuffle.safetyFraction", "spark.shuffle.spill", "spark.shuffle.manager",
+      "spark.shuffle.sort.bypassMergeThreshold", "spark.shuffle.compress",
+      "spark.shuffle.spill.compress", "spark.io.compression.codec", "spark.serializer"};
   return *keys;
 }
 

@@ -48,6 +48,7 @@ void LogParser::Parse(std::string_view text, Take take) {
     return;
   }
   ++events_;
+  if (options_.measured != nullptr) options_.measured->Take(event);
   translator_.Translate(event, [&](absl::Time at, EventBody body) {
     if (job_id_.empty()) {
       job_id_ = options_.job_id.empty() ? translator_.application_id() : options_.job_id;

@@ -15,6 +15,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "spark/event_scanner.h"
+#include "spark/measured_stages.h"
 #include "spark/translator.h"
 #include "tidemark/event.h"
 
@@ -23,6 +24,8 @@ namespace tidemark::spark {
 struct LogParserOptions {
   // Of the events; empty: what Spark calls the application, or "spark" if the log does not say.
   std::string job_id;
+  // Where counters and settings go that are of no use to events; null: nowhere.
+  MeasuredStages* measured = nullptr;
 };
 
 // What was read.

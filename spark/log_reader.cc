@@ -49,7 +49,7 @@ LogReader::LogReader(std::string path, std::vector<std::string> files,
     : path_(std::move(path)),
       options_(options),
       files_(std::move(files)),
-      parser_({.job_id = options.job_id}) {}
+      parser_({.job_id = options.job_id, .measured = options.measured}) {}
 
 LogReader::~LogReader() {
   if (descriptor_ >= 0) close(descriptor_);

@@ -24,8 +24,9 @@
 namespace tidemark::spark {
 
 struct LogReaderOptions {
-  std::string job_id;    // of LogParserOptions
-  bool follows = false;  // the application may still write it
+  std::string job_id;                  // of LogParserOptions
+  MeasuredStages* measured = nullptr;  // likewise; the reader must not outlive it
+  bool follows = false;                // the application may still write it
 };
 
 class LogReader {

@@ -18,13 +18,14 @@ using ::testing::IsEmpty;
 std::string Log(const std::string& name) { return std::string(TIDEMARK_SPARK_LOGS) + "/" + name; }
 
 TEST(SparkPlan, HasTheStagesThatRanAndTheSlotsThatThereWere) {
-  const auto plan = PlanOfSparkLog(Log("local-1795466322781.zst"));
-  ASSERT_TRUE(plan.ok()) << plan.status();
-  EXPECT_EQ(plan->plan.name, "sales by region");
-  EXPECT_EQ(plan->plan.cluster.slots, 2u);
-  EXPECT_THAT(plan->remarks, IsEmpty());
-  ASSERT_EQ(plan->plan.jobs.size(), 1u);
-  const auto& stages = plan->plan.jobs[0].stages;
+  const auto run = ReadSparkRun(Log("local-1795466322781.zst"));
+  ASSERT_TRUE(run.ok()) << run.status();
+  const Plan* const plan = &run->plan;
+  EXPECT_EQ(plan->name, "sales by region");
+  EXPECT_EQ(plan->cluster.slots, 2u);
+  EXPECT_THAT(run->remarks, IsEmpty());
+  ASSERT_EQ(plan->jobs.size(), 1u);
+  const auto& stages = plan->jobs[0].stages;
   ASSERT_EQ(stages.size(), 10u);  // one of the eleven failed
   EXPECT_EQ(stages[0].name, "0 collect at job.py:10");
   EXPECT_EQ(stages[6].name, "10 count at job.py:12");
@@ -34,9 +35,10 @@ TEST(SparkPlan, HasTheStagesThatRanAndTheSlotsThatThereWere) {
 
 // 57 s.
 TEST(SparkPlan, AgainOnTheSameSlotsItTakesAsLong) {
-  const auto plan = PlanOfSparkLog(Log("local-1795466322781.zst"));
-  ASSERT_TRUE(plan.ok()) << plan.status();
-  const auto outcome = cli::EstimateStages(plan->plan, {}, absl::UnixEpoch());
+  const auto run = ReadSparkRun(Log("local-1795466322781.zst"));
+  ASSERT_TRUE(run.ok()) << run.status();
+  const Plan* const plan = &run->plan;
+  const auto outcome = cli::EstimateStages(*plan, {}, absl::UnixEpoch());
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   EXPECT_NEAR(absl::ToDoubleSeconds(outcome->snapshot.estimate.remaining->median), 57, 6);
 }
@@ -51,9 +53,9 @@ TEST(SparkPlan, SaysThatItsLogBreaksOffAndWhatWasLeftOut) {
       << R"({"Event":"SparkListenerTaskEnd","Stage ID":0,"Task Info":{"Task ID":1,"Index":0,)"
       << R"("Launch Time":1001000,"Finish Time":1009000}})"
       << "\n{\"Event";
-  const auto plan = PlanOfSparkLog(path);
-  ASSERT_TRUE(plan.ok()) << plan.status();
-  EXPECT_THAT(plan->remarks, ElementsAre(HasSubstr("skipped 1 event: incomplete"),
+  const auto run = ReadSparkRun(path);
+  ASSERT_TRUE(run.ok()) << run.status();
+  EXPECT_THAT(run->remarks, ElementsAre(HasSubstr("skipped 1 event: incomplete"),
                                          HasSubstr("the log ends before the application")));
 }
 
@@ -62,8 +64,49 @@ TEST(SparkPlan, OfALogThatIsRefusedGivesTheReason) {
   const std::string path = ::testing::TempDir() + "/late";
   std::ofstream(path) << R"({"Event":"SparkListenerApplicationEnd","Timestamp":1000000})";
   EXPECT_TRUE(IsSparkLog(path));
-  EXPECT_THAT(std::string(PlanOfSparkLog(path).status().message()),
+  EXPECT_THAT(std::string(ReadSparkRun(path).status().message()),
               HasSubstr("the start of the application"));
+}
+
+SparkRun RunAgain() {
+  auto run = ReadSparkRun(Log("local-1795466322781.zst"));
+  EXPECT_TRUE(run.ok()) << run.status();
+  return run.ok() ? *std::move(run) : SparkRun{};
+}
+
+TEST(WithSettings, OfNoChangeIsTheRunAsItWas) {
+  const SparkRun run = RunAgain();
+  const auto same = WithSettings(run, {});
+  ASSERT_TRUE(same.ok()) << same.status();
+  EXPECT_EQ(same->plan, run.plan);
+  EXPECT_EQ(same->slots, 2u);
+  EXPECT_EQ(same->deviation, 0);
+  EXPECT_THAT(same->remarks, IsEmpty());
+}
+
+TEST(WithSettings, MoreExecutorsAreMoreSlots) {
+  const auto other = WithSettings(RunAgain(), {{"spark.executor.instances", "4"}});
+  ASSERT_TRUE(other.ok()) << other.status();
+  EXPECT_EQ(other->slots, 8u);
+  EXPECT_GT(other->deviation, 0);
+}
+
+TEST(WithSettings, NamesTheSettingThatIsWrong) {
+  const auto message = [](const std::map<std::string, std::string>& changes) {
+    return std::string(WithSettings(RunAgain(), changes).status().message());
+  };
+  EXPECT_THAT(message({{"spark.executor.memory", "4x"}}),
+              HasSubstr("spark.executor.memory: \"4x\""));
+  EXPECT_THAT(message({{"spark.sql.ansi.enabled", "true"}}),
+              HasSubstr("spark.sql.ansi.enabled: what it does to tasks is not modelled"));
+}
+
+TEST(WithSettings, AsksForWhatTheLogDoesNotTell) {
+  const auto run = ReadSparkRun(Log("local-1430917381534.zst"));
+  ASSERT_TRUE(run.ok()) << run.status();
+  SparkRun without = *run;
+  without.measured = {};
+  EXPECT_FALSE(WithSettings(without, {{"spark.executor.instances", "4"}}).ok());
 }
 
 TEST(SparkPlan, NeedsATaskThatHasEnded) {
@@ -71,7 +114,7 @@ TEST(SparkPlan, NeedsATaskThatHasEnded) {
   std::ofstream(path)
       << R"({"Event":"SparkListenerApplicationStart","App Name":"idle","Timestamp":1000000})";
   EXPECT_TRUE(IsSparkLog(path));
-  EXPECT_EQ(PlanOfSparkLog(path).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(ReadSparkRun(path).status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_FALSE(IsSparkLog(Log("")));
 }
 

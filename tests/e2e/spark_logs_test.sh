@@ -52,6 +52,23 @@ head -n 2 "$work/taught.json" | grep -q '"remaining"' || fail "no estimate from 
 "$tidemark" what-if "$again" --slots 1,2,8 >"$work/what_if.txt" || fail "no estimate of other slots"
 grep -q '8 slots' "$work/what_if.txt" || fail "$(cat "$work/what_if.txt")"
 
+# And other settings of Spark?
+"$tidemark" what-if "$again" --executors 1,4 --conf spark.executor.memory=2g >"$work/set.txt" ||
+  fail "no estimate of other settings"
+grep -q 'as it is' "$work/set.txt" || fail "$(cat "$work/set.txt")"
+grep -q '4 executors, spark.executor.memory=2g' "$work/set.txt" || fail "$(cat "$work/set.txt")"
+wrong_setting() { # WHY OPTION...
+  local status=0 why=$1
+  shift
+  "$tidemark" what-if "$@" >"$work/out" 2>"$work/err" || status=$?
+  [ "$status" = 2 ] || fail "$*: exit code $status"
+  grep -q "$why" "$work/err" || fail "$*: $(cat "$work/err")"
+}
+wrong_setting 'spark.executor.memory: "4x" is not a size' "$again" --conf spark.executor.memory=4x
+wrong_setting 'is not modelled' "$again" --conf spark.ui.port=4040
+wrong_setting 'must be KEY=VALUE' "$again" --conf spark.executor.memory
+wrong_setting 'is no event log of Spark' some-job --executors 4
+
 # A master follows applications that run from their logs, and goes on after it was killed.
 mkdir -p "$work/spark/eventlog_v2_app"
 follow() {

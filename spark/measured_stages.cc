@@ -1,0 +1,109 @@
+#include "spark/measured_stages.h"
+
+#include <algorithm>
+
+#include "spark/json_fields.h"
+
+namespace tidemark::spark {
+namespace {
+
+using nlohmann::json;
+using phases::Flow;
+using phases::TaskCounters;
+
+double Amount(const json& object, const char* name) {
+  return static_cast<double>(Count(object, name).value_or(0));
+}
+
+// Spark writes some in milliseconds, others in nanoseconds.
+std::optional<double> Seconds(const json& object, const char* name, double unit) {
+  const auto count = Count(object, name);
+  if (!count) return std::nullopt;
+  return static_cast<double>(*count) * unit;
+}
+
+constexpr double kMilli = 1e-3;
+constexpr double kNano = 1e-9;
+
+TaskCounters CountersIn(const json& metrics, double seconds) {
+  const json& input = Member(metrics, "Input Metrics");
+  const json& read = Member(metrics, "Shuffle Read Metrics");
+  const json& written = Member(metrics, "Shuffle Write Metrics");
+  const json& output = Member(metrics, "Output Metrics");
+  return {.seconds = seconds,
+          .running = Seconds(metrics, "Executor Run Time", kMilli),
+          .processor = Seconds(metrics, "Executor CPU Time", kNano),
+          .fetch_wait = Seconds(read, "Fetch Wait Time", kMilli),
+          .shuffle_write = Seconds(written, "Shuffle Write Time", kNano),
+          .deserialize = Seconds(metrics, "Executor Deserialize Time", kMilli),
+          .input = {Amount(input, "Records Read"), Amount(input, "Bytes Read")},
+          .local_bytes = Amount(read, "Local Bytes Read"),
+          .remote_bytes = Amount(read, "Remote Bytes Read"),
+          .shuffle_records = Amount(read, "Total Records Read"),
+          .written = {Amount(written, "Shuffle Records Written"),
+                      Amount(written, "Shuffle Bytes Written")},
+          .output = {Amount(output, "Records Written"), Amount(output, "Bytes Written")},
+          .result_bytes = Amount(metrics, "Result Size"),
+          .spilled_memory_bytes = Amount(metrics, "Memory Bytes Spilled"),
+          .spilled_disk_bytes = Amount(metrics, "Disk Bytes Spilled"),
+          .peak_memory_bytes = Amount(metrics, "Peak Execution Memory")};
+}
+
+}  // namespace
+
+void MeasuredStages::Take(const json& event) {
+  const std::string kind = Text(event, "Event");
+  if (kind == "SparkListenerTaskEnd") {
+    TaskEnd(event);
+  } else if (kind == "SparkListenerJobStart") {
+    JobStart(event);
+  } else if (kind == "SparkListenerExecutorAdded") {
+    ExecutorAdded(event);
+  } else if (kind == "SparkListenerExecutorRemoved") {
+    executors_.erase(Text(event, "Executor ID"));
+  } else if (kind == "SparkListenerLogStart") {
+    version_ = Text(event, "Spark Version");
+  } else if (kind == "SparkListenerEnvironmentUpdate") {
+    const json& properties = Member(event, "Spark Properties");
+    for (const char* name : phases::PropertiesOfUse()) {
+      const std::string value = Text(properties, name);
+      if (!value.empty()) properties_[name] = value;
+    }
+  }
+}
+
+void MeasuredStages::TaskEnd(const json& event) {
+  const json& task = Member(event, "Task Info");
+  const json& metrics = Member(event, "Task Metrics");
+  const auto number = Number(event, "Stage ID");
+  const auto launched = Count(task, "Launch Time");
+  const auto ended = Count(task, "Finish Time");
+  if (!number || !launched || !ended || *ended < *launched || !metrics.is_object()) return;
+  if (Text(Member(event, "Task End Reason"), "Reason") != "Success") return;
+  if (tasks_ >= kTasksMax) return;
+  MeasuredStage& stage = stages_[*number];
+  stage.is_of_sql = sql_stages_.contains(*number);
+  if (stage.tasks.size() >= kTasksOfStageMax) return;
+  ++tasks_;
+  stage.tasks.push_back(CountersIn(metrics, static_cast<double>(*ended - *launched) * kMilli));
+}
+
+void MeasuredStages::JobStart(const json& event) {
+  if (Text(Member(event, "Properties"), "spark.sql.execution.id").empty()) return;
+  const json& infos = Member(event, "Stage Infos");
+  if (!infos.is_array()) return;
+  for (const json& info : infos) {
+    const auto number = Number(info, "Stage ID");
+    if (number && sql_stages_.size() < kSqlStagesMax) sql_stages_.insert(*number);
+  }
+}
+
+void MeasuredStages::ExecutorAdded(const json& event) {
+  if (executors_.size() >= kExecutorsMax) return;
+  executors_.insert(Text(event, "Executor ID"));
+  seen_.count = std::max(seen_.count, static_cast<std::uint32_t>(executors_.size()));
+  const auto cores = Number(Member(event, "Executor Info"), "Total Cores");
+  if (seen_.cores == 0 && cores) seen_.cores = *cores;
+}
+
+}  // namespace tidemark::spark

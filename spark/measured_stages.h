@@ -1,0 +1,57 @@
+// What an event log says of stages for the models of their phases (master/phases/): the counters of
+// tasks that succeeded, the application's settings, and the executors that it had.
+//
+// Not part of the events of Tidemark, which no other engine could tell. Memory: bounded by the
+// constants below. Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "master/phases/ran_stage.h"
+#include "master/phases/settings.h"
+
+namespace tidemark::spark {
+
+struct MeasuredStage {
+  std::vector<phases::TaskCounters> tasks;  // the first that ended
+  bool is_of_sql = false;
+};
+
+class MeasuredStages {
+ public:
+  static constexpr std::size_t kTasksOfStageMax = 500;
+  static constexpr std::size_t kTasksMax = 200'000;
+  static constexpr std::size_t kSqlStagesMax = 100'000;
+  static constexpr std::size_t kExecutorsMax = 100'000;
+
+  // Takes an event of Spark in, as EventScanner leaves it; others change nothing.
+  void Take(const nlohmann::json& event);
+
+  // By number; stages without a task that succeeded are not there.
+  const std::map<std::uint32_t, MeasuredStage>& stages() const { return stages_; }
+  const std::string& version() const { return version_; }  // of Spark; empty: not said
+  const phases::Properties& properties() const { return properties_; }
+  // The most at once, and the cores of the first. A driver that runs tasks is an executor.
+  const phases::SeenExecutors& executors() const { return seen_; }
+
+ private:
+  void TaskEnd(const nlohmann::json& event);
+  void JobStart(const nlohmann::json& event);
+  void ExecutorAdded(const nlohmann::json& event);
+
+  std::map<std::uint32_t, MeasuredStage> stages_;
+  std::size_t tasks_ = 0;
+  std::set<std::uint32_t> sql_stages_;
+  std::string version_;
+  phases::Properties properties_;
+  std::set<std::string> executors_;  // now
+  phases::SeenExecutors seen_;
+};
+
+}  // namespace tidemark::spark

@@ -1,0 +1,87 @@
+// [GB]: the equations, with numbers worked by hand. Where the print slips, docs/adr/0037 says so.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "master/gray_box/black_box.h"
+#include "master/gray_box/materialization.h"
+#include "master/gray_box/white_box.h"
+
+namespace tidemark::gray_box {
+namespace {
+
+TEST(GrayBoxPaper, Equation1OfCores) { EXPECT_DOUBLE_EQ(AllocatedCores(4, 8), 32); }
+
+// 100 tasks on 32 cores are 4 waves.
+TEST(GrayBoxPaper, Equation2OfAStage) {
+  EXPECT_DOUBLE_EQ(StageSeconds(5, 100, 32), 20);
+  EXPECT_DOUBLE_EQ(StageSeconds(5, 96, 32), 15);
+  EXPECT_DOUBLE_EQ(StageSeconds(5, 0, 32), 0);
+}
+
+TEST(GrayBoxPaper, Equation3OfAJob) {
+  EXPECT_DOUBLE_EQ(JobSeconds(3, std::vector<double>{20, 5}, 2), 30);
+}
+
+TEST(GrayBoxPaper, Equation4OfRecordsInAPartition) {
+  EXPECT_DOUBLE_EQ(PartitionRecords(1e6, 40), 25'000);
+}
+
+// Section 5.3.1 without words that begin with a, f, h, n: 11.68, 4.03, 4.20 and 2.28 % of them.
+TEST(GrayBoxPaper, Equations6And7OfFilters) {
+  const double letters = 1 - (0.1168 + 0.0403 + 0.0420 + 0.0228);
+  EXPECT_NEAR(letters, 0.7781, 1e-12);
+  EXPECT_NEAR(RecordsAfter(1e6, std::vector<double>{letters, 0.5}), 389'050, 1e-6);
+}
+
+// 1,000,000 records of 100 bytes at 50 MB/s take 2 s.
+TEST(GrayBoxPaper, Equation11OfReading) { EXPECT_DOUBLE_EQ(ReadSeconds(1e6, 100, 5e7), 2); }
+
+// A source of 5 s, a filter of 3 s, a map of 2 s, the end of the plan.
+std::vector<Operator> Chain() {
+  return {{.kind = "source", .seconds = 5},
+          {.kind = "filter", .inputs = {0}, .seconds = 3},
+          {.kind = "map", .inputs = {1}, .seconds = 2, .records = 1e6, .width = 100},
+          {.kind = "sink", .inputs = {2}, .seconds = 1}};
+}
+
+TEST(GrayBoxPaper, Equation9OfAChain) {
+  EXPECT_EQ(*TotalSeconds(Chain()), (std::vector<double>{5, 8, 10, 11}));
+}
+
+// Of branches of 5 + 3 and of 9 s the longer counts, then the join's own 4 and 2 behind it.
+TEST(GrayBoxPaper, Equation10OfAJoin) {
+  const std::vector<Operator> plan = {{.kind = "source", .seconds = 5},
+                                      {.kind = "filter", .inputs = {0}, .seconds = 3},
+                                      {.kind = "source", .seconds = 9},
+                                      {.kind = "join", .inputs = {1, 2}, .seconds = 4},
+                                      {.kind = "count", .inputs = {3}, .seconds = 2}};
+  EXPECT_EQ(*TotalSeconds(plan), (std::vector<double>{5, 8, 9, 13, 15}));
+}
+
+// 10 s to compute, 2 s to read.
+TEST(GrayBoxPaper, Equation8OfTheBenefit) {
+  const auto points = PointsOf(Chain(), 5e7);
+  ASSERT_TRUE(points.ok()) << points.status();
+  ASSERT_EQ(points->size(), 2);
+  EXPECT_EQ(points->back().output_of, 2);
+  EXPECT_DOUBLE_EQ(points->back().benefit_seconds(), 8);
+}
+
+// 5.3.2: two stages at the beginning, one at the end, one for each iteration.
+TEST(GrayBoxPaper, PageRankHasAStageForEachIteration) {
+  const std::vector<Parameters> parameters = {
+      {{"iterations", "3"}}, {{"iterations", "5"}}, {{"iterations", "6"}}};
+  const std::vector<StageCounts> runs = {
+      {{1, 2}, {2, 3}, {3, 1}}, {{1, 2}, {2, 5}, {3, 1}}, {{1, 2}, {2, 6}, {3, 1}}};
+  const auto model = RepetitionModel::Learn(parameters, runs);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const auto counts = model->Predict({{"iterations", "20"}});
+  EXPECT_DOUBLE_EQ(counts.at(1).value, 2);
+  EXPECT_DOUBLE_EQ(counts.at(2).value, 20);
+  EXPECT_DOUBLE_EQ(counts.at(3).value, 1);
+  EXPECT_EQ(model->workflow_controls().size(), 1);
+}
+
+}  // namespace
+}  // namespace tidemark::gray_box

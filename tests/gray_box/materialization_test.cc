@@ -1,0 +1,90 @@
+#include "master/gray_box/materialization.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tidemark::gray_box {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+Candidate Of(double total, double read, double bytes, double uses) {
+  return {.point = {.total_seconds = total, .read_seconds = read, .bytes = bytes}, .uses = uses};
+}
+
+TEST(TotalSeconds, RefusesCyclesAndUnknownInputs) {
+  EXPECT_FALSE(TotalSeconds({{.inputs = {1}}, {.inputs = {0}}}).ok());
+  EXPECT_FALSE(TotalSeconds({{.inputs = {0}}}).ok());
+  EXPECT_FALSE(TotalSeconds({{.inputs = {7}}}).ok());
+  EXPECT_FALSE(TotalSeconds({{.seconds = -1}}).ok());
+  EXPECT_TRUE(TotalSeconds({})->empty());
+}
+
+TEST(TotalSeconds, TakesALongPlanInAnyOrder) {
+  constexpr std::size_t kOperators = 5000;
+  std::vector<Operator> plan(kOperators);
+  for (std::size_t i = 0; i < kOperators; ++i) {
+    plan[i].seconds = 1;
+    if (i + 1 < kOperators) plan[i].inputs = {i + 1};
+  }
+  EXPECT_DOUBLE_EQ(TotalSeconds(plan)->front(), kOperators);
+}
+
+TEST(PointsOf, LeavesOutSourcesAndTheEnd) {
+  const std::vector<Operator> plan = {
+      {.kind = "source"}, {.kind = "map", .inputs = {0}}, {.kind = "sink", .inputs = {1}}};
+  const auto points = PointsOf(plan, 1);
+  ASSERT_EQ(points->size(), 1);
+  EXPECT_EQ(points->front().output_of, 1);
+  EXPECT_FALSE(PointsOf(plan, 0).ok());
+}
+
+// Both plans begin with "read"; one of two goes on with "filter", which always leads to "map".
+TEST(ReuseChain, IsTheProductAlongTheInputs) {
+  const std::vector<Operator> one = {
+      {.kind = "read"}, {.kind = "filter", .inputs = {0}}, {.kind = "map", .inputs = {1}}};
+  const std::vector<Operator> other = {{.kind = "read"}, {.kind = "sort", .inputs = {0}}};
+  ReuseChain chain;
+  chain.Add(one);
+  chain.Add(other);
+  EXPECT_DOUBLE_EQ(chain.Probability("read", "filter"), 0.5);
+  EXPECT_DOUBLE_EQ(chain.OfPrefix(one, 2), 0.5);
+  EXPECT_DOUBLE_EQ(chain.Probability("map", "read"), 0);
+  EXPECT_DOUBLE_EQ(chain.OfPrefix({{.kind = "other"}}, 0), 0);
+  EXPECT_DOUBLE_EQ(ReuseChain().OfPrefix(one, 2), 0);
+}
+
+TEST(MaxBenefit, IsThePointThatSavesMostAndNoneThatCosts) {
+  EXPECT_EQ(MaxBenefit({Of(10, 8, 1, 1), Of(20, 12, 1, 1), Of(9, 1, 1, 1)}), 1);
+  EXPECT_EQ(MaxBenefit({Of(1, 2, 1, 1)}), 1);  // none
+  EXPECT_EQ(MaxBenefit({}), 0);
+}
+
+TEST(Skyline, KeepsWhatNoOtherBeatsInBoth) {
+  // Benefits 8, 5, 5, 3, -1; uses 1, 4, 2, 9, 20.
+  const std::vector<Candidate> candidates = {Of(10, 2, 1, 1), Of(6, 1, 1, 4), Of(7, 2, 1, 2),
+                                             Of(4, 1, 1, 9), Of(1, 2, 1, 20)};
+  EXPECT_THAT(Skyline(candidates), ElementsAre(0, 1, 3));
+  EXPECT_THAT(Skyline({}), IsEmpty());
+}
+
+// By what a byte saves: 9/1, 6/3, 10/10. In 4 bytes: the first two.
+TEST(Knapsack, FillsTheSpaceByWhatAByteSaves) {
+  const std::vector<Candidate> candidates = {Of(10, 0, 10, 1), Of(9, 0, 1, 1), Of(6, 0, 3, 1)};
+  EXPECT_THAT(Knapsack(candidates, 4), ElementsAre(1, 2));
+  EXPECT_THAT(Knapsack(candidates, 14), ElementsAre(0, 1, 2));
+  EXPECT_THAT(Knapsack(candidates, 0), IsEmpty());
+}
+
+// A small point with more for each byte would keep out the one that saves ten times as much.
+TEST(Knapsack, TakesASingleLargePointThatSavesMore) {
+  EXPECT_THAT(Knapsack({Of(2, 0, 1, 1), Of(20, 0, 100, 1)}, 100), ElementsAre(1));
+}
+
+TEST(Knapsack, NeverKeepsWhatCostsTime) {
+  EXPECT_THAT(Knapsack({Of(1, 5, 1, 10), Of(5, 1, 1, 0)}, 100), IsEmpty());
+}
+
+}  // namespace
+}  // namespace tidemark::gray_box

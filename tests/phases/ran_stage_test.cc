@@ -1,0 +1,107 @@
+#include "master/phases/ran_stage.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "master/phases/memory.h"
+
+namespace tidemark::phases {
+namespace {
+
+// Two executors of one core.
+Settings Today() {
+  return {.version = {3, 5},
+          .executors = 2,
+          .executor_memory_bytes = kReservedBytes + 2e9,
+          .memory_fraction = 0.5};
+}
+
+// Reads 1,000 records of 100 bytes, writes 100 of them, 5,000 compressed bytes.
+TaskCounters MapTask() { return {.seconds = 2, .input = {1000, 1e5}, .written = {100, 5000}}; }
+
+// Reads 100 records in 5,000 bytes, four fifths of them from elsewhere.
+TaskCounters ReduceTask() {
+  return {.seconds = 1,
+          .local_bytes = 1000,
+          .remote_bytes = 4000,
+          .shuffle_records = 100,
+          .result_bytes = 50};
+}
+
+Stage Of(const TaskCounters& task, const Settings& settings = Today()) {
+  const std::vector<TaskCounters> tasks(4, task);
+  return StageOf(tasks, 8, /*is_relocatable=*/true, settings);
+}
+
+// The selectivity of its functions is such that as much comes out as came out.
+TEST(StageOf, OfAMapStageWritesWhatWasWritten) {
+  const Stage stage = Of(MapTask());
+  EXPECT_TRUE(stage.shape.reads_input);
+  EXPECT_FALSE(stage.shape.reads_shuffle);
+  EXPECT_EQ(stage.shape.output, Destination::kShuffle);
+  EXPECT_DOUBLE_EQ(stage.data.input_width, 100);
+  EXPECT_DOUBLE_EQ(stage.data.compute.records, 0.1);
+  EXPECT_DOUBLE_EQ(stage.data.compute.bytes, 5000 / kUsualCompressRatio / 1e5);
+  const Flow written = TaskOf(stage, Today()).shuffle_write.written;
+  EXPECT_DOUBLE_EQ(written.records, 100);
+  EXPECT_DOUBLE_EQ(written.bytes, 5000);
+}
+
+TEST(StageOf, WithoutCompressionBytesAreWhatTheyAre) {
+  Settings settings = Today();
+  settings.compresses_shuffle = false;
+  EXPECT_DOUBLE_EQ(Of(MapTask(), settings).data.compute.bytes, 0.05);
+  EXPECT_DOUBLE_EQ(TaskOf(Of(MapTask(), settings), settings).shuffle_write.written.bytes, 5000);
+}
+
+TEST(StageOf, OfAReduceStageReadsItsPartOfTheShuffle) {
+  const Stage stage = Of(ReduceTask());
+  EXPECT_FALSE(stage.shape.reads_input);
+  EXPECT_EQ(stage.shape.reads_shuffle, Gathering::kNothing);
+  EXPECT_EQ(stage.shape.output, Destination::kDriver);
+  EXPECT_EQ(stage.size.intermediate, (Flow{400, 20'000}));
+  EXPECT_EQ(TaskOf(stage, Today()).shuffle_read.fetched, (Flow{100, 5000}));
+}
+
+// 1,000 bytes on disk of 10,000 in memory: a tenth, of which compression makes a half.
+TEST(StageOf, SpillsTellHowWellRecordsAreSerialized) {
+  TaskCounters task = ReduceTask();
+  task.spilled_memory_bytes = 10'000;
+  task.spilled_disk_bytes = 1000;
+  const Stage stage = Of(task);
+  EXPECT_EQ(stage.shape.reads_shuffle, Gathering::kSort);
+  EXPECT_DOUBLE_EQ(stage.data.serialize_ratio, 0.2);
+  EXPECT_DOUBLE_EQ(stage.data.read_width_in_memory, 100);
+}
+
+TEST(StageOf, SpilledBytesOnDiskWithoutAnyInMemorySayNothing) {
+  TaskCounters task = ReduceTask();
+  task.spilled_disk_bytes = 1000;
+  EXPECT_DOUBLE_EQ(Of(task).data.serialize_ratio, 1);
+}
+
+TEST(StageOf, OfNoRecordsAtAllIsARecordForEachTask) {
+  const Stage stage = Of({.seconds = 3, .written = {7, 70}});
+  EXPECT_DOUBLE_EQ(WorkOf({.seconds = 3}, stage, Today())[Cost::kCompute], 1);
+  EXPECT_DOUBLE_EQ(TaskOf(stage, Today()).shuffle_write.written.records, 7);
+}
+
+// Where blocks were is counted: 1,000 bytes here, 4,000 elsewhere, not half of each.
+TEST(WorkOf, TakesLocalAndRemoteBytesFromTheCounters) {
+  const Work work = WorkOf(ReduceTask(), Of(ReduceTask()), Today());
+  EXPECT_DOUBLE_EQ(work[Cost::kLocalRead], 1000);
+  EXPECT_DOUBLE_EQ(work[Cost::kNetwork], 4000 + 50);
+  EXPECT_DOUBLE_EQ(work[Cost::kCompute], 100);
+}
+
+TEST(WorkOf, OfALargerTaskIsMore) {
+  TaskCounters large = MapTask();
+  large.input = {3000, 3e5};
+  const Work work = WorkOf(large, Of(MapTask()), Today());
+  EXPECT_DOUBLE_EQ(work[Cost::kInputRead], 3e5);
+  EXPECT_DOUBLE_EQ(work[Cost::kCompute], 3000);
+}
+
+}  // namespace
+}  // namespace tidemark::phases

@@ -1,0 +1,97 @@
+#include "spark/measured_stages.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "spark/log_reader.h"
+
+namespace tidemark::spark {
+namespace {
+
+std::string Log(const std::string& name) { return std::string(TIDEMARK_SPARK_LOGS) + "/" + name; }
+
+MeasuredStages Read(const std::string& name) {
+  MeasuredStages measured;
+  const auto log = LogReader::Open(Log(name), {.measured = &measured});
+  EXPECT_TRUE(log.ok()) << log.status();
+  for (;;) {
+    const auto event = (*log)->Next();
+    if (!event.ok() || !*event) break;
+  }
+  return measured;
+}
+
+// As the log's own lines say: Spark 4.0.1, a local driver of two cores, and of its first task 802
+// ms, 375 of them running.
+TEST(MeasuredStages, HasVersionExecutorsAndCountersOfTasks) {
+  const MeasuredStages measured = Read("local-1795466322781.zst");
+  EXPECT_EQ(measured.version(), "4.0.1");
+  EXPECT_EQ(measured.executors().count, 1);
+  EXPECT_EQ(measured.executors().cores, 2);
+  ASSERT_FALSE(measured.stages().empty());
+  const phases::TaskCounters& first = measured.stages().at(0).tasks.at(0);
+  EXPECT_DOUBLE_EQ(first.seconds, 0.802);
+  EXPECT_DOUBLE_EQ(first.running.value(), 0.375);
+  EXPECT_DOUBLE_EQ(first.deserialize.value(), 0.24);
+  EXPECT_DOUBLE_EQ(first.processor.value(), 0.019644002);
+  EXPECT_DOUBLE_EQ(first.input.records, 3);
+  EXPECT_DOUBLE_EQ(first.result_bytes, 1677);
+}
+
+TEST(MeasuredStages, LeavesOutWhatFailedAndWhatCannotBe) {
+  MeasuredStages measured;
+  const auto end = [&measured](const char* reason, unsigned finish) {
+    measured.Take({{"Event", "SparkListenerTaskEnd"},
+                   {"Stage ID", 1u},
+                   {"Task End Reason", {{"Reason", reason}}},
+                   {"Task Info", {{"Launch Time", 1000u}, {"Finish Time", finish}}},
+                   {"Task Metrics", {{"Executor Run Time", 5}, {"Result Size", -7}}}});
+  };
+  end("ExceptionFailure", 2000);
+  end("Success", 500);
+  EXPECT_TRUE(measured.stages().empty());
+  end("Success", 2000);
+  ASSERT_EQ(measured.stages().at(1).tasks.size(), 1);
+  EXPECT_EQ(measured.stages().at(1).tasks[0].result_bytes, 0);
+  measured.Take({{"Event", "SparkListenerTaskEnd"}});
+  measured.Take(nlohmann::json());
+}
+
+TEST(MeasuredStages, KeepsABoundedNumberOfTasks) {
+  MeasuredStages measured;
+  for (std::size_t i = 0; i < MeasuredStages::kTasksOfStageMax + 10; ++i) {
+    measured.Take({{"Event", "SparkListenerTaskEnd"},
+                   {"Stage ID", 1u},
+                   {"Task End Reason", {{"Reason", "Success"}}},
+                   {"Task Info", {{"Launch Time", 1000u}, {"Finish Time", 2000u}}},
+                   {"Task Metrics", nlohmann::json::object()}});
+  }
+  EXPECT_EQ(measured.stages().at(1).tasks.size(), MeasuredStages::kTasksOfStageMax);
+}
+
+// Executors come and go: the most at once.
+TEST(MeasuredStages, CountsExecutorsThatWereThereTogether) {
+  MeasuredStages measured;
+  const auto event = [&measured](const char* kind, const char* id) {
+    measured.Take({{"Event", kind}, {"Executor ID", id}, {"Executor Info", {{"Total Cores", 4u}}}});
+  };
+  event("SparkListenerExecutorAdded", "1");
+  event("SparkListenerExecutorAdded", "2");
+  event("SparkListenerExecutorRemoved", "1");
+  event("SparkListenerExecutorAdded", "3");
+  EXPECT_EQ(measured.executors().count, 2);
+  EXPECT_EQ(measured.executors().cores, 4);
+}
+
+TEST(MeasuredStages, KeepsTheSettingsOfUse) {
+  MeasuredStages measured;
+  measured.Take(
+      {{"Event", "SparkListenerEnvironmentUpdate"},
+       {"Spark Properties", {{"spark.executor.memory", "4g"}, {"spark.app.name", "secret"}}}});
+  EXPECT_EQ(measured.properties(), (phases::Properties{{"spark.executor.memory", "4g"}}));
+}
+
+}  // namespace
+}  // namespace tidemark::spark
