@@ -47,7 +47,7 @@ std::optional<Piece> Attempts::Start(Attempt attempt, Stage stage, Host host, do
     ++contradictions_;
     return std::nullopt;
   }
-  Piece queued{.stage = stage, .host = kScheduler, .from = *queued_at, .to = at};
+  Piece queued{.stage = stage, .host = kQueue, .from = *queued_at, .to = at};
   queued.use.of[Resource::kScheduler] = {.wait_seconds = at - *queued_at, .units = 1};
   return queued;
 }

@@ -22,7 +22,7 @@ class Attempts {
  public:
   explicit Attempts(std::size_t attempts_max = 1'000'000) : attempts_max_(attempts_max) {}
 
-  // The attempt has a slot. With `queued_at`, returns its time in the queue: a wait on kScheduler
+  // The attempt has a slot. With `queued_at`, returns its time in the queue: a wait on kQueue
   // of as long, for one slot. Nothing if it runs already, or `queued_at` lies behind `at`.
   std::optional<Piece> Start(Attempt attempt, Stage stage, Host host, double at,
                              std::optional<double> queued_at = std::nullopt);

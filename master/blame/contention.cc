@@ -27,10 +27,10 @@ absl::Status Contention::Add(const Piece& piece) {
     if (piece.to <= folded_until_) return absl::OkStatus();
     rest = Clip(piece, folded_until_, piece.to);
   }
-  if (rest.host != kScheduler) {
+  if (rest.host != kQueue) {
     Piece slot = rest;
     slot.use = {};
-    pending_[kScheduler].push_back(slot);
+    pending_[kQueue].push_back(slot);
   }
   pending_[rest.host].push_back(rest);
   ++pending_count_;
@@ -62,7 +62,7 @@ void Contention::Advance(double until) {
 void Contention::Fold(double from, double to) {
   Ledger& ledger = LedgerAt(from);
   for (auto& [host, pieces] : pending_) {
-    const bool is_scheduler = host == kScheduler;
+    const bool is_scheduler = host == kQueue;
     std::vector<Piece> now;
     std::size_t kept = 0;
     for (Piece& piece : pieces) {

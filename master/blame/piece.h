@@ -10,7 +10,7 @@ namespace tidemark::blame {
 // sender's offset is taken off before. What remains of it makes overlaps wrong by as much.
 struct Piece {
   Stage stage{};
-  // kScheduler: it waits for a slot, and `use` holds nothing but that wait and the slots it got.
+  // kQueue: it waits for a slot, and `use` holds nothing but that wait and the slots it got.
   Host host{};
   double from = 0;
   double to = 0;

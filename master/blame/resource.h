@@ -16,7 +16,7 @@ enum class Stage : std::uint32_t {};
 enum class Host : std::uint32_t {};
 
 // Where tasks wait that have no slot yet.
-inline constexpr Host kScheduler{std::numeric_limits<std::uint32_t>::max()};
+inline constexpr Host kQueue{std::numeric_limits<std::uint32_t>::max()};
 
 enum class Resource : std::uint8_t { kScheduler, kProcessor, kMemory, kNetwork, kIo };
 inline constexpr std::size_t kResourceCount = 5;

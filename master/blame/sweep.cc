@@ -66,7 +66,7 @@ std::vector<Instant> InstantsOf(std::span<const Piece> pieces) {
   for (std::uint32_t p = 0; p < pieces.size(); ++p) {
     const Piece& piece = pieces[p];
     if (piece.seconds() < kPieceSecondsMin) continue;
-    const bool waits = piece.host == kScheduler;
+    const bool waits = piece.host == kQueue;
     instants.push_back({piece.from, piece.stage, waits, 1, p});
     instants.push_back({piece.to, piece.stage, waits, -1, p});
   }
@@ -299,7 +299,7 @@ class HostSweep {
 
 Presence PresenceOf(const Piece& piece, bool is_scheduler) {
   if (!is_scheduler) return Runner(piece);
-  return piece.host == kScheduler ? Waiter() : SlotHolder();
+  return piece.host == kQueue ? Waiter() : SlotHolder();
 }
 
 }  // namespace
@@ -308,7 +308,7 @@ void Sweep(std::span<const Piece> pieces, bool is_scheduler, Ledger& ledger) {
   std::vector<Instant> instants = InstantsOf(pieces);
   if (is_scheduler) DropWhatChangesNothing(instants);
   if (instants.empty()) return;
-  HostSweep sweep(is_scheduler, is_scheduler ? kScheduler : pieces.front().host, ledger);
+  HostSweep sweep(is_scheduler, is_scheduler ? kQueue : pieces.front().host, ledger);
   double passed = instants.front().at;
   for (const Instant& instant : instants) {
     if (instant.at > passed) sweep.Pass(instant.at - passed);

@@ -13,7 +13,7 @@ namespace tidemark::blame {
 inline constexpr double kPieceSecondsMin = 1e-6;
 
 // Adds the meetings of these pieces to `ledger`, and nothing else. All pieces are of one host; for
-// kScheduler, those that wait for a slot (host kScheduler) and those that hold one (any other).
+// kQueue, those that wait for a slot (host kQueue) and those that hold one (any other).
 // Equal instants are one: a piece that ends as another starts does not meet it.
 //
 // The order of the pieces does not matter beyond rounding. Cost: O(n log n + instants x a^2), a the
