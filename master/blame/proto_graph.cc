@@ -58,15 +58,21 @@ StageTotals TotalsOf(const Ledger& ledger, Stage stage) {
   return totals;
 }
 
-// Processor time, unless one of the stages does not tell it: then the time of tasks.
+// Processor time; where a stage does not tell it, the time of tasks; where none has run, in the queue.
 std::vector<double> WorkOf(std::span<const StageTotals> stages) {
+  std::vector<double> work(stages.size());
+  const auto is_any = [&](auto seconds) {
+    std::transform(stages.begin(), stages.end(), work.begin(), seconds);
+    return std::any_of(work.begin(), work.end(), [](double done) { return done > 0; });
+  };
   const bool is_measured = std::all_of(stages.begin(), stages.end(), [](const StageTotals& stage) {
     return stage.processor_measured_seconds > 0 || stage.run_seconds <= 0;
   });
-  std::vector<double> work;
-  for (const StageTotals& stage : stages) {
-    work.push_back(is_measured ? stage.processor_seconds : stage.run_seconds);
+  if (is_measured && is_any([](const StageTotals& stage) { return stage.processor_seconds; })) {
+    return work;
   }
+  if (is_any([](const StageTotals& stage) { return stage.run_seconds; })) return work;
+  is_any([](const StageTotals& stage) { return stage.queued_seconds; });
   return work;
 }
 
