@@ -32,7 +32,7 @@ std::optional<double> Grown(const std::optional<double>& total, double total_max
 }  // namespace
 
 std::optional<Piece> Attempts::Start(Attempt attempt, Stage stage, Host host, double at,
-                                     std::optional<double> queued_at) {
+                                     std::optional<double> queued_at, Pool pool) {
   if (!std::isfinite(at)) {
     ++contradictions_;
     return std::nullopt;
@@ -41,13 +41,14 @@ std::optional<Piece> Attempts::Start(Attempt attempt, Stage stage, Host host, do
     ++not_followed_;
     return std::nullopt;
   }
-  if (!running_.try_emplace(attempt, Running{stage, host, at, at, {}}).second) return std::nullopt;
+  if (!running_.try_emplace(attempt, Running{stage, host, pool, at, at, {}}).second) return std::nullopt;
   if (!queued_at.has_value()) return std::nullopt;
   if (!std::isfinite(*queued_at) || *queued_at > at) {
     ++contradictions_;
     return std::nullopt;
   }
-  Piece queued{.stage = stage, .host = kQueue, .from = *queued_at, .to = at};
+  Piece queued{
+      .stage = stage, .host = QueueOf(pool), .pool = pool, .from = *queued_at, .to = at, .use = {}};
   queued.use.of[Resource::kScheduler] = {.wait_seconds = at - *queued_at, .units = 1};
   return queued;
 }
@@ -63,8 +64,12 @@ std::optional<Piece> Attempts::Report(Attempt attempt, double at, const TaskUse&
   const bool is_first = running.heard_at == running.started_at;
   const double age = at - running.started_at;
   constexpr double kUnbounded = std::numeric_limits<double>::infinity();
-  Piece piece{
-      .stage = running.stage, .host = running.host, .from = running.heard_at, .to = at, .use = {}};
+  Piece piece{.stage = running.stage,
+              .host = running.host,
+              .pool = running.pool,
+              .from = running.heard_at,
+              .to = at,
+              .use = {}};
   piece.use.processor_seconds =
       Grown(totals.processor_seconds, kUnbounded, running.totals.processor_seconds, is_first,
             contradictions_);

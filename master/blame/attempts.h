@@ -22,10 +22,10 @@ class Attempts {
  public:
   explicit Attempts(std::size_t attempts_max = 1'000'000) : attempts_max_(attempts_max) {}
 
-  // The attempt has a slot. With `queued_at`, returns its time in the queue: a wait on kQueue
-  // of as long, for one slot. Nothing if it runs already, or `queued_at` lies behind `at`.
+  // The attempt has a slot. With `queued_at`, returns its time in the queue: a wait of as
+  // long, for one slot. Nothing if it runs already, or `queued_at` lies behind `at`.
   std::optional<Piece> Start(Attempt attempt, Stage stage, Host host, double at,
-                             std::optional<double> queued_at = std::nullopt);
+                             std::optional<double> queued_at = std::nullopt, Pool pool = {});
 
   // Totals since the start, as of `at`; what is empty has not been measured. Returns what is new
   // since the report before. Nothing from an attempt that does not run, or for an instant before
@@ -48,6 +48,7 @@ class Attempts {
   struct Running {
     Stage stage{};
     Host host{};
+    Pool pool{};
     double started_at = 0;
     double heard_at = 0;
     TaskUse totals;

@@ -27,10 +27,10 @@ absl::Status Contention::Add(const Piece& piece) {
     if (piece.to <= folded_until_) return absl::OkStatus();
     rest = Clip(piece, folded_until_, piece.to);
   }
-  if (rest.host != kQueue) {
+  if (!IsQueue(rest.host)) {
     Piece slot = rest;
     slot.use = {};
-    pending_[kQueue].push_back(slot);
+    pending_[QueueOf(rest.pool)].push_back(slot);
   }
   pending_[rest.host].push_back(rest);
   ++pending_count_;
@@ -62,7 +62,6 @@ void Contention::Advance(double until) {
 void Contention::Fold(double from, double to) {
   Ledger& ledger = LedgerAt(from);
   for (auto& [host, pieces] : pending_) {
-    const bool is_scheduler = host == kQueue;
     std::vector<Piece> now;
     std::size_t kept = 0;
     for (Piece& piece : pieces) {
@@ -80,7 +79,7 @@ void Contention::Fold(double from, double to) {
       ++kept;
     }
     pieces.resize(kept);
-    Sweep(now, is_scheduler, ledger);
+    Sweep(now, host, ledger);
   }
 }
 

@@ -60,7 +60,7 @@ class Contention {
   Slices slices_;
   bool has_folded_ = false;
   double folded_until_ = 0;
-  absl::btree_map<Host, std::vector<Piece>> pending_;  // also once more on kQueue: slots held
+  absl::btree_map<Host, std::vector<Piece>> pending_;  // and once more in the queue: slots held
   std::size_t pending_count_ = 0;
   double late_seconds_ = 0;
   Ledger before_;  // what is older than all slices

@@ -25,7 +25,7 @@ double Parallelism(const Ledger& ledger, Stage stage) {
   double run_seconds = 0;
   for (auto at = ledger.stages.lower_bound({stage, Host{}});
        at != ledger.stages.end() && at->first.stage == stage; ++at) {
-    if (at->first.host != kQueue) run_seconds += at->second.seconds;
+    if (!IsQueue(at->first.host)) run_seconds += at->second.seconds;
   }
   const auto span = ledger.spans.find(stage);
   if (span == ledger.spans.end() || span->second.seconds() <= 0) return 1;

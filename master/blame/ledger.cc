@@ -43,7 +43,7 @@ void Ledger::Add(const Piece& piece) {
   for (const Resource resource : kResources) {
     AddUse(piece.use.of[resource], piece.seconds(), sums.waited[resource]);
   }
-  if (piece.host == kQueue) return;
+  if (IsQueue(piece.host)) return;
   const auto [span, is_new] = spans.try_emplace(piece.stage);
   Widen({piece.from, piece.to}, is_new, span->second);
 }

@@ -22,7 +22,7 @@ struct Waited {
   double least_seconds_per_unit = 0;
 };
 
-// Of the tasks of a stage on a host; on kQueue, in the queue.
+// Of the tasks of a stage on a host, or in a queue.
 struct StageOnHost {
   double seconds = 0;  // of the tasks, summed
   double processor_seconds = 0;
@@ -32,7 +32,7 @@ struct StageOnHost {
 
 // A stage that waits and one that was there meanwhile, maybe itself, on one host.
 struct Meeting {
-  // Summed over pairs of different tasks; on kQueue, of tasks that wait both.
+  // Summed over pairs of different tasks; in a queue, of tasks that wait both.
   double overlap_seconds = 0;
   // The part of the target's wait that goes to the source: at every instant its waits are divided
   // by what others took of the resource then, the target's own other tasks among them. Taken of a

@@ -10,8 +10,9 @@ namespace tidemark::blame {
 // sender's offset is taken off before. What remains of it makes overlaps wrong by as much.
 struct Piece {
   Stage stage{};
-  // kQueue: it waits for a slot, and `use` holds nothing but that wait and the slots it got.
+  // QueueOf(pool): it waits for a slot, and `use` holds nothing but that wait and the slots it got.
   Host host{};
+  Pool pool{};  // that its slot is of
   double from = 0;
   double to = 0;
   TaskUse use;

@@ -47,7 +47,7 @@ StageTotals TotalsOf(const Ledger& ledger, Stage stage) {
   for (auto at = ledger.stages.lower_bound({stage, Host{}});
        at != ledger.stages.end() && at->first.stage == stage; ++at) {
     const StageOnHost& sums = at->second;
-    (at->first.host == kQueue ? totals.queued_seconds : totals.run_seconds) += sums.seconds;
+    (IsQueue(at->first.host) ? totals.queued_seconds : totals.run_seconds) += sums.seconds;
     totals.processor_seconds += sums.processor_seconds;
     totals.processor_measured_seconds += sums.processor_measured_seconds;
     for (const Resource resource : kResources) {

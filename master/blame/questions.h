@@ -31,7 +31,7 @@ std::vector<Ranked<Query>> NoisyQueries(const ProtoGraph& graph, std::size_t tar
 std::vector<Ranked<Query>> AggressiveQueries(const ProtoGraph& graph, std::size_t k);
 
 // 4.2.3: hosts by the impact of level 3, and resources by that of level 2, on all targets.
-// kQueue is no host and not among them.
+// Queues are no hosts and not among them.
 std::vector<Ranked<Host>> SlowNodes(const ProtoGraph& graph, std::size_t k);
 std::vector<Ranked<Resource>> HotResources(const ProtoGraph& graph, std::size_t k);
 

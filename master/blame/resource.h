@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -15,8 +14,14 @@ enum class Query : std::uint32_t {};
 enum class Stage : std::uint32_t {};
 enum class Host : std::uint32_t {};
 
-// Where tasks wait that have no slot yet.
-inline constexpr Host kQueue{std::numeric_limits<std::uint32_t>::max()};
+// Slots that tasks compete for: those of one application, or of a cluster whose scheduler serves all.
+enum class Pool : std::uint32_t {};
+
+// Where tasks wait for a slot of the pool: a host like others, whose only resource is slots. Hosts
+// have numbers below that of the first queue.
+inline constexpr std::uint32_t kFirstQueue = 1U << 31;
+constexpr Host QueueOf(Pool pool) { return Host{kFirstQueue | static_cast<std::uint32_t>(pool)}; }
+constexpr bool IsQueue(Host host) { return static_cast<std::uint32_t>(host) >= kFirstQueue; }
 
 enum class Resource : std::uint8_t { kScheduler, kProcessor, kMemory, kNetwork, kIo };
 inline constexpr std::size_t kResourceCount = 5;

@@ -66,7 +66,7 @@ std::vector<Instant> InstantsOf(std::span<const Piece> pieces) {
   for (std::uint32_t p = 0; p < pieces.size(); ++p) {
     const Piece& piece = pieces[p];
     if (piece.seconds() < kPieceSecondsMin) continue;
-    const bool waits = piece.host == kQueue;
+    const bool waits = IsQueue(piece.host);
     instants.push_back({piece.from, piece.stage, waits, 1, p});
     instants.push_back({piece.to, piece.stage, waits, -1, p});
   }
@@ -97,8 +97,7 @@ void DropWhatChangesNothing(std::vector<Instant>& instants) {
 // Stages that are there have a place each, from 0 on; tables are by pairs of places.
 class HostSweep {
  public:
-  HostSweep(bool is_scheduler, Host host, Ledger& ledger)
-      : is_scheduler_(is_scheduler), host_(host), ledger_(ledger) {}
+  HostSweep(Host host, Ledger& ledger) : host_(host), ledger_(ledger) {}
 
   void Change(Stage stage, const Presence& by, int sign) {
     const std::size_t place = PlaceOf(stage);
@@ -126,7 +125,7 @@ class HostSweep {
       Spread(tasks_[a] * seconds, tasks_, row);
       row[a] -= tasks_[a] * seconds;  // no task meets itself
     }
-    if (is_scheduler_) {
+    if (IsQueue(host_)) {
       PassQueue(seconds);
       return;
     }
@@ -278,7 +277,6 @@ class HostSweep {
     }
   }
 
-  const bool is_scheduler_;
   const Host host_;
   Ledger& ledger_;
   absl::flat_hash_map<Stage, std::size_t> place_of_;
@@ -297,23 +295,23 @@ class HostSweep {
   PerResource<Column> units_;
 };
 
-Presence PresenceOf(const Piece& piece, bool is_scheduler) {
-  if (!is_scheduler) return Runner(piece);
-  return piece.host == kQueue ? Waiter() : SlotHolder();
+Presence PresenceOf(const Piece& piece, Host host) {
+  if (!IsQueue(host)) return Runner(piece);
+  return IsQueue(piece.host) ? Waiter() : SlotHolder();
 }
 
 }  // namespace
 
-void Sweep(std::span<const Piece> pieces, bool is_scheduler, Ledger& ledger) {
+void Sweep(std::span<const Piece> pieces, Host host, Ledger& ledger) {
   std::vector<Instant> instants = InstantsOf(pieces);
-  if (is_scheduler) DropWhatChangesNothing(instants);
+  if (IsQueue(host)) DropWhatChangesNothing(instants);
   if (instants.empty()) return;
-  HostSweep sweep(is_scheduler, is_scheduler ? kQueue : pieces.front().host, ledger);
+  HostSweep sweep(host, ledger);
   double passed = instants.front().at;
   for (const Instant& instant : instants) {
     if (instant.at > passed) sweep.Pass(instant.at - passed);
     passed = instant.at;
-    sweep.Change(instant.stage, PresenceOf(pieces[instant.piece], is_scheduler), instant.sign);
+    sweep.Change(instant.stage, PresenceOf(pieces[instant.piece], host), instant.sign);
   }
 }
 

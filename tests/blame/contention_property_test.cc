@@ -86,7 +86,7 @@ void MeetInQueue(const std::vector<const Piece*>& waiting, const std::vector<con
   for (const Piece* a : waiting) {
     ++queued[a->stage];
     for (const Piece* b : waiting) {
-      if (a != b) meetings[{a->stage, kQueue, b->stage}].overlap_seconds += seconds;
+      if (a != b) meetings[{a->stage, kTheQueue, b->stage}].overlap_seconds += seconds;
     }
   }
   for (const Piece* b : running) ++held[b->stage];
@@ -95,7 +95,7 @@ void MeetInQueue(const std::vector<const Piece*>& waiting, const std::vector<con
     for (const auto& [b, slots] : held) others += a == b ? 0 : slots;
     for (const auto& [b, slots] : held) {
       if (a == b) continue;
-      meetings[{a, kQueue, b}].wait_seconds[Resource::kScheduler] +=
+      meetings[{a, kTheQueue, b}].wait_seconds[Resource::kScheduler] +=
           std::min(tasks, others) * seconds * slots / others;
     }
   }
@@ -112,12 +112,12 @@ Meetings Stupid(const std::vector<Piece>& pieces) {
     for (const Piece& piece : pieces) {
       if (piece.from > *at || piece.to <= *at) continue;
       there[piece.host].push_back(&piece);
-      if (piece.host != kQueue) running.push_back(&piece);
+      if (piece.host != kTheQueue) running.push_back(&piece);
     }
     for (const auto& [host, tasks] : there) {
-      if (host != kQueue) MeetOnHost(tasks, seconds, meetings);
+      if (host != kTheQueue) MeetOnHost(tasks, seconds, meetings);
     }
-    MeetInQueue(there[kQueue], running, seconds, meetings);
+    MeetInQueue(there[kTheQueue], running, seconds, meetings);
   }
   return meetings;
 }
@@ -127,7 +127,7 @@ std::vector<Piece> OneAtATime(const std::vector<Piece>& pieces) {
   std::vector<Piece> kept;
   for (const Piece& piece : pieces) {
     const bool meets = std::any_of(kept.begin(), kept.end(), [&](const Piece& other) {
-      return piece.host != kQueue && other.stage == piece.stage && other.host == piece.host &&
+      return piece.host != kTheQueue && other.stage == piece.stage && other.host == piece.host &&
              other.from < piece.to && piece.from < other.to;
     });
     if (!meets) kept.push_back(piece);
@@ -217,7 +217,7 @@ TEST_P(Random, NoMoreIsTakenThanWasWaited) {
   const Ledger ledger = Folded(RandomPieces(GetParam(), false));
   std::map<std::pair<StageHost, Resource>, double> taken;
   for (const auto& [key, met] : ledger.meetings) {
-    if (key.host == kQueue) continue;
+    if (key.host == kTheQueue) continue;
     for (const Resource resource : kResources) {
       taken[{{key.target, key.host}, resource}] += met.wait_seconds[resource];
     }

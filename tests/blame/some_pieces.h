@@ -15,6 +15,7 @@ namespace tidemark::blame {
 
 inline Stage S(std::uint32_t number) { return Stage{number}; }
 inline Query Q(std::uint32_t number) { return Query{number}; }
+inline constexpr Host kTheQueue = QueueOf(Pool{0});
 inline Host H(std::uint32_t number) { return Host{number}; }
 
 // A whole task: when it was where, and its amounts, one by one.
@@ -43,7 +44,7 @@ class Task {
 
 // From when to when, for one slot.
 inline Piece Queued(Stage stage, double from, double to) {
-  return Task(stage, kQueue, from, to).Waited(Resource::kScheduler, to - from, 1);
+  return Task(stage, kTheQueue, from, to).Waited(Resource::kScheduler, to - from, 1);
 }
 
 inline Ledger Folded(const std::vector<Piece>& pieces, double until = 1e6) {

@@ -80,16 +80,24 @@ TEST(Sweep, QueueLacksTheSlotsThatOthersHold) {
   const std::vector<Piece> pieces = {
       Queued(S(0), 0, 10),      Queued(S(0), 0, 10),      Queued(S(0), 0, 10),
       Task(S(0), H(0), 0, 20),  Task(S(1), H(0), -5, 15), Task(S(1), H(1), 0, 10)};
-  EXPECT_NEAR(Met(pieces, S(0), S(1), kQueue).wait_seconds[Resource::kScheduler], 20, 1e-9);
-  EXPECT_EQ(Met(pieces, S(0), S(0), kQueue).wait_seconds[Resource::kScheduler], 0);
+  EXPECT_NEAR(Met(pieces, S(0), S(1), kTheQueue).wait_seconds[Resource::kScheduler], 20, 1e-9);
+  EXPECT_EQ(Met(pieces, S(0), S(0), kTheQueue).wait_seconds[Resource::kScheduler], 0);
 }
 
 // One task queues for 10 s while two others hold a slot each: one slot is lacking, half of it each.
 TEST(Sweep, QueueLacksNoMoreSlotsThanItHasTasks) {
   const std::vector<Piece> pieces = {Queued(S(0), 0, 10), Task(S(1), H(0), 0, 10),
                                      Task(S(2), H(0), 0, 10)};
-  EXPECT_NEAR(Met(pieces, S(0), S(1), kQueue).wait_seconds[Resource::kScheduler], 5, 1e-9);
-  EXPECT_NEAR(Met(pieces, S(0), S(2), kQueue).wait_seconds[Resource::kScheduler], 5, 1e-9);
+  EXPECT_NEAR(Met(pieces, S(0), S(1), kTheQueue).wait_seconds[Resource::kScheduler], 5, 1e-9);
+  EXPECT_NEAR(Met(pieces, S(0), S(2), kTheQueue).wait_seconds[Resource::kScheduler], 5, 1e-9);
+}
+
+// An application with slots of its own does not wait for those of others.
+TEST(Sweep, SlotsOfAnotherPoolAreInNobodysWay) {
+  Piece other = Task(S(1), H(0), 0, 10);
+  other.pool = Pool{1};
+  const Ledger ledger = Folded({Queued(S(0), 0, 10), other});
+  EXPECT_TRUE(ledger.meetings.empty());
 }
 
 TEST(Sweep, ReportsOfWhoHoldsASlotChangeNothingInTheQueue) {
@@ -97,7 +105,7 @@ TEST(Sweep, ReportsOfWhoHoldsASlotChangeNothingInTheQueue) {
   for (int second = 0; second < 10; ++second) {
     pieces.push_back(Task(S(1), H(0), second, second + 1));
   }
-  EXPECT_NEAR(Met(pieces, S(0), S(1), kQueue).wait_seconds[Resource::kScheduler], 10, 1e-9);
+  EXPECT_NEAR(Met(pieces, S(0), S(1), kTheQueue).wait_seconds[Resource::kScheduler], 10, 1e-9);
 }
 
 // More stages at once than tables have room for at first, and places that are used again.
