@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -270,7 +271,7 @@ void MeasureMillion(Json& json) {
                        .use = {}};
     piece.use.of[blame::Resource::kIo] = {.wait_seconds = 1, .units = 10};
     contention.Add(piece).IgnoreError();
-    if (t % 100 == 0) contention.Advance(t * 0.01 - 3);
+    if (t % 1'000 == 0) contention.Advance(t * 0.01 - 3);
   }
   json["million_tasks_seconds"] = ThreadSeconds() - before;
   json["million_tasks_mb"] = HeapMegabytes() - heap_before;
@@ -294,6 +295,8 @@ int Main(int argc, char** argv) {
   MeasureUpdates(workload, outcome, costs);
   MeasureAllAtOnce(costs);
   MeasureMillion(costs);
+  fmt::print("{}\n", costs.dump(2));
+  std::fflush(stdout);
   json["simulated"] = JudgeSimulated(options);
   if (options.interventions > 0) {
     json["simulated_intervention"] = JudgeInterventions(options, false);

@@ -193,6 +193,7 @@ class HostSweep {
 
   double* Row(Column& table, std::size_t place) {
     if (table.empty()) table.resize(stride_ * stride_);
+    has_met_ = true;
     return &table[place * stride_];
   }
 
@@ -239,7 +240,7 @@ class HostSweep {
 
   // What the stage has to do with any that is there goes to the ledger.
   void Leave(std::size_t place) {
-    for (std::size_t other = 0; other < stages_.size(); ++other) {
+    for (std::size_t other = 0; has_met_ && other < stages_.size(); ++other) {
       if (pieces_[other] == 0 && other != place) continue;
       Flush(place, other);
       if (other != place) Flush(other, place);
@@ -288,7 +289,8 @@ class HostSweep {
   PerResource<Column> waiting_;
   PerResource<Column> taking_;
   PerResource<Column> known_;
-  // By pairs of places: target x stride + source.
+  // By pairs of places: target x stride + source; empty while all of it is zero.
+  bool has_met_ = false;  // whether any is not
   std::size_t stride_ = 0;
   Column overlap_;
   PerResource<Column> wait_;
