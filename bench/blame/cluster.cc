@@ -52,9 +52,7 @@ class Shared {
   }
 
   bool is_empty() const { return ends_.empty(); }
-  double NextEnd() const {
-    return passed_to_ + std::max(0.0, ends_.top().first - done_) / Rate();
-  }
+  double NextEnd() const { return passed_to_ + std::max(0.0, ends_.top().first - done_) / Rate(); }
   double done() const { return done_; }
   std::uint64_t version() const { return version_; }
 

@@ -1,9 +1,9 @@
 // A cluster in virtual time whose queries slow one another down, and who took how much from whom.
 //
-// Hosts have processors, a disk and a network, each of which is shared evenly by the tasks that want
-// it at an instant. A task fetches, reads and computes by turns; what it reports are totals, once a
-// second, as connectors do: of processors the time it was kept from them, of disk and network the
-// time it spent there.
+// Hosts have processors, a disk and a network, each of which is shared evenly by the tasks that
+// want it at an instant. A task fetches, reads and computes by turns; what it reports are totals,
+// once a second, as connectors do: of processors the time it was kept from them, of disk and
+// network the time it spent there.
 #pragma once
 
 #include <array>

@@ -45,8 +45,7 @@ double Sum(const std::vector<double>& values) {
 std::vector<double> TaskSeconds(const Workload& workload, const Outcome& outcome) {
   std::vector<double> seconds(workload.shape.queries, 0);
   for (std::size_t t = 0; t < workload.tasks.size(); ++t) {
-    const auto query =
-        static_cast<std::size_t>(workload.stages[workload.tasks[t].stage].query);
+    const auto query = static_cast<std::size_t>(workload.stages[workload.tasks[t].stage].query);
     seconds[query] += outcome.tasks[t].ended_at - outcome.tasks[t].started_at;
   }
   return seconds;
@@ -219,8 +218,7 @@ void MeasureUpdates(const Workload& workload, const Outcome& outcome, Json& json
     const blame::Ledger whole = contention.Whole();
     const blame::Target target = {blame::Query{0},
                                   blame::StagesOf(workload.stages, blame::Query{0})};
-    const auto graph =
-        blame::Explain(whole, workload.stages, std::vector<blame::Target>{target});
+    const auto graph = blame::Explain(whole, workload.stages, std::vector<blame::Target>{target});
     const auto delays = blame::Delays(whole, target.stages);
     questions.push_back(1e3 * (ThreadSeconds() - asked));
     heap_most = std::max(heap_most, HeapMegabytes());
@@ -231,8 +229,8 @@ void MeasureUpdates(const Workload& workload, const Outcome& outcome, Json& json
   json["memory_mb"] = heap_most - heap_before;
 }
 
-// Worse than the paper: all 24,000 tasks run at once and report in the same second, of as many stages
-// as the paper saw at once, or of all 250.
+// Worse than the paper: all 24,000 tasks run at once and report in the same second, of as many
+// stages as the paper saw at once, or of all 250.
 void MeasureAllAtOnce(std::uint32_t stages, Json& json) {
   constexpr std::uint32_t kTasks = 24'000;
   ::malloc_trim(0);
@@ -303,6 +301,7 @@ int Main(int argc, char** argv) {
   // Where stolen time is at its best: nothing but processors is short.
   Shape processors;
   processors.streams = 1'000;
+  processors.cores = 2;
   json["simulated_processors"] = JudgeSimulated(options, processors, "processors only");
   if (options.interventions > 0) {
     json["simulated_intervention"] = JudgeInterventions(options, false);

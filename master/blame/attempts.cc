@@ -41,7 +41,8 @@ std::optional<Piece> Attempts::Start(Attempt attempt, Stage stage, Host host, do
     ++not_followed_;
     return std::nullopt;
   }
-  if (!running_.try_emplace(attempt, Running{stage, host, pool, at, at, {}}).second) return std::nullopt;
+  if (!running_.try_emplace(attempt, Running{stage, host, pool, at, at, {}}).second)
+    return std::nullopt;
   if (!queued_at.has_value()) return std::nullopt;
   if (!std::isfinite(*queued_at) || *queued_at > at) {
     ++contradictions_;
@@ -70,9 +71,8 @@ std::optional<Piece> Attempts::Report(Attempt attempt, double at, const TaskUse&
               .from = running.heard_at,
               .to = at,
               .use = {}};
-  piece.use.processor_seconds =
-      Grown(totals.processor_seconds, kUnbounded, running.totals.processor_seconds, is_first,
-            contradictions_);
+  piece.use.processor_seconds = Grown(totals.processor_seconds, kUnbounded,
+                                      running.totals.processor_seconds, is_first, contradictions_);
   for (const Resource resource : kResources) {
     if (resource == Resource::kScheduler) continue;  // that of a task that has a slot is over
     const Use& total = totals.of[resource];

@@ -66,8 +66,7 @@ std::vector<Delay> Delays(const Ledger& ledger, std::span<const Stage> targets) 
       const Meeting& met = at->second;
       for (const Resource resource : kResources) {
         if (!alone[resource].has_value()) continue;
-        const double seconds =
-            met.wait_seconds[resource] - *alone[resource] * met.units[resource];
+        const double seconds = met.wait_seconds[resource] - *alone[resource] * met.units[resource];
         if (seconds <= 0) continue;
         delays.push_back({.target = target,
                           .resource = resource,

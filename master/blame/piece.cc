@@ -22,9 +22,9 @@ void Scale(std::optional<double>& amount, double by) {
 
 absl::Status CheckPiece(const Piece& piece) {
   const auto fault = [&](std::string_view what) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "piece of stage ", static_cast<std::uint32_t>(piece.stage), " from ", piece.from, " s to ",
-        piece.to, " s: ", std::string(what)));
+    return absl::InvalidArgumentError(
+        absl::StrCat("piece of stage ", static_cast<std::uint32_t>(piece.stage), " from ",
+                     piece.from, " s to ", piece.to, " s: ", std::string(what)));
   };
   if (!std::isfinite(piece.from) || !std::isfinite(piece.to)) {
     return fault("an instant is not finite; leave the piece out");

@@ -58,7 +58,8 @@ StageTotals TotalsOf(const Ledger& ledger, Stage stage) {
   return totals;
 }
 
-// Processor time; where a stage does not tell it, the time of tasks; where none has run, in the queue.
+// Processor time; where a stage does not tell it, the time of tasks; where none has run, in the
+// queue.
 std::vector<double> WorkOf(std::span<const StageTotals> stages) {
   std::vector<double> work(stages.size());
   const auto is_any = [&](auto seconds) {
@@ -81,8 +82,7 @@ double ImmediateContribution(const StageTotals& totals, Resource resource) {
   const double seconds = totals.queued_seconds + totals.run_seconds;
   const double measured = totals.measured_seconds[resource];
   if (seconds <= 0 || measured <= 0) return 0;
-  const double of =
-      resource == Resource::kScheduler ? totals.queued_seconds : totals.run_seconds;
+  const double of = resource == Resource::kScheduler ? totals.queued_seconds : totals.run_seconds;
   return totals.wait_seconds[resource] * std::max(1.0, of / measured) / seconds;
 }
 
@@ -137,8 +137,7 @@ class Builder {
     ForEach(Level::kImmediate, [&](VertexIndex v, const Vertex& immediate) {
       for (auto at = ledger_.stages.lower_bound({immediate.stage, Host{}});
            at != ledger_.stages.end() && at->first.stage == immediate.stage; ++at) {
-        const std::optional<double> rate =
-            SecondsPerUnit(at->second.waited[immediate.resource]);
+        const std::optional<double> rate = SecondsPerUnit(at->second.waited[immediate.resource]);
         if (!rate.has_value()) continue;
         Vertex vertex = immediate;
         vertex.level = Level::kDeep;

@@ -4,15 +4,14 @@
 //   level  vertex           contribution ([PX] Appendix A, Table 4)
 //   0      target query     1
 //   1      target stage     weight x its processor time / that of all target stages of its query
-//   2      immediate        wait for a resource / time of the stage's tasks, in the queue and running
-//   3      deep             wait for a unit of it on a host (eq. 6)
-//   4      blame            eq. 7, of a stage that was there meanwhile
-//   5      source stage     1
-//   6      source query     1
+//   2      immediate        wait for a resource / time of the stage's tasks, in the queue and
+//   running 3      deep             wait for a unit of it on a host (eq. 6) 4      blame eq. 7, of
+//   a stage that was there meanwhile 5      source stage     1 6      source query     1
 //
 // Where it differs from the print, and why, is in docs/adr/0036-blame-is-folded-into-sums.md. What
-// is not known has no vertex: a wait that was not measured, a rate without units, a source that does
-// not tell. Then the causes that are known bear nothing for it, and levels above sum to less than 1.
+// is not known has no vertex: a wait that was not measured, a rate without units, a source that
+// does not tell. Then the causes that are known bear nothing for it, and levels above sum to less
+// than 1.
 #pragma once
 
 #include <cstddef>

@@ -78,8 +78,8 @@ std::vector<Ranked<Query>> AggressiveQueries(const ProtoGraph& graph, std::size_
 }
 
 std::vector<Ranked<Host>> SlowNodes(const ProtoGraph& graph, std::size_t k) {
-  std::map<Host, double> sums = OutgoingImpact<Host>(
-      graph, Level::kDeep, [](const Vertex& vertex) { return vertex.host; });
+  std::map<Host, double> sums =
+      OutgoingImpact<Host>(graph, Level::kDeep, [](const Vertex& vertex) { return vertex.host; });
   std::erase_if(sums, [](const auto& sum) { return IsQueue(sum.first); });
   return Top(sums, k);
 }

@@ -24,8 +24,7 @@ struct Ranked {
 
 // 4.2.2: other queries by their responsibility towards one target; the first is the noisy one. A
 // query that is in its own way only has none.
-std::vector<Ranked<Query>> NoisyQueries(const ProtoGraph& graph, std::size_t target,
-                                        std::size_t k);
+std::vector<Ranked<Query>> NoisyQueries(const ProtoGraph& graph, std::size_t target, std::size_t k);
 
 // 4.2.2: queries by their responsibility towards all targets but themselves.
 std::vector<Ranked<Query>> AggressiveQueries(const ProtoGraph& graph, std::size_t k);

@@ -23,8 +23,8 @@ std::optional<double> Blame(double fractional_concurrency, const Waited& target,
   if (!target_rate.has_value() || !source_rate.has_value()) return std::nullopt;
   // Whoever asked for nothing took nothing.
   if (source.rated_units <= 0 || *target_rate <= 0) return 0;
-  const double ratio = *target_rate >= kRateRatioMax * *source_rate ? kRateRatioMax
-                                                                     : *target_rate / *source_rate;
+  const double ratio =
+      *target_rate >= kRateRatioMax * *source_rate ? kRateRatioMax : *target_rate / *source_rate;
   return fractional_concurrency * ratio;
 }
 

@@ -8,8 +8,8 @@
 namespace tidemark::blame {
 
 // Eq. 1 and 6, RATP: seconds of waiting for a unit of a resource, wait / units, of a task or of the
-// tasks of a stage on a host. Empty: not known, or there was a wait and nothing was asked for, which
-// would be infinite. Zero: no wait.
+// tasks of a stage on a host. Empty: not known, or there was a wait and nothing was asked for,
+// which would be infinite. Zero: no wait.
 std::optional<double> SecondsPerUnit(const Waited& waited);
 
 // FC of 3.4: seconds of overlap, summed over pairs of tasks, for each second of the target's tasks

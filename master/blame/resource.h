@@ -14,7 +14,8 @@ enum class Query : std::uint32_t {};
 enum class Stage : std::uint32_t {};
 enum class Host : std::uint32_t {};
 
-// Slots that tasks compete for: those of one application, or of a cluster whose scheduler serves all.
+// Slots that tasks compete for: those of one application, or of a cluster whose scheduler serves
+// all.
 enum class Pool : std::uint32_t {};
 
 // Where tasks wait for a slot of the pool: a host like others, whose only resource is slots. Hosts

@@ -16,8 +16,8 @@ absl::StatusOr<schedule::Parents> ParentsOf(std::span<const StageInfo> stages) {
   for (std::size_t s = 0; s < stages.size(); ++s) {
     for (const Stage parent : stages[s].parents) {
       if (Index(parent) >= stages.size() || stages[Index(parent)].query != stages[s].query) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "stage ", s, ": parent ", Index(parent), " is no stage of its query"));
+        return absl::InvalidArgumentError(
+            absl::StrCat("stage ", s, ": parent ", Index(parent), " is no stage of its query"));
       }
       parents[s].push_back(Index(parent));
     }

@@ -305,9 +305,8 @@ Presence PresenceOf(const Piece& piece, Host host) {
 }  // namespace
 
 void Sweep(std::span<const Piece> pieces, Host host, Ledger& ledger) {
-  const bool is_any_waiting = std::any_of(pieces.begin(), pieces.end(), [](const Piece& piece) {
-    return IsQueue(piece.host);
-  });
+  const bool is_any_waiting = std::any_of(pieces.begin(), pieces.end(),
+                                          [](const Piece& piece) { return IsQueue(piece.host); });
   if (IsQueue(host) && !is_any_waiting) return;
   std::vector<Instant> instants = InstantsOf(pieces);
   if (IsQueue(host)) DropWhatChangesNothing(instants);

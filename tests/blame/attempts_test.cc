@@ -20,15 +20,18 @@ TaskUse Io(double wait_seconds, double units) {
 TEST(Attempts, PieceIsWhatIsNewSinceTheReportBefore) {
   Attempts attempts;
   EXPECT_EQ(attempts.Start(kA, S(1), H(2), 10), std::nullopt);
-  EXPECT_EQ(attempts.Report(kA, 15, Io(2, 100)), Task(S(1), H(2), 10, 15).Waited(Resource::kIo, 2, 100));
-  EXPECT_EQ(attempts.End(kA, 18, Io(4, 130)), Task(S(1), H(2), 15, 18).Waited(Resource::kIo, 2, 30));
+  EXPECT_EQ(attempts.Report(kA, 15, Io(2, 100)),
+            Task(S(1), H(2), 10, 15).Waited(Resource::kIo, 2, 100));
+  EXPECT_EQ(attempts.End(kA, 18, Io(4, 130)),
+            Task(S(1), H(2), 15, 18).Waited(Resource::kIo, 2, 30));
   EXPECT_EQ(attempts.running(), 0);
 }
 
 TEST(Attempts, LostReportLosesNothing) {
   Attempts attempts;
   attempts.Start(kA, S(1), H(2), 10);
-  EXPECT_EQ(attempts.End(kA, 18, Io(4, 130)), Task(S(1), H(2), 10, 18).Waited(Resource::kIo, 4, 130));
+  EXPECT_EQ(attempts.End(kA, 18, Io(4, 130)),
+            Task(S(1), H(2), 10, 18).Waited(Resource::kIo, 4, 130));
 }
 
 TEST(Attempts, TimeInTheQueueIsAWaitForOneSlot) {
@@ -55,23 +58,25 @@ TEST(Attempts, TotalThatBeginsLateCountsFromThenOn) {
   attempts.Start(kA, S(1), H(2), 10);
   attempts.Report(kA, 15, {});
   EXPECT_EQ(attempts.Report(kA, 16, Io(3, 50)), Piece(Task(S(1), H(2), 15, 16)));
-  EXPECT_EQ(attempts.Report(kA, 20, Io(4, 60)), Task(S(1), H(2), 16, 20).Waited(Resource::kIo, 1, 10));
+  EXPECT_EQ(attempts.Report(kA, 20, Io(4, 60)),
+            Task(S(1), H(2), 16, 20).Waited(Resource::kIo, 1, 10));
 }
 
 TEST(Attempts, TotalThatFallsIsNotKnownUntilItHasGrownAgain) {
   Attempts attempts;
   attempts.Start(kA, S(1), H(2), 0);
   attempts.Report(kA, 10, Io(5, 50));
-  EXPECT_EQ(attempts.Report(kA, 11, Io(1, 50)),
-            Task(S(1), H(2), 10, 11).Took(Resource::kIo, 0));
+  EXPECT_EQ(attempts.Report(kA, 11, Io(1, 50)), Task(S(1), H(2), 10, 11).Took(Resource::kIo, 0));
   EXPECT_EQ(attempts.contradictions(), 1);
-  EXPECT_EQ(attempts.Report(kA, 20, Io(6, 50)), Task(S(1), H(2), 11, 20).Waited(Resource::kIo, 1, 0));
+  EXPECT_EQ(attempts.Report(kA, 20, Io(6, 50)),
+            Task(S(1), H(2), 11, 20).Waited(Resource::kIo, 1, 0));
 }
 
 TEST(Attempts, WaitIsNoLongerThanTheAttemptIsOld) {
   Attempts attempts;
   attempts.Start(kA, S(1), H(2), 0);
-  EXPECT_EQ(attempts.Report(kA, 10, Io(1'000, 50)), Task(S(1), H(2), 0, 10).Waited(Resource::kIo, 10, 50));
+  EXPECT_EQ(attempts.Report(kA, 10, Io(1'000, 50)),
+            Task(S(1), H(2), 0, 10).Waited(Resource::kIo, 10, 50));
   EXPECT_EQ(attempts.contradictions(), 1);
 }
 
@@ -82,7 +87,8 @@ TEST(Attempts, TimeThatRunsBackwardsChangesNothing) {
   EXPECT_EQ(attempts.Report(kA, 14, Io(2, 2)), std::nullopt);
   EXPECT_EQ(attempts.Report(kA, std::numeric_limits<double>::quiet_NaN(), Io(2, 2)), std::nullopt);
   EXPECT_EQ(attempts.contradictions(), 2);
-  EXPECT_EQ(attempts.Report(kA, 16, Io(2, 2)), Task(S(1), H(2), 15, 16).Waited(Resource::kIo, 1, 1));
+  EXPECT_EQ(attempts.Report(kA, 16, Io(2, 2)),
+            Task(S(1), H(2), 15, 16).Waited(Resource::kIo, 1, 1));
 }
 
 TEST(Attempts, NumbersThatAreNoneAreNotKnown) {

@@ -45,15 +45,15 @@ bool BlamesNobody(const std::vector<Piece>& pieces) {
 TEST(BadInput, NothingAtAll) { EXPECT_TRUE(BlamesNobody({})); }
 
 TEST(BadInput, OverlapOfNoLength) {
-  EXPECT_TRUE(BlamesNobody({Task(S(0), H(0), 0, 10).Waited(kIo, 8, 5),
-                            Task(S(1), H(0), 10, 20).Waited(kIo, 1, 50)}));
-  EXPECT_TRUE(BlamesNobody({Task(S(0), H(0), 0, 10).Waited(kIo, 8, 5),
-                            Task(S(1), H(0), 5, 5).Waited(kIo, 0, 1e12)}));
+  EXPECT_TRUE(BlamesNobody(
+      {Task(S(0), H(0), 0, 10).Waited(kIo, 8, 5), Task(S(1), H(0), 10, 20).Waited(kIo, 1, 50)}));
+  EXPECT_TRUE(BlamesNobody(
+      {Task(S(0), H(0), 0, 10).Waited(kIo, 8, 5), Task(S(1), H(0), 5, 5).Waited(kIo, 0, 1e12)}));
 }
 
 TEST(BadInput, WaitForNoUnitsIsNoRate) {
-  EXPECT_TRUE(BlamesNobody({Task(S(0), H(0), 0, 10).Waited(kIo, 8, 0),
-                            Task(S(1), H(0), 0, 10).Waited(kIo, 0, 0)}));
+  EXPECT_TRUE(BlamesNobody(
+      {Task(S(0), H(0), 0, 10).Waited(kIo, 8, 0), Task(S(1), H(0), 0, 10).Waited(kIo, 0, 0)}));
 }
 
 // The clock of one query's driver is 20 minutes behind, and nobody has corrected it: the tasks do
@@ -77,8 +77,8 @@ TEST(BadInput, AttemptThatNeverEndsIsThereUntilItsLastReport) {
 }
 
 TEST(BadInput, StageAloneOnItsHost) {
-  EXPECT_TRUE(BlamesNobody({Task(S(0), H(0), 0, 10).Waited(kIo, 8, 5),
-                            Task(S(1), H(1), 0, 10).Waited(kIo, 1, 50)}));
+  EXPECT_TRUE(BlamesNobody(
+      {Task(S(0), H(0), 0, 10).Waited(kIo, 8, 5), Task(S(1), H(1), 0, 10).Waited(kIo, 1, 50)}));
 }
 
 TEST(BadInput, QueryWithItselfAsOnlyNeighbour) {

@@ -45,8 +45,8 @@ std::vector<Piece> RandomPieces(std::uint32_t seed, bool all_is_known) {
 
 // What a task takes of a resource, a second.
 std::optional<double> Taking(const Piece& piece, Resource resource) {
-  const auto& taken = resource == Resource::kProcessor ? piece.use.processor_seconds
-                                                       : piece.use.of[resource].units;
+  const auto& taken =
+      resource == Resource::kProcessor ? piece.use.processor_seconds : piece.use.of[resource].units;
   if (!taken.has_value()) return std::nullopt;
   return *taken / piece.seconds();
 }
@@ -223,8 +223,7 @@ TEST_P(Random, NoMoreIsTakenThanWasWaited) {
     }
   }
   for (const auto& [key, seconds] : taken) {
-    EXPECT_LE(seconds,
-              ledger.stages.at(key.first).waited[key.second].wait_seconds + 1e-9);
+    EXPECT_LE(seconds, ledger.stages.at(key.first).waited[key.second].wait_seconds + 1e-9);
   }
 }
 

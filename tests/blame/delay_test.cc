@@ -58,9 +58,8 @@ TEST(Delay, WithoutAMeasureOfServiceNothingIsSaid) {
 
 // The query's other stage is the only neighbour: that is a cause, but no other query.
 TEST(Delay, QueryThatIsInItsOwnWayBlamesNobodyElse) {
-  const auto delays =
-      DelaysOf({Task(S(0), H(0), 0, 10).Waited(Resource::kProcessor, 4).Computed(6),
-                Task(S(2), H(0), 0, 10).Computed(10)});
+  const auto delays = DelaysOf({Task(S(0), H(0), 0, 10).Waited(Resource::kProcessor, 4).Computed(6),
+                                Task(S(2), H(0), 0, 10).Computed(10)});
   ASSERT_EQ(delays.size(), 1);
   EXPECT_EQ(delays[0].source, S(2));
   EXPECT_TRUE(DelayingQueries(delays, kStages, 9).empty());
@@ -83,8 +82,7 @@ TEST(Delay, ProcessesThatNobodyReportedAreACause) {
   stages.push_back({.query = others.query});
   const auto delays =
       DelaysOf({Task(S(0), H(0), 0, 10).Waited(Resource::kProcessor, 6).Computed(4),
-                Task(S(1), H(0), 0, 10).Computed(4),
-                Task(others.stage, H(0), 0, 10).Computed(8)});
+                Task(S(1), H(0), 0, 10).Computed(4), Task(others.stage, H(0), 0, 10).Computed(8)});
   const auto queries = DelayingQueries(delays, stages, 9);
   ASSERT_EQ(queries.size(), 2);
   EXPECT_EQ(queries[0].of, others.query);

@@ -10,8 +10,8 @@ namespace tidemark::blame {
 
 inline constexpr Query kQ0{0}, kQ1{1}, kQ2{2};
 inline constexpr Stage kS0{0}, kS1{1}, kS2{2}, kS3{3}, kS4{4}, kS5{5};  // of Q0
-inline constexpr Stage kR3{6};                                         // of Q1
-inline constexpr Stage kU5{7}, kU7{8}, kU9{9};                         // of Q2
+inline constexpr Stage kR3{6};                                          // of Q1
+inline constexpr Stage kU5{7}, kU7{8}, kU9{9};                          // of Q2
 inline constexpr Host kX{0}, kY{1}, kZ{2};
 
 // s3 starts when s0, s1 and s2 are done; then s4, then s5.

@@ -14,8 +14,7 @@ using ::testing::ElementsAre;
 
 ProtoGraph Explained() {
   const std::vector<Target> targets = {CriticalTarget()};
-  absl::StatusOr<ProtoGraph> graph =
-      Explain(Folded(ExamplePieces()), ExampleStages(), targets);
+  absl::StatusOr<ProtoGraph> graph = Explain(Folded(ExamplePieces()), ExampleStages(), targets);
   EXPECT_TRUE(graph.ok()) << graph.status();
   return graph.value_or(ProtoGraph{});
 }
@@ -54,10 +53,10 @@ TEST(Example22, SourceStagesDivideWhatTheyAreToBlameFor) {
   }
   EXPECT_THAT(order, ElementsAre(kR3, kU5, kU7, kU9));
   using ::testing::DoubleNear;
-  EXPECT_THAT(weights, ElementsAre(DoubleNear(8.0 / 21, 1e-12),
-                                   DoubleNear(4.0 / 21 + 5.0 / 84 * 20 / 23, 1e-12),
-                                   DoubleNear(5.0 / 84 * 2 / 23, 1e-12),
-                                   DoubleNear(5.0 / 84 * 1 / 23, 1e-12)));
+  EXPECT_THAT(
+      weights,
+      ElementsAre(DoubleNear(8.0 / 21, 1e-12), DoubleNear(4.0 / 21 + 5.0 / 84 * 20 / 23, 1e-12),
+                  DoubleNear(5.0 / 84 * 2 / 23, 1e-12), DoubleNear(5.0 / 84 * 1 / 23, 1e-12)));
 }
 
 TEST(Example22, TopExplanationsNameMemoryOnX) {
@@ -80,12 +79,11 @@ TEST(Example22, WhatNobodyIsSeenToCauseIsNobodys) {
   EXPECT_NEAR(SumOf(graph, Level::kSourceQuery, 0), 9.0 / 14 - 1.0 / 84, 1e-12);
 }
 
-// s1 waits 0.6 s a second: 30 s next to r3, 30 s next to u5. s5 waits 0.5 s a second on Y for 1 unit
-// a second, of which 0.1 is what a unit took it on X: 0.4 s a second for 60 s. Of 3 units a second
-// that others take there, u5 takes 2, u7 and u9 1, each for its half.
+// s1 waits 0.6 s a second: 30 s next to r3, 30 s next to u5. s5 waits 0.5 s a second on Y for 1
+// unit a second, of which 0.1 is what a unit took it on X: 0.4 s a second for 60 s. Of 3 units a
+// second that others take there, u5 takes 2, u7 and u9 1, each for its half.
 TEST(Example22, SecondsAreDividedByWhatOthersTook) {
-  const std::vector<Delay> delays =
-      Delays(Folded(ExamplePieces()), CriticalTarget().stages);
+  const std::vector<Delay> delays = Delays(Folded(ExamplePieces()), CriticalTarget().stages);
   const auto seconds = [&](Stage target, Stage source) {
     double sum = 0;
     for (const Delay& delay : delays) {

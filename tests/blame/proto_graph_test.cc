@@ -85,7 +85,8 @@ TEST(Table4, Level3IsTheWaitForAUnitOnAHost) {
   EXPECT_NEAR(of(kY), 0.5, 1e-12);
 }
 
-// u5 runs next to s5 on Y for 60 of 60 seconds and waits 0.1 s a unit; u9 for 30 of them, 1 s a unit.
+// u5 runs next to s5 on Y for 60 of 60 seconds and waits 0.1 s a unit; u9 for 30 of them, 1 s a
+// unit.
 TEST(Table4, Level4IsConcurrencyTimesTheRatioOfRates) {
   const ProtoGraph graph = Example();
   const auto of = [&](Stage source) {
@@ -134,9 +135,8 @@ TEST(ProtoGraph, SourceStageIsConnectedWhereverItWas) {
 // 0.5 x 20/10 = 1 and 1 x 20/40 = 0.5.
 TEST(ProtoGraph, QueuesMeetLikeHosts) {
   const std::vector<StageInfo> stages = {{.query = Q(0)}, {.query = Q(1)}, {.query = Q(2)}};
-  const ProtoGraph graph =
-      GraphOf({Queued(S(0), 0, 20), Queued(S(1), 10, 20), Queued(S(2), 0, 40)}, stages,
-              {{.query = Q(0), .stages = {S(0)}}});
+  const ProtoGraph graph = GraphOf({Queued(S(0), 0, 20), Queued(S(1), 10, 20), Queued(S(2), 0, 40)},
+                                   stages, {{.query = Q(0), .stages = {S(0)}}});
   const auto noisy = NoisyQueries(graph, 0, 3);
   ASSERT_EQ(noisy.size(), 2);
   EXPECT_EQ(noisy[0].of, Q(1));
@@ -150,11 +150,10 @@ TEST(ProtoGraph, QueuesMeetLikeHosts) {
 TEST(AppendixD, WhoeverWasNextToATaskWithMoreDataIsNotToBlameForIt) {
   constexpr Resource kIo = Resource::kIo;
   const std::vector<StageInfo> stages = {{.query = Q(0)}, {.query = Q(1)}, {.query = Q(2)}};
-  const ProtoGraph graph = GraphOf({Task(S(0), kX, 0, 20).Waited(kIo, 10, 10),
-                                    Task(S(0), kY, 0, 80).Waited(kIo, 40, 80),
-                                    Task(S(1), kX, 0, 20).Waited(kIo, 10, 20),
-                                    Task(S(2), kY, 0, 80).Waited(kIo, 10, 20)},
-                                   stages, {{.query = Q(0), .stages = {S(0)}}});
+  const ProtoGraph graph = GraphOf(
+      {Task(S(0), kX, 0, 20).Waited(kIo, 10, 10), Task(S(0), kY, 0, 80).Waited(kIo, 40, 80),
+       Task(S(1), kX, 0, 20).Waited(kIo, 10, 20), Task(S(2), kY, 0, 80).Waited(kIo, 10, 20)},
+      stages, {{.query = Q(0), .stages = {S(0)}}});
   const auto noisy = NoisyQueries(graph, 0, 3);
   ASSERT_EQ(noisy.size(), 2);
   // Rates 1 and 0.5 s a unit: 2/3 and 1/3.
@@ -197,9 +196,9 @@ TEST(ProtoGraph, WaitThatWasNotMeasuredIsNoVertexAndThatOfZeroIsOneWithoutImpact
 // One of two tasks of 10 s tells that it waited 5 s: half the time, as far as is known.
 TEST(ProtoGraph, WaitMeasuredInPartIsTakenToBeTheSameElsewhere) {
   const std::vector<StageInfo> stages = {{.query = Q(0)}};
-  const ProtoGraph graph = GraphOf(
-      {Task(S(0), kX, 0, 10).Waited(Resource::kIo, 5, 10), Task(S(0), kX, 20, 30)}, stages,
-      {{.query = Q(0), .stages = {S(0)}}});
+  const ProtoGraph graph =
+      GraphOf({Task(S(0), kX, 0, 10).Waited(Resource::kIo, 5, 10), Task(S(0), kX, 20, 30)}, stages,
+              {{.query = Q(0), .stages = {S(0)}}});
   EXPECT_NEAR(Contribution(graph, Level::kImmediate, [](const Vertex&) { return true; }), 0.5,
               1e-12);
 }

@@ -18,11 +18,10 @@ ProtoGraph ThreeAndOne() {
       {.query = Q(0)}, {.query = Q(1)}, {.query = Q(2)}, {.query = Q(3)}};
   std::vector<Target> targets;
   for (std::uint32_t q = 0; q < 4; ++q) targets.push_back({.query = Q(q), .stages = {S(q)}});
-  const auto graph = Explain(Folded({Task(S(0), kX, 0, 10).Waited(kIo, 4, 4),
-                                     Task(S(1), kX, 0, 10).Waited(kIo, 4, 8),
-                                     Task(S(2), kX, 0, 10).Waited(kIo, 4, 16),
-                                     Task(S(3), kY, 0, 10).Waited(kIo, 4, 4)}),
-                             stages, targets);
+  const auto graph = Explain(
+      Folded({Task(S(0), kX, 0, 10).Waited(kIo, 4, 4), Task(S(1), kX, 0, 10).Waited(kIo, 4, 8),
+              Task(S(2), kX, 0, 10).Waited(kIo, 4, 16), Task(S(3), kY, 0, 10).Waited(kIo, 4, 4)}),
+      stages, targets);
   EXPECT_TRUE(graph.ok()) << graph.status();
   return graph.value_or(ProtoGraph{});
 }
@@ -59,10 +58,10 @@ TEST(Questions, HotResourcesAreThoseWithTheMostImpact) {
 
 TEST(Questions, TiesGoToTheLowerNumber) {
   const std::vector<StageInfo> stages = {{.query = Q(0)}, {.query = Q(1)}, {.query = Q(2)}};
-  const auto graph = Explain(Folded({Task(S(0), kX, 0, 10).Waited(kIo, 4, 4),
-                                     Task(S(2), kX, 0, 10).Waited(kIo, 4, 8),
-                                     Task(S(1), kX, 0, 10).Waited(kIo, 4, 8)}),
-                             stages, std::vector<Target>{{.query = Q(0), .stages = {S(0)}}});
+  const auto graph = Explain(
+      Folded({Task(S(0), kX, 0, 10).Waited(kIo, 4, 4), Task(S(2), kX, 0, 10).Waited(kIo, 4, 8),
+              Task(S(1), kX, 0, 10).Waited(kIo, 4, 8)}),
+      stages, std::vector<Target>{{.query = Q(0), .stages = {S(0)}}});
   ASSERT_TRUE(graph.ok());
   EXPECT_THAT(NoisyQueries(*graph, 0, 9),
               ElementsAre(Ranked<Query>{Q(1), 0.5}, Ranked<Query>{Q(2), 0.5}));

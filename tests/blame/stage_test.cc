@@ -19,8 +19,9 @@ TEST(Figure1, DepthIsTheNumberOfStagesToTheLast) {
 }
 
 TEST(Depths, LongestPathCounts) {
-  const std::vector<StageInfo> stages = {
-      {.query = Q(0)}, {.query = Q(0), .parents = {S(0)}}, {.query = Q(0), .parents = {S(0), S(1)}}};
+  const std::vector<StageInfo> stages = {{.query = Q(0)},
+                                         {.query = Q(0), .parents = {S(0)}},
+                                         {.query = Q(0), .parents = {S(0), S(1)}}};
   const auto depths = Depths(stages);
   ASSERT_TRUE(depths.ok());
   EXPECT_THAT(*depths, ElementsAre(3, 2, 1));

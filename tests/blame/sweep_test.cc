@@ -77,9 +77,9 @@ TEST(Sweep, WhoDoesNotTellLeavesItsPartUnexplained) {
 // Three tasks queue for 10 s while another query holds two slots and their own stage one: the stage
 // lacks two slots, 20 slot seconds, whoever else queues.
 TEST(Sweep, QueueLacksTheSlotsThatOthersHold) {
-  const std::vector<Piece> pieces = {
-      Queued(S(0), 0, 10),      Queued(S(0), 0, 10),      Queued(S(0), 0, 10),
-      Task(S(0), H(0), 0, 20),  Task(S(1), H(0), -5, 15), Task(S(1), H(1), 0, 10)};
+  const std::vector<Piece> pieces = {Queued(S(0), 0, 10),      Queued(S(0), 0, 10),
+                                     Queued(S(0), 0, 10),      Task(S(0), H(0), 0, 20),
+                                     Task(S(1), H(0), -5, 15), Task(S(1), H(1), 0, 10)};
   EXPECT_NEAR(Met(pieces, S(0), S(1), kTheQueue).wait_seconds[Resource::kScheduler], 20, 1e-9);
   EXPECT_EQ(Met(pieces, S(0), S(0), kTheQueue).wait_seconds[Resource::kScheduler], 0);
 }
