@@ -1,0 +1,119 @@
+#include "master/blame/contention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "master/blame/sweep.h"
+
+namespace tidemark::blame {
+namespace {
+
+constexpr double kNever = -std::numeric_limits<double>::infinity();
+
+// A piece of no length belongs to the time that begins with it.
+bool BeginsBefore(const Piece& piece, double until) { return piece.from < until; }
+
+}  // namespace
+
+absl::Status Contention::Add(const Piece& piece) {
+  if (absl::Status checked = CheckPiece(piece); !checked.ok()) return checked;
+  Piece rest = piece;
+  if (has_folded_ && BeginsBefore(piece, folded_until_)) {
+    const Piece late = Clip(piece, kNever, folded_until_);
+    late_seconds_ += late.seconds();
+    LedgerAt(late.from).Add(late);
+    if (piece.to <= folded_until_) return absl::OkStatus();
+    rest = Clip(piece, folded_until_, piece.to);
+  }
+  if (!IsQueue(rest.host)) {
+    Piece slot = rest;
+    slot.use = {};
+    pending_[QueueOf(rest.pool)].push_back(slot);
+  }
+  pending_[rest.host].push_back(rest);
+  ++pending_count_;
+  return absl::OkStatus();
+}
+
+void Contention::Advance(double until) {
+  if (!std::isfinite(until) || (has_folded_ && until <= folded_until_)) return;
+  double from = std::numeric_limits<double>::infinity();
+  for (const auto& [host, pieces] : pending_) {
+    for (const Piece& piece : pieces) from = std::min(from, piece.from);
+  }
+  // What would not be kept apart anyway is folded in one go, however long it is.
+  const double kept_from =
+      slices_.seconds * (std::floor(until / slices_.seconds) - static_cast<double>(slices_.kept));
+  while (from < until) {
+    const double slice_ends = slices_.seconds * (std::floor(from / slices_.seconds) + 1);
+    double to = from < kept_from ? kept_from : slice_ends;
+    if (!(to > from) || to > until) to = until;
+    Fold(from, to);
+    from = to;
+  }
+  has_folded_ = true;
+  folded_until_ = until;
+  DropSlices(kept_from);
+}
+
+// REQUIRES: nothing that is pending begins before `from`.
+void Contention::Fold(double from, double to) {
+  Ledger& ledger = LedgerAt(from);
+  for (auto& [host, pieces] : pending_) {
+    std::vector<Piece> now;
+    std::size_t kept = 0;
+    for (Piece& piece : pieces) {
+      const bool is_own = piece.host == host;
+      if (BeginsBefore(piece, to)) {
+        now.push_back(Clip(piece, from, to));
+        if (is_own) ledger.Add(now.back());
+        if (piece.to <= to) {
+          if (is_own) --pending_count_;
+          continue;
+        }
+        piece = Clip(piece, to, piece.to);
+      }
+      if (kept != static_cast<std::size_t>(&piece - pieces.data())) pieces[kept] = piece;
+      ++kept;
+    }
+    pieces.resize(kept);
+    Sweep(now, host, ledger);
+  }
+}
+
+Ledger& Contention::LedgerAt(double at) {
+  const double from = slices_.seconds * std::floor(at / slices_.seconds);
+  if (recent_.empty() || recent_.back().from < from) {
+    recent_.push_back({.from = from, .ledger = {}});
+    return recent_.back().ledger;
+  }
+  for (auto slice = recent_.rbegin(); slice != recent_.rend(); ++slice) {
+    if (slice->from <= at) return slice->ledger;
+  }
+  return before_;
+}
+
+void Contention::DropSlices(double until) {
+  while (!recent_.empty() && recent_.front().from < until) {
+    before_.Merge(recent_.front().ledger);
+    recent_.pop_front();
+  }
+}
+
+Ledger Contention::Whole() const {
+  Ledger whole = before_;
+  for (const Slice& slice : recent_) whole.Merge(slice.ledger);
+  return whole;
+}
+
+Ledger Contention::Last(double seconds) const {
+  Ledger last;
+  for (const Slice& slice : recent_) {
+    if (slice.from + slices_.seconds > folded_until_ - seconds) last.Merge(slice.ledger);
+  }
+  return last;
+}
+
+}  // namespace tidemark::blame

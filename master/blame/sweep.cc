@@ -1,0 +1,323 @@
+#include "master/blame/sweep.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+
+namespace tidemark::blame {
+namespace {
+
+// What others take is what all take less what the task itself does; a difference that is no more
+// than this part of the whole is rounding.
+constexpr double kRounding = 1e-9;
+
+// Of the tasks of a stage that are there now.
+struct Presence {
+  double tasks = 0;
+  PerResource<double> waiting;  // seconds a second
+  PerResource<double> taking;   // a second
+  PerResource<double> known;    // tasks of which it is known what they take
+};
+
+Presence Waiter() {
+  Presence presence{.tasks = 1};
+  presence.waiting[Resource::kScheduler] = 1;
+  return presence;
+}
+
+Presence SlotHolder() {
+  Presence presence;
+  presence.taking[Resource::kScheduler] = 1;
+  return presence;
+}
+
+Presence Runner(const Piece& piece) {
+  Presence presence{.tasks = 1};
+  for (const Resource resource : kResources) {
+    if (resource == Resource::kScheduler) continue;
+    const Use& use = piece.use.of[resource];
+    const std::optional<double>& taken =
+        resource == Resource::kProcessor ? piece.use.processor_seconds : use.units;
+    presence.waiting[resource] = use.wait_seconds.value_or(0) / piece.seconds();
+    presence.taking[resource] = taken.value_or(0) / piece.seconds();
+    presence.known[resource] = taken.has_value() ? 1 : 0;
+  }
+  return presence;
+}
+
+// A piece comes (+1) or goes (-1).
+struct Instant {
+  double at = 0;
+  Stage stage{};
+  bool waits = false;  // for a slot
+  std::int8_t sign = 0;
+  std::uint32_t piece = 0;
+};
+
+std::vector<Instant> InstantsOf(std::span<const Piece> pieces) {
+  std::vector<Instant> instants;
+  instants.reserve(2 * pieces.size());
+  for (std::uint32_t p = 0; p < pieces.size(); ++p) {
+    const Piece& piece = pieces[p];
+    if (piece.seconds() < kPieceSecondsMin) continue;
+    const bool waits = IsQueue(piece.host);
+    instants.push_back({piece.from, piece.stage, waits, 1, p});
+    instants.push_back({piece.to, piece.stage, waits, -1, p});
+  }
+  std::sort(instants.begin(), instants.end(), [](const Instant& a, const Instant& b) {
+    return std::tuple(a.at, a.stage, a.waits, -a.sign, a.piece) <
+           std::tuple(b.at, b.stage, b.waits, -b.sign, b.piece);
+  });
+  return instants;
+}
+
+// Whoever holds a slot on after a report holds it as before. Keeps the order.
+void DropWhatChangesNothing(std::vector<Instant>& instants) {
+  std::size_t kept = 0;
+  for (const Instant& instant : instants) {
+    if (kept > 0) {
+      const Instant& last = instants[kept - 1];
+      if (last.at == instant.at && last.stage == instant.stage && last.waits == instant.waits &&
+          last.sign == -instant.sign) {
+        --kept;
+        continue;
+      }
+    }
+    instants[kept++] = instant;
+  }
+  instants.resize(kept);
+}
+
+// Stages that are there have a place each, from 0 on; tables are by pairs of places.
+class HostSweep {
+ public:
+  HostSweep(Host host, Ledger& ledger) : host_(host), ledger_(ledger) {}
+
+  void Change(Stage stage, const Presence& by, int sign) {
+    const std::size_t place = PlaceOf(stage);
+    pieces_[place] += sign;
+    if (pieces_[place] == 0) {
+      Leave(place);
+      return;
+    }
+    tasks_[place] += sign * by.tasks;
+    for (const Resource resource : kResources) {
+      Add(sign * by.waiting[resource], waiting_[resource][place]);
+      Add(sign * by.taking[resource], taking_[resource][place]);
+      known_[resource][place] += sign * by.known[resource];
+    }
+  }
+
+  // Nothing changes for so many seconds.
+  void Pass(double seconds) {
+    const std::size_t places = stages_.size();
+    double all_tasks = 0;
+    for (std::size_t a = 0; a < places; ++a) all_tasks += tasks_[a];
+    for (std::size_t a = 0; a < places; ++a) {
+      if (tasks_[a] <= 0) continue;
+      double* row = Row(overlap_, a);
+      Spread(tasks_[a] * seconds, tasks_, row);
+      row[a] -= tasks_[a] * seconds;  // no task meets itself
+    }
+    if (IsQueue(host_)) {
+      PassQueue(seconds);
+      return;
+    }
+    for (const Resource resource : kResources) {
+      if (resource != Resource::kScheduler) PassResource(resource, seconds, all_tasks);
+    }
+  }
+
+ private:
+  using Column = std::vector<double>;
+
+  // Rates are added and taken away again; what remains of that is no rate.
+  static void Add(double by, double& rate) { rate = std::max(0.0, rate + by); }
+
+  void Spread(double amount, const Column& by, double* row) const {
+    const std::size_t places = stages_.size();
+    for (std::size_t b = 0; b < places; ++b) row[b] += amount * by[b];
+  }
+
+  // Tasks that wait lack the slots that other stages hold.
+  void PassQueue(double seconds) {
+    const Column& held = taking_[Resource::kScheduler];
+    double all = 0;
+    for (const double slots : held) all += slots;
+    for (std::size_t a = 0; a < stages_.size(); ++a) {
+      const double others = all - held[a];
+      if (tasks_[a] <= 0 || others < 0.5) continue;
+      double* row = Row(wait_[Resource::kScheduler], a);
+      const double each = std::min(tasks_[a], others) * seconds / others;
+      Spread(each, held, row);
+      row[a] -= each * held[a];
+    }
+  }
+
+  void PassResource(Resource resource, double seconds, double all_tasks) {
+    const Column& taking = taking_[resource];
+    double all = 0;
+    double all_known = 0;
+    for (std::size_t b = 0; b < stages_.size(); ++b) {
+      all += taking[b];
+      all_known += known_[resource][b];
+    }
+    if (all <= 0) return;
+    for (std::size_t a = 0; a < stages_.size(); ++a) {
+      if (waiting_[resource][a] <= 0 && taking[a] <= 0) continue;
+      if (tasks_[a] <= 0) continue;
+      const double own = taking[a] / tasks_[a];  // of the task that waits
+      const double others = all - own;
+      if (others <= kRounding * all || all_tasks <= 1) continue;
+      const double known =
+          std::clamp((all_known - known_[resource][a] / tasks_[a]) / (all_tasks - 1), 0.0, 1.0);
+      Divide(waiting_[resource][a] * seconds * known / others, taking, own, a, wait_[resource]);
+      if (WaitHoldsService(resource)) {
+        Divide(taking[a] * seconds * known / others, taking, own, a, units_[resource]);
+      }
+    }
+  }
+
+  void Divide(double each, const Column& taking, double own, std::size_t a, Column& table) {
+    if (each <= 0) return;
+    double* row = Row(table, a);
+    Spread(each, taking, row);
+    row[a] -= each * own;
+  }
+
+  double* Row(Column& table, std::size_t place) {
+    if (table.empty()) table.resize(stride_ * stride_);
+    has_met_ = true;
+    return &table[place * stride_];
+  }
+
+  std::size_t PlaceOf(Stage stage) {
+    const auto [found, is_new] = place_of_.try_emplace(stage, 0);
+    if (!is_new) return found->second;
+    std::size_t place = stages_.size();
+    if (!free_.empty()) {
+      place = free_.back();
+      free_.pop_back();
+      stages_[place] = stage;
+    } else {
+      stages_.push_back(stage);
+      pieces_.push_back(0);
+      tasks_.push_back(0);
+      for (const Resource resource : kResources) {
+        waiting_[resource].push_back(0);
+        taking_[resource].push_back(0);
+        known_[resource].push_back(0);
+      }
+      if (stages_.size() > stride_) Grow();
+    }
+    found->second = place;
+    return place;
+  }
+
+  void Grow() {
+    const std::size_t before = stride_;
+    stride_ = std::max<std::size_t>(8, 2 * stride_);
+    const auto grow = [&](Column& table) {
+      if (table.empty()) return;
+      Column larger(stride_ * stride_);
+      for (std::size_t a = 0; a < before; ++a) {
+        std::copy_n(&table[a * before], before, &larger[a * stride_]);
+      }
+      table = std::move(larger);
+    };
+    grow(overlap_);
+    for (const Resource resource : kResources) {
+      grow(wait_[resource]);
+      grow(units_[resource]);
+    }
+  }
+
+  // What the stage has to do with any that is there goes to the ledger.
+  void Leave(std::size_t place) {
+    for (std::size_t other = 0; has_met_ && other < stages_.size(); ++other) {
+      if (pieces_[other] == 0 && other != place) continue;
+      Flush(place, other);
+      if (other != place) Flush(other, place);
+    }
+    tasks_[place] = 0;
+    for (const Resource resource : kResources) {
+      waiting_[resource][place] = 0;
+      taking_[resource][place] = 0;
+      known_[resource][place] = 0;
+    }
+    pieces_[place] = 0;
+    place_of_.erase(stages_[place]);
+    free_.push_back(place);
+  }
+
+  double Take(Column& table, std::size_t target, std::size_t source) const {
+    if (table.empty()) return 0;
+    return std::max(0.0, std::exchange(table[target * stride_ + source], 0));
+  }
+
+  void Flush(std::size_t target, std::size_t source) {
+    Meeting met{.overlap_seconds = Take(overlap_, target, source)};
+    bool is_any = met.overlap_seconds > 0;
+    for (const Resource resource : kResources) {
+      met.wait_seconds[resource] = Take(wait_[resource], target, source);
+      met.units[resource] = Take(units_[resource], target, source);
+      is_any = is_any || met.wait_seconds[resource] > 0;
+    }
+    if (!is_any) return;
+    Meeting& sum = ledger_.meetings[{stages_[target], host_, stages_[source]}];
+    sum.overlap_seconds += met.overlap_seconds;
+    for (const Resource resource : kResources) {
+      sum.wait_seconds[resource] += met.wait_seconds[resource];
+      sum.units[resource] += met.units[resource];
+    }
+  }
+
+  const Host host_;
+  Ledger& ledger_;
+  absl::flat_hash_map<Stage, std::size_t> place_of_;
+  std::vector<std::size_t> free_;
+  // By place. A place without pieces is free, and all of it is zero.
+  std::vector<Stage> stages_;
+  std::vector<std::int64_t> pieces_;
+  Column tasks_;
+  PerResource<Column> waiting_;
+  PerResource<Column> taking_;
+  PerResource<Column> known_;
+  // By pairs of places: target x stride + source; empty while all of it is zero.
+  bool has_met_ = false;  // whether any is not
+  std::size_t stride_ = 0;
+  Column overlap_;
+  PerResource<Column> wait_;
+  PerResource<Column> units_;
+};
+
+Presence PresenceOf(const Piece& piece, Host host) {
+  if (!IsQueue(host)) return Runner(piece);
+  return IsQueue(piece.host) ? Waiter() : SlotHolder();
+}
+
+}  // namespace
+
+void Sweep(std::span<const Piece> pieces, Host host, Ledger& ledger) {
+  const bool is_any_waiting = std::any_of(pieces.begin(), pieces.end(),
+                                          [](const Piece& piece) { return IsQueue(piece.host); });
+  if (IsQueue(host) && !is_any_waiting) return;
+  std::vector<Instant> instants = InstantsOf(pieces);
+  if (IsQueue(host)) DropWhatChangesNothing(instants);
+  if (instants.empty()) return;
+  HostSweep sweep(host, ledger);
+  double passed = instants.front().at;
+  for (const Instant& instant : instants) {
+    if (instant.at > passed) sweep.Pass(instant.at - passed);
+    passed = instant.at;
+    sweep.Change(instant.stage, PresenceOf(pieces[instant.piece], host), instant.sign);
+  }
+}
+
+}  // namespace tidemark::blame

@@ -1,0 +1,120 @@
+#include "master/blame/attempts.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tests/blame/some_pieces.h"
+
+namespace tidemark::blame {
+namespace {
+
+constexpr Attempt kA{7};
+
+TaskUse Io(double wait_seconds, double units) {
+  TaskUse totals;
+  totals.of[Resource::kIo] = {.wait_seconds = wait_seconds, .units = units};
+  return totals;
+}
+
+TEST(Attempts, PieceIsWhatIsNewSinceTheReportBefore) {
+  Attempts attempts;
+  EXPECT_EQ(attempts.Start(kA, S(1), H(2), 10), std::nullopt);
+  EXPECT_EQ(attempts.Report(kA, 15, Io(2, 100)),
+            Task(S(1), H(2), 10, 15).Waited(Resource::kIo, 2, 100));
+  EXPECT_EQ(attempts.End(kA, 18, Io(4, 130)),
+            Task(S(1), H(2), 15, 18).Waited(Resource::kIo, 2, 30));
+  EXPECT_EQ(attempts.running(), 0);
+}
+
+TEST(Attempts, LostReportLosesNothing) {
+  Attempts attempts;
+  attempts.Start(kA, S(1), H(2), 10);
+  EXPECT_EQ(attempts.End(kA, 18, Io(4, 130)),
+            Task(S(1), H(2), 10, 18).Waited(Resource::kIo, 4, 130));
+}
+
+TEST(Attempts, TimeInTheQueueIsAWaitForOneSlot) {
+  Attempts attempts;
+  EXPECT_EQ(attempts.Start(kA, S(1), H(2), 10, 4), Queued(S(1), 4, 10));
+}
+
+TEST(Attempts, QueueAfterTheStartIsAContradiction) {
+  Attempts attempts;
+  EXPECT_EQ(attempts.Start(kA, S(1), H(2), 10, 400), std::nullopt);
+  EXPECT_EQ(attempts.contradictions(), 1);
+  EXPECT_EQ(attempts.running(), 1);
+}
+
+TEST(Attempts, WhatIsNotMeasuredIsNotZero) {
+  Attempts attempts;
+  attempts.Start(kA, S(1), H(2), 10);
+  EXPECT_EQ(attempts.Report(kA, 15, {}), Piece(Task(S(1), H(2), 10, 15)));
+}
+
+// Of a total of 3 s that is first told with the second report it is not known when it was waited.
+TEST(Attempts, TotalThatBeginsLateCountsFromThenOn) {
+  Attempts attempts;
+  attempts.Start(kA, S(1), H(2), 10);
+  attempts.Report(kA, 15, {});
+  EXPECT_EQ(attempts.Report(kA, 16, Io(3, 50)), Piece(Task(S(1), H(2), 15, 16)));
+  EXPECT_EQ(attempts.Report(kA, 20, Io(4, 60)),
+            Task(S(1), H(2), 16, 20).Waited(Resource::kIo, 1, 10));
+}
+
+TEST(Attempts, TotalThatFallsIsNotKnownUntilItHasGrownAgain) {
+  Attempts attempts;
+  attempts.Start(kA, S(1), H(2), 0);
+  attempts.Report(kA, 10, Io(5, 50));
+  EXPECT_EQ(attempts.Report(kA, 11, Io(1, 50)), Task(S(1), H(2), 10, 11).Took(Resource::kIo, 0));
+  EXPECT_EQ(attempts.contradictions(), 1);
+  EXPECT_EQ(attempts.Report(kA, 20, Io(6, 50)),
+            Task(S(1), H(2), 11, 20).Waited(Resource::kIo, 1, 0));
+}
+
+TEST(Attempts, WaitIsNoLongerThanTheAttemptIsOld) {
+  Attempts attempts;
+  attempts.Start(kA, S(1), H(2), 0);
+  EXPECT_EQ(attempts.Report(kA, 10, Io(1'000, 50)),
+            Task(S(1), H(2), 0, 10).Waited(Resource::kIo, 10, 50));
+  EXPECT_EQ(attempts.contradictions(), 1);
+}
+
+TEST(Attempts, TimeThatRunsBackwardsChangesNothing) {
+  Attempts attempts;
+  attempts.Start(kA, S(1), H(2), 10);
+  attempts.Report(kA, 15, Io(1, 1));
+  EXPECT_EQ(attempts.Report(kA, 14, Io(2, 2)), std::nullopt);
+  EXPECT_EQ(attempts.Report(kA, std::numeric_limits<double>::quiet_NaN(), Io(2, 2)), std::nullopt);
+  EXPECT_EQ(attempts.contradictions(), 2);
+  EXPECT_EQ(attempts.Report(kA, 16, Io(2, 2)),
+            Task(S(1), H(2), 15, 16).Waited(Resource::kIo, 1, 1));
+}
+
+TEST(Attempts, NumbersThatAreNoneAreNotKnown) {
+  Attempts attempts;
+  attempts.Start(kA, S(1), H(2), 10);
+  EXPECT_EQ(attempts.Report(kA, 15, Io(std::numeric_limits<double>::quiet_NaN(), -5)),
+            Piece(Task(S(1), H(2), 10, 15)));
+}
+
+TEST(Attempts, UnknownAttemptsAndSecondStartsChangeNothing) {
+  Attempts attempts;
+  EXPECT_EQ(attempts.Report(kA, 15, Io(1, 1)), std::nullopt);
+  EXPECT_EQ(attempts.End(kA, 15), std::nullopt);
+  attempts.Start(kA, S(1), H(2), 10);
+  EXPECT_EQ(attempts.Start(kA, S(9), H(9), 12, 5), std::nullopt);
+  EXPECT_EQ(attempts.End(kA, 15), Piece(Task(S(1), H(2), 10, 15)));
+}
+
+TEST(Attempts, NoMoreAreFollowedThanFit) {
+  Attempts attempts(2);
+  for (std::uint64_t a = 0; a < 5; ++a) attempts.Start(Attempt{a}, S(0), H(0), 0);
+  EXPECT_EQ(attempts.running(), 2);
+  EXPECT_EQ(attempts.not_followed(), 3);
+  attempts.Forget(Attempt{0});
+  EXPECT_EQ(attempts.running(), 1);
+}
+
+}  // namespace
+}  // namespace tidemark::blame
