@@ -56,7 +56,7 @@ TEST(SparkPlan, SaysThatItsLogBreaksOffAndWhatWasLeftOut) {
   const auto run = ReadSparkRun(path);
   ASSERT_TRUE(run.ok()) << run.status();
   EXPECT_THAT(run->remarks, ElementsAre(HasSubstr("skipped 1 event: incomplete"),
-                                         HasSubstr("the log ends before the application")));
+                                        HasSubstr("the log ends before the application")));
 }
 
 // Which is not what a plan file would be told.
