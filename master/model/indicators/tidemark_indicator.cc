@@ -160,7 +160,7 @@ cost::ReduceTaskLeft TidemarkIndicator::LeftOf(const JobRecord& state, absl::Tim
       .speed = attempt != nullptr ? speeds_.of_task(index) : speeds_.of_new_task(),
       .is_running = attempt != nullptr};
   for (const cost::BinLoad& bin : load.explicit_bins) {
-    table.Add(bin, remaining_.BinCorrection(bin), task.waiting);
+    table.Add(remaining_.Spread(bin), remaining_.BinCorrection(bin), task.waiting);
   }
   double implicit_bytes = load.implicit_bytes;
   if (attempt != nullptr && attempt->reduce->running_group && !load.running) {
