@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <numeric>
 #include <utility>
 
@@ -216,7 +215,8 @@ bool RemainingGroups::HaveMoved(const std::vector<double>& parts) const {
 void RemainingGroups::LearnFrom(const SampledGroups& sampled) {
   sampled_ratios_ = {};
   for (const SampledGroup& group : sampled.explicit_groups()) {
-    const double expected = std::max(1.0, group.explicit_bytes + expected_parts_[group.map_task] * group.slack_bytes);
+    const double expected =
+        std::max(1.0, group.explicit_bytes + expected_parts_[group.map_task] * group.slack_bytes);
     sampled_ratios_[FeatureBin(expected)].Add(group.size_bytes / expected, 1);
   }
 }
@@ -278,8 +278,7 @@ double RemainingGroups::BinCorrection(const BinLoad& bin) const {
 }
 
 BinLoad RemainingGroups::Spread(const BinLoad& bin) const {
-  static const bool kVar = std::getenv("SZ_VAR") != nullptr;
-  if (!kVar || feature_ != CostFeature::kBytes || bin.count <= 0) return bin;
+  if (feature_ != CostFeature::kBytes || bin.count <= 0) return bin;
   const Ratio ratio = RatioAt(bin.bytes / bin.count);
   const double log_variance =
       std::log(std::max(1.0, ratio.square_sum * ratio.count / (ratio.sum * ratio.sum)));

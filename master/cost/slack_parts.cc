@@ -1,7 +1,6 @@
 #include "master/cost/slack_parts.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "master/cost/opinions.h"
 
@@ -52,13 +51,11 @@ std::vector<double> SlackParts::Expect(std::span<const SampledGroup> sampled, st
     all_finished.Add(use, 1);
   }
   const double prior = kPriorCount * mean_slack_bytes;
-  static const double kGp = std::getenv("SZ_GP") ? std::atof(std::getenv("SZ_GP")) : kPriorCount;
-  const double gprior = kGp * mean_slack_bytes;
   const double of_all = all_left.Part(all_finished.Part(kPartExpected, prior), prior);
   std::vector<double> parts;
   parts.reserve(map_tasks);
   for (std::size_t j = 0; j < map_tasks; ++j) {
-    parts.push_back(left[j].Part(finished[j].Part(of_all, gprior), gprior));
+    parts.push_back(left[j].Part(finished[j].Part(of_all, prior), prior));
   }
   return parts;
 }

@@ -58,8 +58,8 @@ class KeyDistribution {
   double SlackBytes(KeyHash key) const;
   // How many map tasks have named a watched key; 0 of any other. O(1).
   std::size_t MapTasksNaming(KeyHash key) const;
-  // The map task that named most of a watched key, the first of equals, by the order of Add(); below
-  // profile_count(). 0 of any other key. O(1).
+  // The map task that named most of a watched key, the first of equals, by the order of Add();
+  // below profile_count(). 0 of any other key. O(1).
   std::size_t MainMapTask(KeyHash key) const;
   // Some keys of all sizes, known exactly.
   const streaming::KeySample& sample() const { return sample_; }
@@ -82,7 +82,7 @@ class KeyDistribution {
   // What is remembered of a key while it is watched, in half a line of a processor's cache.
   struct Mentions {
     static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-    double threshold_bytes = 0;       // sum over the map tasks that named it
+    double threshold_bytes = 0;  // sum over the map tasks that named it
     float first_input_bytes = 0;
     float values = 0;
     float main_bytes = 0;             // the most that one of them named

@@ -42,9 +42,9 @@ TEST(SlackParts, SampledKeysThatAreLeftCountOnTopOfFinishedOnes) {
   const std::vector<SampledGroup> left = {Sampled(0, 500, 510), Sampled(1, 200, 230)};
   const double of_all = (10 + 30 + 300 * 0.6) / (200 + 300);  // 0.44
   const double finished_of_0 = (90 + 300 * of_all) / 400;     // 0.555
-  EXPECT_THAT(parts.Expect(left, kMapTasks, kMeanSlack, 1),
-              ElementsAre(DoubleEq((10 + 300 * finished_of_0) / 400),
-                          DoubleEq((30 + 300 * of_all) / 400)));
+  EXPECT_THAT(
+      parts.Expect(left, kMapTasks, kMeanSlack, 1),
+      ElementsAre(DoubleEq((10 + 300 * finished_of_0) / 400), DoubleEq((30 + 300 * of_all) / 400)));
 }
 
 // Two keys of 100 bytes, the later of twice the weight: 10 / 2 + 90 of 100 / 2 + 100 bytes.
