@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "master/cost/explicit_evidence.h"
 #include "master/cost/opinions.h"
@@ -14,9 +16,6 @@ namespace {
 // avgErr of 1.13 instead of 0.89.
 constexpr std::uint32_t kCorrectionReach = 3;
 constexpr double kCorrectionNeighbour = 0.3;
-// The part of its slack that a key is expected to have.
-// Ablation: +0.15, +0.08 (two-path one-giant).
-constexpr double kSlackPartExpected = 0.5;
 // Neighbouring keys are often alike, so what finished recently tells most: learning goes back about
 // so many keys, and this part of all.
 // Ablation: -0.04, +0.20 (two-path lost-50).
@@ -92,22 +91,29 @@ void RemainingGroups::Retire(const model::JobRecord& state, const model::TaskAtt
   task.load.heaviest = task.heaviest < keys.size() ? keys[task.heaviest] : ExplicitKey{};
 }
 
+void RemainingGroups::Ratio::Add(double ratio, double weight) {
+  const double bounded = std::clamp(ratio, 1 / kRatioMax, kRatioMax);
+  sum += weight * bounded;
+  square_sum += weight * bounded * bounded;
+  count += weight;
+}
+
 void RemainingGroups::Learn(const KnownKey& known, double true_bytes) {
   const double memory = kMemoryMin + kMemoryPart * static_cast<double>(known_.size());
   const double keep = 1 - 1 / memory;
-  slack_used_ =
-      keep * slack_used_ + std::clamp(true_bytes - known.explicit_bytes, 0.0, known.slack_bytes);
-  slack_seen_ = keep * slack_seen_ + known.slack_bytes;
+  slack_parts_.Learn(known.map_task,
+                     std::clamp(true_bytes - known.explicit_bytes, 0.0, known.slack_bytes),
+                     known.slack_bytes, newest_weight_);
   const double expected = std::max(1.0, known.size_bytes);
-  Ratio& ratio = ratios_[FeatureBin(expected)];
-  ratio.sum += newest_weight_ * std::clamp(true_bytes / expected, 1 / kRatioMax, kRatioMax);
-  ratio.count += newest_weight_;
+  ratios_[FeatureBin(expected)].Add(true_bytes / expected, newest_weight_);
   newest_weight_ /= keep;
   if (newest_weight_ < kWeightMax) return;
   for (Ratio& of_bin : ratios_) {
     of_bin.sum /= newest_weight_;
+    of_bin.square_sum /= newest_weight_;
     of_bin.count /= newest_weight_;
   }
+  slack_parts_.ScaleDown(newest_weight_);
   newest_weight_ = 1;
 }
 
@@ -158,12 +164,11 @@ double RemainingGroups::SizeFactor(const model::JobRecord& state, KeyHash key, d
   return 1 + (factor - 1) * profiles / named * (named - 1) / (profiles - 1);
 }
 
-void RemainingGroups::Expect(const model::JobRecord& state) {
+void RemainingGroups::Know(const model::JobRecord& state) {
   known_.clear();
-  mean_slack_bytes_ = 0;
+  slack_bytes_.assign(profile_count_, 0);
   const auto& sample = state.keys.sample().keys();
   const double factor = state.missing_profiles_factor();
-  if (profile_count_ > 0 && slack_part_ == 0) slack_part_ = kSlackPartExpected;
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     for (const ExplicitKey& key : state.keys.partition(i).explicit_keys) {
       const double of_size = SizeFactor(state, key.key, factor);
@@ -173,53 +178,63 @@ void RemainingGroups::Expect(const model::JobRecord& state) {
         bytes = static_cast<double>(sampled->second.size_bytes);
         slack = 0;
       }
-      const double expected = bytes + slack_part_ * slack;
-      known_[key.key] = {bytes, slack, expected,
-                         FeatureOf(feature_, expected, TraitsOf(state.keys, key.key)),
-                         factor / of_size};
-      mean_slack_bytes_ += slack;
+      const std::size_t map_task = state.keys.MainMapTask(key.key);
+      known_[key.key] = {.explicit_bytes = bytes,
+                         .slack_bytes = slack,
+                         .map_task = map_task,
+                         .count = factor / of_size};
+      slack_bytes_[map_task] += slack;
     }
   }
-  if (!known_.empty()) mean_slack_bytes_ /= static_cast<double>(known_.size());
 }
 
-// From finished keys, which may have been unlike those to come, and from sampled ones that are
-// left.
-double RemainingGroups::SlackPart(const SampledGroups& sampled) const {
-  const double learnt = (slack_used_ + kPriorCount * mean_slack_bytes_ * kSlackPartExpected) /
-                        (slack_seen_ + kPriorCount * mean_slack_bytes_);
-  double used = 0;
-  double seen = 0;
-  for (const SampledGroup& group : sampled.explicit_groups()) {
-    used += std::clamp(group.size_bytes - group.explicit_bytes, 0.0, group.slack_bytes);
-    seen += group.slack_bytes;
+void RemainingGroups::Expect(const model::JobRecord& state) {
+  for (auto& [key, known] : known_) {
+    known.size_bytes = known.explicit_bytes + expected_parts_[known.map_task] * known.slack_bytes;
+    known.feature = FeatureOf(feature_, known.size_bytes, TraitsOf(state.keys, key));
   }
-  const double prior = kPriorCount * mean_slack_bytes_;
-  return seen > 0 ? (used + prior * learnt) / (seen + prior) : learnt;
+}
+
+std::vector<double> RemainingGroups::PartsOf(const SampledGroups& sampled) const {
+  const double slack = std::accumulate(slack_bytes_.begin(), slack_bytes_.end(), 0.0);
+  const double mean_slack = known_.empty() ? 0 : slack / static_cast<double>(known_.size());
+  return slack_parts_.Expect(sampled.explicit_groups(), profile_count_, mean_slack, newest_weight_);
+}
+
+// Whether that changes what keys are expected to have of their slack, in the mean of its bytes.
+bool RemainingGroups::HaveMoved(const std::vector<double>& parts) const {
+  double moved = 0;
+  double slack = 0;
+  for (std::size_t j = 0; j < slack_bytes_.size(); ++j) {
+    moved += slack_bytes_[j] * std::abs(parts[j] - expected_parts_[j]);
+    slack += slack_bytes_[j];
+  }
+  return moved > kChangeTolerance * slack;
 }
 
 void RemainingGroups::LearnFrom(const SampledGroups& sampled) {
   sampled_ratios_ = {};
   for (const SampledGroup& group : sampled.explicit_groups()) {
-    const double expected = std::max(1.0, group.explicit_bytes + slack_part_ * group.slack_bytes);
-    Ratio& ratio = sampled_ratios_[FeatureBin(expected)];
-    ratio.sum += std::clamp(group.size_bytes / expected, 1 / kRatioMax, kRatioMax);
-    ratio.count += 1;
+    const double expected =
+        std::max(1.0, group.explicit_bytes + expected_parts_[group.map_task] * group.slack_bytes);
+    sampled_ratios_[FeatureBin(expected)].Add(group.size_bytes / expected, 1);
   }
 }
 
 void RemainingGroups::Update(const model::JobRecord& state, CostFeature feature,
                              const SampledGroups& sampled) {
-  // Expected sizes move with what is learnt about slacks; they are made anew when it is worth it.
-  const double part = SlackPart(sampled);
-  const bool moved = std::isfinite(part) && std::abs(part - slack_part_) > kChangeTolerance;
-  const bool new_profiles =
-      profile_count_ != state.keys.profile_count() || feature_ != feature || moved;
-  if (std::isfinite(part)) slack_part_ = part;
-  feature_ = feature;
+  const bool new_profiles = profile_count_ != state.keys.profile_count();
   profile_count_ = state.keys.profile_count();
   tasks_.resize(state.reduce_tasks().size());
-  if (new_profiles) Expect(state);
+  if (new_profiles) Know(state);
+  // Expected sizes move with what is learnt about slacks; they are made anew when it is worth it.
+  std::vector<double> parts = PartsOf(sampled);
+  const bool is_anew = new_profiles || feature_ != feature || HaveMoved(parts);
+  feature_ = feature;
+  if (is_anew) {
+    expected_parts_ = std::move(parts);
+    Expect(state);
+  }
   LearnFrom(sampled);
   const bool has_losses = LostShare(state) > 0;
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
@@ -230,9 +245,9 @@ void RemainingGroups::Update(const model::JobRecord& state, CostFeature feature,
     for (const auto& [n, a] : state.reduce_tasks()[i].attempts) {
       if (&a == attempt) number = n.second;
     }
-    if (new_profiles || task.is_guessed || task.has_attempt != (attempt != nullptr) ||
+    if (is_anew || task.is_guessed || task.has_attempt != (attempt != nullptr) ||
         (attempt != nullptr && task.attempt != number)) {
-      if (!new_profiles && !task.is_guessed) task.learnt = 0;
+      if (!is_anew && !task.is_guessed) task.learnt = 0;
       task.is_guessed = false;
       Rebuild(state, i);
       task.has_attempt = attempt != nullptr;
@@ -262,24 +277,47 @@ double RemainingGroups::BinCorrection(const BinLoad& bin) const {
   return SizeCorrection(bin.bytes / bin.count);
 }
 
+BinLoad RemainingGroups::Spread(const BinLoad& bin) const {
+  if (feature_ != CostFeature::kBytes || bin.count <= 0) return bin;
+  const Ratio ratio = RatioAt(bin.bytes / bin.count);
+  const double log_variance =
+      std::log(std::max(1.0, ratio.square_sum * ratio.count / (ratio.sum * ratio.sum)));
+  BinLoad spread = bin;
+  spread.log_sum -= bin.count * log_variance / 2;
+  spread.log_square_sum += bin.count * log_variance;
+  return spread;
+}
+
 double RemainingGroups::SizeCorrection(double size_bytes) const {
+  const Ratio ratio = RatioAt(size_bytes);
+  return ratio.sum / ratio.count;
+}
+
+// True over expected size, and its square, around that size: of sampled keys that are left, of
+// finished ones, and as it would be without errors.
+RemainingGroups::Ratio RemainingGroups::RatioAt(double size_bytes) const {
   const std::uint32_t bin = FeatureBin(size_bytes);
   const auto around = [bin](const Ratios& ratios) {
     const std::uint32_t first = bin < kCorrectionReach ? 0 : bin - kCorrectionReach;
     const std::uint32_t last = std::min(bin + kCorrectionReach, streaming::kSizeBins - 1);
-    Ratio sum = ratios[bin];
+    Ratio sum;
     for (std::uint32_t b = first; b <= last; ++b) {
-      if (b == bin) continue;
-      sum.sum += kCorrectionNeighbour * ratios[b].sum;
-      sum.count += kCorrectionNeighbour * ratios[b].count;
+      const double weight = b == bin ? 1 : kCorrectionNeighbour;
+      sum.sum += weight * ratios[b].sum;
+      sum.square_sum += weight * ratios[b].square_sum;
+      sum.count += weight * ratios[b].count;
     }
     return sum;
   };
   const Ratio finished = around(ratios_);
-  const Ratio sampled = around(sampled_ratios_);
+  Ratio ratio = around(sampled_ratios_);
+  // These count as kPriorCount of the sampled ones.
   const double prior = kPriorCount * newest_weight_;
-  const double learnt = (prior + finished.sum) / (prior + finished.count);
-  return (kPriorCount * learnt + sampled.sum) / (kPriorCount + sampled.count);
+  const double weight = kPriorCount / (prior + finished.count);
+  ratio.sum += weight * (prior + finished.sum);
+  ratio.square_sum += weight * (prior + finished.square_sum);
+  ratio.count += kPriorCount;
+  return ratio;
 }
 
 }  // namespace tidemark::cost

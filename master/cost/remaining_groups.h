@@ -18,6 +18,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "master/cost/cost_feature.h"
 #include "master/cost/sampled_groups.h"
+#include "master/cost/slack_parts.h"
 #include "master/model/job_record.h"
 #include "streaming/size_histogram.h"
 
@@ -86,11 +87,14 @@ class RemainingGroups {
   double SizeCorrection(double size_bytes) const;
   // What the bins of TaskLoad are to be corrected by.
   double BinCorrection(const BinLoad& bin) const;
+  // The bin with sizes as far apart as they may turn out to be, of the same mean: what grows faster
+  // than its size costs more than at its expected size.
+  BinLoad Spread(const BinLoad& bin) const;
   // For checkpoints (master/model/checkpoint.h).
   template <class Archive>
   void serialize(Archive& archive) {
     archive(profile_count_, tasks_, feature_, known_, ratios_, newest_weight_, sampled_ratios_,
-            slack_used_, slack_seen_, slack_part_, mean_slack_bytes_);
+            slack_parts_, expected_parts_, slack_bytes_);
   }
 
  private:
@@ -110,11 +114,14 @@ class RemainingGroups {
   };
   struct Ratio {
     double sum = 0;
+    double square_sum = 0;
     double count = 0;
+
+    void Add(double ratio, double weight);
 
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(sum, count);
+      archive(sum, square_sum, count);
     }
   };
   using Ratios = std::array<Ratio, streaming::kSizeBins>;  // by bin
@@ -127,21 +134,25 @@ class RemainingGroups {
   struct KnownKey {
     double explicit_bytes = 0;  // what the map tasks named
     double slack_bytes = 0;     // what others may have had
+    std::size_t map_task = 0;   // model::KeyDistribution::MainMapTask
     double size_bytes = 0;      // expected
     double feature = 0;
     double count = 1;  // it stands for so many like it, where profiles were lost
 
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(explicit_bytes, slack_bytes, size_bytes, feature, count);
+      archive(explicit_bytes, slack_bytes, map_task, size_bytes, feature, count);
     }
   };
   static double SizeFactor(const model::JobRecord& state, KeyHash key, double factor);
+  void Know(const model::JobRecord& state);
   void Expect(const model::JobRecord& state);
-  double SlackPart(const SampledGroups& sampled) const;
+  std::vector<double> PartsOf(const SampledGroups& sampled) const;
+  bool HaveMoved(const std::vector<double>& parts) const;
   void LearnFrom(const SampledGroups& sampled);
   void Learn(const KnownKey& known, double true_bytes);
   static void Change(const KnownKey& key, double sign, TaskLoad& load);
+  Ratio RatioAt(double size_bytes) const;
 
   std::size_t profile_count_ = 0;
   std::vector<Task> tasks_;
@@ -150,12 +161,10 @@ class RemainingGroups {
   Ratios ratios_{};           // of finished keys, each with the weight that was new when it came
   double newest_weight_ = 1;  // of any unit: it grows, so that what came before counts ever less
   Ratios sampled_ratios_{};   // of sampled ones that are left
-  // What of their slack finished keys turned out to have, and the part that sizes are expected
-  // with.
-  double slack_used_ = 0;
-  double slack_seen_ = 0;
-  double slack_part_ = 0;
-  double mean_slack_bytes_ = 0;
+  SlackParts slack_parts_;
+  // By map task: the parts that sizes are expected with, and the slack of its keys.
+  std::vector<double> expected_parts_;
+  std::vector<double> slack_bytes_;
 };
 
 }  // namespace tidemark::cost

@@ -37,7 +37,8 @@ void SampledGroups::Update(const model::JobRecord& state) {
     const auto size = static_cast<double>(sampled.size_bytes);
     const auto known = static_cast<double>(state.keys.ExplicitBytes(key));
     if (known > 0) {
-      explicit_.push_back({key, size, known, state.keys.SlackBytes(key)});
+      explicit_.push_back(
+          {key, size, known, state.keys.SlackBytes(key), state.keys.MainMapTask(key)});
     } else {
       RecentSizes::Bin& bin = bins[streaming::SizeBin(sampled.size_bytes)];
       bin.count += 1;

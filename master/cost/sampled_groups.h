@@ -21,6 +21,7 @@ struct SampledGroup {
   double size_bytes = 0;      // exact
   double explicit_bytes = 0;  // what the summaries know of it; 0: it is implicit
   double slack_bytes = 0;     // model::KeyDistribution::SlackBytes
+  std::size_t map_task = 0;   // model::KeyDistribution::MainMapTask
 };
 
 class SampledGroups {

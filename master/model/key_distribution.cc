@@ -51,7 +51,8 @@ KeyDistribution::KeyDistribution(std::uint32_t lambda)
 
 void KeyDistribution::Add(const MapProfile& profile, const std::string& input_name) {
   if (profile_count_ == 0) first_input_ = input_name;
-  const Source source = {.is_first_input = input_name == first_input_,
+  const Source source = {.map_task = static_cast<std::uint32_t>(profile_count_),
+                         .is_first_input = input_name == first_input_,
                          .threshold_bytes = Threshold(profile)};
   has_two_inputs_ |= !source.is_first_input;
   threshold_bytes_ += source.threshold_bytes;
@@ -73,10 +74,14 @@ void KeyDistribution::AddPartition(const PartitionProfile& partition, const Sour
     if (mentions == nullptr) return;  // a key without bytes
     if (mentions->partition == Mentions::kNone) mentions->partition = partition.partition;
     ++mentions->map_tasks;
+    if (const auto bytes = static_cast<float>(key.size_bytes); bytes > mentions->main_bytes) {
+      mentions->main_bytes = bytes;
+      mentions->main_map_task = source.map_task;
+    }
     mentions->threshold_bytes += source.threshold_bytes;
-    mentions->values += static_cast<double>(key.values);
+    mentions->values += static_cast<float>(key.values);
     has_values_ &= key.values > 0;
-    if (source.is_first_input) mentions->first_input_bytes += static_cast<double>(key.size_bytes);
+    if (source.is_first_input) mentions->first_input_bytes += static_cast<float>(key.size_bytes);
   });
 }
 
@@ -144,6 +149,11 @@ double KeyDistribution::SlackBytes(KeyHash key) const {
 std::size_t KeyDistribution::MapTasksNaming(KeyHash key) const {
   const Mentions* mentions = heavy_keys_.FindNote(key);
   return mentions == nullptr ? 0 : std::min<std::size_t>(mentions->map_tasks, profile_count_);
+}
+
+std::size_t KeyDistribution::MainMapTask(KeyHash key) const {
+  const Mentions* mentions = heavy_keys_.FindNote(key);
+  return mentions == nullptr ? 0 : mentions->main_map_task;
 }
 
 double KeyDistribution::FirstInputShare(KeyHash key) const {

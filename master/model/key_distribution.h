@@ -58,6 +58,9 @@ class KeyDistribution {
   double SlackBytes(KeyHash key) const;
   // How many map tasks have named a watched key; 0 of any other. O(1).
   std::size_t MapTasksNaming(KeyHash key) const;
+  // The map task that named most of a watched key, the first of equals, by the order of Add();
+  // below profile_count(). 0 of any other key. O(1).
+  std::size_t MainMapTask(KeyHash key) const;
   // Some keys of all sizes, known exactly.
   const streaming::KeySample& sample() const { return sample_; }
   // The smallest explicit key of all; 0 if there is none.
@@ -76,16 +79,19 @@ class KeyDistribution {
     std::uint64_t total_bytes = 0;
     std::uint64_t scanned_bytes = 0;
   };
-  // What is remembered of a key while it is watched.
+  // What is remembered of a key while it is watched, in half a line of a processor's cache.
   struct Mentions {
     static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-    double first_input_bytes = 0;
-    double values = 0;
-    double threshold_bytes = 0;       // sum over the map tasks that named it
+    double threshold_bytes = 0;  // sum over the map tasks that named it
+    float first_input_bytes = 0;
+    float values = 0;
+    float main_bytes = 0;             // the most that one of them named
+    std::uint32_t main_map_task = 0;  // the first that named so much
     std::uint32_t partition = kNone;  // of the first of them
     std::uint32_t map_tasks = 0;      // that named it
   };
   struct Source {
+    std::uint32_t map_task = 0;  // by the order of Add()
     bool is_first_input = true;
     double threshold_bytes = 0;  // the smallest key it named; 0: it named all it had
   };

@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <utility>
+
 #include "master/cost/sampled_groups.h"
 #include "master/model/fold.h"
+#include "streaming/key_sample.h"
 #include "tests/master/events.h"
 
 namespace tidemark::cost {
@@ -55,6 +59,61 @@ TEST_F(RemainingGroupsTest, AKeyOfOneMapTaskIsNotLargerForLostProfiles) {
   Fold(test::Finished(M(3)));
   EXPECT_DOUBLE_EQ(Load().explicit_count, 1 + 2);
   EXPECT_DOUBLE_EQ(Load().explicit_bytes, 400 + 2 * 50);
+}
+
+// Each of two map tasks names one key and has lighter ones: of the key of 100 bytes the other may
+// have 400 more, of that of 400 bytes 100. The first is sampled, and the other had 30 of it.
+class PartlyNamedKeysTest : public RemainingGroupsTest {
+ protected:
+  PartlyNamedKeysTest() {
+    std::uint64_t sampled = 1;
+    std::uint64_t other = 2;
+    if (streaming::SampleRank(KeyHash{sampled}) > streaming::SampleRank(KeyHash{other})) {
+      std::swap(sampled, other);
+    }
+    PartitionProfile first = test::Partition(0, 1000, {Key(sampled, 100)});
+    PartitionProfile second = test::Partition(0, 1000, {Key(other, 400)});
+    first.implicit_key_count = second.implicit_key_count = 9;
+    second.sampled_keys = {Key(sampled, 30)};
+    for (MapProfile profile : {test::Emitted(M(0), {first}), test::Emitted(M(1), {second})}) {
+      profile.sampled_below = streaming::SampleRank(KeyHash{other});
+      Fold(profile);
+      Fold(test::Finished(profile.attempt));
+    }
+  }
+  // The mean slack is 50, as of the sampled key all is known.
+  static constexpr double kPartOfAll = (30 + 150 * 0.5) / (400 + 150);
+  static constexpr double kPartOfFirst = (30 + 150 * kPartOfAll) / (400 + 150);
+  static constexpr double kExpected =
+      100 + 400 * kPartOfFirst;  // of the sampled key, had it not been
+};
+
+TEST_F(PartlyNamedKeysTest, AreExpectedToHaveWhatSampledOnesHadOfTheirSlack) {
+  const TaskLoad& load = Load();
+  EXPECT_DOUBLE_EQ(load.explicit_count, 2);
+  EXPECT_DOUBLE_EQ(load.explicit_bytes, 130 + (400 + 100 * kPartOfAll));
+}
+
+// One ratio beside three of 1: the prior.
+TEST_F(PartlyNamedKeysTest, AreCorrectedAndSpreadByHowFarSampledOnesWereOff) {
+  Load();
+  const double ratio = 130 / kExpected;
+  const BinLoad bin = {.bin = FeatureBin(kExpected), .count = 2, .bytes = 2 * kExpected};
+  EXPECT_DOUBLE_EQ(groups_.BinCorrection(bin), (3 + ratio) / 4);
+  const BinLoad spread = groups_.Spread(bin);
+  const double variance = std::log(4 * (3 + ratio * ratio) / ((3 + ratio) * (3 + ratio)));
+  EXPECT_NEAR(spread.log_sum, -2 * variance / 2, 1e-12);
+  EXPECT_NEAR(spread.log_square_sum, 2 * variance, 1e-12);
+  EXPECT_EQ(spread.bytes, bin.bytes);
+  EXPECT_EQ(spread.count, bin.count);
+}
+
+TEST_F(RemainingGroupsTest, SizesThatAreKnownAreNotSpread) {
+  End(0, {Key(1, 100)});
+  Load();
+  const BinLoad bin = {.bin = FeatureBin(100), .count = 1, .bytes = 100};
+  EXPECT_EQ(groups_.Spread(bin).log_square_sum, 0);
+  EXPECT_EQ(groups_.Spread(bin).log_sum, 0);
 }
 
 }  // namespace

@@ -54,6 +54,7 @@ TEST(SampledGroups, KnowsTheWholeSizeOfWhatMapTasksNamedInPart) {
   ASSERT_EQ(groups.explicit_groups().size(), 1u);
   EXPECT_EQ(groups.explicit_groups()[0].size_bytes, 650);
   EXPECT_EQ(groups.explicit_groups()[0].explicit_bytes, 600);
+  EXPECT_EQ(groups.explicit_groups()[0].map_task, 0u);
   EXPECT_EQ(groups.implicit_count(), 2u);
   EXPECT_EQ(ImplicitBytes(groups), 200);
 }

@@ -171,5 +171,16 @@ TEST(KeyDistribution, FollowsProfilesThatComeAfterALook) {
   EXPECT_THAT(keys.partition(0).explicit_keys, ElementsAre(Key(1, 35)));
 }
 
+TEST(KeyDistribution, RemembersWhichMapTaskNamedMostOfAKey) {
+  KeyDistribution keys(10);
+  keys.Add(Emitted(M(5), {Partition(0, 100, {Key(1, 30), Key(2, 40)})}));
+  keys.Add(Emitted(M(3), {Partition(0, 100, {Key(1, 31), Key(2, 40)})}));
+  keys.Add(Emitted(M(4), {Partition(0, 100, {Key(1, 20), Key(3, 1)})}));
+  EXPECT_EQ(keys.MainMapTask(KeyHash{1}), 1u);
+  EXPECT_EQ(keys.MainMapTask(KeyHash{2}), 0u);  // the first of equals
+  EXPECT_EQ(keys.MainMapTask(KeyHash{3}), 2u);
+  EXPECT_EQ(keys.MainMapTask(KeyHash{4}), 0u);  // nobody named it
+}
+
 }  // namespace
 }  // namespace tidemark::model

@@ -159,8 +159,11 @@ cost::ReduceTaskLeft TidemarkIndicator::LeftOf(const JobRecord& state, absl::Tim
       .waiting = cost::GroupTimes(table.curve_count()),
       .speed = attempt != nullptr ? speeds_.of_task(index) : speeds_.of_new_task(),
       .is_running = attempt != nullptr};
+  // Where profiles of map tasks were lost sizes are off by more than their scatter.
+  const bool is_spread = state.map_profiles_missing == 0;
   for (const cost::BinLoad& bin : load.explicit_bins) {
-    table.Add(bin, remaining_.BinCorrection(bin), task.waiting);
+    table.Add(is_spread ? remaining_.Spread(bin) : bin, remaining_.BinCorrection(bin),
+              task.waiting);
   }
   double implicit_bytes = load.implicit_bytes;
   if (attempt != nullptr && attempt->reduce->running_group && !load.running) {
