@@ -98,6 +98,7 @@ void Run::AddSteps(Metrics& metrics) const {
 
 void Run::AddIntervals(Metrics& metrics) const {
   double widths = 0;
+  double left = 0;
   int hits = 0;
   int count = 0;
   for (const Prediction& update : updates_) {
@@ -105,10 +106,11 @@ void Run::AddIntervals(Metrics& metrics) const {
     ++count;
     hits += Holds(update) ? 1 : 0;
     widths += *update.upper - *update.lower;
+    left += end_ - update.at;
   }
   if (count == 0) return;
   metrics.coverage90 = static_cast<double>(hits) / count;
-  metrics.width90 = widths / count / (end_ - start_);
+  if (left > 0) metrics.width90 = widths / left;
 }
 
 Milestone Run::At(double share) const {
