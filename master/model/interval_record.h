@@ -1,22 +1,16 @@
-// What became of the intervals that were given on a run, which is the last word on the next one,
-// whatever model made it.
+// What became of the ends that were predicted on a run, which is the last word on the interval of
+// the next one, whatever model made it.
 //
-// With e the predicted end and [l, u] what a source says, lengths in seconds:
+// With e the end that a source predicts at t and [l, u] its interval, lengths in seconds:
 //
-//   below = max(m (e - now), hypot(w (e - l), z d)),   above likewise
-//   d     = root mean square of (end predicted then - e) over the predictions made in the second
-//           half of the time since the first: a forecast that has just jumped by a minute cannot be
-//           known to the second
-//   given = [e - f below, e + f above], but no f, w or m take the upper bound beyond
-//           kRemainingUpperMax times what is left
-//   ln f += r (missed - 0.1) x (time since the last prediction / (e - first prediction))
+//   below = max(m (e - t), hypot(w (e - l), z d)),   above likewise
+//   d     = root mean square of (end predicted at s - e) over the predictions made in the second
+//           half of the time since the first, times (e - t) / mean of (t - s), at most 4
 //
-// where `missed` is the share of the intervals given so far that do not hold e. The end itself is
-// not known before the run is over, but what is known now is known better than it was: where nine
-// of ten earlier intervals hold it, f stays; where more of them fail, f grows for as long as they
-// do, and so for as long as ends creep in one direction. This is adaptive conformal inference
-// ([ACI] in docs/references.md) with e in the place of the truth; f never falls below 1, since that
-// ends stand still does not say that they are right.
+// The ends of then have been wrong by d, as far as is known by now, in the time that has passed
+// since; what is said now may be wrong as much in each second that is left. A forecast that has
+// just jumped by a minute is not known to the second, and one that creeps, since what comes is
+// always dearer than what was, creeps on.
 //
 // Memory: at most 256 predictions; when full every second one is forgotten. Not thread-safe.
 #pragma once
@@ -34,32 +28,27 @@ inline constexpr double kWiden = 1.2;
 
 class IntervalRecord {
  public:
-  // `said` with the interval that the record bears, which is kept for later ones. `said.at` never
-  // decreases; what is said again at one instant is widened as before and not kept. Without an end
-  // or without an interval nothing changes and nothing is kept. Lower bounds stay at or after
-  // `said.at` where the end does. O(predictions kept).
+  // `said` with the interval that the record bears; its end is kept for later ones. `said.at` never
+  // decreases; what is said again at one instant is not kept. Without an end or without an
+  // interval, and where one of them is no instant, nothing changes and nothing is kept. The lower
+  // bound is not before `said.at` unless the end is; neither w nor m take the upper one beyond
+  // kRemainingUpperMax times what is left. O(predictions kept).
   EndPrediction Widen(const EndPrediction& said);
-
-  // f, 1..8.
-  double factor() const;
 
   // For checkpoints (master/model/checkpoint.h).
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(given_, first_at_, last_at_, log_factor_);
+    archive(said_, first_at_, last_at_);
   }
 
  private:
-  static constexpr std::size_t kGivenMax = 256;
+  static constexpr std::size_t kSaidMax = 256;
 
-  absl::Duration Moved(const EndPrediction& said) const;
-  double MissedShare(absl::Time end) const;
-  void Learn(const EndPrediction& said);
+  absl::Duration Missed(const EndPrediction& said) const;
 
-  PredictionHistory given_{kGivenMax};
-  std::optional<absl::Time> first_at_;
+  PredictionHistory said_{kSaidMax};
+  absl::Time first_at_ = absl::InfiniteFuture();
   absl::Time last_at_ = absl::InfinitePast();
-  double log_factor_ = 0;
 };
 
 }  // namespace tidemark::model
