@@ -88,11 +88,12 @@ TEST(IntervalRecord, AddsToTheSpreadOfTheSource) {
               0.01);
 }
 
-// The end a second ago was 1 s off, and 100 s are left: four times that, no more.
+// The end of a second ago was 10 s off, and 101 s are left: four times that, no more.
 TEST(IntervalRecord, FirstLooksAreCarriedOnFourTimes) {
   IntervalRecord record;
-  record.Widen(Says(0, 102, 2, 202));
-  const EndPrediction widened = record.Widen(Says(1, 112, 112, 112));
+  record.Widen(Says(0, 102));
+  record.Widen(Says(10, 102));
+  const EndPrediction widened = record.Widen(Says(11, 112));
   EXPECT_NEAR(SecondsAt(widened.upper), 112 + 1.645 * 40, 0.01);
 }
 
