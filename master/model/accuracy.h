@@ -53,8 +53,8 @@ std::optional<double> IntervalWidth(std::span<const EndPrediction> predictions, 
 // second one is forgotten, so the rest stay evenly spread.
 class PredictionHistory {
  public:
-  // Over three minutes of the shortest ticks; each takes 60 bytes of every indicator of every job.
-  explicit PredictionHistory(std::size_t most = 1024) : most_(most) {}
+  PredictionHistory() = default;
+  explicit PredictionHistory(std::size_t most) : most_(most) {}
   void Add(const EndPrediction& prediction);
   std::span<const EndPrediction> predictions() const { return predictions_; }
   // For checkpoints (master/model/checkpoint.h).
@@ -64,7 +64,8 @@ class PredictionHistory {
   }
 
  private:
-  std::size_t most_;
+  // Over three minutes of the shortest ticks; each takes 60 bytes of every indicator of every job.
+  std::size_t most_ = 1024;
   std::vector<EndPrediction> predictions_;
   std::size_t stride_ = 1;   // one in so many updates is kept
   std::size_t skipped_ = 0;  // since the last one kept
