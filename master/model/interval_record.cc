@@ -59,6 +59,10 @@ EndPrediction IntervalRecord::Widen(const EndPrediction& said) {
   EndPrediction widened = said;
   widened.lower = std::min(*said.end, std::max(said.at, *said.end - below));
   widened.upper = *said.end + above;
+  if (!IsInstant(*widened.upper)) {
+    widened.lower.reset();
+    widened.upper.reset();
+  }
   if (said.at > last_at_) {
     first_at_ = std::min(first_at_, said.at);
     last_at_ = said.at;

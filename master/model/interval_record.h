@@ -30,7 +30,8 @@ class IntervalRecord {
  public:
   // `said` with the interval that the record bears; its end is kept for later ones. `said.at` never
   // decreases; what is said again at one instant is not kept. Without an end or without an
-  // interval, and where one of them is no instant, nothing changes and nothing is kept. The lower
+  // interval, and where one of them is no instant, nothing changes and nothing is kept; where the
+  // wider interval reached beyond all instants, there is none. The lower
   // bound is not before `said.at` unless the end is; neither w nor m take the upper one beyond
   // kRemainingUpperMax times what is left. O(predictions kept).
   EndPrediction Widen(const EndPrediction& said);

@@ -341,6 +341,7 @@ std::vector<IndicatorError> JobMonitor::Impl::Errors(absl::Time job_end) const {
     error.last_stage_avg_points = of_reduce.average_points;
     error.last_stage_max_points = of_reduce.largest_points;
     error.interval_coverage = model::IntervalCoverage(predictions, *reduce_start, *reduce_end);
+    error.interval_width = model::IntervalWidth(predictions, *reduce_start, *reduce_end);
   }
   return errors;
 }

@@ -121,8 +121,8 @@ TEST(Checkpoint, HasTheLayoutThatItsNumberSays) {
     monitor.Apply(event).IgnoreError();
   }
   monitor.Tick(At(20));
-  EXPECT_EQ(model::kCheckpointLayout, 8);
-  EXPECT_EQ(monitor.Checkpoint().size(), 72288);
+  EXPECT_EQ(model::kCheckpointLayout, 9);
+  EXPECT_EQ(monitor.Checkpoint().size(), 72769);
 }
 
 }  // namespace
