@@ -4,6 +4,10 @@
 #include <cmath>
 
 namespace tidemark::model {
+namespace {
+// An interval wider than so many times what is left says no less.
+constexpr double kWidthMax = 20;
+}  // namespace
 double Progress(absl::Time start, absl::Time now, std::optional<absl::Time> end) {
   if (!end || now <= start) return 0;
   if (*end <= start || *end <= now) return 1;
@@ -47,10 +51,10 @@ std::optional<double> IntervalWidth(std::span<const EndPrediction> predictions, 
   for (const EndPrediction& prediction : predictions) {
     if (prediction.at <= start || prediction.at > end) continue;
     if (!prediction.lower || !prediction.upper) continue;
-    widths += *prediction.upper - *prediction.lower;
+    widths += std::min(*prediction.upper - *prediction.lower, kWidthMax * (end - prediction.at));
     left += end - prediction.at;
   }
-  if (left <= absl::ZeroDuration() || widths == absl::InfiniteDuration()) return std::nullopt;
+  if (left <= absl::ZeroDuration()) return std::nullopt;
   return absl::FDivDuration(widths, left);
 }
 

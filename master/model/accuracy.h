@@ -44,8 +44,9 @@ ProgressError ErrorOf(std::span<const EndPrediction> predictions, absl::Time sta
 std::optional<double> IntervalCoverage(std::span<const EndPrediction> predictions, absl::Time start,
                                        absl::Time end);
 
-// Mean width of the intervals of the updates with start < t <= end, over the mean of what was left,
-// end - t: near the end a mean of quotients would be of any size. Empty when none gave one.
+// Mean width of the intervals of the updates with start < t <= end, each at most 20 (end - t), over
+// the mean of what was left, end - t: near the end a mean of quotients would be of any size. Empty
+// when none gave one.
 std::optional<double> IntervalWidth(std::span<const EndPrediction> predictions, absl::Time start,
                                     absl::Time end);
 

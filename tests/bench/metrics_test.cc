@@ -87,6 +87,12 @@ TEST(Metrics, IntervalsHoldTheEndOrNot) {
   EXPECT_THAT(metrics.width90, Optional(120.0 / (80 + 50 + 25)));
 }
 
+// 20 x 50, and 10 with 25 left.
+TEST(Metrics, AnIntervalIsAtMostTwentyTimesAsWideAsWhatIsLeft) {
+  const Metrics metrics = MeasureAll({Says(150, 5000, 4000), Says(175, 200, 5)});
+  EXPECT_THAT(metrics.width90, Optional(1010.0 / 75));
+}
+
 TEST(Metrics, MilestonesTakeTheNearestUpdate) {
   const Metrics metrics =
       MeasureAll({Says(102, std::nullopt), Says(112, 300), Says(124, 180, 10), Says(151, 190, 10)});

@@ -98,6 +98,12 @@ TEST(IntervalWidth, IsAShareOfWhatWasLeft) {
   EXPECT_DOUBLE_EQ(IntervalWidth(updates, At(0), At(100)).value(), 0.5);
 }
 
+// 20 x 50, and 10 with 50 left.
+TEST(IntervalWidth, IsAtMostTwentyTimesWhatWasLeft) {
+  const std::vector updates = {SaidBetween(50, 60, 9000), SaidBetween(50, 95, 105)};
+  EXPECT_DOUBLE_EQ(IntervalWidth(updates, At(0), At(100)).value(), 10.1);
+}
+
 TEST(IntervalWidth, IsUnknownWhenNoneWasGivenOrNothingWasLeft) {
   EXPECT_FALSE(IntervalWidth(std::vector{Said(10, 20)}, At(0), At(100)).has_value());
   EXPECT_FALSE(IntervalWidth(std::vector{SaidBetween(100, 1, 2)}, At(0), At(100)).has_value());
