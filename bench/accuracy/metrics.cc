@@ -14,6 +14,8 @@ constexpr double kEtaTo = 0.95;
 constexpr double kEtaErrorMax = 5;
 // A smaller step back is not one.
 constexpr double kStepBack = 0.001;
+// An interval wider than so many times what is left says no less.
+constexpr double kWidthMax = 20;
 // A running job never shows 100 %.
 constexpr double kShownMax = 0.999;
 // Shares of the phase come out of divisions.
@@ -98,17 +100,19 @@ void Run::AddSteps(Metrics& metrics) const {
 
 void Run::AddIntervals(Metrics& metrics) const {
   double widths = 0;
+  double left = 0;
   int hits = 0;
   int count = 0;
   for (const Prediction& update : updates_) {
     if (!update.lower || !update.upper) continue;
     ++count;
     hits += Holds(update) ? 1 : 0;
-    widths += *update.upper - *update.lower;
+    widths += std::min(*update.upper - *update.lower, kWidthMax * (end_ - update.at));
+    left += end_ - update.at;
   }
   if (count == 0) return;
   metrics.coverage90 = static_cast<double>(hits) / count;
-  metrics.width90 = widths / count / (end_ - start_);
+  if (left > 0) metrics.width90 = widths / left;
 }
 
 Milestone Run::At(double share) const {

@@ -36,7 +36,9 @@ struct Metrics {
   double backward = 0;        // share of T at which raw progress fell by more than 0.1 point
   double backward_shown = 0;  // the same of what is shown: it never falls, and is below 1 before e
   std::optional<double> coverage90;  // share of the updates with an interval that held e
-  std::optional<double> width90;     // mean width of the intervals / (e - t_start)
+  // Mean width of the intervals, each at most 20 (e - t), over the mean of what was left at their
+  // updates, e - t: near the end a mean of quotients would be of any size.
+  std::optional<double> width90;
   std::array<Milestone, kMilestones.size()> at;
 };
 

@@ -176,7 +176,7 @@ std::string TableOf(const std::vector<RowResult>& results) {
              [](const MeanMetrics& mean) { return Percent(mean.backward); });
   add_figure("coverage of the 90 % interval",
              [](const MeanMetrics& mean) { return Percent(mean.coverage90); });
-  add_figure("its width, of the phase",
+  add_figure("its width, of what is left",
              [](const MeanMetrics& mean) { return Percent(mean.width90); });
   add_figure("runs with a coverage of 75 % or more",
              [](const MeanMetrics& mean) { return Percent(mean.even_coverage); });
@@ -199,12 +199,16 @@ std::string JsonOf(const std::vector<RowResult>& results) {
     }
   }
   Json means = Json::object();
+  Json behind = Json::object();
   for (const std::string& name : IndicatorsOf(results)) {
     means[name] = MeanJson(MeanOf(results, name, All));
     means[name]["train"] = MeanJson(MeanOf(results, name, In(Split::kTrain)));
     means[name]["valid"] = MeanJson(MeanOf(results, name, In(Split::kValid)));
+    behind[name] = MeanOf(results, name, All).rows_behind;
   }
-  return Json({{"suite", SuitesOf(results)}, {"rows", rows}, {"mean", means}}).dump(1) + "\n";
+  return Json({{"suite", SuitesOf(results)}, {"rows", rows}, {"mean", means}, {"behind", behind}})
+             .dump(1) +
+         "\n";
 }
 
 std::string CurvesOf(const std::vector<RowResult>& results) {

@@ -78,15 +78,16 @@ void AddRuns(const RowResult& result, const std::string& indicator, Means& means
   for (const RunResult& run : result.runs) means.Add(run.metrics[place]);
 }
 
-bool KnowsMoreThanTheJobTells(const std::string& indicator) {
-  return indicator == kOracle || indicator == kWithHistory;
+// A rule that others have published or that anybody would think of.
+bool IsSimple(const std::string& indicator) {
+  return indicator != kOracle && !indicator.starts_with("tidemark");
 }
 
 bool IsBehind(const RowResult& result, const std::string& indicator) {
   const double own = MeanOf(result, indicator).avg_err;
   return std::any_of(result.indicators.begin(), result.indicators.end(),
                      [&](const std::string& other) {
-                       return other != indicator && !KnowsMoreThanTheJobTells(other) &&
+                       return other != indicator && IsSimple(other) &&
                               MeanOf(result, other).avg_err < own - kBehindPoints;
                      });
 }

@@ -9,6 +9,8 @@ TRUTH = [(k + 0.5) / SAMPLES for k in range(SAMPLES)]
 # An error of the end, as a share of the duration, counts at most so much; no prediction, as 1.
 END_ERROR_MAX = 5
 NO_END_ERROR = 1
+# The width of an interval counts at most so many times what is left.
+WIDTH_MAX = 20
 
 
 def instant(text):
@@ -121,8 +123,8 @@ def errors(said, begin, end):
            "coverage90": None, "width90": None}
     if bounded:
         row["coverage90"] = sum(one.lower <= end <= one.upper for one, _ in bounded) / SAMPLES
-        row["width90"] = sum(one.upper - one.lower for one, _ in bounded) / duration / sum(
-            left for _, left in bounded)
+        row["width90"] = sum(min((one.upper - one.lower) / duration, WIDTH_MAX * left)
+                             for one, left in bounded) / sum(left for _, left in bounded)
     return {**{name: None if value is None else round(value, 4) for name, value in row.items()},
             "seconds": round(duration, 2)}
 

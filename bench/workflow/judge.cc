@@ -12,6 +12,10 @@
 namespace tidemark::bench {
 namespace {
 
+// As suites of single jobs count them (bench/accuracy/summary.cc).
+constexpr double kEvenCoverage = 0.75;
+constexpr double kBehindPoints = 0.5;
+
 // One number of one case; empty where it has none.
 struct Sample {
   std::string group;
@@ -181,6 +185,10 @@ Verdict VerdictOf(const std::vector<Sample>& samples, Moment moment) {
   verdict.remaining_err_90 = MeanOf(samples, AtMilestone(90));
   verdict.coverage90 =
       MeanOf(samples, [](const Sample& sample) { return sample.live->coverage90; });
+  verdict.even_coverage = MeanOf(samples, [](const Sample& sample) -> std::optional<double> {
+    if (!sample.live->coverage90) return std::nullopt;
+    return *sample.live->coverage90 >= kEvenCoverage ? 1 : 0;
+  });
   verdict.width90 = MeanOf(samples, [](const Sample& sample) { return sample.live->width90; });
   verdict.backward_shown = MeanOf(samples, OfLive(&Metrics::backward_shown));
   return verdict;
@@ -213,6 +221,26 @@ Judged Judge(const Suite& suite, const JudgeOptions& options) {
     judged.rows.push_back(std::move(row));
   }
   return judged;
+}
+
+int SuitesBehind(const std::vector<Judged>& suites, const std::string& indicator,
+                 Verdict Row::*half) {
+  const auto points_of = [half](const Row& row) -> std::optional<double> {
+    const Verdict& verdict = row.*half;
+    if (verdict.avg_err || !verdict.makespan_err_mean) return verdict.avg_err;
+    return 100 * *verdict.makespan_err_mean;
+  };
+  return static_cast<int>(std::ranges::count_if(suites, [&](const Judged& suite) {
+    std::optional<double> own;
+    std::optional<double> best;
+    for (const Row& row : suite.rows) {
+      const std::optional<double> points = points_of(row);
+      if (row.indicator == "oracle" || !points) continue;
+      std::optional<double>& target = row.indicator == indicator ? own : best;
+      target = target ? std::min(*target, *points) : *points;
+    }
+    return own && best && *own > *best + kBehindPoints;
+  }));
 }
 
 }  // namespace tidemark::bench

@@ -25,7 +25,8 @@ struct Verdict {
   std::optional<double> remaining_err_75;
   std::optional<double> remaining_err_90;
   std::optional<double> coverage90;
-  std::optional<double> width90;  // of the interval, over the duration
+  std::optional<double> even_coverage;  // share of live runs with a coverage of at least 0.75
+  std::optional<double> width90;        // as bench/accuracy/metrics.h has it
   std::optional<double> backward_shown;
 };
 
@@ -44,6 +45,11 @@ struct JudgeOptions {
   int updates = 40;  // of a live run
   std::vector<std::string> indicators;
 };
+
+// In how many suites an indicator is more than 0.5 points (of progress live, of the duration before
+// the start) behind the best other; the oracle aside.
+int SuitesBehind(const std::vector<Judged>& suites, const std::string& indicator,
+                 Verdict Row::*half);
 
 // What was said while a run was watched, in order, and what came. Seconds since it began.
 struct WatchedRun {

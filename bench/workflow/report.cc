@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,7 @@ constexpr Field kFields[] = {{"makespan_err_mean", &Verdict::makespan_err_mean},
                              {"remaining_err_75", &Verdict::remaining_err_75},
                              {"remaining_err_90", &Verdict::remaining_err_90},
                              {"coverage90", &Verdict::coverage90},
+                             {"even_coverage", &Verdict::even_coverage},
                              {"width90", &Verdict::width90},
                              {"backward_shown", &Verdict::backward_shown}};
 
@@ -71,11 +73,11 @@ std::string Cell(const std::optional<double>& value, double times, int digits) {
 }
 
 std::string LineOf(const std::string& name, const Verdict& v) {
-  return fmt::format("  {:<18}{:>6}{:>9}{:>8}{:>8}{:>8}{:>8}{:>8}{:>7}{:>7}\n", name, v.cases,
+  return fmt::format("  {:<18}{:>6}{:>9}{:>8}{:>8}{:>8}{:>8}{:>8}{:>7}{:>7}{:>7}\n", name, v.cases,
                      Cell(v.makespan_err_mean, 100, 1), Cell(v.makespan_err_p90, 100, 1),
                      Cell(v.avg_err, 1, 2), Cell(v.max_err, 1, 1), Cell(v.end_err, 100, 1),
                      Cell(v.remaining_err_50, 100, 1), Cell(v.coverage90, 1, 2),
-                     Cell(v.width90, 1, 2));
+                     Cell(v.even_coverage, 1, 2), Cell(v.width90, 1, 2));
 }
 
 }  // namespace
@@ -83,9 +85,9 @@ std::string LineOf(const std::string& name, const Verdict& v) {
 std::string WorkflowTable(const std::vector<Judged>& suites) {
   std::string table;
   for (const Judged& suite : suites) {
-    table += fmt::format("{}\n  {:<18}{:>6}{:>9}{:>8}{:>8}{:>8}{:>8}{:>8}{:>7}{:>7}\n", suite.suite,
-                         "", "cases", "end %", "p90 %", "avgErr", "maxErr", "end %", "at 50",
-                         "cover", "width");
+    table += fmt::format("{}\n  {:<18}{:>6}{:>9}{:>8}{:>8}{:>8}{:>8}{:>8}{:>7}{:>7}{:>7}\n",
+                         suite.suite, "", "cases", "end %", "p90 %", "avgErr", "maxErr", "end %",
+                         "at 50", "cover", "even", "width");
     for (const Row& row : suite.rows) {
       table += LineOf(row.indicator, row.all);
       if (row.indicator == "tidemark") table += LineOf("  held-out half", row.held_out);
@@ -104,6 +106,15 @@ std::string WorkflowJson(const std::vector<Judged>& suites) {
     }
   }
   AddDataSets(json["suites"]);
+  std::set<std::string> indicators;
+  for (const Judged& suite : suites) {
+    for (const Row& row : suite.rows) indicators.insert(row.indicator);
+  }
+  ordered_json& behind = json["behind"] = ordered_json::object();
+  for (const std::string& name : indicators) behind[name] = SuitesBehind(suites, name, &Row::all);
+  for (const std::string& name : indicators) {
+    behind["held_out"][name] = SuitesBehind(suites, name, &Row::held_out);
+  }
   return json.dump(1) + "\n";
 }
 

@@ -5,10 +5,9 @@
 
 namespace tidemark::model {
 namespace {
-// Over three minutes of the shortest ticks; each takes 60 bytes of every indicator of every job.
-constexpr std::size_t kPredictionsMax = 1024;
+// An interval wider than so many times what is left says no less.
+constexpr double kWidthMax = 20;
 }  // namespace
-
 double Progress(absl::Time start, absl::Time now, std::optional<absl::Time> end) {
   if (!end || now <= start) return 0;
   if (*end <= start || *end <= now) return 1;
@@ -45,11 +44,25 @@ std::optional<double> IntervalCoverage(std::span<const EndPrediction> prediction
   return held / given;
 }
 
+std::optional<double> IntervalWidth(std::span<const EndPrediction> predictions, absl::Time start,
+                                    absl::Time end) {
+  absl::Duration widths;
+  absl::Duration left;
+  for (const EndPrediction& prediction : predictions) {
+    if (prediction.at <= start || prediction.at > end) continue;
+    if (!prediction.lower || !prediction.upper) continue;
+    widths += std::min(*prediction.upper - *prediction.lower, kWidthMax * (end - prediction.at));
+    left += end - prediction.at;
+  }
+  if (left <= absl::ZeroDuration()) return std::nullopt;
+  return absl::FDivDuration(widths, left);
+}
+
 void PredictionHistory::Add(const EndPrediction& prediction) {
   if (++skipped_ < stride_) return;
   skipped_ = 0;
   // A checkpoint of an earlier version may hold more.
-  if (const std::size_t kept = predictions_.size(); kept >= kPredictionsMax) {
+  if (const std::size_t kept = predictions_.size(); kept >= most_) {
     for (std::size_t i = 0; 2 * i < kept; ++i) predictions_[i] = predictions_[2 * i];
     predictions_.resize((kept + 1) / 2);
     stride_ *= 2;

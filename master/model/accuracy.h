@@ -44,10 +44,18 @@ ProgressError ErrorOf(std::span<const EndPrediction> predictions, absl::Time sta
 std::optional<double> IntervalCoverage(std::span<const EndPrediction> predictions, absl::Time start,
                                        absl::Time end);
 
-// What an indicator said so far. At most 1024 updates are kept; when full every second one is
-// forgotten, so the rest stay evenly spread.
+// Mean width of the intervals of the updates with start < t <= end, each at most 20 (end - t), over
+// the mean of what was left, end - t: near the end a mean of quotients would be of any size. Empty
+// when none gave one.
+std::optional<double> IntervalWidth(std::span<const EndPrediction> predictions, absl::Time start,
+                                    absl::Time end);
+
+// What an indicator said so far. At most `most` updates are kept, at least two; when full every
+// second one is forgotten, so the rest stay evenly spread.
 class PredictionHistory {
  public:
+  PredictionHistory() = default;
+  explicit PredictionHistory(std::size_t most) : most_(most) {}
   void Add(const EndPrediction& prediction);
   std::span<const EndPrediction> predictions() const { return predictions_; }
   // For checkpoints (master/model/checkpoint.h).
@@ -57,6 +65,8 @@ class PredictionHistory {
   }
 
  private:
+  // Over three minutes of the shortest ticks; each takes 60 bytes of every indicator of every job.
+  std::size_t most_ = 1024;
   std::vector<EndPrediction> predictions_;
   std::size_t stride_ = 1;   // one in so many updates is kept
   std::size_t skipped_ = 0;  // since the last one kept

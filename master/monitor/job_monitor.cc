@@ -8,15 +8,14 @@
 #include <sstream>
 #include <utility>
 
-#include "master/cost/normal.h"
 #include "master/cost/sized_stages.h"
 #include "master/estimate/application_estimate.h"
 #include "master/model/accuracy.h"
 #include "master/model/checkpoint.h"
 #include "master/model/evidence_loss.h"
 #include "master/model/fold.h"
-#include "master/model/indicators/end_drift.h"
 #include "master/model/indicators/progress_indicator.h"
+#include "master/model/interval_record.h"
 #include "master/model/job_record.h"
 #include "master/model/job_summary.h"
 #include "master/model/phases.h"
@@ -29,7 +28,6 @@
 #include "master/monitor/stages_estimate.h"
 #include "master/monitor/stragglers.h"
 #include "master/schedule/placing.h"
-#include "master/workflow/drift.h"
 #include "master/workflow/stages_now.h"
 
 namespace tidemark {
@@ -70,7 +68,7 @@ class JobMonitor::Impl {
       : job_id_(std::move(job_id)), options_(options), state_(options.lambda) {
     for (const std::string& name : options.indicators) {
       if (auto indicator = monitor::MakeIndicator(name)) {
-        tracked_.push_back({std::move(indicator), {}, {}});
+        tracked_.push_back({.indicator = std::move(indicator)});
       }
     }
   }
@@ -128,6 +126,7 @@ class JobMonitor::Impl {
  private:
   struct Tracked {
     std::unique_ptr<model::ProgressIndicator> indicator;
+    model::IntervalRecord record;
     model::PredictionHistory history;
     model::LatestEnd latest_end;
   };
@@ -158,10 +157,10 @@ class JobMonitor::Impl {
   double lost_share_ = 0;                              // of the evidence, at the last Tick()
   absl::Time listening_since_ = absl::InfinitePast();  // the last NoteRestart()
   absl::Time informed_at_ = absl::InfinitePast();      // the last Tick() without silence
-  model::EndDrift drift_;                              // of a job without a reduce phase
   monitor::StagesEstimate stages_;                     // at the last Tick()
   ReducePhaseForecast reduce_;                         // likewise, of an application of stages
-  model::PredictionHistory of_reduce_stage_;           // the same of all ticks
+  model::IntervalRecord reduce_record_;                // of it
+  model::PredictionHistory of_reduce_stage_;           // what was said of it at all ticks
   model::ShownProgress shown_;
   std::map<std::string, model::LatestEnd> group_ends_;  // of groups that have not ended
   monitor::HeldForecasts held_;
@@ -203,11 +202,9 @@ EndPrediction JobMonitor::Impl::PredictMaps(absl::Time now) {
       cost::StagesLeft{.stages = std::move(application.stages), .ends = estimate->ends});
   const estimate::Range& end = estimate->end;
   prediction.end = now + absl::Seconds(end.median);
-  drift_.Observe(now, *prediction.end);
-  const absl::Duration moved = cost::kDeviationsOf90Percent * drift_.Drift();
-  const double upper = std::min(end.upper, model::kRemainingUpperMax * end.median);
-  prediction.lower = now + std::max(absl::Seconds(end.lower) - moved, absl::ZeroDuration());
-  prediction.upper = now + absl::Seconds(std::max(upper, end.median)) + moved;
+  prediction.lower = now + absl::Seconds(end.lower);
+  prediction.upper =
+      now + absl::Seconds(std::min(end.upper, model::kRemainingUpperMax * end.median));
   return prediction;
 }
 
@@ -216,8 +213,7 @@ EndPrediction JobMonitor::Impl::PredictStages(absl::Time now) {
   EndPrediction prediction{.at = now};
   left_ = stages_.left;
   if (!stages_.end) return prediction;
-  auto [median, lower, upper] = *stages_.end;
-  workflow::WidenByDrift(now, median, drift_, lower, upper);
+  const auto& [median, lower, upper] = *stages_.end;
   prediction.end = now + absl::Seconds(median);
   prediction.lower = now + absl::Seconds(lower);
   prediction.upper = now + absl::Seconds(upper);
@@ -251,6 +247,7 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
     prediction.lower.reset();
     prediction.upper.reset();
   }
+  prediction = tracked.record.Widen(prediction);
   Indicator said = {.estimate = Describe(prediction, tracked.indicator->name()),
                     .evidence = reduce.evidence};
   Show(prediction.at, tracked, said);
@@ -345,6 +342,7 @@ std::vector<IndicatorError> JobMonitor::Impl::Errors(absl::Time job_end) const {
     error.last_stage_avg_points = of_reduce.average_points;
     error.last_stage_max_points = of_reduce.largest_points;
     error.interval_coverage = model::IntervalCoverage(predictions, *reduce_start, *reduce_end);
+    error.interval_width = model::IntervalWidth(predictions, *reduce_start, *reduce_end);
   }
   return errors;
 }
@@ -393,10 +391,12 @@ ReducePhaseForecast JobMonitor::Impl::ForecastReduceStage(absl::Time now) {
   const model::Stage* const stage = state_.reduce_stage();
   if (stage == nullptr || stage->closed || tracked_.empty()) return {};
   ReducePhaseForecast reduce = tracked_.front().indicator->Estimate(state_, informed_at_);
-  of_reduce_stage_.Add({.at = now,
-                        .end = reduce.ends_at,
-                        .lower = reduce.ends_at_lower,
-                        .upper = reduce.ends_at_upper});
+  EndPrediction said = reduce_record_.Widen({.at = informed_at_,
+                                             .end = reduce.ends_at,
+                                             .lower = reduce.ends_at_lower,
+                                             .upper = reduce.ends_at_upper});
+  said.at = now;
+  of_reduce_stage_.Add(said);
   return reduce;
 }
 
@@ -465,10 +465,10 @@ JobSummary JobMonitor::Impl::Summary() const {
 std::string JobMonitor::Impl::Checkpoint() const {
   std::ostringstream out;
   model::CheckpointWriter writer(out);
-  writer(model::kCheckpointLayout, sequence_, lost_share_, informed_at_, drift_, shown_, held_,
-         of_reduce_stage_, group_ends_, tracked_.size());
+  writer(model::kCheckpointLayout, sequence_, lost_share_, informed_at_, shown_, held_,
+         reduce_record_, of_reduce_stage_, group_ends_, tracked_.size());
   for (const Tracked& tracked : tracked_) {
-    writer(tracked.indicator->name(), tracked.history, tracked.latest_end);
+    writer(tracked.indicator->name(), tracked.record, tracked.history, tracked.latest_end);
     tracked.indicator->Save(writer);
   }
   return std::move(out).str();
@@ -487,12 +487,12 @@ absl::Status JobMonitor::Impl::Resume(const std::string& checkpoint) {
                                                     job_id_, layout, model::kCheckpointLayout));
     }
     std::size_t count = 0;
-    reader(sequence_, lost_share_, informed_at_, drift_, shown_, held_, of_reduce_stage_,
+    reader(sequence_, lost_share_, informed_at_, shown_, held_, reduce_record_, of_reduce_stage_,
            group_ends_, count);
     bool is_same = count == tracked_.size();
     for (std::size_t i = 0; is_same && i < count; ++i) {
       std::string name;
-      reader(name, tracked_[i].history, tracked_[i].latest_end);
+      reader(name, tracked_[i].record, tracked_[i].history, tracked_[i].latest_end);
       is_same = name == tracked_[i].indicator->name();
       if (is_same) tracked_[i].indicator->Resume(reader);
     }

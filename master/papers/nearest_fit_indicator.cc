@@ -18,8 +18,6 @@ using model::Task;
 using model::TaskAttempt;
 
 constexpr double kDeviationsOf90Percent = 1.645;
-// No forecast is known better than this part of what remains; taste.
-constexpr double kHalfWidthMin = 0.05;
 
 double& ShareOf(PredictionSource source, Evidence& evidence) {
   switch (source) {
@@ -188,16 +186,9 @@ void NearestFitIndicator::AddInterval(const JobRecord& state, absl::Time now,
     }
     return LatestEnd(ReduceTaskEnds(state, now, shifted)).value_or(*forecast.ends_at);
   };
-  const double drift = kDeviationsOf90Percent * absl::ToDoubleSeconds(drift_.Drift());
-  const double least = kHalfWidthMin * absl::ToDoubleSeconds(*forecast.ends_at - now);
-  const auto half_width = [&](absl::Duration of_model) {
-    return absl::Seconds(std::max(least, std::hypot(absl::ToDoubleSeconds(of_model), drift)));
-  };
-  forecast.ends_at_lower =
-      *forecast.ends_at - half_width(*forecast.ends_at - end_at(-kDeviationsOf90Percent));
-  forecast.ends_at_upper =
-      std::min(*forecast.ends_at + half_width(end_at(kDeviationsOf90Percent) - *forecast.ends_at),
-               now + model::kRemainingUpperMax * (*forecast.ends_at - now));
+  forecast.ends_at_lower = std::min(end_at(-kDeviationsOf90Percent), *forecast.ends_at);
+  forecast.ends_at_upper = std::min(end_at(kDeviationsOf90Percent),
+                                    now + model::kRemainingUpperMax * (*forecast.ends_at - now));
   forecast.ends_at_upper = std::max(*forecast.ends_at_upper, *forecast.ends_at);
 }
 
@@ -233,7 +224,6 @@ ReducePhaseForecast NearestFitIndicator::Estimate(const JobRecord& state, absl::
                               lefts[i].heaviest, absl::Seconds(lefts[i].heaviest_seconds)});
   }
   if (*forecast.ends_at == absl::InfiniteFuture()) return forecast;
-  drift_.Observe(now, *forecast.ends_at);
   AddInterval(state, now, lefts, forecast);
   return forecast;
 }

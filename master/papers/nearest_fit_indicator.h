@@ -9,8 +9,9 @@
 // (docs/adr/0003).
 //
 // The paper gives no interval. Ours is e~ +- 1.645 standard deviations of the model (curves: errors
-// add up; neighbours: they average out) and of the indicator's own drift on this job, at least 5 %
-// of what remains. It is not calibrated; bench/RESULTS.md says how often it holds the true end.
+// add up; neighbours: they average out), before the record of the run widens it
+// (master/model/interval_record.h). It is not calibrated; bench/RESULTS.md says how often it holds
+// the true end.
 //
 // Cost of an update: a fit for each task with new points, and one look for each unfinished explicit
 // key and for each implicit size bin of each task: O(log n) and the neighbours of that size, but
@@ -23,7 +24,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "master/model/indicators/end_drift.h"
 #include "master/model/indicators/progress_indicator.h"
 #include "master/papers/nearest_fit.h"
 
@@ -33,9 +33,9 @@ class NearestFitIndicator final : public model::ProgressIndicator {
  public:
   NearestFitIndicator() : model::ProgressIndicator("nearestfit") {}
   model::ReducePhaseForecast Estimate(const model::JobRecord& state, absl::Time now) override;
-  // Without the models, which follow from the state.
-  void Save(model::CheckpointWriter& checkpoint) const override { checkpoint(drift_); }
-  void Resume(model::CheckpointReader& checkpoint) override { checkpoint(drift_); }
+  // Nothing: the models follow from the state.
+  void Save(model::CheckpointWriter&) const override {}
+  void Resume(model::CheckpointReader&) override {}
 
  private:
   // r~_i with its spread, its sources and the heaviest explicit key group in it.
@@ -56,7 +56,6 @@ class NearestFitIndicator final : public model::ProgressIndicator {
   std::optional<NearestFitModel> model_;
   // What model_ predicts for a task that has shown nothing, by size in bytes.
   absl::flat_hash_map<std::uint64_t, std::optional<GroupPrediction>> of_new_task_;
-  model::EndDrift drift_;
 };
 
 }  // namespace tidemark::papers

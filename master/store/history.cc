@@ -14,7 +14,7 @@
 namespace tidemark::store {
 namespace {
 
-constexpr int kVersion = 6;
+constexpr int kVersion = 7;
 // Limits processor time: of runs of any name no more are looked at.
 constexpr std::int64_t kLookedAtMax = 1024;
 
@@ -137,7 +137,12 @@ INSERT INTO indicator_error SELECT * FROM errors_before;
 UPDATE indicator_error SET reduce_avg = NULL, reduce_max = NULL
   WHERE reduce_max = 0 AND interval_coverage IS NULL;
 DROP TABLE errors_before;
-PRAGMA user_version = 6;
+)";
+
+// What version 7 added.
+constexpr const char* kWidths = R"(
+ALTER TABLE indicator_error ADD COLUMN interval_width REAL;  -- over what was left
+PRAGMA user_version = 7;
 )";
 
 absl::Status Failed(sqlite3* database, const std::string& path) {
@@ -296,10 +301,10 @@ absl::Status History::Prepare() const {
                     *version, kVersion));
   }
   if (*version == kVersion) return absl::OkStatus();
-  return Execute(fmt::format("BEGIN; {} {} {} {} {} {} COMMIT;", *version == 0 ? kSchema : "",
+  return Execute(fmt::format("BEGIN; {} {} {} {} {} {} {} COMMIT;", *version == 0 ? kSchema : "",
                              *version < 2 ? kProfiles : "", *version < 3 ? kNodes : "",
                              *version < 4 ? kNameSpaces : "", *version < 5 ? kRunProfiles : "",
-                             kStages)
+                             *version < 6 ? kStages : "", kWidths)
                      .c_str());
 }
 
@@ -358,9 +363,10 @@ absl::Status History::AddWithin(const FinishedJob& job) const {
   std::int64_t position = 0;
   for (const IndicatorError& error : final.errors) {
     if (!status.ok()) return status;
-    status = run("INSERT INTO indicator_error VALUES (?,?,?,?,?,?,?,?)", row, position++,
+    status = run("INSERT INTO indicator_error VALUES (?,?,?,?,?,?,?,?,?)", row, position++,
                  error.indicator, error.last_stage_avg_points, error.last_stage_max_points,
-                 error.job_avg_points, error.job_max_points, error.interval_coverage);
+                 error.job_avg_points, error.job_max_points, error.interval_coverage,
+                 error.interval_width);
   }
   return status;
 }
@@ -492,8 +498,8 @@ absl::Status History::ReadDetails(std::int64_t row, FinishedJob& job) const {
   });
   if (!status.ok()) return status;
   return each(
-      "SELECT indicator, reduce_avg, reduce_max, job_avg, job_max, interval_coverage "
-      "FROM indicator_error WHERE job = ? ORDER BY position",
+      "SELECT indicator, reduce_avg, reduce_max, job_avg, job_max, interval_coverage, "
+      "interval_width FROM indicator_error WHERE job = ? ORDER BY position",
       [&](Statement& columns) {
         IndicatorError error{.indicator = columns.Text()};
         error.last_stage_avg_points = RealOrNone(columns);
@@ -501,6 +507,7 @@ absl::Status History::ReadDetails(std::int64_t row, FinishedJob& job) const {
         error.job_avg_points = columns.Real();
         error.job_max_points = columns.Real();
         error.interval_coverage = RealOrNone(columns);
+        error.interval_width = RealOrNone(columns);
         job.final.errors.push_back(std::move(error));
       });
 }

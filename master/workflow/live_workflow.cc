@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "master/workflow/check_workflow.h"
 #include "master/workflow/describe_job.h"
-#include "master/workflow/drift.h"
 
 namespace tidemark::workflow {
 namespace {
@@ -268,6 +267,15 @@ void LiveWorkflow::AddNotes(absl::Time now, std::vector<std::string>& notes) con
   }
 }
 
+void LiveWorkflow::Widen(absl::Time now, estimate::Range& end) {
+  const model::EndPrediction given = record_.Widen({.at = now,
+                                                    .end = now + absl::Seconds(end.median),
+                                                    .lower = now + absl::Seconds(end.lower),
+                                                    .upper = now + absl::Seconds(end.upper)});
+  end.lower = absl::ToDoubleSeconds(*given.lower - now);
+  end.upper = absl::ToDoubleSeconds(*given.upper - now);
+}
+
 const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<estimate::Estimate> estimate) {
   if (is_final()) return *newest_;
   now = std::max(now, newest_->at);
@@ -276,7 +284,7 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<estimate::Esti
   const bool is_final = end.state != JobState::kRunning;
   std::optional<WorkflowPrediction> prediction;
   if (!is_final && estimate.ok()) {
-    WidenByDrift(now, estimate->end.median, drift_, estimate->end.lower, estimate->end.upper);
+    Widen(now, estimate->end);
     prediction = PredictionAt(now, *estimate, cluster_, 1);
   }
   Snapshot snapshot = Describe(now, prediction ? &*prediction : nullptr);

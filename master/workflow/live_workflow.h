@@ -24,7 +24,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "master/estimate/application_estimate.h"
-#include "master/model/indicators/end_drift.h"
+#include "master/model/interval_record.h"
 #include "master/model/shown_progress.h"
 #include "master/schedule/dag.h"
 #include "master/workflow/followed_job.h"
@@ -135,6 +135,8 @@ class LiveWorkflow {
   JobsNow QuestionOn(absl::Time now, const Cluster& cluster, double data_factor) const;
   WorkflowPrediction PredictionAt(absl::Time now, const estimate::Estimate& estimate,
                                   const Cluster& cluster, double data_factor) const;
+  // Gives the end the interval that the record of the workflow bears.
+  void Widen(absl::Time now, estimate::Range& end);
   // null: nothing is predicted. What was shown before is left to shown_.
   Snapshot Describe(absl::Time now, const WorkflowPrediction* prediction) const;
   // Whether jobs run and all of them are silent: no progress is known.
@@ -156,7 +158,7 @@ class LiveWorkflow {
   absl::flat_hash_map<std::string, std::size_t> place_of_id_;
   std::shared_ptr<Snapshot> newest_;  // changed by Restore...() only, replaced by Tick()
   model::ShownProgress shown_;
-  model::EndDrift drift_;              // learnt anew after a restart
+  model::IntervalRecord record_;       // learnt anew after a restart
   absl::Time active_at_;               // when a job was last heard of, or the workflow handed in
   std::uint64_t damaged_records_ = 0;  // of its log
 };

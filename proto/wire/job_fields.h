@@ -186,6 +186,7 @@ void Fields(Io& io, V& error) {
   io.Amount("job_avg_points", error.job_avg_points);
   io.Amount("job_max_points", error.job_max_points);
   io.Fraction("interval_coverage", error.interval_coverage);
+  io.Amount("interval_width", error.interval_width);
 }
 
 template <class Io, wire::ConstOrNot<Snapshot> V>

@@ -269,6 +269,7 @@ class IndicatorError:
     job_avg_points: float = 0.0
     job_max_points: float = 0.0
     interval_coverage: Optional[float] = None
+    interval_width: Optional[float] = None
 
 
 @dataclass(frozen=True)

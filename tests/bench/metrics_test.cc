@@ -80,11 +80,17 @@ TEST(Metrics, StepsBackAreThoseOfMoreThanATenthOfAPoint) {
 }
 
 TEST(Metrics, IntervalsHoldTheEndOrNot) {
-  // Widths 40, 20 and 60; the second one ends at 190.
+  // Widths 40, 20 and 60, with 80, 50 and 25 left; the second one ends at 190.
   const Metrics metrics =
       MeasureAll({Says(110, 150), Says(120, 190, 20), Says(150, 180, 10), Says(175, 200, 30)});
   EXPECT_THAT(metrics.coverage90, Optional(2.0 / 3));
-  EXPECT_THAT(metrics.width90, Optional(0.4));
+  EXPECT_THAT(metrics.width90, Optional(120.0 / (80 + 50 + 25)));
+}
+
+// 20 x 50, and 10 with 25 left.
+TEST(Metrics, AnIntervalIsAtMostTwentyTimesAsWideAsWhatIsLeft) {
+  const Metrics metrics = MeasureAll({Says(150, 5000, 4000), Says(175, 200, 5)});
+  EXPECT_THAT(metrics.width90, Optional(1010.0 / 75));
 }
 
 TEST(Metrics, MilestonesTakeTheNearestUpdate) {

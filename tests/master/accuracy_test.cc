@@ -92,6 +92,32 @@ TEST(IntervalCoverage, IsUnknownWhenNoneWasGiven) {
   EXPECT_FALSE(IntervalCoverage(std::vector{SaidBetween(200, 1, 2)}, At(0), At(100)).has_value());
 }
 
+// Widths 40 and 20, with 80 and 40 left.
+TEST(IntervalWidth, IsAShareOfWhatWasLeft) {
+  const std::vector updates = {SaidBetween(20, 90, 130), SaidBetween(60, 100, 120), Said(70, 90)};
+  EXPECT_DOUBLE_EQ(IntervalWidth(updates, At(0), At(100)).value(), 0.5);
+}
+
+// 20 x 50, and 10 with 50 left.
+TEST(IntervalWidth, IsAtMostTwentyTimesWhatWasLeft) {
+  const std::vector updates = {SaidBetween(50, 60, 9000), SaidBetween(50, 95, 105)};
+  EXPECT_DOUBLE_EQ(IntervalWidth(updates, At(0), At(100)).value(), 10.1);
+}
+
+TEST(IntervalWidth, IsUnknownWhenNoneWasGivenOrNothingWasLeft) {
+  EXPECT_FALSE(IntervalWidth(std::vector{Said(10, 20)}, At(0), At(100)).has_value());
+  EXPECT_FALSE(IntervalWidth(std::vector{SaidBetween(100, 1, 2)}, At(0), At(100)).has_value());
+}
+
+TEST(PredictionHistory, KeepsNoMoreThanItIsTold) {
+  PredictionHistory history(4);
+  for (int i = 0; i < 100; ++i) {
+    history.Add(Said(i, {}));
+    EXPECT_LE(history.predictions().size(), 4u);
+  }
+  EXPECT_EQ(history.predictions().front().at, At(0));
+}
+
 TEST(PredictionHistory, KeepsAllThatWasSaidAtFirst) {
   PredictionHistory history;
   for (int i = 0; i < 1024; ++i) history.Add(Said(i, {}));

@@ -31,7 +31,8 @@ FinishedJob Ended(const std::string& job_id, double ended, const std::string& na
                            {.id = {0, kReduceStage}, .kind = StageKind::kReduce}};
   job.final.stages = {{.id = {0, kMapStage}, .started_at = At(ended - 60), .ended_at = At(ended)},
                       {.id = {0, kReduceStage}}};
-  job.final.errors = {{"tidemark", 1.5, 3, 2, 4, 0.9}, {"hadoop", 20, 60, 10, 30, std::nullopt}};
+  job.final.errors = {{"tidemark", 1.5, 3, 2, 4, 0.9, std::nullopt},
+                      {"hadoop", 20, 60, 10, 30, std::nullopt, std::nullopt}};
   job.summary = {.name = name,
                  .engine = "local",
                  .map_tasks = 3,
@@ -140,6 +141,20 @@ TEST_F(HistoryTest, GivesBackWhatTheTasksOfStagesTook) {
                  {.name = "join", .parents = {0}, .tasks = 1, .lag = 0.25}}};
   ASSERT_TRUE(Open()->Add(job).ok());
   EXPECT_EQ(Open()->OfName("nightly", 1)->front().summary.stages, job.summary.stages);
+}
+
+TEST_F(HistoryTest, KeepsHowWideIntervalsWere) {
+  FinishedJob job = Ended("a", 100);
+  job.final.errors.front().interval_width = 0.25;
+  ASSERT_TRUE(Open()->Add(job).ok());
+  EXPECT_EQ(Open()->OfName("nightly", 1)->front().final, job.final);
+}
+
+TEST_F(HistoryTest, AHistoryOfTheSixthVersionIsTakenUp) {
+  const FinishedJob job = Ended("a", 100);
+  ASSERT_TRUE(Open()->Add(job).ok());
+  Undo("ALTER TABLE indicator_error DROP COLUMN interval_width; PRAGMA user_version = 6");
+  EXPECT_EQ(Open()->OfName("nightly", 1)->front().final, job.final);
 }
 
 TEST_F(HistoryTest, AHistoryOfTheFifthVersionIsTakenUp) {

@@ -207,6 +207,8 @@ const Malformed kMalformed[] = {
      "coverage.map_profiles: must be from 0 to 1, not -1"},
     {"IntervalCoverage", [](auto& s) { s.mutable_errors(0)->set_interval_coverage(1.5); },
      "errors[0].interval_coverage: must be from 0 to 1, not 1.5"},
+    {"IntervalWidth", [](auto& s) { s.mutable_errors(0)->set_interval_width(-1); },
+     "errors[0].interval_width: must be 0 or more, not -1"},
     {"ErrorInfinite", [](auto& s) { s.mutable_errors(0)->set_job_avg_points(kInfinity); },
      "errors[0].job_avg_points: must be a finite number, not inf"},
     {"ErrorNegative", [](auto& s) { s.mutable_errors(0)->set_last_stage_max_points(-2); },

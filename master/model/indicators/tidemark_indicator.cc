@@ -16,17 +16,13 @@
 #include "master/cost/read_pace.h"
 #include "master/cost/sized_stages.h"
 #include "master/estimate/application_estimate.h"
+#include "master/model/interval_record.h"
 #include "master/model/phases.h"
 #include "streaming/size_histogram.h"
 
 namespace tidemark::model {
 namespace {
 
-// Quantiles of the draws are widened by so much, and never below this part of what remains.
-// Ablation: coverage -1.8, +7.9.
-constexpr double kWiden = 1.2;
-// Ablation: coverage -0.7, +2.3.
-constexpr double kHalfWidthMin = 0.08;
 // What finished recently counts as so many key groups of the sample, where there is one.
 // Ablation: -0.09, +0.20 (two-path cit-hepph).
 constexpr double kRecentBesideSample = 10;
@@ -314,29 +310,26 @@ std::shared_ptr<const cost::StagesLeft> LeftForOthers(cost::StageLeft stage,
 
 }  // namespace
 
-// The end by the draws of the tasks, by earlier runs, and as wide as it has moved recently.
+// The end by the draws of the tasks, and by earlier runs.
 void TidemarkIndicator::SetEnd(const JobRecord& state, absl::Time now,
                                const estimate::Estimate& tasks, const cost::FixedDraws& draws,
                                ReducePhaseForecast& forecast) {
   cost::Draws seconds = tasks.ends;
-  for (double& time : seconds) {
-    time = std::max(0.0, tasks.end.median + kWiden * (time - tasks.end.median));
-  }
   if (const auto past = cost::SecondsByPastRuns(state, now, state.past_runs, draws)) {
+    for (double& time : seconds) {
+      time = std::max(0.0, tasks.end.median + kWiden * (time - tasks.end.median));
+    }
     seconds = cost::Combine(seconds, *past);
   }
-  const estimate::Range end = estimate::RangeOf(std::move(seconds));
+  SetEnd(now, estimate::RangeOf(std::move(seconds)), forecast);
+}
+
+void TidemarkIndicator::SetEnd(absl::Time now, const estimate::Range& end,
+                               ReducePhaseForecast& forecast) {
   forecast.ends_at = now + absl::Seconds(end.median);
-  drift_.Observe(now, *forecast.ends_at);
-  // How far the predicted end has moved recently is taken for one standard deviation.
-  double moved = cost::kDeviationsOf90Percent * absl::ToDoubleSeconds(drift_.Drift());
-  if (!std::isfinite(moved)) moved = 0;
-  const double least = kHalfWidthMin * end.median;
-  const double below = std::max(least, std::hypot(end.median - end.lower, moved));
-  const double above = std::max(least, std::hypot(end.upper - end.median, moved));
-  forecast.ends_at_lower = now + absl::Seconds(std::max(0.0, end.median - below));
+  forecast.ends_at_lower = now + absl::Seconds(end.lower);
   forecast.ends_at_upper =
-      now + absl::Seconds(std::min(end.median + above, kRemainingUpperMax * end.median));
+      now + absl::Seconds(std::min(end.upper, kRemainingUpperMax * end.median));
 }
 
 // Before there is evidence of its own, what earlier runs of the job let expect, else what its map
@@ -358,11 +351,7 @@ ReducePhaseForecast TidemarkIndicator::Expected(const JobRecord& state, absl::Ti
     }
   }
   if (!seconds) return forecast;
-  const estimate::Range end = estimate::RangeOf(*std::move(seconds));
-  forecast.ends_at = now + absl::Seconds(end.median);
-  forecast.ends_at_lower = now + absl::Seconds(end.lower);
-  forecast.ends_at_upper =
-      now + absl::Seconds(std::min(end.upper, kRemainingUpperMax * end.median));
+  SetEnd(now, estimate::RangeOf(*std::move(seconds)), forecast);
   return forecast;
 }
 

@@ -20,7 +20,6 @@
 #include "master/cost/running_group.h"
 #include "master/cost/task_speed.h"
 #include "master/estimate/application_estimate.h"
-#include "master/model/indicators/end_drift.h"
 #include "master/model/indicators/progress_indicator.h"
 #include "regression/cost_model.h"
 
@@ -38,8 +37,7 @@ class TidemarkIndicator final : public ProgressIndicator {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(remaining_, evidence_, implicit_sizes_, raw_, by_bytes_, by_feature_, emissions_,
-            time_feature_, emission_feature_, updates_, speeds_, running_, drift_,
-            predicted_total_);
+            time_feature_, emission_feature_, updates_, speeds_, running_, predicted_total_);
   }
 
  private:
@@ -52,8 +50,9 @@ class TidemarkIndicator final : public ProgressIndicator {
                               GroupCosts& group_costs);
   static ReducePhaseForecast Expected(const JobRecord& state, absl::Time now);
   ReducePhaseForecast BySize(const JobRecord& state, absl::Time now);
-  void SetEnd(const JobRecord& state, absl::Time now, const estimate::Estimate& tasks,
-              const cost::FixedDraws& draws, ReducePhaseForecast& forecast);
+  static void SetEnd(const JobRecord& state, absl::Time now, const estimate::Estimate& tasks,
+                     const cost::FixedDraws& draws, ReducePhaseForecast& forecast);
+  static void SetEnd(absl::Time now, const estimate::Range& end, ReducePhaseForecast& forecast);
   static std::optional<cost::OtherAttempt> OtherAttemptOf(const JobRecord& state, absl::Time now,
                                                           std::size_t index,
                                                           const TaskAttempt& leading,
@@ -77,7 +76,6 @@ class TidemarkIndicator final : public ProgressIndicator {
   std::uint64_t updates_ = 0;
   cost::TaskSpeeds speeds_;
   cost::RunningGroups running_;
-  EndDrift drift_;
   std::vector<double> predicted_total_;  // reduce time of each task, seconds, as of last update
 };
 

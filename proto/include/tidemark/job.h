@@ -371,6 +371,9 @@ struct IndicatorError {
   // The share of the updates within the last stage whose interval held the true end. 0..1.
   // Empty: it gave no interval.
   std::optional<double> interval_coverage;
+  // Mean width of these intervals, each at most 20 times the time that was left, over the mean of
+  // that time. 0..20. Empty: there was none.
+  std::optional<double> interval_width;
   friend bool operator==(const IndicatorError&, const IndicatorError&) = default;
 };
 
