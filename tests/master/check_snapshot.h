@@ -90,7 +90,7 @@ inline void CheckErrors(const IndicatorError& error) {
     EXPECT_TRUE(points >= 0 && points <= 100) << points;
   }
   if (error.interval_coverage) CheckFraction(*error.interval_coverage);
-  if (error.interval_width) EXPECT_TRUE(*error.interval_width >= 0) << *error.interval_width;
+  EXPECT_GE(error.interval_width.value_or(0), 0);
 }
 
 inline void Check(const Snapshot& snapshot) {
