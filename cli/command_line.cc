@@ -466,6 +466,33 @@ void AddWhatIf(CLI::App& command, Choice& choice) {
              kExitCodes);
 }
 
+const std::map<std::string, blame::Resource> kBlamedResources = {
+    {"slots", blame::Resource::kScheduler},
+    {"processor", blame::Resource::kProcessor},
+    {"memory", blame::Resource::kMemory},
+    {"network", blame::Resource::kNetwork},
+    {"io", blame::Resource::kIo}};
+
+void AddWhy(CLI::App& command, Choice& choice) {
+  CLI::App& app = *command.add_subcommand(
+      "why", "Say what the queries of a logged Spark application waited for, and for whom");
+  auto& arguments = ArgumentsOf<WhyArguments>(app, choice);
+  app.add_option("LOG", arguments.log, "Event log of Spark: a file or a rolling folder")
+      ->required();
+  app.add_option("--query", arguments.question.query, "Only this one, such as sql/3 or job/7");
+  Between(std::size_t{1}, std::size_t{1'000'000},
+          app.add_option("--top", arguments.question.culprits_max,
+                         "Name at most so many that each query waited for [3]"));
+  AddChoice(app, "--resource", kBlamedResources, arguments.question.resource,
+            "Only waits for this");
+  app.add_option("--host", arguments.question.host,
+                 "Only waits on this host; slots are of no host");
+  AddFormat(app, arguments.format);
+  app.footer(
+      "Exit code: 0 the waits were shown, 2 the log or the query cannot be read or found,\n"
+      "4 the log is torn or damaged.");
+}
+
 // Of a replay. Taste: slower ones seem to stand still.
 constexpr double kSpeedMin = 0.001;
 
@@ -709,6 +736,7 @@ void AddCommands(CLI::App& command, Choice& choice) {
   AddUpdate(command, choice);
   AddForget(command, choice);
   AddWhatIf(command, choice);
+  AddWhy(command, choice);
   AddReplay(command, choice);
   CLI::App& run = *command.add_subcommand("run", "Run a job and show its progress");
   run.require_subcommand(1);

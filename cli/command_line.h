@@ -10,6 +10,7 @@
 
 #include "absl/time/time.h"
 #include "cli/config/serve_config.h"
+#include "cli/query_waits.h"
 #include "examples/local_mapreduce/run.h"
 #include "examples/local_mapreduce/workflow.h"
 #include "tidemark/client_security.h"
@@ -100,6 +101,12 @@ struct WhatIfArguments {
   TableFormat format = TableFormat::kTable;
 };
 
+struct WhyArguments {
+  std::string log;
+  WaitsQuestion question;
+  TableFormat format = TableFormat::kTable;
+};
+
 struct ReplayArguments {
   std::string log;
   double speed = 0;     // times as fast as it was; 0: without waiting
@@ -163,7 +170,7 @@ struct CompletionArguments {
 
 using Arguments =
     std::variant<GetArguments, WatchArguments, SubmitArguments, AttachArguments, UpdateArguments,
-                 ForgetArguments, WhatIfArguments, ReplayArguments, RunArguments,
+                 ForgetArguments, WhatIfArguments, WhyArguments, ReplayArguments, RunArguments,
                  WorkflowRunArguments, HadoopRunArguments, HadoopConfArguments, HadoopPollArguments,
                  SparkRunArguments, SparkConfArguments, ServeArguments, DoctorArguments,
                  ProfileNodeArguments, CompletionArguments>;

@@ -52,6 +52,17 @@ head -n 2 "$work/taught.json" | grep -q '"remaining"' || fail "no estimate from 
 "$tidemark" what-if "$again" --slots 1,2,8 >"$work/what_if.txt" || fail "no estimate of other slots"
 grep -q '8 slots' "$work/what_if.txt" || fail "$(cat "$work/what_if.txt")"
 
+# What did its queries wait for?
+"$tidemark" why "$again" >"$work/why.txt" || fail "no waits"
+grep -q '^QUERY .* SLOTS' "$work/why.txt" || fail "$(cat "$work/why.txt")"
+grep -q '^job/0 .*not told' "$work/why.txt" || fail "no log tells of waits for processors: $(cat "$work/why.txt")"
+"$tidemark" why "$again" --query job/0 -o jsonl >"$work/why.json" || fail "no waits of one query"
+[ "$(wc -l <"$work/why.json")" = 1 ] || fail "$(cat "$work/why.json")"
+status=0
+"$tidemark" why "$again" --query sql/999 2>"$work/err" || status=$?
+[ "$status" = 2 ] || fail "a query that did not run: exit code $status"
+grep -q 'no query sql/999' "$work/err" || fail "$(cat "$work/err")"
+
 # And other settings of Spark?
 "$tidemark" what-if "$again" --executors 1,4 --conf spark.executor.memory=2g >"$work/set.txt" ||
   fail "no estimate of other settings"
