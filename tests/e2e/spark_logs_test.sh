@@ -55,8 +55,8 @@ grep -q '8 slots' "$work/what_if.txt" || fail "$(cat "$work/what_if.txt")"
 # What did its queries wait for?
 "$tidemark" why "$again" >"$work/why.txt" || fail "no waits"
 grep -q '^QUERY .* SLOTS' "$work/why.txt" || fail "$(cat "$work/why.txt")"
-grep -q '^job/0 .*not told' "$work/why.txt" || fail "no log tells of waits for processors: $(cat "$work/why.txt")"
-"$tidemark" why "$again" --query job/0 -o jsonl >"$work/why.json" || fail "no waits of one query"
+grep -q '^job/5 .*not told' "$work/why.txt" || fail "no log tells of waits for processors: $(cat "$work/why.txt")"
+"$tidemark" why "$again" --query job/5 -o jsonl >"$work/why.json" || fail "no waits of one query"
 [ "$(wc -l <"$work/why.json")" = 1 ] || fail "$(cat "$work/why.json")"
 status=0
 "$tidemark" why "$again" --query sql/999 2>"$work/err" || status=$?
