@@ -272,6 +272,7 @@ void LiveWorkflow::Widen(absl::Time now, estimate::Range& end) {
                                                     .end = now + absl::Seconds(end.median),
                                                     .lower = now + absl::Seconds(end.lower),
                                                     .upper = now + absl::Seconds(end.upper)});
+  if (!given.lower || !given.upper) return;
   end.lower = absl::ToDoubleSeconds(*given.lower - now);
   end.upper = absl::ToDoubleSeconds(*given.upper - now);
 }
