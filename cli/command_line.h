@@ -10,7 +10,7 @@
 
 #include "absl/time/time.h"
 #include "cli/config/serve_config.h"
-#include "cli/query_waits.h"
+#include "master/blame/query_waits.h"
 #include "examples/local_mapreduce/run.h"
 #include "examples/local_mapreduce/workflow.h"
 #include "tidemark/client_security.h"
@@ -103,7 +103,7 @@ struct WhatIfArguments {
 
 struct WhyArguments {
   std::string log;
-  WaitsQuestion question;
+  blame::WaitsQuestion question;
   TableFormat format = TableFormat::kTable;
 };
 

@@ -10,7 +10,7 @@
 #include "cli/console/text.h"
 #include "cli/exit_code.h"
 #include "cli/progress.h"
-#include "cli/query_waits.h"
+#include "master/blame/query_waits.h"
 #include "cli/spark_remarks.h"
 #include "cli/table_output.h"
 #include "spark/log_reader.h"
@@ -43,32 +43,32 @@ std::string_view WaitedFor(Resource resource) {
   return "";
 }
 
-std::string Text(const QueryWait& wait) {
+std::string Text(const blame::QueryWait& wait) {
   if (!wait.seconds) return "not told";
   return fmt::format("{}{:.1f} s", wait.is_least ? ">= " : "", *wait.seconds);
 }
 
-std::vector<std::string> Cells(const QueryWaits& query) {
+std::vector<std::string> Cells(const blame::QueryWaits& query) {
   std::vector<std::string> cells = {query.query, Text({query.seconds})};
   for (const Resource resource : blame::kResources) cells.push_back(Text(query.waits[resource]));
   return cells;
 }
 
 // "sql/3 waited, of 60.0 s: 8.0 s for a slot because of sql/1; 2.0 s ..., cause not told".
-std::string Sentence(const QueryWaits& query) {
+std::string Sentence(const blame::QueryWaits& query) {
   std::vector<std::string> parts;
-  for (const Culprit& culprit : query.culprits) {
+  for (const blame::Culprit& culprit : query.culprits) {
     if (culprit.seconds < kSecondsShown) continue;
     const std::string where = culprit.host.empty() ? "" : " on " + culprit.host;
     parts.push_back(fmt::format("{:.1f} s {}{} because of {}", culprit.seconds,
                                 WaitedFor(culprit.resource), where, culprit.query));
   }
   for (const Resource resource : blame::kResources) {
-    const QueryWait& wait = query.waits[resource];
+    const blame::QueryWait& wait = query.waits[resource];
     if (resource == Resource::kScheduler || wait.seconds.value_or(0) < kSecondsShown) continue;
     const bool has_culprit =
         std::any_of(query.culprits.begin(), query.culprits.end(),
-                    [&](const Culprit& culprit) { return culprit.resource == resource; });
+                    [&](const blame::Culprit& culprit) { return culprit.resource == resource; });
     if (has_culprit) continue;
     parts.push_back(fmt::format("{:.1f} s {}, cause not told", *wait.seconds, WaitedFor(resource)));
   }
@@ -77,10 +77,10 @@ std::string Sentence(const QueryWaits& query) {
   return fmt::format("{} waited{}: {}", query.query, lasted, fmt::join(parts, "; "));
 }
 
-std::vector<std::string> Lines(const std::vector<QueryWaits>& queries) {
+std::vector<std::string> Lines(const std::vector<blame::QueryWaits>& queries) {
   std::vector<std::vector<std::string>> rows = {
       {"QUERY", "LASTED", "SLOTS", "PROCESSOR", "MEMORY", "NETWORK", "IO"}};
-  for (const QueryWaits& query : queries) rows.push_back(Cells(query));
+  for (const blame::QueryWaits& query : queries) rows.push_back(Cells(query));
   std::vector<int> widths(rows[0].size(), 0);
   for (const auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
@@ -99,7 +99,7 @@ std::vector<std::string> Lines(const std::vector<QueryWaits>& queries) {
   const std::size_t table = lines.size();
   bool has_metrics = false;
   bool has_slots = false;
-  for (const QueryWaits& query : queries) {
+  for (const blame::QueryWaits& query : queries) {
     if (std::string sentence = Sentence(query); !sentence.empty()) lines.push_back(sentence);
     for (const Resource resource : blame::kResources) {
       bool& is_told = resource == Resource::kScheduler ? has_slots : has_metrics;
@@ -115,19 +115,19 @@ std::vector<std::string> Lines(const std::vector<QueryWaits>& queries) {
   return lines;
 }
 
-nlohmann::json JsonOf(const QueryWaits& query) {
+nlohmann::json JsonOf(const blame::QueryWaits& query) {
   nlohmann::json json = {{"query", query.query}};
   if (query.seconds) json["seconds"] = *query.seconds;
   json["waits"] = nlohmann::json::object();
   for (const Resource resource : blame::kResources) {
-    const QueryWait& wait = query.waits[resource];
+    const blame::QueryWait& wait = query.waits[resource];
     if (!wait.seconds) continue;
     nlohmann::json& told = json["waits"][std::string(Named(resource))];
     told["seconds"] = *wait.seconds;
     if (wait.is_least) told["is_least"] = true;
   }
   json["because_of"] = nlohmann::json::array();
-  for (const Culprit& culprit : query.culprits) {
+  for (const blame::Culprit& culprit : query.culprits) {
     nlohmann::json cause = {{"query", culprit.query},
                             {"resource", std::string(Named(culprit.resource))},
                             {"seconds", culprit.seconds}};
@@ -147,7 +147,7 @@ int Wrong(const absl::Status& status) {
 int Do(const WhyArguments& arguments) {
   const auto log = spark::LogReader::Open(arguments.log, {});
   if (!log.ok()) return Wrong(log.status());
-  RunWaits waits;
+  blame::RunWaits waits;
   absl::Status trouble;
   for (;;) {
     const auto event = (*log)->Next();
@@ -157,7 +157,7 @@ int Do(const WhyArguments& arguments) {
   }
   if (!trouble.ok() && !absl::IsDataLoss(trouble)) return Wrong(trouble);
   waits.Finish();
-  const std::vector<QueryWaits> queries = waits.Ask(arguments.question);
+  const std::vector<blame::QueryWaits> queries = waits.Ask(arguments.question);
   if (queries.empty() && trouble.ok()) {
     Complain(arguments.question.query.empty()
                  ? fmt::format("{}: no task has ended; there is nothing to say", arguments.log)
@@ -171,7 +171,7 @@ int Do(const WhyArguments& arguments) {
   int shown = kSuccess;
   if (IsJson(arguments.format)) {
     std::vector<std::string> values;
-    for (const QueryWaits& query : queries) {
+    for (const blame::QueryWaits& query : queries) {
       values.push_back(JsonOf(query).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
     }
     shown = PrintJson(std::move(values), arguments.format);

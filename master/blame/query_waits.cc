@@ -1,4 +1,4 @@
-#include "cli/query_waits.h"
+#include "master/blame/query_waits.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,10 +7,8 @@
 #include "master/blame/delay.h"
 #include "master/blame/ledger.h"
 
-namespace tidemark::cli {
+namespace tidemark::blame {
 namespace {
-
-using blame::Resource;
 
 // Taste: a driver takes so long to fill a slot that became free.
 constexpr double kRefillSeconds = 0.1;
@@ -26,8 +24,8 @@ std::optional<double> Seconds(const std::optional<absl::Duration>& time) {
   return absl::ToDoubleSeconds(*time);
 }
 
-blame::TaskUse UseIn(const TimeUse& time) {
-  blame::TaskUse use;
+TaskUse UseIn(const TimeUse& time) {
+  TaskUse use;
   use.processor_seconds = Seconds(time.cpu);
   use.of[Resource::kProcessor].wait_seconds = Seconds(time.processor_wait);
   use.of[Resource::kMemory].wait_seconds = Seconds(time.memory_wait);
@@ -36,7 +34,7 @@ blame::TaskUse UseIn(const TimeUse& time) {
   return use;
 }
 
-std::size_t IndexOf(blame::Stage stage) { return static_cast<std::size_t>(stage); }
+std::size_t IndexOf(Stage stage) { return static_cast<std::size_t>(stage); }
 
 }  // namespace
 
@@ -45,15 +43,15 @@ double RunWaits::SecondsOf(absl::Time at) {
   return absl::ToDoubleSeconds(at - *first_);
 }
 
-blame::Query RunWaits::QueryOf(const std::string& name) {
-  const auto number = static_cast<blame::Query>(queries_.size());
+Query RunWaits::QueryOf(const std::string& name) {
+  const auto number = static_cast<Query>(queries_.size());
   const auto [found, is_new] = query_by_name_.try_emplace(name, number);
   if (is_new) queries_.push_back({.name = name, .from = {}, .to = {}});
   return found->second;
 }
 
-blame::Stage RunWaits::StageOf(std::uint32_t number) {
-  const auto next = static_cast<blame::Stage>(stages_.size());
+Stage RunWaits::StageOf(std::uint32_t number) {
+  const auto next = static_cast<Stage>(stages_.size());
   const auto [found, is_new] = stage_by_number_.try_emplace(number, next);
   if (is_new) {
     stages_.push_back({.query = QueryOf(kNoQuery), .parents = {}, .target_weight = {}});
@@ -62,8 +60,8 @@ blame::Stage RunWaits::StageOf(std::uint32_t number) {
   return found->second;
 }
 
-blame::Host RunWaits::HostOf(const std::string& name) {
-  const auto number = static_cast<blame::Host>(hosts_.size());
+Host RunWaits::HostOf(const std::string& name) {
+  const auto number = static_cast<Host>(hosts_.size());
   const auto [found, is_new] = host_by_name_.try_emplace(name, number);
   if (is_new) hosts_.push_back(name);
   return found->second;
@@ -100,7 +98,7 @@ void RunWaits::Apply(const Event& event) {
 }
 
 void RunWaits::Open(const StageOpened& opened) {
-  const blame::Stage stage = StageOf(opened.stage);
+  const Stage stage = StageOf(opened.stage);
   StageRecord& record = records_[IndexOf(stage)];
   if (!record.has_query && !opened.group.empty()) {
     stages_[IndexOf(stage)].query = QueryOf(opened.group);
@@ -134,8 +132,8 @@ void RunWaits::Change(const AttemptChanged& changed) {
 
 void RunWaits::Start(const AttemptChanged& changed, double at) {
   const AttemptId& id = changed.attempt;
-  const blame::Stage stage = StageOf(id.stage);
-  const Running running = {blame::Attempt{attempts_seen_++}, at, {}};
+  const Stage stage = StageOf(id.stage);
+  const Running running = {Attempt{attempts_seen_++}, at, {}};
   if (!running_.try_emplace(Key{id.stage, id.index, id.attempt, id.stage_attempt}, running).second)
     return;
   StageRecord& record = records_[IndexOf(stage)];
@@ -145,7 +143,7 @@ void RunWaits::Start(const AttemptChanged& changed, double at) {
   const auto queued_at = is_first ? record.opened_at : std::nullopt;
   const auto executor = changed.executor ? executors_.find(*changed.executor) : executors_.end();
   // Where it runs is not told: it meets its own query only.
-  const blame::Host host =
+  const Host host =
       executor != executors_.end() && !executor->second.host.empty()
           ? HostOf(executor->second.host)
           : HostOf("a host that is not told, of " +
@@ -157,7 +155,7 @@ void RunWaits::Start(const AttemptChanged& changed, double at) {
     to = std::min(to, queued->to);
     if (!(from < to)) return;
     full_seconds += to - from;
-    Add(blame::Clip(*queued, from, to));
+    Add(Clip(*queued, from, to));
   };
   // It may wait beside free slots, for one near its data: nobody's fault.
   if (queued) {
@@ -177,7 +175,7 @@ void RunWaits::End(const Key& key, double at) {
   SeeFullness();
 }
 
-void RunWaits::Add(const std::optional<blame::Piece>& piece) {
+void RunWaits::Add(const std::optional<Piece>& piece) {
   if (piece) contention_.Add(*piece).IgnoreError();  // Attempts tells none that is refused
 }
 
@@ -217,52 +215,52 @@ void RunWaits::Finish() {
 
 // Of the stages of a query that followed one another.
 struct RunWaits::Sums {
-  blame::PerResource<QueryWait> waits;
-  std::map<std::tuple<blame::Query, Resource, blame::Host>, double> culprits;
+  PerResource<QueryWait> waits;
+  std::map<std::tuple<Query, Resource, Host>, double> culprits;
 };
 
-void RunWaits::AddStage(const blame::Ledger& ledger, blame::Stage stage,
+void RunWaits::AddStage(const Ledger& ledger, Stage stage,
                         const WaitsQuestion& question, Sums& sums) const {
   const StageRecord& record = records_[IndexOf(stage)];
   const double span = ledger.spans.at(stage).seconds();
-  const blame::Stage targets[] = {stage};
-  const std::vector<blame::Delay> delays = blame::Delays(ledger, targets);
+  const Stage targets[] = {stage};
+  const std::vector<Delay> delays = Delays(ledger, targets);
   double ran = 0;     // task seconds
   double lacked = 0;  // slot seconds
-  const auto first = ledger.stages.lower_bound({stage, blame::Host{}});
+  const auto first = ledger.stages.lower_bound({stage, Host{}});
   for (auto at = first; at != ledger.stages.end() && at->first.stage == stage; ++at) {
-    if (!blame::IsQueue(at->first.host)) ran += at->second.seconds;
+    if (!IsQueue(at->first.host)) ran += at->second.seconds;
   }
-  for (const blame::Delay& delay : delays) {
+  for (const Delay& delay : delays) {
     if (delay.resource == Resource::kScheduler) lacked += delay.task_seconds;
   }
   if (!(ran > 0)) return;
   // With the slots that it lacked, too, it would have needed this much less of its time.
   const double per_slot_second = (span + record.full_seconds) / (ran + lacked);
   const double per_task_second = span / ran;
-  const auto is_asked = [&](Resource resource, blame::Host host) {
+  const auto is_asked = [&](Resource resource, Host host) {
     if (question.resource && *question.resource != resource) return false;
     if (question.host.empty()) return true;
-    return !blame::IsQueue(host) && hosts_[static_cast<std::size_t>(host)] == question.host;
+    return !IsQueue(host) && hosts_[static_cast<std::size_t>(host)] == question.host;
   };
   const auto add = [&](Resource resource, double seconds) {
     sums.waits[resource].seconds = sums.waits[resource].seconds.value_or(0) + seconds;
   };
   for (auto at = first; at != ledger.stages.end() && at->first.stage == stage; ++at) {
-    if (blame::IsQueue(at->first.host)) continue;
-    for (const Resource resource : blame::kResources) {
+    if (IsQueue(at->first.host)) continue;
+    for (const Resource resource : kResources) {
       if (resource == Resource::kScheduler || !is_asked(resource, at->first.host)) continue;
-      const blame::Waited& waited = at->second.waited[resource];
+      const Waited& waited = at->second.waited[resource];
       if (waited.measured_seconds < at->second.seconds) sums.waits[resource].is_least = true;
       if (waited.measured_seconds > 0) add(resource, waited.wait_seconds * per_task_second);
     }
   }
-  if (slots_told_ && record.opened_at && is_asked(Resource::kScheduler, blame::QueueOf({}))) {
+  if (slots_told_ && record.opened_at && is_asked(Resource::kScheduler, QueueOf({}))) {
     add(Resource::kScheduler, 0);
   }
-  const blame::Query own = stages_[IndexOf(stage)].query;
-  for (const blame::Delay& delay : delays) {
-    const blame::Query other = stages_[IndexOf(delay.source)].query;
+  const Query own = stages_[IndexOf(stage)].query;
+  for (const Delay& delay : delays) {
+    const Query other = stages_[IndexOf(delay.source)].query;
     if (other == own || !is_asked(delay.resource, delay.host)) continue;
     const bool is_slots = delay.resource == Resource::kScheduler;
     const double seconds = delay.task_seconds * (is_slots ? per_slot_second : per_task_second);
@@ -272,9 +270,9 @@ void RunWaits::AddStage(const blame::Ledger& ledger, blame::Stage stage,
 }
 
 std::vector<QueryWaits> RunWaits::Ask(const WaitsQuestion& question) const {
-  const blame::Ledger ledger = contention_.Whole();
+  const Ledger ledger = contention_.Whole();
   struct Ran {
-    blame::Stage stage{};
+    Stage stage{};
     Span span;
   };
   std::vector<std::vector<Ran>> ran(queries_.size());
@@ -304,7 +302,7 @@ std::vector<QueryWaits> RunWaits::Ask(const WaitsQuestion& question) const {
       answer.culprits.push_back(
           {.query = queries_[static_cast<std::size_t>(other)].name,
            .resource = resource,
-           .host = blame::IsQueue(host) ? "" : hosts_[static_cast<std::size_t>(host)],
+           .host = IsQueue(host) ? "" : hosts_[static_cast<std::size_t>(host)],
            .seconds = seconds});
     }
     std::stable_sort(answer.culprits.begin(), answer.culprits.end(),
@@ -317,4 +315,4 @@ std::vector<QueryWaits> RunWaits::Ask(const WaitsQuestion& question) const {
   return answers;
 }
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::blame

@@ -20,13 +20,13 @@
 #include "master/blame/stage.h"
 #include "tidemark/event.h"
 
-namespace tidemark::cli {
+namespace tidemark::blame {
 
 // Seconds by which the query ended later: of stages that followed one another, never of two at
 // once.
 struct Culprit {
   std::string query;
-  blame::Resource resource = blame::Resource::kScheduler;
+  Resource resource = Resource::kScheduler;
   std::string host;  // empty: slots, which are not of one host
   double seconds = 0;
   friend bool operator==(const Culprit&, const Culprit&) = default;
@@ -41,13 +41,13 @@ struct QueryWaits {
   std::string query;
   std::optional<double> seconds;  // from its start to its end, or as far as the events go
   // Slots: only what others held, while no slot was free. The rest: whoever caused it.
-  blame::PerResource<QueryWait> waits;
+  PerResource<QueryWait> waits;
   std::vector<Culprit> culprits;  // other queries, the worst first
 };
 
 struct WaitsQuestion {
   std::string query;  // empty: all
-  std::optional<blame::Resource> resource;
+  std::optional<Resource> resource;
   std::string host;  // empty: all, and slots
   std::size_t culprits_max = 3;
 };
@@ -83,9 +83,9 @@ class RunWaits {
     std::uint32_t slots = 0;
   };
   struct Running {
-    blame::Attempt attempt{};
+    Attempt attempt{};
     double from = 0;
-    blame::TaskUse totals;
+    TaskUse totals;
   };
   struct Span {
     double from = 0;
@@ -93,32 +93,32 @@ class RunWaits {
   };
 
   double SecondsOf(absl::Time at);
-  blame::Query QueryOf(const std::string& name);
-  blame::Stage StageOf(std::uint32_t number);
-  blame::Host HostOf(const std::string& name);
+  Query QueryOf(const std::string& name);
+  Stage StageOf(std::uint32_t number);
+  Host HostOf(const std::string& name);
   void Open(const StageOpened& opened);
   void Open(const GroupOpened& opened);
   void Change(const AttemptChanged& changed);
   void Start(const AttemptChanged& changed, double at);
   void End(const Key& key, double at);
-  void Add(const std::optional<blame::Piece>& piece);
+  void Add(const std::optional<Piece>& piece);
   void SeeFullness();
   void Fold();
   struct Sums;
-  void AddStage(const blame::Ledger& ledger, blame::Stage stage, const WaitsQuestion& question,
+  void AddStage(const Ledger& ledger, Stage stage, const WaitsQuestion& question,
                 Sums& sums) const;
 
   std::optional<absl::Time> first_;
   double now_ = 0;
-  blame::Attempts attempts_;
-  blame::Contention contention_;
+  Attempts attempts_;
+  Contention contention_;
   std::vector<QueryRecord> queries_;
-  std::map<std::string, blame::Query> query_by_name_;
-  std::vector<blame::StageInfo> stages_;
+  std::map<std::string, Query> query_by_name_;
+  std::vector<StageInfo> stages_;
   std::vector<StageRecord> records_;
-  std::map<std::uint32_t, blame::Stage> stage_by_number_;
+  std::map<std::uint32_t, Stage> stage_by_number_;
   std::vector<std::string> hosts_;
-  std::map<std::string, blame::Host> host_by_name_;
+  std::map<std::string, Host> host_by_name_;
   std::map<std::uint32_t, Executor> executors_;
   std::uint64_t slots_ = 0;
   bool slots_told_ = false;
@@ -128,4 +128,4 @@ class RunWaits {
   std::optional<double> full_from_;
 };
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::blame

@@ -1,4 +1,4 @@
-#include "cli/query_waits.h"
+#include "master/blame/query_waits.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,10 +7,9 @@
 
 #include "spark/log_parser.h"
 
-namespace tidemark::cli {
+namespace tidemark::blame {
 namespace {
 
-using blame::Resource;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -155,4 +154,4 @@ TEST(QueryWaits, OnAHostSlotsAreNotCounted) {
 }
 
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::blame
