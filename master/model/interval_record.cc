@@ -50,7 +50,7 @@ EndPrediction IntervalRecord::Widen(const EndPrediction& said) {
   const absl::Duration left = std::max(*said.end - said.at, absl::ZeroDuration());
   const absl::Duration missed = cost::kDeviationsOf90Percent * Missed(said);
   const auto half = [&](absl::Duration of_source) {
-    return std::max(kHalfWidthMin * left, Hypot(kWiden * of_source, missed));
+    return Hypot(std::max(kHalfWidthMin * left, kWiden * of_source), missed);
   };
   const absl::Duration below = half(*said.end - *said.lower);
   const absl::Duration of_source = *said.upper - *said.end;

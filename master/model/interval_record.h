@@ -3,7 +3,7 @@
 //
 // With e the end that a source predicts at t and [l, u] its interval, lengths in seconds:
 //
-//   below = max(m (e - t), hypot(w (e - l), z d)),   above likewise
+//   below = hypot(max(m (e - t), w (e - l)), z d),   above likewise
 //   d     = root mean square of (end predicted at s - e) over the predictions made in the second
 //           half of the time since the first, times (e - t) / mean of (t - s), at most 4
 //
