@@ -10,9 +10,9 @@
 
 #include "absl/time/time.h"
 #include "cli/config/serve_config.h"
-#include "master/blame/query_waits.h"
 #include "examples/local_mapreduce/run.h"
 #include "examples/local_mapreduce/workflow.h"
+#include "master/blame/query_waits.h"
 #include "tidemark/client_security.h"
 #include "tidemark/plan.h"
 

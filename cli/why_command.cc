@@ -10,9 +10,9 @@
 #include "cli/console/text.h"
 #include "cli/exit_code.h"
 #include "cli/progress.h"
-#include "master/blame/query_waits.h"
 #include "cli/spark_remarks.h"
 #include "cli/table_output.h"
+#include "master/blame/query_waits.h"
 #include "spark/log_reader.h"
 
 namespace tidemark::cli {

@@ -219,8 +219,8 @@ struct RunWaits::Sums {
   std::map<std::tuple<Query, Resource, Host>, double> culprits;
 };
 
-void RunWaits::AddStage(const Ledger& ledger, Stage stage,
-                        const WaitsQuestion& question, Sums& sums) const {
+void RunWaits::AddStage(const Ledger& ledger, Stage stage, const WaitsQuestion& question,
+                        Sums& sums) const {
   const StageRecord& record = records_[IndexOf(stage)];
   const double span = ledger.spans.at(stage).seconds();
   const Stage targets[] = {stage};

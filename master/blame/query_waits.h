@@ -105,8 +105,7 @@ class RunWaits {
   void SeeFullness();
   void Fold();
   struct Sums;
-  void AddStage(const Ledger& ledger, Stage stage, const WaitsQuestion& question,
-                Sums& sums) const;
+  void AddStage(const Ledger& ledger, Stage stage, const WaitsQuestion& question, Sums& sums) const;
 
   std::optional<absl::Time> first_;
   double now_ = 0;
