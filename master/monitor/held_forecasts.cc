@@ -21,6 +21,10 @@ absl::Duration ScaleOf(const Range& range) {
   return std::max({range.median, upper - lower, kShortest});
 }
 
+bool HasRunOut(const Range& range) {
+  return range.upper.value_or(range.median) <= absl::ZeroDuration();
+}
+
 // As wire::Delta() does.
 void Age(absl::Duration passed, absl::Duration& left) {
   left = std::max(left - passed, absl::ZeroDuration());
@@ -43,6 +47,7 @@ double Difference(const std::optional<absl::Duration>& held,
 double Difference(const std::optional<Range>& held, const std::optional<Range>& newer) {
   if (held.has_value() != newer.has_value()) return kOther;
   if (!held) return 0;
+  if (HasRunOut(*held) != HasRunOut(*newer)) return kOther;
   const absl::Duration scale = ScaleOf(*newer);
   return std::max({Difference(held->median, newer->median, scale),
                    Difference(held->lower, newer->lower, scale),

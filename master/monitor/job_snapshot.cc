@@ -451,6 +451,8 @@ void AddForecasts(const StagesEstimate& estimate, Snapshot& job) {
     if (has_ended || stage->id != predicted.id) continue;
     if (!stage->started_at) stage->starts_in = widened(predicted.starts_in);
     stage->ends_in = widened(predicted.ends_in);
+    // It goes on beyond all that was expected of it: its end is not known, and is not now.
+    if (stage->ends_in && stage->ends_in->upper <= absl::ZeroDuration()) stage->ends_in.reset();
     stage->task_time = predicted.task_time;
     stage->is_critical = predicted.is_critical;
   }

@@ -71,7 +71,10 @@ inline bool IsSane(const StageProgress& stage) {
     return !range ||
            (range->median >= absl::ZeroDuration() && range->median < absl::InfiniteDuration());
   };
-  return is_fraction(stage.fraction_done) && is_instant(stage.started_at) &&
+  // What goes on does not end now.
+  const bool ends_later =
+      !stage.ends_in || stage.ends_in->upper.value_or(stage.ends_in->median) > absl::ZeroDuration();
+  return ends_later && is_fraction(stage.fraction_done) && is_instant(stage.started_at) &&
          is_instant(stage.ended_at) && is_span(stage.starts_in) && is_span(stage.ends_in) &&
          stage.running_tasks + stage.finished_tasks <= stage.tasks &&
          (!stage.shuffle || is_fraction(stage.shuffle->fraction_done));

@@ -1,0 +1,55 @@
+#include "master/monitor/held_forecasts.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/master/events.h"
+
+namespace tidemark::monitor {
+namespace {
+
+using test::At;
+
+Range Seconds(double lower, double median, double upper) {
+  return {.median = absl::Seconds(median),
+          .lower = absl::Seconds(lower),
+          .upper = absl::Seconds(upper)};
+}
+
+Snapshot Says(double at, const Range& ends_in) {
+  Snapshot snapshot;
+  snapshot.at = At(at);
+  snapshot.stages.emplace_back().ends_in = ends_in;
+  snapshot.stages.back().started_at = At(0);
+  return snapshot;
+}
+
+// A thirty-second of 40 s is more than the quarter of a second by which it differs.
+TEST(HeldForecasts, AForecastThatHoldsIsRepeatedAsItHasAged) {
+  HeldForecasts held;
+  Snapshot first = Says(0, Seconds(30, 40, 50));
+  held.Hold(first);
+  Snapshot second = Says(1, Seconds(29, 39.25, 49));
+  held.Hold(second);
+  EXPECT_EQ(second.stages[0].ends_in->median, absl::Seconds(39));
+}
+
+TEST(HeldForecasts, AForecastThatNoLongerHoldsIsReplaced) {
+  HeldForecasts held;
+  Snapshot first = Says(0, Seconds(30, 40, 50));
+  held.Hold(first);
+  Snapshot second = Says(1, Seconds(29, 45, 49));
+  held.Hold(second);
+  EXPECT_EQ(second.stages[0].ends_in->median, absl::Seconds(45));
+}
+
+TEST(HeldForecasts, WhatGoesOnIsNotSaidToEndNow) {
+  HeldForecasts held;
+  Snapshot first = Says(0, Seconds(0.8, 0.9, 1));
+  held.Hold(first);
+  Snapshot second = Says(1, Seconds(0, 0.05, 0.1));
+  held.Hold(second);
+  EXPECT_EQ(second.stages[0].ends_in->upper, absl::Milliseconds(100));
+}
+
+}  // namespace
+}  // namespace tidemark::monitor
