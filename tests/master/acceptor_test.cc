@@ -167,7 +167,17 @@ class DescriptorsLeft {
   rlimit before_{};
 };
 
+#if defined(__has_feature)
+#if __has_feature(undefined_behavior_sanitizer)
+#define TIDEMARK_CHECKS_TYPES_BY_PIPE
+#endif
+#endif
+
 TEST_F(AcceptorTest, ServesOnAfterDescriptorsHaveRunOut) {
+#ifdef TIDEMARK_CHECKS_TYPES_BY_PIPE
+  GTEST_SKIP() << "-fsanitize=vptr opens a pipe at each type that it has not seen, and takes a "
+                  "descriptor it does not get for a bad object";
+#endif
   for (const bool with_tokens : {false, true}) {
     Start("127.0.0.1:0", with_tokens);
     const auto client = Connect(master_->address());
