@@ -12,14 +12,16 @@ final class Answers {
   private Answers() {}
 
   /**
-   * Applies control first, so that it holds for everyone who waited for the acknowledgement.
+   * Applies all but the acknowledgement, so that this holds for everyone who waits for that.
    * {@code onRefusal} hears why, for each event that was refused.
+   *
+   * @return for {@link Outbox#acknowledge}; 0: nothing new
    */
-  static void apply(
+  static long apply(
       byte[] response, Outbox outbox, MeterSettings settings, Consumer<String> onRefusal) {
     // We open one source, as 0.
     if (handleOf(response) != 0) {
-      return;
+      return 0;
     }
     long accepted = 0;
     final ProtoReader fields = new ProtoReader(response);
@@ -41,7 +43,7 @@ final class Answers {
           break;
       }
     }
-    outbox.acknowledge(accepted);
+    return accepted;
   }
 
   private static long handleOf(byte[] response) {

@@ -298,11 +298,13 @@ public final class Sender {
   private final class StreamListener implements EventStream.Listener {
     @Override
     public void answered(byte[] message) {
-      Answers.apply(
-          message, outbox, settings, reason -> complaints.tell("refused a report: " + reason));
+      final long accepted =
+          Answers.apply(
+              message, outbox, settings, reason -> complaints.tell("refused a report: " + reason));
       answered = true;
       silent = false;
       unreachable = false;
+      outbox.acknowledge(accepted);
       wake();
       if (!heard) {
         heard = true;

@@ -100,7 +100,7 @@ public class OutboxTest {
             .message(4, new ProtoWriter().uint(8, 1))
             .uint(1, 7)
             .toByteArray();
-    Answers.apply(ofAnother, outbox, settings, reason -> fail(reason));
+    outbox.acknowledge(Answers.apply(ofAnother, outbox, settings, reason -> fail(reason)));
     assertTrue(outbox.hasUnacknowledged());
     assertFalse(settings.sendPoints());
   }
@@ -110,7 +110,7 @@ public class OutboxTest {
     final Outbox outbox = new Outbox(new Source("test", "s", "j", ""), 1 << 20);
     final StringBuilder told = new StringBuilder();
     final byte[] answer = new ProtoWriter().uint(6, 200).toByteArray();
-    Answers.apply(answer, outbox, new MeterSettings(), told::append);
+    outbox.acknowledge(Answers.apply(answer, outbox, new MeterSettings(), told::append));
     assertEquals("200 more, of which the master gives no reason", told.toString());
   }
 
