@@ -119,6 +119,46 @@ void CostModel::TakeResiduals(CostNoise noise) {
       ratios.push_back((bin.amount + negligible_) / (Curve(k, bin.size, bin.bytes) + negligible_));
     }
   }
+  GiveBackWhatIsSmoothedAway();
+  MatchTotals();
+}
+
+// Tukey's twicing: what a kernel mean leaves of the ratios is added to them.
+void CostModel::GiveBackWhatIsSmoothedAway() {
+  std::vector<std::vector<double>> twiced = ratios_;
+  for (std::size_t b = 0; b < bins_.size(); ++b) {
+    const std::vector<CostCorrection> smoothed = Corrections(bins_[b].size);
+    for (std::size_t k = 0; k < curves_.size(); ++k) {
+      twiced[k][b] += ratios_[k][b] - smoothed[k].factor;
+    }
+  }
+  ratios_ = std::move(twiced);
+}
+
+// So that each curve gives the key groups that were seen the time that they took in all, as far as
+// bins tell what theirs take: a mean of ratios is not the ratio of sums.
+void CostModel::MatchTotals() {
+  double observed = 0;
+  std::vector<double> predicted(curves_.size(), 0);
+  for (std::size_t b = 0; b < bins_.size(); ++b) {
+    const CostBin& bin = bins_[b];
+    const double weight = Evidence(b) * bin.count;
+    observed += weight * (bin.amount + negligible_);
+    const std::vector<CostCorrection> corrections = Corrections(bin.size);
+    for (std::size_t k = 0; k < curves_.size(); ++k) {
+      const double amount = Corrected(corrections[k], Curve(k, bin.size, bin.bytes));
+      predicted[k] += weight * (amount + negligible_);
+    }
+  }
+  for (std::size_t k = 0; k < curves_.size(); ++k) {
+    const double match = observed / predicted[k];
+    if (!std::isfinite(match)) continue;  // amounts whose sum is no number
+    for (double& ratio : ratios_[k]) ratio *= match;
+  }
+}
+
+double CostModel::Evidence(std::size_t b) const {
+  return 1 / (noise_[b] / bins_[b].count + kObservedErrorMin * kObservedErrorMin);
 }
 
 double CostModel::RelativeVariance(double size) const {
@@ -143,7 +183,7 @@ std::vector<CostCorrection> CostModel::Corrections(double size) const {
   for (std::size_t b = 0; b < bins_.size(); ++b) {
     const double kernel = Kernel(log_size - log_sizes_[b]);
     if (kernel < 1e-5) continue;
-    const double w = kernel / (noise_[b] / bins_[b].count + kObservedErrorMin * kObservedErrorMin);
+    const double w = kernel * Evidence(b);
     weight += w;
     for (std::size_t k = 0; k < curves_.size(); ++k) above[k] += w * ratios_[k][b];
   }

@@ -6,8 +6,9 @@
 // A curve's probability follows from how well it fits (curve_posterior.h). Each curve is then
 // corrected where key groups were seen: f(x) = rho(x) (g(x) + e) - e, with rho the kernel mean of
 // observed over fitted times, which goes to 1 away from the data; e, a ten-thousandth of the
-// largest, is added to both, so that next to nothing has a ratio. So a prediction is the local mean
-// among like sizes and the anchored curve beyond them, without a switch between two.
+// largest, is added to both, so that next to nothing has a ratio. What the mean smooths away is
+// given back once (Tukey's twicing), and the bins take in all what they took. So a prediction is
+// the local mean among like sizes and the anchored curve beyond them, without a switch between two.
 //
 // Source: docs/references.md [TM]. Cost of Fit: O(curves x bins). Pure value, immutable, safe to
 // share.
@@ -71,11 +72,15 @@ class CostModel {
 
  private:
   void TakeResiduals(CostNoise noise);
+  void GiveBackWhatIsSmoothedAway();
+  void MatchTotals();
+  // How much the mean of a bin tells: 1 / its relative variance.
+  double Evidence(std::size_t b) const;
 
   std::vector<CostBin> bins_;
   std::vector<double> log_sizes_;  // of the bins, to base 2
   std::vector<CostCurve> curves_;
-  std::vector<std::vector<double>> ratios_;  // of each curve: observed over fitted, by bin
+  std::vector<std::vector<double>> ratios_;  // of each curve: rho at the bins before smoothing
   double scale_ = 1;
   double bytes_scale_ = 1;
   double negligible_ = 0;  // e

@@ -112,6 +112,36 @@ TEST(CostModel, EveryCurveSaysWhatWasSeenWhereCostsAreSmallBesideTheLargest) {
   }
 }
 
+// No curve of the family goes through these, and a kernel mean levels them.
+std::vector<CostBin> WavyBins() {
+  std::vector<CostBin> bins;
+  for (int i = 0; i < 32; ++i) {
+    const double size = 16 * std::exp2(i / 4.0);
+    bins.push_back({size, 1e5, size * (1 + 0.3 * std::sin(i)), 0.01});
+  }
+  return bins;
+}
+
+TEST(CostModel, EveryCurveTakesInAllWhatItsKeyGroupsTook) {
+  const std::vector<CostBin> bins = WavyBins();
+  const CostModel model = CostModel::Fit(bins);
+  double took = 0;
+  for (const CostBin& bin : bins) took += bin.count * bin.amount;
+  for (std::size_t k = 0; k < model.curves().size(); ++k) {
+    double predicted = 0;
+    for (const CostBin& bin : bins) predicted += bin.count * model.Predict(k, bin.size);
+    EXPECT_NEAR(predicted / took, 1, 0.002) << k;
+  }
+}
+
+TEST(CostModel, FollowsWhatWasSeenMoreCloselyThanAKernelMean) {
+  const std::vector<CostBin> bins = WavyBins();
+  const CostModel model = CostModel::Fit(bins);
+  double off = 0;
+  for (const CostBin& bin : bins) off += std::abs(model.Predict(bin.size) / bin.amount - 1);
+  EXPECT_LT(off / static_cast<double>(bins.size()), 0.05);  // 0.08 without twicing
+}
+
 TEST(CostModel, OneSizeIsEnoughToSayWhatItCosts) {
   const CostModel model = CostModel::Fit({{100, 50, 2, 0.01}});
   EXPECT_NEAR(model.Predict(100), 2, 0.05);
