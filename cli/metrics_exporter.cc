@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <microhttpd.h>
-#include <netdb.h>
 #include <prometheus/text_serializer.h>
 
 #include <cerrno>
@@ -10,6 +9,7 @@
 #include <string>
 
 #include "cli/metrics_families.h"
+#include "transport/bind_addresses.h"
 
 namespace tidemark::cli {
 namespace {
@@ -69,33 +69,19 @@ class HttpExporter final : public MetricsExporter {
   MHD_Daemon* server_ = nullptr;
 };
 
-// Of host:port, [address]:port or port alone.
-int Resolve(const std::string& address, addrinfo** found) {
-  const std::size_t colon = address.rfind(':');
-  std::string host = colon == std::string::npos ? "" : address.substr(0, colon);
-  const std::string port = colon == std::string::npos ? address : address.substr(colon + 1);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  const addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
-  return getaddrinfo(host.empty() ? nullptr : host.c_str(), port.c_str(), &hints, found);
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<MetricsExporter>> MetricsExporter::Start(const std::string& address,
                                                                         const Master& master) {
-  const auto refuse = [&](const char* reason) {
+  const auto refuse = [&](const std::string& reason) {
     return absl::UnavailableError(
         fmt::format("metrics.listen: cannot listen on {}: {}", address, reason));
   };
-  addrinfo* found = nullptr;
-  if (const int error = Resolve(address, &found); error != 0) return refuse(gai_strerror(error));
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, freeaddrinfo);
+  const auto addresses = transport::BindAddresses(address);
+  if (!addresses.ok()) return refuse(std::string(addresses.status().message()));
   auto exporter = std::make_unique<HttpExporter>(master);
-  // A name may stand for both; scrapers and probes of 127.0.0.1 rely on the older one.
-  for (const bool is_ip4 : {true, false}) {
-    for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
-      if ((each->ai_family == AF_INET) == is_ip4 && exporter->Start(each->ai_addr)) return exporter;
-    }
+  for (const sockaddr_storage& each : *addresses) {
+    if (exporter->Start(reinterpret_cast<const sockaddr*>(&each))) return exporter;
   }
   return refuse(std::strerror(errno));
 }

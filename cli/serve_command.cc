@@ -17,6 +17,7 @@
 #include "cli/spark_logs.h"
 #include "cli/temporary_directory.h"
 #include "cli/watchdog.h"
+#include "cli/web_listener.h"
 #include "tidemark/master.h"
 #include "transport/local_address.h"
 
@@ -82,6 +83,7 @@ int Do(const ServeArguments& arguments) {
   auto config = LoadServeConfig(arguments.config_file, arguments.overrides);
   if (!config.ok()) return Refuse(config.status());
   absl::Status status = CheckMetricsAddress(*config);
+  if (status.ok()) status = CheckWebAddress(*config);
   if (status.ok()) status = CreateDirectory("--log-dir", config->master.event_log_dir);
   const LogSink log = MakeLogSink(config->log_as_json, config->log_least);
   if (status.ok()) status = MakeDataFolder(config->master.data_dir, log);
@@ -101,11 +103,18 @@ int Do(const ServeArguments& arguments) {
     if (!started.ok()) return Refuse(started.status());
     exporter = *std::move(started);
   }
+  std::unique_ptr<web::WebServer> page;
+  if (!config->web_address.empty()) {
+    auto started = StartWeb(*config, **master);
+    if (!started.ok()) return Refuse(started.status());
+    page = *std::move(started);
+  }
   const auto say = [&](const std::string& message) {
     if (config->log_as_json) return log({.message = message});
     WriteLine(stderr, message);
   };
   say(fmt::format("listening on {}", (*master)->address()));
+  if (page != nullptr) say(fmt::format("page at {}", WebUrl(*config, *page)));
   std::unique_ptr<SparkLogs> spark_logs;
   if (!config->spark_logs.empty()) {
     spark_logs = std::make_unique<SparkLogs>(config->spark_logs, **master, log);
@@ -118,6 +127,7 @@ int Do(const ServeArguments& arguments) {
   say("shutting down");
   (*master)->Drain();
   absl::SleepFor(config->shutdown_drain);
+  page.reset();
   (*master)->Shutdown(config->shutdown_grace);
   return kSuccess;
 }

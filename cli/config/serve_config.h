@@ -20,6 +20,8 @@ struct ServeConfig {
   MasterOptions master;
   // Where /metrics is served, host:port; empty: nowhere.
   std::string metrics_address;
+  // Where the page is served, host:port; empty: nowhere.
+  std::string web_address;
   // Where applications of Spark write event logs, to be followed; empty: nowhere.
   std::string spark_logs;
   bool log_as_json = false;

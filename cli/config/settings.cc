@@ -38,6 +38,8 @@ const std::vector<Setting>& AllSettings() {
       // Logs and metrics.
       TextSetting(
           "metrics.listen", "host:port", [](auto& c) -> auto& { return c.metrics_address; }),
+      TextSetting(
+          "web.listen", "host:port", [](auto& c) -> auto& { return c.web_address; }),
       ChoiceSetting<bool>(
           "log.format", {{"text", false}, {"json", true}},
           [](auto& c) -> auto& { return c.log_as_json; }),

@@ -401,6 +401,10 @@ std::string AboutText(absl::Duration duration, const TextOptions& options) {
   return fmt::format("{} {}", options.unicode ? "≈" : "~", DurationText(duration));
 }
 
+RemainingWords DescribeLeft(const Range& left, const TextOptions& options) {
+  return KnownWords(Known(left), options);
+}
+
 RemainingWords DescribeRemaining(const Snapshot& snapshot, const Estimate& estimate,
                                  const TextOptions& options) {
   if (snapshot.is_final) return {.about = StateName(snapshot)};

@@ -51,6 +51,9 @@ struct RemainingWords {
 RemainingWords DescribeRemaining(const Snapshot& snapshot, const Estimate& estimate,
                                  const TextOptions& options);
 
+// Of what runs, such as a task: "~ 41 s left" and "(35-52 s)", or "about to end".
+RemainingWords DescribeLeft(const Range& left, const TextOptions& options);
+
 // Where a job is, in pieces for a header: "map done", "shuffle 40 %", "reduce 1/4 tasks" of a
 // MapReduce job; "3 of 12 stages done, 2 skipped" or "1 of 4 jobs done" of others.
 struct Step {

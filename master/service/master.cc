@@ -309,6 +309,11 @@ class Master::Impl {
 
   absl::StatusOr<Snapshot> WaitUntilFinal(const std::string& job_id, absl::Duration timeout);
 
+  std::shared_ptr<grpc::Channel> InProcessChannel() const {
+    grpc::ChannelArguments arguments;
+    arguments.SetMaxReceiveMessageSize(-1);  // a snapshot is as large as its job
+    return server_->InProcessChannel(arguments);
+  }
   const JobHub& hub() const { return *hub_; }
   const std::string& address() const { return acceptor_.address(); }
 
@@ -568,6 +573,9 @@ absl::StatusOr<std::unique_ptr<Master>> Master::Start(const MasterOptions& optio
 }
 
 const std::string& Master::address() const { return impl_->address(); }
+std::shared_ptr<grpc::Channel> Master::InProcessChannel() const {
+  return impl_->InProcessChannel();
+}
 absl::StatusOr<Snapshot> Master::GetJob(const std::string& job_id) const {
   const absl::StatusOr<PublishedJob> job = impl_->hub().Find(job_id);
   if (!job.ok()) return job.status();

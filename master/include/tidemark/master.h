@@ -27,6 +27,10 @@
 #include "tidemark/log.h"
 #include "tidemark/master_stats.h"
 
+namespace grpc {
+class Channel;
+}  // namespace grpc
+
 namespace tidemark {
 
 // Files in PEM, read again when they change.
@@ -112,6 +116,10 @@ class Master {
 
   // Where it listens, with the port it got.
   const std::string& address() const;
+
+  // To its services without a network, for a front of another kind in this process: its calls count
+  // as those of one host, and need a token where all do. The channel must go before the master.
+  std::shared_ptr<grpc::Channel> InProcessChannel() const;
 
   // The newest snapshot of a job or plan, of sequence 0 before the first. NotFound: no such job.
   absl::StatusOr<Snapshot> GetJob(const std::string& job_id) const;

@@ -1,0 +1,518 @@
+// A real master and its page on this host, asked over sockets. Waits are for conditions, with a
+// deadline that only a failure reaches.
+#include "web/web_server.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <google/protobuf/util/json_util.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cli/web_words.h"
+#include "tidemark/agent.h"
+#include "tidemark/master.h"
+#include "tidemark/v1/job_service.grpc.pb.h"
+#include "tidemark/web/v1/web.pb.h"
+
+namespace tidemark::web {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+using Json = nlohmann::json;
+
+constexpr int kDeadlineSeconds = 20;
+
+// A connection, read as it comes.
+class Connection {
+ public:
+  explicit Connection(int port, int receive_buffer = 0) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+    if (receive_buffer > 0) {
+      setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof(receive_buffer));
+    }
+    const timeval patience{.tv_sec = kDeadlineSeconds};
+    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    sockaddr_in address{.sin_family = AF_INET, .sin_port = htons(static_cast<uint16_t>(port))};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    is_open_ = connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+  }
+  ~Connection() { close(socket_); }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  bool is_open() const { return is_open_; }
+  void Send(const std::string& bytes) const {
+    for (std::size_t sent = 0; sent < bytes.size();) {
+      const ssize_t now = send(socket_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+      if (now <= 0) return;
+      sent += static_cast<std::size_t>(now);
+    }
+  }
+  // Whether something came before the end or the deadline.
+  bool ReadMore() {
+    char bytes[65536];
+    const ssize_t count = recv(socket_, bytes, sizeof(bytes), 0);
+    if (count > 0) read_.append(bytes, static_cast<std::size_t>(count));
+    return count > 0;
+  }
+  const std::string& ReadAll() {
+    while (ReadMore()) {
+    }
+    return read_;
+  }
+  bool ReadUntil(const std::string& text) {
+    std::size_t from = 0;
+    while (read_.find(text, from) == std::string::npos) {
+      from = read_.size() - std::min(read_.size(), text.size());
+      if (!ReadMore()) return false;
+    }
+    return true;
+  }
+  const std::string& read() const { return read_; }
+
+ private:
+  const int socket_;
+  bool is_open_ = false;
+  std::string read_;
+};
+
+struct Answered {
+  int status = 0;
+  std::string head;
+  std::string body;
+};
+
+Answered Parsed(const std::string& all) {
+  Answered answer;
+  const std::size_t end = all.find("\r\n\r\n");
+  if (end == std::string::npos || !all.starts_with("HTTP/1.1 ")) return answer;
+  answer.status = std::atoi(all.c_str() + 9);
+  answer.head = all.substr(0, end + 2);
+  answer.body = all.substr(end + 4);
+  return answer;
+}
+
+// The events of a stream, without the chunks of HTTP around them.
+std::vector<Json> UpdatesIn(const std::string& all) {
+  const Answered answer = Parsed(all);
+  std::string text;
+  for (std::size_t at = 0; at < answer.body.size();) {
+    const std::size_t line = answer.body.find("\r\n", at);
+    if (line == std::string::npos) break;
+    const std::size_t size = std::stoul(answer.body.substr(at, line - at), nullptr, 16);
+    text += answer.body.substr(line + 2, size);
+    at = line + 2 + size + 2;
+  }
+  std::vector<Json> updates;
+  const std::string start = "event: update\ndata: ";
+  for (std::size_t at = 0; (at = text.find(start, at)) != std::string::npos;) {
+    at += start.size();
+    const std::size_t end = text.find("\n\n", at);
+    if (end == std::string::npos) break;
+    updates.push_back(Json::parse(text.substr(at, end - at)));
+  }
+  return updates;
+}
+
+class WebServerTest : public testing::Test {
+ protected:
+  void Start(const std::string& tokens = "") {
+    MasterOptions options;
+    options.tick_interval = absl::Milliseconds(20);
+    options.tick_interval_min = absl::Milliseconds(10);
+    options.agent_flush_interval = absl::Milliseconds(50);
+    options.calls_per_second = 0;
+    if (!tokens.empty()) {
+      options.tokens_file = fmt::format("{}/tokens.{}", testing::TempDir(), getpid());
+      std::ofstream(options.tokens_file) << tokens;
+      std::filesystem::permissions(options.tokens_file, std::filesystem::perms::owner_read);
+    }
+    auto master = Master::Start(options);
+    ASSERT_TRUE(master.ok()) << master.status();
+    master_ = *std::move(master);
+    if (!tokens.empty()) std::filesystem::remove(options.tokens_file);
+    StartPage(!tokens.empty());
+  }
+  void StartPage(bool has_tokens) {
+    auto server = WebServer::Start({.address = "127.0.0.1:0",
+                                    .master = master_->InProcessChannel(),
+                                    .has_tokens = has_tokens,
+                                    .words_of = &cli::WebWordsOf,
+                                    .version = "0.2.0"});
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+  }
+  ~WebServerTest() override { server_.reset(); }
+
+  std::unique_ptr<Agent> Opened(const std::string& job_id, std::size_t reduces = 1) {
+    auto agent = Agent::Create({.master_address = master_->address(), .job_id = job_id});
+    agent->OpenJob({.name = "my <b>job</b>", .stages = MapReduceStages(1, reduces)});
+    return agent;
+  }
+  // Waits until the master shows the job.
+  void Await(const std::string& job_id) const {
+    for (int i = 0; i < 100 * kDeadlineSeconds; ++i) {
+      const auto job = master_->GetJob(job_id);
+      if (job.ok() && job->sequence > 0) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    FAIL() << "the master does not show " << job_id;
+  }
+
+  std::string Head(const std::string& method, const std::string& path,
+                   const std::string& headers) const {
+    return fmt::format("{} {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n{}", method, path, server_->port(),
+                       headers);
+  }
+  Answered Ask(const std::string& method, const std::string& path, const std::string& headers = "",
+               const std::string& body = "") const {
+    Connection connection(server_->port());
+    const std::string length =
+        method == "GET" ? "" : fmt::format("Content-Length: {}\r\n", body.size());
+    connection.Send(Head(method, path, headers) + length + "Connection: close\r\n\r\n" + body);
+    return Parsed(connection.ReadAll());
+  }
+  Answered Get(const std::string& path, const std::string& headers = "") const {
+    return Ask("GET", path, headers);
+  }
+  std::unique_ptr<Connection> Watch(const std::string& path, const std::string& headers = "",
+                                    int receive_buffer = 0) const {
+    auto connection = std::make_unique<Connection>(server_->port(), receive_buffer);
+    connection->Send(Head("GET", path, headers) + "\r\n");
+    return connection;
+  }
+
+  std::unique_ptr<Master> master_;
+  std::unique_ptr<WebServer> server_;
+};
+
+TEST_F(WebServerTest, SaysWhatGrpcSays) {
+  Start();
+  auto agent = Opened("job-1");
+  agent->CloseJob(JobOutcome::kSucceeded, "");
+  agent->Shutdown();
+  ASSERT_TRUE(master_->WaitUntilFinal("job-1", absl::Seconds(kDeadlineSeconds)).ok());
+  grpc::ClientContext context;
+  tidemark::v1::GetJobRequest request;
+  tidemark::v1::GetJobResponse response;
+  request.set_job_id("job-1");
+  const auto stub = tidemark::v1::JobService::NewStub(
+      grpc::CreateChannel(master_->address(), grpc::InsecureChannelCredentials()));
+  ASSERT_TRUE(stub->GetJob(&context, request, &response).ok());
+
+  const Answered one = Get("/api/jobs/job-1");
+  EXPECT_EQ(one.status, 200);
+  v1::JobAnswer answer;
+  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(one.body, &answer).ok()) << one.body;
+  EXPECT_EQ(answer.snapshot().SerializeAsString(), response.snapshot().SerializeAsString());
+  EXPECT_EQ(answer.words().title(), "my <b>job</b>");
+  EXPECT_EQ(answer.words().state(), "succeeded");
+  EXPECT_EQ(answer.words().percent(), "100 %");
+
+  const Json list = Json::parse(Get("/api/jobs?filter.states=JOB_STATE_SUCCEEDED").body);
+  EXPECT_EQ(list["list"]["snapshots"][0]["job_id"], "job-1");
+  EXPECT_EQ(list["words"]["job-1"]["state"], "succeeded");
+  EXPECT_EQ(Get("/api/jobs/nobody").status, 404);
+  EXPECT_EQ(Json::parse(Get("/api/jobs/nobody").body)["code"], "NOT_FOUND");
+}
+
+TEST_F(WebServerTest, StreamsAJobToItsEndAndResumes) {
+  Start();
+  auto agent = Opened("job-1");
+  Await("job-1");
+  auto connection = Watch("/api/jobs/job-1/watch?deltas=true");
+  ASSERT_TRUE(connection->ReadUntil("\"base_sequence\"")) << connection->read();
+  EXPECT_THAT(connection->read(), HasSubstr("text/event-stream"));
+  const std::size_t id = connection->read().find("\nid: ") + 5;
+  const std::string token = connection->read().substr(id, connection->read().find('\n', id) - id);
+  connection.reset();  // the reader goes away, and comes back with what it had
+
+  auto again = Watch("/api/jobs/job-1/watch?deltas=true", "Last-Event-ID: " + token + "\r\n");
+  ASSERT_TRUE(again->ReadUntil("event: update"));
+  agent->CloseJob(JobOutcome::kSucceeded, "");
+  agent->Shutdown();
+  ASSERT_TRUE(again->ReadUntil("event: end")) << again->read();
+  const std::vector<Json> updates = UpdatesIn(again->read());
+  ASSERT_GE(updates.size(), 2);
+  EXPECT_FALSE(updates.front()["update"].contains("restarted"));
+  EXPECT_FALSE(updates.front()["update"]["snapshot"].contains("base_sequence"));
+  std::uint64_t before = 0;
+  for (const Json& update : updates) {
+    const Json& snapshot = update["update"]["snapshot"];
+    const std::uint64_t sequence = std::stoull(snapshot["sequence"].get<std::string>());
+    EXPECT_GT(sequence, before);
+    before = sequence;
+    EXPECT_EQ(snapshot.value("final", false), &update == &updates.back());
+  }
+}
+
+TEST_F(WebServerTest, StreamsTheListOfJobs) {
+  Start();
+  auto agent = Opened("job-1");
+  auto connection = Watch("/api/watch");
+  ASSERT_TRUE(connection->ReadUntil("\"synced\":true")) << connection->read();
+  ASSERT_TRUE(connection->ReadUntil("job-1"));
+  auto second = Opened("job-2");
+  ASSERT_TRUE(connection->ReadUntil("job-2"));
+  agent->Shutdown();
+  second->Shutdown();
+}
+
+constexpr const char* kTokens =
+    "reader nightly-* reader-0123456789abcdef\n"
+    "admin  *         admins-0123456789abcdef\n";
+
+TEST_F(WebServerTest, ATokenOpensWhatItOpensOverGrpc) {
+  Start(kTokens);
+  const std::string reader = "Authorization: Bearer reader-0123456789abcdef\r\n";
+  EXPECT_EQ(Get("/api/jobs").status, 401);
+  EXPECT_EQ(Get("/api/jobs", "Authorization: Bearer wrong-0123456789abcde\r\n").status, 401);
+  EXPECT_EQ(Get("/api/jobs", "Authorization: Bearer \x80\xff\r\n").status, 401);
+  EXPECT_EQ(Get("/api/jobs", reader).status, 200);
+  EXPECT_EQ(Get("/api/jobs/daily-1", reader).status, 403);
+  EXPECT_EQ(Get("/api/jobs/nightly-1", reader).status, 404);
+  EXPECT_EQ(Get("/api/jobs/daily-1/watch", reader).status, 403);
+  EXPECT_EQ(Get("/api/watch").status, 401);
+  EXPECT_EQ(Get("/").status, 200) << "the page itself holds no secret";
+}
+
+TEST_F(WebServerTest, ACookieStandsForTheToken) {
+  Start(kTokens);
+  const std::string ours = fmt::format("Origin: http://127.0.0.1:{}\r\n", server_->port());
+  const std::string json = "Content-Type: application/json\r\n";
+  EXPECT_EQ(Ask("POST", "/api/session", ours + json, R"({"token":"wrong-0123456789abcde"})").status,
+            401);
+  EXPECT_EQ(Ask("POST", "/api/session", ours + json, R"({"token":""})").status, 401);
+  EXPECT_EQ(Ask("POST", "/api/session", ours + json, R"({"token":"a\nb"})").status, 401);
+  const Answered in =
+      Ask("POST", "/api/session", ours + json, R"({"token":"reader-0123456789abcdef"})");
+  ASSERT_EQ(in.status, 200);
+  EXPECT_THAT(in.head, HasSubstr("HttpOnly; SameSite=Strict"));
+  EXPECT_THAT(in.head + in.body, Not(HasSubstr("reader-0123456789abcdef")));
+  const std::size_t start = in.head.find("Set-Cookie: ") + 12;
+  const std::string cookie =
+      "Cookie: " + in.head.substr(start, in.head.find(';', start) - start) + "\r\n";
+  EXPECT_EQ(Get("/api/jobs", cookie).status, 200);
+  EXPECT_EQ(Get("/api/jobs/daily-1", cookie).status, 403);
+  // Another page cannot use it.
+  EXPECT_EQ(Get("/api/jobs", cookie + "Sec-Fetch-Site: cross-site\r\n").status, 403);
+  EXPECT_EQ(Ask("DELETE", "/api/session", cookie + "Origin: http://evil.example\r\n").status, 403);
+  EXPECT_EQ(Ask("DELETE", "/api/session", cookie).status, 403);
+  EXPECT_EQ(Ask("DELETE", "/api/session", cookie + ours).status, 204);
+  EXPECT_EQ(Get("/api/jobs", cookie).status, 401);
+}
+
+TEST_F(WebServerTest, EveryAnswerForbidsWhatThePageDoesNotNeed) {
+  Start();
+  for (const char* path : {"/", "/api/jobs", "/nowhere", "/api/openapi.json", "/%zz"}) {
+    const std::string head = Get(path).head;
+    EXPECT_THAT(head, HasSubstr("Content-Security-Policy: default-src 'none'")) << path;
+    EXPECT_THAT(head, HasSubstr("X-Content-Type-Options: nosniff")) << path;
+    EXPECT_THAT(head, Not(HasSubstr("Access-Control"))) << path;
+    EXPECT_THAT(head, Not(HasSubstr("unsafe"))) << path;
+  }
+}
+
+TEST_F(WebServerTest, RefusesWhatIsNotWellMeant) {
+  Start();
+  const auto status = [&](const std::string& method, const std::string& path,
+                          const std::string& headers = "", const std::string& body = "") {
+    return Ask(method, path, headers, body).status;
+  };
+  for (const char* path : {"/../../etc/passwd", "/..%2f..%2fetc%2fpasswd", "/api/../etc/passwd",
+                           "/etc/passwd", "/api", "/api/jobs/a/b", "/app.js%00.html", "/.git"}) {
+    const int code = status("GET", path);
+    EXPECT_TRUE(code == 404 || code == 400) << path << ": " << code;
+  }
+  EXPECT_EQ(status("GET", "/api/jobs?page_size=x"), 400);
+  EXPECT_EQ(status("GET", "/api/jobs?page_token=..%2f.."), 400);
+  EXPECT_EQ(status("GET", "/api/jobs?nothing=1"), 400);
+  EXPECT_EQ(status("GET", "/api/jobs?view=%ff"), 400);
+  EXPECT_EQ(status("PUT", "/api/jobs"), 405);
+  EXPECT_EQ(status("POST", "/"), 405);
+  EXPECT_EQ(status("GET", "/api/jobs/x/watch?resume_token=%2e%2e"), 400);
+  EXPECT_EQ(status("POST", "/api/jobs/x/estimate", "", "{}"), 400);
+  const std::string json = "Content-Type: application/json\r\n";
+  EXPECT_EQ(status("POST", "/api/jobs/x/estimate", json, "{"), 400);
+  EXPECT_EQ(status("POST", "/api/jobs/x/estimate", json, std::string(10'000, '[')), 400);
+  EXPECT_EQ(status("POST", "/api/jobs/x/estimate", json, std::string(100'000, ' ')), 413);
+  EXPECT_EQ(status("POST", "/api/jobs/x/estimate", json, "{}"), 404);
+  const int large = status("GET", "/api/jobs", "X: " + std::string(100'000, 'x') + "\r\n");
+  EXPECT_TRUE(large == 0 || large == 413 || large == 431) << large;
+  for (const char* bytes :
+       {"\r\n\r\n", "GET\r\n\r\n", "\x16\x03\x01\x02", "GET / HTTP/9.9\r\n\r\n"}) {
+    Connection connection(server_->port());
+    connection.Send(bytes);
+  }
+  EXPECT_EQ(status("GET", "/api/jobs"), 200) << "it serves on";
+}
+
+TEST_F(WebServerTest, ASlowReaderIsGivenTheNewest) {
+  Start();
+  auto agent = Agent::Create({.master_address = master_->address(), .job_id = "job-1"});
+  std::vector<StageOpened> stages;  // half a megabyte each time
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    stages.push_back({.stage = i, .name = std::string(200, 'n'), .task_count = 1});
+  }
+  agent->OpenJob({.name = "job", .stages = stages});
+  Await("job-1");
+  auto slow = Watch("/api/jobs/job-1/watch", "", /*receive_buffer=*/1024);
+  ASSERT_TRUE(slow->ReadUntil("event: update"));
+  const std::uint64_t begin = master_->GetJob("job-1")->sequence;
+  for (int i = 0; i < 100 * kDeadlineSeconds; ++i) {  // the master goes on meanwhile
+    if (master_->GetJob("job-1")->sequence > begin + 50) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  agent->CloseJob(JobOutcome::kSucceeded, "");
+  agent->Shutdown();
+  ASSERT_TRUE(slow->ReadUntil("event: end"));
+  const std::vector<Json> updates = UpdatesIn(slow->read());
+  std::uint64_t skipped = 0;
+  for (const Json& update : updates) {
+    skipped += std::stoull(update["update"].value("skipped_snapshots", "0"));
+  }
+  EXPECT_GT(skipped, 0);
+  EXPECT_TRUE(updates.back()["update"]["snapshot"]["final"].get<bool>());
+}
+
+TEST_F(WebServerTest, IdleConnectionsHarmNobody) {
+  Start();
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 8192);
+  setrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur < 4096) GTEST_SKIP() << "too few descriptors";
+  std::vector<std::unique_ptr<Connection>> idle;
+  for (int i = 0; i < 1000; ++i) {
+    idle.push_back(std::make_unique<Connection>(server_->port()));
+    ASSERT_TRUE(idle.back()->is_open());
+    if (i % 2 == 0) idle.back()->Send("GET /api/jo");
+  }
+  EXPECT_EQ(Get("/api/jobs").status, 200);
+  auto agent = Opened("job-1");
+  Await("job-1");
+  agent->Shutdown();
+}
+
+TEST_F(WebServerTest, StreamsEndWithTheServer) {
+  Start();
+  auto agent = Opened("job-1");
+  Await("job-1");
+  auto job = Watch("/api/jobs/job-1/watch");
+  auto jobs = Watch("/api/watch");
+  auto nobody = Watch("/api/jobs/nobody/watch?wait_for_job=true");
+  ASSERT_TRUE(job->ReadUntil("event: update"));
+  ASSERT_TRUE(jobs->ReadUntil("event: update"));
+  server_.reset();
+  job->ReadAll();
+  jobs->ReadAll();
+  EXPECT_THAT(nobody->ReadAll(), testing::AnyOf(StartsWith("HTTP/1.1 503"), testing::IsEmpty()));
+  StartPage(false);
+  EXPECT_EQ(Get("/api/jobs").status, 200);
+  agent->Shutdown();
+}
+
+// Whether `value` is what `schema` says: all names known, and each of the type that was promised.
+void ExpectMatches(const Json& value, const Json& schema, const Json& all,
+                   const std::string& where) {
+  if (schema.contains("$ref")) {
+    const std::string name = schema["$ref"].get<std::string>().substr(21);
+    ASSERT_TRUE(all.contains(name)) << where << ": " << name;
+    return ExpectMatches(value, all[name], all, where);
+  }
+  const std::string type = schema["type"];
+  if (type == "object") {
+    ASSERT_TRUE(value.is_object()) << where;
+    for (const auto& [name, field] : value.items()) {
+      if (schema.contains("properties")) {
+        ASSERT_TRUE(schema["properties"].contains(name)) << where << ": " << name;
+        ExpectMatches(field, schema["properties"][name], all, where + "." + name);
+      } else {
+        ExpectMatches(field, schema["additionalProperties"], all, where + "." + name);
+      }
+    }
+  } else if (type == "array") {
+    ASSERT_TRUE(value.is_array()) << where;
+    for (const Json& element : value) ExpectMatches(element, schema["items"], all, where + "[]");
+  } else if (type == "string") {
+    ASSERT_TRUE(value.is_string()) << where;
+    if (schema.contains("enum")) {
+      EXPECT_THAT(schema["enum"].get<std::vector<std::string>>(),
+                  testing::Contains(value.get<std::string>()))
+          << where;
+    }
+  } else if (type == "boolean") {
+    EXPECT_TRUE(value.is_boolean()) << where;
+  } else if (type == "integer") {
+    EXPECT_TRUE(value.is_number_integer()) << where;
+  } else {
+    EXPECT_EQ(type, "number") << where;
+    EXPECT_TRUE(value.is_number()) << where;
+  }
+}
+
+TEST_F(WebServerTest, AnswersAreAsOpenApiDescribesThem) {
+  Start();
+  auto agent = Opened("job-1");
+  Await("job-1");
+  const Json api = Json::parse(Get("/api/openapi.json").body);
+  EXPECT_EQ(api["openapi"], "3.0.3");
+  const Json& schemas = api["components"]["schemas"];
+  const std::string json = "Content-Type: application/json\r\n";
+  int answers = 0;
+  for (const auto& [path, methods] : api["paths"].items()) {
+    for (const auto& [method, operation] : methods.items()) {
+      if (!operation["responses"].contains("200")) continue;
+      const Json& answer = operation["responses"]["200"];
+      if (!answer.contains("content")) continue;
+      std::string address = path;
+      if (const auto place = address.find("{job_id}"); place != std::string::npos) {
+        address.replace(place, 8, "job-1");
+      }
+      const auto& [kind, content] = *answer["content"].items().begin();
+      ++answers;
+      if (kind == "text/event-stream") {
+        auto stream = Watch(address);
+        ASSERT_TRUE(stream->ReadUntil("\n\r\n")) << address;
+        ASSERT_TRUE(stream->ReadUntil("\n\n\r\n"));
+        ASSERT_FALSE(UpdatesIn(stream->read()).empty()) << stream->read();
+        ExpectMatches(UpdatesIn(stream->read()).front(), content["schema"], schemas, address);
+        continue;
+      }
+      const Answered got =
+          method == "get"
+              ? Get(address)
+              : Ask("POST", address, json, path == "/api/session" ? R"({"token":"any"})" : "{}");
+      EXPECT_EQ(got.status, 200) << method << " " << address << got.body;
+      ExpectMatches(Json::parse(got.body), content["schema"], schemas, address);
+      for (const Json& parameter : operation.value("parameters", Json::array())) {
+        const std::string name = parameter["name"];
+        if (parameter["in"] != "query") continue;
+        // Known, although the value is not one of it or does not matter.
+        EXPECT_THAT(Get(address + "?" + name + "=%7f").body, Not(HasSubstr("no such field")));
+      }
+    }
+  }
+  EXPECT_EQ(answers, 7);
+  ExpectMatches(Json::parse(Get("/api/jobs/nobody").body), schemas["tidemark.web.v1.Problem"],
+                schemas, "problem");
+  agent->Shutdown();
+}
+
+}  // namespace
+}  // namespace tidemark::web

@@ -1,0 +1,56 @@
+// The API behind the page: each request becomes a call of JobService on a channel within the
+// process, with the token of who asks. So there is one rule of who may read what, one set of limits
+// and one source of numbers.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <memory>
+#include <string>
+
+#include "tidemark/v1/job_service.grpc.pb.h"
+#include "web/http_exchange.h"
+#include "web/routes.h"
+#include "web/sessions.h"
+#include "web/words.h"
+
+namespace tidemark::web {
+
+struct ApiOptions {
+  std::shared_ptr<grpc::Channel> master;
+  WordsOf words_of;
+  std::string version;
+  std::string cookie;       // the name
+  bool has_tokens = false;  // whether the master asks for them
+  bool has_tls = false;
+};
+
+// Thread-safe. Outlives what it is asked.
+class Api {
+ public:
+  explicit Api(ApiOptions options);
+  // Of a route of the API.
+  void Take(const FoundRoute& found, const std::shared_ptr<Exchange>& exchange);
+
+ private:
+  template <typename Request, typename Response>
+  struct Call;
+  std::string AuthorizationOf(const HttpRequest& request);
+  void ListJobs(const std::shared_ptr<Exchange>& exchange);
+  void GetJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
+  void WatchJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
+  void WatchJobs(const std::shared_ptr<Exchange>& exchange);
+  void EstimateJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
+  void GetSession(const std::string& authorization, const std::string& token_to_keep,
+                  const std::shared_ptr<Exchange>& exchange);
+  void SignIn(const std::shared_ptr<Exchange>& exchange);
+  void SignOut(const std::shared_ptr<Exchange>& exchange);
+  v1::JobWords Words(const tidemark::v1::Snapshot& snapshot) const;
+  std::string Cookie(const std::string& value, absl::Duration life) const;
+
+  const ApiOptions options_;
+  const std::unique_ptr<tidemark::v1::JobService::Stub> stub_;
+  Sessions sessions_;
+};
+
+}  // namespace tidemark::web

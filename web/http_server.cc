@@ -1,0 +1,394 @@
+#include "web/http_server.h"
+
+#include <fmt/format.h>
+#include <microhttpd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <thread>
+
+#include "transport/bind_addresses.h"
+#include "web/percent_decoding.h"
+
+namespace tidemark::web {
+namespace {
+
+// Headers of a request, and the bytes of an answer on their way.
+constexpr std::size_t kConnectionMemory = std::size_t{32} << 10;
+constexpr std::size_t kBlockBytes = std::size_t{16} << 10;
+constexpr std::size_t kQueryMax = 64;
+// A reader that is gone is noticed when something is sent to it. Taste.
+constexpr std::chrono::seconds kSignOfLifeEvery(15);
+
+// No script, style or connection but our own; no frame around the page.
+constexpr std::pair<const char*, const char*> kHeaders[] = {
+    {"Content-Security-Policy",
+     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"},
+    {"X-Content-Type-Options", "nosniff"},
+    {"Referrer-Policy", "no-referrer"},
+    {"Cross-Origin-Opener-Policy", "same-origin"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+};
+
+MHD_Response* Respond(MHD_Response* response, const HttpAnswer& answer) {
+  if (response == nullptr) return nullptr;
+  for (const auto& [name, value] : kHeaders) MHD_add_response_header(response, name, value);
+  MHD_add_response_header(response, "Content-Type", answer.content_type.c_str());
+  bool says_how_long = false;
+  for (const auto& [name, value] : answer.headers) {
+    MHD_add_response_header(response, name.c_str(), value.c_str());
+    says_how_long = says_how_long || name == "Cache-Control";
+  }
+  if (!says_how_long) MHD_add_response_header(response, "Cache-Control", "no-store");
+  return response;
+}
+
+HttpAnswer Refusal(int status, std::string_view code, std::string_view message) {
+  return {.status = status,
+          .body = fmt::format(R"({{"code":"{}","message":"{}"}})", code, message)};
+}
+
+// One request, from its first line to the last byte of its answer. The library is told to wait
+// (suspended) while there is nothing to send; whoever brings something wakes it.
+class Transfer final : public Exchange {
+ public:
+  explicit Transfer(MHD_Connection* connection) : connection_(connection) {}
+
+  HttpRequest& untrusted() { return request_; }
+  const HttpRequest& request() const override { return request_; }
+  bool is_too_large = false;
+  bool is_handed_over = false;
+
+  void Answer(HttpAnswer answer) override {
+    const std::lock_guard lock(mutex_);
+    if (is_gone_ || answer_) return;
+    answer_ = std::move(answer);
+    Wake();
+  }
+  void BeginStream(StreamCalls calls) override {
+    std::unique_lock lock(mutex_);
+    if (is_gone_) {
+      lock.unlock();
+      if (calls.on_gone) calls.on_gone();
+      return;
+    }
+    if (answer_) return;
+    calls_ = std::move(calls);
+    is_stream_ = true;
+    answer_ = HttpAnswer{.content_type = "text/event-stream"};
+    Wake();
+  }
+  void Write(std::string bytes) override {
+    const std::lock_guard lock(mutex_);
+    if (is_gone_ || is_ended_) return;
+    waiting_ += bytes;
+    Wake();
+  }
+  void EndStream() override {
+    const std::lock_guard lock(mutex_);
+    is_ended_ = true;
+    Wake();
+  }
+
+  // Whether an answer is there; if not, the connection is suspended until there is one.
+  bool AwaitAnswer() {
+    const std::lock_guard lock(mutex_);
+    if (answer_) return true;
+    Sleep();
+    return false;
+  }
+  MHD_Result SendAnswer(const std::shared_ptr<Transfer>& self) {
+    std::unique_lock lock(mutex_);
+    HttpAnswer answer = *std::move(answer_);
+    answer_.emplace();
+    const bool is_stream = is_stream_;
+    lock.unlock();
+    MHD_Response* response = nullptr;
+    if (is_stream) {
+      response = MHD_create_response_from_callback(
+          MHD_SIZE_UNKNOWN, kBlockBytes, &Read, new std::shared_ptr<Transfer>(self),
+          [](void* held) { delete static_cast<std::shared_ptr<Transfer>*>(held); });
+    } else {
+      response = MHD_create_response_from_buffer(answer.body.size(), answer.body.data(),
+                                                 MHD_RESPMEM_MUST_COPY);
+    }
+    if (Respond(response, answer) == nullptr) return MHD_NO;
+    const MHD_Result result =
+        MHD_queue_response(connection_, static_cast<unsigned>(answer.status), response);
+    MHD_destroy_response(response);
+    return result;
+  }
+  // The connection is closed, or goes on to another request.
+  void Gone() {
+    std::function<void()> tell;
+    {
+      const std::lock_guard lock(mutex_);
+      is_gone_ = true;
+      tell = std::move(calls_.on_gone);
+      calls_ = {};
+      waiting_.clear();
+      sent_ = 0;
+    }
+    if (tell) tell();
+  }
+  void ShowLife() {
+    const std::lock_guard lock(mutex_);
+    if (is_stream_ && !is_gone_ && !is_ended_ && waiting_.empty()) {
+      waiting_ = ":\n\n";  // a comment
+      Wake();
+    }
+  }
+  void Close() {
+    const std::lock_guard lock(mutex_);
+    is_ended_ = true;
+    if (!answer_) answer_ = Refusal(503, "UNAVAILABLE", "the master is shutting down");
+    Wake();
+  }
+
+ private:
+  static ssize_t Read(void* held, std::uint64_t, char* bytes, std::size_t bytes_max) {
+    Transfer& self = **static_cast<std::shared_ptr<Transfer>*>(held);
+    std::size_t count = 0;
+    std::function<void()> tell;
+    {
+      const std::lock_guard lock(self.mutex_);
+      if (self.waiting_.empty()) {
+        if (self.is_ended_) return MHD_CONTENT_READER_END_OF_STREAM;
+        self.Sleep();
+        return 0;
+      }
+      count = std::min(bytes_max, self.waiting_.size() - self.sent_);
+      std::memcpy(bytes, self.waiting_.data() + self.sent_, count);
+      self.sent_ += count;
+      if (self.sent_ == self.waiting_.size()) {
+        self.waiting_.clear();
+        self.sent_ = 0;
+        tell = self.calls_.on_drained;
+      }
+    }
+    if (tell) tell();
+    return static_cast<ssize_t>(count);
+  }
+  void Sleep() {
+    is_suspended_ = true;
+    MHD_suspend_connection(connection_);
+  }
+  void Wake() {
+    if (std::exchange(is_suspended_, false)) MHD_resume_connection(connection_);
+  }
+
+  MHD_Connection* const connection_;  // valid while suspended, and on the server's thread
+  HttpRequest request_;
+  std::mutex mutex_;  // guards the rest
+  std::optional<HttpAnswer> answer_;
+  StreamCalls calls_;
+  std::string waiting_;
+  std::size_t sent_ = 0;  // of these
+  bool is_stream_ = false;
+  bool is_ended_ = false;
+  bool is_gone_ = false;
+  bool is_suspended_ = false;
+};
+
+std::string Header(MHD_Connection* connection, const char* name, MHD_ValueKind kind) {
+  const char* const value = MHD_lookup_connection_value(connection, kind, name);
+  return value == nullptr ? "" : value;
+}
+
+class MicroHttpServer final : public HttpServer {
+ public:
+  MicroHttpServer(HttpOptions options, Handler handler)
+      : options_(std::move(options)), handler_(std::move(handler)) {}
+  ~MicroHttpServer() override {
+    if (daemon_ == nullptr) return;
+    const MHD_socket listener = MHD_quiesce_daemon(daemon_);
+    std::set<std::shared_ptr<Transfer>> open;
+    {
+      const std::lock_guard lock(mutex_);
+      is_stopping_ = true;
+      open = open_;
+    }
+    stopped_.notify_all();
+    if (life_.joinable()) life_.join();
+    for (const auto& transfer : open) transfer->Close();
+    MHD_stop_daemon(daemon_);
+    if (listener != MHD_INVALID_SOCKET) close(listener);
+  }
+
+  // Whether it succeeded; else errno says why not.
+  bool Listen(const sockaddr* address) {
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+    if (address->sa_family == AF_INET6) flags |= MHD_USE_IPv6;
+    if (!options_.key.empty()) flags |= MHD_USE_TLS;
+    MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, const_cast<char*>(options_.key.c_str())},
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, const_cast<char*>(options_.certificate.c_str())},
+        {MHD_OPTION_END, 0, nullptr}};
+    MHD_OptionItem none[] = {{MHD_OPTION_END, 0, nullptr}};
+    daemon_ = MHD_start_daemon(
+        flags, 0, nullptr, nullptr, &OnRequest, this, MHD_OPTION_SOCK_ADDR, address,
+        MHD_OPTION_CONNECTION_LIMIT, options_.connections_max, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+        options_.connections_per_host_max, MHD_OPTION_CONNECTION_TIMEOUT,
+        static_cast<unsigned>(absl::ToInt64Seconds(options_.silence_max)),
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemory, MHD_OPTION_UNESCAPE_CALLBACK,
+        &LeaveEscaped, nullptr, MHD_OPTION_NOTIFY_COMPLETED, &OnCompleted, this,
+        MHD_OPTION_EXTERNAL_LOGGER, &Ignore, nullptr, MHD_OPTION_ARRAY,
+        options_.key.empty() ? none : tls, MHD_OPTION_END);
+    if (daemon_ != nullptr) life_ = std::thread([this] { ShowLife(); });
+    return daemon_ != nullptr;
+  }
+  int port() const override {
+    return MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_BIND_PORT)->port;
+  }
+
+ private:
+  // A slash that is part of a name is not one between names, so it is decoded behind the split.
+  static std::size_t LeaveEscaped(void*, MHD_Connection*, char* text) { return std::strlen(text); }
+  // What the library logs is about strangers, and holds what they send.
+  static void Ignore(void*, const char*, va_list) {}
+
+  static MHD_Result OnRequest(void* self, MHD_Connection* connection, const char* path,
+                              const char* method, const char*, const char* bytes, std::size_t* size,
+                              void** state) {
+    return static_cast<MicroHttpServer*>(self)->Take(connection, path, method, bytes, size, state);
+  }
+  static void OnCompleted(void* self, MHD_Connection*, void** state, MHD_RequestTerminationCode) {
+    if (*state == nullptr) return;
+    const std::unique_ptr<std::shared_ptr<Transfer>> held(
+        static_cast<std::shared_ptr<Transfer>*>(*state));
+    *state = nullptr;
+    {
+      auto& server = *static_cast<MicroHttpServer*>(self);
+      const std::lock_guard lock(server.mutex_);
+      server.open_.erase(*held);
+    }
+    (*held)->Gone();
+  }
+
+  MHD_Result Take(MHD_Connection* connection, const char* path, const char* method,
+                  const char* bytes, std::size_t* size, void** state) {
+    if (*state == nullptr) {
+      auto transfer = std::make_shared<Transfer>(connection);
+      *state = new std::shared_ptr<Transfer>(transfer);
+      const std::lock_guard lock(mutex_);
+      open_.insert(transfer);
+      return MHD_YES;
+    }
+    // Completion may free what `state` points to.
+    const std::shared_ptr<Transfer> transfer = *static_cast<std::shared_ptr<Transfer>*>(*state);
+    if (*size > 0) {
+      std::string& body = transfer->untrusted().body;
+      if (body.size() + *size > options_.body_bytes_max) {
+        transfer->is_too_large = true;
+        body.clear();
+      }
+      if (!transfer->is_too_large) body.append(bytes, *size);
+      *size = 0;
+      return MHD_YES;
+    }
+    if (!std::exchange(transfer->is_handed_over, true)) {
+      if (IsStopping()) {
+        transfer->Close();
+      } else if (transfer->is_too_large) {
+        transfer->Answer(
+            Refusal(413, "INVALID_ARGUMENT",
+                    fmt::format("the request is larger than {} bytes", options_.body_bytes_max)));
+      } else if (!Read(connection, path, method, transfer->untrusted())) {
+        transfer->Answer(
+            Refusal(400, "INVALID_ARGUMENT", "the address is not well formed; check its % signs"));
+      } else {
+        handler_(transfer);
+      }
+    }
+    if (!transfer->AwaitAnswer()) {
+      if (IsStopping()) transfer->Close();
+      return MHD_YES;
+    }
+    return transfer->SendAnswer(transfer);
+  }
+
+  bool Read(MHD_Connection* connection, std::string_view path, const char* method,
+            HttpRequest& request) const {
+    request.method = method;
+    const auto header = [&](const char* name) { return Header(connection, name, MHD_HEADER_KIND); };
+    request.authorization = header("Authorization");
+    request.host = header("Host");
+    request.origin = header("Origin");
+    request.fetch_site = header("Sec-Fetch-Site");
+    request.last_event_id = header("Last-Event-ID");
+    request.content_type = header("Content-Type");
+    request.accept_encoding = header("Accept-Encoding");
+    request.if_none_match = header("If-None-Match");
+    request.session = Header(connection, options_.cookie.c_str(), MHD_COOKIE_KIND);
+    std::optional<std::vector<std::string>> parts = PathParts(path);
+    if (!parts) return false;
+    request.path = *std::move(parts);
+    struct Query {
+      std::vector<std::pair<std::string, std::string>> pairs;
+      bool is_valid = true;
+    } query;
+    MHD_get_connection_values(
+        connection, MHD_GET_ARGUMENT_KIND,
+        [](void* found, MHD_ValueKind, const char* key, const char* value) {
+          auto& into = *static_cast<Query*>(found);
+          auto name = PercentDecoded(key);
+          auto text = PercentDecoded(value == nullptr ? "" : value);
+          into.is_valid = name && text && into.pairs.size() < kQueryMax;
+          if (into.is_valid) into.pairs.emplace_back(*std::move(name), *std::move(text));
+          return into.is_valid ? MHD_YES : MHD_NO;
+        },
+        &query);
+    request.query = std::move(query.pairs);
+    return query.is_valid;
+  }
+
+  bool IsStopping() {
+    const std::lock_guard lock(mutex_);
+    return is_stopping_;
+  }
+  void ShowLife() {
+    std::unique_lock lock(mutex_);
+    while (!stopped_.wait_for(lock, kSignOfLifeEvery, [this] { return is_stopping_; })) {
+      const auto open = open_;
+      lock.unlock();
+      for (const auto& transfer : open) transfer->ShowLife();
+      lock.lock();
+    }
+  }
+
+  const HttpOptions options_;
+  const Handler handler_;
+  MHD_Daemon* daemon_ = nullptr;
+  std::thread life_;
+  std::mutex mutex_;  // guards the rest
+  std::condition_variable stopped_;
+  std::set<std::shared_ptr<Transfer>> open_;
+  bool is_stopping_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpOptions& options,
+                                                              Handler handler) {
+  const auto refuse = [&](const std::string& reason) {
+    return absl::UnavailableError(
+        fmt::format("web.listen: cannot listen on {}: {}", options.address, reason));
+  };
+  const auto addresses = transport::BindAddresses(options.address);
+  if (!addresses.ok()) return refuse(std::string(addresses.status().message()));
+  auto server = std::make_unique<MicroHttpServer>(options, std::move(handler));
+  for (const sockaddr_storage& each : *addresses) {
+    if (server->Listen(reinterpret_cast<const sockaddr*>(&each))) return server;
+  }
+  return refuse(std::strerror(errno));
+}
+
+}  // namespace tidemark::web

@@ -1,0 +1,194 @@
+#include "web/routes.h"
+
+#include <nlohmann/json.hpp>
+
+#include "tidemark/v1/job_service.pb.h"
+#include "tidemark/web/v1/web.pb.h"
+#include "web/percent_decoding.h"
+
+namespace tidemark::web {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kJobIdPart = "{job_id}";
+
+// How the JSON mapping writes a field.
+Json TypeOf(const FieldDescriptor& field) {
+  if (field.is_map()) {
+    return {{"type", "object"},
+            {"additionalProperties", TypeOf(*field.message_type()->map_value())}};
+  }
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_STRING:
+      return {{"type", "string"}};
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return {{"type", "boolean"}};
+    case FieldDescriptor::CPPTYPE_INT32:
+    case FieldDescriptor::CPPTYPE_UINT32:
+      return {{"type", "integer"}};
+    case FieldDescriptor::CPPTYPE_INT64:
+    case FieldDescriptor::CPPTYPE_UINT64:
+      return {{"type", "string"}, {"format", "int64"}};
+    case FieldDescriptor::CPPTYPE_FLOAT:
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      return {{"type", "number"}};
+    case FieldDescriptor::CPPTYPE_ENUM: {
+      Json names = Json::array();
+      for (int i = 0; i < field.enum_type()->value_count(); ++i) {
+        names.push_back(field.enum_type()->value(i)->name());
+      }
+      return {{"type", "string"}, {"enum", names}};
+    }
+    case FieldDescriptor::CPPTYPE_MESSAGE:
+      break;
+  }
+  const std::string& name = field.message_type()->full_name();
+  if (name == "google.protobuf.Timestamp") return {{"type", "string"}, {"format", "date-time"}};
+  if (name == "google.protobuf.Duration") {
+    return {{"type", "string"}, {"pattern", "^-?[0-9]+(\\.[0-9]+)?s$"}};
+  }
+  return {{"$ref", "#/components/schemas/" + name}};
+}
+
+Json TypeWithLists(const FieldDescriptor& field) {
+  if (!field.is_repeated() || field.is_map()) return TypeOf(field);
+  return {{"type", "array"}, {"items", TypeOf(field)}};
+}
+
+void Describe(const Descriptor& message, Json& schemas) {
+  if (message.full_name().starts_with("google.") || schemas.contains(message.full_name())) return;
+  Json& schema = schemas[message.full_name()];
+  schema = {{"type", "object"}, {"additionalProperties", false}};
+  Json properties = Json::object();
+  for (int i = 0; i < message.field_count(); ++i) {
+    properties[message.field(i)->name()] = TypeWithLists(*message.field(i));
+  }
+  schema["properties"] = properties;
+  for (int i = 0; i < message.field_count(); ++i) {
+    const FieldDescriptor& field = *message.field(i);
+    if (field.is_map()) {
+      const auto* const value = field.message_type()->map_value()->message_type();
+      if (value != nullptr) Describe(*value, schemas);
+    } else if (field.message_type() != nullptr) {
+      Describe(*field.message_type(), schemas);
+    }
+  }
+}
+
+void AddParameters(const Descriptor& message, const std::string& prefix, Json& parameters) {
+  for (int i = 0; i < message.field_count(); ++i) {
+    const FieldDescriptor& field = *message.field(i);
+    const bool is_nested = field.message_type() != nullptr && !field.is_repeated() &&
+                           !field.message_type()->full_name().starts_with("google.");
+    if (is_nested) {
+      AddParameters(*field.message_type(), prefix + field.name() + ".", parameters);
+    } else if (field.name() != "job_id") {
+      parameters.push_back(
+          {{"name", prefix + field.name()}, {"in", "query"}, {"schema", TypeWithLists(field)}});
+    }
+  }
+}
+
+Json Reference(const Descriptor& message) {
+  return {{"$ref", "#/components/schemas/" + message.full_name()}};
+}
+
+}  // namespace
+
+const std::vector<Route>& Routes() {
+  static const auto* const kRoutes = new std::vector<Route>{
+      {RouteName::kListJobs, "GET", "/api/jobs",
+       "The newest snapshot of each job, newest job first",
+       tidemark::v1::ListJobsRequest::descriptor(), v1::JobListAnswer::descriptor()},
+      {RouteName::kGetJob, "GET", "/api/jobs/{job_id}", "The newest snapshot of one job",
+       tidemark::v1::GetJobRequest::descriptor(), v1::JobAnswer::descriptor()},
+      {RouteName::kWatchJob, "GET", "/api/jobs/{job_id}/watch",
+       "Every new snapshot of one job, or what has changed in it",
+       tidemark::v1::WatchJobRequest::descriptor(), v1::JobUpdate::descriptor(), true},
+      {RouteName::kWatchJobs, "GET", "/api/watch", "All jobs, then what changes among them",
+       tidemark::v1::WatchJobsRequest::descriptor(), v1::JobListUpdate::descriptor(), true},
+      {RouteName::kEstimateJob, "POST", "/api/jobs/{job_id}/estimate",
+       "What would be, for each scenario", tidemark::v1::EstimateJobRequest::descriptor(),
+       v1::EstimateAnswer::descriptor()},
+      {RouteName::kGetSession, "GET", "/api/session", "Who answers, and whether one is let in",
+       nullptr, v1::Session::descriptor()},
+      {RouteName::kSignIn, "POST", "/api/session", "A cookie for a token",
+       v1::SignInRequest::descriptor(), v1::Session::descriptor()},
+      {RouteName::kSignOut, "DELETE", "/api/session", "The cookie is worth nothing any more",
+       nullptr, nullptr},
+      {RouteName::kOpenApi, "GET", "/api/openapi.json", "This description", nullptr, nullptr}};
+  return *kRoutes;
+}
+
+FoundRoute FindRoute(std::string_view method, const std::vector<std::string>& path) {
+  FoundRoute found;
+  for (const Route& route : Routes()) {
+    const std::vector<std::string> parts = *PathParts(route.path);
+    if (parts.size() != path.size()) continue;
+    bool matches = true;
+    std::string job_id;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i] == kJobIdPart) {
+        job_id = path[i];
+      } else {
+        matches = matches && parts[i] == path[i];
+      }
+    }
+    if (!matches) continue;
+    if (method == route.method) return {.route = &route, .job_id = std::move(job_id)};
+    found.allowed += (found.allowed.empty() ? "" : ", ") + std::string(route.method);
+  }
+  return found;
+}
+
+std::string OpenApiDocument(const std::string& version) {
+  Json schemas = Json::object();
+  Json paths = Json::object();
+  Describe(*v1::Problem::descriptor(), schemas);
+  const Json problem = {
+      {"description", "Refused"},
+      {"content", {{"application/json", {{"schema", Reference(*v1::Problem::descriptor())}}}}}};
+  for (const Route& route : Routes()) {
+    Json operation = {{"summary", route.summary}};
+    Json parameters = Json::array();
+    const std::string path = route.path;
+    if (path.find(kJobIdPart) != std::string::npos) {
+      parameters.push_back({{"name", "job_id"},
+                            {"in", "path"},
+                            {"required", true},
+                            {"schema", {{"type", "string"}}}});
+    }
+    if (route.request != nullptr) {
+      if (std::string_view(route.method) == "GET") {
+        AddParameters(*route.request, "", parameters);
+      } else {
+        Describe(*route.request, schemas);
+        operation["requestBody"] = {
+            {"required", true},
+            {"content", {{"application/json", {{"schema", Reference(*route.request)}}}}}};
+      }
+    }
+    if (!parameters.empty()) operation["parameters"] = parameters;
+    Json answer = {{"description", "OK"}};
+    if (route.answer != nullptr) {
+      Describe(*route.answer, schemas);
+      answer["content"][route.is_stream ? "text/event-stream" : "application/json"] = {
+          {"schema", Reference(*route.answer)}};
+    }
+    operation["responses"] = {{route.name == RouteName::kSignOut ? "204" : "200", answer},
+                              {"default", problem}};
+    std::string method = route.method;
+    for (char& letter : method) letter = static_cast<char>(letter - 'A' + 'a');
+    paths[path][method] = operation;
+  }
+  return Json({{"openapi", "3.0.3"},
+               {"info", {{"title", "Tidemark"}, {"version", version}}},
+               {"paths", paths},
+               {"components", {{"schemas", schemas}}}})
+      .dump();
+}
+
+}  // namespace tidemark::web

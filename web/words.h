@@ -1,0 +1,25 @@
+// What people read about a snapshot: the console's own words, so that the page has no others.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "tidemark/job.h"
+#include "tidemark/web/v1/web.pb.h"
+
+namespace tidemark::web {
+
+// REQUIRES: the snapshot is whole.
+using WordsOf = std::function<v1::JobWords(const Snapshot&)>;
+
+// Leaves out of what follows what was said before of the same stage or job of a workflow.
+class WordChanges {
+ public:
+  void KeepNews(v1::JobWords& words);
+
+ private:
+  std::map<std::string, std::string> told_;  // by id
+};
+
+}  // namespace tidemark::web
