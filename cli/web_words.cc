@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "cli/console/duration_text.h"
 #include "cli/console/job_wording.h"
 #include "cli/console/text.h"
+#include "proto/wire/message_time.h"
 
 namespace tidemark::cli {
 namespace {
@@ -24,6 +26,21 @@ std::string AccuracyText(const Snapshot& snapshot) {
                      std::clamp(error->job_max_points, 0.0, 100.0));
 }
 
+// As precisely as the time that is left is said.
+void SetEnd(const Snapshot& snapshot, web::v1::JobWords& words) {
+  const Estimate& estimate = snapshot.estimate;
+  const bool is_known = !snapshot.is_final && estimate.state == EstimateState::kValid &&
+                        estimate.remaining &&
+                        estimate.remaining->median != absl::InfiniteDuration();
+  if (!is_known) return;
+  const console::KnownRemaining known = console::RoundToKnown(
+      estimate.remaining->median, estimate.remaining->lower, estimate.remaining->upper);
+  wire::EncodeTime(snapshot.at + known.remaining, *words.mutable_ends_at());
+  if (!known.has_range) return;
+  wire::EncodeTime(snapshot.at + known.lower, *words.mutable_ends_at_lower());
+  wire::EncodeTime(snapshot.at + known.upper, *words.mutable_ends_at_upper());
+}
+
 }  // namespace
 
 web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
@@ -37,6 +54,8 @@ web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
   const console::RemainingWords remaining = console::DescribeRemaining(snapshot, estimate, kText);
   words.set_remaining(remaining.about);
   words.set_remaining_detail(remaining.joint + remaining.detail);
+  words.set_has_percent(console::IsPercentTold(snapshot, estimate));
+  SetEnd(snapshot, words);
   words.set_step(console::CurrentStep(snapshot));
   words.set_straggler(console::StragglerText(snapshot, kText));
   for (const std::string& warning : console::WarningTexts(snapshot, kText)) {

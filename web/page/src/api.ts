@@ -1,0 +1,23 @@
+// Questions to the master, and what it refuses.
+import type { Problem } from "./messages";
+
+export class Refused extends Error {
+  constructor(readonly status: number, readonly code: string, message: string) {
+    super(message);
+  }
+}
+
+export async function ask<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
+  const response = await fetch(path, {
+    method,
+    headers: body === undefined ? {} : { "Content-Type": "application/json" },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  if (response.status === 204) return {} as Answer;
+  const answer = await response.json().catch(() => ({}));
+  if (response.ok) return answer as Answer;
+  const problem = answer as Problem;
+  throw new Refused(response.status, problem.code ?? "", problem.message ?? response.statusText);
+}
+
+export const jobPath = (id: string) => `/api/jobs/${encodeURIComponent(id)}`;

@@ -1,0 +1,72 @@
+import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { ask } from "./api";
+import { Job } from "./job";
+import { List } from "./list";
+import type { Liveness } from "./live";
+import type { Session } from "./messages";
+import { SignIn } from "./sign_in";
+import "./style.css";
+
+// "#/jobs/ID"; all else is the list.
+function jobOf(hash: string): string {
+  const found = /^#\/jobs\/(.+)$/.exec(hash);
+  try {
+    return found ? decodeURIComponent(found[1]) : "";
+  } catch {
+    return "";
+  }
+}
+
+function App() {
+  const [job, setJob] = useState(jobOf(location.hash));
+  const [refused, setRefused] = useState<Extract<Liveness, { state: "refused" }>>();
+  const [session, setSession] = useState<Session>();
+  const [round, setRound] = useState(0); // a new one after each signing in
+  useEffect(() => {
+    const move = () => setJob(jobOf(location.hash));
+    addEventListener("hashchange", move);
+    return () => removeEventListener("hashchange", move);
+  }, []);
+  useEffect(() => {
+    ask<Session>("GET", "/api/session").then(setSession, () => {});
+  }, [round]);
+  const onRefused = (liveness: Liveness) => liveness.state === "refused" && setRefused(liveness);
+  const signOut = async () => {
+    await ask("DELETE", "/api/session").catch(() => {});
+    location.reload();
+  };
+  return (
+    <>
+      <header>
+        <nav aria-label="Main">
+          <a href="#/">Tidemark</a>
+          {job && <a href="#/">All jobs</a>}
+        </nav>
+        {session?.has_tokens && !refused && <button type="button" onClick={signOut}>Sign out</button>}
+      </header>
+      <main>
+        {refused ? (
+          <>
+            <h1>Tidemark</h1>
+            <SignIn
+              why={refused.why}
+              onDone={() => {
+                setRefused(undefined);
+                setRound(round + 1);
+              }}
+            />
+          </>
+        ) : job ? (
+          <Job key={`${round} ${job}`} id={job} onRefused={onRefused} />
+        ) : (
+          <List key={round} onRefused={onRefused} />
+        )}
+      </main>
+    </>
+  );
+}
+
+const place = document.getElementById("app")!;
+place.replaceChildren();
+render(<App />, place);

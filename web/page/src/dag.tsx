@@ -1,0 +1,82 @@
+// What waits for what, in columns: each right of all that it waits for.
+export interface Node {
+  key: string;
+  name: string;
+  state: string;
+  look: string;
+  isCritical: boolean;
+  after: string[];
+}
+
+const NODES_MAX = 60;
+const WIDTH = 150;
+const HEIGHT = 44;
+const GAP_X = 40;
+const GAP_Y = 14;
+
+// Zero for what waits for nothing. A cycle, which a log may hold, ends where it closes.
+function columnsOf(nodes: Node[]): Map<string, number> {
+  const byKey = new Map(nodes.map((node) => [node.key, node]));
+  const columns = new Map<string, number>();
+  const visiting = new Set<string>();
+  const columnOf = (key: string): number => {
+    const known = columns.get(key);
+    if (known !== undefined) return known;
+    if (visiting.has(key)) return 0;
+    visiting.add(key);
+    const before = (byKey.get(key)?.after ?? []).filter((each) => byKey.has(each));
+    const column = before.length === 0 ? 0 : 1 + Math.max(...before.map(columnOf));
+    visiting.delete(key);
+    columns.set(key, column);
+    return column;
+  };
+  nodes.forEach((node) => columnOf(node.key));
+  return columns;
+}
+
+const clipped = (text: string) => (text.length <= 20 ? text : `${[...text].slice(0, 19).join("")}…`);
+
+export function Dag({ nodes, what }: { nodes: Node[]; what: string }) {
+  if (nodes.length < 2 || !nodes.some((node) => node.after.length > 0)) return null;
+  if (nodes.length > NODES_MAX) {
+    return <p>{nodes.length} {what} are too many to draw what waits for what; the lanes show them all.</p>;
+  }
+  const columns = columnsOf(nodes);
+  const rows: number[] = [];
+  const places = new Map<string, { x: number; y: number }>();
+  for (const node of nodes) {
+    const column = columns.get(node.key) ?? 0;
+    const row = (rows[column] = (rows[column] ?? -1) + 1);
+    places.set(node.key, { x: column * (WIDTH + GAP_X), y: row * (HEIGHT + GAP_Y) });
+  }
+  const width = rows.length * (WIDTH + GAP_X) - GAP_X;
+  const height = (Math.max(...rows) + 1) * (HEIGHT + GAP_Y) - GAP_Y;
+  return (
+    <div class="dag" tabIndex={0} role="region" aria-label={`What waits for what among ${nodes.length} ${what}`}>
+      <svg width={width + 4} height={height + 4} viewBox={`-2 -2 ${width + 4} ${height + 4}`} role="img"
+        aria-label={`${nodes.length} ${what}`}>
+        {nodes.flatMap((node) =>
+          node.after.map((before) => {
+            const from = places.get(before);
+            const to = places.get(node.key)!;
+            if (!from) return null;
+            const [x1, y1, x2, y2] = [from.x + WIDTH, from.y + HEIGHT / 2, to.x, to.y + HEIGHT / 2];
+            const bend = (x1 + x2) / 2;
+            return <path key={`${before} ${node.key}`} class="edge" d={`M${x1},${y1}C${bend},${y1} ${bend},${y2} ${x2},${y2}`} />;
+          }),
+        )}
+        {nodes.map((node) => {
+          const { x, y } = places.get(node.key)!;
+          return (
+            <g key={node.key} class={`node ${node.look} ${node.isCritical ? "critical" : ""}`}>
+              <title>{`${node.name}: ${node.state}${node.isCritical ? "; a delay here delays the whole" : ""}`}</title>
+              <rect x={x} y={y} width={WIDTH} height={HEIGHT} rx={4} />
+              <text x={x + 8} y={y + 18}>{clipped(node.name)}</text>
+              <text x={x + 8} y={y + 35} class="node-state">{clipped(node.state)}</text>
+            </g>
+          );
+        })}
+      </svg>
+    </div>
+  );
+}

@@ -1,0 +1,28 @@
+import { useState } from "preact/hooks";
+import { ask, Refused } from "./api";
+
+export function SignIn({ why, onDone }: { why: Refused; onDone: () => void }) {
+  const [problem, setProblem] = useState(why.status === 403 ? why.message : "");
+  const signIn = async (event: Event) => {
+    event.preventDefault();
+    const form = event.target as HTMLFormElement;
+    const token = String(new FormData(form).get("token") ?? "").trim();
+    try {
+      await ask("POST", "/api/session", { token });
+      onDone();
+    } catch (error) {
+      setProblem(error instanceof Refused ? error.message : "the master does not answer; try again");
+      form.reset();
+    }
+  };
+  return (
+    <form class="sign-in" onSubmit={signIn}>
+      <h2>This master asks for a token</h2>
+      <p>That of a reader is enough. It is kept by the master; the browser gets a cookie for it.</p>
+      <label for="token">Token</label>
+      <input id="token" name="token" type="password" autocomplete="current-password" required />
+      <button type="submit">Sign in</button>
+      {problem && <p role="alert" class="bad">{problem}</p>}
+    </form>
+  );
+}
