@@ -1,0 +1,94 @@
+// Jobs for a page to show: one that goes on with 10,000 tasks in 200 stages, one with 2,000 stages,
+// and some with names that are no names. They report until standard input ends; a line there ends
+// the first.
+#include <poll.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "tidemark/agent.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::uint32_t kStages = 200;
+constexpr std::uint32_t kTasksOfAStage = 50;
+constexpr std::uint32_t kSlots = 20;
+
+std::unique_ptr<Agent> Open(const std::string& address, const std::string& id,
+                            const std::string& name, std::uint32_t stages,
+                            std::uint32_t tasks_of_a_stage) {
+  auto agent = Agent::Create({.master_address = address, .job_id = id});
+  JobOpened job = {.name = name};
+  for (std::uint32_t i = 0; i < stages; ++i) {
+    job.stages.push_back(
+        {.stage = i,
+         .name = "stage of " + name,
+         .parents = i == 0 ? std::vector<std::uint32_t>() : std::vector<std::uint32_t>{i - 1},
+         .task_count = tasks_of_a_stage});
+  }
+  agent->OpenJob(job);
+  return agent;
+}
+
+// One task after the other, a few at once.
+class Work {
+ public:
+  explicit Work(Agent& agent) : agent_(agent) {}
+  void GoOn() {
+    if (begun_ == kStages * kTasksOfAStage) return;
+    if (begun_ >= kSlots) Say(begun_ - kSlots, AttemptState::kFinished);
+    Say(begun_++, AttemptState::kStarted);
+  }
+
+ private:
+  void Say(std::uint32_t task, AttemptState state) {
+    agent_.Changed({.attempt = {.stage = task / kTasksOfAStage, .index = task % kTasksOfAStage},
+                    .state = state,
+                    .at = absl::Now()});
+  }
+  Agent& agent_;
+  std::uint32_t begun_ = 0;
+};
+
+// Whether a line, or the end, came within a tenth of a second.
+bool HasInput() {
+  pollfd input{.fd = STDIN_FILENO, .events = POLLIN};
+  return poll(&input, 1, 100) > 0;
+}
+
+int Report(const std::string& address) {
+  const auto large = Open(address, "large", "10,000 tasks", kStages, kTasksOfAStage);
+  std::vector<std::unique_ptr<Agent>> others;
+  others.push_back(Open(address, "stages", "2,000 stages", 2000, 1));
+  others.push_back(
+      Open(address, "<img src=x onerror=alert(1)>", "<script>alert(1)</script>\"'&lt;", 3, 1));
+  others.push_back(Open(address, "turned",
+                        "\xE2\x80\xAE"
+                        "desrever \xD7\xA9\xD7\x9C\xD7\x95\xD7\x9D",
+                        3, 1));
+  others.push_back(Open(address, "long", std::string(10'000, 'x'), 3, 1));
+  others.push_back(Open(address, "a/../b?c#d", "a path", 3, 1));
+  Work work(*large);
+  for (std::uint32_t i = 0; i < 1000; ++i) work.GoOn();
+  std::puts("reporting");
+  std::fflush(stdout);
+  char byte = 0;
+  for (;;) {
+    work.GoOn();
+    if (!HasInput()) continue;
+    if (read(STDIN_FILENO, &byte, 1) <= 0) break;
+    large->CloseJob(JobOutcome::kSucceeded, "");
+  }
+  for (const auto& agent : others) agent->CloseJob(JobOutcome::kKilled, "the test is over");
+  return 0;
+}
+
+}  // namespace
+}  // namespace tidemark
+
+int main(int count, char** words) { return count == 2 ? tidemark::Report(words[1]) : 2; }
