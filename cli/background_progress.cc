@@ -18,6 +18,7 @@ BackgroundProgress::~BackgroundProgress() { Finish(); }
 
 void BackgroundProgress::Show(const Snapshot& snapshot) { Add(snapshot); }
 void BackgroundProgress::Say(const std::string& message) { Add(message); }
+void BackgroundProgress::Mention(const std::string& fact) { Add(Fact{fact}); }
 
 void BackgroundProgress::PassOn(const std::string& line) {
   {
@@ -56,6 +57,8 @@ void BackgroundProgress::ShowItem(const Item& item) {
     progress_->Show(*snapshot);  // a reader that has gone does not end the job
   } else if (const Line* line = std::get_if<Line>(&item)) {
     progress_->PassOn(line->text);
+  } else if (const Fact* fact = std::get_if<Fact>(&item)) {
+    progress_->Mention(fact->text);
   } else {
     progress_->Say(std::get<std::string>(item));
   }

@@ -21,9 +21,10 @@ class BackgroundProgress {
   BackgroundProgress(const BackgroundProgress&) = delete;
   BackgroundProgress& operator=(const BackgroundProgress&) = delete;
 
-  // Neither waits for the reader. When very many are queued, the oldest is dropped.
+  // None waits for the reader. When very many are queued, the oldest is dropped.
   void Show(const Snapshot& snapshot);
   void Say(const std::string& message);
+  void Mention(const std::string& fact);
   // Waits for the reader when very much is waiting: no line is left out.
   void PassOn(const std::string& line);
   // Waits until all of it is shown, the summary included. `ending` as in Progress::Finish().
@@ -34,7 +35,10 @@ class BackgroundProgress {
   struct Line {
     std::string text;
   };
-  using Item = std::variant<Snapshot, std::string, Line>;
+  struct Fact {
+    std::string text;
+  };
+  using Item = std::variant<Snapshot, std::string, Line, Fact>;
   void ShowItem(const Item& item);
   void Add(Item item);
   void ShowUntilFinished();

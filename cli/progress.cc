@@ -125,6 +125,7 @@ class JsonProgress final : public Progress {
 class NoProgress final : public Progress {
  public:
   bool Show(const Snapshot&) override { return true; }
+  void Mention(const std::string&) override {}
 };
 
 class ProgressOfJobs final : public Progress {
@@ -141,6 +142,7 @@ class ProgressOfJobs final : public Progress {
     return current_->Show(snapshot);
   }
   void Say(const std::string& message) override { current_->Say(message); }
+  void Mention(const std::string& fact) override { current_->Mention(fact); }
   void PassOn(const std::string& line) override { current_->PassOn(line); }
   void Finish(const std::string& ending) override { current_->Finish(ending); }
 

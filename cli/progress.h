@@ -20,6 +20,8 @@ class Progress {
   virtual bool Show(const Snapshot& snapshot) = 0;
   // A message about the watching itself, for standard error.
   virtual void Say(const std::string& message);
+  // What is good to know; quiet ones leave it out.
+  virtual void Mention(const std::string& fact) { Say(fact); }
   // A line that the watched program wrote to its standard error.
   virtual void PassOn(const std::string& line);
   // After the last snapshot: how it all ended. `ending` says it where that snapshot is not final.

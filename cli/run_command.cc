@@ -17,6 +17,7 @@
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/master_trouble.h"
+#include "cli/page_of_job.h"
 #include "cli/progress.h"
 #include "cli/temporary_directory.h"
 #include "cli/worker_command.h"
@@ -44,6 +45,11 @@ Show ShowIn(BackgroundProgress& progress, ProgressMode mode) {
   };
 }
 
+void SayPage(const Client& master, const std::string& job_id, BackgroundProgress& progress) {
+  const std::string page = PageOfJob(master, job_id);
+  if (!page.empty()) progress.Mention(fmt::format("page of the job: {}", page));
+}
+
 // Watches the job at a master that is not in this process; what goes wrong there is no trouble of
 // the job's.
 class RemoteWatch {
@@ -54,6 +60,7 @@ class RemoteWatch {
                  &progress](const std::stop_token& stop) {
           const auto master = Client::Create({.address = address, .security = security});
           absl::Status status = master.status();
+          bool has_said_page = false;
           if (master.ok()) {
             status = (*master)
                          ->WatchJob(job_id,
@@ -63,6 +70,9 @@ class RemoteWatch {
                                     {.on_snapshot =
                                          [&](const Snapshot& snapshot) {
                                            is_absent_ = false;
+                                           if (!std::exchange(has_said_page, true)) {
+                                             SayPage(**master, job_id, progress);
+                                           }
                                            show(snapshot);
                                            return true;
                                          },

@@ -114,7 +114,10 @@ int Do(const ServeArguments& arguments) {
     WriteLine(stderr, message);
   };
   say(fmt::format("listening on {}", (*master)->address()));
-  if (page != nullptr) say(fmt::format("page at {}", WebUrl(*config, *page)));
+  if (page != nullptr) {
+    (*master)->AnnouncePage(WebUrl(*config, *page));
+    say(fmt::format("page at {}", WebUrl(*config, *page)));
+  }
   std::unique_ptr<SparkLogs> spark_logs;
   if (!config->spark_logs.empty()) {
     spark_logs = std::make_unique<SparkLogs>(config->spark_logs, **master, log);

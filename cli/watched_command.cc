@@ -24,6 +24,7 @@
 #include "cli/expected_jobs.h"
 #include "cli/interrupt.h"
 #include "cli/master_trouble.h"
+#include "cli/page_of_job.h"
 #include "cli/progress.h"
 #include "cli/temporary_directory.h"
 #include "tidemark/client.h"
@@ -181,6 +182,8 @@ class JobsWatch {
   }
 
   void Follow(const std::string& id, const std::stop_token& stop) {
+    const std::string page = PageOfJob(master_, id);
+    if (!page.empty()) progress_.Mention(fmt::format("page of {}: {}", id, page));
     const WatchCalls calls = {
         .on_snapshot =
             [this](const Snapshot& snapshot) {

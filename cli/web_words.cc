@@ -12,6 +12,9 @@
 namespace tidemark::cli {
 namespace {
 
+// Who waits for longer looks at no seconds, and nobody knows them. Taste.
+constexpr absl::Duration kSecondsUntil = absl::Minutes(10);
+
 constexpr console::TextOptions kText = {.unicode = true};
 
 // Of the indicator that made the estimate.
@@ -35,10 +38,16 @@ void SetEnd(const Snapshot& snapshot, web::v1::JobWords& words) {
   if (!is_known) return;
   const console::KnownRemaining known = console::RoundToKnown(
       estimate.remaining->median, estimate.remaining->lower, estimate.remaining->upper);
-  wire::EncodeTime(snapshot.at + known.remaining, *words.mutable_ends_at());
+  const auto clock = [&](absl::Duration left) {
+    const absl::Time at = snapshot.at + left;
+    return known.remaining < kSecondsUntil
+               ? at
+               : absl::UnixEpoch() + absl::Floor(at - absl::UnixEpoch(), absl::Minutes(1));
+  };
+  wire::EncodeTime(clock(known.remaining), *words.mutable_ends_at());
   if (!known.has_range) return;
-  wire::EncodeTime(snapshot.at + known.lower, *words.mutable_ends_at_lower());
-  wire::EncodeTime(snapshot.at + known.upper, *words.mutable_ends_at_upper());
+  wire::EncodeTime(clock(known.lower), *words.mutable_ends_at_lower());
+  wire::EncodeTime(clock(known.upper), *words.mutable_ends_at_upper());
 }
 
 }  // namespace

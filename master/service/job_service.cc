@@ -293,6 +293,10 @@ grpc::ServerUnaryReactor* JobService::GetServerInfo(grpc::CallbackServerContext*
   if (!call.ok()) return Answer(*context, call.status());
   response->set_version(info_.version);
   response->set_instance(info_.instance);
+  {
+    const std::lock_guard lock(features_mutex_);
+    for (const std::string& feature : features_) response->add_features(feature);
+  }
   response->mutable_limits()->insert(info_.limits.begin(), info_.limits.end());
   return Answer(*context, absl::OkStatus());
 }

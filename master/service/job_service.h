@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -81,6 +82,12 @@ class JobService final
                                           const v1::GetServerInfoRequest* request,
                                           v1::GetServerInfoResponse* response) override;
 
+  // For GetServerInfo. Thread-safe.
+  void AddFeature(std::string feature) {
+    const std::lock_guard lock(features_mutex_);
+    features_.push_back(std::move(feature));
+  }
+
  private:
   using Mark = Journal::Mark;
   using AdmittedCall = Gate::AdmittedCall;
@@ -121,6 +128,8 @@ class JobService final
   const Publishing publishing_;
   JobTable& jobs_;
   WorkflowTable& workflows_;
+  std::mutex features_mutex_;
+  std::vector<std::string> features_;
   const ServerInfo info_;
   EstimateQueue estimates_;
 };

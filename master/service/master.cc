@@ -314,6 +314,7 @@ class Master::Impl {
     arguments.SetMaxReceiveMessageSize(-1);  // a snapshot is as large as its job
     return server_->InProcessChannel(arguments);
   }
+  void AnnouncePage(const std::string& url) { job_service_.AddFeature("page=" + url); }
   const JobHub& hub() const { return *hub_; }
   const std::string& address() const { return acceptor_.address(); }
 
@@ -600,6 +601,7 @@ absl::StatusOr<Snapshot> Master::WaitUntilFinal(const std::string& job_id,
   return impl_->WaitUntilFinal(job_id, timeout);
 }
 MasterStats Master::stats() const { return impl_->stats(); }
+void Master::AnnouncePage(const std::string& url) { impl_->AnnouncePage(url); }
 void Master::Drain() { impl_->Drain(); }
 void Master::Shutdown(absl::Duration grace) { impl_->Shutdown(grace); }
 

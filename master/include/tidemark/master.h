@@ -121,6 +121,9 @@ class Master {
   // as those of one host, and need a token where all do. The channel must go before the master.
   std::shared_ptr<grpc::Channel> InProcessChannel() const;
 
+  // Says from now on, to clients that ask who answers, that people can look at jobs there.
+  void AnnouncePage(const std::string& url);
+
   // The newest snapshot of a job or plan, of sequence 0 before the first. NotFound: no such job.
   absl::StatusOr<Snapshot> GetJob(const std::string& job_id) const;
   // The newest snapshots of all jobs and plans, the newest first.

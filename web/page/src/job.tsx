@@ -173,7 +173,7 @@ export function Job({ id, onRefused }: { id: string; onRefused: (liveness: Liven
   const what = isWorkflow ? "jobs" : "stages";
   return (
     <>
-      <h1 dir="auto">{words.title}</h1>
+      <h1 class="name" dir="auto" title={words.title}>{words.title}</h1>
       <LiveNote liveness={liveness} />
       <div class="headline">
         <Bar snapshot={snapshot} words={words} />

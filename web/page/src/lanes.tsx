@@ -107,6 +107,11 @@ export function Lanes({ lanes, at, what }: { lanes: Lane[]; at: string | undefin
     if (canvas.current && scroller.current) draw(canvas.current, spans, scroller.current.scrollTop, now);
   };
   useEffect(() => redraw.current(), [lanes, at, width]);
+  // What runs is what one came for.
+  useEffect(() => {
+    const first = lanes.findIndex((lane) => lane.look === "running");
+    if (first > 2 && scroller.current) scroller.current.scrollTop = LANE * (first - 2);
+  }, []);
   useEffect(() => {
     const watcher = new ResizeObserver(() => setWidth(scroller.current?.clientWidth ?? 0));
     watcher.observe(scroller.current!);

@@ -51,7 +51,7 @@ function JobRow({ row: { snapshot, words } }: { row: Row }) {
   return (
     <tr>
       <th scope="row">
-        <a href={`#/jobs/${encodeURIComponent(id)}`} dir="auto">{words.title}</a>
+        <a class="name" href={`#/jobs/${encodeURIComponent(id)}`} dir="auto">{words.title}</a>
         {words.title !== id && <small dir="auto">{id}</small>}
       </th>
       <td data-label="State">{words.state}</td>

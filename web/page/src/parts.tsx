@@ -6,7 +6,9 @@ export function clock(instant: string | undefined): string {
   if (!instant) return "";
   const at = new Date(instant);
   const isToday = at.toDateString() === new Date().toDateString();
-  const time = at.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+  // What is known to the minute has no seconds.
+  const second = at.getTime() % 60_000 === 0 ? undefined : ("2-digit" as const);
+  const time = at.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second });
   return isToday ? time : `${at.toLocaleDateString()} ${time}`;
 }
 

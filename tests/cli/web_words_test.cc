@@ -1,0 +1,91 @@
+// The page says what the console says, of the same snapshots.
+#include "cli/web_words.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/console/job_wording.h"
+#include "proto/wire/message_time.h"
+
+namespace tidemark::cli {
+namespace {
+
+const absl::Time kNoon = absl::FromUnixSeconds(1'700'000'000);
+
+Snapshot Running(absl::Duration median, absl::Duration lower, absl::Duration upper) {
+  Snapshot snapshot;
+  snapshot.job_id = "job-1";
+  snapshot.sequence = 1;
+  snapshot.at = kNoon;
+  snapshot.state = JobState::kRunning;
+  snapshot.info = JobInfo{.name = "my \x1b[2Jjob", .kind = JobKind::kMapReduce};
+  snapshot.estimate = {.state = EstimateState::kValid,
+                       .fraction_done = 0.416,
+                       .fraction_done_lower = 0.4,
+                       .fraction_done_upper = 0.5,
+                       .remaining = Range{median, lower, upper}};
+  snapshot.stage_infos = {{.id = {.stage = 0}, .kind = StageKind::kMap},
+                          {.id = {.stage = 1}, .kind = StageKind::kReduce}};
+  snapshot.stages = {{.id = {.stage = 0}, .state = StageState::kDone},
+                     {.id = {.stage = 1}, .state = StageState::kRunning, .tasks = 4}};
+  return snapshot;
+}
+
+absl::Time TimeOf(const google::protobuf::Timestamp& message) {
+  return absl::FromUnixSeconds(message.seconds()) + absl::Nanoseconds(message.nanos());
+}
+
+TEST(WebWords, AreThoseOfTheConsole) {
+  const console::TextOptions text = {.unicode = true};
+  const Snapshot snapshot = Running(absl::Seconds(41), absl::Seconds(35), absl::Seconds(52));
+  const web::v1::JobWords words = WebWordsOf(snapshot);
+  EXPECT_EQ(words.title(), console::JobTitle(snapshot, text));
+  EXPECT_EQ(words.title().find('\x1b'), std::string::npos);
+  EXPECT_EQ(words.percent(), "41 %");
+  EXPECT_EQ(words.state(), "running");
+  const console::RemainingWords left =
+      console::DescribeRemaining(snapshot, snapshot.estimate, text);
+  EXPECT_EQ(words.remaining() + words.remaining_detail(), left.text());
+  EXPECT_EQ(words.step(), console::CurrentStep(snapshot));
+  ASSERT_EQ(words.stages_size(), 2);
+  EXPECT_EQ(words.stages(0).state(), "done");
+  EXPECT_EQ(words.stages(1).name(), console::StageName(snapshot, {.stage = 1}, text));
+}
+
+// 41 s, of which the interval is 17 s wide: steps of at most a fifth of that, 1 s.
+TEST(WebWords, TheClockIsAsPreciseAsTheTimeLeft) {
+  web::v1::JobWords words =
+      WebWordsOf(Running(absl::Seconds(41), absl::Seconds(35), absl::Seconds(52)));
+  EXPECT_EQ(TimeOf(words.ends_at()), kNoon + absl::Seconds(41));
+  EXPECT_EQ(TimeOf(words.ends_at_lower()), kNoon + absl::Seconds(35));
+  EXPECT_EQ(TimeOf(words.ends_at_upper()), kNoon + absl::Seconds(52));
+  // 1,700,000,000 s is 13 min 20 s past an hour. An hour left, known to 10 min: no seconds.
+  words = WebWordsOf(Running(absl::Minutes(60), absl::Minutes(40), absl::Minutes(100)));
+  EXPECT_EQ(TimeOf(words.ends_at()), kNoon + absl::Minutes(60) - absl::Seconds(20));
+}
+
+TEST(WebWords, NoClockWithoutAnEstimate) {
+  Snapshot snapshot = Running(absl::InfiniteDuration(), absl::ZeroDuration(), absl::Seconds(1));
+  EXPECT_FALSE(WebWordsOf(snapshot).has_ends_at());
+  snapshot.estimate.remaining.reset();
+  EXPECT_FALSE(WebWordsOf(snapshot).has_ends_at());
+  snapshot = Running(absl::Seconds(41), absl::Seconds(35), absl::Seconds(52));
+  snapshot.estimate.state = EstimateState::kOverdue;
+  EXPECT_FALSE(WebWordsOf(snapshot).has_ends_at());
+  snapshot.estimate.state = EstimateState::kFinal;
+  snapshot.is_final = true;
+  EXPECT_FALSE(WebWordsOf(snapshot).has_ends_at());
+}
+
+TEST(WebWords, SayHowRightTheForecastWasWhenItIsOver) {
+  Snapshot snapshot = Running(absl::Seconds(41), absl::Seconds(35), absl::Seconds(52));
+  snapshot.errors = {{.indicator = "hadoop", .job_avg_points = 30, .job_max_points = 60},
+                     {.indicator = "tidemark", .job_avg_points = 2.14, .job_max_points = 8.9}};
+  EXPECT_EQ(WebWordsOf(snapshot).accuracy(), "");
+  snapshot.is_final = true;
+  EXPECT_EQ(WebWordsOf(snapshot).accuracy(),
+            "progress was 2.1 points of 100 off on average, 8.9 at most");
+}
+
+}  // namespace
+}  // namespace tidemark::cli

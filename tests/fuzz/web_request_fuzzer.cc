@@ -1,0 +1,60 @@
+// Requests as a stranger may send them: "PATH\nNAME=VALUE\n...\n\nBODY". Whatever they are, they
+// name a route or none, and fields or what is wrong with them.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tidemark/v1/job_service.pb.h"
+#include "web/json.h"
+#include "web/origin.h"
+#include "web/percent_decoding.h"
+#include "web/request_fields.h"
+#include "web/routes.h"
+
+namespace {
+
+std::string_view LineOf(std::string_view& text) {
+  const std::size_t end = text.find('\n');
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  return line;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  namespace web = tidemark::web;
+  std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto path = web::PathParts(LineOf(text));
+  if (path) {
+    const web::FoundRoute found = web::FindRoute("GET", *path);
+    if (found.route != nullptr && path->front() != "api") std::abort();
+  }
+  std::vector<std::pair<std::string, std::string>> query;
+  while (!text.empty()) {
+    const std::string_view line = LineOf(text);
+    if (line.empty()) break;
+    const std::size_t equals = line.find('=');
+    const auto name = web::PercentDecoded(line.substr(0, equals));
+    const auto value =
+        web::PercentDecoded(equals == std::string_view::npos ? "" : line.substr(equals + 1));
+    if (name && value) query.emplace_back(*name, *value);
+  }
+  tidemark::v1::WatchJobsRequest jobs;
+  const absl::Status set = web::SetFields(query, jobs);
+  if (!set.ok() && set.message().empty()) std::abort();
+  tidemark::v1::EstimateJobRequest estimate;
+  if (web::ParseJson(std::string(text), estimate).ok()) {
+    // What is read is written, and read again as the same.
+    tidemark::v1::EstimateJobRequest again;
+    if (!web::ParseJson(web::Json(estimate), again).ok()) std::abort();
+  }
+  const web::HttpRequest asked = {
+      .method = "POST", .host = std::string(text), .origin = "http://" + std::string(text)};
+  (void)web::CheckOrigin(asked, false, true);
+  return 0;
+}
