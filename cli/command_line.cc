@@ -493,6 +493,34 @@ void AddWhy(CLI::App& command, Choice& choice) {
       "4 the log is torn or damaged.");
 }
 
+// The option takes bytes, such as 10GiB, at least one.
+void AddSize(CLI::App& app, const char* name, std::optional<double>& target, const char* help) {
+  const auto take = [name, &target](std::uint64_t bytes) {
+    if (bytes == 0) throw CLI::ValidationError(fmt::format("{} must be at least 1 byte", name));
+    target = static_cast<double>(bytes);
+  };
+  app.add_option_function<std::uint64_t>(name, take, help)
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("SIZE");
+}
+
+void AddAdvise(CLI::App& command, Choice& choice) {
+  CLI::App& app = *command.add_subcommand(
+      "advise", "Say which intermediate results of Spark are worth keeping for others");
+  auto& arguments = ArgumentsOf<AdviseArguments>(app, choice);
+  app.add_option("LOG", arguments.logs, "Event logs of Spark, or folders of them")
+      ->required()
+      ->expected(1, -1);
+  AddSize(app, "--space", arguments.space_bytes,
+          "Bytes to keep results in, such as 10GiB [as many as are worth it]");
+  AddSize(app, "--read-rate", arguments.read_bytes_per_second,
+          "Bytes a second at which results are read, such as 200MB [as the logs show]");
+  AddChoice(app, "-o,--output,--format", kTableFormats, arguments.format, "How to show it [table]");
+  app.footer(
+      "Nothing is kept by this command. Exit code: 0 the advice was shown, also if nothing is worth\n"
+      "keeping, 2 a log cannot be read or holds no plan, 4 a log is damaged.");
+}
+
 // Of a replay. Taste: slower ones seem to stand still.
 constexpr double kSpeedMin = 0.001;
 
@@ -737,6 +765,7 @@ void AddCommands(CLI::App& command, Choice& choice) {
   AddForget(command, choice);
   AddWhatIf(command, choice);
   AddWhy(command, choice);
+  AddAdvise(command, choice);
   AddReplay(command, choice);
   CLI::App& run = *command.add_subcommand("run", "Run a job and show its progress");
   run.require_subcommand(1);

@@ -107,6 +107,13 @@ struct WhyArguments {
   TableFormat format = TableFormat::kTable;
 };
 
+struct AdviseArguments {
+  std::vector<std::string> logs;  // of Spark, or folders of them
+  std::optional<double> space_bytes;
+  std::optional<double> read_bytes_per_second;  // empty: as the logs show
+  TableFormat format = TableFormat::kTable;
+};
+
 struct ReplayArguments {
   std::string log;
   double speed = 0;     // times as fast as it was; 0: without waiting
@@ -170,7 +177,7 @@ struct CompletionArguments {
 
 using Arguments =
     std::variant<GetArguments, WatchArguments, SubmitArguments, AttachArguments, UpdateArguments,
-                 ForgetArguments, WhatIfArguments, WhyArguments, ReplayArguments, RunArguments,
+                 ForgetArguments, WhatIfArguments, WhyArguments, AdviseArguments, ReplayArguments, RunArguments,
                  WorkflowRunArguments, HadoopRunArguments, HadoopConfArguments, HadoopPollArguments,
                  SparkRunArguments, SparkConfArguments, ServeArguments, DoctorArguments,
                  ProfileNodeArguments, CompletionArguments>;

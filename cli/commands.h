@@ -13,6 +13,7 @@ int Do(const UpdateArguments& arguments);
 int Do(const ForgetArguments& arguments);
 int Do(const WhatIfArguments& arguments);
 int Do(const WhyArguments& arguments);
+int Do(const AdviseArguments& arguments);
 int Do(const ReplayArguments& arguments);
 int Do(const RunArguments& arguments);
 int Do(const WorkflowRunArguments& arguments);

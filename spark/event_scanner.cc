@@ -4,8 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
-
 namespace tidemark::spark {
 namespace {
 
@@ -50,6 +48,30 @@ const absl::flat_hash_set<std::string_view>& KeptKeys() {
   return *keys;
 }
 
+// Beside what plans, executions, jobs and stages are, what tells their operators apart.
+const absl::flat_hash_set<std::string_view>& KeptKeysOfPlans() {
+  static const auto* const keys = new absl::flat_hash_set<std::string_view>{
+      // Of several events.
+      "Event", "Timestamp", "Job ID", "Stage ID", "Stage Attempt ID", "Submission Time",
+      "Completion Time", "executionId", "time",
+      // The application.
+      "App Name", "App ID",
+      // SQL executions, their plans, and what the driver counted.
+      "sparkPlanInfo", "nodeName", kOperator, "children", "metadata", "Location", "ReadSchema",
+      "PartitionFilters", "PushedFilters", "DataFilters", "Format", "metrics", "name",
+      "accumulatorId", "description", "details", "errorMessage", "accumUpdates",
+      // Jobs and stages.
+      "Stage Infos", "Properties", "spark.sql.execution.id", "spark.job.description", "Stage Info",
+      "Stage Name", "RDD Info", "RDD ID", "Name", "Scope", "Callsite", "Parent IDs",
+      "Failure Reason", "Accumulables", "ID", "Value", "Metadata",
+      // Tasks, whose accumulables are their stage's. Task Info is not kept for that.
+      "Task End Reason", "Reason", "Task Metrics", "Executor Run Time", "Job Result", "Result",
+      "Executor Deserialize Time", "Input Metrics", "Bytes Read", "Records Read",
+      "Shuffle Write Metrics", "Shuffle Bytes Written", "Shuffle Records Written",
+      "Shuffle Write Time"};
+  return *keys;
+}
+
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 // What one large event took is given back after it: a master follows many logs. bytes
@@ -71,6 +93,15 @@ bool IsScalar(std::string_view text) {
 }
 
 }  // namespace
+
+EventScanner::Kept EventScanner::ForProgress() {
+  return {.names = &KeptKeys(), .operator_max = kOperatorMax, .depth_max = kDepthMax};
+}
+
+EventScanner::Kept EventScanner::ForPlans() {
+  constexpr std::size_t kPlanDepthMax = 12'000;
+  return {.names = &KeptKeysOfPlans(), .operator_max = kStringMax, .depth_max = kPlanDepthMax};
+}
 
 void EventScanner::Feed(std::string_view text, Take take) {
   const char* at = text.data();
@@ -95,7 +126,7 @@ void EventScanner::Feed(std::string_view text, Take take) {
 // Up to the end of the string, of the line, or of what there is.
 const char* EventScanner::InString(const char* at, const char* end) {
   const bool is_key = string_ == StringUse::kKey;
-  const std::size_t most = is_key ? kKeyMax : key_ == kOperator ? kOperatorMax : kStringMax;
+  const std::size_t most = is_key ? kKeyMax : key_ == kOperator ? kept_of_.operator_max : kStringMax;
   std::string* to = nullptr;
   if (is_key) to = &key_;
   if (string_ == StringUse::kValue && !is_oversized_) to = &text_;
@@ -196,7 +227,7 @@ void EventScanner::EndString() {
   const StringUse use = std::exchange(string_, StringUse::kNone);
   if (use == StringUse::kValue) Keep("\"");
   if (use != StringUse::kKey) return;
-  drops_value_ = !KeptKeys().contains(key_);
+  drops_value_ = !kept_of_.names->contains(key_);
   if (drops_value_) return;
   BeginItem();
   Keep("\"");
@@ -210,7 +241,7 @@ void EventScanner::Open(char c) {
     return;
   }
   BeginValue();
-  if (stack_.size() == kDepthMax) {
+  if (stack_.size() == kept_of_.depth_max) {
     Keep("null");
     drops_value_ = true;
     ++dropped_;

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 
 namespace tidemark::spark {
@@ -30,6 +31,18 @@ class EventScanner {
   static constexpr std::size_t kValuesMax = 1'000'000;
   // What is nested deeper becomes null. Plans of SQL are the deepest: two levels an operator.
   static constexpr std::size_t kDepthMax = 1000;
+
+  // What is kept of events.
+  struct Kept {
+    const absl::flat_hash_set<std::string_view>* names = nullptr;  // of members
+    std::size_t operator_max = 0;                                  // of what an operator does, bytes
+    std::size_t depth_max = 0;
+  };
+  // For progress, blame and settings.
+  static Kept ForProgress();
+  // For what plans say of their operators, whole, and what these counted. Plans of 5,000 operators.
+  static Kept ForPlans();
+  explicit EventScanner(const Kept& kept = ForProgress()) : kept_of_(kept) {}
 
   // Gets each event that is complete as a JSON object, in the order of the log.
   using Take = absl::FunctionRef<void(std::string_view event)>;
@@ -58,6 +71,7 @@ class EventScanner {
   void Reset();
   bool is_dropping() const { return drops_value_ || dropped_ > 0; }
 
+  Kept kept_of_;
   std::string text_;         // what is kept of the event
   std::string key_;          // the name of the next value
   std::string scalar_;       // a number or a word, as far as it has come

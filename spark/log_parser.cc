@@ -1,48 +1,20 @@
 #include "spark/log_parser.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "proto/wire/valid_text.h"
+#include "spark/tolerant_json.h"
 
 namespace tidemark::spark {
-namespace {
 
 using nlohmann::json;
-
-// Java may write half of a character, of which no text can be made.
-std::string WithoutSurrogates(std::string text) {
-  for (std::size_t at = 0; (at = text.find('\\', at)) != std::string::npos;) {
-    const bool is_surrogate = text.size() >= at + 6 && text[at + 1] == 'u' &&
-                              (text[at + 2] == 'd' || text[at + 2] == 'D') && text[at + 3] >= '8';
-    if (is_surrogate) {
-      text.replace(at, 6, "?");
-    } else {
-      at += 2;
-    }
-  }
-  return text;
-}
-
-// Discarded: it is no JSON.
-json ParseTolerantly(std::string_view text) {
-  std::string valid = wire::ValidText(text);
-  std::replace_if(
-      valid.begin(), valid.end(), [](char c) { return c >= 0 && c < 0x20; }, ' ');
-  json event = json::parse(valid, nullptr, /*allow_exceptions=*/false);
-  if (!event.is_discarded()) return event;
-  return json::parse(WithoutSurrogates(std::move(valid)), nullptr, /*allow_exceptions=*/false);
-}
-
-}  // namespace
 
 void LogParser::Feed(std::string_view text, Take take) {
   scanner_.Feed(text, [&](std::string_view event) { Parse(event, take); });
 }
 
 void LogParser::Parse(std::string_view text, Take take) {
-  const json event = ParseTolerantly(text);
+  const json event = TolerantJson(text);
   if (event.is_discarded() || !event.contains("Event")) {
     ++broken_;
     return;

@@ -1,0 +1,313 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/console/text.h"
+#include "cli/exit_code.h"
+#include "cli/progress.h"
+#include "cli/table_output.h"
+#include "master/advise/advice.h"
+#include "spark/log_files.h"
+#include "spark/plan_reader.h"
+
+namespace tidemark::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of those that are not advised, the best are shown in a table; -o json shows all.
+constexpr std::size_t kNotAdvisedShown = 5;
+constexpr std::size_t kUsersShown = 5;
+// Of a history.
+constexpr std::size_t kPlansMax = 100'000;
+
+struct History {
+  std::vector<advise::RanPlan> plans;
+  std::size_t logs = 0;
+  std::vector<std::string> troubles;
+  bool is_damaged = false;
+};
+
+// A log, or the logs in a folder, in the order of their names.
+std::vector<std::string> LogsAt(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error) || spark::IsRollingLog(path)) return {path};
+  std::vector<std::string> logs;
+  for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
+    std::error_code ignored;
+    const bool is_hidden = at->path().filename().string().starts_with(".");
+    const bool is_log = at->is_regular_file(ignored) || spark::IsRollingLog(at->path().string());
+    if (is_log && !is_hidden) logs.push_back(at->path().string());
+  }
+  // A folder without logs is told like a log that is none.
+  if (logs.empty()) return {path};
+  std::sort(logs.begin(), logs.end());
+  return logs;
+}
+
+// A log that is named must be one; of a folder, what is none is passed over and said.
+absl::StatusOr<History> ReadHistory(const std::vector<std::string>& paths) {
+  History history;
+  for (const std::string& path : paths) {
+    const std::vector<std::string> logs = LogsAt(path);
+    for (const std::string& log : logs) {
+      if (history.plans.size() >= kPlansMax) {
+        history.troubles.push_back(fmt::format("{}: not read: there are {} plans before it", log,
+                                               history.plans.size()));
+        continue;
+      }
+      auto read = spark::ReadPlans(log);
+      if (!read.ok()) {
+        if (log == path) return read.status();
+        history.troubles.push_back(fmt::format("not read: {}", std::string(read.status().message())));
+        continue;
+      }
+      ++history.logs;
+      if (!read->damage.ok()) {
+        history.is_damaged = true;
+        history.troubles.emplace_back(read->damage.message());
+      }
+      if (read->left_out > 0) {
+        history.troubles.push_back(fmt::format(
+            "{}: {} that failed or whose end is not there {} left out", log,
+            read->left_out == 1 ? "1 execution" : fmt::format("{} executions", read->left_out),
+            read->left_out == 1 ? "is" : "are"));
+      }
+      std::move(read->plans.begin(), read->plans.end(), std::back_inserter(history.plans));
+    }
+  }
+  return history;
+}
+
+std::string SecondsText(double seconds) {
+  if (seconds < 0) return "-" + SecondsText(-seconds);
+  if (seconds < 600) return fmt::format("{:.1f} s", seconds);
+  if (seconds < 2 * 3600) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+std::string SizeText(double bytes) {
+  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  std::size_t unit = 0;
+  while (bytes >= 1024 && unit + 1 < std::size(kUnits)) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
+}
+
+std::string SizeOf(const advise::ResultPoint& point) {
+  return point.bytes ? "<= " + SizeText(*point.bytes) : "not told";
+}
+
+// "Aggregate of file:/data/gdelt.csv".
+std::string NameOf(const advise::ResultPoint& point) {
+  if (point.tables.empty()) return point.kind;
+  return fmt::format("{} of {}", point.kind, fmt::join(point.tables, ", "));
+}
+
+// "2 uses by gdelt in sql/1 (count at Main.scala:7)", by program and line.
+std::vector<std::string> UsersOf(const advise::ResultPoint& point) {
+  std::map<std::pair<std::string, std::string>, std::vector<const advise::ResultUse*>> users;
+  for (const advise::ResultUse& use : point.uses) users[{use.program, use.line}].push_back(&use);
+  std::vector<std::string> texts;
+  for (const auto& [user, uses] : users) {
+    if (texts.size() == kUsersShown) {
+      texts.push_back(fmt::format("and {} more", users.size() - kUsersShown));
+      break;
+    }
+    std::string text = user.first.empty() ? uses.back()->application : user.first;
+    text += fmt::format(", {}", user.second.empty() ? "a line that is not told" : user.second);
+    text += uses.size() == 1 ? fmt::format(": {} of {}", uses[0]->execution, uses[0]->application)
+                             : fmt::format(": {} times", uses.size());
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+// Of one application alone it need not be written.
+bool IsOfOneApplication(const advise::ResultPoint& point) {
+  return std::all_of(point.uses.begin(), point.uses.end(), [&](const advise::ResultUse& use) {
+    return use.application == point.uses.front().application;
+  });
+}
+
+std::string MarksOf(const advise::ResultPoint& point) {
+  std::vector<std::string> marks;
+  if (point.max_benefit_of > 0) {
+    marks.push_back(fmt::format("the largest benefit of {} {}", point.max_benefit_of,
+                                point.max_benefit_of == 1 ? "plan" : "plans"));
+  }
+  if (point.is_on_skyline) marks.emplace_back("no other has more of both, benefit and uses");
+  return fmt::format("{}", fmt::join(marks, "; "));
+}
+
+void AddDetails(const advise::ResultPoint& point, std::vector<std::string>& lines) {
+  lines.push_back(fmt::format(
+      "   computing takes {}, reading {}, writing {}; each use saves {} to {}",
+      SecondsText(point.total_seconds.expected), SecondsText(point.read_seconds),
+      SecondsText(point.write_seconds), SecondsText(point.benefit.lower),
+      SecondsText(point.benefit.upper)));
+  for (const std::string& step : point.steps) lines.push_back("   | " + step);
+  for (const std::string& user : UsersOf(point)) lines.push_back("   used by " + user);
+  if (const std::string marks = MarksOf(point); !marks.empty()) lines.push_back("   " + marks);
+  if (point.is_advised && IsOfOneApplication(point)) {
+    lines.emplace_back("   one application alone uses it: there, cache() does without files");
+  }
+  for (const std::string& doubt : point.doubts) lines.push_back("   " + doubt);
+}
+
+std::vector<std::string> Lines(const advise::Advice& advice, bool has_space) {
+  std::vector<std::string> lines;
+  std::size_t advised = 0;
+  std::size_t others = 0;
+  std::vector<std::string> not_advised;
+  for (const advise::ResultPoint& point : advice.points) {
+    if (point.is_advised) {
+      if (advised > 0) lines.emplace_back();
+      lines.push_back(fmt::format("{}. keep {}: saves {} a week ({} to {}), {}", ++advised,
+                                  NameOf(point), SecondsText(point.saved_per_week.expected),
+                                  SecondsText(point.saved_per_week.lower),
+                                  SecondsText(point.saved_per_week.upper), SizeOf(point)));
+      AddDetails(point, lines);
+    } else if (others++ < kNotAdvisedShown) {
+      not_advised.push_back(fmt::format("   {}, {} uses, {}: {}", NameOf(point), point.uses.size(),
+                                        SizeOf(point), point.why_not));
+    }
+  }
+  if (advised == 0) lines.emplace_back("Nothing is worth keeping.");
+  if (!not_advised.empty()) {
+    lines.emplace_back();
+    lines.emplace_back("Not advised:");
+    lines.insert(lines.end(), not_advised.begin(), not_advised.end());
+    const std::size_t hidden = others - not_advised.size() + advice.points_left_out;
+    if (hidden > 0) lines.push_back(fmt::format("   and {} more", hidden));
+  }
+  lines.emplace_back();
+  lines.push_back(fmt::format(
+      "{} plans of {} applications over {}; reading at {}/s", advice.plans, advice.applications,
+      advice.history_weeks < 1 ? SecondsText(advice.history_weeks * 7 * 24 * 3600)
+                               : fmt::format("{:.1f} weeks", advice.history_weeks),
+      SizeText(advice.read_rate)));
+  if (advised > 0) {
+    std::vector<std::string> policies;
+    for (const advise::PolicyReplay& policy : advice.policies) {
+      policies.push_back(
+          fmt::format("{} {}", policy.policy, SecondsText(policy.replayed.saved_seconds)));
+    }
+    lines.push_back(fmt::format("Over the whole history{}: {}",
+                                has_space ? ", in that space" : "", fmt::join(policies, ", ")));
+  }
+  for (const std::string& remark : advice.remarks) lines.push_back(remark);
+  return lines;
+}
+
+nlohmann::json JsonOf(const advise::Range& range) {
+  return {{"lower_s", range.lower}, {"expected_s", range.expected}, {"upper_s", range.upper}};
+}
+
+nlohmann::json JsonOf(const advise::ResultPoint& point) {
+  nlohmann::json json = {{"id", fmt::format("{:016x}", point.signature)},
+                         {"kind", point.kind},
+                         {"steps", point.steps},
+                         {"tables", point.tables},
+                         {"advised", point.is_advised},
+                         {"computing", JsonOf(point.total_seconds)},
+                         {"critical_path_s", point.path_total_seconds},
+                         {"read_s", point.read_seconds},
+                         {"write_s", point.write_seconds},
+                         {"benefit", JsonOf(point.benefit)},
+                         {"saved_per_week", JsonOf(point.saved_per_week)},
+                         {"uses_per_week", point.uses_per_week},
+                         {"reuse_probability", point.reuse_probability},
+                         {"different_data", point.data},
+                         {"max_benefit_of", point.max_benefit_of},
+                         {"skyline", point.is_on_skyline}};
+  if (point.bytes) json["bytes_max"] = *point.bytes;
+  if (!point.is_advised) json["why_not"] = point.why_not;
+  if (!point.doubts.empty()) json["doubts"] = point.doubts;
+  json["uses"] = nlohmann::json::array();
+  for (const advise::ResultUse& use : point.uses) {
+    json["uses"].push_back({{"application", use.application},
+                            {"program", use.program},
+                            {"execution", use.execution},
+                            {"line", use.line},
+                            {"began", use.begin},
+                            {"first_of_data", use.is_first},
+                            {"benefit", JsonOf(use.benefit)}});
+  }
+  return json;
+}
+
+std::string Dumped(const nlohmann::json& json) {
+  return json.dump(-1, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace);
+}
+
+int ShowJson(const advise::Advice& advice, TableFormat format) {
+  if (format == TableFormat::kJsonl) {
+    std::vector<std::string> lines;
+    for (const advise::ResultPoint& point : advice.points) lines.push_back(Dumped(JsonOf(point)));
+    return PrintLines(lines);
+  }
+  nlohmann::json json = {{"plans", advice.plans},
+                         {"applications", advice.applications},
+                         {"weeks", advice.history_weeks},
+                         {"read_bytes_per_s", advice.read_rate},
+                         {"saved_per_week_s", advice.saved_per_week},
+                         {"bytes_max", advice.bytes},
+                         {"points_left_out", advice.points_left_out},
+                         {"remarks", advice.remarks}};
+  json["points"] = nlohmann::json::array();
+  for (const advise::ResultPoint& point : advice.points) json["points"].push_back(JsonOf(point));
+  for (const advise::PolicyReplay& policy : advice.policies) {
+    json["policies"][policy.policy] = {{"saved_s", policy.replayed.saved_seconds},
+                                       {"hits", policy.replayed.hits},
+                                       {"writes", policy.replayed.writes},
+                                       {"evictions", policy.replayed.evictions}};
+  }
+  return PrintLines({Dumped(json)});
+}
+
+int Wrong(const absl::Status& status) {
+  Complain(std::string(status.message()));
+  return absl::IsDataLoss(status) ? kLogTorn : kUsage;
+}
+
+}  // namespace
+
+int Do(const AdviseArguments& arguments) {
+  const auto history = ReadHistory(arguments.logs);
+  if (!history.ok()) return Wrong(history.status());
+  for (const std::string& trouble : history->troubles) Complain(trouble);
+  const auto advice = advise::Advise(
+      history->plans,
+      {.space_bytes = arguments.space_bytes, .read_rate = arguments.read_bytes_per_second});
+  if (!advice.ok()) {
+    return Wrong(absl::Status(advice.status().code(),
+                              fmt::format("{} read: {}",
+                                          history->logs == 1
+                                              ? "1 log was"
+                                              : fmt::format("{} logs were", history->logs),
+                                          std::string(advice.status().message()))));
+  }
+  int shown = kSuccess;
+  if (IsJson(arguments.format)) {
+    shown = ShowJson(*advice, arguments.format);
+  } else {
+    const auto options = TableOptionsFor(arguments.format);
+    std::vector<std::string> lines = Lines(*advice, arguments.space_bytes.has_value());
+    for (std::string& line : lines) line = console::Printable(line, options.text.unicode);
+    shown = PrintLines(lines);
+  }
+  return shown == kSuccess && history->is_damaged ? kLogTorn : shown;
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,113 @@
+// What an event log says of plans that ran: operators of SQL executions with what they counted, and
+// the lineage of RDDs of other jobs, with the times of their stages.
+//
+//   ExecutedPlans plans;
+//   plans.Feed(text);                    // pieces of any size
+//   for (advise::RanPlan& plan : plans.Finish()) ...
+//
+// An execution that failed, or whose end is not in the log, is counted and left out: it took less, or
+// more, than its results do. Never fails. Pure; not thread-safe. Memory: bounded by the constants
+// below.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "master/advise/ran_plan.h"
+#include "spark/event_scanner.h"
+
+namespace tidemark::spark {
+
+class ExecutedPlans {
+ public:
+  static constexpr std::size_t kExecutionsMax = 10'000;
+  static constexpr std::size_t kStagesMax = 100'000;
+  static constexpr std::size_t kCountersMax = 1'000'000;
+  static constexpr std::size_t kOperatorsMax = 200'000;  // of all plans together
+
+  ExecutedPlans() : scanner_(EventScanner::ForPlans()) {}
+
+  void Feed(std::string_view text);
+  // Takes one event in, as EventScanner leaves it; others change nothing.
+  void Take(const nlohmann::json& event);
+  // By when they began. To be called once.
+  std::vector<advise::RanPlan> Finish();
+
+  // Of Spark, that were read.
+  std::uint64_t events() const { return events_; }
+  std::uint64_t left_out() const { return left_out_; }  // executions and jobs, by Finish()
+  bool is_cut() const { return scanner_.is_inside(); }
+
+ private:
+  // A metric of an operator, by the number of its accumulator.
+  struct Metric {
+    enum class Kind : std::uint8_t { kRecords, kBytes, kWrittenRecords, kRead, kOther };
+    std::size_t op = 0;
+    std::uint64_t accumulator = 0;
+    Kind kind = Kind::kOther;
+  };
+  struct Execution {
+    advise::RanPlan plan;
+    std::vector<Metric> metrics;
+    bool has_ended = false;
+    bool has_failed = false;
+  };
+  struct Job {
+    std::optional<std::uint64_t> execution;
+    std::vector<std::uint32_t> stages;
+    bool is_done = false;
+  };
+  struct Rdd {
+    std::string name;
+    std::string scope;
+    std::string callsite;
+    std::vector<std::uint64_t> parents;
+    std::vector<std::uint32_t> stages;
+  };
+  struct Stage {
+    advise::StageRun run;
+    bool has_run = false;
+    double read_records = 0;
+    double written_bytes = 0;
+    std::map<std::uint64_t, Rdd> rdds;  // of a job outside of SQL
+  };
+  struct Counter {
+    double value = 0;
+    std::vector<std::uint32_t> stages;
+  };
+
+  void Parse(std::string_view text);
+  void ExecutionStart(const nlohmann::json& event);
+  void ExecutionEnd(const nlohmann::json& event);
+  void SetPlan(Execution& execution, const nlohmann::json& root);
+  void JobStart(const nlohmann::json& event);
+  void JobEnd(const nlohmann::json& event);
+  void StageCompleted(const nlohmann::json& event);
+  void TaskEnd(const nlohmann::json& event);
+  void DriverCounts(const nlohmann::json& event);
+  Counter* CounterOf(std::uint64_t accumulator);
+  void Fill(Execution& execution) const;
+  std::optional<advise::RanPlan> LineageOf(std::uint32_t number, const Job& job) const;
+
+  EventScanner scanner_;
+  std::string application_;
+  std::string program_;
+  std::map<std::uint64_t, Execution> executions_;
+  std::map<std::uint32_t, Job> jobs_;
+  std::map<std::uint32_t, double> job_begins_;  // seconds of the clock
+  std::map<std::uint32_t, std::string> job_lines_;
+  std::map<std::uint32_t, Stage> stages_;
+  absl::flat_hash_map<std::uint64_t, Counter> counters_;
+  std::size_t operators_ = 0;
+  std::uint64_t events_ = 0;
+  std::uint64_t left_out_ = 0;
+};
+
+}  // namespace tidemark::spark

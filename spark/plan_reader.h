@@ -1,0 +1,24 @@
+// The plans in the event log of an application on the disk.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "master/advise/ran_plan.h"
+
+namespace tidemark::spark {
+
+struct PlansOfLog {
+  std::vector<advise::RanPlan> plans;  // by when they began
+  std::uint64_t left_out = 0;          // executions and jobs that failed, or whose end is not there
+  absl::Status damage;                 // DataLoss: the log is damaged; what is before was read
+};
+
+// Takes what LogReader takes; one that is still written is read as far as it goes. Errors name the
+// file: NotFound, InvalidArgument (no event log of Spark), Unimplemented (a compression that is not
+// read), Unavailable (not to be read).
+absl::StatusOr<PlansOfLog> ReadPlans(const std::string& path);
+
+}  // namespace tidemark::spark
