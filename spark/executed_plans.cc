@@ -228,6 +228,11 @@ void ExecutedPlans::SetPlan(Execution& execution, const json& root) {
   }
 }
 
+// Old versions have executions whose plans they do not log.
+bool ExecutedPlans::IsOfKnownExecution(const Job& job) const {
+  return job.execution && executions_.contains(*job.execution);
+}
+
 void ExecutedPlans::JobStart(const json& event) {
   const auto id = Number(event, "Job ID");
   const json& infos = Member(event, "Stage Infos");
@@ -248,7 +253,7 @@ void ExecutedPlans::JobStart(const json& event) {
       last = Text(info, "Stage Name");
     }
     const json& rdds = Member(info, "RDD Info");
-    if (job.execution || !rdds.is_array()) continue;
+    if (!rdds.is_array() || IsOfKnownExecution(job)) continue;
     for (const json& rdd : rdds) {
       const auto rdd_id = Count(rdd, "RDD ID");
       if (!rdd_id || operators_ >= kOperatorsMax) continue;
@@ -258,6 +263,12 @@ void ExecutedPlans::JobStart(const json& event) {
       known.callsite = Text(rdd, "Callsite");
       const json scope = json::parse(Text(rdd, "Scope"), nullptr, /*allow_exceptions=*/false);
       known.scope = Text(scope, "name");
+      // One RDD is the same whenever it is computed; one that the same line makes anew may not be.
+      std::vector<std::uint64_t>& of_line =
+          rdds_of_line_[absl::StrCat(known.scope, " ", known.name, " ", known.callsite)];
+      const auto at = std::find(of_line.begin(), of_line.end(), *rdd_id);
+      known.occurrence = static_cast<std::size_t>(at - of_line.begin()) + 1;
+      if (at == of_line.end()) of_line.push_back(*rdd_id);
       known.parents.clear();
       if (const json& parents = Member(rdd, "Parent IDs"); parents.is_array()) {
         for (const json& parent : parents) {
@@ -394,7 +405,11 @@ std::optional<RanPlan> ExecutedPlans::LineageOf(std::uint32_t number, const Job&
       const auto [at, is_new] = operator_of.try_emplace(id, plan.operators.size());
       if (is_new) {
         plan.operators.push_back({.name = rdd.scope.empty() ? rdd.name : rdd.scope,
-                                  .text = absl::StrCat(rdd.name, " ", rdd.callsite)});
+                                  .text = absl::StrCat(rdd.name, " ", rdd.callsite,
+                                               rdd.occurrence > 1 ? " once more, " : "",
+                                               rdd.occurrence > 1
+                                                   ? absl::StrCat("the ", rdd.occurrence, ". time")
+                                                   : "")});
         rdds.push_back(&rdd);
       }
       if (stage->second.has_run) plan.operators[at->second].stages.push_back(stage_number);
@@ -435,7 +450,7 @@ std::vector<RanPlan> ExecutedPlans::Finish() {
     plans.push_back(std::move(execution.plan));
   }
   for (const auto& [number, job] : jobs_) {
-    if (job.execution) continue;
+    if (IsOfKnownExecution(job)) continue;
     if (!job.is_done) {
       ++left_out_;
       continue;

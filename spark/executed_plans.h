@@ -68,6 +68,7 @@ class ExecutedPlans {
     std::string name;
     std::string scope;
     std::string callsite;
+    std::size_t occurrence = 1;  // of RDDs that this line of the program made
     std::vector<std::uint64_t> parents;
     std::vector<std::uint32_t> stages;
   };
@@ -87,6 +88,7 @@ class ExecutedPlans {
   void ExecutionStart(const nlohmann::json& event);
   void ExecutionEnd(const nlohmann::json& event);
   void SetPlan(Execution& execution, const nlohmann::json& root);
+  bool IsOfKnownExecution(const Job& job) const;
   void JobStart(const nlohmann::json& event);
   void JobEnd(const nlohmann::json& event);
   void StageCompleted(const nlohmann::json& event);
@@ -104,6 +106,7 @@ class ExecutedPlans {
   std::map<std::uint32_t, double> job_begins_;  // seconds of the clock
   std::map<std::uint32_t, std::string> job_lines_;
   std::map<std::uint32_t, Stage> stages_;
+  std::map<std::string, std::vector<std::uint64_t>> rdds_of_line_;
   absl::flat_hash_map<std::uint64_t, Counter> counters_;
   std::size_t operators_ = 0;
   std::uint64_t events_ = 0;

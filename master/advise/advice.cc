@@ -534,8 +534,15 @@ class Adviser {
       advice_.points[i].is_on_skyline = true;
     }
     advice_.saved_per_week = saved_.expected / advice_.weeks;
-    std::stable_partition(advice_.points.begin(), advice_.points.end(),
-                          [](const ResultPoint& point) { return point.is_advised; });
+    // Of others, those that would save something first.
+    std::stable_sort(advice_.points.begin(), advice_.points.end(),
+                     [](const ResultPoint& a, const ResultPoint& b) {
+                       if (a.is_advised != b.is_advised) return a.is_advised;
+                       if (a.is_advised) return false;
+                       if (a.bytes.has_value() != b.bytes.has_value()) return a.bytes.has_value();
+                       return a.uses_per_week * a.benefit.expected >
+                              b.uses_per_week * b.benefit.expected;
+                     });
     if (untimed_ > 0) {
       advice_.remarks.push_back(
           absl::StrCat(untimed_, " results have no stage whose time is told"));

@@ -49,8 +49,9 @@ bool Blocks(const RanOperator& op) {
          op.name == "TakeOrderedAndProject";
 }
 
-bool HasChance(const std::string& text) {
-  return Has(text, {"rand(", "randn(", "uuid(", "shuffle(", "monotonically_increasing_id",
+bool HasChance(const RanOperator& op) {
+  return absl::StartsWith(op.name, "sample") || absl::StartsWith(op.name, "randomSplit") ||
+         Has(op.text, {"rand(", "randn(", "uuid(", "shuffle(", "monotonically_increasing_id",
                     "spark_partition_id", "nondeterministic"});
 }
 
@@ -254,7 +255,8 @@ absl::StatusOr<std::vector<NormalOperator>> NormalPlan(const RanPlan& plan) {
     }
     const std::string kind = KindOf(op, plan.is_lineage);
     columns[at] = ColumnsOf(op, kind, of_inputs);
-    const bool is_left_out = !op.inputs.empty() && (OnlyMoves(op) || IsLowerHalf(op));
+    const bool is_left_out =
+        !plan.is_lineage && !op.inputs.empty() && (OnlyMoves(op) || IsLowerHalf(op));
     const std::string text = Logical(op, kind);
     NormalOperator here = {.kind = kind,
                            .text = Columns::Without(text),
@@ -295,9 +297,11 @@ absl::StatusOr<std::vector<NormalOperator>> NormalPlan(const RanPlan& plan) {
       absl::StrAppend(&whole, plan.program, "\n");
     }
     // Columns of one DataFrame keep their numbers, so within one application it is recognised.
-    if (IsUnnamedSource(op)) absl::StrAppend(&whole, plan.application, "\n", op.text, "\n");
+    if (IsUnnamedSource(op) && !plan.is_lineage) {
+      absl::StrAppend(&whole, plan.application, "\n", op.text, "\n");
+    }
     here.signature = HashOf(whole);
-    if (HasChance(op.text)) here.bar = "chance is in it: it is another result each time";
+    if (HasChance(op)) here.bar = "chance is in it: it is another result each time";
     if (here.bar.empty() && is_below_limit[at]) {
       here.bar = "a limit is above it: only a part of it was computed";
     }
