@@ -64,8 +64,8 @@ const absl::flat_hash_set<std::string_view>& KeptKeysOfPlans() {
       "Stage Infos", "Properties", "spark.sql.execution.id", "spark.job.description", "Stage Info",
       "Stage Name", "RDD Info", "RDD ID", "Name", "Scope", "Callsite", "Parent IDs",
       "Failure Reason", "Accumulables", "ID", "Value", "Metadata",
-      // Tasks, whose accumulables are their stage's. Task Info is not kept for that.
-      "Task End Reason", "Reason", "Task Metrics", "Executor Run Time", "Job Result", "Result",
+      // Tasks.
+      "Task Info", "Launch Time", "Finish Time", "Executor ID", "Task End Reason", "Reason", "Task Metrics", "Executor Run Time", "Job Result", "Result",
       "Executor Deserialize Time", "Input Metrics", "Bytes Read", "Records Read",
       "Shuffle Write Metrics", "Shuffle Bytes Written", "Shuffle Records Written",
       "Shuffle Write Time"};

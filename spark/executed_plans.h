@@ -31,6 +31,8 @@ class ExecutedPlans {
   static constexpr std::size_t kStagesMax = 100'000;
   static constexpr std::size_t kCountersMax = 1'000'000;
   static constexpr std::size_t kOperatorsMax = 200'000;  // of all plans together
+  static constexpr std::size_t kTasksOfStageMax = 500;
+  static constexpr std::size_t kExecutorsMax = 10'000;
 
   ExecutedPlans() : scanner_(EventScanner::ForPlans()) {}
 
@@ -75,6 +77,8 @@ class ExecutedPlans {
   struct Stage {
     advise::StageRun run;
     bool has_run = false;
+    std::vector<double> tasks;                // seconds of the first that ended
+    std::map<std::string, double> first_tasks;  // likewise, by executors that had run nothing
     double read_records = 0;
     double written_bytes = 0;
     std::map<std::uint64_t, Rdd> rdds;  // of a job outside of SQL
@@ -94,6 +98,7 @@ class ExecutedPlans {
   void StageCompleted(const nlohmann::json& event);
   void TaskEnd(const nlohmann::json& event);
   void DriverCounts(const nlohmann::json& event);
+  void FindStartUps();
   Counter* CounterOf(std::uint64_t accumulator);
   void Fill(Execution& execution) const;
   std::optional<advise::RanPlan> LineageOf(std::uint32_t number, const Job& job) const;
@@ -107,6 +112,7 @@ class ExecutedPlans {
   std::map<std::uint32_t, std::string> job_lines_;
   std::map<std::uint32_t, Stage> stages_;
   std::map<std::string, std::vector<std::uint64_t>> rdds_of_line_;
+  std::map<std::string, std::uint64_t> first_ends_;  // by executor
   absl::flat_hash_map<std::uint64_t, Counter> counters_;
   std::size_t operators_ = 0;
   std::uint64_t events_ = 0;

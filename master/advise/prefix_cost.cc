@@ -76,6 +76,14 @@ bool KeepsRecords(const RanOperator& op) {
 
 PrefixCosts::PrefixCosts(const RanPlan& plan)
     : plan_(plan), stages_(plan.operators.size()), records_(plan.operators.size()) {
+  for (const RanOperator& op : plan.operators) {
+    traits_.push_back(
+        {.only_moves = OnlyMoves(op) && !IsExchange(op),
+         .is_exchange = IsExchange(op),
+         .is_of_unknown_cost = op.inputs.empty() || HasOwnCode(op) || plan.is_lineage});
+    // An order in which a join or an aggregation wants its input takes time.
+    if (op.name == "Sort") traits_.back().only_moves = false;
+  }
   const std::vector<std::size_t> order = InputsFirst(plan);
   FindStages(order);
   FindRecords(order);
@@ -99,9 +107,9 @@ void PrefixCosts::FindStages(const std::vector<std::size_t>& order) {
   }
   for (auto at = order.rbegin(); at != order.rend(); ++at) {
     // An exchange made its output where its input was.
-    if (IsExchange(plan_.operators[*at]) && stages_[*at].empty()) continue;
+    if (traits_[*at].is_exchange && stages_[*at].empty()) continue;
     for (const std::size_t input : plan_.operators[*at].inputs) {
-      if (stages_[input].empty() && !IsExchange(plan_.operators[input])) {
+      if (stages_[input].empty() && !traits_[input].is_exchange) {
         stages_[input] = stages_[*at];
       }
     }
@@ -109,7 +117,7 @@ void PrefixCosts::FindStages(const std::vector<std::size_t>& order) {
   for (const std::size_t at : order) {
     for (const std::size_t input : plan_.operators[at].inputs) {
       const bool is_other_stage =
-          IsExchange(plan_.operators[input]) && !IsExchange(plan_.operators[at]);
+          traits_[input].is_exchange && !traits_[at].is_exchange;
       if (stages_[at].empty() && !is_other_stage) stages_[at] = stages_[input];
     }
   }
@@ -150,13 +158,13 @@ PrefixCosts::Shares PrefixCosts::SharesUpTo(const StageRun& stage,
   for (const std::size_t at : operators) {
     if (is_below[at]) continue;
     const RanOperator& op = plan_.operators[at];
-    if (OnlyMoves(op) && !IsExchange(op) && op.name != "Sort") continue;
+    if (traits_[at].only_moves) continue;
     has_above = true;
-    if (op.inputs.empty() || HasOwnCode(op) || plan_.is_lineage) {
+    if (traits_[at].is_of_unknown_cost) {
       is_known = false;
       continue;
     }
-    if (IsExchange(op)) above += stage.shuffle_write_seconds;
+    if (traits_[at].is_exchange) above += stage.shuffle_write_seconds;
     double handled = 0;
     for (const std::size_t input : op.inputs) {
       if (!records_[input]) is_known = false;
@@ -235,6 +243,17 @@ absl::StatusOr<PrefixCost> PrefixCosts::Of(std::size_t op) const {
     cost.is_told_apart = cost.is_told_apart && shares.is_told_apart;
   }
   cost.seconds.lower = std::min(cost.seconds.lower, cost.path_seconds);
+  // New executors start up for whichever stage is their first.
+  for (const auto& [number, operators] : operators_of_) {
+    const bool is_in_prefix = std::any_of(operators.begin(), operators.end(),
+                                          [&](std::size_t at) { return is_in[at]; });
+    if (!is_in_prefix) continue;
+    const StageRun& stage = plan_.stages.at(number);
+    cost.seconds.lower -= stage.start_up_most;
+    cost.seconds.expected -= stage.start_up_seconds;
+  }
+  cost.seconds.lower = std::max(cost.seconds.lower, 0.0);
+  cost.seconds.expected = std::max(cost.seconds.expected, cost.seconds.lower);
   return cost;
 }
 

@@ -49,6 +49,11 @@ class PrefixCosts {
   std::optional<double> RecordsOf(std::size_t op) const { return records_[op]; }
 
  private:
+  struct Trait {  // of an operator
+    bool only_moves = false;
+    bool is_exchange = false;
+    bool is_of_unknown_cost = false;
+  };
   struct Shares {  // of the time of a stage, that are spent up to an operator
     Range share;
     bool is_told_apart = true;
@@ -61,6 +66,7 @@ class PrefixCosts {
   void FindPaths();
 
   const RanPlan& plan_;
+  std::vector<Trait> traits_;
   std::vector<std::vector<std::uint32_t>> stages_;  // of each operator, those that are timed
   std::vector<std::optional<double>> records_;
   std::map<std::uint32_t, std::vector<std::size_t>> operators_of_;  // by stage

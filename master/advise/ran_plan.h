@@ -30,6 +30,10 @@ struct StageRun {
   double task_seconds = 0;           // of all tasks
   double shuffle_write_seconds = 0;  // of these
   double read_bytes = 0;             // from files
+  // Of its first tasks on executors that had run nothing before: what any other stage would take
+  // there in its place. Between nothing and `start_up_most`, as far as is told.
+  double start_up_seconds = 0;
+  double start_up_most = 0;
 };
 
 struct RanPlan {

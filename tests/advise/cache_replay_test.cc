@@ -1,0 +1,94 @@
+#include "master/advise/cache_replay.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace tidemark::advise {
+namespace {
+
+// Queries of one result each, of 1 byte, that saves 10 s and takes 1 s to write.
+std::vector<KeepableResults> Asking(const std::vector<std::uint64_t>& keys) {
+  std::vector<KeepableResults> queries;
+  for (const std::uint64_t key : keys) {
+    queries.push_back({{.key = key, .bytes = 1, .benefit_seconds = 10, .write_seconds = 1}});
+  }
+  return queries;
+}
+
+// 1 and 2 are kept; 1 is read; 3 drives 2 out, then 2 drives 1 out: of five one is read.
+TEST(CacheReplay, LruGivesUpWhatWasUsedLongestAgo) {
+  const Replayed replayed = Replay(CachePolicy::kLru, Asking({1, 2, 1, 3, 2}), 2);
+  EXPECT_EQ(replayed.hits, 1);
+  EXPECT_EQ(replayed.writes, 4);
+  EXPECT_EQ(replayed.evictions, 2);
+  EXPECT_DOUBLE_EQ(replayed.saved_seconds, 10 - 4);
+}
+
+// 1 was used twice and stays: 2 and 3 drive out one another, and the last 1 is read. LRU gives 1 up
+// and reads 2 and 3.
+TEST(CacheReplay, LfuKeepsWhatWasUsedOften) {
+  const std::vector<std::uint64_t> keys = {1, 1, 2, 3, 2, 3, 1};
+  EXPECT_EQ(Replay(CachePolicy::kLfu, Asking(keys), 2).hits, 2);
+  EXPECT_EQ(Replay(CachePolicy::kLru, Asking(keys), 2).hits, 3);
+}
+
+// 1 and 2 are used twice, then 3, 4, 5 pass by once each: ARC lets these drive out one another, LRU
+// lets them drive out 1 and 2.
+TEST(CacheReplay, ArcLetsAScanPass) {
+  const std::vector<std::uint64_t> keys = {1, 2, 1, 2, 3, 4, 5, 1, 2};
+  EXPECT_EQ(Replay(CachePolicy::kArc, Asking(keys), 3).hits, 4);
+  EXPECT_EQ(Replay(CachePolicy::kLru, Asking(keys), 3).hits, 2);
+}
+
+// 1 is gone and missed: what is used once gets more room, up to all of it.
+TEST(CacheReplay, ArcLearnsFromWhatItMisses) {
+  const Replayed replayed = Replay(CachePolicy::kArc, Asking({1, 1, 2, 3, 2, 4, 3, 4}), 2);
+  EXPECT_EQ(replayed.hits + replayed.writes, 8);
+  EXPECT_GE(replayed.hits, 2);
+}
+
+TEST(CacheReplay, ReadsTheBestOfWhatItHas) {
+  const KeepableResult small = {.key = 1, .bytes = 1, .benefit_seconds = 5};
+  const KeepableResult large = {.key = 2, .bytes = 10, .benefit_seconds = 50};
+  // The large one does not fit: the small one is kept instead, and read.
+  const Replayed tight = Replay(CachePolicy::kLru, {{large, small}, {large, small}}, 5);
+  EXPECT_EQ(tight.hits, 1);
+  EXPECT_DOUBLE_EQ(tight.saved_seconds, 5);
+  EXPECT_DOUBLE_EQ(Replay(CachePolicy::kLru, {{large, small}, {large, small}}, 20).saved_seconds, 50);
+}
+
+TEST(CacheReplay, KeepsNothingWithoutSpaceOrBenefit) {
+  for (const CachePolicy policy : {CachePolicy::kLru, CachePolicy::kLfu, CachePolicy::kArc}) {
+    EXPECT_EQ(Replay(policy, Asking({1, 1, 1}), 0).hits, 0);
+    EXPECT_EQ(Replay(policy, {}, 10).hits, 0);
+    EXPECT_EQ(Replay(policy, {{}, {}}, 10).writes, 0);
+    const KeepableResult useless = {.key = 1, .bytes = 1, .benefit_seconds = 0};
+    EXPECT_EQ(Replay(policy, {{useless}, {useless}}, 10).writes, 0);
+  }
+}
+
+// Random requests: no policy may read more than a cache without a limit, or lose count.
+TEST(CacheReplay, NeverReadsMoreThanWithoutALimit) {
+  std::uint64_t random = 42;
+  std::vector<KeepableResults> queries;
+  for (int i = 0; i < 2000; ++i) {
+    random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+    const std::uint64_t key = (random >> 33) % 37;
+    queries.push_back({{.key = key, .bytes = 1.0 + static_cast<double>(key % 5), .benefit_seconds = 1}});
+  }
+  const auto all =
+      Replay(CachePolicy::kLru, queries, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(all.hits, 2000 - 37);
+  for (const CachePolicy policy : {CachePolicy::kLru, CachePolicy::kLfu, CachePolicy::kArc}) {
+    for (const double space : {1.0, 5.0, 20.0, 60.0, 200.0}) {
+      const Replayed replayed = Replay(policy, queries, space);
+      EXPECT_LE(replayed.hits, all.hits);
+      EXPECT_LE(replayed.hits + replayed.writes, queries.size());
+      EXPECT_LE(replayed.evictions, replayed.writes);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::advise

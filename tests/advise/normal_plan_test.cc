@@ -1,0 +1,158 @@
+#include "master/advise/normal_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/advise/plans.h"
+
+namespace tidemark::advise {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<NormalOperator> Normal(const RanPlan& plan) {
+  const auto normal = NormalPlan(plan);
+  EXPECT_TRUE(normal.ok()) << normal.status();
+  return normal.ok() ? *normal : std::vector<NormalOperator>();
+}
+
+std::vector<std::string> KindsOf(const RanPlan& plan) {
+  std::vector<std::string> kinds;
+  for (const NormalOperator& op : Normal(plan)) kinds.push_back(op.kind);
+  return kinds;
+}
+
+std::uint64_t SignatureOf(const RanPlan& plan) { return Normal(plan).back().signature; }
+
+TEST(NormalPlan, LeavesOutWhatOnlyMovesRecordsAndLowerHalves) {
+  EXPECT_THAT(KindsOf(Condensing("app-1", 0)),
+              ElementsAre("Scan file:/data/events", "Filter", "Project", "Aggregate", "Filter"));
+}
+
+TEST(NormalPlan, IsTheSameWhateverTheNumbersOfColumns) {
+  const auto one = Normal(Condensing("app-1", 0, 1));
+  const auto other = Normal(Condensing("app-2", 50, 4711));
+  ASSERT_EQ(one.size(), other.size());
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    EXPECT_EQ(one[i].signature, other[i].signature) << i;
+    EXPECT_EQ(one[i].text, other[i].text);
+  }
+  EXPECT_EQ(one[3].text, "Aggregate (keys=[site], functions=[avg(tone)])");
+}
+
+TEST(NormalPlan, DiffersFromWhereAConstantDoes) {
+  const auto one = Normal(Condensing("app-1", 0, 1, "5"));
+  const auto other = Normal(Condensing("app-1", 0, 1, "6"));
+  EXPECT_EQ(one[3].signature, other[3].signature);
+  EXPECT_NE(one[4].signature, other[4].signature);
+}
+
+TEST(NormalPlan, DiffersByTable) {
+  RanPlan other = Condensing("app-1", 0);
+  other.operators.back().table = "file:/data/others";
+  EXPECT_NE(SignatureOf(Condensing("app-1", 0)), SignatureOf(other));
+}
+
+// Columns of one name, from the left and from the right.
+TEST(NormalPlan, TellsColumnsOfTheSameNameApart) {
+  const auto join = [](const std::string& condition) {
+    RanPlan plan;
+    plan.operators = {{.name = "Filter", .text = "Filter (" + condition + " > 1)", .inputs = {1}},
+                      {.name = "SortMergeJoin", .text = "SortMergeJoin [id#1], [id#3], Inner", .inputs = {2, 3}},
+                      {.name = "Scan csv ", .text = "FileScan csv [id#1,value#2]", .table = "a"},
+                      {.name = "Scan csv ", .text = "FileScan csv [id#3,value#4]", .table = "b"}};
+    return SignatureOf(plan);
+  };
+  EXPECT_NE(join("value#2"), join("value#4"));
+}
+
+TEST(NormalPlan, TakesAJoinForOneHoweverItIsDone) {
+  const auto join = [](const char* name, const char* text) {
+    RanPlan plan;
+    plan.operators = {{.name = name, .text = text, .inputs = {1, 3}},
+                      {.name = "Sort", .text = "Sort [id#1 ASC NULLS FIRST], false, 0", .inputs = {2}},
+                      {.name = "Scan csv ", .text = "FileScan csv [id#1]", .table = "a"},
+                      {.name = "BroadcastExchange", .text = "BroadcastExchange", .inputs = {4}},
+                      {.name = "Scan csv ", .text = "FileScan csv [key#3]", .table = "b"}};
+    return SignatureOf(plan);
+  };
+  EXPECT_EQ(join("SortMergeJoin", "SortMergeJoin [id#1], [key#3], Inner"),
+            join("BroadcastHashJoin", "BroadcastHashJoin [id#1], [key#3], Inner, BuildRight, false"));
+}
+
+TEST(NormalPlan, BarsChanceAndAllAboveIt) {
+  RanPlan plan = Condensing("app-1", 0);
+  plan.operators[7].text = "Filter (rand(42) < 0.1)";
+  const auto normal = Normal(plan);
+  EXPECT_THAT(normal[0].bar, IsEmpty());
+  for (std::size_t i = 1; i < normal.size(); ++i) EXPECT_THAT(normal[i].bar, HasSubstr("chance"));
+}
+
+// show() stops early: up to the aggregation, which reads all, little is what it seems.
+TEST(NormalPlan, BarsWhatALimitCutsShort) {
+  RanPlan plan = Condensing("app-1", 0);
+  plan.operators[0] = {.name = "CollectLimit", .text = "CollectLimit 21", .inputs = {1}};
+  const auto normal = Normal(plan);
+  EXPECT_THAT(normal[3].bar, HasSubstr("limit"));  // the aggregation
+  EXPECT_THAT(normal[2].bar, IsEmpty());           // below it
+}
+
+TEST(NormalPlan, KnowsDataWithoutANameInOneApplicationAlone) {
+  const auto of = [](const char* application) {
+    RanPlan plan;
+    plan.application = application;
+    plan.operators = {{.name = "Project", .text = "Project [a#1]", .inputs = {1}},
+                      {.name = "LocalTableScan", .text = "LocalTableScan [a#1]"}};
+    return SignatureOf(plan);
+  };
+  EXPECT_EQ(of("app-1"), of("app-1"));
+  EXPECT_NE(of("app-1"), of("app-2"));
+}
+
+TEST(NormalPlan, SaysWhatIsToBeLookedAt) {
+  RanPlan plan = Condensing("app-1", 0);
+  plan.operators[6].is_cut = true;
+  plan.operators[7].text = "Filter UDF(tone#2)";
+  const auto normal = Normal(plan);
+  EXPECT_THAT(normal.back().doubts, testing::SizeIs(2));
+  EXPECT_THAT(normal.front().doubts, IsEmpty());
+  RanPlan other = plan;
+  other.program = "another";
+  EXPECT_NE(SignatureOf(plan), SignatureOf(other));
+}
+
+TEST(NormalPlan, RefusesCyclesUnknownInputsAndTooManyOperators) {
+  RanPlan cycle;
+  cycle.operators = {{.name = "map", .inputs = {1}}, {.name = "filter", .inputs = {0}}};
+  EXPECT_THAT(NormalPlan(cycle).status().message(), HasSubstr("cycle"));
+  RanPlan itself;
+  itself.operators = {{.name = "map", .inputs = {0}}};
+  EXPECT_FALSE(NormalPlan(itself).ok());
+  RanPlan unknown;
+  unknown.operators = {{.name = "map", .inputs = {7}}};
+  EXPECT_FALSE(NormalPlan(unknown).ok());
+  RanPlan large;
+  large.operators.resize(kOperatorsMax + 1);
+  EXPECT_THAT(NormalPlan(large).status().message(), HasSubstr("5001 operators"));
+  EXPECT_TRUE(NormalPlan(RanPlan())->empty());
+}
+
+TEST(NormalPlan, TakesAChainOf5000Operators) {
+  RanPlan plan;
+  for (std::size_t i = 0; i < kOperatorsMax; ++i) {
+    plan.operators.push_back({.name = "Filter", .text = "Filter (a#1 > " + std::to_string(i) + ")"});
+    if (i > 0) plan.operators[i - 1].inputs = {i};
+  }
+  const auto normal = Normal(plan);
+  EXPECT_EQ(normal.size(), kOperatorsMax);
+  std::set<std::uint64_t> signatures;
+  for (const NormalOperator& op : normal) signatures.insert(op.signature);
+  EXPECT_EQ(signatures.size(), kOperatorsMax);
+}
+
+}  // namespace
+}  // namespace tidemark::advise

@@ -1,0 +1,63 @@
+// Event logs of Spark with anything in them, as plans. Takes what spark_log_fuzzer takes as text. Aborts
+// if the same text byte by byte gives other plans, or if advice is given that may cost time.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "master/advise/advice.h"
+#include "spark/executed_plans.h"
+#include "tests/fuzz/fuzz_input.h"
+
+namespace {
+
+using tidemark::advise::RanPlan;
+
+std::vector<RanPlan> Read(std::string_view text, std::size_t piece) {
+  tidemark::spark::ExecutedPlans plans;
+  for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) {
+    plans.Feed(text.substr(0, piece));
+  }
+  return plans.Finish();
+}
+
+bool IsSame(const std::vector<RanPlan>& some, const std::vector<RanPlan>& others) {
+  if (some.size() != others.size()) return false;
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    if (some[i].execution != others[i].execution ||
+        some[i].operators.size() != others[i].operators.size() ||
+        some[i].stages.size() != others[i].stages.size()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  std::string text;
+  if (data[0] % 2 == 1) {
+    for (tidemark::fuzz::Pieces pieces(data + 1, size - 1); !pieces.empty();) {
+      text += pieces.Next();
+      text += '\n';
+    }
+  } else {
+    text.assign(reinterpret_cast<const char*>(data) + 1, size - 1);
+  }
+  std::vector<RanPlan> plans = Read(text, text.size());
+  if (!IsSame(plans, Read(text, 1))) std::abort();
+  // Twice the same: much of it is shared.
+  const std::vector<RanPlan> again = plans;
+  plans.insert(plans.end(), again.begin(), again.end());
+  const auto advice = tidemark::advise::Advise(plans, {});
+  if (!advice.ok()) return 0;
+  for (const auto& point : advice->points) {
+    if (point.is_advised && !(point.saved_per_week.lower > 0)) std::abort();
+    if (!point.is_advised && point.why_not.empty()) std::abort();
+  }
+  return 0;
+}

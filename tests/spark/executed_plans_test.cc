@@ -1,0 +1,293 @@
+#include "spark/executed_plans.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "master/advise/normal_plan.h"
+#include "spark/plan_reader.h"
+
+namespace tidemark::spark {
+namespace {
+
+using advise::RanPlan;
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+constexpr char kSql[] = "org.apache.spark.sql.execution.ui.SparkListener";
+
+json Node(const char* name, const char* text, std::vector<json> children, json metrics = json::array()) {
+  return {{"nodeName", name}, {"simpleString", text}, {"children", std::move(children)}, {"metrics", metrics}};
+}
+
+json Metric(const char* name, std::uint64_t accumulator) {
+  return {{"name", name}, {"accumulatorId", accumulator}, {"metricType", "sum"}};
+}
+
+// Adds, reads in stage 0, hands on to stage 1.
+json Plan() {
+  json scan = Node("Scan csv ", "FileScan csv [a#1] Batched: false, DataFilters: []", {},
+                   {Metric("number of output rows", 10), Metric("size of files read", 11)});
+  scan["metadata"] = {{"Location", "InMemoryFileIndex(1 paths)[file:/data/a]"},
+                      {"ReadSchema", "struct<a:int>"}};
+  return Node("HashAggregate", "HashAggregate(keys=[a#1], functions=[])",
+              {Node("Exchange", "Exchange hashpartitioning(a#1, 200)", {scan},
+                    {Metric("records read", 20), Metric("shuffle records written", 21),
+                     Metric("data size", 22)})},
+              {Metric("number of output rows", 30)});
+}
+
+class ALog {
+ public:
+  ALog& Start(json plan = Plan(), std::uint64_t id = 3) {
+    return With({{"Event", std::string(kSql) + "SQLExecutionStart"},
+                 {"executionId", id},
+                 {"description", "count at Main.scala:7"},
+                 {"details", "org.apache.spark.sql.Dataset.count(Dataset.scala:1)\norg.me.Main$.main(Main.scala:7)\n"},
+                 {"time", 1000u},
+                 {"sparkPlanInfo", std::move(plan)}});
+  }
+  ALog& Job(const char* execution = "3") {
+    return With({{"Event", "SparkListenerJobStart"},
+                 {"Job ID", 0u},
+                 {"Submission Time", 1000u},
+                 {"Properties", {{"spark.sql.execution.id", execution}}},
+                 {"Stage Infos", {{{"Stage ID", 0u}}, {{"Stage ID", 1u}}}}});
+  }
+  ALog& Task(std::uint32_t stage, std::uint64_t from, std::uint64_t to, const char* executor = "1") {
+    return With({{"Event", "SparkListenerTaskEnd"},
+                 {"Stage ID", stage},
+                 {"Task End Reason", {{"Reason", "Success"}}},
+                 {"Task Info", {{"Launch Time", from}, {"Finish Time", to}, {"Executor ID", executor}}},
+                 {"Task Metrics",
+                  {{"Executor Run Time", to - from},
+                   {"Input Metrics", {{"Bytes Read", 500u}, {"Records Read", 50u}}},
+                   {"Shuffle Write Metrics", {{"Shuffle Write Time", 2'000'000'000u}}}}}});
+  }
+  ALog& Stage(std::uint32_t number, std::uint64_t from, std::uint64_t to, json counts) {
+    for (json& count : counts) count["Metadata"] = "sql";
+    return With({{"Event", "SparkListenerStageCompleted"},
+                 {"Stage Info",
+                  {{"Stage ID", number}, {"Submission Time", from}, {"Completion Time", to}, {"Accumulables", counts}}}});
+  }
+  ALog& End(const char* error = "", std::uint64_t id = 3) {
+    json event = {{"Event", std::string(kSql) + "SQLExecutionEnd"}, {"executionId", id}, {"time", 9000u}};
+    if (*error != 0) event["errorMessage"] = error;
+    return With(event);
+  }
+  ALog& With(const json& event) {
+    text_ += event.dump() + "\n";
+    return *this;
+  }
+  const std::string& text() const { return text_; }
+  std::vector<RanPlan> Read() const {
+    ExecutedPlans plans;
+    plans.Feed(text_);
+    return plans.Finish();
+  }
+
+ private:
+  std::string text_ = R"({"Event":"SparkListenerApplicationStart","App Name":"main","App ID":"app-1","Timestamp":900})"
+                      "\n";
+};
+
+json Counts(std::initializer_list<std::pair<std::uint64_t, const char*>> counts) {
+  json list = json::array();
+  for (const auto& [id, value] : counts) list.push_back({{"ID", id}, {"Value", value}});
+  return list;
+}
+
+ALog Whole() {
+  return ALog()
+      .Start()
+      .Job()
+      .Task(0, 1000, 5000)
+      .Task(0, 5000, 7000)
+      .Stage(0, 1000, 7000, Counts({{10, "100"}, {21, "40"}, {22, "640"}}))
+      .With({{"Event", std::string(kSql) + "DriverAccumUpdates"},
+             {"executionId", 3u},
+             {"accumUpdates", {{11, 1000}}}})
+      .Task(1, 7000, 8000)
+      .Stage(1, 7000, 8000, Counts({{20, "40"}, {30, "7"}}))
+      .End();
+}
+
+TEST(ExecutedPlans, HaveOperatorsWithWhatTheyCountedAndStages) {
+  const std::vector<RanPlan> plans = Whole().Read();
+  ASSERT_THAT(plans, SizeIs(1));
+  const RanPlan& plan = plans[0];
+  EXPECT_EQ(plan.application, "app-1");
+  EXPECT_EQ(plan.program, "main");
+  EXPECT_EQ(plan.execution, "sql/3");
+  EXPECT_EQ(plan.line, "org.me.Main$.main(Main.scala:7)");
+  EXPECT_DOUBLE_EQ(plan.begin, 1);
+  ASSERT_THAT(plan.operators, SizeIs(3));
+  EXPECT_EQ(plan.operators[0].name, "HashAggregate");
+  EXPECT_EQ(plan.operators[0].records, 7);
+  EXPECT_THAT(plan.operators[0].stages, testing::ElementsAre(1));
+  EXPECT_THAT(plan.operators[0].inputs, testing::ElementsAre(1));
+  EXPECT_EQ(plan.operators[1].records, 40);
+  EXPECT_EQ(plan.operators[1].bytes, 640);
+  EXPECT_THAT(plan.operators[1].stages, testing::ElementsAre(0));  // that wrote it, not that read it
+  EXPECT_EQ(plan.operators[2].table, "file:/data/a");
+  EXPECT_EQ(plan.operators[2].records, 100);
+  EXPECT_EQ(plan.operators[2].bytes, 1000);  // of its files, as the driver said
+  const advise::StageRun& stage = plan.stages.at(0);
+  EXPECT_DOUBLE_EQ(stage.end - stage.begin, 6);
+  EXPECT_DOUBLE_EQ(stage.task_seconds, 6);
+  EXPECT_DOUBLE_EQ(stage.shuffle_write_seconds, 4);
+  EXPECT_DOUBLE_EQ(stage.read_bytes, 1000);
+  // The first task took 4 s, the other 2 s: 2 s to start up.
+  EXPECT_DOUBLE_EQ(stage.start_up_seconds, 2);
+  EXPECT_DOUBLE_EQ(plan.stages.at(1).start_up_seconds, 0);
+}
+
+// With nothing to compare them with, first tasks may have been starting up all the time.
+TEST(ExecutedPlans, DoNotKnowTheStartUpOfSingleTasks) {
+  const auto plans = ALog()
+                         .Start()
+                         .Job()
+                         .Task(0, 1000, 5000)
+                         .Stage(0, 1000, 5000, Counts({{10, "100"}}))
+                         .End()
+                         .Read();
+  ASSERT_THAT(plans, SizeIs(1));
+  EXPECT_DOUBLE_EQ(plans[0].stages.at(0).start_up_seconds, 2);
+  EXPECT_DOUBLE_EQ(plans[0].stages.at(0).start_up_most, 4);
+}
+
+TEST(ExecutedPlans, TakeTheLastPlanOfAnAdaptiveOne) {
+  json update = {{"Event", std::string(kSql) + "SQLAdaptiveExecutionUpdate"},
+                 {"executionId", 3u},
+                 {"sparkPlanInfo", Node("LocalTableScan", "LocalTableScan [a#1]", {})}};
+  const auto plans = ALog().Start().With(update).End().Read();
+  ASSERT_THAT(plans, SizeIs(1));
+  EXPECT_THAT(plans[0].operators, SizeIs(1));
+}
+
+TEST(ExecutedPlans, LeaveOutWhatFailedOrHasNoEnd) {
+  for (const ALog& log : {ALog().Start().End("no"), ALog().Start(),
+                          ALog().Start().Job().With({{"Event", "SparkListenerJobEnd"},
+                                                     {"Job ID", 0u},
+                                                     {"Job Result", {{"Result", "JobFailed"}}}}).End()}) {
+    ExecutedPlans plans;
+    plans.Feed(log.text());
+    EXPECT_THAT(plans.Finish(), testing::IsEmpty());
+    EXPECT_EQ(plans.left_out(), 1);
+  }
+}
+
+json Rdd(std::uint64_t id, const char* name, const char* scope, const char* line,
+         std::vector<std::uint64_t> parents) {
+  return {{"RDD ID", id},
+          {"Name", name},
+          {"Scope", json{{"id", "1"}, {"name", scope}}.dump()},
+          {"Callsite", line},
+          {"Parent IDs", parents}};
+}
+
+json RddJob(std::uint32_t number, std::vector<json> rdds) {
+  return {{"Event", "SparkListenerJobStart"},
+          {"Job ID", number},
+          {"Submission Time", 1000u},
+          {"Properties", json::object()},
+          {"Stage Infos", {{{"Stage ID", number}, {"Stage Name", "count at M.scala:9"}, {"RDD Info", rdds}}}}};
+}
+
+json JobEnd(std::uint32_t number) {
+  return {{"Event", "SparkListenerJobEnd"}, {"Job ID", number}, {"Job Result", {{"Result", "JobSucceeded"}}}};
+}
+
+TEST(ExecutedPlans, HaveTheLineageOfJobsOutsideOfSql) {
+  const std::vector<json> rdds = {Rdd(0, "hdfs:/words", "textFile", "textFile at M.scala:5", {}),
+                                  Rdd(1, "MapPartitionsRDD", "map", "map at M.scala:6", {0}),
+                                  Rdd(2, "MapPartitionsRDD", "filter", "filter at M.scala:7", {1})};
+  const auto plans = ALog().With(RddJob(0, rdds)).Task(0, 1000, 3000).Stage(0, 1000, 3000, json::array()).With(JobEnd(0)).Read();
+  ASSERT_THAT(plans, SizeIs(1));
+  EXPECT_TRUE(plans[0].is_lineage);
+  EXPECT_EQ(plans[0].line, "count at M.scala:9");
+  ASSERT_THAT(plans[0].operators, SizeIs(3));
+  EXPECT_EQ(plans[0].operators[0].table, "hdfs:/words");
+  EXPECT_EQ(plans[0].operators[0].bytes, 500);
+  EXPECT_EQ(plans[0].operators[2].name, "filter");
+  EXPECT_THAT(plans[0].operators[2].inputs, testing::ElementsAre(1));
+}
+
+// In a loop the same line makes another RDD each time, of other data.
+TEST(ExecutedPlans, TellRddsOfOneLineApart) {
+  const auto plans = ALog()
+                         .With(RddJob(0, {Rdd(0, "RDD", "map", "map at M.scala:6", {})}))
+                         .Stage(0, 1, 2, json::array()).With(JobEnd(0))
+                         .With(RddJob(1, {Rdd(1, "RDD", "map", "map at M.scala:6", {})}))
+                         .Stage(1, 2, 3, json::array()).With(JobEnd(1))
+                         .With(RddJob(2, {Rdd(0, "RDD", "map", "map at M.scala:6", {})}))
+                         .Stage(2, 3, 4, json::array()).With(JobEnd(2))
+                         .Read();
+  ASSERT_THAT(plans, SizeIs(3));
+  EXPECT_NE(plans[0].operators[0].text, plans[1].operators[0].text);
+  EXPECT_EQ(plans[0].operators[0].text, plans[2].operators[0].text);
+}
+
+TEST(ExecutedPlans, LeaveCyclesToWhoComparesPlans) {
+  const auto plans = ALog()
+                         .With(RddJob(0, {Rdd(0, "RDD", "map", "a", {1}), Rdd(1, "RDD", "map", "b", {0})}))
+                         .Stage(0, 1, 2, json::array())
+                         .With(JobEnd(0))
+                         .Read();
+  ASSERT_THAT(plans, SizeIs(1));
+  EXPECT_THAT(advise::NormalPlan(plans[0]).status().message(), HasSubstr("cycle"));
+}
+
+json Chain(std::size_t operators) {
+  json plan = Node("Scan csv ", "FileScan csv [a#1]", {});
+  for (std::size_t i = 1; i < operators; ++i) {
+    json next = {{"nodeName", "Filter"}, {"simpleString", "Filter (a#1 > " + std::to_string(i) + ")"}, {"metrics", json::array()}};
+    next["children"] = json::array();
+    next["children"].push_back(std::move(plan));
+    plan = std::move(next);
+  }
+  return plan;
+}
+
+TEST(ExecutedPlans, TakePlansOf5000OperatorsAndRefuseDeeperOnes) {
+  const auto whole = ALog().Start(Chain(5000)).End().Read();
+  ASSERT_THAT(whole, SizeIs(1));
+  EXPECT_THAT(whole[0].operators, SizeIs(5000));
+  EXPECT_TRUE(advise::NormalPlan(whole[0]).ok());
+  const auto deeper = ALog().Start(Chain(7000)).End().Read();
+  ASSERT_THAT(deeper, SizeIs(1));
+  EXPECT_THAT(advise::NormalPlan(deeper[0]).status().message(), HasSubstr("at most 5000"));
+}
+
+TEST(ExecutedPlans, BearWhatCannotBe) {
+  ExecutedPlans plans;
+  for (const json& event :
+       {json(), json(7), json{{"Event", 7}}, json{{"Event", "SparkListenerTaskEnd"}},
+        json{{"Event", "SparkListenerJobStart"}, {"Job ID", -1}, {"Stage Infos", 7}},
+        json{{"Event", "SparkListenerStageCompleted"}, {"Stage Info", {{"Accumulables", {1, 2}}}}},
+        json{{"Event", std::string(kSql) + "SQLExecutionStart"}, {"executionId", 1u}, {"time", 1u}, {"sparkPlanInfo", {{"children", {7, nullptr}}}}},
+        json{{"Event", std::string(kSql) + "DriverAccumUpdates"}, {"accumUpdates", {7, {1}, {1, "x"}}}}}) {
+    plans.Take(event);
+  }
+  plans.Finish();
+}
+
+TEST(ReadPlans, SaysWhatIsNoLog) {
+  EXPECT_EQ(ReadPlans("/nowhere").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(ReadPlans("/").status().code(), absl::StatusCode::kInvalidArgument);
+  const std::string vectors = TIDEMARK_VECTORS;
+  EXPECT_FALSE(ReadPlans(vectors).ok());
+}
+
+TEST(ReadPlans, ReadsPackedLogsOfApplications) {
+  const auto read = ReadPlans(std::string(TIDEMARK_SPARK_LOGS) + "/local-1795466322781.zst");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_FALSE(read->plans.empty());
+  for (const RanPlan& plan : read->plans) EXPECT_FALSE(plan.operators.empty());
+}
+
+}  // namespace
+}  // namespace tidemark::spark
