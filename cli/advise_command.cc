@@ -60,14 +60,15 @@ absl::StatusOr<History> ReadHistory(const std::vector<std::string>& paths) {
     const std::vector<std::string> logs = LogsAt(path);
     for (const std::string& log : logs) {
       if (history.plans.size() >= kPlansMax) {
-        history.troubles.push_back(fmt::format("{}: not read: there are {} plans before it", log,
-                                               history.plans.size()));
+        history.troubles.push_back(
+            fmt::format("{}: not read: there are {} plans before it", log, history.plans.size()));
         continue;
       }
       auto read = spark::ReadPlans(log);
       if (!read.ok()) {
         if (log == path) return read.status();
-        history.troubles.push_back(fmt::format("not read: {}", std::string(read.status().message())));
+        history.troubles.push_back(
+            fmt::format("not read: {}", std::string(read.status().message())));
         continue;
       }
       ++history.logs;
@@ -89,6 +90,7 @@ absl::StatusOr<History> ReadHistory(const std::vector<std::string>& paths) {
 
 std::string SecondsText(double seconds) {
   if (seconds < 0) return "-" + SecondsText(-seconds);
+  if (seconds < 0.05 && seconds > 0) return "less than 0.1 s";
   if (seconds < 600) return fmt::format("{:.1f} s", seconds);
   if (seconds < 2 * 3600) return fmt::format("{:.0f} min", seconds / 60);
   return fmt::format("{:.1f} h", seconds / 3600);
@@ -151,11 +153,11 @@ std::string MarksOf(const advise::ResultPoint& point) {
 }
 
 void AddDetails(const advise::ResultPoint& point, std::vector<std::string>& lines) {
-  lines.push_back(fmt::format(
-      "   computing takes {}, reading {}, writing {}; each use saves {} to {}",
-      SecondsText(point.total_seconds.expected), SecondsText(point.read_seconds),
-      SecondsText(point.write_seconds), SecondsText(point.benefit.lower),
-      SecondsText(point.benefit.upper)));
+  lines.push_back(
+      fmt::format("   computing takes {}, reading {}, writing {}; each use saves {} to {}",
+                  SecondsText(point.total_seconds.expected), SecondsText(point.read_seconds),
+                  SecondsText(point.write_seconds), SecondsText(point.benefit.lower),
+                  SecondsText(point.benefit.upper)));
   for (const std::string& step : point.steps) lines.push_back("   | " + step);
   for (const std::string& user : UsersOf(point)) lines.push_back("   used by " + user);
   if (const std::string marks = MarksOf(point); !marks.empty()) lines.push_back("   " + marks);
@@ -177,10 +179,16 @@ std::vector<std::string> Lines(const advise::Advice& advice, bool has_space) {
                                   NameOf(point), SecondsText(point.saved_per_week.expected),
                                   SecondsText(point.saved_per_week.lower),
                                   SecondsText(point.saved_per_week.upper), SizeOf(point)));
+      if (advice.weeks > 1) {
+        lines.push_back(fmt::format("   in all of the history {}",
+                                    SecondsText(point.saved_per_week.expected * advice.weeks)));
+      }
       AddDetails(point, lines);
     } else if (others++ < kNotAdvisedShown) {
-      not_advised.push_back(fmt::format("   {}, {} uses, {}: {}", NameOf(point), point.uses.size(),
-                                        SizeOf(point), point.why_not));
+      not_advised.push_back(
+          fmt::format("   {}, {}, {}, each saves {}: {}", NameOf(point),
+                      point.uses.size() == 1 ? "1 use" : fmt::format("{} uses", point.uses.size()),
+                      SizeOf(point), SecondsText(point.benefit.expected), point.why_not));
     }
   }
   if (advised == 0) lines.emplace_back("Nothing is worth keeping.");
@@ -203,8 +211,8 @@ std::vector<std::string> Lines(const advise::Advice& advice, bool has_space) {
       policies.push_back(
           fmt::format("{} {}", policy.policy, SecondsText(policy.replayed.saved_seconds)));
     }
-    lines.push_back(fmt::format("Over the whole history{}: {}",
-                                has_space ? ", in that space" : "", fmt::join(policies, ", ")));
+    lines.push_back(fmt::format("Over the whole history{}: {}", has_space ? ", in that space" : "",
+                                fmt::join(policies, ", ")));
   }
   for (const std::string& remark : advice.remarks) lines.push_back(remark);
   return lines;
@@ -291,12 +299,11 @@ int Do(const AdviseArguments& arguments) {
       history->plans,
       {.space_bytes = arguments.space_bytes, .read_rate = arguments.read_bytes_per_second});
   if (!advice.ok()) {
-    return Wrong(absl::Status(advice.status().code(),
-                              fmt::format("{} read: {}",
-                                          history->logs == 1
-                                              ? "1 log was"
-                                              : fmt::format("{} logs were", history->logs),
-                                          std::string(advice.status().message()))));
+    return Wrong(absl::Status(
+        advice.status().code(),
+        fmt::format("{} read: {}",
+                    history->logs == 1 ? "1 log was" : fmt::format("{} logs were", history->logs),
+                    std::string(advice.status().message()))));
   }
   int shown = kSuccess;
   if (IsJson(arguments.format)) {

@@ -517,7 +517,8 @@ void AddAdvise(CLI::App& command, Choice& choice) {
           "Bytes a second at which results are read, such as 200MB [as the logs show]");
   AddChoice(app, "-o,--output,--format", kTableFormats, arguments.format, "How to show it [table]");
   app.footer(
-      "Nothing is kept by this command. Exit code: 0 the advice was shown, also if nothing is worth\n"
+      "Nothing is kept by this command. Exit code: 0 the advice was shown, also if nothing is "
+      "worth\n"
       "keeping, 2 a log cannot be read or holds no plan, 4 a log is damaged.");
 }
 

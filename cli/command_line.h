@@ -177,10 +177,10 @@ struct CompletionArguments {
 
 using Arguments =
     std::variant<GetArguments, WatchArguments, SubmitArguments, AttachArguments, UpdateArguments,
-                 ForgetArguments, WhatIfArguments, WhyArguments, AdviseArguments, ReplayArguments, RunArguments,
-                 WorkflowRunArguments, HadoopRunArguments, HadoopConfArguments, HadoopPollArguments,
-                 SparkRunArguments, SparkConfArguments, ServeArguments, DoctorArguments,
-                 ProfileNodeArguments, CompletionArguments>;
+                 ForgetArguments, WhatIfArguments, WhyArguments, AdviseArguments, ReplayArguments,
+                 RunArguments, WorkflowRunArguments, HadoopRunArguments, HadoopConfArguments,
+                 HadoopPollArguments, SparkRunArguments, SparkConfArguments, ServeArguments,
+                 DoctorArguments, ProfileNodeArguments, CompletionArguments>;
 
 // What to print when there is nothing to do: help, the version, or what was wrong.
 struct Answer {

@@ -65,10 +65,10 @@ const absl::flat_hash_set<std::string_view>& KeptKeysOfPlans() {
       "Stage Name", "RDD Info", "RDD ID", "Name", "Scope", "Callsite", "Parent IDs",
       "Failure Reason", "Accumulables", "ID", "Value", "Metadata",
       // Tasks.
-      "Task Info", "Launch Time", "Finish Time", "Executor ID", "Task End Reason", "Reason", "Task Metrics", "Executor Run Time", "Job Result", "Result",
-      "Executor Deserialize Time", "Input Metrics", "Bytes Read", "Records Read",
-      "Shuffle Write Metrics", "Shuffle Bytes Written", "Shuffle Records Written",
-      "Shuffle Write Time"};
+      "Task Info", "Launch Time", "Finish Time", "Executor ID", "Task End Reason", "Reason",
+      "Task Metrics", "Executor Run Time", "Job Result", "Result", "Executor Deserialize Time",
+      "Input Metrics", "Bytes Read", "Records Read", "Shuffle Write Metrics",
+      "Shuffle Bytes Written", "Shuffle Records Written", "Shuffle Write Time"};
   return *keys;
 }
 
@@ -126,7 +126,9 @@ void EventScanner::Feed(std::string_view text, Take take) {
 // Up to the end of the string, of the line, or of what there is.
 const char* EventScanner::InString(const char* at, const char* end) {
   const bool is_key = string_ == StringUse::kKey;
-  const std::size_t most = is_key ? kKeyMax : key_ == kOperator ? kept_of_.operator_max : kStringMax;
+  const std::size_t most = is_key              ? kKeyMax
+                           : key_ == kOperator ? kept_of_.operator_max
+                                               : kStringMax;
   std::string* to = nullptr;
   if (is_key) to = &key_;
   if (string_ == StringUse::kValue && !is_oversized_) to = &text_;

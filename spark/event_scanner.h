@@ -35,7 +35,7 @@ class EventScanner {
   // What is kept of events.
   struct Kept {
     const absl::flat_hash_set<std::string_view>* names = nullptr;  // of members
-    std::size_t operator_max = 0;                                  // of what an operator does, bytes
+    std::size_t operator_max = 0;  // of what an operator does, bytes
     std::size_t depth_max = 0;
   };
   // For progress, blame and settings.

@@ -46,13 +46,15 @@ double Amount(const json& object, const char* name) {
 std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 bool IsOfEngine(std::string_view frame) {
-  static constexpr std::string_view kEngines[] = {"org.apache.spark.", "java.", "java/", "jdk.",
-                                                  "sun.", "scala.", "py4j.", "org.sparkproject."};
+  static constexpr std::string_view kEngines[] = {
+      "org.apache.spark.", "java.", "java/", "jdk.", "sun.", "scala.", "py4j.",
+      "org.sparkproject."};
   return std::any_of(std::begin(kEngines), std::end(kEngines),
                      [&](std::string_view engine) { return frame.starts_with(engine); });
 }
 
-// The first frame of a call stack that is not of Spark or of what it runs on: where the program asked.
+// The first frame of a call stack that is not of Spark or of what it runs on: where the program
+// asked.
 std::string LineOf(const std::string& description, std::string_view stack) {
   while (!stack.empty()) {
     const std::size_t end = std::min(stack.find('\n'), stack.size());
@@ -83,7 +85,8 @@ std::string TableOf(const std::string& node, const json& metadata) {
     return location.substr(bracket + 1, location.size() - bracket - 2);
   }
   if (!location.empty()) return location;
-  return words[0] == "Scan" && words.size() == 2 && absl::StrContains(words[1], "(") ? words[1] : "";
+  return words[0] == "Scan" && words.size() == 2 && absl::StrContains(words[1], "(") ? words[1]
+                                                                                     : "";
 }
 
 // Of a source: its columns and what it leaves out; not how it does that.
@@ -102,8 +105,8 @@ std::string SourceText(const std::string& text, const json& metadata) {
 RanOperator OperatorOf(const json& node) {
   const json& metadata = Member(node, "metadata");
   RanOperator op = {.name = Text(node, "nodeName"), .text = Text(node, "simpleString")};
-  op.is_cut = absl::StrContains(op.text, " more fields") ||
-              op.text.size() >= EventScanner::kStringMax;
+  op.is_cut =
+      absl::StrContains(op.text, " more fields") || op.text.size() >= EventScanner::kStringMax;
   const json& children = Member(node, "children");
   if (!children.is_array() || children.empty()) {
     op.table = TableOf(op.name, metadata);
@@ -371,8 +374,8 @@ void ExecutedPlans::TaskEnd(const json& event) {
   }
 }
 
-// By how much a first task took longer than the others of its stage; where there are no others, up to
-// all of it.
+// By how much a first task took longer than the others of its stage; where there are no others, up
+// to all of it.
 void ExecutedPlans::FindStartUps() {
   for (auto& [number, stage] : stages_) {
     double most = 0;
@@ -441,12 +444,11 @@ std::optional<RanPlan> ExecutedPlans::LineageOf(std::uint32_t number, const Job&
       read.insert(rdd.parents.begin(), rdd.parents.end());
       const auto [at, is_new] = operator_of.try_emplace(id, plan.operators.size());
       if (is_new) {
-        plan.operators.push_back({.name = rdd.scope.empty() ? rdd.name : rdd.scope,
-                                  .text = absl::StrCat(rdd.name, " ", rdd.callsite,
-                                               rdd.occurrence > 1 ? " once more, " : "",
-                                               rdd.occurrence > 1
-                                                   ? absl::StrCat("the ", rdd.occurrence, ". time")
-                                                   : "")});
+        plan.operators.push_back(
+            {.name = rdd.scope.empty() ? rdd.name : rdd.scope,
+             .text = absl::StrCat(
+                 rdd.name, " ", rdd.callsite, rdd.occurrence > 1 ? " once more, " : "",
+                 rdd.occurrence > 1 ? absl::StrCat("the ", rdd.occurrence, ". time") : "")});
         rdds.push_back(&rdd);
       }
       if (stage->second.has_run) plan.operators[at->second].stages.push_back(stage_number);

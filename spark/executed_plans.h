@@ -5,9 +5,9 @@
 //   plans.Feed(text);                    // pieces of any size
 //   for (advise::RanPlan& plan : plans.Finish()) ...
 //
-// An execution that failed, or whose end is not in the log, is counted and left out: it took less, or
-// more, than its results do. Never fails. Pure; not thread-safe. Memory: bounded by the constants
-// below.
+// An execution that failed, or whose end is not in the log, is counted and left out: it took less,
+// or more, than its results do. Never fails. Pure; not thread-safe. Memory: bounded by the
+// constants below.
 #pragma once
 
 #include <cstddef>
@@ -77,7 +77,7 @@ class ExecutedPlans {
   struct Stage {
     advise::StageRun run;
     bool has_run = false;
-    std::vector<double> tasks;                // seconds of the first that ended
+    std::vector<double> tasks;                  // seconds of the first that ended
     std::map<std::string, double> first_tasks;  // likewise, by executors that had run nothing
     double read_records = 0;
     double written_bytes = 0;

@@ -101,8 +101,8 @@ std::uint64_t DataOf(const Plan& plan, const std::vector<bool>& prefix,
   return is_told ? std::max<std::uint64_t>(data, 1) : 0;
 }
 
-// A record of it is at most so wide: as an exchange above it says, or by its columns, each as wide as
-// those of the widest source.
+// A record of it is at most so wide: as an exchange above it says, or by its columns, each as wide
+// as those of the widest source.
 std::optional<double> WidthOf(const Plan& plan, std::size_t op, const std::vector<bool>& prefix) {
   const std::size_t ran = plan.operators[op].ran;
   std::size_t below = ran;
@@ -196,8 +196,8 @@ class Adviser {
       plans_.push_back({plan, *std::move(normal)});
     }
     for (const auto& [why, count] : refusals) {
-      advice_.remarks.push_back(absl::StrCat(count, count == 1 ? " plan is" : " plans are",
-                                             " left out: ", why));
+      advice_.remarks.push_back(
+          absl::StrCat(count, count == 1 ? " plan is" : " plans are", " left out: ", why));
     }
     if (plans_.empty()) {
       return absl::InvalidArgumentError(
@@ -299,9 +299,8 @@ class Adviser {
     } else if (!(point.saved.expected > 0)) {
       point.bar = "to write and read it takes longer than to compute it";
     } else if (!(point.saved.lower > 0)) {
-      const bool is_apart = std::all_of(point.uses.begin(), point.uses.end(), [](const auto& use) {
-        return use.cost.is_told_apart;
-      });
+      const bool is_apart = std::all_of(point.uses.begin(), point.uses.end(),
+                                        [](const auto& use) { return use.cost.is_told_apart; });
       point.bar = is_apart ? "it may save time, or cost it"
                            : "what it takes is not told apart from what runs in the same stage";
     }
@@ -376,8 +375,8 @@ class Adviser {
     return gain;
   }
 
-  // With a limit of space by what a byte saves, or the best one alone if it saves more; else by what
-  // is saved. Each is weighed again beside those that were taken.
+  // With a limit of space by what a byte saves, or the best one alone if it saves more; else by
+  // what is saved. Each is weighed again beside those that were taken.
   void Choose() {
     double left = options_.space_bytes.value_or(0);
     Range saved;
@@ -437,8 +436,8 @@ class Adviser {
     }
     for (const std::size_t i : open) {
       if (!chosen_.contains(i)) {
-        points_[i].bar = Gain(i).lower > 0 ? "others save more in the space"
-                                           : "what is advised saves the same";
+        points_[i].bar =
+            Gain(i).lower > 0 ? "others save more in the space" : "what is advised saves the same";
       }
     }
     saved_ = saved;
@@ -566,10 +565,11 @@ class Adviser {
       for (const Occurrence& use : point.uses) {
         const bool is_barred = !plans_[use.plan].operators[use.op].bar.empty();
         if (!can_be_kept || is_barred || !(use.benefit.expected > 0)) continue;
-        queries[use.plan].push_back({.key = Mix(point.signature, static_cast<double>(use.data >> 12)),
-                                     .bytes = *point.bytes,
-                                     .benefit_seconds = use.benefit.expected,
-                                     .write_seconds = point.write_seconds});
+        queries[use.plan].push_back(
+            {.key = Mix(point.signature, static_cast<double>(use.data >> 12)),
+             .bytes = *point.bytes,
+             .benefit_seconds = use.benefit.expected,
+             .write_seconds = point.write_seconds});
         bytes += *point.bytes;
       }
     }

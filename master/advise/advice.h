@@ -1,4 +1,5 @@
-// Which results of a history of plans are worth keeping for others, and why others are not ([GB] 6).
+// Which results of a history of plans are worth keeping for others, and why others are not ([GB]
+// 6).
 //
 // A use of a result is an execution whose plan has its operator, with all below it, on the same
 // data: sources of the same number of records and bytes. The first use of any data computes and
@@ -22,14 +23,14 @@
 
 namespace tidemark::advise {
 
-// To read a result begins with a job for its schema, to write one ends with a commit: on local disks
-// 0.2 to 0.4 s each (bench/spark/materialization.py). seconds
+// To read a result begins with a job for its schema, to write one ends with a commit: on local
+// disks 0.2 to 0.4 s each (bench/spark/materialization.py). seconds
 inline constexpr double kReadStartSeconds = 0.4;
 inline constexpr double kWriteStartSeconds = 0.4;
 // Taste: what the history read faster counts; any disk of today is no slower. bytes a second
 inline constexpr double kReadRateLeast = 20e6;
-// Writing Parquet encodes and compresses; taste: of no result does it take more than this many times
-// what reading takes.
+// Writing Parquet encodes and compresses; taste: of no result does it take more than this many
+// times what reading takes.
 inline constexpr double kWriteOverRead = 3;
 // Of results, the best; others are counted.
 inline constexpr std::size_t kPointsMax = 500;
@@ -44,8 +45,8 @@ struct ResultUse {
   std::string program;
   std::string execution;
   std::string line;
-  double begin = 0;  // seconds of the clock
-  Range benefit;     // eq. 8, if it had been read
+  double begin = 0;       // seconds of the clock
+  Range benefit;          // eq. 8, if it had been read
   bool is_first = false;  // of its data, which computes and writes
 };
 
@@ -60,12 +61,12 @@ struct ResultPoint {
   std::optional<double> bytes;  // at most; empty: not told
   double read_seconds = 0;      // eq. 11, and to begin
   double write_seconds = 0;
-  Range total_seconds;           // to compute it, of a use
+  Range total_seconds;            // to compute it, of a use
   double path_total_seconds = 0;  // eq. 9 and 10
   Range benefit;                  // eq. 8, of a use
   Range saved_per_week;           // after writing
   double uses_per_week = 0;
-  double reuse_probability = 0;  // that a plan has it, by the chain of operators
+  double reuse_probability = 0;    // that a plan has it, by the chain of operators
   std::size_t max_benefit_of = 0;  // plans of which it is the point with the largest benefit
   bool is_on_skyline = false;      // none has more of both, benefit and uses
   bool is_advised = false;
@@ -84,10 +85,10 @@ struct Advice {
   std::size_t plans = 0;
   std::size_t applications = 0;
   double history_weeks = 0;
-  double weeks = 0;      // that figures a week are of: at least one
-  double read_rate = 0;  // bytes a second
-  double saved_per_week = 0;  // by all that is advised, expected
-  double bytes = 0;           // of all that is advised
+  double weeks = 0;                    // that figures a week are of: at least one
+  double read_rate = 0;                // bytes a second
+  double saved_per_week = 0;           // by all that is advised, expected
+  double bytes = 0;                    // of all that is advised
   std::vector<PolicyReplay> policies;  // over the whole history, in the space that there is
   std::vector<std::string> remarks;
 };

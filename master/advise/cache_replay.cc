@@ -116,9 +116,9 @@ class Arc : public Cache {
     while (!gone_once_.is_empty() && once_.bytes() + gone_once_.bytes() > bytes_max_) {
       gone_once_.TakeOldest();
     }
-    while (!gone_often_.is_empty() && once_.bytes() + often_.bytes() + gone_once_.bytes() +
-                                              gone_often_.bytes() >
-                                          2 * bytes_max_) {
+    while (!gone_often_.is_empty() &&
+           once_.bytes() + often_.bytes() + gone_once_.bytes() + gone_often_.bytes() >
+               2 * bytes_max_) {
       gone_often_.TakeOldest();
     }
   }
@@ -128,8 +128,8 @@ class Arc : public Cache {
     while (once_.bytes() + often_.bytes() + bytes > bytes_max_ &&
            !(once_.is_empty() && often_.is_empty())) {
       ++evictions_;
-      const bool is_once_over = once_.bytes() > once_target_ ||
-                                (was_often && once_.bytes() >= once_target_);
+      const bool is_once_over =
+          once_.bytes() > once_target_ || (was_often && once_.bytes() >= once_target_);
       if (!once_.is_empty() && (is_once_over || often_.is_empty())) {
         gone_once_.Add(once_.TakeOldest());
       } else {
@@ -154,19 +154,18 @@ Replayed Replay(CachePolicy policy, const std::vector<KeepableResults>& queries,
   const std::unique_ptr<Cache> cache = Make(policy, bytes_max);
   Replayed replayed;
   for (const KeepableResults& query : queries) {
-    const auto found =
-        std::find_if(query.begin(), query.end(),
-                     [&](const KeepableResult& result) { return cache->Has(result.key); });
+    const auto found = std::find_if(query.begin(), query.end(), [&](const KeepableResult& result) {
+      return cache->Has(result.key);
+    });
     if (found != query.end()) {
       ++replayed.hits;
       replayed.saved_seconds += found->benefit_seconds;
       cache->Use(found->key);
       continue;
     }
-    const auto fits =
-        std::find_if(query.begin(), query.end(), [&](const KeepableResult& result) {
-          return result.bytes <= bytes_max && result.benefit_seconds > 0;
-        });
+    const auto fits = std::find_if(query.begin(), query.end(), [&](const KeepableResult& result) {
+      return result.bytes <= bytes_max && result.benefit_seconds > 0;
+    });
     if (fits == query.end()) continue;
     ++replayed.writes;
     replayed.saved_seconds -= fits->write_seconds;

@@ -1,5 +1,5 @@
-// What a cache of results would have saved over a history: LRU, LFU and ARC, beside results that are
-// chosen with all of the history known ([GB] 6.1, dimension 3).
+// What a cache of results would have saved over a history: LRU, LFU and ARC, beside results that
+// are chosen with all of the history known ([GB] 6.1, dimension 3).
 //
 // A cache knows nothing of what comes: of each query it keeps the result that saves most, and reads
 // what it has of it. Pure.
@@ -14,8 +14,8 @@ namespace tidemark::advise {
 enum class CachePolicy : std::uint8_t {
   kLru,  // gives up what was used longest ago
   kLfu,  // what was used least often; of equal ones what was used longest ago
-  // Megiddo and Modha, ARC (FAST 2003): recent and frequent results apart, by what was missed; their
-  // pages are bytes here.
+  // Megiddo and Modha, ARC (FAST 2003): recent and frequent results apart, by what was missed;
+  // their pages are bytes here.
   kArc,
 };
 

@@ -52,7 +52,7 @@ bool Blocks(const RanOperator& op) {
 bool HasChance(const RanOperator& op) {
   return absl::StartsWith(op.name, "sample") || absl::StartsWith(op.name, "randomSplit") ||
          Has(op.text, {"rand(", "randn(", "uuid(", "shuffle(", "monotonically_increasing_id",
-                    "spark_partition_id", "nondeterministic"});
+                       "spark_partition_id", "nondeterministic"});
 }
 
 // Of a source whose data no text names.
@@ -106,14 +106,16 @@ class Columns {
     for (std::size_t at = 0; at < text.size();) {
       std::size_t end = at + 1;
       if (text[at] == '#') {
-        while (end < text.size() && absl::ascii_isdigit(static_cast<unsigned char>(text[end]))) ++end;
+        while (end < text.size() && absl::ascii_isdigit(static_cast<unsigned char>(text[end])))
+          ++end;
       }
       if (end == at + 1) {
         out += text[at++];
         continue;
       }
       const std::string_view number = text.substr(at + 1, end - at - 1);
-      if (end < text.size() && text[end] == 'L' && (end + 1 == text.size() || !IsWord(text[end + 1]))) {
+      if (end < text.size() && text[end] == 'L' &&
+          (end + 1 == text.size() || !IsWord(text[end + 1]))) {
         ++end;
       }
       // "[id=#12]" numbers operators.
@@ -185,8 +187,8 @@ absl::StatusOr<std::vector<std::size_t>> InOrder(const RanPlan& plan) {
       }
       const std::size_t input = plan.operators[at].inputs[next++];
       if (input >= size) {
-        return absl::InvalidArgumentError(absl::StrCat("operator ", at, " reads operator ", input,
-                                                       "; there are ", size));
+        return absl::InvalidArgumentError(
+            absl::StrCat("operator ", at, " reads operator ", input, "; there are ", size));
       }
       if (states[input] == State::kOpen) {
         return absl::InvalidArgumentError("operators read each other in a cycle");
@@ -197,8 +199,8 @@ absl::StatusOr<std::vector<std::size_t>> InOrder(const RanPlan& plan) {
   return order;
 }
 
-// Below a limit, with nothing between that reads all of its input: what it needs decides how much of
-// it is computed.
+// Below a limit, with nothing between that reads all of its input: what it needs decides how much
+// of it is computed.
 std::vector<bool> BelowLimits(const RanPlan& plan, const std::vector<std::size_t>& order) {
   std::vector<bool> is_below(plan.operators.size(), false);
   for (auto at = order.rbegin(); at != order.rend(); ++at) {
@@ -233,8 +235,8 @@ bool HasOwnCode(const RanOperator& op) {
                              "ArrowEvalPython", "AppendColumns", "MapGroups", "CoGroup", "Generate",
                              "Execute ", "WriteFiles", "ScriptTransformation", "Window"}) ||
          absl::StrContains(op.name, "Pandas") || absl::StrContains(op.name, "InPython") ||
-         Has(op.text, {"UDF", "udf", "regexp", "RLIKE", "from_json", "from_csv", "from_xml", "split(",
-                       "parse_url", "xpath", "collect_", "transform(", "invoke("});
+         Has(op.text, {"UDF", "udf", "regexp", "RLIKE", "from_json", "from_csv", "from_xml",
+                       "split(", "parse_url", "xpath", "collect_", "transform(", "invoke("});
 }
 
 absl::StatusOr<std::vector<NormalOperator>> NormalPlan(const RanPlan& plan) {

@@ -1,10 +1,10 @@
-// Plans in a form in which the same work looks the same, whoever asked for it and however the engine
-// chose to do it.
+// Plans in a form in which the same work looks the same, whoever asked for it and however the
+// engine chose to do it.
 //
 // Left out is what only moves records (exchanges, code generation, adaptive stages) and the lower
-// half of an aggregation; joins are joins, whichever way. Of columns, what the engine numbers anew in
-// every plan is replaced by where a column comes from. What stays are operators, expressions with
-// their constants, and tables.
+// half of an aggregation; joins are joins, whichever way. Of columns, what the engine numbers anew
+// in every plan is replaced by where a column comes from. What stays are operators, expressions
+// with their constants, and tables.
 //
 // Pure, deterministic. Cost: O(text).
 #pragma once

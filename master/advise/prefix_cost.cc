@@ -116,8 +116,7 @@ void PrefixCosts::FindStages(const std::vector<std::size_t>& order) {
   }
   for (const std::size_t at : order) {
     for (const std::size_t input : plan_.operators[at].inputs) {
-      const bool is_other_stage =
-          traits_[input].is_exchange && !traits_[at].is_exchange;
+      const bool is_other_stage = traits_[input].is_exchange && !traits_[at].is_exchange;
       if (stages_[at].empty() && !is_other_stage) stages_[at] = stages_[input];
     }
   }
@@ -236,8 +235,7 @@ absl::StatusOr<PrefixCost> PrefixCosts::Of(std::size_t op) const {
     const double seconds = LengthWithout({{stage.begin, stage.end}}, merged);
     std::vector<Interval> besides = merged;
     besides.insert(besides.end(), others.begin(), others.end());
-    cost.seconds.lower +=
-        LengthWithout({{stage.begin, stage.end}}, besides) * shares.share.lower;
+    cost.seconds.lower += LengthWithout({{stage.begin, stage.end}}, besides) * shares.share.lower;
     cost.seconds.expected += seconds * shares.share.expected;
     cost.seconds.upper += seconds * shares.share.upper;
     cost.is_told_apart = cost.is_told_apart && shares.is_told_apart;
@@ -245,8 +243,8 @@ absl::StatusOr<PrefixCost> PrefixCosts::Of(std::size_t op) const {
   cost.seconds.lower = std::min(cost.seconds.lower, cost.path_seconds);
   // New executors start up for whichever stage is their first.
   for (const auto& [number, operators] : operators_of_) {
-    const bool is_in_prefix = std::any_of(operators.begin(), operators.end(),
-                                          [&](std::size_t at) { return is_in[at]; });
+    const bool is_in_prefix =
+        std::any_of(operators.begin(), operators.end(), [&](std::size_t at) { return is_in[at]; });
     if (!is_in_prefix) continue;
     const StageRun& stage = plan_.stages.at(number);
     cost.seconds.lower -= stage.start_up_most;

@@ -3,9 +3,9 @@
 //
 // Stages are timed, operators are not: of the stage that an operator is in, what runs above it is
 // taken off. How much that is, is not told; it lies between nothing and kRowSeconds for each record
-// that an operator of the engine's own handles, or everything for functions of the program. Branches
-// of a join count by when they ran: side by side as the longest (eq. 10), one after the other as
-// their sum.
+// that an operator of the engine's own handles, or everything for functions of the program.
+// Branches of a join count by when they ran: side by side as the longest (eq. 10), one after the
+// other as their sum.
 //
 // Pure. Memory and cost of the constructor: O(operators^2) time, O(operators) memory.
 #pragma once
@@ -33,8 +33,8 @@ struct Range {
 };
 
 struct PrefixCost {
-  Range seconds;            // of the clock
-  double path_seconds = 0;  // eq. 9 and 10: if branches had run side by side
+  Range seconds;              // of the clock
+  double path_seconds = 0;    // eq. 9 and 10: if branches had run side by side
   bool is_told_apart = true;  // from what runs above it in the same stage
 };
 

@@ -52,8 +52,8 @@ TEST(Advise, KeepsWhatSavesMostOfWhatIsUsedAgain) {
   const double read = 0.4 + 1000 * width / 20e6;
   const double write = 0.4 + 3 * 1000 * width / 20e6;
   EXPECT_DOUBLE_EQ(*point.bytes, 1000 * width);
-  EXPECT_NEAR(point.read_seconds, read, 1e-9);                     // eq. 11
-  EXPECT_NEAR(point.benefit.expected, 109.99975 - read, 1e-6);     // eq. 8
+  EXPECT_NEAR(point.read_seconds, read, 1e-9);                  // eq. 11
+  EXPECT_NEAR(point.benefit.expected, 109.99975 - read, 1e-6);  // eq. 8
   EXPECT_NEAR(point.saved_per_week.expected, 2 * (109.99975 - read) - write, 1e-6);
   EXPECT_EQ(point.uses.size(), 3);
   EXPECT_EQ(point.data, 1);
@@ -155,8 +155,8 @@ TEST(Advise, RefusesAHistoryWithoutPlans) {
 
 TEST(Advise, RefusesSpacesAndRatesThatCannotBe) {
   const std::vector<RanPlan> history = {Condensing("app-1", 0)};
-  for (const double wrong : {-1.0, std::numeric_limits<double>::quiet_NaN(),
-                             std::numeric_limits<double>::infinity()}) {
+  for (const double wrong :
+       {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     EXPECT_FALSE(Advise(history, {.space_bytes = wrong}).ok());
     EXPECT_FALSE(Advise(history, {.read_rate = wrong}).ok());
   }
@@ -182,8 +182,9 @@ TEST(Advise, BearsAbsurdCounters) {
 
 TEST(Advise, SaysHowLikelyAPlanHasIt) {
   RanPlan other;
-  other.operators = {{.name = "Sort", .text = "Sort", .inputs = {1}},
-                     {.name = "Scan csv ", .text = "FileScan csv [a#1]", .table = "file:/data/events"}};
+  other.operators = {
+      {.name = "Sort", .text = "Sort", .inputs = {1}},
+      {.name = "Scan csv ", .text = "FileScan csv [a#1]", .table = "file:/data/events"}};
   const Advice advice = Of({Condensing("app-1", 0), other});
   // Both begin with the table; from there half goes on to a filter, from which half goes on to the
   // projection (the other one ends the plan), and so on.

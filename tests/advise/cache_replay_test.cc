@@ -55,7 +55,8 @@ TEST(CacheReplay, ReadsTheBestOfWhatItHas) {
   const Replayed tight = Replay(CachePolicy::kLru, {{large, small}, {large, small}}, 5);
   EXPECT_EQ(tight.hits, 1);
   EXPECT_DOUBLE_EQ(tight.saved_seconds, 5);
-  EXPECT_DOUBLE_EQ(Replay(CachePolicy::kLru, {{large, small}, {large, small}}, 20).saved_seconds, 50);
+  EXPECT_DOUBLE_EQ(Replay(CachePolicy::kLru, {{large, small}, {large, small}}, 20).saved_seconds,
+                   50);
 }
 
 TEST(CacheReplay, KeepsNothingWithoutSpaceOrBenefit) {
@@ -75,10 +76,10 @@ TEST(CacheReplay, NeverReadsMoreThanWithoutALimit) {
   for (int i = 0; i < 2000; ++i) {
     random = random * 6364136223846793005ULL + 1442695040888963407ULL;
     const std::uint64_t key = (random >> 33) % 37;
-    queries.push_back({{.key = key, .bytes = 1.0 + static_cast<double>(key % 5), .benefit_seconds = 1}});
+    queries.push_back(
+        {{.key = key, .bytes = 1.0 + static_cast<double>(key % 5), .benefit_seconds = 1}});
   }
-  const auto all =
-      Replay(CachePolicy::kLru, queries, std::numeric_limits<double>::infinity());
+  const auto all = Replay(CachePolicy::kLru, queries, std::numeric_limits<double>::infinity());
   EXPECT_EQ(all.hits, 2000 - 37);
   for (const CachePolicy policy : {CachePolicy::kLru, CachePolicy::kLfu, CachePolicy::kArc}) {
     for (const double space : {1.0, 5.0, 20.0, 60.0, 200.0}) {

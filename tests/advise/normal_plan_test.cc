@@ -61,10 +61,11 @@ TEST(NormalPlan, DiffersByTable) {
 TEST(NormalPlan, TellsColumnsOfTheSameNameApart) {
   const auto join = [](const std::string& condition) {
     RanPlan plan;
-    plan.operators = {{.name = "Filter", .text = "Filter (" + condition + " > 1)", .inputs = {1}},
-                      {.name = "SortMergeJoin", .text = "SortMergeJoin [id#1], [id#3], Inner", .inputs = {2, 3}},
-                      {.name = "Scan csv ", .text = "FileScan csv [id#1,value#2]", .table = "a"},
-                      {.name = "Scan csv ", .text = "FileScan csv [id#3,value#4]", .table = "b"}};
+    plan.operators = {
+        {.name = "Filter", .text = "Filter (" + condition + " > 1)", .inputs = {1}},
+        {.name = "SortMergeJoin", .text = "SortMergeJoin [id#1], [id#3], Inner", .inputs = {2, 3}},
+        {.name = "Scan csv ", .text = "FileScan csv [id#1,value#2]", .table = "a"},
+        {.name = "Scan csv ", .text = "FileScan csv [id#3,value#4]", .table = "b"}};
     return SignatureOf(plan);
   };
   EXPECT_NE(join("value#2"), join("value#4"));
@@ -73,15 +74,17 @@ TEST(NormalPlan, TellsColumnsOfTheSameNameApart) {
 TEST(NormalPlan, TakesAJoinForOneHoweverItIsDone) {
   const auto join = [](const char* name, const char* text) {
     RanPlan plan;
-    plan.operators = {{.name = name, .text = text, .inputs = {1, 3}},
-                      {.name = "Sort", .text = "Sort [id#1 ASC NULLS FIRST], false, 0", .inputs = {2}},
-                      {.name = "Scan csv ", .text = "FileScan csv [id#1]", .table = "a"},
-                      {.name = "BroadcastExchange", .text = "BroadcastExchange", .inputs = {4}},
-                      {.name = "Scan csv ", .text = "FileScan csv [key#3]", .table = "b"}};
+    plan.operators = {
+        {.name = name, .text = text, .inputs = {1, 3}},
+        {.name = "Sort", .text = "Sort [id#1 ASC NULLS FIRST], false, 0", .inputs = {2}},
+        {.name = "Scan csv ", .text = "FileScan csv [id#1]", .table = "a"},
+        {.name = "BroadcastExchange", .text = "BroadcastExchange", .inputs = {4}},
+        {.name = "Scan csv ", .text = "FileScan csv [key#3]", .table = "b"}};
     return SignatureOf(plan);
   };
-  EXPECT_EQ(join("SortMergeJoin", "SortMergeJoin [id#1], [key#3], Inner"),
-            join("BroadcastHashJoin", "BroadcastHashJoin [id#1], [key#3], Inner, BuildRight, false"));
+  EXPECT_EQ(
+      join("SortMergeJoin", "SortMergeJoin [id#1], [key#3], Inner"),
+      join("BroadcastHashJoin", "BroadcastHashJoin [id#1], [key#3], Inner, BuildRight, false"));
 }
 
 TEST(NormalPlan, BarsChanceAndAllAboveIt) {
@@ -144,7 +147,8 @@ TEST(NormalPlan, RefusesCyclesUnknownInputsAndTooManyOperators) {
 TEST(NormalPlan, TakesAChainOf5000Operators) {
   RanPlan plan;
   for (std::size_t i = 0; i < kOperatorsMax; ++i) {
-    plan.operators.push_back({.name = "Filter", .text = "Filter (a#1 > " + std::to_string(i) + ")"});
+    plan.operators.push_back(
+        {.name = "Filter", .text = "Filter (a#1 > " + std::to_string(i) + ")"});
     if (i > 0) plan.operators[i - 1].inputs = {i};
   }
   const auto normal = Normal(plan);

@@ -26,9 +26,9 @@ TEST(PrefixCost, AddsStagesBelowAndAShareOfItsOwn) {
   EXPECT_DOUBLE_EQ(cost->path_seconds, cost->seconds.expected);  // a chain: eq. 9
 }
 
-// In stage 1 there are above the projection: the shuffle write, 4 of 200 s of tasks; and at most 1 us
-// a record the partial aggregation of 1e5 records and the exchange of 2000. So at most 0.98 of it, and
-// at least 0.98 - 0.102 / 200.
+// In stage 1 there are above the projection: the shuffle write, 4 of 200 s of tasks; and at most 1
+// us a record the partial aggregation of 1e5 records and the exchange of 2000. So at most 0.98 of
+// it, and at least 0.98 - 0.102 / 200.
 TEST(PrefixCost, TakesOffWhatRunsAboveInTheSameStage) {
   const RanPlan plan = Condensing("app-1", 1000);
   const PrefixCosts costs(plan);
@@ -52,14 +52,15 @@ TEST(PrefixCost, SaysWhereFunctionsOfTheProgramRunAbove) {
 
 // Two tables, joined in stage 3, 5 s, and counted in stage 4.
 RanPlan Joining(double second_begins) {
-  return {.operators = {{.name = "Filter", .text = "Filter (count#9 > 1)", .inputs = {1}, .stages = {4}},
-                        {.name = "HashAggregate", .inputs = {2}, .stages = {4}, .records = 10},
-                        {.name = "Exchange", .inputs = {3}, .stages = {3}, .records = 0},
-                        {.name = "SortMergeJoin", .inputs = {4, 6}, .stages = {3}, .records = 0},
-                        {.name = "Exchange", .inputs = {5}, .stages = {1}, .records = 0},
-                        {.name = "Scan csv ", .table = "a", .stages = {1}, .records = 10},
-                        {.name = "Exchange", .inputs = {7}, .stages = {2}, .records = 0},
-                        {.name = "Scan csv ", .table = "b", .stages = {2}, .records = 10}},
+  return {.operators =
+              {{.name = "Filter", .text = "Filter (count#9 > 1)", .inputs = {1}, .stages = {4}},
+               {.name = "HashAggregate", .inputs = {2}, .stages = {4}, .records = 10},
+               {.name = "Exchange", .inputs = {3}, .stages = {3}, .records = 0},
+               {.name = "SortMergeJoin", .inputs = {4, 6}, .stages = {3}, .records = 0},
+               {.name = "Exchange", .inputs = {5}, .stages = {1}, .records = 0},
+               {.name = "Scan csv ", .table = "a", .stages = {1}, .records = 10},
+               {.name = "Exchange", .inputs = {7}, .stages = {2}, .records = 0},
+               {.name = "Scan csv ", .table = "b", .stages = {2}, .records = 10}},
           .stages = {{1, {.begin = 0, .end = 30, .task_seconds = 30}},
                      {2, {.begin = second_begins, .end = second_begins + 20, .task_seconds = 20}},
                      {3, {.begin = 50, .end = 55, .task_seconds = 5}},

@@ -88,6 +88,7 @@ done
 with_each_file replay @
 with_each_file what-if @
 with_each_file what-if @ --slots 2
+with_each_file advise @
 with_each_file submit @ --master $nobody
 with_each_file update w --add @ --master $nobody
 with_each_file hadoop conf --jar @

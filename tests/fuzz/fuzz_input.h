@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace tidemark::fuzz {
@@ -27,5 +28,15 @@ class Pieces {
  private:
   std::string_view left_;
 };
+
+// The pieces as lines of text.
+inline std::string LinesOf(const std::uint8_t* data, std::size_t size) {
+  std::string text;
+  for (Pieces pieces(data, size); !pieces.empty();) {
+    text += pieces.Next();
+    text += '\n';
+  }
+  return text;
+}
 
 }  // namespace tidemark::fuzz

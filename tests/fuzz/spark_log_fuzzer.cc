@@ -50,10 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view file(reinterpret_cast<const char*>(data) + 1, size - 1);
   std::string text;
   if (data[0] % 2 == 1) {
-    for (tidemark::fuzz::Pieces pieces(data + 1, size - 1); !pieces.empty();) {
-      text += pieces.Next();
-      text += '\n';
-    }
+    text = tidemark::fuzz::LinesOf(data + 1, size - 1);
   } else {
     text = TextOf(file);
   }

@@ -1,5 +1,6 @@
-// Event logs of Spark with anything in them, as plans. Takes what spark_log_fuzzer takes as text. Aborts
-// if the same text byte by byte gives other plans, or if advice is given that may cost time.
+// Event logs of Spark with anything in them, as plans. Takes what spark_log_fuzzer takes as text.
+// Aborts if the same text byte by byte gives other plans, or if advice is given that may cost time.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -41,10 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   std::string text;
   if (data[0] % 2 == 1) {
-    for (tidemark::fuzz::Pieces pieces(data + 1, size - 1); !pieces.empty();) {
-      text += pieces.Next();
-      text += '\n';
-    }
+    text = tidemark::fuzz::LinesOf(data + 1, size - 1);
   } else {
     text.assign(reinterpret_cast<const char*>(data) + 1, size - 1);
   }

@@ -19,8 +19,12 @@ using testing::SizeIs;
 
 constexpr char kSql[] = "org.apache.spark.sql.execution.ui.SparkListener";
 
-json Node(const char* name, const char* text, std::vector<json> children, json metrics = json::array()) {
-  return {{"nodeName", name}, {"simpleString", text}, {"children", std::move(children)}, {"metrics", metrics}};
+json Node(const char* name, const char* text, std::vector<json> children,
+          json metrics = json::array()) {
+  return {{"nodeName", name},
+          {"simpleString", text},
+          {"children", std::move(children)},
+          {"metrics", metrics}};
 }
 
 json Metric(const char* name, std::uint64_t accumulator) {
@@ -43,12 +47,14 @@ json Plan() {
 class ALog {
  public:
   ALog& Start(json plan = Plan(), std::uint64_t id = 3) {
-    return With({{"Event", std::string(kSql) + "SQLExecutionStart"},
-                 {"executionId", id},
-                 {"description", "count at Main.scala:7"},
-                 {"details", "org.apache.spark.sql.Dataset.count(Dataset.scala:1)\norg.me.Main$.main(Main.scala:7)\n"},
-                 {"time", 1000u},
-                 {"sparkPlanInfo", std::move(plan)}});
+    return With(
+        {{"Event", std::string(kSql) + "SQLExecutionStart"},
+         {"executionId", id},
+         {"description", "count at Main.scala:7"},
+         {"details",
+          "org.apache.spark.sql.Dataset.count(Dataset.scala:1)\norg.me.Main$.main(Main.scala:7)\n"},
+         {"time", 1000u},
+         {"sparkPlanInfo", std::move(plan)}});
   }
   ALog& Job(const char* execution = "3") {
     return With({{"Event", "SparkListenerJobStart"},
@@ -57,24 +63,30 @@ class ALog {
                  {"Properties", {{"spark.sql.execution.id", execution}}},
                  {"Stage Infos", {{{"Stage ID", 0u}}, {{"Stage ID", 1u}}}}});
   }
-  ALog& Task(std::uint32_t stage, std::uint64_t from, std::uint64_t to, const char* executor = "1") {
-    return With({{"Event", "SparkListenerTaskEnd"},
-                 {"Stage ID", stage},
-                 {"Task End Reason", {{"Reason", "Success"}}},
-                 {"Task Info", {{"Launch Time", from}, {"Finish Time", to}, {"Executor ID", executor}}},
-                 {"Task Metrics",
-                  {{"Executor Run Time", to - from},
-                   {"Input Metrics", {{"Bytes Read", 500u}, {"Records Read", 50u}}},
-                   {"Shuffle Write Metrics", {{"Shuffle Write Time", 2'000'000'000u}}}}}});
+  ALog& Task(std::uint32_t stage, std::uint64_t from, std::uint64_t to,
+             const char* executor = "1") {
+    return With(
+        {{"Event", "SparkListenerTaskEnd"},
+         {"Stage ID", stage},
+         {"Task End Reason", {{"Reason", "Success"}}},
+         {"Task Info", {{"Launch Time", from}, {"Finish Time", to}, {"Executor ID", executor}}},
+         {"Task Metrics",
+          {{"Executor Run Time", to - from},
+           {"Input Metrics", {{"Bytes Read", 500u}, {"Records Read", 50u}}},
+           {"Shuffle Write Metrics", {{"Shuffle Write Time", 2'000'000'000u}}}}}});
   }
   ALog& Stage(std::uint32_t number, std::uint64_t from, std::uint64_t to, json counts) {
     for (json& count : counts) count["Metadata"] = "sql";
     return With({{"Event", "SparkListenerStageCompleted"},
                  {"Stage Info",
-                  {{"Stage ID", number}, {"Submission Time", from}, {"Completion Time", to}, {"Accumulables", counts}}}});
+                  {{"Stage ID", number},
+                   {"Submission Time", from},
+                   {"Completion Time", to},
+                   {"Accumulables", counts}}}});
   }
   ALog& End(const char* error = "", std::uint64_t id = 3) {
-    json event = {{"Event", std::string(kSql) + "SQLExecutionEnd"}, {"executionId", id}, {"time", 9000u}};
+    json event = {
+        {"Event", std::string(kSql) + "SQLExecutionEnd"}, {"executionId", id}, {"time", 9000u}};
     if (*error != 0) event["errorMessage"] = error;
     return With(event);
   }
@@ -90,8 +102,9 @@ class ALog {
   }
 
  private:
-  std::string text_ = R"({"Event":"SparkListenerApplicationStart","App Name":"main","App ID":"app-1","Timestamp":900})"
-                      "\n";
+  std::string text_ =
+      R"({"Event":"SparkListenerApplicationStart","App Name":"main","App ID":"app-1","Timestamp":900})"
+      "\n";
 };
 
 json Counts(std::initializer_list<std::pair<std::uint64_t, const char*>> counts) {
@@ -131,7 +144,8 @@ TEST(ExecutedPlans, HaveOperatorsWithWhatTheyCountedAndStages) {
   EXPECT_THAT(plan.operators[0].inputs, testing::ElementsAre(1));
   EXPECT_EQ(plan.operators[1].records, 40);
   EXPECT_EQ(plan.operators[1].bytes, 640);
-  EXPECT_THAT(plan.operators[1].stages, testing::ElementsAre(0));  // that wrote it, not that read it
+  EXPECT_THAT(plan.operators[1].stages,
+              testing::ElementsAre(0));  // that wrote it, not that read it
   EXPECT_EQ(plan.operators[2].table, "file:/data/a");
   EXPECT_EQ(plan.operators[2].records, 100);
   EXPECT_EQ(plan.operators[2].bytes, 1000);  // of its files, as the driver said
@@ -170,9 +184,13 @@ TEST(ExecutedPlans, TakeTheLastPlanOfAnAdaptiveOne) {
 
 TEST(ExecutedPlans, LeaveOutWhatFailedOrHasNoEnd) {
   for (const ALog& log : {ALog().Start().End("no"), ALog().Start(),
-                          ALog().Start().Job().With({{"Event", "SparkListenerJobEnd"},
-                                                     {"Job ID", 0u},
-                                                     {"Job Result", {{"Result", "JobFailed"}}}}).End()}) {
+                          ALog()
+                              .Start()
+                              .Job()
+                              .With({{"Event", "SparkListenerJobEnd"},
+                                     {"Job ID", 0u},
+                                     {"Job Result", {{"Result", "JobFailed"}}}})
+                              .End()}) {
     ExecutedPlans plans;
     plans.Feed(log.text());
     EXPECT_THAT(plans.Finish(), testing::IsEmpty());
@@ -194,18 +212,26 @@ json RddJob(std::uint32_t number, std::vector<json> rdds) {
           {"Job ID", number},
           {"Submission Time", 1000u},
           {"Properties", json::object()},
-          {"Stage Infos", {{{"Stage ID", number}, {"Stage Name", "count at M.scala:9"}, {"RDD Info", rdds}}}}};
+          {"Stage Infos",
+           {{{"Stage ID", number}, {"Stage Name", "count at M.scala:9"}, {"RDD Info", rdds}}}}};
 }
 
 json JobEnd(std::uint32_t number) {
-  return {{"Event", "SparkListenerJobEnd"}, {"Job ID", number}, {"Job Result", {{"Result", "JobSucceeded"}}}};
+  return {{"Event", "SparkListenerJobEnd"},
+          {"Job ID", number},
+          {"Job Result", {{"Result", "JobSucceeded"}}}};
 }
 
 TEST(ExecutedPlans, HaveTheLineageOfJobsOutsideOfSql) {
   const std::vector<json> rdds = {Rdd(0, "hdfs:/words", "textFile", "textFile at M.scala:5", {}),
                                   Rdd(1, "MapPartitionsRDD", "map", "map at M.scala:6", {0}),
                                   Rdd(2, "MapPartitionsRDD", "filter", "filter at M.scala:7", {1})};
-  const auto plans = ALog().With(RddJob(0, rdds)).Task(0, 1000, 3000).Stage(0, 1000, 3000, json::array()).With(JobEnd(0)).Read();
+  const auto plans = ALog()
+                         .With(RddJob(0, rdds))
+                         .Task(0, 1000, 3000)
+                         .Stage(0, 1000, 3000, json::array())
+                         .With(JobEnd(0))
+                         .Read();
   ASSERT_THAT(plans, SizeIs(1));
   EXPECT_TRUE(plans[0].is_lineage);
   EXPECT_EQ(plans[0].line, "count at M.scala:9");
@@ -220,11 +246,14 @@ TEST(ExecutedPlans, HaveTheLineageOfJobsOutsideOfSql) {
 TEST(ExecutedPlans, TellRddsOfOneLineApart) {
   const auto plans = ALog()
                          .With(RddJob(0, {Rdd(0, "RDD", "map", "map at M.scala:6", {})}))
-                         .Stage(0, 1, 2, json::array()).With(JobEnd(0))
+                         .Stage(0, 1, 2, json::array())
+                         .With(JobEnd(0))
                          .With(RddJob(1, {Rdd(1, "RDD", "map", "map at M.scala:6", {})}))
-                         .Stage(1, 2, 3, json::array()).With(JobEnd(1))
+                         .Stage(1, 2, 3, json::array())
+                         .With(JobEnd(1))
                          .With(RddJob(2, {Rdd(0, "RDD", "map", "map at M.scala:6", {})}))
-                         .Stage(2, 3, 4, json::array()).With(JobEnd(2))
+                         .Stage(2, 3, 4, json::array())
+                         .With(JobEnd(2))
                          .Read();
   ASSERT_THAT(plans, SizeIs(3));
   EXPECT_NE(plans[0].operators[0].text, plans[1].operators[0].text);
@@ -232,11 +261,12 @@ TEST(ExecutedPlans, TellRddsOfOneLineApart) {
 }
 
 TEST(ExecutedPlans, LeaveCyclesToWhoComparesPlans) {
-  const auto plans = ALog()
-                         .With(RddJob(0, {Rdd(0, "RDD", "map", "a", {1}), Rdd(1, "RDD", "map", "b", {0})}))
-                         .Stage(0, 1, 2, json::array())
-                         .With(JobEnd(0))
-                         .Read();
+  const auto plans =
+      ALog()
+          .With(RddJob(0, {Rdd(0, "RDD", "map", "a", {1}), Rdd(1, "RDD", "map", "b", {0})}))
+          .Stage(0, 1, 2, json::array())
+          .With(JobEnd(0))
+          .Read();
   ASSERT_THAT(plans, SizeIs(1));
   EXPECT_THAT(advise::NormalPlan(plans[0]).status().message(), HasSubstr("cycle"));
 }
@@ -244,7 +274,9 @@ TEST(ExecutedPlans, LeaveCyclesToWhoComparesPlans) {
 json Chain(std::size_t operators) {
   json plan = Node("Scan csv ", "FileScan csv [a#1]", {});
   for (std::size_t i = 1; i < operators; ++i) {
-    json next = {{"nodeName", "Filter"}, {"simpleString", "Filter (a#1 > " + std::to_string(i) + ")"}, {"metrics", json::array()}};
+    json next = {{"nodeName", "Filter"},
+                 {"simpleString", "Filter (a#1 > " + std::to_string(i) + ")"},
+                 {"metrics", json::array()}};
     next["children"] = json::array();
     next["children"].push_back(std::move(plan));
     plan = std::move(next);
@@ -268,8 +300,12 @@ TEST(ExecutedPlans, BearWhatCannotBe) {
        {json(), json(7), json{{"Event", 7}}, json{{"Event", "SparkListenerTaskEnd"}},
         json{{"Event", "SparkListenerJobStart"}, {"Job ID", -1}, {"Stage Infos", 7}},
         json{{"Event", "SparkListenerStageCompleted"}, {"Stage Info", {{"Accumulables", {1, 2}}}}},
-        json{{"Event", std::string(kSql) + "SQLExecutionStart"}, {"executionId", 1u}, {"time", 1u}, {"sparkPlanInfo", {{"children", {7, nullptr}}}}},
-        json{{"Event", std::string(kSql) + "DriverAccumUpdates"}, {"accumUpdates", {7, {1}, {1, "x"}}}}}) {
+        json{{"Event", std::string(kSql) + "SQLExecutionStart"},
+             {"executionId", 1u},
+             {"time", 1u},
+             {"sparkPlanInfo", {{"children", {7, nullptr}}}}},
+        json{{"Event", std::string(kSql) + "DriverAccumUpdates"},
+             {"accumUpdates", {7, {1}, {1, "x"}}}}}) {
     plans.Take(event);
   }
   plans.Finish();

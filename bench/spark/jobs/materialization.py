@@ -27,7 +27,7 @@ def make(spark, folder, scale):
     events = spark.range(int(EVENTS * scale), numPartitions=8).select(
         (f.lit(20200000) + part("day", 366)).alias("day"),
         f.concat(f.lit("https://www.site-"), part("site", 40_000), f.lit(".example.org/")).alias("site"),
-        f.when(part("known", 10) > 0, (part("tone", 2000) - 1000) / 100).alias("tone"),
+        f.when(part("known", 10) > 0, part("tone", 2000) - 1000).alias("tone"),
         f.concat(f.lit("actor "), part("actor", 5000)).alias("actor"),
         f.concat(f.lit("country "), part("country", 200)).alias("country"),
         part("articles", 100).alias("articles"),
@@ -37,7 +37,7 @@ def make(spark, folder, scale):
         part("sensor", SENSORS).alias("sensor"),
         (f.lit(1_600_000_000) + part("second", 30_000_000)).alias("second"),
         f.concat(f.lit("kind "), part("kind", 4)).alias("kind"),
-        ((part("value", 10_000) - 4000) / 100).alias("value"),
+        (part("value", 10_000) - 4000).alias("value"),
         f.hex(f.xxhash64(f.lit("note"), "id")).alias("note"))
     observations.write.mode("overwrite").csv(f"{folder}/observations")
     sensors = spark.range(SENSORS).select(
@@ -49,7 +49,7 @@ def make(spark, folder, scale):
 def gdelt(spark, folder):
     """The results one after the other, and how it goes on from each."""
     yield "filtered", lambda _: (
-        spark.read.schema("day INT, site STRING, tone DOUBLE, actor STRING, country STRING, articles INT, note STRING")
+        spark.read.schema("day INT, site STRING, tone INT, actor STRING, country STRING, articles INT, note STRING")
         .csv(f"{folder}/events")
         .where("tone IS NOT NULL AND articles >= 5")
         .select(f.lower("site").alias("site"), "tone"))
@@ -59,7 +59,7 @@ def gdelt(spark, folder):
 def weather(spark, folder):
     def joined(_):
         observations = (
-            spark.read.schema("sensor LONG, second LONG, kind STRING, value DOUBLE, note STRING")
+            spark.read.schema("sensor LONG, second LONG, kind STRING, value INT, note STRING")
             .csv(f"{folder}/observations").where("kind IN ('kind 1', 'kind 2') AND value > 0"))
         sensors = (spark.read.schema("sensor LONG, station STRING, height INT").csv(f"{folder}/sensors")
                    .where("height < 3000"))
