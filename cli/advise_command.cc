@@ -106,6 +106,10 @@ std::string SizeText(double bytes) {
   return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
 }
 
+std::string Counted(std::size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 std::string SizeOf(const advise::ResultPoint& point) {
   return point.bytes ? "<= " + SizeText(*point.bytes) : "not told";
 }
@@ -145,8 +149,8 @@ bool IsOfOneApplication(const advise::ResultPoint& point) {
 std::string MarksOf(const advise::ResultPoint& point) {
   std::vector<std::string> marks;
   if (point.max_benefit_of > 0) {
-    marks.push_back(fmt::format("the largest benefit of {} {}", point.max_benefit_of,
-                                point.max_benefit_of == 1 ? "plan" : "plans"));
+    marks.push_back(
+        fmt::format("the largest benefit of {}", Counted(point.max_benefit_of, "plan")));
   }
   if (point.is_on_skyline) marks.emplace_back("no other has more of both, benefit and uses");
   return fmt::format("{}", fmt::join(marks, "; "));
@@ -185,10 +189,9 @@ std::vector<std::string> Lines(const advise::Advice& advice, bool has_space) {
       }
       AddDetails(point, lines);
     } else if (others++ < kNotAdvisedShown) {
-      not_advised.push_back(
-          fmt::format("   {}, {}, {}, each saves {}: {}", NameOf(point),
-                      point.uses.size() == 1 ? "1 use" : fmt::format("{} uses", point.uses.size()),
-                      SizeOf(point), SecondsText(point.benefit.expected), point.why_not));
+      not_advised.push_back(fmt::format("   {}, {}, {}, each saves {}: {}", NameOf(point),
+                                        Counted(point.uses.size(), "use"), SizeOf(point),
+                                        SecondsText(point.benefit.expected), point.why_not));
     }
   }
   if (advised == 0) lines.emplace_back("Nothing is worth keeping.");
@@ -200,11 +203,12 @@ std::vector<std::string> Lines(const advise::Advice& advice, bool has_space) {
     if (hidden > 0) lines.push_back(fmt::format("   and {} more", hidden));
   }
   lines.emplace_back();
-  lines.push_back(fmt::format(
-      "{} plans of {} applications over {}; reading at {}/s", advice.plans, advice.applications,
-      advice.history_weeks < 1 ? SecondsText(advice.history_weeks * 7 * 24 * 3600)
-                               : fmt::format("{:.1f} weeks", advice.history_weeks),
-      SizeText(advice.read_rate)));
+  lines.push_back(fmt::format("{} of {} over {}; reading at {}/s", Counted(advice.plans, "plan"),
+                              Counted(advice.applications, "application"),
+                              advice.history_weeks < 1
+                                  ? SecondsText(advice.history_weeks * 7 * 24 * 3600)
+                                  : fmt::format("{:.1f} weeks", advice.history_weeks),
+                              SizeText(advice.read_rate)));
   if (advised > 0) {
     std::vector<std::string> policies;
     for (const advise::PolicyReplay& policy : advice.policies) {

@@ -56,10 +56,21 @@ struct Point {
   Range saved;  // in the history, after writing
 };
 
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
 struct Plan {
   const RanPlan* ran = nullptr;
   std::vector<NormalOperator> operators;
+  std::vector<std::size_t> reader_of;  // of what ran: the last that reads it, or kNone
 };
+
+std::vector<std::size_t> ReadersIn(const RanPlan& plan) {
+  std::vector<std::size_t> reader_of(plan.operators.size(), kNone);
+  for (std::size_t at = 0; at < plan.operators.size(); ++at) {
+    for (const std::size_t input : plan.operators[at].inputs) reader_of[input] = at;
+  }
+  return reader_of;
+}
 
 std::vector<bool> PrefixOf(const std::vector<NormalOperator>& plan, std::size_t op) {
   std::vector<bool> is_in(op + 1, false);
@@ -104,18 +115,15 @@ std::uint64_t DataOf(const Plan& plan, const std::vector<bool>& prefix,
 // A record of it is at most so wide: as an exchange above it says, or by its columns, each as wide
 // as those of the widest source.
 std::optional<double> WidthOf(const Plan& plan, std::size_t op, const std::vector<bool>& prefix) {
-  const std::size_t ran = plan.operators[op].ran;
-  std::size_t below = ran;
-  for (std::size_t at = 0; at < plan.ran->operators.size(); ++at) {
-    // The chain of operators that only move what comes out of `op`.
+  // Up the chain of operators that only move what comes out of `op`.
+  for (std::size_t at = plan.reader_of[plan.operators[op].ran]; at != kNone;
+       at = plan.reader_of[at]) {
     const RanOperator& above = plan.ran->operators[at];
-    if (above.inputs.size() != 1 || above.inputs[0] != below || !OnlyMoves(above)) continue;
+    if (above.inputs.size() != 1 || !OnlyMoves(above)) break;
     if (IsExchange(above) && IsAmount(above.bytes) && IsAmount(above.records) &&
         *above.records > 0) {
       return *above.bytes / *above.records;
     }
-    below = at;
-    at = static_cast<std::size_t>(-1);  // from the start again
   }
   const double columns = plan.operators[op].columns;
   if (columns == 0) return std::nullopt;
@@ -193,7 +201,7 @@ class Adviser {
         kinds.push_back({.kind = op.kind, .inputs = op.inputs});
       }
       chain_.Add(kinds);
-      plans_.push_back({plan, *std::move(normal)});
+      plans_.push_back({plan, *std::move(normal), ReadersIn(*plan)});
     }
     for (const auto& [why, count] : refusals) {
       advice_.remarks.push_back(
@@ -561,15 +569,13 @@ class Adviser {
     double bytes = 0;
     for (const Point& point : points_) {
       if (!point.bytes) continue;
-      const bool can_be_kept = point.bar.empty() || point.uses.size() == 1 || point.data >= 1;
       for (const Occurrence& use : point.uses) {
         const bool is_barred = !plans_[use.plan].operators[use.op].bar.empty();
-        if (!can_be_kept || is_barred || !(use.benefit.expected > 0)) continue;
-        queries[use.plan].push_back(
-            {.key = Mix(point.signature, static_cast<double>(use.data >> 12)),
-             .bytes = *point.bytes,
-             .benefit_seconds = use.benefit.expected,
-             .write_seconds = point.write_seconds});
+        if (is_barred || !(use.benefit.expected > 0)) continue;
+        queries[use.plan].push_back({.key = point.signature ^ (use.data * 0x9E3779B97F4A7C15ULL),
+                                     .bytes = *point.bytes,
+                                     .benefit_seconds = use.benefit.expected,
+                                     .write_seconds = point.write_seconds});
         bytes += *point.bytes;
       }
     }

@@ -106,8 +106,9 @@ void PrefixCosts::FindStages(const std::vector<std::size_t>& order) {
     }
   }
   for (auto at = order.rbegin(); at != order.rend(); ++at) {
-    // An exchange made its output where its input was.
+    // An exchange made its output where its input was; what is cached may have been made earlier.
     if (traits_[*at].is_exchange && stages_[*at].empty()) continue;
+    if (plan_.operators[*at].name.starts_with("InMemoryTableScan")) continue;
     for (const std::size_t input : plan_.operators[*at].inputs) {
       if (stages_[input].empty() && !traits_[input].is_exchange) {
         stages_[input] = stages_[*at];

@@ -95,6 +95,18 @@ TEST(PrefixCost, LeavesOutStagesThatOthersNeedToo) {
   EXPECT_FALSE(cost->is_told_apart);
 }
 
+// What was cached earlier is not computed again, and what reads it does not take its time.
+TEST(PrefixCost, KnowsNothingOfWhatWasCachedBefore) {
+  RanPlan plan = Condensing("app-1", 1000);
+  plan.operators[3] = {
+      .name = "InMemoryTableScan", .text = "InMemoryTableScan [site#1]", .inputs = {6}};
+  for (const std::size_t cached : {6, 7, 8}) plan.operators[cached].stages.clear();
+  plan.operators[4] = plan.operators[5] = {.name = "LocalTableScan"};
+  const PrefixCosts costs(plan);
+  EXPECT_FALSE(costs.Of(kProject).ok());
+  EXPECT_TRUE(costs.Of(kAggregate).ok());
+}
+
 // Code is loaded by whatever runs first: that is not saved.
 TEST(PrefixCost, TakesOffTheStartOfExecutors) {
   RanPlan plan = Condensing("app-1", 1000);

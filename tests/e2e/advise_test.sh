@@ -12,7 +12,7 @@ grep -q '^1\. keep Aggregate of file:/data/events: saves ' "$work/out" || fail "
 grep -q 'used by m, count at M.scala:7: 2 times' "$work/out" || fail "who uses it: $(cat "$work/out")"
 grep -q 'Filter of file:/data/events, 2 uses, .*: what is advised saves the same' "$work/out" ||
   fail "why not: $(cat "$work/out")"
-grep -q '^2 plans of 1 applications over 59.0 s' "$work/out" || fail "$(cat "$work/out")"
+grep -q '^2 plans of 1 application over 59.0 s' "$work/out" || fail "$(cat "$work/out")"
 grep -q 'shorter than a week' "$work/out" || fail "$(cat "$work/out")"
 
 # A folder, with something in it that is no log; in so little space nothing fits.
