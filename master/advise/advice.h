@@ -18,22 +18,10 @@
 
 #include "absl/status/statusor.h"
 #include "master/advise/cache_replay.h"
-#include "master/advise/prefix_cost.h"
 #include "master/advise/ran_plan.h"
+#include "master/advise/range.h"
 
 namespace tidemark::advise {
-
-// To read a result begins with a job for its schema, to write one ends with a commit: on local
-// disks 0.2 to 0.4 s each (bench/spark/materialization.py). seconds
-inline constexpr double kReadStartSeconds = 0.4;
-inline constexpr double kWriteStartSeconds = 0.4;
-// Taste: what the history read faster counts; any disk of today is no slower. bytes a second
-inline constexpr double kReadRateLeast = 20e6;
-// Writing Parquet encodes and compresses; taste: of no result does it take more than this many
-// times what reading takes.
-inline constexpr double kWriteOverRead = 3;
-// Of results, the best; others are counted.
-inline constexpr std::size_t kPointsMax = 500;
 
 struct AdviceOptions {
   std::optional<double> space_bytes;  // to keep results in; empty: as many as are worth it
@@ -94,6 +82,6 @@ struct Advice {
 };
 
 // InvalidArgument: no plan, no plan that can be compared, a space or rate that cannot be.
-absl::StatusOr<Advice> Advise(const std::vector<RanPlan>& history, const AdviceOptions& options);
+absl::StatusOr<Advice> Advise(const std::vector<RanPlan>& plans, const AdviceOptions& options);
 
 }  // namespace tidemark::advise

@@ -18,19 +18,13 @@
 
 #include "absl/status/statusor.h"
 #include "master/advise/ran_plan.h"
+#include "master/advise/range.h"
 
 namespace tidemark::advise {
 
 // What an operator of the engine takes for a record at most. Spark 3.5 takes 0.1 to 0.3 us for an
 // aggregation by text and about 0.9 us for a sort (bench/spark/materialization.py). seconds
 inline constexpr double kRowSeconds = 1e-6;
-
-// Bounds, and between them what is expected.
-struct Range {
-  double lower = 0;
-  double expected = 0;
-  double upper = 0;
-};
 
 struct PrefixCost {
   Range seconds;              // of the clock
