@@ -363,11 +363,12 @@ void ExecutedPlans::TaskEnd(const json& event) {
   if (!launched || !ended || *ended < *launched || stage.tasks.size() >= kTasksOfStageMax) return;
   const double seconds = static_cast<double>(*ended - *launched) * kMilli;
   const std::string executor = Text(info, "Executor ID");
-  // Tasks that were launched before any had ended there start it up together.
-  const bool is_new = first_ends_.size() < kExecutorsMax && !first_ends_.contains(executor);
-  if (is_new) first_ends_[executor] = *ended;
-  const auto first_end = first_ends_.find(executor);
-  if (first_end != first_ends_.end() && *launched < first_end->second) {
+  // Those that were launched while the first was still in its first half start the executor up
+  // together: the next one is launched a moment before the driver knows that the first has ended.
+  const bool is_new = start_ups_.size() < kExecutorsMax && !start_ups_.contains(executor);
+  if (is_new) start_ups_[executor] = *launched + (*ended - *launched) / 2;
+  const auto start_up = start_ups_.find(executor);
+  if (start_up != start_ups_.end() && *launched <= start_up->second) {
     double& first = stage.first_tasks[executor];
     first = std::max(first, seconds);
   } else {

@@ -112,7 +112,7 @@ class ExecutedPlans {
   std::map<std::uint32_t, std::string> job_lines_;
   std::map<std::uint32_t, Stage> stages_;
   std::map<std::string, std::vector<std::uint64_t>> rdds_of_line_;
-  std::map<std::string, std::uint64_t> first_ends_;  // by executor
+  std::map<std::string, std::uint64_t> start_ups_;  // by executor: until when, milliseconds
   absl::flat_hash_map<std::uint64_t, Counter> counters_;
   std::size_t operators_ = 0;
   std::uint64_t events_ = 0;

@@ -118,7 +118,7 @@ ALog Whole() {
       .Start()
       .Job()
       .Task(0, 1000, 5000)
-      .Task(0, 5000, 7000)
+      .Task(0, 4990, 6990)
       .Stage(0, 1000, 7000, Counts({{10, "100"}, {21, "40"}, {22, "640"}}))
       .With({{"Event", std::string(kSql) + "DriverAccumUpdates"},
              {"executionId", 3u},
