@@ -384,14 +384,14 @@ void ExecutedPlans::FindStartUps() {
     for (const auto& [executor, seconds] : stage.first_tasks) most = std::max(most, seconds);
     if (most == 0) continue;
     if (stage.tasks.empty()) {
-      stage.run.start_up_most = std::min(most, kStartUpMost);
-      stage.run.start_up_seconds = stage.run.start_up_most / 2;
+      const double longest = std::min(most, kStartUpMost);
+      stage.run.start_up = {0, longest / 2, longest};
       continue;
     }
     const auto middle = stage.tasks.begin() + static_cast<std::ptrdiff_t>(stage.tasks.size() / 2);
     std::nth_element(stage.tasks.begin(), middle, stage.tasks.end());
-    stage.run.start_up_seconds = std::max(most - *middle, 0.0);
-    stage.run.start_up_most = stage.run.start_up_seconds;
+    const double excess = std::max(most - *middle, 0.0);
+    stage.run.start_up = {excess, excess, excess};
   }
 }
 

@@ -247,12 +247,14 @@ absl::StatusOr<PrefixCost> PrefixCosts::Of(std::size_t op) const {
     const bool is_in_prefix =
         std::any_of(operators.begin(), operators.end(), [&](std::size_t at) { return is_in[at]; });
     if (!is_in_prefix) continue;
-    const StageRun& stage = plan_.stages.at(number);
-    cost.seconds.lower -= stage.start_up_most;
-    cost.seconds.expected -= stage.start_up_seconds;
+    const Range& start_up = plan_.stages.at(number).start_up;
+    cost.seconds.lower -= start_up.upper;
+    cost.seconds.expected -= start_up.expected;
+    cost.seconds.upper -= start_up.lower;
   }
   cost.seconds.lower = std::max(cost.seconds.lower, 0.0);
   cost.seconds.expected = std::max(cost.seconds.expected, cost.seconds.lower);
+  cost.seconds.upper = std::max(cost.seconds.upper, cost.seconds.expected);
   return cost;
 }
 

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "master/advise/range.h"
+
 namespace tidemark::advise {
 
 // An operator as the engine ran it.
@@ -30,10 +32,9 @@ struct StageRun {
   double task_seconds = 0;           // of all tasks
   double shuffle_write_seconds = 0;  // of these
   double read_bytes = 0;             // from files
-  // Of its first tasks on executors that had run nothing before: what any other stage would take
-  // there in its place. Between nothing and `start_up_most`, as far as is told.
-  double start_up_seconds = 0;
-  double start_up_most = 0;
+  // Seconds of its first tasks on executors that had run nothing before: what any other stage would
+  // take there in its place.
+  Range start_up;
 };
 
 struct RanPlan {

@@ -111,11 +111,11 @@ TEST(PrefixCost, KnowsNothingOfWhatWasCachedBefore) {
 TEST(PrefixCost, TakesOffTheStartOfExecutors) {
   RanPlan plan = Condensing("app-1", 1000);
   const double before = PrefixCosts(plan).Of(kAggregate)->seconds.expected;
-  plan.stages[1].start_up_seconds = 3;
-  plan.stages[1].start_up_most = 5;
+  plan.stages[1].start_up = {1, 3, 5};
   const auto cost = PrefixCosts(plan).Of(kAggregate);
   EXPECT_DOUBLE_EQ(cost->seconds.expected, before - 3);
   EXPECT_LE(cost->seconds.lower, before - 5);
+  EXPECT_DOUBLE_EQ(cost->seconds.upper, 110 - 1);
 }
 
 TEST(PrefixCost, KnowsNothingWithoutTimes) {

@@ -155,8 +155,8 @@ TEST(ExecutedPlans, HaveOperatorsWithWhatTheyCountedAndStages) {
   EXPECT_DOUBLE_EQ(stage.shuffle_write_seconds, 4);
   EXPECT_DOUBLE_EQ(stage.read_bytes, 1000);
   // The first task took 4 s, the other 2 s: 2 s to start up.
-  EXPECT_DOUBLE_EQ(stage.start_up_seconds, 2);
-  EXPECT_DOUBLE_EQ(plan.stages.at(1).start_up_seconds, 0);
+  EXPECT_DOUBLE_EQ(stage.start_up.expected, 2);
+  EXPECT_DOUBLE_EQ(plan.stages.at(1).start_up.expected, 0);
 }
 
 // With nothing to compare them with, first tasks may have been starting up all the time.
@@ -169,8 +169,8 @@ TEST(ExecutedPlans, DoNotKnowTheStartUpOfSingleTasks) {
                          .End()
                          .Read();
   ASSERT_THAT(plans, SizeIs(1));
-  EXPECT_DOUBLE_EQ(plans[0].stages.at(0).start_up_seconds, 2);
-  EXPECT_DOUBLE_EQ(plans[0].stages.at(0).start_up_most, 4);
+  EXPECT_DOUBLE_EQ(plans[0].stages.at(0).start_up.expected, 2);
+  EXPECT_DOUBLE_EQ(plans[0].stages.at(0).start_up.upper, 4);
 }
 
 TEST(ExecutedPlans, TakeTheLastPlanOfAnAdaptiveOne) {
