@@ -376,8 +376,8 @@ void ExecutedPlans::TaskEnd(const json& event) {
   }
 }
 
-// By how much a first task took longer than the others of its stage; where there are no others, up
-// to all of it.
+// By how much a first task took longer than the others of its stage, the longest, median and
+// shortest; where there are no others, up to all of it.
 void ExecutedPlans::FindStartUps() {
   for (auto& [number, stage] : stages_) {
     double most = 0;
@@ -388,10 +388,10 @@ void ExecutedPlans::FindStartUps() {
       stage.run.start_up = {0, longest / 2, longest};
       continue;
     }
-    const auto middle = stage.tasks.begin() + static_cast<std::ptrdiff_t>(stage.tasks.size() / 2);
-    std::nth_element(stage.tasks.begin(), middle, stage.tasks.end());
-    const double excess = std::max(most - *middle, 0.0);
-    stage.run.start_up = {excess, excess, excess};
+    std::sort(stage.tasks.begin(), stage.tasks.end());
+    const auto beyond = [most](double other) { return std::max(most - other, 0.0); };
+    stage.run.start_up = {beyond(stage.tasks.back()), beyond(stage.tasks[stage.tasks.size() / 2]),
+                          beyond(stage.tasks.front())};
   }
 }
 

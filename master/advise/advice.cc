@@ -91,6 +91,7 @@ ResultPoint Described(const Point& point, const History& history, double weeks) 
                            .reuse_probability = ProbabilityOf(history.chain, plan, last.op),
                            .why_not = point.bar,
                            .doubts = op.doubts};
+  described.benefit = {last.benefit.lower, 0, last.benefit.upper};
   for (const Occurrence& use : point.uses) {
     const RanPlan& ran = *history.plans[use.plan].ran;
     described.uses.push_back({.application = ran.application,
@@ -101,7 +102,9 @@ ResultPoint Described(const Point& point, const History& history, double weeks) 
                               .benefit = use.benefit,
                               .is_first = use.is_first});
     described.total_seconds += use.cost.seconds * (1 / uses);
-    described.benefit += use.benefit * (1 / uses);
+    described.benefit.expected += use.benefit.expected / uses;
+    described.benefit.lower = std::min(described.benefit.lower, use.benefit.lower);
+    described.benefit.upper = std::max(described.benefit.upper, use.benefit.upper);
     described.path_total_seconds += use.cost.path_seconds / uses;
   }
   if (last.data == 0) {

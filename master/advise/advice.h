@@ -51,7 +51,7 @@ struct ResultPoint {
   double write_seconds = 0;
   Range total_seconds;            // to compute it, of a use
   double path_total_seconds = 0;  // eq. 9 and 10
-  Range benefit;                  // eq. 8, of a use
+  Range benefit;                  // eq. 8: the least and the most of any use, and the mean
   Range saved_per_week;           // after writing
   double uses_per_week = 0;
   double reuse_probability = 0;    // that a plan has it, by the chain of operators

@@ -75,6 +75,17 @@ TEST(Advise, CountsByTheWeek) {
   EXPECT_NEAR(advice.points[0].saved_per_week.expected, (109.99975 - 0.405 - 0.415) / 2, 1e-6);
 }
 
+// A run of 110 s and one on another day of 60 s: each use saves something between.
+TEST(Advise, SaysWhatTheLeastAndTheMostOfTheUsesSave) {
+  RanPlan quick = Condensing("app-2", kHour);
+  quick.stages[1].end -= 50;
+  const Advice advice = Of({Condensing("app-1", 0), quick});
+  const ResultPoint& point = PointOf(advice, "Aggregate");
+  EXPECT_LT(point.benefit.lower, 60);
+  EXPECT_GT(point.benefit.upper, 109);
+  EXPECT_NEAR(point.benefit.expected, (109.99975 + 59.99975) / 2 - 0.405, 1e-6);
+}
+
 TEST(Advise, SaysOfOneRunThatNothingIsUsedAgain) {
   const Advice advice = Of({Condensing("app-1", 0)});
   EXPECT_THAT(AdvisedKinds(advice), testing::IsEmpty());

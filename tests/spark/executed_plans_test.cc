@@ -159,6 +159,25 @@ TEST(ExecutedPlans, HaveOperatorsWithWhatTheyCountedAndStages) {
   EXPECT_DOUBLE_EQ(plan.stages.at(1).start_up.expected, 0);
 }
 
+// 10 s and then 2, 3 and 5 s: between 5 and 8 s to start up.
+TEST(ExecutedPlans, BoundTheStartUpByTheOtherTasks) {
+  const auto plans = ALog()
+                         .Start()
+                         .Job()
+                         .Task(0, 1000, 11000)
+                         .Task(0, 11000, 13000)
+                         .Task(0, 13000, 16000)
+                         .Task(0, 16000, 21000)
+                         .Stage(0, 1000, 21000, Counts({{10, "100"}}))
+                         .End()
+                         .Read();
+  ASSERT_THAT(plans, SizeIs(1));
+  const advise::Range& start_up = plans[0].stages.at(0).start_up;
+  EXPECT_DOUBLE_EQ(start_up.lower, 5);
+  EXPECT_DOUBLE_EQ(start_up.expected, 7);
+  EXPECT_DOUBLE_EQ(start_up.upper, 8);
+}
+
 // With nothing to compare them with, first tasks may have been starting up all the time.
 TEST(ExecutedPlans, DoNotKnowTheStartUpOfSingleTasks) {
   const auto plans = ALog()
