@@ -42,6 +42,7 @@ absl::StatusOr<std::unique_ptr<web::WebServer>> StartWeb(const ServeConfig& conf
                                 .master = master.InProcessChannel(),
                                 .has_tokens = !config.master.tokens_file.empty(),
                                 .words_of = &WebWordsOf,
+                                .add_task_words = &AddWebTaskWords,
                                 .version = TIDEMARK_VERSION});
 }
 

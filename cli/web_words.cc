@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
 
 #include "cli/console/duration_text.h"
 #include "cli/console/job_wording.h"
@@ -17,11 +20,10 @@ constexpr absl::Duration kSecondsUntil = absl::Minutes(10);
 
 constexpr console::TextOptions kText = {.unicode = true};
 
-// Of the indicator that made the estimate.
-std::string AccuracyText(const Snapshot& snapshot) {
-  const std::string main = snapshot.estimate.indicator;
+// Empty: of the indicator that is shown first.
+std::string AccuracyText(const Snapshot& snapshot, const std::string& indicator) {
   const auto error = std::ranges::find_if(snapshot.errors, [&](const IndicatorError& each) {
-    return each.indicator == (main.empty() ? "tidemark" : main);
+    return each.indicator == (indicator.empty() ? "tidemark" : indicator);
   });
   if (error == snapshot.errors.end()) return "";
   return fmt::format("progress was {:.1f} points of 100 off on average, {:.1f} at most",
@@ -50,6 +52,30 @@ void SetEnd(const Snapshot& snapshot, web::v1::JobWords& words) {
   wire::EncodeTime(clock(known.upper), *words.mutable_ends_at_upper());
 }
 
+std::optional<Range> RangeOf(const v1::TaskProgress& task) {
+  if (!task.has_remaining()) return std::nullopt;
+  const auto length = [](const google::protobuf::Duration& duration) {
+    return wire::ParseElapsed(duration, "").value_or(absl::ZeroDuration());
+  };
+  Range range = {.median = length(task.remaining().median())};
+  if (task.remaining().has_lower()) range.lower = length(task.remaining().lower());
+  if (task.remaining().has_upper()) range.upper = length(task.remaining().upper());
+  return range;
+}
+
+// As the sentence about the straggler has it: "12.4 MB".
+std::string SizeText(std::uint64_t bytes) {
+  if (bytes < 1000) return fmt::format("{} B", bytes);
+  double value = static_cast<double>(bytes);
+  const char* unit = "B";
+  for (const char* larger : {"kB", "MB", "GB", "TB", "PB"}) {
+    if (value < 1000) break;
+    value /= 1000;
+    unit = larger;
+  }
+  return fmt::format("{:.1f} {}", value, unit);
+}
+
 }  // namespace
 
 web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
@@ -70,7 +96,7 @@ web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
   for (const std::string& warning : console::WarningTexts(snapshot, kText)) {
     words.add_warnings(warning);
   }
-  if (snapshot.is_final) words.set_accuracy(AccuracyText(snapshot));
+  if (snapshot.is_final) words.set_accuracy(AccuracyText(snapshot, estimate.indicator));
   for (const StageProgress& stage : snapshot.stages) {
     web::v1::StageWords& added = *words.add_stages();
     added.mutable_id()->set_child(stage.id.child);
@@ -88,6 +114,16 @@ web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
       added.set_percent(console::PercentText(parts[i]));
     }
   }
+  for (const Indicator& other : snapshot.indicators) {
+    web::v1::IndicatorWords& added = *words.add_indicators();
+    added.set_name(console::IndicatorName(other.estimate, kText));
+    added.set_percent(console::PercentText(snapshot, other.estimate));
+    if (snapshot.is_final) {
+      added.set_accuracy(AccuracyText(snapshot, other.estimate.indicator));
+    } else {
+      added.set_remaining(console::DescribeRemaining(snapshot, other.estimate, kText).text());
+    }
+  }
   for (const NamedTask& task : snapshot.named_tasks) {
     web::v1::TaskWords& added = *words.add_tasks();
     added.set_name(console::TaskText(snapshot, task, kText));
@@ -96,6 +132,21 @@ web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
     }
   }
   return words;
+}
+
+void AddWebTaskWords(web::v1::TasksAnswer& answer) {
+  for (const v1::TaskProgress& task : answer.list().tasks()) {
+    const std::optional<Range> remaining = RangeOf(task);
+    answer.add_remaining(remaining ? console::DescribeLeft(*remaining, kText).text() : "");
+  }
+  for (const v1::HeavyGroup& group : answer.list().heavy_groups()) {
+    web::v1::HeavyGroupWords& words = *answer.add_heavy_groups();
+    words.set_size(SizeText(group.size_bytes()));
+    const absl::Duration time = wire::ParseElapsed(group.time(), "").value_or(absl::ZeroDuration());
+    words.set_time("~ " + console::DurationText(
+                              console::RoundToKnown(time, std::nullopt, std::nullopt).remaining));
+    words.set_share(fmt::format("{:.0f} %", 100 * group.share()));
+  }
 }
 
 }  // namespace tidemark::cli

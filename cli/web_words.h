@@ -9,4 +9,7 @@ namespace tidemark::cli {
 // REQUIRES: the snapshot is whole. O(stages + children).
 web::v1::JobWords WebWordsOf(const Snapshot& snapshot);
 
+// Of the tasks and the key groups of a list.
+void AddWebTaskWords(web::v1::TasksAnswer& answer);
+
 }  // namespace tidemark::cli

@@ -9,7 +9,6 @@
 
 #include "absl/time/clock.h"
 #include "proto/wire/job_codec.h"
-#include "proto/wire/job_reader.h"
 #include "web/event_stream.h"
 #include "web/json.h"
 #include "web/request_fields.h"
@@ -52,7 +51,9 @@ struct Api::Call {
 };
 
 Api::Api(ApiOptions options)
-    : options_(std::move(options)), stub_(tidemark::v1::JobService::NewStub(options_.master)) {}
+    : options_(std::move(options)),
+      stub_(tidemark::v1::JobService::NewStub(options_.master)),
+      updates_(options_.words_of) {}
 
 std::string Api::AuthorizationOf(const HttpRequest& request) {
   if (!request.authorization.empty() || request.session.empty()) return request.authorization;
@@ -75,6 +76,10 @@ void Api::Take(const FoundRoute& found, const std::shared_ptr<Exchange>& exchang
       return WatchJob(found.job_id, exchange);
     case RouteName::kWatchJobs:
       return WatchJobs(exchange);
+    case RouteName::kListTasks:
+      return ListTasks(found.job_id, exchange);
+    case RouteName::kListForecasts:
+      return ListForecasts(found.job_id, exchange);
     case RouteName::kEstimateJob:
       return EstimateJob(found.job_id, exchange);
     case RouteName::kGetSession:
@@ -137,23 +142,16 @@ void Api::WatchJob(const std::string& job_id, const std::shared_ptr<Exchange>& e
   }
   request->set_job_id(job_id);
   if (!asked.last_event_id.empty()) request->set_resume_token(asked.last_event_id);
-  // A delta says what has changed; the words are about the whole.
-  struct Memory {
-    wire::JobReader reader;
-    WordChanges told;
-  };
   EventStream<Response>::Start(
       exchange, ContextOf(AuthorizationOf(asked)),
       [this, request](grpc::ClientContext& context, EventStream<Response>& stream) {
         stub_->async()->WatchJob(&context, request.get(), &stream);
       },
-      [this, request, memory = std::make_shared<Memory>()](const Response& response) {
-        v1::JobUpdate event;
-        *event.mutable_update() = response;
-        const absl::StatusOr<Snapshot> whole = memory->reader.Take(response);
-        if (whole.ok()) *event.mutable_words() = options_.words_of(*whole);
-        memory->told.KeepNews(*event.mutable_words());
-        return StreamEvent{response.resume_token(), Json(event)};
+      [this, request,
+       known = std::shared_ptr<const SharedUpdates::Known>()](const Response& response) mutable {
+        const auto update = updates_.Take(response, request->view(), known);
+        known = update->known;
+        return StreamEvent{response.resume_token(), update->json};
       });
 }
 
@@ -178,6 +176,45 @@ void Api::WatchJobs(const std::shared_ptr<Exchange>& exchange) {
         }
         return StreamEvent{response.resume_token(), Json(event)};
       });
+}
+
+void Api::ListTasks(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {
+  auto call =
+      std::make_shared<Call<tidemark::v1::ListTasksRequest, tidemark::v1::ListTasksResponse>>();
+  const HttpRequest& asked = exchange->request();
+  if (absl::Status set = SetFields(asked.query, call->request); !set.ok()) {
+    return exchange->Answer(ProblemAnswer(set));
+  }
+  call->request.set_job_id(job_id);
+  call->context = ContextOf(AuthorizationOf(asked));
+  call->context->set_deadline(std::chrono::system_clock::now() + kAnswerWithin);
+  stub_->async()->ListTasks(call->context.get(), &call->request, &call->response,
+                            [this, call, exchange](const grpc::Status& status) {
+                              if (!status.ok()) return exchange->Answer(ProblemAnswer(status));
+                              v1::TasksAnswer answer;
+                              answer.mutable_list()->Swap(&call->response);
+                              options_.add_task_words(answer);
+                              exchange->Answer(JsonAnswer(answer));
+                            });
+}
+
+void Api::ListForecasts(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {
+  auto call = std::make_shared<
+      Call<tidemark::v1::ListForecastsRequest, tidemark::v1::ListForecastsResponse>>();
+  const HttpRequest& asked = exchange->request();
+  if (absl::Status set = SetFields(asked.query, call->request); !set.ok()) {
+    return exchange->Answer(ProblemAnswer(set));
+  }
+  call->request.set_job_id(job_id);
+  call->context = ContextOf(AuthorizationOf(asked));
+  call->context->set_deadline(std::chrono::system_clock::now() + kAnswerWithin);
+  stub_->async()->ListForecasts(call->context.get(), &call->request, &call->response,
+                                [call, exchange](const grpc::Status& status) {
+                                  if (!status.ok()) return exchange->Answer(ProblemAnswer(status));
+                                  v1::ForecastsAnswer answer;
+                                  answer.mutable_list()->Swap(&call->response);
+                                  exchange->Answer(JsonAnswer(answer));
+                                });
 }
 
 void Api::EstimateJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {

@@ -12,6 +12,7 @@
 #include "web/http_exchange.h"
 #include "web/routes.h"
 #include "web/sessions.h"
+#include "web/shared_updates.h"
 #include "web/words.h"
 
 namespace tidemark::web {
@@ -19,6 +20,7 @@ namespace tidemark::web {
 struct ApiOptions {
   std::shared_ptr<grpc::Channel> master;
   WordsOf words_of;
+  AddTaskWords add_task_words;
   std::string version;
   std::string cookie;       // the name
   bool has_tokens = false;  // whether the master asks for them
@@ -40,6 +42,8 @@ class Api {
   void GetJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
   void WatchJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
   void WatchJobs(const std::shared_ptr<Exchange>& exchange);
+  void ListTasks(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
+  void ListForecasts(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
   void EstimateJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
   void GetSession(const std::string& authorization, const std::string& token_to_keep,
                   const std::shared_ptr<Exchange>& exchange);
@@ -51,6 +55,7 @@ class Api {
   const ApiOptions options_;
   const std::unique_ptr<tidemark::v1::JobService::Stub> stub_;
   Sessions sessions_;
+  SharedUpdates updates_;
 };
 
 }  // namespace tidemark::web

@@ -115,7 +115,7 @@ class EventStream final : public grpc::ClientReadReactor<Response> {
 
   const std::shared_ptr<Exchange> exchange_;
   const std::unique_ptr<grpc::ClientContext> context_;
-  const std::function<StreamEvent(const Response&)> event_of_;
+  const std::function<StreamEvent(const Response&)> event_of_;  // one call at a time
   Response response_;
   bool has_begun_ = false;
   std::mutex mutex_;  // guards the two

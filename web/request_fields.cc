@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <google/protobuf/duration.pb.h>
+#include <google/protobuf/timestamp.pb.h>
 #include <google/protobuf/util/time_util.h>
 
 #include <charconv>
@@ -47,7 +48,16 @@ std::string Set(const FieldDescriptor& field, const std::string& value, Message&
     }
     case FieldDescriptor::CPPTYPE_MESSAGE: {
       google::protobuf::Duration duration;
-      if (is_list || field.message_type() != google::protobuf::Duration::descriptor()) break;
+      google::protobuf::Timestamp instant;
+      if (is_list) break;
+      if (field.message_type() == google::protobuf::Timestamp::descriptor()) {
+        if (!google::protobuf::util::TimeUtil::FromString(value, &instant)) {
+          return "must be an instant, such as 2026-01-31T12:00:00Z";
+        }
+        fields.MutableMessage(&message, &field)->CopyFrom(instant);
+        return "";
+      }
+      if (field.message_type() != google::protobuf::Duration::descriptor()) break;
       if (!google::protobuf::util::TimeUtil::FromString(value, &duration)) {
         return "must be seconds, such as 0.5s";
       }

@@ -15,6 +15,8 @@ enum class RouteName {
   kGetJob,
   kWatchJob,
   kWatchJobs,
+  kListTasks,
+  kListForecasts,
   kEstimateJob,
   kGetSession,
   kSignIn,

@@ -45,6 +45,7 @@ class Server final : public WebServer {
   Server(WebOptions options, const std::string& cookie)
       : api_({.master = options.master,
               .words_of = options.words_of,
+              .add_task_words = options.add_task_words,
               .version = options.version,
               .cookie = cookie,
               .has_tokens = options.has_tokens,

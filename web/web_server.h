@@ -21,6 +21,7 @@ struct WebOptions {
   std::shared_ptr<grpc::Channel> master;
   bool has_tokens = false;
   WordsOf words_of;
+  AddTaskWords add_task_words;
   std::string version;
   // Of a connection that says nothing.
   absl::Duration silence_max = absl::Seconds(30);

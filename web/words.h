@@ -13,6 +13,9 @@ namespace tidemark::web {
 // REQUIRES: the snapshot is whole.
 using WordsOf = std::function<v1::JobWords(const Snapshot&)>;
 
+// Adds what people read to the list that the answer holds.
+using AddTaskWords = std::function<void(v1::TasksAnswer&)>;
+
 // Leaves out of what follows what was said before of the same stage or job of a workflow.
 class WordChanges {
  public:

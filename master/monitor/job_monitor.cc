@@ -27,6 +27,7 @@
 #include "master/monitor/job_snapshot.h"
 #include "master/monitor/stages_estimate.h"
 #include "master/monitor/stragglers.h"
+#include "master/monitor/task_list.h"
 #include "master/schedule/placing.h"
 #include "master/workflow/stages_now.h"
 
@@ -100,6 +101,12 @@ class JobMonitor::Impl {
   bool IsClosed() const { return job_.is_final || state_.closed.has_value(); }
 
   const std::vector<StageForecast>& stage_forecasts() const { return stages_.stages; }
+  JobTasks ListTasks(const TaskQuery& query, absl::Time now) const;
+  std::vector<PastForecast> PastForecasts(std::size_t most) const {
+    if (tracked_.empty()) return {};
+    return monitor::ThinnedForecasts(tracked_.front().history.predictions(), state_.started_at,
+                                     most);
+  }
   JobSummary Summary() const;
   const Snapshot& job() const { return job_; }
   const model::JobRecord& state() const { return state_; }
@@ -158,7 +165,7 @@ class JobMonitor::Impl {
   absl::Time listening_since_ = absl::InfinitePast();  // the last NoteRestart()
   absl::Time informed_at_ = absl::InfinitePast();      // the last Tick() without silence
   monitor::StagesEstimate stages_;                     // at the last Tick()
-  ReducePhaseForecast reduce_;                         // likewise, of an application of stages
+  ReducePhaseForecast reduce_;                         // likewise, by the first indicator
   model::IntervalRecord reduce_record_;                // of it
   model::PredictionHistory of_reduce_stage_;           // what was said of it at all ticks
   model::ShownProgress shown_;
@@ -267,6 +274,7 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
     if (auto last = model::FindStraggler(state_, reduce, now)) {
       snapshot.named_tasks.push_back(*std::move(last));
     }
+    if (!monitor::IsOfStages(state_)) reduce_ = std::move(reduce);
   }
   return said;
 }
@@ -453,6 +461,18 @@ const Snapshot& JobMonitor::Impl::Tick(absl::Time now) {
   return job_ = std::move(snapshot);
 }
 
+JobTasks JobMonitor::Impl::ListTasks(const TaskQuery& query, absl::Time now) const {
+  monitor::TasksLeft left = {.at = informed_at_, .of_groups = reduce_.tasks};
+  if (monitor::IsOfStages(state_)) {
+    left.running = stages_.running;
+    left.draws = stages_.left;
+  } else {
+    left.running = monitor::ReduceTasksLeft(state_, reduce_, informed_at_);
+    left.draws = reduce_.left;
+  }
+  return monitor::ListTasks(state_, left, query, now);
+}
+
 JobSummary JobMonitor::Impl::Summary() const {
   JobSummary summary = model::Summarize(state_);
   if (workflow::HasOtherStages(state_)) {
@@ -558,6 +578,12 @@ std::uint64_t JobMonitor::accepted_sequence(const std::string& source_id) const 
   return source == impl_->state().sources.end() ? 0 : source->second.accepted_sequence;
 }
 JobSummary JobMonitor::Summary() const { return impl_->Summary(); }
+JobTasks JobMonitor::ListTasks(const TaskQuery& query, absl::Time now) const {
+  return impl_->ListTasks(query, now);
+}
+std::vector<PastForecast> JobMonitor::PastForecasts(std::size_t most) const {
+  return impl_->PastForecasts(most);
+}
 const std::vector<StageForecast>& JobMonitor::stage_forecasts() const {
   return impl_->stage_forecasts();
 }

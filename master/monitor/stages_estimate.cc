@@ -113,6 +113,19 @@ bool ByIndex(const workflow::RunningTask& a, const workflow::RunningTask& b) {
   return a.id.index < b.id.index;
 }
 
+// Running tasks whose times are known one by one.
+void AddRunning(const workflow::WorkflowNow& seen, const estimate::Estimate& estimate,
+                StagesEstimate& result) {
+  for (std::size_t i = 0; i < seen.stages.size(); ++i) {
+    const std::vector<workflow::RunningTask>& running = seen.stages[i].running;
+    const std::vector<double>& ends = estimate.stages[i].task_ends;
+    for (std::size_t n = 0; n < std::min(running.size(), ends.size()); ++n) {
+      result.running.push_back(
+          {.attempt = running[n].id, .seconds = ends[n], .stage = i, .place = n});
+    }
+  }
+}
+
 // Stages that do not exist yet: those from `there` on.
 void AddExpected(const workflow::WorkflowNow& seen, std::size_t there, StagesEstimate& result) {
   for (std::size_t i = there; i < seen.stages.size(); ++i) {
@@ -200,6 +213,7 @@ StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now,
   }
   AddExpected(seen, there, result);
   result.named_tasks = FindStragglers(state, seen, *estimate);
+  AddRunning(seen, *estimate, result);
   result.left = LeftOf(seen, std::move(application), estimate->ends);
   return result;
 }

@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "master/estimate/application_estimate.h"
 #include "master/model/job_record.h"
+#include "master/monitor/task_list.h"
 #include "tidemark/job.h"
 #include "tidemark/stage_forecast.h"
 
@@ -27,6 +28,7 @@ struct StagesEstimate {
   std::vector<StageProgress> predictions;
   std::vector<StageInfo> expected;
   std::vector<NamedTask> named_tasks;  // stragglers, the last to end first
+  std::vector<TaskLeft> running;       // with their draws in `left`
   double known_share = 0;              // of the work left, what this run or earlier ones tell about
   bool may_grow = false;               // more jobs may come than its engine has told of
   std::string problem;                 // what is wrong with the stages, for people; or empty

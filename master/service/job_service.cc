@@ -11,7 +11,9 @@
 #include "master/store/name_space.h"
 #include "proto/wire/job_codec.h"
 #include "proto/wire/job_request.h"
+#include "proto/wire/message_time.h"
 #include "proto/wire/plan_codec.h"
+#include "proto/wire/task_codec.h"
 #include "tidemark/field_error.h"
 
 namespace tidemark::service {
@@ -21,6 +23,7 @@ namespace {
 constexpr std::size_t kPageSize = 100;
 constexpr std::size_t kPageSizeMax = 1000;
 constexpr int kScenariosMax = 100;
+constexpr std::size_t kTasksMax = 2000;
 
 // A page ends with a job and the next begins behind it, wherever that is by then: a token names the
 // job, not a position.
@@ -173,6 +176,50 @@ absl::StatusOr<JobService::Mark> JobService::Forget(const grpc::CallbackServerCo
   }
   // Files are removed before what is appended now is durable.
   return Mark(jobs_.journal().Append(nullptr, ""));
+}
+
+absl::StatusOr<JobService::Mark> JobService::Tasks(const grpc::CallbackServerContext& context,
+                                                   const v1::ListTasksRequest& untrusted,
+                                                   v1::ListTasksResponse& response) {
+  const absl::StatusOr<AdmittedCall> call = Ask(context, Right::kRead, {untrusted.job_id()});
+  if (!call.ok()) return call.status();
+  if (absl::Status host = wire::CheckText("host", untrusted.host()); !host.ok()) return host;
+  if (workflows_.Newest(untrusted.job_id()) != nullptr) {
+    return absl::FailedPreconditionError(
+        fmt::format("{} is a workflow; ask about one of its jobs", untrusted.job_id()));
+  }
+  TaskQuery query;
+  if (untrusted.has_host()) query.host = untrusted.host();
+  if (untrusted.task_count_max() > 0) {
+    query.tasks_max = std::min<std::size_t>(untrusted.task_count_max(), kTasksMax);
+  }
+  const auto listed = jobs_.ListTasks(untrusted.job_id(), query, publishing_.clock.Now());
+  if (!listed.ok()) return listed.status();
+  wire::EncodeTasks(listed->tasks, response);
+  return listed->mark;
+}
+
+absl::StatusOr<JobService::Mark> JobService::Forecasts(const grpc::CallbackServerContext& context,
+                                                       const v1::ListForecastsRequest& untrusted,
+                                                       v1::ListForecastsResponse& response) {
+  const absl::StatusOr<AdmittedCall> call = Ask(context, Right::kRead, {untrusted.job_id()});
+  if (!call.ok()) return call.status();
+  if (workflows_.Newest(untrusted.job_id()) != nullptr) return Mark();  // none are kept
+  absl::Time after = absl::InfinitePast();
+  if (untrusted.has_after()) {
+    const absl::StatusOr<absl::Time> parsed = wire::ParseTime(untrusted.after(), "after");
+    if (!parsed.ok()) return FieldError("after", std::string(parsed.status().message()));
+    after = *parsed;
+  }
+  auto listed = jobs_.ListForecasts(untrusted.job_id());
+  if (!listed.ok()) return listed.status();
+  std::erase_if(listed->forecasts, [&](const PastForecast& said) { return said.at <= after; });
+  wire::EncodeForecasts(listed->forecasts, response);
+  const absl::StatusOr<PublishedJob> job = publishing_.hub.Find(untrusted.job_id());
+  if (job.ok() && job->newest->ended_at) {
+    wire::EncodeTime(*job->newest->ended_at, *response.mutable_ended_at());
+  }
+  return listed->mark;
 }
 
 absl::StatusOr<workflow::LiveWorkflow> JobService::Imagine(const v1::Plan& untrusted,

@@ -78,6 +78,16 @@ class JobService final
   grpc::ServerUnaryReactor* EstimateJob(grpc::CallbackServerContext* context,
                                         const v1::EstimateJobRequest* request,
                                         v1::EstimateJobResponse* response) override;
+  grpc::ServerUnaryReactor* ListTasks(grpc::CallbackServerContext* context,
+                                      const v1::ListTasksRequest* request,
+                                      v1::ListTasksResponse* response) override {
+    return AnswerWhenDurable::Start(jobs_.journal(), Tasks(*context, *request, *response));
+  }
+  grpc::ServerUnaryReactor* ListForecasts(grpc::CallbackServerContext* context,
+                                          const v1::ListForecastsRequest* request,
+                                          v1::ListForecastsResponse* response) override {
+    return AnswerWhenDurable::Start(jobs_.journal(), Forecasts(*context, *request, *response));
+  }
   grpc::ServerUnaryReactor* GetServerInfo(grpc::CallbackServerContext* context,
                                           const v1::GetServerInfoRequest* request,
                                           v1::GetServerInfoResponse* response) override;
@@ -112,6 +122,12 @@ class JobService final
                               const v1::UpdateJobRequest& untrusted);
   absl::StatusOr<Mark> Forget(const grpc::CallbackServerContext& context,
                               const v1::ForgetJobRequest& untrusted);
+  absl::StatusOr<Mark> Tasks(const grpc::CallbackServerContext& context,
+                             const v1::ListTasksRequest& untrusted,
+                             v1::ListTasksResponse& response);
+  absl::StatusOr<Mark> Forecasts(const grpc::CallbackServerContext& context,
+                                 const v1::ListForecastsRequest& untrusted,
+                                 v1::ListForecastsResponse& response);
   // `name_space`: which ids the call might ask for.
   absl::Status Estimate(const v1::EstimateJobRequest& untrusted, const std::string& name_space,
                         const std::function<bool()>& is_cancelled,

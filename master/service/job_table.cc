@@ -27,6 +27,9 @@ constexpr std::size_t kDecisiveShare = 16;
 constexpr unsigned kDecisiveSlack = 1;
 constexpr unsigned kCloseSlack = 16;
 
+// As many as a screen has room for. About 70 bytes each, of every job that is remembered.
+constexpr std::size_t kForecastsMax = 200;
+
 // So many at once, that snapshots need not wait for them.
 constexpr std::size_t kCheckpointsAtOnce = 32;
 
@@ -269,6 +272,27 @@ IngestResult JobTable::Ingest(const wire::ReceivedEvent& received, absl::Time no
   return job->Answer(std::move(applied));
 }
 
+absl::StatusOr<JobTable::ListedTasks> JobTable::ListTasks(const std::string& id,
+                                                          const TaskQuery& query,
+                                                          absl::Time now) const {
+  const auto job = std::static_pointer_cast<Job>(Find(id));
+  if (job == nullptr) return absl::NotFoundError(fmt::format("no job {}", id));
+  const std::lock_guard lock(job->mutex);
+  if (job->ticked.snapshot->is_final) {
+    return absl::FailedPreconditionError(
+        fmt::format("job {} has ended, and its tasks are not kept", id));
+  }
+  return ListedTasks{job->monitor.ListTasks(query, std::max(job->latest, now)), job->mark};
+}
+
+absl::StatusOr<JobTable::ListedForecasts> JobTable::ListForecasts(const std::string& id) const {
+  const auto job = std::static_pointer_cast<Job>(Find(id));
+  if (job == nullptr) return absl::NotFoundError(fmt::format("no job {}", id));
+  const std::lock_guard lock(job->mutex);
+  if (job->ticked.snapshot->is_final) return ListedForecasts{job->forecasts, job->mark};
+  return ListedForecasts{job->monitor.PastForecasts(kForecastsMax), job->mark};
+}
+
 void JobTable::Tick(const std::shared_ptr<LiveEntry>& entry, absl::Time now) {
   Job& job = AsJob(entry);
   const std::lock_guard lock(job.mutex);
@@ -310,6 +334,7 @@ void JobTable::End(Job& job) {
     store::EncodeEnd({final, sources, job.began_at, job.name_space}, job.key, record);
     Append(job, record);
   }
+  job.forecasts = job.monitor.PastForecasts(kForecastsMax);
   job.monitor = JobMonitor::OfEnded(final, sources);
   job.holding.Hold(Resource::kStateBytes, 0);
   job.trace.reset();

@@ -22,6 +22,7 @@
 #include "master/store/restore.h"
 #include "proto/wire/parse_event.h"
 #include "tidemark/job_monitor.h"
+#include "tidemark/job_tasks.h"
 
 namespace tidemark::service {
 
@@ -79,6 +80,21 @@ class JobTable final : public LiveTable {
   IngestResult Ingest(const wire::ReceivedEvent& received, absl::Time now,
                       const Sender& sender = {});
 
+  // What a job says of its tasks, and when it may be told. NotFound: no such job.
+  // FailedPrecondition: it has ended, and no more than that is kept of it.
+  struct ListedTasks {
+    JobTasks tasks;
+    Journal::Mark mark;
+  };
+  absl::StatusOr<ListedTasks> ListTasks(const std::string& id, const TaskQuery& query,
+                                        absl::Time now) const;
+  // What was said of its end, likewise; nothing of one that had ended before a restart.
+  struct ListedForecasts {
+    std::vector<PastForecast> forecasts;
+    Journal::Mark mark;
+  };
+  absl::StatusOr<ListedForecasts> ListForecasts(const std::string& id) const;
+
   // Also asks how much of the disk is free, and keeps estimates.
   std::vector<PublishedJob> TickDue(absl::Time now) override;
 
@@ -104,6 +120,7 @@ class JobTable final : public LiveTable {
     absl::Duration unkept_cost;                    // of all ticks since the last checkpoint
     absl::Duration checkpoint_cost;                // of that
     absl::Time latest = began_at;                  // instant the monitor was told of
+    std::vector<PastForecast> forecasts;           // of one that has ended here
 
     // `now` for the monitor, which wants instants in order: two threads may look at the clock in
     // one order and get here in the other. REQUIRES: mutex is held.

@@ -6,6 +6,7 @@
 #include <limits>
 #include <variant>
 
+#include "proto/wire/attempt_message.h"
 #include "proto/wire/valid_text.h"
 #include "tidemark/v1/event.pb.h"
 #include "tidemark/v1/ingest_service.pb.h"
@@ -25,33 +26,6 @@ v1::JobOutcome Encode(JobOutcome outcome) {
       return static_cast<v1::JobOutcome>(std::numeric_limits<int>::max());
   }
   return v1::JOB_OUTCOME_UNSPECIFIED;
-}
-
-v1::AttemptState Encode(AttemptState state) {
-  switch (state) {
-    case AttemptState::kQueued:
-      return v1::ATTEMPT_STATE_QUEUED;
-    case AttemptState::kStarted:
-      return v1::ATTEMPT_STATE_STARTED;
-    case AttemptState::kShuffled:
-      return v1::ATTEMPT_STATE_SHUFFLED;
-    case AttemptState::kFinished:
-      return v1::ATTEMPT_STATE_FINISHED;
-    case AttemptState::kFailed:
-      return v1::ATTEMPT_STATE_FAILED;
-    case AttemptState::kKilled:
-      return v1::ATTEMPT_STATE_KILLED;
-    case AttemptState::kObsolete:
-      return v1::ATTEMPT_STATE_OBSOLETE;
-  }
-  return v1::ATTEMPT_STATE_UNSPECIFIED;
-}
-
-void Encode(const AttemptId& id, v1::TaskAttemptId& message) {
-  message.set_stage(id.stage);
-  message.set_stage_attempt(id.stage_attempt);
-  message.set_index(id.index);
-  message.set_attempt(id.attempt);
 }
 
 std::uint64_t Nanos(absl::Duration duration) {
@@ -269,8 +243,8 @@ struct BodyEncoder {
 
   void operator()(const AttemptChanged& changed) const {
     v1::AttemptChanged& message = *event.mutable_attempt_changed();
-    Encode(changed.attempt, *message.mutable_attempt());
-    message.set_state(Encode(changed.state));
+    EncodeAttemptId(changed.attempt, *message.mutable_attempt());
+    message.set_state(EncodeAttemptState(changed.state));
     if (changed.at) message.set_changed_at(absl::ToUnixNanos(*changed.at));
     if (changed.executor) message.set_executor(*changed.executor);
     message.set_speculative(changed.speculative);
@@ -282,7 +256,7 @@ struct BodyEncoder {
 
   void operator()(const TaskHeartbeat& heartbeat) const {
     v1::TaskHeartbeat& message = *event.mutable_task_heartbeat();
-    Encode(heartbeat.attempt, *message.mutable_attempt());
+    EncodeAttemptId(heartbeat.attempt, *message.mutable_attempt());
     message.set_bytes_done(heartbeat.bytes_done);
     message.set_records_done(heartbeat.records_done);
     message.set_bytes_emitted(heartbeat.bytes_emitted);
@@ -298,7 +272,7 @@ struct BodyEncoder {
 
   void operator()(const MapProfile& profile) const {
     v1::MapProfile& message = *event.mutable_map_profile();
-    Encode(profile.attempt, *message.mutable_attempt());
+    EncodeAttemptId(profile.attempt, *message.mutable_attempt());
     for (const PartitionProfile& partition : profile.partitions) {
       EncodePartition(partition, *message.add_partitions());
     }
@@ -307,7 +281,7 @@ struct BodyEncoder {
 
   void operator()(const ReduceProfile& profile) const {
     v1::ReduceProfile& message = *event.mutable_reduce_profile();
-    Encode(profile.attempt, *message.mutable_attempt());
+    EncodeAttemptId(profile.attempt, *message.mutable_attempt());
     if (profile.last_group_finished_at) {
       message.set_last_group_finished_at(absl::ToUnixNanos(*profile.last_group_finished_at));
     }

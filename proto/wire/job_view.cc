@@ -21,7 +21,11 @@ Snapshot WithView(Snapshot snapshot, View view) {
   snapshot.named_tasks.clear();
   snapshot.indicators.clear();
   snapshot.coverage.reset();
-  snapshot.errors.clear();
+  // How right what they were shown was, readers of lists want to know, too.
+  const std::string& shown = snapshot.estimate.indicator;
+  std::erase_if(snapshot.errors, [&](const IndicatorError& error) {
+    return error.indicator != (shown.empty() ? "tidemark" : shown);
+  });
   if (view == View::kStages) return snapshot;
   snapshot.stage_infos.clear();
   snapshot.stages.clear();

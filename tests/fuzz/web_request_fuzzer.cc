@@ -1,14 +1,16 @@
 // Requests as a stranger may send them: "PATH\nNAME=VALUE\n...\n\nBODY". Whatever they are, they
 // name a route or none, and fields or what is wrong with them.
+#include <google/protobuf/message.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "tidemark/v1/job_service.pb.h"
 #include "web/json.h"
 #include "web/origin.h"
 #include "web/percent_decoding.h"
@@ -44,14 +46,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         web::PercentDecoded(equals == std::string_view::npos ? "" : line.substr(equals + 1));
     if (name && value) query.emplace_back(*name, *value);
   }
-  tidemark::v1::WatchJobsRequest jobs;
-  const absl::Status set = web::SetFields(query, jobs);
-  if (!set.ok() && set.message().empty()) std::abort();
-  tidemark::v1::EstimateJobRequest estimate;
-  if (web::ParseJson(std::string(text), estimate).ok()) {
-    // What is read is written, and read again as the same.
-    tidemark::v1::EstimateJobRequest again;
-    if (!web::ParseJson(web::Json(estimate), again).ok()) std::abort();
+  for (const web::Route& route : web::Routes()) {
+    if (route.request == nullptr) continue;
+    auto* const factory = google::protobuf::MessageFactory::generated_factory();
+    const google::protobuf::Message* const kind = factory->GetPrototype(route.request);
+    const std::unique_ptr<google::protobuf::Message> asked(kind->New());
+    if (std::string_view(route.method) == "GET") {
+      const absl::Status set = web::SetFields(query, *asked);
+      if (!set.ok() && set.message().empty()) std::abort();
+    } else if (web::ParseJson(std::string(text), *asked).ok()) {
+      // What is read is written, and read again as the same.
+      const std::unique_ptr<google::protobuf::Message> again(kind->New());
+      if (!web::ParseJson(web::Json(*asked), *again).ok()) std::abort();
+    }
   }
   const web::HttpRequest asked = {
       .method = "POST", .host = std::string(text), .origin = "http://" + std::string(text)};

@@ -698,6 +698,63 @@ TEST_F(JobServiceTest, EveryoneMayDoWhatTheirTokenSays) {
   wire::EncodePlan(Chain(), *estimate.mutable_plan());
   estimate.mutable_plan()->clear_id();
   EXPECT_TRUE(jobs_->EstimateJob(token().get(), estimate, &response).ok());
+  v1::ListTasksRequest tasks;
+  v1::ListTasksResponse listed;
+  tasks.set_job_id("a-1");
+  EXPECT_EQ(jobs_->ListTasks(token().get(), tasks, &listed).error_code(),
+            grpc::StatusCode::PERMISSION_DENIED);
+  v1::ListForecastsRequest forecasts;
+  v1::ListForecastsResponse said;
+  forecasts.set_job_id("a-1");
+  EXPECT_EQ(jobs_->ListForecasts(token().get(), forecasts, &said).error_code(),
+            grpc::StatusCode::PERMISSION_DENIED);
+}
+
+TEST_F(JobServiceTest, ListsTheTasksOfAJobWhileItRunsAndItsForecastsAlsoAfterwards) {
+  Start();
+  const auto tasks = [&](const std::string& job_id, v1::ListTasksResponse& response) {
+    v1::ListTasksRequest request;
+    request.set_job_id(job_id);
+    return jobs_->ListTasks(Context().get(), request, &response);
+  };
+  const auto forecasts = [&](const std::string& job_id) {
+    v1::ListForecastsRequest request;
+    request.set_job_id(job_id);
+    v1::ListForecastsResponse response;
+    EXPECT_TRUE(jobs_->ListForecasts(Context().get(), request, &response).ok());
+    return response;
+  };
+  v1::ListTasksResponse listed;
+  EXPECT_EQ(tasks("nobody", listed).error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_TRUE(Send("job-1", {Opened(2, 1), ExecutorOpened{.executor = 0, .host = "h"},
+                             AttemptChanged{
+                                 .attempt = M(0), .state = AttemptState::kStarted, .executor = 0}})
+                  .ok());
+  ASSERT_TRUE(tasks("job-1", listed).ok());
+  ASSERT_EQ(listed.tasks_size(), 1);
+  EXPECT_EQ(listed.tasks(0).host(), "h");
+  EXPECT_EQ(listed.tasks(0).state(), v1::ATTEMPT_STATE_STARTED);
+  ASSERT_EQ(listed.hosts_size(), 1);
+  EXPECT_EQ(listed.hosts(0).running_count(), 1);
+
+  RunJob("job-2");
+  EXPECT_TRUE(Final("job-2").is_final);
+  EXPECT_EQ(tasks("job-2", listed).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  const v1::ListForecastsResponse said = forecasts("job-2");
+  EXPECT_GE(said.forecasts_size(), 1);
+  EXPECT_TRUE(said.has_ended_at());
+  v1::ListForecastsRequest later;
+  later.set_job_id("job-2");
+  *later.mutable_after() = said.forecasts(said.forecasts_size() - 1).at();
+  v1::ListForecastsResponse nothing_new;
+  EXPECT_TRUE(jobs_->ListForecasts(Context().get(), later, &nothing_new).ok());
+  EXPECT_EQ(nothing_new.forecasts_size(), 0);
+  later.mutable_after()->set_nanos(-1);
+  EXPECT_EQ(DetailOf(jobs_->ListForecasts(Context().get(), later, &nothing_new)), "after");
+
+  EXPECT_TRUE(Submit(Chain()).ok());
+  EXPECT_EQ(tasks("wf", listed).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(forecasts("wf").forecasts_size(), 0);
 }
 
 TEST_F(JobServiceTest, SaysWhoAnswers) {

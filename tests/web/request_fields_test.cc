@@ -25,6 +25,15 @@ TEST(RequestFields, SetsFieldsByName) {
   EXPECT_EQ(request.filter().states_size(), 2);
 }
 
+TEST(RequestFields, TakeInstants) {
+  tidemark::v1::ListForecastsRequest request;
+  ASSERT_TRUE(SetFields({{"after", "2023-11-14T22:13:20.5Z"}}, request).ok());
+  EXPECT_EQ(request.after().seconds(), 1'700'000'000);
+  EXPECT_EQ(request.after().nanos(), 500'000'000);
+  EXPECT_THAT(std::string(SetFields({{"after", "yesterday"}}, request).message()),
+              HasSubstr("must be an instant"));
+}
+
 TEST(RequestFields, SaysWhatIsWrong) {
   const auto wrong = [](const char* name, const char* value) {
     tidemark::v1::ListJobsRequest request;

@@ -153,6 +153,7 @@ class WebServerTest : public testing::Test {
                                     .master = master_->InProcessChannel(),
                                     .has_tokens = has_tokens,
                                     .words_of = &cli::WebWordsOf,
+                                    .add_task_words = &cli::AddWebTaskWords,
                                     .version = "0.2.0"});
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
@@ -229,6 +230,33 @@ TEST_F(WebServerTest, SaysWhatGrpcSays) {
   EXPECT_EQ(list["words"]["job-1"]["state"], "succeeded");
   EXPECT_EQ(Get("/api/jobs/nobody").status, 404);
   EXPECT_EQ(Json::parse(Get("/api/jobs/nobody").body)["code"], "NOT_FOUND");
+}
+
+TEST_F(WebServerTest, ListsTheTasksOfAJobThatRuns) {
+  Start();
+  auto agent = Opened("job-1");
+  agent->OpenExecutor({.executor = 0, .host = "h1", .slots = 1});
+  agent->Changed({.attempt = {.stage = 0}, .state = AttemptState::kStarted, .executor = 0});
+  Await("job-1");
+  Json answer;
+  for (int i = 0; i < 100 * kDeadlineSeconds && !answer["list"].contains("tasks"); ++i) {
+    answer = Json::parse(Get("/api/jobs/job-1/tasks").body);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(answer["list"]["hosts"][0]["host"], "h1");
+  EXPECT_EQ(answer["list"]["hosts"][0]["running_count"], "1");
+  EXPECT_EQ(answer["list"]["tasks"][0]["state"], "ATTEMPT_STATE_STARTED");
+  EXPECT_EQ(answer["remaining"][0], "");
+  EXPECT_FALSE(Json::parse(Get("/api/jobs/job-1/tasks?host=h2").body)["list"].contains("tasks"));
+  EXPECT_EQ(Get("/api/jobs/job-1/forecasts").status, 200);
+
+  agent->CloseJob(JobOutcome::kSucceeded, "");
+  agent->Shutdown();
+  ASSERT_TRUE(master_->WaitUntilFinal("job-1", absl::Seconds(kDeadlineSeconds)).ok());
+  EXPECT_EQ(Get("/api/jobs/job-1/tasks").status, 409);
+  const Json forecasts = Json::parse(Get("/api/jobs/job-1/forecasts").body);
+  EXPECT_FALSE(forecasts["list"]["forecasts"].empty());
+  EXPECT_TRUE(forecasts["list"].contains("ended_at"));
 }
 
 TEST_F(WebServerTest, StreamsAJobToItsEndAndResumes) {
@@ -508,7 +536,7 @@ TEST_F(WebServerTest, AnswersAreAsOpenApiDescribesThem) {
       }
     }
   }
-  EXPECT_EQ(answers, 7);
+  EXPECT_EQ(answers, 9);
   ExpectMatches(Json::parse(Get("/api/jobs/nobody").body), schemas["tidemark.web.v1.Problem"],
                 schemas, "problem");
   agent->Shutdown();

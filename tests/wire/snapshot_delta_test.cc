@@ -210,6 +210,18 @@ TEST(JobView, LeavesOutWhatItSays) {
   EXPECT_EQ(WithView(full, View::kUnknown), full);
 }
 
+TEST(JobView, AListSaysHowRightWhatItShowedWas) {
+  Snapshot ended = LargeApplication();
+  ended.errors = {{.indicator = "hadoop", .job_avg_points = 30},
+                  {.indicator = "tidemark", .job_avg_points = 2}};
+  ended.estimate.indicator.clear();
+  ASSERT_THAT(WithView(ended, View::kBasic).errors, SizeIs(1));
+  EXPECT_EQ(WithView(ended, View::kBasic).errors[0].indicator, "tidemark");
+  EXPECT_THAT(WithView(ended, View::kFull).errors, SizeIs(2));
+  ended.estimate.indicator = "hadoop";
+  EXPECT_EQ(WithView(ended, View::kStages).errors[0].indicator, "hadoop");
+}
+
 TEST(JobView, AViewOfAViewIsTheSmaller) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const Snapshot snapshot = test::RandomSnapshots(seed).First();

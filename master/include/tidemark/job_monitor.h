@@ -25,6 +25,7 @@
 #include "tidemark/event.h"
 #include "tidemark/job.h"
 #include "tidemark/job_summary.h"
+#include "tidemark/job_tasks.h"
 #include "tidemark/past_run.h"
 #include "tidemark/stage_forecast.h"
 
@@ -115,6 +116,13 @@ class JobMonitor {
   // than those of MapReduce: those it has by number, then those that earlier runs had. Empty:
   // nothing is believed.
   const std::vector<StageForecast>& stage_forecasts() const;
+
+  // The attempts at its tasks, as the last event has them; what is left of them, as the last Tick()
+  // believed. `now`: not before that. Of one made by OfEnded(), none. O(attempts log attempts).
+  JobTasks ListTasks(const TaskQuery& query, absl::Time now) const;
+  // What was said of its end so far, evenly spread; at most `most`. Of one made by OfEnded(),
+  // nothing.
+  std::vector<PastForecast> PastForecasts(std::size_t most) const;
 
   // What Tick() returned last; of sequence 0 before the first.
   const Snapshot& job() const;

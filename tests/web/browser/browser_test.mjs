@@ -3,70 +3,20 @@
 // Ends with 77 (skipped) without a browser, or without what `npm ci` puts into PAGE. Waits are for
 // conditions, with a deadline that only a failure reaches.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync, chmodSync } from "node:fs";
-import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 
 const [tidemark, jobsProgram, pageFolder, only] = process.argv.slice(2);
-const require = createRequire(join(pageFolder, "package.json"));
-const chromium = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find(existsSync);
-if (!chromium || !existsSync(join(pageFolder, "node_modules/puppeteer-core"))) {
-  console.log("skipped: no Chromium, or no node_modules; run ./dev setup");
+const { canBrowse, finish, launch, processes, require, start, startJobs: startJobsOf, startMaster: startMasterOf, stop, until, work } =
+  await import(resolve(pageFolder, "browser.mjs"));
+if (!canBrowse) {
+  console.log("skipped: no Chromium, or no node_modules; run ./dev setup page");
   process.exit(77);
 }
-const puppeteer = require("puppeteer-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const DEADLINE_MS = 20_000;
-
-const work = mkdtempSync(join(tmpdir(), "tidemark-page-"));
-const processes = new Set();
-function start(program, words, options = {}) {
-  const child = spawn(program, words, { stdio: ["pipe", "pipe", "pipe"], ...options });
-  child.said = "";
-  child.stdout.on("data", (bytes) => (child.said += bytes));
-  child.stderr.on("data", (bytes) => (child.said += bytes));
-  child.ended = new Promise((done) => child.on("exit", done));
-  processes.add(child);
-  return child;
-}
-async function until(what, condition) {
-  const end = Date.now() + DEADLINE_MS;
-  for (;;) {
-    const found = await condition();
-    if (found) return found;
-    if (Date.now() > end) throw new Error(`waited in vain for: ${what}`);
-    await pause(50);
-  }
-}
-async function stop(child, signal = "SIGTERM") {
-  processes.delete(child);
-  child.kill(signal);
-  await child.ended;
-}
-async function startMaster(more = [], { listen = "127.0.0.1:0", web = "127.0.0.1:0" } = {}) {
-  const master = start(tidemark, ["serve", "--listen", listen, "--set", `web.listen=${web}`, ...more]);
-  await until("the master", () => {
-    if (master.exitCode !== null) throw new Error(`the master ended: ${master.said}`);
-    return /page at \S+/.test(master.said);
-  });
-  master.address = /listening on (\S+)/.exec(master.said)[1];
-  master.url = /page at (\S+)/.exec(master.said)[1];
-  return master;
-}
-async function startJobs(master) {
-  const jobs = start(jobsProgram, [master.address]);
-  await until("jobs", () => jobs.said.includes("reporting"));
-  return jobs;
-}
-
-const browser = await puppeteer.launch({
-  executablePath: chromium,
-  args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
-  userDataDir: join(work, "profile"),
-});
+const startMaster = (...options) => startMasterOf(tidemark, ...options);
+const startJobs = (master) => startJobsOf(jobsProgram, master);
+const browser = await launch();
 // A page that fails the test when it runs what it should not, or asks another host.
 async function open(url, width = 1200) {
   const context = await browser.createBrowserContext();
@@ -112,8 +62,8 @@ const tests = {
     const page = await open(master.url);
     await shows(page, "10,000 tasks");
     await page.evaluate(() => [...document.querySelectorAll("a")].find((a) => a.innerText === "10,000 tasks").click());
-    await shows(page, "of 10000 tasks done");
-    await until("the live mark", () => page.$(".live.live"));
+    await shows(page, "of 10,000 tasks done");
+    await until("the live mark", () => page.$(".note.live"));
     const first = await page.$eval(".bar", (bar) => bar.getAttribute("aria-valuetext"));
     assert.ok(first.length > 3, first);
     jobs.stdin.write("\n");
@@ -136,11 +86,11 @@ const tests = {
     const { address, url } = master;
     const jobs = await startJobs(master);
     const page = await open(`${url}#/jobs/large`);
-    await shows(page, "of 10000 tasks done");
+    await shows(page, "of 10,000 tasks done");
     await stop(master, "SIGKILL");
     await shows(page, "not live since");
     master = await startMaster(["--data-dir", data], { listen: address, web: new URL(url).host });
-    await until("the live mark", () => page.$(".live.live"));
+    await until("the live mark", () => page.$(".note.live"));
     const before = await page.$eval(".counts", (counts) => counts.innerText);
     await until("news", async () => (await page.$eval(".counts", (counts) => counts.innerText)) !== before);
     await close(page);
@@ -204,6 +154,108 @@ const tests = {
     await stop(master);
   },
 
+  async "of 10,000 tasks the hosts are shown, and the tasks of one when it is chosen"() {
+    const master = await startMaster();
+    const jobs = await startJobs(master);
+    const page = await open(`${master.url}#/jobs/large`);
+    await until("20 hosts", async () => (await page.$$(".hosts tbody tr")).length === 20);
+    await checkAxe(page, "hosts");
+    await page.evaluate(() => [...document.querySelectorAll(".hosts button")].find((b) => b.innerText === "host-7").click());
+    await page.waitForSelector(".card .lanes[aria-label*='slots']");
+    await shows(page, "All hosts");
+    await checkAxe(page, "a host");
+    await close(page);
+    jobs.stdin.end();
+    await jobs.ended;
+    await stop(master);
+  },
+
+  async "page, console, jobs, REST and gRPC say the same of one sequence number"() {
+    const master = await startMaster();
+    const jobs = await startJobs(master);
+    const page = await open(`${master.url}#/jobs/large`);
+    await page.waitForSelector(".headline");
+    // gRPC, as the console's client reads it, and what the stream of the page says.
+    const console_ = start(tidemark, ["watch", "large", "--master", master.address, "-o", "jsonl"]);
+    const stream = await fetch(`${master.url}api/jobs/large/watch?interval_min=0s`);
+    const rest = new Map();
+    (async () => {
+      let text = "";
+      for await (const bytes of stream.body) {
+        text += Buffer.from(bytes).toString();
+        const events = text.split("\n\n");
+        text = events.pop();
+        for (const event of events) {
+          const data = /^data: (.*)$/m.exec(event)?.[1];
+          const update = data && JSON.parse(data);
+          if (update?.update) rest.set(update.update.snapshot.sequence, update);
+        }
+      }
+    })().catch(() => {});
+    const said = () =>
+      page.evaluate(() => {
+        const text = (selector) => document.querySelector(selector)?.innerText.replace(/\s+/g, " ").trim() ?? "";
+        return {
+          sequence: document.querySelector(".headline").dataset.sequence,
+          percent: text(".big"),
+          remaining: text(".remaining"),
+          counts: text(".counts"),
+        };
+      });
+    const grpc = (sequence) =>
+      console_.said.split("\n").filter((line) => line.startsWith("{") && line.endsWith("}")).map((line) => JSON.parse(line))
+        .find((snapshot) => snapshot.sequence === sequence);
+    const plain = (value) => JSON.parse(JSON.stringify(value, (_, each) => (each === 0 || each === "" || each === "0" || each === false ? undefined : each)));
+    let compared = 0;
+    await until("three numbers that all have told of", async () => {
+      const shown = await said();
+      const update = rest.get(shown.sequence);
+      const snapshot = grpc(shown.sequence);
+      if (!update || !snapshot) return false;
+      assert.equal(shown.percent, update.words.percent);
+      assert.equal(shown.remaining, `${update.words.remaining ?? ""} ${update.words.remaining_detail ?? ""}`.replace(/\s+/g, " ").trim());
+      assert.ok(shown.counts.replaceAll(",", "").startsWith(`${snapshot.counts.finished_task_count ?? 0} of ${snapshot.counts.task_count} tasks done`), shown.counts);
+      assert.deepEqual(plain(update.update.snapshot.estimate), plain(snapshot.estimate));
+      assert.deepEqual(plain(update.update.snapshot.counts), plain(snapshot.counts));
+      return ++compared === 3;
+    });
+    jobs.stdin.write("\n");
+    await shows(page, "the job has ended");
+    const { words, snapshot } = await (await fetch(`${master.url}api/jobs/large`)).json();
+    const shown = await said();
+    assert.equal(shown.sequence, snapshot.sequence);
+    assert.equal(shown.percent, words.percent);
+    await console_.ended;
+    assert.ok(grpc(snapshot.sequence).final);
+    const table = start(tidemark, ["get", "jobs", "--master", master.address]);
+    await table.ended;
+    const row = table.said.split("\n").find((line) => line.startsWith("large "));
+    assert.ok(row.includes(words.state) && row.includes(words.percent), row);
+    await close(page);
+    jobs.stdin.end();
+    await jobs.ended;
+    await stop(master);
+  },
+
+  async "tidemark run says where the job is on the page"() {
+    const master = await startMaster();
+    const input = join(work, "text");
+    writeFileSync(input, "to be or not to be\n".repeat(100));
+    const job = ["run", "example", "word-count", "--input", input, "--slots", "1", "--reducers", "1", "--master", master.address];
+    const run = start(tidemark, [...job, "--job-id", "a job", "-o", "plain"]);
+    assert.equal(await run.ended, 0, run.said);
+    const url = /page of the job: (\S+)/.exec(run.said)?.[1];
+    assert.equal(url, `${master.url}#/jobs/a%20job`);
+    const page = await open(url);
+    await shows(page, "word-count");
+    await shows(page, "ended at");
+    await close(page);
+    const quiet = start(tidemark, [...job, "-o", "quiet"]);
+    assert.equal(await quiet.ended, 0, quiet.said);
+    assert.ok(!quiet.said.includes("page of the job"), quiet.said);
+    await stop(master);
+  },
+
   async "thousands of stages are drawn as far as they are in sight, and reached by keys"() {
     const master = await startMaster();
     const jobs = await startJobs(master);
@@ -235,6 +287,5 @@ for (const [name, test] of Object.entries(tests)) {
     for (const child of processes) await stop(child, "SIGKILL");
   }
 }
-await browser.close();
-rmSync(work, { recursive: true, force: true, maxRetries: 5 });
+await finish(browser);
 process.exit(failed ? 1 : 0);

@@ -1,23 +1,29 @@
-// Jobs for a page to show: one that goes on with 10,000 tasks in 200 stages, one with 2,000 stages,
-// and some with names that are no names. They report until standard input ends; a line there ends
-// the first.
+// Jobs for a page to show: one that goes on with 10,000 tasks of 200 stages on 20 hosts, one with
+// 2,000 stages, and some with names that are no names; or, with a number behind the address, so
+// many plain jobs. They report until standard input ends; a line there ends the first.
+#include <grpcpp/grpcpp.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "proto/wire/encode_event.h"
 #include "tidemark/agent.h"
+#include "tidemark/v1/ingest_service.grpc.pb.h"
 
 namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kStages = 200;
 constexpr std::uint32_t kTasksOfAStage = 50;
-constexpr std::uint32_t kSlots = 20;
+constexpr std::uint32_t kHosts = 20;
+constexpr std::uint32_t kSlots = 40;
 
 std::unique_ptr<Agent> Open(const std::string& address, const std::string& id,
                             const std::string& name, std::uint32_t stages,
@@ -38,7 +44,12 @@ std::unique_ptr<Agent> Open(const std::string& address, const std::string& id,
 // One task after the other, a few at once.
 class Work {
  public:
-  explicit Work(Agent& agent) : agent_(agent) {}
+  explicit Work(Agent& agent) : agent_(agent) {
+    for (std::uint32_t i = 0; i < kHosts; ++i) {
+      agent_.OpenExecutor(
+          {.executor = i, .host = "host-" + std::to_string(i + 1), .slots = kSlots / kHosts});
+    }
+  }
   void GoOn() {
     if (begun_ == kStages * kTasksOfAStage) return;
     if (begun_ >= kSlots) Say(begun_ - kSlots, AttemptState::kFinished);
@@ -49,7 +60,8 @@ class Work {
   void Say(std::uint32_t task, AttemptState state) {
     agent_.Changed({.attempt = {.stage = task / kTasksOfAStage, .index = task % kTasksOfAStage},
                     .state = state,
-                    .at = absl::Now()});
+                    .at = absl::Now(),
+                    .executor = task % kHosts});
   }
   Agent& agent_;
   std::uint32_t begun_ = 0;
@@ -88,7 +100,50 @@ int Report(const std::string& address) {
   return 0;
 }
 
+// Jobs of two stages, of which the first runs: on one stream, as one source of each.
+int ReportMany(const std::string& address, int jobs) {
+  const auto stub =
+      v1::IngestService::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  const auto stream = stub->StreamEvents(&context);
+  std::uint32_t handle = 0;
+  for (int i = 0; i < jobs; ++i) {
+    const std::string id = "job-" + std::to_string(i);
+    Event event = {.job_id = id,
+                   .source_id = "app",
+                   .sequence = 1,
+                   .sent_at = absl::Now(),
+                   .body = JobOpened{.name = "nightly " + id,
+                                     .user = "ann",
+                                     .queue = "etl",
+                                     .stages = MapReduceStages(4, 2)}};
+    v1::StreamEventsRequest opened;
+    wire::EncodeRequest(event, opened, ++handle);
+    event.sequence = 2;
+    event.body = AttemptChanged{.state = AttemptState::kStarted, .at = absl::Now()};
+    v1::StreamEventsRequest begun;
+    wire::EncodeRequest(event, begun, ++handle);
+    if (!stream->Write(opened) || !stream->Write(begun)) return 1;
+  }
+  std::thread reader([&stream] {
+    v1::StreamEventsResponse response;
+    while (stream->Read(&response)) {
+    }
+  });
+  std::puts("reporting");
+  std::fflush(stdout);
+  while (!HasInput()) {
+  }
+  stream->WritesDone();
+  context.TryCancel();
+  reader.join();
+  return 0;
+}
+
 }  // namespace
 }  // namespace tidemark
 
-int main(int count, char** words) { return count == 2 ? tidemark::Report(words[1]) : 2; }
+int main(int count, char** words) {
+  if (count == 3) return tidemark::ReportMany(words[1], std::atoi(words[2]));
+  return count == 2 ? tidemark::Report(words[1]) : 2;
+}

@@ -40,7 +40,13 @@ function App() {
     <>
       <header>
         <nav aria-label="Main">
-          <a href="#/">Tidemark</a>
+          <a class="brand" href="#/">
+            <svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true">
+              <path d="M2 15c3 0 3-3 6.5-3s3.500 3 6.500 3 3-3 7-3v9H2z" class="tide" />
+              <path d="M4 7h16" class="mark" />
+            </svg>
+            Tidemark
+          </a>
           {job && <a href="#/">All jobs</a>}
         </nav>
         {session?.has_tokens && !refused && <button type="button" onClick={signOut}>Sign out</button>}

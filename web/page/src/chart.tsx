@@ -1,17 +1,23 @@
-// How progress went, with its interval as a band: what this page has seen of it.
+// How progress went and when the end was said to be, each with its interval as a band.
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import { color, shortClock } from "./parts";
 
+// Seconds since 1970; null: not known.
 export interface Point {
-  at: number; // seconds since 1970
-  percent: number;
-  lower: number;
-  upper: number;
+  at: number;
+  percent: number | null;
+  lower: number | null;
+  upper: number | null;
+  end: number | null;
+  endLower: number | null;
+  endUpper: number | null;
 }
 
 const POINTS_MAX = 2000;
-const HEIGHT = 220;
+const HEIGHT = 210;
+const SECONDS_APART = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800];
 
 // Every second one goes when there are too many: the form stays.
 export function added(points: Point[], point: Point): Point[] {
@@ -19,55 +25,87 @@ export function added(points: Point[], point: Point): Point[] {
   return all.length <= POINTS_MAX ? all : all.filter((_, i) => i % 2 === 0 || i === all.length - 1);
 }
 
-const color = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+type Kind = "progress" | "end";
+function seriesOf(kind: Kind, points: Point[], endedAt: number | undefined): uPlot.AlignedData {
+  const at = points.map((point) => point.at);
+  if (kind === "progress") {
+    return [at, points.map((p) => p.percent), points.map((p) => p.lower), points.map((p) => p.upper)];
+  }
+  // A bound far away would press all else flat.
+  const span = Math.max(1, (at[at.length - 1] ?? 0) - (at[0] ?? 0));
+  const ends = points.map((p) => p.end ?? 0);
+  const most = Math.max(at[at.length - 1] ?? 0, endedAt ?? 0, ...ends) + span;
+  return [
+    at,
+    points.map((p) => p.end),
+    points.map((p) => p.endLower),
+    points.map((p) => (p.endUpper === null ? null : Math.min(p.endUpper, most))),
+    points.map((p) => endedAt ?? p.at),
+  ];
+}
 
-export function Chart({ points }: { points: Point[] }) {
+function optionsOf(kind: Kind, width: number, isOver: boolean): uPlot.Options {
+  const axis: uPlot.Axis = {
+    stroke: color("--quiet"),
+    grid: { stroke: color("--line"), width: 1 },
+    ticks: { show: false },
+    font: "11px system-ui, sans-serif",
+  };
+  const time: uPlot.Axis = {
+    ...axis,
+    space: 70,
+    incrs: SECONDS_APART,
+    values: (_, values, __, ___, step) => values.map((value) => shortClock(1000 * value, 1000 * step)),
+  };
+  const tell = (value: number | null | undefined) =>
+    value === null || value === undefined ? "–" : kind === "progress" ? `${value.toFixed(0)} %` : shortClock(1000 * value, 1000);
+  const line = (label: string, name: string, lineWidth: number, dash?: number[]): uPlot.Series => ({
+    label, stroke: color(name), width: lineWidth, dash, points: { show: false }, value: (_, value) => tell(value),
+  });
+  const at: uPlot.Series = { label: "at", value: (_, value) => (value === null || value === undefined ? "–" : shortClock(1000 * value, 1000)) };
+  const bounds = [line("from", "--range", 0.5), line("to", "--range", 0.5)];
+  return {
+    width,
+    height: HEIGHT,
+    cursor: { drag: { x: false, y: false } },
+    scales: { x: { time: true }, y: kind === "progress" ? { range: [0, 100] } : {} },
+    axes: [
+      time,
+      kind === "progress"
+        ? { ...axis, size: 48, values: (_, values) => values.map((value) => `${value} %`) }
+        : { ...axis, size: 64, incrs: SECONDS_APART, values: (_, values, __, ___, step) => values.map((value) => shortClock(1000 * value, 1000 * step)) },
+    ],
+    series: kind === "progress"
+      ? [at, line("done", "--run", 2), ...bounds]
+      : [at, line("said", "--run", 2), ...bounds, line(isOver ? "came" : "now", isOver ? "--good" : "--quiet", 1.5, [5, 4])],
+    bands: [{ series: [3, 2], fill: color("--range-fill") }],
+  };
+}
+
+export function Chart({ kind, points, endedAt, label }: { kind: Kind; points: Point[]; endedAt?: number; label: string }) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>();
+  const data = useRef<uPlot.AlignedData>([[]]);
+  data.current = seriesOf(kind, points, endedAt);
+  const isOver = endedAt !== undefined;
   useEffect(() => {
     const element = place.current!;
-    const axis = { stroke: color("--quiet"), grid: { stroke: color("--line") }, ticks: { stroke: color("--line") } };
+    const width = () => Math.max(200, element.clientWidth);
     const make = () => {
       plot.current?.destroy();
-      plot.current = new uPlot(
-        {
-          width: Math.max(200, element.clientWidth),
-          height: HEIGHT,
-          cursor: { drag: { x: false, y: false } },
-          scales: { y: { range: [0, 100] } },
-          axes: [axis, { ...axis, values: (_, values) => values.map((value) => `${value} %`), size: 60 }],
-          series: [
-            {},
-            { label: "progress, %", stroke: color("--good"), width: 2 },
-            { label: "lower, %", stroke: color("--range"), width: 0.5 },
-            { label: "upper, %", stroke: color("--range"), width: 0.5 },
-          ],
-          bands: [{ series: [3, 2], fill: color("--range-fill") }],
-        },
-        [[], [], [], []],
-        element,
-      );
+      plot.current = new uPlot(optionsOf(kind, width(), isOver), data.current, element);
     };
     make();
     const dark = matchMedia("(prefers-color-scheme: dark)");
     dark.addEventListener("change", make);
-    const watcher = new ResizeObserver(() =>
-      plot.current?.setSize({ width: Math.max(200, element.clientWidth), height: HEIGHT }),
-    );
+    const watcher = new ResizeObserver(() => plot.current?.setSize({ width: width(), height: HEIGHT }));
     watcher.observe(element);
     return () => {
       dark.removeEventListener("change", make);
       watcher.disconnect();
       plot.current?.destroy();
     };
-  }, []);
-  useEffect(() => {
-    plot.current?.setData([
-      points.map((point) => point.at),
-      points.map((point) => point.percent),
-      points.map((point) => point.lower),
-      points.map((point) => point.upper),
-    ]);
-  }, [points]);
-  return <div class="chart" ref={place} role="img" aria-label="Progress over time, with its 90 % interval" />;
+  }, [kind, isOver]);
+  useEffect(() => plot.current?.setData(data.current), [points, endedAt]);
+  return <div class="chart" ref={place} role="img" aria-label={label} />;
 }

@@ -49,6 +49,7 @@ export function Dag({ nodes, what }: { nodes: Node[]; what: string }) {
     const row = (rows[column] = (rows[column] ?? -1) + 1);
     places.set(node.key, { x: column * (WIDTH + GAP_X), y: row * (HEIGHT + GAP_Y) });
   }
+  const isCritical = new Set(nodes.filter((node) => node.isCritical).map((node) => node.key));
   const width = rows.length * (WIDTH + GAP_X) - GAP_X;
   const height = (Math.max(...rows) + 1) * (HEIGHT + GAP_Y) - GAP_Y;
   return (
@@ -62,7 +63,7 @@ export function Dag({ nodes, what }: { nodes: Node[]; what: string }) {
             if (!from) return null;
             const [x1, y1, x2, y2] = [from.x + WIDTH, from.y + HEIGHT / 2, to.x, to.y + HEIGHT / 2];
             const bend = (x1 + x2) / 2;
-            return <path key={`${before} ${node.key}`} class="edge" d={`M${x1},${y1}C${bend},${y1} ${bend},${y2} ${x2},${y2}`} />;
+            return <path key={`${before} ${node.key}`} class={`edge ${isCritical.has(before) && node.isCritical ? "critical" : ""}`} d={`M${x1},${y1}C${bend},${y1} ${bend},${y2} ${x2},${y2}`} />;
           }),
         )}
         {nodes.map((node) => {

@@ -1,30 +1,29 @@
 // One job, or a workflow of jobs.
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { jobPath } from "./api";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ask, jobPath } from "./api";
 import { added, Chart, type Point } from "./chart";
-import { Dag, type Node } from "./dag";
-import { applied, keyOf, type PartWords, remember } from "./delta";
-import { type Lane, Lanes } from "./lanes";
+import { applied, type PartWords, remember } from "./delta";
+import { Tasks } from "./hosts";
+import { Indicators } from "./indicators";
 import { follow, type Liveness } from "./live";
-import type { Child, JobUpdate, JobWords, Snapshot, StageProgress } from "./messages";
-import { Bar, EndAt, LiveNote } from "./parts";
+import type { ForecastsAnswer, JobUpdate, JobWords, Snapshot } from "./messages";
+import { Bar, clock, count, EndAt, LEFT_TITLE, LiveNote, State } from "./parts";
+import { Stages } from "./stages";
 import { WhatIf } from "./what_if";
 
-const stageLook = (state: StageProgress["state"]): Lane["look"] =>
-  state === "STAGE_STATE_RUNNING" ? "running"
-    : state === "STAGE_STATE_DONE" || state === "STAGE_STATE_SKIPPED" ? "done"
-      : state === "STAGE_STATE_FAILED" ? "failed" : "waiting";
-const childLook = (state: Child["state"]): Lane["look"] =>
-  state === "CHILD_STATE_RUNNING" ? "running"
-    : state === "CHILD_STATE_SUCCEEDED" ? "done"
-      : state === "CHILD_STATE_FAILED" || state === "CHILD_STATE_RETRYABLE" ? "failed" : "waiting";
+const BASES: Record<string, string> = {
+  BASIS_GUESS: "other jobs, or nothing: little more than a guess",
+  BASIS_EARLIER_RUNS: "a profile or earlier runs of it",
+  BASIS_THIS_RUN: "what this run has shown",
+};
 
-function Tasks({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) {
+function LastTasks({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) {
   const tasks = snapshot.named_tasks ?? [];
-  if (tasks.length === 0) return null;
+  // Of one alone the sentence above says it all.
+  if (tasks.length < 2) return null;
   return (
-    <section>
-      <h2>What ends last</h2>
+    <section class="card">
+      <h2>What ends last, and why</h2>
       <table class="tasks">
         <thead>
           <tr><th scope="col">Task</th><th scope="col">Host</th><th scope="col">Left</th><th scope="col">Why</th></tr>
@@ -34,7 +33,7 @@ function Tasks({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) {
             <tr key={i}>
               <th scope="row" dir="auto">{words.tasks?.[i]?.name}</th>
               <td data-label="Host" dir="auto">{task.host || "not known"}</td>
-              <td data-label="Left">{words.tasks?.[i]?.remaining || "not known"}</td>
+              <td data-label="Left" title="As likely longer as shorter">{words.tasks?.[i]?.remaining || "not known"}</td>
               <td data-label="Why" dir="auto">{task.reason || "not known"}</td>
             </tr>
           ))}
@@ -51,9 +50,9 @@ function TaskCounts({ snapshot }: { snapshot: Snapshot }) {
   const done = Number(snapshot.counts?.finished_task_count ?? 0);
   const running = Number(snapshot.counts?.running_task_count ?? 0);
   const failed = Number(snapshot.counts?.failed_attempt_count ?? 0);
-  const text = `${done} of ${all} tasks done, ${running} run${failed ? `, ${failed} attempts failed` : ""}`;
+  const text = `${count(done)} of ${count(all)} tasks done, ${count(running)} run${failed ? `, ${count(failed)} attempts failed` : ""}`;
   return (
-    <p class="counts">
+    <p class="counts" title="Tasks of all stages that are there; attempts are counted apart">
       <span class="stack" aria-hidden="true">
         <span class="done" style={{ width: `${(100 * done) / all}%` }} />
         <span class="running" style={{ width: `${(100 * running) / all}%` }} />
@@ -63,158 +62,213 @@ function TaskCounts({ snapshot }: { snapshot: Snapshot }) {
   );
 }
 
-export function Job({ id, onRefused }: { id: string; onRefused: (liveness: Liveness) => void }) {
+const seconds = (instant: string | undefined) => (instant ? Date.parse(instant) / 1000 : null);
+
+function pointOf(snapshot: Snapshot, words: JobWords): Point {
+  const estimate = snapshot.estimate;
+  const percent = (fraction: number | undefined) => (words.has_percent ? 100 * (fraction ?? 0) : null);
+  return {
+    at: Date.parse(snapshot.at ?? "") / 1000,
+    percent: percent(estimate?.fraction_done),
+    lower: percent(estimate?.fraction_done_lower),
+    upper: percent(estimate?.fraction_done_upper),
+    end: seconds(words.ends_at),
+    endLower: seconds(words.ends_at_lower),
+    endUpper: seconds(words.ends_at_upper),
+  };
+}
+
+// What was said of the end since it was asked last.
+async function saidAfter(id: string, after: string): Promise<{ points: Point[]; last: string }> {
+  const query = after && `?after=${encodeURIComponent(after)}`;
+  const answer = await ask<ForecastsAnswer>("GET", `${jobPath(id)}/forecasts${query}`);
+  const said = answer.list?.forecasts ?? [];
+  const points = said.map((each) => {
+    const percent = (fraction: number | undefined) => (each.ends_at ? 100 * (fraction ?? 0) : null);
+    return {
+      at: seconds(each.at) ?? 0,
+      percent: percent(each.fraction_done),
+      lower: percent(each.fraction_done_lower),
+      upper: percent(each.fraction_done_upper),
+      end: seconds(each.ends_at),
+      endLower: seconds(each.ends_at_lower),
+      endUpper: seconds(each.ends_at_upper),
+    };
+  });
+  return { points, last: said[said.length - 1]?.at ?? after };
+}
+
+const HISTORY_EVERY_MS = 3000;
+
+// What was said from the beginning on. Of a workflow none is kept: what this page has seen.
+function useHistory(id: string, run: string, isWorkflow: boolean, isOver: boolean, live: Point[]): Point[] {
+  const [points, setPoints] = useState<Point[]>([]);
+  const last = useRef("");
+  useEffect(() => {
+    last.current = "";
+    setPoints([]);
+  }, [id, run]);
+  useEffect(() => {
+    if (isWorkflow || !run) return;
+    let timer: number | undefined;
+    let isCurrent = true;
+    const load = async () => {
+      if (!document.hidden || isOver) {
+        const news = await saidAfter(id, last.current).catch(() => undefined); // asked again soon
+        if (!isCurrent) return;
+        if (news && news.points.length > 0) {
+          last.current = news.last;
+          setPoints((before) => news.points.reduce(added, before));
+        }
+      }
+      if (!isOver) timer = window.setTimeout(load, HISTORY_EVERY_MS);
+    };
+    void load();
+    return () => {
+      isCurrent = false;
+      window.clearTimeout(timer);
+    };
+  }, [id, run, isWorkflow, isOver]);
+  return isWorkflow ? live : points;
+}
+
+function useJob(id: string, onRefused: (liveness: Liveness) => void) {
   const [snapshot, setSnapshot] = useState<Snapshot>();
   const [words, setWords] = useState<JobWords>({});
   const [points, setPoints] = useState<Point[]>([]);
+  const [run, setRun] = useState(1); // counts restarts
   const [liveness, setLiveness] = useState<Liveness>({ state: "connecting" });
   const newest = useRef<Snapshot>();
   const parts = useRef<PartWords>({ stages: new Map(), children: new Map() });
-
   useEffect(() => {
     newest.current = undefined;
     parts.current = { stages: new Map(), children: new Map() };
     setSnapshot(undefined);
     setPoints([]);
-    return follow<JobUpdate>(
+    const stop = follow<JobUpdate>(
       `${jobPath(id)}/watch`,
-      { deltas: "true", interval_min: "0.5s", wait_for_job: "true" },
+      { deltas: "true", interval_min: "1s", wait_for_job: "true" },
       ({ update, words: said }) => {
         if (!update?.snapshot) return;
-        if (update.restarted) setPoints([]);
+        if (update.restarted) {
+          setPoints([]);
+          setRun((before) => before + 1);
+        }
         const whole = applied(newest.current, update.snapshot);
         if (!whole) return; // the next stream begins with a whole one
         newest.current = whole;
         remember(said, parts.current);
         setSnapshot(whole);
         setWords(said ?? {});
-        const estimate = whole.estimate;
-        if (!said?.has_percent) return;
-        setPoints((before) =>
-          added(before, {
-            at: Date.parse(whole.at ?? "") / 1000,
-            percent: 100 * (estimate?.fraction_done ?? 0),
-            lower: 100 * (estimate?.fraction_done_lower ?? 0),
-            upper: 100 * (estimate?.fraction_done_upper ?? 0),
-          }),
-        );
+        if (!whole.final) setPoints((before) => added(before, pointOf(whole, said ?? {})));
       },
       (now) => (now.state === "refused" ? onRefused(now) : setLiveness(now)),
     );
+    return stop;
   }, [id]);
-  useEffect(() => {
-    document.title = words.title ? `${words.percent} ${words.title} - Tidemark` : "Tidemark";
-    return () => void (document.title = "Tidemark");
-  }, [words]);
+  const history = useHistory(
+    id,
+    snapshot ? `${run} ${snapshot.run_uid ?? ""}` : "",
+    snapshot?.info?.kind === "JOB_KIND_WORKFLOW",
+    snapshot?.final ?? false,
+    points,
+  );
+  return { snapshot, words, points: history, liveness, parts: parts.current };
+}
 
-  const isWorkflow = (snapshot?.children?.length ?? 0) > 0;
-  const [lanes, nodes] = useMemo((): [Lane[], Node[]] => {
-    if (!snapshot) return [[], []];
-    if (isWorkflow) {
-      const children = snapshot.children ?? [];
-      const said = (child: Child) => parts.current.children.get(child.number ?? 0);
-      return [
-        children.map((child) => ({
-          name: said(child)?.name ?? "",
-          state: said(child)?.state ?? "",
-          look: childLook(child.state),
-          isCritical: child.is_critical ?? false,
-          fraction: child.estimate?.fraction_done ?? 0,
-          startedAt: child.started_at,
-          endedAt: child.ended_at,
-          startsIn: child.starts_in,
-          endsIn: child.estimate?.remaining,
-        })),
-        children.map((child) => ({
-          key: String(child.number),
-          name: said(child)?.name ?? "",
-          state: said(child)?.state ?? "",
-          look: childLook(child.state),
-          isCritical: child.is_critical ?? false,
-          after: (child.after ?? []).map(String),
-        })),
-      ];
-    }
-    const said = (key: string) => parts.current.stages.get(key);
-    const infos = new Map((snapshot.stage_infos ?? []).map((info) => [keyOf(info.id), info]));
-    const stages = snapshot.stages ?? [];
-    return [
-      stages.map((stage) => ({
-        name: said(keyOf(stage.id))?.name ?? "",
-        state: said(keyOf(stage.id))?.state ?? "",
-        look: stageLook(stage.state),
-        isCritical: stage.is_critical ?? false,
-        fraction: stage.fraction_done ?? 0,
-        startedAt: stage.started_at,
-        endedAt: stage.ended_at,
-        startsIn: stage.starts_in,
-        endsIn: stage.ends_in,
-      })),
-      stages.map((stage) => ({
-        key: keyOf(stage.id),
-        name: said(keyOf(stage.id))?.name ?? "",
-        state: said(keyOf(stage.id))?.state ?? "",
-        look: stageLook(stage.state),
-        isCritical: stage.is_critical ?? false,
-        after: (infos.get(keyOf(stage.id))?.parents ?? []).map((parent) => `${stage.id?.child ?? 0}.${parent}`),
-      })),
-    ];
-  }, [snapshot]);
-
-  if (!snapshot) {
-    return (
-      <>
-        <h1 dir="auto">{id}</h1>
-        <LiveNote liveness={liveness} />
-        <p>Waiting for news of this job.</p>
-      </>
-    );
-  }
-  const what = isWorkflow ? "jobs" : "stages";
+function Headline({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) {
+  const basis = snapshot.final ? undefined : BASES[snapshot.estimate?.basis ?? ""];
+  const workflow = snapshot.info?.workflow_id;
   return (
-    <>
-      <h1 class="name" dir="auto" title={words.title}>{words.title}</h1>
-      <LiveNote liveness={liveness} />
-      <div class="headline">
-        <Bar snapshot={snapshot} words={words} />
-        <p class="remaining">
-          <strong>{words.percent}</strong>{" "}
-          <span title="As likely longer as shorter; the 90 % interval is in brackets">
-            {words.remaining}{words.remaining_detail}
-          </span>
+    <section class="headline card" data-sequence={snapshot.sequence}>
+      <div class="numbers">
+        <p class="big" title="The part of its time that has passed">{words.percent}</p>
+        <p class="remaining" title={LEFT_TITLE}>
+          <strong>{words.remaining}</strong> {words.remaining_detail}
         </p>
-        <dl>
-          <div><dt>State</dt><dd>{words.state}</dd></div>
-          <div><dt>{snapshot.ended_at ? "Ended at" : "Ends at"}</dt><dd><EndAt snapshot={snapshot} words={words} /></dd></div>
-          {words.step && <div><dt>Where it is</dt><dd>{words.step}</dd></div>}
-          {words.accuracy && <div><dt>How right it was</dt><dd>{words.accuracy}</dd></div>}
-        </dl>
+        <p class="end">{snapshot.ended_at ? "ended at " : "ends at "}<strong><EndAt snapshot={snapshot} words={words} /></strong></p>
       </div>
-      {words.straggler && <p class="straggler" dir="auto">{words.straggler}</p>}
+      <Bar snapshot={snapshot} words={words} />
+      {words.straggler && (
+        <p class="straggler" dir="auto">
+          {words.straggler}
+          {snapshot.named_tasks?.[0]?.host && <span class="quiet"> · on {snapshot.named_tasks[0].host}</span>}
+        </p>
+      )}
+      {words.accuracy && (
+        <p class="straggler" title="The distance between the progress that was shown and the true one, over all updates">
+          How right it was: {words.accuracy}
+        </p>
+      )}
       {snapshot.message && <p class="bad" dir="auto">{snapshot.message}</p>}
       {(words.warnings ?? []).map((warning) => <p key={warning} class="warning" dir="auto">{warning}</p>)}
       {(snapshot.notes ?? []).filter((note) => !words.warnings?.includes(note)).map((note) => <p key={note} dir="auto">{note}</p>)}
       <TaskCounts snapshot={snapshot} />
-      {points.length > 1 && (
-        <section>
-          <h2>Progress since this page was opened</h2>
-          <Chart points={points} />
+      <dl>
+        {words.step && <div><dt>Where it is</dt><dd>{words.step}</dd></div>}
+        <div><dt>Started</dt><dd title="When it was submitted or first heard of">{clock(snapshot.started_at)}</dd></div>
+        {basis && <div><dt>The estimate rests on</dt><dd title="The strongest evidence there is">{basis}</dd></div>}
+        {snapshot.info?.user && <div><dt>User</dt><dd dir="auto">{snapshot.info.user}</dd></div>}
+        {snapshot.info?.queue && <div><dt>Queue</dt><dd dir="auto">{snapshot.info.queue}</dd></div>}
+        {snapshot.info?.engine && <div><dt>Engine</dt><dd dir="auto">{snapshot.info.engine}</dd></div>}
+        {workflow && (
+          <div><dt>Part of</dt><dd><a dir="auto" href={`#/jobs/${encodeURIComponent(workflow)}`}>{workflow}</a></dd></div>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function Charts({ points, snapshot }: { points: Point[]; snapshot: Snapshot }) {
+  const known = points.filter((point) => point.end !== null);
+  if (known.length < 2) return null;
+  const endedAt = seconds(snapshot.ended_at) ?? undefined;
+  return (
+    <div class="pair">
+      {known.some((point) => point.percent !== null) && (
+        <section class="card" title="Of each instant the part of its time that had passed, if it ends as was said then">
+          <h2>Progress, as it was estimated</h2>
+          <Chart kind="progress" points={points} label="Progress over time, with its 90 % interval" />
         </section>
       )}
-      <Tasks snapshot={snapshot} words={words} />
-      {lanes.length > 0 && (
-        <section>
-          <h2>{isWorkflow ? "Jobs" : "Stages"}</h2>
-          <Dag nodes={nodes} what={what} />
-          <Lanes lanes={lanes} at={snapshot.at} what={what} />
-        </section>
-      )}
-      {isWorkflow && !snapshot.final && (
-        <section>
-          <h2>What if</h2>
-          <WhatIf id={id} />
-        </section>
-      )}
+      <section class="card" title="Along time, the end that was predicted then; the shade is its 90 % interval">
+        <h2>{endedAt ? "When it was said to end, and when it did" : "When it was said to end"}</h2>
+        <Chart kind="end" points={points} endedAt={endedAt} label="The predicted end over time, with its 90 % interval" />
+      </section>
+    </div>
+  );
+}
+
+export function Job({ id, onRefused }: { id: string; onRefused: (liveness: Liveness) => void }) {
+  const { snapshot, words, points, liveness, parts } = useJob(id, onRefused);
+  useEffect(() => {
+    document.title = words.title ? `${words.percent} ${words.title} - Tidemark` : "Tidemark";
+    return () => void (document.title = "Tidemark");
+  }, [words]);
+  if (!snapshot) {
+    return (
+      <>
+        <h1 class="name" dir="auto">{id}</h1>
+        <LiveNote liveness={liveness} what="the job" />
+        <p>Waiting for news of this job.</p>
+      </>
+    );
+  }
+  const isWorkflow = (snapshot.children?.length ?? 0) > 0;
+  return (
+    <>
+      <div class="title">
+        <h1 class="name" dir="auto" title={words.title}>{words.title}</h1>
+        <State snapshot={snapshot} words={words} />
+        <LiveNote liveness={liveness} what={isWorkflow ? "the workflow" : "the job"} />
+      </div>
+      <Headline snapshot={snapshot} words={words} />
+      <Charts points={points} snapshot={snapshot} />
+      <LastTasks snapshot={snapshot} words={words} />
+      {!isWorkflow && <Tasks id={id} snapshot={snapshot} words={parts} />}
+      <Stages snapshot={snapshot} words={parts} />
+      {isWorkflow && !snapshot.final && <WhatIf id={id} now={words} />}
+      <Indicators snapshot={snapshot} words={words} />
     </>
   );
 }

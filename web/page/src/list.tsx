@@ -1,9 +1,8 @@
 // All that runs, and what has ended.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ask, jobPath } from "./api";
 import { follow, type Liveness } from "./live";
-import type { JobAnswer, JobListUpdate, JobWords, Snapshot } from "./messages";
-import { Bar, clock, EndAt, LiveNote } from "./parts";
+import type { JobListUpdate, JobWords, Snapshot } from "./messages";
+import { Bar, clock, count, EndAt, LEFT_TITLE, LiveNote, State } from "./parts";
 
 interface Row {
   snapshot: Snapshot;
@@ -11,12 +10,26 @@ interface Row {
 }
 type Column = "name" | "state" | "end" | "start";
 
+type Which = "all" | "going" | "late" | "good" | "bad";
+
 const ROWS_AT_ONCE = 100;
 const ended = (row: Row) => row.snapshot.final === true;
+const isLate = ({ snapshot, words }: Row) =>
+  !snapshot.final &&
+  (snapshot.estimate?.state === "ESTIMATE_STATE_OVERDUE" || snapshot.silent_since !== undefined || (words.warnings ?? []).length > 0);
+const isOf: Record<Which, (row: Row) => boolean> = {
+  all: () => true,
+  going: (row) => !ended(row),
+  late: isLate,
+  good: (row) => row.snapshot.state === "JOB_STATE_SUCCEEDED",
+  bad: (row) => ended(row) && row.snapshot.state !== "JOB_STATE_SUCCEEDED",
+};
+const NAMES: Record<Which, string> = { all: "all", going: "going on", late: "late or in trouble", good: "ended well", bad: "ended badly" };
 
 const keyFor: Record<Column, (row: Row) => string | number> = {
   name: (row) => (row.words.title ?? "").toLowerCase(),
-  state: (row) => (ended(row) ? 1 : 0),
+  // What is in trouble, what goes on, what has ended; the newest of each first.
+  state: (row) => (isLate(row) ? 0 : ended(row) ? 2 : 1),
   // What ends next first; what has no prediction last.
   end: ({ snapshot, words }) => Date.parse(snapshot.ended_at ?? words.ends_at ?? "") || Infinity,
   start: ({ snapshot }) => -Date.parse(snapshot.started_at ?? "") || Infinity,
@@ -28,45 +41,38 @@ function ordered(rows: Row[], column: Column, descending: boolean): Row[] {
   return rows.sort((a, b) => {
     const [left, right] = [key(a), key(b)];
     if (left !== right) return left < right ? -sign : sign;
-    return (a.snapshot.job_id ?? "") < (b.snapshot.job_id ?? "") ? -1 : 1;
+    const newer = keyFor.start(a) as number - (keyFor.start(b) as number);
+    return newer || ((a.snapshot.job_id ?? "") < (b.snapshot.job_id ?? "") ? -1 : 1);
   });
-}
-
-// How right the forecast was is in the whole snapshot only.
-function Accuracy({ id, run }: { id: string; run: string }) {
-  const [text, setText] = useState("");
-  useEffect(() => {
-    let isShown = true;
-    ask<JobAnswer>("GET", jobPath(id)).then(
-      (answer) => isShown && setText(answer.words?.accuracy ?? ""),
-      () => {},
-    );
-    return () => void (isShown = false);
-  }, [id, run]);
-  return <span title="The mean distance between the progress that was shown and the true one">{text}</span>;
 }
 
 function JobRow({ row: { snapshot, words } }: { row: Row }) {
   const id = snapshot.job_id ?? "";
+  const info = snapshot.info;
+  const more = [words.title !== id ? id : "", info?.kind === "JOB_KIND_WORKFLOW" ? "workflow" : "", info?.user ?? "", info?.queue ?? ""];
   return (
     <tr>
       <th scope="row">
         <a class="name" href={`#/jobs/${encodeURIComponent(id)}`} dir="auto">{words.title}</a>
-        {words.title !== id && <small dir="auto">{id}</small>}
+        {more.filter(Boolean).map((each) => <small key={each} class="name" dir="auto">{each}</small>)}
       </th>
-      <td data-label="State">{words.state}</td>
-      <td data-label="Progress" class="progress">
+      <td><State snapshot={snapshot} words={words} />{words.step && !snapshot.final && <small>{words.step}</small>}</td>
+      <td class="progress">
         <Bar snapshot={snapshot} words={words} />
-        <span>{words.percent}</span>
+        <span title="The part of its time that has passed">{words.percent}</span>
       </td>
-      <td data-label="Left" title="As likely longer as shorter; the 90 % interval is in brackets">
-        {snapshot.final ? <Accuracy id={id} run={snapshot.run_uid ?? ""} /> : <>{words.remaining}{words.remaining_detail}</>}
+      <td data-label={snapshot.final ? "How right it was" : "Left"} title={snapshot.final ? undefined : LEFT_TITLE}>
+        {snapshot.final ? <span title="The distance between the progress that was shown and the true one, over all updates">{words.accuracy}</span> : <><strong>{words.remaining}</strong> {words.remaining_detail}</>}
+        {words.warnings?.[0] && <small class="warning" dir="auto">{words.warnings[0]}</small>}
       </td>
-      <td data-label="Ends at"><EndAt snapshot={snapshot} words={words} /></td>
-      <td data-label="Started">{clock(snapshot.started_at)}</td>
+      <td data-label={snapshot.final ? "Ended" : "Ends"}><EndAt snapshot={snapshot} words={words} /></td>
+      <td data-label="Started" title="When it was submitted or first heard of">{clock(snapshot.started_at)}</td>
     </tr>
   );
 }
+
+const searched = ({ snapshot, words }: Row) =>
+  [words.title, snapshot.job_id, snapshot.info?.user, snapshot.info?.queue].join("\n").toLowerCase();
 
 export function List({ onRefused }: { onRefused: (liveness: Liveness) => void }) {
   const rows = useRef(new Map<string, Row>());
@@ -74,7 +80,7 @@ export function List({ onRefused }: { onRefused: (liveness: Liveness) => void })
   const [synced, setSynced] = useState(false);
   const [liveness, setLiveness] = useState<Liveness>({ state: "connecting" });
   const [search, setSearch] = useState("");
-  const [which, setWhich] = useState("all");
+  const [which, setWhich] = useState<Which>("all");
   const [order, setOrder] = useState<{ column: Column; descending: boolean }>({ column: "state", descending: false });
   const [most, setMost] = useState(ROWS_AT_ONCE);
 
@@ -101,9 +107,7 @@ export function List({ onRefused }: { onRefused: (liveness: Liveness) => void })
   const shown = useMemo(() => {
     const wanted = search.toLowerCase();
     const found = [...rows.current.values()].filter(
-      (row) =>
-        (which === "all" || (which === "ended") === ended(row)) &&
-        (row.words.title?.toLowerCase().includes(wanted) || row.snapshot.job_id?.toLowerCase().includes(wanted)),
+      (row) => isOf[which](row) && (wanted === "" || searched(row).includes(wanted)),
     );
     return ordered(found, order.column, order.descending);
   }, [version, search, which, order]);
@@ -121,18 +125,31 @@ export function List({ onRefused }: { onRefused: (liveness: Liveness) => void })
   );
   return (
     <>
-      <h1>Jobs</h1>
-      <LiveNote liveness={liveness} />
+      <div class="title">
+        <h1>Jobs</h1>
+        <LiveNote liveness={liveness} what="the list" />
+      </div>
       <div class="filters" role="search">
         <label>
-          Search <input type="search" value={search} onInput={(event) => setSearch(event.currentTarget.value)} />
+          Search{" "}
+          <input type="search" placeholder="name, id, user or queue" value={search}
+            onInput={(event) => setSearch(event.currentTarget.value)} />
         </label>
         <label>
           Show{" "}
-          <select value={which} onChange={(event) => setWhich(event.currentTarget.value)}>
-            <option value="all">all</option>
-            <option value="going">what has not ended</option>
-            <option value="ended">what has ended</option>
+          <select value={which} onChange={(event) => setWhich(event.currentTarget.value as Which)}>
+            {(Object.keys(NAMES) as Which[]).map((each) => (
+              <option key={each} value={each}>{NAMES[each]} ({count([...rows.current.values()].filter(isOf[each]).length)})</option>
+            ))}
+          </select>
+        </label>
+        <label class="narrow-only">
+          Order{" "}
+          <select value={order.column} onChange={(event) => setOrder({ column: event.currentTarget.value as Column, descending: false })}>
+            <option value="state">what goes on first</option>
+            <option value="end">what ends next first</option>
+            <option value="start">the newest first</option>
+            <option value="name">by name</option>
           </select>
         </label>
       </div>
@@ -145,7 +162,7 @@ export function List({ onRefused }: { onRefused: (liveness: Liveness) => void })
               {heading("name", "Job")}
               {heading("state", "State")}
               <th scope="col">Progress</th>
-              <th scope="col">Left, or how right it was</th>
+              <th scope="col">Left, or how right the forecast was</th>
               {heading("end", "Ends at")}
               {heading("start", "Started")}
             </tr>
@@ -159,7 +176,7 @@ export function List({ onRefused }: { onRefused: (liveness: Liveness) => void })
       )}
       {shown.length > most && (
         <button type="button" onClick={() => setMost(most + ROWS_AT_ONCE)}>
-          {shown.length - most} more
+          {count(shown.length - most)} more
         </button>
       )}
     </>

@@ -218,6 +218,7 @@ export interface JobWords {
   ends_at_lower?: string;
   ends_at_upper?: string;
   has_percent?: boolean;
+  indicators?: Array<IndicatorWords>;
 }
 
 export interface StageWords {
@@ -236,6 +237,13 @@ export interface ChildWords {
 export interface TaskWords {
   name?: string;
   remaining?: string;
+}
+
+export interface IndicatorWords {
+  name?: string;
+  percent?: string;
+  remaining?: string;
+  accuracy?: string;
 }
 
 export interface JobAnswer {
@@ -266,6 +274,74 @@ export interface WatchJobsResponse {
   resume_token?: string;
   synced?: boolean;
   restarted?: boolean;
+}
+
+export interface TasksAnswer {
+  list?: ListTasksResponse;
+  remaining?: Array<string>;
+  heavy_groups?: Array<HeavyGroupWords>;
+}
+
+export interface ListTasksResponse {
+  at?: string;
+  began_at?: string;
+  hosts?: Array<HostTasks>;
+  hosts_left_out?: string;
+  tasks?: Array<TaskProgress>;
+  tasks_left_out?: string;
+  heavy_groups?: Array<HeavyGroup>;
+}
+
+export interface HostTasks {
+  host?: string;
+  running_count?: string;
+  finished_count?: string;
+  failed_count?: string;
+  busy?: Array<number>;
+}
+
+export interface TaskProgress {
+  attempt?: TaskAttemptId;
+  state?: "ATTEMPT_STATE_UNSPECIFIED" | "ATTEMPT_STATE_QUEUED" | "ATTEMPT_STATE_STARTED" | "ATTEMPT_STATE_SHUFFLED" | "ATTEMPT_STATE_FINISHED" | "ATTEMPT_STATE_FAILED" | "ATTEMPT_STATE_KILLED" | "ATTEMPT_STATE_OBSOLETE";
+  host?: string;
+  started_at?: string;
+  ended_at?: string;
+  remaining?: Range;
+  is_speculative?: boolean;
+  failure?: string;
+}
+
+export interface HeavyGroup {
+  attempt?: TaskAttemptId;
+  size_bytes?: string;
+  time?: string;
+  share?: number;
+  is_running?: boolean;
+}
+
+export interface HeavyGroupWords {
+  size?: string;
+  time?: string;
+  share?: string;
+}
+
+export interface ForecastsAnswer {
+  list?: ListForecastsResponse;
+}
+
+export interface ListForecastsResponse {
+  forecasts?: Array<PastForecast>;
+  ended_at?: string;
+}
+
+export interface PastForecast {
+  at?: string;
+  ends_at?: string;
+  ends_at_lower?: string;
+  ends_at_upper?: string;
+  fraction_done?: number;
+  fraction_done_lower?: number;
+  fraction_done_upper?: number;
 }
 
 export interface EstimateJobRequest {

@@ -2,21 +2,39 @@
 import type { JobWords, Snapshot } from "./messages";
 import type { Liveness } from "./live";
 
+export const color = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+const digits = new Intl.NumberFormat("en");
+export const count = (number: string | number | undefined) => digits.format(Number(number ?? 0));
+
+// As logs have it.
+const HOURS = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
+
 export function clock(instant: string | undefined): string {
   if (!instant) return "";
   const at = new Date(instant);
   const isToday = at.toDateString() === new Date().toDateString();
   // What is known to the minute has no seconds.
   const second = at.getTime() % 60_000 === 0 ? undefined : ("2-digit" as const);
-  const time = at.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second });
+  const time = at.toLocaleTimeString(undefined, { ...HOURS, second });
   return isToday ? time : `${at.toLocaleDateString()} ${time}`;
 }
+
+// On an axis whose marks are `step` milliseconds apart.
+export function shortClock(at: number, step: number): string {
+  const date = new Date(at);
+  if (step >= 86_400_000) return date.toLocaleDateString(undefined, { day: "numeric", month: "short" });
+  const second = step < 60_000 ? ("2-digit" as const) : undefined;
+  return date.toLocaleTimeString(undefined, { ...HOURS, second });
+}
+
+export const LEFT_TITLE = "As likely longer as shorter; in brackets the 90 % interval: in 9 of 10 cases it is within";
 
 export function EndAt({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) {
   if (snapshot.ended_at) return <span title="When it ended">{clock(snapshot.ended_at)}</span>;
   if (!words.ends_at) return <span title="No prediction of its end yet">–</span>;
   const range = words.ends_at_lower
-    ? `Between ${clock(words.ends_at_lower)} and ${clock(words.ends_at_upper)} in 9 of 10 cases`
+    ? `As likely earlier as later; in 9 of 10 cases between ${clock(words.ends_at_lower)} and ${clock(words.ends_at_upper)}`
     : "As likely earlier as later; how sure is not known";
   return <span title={range}>{clock(words.ends_at)}</span>;
 }
@@ -39,18 +57,30 @@ export function Bar({ snapshot, words }: { snapshot: Snapshot; words: JobWords }
       title="The part of its time that has passed; the shade is its 90 % interval"
     >
       <div class="bar-done" style={{ width: `${shown}%` }} />
-      {!snapshot.final && upper > lower && (
+      {!snapshot.final && words.has_percent && upper > lower && (
         <div class="bar-range" style={{ left: `${lower}%`, width: `${upper - lower}%` }} />
       )}
     </div>
   );
 }
 
-export function LiveNote({ liveness }: { liveness: Liveness }) {
+const TONES: Record<string, string> = {
+  JOB_STATE_SUCCEEDED: "good",
+  JOB_STATE_FAILED: "bad",
+  JOB_STATE_KILLED: "bad",
+  JOB_STATE_ABANDONED: "bad",
+  JOB_STATE_RUNNING: "run",
+};
+export function State({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) {
+  const isLate = snapshot.estimate?.state === "ESTIMATE_STATE_OVERDUE" || snapshot.silent_since !== undefined;
+  return <span class={`state ${isLate ? "warn" : (TONES[snapshot.state ?? ""] ?? "")}`}>{words.state}</span>;
+}
+
+export function LiveNote({ liveness, what }: { liveness: Liveness; what: string }) {
   const text = {
     connecting: () => "connecting …",
     live: () => "live",
-    ended: () => "the job has ended",
+    ended: () => `${what} has ended`,
     refused: () => "not live: not let in",
     broken: () => {
       const { since, why } = liveness as Extract<Liveness, { state: "broken" }>;
@@ -58,7 +88,7 @@ export function LiveNote({ liveness }: { liveness: Liveness }) {
     },
   }[liveness.state]();
   return (
-    <p class={`live ${liveness.state}`} role="status">
+    <p class={`note ${liveness.state}`} role="status">
       {text}
     </p>
   );

@@ -1,0 +1,195 @@
+// What the page costs, in Debian's Chromium and a master: node bench.mjs TIDEMARK JOBS [--json FILE]
+//
+// Of one job of 10,000 tasks and 200 stages on 20 hosts that goes on: how large the page is, how soon
+// it shows something, frames a second while its lanes are scrolled, and per update bytes and script.
+// Of the master, processor time for 100 watchers of that job and for watchers of a list of 1,000.
+import { readFileSync, writeFileSync } from "node:fs";
+import http from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
+import { canBrowse, finish, launch, startJobs, startMaster, stop, until } from "../../web/page/browser.mjs";
+
+const [tidemark, jobsProgram, ...options] = process.argv.slice(2);
+const json = options[0] === "--json" ? options[1] : undefined;
+const SECONDS = 20;
+const TICKS_PER_SECOND = 100;
+const results = {};
+const say = (name, value, unit) => {
+  results[name] = { value: Number(value.toPrecision(4)), unit };
+  console.log(`${name.padEnd(52)} ${results[name].value} ${unit}`);
+};
+const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
+
+function cpuSeconds(child) {
+  const fields = readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ")[1].split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+async function coreShare(child, doing) {
+  const before = cpuSeconds(child);
+  await doing;
+  return (100 * (cpuSeconds(child) - before)) / SECONDS;
+}
+
+function get(url, path, headers = {}) {
+  return new Promise((done) => {
+    http.get(new URL(path, url), { headers, agent: false }, (response) => {
+      let bytes = 0;
+      response.on("data", (part) => (bytes += part.length));
+      response.on("end", () => done(bytes));
+    });
+  });
+}
+// Sizes of the updates of a stream, as they come.
+function watch(url, path) {
+  const watcher = { sizes: [], close: () => request.destroy() };
+  let waiting = 0;
+  const request = http.get(new URL(path, url), { agent: false }, (response) => {
+    response.on("data", (part) => {
+      const text = part.toString("latin1");
+      let from = 0;
+      for (let at = text.indexOf("\n\n"); at >= 0; at = text.indexOf("\n\n", from)) {
+        watcher.sizes.push(waiting + at - from);
+        waiting = 0;
+        from = at + 2;
+      }
+      waiting += text.length - from;
+    });
+  });
+  request.on("error", () => {});
+  return watcher;
+}
+
+async function paint(browser, master) {
+  const times = [];
+  const headlines = [];
+  for (let i = 0; i < 5; ++i) {
+    const context = await browser.createBrowserContext();
+    const page = await context.newPage();
+    await page.setViewport({ width: 1200, height: 800 });
+    await page.goto(`${master.url}#/jobs/large`);
+    await page.waitForSelector(".headline");
+    headlines.push(await page.evaluate(() => performance.now()));
+    await until("a paint", () => page.evaluate(() => performance.getEntriesByName("first-contentful-paint").length));
+    times.push(await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0].startTime));
+    await context.close();
+  }
+  say("first paint, median of 5", median(times), "ms");
+  say("the job's numbers are there, median of 5", median(headlines), "ms");
+}
+
+async function scrolling(page, name) {
+  const frames = await page.evaluate(async () => {
+    const lanes = [...document.querySelectorAll(".lanes")].pop();
+    const stamps = [];
+    await new Promise((done) => {
+      const began = performance.now();
+      const step = (now) => {
+        stamps.push(now);
+        lanes.scrollTop = ((now - began) * 2) % Math.max(1, lanes.scrollHeight - lanes.clientHeight);
+        if (now - began < 5000) requestAnimationFrame(step);
+        else done();
+      };
+      requestAnimationFrame(step);
+    });
+    return stamps.slice(1).map((stamp, i) => stamp - stamps[i]);
+  });
+  const sorted = [...frames].sort((a, b) => a - b);
+  say(`${name}: frames a second`, (1000 * frames.length) / frames.reduce((a, b) => a + b, 0), "1/s");
+  say(`${name}: the 95th of 100 frames`, sorted[Math.floor(0.95 * sorted.length)], "ms");
+}
+
+async function updates(page) {
+  const session = await page.createCDPSession();
+  await session.send("Performance.enable");
+  await session.send("Network.enable");
+  const sizes = [];
+  session.on("Network.eventSourceMessageReceived", (event) => sizes.push(event.data.length));
+  const metrics = async () => {
+    const { metrics: all } = await session.send("Performance.getMetrics");
+    return Object.fromEntries(all.map((metric) => [metric.name, metric.value]));
+  };
+  const before = await metrics();
+  await pause(1000 * SECONDS);
+  const after = await metrics();
+  const each = (name) => (1000 * (after[name] - before[name])) / Math.max(1, sizes.length);
+  say("updates that the page got, a second", sizes.length / SECONDS, "1/s");
+  say("script per update", each("ScriptDuration"), "ms");
+  say("layout and style per update", each("LayoutDuration") + each("RecalcStyleDuration"), "ms");
+  say("bytes an update, median", median(sizes), "B");
+  say("bytes an update, most", Math.max(...sizes), "B");
+}
+
+async function watchers(master, path, count, name) {
+  const all = Array.from({ length: count }, () => watch(master.url, path));
+  await until(`${count} watchers`, () => all.every((each) => each.sizes.length > 0), 60_000);
+  await pause(3000); // the first, whole ones
+  for (const each of all) each.sizes.length = 0;
+  const share = await coreShare(master, pause(1000 * SECONDS));
+  const sizes = all.flatMap((each) => each.sizes);
+  for (const each of all) each.close();
+  say(`${name}: of a core`, share, "%");
+  say(`${name}: bytes a second to one`, sizes.reduce((a, b) => a + b, 0) / SECONDS / count, "B/s");
+  await pause(1000);
+}
+
+if (!canBrowse) {
+  console.log("no Chromium, or no node_modules; run ./dev setup page");
+  process.exit(1);
+}
+const browser = await launch();
+{
+  const master = await startMaster(tidemark);
+  const jobs = await startJobs(jobsProgram, master);
+  const gzip = { "Accept-Encoding": "gzip" };
+  let bundle = 0;
+  for (const path of ["/", "/app.js", "/app.css"]) bundle += await get(master.url, path, gzip);
+  say("page, compressed", bundle, "B");
+  await paint(browser, master);
+  const page = await browser.newPage();
+  await page.setViewport({ width: 1200, height: 800 });
+  await page.goto(`${master.url}#/jobs/large`);
+  await page.waitForSelector(".hosts");
+  await updates(page);
+  await scrolling(page, "200 stages");
+  await page.evaluate(() => document.querySelector(".hosts button").click());
+  await page.waitForSelector(".lanes[aria-label*='slots']");
+  await page.goto("about:blank");
+  await page.goto(`${master.url}#/jobs/stages`);
+  await page.waitForSelector(".lanes");
+  await scrolling(page, "2,000 stages");
+  await page.close();
+  say("tasks of all hosts, as the page asks every 2 s", await get(master.url, "/api/jobs/large/tasks"), "B");
+  say("the master alone, with that job: of a core", await coreShare(master, pause(1000 * SECONDS)), "%");
+  const job = "/api/jobs/large/watch?deltas=true&interval_min=1s";
+  await watchers(master, job, 1, "1 watcher of the job, with it");
+  await watchers(master, job, 100, "100 watchers of the job, with it");
+  await stop(jobs);
+  await stop(master);
+}
+{
+  const master = await startMaster(tidemark);
+  const jobs = await startJobs(jobsProgram, master, ["1000"]);
+  await until("1,000 jobs", async () => {
+    const list = await (await fetch(`${master.url}api/jobs?page_size=1000`)).json();
+    return list.list?.snapshots?.length === 1000;
+  }, 60_000);
+  say("the master alone, with 1,000 jobs: of a core", await coreShare(master, pause(1000 * SECONDS)), "%");
+  const list = "/api/watch?interval_min=2s";
+  await watchers(master, list, 1, "1 watcher of 1,000 jobs, with them");
+  const page = await browser.newPage();
+  await page.goto(master.url);
+  await until("rows", async () => (await page.$$(".jobs tbody tr")).length === 100);
+  const session = await page.createCDPSession();
+  await session.send("Performance.enable");
+  await session.send("Network.enable");
+  let events = 0;
+  session.on("Network.eventSourceMessageReceived", () => ++events);
+  const script = async () =>
+    (await session.send("Performance.getMetrics")).metrics.find((metric) => metric.name === "ScriptDuration").value;
+  const before = await script();
+  await pause(1000 * SECONDS);
+  say("1,000 jobs: script per update of the list", (1000 * ((await script()) - before)) / Math.max(1, events), "ms");
+  await stop(jobs);
+  await stop(master);
+}
+await finish(browser);
+if (json) writeFileSync(json, `${JSON.stringify(results, null, 1)}\n`);

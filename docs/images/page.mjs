@@ -1,0 +1,83 @@
+// The screenshots of the page in README and docs: node page.mjs TIDEMARK [FOLDER]
+//
+// Real jobs of the example engine at a master of their own, as `./dev demo --web` runs them.
+import { dirname, join, resolve } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { canBrowse, finish, launch, start, startMaster, until, work } from "../../web/page/browser.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const data = resolve(here, "../../data");
+const [tidemark, folder = here] = process.argv.slice(2);
+if (!canBrowse) {
+  console.log("no Chromium, or no node_modules; run ./dev setup page");
+  process.exit(1);
+}
+const master = await startMaster(tidemark, ["--indicator", "tidemark", "nearestfit", "hadoop", "jobratio", "taskratio"]);
+const browser = await launch();
+
+function run(words) {
+  return start(tidemark, ["run", ...words, "--master", master.address, "-o", "quiet"]);
+}
+const graph = (name) => join(data, "graphs", name);
+const twoPath = (id, input, more) =>
+  run(["example", "two-path", "--input", graph(input), "--job-id", id, "--output-dir", join(work, id),
+    "--output-format", "deflate", ...more]);
+
+async function open(path, { width, height, dark = false }) {
+  const context = await browser.createBrowserContext();
+  const page = await context.newPage();
+  await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }]);
+  await page.emulateTimezone("UTC");
+  await page.setViewport({ width, height, deviceScaleFactor: 1.25 });
+  await page.goto(master.url + path);
+  return page;
+}
+async function shoot(page, name) {
+  await page.screenshot({ path: join(folder, `page-${name}.png`) });
+  console.log(`page-${name}.png`);
+}
+// As far as that is known.
+const percentOf = async (id) => {
+  const response = await fetch(`${master.url}api/jobs/${id}?view=VIEW_BASIC`);
+  const { snapshot, words } = response.ok ? await response.json() : {};
+  return snapshot?.final ? 100 : words?.has_percent ? 100 * (snapshot.estimate?.fraction_done ?? 0) : 0;
+};
+
+const desktop = { width: 1180, height: 1010 };
+const first = twoPath("two-path of last night", "wiki-vote.txt.zst", ["--slots", "2", "--reducers", "4"]);
+await first.ended;
+const demo = twoPath("two-path", "musae-github.txt.zst", ["--param", "directions=2", "--slots", "2", "--reducers", "4"]);
+await until("a third of the demo", async () => (await percentOf("two-path")) > 33, 600_000);
+const workflow = run(["workflow", "web-log", "--id", "visits", "--visits", "3000000", "--slots", "1"]);
+await until("the workflow's first job", async () => {
+  const { snapshot } = await (await fetch(`${master.url}api/jobs/visits`)).json();
+  return (snapshot?.counts?.finished_child_count ?? 0) > 0;
+}, 600_000);
+const list = await open("", { width: 1180, height: 520 });
+await list.waitForSelector(".jobs tbody tr");
+await pause(2000);
+await shoot(list, "list");
+for (const [name, options] of [
+  ["job", desktop],
+  ["job-dark", { ...desktop, dark: true }],
+  ["phone", { width: 390, height: 1150, dark: false }],
+]) {
+  const page = await open("#/jobs/two-path", options);
+  await page.waitForSelector(".chart canvas");
+  await pause(3000);
+  await shoot(page, name);
+}
+{
+  const page = await open("#/jobs/visits", desktop);
+  await page.waitForSelector(".lanes");
+  await pause(5000);
+  await shoot(page, "workflow");
+}
+await demo.ended;
+const ended = await open("#/jobs/two-path", desktop);
+await ended.waitForSelector(".chart canvas");
+await pause(3000);
+await shoot(ended, "ended");
+workflow.kill();
+await finish(browser);

@@ -1,0 +1,251 @@
+#include "master/monitor/task_list.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "master/cost/fixed_draws.h"
+
+namespace tidemark::monitor {
+namespace {
+
+using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+
+Key KeyOf(const AttemptId& id) { return {id.stage, id.index, id.stage_attempt, id.attempt}; }
+
+// Hostile times add up to what no range can hold.
+absl::Duration Length(double seconds) {
+  constexpr double kLongest = 1e10;
+  return absl::Seconds(std::isfinite(seconds) ? std::clamp(seconds, 0.0, kLongest) : kLongest);
+}
+
+// `aged`: since that was believed.
+Range RangeOf(const TaskLeft& task, const cost::StagesLeft* draws, absl::Duration aged) {
+  const auto from_now = [aged](double seconds) {
+    return std::max(Length(seconds) - aged, absl::ZeroDuration());
+  };
+  Range range = {.median = from_now(task.seconds)};
+  if (draws == nullptr || task.stage >= draws->stages.size()) return range;
+  const std::vector<cost::Draws>& of_task = draws->stages[task.stage].times.of_task;
+  if (task.place >= of_task.size() || of_task[task.place].empty()) return range;
+  cost::Draws seconds = of_task[task.place];
+  range.lower = std::min(from_now(cost::QuantileOf(seconds, 0.05)), range.median);
+  range.upper = std::max(from_now(cost::QuantileOf(seconds, 0.95)), range.median);
+  return range;
+}
+
+std::vector<TaskProgress> AllTasks(const model::JobRecord& state, const TasksLeft& left,
+                                   absl::Time now) {
+  std::map<Key, const TaskLeft*> known;
+  for (const TaskLeft& task : left.running) known.emplace(KeyOf(task.attempt), &task);
+  std::vector<TaskProgress> tasks;
+  for (const auto& [number, stage] : state.stages) {
+    for (const model::Task& task : stage.tasks) {
+      for (const auto& [which, attempt] : task.attempts) {
+        const model::AttemptLife& life = attempt.life;
+        if (life.state() == AttemptState::kQueued) continue;
+        TaskProgress& listed = tasks.emplace_back();
+        listed = {.attempt = {number, task.index, which.second, which.first},
+                  .state = life.state(),
+                  .host = life.host,
+                  .started_at = life.started_at(),
+                  .ended_at = life.ended_at(),
+                  .is_speculative = life.speculative,
+                  .failure = life.failure};
+        if (!life.is_running()) continue;
+        const auto found = known.find(KeyOf(listed.attempt));
+        if (found == known.end()) continue;
+        listed.remaining = RangeOf(*found->second, left.draws.get(),
+                                   std::max(now - left.at, absl::ZeroDuration()));
+      }
+    }
+  }
+  return tasks;
+}
+
+// Adds an attempt to the parts of the time in which it ran.
+void AddBusy(const TaskProgress& task, absl::Time began_at, absl::Time now,
+             std::vector<double>& busy) {
+  const double length = absl::ToDoubleSeconds(now - began_at) / static_cast<double>(busy.size());
+  if (!task.started_at || length <= 0) return;
+  const bool has_ended =
+      task.state != AttemptState::kStarted && task.state != AttemptState::kShuffled;
+  if (has_ended && !task.ended_at) return;
+  const double most = static_cast<double>(busy.size());
+  const auto part = [&](absl::Time at) {
+    return std::clamp(absl::ToDoubleSeconds(at - began_at) / length, 0.0, most);
+  };
+  const double from = part(*task.started_at);
+  const double to = part(has_ended ? *task.ended_at : now);
+  for (auto i = static_cast<std::size_t>(from); i < busy.size() && static_cast<double>(i) < to;
+       ++i) {
+    const double begin = static_cast<double>(i);
+    busy[i] += std::min(to, begin + 1) - std::max(from, begin);
+  }
+}
+
+std::vector<HostTasks> HostsOf(const std::vector<TaskProgress>& tasks,
+                               std::optional<absl::Time> began_at, absl::Time now) {
+  std::map<std::string, HostTasks> hosts;
+  for (const TaskProgress& task : tasks) {
+    HostTasks& host = hosts[task.host];
+    host.host = task.host;
+    if (host.busy.empty() && began_at) host.busy.resize(kBusyParts);
+    if (began_at) AddBusy(task, *began_at, now, host.busy);
+    switch (task.state) {
+      case AttemptState::kFinished:
+        ++host.finished;
+        break;
+      case AttemptState::kFailed:
+      case AttemptState::kKilled:
+      case AttemptState::kObsolete:
+        ++host.failed;
+        break;
+      case AttemptState::kQueued:
+      case AttemptState::kStarted:
+      case AttemptState::kShuffled:
+        ++host.running;
+        break;
+    }
+  }
+  std::vector<HostTasks> all;
+  all.reserve(hosts.size());
+  for (auto& [name, host] : hosts) all.push_back(std::move(host));
+  return all;
+}
+
+// Those that run most; by name again.
+std::size_t KeepBusiest(std::vector<HostTasks>& hosts) {
+  if (hosts.size() <= kHostsMax) return 0;
+  const std::size_t left_out = hosts.size() - kHostsMax;
+  std::ranges::stable_sort(hosts, [](const HostTasks& a, const HostTasks& b) {
+    return std::tuple(a.running, a.finished) > std::tuple(b.running, b.finished);
+  });
+  hosts.resize(kHostsMax);
+  std::ranges::sort(hosts, {}, &HostTasks::host);
+  return left_out;
+}
+
+// What is not asked for goes; of the rest the last to begin stay.
+std::size_t KeepAsked(const TaskQuery& query, std::vector<TaskProgress>& tasks) {
+  if (query.host) {
+    std::erase_if(tasks, [&](const TaskProgress& task) { return task.host != *query.host; });
+  }
+  const auto start = [](const TaskProgress& task) {
+    return task.started_at.value_or(absl::InfinitePast());
+  };
+  std::size_t left_out = 0;
+  if (tasks.size() > query.tasks_max) {
+    left_out = tasks.size() - (query.host ? query.tasks_max : 0);
+    std::ranges::stable_sort(tasks, std::greater<>(), start);
+    tasks.resize(query.host ? query.tasks_max : 0);
+  }
+  std::ranges::stable_sort(tasks, [&](const TaskProgress& a, const TaskProgress& b) {
+    return std::tuple(a.host, start(a)) < std::tuple(b.host, start(b));
+  });
+  return left_out;
+}
+
+// The attempt at a reduce task that leads; if none runs, the one to come.
+AttemptId LeadingId(const model::Task& task, std::size_t index) {
+  AttemptId id = {.stage = kReduceStage, .index = static_cast<std::uint32_t>(index)};
+  const model::TaskAttempt* const leading = task.leading_attempt();
+  for (const auto& [which, attempt] : task.attempts) {
+    if (&attempt == leading) id = {id.stage, id.index, which.second, which.first};
+  }
+  return id;
+}
+
+std::vector<HeavyGroup> HeavyGroups(const model::JobRecord& state,
+                                    std::span<const model::ReduceTaskForecast> forecasts) {
+  std::vector<HeavyGroup> groups;
+  const std::span<const model::Task> tasks = state.reduce_tasks();
+  for (const model::ReduceTaskForecast& task : forecasts) {
+    const bool is_known = task.heaviest.size_bytes > 0 &&
+                          task.heaviest_time > absl::ZeroDuration() && task.index < tasks.size() &&
+                          !tasks[task.index].is_finished();
+    if (!is_known) continue;
+    const model::TaskAttempt* const attempt = tasks[task.index].leading_attempt();
+    HeavyGroup& group = groups.emplace_back();
+    group = {.attempt = LeadingId(tasks[task.index], task.index),
+             .size_bytes = task.heaviest.size_bytes,
+             .time = Length(absl::ToDoubleSeconds(task.heaviest_time))};
+    if (task.reduce_time_left > absl::ZeroDuration()) {
+      group.share =
+          std::clamp(absl::FDivDuration(task.heaviest_time, task.reduce_time_left), 0.0, 1.0);
+    }
+    group.is_running = attempt != nullptr && attempt->reduce && attempt->reduce->running_group &&
+                       attempt->reduce->running_group->key == task.heaviest.key;
+  }
+  std::ranges::stable_sort(groups, std::greater<>(), &HeavyGroup::time);
+  if (groups.size() > kHeavyGroupsMax) groups.resize(kHeavyGroupsMax);
+  return groups;
+}
+
+}  // namespace
+
+std::vector<TaskLeft> ReduceTasksLeft(const model::JobRecord& state,
+                                      const model::ReducePhaseForecast& forecast, absl::Time now) {
+  std::vector<TaskLeft> running;
+  const std::span<const model::Task> tasks = state.reduce_tasks();
+  for (const model::ReduceTaskForecast& task : forecast.tasks) {
+    if (task.index >= tasks.size() || tasks[task.index].leading_attempt() == nullptr) continue;
+    if (task.ends_at == absl::InfiniteFuture()) continue;
+    const std::size_t place = running.size();
+    running.push_back({.attempt = LeadingId(tasks[task.index], task.index),
+                       .seconds = absl::ToDoubleSeconds(task.ends_at - now),
+                       .place = place});
+  }
+  // The draws are those of the running tasks by index, then of those that wait; where there are
+  // others, whose is which is not known.
+  const bool is_in_order = forecast.left != nullptr && !forecast.left->stages.empty() &&
+                           forecast.left->stages[0].work.running.size() == running.size() &&
+                           forecast.evidence.has_value();
+  if (!is_in_order) {
+    for (TaskLeft& task : running) task.place = static_cast<std::size_t>(-1);
+  }
+  return running;
+}
+
+JobTasks ListTasks(const model::JobRecord& state, const TasksLeft& left, const TaskQuery& query,
+                   absl::Time now) {
+  JobTasks list = {.at = now, .tasks = AllTasks(state, left, now)};
+  for (const TaskProgress& task : list.tasks) {
+    if (!task.started_at) continue;
+    list.began_at = std::min(list.began_at.value_or(*task.started_at), *task.started_at);
+  }
+  list.hosts = HostsOf(list.tasks, list.began_at, now);
+  list.hosts_left_out = KeepBusiest(list.hosts);
+  list.tasks_left_out = KeepAsked(query, list.tasks);
+  list.heavy_groups = HeavyGroups(state, left.of_groups);
+  return list;
+}
+
+std::vector<PastForecast> ThinnedForecasts(std::span<const model::EndPrediction> said,
+                                           absl::Time started_at, std::size_t most) {
+  std::vector<PastForecast> kept;
+  if (said.empty() || most == 0) return kept;
+  const std::size_t stride = (said.size() + most - 1) / most;
+  // From the last one back, so that it is among them.
+  for (std::size_t i = (said.size() - 1) % stride; i < said.size(); i += stride) {
+    const model::EndPrediction& each = said[i];
+    const auto part = [&](std::optional<absl::Time> end) {
+      return model::Progress(started_at, each.at, end);
+    };
+    PastForecast& forecast = kept.emplace_back();
+    forecast = {.at = each.at,
+                .ends_at = each.end,
+                .ends_at_lower = each.lower,
+                .ends_at_upper = each.upper,
+                .fraction_done = part(each.end)};
+    forecast.fraction_done_lower = each.upper ? part(each.upper) : forecast.fraction_done;
+    forecast.fraction_done_upper = each.lower ? part(each.lower) : forecast.fraction_done;
+  }
+  return kept;
+}
+
+}  // namespace tidemark::monitor

@@ -1,0 +1,32 @@
+#include "proto/wire/attempt_message.h"
+
+namespace tidemark::wire {
+
+v1::AttemptState EncodeAttemptState(AttemptState state) {
+  switch (state) {
+    case AttemptState::kQueued:
+      return v1::ATTEMPT_STATE_QUEUED;
+    case AttemptState::kStarted:
+      return v1::ATTEMPT_STATE_STARTED;
+    case AttemptState::kShuffled:
+      return v1::ATTEMPT_STATE_SHUFFLED;
+    case AttemptState::kFinished:
+      return v1::ATTEMPT_STATE_FINISHED;
+    case AttemptState::kFailed:
+      return v1::ATTEMPT_STATE_FAILED;
+    case AttemptState::kKilled:
+      return v1::ATTEMPT_STATE_KILLED;
+    case AttemptState::kObsolete:
+      return v1::ATTEMPT_STATE_OBSOLETE;
+  }
+  return v1::ATTEMPT_STATE_UNSPECIFIED;
+}
+
+void EncodeAttemptId(const AttemptId& id, v1::TaskAttemptId& message) {
+  message.set_stage(id.stage);
+  message.set_stage_attempt(id.stage_attempt);
+  message.set_index(id.index);
+  message.set_attempt(id.attempt);
+}
+
+}  // namespace tidemark::wire
