@@ -80,7 +80,7 @@ std::string TableOf(const std::string& node, const json& metadata) {
   if (words.size() >= 2 && absl::StartsWith(words[1], "ExistingRDD")) return "";
   if (words[0] == "LocalTableScan") return "";
   if (words.size() >= 3) return words[2];
-  const std::string location = Text(metadata, "Location");
+  std::string location = Text(metadata, "Location");
   const std::size_t bracket = location.find('[');
   if (bracket != std::string::npos && absl::EndsWith(location, "]")) {
     return location.substr(bracket + 1, location.size() - bracket - 2);
@@ -369,29 +369,28 @@ void ExecutedPlans::TaskEnd(const json& event) {
   if (is_new) start_ups_[executor] = *launched + (*ended - *launched) / 2;
   const auto start_up = start_ups_.find(executor);
   if (start_up != start_ups_.end() && *launched <= start_up->second) {
-    double& first = stage.first_tasks[executor];
-    first = std::max(first, seconds);
+    stage.longest_first = std::max(stage.longest_first, seconds);
+    stage.loading = std::max(stage.loading, Amount(metrics, "Executor Deserialize Time") * kMilli);
   } else {
     stage.tasks.push_back(seconds);
   }
 }
 
-// By how much a first task took longer than the others of its stage, the longest, median and
-// shortest; where there are no others, up to all of it.
+// Any other stage would load code, too, which Spark times; but not run the same code for the first
+// time, slowly, which is part of why first tasks take longer than the others of their stage.
 void ExecutedPlans::FindStartUps() {
   for (auto& [number, stage] : stages_) {
-    double most = 0;
-    for (const auto& [executor, seconds] : stage.first_tasks) most = std::max(most, seconds);
-    if (most == 0) continue;
-    if (stage.tasks.empty()) {
-      const double longest = std::min(most, kStartUpMost);
-      stage.run.start_up = {0, longest / 2, longest};
-      continue;
+    if (stage.longest_first == 0) continue;
+    double typical = std::min(stage.longest_first, kStartUpMost);
+    double most = typical;
+    if (!stage.tasks.empty()) {
+      std::sort(stage.tasks.begin(), stage.tasks.end());
+      typical = stage.longest_first - stage.tasks[stage.tasks.size() / 2];
+      most = stage.longest_first - stage.tasks.front();
     }
-    std::sort(stage.tasks.begin(), stage.tasks.end());
-    const auto beyond = [most](double other) { return std::max(most - other, 0.0); };
-    stage.run.start_up = {beyond(stage.tasks.back()), beyond(stage.tasks[stage.tasks.size() / 2]),
-                          beyond(stage.tasks.front())};
+    const double least = std::min(stage.loading, stage.longest_first);
+    typical = std::max(typical, least);
+    stage.run.start_up = {least, (least + typical) / 2, std::max(most, typical)};
   }
 }
 

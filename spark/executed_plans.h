@@ -77,8 +77,9 @@ class ExecutedPlans {
   struct Stage {
     advise::StageRun run;
     bool has_run = false;
-    std::vector<double> tasks;                  // seconds of the first that ended
-    std::map<std::string, double> first_tasks;  // likewise, by executors that had run nothing
+    std::vector<double> tasks;  // seconds of the first that ended
+    double longest_first = 0;   // of those on executors that had run nothing; seconds
+    double loading = 0;         // of these, the most for loading code; seconds
     double read_records = 0;
     double written_bytes = 0;
     std::map<std::uint64_t, Rdd> rdds;  // of a job outside of SQL

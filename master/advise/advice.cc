@@ -131,6 +131,7 @@ void Rank(const History& history, const std::vector<Point>& points,
   }
   for (const std::vector<std::size_t>& of_plan : points_of) {
     std::vector<gray_box::Candidate> some;
+    some.reserve(of_plan.size());
     for (const std::size_t i : of_plan) some.push_back(candidates[i]);
     const std::size_t best = gray_box::MaxBenefit(some);
     if (best < some.size()) ++described[of_plan[best]].max_benefit_of;

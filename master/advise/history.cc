@@ -100,6 +100,7 @@ absl::StatusOr<History> Compared(const std::vector<RanPlan>& plans) {
   double end = 0;
   std::set<std::string> applications;
   std::vector<const RanPlan*> by_time;
+  by_time.reserve(plans.size());
   for (const RanPlan& plan : plans) by_time.push_back(&plan);
   std::stable_sort(by_time.begin(), by_time.end(),
                    [](const RanPlan* a, const RanPlan* b) { return a->begin < b->begin; });

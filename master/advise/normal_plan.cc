@@ -106,8 +106,9 @@ class Columns {
     for (std::size_t at = 0; at < text.size();) {
       std::size_t end = at + 1;
       if (text[at] == '#') {
-        while (end < text.size() && absl::ascii_isdigit(static_cast<unsigned char>(text[end])))
+        while (end < text.size() && absl::ascii_isdigit(static_cast<unsigned char>(text[end]))) {
           ++end;
+        }
       }
       if (end == at + 1) {
         out += text[at++];

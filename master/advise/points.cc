@@ -55,7 +55,7 @@ void FindOccurrences(const History& history, std::size_t number,
       use.bytes = plan.ran->operators[op.ran].bytes;
     }
     if (point.bar.empty()) point.bar = op.bar;
-    point.uses.push_back(std::move(use));
+    point.uses.push_back(use);
   }
 }
 
