@@ -428,6 +428,30 @@ void AddForget(CLI::App& command, Choice& choice) {
   app.footer(kExitCodesOfForgetting);
 }
 
+// Each a list, separated by commas; there is a row for each combination.
+void AddSparkLevels(CLI::App& app, WhatIfArguments& arguments) {
+  Between(1U, 10'000U,
+          app.add_option("--cores", arguments.cores, "Of a log of Spark: cores of an executor"))
+      ->delimiter(',');
+  app.add_option("--memory", arguments.memory, "Of a log of Spark: memory of an executor, as 4g")
+      ->delimiter(',');
+  Between(1U, 1'000'000U,
+          app.add_option("--partitions", arguments.partitions,
+                         "Of a log of Spark: partitions of shuffles"))
+      ->delimiter(',');
+  app.add_option("--compress", arguments.compress, "Of a log of Spark: whether to compress shuffles")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"true", "false"}))
+      ->type_name("true|false");
+  Between(1e-6, 1e6,
+          app.add_option("--data", arguments.data, "Of a log of Spark: so many times its data"))
+      ->delimiter(',');
+  app.add_option("--learn", arguments.learn,
+                 "Logs of other runs of the same application, at other settings, to learn from")
+      ->expected(1, -1)
+      ->type_name("LOG");
+}
+
 void AddWhatIf(CLI::App& command, Choice& choice) {
   CLI::App& app = *command.add_subcommand(
       "what-if", "Estimate when a plan or a job would end, as it is or otherwise");
@@ -455,6 +479,7 @@ void AddWhatIf(CLI::App& command, Choice& choice) {
          "Of a log of Spark: settings, as spark-submit takes them; see docs/what-if.md")
       ->expected(1, -1)
       ->type_name("KEY=VALUE");
+  AddSparkLevels(app, arguments);
   Between(1e-6, 1e6,
           app.add_option("--data-factor", arguments.data_factor,
                          "Scale the data of what has not started by this factor"));

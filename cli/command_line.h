@@ -95,6 +95,13 @@ struct WhatIfArguments {
   std::vector<std::uint32_t> slots;             // a scenario for each; empty: as it is
   std::vector<std::uint32_t> executors;         // of an application of Spark, likewise
   std::map<std::string, std::string> settings;  // of Spark
+  // Of a log of Spark; a row for each combination. Empty: as it is.
+  std::vector<std::uint32_t> cores;  // of an executor
+  std::vector<std::string> memory;   // likewise
+  std::vector<std::uint32_t> partitions;
+  std::vector<std::string> compress;  // "true", "false"
+  std::vector<double> data;           // factors
+  std::vector<std::string> learn;     // logs of other runs
   std::optional<double> data_factor;
   std::optional<SchedulingPolicy> policy;
   MasterArguments master;

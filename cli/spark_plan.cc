@@ -53,9 +53,25 @@ PlannedStage StageOf(const StageProfile& ran, const std::string& name) {
 // Of a stage that Spark's events did not name.
 constexpr std::uint32_t kNoStage = std::numeric_limits<std::uint32_t>::max();
 
-// As it ran, and as it would.
-absl::StatusOr<std::pair<phases::Settings, phases::Settings>> SettingsOf(
-    const spark::MeasuredStages& measured, const std::map<std::string, std::string>& changes) {
+double WorkOf(const PlannedStage& stage) {
+  double sum = 0;
+  for (const absl::Duration time : stage.task_times) sum += absl::ToDoubleSeconds(time);
+  if (stage.task_times.empty()) return 0;
+  return sum / static_cast<double>(stage.task_times.size()) * static_cast<double>(stage.task_count);
+}
+
+void Stretch(double factor, PlannedStage& stage) {
+  if (factor == 1) return;
+  for (auto* times : {&stage.task_times, &stage.first_task_times, &stage.fresh_task_times,
+                      &stage.last_task_times}) {
+    for (absl::Duration& time : *times) time *= factor;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<SettingsPair> SettingsOf(const spark::MeasuredStages& measured,
+                                        const std::map<std::string, std::string>& changes) {
   const std::vector<const char*>& known = phases::PropertiesOfUse();
   phases::Properties properties = measured.properties();
   phases::SeenExecutors seen = measured.executors();
@@ -76,10 +92,9 @@ absl::StatusOr<std::pair<phases::Settings, phases::Settings>> SettingsOf(
   }
   const auto other = phases::ParseSettings(measured.version(), properties, seen);
   if (!other.ok()) return other.status();
-  return std::pair(*ran, *other);
+  return SettingsPair{*ran, *other};
 }
 
-// With the counters of their tasks.
 std::vector<phases::RanStage> StagesOf(const SparkRun& run) {
   const std::vector<PlannedStage>& planned = run.plan.jobs[0].stages;
   std::map<std::string, std::uint64_t> readers;  // tasks that read what the stage wrote
@@ -104,31 +119,20 @@ std::vector<phases::RanStage> StagesOf(const SparkRun& run) {
   return stages;
 }
 
-// The slots that it had, unless there would be other executors.
-std::uint32_t SlotsWith(const SparkRun& run,
-                        const std::pair<phases::Settings, phases::Settings>& settings) {
+std::uint32_t SlotsWith(const SparkRun& run, const SettingsPair& settings) {
   const auto slots = [](const phases::Settings& of) { return of.executors * of.tasks_at_once(); };
   const auto& [ran, other] = settings;
   if (slots(ran) == slots(other)) return run.plan.cluster.slots;
   return static_cast<std::uint32_t>(std::clamp(slots(other), 1.0, static_cast<double>(kSlotsMax)));
 }
 
-double WorkOf(const PlannedStage& stage) {
-  double sum = 0;
-  for (const absl::Duration time : stage.task_times) sum += absl::ToDoubleSeconds(time);
-  if (stage.task_times.empty()) return 0;
-  return sum / static_cast<double>(stage.task_times.size()) * static_cast<double>(stage.task_count);
+std::string RemarkOnUntold(const std::vector<phases::Cost>& untold) {
+  if (untold.empty()) return "";
+  std::vector<std::string> names;
+  for (const phases::Cost cost : untold) names.emplace_back(phases::NameOf(cost));
+  return fmt::format("usual costs are taken for what this run does not tell: {}",
+                     fmt::join(names, ", "));
 }
-
-void Stretch(double factor, PlannedStage& stage) {
-  if (factor == 1) return;
-  for (auto* times : {&stage.task_times, &stage.first_task_times, &stage.fresh_task_times,
-                      &stage.last_task_times}) {
-    for (absl::Duration& time : *times) time *= factor;
-  }
-}
-
-}  // namespace
 
 bool IsSparkLog(const std::string& path) {
   const auto log = spark::LogReader::Open(path, {});
@@ -178,6 +182,7 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
     const Named named = known == stages.end() ? Named{kNoStage, ran.name} : known->second;
     job.stages.push_back(StageOf(ran, named.name));
     result.numbers.push_back(named.number);
+    result.signatures.push_back(ran.name);
   }
   for (std::size_t i = 0; i < run.stages.size(); ++i) {
     for (const std::size_t parent : run.stages[i].parents) {
@@ -194,7 +199,7 @@ absl::StatusOr<OtherRun> WithSettings(const SparkRun& run,
                                       const std::map<std::string, std::string>& changes) {
   const auto settings = SettingsOf(run.measured, changes);
   if (!settings.ok()) return settings.status();
-  const auto models = phases::WhatIf::Learn(StagesOf(run), settings->first, phases::UsualCosts());
+  const auto models = phases::WhatIf::Learn(StagesOf(run), settings->ran, phases::UsualCosts());
   if (!models.ok()) {
     return absl::FailedPreconditionError(
         fmt::format("the log has no metrics of tasks to learn from: {}",
@@ -206,7 +211,7 @@ absl::StatusOr<OtherRun> WithSettings(const SparkRun& run,
   std::set<phases::Cost> untold;
   std::vector<PlannedStage>& stages = other.plan.jobs[0].stages;
   for (std::size_t i = 0; i < stages.size(); ++i) {
-    const phases::Changed changed = models->On(i, settings->second);
+    const phases::Changed changed = models->On(i, settings->other);
     const double seconds = WorkOf(stages[i]);
     Stretch(changed.times, stages[i]);
     // Stages err alike, by the costs that they share.
@@ -215,12 +220,8 @@ absl::StatusOr<OtherRun> WithSettings(const SparkRun& run,
     untold.insert(changed.untold.begin(), changed.untold.end());
   }
   if (work > 0) other.deviation = spread / work;
-  if (!untold.empty()) {
-    std::vector<std::string> names;
-    for (const phases::Cost cost : untold) names.emplace_back(phases::NameOf(cost));
-    other.remarks.push_back(fmt::format("usual costs are taken for what this run does not tell: {}",
-                                        fmt::join(names, ", ")));
-  }
+  const std::string remark = RemarkOnUntold({untold.begin(), untold.end()});
+  if (!remark.empty()) other.remarks.push_back(remark);
   return other;
 }
 

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "master/phases/settings.h"
+#include "master/phases/what_if.h"
 #include "spark/measured_stages.h"
 #include "tidemark/plan.h"
 
@@ -19,6 +21,7 @@ struct SparkRun {
   // One job with the stages that ran, their task times by warmth, and as many slots as it had.
   Plan plan;
   std::vector<std::uint32_t> numbers;  // Spark's, of its stages
+  std::vector<std::string> signatures;  // of its stages; the same in other runs
   spark::MeasuredStages measured;
   std::vector<std::string> remarks;  // RemarksOn() the log
 };
@@ -32,8 +35,23 @@ struct OtherRun {
   std::uint32_t slots = 1;
   // Of the log of a factor on the whole of it, for what the models do not know.
   double deviation = 0;
+  std::string binding;               // what most of its time would go to; empty: not known
   std::vector<std::string> remarks;  // for people: what they do not know
 };
+
+// How it ran, and how it would with `changes`. Errors: as WithSettings().
+struct SettingsPair {
+  phases::Settings ran;
+  phases::Settings other;
+};
+absl::StatusOr<SettingsPair> SettingsOf(const spark::MeasuredStages& measured,
+                                        const std::map<std::string, std::string>& changes);
+// Its stages with the counters of their tasks.
+std::vector<phases::RanStage> StagesOf(const SparkRun& run);
+// The slots that it had, unless there would be other executors.
+std::uint32_t SlotsWith(const SparkRun& run, const SettingsPair& settings);
+// For people; empty: there are none.
+std::string RemarkOnUntold(const std::vector<phases::Cost>& untold);
 
 // `changes`: settings as of spark-submit --conf. Errors, which name the setting: one that no model
 // knows, a value that cannot be, a version of Spark or a number of executors that the log does not

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <system_error>
@@ -18,6 +20,7 @@
 #include "cli/plan_file.h"
 #include "cli/progress.h"
 #include "cli/spark_plan.h"
+#include "cli/spark_runs.h"
 #include "cli/table_output.h"
 #include "proto/wire/job_codec.h"
 
@@ -53,6 +56,10 @@ struct Answer {
   std::string scenario;
   Outcome outcome;
   std::vector<std::string> remarks;
+  std::map<std::string, std::string> settings;  // of Spark, that were changed
+  std::optional<double> data_factor;
+  std::optional<double> core_hours;  // of all executors, until the end
+  std::string binding;               // what most of the time goes to; empty: not known
 };
 
 std::string JsonOf(const Answer& answer) {
@@ -60,6 +67,10 @@ std::string JsonOf(const Answer& answer) {
   if (answer.outcome.busy_share) {
     json += fmt::format(R"(,"busy_share":{})", *answer.outcome.busy_share);
   }
+  if (answer.core_hours) json += fmt::format(R"(,"core_hours":{})", *answer.core_hours);
+  if (!answer.binding.empty()) json += fmt::format(R"(,"binding":"{}")", answer.binding);
+  if (answer.data_factor) json += fmt::format(R"(,"data_factor":{})", *answer.data_factor);
+  if (!answer.settings.empty()) json += fmt::format(R"(,"settings":{})", nlohmann::json(answer.settings).dump());
   if (!answer.remarks.empty()) {  // words of ours, without anything to escape
     json += fmt::format(R"(,"remarks":["{}"])", fmt::join(answer.remarks, R"(",")"));
   }
@@ -93,7 +104,8 @@ int Show(const WhatIfArguments& arguments, const std::vector<Scenario>& scenario
          const Outcomes& outcomes) {
   std::vector<Answer> answers;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    answers.push_back({i < scenarios.size() ? NameOf(scenarios[i]) : "", outcomes[i], {}});
+    answers.push_back(
+        {.scenario = i < scenarios.size() ? NameOf(scenarios[i]) : "", .outcome = outcomes[i]});
   }
   return Show(arguments, answers);
 }
@@ -119,14 +131,89 @@ int Wrong(const absl::Status& status) {
   return kUsage;
 }
 
+bool NeedsModelsOfSize(const WhatIfArguments& arguments) {
+  return !arguments.partitions.empty() || !arguments.data.empty() || !arguments.learn.empty();
+}
+
 bool HasSparkSettings(const WhatIfArguments& arguments) {
-  return !arguments.executors.empty() || !arguments.settings.empty();
+  return !arguments.executors.empty() || !arguments.settings.empty() || !arguments.cores.empty() ||
+         !arguments.memory.empty() || !arguments.compress.empty() || NeedsModelsOfSize(arguments);
 }
 
 int RefuseSparkSettings(const WhatIfArguments& arguments) {
-  Complain(fmt::format("{} is no event log of Spark: --executors and --conf are for these alone",
+  Complain(fmt::format("{} is no event log of Spark: --executors, --cores, --memory, --partitions, --compress, --data, "
+                       "--learn and --conf are for these alone",
                        arguments.subject));
   return kUsage;
+}
+
+// More rows are no table for people.
+constexpr std::size_t kRowsMax = 1000;
+
+// A row that is asked for.
+struct SparkRow {
+  std::vector<std::string> parts;  // of its name
+  std::map<std::string, std::string> settings;
+  std::optional<double> data_factor;
+};
+
+// Each of `rows` with each of `values`, which `set` puts in.
+template <typename Value, typename Set>
+std::vector<SparkRow> Combined(const std::vector<SparkRow>& rows, const std::vector<Value>& values,
+                               const Set& set) {
+  if (values.empty()) return rows;
+  std::vector<SparkRow> combined;
+  for (const SparkRow& row : rows) {
+    for (const Value& value : values) {
+      combined.push_back(row);
+      set(value, combined.back());
+    }
+  }
+  return combined;
+}
+
+std::vector<SparkRow> RowsOf(const WhatIfArguments& arguments) {
+  const auto setting = [](std::vector<const char*> names, const char* words) {
+    return [names = std::move(names), words](const auto& value, SparkRow& row) {
+      for (const char* name : names) row.settings[name] = fmt::format("{}", value);
+      row.parts.push_back(fmt::format(fmt::runtime(words), value));
+    };
+  };
+  std::vector<SparkRow> rows(1);
+  rows = Combined(rows, arguments.executors, setting({"spark.executor.instances"}, "{} executors"));
+  rows = Combined(rows, arguments.cores, setting({"spark.executor.cores"}, "{} cores"));
+  rows = Combined(rows, arguments.memory, setting({"spark.executor.memory"}, "{} memory"));
+  rows = Combined(rows, arguments.partitions,
+                  setting({"spark.sql.shuffle.partitions", "spark.default.parallelism"},
+                          "{} partitions"));
+  rows = Combined(rows, arguments.compress, [](const std::string& value, SparkRow& row) {
+    row.settings["spark.shuffle.compress"] = value;
+    row.parts.emplace_back(value == "true" ? "compressed" : "not compressed");
+  });
+  rows = Combined(rows, arguments.data, [](double value, SparkRow& row) {
+    row.data_factor = value;
+    row.parts.push_back(fmt::format("{:g}x data", value));
+  });
+  for (SparkRow& row : rows) {
+    for (const auto& [name, value] : arguments.settings) {
+      row.settings.try_emplace(name, value);
+      row.parts.push_back(fmt::format("{}={}", name, value));
+    }
+  }
+  return rows;
+}
+
+// The runs to learn from beside the one that is asked about. Errors name the log.
+absl::StatusOr<SparkRuns> LearnFrom(const WhatIfArguments& arguments, const SparkRun& run) {
+  std::vector<SparkRun> runs = {run};
+  std::vector<std::string> paths = {arguments.subject};
+  for (const std::string& path : arguments.learn) {
+    auto other = ReadSparkRun(path);
+    if (!other.ok()) return other.status();
+    runs.push_back(*std::move(other));
+    paths.push_back(path);
+  }
+  return SparkRuns::Learn(std::move(runs), paths);
 }
 
 // As it ran, and with each set of settings.
@@ -137,30 +224,47 @@ int OfSparkSettings(const WhatIfArguments& arguments, const SparkRun& run) {
     return kUsage;
   }
   const Scenario& scenario = scenarios[0];
-  std::vector<std::map<std::string, std::string>> changes;
-  for (const std::uint32_t executors : arguments.executors) {
-    changes.push_back(arguments.settings);
-    changes.back()["spark.executor.instances"] = fmt::format("{}", executors);
+  const std::vector<SparkRow> rows = RowsOf(arguments);
+  if (rows.size() > kRowsMax) {
+    Complain(fmt::format("{} combinations of settings; ask for at most {}", rows.size(), kRowsMax));
+    return kUsage;
   }
-  if (changes.empty()) changes.push_back(arguments.settings);
+  std::optional<SparkRuns> runs;
+  if (NeedsModelsOfSize(arguments)) {
+    auto learnt = LearnFrom(arguments, run);
+    if (!learnt.ok()) return Wrong(learnt.status());
+    runs.emplace(*std::move(learnt));
+  }
   std::vector<Answer> answers;
-  auto as_it_is = cli::EstimateStages(run.plan, {}, absl::Now());
-  if (!as_it_is.ok()) return Wrong(InPlanFile(arguments.subject, as_it_is.status()));
-  answers.push_back({"as it is", *std::move(as_it_is), {}});
-  for (const auto& settings : changes) {
-    auto other = WithSettings(run, settings);
+  const auto add = [&](const std::string& name, const OtherRun& other, const Scenario& set,
+                       const SparkRow& row) -> absl::Status {
+    auto outcome = cli::EstimateStages(other.plan, set, absl::Now(), other.deviation);
+    if (!outcome.ok()) return outcome.status();
+    Answer answer = {.scenario = name,
+                     .outcome = *std::move(outcome),
+                     .remarks = other.remarks,
+                     .settings = row.settings,
+                     .data_factor = row.data_factor,
+                     .binding = other.binding};
+    if (const auto& remaining = answer.outcome.snapshot.estimate.remaining) {
+      answer.core_hours = absl::ToDoubleHours(remaining->median) * other.slots;
+    }
+    answers.push_back(std::move(answer));
+    return absl::OkStatus();
+  };
+  const absl::Status base =
+      add("as it is", {.plan = run.plan, .slots = run.plan.cluster.slots}, {}, {});
+  if (!base.ok()) return Wrong(InPlanFile(arguments.subject, base));
+  for (const SparkRow& row : rows) {
+    if (row.parts.empty() && runs) continue;  // the run as it is, which is there
+    auto other = runs ? runs->With(row.settings, row.data_factor.value_or(1))
+                      : WithSettings(run, row.settings);
     if (!other.ok()) return Wrong(InPlanFile(arguments.subject, other.status()));
     Scenario set = scenario;
     if (!set.slots) set.slots = other->slots;
-    auto outcome = cli::EstimateStages(other->plan, set, absl::Now(), other->deviation);
-    if (!outcome.ok()) return Wrong(InPlanFile(arguments.subject, outcome.status()));
-    std::vector<std::string> parts;
-    for (const auto& [name, value] : settings) {
-      parts.push_back(name == "spark.executor.instances" ? fmt::format("{} executors", value)
-                                                         : fmt::format("{}={}", name, value));
+    if (absl::Status added = add(Named(row.parts, scenario), *other, set, row); !added.ok()) {
+      return Wrong(InPlanFile(arguments.subject, added));
     }
-    answers.push_back(
-        {Named(std::move(parts), scenario), *std::move(outcome), std::move(other->remarks)});
   }
   return Show(arguments, answers);
 }

@@ -110,7 +110,8 @@ class Spark:
             "spark.eventLog.rolling.enabled": "false",
             "spark.eventLog.dir": events.as_uri(),
             **settings}
-        command = [str(self.home / "bin" / "spark-submit"), "--master", CLUSTER, "--driver-memory", "1g"]
+        master = options.pop("spark.master", CLUSTER)
+        command = [str(self.home / "bin" / "spark-submit"), "--master", master, "--driver-memory", "1g"]
         for name, value in options.items():
             command += ["--conf", f"{name}={value}"]
         return command + list(words)

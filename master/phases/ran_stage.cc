@@ -67,14 +67,14 @@ Flow FetchedOf(const TaskCounters& all, double tasks) {
 }  // namespace
 
 Stage StageOf(std::span<const TaskCounters> tasks, double next_tasks, bool is_relocatable,
-              const Settings& settings) {
+              const Settings& settings, double compress_ratio) {
   const TaskCounters all = Totals(tasks);
   const double count = static_cast<double>(tasks.size());
   Stage stage = {.shape = ShapeOf(all, is_relocatable)};
   DataStatistics& data = stage.data;
   const Flow input = InputOf(all.input, count, stage.shape);
   data.input_width = Ratio(input.bytes, input.records, 1);
-  data.compress_ratio = kUsualCompressRatio;
+  data.compress_ratio = compress_ratio;
   const double spilled = Ratio(all.spilled_disk_bytes, all.spilled_memory_bytes, 0);
   if (spilled > 0) {
     const double ratio = settings.compresses_shuffle ? data.compress_ratio : 1;

@@ -46,9 +46,9 @@ struct TaskCounters {
 inline constexpr double kUsualCompressRatio = 0.5;
 
 // The average of tasks that ran with `settings`. `next_tasks`: of the stages that read what it
-// wrote. REQUIRES: at least one task.
+// wrote; `compress_ratio`: of shuffled bytes, where no spill shows it. REQUIRES: at least one task.
 Stage StageOf(std::span<const TaskCounters> tasks, double next_tasks, bool is_relocatable,
-              const Settings& settings);
+              const Settings& settings, double compress_ratio = kUsualCompressRatio);
 
 // What one of them did, by the stage's model and its own sizes. At least one record, so that its
 // time has somebody to be charged to.

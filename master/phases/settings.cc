@@ -165,7 +165,9 @@ const std::vector<const char*>& PropertiesOfUse() {
                                    "spark.shuffle.compress",
                                    "spark.shuffle.spill.compress",
                                    "spark.io.compression.codec",
-                                   "spark.serializer"};
+                                   "spark.serializer",
+                                   "spark.sql.shuffle.partitions",
+                                   "spark.default.parallelism"};
   return *names;
 }
 
@@ -210,6 +212,8 @@ absl::StatusOr<Settings> ParseSettings(absl::string_view version, const Properti
   reader.Read("spark.shuffle.spill.compress", settings.compresses_spills, ParseBool);
   reader.Read("spark.io.compression.codec", settings.codec, ParseCodec);
   reader.Read("spark.serializer", settings.serializer, ParseSerializer);
+  reader.Read("spark.sql.shuffle.partitions", settings.sql_partitions, UpTo(kPartitionsMax));
+  reader.Read("spark.default.parallelism", settings.default_partitions, UpTo(kPartitionsMax));
   if (!reader.wrong().ok()) return reader.wrong();
   return settings;
 }

@@ -67,6 +67,8 @@ struct Settings {
   bool compresses_spills = true;                           // [pIsSpillCompress]
   Codec codec = Codec::kLz4;                               // [pCompressor]
   Serializer serializer = Serializer::kJava;               // [pSerializer]
+  std::uint32_t sql_partitions = 200;                      // of shuffles of SQL
+  std::uint32_t default_partitions = 0;                    // of others; 0: the program decides
   friend bool operator==(const Settings&, const Settings&) = default;
 
   // Tasks that an executor runs at once; at least 1.

@@ -1,0 +1,88 @@
+#include "cli/spark_runs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "absl/status/status.h"
+
+namespace tidemark::cli {
+namespace {
+
+// Of a stage; more of them would not tell more of their spread.
+constexpr std::size_t kTimesMax = 500;
+
+// Of one kind only: the models know the mean of all tasks, cold and warm. Shaped as they were.
+void SetTimes(const phases::ExpectedStage& expected, const std::vector<phases::TaskCounters>& ran,
+              PlannedStage& stage) {
+  stage.task_count = static_cast<std::uint64_t>(std::max(std::round(expected.tasks), 1.0));
+  double mean = 0;
+  for (const phases::TaskCounters& task : ran) {
+    mean += task.seconds / static_cast<double>(ran.size());
+  }
+  stage.task_times.clear();
+  stage.first_task_times.clear();
+  stage.fresh_task_times.clear();
+  stage.last_task_times.clear();
+  for (std::size_t i = 0; i < std::min(ran.size(), kTimesMax); ++i) {
+    const double shape = mean > 0 ? ran[i].seconds / mean : 1;
+    stage.task_times.push_back(absl::Seconds(expected.task_seconds * shape));
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<SparkRuns> SparkRuns::Learn(std::vector<SparkRun> runs,
+                                           const std::vector<std::string>& paths) {
+  std::vector<phases::RanApplication> ran;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto settings = SettingsOf(runs[i].measured, {});
+    if (!settings.ok()) {
+      return absl::Status(settings.status().code(),
+                          fmt::format("{}: {}", paths[i], std::string(settings.status().message())));
+    }
+    ran.push_back({.settings = settings->ran, .stages = StagesOf(runs[i]), .names = runs[i].signatures});
+  }
+  auto models = phases::ManyRuns::Learn(std::move(ran), phases::UsualCosts());
+  if (!models.ok()) {
+    return absl::FailedPreconditionError(
+        fmt::format("the logs have no metrics of tasks to learn from: {}",
+                    std::string(models.status().message())));
+  }
+  return SparkRuns(std::move(runs), *std::move(models));
+}
+
+absl::StatusOr<OtherRun> SparkRuns::With(const std::map<std::string, std::string>& changes,
+                                         double data_factor) const {
+  const auto settings = SettingsOf(runs_[0].measured, changes);
+  if (!settings.ok()) return settings.status();
+  const phases::Asked asked = {.settings = settings->other, .data_factor = data_factor};
+  const std::size_t like = models_.MostLike(asked);
+  const SparkRun& base = runs_[like];
+  const phases::ExpectedRun expected = models_.On(like, asked);
+  const double slots = settings->other.executors * settings->other.tasks_at_once();
+  OtherRun other = {.plan = base.plan,
+                    .slots = static_cast<std::uint32_t>(std::clamp(slots, 1.0, 1e6)),
+                    .deviation = expected.deviation,
+                    .binding = phases::NameOf(expected.binding)};
+  // Task times are those of these very slots.
+  other.plan.cluster.slots = other.slots;
+  std::vector<PlannedStage>& stages = other.plan.jobs[0].stages;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    if (!expected.stages[i].is_known) continue;
+    SetTimes(expected.stages[i], base.measured.stages().at(base.numbers[i]).tasks, stages[i]);
+  }
+  if (!expected.beyond.empty()) {
+    other.remarks.push_back(
+        fmt::format("beyond all runs that were learnt from: {}", fmt::join(expected.beyond, ", ")));
+  }
+  const std::string remark = RemarkOnUntold(expected.untold);
+  if (!remark.empty()) other.remarks.push_back(remark);
+  return other;
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,35 @@
+// Several runs of an application of Spark, learnt from together: what if it ran with other settings,
+// other numbers of partitions or more data?
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cli/spark_plan.h"
+#include "master/phases/many_runs.h"
+
+namespace tidemark::cli {
+
+class SparkRuns {
+ public:
+  // The first is the one that questions are about. Errors name the run, by its place in `paths`:
+  // settings that it does not tell; FailedPrecondition: no metrics of tasks.
+  static absl::StatusOr<SparkRuns> Learn(std::vector<SparkRun> runs,
+                                         const std::vector<std::string>& paths);
+
+  // Errors: as of WithSettings().
+  absl::StatusOr<OtherRun> With(const std::map<std::string, std::string>& changes,
+                                double data_factor) const;
+  const SparkRun& first() const { return runs_[0]; }
+
+ private:
+  SparkRuns(std::vector<SparkRun> runs, phases::ManyRuns models)
+      : runs_(std::move(runs)), models_(std::move(models)) {}
+
+  std::vector<SparkRun> runs_;
+  phases::ManyRuns models_;
+};
+
+}  // namespace tidemark::cli

@@ -1,0 +1,210 @@
+#include "master/phases/correction.h"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "absl/status/status.h"
+
+namespace tidemark::phases {
+namespace {
+
+using Matrix = Eigen::MatrixXd;
+using Vector = Eigen::VectorXd;
+
+// Before anything is seen: by what share all task times together, those of one stage, and what
+// doubling a setting does, are modelled wrongly. Taste; runs overrule them.
+constexpr double kAllDeviation = 0.3;
+constexpr double kStageDeviation = 0.5;
+constexpr double kSettingDeviation = 0.25;
+// Of what is known of settings, the part that is of each stage's own.
+constexpr double kOwnShare = 0.5;
+// What is tried, and the most likely of it is taken.
+constexpr double kScales[] = {0.1, 0.3, 1};
+constexpr double kRunDeviations[] = {0.03, 0.08, 0.2};
+constexpr double kStageDeviations[] = {0.03, 0.1, 0.3};
+// Of a deviation that is not known: what little was seen must not make it small. Half as often for
+// each factor of e^1 that it is from this one.
+constexpr double kUsualRunDeviation = 0.08;
+constexpr double kUsualStageDeviation = 0.1;
+
+double Square(double x) { return x * x; }
+
+bool IsFinite(const SeenError& seen) {
+  return std::isfinite(seen.log_error) && std::isfinite(seen.deviation) && seen.deviation >= 0 &&
+         std::all_of(seen.settings.begin(), seen.settings.end(),
+                     [](double value) { return std::isfinite(value); });
+}
+
+// Beyond so many, every n-th.
+std::vector<SeenError> Some(std::span<const SeenError> all, std::size_t most) {
+  const std::size_t step = (all.size() + most - 1) / most;
+  std::vector<SeenError> some;
+  for (std::size_t i = 0; i < all.size(); i += step) some.push_back(all[i]);
+  return some;
+}
+
+// Of what the data say of a deviation, given what is usual.
+double LogPrior(double deviation, double usual) { return -0.5 * Square(std::log(deviation / usual)); }
+
+}  // namespace
+
+double Correction::Alike(std::size_t stage, std::span<const double> at, std::size_t other,
+                         std::span<const double> other_at) const {
+  const bool is_same = stage == other;
+  double settings = 0;
+  for (std::size_t i = 0; i < at.size(); ++i) settings += at[i] * other_at[i];
+  settings *= Square(kSettingDeviation * scale_);
+  return Square(kAllDeviation) + (is_same ? Square(kStageDeviation) : 0) +
+         settings * (is_same ? 1 : 1 - kOwnShare);
+}
+
+class CorrectionFit {
+ public:
+  explicit CorrectionFit(Correction& correction) : of_(correction) {}
+
+  // Centres the settings, tries all deviations, and keeps the most likely ones.
+  void Fit() {
+    const std::size_t n = of_.seen_.size();
+    errors_ = Vector(n);
+    for (std::size_t i = 0; i < n; ++i) errors_[static_cast<Eigen::Index>(i)] = of_.seen_[i].log_error;
+    double best = -std::numeric_limits<double>::infinity();
+    double scale = 1;
+    double run = kUsualRunDeviation;
+    double stage = kUsualStageDeviation;
+    for (const double each_scale : kScales) {
+      of_.scale_ = each_scale;
+      const Matrix alike = Alike();
+      for (const double each_run : kRunDeviations) {
+        for (const double each_stage : kStageDeviations) {
+          const double likely = LogLikelihood(WithNoise(alike, each_run, each_stage)) +
+                                LogPrior(each_run, kUsualRunDeviation) +
+                                LogPrior(each_stage, kUsualStageDeviation);
+          if (!(likely > best)) continue;
+          best = likely;
+          scale = each_scale;
+          run = each_run;
+          stage = each_stage;
+        }
+      }
+    }
+    of_.scale_ = scale;
+    of_.run_deviation_ = run;
+    of_.stage_deviation_ = stage;
+    const Eigen::LLT<Matrix> covariance(WithNoise(Alike(), run, stage));
+    const Vector weights = covariance.solve(errors_);
+    of_.weights_.assign(weights.data(), weights.data() + weights.size());
+    const Matrix factor = covariance.matrixL();
+    of_.factor_.assign(n, std::vector<double>(n));
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j) {
+        of_.factor_[i][j] = factor(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
+      }
+    }
+  }
+
+ private:
+  template <typename Entry>
+  Matrix Made(const Entry& entry) const {
+    const auto n = static_cast<Eigen::Index>(of_.seen_.size());
+    Matrix made(n, n);
+    for (Eigen::Index i = 0; i < n; ++i) {
+      for (Eigen::Index j = 0; j <= i; ++j) {
+        made(i, j) = made(j, i) =
+            entry(of_.seen_[static_cast<std::size_t>(i)], of_.seen_[static_cast<std::size_t>(j)]);
+      }
+    }
+    return made;
+  }
+
+  Matrix Alike() const {
+    return Made([this](const SeenError& one, const SeenError& other) {
+      return of_.Alike(one.stage, one.settings, other.stage, other.settings);
+    });
+  }
+
+  Matrix WithNoise(const Matrix& alike, double run, double stage) const {
+    Matrix whole = alike;
+    const auto n = static_cast<Eigen::Index>(of_.seen_.size());
+    for (Eigen::Index i = 0; i < n; ++i) {
+      const SeenError& one = of_.seen_[static_cast<std::size_t>(i)];
+      whole(i, i) += Square(stage) + Square(one.deviation);
+      for (Eigen::Index j = 0; j < n; ++j) {
+        if (one.run == of_.seen_[static_cast<std::size_t>(j)].run) whole(i, j) += Square(run);
+      }
+    }
+    return whole;
+  }
+
+  double LogLikelihood(const Matrix& covariance) const {
+    const Eigen::LLT<Matrix> factored(covariance);
+    const Matrix factor = factored.matrixL();
+    return -0.5 * errors_.dot(factored.solve(errors_)) - factor.diagonal().array().log().sum();
+  }
+
+  Correction& of_;
+  Vector errors_;
+};
+
+absl::StatusOr<Correction> Correction::Learn(std::span<const SeenError> seen) {
+  if (seen.empty()) return absl::InvalidArgumentError("no stage of any run to learn from");
+  const std::size_t settings = seen[0].settings.size();
+  for (const SeenError& one : seen) {
+    if (one.settings.size() != settings || !IsFinite(one)) {
+      return absl::InvalidArgumentError("settings or task times that are no numbers");
+    }
+  }
+  Correction learnt;
+  learnt.seen_ = Some(seen, kSeenMax);
+  learnt.centre_.assign(settings, 0);
+  for (const SeenError& one : learnt.seen_) {
+    for (std::size_t i = 0; i < settings; ++i) {
+      learnt.centre_[i] += one.settings[i] / static_cast<double>(learnt.seen_.size());
+    }
+  }
+  for (SeenError& one : learnt.seen_) {
+    for (std::size_t i = 0; i < settings; ++i) one.settings[i] -= learnt.centre_[i];
+  }
+  CorrectionFit(learnt).Fit();
+  return learnt;
+}
+
+Correction::Expected Correction::Predict(std::span<const std::size_t> stages,
+                                         std::span<const std::vector<double>> settings) const {
+  const std::size_t n = seen_.size();
+  std::vector<std::vector<double>> at(settings.begin(), settings.end());
+  for (std::vector<double>& of_stage : at) {
+    for (std::size_t i = 0; i < of_stage.size(); ++i) of_stage[i] -= centre_[i];
+  }
+  Expected expected;
+  std::vector<std::vector<double>> solved;  // factor^-1 times what each has in common with the seen
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    std::vector<double> common(n);
+    double mean = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      common[i] = Alike(stages[s], at[s], seen_[i].stage, seen_[i].settings);
+      mean += common[i] * weights_[i];
+    }
+    expected.log_error.push_back(mean);
+    for (std::size_t i = 0; i < n; ++i) {
+      double left = common[i];
+      for (std::size_t j = 0; j < i; ++j) left -= factor_[i][j] * common[j];
+      common[i] = left / factor_[i][i];
+    }
+    solved.push_back(std::move(common));
+  }
+  expected.together.assign(stages.size(), std::vector<double>(stages.size()));
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    for (std::size_t t = 0; t <= s; ++t) {
+      double covariance = Alike(stages[s], at[s], stages[t], at[t]) + Square(run_deviation_);
+      for (std::size_t i = 0; i < n; ++i) covariance -= solved[s][i] * solved[t][i];
+      if (s == t) covariance = std::max(covariance, 0.0) + Square(stage_deviation_);
+      expected.together[s][t] = expected.together[t][s] = covariance;
+    }
+  }
+  return expected;
+}
+
+}  // namespace tidemark::phases

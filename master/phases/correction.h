@@ -1,0 +1,69 @@
+// What the phase models get wrong, as runs at several settings show it.
+//
+// Of each stage of each run: log(measured / modelled) of its mean task. That is taken for a linear
+// function of the settings (by powers of two), one part the same for all stages, one of each
+// stage's own, all around 0: where nothing was seen the models have the last word, and every run
+// moves it. What is left is noise of a run, which all its stages share, and of a stage. How large
+// each of these is, the runs say themselves: what makes them most likely.
+//
+//   log(measured / modelled) = (c + c_stage) . (1, settings) + e_run + e_stage
+//
+// So the answer near runs that were seen is theirs, away from them it is the models', and its
+// deviation says which. A linear Gaussian process; pure, deterministic, thread-safe when const.
+// Cost: O(n^3) for n stages of runs, of which kSeenMax are looked at.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace tidemark::phases {
+
+// One stage of one run.
+struct SeenError {
+  std::size_t stage = 0;  // the same in all runs for the same functions
+  std::size_t run = 0;
+  std::vector<double> settings;  // as powers of two; as many of each
+  double log_error = 0;          // log(measured / modelled)
+  // Of this one beside what all have, such as of the mean of a few tasks of a millisecond.
+  double deviation = 0;
+};
+
+class Correction {
+ public:
+  static constexpr std::size_t kSeenMax = 240;
+
+  // InvalidArgument: none; not as many settings in all; a number that is not finite.
+  static absl::StatusOr<Correction> Learn(std::span<const SeenError> seen);
+
+  struct Expected {
+    std::vector<double> log_error;             // by place in `stages`
+    std::vector<std::vector<double>> together;  // covariance of these, with noise of a run
+  };
+  // Of stages in one run that all have these settings but for what is of each stage. REQUIRES: as
+  // many settings as were learnt from, and as many lists of them as stages.
+  Expected Predict(std::span<const std::size_t> stages,
+                   std::span<const std::vector<double>> settings) const;
+
+  double run_deviation() const { return run_deviation_; }
+  double stage_deviation() const { return stage_deviation_; }
+
+ private:
+  friend class CorrectionFit;
+  Correction() = default;
+  double Alike(std::size_t stage, std::span<const double> at, std::size_t other,
+               std::span<const double> other_at) const;
+
+  std::vector<SeenError> seen_;  // settings less their centre
+  std::vector<double> centre_;
+  double scale_ = 1;  // of what settings do beyond the models
+  double run_deviation_ = 0.1;
+  double stage_deviation_ = 0.1;
+  std::vector<double> weights_;               // inverse covariance times errors
+  std::vector<std::vector<double>> factor_;   // lower Cholesky factor of the covariance
+};
+
+}  // namespace tidemark::phases

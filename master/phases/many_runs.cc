@@ -1,0 +1,329 @@
+#include "master/phases/many_runs.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "master/phases/byte_work.h"
+#include "master/phases/memory.h"
+#include "master/phases/task.h"
+
+namespace tidemark::phases {
+namespace {
+
+// No modelled time is shorter: a task has to start.
+constexpr double kTaskSecondsMin = 1e-3;
+// Spark's clock, twice: launch and end.
+constexpr double kClockSeconds = 2e-3;
+// Of a cost that is not told apart: what is less of the time is not worth a word.
+constexpr double kWorthAWord = 0.02;
+// Memory and files of a shuffle matter, where they do, over many doublings.
+constexpr double kOfManyDoublings = 0.25;
+
+// Names by people, in the order of Levels() where these are of the application.
+enum Level { kExecutors, kCores, kBoth, kMemory, kCompress, kTasks, kNextTasks, kData };
+constexpr std::size_t kLevels = 8;
+
+double Log2(double value) { return std::log2(std::max(value, 1.0)); }
+
+double MeanSeconds(const std::vector<TaskCounters>& tasks) {
+  double mean = 0;
+  for (const TaskCounters& task : tasks) mean += task.seconds / static_cast<double>(tasks.size());
+  return mean;
+}
+
+// Bytes of a record that was written for a shuffle, or else read of one; 0: there was none.
+double ShuffledWidth(const std::vector<TaskCounters>& tasks, bool written) {
+  double bytes = 0;
+  double records = 0;
+  for (const TaskCounters& task : tasks) {
+    bytes += written ? task.written.bytes : task.local_bytes + task.remote_bytes;
+    records += written ? task.written.records : task.shuffle_records;
+  }
+  return records > 0 ? bytes / records : 0;
+}
+
+struct Widths {
+  double compressed = 0;
+  double plain = 0;
+  std::size_t compressed_runs = 0;
+  std::size_t plain_runs = 0;
+
+  std::optional<double> Ratio() const {
+    if (compressed_runs == 0 || plain_runs == 0) return std::nullopt;
+    const double ratio = compressed / static_cast<double>(compressed_runs) /
+                         (plain / static_cast<double>(plain_runs));
+    return std::clamp(ratio, 0.01, 1.0);
+  }
+};
+
+// How well the records of each stage are compressed, where runs with and without it show that.
+std::map<std::string, double> CompressRatios(const std::vector<RanApplication>& runs) {
+  std::map<std::string, std::array<Widths, 2>> widths;
+  for (const RanApplication& run : runs) {
+    for (std::size_t i = 0; i < run.stages.size(); ++i) {
+      for (const bool written : {true, false}) {
+        const double width = ShuffledWidth(run.stages[i].tasks, written);
+        if (!(width > 0)) continue;
+        Widths& of = widths[run.names[i]][written ? 0 : 1];
+        (run.settings.compresses_shuffle ? of.compressed : of.plain) += width;
+        ++(run.settings.compresses_shuffle ? of.compressed_runs : of.plain_runs);
+      }
+    }
+  }
+  std::map<std::string, double> ratios;
+  for (const auto& [name, of] : widths) {
+    const auto ratio = of[0].Ratio() ? of[0].Ratio() : of[1].Ratio();
+    if (ratio) ratios[name] = *ratio;
+  }
+  return ratios;
+}
+
+bool ReadsOnlyInput(const Stage& stage) {
+  return stage.shape.reads_input && !stage.shape.reads_shuffle;
+}
+
+double Partitions(double tasks, const Settings& from, const Settings& to) {
+  if (tasks > 1 && tasks == from.sql_partitions) return to.sql_partitions;
+  if (tasks > 1 && tasks == from.default_partitions && to.default_partitions > 0) {
+    return to.default_partitions;
+  }
+  return tasks;
+}
+
+Binding BindingOf(Cost cost) {
+  switch (cost) {
+    case Cost::kInputRead:
+    case Cost::kOutputWrite:
+    case Cost::kLocalRead:
+    case Cost::kLocalWrite:
+      return Binding::kDisk;
+    case Cost::kNetwork:
+      return Binding::kNetwork;
+    case Cost::kSetup:
+    case Cost::kCleanup:
+      return Binding::kTaskStarts;
+    default:
+      return Binding::kProcessor;
+  }
+}
+
+struct Range {
+  double least = 0;
+  double most = 0;
+  bool Holds(double value) const { return value >= least && value <= most; }
+};
+
+}  // namespace
+
+const char* NameOf(Binding binding) {
+  switch (binding) {
+    case Binding::kDisk:
+      return "disk";
+    case Binding::kNetwork:
+      return "network";
+    case Binding::kTaskStarts:
+      return "task starts";
+    case Binding::kProcessor:
+      break;
+  }
+  return "processor";
+}
+
+std::vector<double> ManyRuns::Levels(const Settings& settings, double data_bytes,
+                                     const Stage& stage) {
+  std::vector<double> levels(kLevels);
+  levels[kExecutors] = Log2(settings.executors);
+  levels[kCores] = Log2(settings.tasks_at_once());
+  levels[kBoth] = levels[kExecutors] * levels[kCores];
+  levels[kMemory] = kOfManyDoublings * Log2(SpillBufferBytes(settings, stage.size.cached_bytes));
+  levels[kCompress] = settings.compresses_shuffle ? 1 : 0;
+  levels[kTasks] = Log2(stage.size.tasks);
+  levels[kNextTasks] = kOfManyDoublings * Log2(stage.size.next_tasks);
+  levels[kData] = Log2(data_bytes);
+  return levels;
+}
+
+absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
+                                         const CostStatistics& prior) {
+  if (runs.empty()) return absl::InvalidArgumentError("no run to learn from");
+  const std::map<std::string, double> ratios = CompressRatios(runs);
+  ManyRuns learnt;
+  std::map<std::string, std::size_t> ids;
+  std::vector<MeasuredTask> measured;
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    Run& run = learnt.runs_.emplace_back();
+    run.settings = runs[r].settings;
+    for (std::size_t i = 0; i < runs[r].stages.size(); ++i) {
+      const RanStage& ran = runs[r].stages[i];
+      Known& known = run.stages.emplace_back();
+      known.id = ids.try_emplace(runs[r].names[i], ids.size()).first->second;
+      if (ran.tasks.empty()) continue;
+      const auto ratio = ratios.find(runs[r].names[i]);
+      known.stage = StageOf(ran.tasks, ran.next_tasks, ran.is_relocatable, run.settings,
+                            ratio == ratios.end() ? kUsualCompressRatio : ratio->second);
+      known.mean_seconds = MeanSeconds(ran.tasks);
+      if (ReadsOnlyInput(known.stage)) {
+        run.data_bytes += known.stage.size.split_bytes * known.stage.size.tasks;
+      }
+      for (const TaskCounters& task : ran.tasks) {
+        measured.push_back(Measured(task, known.id, r, WorkOf(task, known.stage, run.settings)));
+      }
+    }
+  }
+  auto costs = LearntCosts::Learn(measured, prior);
+  if (!costs.ok()) return costs.status();
+  std::vector<SeenError> seen;
+  for (std::size_t r = 0; r < learnt.runs_.size(); ++r) {
+    const Run& run = learnt.runs_[r];
+    for (const Known& known : run.stages) {
+      if (!(known.mean_seconds > 0)) continue;
+      const Work work = TaskOf(known.stage, run.settings).work();
+      const double modelled = std::max(costs->Predict(known.id, work).seconds, kTaskSecondsMin);
+      seen.push_back({.stage = known.id,
+                      .run = r,
+                      .settings = Levels(run.settings, run.data_bytes, known.stage),
+                      .log_error = std::log(known.mean_seconds / modelled),
+                      .deviation = kClockSeconds / known.mean_seconds});
+    }
+  }
+  auto correction = Correction::Learn(seen);
+  if (!correction.ok()) return correction.status();
+  learnt.costs_.push_back(*std::move(costs));
+  learnt.correction_.push_back(*std::move(correction));
+  return learnt;
+}
+
+std::size_t ManyRuns::MostLike(const Asked& asked) const {
+  const double bytes = asked.data_factor * runs_[0].data_bytes;
+  const auto apart = [&](const Run& run) {
+    const Settings& a = run.settings;
+    const Settings& b = asked.settings;
+    const auto doublings = [](double one, double other) {
+      return std::abs(Log2(one) - Log2(other));
+    };
+    return doublings(a.executors, b.executors) + doublings(a.tasks_at_once(), b.tasks_at_once()) +
+           doublings(run.data_bytes, bytes) +
+           doublings(a.sql_partitions, b.sql_partitions) +
+           kOfManyDoublings * doublings(SpillBufferBytes(a, 0), SpillBufferBytes(b, 0)) +
+           (a.compresses_shuffle == b.compresses_shuffle ? 0 : 0.5);
+  };
+  std::size_t best = 0;
+  for (std::size_t r = 1; r < runs_.size(); ++r) {
+    if (apart(runs_[r]) < apart(runs_[best])) best = r;
+  }
+  return best;
+}
+
+Stage ManyRuns::Resized(const Known& known, const Run& run, const Asked& asked,
+                        double data_factor) {
+  Stage stage = known.stage;
+  const Settings& to = asked.settings;
+  StageSize& size = stage.size;
+  size.next_tasks = Partitions(size.next_tasks, run.settings, to);
+  if (ReadsOnlyInput(stage)) {
+    size.tasks = std::max(std::round(size.tasks * data_factor), 1.0);
+    size.split_bytes *= data_factor * known.stage.size.tasks / size.tasks;
+    return stage;
+  }
+  size.tasks = Partitions(size.tasks, run.settings, to);
+  size.split_bytes *= data_factor * known.stage.size.tasks / size.tasks;
+  size.intermediate.records *= data_factor;
+  size.intermediate.bytes *= data_factor * OfShuffle(to, stage.data).ratio /
+                             OfShuffle(run.settings, stage.data).ratio;
+  return stage;
+}
+
+void ManyRuns::NameWhatIsBeyond(const Asked& asked, double data_bytes,
+                                ExpectedRun& expected) const {
+  const auto look = [&](const char* name, const auto& value_of, double value) {
+    Range seen = {value_of(runs_[0]), value_of(runs_[0])};
+    for (const Run& run : runs_) {
+      seen.least = std::min(seen.least, value_of(run));
+      seen.most = std::max(seen.most, value_of(run));
+    }
+    constexpr double kAlmost = 1.02;  // data are hardly ever twice to the byte
+    if (!Range{seen.least / kAlmost, seen.most * kAlmost}.Holds(value)) {
+      expected.beyond.emplace_back(name);
+    }
+  };
+  look("executors", [](const Run& r) { return double{1} * r.settings.executors; },
+       asked.settings.executors);
+  look("cores", [](const Run& r) { return r.settings.tasks_at_once(); },
+       asked.settings.tasks_at_once());
+  look("memory", [](const Run& r) { return SpillBufferBytes(r.settings, 0); },
+       SpillBufferBytes(asked.settings, 0));
+  look("compression", [](const Run& r) { return r.settings.compresses_shuffle ? 2.0 : 1.0; },
+       asked.settings.compresses_shuffle ? 2.0 : 1.0);
+  look("partitions", [](const Run& r) { return double{1} * r.settings.sql_partitions; },
+       asked.settings.sql_partitions);
+  look("data", [](const Run& r) { return r.data_bytes; }, data_bytes);
+}
+
+ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
+  const Run& run = runs_[like];
+  const LearntCosts& costs = costs_[0];
+  const double data_bytes = asked.data_factor * runs_[0].data_bytes;
+  const double data_factor = run.data_bytes > 0 ? data_bytes / run.data_bytes : asked.data_factor;
+  ExpectedRun expected;
+  expected.stages.resize(run.stages.size());
+  NameWhatIsBeyond(asked, data_bytes, expected);
+  std::vector<std::size_t> places;
+  std::vector<std::size_t> ids;
+  std::vector<std::vector<double>> levels;
+  std::vector<double> modelled;
+  std::array<double, 4> bound{};
+  double untold_seconds = 0;
+  std::set<Cost> untold;
+  for (std::size_t i = 0; i < run.stages.size(); ++i) {
+    const Known& known = run.stages[i];
+    if (!(known.mean_seconds > 0)) continue;
+    const Stage stage = Resized(known, run, asked, data_factor);
+    const Work work = TaskOf(stage, asked.settings).work();
+    const Work difference = work + -1 * TaskOf(known.stage, run.settings).work();
+    const double seconds = std::max(costs.Predict(known.id, work).seconds, kTaskSecondsMin);
+    expected.stages[i] = {.is_known = true, .tasks = stage.size.tasks};
+    places.push_back(i);
+    ids.push_back(known.id);
+    levels.push_back(Levels(asked.settings, data_bytes, stage));
+    modelled.push_back(seconds);
+    const CostStatistics each = costs.Of(known.id);
+    for (std::size_t c = 0; c < kCosts; ++c) {
+      const Cost cost = static_cast<Cost>(c);
+      bound[static_cast<std::size_t>(BindingOf(cost))] += work[cost] * each[cost] * stage.size.tasks;
+      if (std::abs(difference[cost]) * each[cost] > kWorthAWord * seconds &&
+          !costs.IsToldApart(cost)) {
+        untold.insert(cost);
+        untold_seconds += std::abs(difference[cost]) * each[cost] * stage.size.tasks;
+      }
+    }
+  }
+  expected.untold.assign(untold.begin(), untold.end());
+  expected.binding = static_cast<Binding>(std::max_element(bound.begin(), bound.end()) - bound.begin());
+  if (places.empty()) return expected;
+  const Correction::Expected correct = correction_[0].Predict(ids, levels);
+  std::vector<double> weights;
+  double whole = 0;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    ExpectedStage& stage = expected.stages[places[i]];
+    stage.task_seconds = modelled[i] * std::exp(correct.log_error[i]);
+    weights.push_back(stage.task_seconds * stage.tasks);
+    whole += weights.back();
+  }
+  double variance = 0;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    for (std::size_t j = 0; j < places.size(); ++j) {
+      variance += weights[i] * weights[j] * correct.together[i][j];
+    }
+  }
+  const double share = whole > 0 ? std::sqrt(std::max(variance, 0.0)) / whole : 0;
+  expected.deviation = std::hypot(share, whole > 0 ? 0.5 * untold_seconds / whole : 0);
+  return expected;
+}
+
+}  // namespace tidemark::phases

@@ -1,0 +1,94 @@
+// What stages would take with other settings, other numbers of partitions or more data, from
+// several runs of the same program.
+//
+// The phase models (task.h) say what a task would do; costs are learnt over the tasks of all runs
+// (learn_costs.h); what they get wrong is corrected by how wrong they were at each run's settings
+// (correction.h). The run that is most like what is asked for lends its stages and the sizes of
+// their data.
+//
+//   const auto models = ManyRuns::Learn(runs, UsualCosts());
+//   const std::size_t like = models->MostLike({.settings = other, .data_factor = 2});
+//   const auto expected = models->On(like, {.settings = other, .data_factor = 2});
+//
+// Pure, deterministic, thread-safe when const.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "master/phases/correction.h"
+#include "master/phases/learn_costs.h"
+#include "master/phases/ran_stage.h"
+#include "master/phases/settings.h"
+#include "master/phases/what_if.h"
+
+namespace tidemark::phases {
+
+struct RanApplication {
+  Settings settings;
+  std::vector<RanStage> stages;
+  std::vector<std::string> names;  // of the stages: by which other runs know them
+};
+
+struct Asked {
+  Settings settings;
+  double data_factor = 1;  // over the data of the first run
+};
+
+// Of one stage.
+struct ExpectedStage {
+  bool is_known = false;  // otherwise nothing is: the stage is as it was
+  double tasks = 1;
+  double task_seconds = 0;  // of the mean
+};
+
+// What most of the processors' and slots' time goes to.
+enum class Binding : std::uint8_t { kProcessor, kDisk, kNetwork, kTaskStarts };
+const char* NameOf(Binding binding);  // for people
+
+struct ExpectedRun {
+  std::vector<ExpectedStage> stages;  // as those of the run that it is like
+  double deviation = 0;               // of the log of the whole
+  Binding binding = Binding::kProcessor;
+  // For people: settings beyond those of all runs, and costs that no run tells.
+  std::vector<std::string> beyond;
+  std::vector<Cost> untold;
+};
+
+class ManyRuns {
+ public:
+  // InvalidArgument: no run, none with a stage that has a task; counters that cannot be.
+  static absl::StatusOr<ManyRuns> Learn(std::vector<RanApplication> runs,
+                                        const CostStatistics& prior);
+
+  // The run whose settings and data are nearest; the first of equal ones.
+  std::size_t MostLike(const Asked& asked) const;
+  // REQUIRES: like < runs.
+  ExpectedRun On(std::size_t like, const Asked& asked) const;
+
+ private:
+  struct Known {
+    Stage stage;
+    double mean_seconds = 0;  // of its tasks; 0: nothing is known of it
+    std::size_t id = 0;       // the same in all runs
+  };
+  struct Run {
+    Settings settings;
+    double data_bytes = 0;
+    std::vector<Known> stages;
+  };
+  ManyRuns() = default;
+  static std::vector<double> Levels(const Settings& settings, double data_bytes,
+                                    const Stage& stage);
+  static Stage Resized(const Known& known, const Run& run, const Asked& asked, double data_factor);
+  void NameWhatIsBeyond(const Asked& asked, double data_bytes, ExpectedRun& expected) const;
+
+  std::vector<Run> runs_;
+  std::vector<LearntCosts> costs_;  // one
+  std::vector<Correction> correction_;  // one
+};
+
+}  // namespace tidemark::phases
