@@ -446,6 +446,17 @@ void AddSparkLevels(CLI::App& app, WhatIfArguments& arguments) {
   Between(1e-6, 1e6,
           app.add_option("--data", arguments.data, "Of a log of Spark: so many times its data"))
       ->delimiter(',');
+  app.add_option_function<std::vector<std::string>>(
+         "--param",
+         [&arguments](const std::vector<std::string>& words) {
+           for (const std::string& word : words) {
+             const auto [name, value] = ParseAssignment("--param", word);
+             arguments.parameters[name] = value;
+           }
+         },
+         "Of a log of Spark: what the program is told, as spark.tidemark.param.NAME told the runs")
+      ->expected(1, -1)
+      ->type_name("NAME=VALUE");
   app.add_option("--learn", arguments.learn,
                  "Logs of other runs of the same application, at other settings, to learn from")
       ->expected(1, -1)

@@ -150,6 +150,7 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
   struct Named {
     std::uint32_t number = 0;
     std::string name;  // for people
+    std::uint64_t work = 0;
   };
   std::map<std::string, Named> stages;  // by signature
   std::uint64_t refused = 0;
@@ -163,7 +164,7 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
     if (const auto* opened = std::get_if<JobOpened>(&(*event)->body)) plan.name = opened->name;
     if (const auto* stage = std::get_if<StageOpened>(&(*event)->body)) {
       stages.try_emplace(stage->signature,
-                         Named{stage->stage, fmt::format("{} {}", stage->stage, stage->name)});
+                         Named{stage->stage, fmt::format("{} {}", stage->stage, stage->name), stage->work});
     }
   }
   if (last != absl::InfinitePast()) monitor.Tick(last);
@@ -179,10 +180,11 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
   PlannedJob job = {.name = plan.name};
   for (const StageProfile& ran : run.stages) {
     const auto known = stages.find(ran.name);
-    const Named named = known == stages.end() ? Named{kNoStage, ran.name} : known->second;
+    const Named named = known == stages.end() ? Named{kNoStage, ran.name, 0} : known->second;
     job.stages.push_back(StageOf(ran, named.name));
     result.numbers.push_back(named.number);
     result.signatures.push_back(ran.name);
+    result.works.push_back(named.work);
   }
   for (std::size_t i = 0; i < run.stages.size(); ++i) {
     for (const std::size_t parent : run.stages[i].parents) {

@@ -22,6 +22,7 @@ struct SparkRun {
   Plan plan;
   std::vector<std::uint32_t> numbers;  // Spark's, of its stages
   std::vector<std::string> signatures;  // of its stages; the same in other runs
+  std::vector<std::uint64_t> works;      // of its stages: what they do, however often
   spark::MeasuredStages measured;
   std::vector<std::string> remarks;  // RemarksOn() the log
 };

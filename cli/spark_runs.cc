@@ -9,12 +9,15 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "cli/spark_repeats.h"
 
 namespace tidemark::cli {
 namespace {
 
 // Of a stage; more of them would not tell more of their spread.
 constexpr std::size_t kTimesMax = 500;
+// Of the log of the time, where a parameter is one that no run had. Taste.
+constexpr double kUnknownDeviation = 0.3;
 
 // Of one kind only: the models know the mean of all tasks, cold and warm. Shaped as they were.
 void SetTimes(const phases::ExpectedStage& expected, const std::vector<phases::TaskCounters>& ran,
@@ -39,13 +42,21 @@ void SetTimes(const phases::ExpectedStage& expected, const std::vector<phases::T
 absl::StatusOr<SparkRuns> SparkRuns::Learn(std::vector<SparkRun> runs,
                                            const std::vector<std::string>& paths) {
   std::vector<phases::RanApplication> ran;
+  std::vector<double> data_bytes;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const auto settings = SettingsOf(runs[i].measured, {});
     if (!settings.ok()) {
       return absl::Status(settings.status().code(),
                           fmt::format("{}: {}", paths[i], std::string(settings.status().message())));
     }
-    ran.push_back({.settings = settings->ran, .stages = StagesOf(runs[i]), .names = runs[i].signatures});
+    ran.push_back(
+        {.settings = settings->ran, .stages = StagesOf(runs[i]), .names = runs[i].signatures});
+    data_bytes.push_back(phases::InputBytes(ran.back()));
+  }
+  auto parameters = SparkParameters::Learn(runs, data_bytes);
+  if (!parameters.ok()) return parameters.status();
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    ran[i].others = parameters->Levels(runs[i].measured.parameters());
   }
   auto models = phases::ManyRuns::Learn(std::move(ran), phases::UsualCosts());
   if (!models.ok()) {
@@ -53,15 +64,21 @@ absl::StatusOr<SparkRuns> SparkRuns::Learn(std::vector<SparkRun> runs,
         fmt::format("the logs have no metrics of tasks to learn from: {}",
                     std::string(models.status().message())));
   }
-  return SparkRuns(std::move(runs), *std::move(models));
+  return SparkRuns(std::move(runs), *std::move(models), *std::move(parameters));
 }
 
 absl::StatusOr<OtherRun> SparkRuns::With(const std::map<std::string, std::string>& changes,
-                                         double data_factor) const {
+                                         double data_factor,
+                                         const gray_box::Parameters& parameters) const {
   const auto settings = SettingsOf(runs_[0].measured, changes);
   if (!settings.ok()) return settings.status();
-  const phases::Asked asked = {.settings = settings->other, .data_factor = data_factor};
+  gray_box::Parameters told = runs_[0].measured.parameters();
+  for (const auto& [name, value] : parameters) told[name] = value;
+  phases::Asked asked = {.settings = settings->other,
+                         .data_factor = data_factor,
+                         .others = parameters_.Levels(told)};
   const std::size_t like = models_.MostLike(asked);
+  asked.fetched = parameters_.Fetched(runs_[like].measured.parameters(), told);
   const SparkRun& base = runs_[like];
   const phases::ExpectedRun expected = models_.On(like, asked);
   const double slots = settings->other.executors * settings->other.tasks_at_once();
@@ -76,6 +93,9 @@ absl::StatusOr<OtherRun> SparkRuns::With(const std::map<std::string, std::string
     if (!expected.stages[i].is_known) continue;
     SetTimes(expected.stages[i], base.measured.stages().at(base.numbers[i]).tasks, stages[i]);
   }
+  stages = Repeated(std::move(stages), base.works, parameters_.Counts(told));
+  other.remarks = parameters_.Remarks(told);
+  if (!other.remarks.empty()) other.deviation = std::max(2 * other.deviation, kUnknownDeviation);
   if (!expected.beyond.empty()) {
     other.remarks.push_back(
         fmt::format("beyond all runs that were learnt from: {}", fmt::join(expected.beyond, ", ")));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cli/spark_parameters.h"
 #include "cli/spark_plan.h"
 #include "master/phases/many_runs.h"
 
@@ -20,16 +21,19 @@ class SparkRuns {
                                          const std::vector<std::string>& paths);
 
   // Errors: as of WithSettings().
+  // `parameters` of the program; those that are not there are as in the first run.
   absl::StatusOr<OtherRun> With(const std::map<std::string, std::string>& changes,
-                                double data_factor) const;
+                                double data_factor,
+                                const gray_box::Parameters& parameters) const;
   const SparkRun& first() const { return runs_[0]; }
 
  private:
-  SparkRuns(std::vector<SparkRun> runs, phases::ManyRuns models)
-      : runs_(std::move(runs)), models_(std::move(models)) {}
+  SparkRuns(std::vector<SparkRun> runs, phases::ManyRuns models, SparkParameters parameters)
+      : runs_(std::move(runs)), models_(std::move(models)), parameters_(std::move(parameters)) {}
 
   std::vector<SparkRun> runs_;
   phases::ManyRuns models_;
+  SparkParameters parameters_;
 };
 
 }  // namespace tidemark::cli

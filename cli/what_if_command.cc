@@ -88,9 +88,11 @@ int Show(const WhatIfArguments& arguments, const std::vector<Answer>& answers) {
   if (answers.size() == 1) {
     lines = console::RenderEstimate(answers[0].outcome, options);
   } else {
-    std::vector<std::pair<std::string, Outcome>> named;
-    for (const Answer& answer : answers) named.emplace_back(answer.scenario, answer.outcome);
-    lines = console::RenderScenarios(named, options);
+    std::vector<console::ScenarioRow> rows;
+    for (const Answer& answer : answers) {
+      rows.push_back({answer.scenario, answer.outcome, answer.core_hours, answer.binding});
+    }
+    lines = console::RenderScenarios(rows, options);
   }
   std::set<std::string> remarks;
   for (const Answer& answer : answers) {
@@ -132,7 +134,8 @@ int Wrong(const absl::Status& status) {
 }
 
 bool NeedsModelsOfSize(const WhatIfArguments& arguments) {
-  return !arguments.partitions.empty() || !arguments.data.empty() || !arguments.learn.empty();
+  return !arguments.partitions.empty() || !arguments.data.empty() || !arguments.learn.empty() ||
+         !arguments.parameters.empty();
 }
 
 bool HasSparkSettings(const WhatIfArguments& arguments) {
@@ -141,7 +144,7 @@ bool HasSparkSettings(const WhatIfArguments& arguments) {
 }
 
 int RefuseSparkSettings(const WhatIfArguments& arguments) {
-  Complain(fmt::format("{} is no event log of Spark: --executors, --cores, --memory, --partitions, --compress, --data, "
+  Complain(fmt::format("{} is no event log of Spark: --executors, --cores, --memory, --partitions, --compress, --data, --param, "
                        "--learn and --conf are for these alone",
                        arguments.subject));
   return kUsage;
@@ -195,6 +198,9 @@ std::vector<SparkRow> RowsOf(const WhatIfArguments& arguments) {
     row.parts.push_back(fmt::format("{:g}x data", value));
   });
   for (SparkRow& row : rows) {
+    for (const auto& [name, value] : arguments.parameters) {
+      row.parts.push_back(fmt::format("{}={}", name, value));
+    }
     for (const auto& [name, value] : arguments.settings) {
       row.settings.try_emplace(name, value);
       row.parts.push_back(fmt::format("{}={}", name, value));
@@ -257,7 +263,7 @@ int OfSparkSettings(const WhatIfArguments& arguments, const SparkRun& run) {
   if (!base.ok()) return Wrong(InPlanFile(arguments.subject, base));
   for (const SparkRow& row : rows) {
     if (row.parts.empty() && runs) continue;  // the run as it is, which is there
-    auto other = runs ? runs->With(row.settings, row.data_factor.value_or(1))
+    auto other = runs ? runs->With(row.settings, row.data_factor.value_or(1), arguments.parameters)
                       : WithSettings(run, row.settings);
     if (!other.ok()) return Wrong(InPlanFile(arguments.subject, other.status()));
     Scenario set = scenario;

@@ -7,6 +7,9 @@
 namespace tidemark::spark {
 namespace {
 
+// Of settings that tell what a program was told to do, by any name.
+constexpr std::string_view kParameterPrefix = "spark.tidemark.param.";
+
 // Says what an operator of a plan does to which columns, and may be long: the first words count.
 constexpr std::string_view kOperator = "simpleString";
 constexpr std::size_t kOperatorMax = 64;
@@ -44,7 +47,8 @@ const absl::flat_hash_set<std::string_view>& KeptKeys() {
       "spark.memory.offHeap.size", "spark.memory.useLegacyMode", "spark.shuffle.memoryFraction",
       "spark.shuffle.safetyFraction", "spark.shuffle.spill", "spark.shuffle.manager",
       "spark.shuffle.sort.bypassMergeThreshold", "spark.shuffle.compress",
-      "spark.shuffle.spill.compress", "spark.io.compression.codec", "spark.serializer"};
+      "spark.shuffle.spill.compress", "spark.io.compression.codec", "spark.serializer",
+      "spark.sql.shuffle.partitions", "spark.default.parallelism"};
   return *keys;
 }
 
@@ -229,7 +233,7 @@ void EventScanner::EndString() {
   const StringUse use = std::exchange(string_, StringUse::kNone);
   if (use == StringUse::kValue) Keep("\"");
   if (use != StringUse::kKey) return;
-  drops_value_ = !kept_of_.names->contains(key_);
+  drops_value_ = !kept_of_.names->contains(key_) && !key_.starts_with(kParameterPrefix);
   if (drops_value_) return;
   BeginItem();
   Keep("\"");

@@ -29,6 +29,7 @@ class MeasuredStages {
   static constexpr std::size_t kTasksMax = 200'000;
   static constexpr std::size_t kSqlStagesMax = 100'000;
   static constexpr std::size_t kExecutorsMax = 100'000;
+  static constexpr std::size_t kParametersMax = 64;
 
   // Takes an event of Spark in, as EventScanner leaves it; others change nothing.
   void Take(const nlohmann::json& event);
@@ -37,10 +38,13 @@ class MeasuredStages {
   const std::map<std::uint32_t, MeasuredStage>& stages() const { return stages_; }
   const std::string& version() const { return version_; }  // of Spark; empty: not said
   const phases::Properties& properties() const { return properties_; }
+  // What the program was told to do: spark.tidemark.param.NAME = value, by NAME.
+  const std::map<std::string, std::string>& parameters() const { return parameters_; }
   // The most at once, and the cores of the first. A driver that runs tasks is an executor.
   const phases::SeenExecutors& executors() const { return seen_; }
 
  private:
+  void TakeParameters(const nlohmann::json& properties);
   void TaskEnd(const nlohmann::json& event);
   void JobStart(const nlohmann::json& event);
   void ExecutorAdded(const nlohmann::json& event);
@@ -50,6 +54,7 @@ class MeasuredStages {
   std::set<std::uint32_t> sql_stages_;
   std::string version_;
   phases::Properties properties_;
+  std::map<std::string, std::string> parameters_;
   std::set<std::string> executors_;  // now
   phases::SeenExecutors seen_;
 };

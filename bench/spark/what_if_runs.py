@@ -23,7 +23,8 @@ PARAMETER_RUNS_OF_EACH = 12
 
 
 def balanced(program):
-    """Settings of a program: each level as often as the others of its kind, in both halves. Same every time."""
+    """Settings of a program: each level as often as the others of its kind, in the first eight and the last. Same every
+    time."""
     chance = random.Random(program)
     all_of_them = [dict(zip(LEVELS, levels)) for levels in itertools.product(*LEVELS.values())]
     best, least = None, None
@@ -46,7 +47,7 @@ def settings_runs():
     of = {program: balanced(program) for program in PROGRAMS}
     for i in range(SETTINGS_OF_EACH):
         for program in PROGRAMS:
-            yield {"suite": "settings", "program": program, "half": 2 * i // SETTINGS_OF_EACH, "number": i,
+            yield {"suite": "settings", "program": program, "half": i % 2, "number": i,
                    "parameters": {}, **of[program][i]}
 
 

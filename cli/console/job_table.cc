@@ -229,25 +229,37 @@ std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptio
   return lines;
 }
 
-std::vector<std::string> RenderScenarios(
-    const std::vector<std::pair<std::string, Outcome>>& outcomes, const TableOptions& options) {
+std::vector<std::string> RenderScenarios(const std::vector<ScenarioRow>& scenarios,
+                                         const TableOptions& options) {
+  const bool has_hours = std::any_of(scenarios.begin(), scenarios.end(),
+                                     [](const ScenarioRow& row) { return row.core_hours.has_value(); });
+  const bool has_binding = std::any_of(scenarios.begin(), scenarios.end(),
+                                       [](const ScenarioRow& row) { return !row.binding.empty(); });
   std::vector<Row> rows = {{"SCENARIO", "ENDS IN", "5 %", "95 %", "BUSY", "SPEED-UP"}};
+  if (has_hours) rows[0].push_back("CORE-HOURS");
+  if (has_binding) rows[0].push_back("BOUND BY");
   const auto median = [](const Outcome& outcome) {
     const std::optional<Range>& remaining = outcome.snapshot.estimate.remaining;
     return remaining ? absl::ToDoubleSeconds(remaining->median) : 0;
   };
   const auto is_known = [](double end) { return end > 0 && std::isfinite(end); };
-  const double first = outcomes.empty() ? 0 : median(outcomes.front().second);
-  for (const auto& [name, outcome] : outcomes) {
+  const double first = scenarios.empty() ? 0 : median(scenarios.front().outcome);
+  for (const auto& [name, outcome, core_hours, binding] : scenarios) {
     const std::optional<Range>& remaining = outcome.snapshot.estimate.remaining;
     const auto bound = [](const std::optional<absl::Duration>& known) {
       return known ? DurationText(*known) : "-";
     };
     const double seconds = median(outcome);
-    rows.push_back(
-        {name, DurationOr(remaining, "-"), remaining ? bound(remaining->lower) : "-",
-         remaining ? bound(remaining->upper) : "-", BusyText(outcome),
-         is_known(first) && is_known(seconds) ? fmt::format("{:.2f}x", first / seconds) : "-"});
+    Row row = {name, DurationOr(remaining, "-"), remaining ? bound(remaining->lower) : "-",
+               remaining ? bound(remaining->upper) : "-", BusyText(outcome),
+               is_known(first) && is_known(seconds) ? fmt::format("{:.2f}x", first / seconds) : "-"};
+    if (has_hours) {
+      row.push_back(core_hours && is_known(*core_hours)
+                        ? (*core_hours < 10 ? fmt::format("{:.2g}", *core_hours) : fmt::format("{:.0f}", *core_hours))
+                        : "-");
+    }
+    if (has_binding) row.push_back(binding.empty() ? "-" : binding);
+    rows.push_back(std::move(row));
   }
   return Render(rows, options);
 }

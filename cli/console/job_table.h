@@ -2,8 +2,8 @@
 // are none. Pure.
 #pragma once
 
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cli/console/job_wording.h"
@@ -33,9 +33,16 @@ std::vector<std::string> RenderTaskTable(const Snapshot& snapshot, const TableOp
 // jobs, starts and ends, what is critical, and what binds it.
 std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptions& options);
 
-// A line for each scenario, under its name: the end, its interval, how busy the slots would be, and
-// how much sooner than the first it ends.
-std::vector<std::string> RenderScenarios(
-    const std::vector<std::pair<std::string, Outcome>>& outcomes, const TableOptions& options);
+struct ScenarioRow {
+  std::string name;
+  Outcome outcome;
+  std::optional<double> core_hours;  // of all executors until the end; empty: not known
+  std::string binding;               // what most of the time goes to; empty: not known
+};
+
+// A line for each scenario, under its name: the end, its interval, how busy the slots would be, how
+// much sooner than the first it ends, and what else is known of any.
+std::vector<std::string> RenderScenarios(const std::vector<ScenarioRow>& scenarios,
+                                         const TableOptions& options);
 
 }  // namespace tidemark::console

@@ -135,8 +135,17 @@ const char* NameOf(Binding binding) {
   return "processor";
 }
 
+double InputBytes(const RanApplication& run) {
+  double bytes = 0;
+  for (const RanStage& ran : run.stages) {
+    if (ShuffledWidth(ran.tasks, false) > 0) continue;
+    for (const TaskCounters& task : ran.tasks) bytes += std::max(task.input.bytes, 0.0);
+  }
+  return bytes;
+}
+
 std::vector<double> ManyRuns::Levels(const Settings& settings, double data_bytes,
-                                     const Stage& stage) {
+                                     const Stage& stage, const std::vector<double>& others) {
   std::vector<double> levels(kLevels);
   levels[kExecutors] = Log2(settings.executors);
   levels[kCores] = Log2(settings.tasks_at_once());
@@ -146,6 +155,7 @@ std::vector<double> ManyRuns::Levels(const Settings& settings, double data_bytes
   levels[kTasks] = Log2(stage.size.tasks);
   levels[kNextTasks] = kOfManyDoublings * Log2(stage.size.next_tasks);
   levels[kData] = Log2(data_bytes);
+  levels.insert(levels.end(), others.begin(), others.end());
   return levels;
 }
 
@@ -159,18 +169,18 @@ absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
   for (std::size_t r = 0; r < runs.size(); ++r) {
     Run& run = learnt.runs_.emplace_back();
     run.settings = runs[r].settings;
+    run.others = runs[r].others;
+    run.data_bytes = InputBytes(runs[r]);
     for (std::size_t i = 0; i < runs[r].stages.size(); ++i) {
       const RanStage& ran = runs[r].stages[i];
       Known& known = run.stages.emplace_back();
       known.id = ids.try_emplace(runs[r].names[i], ids.size()).first->second;
+      known.name = runs[r].names[i];
       if (ran.tasks.empty()) continue;
       const auto ratio = ratios.find(runs[r].names[i]);
       known.stage = StageOf(ran.tasks, ran.next_tasks, ran.is_relocatable, run.settings,
                             ratio == ratios.end() ? kUsualCompressRatio : ratio->second);
       known.mean_seconds = MeanSeconds(ran.tasks);
-      if (ReadsOnlyInput(known.stage)) {
-        run.data_bytes += known.stage.size.split_bytes * known.stage.size.tasks;
-      }
       for (const TaskCounters& task : ran.tasks) {
         measured.push_back(Measured(task, known.id, r, WorkOf(task, known.stage, run.settings)));
       }
@@ -187,7 +197,7 @@ absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
       const double modelled = std::max(costs->Predict(known.id, work).seconds, kTaskSecondsMin);
       seen.push_back({.stage = known.id,
                       .run = r,
-                      .settings = Levels(run.settings, run.data_bytes, known.stage),
+                      .settings = Levels(run.settings, run.data_bytes, known.stage, run.others),
                       .log_error = std::log(known.mean_seconds / modelled),
                       .deviation = kClockSeconds / known.mean_seconds});
     }
@@ -204,10 +214,14 @@ std::size_t ManyRuns::MostLike(const Asked& asked) const {
   const auto apart = [&](const Run& run) {
     const Settings& a = run.settings;
     const Settings& b = asked.settings;
+    double others = 0;
+    for (std::size_t i = 0; i < asked.others.size(); ++i) {
+      others += std::abs(run.others[i] - asked.others[i]);
+    }
     const auto doublings = [](double one, double other) {
       return std::abs(Log2(one) - Log2(other));
     };
-    return doublings(a.executors, b.executors) + doublings(a.tasks_at_once(), b.tasks_at_once()) +
+    return others + doublings(a.executors, b.executors) + doublings(a.tasks_at_once(), b.tasks_at_once()) +
            doublings(run.data_bytes, bytes) +
            doublings(a.sql_partitions, b.sql_partitions) +
            kOfManyDoublings * doublings(SpillBufferBytes(a, 0), SpillBufferBytes(b, 0)) +
@@ -233,8 +247,10 @@ Stage ManyRuns::Resized(const Known& known, const Run& run, const Asked& asked,
   }
   size.tasks = Partitions(size.tasks, run.settings, to);
   size.split_bytes *= data_factor * known.stage.size.tasks / size.tasks;
-  size.intermediate.records *= data_factor;
-  size.intermediate.bytes *= data_factor * OfShuffle(to, stage.data).ratio /
+  const auto fetched = asked.fetched.find(known.name);
+  const double more = data_factor * (fetched == asked.fetched.end() ? 1 : fetched->second);
+  size.intermediate.records *= more;
+  size.intermediate.bytes *= more * OfShuffle(to, stage.data).ratio /
                              OfShuffle(run.settings, stage.data).ratio;
   return stage;
 }
@@ -290,7 +306,7 @@ ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
     expected.stages[i] = {.is_known = true, .tasks = stage.size.tasks};
     places.push_back(i);
     ids.push_back(known.id);
-    levels.push_back(Levels(asked.settings, data_bytes, stage));
+    levels.push_back(Levels(asked.settings, data_bytes, stage, asked.others));
     modelled.push_back(seconds);
     const CostStatistics each = costs.Of(known.id);
     for (std::size_t c = 0; c < kCosts; ++c) {

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -31,11 +32,21 @@ struct RanApplication {
   Settings settings;
   std::vector<RanStage> stages;
   std::vector<std::string> names;  // of the stages: by which other runs know them
+  // What else is to be told apart, such as parameters of the program, as powers of two; as many of
+  // each run.
+  std::vector<double> others;
 };
+
+// Of all stages that read and fetch nothing.
+double InputBytes(const RanApplication& run);
 
 struct Asked {
   Settings settings;
   double data_factor = 1;  // over the data of the first run
+  std::vector<double> others = {};
+  // By name of a stage: so many times what it fetched in the run that it is like, for reasons that
+  // the settings do not tell.
+  std::map<std::string, double> fetched = {};
 };
 
 // Of one stage.
@@ -66,7 +77,7 @@ class ManyRuns {
 
   // The run whose settings and data are nearest; the first of equal ones.
   std::size_t MostLike(const Asked& asked) const;
-  // REQUIRES: like < runs.
+  // REQUIRES: like < runs; as many others as were learnt from.
   ExpectedRun On(std::size_t like, const Asked& asked) const;
 
  private:
@@ -74,15 +85,17 @@ class ManyRuns {
     Stage stage;
     double mean_seconds = 0;  // of its tasks; 0: nothing is known of it
     std::size_t id = 0;       // the same in all runs
+    std::string name;
   };
   struct Run {
     Settings settings;
     double data_bytes = 0;
+    std::vector<double> others;
     std::vector<Known> stages;
   };
   ManyRuns() = default;
   static std::vector<double> Levels(const Settings& settings, double data_bytes,
-                                    const Stage& stage);
+                                    const Stage& stage, const std::vector<double>& others);
   static Stage Resized(const Known& known, const Run& run, const Asked& asked, double data_factor);
   void NameWhatIsBeyond(const Asked& asked, double data_bytes, ExpectedRun& expected) const;
 

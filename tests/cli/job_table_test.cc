@@ -214,5 +214,14 @@ TEST(EstimateTable, ComparesScenarios) {
                           "8 slots   10 s     -    -     50 %  2.00x"));
 }
 
+TEST(EstimateTable, SaysWhatScenariosCostAndWhatBindsThemWhereThatIsKnown) {
+  EXPECT_THAT(RenderScenarios({{"as it is", Planned(absl::Seconds(20)), 0.5},
+                               {"8 cores", Planned(absl::Seconds(10)), 0.25, "disk"}},
+                              {.width = 120}),
+              ElementsAre("SCENARIO  ENDS IN  5 %  95 %  BUSY  SPEED-UP  CORE-HOURS  BOUND BY",
+                          "as it is  20 s     -    -     50 %  1.00x     0.5         -",
+                          "8 cores   10 s     -    -     50 %  2.00x     0.25        disk"));
+}
+
 }  // namespace
 }  // namespace tidemark::console

@@ -68,6 +68,11 @@ grep -q 'no query sql/999' "$work/err" || fail "$(cat "$work/err")"
   fail "no estimate of other settings"
 grep -q 'as it is' "$work/set.txt" || fail "$(cat "$work/set.txt")"
 grep -q '4 executors, spark.executor.memory=2g' "$work/set.txt" || fail "$(cat "$work/set.txt")"
+"$tidemark" what-if "$again" --learn "$again" --cores 1,2 --partitions 8 --compress false --data 2 -o jsonl \
+  >"$work/learnt.json" || fail "no estimate from two logs"
+[ "$(wc -l <"$work/learnt.json")" = 3 ] || fail "a row as it is, and one for each number of cores: $(cat "$work/learnt.json")"
+[ "$(grep -c '"core_hours":.*"binding":"[a-z ]*","data_factor":2' "$work/learnt.json")" = 2 ] ||
+  fail "core-hours and what binds: $(cat "$work/learnt.json")"
 wrong_setting() { # WHY OPTION...
   local status=0 why=$1
   shift
@@ -79,6 +84,9 @@ wrong_setting 'spark.executor.memory: "4x" is not a size' "$again" --conf spark.
 wrong_setting 'is not modelled' "$again" --conf spark.ui.port=4040
 wrong_setting 'must be KEY=VALUE' "$again" --conf spark.executor.memory
 wrong_setting 'is no event log of Spark' some-job --executors 4
+wrong_setting 'is no event log of Spark' some-job --partitions 8
+wrong_setting 'is no event log' "$again" --learn "$work/nonsense"
+wrong_setting 'combinations of settings; ask for at most 1000' "$again" --learn "$again" --partitions "$(seq -s, 2000)"
 
 # A master follows applications that run from their logs, and goes on after it was killed.
 mkdir -p "$work/spark/eventlog_v2_app"

@@ -1,0 +1,113 @@
+#include "cli/spark_parameters.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+namespace tidemark::cli {
+namespace {
+
+using gray_box::Cardinality;
+using gray_box::Parameters;
+
+// Keeps its sign; 0 stays 0.
+double AsPowerOfTwo(double value) { return std::copysign(std::log2(1 + std::abs(value)), value); }
+
+double FetchedBy(const std::vector<phases::TaskCounters>& tasks) {
+  double bytes = 0;
+  for (const phases::TaskCounters& task : tasks) bytes += task.local_bytes + task.remote_bytes;
+  return bytes;
+}
+
+gray_box::StageCounts CountsOf(const SparkRun& run) {
+  gray_box::StageCounts counts;
+  for (const std::uint64_t work : run.works) ++counts[work];
+  return counts;
+}
+
+}  // namespace
+
+absl::StatusOr<SparkParameters> SparkParameters::Learn(const std::vector<SparkRun>& runs,
+                                                       const std::vector<double>& data_bytes) {
+  std::vector<Parameters> all;
+  for (const SparkRun& run : runs) all.push_back(run.measured.parameters());
+  SparkParameters learnt{gray_box::Features(all)};
+  std::map<std::string, std::pair<std::vector<Parameters>, std::vector<Cardinality>>> fetched;
+  std::vector<gray_box::StageCounts> counts;
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    learnt.seen_.push_back(learnt.Levels(all[r]));
+    counts.push_back(CountsOf(runs[r]));
+    for (std::size_t i = 0; i < runs[r].numbers.size(); ++i) {
+      const auto stage = runs[r].measured.stages().find(runs[r].numbers[i]);
+      if (stage == runs[r].measured.stages().end() || !(data_bytes[r] > 0)) continue;
+      const double bytes = FetchedBy(stage->second.tasks);
+      if (!(bytes > 0)) continue;
+      auto& [parameters, amounts] = fetched[runs[r].signatures[i]];
+      parameters.push_back(all[r]);
+      // Bytes, counted as records of one: how many are out over how many are in.
+      amounts.push_back({data_bytes[r], data_bytes[r], bytes, bytes});
+    }
+  }
+  for (const auto& [signature, of] : fetched) {
+    auto model = gray_box::CardinalityModel::Learn(of.first, of.second);
+    if (model.ok()) learnt.fetched_.emplace(signature, *std::move(model));
+  }
+  auto repetition = gray_box::RepetitionModel::Learn(all, counts);
+  if (!repetition.ok()) return repetition.status();
+  learnt.counts_.push_back(*std::move(repetition));
+  return learnt;
+}
+
+std::vector<double> SparkParameters::Levels(const Parameters& parameters) const {
+  std::vector<double> levels = features_.ValuesOf(parameters);
+  for (double& level : levels) level = AsPowerOfTwo(level);
+  return levels;
+}
+
+std::map<std::string, double> SparkParameters::Fetched(const Parameters& ran,
+                                                       const Parameters& asked) const {
+  std::map<std::string, double> factors;
+  for (const auto& [signature, model] : fetched_) {
+    const double before = model.Predict(ran, 1, 1).records.value;
+    const double after = model.Predict(asked, 1, 1).records.value;
+    if (before > 0 && after > 0) factors[signature] = after / before;
+  }
+  return factors;
+}
+
+std::map<std::uint64_t, std::uint32_t> SparkParameters::Counts(const Parameters& asked) const {
+  std::map<std::uint64_t, std::uint32_t> counts;
+  const auto forecasts = counts_[0].Predict(asked);
+  for (const auto& [work, choices] : counts_[0].workflow_controls()) {
+    counts[work] = static_cast<std::uint32_t>(std::clamp(forecasts.at(work).value, 0.0, 1e6));
+  }
+  return counts;
+}
+
+std::vector<std::string> SparkParameters::Remarks(const Parameters& asked) const {
+  std::vector<std::string> remarks;
+  const std::vector<std::string> unknown = features_.Unknown(asked);
+  if (!unknown.empty()) {
+    remarks.push_back(fmt::format("no run had these parameters, what they do is not known: {}",
+                                  fmt::join(unknown, ", ")));
+  }
+  std::vector<std::string> beyond;
+  const std::vector<double> levels = Levels(asked);
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const auto [least, most] =
+        std::minmax_element(seen_.begin(), seen_.end(),
+                            [i](const auto& a, const auto& b) { return a[i] < b[i]; });
+    if (levels[i] < (*least)[i] || levels[i] > (*most)[i]) beyond.push_back(features_.names()[i]);
+  }
+  if (!beyond.empty()) {
+    remarks.push_back(
+        fmt::format("parameters beyond those of all runs: {}", fmt::join(beyond, ", ")));
+  }
+  return remarks;
+}
+
+}  // namespace tidemark::cli

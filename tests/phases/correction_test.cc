@@ -1,0 +1,94 @@
+#include "master/phases/correction.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace tidemark::phases {
+namespace {
+
+using testing::DoubleNear;
+
+Correction Learnt(const std::vector<SeenError>& seen) {
+  auto learnt = Correction::Learn(seen);
+  EXPECT_TRUE(learnt.ok()) << learnt.status();
+  return *std::move(learnt);
+}
+
+Correction::Expected At(const Correction& correction, std::size_t stage,
+                        const std::vector<double>& settings) {
+  return correction.Predict(std::vector<std::size_t>{stage},
+                            std::vector<std::vector<double>>{settings});
+}
+
+// Two settings; each doubling of the first takes a fifth longer than modelled, the second nothing.
+std::vector<SeenError> SeenAt(const std::vector<std::vector<double>>& settings) {
+  std::vector<SeenError> seen;
+  for (std::size_t run = 0; run < settings.size(); ++run) {
+    for (std::size_t stage = 0; stage < 3; ++stage) {
+      seen.push_back({.stage = stage,
+                      .run = run,
+                      .settings = settings[run],
+                      .log_error = 0.1 * static_cast<double>(stage) + 0.2 * settings[run][0]});
+    }
+  }
+  return seen;
+}
+
+TEST(Correction, FollowsWhatRunsShowOfASetting) {
+  const Correction learnt = Learnt(SeenAt({{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}, {2, 1}}));
+  EXPECT_THAT(At(learnt, 0, {2, 0.5}).log_error[0], DoubleNear(0.4, 0.03));
+  EXPECT_THAT(At(learnt, 2, {1, 0.5}).log_error[0], DoubleNear(0.4, 0.03));
+  EXPECT_THAT(At(learnt, 1, {3, 0.5}).log_error[0], DoubleNear(0.7, 0.06));
+}
+
+TEST(Correction, IsLessSureFartherAway) {
+  const Correction learnt = Learnt(SeenAt({{0, 0}, {0, 1}, {1, 0}, {1, 1}}));
+  const double near = At(learnt, 0, {0.5, 0.5}).together[0][0];
+  EXPECT_GT(At(learnt, 0, {4, 0.5}).together[0][0], near);
+  EXPECT_GT(At(learnt, 0, {0.5, 4}).together[0][0], near);
+  EXPECT_GT(At(learnt, 77, {0.5, 0.5}).together[0][0], near);  // a stage that nobody has seen
+}
+
+// What a setting does that never varied is not known: the models have the word, with less trust.
+TEST(Correction, DoesNotGuessWhatASettingDoesThatNeverVaried) {
+  const Correction learnt = Learnt(SeenAt({{0, 3}, {1, 3}, {2, 3}}));
+  EXPECT_NEAR(At(learnt, 0, {1, 5}).log_error[0], At(learnt, 0, {1, 3}).log_error[0], 1e-9);
+  EXPECT_GT(At(learnt, 0, {1, 5}).together[0][0], At(learnt, 0, {1, 3}).together[0][0]);
+}
+
+TEST(Correction, OfOneRunIsThatRun) {
+  const Correction learnt = Learnt({{.settings = {1}, .log_error = 0.5}});
+  EXPECT_THAT(At(learnt, 0, {1}).log_error[0], DoubleNear(0.5, 0.05));
+  EXPECT_GT(At(learnt, 0, {1}).together[0][0], 0);
+}
+
+TEST(Correction, OfStagesOfOneRunGoesTogether) {
+  const Correction learnt = Learnt(SeenAt({{0, 0}, {1, 1}}));
+  const auto both = learnt.Predict(std::vector<std::size_t>{0, 1},
+                                   std::vector<std::vector<double>>{{1, 0}, {1, 0}});
+  EXPECT_GT(both.together[0][1], 0);
+  EXPECT_EQ(both.together[0][1], both.together[1][0]);
+  EXPECT_LT(both.together[0][1], both.together[0][0]);
+}
+
+TEST(Correction, RefusesWhatIsNoNumber) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(Correction::Learn({}).ok());
+  EXPECT_FALSE(Correction::Learn(std::vector<SeenError>{{.log_error = nan}}).ok());
+  EXPECT_FALSE(Correction::Learn(std::vector<SeenError>{{.settings = {nan}}}).ok());
+  EXPECT_FALSE(Correction::Learn(std::vector<SeenError>{{.deviation = -1}}).ok());
+  EXPECT_FALSE(Correction::Learn(std::vector<SeenError>{{.settings = {1}}, {.settings = {}}}).ok());
+}
+
+TEST(Correction, LooksAtSoManyOnly) {
+  std::vector<SeenError> seen(5000, {.settings = {1}, .log_error = 0.2});
+  for (std::size_t i = 0; i < seen.size(); ++i) seen[i].stage = i;
+  EXPECT_THAT(At(Learnt(seen), 0, {1}).log_error[0], DoubleNear(0.2, 0.05));
+}
+
+}  // namespace
+}  // namespace tidemark::phases

@@ -1,0 +1,189 @@
+#include "master/phases/many_runs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "master/phases/memory.h"
+
+namespace tidemark::phases {
+namespace {
+
+using testing::Contains;
+using testing::IsEmpty;
+using testing::Not;
+
+Settings With(std::uint32_t executors, std::uint32_t partitions) {
+  return {.version = {3, 5},
+          .executors = executors,
+          .executor_cores = 1,
+          .executor_memory_bytes = kReservedBytes + 2e9,
+          .memory_fraction = 0.5,
+          .sql_partitions = partitions};
+}
+
+// A program that reads `data` x 10 tasks of 10 MB, shuffles them into as many partitions as are
+// set, and works for 1 us on each record; where there are two executors, they are in each other's
+// way, and all takes a half longer.
+RanApplication Run(const Settings& settings, double data = 1) {
+  const double slow = settings.executors > 1 ? 1.5 : 1;
+  RanApplication run = {.settings = settings, .stages = std::vector<RanStage>(2), .names = {"scan", "sum"}};
+  const auto maps = static_cast<std::size_t>(10 * data);
+  for (std::size_t i = 0; i < maps; ++i) {
+    const double seconds = slow * (0.01 + 1e5 * 1e-5);
+    run.stages[0].tasks.push_back({.seconds = seconds,
+                                   .running = seconds,
+                                   .input = {1e5, 1e7},
+                                   .written = {1e5, 2e6}});
+  }
+  run.stages[0].next_tasks = settings.sql_partitions;
+  const double part = static_cast<double>(maps) / settings.sql_partitions;
+  for (std::size_t i = 0; i < settings.sql_partitions; ++i) {
+    const double seconds = slow * (0.01 + part * 1e5 * 5e-6);
+    run.stages[1].tasks.push_back({.seconds = seconds,
+                                   .running = seconds,
+                                   .local_bytes = part * 2e6,
+                                   .shuffle_records = part * 1e5,
+                                   .result_bytes = 100});
+  }
+  return run;
+}
+
+ManyRuns Learnt(std::vector<RanApplication> runs) {
+  auto learnt = ManyRuns::Learn(std::move(runs), UsualCosts());
+  EXPECT_TRUE(learnt.ok()) << learnt.status();
+  return *std::move(learnt);
+}
+
+ManyRuns Usual() {
+  return Learnt({Run(With(1, 8)), Run(With(1, 32)), Run(With(2, 8)), Run(With(2, 32)),
+                 Run(With(1, 16), 2), Run(With(2, 16), 2)});
+}
+
+TEST(ManyRuns, TheRunThatIsMostLikeIsTheOneItself) {
+  const ManyRuns learnt = Usual();
+  EXPECT_EQ(learnt.MostLike({.settings = With(1, 8)}), 0);
+  EXPECT_EQ(learnt.MostLike({.settings = With(2, 32)}), 3);
+  EXPECT_EQ(learnt.MostLike({.settings = With(2, 16), .data_factor = 2}), 5);
+}
+
+TEST(ManyRuns, OtherPartitionsAreOtherTasksWithPartsOfTheData) {
+  const ManyRuns learnt = Usual();
+  const Asked asked = {.settings = With(1, 16)};
+  const ExpectedRun expected = learnt.On(learnt.MostLike(asked), asked);
+  EXPECT_EQ(expected.stages[0].tasks, 10);
+  EXPECT_EQ(expected.stages[1].tasks, 16);
+  // 0.01 + 10 / 16 x 0.5 s.
+  EXPECT_NEAR(expected.stages[1].task_seconds, 0.3225, 0.03);
+  EXPECT_THAT(expected.beyond, IsEmpty());
+}
+
+TEST(ManyRuns, MoreDataAreMoreTasksThatReadAndLongerOnesThatGather) {
+  const ManyRuns learnt = Usual();
+  const Asked asked = {.settings = With(1, 8), .data_factor = 2};
+  const ExpectedRun expected = learnt.On(0, asked);
+  EXPECT_EQ(expected.stages[0].tasks, 20);
+  EXPECT_EQ(expected.stages[1].tasks, 8);
+  EXPECT_NEAR(expected.stages[1].task_seconds, 1.26, 0.15);
+}
+
+// No phase model knows that executors are in each other's way; the runs do.
+TEST(ManyRuns, LearnsWhatNoModelKnows) {
+  const ManyRuns learnt = Usual();
+  const ExpectedRun alone = learnt.On(0, {.settings = With(1, 16)});
+  const ExpectedRun two = learnt.On(0, {.settings = With(2, 16)});
+  EXPECT_NEAR(two.stages[1].task_seconds / alone.stages[1].task_seconds, 1.5, 0.15);
+}
+
+// A parameter that doubles what records cost with each power of two.
+TEST(ManyRuns, LearnsWhatAParameterOfTheProgramDoes) {
+  std::vector<RanApplication> runs;
+  for (const double k : {1, 2, 3, 5}) {
+    RanApplication run = Run(With(1, 8));
+    run.others = {k};
+    for (RanStage& stage : run.stages) {
+      for (TaskCounters& task : stage.tasks) {
+        task.seconds *= std::exp2(k);
+        task.running = *task.running * std::exp2(k);
+      }
+    }
+    runs.push_back(std::move(run));
+  }
+  const double base = runs[0].stages[1].tasks[0].seconds / 2;
+  const ManyRuns learnt = Learnt(std::move(runs));
+  const Asked asked = {.settings = With(1, 8), .others = {4}};
+  EXPECT_EQ(learnt.MostLike({.settings = With(1, 8), .others = {2.2}}), 1);
+  EXPECT_NEAR(std::log2(learnt.On(2, asked).stages[1].task_seconds / base), 4, 0.4);
+}
+
+TEST(ManyRuns, FetchesSoManyTimesWhatItDidWhereThatIsTold) {
+  const ManyRuns learnt = Usual();
+  const Asked asked = {.settings = With(1, 8), .fetched = {{"sum", 2}}};
+  const ExpectedRun expected = learnt.On(0, asked);
+  EXPECT_EQ(expected.stages[0].tasks, 10);
+  EXPECT_GT(expected.stages[1].task_seconds, 1.5 * learnt.On(0, {.settings = With(1, 8)}).stages[1].task_seconds);
+}
+
+TEST(ManyRuns, NamesWhatNoRunCameNear) {
+  const ManyRuns learnt = Usual();
+  const ExpectedRun near = learnt.On(0, {.settings = With(2, 8)});
+  const ExpectedRun far = learnt.On(0, {.settings = With(16, 8), .data_factor = 10});
+  EXPECT_THAT(near.beyond, IsEmpty());
+  EXPECT_THAT(far.beyond, Contains("executors"));
+  EXPECT_THAT(far.beyond, Contains("data"));
+  EXPECT_THAT(far.beyond, Not(Contains("partitions")));
+  EXPECT_GT(far.deviation, near.deviation);
+}
+
+TEST(ManyRuns, OfAStageWithoutTasksNothingIsKnown) {
+  RanApplication run = Run(With(1, 8));
+  run.stages[1].tasks.clear();
+  const ManyRuns learnt = Learnt({run});
+  const ExpectedRun expected = learnt.On(0, {.settings = With(2, 8)});
+  EXPECT_TRUE(expected.stages[0].is_known);
+  EXPECT_FALSE(expected.stages[1].is_known);
+}
+
+// 2 MB of a task with compression, 5 without: what is compressed is two fifths.
+TEST(ManyRuns, RunsWithAndWithoutCompressionShowHowWellDataAreCompressed) {
+  RanApplication plain = Run(With(1, 8));
+  plain.settings.compresses_shuffle = false;
+  for (TaskCounters& task : plain.stages[0].tasks) task.written.bytes = 5e6;
+  for (TaskCounters& task : plain.stages[1].tasks) task.local_bytes *= 2.5;
+  const ManyRuns learnt = Learnt({Run(With(1, 8)), plain});
+  Settings off = With(1, 8);
+  off.compresses_shuffle = false;
+  EXPECT_EQ(learnt.MostLike({.settings = off}), 1);
+  const ExpectedRun expected = learnt.On(0, {.settings = off});
+  EXPECT_NEAR(expected.stages[1].task_seconds, 0.635, 0.1);
+}
+
+TEST(ManyRuns, RefusesWhatHasNoTask) {
+  EXPECT_FALSE(ManyRuns::Learn({}, UsualCosts()).ok());
+  RanApplication empty = {.settings = With(1, 8), .stages = {RanStage()}, .names = {"scan"}};
+  EXPECT_FALSE(ManyRuns::Learn({empty}, UsualCosts()).ok());
+}
+
+TEST(ManyRuns, AbsurdCountersLeadToNoAbsurdAnswer) {
+  RanApplication absurd = Run(With(1, 8));
+  absurd.stages[0].tasks[0].written.records = 0;
+  absurd.stages[0].tasks[1].input = {1e300, 1e300};
+  absurd.stages[1].tasks[0].spilled_disk_bytes = 1e12;
+  const auto learnt = ManyRuns::Learn({absurd, Run(With(2, 32))}, UsualCosts());
+  if (!learnt.ok()) return;
+  const Asked asked = {.settings = With(2, 8), .data_factor = 3};
+  for (const std::size_t like : {0, 1}) {
+    const ExpectedRun expected = learnt->On(like, asked);
+    EXPECT_TRUE(std::isfinite(expected.deviation));
+    for (const ExpectedStage& stage : expected.stages) {
+      EXPECT_TRUE(std::isfinite(stage.task_seconds));
+      EXPECT_GE(stage.task_seconds, 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::phases
