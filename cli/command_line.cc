@@ -439,7 +439,8 @@ void AddSparkLevels(CLI::App& app, WhatIfArguments& arguments) {
           app.add_option("--partitions", arguments.partitions,
                          "Of a log of Spark: partitions of shuffles"))
       ->delimiter(',');
-  app.add_option("--compress", arguments.compress, "Of a log of Spark: whether to compress shuffles")
+  app.add_option("--compress", arguments.compress,
+                 "Of a log of Spark: whether to compress shuffles")
       ->delimiter(',')
       ->check(CLI::IsMember({"true", "false"}))
       ->type_name("true|false");

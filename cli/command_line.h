@@ -99,10 +99,10 @@ struct WhatIfArguments {
   std::vector<std::uint32_t> cores;  // of an executor
   std::vector<std::string> memory;   // likewise
   std::vector<std::uint32_t> partitions;
-  std::vector<std::string> compress;  // "true", "false"
-  std::vector<double> data;           // factors
+  std::vector<std::string> compress;              // "true", "false"
+  std::vector<double> data;                       // factors
   std::map<std::string, std::string> parameters;  // of the program
-  std::vector<std::string> learn;     // logs of other runs
+  std::vector<std::string> learn;                 // logs of other runs
   std::optional<double> data_factor;
   std::optional<SchedulingPolicy> policy;
   MasterArguments master;

@@ -98,9 +98,8 @@ std::vector<std::string> SparkParameters::Remarks(const Parameters& asked) const
   std::vector<std::string> beyond;
   const std::vector<double> levels = Levels(asked);
   for (std::size_t i = 0; i < levels.size(); ++i) {
-    const auto [least, most] =
-        std::minmax_element(seen_.begin(), seen_.end(),
-                            [i](const auto& a, const auto& b) { return a[i] < b[i]; });
+    const auto [least, most] = std::minmax_element(
+        seen_.begin(), seen_.end(), [i](const auto& a, const auto& b) { return a[i] < b[i]; });
     if (levels[i] < (*least)[i] || levels[i] > (*most)[i]) beyond.push_back(features_.names()[i]);
   }
   if (!beyond.empty()) {

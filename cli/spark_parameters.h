@@ -1,5 +1,5 @@
-// What several runs of an application of Spark show of its parameters ([GB]): how much stages fetch,
-// and how often they run.
+// What several runs of an application of Spark show of its parameters ([GB]): how much stages
+// fetch, and how often they run.
 #pragma once
 
 #include <cstdint>

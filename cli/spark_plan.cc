@@ -163,8 +163,9 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
     last = (*event)->arrived_at;
     if (const auto* opened = std::get_if<JobOpened>(&(*event)->body)) plan.name = opened->name;
     if (const auto* stage = std::get_if<StageOpened>(&(*event)->body)) {
-      stages.try_emplace(stage->signature,
-                         Named{stage->stage, fmt::format("{} {}", stage->stage, stage->name), stage->work});
+      stages.try_emplace(
+          stage->signature,
+          Named{stage->stage, fmt::format("{} {}", stage->stage, stage->name), stage->work});
     }
   }
   if (last != absl::InfinitePast()) monitor.Tick(last);

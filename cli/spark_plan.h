@@ -20,9 +20,9 @@ bool IsSparkLog(const std::string& path);
 struct SparkRun {
   // One job with the stages that ran, their task times by warmth, and as many slots as it had.
   Plan plan;
-  std::vector<std::uint32_t> numbers;  // Spark's, of its stages
+  std::vector<std::uint32_t> numbers;   // Spark's, of its stages
   std::vector<std::string> signatures;  // of its stages; the same in other runs
-  std::vector<std::uint64_t> works;      // of its stages: what they do, however often
+  std::vector<std::uint64_t> works;     // of its stages: what they do, however often
   spark::MeasuredStages measured;
   std::vector<std::string> remarks;  // RemarksOn() the log
 };

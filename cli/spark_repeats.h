@@ -1,4 +1,5 @@
-// The stages of a program that repeats some of them more or less often than in the run that is known
+// The stages of a program that repeats some of them more or less often than in the run that is
+// known
 // ([GB] 4.1: iterations are stages of PageRank, jobs of K-Means). Pure.
 #pragma once
 

@@ -46,8 +46,9 @@ absl::StatusOr<SparkRuns> SparkRuns::Learn(std::vector<SparkRun> runs,
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const auto settings = SettingsOf(runs[i].measured, {});
     if (!settings.ok()) {
-      return absl::Status(settings.status().code(),
-                          fmt::format("{}: {}", paths[i], std::string(settings.status().message())));
+      return absl::Status(
+          settings.status().code(),
+          fmt::format("{}: {}", paths[i], std::string(settings.status().message())));
     }
     ran.push_back(
         {.settings = settings->ran, .stages = StagesOf(runs[i]), .names = runs[i].signatures});
@@ -74,9 +75,8 @@ absl::StatusOr<OtherRun> SparkRuns::With(const std::map<std::string, std::string
   if (!settings.ok()) return settings.status();
   gray_box::Parameters told = runs_[0].measured.parameters();
   for (const auto& [name, value] : parameters) told[name] = value;
-  phases::Asked asked = {.settings = settings->other,
-                         .data_factor = data_factor,
-                         .others = parameters_.Levels(told)};
+  phases::Asked asked = {
+      .settings = settings->other, .data_factor = data_factor, .others = parameters_.Levels(told)};
   const std::size_t like = models_.MostLike(asked);
   asked.fetched = parameters_.Fetched(runs_[like].measured.parameters(), told);
   const SparkRun& base = runs_[like];

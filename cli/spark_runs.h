@@ -1,5 +1,5 @@
-// Several runs of an application of Spark, learnt from together: what if it ran with other settings,
-// other numbers of partitions or more data?
+// Several runs of an application of Spark, learnt from together: what if it ran with other
+// settings, other numbers of partitions or more data?
 #pragma once
 
 #include <map>
@@ -23,8 +23,7 @@ class SparkRuns {
   // Errors: as of WithSettings().
   // `parameters` of the program; those that are not there are as in the first run.
   absl::StatusOr<OtherRun> With(const std::map<std::string, std::string>& changes,
-                                double data_factor,
-                                const gray_box::Parameters& parameters) const;
+                                double data_factor, const gray_box::Parameters& parameters) const;
   const SparkRun& first() const { return runs_[0]; }
 
  private:

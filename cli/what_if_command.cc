@@ -70,7 +70,8 @@ std::string JsonOf(const Answer& answer) {
   if (answer.core_hours) json += fmt::format(R"(,"core_hours":{})", *answer.core_hours);
   if (!answer.binding.empty()) json += fmt::format(R"(,"binding":"{}")", answer.binding);
   if (answer.data_factor) json += fmt::format(R"(,"data_factor":{})", *answer.data_factor);
-  if (!answer.settings.empty()) json += fmt::format(R"(,"settings":{})", nlohmann::json(answer.settings).dump());
+  if (!answer.settings.empty())
+    json += fmt::format(R"(,"settings":{})", nlohmann::json(answer.settings).dump());
   if (!answer.remarks.empty()) {  // words of ours, without anything to escape
     json += fmt::format(R"(,"remarks":["{}"])", fmt::join(answer.remarks, R"(",")"));
   }
@@ -144,9 +145,11 @@ bool HasSparkSettings(const WhatIfArguments& arguments) {
 }
 
 int RefuseSparkSettings(const WhatIfArguments& arguments) {
-  Complain(fmt::format("{} is no event log of Spark: --executors, --cores, --memory, --partitions, --compress, --data, --param, "
-                       "--learn and --conf are for these alone",
-                       arguments.subject));
+  Complain(
+      fmt::format("{} is no event log of Spark: --executors, --cores, --memory, --partitions, "
+                  "--compress, --data, --param, "
+                  "--learn and --conf are for these alone",
+                  arguments.subject));
   return kUsage;
 }
 
@@ -186,9 +189,9 @@ std::vector<SparkRow> RowsOf(const WhatIfArguments& arguments) {
   rows = Combined(rows, arguments.executors, setting({"spark.executor.instances"}, "{} executors"));
   rows = Combined(rows, arguments.cores, setting({"spark.executor.cores"}, "{} cores"));
   rows = Combined(rows, arguments.memory, setting({"spark.executor.memory"}, "{} memory"));
-  rows = Combined(rows, arguments.partitions,
-                  setting({"spark.sql.shuffle.partitions", "spark.default.parallelism"},
-                          "{} partitions"));
+  rows = Combined(
+      rows, arguments.partitions,
+      setting({"spark.sql.shuffle.partitions", "spark.default.parallelism"}, "{} partitions"));
   rows = Combined(rows, arguments.compress, [](const std::string& value, SparkRow& row) {
     row.settings["spark.shuffle.compress"] = value;
     row.parts.emplace_back(value == "true" ? "compressed" : "not compressed");

@@ -47,7 +47,7 @@ def settings_runs():
     of = {program: balanced(program) for program in PROGRAMS}
     for i in range(SETTINGS_OF_EACH):
         for program in PROGRAMS:
-            yield {"suite": "settings", "program": program, "half": i % 2, "number": i,
+            yield {"suite": "settings", "program": program, "half": 2 * i // SETTINGS_OF_EACH, "number": i,
                    "parameters": {}, **of[program][i]}
 
 

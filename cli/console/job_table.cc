@@ -231,8 +231,9 @@ std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptio
 
 std::vector<std::string> RenderScenarios(const std::vector<ScenarioRow>& scenarios,
                                          const TableOptions& options) {
-  const bool has_hours = std::any_of(scenarios.begin(), scenarios.end(),
-                                     [](const ScenarioRow& row) { return row.core_hours.has_value(); });
+  const bool has_hours =
+      std::any_of(scenarios.begin(), scenarios.end(),
+                  [](const ScenarioRow& row) { return row.core_hours.has_value(); });
   const bool has_binding = std::any_of(scenarios.begin(), scenarios.end(),
                                        [](const ScenarioRow& row) { return !row.binding.empty(); });
   std::vector<Row> rows = {{"SCENARIO", "ENDS IN", "5 %", "95 %", "BUSY", "SPEED-UP"}};
@@ -250,12 +251,17 @@ std::vector<std::string> RenderScenarios(const std::vector<ScenarioRow>& scenari
       return known ? DurationText(*known) : "-";
     };
     const double seconds = median(outcome);
-    Row row = {name, DurationOr(remaining, "-"), remaining ? bound(remaining->lower) : "-",
-               remaining ? bound(remaining->upper) : "-", BusyText(outcome),
-               is_known(first) && is_known(seconds) ? fmt::format("{:.2f}x", first / seconds) : "-"};
+    Row row = {
+        name,
+        DurationOr(remaining, "-"),
+        remaining ? bound(remaining->lower) : "-",
+        remaining ? bound(remaining->upper) : "-",
+        BusyText(outcome),
+        is_known(first) && is_known(seconds) ? fmt::format("{:.2f}x", first / seconds) : "-"};
     if (has_hours) {
       row.push_back(core_hours && is_known(*core_hours)
-                        ? (*core_hours < 10 ? fmt::format("{:.2g}", *core_hours) : fmt::format("{:.0f}", *core_hours))
+                        ? (*core_hours < 10 ? fmt::format("{:.2g}", *core_hours)
+                                            : fmt::format("{:.0f}", *core_hours))
                         : "-");
     }
     if (has_binding) row.push_back(binding.empty() ? "-" : binding);

@@ -18,11 +18,11 @@ using Vector = Eigen::VectorXd;
 // doubling a setting does, are modelled wrongly. Taste; runs overrule them.
 constexpr double kAllDeviation = 0.3;
 constexpr double kStageDeviation = 0.5;
-constexpr double kSettingDeviation = 0.25;
+constexpr double kSettingDeviation = 0.5;
 // Of what is known of settings, the part that is of each stage's own.
 constexpr double kOwnShare = 0.5;
 // What is tried, and the most likely of it is taken.
-constexpr double kScales[] = {0.1, 0.3, 1};
+constexpr double kScales[] = {0.2, 0.5, 1};
 constexpr double kRunDeviations[] = {0.03, 0.08, 0.2};
 constexpr double kStageDeviations[] = {0.03, 0.1, 0.3};
 // Of a deviation that is not known: what little was seen must not make it small. Half as often for
@@ -47,7 +47,9 @@ std::vector<SeenError> Some(std::span<const SeenError> all, std::size_t most) {
 }
 
 // Of what the data say of a deviation, given what is usual.
-double LogPrior(double deviation, double usual) { return -0.5 * Square(std::log(deviation / usual)); }
+double LogPrior(double deviation, double usual) {
+  return -0.5 * Square(std::log(deviation / usual));
+}
 
 }  // namespace
 
@@ -69,7 +71,8 @@ class CorrectionFit {
   void Fit() {
     const std::size_t n = of_.seen_.size();
     errors_ = Vector(n);
-    for (std::size_t i = 0; i < n; ++i) errors_[static_cast<Eigen::Index>(i)] = of_.seen_[i].log_error;
+    for (std::size_t i = 0; i < n; ++i)
+      errors_[static_cast<Eigen::Index>(i)] = of_.seen_[i].log_error;
     double best = -std::numeric_limits<double>::infinity();
     double scale = 1;
     double run = kUsualRunDeviation;

@@ -40,7 +40,7 @@ class Correction {
   static absl::StatusOr<Correction> Learn(std::span<const SeenError> seen);
 
   struct Expected {
-    std::vector<double> log_error;             // by place in `stages`
+    std::vector<double> log_error;              // by place in `stages`
     std::vector<std::vector<double>> together;  // covariance of these, with noise of a run
   };
   // Of stages in one run that all have these settings but for what is of each stage. REQUIRES: as
@@ -62,8 +62,8 @@ class Correction {
   double scale_ = 1;  // of what settings do beyond the models
   double run_deviation_ = 0.1;
   double stage_deviation_ = 0.1;
-  std::vector<double> weights_;               // inverse covariance times errors
-  std::vector<std::vector<double>> factor_;   // lower Cholesky factor of the covariance
+  std::vector<double> weights_;              // inverse covariance times errors
+  std::vector<std::vector<double>> factor_;  // lower Cholesky factor of the covariance
 };
 
 }  // namespace tidemark::phases

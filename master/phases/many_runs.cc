@@ -18,6 +18,10 @@ namespace {
 
 // No modelled time is shorter: a task has to start.
 constexpr double kTaskSecondsMin = 1e-3;
+// Nor a forecast one longer: three years.
+constexpr double kTaskSecondsMax = 1e8;
+// Of the log of the whole: beyond it nothing is known.
+constexpr double kDeviationMax = 3;
 // Spark's clock, twice: launch and end.
 constexpr double kClockSeconds = 2e-3;
 // Of a cost that is not told apart: what is less of the time is not worth a word.
@@ -82,6 +86,26 @@ std::map<std::string, double> CompressRatios(const std::vector<RanApplication>& 
     if (ratio) ratios[name] = *ratio;
   }
   return ratios;
+}
+
+// What tasks held of a record that they gathered, in memory and spilled, in the run that held
+// least.
+std::map<std::string, double> LeastWidths(const std::vector<RanApplication>& runs) {
+  std::map<std::string, double> least;
+  for (const RanApplication& run : runs) {
+    for (std::size_t i = 0; i < run.stages.size(); ++i) {
+      double bytes = 0;
+      double records = 0;
+      for (const TaskCounters& task : run.stages[i].tasks) {
+        bytes += task.peak_memory_bytes + task.spilled_memory_bytes;
+        records += task.shuffle_records;
+      }
+      if (!(bytes > 0) || !(records > 0)) continue;
+      double& width = least.try_emplace(run.names[i], bytes / records).first->second;
+      width = std::min(width, bytes / records);
+    }
+  }
+  return least;
 }
 
 bool ReadsOnlyInput(const Stage& stage) {
@@ -163,6 +187,7 @@ absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
                                          const CostStatistics& prior) {
   if (runs.empty()) return absl::InvalidArgumentError("no run to learn from");
   const std::map<std::string, double> ratios = CompressRatios(runs);
+  const std::map<std::string, double> widths = LeastWidths(runs);
   ManyRuns learnt;
   std::map<std::string, std::size_t> ids;
   std::vector<MeasuredTask> measured;
@@ -177,9 +202,14 @@ absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
       known.id = ids.try_emplace(runs[r].names[i], ids.size()).first->second;
       known.name = runs[r].names[i];
       if (ran.tasks.empty()) continue;
-      const auto ratio = ratios.find(runs[r].names[i]);
-      known.stage = StageOf(ran.tasks, ran.next_tasks, ran.is_relocatable, run.settings,
-                            ratio == ratios.end() ? kUsualCompressRatio : ratio->second);
+      SeenElsewhere elsewhere;
+      if (const auto ratio = ratios.find(known.name); ratio != ratios.end()) {
+        elsewhere.compress_ratio = ratio->second;
+      }
+      if (const auto width = widths.find(known.name); width != widths.end()) {
+        elsewhere.read_width_max = width->second;
+      }
+      known.stage = StageOf(ran.tasks, ran.next_tasks, ran.is_relocatable, run.settings, elsewhere);
       known.mean_seconds = MeanSeconds(ran.tasks);
       for (const TaskCounters& task : ran.tasks) {
         measured.push_back(Measured(task, known.id, r, WorkOf(task, known.stage, run.settings)));
@@ -221,8 +251,8 @@ std::size_t ManyRuns::MostLike(const Asked& asked) const {
     const auto doublings = [](double one, double other) {
       return std::abs(Log2(one) - Log2(other));
     };
-    return others + doublings(a.executors, b.executors) + doublings(a.tasks_at_once(), b.tasks_at_once()) +
-           doublings(run.data_bytes, bytes) +
+    return others + doublings(a.executors, b.executors) +
+           doublings(a.tasks_at_once(), b.tasks_at_once()) + doublings(run.data_bytes, bytes) +
            doublings(a.sql_partitions, b.sql_partitions) +
            kOfManyDoublings * doublings(SpillBufferBytes(a, 0), SpillBufferBytes(b, 0)) +
            (a.compresses_shuffle == b.compresses_shuffle ? 0 : 0.5);
@@ -250,8 +280,8 @@ Stage ManyRuns::Resized(const Known& known, const Run& run, const Asked& asked,
   const auto fetched = asked.fetched.find(known.name);
   const double more = data_factor * (fetched == asked.fetched.end() ? 1 : fetched->second);
   size.intermediate.records *= more;
-  size.intermediate.bytes *= more * OfShuffle(to, stage.data).ratio /
-                             OfShuffle(run.settings, stage.data).ratio;
+  size.intermediate.bytes *=
+      more * OfShuffle(to, stage.data).ratio / OfShuffle(run.settings, stage.data).ratio;
   return stage;
 }
 
@@ -268,17 +298,23 @@ void ManyRuns::NameWhatIsBeyond(const Asked& asked, double data_bytes,
       expected.beyond.emplace_back(name);
     }
   };
-  look("executors", [](const Run& r) { return double{1} * r.settings.executors; },
-       asked.settings.executors);
-  look("cores", [](const Run& r) { return r.settings.tasks_at_once(); },
-       asked.settings.tasks_at_once());
-  look("memory", [](const Run& r) { return SpillBufferBytes(r.settings, 0); },
-       SpillBufferBytes(asked.settings, 0));
-  look("compression", [](const Run& r) { return r.settings.compresses_shuffle ? 2.0 : 1.0; },
-       asked.settings.compresses_shuffle ? 2.0 : 1.0);
-  look("partitions", [](const Run& r) { return double{1} * r.settings.sql_partitions; },
-       asked.settings.sql_partitions);
-  look("data", [](const Run& r) { return r.data_bytes; }, data_bytes);
+  look(
+      "executors", [](const Run& r) { return double{1} * r.settings.executors; },
+      asked.settings.executors);
+  look(
+      "cores", [](const Run& r) { return r.settings.tasks_at_once(); },
+      asked.settings.tasks_at_once());
+  look(
+      "memory", [](const Run& r) { return SpillBufferBytes(r.settings, 0); },
+      SpillBufferBytes(asked.settings, 0));
+  look(
+      "compression", [](const Run& r) { return r.settings.compresses_shuffle ? 2.0 : 1.0; },
+      asked.settings.compresses_shuffle ? 2.0 : 1.0);
+  look(
+      "partitions", [](const Run& r) { return double{1} * r.settings.sql_partitions; },
+      asked.settings.sql_partitions);
+  look(
+      "data", [](const Run& r) { return r.data_bytes; }, data_bytes);
 }
 
 ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
@@ -311,7 +347,8 @@ ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
     const CostStatistics each = costs.Of(known.id);
     for (std::size_t c = 0; c < kCosts; ++c) {
       const Cost cost = static_cast<Cost>(c);
-      bound[static_cast<std::size_t>(BindingOf(cost))] += work[cost] * each[cost] * stage.size.tasks;
+      bound[static_cast<std::size_t>(BindingOf(cost))] +=
+          work[cost] * each[cost] * stage.size.tasks;
       if (std::abs(difference[cost]) * each[cost] > kWorthAWord * seconds &&
           !costs.IsToldApart(cost)) {
         untold.insert(cost);
@@ -320,7 +357,8 @@ ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
     }
   }
   expected.untold.assign(untold.begin(), untold.end());
-  expected.binding = static_cast<Binding>(std::max_element(bound.begin(), bound.end()) - bound.begin());
+  expected.binding =
+      static_cast<Binding>(std::max_element(bound.begin(), bound.end()) - bound.begin());
   if (places.empty()) return expected;
   const Correction::Expected correct = correction_[0].Predict(ids, levels);
   std::vector<double> weights;
@@ -328,6 +366,10 @@ ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
   for (std::size_t i = 0; i < places.size(); ++i) {
     ExpectedStage& stage = expected.stages[places[i]];
     stage.task_seconds = modelled[i] * std::exp(correct.log_error[i]);
+    if (!(stage.task_seconds <= kTaskSecondsMax)) {  // from counters that cannot be
+      stage.is_known = false;
+      stage.task_seconds = 0;
+    }
     weights.push_back(stage.task_seconds * stage.tasks);
     whole += weights.back();
   }
@@ -338,7 +380,8 @@ ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
     }
   }
   const double share = whole > 0 ? std::sqrt(std::max(variance, 0.0)) / whole : 0;
-  expected.deviation = std::hypot(share, whole > 0 ? 0.5 * untold_seconds / whole : 0);
+  const double deviation = std::hypot(share, whole > 0 ? 0.5 * untold_seconds / whole : 0);
+  expected.deviation = deviation <= kDeviationMax ? deviation : kDeviationMax;
   return expected;
 }
 

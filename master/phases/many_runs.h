@@ -94,13 +94,13 @@ class ManyRuns {
     std::vector<Known> stages;
   };
   ManyRuns() = default;
-  static std::vector<double> Levels(const Settings& settings, double data_bytes,
-                                    const Stage& stage, const std::vector<double>& others);
+  static std::vector<double> Levels(const Settings& settings, double data_bytes, const Stage& stage,
+                                    const std::vector<double>& others);
   static Stage Resized(const Known& known, const Run& run, const Asked& asked, double data_factor);
   void NameWhatIsBeyond(const Asked& asked, double data_bytes, ExpectedRun& expected) const;
 
   std::vector<Run> runs_;
-  std::vector<LearntCosts> costs_;  // one
+  std::vector<LearntCosts> costs_;      // one
   std::vector<Correction> correction_;  // one
 };
 

@@ -67,14 +67,14 @@ Flow FetchedOf(const TaskCounters& all, double tasks) {
 }  // namespace
 
 Stage StageOf(std::span<const TaskCounters> tasks, double next_tasks, bool is_relocatable,
-              const Settings& settings, double compress_ratio) {
+              const Settings& settings, const SeenElsewhere& elsewhere) {
   const TaskCounters all = Totals(tasks);
   const double count = static_cast<double>(tasks.size());
   Stage stage = {.shape = ShapeOf(all, is_relocatable)};
   DataStatistics& data = stage.data;
   const Flow input = InputOf(all.input, count, stage.shape);
   data.input_width = Ratio(input.bytes, input.records, 1);
-  data.compress_ratio = compress_ratio;
+  data.compress_ratio = elsewhere.compress_ratio;
   const double spilled = Ratio(all.spilled_disk_bytes, all.spilled_memory_bytes, 0);
   if (spilled > 0) {
     const double ratio = settings.compresses_shuffle ? data.compress_ratio : 1;
@@ -82,6 +82,9 @@ Stage StageOf(std::span<const TaskCounters> tasks, double next_tasks, bool is_re
   }
   data.read_width_in_memory =
       Ratio(std::max(all.peak_memory_bytes, all.spilled_memory_bytes), all.shuffle_records, 0);
+  if (elsewhere.read_width_max > 0) {
+    data.read_width_in_memory = std::min(data.read_width_in_memory, elsewhere.read_width_max);
+  }
   stage.size = {.split_bytes = input.bytes / count,
                 .intermediate = FetchedOf(all, count),
                 .tasks = count,

@@ -45,10 +45,18 @@ struct TaskCounters {
 // columns.
 inline constexpr double kUsualCompressRatio = 0.5;
 
+// What other runs of a stage show of its data.
+struct SeenElsewhere {
+  double compress_ratio = kUsualCompressRatio;  // of shuffled bytes, where no spill shows it
+  // Of a record that it gathered, in memory: at most. Memory comes in pages of which the last are
+  // hardly used, so the run with the least is the nearest to what it needs. 0: not known.
+  double read_width_max = 0;
+};
+
 // The average of tasks that ran with `settings`. `next_tasks`: of the stages that read what it
-// wrote; `compress_ratio`: of shuffled bytes, where no spill shows it. REQUIRES: at least one task.
+// wrote. REQUIRES: at least one task.
 Stage StageOf(std::span<const TaskCounters> tasks, double next_tasks, bool is_relocatable,
-              const Settings& settings, double compress_ratio = kUsualCompressRatio);
+              const Settings& settings, const SeenElsewhere& elsewhere = {});
 
 // What one of them did, by the stage's model and its own sizes. At least one record, so that its
 // time has somebody to be charged to.

@@ -28,16 +28,15 @@ Settings With(std::uint32_t executors, std::uint32_t partitions) {
 // A program that reads `data` x 10 tasks of 10 MB, shuffles them into as many partitions as are
 // set, and works for 1 us on each record; where there are two executors, they are in each other's
 // way, and all takes a half longer.
-RanApplication Run(const Settings& settings, double data = 1) {
+RanApplication RunWith(const Settings& settings, double data = 1) {
   const double slow = settings.executors > 1 ? 1.5 : 1;
-  RanApplication run = {.settings = settings, .stages = std::vector<RanStage>(2), .names = {"scan", "sum"}};
+  RanApplication run = {
+      .settings = settings, .stages = std::vector<RanStage>(2), .names = {"scan", "sum"}};
   const auto maps = static_cast<std::size_t>(10 * data);
   for (std::size_t i = 0; i < maps; ++i) {
     const double seconds = slow * (0.01 + 1e5 * 1e-5);
-    run.stages[0].tasks.push_back({.seconds = seconds,
-                                   .running = seconds,
-                                   .input = {1e5, 1e7},
-                                   .written = {1e5, 2e6}});
+    run.stages[0].tasks.push_back(
+        {.seconds = seconds, .running = seconds, .input = {1e5, 1e7}, .written = {1e5, 2e6}});
   }
   run.stages[0].next_tasks = settings.sql_partitions;
   const double part = static_cast<double>(maps) / settings.sql_partitions;
@@ -59,8 +58,8 @@ ManyRuns Learnt(std::vector<RanApplication> runs) {
 }
 
 ManyRuns Usual() {
-  return Learnt({Run(With(1, 8)), Run(With(1, 32)), Run(With(2, 8)), Run(With(2, 32)),
-                 Run(With(1, 16), 2), Run(With(2, 16), 2)});
+  return Learnt({RunWith(With(1, 8)), RunWith(With(1, 32)), RunWith(With(2, 8)),
+                 RunWith(With(2, 32)), RunWith(With(1, 16), 2), RunWith(With(2, 16), 2)});
 }
 
 TEST(ManyRuns, TheRunThatIsMostLikeIsTheOneItself) {
@@ -102,7 +101,7 @@ TEST(ManyRuns, LearnsWhatNoModelKnows) {
 TEST(ManyRuns, LearnsWhatAParameterOfTheProgramDoes) {
   std::vector<RanApplication> runs;
   for (const double k : {1, 2, 3, 5}) {
-    RanApplication run = Run(With(1, 8));
+    RanApplication run = RunWith(With(1, 8));
     run.others = {k};
     for (RanStage& stage : run.stages) {
       for (TaskCounters& task : stage.tasks) {
@@ -124,7 +123,8 @@ TEST(ManyRuns, FetchesSoManyTimesWhatItDidWhereThatIsTold) {
   const Asked asked = {.settings = With(1, 8), .fetched = {{"sum", 2}}};
   const ExpectedRun expected = learnt.On(0, asked);
   EXPECT_EQ(expected.stages[0].tasks, 10);
-  EXPECT_GT(expected.stages[1].task_seconds, 1.5 * learnt.On(0, {.settings = With(1, 8)}).stages[1].task_seconds);
+  EXPECT_GT(expected.stages[1].task_seconds,
+            1.5 * learnt.On(0, {.settings = With(1, 8)}).stages[1].task_seconds);
 }
 
 TEST(ManyRuns, NamesWhatNoRunCameNear) {
@@ -139,7 +139,7 @@ TEST(ManyRuns, NamesWhatNoRunCameNear) {
 }
 
 TEST(ManyRuns, OfAStageWithoutTasksNothingIsKnown) {
-  RanApplication run = Run(With(1, 8));
+  RanApplication run = RunWith(With(1, 8));
   run.stages[1].tasks.clear();
   const ManyRuns learnt = Learnt({run});
   const ExpectedRun expected = learnt.On(0, {.settings = With(2, 8)});
@@ -149,11 +149,11 @@ TEST(ManyRuns, OfAStageWithoutTasksNothingIsKnown) {
 
 // 2 MB of a task with compression, 5 without: what is compressed is two fifths.
 TEST(ManyRuns, RunsWithAndWithoutCompressionShowHowWellDataAreCompressed) {
-  RanApplication plain = Run(With(1, 8));
+  RanApplication plain = RunWith(With(1, 8));
   plain.settings.compresses_shuffle = false;
   for (TaskCounters& task : plain.stages[0].tasks) task.written.bytes = 5e6;
   for (TaskCounters& task : plain.stages[1].tasks) task.local_bytes *= 2.5;
-  const ManyRuns learnt = Learnt({Run(With(1, 8)), plain});
+  const ManyRuns learnt = Learnt({RunWith(With(1, 8)), plain});
   Settings off = With(1, 8);
   off.compresses_shuffle = false;
   EXPECT_EQ(learnt.MostLike({.settings = off}), 1);
@@ -168,11 +168,11 @@ TEST(ManyRuns, RefusesWhatHasNoTask) {
 }
 
 TEST(ManyRuns, AbsurdCountersLeadToNoAbsurdAnswer) {
-  RanApplication absurd = Run(With(1, 8));
+  RanApplication absurd = RunWith(With(1, 8));
   absurd.stages[0].tasks[0].written.records = 0;
-  absurd.stages[0].tasks[1].input = {1e300, 1e300};
+  absurd.stages[0].tasks[1].input = {1e19, 1e19};
   absurd.stages[1].tasks[0].spilled_disk_bytes = 1e12;
-  const auto learnt = ManyRuns::Learn({absurd, Run(With(2, 32))}, UsualCosts());
+  const auto learnt = ManyRuns::Learn({absurd, RunWith(With(2, 32))}, UsualCosts());
   if (!learnt.ok()) return;
   const Asked asked = {.settings = With(2, 8), .data_factor = 3};
   for (const std::size_t like : {0, 1}) {
