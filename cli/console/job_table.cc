@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "cli/console/duration_text.h"
+#include "cli/console/table.h"
 #include "cli/console/text.h"
 
 namespace tidemark::console {
@@ -13,32 +14,6 @@ namespace {
 
 // With which the words for a remaining time end.
 constexpr std::string_view kLeft = " left";
-
-// Cells, the last of which may be the longest.
-using Row = std::vector<std::string>;
-
-std::string Line(const std::string& text, const TableOptions& options,
-                 Style style = Style::kPlain) {
-  return StyledLine().Add(style, text).Render(options.width, options.text);
-}
-
-// The first row is the heading.
-std::vector<std::string> Render(const std::vector<Row>& rows, const TableOptions& options) {
-  std::vector<int> widths(rows.front().size(), 0);
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Columns(row[i]));
-  }
-  std::vector<std::string> lines;
-  for (const Row& row : rows) {
-    std::string text;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      text += i + 1 == row.size() ? row[i] : PadRight(row[i], widths[i] + 2);
-    }
-    text.resize(text.find_last_not_of(' ') + 1);
-    lines.push_back(Line(text, options, &row == &rows.front() ? Style::kDim : Style::kPlain));
-  }
-  return lines;
-}
 
 std::string KindName(const Snapshot& job) {
   switch (job.info ? job.info->kind : JobKind::kUnknown) {
@@ -93,7 +68,7 @@ std::string Criticality(bool is_critical, const std::string& bottleneck,
 
 std::vector<std::string> RenderJobTable(const std::vector<Snapshot>& jobs,
                                         const TableOptions& options) {
-  if (jobs.empty()) return {Line("no jobs", options)};
+  if (jobs.empty()) return {TableLine("no jobs", options)};
   std::vector<Row> rows = {{"JOB", "STATE", "DONE", "ELAPSED", "STAGE"}};
   if (options.is_wide) rows[0].insert(rows[0].end(), {"NAME", "KIND", "USER", "QUEUE"});
   rows[0].push_back("END");
@@ -112,7 +87,7 @@ std::vector<std::string> RenderJobTable(const std::vector<Snapshot>& jobs,
     row.push_back(EndOf(job, options.text));
     rows.push_back(std::move(row));
   }
-  return Render(rows, options);
+  return RenderTable(rows, options);
 }
 
 std::vector<std::string> RenderJobList(std::vector<Snapshot> jobs, std::size_t lines_max,
@@ -127,12 +102,12 @@ std::vector<std::string> RenderJobList(std::vector<Snapshot> jobs, std::size_t l
   const std::size_t left_out = is_cut ? jobs.size() - (lines_max - 2) : 0;
   jobs.resize(jobs.size() - left_out);
   std::vector<std::string> lines = RenderJobTable(jobs, options);
-  if (is_cut) lines.push_back(Line(fmt::format("and {} more jobs", left_out), options));
+  if (is_cut) lines.push_back(TableLine(fmt::format("and {} more jobs", left_out), options));
   return lines;
 }
 
 std::vector<std::string> RenderStageTable(const Snapshot& snapshot, const TableOptions& options) {
-  if (snapshot.stages.empty()) return {Line("no stages", options)};
+  if (snapshot.stages.empty()) return {TableLine("no stages", options)};
   const bool has_jobs = !snapshot.children.empty();
   Row heading = {"STAGE", "DONE", "TASKS", "RUNNING", "FAILED"};
   if (has_jobs) heading.insert(heading.begin(), "JOB");
@@ -155,7 +130,7 @@ std::vector<std::string> RenderStageTable(const Snapshot& snapshot, const TableO
                   (stage.is_critical ? std::string(", ") + kCriticalPath : ""));
     rows.push_back(std::move(row));
   }
-  return Render(rows, options);
+  return RenderTable(rows, options);
 }
 
 namespace {
@@ -177,14 +152,14 @@ std::string WhyNoTask(const Snapshot& snapshot) {
 }  // namespace
 
 std::vector<std::string> RenderTaskTable(const Snapshot& snapshot, const TableOptions& options) {
-  if (snapshot.named_tasks.empty()) return {Line(WhyNoTask(snapshot), options)};
+  if (snapshot.named_tasks.empty()) return {TableLine(WhyNoTask(snapshot), options)};
   std::vector<Row> rows = {{"TASK", "HOST", "LEFT", "WHY"}};
   for (const NamedTask& task : snapshot.named_tasks) {
     rows.push_back({TaskText(snapshot, task, options.text),
                     task.host.empty() ? "-" : Printable(task.host, options.text.unicode),
                     DurationOr(task.remaining, "-"), Printable(task.reason, options.text.unicode)});
   }
-  return Render(rows, options);
+  return RenderTable(rows, options);
 }
 
 std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptions& options) {
@@ -196,7 +171,7 @@ std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptio
   }
   std::string whole = fmt::format("{}: {}", JobTitle(snapshot, options.text), remaining.text());
   if (outcome.busy_share) whole += ", " + BusyText(outcome) + " of the slots' time used";
-  std::vector<std::string> lines = {Line(whole, options)};
+  std::vector<std::string> lines = {TableLine(whole, options)};
   const bool has_jobs = !snapshot.children.empty();
   std::vector<Row> rows = {
       {has_jobs && snapshot.stages.empty() ? "JOB" : "STAGE", "STARTS", "ENDS", ""}};
@@ -217,14 +192,15 @@ std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptio
                     Criticality(child.is_critical, "", options.text)});
   }
   if (rows.size() == 1) return lines;
-  for (std::string& line : Render(rows, options)) lines.push_back(std::move(line));
+  for (std::string& line : RenderTable(rows, options)) lines.push_back(std::move(line));
   const auto is_critical = [](const auto& part) { return part.is_critical; };
   if (std::ranges::any_of(snapshot.stages, is_critical) ||
       std::ranges::any_of(snapshot.children, is_critical)) {
-    lines.push_back(Line(fmt::format("{}: each waits for the one before; others may still hold the "
-                                     "slots that these need",
-                                     kCriticalPath),
-                         options, Style::kDim));
+    lines.push_back(
+        TableLine(fmt::format("{}: each waits for the one before; others may still hold the "
+                              "slots that these need",
+                              kCriticalPath),
+                  options, Style::kDim));
   }
   return lines;
 }
@@ -267,7 +243,7 @@ std::vector<std::string> RenderScenarios(const std::vector<ScenarioRow>& scenari
     if (has_binding) row.push_back(binding.empty() ? "-" : binding);
     rows.push_back(std::move(row));
   }
-  return Render(rows, options);
+  return RenderTable(rows, options);
 }
 
 }  // namespace tidemark::console

@@ -7,15 +7,10 @@
 #include <vector>
 
 #include "cli/console/job_wording.h"
+#include "cli/console/table.h"
 #include "tidemark/job_query.h"
 
 namespace tidemark::console {
-
-struct TableOptions {
-  int width = 80;  // columns
-  TextOptions text;
-  bool is_wide = false;  // with the columns that are asked for less often
-};
 
 std::vector<std::string> RenderJobTable(const std::vector<Snapshot>& jobs,
                                         const TableOptions& options);
