@@ -503,31 +503,46 @@ void AddWhatIf(CLI::App& command, Choice& choice) {
              kExitCodes);
 }
 
-const std::map<std::string, blame::Resource> kBlamedResources = {
-    {"slots", blame::Resource::kScheduler},
-    {"processor", blame::Resource::kProcessor},
-    {"memory", blame::Resource::kMemory},
-    {"network", blame::Resource::kNetwork},
-    {"io", blame::Resource::kIo}};
+const std::map<std::string, WaitedResource> kWaitedResourceNames = {
+    {"slots", WaitedResource::kScheduler},
+    {"processor", WaitedResource::kProcessor},
+    {"memory", WaitedResource::kMemory},
+    {"network", WaitedResource::kNetwork},
+    {"io", WaitedResource::kIo}};
+
+const std::map<std::string, TableFormat> kWaitsFormats = {{"table", TableFormat::kTable},
+                                                          {"json", TableFormat::kJson},
+                                                          {"jsonl", TableFormat::kJsonl},
+                                                          {"dot", TableFormat::kDot}};
 
 void AddWhy(CLI::App& command, Choice& choice) {
   CLI::App& app = *command.add_subcommand(
-      "why", "Say what the queries of a logged Spark application waited for, and for whom");
+      "why", "Say what a job, or a logged Spark application, waited for, and for whom");
   auto& arguments = ArgumentsOf<WhyArguments>(app, choice);
-  app.add_option("LOG", arguments.log, "Event log of Spark: a file or a rolling folder")
+  app.add_option("ID|LOG", arguments.subject,
+                 "Id of a job of a master, or event log of Spark: a file or a rolling folder")
       ->required();
   app.add_option("--query", arguments.question.query, "Only this one, such as sql/3 or job/7");
-  Between(std::size_t{1}, std::size_t{1'000'000},
+  Between(std::size_t{1}, std::size_t{100},
           app.add_option("--top", arguments.question.culprits_max,
                          "Name at most so many that each query waited for [3]"));
-  AddChoice(app, "--resource", kBlamedResources, arguments.question.resource,
+  AddChoice(app, "--resource", kWaitedResourceNames, arguments.question.resource,
             "Only waits for this");
   app.add_option("--host", arguments.question.host,
                  "Only waits on this host; slots are of no host");
-  AddFormat(app, arguments.format);
+  Between(1U, 10U,
+          app.add_option_function<unsigned>(
+              "--last",
+              [&arguments](unsigned minutes) { arguments.question.last = absl::Minutes(minutes); },
+              "Only the last so many minutes of a job of a master"))
+      ->type_name("MINUTES");
+  AddChoice(app, "-o,--output,--format", kWaitsFormats, arguments.format,
+            "How to show it; dot is for Graphviz [table]");
+  AddMaster(app, arguments.master);
   app.footer(
-      "Exit code: 0 the waits were shown, 2 the log or the query cannot be read or found,\n"
-      "4 the log is torn or damaged.");
+      std::string("Of a log: 0 the waits were shown, 2 the log or the query cannot be read or "
+                  "found,\n4 the log is torn or damaged.\n") +
+      kExitCodes);
 }
 
 // The option takes bytes, such as 10GiB, at least one.

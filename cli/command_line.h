@@ -12,8 +12,8 @@
 #include "cli/config/serve_config.h"
 #include "examples/local_mapreduce/run.h"
 #include "examples/local_mapreduce/workflow.h"
-#include "master/blame/query_waits.h"
 #include "tidemark/client_security.h"
+#include "tidemark/explanation.h"
 #include "tidemark/plan.h"
 
 namespace tidemark::cli {
@@ -21,7 +21,7 @@ namespace tidemark::cli {
 // How progress is shown; kAuto: a bar on a terminal, plain lines elsewhere.
 enum class ProgressMode : std::uint8_t { kAuto, kBar, kPlain, kJsonl, kQuiet };
 // How what is known now is shown.
-enum class TableFormat : std::uint8_t { kTable, kWide, kJson, kJsonl };
+enum class TableFormat : std::uint8_t { kTable, kWide, kJson, kJsonl, kDot };
 
 struct ProgressArguments {
   ProgressMode mode = ProgressMode::kAuto;
@@ -110,8 +110,9 @@ struct WhatIfArguments {
 };
 
 struct WhyArguments {
-  std::string log;
-  blame::WaitsQuestion question;
+  std::string subject;  // an event log of Spark, or the id of a job
+  ExplainQuestion question;
+  MasterArguments master;
   TableFormat format = TableFormat::kTable;
 };
 

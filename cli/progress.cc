@@ -12,6 +12,7 @@
 #include "cli/console/job_frame.h"
 #include "cli/console/job_lines.h"
 #include "cli/console/job_summary.h"
+#include "cli/console/styled_line.h"
 #include "cli/console/terminal.h"
 #include "cli/console/text.h"
 #include "proto/wire/job_codec.h"
@@ -55,6 +56,7 @@ class BarProgress final : public Progress {
     return true;
   }
 
+  void Remark(const std::string& sentence) override { remark_ = sentence; }
   void Say(const std::string& message) override { terminal_.Print({ComplaintLine(message)}); }
   void PassOn(const std::string& line) override { terminal_.Print({line}); }
 
@@ -70,7 +72,13 @@ class BarProgress final : public Progress {
     console::FrameOptions options = options_;
     // A full line would leave the cursor on its last column, where terminals disagree.
     options.width = terminal_.size().columns - 1;
-    terminal_.Draw(console::RenderFrame(*newest_, options));
+    std::vector<std::string> frame = console::RenderFrame(*newest_, options);
+    if (!remark_.empty() && !newest_->is_final) {
+      frame.push_back(console::StyledLine()
+                          .Add(console::Style::kDim, remark_)
+                          .Render(options.width, TextOptionsFor(stderr, environment_)));
+    }
+    terminal_.Draw(frame);
     drawn_at_ = absl::Now();
     is_drawn_ = true;
   }
@@ -80,6 +88,7 @@ class BarProgress final : public Progress {
   std::FILE* const lines_;
   console::Terminal terminal_;
   std::optional<Snapshot> newest_;
+  std::string remark_;
   absl::Time drawn_at_ = absl::InfinitePast();
   bool is_drawn_ = false;  // the newest snapshot
 };

@@ -18,6 +18,8 @@ class Progress {
   virtual ~Progress() = default;
   // False when the reader has gone.
   virtual bool Show(const Snapshot& snapshot) = 0;
+  // A sentence about the job as it is now, for below a bar; empty: none. Kept until the next.
+  virtual void Remark(const std::string&) {}
   // A message about the watching itself, for standard error.
   virtual void Say(const std::string& message);
   // What is good to know; quiet ones leave it out.

@@ -18,6 +18,7 @@
 #include "cli/console/job_lines.h"
 #include "cli/console/job_table.h"
 #include "cli/console/terminal.h"
+#include "cli/console/waits_table.h"
 #include "cli/environment.h"
 #include "cli/exit_code.h"
 #include "cli/progress.h"
@@ -101,16 +102,53 @@ absl::StatusOr<int> WatchGroup(const WatchArguments& arguments, const GroupName&
   return final.ok() ? absl::InternalError("the job ended without its group") : final.status();
 }
 
+// What a job waits for now, in a sentence; asks on a thread of its own, while the job is watched.
+class WaitsRemark {
+ public:
+  WaitsRemark(const Client& master, const std::string& job_id, console::TextOptions options)
+      : thread_([this, &master, job_id, options](const std::stop_token& stop) {
+          // A master that does not tell is not asked again.
+          const ExplainQuestion question = {.culprits_max = 1, .last = absl::Minutes(2)};
+          const auto keep = [&](const Explanation& explanation) {
+            const std::lock_guard lock(mutex_);
+            sentence_ = console::WorstWait(explanation, options);
+            return true;
+          };
+          master.WatchExplanation(job_id, question, absl::Seconds(3), keep, stop).IgnoreError();
+          const std::lock_guard lock(mutex_);
+          sentence_.clear();
+        }) {}
+  std::string Get() {
+    const std::lock_guard lock(mutex_);
+    return sentence_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string sentence_;
+  std::jthread thread_;  // last, so that it ends first
+};
+
 absl::StatusOr<int> WatchOne(const WatchArguments& arguments, const Client& master) {
-  const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
+  const Environment environment = Environment::OfProcess();
+  const auto progress = MakeProgress(arguments.progress, stdout, environment);
+  std::optional<WaitsRemark> waits;
   bool has_reader = true;
   const Timer timer(arguments.timeout);
   const auto final = master.WatchJob(
       arguments.job_id, {},
       {.on_snapshot =
-           [&](const Snapshot& snapshot) { return has_reader = progress->Show(snapshot); },
+           [&](const Snapshot& snapshot) {
+             if (!waits &&
+                 ResolveProgress(arguments.progress.mode, environment) == ProgressMode::kBar) {
+               waits.emplace(master, arguments.job_id, TextOptionsFor(stderr, environment));
+             }
+             if (waits) progress->Remark(waits->Get());
+             return has_reader = progress->Show(snapshot);
+           },
        .on_trouble = [&](const std::string& message) { progress->Say(message); }},
       timer.token());
+  waits.reset();
   if (!has_reader) return kReaderGone;
   progress->Finish();
   if (final.ok()) return final->state == JobState::kSucceeded ? kSuccess : kJobFailed;

@@ -5,15 +5,18 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "client/follower.h"
 #include "client/master_channel.h"
+#include "proto/wire/explain_codec.h"
 #include "proto/wire/job_codec.h"
 #include "proto/wire/job_reader.h"
 #include "proto/wire/job_request.h"
 #include "proto/wire/message_time.h"
 #include "proto/wire/plan_codec.h"
+#include "tidemark/v1/explain_service.grpc.pb.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 #include "transport/channel.h"
 
@@ -21,6 +24,7 @@ namespace tidemark {
 namespace {
 
 using Stub = v1::JobService::Stub;
+using ExplainStub = v1::ExplainService::Stub;
 
 // For an answer; much longer ones overflow a time_point.
 constexpr absl::Duration kLongest = absl::Hours(24 * 365);
@@ -38,12 +42,14 @@ void SetInterval(absl::Duration interval, Request& request) {
 class Client::Impl {
  public:
   Impl(ClientOptions options, const std::shared_ptr<grpc::Channel>& channel)
-      : options_(std::move(options)), stub_(v1::JobService::NewStub(channel)) {}
+      : options_(std::move(options)),
+        stub_(v1::JobService::NewStub(channel)),
+        explain_stub_(v1::ExplainService::NewStub(channel)) {}
 
   const std::string& address() const { return options_.address; }
 
-  template <typename Request, typename Response>
-  absl::Status Ask(grpc::Status (Stub::*call)(grpc::ClientContext*, const Request&, Response*),
+  template <typename OfService, typename Request, typename Response>
+  absl::Status Ask(grpc::Status (OfService::*call)(grpc::ClientContext*, const Request&, Response*),
                    const Request& request, Response& response,
                    const std::stop_token& stop = {}) const {
     grpc::ClientContext context;
@@ -51,20 +57,21 @@ class Client::Impl {
     context.set_deadline(std::chrono::system_clock::now() +
                          absl::ToChronoMilliseconds(std::min(options_.answer_within, kLongest)));
     const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
-    absl::Status status = client::FromGrpc((stub_.get()->*call)(&context, request, &response));
+    absl::Status status =
+        client::FromGrpc((StubOf<OfService>().*call)(&context, request, &response));
     if (!absl::IsCancelled(status) || stop.stop_requested()) return status;
     return absl::UnavailableError("the call was cancelled");  // by a proxy, or by the master
   }
 
   // Reads a stream to its end, which OK stands for, or until `take` returns an error.
-  template <typename Request, typename Response, typename Take>
-  absl::Status Read(std::unique_ptr<grpc::ClientReader<Response>> (Stub::*call)(
+  template <typename OfService, typename Request, typename Response, typename Take>
+  absl::Status Read(std::unique_ptr<grpc::ClientReader<Response>> (OfService::*call)(
                         grpc::ClientContext*, const Request&),
                     const Request& request, const std::stop_token& stop, Take take) const {
     grpc::ClientContext context;
     if (absl::Status token = AddToken(context); !token.ok()) return token;
     const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
-    const auto stream = (stub_.get()->*call)(&context, request);
+    const auto stream = (StubOf<OfService>().*call)(&context, request);
     absl::Status broken;
     Response response;
     while (broken.ok() && stream->Read(&response)) broken = take(response);
@@ -96,8 +103,18 @@ class Client::Impl {
     return transport::AddToken(options_.address, options_.security, context);
   }
 
+  template <typename OfService>
+  OfService& StubOf() const {
+    if constexpr (std::is_same_v<OfService, ExplainStub>) {
+      return *explain_stub_;
+    } else {
+      return *stub_;
+    }
+  }
+
   const ClientOptions options_;
   const std::unique_ptr<Stub> stub_;
+  const std::unique_ptr<ExplainStub> explain_stub_;
 };
 
 absl::StatusOr<std::unique_ptr<Client>> Client::Create(ClientOptions options) {
@@ -251,6 +268,33 @@ absl::StatusOr<std::vector<Outcome>> Client::EstimatePlan(
   v1::EstimateJobRequest request;
   wire::EncodePlan(plan, *request.mutable_plan());
   return impl_->Estimate(request, scenarios);
+}
+
+absl::StatusOr<Explanation> Client::ExplainJob(const std::string& job_id,
+                                               const ExplainQuestion& question,
+                                               std::stop_token stop) const {
+  v1::ExplainJobRequest request;
+  wire::EncodeQuestion(job_id, question, *request.mutable_question());
+  v1::ExplainJobResponse response;
+  absl::Status asked = impl_->Ask(&ExplainStub::ExplainJob, request, response, stop);
+  if (!asked.ok()) return asked;
+  return wire::ParseExplanation(response.explanation());
+}
+
+absl::Status Client::WatchExplanation(const std::string& job_id, const ExplainQuestion& question,
+                                      absl::Duration interval_min,
+                                      const std::function<bool(const Explanation&)>& on_explanation,
+                                      std::stop_token stop) const {
+  v1::WatchExplanationRequest request;
+  wire::EncodeQuestion(job_id, question, *request.mutable_question());
+  SetInterval(interval_min, request);
+  return impl_->Read(&ExplainStub::WatchExplanation, request, stop,
+                     [&](const v1::WatchExplanationResponse& response) -> absl::Status {
+                       const auto explanation = wire::ParseExplanation(response.explanation());
+                       if (!explanation.ok()) return explanation.status();
+                       if (on_explanation(*explanation)) return absl::OkStatus();
+                       return absl::CancelledError("no more is wanted");
+                     });
 }
 
 absl::StatusOr<ServerInfo> Client::GetServerInfo() const {

@@ -633,6 +633,8 @@ void Translator::TaskEnd(const json& event, Tell tell) {
     totals.time.memory_wait = Milliseconds(Count(metrics, "JVM GC Time"));
     totals.time.network_wait = Milliseconds(Count(shuffle, "Fetch Wait Time"));
     totals.time.io_wait = Nanoseconds(Count(written, "Shuffle Write Time"));
+    totals.time.network_bytes = Count(shuffle, "Remote Bytes Read");
+    totals.time.io_bytes = Count(written, "Shuffle Bytes Written");
     const auto& submitted_at = stages_[changed->attempt.stage].opened.opened_at;
     if (submitted_at && IsInstant(task, "Launch Time")) {
       totals.time.scheduler_wait =

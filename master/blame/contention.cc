@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "master/blame/sweep.h"
@@ -108,12 +109,46 @@ Ledger Contention::Whole() const {
   return whole;
 }
 
+bool Contention::IsWithin(const Slice& slice, double last_seconds) const {
+  return slice.from + slices_.seconds > folded_until_ - last_seconds;
+}
+
 Ledger Contention::Last(double seconds) const {
   Ledger last;
   for (const Slice& slice : recent_) {
-    if (slice.from + slices_.seconds > folded_until_ - seconds) last.Merge(slice.ledger);
+    if (IsWithin(slice, seconds)) last.Merge(slice.ledger);
   }
   return last;
+}
+
+Ledger Contention::Of(std::span<const Stage> targets,
+                      const std::optional<double>& last_seconds) const {
+  Ledger of;
+  for (const Stage target : std::set<Stage>(targets.begin(), targets.end())) {
+    if (!last_seconds) of.MergeTarget(before_, target);
+    for (const Slice& slice : recent_) {
+      if (!last_seconds || IsWithin(slice, *last_seconds)) of.MergeTarget(slice.ledger, target);
+    }
+  }
+  return of;
+}
+
+void Contention::Forget(const absl::flat_hash_set<Stage>& gone, Stage instead) {
+  for (auto& [host, pieces] : pending_) {
+    pending_count_ -= static_cast<std::size_t>(std::count_if(
+        pieces.begin(), pieces.end(),
+        [&](const Piece& piece) { return piece.host == host && gone.contains(piece.stage); }));
+    std::erase_if(pieces, [&](const Piece& piece) { return gone.contains(piece.stage); });
+  }
+  before_.Forget(gone, instead);
+  for (Slice& slice : recent_) slice.ledger.Forget(gone, instead);
+  absl::erase_if(pending_, [](const auto& of_host) { return of_host.second.empty(); });
+}
+
+std::size_t Contention::meetings() const {
+  std::size_t sum = before_.meetings.size();
+  for (const Slice& slice : recent_) sum += slice.ledger.meetings.size();
+  return sum;
 }
 
 }  // namespace tidemark::blame

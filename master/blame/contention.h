@@ -5,9 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "master/blame/ledger.h"
 #include "master/blame/piece.h"
@@ -45,6 +48,16 @@ class Contention {
   // The last so many seconds until then, rounded up to whole slices and as far as they are kept.
   Ledger Last(double seconds) const;
 
+  // The same of these targets alone, for Delays(). Cost: O(what they met), and a logarithm.
+  Ledger Of(std::span<const Stage> targets,
+            const std::optional<double>& last_seconds = std::nullopt) const;
+
+  // Nobody will ask about these stages any more, and none of them runs: their numbers may be given
+  // to others. What others waited for because of them goes to `instead`. Cost: O(all that is kept).
+  void Forget(const absl::flat_hash_set<Stage>& gone, Stage instead);
+
+  std::size_t meetings() const;  // that are kept, each as often as there are slices of it
+  double folded_until() const { return folded_until_; }  // of the last Advance(); 0: none
   std::size_t pending() const { return pending_count_; }
   double late_seconds() const { return late_seconds_; }  // of tasks, that came too late to meet
 
@@ -53,6 +66,7 @@ class Contention {
     double from = 0;
     Ledger ledger;
   };
+  bool IsWithin(const Slice& slice, double last_seconds) const;
   void Fold(double from, double to);
   Ledger& LedgerAt(double at);
   void DropSlices(double until);

@@ -31,6 +31,8 @@ struct Delay {
 // nobody is shown to have caused is in none: sources that do not tell what they took, units that
 // are not known, memory whose holders are not known.
 //
+// kUnreported is a source like others.
+//
 // Sorted by target, host, source, resource. Cost: O(meetings of these stages).
 std::vector<Delay> Delays(const Ledger& ledger, std::span<const Stage> targets);
 

@@ -1,6 +1,7 @@
 #include "master/blame/ledger.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tidemark::blame {
 namespace {
@@ -31,17 +32,41 @@ void Widen(const StageSpan& by, bool is_new, StageSpan& span) {
   span.to = std::max(span.to, by.to);
 }
 
+void AddTo(const StageOnHost& from, StageOnHost& to) {
+  to.seconds += from.seconds;
+  to.processor_seconds += from.processor_seconds;
+  to.processor_measured_seconds += from.processor_measured_seconds;
+  for (const Resource resource : kResources) {
+    const Waited& more = from.waited[resource];
+    Waited& waited = to.waited[resource];
+    waited.wait_seconds += more.wait_seconds;
+    waited.measured_seconds += more.measured_seconds;
+    waited.rated_wait_seconds += more.rated_wait_seconds;
+    waited.rated_units += more.rated_units;
+    KeepLeast(more.least_seconds_per_unit, waited.least_seconds_per_unit);
+  }
+}
+
+void AddTo(const Meeting& from, Meeting& to) {
+  to.overlap_seconds += from.overlap_seconds;
+  for (const Resource resource : kResources) {
+    to.wait_seconds[resource] += from.wait_seconds[resource];
+    to.units[resource] += from.units[resource];
+  }
+}
+
 }  // namespace
 
 void Ledger::Add(const Piece& piece) {
   StageOnHost& sums = stages[{piece.stage, piece.host}];
-  sums.seconds += piece.seconds();
+  const double seconds = piece.tasks * piece.seconds();
+  sums.seconds += seconds;
   if (piece.use.processor_seconds.has_value()) {
     sums.processor_seconds += *piece.use.processor_seconds;
-    sums.processor_measured_seconds += piece.seconds();
+    sums.processor_measured_seconds += seconds;
   }
   for (const Resource resource : kResources) {
-    AddUse(piece.use.of[resource], piece.seconds(), sums.waited[resource]);
+    AddUse(piece.use.of[resource], seconds, sums.waited[resource]);
   }
   if (IsQueue(piece.host)) return;
   const auto [span, is_new] = spans.try_emplace(piece.stage);
@@ -49,33 +74,39 @@ void Ledger::Add(const Piece& piece) {
 }
 
 void Ledger::Merge(const Ledger& other) {
-  for (const auto& [key, from] : other.stages) {
-    StageOnHost& to = stages[key];
-    to.seconds += from.seconds;
-    to.processor_seconds += from.processor_seconds;
-    to.processor_measured_seconds += from.processor_measured_seconds;
-    for (const Resource resource : kResources) {
-      const Waited& more = from.waited[resource];
-      Waited& waited = to.waited[resource];
-      waited.wait_seconds += more.wait_seconds;
-      waited.measured_seconds += more.measured_seconds;
-      waited.rated_wait_seconds += more.rated_wait_seconds;
-      waited.rated_units += more.rated_units;
-      KeepLeast(more.least_seconds_per_unit, waited.least_seconds_per_unit);
-    }
-  }
-  for (const auto& [key, from] : other.meetings) {
-    Meeting& to = meetings[key];
-    to.overlap_seconds += from.overlap_seconds;
-    for (const Resource resource : kResources) {
-      to.wait_seconds[resource] += from.wait_seconds[resource];
-      to.units[resource] += from.units[resource];
-    }
-  }
+  for (const auto& [key, from] : other.stages) AddTo(from, stages[key]);
+  for (const auto& [key, from] : other.meetings) AddTo(from, meetings[key]);
   for (const auto& [stage, from] : other.spans) {
     const auto [span, is_new] = spans.try_emplace(stage);
     Widen(from, is_new, span->second);
   }
+}
+
+void Ledger::MergeTarget(const Ledger& other, Stage target) {
+  for (auto at = other.stages.lower_bound({target, Host{}});
+       at != other.stages.end() && at->first.stage == target; ++at) {
+    AddTo(at->second, stages[at->first]);
+  }
+  for (auto at = other.meetings.lower_bound({target, Host{}, Stage{}});
+       at != other.meetings.end() && at->first.target == target; ++at) {
+    AddTo(at->second, meetings[at->first]);
+  }
+  if (const auto from = other.spans.find(target); from != other.spans.end()) {
+    const auto [span, is_new] = spans.try_emplace(target);
+    Widen(from->second, is_new, span->second);
+  }
+}
+
+void Ledger::Forget(const absl::flat_hash_set<Stage>& gone, Stage instead) {
+  absl::erase_if(stages, [&](const auto& entry) { return gone.contains(entry.first.stage); });
+  absl::erase_if(spans, [&](const auto& entry) { return gone.contains(entry.first); });
+  absl::btree_map<MeetingKey, Meeting> kept;
+  for (const auto& [key, met] : meetings) {
+    if (gone.contains(key.target)) continue;
+    const Stage source = gone.contains(key.source) ? instead : key.source;
+    AddTo(met, kept[{key.target, key.host, source}]);
+  }
+  meetings = std::move(kept);
 }
 
 }  // namespace tidemark::blame

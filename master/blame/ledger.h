@@ -5,6 +5,7 @@
 #include <compare>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "master/blame/piece.h"
 #include "master/blame/resource.h"
 
@@ -37,6 +38,9 @@ struct Meeting {
   // The part of the target's wait that goes to the source: at every instant its waits are divided
   // by what others took of the resource then, the target's own other tasks among them. Taken of a
   // processor: processor seconds; of the scheduler: slots held; otherwise units.
+  //
+  // No task waits for a processor longer than others use them: what exceeds that goes to
+  // kUnreported, of which nothing else is known.
   //
   // A stage that waits for slots has lost no more of them than other stages hold: the wait of the
   // scheduler is counted in slots that it lacked, not in tasks that queued.
@@ -75,6 +79,13 @@ struct Ledger {
 
   // As if what is in `other` had been added here. Cost: O(size of other), and a logarithm.
   void Merge(const Ledger& other);
+
+  // The same of what is in `other` of this target. Cost: O(that), and a logarithm.
+  void MergeTarget(const Ledger& other, Stage target);
+
+  // What is of these stages is gone, but for what others waited because of them: that is of
+  // `instead` from now on. Cost: O(size), and a logarithm.
+  void Forget(const absl::flat_hash_set<Stage>& gone, Stage instead);
 };
 
 }  // namespace tidemark::blame

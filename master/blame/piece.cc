@@ -35,6 +35,7 @@ absl::Status CheckPiece(const Piece& piece) {
     const Use& use = piece.use.of[resource];
     amounts = amounts && IsAmount(use.wait_seconds) && IsAmount(use.units);
   }
+  if (!(piece.tasks > 0) || !std::isfinite(piece.tasks)) return fault("it is of no task");
   if (!amounts) return fault("an amount is negative or not finite; leave it empty if unknown");
   return absl::OkStatus();
 }

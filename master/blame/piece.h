@@ -16,11 +16,14 @@ struct Piece {
   double from = 0;
   double to = 0;
   TaskUse use;
+  // Of a queue: so many tasks wait, whose waits and slots `use` has together.
+  double tasks = 1;
   double seconds() const { return to - from; }
   friend bool operator==(const Piece&, const Piece&) = default;
 };
 
-// InvalidArgument: a number that is not finite, an amount below zero, an end before the start.
+// InvalidArgument: a number that is not finite, an amount below zero, no task, an end before the
+// start.
 absl::Status CheckPiece(const Piece& piece);
 
 // The part of `piece` within [from, to], with its share of the amounts; they are taken to be spread

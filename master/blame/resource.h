@@ -1,17 +1,20 @@
 // What tasks of different queries take from one another, and the names of those who do.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+
+#include "tidemark/explanation.h"
 
 namespace tidemark::blame {
 
 // Numbers of the caller's choice; those of stages index the list of them (stage.h).
 enum class Query : std::uint32_t {};
 enum class Stage : std::uint32_t {};
+// Stands in meetings for what no task reported: other processes, threads beside those of tasks.
+inline constexpr Stage kUnreported{UINT32_MAX};
 enum class Host : std::uint32_t {};
 
 // Slots that tasks compete for: those of one application, or of a cluster whose scheduler serves
@@ -24,27 +27,12 @@ inline constexpr std::uint32_t kFirstQueue = 1U << 31;
 constexpr Host QueueOf(Pool pool) { return Host{kFirstQueue | static_cast<std::uint32_t>(pool)}; }
 constexpr bool IsQueue(Host host) { return static_cast<std::uint32_t>(host) >= kFirstQueue; }
 
-enum class Resource : std::uint8_t { kScheduler, kProcessor, kMemory, kNetwork, kIo };
-inline constexpr std::size_t kResourceCount = 5;
-inline constexpr std::array<Resource, kResourceCount> kResources = {
-    Resource::kScheduler, Resource::kProcessor, Resource::kMemory, Resource::kNetwork,
-    Resource::kIo};
+using Resource = WaitedResource;
+inline constexpr std::size_t kResourceCount = kWaitedResourceCount;
+inline constexpr auto kResources = kWaitedResources;
 
 // "scheduler", "processor", "memory", "network", "io".
 std::string_view Name(Resource resource);
-
-template <typename T>
-class PerResource {
- public:
-  T& operator[](Resource resource) { return values_[static_cast<std::size_t>(resource)]; }
-  const T& operator[](Resource resource) const {
-    return values_[static_cast<std::size_t>(resource)];
-  }
-  friend bool operator==(const PerResource&, const PerResource&) = default;
-
- private:
-  std::array<T, kResourceCount> values_{};
-};
 
 // Of one resource. Empty: not known, which is never zero.
 struct Use {

@@ -25,9 +25,9 @@ struct Presence {
   PerResource<double> known;    // tasks of which it is known what they take
 };
 
-Presence Waiter() {
-  Presence presence{.tasks = 1};
-  presence.waiting[Resource::kScheduler] = 1;
+Presence Waiter(const Piece& piece) {
+  Presence presence{.tasks = piece.tasks};
+  presence.waiting[Resource::kScheduler] = piece.tasks;
   return presence;
 }
 
@@ -78,13 +78,13 @@ std::vector<Instant> InstantsOf(std::span<const Piece> pieces) {
 }
 
 // Whoever holds a slot on after a report holds it as before. Keeps the order.
-void DropWhatChangesNothing(std::vector<Instant>& instants) {
+void DropWhatChangesNothing(std::span<const Piece> pieces, std::vector<Instant>& instants) {
   std::size_t kept = 0;
   for (const Instant& instant : instants) {
     if (kept > 0) {
       const Instant& last = instants[kept - 1];
       if (last.at == instant.at && last.stage == instant.stage && last.waits == instant.waits &&
-          last.sign == -instant.sign) {
+          last.sign == -instant.sign && pieces[last.piece].tasks == pieces[instant.piece].tasks) {
         --kept;
         continue;
       }
@@ -168,16 +168,25 @@ class HostSweep {
       all += taking[b];
       all_known += known_[resource][b];
     }
-    if (all <= 0) return;
     for (std::size_t a = 0; a < stages_.size(); ++a) {
       if (waiting_[resource][a] <= 0 && taking[a] <= 0) continue;
       if (tasks_[a] <= 0) continue;
       const double own = taking[a] / tasks_[a];  // of the task that waits
-      const double others = all - own;
-      if (others <= kRounding * all || all_tasks <= 1) continue;
+      const double others = all_tasks <= 1 ? 0 : all - own;
       const double known =
-          std::clamp((all_known - known_[resource][a] / tasks_[a]) / (all_tasks - 1), 0.0, 1.0);
-      Divide(waiting_[resource][a] * seconds * known / others, taking, own, a, wait_[resource]);
+          all_tasks <= 1
+              ? 1
+              : std::clamp((all_known - known_[resource][a] / tasks_[a]) / (all_tasks - 1), 0.0,
+                           1.0);
+      double by_others = waiting_[resource][a] * known;
+      if (resource == Resource::kProcessor) {
+        const double explained = std::min(by_others, tasks_[a] * std::max(0.0, others));
+        // What is not told may have taken the rest.
+        if (known > 1 - kRounding) unreported_[a] += (by_others - explained) * seconds;
+        by_others = explained;
+      }
+      if (others <= kRounding * all || all_tasks <= 1) continue;
+      Divide(by_others * seconds / others, taking, own, a, wait_[resource]);
       if (WaitHoldsService(resource)) {
         Divide(taking[a] * seconds * known / others, taking, own, a, units_[resource]);
       }
@@ -209,6 +218,7 @@ class HostSweep {
       stages_.push_back(stage);
       pieces_.push_back(0);
       tasks_.push_back(0);
+      unreported_.push_back(0);
       for (const Resource resource : kResources) {
         waiting_[resource].push_back(0);
         taking_[resource].push_back(0);
@@ -244,6 +254,11 @@ class HostSweep {
       if (pieces_[other] == 0 && other != place) continue;
       Flush(place, other);
       if (other != place) Flush(other, place);
+    }
+    const double unreported = std::exchange(unreported_[place], 0);
+    if (unreported > kRounding) {
+      ledger_.meetings[{stages_[place], host_, kUnreported}].wait_seconds[Resource::kProcessor] +=
+          unreported;
     }
     tasks_[place] = 0;
     for (const Resource resource : kResources) {
@@ -286,6 +301,7 @@ class HostSweep {
   std::vector<Stage> stages_;
   std::vector<std::int64_t> pieces_;
   Column tasks_;
+  Column unreported_;  // processor waits that no task explains
   PerResource<Column> waiting_;
   PerResource<Column> taking_;
   PerResource<Column> known_;
@@ -299,7 +315,7 @@ class HostSweep {
 
 Presence PresenceOf(const Piece& piece, Host host) {
   if (!IsQueue(host)) return Runner(piece);
-  return IsQueue(piece.host) ? Waiter() : SlotHolder();
+  return IsQueue(piece.host) ? Waiter(piece) : SlotHolder();
 }
 
 }  // namespace
@@ -309,7 +325,7 @@ void Sweep(std::span<const Piece> pieces, Host host, Ledger& ledger) {
                                           [](const Piece& piece) { return IsQueue(piece.host); });
   if (IsQueue(host) && !is_any_waiting) return;
   std::vector<Instant> instants = InstantsOf(pieces);
-  if (IsQueue(host)) DropWhatChangesNothing(instants);
+  if (IsQueue(host)) DropWhatChangesNothing(pieces, instants);
   if (instants.empty()) return;
   HostSweep sweep(host, ledger);
   double passed = instants.front().at;

@@ -126,6 +126,7 @@ absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(const wire::Receiv
       store::EncodeReceived(received, event.arrived_at, job->key, out);
     });
   }
+  if (options_.on_event) options_.on_event(event);
   taken = job->Answer(absl::OkStatus());
   return nullptr;
 }
@@ -268,6 +269,7 @@ IngestResult JobTable::Ingest(const wire::ReceivedEvent& received, absl::Time no
     });
   }
   absl::Status applied = job->monitor.Apply(*event);
+  if (applied.ok() && options_.on_event) options_.on_event(*event);
   job->holding.Hold(Resource::kStateBytes, job->monitor.state_bytes());
   return job->Answer(std::move(applied));
 }

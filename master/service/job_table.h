@@ -47,6 +47,9 @@ struct JobTableOptions {
   // Called once for every job that ends, before that is made durable: again, should the master be
   // killed at that moment. May be empty.
   std::function<void(const store::FinishedJob&)> on_end;
+  // Told of each event that was taken, in order within its source, while nothing else happens to
+  // its job. May be empty.
+  std::function<void(const Event&)> on_event;
   // Earlier runs of jobs of a name that may teach `job`, newest first. Asked once for a job, by the
   // caller of TickDue(), before its first snapshot. May be empty.
   std::function<std::vector<PastRun>(const std::string& name, const store::Reported& job)>

@@ -24,12 +24,14 @@
 #include "master/service/clock.h"
 #include "master/service/connection_table.h"
 #include "master/service/directory_lock.h"
+#include "master/service/explain_service.h"
 #include "master/service/gate.h"
 #include "master/service/ingest_service.h"
 #include "master/service/job_hub.h"
 #include "master/service/job_service.h"
 #include "master/service/job_table.h"
 #include "master/service/listen_address.h"
+#include "master/service/live_waits.h"
 #include "master/service/log.h"
 #include "master/service/metrics.h"
 #include "master/service/tls.h"
@@ -50,7 +52,8 @@ using service::PublishedJob;
 constexpr absl::Duration kTokensCheckedEvery = absl::Seconds(1);
 
 constexpr const char* kIngestServiceName = "tidemark.v1.IngestService";
-constexpr const char* kServices[] = {kIngestServiceName, "tidemark.v1.JobService"};
+constexpr const char* kServices[] = {kIngestServiceName, "tidemark.v1.JobService",
+                                     "tidemark.v1.ExplainService"};
 
 const char* NameOf(JobState state) {
   switch (state) {
@@ -165,6 +168,7 @@ service::ShareOptions SharesOf(const MasterOptions& options) {
 service::JobTableOptions TableOptions(
     const MasterOptions& options, JobHub& hub,
     std::function<void(const store::FinishedJob&)> on_end,
+    std::function<void(const Event&)> on_event,
     std::function<std::vector<PastRun>(const std::string&, const store::Reported&)> past_runs) {
   return {.job = options.job,
           .jobs_max = options.jobs_max,
@@ -176,6 +180,7 @@ service::JobTableOptions TableOptions(
                       .on_notice = options.on_notice},
           .disk = store::MakeFileDisk(options.journal_sync),
           .on_end = std::move(on_end),
+          .on_event = std::move(on_event),
           .past_runs = std::move(past_runs),
           .hub = &hub,
           .pace = PaceOf(options)};
@@ -263,6 +268,7 @@ class Master::Impl {
         hub_(std::make_shared<JobHub>(InstanceName(), options.watchers_max)),
         jobs_(TableOptions(
                   options, *hub_, [this](const auto& job) { history_.Add(job); },
+                  [this](const Event& event) { waits_.Observe(event); },
                   [this](const std::string& name, const store::Reported& job) {
                     return history_.PastRuns(name, job);
                   }),
@@ -279,6 +285,7 @@ class Master::Impl {
                        },
                        [this] { return history_.Node(); }),
                    jobs_, &metrics_),
+        explain_service_({*hub_, encoded_, clock_, gate_, metrics_}, waits_),
         job_service_({*hub_, encoded_, clock_, gate_, metrics_}, jobs_, workflows_,
                      {.version = TIDEMARK_VERSION,
                       .instance = hub_->instance(),
@@ -340,9 +347,11 @@ class Master::Impl {
   service::Gate gate_;
   service::EncodedSnapshots encoded_;
   std::shared_ptr<JobHub> hub_;  // subscriptions may outlive the master
+  service::LiveWaits waits_;
   JobTable jobs_;
   IngestService ingest_;
   service::WorkflowTable workflows_;
+  service::ExplainService explain_service_;
   service::JobService job_service_;
   service::UnknownCalls unknown_calls_{TIDEMARK_VERSION};
   std::unique_ptr<grpc::Server> server_;
@@ -417,6 +426,7 @@ absl::Status Master::Impl::Start() {
   builder.SetMaxReceiveMessageSize(static_cast<int>(
       std::min<std::size_t>(options_.message_bytes_max, std::numeric_limits<int>::max())));
   builder.RegisterService(&ingest_);
+  builder.RegisterService(&explain_service_);
   builder.RegisterService(&job_service_);
   builder.RegisterCallbackGenericService(&unknown_calls_);
   server_ = builder.BuildAndStart();
@@ -471,6 +481,8 @@ void Master::Impl::Tick() {
     }
     metrics_.snapshots_published.fetch_add(1, std::memory_order_relaxed);
   }
+  waits_.Advance(clock_.Now(),
+                 [this](const std::string& job_id) { return hub_->Find(job_id).ok(); });
   hub_->EndRound();
 }
 

@@ -267,6 +267,8 @@ struct BodyEncoder {
     if (time.memory_wait) message.set_memory_wait_micros(Micros(*time.memory_wait));
     if (time.network_wait) message.set_network_wait_micros(Micros(*time.network_wait));
     if (time.io_wait) message.set_io_wait_micros(Micros(*time.io_wait));
+    if (time.network_bytes) message.set_network_bytes(*time.network_bytes);
+    if (time.io_bytes) message.set_io_bytes(*time.io_bytes);
     message.set_input_is_read_first(heartbeat.input_is_read_first);
   }
 

@@ -302,6 +302,8 @@ absl::StatusOr<EventBody> ParseHeartbeat(const v1::TaskHeartbeat& untrusted,
   keep(untrusted.has_memory_wait_micros(), untrusted.memory_wait_micros(), time.memory_wait);
   keep(untrusted.has_network_wait_micros(), untrusted.network_wait_micros(), time.network_wait);
   keep(untrusted.has_io_wait_micros(), untrusted.io_wait_micros(), time.io_wait);
+  if (untrusted.has_network_bytes()) time.network_bytes = untrusted.network_bytes();
+  if (untrusted.has_io_bytes()) time.io_bytes = untrusted.io_bytes();
   heartbeat.input_is_read_first = untrusted.input_is_read_first();
   return heartbeat;
 }

@@ -67,13 +67,23 @@ void MeetOnHost(const std::vector<const Piece*>& there, double seconds, Meetings
         others += Taking(*b, resource).value_or(0);
         known += Taking(*b, resource).has_value() ? 1 : 0;
       }
+      const bool is_alone = there.size() == 1;
+      if (is_alone) others = 0;
+      const double part = is_alone ? 1 : known / (static_cast<double>(there.size()) - 1);
+      double waiting = a->use.of[resource].wait_seconds.value_or(0) / a->seconds() * part;
+      if (resource == Resource::kProcessor) {
+        const double explained = std::min(waiting, others);
+        if (part == 1) {
+          meetings[{a->stage, a->host, kUnreported}].wait_seconds[resource] +=
+              (waiting - explained) * seconds;
+        }
+        waiting = explained;
+      }
       if (others <= 0) continue;
-      const double part = seconds * known / (static_cast<double>(there.size()) - 1);
       for (const Piece* b : there) {
         if (a == b) continue;
         meetings[{a->stage, a->host, b->stage}].wait_seconds[resource] +=
-            a->use.of[resource].wait_seconds.value_or(0) / a->seconds() * part *
-            Taking(*b, resource).value_or(0) / others;
+            waiting * seconds * Taking(*b, resource).value_or(0) / others;
       }
     }
   }

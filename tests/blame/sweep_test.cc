@@ -37,13 +37,24 @@ TEST(Sweep, OtherHostsDoNotMeet) {
   EXPECT_TRUE(Folded({Task(S(0), H(0), 0, 10), Task(S(1), H(1), 0, 10)}).meetings.empty());
 }
 
-// 6 s of waiting in 10 s next to two that compute, 3 s and 1 s of processor time: 4.5 s and 1.5 s.
+// 2 s of waiting in 10 s next to two that compute, 3 s and 1 s of processor time: 1.5 s and 0.5 s.
 TEST(Sweep, WaitIsDividedByWhatOthersTook) {
+  const std::vector<Piece> pieces = {
+      Task(S(0), H(0), 0, 10).Waited(Resource::kProcessor, 2).Computed(8),
+      Task(S(1), H(0), 0, 10).Computed(3), Task(S(2), H(0), 0, 10).Computed(1)};
+  EXPECT_NEAR(Met(pieces, S(0), S(1)).wait_seconds[Resource::kProcessor], 1.5, 1e-9);
+  EXPECT_NEAR(Met(pieces, S(0), S(2)).wait_seconds[Resource::kProcessor], 0.5, 1e-9);
+  EXPECT_EQ(Met(pieces, S(0), kUnreported).wait_seconds[Resource::kProcessor], 0);
+}
+
+// 6 s of waiting next to the same two, which used 4 s together: 2 s are what no task reported.
+TEST(Sweep, NobodyTookMoreOfAProcessorThanItUsed) {
   const std::vector<Piece> pieces = {
       Task(S(0), H(0), 0, 10).Waited(Resource::kProcessor, 6).Computed(4),
       Task(S(1), H(0), 0, 10).Computed(3), Task(S(2), H(0), 0, 10).Computed(1)};
-  EXPECT_NEAR(Met(pieces, S(0), S(1)).wait_seconds[Resource::kProcessor], 4.5, 1e-9);
-  EXPECT_NEAR(Met(pieces, S(0), S(2)).wait_seconds[Resource::kProcessor], 1.5, 1e-9);
+  EXPECT_NEAR(Met(pieces, S(0), S(1)).wait_seconds[Resource::kProcessor], 3, 1e-9);
+  EXPECT_NEAR(Met(pieces, S(0), S(2)).wait_seconds[Resource::kProcessor], 1, 1e-9);
+  EXPECT_NEAR(Met(pieces, S(0), kUnreported).wait_seconds[Resource::kProcessor], 2, 1e-9);
 }
 
 // It waits evenly, 0.6 s a second. The other is there for half of it: 3 s; the rest is nobody's.
@@ -72,6 +83,7 @@ TEST(Sweep, WhoDoesNotTellLeavesItsPartUnexplained) {
       Task(S(1), H(0), 0, 10).Computed(3), Task(S(2), H(0), 0, 10)};
   EXPECT_NEAR(Met(pieces, S(0), S(1)).wait_seconds[Resource::kProcessor], 3, 1e-9);
   EXPECT_EQ(Met(pieces, S(0), S(2)).wait_seconds[Resource::kProcessor], 0);
+  EXPECT_EQ(Met(pieces, S(0), kUnreported).wait_seconds[Resource::kProcessor], 0);
 }
 
 // Three tasks queue for 10 s while another query holds two slots and their own stage one: the stage

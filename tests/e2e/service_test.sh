@@ -55,6 +55,12 @@ checksum() { sed -n 's/^reduce_output_checksum *//p' "$work/$1.summary"; }
 grep -q '^failed_attempts *1$' "$work/one.summary" || fail "the killed worker was not noticed"
 [ -n "$(checksum one)" ] && [ "$(checksum one)" = "$(checksum two)" ] ||
   fail "the killed worker changed the output"
+# What did they wait for?
+"$tidemark" why one --master "$master" >"$work/why" || fail "why: exit code $?"
+grep -q '^QUERY .* PROCESSOR' "$work/why" && grep -q '^one ' "$work/why" || fail "$(cat "$work/why")"
+"$tidemark" why one --master "$master" --format dot | grep -q '^digraph "one"' || fail "no graph"
+if "$tidemark" why none --master "$master" 2>"$work/why.err"; then code=0; else code=$?; fi
+[ "$code" = 5 ] && grep -q 'no job none' "$work/why.err" || fail "exit code $code: $(cat "$work/why.err")"
 # Once a run has ended its id may be used again, and shows the new run alone.
 again late || fail "job one cannot be run again: $(cat "$work/again.said")"
 grep -q 'JOB_STATE_SUCCEEDED.*word-count' "$work/again.said" ||

@@ -149,7 +149,9 @@ TEST(Translator, ATaskTellsItsTotalsBeforeItsEnd) {
                                      .scheduler_wait = absl::Milliseconds(500),
                                      .memory_wait = absl::Milliseconds(30),
                                      .network_wait = absl::Milliseconds(4),
-                                     .io_wait = absl::Milliseconds(6)}));
+                                     .io_wait = absl::Milliseconds(6),
+                                     .network_bytes = 20,
+                                     .io_bytes = 50}));
   const auto changes = Of<AttemptChanged>(events);
   ASSERT_EQ(changes.size(), 2u);
   EXPECT_EQ(changes[0].state, AttemptState::kStarted);

@@ -80,7 +80,9 @@ inline TaskHeartbeat SomeHeartbeat() {
                     .processor_wait = absl::Microseconds(9),
                     .memory_wait = absl::Seconds(1),
                     .network_wait = absl::Seconds(2),
-                    .io_wait = absl::Seconds(3)};
+                    .io_wait = absl::Seconds(3),
+                    .network_bytes = 0,
+                    .io_bytes = 10};
   heartbeat.input_is_read_first = true;
   return heartbeat;
 }

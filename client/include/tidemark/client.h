@@ -40,6 +40,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "tidemark/client_security.h"
+#include "tidemark/explanation.h"
 #include "tidemark/job.h"
 #include "tidemark/job_query.h"
 #include "tidemark/plan.h"
@@ -134,6 +135,18 @@ class Client final {
                                                    const std::vector<Scenario>& scenarios) const;
   absl::StatusOr<std::vector<Outcome>> EstimatePlan(const Plan& plan,
                                                     const std::vector<Scenario>& scenarios) const;
+
+  // What the queries of a job waited for, and because of which others, as the master has seen it.
+  // NotFound: no such job; InvalidArgument.
+  absl::StatusOr<Explanation> ExplainJob(const std::string& job_id,
+                                         const ExplainQuestion& question = {},
+                                         std::stop_token stop = {}) const;
+  // The same whenever it has changed, until the job has ended: OK. One stream, which is not taken
+  // up again when it breaks. Cancelled: stopped, or on_explanation returned false.
+  absl::Status WatchExplanation(const std::string& job_id, const ExplainQuestion& question,
+                                absl::Duration interval_min,
+                                const std::function<bool(const Explanation&)>& on_explanation,
+                                std::stop_token stop = {}) const;
 
   absl::StatusOr<ServerInfo> GetServerInfo() const;
 

@@ -246,8 +246,8 @@ struct AttemptChanged {
   friend bool operator==(const AttemptChanged&, const AttemptChanged&) = default;
 };
 
-// For what an attempt used a processor, and for what it waited. Empty: not measured. A master does
-// not keep these times yet.
+// For what an attempt used a processor, and for what it waited, since its start. Empty: not
+// measured.
 struct TimeUse {
   std::optional<absl::Duration> cpu;
   // Before it could start.
@@ -258,6 +258,9 @@ struct TimeUse {
   std::optional<absl::Duration> network_wait;
   // A disk or a file system.
   std::optional<absl::Duration> io_wait;
+  // What was moved in these two times.
+  std::optional<std::uint64_t> network_bytes;
+  std::optional<std::uint64_t> io_bytes;
   friend bool operator==(const TimeUse&, const TimeUse&) = default;
 };
 

@@ -133,6 +133,8 @@ final class TaskWatch implements Sender.Reporter {
             * MICROS_PER_MILLI;
     news.networkWaitMicros = metrics.shuffleReadMetrics().fetchWaitTime() * MICROS_PER_MILLI;
     news.ioWaitMicros = metrics.shuffleWriteMetrics().writeTime() / NANOS_PER_MICRO;
+    news.networkBytes = metrics.shuffleReadMetrics().remoteBytesRead();
+    news.ioBytes = metrics.shuffleWriteMetrics().bytesWritten();
   }
 
   /** For which all threads were stopped, or nearly; of collectors that work beside them, nothing. */

@@ -182,6 +182,12 @@ public final class Events {
       }
     }
     body.bool(11, news.isInputReadFirst);
+    if (news.networkBytes >= 0) {
+      body.uintAlways(12, news.networkBytes);
+    }
+    if (news.ioBytes >= 0) {
+      body.uintAlways(13, news.ioBytes);
+    }
     return new Event(Event.Importance.PROFILE, TASK_HEARTBEAT, body, null);
   }
 

@@ -15,6 +15,9 @@ public final class HeartbeatNews {
   public long memoryWaitMicros = -1;
   public long networkWaitMicros = -1;
   public long ioWaitMicros = -1;
+  /** What was moved while these two were waited for. */
+  public long networkBytes = -1;
+  public long ioBytes = -1;
   /** What was read says nothing of how far the task is: all is read before its work begins. */
   public boolean isInputReadFirst;
 

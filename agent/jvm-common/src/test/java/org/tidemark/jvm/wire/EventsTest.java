@@ -189,6 +189,8 @@ public class EventsTest {
     news.memoryWaitMicros = 3;
     news.networkWaitMicros = 40;
     news.ioWaitMicros = 5_000;
+    news.networkBytes = 0;
+    news.ioBytes = 777;
     return news;
   }
 

@@ -1,0 +1,206 @@
+#include "cli/console/waits_table.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "cli/console/text.h"
+
+namespace tidemark::console {
+namespace {
+
+// Less is not worth a word.
+constexpr double kSecondsShown = 0.05;
+// Of a query's time: what is worth a word in the bar, and what one of its own tasks is.
+constexpr double kWorthTelling = 0.2;
+constexpr double kSkewShown = 0.1;
+
+std::string_view WaitedFor(WaitedResource resource) {
+  switch (resource) {
+    case WaitedResource::kScheduler:
+      return "for a slot";
+    case WaitedResource::kProcessor:
+      return "for a processor";
+    case WaitedResource::kMemory:
+      return "for garbage collection";
+    case WaitedResource::kNetwork:
+      return "for shuffle data";
+    case WaitedResource::kIo:
+      return "for shuffle writes";
+  }
+  return "";
+}
+
+std::string Text(const QueryWait& wait) {
+  if (!wait.seconds) return "not told";
+  return fmt::format("{}{:.1f} s", wait.is_least ? ">= " : "", *wait.seconds);
+}
+
+std::string NameOf(const Explanation& explanation, const QueryWaits& query) {
+  return query.query.empty() ? explanation.job_id : query.query;
+}
+
+std::string Cause(const Explanation& explanation, const Culprit& culprit) {
+  const std::string where = culprit.host.empty() ? "" : " on " + culprit.host;
+  return fmt::format("{}{} because of {}", WaitedFor(culprit.resource), where,
+                     CulpritName(explanation.job_id, culprit));
+}
+
+// "sql/3 waited, of 60.0 s: 8.0 s for a slot because of sql/1; 2.0 s ..., cause not told".
+std::string Sentence(const Explanation& explanation, const QueryWaits& query) {
+  std::vector<std::string> parts;
+  for (const Culprit& culprit : query.culprits) {
+    if (culprit.seconds < kSecondsShown) continue;
+    parts.push_back(fmt::format("{:.1f} s {}", culprit.seconds, Cause(explanation, culprit)));
+  }
+  for (const WaitedResource resource : kWaitedResources) {
+    const QueryWait& wait = query.waits[resource];
+    if (resource == WaitedResource::kScheduler || wait.seconds.value_or(0) < kSecondsShown)
+      continue;
+    const bool has_culprit =
+        std::any_of(query.culprits.begin(), query.culprits.end(),
+                    [&](const Culprit& culprit) { return culprit.resource == resource; });
+    if (has_culprit) continue;
+    parts.push_back(fmt::format("{:.1f} s {}, cause not told", *wait.seconds, WaitedFor(resource)));
+  }
+  if (parts.empty()) return "";
+  const std::string lasted = query.seconds ? fmt::format(", of {:.1f} s", *query.seconds) : "";
+  return fmt::format("{} waited{}: {}", NameOf(explanation, query), lasted, fmt::join(parts, "; "));
+}
+
+std::string SkewSentence(const Explanation& explanation, const QueryWaits& query) {
+  const double skew = query.skew_seconds.value_or(0);
+  if (!query.seconds || skew < std::max(kSecondsShown, kSkewShown * *query.seconds)) return "";
+  return fmt::format("{}: the longest tasks of its stages took {:.1f} s more than the mean ones",
+                     NameOf(explanation, query), skew);
+}
+
+// What is said of it all beside the queries.
+void AddRemarks(const Explanation& explanation, bool has_sentence,
+                std::vector<std::string>& lines) {
+  bool has_metrics = false;
+  bool has_slots = false;
+  for (const QueryWaits& query : explanation.queries) {
+    for (const WaitedResource resource : kWaitedResources) {
+      bool& is_told = resource == WaitedResource::kScheduler ? has_slots : has_metrics;
+      is_told = is_told || query.waits[resource].seconds.has_value();
+    }
+  }
+  if (!has_metrics) {
+    lines.emplace_back("Of what was asked, no task told how long it waited: there are no metrics.");
+  }
+  if (!has_sentence && has_slots) {
+    lines.emplace_back("No query is seen to have waited for another.");
+  }
+  if (explanation.queries_left_out > 0) {
+    lines.push_back(fmt::format("{} older queries are left out.", explanation.queries_left_out));
+  }
+  if (explanation.is_partial) {
+    lines.push_back(fmt::format(
+        "Not all of the job was seen: what was before {}, or what there was no room for.",
+        absl::FormatTime("%H:%M:%S", explanation.since, absl::LocalTimeZone())));
+  }
+}
+
+std::string Quoted(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : Printable(text, /*unicode=*/true)) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+}  // namespace
+
+std::string_view ResourceName(WaitedResource resource) {
+  switch (resource) {
+    case WaitedResource::kScheduler:
+      return "slots";
+    case WaitedResource::kProcessor:
+      return "processor";
+    case WaitedResource::kMemory:
+      return "memory";
+    case WaitedResource::kNetwork:
+      return "network";
+    case WaitedResource::kIo:
+      return "io";
+  }
+  return "";
+}
+
+std::string CulpritName(const std::string& job_id, const Culprit& culprit) {
+  if (culprit.job_id.empty()) {
+    if (culprit.jobs == 0) return "what no task reports";
+    return culprit.jobs == 1 ? "another job" : fmt::format("{} other jobs", culprit.jobs);
+  }
+  if (culprit.query.empty()) return culprit.job_id;
+  return culprit.job_id == job_id ? culprit.query : culprit.job_id + "/" + culprit.query;
+}
+
+std::vector<std::string> RenderWaits(const Explanation& explanation, const TableOptions& options) {
+  std::vector<Row> rows = {{"QUERY", "LASTED", "SLOTS", "PROCESSOR", "MEMORY", "NETWORK", "IO"}};
+  std::vector<std::string> sentences;
+  for (const QueryWaits& query : explanation.queries) {
+    Row row = {Printable(NameOf(explanation, query), options.text.unicode),
+               query.seconds ? fmt::format("{:.1f} s", *query.seconds) : "not told"};
+    for (const WaitedResource resource : kWaitedResources)
+      row.push_back(Text(query.waits[resource]));
+    rows.push_back(std::move(row));
+    for (std::string sentence : {Sentence(explanation, query), SkewSentence(explanation, query)}) {
+      if (!sentence.empty()) sentences.push_back(std::move(sentence));
+    }
+  }
+  const bool has_sentence = !sentences.empty();
+  AddRemarks(explanation, has_sentence, sentences);
+  std::vector<std::string> lines;
+  if (explanation.queries.empty()) {
+    lines.push_back(fmt::format("nothing was seen of {} yet",
+                                Printable(explanation.job_id, options.text.unicode)));
+    if (explanation.is_partial) sentences.erase(sentences.begin(), sentences.end() - 1);
+    if (!explanation.is_partial) sentences.clear();
+  } else {
+    lines = RenderTable(rows, options);
+    lines.emplace_back();
+  }
+  for (const std::string& sentence : sentences) {
+    lines.push_back(Printable(sentence, options.text.unicode));
+  }
+  return lines;
+}
+
+std::string WorstWait(const Explanation& explanation, const TextOptions& options) {
+  const Culprit* worst = nullptr;
+  for (const QueryWaits& query : explanation.queries) {
+    if (query.culprits.empty() || !query.seconds) continue;
+    const Culprit& culprit = query.culprits.front();
+    if (culprit.seconds <= kWorthTelling * *query.seconds) continue;
+    if (worst == nullptr || culprit.seconds > worst->seconds) worst = &culprit;
+  }
+  if (worst == nullptr) return "";
+  const std::string where = worst->host.empty() ? "" : " on " + worst->host;
+  return Printable(fmt::format("waits {}{}, mostly because of {}", WaitedFor(worst->resource),
+                               where, CulpritName(explanation.job_id, *worst)),
+                   options.unicode);
+}
+
+std::string WaitsGraph(const Explanation& explanation) {
+  std::string graph = fmt::format("digraph {} {{\n  rankdir=LR;\n", Quoted(explanation.job_id));
+  for (const QueryWaits& query : explanation.queries) {
+    const std::string target = Quoted(NameOf(explanation, query));
+    graph += fmt::format("  {};\n", target);
+    for (const Culprit& culprit : query.culprits) {
+      const std::string where = culprit.host.empty() ? "" : ", " + culprit.host;
+      const std::string label =
+          fmt::format("{}{}: {:.1f} s", ResourceName(culprit.resource), where, culprit.seconds);
+      graph += fmt::format("  {} -> {} [label={}];\n",
+                           Quoted(CulpritName(explanation.job_id, culprit)), target, Quoted(label));
+    }
+  }
+  return graph + "}";
+}
+
+}  // namespace tidemark::console

@@ -1,0 +1,29 @@
+// What the queries of a job waited for, and because of which others: a table and sentences. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/console/table.h"
+#include "tidemark/explanation.h"
+
+namespace tidemark::console {
+
+// "slots", "processor", "memory", "network", "io".
+std::string_view ResourceName(WaitedResource resource);
+
+// A query as others call it: "sql/3" of `job_id` itself, "app-7/sql/3" of another job, "another
+// job" of one that may not be seen.
+std::string CulpritName(const std::string& job_id, const Culprit& culprit);
+
+// A table of the queries, then a sentence for each that waited, then what is not known.
+std::vector<std::string> RenderWaits(const Explanation& explanation, const TableOptions& options);
+
+// "waits for a processor on node-3, mostly because of app-7/sql/3": of the query that lost more
+// than a fifth of its time the largest cause; empty where there is none.
+std::string WorstWait(const Explanation& explanation, const TextOptions& options);
+
+// The same for Graphviz: an arrow from each culprit to the query that waited.
+std::string WaitsGraph(const Explanation& explanation);
+
+}  // namespace tidemark::console

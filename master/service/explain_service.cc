@@ -1,0 +1,213 @@
+#include "master/service/explain_service.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "master/service/grpc_status.h"
+#include "master/service/hide_culprits.h"
+#include "proto/wire/explain_codec.h"
+#include "proto/wire/message_time.h"
+#include "tidemark/field_error.h"
+
+namespace tidemark::service {
+namespace {
+
+using Response = v1::WatchExplanationResponse;
+using Writer = grpc::ServerWriteReactor<Response>;
+using Refused = RefusedStream<Writer>;
+
+// More often nothing new is known.
+constexpr absl::Duration kIntervalMin = absl::Seconds(1);
+// After the end of a job, until all that was told of it is in the sums (blame::ClusterWaits).
+constexpr absl::Duration kSettled = absl::Seconds(5);
+
+}  // namespace
+
+Explanation ExplainService::Answer(const std::string& job_id, const ExplainQuestion& question,
+                                   const Caller& caller) const {
+  ExplainQuestion all = question;  // what is hidden is put together before the worst are chosen
+  all.culprits_max = std::numeric_limits<std::size_t>::max();
+  std::optional<Explanation> explanation = waits_.Ask(job_id, all);
+  if (!explanation) {  // it reported before the master started, or it is a workflow
+    const absl::Time now = publishing_.clock.Now();
+    explanation =
+        Explanation{.job_id = job_id, .at = now, .since = started_at_, .is_partial = true};
+  }
+  HideCulprits([&](const std::string& id) { return caller.MayRead(id); }, question.culprits_max,
+               *explanation);
+  return *std::move(explanation);
+}
+
+grpc::ServerUnaryReactor* ExplainService::ExplainJob(grpc::CallbackServerContext* context,
+                                                     const v1::ExplainJobRequest* request,
+                                                     v1::ExplainJobResponse* response) {
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  absl::StatusOr<Gate::AdmittedCall> call = publishing_.gate.Ask(*context);
+  if (!call.ok()) {
+    reactor->Finish(ToGrpc(call.status()));
+    return reactor;
+  }
+  if (absl::Status allowed = call->caller.Check(Right::kRead, request->question().job_id());
+      !allowed.ok()) {
+    reactor->Finish(ToGrpc(publishing_.gate.Refuse(std::move(allowed), context->peer())));
+    return reactor;
+  }
+  const auto asked = wire::ParseQuestion(request->question());
+  if (!asked.ok()) {
+    reactor->Finish(ToGrpc(FieldErrorWithin("question", asked.status())));
+    return reactor;
+  }
+  if (const auto known = publishing_.hub.Find(asked->first); !known.ok()) {
+    reactor->Finish(ToGrpc(known.status()));
+    return reactor;
+  }
+  const std::string& key = call->meter.key();
+  const absl::Status added = queue_.Add(key, [=, this, question = *asked, reader = call->caller] {
+    const absl::Duration began = ThreadCpuTime();
+    wire::EncodeExplanation(Answer(question.first, question.second, reader),
+                            *response->mutable_explanation());
+    publishing_.gate.Charge(key, ThreadCpuTime() - began);
+    reactor->Finish(grpc::Status::OK);
+  });
+  if (!added.ok()) reactor->Finish(ToGrpc(publishing_.gate.Refuse(added, context->peer())));
+  return reactor;
+}
+
+// Woken after every round of ticks; has an answer made if it is time, and writes it if it is new.
+class ExplainService::Stream final : public Writer, public JobWatcher {
+ public:
+  static Stream* Start(ExplainService& service, AdmittedStream admitted, std::string key,
+                       std::pair<std::string, ExplainQuestion> asked, absl::Duration interval) {
+    auto stream = std::shared_ptr<Stream>(
+        new Stream(service, std::move(admitted), std::move(key), std::move(asked), interval));
+    stream->self_ = stream;  // lives until OnDone, and while an answer is made
+    Stream* const begun = stream.get();
+    const absl::Status taken = service.publishing_.hub.Subscribe(begun->asked_.first, stream,
+                                                                 /*wants_round_end=*/true);
+    if (taken.ok()) {
+      begun->OnRoundEnd();
+    } else {
+      begun->End(taken);
+    }
+    return begun;
+  }
+
+  void OnRoundEnd() override {
+    const std::lock_guard lock(mutex_);
+    if (busy_ || ended_) return;
+    const absl::Time now = service_.publishing_.clock.Now();
+    if (now < next_at_) return;
+    // The token may have been withdrawn meanwhile.
+    if (absl::Status allowed = admitted_.caller.Check(Right::kRead, asked_.first); !allowed.ok()) {
+      return EndLocked(allowed);
+    }
+    const auto job = service_.publishing_.hub.Find(asked_.first);
+    if (!job.ok()) return EndLocked(job.status());
+    if (job->newest->is_final) ended_at_ = std::min(ended_at_, now);
+    const bool is_last = now >= ended_at_ + kSettled;
+    // Where too much waits already, the next round will do.
+    busy_ = service_.queue_
+                .Add(key_, [self = self_, caller = admitted_.caller,
+                            is_last] { self->Make(caller, is_last); })
+                .ok();
+    if (busy_) next_at_ = now + interval_;
+  }
+  void Close() override {
+    End(absl::UnavailableError("the master is shutting down; resume elsewhere or later"));
+  }
+  void OnWriteDone(bool ok) override {
+    const std::lock_guard lock(mutex_);
+    busy_ = false;
+    if (!ok) return EndLocked(absl::CancelledError());
+    if (is_last_) EndLocked(absl::OkStatus());
+  }
+  void OnCancel() override { End(absl::CancelledError()); }
+  void OnDone() override {
+    service_.publishing_.hub.Unsubscribe(asked_.first, this);
+    std::shared_ptr<Stream> self;
+    const std::lock_guard lock(mutex_);
+    self.swap(self_);
+  }
+
+ private:
+  Stream(ExplainService& service, AdmittedStream admitted, std::string key,
+         std::pair<std::string, ExplainQuestion> asked, absl::Duration interval)
+      : service_(service),
+        key_(std::move(key)),
+        asked_(std::move(asked)),
+        interval_(interval),
+        admitted_(std::move(admitted)) {}
+
+  void Make(const Caller& caller, bool is_last) {
+    const absl::Duration began = ThreadCpuTime();
+    Explanation explanation = service_.Answer(asked_.first, asked_.second, caller);
+    const std::lock_guard lock(mutex_);
+    is_last_ = is_last;
+    const bool is_news = !sent_ || sent_->queries != explanation.queries;
+    if (ended_) return;
+    if (is_news || is_last) {
+      wire::EncodeExplanation(explanation, *response_.mutable_explanation());
+      sent_ = std::move(explanation);
+      StartWrite(&response_);
+    } else {
+      busy_ = false;
+    }
+    service_.publishing_.gate.Charge(key_, ThreadCpuTime() - began);
+  }
+  void EndLocked(const absl::Status& status) {
+    if (!std::exchange(ended_, true)) Finish(ToGrpc(status));
+  }
+  void End(const absl::Status& status) {
+    const std::lock_guard lock(mutex_);
+    EndLocked(status);
+  }
+
+  ExplainService& service_;
+  const std::string key_;
+  const std::pair<std::string, ExplainQuestion> asked_;
+  const absl::Duration interval_;
+  std::mutex mutex_;  // guards all below
+  AdmittedStream admitted_;
+  std::shared_ptr<Stream> self_;
+  bool busy_ = false;  // an answer is made or written
+  bool is_last_ = false;
+  bool ended_ = false;
+  absl::Time next_at_ = absl::InfinitePast();
+  absl::Time ended_at_ = absl::InfiniteFuture();  // when the job was first seen to have ended
+  std::optional<Explanation> sent_;
+  Response response_;
+};
+
+Writer* ExplainService::WatchExplanation(grpc::CallbackServerContext* context,
+                                         const v1::WatchExplanationRequest* request) {
+  absl::StatusOr<Gate::AdmittedWatcher> admitted = publishing_.gate.AdmitWatcher(*context);
+  if (!admitted.ok()) return new Refused(admitted.status());
+  if (absl::Status allowed =
+          admitted->stream.caller.Check(Right::kRead, request->question().job_id());
+      !allowed.ok()) {
+    return new Refused(publishing_.gate.Refuse(std::move(allowed), context->peer()));
+  }
+  auto asked = wire::ParseQuestion(request->question());
+  if (!asked.ok()) return new Refused(FieldErrorWithin("question", asked.status()));
+  absl::Duration interval = kIntervalMin;
+  if (request->has_interval_min()) {
+    const auto wanted = wire::ParseElapsed(request->interval_min(), "interval_min");
+    if (!wanted.ok()) {
+      return new Refused(FieldError("interval_min", "must be from 0 to 315576000000 s"));
+    }
+    interval = std::max(interval, *wanted);
+  }
+  if (const auto known = publishing_.hub.Find(asked->first); !known.ok()) {
+    return new Refused(known.status());
+  }
+  std::string key = admitted->meter.key();
+  return Stream::Start(*this, std::move(admitted->stream), std::move(key), *std::move(asked),
+                       interval);
+}
+
+}  // namespace tidemark::service

@@ -1,0 +1,39 @@
+// ExplainService over what the jobs of a master wait for. Answers are made on a thread of their
+// own, a few of each caller at a time, so that neither ticks nor other calls wait for them.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include "absl/time/time.h"
+#include "master/service/estimate_queue.h"
+#include "master/service/job_stream.h"
+#include "master/service/live_waits.h"
+#include "tidemark/v1/explain_service.grpc.pb.h"
+
+namespace tidemark::service {
+
+class ExplainService final : public v1::ExplainService::CallbackService {
+ public:
+  // Both outlive the service.
+  ExplainService(const Publishing& publishing, LiveWaits& waits)
+      : publishing_(publishing), waits_(waits), started_at_(publishing.clock.Now()) {}
+
+  grpc::ServerUnaryReactor* ExplainJob(grpc::CallbackServerContext* context,
+                                       const v1::ExplainJobRequest* request,
+                                       v1::ExplainJobResponse* response) override;
+  grpc::ServerWriteReactor<v1::WatchExplanationResponse>* WatchExplanation(
+      grpc::CallbackServerContext* context, const v1::WatchExplanationRequest* request) override;
+
+ private:
+  class Stream;
+  // What `caller` may see of it.
+  Explanation Answer(const std::string& job_id, const ExplainQuestion& question,
+                     const Caller& caller) const;
+
+  const Publishing publishing_;
+  LiveWaits& waits_;
+  const absl::Time started_at_;
+  EstimateQueue queue_;
+};
+
+}  // namespace tidemark::service

@@ -1,0 +1,48 @@
+// What all jobs of a master wait for (blame::ClusterWaits), fed by the threads that take events in.
+//
+// Whoever reports waits for nobody who asks, unless the inbox is full. Thread-safe. Kept in memory
+// only: what came before the master started is not known.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "master/blame/cluster_waits.h"
+#include "tidemark/event.h"
+#include "tidemark/explanation.h"
+
+namespace tidemark::service {
+
+class LiveWaits {
+ public:
+  explicit LiveWaits(const blame::ClusterLimits& limits = {}) : waits_(limits) {}
+
+  // An event that was taken, in order within its source, and none twice. O(1).
+  void Observe(const Event& event);
+
+  // Once in a while; does nothing within a second after the last time. `is_known`: whether
+  // anybody may still ask about a job; those of others are forgotten.
+  void Advance(absl::Time now, const std::function<bool(const std::string& job_id)>& is_known);
+
+  // Empty: nothing was seen of the job.
+  std::optional<Explanation> Ask(const std::string& job_id, const ExplainQuestion& question);
+
+ private:
+  static constexpr std::size_t kInboxMax = 100'000;  // taste: some tens of megabytes
+  // REQUIRES: mutex_ is held.
+  void TakeIn();
+
+  std::mutex inbox_mutex_;  // guards inbox_; taken after mutex_ where both are held
+  std::vector<Event> inbox_;
+  std::mutex mutex_;  // guards all below
+  blame::ClusterWaits waits_;
+  absl::Time advanced_at_ = absl::InfinitePast();
+  absl::Time forgot_at_ = absl::InfinitePast();
+};
+
+}  // namespace tidemark::service

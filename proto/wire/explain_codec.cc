@@ -1,0 +1,173 @@
+#include "proto/wire/explain_codec.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "proto/wire/job_request.h"
+#include "proto/wire/message_time.h"
+#include "proto/wire/valid_text.h"
+#include "tidemark/field_error.h"
+#include "tidemark/v1/explain_service.pb.h"
+
+namespace tidemark::wire {
+namespace {
+
+constexpr std::uint32_t kCulprits = 3;
+constexpr std::uint32_t kCulpritsMax = 100;
+// So long are minutes kept apart (master/blame/contention.h).
+constexpr absl::Duration kLastMax = absl::Minutes(10);
+
+v1::WaitedResource ToMessage(WaitedResource resource) {
+  return static_cast<v1::WaitedResource>(static_cast<int>(resource) + 1);
+}
+
+// Empty: not said, or not of this version.
+std::optional<WaitedResource> FromMessage(int message) {
+  if (message < 1 || message > static_cast<int>(kWaitedResourceCount)) return std::nullopt;
+  return static_cast<WaitedResource>(message - 1);
+}
+
+bool IsAmount(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
+
+void EncodeQuery(const QueryWaits& query, v1::QueryWaits& message) {
+  message.set_query(ValidText(query.query));
+  if (query.seconds && IsAmount(*query.seconds)) message.set_seconds(*query.seconds);
+  if (query.skew_seconds && IsAmount(*query.skew_seconds)) {
+    message.set_skew_seconds(*query.skew_seconds);
+  }
+  for (const WaitedResource resource : kWaitedResources) {
+    const QueryWait& wait = query.waits[resource];
+    if (!wait.seconds || !IsAmount(*wait.seconds)) continue;
+    v1::ResourceWait& told = *message.add_waits();
+    told.set_resource(ToMessage(resource));
+    told.set_seconds(*wait.seconds);
+    told.set_is_least(wait.is_least);
+  }
+  for (const Culprit& culprit : query.culprits) {
+    if (!IsAmount(culprit.seconds)) continue;
+    v1::Culprit& told = *message.add_culprits();
+    told.set_job_id(ValidText(culprit.job_id));
+    told.set_query(ValidText(culprit.query));
+    told.set_jobs(culprit.jobs);
+    told.set_resource(ToMessage(culprit.resource));
+    told.set_host(ValidText(culprit.host));
+    told.set_seconds(culprit.seconds);
+  }
+}
+
+absl::Status CheckAmount(const char* field, double seconds) {
+  if (IsAmount(seconds)) return absl::OkStatus();
+  return FieldError(field, fmt::format("must be a finite number, 0 or more, not {}", seconds));
+}
+
+absl::StatusOr<QueryWaits> ParseQuery(const v1::QueryWaits& message) {
+  QueryWaits query = {.query = ValidText(message.query())};
+  if (message.has_seconds()) {
+    if (absl::Status ok = CheckAmount("seconds", message.seconds()); !ok.ok()) return ok;
+    query.seconds = message.seconds();
+  }
+  if (message.has_skew_seconds()) {
+    if (absl::Status ok = CheckAmount("skew_seconds", message.skew_seconds()); !ok.ok()) return ok;
+    query.skew_seconds = message.skew_seconds();
+  }
+  for (int i = 0; i < message.waits_size(); ++i) {
+    const v1::ResourceWait& told = message.waits(i);
+    if (absl::Status ok = CheckAmount("seconds", told.seconds()); !ok.ok()) {
+      return FieldErrorWithin(fmt::format("waits[{}]", i), ok);
+    }
+    const auto resource = FromMessage(told.resource());
+    if (resource) query.waits[*resource] = {told.seconds(), told.is_least()};
+  }
+  for (int i = 0; i < message.culprits_size(); ++i) {
+    const v1::Culprit& told = message.culprits(i);
+    if (absl::Status ok = CheckAmount("seconds", told.seconds()); !ok.ok()) {
+      return FieldErrorWithin(fmt::format("culprits[{}]", i), ok);
+    }
+    const auto resource = FromMessage(told.resource());
+    if (!resource) continue;
+    query.culprits.push_back({.job_id = ValidText(told.job_id()),
+                              .query = ValidText(told.query()),
+                              .jobs = told.jobs(),
+                              .resource = *resource,
+                              .host = ValidText(told.host()),
+                              .seconds = told.seconds()});
+  }
+  return query;
+}
+
+}  // namespace
+
+void EncodeExplanation(const Explanation& explanation, v1::Explanation& message) {
+  message.Clear();
+  message.set_job_id(ValidText(explanation.job_id));
+  message.set_run_uid(ValidText(explanation.run_uid));
+  EncodeTime(explanation.at, *message.mutable_at());
+  EncodeTime(explanation.since, *message.mutable_since());
+  message.set_is_partial(explanation.is_partial);
+  message.set_queries_left_out(explanation.queries_left_out);
+  for (const QueryWaits& query : explanation.queries) EncodeQuery(query, *message.add_queries());
+}
+
+absl::StatusOr<Explanation> ParseExplanation(const v1::Explanation& message) {
+  const auto at = ParseTime(message.at(), "at");
+  if (!at.ok()) return at.status();
+  const auto since = ParseTime(message.since(), "since");
+  if (!since.ok()) return since.status();
+  Explanation explanation = {.job_id = ValidText(message.job_id()),
+                             .run_uid = ValidText(message.run_uid()),
+                             .at = *at,
+                             .since = *since,
+                             .is_partial = message.is_partial(),
+                             .queries = {},
+                             .queries_left_out = message.queries_left_out()};
+  for (int i = 0; i < message.queries_size(); ++i) {
+    absl::StatusOr<QueryWaits> query = ParseQuery(message.queries(i));
+    if (!query.ok()) return FieldErrorWithin(fmt::format("queries[{}]", i), query.status());
+    explanation.queries.push_back(*std::move(query));
+  }
+  return explanation;
+}
+
+void EncodeQuestion(const std::string& job_id, const ExplainQuestion& question,
+                    v1::ExplainQuestion& message) {
+  message.set_job_id(job_id);
+  message.set_query(question.query);
+  message.set_host(question.host);
+  message.set_culprits_max(
+      static_cast<std::uint32_t>(std::min<std::size_t>(question.culprits_max, kCulpritsMax)));
+  if (question.resource) message.set_resource(ToMessage(*question.resource));
+  if (question.last) EncodeDuration(*question.last, *message.mutable_last());
+}
+
+absl::StatusOr<std::pair<std::string, ExplainQuestion>> ParseQuestion(
+    const v1::ExplainQuestion& untrusted) {
+  if (absl::Status ok = CheckId("job_id", untrusted.job_id()); !ok.ok()) return ok;
+  if (absl::Status ok = CheckText("query", untrusted.query()); !ok.ok()) return ok;
+  if (absl::Status ok = CheckText("host", untrusted.host()); !ok.ok()) return ok;
+  ExplainQuestion question = {.query = untrusted.query(), .host = untrusted.host()};
+  if (untrusted.resource() != v1::WAITED_RESOURCE_UNSPECIFIED) {
+    question.resource = FromMessage(untrusted.resource());
+    if (!question.resource) {
+      return FieldError("resource", fmt::format("must be a value that this version knows, not {}",
+                                                static_cast<int>(untrusted.resource())));
+    }
+  }
+  if (untrusted.culprits_max() > kCulpritsMax) {
+    return FieldError("culprits_max", fmt::format("must be at most {}, not {}", kCulpritsMax,
+                                                  untrusted.culprits_max()));
+  }
+  question.culprits_max = untrusted.culprits_max() == 0 ? kCulprits : untrusted.culprits_max();
+  if (untrusted.has_last()) {
+    const auto last = ParseElapsed(untrusted.last(), "last");
+    if (!last.ok() || *last <= absl::ZeroDuration() || *last > kLastMax) {
+      return FieldError("last", "must be above 0 and at most 600 s");
+    }
+    question.last = *last;
+  }
+  return std::pair(untrusted.job_id(), question);
+}
+
+}  // namespace tidemark::wire

@@ -1,0 +1,521 @@
+#include "master/blame/cluster_waits.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "spark/log_parser.h"
+
+namespace tidemark::blame {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+std::string At(double seconds) {
+  return std::to_string(1'600'000'000'000 + static_cast<long>(seconds * 1000));
+}
+
+// An application of one executor on one host.
+std::string Application(int slots) {
+  return R"({"Event":"SparkListenerApplicationStart","App Name":"a","Timestamp":)" + At(0) +
+         "}\n"
+         R"({"Event":"SparkListenerExecutorAdded","Timestamp":)" +
+         At(0) + R"(,"Executor ID":"1","Executor Info":{"Host":"node-1","Total Cores":)" +
+         std::to_string(slots) + "}}\n";
+}
+
+// A job of one stage of that number, opened at `at`.
+std::string Job(int number, int tasks, double at) {
+  const std::string stage = R"({"Stage ID":)" + std::to_string(number) +
+                            R"(,"Stage Attempt ID":0,"Stage Name":"s","Number of Tasks":)" +
+                            std::to_string(tasks);
+  return R"({"Event":"SparkListenerJobStart","Job ID":)" + std::to_string(number) +
+         R"(,"Submission Time":)" + At(at) + R"(,"Stage Infos":[)" + stage +
+         "}]}\n"
+         R"({"Event":"SparkListenerStageSubmitted","Stage Info":)" +
+         stage + R"(,"Submission Time":)" + At(at) + "}}\n";
+}
+
+std::string Info(int stage, int index, double from) {
+  return R"("Stage ID":)" + std::to_string(stage) +
+         R"(,"Stage Attempt ID":0,"Task Info":{"Task ID":)" + std::to_string(stage * 100 + index) +
+         R"(,"Index":)" + std::to_string(index) +
+         R"(,"Attempt":0,"Executor ID":"1","Host":"node-1","Launch Time":)" + At(from);
+}
+
+std::string Start(int stage, int index, double from) {
+  return R"({"Event":"SparkListenerTaskStart",)" + Info(stage, index, from) + "}}\n";
+}
+
+std::string End(int stage, int index, double from, double to, const std::string& metrics = "") {
+  return R"({"Event":"SparkListenerTaskEnd","Task End Reason":{"Reason":"Success"},)" +
+         Info(stage, index, from) + R"(,"Finish Time":)" + At(to) + "}" +
+         (metrics.empty() ? "" : R"(,"Task Metrics":)" + metrics) + "}\n";
+}
+
+std::string JobEnd(int number, double at) {
+  return R"({"Event":"SparkListenerStageCompleted","Stage Info":{"Stage ID":)" +
+         std::to_string(number) + R"(,"Stage Attempt ID":0,"Completion Time":)" + At(at) +
+         "}}\n"
+         R"({"Event":"SparkListenerJobEnd","Job ID":)" +
+         std::to_string(number) + R"(,"Completion Time":)" + At(at) +
+         R"(,"Job Result":{"Result":"JobSucceeded"}})"
+         "\n";
+}
+
+std::vector<QueryWaits> Waits(const std::string& log, const ExplainQuestion& question = {}) {
+  spark::LogParser parser({});
+  ClusterWaits waits;
+  parser.Feed(log, [&](const Event& event) { waits.Apply(event); });
+  waits.Finish();
+  if (waits.jobs().empty()) return {};
+  return waits.Ask(waits.jobs().front(), question)->queries;
+}
+
+// Two slots. job/0 holds both from 0 to 10 s. job/1 has two tasks from 2 s on, which run from 10 to
+// 14 s and collect garbage for 1 s each, of 8 s.
+std::string TwoJobs() {
+  const std::string garbage = R"({"JVM GC Time":1000,"Executor CPU Time":2000000000})";
+  return Application(2) + Job(0, 2, 0) + Start(0, 0, 0) + Start(0, 1, 0) + Job(1, 2, 2) +
+         End(0, 0, 0, 10) + Start(1, 0, 10) + End(0, 1, 0, 10) + Start(1, 1, 10) + JobEnd(0, 10) +
+         End(1, 0, 10, 14, garbage) + End(1, 1, 10, 14, garbage) + JobEnd(1, 14);
+}
+
+TEST(ClusterWaits, BlamesTheQueryThatHeldTheSlots) {
+  const auto queries = Waits(TwoJobs(), {.query = "job/1"});
+  ASSERT_THAT(queries, SizeIs(1));
+  EXPECT_DOUBLE_EQ(*queries[0].seconds, 12);
+  // It lacked 2 slots for 8 s and ran for 8 task seconds, in 12 s: 12 s x 16 / (16 + 8).
+  EXPECT_NEAR(*queries[0].waits[Resource::kScheduler].seconds, 8, 1e-6);
+  ASSERT_THAT(queries[0].culprits, SizeIs(1));
+  EXPECT_EQ(queries[0].culprits[0].query, "job/0");
+  EXPECT_EQ(queries[0].culprits[0].resource, Resource::kScheduler);
+  EXPECT_NEAR(queries[0].culprits[0].seconds, 8, 1e-6);
+}
+
+TEST(ClusterWaits, AWaitWhoseCauseIsNotToldBlamesNobody) {
+  const auto queries = Waits(TwoJobs(), {.query = "job/1", .resource = Resource::kMemory});
+  ASSERT_THAT(queries, SizeIs(1));
+  // 2 task seconds, 2 tasks at a time.
+  EXPECT_NEAR(*queries[0].waits[Resource::kMemory].seconds, 1, 1e-6);
+  EXPECT_FALSE(queries[0].waits[Resource::kScheduler].seconds) << "it was not asked";
+  EXPECT_THAT(queries[0].culprits, IsEmpty());
+}
+
+TEST(ClusterWaits, WhatTheLogDoesNotTellIsNotZero) {
+  const auto queries = Waits(TwoJobs());
+  ASSERT_THAT(queries, SizeIs(2));
+  EXPECT_FALSE(queries[0].waits[Resource::kMemory].seconds) << "tasks without metrics";
+  EXPECT_FALSE(queries[1].waits[Resource::kProcessor].seconds);
+  EXPECT_FALSE(queries[1].waits[Resource::kNetwork].seconds);
+  EXPECT_DOUBLE_EQ(*queries[0].waits[Resource::kScheduler].seconds, 0) << "it never waited";
+}
+
+// Its second task waits for the slot that its first one holds.
+TEST(ClusterWaits, ASingleQueryBlamesNobody) {
+  const auto queries = Waits(Application(1) + Job(0, 2, 0) + Start(0, 0, 0) + End(0, 0, 0, 5) +
+                             Start(0, 1, 5) + End(0, 1, 5, 10) + JobEnd(0, 10));
+  ASSERT_THAT(queries, SizeIs(1));
+  EXPECT_DOUBLE_EQ(*queries[0].waits[Resource::kScheduler].seconds, 0);
+  EXPECT_THAT(queries[0].culprits, IsEmpty());
+}
+
+TEST(ClusterWaits, AWaitBesideFreeSlotsBlamesNobody) {
+  const auto queries = Waits(Application(4) + Job(0, 2, 0) + Start(0, 0, 0) + Start(0, 1, 0) +
+                             Job(1, 1, 2) + Start(1, 0, 5) + End(1, 0, 5, 6) + JobEnd(1, 6) +
+                             End(0, 0, 0, 10) + End(0, 1, 0, 10) + JobEnd(0, 10));
+  ASSERT_THAT(queries, SizeIs(2));
+  EXPECT_DOUBLE_EQ(*queries[1].waits[Resource::kScheduler].seconds, 0);
+  EXPECT_THAT(queries[1].culprits, IsEmpty());
+}
+
+// job/0 runs when the log ends: it holds its slot until then.
+TEST(ClusterWaits, ATaskThatIsNotSeenToEndHeldItsSlotUntilTheLogEnds) {
+  const auto queries =
+      Waits(Application(2) + Job(0, 1, 0) + Start(0, 0, 0) + Job(1, 2, 0) + Start(1, 0, 0) +
+            End(1, 0, 0, 6) + Start(1, 1, 6) + End(1, 1, 6, 12) + JobEnd(1, 12));
+  ASSERT_THAT(queries, SizeIs(2));
+  // Its second task lacked the slot of job/0 for 6 s; it ran for 12 s: 12 s x 6 / (6 + 12).
+  EXPECT_NEAR(*queries[1].waits[Resource::kScheduler].seconds, 4, 1e-6);
+  EXPECT_DOUBLE_EQ(*queries[0].seconds, 12);
+}
+
+TEST(ClusterWaits, KnowsNoQueryThatDidNotRun) {
+  EXPECT_THAT(Waits(TwoJobs(), {.query = "sql/9"}), IsEmpty());
+  EXPECT_THAT(Waits(""), IsEmpty());
+}
+
+TEST(ClusterWaits, OnAHostSlotsAreNotCounted) {
+  const auto queries = Waits(TwoJobs(), {.query = "job/1", .host = "node-1"});
+  ASSERT_THAT(queries, SizeIs(1));
+  EXPECT_FALSE(queries[0].waits[Resource::kScheduler].seconds);
+  EXPECT_NEAR(*queries[0].waits[Resource::kMemory].seconds, 1, 1e-6);
+}
+
+// The same while it happens, of jobs of several applications.
+
+constexpr double kBegan = 1'600'000'000;
+absl::Time Instant(double seconds) {
+  return absl::FromUnixSeconds(kBegan) + absl::Seconds(seconds);
+}
+
+// A driver that reports what happens to its job as it happens.
+class Driver {
+ public:
+  explicit Driver(ClusterWaits& waits, std::string job_id) : waits_(waits), job_id_(job_id) {
+    Tell(0, JobOpened{.name = job_id});
+  }
+  // Its clock is ahead of that of the master by so much.
+  Driver& ClockAhead(double seconds) {
+    ahead_ = seconds;
+    return *this;
+  }
+  void Tell(double at, EventBody body) {
+    waits_.Apply({.job_id = job_id_,
+                  .source_id = "driver of " + job_id_,
+                  .sequence = ++sequence_,
+                  .sent_at = Instant(at + ahead_),
+                  .arrived_at = Instant(at),
+                  .body = std::move(body)});
+  }
+  void Executor(const std::string& host, std::uint32_t slots) {
+    Tell(0, ExecutorOpened{.executor = executors_++, .host = host, .slots = slots});
+  }
+  void Stage(double at, std::uint32_t stage, std::uint32_t tasks, const std::string& group = "") {
+    Tell(at, StageOpened{.stage = stage,
+                         .group = group,
+                         .task_count = tasks,
+                         .opened_at = Instant(at + ahead_)});
+  }
+  void Start(double at, std::uint32_t stage, std::uint32_t index, std::uint32_t executor = 0) {
+    Tell(at, AttemptChanged{.attempt = {.stage = stage, .index = index},
+                            .state = AttemptState::kStarted,
+                            .at = Instant(at + ahead_),
+                            .executor = executor});
+  }
+  void Heartbeat(double at, std::uint32_t stage, std::uint32_t index, double computed,
+                 double waited_for_processor) {
+    TaskHeartbeat heartbeat{.attempt = {.stage = stage, .index = index}};
+    heartbeat.time.cpu = absl::Seconds(computed);
+    heartbeat.time.processor_wait = absl::Seconds(waited_for_processor);
+    Tell(at, heartbeat);
+  }
+  void Fetched(double at, std::uint32_t stage, std::uint32_t index, std::uint64_t bytes,
+               double waited) {
+    TaskHeartbeat heartbeat{.attempt = {.stage = stage, .index = index}};
+    heartbeat.time.network_wait = absl::Seconds(waited);
+    heartbeat.time.network_bytes = bytes;
+    Tell(at, heartbeat);
+  }
+  void End(double at, std::uint32_t stage, std::uint32_t index) {
+    Tell(at, AttemptChanged{.attempt = {.stage = stage, .index = index},
+                            .state = AttemptState::kFinished,
+                            .at = Instant(at + ahead_)});
+  }
+
+ private:
+  ClusterWaits& waits_;
+  const std::string job_id_;
+  double ahead_ = 0;
+  std::uint64_t sequence_ = 0;
+  std::uint32_t executors_ = 0;
+};
+
+// Two applications on node-1, which has one processor: the victim's task computes a quarter of the
+// time and waits for the rest, because of the other's, which computes three quarters. 20 s of it.
+void Share(Driver& victim, Driver& other, ClusterWaits& waits) {
+  victim.Executor("node-1", 1);
+  other.Executor("node-1", 1);
+  victim.Stage(0, 0, 1);
+  other.Stage(0, 0, 1);
+  victim.Start(0, 0, 0);
+  other.Start(0, 0, 0);
+  for (int second = 1; second <= 20; ++second) {
+    victim.Heartbeat(second, 0, 0, 0.25 * second, 0.75 * second);
+    other.Heartbeat(second, 0, 0, 0.75 * second, 0.25 * second);
+    waits.Advance(Instant(second));
+  }
+  waits.Advance(Instant(23));
+}
+
+Explanation AskOf(const ClusterWaits& waits, const std::string& job,
+                  const ExplainQuestion& question = {}) {
+  return waits.Ask(job, question).value_or(Explanation());
+}
+
+TEST(ClusterWaits, WhileTasksRunBlamesTheJobThatTookTheProcessor) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  Driver other(waits, "other");
+  Share(victim, other, waits);
+  const Explanation explanation = AskOf(waits, "victim");
+  ASSERT_THAT(explanation.queries, SizeIs(1));
+  const QueryWaits& query = explanation.queries[0];
+  EXPECT_NEAR(*query.waits[Resource::kProcessor].seconds, 15, 1e-6);
+  ASSERT_THAT(query.culprits, SizeIs(1));
+  EXPECT_EQ(query.culprits[0].job_id, "other");
+  EXPECT_EQ(query.culprits[0].host, "node-1");
+  EXPECT_EQ(query.culprits[0].resource, Resource::kProcessor);
+  EXPECT_NEAR(query.culprits[0].seconds, 15, 1e-6);
+  EXPECT_FALSE(explanation.is_partial);
+  EXPECT_EQ(explanation.at, Instant(20));
+}
+
+// A byte took 0.1 s on node-2, where nobody else fetched, and 1 s on node-1, where another did: of
+// the 8 s for 8 bytes there 7.2 s are its doing, in a stage of two tasks at a time 3.6 s.
+TEST(ClusterWaits, OfTheNetworkBlamesWhoFetchedForWhatAByteTookMoreThanElsewhere) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  Driver other(waits, "other");
+  victim.Executor("node-1", 1);
+  victim.Executor("node-2", 1);
+  other.Executor("node-1", 1);
+  victim.Stage(0, 0, 2);
+  other.Stage(0, 0, 1);
+  victim.Start(0, 0, 0, 0);
+  victim.Start(0, 0, 1, 1);
+  other.Start(0, 0, 0, 0);
+  victim.Fetched(10, 0, 0, 8, 8);
+  victim.Fetched(10, 0, 1, 60, 6);
+  other.Fetched(10, 0, 0, 100, 5);
+  waits.Advance(Instant(13));
+  const Explanation explanation = AskOf(waits, "victim");
+  EXPECT_NEAR(*explanation.queries.at(0).waits[Resource::kNetwork].seconds, 7, 1e-6);
+  ASSERT_THAT(explanation.queries[0].culprits, SizeIs(1));
+  EXPECT_EQ(explanation.queries[0].culprits[0].job_id, "other");
+  EXPECT_EQ(explanation.queries[0].culprits[0].resource, Resource::kNetwork);
+  EXPECT_NEAR(explanation.queries[0].culprits[0].seconds, 3.6, 1e-6);
+}
+
+// It waits for 9 s of 10 next to a task that computed for 2 s: 7 s are nobody's who reported.
+TEST(ClusterWaits, OfAProcessorAJobIsBlamedForNoMoreThanItUsed) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  Driver other(waits, "other");
+  for (Driver* driver : {&victim, &other}) {
+    driver->Executor("node-1", 1);
+    driver->Stage(0, 0, 1);
+    driver->Start(0, 0, 0);
+  }
+  victim.Heartbeat(10, 0, 0, 1, 9);
+  other.Heartbeat(10, 0, 0, 2, 0);
+  waits.Advance(Instant(13));
+  const Explanation explanation = AskOf(waits, "victim");
+  ASSERT_THAT(explanation.queries.at(0).culprits, SizeIs(2));
+  const Culprit& unreported = explanation.queries[0].culprits[0];
+  EXPECT_EQ(unreported.job_id, "");
+  EXPECT_EQ(unreported.jobs, 0U);
+  EXPECT_EQ(unreported.host, "node-1");
+  EXPECT_NEAR(unreported.seconds, 7, 1e-6);
+  EXPECT_EQ(explanation.queries[0].culprits[1].job_id, "other");
+  EXPECT_NEAR(explanation.queries[0].culprits[1].seconds, 2, 1e-6);
+}
+
+TEST(ClusterWaits, AJobThatIsAloneOnItsHostWaitsBecauseOfWhatNoTaskReports) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  victim.Executor("node-1", 1);
+  victim.Stage(0, 0, 1);
+  victim.Start(0, 0, 0);
+  victim.Heartbeat(10, 0, 0, 6, 4);
+  waits.Advance(Instant(13));
+  const Explanation explanation = AskOf(waits, "victim");
+  ASSERT_THAT(explanation.queries.at(0).culprits, SizeIs(1));
+  EXPECT_EQ(explanation.queries[0].culprits[0].jobs, 0U);
+  EXPECT_NEAR(explanation.queries[0].culprits[0].seconds, 4, 1e-6);
+}
+
+TEST(ClusterWaits, ClocksOfHostsMinutesApartDoNotMatter) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  Driver other(waits, "other");
+  other.ClockAhead(600);
+  Share(victim, other, waits);
+  const Explanation explanation = AskOf(waits, "victim");
+  ASSERT_THAT(explanation.queries, SizeIs(1));
+  ASSERT_THAT(explanation.queries[0].culprits, SizeIs(1));
+  EXPECT_NEAR(explanation.queries[0].culprits[0].seconds, 15, 0.1);
+}
+
+TEST(ClusterWaits, JobsOnDifferentHostsDoNotMeet) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  Driver other(waits, "other");
+  victim.Executor("node-1", 1);
+  other.Executor("node-2", 1);
+  for (Driver* driver : {&victim, &other}) {
+    driver->Stage(0, 0, 1);
+    driver->Start(0, 0, 0);
+    driver->Heartbeat(10, 0, 0, 5, 5);
+  }
+  waits.Advance(Instant(13));
+  for (const Culprit& culprit : AskOf(waits, "victim").queries.at(0).culprits) {
+    EXPECT_EQ(culprit.jobs, 0U) << "what no task reported";
+  }
+}
+
+// Where tasks run is not told: they might be anywhere.
+TEST(ClusterWaits, TasksOfHostsThatAreNotToldMeetNoOtherJob) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  Driver other(waits, "other");
+  for (Driver* driver : {&victim, &other}) {
+    driver->Stage(0, 0, 1);
+    driver->Start(0, 0, 0, /*executor=*/7);
+    driver->Heartbeat(10, 0, 0, 5, 5);
+  }
+  waits.Advance(Instant(13));
+  const Explanation explanation = AskOf(waits, "victim");
+  EXPECT_NEAR(*explanation.queries.at(0).waits[Resource::kProcessor].seconds, 5, 1e-6);
+  EXPECT_THAT(explanation.queries.at(0).culprits, IsEmpty());
+}
+
+// A query all of whose tasks wait, behind another of its application.
+TEST(ClusterWaits, AQueryThatHasNoSlotYetBlamesTheOneThatHoldsThem) {
+  ClusterWaits waits;
+  Driver driver(waits, "app");
+  driver.Executor("node-1", 2);
+  driver.Stage(0, 0, 2, "sql/0");
+  driver.Start(0, 0, 0);
+  driver.Start(0, 0, 1);
+  driver.Stage(2, 1, 2, "sql/1");
+  // Its tasks are silent: what is known of them is 45 s old.
+  for (int second = 1; second <= 60; ++second) waits.Advance(Instant(second));
+  const Explanation explanation = AskOf(waits, "app", {.query = "sql/1"});
+  ASSERT_THAT(explanation.queries, SizeIs(1));
+  ASSERT_THAT(explanation.queries[0].culprits, SizeIs(1));
+  EXPECT_EQ(explanation.queries[0].culprits[0].query, "sql/0");
+  EXPECT_EQ(explanation.at, Instant(15));
+  EXPECT_NEAR(explanation.queries[0].culprits[0].seconds, 13, 1e-6);
+}
+
+TEST(ClusterWaits, OfTheLastMinutesOlderWaitsAreLeftOut) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  Driver other(waits, "other");
+  Share(victim, other, waits);
+  other.End(20, 0, 0);
+  for (int second = 24; second <= 300; ++second) {
+    victim.Heartbeat(second, 0, 0, 5 + (second - 20), 15);
+    waits.Advance(Instant(second));
+  }
+  EXPECT_NEAR(AskOf(waits, "victim").queries.at(0).culprits.at(0).seconds, 15, 0.5);
+  const Explanation last = AskOf(waits, "victim", {.last = absl::Minutes(2)});
+  EXPECT_THAT(last.queries.at(0).culprits, IsEmpty());
+}
+
+TEST(ClusterWaits, AJobThatRanBeforeItWasSeenIsPartial) {
+  ClusterWaits waits;
+  waits.Apply({.job_id = "job",
+               .source_id = "driver",
+               .sequence = 50,
+               .sent_at = Instant(0),
+               .arrived_at = Instant(0),
+               .body = ExecutorOpened{.executor = 9, .host = "node-1", .slots = 1}});
+  const Explanation explanation = AskOf(waits, "job");
+  EXPECT_TRUE(explanation.is_partial);
+  EXPECT_EQ(explanation.since, Instant(0));
+}
+
+TEST(ClusterWaits, AForgottenCulpritIsAnotherJob) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  Driver other(waits, "other");
+  Share(victim, other, waits);
+  waits.Forget("other");
+  EXPECT_FALSE(waits.Ask("other", {}));
+  const Explanation explanation = AskOf(waits, "victim");
+  ASSERT_THAT(explanation.queries.at(0).culprits, SizeIs(1));
+  EXPECT_EQ(explanation.queries[0].culprits[0].job_id, "");
+  EXPECT_NEAR(explanation.queries[0].culprits[0].seconds, 15, 1e-6);
+  waits.Forget("nobody");
+}
+
+// One query after the other, each of one task; the sums of ten are kept.
+TEST(ClusterWaits, ForgetsTheOldestQueriesWhereThereIsNoRoomForMore) {
+  ClusterWaits waits({.stages_max = 10});
+  Driver driver(waits, "app");
+  driver.Executor("node-1", 1);
+  for (std::uint32_t q = 0; q < 100; ++q) {
+    const std::string group = "sql/" + std::to_string(q);
+    driver.Stage(q, q, 1, group);
+    driver.Start(q, q, 0);
+    driver.End(q + 0.9, q, 0);
+    driver.Tell(q + 0.9, StageClosed{.stage = q});
+    driver.Tell(q + 0.9, GroupClosed{.group = group});
+    waits.Advance(Instant(q + 0.95));
+  }
+  waits.Advance(Instant(110));
+  const Explanation explanation = AskOf(waits, "app");
+  EXPECT_FALSE(explanation.queries.empty());
+  EXPECT_EQ(explanation.queries.back().query, "sql/99");
+  EXPECT_GE(explanation.queries_left_out, 89U);
+  EXPECT_LE(explanation.queries.size(), 10U);
+}
+
+TEST(ClusterWaits, WhereAllQueriesRunNoMoreAreFollowedAndItSaysSo) {
+  ClusterWaits waits({.stages_max = 3});
+  Driver driver(waits, "app");
+  driver.Executor("node-1", 1);
+  for (std::uint32_t s = 0; s < 10; ++s) driver.Stage(0, s, 5, "sql/" + std::to_string(s));
+  EXPECT_TRUE(AskOf(waits, "app").is_partial);
+}
+
+TEST(ClusterWaits, AnotherRunOfAJobBeginsAnew) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  Driver other(waits, "other");
+  Share(victim, other, waits);
+  victim.Tell(24, JobClosed{});
+  victim.Tell(25, JobOpened{.name = "victim"});
+  EXPECT_THAT(AskOf(waits, "victim").queries, IsEmpty());
+}
+
+// Three tasks of 1 s and one of 9 s that waits for nothing: its own doing, and nobody else's.
+TEST(ClusterWaits, AQueryThatIsSlowByItselfBlamesNobodyAndTellsItsLongestTask) {
+  ClusterWaits waits;
+  Driver driver(waits, "app");
+  driver.Executor("node-1", 4);
+  driver.Stage(0, 0, 4, "sql/0");
+  for (std::uint32_t task = 0; task < 4; ++task) driver.Start(0, 0, task);
+  for (std::uint32_t task = 0; task < 3; ++task) driver.End(1, 0, task);
+  driver.End(9, 0, 3);
+  waits.Advance(Instant(13));
+  const Explanation explanation = AskOf(waits, "app");
+  ASSERT_THAT(explanation.queries, SizeIs(1));
+  EXPECT_THAT(explanation.queries[0].culprits, IsEmpty());
+  EXPECT_NEAR(*explanation.queries[0].skew_seconds, 9 - 3, 1e-6);
+}
+
+// Ends without starts, executors twice, totals that fall, an end before the start.
+TEST(ClusterWaits, TakesWhatContradictsItself) {
+  ClusterWaits waits;
+  Driver driver(waits, "app");
+  driver.Executor("node-1", 1);
+  driver.Tell(0, ExecutorOpened{.executor = 0, .host = "node-2", .slots = 5});
+  driver.Tell(0, ExecutorClosed{.executor = 12});
+  driver.End(1, 4, 0);
+  driver.Tell(1, StageClosed{.stage = 77});
+  driver.Stage(1, 0, 0);
+  driver.Start(5, 0, 0);
+  driver.Start(5, 0, 0);
+  driver.Heartbeat(6, 0, 0, 3, 1e9);
+  driver.Heartbeat(7, 0, 0, 1, 0);
+  driver.End(2, 0, 0);
+  waits.Advance(Instant(60));
+  waits.Advance(Instant(20));
+  const Explanation explanation = AskOf(waits, "app");
+  for (const QueryWaits& query : explanation.queries) {
+    for (const Culprit& culprit : query.culprits) EXPECT_EQ(culprit.jobs, 0U);
+    for (const Resource resource : kResources) {
+      EXPECT_GE(query.waits[resource].seconds.value_or(0), 0);
+      EXPECT_LT(query.waits[resource].seconds.value_or(0), 60);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::blame

@@ -1,0 +1,99 @@
+#include "cli/console/waits_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace tidemark::console {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr TableOptions kWide{.width = 200};
+
+Explanation TwoQueries() {
+  QueryWaits first = {.query = "sql/0", .seconds = 10};
+  first.waits[WaitedResource::kScheduler].seconds = 0;
+  QueryWaits second = {.query = "sql/1", .seconds = 12};
+  second.waits[WaitedResource::kScheduler].seconds = 8;
+  second.waits[WaitedResource::kMemory] = {1.0, true};
+  second.culprits = {{.job_id = "app", .query = "sql/0", .seconds = 8}};
+  return {.job_id = "app", .queries = {first, second}};
+}
+
+TEST(WaitsTable, SaysWhatEachQueryWaitedForAndBecauseOfWhom) {
+  EXPECT_THAT(
+      RenderWaits(TwoQueries(), kWide),
+      ElementsAre("QUERY  LASTED  SLOTS  PROCESSOR  MEMORY    NETWORK   IO",
+                  "sql/0  10.0 s  0.0 s  not told   not told  not told  not told",
+                  "sql/1  12.0 s  8.0 s  not told   >= 1.0 s  not told  not told", "",
+                  "sql/1 waited, of 12.0 s: 8.0 s for a slot because of sql/0; 1.0 s for garbage "
+                  "collection, cause not told"));
+}
+
+TEST(WaitsTable, NamesTheJobOfAnotherAndNotTheNameOfOneThatIsHidden) {
+  Explanation explanation = TwoQueries();
+  explanation.queries[1].culprits = {
+      {.job_id = "app-7",
+       .query = "sql/3",
+       .resource = WaitedResource::kProcessor,
+       .host = "node-3",
+       .seconds = 5},
+      {.jobs = 2, .resource = WaitedResource::kProcessor, .host = "node-3", .seconds = 2},
+      {.job_id = "mapreduce", .seconds = 1},
+      {.jobs = 1, .seconds = 0.5},
+      {.jobs = 0, .resource = WaitedResource::kProcessor, .host = "node-3", .seconds = 0.4}};
+  EXPECT_THAT(
+      RenderWaits(explanation, kWide),
+      Contains(HasSubstr("5.0 s for a processor on node-3 because of app-7/sql/3; "
+                         "2.0 s for a processor on node-3 because of 2 other jobs; "
+                         "1.0 s for a slot because of mapreduce; "
+                         "0.5 s for a slot because of another job; "
+                         "0.4 s for a processor on node-3 because of what no task reports")));
+}
+
+TEST(WaitsTable, TheLongestTaskOfAQueryIsItsOwnDoing) {
+  Explanation explanation = TwoQueries();
+  explanation.queries[0].skew_seconds = 6;
+  EXPECT_THAT(
+      RenderWaits(explanation, kWide),
+      Contains("sql/0: the longest tasks of its stages took 6.0 s more than the mean ones"));
+  explanation.queries[0].skew_seconds = 0.5;
+  EXPECT_THAT(RenderWaits(explanation, kWide), Not(Contains(HasSubstr("longest"))));
+}
+
+TEST(WaitsTable, SaysWhatIsNotKnown) {
+  Explanation explanation = {.job_id = "app", .queries = {{.query = ""}}, .queries_left_out = 3};
+  explanation.is_partial = true;
+  const auto lines = RenderWaits(explanation, kWide);
+  EXPECT_THAT(lines, Contains(HasSubstr("there are no metrics")));
+  EXPECT_THAT(lines, Contains("3 older queries are left out."));
+  EXPECT_THAT(lines, Contains(HasSubstr("Not all of the job was seen")));
+  EXPECT_THAT(lines, Not(Contains(HasSubstr("No query is seen to have waited"))));
+  EXPECT_THAT(RenderWaits({.job_id = "app"}, kWide), ElementsAre("nothing was seen of app yet"));
+}
+
+TEST(WaitsTable, TheWorstWaitIsToldOfAQueryThatLostMoreThanAFifth) {
+  EXPECT_EQ(WorstWait(TwoQueries(), {}), "waits for a slot, mostly because of sql/0");
+  Explanation explanation = TwoQueries();
+  explanation.queries[1].culprits[0].seconds = 2;
+  EXPECT_EQ(WorstWait(explanation, {}), "");
+  explanation.queries[1].seconds.reset();
+  EXPECT_EQ(WorstWait(explanation, {}), "") << "of how much is not known";
+}
+
+TEST(WaitsTable, TheGraphQuotesWhatOthersCallThemselves) {
+  Explanation explanation = TwoQueries();
+  explanation.queries[1].culprits[0].query = "a\"b\\c\nd";
+  const std::string graph = WaitsGraph(explanation);
+  EXPECT_THAT(graph, HasSubstr(R"(-> "sql/1" [label="slots: 8.0 s"];)"));
+  EXPECT_THAT(graph, HasSubstr(R"("a\"b\\c)"));
+  EXPECT_THAT(graph, Not(HasSubstr("c\nd")));
+}
+
+}  // namespace
+}  // namespace tidemark::console

@@ -1,0 +1,184 @@
+// A real master and real clients on this host. Waits are for conditions, with a deadline that only
+// a failure reaches.
+#include "master/service/explain_service.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/time/clock.h"
+#include "tests/master/secret_file.h"
+#include "tidemark/master.h"
+#include "tidemark/v1/explain_service.grpc.pb.h"
+
+namespace tidemark {
+namespace {
+
+using Status = grpc::StatusCode;
+
+constexpr std::chrono::seconds kDeadline(30);
+
+class ExplainServiceTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = ::testing::TempDir() + "tidemark-explain-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+    options_.tick_interval = absl::Milliseconds(20);
+    options_.tick_interval_min = absl::Milliseconds(10);
+    options_.tokens_file = directory_ + "/tokens";
+    test::WriteSecret(options_.tokens_file,
+                      "reader mine   a-token-of-one-team\n"
+                      "reader *      a-token-of-an-operator\n"
+                      "agent  *      a-token-of-all-agents\n");
+    auto master = Master::Start(options_);
+    ASSERT_TRUE(master.ok()) << master.status();
+    master_ = *std::move(master);
+    stub_ = v1::ExplainService::NewStub(
+        grpc::CreateChannel(master_->address(), grpc::InsecureChannelCredentials()));
+  }
+  void TearDown() override {
+    master_.reset();
+    std::filesystem::remove_all(directory_);
+  }
+
+  void Tell(const std::string& job, EventBody body) {
+    const absl::Status taken = master_->Report({.job_id = job,
+                                                .source_id = "driver",
+                                                .sequence = ++sequence_[job],
+                                                .sent_at = absl::Now(),
+                                                .body = std::move(body)});
+    ASSERT_TRUE(taken.ok()) << taken;
+  }
+  // A task of the job starts on node-1.
+  void Start(const std::string& job) {
+    Tell(job, JobOpened{.name = job});
+    Tell(job, ExecutorOpened{.executor = 0, .host = "node-1", .slots = 1});
+    Tell(job, StageOpened{.stage = 5, .task_count = 1, .opened_at = absl::Now()});
+    Tell(job, AttemptChanged{.attempt = {.stage = 5},
+                             .state = AttemptState::kStarted,
+                             .at = absl::Now(),
+                             .executor = 0});
+  }
+  // It has computed and waited for a processor so far.
+  void Heartbeat(const std::string& job, double computed, double waited) {
+    TaskHeartbeat heartbeat{.attempt = {.stage = 5}};
+    heartbeat.time.cpu = absl::Seconds(computed);
+    heartbeat.time.processor_wait = absl::Seconds(waited);
+    Tell(job, heartbeat);
+  }
+
+  static void Prepare(const std::string& token, grpc::ClientContext& context) {
+    context.set_deadline(std::chrono::system_clock::now() + kDeadline);
+    if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
+  }
+  grpc::Status Explain(const std::string& job, const std::string& token,
+                       v1::ExplainJobResponse& response) {
+    grpc::ClientContext context;
+    Prepare(token, context);
+    v1::ExplainJobRequest request;
+    request.mutable_question()->set_job_id(job);
+    return stub_->ExplainJob(&context, request, &response);
+  }
+  MasterOptions options_;
+  std::string directory_;
+  std::map<std::string, std::uint64_t> sequence_;
+  std::unique_ptr<Master> master_;
+  std::unique_ptr<v1::ExplainService::Stub> stub_;
+};
+
+// While a task waits because of another's, half of the time.
+TEST_F(ExplainServiceTest, NamesTheJobThatTookTheProcessorToWhoMayReadIt) {
+  Start("mine");
+  Start("theirs");
+  const auto began = std::chrono::steady_clock::now();
+  v1::ExplainJobResponse response;
+  const auto is_blamed = [&] {
+    const v1::Explanation& explanation = response.explanation();
+    return explanation.queries_size() > 0 && explanation.queries(0).culprits_size() > 0;
+  };
+  while (!is_blamed() && std::chrono::steady_clock::now() < began + kDeadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const std::chrono::duration<double> ran = std::chrono::steady_clock::now() - began;
+    Heartbeat("mine", ran.count() / 2, ran.count() / 2);
+    Heartbeat("theirs", ran.count() / 2, ran.count() / 2);
+    ASSERT_TRUE(Explain("mine", "a-token-of-an-operator", response).ok());
+  }
+  ASSERT_TRUE(is_blamed());
+  const v1::Culprit& named = response.explanation().queries(0).culprits(0);
+  EXPECT_EQ(named.job_id(), "theirs");
+  EXPECT_EQ(named.host(), "node-1");
+  EXPECT_EQ(named.resource(), v1::WAITED_RESOURCE_PROCESSOR);
+  EXPECT_GT(named.seconds(), 0);
+
+  ASSERT_TRUE(Explain("mine", "a-token-of-one-team", response).ok());
+  ASSERT_TRUE(is_blamed());
+  const v1::Culprit& hidden = response.explanation().queries(0).culprits(0);
+  EXPECT_EQ(hidden.job_id(), "");
+  EXPECT_EQ(hidden.query(), "");
+  EXPECT_EQ(hidden.jobs(), 1U);
+  EXPECT_GT(hidden.seconds(), 0);
+  EXPECT_EQ(response.DebugString().find("theirs"), std::string::npos);
+}
+
+TEST_F(ExplainServiceTest, RefusesWhoMayNotReadTheJobAndWhatIsNotAQuestion) {
+  Start("mine");
+  Start("theirs");
+  v1::ExplainJobResponse response;
+  EXPECT_EQ(Explain("mine", "", response).error_code(), Status::UNAUTHENTICATED);
+  EXPECT_EQ(Explain("theirs", "a-token-of-one-team", response).error_code(),
+            Status::PERMISSION_DENIED);
+  EXPECT_EQ(Explain("", "a-token-of-an-operator", response).error_code(), Status::INVALID_ARGUMENT);
+  EXPECT_EQ(Explain("nobody", "a-token-of-an-operator", response).error_code(), Status::NOT_FOUND);
+  grpc::ClientContext context;
+  Prepare("a-token-of-one-team", context);
+  v1::WatchExplanationRequest request;
+  request.mutable_question()->set_job_id("theirs");
+  v1::WatchExplanationResponse watched;
+  const auto stream = stub_->WatchExplanation(&context, request);
+  EXPECT_FALSE(stream->Read(&watched));
+  EXPECT_EQ(stream->Finish().error_code(), Status::PERMISSION_DENIED);
+}
+
+TEST_F(ExplainServiceTest, AWatcherHearsUntilTheJobHasEnded) {
+  Start("mine");
+  grpc::ClientContext context;
+  Prepare("a-token-of-an-operator", context);
+  v1::WatchExplanationRequest request;
+  request.mutable_question()->set_job_id("mine");
+  const auto stream = stub_->WatchExplanation(&context, request);
+  v1::WatchExplanationResponse response;
+  ASSERT_TRUE(stream->Read(&response));
+  Heartbeat("mine", 0, 0);
+  Tell("mine", JobClosed{});
+  while (stream->Read(&response)) continue;
+  EXPECT_TRUE(stream->Finish().ok());
+  ASSERT_EQ(response.explanation().queries_size(), 1);
+  EXPECT_EQ(response.explanation().queries(0).waits(0).resource(), v1::WAITED_RESOURCE_SLOTS);
+  EXPECT_FALSE(response.explanation().is_partial());
+}
+
+TEST_F(ExplainServiceTest, AWatcherOfAMasterThatShutsDownIsTold) {
+  Start("mine");
+  grpc::ClientContext context;
+  Prepare("a-token-of-an-operator", context);
+  v1::WatchExplanationRequest request;
+  request.mutable_question()->set_job_id("mine");
+  const auto stream = stub_->WatchExplanation(&context, request);
+  v1::WatchExplanationResponse response;
+  ASSERT_TRUE(stream->Read(&response));
+  master_->Shutdown(absl::Seconds(5));
+  while (stream->Read(&response)) continue;
+  EXPECT_EQ(stream->Finish().error_code(), Status::UNAVAILABLE);
+}
+
+}  // namespace
+}  // namespace tidemark

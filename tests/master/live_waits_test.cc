@@ -1,0 +1,60 @@
+#include "master/service/live_waits.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/master/events.h"
+
+namespace tidemark::service {
+namespace {
+
+using test::At;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+bool Known(const std::string&) { return true; }
+
+// A job that computes on node-1 for 10 s and waits for 5 of them.
+void ReportOf(const std::string& job, LiveWaits& waits) {
+  test::Source source("driver", job);
+  TaskHeartbeat heartbeat{.attempt = {.stage = 5}};
+  heartbeat.time.cpu = absl::Seconds(5);
+  heartbeat.time.processor_wait = absl::Seconds(5);
+  waits.Observe(source.At(0, JobOpened{.name = job}));
+  waits.Observe(source.At(0, ExecutorOpened{.executor = 0, .host = "node-1", .slots = 1}));
+  waits.Observe(source.At(0, StageOpened{.stage = 5, .task_count = 1}));
+  waits.Observe(source.At(
+      0,
+      AttemptChanged{
+          .attempt = {.stage = 5}, .state = AttemptState::kStarted, .at = At(0), .executor = 0}));
+  waits.Observe(source.At(10, heartbeat));
+}
+
+TEST(LiveWaits, KnowsWhatWasObservedAndFoldedSince) {
+  LiveWaits waits;
+  EXPECT_FALSE(waits.Ask("a", {}));
+  ReportOf("a", waits);
+  ReportOf("b", waits);
+  EXPECT_THAT(waits.Ask("a", {})->queries, IsEmpty()) << "reports of others may be under way";
+  waits.Advance(At(20), Known);
+  const auto explanation = waits.Ask("a", {});
+  ASSERT_TRUE(explanation);
+  ASSERT_THAT(explanation->queries, SizeIs(1));
+  ASSERT_THAT(explanation->queries[0].culprits, SizeIs(1));
+  EXPECT_EQ(explanation->queries[0].culprits[0].job_id, "b");
+  EXPECT_NEAR(explanation->queries[0].culprits[0].seconds, 5, 1e-6);
+}
+
+TEST(LiveWaits, WhomNobodyMayAskAboutIsForgotten) {
+  LiveWaits waits;
+  ReportOf("a", waits);
+  ReportOf("b", waits);
+  waits.Advance(At(20), [](const std::string& id) { return id != "b"; });
+  EXPECT_FALSE(waits.Ask("b", {}));
+  EXPECT_EQ(waits.Ask("a", {})->queries.at(0).culprits.at(0).job_id, "");
+}
+
+}  // namespace
+}  // namespace tidemark::service

@@ -1,0 +1,125 @@
+#include "proto/wire/explain_codec.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+
+#include "tidemark/field_error.h"
+#include "tidemark/v1/explain_service.pb.h"
+
+namespace tidemark::wire {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Explanation Full() {
+  QueryWaits query = {.query = "sql/3", .seconds = 60, .skew_seconds = 2};
+  query.waits[WaitedResource::kScheduler] = {8.0, false};
+  query.waits[WaitedResource::kIo] = {0.0, true};
+  query.culprits = {{.job_id = "app-7",
+                     .query = "sql/1",
+                     .resource = WaitedResource::kProcessor,
+                     .host = "node-3",
+                     .seconds = 7.5},
+                    {.jobs = 4, .seconds = 1}};
+  return {.job_id = "app",
+          .run_uid = "run",
+          .at = absl::FromUnixSeconds(1'700'000'060),
+          .since = absl::FromUnixSeconds(1'700'000'000),
+          .is_partial = true,
+          .queries = {query, {.query = ""}},
+          .queries_left_out = 12};
+}
+
+TEST(ExplainCodec, WhatIsEncodedIsReadAgain) {
+  v1::Explanation message;
+  EncodeExplanation(Full(), message);
+  const auto read = ParseExplanation(message);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(*read, Full());
+}
+
+TEST(ExplainCodec, WhatIsNoNumberIsLeftOut) {
+  Explanation explanation = Full();
+  explanation.queries[0].seconds = std::numeric_limits<double>::quiet_NaN();
+  explanation.queries[0].skew_seconds = -1;
+  explanation.queries[0].waits[WaitedResource::kScheduler].seconds = kInfinity;
+  explanation.queries[0].culprits[0].seconds = kInfinity;
+  v1::Explanation message;
+  EncodeExplanation(explanation, message);
+  const auto read = ParseExplanation(message);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_FALSE(read->queries[0].seconds);
+  EXPECT_FALSE(read->queries[0].skew_seconds);
+  EXPECT_FALSE(read->queries[0].waits[WaitedResource::kScheduler].seconds);
+  EXPECT_EQ(read->queries[0].culprits.size(), 1U);
+}
+
+TEST(ExplainCodec, NamesTheFieldOfAnAnswerThatBreaksItsPromise) {
+  v1::Explanation message;
+  EncodeExplanation(Full(), message);
+  message.mutable_queries(0)->mutable_culprits(1)->set_seconds(-1);
+  EXPECT_EQ(WrongFieldOf(ParseExplanation(message).status()).path,
+            "queries[0].culprits[1].seconds");
+}
+
+TEST(ExplainCodec, ResourcesOfANewerMasterAreLeftOut) {
+  v1::Explanation message;
+  EncodeExplanation(Full(), message);
+  message.mutable_queries(0)->mutable_waits(0)->set_resource(static_cast<v1::WaitedResource>(99));
+  message.mutable_queries(0)->mutable_culprits(0)->set_resource(
+      static_cast<v1::WaitedResource>(99));
+  const auto read = ParseExplanation(message);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_FALSE(read->queries[0].waits[WaitedResource::kScheduler].seconds);
+  EXPECT_EQ(read->queries[0].culprits.size(), 1U);
+}
+
+TEST(ExplainCodec, AQuestionIsReadAgain) {
+  const ExplainQuestion question = {.query = "sql/1",
+                                    .resource = WaitedResource::kNetwork,
+                                    .host = "node-3",
+                                    .culprits_max = 5,
+                                    .last = absl::Minutes(3)};
+  v1::ExplainQuestion message;
+  EncodeQuestion("app", question, message);
+  const auto read = ParseQuestion(message);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->first, "app");
+  EXPECT_EQ(read->second, question);
+}
+
+struct WrongCase {
+  const char* field;
+  void (*spoil)(v1::ExplainQuestion&);
+};
+
+class WrongQuestion : public ::testing::TestWithParam<WrongCase> {};
+
+TEST_P(WrongQuestion, NamesTheField) {
+  v1::ExplainQuestion message;
+  message.set_job_id("app");
+  EXPECT_TRUE(ParseQuestion(message).ok());
+  GetParam().spoil(message);
+  EXPECT_EQ(WrongFieldOf(ParseQuestion(message).status()).path, GetParam().field);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, WrongQuestion,
+    ::testing::Values(
+        WrongCase{"job_id", [](v1::ExplainQuestion& q) { q.clear_job_id(); }},
+        WrongCase{"job_id", [](v1::ExplainQuestion& q) { q.set_job_id(std::string(257, 'x')); }},
+        WrongCase{"query", [](v1::ExplainQuestion& q) { q.set_query(std::string(257, 'x')); }},
+        WrongCase{"host", [](v1::ExplainQuestion& q) { q.set_host(std::string(257, 'x')); }},
+        WrongCase{
+            "resource",
+            [](v1::ExplainQuestion& q) { q.set_resource(static_cast<v1::WaitedResource>(99)); }},
+        WrongCase{"culprits_max", [](v1::ExplainQuestion& q) { q.set_culprits_max(101); }},
+        WrongCase{"last", [](v1::ExplainQuestion& q) { q.mutable_last(); }},
+        WrongCase{"last", [](v1::ExplainQuestion& q) { q.mutable_last()->set_seconds(-5); }},
+        WrongCase{"last", [](v1::ExplainQuestion& q) { q.mutable_last()->set_seconds(601); }}));
+
+}  // namespace
+}  // namespace tidemark::wire
