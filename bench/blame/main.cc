@@ -17,7 +17,9 @@
 
 #include "bench/accuracy/thread_clock.h"
 #include "bench/blame/cluster.h"
+#include "bench/blame/heap.h"
 #include "bench/blame/judge.h"
+#include "bench/blame/live.h"
 #include "bench/json_report.h"
 #include "master/blame/attempts.h"
 #include "master/blame/delay.h"
@@ -35,6 +37,7 @@ struct Options {
   std::uint64_t runs = 20;
   std::uint64_t first_seed = 1;
   std::uint64_t interventions = 5;
+  std::string context;
   std::string json;
 };
 
@@ -56,6 +59,7 @@ std::map<std::string, Weights> Named(const Workload& workload, const Outcome& ou
   Baselines baselines = BaselinesOf(workload, outcome);
   return {{"tidemark", DelaySeconds(workload, ledger)},
           {"protograph", GraphResponsibilities(workload, ledger)},
+          {"live", FollowLive(workload, outcome).seconds},
           {"stolen_time", std::move(baselines.stolen_seconds)},
           {"overlap", std::move(baselines.overlap_seconds)}};
 }
@@ -148,11 +152,6 @@ double FalseBlame(const Options& options) {
     }
   }
   return most;
-}
-
-double HeapMegabytes() {
-  const struct mallinfo2 info = ::mallinfo2();
-  return static_cast<double>(info.uordblks + info.hblkhd) / 1e6;
 }
 
 double Median(std::vector<double> values) {
@@ -258,6 +257,16 @@ void MeasureAllAtOnce(std::uint32_t stages, Json& json) {
   json[fmt::format("memory_mb_24000_running_of_{}_stages", stages)] = HeapMegabytes() - heap_before;
 }
 
+// As a master: events in, the same workload.
+void MeasureLive(const Workload& workload, const Outcome& outcome, Json& json) {
+  const Live live = FollowLive(workload, outcome);
+  json["live_update_ms_median"] = Median(live.update_ms);
+  json["live_update_ms"] = *std::max_element(live.update_ms.begin(), live.update_ms.end());
+  json["live_question_ms_largest"] =
+      *std::max_element(live.question_ms.begin(), live.question_ms.end());
+  json["live_memory_mb"] = live.memory_mb;
+}
+
 void MeasureMillion(Json& json) {
   blame::Contention contention;
   const double before = ThreadSeconds();
@@ -283,10 +292,14 @@ int Main(int argc, char** argv) {
   app.add_option("--seed", options.first_seed, "Of the first workload");
   app.add_option("--interventions", options.interventions, "Workloads of which each query is taken")
       ->check(CLI::Range(0, 1000));
+  app.add_option("--context", options.context, "JSON: where and on what this is measured");
   app.add_option("--json", options.json, "Write the results to this file");
   CLI11_PARSE(app, argc, argv);
 
   Json json = {{"runs", options.runs}, {"seed", options.first_seed}};
+  if (!options.context.empty()) {
+    json["context"] = Json::parse(options.context, nullptr, /*allow_exceptions=*/false);
+  }
   const Workload workload = MakeWorkload({}, options.first_seed);
   const Outcome outcome = Simulate(workload, true);
   Json costs;
@@ -295,6 +308,7 @@ int Main(int argc, char** argv) {
   MeasureAllAtOnce(21, costs);
   MeasureAllAtOnce(250, costs);
   MeasureMillion(costs);
+  MeasureLive(workload, outcome, costs);
   fmt::print("{}\n", costs.dump(2));
   std::fflush(stdout);
   json["simulated"] = JudgeSimulated(options, {}, "all resources");

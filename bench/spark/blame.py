@@ -1,0 +1,122 @@
+"""Whether a master names the application that takes the processors from another, on a real Spark.
+
+Two executors of the victim compute on this machine; in every other run a noisy application computes on more threads
+than there are processors. Right: `tidemark why` names processors, and the noisy application, first. In the runs without
+it nobody may be named.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import cluster
+
+VICTIM = ("8", "3")  # tasks, seconds of a processor each
+STARTED_SECONDS = 120
+
+
+def start(spark, name, address, words, more=()):
+    """An application that reports, as a process."""
+    events = spark.folder / f"events-{name}-{time.monotonic_ns()}"
+    events.mkdir()
+    settings = {"spark.jars": str(cluster.CONNECTOR), "spark.plugins": "org.tidemark.spark.TidemarkPlugin",
+                "spark.tidemark.master": address}
+    command = spark.submit([*more, "--name", name, "--class", "org.tidemark.bench.Spin", str(spark.jobs_jar()), *words],
+                           settings, events)
+    with open(f"{events}.log", "w") as log:
+        return subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True,
+                                env=spark.environment(), cwd=spark.folder)
+
+
+def stop(process):
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGTERM)
+    process.wait()
+
+
+def ask(spark, address, *words):
+    done = subprocess.run([spark.tidemark, *words, "--master", address, "-o", "jsonl"], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"tidemark {' '.join(words)}: {done.stderr}")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def jobs_named(spark, address, name):
+    return [job["job_id"] for job in ask(spark, address, "get", "jobs") if job.get("info", {}).get("name") == name]
+
+
+def wait_for(spark, address, name, known):
+    deadline = time.monotonic() + STARTED_SECONDS
+    while time.monotonic() < deadline:
+        for job in jobs_named(spark, address, name):
+            if job not in known:
+                return job
+        time.sleep(0.5)
+    raise SystemExit(f"{name} has not reported within {STARTED_SECONDS} s")
+
+
+def run(spark, address, is_noisy):
+    known = jobs_named(spark, address, "victim") + jobs_named(spark, address, "noisy")
+    noisy = noisy_id = None
+    try:
+        if is_noisy:
+            threads = 2 * (os.cpu_count() or 1)
+            noisy = start(spark, "noisy", address, (str(threads), "600"),
+                          ("--master", f"local-cluster[1,{threads},{cluster.EXECUTOR_MEGABYTES}]"))
+            noisy_id = wait_for(spark, address, "noisy", known)
+            time.sleep(5)
+        began = time.monotonic()
+        victim = start(spark, "victim", address, VICTIM)
+        try:
+            victim_id = wait_for(spark, address, "victim", known)
+            code = victim.wait(cluster.PATIENCE_SECONDS)
+        finally:
+            stop(victim)
+        if code != 0:
+            raise SystemExit(f"the victim failed with {code}")
+        seconds = time.monotonic() - began
+    finally:
+        if noisy:
+            stop(noisy)
+    time.sleep(5)
+    queries = ask(spark, address, "why", victim_id)
+    culprits = sorted((culprit for query in queries for culprit in query["because_of"]),
+                      key=lambda culprit: -culprit["seconds"])
+    others = [culprit for culprit in culprits if culprit.get("job_id") != victim_id]
+    waited = sum(query["waits"].get("processor", {}).get("seconds", 0) for query in queries)
+    found = {"noisy": is_noisy, "seconds": seconds, "processor_wait_seconds": waited, "culprits": others[:3]}
+    if is_noisy:
+        found["right"] = bool(others) and (others[0].get("job_id") == noisy_id and others[0]["resource"] == "processor")
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--version", default="3.5.7", help="of Spark")
+    parser.add_argument("--runs", type=int, default=10, help="with the noisy application, and as many without")
+    parser.add_argument("--tidemark", default=cluster.measure.TIDEMARK)
+    parser.add_argument("--json", default=cluster.BUILD / "blame.json", help="where the figures go")
+    arguments = parser.parse_args()
+    cluster.build_connector()
+    runs = []
+    with cluster.Spark(arguments.version, arguments.tidemark) as spark, \
+            cluster.measure.master(arguments.tidemark) as address:
+        for number in range(2 * arguments.runs):
+            runs.append(run(spark, address, number % 2 == 0))
+            print(json.dumps(runs[-1]), flush=True)
+    noisy = [one for one in runs if one["noisy"]]
+    quiet = [one for one in runs if not one["noisy"]]
+    result = {"context": cluster.measure.context(), "version": arguments.version,
+              "induced": {"right": sum(one["right"] for one in noisy), "of": len(noisy),
+                          "false_blame": sum(bool(one["culprits"]) for one in quiet), "quiet": len(quiet)},
+              "runs": runs}
+    pathlib.Path(arguments.json).write_text(json.dumps(result, indent=1) + "\n")
+    print(json.dumps(result["induced"]))
+
+
+if __name__ == "__main__":
+    main()
