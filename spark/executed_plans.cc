@@ -27,8 +27,8 @@ constexpr double kNano = 1e-9;
 constexpr double kStageSecondsMax = 365 * 24 * 3600.0;
 // Of a shuffle, LZ4 makes half; the same is assumed elsewhere (docs/what-if.md).
 constexpr double kShuffleCompression = 2;
-// Loading and compiling code, where nothing tells what it took: of bench/spark/materialization.py 2
-// to 5 s on two idle cores. seconds
+// Loading and compiling code, where nothing tells what it took. Taste: no run has measured it.
+// seconds
 constexpr double kStartUpMost = 5;
 
 std::optional<std::uint64_t> WholeNumber(const json& value) {

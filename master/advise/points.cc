@@ -10,8 +10,8 @@
 namespace tidemark::advise {
 namespace {
 
-// To read a result begins with a job for its schema, to write one ends with a commit: on local
-// disks 0.2 to 0.4 s each (bench/spark/materialization.py). seconds
+// To read a result begins with a job for its schema, to write one ends with a commit. Taste: no run
+// has measured either. seconds
 constexpr double kReadStartSeconds = 0.4;
 constexpr double kWriteStartSeconds = 0.4;
 // Writing Parquet encodes and compresses; taste: of no result does it take more than this many
