@@ -39,8 +39,8 @@ class PerResource {
 
 // A query that took what another waited for.
 struct Culprit {
-  std::string job_id;      // empty: of a job that the reader may not see, or that is forgotten
-  std::string query;       // of that job; empty: it names none, or is not to be seen
+  std::string job_id;  // empty: of a job that the reader may not see, or that is forgotten
+  std::string query;   // of that job; empty: it names none, or is not to be seen
   // That stand behind an empty job_id; 0: none, it is what no task reported, such as processes that
   // are nobody's job, or threads beside those of tasks.
   std::uint32_t jobs = 1;
