@@ -15,8 +15,8 @@
 namespace tidemark::cli {
 namespace {
 
-// Who waits for longer looks at no seconds, and nobody knows them. Taste.
-constexpr absl::Duration kSecondsUntil = absl::Minutes(10);
+// From here on what is a whole number of minutes was rounded to one, and no second is known. Taste.
+constexpr absl::Duration kMinutesFrom = absl::Minutes(2);
 
 constexpr console::TextOptions kText = {.unicode = true};
 
@@ -40,9 +40,11 @@ void SetEnd(const Snapshot& snapshot, web::v1::JobWords& words) {
   if (!is_known) return;
   const console::KnownRemaining known = console::RoundToKnown(
       estimate.remaining->median, estimate.remaining->lower, estimate.remaining->upper);
+  const bool is_to_the_minute = known.remaining >= kMinutesFrom &&
+                                absl::Floor(known.remaining, absl::Minutes(1)) == known.remaining;
   const auto clock = [&](absl::Duration left) {
     const absl::Time at = snapshot.at + left;
-    return known.remaining < kSecondsUntil
+    return !is_to_the_minute
                ? at
                : absl::UnixEpoch() + absl::Floor(at - absl::UnixEpoch(), absl::Minutes(1));
   };

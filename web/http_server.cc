@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "transport/bind_addresses.h"
+#include "web/gzip_stream.h"
 #include "web/percent_decoding.h"
 
 namespace tidemark::web {
@@ -84,17 +85,19 @@ class Transfer final : public Exchange {
     calls_ = std::move(calls);
     is_stream_ = true;
     answer_ = HttpAnswer{.content_type = "text/event-stream"};
+    if (request_.accept_encoding.find("gzip") != std::string::npos) gzip_ = GzipStream::Start();
+    if (gzip_) answer_->headers.emplace_back("Content-Encoding", "gzip");
     Wake();
   }
   void Write(std::string bytes) override {
     const std::lock_guard lock(mutex_);
     if (is_gone_ || is_ended_) return;
-    waiting_ += bytes;
+    waiting_ += gzip_ ? gzip_->Add(bytes) : bytes;
     Wake();
   }
   void EndStream() override {
     const std::lock_guard lock(mutex_);
-    is_ended_ = true;
+    End();
     Wake();
   }
 
@@ -142,18 +145,22 @@ class Transfer final : public Exchange {
   void ShowLife() {
     const std::lock_guard lock(mutex_);
     if (is_stream_ && !is_gone_ && !is_ended_ && waiting_.empty()) {
-      waiting_ = ":\n\n";  // a comment
+      const std::string comment = ":\n\n";
+      waiting_ = gzip_ ? gzip_->Add(comment) : comment;
       Wake();
     }
   }
   void Close() {
     const std::lock_guard lock(mutex_);
-    is_ended_ = true;
+    End();
     if (!answer_) answer_ = Refusal(503, "UNAVAILABLE", "the master is shutting down");
     Wake();
   }
 
  private:
+  void End() {
+    if (!std::exchange(is_ended_, true) && gzip_) waiting_ += gzip_->End();
+  }
   static ssize_t Read(void* held, std::uint64_t, char* bytes, std::size_t bytes_max) {
     Transfer& self = **static_cast<std::shared_ptr<Transfer>*>(held);
     std::size_t count = 0;
@@ -190,6 +197,7 @@ class Transfer final : public Exchange {
   std::mutex mutex_;  // guards the rest
   std::optional<HttpAnswer> answer_;
   StreamCalls calls_;
+  std::unique_ptr<GzipStream> gzip_;  // null: the stream is sent as it is
   std::string waiting_;
   std::size_t sent_ = 0;  // of these
   bool is_stream_ = false;

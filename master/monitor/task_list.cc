@@ -33,8 +33,12 @@ Range RangeOf(const TaskLeft& task, const cost::StagesLeft* draws, absl::Duratio
   const std::vector<cost::Draws>& of_task = draws->stages[task.stage].times.of_task;
   if (task.place >= of_task.size() || of_task[task.place].empty()) return range;
   cost::Draws seconds = of_task[task.place];
-  range.lower = std::min(from_now(cost::QuantileOf(seconds, 0.05)), range.median);
-  range.upper = std::max(from_now(cost::QuantileOf(seconds, 0.95)), range.median);
+  const double median = cost::QuantileOf(seconds, 0.5);
+  if (!(median > 0)) return range;
+  // The draws are what it takes alone; where processors are shared it takes longer, in proportion.
+  const double longer = task.seconds / median;
+  range.lower = std::min(from_now(longer * cost::QuantileOf(seconds, 0.05)), range.median);
+  range.upper = std::max(from_now(longer * cost::QuantileOf(seconds, 0.95)), range.median);
   return range;
 }
 

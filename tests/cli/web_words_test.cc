@@ -59,6 +59,9 @@ TEST(WebWords, TheClockIsAsPreciseAsTheTimeLeft) {
   EXPECT_EQ(TimeOf(words.ends_at()), kNoon + absl::Seconds(41));
   EXPECT_EQ(TimeOf(words.ends_at_lower()), kNoon + absl::Seconds(35));
   EXPECT_EQ(TimeOf(words.ends_at_upper()), kNoon + absl::Seconds(52));
+  // 7 min, of which the interval is 15 min wide: to the minute. kNoon is 20 s past a minute.
+  words = WebWordsOf(Running(absl::Seconds(431), absl::Minutes(5), absl::Minutes(20)));
+  EXPECT_EQ(TimeOf(words.ends_at()), kNoon + absl::Minutes(7) - absl::Seconds(20));
   // 1,700,000,000 s is 13 min 20 s past an hour. An hour left, known to 10 min: no seconds.
   words = WebWordsOf(Running(absl::Minutes(60), absl::Minutes(40), absl::Minutes(100)));
   EXPECT_EQ(TimeOf(words.ends_at()), kNoon + absl::Minutes(60) - absl::Seconds(20));

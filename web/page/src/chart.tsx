@@ -54,6 +54,7 @@ function optionsOf(kind: Kind, width: number, isOver: boolean): uPlot.Options {
   const time: uPlot.Axis = {
     ...axis,
     space: 70,
+    size: 32,
     incrs: SECONDS_APART,
     values: (_, values, __, ___, step) => values.map((value) => shortClock(1000 * value, 1000 * step)),
   };

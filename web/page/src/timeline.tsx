@@ -37,14 +37,18 @@ interface Frame {
 
 function frameOf(rows: Row[], now: number, width: number): Frame {
   let from = Infinity;
-  let to = now;
+  let likely = now;
+  let latest = now;
   for (const row of rows) {
     for (const span of row.spans) {
       from = Math.min(from, span.start);
-      to = Math.max(to, span.latest);
+      likely = Math.max(likely, span.ghostEnd);
+      latest = Math.max(latest, span.latest);
     }
   }
   if (from === Infinity) from = now - 1000;
+  // A bound far away would press all else flat: it ends at the edge.
+  const to = Math.min(latest, likely + 0.5 * (likely - from));
   const isNarrow = width < NARROW;
   return { from, to: Math.max(to, from + 1000), row: isNarrow ? 40 : 26, names: isNarrow ? 0 : Math.min(240, width * 0.3), width };
 }
@@ -86,7 +90,7 @@ function drawSpan(pen: CanvasRenderingContext2D, span: Span, frame: Frame, y: nu
   const [start, end] = [xOf(frame, span.start), xOf(frame, span.end)];
   if (span.latest > span.end) {
     pen.fillStyle = color("--range-fill");
-    pen.fillRect(end, y - 2, xOf(frame, span.latest) - end, height + 4);
+    pen.fillRect(end, y - 2, Math.min(frame.width, xOf(frame, span.latest)) - end, height + 4);
   }
   if (span.ghostEnd > span.end) {
     pen.strokeStyle = tint;

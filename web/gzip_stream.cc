@@ -1,0 +1,55 @@
+#include "web/gzip_stream.h"
+
+#include <zlib.h>
+
+namespace tidemark::web {
+namespace {
+
+// Thousands of streams may be open: a window of 4 KiB and 32 KiB in all, not 256 KiB, compress the
+// JSON of one update nearly as well.
+constexpr int kWindowBits = 12;
+constexpr int kGzip = 16;
+constexpr int kMemoryLevel = 5;
+constexpr int kLevel = 4;
+
+class ZlibStream final : public GzipStream {
+ public:
+  bool Begin() {
+    is_open_ = deflateInit2(&stream_, kLevel, Z_DEFLATED, kWindowBits + kGzip, kMemoryLevel,
+                            Z_DEFAULT_STRATEGY) == Z_OK;
+    return is_open_;
+  }
+  ~ZlibStream() override {
+    if (is_open_) deflateEnd(&stream_);
+  }
+  std::string Add(std::string_view text) override { return Deflate(text, Z_SYNC_FLUSH); }
+  std::string End() override { return Deflate("", Z_FINISH); }
+
+ private:
+  std::string Deflate(std::string_view text, int flush) {
+    std::string bytes;
+    char block[4096];
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+    stream_.avail_in = static_cast<uInt>(text.size());
+    do {
+      stream_.next_out = reinterpret_cast<Bytef*>(block);
+      stream_.avail_out = sizeof(block);
+      deflate(&stream_, flush);
+      bytes.append(block, sizeof(block) - stream_.avail_out);
+    } while (stream_.avail_out == 0);
+    return bytes;
+  }
+
+  z_stream stream_ = {};
+  bool is_open_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<GzipStream> GzipStream::Start() {
+  auto stream = std::make_unique<ZlibStream>();
+  if (!stream->Begin()) return nullptr;
+  return stream;
+}
+
+}  // namespace tidemark::web
