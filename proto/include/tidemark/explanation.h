@@ -4,6 +4,10 @@
 // a job that names none is one query without a name. Seconds are those by which the query ended
 // later: of stages that followed one another, never of two at once. Empty: not told, which is not
 // zero.
+//
+// Plain values, safe to share between threads as long as none of them changes one. What they mean,
+// and what cannot be known: docs/blame.md.
+// Source: docs/references.md [PX].
 #pragma once
 
 #include <array>
@@ -18,12 +22,15 @@
 namespace tidemark {
 
 // What tasks wait for: a slot, a processor, memory, the network, a disk.
+//
+// They stand in the order in which a task meets them, and in which tables show them.
 enum class WaitedResource : std::uint8_t { kScheduler, kProcessor, kMemory, kNetwork, kIo };
 inline constexpr std::size_t kWaitedResourceCount = 5;
 inline constexpr std::array<WaitedResource, kWaitedResourceCount> kWaitedResources = {
     WaitedResource::kScheduler, WaitedResource::kProcessor, WaitedResource::kMemory,
     WaitedResource::kNetwork, WaitedResource::kIo};
 
+// One value of each resource; those that nobody set are as T begins.
 template <typename T>
 class PerResource {
  public:
@@ -39,54 +46,78 @@ class PerResource {
 
 // A query that took what another waited for.
 struct Culprit {
-  std::string job_id;  // empty: of a job that the reader may not see, or that is forgotten
-  std::string query;   // of that job; empty: it names none, or is not to be seen
+  // Empty: of a job that the reader may not see, or that is forgotten.
+  std::string job_id;
+  // Of that job; empty: it names none, or is not to be seen.
+  std::string query;
   // That stand behind an empty job_id; 0: none, it is what no task reported, such as processes that
   // are nobody's job, or threads beside those of tasks.
   std::uint32_t jobs = 1;
   WaitedResource resource = WaitedResource::kScheduler;
-  std::string host;  // empty: slots, which are not of one host
+  // Where it took it. Empty: slots, which are not of one host.
+  std::string host;
+  // By which the other query ended later because of this one.
   double seconds = 0;
   friend bool operator==(const Culprit&, const Culprit&) = default;
 };
 
+// How long one query waited for one resource.
 struct QueryWait {
+  // Of all its stages. Empty: no task has told.
   std::optional<double> seconds;
-  bool is_least = false;  // some tasks did not tell
+  // Some tasks did not tell.
+  bool is_least = false;
   friend bool operator==(const QueryWait&, const QueryWait&) = default;
 };
 
+// What one query waited for, and because of whom.
 struct QueryWaits {
+  // Its name; empty: the job names none.
   std::string query;
-  std::optional<double> seconds;  // from its start to its end, or until now
+  // From its start to its end, or until now.
+  std::optional<double> seconds;
   // Slots: only what others held, while no slot was free. The rest: whoever caused it.
   PerResource<QueryWait> waits;
   // Its own doing, beside neighbours: by so much the longest task of a stage took longer than the
   // mean one, what they waited taken off. Empty: no stage of several tasks has ended.
   std::optional<double> skew_seconds;
-  std::vector<Culprit> culprits;  // the worst first
+  // The worst first.
+  std::vector<Culprit> culprits;
   friend bool operator==(const QueryWaits&, const QueryWaits&) = default;
 };
 
+// The answer to an ExplainQuestion: one of each query that it asks for.
 struct Explanation {
+  // The job that was asked for, and which run of it.
   std::string job_id;
   std::string run_uid;
-  absl::Time at;                       // until when, by the master's clock
-  absl::Time since;                    // from when on the job was seen
-  bool is_partial = false;             // it ran before, or there was no room for all of it
-  std::vector<QueryWaits> queries;     // in the order in which they began
-  std::uint32_t queries_left_out = 0;  // older ones
+  // Until when, by the master's clock.
+  absl::Time at;
+  // From when on the job was seen.
+  absl::Time since;
+  // It ran before, or there was no room for all of it.
+  bool is_partial = false;
+  // In the order in which they began.
+  std::vector<QueryWaits> queries;
+  // Older ones.
+  std::uint32_t queries_left_out = 0;
   friend bool operator==(const Explanation&, const Explanation&) = default;
 };
 
 // What to explain. Empty: all.
 struct ExplainQuestion {
+  // One query of the job by its name, such as sql/3.
   std::string query;
+  // Only waits for this one.
   std::optional<WaitedResource> resource;
-  std::string host;                    // slots are of none
-  std::size_t culprits_max = 3;        // of each query
-  std::size_t queries_max = 200;       // the newest
-  std::optional<absl::Duration> last;  // only what was waited in so much time, in minutes
+  // Slots are of none.
+  std::string host;
+  // Of each query.
+  std::size_t culprits_max = 3;
+  // The newest.
+  std::size_t queries_max = 200;
+  // Only what was waited in so much time, in minutes.
+  std::optional<absl::Duration> last;
   friend bool operator==(const ExplainQuestion&, const ExplainQuestion&) = default;
 };
 
