@@ -43,6 +43,7 @@ absl::StatusOr<std::unique_ptr<web::WebServer>> StartWeb(const ServeConfig& conf
                                 .has_tokens = !config.master.tokens_file.empty(),
                                 .words_of = &WebWordsOf,
                                 .add_task_words = &AddWebTaskWords,
+                                .add_explanation_words = &AddWebExplanationWords,
                                 .version = TIDEMARK_VERSION});
 }
 

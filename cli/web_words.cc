@@ -10,6 +10,8 @@
 #include "cli/console/duration_text.h"
 #include "cli/console/job_wording.h"
 #include "cli/console/text.h"
+#include "cli/console/waits_table.h"
+#include "proto/wire/explain_codec.h"
 #include "proto/wire/message_time.h"
 
 namespace tidemark::cli {
@@ -149,6 +151,19 @@ void AddWebTaskWords(web::v1::TasksAnswer& answer) {
                               console::RoundToKnown(time, std::nullopt, std::nullopt).remaining));
     words.set_share(fmt::format("{:.0f} %", 100 * group.share()));
   }
+}
+
+void AddWebExplanationWords(web::v1::ExplanationAnswer& answer) {
+  const absl::StatusOr<Explanation> explanation = wire::ParseExplanation(answer.explanation());
+  if (!explanation.ok()) return;
+  const console::WaitsWords words = console::DescribeWaits(*explanation, kText);
+  for (const console::Row& row : words.rows) {
+    web::v1::QueryWaitsWords& added = *answer.add_queries();
+    added.set_query(row[0]);
+    added.set_lasted(row[1]);
+    for (std::size_t i = 2; i < row.size(); ++i) added.add_waits(row[i]);
+  }
+  for (const std::string& sentence : words.sentences) answer.add_sentences(sentence);
 }
 
 }  // namespace tidemark::cli

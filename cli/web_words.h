@@ -12,4 +12,7 @@ web::v1::JobWords WebWordsOf(const Snapshot& snapshot);
 // Of the tasks and the key groups of a list.
 void AddWebTaskWords(web::v1::TasksAnswer& answer);
 
+// Of what the queries of a job waited for.
+void AddWebExplanationWords(web::v1::ExplanationAnswer& answer);
+
 }  // namespace tidemark::cli

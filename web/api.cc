@@ -53,6 +53,7 @@ struct Api::Call {
 Api::Api(ApiOptions options)
     : options_(std::move(options)),
       stub_(tidemark::v1::JobService::NewStub(options_.master)),
+      explain_stub_(tidemark::v1::ExplainService::NewStub(options_.master)),
       updates_(options_.words_of) {}
 
 std::string Api::AuthorizationOf(const HttpRequest& request) {
@@ -80,6 +81,8 @@ void Api::Take(const FoundRoute& found, const std::shared_ptr<Exchange>& exchang
       return ListTasks(found.job_id, exchange);
     case RouteName::kListForecasts:
       return ListForecasts(found.job_id, exchange);
+    case RouteName::kExplainJob:
+      return ExplainJob(found.job_id, exchange);
     case RouteName::kEstimateJob:
       return EstimateJob(found.job_id, exchange);
     case RouteName::kGetSession:
@@ -215,6 +218,28 @@ void Api::ListForecasts(const std::string& job_id, const std::shared_ptr<Exchang
                                   answer.mutable_list()->Swap(&call->response);
                                   exchange->Answer(JsonAnswer(answer));
                                 });
+}
+
+void Api::ExplainJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {
+  auto call =
+      std::make_shared<Call<tidemark::v1::ExplainJobRequest, tidemark::v1::ExplainJobResponse>>();
+  const HttpRequest& asked = exchange->request();
+  tidemark::v1::ExplainQuestion& question = *call->request.mutable_question();
+  if (absl::Status set = SetFields(asked.query, question); !set.ok()) {
+    return exchange->Answer(ProblemAnswer(set));
+  }
+  question.set_job_id(job_id);
+  call->context = ContextOf(AuthorizationOf(asked));
+  call->context->set_deadline(std::chrono::system_clock::now() + kAnswerWithin);
+  explain_stub_->async()->ExplainJob(
+      call->context.get(), &call->request, &call->response,
+      [this, call, exchange](const grpc::Status& status) {
+        if (!status.ok()) return exchange->Answer(ProblemAnswer(status));
+        v1::ExplanationAnswer answer;
+        answer.mutable_explanation()->Swap(call->response.mutable_explanation());
+        options_.add_explanation_words(answer);
+        exchange->Answer(JsonAnswer(answer));
+      });
 }
 
 void Api::EstimateJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {

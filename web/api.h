@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "tidemark/v1/explain_service.grpc.pb.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 #include "web/http_exchange.h"
 #include "web/routes.h"
@@ -21,6 +22,7 @@ struct ApiOptions {
   std::shared_ptr<grpc::Channel> master;
   WordsOf words_of;
   AddTaskWords add_task_words;
+  AddExplanationWords add_explanation_words;
   std::string version;
   std::string cookie;       // the name
   bool has_tokens = false;  // whether the master asks for them
@@ -44,6 +46,7 @@ class Api {
   void WatchJobs(const std::shared_ptr<Exchange>& exchange);
   void ListTasks(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
   void ListForecasts(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
+  void ExplainJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
   void EstimateJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
   void GetSession(const std::string& authorization, const std::string& token_to_keep,
                   const std::shared_ptr<Exchange>& exchange);
@@ -54,6 +57,7 @@ class Api {
 
   const ApiOptions options_;
   const std::unique_ptr<tidemark::v1::JobService::Stub> stub_;
+  const std::unique_ptr<tidemark::v1::ExplainService::Stub> explain_stub_;
   Sessions sessions_;
   SharedUpdates updates_;
 };

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tidemark/v1/explain_service.pb.h"
 #include "tidemark/v1/job_service.pb.h"
 #include "tidemark/web/v1/web.pb.h"
 #include "web/percent_decoding.h"
@@ -116,6 +117,9 @@ const std::vector<Route>& Routes() {
       {RouteName::kListForecasts, "GET", "/api/jobs/{job_id}/forecasts",
        "What was said of the end of one job since it began",
        tidemark::v1::ListForecastsRequest::descriptor(), v1::ForecastsAnswer::descriptor()},
+      {RouteName::kExplainJob, "GET", "/api/jobs/{job_id}/explanation",
+       "What one job waited for, and because of which others",
+       tidemark::v1::ExplainQuestion::descriptor(), v1::ExplanationAnswer::descriptor()},
       {RouteName::kEstimateJob, "POST", "/api/jobs/{job_id}/estimate",
        "What would be, for each scenario", tidemark::v1::EstimateJobRequest::descriptor(),
        v1::EstimateAnswer::descriptor()},

@@ -17,6 +17,7 @@ enum class RouteName {
   kWatchJobs,
   kListTasks,
   kListForecasts,
+  kExplainJob,
   kEstimateJob,
   kGetSession,
   kSignIn,

@@ -46,6 +46,7 @@ class Server final : public WebServer {
       : api_({.master = options.master,
               .words_of = options.words_of,
               .add_task_words = options.add_task_words,
+              .add_explanation_words = options.add_explanation_words,
               .version = options.version,
               .cookie = cookie,
               .has_tokens = options.has_tokens,

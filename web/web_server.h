@@ -22,6 +22,7 @@ struct WebOptions {
   bool has_tokens = false;
   WordsOf words_of;
   AddTaskWords add_task_words;
+  AddExplanationWords add_explanation_words;
   std::string version;
   // Of a connection that says nothing.
   absl::Duration silence_max = absl::Seconds(30);

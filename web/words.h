@@ -16,6 +16,9 @@ using WordsOf = std::function<v1::JobWords(const Snapshot&)>;
 // Adds what people read to the list that the answer holds.
 using AddTaskWords = std::function<void(v1::TasksAnswer&)>;
 
+// The same of an explanation.
+using AddExplanationWords = std::function<void(v1::ExplanationAnswer&)>;
+
 // Leaves out of what follows what was said before of the same stage or job of a workflow.
 class WordChanges {
  public:

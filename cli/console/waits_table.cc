@@ -141,34 +141,42 @@ std::string CulpritName(const std::string& job_id, const Culprit& culprit) {
   return culprit.job_id == job_id ? culprit.query : culprit.job_id + "/" + culprit.query;
 }
 
-std::vector<std::string> RenderWaits(const Explanation& explanation, const TableOptions& options) {
-  std::vector<Row> rows = {{"QUERY", "LASTED", "SLOTS", "PROCESSOR", "MEMORY", "NETWORK", "IO"}};
-  std::vector<std::string> sentences;
+WaitsWords DescribeWaits(const Explanation& explanation, const TextOptions& options) {
+  WaitsWords words;
   for (const QueryWaits& query : explanation.queries) {
-    Row row = {Printable(NameOf(explanation, query), options.text.unicode),
+    Row row = {Printable(NameOf(explanation, query), options.unicode),
                query.seconds ? fmt::format("{:.1f} s", *query.seconds) : "not told"};
     for (const WaitedResource resource : kWaitedResources)
       row.push_back(Text(query.waits[resource]));
-    rows.push_back(std::move(row));
-    for (std::string sentence : {Sentence(explanation, query), SkewSentence(explanation, query)}) {
-      if (!sentence.empty()) sentences.push_back(std::move(sentence));
+    words.rows.push_back(std::move(row));
+    for (const std::string& sentence :
+         {Sentence(explanation, query), SkewSentence(explanation, query)}) {
+      if (!sentence.empty()) words.sentences.push_back(Printable(sentence, options.unicode));
     }
   }
-  const bool has_sentence = !sentences.empty();
-  AddRemarks(explanation, has_sentence, sentences);
+  const bool has_sentence = !words.sentences.empty();
+  AddRemarks(explanation, has_sentence, words.sentences);
+  if (explanation.queries.empty()) {
+    if (explanation.is_partial)
+      words.sentences.erase(words.sentences.begin(), words.sentences.end() - 1);
+    if (!explanation.is_partial) words.sentences.clear();
+  }
+  return words;
+}
+
+std::vector<std::string> RenderWaits(const Explanation& explanation, const TableOptions& options) {
+  WaitsWords words = DescribeWaits(explanation, options.text);
   std::vector<std::string> lines;
   if (explanation.queries.empty()) {
     lines.push_back(fmt::format("nothing was seen of {} yet",
                                 Printable(explanation.job_id, options.text.unicode)));
-    if (explanation.is_partial) sentences.erase(sentences.begin(), sentences.end() - 1);
-    if (!explanation.is_partial) sentences.clear();
   } else {
-    lines = RenderTable(rows, options);
+    words.rows.insert(words.rows.begin(),
+                      {"QUERY", "LASTED", "SLOTS", "PROCESSOR", "MEMORY", "NETWORK", "IO"});
+    lines = RenderTable(words.rows, options);
     lines.emplace_back();
   }
-  for (const std::string& sentence : sentences) {
-    lines.push_back(Printable(sentence, options.text.unicode));
-  }
+  lines.insert(lines.end(), words.sentences.begin(), words.sentences.end());
   return lines;
 }
 

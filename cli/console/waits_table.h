@@ -16,6 +16,13 @@ std::string_view ResourceName(WaitedResource resource);
 // job" of one that may not be seen.
 std::string CulpritName(const std::string& job_id, const Culprit& culprit);
 
+struct WaitsWords {
+  std::vector<Row>
+      rows;  // of each query: its name, how long it lasted, what it waited for each resource
+  std::vector<std::string> sentences;  // for each that waited, then what is not known
+};
+WaitsWords DescribeWaits(const Explanation& explanation, const TextOptions& options);
+
 // A table of the queries, then a sentence for each that waited, then what is not known.
 std::vector<std::string> RenderWaits(const Explanation& explanation, const TableOptions& options);
 

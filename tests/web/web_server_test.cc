@@ -154,6 +154,7 @@ class WebServerTest : public testing::Test {
                                     .has_tokens = has_tokens,
                                     .words_of = &cli::WebWordsOf,
                                     .add_task_words = &cli::AddWebTaskWords,
+                                    .add_explanation_words = &cli::AddWebExplanationWords,
                                     .version = "0.2.0"});
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
@@ -536,7 +537,7 @@ TEST_F(WebServerTest, AnswersAreAsOpenApiDescribesThem) {
       }
     }
   }
-  EXPECT_EQ(answers, 9);
+  EXPECT_EQ(answers, 10);
   ExpectMatches(Json::parse(Get("/api/jobs/nobody").body), schemas["tidemark.web.v1.Problem"],
                 schemas, "problem");
   agent->Shutdown();

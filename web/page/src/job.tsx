@@ -9,6 +9,7 @@ import { follow, type Liveness } from "./live";
 import type { ForecastsAnswer, JobUpdate, JobWords, Snapshot } from "./messages";
 import { Bar, clock, count, EndAt, LEFT_TITLE, LiveNote, State } from "./parts";
 import { Stages } from "./stages";
+import { Waits } from "./waits";
 import { WhatIf } from "./what_if";
 
 const BASES: Record<string, string> = {
@@ -267,6 +268,7 @@ export function Job({ id, onRefused }: { id: string; onRefused: (liveness: Liven
       <LastTasks snapshot={snapshot} words={words} />
       {!isWorkflow && <Tasks id={id} snapshot={snapshot} words={parts} />}
       <Stages snapshot={snapshot} words={parts} />
+      {!isWorkflow && <Waits id={id} isOver={snapshot.final ?? false} />}
       {isWorkflow && !snapshot.final && <WhatIf id={id} now={words} />}
       <Indicators snapshot={snapshot} words={words} />
     </>

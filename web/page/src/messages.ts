@@ -344,6 +344,51 @@ export interface PastForecast {
   fraction_done_upper?: number;
 }
 
+export interface ExplanationAnswer {
+  explanation?: Explanation;
+  queries?: Array<QueryWaitsWords>;
+  sentences?: Array<string>;
+}
+
+export interface Explanation {
+  job_id?: string;
+  run_uid?: string;
+  at?: string;
+  since?: string;
+  is_partial?: boolean;
+  queries?: Array<QueryWaits>;
+  queries_left_out?: number;
+}
+
+export interface QueryWaits {
+  query?: string;
+  seconds?: number;
+  waits?: Array<ResourceWait>;
+  culprits?: Array<Culprit>;
+  skew_seconds?: number;
+}
+
+export interface ResourceWait {
+  resource?: "WAITED_RESOURCE_UNSPECIFIED" | "WAITED_RESOURCE_SLOTS" | "WAITED_RESOURCE_PROCESSOR" | "WAITED_RESOURCE_MEMORY" | "WAITED_RESOURCE_NETWORK" | "WAITED_RESOURCE_IO";
+  seconds?: number;
+  is_least?: boolean;
+}
+
+export interface Culprit {
+  job_id?: string;
+  query?: string;
+  jobs?: number;
+  resource?: "WAITED_RESOURCE_UNSPECIFIED" | "WAITED_RESOURCE_SLOTS" | "WAITED_RESOURCE_PROCESSOR" | "WAITED_RESOURCE_MEMORY" | "WAITED_RESOURCE_NETWORK" | "WAITED_RESOURCE_IO";
+  host?: string;
+  seconds?: number;
+}
+
+export interface QueryWaitsWords {
+  query?: string;
+  lasted?: string;
+  waits?: Array<string>;
+}
+
 export interface EstimateJobRequest {
   job_id?: string;
   plan?: Plan;

@@ -1,0 +1,68 @@
+// Who slowed the job down.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ask, jobPath } from "./api";
+import type { ExplanationAnswer } from "./messages";
+
+const EVERY_MS = 5000;
+const RESOURCES = ["Slots", "Processor", "Memory", "Network", "IO"];
+const TITLE = "So much later it ended because of that; not told is not zero";
+
+export function Waits({ id, isOver }: { id: string; isOver: boolean }) {
+  const [answer, setAnswer] = useState<ExplanationAnswer>();
+  const [isSeen, setSeen] = useState(false);
+  const place = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const watcher = new IntersectionObserver((entries) => setSeen(entries.some((entry) => entry.isIntersecting)));
+    watcher.observe(place.current!);
+    return () => watcher.disconnect();
+  }, []);
+  useEffect(() => {
+    if (!isSeen) return;
+    let timer: number | undefined;
+    let isCurrent = true;
+    const load = async () => {
+      const news = document.hidden
+        ? undefined
+        : await ask<ExplanationAnswer>("GET", `${jobPath(id)}/explanation`).catch(() => undefined); // asked again soon
+      if (!isCurrent) return;
+      if (news) setAnswer(news);
+      if (!isOver) timer = window.setTimeout(load, EVERY_MS);
+    };
+    void load();
+    return () => {
+      isCurrent = false;
+      window.clearTimeout(timer);
+    };
+  }, [id, isOver, isSeen]);
+  const queries = answer?.queries ?? [];
+  return (
+    <section class="card" ref={place}>
+      <h2>Who slowed it down</h2>
+      {(answer?.sentences ?? []).map((sentence) => <p key={sentence} dir="auto">{sentence}</p>)}
+      {answer && queries.length === 0 && <p class="quiet">Nothing was seen of what its tasks waited for.</p>}
+      {!answer && <p class="quiet">…</p>}
+      {queries.length > 0 && (
+        <details>
+          <summary>What each query waited for</summary>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Query</th><th scope="col">Lasted</th>
+                {RESOURCES.map((resource) => <th key={resource} scope="col">{resource}</th>)}
+              </tr>
+            </thead>
+            <tbody>
+              {queries.map((query) => (
+                <tr key={query.query}>
+                  <th scope="row" dir="auto">{query.query}</th>
+                  <td data-label="Lasted" title="From its beginning to its end, or until now">{query.lasted}</td>
+                  {RESOURCES.map((resource, i) => <td key={resource} data-label={resource} title={TITLE}>{query.waits?.[i]}</td>)}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </details>
+      )}
+    </section>
+  );
+}
