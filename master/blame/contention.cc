@@ -135,9 +135,10 @@ Ledger Contention::Of(std::span<const Stage> targets,
 
 void Contention::Forget(const absl::flat_hash_set<Stage>& gone, Stage instead) {
   for (auto& [host, pieces] : pending_) {
-    pending_count_ -= static_cast<std::size_t>(std::count_if(
-        pieces.begin(), pieces.end(),
-        [&](const Piece& piece) { return piece.host == host && gone.contains(piece.stage); }));
+    pending_count_ -= static_cast<std::size_t>(
+        std::count_if(pieces.begin(), pieces.end(), [&, &on = host](const Piece& piece) {
+          return piece.host == on && gone.contains(piece.stage);
+        }));
     std::erase_if(pieces, [&](const Piece& piece) { return gone.contains(piece.stage); });
   }
   before_.Forget(gone, instead);
