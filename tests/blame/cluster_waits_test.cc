@@ -159,7 +159,7 @@ TEST(ClusterWaits, OnAHostSlotsAreNotCounted) {
 
 constexpr double kBegan = 1'600'000'000;
 absl::Time Instant(double seconds) {
-  return absl::FromUnixSeconds(kBegan) + absl::Seconds(seconds);
+  return absl::UnixEpoch() + absl::Seconds(kBegan) + absl::Seconds(seconds);
 }
 
 // A driver that reports what happens to its job as it happens.
